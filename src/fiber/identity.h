@@ -1,0 +1,39 @@
+// Which rank does this thread work for? Every thread of a host process answers with one load.
+//
+// An Identity is made by the runtime before its rank starts and lives until the process ends. Threads that a rank makes
+// (pthread_create, std::thread, OpenMP) inherit it: see image/threads.cc.
+#pragma once
+
+#include "base/types.h"
+
+namespace clump::core {
+class Rank;
+}
+
+namespace clump::fiber {
+
+struct Identity {
+  int rank = 0;                ///< in MPI_COMM_WORLD
+  core::Rank* mpi = nullptr;   ///< owned and set by libmpi_abi; null before MPI is initialised by this rank
+  void* image = nullptr;       ///< owned and set by the image layer; null where ranks have no image of their own
+};
+
+namespace detail {
+CLUMP_HOST_API extern thread_local Identity* current_identity;
+CLUMP_HOST_API extern Identity* default_identity;
+}  // namespace detail
+
+/// The rank that the calling thread works for; null for a thread that belongs to none. In a process that holds one rank only,
+/// every thread belongs to it.
+inline Identity* identity() noexcept {
+  Identity* mine = detail::current_identity;
+  return mine != nullptr ? mine : detail::default_identity;
+}
+
+/// Makes the calling thread one of `identity`'s.
+inline void adopt_identity(Identity* identity) noexcept { detail::current_identity = identity; }
+
+/// Makes every thread that has no other identity one of `identity`'s (a job of one rank in this process).
+inline void set_default_identity(Identity* identity) noexcept { detail::default_identity = identity; }
+
+}  // namespace clump::fiber

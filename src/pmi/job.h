@@ -1,0 +1,39 @@
+// The description of a job, as mpiexec hands it to a host process: what to run, how many ranks, with what options.
+//
+// mpiexec writes it into a memfd and names the descriptor in the environment variable CLUMP_JOB_FD; the host process reads it
+// before any of the program's code runs, closes it, and removes the variable. The control socket (failures, results) is named
+// by CLUMP_CONTROL_FD in the same way. See pmi/control.h.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+
+namespace clump::pmi {
+
+/// One part of an MPMD command line: `-n 3 ./program args`.
+struct App {
+  std::string program;                   ///< absolute path of the file to run
+  std::vector<std::string> arguments;    ///< argv, argv[0] first
+  std::vector<std::string> environment;  ///< "NAME=value", all of it, as this app's ranks shall see it
+  std::string working_directory;         ///< absolute; empty: mpiexec's own
+  int ranks = 1;
+};
+
+struct Job {
+  std::vector<App> apps;       ///< ranks are numbered through the apps in this order
+  bool tag_output = false;     ///< put "[rank] " in front of each line
+  bool spin = false;           ///< a core for each rank: waiting ranks may spin
+
+  int ranks() const;
+  /// The app of a rank: MPI_APPNUM.
+  int app_of(int rank) const;
+};
+
+/// A byte string that decode() turns back into the same Job.
+std::string encode(const Job& job);
+/// Fails with MPI_ERR_ARG when `bytes` was not written by the same version of Clump.
+base::Status decode(const std::string& bytes, Job& job);
+
+}  // namespace clump::pmi
