@@ -1,0 +1,120 @@
+// Handles: what the user holds instead of a pointer.
+//
+// A handle of the ABI is pointer-sized, but its value is a small int here: below 4096 it is one of the ABI's predefined handles;
+// from there on it is a slot of a table of the rank that made it, with a generation above. So a handle that was freed, that belongs
+// to nobody or that was never written is recognised, and MPI_Comm_toint and its family are the identity.
+//
+//   bit 30..24 generation | bit 23..0 slot + 4096
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace clump::core {
+
+inline constexpr std::intptr_t kPredefinedHandles = 4096;
+
+template <typename Handle>
+std::intptr_t value_of(Handle handle) {
+  return reinterpret_cast<std::intptr_t>(handle);
+}
+template <typename Handle>
+Handle handle_of(std::intptr_t value) {
+  return reinterpret_cast<Handle>(value);
+}
+
+/// Maps handle values to objects of one kind. Does not own them. find() takes no lock; slots never move.
+template <typename T>
+class HandleTable {
+ public:
+  HandleTable() = default;
+  HandleTable(const HandleTable&) = delete;
+  HandleTable& operator=(const HandleTable&) = delete;
+  ~HandleTable() {
+    for (auto& chunk : chunks_) delete[] chunk.load(std::memory_order_relaxed);
+  }
+
+  /// The object of a handle value; null if there is none, or no longer.
+  T* find(std::intptr_t value) const {
+    const std::intptr_t index = (value & kIndexMask) - kPredefinedHandles;
+    if (index < 0 || (value >> kIndexBits) > kGenerationMask) return nullptr;
+    const Slot* slot = slot_at(static_cast<std::uint32_t>(index));
+    if (slot == nullptr || slot->generation != (value >> kIndexBits)) return nullptr;
+    return slot->object.load(std::memory_order_acquire);  // acquire: pairs with the release in insert()
+  }
+
+  /// A new handle value for `object`. Any thread of the rank.
+  std::intptr_t insert(T* object) {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) grow();
+    const std::uint32_t index = free_.back();
+    free_.pop_back();
+    Slot* slot = slot_at(index);
+    slot->object.store(object, std::memory_order_release);  // release: pairs with the acquire in find()
+    ++live_;
+    return (static_cast<std::intptr_t>(slot->generation) << kIndexBits) | (index + kPredefinedHandles);
+  }
+
+  /// Forgets a handle and returns its object; null if it was none.
+  T* remove(std::intptr_t value) {
+    const std::lock_guard lock(mutex_);
+    T* object = find(value);
+    if (object == nullptr) return nullptr;
+    const auto index = static_cast<std::uint32_t>((value & kIndexMask) - kPredefinedHandles);
+    Slot* slot = slot_at(index);
+    slot->object.store(nullptr, std::memory_order_relaxed);
+    slot->generation = (slot->generation + 1) & kGenerationMask;
+    free_.push_back(index);
+    --live_;
+    return object;
+  }
+
+  std::size_t live() const { return live_; }
+
+  /// Calls `visit(object)` for each live object. Nobody may insert or remove meanwhile.
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    for (std::uint32_t index = 0; index < capacity_; ++index)
+      if (T* object = slot_at(index)->object.load(std::memory_order_acquire)) visit(*object);
+  }
+
+ private:
+  struct Slot {
+    std::atomic<T*> object{nullptr};
+    std::int32_t generation = 0;
+  };
+  static constexpr int kIndexBits = 24;
+  static constexpr std::intptr_t kIndexMask = (1 << kIndexBits) - 1;
+  static constexpr std::intptr_t kGenerationMask = 127;
+  static constexpr std::uint32_t kFirstChunk = 32;  // chunk k holds kFirstChunk << k slots
+  static constexpr int kChunks = 19;
+
+  // Chunk k starts at index kFirstChunk * (2^k - 1).
+  Slot* slot_at(std::uint32_t index) const {
+    const std::uint32_t scaled = index / kFirstChunk + 1;
+    const int chunk = std::bit_width(scaled) - 1;
+    if (chunk >= kChunks) return nullptr;
+    Slot* slots = chunks_[chunk].load(std::memory_order_acquire);  // acquire: pairs with the release in grow()
+    return slots == nullptr ? nullptr : slots + (index - kFirstChunk * ((1u << chunk) - 1));
+  }
+
+  void grow() {
+    const int chunk = std::bit_width(capacity_ / kFirstChunk + 1) - 1;
+    const std::uint32_t added = kFirstChunk << chunk;
+    chunks_.at(chunk).store(new Slot[added], std::memory_order_release);
+    for (std::uint32_t i = added; i-- > 0;) free_.push_back(capacity_ + i);
+    capacity_ += added;
+  }
+
+  mutable std::mutex mutex_;
+  std::array<std::atomic<Slot*>, kChunks> chunks_{};
+  std::vector<std::uint32_t> free_;
+  std::uint32_t capacity_ = 0;
+  std::size_t live_ = 0;
+};
+
+}  // namespace clump::core

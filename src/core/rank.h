@@ -1,0 +1,107 @@
+// Rank: everything that belongs to one MPI process. World: what all ranks of this host process share.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/ref.h"
+#include "base/status.h"
+#include "core/comm.h"
+#include "core/handle_table.h"
+#include "core/op.h"
+#include "core/request.h"
+#include "datatype/datatype.h"
+#include "fiber/identity.h"
+#include "net/channel.h"
+
+namespace clump::core {
+
+class Rank;
+
+/// What the ranks of this host process share. Made by the runtime when the first of them initialises MPI.
+struct World {
+  int size = 0;
+  std::vector<std::unique_ptr<Rank>> ranks;           ///< of this host process, indexed by rank in the job
+  std::vector<int> app_numbers;                       ///< MPI_APPNUM of each rank
+  std::atomic<std::uint32_t> next_context{8};         ///< even numbers; the first few are the predefined communicators'
+  /// Ends the job because of rank `rank`; never returns. `text` says why.
+  void (*abort_job)(int rank, int code, const std::string& text) = nullptr;
+
+  ContextId allocate_context() { return ContextId{next_context.fetch_add(2, std::memory_order_relaxed)}; }
+};
+
+class Rank {
+ public:
+  enum class Phase : std::uint8_t { kBefore, kInitialized, kFinalized };
+
+  Rank(World& world, int number);
+  ~Rank();
+
+  World& world;
+  const int number;                       ///< in MPI_COMM_WORLD
+  std::atomic<Phase> phase{Phase::kBefore};
+  int thread_level = MPI_THREAD_SINGLE;   ///< as asked for and granted
+  unsigned long main_thread = 0;          ///< pthread_self() of the thread that initialised MPI
+
+  std::unique_ptr<net::Sink> inbox;       ///< the matcher; owned here, made by the runtime (p2p is above this layer)
+
+  // The object behind a handle; null if the handle is null, was freed or never existed.
+  Comm* comm(MPI_Comm handle) const;
+  const Group* group(MPI_Group handle) const;
+  const datatype::Datatype* datatype(MPI_Datatype handle) const;
+  Op* op(MPI_Op handle) const;
+  Errhandler* errhandler(MPI_Errhandler handle) const;
+  Info* info(MPI_Info handle) const;
+  Request* request(MPI_Request handle) const;
+  Keyval* keyval(int number) const;
+
+  // Each makes the handle that the user gets; the handle owns what it stands for until the matching remove.
+  MPI_Comm add(base::Ref<Comm> comm);
+  MPI_Group add(base::Ref<const Group> group);
+  MPI_Datatype add(datatype::Ref type);
+  MPI_Op add(base::Ref<Op> op);
+  MPI_Errhandler add(base::Ref<Errhandler> errhandler);
+  MPI_Info add(std::unique_ptr<Info> info);
+  MPI_Request add(std::unique_ptr<Request> request);
+  int add(base::Ref<Keyval> keyval);
+
+  // Each forgets the handle; what it stood for lives as long as others use it. The handle must be valid and not predefined.
+  base::Ref<Comm> remove(MPI_Comm handle);
+  void remove(MPI_Group handle);
+  void remove(MPI_Datatype handle);
+  void remove(MPI_Op handle);
+  void remove(MPI_Errhandler handle);
+  void remove(MPI_Info handle);
+  std::unique_ptr<Request> remove(MPI_Request handle);
+  void remove_keyval(int number);
+
+  base::Ref<Comm> comm_world, comm_self;
+  Attributes& type_attributes(MPI_Datatype handle) { return type_attributes_[handle]; }
+  /// Buffered sends (MPI_Buffer_attach); the state is p2p's.
+  struct BufferedSends {
+    virtual ~BufferedSends() = default;
+  };
+  std::unique_ptr<BufferedSends> buffered_sends;
+
+ private:
+  HandleTable<Comm> comms_;
+  HandleTable<const Group> groups_;
+  HandleTable<const datatype::Datatype> datatypes_;
+  HandleTable<Op> ops_;
+  HandleTable<Errhandler> errhandlers_;
+  HandleTable<Info> infos_;
+  HandleTable<Request> requests_;
+  HandleTable<Keyval> keyvals_;
+  std::unordered_map<MPI_Datatype, Attributes> type_attributes_;
+};
+
+/// The rank of the calling thread; null if it belongs to none or MPI was not initialised by its rank.
+inline Rank* current_rank() {
+  const fiber::Identity* identity = fiber::identity();
+  return identity == nullptr ? nullptr : identity->mpi;
+}
+
+}  // namespace clump::core

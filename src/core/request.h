@@ -1,0 +1,56 @@
+// Requests (MPI-5.0 section 3.7): what MPI_Wait and MPI_Test work on, whatever kind of operation is behind.
+#pragma once
+
+#include "base/ref.h"
+#include "base/status.h"
+#include "core/comm.h"
+#include "fiber/completion.h"
+
+namespace clump::core {
+
+/// What a completed operation tells; goes into the user's MPI_Status.
+struct Result {
+  int source = MPI_ANY_SOURCE;  ///< an "empty" status (MPI-5.0 section 3.7.3) is what stands here
+  int tag = MPI_ANY_TAG;
+  int error = MPI_SUCCESS;
+  bool cancelled = false;
+  Count bytes = 0;              ///< received, packed size
+};
+
+/// Base of every operation that a user can hold a request of. The user's handle owns it until it is completed (or, for a
+/// persistent one, freed). The side that carries the operation out writes `result`, then signals `completion`.
+class Request {
+ public:
+  enum class State : std::uint8_t { kInactive, kActive };
+
+  Request() = default;
+  Request(const Request&) = delete;
+  Request& operator=(const Request&) = delete;
+  virtual ~Request() = default;
+
+  /// MPI_Start; only for persistent requests.
+  virtual base::Status start();
+  /// MPI_Cancel: may leave the operation as it is.
+  virtual base::Status cancel();
+  /// Called once, by the thread that waits or tests, when the operation is complete (a generalised request's query function).
+  virtual void finish() {}
+  /// MPI_Request_free on an active operation: it goes on by itself, and must delete itself when it is complete.
+  virtual void detach() = 0;
+
+  fiber::Completion completion;
+  Result result;
+  MPI_Request handle = MPI_REQUEST_NULL;
+  base::Ref<Comm> comm;   ///< whose error handler is called; may be null
+  State state = State::kActive;
+  bool persistent = false;
+};
+
+/// Writes a Result into the user's status; MPI_ERROR only where the standard lets it be written (`with_error`).
+void write_status(MPI_Status* status, const Result& result, bool with_error);
+/// The packed size that a status carries (MPI_Get_count), and whether the operation was cancelled.
+Count bytes_of(const MPI_Status& status);
+void set_bytes(MPI_Status& status, Count bytes);
+bool is_cancelled(const MPI_Status& status);
+void set_cancelled(MPI_Status& status, bool cancelled);
+
+}  // namespace clump::core
