@@ -1,0 +1,90 @@
+// Images: private copies of the user's program and of its libraries, one per rank of a process.
+//
+// ld.so loads the program once. Before any constructor runs, capture() takes a snapshot of the writable data of the program and of
+// every private library, and notes which words of it hold addresses. create() makes a copy for a rank: the code is mapped from the
+// same files, the data is the snapshot with each address that pointed into a private object changed to the rank's own copy of
+// that object. The first rank, called native, runs on the originals. docs/images.md tells the story, with its limits.
+//
+// A rank's state in the C library (exit handlers, environment, getopt, rand, strtok, ...) is private too: see libc_*.cc.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "fiber/identity.h"
+
+namespace clump::image {
+
+/// Takes the snapshot. Once, from the constructor of libclump_host.so (linked with -z initfirst), with the arguments that ld.so
+/// gives to constructors; nothing of the C library's own start-up (environ, for one) has run by then. The calling thread becomes
+/// `native`'s, and `native` gets the originals as its image. Without capture() there is one image: the process's own.
+base::Status capture(fiber::Identity& native, int argc, char** argv, char** envp);
+
+/// One more program of an MPMD job, by path. The main program has the number 0; the same file twice has the same number.
+/// After capture(), before the first create().
+base::Status load_program(const std::string& path, int* program);
+
+/// Makes the image of `rank`. Any thread, several at a time; runs nothing of the program.
+/// MPI_ERR_SPAWN with the limit's name when the system has no more memory or mappings.
+base::Status create(fiber::Identity& rank, int program = 0);
+
+/// What the calling rank sees as arguments and environment. `environment` is copied; for the native rank it takes effect
+/// on the process's own `environ`. By the thread that will run the rank, before run_constructors().
+void set_environment(fiber::Identity& rank, const std::vector<std::string>& environment);
+
+/// Makes the calling thread one of `rank`'s: identity, and thread-local variables that hold addresses. Threads that a rank makes
+/// with pthread_create do this by themselves.
+void adopt_thread(fiber::Identity& rank);
+
+/// Runs the constructors of the rank's libraries and program, dependencies first, on the calling thread, which belongs to the rank.
+/// For the native rank ld.so does that: does nothing.
+void run_constructors(fiber::Identity& rank, int argc, char** argv);
+
+/// The rank's own counterpart of an address in the originals; the address itself if it belongs to nothing private.
+/// `main` as given to __libc_start_main, for example.
+void* translate(fiber::Identity& rank, const void* original);
+
+/// The entry to `main` of a program other than the main one is not known to ld.so: found by the rank's program number.
+using Main = int (*)(int, char**, char**);
+/// `main` of the rank's program. `original` is the main program's, as given to __libc_start_main. Null if it cannot be found.
+Main main_of(fiber::Identity& rank, Main original);
+
+/// How a rank left.
+enum class ExitKind : std::uint8_t {
+  kExit,       ///< exit(), or return from main: exit handlers and destructors have run
+  kQuickExit,  ///< quick_exit(): its handlers have run
+  kImmediate,  ///< _exit(), _Exit()
+};
+
+/// Decides what leaving means for the process; set by the runtime. Called on the thread that left, with its output flushed. Must
+/// not return.
+using ExitHook = void (*)(fiber::Identity* rank, int code, ExitKind kind);
+void set_exit_hook(ExitHook hook);
+
+/// Ends the process as the C library's _exit does, past every hook.
+[[noreturn]] void exit_process(int code);
+
+/// Where an address lies. Usable in a signal handler.
+struct Location {
+  const char* object = nullptr;   ///< path of the program or library; null if the address belongs to none
+  std::uint64_t address = 0;      ///< relative to the load address: as in the file
+  const fiber::Identity* rank = nullptr;  ///< whose copy it is; null for shared objects
+};
+Location locate(const void* address);
+
+/// How many mappings and how many bytes of data one more image takes.
+struct Cost {
+  int mappings = 0;
+  std::size_t private_bytes = 0;  ///< written when the image is made
+  std::size_t address_space = 0;
+};
+Cost cost_per_image(int program = 0);
+
+/// Private objects: their paths, in load order; what `clump explain` and diagnostics print.
+std::vector<std::string_view> private_objects();
+
+}  // namespace clump::image
