@@ -1,0 +1,89 @@
+"""Writes mpi.h: the constants, types and prototypes of the MPI-5.0 standard ABI."""
+
+from typing import Dict, List
+
+from . import constants, standard
+
+# Incomplete struct types behind the handles; their names are part of the ABI, because C++ mangles them into symbols.
+HANDLES = ("Op", "Comm", "Group", "Win", "File", "Session", "Message", "Info", "Errhandler", "Request", "Datatype")
+TOOL_HANDLES = ("T_enum", "T_cvar_handle", "T_pvar_handle", "T_pvar_session", "T_event_registration", "T_event_instance")
+# Older names of types of functions.
+ALIASES = {f"MPI_{kind}_errhandler_fn": f"MPI_{kind}_errhandler_function" for kind in ("Comm", "File", "Win", "Session")}
+
+_TOP = """\
+/* mpi.h: the interface of the MPI-5.0 standard with its standard ABI (chapter 20), for C99 and C++11 or later.
+   Written by gen/generate.py of Clump; any program compiled with it runs with any MPI library that has this ABI. */
+#ifndef MPI_H_ABI
+#define MPI_H_ABI
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Sizes and positions. A compiler without intptr_t or int64_t may define the three names below before this header. */
+#ifndef MPI_ABI_Aint
+#define MPI_ABI_Aint intptr_t
+#endif
+#ifndef MPI_ABI_Offset
+#define MPI_ABI_Offset int64_t
+#endif
+#ifndef MPI_ABI_Count
+#define MPI_ABI_Count MPI_Offset
+#endif
+typedef MPI_ABI_Aint MPI_Aint;
+typedef MPI_ABI_Offset MPI_Offset;
+typedef MPI_ABI_Count MPI_Count;
+#undef MPI_ABI_Aint
+#undef MPI_ABI_Offset
+#undef MPI_ABI_Count
+
+typedef struct {
+  int MPI_SOURCE;
+  int MPI_TAG;
+  int MPI_ERROR;
+  int MPI_internal[5];
+} MPI_Status;
+"""
+
+_BOTTOM = """
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MPI_H_ABI */
+"""
+
+
+def _constants(groups: List[constants.Group]) -> str:
+    text = []
+    for group in groups:
+        text.append(f"\n/* {group.title} */")
+        if group.how.startswith("enum "):
+            name = group.how.split()[1]
+            members = ",\n".join(f"  {constant} = {value}" for constant, value in group.constants)
+            text.append(f"typedef enum {name} {{\n{members}\n}} {name};")
+        else:
+            text.extend(f"#define {name:<34} {group.expression(value)}" for name, value in group.constants)
+    return "\n".join(text) + "\n"
+
+
+def _callback(form: standard.Form) -> str:
+    parameters = ", ".join(p.declaration for p in form.parameters)
+    return f"typedef {form.returns} ({form.name})({parameters});"
+
+
+def write(functions: Dict[str, standard.Function], callbacks: List[standard.Form], groups: List[constants.Group]) -> str:
+    text = [_TOP, "\n/* Handles */\n"]
+    text.extend(f"typedef struct MPI_ABI_{name}* MPI_{name};\n" for name in HANDLES + TOOL_HANDLES)
+    text.append(_constants(groups))
+    text.append("\n/* Functions that a program hands to MPI */\n")
+    text.extend(_callback(form) + "\n" for form in callbacks)
+    text.extend(f"typedef {function} {alias};\n" for alias, function in ALIASES.items())
+    for prefix, title in (("", "Functions"), ("P", "Their names for tools that put themselves in between (chapter 15)")):
+        text.append(f"\n/* {title} */\n")
+        for function in functions.values():
+            text.extend(f"{form.renamed(prefix + form.name).prototype};\n" for form in function.forms)
+    text.append(_BOTTOM)
+    return "".join(text)
