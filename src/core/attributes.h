@@ -8,11 +8,13 @@
 
 namespace clump::core {
 
-/// A key (MPI_Comm_create_keyval and its family). One signature serves the three kinds, whose handles are all pointer-sized.
+/// A key (MPI_Comm_create_keyval and its family). One signature serves the three kinds, whose handles are all
+/// pointer-sized.
 class Keyval final : public base::RefCounted {
  public:
   enum class Kind { kComm, kType, kWin };
-  using Copy = int (*)(void* handle, int keyval, void* extra_state, void* value_in, void* value_out, int* flag);
+  using Copy = int (*)(void* handle, int keyval, void* extra_state, void* value_in, void* value_out,
+                       int* flag);
   using Delete = int (*)(void* handle, int keyval, void* value, void* extra_state);
 
   Keyval(Kind kind, Copy copy, Delete remove, void* extra_state)
@@ -25,17 +27,26 @@ class Keyval final : public base::RefCounted {
   int number = MPI_KEYVAL_INVALID;  ///< what the user holds
 };
 
-/// The attributes of one object, in the order in which they were set. Used by threads of one rank under MPI's rules: not concurrently.
+/// The attributes of one object, in the order in which they were set. Used by threads of one rank under MPI's
+/// rules: not concurrently.
+///
+/// The user's functions are called from here, and may themselves set and delete attributes of the same
+/// object. A code other than MPI_SUCCESS that one of them returns becomes the Status, as it is (MPI-5.0
+/// section 7.7.2). `handle` is what those functions get: the MPI_Comm, MPI_Datatype or MPI_Win.
 class Attributes {
  public:
-  void** find(int keyval);
-  /// Calls the delete function of an older value first.
+  /// Where the value lies; null if `keyval` was not set.
+  void** find(const Keyval& keyval);
+  /// Calls the delete function of an older value first; if that fails, the older value stays.
   base::Status set(void* handle, const base::Ref<Keyval>& keyval, void* value);
-  base::Status remove(void* handle, int keyval);
-  /// Calls all delete functions in reverse order (MPI-5.0 section 7.7.1); stops at the first that fails.
+  /// Does nothing if `keyval` was not set.
+  base::Status remove(void* handle, const Keyval& keyval);
+  /// Calls all delete functions, the attribute that was set last first (MPI-5.0 section 11.4.1 asks for this
+  /// order where MPI_Finalize frees MPI_COMM_SELF); stops at the first that fails.
   base::Status clear(void* handle);
-  /// What MPI_Comm_dup and MPI_Type_dup do: calls the copy functions.
-  base::Status copy_from(void* handle, const Attributes& other);
+  /// What MPI_Comm_dup and MPI_Type_dup do: calls the copy functions of the attributes of `old_handle`, which
+  /// are `other`. If one fails, this object has those that were copied before.
+  base::Status copy_from(void* old_handle, const Attributes& other);
 
  private:
   struct Entry {

@@ -1,4 +1,5 @@
-// Communicators (MPI-5.0 chapter 7). Each rank has its own Comm object for each communicator it is in; all of them agree on the context.
+// Communicators (MPI-5.0 chapter 7). Each rank has its own Comm object for each communicator it is in; all of
+// them agree on the context.
 #pragma once
 
 #include <atomic>
@@ -16,9 +17,12 @@ namespace clump::core {
 
 class Rank;
 
-/// Keeps messages of different communicators apart. A communicator owns two: point-to-point, and (with the lowest bit set) collective.
+/// Keeps messages of different communicators apart. A communicator owns two: point-to-point, and (with the
+/// lowest bit set) collective.
 enum class ContextId : std::uint32_t {};
-constexpr ContextId collective(ContextId context) { return ContextId{static_cast<std::uint32_t>(context) | 1u}; }
+constexpr ContextId collective(ContextId context) {
+  return ContextId{static_cast<std::uint32_t>(context) | 1u};
+}
 
 /// A virtual topology (MPI-5.0 chapter 8); the kinds live in src/topo.
 class Topology {
@@ -31,17 +35,17 @@ class Comm final : public base::RefCounted {
  public:
   Comm(Rank& owner, ContextId context, base::Ref<const Group> local, base::Ref<const Group> remote);
 
-  Rank& owner;                      ///< the rank whose communicator this is
+  Rank& owner;  ///< the rank whose communicator this is
   const ContextId context;
   const base::Ref<const Group> group;         ///< local group
   const base::Ref<const Group> remote_group;  ///< null: an intracommunicator
-  const int rank;                   ///< of the owner in the local group
+  const int rank;                             ///< of the owner in the local group
 
   MPI_Comm handle = MPI_COMM_NULL;  ///< set by Rank::add()
   std::string name;
   base::Ref<Errhandler> errhandler;
   Attributes attributes;
-  Info info;                        ///< hints (MPI_Comm_set_info)
+  Info info;  ///< hints (MPI_Comm_set_info)
   std::unique_ptr<Topology> topology;
 
   bool is_inter() const { return static_cast<bool>(remote_group); }
@@ -49,8 +53,11 @@ class Comm final : public base::RefCounted {
   /// The group that destination and source ranks of messages refer to.
   const Group& peers() const { return remote_group ? *remote_group : *group; }
 
-  /// The tag of the next collective operation: all ranks call collectives in the same order, so all get the same.
-  int next_collective_tag() { return static_cast<int>(collectives_.fetch_add(1, std::memory_order_relaxed) & 0x3fffffff); }
+  /// The tag of the next collective operation: all ranks call collectives in the same order, so all get the
+  /// same.
+  int next_collective_tag() {
+    return static_cast<int>(collectives_.fetch_add(1, std::memory_order_relaxed) & 0x3fffffff);
+  }
 
  private:
   std::atomic<std::uint32_t> collectives_{0};

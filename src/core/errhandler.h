@@ -19,6 +19,17 @@ class Errhandler final : public base::RefCounted {
   const Action action;
   const Function function;
 
+  /// Whether the user gave a function (rather than this being one of the predefined handlers).
+  bool is_users() const { return function != nullptr; }
+  /// Whether it may be set on objects of `kind` (kComm, kWin, kFile or kSession): predefined ones on all.
+  bool suits(Action kind) const { return !is_users() || action == kind; }
+  /// Calls the user's function, on the calling thread, and returns the error code that it leaves. `handle`
+  /// points to the MPI_Comm, MPI_Win, MPI_File or MPI_Session, as `action` says. Only if is_users(). It may
+  /// call MPI, and it may not return. The caller holds a Ref to this object meanwhile, because the function
+  /// may free the handler or set another.
+  int call(void* handle, int error_code) const;
+
+  // The predefined handlers, one object each for all ranks of the process. Any thread.
   static base::Ref<Errhandler> fatal();    ///< MPI_ERRORS_ARE_FATAL
   static base::Ref<Errhandler> abort();    ///< MPI_ERRORS_ABORT
   static base::Ref<Errhandler> returns();  ///< MPI_ERRORS_RETURN

@@ -10,7 +10,8 @@
 
 namespace clump::core {
 
-/// An immutable map from ranks 0..size-1 to ranks in the job (MPI_COMM_WORLD). Regular maps (first + i * stride) take constant space.
+/// An immutable map from ranks 0..size-1 to ranks in the job (MPI_COMM_WORLD). Regular maps (first + i *
+/// stride) take constant space.
 class Group final : public base::RefCounted {
  public:
   /// Ranks first, first + stride, ... (stride may be negative; size 0 is the empty group).

@@ -1,17 +1,20 @@
 // Handles: what the user holds instead of a pointer.
 //
-// A handle of the ABI is pointer-sized, but its value is a small int here: below 4096 it is one of the ABI's predefined handles;
-// from there on it is a slot of a table of the rank that made it, with a generation above. So a handle that was freed, that belongs
-// to nobody or that was never written is recognised, and MPI_Comm_toint and its family are the identity.
+// A handle of the ABI is pointer-sized, but its value is a small int here: below 4096 it is one of the ABI's
+// predefined handles; from there on it is a slot of a table of the rank that made it, with a generation
+// above. So a handle that was freed, that belongs to nobody or that was never written is recognised, and
+// MPI_Comm_toint and its family are the identity.
 //
 //   bit 30..24 generation | bit 23..0 slot + 4096
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
 #include <cstdint>
 #include <mutex>
+#include <new>
 #include <vector>
 
 namespace clump::core {
@@ -47,7 +50,8 @@ class HandleTable {
     return slot->object.load(std::memory_order_acquire);  // acquire: pairs with the release in insert()
   }
 
-  /// A new handle value for `object`. Any thread of the rank.
+  /// A new handle value for `object`. Any thread of the rank. Throws std::bad_alloc when all kMaxHandles are
+  /// in use.
   std::intptr_t insert(T* object) {
     const std::lock_guard lock(mutex_);
     if (free_.empty()) grow();
@@ -90,22 +94,30 @@ class HandleTable {
   static constexpr int kIndexBits = 24;
   static constexpr std::intptr_t kIndexMask = (1 << kIndexBits) - 1;
   static constexpr std::intptr_t kGenerationMask = 127;
-  static constexpr std::uint32_t kFirstChunk = 32;  // chunk k holds kFirstChunk << k slots
+  static constexpr std::uint32_t kFirstChunk =
+      32;  // chunk k holds kFirstChunk << k slots, the last one as many as have a number
   static constexpr int kChunks = 19;
+  static constexpr std::uint32_t kMaxHandles =
+      (1u << kIndexBits) - static_cast<std::uint32_t>(kPredefinedHandles);
+  static_assert(kMaxHandles > kFirstChunk * ((1u << (kChunks - 1)) - 1) &&
+                kMaxHandles <= kFirstChunk * ((1u << kChunks) - 1));
 
   // Chunk k starts at index kFirstChunk * (2^k - 1).
   Slot* slot_at(std::uint32_t index) const {
     const std::uint32_t scaled = index / kFirstChunk + 1;
     const int chunk = std::bit_width(scaled) - 1;
     if (chunk >= kChunks) return nullptr;
-    Slot* slots = chunks_[chunk].load(std::memory_order_acquire);  // acquire: pairs with the release in grow()
+    Slot* slots =
+        chunks_[chunk].load(std::memory_order_acquire);  // acquire: pairs with the release in grow()
     return slots == nullptr ? nullptr : slots + (index - kFirstChunk * ((1u << chunk) - 1));
   }
 
   void grow() {
+    if (capacity_ == kMaxHandles) throw std::bad_alloc();
     const int chunk = std::bit_width(capacity_ / kFirstChunk + 1) - 1;
-    const std::uint32_t added = kFirstChunk << chunk;
-    chunks_.at(chunk).store(new Slot[added], std::memory_order_release);
+    const std::uint32_t added = std::min(kFirstChunk << chunk, kMaxHandles - capacity_);
+    chunks_[chunk].store(new Slot[added],
+                         std::memory_order_release);  // release: pairs with the acquire in slot_at()
     for (std::uint32_t i = added; i-- > 0;) free_.push_back(capacity_ + i);
     capacity_ += added;
   }

@@ -1,0 +1,53 @@
+#include "core/errhandler.h"
+
+namespace clump::core {
+
+namespace {
+
+/// Calls `function` as what it was before it was stored as Errhandler::Function.
+template <typename Original, typename Handle>
+void call_as(Errhandler::Function function, void* handle, int* error_code) {
+  reinterpret_cast<Original*>(function)(static_cast<Handle*>(handle), error_code);
+}
+
+}  // namespace
+
+int Errhandler::call(void* handle, int error_code) const {
+  switch (action) {
+    case Action::kComm:
+      call_as<MPI_Comm_errhandler_function, MPI_Comm>(function, handle, &error_code);
+      break;
+    case Action::kWin:
+      call_as<MPI_Win_errhandler_function, MPI_Win>(function, handle, &error_code);
+      break;
+    case Action::kFile:
+      call_as<MPI_File_errhandler_function, MPI_File>(function, handle, &error_code);
+      break;
+    case Action::kSession:
+      call_as<MPI_Session_errhandler_function, MPI_Session>(function, handle, &error_code);
+      break;
+    case Action::kFatal:
+    case Action::kAbort:
+    case Action::kReturn:
+      break;
+  }
+  return error_code;
+}
+
+// Never destroyed: ranks may meet errors while the process's static objects go away.
+base::Ref<Errhandler> Errhandler::fatal() {
+  static const auto* const handler = new base::Ref<Errhandler>(new Errhandler(Action::kFatal));
+  return *handler;
+}
+
+base::Ref<Errhandler> Errhandler::abort() {
+  static const auto* const handler = new base::Ref<Errhandler>(new Errhandler(Action::kAbort));
+  return *handler;
+}
+
+base::Ref<Errhandler> Errhandler::returns() {
+  static const auto* const handler = new base::Ref<Errhandler>(new Errhandler(Action::kReturn));
+  return *handler;
+}
+
+}  // namespace clump::core
