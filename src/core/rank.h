@@ -26,6 +26,8 @@ struct World {
   int size = 0;
   std::vector<std::unique_ptr<Rank>> ranks;           ///< of this host process, indexed by rank in the job
   std::vector<int> app_numbers;                       ///< MPI_APPNUM of each rank
+  std::vector<std::unique_ptr<net::Channel>> channels;
+  std::vector<net::Channel*> routes;                  ///< the channel to each rank of the job
   std::atomic<std::uint32_t> next_context{8};         ///< even numbers; the first few are the predefined communicators'
   /// Ends the job because of rank `rank`; never returns. `text` says why.
   void (*abort_job)(int rank, int code, const std::string& text) = nullptr;
@@ -48,6 +50,11 @@ class Rank {
 
   std::unique_ptr<net::Sink> inbox;       ///< the matcher; owned here, made by the runtime (p2p is above this layer)
 
+  /// A message taken by a matched probe, for MPI_Mrecv; what it is belongs to p2p.
+  struct Message {
+    virtual ~Message() = default;
+  };
+
   // The object behind a handle; null if the handle is null, was freed or never existed.
   Comm* comm(MPI_Comm handle) const;
   const Group* group(MPI_Group handle) const;
@@ -56,6 +63,7 @@ class Rank {
   Errhandler* errhandler(MPI_Errhandler handle) const;
   Info* info(MPI_Info handle) const;
   Request* request(MPI_Request handle) const;
+  Message* message(MPI_Message handle) const;
   Keyval* keyval(int number) const;
 
   // Each makes the handle that the user gets; the handle owns what it stands for until the matching remove.
@@ -66,6 +74,7 @@ class Rank {
   MPI_Errhandler add(base::Ref<Errhandler> errhandler);
   MPI_Info add(std::unique_ptr<Info> info);
   MPI_Request add(std::unique_ptr<Request> request);
+  MPI_Message add(std::unique_ptr<Message> message);
   int add(base::Ref<Keyval> keyval);
 
   // Each forgets the handle; what it stood for lives as long as others use it. The handle must be valid and not predefined.
@@ -76,6 +85,7 @@ class Rank {
   void remove(MPI_Errhandler handle);
   void remove(MPI_Info handle);
   std::unique_ptr<Request> remove(MPI_Request handle);
+  std::unique_ptr<Message> remove(MPI_Message handle);
   void remove_keyval(int number);
 
   base::Ref<Comm> comm_world, comm_self;
@@ -94,6 +104,7 @@ class Rank {
   HandleTable<Errhandler> errhandlers_;
   HandleTable<Info> infos_;
   HandleTable<Request> requests_;
+  HandleTable<Message> messages_;
   HandleTable<Keyval> keyvals_;
   std::unordered_map<MPI_Datatype, Attributes> type_attributes_;
 };

@@ -1,9 +1,12 @@
 // Requests (MPI-5.0 section 3.7): what MPI_Wait and MPI_Test work on, whatever kind of operation is behind.
 #pragma once
 
+#include <memory>
+
 #include "base/ref.h"
 #include "base/status.h"
 #include "core/comm.h"
+#include "datatype/datatype.h"
 #include "fiber/completion.h"
 
 namespace clump::core {
@@ -18,7 +21,7 @@ struct Result {
 };
 
 /// Base of every operation that a user can hold a request of. The user's handle owns it until it is completed (or, for a
-/// persistent one, freed). The side that carries the operation out writes `result`, then signals `completion`.
+/// persistent one, freed). The side that carries the operation out writes `result`, then calls complete().
 class Request {
  public:
   enum class State : std::uint8_t { kInactive, kActive };
@@ -28,19 +31,23 @@ class Request {
   Request& operator=(const Request&) = delete;
   virtual ~Request() = default;
 
-  /// MPI_Start; only for persistent requests.
+  /// MPI_Start; only for persistent requests, and only when inactive.
   virtual base::Status start();
-  /// MPI_Cancel: may leave the operation as it is.
+  /// MPI_Cancel: may leave the operation as it is. Only for active operations.
   virtual base::Status cancel();
-  /// Called once, by the thread that waits or tests, when the operation is complete (a generalised request's query function).
-  virtual void finish() {}
-  /// MPI_Request_free on an active operation: it goes on by itself, and must delete itself when it is complete.
-  virtual void detach() = 0;
+
+  /// `result` is written: wakes who waits. The last touch; any thread.
+  void complete() {
+    if (completion.signal()) delete this;
+  }
+  /// Lets an operation on the heap go on without an owner (MPI_Request_free): it deletes itself when it is complete.
+  static void detach(std::unique_ptr<Request> request);
 
   fiber::Completion completion;
   Result result;
   MPI_Request handle = MPI_REQUEST_NULL;
   base::Ref<Comm> comm;   ///< whose error handler is called; may be null
+  datatype::Ref type;     ///< keeps a derived datatype alive while the operation uses it
   State state = State::kActive;
   bool persistent = false;
 };

@@ -34,10 +34,20 @@ class Completion {
   bool done() const noexcept {
     return state_.load(std::memory_order_acquire) == kDone;  // acquire: pairs with the release in signal()
   }
-  /// Marks the work as done and wakes who waits for it. The Completion may be gone when this returns.
-  void signal() noexcept {
+  /// Marks the work as done and wakes who waits for it. The Completion may be gone when this returns. Returns true if it was
+  /// abandoned: then nobody else will touch it, and what it is part of is the caller's.
+  bool signal() noexcept {
+    // acq_rel: release pairs with the acquire in done(); acquire pairs with the release of whoever left a Waiter here.
     const std::uintptr_t before = state_.exchange(kDone, std::memory_order_acq_rel);
-    if (before != kPending) reinterpret_cast<Waiter*>(before)->unpark();
+    if (before == kPending) return false;
+    if (before == kAbandoned) return true;
+    reinterpret_cast<Waiter*>(before)->unpark();
+    return false;
+  }
+  /// Says that nobody will wait. Returns false if the work is done already: then it is the caller's to clean up.
+  bool abandon() noexcept {
+    std::uintptr_t expected = kPending;
+    return state_.compare_exchange_strong(expected, kAbandoned, std::memory_order_acq_rel, std::memory_order_acquire);
   }
   /// Back to pending, for work that is started again. Only when nobody waits.
   void reset() noexcept { state_.store(kPending, std::memory_order_relaxed); }
@@ -49,6 +59,7 @@ class Completion {
   friend CLUMP_HOST_API void wait_any(std::span<Completion* const> completions);
   static constexpr std::uintptr_t kPending = 0;
   static constexpr std::uintptr_t kDone = 1;
+  static constexpr std::uintptr_t kAbandoned = 2;
   std::atomic<std::uintptr_t> state_{kPending};
 };
 

@@ -42,6 +42,8 @@ class Sink {
   /// Matches `message` against the posted receives. When this returns, the message was copied to its receive, was copied into a buffer,
   /// or is kept; in the first two cases released() was called.
   virtual void arrive(Outgoing& message) = 0;
+  /// Gives a kept message back, unmatched, without calling released(); false if it is not kept (any more).
+  virtual bool retract(Outgoing& message) = 0;
 };
 
 /// Moves messages to ranks that it can reach.
@@ -50,6 +52,8 @@ class Channel {
   virtual ~Channel() = default;
   /// Never blocks. `destination` is a rank of the job that this channel reaches.
   virtual void send(int destination, Outgoing& message) = 0;
+  /// Takes back a message that no receive has matched yet (MPI_Cancel); false if it is too late.
+  virtual bool retract(int destination, Outgoing& message) = 0;
 };
 
 }  // namespace clump::net

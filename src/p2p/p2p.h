@@ -1,10 +1,14 @@
 // Point-to-point messages (MPI-5.0 chapter 3), as the layers above use them: MPI bodies and collectives.
+//
+// Arguments were checked by the caller. begin() never blocks; an operation is complete when its `completion` is done, and until then
+// neither it nor its buffer may be touched. Blocking calls keep the operation on the stack; requests keep it on the heap.
 #pragma once
 
 #include "core/comm.h"
 #include "core/request.h"
 #include "datatype/datatype.h"
 #include "net/channel.h"
+#include "p2p/match_queue.h"
 
 namespace clump::p2p {
 
@@ -16,30 +20,34 @@ struct Address {
   int peer;
   int tag;
   bool collective = false;  ///< in the communicator's collective context
+
+  MatchKey key() const {
+    const core::ContextId context = collective ? core::collective(comm.context) : comm.context;
+    return {static_cast<std::uint32_t>(context), peer, tag};
+  }
 };
 
-class Operation;
-
-/// A send in progress, wherever its owner keeps it (on the stack for a blocking call). Arguments were checked by the caller.
-class SendOperation final : public net::Outgoing, public core::Request {
+class SendOperation : public net::Outgoing, public core::Request {
  public:
-  /// Never blocks; the buffer is in use until `completion` is done.
   void begin(const Address& to, const datatype::Layout& from, Mode mode = Mode::kStandard);
-  void released() override;
+  void released() override { complete(); }
+  /// Succeeds only while no receive has matched (MPI-5.0 section 3.8.4).
   base::Status cancel() override;
-  void detach() override;
 
  private:
-  bool detached_ = false;
+  int destination_ = MPI_PROC_NULL;  ///< rank in the job
 };
 
-/// A receive in progress. result (source, tag, bytes, error) is valid when `completion` is done; a message longer than the
-/// buffer leaves MPI_ERR_TRUNCATE there.
-class ReceiveOperation final : public core::Request {
+class ReceiveOperation : public core::Request, public MatchEntry {
  public:
+  /// `result` tells source, tag and bytes; a message longer than the buffer leaves MPI_ERR_TRUNCATE in result.error.
   void begin(const Address& from, const datatype::Layout& to);
   base::Status cancel() override;
-  void detach() override;
+
+  datatype::Layout buffer;
+
+ private:
+  core::Rank* owner_ = nullptr;
 };
 
 /// Blocking forms. The Status is the operation's error.

@@ -1,0 +1,136 @@
+#include "base/status.h"
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+
+namespace clump::base {
+
+namespace {
+
+// The ring of failure texts. A code carries the low 16 bits of its text's number in the bits above the class; the text is still
+// there if the slot holds that number. Number 0 marks a bare class, so it is never given out.
+constexpr int kSlots = 1024;
+constexpr std::uint32_t kNumberMask = 0xffff;
+static_assert((kNumberMask + 1) % kSlots == 0);
+
+struct Slot {
+  std::uint32_t number = 0;
+  std::string text;
+};
+
+struct Ring {
+  std::mutex mutex;
+  std::uint32_t last_number = 0;
+  std::array<Slot, kSlots> slots;
+};
+
+// Never destroyed: ranks report errors until the process ends.
+Ring& ring() {
+  static Ring* const the_ring = new Ring;
+  return *the_ring;
+}
+
+struct ClassInfo {
+  const char* name;
+  const char* meaning;
+};
+
+// Indexed by class, MPI_SUCCESS to MPI_ERR_ABI (MPI-5.0 section 9.4).
+constexpr auto kClasses = std::to_array<ClassInfo>({
+    {"MPI_SUCCESS", "no error"},
+    {"MPI_ERR_BUFFER", "invalid buffer pointer"},
+    {"MPI_ERR_COUNT", "invalid count"},
+    {"MPI_ERR_TYPE", "invalid datatype"},
+    {"MPI_ERR_TAG", "invalid tag"},
+    {"MPI_ERR_COMM", "invalid communicator"},
+    {"MPI_ERR_RANK", "invalid rank"},
+    {"MPI_ERR_REQUEST", "invalid request"},
+    {"MPI_ERR_ROOT", "invalid root"},
+    {"MPI_ERR_GROUP", "invalid group"},
+    {"MPI_ERR_OP", "invalid reduction operation"},
+    {"MPI_ERR_TOPOLOGY", "invalid topology"},
+    {"MPI_ERR_DIMS", "invalid dimensions"},
+    {"MPI_ERR_ARG", "invalid argument"},
+    {"MPI_ERR_UNKNOWN", "unknown error"},
+    {"MPI_ERR_TRUNCATE", "the message is longer than the receive buffer"},
+    {"MPI_ERR_OTHER", "an error without a class of its own"},
+    {"MPI_ERR_INTERN", "internal error of the MPI library"},
+    {"MPI_ERR_PENDING", "the request is neither complete nor failed"},
+    {"MPI_ERR_IN_STATUS", "the error code is in the status"},
+    {"MPI_ERR_ACCESS", "permission denied"},
+    {"MPI_ERR_AMODE", "invalid file access mode"},
+    {"MPI_ERR_ASSERT", "invalid assertion"},
+    {"MPI_ERR_BAD_FILE", "invalid file name"},
+    {"MPI_ERR_BASE", "invalid base pointer"},
+    {"MPI_ERR_CONVERSION", "a data conversion function failed"},
+    {"MPI_ERR_DISP", "invalid displacement"},
+    {"MPI_ERR_DUP_DATAREP", "the data representation is defined already"},
+    {"MPI_ERR_FILE_EXISTS", "the file exists already"},
+    {"MPI_ERR_FILE_IN_USE", "the file is in use"},
+    {"MPI_ERR_FILE", "invalid file handle"},
+    {"MPI_ERR_INFO_KEY", "invalid info key"},
+    {"MPI_ERR_INFO_NOKEY", "no such info key"},
+    {"MPI_ERR_INFO_VALUE", "invalid info value"},
+    {"MPI_ERR_INFO", "invalid info object"},
+    {"MPI_ERR_IO", "input or output failed"},
+    {"MPI_ERR_KEYVAL", "invalid attribute key"},
+    {"MPI_ERR_LOCKTYPE", "invalid lock type"},
+    {"MPI_ERR_NAME", "the service name is not published"},
+    {"MPI_ERR_NO_MEM", "out of memory"},
+    {"MPI_ERR_NOT_SAME", "a collective argument differs between the ranks"},
+    {"MPI_ERR_NO_SPACE", "not enough space"},
+    {"MPI_ERR_NO_SUCH_FILE", "no such file"},
+    {"MPI_ERR_PORT", "invalid port name"},
+    {"MPI_ERR_QUOTA", "quota exceeded"},
+    {"MPI_ERR_READ_ONLY", "read-only file or file system"},
+    {"MPI_ERR_RMA_ATTACH", "memory cannot be attached to the window"},
+    {"MPI_ERR_RMA_CONFLICT", "conflicting accesses to the window"},
+    {"MPI_ERR_RMA_RANGE", "the target memory is not part of the window"},
+    {"MPI_ERR_RMA_SHARED", "the memory cannot be shared"},
+    {"MPI_ERR_RMA_SYNC", "wrong synchronisation of RMA calls"},
+    {"MPI_ERR_SERVICE", "invalid service name"},
+    {"MPI_ERR_SIZE", "invalid size"},
+    {"MPI_ERR_SPAWN", "processes cannot be spawned"},
+    {"MPI_ERR_UNSUPPORTED_DATAREP", "unsupported data representation"},
+    {"MPI_ERR_UNSUPPORTED_OPERATION", "unsupported operation"},
+    {"MPI_ERR_WIN", "invalid window"},
+    {"MPI_ERR_RMA_FLAVOR", "wrong flavor of window"},
+    {"MPI_ERR_PROC_ABORTED", "a peer process has aborted"},
+    {"MPI_ERR_VALUE_TOO_LARGE", "the value does not fit into the argument"},
+    {"MPI_ERR_SESSION", "invalid session"},
+    {"MPI_ERR_ERRHANDLER", "invalid error handler"},
+    {"MPI_ERR_ABI", "wrong use of the ABI"},
+});
+static_assert(kClasses.size() == MPI_ERR_ABI + 1);
+
+}  // namespace
+
+Status fail_with_text(int error_class, std::string text) {
+  Ring& r = ring();
+  const std::lock_guard lock(r.mutex);
+  std::uint32_t number = (r.last_number + 1) & kNumberMask;
+  if (number == 0) number = 1;
+  r.last_number = number;
+  r.slots[number % kSlots] = {number, std::move(text)};
+  return Status::from_code(static_cast<int>(number << Status::kClassBits) | (error_class & Status::kClassMask));
+}
+
+std::string message_of(int code) {
+  const std::uint32_t number = (static_cast<std::uint32_t>(code) >> Status::kClassBits) & kNumberMask;
+  if (number == 0) return {};
+  Ring& r = ring();
+  const std::lock_guard lock(r.mutex);
+  const Slot& slot = r.slots[number % kSlots];
+  return slot.number == number ? slot.text : std::string();
+}
+
+const char* name_of_class(int error_class) {
+  return error_class >= 0 && error_class < static_cast<int>(kClasses.size()) ? kClasses[error_class].name : nullptr;
+}
+
+const char* meaning_of_class(int error_class) {
+  return error_class >= 0 && error_class < static_cast<int>(kClasses.size()) ? kClasses[error_class].meaning : nullptr;
+}
+
+}  // namespace clump::base

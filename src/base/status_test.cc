@@ -1,0 +1,53 @@
+#include "base/status.h"
+
+#include <gtest/gtest.h>
+
+namespace clump::base {
+namespace {
+
+TEST(Status, SuccessIsZero) {
+  EXPECT_TRUE(Status().ok());
+  EXPECT_EQ(Status().code(), MPI_SUCCESS);
+}
+
+TEST(Status, FailureKeepsClassAndText) {
+  const Status status = fail(MPI_ERR_RANK, "dest is {}", 7);
+  EXPECT_FALSE(status.ok());
+  EXPECT_GT(status.code(), 0);
+  EXPECT_EQ(status.error_class(), MPI_ERR_RANK);
+  EXPECT_EQ(message_of(status.code()), "dest is 7");
+}
+
+TEST(Status, BareClassHasNoText) { EXPECT_EQ(message_of(MPI_ERR_TAG), ""); }
+
+TEST(Status, OldTextsGiveWay) {
+  const Status old = fail(MPI_ERR_TAG, "old");
+  for (int i = 0; i < 200'000; ++i) {
+    const Status status = fail(MPI_ERR_ARG, "{}", i);
+    ASSERT_GT(status.code(), 0);
+    ASSERT_EQ(message_of(status.code()), std::to_string(i));
+  }
+  EXPECT_NE(message_of(old.code()), "old");
+}
+
+Status pass_on(Status status) {
+  CLUMP_TRY(status);
+  return fail(MPI_ERR_OTHER, "reached the end");
+}
+
+TEST(Status, TryReturnsTheFirstFailure) {
+  const Status status = fail(MPI_ERR_COUNT, "count");
+  EXPECT_EQ(pass_on(status).code(), status.code());
+  EXPECT_EQ(pass_on(Status()).error_class(), MPI_ERR_OTHER);
+}
+
+TEST(ErrorClasses, NamesStandWhereTheStandardPutsThem) {
+  EXPECT_STREQ(name_of_class(MPI_ERR_TRUNCATE), "MPI_ERR_TRUNCATE");
+  EXPECT_STREQ(name_of_class(MPI_ERR_WIN), "MPI_ERR_WIN");
+  EXPECT_STREQ(name_of_class(MPI_ERR_RMA_SYNC), "MPI_ERR_RMA_SYNC");
+  EXPECT_EQ(name_of_class(-1), nullptr);
+  EXPECT_EQ(name_of_class(MPI_ERR_ABI + 1), nullptr);
+}
+
+}  // namespace
+}  // namespace clump::base

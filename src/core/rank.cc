@@ -1,0 +1,143 @@
+#include "core/rank.h"
+
+#include <array>
+
+namespace clump::core {
+
+namespace {
+
+bool is_predefined(std::intptr_t value) { return value > 0 && value < kPredefinedHandles; }
+
+/// The objects behind the handles of predefined operations and error handlers: the same for all ranks.
+base::Ref<Op> predefined_op(MPI_Op handle) {
+  static const auto ops = [] {
+    std::array<base::Ref<Op>, 0x40> table;
+    for (const MPI_Op op : {MPI_SUM, MPI_MIN, MPI_MAX, MPI_PROD, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_MINLOC,
+                            MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP})
+      table[value_of(op)] = base::make_ref<Op>(op);
+    return table;
+  }();
+  const std::intptr_t value = value_of(handle);
+  return value < static_cast<std::intptr_t>(ops.size()) ? ops[value] : base::Ref<Op>();
+}
+
+Errhandler* predefined_errhandler(MPI_Errhandler handle) {
+  static const base::Ref<Errhandler> fatal = Errhandler::fatal(), abort = Errhandler::abort(), returns = Errhandler::returns();
+  if (handle == MPI_ERRORS_ARE_FATAL) return fatal.get();
+  if (handle == MPI_ERRORS_ABORT) return abort.get();
+  if (handle == MPI_ERRORS_RETURN) return returns.get();
+  return nullptr;
+}
+
+template <typename Handle, typename T>
+Handle add_to(HandleTable<T>& table, base::Ref<T> object) {
+  return handle_of<Handle>(table.insert(object.release_to_owner()));
+}
+
+template <typename T>
+base::Ref<T> remove_from(HandleTable<T>& table, std::intptr_t value) {
+  return base::Ref<T>::adopt(table.remove(value));
+}
+
+template <typename T>
+void drop_all(HandleTable<T>& table) {
+  table.for_each([](T& object) { base::Ref<T>::adopt(&object); });
+}
+
+}  // namespace
+
+Rank::Rank(World& world, int number) : world(world), number(number) {
+  comm_world = base::make_ref<Comm>(*this, ContextId{0}, Group::regular(world.size), base::Ref<const Group>());
+  comm_world->handle = MPI_COMM_WORLD;
+  comm_world->name = "MPI_COMM_WORLD";
+  comm_self = base::make_ref<Comm>(*this, ContextId{2}, Group::regular(1, number), base::Ref<const Group>());
+  comm_self->handle = MPI_COMM_SELF;
+  comm_self->name = "MPI_COMM_SELF";
+}
+
+Rank::~Rank() {
+  drop_all(comms_);
+  drop_all(groups_);
+  drop_all(datatypes_);
+  drop_all(ops_);
+  drop_all(errhandlers_);
+  drop_all(keyvals_);
+  infos_.for_each([](Info& info) { delete &info; });
+  messages_.for_each([](Message& message) { delete &message; });
+  requests_.for_each([](Request& request) { Request::detach(std::unique_ptr<Request>(&request)); });
+}
+
+Comm* Rank::comm(MPI_Comm handle) const {
+  if (handle == MPI_COMM_WORLD) return comm_world.get();
+  if (handle == MPI_COMM_SELF) return comm_self.get();
+  return comms_.find(value_of(handle));
+}
+
+const Group* Rank::group(MPI_Group handle) const {
+  static const base::Ref<const Group> empty = Group::regular(0);
+  return handle == MPI_GROUP_EMPTY ? empty.get() : groups_.find(value_of(handle));
+}
+
+const datatype::Datatype* Rank::datatype(MPI_Datatype handle) const {
+  if (is_predefined(value_of(handle))) return datatype::predefined(handle);
+  return datatypes_.find(value_of(handle));
+}
+
+Op* Rank::op(MPI_Op handle) const {
+  return is_predefined(value_of(handle)) ? predefined_op(handle).get() : ops_.find(value_of(handle));
+}
+
+Errhandler* Rank::errhandler(MPI_Errhandler handle) const {
+  return is_predefined(value_of(handle)) ? predefined_errhandler(handle) : errhandlers_.find(value_of(handle));
+}
+
+Info* Rank::info(MPI_Info handle) const { return infos_.find(value_of(handle)); }
+Request* Rank::request(MPI_Request handle) const { return requests_.find(value_of(handle)); }
+Rank::Message* Rank::message(MPI_Message handle) const { return messages_.find(value_of(handle)); }
+Keyval* Rank::keyval(int number) const { return keyvals_.find(number); }
+
+MPI_Comm Rank::add(base::Ref<Comm> comm) {
+  Comm* object = comm.get();
+  return object->handle = add_to<MPI_Comm>(comms_, std::move(comm));
+}
+
+MPI_Group Rank::add(base::Ref<const Group> group) { return add_to<MPI_Group>(groups_, std::move(group)); }
+MPI_Datatype Rank::add(datatype::Ref type) { return add_to<MPI_Datatype>(datatypes_, std::move(type)); }
+MPI_Op Rank::add(base::Ref<Op> op) { return add_to<MPI_Op>(ops_, std::move(op)); }
+MPI_Errhandler Rank::add(base::Ref<Errhandler> handler) { return add_to<MPI_Errhandler>(errhandlers_, std::move(handler)); }
+
+MPI_Info Rank::add(std::unique_ptr<Info> info) {
+  Info* object = info.release();
+  return object->handle = handle_of<MPI_Info>(infos_.insert(object));
+}
+
+MPI_Request Rank::add(std::unique_ptr<Request> request) {
+  Request* object = request.release();
+  return object->handle = handle_of<MPI_Request>(requests_.insert(object));
+}
+
+MPI_Message Rank::add(std::unique_ptr<Message> message) { return handle_of<MPI_Message>(messages_.insert(message.release())); }
+
+int Rank::add(base::Ref<Keyval> keyval) {
+  Keyval* object = keyval.release_to_owner();
+  return object->number = static_cast<int>(keyvals_.insert(object));
+}
+
+base::Ref<Comm> Rank::remove(MPI_Comm handle) { return remove_from(comms_, value_of(handle)); }
+void Rank::remove(MPI_Group handle) { remove_from(groups_, value_of(handle)); }
+
+void Rank::remove(MPI_Datatype handle) {
+  type_attributes_.erase(handle);
+  remove_from(datatypes_, value_of(handle));
+}
+
+void Rank::remove(MPI_Op handle) { remove_from(ops_, value_of(handle)); }
+void Rank::remove(MPI_Errhandler handle) { remove_from(errhandlers_, value_of(handle)); }
+void Rank::remove(MPI_Info handle) { delete infos_.remove(value_of(handle)); }
+void Rank::remove_keyval(int number) { remove_from(keyvals_, number); }
+std::unique_ptr<Request> Rank::remove(MPI_Request handle) { return std::unique_ptr<Request>(requests_.remove(value_of(handle))); }
+std::unique_ptr<Rank::Message> Rank::remove(MPI_Message handle) {
+  return std::unique_ptr<Message>(messages_.remove(value_of(handle)));
+}
+
+}  // namespace clump::core

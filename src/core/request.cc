@@ -1,0 +1,47 @@
+#include "core/request.h"
+
+#include <cstring>
+
+namespace clump::core {
+
+namespace {
+
+// MPI_Status.MPI_internal: [0..1] the packed size, [2] whether it was cancelled.
+constexpr int kBytes = 0;
+constexpr int kCancelled = 2;
+
+}  // namespace
+
+base::Status Request::start() {
+  return base::fail(MPI_ERR_REQUEST, "the request is not persistent; only requests made by an MPI_..._init call can be started");
+}
+
+base::Status Request::cancel() { return {}; }
+
+void Request::detach(std::unique_ptr<Request> request) {
+  // When the completion was abandoned in time, complete() deletes the operation. Otherwise it is complete, and ours.
+  if (request->completion.abandon()) (void)request.release();
+}
+
+Count bytes_of(const MPI_Status& status) {
+  Count bytes;
+  std::memcpy(&bytes, &status.MPI_internal[kBytes], sizeof bytes);
+  return bytes;
+}
+
+void set_bytes(MPI_Status& status, Count bytes) { std::memcpy(&status.MPI_internal[kBytes], &bytes, sizeof bytes); }
+
+bool is_cancelled(const MPI_Status& status) { return status.MPI_internal[kCancelled] != 0; }
+
+void set_cancelled(MPI_Status& status, bool cancelled) { status.MPI_internal[kCancelled] = cancelled ? 1 : 0; }
+
+void write_status(MPI_Status* status, const Result& result, bool with_error) {
+  if (status == MPI_STATUS_IGNORE) return;
+  status->MPI_SOURCE = result.source;
+  status->MPI_TAG = result.tag;
+  if (with_error) status->MPI_ERROR = result.error;
+  set_bytes(*status, result.bytes);
+  set_cancelled(*status, result.cancelled);
+}
+
+}  // namespace clump::core

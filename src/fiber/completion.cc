@@ -1,0 +1,127 @@
+// The `threads` scheduler: every thread of control is a kernel thread, and sleeping is the kernel's futex.
+#include "fiber/completion.h"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <mutex>
+#include <vector>
+
+namespace clump::fiber {
+
+namespace {
+
+// Each poll of the spin phase is a pause of some 40 cycles: about 20 microseconds in all, several times what a futex wake-up takes.
+constexpr int kSpinPolls = 2000;
+constexpr int kEmptyPollsBeforeYield = 4;
+
+std::atomic<bool> spinning{false};
+
+void pause_cpu() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+int spin_polls() { return spinning.load(std::memory_order_relaxed) ? kSpinPolls : 0; }
+
+}  // namespace
+
+/// Hands a Waiter to each thread and takes it back when the thread ends.
+struct WaiterPool {
+  std::mutex mutex;
+  std::vector<Waiter*> idle;
+
+  static WaiterPool& instance() {
+    static WaiterPool* const pool = new WaiterPool;  // never destroyed: threads may end after static destructors
+    return *pool;
+  }
+
+  Waiter* take() {
+    const std::lock_guard lock(mutex);
+    if (idle.empty()) return new Waiter;
+    Waiter* waiter = idle.back();
+    idle.pop_back();
+    return waiter;
+  }
+
+  void give_back(Waiter* waiter) {
+    const std::lock_guard lock(mutex);
+    idle.push_back(waiter);
+  }
+};
+
+Waiter& Waiter::mine() {
+  struct Lease {
+    Waiter* waiter = WaiterPool::instance().take();
+    ~Lease() { WaiterPool::instance().give_back(waiter); }
+  };
+  thread_local Lease lease;
+  return *lease.waiter;
+}
+
+void Waiter::park() {
+  while (permit_.exchange(0, std::memory_order_acquire) == 0)  // acquire: pairs with the release in unpark()
+    syscall(SYS_futex, &permit_, FUTEX_WAIT_PRIVATE, 0, nullptr, nullptr, 0);
+}
+
+void Waiter::unpark() {
+  if (permit_.exchange(1, std::memory_order_release) == 0)  // release: pairs with the acquire in park()
+    syscall(SYS_futex, &permit_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+void Completion::wait() {
+  for (int poll = spin_polls(); poll > 0; --poll) {
+    if (done()) return;
+    pause_cpu();
+  }
+  Waiter& me = Waiter::mine();
+  std::uintptr_t expected = kPending;
+  // release: signal() reads the Waiter through this pointer; acquire on failure: the work's results.
+  if (!state_.compare_exchange_strong(expected, reinterpret_cast<std::uintptr_t>(&me), std::memory_order_acq_rel,
+                                      std::memory_order_acquire))
+    return;
+  while (!done()) me.park();
+}
+
+void wait_any(std::span<Completion* const> completions) {
+  const auto any_done = [&] {
+    for (const Completion* c : completions)
+      if (c != nullptr && c->done()) return true;
+    return false;
+  };
+  for (int poll = spin_polls(); poll > 0; poll -= static_cast<int>(completions.size()) + 1) {
+    if (any_done()) return;
+    pause_cpu();
+  }
+  // Leave our name at each of them; whichever is signalled first wakes us. Take the name off again afterwards: an operation that
+  // stays pending will be waited for again, perhaps by another thread.
+  Waiter& me = Waiter::mine();
+  const auto name = reinterpret_cast<std::uintptr_t>(&me);
+  bool found = false;
+  for (Completion* c : completions) {
+    if (c == nullptr) continue;
+    std::uintptr_t expected = Completion::kPending;
+    if (!c->state_.compare_exchange_strong(expected, name, std::memory_order_acq_rel, std::memory_order_acquire)) found = true;
+  }
+  while (!found && !any_done()) me.park();
+  for (Completion* c : completions) {
+    std::uintptr_t expected = name;
+    if (c != nullptr) c->state_.compare_exchange_strong(expected, Completion::kPending, std::memory_order_relaxed);
+  }
+}
+
+void yield_after_empty_poll() {
+  thread_local int empty_polls = 0;
+  if (++empty_polls < kEmptyPollsBeforeYield && spinning.load(std::memory_order_relaxed)) return;
+  empty_polls = 0;
+  sched_yield();
+}
+
+void set_spinning(bool spin) { spinning.store(spin, std::memory_order_relaxed); }
+
+}  // namespace clump::fiber

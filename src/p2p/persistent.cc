@@ -1,0 +1,57 @@
+#include "p2p/persistent.h"
+
+#include "p2p/buffered.h"
+
+namespace clump::p2p {
+
+namespace {
+
+/// A new persistent request is inactive, and keeps what it was made with.
+void keep(core::Request& request, const Address& address, const datatype::Layout& layout) {
+  request.persistent = true;
+  request.state = core::Request::State::kInactive;
+  request.comm = base::Ref<core::Comm>(&address.comm);
+  if (!layout.type->is_predefined()) request.type = datatype::Ref(layout.type);
+}
+
+void activate(core::Request& request) {
+  request.state = core::Request::State::kActive;
+  request.completion.reset();
+  request.result = {};
+}
+
+}  // namespace
+
+PersistentSend::PersistentSend(const Address& to, const datatype::Layout& from, Mode mode) : to_(to), from_(from), mode_(mode) {
+  keep(*this, to, from);
+}
+
+base::Status PersistentSend::start() {
+  activate(*this);
+  begin(to_, from_, mode_);
+  return {};
+}
+
+PersistentBufferedSend::PersistentBufferedSend(const Address& to, const datatype::Layout& from) : to_(to), from_(from) {
+  keep(*this, to, from);
+}
+
+base::Status PersistentBufferedSend::start() {
+  activate(*this);
+  const base::Status status = buffered_send(to_, from_);
+  result.error = status.code();
+  complete();
+  return status;
+}
+
+PersistentReceive::PersistentReceive(const Address& from, const datatype::Layout& to) : from_(from), to_(to) {
+  keep(*this, from, to);
+}
+
+base::Status PersistentReceive::start() {
+  activate(*this);
+  begin(from_, to_);
+  return {};
+}
+
+}  // namespace clump::p2p

@@ -1,0 +1,40 @@
+// Persistent operations (MPI-5.0 section 3.9): the arguments are kept, MPI_Start begins the operation again.
+#pragma once
+
+#include "p2p/p2p.h"
+
+namespace clump::p2p {
+
+class PersistentSend final : public SendOperation {
+ public:
+  PersistentSend(const Address& to, const datatype::Layout& from, Mode mode);
+  base::Status start() override;
+
+ private:
+  const Address to_;
+  const datatype::Layout from_;
+  const Mode mode_;
+};
+
+/// MPI_Bsend_init: complete as soon as the message is in the attached buffer.
+class PersistentBufferedSend final : public core::Request {
+ public:
+  PersistentBufferedSend(const Address& to, const datatype::Layout& from);
+  base::Status start() override;
+
+ private:
+  const Address to_;
+  const datatype::Layout from_;
+};
+
+class PersistentReceive final : public ReceiveOperation {
+ public:
+  PersistentReceive(const Address& from, const datatype::Layout& to);
+  base::Status start() override;
+
+ private:
+  const Address from_;
+  const datatype::Layout to_;
+};
+
+}  // namespace clump::p2p
