@@ -12,13 +12,15 @@ static void bcast(int iterations, size_t bytes) {
   for (int i = 0; i < iterations; ++i) MPI_Bcast(in, (int)bytes, MPI_BYTE, i % size, MPI_COMM_WORLD);
 }
 static void allreduce(int iterations, size_t bytes) {
-  for (int i = 0; i < iterations; ++i) MPI_Allreduce(in, out, (int)(bytes / sizeof(double)), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  for (int i = 0; i < iterations; ++i)
+    MPI_Allreduce(in, out, (int)(bytes / sizeof(double)), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 static void alltoall(int iterations, size_t bytes) {
-  for (int i = 0; i < iterations; ++i) MPI_Alltoall(in, (int)bytes, MPI_BYTE, out, (int)bytes, MPI_BYTE, MPI_COMM_WORLD);
+  for (int i = 0; i < iterations; ++i)
+    MPI_Alltoall(in, (int)bytes, MPI_BYTE, out, (int)bytes, MPI_BYTE, MPI_COMM_WORLD);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   measure_init(&argc, &argv);
   const size_t large = 1 << 20, block = 64 << 10;
   const size_t room = block * (size_t)size > large ? block * (size_t)size : large;

@@ -1,6 +1,7 @@
-/* How every program of this folder measures: the number of iterations is doubled until a batch takes long enough to be timed well
-   (argument 1: seconds, default 0.1), so that one program suits a library that needs a microsecond and one that needs a time slice.
-   Rank 0 prints a line `NAME BYTES SECONDS`, seconds for one operation. */
+/* How every program of this folder measures: the number of iterations is doubled until a batch takes long
+   enough to be timed well (argument 1: seconds, default 0.1), so that one program suits a library that needs
+   a microsecond and one that needs a time slice. Rank 0 prints a line `NAME BYTES SECONDS`, seconds for one
+   operation. */
 #ifndef CLUMP_BENCH_MEASURE_H
 #define CLUMP_BENCH_MEASURE_H
 
@@ -12,7 +13,7 @@
 static int rank, size;
 static double target_seconds = 0.1;
 
-static inline void measure_init(int *argc, char ***argv) {
+static inline void measure_init(int* argc, char*** argv) {
   MPI_Init(argc, argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -20,15 +21,16 @@ static inline void measure_init(int *argc, char ***argv) {
 }
 
 /* A buffer whose pages are all there. */
-static inline void *new_buffer(size_t bytes) {
-  void *buffer = malloc(bytes);
+static inline void* new_buffer(size_t bytes) {
+  void* buffer = malloc(bytes);
   if (buffer == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
   memset(buffer, 1, bytes);
   return buffer;
 }
 
 /* All ranks call this; operations_per_iteration is what one iteration of a batch counts for. */
-static inline void measure(const char *name, size_t bytes, double operations_per_iteration, void (*batch)(int iterations, size_t bytes)) {
+static inline void measure(const char* name, size_t bytes, double operations_per_iteration,
+                           void (*batch)(int iterations, size_t bytes)) {
   batch(1, bytes);
   for (int iterations = 1;; iterations *= 2) {
     MPI_Barrier(MPI_COMM_WORLD);

@@ -1,7 +1,8 @@
-/* Half the round trip between rank i and rank i + size/2, all pairs at once: with two ranks the usual ping-pong. */
+/* Half the round trip between rank i and rank i + size/2, all pairs at once: with two ranks the usual
+ * ping-pong. */
 #include "measure.h"
 
-static char *buffer;
+static char* buffer;
 
 static void batch(int iterations, size_t bytes) {
   const int half = size / 2, count = (int)bytes;
@@ -18,7 +19,7 @@ static void batch(int iterations, size_t bytes) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   measure_init(&argc, &argv);
   static const size_t sizes[] = {8, 1 << 10, 8 << 10, 64 << 10, 512 << 10, 4 << 20, 16 << 20};
   buffer = new_buffer(16 << 20);

@@ -1,11 +1,12 @@
-/* Every rank says who it is. `counter` is an ordinary global variable: each rank has its own, even when all ranks are in one process. */
+/* Every rank says who it is. `counter` is an ordinary global variable: each rank has its own, even when all
+ * ranks are in one process. */
 #include <mpi.h>
 #include <stdio.h>
 #include <unistd.h>
 
 static int counter;
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
 
   int rank, size;
@@ -14,7 +15,8 @@ int main(int argc, char **argv) {
 
   for (int i = 0; i <= rank; ++i) ++counter;
   MPI_Barrier(MPI_COMM_WORLD);
-  printf("Hello from rank %d of %d in process %d: my counter is %d, at %p\n", rank, size, (int)getpid(), counter, (void *)&counter);
+  printf("Hello from rank %d of %d in process %d: my counter is %d, at %p\n", rank, size, (int)getpid(),
+         counter, (void*)&counter);
 
   MPI_Finalize();
   return counter == rank + 1 ? 0 : 1;

@@ -1,8 +1,9 @@
 /* Jacobi iteration for Laplace's equation on a square, cut into rectangles.   usage: jacobi [N] [ITERATIONS]
 
-   Every rank has a rectangle of the N x N inner points with a halo one point wide. An iteration exchanges the halo with up to four
-   neighbours (rows as they lie, columns as a vector datatype) while the inner points are updated, then updates the points at the rim.
-   On the border u = x + y, which is harmonic, so the error is known: it shrinks by at least cos(pi / (N + 1)) per iteration. */
+   Every rank has a rectangle of the N x N inner points with a halo one point wide. An iteration exchanges the
+   halo with up to four neighbours (rows as they lie, columns as a vector datatype) while the inner points are
+   updated, then updates the points at the rim. On the border u = x + y, which is harmonic, so the error is
+   known: it shrinks by at least cos(pi / (N + 1)) per iteration. */
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -11,11 +12,11 @@
 enum { kUp, kDown, kLeft, kRight, kDirections };
 
 static int n, rank, size;
-static int rows, columns;            /* of the grid of ranks */
-static int first_row, first_column;  /* of my rectangle, counted from the border: 1 .. n */
-static int height, width;            /* of my rectangle */
+static int rows, columns;           /* of the grid of ranks */
+static int first_row, first_column; /* of my rectangle, counted from the border: 1 .. n */
+static int height, width;           /* of my rectangle */
 static int neighbour[kDirections];
-static double *now, *next;           /* (height + 2) x (width + 2) */
+static double *now, *next; /* (height + 2) x (width + 2) */
 
 static size_t at(int i, int j) { return (size_t)i * (width + 2) + j; }
 static double solution(int i, int j) { return (double)(first_row - 1 + i + first_column - 1 + j) / (n + 1); }
@@ -43,7 +44,8 @@ static void set_up(void) {
   for (int i = 0; i < height + 2; ++i)
     for (int j = 0; j < width + 2; ++j) {
       const int row = first_row - 1 + i, column = first_column - 1 + j;
-      if (row == 0 || column == 0 || row == n + 1 || column == n + 1) now[at(i, j)] = next[at(i, j)] = solution(i, j);
+      if (row == 0 || column == 0 || row == n + 1 || column == n + 1)
+        now[at(i, j)] = next[at(i, j)] = solution(i, j);
     }
 }
 
@@ -55,8 +57,8 @@ static void update(int top, int bottom, int left, int right) {
 
 static void iterate(MPI_Datatype column) {
   MPI_Request requests[2 * kDirections];
-  double *const halo[] = {&now[at(0, 1)], &now[at(height + 1, 1)], &now[at(1, 0)], &now[at(1, width + 1)]};
-  double *const rim[] = {&now[at(1, 1)], &now[at(height, 1)], &now[at(1, 1)], &now[at(1, width)]};
+  double* const halo[] = {&now[at(0, 1)], &now[at(height + 1, 1)], &now[at(1, 0)], &now[at(1, width + 1)]};
+  double* const rim[] = {&now[at(1, 1)], &now[at(height, 1)], &now[at(1, 1)], &now[at(1, width)]};
   const int opposite[] = {kDown, kUp, kRight, kLeft};
   for (int d = 0; d < kDirections; ++d) {
     const int is_row = d == kUp || d == kDown;
@@ -71,7 +73,7 @@ static void iterate(MPI_Datatype column) {
   update(height, height, 1, width);
   update(1, height, 1, 1);
   update(1, height, width, width);
-  double *const swap = now;
+  double* const swap = now;
   now = next;
   next = swap;
 }
@@ -84,7 +86,7 @@ static double largest_error(void) {
   return all;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -92,7 +94,8 @@ int main(int argc, char **argv) {
   const int iterations = argc > 2 ? atoi(argv[2]) : 4 * n * n;
   place_ranks();
   if (n < rows || n < columns) {
-    if (rank == 0) fprintf(stderr, "jacobi: %d points a side are too few for %d x %d ranks\n", n, rows, columns);
+    if (rank == 0)
+      fprintf(stderr, "jacobi: %d points a side are too few for %d x %d ranks\n", n, rows, columns);
     MPI_Finalize();
     return 2;
   }
@@ -108,8 +111,10 @@ int main(int argc, char **argv) {
   const double seconds = MPI_Wtime() - start;
   const double after = largest_error();
   if (rank == 0)
-    printf("%d x %d points on %d x %d ranks: error %.3g before, %.3g after %d iterations; %.1f microseconds each\n", n, n, rows, columns,
-           before, after, iterations, 1e6 * seconds / iterations);
+    printf(
+        "%d x %d points on %d x %d ranks: error %.3g before, %.3g after %d iterations; %.1f microseconds "
+        "each\n",
+        n, n, rows, columns, before, after, iterations, 1e6 * seconds / iterations);
 
   MPI_Type_free(&column);
   free(now);

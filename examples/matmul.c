@@ -1,17 +1,18 @@
 /* Block matrix product C = A B by broadcast.                              usage: matmul [N] [BLOCK]
 
-   The matrices are cut into horizontal strips of BLOCK rows, and strip s belongs to rank s % size, in A, B and C alike. In step k the
-   owner of strip k of B broadcasts it, and every rank adds  A(its rows, columns of strip k) * strip k  to its strips of C.
-   The elements of A and B are whole numbers with a closed form for their product, so C is checked exactly. */
+   The matrices are cut into horizontal strips of BLOCK rows, and strip s belongs to rank s % size, in A, B
+   and C alike. In step k the owner of strip k of B broadcasts it, and every rank adds  A(its rows, columns of
+   strip k) * strip k  to its strips of C. The elements of A and B are whole numbers with a closed form for
+   their product, so C is checked exactly. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 /* Ordinary globals: each rank works on its own. */
 static int n, block, rank, size;
-static int my_strips;          /* how many strips are mine */
-static double *a, *b, *c;      /* my strips, one after the other: my_strips * block rows of n */
-static double *strip;          /* the strip of B that is being broadcast */
+static int my_strips;     /* how many strips are mine */
+static double *a, *b, *c; /* my strips, one after the other: my_strips * block rows of n */
+static double* strip;     /* the strip of B that is being broadcast */
 
 static double a_at(int i, int k) { return i - k; }
 static double b_at(int k, int j) { return k + j; }
@@ -24,8 +25,8 @@ static double product_at(int i, int j) {
 
 static int global_row(int local) { return (local / block * size + rank) * block + local % block; }
 
-static double *new_matrix(int rows) {
-  double *m = calloc((size_t)rows * n + 1, sizeof *m);
+static double* new_matrix(int rows) {
+  double* m = calloc((size_t)rows * n + 1, sizeof *m);
   if (m == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
   return m;
 }
@@ -46,12 +47,12 @@ static void set_up(void) {
 }
 
 /* c += a(:, first .. first + block) * from */
-static void add_product(const double *from, int first) {
+static void add_product(const double* from, int first) {
   for (int r = 0; r < my_strips * block; ++r) {
-    double *restrict row = c + (size_t)r * n;
+    double* restrict row = c + (size_t)r * n;
     for (int k = 0; k < block; ++k) {
       const double factor = a[(size_t)r * n + first + k];
-      const double *restrict other = from + (size_t)k * n;
+      const double* restrict other = from + (size_t)k * n;
       for (int j = 0; j < n; ++j) row[j] += factor * other[j];
     }
   }
@@ -60,7 +61,7 @@ static void add_product(const double *from, int first) {
 static void multiply(void) {
   for (int k = 0; k < n / block; ++k) {
     const int owner = k % size;
-    double *from = rank == owner ? b + (size_t)(k / size) * block * n : strip;
+    double* from = rank == owner ? b + (size_t)(k / size) * block * n : strip;
     MPI_Bcast(from, block * n, MPI_DOUBLE, owner, MPI_COMM_WORLD);
     add_product(from, k * block);
   }
@@ -73,7 +74,7 @@ static long count_wrong(void) {
   return wrong;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);

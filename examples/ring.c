@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
 
   int rank, size;
@@ -17,7 +17,8 @@ int main(int argc, char **argv) {
   for (int lap = 0; lap < laps; ++lap) {
     if (rank == 0) {
       MPI_Request sending;
-      MPI_Isend(&token, 1, MPI_LONG, next, lap, MPI_COMM_WORLD, &sending); /* not blocking: alone, rank 0 is its own next */
+      MPI_Isend(&token, 1, MPI_LONG, next, lap, MPI_COMM_WORLD,
+                &sending); /* not blocking: alone, rank 0 is its own next */
       long arrived;
       MPI_Recv(&arrived, 1, MPI_LONG, previous, lap, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       MPI_Wait(&sending, MPI_STATUS_IGNORE);
@@ -34,8 +35,8 @@ int main(int argc, char **argv) {
   if (rank == 0) {
     const long expected = (long)laps * size * (size - 1) / 2;
     failed = token != expected;
-    printf("%d laps round %d ranks: token %ld, expected %ld; %.2f microseconds a hop\n", laps, size, token, expected,
-           1e6 * seconds / laps / size);
+    printf("%d laps round %d ranks: token %ld, expected %ld; %.2f microseconds a hop\n", laps, size, token,
+           expected, 1e6 * seconds / laps / size);
   }
   MPI_Finalize();
   return failed;

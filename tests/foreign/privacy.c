@@ -1,5 +1,6 @@
-/* A C program that knows nothing of Clump: every kind of variable with a life longer than a call must be the rank's own, and addresses
-   stored in variables must lead to the rank's own. Every rank writes its number everywhere, all wait for each other, then all look. */
+/* A C program that knows nothing of Clump: every kind of variable with a life longer than a call must be the
+   rank's own, and addresses stored in variables must lead to the rank's own. Every rank writes its number
+   everywhere, all wait for each other, then all look. */
 #include <errno.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -9,36 +10,40 @@
 
 static int failures, rank = -1, size;
 
-#define EXPECT(condition)                                                                \
-  do {                                                                                   \
-    if (!(condition)) {                                                                  \
-      ++failures;                                                                        \
-      fprintf(stderr, "rank %d, line %d: not so: %s\n", rank, __LINE__, #condition);     \
-    }                                                                                    \
+#define EXPECT(condition)                                                            \
+  do {                                                                               \
+    if (!(condition)) {                                                              \
+      ++failures;                                                                    \
+      fprintf(stderr, "rank %d, line %d: not so: %s\n", rank, __LINE__, #condition); \
+    }                                                                                \
   } while (0)
 
-int zero;                                 /* .bss */
-int with_value = 41;                      /* .data */
+int zero;            /* .bss */
+int with_value = 41; /* .data */
 static char text[16] = "start";
-static struct { int *where; char *what; int (*function)(void); } addresses;
+static struct {
+  int* where;
+  char* what;
+  int (*function)(void);
+} addresses;
 static int get_zero(void) { return zero; }
-static int *const pointer_to_zero = &zero;  /* relocated, then read-only */
+static int* const pointer_to_zero = &zero; /* relocated, then read-only */
 int (*const table[])(void) = {get_zero};
 static _Thread_local int of_thread = 7;
-extern int library_value;                 /* in a shared library of the program's own: copied into the program, if not PIC */
+extern int library_value; /* in a shared library of the program's own: copied into the program, if not PIC */
 int library_add(int);
-int *library_address(void);
+int* library_address(void);
 
 static int calls_so_far(void) {
   static int calls;
   return ++calls;
 }
 
-static void *in_thread(void *argument) {
+static void* in_thread(void* argument) {
   (void)argument;
-  int *seen = malloc(2 * sizeof *seen);
-  seen[0] = with_value;  /* a thread of the rank sees the rank's globals */
-  seen[1] = of_thread;   /* but has thread-local variables of its own */
+  int* seen = malloc(2 * sizeof *seen);
+  seen[0] = with_value; /* a thread of the rank sees the rank's globals */
+  seen[1] = of_thread;  /* but has thread-local variables of its own */
   of_thread = -1;
   return seen;
 }
@@ -78,9 +83,9 @@ static void look_at_everything(void) {
 
   pthread_t thread;
   EXPECT(pthread_create(&thread, NULL, in_thread, NULL) == 0);
-  void *result = NULL;
+  void* result = NULL;
   EXPECT(pthread_join(thread, &result) == 0);
-  const int *seen = result;
+  const int* seen = result;
   EXPECT(seen[0] == 41 + rank);
   EXPECT(seen[1] == 7);
   EXPECT(of_thread == 1000 + rank);
@@ -98,7 +103,7 @@ static void talk(void) {
   EXPECT(status.MPI_SOURCE == left && status.MPI_TAG == 5);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   EXPECT(argc == 3 && strcmp(argv[1], "one") == 0 && strcmp(argv[2], "two words") == 0);
   EXPECT(zero == 0 && with_value == 41 && library_value == 100 && of_thread == 7);
   MPI_Init(&argc, &argv);

@@ -1,5 +1,5 @@
-/* OpenMP's threadprivate inside ranks: three threads in each, every one with its own copy, kept from region to region, and globals that
-   all threads of one rank share. */
+/* OpenMP's threadprivate inside ranks: three threads in each, every one with its own copy, kept from region
+   to region, and globals that all threads of one rank share. */
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@ static int mine = 11;
 #pragma omp threadprivate(mine)
 static int of_rank = 5;
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int provided, rank, size, failures = 0, all_failures = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -20,7 +20,7 @@ int main(int argc, char **argv) {
 #pragma omp parallel reduction(+ : failures)
   {
     if (omp_get_num_threads() != 3) ++failures;
-    if (mine != 11) ++failures;  /* a fresh copy for each thread */
+    if (mine != 11) ++failures; /* a fresh copy for each thread */
     if (of_rank != rank) ++failures;
     mine = 100 * rank + omp_get_thread_num();
   }

@@ -1,5 +1,5 @@
-// A C++ program that knows nothing of Clump: iostreams, static constructors, thread_local, exceptions, std::thread, a global in its own
-// shared library, a plugin opened with dlopen. Argument 1: the plugin.
+// A C++ program that knows nothing of Clump: iostreams, static constructors, thread_local, exceptions,
+// std::thread, a global in its own shared library, a plugin opened with dlopen. Argument 1: the plugin.
 #include "tour.h"
 
 #include <dlfcn.h>
@@ -49,7 +49,8 @@ void statics() {
   std::cout << std::setprecision(3 + rank % 10) << std::setfill(static_cast<char>('a' + rank % 26));
   MPI_Barrier(MPI_COMM_WORLD);
   EXPECT(ages.at("Ada") == 36 + rank && ages.at("Grace") == 85);
-  EXPECT(program_registry.entries().size() == 1 && program_registry.entries().front() == "rank " + std::to_string(rank));
+  EXPECT(program_registry.entries().size() == 1 &&
+         program_registry.entries().front() == "rank " + std::to_string(rank));
   EXPECT(per_thread.value == 5 + rank && per_thread.text == std::to_string(rank));
   EXPECT(std::cout.precision() == 3 + rank % 10 && std::cout.fill() == static_cast<char>('a' + rank % 26));
   EXPECT(greeting.size() == 50 && greeting.substr(0, 5) == "hello");

@@ -22,14 +22,14 @@ BELOW = {
     "datatype": ["base"],
     "image": ["base", "fiber"],
     "pmi": ["base"],
-    "diag": ["base", "pmi"],
+    "diag": ["base", "image", "pmi"],
     "net": ["base", "datatype"],
     "core": ["fiber", "net"],
     "p2p": ["core"],
     "coll": ["p2p"],
     "topo": ["p2p"],
     "mpi": ["coll", "topo"],
-    "runtime": ["mpi", "image", "pmi", "diag"],
+    "runtime": ["mpi", "diag"],
 }
 # Headers of one layer that others may include although they stand above: contracts without code of that layer behind them.
 SHARED_HEADERS = {"runtime/host.h"}
