@@ -10,3 +10,16 @@ if(CLUMP_SANITIZE)
   target_link_options(clump_options INTERFACE -fsanitize=${CLUMP_SANITIZE})
   target_compile_definitions(clump_options INTERFACE CLUMP_SANITIZE=1)
 endif()
+
+# clump_self_contained: for the libraries that are loaded into users' programs. They bring their own copy of the C++ library, so
+# that the program's is its own, and need no particular version of it. Sanitizers want the one shared copy that they know.
+add_library(clump_self_contained INTERFACE)
+if(NOT CLUMP_SANITIZE)
+  target_link_options(clump_self_contained INTERFACE -static-libstdc++ -Wl,--exclude-libs,ALL)
+endif()
+
+# clump_export_only(target script): `target` exports what the version script names and nothing else.
+function(clump_export_only target script)
+  target_link_options(${target} PRIVATE "-Wl,--version-script=${script}")
+  set_target_properties(${target} PROPERTIES LINK_DEPENDS "${script}")
+endfunction()

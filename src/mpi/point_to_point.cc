@@ -1,0 +1,169 @@
+// Point-to-point communication (MPI-5.0 chapter 3): sends, receives and their persistent forms. Arguments were checked at the entry.
+#include "core/rank.h"
+#include "mpi/bodies.h"
+#include "p2p/buffered.h"
+#include "p2p/p2p.h"
+#include "p2p/persistent.h"
+
+namespace clump::mpi {
+
+namespace {
+
+using base::Status;
+using core::Comm;
+using core::Rank;
+using datatype::Datatype;
+using datatype::Layout;
+using p2p::Address;
+using p2p::Mode;
+
+Layout layout(const void* buffer, Count count, const Datatype& type) { return {const_cast<void*>(buffer), count, &type}; }
+
+/// Starts an operation that outlives the call: it keeps what it uses.
+template <typename Operation, typename... Arguments>
+Status begin(Rank& self, const Address& address, const Layout& buffer, MPI_Request* request, Arguments... arguments) {
+  auto owned = std::make_unique<Operation>();
+  Operation& operation = *owned;
+  operation.comm = base::Ref<Comm>(&address.comm);
+  if (!buffer.type->is_predefined()) operation.type = datatype::Ref(buffer.type);
+  *request = self.add(std::move(owned));
+  operation.begin(address, buffer, arguments...);
+  return {};
+}
+
+/// A request that is complete from the start: a buffered send whose message has left for the buffer.
+class CompletedRequest final : public core::Request {
+ public:
+  CompletedRequest() { complete(); }
+};
+
+}  // namespace
+
+Status send(Rank&, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm) {
+  return p2p::send({comm, dest, tag}, layout(buf, count, datatype));
+}
+
+Status ssend(Rank&, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm) {
+  return p2p::send({comm, dest, tag}, layout(buf, count, datatype), Mode::kSynchronous);
+}
+
+Status rsend(Rank&, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm) {
+  return p2p::send({comm, dest, tag}, layout(buf, count, datatype), Mode::kReady);
+}
+
+Status bsend(Rank&, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm) {
+  return p2p::buffered_send({comm, dest, tag}, layout(buf, count, datatype));
+}
+
+Status recv(Rank&, void* buf, Count count, const Datatype& datatype, int source, int tag, Comm& comm, MPI_Status* status) {
+  core::Result result;
+  const Status outcome = p2p::receive({comm, source, tag}, layout(buf, count, datatype), &result);
+  core::write_status(status, result, false);
+  return outcome;
+}
+
+Status isend(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
+             MPI_Request* request) {
+  return begin<p2p::SendOperation>(self, {comm, dest, tag}, layout(buf, count, datatype), request, Mode::kStandard);
+}
+
+Status issend(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
+              MPI_Request* request) {
+  return begin<p2p::SendOperation>(self, {comm, dest, tag}, layout(buf, count, datatype), request, Mode::kSynchronous);
+}
+
+Status irsend(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
+              MPI_Request* request) {
+  return begin<p2p::SendOperation>(self, {comm, dest, tag}, layout(buf, count, datatype), request, Mode::kReady);
+}
+
+Status ibsend(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
+              MPI_Request* request) {
+  CLUMP_TRY(p2p::buffered_send({comm, dest, tag}, layout(buf, count, datatype)));
+  *request = self.add(std::make_unique<CompletedRequest>());
+  return {};
+}
+
+Status irecv(Rank& self, void* buf, Count count, const Datatype& datatype, int source, int tag, Comm& comm, MPI_Request* request) {
+  return begin<p2p::ReceiveOperation>(self, {comm, source, tag}, layout(buf, count, datatype), request);
+}
+
+Status sendrecv(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, int dest, int sendtag, void* recvbuf,
+                Count recvcount, const Datatype& recvtype, int source, int recvtag, Comm& comm, MPI_Status* status) {
+  core::Result result;
+  const Status outcome = p2p::send_receive({comm, dest, sendtag}, layout(sendbuf, sendcount, sendtype), {comm, source, recvtag},
+                                           layout(recvbuf, recvcount, recvtype), &result);
+  core::write_status(status, result, false);
+  return outcome;
+}
+
+Status sendrecv_replace(Rank&, void* buf, Count count, const Datatype& datatype, int dest, int sendtag, int source, int recvtag,
+                        Comm& comm, MPI_Status* status) {
+  const Layout buffer = layout(buf, count, datatype);
+  std::vector<std::byte> copy(static_cast<std::size_t>(buffer.bytes()));
+  datatype::pack(copy, buffer, 0);
+  const Layout out{copy.data(), static_cast<Count>(copy.size()), datatype::predefined(MPI_BYTE)};
+  core::Result result;
+  const Status outcome = p2p::send_receive({comm, dest, sendtag}, out, {comm, source, recvtag}, buffer, &result);
+  core::write_status(status, result, false);
+  return outcome;
+}
+
+Status send_init(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
+                 MPI_Request* request) {
+  const Layout buffer = layout(buf, count, datatype);
+  *request = self.add(std::make_unique<p2p::PersistentSend>(Address{comm, dest, tag}, buffer, Mode::kStandard));
+  return {};
+}
+
+Status ssend_init(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
+                  MPI_Request* request) {
+  const Layout buffer = layout(buf, count, datatype);
+  *request = self.add(std::make_unique<p2p::PersistentSend>(Address{comm, dest, tag}, buffer, Mode::kSynchronous));
+  return {};
+}
+
+Status rsend_init(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
+                  MPI_Request* request) {
+  const Layout buffer = layout(buf, count, datatype);
+  *request = self.add(std::make_unique<p2p::PersistentSend>(Address{comm, dest, tag}, buffer, Mode::kReady));
+  return {};
+}
+
+Status bsend_init(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
+                  MPI_Request* request) {
+  *request = self.add(std::make_unique<p2p::PersistentBufferedSend>(Address{comm, dest, tag}, layout(buf, count, datatype)));
+  return {};
+}
+
+Status recv_init(Rank& self, void* buf, Count count, const Datatype& datatype, int source, int tag, Comm& comm,
+                 MPI_Request* request) {
+  *request = self.add(std::make_unique<p2p::PersistentReceive>(Address{comm, source, tag}, layout(buf, count, datatype)));
+  return {};
+}
+
+Status buffer_attach(Rank& self, void* buffer, Count size) {
+  if (self.buffered_sends != nullptr)
+    return base::fail(MPI_ERR_BUFFER, "a buffer is attached already: detach it first (MPI_Buffer_detach)");
+  if (buffer == MPI_BUFFER_AUTOMATIC)
+    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "MPI_BUFFER_AUTOMATIC is not built yet: attach memory of your own");
+  self.buffered_sends = std::make_unique<p2p::SendBuffer>(buffer, size);
+  return {};
+}
+
+Status buffer_detach(Rank& self, void* buffer_addr, Count* size) {
+  auto* const attached = static_cast<p2p::SendBuffer*>(self.buffered_sends.get());
+  if (attached == nullptr) return base::fail(MPI_ERR_BUFFER, "no buffer is attached");
+  attached->flush();
+  *static_cast<void**>(buffer_addr) = attached->memory();
+  *size = attached->size();
+  self.buffered_sends.reset();
+  return {};
+}
+
+Status buffer_flush(Rank& self) {
+  if (auto* const attached = static_cast<p2p::SendBuffer*>(self.buffered_sends.get())) attached->flush();
+  return {};
+}
+
+}  // namespace clump::mpi

@@ -1,0 +1,20 @@
+// What the MPI bodies need from the process around them. Declared here, above core and below the runtime, and defined by
+// runtime/boot.cc, the only file that knows every layer.
+#pragma once
+
+#include <string>
+
+#include "base/status.h"
+#include "core/rank.h"
+
+namespace clump::mpi {
+
+/// The calling thread's rank, made if need be: usable before MPI_Init, by functions that the standard allows there (MPI-5.0 section
+/// 11.4.1). Null if the thread belongs to no rank or this process cannot take part in a job; `why` then says so to the user.
+core::Rank* find_rank(std::string& why);
+
+/// The rank has entered or left MPI: until it has left, its end is a failure of the job.
+void announce_initialized(const core::Rank& self);
+void announce_finalized(const core::Rank& self);
+
+}  // namespace clump::mpi

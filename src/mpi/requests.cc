@@ -1,0 +1,300 @@
+// Completing requests (MPI-5.0 sections 3.7 and 3.9): the wait and test families, cancel, free, start.
+//
+// An error of an operation belongs to the communicator of that operation, so these bodies raise errors themselves.
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/rank.h"
+#include "fiber/completion.h"
+#include "mpi/bodies.h"
+#include "mpi/entry.h"
+
+namespace clump::mpi {
+
+namespace {
+
+using base::Status;
+using core::Rank;
+using core::Request;
+
+constexpr core::Result kEmpty;
+
+/// The active operation behind a handle; null for MPI_REQUEST_NULL and inactive persistent requests, which are complete
+/// with an empty status.
+Request* active(Rank& self, MPI_Request handle) {
+  Request* request = handle == MPI_REQUEST_NULL ? nullptr : self.request(handle);
+  return request != nullptr && request->state == Request::State::kActive ? request : nullptr;
+}
+
+Status check(Rank& self, const MPI_Request* handle) {
+  if (*handle == MPI_REQUEST_NULL || self.request(*handle) != nullptr) return {};
+  return base::fail(MPI_ERR_REQUEST, "request is no request of this rank: it was never written, or it was completed or freed before");
+}
+
+Status check_all(Rank& self, std::span<const MPI_Request> handles) {
+  for (std::size_t i = 0; i < handles.size(); ++i)
+    if (handles[i] != MPI_REQUEST_NULL && self.request(handles[i]) == nullptr)
+      return base::fail(MPI_ERR_REQUEST,
+                        "array_of_requests[{}] is no request of this rank: it was never written, or it was completed or freed before",
+                        i);
+  return {};
+}
+
+/// Takes the results of a complete operation. The handle becomes null, or inactive if persistent.
+core::Result retire(Rank& self, MPI_Request* handle, Request& request) {
+  const core::Result result = request.result;
+  if (request.persistent) {
+    request.state = Request::State::kInactive;
+  } else {
+    self.remove(*handle);
+    *handle = MPI_REQUEST_NULL;
+  }
+  return result;
+}
+
+MPI_Status* at(MPI_Status* statuses, int i) { return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i; }
+
+/// Retires one operation: its status, and the error if there is one, raised on its communicator.
+Status finish_one(Rank& self, const char* call, MPI_Request* handle, Request& request, MPI_Status* status) {
+  const base::Ref<core::Comm> comm = request.comm;
+  const core::Result result = retire(self, handle, request);
+  core::write_status(status, result, false);
+  if (result.error == MPI_SUCCESS) return {};
+  return Status::from_code(raise(self, comm.get(), call, Status::from_code(result.error)));
+}
+
+/// Retires all that are complete; MPI_ERR_IN_STATUS if one of them failed (MPI-5.0 section 3.7.5).
+Status finish_all(Rank& self, const char* call, std::span<MPI_Request> handles, MPI_Status* statuses) {
+  base::Ref<core::Comm> failed;
+  bool any_failed = false;
+  std::vector<core::Result> results(handles.size());
+  for (std::size_t i = 0; i < handles.size(); ++i) {
+    Request* const request = active(self, handles[i]);
+    if (request == nullptr) continue;
+    const base::Ref<core::Comm> comm = request->comm;
+    results[i] = retire(self, &handles[i], *request);
+    if (results[i].error != MPI_SUCCESS && !any_failed) {
+      any_failed = true;
+      failed = comm;
+    }
+  }
+  for (std::size_t i = 0; i < handles.size(); ++i) core::write_status(at(statuses, static_cast<int>(i)), results[i], any_failed);
+  if (!any_failed) return {};
+  std::string text;
+  for (std::size_t i = 0; i < results.size() && text.empty(); ++i)
+    if (results[i].error != MPI_SUCCESS) text = fmt::format("array_of_requests[{}]: {}", i, base::message_of(results[i].error));
+  return Status::from_code(raise(self, failed.get(), call, base::fail_with_text(MPI_ERR_IN_STATUS, text)));
+}
+
+std::span<MPI_Request> span_of(MPI_Request* handles, int count) { return {handles, static_cast<std::size_t>(count)}; }
+
+/// The index of the first complete operation; -1 if none is, -2 if no handle is active. With several complete ones the search
+/// goes round, so that none is passed over for ever.
+int find_complete(Rank& self, std::span<const MPI_Request> handles) {
+  thread_local std::size_t turn = 0;
+  bool any_active = false;
+  const std::size_t n = handles.size();
+  const std::size_t start = n == 0 ? 0 : ++turn % n;
+  for (std::size_t k = 0; k < n; ++k) {
+    const std::size_t i = start + k < n ? start + k : start + k - n;
+    const Request* request = active(self, handles[i]);
+    if (request == nullptr) continue;
+    any_active = true;
+    if (request->completion.done()) return static_cast<int>(i);
+  }
+  return any_active ? -1 : -2;
+}
+
+/// Blocks until one of the active operations is complete.
+void wait_for_any(Rank& self, std::span<const MPI_Request> handles) {
+  std::vector<fiber::Completion*> completions;
+  completions.reserve(handles.size());
+  for (const MPI_Request handle : handles)
+    if (Request* request = active(self, handle)) completions.push_back(&request->completion);
+  fiber::wait_any(completions);
+}
+
+/// Retires every complete operation of `handles`; their places go to `indices`.
+Status finish_some(Rank& self, const char* call, std::span<MPI_Request> handles, int* outcount, int* indices, MPI_Status* statuses) {
+  base::Ref<core::Comm> failed;
+  std::vector<core::Result> results;
+  bool any_failed = false;
+  for (std::size_t i = 0; i < handles.size(); ++i) {
+    Request* const request = active(self, handles[i]);
+    if (request == nullptr || !request->completion.done()) continue;
+    const base::Ref<core::Comm> comm = request->comm;
+    indices[results.size()] = static_cast<int>(i);
+    results.push_back(retire(self, &handles[i], *request));
+    if (results.back().error != MPI_SUCCESS && !any_failed) {
+      any_failed = true;
+      failed = comm;
+    }
+  }
+  *outcount = static_cast<int>(results.size());
+  for (std::size_t i = 0; i < results.size(); ++i) core::write_status(at(statuses, static_cast<int>(i)), results[i], any_failed);
+  if (!any_failed) return {};
+  return Status::from_code(raise(self, failed.get(), call, base::fail(MPI_ERR_IN_STATUS, "an operation failed; its status tells")));
+}
+
+}  // namespace
+
+Status wait(Rank& self, MPI_Request* request, MPI_Status* status) {
+  if (const Status valid = check(self, request); !valid.ok()) return Status::from_code(raise(self, nullptr, "MPI_Wait", valid));
+  Request* const operation = active(self, *request);
+  if (operation == nullptr) {
+    core::write_status(status, kEmpty, false);
+    return {};
+  }
+  operation->completion.wait();
+  return finish_one(self, "MPI_Wait", request, *operation, status);
+}
+
+Status test(Rank& self, MPI_Request* request, int* flag, MPI_Status* status) {
+  if (const Status valid = check(self, request); !valid.ok()) return Status::from_code(raise(self, nullptr, "MPI_Test", valid));
+  Request* const operation = active(self, *request);
+  *flag = 1;
+  if (operation == nullptr) {
+    core::write_status(status, kEmpty, false);
+    return {};
+  }
+  if (operation->completion.done()) return finish_one(self, "MPI_Test", request, *operation, status);
+  *flag = 0;
+  fiber::yield_after_empty_poll();
+  return {};
+}
+
+Status waitall(Rank& self, int count, MPI_Request array_of_requests[], MPI_Status* array_of_statuses) {
+  const auto handles = span_of(array_of_requests, count);
+  if (const Status valid = check_all(self, handles); !valid.ok())
+    return Status::from_code(raise(self, nullptr, "MPI_Waitall", valid));
+  for (const MPI_Request handle : handles)
+    if (Request* operation = active(self, handle)) operation->completion.wait();
+  return finish_all(self, "MPI_Waitall", handles, array_of_statuses);
+}
+
+Status testall(Rank& self, int count, MPI_Request array_of_requests[], int* flag, MPI_Status* array_of_statuses) {
+  const auto handles = span_of(array_of_requests, count);
+  if (const Status valid = check_all(self, handles); !valid.ok())
+    return Status::from_code(raise(self, nullptr, "MPI_Testall", valid));
+  *flag = 1;
+  for (const MPI_Request handle : handles)
+    if (const Request* operation = active(self, handle); operation != nullptr && !operation->completion.done()) *flag = 0;
+  if (*flag == 1) return finish_all(self, "MPI_Testall", handles, array_of_statuses);
+  fiber::yield_after_empty_poll();
+  return {};
+}
+
+Status waitany(Rank& self, int count, MPI_Request array_of_requests[], int* index, MPI_Status* status) {
+  const auto handles = span_of(array_of_requests, count);
+  if (const Status valid = check_all(self, handles); !valid.ok())
+    return Status::from_code(raise(self, nullptr, "MPI_Waitany", valid));
+  int found;
+  while ((found = find_complete(self, handles)) == -1) wait_for_any(self, handles);
+  if (found < 0) {
+    *index = MPI_UNDEFINED;
+    core::write_status(status, kEmpty, false);
+    return {};
+  }
+  *index = found;
+  return finish_one(self, "MPI_Waitany", &handles[found], *active(self, handles[found]), status);
+}
+
+Status testany(Rank& self, int count, MPI_Request array_of_requests[], int* index, int* flag, MPI_Status* status) {
+  const auto handles = span_of(array_of_requests, count);
+  if (const Status valid = check_all(self, handles); !valid.ok())
+    return Status::from_code(raise(self, nullptr, "MPI_Testany", valid));
+  const int found = find_complete(self, handles);
+  *flag = found == -1 ? 0 : 1;
+  *index = found < 0 ? MPI_UNDEFINED : found;
+  if (found >= 0) return finish_one(self, "MPI_Testany", &handles[found], *active(self, handles[found]), status);
+  if (found == -2) core::write_status(status, kEmpty, false);
+  if (found == -1) fiber::yield_after_empty_poll();
+  return {};
+}
+
+Status waitsome(Rank& self, int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[],
+                MPI_Status* array_of_statuses) {
+  const auto handles = span_of(array_of_requests, incount);
+  if (const Status valid = check_all(self, handles); !valid.ok())
+    return Status::from_code(raise(self, nullptr, "MPI_Waitsome", valid));
+  int found;
+  while ((found = find_complete(self, handles)) == -1) wait_for_any(self, handles);
+  if (found == -2) {
+    *outcount = MPI_UNDEFINED;
+    return {};
+  }
+  return finish_some(self, "MPI_Waitsome", handles, outcount, array_of_indices, array_of_statuses);
+}
+
+Status testsome(Rank& self, int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[],
+                MPI_Status* array_of_statuses) {
+  const auto handles = span_of(array_of_requests, incount);
+  if (const Status valid = check_all(self, handles); !valid.ok())
+    return Status::from_code(raise(self, nullptr, "MPI_Testsome", valid));
+  switch (find_complete(self, handles)) {
+    case -2:
+      *outcount = MPI_UNDEFINED;
+      return {};
+    case -1:
+      *outcount = 0;
+      fiber::yield_after_empty_poll();
+      return {};
+    default:
+      return finish_some(self, "MPI_Testsome", handles, outcount, array_of_indices, array_of_statuses);
+  }
+}
+
+Status request_free(Rank& self, MPI_Request* request) {
+  Request* const operation = self.request(*request);
+  if (operation == nullptr)
+    return base::fail(MPI_ERR_REQUEST, "request is MPI_REQUEST_NULL, or was completed or freed before: there is nothing to free");
+  std::unique_ptr<Request> owned = self.remove(*request);
+  if (operation->state == Request::State::kActive) Request::detach(std::move(owned));
+  *request = MPI_REQUEST_NULL;
+  return {};
+}
+
+Status request_get_status(Rank& self, MPI_Request request, int* flag, MPI_Status* status) {
+  CLUMP_TRY(check(self, &request));
+  const Request* const operation = active(self, request);
+  *flag = operation == nullptr || operation->completion.done() ? 1 : 0;
+  if (*flag == 1) core::write_status(status, operation == nullptr ? kEmpty : operation->result, false);
+  if (*flag == 0) fiber::yield_after_empty_poll();
+  return {};
+}
+
+Status cancel(Rank& self, MPI_Request* request) {
+  CLUMP_TRY(check(self, request));
+  Request* const operation = active(self, *request);
+  if (operation == nullptr)
+    return base::fail(MPI_ERR_REQUEST, "request is MPI_REQUEST_NULL or not active: there is nothing to cancel");
+  return operation->cancel();
+}
+
+Status test_cancelled(const MPI_Status* status, int* flag) {
+  *flag = core::is_cancelled(*status) ? 1 : 0;
+  return {};
+}
+
+namespace {
+
+Status start_one(Rank& self, MPI_Request handle) {
+  Request* const operation = handle == MPI_REQUEST_NULL ? nullptr : self.request(handle);
+  if (operation == nullptr)
+    return base::fail(MPI_ERR_REQUEST, "request is MPI_REQUEST_NULL or was freed: there is nothing to start");
+  if (operation->persistent && operation->state == Request::State::kActive)
+    return base::fail(MPI_ERR_REQUEST, "the request is active already: complete it (MPI_Wait) before it is started again");
+  return operation->start();
+}
+
+}  // namespace
+
+Status start(Rank& self, MPI_Request* request) { return start_one(self, *request); }
+
+Status startall(Rank& self, int count, MPI_Request array_of_requests[]) {
+  for (const MPI_Request handle : span_of(array_of_requests, count)) CLUMP_TRY(start_one(self, handle));
+  return {};
+}
+
+}  // namespace clump::mpi

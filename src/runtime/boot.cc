@@ -1,0 +1,72 @@
+// Boot of libmpi_abi: makes the ranks of this host process and connects them. The only file that knows every layer.
+#include <sched.h>
+
+#include "core/rank.h"
+#include "fiber/completion.h"
+#include "mpi/process.h"
+#include "net/self/self_channel.h"
+#include "p2p/matcher.h"
+#include "runtime/host.h"
+
+namespace clump {
+
+namespace {
+
+int usable_cores() {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+void abort_job(int rank, int code, const std::string& text) {
+  pmi::Failure failure;
+  failure.rank = rank;
+  failure.reason = pmi::Reason::kAborted;
+  failure.code = code;
+  failure.text = text;
+  runtime::fail_job(std::move(failure));
+}
+
+/// All ranks are made at once, so that a message can be sent to a rank that has not called MPI_Init yet.
+core::World* make_world() {
+  const pmi::Job& job = runtime::job();
+  auto* const world = new core::World;  // lives until the process ends: ranks may still use it while others leave
+  world->size = job.ranks();
+  world->abort_job = abort_job;
+  fiber::set_spinning(usable_cores() >= world->size);
+
+  std::vector<net::Sink*> sinks;
+  for (int rank = 0; rank < world->size; ++rank) {
+    world->app_numbers.push_back(job.app_of(rank));
+    auto& made = world->ranks.emplace_back(std::make_unique<core::Rank>(*world, rank));
+    made->inbox = std::make_unique<p2p::Matcher>();
+    sinks.push_back(made->inbox.get());
+  }
+  world->channels.push_back(std::make_unique<net::SelfChannel>(std::move(sinks)));
+  world->routes.assign(world->size, world->channels.front().get());
+  return world;
+}
+
+}  // namespace
+
+namespace mpi {
+
+core::Rank* find_rank(std::string& why) {
+  if (core::Rank* const known = core::current_rank()) return known;
+  if (const char* const reason = runtime::why_no_mpi()) {
+    why = reason;
+    return nullptr;
+  }
+  fiber::Identity* const identity = fiber::identity();
+  if (identity == nullptr) {
+    why = "the calling thread belongs to no rank: call MPI from the program's main thread or from threads that it has made";
+    return nullptr;
+  }
+  static core::World* const world = make_world();
+  return identity->mpi = world->ranks[identity->rank].get();
+}
+
+void announce_initialized(const core::Rank&) { runtime::rank_initialized(*fiber::identity()); }
+void announce_finalized(const core::Rank&) { runtime::rank_finalized(*fiber::identity()); }
+
+}  // namespace mpi
+}  // namespace clump
