@@ -1,0 +1,45 @@
+// Allgather (MPI-5.0 section 6.7). Small blocks: Bruck et al., "Efficient algorithms for all-to-all communications in multiport
+// message-passing systems" (1997); otherwise a ring.
+#include "coll/coll.h"
+#include "coll/pieces.h"
+#include "coll/select.h"
+
+namespace clump::coll {
+
+namespace {
+
+// Block i of the packed bytes is that of rank (rank + i) modulo size; the number of blocks doubles in each round.
+void bruck(Schedule& s, const Layout& mine, const Layout& all) {
+  const int size = s.size();
+  const Count block = mine.bytes();
+  const Layout packed = s.scratch(block * size);
+  s.copy(part(packed, 0, block), mine);
+  for (int have = 1; have < size; have *= 2) {
+    const int more = std::min(have, size - have);
+    s.send(part(packed, 0, more * block), wrap(s.rank() - have, size));
+    s.receive(part(packed, have * block, more * block), wrap(s.rank() + have, size));
+    s.next();
+  }
+  const Count count = all.count / size;
+  const int until_end = size - s.rank();
+  s.copy(part(all, s.rank() * count, until_end * count), part(packed, 0, until_end * block));
+  s.copy(part(all, 0, s.rank() * count), part(packed, until_end * block, s.rank() * block));
+}
+
+}  // namespace
+
+void allgather(Schedule& s, const Layout& mine, const Layout& all) {
+  const Blocks blocks(all.base, s.peers() == 0 ? 0 : all.count / s.peers(), all.type);
+  if (s.is_inter()) return inter::allgather(s, mine, blocks);
+  if (all.bytes() == 0) return;
+  if (s.size() > 1 && select(Collective::kAllgather, s.size(), mine.bytes()) == Algorithm::kBruck) return bruck(s, mine, all);
+  allgatherv(s, mine, blocks);
+}
+
+void allgatherv(Schedule& s, const Layout& mine, const Blocks& all) {
+  if (s.is_inter()) return inter::allgather(s, mine, all);
+  s.copy(all[s.rank()], mine);
+  ring_allgather(s, s.rank(), wrap(s.rank() + 1, s.size()), wrap(s.rank() - 1, s.size()), [&](int i) { return all[i]; });
+}
+
+}  // namespace clump::coll

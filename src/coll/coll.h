@@ -1,0 +1,75 @@
+// The collective operations (MPI-5.0 chapter 6), as functions that write a schedule.
+//
+// "In place" is told by passing the same layout twice: what MPI_IN_PLACE stands for is at the other buffer. Layouts that have no
+// meaning at the caller (the receive buffer of a rank that is not the root) are not looked at. On an intercommunicator `root` is
+// MPI_ROOT, MPI_PROC_NULL or a rank of the remote group. Arguments were checked before.
+#pragma once
+
+#include "coll/schedule.h"
+
+namespace clump::coll {
+
+/// An array of counts or displacements as the user passed it: of int, or of MPI_Count or MPI_Aint.
+class Numbers {
+ public:
+  Numbers() = default;
+  Numbers(const int* small) : small_(small) {}     // NOLINT: this is what it is for
+  Numbers(const Count* large) : large_(large) {}   // NOLINT
+  Count operator[](int i) const { return small_ != nullptr ? small_[i] : large_[i]; }
+  bool null() const { return small_ == nullptr && large_ == nullptr; }
+
+ private:
+  const int* small_ = nullptr;
+  const Count* large_ = nullptr;
+};
+static_assert(sizeof(Count) == sizeof(MPI_Aint));
+
+/// A buffer with a block for each rank.
+class Blocks {
+ public:
+  /// Block i is elements [i * count, (i + 1) * count).
+  Blocks(void* base, Count count, const datatype::Datatype* type) : base_(base), count_(count), type_(type) {}
+  /// Block i is counts[i] elements from element displacements[i] on.
+  Blocks(void* base, Numbers counts, Numbers displacements, const datatype::Datatype* type)
+      : base_(base), type_(type), counts_(counts), displacements_(displacements) {}
+  /// Block i is counts[i] elements of types[i], displacements[i] bytes from the base.
+  Blocks(void* base, Numbers counts, Numbers displacements, const datatype::Datatype* const* types)
+      : base_(base), types_(types), counts_(counts), displacements_(displacements) {}
+
+  Layout operator[](int rank) const;
+
+ private:
+  void* base_;
+  Count count_ = 0;
+  const datatype::Datatype* type_ = nullptr;
+  const datatype::Datatype* const* types_ = nullptr;
+  Numbers counts_, displacements_;
+};
+
+void barrier(Schedule& s);
+void broadcast(Schedule& s, const Layout& buffer, int root);
+
+/// `mine` is one block, `all` (at the root) a block for each rank.
+void gather(Schedule& s, const Layout& mine, const Layout& all, int root);
+void gatherv(Schedule& s, const Layout& mine, const Blocks& all, int root);
+void scatter(Schedule& s, const Layout& all, const Layout& mine, int root);
+void scatterv(Schedule& s, const Blocks& all, const Layout& mine, int root);
+void allgather(Schedule& s, const Layout& mine, const Layout& all);
+void allgatherv(Schedule& s, const Layout& mine, const Blocks& all);
+
+/// alltoall, alltoallv, alltoallw: blocks may be of any size.
+void alltoall(Schedule& s, const Blocks& out, const Blocks& in);
+/// MPI_IN_PLACE: block i goes to rank i and is replaced by what that one sends.
+void alltoall_in_place(Schedule& s, const Blocks& blocks);
+
+// The schedule was made with the reduction. `in` and `out` have the same count and type where there are both.
+void reduce(Schedule& s, const Layout& in, const Layout& out, int root);
+void allreduce(Schedule& s, const Layout& in, const Layout& out);
+/// `in` is all blocks one after the other, counts[i] elements for rank i; `out` is the caller's block.
+void reduce_scatter(Schedule& s, const Layout& in, const Layout& out, const Numbers& counts);
+void reduce_scatter_block(Schedule& s, const Layout& in, const Layout& out);
+void scan(Schedule& s, const Layout& in, const Layout& out);
+/// Rank 0's `out` stays as it is.
+void exscan(Schedule& s, const Layout& in, const Layout& out);
+
+}  // namespace clump::coll

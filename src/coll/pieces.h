@@ -1,0 +1,74 @@
+// What several algorithms share.
+#pragma once
+
+#include <algorithm>
+
+#include "coll/coll.h"
+
+namespace clump::coll {
+
+/// Where piece `i` begins if `whole` elements are cut into `pieces` of nearly the same size. i == pieces is the end.
+inline Count piece_begin(Count whole, int pieces, int i) {
+  return whole / pieces * i + std::min<Count>(i, whole % pieces);
+}
+
+/// Pieces first to last - 1 of `pieces`.
+inline Layout piece(const Layout& whole, int pieces, int first, int last) {
+  const Count begin = piece_begin(whole.count, pieces, first);
+  return part(whole, begin, piece_begin(whole.count, pieces, last) - begin);
+}
+inline Layout piece(const Layout& whole, int pieces, int i) { return piece(whole, pieces, i, i + 1); }
+
+/// x modulo n for -n <= x < 2n.
+inline int wrap(int x, int n) { return x < 0 ? x + n : x >= n ? x - n : x; }
+
+/// A binomial tree over ranks 0 to size - 1 with its root at 0: the subtree of v has ranks [v, v + subtree(v)), the children of v
+/// are v + 1, v + 2, v + 4, ... while these are smaller than v + reach(v).
+struct BinomialTree {
+  int size;
+  /// The distance to v's parent, which is v - reach(v); for 0 the smallest power of two that is not below size.
+  int reach(int v) const {
+    if (v != 0) return v & -v;
+    int reach = 1;
+    while (reach < size) reach *= 2;
+    return reach;
+  }
+  int subtree(int v) const { return std::min(reach(v), size - v); }
+};
+
+/// Ring all-gather of pieces: rank r has piece `mine`, its neighbour r + 1 has mine + 1, and so on, all modulo size().
+/// `piece_of(i)` is piece i's layout, `neighbour(+1 or -1)` the rank of a neighbour.
+template <typename PieceOf>
+void ring_allgather(Schedule& s, int mine, int up, int down, PieceOf piece_of) {
+  const int size = s.size();
+  for (int k = 0, now = mine; k < size - 1; ++k) {
+    const int incoming = wrap(now - 1, size);
+    const Layout out = piece_of(now);
+    const Layout in = piece_of(incoming);
+    if (out.bytes() > 0) s.send(out, up);
+    if (in.bytes() > 0) s.receive(in, down);
+    s.next();
+    now = incoming;
+  }
+}
+
+/// Ring reduce-scatter over pieces 0 to size() - 1 of `in`: afterwards this rank has piece wrap(rank + 1) of the result in `out`.
+/// The other pieces of `out` hold intermediate results. Needs an operation that commutes.
+void ring_reduce_scatter(Schedule& s, const Layout& in, const Layout& out);
+
+namespace inter {
+
+// The forms for intercommunicators (MPI-5.0 section 6.2.2), where messages go between the groups only. Data that everyone of a group
+// needs in a combined form is collected by the first rank of a group, and comes back through the first rank of the other.
+void barrier(Schedule& s);
+void broadcast(Schedule& s, const Layout& buffer, int root);
+void gather(Schedule& s, const Layout& mine, const Blocks& all, int root);
+void scatter(Schedule& s, const Blocks& all, const Layout& mine, int root);
+void allgather(Schedule& s, const Layout& mine, const Blocks& all);
+void alltoall(Schedule& s, const Blocks& out, const Blocks& in);
+void reduce(Schedule& s, const Layout& in, const Layout& out, int root);
+void allreduce(Schedule& s, const Layout& in, const Layout& out);
+
+}  // namespace inter
+
+}  // namespace clump::coll

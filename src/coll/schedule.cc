@@ -1,0 +1,189 @@
+#include "coll/schedule.h"
+
+#include <algorithm>
+#include <new>
+
+namespace clump::coll {
+
+namespace {
+
+// Collectives count their tags from 0 in 30 bits; agreements of a part of a communicator use the user's tag above that.
+constexpr int kPartTagBit = 1 << 30;
+
+constexpr std::size_t kScratchAlignment = 64;
+constexpr std::size_t kLargestInArena = 512;
+
+const datatype::Datatype* byte_type() {
+  static const datatype::Datatype* const type = datatype::predefined(MPI_BYTE);
+  return type;
+}
+
+}  // namespace
+
+Layout bytes_at(void* base, Count bytes) { return {base, bytes, byte_type()}; }
+
+Schedule::Schedule(core::Comm& comm, const Reduction& reduction)
+    : comm_(comm),
+      part_(nullptr),
+      reduction_(reduction),
+      rank_(comm.rank),
+      size_(comm.size()),
+      peers_(comm.peers().size()),
+      tag_(comm.next_collective_tag()) {
+  steps_.reserve(16);
+}
+
+Schedule::Schedule(const Members& members, const Reduction& reduction)
+    : comm_(members.comm),
+      part_(members.part ? &members.group : nullptr),
+      reduction_(reduction),
+      rank_(members.rank),
+      size_(members.size()),
+      peers_(members.part ? members.size() : members.comm.peers().size()),
+      tag_(members.part ? (members.part_tag & (kPartTagBit - 1)) | kPartTagBit : members.comm.next_collective_tag()) {
+  steps_.reserve(16);
+}
+
+Schedule::~Schedule() { std::destroy_n(slots_, slot_count_); }
+
+void Schedule::send(const Layout& from, int to) { steps_.push_back({Step::Kind::kSend, to, from, {}}); }
+
+void Schedule::receive(const Layout& to, int from) { steps_.push_back({Step::Kind::kReceive, from, to, {}}); }
+
+void Schedule::copy(const Layout& to, const Layout& from) {
+  if ((from.bytes() == 0 && to.bytes() == 0) || (to.base == from.base && to.type == from.type)) return;
+  steps_.push_back({Step::Kind::kCopy, rank_, to, from});
+}
+
+void Schedule::combine(const Layout& left, const Layout& right) {
+  if (right.count > 0) steps_.push_back({Step::Kind::kCombine, rank_, left, right});
+}
+
+void Schedule::next() { steps_.push_back({Step::Kind::kNext, rank_, {}, {}}); }
+
+Layout Schedule::scratch(Count count, const datatype::Datatype& type) {
+  if (count == 0) return {nullptr, 0, &type};
+  const Count reach = (count - 1) * type.extent();
+  const Count begin = type.true_lb() + std::min<Count>(reach, 0);
+  const Count end = type.true_lb() + type.true_extent() + std::max<Count>(reach, 0);
+  // The first byte lies as far from an alignment boundary as in a buffer that begins on one.
+  const Count shift = begin & ~static_cast<Count>(kScratchAlignment - 1);
+  const Layout room = scratch(end - shift);
+  return {reinterpret_cast<void*>(reinterpret_cast<std::intptr_t>(room.base) - shift), count, &type};
+}
+
+Layout Schedule::scratch(Count bytes) {
+  const auto size = static_cast<std::size_t>(bytes);
+  if (size <= kLargestInArena) return bytes_at(arena_.allocate(std::max<std::size_t>(size, 1), kScratchAlignment), bytes);
+  buffers_.emplace_back(new std::byte[size + kScratchAlignment]);  // not zeroed, unlike make_unique's
+  void* base = buffers_.back().get();
+  std::size_t room = size + kScratchAlignment;
+  return bytes_at(std::align(kScratchAlignment, size, base, room), bytes);
+}
+
+base::Status Schedule::run() {
+  start();
+  while (!advance()) {
+    for (std::size_t i = 0; i < in_flight_; ++i) {
+      if (auto* send = std::get_if<p2p::SendOperation>(&slots_[i])) send->completion.wait();
+      if (auto* receive = std::get_if<p2p::ReceiveOperation>(&slots_[i])) receive->completion.wait();
+    }
+  }
+  return status_;
+}
+
+void Schedule::start() {
+  if (slots_ == nullptr) {
+    slot_count_ = widest_round();
+    slots_ = static_cast<Slot*>(arena_.allocate(slot_count_ * sizeof(Slot), alignof(Slot)));
+    std::uninitialized_default_construct_n(slots_, slot_count_);
+  }
+  position_ = 0;
+  status_ = {};
+  begin_round();
+}
+
+bool Schedule::advance() {
+  for (;;) {
+    for (std::size_t i = 0; i < in_flight_; ++i) {
+      const auto* send = std::get_if<p2p::SendOperation>(&slots_[i]);
+      const bool done = send != nullptr ? send->completion.done() : std::get<p2p::ReceiveOperation>(slots_[i]).completion.done();
+      if (!done) return false;
+    }
+    end_round();
+    for (; position_ < steps_.size(); ++position_) {
+      const Step& step = steps_[position_];
+      if (step.kind == Step::Kind::kCopy) {
+        copy_now(step.first, step.second);
+      } else if (step.kind == Step::Kind::kCombine) {
+        reduction_.op->apply(step.first.base, step.second.base, step.second.count, *step.second.type, reduction_.handle);
+      } else if (step.kind != Step::Kind::kNext) {
+        break;
+      }
+    }
+    if (position_ == steps_.size()) return true;
+    begin_round();
+  }
+}
+
+std::size_t Schedule::widest_round() const {
+  std::size_t widest = 0;
+  std::size_t now = 0;
+  for (const Step& step : steps_) {
+    now = step.kind <= Step::Kind::kReceive ? now + 1 : 0;
+    widest = std::max(widest, now);
+  }
+  return widest;
+}
+
+void Schedule::begin_round() {
+  for (; position_ < steps_.size() && steps_[position_].kind <= Step::Kind::kReceive; ++position_)
+    begin(steps_[position_], slots_[in_flight_++]);
+}
+
+void Schedule::begin(const Step& step, Slot& slot) {
+  const p2p::Address address{comm_, peer_of(step.peer), tag_, true};
+  if (step.kind == Step::Kind::kSend) {
+    slot.emplace<p2p::SendOperation>().begin(address, step.first);
+  } else {
+    slot.emplace<p2p::ReceiveOperation>().begin(address, step.first);
+  }
+}
+
+void Schedule::end_round() {
+  const std::size_t first = position_ - in_flight_;
+  for (std::size_t i = 0; i < in_flight_; ++i) {
+    if (const auto* receive = std::get_if<p2p::ReceiveOperation>(&slots_[i])) check_received(steps_[first + i], receive->result);
+    slots_[i].emplace<std::monostate>();
+  }
+  in_flight_ = 0;
+}
+
+void Schedule::copy_now(const Layout& to, const Layout& from) {
+  const Count bytes = std::min(to.bytes(), from.bytes());
+  datatype::copy(to, from, 0, bytes);
+  if (to.bytes() != from.bytes() && status_.ok())
+    status_ = base::fail(MPI_ERR_TRUNCATE,
+                         "rank {} passes a block of {} bytes to send to itself, but one of {} bytes to receive it", rank_,
+                         from.bytes(), to.bytes());
+}
+
+void Schedule::check_received(const Step& step, const core::Result& result) {
+  const Count expected = step.first.bytes();
+  if ((result.error == MPI_SUCCESS && result.bytes == expected) || !status_.ok()) return;
+  if (result.error != MPI_SUCCESS && (result.error & base::Status::kClassMask) != MPI_ERR_TRUNCATE) {
+    status_ = base::Status::from_code(result.error);
+    return;
+  }
+  const char* group = is_inter() ? "remote rank" : "rank";
+  status_ = base::fail(MPI_ERR_TRUNCATE,
+                       "{} {} sent {} bytes where rank {} expects {}: the counts and datatypes that the ranks of a collective "
+                       "operation pass must describe the same amount of data",
+                       group, step.peer, result.bytes, rank_, expected);
+}
+
+int Schedule::peer_of(int rank) const {
+  return part_ == nullptr ? rank : comm_.group->rank_of(part_->world_rank(rank));
+}
+
+}  // namespace clump::coll

@@ -1,0 +1,122 @@
+// A schedule: a collective operation as a list of small steps, seen from one rank.
+//
+// An algorithm writes it with textbook verbs: send, receive, copy, combine. Communication steps that follow one another make a
+// round: they are in progress together. A local step waits for the round before it, and a round waits for the local steps before
+// it; next() ends a round where no local step does. So binomial broadcast is "receive; next; send, send, send".
+//
+// Building moves no data and reads none of the user's, so a schedule can be run more than once (persistent collectives), and can be
+// run by a blocking call or a bit at a time: run() is start() and advance() with waiting in between. Buffers and datatypes belong
+// to the caller and must stay until the schedule is done. One thread of its rank at a time; what lies in a schedule never moves.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <memory_resource>
+#include <variant>
+#include <vector>
+
+#include "base/status.h"
+#include "coll/agree.h"
+#include "core/comm.h"
+#include "core/op.h"
+#include "datatype/datatype.h"
+#include "p2p/p2p.h"
+
+namespace clump::coll {
+
+using datatype::Layout;
+
+/// `count` elements of a layout from element `first` on.
+inline Layout part(const Layout& whole, Count first, Count count) {
+  return {reinterpret_cast<void*>(reinterpret_cast<std::intptr_t>(whole.base) + first * whole.type->extent()), count, whole.type};
+}
+/// Solid bytes.
+Layout bytes_at(void* base, Count bytes);
+
+/// What the combine steps of a schedule do. `handle` is given to user functions.
+struct Reduction {
+  const core::Op* op = nullptr;
+  MPI_Datatype handle = MPI_DATATYPE_NULL;
+};
+
+class Schedule {
+ public:
+  /// Takes the communicator's next collective tag: every rank makes its schedules in the same order.
+  explicit Schedule(core::Comm& comm, const Reduction& reduction = {});
+  explicit Schedule(const Members& members, const Reduction& reduction = {});
+  ~Schedule();
+  Schedule(const Schedule&) = delete;
+  Schedule& operator=(const Schedule&) = delete;
+
+  int rank() const { return rank_; }                        ///< of the caller, in its group
+  int size() const { return size_; }                        ///< of the caller's group
+  int peers() const { return peers_; }                      ///< size of the group that peers are ranks of
+  bool is_inter() const { return comm_.is_inter(); }
+  bool commutative() const { return reduction_.op == nullptr || reduction_.op->commutative(); }
+
+  // The verbs. Peers are ranks of the remote group of an intercommunicator. Nothing may be sent to oneself.
+  void send(const Layout& from, int to);
+  void receive(const Layout& to, int from);
+  /// The packed bytes of `from` become those of `to`; nothing happens if they are the same place.
+  void copy(const Layout& to, const Layout& from);
+  /// right[i] = left[i] op right[i], where `left` is of lower ranks than `right` if the operation does not commute.
+  void combine(const Layout& left, const Layout& right);
+  /// Communication steps that follow wait for those before.
+  void next();
+
+  /// Room of the schedule's own for `count` elements of `type`.
+  Layout scratch(Count count, const datatype::Datatype& type);
+  /// Room for solid bytes.
+  Layout scratch(Count bytes);
+
+  /// Runs all steps, and blocks while others have to do something. After a failed step the others are still run, so that no other
+  /// rank hangs; the first failure is returned.
+  base::Status run();
+
+  /// Begins the first round, again if the schedule ran before.
+  void start();
+  /// Goes on as far as it can without blocking; true when everything is done.
+  bool advance();
+  /// After advance() returned true: the first failure, if any.
+  base::Status status() const { return status_; }
+
+ private:
+  struct Step {
+    enum class Kind : std::uint8_t { kSend, kReceive, kCopy, kCombine, kNext };
+    Kind kind;
+    int peer;
+    Layout first;
+    Layout second;
+  };
+  using Slot = std::variant<std::monostate, p2p::SendOperation, p2p::ReceiveOperation>;
+
+  std::size_t widest_round() const;
+  void begin(const Step& step, Slot& slot);
+  void begin_round();
+  void end_round();
+  void copy_now(const Layout& to, const Layout& from);
+  void check_received(const Step& step, const core::Result& result);
+  int peer_of(int rank) const;
+
+  // Steps, operations and small scratch of the usual schedule fit in here: no allocation for small collectives.
+  static constexpr std::size_t kInlineBytes = 3072;
+  alignas(64) std::array<std::byte, kInlineBytes> inline_;
+  std::pmr::monotonic_buffer_resource arena_{inline_.data(), inline_.size()};
+
+  core::Comm& comm_;
+  const core::Group* part_;  // what ranks are numbered by where it is not the communicator's group
+  Reduction reduction_;
+  int rank_, size_, peers_, tag_;
+
+  std::pmr::vector<Step> steps_{&arena_};
+  std::vector<std::unique_ptr<std::byte[]>> buffers_;
+  Slot* slots_ = nullptr;
+  std::size_t slot_count_ = 0;
+
+  std::size_t position_ = 0;   // of the next step; a round in flight is right before it
+  std::size_t in_flight_ = 0;  // operations of that round, in slots_[0...]
+  base::Status status_;
+};
+
+}  // namespace clump::coll

@@ -1,0 +1,82 @@
+#include "coll/select.h"
+
+#include <array>
+
+namespace clump::coll {
+
+namespace {
+
+using enum Collective;
+using enum Algorithm;
+
+constexpr Rule kRules[] = {
+    {kBarrier, kDissemination, 0},
+
+    {kBroadcast, kBinomial, 128 << 10},
+    {kBroadcast, kBinomial, 0, 3},
+    {kBroadcast, kScatterAllgather, 0},
+
+    {kReduce, kBinomial, 64 << 10},
+    {kReduce, kBinomial, 0, 3},
+    {kReduce, kRing, 0, 0, false},
+    {kReduce, kBinomial, 0},
+
+    {kAllreduce, kRecursiveDoubling, 16 << 10},
+    {kAllreduce, kRing, 0, 0, false},
+    {kAllreduce, kRecursiveDoubling, 0},
+
+    {kGather, kBinomial, 2 << 10},
+    {kGather, kDirect, 0},
+
+    {kScatter, kBinomial, 2 << 10},
+    {kScatter, kDirect, 0},
+
+    {kAllgather, kBruck, 4 << 10},
+    {kAllgather, kRing, 0},
+
+    {kAllgatherv, kRing, 0},
+
+    {kAlltoall, kDirect, 0},
+
+    {kReduceScatter, kRecursiveDoubling, 16 << 10},
+    {kReduceScatter, kDirect, 0, 0, false},
+    {kReduceScatter, kReduceThenScatter, 0},
+
+    {kScan, kPrefixDoubling, 0},
+};
+
+constexpr std::size_t kCollectives = static_cast<std::size_t>(kScan) + 1;
+
+// Where the rules of each collective begin.
+constexpr auto kFirstRule = [] {
+  std::array<const Rule*, kCollectives> first{};
+  for (const Rule& rule : kRules)
+    if (auto& entry = first[static_cast<std::size_t>(rule.collective)]; entry == nullptr) entry = &rule;
+  return first;
+}();
+
+}  // namespace
+
+std::span<const Rule> rules() { return kRules; }
+
+Algorithm select(Collective collective, int ranks, Count bytes, bool commutative) {
+  const Rule* rule = kFirstRule[static_cast<std::size_t>(collective)];
+  while ((rule->below_bytes != 0 && bytes >= rule->below_bytes) || (rule->up_to_ranks != 0 && ranks > rule->up_to_ranks) ||
+         (!rule->any_operation && !commutative))
+    ++rule;
+  return rule->algorithm;
+}
+
+const char* name_of(Collective collective) {
+  static constexpr const char* kNames[] = {"barrier", "broadcast",  "reduce",   "allreduce",      "gather", "scatter",
+                                           "allgather", "allgatherv", "alltoall", "reduce_scatter", "scan"};
+  return kNames[static_cast<std::size_t>(collective)];
+}
+
+const char* name_of(Algorithm algorithm) {
+  static constexpr const char* kNames[] = {"binomial tree", "dissemination", "scatter and ring", "recursive doubling", "ring",
+                                           "Bruck",         "direct",        "reduce and scatter", "prefix doubling"};
+  return kNames[static_cast<std::size_t>(algorithm)];
+}
+
+}  // namespace clump::coll
