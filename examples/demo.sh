@@ -18,7 +18,7 @@ shown=$((ranks < 4 ? ranks : 4))
 head -n "$shown" <<<"$hello"
 [ "$ranks" -le "$shown" ] || echo "..."
 processes=$(sed -n 's/.* in process \([0-9]*\):.*/\1/p' <<<"$hello" | sort -u | wc -l)
-counters=$(sed 's/.* at //' <<<"$hello" | sort -u | wc -l)
+counters=$(grep -o 'at 0x.*' <<<"$hello" | sort -u | wc -l)
 echo
 echo "$ranks ranks, $processes process, $counters places in memory for the global variable 'counter'."
 echo "hello.c knows nothing of this: Clump made a private copy of its globals for every rank and shares the rest."
