@@ -8,17 +8,19 @@
 
 namespace clump::core {
 
+/// Immutable; any thread.
 class Op final : public base::RefCounted {
  public:
-  explicit Op(MPI_Op predefined);
+  explicit Op(MPI_Op predefined) : predefined_(predefined) {}
   Op(MPI_User_function* function, bool commutative) : small_(function), commutative_(commutative) {}
   Op(MPI_User_function_c* function, bool commutative) : large_(function), commutative_(commutative) {}
 
   bool commutative() const { return commutative_; }
   bool is_predefined() const { return predefined_ != MPI_OP_NULL; }
-  /// MPI_ERR_OP with both names when the standard does not allow this operation on this type.
+  /// Whether collectives may use this operation on this type: MPI_ERR_OP, with both names, if the standard does not define it
+  /// (MPI-5.0 section 6.9.2). User functions take any type.
   base::Status check(const datatype::Datatype& type) const;
-  /// inout[i] = in[i] op inout[i]. `handle` is what a user function is given.
+  /// inout[i] = in[i] op inout[i]. `handle` is what a user function is given for the type. check() was successful.
   void apply(const void* in, void* inout, Count count, const datatype::Datatype& type, MPI_Datatype handle) const;
 
  private:
