@@ -10,6 +10,13 @@ void call_as(Errhandler::Function function, void* handle, int* error_code) {
   reinterpret_cast<Original*>(function)(static_cast<Handle*>(handle), error_code);
 }
 
+/// Never destroyed: ranks may meet errors while the process's static objects go away.
+const base::Ref<Errhandler>* predefined(Errhandler::Action action, MPI_Errhandler handle) {
+  const auto* const handler = new base::Ref<Errhandler>(new Errhandler(action));
+  (*handler)->handle = handle;
+  return handler;
+}
+
 }  // namespace
 
 int Errhandler::call(void* handle, int error_code) const {
@@ -34,19 +41,18 @@ int Errhandler::call(void* handle, int error_code) const {
   return error_code;
 }
 
-// Never destroyed: ranks may meet errors while the process's static objects go away.
 base::Ref<Errhandler> Errhandler::fatal() {
-  static const auto* const handler = new base::Ref<Errhandler>(new Errhandler(Action::kFatal));
+  static const auto* const handler = predefined(Action::kFatal, MPI_ERRORS_ARE_FATAL);
   return *handler;
 }
 
 base::Ref<Errhandler> Errhandler::abort() {
-  static const auto* const handler = new base::Ref<Errhandler>(new Errhandler(Action::kAbort));
+  static const auto* const handler = predefined(Action::kAbort, MPI_ERRORS_ABORT);
   return *handler;
 }
 
 base::Ref<Errhandler> Errhandler::returns() {
-  static const auto* const handler = new base::Ref<Errhandler>(new Errhandler(Action::kReturn));
+  static const auto* const handler = predefined(Action::kReturn, MPI_ERRORS_RETURN);
   return *handler;
 }
 

@@ -19,6 +19,11 @@ class Errhandler final : public base::RefCounted {
   const Action action;
   const Function function;
 
+  /// What the user holds. It is given out anew by each MPI_Comm_get_errhandler, as the same value, and is
+  /// valid until it was freed as often as it was given out; `given_out` counts (user's handlers only).
+  MPI_Errhandler handle = MPI_ERRHANDLER_NULL;
+  int given_out = 0;
+
   /// Whether the user gave a function (rather than this being one of the predefined handlers).
   bool is_users() const { return function != nullptr; }
   /// Whether it may be set on objects of `kind` (kComm, kWin, kFile or kSession): predefined ones on all.

@@ -13,6 +13,10 @@ void Info::set(std::string_view key, std::string_view value) {
     entries_.emplace_back(key, value);
 }
 
+void Info::set_all(const Info& other) {
+  for (const auto& [key, value] : other.entries_) set(key, value);
+}
+
 const std::string* Info::get(std::string_view key) const {
   for (const auto& [name, value] : entries_)
     if (name == key) return &value;

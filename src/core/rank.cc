@@ -91,7 +91,9 @@ Errhandler* Rank::errhandler(MPI_Errhandler handle) const {
   return is_predefined(value_of(handle)) ? predefined_errhandler(handle) : errhandlers_.find(value_of(handle));
 }
 
-Info* Rank::info(MPI_Info handle) const { return infos_.find(value_of(handle)); }
+Info* Rank::info(MPI_Info handle) const {
+  return handle == MPI_INFO_ENV ? &world.environments[world.app_numbers[number]] : infos_.find(value_of(handle));
+}
 Request* Rank::request(MPI_Request handle) const { return requests_.find(value_of(handle)); }
 Rank::Message* Rank::message(MPI_Message handle) const { return messages_.find(value_of(handle)); }
 Keyval* Rank::keyval(int number) const { return keyvals_.find(number); }

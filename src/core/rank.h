@@ -26,6 +26,7 @@ struct World {
   int size = 0;
   std::vector<std::unique_ptr<Rank>> ranks;           ///< of this host process, indexed by rank in the job
   std::vector<int> app_numbers;                       ///< MPI_APPNUM of each rank
+  std::vector<Info> environments;                     ///< MPI_INFO_ENV of each app; not changed after boot
   std::vector<std::unique_ptr<net::Channel>> channels;
   std::vector<net::Channel*> routes;                  ///< the channel to each rank of the job
   std::atomic<std::uint32_t> next_context{8};         ///< even numbers; the first few are the predefined communicators'

@@ -1,5 +1,11 @@
 // Boot of libmpi_abi: makes the ranks of this host process and connects them. The only file that knows every layer.
 #include <sched.h>
+#include <sys/utsname.h>
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
 
 #include "core/rank.h"
 #include "fiber/completion.h"
@@ -26,6 +32,25 @@ void abort_job(int rank, int code, const std::string& text) {
   runtime::fail_job(std::move(failure));
 }
 
+/// MPI_INFO_ENV (MPI-5.0 section 10.2.1): how mpiexec was asked to start the ranks of `app`.
+core::Info describe(const pmi::App& app) {
+  core::Info info;
+  info.handle = MPI_INFO_ENV;
+  info.set("command", app.program);
+  std::string arguments;
+  for (std::size_t i = 1; i < app.arguments.size(); ++i) arguments += (i > 1 ? " " : "") + app.arguments[i];
+  info.set("argv", arguments);
+  info.set("maxprocs", std::to_string(app.ranks));
+  std::error_code none;
+  info.set("wdir", app.working_directory.empty() ? std::filesystem::current_path(none).string() : app.working_directory);
+  utsname machine;
+  if (uname(&machine) == 0) {
+    info.set("host", machine.nodename);
+    info.set("arch", machine.machine);
+  }
+  return info;
+}
+
 /// All ranks are made at once, so that a message can be sent to a rank that has not called MPI_Init yet.
 core::World* make_world() {
   const pmi::Job& job = runtime::job();
@@ -33,6 +58,8 @@ core::World* make_world() {
   world->size = job.ranks();
   world->abort_job = abort_job;
   fiber::set_spinning(usable_cores() >= world->size);
+
+  for (const pmi::App& app : job.apps) world->environments.push_back(describe(app));
 
   std::vector<net::Sink*> sinks;
   for (int rank = 0; rank < world->size; ++rank) {

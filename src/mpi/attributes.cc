@@ -1,0 +1,208 @@
+// Caching (MPI-5.0 section 7.7): keys and attributes of communicators and datatypes, and the predefined
+// attributes of communicators.
+#include "mpi/attributes.h"
+
+#include <climits>
+#include <mutex>
+#include <utility>
+
+#include "core/rank.h"
+#include "mpi/bodies.h"
+
+namespace clump::mpi {
+
+namespace {
+
+using core::Attributes;
+using core::Keyval;
+using Kind = core::Keyval::Kind;
+
+const char* name_of(Kind kind) {
+  switch (kind) {
+    case Kind::kComm:
+      return "communicators";
+    case Kind::kType:
+      return "datatypes";
+    case Kind::kWin:
+      return "windows";
+  }
+  return "";
+}
+
+bool is_predefined(int keyval) { return keyval > 0 && keyval < core::kPredefinedHandles; }
+
+template <typename Copy, typename Delete>
+base::Status create_keyval(core::Rank& self, Kind kind, Copy* copy, Delete* remove, int* keyval,
+                           void* extra_state) {
+  *keyval = self.add(base::make_ref<Keyval>(kind, reinterpret_cast<Keyval::Copy>(copy),
+                                            reinterpret_cast<Keyval::Delete>(remove), extra_state));
+  return {};
+}
+
+/// The user's key behind `number`.
+base::Status find_keyval(core::Rank& self, Kind kind, int number, Keyval*& keyval) {
+  if (is_predefined(number))
+    return base::fail(MPI_ERR_KEYVAL, "keyval {} is a predefined one, which can only be asked for its value",
+                      number);
+  keyval = self.keyval(number);
+  if (keyval == nullptr)
+    return base::fail(MPI_ERR_KEYVAL, "keyval {} is no key: it was freed, or never made", number);
+  if (keyval->kind != kind)
+    return base::fail(MPI_ERR_KEYVAL, "keyval {} is a key for {}, not for {}", number, name_of(keyval->kind),
+                      name_of(kind));
+  return {};
+}
+
+base::Status free_keyval(core::Rank& self, Kind kind, int* number) {
+  Keyval* keyval = nullptr;
+  CLUMP_TRY(find_keyval(self, kind, *number, keyval));
+  self.remove_keyval(*number);  // objects that have such an attribute still hold the key
+  *number = MPI_KEYVAL_INVALID;
+  return {};
+}
+
+void answer(void* attribute_val, int* flag, void* value) {
+  *flag = 1;
+  *static_cast<void**>(attribute_val) = value;
+}
+
+void answer(void** place, void* attribute_val, int* flag) {
+  *flag = 0;
+  if (place != nullptr) answer(attribute_val, flag, *place);
+}
+
+/// MPI-5.0 section 9.1.2. The value of each is the address of an int, which lives as long as the process.
+base::Status get_predefined(core::Rank& self, int keyval, void* attribute_val, int* flag) {
+  static int tag_ub = INT_MAX, host = MPI_PROC_NULL, io = MPI_ANY_SOURCE, wtime_is_global = 1;
+  static int last_used_code = MPI_ERR_LASTCODE;
+  switch (keyval) {
+    case MPI_TAG_UB:
+      answer(attribute_val, flag, &tag_ub);
+      return {};
+    case MPI_HOST:
+      answer(attribute_val, flag, &host);
+      return {};
+    case MPI_IO:
+      answer(attribute_val, flag, &io);
+      return {};
+    case MPI_WTIME_IS_GLOBAL:
+      answer(attribute_val, flag, &wtime_is_global);
+      return {};
+    case MPI_APPNUM:
+      answer(attribute_val, flag, &self.world.app_numbers[self.number]);
+      return {};
+    case MPI_UNIVERSE_SIZE:
+      answer(attribute_val, flag, &self.world.size);
+      return {};
+    case MPI_LASTUSEDCODE:
+      answer(attribute_val, flag, &last_used_code);
+      return {};
+    default:
+      return base::fail(MPI_ERR_KEYVAL, "keyval {} is no predefined attribute of communicators", keyval);
+  }
+}
+
+/// Threads may work on different datatypes at the same time, so the table of their attributes needs a lock;
+/// the attributes of one type do not, and the user's functions must not be called under it.
+Attributes& attributes_of(core::Rank& self, MPI_Datatype type) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  return self.type_attributes(type);
+}
+
+}  // namespace
+
+base::Status copy_type_attributes(core::Rank& self, MPI_Datatype old_type, MPI_Datatype new_type) {
+  Attributes& copies = attributes_of(self, new_type);
+  const base::Status copied = copies.copy_from(old_type, attributes_of(self, old_type));
+  if (!copied.ok()) (void)copies.clear(new_type);  // the copy function's failure is the one to report
+  return copied;
+}
+
+base::Status delete_type_attributes(core::Rank& self, MPI_Datatype type) {
+  return attributes_of(self, type).clear(type);
+}
+
+base::Status comm_create_keyval(core::Rank& self, MPI_Comm_copy_attr_function* comm_copy_attr_fn,
+                                MPI_Comm_delete_attr_function* comm_delete_attr_fn, int* comm_keyval,
+                                void* extra_state) {
+  return create_keyval(self, Kind::kComm, comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state);
+}
+
+base::Status comm_free_keyval(core::Rank& self, int* comm_keyval) {
+  return free_keyval(self, Kind::kComm, comm_keyval);
+}
+
+base::Status comm_set_attr(core::Rank& self, core::Comm& comm, int comm_keyval, void* attribute_val) {
+  Keyval* keyval = nullptr;
+  CLUMP_TRY(find_keyval(self, Kind::kComm, comm_keyval, keyval));
+  return comm.attributes.set(comm.handle, base::Ref(keyval), attribute_val);
+}
+
+base::Status comm_get_attr(core::Rank& self, core::Comm& comm, int comm_keyval, void* attribute_val,
+                           int* flag) {
+  if (is_predefined(comm_keyval)) return get_predefined(self, comm_keyval, attribute_val, flag);
+  Keyval* keyval = nullptr;
+  CLUMP_TRY(find_keyval(self, Kind::kComm, comm_keyval, keyval));
+  answer(comm.attributes.find(*keyval), attribute_val, flag);
+  return {};
+}
+
+base::Status comm_delete_attr(core::Rank& self, core::Comm& comm, int comm_keyval) {
+  Keyval* keyval = nullptr;
+  CLUMP_TRY(find_keyval(self, Kind::kComm, comm_keyval, keyval));
+  return comm.attributes.remove(comm.handle, *keyval);
+}
+
+base::Status type_create_keyval(core::Rank& self, MPI_Type_copy_attr_function* type_copy_attr_fn,
+                                MPI_Type_delete_attr_function* type_delete_attr_fn, int* type_keyval,
+                                void* extra_state) {
+  return create_keyval(self, Kind::kType, type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state);
+}
+
+base::Status type_free_keyval(core::Rank& self, int* type_keyval) {
+  return free_keyval(self, Kind::kType, type_keyval);
+}
+
+base::Status type_set_attr(core::Rank& self, MPI_Datatype datatype, int type_keyval, void* attribute_val) {
+  Keyval* keyval = nullptr;
+  CLUMP_TRY(find_keyval(self, Kind::kType, type_keyval, keyval));
+  return attributes_of(self, datatype).set(datatype, base::Ref(keyval), attribute_val);
+}
+
+base::Status type_get_attr(core::Rank& self, MPI_Datatype datatype, int type_keyval, void* attribute_val,
+                           int* flag) {
+  Keyval* keyval = nullptr;
+  CLUMP_TRY(find_keyval(self, Kind::kType, type_keyval, keyval));
+  answer(attributes_of(self, datatype).find(*keyval), attribute_val, flag);
+  return {};
+}
+
+base::Status type_delete_attr(core::Rank& self, MPI_Datatype datatype, int type_keyval) {
+  Keyval* keyval = nullptr;
+  CLUMP_TRY(find_keyval(self, Kind::kType, type_keyval, keyval));
+  return attributes_of(self, datatype).remove(datatype, *keyval);
+}
+
+// The names of MPI-1 for the keys and attributes of communicators (MPI-5.0 chapter 16).
+
+base::Status keyval_create(core::Rank& self, MPI_Copy_function* copy_fn, MPI_Delete_function* delete_fn,
+                           int* keyval, void* extra_state) {
+  return create_keyval(self, Kind::kComm, copy_fn, delete_fn, keyval, extra_state);
+}
+
+base::Status keyval_free(core::Rank& self, int* keyval) { return comm_free_keyval(self, keyval); }
+
+base::Status attr_put(core::Rank& self, core::Comm& comm, int keyval, void* attribute_val) {
+  return comm_set_attr(self, comm, keyval, attribute_val);
+}
+
+base::Status attr_get(core::Rank& self, core::Comm& comm, int keyval, void* attribute_val, int* flag) {
+  return comm_get_attr(self, comm, keyval, attribute_val, flag);
+}
+
+base::Status attr_delete(core::Rank& self, core::Comm& comm, int keyval) {
+  return comm_delete_attr(self, comm, keyval);
+}
+
+}  // namespace clump::mpi

@@ -1,0 +1,262 @@
+// Communicators (MPI-5.0 sections 7.4 and 7.8). The forms that also work on intercommunicators are here as
+// far as one algorithm serves both; what only intercommunicators have is in intercommunicators.cc.
+#include <algorithm>
+#include <climits>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/rank.h"
+#include "mpi/bodies.h"
+#include "mpi/new_comm.h"
+
+namespace clump::mpi {
+
+namespace {
+
+using core::Comm;
+using core::Group;
+using GroupRef = base::Ref<const Group>;
+
+base::Status check_intra(const Comm& comm) {
+  return comm.is_inter()
+             ? base::fail(MPI_ERR_COMM, "comm is an intercommunicator; this call needs an intracommunicator")
+             : base::Status();
+}
+
+base::Status check_not_predefined(const Comm& comm) {
+  const bool predefined = comm.handle == MPI_COMM_WORLD || comm.handle == MPI_COMM_SELF;
+  return predefined ? base::fail(MPI_ERR_COMM, "comm is {}, which cannot be freed", comm.name)
+                    : base::Status();
+}
+
+base::Status check_subset(const Group& part, const Group& whole) {
+  for (int rank = 0; rank < part.size(); ++rank)
+    if (whole.rank_of(part.world_rank(rank)) == MPI_UNDEFINED)
+      return base::fail(MPI_ERR_GROUP, "rank {} of group, which is rank {} of the job, is not in comm", rank,
+                        part.world_rank(rank));
+  return {};
+}
+
+/// What every rank says in a split: colour, key, and a proposal of contexts (rank 0's counts).
+using Vote = std::array<int, 4>;
+
+/// Those who voted for `color`, ordered by key, then by rank in `group`.
+GroupRef voters(const Group& group, const std::vector<int>& votes, int color) {
+  std::vector<std::pair<int, int>> chosen;  // key, rank
+  for (int rank = 0; rank < group.size(); ++rank) {
+    const int* vote = &votes[rank * std::tuple_size_v<Vote>];
+    if (vote[0] == color) chosen.emplace_back(vote[1], rank);
+  }
+  std::sort(chosen.begin(), chosen.end());
+  std::vector<int> world_ranks;
+  world_ranks.reserve(chosen.size());
+  for (const auto& [key, rank] : chosen) world_ranks.push_back(group.world_rank(rank));
+  return Group::of(std::move(world_ranks));
+}
+
+base::Status gather_votes(Comm& comm, const Vote& mine, int voters, std::vector<int>& votes) {
+  votes.resize(static_cast<std::size_t>(voters) * mine.size());
+  return coll::allgather_ints(coll::Members(comm), mine, votes);
+}
+
+/// MPI_Comm_split with colours that were checked. All ranks of comm take part, also those with MPI_UNDEFINED.
+base::Status split(core::Rank& self, Comm& comm, int color, int key, MPI_Comm* newcomm) {
+  const auto proposal = propose_contexts(coll::Members(comm), comm.is_inter()).as_ints();
+  const Vote mine = {color, key, proposal[0], proposal[1]};
+  std::vector<int> votes, remote_votes;
+  CLUMP_TRY(gather_votes(comm.is_inter() ? *comm.local : comm, mine, comm.size(), votes));
+  if (comm.is_inter()) CLUMP_TRY(gather_votes(comm, mine, comm.remote_group->size(), remote_votes));
+
+  *newcomm = MPI_COMM_NULL;
+  if (color == MPI_UNDEFINED) return {};
+  GroupRef group = voters(*comm.group, votes, color), remote;
+  if (comm.is_inter()) {
+    remote = voters(*comm.remote_group, remote_votes, color);
+    if (remote->size() == 0) return {};  // nobody to talk to (MPI-5.0 section 7.4.2)
+  }
+  const std::vector<int>& proposals = coll::is_first_group(comm) ? votes : remote_votes;
+  const auto contexts = Contexts::from_ints(std::span<const int, 2>(&proposals[2], 2));
+  *newcomm = self.add(make_comm(comm, contexts, std::move(group), std::move(remote)));
+  return {};
+}
+
+/// MPI_Comm_create on an intercommunicator: each group tells the other who of it is in, by the place in the
+/// new group.
+base::Status exchange_groups(Comm& comm, const Group& group, GroupRef& remote) {
+  const int place = group.rank_of(comm.owner.number);
+  const Group& theirs = *comm.remote_group;
+  std::vector<int> places(theirs.size());
+  CLUMP_TRY(coll::allgather_ints(coll::Members(comm), std::span(&place, 1), places));
+  std::vector<int> world_ranks(places.size() - std::count(places.begin(), places.end(), MPI_UNDEFINED));
+  for (int rank = 0; rank < theirs.size(); ++rank) {
+    if (places[rank] == MPI_UNDEFINED) continue;
+    if (places[rank] >= static_cast<int>(world_ranks.size()))
+      return base::fail(MPI_ERR_GROUP, "the ranks of the remote group did not all give the same group");
+    world_ranks[places[rank]] = theirs.world_rank(rank);
+  }
+  remote = Group::of(std::move(world_ranks));
+  return {};
+}
+
+/// The duplicate of `comm` without its hints.
+base::Status duplicate(core::Rank& self, Comm& comm, base::Ref<Comm>& copy) {
+  Contexts contexts;
+  CLUMP_TRY(agree_contexts(coll::Members(comm), comm.is_inter(), contexts));
+  copy = make_comm(comm, contexts, comm.group, comm.remote_group);
+  if (comm.topology) copy->topology = comm.topology->clone();
+  // The handle comes first: if a copy function fails, the attributes that were copied are deleted again, and
+  // their functions need one.
+  const MPI_Comm handle = self.add(copy);
+  const base::Status copied = copy->attributes.copy_from(comm.handle, comm.attributes);
+  if (copied.ok()) return {};
+  (void)copy->attributes.clear(handle);  // the copy function's failure is the one to report
+  self.remove(handle);
+  return copied;
+}
+
+base::Status free_comm(core::Rank& self, MPI_Comm* handle) {
+  Comm& comm = *self.comm(*handle);
+  CLUMP_TRY(comm.attributes.clear(*handle));
+  self.remove(*handle);  // operations that are still going on hold references of their own
+  *handle = MPI_COMM_NULL;
+  return {};
+}
+
+}  // namespace
+
+base::Status comm_size(core::Rank&, Comm& comm, int* size) {
+  *size = comm.size();
+  return {};
+}
+
+base::Status comm_rank(core::Rank&, Comm& comm, int* rank) {
+  *rank = comm.rank;
+  return {};
+}
+
+base::Status comm_compare(core::Rank&, Comm& comm1, Comm& comm2, int* result) {
+  const auto alike = [&](auto same) {
+    if (comm1.is_inter() != comm2.is_inter()) return false;
+    return same(*comm1.group, *comm2.group) &&
+           (!comm1.is_inter() || same(*comm1.remote_group, *comm2.remote_group));
+  };
+  if (&comm1 == &comm2)
+    *result = MPI_IDENT;
+  else if (alike([](const Group& a, const Group& b) { return a.same_order(b); }))
+    *result = MPI_CONGRUENT;
+  else
+    *result =
+        alike([](const Group& a, const Group& b) { return a.same_members(b); }) ? MPI_SIMILAR : MPI_UNEQUAL;
+  return {};
+}
+
+base::Status comm_dup(core::Rank& self, Comm& comm, MPI_Comm* newcomm) {
+  base::Ref<Comm> copy;
+  CLUMP_TRY(duplicate(self, comm, copy));
+  *newcomm = copy->handle;
+  return {};
+}
+
+base::Status comm_dup_with_info(core::Rank& self, Comm& comm, core::Info* info, MPI_Comm* newcomm) {
+  base::Ref<Comm> copy;
+  CLUMP_TRY(duplicate(self, comm, copy));
+  if (info != nullptr) copy->info.set_all(*info);
+  *newcomm = copy->handle;
+  return {};
+}
+
+base::Status comm_create(core::Rank& self, Comm& comm, const Group& group, MPI_Comm* newcomm) {
+  CLUMP_TRY(check_subset(group, *comm.group));
+  Contexts contexts;
+  CLUMP_TRY(agree_contexts(coll::Members(comm), comm.is_inter(), contexts));
+  GroupRef remote;
+  if (comm.is_inter()) CLUMP_TRY(exchange_groups(comm, group, remote));
+
+  *newcomm = MPI_COMM_NULL;
+  if (group.rank_of(self.number) == MPI_UNDEFINED || (remote && remote->size() == 0)) return {};
+  *newcomm = self.add(make_comm(comm, contexts, GroupRef(&group), std::move(remote)));
+  return {};
+}
+
+base::Status comm_create_group(core::Rank& self, Comm& comm, const Group& group, int tag, MPI_Comm* newcomm) {
+  CLUMP_TRY(check_intra(comm));
+  CLUMP_TRY(check_subset(group, *comm.group));
+  *newcomm = MPI_COMM_NULL;
+  if (group.rank_of(self.number) == MPI_UNDEFINED) return {};
+  Contexts contexts;
+  CLUMP_TRY(agree_contexts(coll::Members(comm, group, tag), false, contexts));
+  *newcomm = self.add(make_comm(comm, contexts, GroupRef(&group)));
+  return {};
+}
+
+base::Status comm_split(core::Rank& self, Comm& comm, int color, int key, MPI_Comm* newcomm) {
+  if (color < 0 && color != MPI_UNDEFINED)
+    return base::fail(MPI_ERR_ARG, "color is {}; it must be 0 or more, or MPI_UNDEFINED", color);
+  return split(self, comm, color, key, newcomm);
+}
+
+base::Status comm_split_type(core::Rank& self, Comm& comm, int split_type, int key, core::Info* info,
+                             MPI_Comm* newcomm) {
+  CLUMP_TRY(check_intra(comm));
+  // All ranks of a job are on one node, which is the only hardware resource that has a name here; where the
+  // standard lets a library not know a resource, the result is MPI_COMM_NULL (MPI-5.0 section 7.4.2).
+  const std::string* resource = info == nullptr ? nullptr : info->get("mpi_hw_resource_type");
+  const bool by_node = resource != nullptr && *resource == "mpi_shared_memory";
+  int color = MPI_UNDEFINED;
+  switch (split_type) {
+    case MPI_COMM_TYPE_SHARED:
+      color = 0;
+      break;
+    case MPI_COMM_TYPE_HW_GUIDED:
+    case MPI_COMM_TYPE_RESOURCE_GUIDED:
+      color = by_node ? 0 : MPI_UNDEFINED;
+      break;
+    case MPI_COMM_TYPE_HW_UNGUIDED:
+    case MPI_UNDEFINED:
+      break;
+    default:
+      return base::fail(MPI_ERR_ARG, "split_type is {}, which is none of the MPI_COMM_TYPE_ constants",
+                        split_type);
+  }
+  return split(self, comm, color, key, newcomm);
+}
+
+base::Status comm_free(core::Rank& self, MPI_Comm* comm) {
+  CLUMP_TRY(check_not_predefined(*self.comm(*comm)));
+  return free_comm(self, comm);
+}
+
+base::Status comm_disconnect(core::Rank& self, MPI_Comm* comm) {
+  Comm& object = *self.comm(*comm);
+  CLUMP_TRY(check_not_predefined(object));
+  CLUMP_TRY(coll::synchronize(coll::Members(object)));
+  return free_comm(self, comm);
+}
+
+base::Status comm_set_name(core::Rank&, Comm& comm, const char* comm_name) {
+  comm.name = std::string(comm_name, strnlen(comm_name, MPI_MAX_OBJECT_NAME - 1));
+  return {};
+}
+
+base::Status comm_get_name(core::Rank&, Comm& comm, char* comm_name, int* resultlen) {
+  std::memcpy(comm_name, comm.name.c_str(), comm.name.size() + 1);
+  *resultlen = static_cast<int>(comm.name.size());
+  return {};
+}
+
+base::Status comm_set_info(core::Rank&, Comm& comm, core::Info& info) {
+  comm.info.set_all(info);
+  return {};
+}
+
+base::Status comm_get_info(core::Rank& self, Comm& comm, MPI_Info* info_used) {
+  auto copy = std::make_unique<core::Info>();
+  copy->set_all(comm.info);
+  *info_used = self.add(std::move(copy));
+  return {};
+}
+
+}  // namespace clump::mpi

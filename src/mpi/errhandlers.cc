@@ -1,0 +1,92 @@
+// Error handlers as objects (MPI-5.0 section 9.3). That entry points call them is in entry.cc.
+#include <mutex>
+#include <utility>
+
+#include "core/rank.h"
+#include "mpi/bodies.h"
+#include "mpi/entry.h"
+
+namespace clump::mpi {
+
+namespace {
+
+using core::Errhandler;
+using Action = core::Errhandler::Action;
+
+/// Guards Errhandler::handle and given_out. Calls that need it are rare, so one lock serves all ranks.
+std::mutex& handles_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+/// A handle for the user: the same one again if the user already holds one.
+MPI_Errhandler give_out(core::Rank& self, base::Ref<Errhandler> handler) {
+  if (!handler->is_users()) return handler->handle;
+  Errhandler& object = *handler;
+  const std::lock_guard lock(handles_mutex());
+  if (object.given_out++ == 0) object.handle = self.add(std::move(handler));
+  return object.handle;
+}
+
+template <typename Function>
+base::Status create(core::Rank& self, Action action, Function* function, MPI_Errhandler* errhandler) {
+  if (function == nullptr) return base::fail(MPI_ERR_ARG, "the error handler's function is a null pointer");
+  *errhandler =
+      give_out(self, base::make_ref<Errhandler>(action, reinterpret_cast<Errhandler::Function>(function)));
+  return {};
+}
+
+}  // namespace
+
+base::Status comm_create_errhandler(core::Rank& self, MPI_Comm_errhandler_function* comm_errhandler_fn,
+                                    MPI_Errhandler* errhandler) {
+  return create(self, Action::kComm, comm_errhandler_fn, errhandler);
+}
+
+base::Status win_create_errhandler(core::Rank& self, MPI_Win_errhandler_function* win_errhandler_fn,
+                                   MPI_Errhandler* errhandler) {
+  return create(self, Action::kWin, win_errhandler_fn, errhandler);
+}
+
+base::Status file_create_errhandler(core::Rank& self, MPI_File_errhandler_function* file_errhandler_fn,
+                                    MPI_Errhandler* errhandler) {
+  return create(self, Action::kFile, file_errhandler_fn, errhandler);
+}
+
+base::Status session_create_errhandler(core::Rank& self,
+                                       MPI_Session_errhandler_function* session_errhandler_fn,
+                                       MPI_Errhandler* errhandler) {
+  return create(self, Action::kSession, session_errhandler_fn, errhandler);
+}
+
+base::Status comm_set_errhandler(core::Rank&, core::Comm& comm, Errhandler& errhandler) {
+  if (!errhandler.suits(Action::kComm))
+    return base::fail(MPI_ERR_ARG, "errhandler was not made by MPI_Comm_create_errhandler");
+  comm.errhandler = base::Ref(&errhandler);
+  return {};
+}
+
+base::Status comm_get_errhandler(core::Rank& self, core::Comm& comm, MPI_Errhandler* errhandler) {
+  *errhandler = give_out(self, comm.errhandler);
+  return {};
+}
+
+base::Status comm_call_errhandler(core::Rank& self, core::Comm& comm, int errorcode) {
+  // Its result is that of the call of the handler, not the error that the handler was told of.
+  (void)raise(self, &comm, "MPI_Comm_call_errhandler", base::Status::from_code(errorcode));
+  return {};
+}
+
+base::Status errhandler_free(core::Rank& self, MPI_Errhandler* errhandler) {
+  // What MPI_Comm_get_errhandler gives is to be freed (MPI-5.0 section 9.3.4), so predefined handlers can be,
+  // too.
+  Errhandler& object = *self.errhandler(*errhandler);
+  if (object.is_users()) {
+    const std::lock_guard lock(handles_mutex());
+    if (--object.given_out == 0) self.remove(*errhandler);
+  }
+  *errhandler = MPI_ERRHANDLER_NULL;
+  return {};
+}
+
+}  // namespace clump::mpi
