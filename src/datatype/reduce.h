@@ -1,0 +1,37 @@
+// The predefined reduction operations on the predefined datatypes (MPI-5.0 sections 6.9.2 to 6.9.4), as loops over elements.
+#pragma once
+
+#include "datatype/datatype.h"
+
+namespace clump::datatype {
+
+/// The values are those of the ABI's MPI_Op handles.
+enum class PredefinedOp : std::intptr_t {
+  kSum = 0x21,
+  kMin = 0x22,
+  kMax = 0x23,
+  kProd = 0x24,
+  kBand = 0x28,
+  kBor = 0x29,
+  kBxor = 0x2a,
+  kLand = 0x30,
+  kLor = 0x31,
+  kLxor = 0x32,
+  kMinloc = 0x38,
+  kMaxloc = 0x39,
+  kReplace = 0x3c,  ///< one-sided operations only, as is kNoOp
+  kNoOp = 0x3d,
+};
+
+/// inout[i] = in[i] op inout[i] for n elements, which lie as an array of the type does. The arrays do not overlap and are aligned
+/// as the type needs it. Integers wrap around; min and max of a NaN are unspecified. Any thread.
+using Kernel = void (*)(const void* in, void* inout, Count n);
+
+/// Null if the standard does not define the operation on this type (derived types included), or if the compiler that built this
+/// library has no arithmetic for it (half precision).
+Kernel kernel(PredefinedOp op, const Datatype& type);
+
+/// "MPI_SUM" and so on, for messages; null if there is no such operation.
+const char* name_of(PredefinedOp op);
+
+}  // namespace clump::datatype
