@@ -1,8 +1,11 @@
 // What a host process tells mpiexec, over the socket pair that CLUMP_CONTROL_FD names (SOCK_SEQPACKET: one packet, one message).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace clump::pmi {
@@ -30,6 +33,21 @@ struct Failure {
   std::vector<Frame> frames;  ///< innermost first; may be empty
 };
 
+/// A Failure whose texts and frames lie elsewhere: for signal handlers, which must not allocate.
+struct FailureView {
+  int rank = -1;
+  Reason reason = Reason::kExited;
+  int code = 0;
+  std::string_view text;
+  struct Frame {
+    const char* object;  ///< null if unknown
+    std::uint64_t address;
+  };
+  std::span<const Frame> frames;
+};
+
+/// Writes `failure` into `buffer` and returns how many bytes it took; outer frames are left out until it fits. Async-signal-safe.
+std::size_t encode(const FailureView& failure, std::span<char> buffer);
 std::string encode(const Failure& failure);
 bool decode(const std::string& bytes, Failure& failure);
 

@@ -26,9 +26,17 @@ struct Job {
   bool tag_output = false;     ///< put "[rank] " in front of each line
   bool spin = false;           ///< a core for each rank: waiting ranks may spin
 
-  int ranks() const;
+  int ranks() const {
+    int sum = 0;
+    for (const App& app : apps) sum += app.ranks;
+    return sum;
+  }
   /// The app of a rank: MPI_APPNUM.
-  int app_of(int rank) const;
+  int app_of(int rank) const {
+    int app = 0;
+    for (; rank >= apps[static_cast<std::size_t>(app)].ranks; ++app) rank -= apps[static_cast<std::size_t>(app)].ranks;
+    return app;
+  }
 };
 
 /// A byte string that decode() turns back into the same Job.

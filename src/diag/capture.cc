@@ -1,0 +1,76 @@
+#include "diag/capture.h"
+
+#include <ucontext.h>
+#include <unwind.h>
+
+#include "image/image.h"
+
+namespace clump::diag {
+
+namespace {
+
+struct Walk {
+  Stack* stack;
+  std::uintptr_t begin;  // frames before this one are the signal handler's; 0: take all
+  bool begun;
+};
+
+void add(Stack& stack, std::uintptr_t address) {
+  const image::Location place = image::locate(reinterpret_cast<const void*>(address));
+  stack.frames[stack.count++] = {place.object, place.object != nullptr ? place.address : address};
+}
+
+_Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
+  Walk& walk = *static_cast<Walk*>(argument);
+  int at_instruction = 0;
+  const std::uintptr_t address = _Unwind_GetIPInfo(context, &at_instruction);
+  if (address == 0) return _URC_END_OF_STACK;
+  if (!walk.begun && address != walk.begin) return _URC_NO_REASON;
+  walk.begun = true;
+  // A return address lies behind its call, which may be the last instruction of the line, or of the function.
+  add(*walk.stack, at_instruction != 0 ? address : address - 1);
+  return walk.stack->count < Stack::kMostFrames ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+std::uintptr_t program_counter(const ucontext_t& context) {
+#if defined(__x86_64__)
+  return static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return context.uc_mcontext.pc;
+#endif
+}
+
+/// Where a function would return to that has just been entered.
+std::uintptr_t return_address(const ucontext_t& context) {
+#if defined(__x86_64__)
+  return *reinterpret_cast<const std::uintptr_t*>(context.uc_mcontext.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  return context.uc_mcontext.regs[30];
+#endif
+}
+
+}  // namespace
+
+void capture(Stack& stack, const void* context) {
+  stack.count = 0;
+  Walk walk{&stack, 0, true};
+  if (context != nullptr) {
+    const auto& interrupted = *static_cast<const ucontext_t*>(context);
+    walk.begin = program_counter(interrupted);
+    walk.begun = false;
+    if (image::locate(reinterpret_cast<const void*>(walk.begin)).object == nullptr) {
+      // A call through a wild pointer: there is nothing to unwind from, but the caller is known.
+      add(stack, walk.begin);
+      add(stack, return_address(interrupted) - 1);
+      return;
+    }
+  }
+  _Unwind_Backtrace(visit, &walk);
+}
+
+void prepare() {
+  Stack stack;
+  capture(stack, nullptr);
+}
+
+}  // namespace clump::diag

@@ -1,0 +1,27 @@
+// The stack of a failing rank, as places in files that mpiexec can turn into functions and lines.
+//
+// capture() neither allocates nor locks, so that it works in a signal handler, on a heap that is broken.
+#pragma once
+
+#include <cstddef>
+
+#include "pmi/control.h"
+
+namespace clump::diag {
+
+struct Stack {
+  static constexpr std::size_t kMostFrames = 64;
+  pmi::FailureView::Frame frames[kMostFrames];
+  std::size_t count = 0;
+
+  std::span<const pmi::FailureView::Frame> view() const { return {frames, count}; }
+};
+
+/// The calling thread's stack, innermost first. `context` is a signal handler's third argument: the stack then begins where the
+/// signal struck. Null: it begins at the caller.
+void capture(Stack& stack, const void* context);
+
+/// Loads what the unwinder needs, so that capture() finds it in place. Once, at start; allocates.
+void prepare();
+
+}  // namespace clump::diag

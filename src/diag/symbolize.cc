@@ -1,0 +1,67 @@
+#include "diag/symbolize.h"
+
+#include <cxxabi.h>
+#include <elfutils/libdwfl.h>
+
+#include <cstdlib>
+
+namespace clump::diag {
+
+namespace {
+
+const Dwfl_Callbacks kCallbacks = {
+    .find_elf = dwfl_build_id_find_elf,
+    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .section_address = dwfl_offline_section_address,
+    .debuginfo_path = nullptr,
+};
+
+std::string demangle(const char* name) {
+  int status = 0;
+  char* readable = abi::__cxa_demangle(name, nullptr, nullptr, &status);
+  std::string text = status == 0 ? readable : name;
+  std::free(readable);
+  return text;
+}
+
+}  // namespace
+
+Symbolizer::Symbolizer() {
+  ::unsetenv("DEBUGINFOD_URLS");  // libdw would fetch debugging information over the network
+}
+
+Symbolizer::~Symbolizer() {
+  for (auto& [path, object] : objects_) dwfl_end(object.session);
+}
+
+const Symbolizer::Object& Symbolizer::open(const std::string& path) {
+  auto [at, fresh] = objects_.try_emplace(path);
+  Object& object = at->second;
+  if (!fresh) return object;
+  object.session = dwfl_begin(&kCallbacks);
+  if (object.session == nullptr) return object;
+  dwfl_report_begin(object.session);
+  object.module = dwfl_report_offline(object.session, path.c_str(), path.c_str(), -1);
+  dwfl_report_end(object.session, nullptr, nullptr);
+  if (object.module != nullptr) {
+    GElf_Addr bias = 0;
+    if (dwfl_module_getelf(object.module, &bias) != nullptr) object.bias = bias;
+  }
+  return object;
+}
+
+Place Symbolizer::place(const pmi::Frame& frame) {
+  Place found;
+  if (frame.object.empty()) return found;
+  const Object& object = open(frame.object);
+  if (object.module == nullptr) return found;
+  const GElf_Addr address = frame.address + object.bias;
+  if (const char* name = dwfl_module_addrname(object.module, address); name != nullptr) found.function = demangle(name);
+  if (Dwfl_Line* line = dwfl_module_getsrc(object.module, address); line != nullptr) {
+    const char* file = dwfl_lineinfo(line, nullptr, &found.line, nullptr, nullptr, nullptr);
+    if (file != nullptr) found.file = file;
+  }
+  return found;
+}
+
+}  // namespace clump::diag

@@ -1,0 +1,65 @@
+#include "pmi/control.h"
+
+#include "pmi/wire.h"
+
+namespace clump::pmi {
+
+namespace {
+constexpr std::string_view kMagic = "clump failure " CLUMP_VERSION;
+
+template <typename Writer>
+void write(Writer& out, const FailureView& failure, std::size_t frames) {
+  out.text(kMagic);
+  out.template number<std::int32_t>(failure.rank);
+  out.number(failure.reason);
+  out.template number<std::int32_t>(failure.code);
+  out.text(failure.text);
+  out.number(static_cast<std::uint32_t>(frames));
+  for (const FailureView::Frame& frame : failure.frames.first(frames)) {
+    out.text(frame.object != nullptr ? frame.object : "");
+    out.number(frame.address);
+  }
+}
+
+}  // namespace
+
+std::size_t encode(const FailureView& failure, std::span<char> buffer) {
+  std::size_t frames = failure.frames.size();
+  for (;;) {
+    BasicWriter<FixedBytes> out(FixedBytes{buffer.data(), buffer.size()});
+    write(out, failure, frames);
+    const FixedBytes bytes = out.take();
+    if (!bytes.overflowed) return bytes.used;
+    if (frames == 0) return 0;
+    frames /= 2;
+  }
+}
+
+std::string encode(const Failure& failure) {
+  std::vector<FailureView::Frame> frames;
+  for (const Frame& frame : failure.frames) frames.push_back({frame.object.c_str(), frame.address});
+  Writer out;
+  write(out, {failure.rank, failure.reason, failure.code, failure.text, frames}, frames.size());
+  return out.take();
+}
+
+bool decode(const std::string& bytes, Failure& failure) {
+  Reader in(bytes);
+  if (in.text() != kMagic) return false;
+  Failure read;
+  read.rank = in.number<std::int32_t>();
+  read.reason = in.number<Reason>();
+  read.code = in.number<std::int32_t>();
+  read.text = in.text();
+  for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
+    Frame frame;
+    frame.object = in.text();
+    frame.address = in.number<std::uint64_t>();
+    read.frames.push_back(std::move(frame));
+  }
+  if (!in.finished() || read.reason > Reason::kCannotStart) return false;
+  failure = std::move(read);
+  return true;
+}
+
+}  // namespace clump::pmi

@@ -1,0 +1,57 @@
+#include "pmi/job.h"
+
+#include "pmi/wire.h"
+
+namespace clump::pmi {
+
+namespace {
+
+constexpr std::string_view kMagic = "clump job " CLUMP_VERSION;
+
+void write_app(Writer& out, const App& app) {
+  out.text(app.program);
+  out.texts(app.arguments);
+  out.texts(app.environment);
+  out.text(app.working_directory);
+  out.number<std::int32_t>(app.ranks);
+}
+
+App read_app(Reader& in) {
+  App app;
+  app.program = in.text();
+  app.arguments = in.texts();
+  app.environment = in.texts();
+  app.working_directory = in.text();
+  app.ranks = in.number<std::int32_t>();
+  return app;
+}
+
+}  // namespace
+
+std::string encode(const Job& job) {
+  Writer out;
+  out.text(kMagic);
+  out.number<std::uint8_t>(job.tag_output);
+  out.number<std::uint8_t>(job.spin);
+  out.number<std::uint32_t>(static_cast<std::uint32_t>(job.apps.size()));
+  for (const App& app : job.apps) write_app(out, app);
+  return out.take();
+}
+
+base::Status decode(const std::string& bytes, Job& job) {
+  Reader in(bytes);
+  if (const std::string magic = in.text(); magic != kMagic) {
+    return base::fail(MPI_ERR_ARG, "the job was described by another version of Clump: expected '{}'", kMagic);
+  }
+  Job read;
+  read.tag_output = in.number<std::uint8_t>() != 0;
+  read.spin = in.number<std::uint8_t>() != 0;
+  for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
+    read.apps.push_back(read_app(in));
+  }
+  if (!in.finished()) return base::fail(MPI_ERR_ARG, "the description of the job is damaged ({} bytes)", bytes.size());
+  job = std::move(read);
+  return {};
+}
+
+}  // namespace clump::pmi

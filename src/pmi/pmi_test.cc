@@ -1,0 +1,88 @@
+#include <gtest/gtest.h>
+
+#include "pmi/control.h"
+#include "pmi/job.h"
+
+namespace clump::pmi {
+namespace {
+
+Job sample() {
+  Job job;
+  job.apps.push_back({"/bin/a", {"a", "", "two words"}, {"X=1", "EMPTY="}, "/tmp", 3});
+  job.apps.push_back({"/bin/b", {"b"}, {}, "", 2});
+  job.tag_output = true;
+  return job;
+}
+
+TEST(Job, ComesBackAsItWas) {
+  Job read;
+  ASSERT_TRUE(decode(encode(sample()), read).ok());
+  ASSERT_EQ(read.apps.size(), 2u);
+  EXPECT_EQ(read.apps[0].program, "/bin/a");
+  EXPECT_EQ(read.apps[0].arguments, sample().apps[0].arguments);
+  EXPECT_EQ(read.apps[0].environment, sample().apps[0].environment);
+  EXPECT_EQ(read.apps[0].working_directory, "/tmp");
+  EXPECT_EQ(read.apps[1].ranks, 2);
+  EXPECT_TRUE(read.tag_output);
+  EXPECT_FALSE(read.spin);
+}
+
+TEST(Job, NumbersRanksThroughTheApps) {
+  const Job job = sample();
+  EXPECT_EQ(job.ranks(), 5);
+  EXPECT_EQ(job.app_of(0), 0);
+  EXPECT_EQ(job.app_of(2), 0);
+  EXPECT_EQ(job.app_of(3), 1);
+  EXPECT_EQ(job.app_of(4), 1);
+}
+
+TEST(Job, RefusesEveryCutAndOtherVersions) {
+  const std::string bytes = encode(sample());
+  for (std::size_t cut = 0; cut < bytes.size(); ++cut) {
+    Job read;
+    EXPECT_FALSE(decode(bytes.substr(0, cut), read).ok()) << cut;
+  }
+  Job read;
+  EXPECT_FALSE(decode(bytes + "x", read).ok());
+  std::string other = bytes;
+  other[8] ^= 1;
+  EXPECT_EQ(decode(other, read).error_class(), MPI_ERR_ARG);
+}
+
+TEST(Failure, ComesBackAsItWas) {
+  const Failure sent{7, Reason::kSignal, 11, "at address 0x0", {{"/bin/a", 0x1234}, {"", 0xffffffffffffffff}}};
+  Failure read;
+  ASSERT_TRUE(decode(encode(sent), read));
+  EXPECT_EQ(read.rank, 7);
+  EXPECT_EQ(read.reason, Reason::kSignal);
+  EXPECT_EQ(read.code, 11);
+  EXPECT_EQ(read.text, sent.text);
+  ASSERT_EQ(read.frames.size(), 2u);
+  EXPECT_EQ(read.frames[0].object, "/bin/a");
+  EXPECT_EQ(read.frames[1].address, 0xffffffffffffffffu);
+}
+
+TEST(Failure, InAFixedBufferLeavesOutOuterFrames) {
+  const FailureView::Frame frames[] = {{"/bin/inner", 1}, {"/bin/outer", 2}};
+  const FailureView sent{2, Reason::kSignal, 8, "text", frames};
+  char large[1000];
+  Failure read;
+  ASSERT_TRUE(decode(std::string(large, encode(sent, large)), read));
+  EXPECT_EQ(read.frames.size(), 2u);
+  const std::size_t whole = encode(sent, large);
+  ASSERT_TRUE(decode(std::string(large, encode(sent, std::span(large, whole - 1))), read));
+  ASSERT_EQ(read.frames.size(), 1u);
+  EXPECT_EQ(read.frames[0].object, "/bin/inner");
+  EXPECT_EQ(encode(sent, std::span(large, 10)), 0u);
+}
+
+TEST(Failure, RefusesEveryCut) {
+  const std::string bytes = encode(Failure{1, Reason::kExited, 3, "text", {{"/bin/a", 1}}});
+  for (std::size_t cut = 0; cut < bytes.size(); ++cut) {
+    Failure read;
+    EXPECT_FALSE(decode(bytes.substr(0, cut), read)) << cut;
+  }
+}
+
+}  // namespace
+}  // namespace clump::pmi

@@ -1,0 +1,132 @@
+// The end of a rank and of the job: who leaves in which way, and what mpiexec is told.
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <condition_variable>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <mutex>
+
+#include "diag/capture.h"
+#include "runtime/host.h"
+#include "runtime/host_failure.h"
+#include "runtime/host_state.h"
+
+namespace clump::runtime {
+
+namespace {
+
+/// A rank that failed after it was done with MPI: so long may the others come to their own end, for they may have things to say.
+constexpr std::chrono::milliseconds kGrace{500};
+
+std::atomic<bool> failing{false};
+
+std::mutex ended_lock;
+std::condition_variable ended_changed;
+int ended_ranks = 0;
+int first_bad_code = 0;
+
+/// Memory for the failure that is told: a signal handler has no other.
+diag::Stack failing_stack;
+char failing_packet[60 << 10];
+
+[[noreturn]] void sleep_forever() {
+  for (;;) ::pause();
+}
+
+/// True for the first caller only.
+bool first_to_fail() {
+  return !failing.exchange(true, std::memory_order_acq_rel);  // acq_rel: pairs with itself, one caller sees false
+}
+
+int exit_code_of(const pmi::FailureView& failure) {
+  if (failure.reason == pmi::Reason::kSignal) return 128 + failure.code;
+  const int code = failure.code & 0xff;
+  return code != 0 ? code : 1;
+}
+
+/// Without mpiexec there is nobody to tell but the user.
+void print(const pmi::FailureView& failure) {
+  char line[4096];
+  const int bytes = std::snprintf(line, sizeof line, "clump: rank %d of 1 ended the job%s%.*s\n", failure.rank,
+                                  failure.text.empty() ? "" : ": ", static_cast<int>(failure.text.size()), failure.text.data());
+  (void)!::write(STDERR_FILENO, line, std::min<std::size_t>(bytes, sizeof line - 1));
+}
+
+[[noreturn]] void tell_and_exit(const pmi::FailureView& failure) {
+  if (host().started_by_mpiexec()) {
+    const std::size_t bytes = pmi::encode(failure, failing_packet);
+    (void)!::send(host().control, failing_packet, bytes, MSG_NOSIGNAL);
+  } else {
+    print(failure);
+  }
+  image::exit_process(exit_code_of(failure));
+}
+
+/// A rank's normal end. The last one ends the process.
+[[noreturn]] void end_normally() {
+  {
+    std::unique_lock lock(ended_lock);
+    ++ended_ranks;
+    ended_changed.notify_all();
+    if (ended_ranks < host().job.ranks()) {
+      lock.unlock();
+      sleep_forever();
+    }
+  }
+  image::exit_process(first_bad_code);
+}
+
+/// A rank has left with a code that is not zero, but orderly.
+[[noreturn]] void end_badly(int rank, int code) {
+  {
+    std::unique_lock lock(ended_lock);
+    if (first_bad_code != 0) {
+      lock.unlock();
+      end_normally();
+    }
+    first_bad_code = code;
+    const auto all_others = [] { return ended_ranks + 1 >= host().job.ranks(); };
+    ended_changed.wait_for(lock, kGrace, all_others);
+  }
+  end_job({rank, pmi::Reason::kExited, code, {}, {}});
+}
+
+}  // namespace
+
+bool job_is_failing() { return failing.load(std::memory_order_relaxed); }
+
+void end_job(const pmi::FailureView& failure) {
+  if (!first_to_fail()) sleep_forever();
+  tell_and_exit(failure);
+}
+
+void end_job_here(pmi::FailureView failure, const void* context) {
+  if (!first_to_fail()) sleep_forever();
+  diag::capture(failing_stack, context);
+  failure.frames = failing_stack.view();
+  tell_and_exit(failure);
+}
+
+void fail_job(pmi::Failure failure) {
+  end_job_here({failure.rank, failure.reason, failure.code, failure.text, {}}, nullptr);
+}
+
+void rank_initialized(const fiber::Identity& rank) { host().rank(rank).phase = Phase::kInitialized; }
+void rank_finalized(const fiber::Identity& rank) { host().rank(rank).phase = Phase::kFinalized; }
+
+void on_rank_exit(fiber::Identity* rank, int code, image::ExitKind kind) {
+  if (rank == nullptr || ::getpid() != host().process) image::exit_process(code);  // a child that a rank has forked
+  const Phase before = host().rank(*rank).phase.exchange(Phase::kEnded);
+  if (before == Phase::kEnded) sleep_forever();  // another thread of the same rank was first
+  if (before == Phase::kInitialized) {
+    const char* how = kind == image::ExitKind::kImmediate ? "by _exit() before it called MPI_Finalize"
+                                                          : "before it called MPI_Finalize";
+    end_job_here({rank->rank, pmi::Reason::kExited, code, how, {}}, nullptr);
+  }
+  if ((code & 0xff) != 0) end_badly(rank->rank, code & 0xff);
+  end_normally();
+}
+
+}  // namespace clump::runtime

@@ -1,0 +1,18 @@
+// Failures inside the host process. Not for other layers: they call fail_job().
+#pragma once
+
+#include "pmi/control.h"
+
+namespace clump::runtime {
+
+/// Tells mpiexec of `failure` and ends the process. Only the first caller of this and of end_job_here() is heard;
+/// none returns. Async-signal-safe.
+[[noreturn]] void end_job(const pmi::FailureView& failure);
+
+/// The same, with the calling thread's stack. `context`: a signal handler's third argument, or null.
+[[noreturn]] void end_job_here(pmi::FailureView failure, const void* context);
+
+/// A failure is being told: what ranks say from now on is noise.
+bool job_is_failing();
+
+}  // namespace clump::runtime

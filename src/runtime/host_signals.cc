@@ -1,0 +1,176 @@
+// Fatal signals and uncaught exceptions: whose they are, and what to say of them.
+//
+// A program may install handlers of its own and keeps them. Where it puts the default action back (as libgfortran does before
+// it raises the signal again), it gets ours: its default action is the end of the process, and ours is that, with the rank named.
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <sys/ucontext.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <typeinfo>
+
+#include "runtime/host_failure.h"
+#include "runtime/host_state.h"
+
+namespace clump::runtime {
+
+namespace {
+
+constexpr int kFatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
+
+using Sigaction = int (*)(int, const struct sigaction*, struct sigaction*);
+
+Sigaction real_sigaction() {
+  static const auto real = reinterpret_cast<Sigaction>(::dlsym(RTLD_NEXT, "sigaction"));
+  return real;
+}
+
+bool is_fatal(int number) {
+  for (const int fatal : kFatal) {
+    if (number == fatal) return true;
+  }
+  return false;
+}
+
+/// True on the thread that is inside the handler: a fault there must not go round in circles.
+thread_local bool handling = false;
+
+/// The address lies in, or just below, the guard of this rank's stack. Frames larger than the guard may jump over it.
+bool is_stack_overflow(const HostedRank& rank, const siginfo_t& info, const ucontext_t& context) {
+  const auto address = reinterpret_cast<std::uintptr_t>(info.si_addr);
+#if defined(__x86_64__)
+  const auto stack_pointer = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  const auto stack_pointer = static_cast<std::uintptr_t>(context.uc_mcontext.sp);
+#endif
+  if (stack_pointer > rank.stack.top || stack_pointer + (1 << 20) < rank.stack.guard) return false;
+  constexpr std::uintptr_t kSlack = 64 << 10;
+  return stack_pointer < rank.stack.bottom + kSlack && address < rank.stack.bottom + kSlack && address + kSlack > stack_pointer;
+}
+
+std::size_t describe(char* text, std::size_t capacity, const HostedRank* rank, int number, const siginfo_t& info,
+                     const ucontext_t& context) {
+  int bytes = 0;
+  const auto address = reinterpret_cast<std::uintptr_t>(info.si_addr);
+  if (number != SIGSEGV && number != SIGBUS && number != SIGFPE && number != SIGILL) return 0;
+  if (info.si_code <= 0) {
+    bytes = std::snprintf(text, capacity, "sent by process %d", info.si_pid);
+  } else if (rank != nullptr && number == SIGSEGV && is_stack_overflow(*rank, info, context)) {
+    bytes = std::snprintf(text, capacity, "stack overflow: its stack has %zu KiB; raise it with ulimit -s",
+                          static_cast<std::size_t>(rank->stack.top - rank->stack.bottom) >> 10);
+  } else if (info.si_code == SI_KERNEL) {
+    bytes = std::snprintf(text, capacity, "not an address");
+  } else {
+    bytes = std::snprintf(text, capacity, "address 0x%lx", static_cast<unsigned long>(address));
+  }
+  return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+}
+
+void on_fatal_signal(int number, siginfo_t* info, void* context) {
+  if (handling || ::getpid() != host().process) {
+    // The unwinder itself has failed, or this is a child that a rank has forked: the system's own action.
+    struct sigaction standard {};
+    standard.sa_handler = SIG_DFL;
+    real_sigaction()(number, &standard, nullptr);
+    if (handling) end_job({-1, pmi::Reason::kSignal, number, {}, {}});
+    return;  // the instruction faults again
+  }
+  handling = true;
+  const fiber::Identity* identity = fiber::identity();
+  const HostedRank* rank = identity != nullptr ? &host().rank(*identity) : nullptr;
+  char text[200];
+  const std::size_t bytes = describe(text, sizeof text, rank, number, *info, *static_cast<const ucontext_t*>(context));
+  end_job_here({rank != nullptr ? identity->rank : -1, pmi::Reason::kSignal, number, {text, bytes}, {}}, context);
+}
+
+struct sigaction our_action() {
+  struct sigaction action {};
+  action.sa_sigaction = on_fatal_signal;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  return action;
+}
+
+/// The program's own C++ runtime, if it has one: exceptions are its objects, and ours would not know them.
+template <typename Function>
+Function of_program(const char* name) {
+  return reinterpret_cast<Function>(::dlsym(RTLD_DEFAULT, name));
+}
+
+/// what() of the exception in flight, in the words of the program's own runtime.
+std::string describe_exception() {
+  const auto current_type = of_program<std::type_info* (*)()>("__cxa_current_exception_type");
+  const auto current = of_program<void* (*)()>("__cxa_current_primary_exception");
+  const std::type_info* type = current_type != nullptr ? current_type() : nullptr;
+  if (type == nullptr || current == nullptr) return "std::terminate() was called without an exception in flight";
+  int status = 0;
+  char* name = abi::__cxa_demangle(type->name(), nullptr, nullptr, &status);
+  std::string text = status == 0 ? name : type->name();
+  const auto* base = of_program<const std::type_info*>("_ZTISt9exception");
+  void* object = current();
+  // Thrown pointers are no exceptions; classes derived from std::exception convert to it.
+  if (base != nullptr && object != nullptr && base->__do_catch(type, &object, 1)) {
+    text += ": ";
+    text += static_cast<const std::exception*>(object)->what();
+  }
+  return text;
+}
+
+[[noreturn]] void on_terminate() {
+  const fiber::Identity* identity = fiber::identity();
+  if (::getpid() == host().process && identity != nullptr && !handling) {
+    handling = true;
+    const std::string text = describe_exception();
+    end_job_here({identity->rank, pmi::Reason::kException, SIGABRT, text, {}}, nullptr);
+  }
+  std::abort();
+}
+
+}  // namespace
+
+void install_failure_handlers() {
+  const struct sigaction ours = our_action();
+  for (const int number : kFatal) {
+    struct sigaction before {};
+    real_sigaction()(number, nullptr, &before);
+    if (before.sa_handler == SIG_DFL) real_sigaction()(number, &ours, nullptr);
+  }
+  // Before the snapshot: every image's copy of the C++ runtime starts with this handler.
+  using Handler = void (*)();
+  const auto set_terminate = of_program<Handler (*)(Handler)>("_ZSt13set_terminatePFvvE");
+  if (set_terminate != nullptr) set_terminate(on_terminate);
+}
+
+void use_signal_stack(void* memory, std::size_t bytes) {
+  stack_t stack{};
+  stack.ss_sp = memory;
+  stack.ss_size = bytes;
+  ::sigaltstack(&stack, nullptr);
+}
+
+}  // namespace clump::runtime
+
+extern "C" CLUMP_HOST_API int sigaction(int number, const struct sigaction* wanted, struct sigaction* before) noexcept {
+  using namespace clump::runtime;
+  if (!host().started_by_mpiexec() || !is_fatal(number)) return real_sigaction()(number, wanted, before);
+  struct sigaction ours = our_action();
+  const bool standard = wanted != nullptr && (wanted->sa_flags & SA_SIGINFO) == 0 && wanted->sa_handler == SIG_DFL;
+  const int result = real_sigaction()(number, standard ? &ours : wanted, before);
+  if (result == 0 && before != nullptr && (before->sa_flags & SA_SIGINFO) != 0 && before->sa_sigaction == on_fatal_signal) {
+    *before = {};
+    before->sa_handler = SIG_DFL;
+  }
+  return result;
+}
+
+extern "C" CLUMP_HOST_API sighandler_t signal(int number, sighandler_t handler) noexcept {
+  struct sigaction wanted {};
+  struct sigaction before {};
+  wanted.sa_handler = handler;
+  wanted.sa_flags = SA_RESTART;
+  if (sigaction(number, &wanted, &before) != 0) return SIG_ERR;
+  return before.sa_handler;
+}

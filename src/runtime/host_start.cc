@@ -1,0 +1,269 @@
+// The start of a host process: from ld.so's first constructor to every rank's main().
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include "base/status.h"
+#include "diag/capture.h"
+#include "fiber/completion.h"
+#include "runtime/host.h"
+#include "runtime/host_state.h"
+
+namespace clump::runtime {
+
+namespace {
+
+constexpr std::size_t kGuardBytes = 64 << 10;
+constexpr std::size_t kDefaultStackBytes = 8 << 20;
+
+image::Main original_main = nullptr;
+
+[[noreturn]] void cannot_start(int rank, std::string text) {
+  fail_job({rank, pmi::Reason::kCannotStart, 1, std::move(text), {}});
+}
+
+const char* value_of(char** environment, std::string_view name) {
+  for (; *environment != nullptr; ++environment) {
+    const std::string_view entry = *environment;
+    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') {
+      return *environment + name.size() + 1;
+    }
+  }
+  return nullptr;
+}
+
+/// Number of a descriptor in the environment; -1 if it is not there.
+int descriptor_in(char** environment, std::string_view name) {
+  const char* value = value_of(environment, name);
+  return value != nullptr ? std::atoi(value) : -1;
+}
+
+/// Another launcher has started several of these, and none of them would know of the others.
+const char* foreign_launcher(char** environment) {
+  struct Sign {
+    std::string_view size;
+    const char* message;
+  };
+  static constexpr Sign kSigns[] = {
+      {"OMPI_COMM_WORLD_SIZE",
+       "this program uses Clump's MPI library, but Open MPI's launcher started it: start it with Clump's mpiexec"},
+      {"PMI_SIZE", "this program uses Clump's MPI library, but MPICH's (or another PMI) launcher started it: start it with Clump's mpiexec"},
+      {"SLURM_STEP_NUM_TASKS", "this program uses Clump's MPI library, but srun started it: start it with Clump's mpiexec"},
+  };
+  for (const Sign& sign : kSigns) {
+    if (const char* size = value_of(environment, sign.size); size != nullptr && std::atoi(size) > 1) return sign.message;
+  }
+  return nullptr;
+}
+
+std::string read_and_close(int descriptor) {
+  struct stat info {};
+  ::fstat(descriptor, &info);
+  std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
+  const ssize_t got = ::pread(descriptor, bytes.data(), bytes.size(), 0);
+  bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  ::close(descriptor);
+  return bytes;
+}
+
+/// Puts the environment of the first app where this process has its own, which has mpiexec's additions and so is at least as long.
+void restore_environment(char** environment) {
+  char** slot = environment;
+  for (const std::string& entry : host().job.apps.front().environment) {
+    if (*slot == nullptr) break;
+    *slot++ = const_cast<char*>(entry.c_str());
+  }
+  *slot = nullptr;
+}
+
+void make_ranks() {
+  Host& here = host();
+  const int ranks = here.job.ranks();
+  here.ranks = std::make_unique<HostedRank[]>(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank) {
+    here.ranks[rank].identity.rank = rank;
+    here.ranks[rank].app = here.job.app_of(rank);
+  }
+}
+
+void begin_singleton(char** environment) {
+  Host& here = host();
+  here.job.apps.emplace_back();
+  here.why_no_mpi = value_of(environment, "CLUMP_NO_MPI");
+  if (here.why_no_mpi == nullptr) here.why_no_mpi = foreign_launcher(environment);
+  make_ranks();
+  fiber::set_default_identity(&here.ranks[0].identity);
+}
+
+void begin_hosted(int job_descriptor, int argc, char** argv, char** environment) {
+  Host& here = host();
+  here.control = descriptor_in(environment, "CLUMP_CONTROL_FD");
+  ::fcntl(here.control, F_SETFD, FD_CLOEXEC);
+  const base::Status read = pmi::decode(read_and_close(job_descriptor), here.job);
+  if (!read.ok()) cannot_start(-1, base::message_of(read.code()));
+  restore_environment(environment);
+  make_ranks();
+
+  static std::byte signal_stack[kSignalStackBytes];
+  use_signal_stack(signal_stack, sizeof signal_stack);
+  install_failure_handlers();
+  HostedRank& native = here.ranks[0];
+  fiber::adopt_identity(&native.identity);
+  const base::Status captured = image::capture(native.identity, argc, argv, environment);
+  if (!captured.ok()) cannot_start(-1, base::message_of(captured.code()));
+  image::set_exit_hook(on_rank_exit);
+  fiber::set_spinning(here.job.spin);
+  native.phase = Phase::kRunning;
+}
+
+/// Runs before every other constructor of the process: this library is linked with -z initfirst.
+__attribute__((constructor)) void begin(int argc, char** argv, char** environment) {
+  host().process = ::getpid();
+  const int job_descriptor = descriptor_in(environment, "CLUMP_JOB_FD");
+  if (job_descriptor < 0) {
+    begin_singleton(environment);
+  } else {
+    begin_hosted(job_descriptor, argc, argv, environment);
+  }
+}
+
+/// Loads the programs of the other apps.
+void load_programs() {
+  Host& here = host();
+  std::map<std::string, int> numbers{{here.job.apps.front().program, 0}};
+  for (const pmi::App& app : here.job.apps) {
+    auto [known, fresh] = numbers.try_emplace(app.program, 0);
+    if (!fresh) continue;
+    const base::Status loaded = image::load_program(app.program, &known->second);
+    if (!loaded.ok()) cannot_start(-1, base::message_of(loaded.code()));
+  }
+  for (int rank = 0; rank < here.job.ranks(); ++rank) {
+    here.ranks[rank].program = numbers[here.job.apps[here.ranks[rank].app].program];
+  }
+}
+
+/// argv of a rank. Programs may change it, so each rank has its own.
+char** make_arguments(const pmi::App& app) {
+  char** arguments = new char*[app.arguments.size() + 1];
+  for (std::size_t i = 0; i < app.arguments.size(); ++i) arguments[i] = ::strdup(app.arguments[i].c_str());
+  arguments[app.arguments.size()] = nullptr;
+  return arguments;
+}
+
+[[noreturn]] void run_main(HostedRank& rank, image::Main main, int argc, char** argv) {
+  rank.phase = Phase::kRunning;
+  std::exit(main(argc, argv, environ));  // the image layer's exit: this rank's handlers and destructors
+}
+
+/// A rank but the first: the body of its thread.
+void* run_rank(void* argument) {
+  HostedRank& rank = *static_cast<HostedRank*>(argument);
+  const pmi::App& app = host().job.apps[rank.app];
+  use_signal_stack(reinterpret_cast<void*>(rank.stack.guard - kSignalStackBytes), kSignalStackBytes);
+  ::prctl(PR_SET_NAME, fmt::format("rank {}", rank.identity.rank).c_str());
+  ::unshare(CLONE_FS);  // a working directory and umask of its own, as a process has
+  if (!app.working_directory.empty() && ::chdir(app.working_directory.c_str()) != 0) {
+    cannot_start(rank.identity.rank, fmt::format("cannot enter {}: {}", app.working_directory, std::strerror(errno)));
+  }
+  const base::Status made = image::create(rank.identity, rank.program);
+  if (!made.ok()) cannot_start(rank.identity.rank, base::message_of(made.code()));
+  image::adopt_thread(rank.identity);
+  image::set_environment(rank.identity, app.environment);
+
+  const int argc = static_cast<int>(app.arguments.size());
+  char** argv = make_arguments(app);
+  image::run_constructors(rank.identity, argc, argv);
+  const image::Main main = image::main_of(rank.identity, original_main);
+  if (main == nullptr) cannot_start(rank.identity.rank, fmt::format("main() of {} cannot be found", app.program));
+  run_main(rank, main, argc, argv);
+}
+
+std::size_t stack_bytes() {
+  rlimit limit;
+  if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kDefaultStackBytes;
+  const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  return std::max<std::size_t>(limit.rlim_cur, 256 << 10) / page * page;
+}
+
+/// Our own mapping rather than pthread's: its bounds tell a stack overflow from other faults, and no huge page may back it,
+/// which would cost each rank 2 MiB for a few KiB in use.
+void make_stack(HostedRank& rank, std::size_t bytes) {
+  const std::size_t all = kSignalStackBytes + kGuardBytes + bytes;
+  void* memory = ::mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (memory == MAP_FAILED) {
+    cannot_start(rank.identity.rank, fmt::format("no memory for a stack of {} KiB (ulimit -s, ulimit -v, vm.max_map_count): {}",
+                                                 bytes >> 10, std::strerror(errno)));
+  }
+  ::madvise(memory, all, MADV_NOHUGEPAGE);
+  rank.stack.guard = reinterpret_cast<std::uintptr_t>(memory) + kSignalStackBytes;
+  rank.stack.bottom = rank.stack.guard + kGuardBytes;
+  rank.stack.top = rank.stack.bottom + bytes;
+  if (::mprotect(reinterpret_cast<void*>(rank.stack.guard), kGuardBytes, PROT_NONE) != 0) {
+    cannot_start(rank.identity.rank, fmt::format("no more mappings (vm.max_map_count): {}", std::strerror(errno)));
+  }
+}
+
+void start_thread(HostedRank& rank, std::size_t bytes) {
+  make_stack(rank, bytes);
+  pthread_attr_t attributes;
+  ::pthread_attr_init(&attributes);
+  ::pthread_attr_setstack(&attributes, reinterpret_cast<void*>(rank.stack.bottom), bytes);
+  ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_t thread;
+  const int error = ::pthread_create(&thread, &attributes, run_rank, &rank);
+  ::pthread_attr_destroy(&attributes);
+  if (error != 0) {
+    cannot_start(rank.identity.rank,
+                 fmt::format("cannot start a thread (ulimit -u, pids.max of the control group, kernel.threads-max): {}",
+                             std::strerror(error)));
+  }
+}
+
+/// Takes the place of the program's main(): starts the other ranks and becomes the first.
+int hosted_main(int argc, char** argv, char**) {
+  Host& here = host();
+  load_programs();
+  diag::prepare();
+  const std::size_t bytes = stack_bytes();
+  HostedRank& native = here.ranks[0];
+  const auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  native.stack = {frame - bytes - kGuardBytes, frame - bytes, frame};
+  for (int rank = 1; rank < here.job.ranks(); ++rank) start_thread(here.ranks[rank], bytes);
+  run_main(native, original_main, argc, argv);
+}
+
+}  // namespace
+
+Host& host() {
+  static Host* only = new Host;  // never destroyed: ranks' threads run until the process is gone
+  return *only;
+}
+
+const pmi::Job& job() { return host().job; }
+
+const char* why_no_mpi() { return host().why_no_mpi; }
+
+}  // namespace clump::runtime
+
+extern "C" CLUMP_HOST_API int __libc_start_main(clump::image::Main main, int argc, char** argv, void (*init)(), void (*fini)(),
+                                                void (*rtld_fini)(), void* stack_end) {
+  using Start = int (*)(clump::image::Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
+  const auto start = reinterpret_cast<Start>(::dlsym(RTLD_NEXT, "__libc_start_main"));
+  clump::image::Main body = main;
+  if (clump::runtime::host().started_by_mpiexec()) {
+    clump::runtime::original_main = main;
+    body = clump::runtime::hosted_main;
+  }
+  return start(body, argc, argv, init, fini, rtld_fini, stack_end);
+}

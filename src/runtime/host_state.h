@@ -1,0 +1,65 @@
+// What the files host_*.cc share: the ranks of this process and how far each has come. Not for other layers.
+#pragma once
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fiber/identity.h"
+#include "image/image.h"
+#include "pmi/job.h"
+
+namespace clump::runtime {
+
+/// How far a rank has come.
+enum class Phase : std::uint8_t { kStarting, kRunning, kInitialized, kFinalized, kEnded };
+
+/// A rank's stack, in one mapping: from low to high addresses the signal stack, the guard, the stack.
+struct StackBounds {
+  std::uintptr_t guard = 0;  ///< [guard, bottom) cannot be touched
+  std::uintptr_t bottom = 0;
+  std::uintptr_t top = 0;
+};
+
+/// One rank of this process.
+struct HostedRank {
+  fiber::Identity identity;
+  std::atomic<Phase> phase{Phase::kStarting};
+  int app = 0;
+  int program = 0;  ///< the image layer's number
+  StackBounds stack;
+};
+
+/// The host process. Made once by the constructor of libclump_host.so; never destroyed, as ranks' threads outlive everything.
+struct Host {
+  pmi::Job job;
+  std::unique_ptr<HostedRank[]> ranks;
+  int control = -1;   ///< socket to mpiexec; -1: no mpiexec
+  pid_t process = 0;  ///< this process: a child that a rank forks finds out that it is not
+  const char* why_no_mpi = nullptr;
+
+  bool started_by_mpiexec() const { return control >= 0; }
+  HostedRank& rank(const fiber::Identity& identity) { return ranks[identity.rank]; }
+};
+
+/// Valid from before the program's first constructor.
+Host& host();
+
+// host_start.cc and its helpers, in the order in which a process goes through them.
+
+/// Installs the handlers that turn fatal signals and uncaught exceptions into failures of a rank.
+void install_failure_handlers();
+/// Gives the calling thread a stack for signal handlers in [memory, memory + bytes).
+void use_signal_stack(void* memory, std::size_t bytes);
+/// The image layer's hook: see image::ExitHook.
+void on_rank_exit(fiber::Identity* rank, int code, image::ExitKind kind);
+
+/// Bytes of a signal stack: the handler unwinds on it.
+inline constexpr std::size_t kSignalStackBytes = 64 << 10;
+
+}  // namespace clump::runtime

@@ -1,0 +1,170 @@
+#include "keeper.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace clump::mpiexec {
+
+namespace {
+
+void send_event(int socket, Event::Kind kind, int index, int value) {
+  const Event event{kind, index, value};
+  // mpiexec may be gone; the keeper finds out by end-of-file.
+  (void)!::send(socket, &event, sizeof event, MSG_NOSIGNAL);
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> all;
+  for (const std::string& one : strings) all.push_back(const_cast<char*>(one.c_str()));
+  all.push_back(nullptr);
+  return all;
+}
+
+/// In the new process. Returns only if it cannot become `process`.
+void become(const Process& process, pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(127);  // the keeper died before the line above
+  if (!process.working_directory.empty() && ::chdir(process.working_directory.c_str()) != 0) return;
+  const int wanted[] = {process.in, process.out, process.err};
+  for (int target = 0; target < 3; ++target) {
+    if (wanted[target] >= 0 && ::dup2(wanted[target], target) < 0) return;
+  }
+  for (const int descriptor : process.kept) ::fcntl(descriptor, F_SETFD, 0);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::execve(process.program.c_str(), pointers(process.arguments).data(), pointers(process.environment).data());
+}
+
+/// Kills this process's children, and theirs as they become ours, until there is none.
+void kill_all_children() {
+  const auto children = [] {
+    std::vector<pid_t> found;
+    std::ifstream list("/proc/thread-self/children");
+    for (pid_t child; list >> child;) found.push_back(child);
+    if (list.is_open()) return found;
+    // A kernel without CONFIG_PROC_CHILDREN: ask every process for its parent.
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
+      std::ifstream stat(entry.path() / "stat");
+      std::string text((std::istreambuf_iterator<char>(stat)), {});
+      int parent = 0;
+      const std::size_t name_end = text.rfind(')');
+      if (name_end == std::string::npos || ::sscanf(text.c_str() + name_end + 1, " %*c %d", &parent) != 1) continue;
+      if (parent == ::getpid()) found.push_back(std::atoi(entry.path().filename().c_str()));
+    }
+    return found;
+  };
+  for (;;) {
+    for (const pid_t child : children()) ::kill(child, SIGKILL);
+    if (::waitpid(-1, nullptr, 0) < 0 && errno == ECHILD) return;
+  }
+}
+
+[[noreturn]] void keep(const std::vector<Process>& processes, int socket) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  ::prctl(PR_SET_NAME, "clump keeper");
+  const pid_t me = ::getpid();
+  std::vector<pid_t> pids;
+  for (std::size_t index = 0; index < processes.size(); ++index) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      become(processes[index], me);
+      send_event(socket, Event::Kind::kCannotStart, static_cast<int>(index), errno);
+      ::_exit(127);
+    }
+    pids.push_back(child);
+    send_event(socket, child < 0 ? Event::Kind::kCannotStart : Event::Kind::kStarted, static_cast<int>(index),
+               child < 0 ? errno : child);
+  }
+
+  // The keeper holds no end of the job's pipes open, so that their readers see the end.
+  for (const Process& process : processes) {
+    for (const int descriptor : {process.in, process.out, process.err}) {
+      if (descriptor > 2) ::close(descriptor);
+    }
+    for (const int descriptor : process.kept) ::close(descriptor);
+  }
+
+  sigset_t child_ended;
+  sigemptyset(&child_ended);
+  sigaddset(&child_ended, SIGCHLD);
+  const int signals = ::signalfd(-1, &child_ended, SFD_CLOEXEC);
+  for (;;) {
+    pollfd both[] = {{signals, POLLIN, 0}, {socket, POLLIN, 0}};
+    if (::poll(both, 2, -1) < 0) continue;
+    if (both[1].revents != 0) break;  // nothing is ever sent to the keeper: mpiexec is done, or dead
+    signalfd_siginfo info;
+    (void)!::read(signals, &info, sizeof info);
+    int status = 0;
+    for (pid_t ended; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+      const auto known = std::find(pids.begin(), pids.end(), ended);
+      if (known == pids.end()) continue;
+      *known = -1;
+      send_event(socket, Event::Kind::kEnded, static_cast<int>(known - pids.begin()), status);
+    }
+  }
+  kill_all_children();
+  ::_exit(0);
+}
+
+}  // namespace
+
+base::Status Keeper::start(const std::vector<Process>& processes) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+    return base::fail(MPI_ERR_OTHER, "cannot make a socket pair: {}", std::strerror(errno));
+  }
+  // The keeper lives by its socket only: a terminal's Ctrl-C goes to the job, not to it.
+  sigset_t all, before;
+  sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, &before);
+  keeper_ = ::fork();
+  if (keeper_ == 0) {
+    ::close(ends[0]);
+    keep(processes, ends[1]);
+  }
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  ::close(ends[1]);
+  socket_ = ends[0];
+  running_.assign(processes.size(), -1);
+  if (keeper_ < 0) return base::fail(MPI_ERR_NO_MEM, "cannot start a process: {}", std::strerror(errno));
+  return {};
+}
+
+bool Keeper::next(Event& event, bool& gone) {
+  const ssize_t got = ::recv(socket_, &event, sizeof event, MSG_DONTWAIT);
+  gone = got == 0;
+  if (got != static_cast<ssize_t>(sizeof event)) return false;
+  running_[event.index] = event.kind == Event::Kind::kStarted ? event.value : -1;
+  return true;
+}
+
+void Keeper::signal(int number) {
+  for (const pid_t process : running_) {
+    if (process > 0) ::kill(process, number);
+  }
+}
+
+void Keeper::stop() {
+  if (socket_ < 0) return;
+  ::close(std::exchange(socket_, -1));
+  if (keeper_ > 0) ::waitpid(keeper_, nullptr, 0);
+  kill_all_children();  // only if the keeper was killed: its orphans are ours
+}
+
+}  // namespace clump::mpiexec

@@ -1,0 +1,63 @@
+// The keeper: a small process between mpiexec and what it starts, so that nothing of a job outlives it.
+//
+//   mpiexec --- keeper --- host process (or N plain processes) --- whatever the ranks start
+//
+// The keeper is the reaper of all orphans below it. When mpiexec ends, by whatever means, the keeper's socket closes and it kills
+// all that is left. When the keeper is killed, its children get SIGKILL from the kernel (PR_SET_PDEATHSIG) and their orphans go to
+// mpiexec, which is a reaper too.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+
+namespace clump::mpiexec {
+
+/// One process to start. Descriptors of -1 are inherited.
+struct Process {
+  std::string program;  ///< absolute path
+  std::vector<std::string> arguments;
+  std::vector<std::string> environment;
+  std::string working_directory;
+  int in = -1;
+  int out = -1;
+  int err = -1;
+  std::vector<int> kept;  ///< close-on-exec descriptors that shall stay open in it
+};
+
+/// What the keeper tells.
+struct Event {
+  enum class Kind { kStarted, kCannotStart, kEnded } kind = Kind::kStarted;
+  int index = 0;  ///< in the vector given to start()
+  int value = 0;  ///< process id, errno, or wait status
+};
+
+/// Owned by mpiexec's only thread.
+class Keeper {
+ public:
+  Keeper() = default;
+  Keeper(const Keeper&) = delete;
+  Keeper& operator=(const Keeper&) = delete;
+  ~Keeper() { stop(); }
+
+  /// Starts all of `processes`. What goes wrong later arrives as an Event.
+  base::Status start(const std::vector<Process>& processes);
+  /// Readable when next() has something to tell.
+  int descriptor() const { return socket_; }
+  /// Does not block. False if there is nothing now; `gone` is set when the keeper has died.
+  bool next(Event& event, bool& gone);
+  /// Sends a signal to all processes that were started and have not ended.
+  void signal(int number);
+  /// Kills all that is left and returns when it is gone. Harmless if called again.
+  void stop();
+
+ private:
+  int socket_ = -1;
+  pid_t keeper_ = -1;
+  std::vector<pid_t> running_;  ///< by index; -1: not started, or ended
+};
+
+}  // namespace clump::mpiexec

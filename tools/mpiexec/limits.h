@@ -1,0 +1,32 @@
+// System limits that a job would run into: named before anything starts, with the command that raises them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+
+namespace clump::mpiexec {
+
+/// What a job needs of the system, at least.
+struct Needs {
+  long tasks = 0;        ///< threads and processes
+  long mappings = 0;     ///< of the largest process
+  long descriptors = 0;  ///< of mpiexec
+};
+
+/// A limit and how to raise it.
+struct Limit {
+  std::string name;
+  long value = 0;  ///< what is left of it
+  long needed = 0;
+  std::string how;
+};
+
+/// Every limit that `needs` exceeds. Reads /proc, /sys and the limits of this process.
+std::vector<Limit> exceeded(const Needs& needs);
+
+/// Fails with MPI_ERR_SPAWN and a text that names the first limit. Raises the soft limit of open files where that is enough.
+base::Status check_limits(const Needs& needs, int ranks);
+
+}  // namespace clump::mpiexec

@@ -1,0 +1,41 @@
+// mpiexec: reads the command line, plans, runs.
+#include <string>
+#include <vector>
+
+#include "options.h"
+#include "plan.h"
+#include "run.h"
+
+namespace clump::mpiexec {
+namespace {
+
+int fail(const base::Status& status, int exit_code) {
+  fmt::print(stderr, "mpiexec: {}\n", base::message_of(status.code()));
+  return exit_code;
+}
+
+int mpiexec(const std::vector<std::string>& words) {
+  Command command;
+  if (const base::Status status = parse(words, command); !status.ok()) return fail(status, kExitUsage);
+  if (command.help) {
+    fmt::print("{}", help_text());
+    return 0;
+  }
+  if (command.version) {
+    fmt::print("mpiexec (Clump) {}\n", CLUMP_VERSION);
+    return 0;
+  }
+  for (const auto& [option, why] : command.ignored) {
+    if (!command.quiet) fmt::print(stderr, "mpiexec: option {} is ignored: {}\n", option, why);
+  }
+  Plan plan;
+  int exit_code = kExitCannotRun;
+  if (const base::Status status = make_plan(command, plan, exit_code); !status.ok()) return fail(status, exit_code);
+  if (command.explain) fmt::print(stderr, "mpiexec: {}\n", plan.explanation);
+  return run(command, plan);
+}
+
+}  // namespace
+}  // namespace clump::mpiexec
+
+int main(int argc, char** argv) { return clump::mpiexec::mpiexec({argv + 1, argv + argc}); }

@@ -1,0 +1,240 @@
+#include "options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+
+namespace clump::mpiexec {
+
+namespace {
+
+constexpr int kMaxRanks = 1 << 24;
+
+/// Walks over the words of the command line.
+class Parser {
+ public:
+  Parser(const std::vector<std::string>& words, Command& command) : words_(words), command_(command) {}
+
+  base::Status run() {
+    command_.parts.emplace_back();
+    while (at_ < words_.size()) {
+      const std::string& word = words_[at_];
+      if (word.size() > 1 && word[0] == '-' && !options_ended_) {
+        CLUMP_TRY(option());
+        if (command_.help || command_.version) return {};
+      } else if (word == ":") {
+        CLUMP_TRY(end_part());
+        command_.parts.emplace_back();
+        options_ended_ = false;
+        ++at_;
+      } else {
+        program();
+      }
+    }
+    return end_part();
+  }
+
+ private:
+  Part& part() { return command_.parts.back(); }
+
+  /// The program and its arguments: all words up to ':' or the end, options or not.
+  void program() {
+    while (at_ < words_.size() && words_[at_] != ":") part().words.push_back(words_[at_++]);
+  }
+
+  base::Status end_part() {
+    if (!part().words.empty()) return {};
+    if (command_.parts.size() == 1 && at_ >= words_.size()) {
+      return base::fail(MPI_ERR_ARG, "no program given; usage: mpiexec -n N program [arguments] (mpiexec --help shows the options)");
+    }
+    return base::fail(MPI_ERR_ARG, "part {} of the command line (between ':') names no program", command_.parts.size());
+  }
+
+  base::Status option() {
+    const std::string& word = words_[at_++];
+    if (word == "--") {
+      options_ended_ = true;
+      return {};
+    }
+    std::string_view name = std::string_view(word).substr(word[1] == '-' ? 2 : 1);
+    std::vector<std::string> values;
+    const Option* row = find(name);
+    if (const std::size_t equals = name.find('='); row == nullptr && equals != std::string_view::npos) {
+      values.emplace_back(name.substr(equals + 1));
+      name = name.substr(0, equals);
+      row = find(name);
+      if (row != nullptr && row->values != 1) return base::fail(MPI_ERR_ARG, "option {} takes no value after '='", word);
+    }
+    if (row == nullptr) return unknown(word, name);
+    while (static_cast<int>(values.size()) < row->values) {
+      if (at_ >= words_.size()) {
+        return base::fail(MPI_ERR_ARG, "option {} needs {}", word, row->values == 1 ? "a value" : "two values");
+      }
+      values.push_back(words_[at_++]);
+    }
+    return apply(*row, word, values);
+  }
+
+  static const Option* find(std::string_view name) {
+    for (const Option& row : option_table()) {
+      if (std::find(row.names.begin(), row.names.end(), name) != row.names.end()) return &row;
+    }
+    return nullptr;
+  }
+
+  static std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), 0);
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+      std::size_t diagonal = std::exchange(row[0], i);
+      for (std::size_t j = 1; j <= b.size(); ++j) {
+        const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+        diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, changed}));
+      }
+    }
+    return row[b.size()];
+  }
+
+  static base::Status unknown(std::string_view word, std::string_view name) {
+    std::string_view nearest;
+    std::size_t best = std::max<std::size_t>(name.size() / 3, 1) + 1;
+    for (const Option& row : option_table()) {
+      for (const std::string_view known : row.names) {
+        if (const std::size_t far = distance(name, known); far < best && known.size() > 2) {
+          best = far;
+          nearest = known;
+        }
+      }
+    }
+    if (nearest.empty()) return base::fail(MPI_ERR_ARG, "unknown option {} (mpiexec --help shows the options)", word);
+    return base::fail(MPI_ERR_ARG, "unknown option {}; did you mean --{}?", word, nearest);
+  }
+
+  static base::Status number(std::string_view option, const std::string& text, int& value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc::invalid_argument || end != text.data() + text.size()) {
+      return base::fail(MPI_ERR_ARG, "{} {}: '{}' is not a whole number", option, text, text);
+    }
+    if (error == std::errc::result_out_of_range || value > kMaxRanks) {
+      return base::fail(MPI_ERR_ARG, "{} {}: the number is too large (at most {})", option, text, kMaxRanks);
+    }
+    if (value < 1) return base::fail(MPI_ERR_ARG, "{} {}: must be at least 1", option, text);
+    return {};
+  }
+
+  static std::vector<std::string> split(const std::string& list) {
+    std::vector<std::string> names;
+    for (std::size_t from = 0; from <= list.size();) {
+      const std::size_t to = std::min(list.find(',', from), list.size());
+      if (to > from) names.push_back(list.substr(from, to - from));
+      from = to + 1;
+    }
+    return names;
+  }
+
+  static void inherit(Environment& environment, Environment::Inherit how, std::vector<std::string> listed = {}) {
+    environment.inherit = how;
+    environment.chosen = true;
+    environment.listed.insert(environment.listed.end(), listed.begin(), listed.end());
+  }
+
+  /// -x NAME or -x NAME=VALUE.
+  base::Status export_variable(const std::string& word) {
+    const std::size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    if (name.empty()) return base::fail(MPI_ERR_ARG, "-x {}: the name of the variable is missing", word);
+    if (equals != std::string::npos) {
+      part().environment.set.emplace_back(name, word.substr(equals + 1));
+    } else if (const char* value = ::getenv(name.c_str()); value != nullptr) {
+      part().environment.set.emplace_back(name, value);
+    } else {
+      ignore("-x " + name, "the variable is not set");
+    }
+    return {};
+  }
+
+  base::Status set_variable(Environment& environment, std::string_view word, const std::vector<std::string>& values) {
+    if (values[0].empty() || values[0].find('=') != std::string::npos) {
+      return base::fail(MPI_ERR_ARG, "{} '{}': not a name for a variable (write {} NAME VALUE)", word, values[0], word);
+    }
+    environment.set.emplace_back(values[0], values[1]);
+    return {};
+  }
+
+  void ignore(std::string option, std::string_view why) {
+    const auto same = [&](const auto& known) { return known.first == option; };
+    if (std::none_of(command_.ignored.begin(), command_.ignored.end(), same)) {
+      command_.ignored.emplace_back(std::move(option), why);
+    }
+  }
+
+  base::Status apply(const Option& row, const std::string& word, const std::vector<std::string>& values) {
+    using enum Action;
+    using enum Environment::Inherit;
+    Environment& local = part().environment;
+    Environment& global = command_.environment;
+    switch (row.action) {
+      case kRanks: return number(word, values[0], part().ranks);
+      case kTimeout: return number(word, values[0], command_.timeout_seconds);
+      case kDirectory: part().working_directory = values[0]; break;
+      case kGlobalDirectory: command_.working_directory = values[0]; break;
+      case kExport: return export_variable(values[0]);
+      case kEnv: return set_variable(local, word, values);
+      case kGlobalEnv: return set_variable(global, word, values);
+      case kEnvList: inherit(local, kListed, split(values[0])); break;
+      case kGlobalEnvList: inherit(global, kListed, split(values[0])); break;
+      case kEnvNone: inherit(local, kNone); break;
+      case kGlobalEnvNone: inherit(global, kNone); break;
+      case kEnvAll: inherit(local, kAll); break;
+      case kGlobalEnvAll: inherit(global, kAll); break;
+      case kTagOutput: command_.tag_output = true; break;
+      case kExplain: command_.explain = true; break;
+      case kQuiet: command_.quiet = true; break;
+      case kHelp: command_.help = true; break;
+      case kVersion: command_.version = true; break;
+      case kAlready: break;
+      case kIgnored: ignore(word, row.text); break;
+      case kRefused: return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "option {} is not supported: {}", word, row.text);
+    }
+    return {};
+  }
+
+  const std::vector<std::string>& words_;
+  Command& command_;
+  std::size_t at_ = 0;
+  bool options_ended_ = false;
+};
+
+}  // namespace
+
+base::Status parse(const std::vector<std::string>& words, Command& command) { return Parser(words, command).run(); }
+
+std::string help_text() {
+  std::string text =
+      "mpiexec starts an MPI program.\n\n"
+      "  mpiexec [options] program [arguments] [: [options] program [arguments]]...\n\n"
+      "Every option may be written with one dash or two; options end where the program begins.\n\n";
+  std::string accepted;
+  for (const Option& row : option_table()) {
+    std::string names;
+    for (const std::string_view name : row.names) {
+      names += fmt::format("{}{}{}", names.empty() ? "" : ", ", name.size() > 2 ? "--" : "-", name);
+    }
+    if (row.action == Action::kIgnored || row.action == Action::kAlready) {
+      accepted += (accepted.empty() ? "" : ", ") + names;
+    } else if (row.action != Action::kRefused) {
+      if (!row.metavar.empty()) names += fmt::format(" {}", row.metavar);
+      text += names.size() < 28 ? fmt::format("  {:<28}{}\n", names, row.text) : fmt::format("  {}\n  {:<28}{}\n", names, "", row.text);
+    }
+  }
+  text += "\nOptions of other launchers that are accepted and change nothing:\n";
+  for (std::size_t from = 0; from < accepted.size();) {
+    std::size_t to = accepted.size() - from <= 104 ? accepted.size() : accepted.rfind(' ', from + 104);
+    text += "  " + accepted.substr(from, to - from) + "\n";
+    from = to + 1;
+  }
+  text += "\nThe exit code is 0, or that of the first rank that failed (128 + signal for signals).\n";
+  return text;
+}
+
+}  // namespace clump::mpiexec

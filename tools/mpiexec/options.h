@@ -1,0 +1,75 @@
+// The command line of mpiexec: what MPICH's and Open MPI's users are used to type (MPI-5.0 section 11.5 has the portable part).
+//
+//   mpiexec [options] program [arguments] [: [options] program [arguments]]...
+//
+// Every option may be written with one dash or two, and its value after a space or '='. Options of a part end at its program.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+
+namespace clump::mpiexec {
+
+/// Which of mpiexec's own environment variables a program sees, and what is set besides.
+struct Environment {
+  enum class Inherit { kAll, kNone, kListed };
+  Inherit inherit = Inherit::kAll;
+  bool chosen = false;  ///< `inherit` was asked for; otherwise the global choice counts
+  std::vector<std::string> listed;
+  std::vector<std::pair<std::string, std::string>> set;
+};
+
+/// One part of an MPMD command line.
+struct Part {
+  int ranks = 1;
+  std::vector<std::string> words;  ///< the program as typed, then its arguments
+  std::string working_directory;   ///< as typed; empty: mpiexec's
+  Environment environment;
+};
+
+struct Command {
+  std::vector<Part> parts;
+  Environment environment;  ///< for all parts
+  std::string working_directory;
+  bool help = false;
+  bool version = false;
+  bool explain = false;
+  bool tag_output = false;
+  bool quiet = false;
+  int timeout_seconds = 0;  ///< 0: none
+  /// Options that are understood but have no effect here, each once, with what to know about it.
+  std::vector<std::pair<std::string, std::string>> ignored;
+};
+
+/// What an option does; the table in option_table.cc gives each one a row.
+enum class Action {
+  kRanks, kDirectory, kGlobalDirectory, kEnv, kEnvList, kEnvNone, kEnvAll,
+  kGlobalEnv, kGlobalEnvList, kGlobalEnvNone, kGlobalEnvAll, kExport,
+  kTagOutput, kExplain, kQuiet, kTimeout, kHelp, kVersion,
+  kAlready,  ///< asks for what happens anyway: accepted without a word
+  kIgnored,  ///< accepted and named once on stderr
+  kRefused,  ///< known, but the job would not do what the user wants: an error that says so
+};
+
+struct Option {
+  std::vector<std::string_view> names;  ///< without dashes
+  Action action;
+  int values = 0;               ///< how many words follow
+  std::string_view metavar = {};  ///< how --help shows them
+  std::string_view text = {};     ///< --help's line, or what to know when it is ignored or refused
+};
+
+std::span<const Option> option_table();
+
+/// `words` is argv without argv[0]. Fails with MPI_ERR_ARG and a message that names the word.
+base::Status parse(const std::vector<std::string>& words, Command& command);
+
+/// The text of --help.
+std::string help_text();
+
+}  // namespace clump::mpiexec

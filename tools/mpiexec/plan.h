@@ -1,0 +1,36 @@
+// From what the user typed to what will be started: finds the programs and decides how their ranks run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "options.h"
+#include "pmi/job.h"
+
+namespace clump::mpiexec {
+
+/// Exit codes of mpiexec itself, as shells have them.
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitTimeout = 124;
+inline constexpr int kExitCannotRun = 126;
+inline constexpr int kExitNotFound = 127;
+
+/// How the ranks run.
+enum class Housing {
+  kThreads,    ///< all in one process, each with a private image
+  kProcesses,  ///< programs without MPI: a process each
+};
+
+struct Plan {
+  pmi::Job job;
+  Housing housing = Housing::kThreads;
+  std::string explanation;           ///< the line of --explain
+  std::vector<std::string> preload;  ///< sanitizer runtimes that must come before ours
+  int private_objects = 0;           ///< the program and its private libraries, of the part that has most (an upper estimate)
+};
+
+/// Reads files, starts nothing. On failure `exit_code` is what mpiexec shall return.
+base::Status make_plan(const Command& command, Plan& plan, int& exit_code);
+
+}  // namespace clump::mpiexec

@@ -1,0 +1,326 @@
+#include "run.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+#include <filesystem>
+#include <optional>
+
+#include "diag/report.h"
+#include "keeper.h"
+#include "limits.h"
+#include "lines.h"
+#include "pmi/control.h"
+
+namespace clump::mpiexec {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+constexpr std::chrono::milliseconds kGrace{500};  ///< for the others, when a plain process has failed
+
+void say(const std::string& text) { fmt::print(stderr, "mpiexec: {}{}", text, text.ends_with('\n') ? "" : "\n"); }
+
+/// Our library of that name: beside mpiexec, in the build tree or where it is installed.
+std::string library(const std::string& name) {
+  std::error_code error;
+  const std::filesystem::path bin = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  for (const char* folder : {"../lib", "../" CLUMP_LIBRARY_FOLDER}) {
+    const std::filesystem::path path = (bin / folder / name).lexically_normal();
+    if (std::filesystem::exists(path, error)) return path;
+  }
+  return {};
+}
+
+void set(std::vector<std::string>& environment, const std::string& name, const std::string& value) {
+  std::erase_if(environment, [&](const std::string& entry) { return entry.starts_with(name + "="); });
+  environment.push_back(name + "=" + value);
+}
+
+std::string get(const std::vector<std::string>& environment, const std::string& name) {
+  for (const std::string& entry : environment) {
+    if (entry.starts_with(name + "=")) return entry.substr(name.size() + 1);
+  }
+  return {};
+}
+
+/// A running job, from start() to the exit code.
+class Run {
+ public:
+  Run(const Command& command, const Plan& plan) : command_(command), plan_(plan) {}
+
+  base::Status start() {
+    sigset_t forwarded;
+    sigemptyset(&forwarded);
+    for (const int number : kForwarded) sigaddset(&forwarded, number);
+    ::sigprocmask(SIG_BLOCK, &forwarded, nullptr);
+    signals_ = ::signalfd(-1, &forwarded, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (command_.timeout_seconds > 0) end_at_ = Clock::now() + std::chrono::seconds(command_.timeout_seconds);
+    return plan_.housing == Housing::kThreads ? start_host() : start_processes();
+  }
+
+  int finish() {
+    while (running_ > 0 && !keeper_gone_) wait_once();
+    keeper_.stop();
+    while (read_output()) {
+    }
+    read_failure();
+    if (failure_) say(diag::report(*failure_, plan_.job.ranks()));
+    return exit_code_;
+  }
+
+ private:
+  struct Stream {
+    int source;
+    LineForwarder lines;
+  };
+
+  base::Status start_host() {
+    const std::string bytes = pmi::encode(plan_.job);
+    const int job = ::memfd_create("clump job", MFD_CLOEXEC);
+    if (job < 0 || ::pwrite(job, bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+      return base::fail(MPI_ERR_NO_MEM, "no memory for the description of the job: {}", std::strerror(errno));
+    }
+    int control[2];
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) != 0) {
+      return base::fail(MPI_ERR_OTHER, "cannot make a socket pair: {}", std::strerror(errno));
+    }
+    control_ = control[0];
+    const pmi::App& first = plan_.job.apps.front();
+    Process host{first.program, first.arguments, first.environment, first.working_directory};
+    host.kept = {job, control[1]};
+    std::string preload;
+    for (const std::string& runtime : plan_.preload) preload += runtime + ":";
+    for (const char* name : {"libclump_host.so", "libmpi_abi.so.1"}) {
+      const std::string path = library(name);
+      if (path.empty()) return base::fail(MPI_ERR_OTHER, "{} is missing: it belongs into ../lib beside mpiexec", name);
+      preload += path + ":";
+    }
+    preload += get(host.environment, "LD_PRELOAD");
+    set(host.environment, "LD_PRELOAD", preload);
+    set(host.environment, "LD_BIND_NOW", "1");
+    set(host.environment, "CLUMP_JOB_FD", std::to_string(job));
+    set(host.environment, "CLUMP_CONTROL_FD", std::to_string(control[1]));
+    running_ = 1;
+    const base::Status started = keeper_.start({host});
+    ::close(job);
+    ::close(control[1]);
+    return started;
+  }
+
+  base::Status start_processes() {
+    std::vector<Process> processes;
+    const int ranks = plan_.job.ranks();
+    const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    for (int rank = 0; rank < ranks; ++rank) {
+      const pmi::App& app = plan_.job.apps[static_cast<std::size_t>(plan_.job.app_of(rank))];
+      Process process{app.program, app.arguments, app.environment, app.working_directory};
+      if (ranks > 1) set(process.environment, "CLUMP_NO_MPI", no_mpi(app));
+      if (rank > 0) process.in = nothing;
+      for (int target : {STDOUT_FILENO, STDERR_FILENO}) {
+        int pipe[2];
+        if (::pipe2(pipe, O_CLOEXEC) != 0) return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", std::strerror(errno));
+        ::fcntl(pipe[0], F_SETFL, O_NONBLOCK);
+        (target == STDOUT_FILENO ? process.out : process.err) = pipe[1];
+        streams_.push_back({pipe[0], LineForwarder(target, command_.tag_output ? fmt::format("[{}] ", rank) : "")});
+      }
+      processes.push_back(std::move(process));
+    }
+    running_ = ranks;
+    const base::Status started = keeper_.start(processes);
+    for (const Process& process : processes) {
+      ::close(process.out);
+      ::close(process.err);
+    }
+    ::close(nothing);
+    return started;
+  }
+
+  std::string no_mpi(const pmi::App& app) const {
+    return fmt::format("mpiexec started {} separate processes of {}, because that file is not linked to an MPI library; each of them "
+                       "would be rank 0 of 1. Start the MPI program itself with mpiexec",
+                       plan_.job.ranks(), app.program);
+  }
+
+  /// Waits for something to happen and deals with it.
+  void wait_once() {
+    std::vector<pollfd> all{{keeper_.descriptor(), POLLIN, 0}, {signals_, POLLIN, 0}, {control_, POLLIN, 0}};
+    for (const Stream& stream : streams_) all.push_back({stream.source, POLLIN, 0});
+    const int ready = ::poll(all.data(), all.size(), milliseconds_left());
+    if (ready < 0 && errno != EINTR) return;
+    if (end_at_ && Clock::now() >= *end_at_) return end_now();
+    if (all[2].revents != 0) read_failure();
+    read_signals();
+    read_output();
+    read_events();
+  }
+
+  int milliseconds_left() const {
+    if (!end_at_) return -1;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*end_at_ - Clock::now()).count();
+    return static_cast<int>(std::min<long>(std::max<long>(left, 0), 1 << 30));
+  }
+
+  /// The time is up: of the user's --timeout, or of the grace after a failure.
+  void end_now() {
+    if (exit_code_ == 0) {
+      say(fmt::format("the job has not ended within {} s (--timeout): ending it", command_.timeout_seconds));
+      exit_code_ = kExitTimeout;
+    }
+    running_ = 0;
+  }
+
+  void read_failure() {
+    if (control_ < 0) return;
+    std::string packet(64 << 10, '\0');
+    const ssize_t got = ::recv(control_, packet.data(), packet.size(), MSG_DONTWAIT);
+    if (got < 0) return;
+    if (got > 0) {
+      packet.resize(static_cast<std::size_t>(got));
+      pmi::Failure failure;
+      if (pmi::decode(packet, failure)) failure_ = std::move(failure);
+    } else {
+      ::close(std::exchange(control_, -1));
+    }
+  }
+
+  void read_signals() {
+    signalfd_siginfo info;
+    while (::read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+      const int number = static_cast<int>(info.ssi_signo);
+      const bool from_terminal = info.ssi_code > 0;  // then the job's processes got it as well
+      const bool ends = number == SIGINT || number == SIGTERM || number == SIGHUP;
+      if (ends && exit_code_ != 0) {
+        keeper_.signal(SIGKILL);  // asked a second time
+        continue;
+      }
+      if (!from_terminal) keeper_.signal(number);
+      if (ends) {
+        exit_code_ = 128 + number;
+        interrupted_ = true;
+      }
+      if (number == SIGTSTP) ::raise(SIGSTOP);
+    }
+  }
+
+  /// True if something was there.
+  bool read_output() {
+    bool any = false;
+    char bytes[64 << 10];
+    for (Stream& stream : streams_) {
+      const ssize_t got = stream.source >= 0 ? ::read(stream.source, bytes, sizeof bytes) : -1;
+      if (got > 0) {
+        stream.lines.add({bytes, static_cast<std::size_t>(got)});
+        any = true;
+      } else if (got == 0) {
+        stream.lines.finish();
+        ::close(std::exchange(stream.source, -1));
+      }
+    }
+    return any;
+  }
+
+  void read_events() {
+    Event event;
+    while (keeper_.next(event, keeper_gone_)) {
+      if (event.kind == Event::Kind::kCannotStart) {
+        cannot_start(event);
+      } else if (event.kind == Event::Kind::kEnded) {
+        ended(event);
+      }
+    }
+    if (keeper_gone_ && exit_code_ == 0) {
+      say("the process that keeps the job together was killed");
+      exit_code_ = 128 + SIGKILL;
+    }
+  }
+
+  void cannot_start(const Event& event) {
+    const pmi::App& app = plan_.job.apps[static_cast<std::size_t>(plan_.job.app_of(event.index))];
+    if (exit_code_ == 0) say(fmt::format("cannot start {}: {}", app.program, std::strerror(event.value)));
+    exit_code_ = kExitCannotRun;
+    running_ = 0;
+  }
+
+  void ended(const Event& event) {
+    --running_;
+    const int status = event.value;
+    const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    if (plan_.housing == Housing::kThreads) {
+      read_failure();
+      if (failure_) exit_code_ = failure_code(*failure_, code);
+    }
+    if (code == 0 || exit_code_ != 0) return;
+    exit_code_ = code;
+    if (failure_ || interrupted_) return;
+    pmi::Failure plain;
+    plain.rank = plan_.housing == Housing::kThreads ? -1 : event.index;
+    plain.reason = WIFSIGNALED(status) ? pmi::Reason::kSignal : pmi::Reason::kExited;
+    plain.code = WIFSIGNALED(status) ? WTERMSIG(status) : code;
+    if (WIFSIGNALED(status) && plain.code == SIGKILL) plain.text = "killed from outside; out of memory is the usual cause";
+    failure_ = std::move(plain);
+    const auto grace_ends = Clock::now() + kGrace;
+    end_at_ = end_at_ ? std::min(*end_at_, grace_ends) : grace_ends;
+  }
+
+  static int failure_code(const pmi::Failure& failure, int process_code) {
+    if (failure.reason == pmi::Reason::kSignal) return 128 + failure.code;
+    if (failure.reason == pmi::Reason::kException) return 128 + SIGABRT;
+    return process_code != 0 ? process_code : 1;
+  }
+
+  const Command& command_;
+  const Plan& plan_;
+  Keeper keeper_;
+  bool keeper_gone_ = false;
+  int signals_ = -1;
+  int control_ = -1;
+  int running_ = 0;  ///< processes that have not ended
+  std::deque<Stream> streams_;
+  std::optional<Clock::time_point> end_at_;
+  std::optional<pmi::Failure> failure_;
+  bool interrupted_ = false;
+  int exit_code_ = 0;
+};
+
+/// The least that a job of this shape needs.
+Needs needs_of(const Plan& plan) {
+  const long ranks = plan.job.ranks();
+  Needs needs;
+  needs.tasks = ranks;
+  if (plan.housing == Housing::kThreads) {
+    // A stack, its guard and its signal stack; the program's text, constants and data.
+    needs.mappings = (ranks - 1) * (3 + 4) + 100;
+  } else {
+    needs.descriptors = 2 * ranks + 16;
+  }
+  return needs;
+}
+
+}  // namespace
+
+int run(const Command& command, const Plan& plan) {
+  Run job(command, plan);
+  base::Status status = check_limits(needs_of(plan), plan.job.ranks());
+  if (status.ok()) status = job.start();
+  if (!status.ok()) {
+    say(base::message_of(status.code()));
+    return kExitCannotRun;
+  }
+  return job.finish();
+}
+
+}  // namespace clump::mpiexec
