@@ -171,15 +171,17 @@ void Schedule::copy_now(const Layout& to, const Layout& from) {
 void Schedule::check_received(const Step& step, const core::Result& result) {
   const Count expected = step.first.bytes();
   if ((result.error == MPI_SUCCESS && result.bytes == expected) || !status_.ok()) return;
-  if (result.error != MPI_SUCCESS && (result.error & base::Status::kClassMask) != MPI_ERR_TRUNCATE) {
-    status_ = base::Status::from_code(result.error);
-    return;
-  }
   const char* group = is_inter() ? "remote rank" : "rank";
-  status_ = base::fail(MPI_ERR_TRUNCATE,
-                       "{} {} sent {} bytes where rank {} expects {}: the counts and datatypes that the ranks of a collective "
-                       "operation pass must describe the same amount of data",
-                       group, step.peer, result.bytes, rank_, expected);
+  const char* advice = "the counts and datatypes that the ranks of a collective operation pass must describe the same data";
+  if (result.error == MPI_SUCCESS) {
+    status_ = base::fail(MPI_ERR_TRUNCATE, "{} {} sent {} bytes where rank {} expects {}: {}", group, step.peer, result.bytes, rank_,
+                         expected, advice);
+  } else if ((result.error & base::Status::kClassMask) == MPI_ERR_TRUNCATE) {
+    status_ = base::fail(MPI_ERR_TRUNCATE, "{} {} sent more than the {} bytes that rank {} expects ({}): {}", group, step.peer,
+                         expected, rank_, base::message_of(result.error), advice);
+  } else {
+    status_ = base::Status::from_code(result.error);
+  }
 }
 
 int Schedule::peer_of(int rank) const {
