@@ -2,12 +2,12 @@
 // attributes of communicators.
 #include "mpi/attributes.h"
 
-#include <climits>
 #include <mutex>
 #include <utility>
 
 #include "core/rank.h"
 #include "mpi/bodies.h"
+#include "mpi/entry_checks.h"
 
 namespace clump::mpi {
 
@@ -73,8 +73,7 @@ void answer(void** place, void* attribute_val, int* flag) {
 
 /// MPI-5.0 section 9.1.2. The value of each is the address of an int, which lives as long as the process.
 base::Status get_predefined(core::Rank& self, int keyval, void* attribute_val, int* flag) {
-  static int tag_ub = INT_MAX, host = MPI_PROC_NULL, io = MPI_ANY_SOURCE, wtime_is_global = 1;
-  static int last_used_code = MPI_ERR_LASTCODE;
+  static int tag_ub = kMaxTag, host = MPI_PROC_NULL, io = MPI_ANY_SOURCE, wtime_is_global = 1;
   switch (keyval) {
     case MPI_TAG_UB:
       answer(attribute_val, flag, &tag_ub);
@@ -95,7 +94,7 @@ base::Status get_predefined(core::Rank& self, int keyval, void* attribute_val, i
       answer(attribute_val, flag, &self.world.size);
       return {};
     case MPI_LASTUSEDCODE:
-      answer(attribute_val, flag, &last_used_code);
+      answer(attribute_val, flag, self.error_codes.last_used());
       return {};
     default:
       return base::fail(MPI_ERR_KEYVAL, "keyval {} is no predefined attribute of communicators", keyval);

@@ -241,9 +241,20 @@ base::Status comm_set_name(core::Rank&, Comm& comm, const char* comm_name) {
   return {};
 }
 
-base::Status comm_get_name(core::Rank&, Comm& comm, char* comm_name, int* resultlen) {
-  std::memcpy(comm_name, comm.name.c_str(), comm.name.size() + 1);
-  *resultlen = static_cast<int>(comm.name.size());
+base::Status comm_get_name(core::Rank& self, MPI_Comm comm, char* comm_name, int* resultlen) {
+  // The null handle has a name, too (MPI-5.0 section 7.8).
+  const Comm* const object = self.comm(comm);
+  if (object == nullptr && comm != MPI_COMM_NULL)
+    return base::fail(MPI_ERR_COMM, "comm is not a communicator");
+  const std::string_view name = object != nullptr ? std::string_view(object->name) : "MPI_COMM_NULL";
+  std::memcpy(comm_name, name.data(), name.size());
+  comm_name[name.size()] = '\0';
+  *resultlen = static_cast<int>(name.size());
+  return {};
+}
+
+base::Status comm_get_parent(core::Rank&, MPI_Comm* parent) {
+  *parent = MPI_COMM_NULL;  // no job is spawned by another one, since there is no MPI_Comm_spawn
   return {};
 }
 

@@ -72,8 +72,14 @@ base::Status comm_get_errhandler(core::Rank& self, core::Comm& comm, MPI_Errhand
 }
 
 base::Status comm_call_errhandler(core::Rank& self, core::Comm& comm, int errorcode) {
-  // Its result is that of the call of the handler, not the error that the handler was told of.
-  (void)raise(self, &comm, "MPI_Comm_call_errhandler", base::Status::from_code(errorcode));
+  const base::Ref<Errhandler> handler = comm.errhandler;  // the function may set another one
+  MPI_Comm handle = comm.handle;
+  // The user's function gets the user's code as it is; raise() would put the name of this call into its
+  // message.
+  if (handler->is_users())
+    (void)handler->call(&handle, errorcode);
+  else
+    (void)raise(&self, &comm, "MPI_Comm_call_errhandler", base::Status::from_code(errorcode));
   return {};
 }
 

@@ -66,7 +66,10 @@ base::Status info_dup(core::Rank& self, Info& info, MPI_Info* newinfo) {
 }
 
 base::Status info_free(core::Rank& self, MPI_Info* info) {
-  CLUMP_TRY(check_own(*self.info(*info)));
+  const Info* const object = self.info(*info);
+  if (object == nullptr)
+    return base::fail(MPI_ERR_INFO, "info is null, was freed, or never was an info object");
+  CLUMP_TRY(check_own(*object));
   self.remove(*info);
   *info = MPI_INFO_NULL;
   return {};

@@ -1,0 +1,117 @@
+/* MPI_Comm_split and MPI_Comm_split_type: who gets together, in which order (MPI-5.0 section 7.4.2). */
+#include "check.h"
+
+static int size, rank;
+
+/* The world ranks of the members, by an allgather in the communicator itself. */
+static int members_of(MPI_Comm comm, int* members) {
+  int n = -1;
+  CHECK_OK(MPI_Comm_size(comm, &n));
+  CHECK_OK(MPI_Allgather(&rank, 1, MPI_INT, members, 1, MPI_INT, comm));
+  return n;
+}
+
+static void by_remainder(int colors) {
+  MPI_Comm comm;
+  int members[64], me = -1;
+  /* Backwards by key. */
+  CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, rank % colors, -rank, &comm));
+  const int n = members_of(comm, members);
+  CHECK_EQ(n, (size - rank % colors + colors - 1) / colors);
+  CHECK_OK(MPI_Comm_rank(comm, &me));
+  CHECK_EQ(members[me], rank);
+  for (int i = 0; i < n; ++i) CHECK_EQ(members[i], rank % colors + (n - 1 - i) * colors);
+
+  /* A split of the split, into single ranks. */
+  MPI_Comm single;
+  CHECK_OK(MPI_Comm_split(comm, me, 0, &single));
+  CHECK_EQ(members_of(single, members), 1);
+  CHECK_OK(MPI_Comm_free(&single));
+  CHECK_OK(MPI_Comm_free(&comm));
+}
+
+static void equal_keys_keep_the_order(void) {
+  MPI_Comm comm;
+  int members[64];
+  CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, 2147483647, 42, &comm));
+  CHECK_EQ(members_of(comm, members), size);
+  for (int i = 0; i < size; ++i) CHECK_EQ(members[i], i);
+  CHECK_OK(MPI_Comm_free(&comm));
+}
+
+static void undefined_stays_out(void) {
+  MPI_Comm comm;
+  int members[64];
+  CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? MPI_UNDEFINED : 3, 0, &comm));
+  CHECK_EQ(comm == MPI_COMM_NULL, rank == 0);
+  if (comm != MPI_COMM_NULL) {
+    CHECK_EQ(members_of(comm, members), size - 1);
+    for (int i = 0; i < size - 1; ++i) CHECK_EQ(members[i], i + 1);
+    CHECK_OK(MPI_Comm_free(&comm));
+  }
+  CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, MPI_UNDEFINED, 0, &comm));
+  CHECK(comm == MPI_COMM_NULL);
+}
+
+/* The communicators of one split work at the same time, and do not hear each other. */
+static void colours_do_not_mix(void) {
+  MPI_Comm comm;
+  int total = 0, n = -1, expected = 0;
+  CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &comm));
+  CHECK_OK(MPI_Comm_size(comm, &n));
+  for (int round = 0; round < 20; ++round) {
+    const int mine = rank + round;
+    CHECK_OK(MPI_Allreduce(&mine, &total, 1, MPI_INT, MPI_SUM, comm));
+    expected = n * round;
+    for (int i = rank % 2; i < size; i += 2) expected += i;
+    CHECK_EQ(total, expected);
+  }
+  CHECK_OK(MPI_Comm_free(&comm));
+}
+
+static void by_type(void) {
+  MPI_Comm comm;
+  int members[64];
+  CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, -rank, MPI_INFO_NULL, &comm));
+  CHECK_EQ(members_of(comm, members), size); /* these tests run on one node */
+  for (int i = 0; i < size; ++i) CHECK_EQ(members[i], size - 1 - i);
+  CHECK_OK(MPI_Comm_free(&comm));
+  CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, rank % 2 ? MPI_UNDEFINED : MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comm));
+  if (rank % 2) {
+    CHECK(comm == MPI_COMM_NULL);
+  } else {
+    CHECK_EQ(members_of(comm, members), (size + 1) / 2);
+    CHECK_OK(MPI_Comm_free(&comm));
+  }
+
+  /* Of the kinds that hardware guides, the standard lets a library know none: then the result is null. */
+  MPI_Info info;
+  CHECK_OK(MPI_Info_create(&info));
+  CHECK_OK(MPI_Info_set(info, "mpi_hw_resource_type", "no such thing"));
+  CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, info, &comm));
+  CHECK(comm == MPI_COMM_NULL);
+  CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, MPI_INFO_NULL, &comm));
+  CHECK(comm == MPI_COMM_NULL);
+  CHECK_OK(MPI_Info_set(info, "mpi_hw_resource_type", "mpi_shared_memory"));
+  CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, info, &comm));
+  CHECK(comm != MPI_COMM_NULL);
+  if (comm != MPI_COMM_NULL) {
+    CHECK_EQ(members_of(comm, members), size);
+    CHECK_OK(MPI_Comm_free(&comm));
+  }
+  CHECK_OK(MPI_Info_free(&info));
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  for (int colors = 1; colors <= size; ++colors) by_remainder(colors);
+  equal_keys_keep_the_order();
+  undefined_stays_out();
+  colours_do_not_mix();
+  by_type();
+  MPI_Finalize();
+  return check_result();
+}
