@@ -1,53 +1,16 @@
 // Copying between layouts: two cursors side by side, and a tight loop for each pair of runs.
 #include <algorithm>
-#include <cstring>
 
 #include "datatype/cursor.h"
+#include "datatype/move.h"
+#include "datatype/records.h"
 
 namespace clump::datatype {
 namespace {
 
-struct Steps {
-  std::intptr_t base;
-  Count stride;
-  std::intptr_t operator()(Count i) const { return base + i * stride; }
-};
-
-struct Places {
-  std::intptr_t base;
-  const Count* offsets;
-  std::intptr_t operator()(Count i) const { return base + offsets[i]; }
-};
-
-void move(std::intptr_t to, std::intptr_t from, Count bytes) {
-  std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), static_cast<std::size_t>(bytes));
-}
-
-template <Count kBytes, typename To, typename From>
-void move_equal(To to, From from, Count count) {
-  for (Count i = 0; i < count; ++i) move(to(i), from(i), kBytes);
-}
-
-// The sizes that basic types, pairs of them and small vectors have are worth a loop without calls.
-template <typename To, typename From>
-void move_blocks(To to, From from, Count block, Count count) {
-  switch (block) {
-    case 1: return move_equal<1>(to, from, count);
-    case 2: return move_equal<2>(to, from, count);
-    case 4: return move_equal<4>(to, from, count);
-    case 8: return move_equal<8>(to, from, count);
-    case 12: return move_equal<12>(to, from, count);
-    case 16: return move_equal<16>(to, from, count);
-    case 24: return move_equal<24>(to, from, count);
-    case 32: return move_equal<32>(to, from, count);
-    default:
-      for (Count i = 0; i < count; ++i) move(to(i), from(i), block);
-  }
-}
-
 // `block` is the block size of both, or of one when the other run is a single larger block.
 void move_runs(const Run& to, const Run& from, Count block, Count count) {
-  if (count == 1) return move(to.address(0), from.address(0), block);
+  if (count == 1) return move_short(to.address(0), from.address(0), block);
   const Steps to_steps{to.address(0), to.count == 1 ? block : to.stride};
   const Steps from_steps{from.address(0), from.count == 1 ? block : from.stride};
   const bool to_places = to.count > 1 && to.offsets != nullptr;
@@ -89,7 +52,7 @@ void copy_runs(Cursor& to, Cursor& from, Count bytes) {
       bytes -= block * count;
     } else {
       const Count piece = std::min(block, bytes);
-      move(to.run().address(0), from.run().address(0), piece);
+      move_short(to.run().address(0), from.run().address(0), piece);
       to.skip_bytes(piece);
       from.skip_bytes(piece);
       bytes -= piece;
@@ -110,20 +73,21 @@ void copy(const Layout& to, const Layout& from, Count offset, Count bytes) {
   if (from.type->is_dense()) {
     return unpack(to, offset, {static_cast<const std::byte*>(from.base) + offset, static_cast<std::size_t>(bytes)});
   }
+  if (copy_records(to, from, offset, bytes)) return;
   Cursor target(to, offset), source(from, offset);
   copy_runs(target, source, bytes);
 }
 
 void pack(std::span<std::byte> out, const Layout& from, Count offset) {
   const auto bytes = static_cast<Count>(out.size());
-  if (bytes == 0) return;
+  if (bytes == 0 || pack_records(address(out.data(), 0), from, offset, bytes)) return;
   Cursor target(out.data(), bytes), source(from, offset);
   copy_runs(target, source, bytes);
 }
 
 void unpack(const Layout& to, Count offset, std::span<const std::byte> in) {
   const auto bytes = static_cast<Count>(in.size());
-  if (bytes == 0) return;
+  if (bytes == 0 || unpack_records(to, address(in.data(), 0), offset, bytes)) return;
   Cursor target(to, offset), source(in.data(), bytes);
   copy_runs(target, source, bytes);
 }

@@ -8,6 +8,10 @@ namespace {
 // Lists of this many parts or fewer are unrolled into a list around them, where their ends may join its other parts.
 constexpr Count kUnrolled = 16;
 
+// Scattered blocks of one size, at most this, stay a gather leaf although a few touch each other: one loop without branches beats
+// fewer blocks of different sizes.
+constexpr Count kShortBlock = 32;
+
 Node strided(Count block, Count count, Count stride, Count offset) {
   return Node{.kind = Node::Kind::kStrided,
               .offset = offset,
@@ -18,6 +22,11 @@ Node strided(Count block, Count count, Count stride, Count offset) {
 }
 
 bool is_block(const Node& node) { return node.kind == Node::Kind::kBlock; }
+
+bool are_equal_blocks(const std::vector<Node>& nodes) {
+  return std::all_of(nodes.begin(), nodes.end(),
+                     [&](const Node& node) { return is_block(node) && node.bytes == nodes.front().bytes; });
+}
 
 // Appends `node`, or makes the last part longer where the two continue each other.
 void append(std::vector<Node>& parts, const Node& node) {
@@ -89,12 +98,17 @@ Node Program::loop(const Node& child, Count count, Count stride) {
 }
 
 Node Program::list(std::vector<Node> children) {
+  std::erase_if(children, [](const Node& child) { return child.bytes == 0; });
   std::vector<Node> parts;
   parts.reserve(children.size());
   for (const Node& child : children) append_unrolled(parts, child);
   if (parts.empty()) return Node::solid(0);
   if (parts.size() == 1) return parts.front();
-  if (std::all_of(parts.begin(), parts.end(), is_block)) return list_of_blocks(parts);
+  if (std::all_of(parts.begin(), parts.end(), is_block)) {
+    const bool scattered = are_equal_blocks(children) && children.front().bytes <= kShortBlock &&
+                           parts.size() > children.size() / 4 && !are_equal_blocks(parts);
+    return list_of_blocks(scattered ? children : parts);
+  }
 
   const std::size_t count = parts.size();
   Count* begins = keep_counts(count + 1);
@@ -118,11 +132,9 @@ Node Program::list_of_blocks(const std::vector<Node>& blocks) {
   const std::size_t count = blocks.size();
   const Count size = blocks[0].bytes;
   const Count gap = blocks[1].offset - blocks[0].offset;
-  bool same_size = true, same_gap = true;
-  for (std::size_t i = 1; i < count; ++i) {
-    same_size = same_size && blocks[i].bytes == size;
-    same_gap = same_gap && blocks[i].offset - blocks[i - 1].offset == gap;
-  }
+  const bool same_size = are_equal_blocks(blocks);
+  bool same_gap = true;
+  for (std::size_t i = 1; i < count; ++i) same_gap = same_gap && blocks[i].offset - blocks[i - 1].offset == gap;
   if (same_size && same_gap) return strided(size, static_cast<Count>(count), gap, blocks[0].offset);
 
   Count* offsets = keep_counts(count);
