@@ -8,7 +8,7 @@ from pathlib import Path
 OVERLAY = Path(__file__).resolve().parent / "overlay"
 
 try:
-    from clump_gen import constants, header, standard
+    from clump_gen import bodies, constants, entries, header, overlay, standard, tables
 except ImportError as missing:
     sys.exit(f"gen/generate.py: {missing}; './dev setup' installs what gen/requirements.txt names")
 
@@ -21,15 +21,27 @@ def write_if_changed(path: Path, text: str) -> None:
     path.write_text(text)
 
 
+def write_sources(folder: Path, functions) -> None:
+    table = overlay.load(OVERLAY / "chapters", functions)
+    for chapter in sorted({entry.chapter for entry in table.values()}):
+        write_if_changed(folder / f"entry_{chapter}.cc", entries.write(chapter, functions, table))
+    write_if_changed(folder / "mpi" / "bodies.h", bodies.write(functions, table))
+    write_if_changed(folder / "functions.inc", tables.write_functions(functions, table))
+    write_if_changed(folder / "libmpi_abi.map", tables.write_exports(functions))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--header", type=Path, metavar="FILE", help="write mpi.h there")
+    parser.add_argument("--sources", type=Path, metavar="FOLDER", help="write the entry points and all that belongs to them there")
     arguments = parser.parse_args()
     standard.load()
     functions = standard.functions()
     if arguments.header:
         groups = constants.load(OVERLAY / "constants.txt")
         write_if_changed(arguments.header, header.write(functions, standard.callbacks(), groups))
+    if arguments.sources:
+        write_sources(arguments.sources, functions)
 
 
 if __name__ == "__main__":

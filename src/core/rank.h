@@ -10,6 +10,7 @@
 #include "base/ref.h"
 #include "base/status.h"
 #include "core/comm.h"
+#include "core/error_codes.h"
 #include "core/handle_table.h"
 #include "core/op.h"
 #include "core/request.h"
@@ -90,6 +91,7 @@ class Rank {
   void remove_keyval(int number);
 
   base::Ref<Comm> comm_world, comm_self;
+  ErrorCodes error_codes;
   Attributes& type_attributes(MPI_Datatype handle) { return type_attributes_[handle]; }
   /// Buffered sends (MPI_Buffer_attach); the state is p2p's.
   struct BufferedSends {

@@ -1,0 +1,125 @@
+"""The signatures of the bodies behind the entry points, and bodies.h, which declares them.
+
+The body of MPI_Type_vector is clump::mpi::type_vector; both forms of a function with a large-count twin call the same one.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Dict, List
+
+from . import kinds
+from .overlay import Entry
+from .standard import Form, Function, Parameter
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One parameter of a body, and what the entry point passes for it."""
+
+    declaration: str
+    value: str
+
+
+_TO_INT = re.compile(r"MPI_\w+_toint$")
+_FROM_INT = re.compile(r"MPI_\w+_fromint$")
+
+
+def whole(function: Function) -> str:
+    """The statement that is all there is to a function, where its prototype tells (MPI-5.0 section 20.3.4); else empty."""
+    first = function.small.parameters[0].name if function.small.parameters else ""
+    if _TO_INT.match(function.name):
+        return f"return static_cast<int>(reinterpret_cast<std::intptr_t>({first}));"
+    if _FROM_INT.match(function.name):
+        return f"return reinterpret_cast<{function.small.returns}>(static_cast<std::intptr_t>({first}));"
+    return ""
+
+
+def name_of(function: Function) -> str:
+    return function.name[len("MPI_") :].lower()
+
+
+def local(p: Parameter) -> str:
+    """The entry point's variable for what a parameter stands for."""
+    return f"the_{p.name}"
+
+
+def is_optional_info(function: Function, p: Parameter) -> bool:
+    """MPI_INFO_NULL is an answer, except where the info object is what the call is about."""
+    return p.kind == "INFO" and not function.name.startswith("MPI_Info_") and not function.name.endswith("_set_info")
+
+
+def _of_parameter(function: Function, entry: Entry, p: Parameter) -> List[Argument]:
+    if kinds.is_object(p) and not (entry.about("raw", p.name) or entry.about("unchecked", p.name)):
+        handle = kinds.HANDLES[p.kind]
+        if is_optional_info(function, p):
+            return [Argument(f"{handle.object}* {p.name}", local(p))]
+        found = [Argument(f"{handle.object}& {p.name}", f"*{local(p)}")]
+        if entry.about("handle", p.name):
+            found.append(Argument(f"{p.base} {p.name}_handle", p.name))
+        return found
+    if p.kind == "POLYFUNCTION":  # both types; the one that does not belong to the form of the call is null
+        small = p.base[: -len("_c")]
+        return [Argument(f"{small}* {p.name}", p.name), Argument(f"{p.base}* {p.name}_c", f"{p.name}_c")]
+    if kinds.is_wide_array(p):
+        return [Argument(f"Counts {p.name}", p.name)]
+    if kinds.is_wide_output(p):
+        return [Argument(f"Count* {p.name}", f"&{local(p)}")]
+    if kinds.is_poly(p):
+        return [Argument(f"Count {p.name}", p.name)]
+    if p.kind == "VARARGS":
+        return []
+    return [Argument(p.declaration, p.name)]
+
+
+def self_of(entry: Entry) -> List[Argument]:
+    if "plain" in entry.flags:
+        return []
+    if "always" in entry.flags:
+        return [Argument("core::Rank* self", "call.self")]
+    return [Argument("core::Rank& self", "*call.self")]
+
+
+def arguments(function: Function, entry: Entry) -> List[Argument]:
+    found = self_of(entry)
+    for p in function.widest.parameters:
+        if "plain" in entry.flags:
+            found.extend([] if p.kind == "VARARGS" else [Argument(p.declaration, p.name)])
+        else:
+            found.extend(_of_parameter(function, entry, p))
+    if "form" in entry.flags:
+        found.append(Argument("bool large", "large"))
+    return found
+
+
+def returns(form: Form, entry: Entry) -> str:
+    return form.returns if "plain" in entry.flags else "base::Status"
+
+
+_TOP = """\
+// The bodies behind the entry points, by chapter of the standard; written in src/mpi. See gen/README.md for how their parameters
+// follow from the standard's, and entry.h for what is done before and after them.
+#pragma once
+
+#include "base/status.h"
+#include "base/types.h"
+#include "core/comm.h"
+#include "core/rank.h"
+#include "datatype/datatype.h"
+#include "mpi/counts.h"
+
+namespace clump::mpi {
+"""
+
+
+def write(functions: Dict[str, Function], entries: Dict[str, Entry]) -> str:
+    text = [_TOP]
+    for chapter in sorted({entry.chapter for entry in entries.values()}):
+        text.append(f"\n// {chapter}\n")
+        for name, function in functions.items():
+            entry = entries[name]
+            if entry.chapter != chapter or not entry.has_body or whole(function):
+                continue
+            parameters = ", ".join(a.declaration for a in arguments(function, entry))
+            text.append(f"{returns(function.small, entry)} {name_of(function)}({parameters});\n")
+    text.append("\n}  // namespace clump::mpi\n")
+    return "".join(text)

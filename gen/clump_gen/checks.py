@@ -1,0 +1,239 @@
+"""The statements of an entry point that check its arguments and find the objects behind its handles."""
+
+from dataclasses import dataclass, field
+from typing import Dict, List, Optional
+
+from . import kinds
+from .bodies import is_optional_info, local
+from .overlay import Entry
+from .standard import Function, Parameter
+
+
+@dataclass
+class Message:
+    """Parameters that together describe data: one or two buffers, a count or an array of them, a datatype or an array of them."""
+
+    buffers: List[Parameter] = field(default_factory=list)
+    count: Optional[Parameter] = None
+    displacements: Optional[Parameter] = None
+    type: Optional[Parameter] = None
+
+
+def messages(function: Function) -> List[Message]:
+    found, current = [], Message()
+    for p in function.widest.parameters:
+        if p.kind == "BUFFER":
+            current.buffers.append(p)
+        elif p.kind in kinds.PACKED_SIZES:
+            current = Message()
+        elif not current.buffers:
+            continue
+        elif p.kind in kinds.MESSAGE_COUNTS:
+            current.count = p
+        elif p.kind in kinds.MESSAGE_DISPLACEMENTS and p.is_array:
+            current.displacements = p
+        elif p.kind == "DATATYPE" and p.direction == "in":
+            current.type = p
+            found.append(current)
+            current = Message()
+    return found
+
+
+def _named(p: Parameter, value: Optional[str] = None) -> str:
+    return f'{{"{p.name}", {value or p.name}}}'
+
+
+def _try(expression: str) -> str:
+    return f"CLUMP_TRY(check::{expression});"
+
+
+class Writer:
+    """Writes the checks of one function: `declarations` go before the lambda of the entry point, `statements` into it."""
+
+    def __init__(self, function: Function, entry: Entry) -> None:
+        self.function, self.entry = function, entry
+        self.parameters: Dict[str, Parameter] = {p.name: p for p in function.widest.parameters}
+        self.communicator = next((p for p in self.parameters.values() if p.kind == "COMMUNICATOR" and self._is_object(p)), None)
+        self.root = self.parameters.get("root") if self.communicator else None
+        self.messages = messages(function)
+        self.declarations: List[str] = []
+        self.statements: List[str] = []
+        self._in_messages = {
+            p.name for m in self.messages for p in (*m.buffers, m.count, m.displacements, m.type) if p is not None
+        }
+
+    def write(self) -> "Writer":
+        if self.communicator:
+            self._handle(self.communicator)
+        if self.root:
+            self._say(_try(f"root({_named(self.root)}, {self._comm})"))
+            self._say(f"[[maybe_unused]] const Roles roles(root, {self._comm});")
+        for p in self.parameters.values():
+            if p is not self.communicator and p.name not in self._in_messages:
+                self._parameter(p)
+        for message in self.messages:
+            self._message(message)
+        return self
+
+    def _say(self, statement: str) -> None:
+        self.statements.append(statement)
+
+    def _is_object(self, p: Parameter) -> bool:
+        return kinds.is_object(p) and not self.entry.about("unchecked", p.name)
+
+    @property
+    def _comm(self) -> str:
+        return f"*{local(self.communicator)}"
+
+    # One parameter by itself.
+
+    def _parameter(self, p: Parameter) -> None:
+        if self._is_object(p):
+            self._handle(p)
+        elif p.kind in ("RANK", "RANK_NNI") and p.is_scalar:
+            self._rank(p)
+        elif p.kind == "TAG" and p.is_scalar:
+            wildcard = self.parameters.get("source") and p.name != "sendtag" and "dest" not in self.parameters or p.name == "recvtag"
+            wildcard = wildcard and self.entry.chapter != "partitioned"
+            self._say(_try(f"{'receive_tag' if wildcard else 'send_tag'}({_named(p)})"))
+        elif p.is_array or p.pointers or "FUNCTION" in p.kind:
+            self._address(p)
+        elif p.kind in kinds.NOT_NEGATIVE and p.name not in kinds.MAY_BE_NEGATIVE:
+            error_class = "MPI_ERR_COUNT" if "count" in p.name else kinds.NOT_NEGATIVE[p.kind]
+            self._say(_try(f"not_negative({_named(p)}, {error_class})"))
+
+    def _handle(self, p: Parameter) -> None:
+        handle = kinds.HANDLES[p.kind]
+        check = "info_or_null" if is_optional_info(self.function, p) else handle.check
+        self.declarations.append(f"{handle.object}* {local(p)} = nullptr;")
+        self._say(_try(f"{check}(call, {_named(p)}, {local(p)})"))
+
+    def _rank(self, p: Parameter) -> None:
+        if not self.communicator or p.name == "root":
+            return
+        wildcard = p.name == "source" and self.entry.chapter != "partitioned"
+        if p.name in ("dest", "source"):
+            self._say(_try(f"{'source' if wildcard else 'destination'}({_named(p)}, {self._comm})"))
+        elif p.name in ("rank", "local_leader"):
+            self._say(_try(f"member({_named(p)}, {self._comm})"))
+
+    def _address(self, p: Parameter) -> None:
+        if kinds.may_be_null(self.function.name, p) or self.function.name.startswith("MPI_T_"):
+            return
+        if p.kind == "POLYFUNCTION":
+            small, large = (f"reinterpret_cast<const void*>({name})" for name in (p.name, p.name + "_c"))
+            self._say(_try(f'pointer({{"{p.name}", {p.name} != nullptr ? {small} : {large}}})'))
+            return
+        if "FUNCTION" in p.kind:
+            self._say(_try(f"pointer({_named(p, f'reinterpret_cast<const void*>({p.name})')})"))
+            return
+        if p.is_array:
+            self._array(p)
+            return
+        value = f"{p.name}.data()" if kinds.is_wide_output(p) else p.name
+        error_class = kinds.NULL_CLASS.get(p.kind) if p.direction == "inout" else None
+        self._say(_try(f"pointer({_named(p, value)}{', ' + error_class if error_class else ''})"))
+        if p.kind in kinds.HANDLES and p.direction == "inout" and p.kind != "INFO":
+            self._handle_to_free(p)
+
+    def _handle_to_free(self, p: Parameter) -> None:
+        handle = kinds.HANDLES[p.kind]
+        self.declarations.append(f"{handle.object}* {local(p)} = nullptr;")
+        self._say(_try(f"{handle.check}(call, {_named(p, '*' + p.name)}, {local(p)})"))
+
+    def _array(self, p: Parameter) -> None:
+        length = p.length[0] if isinstance(p.length, list) else p.length
+        if length not in self.parameters or not self.parameters[length].is_scalar:
+            return  # as long as something that only the body knows
+        if kinds.is_wide_array(p) and p.kind.endswith("_NNI"):
+            self._say(_try(f"not_negative({_named(p)}, {length})"))
+        else:
+            value = f"{p.name}.data()" if kinds.is_wide_array(p) else p.name
+            self._say(_try(f"array({_named(p, value)}, {length})"))
+
+    # The parameters of a message.
+
+    def _message(self, m: Message) -> None:
+        in_place = self._in_place(m)
+        significant = self._significance(m, in_place)
+        checks = self._count_and_type(m)
+        for b in m.buffers:
+            checks.extend(self._buffer(m, b, b is in_place))
+        if not significant:
+            self.statements.extend(checks)
+            return
+        self._say(f"if ({significant}) {{")
+        self.statements.extend("  " + check for check in checks)
+        self._say("} else {")
+        self.statements.extend("  " + s for s in self._insignificant(m))
+        self._say("}")
+
+    def _in_place(self, m: Message) -> Optional[Parameter]:
+        """The buffer that may be MPI_IN_PLACE, in a collective on an intracommunicator (MPI-5.0 section 6.2)."""
+        if self.entry.chapter != "collectives" or not self.communicator:
+            return None
+        own = {"sendbuf"} if "recvbuf" in self.parameters else set()
+        if self.parameters.get("sendbuf") and self.parameters["sendbuf"].root_only:
+            own = {"recvbuf"}  # scatter
+        buffer = next((b for b in m.buffers if b.name in own), None)
+        if buffer:
+            allowed = f"!{local(self.communicator)}->is_inter()" + (" && roles.at_root" if self.root else "")
+            self._say(f"bool {buffer.name}_in_place = false;")
+            self._say(_try(f"in_place({_named(buffer)}, {allowed}, {buffer.name}_in_place)"))
+        return buffer
+
+    def _significance(self, m: Message, in_place: Optional[Parameter]) -> str:
+        """When the count and the type mean something in this process; empty: always."""
+        terms = []
+        if self.root:
+            if all(b.root_only for b in m.buffers):
+                terms.append("roles.at_root")
+            elif len(m.buffers) > 1 or m.buffers[0].name not in ("sendbuf", "recvbuf"):
+                terms.append("roles.takes_part")
+            else:
+                terms.append("roles.contributes")
+        if in_place and len(m.buffers) == 1:
+            terms.append(f"!{in_place.name}_in_place")
+        return " && ".join(terms)
+
+    def _blocks(self, m: Message) -> str:
+        """How many blocks an array of counts describes; none where only the body knows (neighbours)."""
+        if self.entry.chapter != "collectives" or not self.communicator:
+            return "0"
+        return f"{local(self.communicator)}->" + ("size()" if "educe_scatter" in self.function.name else "peers().size()")
+
+    def _count_and_type(self, m: Message) -> List[str]:
+        checks = []
+        if m.type.is_array:
+            checks.append(_try(f"types(call, {_named(m.type)}, {self._blocks(m)})"))
+        else:
+            self.declarations.append(f"const datatype::Datatype* {local(m.type)} = nullptr;")
+            checks.append(_try(f"committed(call, {_named(m.type)}, {local(m.type)})"))
+        if m.count is not None:
+            if m.count.is_array:
+                checks.append(_try(f"not_negative({_named(m.count)}, {self._blocks(m)})"))
+            else:
+                checks.append(_try(f"not_negative({_named(m.count)}, MPI_ERR_COUNT)"))
+        return checks
+
+    def _buffer(self, m: Message, b: Parameter, in_place: bool) -> List[str]:
+        if m.count is None or m.count.is_array or m.type.is_array:
+            check = _try(f"buffer({_named(b)})")
+        else:
+            check = _try(f"buffer({_named(b)}, {m.count.name}, *{local(m.type)})")
+        if len(m.buffers) == 1:
+            return [check]
+        terms = [f"!{b.name}_in_place"] if in_place else []
+        if self.root:
+            terms.append("roles.at_root" if b.root_only else "roles.contributes")
+        return [f"if ({' && '.join(terms)}) {check}" if terms else check]
+
+    def _insignificant(self, m: Message) -> List[str]:
+        values = []
+        if not m.type.is_array:
+            values.append(f"{local(m.type)} = check::no_type();")
+        if m.count is not None:
+            values.append(f"{m.count.name} = {'Counts()' if m.count.is_array else '0'};")
+        if m.displacements is not None and kinds.is_wide_array(m.displacements):
+            values.append(f"{m.displacements.name} = Counts();")
+        return values

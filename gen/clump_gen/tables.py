@@ -1,0 +1,28 @@
+"""Lists of all functions: what has a body (`clump info --missing`), and what libmpi_abi.so.1 exports."""
+
+from typing import Dict, Iterator
+
+from .overlay import Entry
+from .standard import Function
+
+
+def write_functions(functions: Dict[str, Function], entries: Dict[str, Entry]) -> str:
+    text = ["// Every function of the ABI: {name, chapter of gen/overlay/chapters, whether it has a body}. To be included in an array.\n"]
+    for name, function in functions.items():
+        entry = entries[name]
+        for form in function.forms:
+            text.append(f'{{"{form.name}", "{entry.chapter}", {"true" if entry.has_body else "false"}}},\n')
+    return "".join(text)
+
+
+def symbols(functions: Dict[str, Function]) -> Iterator[str]:
+    for function in functions.values():
+        for form in function.forms:
+            yield form.name
+            yield "P" + form.name
+
+
+def write_exports(functions: Dict[str, Function]) -> str:
+    """A version script without version names: programs built with other libraries ask for none."""
+    names = "".join(f"    {symbol};\n" for symbol in sorted(symbols(functions)))
+    return f"{{\n  global:\n{names}  local:\n    *;\n}};\n"

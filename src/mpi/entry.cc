@@ -1,0 +1,92 @@
+#include "mpi/entry.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "mpi/process.h"
+
+namespace clump::mpi {
+
+namespace {
+
+// The same failure with the name of the call in front of its text.
+base::Status with_name(const char* call, base::Status status) {
+  if (core::ErrorCodes::is_users(status.code())) return status;
+  std::string text = base::message_of(status.code());
+  const char* const meaning = base::meaning_of_class(status.error_class());
+  if (text.empty()) text = meaning != nullptr ? meaning : fmt::format("error {}", status.error_class());
+  return base::fail_with_text(status.error_class(), fmt::format("{}{}{}", call, text.front() == '(' ? "" : ": ", text));
+}
+
+// What the user reads when a job ends by an error of MPI.
+std::string last_words(core::Rank* self, const char* call, base::Status status, const core::Comm* comm) {
+  std::string text;
+  if (!core::ErrorCodes::is_users(status.code())) text = base::message_of(status.code());
+  else text = fmt::format("{}: error code {} {}", call, status.code(), self == nullptr ? "" : self->error_codes.text_of(status.code()));
+  if (const char* name = base::name_of_class(status.error_class())) text += fmt::format(" [{}]", name);
+  if (comm != nullptr && !comm->name.empty()) text += fmt::format(" [on {}]", comm->name);
+  return text;
+}
+
+[[noreturn]] void end_job(core::Rank* self, base::Status status, const std::string& text) {
+  if (self != nullptr && self->world.abort_job != nullptr) self->world.abort_job(self->number, status.error_class(), text);
+  // A thread or process that belongs to no job: nobody else can tell.
+  std::fprintf(stderr, "clump: %s\n", text.c_str());
+  std::_Exit(EXIT_FAILURE);
+}
+
+base::Ref<core::Errhandler> handler_of(core::Rank* self, core::Comm* comm) {
+  const bool running = self != nullptr && self->phase.load(std::memory_order_relaxed) == core::Rank::Phase::kInitialized;
+  if (comm == nullptr && running) comm = self->comm_self.get();
+  if (comm != nullptr && comm->errhandler) return comm->errhandler;
+  return core::Errhandler::fatal();
+}
+
+}  // namespace
+
+int raise(core::Rank* self, core::Comm* comm, const char* call, base::Status status) {
+  status = with_name(call, status);
+  const base::Ref<core::Errhandler> handler = handler_of(self, comm);
+  switch (handler->action) {
+    case core::Errhandler::Action::kReturn:
+      return status.code();
+    case core::Errhandler::Action::kComm: {
+      MPI_Comm handle = comm != nullptr ? comm->handle : MPI_COMM_SELF;
+      return handler->call(&handle, status.code());
+    }
+    default:
+      end_job(self, status, last_words(self, call, status, comm));
+  }
+}
+
+base::Status Call::not_ready() {
+  CLUMP_TRY(enter_anytime());
+  if (self->phase.load(std::memory_order_relaxed) == core::Rank::Phase::kBefore)
+    return base::fail(MPI_ERR_OTHER, "MPI is not initialised; call MPI_Init first");
+  return base::fail(MPI_ERR_OTHER, "MPI_Finalize was called already; move this call before it");
+}
+
+base::Status Call::enter_early() {
+  std::string why;
+  self = find_rank(why);
+  return self == nullptr ? base::fail(MPI_ERR_OTHER, "{}", why) : base::Status();
+}
+
+int missing(const char* name) { return missing(name, MPI_COMM_NULL); }
+
+int missing(const char* name, MPI_Comm comm) {
+  Call call(name);
+  const base::Status status = call.enter();
+  if (!status.ok()) return call.raise(status);
+  call.comm = call.self->comm(comm);
+  return call.raise(base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "this function is not built yet in Clump {}; `clump info --missing` "
+                               "lists all that are not", CLUMP_VERSION));
+}
+
+base::Status CountOut::too_large(const char* name, Count value) {
+  return base::fail(MPI_ERR_VALUE_TOO_LARGE, "({}): the value {} does not fit into an int; use the form of this function that ends "
+                    "in _c", name, value);
+}
+
+}  // namespace clump::mpi

@@ -1,0 +1,92 @@
+// What every generated entry point does around its body (gen/clump_gen/entries.py writes them, into <build>/gen/entry_*.cc).
+//
+//   int PMPI_Send(...) {            // MPI_Send is a weak alias, so that tools can put themselves in between (MPI-5.0 section 15.2)
+//     Call call("MPI_Send");
+//     const base::Status outcome = [&]() -> base::Status {
+//       CLUMP_TRY(call.enter());                                // which rank is this, and may it call MPI now?
+//       CLUMP_TRY(check::comm(call, {"comm", comm}, the_comm)); // entry_checks.h; the error handler is this communicator's from here on
+//       ...
+//       return send(*call.self, ...);                           // the body: <build>/gen/mpi/bodies.h, written in src/mpi/<chapter>.cc
+//     }();
+//     return outcome.ok() ? MPI_SUCCESS : call.raise(outcome);
+//   }
+//
+// Any thread of a rank may call; no exception comes out of a body.
+#pragma once
+
+#include "base/status.h"
+#include "base/types.h"
+#include "core/comm.h"
+#include "core/rank.h"
+
+namespace clump::mpi {
+
+/// Reports a failure of `call` as MPI-5.0 section 9.3 says: puts the name of the call in front of the message, calls the error
+/// handler of `comm`, or, where none is involved (null), MPI_COMM_SELF's, and returns the code that the call has to return. Before
+/// MPI_Init and after MPI_Finalize, and with the handlers that abort, ends the job instead. `self` may be null.
+[[gnu::cold]] int raise(core::Rank* self, core::Comm* comm, const char* call, base::Status status);
+
+/// One call of an entry point. Lives on the stack of the caller.
+struct Call {
+  explicit Call(const char* name) : name(name) {}
+
+  const char* const name;
+  core::Rank* self = nullptr;
+  core::Comm* comm = nullptr;  ///< whose error handler is called
+
+  /// For most functions: between MPI_Init and MPI_Finalize of this rank.
+  base::Status enter() {
+    core::Rank* const rank = core::current_rank();
+    // relaxed: a rank's own threads are ordered after its MPI_Init by whatever started them.
+    if (rank == nullptr || rank->phase.load(std::memory_order_relaxed) != core::Rank::Phase::kInitialized) [[unlikely]]
+      return not_ready();
+    self = rank;
+    return {};
+  }
+  /// For functions that can be called at any time (MPI-5.0 section 11.4.1) but work on objects of the rank.
+  base::Status enter_anytime() {
+    self = core::current_rank();
+    return self == nullptr ? enter_early() : base::Status();
+  }
+  /// For functions that can be called by anybody at any time: `self` may stay null.
+  void enter_always() { self = core::current_rank(); }
+
+  [[gnu::cold]] int raise(base::Status status) { return mpi::raise(self, comm, name, status); }
+
+ private:
+  [[gnu::cold]] base::Status not_ready();
+  [[gnu::cold]] base::Status enter_early();
+};
+
+/// What an entry point without a body does, for functions with and without a communicator.
+[[gnu::cold]] int missing(const char* call);
+[[gnu::cold]] int missing(const char* call, MPI_Comm comm);
+
+/// An output of the user whose width depends on whether the call was MPI_X or MPI_X_c; bodies get a Count* instead.
+class CountOut {
+ public:
+  CountOut(int* data) : data_(data) {}                        // NOLINT: as the user's argument
+  CountOut(std::int64_t* data) : data_(data), wide_(true) {}  // NOLINT
+
+  const void* data() const { return data_; }
+  Count load() const { return wide_ ? *static_cast<std::int64_t*>(data_) : *static_cast<int*>(data_); }
+  /// MPI_UNDEFINED where the value does not fit, as the standard says of functions that tell a size or a count.
+  void store_or_undefined(Count value) const {
+    if (wide_) *static_cast<std::int64_t*>(data_) = value;
+    else *static_cast<int*>(data_) = fits(value) ? static_cast<int>(value) : MPI_UNDEFINED;
+  }
+  /// MPI_ERR_VALUE_TOO_LARGE where the value does not fit.
+  base::Status store(const char* name, Count value) const {
+    if (!wide_ && !fits(value)) [[unlikely]] return too_large(name, value);
+    store_or_undefined(value);
+    return {};
+  }
+
+ private:
+  static bool fits(Count value) { return value == static_cast<int>(value); }
+  [[gnu::cold]] static base::Status too_large(const char* name, Count value);
+  void* data_;
+  bool wide_ = false;
+};
+
+}  // namespace clump::mpi

@@ -1,0 +1,184 @@
+// Versions, clocks, memory and error codes (MPI-5.0 chapter 9), what tells where a rank is between its start and end (chapter 11),
+// and what the library says about its ABI (chapter 20).
+#include <pthread.h>
+#include <sys/utsname.h>
+
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+#include "mpi/bodies.h"
+
+namespace clump::mpi {
+
+namespace {
+
+using base::Status;
+using core::Rank;
+
+/// Writes `text` into a buffer of the user for `size` characters with the final zero, and its length.
+void copy_out(const std::string& text, std::size_t size, char* out, int* length) {
+  const std::size_t used = std::min(text.size(), size - 1);
+  std::memcpy(out, text.data(), used);
+  out[used] = '\0';
+  *length = static_cast<int>(used);
+}
+
+/// Whether `code` is a predefined error class, or a code that this library has made from one.
+bool is_ours(int code) { return code >= 0 && !core::ErrorCodes::is_users(code); }
+
+/// The text of a predefined class.
+std::string text_of_class(int error_class) {
+  if (const char* meaning = base::meaning_of_class(error_class))
+    return fmt::format("{}: {}", base::name_of_class(error_class), meaning);
+  if (error_class >= MPI_T_ERR_CANNOT_INIT && error_class <= MPI_T_ERR_PVAR_NO_ATOMIC)
+    return fmt::format("error class {} of the tool information interface", error_class);
+  return fmt::format("error class {}, which nobody has defined", error_class);
+}
+
+/// The alignment that the user's info asks for (MPI-5.0 section 9.2), or what any type is content with.
+Status alignment_of(const core::Info* info, std::size_t& alignment) {
+  constexpr std::size_t kCacheLine = 64;
+  alignment = kCacheLine;
+  const std::string* const wish = info == nullptr ? nullptr : info->get("mpi_minimum_memory_alignment");
+  if (wish == nullptr) return {};
+  char* end = nullptr;
+  const unsigned long long value = std::strtoull(wish->c_str(), &end, 10);
+  if (wish->empty() || *end != '\0' || !std::has_single_bit(value))
+    return base::fail(MPI_ERR_INFO_VALUE, "mpi_minimum_memory_alignment = \"{}\": this has to be a power of two", *wish);
+  alignment = std::max<std::size_t>(kCacheLine, value);
+  return {};
+}
+
+}  // namespace
+
+Status get_version(Rank*, int* version, int* subversion) {
+  *version = MPI_VERSION;
+  *subversion = MPI_SUBVERSION;
+  return {};
+}
+
+Status get_library_version(Rank*, char* version, int* resultlen) {
+  const std::string text = fmt::format("Clump {}, MPI {}.{}, standard ABI {}.{}", CLUMP_VERSION, MPI_VERSION, MPI_SUBVERSION,
+                                       MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
+  copy_out(text, MPI_MAX_LIBRARY_VERSION_STRING, version, resultlen);
+  return {};
+}
+
+Status get_processor_name(Rank*, char* name, int* resultlen) {
+  utsname node{};
+  if (uname(&node) != 0) return base::fail(MPI_ERR_OTHER, "the system does not tell this node's name: {}", std::strerror(errno));
+  copy_out(node.nodename, MPI_MAX_PROCESSOR_NAME, name, resultlen);
+  return {};
+}
+
+double wtime() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+double wtick() {
+  timespec tick{};
+  clock_getres(CLOCK_MONOTONIC, &tick);
+  return static_cast<double>(tick.tv_sec) + 1e-9 * static_cast<double>(tick.tv_nsec);
+}
+
+Status initialized(Rank* self, int* flag) {
+  *flag = self != nullptr && self->phase.load(std::memory_order_relaxed) != Rank::Phase::kBefore;
+  return {};
+}
+
+Status finalized(Rank* self, int* flag) {
+  *flag = self != nullptr && self->phase.load(std::memory_order_relaxed) == Rank::Phase::kFinalized;
+  return {};
+}
+
+Status query_thread(Rank& self, int* provided) {
+  *provided = self.thread_level;
+  return {};
+}
+
+Status is_thread_main(Rank& self, int* flag) {
+  *flag = self.main_thread == pthread_self();
+  return {};
+}
+
+Status alloc_mem(Rank&, MPI_Aint size, core::Info* info, void* baseptr) {
+  std::size_t alignment = 0;
+  CLUMP_TRY(alignment_of(info, alignment));
+  void* memory = nullptr;
+  if (posix_memalign(&memory, alignment, std::max<std::size_t>(1, static_cast<std::size_t>(size))) != 0)
+    return base::fail(MPI_ERR_NO_MEM, "(size = {}): the system has no such amount of memory, aligned to {}", size, alignment);
+  std::memcpy(baseptr, &memory, sizeof memory);  // baseptr is the address of a pointer of any type
+  return {};
+}
+
+Status free_mem(Rank&, void* base) {
+  std::free(base);
+  return {};
+}
+
+Status add_error_class(Rank& self, int* errorclass) {
+  *errorclass = self.error_codes.add_class();
+  return {};
+}
+
+Status add_error_code(Rank& self, int errorclass, int* errorcode) { return self.error_codes.add_code(errorclass, errorcode); }
+
+Status add_error_string(Rank& self, int errorcode, const char* string) {
+  if (std::strlen(string) >= MPI_MAX_ERROR_STRING)
+    return base::fail(MPI_ERR_ARG, "(string): it has {} characters; at most {} are allowed (MPI_MAX_ERROR_STRING - 1)",
+                      std::strlen(string), MPI_MAX_ERROR_STRING - 1);
+  return self.error_codes.set_text(errorcode, string);
+}
+
+Status remove_error_class(Rank& self, int errorclass) { return self.error_codes.remove_class(errorclass); }
+Status remove_error_code(Rank& self, int errorcode) { return self.error_codes.remove_code(errorcode); }
+Status remove_error_string(Rank& self, int errorcode) { return self.error_codes.remove_text(errorcode); }
+
+Status error_class(Rank& self, int errorcode, int* errorclass) {
+  if (is_ours(errorcode)) {
+    *errorclass = Status::from_code(errorcode).error_class();
+    return {};
+  }
+  const std::optional<int> found = self.error_codes.class_of(errorcode);
+  if (!found) return base::fail(MPI_ERR_ARG, "(errorcode = {}): this is no error code", errorcode);
+  *errorclass = *found;
+  return {};
+}
+
+Status error_string(Rank& self, int errorcode, char* string, int* resultlen) {
+  std::string text;
+  if (is_ours(errorcode)) {
+    text = base::message_of(errorcode);
+    if (text.empty()) text = text_of_class(Status::from_code(errorcode).error_class());
+  } else if (self.error_codes.class_of(errorcode)) {
+    text = self.error_codes.text_of(errorcode);
+  } else {
+    return base::fail(MPI_ERR_ARG, "(errorcode = {}): this is no error code", errorcode);
+  }
+  copy_out(text, MPI_MAX_ERROR_STRING, string, resultlen);
+  return {};
+}
+
+Status abi_get_version(Rank*, int* abi_major, int* abi_minor) {
+  *abi_major = MPI_ABI_VERSION;
+  *abi_minor = MPI_ABI_SUBVERSION;
+  return {};
+}
+
+Status abi_get_info(Rank& self, MPI_Info* info) {
+  auto facts = std::make_unique<core::Info>();
+  facts->set("mpi_aint_size", std::to_string(sizeof(MPI_Aint)));
+  facts->set("mpi_count_size", std::to_string(sizeof(MPI_Count)));
+  facts->set("mpi_offset_size", std::to_string(sizeof(MPI_Offset)));
+  *info = self.add(std::move(facts));
+  return {};
+}
+
+/// A profiling tool that wants to know puts its own MPI_Pcontrol in front (MPI-5.0 section 15.2.4).
+int pcontrol(const int) { return MPI_SUCCESS; }
+
+}  // namespace clump::mpi
