@@ -48,7 +48,6 @@ void run_constructors(fiber::Identity& rank, int argc, char** argv);
 /// `main` as given to __libc_start_main, for example.
 void* translate(fiber::Identity& rank, const void* original);
 
-/// The entry to `main` of a program other than the main one is not known to ld.so: found by the rank's program number.
 using Main = int (*)(int, char**, char**);
 /// `main` of the rank's program. `original` is the main program's, as given to __libc_start_main. Null if it cannot be found.
 Main main_of(fiber::Identity& rank, Main original);
@@ -65,6 +64,8 @@ enum class ExitKind : std::uint8_t {
 using ExitHook = void (*)(fiber::Identity* rank, int code, ExitKind kind);
 void set_exit_hook(ExitHook hook);
 
+/// Ends the process as the C library's exit does: destructors of the originals and of shared libraries run. Every rank has left.
+[[noreturn]] void end_process(int code);
 /// Ends the process as the C library's _exit does, past every hook.
 [[noreturn]] void exit_process(int code);
 

@@ -1,0 +1,101 @@
+#include "image/elf_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "image/arch.h"
+
+namespace clump::image {
+
+ElfFile::ElfFile(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  struct stat info {};
+  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
+    const auto size = static_cast<std::size_t>(info.st_size);
+    void* map = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (map != MAP_FAILED) bytes_ = {static_cast<const std::byte*>(map), size};
+  }
+  close(fd);
+
+  has_magic_ = bytes_.size() >= SELFMAG && std::memcmp(bytes_.data(), ELFMAG, SELFMAG) == 0;
+  if (!has_magic_ || bytes_.size() < sizeof(ElfW(Ehdr))) return;
+  const ElfW(Ehdr)& head = header();
+  constexpr unsigned char kData = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
+  valid_ = head.e_ident[EI_CLASS] == ELFCLASS64 && head.e_ident[EI_DATA] == kData &&
+           head.e_machine == arch::kMachine && head.e_phentsize == sizeof(ElfW(Phdr)) &&
+           head.e_phoff % alignof(ElfW(Phdr)) == 0 && head.e_phoff <= bytes_.size() &&
+           head.e_phnum * sizeof(ElfW(Phdr)) <= bytes_.size() - head.e_phoff;
+}
+
+ElfFile::~ElfFile() {
+  if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+std::span<const ElfW(Phdr)> ElfFile::segments() const {
+  if (!valid_) return {};
+  return {reinterpret_cast<const ElfW(Phdr)*>(bytes_.data() + header().e_phoff), header().e_phnum};
+}
+
+const ElfW(Phdr)* ElfFile::segment(std::uint32_t type) const {
+  for (const ElfW(Phdr)& segment : segments()) {
+    if (segment.p_type == type) return &segment;
+  }
+  return nullptr;
+}
+
+std::span<const ElfW(Dyn)> ElfFile::dynamic() const {
+  const ElfW(Phdr)* segment = this->segment(PT_DYNAMIC);
+  if (segment == nullptr || segment->p_offset % alignof(ElfW(Dyn)) != 0) return {};
+  if (segment->p_offset > bytes_.size() || segment->p_filesz > bytes_.size() - segment->p_offset) return {};
+  const auto* first = reinterpret_cast<const ElfW(Dyn)*>(bytes_.data() + segment->p_offset);
+  std::size_t count = 0;
+  while (count < segment->p_filesz / sizeof(ElfW(Dyn)) && first[count].d_tag != DT_NULL) ++count;
+  return {first, count};
+}
+
+const ElfW(Dyn)* ElfFile::entry(ElfW(Sxword) tag) const {
+  for (const ElfW(Dyn)& entry : dynamic()) {
+    if (entry.d_tag == tag) return &entry;
+  }
+  return nullptr;
+}
+
+const std::byte* ElfFile::at_address(std::uint64_t address, std::size_t size) const {
+  for (const ElfW(Phdr)& segment : segments()) {
+    if (segment.p_type != PT_LOAD || address < segment.p_vaddr) continue;
+    const std::uint64_t inside = address - segment.p_vaddr;
+    if (inside > segment.p_filesz || size > segment.p_filesz - inside) continue;
+    const std::uint64_t offset = segment.p_offset + inside;
+    if (offset > bytes_.size() || size > bytes_.size() - offset) continue;
+    return bytes_.data() + offset;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> ElfFile::strings(ElfW(Sxword) tag) const {
+  const ElfW(Dyn)* table = entry(DT_STRTAB);
+  const ElfW(Dyn)* table_size = entry(DT_STRSZ);
+  if (table == nullptr || table_size == nullptr) return {};
+  const std::byte* text = at_address(table->d_un.d_ptr, table_size->d_un.d_val);
+  if (text == nullptr) return {};
+
+  std::vector<std::string> found;
+  for (const ElfW(Dyn)& entry : dynamic()) {
+    if (entry.d_tag != tag || entry.d_un.d_val >= table_size->d_un.d_val) continue;
+    const char* string = reinterpret_cast<const char*>(text) + entry.d_un.d_val;
+    found.emplace_back(string, strnlen(string, table_size->d_un.d_val - entry.d_un.d_val));
+  }
+  return found;
+}
+
+std::string ElfFile::first_string(ElfW(Sxword) tag) const {
+  std::vector<std::string> all = strings(tag);
+  return all.empty() ? std::string() : std::move(all.front());
+}
+
+}  // namespace clump::image

@@ -1,0 +1,48 @@
+// An ELF file on disk, read without loading it. Every offset is checked: damaged files give empty answers, never a crash.
+#pragma once
+
+#include <elf.h>
+#include <link.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace clump::image {
+
+class ElfFile {
+ public:
+  /// Maps the file. Check valid() before anything else.
+  explicit ElfFile(const std::string& path);
+  ~ElfFile();
+  ElfFile(const ElfFile&) = delete;
+  ElfFile& operator=(const ElfFile&) = delete;
+
+  /// It is an ELF file of this word size and byte order, for this machine, with sound headers.
+  bool valid() const { return valid_; }
+  /// It starts with the ELF magic number, for whatever machine.
+  bool has_magic() const { return has_magic_; }
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+  const ElfW(Ehdr)& header() const { return *reinterpret_cast<const ElfW(Ehdr)*>(bytes_.data()); }
+  std::span<const ElfW(Phdr)> segments() const;
+  const ElfW(Phdr)* segment(std::uint32_t type) const;
+  /// The dynamic section up to DT_NULL; empty if there is none.
+  std::span<const ElfW(Dyn)> dynamic() const;
+  /// The first entry with that tag, or null.
+  const ElfW(Dyn)* entry(ElfW(Sxword) tag) const;
+  /// The strings of all entries with that tag (DT_NEEDED, DT_SONAME, DT_RPATH, DT_RUNPATH).
+  std::vector<std::string> strings(ElfW(Sxword) tag) const;
+  std::string first_string(ElfW(Sxword) tag) const;
+
+ private:
+  const std::byte* at_address(std::uint64_t address, std::size_t size) const;
+
+  std::span<const std::byte> bytes_;
+  bool has_magic_ = false;
+  bool valid_ = false;
+};
+
+}  // namespace clump::image

@@ -1,0 +1,193 @@
+#include "image/image.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "image/arena.h"
+#include "image/objects.h"
+#include "image/output.h"
+#include "image/rank_image.h"
+
+namespace clump::image {
+namespace {
+
+std::atomic<bool> has_captured{false};
+std::atomic<Image*> native_image{nullptr};
+std::vector<Program>& programs() {
+  static auto& list = *new std::vector<Program>;
+  return list;
+}
+
+bool has_value(char** envp, std::string_view name) {
+  for (; envp != nullptr && *envp != nullptr; ++envp) {
+    const std::string_view entry(*envp);
+    if (entry.size() > name.size() + 1 && entry.substr(0, name.size()) == name && entry[name.size()] == '=') return true;
+  }
+  return false;
+}
+
+/// The rank's program's own constructors before those of its libraries (DT_PREINIT_ARRAY).
+void run_preinit(const Instance& program, int argc, char** argv, char** envp) {
+  for (const std::uintptr_t& entry : program.object.dynamic.preinit_array) {
+    const std::uintptr_t place = program.here(reinterpret_cast<std::uintptr_t>(&entry));
+    (*reinterpret_cast<void (*const*)(int, char**, char**)>(place))(argc, argv, envp);
+  }
+}
+
+void construct(Image& image, Instance& instance) {
+  if (instance.stage != Stage::kMapped) return;
+  instance.stage = Stage::kConstructed;
+  image.constructed.push_back(&instance);
+  run_constructors(instance, image.argc, image.argv, *image.variable(&environ));
+}
+
+}  // namespace
+
+bool captured() { return has_captured.load(std::memory_order_acquire); }  // acquire: pairs with release in capture()
+
+Image& image_of(const fiber::Identity* rank) {
+  if (rank != nullptr && rank->image != nullptr) return *static_cast<Image*>(rank->image);
+  Image* native = native_image.load(std::memory_order_acquire);  // acquire: pairs with release below
+  if (native != nullptr) return *native;
+  // The first use comes before capture(), from one thread, in the start-up of a preloaded library; or there is one rank only.
+  static auto& process = *new Image(nullptr, true);
+  native_image.store(&process, std::memory_order_release);  // release: pairs with acquire above
+  return process;
+}
+
+Image& current_image() { return image_of(fiber::identity()); }
+
+Instance* instance_at(const void* address) { return arena::owner_of(address); }
+
+Object* original_of(const void* address, std::uintptr_t* original) {
+  const auto where = reinterpret_cast<std::uintptr_t>(address);
+  if (Instance* instance = instance_at(address)) {
+    *original = where - static_cast<std::uintptr_t>(instance->delta);
+    return &instance->object;
+  }
+  *original = where;
+  Object* object = Registry::get().find(where);
+  return object != nullptr && object->is_private ? object : nullptr;
+}
+
+Image* image_at(const void* address) {
+  if (Instance* instance = instance_at(address)) return &instance->image;
+  const Object* object = Registry::get().find(reinterpret_cast<std::uintptr_t>(address));
+  return object != nullptr && object->is_private && !object->is_template ? &image_of(nullptr) : nullptr;
+}
+
+base::Status capture(fiber::Identity& native, int argc, char** argv, char** envp) {
+  Registry& registry = Registry::get();
+  output::start();
+  registry.update();
+  choose_private_objects();
+
+  Program program;
+  program.main = &registry.at(0);
+  for (int id = 0; id < registry.size(); ++id) {
+    if (registry.at(id).is_private) program.objects.push_back(&registry.at(id));
+  }
+  program.construction_order = construction_order(program.objects);
+  for (Object* object : program.objects) {
+    // What ld.so has not bound yet, it would bind later, and then in the original only.
+    if (!object->dynamic.plt_relocations.empty() && !has_value(envp, "LD_BIND_NOW")) {
+      return base::fail(MPI_ERR_SPAWN, "LD_BIND_NOW must be set when images of {} are made", program.main->path);
+    }
+    CLUMP_TRY(object->snapshot.take(*object));
+  }
+  programs().push_back(std::move(program));
+
+  auto* image = new Image(&native, true);
+  image->program = &programs().front();
+  image->argc = argc;
+  image->argv = argv;
+  native.image = image;
+  native_image.store(image, std::memory_order_release);  // release: pairs with acquire in image_of()
+  fiber::adopt_identity(&native);
+  has_captured.store(true, std::memory_order_release);  // release: pairs with acquire in captured()
+  return {};
+}
+
+base::Status load_program(const std::string& path, int* program) {
+  for (std::size_t i = 0; i < programs().size(); ++i) {
+    if (programs()[i].main == Registry::get().find_file(path)) {
+      *program = static_cast<int>(i);
+      return {};
+    }
+  }
+  return base::fail(MPI_ERR_SPAWN,
+                    "{} is another program than {}: ranks of different programs cannot share a process yet", path,
+                    programs().front().main->path);
+}
+
+base::Status create(fiber::Identity& rank, int program) {
+  const Program& source = programs().at(static_cast<std::size_t>(program));
+  auto image = std::make_unique<Image>(&rank, false);
+  image->program = &source;
+  CLUMP_TRY(image->add(source.objects, nullptr));
+  for (Instance* instance : image->instances()) instance->pinned = true;
+  rank.image = image.release();
+  return {};
+}
+
+void adopt_thread(fiber::Identity& rank) {
+  fiber::adopt_identity(&rank);
+  image_of(&rank).relocate_thread();
+}
+
+void run_constructors(fiber::Identity& rank, int argc, char** argv) {
+  Image& image = image_of(&rank);
+  image.argc = argc;
+  image.argv = argv;
+  if (image.native()) return;
+  const std::scoped_lock lock(image.lock);
+  char**& environment = *image.variable(&environ);
+  if (environment == nullptr) environment = environ;
+  run_preinit(*image.instance(*image.program->main), argc, argv, environment);
+  for (const Object* object : image.program->construction_order) construct(image, *image.instance(*object));
+}
+
+void* translate(fiber::Identity& rank, const void* original) {
+  return reinterpret_cast<void*>(image_of(&rank).translate(reinterpret_cast<std::uintptr_t>(original)));
+}
+
+Main main_of(fiber::Identity& rank, Main original) {
+  return reinterpret_cast<Main>(translate(rank, reinterpret_cast<const void*>(original)));
+}
+
+Location locate(const void* address) {
+  const auto where = reinterpret_cast<std::uintptr_t>(address);
+  if (const Instance* instance = instance_at(address)) {
+    const std::uintptr_t original = where - static_cast<std::uintptr_t>(instance->delta);
+    return {instance->object.path.c_str(), original - instance->object.dynamic.base, instance->image.identity()};
+  }
+  if (const Object* object = Registry::get().find(where)) {
+    const bool is_native = object->is_private && !object->is_template;
+    return {object->path.c_str(), where - object->dynamic.base, is_native ? image_of(nullptr).identity() : nullptr};
+  }
+  return {};
+}
+
+Cost cost_per_image(int program) {
+  Cost cost;
+  for (const Object* object : programs().at(static_cast<std::size_t>(program)).objects) {
+    const Snapshot& snapshot = object->snapshot;
+    cost.mappings += 1 + static_cast<int>(snapshot.code.size());
+    for (const DataPart& part : snapshot.data) {
+      if (part.mapped) cost.mappings += 2;
+      if (!part.mapped) cost.private_bytes += part.bytes;
+    }
+    cost.address_space += (object->end - object->begin + arena::kGranule - 1) / arena::kGranule * arena::kGranule;
+  }
+  return cost;
+}
+
+std::vector<std::string_view> private_objects() {
+  std::vector<std::string_view> paths;
+  for (const Program& program : programs()) {
+    for (const Object* object : program.objects) paths.emplace_back(object->path);
+  }
+  return paths;
+}
+
+}  // namespace clump::image

@@ -1,0 +1,185 @@
+#include "image/inspect.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <set>
+#include <string_view>
+
+#include "image/elf_file.h"
+#include "image/search.h"
+
+namespace clump::image {
+namespace {
+
+bool starts_with(std::string_view text, std::string_view with) { return text.substr(0, with.size()) == with; }
+
+std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+MpiKind mpi_kind_of(std::string_view soname) {
+  if (starts_with(soname, "libmpi_abi.so")) return MpiKind::kStandardAbi;
+  // The C libraries of MPICH and its relatives, Open MPI, MVAPICH, MS-compatible and vendor builds.
+  for (std::string_view name : {"libmpi.so", "libmpich.so", "libmpi_mt.so", "libmpi_cray.so", "libmpi_gnu", "libmpi_intel.so"}) {
+    if (starts_with(soname, name)) return MpiKind::kOther;
+  }
+  return MpiKind::kNone;
+}
+
+bool is_sanitizer(std::string_view soname) {
+  for (std::string_view name : {"libasan.so", "libtsan.so", "libubsan.so", "liblsan.so", "libclang_rt."}) {
+    if (starts_with(soname, name)) return true;
+  }
+  return false;
+}
+
+/// Walks the libraries breadth first, as ld.so does, and notes what is found.
+class LibraryWalk {
+ public:
+  LibraryWalk(Verdict& verdict, const std::string& library_path) : verdict_(verdict), library_path_(library_path) {}
+
+  void run(const std::string& program) {
+    queue_.push_back({program, {}});
+    while (!queue_.empty()) {
+      const Item item = std::move(queue_.front());
+      queue_.pop_front();
+      visit(item);
+    }
+  }
+
+ private:
+  struct Item {
+    std::string path;
+    std::vector<std::string> inherited;
+  };
+
+  void visit(const Item& item) {
+    const ElfFile file(item.path);
+    const SearchPaths paths = search_paths_of(file, item.path);
+    std::vector<std::string> inherited = paths.rpath;
+    inherited.insert(inherited.end(), item.inherited.begin(), item.inherited.end());
+    for (const std::string& name : file.strings(DT_NEEDED)) {
+      note_mpi(name, item.path);
+      if (!seen_.insert(name).second) continue;
+      std::string found = find_library(name, paths, item.inherited, library_path_);
+      if (found.empty()) {
+        verdict_.missing.push_back(name);
+        continue;
+      }
+      if (is_sanitizer(base_name(name))) verdict_.sanitizers.push_back(found);
+      verdict_.libraries.push_back(found);
+      // What another MPI library needs is of no interest: it will not be loaded.
+      if (mpi_kind_of(base_name(name)) == MpiKind::kNone) queue_.push_back({std::move(found), inherited});
+    }
+  }
+
+  void note_mpi(const std::string& name, const std::string& by) {
+    const MpiKind kind = mpi_kind_of(base_name(name));
+    // One library of another ABI spoils all: it is the one to name.
+    if (kind == MpiKind::kNone || verdict_.mpi == MpiKind::kOther) return;
+    if (kind == MpiKind::kStandardAbi && verdict_.mpi == MpiKind::kStandardAbi) return;
+    verdict_.mpi = kind;
+    verdict_.mpi_library = std::string(base_name(name));
+    verdict_.mpi_needed_by = by;
+  }
+
+  Verdict& verdict_;
+  std::string library_path_;
+  std::deque<Item> queue_;
+  std::set<std::string> seen_;
+};
+
+FileKind kind_of(const std::string& path, const struct stat& info, const ElfFile& file, Verdict& verdict) {
+  if (!S_ISREG(info.st_mode)) return FileKind::kNotRegular;
+  if (access(path.c_str(), X_OK) != 0) return FileKind::kNotExecutable;
+  if (file.valid()) return FileKind::kElf;
+  if (file.has_magic()) return FileKind::kForeign;
+  const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
+  if (!starts_with(text, "#!")) return FileKind::kOther;
+  const std::string_view line = text.substr(2, std::min(text.find('\n'), text.size()) - 2);
+  const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
+  verdict.interpreter = std::string(line.substr(begin, line.find_first_of(" \t\r", begin) - begin));
+  return FileKind::kScript;
+}
+
+void read_program(const ElfFile& file, const std::string& path, const struct stat& info, Verdict& verdict) {
+  verdict.dynamic = file.segment(PT_INTERP) != nullptr;
+  verdict.pie = file.header().e_type == ET_DYN;
+  verdict.set_id = (info.st_mode & (S_ISUID | S_ISGID)) != 0 ||
+                   getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
+  const ElfW(Dyn)* flags = file.entry(DT_FLAGS);
+  verdict.text_relocations =
+      file.entry(DT_TEXTREL) != nullptr || (flags != nullptr && (flags->d_un.d_val & DF_TEXTREL) != 0);
+  if (const ElfW(Phdr)* tls = file.segment(PT_TLS)) {
+    const std::uint64_t align = std::max<std::uint64_t>(tls->p_align, 1);
+    verdict.tls_bytes = (tls->p_memsz + align - 1) / align * align;
+  }
+}
+
+std::string reason_against(const std::string& path, const Verdict& verdict) {
+  switch (verdict.kind) {
+    case FileKind::kMissing:
+      return fmt::format("{}: {}", path, std::strerror(errno));
+    case FileKind::kNotRegular:
+      return fmt::format("{} is not a regular file", path);
+    case FileKind::kNotExecutable:
+      return fmt::format("{} has no permission to execute (chmod +x)", path);
+    case FileKind::kScript:
+      return fmt::format("{} is a script for {}: an interpreter's state cannot be made private for each rank", path,
+                         verdict.interpreter);
+    case FileKind::kForeign:
+      return fmt::format("{} is a program for another machine", path);
+    case FileKind::kOther:
+      return fmt::format("{} is neither an ELF program nor a script", path);
+    case FileKind::kElf:
+      break;
+  }
+  if (!verdict.dynamic) return fmt::format("{} is statically linked: link it without -static", path);
+  if (!verdict.pie) {
+    return fmt::format("{} can be loaded at one address only: compile it with -fPIE and link it with -pie", path);
+  }
+  if (verdict.set_id) return fmt::format("{} changes its user, its group or its capabilities when it starts", path);
+  if (verdict.text_relocations) {
+    return fmt::format("{} has relocations in its code: compile all of it with -fPIE", path);
+  }
+  if (!verdict.missing.empty()) {
+    return fmt::format("{} needs {}, which is not found: set LD_LIBRARY_PATH", path, verdict.missing.front());
+  }
+  if (verdict.mpi == MpiKind::kOther) {
+    return fmt::format("{} is linked to {}, which is not the MPI standard ABI: build it against libmpi_abi (mpicc)",
+                       verdict.mpi_needed_by, verdict.mpi_library);
+  }
+  return {};
+}
+
+}  // namespace
+
+Verdict inspect(const std::string& path, const std::string& library_path) {
+  Verdict verdict;
+  struct stat info {};
+  if (stat(path.c_str(), &info) == 0) {
+    const ElfFile file(path);
+    verdict.kind = kind_of(path, info, file, verdict);
+    if (verdict.kind == FileKind::kElf) {
+      read_program(file, path, info, verdict);
+      LibraryWalk(verdict, library_path).run(path);
+      // Whether or not the MPI library is installed where the file looks for it: mpiexec brings its own.
+      std::erase_if(verdict.missing, [](const std::string& name) { return mpi_kind_of(name) == MpiKind::kStandardAbi; });
+    }
+    errno = 0;
+  }
+  verdict.why_not = reason_against(path, verdict);
+  return verdict;
+}
+
+Verdict inspect(const std::string& path) {
+  const char* library_path = std::getenv("LD_LIBRARY_PATH");
+  return inspect(path, library_path != nullptr ? library_path : "");
+}
+
+}  // namespace clump::image

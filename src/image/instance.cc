@@ -1,0 +1,119 @@
+#include "image/instance.h"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "image/arena.h"
+#include "image/objects.h"
+#include "image/rank_image.h"
+
+// ld.so's entry to thread-local storage: the block of a module for the calling thread, made at first use.
+struct TlsIndex {
+  unsigned long module;
+  unsigned long offset;
+};
+extern "C" void* __tls_get_addr(TlsIndex* index);
+
+namespace clump::image {
+namespace {
+
+using Constructor = void (*)(int, char**, char**);
+using Destructor = void (*)();
+
+base::Status out_of_mappings(const Object& object) {
+  if (errno == ENOMEM) {
+    return base::fail(MPI_ERR_SPAWN,
+                      "no more memory or mappings for a copy of {}: raise the limit with sysctl vm.max_map_count=262144, or "
+                      "start fewer ranks",
+                      object.path);
+  }
+  return base::fail(MPI_ERR_SPAWN, "cannot map a copy of {}: {}", object.path, std::strerror(errno));
+}
+
+void* pointer(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
+
+}  // namespace
+
+base::Status reserve(Instance& instance) {
+  const Object& object = instance.object;
+  std::uintptr_t address = 0;
+  instance.bytes = object.end - object.begin;
+  CLUMP_TRY(arena::reserve(&instance, instance.bytes, object.alignment, &address));
+  instance.begin = address;
+  instance.delta = static_cast<std::ptrdiff_t>(address - object.begin);
+  instance.needs_tls = !object.snapshot.tls_words.empty();
+  return {};
+}
+
+base::Status fill(Instance& instance) {
+  const Snapshot& snapshot = instance.object.snapshot;
+  // The rest of the last granule belongs to the mapping too: a mapping of its own for the gap would count against the limit.
+  const std::size_t all = (instance.bytes + arena::kGranule - 1) / arena::kGranule * arena::kGranule;
+  if (mprotect(pointer(instance.begin), all, PROT_READ | PROT_WRITE) != 0) return out_of_mappings(instance.object);
+  for (const CodePart& part : snapshot.code) {
+    void* mapped = mmap(pointer(instance.here(part.begin)), part.bytes, part.protection, MAP_PRIVATE | MAP_FIXED,
+                        snapshot.file, static_cast<off_t>(part.file_offset));
+    if (mapped == MAP_FAILED) return out_of_mappings(instance.object);
+  }
+  for (const DataPart& part : snapshot.data) {
+    void* to = pointer(instance.here(part.begin));
+    if (!part.mapped) {
+      std::memcpy(to, snapshot.stored + part.stored_at, part.bytes);
+    } else if (mmap(to, part.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, snapshot.store,
+                    static_cast<off_t>(part.stored_at)) == MAP_FAILED) {
+      return out_of_mappings(instance.object);
+    }
+  }
+  return {};
+}
+
+void relocate(Instance& instance) {
+  Image& image = instance.image;
+  const Snapshot& snapshot = instance.object.snapshot;
+  const std::ptrdiff_t* deltas = image.deltas();
+  for (const Word& word : snapshot.words) {
+    const std::uintptr_t target = word.target + static_cast<std::uintptr_t>(deltas[word.object]);
+    std::memcpy(pointer(instance.here(word.place)), &target, sizeof target);
+  }
+  for (const VariableWord& word : snapshot.variable_words) {
+    void* target = image.variable(word.variable);
+    std::memcpy(pointer(instance.here(word.place)), &target, sizeof target);
+  }
+}
+
+void relocate_thread(const Instance& instance) {
+  const Object& object = instance.object;
+  if (object.tls_module == 0 || object.snapshot.tls_words.empty()) return;
+  const std::ptrdiff_t* deltas = instance.image.deltas();
+  TlsIndex index{object.tls_module, 0};
+  auto* block = static_cast<std::byte*>(__tls_get_addr(&index));
+  for (const Word& word : object.snapshot.tls_words) {
+    const std::uintptr_t target = word.target + static_cast<std::uintptr_t>(deltas[word.object]);
+    std::memcpy(block + word.place, &target, sizeof target);
+  }
+}
+
+void run_constructors(Instance& instance, int argc, char** argv, char** envp) {
+  const Dynamic& dynamic = instance.object.dynamic;
+  if (dynamic.init != 0) reinterpret_cast<Constructor>(instance.here(dynamic.init))(argc, argv, envp);
+  for (const std::uintptr_t& entry : dynamic.init_array) {
+    // The array lies in the data, so the copy's own holds the copy's own functions.
+    const std::uintptr_t function =
+        *reinterpret_cast<const std::uintptr_t*>(instance.here(reinterpret_cast<std::uintptr_t>(&entry)));
+    if (function != 0 && function != ~std::uintptr_t{0}) reinterpret_cast<Constructor>(function)(argc, argv, envp);
+  }
+}
+
+void run_destructors(Instance& instance) {
+  const Dynamic& dynamic = instance.object.dynamic;
+  for (std::size_t i = dynamic.fini_array.size(); i-- > 0;) {
+    const auto entry = reinterpret_cast<std::uintptr_t>(&dynamic.fini_array[i]);
+    const std::uintptr_t function = *reinterpret_cast<const std::uintptr_t*>(instance.here(entry));
+    if (function != 0 && function != ~std::uintptr_t{0}) reinterpret_cast<Destructor>(function)();
+  }
+  if (dynamic.fini != 0) reinterpret_cast<Destructor>(instance.here(dynamic.fini))();
+}
+
+}  // namespace clump::image

@@ -1,0 +1,229 @@
+// exit() and its kin, per rank: a rank's handlers run when the rank leaves, and what that means for the process is the runtime's
+// to decide. Handlers of shared libraries stay with the C library: they run when the process ends.
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <utility>
+
+#include "base/types.h"
+#include "image/image.h"
+#include "image/objects.h"
+#include "image/rank_image.h"
+#include "image/symbols.h"
+
+namespace clump::image {
+namespace {
+
+using Handler = ExitState::Handler;
+using Signature = ExitState::Signature;
+
+std::atomic<ExitHook> exit_hook{nullptr};
+std::atomic<pid_t> host_process{0};
+
+/// False in a child of the process, where fork() has left one thread and no runtime.
+bool in_host() {
+  return exit_hook.load(std::memory_order_acquire) != nullptr &&  // acquire: pairs with release in set_exit_hook()
+         host_process.load(std::memory_order_relaxed) == static_cast<pid_t>(syscall(SYS_getpid));
+}
+
+void call(const Handler& handler, int code) {
+  switch (handler.signature) {
+    case Signature::kPlain:
+      handler.function();
+      break;
+    case Signature::kArgument:
+      reinterpret_cast<void (*)(void*)>(handler.function)(handler.argument);
+      break;
+    case Signature::kStatusAndArgument:
+      reinterpret_cast<void (*)(int, void*)>(handler.function)(code, handler.argument);
+      break;
+  }
+}
+
+int add(Image& image, std::vector<Handler> ExitState::* list, const Handler& handler) {
+  ExitState& state = image.libc().exit;
+  const std::scoped_lock lock(state.lock);
+  (state.*list).push_back(handler);
+  return 0;
+}
+
+/// Newest first. A handler may add others, which are then the newest, and may call exit().
+void run_all(Image& image, std::vector<Handler> ExitState::* list, int code) {
+  ExitState& state = image.libc().exit;
+  while (true) {
+    Handler handler;
+    {
+      const std::scoped_lock lock(state.lock);
+      if ((state.*list).empty()) return;
+      handler = (state.*list).back();
+      (state.*list).pop_back();
+    }
+    call(handler, code);
+  }
+}
+
+/// The handlers that belong to one object, when it is unloaded or destructed.
+void run_those_of(Image& image, const void* object) {
+  ExitState& state = image.libc().exit;
+  while (true) {
+    Handler handler;
+    {
+      const std::scoped_lock lock(state.lock);
+      std::size_t i = state.at_exit.size();
+      while (i > 0 && state.at_exit[i - 1].object != object) --i;
+      if (i == 0) return;
+      handler = state.at_exit[i - 1];
+      state.at_exit.erase(state.at_exit.begin() + static_cast<std::ptrdiff_t>(i) - 1);
+    }
+    call(handler, 0);
+  }
+}
+
+/// Destructors of thread_local objects. The C library runs them when a thread ends; a rank that leaves runs those of the thread
+/// that leaves before its exit handlers, as exit() does. So the list is ours, and the C library is told about it once.
+struct ThreadHandler {
+  void (*function)(void*);
+  void* argument;
+  ThreadHandler* next;
+};
+thread_local ThreadHandler* thread_handlers = nullptr;
+thread_local bool thread_registered = false;
+
+void run_thread_handlers(void*) {
+  while (thread_handlers != nullptr) {
+    ThreadHandler* handler = std::exchange(thread_handlers, thread_handlers->next);
+    const ThreadHandler copy = *handler;
+    delete handler;
+    copy.function(copy.argument);
+  }
+  thread_registered = false;
+}
+
+/// One thread of a rank leaves; others that try wait until the process ends.
+void claim_leaving(Image& image) {
+  ExitState& state = image.libc().exit;
+  {
+    const std::scoped_lock lock(state.lock);
+    if (!state.leaving || pthread_equal(state.leaver, pthread_self())) {
+      state.leaving = true;
+      state.leaver = pthread_self();
+      return;
+    }
+  }
+  while (true) pause();
+}
+
+[[noreturn]] void leave(Image& image, int code, ExitKind kind) {
+  image.output().flush();
+  if (in_host()) exit_hook.load(std::memory_order_acquire)(image.identity(), code, kind);  // acquire: see in_host()
+  switch (kind) {
+    case ExitKind::kExit: end_process(code);
+    case ExitKind::kQuickExit:
+    case ExitKind::kImmediate: break;
+  }
+  exit_process(code);
+}
+
+}  // namespace
+
+void set_exit_hook(ExitHook hook) {
+  host_process.store(static_cast<pid_t>(syscall(SYS_getpid)), std::memory_order_relaxed);
+  exit_hook.store(hook, std::memory_order_release);  // release: pairs with acquire in in_host()
+}
+
+void exit_process(int code) {
+  while (true) syscall(SYS_exit_group, code);
+}
+
+void end_process(int code) {
+  static constinit Hidden<void(int)> real{"exit"};
+  output::finish();
+  real(code);
+  __builtin_unreachable();
+}
+
+void run_rank_destructors(Image& image) {
+  const std::scoped_lock lock(image.lock);
+  while (!image.constructed.empty()) {
+    Instance* instance = image.constructed.back();
+    image.constructed.pop_back();
+    instance->stage = Stage::kDestructed;
+    run_destructors(*instance);
+  }
+}
+
+}  // namespace clump::image
+
+using namespace clump::image;  // the functions below are the C library's, outside of any namespace
+
+extern "C" {
+
+CLUMP_HOST_API void exit(int code) {
+  Image& image = current_image();
+  claim_leaving(image);
+  run_thread_handlers(nullptr);
+  run_all(image, &ExitState::at_exit, code);
+  run_rank_destructors(image);
+  leave(image, code, ExitKind::kExit);
+}
+
+CLUMP_HOST_API void quick_exit(int code) {
+  Image& image = current_image();
+  claim_leaving(image);
+  run_all(image, &ExitState::at_quick_exit, code);
+  leave(image, code, ExitKind::kQuickExit);
+}
+
+CLUMP_HOST_API void _exit(int code) {
+  if (!in_host()) exit_process(code);
+  leave(current_image(), code, ExitKind::kImmediate);
+}
+
+CLUMP_HOST_API void _Exit(int code) { _exit(code); }
+
+CLUMP_HOST_API int __cxa_atexit(void (*function)(void*), void* argument, void* object) {
+  static constinit Hidden<int(void (*)(void*), void*, void*)> real{"__cxa_atexit"};
+  Image* image = image_at(object);
+  if (image == nullptr) return real(function, argument, object);
+  return add(*image, &ExitState::at_exit,
+             {reinterpret_cast<void (*)()>(function), argument, object, Signature::kArgument});
+}
+
+// Programs get atexit() and at_quick_exit() from a part of the C library that is linked into them and calls these.
+CLUMP_HOST_API int __cxa_at_quick_exit(void (*function)(void*), void* object) {
+  static constinit Hidden<int(void (*)(void*), void*)> real{"__cxa_at_quick_exit"};
+  Image* image = image_at(object);
+  if (image == nullptr) return real(function, object);
+  return add(*image, &ExitState::at_quick_exit,
+             {reinterpret_cast<void (*)()>(function), nullptr, object, Signature::kPlain});
+}
+
+CLUMP_HOST_API int on_exit(void (*function)(int, void*), void* argument) {
+  return add(current_image(), &ExitState::at_exit,
+             {reinterpret_cast<void (*)()>(function), argument, nullptr, Signature::kStatusAndArgument});
+}
+
+CLUMP_HOST_API void __cxa_finalize(void* object) {
+  static constinit Hidden<void(void*)> real{"__cxa_finalize"};
+  Image* image = object != nullptr ? image_at(object) : nullptr;
+  if (image == nullptr) return real(object);
+  run_those_of(*image, object);
+}
+
+CLUMP_HOST_API int __cxa_thread_atexit_impl(void (*function)(void*), void* argument, void* object) {
+  static constinit Hidden<int(void (*)(void*), void*, void*)> real{"__cxa_thread_atexit_impl"};
+  static char here = 0;
+  if (image_at(object) == nullptr) return real(function, argument, object);
+  if (Instance* instance = instance_at(object)) instance->pinned = true;
+  if (!thread_registered) {
+    const int error = real(&run_thread_handlers, static_cast<void*>(nullptr), static_cast<void*>(&here));
+    if (error != 0) return error;
+    thread_registered = true;
+  }
+  thread_handlers = new ThreadHandler{function, argument, thread_handlers};
+  return 0;
+}
+
+}  // extern "C"

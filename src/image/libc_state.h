@@ -1,0 +1,68 @@
+// What the C library keeps once per process, kept once per rank instead. Each part belongs to the libc_*.cc of its name.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <ctime>
+#include <mutex>
+#include <vector>
+
+#include <pthread.h>
+
+namespace clump::image {
+
+/// exit(), quick_exit() and their handlers: libc_exit.cc.
+struct ExitState {
+  enum class Signature : std::uint8_t { kPlain, kArgument, kStatusAndArgument };
+  struct Handler {
+    void (*function)() = nullptr;
+    void* argument = nullptr;
+    void* object = nullptr;  ///< the __dso_handle of who registered it; null for on_exit
+    Signature signature = Signature::kPlain;
+  };
+  std::mutex lock;
+  std::vector<Handler> at_exit;
+  std::vector<Handler> at_quick_exit;
+  bool leaving = false;     ///< some thread is in exit()
+  pthread_t leaver{};
+};
+
+/// getopt(): libc_getopt.cc. Where it is in argv, beside optind.
+struct GetoptState {
+  char* next = nullptr;    ///< the next letter of a cluster like -abc
+  int first_operand = 1;   ///< operands that were passed over are argv[first_operand .. last_operand)
+  int last_operand = 1;
+  enum class Order : std::uint8_t { kPermute, kStop, kReturn } order = Order::kPermute;
+  bool begun = false;
+};
+
+/// rand(), random(), drand48(): libc_random.cc.
+struct RandomState {
+  std::mutex lock;
+  random_data data{};
+  char words[128] = {};
+  drand48_data drand{};
+};
+
+/// localtime(), gmtime(), asctime(), ctime(): libc_time.cc.
+struct TimeState {
+  std::tm broken_down{};
+  char text[64] = {};
+};
+
+/// setenv() and its kin: libc_environment.cc.
+struct EnvironmentState {
+  std::recursive_mutex lock;
+  std::vector<char*> table;  ///< null-terminated; `environ` points to it, unless the program has set `environ`
+};
+
+struct LibcState {
+  ExitState exit;
+  GetoptState getopt;
+  RandomState random;
+  TimeState time;
+  EnvironmentState environment;
+  char* strtok_rest = nullptr;
+};
+
+}  // namespace clump::image

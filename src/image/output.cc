@@ -1,0 +1,206 @@
+#include "image/output.h"
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+
+#include "image/rank_image.h"
+#include "image/symbols.h"
+
+namespace clump::image::output {
+namespace {
+
+/// Longer lines go out in pieces.
+constexpr std::size_t kLongestLine = 64 * 1024;
+
+/// What is behind descriptor 1 or 2, shared by all ranks.
+struct Sink {
+  std::mutex lock;
+  const Stream* open_line = nullptr;  ///< whose partial line was the last thing written
+};
+
+Sink sinks[2];
+std::atomic<bool> has_started{false};
+std::atomic<bool> has_finished{false};
+FILE* streams[2];
+bool tagging = false;
+
+std::mutex list_lock;
+RankOutput* list = nullptr;
+
+/// The system call itself: write() is ours.
+bool write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const long written = syscall(SYS_write, descriptor, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno == EAGAIN) {
+      pollfd wait{descriptor, POLLOUT, 0};
+      (void)poll(&wait, 1, -1);
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+template <int kDescriptor>
+ssize_t write_cookie(void*, const char* text, std::size_t bytes) {
+  // The C library takes 0 for failure.
+  return current_image().output().stream(kDescriptor).append({text, bytes}) ? static_cast<ssize_t>(bytes) : 0;
+}
+
+template <int kDescriptor>
+FILE* open_stream() {
+  cookie_io_functions_t functions{};
+  functions.write = write_cookie<kDescriptor>;
+  FILE* file = fopencookie(nullptr, "w", functions);
+  if (file != nullptr) {
+    static constinit Hidden<int(FILE*, char*, int, std::size_t)> real{"setvbuf"};
+    (*real)(file, nullptr, _IONBF, 0);
+  }
+  return file;
+}
+
+}  // namespace
+
+void start() {
+  streams[0] = open_stream<1>();
+  streams[1] = open_stream<2>();
+  if (streams[0] == nullptr || streams[1] == nullptr) return;
+  stdout = streams[0];
+  stderr = streams[1];
+  has_started.store(true, std::memory_order_release);  // release: pairs with acquire in started()
+}
+
+void set_tagging(bool tag) { tagging = tag; }
+
+bool started() { return has_started.load(std::memory_order_acquire); }  // acquire: pairs with start()
+
+int descriptor_of(const FILE* file) {
+  if (!started() || file == nullptr) return 0;
+  return file == streams[0] ? STDOUT_FILENO : file == streams[1] ? STDERR_FILENO : 0;
+}
+
+void Stream::tag_lines(std::string_view text, std::string& out) {
+  bool at_begin = !mid_line_;
+  while (!text.empty()) {
+    if (at_begin) {
+      out += '[';
+      out += std::to_string(rank_->rank);
+      out += "] ";
+    }
+    const std::size_t end = text.find('\n');
+    const std::size_t length = end == std::string_view::npos ? text.size() : end + 1;
+    out.append(text.substr(0, length));
+    text.remove_prefix(length);
+    at_begin = true;
+  }
+}
+
+bool Stream::write_out(std::string_view text) {
+  if (text.empty()) return true;
+  std::string tagged;
+  if (tagging && rank_ != nullptr && !redirected_) {
+    tag_lines(text, tagged);
+    text = tagged;
+  }
+  mid_line_ = text.back() != '\n';
+  if (redirected_) return write_all(descriptor_, text);
+  Sink& sink = sinks[descriptor_ - 1];
+  const std::scoped_lock lock(sink.lock);
+  if (sink.open_line != nullptr && sink.open_line != this) write_all(descriptor_, "\n");
+  sink.open_line = mid_line_ ? this : nullptr;
+  return write_all(descriptor_, text);
+}
+
+bool Stream::append(std::string_view text) {
+  const std::scoped_lock lock(lock_);
+  if (has_finished.load(std::memory_order_relaxed)) return write_out(text);  // relaxed: set when one thread is left
+  const std::size_t last = text.rfind('\n');
+  if (last == std::string_view::npos) {
+    partial_.append(text);
+    if (partial_.size() < kLongestLine) return true;
+    const std::string long_line = std::move(partial_);
+    partial_.clear();
+    return write_out(long_line);
+  }
+  const std::string_view lines = text.substr(0, last + 1);
+  bool good = false;
+  if (partial_.empty()) {
+    good = write_out(lines);
+  } else {
+    partial_.append(lines);
+    good = write_out(partial_);
+    partial_.clear();
+  }
+  partial_.append(text.substr(last + 1));
+  return good;
+}
+
+bool Stream::flush() {
+  const std::scoped_lock lock(lock_);
+  const std::string rest = std::move(partial_);
+  partial_.clear();
+  return write_out(rest);
+}
+
+void Stream::flush_if_free() {
+  const std::unique_lock lock(lock_, std::try_to_lock);
+  if (!lock.owns_lock() || partial_.empty()) return;
+  // The line will get no more: end it, so that what mpiexec says next begins a line.
+  partial_ += '\n';
+  write_out(partial_);
+  partial_.clear();
+}
+
+void Stream::redirect(int descriptor) {
+  flush();
+  const std::scoped_lock lock(lock_);
+  if (redirected_) close(descriptor_);
+  descriptor_ = descriptor;
+  redirected_ = true;
+  mid_line_ = false;
+}
+
+RankOutput::RankOutput(const fiber::Identity* rank) : standard_(rank, 1), error_(rank, 2) {
+  const std::scoped_lock lock(list_lock);
+  next_ = list;
+  list = this;
+}
+
+RankOutput::~RankOutput() {
+  const std::scoped_lock lock(list_lock);
+  for (RankOutput** link = &list; *link != nullptr; link = &(*link)->next_) {
+    if (*link == this) {
+      *link = next_;
+      return;
+    }
+  }
+}
+
+bool RankOutput::flush() {
+  const bool standard = standard_.flush();
+  return error_.flush() && standard;
+}
+
+void finish() {
+  const std::scoped_lock lock(list_lock);
+  for (RankOutput* output = list; output != nullptr; output = output->next_) (void)output->flush();
+  has_finished.store(true, std::memory_order_relaxed);  // relaxed: see append()
+}
+
+void flush_all() {
+  const std::unique_lock lock(list_lock, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  for (RankOutput* output = list; output != nullptr; output = output->next_) {
+    output->standard_.flush_if_free();
+    output->error_.flush_if_free();
+  }
+}
+
+}  // namespace clump::image::output

@@ -1,0 +1,76 @@
+// Output of ranks, line by line: whatever a rank writes to stdout or stderr, in whatever pieces, goes to the descriptor in whole
+// lines, each with one write(2), so that the lines of ranks never mix. A partial line goes out when the rank flushes or ends;
+// if another rank's line comes before its rest, a line break is put between them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "fiber/identity.h"
+
+namespace clump::image::output {
+
+/// Makes the C library's `stdout` and `stderr` streams that end here. Before any constructor of the program.
+void start();
+/// Puts "[rank] " in front of each line. Before the first output.
+void set_tagging(bool tag);
+bool started();
+/// 1 or 2 for the streams that start() made, 0 for any other.
+int descriptor_of(const std::FILE* file);
+
+/// One of a rank's two streams.
+class Stream {
+ public:
+  Stream(const fiber::Identity* rank, int descriptor) : rank_(rank), descriptor_(descriptor) {}
+
+  /// Takes all of `text`. Blocks while the descriptor does. False with errno if it cannot be written.
+  bool append(std::string_view text);
+  /// Writes the partial line, if there is one.
+  bool flush();
+  /// Never blocks on another thread of the rank: for the end of a process that has crashed.
+  void flush_if_free();
+  /// From now on to another descriptor, as freopen() does. Takes it over.
+  void redirect(int descriptor);
+
+ private:
+  bool write_out(std::string_view text);
+  void tag_lines(std::string_view text, std::string& out);
+
+  const fiber::Identity* rank_;
+  int descriptor_;
+  bool redirected_ = false;
+  bool mid_line_ = false;  ///< the last byte written was not the end of a line
+  std::mutex lock_;
+  std::string partial_;
+};
+
+/// A rank's streams. All of them are known to flush_all().
+class RankOutput {
+ public:
+  explicit RankOutput(const fiber::Identity* rank);
+  ~RankOutput();
+  RankOutput(const RankOutput&) = delete;
+  RankOutput& operator=(const RankOutput&) = delete;
+
+  /// `descriptor` is 1 or 2.
+  Stream& stream(int descriptor) { return descriptor == 2 ? error_ : standard_; }
+  bool flush();
+
+ private:
+  friend void flush_all();
+  friend void finish();
+  Stream standard_;
+  Stream error_;
+  RankOutput* next_ = nullptr;
+};
+
+/// Writes every rank's partial lines; what comes later is written as it comes. When all ranks have left.
+void finish();
+/// Writes every rank's partial lines. What a stream's own thread is busy with stays out. Before the process ends.
+void flush_all();
+
+}  // namespace clump::image::output

@@ -1,0 +1,106 @@
+#include "image/rank_image.h"
+
+#include <set>
+
+#include "image/arena.h"
+#include "image/objects.h"
+
+namespace clump::image {
+namespace {
+
+void visit(Object* object, const std::set<Object*>& wanted, std::set<Object*>& seen, std::vector<Object*>& order) {
+  if (!seen.insert(object).second) return;
+  for (Object* needed : object->needed) visit(needed, wanted, seen, order);
+  if (wanted.count(object) != 0) order.push_back(object);
+}
+
+}  // namespace
+
+// ld.so walks depth first from the last object to the first, and constructs an object after all that it needs.
+std::vector<Object*> construction_order(const std::vector<Object*>& objects) {
+  const std::set<Object*> wanted(objects.begin(), objects.end());
+  std::set<Object*> seen;
+  std::vector<Object*> order;
+  for (auto object = objects.rbegin(); object != objects.rend(); ++object) visit(*object, wanted, seen, order);
+  return order;
+}
+
+bool Image::uses_original(const Object& object) const { return native_ && !object.is_template; }
+
+Instance* Image::instance(const Object& object) const {
+  const auto id = static_cast<std::size_t>(object.id);
+  return id < instances_.size() ? instances_[id].get() : nullptr;
+}
+
+std::vector<Instance*> Image::instances() const {
+  std::vector<Instance*> all;
+  for (const std::unique_ptr<Instance>& instance : instances_) {
+    if (instance != nullptr) all.push_back(instance.get());
+  }
+  return all;
+}
+
+base::Status Image::add(const std::vector<Object*>& objects, std::vector<Instance*>* made) {
+  const std::scoped_lock hold(lock);
+  const Registry& registry = Registry::get();
+  const auto count = static_cast<std::size_t>(registry.size());
+  if (instances_.size() < count) instances_.resize(count);
+  if (deltas_.size() < count) deltas_.resize(count);
+
+  std::vector<Instance*> fresh;
+  std::vector<const Object*> wanted(objects.begin(), objects.end());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const Object& object = *wanted[i];
+    const auto id = static_cast<std::size_t>(object.id);
+    if (!object.is_private || uses_original(object) || instances_[id] != nullptr) continue;
+    instances_[id] = std::make_unique<Instance>(registry.at(object.id), *this);
+    CLUMP_TRY(reserve(*instances_[id]));
+    deltas_[id] = instances_[id]->delta;
+    fresh.push_back(instances_[id].get());
+    for (const std::int32_t target : object.snapshot.targets) wanted.push_back(&registry.at(target));
+  }
+  for (Instance* instance : fresh) CLUMP_TRY(fill(*instance));
+  for (Instance* instance : fresh) {
+    relocate(*instance);
+    if (instance->needs_tls) with_tls_.push_back(instance);
+  }
+  if (made != nullptr) *made = std::move(fresh);
+  return {};
+}
+
+void Image::remove(Instance& instance) {
+  const std::scoped_lock hold(lock);
+  const auto id = static_cast<std::size_t>(instance.object.id);
+  arena::release(instance.begin, instance.bytes);
+  std::erase(with_tls_, &instance);
+  std::erase(constructed, &instance);
+  deltas_[id] = 0;
+  instances_[id] = nullptr;
+}
+
+std::uintptr_t Image::translate(std::uintptr_t original) const {
+  const Object* object = Registry::get().find(original);
+  if (object == nullptr || !object->is_private) return original;
+  const Instance* mine = instance(*object);
+  return mine != nullptr ? mine->here(original) : original;
+}
+
+void* Image::variable(int number) {
+  return native_ ? original_variable(number) : variable_of(variables_, number);
+}
+
+void* Image::variable_for(void* original) {
+  const auto address = reinterpret_cast<std::uintptr_t>(original);
+  const Object* owner = Registry::get().find(address);
+  // A program that holds the variable itself has it in its image.
+  if (native_ || (owner != nullptr && owner->is_private)) return reinterpret_cast<void*>(translate(address));
+  const int number = variable_at(address);
+  return number >= 0 ? variable_of(variables_, number) : original;
+}
+
+void Image::relocate_thread() {
+  const std::scoped_lock hold(lock);
+  for (const Instance* instance : with_tls_) image::relocate_thread(*instance);
+}
+
+}  // namespace clump::image

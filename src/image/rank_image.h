@@ -1,0 +1,108 @@
+// Image: everything that one rank has to itself in this process, besides its threads.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/status.h"
+#include "fiber/identity.h"
+#include "image/instance.h"
+#include "image/libc_state.h"
+#include "image/output.h"
+#include "image/variables.h"
+
+namespace clump::image {
+
+/// A program of the job, with what it needs.
+struct Program {
+  Object* main = nullptr;
+  std::vector<Object*> objects;             ///< private ones, in load order; `main` first
+  std::vector<Object*> construction_order;  ///< the same, dependencies first
+};
+
+/// Dependencies first, in the order in which ld.so runs constructors; private objects only.
+std::vector<Object*> construction_order(const std::vector<Object*>& objects);
+
+class Image {
+ public:
+  /// `native`: the rank runs on the originals of the main program.
+  Image(fiber::Identity* identity, bool native) : identity_(identity), native_(native), output_(identity) {}
+  Image(const Image&) = delete;
+  Image& operator=(const Image&) = delete;
+
+  fiber::Identity* identity() const { return identity_; }
+  bool native() const { return native_; }
+
+  /// The rank's copy of an object; null if it has none, as for shared ones and for the native rank's originals.
+  Instance* instance(const Object& object) const;
+  /// Makes copies of objects that it has none of yet, and of all private objects that their data points into. `made`, if given,
+  /// gets those that were made. Nothing runs.
+  base::Status add(const std::vector<Object*>& objects, std::vector<Instance*>* made);
+  /// Unmaps a copy.
+  void remove(Instance& instance);
+
+  /// By object number: where the rank's copy is, relative to the original.
+  const std::ptrdiff_t* deltas() const { return deltas_.data(); }
+  std::uintptr_t translate(std::uintptr_t original) const;
+  /// This rank's counterpart of one of the C library's variables.
+  void* variable(int number);
+  template <typename T>
+  T* variable(T* original) {
+    return static_cast<T*>(variable_for(original));
+  }
+
+  /// The originals that this rank has as they are: objects of the main program, for the native rank.
+  bool uses_original(const Object& object) const;
+
+  /// Thread-local variables of all its copies, for a thread that has just begun.
+  void relocate_thread();
+
+  const Program* program = nullptr;
+  /// Held while copies are added, opened or closed; recursive, because constructors open libraries.
+  std::recursive_mutex lock;
+  /// In the order in which constructors ran.
+  std::vector<Instance*> constructed;
+  std::vector<Instance*> instances() const;
+  int argc = 0;
+  char** argv = nullptr;
+
+  LibcState& libc() { return libc_; }
+  output::RankOutput& output() { return output_; }
+
+ private:
+  void* variable_for(void* original);
+
+  fiber::Identity* identity_;
+  bool native_;
+  std::vector<std::unique_ptr<Instance>> instances_;  // by object number
+  std::vector<std::ptrdiff_t> deltas_;
+  std::vector<Instance*> with_tls_;
+  Variables variables_;
+  LibcState libc_;
+  output::RankOutput output_;
+};
+
+/// The calling thread's image. A thread that belongs to no rank gets the native one.
+Image& current_image();
+/// The rank's; the native one for null and for ranks without an image of their own.
+Image& image_of(const fiber::Identity* rank);
+/// The image whose code or data holds `address`; null if the address belongs to nothing private.
+Image* image_at(const void* address);
+/// The instance that holds `address`, if it lies in a copy.
+Instance* instance_at(const void* address);
+/// The private object that an address in a copy, in an original or in a template belongs to, and the address in the original.
+Object* original_of(const void* address, std::uintptr_t* original);
+
+/// Runs the destructors of all of the rank's copies, the last constructed first. What ld.so constructed, it destructs.
+void run_rank_destructors(Image& image);
+
+/// Whether capture() has been called: there are, or will be, several images.
+bool captured();
+
+}  // namespace clump::image

@@ -1,0 +1,87 @@
+#include "image/relocations.h"
+
+#include "image/arch.h"
+#include "image/objects.h"
+
+namespace clump::image {
+namespace {
+
+using Found = std::function<void(std::uintptr_t)>;
+
+/// DT_RELR: an even entry is the address of a word; an odd one is a bit map of the 63 words that follow the last.
+void for_each_relative(const Object& object, const Found& found) {
+  std::uintptr_t next = 0;
+  for (const ElfW(Relr) entry : object.dynamic.relative) {
+    if ((entry & 1) == 0) {
+      next = object.dynamic.base + entry;
+      found(next);
+      next += sizeof(std::uintptr_t);
+      continue;
+    }
+    std::uintptr_t place = next;
+    for (ElfW(Relr) bits = entry >> 1; bits != 0; bits >>= 1, place += sizeof(std::uintptr_t)) {
+      if ((bits & 1) != 0) found(place);
+    }
+    next += 63 * sizeof(std::uintptr_t);
+  }
+}
+
+/// The definition that a copied variable was copied from: the first in load order outside the program.
+const ElfW(Sym)* source_of_copy(const Object& program, const char* name, const Object** owner) {
+  const Registry& registry = Registry::get();
+  for (int id = 0; id < registry.size(); ++id) {
+    const Object& object = registry.at(id);
+    if (&object == &program) continue;
+    if (const ElfW(Sym)* symbol = object.dynamic.find(name)) {
+      *owner = &object;
+      return symbol;
+    }
+  }
+  return nullptr;
+}
+
+/// A copied variable holds addresses where its source does, a table of virtual functions for example.
+void copied_words(const Object& object, const ElfW(Rela)& relocation, const Found& found) {
+  const ElfW(Sym)& symbol = object.dynamic.symbols[ELF64_R_SYM(relocation.r_info)];
+  const Object* owner = nullptr;
+  const ElfW(Sym)* source = source_of_copy(object, object.dynamic.name_of(symbol), &owner);
+  if (source == nullptr) return;
+  const std::uintptr_t from = owner->dynamic.base + source->st_value;
+  const std::uintptr_t to = object.dynamic.base + relocation.r_offset;
+  for_each_address_word(*owner, [&](std::uintptr_t place) {
+    if (place - from < symbol.st_size) found(to + (place - from));
+  });
+}
+
+void for_each_in(std::span<const ElfW(Rela)> relocations, const Object& object, const Found& found) {
+  for (const ElfW(Rela)& relocation : relocations) {
+    switch (arch::effect_of(static_cast<std::uint32_t>(ELF64_R_TYPE(relocation.r_info)))) {
+      case arch::Effect::kAddress:
+        found(object.dynamic.base + relocation.r_offset);
+        break;
+      case arch::Effect::kCopy:
+        copied_words(object, relocation, found);
+        break;
+      case arch::Effect::kOther:
+        break;
+    }
+  }
+}
+
+}  // namespace
+
+void for_each_address_word(const Object& object, const Found& found) {
+  for_each_in(object.dynamic.relocations, object, found);
+  for_each_in(object.dynamic.plt_relocations, object, found);
+  for_each_relative(object, found);
+}
+
+void for_each_copied_variable(const Object& object, const std::function<void(std::uintptr_t, std::size_t)>& found) {
+  for (const ElfW(Rela)& relocation : object.dynamic.relocations) {
+    if (arch::effect_of(static_cast<std::uint32_t>(ELF64_R_TYPE(relocation.r_info))) != arch::Effect::kCopy) continue;
+    const ElfW(Sym)& symbol = object.dynamic.symbols[ELF64_R_SYM(relocation.r_info)];
+    found(object.dynamic.base + relocation.r_offset, symbol.st_size);
+  }
+}
+
+}  // namespace clump::image

@@ -1,0 +1,168 @@
+#include "image/snapshot.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <set>
+
+#include "image/objects.h"
+#include "image/relocations.h"
+#include "image/variables.h"
+
+namespace clump::image {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+/// Shorter stretches without addresses are cheaper to copy than to map.
+constexpr std::size_t kWorthMapping = 64 * kPage;
+
+constexpr std::uintptr_t page_down(std::uintptr_t address) { return address & ~(kPage - 1); }
+constexpr std::uintptr_t page_up(std::uintptr_t address) { return page_down(address + kPage - 1); }
+
+bool is_zero(std::uintptr_t page) {
+  const auto* words = reinterpret_cast<const std::uint64_t*>(page);
+  return std::all_of(words, words + kPage / sizeof(std::uint64_t), [](std::uint64_t word) { return word == 0; });
+}
+
+/// Descriptors that live as long as the process: out of the way of programs that expect small numbers.
+int move_up(int fd) {
+  constexpr int kOutOfTheWay = 200;
+  const int high = fcntl(fd, F_DUPFD_CLOEXEC, kOutOfTheWay);
+  if (high < 0) return fd;
+  close(fd);
+  return high;
+}
+
+int protection_of(const ElfW(Phdr)& segment) {
+  return ((segment.p_flags & PF_R) != 0 ? PROT_READ : 0) | ((segment.p_flags & PF_W) != 0 ? PROT_WRITE : 0) |
+         ((segment.p_flags & PF_X) != 0 ? PROT_EXEC : 0);
+}
+
+/// The private object that an address belongs to. One past the end of an object is still the object's, as for an array.
+const Object* owner_of(const Object& from, std::uintptr_t address) {
+  if (address - from.begin <= from.end - from.begin) return &from;
+  const Object* found = Registry::get().find(address);
+  return found != nullptr && found->is_private ? found : nullptr;
+}
+
+}  // namespace
+
+base::Status Snapshot::take(Object& object) {
+  sort_words(object);
+  list_code(object);
+  file = open(object.path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return base::fail(MPI_ERR_SPAWN, "cannot open {}: {}", object.path, std::strerror(errno));
+  file = move_up(file);
+  CLUMP_TRY(store_data(object));
+  taken_ = true;
+  return {};
+}
+
+void Snapshot::sort_words(const Object& object) {
+  std::uintptr_t tls_begin = 0;
+  std::uintptr_t tls_bytes = 0;
+  for (const ElfW(Phdr)& segment : object.segments) {
+    if (segment.p_type != PT_TLS) continue;
+    tls_begin = object.dynamic.base + segment.p_vaddr;
+    tls_bytes = segment.p_filesz;
+  }
+
+  for_each_address_word(object, [&](std::uintptr_t place) {
+    std::uintptr_t target = 0;
+    std::memcpy(&target, reinterpret_cast<const void*>(place), sizeof target);
+    if (const Object* owner = owner_of(object, target)) {
+      words.push_back({place, target, owner->id});
+      if (place - tls_begin < tls_bytes) tls_words.push_back({place - tls_begin, target, owner->id});
+    } else if (const int variable = variable_at(target); variable >= 0) {
+      variable_words.push_back({place, variable});
+    }
+  });
+  std::sort(words.begin(), words.end(), [](const Word& a, const Word& b) { return a.place < b.place; });
+
+  std::set<std::int32_t> distinct{object.id};
+  for (const Word& word : words) distinct.insert(word.object);
+  targets.assign(distinct.begin(), distinct.end());
+}
+
+void Snapshot::list_code(const Object& object) {
+  for (const ElfW(Phdr)& segment : object.segments) {
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) != 0 || segment.p_filesz == 0) continue;
+    const std::uintptr_t begin = page_down(object.dynamic.base + segment.p_vaddr);
+    const std::uintptr_t end = page_up(object.dynamic.base + segment.p_vaddr + segment.p_filesz);
+    const std::uint64_t offset = page_down(segment.p_offset);
+    // Neighbours become one mapping, executable as a whole: a thousand ranks would otherwise need three times as many.
+    if (!code.empty() && code.back().begin - code.back().file_offset == begin - offset &&
+        page_up(code.back().begin + code.back().bytes) == begin) {
+      code.back().bytes = end - code.back().begin;
+      code.back().protection |= protection_of(segment);
+    } else {
+      code.push_back({begin, end - begin, offset, protection_of(segment)});
+    }
+  }
+}
+
+base::Status Snapshot::store_data(const Object& object) {
+  std::set<std::uintptr_t> with_words;
+  for (const Word& word : words) with_words.insert(page_down(word.place));
+  for (const VariableWord& word : variable_words) with_words.insert(page_down(word.place));
+  std::set<std::uintptr_t> with_copies;
+  for_each_copied_variable(object, [&](std::uintptr_t begin, std::size_t bytes) {
+    for (std::uintptr_t page = page_down(begin); page < begin + bytes; page += kPage) with_copies.insert(page);
+  });
+
+  const auto add_page = [&](std::uintptr_t page, bool untouched) {
+    if (!data.empty() && data.back().begin + data.back().bytes == page && data.back().mapped == untouched) {
+      data.back().bytes += kPage;
+    } else {
+      data.push_back({page, kPage, untouched, 0});
+    }
+  };
+  for (const ElfW(Phdr)& segment : object.segments) {
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) == 0) continue;
+    const std::uintptr_t begin = object.dynamic.base + segment.p_vaddr;
+    const std::uintptr_t from_file = page_up(begin + segment.p_filesz);
+    for (std::uintptr_t page = page_down(begin); page < from_file; page += kPage) {
+      if (with_words.count(page) != 0) {
+        add_page(page, false);
+      } else if (!is_zero(page)) {
+        add_page(page, true);
+      }
+    }
+    // Beyond what the file holds all is zero, but for what ld.so wrote: no need to look at (and so to touch) every page.
+    for (const std::uintptr_t page : with_copies) {
+      if (page >= from_file && page < page_up(begin + segment.p_memsz)) add_page(page, false);
+    }
+  }
+
+  bool any_mapped = false;
+  for (DataPart& part : data) {
+    part.mapped = part.mapped && part.bytes >= kWorthMapping;
+    any_mapped = any_mapped || part.mapped;
+    part.stored_at = stored_bytes;
+    stored_bytes += part.bytes;
+  }
+  if (stored_bytes == 0) return {};
+
+  const int fd = memfd_create("clump-snapshot", MFD_CLOEXEC);
+  if (fd < 0 || ftruncate(fd, static_cast<off_t>(stored_bytes)) != 0) {
+    return base::fail(MPI_ERR_SPAWN, "cannot make a memory file of {} bytes: {}", stored_bytes, std::strerror(errno));
+  }
+  void* map = mmap(nullptr, stored_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (map == MAP_FAILED) return base::fail(MPI_ERR_SPAWN, "cannot map a memory file: {}", std::strerror(errno));
+  for (const DataPart& part : data) {
+    std::memcpy(static_cast<std::byte*>(map) + part.stored_at, reinterpret_cast<const void*>(part.begin), part.bytes);
+  }
+  stored = static_cast<const std::byte*>(map);
+  if (any_mapped) {
+    store = move_up(fd);
+  } else {
+    close(fd);
+  }
+  return {};
+}
+
+}  // namespace clump::image

@@ -1,0 +1,72 @@
+// The writable data of an object as ld.so left it: relocated, but before any constructor has run. Copies are made from it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/status.h"
+
+namespace clump::image {
+
+struct Object;
+
+/// A word that holds an address: `place` holds `target`. Both are addresses in the originals.
+struct Word {
+  std::uintptr_t place = 0;
+  std::uintptr_t target = 0;
+  std::int32_t object = 0;  ///< number of the object that `target` lies in
+};
+
+/// A word of the data that holds the address of one of the C library's variables that each rank has to itself.
+struct VariableWord {
+  std::uintptr_t place = 0;
+  int variable = 0;  ///< see variables.h
+};
+
+/// A stretch of file that a copy maps unchanged: code and constants.
+struct CodePart {
+  std::uintptr_t begin = 0;
+  std::size_t bytes = 0;
+  std::uint64_t file_offset = 0;
+  int protection = 0;
+};
+
+/// A stretch of data, whole pages. What no part covers is zero.
+struct DataPart {
+  std::uintptr_t begin = 0;
+  std::size_t bytes = 0;
+  bool mapped = false;         ///< from the store, without being touched: a long stretch that holds no address
+  std::uint64_t stored_at = 0;  ///< offset in the store
+};
+
+class Snapshot {
+ public:
+  bool taken() const { return taken_; }
+
+  /// Reads the object's memory. Before any of its constructors runs. All private objects are known by then.
+  base::Status take(Object& object);
+
+  /// Words that point into private objects, in the order of their places.
+  std::vector<Word> words;
+  std::vector<VariableWord> variable_words;
+  /// Words of the initial thread-local data; their places are relative to its begin.
+  std::vector<Word> tls_words;
+  std::vector<CodePart> code;
+  std::vector<DataPart> data;
+  /// Objects that `words` point into, itself included, each once.
+  std::vector<std::int32_t> targets;
+  int file = -1;   ///< the object's file: what `code` is mapped from
+  int store = -1;  ///< memfd: what mapped data parts are mapped from
+  const std::byte* stored = nullptr;  ///< the store's bytes
+  std::size_t stored_bytes = 0;
+
+ private:
+  void sort_words(const Object& object);
+  void list_code(const Object& object);
+  base::Status store_data(const Object& object);
+  bool taken_ = false;
+};
+
+}  // namespace clump::image

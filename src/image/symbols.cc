@@ -1,0 +1,225 @@
+#include "image/symbols.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace clump::image {
+namespace {
+
+/// ld.so makes most addresses in a dynamic section absolute, but not all, and none in a section it cannot write.
+std::uintptr_t absolute(const link_map& map, std::uintptr_t address) {
+  return address < map.l_addr ? address + map.l_addr : address;
+}
+
+template <typename T>
+const T* pointer_to(const link_map& map, std::uintptr_t address) {
+  return reinterpret_cast<const T*>(absolute(map, address));
+}
+
+/// Collects a table from its two entries, in whichever order they come.
+template <typename T>
+struct Table {
+  std::uintptr_t address = 0;
+  std::size_t bytes = 0;
+  std::span<const T> in(const link_map& map) const {
+    if (address == 0) return {};
+    return {pointer_to<T>(map, address), bytes / sizeof(T)};
+  }
+};
+
+std::uint32_t gnu_hash_of(const char* name) {
+  std::uint32_t hash = 5381;
+  for (; *name != '\0'; ++name) hash = hash * 33 + static_cast<unsigned char>(*name);
+  return hash;
+}
+
+std::uint32_t sysv_hash_of(const char* name) {
+  std::uint32_t hash = 0;
+  for (; *name != '\0'; ++name) {
+    hash = (hash << 4) + static_cast<unsigned char>(*name);
+    const std::uint32_t high = hash & 0xf0000000U;
+    hash = (hash ^ (high >> 24)) & ~high;
+  }
+  return hash;
+}
+
+/// Of several versions of a name, the one that is not hidden wins; a hidden one is better than nothing.
+class BestVersion {
+ public:
+  BestVersion(const Dynamic& object, const char* name) : object_(object), name_(name) {}
+
+  void consider(std::uint32_t index) {
+    const ElfW(Sym)& symbol = object_.symbols[index];
+    if (symbol.st_shndx == SHN_UNDEF || std::strcmp(object_.name_of(symbol), name_) != 0) return;
+    const bool hidden = object_.versions != nullptr && (object_.versions[index] & 0x8000) != 0;
+    if (best_ == nullptr || (best_hidden_ && !hidden)) {
+      best_ = &symbol;
+      best_hidden_ = hidden;
+    }
+  }
+  const ElfW(Sym)* best() const { return best_; }
+
+ private:
+  const Dynamic& object_;
+  const char* name_;
+  const ElfW(Sym)* best_ = nullptr;
+  bool best_hidden_ = false;
+};
+
+void search_gnu_hash(const Dynamic& object, const char* name, BestVersion& found) {
+  const std::uint32_t* header = object.gnu_hash;
+  const std::uint32_t buckets = header[0];
+  const std::uint32_t first_symbol = header[1];
+  const std::uint32_t bloom_words = header[2];
+  if (buckets == 0) return;
+  const std::uint32_t* bucket = header + 4 + bloom_words * (sizeof(ElfW(Addr)) / sizeof(std::uint32_t));
+  const std::uint32_t* chain = bucket + buckets;
+  const std::uint32_t hash = gnu_hash_of(name);
+  std::uint32_t index = bucket[hash % buckets];
+  if (index < first_symbol) return;
+  while (true) {
+    const std::uint32_t entry = chain[index - first_symbol];
+    if ((entry | 1U) == (hash | 1U)) found.consider(index);
+    if ((entry & 1U) != 0) return;
+    ++index;
+  }
+}
+
+void search_sysv_hash(const Dynamic& object, const char* name, BestVersion& found) {
+  const std::uint32_t buckets = object.sysv_hash[0];
+  if (buckets == 0) return;
+  const std::uint32_t* bucket = object.sysv_hash + 2;
+  const std::uint32_t* chain = bucket + buckets;
+  for (std::uint32_t index = bucket[sysv_hash_of(name) % buckets]; index != STN_UNDEF; index = chain[index]) {
+    found.consider(index);
+  }
+}
+
+void* definition_after(const char* name, const link_map* map) {
+  for (; map != nullptr; map = map->l_next) {
+    if (map->l_ld == nullptr) continue;
+    const Dynamic object(*map);
+    if (const ElfW(Sym)* symbol = object.find(name)) {
+      if (void* address = address_of(object, *symbol)) return address;
+    }
+  }
+  return nullptr;
+}
+
+[[noreturn]] void die_without(const char* name) {
+  constexpr char kBefore[] = "clump: the C library has no function ";
+  (void)!syscall(SYS_write, STDERR_FILENO, kBefore, sizeof kBefore - 1);
+  (void)!syscall(SYS_write, STDERR_FILENO, name, std::strlen(name));
+  (void)!syscall(SYS_write, STDERR_FILENO, "\n", 1);
+  syscall(SYS_exit_group, 127);
+  __builtin_unreachable();
+}
+
+}  // namespace
+
+Dynamic::Dynamic(const link_map& map) : base(map.l_addr) {
+  Table<ElfW(Rela)> rela;
+  Table<ElfW(Rela)> plt;
+  Table<ElfW(Relr)> relr;
+  Table<std::uintptr_t> preinit_table;
+  Table<std::uintptr_t> init_table;
+  Table<std::uintptr_t> fini_table;
+  std::uintptr_t soname_offset = 0;
+  bool has_soname = false;
+  for (const ElfW(Dyn)* entry = map.l_ld; entry->d_tag != DT_NULL; ++entry) {
+    const std::uintptr_t value = entry->d_un.d_val;
+    switch (entry->d_tag) {
+      case DT_SYMTAB: symbols = pointer_to<ElfW(Sym)>(map, value); break;
+      case DT_STRTAB: strings = pointer_to<char>(map, value); break;
+      case DT_GNU_HASH: gnu_hash = pointer_to<std::uint32_t>(map, value); break;
+      case DT_HASH: sysv_hash = pointer_to<std::uint32_t>(map, value); break;
+      case DT_VERSYM: versions = pointer_to<ElfW(Half)>(map, value); break;
+      case DT_RELA: rela.address = value; break;
+      case DT_RELASZ: rela.bytes = value; break;
+      case DT_JMPREL: plt.address = value; break;
+      case DT_PLTRELSZ: plt.bytes = value; break;
+      case DT_RELR: relr.address = value; break;
+      case DT_RELRSZ: relr.bytes = value; break;
+      case DT_PREINIT_ARRAY: preinit_table.address = value; break;
+      case DT_PREINIT_ARRAYSZ: preinit_table.bytes = value; break;
+      case DT_INIT_ARRAY: init_table.address = value; break;
+      case DT_INIT_ARRAYSZ: init_table.bytes = value; break;
+      case DT_FINI_ARRAY: fini_table.address = value; break;
+      case DT_FINI_ARRAYSZ: fini_table.bytes = value; break;
+      case DT_INIT: init = absolute(map, value); break;
+      case DT_FINI: fini = absolute(map, value); break;
+      case DT_SONAME:
+        soname_offset = value;
+        has_soname = true;
+        break;
+      default: break;
+    }
+  }
+  relocations = rela.in(map);
+  plt_relocations = plt.in(map);
+  relative = relr.in(map);
+  preinit_array = preinit_table.in(map);
+  init_array = init_table.in(map);
+  fini_array = fini_table.in(map);
+  if (has_soname && strings != nullptr) soname = strings + soname_offset;
+}
+
+const ElfW(Sym)* Dynamic::find(const char* name) const {
+  if (symbols == nullptr || strings == nullptr) return nullptr;
+  BestVersion found(*this, name);
+  if (gnu_hash != nullptr) {
+    search_gnu_hash(*this, name, found);
+  } else if (sysv_hash != nullptr) {
+    search_sysv_hash(*this, name, found);
+  }
+  return found.best();
+}
+
+const link_map* first_loaded() { return _r_debug.r_map; }
+
+void* address_of(const Dynamic& object, const ElfW(Sym)& symbol) {
+  const std::uintptr_t address =
+      symbol.st_shndx == SHN_ABS ? symbol.st_value : object.base + symbol.st_value;
+  switch (ELF64_ST_TYPE(symbol.st_info)) {
+    case STT_TLS:
+      return nullptr;
+    case STT_GNU_IFUNC:
+      return reinterpret_cast<void* (*)()>(address)();
+    default:
+      return reinterpret_cast<void*>(address);
+  }
+}
+
+const link_map* loaded_at(const void* address) {
+  const auto where = reinterpret_cast<std::uintptr_t>(address);
+  // Objects do not overlap, so the one that begins last before the address holds it, if any does.
+  const link_map* best = nullptr;
+  for (const link_map* map = first_loaded(); map != nullptr; map = map->l_next) {
+    const auto dynamic = reinterpret_cast<std::uintptr_t>(map->l_ld);
+    if (dynamic == 0 || map->l_addr > where) continue;
+    if (best == nullptr || map->l_addr > best->l_addr) best = map;
+  }
+  return best;
+}
+
+void* next_definition(const char* name, const void* after) {
+  const link_map* map = loaded_at(after);
+  return definition_after(name, map != nullptr ? map->l_next : first_loaded());
+}
+
+void* hidden_definition(const char* name) {
+  static constexpr char kHere = 0;
+  void* found = next_definition(name, &kHere);
+  if (found == nullptr) {
+    // Preloaded libraries may come after the C library where a program was started by hand.
+    const link_map* libc = first_loaded();
+    while (libc != nullptr && std::strstr(libc->l_name, "/libc.so.6") == nullptr) libc = libc->l_next;
+    found = libc != nullptr ? definition_after(name, libc) : nullptr;
+  }
+  if (found == nullptr) die_without(name);
+  return found;
+}
+
+}  // namespace clump::image

@@ -1,0 +1,39 @@
+#include "image/variables.h"
+
+#include <getopt.h>
+#include <unistd.h>
+
+namespace clump::image {
+namespace {
+
+struct Entry {
+  void* original;  // as every reference in the process sees it
+  void* (*of)(Variables&);
+};
+
+Entry entry(int number) {
+  switch (number) {
+    case 0: return {&::optarg, [](Variables& v) -> void* { return &v.optarg; }};
+    case 1: return {&::optind, [](Variables& v) -> void* { return &v.optind; }};
+    case 2: return {&::opterr, [](Variables& v) -> void* { return &v.opterr; }};
+    case 3: return {&::optopt, [](Variables& v) -> void* { return &v.optopt; }};
+    default: return {&::environ, [](Variables& v) -> void* { return &v.environment; }};
+  }
+}
+
+constexpr int kVariables = 5;
+
+}  // namespace
+
+int variable_at(std::uintptr_t address) {
+  for (int number = 0; number < kVariables; ++number) {
+    if (reinterpret_cast<std::uintptr_t>(entry(number).original) == address) return number;
+  }
+  return -1;
+}
+
+void* original_variable(int number) { return entry(number).original; }
+
+void* variable_of(Variables& variables, int number) { return entry(number).of(variables); }
+
+}  // namespace clump::image

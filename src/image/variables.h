@@ -1,0 +1,26 @@
+// The C library's variables that programs use by name and that each rank has to itself.
+//
+// Where the program holds such a variable (by a copy relocation), its images hold it too. Where it refers to the one in the C
+// library, an image refers to one in its Image instead.
+#pragma once
+
+#include <cstdint>
+
+namespace clump::image {
+
+struct Variables {
+  char* optarg = nullptr;
+  int optind = 1;
+  int opterr = 1;
+  int optopt = '?';
+  char** environment = nullptr;
+};
+
+/// The number of the variable at `address`, or -1.
+int variable_at(std::uintptr_t address);
+/// The one that every reference in the process sees, but for those in images.
+void* original_variable(int number);
+/// Its counterpart among a rank's.
+void* variable_of(Variables& variables, int number);
+
+}  // namespace clump::image
