@@ -75,7 +75,7 @@ void print(const pmi::FailureView& failure) {
       sleep_forever();
     }
   }
-  image::exit_process(first_bad_code);
+  image::end_process(first_bad_code);
 }
 
 /// A rank has left with a code that is not zero, but orderly.
@@ -94,8 +94,6 @@ void print(const pmi::FailureView& failure) {
 }
 
 }  // namespace
-
-bool job_is_failing() { return failing.load(std::memory_order_relaxed); }
 
 void end_job(const pmi::FailureView& failure) {
   if (!first_to_fail()) sleep_forever();

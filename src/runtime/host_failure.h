@@ -12,7 +12,4 @@ namespace clump::runtime {
 /// The same, with the calling thread's stack. `context`: a signal handler's third argument, or null.
 [[noreturn]] void end_job_here(pmi::FailureView failure, const void* context);
 
-/// A failure is being told: what ranks say from now on is noise.
-bool job_is_failing();
-
 }  // namespace clump::runtime

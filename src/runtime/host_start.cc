@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -17,6 +18,7 @@
 #include "base/status.h"
 #include "diag/capture.h"
 #include "fiber/completion.h"
+#include "image/output.h"
 #include "runtime/host.h"
 #include "runtime/host_state.h"
 
@@ -97,9 +99,13 @@ void make_ranks() {
   }
 }
 
-void begin_singleton(char** environment) {
+void begin_singleton(int argc, char** argv, char** environment) {
   Host& here = host();
-  here.job.apps.emplace_back();
+  pmi::App& app = here.job.apps.emplace_back();
+  app.program.resize(PATH_MAX);
+  const ssize_t length = ::readlink("/proc/self/exe", app.program.data(), app.program.size());
+  app.program.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
+  app.arguments.assign(argv, argv + argc);
   here.why_no_mpi = value_of(environment, "CLUMP_NO_MPI");
   if (here.why_no_mpi == nullptr) here.why_no_mpi = foreign_launcher(environment);
   make_ranks();
@@ -120,6 +126,7 @@ void begin_hosted(int job_descriptor, int argc, char** argv, char** environment)
   install_failure_handlers();
   HostedRank& native = here.ranks[0];
   fiber::adopt_identity(&native.identity);
+  image::output::set_tagging(here.job.tag_output);
   const base::Status captured = image::capture(native.identity, argc, argv, environment);
   if (!captured.ok()) cannot_start(-1, base::message_of(captured.code()));
   image::set_exit_hook(on_rank_exit);
@@ -132,7 +139,7 @@ __attribute__((constructor)) void begin(int argc, char** argv, char** environmen
   host().process = ::getpid();
   const int job_descriptor = descriptor_in(environment, "CLUMP_JOB_FD");
   if (job_descriptor < 0) {
-    begin_singleton(environment);
+    begin_singleton(argc, argv, environment);
   } else {
     begin_hosted(job_descriptor, argc, argv, environment);
   }

@@ -168,6 +168,15 @@ class Parser {
     }
   }
 
+  /// An option as the user typed it.
+  static std::string spelled(const std::string& word, const std::vector<std::string>& values) {
+    std::string text = word;
+    if (word.find('=') == std::string::npos) {
+      for (const std::string& value : values) text += " " + value;
+    }
+    return text;
+  }
+
   base::Status apply(const Option& row, const std::string& word, const std::vector<std::string>& values) {
     using enum Action;
     using enum Environment::Inherit;
@@ -193,7 +202,7 @@ class Parser {
       case kHelp: command_.help = true; break;
       case kVersion: command_.version = true; break;
       case kAlready: break;
-      case kIgnored: ignore(word, row.text); break;
+      case kIgnored: ignore(spelled(word, values), row.text); break;
       case kRefused: return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "option {} is not supported: {}", word, row.text);
     }
     return {};

@@ -2,13 +2,11 @@
 
 #include <sched.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 
+#include "common/housing.h"
+#include "common/places.h"
 #include "image/inspect.h"
 
 extern char** environ;
@@ -16,43 +14,6 @@ extern char** environ;
 namespace clump::mpiexec {
 
 namespace {
-
-bool is_file(const std::string& path) {
-  struct stat info;
-  return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
-}
-
-std::string absolute(const std::string& path, const std::string& base) {
-  if (!path.empty() && path[0] == '/') return path;
-  return base + "/" + (path.starts_with("./") ? path.substr(2) : path);
-}
-
-std::string here() {
-  char* name = ::getcwd(nullptr, 0);
-  std::string path = name != nullptr ? name : ".";
-  std::free(name);
-  return path;
-}
-
-base::Status find_program(const std::string& typed, const std::string& directory, std::string& path) {
-  if (typed.find('/') != std::string::npos) {
-    path = absolute(typed, directory);
-    if (::access(path.c_str(), F_OK) != 0) return base::fail(MPI_ERR_NO_SUCH_FILE, "program '{}' was not found", typed);
-    return {};
-  }
-  const char* value = std::getenv("PATH");
-  const std::string list = value != nullptr ? value : "/usr/bin:/bin";
-  for (std::size_t from = 0; from <= list.size();) {
-    const std::size_t to = std::min(list.find(':', from), list.size());
-    path = absolute(to > from ? list.substr(from, to - from) : ".", directory) + "/" + typed;
-    if (is_file(path) && ::access(path.c_str(), X_OK) == 0) return {};
-    from = to + 1;
-  }
-  if (is_file(directory + "/" + typed)) {
-    return base::fail(MPI_ERR_NO_SUCH_FILE, "program '{0}' was not found in PATH; did you mean ./{0}?", typed);
-  }
-  return base::fail(MPI_ERR_NO_SUCH_FILE, "program '{}' was not found in PATH", typed);
-}
 
 bool inherited(const Environment& rules, const std::string& name) {
   if (name.starts_with("CLUMP_") && (name == "CLUMP_NO_MPI" || name.ends_with("_FD"))) return false;  // an outer job's
@@ -85,52 +46,10 @@ std::string value_of(const std::vector<std::string>& environment, const std::str
   return {};
 }
 
-bool contains_mpi(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
-  return bytes.find("MPI_Init") != std::string::npos;
-}
-
-base::Status cannot_run(const std::string& typed, const image::Verdict& verdict) {
-  using enum image::FileKind;
-  switch (verdict.kind) {
-    case kMissing: return base::fail(MPI_ERR_ACCESS, "'{}' cannot be read", typed);
-    case kNotRegular: return base::fail(MPI_ERR_ACCESS, "'{}' is not a program but a directory or a device", typed);
-    case kNotExecutable: return base::fail(MPI_ERR_ACCESS, "'{0}' is not executable (chmod +x {0})", typed);
-    case kForeign: return base::fail(MPI_ERR_ACCESS, "'{}' is a program for another kind of machine", typed);
-    default: return base::fail(MPI_ERR_ACCESS, "'{}' is neither an ELF program nor a script that begins with '#!'", typed);
-  }
-}
-
-/// Decides the housing of one part, or says why it cannot run.
-base::Status judge(const std::string& typed, const std::string& path, const image::Verdict& verdict, Housing& housing) {
-  if (!verdict.runnable()) return cannot_run(typed, verdict);
-  if (!verdict.missing.empty()) {
-    return base::fail(MPI_ERR_ACCESS, "'{}' needs the library {}, which was not found (LD_LIBRARY_PATH, run path, /etc/ld.so.conf)",
-                      typed, verdict.missing.front());
-  }
-  if (verdict.mpi == image::MpiKind::kOther) {
-    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                      "'{}' is linked to {} (named by {}), which is not the standard MPI ABI: build it with Clump's mpicc, or with "
-                      "any mpicc that links libmpi_abi.so.1",
-                      typed, verdict.mpi_library, verdict.mpi_needed_by);
-  }
-  const bool hidden_mpi = verdict.kind == image::FileKind::kElf && !verdict.dynamic && contains_mpi(path);
-  if (verdict.mpi == image::MpiKind::kStandardAbi || hidden_mpi) {
-    if (!verdict.imageable()) {
-      return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "the ranks of '{}' cannot share a process: {}", typed, verdict.why_not);
-    }
-    housing = Housing::kThreads;
-  } else {
-    housing = Housing::kProcesses;
-  }
-  return {};
-}
-
 std::string explain(const Plan& plan, const Command& command) {
   const int ranks = plan.job.ranks();
   const std::string& typed = command.parts.front().words.front();
-  if (plan.housing == Housing::kThreads) {
+  if (plan.housing == tools::Housing::kThreads) {
     return fmt::format("{} {} of one process, each with a private image of {}; waiting ranks {}", ranks,
                        ranks == 1 ? "rank as a thread" : "ranks as threads", typed,
                        plan.job.spin ? "spin briefly (a core for each)" : "sleep (more ranks than cores)");
@@ -148,7 +67,7 @@ bool core_for_each(int ranks) {
 }  // namespace
 
 base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
-  const std::string start = here();
+  const std::string start = tools::current_directory();
   for (const Part& part : command.parts) {
     pmi::App app;
     app.ranks = part.ranks;
@@ -156,7 +75,7 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
     app.environment = environment_of(part, command);
     const std::string& directory = part.working_directory.empty() ? command.working_directory : part.working_directory;
     if (!directory.empty()) {
-      app.working_directory = absolute(directory, start);
+      app.working_directory = tools::absolute(directory, start);
       if (struct stat info; ::stat(app.working_directory.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
         exit_code = kExitCannotRun;
         return base::fail(MPI_ERR_BAD_FILE, "working directory '{}' does not exist", directory);
@@ -164,12 +83,12 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
     }
     const std::string& typed = part.words.front();
     exit_code = kExitNotFound;
-    CLUMP_TRY(find_program(typed, directory.empty() ? start : app.working_directory, app.program));
+    CLUMP_TRY(tools::find_program(typed, directory.empty() ? start : app.working_directory, app.program));
 
     exit_code = kExitCannotRun;
     const image::Verdict verdict = image::inspect(app.program, value_of(app.environment, "LD_LIBRARY_PATH"));
-    Housing housing;
-    CLUMP_TRY(judge(typed, app.program, verdict, housing));
+    tools::Housing housing;
+    CLUMP_TRY(tools::judge(typed, app.program, verdict, housing));
     if (!plan.job.apps.empty() && housing != plan.housing) {
       return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "'{}' and '{}' cannot be one job: one of them is an MPI program, the other is not",
                         command.parts.front().words.front(), typed);

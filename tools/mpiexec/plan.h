@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "common/housing.h"
 #include "options.h"
 #include "pmi/job.h"
 
@@ -16,15 +17,9 @@ inline constexpr int kExitTimeout = 124;
 inline constexpr int kExitCannotRun = 126;
 inline constexpr int kExitNotFound = 127;
 
-/// How the ranks run.
-enum class Housing {
-  kThreads,    ///< all in one process, each with a private image
-  kProcesses,  ///< programs without MPI: a process each
-};
-
 struct Plan {
   pmi::Job job;
-  Housing housing = Housing::kThreads;
+  tools::Housing housing = tools::Housing::kThreads;
   std::string explanation;           ///< the line of --explain
   std::vector<std::string> preload;  ///< sanitizer runtimes that must come before ours
   int private_objects = 0;           ///< the program and its private libraries, of the part that has most (an upper estimate)

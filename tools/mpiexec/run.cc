@@ -14,12 +14,12 @@
 #include <cstdio>
 #include <cstring>
 #include <deque>
-#include <filesystem>
 #include <optional>
 
+#include "common/limits.h"
+#include "common/places.h"
 #include "diag/report.h"
 #include "keeper.h"
-#include "limits.h"
 #include "lines.h"
 #include "pmi/control.h"
 
@@ -33,17 +33,6 @@ constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2
 constexpr std::chrono::milliseconds kGrace{500};  ///< for the others, when a plain process has failed
 
 void say(const std::string& text) { fmt::print(stderr, "mpiexec: {}{}", text, text.ends_with('\n') ? "" : "\n"); }
-
-/// Our library of that name: beside mpiexec, in the build tree or where it is installed.
-std::string library(const std::string& name) {
-  std::error_code error;
-  const std::filesystem::path bin = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  for (const char* folder : {"../lib", "../" CLUMP_LIBRARY_FOLDER}) {
-    const std::filesystem::path path = (bin / folder / name).lexically_normal();
-    if (std::filesystem::exists(path, error)) return path;
-  }
-  return {};
-}
 
 void set(std::vector<std::string>& environment, const std::string& name, const std::string& value) {
   std::erase_if(environment, [&](const std::string& entry) { return entry.starts_with(name + "="); });
@@ -69,7 +58,7 @@ class Run {
     ::sigprocmask(SIG_BLOCK, &forwarded, nullptr);
     signals_ = ::signalfd(-1, &forwarded, SFD_CLOEXEC | SFD_NONBLOCK);
     if (command_.timeout_seconds > 0) end_at_ = Clock::now() + std::chrono::seconds(command_.timeout_seconds);
-    return plan_.housing == Housing::kThreads ? start_host() : start_processes();
+    return plan_.housing == tools::Housing::kThreads ? start_host() : start_processes();
   }
 
   int finish() {
@@ -105,7 +94,7 @@ class Run {
     std::string preload;
     for (const std::string& runtime : plan_.preload) preload += runtime + ":";
     for (const char* name : {"libclump_host.so", "libmpi_abi.so.1"}) {
-      const std::string path = library(name);
+      const std::string path = tools::own_library(name);
       if (path.empty()) return base::fail(MPI_ERR_OTHER, "{} is missing: it belongs into ../lib beside mpiexec", name);
       preload += path + ":";
     }
@@ -259,7 +248,7 @@ class Run {
     --running_;
     const int status = event.value;
     const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    if (plan_.housing == Housing::kThreads) {
+    if (plan_.housing == tools::Housing::kThreads) {
       read_failure();
       if (failure_) exit_code_ = failure_code(*failure_, code);
     }
@@ -267,7 +256,7 @@ class Run {
     exit_code_ = code;
     if (failure_ || interrupted_) return;
     pmi::Failure plain;
-    plain.rank = plan_.housing == Housing::kThreads ? -1 : event.index;
+    plain.rank = plan_.housing == tools::Housing::kThreads ? -1 : event.index;
     plain.reason = WIFSIGNALED(status) ? pmi::Reason::kSignal : pmi::Reason::kExited;
     plain.code = WIFSIGNALED(status) ? WTERMSIG(status) : code;
     if (WIFSIGNALED(status) && plain.code == SIGKILL) plain.text = "killed from outside; out of memory is the usual cause";
@@ -297,11 +286,11 @@ class Run {
 };
 
 /// The least that a job of this shape needs.
-Needs needs_of(const Plan& plan) {
+tools::Needs needs_of(const Plan& plan) {
   const long ranks = plan.job.ranks();
-  Needs needs;
+  tools::Needs needs;
   needs.tasks = ranks;
-  if (plan.housing == Housing::kThreads) {
+  if (plan.housing == tools::Housing::kThreads) {
     // A stack, its guard and its signal stack; the program's text, constants and data.
     needs.mappings = (ranks - 1) * (3 + 4) + 100;
   } else {
@@ -314,7 +303,7 @@ Needs needs_of(const Plan& plan) {
 
 int run(const Command& command, const Plan& plan) {
   Run job(command, plan);
-  base::Status status = check_limits(needs_of(plan), plan.job.ranks());
+  base::Status status = tools::check_limits(needs_of(plan), plan.job.ranks());
   if (status.ok()) status = job.start();
   if (!status.ok()) {
     say(base::message_of(status.code()));

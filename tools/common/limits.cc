@@ -1,4 +1,4 @@
-#include "limits.h"
+#include "common/limits.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <limits>
 #include <optional>
 
-namespace clump::mpiexec {
+namespace clump::tools {
 
 namespace {
 
@@ -104,4 +104,4 @@ base::Status check_limits(const Needs& needs, int ranks) {
   return base::fail_with_text(MPI_ERR_SPAWN, std::move(text));
 }
 
-}  // namespace clump::mpiexec
+}  // namespace clump::tools

@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 
-namespace clump::mpiexec {
+namespace clump::tools {
 
 /// What a job needs of the system, at least.
 struct Needs {
@@ -29,4 +29,4 @@ std::vector<Limit> exceeded(const Needs& needs);
 /// Fails with MPI_ERR_SPAWN and a text that names the first limit. Raises the soft limit of open files where that is enough.
 base::Status check_limits(const Needs& needs, int ranks);
 
-}  // namespace clump::mpiexec
+}  // namespace clump::tools

@@ -1,0 +1,19 @@
+// The subcommands of clump. Each prints to stdout and returns the exit code.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace clump::tools {
+
+/// Version and how many functions of the standard have a body; or, with `missing`, those that have none.
+int show_info(bool missing);
+/// How mpiexec would run `program`. 0 if its ranks would share a process.
+int show_explanation(const std::string& program);
+/// Which MPI library `program` would load. 0 if it is one of the standard ABI.
+int show_which(const std::string& program);
+/// Limits and properties of this system. 0 if nothing stands in the way.
+int show_health();
+
+}  // namespace clump::tools

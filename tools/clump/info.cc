@@ -1,0 +1,48 @@
+#include <cstddef>
+#include <map>
+#include <string_view>
+
+#include "commands.h"
+#include "common/places.h"
+
+namespace clump::tools {
+
+namespace {
+
+struct Function {
+  std::string_view name;
+  std::string_view chapter;
+  bool has_body;
+};
+
+constexpr Function kFunctions[] = {
+#include "functions.inc"
+};
+
+}  // namespace
+
+int show_info(bool missing) {
+  std::map<std::string_view, std::pair<int, int>> chapters;  // with a body, in all
+  int with_body = 0;
+  for (const Function& function : kFunctions) {
+    auto& [have, all] = chapters[function.chapter];
+    ++all;
+    if (function.has_body) {
+      ++have;
+      ++with_body;
+    } else if (missing) {
+      fmt::print("{}\n", function.name);
+    }
+  }
+  if (missing) return 0;
+  fmt::print("Clump {}\n", CLUMP_VERSION);
+  fmt::print("library: {}\n", own_library("libmpi_abi.so.1"));
+  fmt::print("functions of the MPI standard (C, with large counts): {} of {} have a body\n", with_body, std::size(kFunctions));
+  for (const auto& [chapter, counts] : chapters) {
+    fmt::print("  {:<24}{:>4} of {:>4}\n", chapter, counts.first, counts.second);
+  }
+  fmt::print("'clump info --missing' lists the others; calling one gives MPI_ERR_UNSUPPORTED_OPERATION.\n");
+  return 0;
+}
+
+}  // namespace clump::tools

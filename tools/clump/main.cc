@@ -1,0 +1,38 @@
+// clump: what this installation is and can, and what it would do with a program.
+#include <CLI/CLI.hpp>
+
+#include <string>
+
+#include "commands.h"
+
+int main(int argc, char** argv) {
+  using namespace clump::tools;
+  CLI::App app("Clump: an MPI library whose ranks are threads. Programs are started with mpiexec.", "clump");
+  app.set_version_flag("--version", "clump " CLUMP_VERSION);
+  app.require_subcommand(1);
+
+  bool missing = false;
+  CLI::App* info = app.add_subcommand("info", "what this installation has");
+  info->add_flag("--missing", missing, "list the functions of the standard that have no body yet");
+  info->set_version_flag("--version", "clump " CLUMP_VERSION);
+
+  std::string program;
+  CLI::App* explain = app.add_subcommand("explain", "say how mpiexec would run PROGRAM, and why");
+  explain->add_option("PROGRAM", program, "a path, or a name in PATH")->required();
+  CLI::App* which = app.add_subcommand("which", "say which MPI library PROGRAM would load, and from where");
+  which->add_option("PROGRAM", program, "a path, or a name in PATH")->required();
+
+  CLI::App* doctor = app.add_subcommand("doctor", "look for what would make a job fail or slow on this system");
+  CLI::App* lab = app.add_subcommand("lab", "run the benchmarks of hybrid programming models");
+  CLI11_PARSE(app, argc, argv);
+
+  if (info->parsed()) return show_info(missing);
+  if (explain->parsed()) return show_explanation(program);
+  if (which->parsed()) return show_which(program);
+  if (doctor->parsed()) return show_health();
+  if (lab->parsed()) {
+    fmt::print(stderr, "clump lab: not built yet; './dev bench' in the source tree measures the library\n");
+    return 1;
+  }
+  return 0;
+}

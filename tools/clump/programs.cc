@@ -1,0 +1,66 @@
+#include <string_view>
+
+#include "commands.h"
+#include "common/housing.h"
+#include "common/places.h"
+#include "image/inspect.h"
+
+namespace clump::tools {
+
+namespace {
+
+bool find(const std::string& typed, std::string& path) {
+  const base::Status found = find_program(typed, current_directory(), path);
+  if (!found.ok()) fmt::print(stderr, "clump: {}\n", base::message_of(found.code()));
+  return found.ok();
+}
+
+std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+}  // namespace
+
+int show_explanation(const std::string& program) {
+  std::string path;
+  if (!find(program, path)) return 127;
+  const image::Verdict verdict = image::inspect(path);
+  Housing housing;
+  if (const base::Status judged = judge(program, path, verdict, housing); !judged.ok()) {
+    fmt::print("cannot run: {}\n", base::message_of(judged.code()));
+    return 1;
+  }
+  if (housing == Housing::kThreads) {
+    fmt::print("{}: all ranks are threads of one process, each with a private image of the program and its libraries\n", path);
+    return 0;
+  }
+  const bool script = verdict.kind == image::FileKind::kScript;
+  fmt::print("{}: separate processes: it is {}\n", path,
+             script ? "a script, run by " + verdict.interpreter : "not linked to an MPI library");
+  return 1;
+}
+
+int show_which(const std::string& program) {
+  std::string path;
+  if (!find(program, path)) return 127;
+  const image::Verdict verdict = image::inspect(path);
+  if (verdict.mpi == image::MpiKind::kNone) {
+    fmt::print("{}: no MPI library\n", path);
+    return 1;
+  }
+  std::string library = "not found";
+  for (const std::string& candidate : verdict.libraries) {
+    if (file_name(candidate) == verdict.mpi_library) library = candidate;
+  }
+  for (const std::string& name : verdict.missing) {
+    if (name == verdict.mpi_library) library = "not found";
+  }
+  fmt::print("{}: {}, named by {}\n", path, verdict.mpi_library, verdict.mpi_needed_by);
+  fmt::print("  started by itself:          {}\n", library);
+  if (verdict.mpi == image::MpiKind::kOther) {
+    fmt::print("  under Clump's mpiexec:      refused: that is not the standard MPI ABI\n");
+    return 1;
+  }
+  fmt::print("  under Clump's mpiexec:      {}\n", own_library("libmpi_abi.so.1"));
+  return 0;
+}
+
+}  // namespace clump::tools
