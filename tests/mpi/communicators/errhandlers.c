@@ -1,0 +1,98 @@
+/* Error handlers of communicators (MPI-5.0 section 9.3): made, set, asked for, inherited, called. */
+#include "check.h"
+
+static int calls, last_class;
+static MPI_Comm last_comm;
+
+static void note(MPI_Comm* comm, int* code, ...) {
+  ++calls;
+  last_comm = *comm;
+  MPI_Error_class(*code, &last_class);
+}
+
+static void change_code(MPI_Comm* comm, int* code, ...) {
+  (void)comm;
+  *code = MPI_ERR_INTERN;
+}
+
+static void wrong_call(MPI_Comm comm) {
+  int value = 0;
+  MPI_Send(&value, 1, MPI_INT, 1000, 0, comm);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL, other, got;
+  MPI_Comm comm, child;
+
+  /* The default is that errors are fatal. */
+  CHECK_OK(MPI_Comm_get_errhandler(MPI_COMM_WORLD, &got));
+  CHECK(got == MPI_ERRORS_ARE_FATAL);
+  CHECK_OK(MPI_Errhandler_free(&got));
+  CHECK(got == MPI_ERRHANDLER_NULL);
+  CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+  CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+  CHECK_OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_ABORT));
+  CHECK_OK(MPI_Comm_get_errhandler(comm, &got));
+  CHECK(got == MPI_ERRORS_ABORT);
+  CHECK_OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+  CHECK_OK(MPI_Comm_get_errhandler(comm, &got));
+  CHECK(got == MPI_ERRORS_RETURN);
+
+  /* The user's function: it gets the communicator and the error. */
+  CHECK_OK(MPI_Comm_create_errhandler(note, &handler));
+  CHECK_OK(MPI_Comm_set_errhandler(comm, handler));
+  wrong_call(comm);
+  CHECK_EQ(calls, 1);
+  CHECK(last_comm == comm);
+  CHECK_EQ(last_class, MPI_ERR_RANK);
+  CHECK_OK(MPI_Comm_get_errhandler(comm, &got));
+  CHECK(got == handler);
+  CHECK_OK(MPI_Errhandler_free(&got));
+
+  /* It stays in force when its handle is gone, and is inherited. */
+  CHECK_OK(MPI_Errhandler_free(&handler));
+  CHECK(handler == MPI_ERRHANDLER_NULL);
+  CHECK_OK(MPI_Comm_dup(comm, &child));
+  wrong_call(child);
+  CHECK_EQ(calls, 2);
+  CHECK(last_comm == child);
+  CHECK_OK(MPI_Comm_free(&child));
+  CHECK_OK(MPI_Comm_split(comm, 0, 0, &child));
+  wrong_call(child);
+  CHECK_EQ(calls, 3);
+  CHECK_OK(MPI_Comm_free(&child));
+
+  /* Called by hand; the call itself succeeds. */
+  CHECK_OK(MPI_Comm_call_errhandler(comm, MPI_ERR_TOPOLOGY));
+  CHECK_EQ(calls, 4);
+  CHECK_EQ(last_class, MPI_ERR_TOPOLOGY);
+
+  /* Errors that belong to no communicator go to MPI_COMM_SELF. */
+  int size;
+  CHECK_OK(MPI_Comm_get_errhandler(comm, &handler));
+  CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, handler));
+  CHECK_OK(MPI_Errhandler_free(&handler));
+  MPI_Comm_size(MPI_COMM_NULL, &size);
+  CHECK_EQ(calls, 5);
+  CHECK_EQ(last_class, MPI_ERR_COMM);
+  CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+
+  /* What the function leaves in its second argument does not matter, but an error is returned. */
+  CHECK_OK(MPI_Comm_create_errhandler(change_code, &other));
+  CHECK_OK(MPI_Comm_set_errhandler(comm, other));
+  int value = 0;
+  CHECK(MPI_Send(&value, 1, MPI_INT, 1000, 0, comm) != MPI_SUCCESS);
+  CHECK_OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+
+  /* Wrong arguments. */
+  MPI_Errhandler null = MPI_ERRHANDLER_NULL, stale = other;
+  CHECK_CLASS(MPI_Comm_set_errhandler(MPI_COMM_NULL, MPI_ERRORS_RETURN), MPI_ERR_COMM);
+  CHECK(MPI_Comm_set_errhandler(comm, MPI_ERRHANDLER_NULL) != MPI_SUCCESS);
+  CHECK(MPI_Errhandler_free(&null) != MPI_SUCCESS);
+  CHECK_OK(MPI_Errhandler_free(&other));
+  CHECK(MPI_Comm_set_errhandler(comm, stale) != MPI_SUCCESS);
+  CHECK_OK(MPI_Comm_free(&comm));
+  MPI_Finalize();
+  return check_result();
+}
