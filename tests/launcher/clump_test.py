@@ -1,0 +1,60 @@
+"""The subcommands of clump."""
+
+import os
+import unittest
+
+import tool
+
+
+def clump(*words):
+    return tool.run(*words, tool="clump")
+
+
+class Clump(tool.Case):
+    def test_info(self):
+        self.assertRegex(clump("info").out, r"functions of the MPI standard .*: \d+ of 664 have a body")
+        names = clump("info", "--missing").out.split()
+        self.assertEqual(names, sorted(set(names)))
+        self.assertIn("MPI_File_open", names)
+        self.assertNotIn("MPI_Send", names)
+        self.assertRegex(clump("--version").out, r"^clump \d+\.\d+\.\d+")
+        self.assertRegex(clump("info", "--version").out, r"^clump \d+\.\d+\.\d+")
+
+    def test_explain(self):
+        result = clump("explain", tool.program("show"))
+        self.assertEqual(result.code, 0)
+        self.assertIn("threads of one process", result.out)
+        self.assertEqual(result.out.count("\n"), 1)
+        self.assertIn("separate processes", clump("explain", "sh").out)
+        self.assertIn("libmpi.so.40", clump("explain", tool.program("foreign")).out)
+        if os.path.exists(tool.program("static")):
+            self.assertIn("static", clump("explain", tool.program("static")).out)
+        self.assert_says(clump("explain", "no-such"), 127, "not found")
+
+    def test_which(self):
+        shown = clump("which", tool.program("show"))
+        self.assertEqual(shown.code, 0)
+        self.assertIn(str(tool.BUILD / "lib" / "libmpi_abi.so.1"), shown.out)
+        foreign = clump("which", tool.program("foreign"))
+        self.assertEqual(foreign.code, 1)
+        self.assertIn("refused", foreign.out)
+        self.assertIn("no MPI library", clump("which", "sh").out)
+
+    def test_doctor(self):
+        result = clump("doctor")
+        self.assertIn("cores are usable", result.out)
+        self.assertEqual(result.code, 1 if "PROBLEM" in result.out else 0)
+
+    def test_help_and_mistakes(self):
+        for command in ([], ["info"], ["explain"], ["which"], ["doctor"], ["lab"]):
+            shown = clump(*command, "--help")
+            self.assertEqual(shown.code, 0)
+            self.assertIn("--help", shown.out)
+        self.assert_says(clump("lab"), 1, "not built yet")
+        self.assertNotEqual(clump("frobnicate").code, 0)
+        self.assertNotEqual(clump().code, 0)
+        self.assertNotEqual(clump("explain").code, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

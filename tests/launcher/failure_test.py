@@ -1,0 +1,85 @@
+"""A rank fails: the job ends at once, and the first cause is told, with its stack."""
+
+import unittest
+
+import tool
+
+
+def fail(way, rank, ranks=4):
+    return tool.run("-n", ranks, tool.program("fail"), way, rank)
+
+
+class Failure(tool.Case):
+    def assert_fast(self, result):
+        self.assertLess(result.seconds, 2)
+        self.assertNotIn("noise", result.err)
+        self.assertEqual(result.err.count("mpiexec:"), 1, result.err)
+
+    def test_signals(self):
+        for way, code, texts in (("segv", 139, ["SIGSEGV", "address 0x0", "touch_null", "fail.c:", "fail at", "main at"]),
+                                 ("fpe", 136, ["SIGFPE", "divide", "fail.c:", "main at"]),
+                                 ("abort", 134, ["SIGABRT", "#0", "fail at", "fail.c:", "main at"]),
+                                 ("call-null", 139, ["SIGSEGV", "0x0", "fail at"]),
+                                 ("overflow", 139, ["stack overflow", "ulimit -s", "recurse"])):
+            for rank in (0, 2):
+                with self.subTest(way=way, rank=rank):
+                    result = fail(way, rank)
+                    self.assert_says(result, code, f"mpiexec: rank {rank} of 4 ", *texts)
+                    self.assert_fast(result)
+
+    def test_leaving_early(self):
+        for way, code in (("exit", 5), ("exit-zero", 1), ("_exit", 6)):
+            for rank in (0, 3):
+                with self.subTest(way=way, rank=rank):
+                    result = fail(way, rank)
+                    self.assert_says(result, code, f"rank {rank} of 4 ended with exit code", "before it called MPI_Finalize", "fail.c:")
+                    self.assert_fast(result)
+
+    def test_abort_of_the_job(self):
+        result = fail("mpi-abort", 1)
+        self.assert_says(result, 7, "rank 1 of 4 aborted the job with code 7", "MPI_Abort", "fail.c:")
+        self.assert_fast(result)
+
+    def test_errors_are_fatal(self):
+        result = fail("bad-rank", 1)
+        self.assertNotEqual(result.code, 0)
+        self.assert_says(result, result.code, "rank 1 of 4 aborted the job", "MPI_Send", "1000", "fail.c:")
+        self.assert_fast(result)
+
+    def test_return_code(self):
+        for rank in (0, 1):
+            result = fail("+return", rank)
+            self.assert_says(result, 9, f"rank {rank} of 4 ended with exit code 9")
+            self.assert_fast(result)
+
+    def test_without_mpi_init(self):
+        self.assertEqual(fail("early", 0).code, 0)
+        self.assert_says(fail("early-bad", 0), 3, "ended with exit code 3")
+
+    def test_handlers_of_the_program_are_kept(self):
+        result = fail("own-handler", 1)
+        self.assertIn("the program's own handler", result.out)
+        self.assert_says(result, 21, "rank 1 of 4 ended with exit code 21")
+        self.assert_says(fail("default-handler", 1), 139, "rank 1 of 4", "SIGSEGV", "touch_null")
+
+    def test_exceptions(self):
+        for what, text in (("standard", "std::runtime_error: the reactor is too hot"), ("own", "Mine"), ("number", "int"),
+                           ("thread", "without an exception")):
+            for rank in (0, 2):
+                with self.subTest(what=what, rank=rank):
+                    result = tool.run("-n", 3, tool.program("throw"), rank, what)
+                    self.assert_says(result, 134, f"rank {rank} of 3 was ended by an uncaught exception", text, "escape", "throw.cc:")
+                    self.assertNotIn("terminate called", result.err)
+                    self.assert_fast(result)
+
+    def test_killed_from_outside(self):
+        result = tool.run("-n", 2, "sh", "-c", "kill -KILL $$")
+        self.assertEqual(result.code, 137)
+
+    def test_one_rank_without_mpiexec(self):
+        result = tool.run("mpi-abort", 0, tool="launcher_fail")
+        self.assert_says(result, 7, "rank 0 of 1")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,2 @@
+/* Stands for an MPI library that is not the standard ABI. */
+int MPI_Init(void* argc, void* argv) { return argc == argv ? 0 : 1; }

@@ -1,0 +1,117 @@
+"""A job of MPI ranks in one process: what each rank sees, its output, and that nothing is left behind."""
+
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import tool
+
+
+def is_running(process: str) -> bool:
+    try:
+        with open(f"/proc/{process}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+class Job(tool.Case):
+    def test_ranks(self):
+        for ranks in (1, 2, 16, 64):
+            lines = tool.run("-n", ranks, tool.program("show")).out.splitlines()
+            self.assertEqual(sorted(int(line.split()[0]) for line in lines), list(range(ranks)))
+            self.assertEqual({line.split()[1] for line in lines}, {str(ranks)})
+
+    def test_singleton(self):
+        self.assertTrue(tool.run(tool="launcher_show").out.startswith("0 1 |"))
+
+    def test_launcher_leaves_no_trace_in_the_environment(self):
+        for line in tool.run("-n", "3", tool.program("show")).out.splitlines():
+            self.assertEqual(line.split(" |")[1], "", line)
+        for line in tool.run("-n", "2", "-x", "LD_BIND_NOW=1", tool.program("show")).out.splitlines():
+            self.assertEqual(line.split(" |")[1], " LD_BIND_NOW=1", line)
+
+    def test_mpmd(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result = tool.run("-n", "2", "-x", "LAUNCHER_A=one", tool.program("show"), "first", "arg", ":",
+                              "-n", "1", "-x", "LAUNCHER_B=two", "-wdir", folder, tool.program("show"), "second")
+            here = os.getcwd()
+            self.assertEqual(sorted(result.out.splitlines()),
+                             [f"0 3 first arg | LAUNCHER_A=one | {here} |", f"1 3 first arg | LAUNCHER_A=one | {here} |",
+                              f"2 3 second | LAUNCHER_B=two | {folder} |"])
+
+    def test_mpmd_of_different_programs(self):
+        result = tool.run("-n", "1", tool.program("show"), "x", ":", "-n", "1", tool.program("fail"), "return", "0")
+        self.assertEqual(result.code, 0, result)
+        self.assertTrue(result.out.startswith("0 2 x"), result)
+
+    def test_stdin_goes_to_rank_0(self):
+        result = tool.run("-n", "3", tool.program("show"), "input", stdin="for rank 0\n")
+        self.assertEqual(result.code, 0, result)
+        said = {line.split()[0]: line.rpartition("| ")[2] for line in result.out.splitlines()}
+        self.assertEqual(said, {"0": "for rank 0", "1": "nothing", "2": "nothing"})
+
+    def test_lines_are_whole(self):
+        result = tool.run("-n", "8", tool.program("lines"))
+        lines = result.out.splitlines()
+        self.assertEqual(len(lines), 3200)
+        for line in lines:
+            self.assertRegex(line, r"^<(\d)( \1)*>$|^<\d by write>$")
+
+    def test_tag_output(self):
+        result = tool.run("-n", "4", "--tag-output", tool.program("lines"))
+        for line in result.out.splitlines():
+            self.assertRegex(line, r"^\[(\d)\] <\1")
+
+    def test_explain(self):
+        self.assert_says(tool.run("--explain", "-n", "2", tool.program("show")), 0, "2 ranks as threads of one process")
+
+    def test_start_is_fast(self):
+        fastest = min(tool.run("-n", "64", tool.program("show")).seconds for _ in range(5))
+        self.assertLess(fastest, 1.0)  # a peer's start takes seconds; the bench measures ours
+
+
+class NothingIsLeft(tool.Case):
+    def start(self):
+        job = subprocess.Popen([str(tool.BIN / "mpiexec"), "-n", "3", tool.program("family")], stdout=subprocess.PIPE, text=True)
+        said = dict(job.stdout.readline().split() for _ in range(2))
+        for process in said.values():
+            self.assertTrue(is_running(process))
+        return job, said
+
+    def assert_all_end(self, processes):
+        deadline = time.monotonic() + 5
+        while any(is_running(process) for process in processes):
+            self.assertLess(time.monotonic(), deadline, "still running")
+            time.sleep(0.02)
+
+    def end(self, number):
+        job, said = self.start()
+        job.send_signal(number)
+        code = job.wait(timeout=20)
+        self.assert_all_end(said.values())
+        job.stdout.close()
+        return code
+
+    def test_after_kill(self):
+        self.assertEqual(self.end(signal.SIGKILL), -signal.SIGKILL)
+
+    def test_after_interrupt(self):
+        self.assertEqual(self.end(signal.SIGINT), 130)
+
+    def test_after_terminate(self):
+        self.assertEqual(self.end(signal.SIGTERM), 143)
+
+    def test_after_the_host_process_is_killed(self):
+        job, said = self.start()
+        os.kill(int(said["host"]), signal.SIGKILL)
+        self.assertEqual(job.wait(timeout=20), 137)
+        self.assert_all_end(said.values())
+        job.stdout.close()
+
+
+if __name__ == "__main__":
+    unittest.main()

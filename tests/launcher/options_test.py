@@ -1,0 +1,90 @@
+"""The command line of mpiexec, with programs that do not use MPI."""
+
+import tempfile
+import unittest
+
+import tool
+
+
+class Options(tool.Case):
+    def test_help_and_version(self):
+        help_text = tool.run("--help")
+        self.assertEqual(help_text.code, 0)
+        for word in ("--tag-output", "-np", "--wdir", "--genv", "--timeout"):
+            self.assertIn(word, help_text.out)
+        self.assertRegex(tool.run("-V").out, r"^mpiexec \(Clump\) \d+\.\d+\.\d+\n$")
+        self.assertEqual(tool.run("--version", tool="mpirun").code, 0)
+
+    def test_number_of_ranks(self):
+        for form in (["-n", "3"], ["-np", "3"], ["--np", "3"], ["-np=3"], ["--n", "3"]):
+            self.assertEqual(tool.run(*form, "echo", "x").out, "x\nx\nx\n", form)
+        self.assertEqual(tool.run("echo", "x").out, "x\n")
+
+    def test_bad_numbers(self):
+        self.assert_says(tool.run("-n", "0", "true"), 2, "-n 0: must be at least 1")
+        self.assert_says(tool.run("-n", "-4", "true"), 2, "-n -4: must be at least 1")
+        self.assert_says(tool.run("-n", "many", "true"), 2, "'many' is not a whole number")
+        self.assert_says(tool.run("-n", "2x", "true"), 2, "'2x' is not a whole number")
+        self.assert_says(tool.run("-n", "99999999999999999999", "true"), 2, "too large")
+        self.assert_says(tool.run("-n"), 2, "-n needs a value")
+
+    def test_no_program(self):
+        self.assert_says(tool.run(), 2, "no program given", "--help")
+        self.assert_says(tool.run("-n", "2"), 2, "no program given")
+        self.assert_says(tool.run("-n", "1", "true", ":"), 2, "part 2", "names no program")
+        self.assert_says(tool.run(":", "true"), 2, "part 1", "names no program")
+
+    def test_unknown_option(self):
+        self.assert_says(tool.run("--frobnicate", "true"), 2, "unknown option --frobnicate")
+        self.assert_says(tool.run("--tag-ouput", "true"), 2, "did you mean --tag-output?")
+        self.assert_says(tool.run("--genv=1", "true"), 2, "--genv=1")
+
+    def test_options_end_at_the_program(self):
+        self.assertEqual(tool.run("-n", "1", "echo", "-n2", "--help").out, "-n2 --help\n")
+        self.assertEqual(tool.run("-n", "1", "--", "echo", "a").out, "a\n")
+
+    def test_ignored_options_are_named_once(self):
+        result = tool.run("--bind-to", "core", "--bind-to", "core", "-n", "1", "true", ":", "--bind-to", "core", "true")
+        self.assert_says(result, 0, "option --bind-to core is ignored")
+        self.assertEqual(result.err.count("--bind-to"), 1)
+        quiet = tool.run("-q", "--mca", "btl", "self,vader", "--map-by", "node", "-hostfile", "none", "-ppn", "2", "true")
+        self.assertEqual((quiet.code, quiet.err), (0, ""))
+
+    def test_options_that_ask_for_what_happens_anyway(self):
+        result = tool.run("--allow-run-as-root", "--oversubscribe", "-n", "40", "true")
+        self.assertEqual((result.code, result.err), (0, ""))
+
+    def test_refused_options_say_why(self):
+        self.assert_says(tool.run("-configfile", "x", "true"), 2, "-configfile", "':' between them")
+
+    def test_environment(self):
+        show = ["sh", "-c", "echo $LAUNCHER_A-$LAUNCHER_B"]
+        env = {"LAUNCHER_A": "outer"}
+        self.assertEqual(tool.run(*show, env=env).out, "outer-\n")
+        self.assertEqual(tool.run("-x", "LAUNCHER_A=x", "-env", "LAUNCHER_B", "y z", *show, env=env).out, "x-y z\n")
+        self.assertEqual(tool.run("-x", "LAUNCHER_A", "-genv", "LAUNCHER_B", "g", *show, env=env).out, "outer-g\n")
+        self.assertEqual(tool.run("-envnone", "/bin/sh", "-c", "echo ${LAUNCHER_A-none}", env=env).out, "none\n")
+        self.assertEqual(tool.run("-genvlist", "PATH,LAUNCHER_A", *show, env={**env, "LAUNCHER_B": "b"}).out, "outer-\n")
+        self.assert_says(tool.run("-x", "LAUNCHER_UNSET", *show), 0, "LAUNCHER_UNSET", "not set")
+        local = tool.run("-genv", "LAUNCHER_A", "g", "-env", "LAUNCHER_A", "first", *show, ":", *show)
+        self.assertEqual(sorted(local.out.split()), ["first-", "g-"])
+        self.assert_says(tool.run("-env", "A=1", "2", "true"), 2, "A=1")
+
+    def test_working_directory(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(tool.run("-wdir", folder, "pwd").out, folder + "\n")
+            both = tool.run("-gwdir", folder, "-wdir", "/", "pwd", ":", "pwd")
+            self.assertEqual(sorted(both.out.split()), ["/", folder])
+        self.assert_says(tool.run("-wdir", "/no/such", "pwd"), 126, "'/no/such' does not exist")
+
+    def test_timeout(self):
+        result = tool.run("--timeout", "1", "-n", "2", "sleep", "50")
+        self.assert_says(result, 124, "not ended within 1 s")
+        self.assertLess(result.seconds, 5)
+
+    def test_explain(self):
+        self.assert_says(tool.run("--explain", "-n", "2", "true"), 0, "2 separate processes", "not linked to an MPI library")
+
+
+if __name__ == "__main__":
+    unittest.main()

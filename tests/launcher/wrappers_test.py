@@ -1,0 +1,72 @@
+"""mpicc, mpicxx, mpifort, from the build tree and from another place."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import tool
+
+HELLO = "#include <mpi.h>\nint main(int argc, char** argv) { MPI_Init(&argc, &argv); return MPI_Finalize(); }\n"
+
+
+class Wrappers(tool.Case):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        for name in ("hello.c", "hello.cc"):
+            pathlib.Path(self.folder, name).write_text(HELLO)
+
+    def wrap(self, name, *words, **options):
+        return tool.run(*words, tool=name, cwd=self.folder, **options)
+
+    def test_show(self):
+        shown = self.wrap("mpicc", "-show", "hello.c", "-o", "with space", "-O2").out
+        self.assertRegex(shown, r"^cc -I\S+/include hello.c -o 'with space' -O2 -L\S+ -Wl,-rpath,\S+ .*-lmpi_abi\n$")
+        self.assertNotIn("-lmpi_abi", self.wrap("mpicc", "-show", "-c", "hello.c").out)
+        self.assertIn("-lmpi_abi", self.wrap("mpicc", "-show").out)
+
+    def test_showme(self):
+        self.assertRegex(self.wrap("mpicc", "-showme:compile").out, r"^-I\S+\n$")
+        self.assertIn("-lmpi_abi", self.wrap("mpicxx", "--showme:link").out)
+        self.assertTrue(os.path.exists(self.wrap("mpicc", "-showme:incdirs").out.strip() + "/mpi.h"))
+
+    def test_compiler_can_be_chosen(self):
+        self.assertTrue(self.wrap("mpicc", "-show", "-c", "x.c", env={"CLUMP_CC": "ccache gcc"}).out.startswith("ccache gcc -I"))
+        self.assertTrue(self.wrap("mpicxx", "-cxx=clang++", "-show", "-c", "x.cc").out.startswith("clang++ -I"))
+
+    def test_version(self):
+        version = self.wrap("mpicc", "--version")
+        self.assertEqual(version.code, 0)
+        self.assertRegex(version.out.splitlines()[-1], r"mpicc: Clump \d")
+
+    @unittest.skipIf(os.environ.get("CLUMP_SANITIZE"), "the wrappers add no sanitizer")
+    def test_build_and_run(self):
+        for name, source in (("mpicc", "hello.c"), ("mpicxx", "hello.cc"), ("mpic++", "hello.cc")):
+            self.assertEqual(self.wrap(name, source, "-o", "a b").code, 0)
+            self.assertEqual(tool.run("-n", "2", "./a b", cwd=self.folder).code, 0)
+            self.assertEqual(subprocess.run([self.folder + "/a b"], timeout=20).returncode, 0)
+        self.assertNotEqual(self.wrap("mpicc", "missing.c").code, 0)
+
+    def test_in_another_place(self):
+        for part in ("bin", "include", "lib"):
+            os.mkdir(os.path.join(self.folder, part))
+        shutil.copy(tool.BIN / "mpicc", self.folder + "/bin")
+        self.assert_says(self.moved(), 1, "missing")
+        shutil.copy(tool.BUILD / "include" / "mpi.h", self.folder + "/include")
+        os.symlink(tool.BUILD / "lib" / "libmpi_abi.so", self.folder + "/lib/libmpi_abi.so")
+        self.assertIn(os.path.realpath(self.folder) + "/include", self.moved().out)
+
+    def moved(self):
+        done = subprocess.run([self.folder + "/bin/mpicc", "-show"], capture_output=True, text=True, timeout=20)
+        return tool.Result(done.returncode, done.stdout, done.stderr, 0)
+
+    def test_fortran_is_not_there(self):
+        self.assert_says(self.wrap("mpifort", "x.f90"), 1, "no Fortran bindings yet")
+
+
+if __name__ == "__main__":
+    unittest.main()
