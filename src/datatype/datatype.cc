@@ -95,6 +95,26 @@ Count Datatype::elements_in(Count bytes) const {
   return counted;
 }
 
+Count Datatype::bytes_of_elements(Count elements) const {
+  const Count own = parts_.signature.elements;
+  if (own == 0) return 0;
+  const Count done = elements / own * size();
+  Count rest = elements % own;
+  if (rest == 0) return done;
+  if (is_predefined()) return done + parts_.value_bytes;  // only pairs have more than one
+  if (const Datatype* component = only_component(*this)) return done + component->bytes_of_elements(rest);
+  Count counted = done;
+  for (std::size_t i = 0; i < parts_.recipe.components.size(); ++i) {
+    const Datatype& field = *parts_.recipe.components[i];
+    const Count length = parts_.recipe.arguments[1 + i];
+    const Count inside = length * field.signature().elements;
+    if (rest <= inside) return counted + field.bytes_of_elements(rest);
+    rest -= inside;
+    counted += length * field.size();
+  }
+  return counted;
+}
+
 std::string Datatype::name() const {
   const std::lock_guard lock(name_mutex());
   return name_;

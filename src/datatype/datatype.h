@@ -122,6 +122,8 @@ class Datatype final : public base::RefCounted {
   /// Complete basic elements in the first `bytes` packed bytes of any number of elements (MPI_Get_elements); -1 if `bytes` ends
   /// inside one.
   Count elements_in(Count bytes) const;
+  /// The reverse: packed bytes of the first `elements` basic elements (MPI_Status_set_elements); 0 if the type has none.
+  Count bytes_of_elements(Count elements) const;
 
   bool is_predefined() const { return parts_.handle != 0; }
   /// The ABI's handle value of a predefined type; 0 for others.

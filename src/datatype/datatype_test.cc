@@ -107,6 +107,11 @@ TEST(Elements, CountsPartsOfTypes) {
   EXPECT_EQ(predefined(MPI_DOUBLE_INT)->elements_in(12), 2);
   EXPECT_EQ(predefined(MPI_DOUBLE_INT)->elements_in(20), 3);
   EXPECT_EQ(predefined(MPI_DOUBLE_INT)->elements_in(16), -1);
+  for (const Datatype* type : {record.type.get(), vector.type.get(), predefined(MPI_SHORT_INT), &kInt()}) {
+    for (Count elements = 0; elements < 50; ++elements) {
+      EXPECT_EQ(type->elements_in(type->bytes_of_elements(elements)), elements) << type->description();
+    }
+  }
 }
 
 TEST(Signatures, DependOnTheSequenceOnly) {

@@ -1,0 +1,61 @@
+// Packing into the user's own buffers, and addresses (MPI-5.0 sections 5.1.5 and 5.2). The packed form is the data bytes without
+// gaps and without a header, so pieces may be packed, joined and unpacked in other pieces.
+#include <cstddef>
+#include <span>
+
+#include "core/rank.h"
+#include "mpi/bodies.h"
+
+namespace clump::mpi {
+
+namespace {
+
+using base::Status;
+using core::Rank;
+using datatype::Datatype;
+using datatype::Layout;
+
+/// Whether `bytes` more bytes behind `position` lie inside a buffer.
+Status check_room(Count position, Count bytes, const char* name, Count size) {
+  if (position < 0) return base::fail(MPI_ERR_ARG, "position is {}, but must not be negative", position);
+  if (bytes > size - position) {
+    return base::fail(MPI_ERR_ARG, "{} is {}, but {} bytes at position {} need {}", name, size, bytes, position, position + bytes);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status get_address(Rank&, const void* location, MPI_Aint* address) {
+  *address = reinterpret_cast<MPI_Aint>(location);
+  return {};
+}
+
+MPI_Aint aint_add(MPI_Aint base, MPI_Aint disp) { return base + disp; }
+
+MPI_Aint aint_diff(MPI_Aint addr1, MPI_Aint addr2) { return addr1 - addr2; }
+
+Status pack(Rank&, const void* inbuf, Count incount, const Datatype& datatype, void* outbuf, Count outsize, Count* position,
+            core::Comm&) {
+  const Layout from{const_cast<void*>(inbuf), incount, &datatype};
+  CLUMP_TRY(check_room(*position, from.bytes(), "outsize", outsize));
+  datatype::pack({static_cast<std::byte*>(outbuf) + *position, static_cast<std::size_t>(from.bytes())}, from, 0);
+  *position += from.bytes();
+  return {};
+}
+
+Status unpack(Rank&, const void* inbuf, Count insize, Count* position, void* outbuf, Count outcount, const Datatype& datatype,
+              core::Comm&) {
+  const Layout to{outbuf, outcount, &datatype};
+  CLUMP_TRY(check_room(*position, to.bytes(), "insize", insize));
+  datatype::unpack(to, 0, {static_cast<const std::byte*>(inbuf) + *position, static_cast<std::size_t>(to.bytes())});
+  *position += to.bytes();
+  return {};
+}
+
+Status pack_size(Rank&, Count incount, const Datatype& datatype, core::Comm&, Count* size) {
+  *size = incount * datatype.size();
+  return {};
+}
+
+}  // namespace clump::mpi
