@@ -1,0 +1,244 @@
+// Schedules over ranks that are threads of this test: the engine itself, the agreements, and every rule of the selection table at
+// many numbers of ranks. What the MPI functions make of it is tested in tests/mpi/collectives.
+#include "coll/coll.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "coll/select.h"
+#include "core/rank.h"
+#include "net/self/self_channel.h"
+#include "p2p/matcher.h"
+
+namespace clump::coll {
+namespace {
+
+/// Ranks of one process without a runtime.
+class Job {
+ public:
+  explicit Job(int size) {
+    world_.size = size;
+    std::vector<net::Sink*> sinks;
+    for (int i = 0; i < size; ++i) {
+      auto& rank = world_.ranks.emplace_back(std::make_unique<core::Rank>(world_, i));
+      rank->inbox = std::make_unique<p2p::Matcher>();
+      sinks.push_back(rank->inbox.get());
+    }
+    world_.channels.push_back(std::make_unique<net::SelfChannel>(std::move(sinks)));
+    world_.routes.assign(size, world_.channels.front().get());
+  }
+
+  /// Runs `body` on all ranks at once.
+  void run(const std::function<void(core::Comm&)>& body) {
+    std::vector<std::thread> threads;
+    for (auto& rank : world_.ranks) threads.emplace_back([&] { body(*rank->comm_world); });
+    for (auto& thread : threads) thread.join();
+  }
+
+ private:
+  core::World world_;
+};
+
+Layout ints(std::vector<int>& values) {
+  return {values.data(), static_cast<Count>(values.size()), datatype::predefined(MPI_INT)};
+}
+
+// Composition of x -> a x + b modulo a prime does not commute.
+constexpr int kPrime = 10007;
+void compose(void* in, void* inout, int* length, MPI_Datatype*) {
+  const int* left = static_cast<const int*>(in);
+  int* right = static_cast<int*>(inout);
+  for (int i = 0; i + 1 < *length; i += 2) {
+    right[i + 1] = (left[i] * right[i + 1] + left[i + 1]) % kPrime;
+    right[i] = left[i] * right[i] % kPrime;
+  }
+}
+
+std::vector<int> operand(int rank, int count) {
+  std::vector<int> values(count);
+  for (int i = 0; i < count; ++i) values[i] = 2 + (rank * 31 + i * 7) % 1000;
+  return values;
+}
+
+std::vector<int> composed(int last, int count) {
+  std::vector<int> all = operand(last, count);
+  for (int rank = last - 1; rank >= 0; --rank) {
+    std::vector<int> left = operand(rank, count);
+    compose(left.data(), all.data(), &count, nullptr);
+  }
+  return all;
+}
+
+class Collectives : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Ranks, Collectives, testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 23), testing::PrintToStringParamName());
+
+TEST_P(Collectives, KeepTheOrderOfRanks) {
+  const int size = GetParam();
+  const core::Op op(compose, false);
+  Job(size).run([&](core::Comm& comm) {
+    for (const int count : {2, 600, 20000}) {
+      const std::vector<int> all = composed(size - 1, count);
+      for (const int root : {0, size / 2, size - 1}) {
+        std::vector<int> in = operand(comm.rank, count), out(count, -1);
+        Schedule s(comm, {&op, MPI_INT});
+        reduce(s, ints(in), ints(out), root);
+        EXPECT_TRUE(s.run().ok());
+        EXPECT_EQ(in, operand(comm.rank, count));
+        EXPECT_EQ(out, comm.rank == root ? all : std::vector<int>(count, -1));
+      }
+      std::vector<int> in = operand(comm.rank, count), out(count, -1);
+      Schedule both(comm, {&op, MPI_INT});
+      allreduce(both, ints(in), ints(out));
+      EXPECT_TRUE(both.run().ok());
+      EXPECT_EQ(out, all);
+      Schedule prefix(comm, {&op, MPI_INT});
+      scan(prefix, ints(in), ints(in));
+      EXPECT_TRUE(prefix.run().ok());
+      EXPECT_EQ(in, composed(comm.rank, count));
+    }
+  });
+}
+
+TEST_P(Collectives, SumMuchData) {
+  const int size = GetParam();
+  const core::Op op(MPI_SUM);
+  Job(size).run([&](core::Comm& comm) {
+    for (const int count : {size, 5000, 40001}) {
+      std::vector<int> sums(count);
+      for (int i = 0; i < count; ++i) sums[i] = i * size + size * (size - 1) / 2;
+      for (const bool in_place : {false, true}) {
+        std::vector<int> in(count), out(count, -1);
+        std::iota(in.begin(), in.end(), comm.rank);
+        Schedule s(comm, {&op, MPI_INT});
+        allreduce(s, ints(in), in_place ? ints(in) : ints(out));
+        EXPECT_TRUE(s.run().ok());
+        EXPECT_EQ(in_place ? in : out, sums);
+      }
+      std::vector<int> in(count), out(count, -1);
+      std::iota(in.begin(), in.end(), comm.rank);
+      Schedule s(comm, {&op, MPI_INT});
+      reduce(s, ints(in), ints(out), size - 1);
+      EXPECT_TRUE(s.run().ok());
+      if (comm.rank == size - 1) EXPECT_EQ(out, sums);
+    }
+  });
+}
+
+TEST_P(Collectives, BringEveryBlockToItsPlace) {
+  const int size = GetParam();
+  Job(size).run([&](core::Comm& comm) {
+    for (const int count : {1, 700, 3000}) {
+      std::vector<int> expected;
+      for (int rank = 0; rank < size; ++rank) {
+        const std::vector<int> block = operand(rank, count);
+        expected.insert(expected.end(), block.begin(), block.end());
+      }
+      std::vector<int> mine = operand(comm.rank, count), all(count * size);
+      Schedule together(comm);
+      allgather(together, ints(mine), ints(all));
+      EXPECT_TRUE(together.run().ok());
+      EXPECT_EQ(all, expected);
+      for (int root = 0; root < size; root += 2) {
+        std::vector<int> gathered(comm.rank == root ? count * size : 0), back(count);
+        Schedule there(comm);
+        gather(there, ints(mine), ints(gathered), root);
+        EXPECT_TRUE(there.run().ok());
+        if (comm.rank == root) EXPECT_EQ(gathered, expected);
+        Schedule and_back(comm);
+        scatter(and_back, ints(gathered), ints(back), root);
+        EXPECT_TRUE(and_back.run().ok());
+        EXPECT_EQ(back, mine);
+      }
+    }
+    for (const int count : {0, 1, 200000}) {
+      std::vector<int> buffer = operand(comm.rank, count);
+      Schedule s(comm);
+      broadcast(s, ints(buffer), size / 2);
+      EXPECT_TRUE(s.run().ok());
+      EXPECT_EQ(buffer, operand(size / 2, count));
+    }
+  });
+}
+
+TEST_P(Collectives, Agree) {
+  const int size = GetParam();
+  Job(size).run([&](core::Comm& comm) {
+    const std::vector<int> mine = {comm.rank, -comm.rank, ~(1 << comm.rank)};
+    std::vector<int> values = mine;
+    EXPECT_TRUE(agree_max(Members(comm), values).ok());
+    EXPECT_EQ(values, (std::vector<int>{size - 1, 0, ~1}));
+    values = mine;
+    EXPECT_TRUE(agree_and(Members(comm), values).ok());
+    EXPECT_EQ(values[2], ~((1 << size) - 1));
+    values = mine;
+    EXPECT_TRUE(share_ints(Members(comm), values).ok());
+    EXPECT_EQ(values, (std::vector<int>{0, 0, ~1}));
+
+    // Only the odd ranks, in reverse order, twice with one tag.
+    if (comm.rank % 2 == 0) return;
+    std::vector<int> odd;
+    for (int rank = size - 1; rank > 0; --rank)
+      if (rank % 2 == 1) odd.push_back(rank);
+    const auto group = core::Group::of(odd);
+    const Members members(comm, *group, 77);
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      std::vector<int> all(odd.size());
+      EXPECT_TRUE(allgather_ints(members, {mine.data(), 1}, all).ok());
+      EXPECT_EQ(all, odd);
+      EXPECT_TRUE(synchronize(members).ok());
+    }
+  });
+}
+
+TEST(Schedule, RunsAgainAndWithoutBlocking) {
+  Job(3).run([](core::Comm& comm) {
+    std::vector<int> buffer(2);
+    Schedule s(comm);
+    broadcast(s, ints(buffer), 1);
+    for (int repeat = 0; repeat < 20; ++repeat) {
+      const std::vector<int> values = comm.rank == 1 ? operand(repeat, 2) : std::vector<int>(2);
+      std::copy(values.begin(), values.end(), buffer.begin());  // the schedule knows where the buffer lies
+      if (repeat % 2 == 0) {
+        EXPECT_TRUE(s.run().ok());
+      } else {
+        s.start();
+        while (!s.advance()) std::this_thread::yield();
+        EXPECT_TRUE(s.status().ok());
+      }
+      EXPECT_EQ(buffer, operand(repeat, 2));
+    }
+  });
+}
+
+TEST(Schedule, NamesBothSidesOfADisagreement) {
+  Job(2).run([](core::Comm& comm) {
+    std::vector<int> buffer(comm.rank == 0 ? 3 : 5);
+    Schedule s(comm);
+    broadcast(s, ints(buffer), 0);
+    const base::Status status = s.run();
+    EXPECT_EQ(status.error_class(), comm.rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE);
+    if (comm.rank == 1)
+      EXPECT_NE(base::message_of(status.code()).find("rank 0 sent 12 bytes where rank 1 expects 20"), std::string::npos);
+  });
+}
+
+TEST(Selection, EveryCollectiveEndsWithARuleThatFitsAlways) {
+  const Rule* last = nullptr;
+  for (const Rule& rule : rules()) {
+    if (last != nullptr && last->collective != rule.collective) {
+      EXPECT_TRUE(last->below_bytes == 0 && last->up_to_ranks == 0 && last->any_operation) << name_of(last->collective);
+    }
+    last = &rule;
+  }
+  EXPECT_EQ(select(Collective::kAllreduce, 16, 8), Algorithm::kRecursiveDoubling);
+  EXPECT_EQ(select(Collective::kAllreduce, 16, 1 << 20), Algorithm::kRing);
+  EXPECT_EQ(select(Collective::kAllreduce, 16, 1 << 20, false), Algorithm::kRecursiveDoubling);
+}
+
+}  // namespace
+}  // namespace clump::coll
