@@ -83,6 +83,19 @@ void relocate(Instance& instance) {
   }
 }
 
+void reset_thread(const Instance& instance) {
+  const Object& object = instance.object;
+  if (object.tls_module == 0 || !object.is_template) return;
+  for (const ElfW(Phdr)& segment : object.segments) {
+    if (segment.p_type != PT_TLS) continue;
+    TlsIndex index{object.tls_module, 0};
+    auto* block = static_cast<std::byte*>(__tls_get_addr(&index));
+    std::memcpy(block, pointer(object.dynamic.base + segment.p_vaddr), segment.p_filesz);
+    std::memset(block + segment.p_filesz, 0, segment.p_memsz - segment.p_filesz);
+  }
+  relocate_thread(instance);
+}
+
 void relocate_thread(const Instance& instance) {
   const Object& object = instance.object;
   if (object.tls_module == 0 || object.snapshot.tls_words.empty()) return;

@@ -43,6 +43,8 @@ base::Status fill(Instance& instance);
 void relocate(Instance& instance);
 /// Does the same for the calling thread's thread-local variables. Once for each thread.
 void relocate_thread(const Instance& instance);
+/// Gives the calling thread's thread-local variables of a plugin their initial values: the rank may have had it open before.
+void reset_thread(const Instance& instance);
 
 void run_constructors(Instance& instance, int argc, char** argv, char** envp);
 void run_destructors(Instance& instance);

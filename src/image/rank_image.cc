@@ -28,11 +28,13 @@ std::vector<Object*> construction_order(const std::vector<Object*>& objects) {
 bool Image::uses_original(const Object& object) const { return native_ && !object.is_template; }
 
 Instance* Image::instance(const Object& object) const {
+  const std::scoped_lock hold(tables_);
   const auto id = static_cast<std::size_t>(object.id);
   return id < instances_.size() ? instances_[id].get() : nullptr;
 }
 
 std::vector<Instance*> Image::instances() const {
+  const std::scoped_lock hold(tables_);
   std::vector<Instance*> all;
   for (const std::unique_ptr<Instance>& instance : instances_) {
     if (instance != nullptr) all.push_back(instance.get());
@@ -41,7 +43,7 @@ std::vector<Instance*> Image::instances() const {
 }
 
 base::Status Image::add(const std::vector<Object*>& objects, std::vector<Instance*>* made) {
-  const std::scoped_lock hold(lock);
+  const std::scoped_lock hold(tables_);
   const Registry& registry = Registry::get();
   const auto count = static_cast<std::size_t>(registry.size());
   if (instances_.size() < count) instances_.resize(count);
@@ -69,7 +71,7 @@ base::Status Image::add(const std::vector<Object*>& objects, std::vector<Instanc
 }
 
 void Image::remove(Instance& instance) {
-  const std::scoped_lock hold(lock);
+  const std::scoped_lock hold(tables_);
   const auto id = static_cast<std::size_t>(instance.object.id);
   arena::release(instance.begin, instance.bytes);
   std::erase(with_tls_, &instance);
@@ -99,7 +101,7 @@ void* Image::variable_for(void* original) {
 }
 
 void Image::relocate_thread() {
-  const std::scoped_lock hold(lock);
+  const std::scoped_lock hold(tables_);
   for (const Instance* instance : with_tls_) image::relocate_thread(*instance);
 }
 

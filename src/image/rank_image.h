@@ -15,6 +15,7 @@
 #include "image/instance.h"
 #include "image/libc_state.h"
 #include "image/output.h"
+#include "image/plugins.h"
 #include "image/variables.h"
 
 namespace clump::image {
@@ -32,7 +33,7 @@ std::vector<Object*> construction_order(const std::vector<Object*>& objects);
 class Image {
  public:
   /// `native`: the rank runs on the originals of the main program.
-  Image(fiber::Identity* identity, bool native) : identity_(identity), native_(native), output_(identity) {}
+  Image(fiber::Identity* identity, bool native) : identity_(identity), native_(native), output_(identity), plugins_(*this) {}
   Image(const Image&) = delete;
   Image& operator=(const Image&) = delete;
 
@@ -47,7 +48,7 @@ class Image {
   /// Unmaps a copy.
   void remove(Instance& instance);
 
-  /// By object number: where the rank's copy is, relative to the original.
+  /// By object number: where the rank's copy is, relative to the original. Valid while no copy is added.
   const std::ptrdiff_t* deltas() const { return deltas_.data(); }
   std::uintptr_t translate(std::uintptr_t original) const;
   /// This rank's counterpart of one of the C library's variables.
@@ -64,7 +65,7 @@ class Image {
   void relocate_thread();
 
   const Program* program = nullptr;
-  /// Held while copies are added, opened or closed; recursive, because constructors open libraries.
+  /// Held while libraries are opened or closed; recursive, because constructors open libraries.
   std::recursive_mutex lock;
   /// In the order in which constructors ran.
   std::vector<Instance*> constructed;
@@ -74,6 +75,7 @@ class Image {
 
   LibcState& libc() { return libc_; }
   output::RankOutput& output() { return output_; }
+  Plugins& plugins() { return plugins_; }
 
  private:
   void* variable_for(void* original);
@@ -83,9 +85,11 @@ class Image {
   std::vector<std::unique_ptr<Instance>> instances_;  // by object number
   std::vector<std::ptrdiff_t> deltas_;
   std::vector<Instance*> with_tls_;
+  mutable std::mutex tables_;  // guards the three above: `lock` may be held by a constructor that waits for a new thread
   Variables variables_;
   LibcState libc_;
   output::RankOutput output_;
+  Plugins plugins_;
 };
 
 /// The calling thread's image. A thread that belongs to no rank gets the native one.

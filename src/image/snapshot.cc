@@ -28,15 +28,6 @@ bool is_zero(std::uintptr_t page) {
   return std::all_of(words, words + kPage / sizeof(std::uint64_t), [](std::uint64_t word) { return word == 0; });
 }
 
-/// Descriptors that live as long as the process: out of the way of programs that expect small numbers.
-int move_up(int fd) {
-  constexpr int kOutOfTheWay = 200;
-  const int high = fcntl(fd, F_DUPFD_CLOEXEC, kOutOfTheWay);
-  if (high < 0) return fd;
-  close(fd);
-  return high;
-}
-
 int protection_of(const ElfW(Phdr)& segment) {
   return ((segment.p_flags & PF_R) != 0 ? PROT_READ : 0) | ((segment.p_flags & PF_W) != 0 ? PROT_WRITE : 0) |
          ((segment.p_flags & PF_X) != 0 ? PROT_EXEC : 0);
@@ -50,6 +41,14 @@ const Object* owner_of(const Object& from, std::uintptr_t address) {
 }
 
 }  // namespace
+
+int move_up(int fd) {
+  constexpr int kOutOfTheWay = 200;
+  const int high = fcntl(fd, F_DUPFD_CLOEXEC, kOutOfTheWay);
+  if (high < 0) return fd;
+  close(fd);
+  return high;
+}
 
 base::Status Snapshot::take(Object& object) {
   sort_words(object);

@@ -41,6 +41,9 @@ struct DataPart {
   std::uint64_t stored_at = 0;  ///< offset in the store
 };
 
+/// Gives a descriptor that lives as long as the process a large number, out of the way of programs that expect small ones.
+int move_up(int fd);
+
 class Snapshot {
  public:
   bool taken() const { return taken_; }

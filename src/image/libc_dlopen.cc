@@ -1,0 +1,176 @@
+// dlopen() and its kin, as ranks call them. Callers that no rank has a copy of (shared libraries) get what ld.so gives.
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "base/types.h"
+#include "image/elf_file.h"
+#include "image/loader.h"
+#include "image/objects.h"
+#include "image/rank_image.h"
+#include "image/search.h"
+#include "image/symbols.h"
+
+namespace clump::image {
+namespace {
+
+/// What dlerror() will say to this thread; ld.so's own words where empty.
+struct LastError {
+  std::string text;
+  bool ours = false;
+  bool told = false;
+};
+
+LastError& last_error() {
+  static thread_local LastError error;
+  return error;
+}
+
+void* fail(const base::Status& status) {
+  last_error() = {base::message_of(status.code()), true, false};
+  return nullptr;
+}
+
+struct Caller {
+  Object* object = nullptr;  ///< null if it is shared, or code that belongs to no object
+  Image* image = nullptr;
+};
+
+Caller caller_at(const void* address) {
+  if (!captured()) return {};
+  std::uintptr_t ignored = 0;
+  Object* object = original_of(address, &ignored);
+  Image* image = object != nullptr ? image_at(address) : nullptr;
+  return {image != nullptr ? object : nullptr, image};
+}
+
+/// ld.so searches where its caller's file says. It would take us for the caller, so the search is ours where that matters.
+void* open_shared(const char* name, int flags, const void* from) {
+  if (name == nullptr || std::strchr(name, '/') != nullptr) return ld_open(name, flags);
+  const link_map* map = loaded_at(from);
+  const std::string file = map == nullptr || map->l_name[0] == '\0' ? "/proc/self/exe" : map->l_name;
+  const SearchPaths paths = search_paths_of(ElfFile(file), file);
+  if (paths.rpath.empty() && paths.runpath.empty()) return ld_open(name, flags);
+  if (void* loaded = ld_open(name, flags | RTLD_NOLOAD)) return loaded;
+  const char* library_path = std::getenv("LD_LIBRARY_PATH");
+  const std::string found = find_library(name, paths, {}, library_path != nullptr ? library_path : "");
+  return ld_open(found.empty() ? name : found.c_str(), flags);
+}
+
+void* open(const char* name, int flags, const void* from) {
+  const Caller caller = caller_at(from);
+  last_error().ours = false;
+  if (caller.object == nullptr) return open_shared(name, flags, from);
+  std::string path;
+  if (name != nullptr && *name != '\0') {
+    path = resolve_library(name, caller.object);
+    if (path.empty()) {
+      return fail(base::fail(MPI_ERR_ARG, "{}: cannot open shared object file: No such file or directory", name));
+    }
+  }
+  void* handle = nullptr;
+  const base::Status opened = caller.image->plugins().open(path, flags, &handle);
+  return opened.ok() ? handle : fail(opened);
+}
+
+void* undefined(const char* name, const Object* object) {
+  const char* where = object != nullptr ? object->path.c_str() : Registry::get().at(0).path.c_str();
+  return fail(base::fail(MPI_ERR_ARG, "{}: undefined symbol: {}", where, name));
+}
+
+void* ld_symbol(void* handle, const char* name, const char* version) {
+  static constinit Hidden<void*(void*, const char*)> plain{"dlsym"};
+  static constinit Hidden<void*(void*, const char*, const char*)> versioned{"dlvsym"};
+  return version != nullptr ? versioned(handle, name, version) : plain(handle, name);
+}
+
+/// The definition after the caller's object. Copies stand where their originals stand.
+void* next_symbol(const char* name, const void* from) {
+  std::uintptr_t original = reinterpret_cast<std::uintptr_t>(from);
+  if (captured()) original_of(from, &original);
+  return next_definition(name, reinterpret_cast<const void*>(original));
+}
+
+void* symbol(void* handle, const char* name, const char* version, const void* from) {
+  last_error().ours = false;
+  const Caller caller = caller_at(from);
+  void* found = nullptr;
+  Handle* mine = nullptr;
+  if (handle == RTLD_NEXT) {
+    found = next_symbol(name, from);
+    if (found == nullptr) return undefined(name, caller.object);
+  } else if (caller.image != nullptr && handle != RTLD_DEFAULT && (mine = caller.image->plugins().find(handle)) != nullptr) {
+    // For glibc a handle is the object's entry in ld.so's list.
+    void* original = mine->object != nullptr ? const_cast<link_map*>(mine->object->map) : RTLD_DEFAULT;
+    found = ld_symbol(original, name, version);
+    // A symbol's value may be null; ld.so's complaint tells the difference, but it would name a memory file.
+    static constinit Hidden<char*()> error{"dlerror"};
+    if (found == nullptr && error() != nullptr) return undefined(name, mine->object);
+  } else {
+    found = ld_symbol(handle, name, version);
+    if (found == nullptr && handle == RTLD_DEFAULT && caller.object != nullptr && caller.object->is_template) {
+      found = ld_symbol(const_cast<link_map*>(caller.object->map), name, version);
+    }
+  }
+  if (caller.image == nullptr || found == nullptr) return found;
+  found = caller.image->variable(found);
+  // A library that another rank has opened for all to see is not there for this one.
+  const Object* object = Registry::get().find(reinterpret_cast<std::uintptr_t>(found));
+  if (object != nullptr && object->is_template) return undefined(name, caller.object);
+  return found;
+}
+
+}  // namespace
+}  // namespace clump::image
+
+using namespace clump::image;  // the functions below are the C library's, outside of any namespace
+
+extern "C" {
+
+CLUMP_HOST_API void* dlopen(const char* name, int flags) { return open(name, flags, __builtin_return_address(0)); }
+
+CLUMP_HOST_API void* dlsym(void* handle, const char* name) {
+  return symbol(handle, name, nullptr, __builtin_return_address(0));
+}
+
+CLUMP_HOST_API void* dlvsym(void* handle, const char* name, const char* version) {
+  return symbol(handle, name, version, __builtin_return_address(0));
+}
+
+CLUMP_HOST_API int dlclose(void* handle) {
+  static constinit Hidden<int(void*)> real{"dlclose"};
+  last_error().ours = false;
+  const Caller caller = caller_at(__builtin_return_address(0));
+  Handle* mine = caller.image != nullptr ? caller.image->plugins().find(handle) : nullptr;
+  if (mine == nullptr) return real(handle);
+  caller.image->plugins().close(*mine);
+  return 0;
+}
+
+CLUMP_HOST_API char* dlerror() {
+  static constinit Hidden<char*()> real{"dlerror"};
+  LastError& error = last_error();
+  if (!error.ours) return real();
+  real();  // what ld.so has to say is older
+  if (error.told) return nullptr;
+  error.told = true;
+  return error.text.data();
+}
+
+CLUMP_HOST_API int dlinfo(void* handle, int request, void* result) {
+  static constinit Hidden<int(void*, int, void*)> real{"dlinfo"};
+  const Caller caller = caller_at(__builtin_return_address(0));
+  Handle* mine = caller.image != nullptr ? caller.image->plugins().find(handle) : nullptr;
+  if (mine == nullptr) return real(handle, request, result);
+  if (request == RTLD_DI_LINKMAP) {
+    *static_cast<link_map**>(result) = &mine->map;
+    return 0;
+  }
+  const Object& object = mine->object != nullptr ? *mine->object : *caller.image->program->main;
+  return real(const_cast<link_map*>(object.map), request, result);
+}
+
+}  // extern "C"

@@ -1,0 +1,100 @@
+// Random numbers per rank: rand(), random() and drand48() with the sequences that the C library gives a process of its own.
+#include <cstdlib>
+
+#include "base/types.h"
+#include "image/rank_image.h"
+
+namespace clump::image {
+namespace {
+
+/// The rank's generator, seeded with 1 at first use, as the standard wants it.
+RandomState& begun(RandomState& state) {
+  if (state.data.state == nullptr) initstate_r(1, state.words, sizeof state.words, &state.data);
+  return state;
+}
+
+RandomState& mine() { return current_image().libc().random; }
+
+std::int32_t next() {
+  RandomState& state = mine();
+  const std::scoped_lock lock(state.lock);
+  std::int32_t number = 0;
+  random_r(&begun(state).data, &number);
+  return number;
+}
+
+void seed(unsigned value) {
+  RandomState& state = mine();
+  const std::scoped_lock lock(state.lock);
+  srandom_r(value, &begun(state).data);
+}
+
+/// Runs one of the *48_r functions, given as a call that takes the rank's state and a place for the result.
+template <typename Result, typename Call>
+Result draw48(Call call) {
+  RandomState& state = mine();
+  const std::scoped_lock lock(state.lock);
+  Result result{};
+  call(&state.drand, &result);
+  return result;
+}
+
+}  // namespace
+}  // namespace clump::image
+
+using namespace clump::image;  // the functions below are the C library's, outside of any namespace
+
+extern "C" {
+
+CLUMP_HOST_API int rand() { return next(); }
+CLUMP_HOST_API long random() { return next(); }
+CLUMP_HOST_API void srand(unsigned value) { seed(value); }
+CLUMP_HOST_API void srandom(unsigned value) { seed(value); }
+
+CLUMP_HOST_API char* initstate(unsigned value, char* words, size_t size) {
+  RandomState& state = mine();
+  const std::scoped_lock lock(state.lock);
+  char* before = reinterpret_cast<char*>(begun(state).data.state);
+  return initstate_r(value, words, size, &state.data) == 0 ? before - sizeof(std::int32_t) : nullptr;
+}
+
+CLUMP_HOST_API char* setstate(char* words) {
+  RandomState& state = mine();
+  const std::scoped_lock lock(state.lock);
+  char* before = reinterpret_cast<char*>(begun(state).data.state);
+  return setstate_r(words, &state.data) == 0 ? before - sizeof(std::int32_t) : nullptr;
+}
+
+CLUMP_HOST_API double drand48() { return draw48<double>(&drand48_r); }
+CLUMP_HOST_API long lrand48() { return draw48<long>(&lrand48_r); }
+CLUMP_HOST_API long mrand48() { return draw48<long>(&mrand48_r); }
+CLUMP_HOST_API double erand48(unsigned short numbers[3]) {
+  return draw48<double>([numbers](drand48_data* state, double* result) { erand48_r(numbers, state, result); });
+}
+CLUMP_HOST_API long nrand48(unsigned short numbers[3]) {
+  return draw48<long>([numbers](drand48_data* state, long* result) { nrand48_r(numbers, state, result); });
+}
+CLUMP_HOST_API long jrand48(unsigned short numbers[3]) {
+  return draw48<long>([numbers](drand48_data* state, long* result) { jrand48_r(numbers, state, result); });
+}
+
+CLUMP_HOST_API void srand48(long value) {
+  RandomState& state = mine();
+  const std::scoped_lock lock(state.lock);
+  srand48_r(value, &state.drand);
+}
+
+CLUMP_HOST_API unsigned short* seed48(unsigned short value[3]) {
+  RandomState& state = mine();
+  const std::scoped_lock lock(state.lock);
+  seed48_r(value, &state.drand);
+  return state.drand.__old_x;
+}
+
+CLUMP_HOST_API void lcong48(unsigned short values[7]) {
+  RandomState& state = mine();
+  const std::scoped_lock lock(state.lock);
+  lcong48_r(values, &state.drand);
+}
+
+}  // extern "C"

@@ -1,0 +1,39 @@
+// The results that time functions and strtok() keep in memory of the C library's own, kept per rank.
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+
+#include "base/types.h"
+#include "image/rank_image.h"
+
+namespace clump::image {
+namespace {
+
+TimeState& mine() { return current_image().libc().time; }
+
+}  // namespace
+}  // namespace clump::image
+
+using namespace clump::image;  // the functions below are the C library's, outside of any namespace
+
+extern "C" {
+
+CLUMP_HOST_API std::tm* localtime(const std::time_t* time) {
+  tzset();
+  return localtime_r(time, &mine().broken_down);
+}
+
+CLUMP_HOST_API std::tm* gmtime(const std::time_t* time) { return gmtime_r(time, &mine().broken_down); }
+
+CLUMP_HOST_API char* asctime(const std::tm* time) { return asctime_r(time, mine().text); }
+
+CLUMP_HOST_API char* ctime(const std::time_t* time) {
+  const std::tm* broken_down = localtime(time);
+  return broken_down != nullptr ? asctime(broken_down) : nullptr;
+}
+
+CLUMP_HOST_API char* strtok(char* text, const char* separators) {
+  return strtok_r(text, separators, &current_image().libc().strtok_rest);
+}
+
+}  // extern "C"

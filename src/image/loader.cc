@@ -1,0 +1,210 @@
+#include "image/loader.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+
+#include "image/elf_file.h"
+#include "image/objects.h"
+#include "image/rank_image.h"
+#include "image/search.h"
+
+namespace clump::image {
+namespace {
+
+/// Names of libraries being loaded, so that a circle of needs comes to an end.
+std::vector<std::string>& under_way() {
+  static auto& names = *new std::vector<std::string>;
+  return names;
+}
+
+bool answers_to(const Object& object, const std::string& name) {
+  return (object.dynamic.soname != nullptr && name == object.dynamic.soname) || name == object.name();
+}
+
+Object* find_loaded(const std::string& name) {
+  const Registry& registry = Registry::get();
+  for (int id = 0; id < registry.size(); ++id) {
+    if (answers_to(registry.at(id), name)) return &registry.at(id);
+  }
+  return nullptr;
+}
+
+base::Status cannot_open(const std::string& path, const char* why) { return base::fail(MPI_ERR_ARG, "{}: {}", path, why); }
+
+/// Takes away from a library's bytes what would make ld.so run code, or refuse to load or to unload them.
+void neutralise(std::byte* bytes, const ElfFile& file) {
+  const ElfW(Phdr)* segment = file.segment(PT_DYNAMIC);
+  auto* entries = reinterpret_cast<ElfW(Dyn)*>(bytes + segment->p_offset);
+  for (std::size_t i = 0; i < file.dynamic().size(); ++i) {
+    ElfW(Dyn)& entry = entries[i];
+    switch (entry.d_tag) {
+      case DT_INIT:
+      case DT_FINI:
+        entry.d_tag = DT_DEBUG;  // an entry that ld.so ignores in a library
+        break;
+      case DT_INIT_ARRAYSZ:
+      case DT_FINI_ARRAYSZ:
+        entry.d_un.d_val = 0;
+        break;
+      case DT_FLAGS_1:
+        entry.d_un.d_val &= ~static_cast<std::uint64_t>(DF_1_INITFIRST | DF_1_PIE);
+        break;
+      default: break;
+    }
+  }
+}
+
+/// A memory file with the neutralised library. It stays open: ld.so takes a path that it has seen for the same file.
+base::Status make_memory_file(const ElfFile& file, const std::string& path, std::string* memory_path) {
+  const std::size_t size = file.bytes().size();
+  const int low = memfd_create("clump-template", MFD_CLOEXEC);
+  if (low < 0) return cannot_open(path, std::strerror(errno));
+  const int fd = move_up(low);
+  void* map = ftruncate(fd, static_cast<off_t>(size)) == 0
+                  ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+                  : MAP_FAILED;
+  if (map == MAP_FAILED) {
+    close(fd);
+    return cannot_open(path, std::strerror(errno));
+  }
+  std::memcpy(map, file.bytes().data(), size);
+  neutralise(static_cast<std::byte*>(map), file);
+  munmap(map, size);
+  *memory_path = fmt::format("/proc/self/fd/{}", fd);
+  return {};
+}
+
+/// The constructors and destructors that ld.so was not told about.
+void restore_constructors(Dynamic& dynamic, const ElfFile& file) {
+  const auto address = [&](ElfW(Sxword) tag) -> std::uintptr_t {
+    const ElfW(Dyn)* entry = file.entry(tag);
+    return entry != nullptr ? dynamic.base + entry->d_un.d_ptr : 0;
+  };
+  const auto count = [&](ElfW(Sxword) tag) -> std::size_t {
+    const ElfW(Dyn)* entry = file.entry(tag);
+    return entry != nullptr ? entry->d_un.d_val / sizeof(std::uintptr_t) : 0;
+  };
+  dynamic.init = address(DT_INIT);
+  dynamic.fini = address(DT_FINI);
+  dynamic.init_array = {reinterpret_cast<const std::uintptr_t*>(address(DT_INIT_ARRAY)), count(DT_INIT_ARRAYSZ)};
+  dynamic.fini_array = {reinterpret_cast<const std::uintptr_t*>(address(DT_FINI_ARRAY)), count(DT_FINI_ARRAYSZ)};
+}
+
+/// Loads what `file` needs before it, so that ld.so finds all of it in memory.
+base::Status load_needed(const ElfFile& file, const std::string& path) {
+  const SearchPaths paths = search_paths_of(file, path);
+  const char* library_path = std::getenv("LD_LIBRARY_PATH");
+  for (const std::string& name : file.strings(DT_NEEDED)) {
+    if (find_loaded(name) != nullptr) continue;
+    const std::string found = find_library(name, paths, {}, library_path != nullptr ? library_path : "");
+    if (found.empty()) {
+      return base::fail(MPI_ERR_ARG, "{}: cannot open shared object file: No such file or directory (needed by {})", name, path);
+    }
+    if (std::find(under_way().begin(), under_way().end(), found) != under_way().end()) continue;
+    Object* ignored = nullptr;
+    CLUMP_TRY(load_library(found, RTLD_NOW, &ignored));
+  }
+  return {};
+}
+
+base::Status load_template(const ElfFile& file, const std::string& path, int flags, Object** object) {
+  CLUMP_TRY(load_needed(file, path));
+  std::string memory_path;
+  CLUMP_TRY(make_memory_file(file, path, &memory_path));
+  if (ld_open(memory_path.c_str(), RTLD_NOW | (flags & RTLD_GLOBAL)) == nullptr) {
+    std::string words = ld_error();
+    if (const std::size_t at = words.find(memory_path); at != std::string::npos) words.replace(at, memory_path.size(), path);
+    return base::fail_with_text(MPI_ERR_ARG, std::move(words));
+  }
+  for (Object* added : Registry::get().update(path)) {
+    if (added->is_template) *object = added;
+  }
+  if (*object == nullptr) return cannot_open(path, "ld.so did not list it");
+  restore_constructors((*object)->dynamic, file);
+  (*object)->is_private = true;
+  return (*object)->snapshot.take(**object);
+}
+
+base::Status load_new(const std::string& path, int flags, Object** object) {
+  const ElfFile file(path);
+  if (file.bytes().empty()) return cannot_open(path, "cannot open shared object file: No such file or directory");
+  if (!file.valid() || file.dynamic().empty()) return cannot_open(path, "invalid ELF header");
+  const ElfW(Dyn)* flags_1 = file.entry(DT_FLAGS_1);
+  if (file.header().e_type != ET_DYN || (flags_1 != nullptr && (flags_1->d_un.d_val & DF_1_PIE) != 0)) {
+    return cannot_open(path, "cannot dynamically load position-independent executable");
+  }
+  const std::string soname = file.first_string(DT_SONAME);
+  if (is_shared_library(soname.empty() ? path.c_str() + path.rfind('/') + 1 : soname.c_str())) {
+    if (ld_open(path.c_str(), RTLD_NOW | (flags & RTLD_GLOBAL)) == nullptr) return base::fail_with_text(MPI_ERR_ARG, ld_error());
+    Registry::get().update();
+    *object = Registry::get().find_file(path);
+    return *object != nullptr ? base::Status{} : cannot_open(path, "ld.so did not list it");
+  }
+  under_way().push_back(path);
+  const base::Status loaded = load_template(file, path, flags, object);
+  under_way().pop_back();
+  return loaded;
+}
+
+}  // namespace
+
+std::recursive_mutex& loader_lock() {
+  static auto& lock = *new std::recursive_mutex;
+  return lock;
+}
+
+base::Status load_library(const std::string& given, int flags, Object** object) {
+  const std::scoped_lock lock(loader_lock());
+  char resolved[PATH_MAX];
+  const std::string path = realpath(given.c_str(), resolved) != nullptr ? resolved : given;
+  *object = Registry::get().find_file(path);
+  if (*object == nullptr) return load_new(path, flags, object);
+  if ((*object)->is_template && (flags & RTLD_GLOBAL) != 0) {
+    ld_open((*object)->map->l_name, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+  }
+  return {};
+}
+
+std::string resolve_library(const std::string& name, const Object* by) {
+  if (name.find('/') != std::string::npos) return name;
+  const std::scoped_lock lock(loader_lock());
+  if (const Object* loaded = find_loaded(name)) return loaded->path;
+  SearchPaths paths;
+  std::vector<std::string> inherited;
+  if (by != nullptr) paths = search_paths_of(ElfFile(by->path), by->path);
+  const Object& program = Registry::get().at(0);
+  if (by != &program) inherited = search_paths_of(ElfFile(program.path), program.path).rpath;
+  const char* library_path = std::getenv("LD_LIBRARY_PATH");
+  return find_library(name, paths, inherited, library_path != nullptr ? library_path : "");
+}
+
+std::vector<Object*> with_needed(Object& object) {
+  std::vector<Object*> all{&object};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (Object* needed : all[i]->needed) {
+      if (needed->is_private && std::find(all.begin(), all.end(), needed) == all.end()) all.push_back(needed);
+    }
+  }
+  return all;
+}
+
+void* ld_open(const char* path, int flags) {
+  static constinit Hidden<void*(const char*, int)> real{"dlopen"};
+  return real(path, flags);
+}
+
+std::string ld_error() {
+  static constinit Hidden<char*()> real{"dlerror"};
+  const char* words = real();
+  return words != nullptr ? words : "ld.so gave no reason";
+}
+
+}  // namespace clump::image
