@@ -1,9 +1,11 @@
 // Packing into the user's own buffers, and addresses (MPI-5.0 sections 5.1.5 and 5.2). The packed form is the data bytes without
 // gaps and without a header, so pieces may be packed, joined and unpacked in other pieces.
 #include <cstddef>
+#include <cstring>
 #include <span>
 
 #include "core/rank.h"
+#include "datatype/external32.h"
 #include "mpi/bodies.h"
 
 namespace clump::mpi {
@@ -22,6 +24,11 @@ Status check_room(Count position, Count bytes, const char* name, Count size) {
     return base::fail(MPI_ERR_ARG, "{} is {}, but {} bytes at position {} need {}", name, size, bytes, position, position + bytes);
   }
   return {};
+}
+
+Status check_representation(const char* datarep) {
+  if (std::strcmp(datarep, "external32") == 0) return {};
+  return base::fail(MPI_ERR_ARG, "datarep is \"{}\", but the only portable representation is \"external32\"", datarep);
 }
 
 }  // namespace
@@ -50,6 +57,32 @@ Status unpack(Rank&, const void* inbuf, Count insize, Count* position, void* out
   CLUMP_TRY(check_room(*position, to.bytes(), "insize", insize));
   datatype::unpack(to, 0, {static_cast<const std::byte*>(inbuf) + *position, static_cast<std::size_t>(to.bytes())});
   *position += to.bytes();
+  return {};
+}
+
+Status pack_external(Rank&, const char datarep[], const void* inbuf, Count incount, const Datatype& datatype, void* outbuf,
+                     Count outsize, Count* position) {
+  CLUMP_TRY(check_representation(datarep));
+  const Count bytes = datatype::external32_bytes(datatype, incount);
+  CLUMP_TRY(check_room(*position, bytes, "outsize", outsize));
+  datatype::pack_external32(static_cast<std::byte*>(outbuf) + *position, {const_cast<void*>(inbuf), incount, &datatype});
+  *position += bytes;
+  return {};
+}
+
+Status unpack_external(Rank&, const char datarep[], const void* inbuf, Count insize, Count* position, void* outbuf,
+                       Count outcount, const Datatype& datatype) {
+  CLUMP_TRY(check_representation(datarep));
+  const Count bytes = datatype::external32_bytes(datatype, outcount);
+  CLUMP_TRY(check_room(*position, bytes, "insize", insize));
+  datatype::unpack_external32({outbuf, outcount, &datatype}, static_cast<const std::byte*>(inbuf) + *position);
+  *position += bytes;
+  return {};
+}
+
+Status pack_external_size(Rank&, const char datarep[], Count incount, const Datatype& datatype, Count* size) {
+  CLUMP_TRY(check_representation(datarep));
+  *size = datatype::external32_bytes(datatype, incount);
   return {};
 }
 
