@@ -29,7 +29,8 @@ base::Status reduce_over(const Members& members, std::span<int> values, const co
   Schedule second(members, reduction);
   allreduce(second, ints(remote), ints(local));
   CLUMP_TRY(second.run());
-  op.apply(remote.data(), local.data(), static_cast<Count>(local.size()), *datatype::predefined(MPI_INT), MPI_INT);
+  op.apply(remote.data(), local.data(), static_cast<Count>(local.size()), *datatype::predefined(MPI_INT),
+           MPI_INT);
   std::copy(local.begin(), local.end(), values.begin());
   return {};
 }

@@ -1,5 +1,5 @@
-// Allgather (MPI-5.0 section 6.7). Small blocks: Bruck et al., "Efficient algorithms for all-to-all communications in multiport
-// message-passing systems" (1997); otherwise a ring.
+// Allgather (MPI-5.0 section 6.7). Small blocks: Bruck et al., "Efficient algorithms for all-to-all
+// communications in multiport message-passing systems" (1997); otherwise a ring.
 #include "coll/coll.h"
 #include "coll/pieces.h"
 #include "coll/select.h"
@@ -8,7 +8,8 @@ namespace clump::coll {
 
 namespace {
 
-// Block i of the packed bytes is that of rank (rank + i) modulo size; the number of blocks doubles in each round.
+// Block i of the packed bytes is that of rank (rank + i) modulo size; the number of blocks doubles in each
+// round.
 void bruck(Schedule& s, const Layout& mine, const Layout& all) {
   const int size = s.size();
   const Count block = mine.bytes();
@@ -32,14 +33,16 @@ void allgather(Schedule& s, const Layout& mine, const Layout& all) {
   const Blocks blocks(all.base, s.peers() == 0 ? 0 : all.count / s.peers(), all.type);
   if (s.is_inter()) return inter::allgather(s, mine, blocks);
   if (all.bytes() == 0) return;
-  if (s.size() > 1 && select(Collective::kAllgather, s.size(), mine.bytes()) == Algorithm::kBruck) return bruck(s, mine, all);
+  if (s.size() > 1 && select(Collective::kAllgather, s.size(), mine.bytes()) == Algorithm::kBruck)
+    return bruck(s, mine, all);
   allgatherv(s, mine, blocks);
 }
 
 void allgatherv(Schedule& s, const Layout& mine, const Blocks& all) {
   if (s.is_inter()) return inter::allgather(s, mine, all);
   s.copy(all[s.rank()], mine);
-  ring_allgather(s, s.rank(), wrap(s.rank() + 1, s.size()), wrap(s.rank() - 1, s.size()), [&](int i) { return all[i]; });
+  ring_allgather(s, s.rank(), wrap(s.rank() + 1, s.size()), wrap(s.rank() - 1, s.size()),
+                 [&](int i) { return all[i]; });
 }
 
 }  // namespace clump::coll

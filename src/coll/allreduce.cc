@@ -9,9 +9,9 @@ namespace clump::coll {
 
 namespace {
 
-// `value`, which this rank may write to, is combined with the operand in `room`, which is of lower or of higher ranks. The result is
-// in `value` then; the two may have changed places. The order is kept even if the operation commutes: so rounding is the same on
-// all ranks.
+// `value`, which this rank may write to, is combined with the operand in `room`, which is of lower or of
+// higher ranks. The result is in `value` then; the two may have changed places. The order is kept even if the
+// operation commutes: so rounding is the same on all ranks.
 void take(Schedule& s, Layout& value, Layout& room, bool from_lower) {
   if (from_lower) {
     s.combine(room, value);
@@ -21,7 +21,8 @@ void take(Schedule& s, Layout& value, Layout& room, bool from_lower) {
   }
 }
 
-// The first 2 * extra ranks pair up, the odd one works for both, so that a power of two ranks goes on in the order of ranks.
+// The first 2 * extra ranks pair up, the odd one works for both, so that a power of two ranks goes on in the
+// order of ranks.
 void recursive_doubling(Schedule& s, const Layout& in, const Layout& out) {
   int active = 1;
   while (active * 2 <= s.size()) active *= 2;
@@ -54,6 +55,25 @@ void recursive_doubling(Schedule& s, const Layout& in, const Layout& out) {
   if (folds) s.send(out, rank - 1);
 }
 
+// Rank 0 combines everything: two messages for each rank, and everybody sleeps once.
+void direct(Schedule& s, const Layout& in, const Layout& out) {
+  if (s.rank() != 0) {
+    s.send(in, 0);
+    if (in.base == out.base) s.next();
+    return s.receive(out, 0);
+  }
+  const Layout operands = s.scratch(in.count * (s.size() - 1), *in.type);
+  for (int i = 1; i < s.size(); ++i) s.receive(part(operands, (i - 1) * in.count, in.count), i);
+  Layout value = in;
+  for (int i = 1; i < s.size(); ++i) {
+    const Layout next = part(operands, (i - 1) * in.count, in.count);
+    s.combine(value, next);
+    value = next;
+  }
+  s.copy(out, value);
+  for (int i = 1; i < s.size(); ++i) s.send(out, i);
+}
+
 void ring(Schedule& s, const Layout& in, const Layout& out) {
   ring_reduce_scatter(s, in, out);
   const int size = s.size();
@@ -67,10 +87,15 @@ void allreduce(Schedule& s, const Layout& in, const Layout& out) {
   if (s.is_inter()) return inter::allreduce(s, in, out);
   if (in.count == 0) return;
   if (s.size() == 1) return s.copy(out, in);
-  if (in.count >= s.size() &&
-      select(Collective::kAllreduce, s.size(), in.bytes(), s.commutative()) == Algorithm::kRing)
-    return ring(s, in, out);
-  recursive_doubling(s, in, out);
+  switch (select(Collective::kAllreduce, s.size(), in.bytes(), s.commutative())) {
+    case Algorithm::kDirect:
+      return direct(s, in, out);
+    case Algorithm::kRing:
+      if (in.count >= s.size()) return ring(s, in, out);
+      [[fallthrough]];
+    default:
+      return recursive_doubling(s, in, out);
+  }
 }
 
 }  // namespace clump::coll

@@ -6,8 +6,8 @@ namespace clump::coll {
 
 namespace {
 
-// So many exchanges are in progress at a time: enough that nobody waits for one slow rank, few enough that unexpected messages do
-// not pile up.
+// So many exchanges are in progress at a time: enough that nobody waits for one slow rank, few enough that
+// unexpected messages do not pile up.
 constexpr int kWindow = 32;
 
 }  // namespace

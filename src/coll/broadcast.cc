@@ -16,7 +16,8 @@ void binomial(Schedule& s, const Layout& buffer, int root) {
     s.receive(buffer, wrap(me - reach + root, s.size()));
     s.next();
   }
-  for (int child = reach / 2; child > 0; child /= 2)  // the largest subtree first: it has the longest way to go
+  for (int child = reach / 2; child > 0;
+       child /= 2)  // the largest subtree first: it has the longest way to go
     if (me + child < s.size()) s.send(buffer, wrap(me + child + root, s.size()));
 }
 
@@ -41,8 +42,8 @@ void scatter_allgather(Schedule& s, const Layout& buffer, int root) {
   const Layout bytes = solid ? bytes_at(buffer.base, buffer.bytes()) : s.scratch(buffer.bytes());
   if (!solid && s.rank() == root) s.copy(bytes, buffer);
   binomial_scatter(s, bytes, root);
-  ring_allgather(s, wrap(s.rank() - root, s.size()), wrap(s.rank() + 1, s.size()), wrap(s.rank() - 1, s.size()),
-                 [&](int i) { return piece(bytes, s.size(), i); });
+  ring_allgather(s, wrap(s.rank() - root, s.size()), wrap(s.rank() + 1, s.size()),
+                 wrap(s.rank() - 1, s.size()), [&](int i) { return piece(bytes, s.size(), i); });
   if (!solid && s.rank() != root) s.copy(buffer, bytes);
 }
 

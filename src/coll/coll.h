@@ -1,8 +1,9 @@
 // The collective operations (MPI-5.0 chapter 6), as functions that write a schedule.
 //
-// "In place" is told by passing the same layout twice: what MPI_IN_PLACE stands for is at the other buffer. Layouts that have no
-// meaning at the caller (the receive buffer of a rank that is not the root) are not looked at. On an intercommunicator `root` is
-// MPI_ROOT, MPI_PROC_NULL or a rank of the remote group. Arguments were checked before.
+// "In place" is told by passing the same layout twice: what MPI_IN_PLACE stands for is at the other buffer.
+// Layouts that have no meaning at the caller (the receive buffer of a rank that is not the root) are not
+// looked at. On an intercommunicator `root` is MPI_ROOT, MPI_PROC_NULL or a rank of the remote group.
+// Arguments were checked before.
 #pragma once
 
 #include "coll/schedule.h"
@@ -13,8 +14,8 @@ namespace clump::coll {
 class Numbers {
  public:
   Numbers() = default;
-  Numbers(const int* small) : small_(small) {}     // NOLINT: this is what it is for
-  Numbers(const Count* large) : large_(large) {}   // NOLINT
+  Numbers(const int* small) : small_(small) {}    // NOLINT: this is what it is for
+  Numbers(const Count* large) : large_(large) {}  // NOLINT
   Count operator[](int i) const { return small_ != nullptr ? small_[i] : large_[i]; }
   bool null() const { return small_ == nullptr && large_ == nullptr; }
 

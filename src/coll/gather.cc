@@ -1,4 +1,5 @@
-// Gather and scatter (MPI-5.0 sections 6.5 and 6.6): a binomial tree for small blocks, straight to and from the root otherwise.
+// Gather and scatter (MPI-5.0 sections 6.5 and 6.6): a binomial tree for small blocks, straight to and from
+// the root otherwise.
 #include <utility>
 #include <vector>
 
@@ -10,7 +11,8 @@ namespace clump::coll {
 
 namespace {
 
-// The blocks of `count` ranks from relative rank `first` on, as they lie in the root's buffer: two stretches if they go round its end.
+// The blocks of `count` ranks from relative rank `first` on, as they lie in the root's buffer: two stretches
+// if they go round its end.
 struct Stretches {
   Layout low, high;
 
@@ -34,7 +36,8 @@ void binomial_gather(Schedule& s, const Layout& mine, const Layout& all, int roo
     if (tree.subtree(me) == 1) return s.send(mine, wrap(me - reach + root, s.size()));
     const Layout packed = s.scratch(block * tree.subtree(me));
     for (int child = 1; child < reach && me + child < s.size(); child *= 2)
-      s.receive(part(packed, child * block, tree.subtree(me + child) * block), wrap(me + child + root, s.size()));
+      s.receive(part(packed, child * block, tree.subtree(me + child) * block),
+                wrap(me + child + root, s.size()));
     s.copy(part(packed, 0, block), mine);
     return s.send(packed, wrap(me - reach + root, s.size()));
   }
@@ -64,7 +67,8 @@ void binomial_scatter(Schedule& s, const Layout& all, const Layout& mine, int ro
     s.next();
     for (int child = reach / 2; child > 0; child /= 2)
       if (me + child < s.size())
-        s.send(part(packed, child * block, tree.subtree(me + child) * block), wrap(me + child + root, s.size()));
+        s.send(part(packed, child * block, tree.subtree(me + child) * block),
+               wrap(me + child + root, s.size()));
     return s.copy(mine, part(packed, 0, block));
   }
   std::vector<std::pair<int, Layout>> sends;
@@ -87,7 +91,8 @@ void gather(Schedule& s, const Layout& mine, const Layout& all, int root) {
   const Blocks blocks(all.base, s.peers() == 0 ? 0 : all.count / s.peers(), all.type);
   if (s.is_inter()) return inter::gather(s, mine, blocks, root);
   if (mine.bytes() == 0) return;
-  if (select(Collective::kGather, s.size(), mine.bytes()) == Algorithm::kBinomial) return binomial_gather(s, mine, all, root);
+  if (select(Collective::kGather, s.size(), mine.bytes()) == Algorithm::kBinomial)
+    return binomial_gather(s, mine, all, root);
   gatherv(s, mine, blocks, root);
 }
 
@@ -108,7 +113,8 @@ void scatter(Schedule& s, const Layout& all, const Layout& mine, int root) {
   const Blocks blocks(all.base, s.peers() == 0 ? 0 : all.count / s.peers(), all.type);
   if (s.is_inter()) return inter::scatter(s, blocks, mine, root);
   if (mine.bytes() == 0) return;
-  if (select(Collective::kScatter, s.size(), mine.bytes()) == Algorithm::kBinomial) return binomial_scatter(s, all, mine, root);
+  if (select(Collective::kScatter, s.size(), mine.bytes()) == Algorithm::kBinomial)
+    return binomial_scatter(s, all, mine, root);
   scatterv(s, blocks, mine, root);
 }
 

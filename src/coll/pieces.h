@@ -7,7 +7,8 @@
 
 namespace clump::coll {
 
-/// Where piece `i` begins if `whole` elements are cut into `pieces` of nearly the same size. i == pieces is the end.
+/// Where piece `i` begins if `whole` elements are cut into `pieces` of nearly the same size; for i == pieces,
+/// the end.
 inline Count piece_begin(Count whole, int pieces, int i) {
   return whole / pieces * i + std::min<Count>(i, whole % pieces);
 }
@@ -22,11 +23,11 @@ inline Layout piece(const Layout& whole, int pieces, int i) { return piece(whole
 /// x modulo n for -n <= x < 2n.
 inline int wrap(int x, int n) { return x < 0 ? x + n : x >= n ? x - n : x; }
 
-/// A binomial tree over ranks 0 to size - 1 with its root at 0: the subtree of v has ranks [v, v + subtree(v)), the children of v
-/// are v + 1, v + 2, v + 4, ... while these are smaller than v + reach(v).
+/// A binomial tree over ranks 0 to size - 1 with its root at 0: the subtree of v has ranks [v, v +
+/// subtree(v)), the children of v are v + 1, v + 2, v + 4, ... while these are smaller than v + reach(v).
 struct BinomialTree {
   int size;
-  /// The distance to v's parent, which is v - reach(v); for 0 the smallest power of two that is not below size.
+  /// The distance to v's parent, which is v - reach(v); for 0 the smallest power of two not below size.
   int reach(int v) const {
     if (v != 0) return v & -v;
     int reach = 1;
@@ -36,8 +37,8 @@ struct BinomialTree {
   int subtree(int v) const { return std::min(reach(v), size - v); }
 };
 
-/// Ring all-gather of pieces: rank r has piece `mine`, its neighbour r + 1 has mine + 1, and so on, all modulo size().
-/// `piece_of(i)` is piece i's layout, `neighbour(+1 or -1)` the rank of a neighbour.
+/// Ring all-gather of pieces: the caller has piece `mine`, its neighbour `up` has mine + 1, `down` has mine -
+/// 1, all modulo size(). `piece_of(i)` is where piece i lies.
 template <typename PieceOf>
 void ring_allgather(Schedule& s, int mine, int up, int down, PieceOf piece_of) {
   const int size = s.size();
@@ -52,14 +53,16 @@ void ring_allgather(Schedule& s, int mine, int up, int down, PieceOf piece_of) {
   }
 }
 
-/// Ring reduce-scatter over pieces 0 to size() - 1 of `in`: afterwards this rank has piece wrap(rank + 1) of the result in `out`.
-/// The other pieces of `out` hold intermediate results. Needs an operation that commutes.
+/// Ring reduce-scatter over pieces 0 to size() - 1 of `in`: afterwards this rank has piece wrap(rank + 1) of
+/// the result in `out`. The other pieces of `out` hold intermediate results. Needs an operation that
+/// commutes.
 void ring_reduce_scatter(Schedule& s, const Layout& in, const Layout& out);
 
 namespace inter {
 
-// The forms for intercommunicators (MPI-5.0 section 6.2.2), where messages go between the groups only. Data that everyone of a group
-// needs in a combined form is collected by the first rank of a group, and comes back through the first rank of the other.
+// The forms for intercommunicators (MPI-5.0 section 6.2.2), where messages go between the groups only. Data
+// that everyone of a group needs in a combined form is collected by the first rank of a group, and comes back
+// through the first rank of the other.
 void barrier(Schedule& s);
 void broadcast(Schedule& s, const Layout& buffer, int root);
 void gather(Schedule& s, const Layout& mine, const Blocks& all, int root);

@@ -1,4 +1,5 @@
-// Reduce (MPI-5.0 section 6.9.1): a binomial tree that keeps the order of ranks, or for much data pieces reduced on a ring.
+// Reduce (MPI-5.0 section 6.9.1): a binomial tree that keeps the order of ranks, or for much data pieces
+// reduced on a ring.
 #include "coll/coll.h"
 #include "coll/pieces.h"
 #include "coll/select.h"
@@ -7,7 +8,8 @@ namespace clump::coll {
 
 namespace {
 
-// The root of the tree is `top`, its result ends in `out`. Operands are combined where they were received, so nothing is copied.
+// The root of the tree is `top`, its result ends in `out`. Operands are combined where they were received, so
+// nothing is copied.
 void binomial(Schedule& s, const Layout& in, const Layout& out, int top) {
   const BinomialTree tree{s.size()};
   const int me = wrap(s.rank() - top, s.size());

@@ -12,7 +12,9 @@ namespace {
 // Where the block of each rank begins, and the end, in elements.
 using Begins = std::vector<Count>;
 
-Layout block(const Layout& all, const Begins& begins, int i) { return part(all, begins[i], begins[i + 1] - begins[i]); }
+Layout block(const Layout& all, const Begins& begins, int i) {
+  return part(all, begins[i], begins[i + 1] - begins[i]);
+}
 
 // Every rank gets the operands of its own block, and combines them as they come. For operations that commute.
 void direct(Schedule& s, const Layout& in, const Layout& out, const Begins& begins) {
@@ -56,16 +58,20 @@ void by_blocks(Schedule& s, const Layout& in, const Layout& out, const Begins& b
   if (s.is_inter()) return all_then_own(s, in, out, begins);
   if (s.size() == 1) return s.copy(out, in);
   switch (select(Collective::kReduceScatter, s.size(), in.bytes(), s.commutative())) {
-    case Algorithm::kDirect: return direct(s, in, out, begins);
-    case Algorithm::kRecursiveDoubling: return all_then_own(s, in, out, begins);
-    default: return reduce_then_scatter(s, in, out, begins);
+    case Algorithm::kDirect:
+      return direct(s, in, out, begins);
+    case Algorithm::kRecursiveDoubling:
+      return all_then_own(s, in, out, begins);
+    default:
+      return reduce_then_scatter(s, in, out, begins);
   }
 }
 
 }  // namespace
 
 void reduce_scatter(Schedule& s, const Layout& in, const Layout& out, const Numbers& counts) {
-  // On an intercommunicator the counts are those of the local group, whose sum is the size of the remote group's buffers, too.
+  // On an intercommunicator the counts are those of the local group, whose sum is the size of the remote
+  // group's buffers, too.
   Begins begins(s.size() + 1, 0);
   for (int i = 0; i < s.size(); ++i) begins[i + 1] = begins[i] + counts[i];
   const Layout all{in.base, begins.back(), in.type};

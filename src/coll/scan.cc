@@ -6,8 +6,8 @@ namespace clump::coll {
 
 namespace {
 
-// `value` becomes the result of ranks first to the caller's; ranks below `first` have no part in it. Before round k it stands for the
-// caller and the 2^k - 1 ranks below.
+// `value` becomes the result of ranks first to the caller's; ranks below `first` have no part in it. Before
+// round k it stands for the caller and the 2^k - 1 ranks below.
 void prefix(Schedule& s, const Layout& value, int first) {
   const Layout room = s.scratch(value.count, *value.type);
   for (int distance = 1; distance < s.size() - first; distance *= 2) {

@@ -7,7 +7,8 @@ namespace clump::coll {
 
 namespace {
 
-// Collectives count their tags from 0 in 30 bits; agreements of a part of a communicator use the user's tag above that.
+// Collectives count their tags from 0 in 30 bits; agreements of a part of a communicator use the user's tag
+// above that.
 constexpr int kPartTagBit = 1 << 30;
 
 constexpr std::size_t kScratchAlignment = 64;
@@ -40,7 +41,8 @@ Schedule::Schedule(const Members& members, const Reduction& reduction)
       rank_(members.rank),
       size_(members.size()),
       peers_(members.part ? members.size() : members.comm.peers().size()),
-      tag_(members.part ? (members.part_tag & (kPartTagBit - 1)) | kPartTagBit : members.comm.next_collective_tag()) {
+      tag_(members.part ? (members.part_tag & (kPartTagBit - 1)) | kPartTagBit
+                        : members.comm.next_collective_tag()) {
   steps_.reserve(16);
 }
 
@@ -74,9 +76,14 @@ Layout Schedule::scratch(Count count, const datatype::Datatype& type) {
 
 Layout Schedule::scratch(Count bytes) {
   const auto size = static_cast<std::size_t>(bytes);
-  if (size <= kLargestInArena) return bytes_at(arena_.allocate(std::max<std::size_t>(size, 1), kScratchAlignment), bytes);
-  buffers_.emplace_back(new std::byte[size + kScratchAlignment]);  // not zeroed, unlike make_unique's
+  if (size <= kLargestInArena)
+    return bytes_at(arena_.allocate(std::max<std::size_t>(size, 1), kScratchAlignment), bytes);
+  buffers_.emplace_back(new (std::nothrow) std::byte[size + kScratchAlignment]);  // not zeroed
   void* base = buffers_.back().get();
+  if (base == nullptr) {
+    unusable_ = base::fail(MPI_ERR_NO_MEM, "there is no memory for {} bytes of intermediate results", bytes);
+    return bytes_at(nullptr, bytes);
+  }
   std::size_t room = size + kScratchAlignment;
   return bytes_at(std::align(kScratchAlignment, size, base, room), bytes);
 }
@@ -93,13 +100,13 @@ base::Status Schedule::run() {
 }
 
 void Schedule::start() {
+  status_ = unusable_;
+  position_ = unusable_.ok() ? 0 : steps_.size();
   if (slots_ == nullptr) {
     slot_count_ = widest_round();
     slots_ = static_cast<Slot*>(arena_.allocate(slot_count_ * sizeof(Slot), alignof(Slot)));
     std::uninitialized_default_construct_n(slots_, slot_count_);
   }
-  position_ = 0;
-  status_ = {};
   begin_round();
 }
 
@@ -107,7 +114,8 @@ bool Schedule::advance() {
   for (;;) {
     for (std::size_t i = 0; i < in_flight_; ++i) {
       const auto* send = std::get_if<p2p::SendOperation>(&slots_[i]);
-      const bool done = send != nullptr ? send->completion.done() : std::get<p2p::ReceiveOperation>(slots_[i]).completion.done();
+      const bool done = send != nullptr ? send->completion.done()
+                                        : std::get<p2p::ReceiveOperation>(slots_[i]).completion.done();
       if (!done) return false;
     }
     end_round();
@@ -116,7 +124,8 @@ bool Schedule::advance() {
       if (step.kind == Step::Kind::kCopy) {
         copy_now(step.first, step.second);
       } else if (step.kind == Step::Kind::kCombine) {
-        reduction_.op->apply(step.first.base, step.second.base, step.second.count, *step.second.type, reduction_.handle);
+        reduction_.op->apply(step.first.base, step.second.base, step.second.count, *step.second.type,
+                             reduction_.handle);
       } else if (step.kind != Step::Kind::kNext) {
         break;
       }
@@ -153,7 +162,8 @@ void Schedule::begin(const Step& step, Slot& slot) {
 void Schedule::end_round() {
   const std::size_t first = position_ - in_flight_;
   for (std::size_t i = 0; i < in_flight_; ++i) {
-    if (const auto* receive = std::get_if<p2p::ReceiveOperation>(&slots_[i])) check_received(steps_[first + i], receive->result);
+    if (const auto* receive = std::get_if<p2p::ReceiveOperation>(&slots_[i]))
+      check_received(steps_[first + i], receive->result);
     slots_[i].emplace<std::monostate>();
   }
   in_flight_ = 0;
@@ -163,22 +173,24 @@ void Schedule::copy_now(const Layout& to, const Layout& from) {
   const Count bytes = std::min(to.bytes(), from.bytes());
   datatype::copy(to, from, 0, bytes);
   if (to.bytes() != from.bytes() && status_.ok())
-    status_ = base::fail(MPI_ERR_TRUNCATE,
-                         "rank {} passes a block of {} bytes to send to itself, but one of {} bytes to receive it", rank_,
-                         from.bytes(), to.bytes());
+    status_ =
+        base::fail(MPI_ERR_TRUNCATE,
+                   "rank {} passes a block of {} bytes to send to itself, but one of {} bytes to receive it",
+                   rank_, from.bytes(), to.bytes());
 }
 
 void Schedule::check_received(const Step& step, const core::Result& result) {
   const Count expected = step.first.bytes();
   if ((result.error == MPI_SUCCESS && result.bytes == expected) || !status_.ok()) return;
   const char* group = is_inter() ? "remote rank" : "rank";
-  const char* advice = "the counts and datatypes that the ranks of a collective operation pass must describe the same data";
+  const char* advice =
+      "the counts and datatypes that the ranks of a collective operation pass must describe the same data";
   if (result.error == MPI_SUCCESS) {
-    status_ = base::fail(MPI_ERR_TRUNCATE, "{} {} sent {} bytes where rank {} expects {}: {}", group, step.peer, result.bytes, rank_,
-                         expected, advice);
+    status_ = base::fail(MPI_ERR_TRUNCATE, "{} {} sent {} bytes where rank {} expects {}: {}", group,
+                         step.peer, result.bytes, rank_, expected, advice);
   } else if ((result.error & base::Status::kClassMask) == MPI_ERR_TRUNCATE) {
-    status_ = base::fail(MPI_ERR_TRUNCATE, "{} {} sent more than the {} bytes that rank {} expects ({}): {}", group, step.peer,
-                         expected, rank_, base::message_of(result.error), advice);
+    status_ = base::fail(MPI_ERR_TRUNCATE, "{} {} sent more than the {} bytes that rank {} expects ({}): {}",
+                         group, step.peer, expected, rank_, base::message_of(result.error), advice);
   } else {
     status_ = base::Status::from_code(result.error);
   }

@@ -1,12 +1,14 @@
 // A schedule: a collective operation as a list of small steps, seen from one rank.
 //
-// An algorithm writes it with textbook verbs: send, receive, copy, combine. Communication steps that follow one another make a
-// round: they are in progress together. A local step waits for the round before it, and a round waits for the local steps before
-// it; next() ends a round where no local step does. So binomial broadcast is "receive; next; send, send, send".
+// An algorithm writes it with textbook verbs: send, receive, copy, combine. Communication steps that follow
+// one another make a round: they are in progress together. A local step waits for the round before it, and a
+// round waits for the local steps before it; next() ends a round where no local step does. So binomial
+// broadcast is "receive; next; send, send, send".
 //
-// Building moves no data and reads none of the user's, so a schedule can be run more than once (persistent collectives), and can be
-// run by a blocking call or a bit at a time: run() is start() and advance() with waiting in between. Buffers and datatypes belong
-// to the caller and must stay until the schedule is done. One thread of its rank at a time; what lies in a schedule never moves.
+// Building moves no data and reads none of the user's, so a schedule can be run more than once (persistent
+// collectives), and can be run by a blocking call or a bit at a time: run() is start() and advance() with
+// waiting in between. Buffers and datatypes belong to the caller and must stay until the schedule is done.
+// One thread of its rank at a time; what lies in a schedule never moves.
 #pragma once
 
 #include <array>
@@ -29,7 +31,8 @@ using datatype::Layout;
 
 /// `count` elements of a layout from element `first` on.
 inline Layout part(const Layout& whole, Count first, Count count) {
-  return {reinterpret_cast<void*>(reinterpret_cast<std::intptr_t>(whole.base) + first * whole.type->extent()), count, whole.type};
+  return {reinterpret_cast<void*>(reinterpret_cast<std::intptr_t>(whole.base) + first * whole.type->extent()),
+          count, whole.type};
 }
 /// Solid bytes.
 Layout bytes_at(void* base, Count bytes);
@@ -49,9 +52,9 @@ class Schedule {
   Schedule(const Schedule&) = delete;
   Schedule& operator=(const Schedule&) = delete;
 
-  int rank() const { return rank_; }                        ///< of the caller, in its group
-  int size() const { return size_; }                        ///< of the caller's group
-  int peers() const { return peers_; }                      ///< size of the group that peers are ranks of
+  int rank() const { return rank_; }    ///< of the caller, in its group
+  int size() const { return size_; }    ///< of the caller's group
+  int peers() const { return peers_; }  ///< size of the group that peers are ranks of
   bool is_inter() const { return comm_.is_inter(); }
   bool commutative() const { return reduction_.op == nullptr || reduction_.op->commutative(); }
 
@@ -60,7 +63,8 @@ class Schedule {
   void receive(const Layout& to, int from);
   /// The packed bytes of `from` become those of `to`; nothing happens if they are the same place.
   void copy(const Layout& to, const Layout& from);
-  /// right[i] = left[i] op right[i], where `left` is of lower ranks than `right` if the operation does not commute.
+  /// right[i] = left[i] op right[i], where `left` is of lower ranks than `right` if the operation does not
+  /// commute.
   void combine(const Layout& left, const Layout& right);
   /// Communication steps that follow wait for those before.
   void next();
@@ -70,8 +74,8 @@ class Schedule {
   /// Room for solid bytes.
   Layout scratch(Count bytes);
 
-  /// Runs all steps, and blocks while others have to do something. After a failed step the others are still run, so that no other
-  /// rank hangs; the first failure is returned.
+  /// Runs all steps, and blocks while others have to do something. After a failed step the others are still
+  /// run, so that no other rank hangs; the first failure is returned.
   base::Status run();
 
   /// Begins the first round, again if the schedule ran before.
@@ -99,7 +103,8 @@ class Schedule {
   void check_received(const Step& step, const core::Result& result);
   int peer_of(int rank) const;
 
-  // Steps, operations and small scratch of the usual schedule fit in here: no allocation for small collectives.
+  // Steps, operations and small scratch of the usual schedule fit in here: no allocation for small
+  // collectives.
   static constexpr std::size_t kInlineBytes = 3072;
   alignas(64) std::array<std::byte, kInlineBytes> inline_;
   std::pmr::monotonic_buffer_resource arena_{inline_.data(), inline_.size()};
@@ -117,6 +122,7 @@ class Schedule {
   std::size_t position_ = 0;   // of the next step; a round in flight is right before it
   std::size_t in_flight_ = 0;  // operations of that round, in slots_[0...]
   base::Status status_;
+  base::Status unusable_;  // why it cannot be run: building it failed
 };
 
 }  // namespace clump::coll

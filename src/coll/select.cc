@@ -10,6 +10,8 @@ using enum Collective;
 using enum Algorithm;
 
 constexpr Rule kRules[] = {
+    {kBarrier, kDissemination, 0, 3},
+    {kBarrier, kDirect, 0, 32},
     {kBarrier, kDissemination, 0},
 
     {kBroadcast, kBinomial, 128 << 10},
@@ -21,6 +23,8 @@ constexpr Rule kRules[] = {
     {kReduce, kRing, 0, 0, false},
     {kReduce, kBinomial, 0},
 
+    {kAllreduce, kRecursiveDoubling, 16 << 10, 3},
+    {kAllreduce, kDirect, 512, 32},
     {kAllreduce, kRecursiveDoubling, 16 << 10},
     {kAllreduce, kRing, 0, 0, false},
     {kAllreduce, kRecursiveDoubling, 0},
@@ -61,21 +65,23 @@ std::span<const Rule> rules() { return kRules; }
 
 Algorithm select(Collective collective, int ranks, Count bytes, bool commutative) {
   const Rule* rule = kFirstRule[static_cast<std::size_t>(collective)];
-  while ((rule->below_bytes != 0 && bytes >= rule->below_bytes) || (rule->up_to_ranks != 0 && ranks > rule->up_to_ranks) ||
-         (!rule->any_operation && !commutative))
+  while ((rule->below_bytes != 0 && bytes >= rule->below_bytes) ||
+         (rule->up_to_ranks != 0 && ranks > rule->up_to_ranks) || (!rule->any_operation && !commutative))
     ++rule;
   return rule->algorithm;
 }
 
 const char* name_of(Collective collective) {
-  static constexpr const char* kNames[] = {"barrier", "broadcast",  "reduce",   "allreduce",      "gather", "scatter",
-                                           "allgather", "allgatherv", "alltoall", "reduce_scatter", "scan"};
+  static constexpr const char* kNames[] = {"barrier",  "broadcast",      "reduce",    "allreduce",
+                                           "gather",   "scatter",        "allgather", "allgatherv",
+                                           "alltoall", "reduce_scatter", "scan"};
   return kNames[static_cast<std::size_t>(collective)];
 }
 
 const char* name_of(Algorithm algorithm) {
-  static constexpr const char* kNames[] = {"binomial tree", "dissemination", "scatter and ring", "recursive doubling", "ring",
-                                           "Bruck",         "direct",        "reduce and scatter", "prefix doubling"};
+  static constexpr const char* kNames[] = {
+      "binomial tree", "dissemination", "scatter and ring",   "recursive doubling", "ring",
+      "Bruck",         "direct",        "reduce and scatter", "prefix doubling"};
   return kNames[static_cast<std::size_t>(algorithm)];
 }
 

@@ -1,4 +1,5 @@
-// Which algorithm a collective operation uses: one table, the first rule that fits. `clump info --coll` prints it.
+// Which algorithm a collective operation uses: one table, the first rule that fits. `clump info --coll`
+// prints it.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +27,11 @@ enum class Algorithm : std::uint8_t {
   kBinomial,           ///< a tree, log2(ranks) rounds
   kDissemination,      ///< barrier: after round k everyone has heard of 2^k ranks
   kScatterAllgather,   ///< broadcast: the root scatters pieces, a ring collects them
-  kRecursiveDoubling,  ///< exchange with the rank 1, 2, 4, ... away; what is over a power of two folds in first
+  kRecursiveDoubling,  ///< exchange with the rank 1, 2, 4, ... away; what is over a power of two folds in
+                       ///< first
   kRing,               ///< pieces travel from neighbour to neighbour
   kBruck,              ///< packed blocks, doubled in each round
-  kDirect,             ///< straight from owner to user, many at a time
+  kDirect,             ///< straight from owner to user; barrier, allreduce: by way of rank 0
   kReduceThenScatter,  ///< everything to rank 0, pieces from there
   kPrefixDoubling,     ///< scan: partial results go 1, 2, 4, ... ranks up
 };
@@ -37,9 +39,9 @@ enum class Algorithm : std::uint8_t {
 struct Rule {
   Collective collective;
   Algorithm algorithm;
-  Count below_bytes;           ///< fits if a rank's part (see coll.h) is smaller than this; 0: any size
-  int up_to_ranks = 0;         ///< fits up to so many ranks; 0: any number
-  bool any_operation = true;   ///< fits operations that do not commute, too
+  Count below_bytes;          ///< fits if a rank's part (see coll.h) is smaller than this; 0: any size
+  int up_to_ranks = 0;        ///< fits up to so many ranks; 0: any number
+  bool any_operation = true;  ///< fits operations that do not commute, too
 };
 
 /// All rules, in the order in which they are tried; the last one of each collective fits always.

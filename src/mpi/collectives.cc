@@ -1,5 +1,5 @@
-// Collectives that move data (MPI-5.0 sections 6.3 to 6.8). Arguments were checked at the entry; where they have no meaning in this
-// process, counts are zero here and types are some type.
+// Collectives that move data (MPI-5.0 sections 6.3 to 6.8). Arguments were checked at the entry; where they
+// have no meaning in this process, counts are zero here and types are some type.
 #include <vector>
 
 #include "coll/coll.h"
@@ -19,12 +19,15 @@ using core::Rank;
 using datatype::Datatype;
 using datatype::Layout;
 
-Layout layout(const void* buffer, Count count, const Datatype& type) { return {const_cast<void*>(buffer), count, &type}; }
+Layout layout(const void* buffer, Count count, const Datatype& type) {
+  return {const_cast<void*>(buffer), count, &type};
+}
 
 bool in_place(const void* buffer) { return buffer == MPI_IN_PLACE; }
 
 Numbers numbers(const Counts& counts) {
-  return counts.wide() ? Numbers(static_cast<const Count*>(counts.data())) : Numbers(static_cast<const int*>(counts.data()));
+  return counts.wide() ? Numbers(static_cast<const Count*>(counts.data()))
+                       : Numbers(static_cast<const int*>(counts.data()));
 }
 
 Blocks blocks(const void* buffer, const Counts& counts, const Counts& displacements, const Datatype& type) {
@@ -62,56 +65,59 @@ Status bcast(Rank&, void* buffer, Count count, const Datatype& datatype, int roo
   return s.run();
 }
 
-Status gather(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf, Count recvcount,
-              const Datatype& recvtype, int root, Comm& comm) {
+Status gather(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
+              Count recvcount, const Datatype& recvtype, int root, Comm& comm) {
   Schedule s(comm);
-  const Layout mine = in_place(sendbuf) ? own_block(comm, recvbuf, recvcount, recvtype) : layout(sendbuf, sendcount, sendtype);
+  const Layout mine = in_place(sendbuf) ? own_block(comm, recvbuf, recvcount, recvtype)
+                                        : layout(sendbuf, sendcount, sendtype);
   coll::gather(s, mine, all_blocks(comm, recvbuf, recvcount, recvtype), root);
   return s.run();
 }
 
-Status gatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf, Counts recvcounts,
-               Counts displs, const Datatype& recvtype, int root, Comm& comm) {
+Status gatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
+               Counts recvcounts, Counts displs, const Datatype& recvtype, int root, Comm& comm) {
   Schedule s(comm);
   const Blocks all = blocks(recvbuf, recvcounts, displs, recvtype);
   coll::gatherv(s, in_place(sendbuf) ? all[comm.rank] : layout(sendbuf, sendcount, sendtype), all, root);
   return s.run();
 }
 
-Status scatter(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf, Count recvcount,
-               const Datatype& recvtype, int root, Comm& comm) {
+Status scatter(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
+               Count recvcount, const Datatype& recvtype, int root, Comm& comm) {
   Schedule s(comm);
-  const Layout mine = in_place(recvbuf) ? own_block(comm, sendbuf, sendcount, sendtype) : layout(recvbuf, recvcount, recvtype);
+  const Layout mine = in_place(recvbuf) ? own_block(comm, sendbuf, sendcount, sendtype)
+                                        : layout(recvbuf, recvcount, recvtype);
   coll::scatter(s, all_blocks(comm, sendbuf, sendcount, sendtype), mine, root);
   return s.run();
 }
 
-Status scatterv(Rank&, const void* sendbuf, Counts sendcounts, Counts displs, const Datatype& sendtype, void* recvbuf,
-                Count recvcount, const Datatype& recvtype, int root, Comm& comm) {
+Status scatterv(Rank&, const void* sendbuf, Counts sendcounts, Counts displs, const Datatype& sendtype,
+                void* recvbuf, Count recvcount, const Datatype& recvtype, int root, Comm& comm) {
   Schedule s(comm);
   const Blocks all = blocks(sendbuf, sendcounts, displs, sendtype);
   coll::scatterv(s, all, in_place(recvbuf) ? all[comm.rank] : layout(recvbuf, recvcount, recvtype), root);
   return s.run();
 }
 
-Status allgather(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf, Count recvcount,
-                 const Datatype& recvtype, Comm& comm) {
+Status allgather(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
+                 Count recvcount, const Datatype& recvtype, Comm& comm) {
   Schedule s(comm);
-  const Layout mine = in_place(sendbuf) ? own_block(comm, recvbuf, recvcount, recvtype) : layout(sendbuf, sendcount, sendtype);
+  const Layout mine = in_place(sendbuf) ? own_block(comm, recvbuf, recvcount, recvtype)
+                                        : layout(sendbuf, sendcount, sendtype);
   coll::allgather(s, mine, all_blocks(comm, recvbuf, recvcount, recvtype));
   return s.run();
 }
 
-Status allgatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf, Counts recvcounts,
-                  Counts displs, const Datatype& recvtype, Comm& comm) {
+Status allgatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
+                  Counts recvcounts, Counts displs, const Datatype& recvtype, Comm& comm) {
   Schedule s(comm);
   const Blocks all = blocks(recvbuf, recvcounts, displs, recvtype);
   coll::allgatherv(s, in_place(sendbuf) ? all[comm.rank] : layout(sendbuf, sendcount, sendtype), all);
   return s.run();
 }
 
-Status alltoall(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf, Count recvcount,
-                const Datatype& recvtype, Comm& comm) {
+Status alltoall(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
+                Count recvcount, const Datatype& recvtype, Comm& comm) {
   Schedule s(comm);
   const Blocks in(recvbuf, recvcount, &recvtype);
   if (in_place(sendbuf))
@@ -121,8 +127,8 @@ Status alltoall(Rank&, const void* sendbuf, Count sendcount, const Datatype& sen
   return s.run();
 }
 
-Status alltoallv(Rank&, const void* sendbuf, Counts sendcounts, Counts sdispls, const Datatype& sendtype, void* recvbuf,
-                 Counts recvcounts, Counts rdispls, const Datatype& recvtype, Comm& comm) {
+Status alltoallv(Rank&, const void* sendbuf, Counts sendcounts, Counts sdispls, const Datatype& sendtype,
+                 void* recvbuf, Counts recvcounts, Counts rdispls, const Datatype& recvtype, Comm& comm) {
   Schedule s(comm);
   const Blocks in = blocks(recvbuf, recvcounts, rdispls, recvtype);
   if (in_place(sendbuf))
@@ -132,8 +138,9 @@ Status alltoallv(Rank&, const void* sendbuf, Counts sendcounts, Counts sdispls, 
   return s.run();
 }
 
-Status alltoallw(Rank& self, const void* sendbuf, Counts sendcounts, Counts sdispls, const MPI_Datatype sendtypes[], void* recvbuf,
-                 Counts recvcounts, Counts rdispls, const MPI_Datatype recvtypes[], Comm& comm) {
+Status alltoallw(Rank& self, const void* sendbuf, Counts sendcounts, Counts sdispls,
+                 const MPI_Datatype sendtypes[], void* recvbuf, Counts recvcounts, Counts rdispls,
+                 const MPI_Datatype recvtypes[], Comm& comm) {
   Schedule s(comm);
   const int peers = comm.peers().size();
   const std::vector<const Datatype*> in_types = resolve(self, recvtypes, peers);
@@ -143,7 +150,8 @@ Status alltoallw(Rank& self, const void* sendbuf, Counts sendcounts, Counts sdis
     return s.run();
   }
   const std::vector<const Datatype*> out_types = resolve(self, sendtypes, peers);
-  coll::alltoall(s, {const_cast<void*>(sendbuf), numbers(sendcounts), numbers(sdispls), out_types.data()}, in);
+  coll::alltoall(s, {const_cast<void*>(sendbuf), numbers(sendcounts), numbers(sdispls), out_types.data()},
+                 in);
   return s.run();
 }
 

@@ -9,8 +9,10 @@ using base::Status;
 using core::Op;
 using core::Rank;
 
-Status op_create(Rank& self, MPI_User_function* user_fn, MPI_User_function_c* user_fn_c, int commute, MPI_Op* op) {
-  *op = self.add(user_fn != nullptr ? base::make_ref<Op>(user_fn, commute != 0) : base::make_ref<Op>(user_fn_c, commute != 0));
+Status op_create(Rank& self, MPI_User_function* user_fn, MPI_User_function_c* user_fn_c, int commute,
+                 MPI_Op* op) {
+  *op = self.add(user_fn != nullptr ? base::make_ref<Op>(user_fn, commute != 0)
+                                    : base::make_ref<Op>(user_fn_c, commute != 0));
   return {};
 }
 

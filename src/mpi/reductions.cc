@@ -1,5 +1,5 @@
-// The reducing collectives (MPI-5.0 sections 6.9 to 6.12). Arguments were checked at the entry, but for whether the operation suits
-// the type.
+// The reducing collectives (MPI-5.0 sections 6.9 to 6.12). Arguments were checked at the entry, but for
+// whether the operation suits the type.
 #include "coll/coll.h"
 #include "core/rank.h"
 #include "mpi/bodies.h"
@@ -25,16 +25,16 @@ Layout result(void* recvbuf, Count count, const Datatype& type) { return {recvbu
 
 }  // namespace
 
-Status reduce(Rank&, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype, MPI_Datatype datatype_handle,
-              Op& op, int root, Comm& comm) {
+Status reduce(Rank&, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
+              MPI_Datatype datatype_handle, Op& op, int root, Comm& comm) {
   if (root != MPI_PROC_NULL) CLUMP_TRY(op.check(datatype));
   Schedule s(comm, {&op, datatype_handle});
   coll::reduce(s, operands(sendbuf, recvbuf, count, datatype), result(recvbuf, count, datatype), root);
   return s.run();
 }
 
-Status allreduce(Rank&, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype, MPI_Datatype datatype_handle,
-                 Op& op, Comm& comm) {
+Status allreduce(Rank&, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
+                 MPI_Datatype datatype_handle, Op& op, Comm& comm) {
   CLUMP_TRY(op.check(datatype));
   Schedule s(comm, {&op, datatype_handle});
   coll::allreduce(s, operands(sendbuf, recvbuf, count, datatype), result(recvbuf, count, datatype));
@@ -47,36 +47,38 @@ Status reduce_scatter(Rank&, const void* sendbuf, void* recvbuf, Counts recvcoun
   Schedule s(comm, {&op, datatype_handle});
   const coll::Numbers counts = recvcounts.wide() ? coll::Numbers(static_cast<const Count*>(recvcounts.data()))
                                                  : coll::Numbers(static_cast<const int*>(recvcounts.data()));
-  coll::reduce_scatter(s, operands(sendbuf, recvbuf, 0, datatype), result(recvbuf, recvcounts[comm.rank], datatype), counts);
+  coll::reduce_scatter(s, operands(sendbuf, recvbuf, 0, datatype),
+                       result(recvbuf, recvcounts[comm.rank], datatype), counts);
   return s.run();
 }
 
-Status reduce_scatter_block(Rank&, const void* sendbuf, void* recvbuf, Count recvcount, const Datatype& datatype,
-                            MPI_Datatype datatype_handle, Op& op, Comm& comm) {
+Status reduce_scatter_block(Rank&, const void* sendbuf, void* recvbuf, Count recvcount,
+                            const Datatype& datatype, MPI_Datatype datatype_handle, Op& op, Comm& comm) {
   CLUMP_TRY(op.check(datatype));
   Schedule s(comm, {&op, datatype_handle});
-  coll::reduce_scatter_block(s, operands(sendbuf, recvbuf, 0, datatype), result(recvbuf, recvcount, datatype));
+  coll::reduce_scatter_block(s, operands(sendbuf, recvbuf, 0, datatype),
+                             result(recvbuf, recvcount, datatype));
   return s.run();
 }
 
-Status scan(Rank&, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype, MPI_Datatype datatype_handle, Op& op,
-            Comm& comm) {
+Status scan(Rank&, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
+            MPI_Datatype datatype_handle, Op& op, Comm& comm) {
   CLUMP_TRY(op.check(datatype));
   Schedule s(comm, {&op, datatype_handle});
   coll::scan(s, operands(sendbuf, recvbuf, count, datatype), result(recvbuf, count, datatype));
   return s.run();
 }
 
-Status exscan(Rank&, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype, MPI_Datatype datatype_handle,
-              Op& op, Comm& comm) {
+Status exscan(Rank&, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
+              MPI_Datatype datatype_handle, Op& op, Comm& comm) {
   CLUMP_TRY(op.check(datatype));
   Schedule s(comm, {&op, datatype_handle});
   coll::exscan(s, operands(sendbuf, recvbuf, count, datatype), result(recvbuf, count, datatype));
   return s.run();
 }
 
-Status reduce_local(Rank&, const void* inbuf, void* inoutbuf, Count count, const Datatype& datatype, MPI_Datatype datatype_handle,
-                    Op& op) {
+Status reduce_local(Rank&, const void* inbuf, void* inoutbuf, Count count, const Datatype& datatype,
+                    MPI_Datatype datatype_handle, Op& op) {
   CLUMP_TRY(op.check(datatype));
   if (count > 0) op.apply(inbuf, inoutbuf, count, datatype, datatype_handle);
   return {};

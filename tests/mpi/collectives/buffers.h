@@ -1,5 +1,6 @@
-/* Buffers for tests of collectives: arrays of int, described by a solid type or by one with gaps. Everything outside of the data is
-   a guard value, and whole arrays are compared, so that a byte written too much is seen. */
+/* Buffers for tests of collectives: arrays of int, described by a solid type or by one with gaps. Everything
+   outside of the data is a guard value, and whole arrays are compared, so that a byte written too much is
+   seen. */
 #ifndef CLUMP_TESTS_BUFFERS_H
 #define CLUMP_TESTS_BUFFERS_H
 
@@ -9,7 +10,7 @@ enum { kGuard = -77, kSolid = 0, kGappy = 1, kKinds = 2 };
 
 static MPI_Datatype buffers_type[kKinds];
 static const int buffers_extent[kKinds] = {1, 4}; /* in ints */
-static const int buffers_ints[kKinds] = {1, 2};   /* data ints in an element; those of kGappy lie at 0 and 2 */
+static const int buffers_ints[kKinds] = {1, 2}; /* data ints in an element; those of kGappy lie at 0 and 2 */
 
 static inline void buffers_begin(void) {
   MPI_Datatype pair;
@@ -23,9 +24,9 @@ static inline void buffers_begin(void) {
 static inline void buffers_end(void) { MPI_Type_free(&buffers_type[kGappy]); }
 
 /* Room for `count` elements of `kind`, and some more, all guard values. */
-static inline int *buffer_new(int kind, int count) {
+static inline int* buffer_new(int kind, int count) {
   const size_t ints = (size_t)count * buffers_extent[kind] + 8;
-  int *buffer = malloc(ints * sizeof(int));
+  int* buffer = malloc(ints * sizeof(int));
   for (size_t i = 0; i < ints; ++i) buffer[i] = kGuard;
   return buffer;
 }
@@ -34,7 +35,7 @@ static inline int *buffer_new(int kind, int count) {
 static inline int buffer_value(int from, int to, int i) { return from * 7919 + to * 104729 + i * 31 + 1; }
 
 /* Writes what `from` sends to `to` into the elements from `first` on. */
-static inline void buffer_put(int kind, int *buffer, int first, int count, int from, int to) {
+static inline void buffer_put(int kind, int* buffer, int first, int count, int from, int to) {
   int i = 0;
   for (int e = 0; e < count; ++e)
     for (int j = 0; j < buffers_ints[kind]; ++j, ++i)
@@ -42,11 +43,12 @@ static inline void buffer_put(int kind, int *buffer, int first, int count, int f
 }
 
 /* Compares with what should be there, and frees both. */
-static inline void buffer_compare(int kind, int count, int *actual, int *expected, const char *what) {
+static inline void buffer_compare(int kind, int count, int* actual, int* expected, const char* what) {
   const size_t ints = (size_t)count * buffers_extent[kind] + 8;
   for (size_t i = 0; i < ints; ++i)
     if (actual[i] != expected[i]) {
-      CHECK_FAILED("%s: kind %d, int %zu of %d elements is %d instead of %d", what, kind, i, count, actual[i], expected[i]);
+      CHECK_FAILED("%s: kind %d, int %zu of %d elements is %d instead of %d", what, kind, i, count, actual[i],
+                   expected[i]);
       break;
     }
   free(actual);

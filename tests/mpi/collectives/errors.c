@@ -1,4 +1,5 @@
-/* Wrong arguments of collectives, and ranks that disagree where that can be seen. After each error the communicator is still good. */
+/* Wrong arguments of collectives, and ranks that disagree where that can be seen. After each error the
+ * communicator is still good. */
 #include "check.h"
 
 static int rank, size;
@@ -30,7 +31,7 @@ static void test_arguments(void) {
   CHECK_CLASS(MPI_Allreduce(in, out, 1, uncommitted, MPI_SUM, MPI_COMM_WORLD), MPI_ERR_OP);
   MPI_Type_free(&uncommitted);
 
-  MPI_Op_create((MPI_User_function *)test_arguments, 1, &op);
+  MPI_Op_create((MPI_User_function*)test_arguments, 1, &op);
   const MPI_Op freed = op;
   MPI_Op_free(&op);
   CHECK_CLASS(MPI_Allreduce(in, out, 1, MPI_INT, freed, MPI_COMM_WORLD), MPI_ERR_OP);
@@ -42,7 +43,8 @@ static void test_disagreement(void) {
   char text[MPI_MAX_ERROR_STRING];
   for (int root_count = 2; root_count <= 6; root_count += 4) {
     const int code = MPI_Bcast(buffer, rank == 0 ? root_count : 4, MPI_INT, 0, MPI_COMM_WORLD);
-    if (rank == 0 || (rank > 1 && code == MPI_SUCCESS)) continue; /* who hears from an inner rank of the tree sees nothing */
+    if (rank == 0 || (rank > 1 && code == MPI_SUCCESS))
+      continue; /* who hears from an inner rank of the tree sees nothing */
     CHECK_CLASS(code, MPI_ERR_TRUNCATE);
     MPI_Error_string(code, text, &text_length);
     CHECK(strstr(text, "16") != NULL);
@@ -64,7 +66,7 @@ static void test_still_good(void) {
   CHECK_EQ(sum, size * (size + 1) / 2);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -1,7 +1,8 @@
-/* Collectives between two groups (MPI-5.0 section 6.2.2): the even and the odd ranks, or the first rank and all others. */
+/* Collectives between two groups (MPI-5.0 section 6.2.2): the even and the odd ranks, or the first rank and
+ * all others. */
 #include "buffers.h"
 
-static int rank, size;      /* in MPI_COMM_WORLD */
+static int rank, size; /* in MPI_COMM_WORLD */
 static MPI_Comm inter;
 static int mine, locals, remotes; /* rank in the own group, sizes of the groups */
 static int remote_of[64];         /* rank of the remote group -> rank in MPI_COMM_WORLD */
@@ -20,7 +21,7 @@ static void test_rooted(int kind, int count, int root, int in_first_group, int g
   CHECK_OK(MPI_Bcast(buffer, count, buffers_type[kind], role, inter));
   buffer_compare(kind, count, buffer, expected, "bcast");
 
-  int *own = buffer_new(kind, count);
+  int* own = buffer_new(kind, count);
   buffer_put(kind, own, 0, count, rank, 0);
   buffer = buffer_new(kind, all);
   expected = buffer_new(kind, all);
@@ -55,7 +56,7 @@ static void test_all(int kind, int count) {
   buffer_compare(kind, all, buffer, expected, "allgather");
   free(own);
 
-  int *out = buffer_new(kind, all);
+  int* out = buffer_new(kind, all);
   buffer = buffer_new(kind, all);
   expected = buffer_new(kind, all);
   for (int r = 0; r < remotes; ++r) {
@@ -73,7 +74,7 @@ typedef struct {
   int value, shift;
 } digits;
 
-static void append(void *in, void *inout, int *length, MPI_Datatype *type) {
+static void append(void* in, void* inout, int* length, MPI_Datatype* type) {
   digits *left = in, *right = inout;
   (void)type;
   for (int i = 0; i < *length; ++i) {
@@ -101,7 +102,8 @@ static void test_reductions(void) {
 
   /* Both groups' counts have the same sum. */
   const int each = remotes, total = locals * remotes;
-  int *terms = malloc(total * sizeof(int)), *sums = malloc(each * sizeof(int)), *counts = malloc(locals * sizeof(int));
+  int *terms = malloc(total * sizeof(int)), *sums = malloc(each * sizeof(int)),
+      *counts = malloc(locals * sizeof(int));
   int ranks = 0;
   for (int r = 0; r < remotes; ++r) ranks += remote_of[r];
   for (int form = 0; form < 2; ++form) {
@@ -128,7 +130,8 @@ static void test_variable(void) {
     out_all += out_counts[r];
     in_all += in_counts[r];
   }
-  int *out = buffer_new(kSolid, out_all), *in = buffer_new(kSolid, in_all), *expected = buffer_new(kSolid, in_all);
+  int *out = buffer_new(kSolid, out_all), *in = buffer_new(kSolid, in_all),
+      *expected = buffer_new(kSolid, in_all);
   for (int r = 0; r < remotes; ++r) {
     buffer_put(kSolid, out, out_places[r], out_counts[r], rank, remote_of[r]);
     buffer_put(kSolid, expected, in_places[r], in_counts[r], remote_of[r], rank);
@@ -177,7 +180,7 @@ static void test_groups(int group, int other_leader) {
   MPI_Comm_free(&local);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -1,4 +1,5 @@
-/* Collectives that move data, with equal blocks: every root, several sizes (each algorithm is met), types with gaps, in place. */
+/* Collectives that move data, with equal blocks: every root, several sizes (each algorithm is met), types
+ * with gaps, in place. */
 #include <time.h>
 
 #include "buffers.h"
@@ -31,8 +32,8 @@ static void test_gather(int kind, int count, int root, int in_place) {
   if (rank == root)
     for (int r = 0; r < size; ++r) buffer_put(kind, expected, r * count, count, r, 0);
   if (rank == root && in_place) buffer_put(kind, buffer, rank * count, count, rank, 0);
-  CHECK_OK(MPI_Gather(rank == root && in_place ? MPI_IN_PLACE : mine, count, buffers_type[kind], rank == root ? buffer : NULL, count,
-                      buffers_type[kind], root, MPI_COMM_WORLD));
+  CHECK_OK(MPI_Gather(rank == root && in_place ? MPI_IN_PLACE : mine, count, buffers_type[kind],
+                      rank == root ? buffer : NULL, count, buffers_type[kind], root, MPI_COMM_WORLD));
   buffer_compare(kind, all, buffer, expected, "gather");
   free(mine);
 }
@@ -42,18 +43,21 @@ static void test_scatter(int kind, int count, int root, int in_place) {
   int *mine = buffer_new(kind, count), *buffer = buffer_new(kind, all), *expected = buffer_new(kind, count);
   for (int r = 0; r < size && rank == root; ++r) buffer_put(kind, buffer, r * count, count, root, r);
   if (!(rank == root && in_place)) buffer_put(kind, expected, 0, count, root, rank);
-  CHECK_OK(MPI_Scatter(rank == root ? buffer : NULL, count, buffers_type[kind], rank == root && in_place ? MPI_IN_PLACE : mine, count,
-                       buffers_type[kind], root, MPI_COMM_WORLD));
+  CHECK_OK(MPI_Scatter(rank == root ? buffer : NULL, count, buffers_type[kind],
+                       rank == root && in_place ? MPI_IN_PLACE : mine, count, buffers_type[kind], root,
+                       MPI_COMM_WORLD));
   buffer_compare(kind, count, mine, expected, "scatter");
   free(buffer);
 }
 
 static void test_allgather(int kind, int count, int in_place) {
-  int *mine = buffer_new(kind, count), *buffer = buffer_new(kind, size * count), *expected = buffer_new(kind, size * count);
+  int *mine = buffer_new(kind, count), *buffer = buffer_new(kind, size * count),
+      *expected = buffer_new(kind, size * count);
   buffer_put(kind, mine, 0, count, rank, 0);
   for (int r = 0; r < size; ++r) buffer_put(kind, expected, r * count, count, r, 0);
   if (in_place) buffer_put(kind, buffer, rank * count, count, rank, 0);
-  CHECK_OK(MPI_Allgather(in_place ? MPI_IN_PLACE : mine, count, buffers_type[kind], buffer, count, buffers_type[kind], MPI_COMM_WORLD));
+  CHECK_OK(MPI_Allgather(in_place ? MPI_IN_PLACE : mine, count, buffers_type[kind], buffer, count,
+                         buffers_type[kind], MPI_COMM_WORLD));
   buffer_compare(kind, size * count, buffer, expected, "allgather");
   free(mine);
 }
@@ -65,7 +69,8 @@ static void test_alltoall(int kind, int count, int in_place) {
     buffer_put(kind, in_place ? in : out, r * count, count, rank, r);
     buffer_put(kind, expected, r * count, count, r, rank);
   }
-  CHECK_OK(MPI_Alltoall(in_place ? MPI_IN_PLACE : out, count, buffers_type[kind], in, count, buffers_type[kind], MPI_COMM_WORLD));
+  CHECK_OK(MPI_Alltoall(in_place ? MPI_IN_PLACE : out, count, buffers_type[kind], in, count,
+                        buffers_type[kind], MPI_COMM_WORLD));
   buffer_compare(kind, all, in, expected, "alltoall");
   free(out);
 }
@@ -73,7 +78,8 @@ static void test_alltoall(int kind, int count, int in_place) {
 /* One sends elements with gaps, the other receives ints. */
 static void test_alltoall_mixed(int elements) {
   const int all = size * 2 * elements;
-  int *out = buffer_new(kGappy, size * elements), *in = buffer_new(kSolid, all), *expected = buffer_new(kSolid, all);
+  int *out = buffer_new(kGappy, size * elements), *in = buffer_new(kSolid, all),
+      *expected = buffer_new(kSolid, all);
   for (int r = 0; r < size; ++r) {
     buffer_put(kGappy, out, r * elements, elements, rank, r);
     buffer_put(kSolid, expected, r * 2 * elements, 2 * elements, r, rank);
@@ -83,7 +89,8 @@ static void test_alltoall_mixed(int elements) {
   free(out);
 }
 
-/* Nobody leaves before the last one has entered (all ranks of these tests are on one machine, with one clock). */
+/* Nobody leaves before the last one has entered (all ranks of these tests are on one machine, with one
+ * clock). */
 static void test_barrier(void) {
   for (int late = 0; late < size; ++late) {
     const struct timespec pause = {0, 2000000};
@@ -98,7 +105,7 @@ static void test_barrier(void) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const int counts[] = {0, 1, 3, 300, 1500, 50000};
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -1,5 +1,5 @@
-/* Every predefined operation on every predefined type that the standard allows for it (MPI-5.0 sections 6.9.2 to 6.9.4), against a
-   loop over the ranks' operands; and the pairs that it does not allow. */
+/* Every predefined operation on every predefined type that the standard allows for it (MPI-5.0 sections 6.9.2
+   to 6.9.4), against a loop over the ranks' operands; and the pairs that it does not allow. */
 #include <complex.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -7,13 +7,21 @@
 #include "check.h"
 
 enum { kCount = 7, kLargestElement = 64 };
-enum category { kInteger = 1, kFloating = 2, kLogical = 4, kComplex = 8, kByte = 16, kPair = 32, kOther = 64 };
+enum category {
+  kInteger = 1,
+  kFloating = 2,
+  kLogical = 4,
+  kComplex = 8,
+  kByte = 16,
+  kPair = 32,
+  kOther = 64
+};
 
 static int rank, size;
 
 static const struct {
   MPI_Op op;
-  const char *name;
+  const char* name;
   int categories;
 } operations[] = {
     {MPI_MAX, "MPI_MAX", kInteger | kFloating},
@@ -58,9 +66,9 @@ static int reduced(MPI_Op op, int i) {
 }
 
 /* For each C type: how an element is written and read. */
-#define ACCESS(name, type)                                                           \
-  static void put_##name(void *at, int i, int value) { ((type *)at)[i] = (type)value; } \
-  static int get_##name(const void *at, int i) { return (int)((const type *)at)[i]; }
+#define ACCESS(name, type)                                                             \
+  static void put_##name(void* at, int i, int value) { ((type*)at)[i] = (type)value; } \
+  static int get_##name(const void* at, int i) { return (int)((const type*)at)[i]; }
 ACCESS(int8, int8_t)
 ACCESS(int16, int16_t)
 ACCESS(int32, int32_t)
@@ -75,28 +83,29 @@ ACCESS(long_double, long double)
 ACCESS(bool, bool)
 
 /* The imaginary part of these operands is 0; test_complex_product() has others. */
-#define ACCESS_COMPLEX(name, type, part)                                                           \
-  static void put_##name(void *at, int i, int value) { ((type complex *)at)[i] = value; }           \
-  static int get_##name(const void *at, int i) {                                                    \
-    if (cimag##part(((const type complex *)at)[i]) != 0) return -1000;                              \
-    return (int)creal##part(((const type complex *)at)[i]);                                         \
+#define ACCESS_COMPLEX(name, type, part)                                                 \
+  static void put_##name(void* at, int i, int value) { ((type complex*)at)[i] = value; } \
+  static int get_##name(const void* at, int i) {                                         \
+    if (cimag##part(((const type complex*)at)[i]) != 0) return -1000;                    \
+    return (int)creal##part(((const type complex*)at)[i]);                               \
   }
 ACCESS_COMPLEX(float_complex, float, f)
 ACCESS_COMPLEX(double_complex, double, )
 ACCESS_COMPLEX(long_double_complex, long double, l)
 
-static void put_none(void *at, int i, int value) { (void)at, (void)i, (void)value; }
-static int get_none(const void *at, int i) { return (void)at, i; }
+static void put_none(void* at, int i, int value) { (void)at, (void)i, (void)value; }
+static int get_none(const void* at, int i) { return (void)at, i; }
 
 typedef struct {
   MPI_Datatype type;
-  const char *name;
+  const char* name;
   int category;
-  void (*put)(void *, int, int);
-  int (*get)(const void *, int);
+  void (*put)(void*, int, int);
+  int (*get)(const void*, int);
 } type_row;
 
-#define ROW(type, category, access) {type, #type, category, put_##access, get_##access}
+#define ROW(type, category, access) \
+  { type, #type, category, put_##access, get_##access }
 static const type_row types[] = {
     ROW(MPI_INT, kInteger, int32),
     ROW(MPI_LONG, kInteger, int64),
@@ -138,7 +147,7 @@ static const type_row types[] = {
 };
 enum { kTypes = sizeof types / sizeof types[0] };
 
-static void test_values(int o, const type_row *t) {
+static void test_values(int o, const type_row* t) {
   _Alignas(64) char in[(kCount + 1) * kLargestElement], out[(kCount + 1) * kLargestElement];
   const MPI_Op op = operations[o].op;
   memset(in, 0, sizeof in);
@@ -147,35 +156,37 @@ static void test_values(int o, const type_row *t) {
   CHECK_OK(MPI_Allreduce(in, out, kCount, t->type, op, MPI_COMM_WORLD));
   for (int i = 0; i < kCount; ++i)
     if (t->get(out, i) != reduced(op, i))
-      CHECK_FAILED("%s on %s: element %d is %d instead of %d", operations[o].name, t->name, i, t->get(out, i), reduced(op, i));
+      CHECK_FAILED("%s on %s: element %d is %d instead of %d", operations[o].name, t->name, i, t->get(out, i),
+                   reduced(op, i));
   int element = 0;
   MPI_Type_size(t->type, &element);
   for (int b = 0; b < 16; ++b) CHECK_EQ(out[kCount * element + b], 0x5a);
 }
 
 /* Pairs of a value and an index: of equal values the smaller index wins. */
-#define TEST_PAIR(name, value_type, mpi_type)                                                   \
-  static void test_##name(int maximum) {                                                        \
-    struct pair {                                                                               \
-      value_type value;                                                                         \
-      int index;                                                                                \
-    } in[kCount], out[kCount];                                                                  \
-    memset(in, 0, sizeof in);                                                                   \
-    for (int i = 0; i < kCount; ++i) {                                                          \
-      in[i].value = (value_type)((rank * 7 + i) % 3);                                           \
-      in[i].index = 100 - rank;                                                                 \
-    }                                                                                           \
+#define TEST_PAIR(name, value_type, mpi_type)                                                              \
+  static void test_##name(int maximum) {                                                                   \
+    struct pair {                                                                                          \
+      value_type value;                                                                                    \
+      int index;                                                                                           \
+    } in[kCount], out[kCount];                                                                             \
+    memset(in, 0, sizeof in);                                                                              \
+    for (int i = 0; i < kCount; ++i) {                                                                     \
+      in[i].value = (value_type)((rank * 7 + i) % 3);                                                      \
+      in[i].index = 100 - rank;                                                                            \
+    }                                                                                                      \
     CHECK_OK(MPI_Allreduce(in, out, kCount, mpi_type, maximum ? MPI_MAXLOC : MPI_MINLOC, MPI_COMM_WORLD)); \
-    for (int i = 0; i < kCount; ++i) {                                                          \
-      int value = i % 3, index = 100;                                                           \
-      for (int r = 1; r < size; ++r) {                                                          \
-        const int v = (r * 7 + i) % 3;                                                          \
-        if (maximum ? v >= value : v <= value) value = v, index = 100 - r;                      \
-      }                                                                                         \
-      if ((int)out[i].value != value || out[i].index != index)                                  \
-        CHECK_FAILED("%s on %s: element %d is (%d, %d) instead of (%d, %d)", maximum ? "MPI_MAXLOC" : "MPI_MINLOC", #mpi_type, i, \
-                     (int)out[i].value, out[i].index, value, index);                            \
-    }                                                                                           \
+    for (int i = 0; i < kCount; ++i) {                                                                     \
+      int value = i % 3, index = 100;                                                                      \
+      for (int r = 1; r < size; ++r) {                                                                     \
+        const int v = (r * 7 + i) % 3;                                                                     \
+        if (maximum ? v >= value : v <= value) value = v, index = 100 - r;                                 \
+      }                                                                                                    \
+      if ((int)out[i].value != value || out[i].index != index)                                             \
+        CHECK_FAILED("%s on %s: element %d is (%d, %d) instead of (%d, %d)",                               \
+                     maximum ? "MPI_MAXLOC" : "MPI_MINLOC", #mpi_type, i, (int)out[i].value, out[i].index, \
+                     value, index);                                                                        \
+    }                                                                                                      \
   }
 TEST_PAIR(float_int, float, MPI_FLOAT_INT)
 TEST_PAIR(double_int, double, MPI_DOUBLE_INT)
@@ -192,15 +203,16 @@ static void test_complex_product(void) {
   CHECK_NEAR(cimag(all), cimag(expected), 1e-9);
 }
 
-static void test_not_allowed(int o, const type_row *t) {
+static void test_not_allowed(int o, const type_row* t) {
   _Alignas(64) char in[kLargestElement] = {0}, out[kLargestElement];
   const int code = MPI_Allreduce(in, out, 1, t->type, operations[o].op, MPI_COMM_WORLD);
   int class = MPI_SUCCESS;
   if (code != MPI_SUCCESS) MPI_Error_class(code, &class);
-  if (class != MPI_ERR_OP) CHECK_FAILED("%s on %s gives error class %d, not MPI_ERR_OP", operations[o].name, t->name, class);
+  if (class != MPI_ERR_OP)
+    CHECK_FAILED("%s on %s gives error class %d, not MPI_ERR_OP", operations[o].name, t->name, class);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);

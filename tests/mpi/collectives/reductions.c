@@ -1,10 +1,11 @@
-/* The reducing collectives: every root, several sizes (each algorithm is met), in place, user operations that do not commute, on a
-   type with gaps, with int and with MPI_Count lengths. */
+/* The reducing collectives: every root, several sizes (each algorithm is met), in place, user operations that
+   do not commute, on a type with gaps, with int and with MPI_Count lengths. */
 #include "buffers.h"
 
 static int rank, size;
 
-/* Operands are 2 x 2 matrices over the numbers modulo a prime: multiplication is associative and does not commute. */
+/* Operands are 2 x 2 matrices over the numbers modulo a prime: multiplication is associative and does not
+ * commute. */
 enum { kPrime = 10007 };
 typedef struct {
   int m[4];
@@ -23,13 +24,13 @@ static matrix product(matrix a, matrix b) {
   return c;
 }
 
-static void multiply(void *in, void *inout, int *length, MPI_Datatype *type) {
+static void multiply(void* in, void* inout, int* length, MPI_Datatype* type) {
   cell *left = in, *right = inout;
   CHECK(*type == matrix_type);
   for (int i = 0; i < *length; ++i) right[i].data = product(left[i].data, right[i].data);
 }
 
-static void multiply_large(void *in, void *inout, MPI_Count *length, MPI_Datatype *type) {
+static void multiply_large(void* in, void* inout, MPI_Count* length, MPI_Datatype* type) {
   int count = (int)*length;
   multiply(in, inout, &count, type);
 }
@@ -46,27 +47,29 @@ static matrix reduced(int first, int last, int i) {
   return m;
 }
 
-static cell *cells(int count) {
-  cell *c = malloc((size_t)(count + 1) * sizeof(cell));
+static cell* cells(int count) {
+  cell* c = malloc((size_t)(count + 1) * sizeof(cell));
   for (int i = 0; i <= count; ++i)
-    for (int j = 0; j < 6; ++j) ((int *)&c[i])[j] = kGuard;
+    for (int j = 0; j < 6; ++j) ((int*)&c[i])[j] = kGuard;
   return c;
 }
 
-static cell *operands(int count) {
-  cell *c = cells(count);
+static cell* operands(int count) {
+  cell* c = cells(count);
   for (int i = 0; i < count; ++i) c[i].data = operand(rank, i);
   return c;
 }
 
 /* `count` results that begin at element `first`, and untouched gaps. Frees. */
-static void expect(cell *actual, int count, int first, int first_rank, int last_rank, const char *what) {
+static void expect(cell* actual, int count, int first, int first_rank, int last_rank, const char* what) {
   for (int i = 0; i <= count; ++i) {
     matrix wanted = {{kGuard, kGuard, kGuard, kGuard}};
     if (i < count && first_rank >= 0) wanted = reduced(first_rank, last_rank, first + i);
-    if (memcmp(&actual[i].data, &wanted, sizeof wanted) != 0 || actual[i].gap[0] != kGuard || actual[i].gap[1] != kGuard) {
-      CHECK_FAILED("%s: element %d of %d is wrong (%d %d %d %d instead of %d %d %d %d)", what, i, count, actual[i].data.m[0],
-                   actual[i].data.m[1], actual[i].data.m[2], actual[i].data.m[3], wanted.m[0], wanted.m[1], wanted.m[2], wanted.m[3]);
+    if (memcmp(&actual[i].data, &wanted, sizeof wanted) != 0 || actual[i].gap[0] != kGuard ||
+        actual[i].gap[1] != kGuard) {
+      CHECK_FAILED("%s: element %d of %d is wrong (%d %d %d %d instead of %d %d %d %d)", what, i, count,
+                   actual[i].data.m[0], actual[i].data.m[1], actual[i].data.m[2], actual[i].data.m[3],
+                   wanted.m[0], wanted.m[1], wanted.m[2], wanted.m[3]);
       break;
     }
   }
@@ -74,11 +77,14 @@ static void expect(cell *actual, int count, int first, int first_rank, int last_
 }
 
 static void test_ordered(MPI_Op op, int count, int in_place) {
-  for (int root = 0; root < size; root += size > 4 && count > 100 ? size - 2 : 1) {
+  for (int root = 0; root<size; root += size> 4 && count > 100 ? size - 2 : 1) {
     cell *in = operands(count), *out = cells(count);
     const int replaces = rank == root && in_place;
-    CHECK_OK(MPI_Reduce(replaces ? MPI_IN_PLACE : in, replaces ? in : rank == root ? out : NULL, count, matrix_type, op, root,
-                        MPI_COMM_WORLD));
+    CHECK_OK(MPI_Reduce(replaces ? MPI_IN_PLACE : in,
+                        replaces       ? in
+                        : rank == root ? out
+                                       : NULL,
+                        count, matrix_type, op, root, MPI_COMM_WORLD));
     if (rank == root) {
       expect(in_place ? in : out, count, 0, 0, size - 1, "reduce");
       free(in_place ? out : in);
@@ -89,17 +95,20 @@ static void test_ordered(MPI_Op op, int count, int in_place) {
   }
 
   cell *in = operands(count), *out = cells(count);
-  CHECK_OK(MPI_Allreduce(in_place ? MPI_IN_PLACE : in, in_place ? in : out, count, matrix_type, op, MPI_COMM_WORLD));
+  CHECK_OK(MPI_Allreduce(in_place ? MPI_IN_PLACE : in, in_place ? in : out, count, matrix_type, op,
+                         MPI_COMM_WORLD));
   expect(in_place ? in : out, count, 0, 0, size - 1, "allreduce");
   free(in_place ? out : in);
 
   in = operands(count), out = cells(count);
-  CHECK_OK(MPI_Scan(in_place ? MPI_IN_PLACE : in, in_place ? in : out, count, matrix_type, op, MPI_COMM_WORLD));
+  CHECK_OK(
+      MPI_Scan(in_place ? MPI_IN_PLACE : in, in_place ? in : out, count, matrix_type, op, MPI_COMM_WORLD));
   expect(in_place ? in : out, count, 0, 0, rank, "scan");
   free(in_place ? out : in);
 
   in = operands(count), out = cells(count);
-  CHECK_OK(MPI_Exscan(in_place ? MPI_IN_PLACE : in, in_place ? in : out, count, matrix_type, op, MPI_COMM_WORLD));
+  CHECK_OK(
+      MPI_Exscan(in_place ? MPI_IN_PLACE : in, in_place ? in : out, count, matrix_type, op, MPI_COMM_WORLD));
   if (rank > 0) expect(in_place ? in : out, count, 0, 0, rank - 1, "exscan");
   if (rank == 0) free(in_place ? in : out);
   free(in_place ? out : in);
@@ -108,7 +117,8 @@ static void test_ordered(MPI_Op op, int count, int in_place) {
 static void test_ordered_scatter(MPI_Op op, int count, int in_place) {
   /* In place the result lies at the beginning of the operands, the rest of which keeps its values or not. */
   cell *in = operands(size * count), *out = cells(count);
-  CHECK_OK(MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : in, in_place ? in : out, count, matrix_type, op, MPI_COMM_WORLD));
+  CHECK_OK(MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : in, in_place ? in : out, count, matrix_type, op,
+                                    MPI_COMM_WORLD));
   if (in_place) memcpy(out, in, count * sizeof(cell));
   expect(out, count, rank * count, 0, size - 1, "reduce_scatter_block");
   free(in);
@@ -120,7 +130,8 @@ static void test_ordered_scatter(MPI_Op op, int count, int in_place) {
     all += counts[r];
   }
   in = operands(all), out = cells(counts[rank]);
-  CHECK_OK(MPI_Reduce_scatter(in_place ? MPI_IN_PLACE : in, in_place ? in : out, counts, matrix_type, op, MPI_COMM_WORLD));
+  CHECK_OK(MPI_Reduce_scatter(in_place ? MPI_IN_PLACE : in, in_place ? in : out, counts, matrix_type, op,
+                              MPI_COMM_WORLD));
   if (in_place) memcpy(out, in, counts[rank] * sizeof(cell));
   expect(out, counts[rank], first, 0, size - 1, "reduce_scatter");
   free(in);
@@ -129,47 +140,56 @@ static void test_ordered_scatter(MPI_Op op, int count, int in_place) {
 
 /* Sums of long long, which commute: the algorithms for much data. */
 static long long term(int of_rank, int i) { return of_rank * 1000003LL + i * 17LL - 5; }
-static long long sum(int last_rank, int i) { return 1000003LL * last_rank * (last_rank + 1) / 2 + (last_rank + 1) * (i * 17LL - 5); }
+static long long sum(int last_rank, int i) {
+  return 1000003LL * last_rank * (last_rank + 1) / 2 + (last_rank + 1) * (i * 17LL - 5);
+}
 
-static long long *terms(int count) {
-  long long *t = malloc((size_t)(count + 1) * sizeof *t);
+static long long* terms(int count) {
+  long long* t = malloc((size_t)(count + 1) * sizeof *t);
   for (int i = 0; i <= count; ++i) t[i] = term(rank, i);
   t[count] = kGuard;
   return t;
 }
 
-static void expect_sums(long long *actual, int count, int first, int last_rank, const char *what) {
+static void expect_sums(long long* actual, int count, int first, int last_rank, const char* what) {
   CHECK_EQ(actual[count], kGuard);
   for (int i = 0; i < count; ++i)
     if (actual[i] != sum(last_rank, first + i)) {
-      CHECK_FAILED("%s: sum %d of %d is %lld instead of %lld", what, i, count, actual[i], sum(last_rank, first + i));
+      CHECK_FAILED("%s: sum %d of %d is %lld instead of %lld", what, i, count, actual[i],
+                   sum(last_rank, first + i));
       break;
     }
   free(actual);
 }
 
 static void test_sums(int count, int in_place) {
-  for (int root = 0; root < size; root += size > 4 ? size - 2 : 1) {
+  for (int root = 0; root<size; root += size> 4 ? size - 2 : 1) {
     long long *in = terms(count), *out = terms(count);
     const int replaces = rank == root && in_place;
-    CHECK_OK(MPI_Reduce(replaces ? MPI_IN_PLACE : in, replaces ? in : rank == root ? out : NULL, count, MPI_LONG_LONG, MPI_SUM, root,
-                        MPI_COMM_WORLD));
+    CHECK_OK(MPI_Reduce(replaces ? MPI_IN_PLACE : in,
+                        replaces       ? in
+                        : rank == root ? out
+                                       : NULL,
+                        count, MPI_LONG_LONG, MPI_SUM, root, MPI_COMM_WORLD));
     if (rank == root) expect_sums(in_place ? in : out, count, 0, size - 1, "reduce");
     if (rank != root) free(in_place ? in : out);
     free(in_place ? out : in);
   }
   long long *in = terms(count), *out = terms(count);
-  CHECK_OK(MPI_Allreduce(in_place ? MPI_IN_PLACE : in, in_place ? in : out, count, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD));
+  CHECK_OK(MPI_Allreduce(in_place ? MPI_IN_PLACE : in, in_place ? in : out, count, MPI_LONG_LONG, MPI_SUM,
+                         MPI_COMM_WORLD));
   expect_sums(in_place ? in : out, count, 0, size - 1, "allreduce");
   free(in_place ? out : in);
 
   in = terms(count), out = terms(count);
-  CHECK_OK(MPI_Scan(in_place ? MPI_IN_PLACE : in, in_place ? in : out, count, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD));
+  CHECK_OK(MPI_Scan(in_place ? MPI_IN_PLACE : in, in_place ? in : out, count, MPI_LONG_LONG, MPI_SUM,
+                    MPI_COMM_WORLD));
   expect_sums(in_place ? in : out, count, 0, rank, "scan");
   free(in_place ? out : in);
 
   in = terms(size * count), out = terms(count);
-  CHECK_OK(MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : in, in_place ? in : out, count, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD));
+  CHECK_OK(MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : in, in_place ? in : out, count, MPI_LONG_LONG,
+                                    MPI_SUM, MPI_COMM_WORLD));
   if (in_place) memcpy(out, in, count * sizeof *in);
   expect_sums(out, count, rank * count, size - 1, "reduce_scatter_block");
   free(in);
@@ -187,10 +207,10 @@ static void test_local(MPI_Op op) {
 }
 
 /* A function that commutes, on whole ranges: MPI_Op_create with commute = 1. */
-static void larger(void *in, void *inout, int *length, MPI_Datatype *type) {
+static void larger(void* in, void* inout, int* length, MPI_Datatype* type) {
   (void)type;
   for (int i = 0; i < *length; ++i)
-    if (((int *)in)[i] > ((int *)inout)[i]) ((int *)inout)[i] = ((int *)in)[i];
+    if (((int*)in)[i] > ((int*)inout)[i]) ((int*)inout)[i] = ((int*)in)[i];
 }
 
 static void test_commuting(void) {
@@ -209,7 +229,7 @@ static void test_commuting(void) {
   CHECK_EQ(commutes, 1);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const int counts[] = {0, 1, 5, 400, 3000};
   static const int sum_counts[] = {0, 1, 15, 16, 17, 1000, 70001};
   MPI_Op ops[2];
@@ -235,7 +255,8 @@ int main(int argc, char **argv) {
     CHECK_OK(MPI_Op_free(&ops[o]));
   }
   for (size_t c = 0; c < sizeof sum_counts / sizeof sum_counts[0]; ++c)
-    for (int in_place = 0; in_place < 2; ++in_place) test_sums(size > 4 && sum_counts[c] > 50000 ? 20000 : sum_counts[c], in_place);
+    for (int in_place = 0; in_place < 2; ++in_place)
+      test_sums(size > 4 && sum_counts[c] > 50000 ? 20000 : sum_counts[c], in_place);
   test_commuting();
   MPI_Type_free(&matrix_type);
   MPI_Type_free(&four_ints);
