@@ -2,7 +2,10 @@
 add_library(clump_options INTERFACE)
 target_compile_options(clump_options INTERFACE
   -Wall -Wextra -Wpointer-arith -Wno-missing-field-initializers -fno-omit-frame-pointer -ftls-model=initial-exec)
-target_link_libraries(clump_options INTERFACE fmt::fmt-header-only Threads::Threads)
+target_link_libraries(clump_options INTERFACE Threads::Threads)
+# {fmt} is compiled into clump_base (src/base/format.cc says why), so only its headers are taken from the system.
+target_include_directories(clump_options SYSTEM INTERFACE
+  $<TARGET_PROPERTY:fmt::fmt-header-only,INTERFACE_INCLUDE_DIRECTORIES>)
 target_compile_definitions(clump_options INTERFACE _GNU_SOURCE CLUMP_VERSION="${PROJECT_VERSION}")
 
 if(CLUMP_SANITIZE)
@@ -17,9 +20,3 @@ add_library(clump_self_contained INTERFACE)
 if(NOT CLUMP_SANITIZE)
   target_link_options(clump_self_contained INTERFACE -static-libstdc++ -Wl,--exclude-libs,ALL)
 endif()
-
-# clump_export_only(target script): `target` exports what the version script names and nothing else.
-function(clump_export_only target script)
-  target_link_options(${target} PRIVATE "-Wl,--version-script=${script}")
-  set_target_properties(${target} PROPERTIES LINK_DEPENDS "${script}")
-endfunction()

@@ -8,7 +8,7 @@
 // the name of the call in front.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string>
 #include <utility>

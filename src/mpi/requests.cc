@@ -272,7 +272,7 @@ Status cancel(Rank& self, MPI_Request* request) {
   return operation->cancel();
 }
 
-Status test_cancelled(const MPI_Status* status, int* flag) {
+Status test_cancelled(Rank&, const MPI_Status* status, int* flag) {
   *flag = core::is_cancelled(*status) ? 1 : 0;
   return {};
 }
