@@ -27,15 +27,28 @@ void bruck(Schedule& s, const Layout& mine, const Layout& all) {
   s.copy(part(all, 0, s.rank() * count), part(packed, until_end * block, s.rank() * block));
 }
 
+// Rank 0 gathers and hands out: two messages for each rank, and everybody sleeps once.
+void direct(Schedule& s, const Layout& mine, const Layout& all) {
+  gather(s, mine, all, 0);
+  s.next();
+  if (s.rank() != 0) return s.receive(all, 0);
+  for (int i = 1; i < s.size(); ++i) s.send(all, i);
+}
+
 }  // namespace
 
 void allgather(Schedule& s, const Layout& mine, const Layout& all) {
   const Blocks blocks(all.base, s.peers() == 0 ? 0 : all.count / s.peers(), all.type);
   if (s.is_inter()) return inter::allgather(s, mine, blocks);
   if (all.bytes() == 0) return;
-  if (s.size() > 1 && select(Collective::kAllgather, s.size(), mine.bytes()) == Algorithm::kBruck)
-    return bruck(s, mine, all);
-  allgatherv(s, mine, blocks);
+  switch (s.size() == 1 ? Algorithm::kRing : select(Collective::kAllgather, s.size(), mine.bytes())) {
+    case Algorithm::kDirect:
+      return direct(s, mine, all);
+    case Algorithm::kBruck:
+      return bruck(s, mine, all);
+    default:
+      return allgatherv(s, mine, blocks);
+  }
 }
 
 void allgatherv(Schedule& s, const Layout& mine, const Blocks& all) {

@@ -55,22 +55,15 @@ void recursive_doubling(Schedule& s, const Layout& in, const Layout& out) {
   if (folds) s.send(out, rank - 1);
 }
 
-// Rank 0 combines everything: two messages for each rank, and everybody sleeps once.
+// Rank 0 reduces: two messages for each rank, and everybody sleeps once.
 void direct(Schedule& s, const Layout& in, const Layout& out) {
   if (s.rank() != 0) {
-    s.send(in, 0);
+    reduce(s, in, {}, 0);
     if (in.base == out.base) s.next();
     return s.receive(out, 0);
   }
-  const Layout operands = s.scratch(in.count * (s.size() - 1), *in.type);
-  for (int i = 1; i < s.size(); ++i) s.receive(part(operands, (i - 1) * in.count, in.count), i);
-  Layout value = in;
-  for (int i = 1; i < s.size(); ++i) {
-    const Layout next = part(operands, (i - 1) * in.count, in.count);
-    s.combine(value, next);
-    value = next;
-  }
-  s.copy(out, value);
+  reduce(s, in, out, 0);
+  s.next();
   for (int i = 1; i < s.size(); ++i) s.send(out, i);
 }
 

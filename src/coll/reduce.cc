@@ -1,5 +1,5 @@
-// Reduce (MPI-5.0 section 6.9.1): a binomial tree that keeps the order of ranks, or for much data pieces
-// reduced on a ring.
+// Reduce (MPI-5.0 section 6.9.1): little data straight to the root, then a binomial tree; much data in pieces
+// on a ring. All but the ring keep the order of ranks.
 #include "coll/coll.h"
 #include "coll/pieces.h"
 #include "coll/select.h"
@@ -32,6 +32,22 @@ void binomial(Schedule& s, const Layout& in, const Layout& out, int top) {
     s.copy(out, value);
   else
     s.send(value, wrap(me - reach + top, s.size()));
+}
+
+// The root combines everything, in the order of ranks.
+void direct(Schedule& s, const Layout& in, const Layout& out, int root) {
+  if (s.rank() != root) return s.send(in, root);
+  const Layout operands = s.scratch(in.count * s.size(), *in.type);
+  const auto operand = [&](int rank) { return part(operands, rank * in.count, in.count); };
+  for (int i = 0; i < s.size(); ++i)
+    if (i != root) s.receive(operand(i), i);
+  if (root != 0) s.copy(operand(root), in);
+  Layout value = root == 0 ? in : operand(0);
+  for (int i = 1; i < s.size(); ++i) {
+    s.combine(value, operand(i));
+    value = operand(i);
+  }
+  s.copy(out, value);
 }
 
 void ring(Schedule& s, const Layout& in, const Layout& out, int root) {
@@ -77,9 +93,9 @@ void reduce(Schedule& s, const Layout& in, const Layout& out, int root) {
   if (in.count == 0) return;
   const bool is_root = s.rank() == root;
   if (s.size() == 1) return s.copy(out, in);
-  if (in.count >= s.size() &&
-      select(Collective::kReduce, s.size(), in.bytes(), s.commutative()) == Algorithm::kRing)
-    return ring(s, in, out, root);
+  const Algorithm algorithm = select(Collective::kReduce, s.size(), in.bytes(), s.commutative());
+  if (algorithm == Algorithm::kDirect) return direct(s, in, out, root);
+  if (algorithm == Algorithm::kRing && in.count >= s.size()) return ring(s, in, out, root);
   if (s.commutative() || root == 0) return binomial(s, in, out, root);
   // The tree has to begin with rank 0 to keep the order; the result takes one more step.
   if (s.rank() == 0) {

@@ -18,6 +18,7 @@ constexpr Rule kRules[] = {
     {kBroadcast, kBinomial, 0, 3},
     {kBroadcast, kScatterAllgather, 0},
 
+    {kReduce, kDirect, 512, 32},
     {kReduce, kBinomial, 64 << 10},
     {kReduce, kBinomial, 0, 3},
     {kReduce, kRing, 0, 0, false},
@@ -29,12 +30,16 @@ constexpr Rule kRules[] = {
     {kAllreduce, kRing, 0, 0, false},
     {kAllreduce, kRecursiveDoubling, 0},
 
+    {kGather, kDirect, 0, 32},
     {kGather, kBinomial, 2 << 10},
     {kGather, kDirect, 0},
 
+    {kScatter, kDirect, 0, 32},
     {kScatter, kBinomial, 2 << 10},
     {kScatter, kDirect, 0},
 
+    {kAllgather, kBruck, 4 << 10, 3},
+    {kAllgather, kDirect, 512, 32},
     {kAllgather, kBruck, 4 << 10},
     {kAllgather, kRing, 0},
 
