@@ -33,6 +33,7 @@ const char* combiner_word(int combiner) {
     case MPI_COMBINER_HINDEXED_BLOCK: return "hindexed block type";
     case MPI_COMBINER_STRUCT: return "struct";
     case MPI_COMBINER_SUBARRAY: return "subarray";
+    case MPI_COMBINER_DARRAY: return "distributed array";
     case MPI_COMBINER_RESIZED: return "resized type";
     default: return "datatype";
   }

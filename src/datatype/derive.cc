@@ -159,6 +159,77 @@ base::Status indexed_with(int combiner, std::span<const Count> lengths, std::spa
   return builder.finish(made);
 }
 
+// Indices of one dimension of an array: `blocks` blocks of `length`, `period` apart, from `first` on; and `tail` more where the next
+// block would begin.
+struct Selection {
+  Count first = 0, length = 0, blocks = 0, period = 0, tail = 0;
+
+  Count indices() const { return blocks * length + tail; }
+  Count last() const { return first + (tail > 0 ? blocks * period + tail : (blocks - 1) * period + length) - 1; }
+};
+
+struct ArrayPart {
+  std::span<const Count> sizes;
+  std::span<const Selection> selections;
+  int order;
+};
+
+// The elements of an array that are selected in all dimensions; the new type has the bounds of the whole array.
+base::Status select_in_array(Builder& builder, const ArrayPart& part, const Datatype& old, Made& made) {
+  builder.component(old);
+  const std::size_t dimensions = part.sizes.size();
+  // From the dimension whose elements are neighbours to the one in which they are furthest apart.
+  Node node = old.root();
+  Wide stride = old.extent(), first = 0, last = 0, elements = 1;
+  const auto in_range = [&] { return fits(stride) && fits(first) && fits(last) && fits(elements) && fits(elements * old.size()); };
+  for (std::size_t i = 0; i < dimensions && elements > 0; ++i) {
+    const std::size_t d = part.order == MPI_ORDER_C ? dimensions - 1 - i : i;
+    const Selection& selection = part.selections[d];
+    first += selection.first * stride;
+    last += selection.last() * stride;
+    elements *= selection.indices();
+    if (!in_range() || !fits(stride * part.sizes[d])) break;
+    const auto step = static_cast<Count>(stride);
+    Program& program = builder.program();
+    const Node block = program.loop(node, selection.length, step);
+    const Node tail = program.loop(node, selection.tail, step);
+    node = program.list({program.loop(block, selection.blocks, selection.period * step),
+                         tail.at(selection.blocks * selection.period * step)});
+    stride *= part.sizes[d];
+  }
+  stride = old.extent();
+  for (const Count size : part.sizes) {
+    stride *= size;
+    if (!fits(stride)) break;
+  }
+  builder.overflow_if(!in_range());
+  if (elements > 0 && in_range()) {
+    builder.add_piece(node.at(static_cast<Count>(first)), std::minmax(first, last), static_cast<Count>(elements), old);
+  }
+  builder.set_bounds(0, stride);
+  return builder.finish(made);
+}
+
+// What process `place` of dimension d has.
+Selection share_of(int place, const Distribution& distribution, std::size_t d) {
+  const Count size = distribution.sizes[d], processes = distribution.processes[d];
+  if (distribution.kinds[d] == MPI_DISTRIBUTE_NONE) return {.length = size, .blocks = 1};
+  Count length = distribution.arguments[d];
+  if (length == MPI_DISTRIBUTE_DFLT_DARG) {
+    length = distribution.kinds[d] == MPI_DISTRIBUTE_BLOCK ? (size + processes - 1) / processes : 1;
+  }
+  const Count first = place * length, period = processes * length;
+  if (first >= size) return {};
+  const Count periods = (size - first) / period, rest = (size - first) % period;
+  Selection share{.first = first, .length = length, .blocks = periods, .period = period};
+  if (rest >= length) {
+    ++share.blocks;
+  } else {
+    share.tail = rest;
+  }
+  return share;
+}
+
 }  // namespace
 
 base::Status make_contiguous(Count count, const Datatype& old, Made& made) {
@@ -235,26 +306,30 @@ base::Status make_subarray(const Box& box, const Datatype& old, Made& made) {
   builder.arguments(box.subsizes);
   builder.arguments(box.starts);
   builder.argument(box.order);
-  builder.component(old);
+  std::vector<Selection> selections(dimensions);
+  for (std::size_t d = 0; d < dimensions; ++d) selections[d] = {.first = box.starts[d], .length = box.subsizes[d], .blocks = 1};
+  return select_in_array(builder, {box.sizes, selections, box.order}, old, made);
+}
 
-  // From the dimension whose elements are neighbours to the one that is furthest apart.
-  Node node = old.root();
-  Wide stride = old.extent(), low = 0, high = 0, elements = 1;
-  for (std::size_t i = 0; i < dimensions; ++i) {
-    const std::size_t d = box.order == MPI_ORDER_C ? dimensions - 1 - i : i;
-    low += box.starts[d] * stride;
-    high += (box.starts[d] + box.subsizes[d] - 1) * stride;
-    elements *= box.subsizes[d];
-    if (!fits(stride) || !fits(low) || !fits(high) || !fits(elements)) break;
-    node = builder.program().loop(node, box.subsizes[d], static_cast<Count>(stride));
-    stride *= box.sizes[d];
+base::Status make_darray(const Distribution& distribution, const Datatype& old, Made& made) {
+  const std::size_t dimensions = distribution.sizes.size();
+  Builder builder(MPI_COMBINER_DARRAY, made.large);
+  builder.argument(distribution.size);
+  builder.argument(distribution.rank);
+  builder.argument(static_cast<Count>(dimensions));
+  builder.arguments(distribution.sizes);
+  for (const auto& numbers : {distribution.kinds, distribution.arguments, distribution.processes}) {
+    for (const int number : numbers) builder.argument(number);
   }
-  builder.overflow_if(!fits(stride) || !fits(low) || !fits(high) || !fits(elements) || !fits(elements * old.size()));
-  if (elements > 0 && fits(low)) {
-    builder.add_piece(node.at(static_cast<Count>(low)), std::minmax(low, high), static_cast<Count>(elements), old);
+  builder.argument(distribution.order);
+
+  // The place of the rank in the grid, whose last dimension varies fastest whatever the order of the array is.
+  std::vector<Selection> selections(dimensions);
+  int rest = distribution.rank;
+  for (std::size_t d = dimensions; d-- > 0; rest /= distribution.processes[d]) {
+    selections[d] = share_of(rest % distribution.processes[d], distribution, d);
   }
-  builder.set_bounds(0, stride);
-  return builder.finish(made);
+  return select_in_array(builder, {distribution.sizes, selections, distribution.order}, old, made);
 }
 
 }  // namespace clump::datatype

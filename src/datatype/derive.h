@@ -46,4 +46,17 @@ struct Box {
 };
 base::Status make_subarray(const Box& box, const Datatype& old, Made& made);
 
+/// The part of an array that process `rank` of a grid of `size` processes has (MPI-5.0 section 5.1.4). The spans have one number per
+/// dimension: extent of the array, MPI_DISTRIBUTE_BLOCK, _CYCLIC or _NONE, block length or MPI_DISTRIBUTE_DFLT_DARG, processes.
+struct Distribution {
+  int size;
+  int rank;
+  std::span<const Count> sizes;
+  std::span<const int> kinds;
+  std::span<const int> arguments;
+  std::span<const int> processes;
+  int order;
+};
+base::Status make_darray(const Distribution& distribution, const Datatype& old, Made& made);
+
 }  // namespace clump::datatype

@@ -57,7 +57,7 @@ class Generator {
 
   Sample sample(int depth) {
     if (depth == 0) return basic();
-    switch (number(0, 9)) {
+    switch (number(0, 10)) {
       case 0: return contiguous(sample(depth - 1));
       case 1: return vector(sample(depth - 1), false);
       case 2: return vector(sample(depth - 1), true);
@@ -67,6 +67,7 @@ class Generator {
       case 6: return subarray(sample(depth - 1));
       case 7: return resized(sample(depth - 1));
       case 8: return dup(sample(depth - 1));
+      case 9: return darray(sample(depth - 1));
       default: return record(depth);
     }
   }
@@ -198,6 +199,49 @@ class Generator {
     reference.marked = true;
     Made made;
     return finish(make_subarray({sizes, subsizes, starts, order}, *old.type, made), made, reference);
+  }
+
+  // Owner of index g in a dimension: block g / length is dealt out to the processes in turn.
+  Sample darray(const Sample& old) {
+    const auto dimensions = static_cast<std::size_t>(number(1, 3));
+    const int order = number(0, 1) == 0 ? MPI_ORDER_C : MPI_ORDER_FORTRAN;
+    std::vector<Count> sizes(dimensions), lengths(dimensions);
+    std::vector<int> kinds(dimensions), arguments(dimensions), processes(dimensions), place(dimensions);
+    Count total = 1;
+    int grid = 1;
+    for (std::size_t d = 0; d < dimensions; ++d) {
+      sizes[d] = number(1, 7);
+      total *= sizes[d];
+      const int kind = static_cast<int>(number(0, 3));
+      processes[d] = kind == 0 ? 1 : static_cast<int>(number(1, 3));
+      grid *= processes[d];
+      kinds[d] = kind == 0 ? MPI_DISTRIBUTE_NONE : kind == 1 ? MPI_DISTRIBUTE_BLOCK : MPI_DISTRIBUTE_CYCLIC;
+      arguments[d] = kind == 3 ? static_cast<int>(number(1, 3)) : MPI_DISTRIBUTE_DFLT_DARG;
+      lengths[d] = kind == 0 ? sizes[d] : kind == 1 ? (sizes[d] + processes[d] - 1) / processes[d] : kind == 2 ? 1 : arguments[d];
+    }
+    const int rank = static_cast<int>(number(0, grid - 1));
+    for (std::size_t d = 0, behind = grid, rest = rank; d < dimensions; ++d) {
+      behind /= processes[d];
+      place[d] = static_cast<int>(rest / behind);
+      rest %= behind;
+    }
+    Reference reference;
+    for (Count element = 0; element < total; ++element) {
+      Count rest = element;
+      bool mine = true;
+      for (std::size_t i = 0; i < dimensions; ++i) {
+        const std::size_t d = order == MPI_ORDER_C ? dimensions - 1 - i : i;
+        mine = mine && rest % sizes[d] / lengths[d] % processes[d] == place[d];
+        rest /= sizes[d];
+      }
+      if (mine) reference.add(old.reference, element * old.reference.extent());
+    }
+    reference.lb = 0;
+    reference.ub = total * old.reference.extent();
+    reference.marked = true;
+    reference.empty = false;
+    Made made;
+    return finish(make_darray({grid, rank, sizes, kinds, arguments, processes, order}, *old.type, made), made, reference);
   }
 
   std::mt19937_64 random_;

@@ -36,6 +36,11 @@ Contents contents_of(const Recipe& recipe) {
   } else if (recipe.combiner == MPI_COMBINER_SUBARRAY) {
     found.integers = {numbers.front(), numbers.back()};  // ndims and order are int in both procedures
     found.large_counts.assign(numbers.begin() + 1, numbers.end() - 1);
+  } else if (recipe.combiner == MPI_COMBINER_DARRAY) {
+    const auto sizes = numbers.begin() + 3, behind = sizes + numbers[2];  // size, rank, ndims come first
+    found.large_counts.assign(sizes, behind);
+    found.integers.assign(numbers.begin(), sizes);
+    found.integers.insert(found.integers.end(), behind, numbers.end());
   } else {
     found.large_counts = numbers;
   }

@@ -2,7 +2,7 @@
 // here; the work is done by the constructors of datatype/derive.h.
 #include "datatype/derive.h"
 
-#include <cstdint>
+#include <algorithm>
 #include <vector>
 
 #include "core/handle_table.h"
@@ -42,6 +42,43 @@ Status check_box(int dimension, Count size, Count subsize, Count start) {
                       subsize, size, size - subsize);
   }
   return {};
+}
+
+Status check_distribution(const datatype::Distribution& distribution, std::size_t d) {
+  const int kind = distribution.kinds[d], argument = distribution.arguments[d], processes = distribution.processes[d];
+  const Count size = distribution.sizes[d];
+  if (size < 1) return base::fail(MPI_ERR_ARG, "array_of_gsizes[{}] is {}, but an array has at least 1 element", d, size);
+  if (processes < 1) {
+    return base::fail(MPI_ERR_ARG, "array_of_psizes[{}] is {}, but a grid has at least 1 process in a dimension", d, processes);
+  }
+  switch (kind) {
+    case MPI_DISTRIBUTE_NONE:
+      if (processes == 1) return {};
+      return base::fail(MPI_ERR_ARG, "array_of_psizes[{}] is {}, but must be 1 where MPI_DISTRIBUTE_NONE is", d, processes);
+    case MPI_DISTRIBUTE_BLOCK:
+    case MPI_DISTRIBUTE_CYCLIC:
+      break;
+    default:
+      return base::fail(MPI_ERR_ARG,
+                        "array_of_distribs[{}] is {}, but must be MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC or "
+                        "MPI_DISTRIBUTE_NONE",
+                        d, kind);
+  }
+  if (argument == MPI_DISTRIBUTE_DFLT_DARG) return {};
+  if (argument < 1) {
+    return base::fail(MPI_ERR_ARG, "array_of_dargs[{}] is {}, but must be positive or MPI_DISTRIBUTE_DFLT_DARG", d, argument);
+  }
+  if (kind == MPI_DISTRIBUTE_BLOCK && static_cast<Count>(argument) * processes < size) {
+    return base::fail(MPI_ERR_ARG, "array_of_dargs[{}] is {}, but {} blocks of {} do not cover the {} elements there", d, argument,
+                      processes, argument, size);
+  }
+  return {};
+}
+
+Status check_dimensions(int ndims, int order) {
+  if (ndims < 1) return base::fail(MPI_ERR_ARG, "ndims is {}, but an array has at least 1 dimension", ndims);
+  if (order == MPI_ORDER_C || order == MPI_ORDER_FORTRAN) return {};
+  return base::fail(MPI_ERR_ARG, "order is {}, but must be MPI_ORDER_C or MPI_ORDER_FORTRAN", order);
 }
 
 }  // namespace
@@ -111,15 +148,32 @@ Status type_create_struct(Rank& self, Count count, Counts array_of_blocklengths,
 
 Status type_create_subarray(Rank& self, int ndims, Counts array_of_sizes, Counts array_of_subsizes, Counts array_of_starts,
                             int order, const Datatype& oldtype, MPI_Datatype* newtype, bool large) {
-  if (ndims < 1) return base::fail(MPI_ERR_ARG, "ndims is {}, but an array has at least 1 dimension", ndims);
-  if (order != MPI_ORDER_C && order != MPI_ORDER_FORTRAN) {
-    return base::fail(MPI_ERR_ARG, "order is {}, but must be MPI_ORDER_C or MPI_ORDER_FORTRAN", order);
-  }
+  CLUMP_TRY(check_dimensions(ndims, order));
   const std::vector<Count> sizes = numbers(array_of_sizes, ndims), subsizes = numbers(array_of_subsizes, ndims),
                            starts = numbers(array_of_starts, ndims);
   for (int d = 0; d < ndims; ++d) CLUMP_TRY(check_box(d, sizes[d], subsizes[d], starts[d]));
   Made made{.large = large};
   CLUMP_TRY(datatype::make_subarray({sizes, subsizes, starts, order}, oldtype, made));
+  return give(self, made, newtype);
+}
+
+Status type_create_darray(Rank& self, int size, int rank, int ndims, Counts array_of_gsizes, const int array_of_distribs[],
+                          const int array_of_dargs[], const int array_of_psizes[], int order, const Datatype& oldtype,
+                          MPI_Datatype* newtype, bool large) {
+  CLUMP_TRY(check_dimensions(ndims, order));
+  const std::vector<Count> sizes = numbers(array_of_gsizes, ndims);
+  const auto length = static_cast<std::size_t>(ndims);
+  const datatype::Distribution distribution{
+      size, rank, sizes, {array_of_distribs, length}, {array_of_dargs, length}, {array_of_psizes, length}, order};
+  Count grid = 1;
+  for (std::size_t d = 0; d < length; ++d) {
+    CLUMP_TRY(check_distribution(distribution, d));
+    grid = std::min<Count>(grid * array_of_psizes[d], Count{1} << 31);
+  }
+  if (grid != size) return base::fail(MPI_ERR_ARG, "size is {}, but array_of_psizes describes another number of processes", size);
+  if (rank < 0 || rank >= size) return base::fail(MPI_ERR_ARG, "rank is {}, but must be from 0 to {}", rank, size - 1);
+  Made made{.large = large};
+  CLUMP_TRY(datatype::make_darray(distribution, oldtype, made));
   return give(self, made, newtype);
 }
 

@@ -62,6 +62,11 @@ static void combiners(void) {
   CHECK_OK(MPI_Type_create_subarray(2, (int[]){5, 6}, (int[]){2, 3}, (int[]){1, 0}, MPI_ORDER_FORTRAN, MPI_INT, &type));
   read_contents(&type, 8, 0, 1, MPI_COMBINER_SUBARRAY);
   CHECK(integers[0] == 2 && integers[1] == 5 && integers[4] == 3 && integers[5] == 1 && integers[7] == MPI_ORDER_FORTRAN);
+  CHECK_OK(MPI_Type_create_darray(6, 4, 2, (int[]){10, 9}, (int[]){MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC},
+                                  (int[]){MPI_DISTRIBUTE_DFLT_DARG, 2}, (int[]){3, 2}, MPI_ORDER_C, MPI_INT, &type));
+  read_contents(&type, 12, 0, 1, MPI_COMBINER_DARRAY);
+  CHECK(integers[0] == 6 && integers[1] == 4 && integers[2] == 2 && integers[3] == 10 && integers[4] == 9);
+  CHECK(integers[6] == MPI_DISTRIBUTE_CYCLIC && integers[8] == 2 && integers[9] == 3 && integers[11] == MPI_ORDER_C);
 }
 
 static void derived_components(void) {

@@ -119,6 +119,31 @@ static void subarrays(void) {
   CHECK_OK(MPI_Type_free(&type));
 }
 
+/* Every element of a matrix belongs to exactly one process of a grid, and all parts together have its size. */
+static void distributed_arrays(void) {
+  const int sizes[] = {10, 9}, kinds[] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC};
+  const int arguments[] = {MPI_DISTRIBUTE_DFLT_DARG, 2}, processes[] = {3, 2};
+  int matrix[90], part[90], owner[90], total = 0;
+  for (int i = 0; i < 90; ++i) matrix[i] = i, owner[i] = -1;
+  for (int rank = 0; rank < 6; ++rank) {
+    MPI_Datatype type;
+    int size, position = 0;
+    CHECK_OK(MPI_Type_create_darray(6, rank, 2, sizes, kinds, arguments, processes, MPI_ORDER_C, MPI_INT, &type));
+    CHECK_OK(MPI_Type_commit(&type));
+    CHECK_OK(MPI_Type_size(type, &size));
+    CHECK_OK(MPI_Pack(matrix, 1, type, part, sizeof part, &position, MPI_COMM_SELF));
+    for (int i = 0; i < size / 4; ++i) {
+      const int row = part[i] / 9, column = part[i] % 9;
+      CHECK_EQ(row / 4 * 2 + column / 2 % 2, rank);
+      CHECK_EQ(owner[part[i]], -1);
+      owner[part[i]] = rank;
+    }
+    total += size;
+    CHECK_OK(MPI_Type_free(&type));
+  }
+  CHECK_EQ(total, 360);
+}
+
 static void addresses(void) {
   int numbers[10] = {0};
   MPI_Aint first, last;
@@ -149,6 +174,7 @@ int main(int argc, char** argv) {
   indexed();
   structs();
   subarrays();
+  distributed_arrays();
   addresses();
   matching_sizes();
   MPI_Finalize();
