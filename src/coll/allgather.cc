@@ -1,5 +1,5 @@
 // Allgather (MPI-5.0 section 6.7). Small blocks: Bruck et al., "Efficient algorithms for all-to-all
-// communications in multiport message-passing systems" (1997); otherwise a ring.
+// communications in multiport message-passing systems" (1997), or by way of rank 0; otherwise a ring.
 #include "coll/coll.h"
 #include "coll/pieces.h"
 #include "coll/select.h"

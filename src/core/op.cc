@@ -17,21 +17,26 @@ datatype::PredefinedOp predefined(MPI_Op op) { return static_cast<datatype::Pred
 base::Status Op::check(const datatype::Datatype& type) const {
   if (!is_predefined()) return {};
   if (predefined_ == MPI_REPLACE || predefined_ == MPI_NO_OP)
-    return base::fail(MPI_ERR_OP, "{} is for one-sided operations (MPI_Accumulate and its family) only",
-                      datatype::name_of(predefined(predefined_)));
+    return base::fail(
+        MPI_ERR_OP,
+        "(op = {}): this operation is for one-sided communication (MPI_Accumulate and its family) only",
+        datatype::name_of(predefined(predefined_)));
   if (datatype::kernel(predefined(predefined_), type) != nullptr) return {};
-  return base::fail(MPI_ERR_OP, "{} is not defined on {}{}", datatype::name_of(predefined(predefined_)), type.description(),
-                    type.is_predefined() ? "" : ": derived datatypes need an operation made with MPI_Op_create");
+  return base::fail(MPI_ERR_OP, "(op = {}, datatype = {}): the operation is not defined on this type{}",
+                    datatype::name_of(predefined(predefined_)), type.description(),
+                    type.is_predefined() ? "" : "; derived datatypes need one made with MPI_Op_create");
 }
 
-void Op::apply(const void* in, void* inout, Count count, const datatype::Datatype& type, MPI_Datatype handle) const {
+void Op::apply(const void* in, void* inout, Count count, const datatype::Datatype& type,
+               MPI_Datatype handle) const {
   if (is_predefined()) return datatype::kernel(predefined(predefined_), type)(in, inout, count);
   if (large_ != nullptr) return large_(const_cast<void*>(in), inout, &count, &handle);
   // A function with int counts gets large operands a part at a time.
   for (Count first = 0; first < count; first += INT_MAX) {
     auto length = static_cast<int>(std::min<Count>(count - first, INT_MAX));
     const Count offset = first * type.extent();
-    small_(const_cast<char*>(static_cast<const char*>(in)) + offset, static_cast<char*>(inout) + offset, &length, &handle);
+    small_(const_cast<char*>(static_cast<const char*>(in)) + offset, static_cast<char*>(inout) + offset,
+           &length, &handle);
   }
 }
 

@@ -18,7 +18,8 @@ Status op_create(Rank& self, MPI_User_function* user_fn, MPI_User_function_c* us
 
 Status op_free(Rank& self, MPI_Op* op) {
   if (core::value_of(*op) < core::kPredefinedHandles)
-    return base::fail(MPI_ERR_OP, "op is a predefined operation, which cannot be freed");
+    return base::fail(MPI_ERR_OP, "(op = {:#x}): a predefined operation cannot be freed",
+                      core::value_of(*op));
   self.remove(*op);
   *op = MPI_OP_NULL;
   return {};
