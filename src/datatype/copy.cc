@@ -44,7 +44,8 @@ void copy_runs(Cursor& to, Cursor& from, Count bytes) {
   while (bytes > 0) {
     const Count block = std::min(to.run().block, from.run().block);
     const Count count =
-        bytes < block ? 0 : std::min({blocks_of(to.run(), block), blocks_of(from.run(), block), bytes / block});
+        bytes < block ? 0
+                      : std::min({blocks_of(to.run(), block), blocks_of(from.run(), block), bytes / block});
     if (count > 0) {
       move_runs(to.run(), from.run(), block, count);
       skip(to, block, count);
@@ -60,7 +61,9 @@ void copy_runs(Cursor& to, Cursor& from, Count bytes) {
   }
 }
 
-std::intptr_t address(const void* base, Count offset) { return reinterpret_cast<std::intptr_t>(base) + offset; }
+std::intptr_t address(const void* base, Count offset) {
+  return reinterpret_cast<std::intptr_t>(base) + offset;
+}
 
 }  // namespace
 
@@ -71,7 +74,8 @@ void copy(const Layout& to, const Layout& from, Count offset, Count bytes) {
     return pack({static_cast<std::byte*>(to.base) + offset, static_cast<std::size_t>(bytes)}, from, offset);
   }
   if (from.type->is_dense()) {
-    return unpack(to, offset, {static_cast<const std::byte*>(from.base) + offset, static_cast<std::size_t>(bytes)});
+    return unpack(to, offset,
+                  {static_cast<const std::byte*>(from.base) + offset, static_cast<std::size_t>(bytes)});
   }
   if (copy_records(to, from, offset, bytes)) return;
   Cursor target(to, offset), source(from, offset);

@@ -58,10 +58,12 @@ void Cursor::enter(const Node* node, std::intptr_t base, Count skip) {
         now_ = solid(base + skip, node->bytes - skip);
         return;
       case Node::Kind::kStrided:
-        start_blocks(Run{.base = base, .block = node->block, .count = node->count, .stride = node->stride}, skip);
+        start_blocks(Run{.base = base, .block = node->block, .count = node->count, .stride = node->stride},
+                     skip);
         return;
       case Node::Kind::kGather:
-        start_blocks(Run{.base = base, .offsets = node->offsets, .block = node->block, .count = node->count}, skip);
+        start_blocks(Run{.base = base, .offsets = node->offsets, .block = node->block, .count = node->count},
+                     skip);
         return;
       case Node::Kind::kLoop: {
         const Node& child = node->children[0];
@@ -103,7 +105,8 @@ void Cursor::next() {
       continue;
     }
     if (node.kind == Node::Kind::kBlocks) {
-      now_ = solid(frame.base + node.offsets[frame.index], node.begins[frame.index + 1] - node.begins[frame.index]);
+      now_ = solid(frame.base + node.offsets[frame.index],
+                   node.begins[frame.index + 1] - node.begins[frame.index]);
     } else if (node.kind == Node::Kind::kLoop) {
       enter(&node.children[0], frame.base + frame.index * node.stride, 0);
     } else {

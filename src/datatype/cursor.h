@@ -8,8 +8,8 @@
 
 namespace clump::datatype {
 
-/// `count` blocks of `block` bytes: block i lies at base + i * stride or, if there are offsets, at base + offsets[i].
-/// Addresses are integers, because with MPI_BOTTOM they are made from a null pointer.
+/// `count` blocks of `block` bytes: block i lies at base + i * stride or, if there are offsets, at base +
+/// offsets[i]. Addresses are integers, because with MPI_BOTTOM they are made from a null pointer.
 struct Run {
   std::intptr_t base = 0;
   const Count* offsets = nullptr;
@@ -32,7 +32,8 @@ class Cursor {
 
   /// The run at this position; its count is 0 at the end of the layout.
   const Run& run() const { return now_; }
-  /// Moves behind `count` blocks of the run; all of them have to be of the run, or, if the run is one block, inside it.
+  /// Moves behind `count` blocks of the run; all of them have to be of the run, or, if the run is one block,
+  /// inside it.
   void skip_blocks(Count count);
   /// Moves forward by so many bytes, no more than the run's first block has.
   void skip_bytes(Count bytes);

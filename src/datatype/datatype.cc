@@ -23,19 +23,32 @@ std::mutex& name_mutex() {
 
 const char* combiner_word(int combiner) {
   switch (combiner) {
-    case MPI_COMBINER_DUP: return "duplicate";
-    case MPI_COMBINER_CONTIGUOUS: return "contiguous type";
-    case MPI_COMBINER_VECTOR: return "vector";
-    case MPI_COMBINER_HVECTOR: return "hvector";
-    case MPI_COMBINER_INDEXED: return "indexed type";
-    case MPI_COMBINER_HINDEXED: return "hindexed type";
-    case MPI_COMBINER_INDEXED_BLOCK: return "indexed block type";
-    case MPI_COMBINER_HINDEXED_BLOCK: return "hindexed block type";
-    case MPI_COMBINER_STRUCT: return "struct";
-    case MPI_COMBINER_SUBARRAY: return "subarray";
-    case MPI_COMBINER_DARRAY: return "distributed array";
-    case MPI_COMBINER_RESIZED: return "resized type";
-    default: return "datatype";
+    case MPI_COMBINER_DUP:
+      return "duplicate";
+    case MPI_COMBINER_CONTIGUOUS:
+      return "contiguous type";
+    case MPI_COMBINER_VECTOR:
+      return "vector";
+    case MPI_COMBINER_HVECTOR:
+      return "hvector";
+    case MPI_COMBINER_INDEXED:
+      return "indexed type";
+    case MPI_COMBINER_HINDEXED:
+      return "hindexed type";
+    case MPI_COMBINER_INDEXED_BLOCK:
+      return "indexed block type";
+    case MPI_COMBINER_HINDEXED_BLOCK:
+      return "hindexed block type";
+    case MPI_COMBINER_STRUCT:
+      return "struct";
+    case MPI_COMBINER_SUBARRAY:
+      return "subarray";
+    case MPI_COMBINER_DARRAY:
+      return "distributed array";
+    case MPI_COMBINER_RESIZED:
+      return "resized type";
+    default:
+      return "datatype";
   }
 }
 
@@ -60,10 +73,12 @@ Signature Signature::times(Count count) const {
   return result;
 }
 
-Datatype::Datatype(Parts parts) : parts_(std::move(parts)), committed_(parts_.handle != 0), name_(parts_.name) {
+Datatype::Datatype(Parts parts)
+    : parts_(std::move(parts)), committed_(parts_.handle != 0), name_(parts_.name) {
   if (is_predefined()) parts_.element = this;
   const Node& data = root();
-  dense_ = data.kind == Node::Kind::kBlock && data.bytes == extent() && lb() == 0 && (data.offset == 0 || data.bytes == 0);
+  dense_ = data.kind == Node::Kind::kBlock && data.bytes == extent() && lb() == 0 &&
+           (data.offset == 0 || data.bytes == 0);
 }
 
 Datatype::~Datatype() = default;

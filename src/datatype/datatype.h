@@ -1,12 +1,13 @@
 // Datatypes: which bytes of a buffer a message consists of (MPI-5.0 chapter 5).
 //
-// A Datatype is immutable once made (but for its name and the committed flag), and reference counted: the handle that the user
-// holds and the types built from it each hold a Ref, and so does every operation that outlives the call which started it. So
-// MPI_Type_free never pulls a type from under a pending message. Everything here may be called from any thread, never blocks, and
-// reads a Datatype without locks.
+// A Datatype is immutable once made (but for its name and the committed flag), and reference counted: the
+// handle that the user holds and the types built from it each hold a Ref, and so does every operation that
+// outlives the call which started it. So MPI_Type_free never pulls a type from under a pending message.
+// Everything here may be called from any thread, never blocks, and reads a Datatype without locks.
 //
-// Three words: the *packed bytes* of a layout are its data bytes in the order of the type map, numbered from 0; the *program* of a
-// type (program.h) finds them in memory; its *basic elements* are the predefined types in its type map.
+// Three words: the *packed bytes* of a layout are its data bytes in the order of the type map, numbered from
+// 0; the *program* of a type (program.h) finds them in memory; its *basic elements* are the predefined types
+// in its type map.
 #pragma once
 
 #include <atomic>
@@ -38,9 +39,10 @@ struct Layout {
   inline Count bytes() const;  ///< packed size: count * type->size()
 };
 
-/// Copies the packed bytes [offset, offset + bytes) of `from` to the same places of `to`, without packing in between.
-/// Both layouts must hold that many bytes and must not overlap. Different parts of one pair may be copied by different threads at
-/// the same time. Allocates only if a type has more than a dozen nested levels that cannot be merged.
+/// Copies the packed bytes [offset, offset + bytes) of `from` to the same places of `to`, without packing in
+/// between. Both layouts must hold that many bytes and must not overlap. Different parts of one pair may be
+/// copied by different threads at the same time. Allocates only if a type has more than a dozen nested levels
+/// that cannot be merged.
 void copy(const Layout& to, const Layout& from, Count offset, Count bytes);
 /// The packed bytes [offset, offset + out.size()) of `from`.
 void pack(std::span<std::byte> out, const Layout& from, Count offset);
@@ -63,8 +65,9 @@ enum class Class : std::uint8_t {
   kPacked,
 };
 
-/// The sequence of basic elements of a type map, condensed. Two types with different signatures never match (MPI-5.0 section
-/// 3.3.1); equal signatures mean, but for a collision of 64-bit hashes, the same sequence of kinds and sizes.
+/// The sequence of basic elements of a type map, condensed. Two types with different signatures never match
+/// (MPI-5.0 section 3.3.1); equal signatures mean, but for a collision of 64-bit hashes, the same sequence of
+/// kinds and sizes.
 struct Signature {
   Count elements = 0;      ///< basic elements; a value-index pair counts as two
   std::uint64_t hash = 0;  ///< a polynomial over the sequence, so it can be joined and repeated
@@ -77,9 +80,9 @@ struct Signature {
 /// How a type was made, for MPI_Type_get_envelope and MPI_Type_get_contents (MPI-5.0 section 5.1.13).
 struct Recipe {
   int combiner = MPI_COMBINER_NAMED;
-  bool large = false;             ///< made by a procedure with large counts (_c)
-  std::vector<Count> arguments;   ///< the numbers of the call in its order, arrays in full
-  Count addresses = 0;            ///< so many at the end of `arguments` are MPI_Aint in the procedure with int counts
+  bool large = false;            ///< made by a procedure with large counts (_c)
+  std::vector<Count> arguments;  ///< the numbers of the call in its order, arrays in full
+  Count addresses = 0;  ///< so many at the end of `arguments` are MPI_Aint in the procedure with int counts
   std::vector<Ref> components;
 };
 
@@ -92,7 +95,8 @@ struct Bounds {
 
 class Datatype final : public base::RefCounted {
  public:
-  /// All that a type consists of. The constructors of derived types (derive.h) and the table of predefined ones fill it in.
+  /// All that a type consists of. The constructors of derived types (derive.h) and the table of predefined
+  /// ones fill it in.
   struct Parts {
     Program program;
     Bounds bounds;
@@ -100,10 +104,11 @@ class Datatype final : public base::RefCounted {
     Signature signature;
     Recipe recipe;
     Class kind = Class::kDerived;
-    const Datatype* element = nullptr;  ///< the only basic type in it; null for a mixture (and for predefined types: itself)
-    std::intptr_t handle = 0;           ///< the ABI's value, predefined types only
-    Count value_bytes = 0;              ///< size of the value of a value-index pair
-    std::string name;                   ///< the standard's, predefined types only
+    const Datatype* element =
+        nullptr;  ///< the only basic type in it; null for a mixture (and for predefined types: itself)
+    std::intptr_t handle = 0;  ///< the ABI's value, predefined types only
+    Count value_bytes = 0;     ///< size of the value of a value-index pair
+    std::string name;          ///< the standard's, predefined types only
   };
   explicit Datatype(Parts parts);
   ~Datatype() override;
@@ -119,17 +124,19 @@ class Datatype final : public base::RefCounted {
   bool is_dense() const { return dense_; }
 
   const Signature& signature() const { return parts_.signature; }
-  /// Complete basic elements in the first `bytes` packed bytes of any number of elements (MPI_Get_elements); -1 if `bytes` ends
-  /// inside one.
+  /// Complete basic elements in the first `bytes` packed bytes of any number of elements (MPI_Get_elements);
+  /// -1 if `bytes` ends inside one.
   Count elements_in(Count bytes) const;
-  /// The reverse: packed bytes of the first `elements` basic elements (MPI_Status_set_elements); 0 if the type has none.
+  /// The reverse: packed bytes of the first `elements` basic elements (MPI_Status_set_elements); 0 if the
+  /// type has none.
   Count bytes_of_elements(Count elements) const;
 
   bool is_predefined() const { return parts_.handle != 0; }
   /// The ABI's handle value of a predefined type; 0 for others.
   std::intptr_t handle_value() const { return parts_.handle; }
   Class kind() const { return parts_.kind; }
-  /// The basic type when there is only one kind in the type map (a predefined type's is itself); null otherwise.
+  /// The basic type when there is only one kind in the type map (a predefined type's is itself); null
+  /// otherwise.
   const Datatype* element() const { return parts_.element; }
 
   const Recipe& recipe() const { return parts_.recipe; }

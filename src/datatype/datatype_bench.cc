@@ -1,4 +1,5 @@
-// Packing and copying common types, each beside the loop that one would write by hand. Bytes per second are data bytes, read once.
+// Packing and copying common types, each beside the loop that one would write by hand. Bytes per second are
+// data bytes, read once.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -113,7 +114,8 @@ struct Particle {
 };
 
 Made particle_type() {
-  const Count lengths[] = {1, 3, 1}, places[] = {offsetof(Particle, id), offsetof(Particle, position), offsetof(Particle, charge)};
+  const Count lengths[] = {1, 3, 1},
+              places[] = {offsetof(Particle, id), offsetof(Particle, position), offsetof(Particle, charge)};
   const Datatype* types[] = {predefined(MPI_INT), &kDouble(), predefined(MPI_CHAR)};
   Made made;
   (void)make_struct(lengths, places, types, made);

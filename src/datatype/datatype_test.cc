@@ -14,11 +14,26 @@ const Datatype& kInt() { return *predefined(MPI_INT); }
 const Datatype& kDouble() { return *predefined(MPI_DOUBLE); }
 
 TEST(Predefined, HasEveryTypeOfTheAbi) {
-  const std::vector<std::pair<MPI_Datatype, Count>> sizes = {
-      {MPI_CHAR, 1},     {MPI_INT, 4},          {MPI_LONG, 8},         {MPI_DOUBLE, 8},     {MPI_LONG_DOUBLE, 16},
-      {MPI_INTEGER, 4},  {MPI_COMPLEX, 8},      {MPI_COMPLEX32, 32},   {MPI_REAL2, 2},      {MPI_LOGICAL, 4},
-      {MPI_FLOAT_INT, 8}, {MPI_DOUBLE_INT, 12}, {MPI_LONG_DOUBLE_INT, 20}, {MPI_SHORT_INT, 6}, {MPI_PACKED, 1},
-      {MPI_AINT, 8},     {MPI_COUNT, 8},        {MPI_OFFSET, 8},       {MPI_2INT, 8},       {MPI_WCHAR, 4}};
+  const std::vector<std::pair<MPI_Datatype, Count>> sizes = {{MPI_CHAR, 1},
+                                                             {MPI_INT, 4},
+                                                             {MPI_LONG, 8},
+                                                             {MPI_DOUBLE, 8},
+                                                             {MPI_LONG_DOUBLE, 16},
+                                                             {MPI_INTEGER, 4},
+                                                             {MPI_COMPLEX, 8},
+                                                             {MPI_COMPLEX32, 32},
+                                                             {MPI_REAL2, 2},
+                                                             {MPI_LOGICAL, 4},
+                                                             {MPI_FLOAT_INT, 8},
+                                                             {MPI_DOUBLE_INT, 12},
+                                                             {MPI_LONG_DOUBLE_INT, 20},
+                                                             {MPI_SHORT_INT, 6},
+                                                             {MPI_PACKED, 1},
+                                                             {MPI_AINT, 8},
+                                                             {MPI_COUNT, 8},
+                                                             {MPI_OFFSET, 8},
+                                                             {MPI_2INT, 8},
+                                                             {MPI_WCHAR, 4}};
   for (const auto& [handle, size] : sizes) {
     ASSERT_NE(predefined(handle), nullptr);
     EXPECT_EQ(predefined(handle)->size(), size) << predefined(handle)->name();
@@ -126,7 +141,8 @@ TEST(Signatures, DependOnTheSequenceOnly) {
   ASSERT_TRUE(make_struct(ones, places, backward, d).ok());
   EXPECT_NE(c.type->signature().hash, d.type->signature().hash);
   EXPECT_EQ(c.type->signature().then(c.type->signature()), c.type->signature().times(2));
-  EXPECT_EQ(kInt().signature().then(d.type->signature().times(3)), c.type->signature().times(3).then(kInt().signature()));
+  EXPECT_EQ(kInt().signature().then(d.type->signature().times(3)),
+            c.type->signature().times(3).then(kInt().signature()));
   EXPECT_EQ(a.type->element(), &kInt());
   EXPECT_EQ(c.type->element(), nullptr);
 }

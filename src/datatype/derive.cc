@@ -7,7 +7,8 @@
 namespace clump::datatype {
 namespace {
 
-// Wide enough that a product of two Counts and a few sums of such do not overflow: the results are checked once.
+// Wide enough that a product of two Counts and a few sums of such do not overflow: the results are checked
+// once.
 using Wide = __int128;
 
 bool fits(Wide value) {
@@ -29,7 +30,8 @@ class Builder {
 
   Program& program() { return parts_.program; }
 
-  // `count` groups, `stride` bytes apart, of `length` elements of `old` in a row; the first group at `displacement`.
+  // `count` groups, `stride` bytes apart, of `length` elements of `old` in a row; the first group at
+  // `displacement`.
   void add(const Blocks& blocks, Count displacement, const Datatype& old) {
     if (blocks.count == 0 || blocks.length == 0) return;
     const Wide last_element = static_cast<Wide>(blocks.length - 1) * old.extent();
@@ -65,9 +67,12 @@ class Builder {
 
   base::Status finish(Made& made) {
     if (!marked_ && any_) pad();
-    overflow_ = overflow_ || !fits(lb_) || !fits(ub_) || !fits(ub_ - lb_) || !fits(true_lb_) || !fits(true_ub_);
+    overflow_ =
+        overflow_ || !fits(lb_) || !fits(ub_) || !fits(ub_ - lb_) || !fits(true_lb_) || !fits(true_ub_);
     if (overflow_) {
-      return base::fail(MPI_ERR_COUNT, "the new datatype is larger than MPI_Count can express: check counts, strides and displacements");
+      return base::fail(
+          MPI_ERR_COUNT,
+          "the new datatype is larger than MPI_Count can express: check counts, strides and displacements");
     }
     parts_.bounds = Bounds{.lb = static_cast<Count>(lb_),
                            .ub = static_cast<Count>(ub_),
@@ -80,8 +85,8 @@ class Builder {
   }
 
  private:
-  // Takes the bounds of copies of `old` into account, of which the lowest is at `low` and the highest at `high`. Marked bounds
-  // count for more: if there is one, only marked ones matter.
+  // Takes the bounds of copies of `old` into account, of which the lowest is at `low` and the highest at
+  // `high`. Marked bounds count for more: if there is one, only marked ones matter.
   void widen(Wide low, Wide high, const Datatype& old) {
     const Bounds& bounds = old.bounds();
     if (!any_ || (bounds.marked && !marked_)) {
@@ -137,8 +142,8 @@ base::Status vector_with(int combiner, const Blocks& blocks, Wide stride, const 
 }
 
 // One block of `lengths[i]` (of `lengths[0]` if there is only one) at each displacement times `unit`.
-void add_indexed(Builder& builder, std::span<const Count> lengths, std::span<const Count> displacements, Count unit,
-                 const Datatype& old) {
+void add_indexed(Builder& builder, std::span<const Count> lengths, std::span<const Count> displacements,
+                 Count unit, const Datatype& old) {
   for (std::size_t i = 0; i < displacements.size(); ++i) {
     const Wide displacement = static_cast<Wide>(displacements[i]) * unit;
     builder.overflow_if(!fits(displacement));
@@ -159,13 +164,15 @@ base::Status indexed_with(int combiner, std::span<const Count> lengths, std::spa
   return builder.finish(made);
 }
 
-// Indices of one dimension of an array: `blocks` blocks of `length`, `period` apart, from `first` on; and `tail` more where the next
-// block would begin.
+// Indices of one dimension of an array: `blocks` blocks of `length`, `period` apart, from `first` on; and
+// `tail` more where the next block would begin.
 struct Selection {
   Count first = 0, length = 0, blocks = 0, period = 0, tail = 0;
 
   Count indices() const { return blocks * length + tail; }
-  Count last() const { return first + (tail > 0 ? blocks * period + tail : (blocks - 1) * period + length) - 1; }
+  Count last() const {
+    return first + (tail > 0 ? blocks * period + tail : (blocks - 1) * period + length) - 1;
+  }
 };
 
 struct ArrayPart {
@@ -174,14 +181,17 @@ struct ArrayPart {
   int order;
 };
 
-// The elements of an array that are selected in all dimensions; the new type has the bounds of the whole array.
+// The elements of an array that are selected in all dimensions; the new type has the bounds of the whole
+// array.
 base::Status select_in_array(Builder& builder, const ArrayPart& part, const Datatype& old, Made& made) {
   builder.component(old);
   const std::size_t dimensions = part.sizes.size();
   // From the dimension whose elements are neighbours to the one in which they are furthest apart.
   Node node = old.root();
   Wide stride = old.extent(), first = 0, last = 0, elements = 1;
-  const auto in_range = [&] { return fits(stride) && fits(first) && fits(last) && fits(elements) && fits(elements * old.size()); };
+  const auto in_range = [&] {
+    return fits(stride) && fits(first) && fits(last) && fits(elements) && fits(elements * old.size());
+  };
   for (std::size_t i = 0; i < dimensions && elements > 0; ++i) {
     const std::size_t d = part.order == MPI_ORDER_C ? dimensions - 1 - i : i;
     const Selection& selection = part.selections[d];
@@ -204,7 +214,8 @@ base::Status select_in_array(Builder& builder, const ArrayPart& part, const Data
   }
   builder.overflow_if(!in_range());
   if (elements > 0 && in_range()) {
-    builder.add_piece(node.at(static_cast<Count>(first)), std::minmax(first, last), static_cast<Count>(elements), old);
+    builder.add_piece(node.at(static_cast<Count>(first)), std::minmax(first, last),
+                      static_cast<Count>(elements), old);
   }
   builder.set_bounds(0, stride);
   return builder.finish(made);
@@ -268,19 +279,23 @@ base::Status make_hvector(const Blocks& blocks, const Datatype& old, Made& made)
   return vector_with(MPI_COMBINER_HVECTOR, blocks, blocks.stride, old, made);
 }
 
-base::Status make_indexed(std::span<const Count> lengths, std::span<const Count> displacements, const Datatype& old, Made& made) {
+base::Status make_indexed(std::span<const Count> lengths, std::span<const Count> displacements,
+                          const Datatype& old, Made& made) {
   return indexed_with(MPI_COMBINER_INDEXED, lengths, displacements, old, made);
 }
 
-base::Status make_hindexed(std::span<const Count> lengths, std::span<const Count> displacements, const Datatype& old, Made& made) {
+base::Status make_hindexed(std::span<const Count> lengths, std::span<const Count> displacements,
+                           const Datatype& old, Made& made) {
   return indexed_with(MPI_COMBINER_HINDEXED, lengths, displacements, old, made);
 }
 
-base::Status make_indexed_block(Count length, std::span<const Count> displacements, const Datatype& old, Made& made) {
+base::Status make_indexed_block(Count length, std::span<const Count> displacements, const Datatype& old,
+                                Made& made) {
   return indexed_with(MPI_COMBINER_INDEXED_BLOCK, {&length, 1}, displacements, old, made);
 }
 
-base::Status make_hindexed_block(Count length, std::span<const Count> displacements, const Datatype& old, Made& made) {
+base::Status make_hindexed_block(Count length, std::span<const Count> displacements, const Datatype& old,
+                                 Made& made) {
   return indexed_with(MPI_COMBINER_HINDEXED_BLOCK, {&length, 1}, displacements, old, made);
 }
 
@@ -307,7 +322,8 @@ base::Status make_subarray(const Box& box, const Datatype& old, Made& made) {
   builder.arguments(box.starts);
   builder.argument(box.order);
   std::vector<Selection> selections(dimensions);
-  for (std::size_t d = 0; d < dimensions; ++d) selections[d] = {.first = box.starts[d], .length = box.subsizes[d], .blocks = 1};
+  for (std::size_t d = 0; d < dimensions; ++d)
+    selections[d] = {.first = box.starts[d], .length = box.subsizes[d], .blocks = 1};
   return select_in_array(builder, {box.sizes, selections, box.order}, old, made);
 }
 
@@ -323,7 +339,8 @@ base::Status make_darray(const Distribution& distribution, const Datatype& old, 
   }
   builder.argument(distribution.order);
 
-  // The place of the rank in the grid, whose last dimension varies fastest whatever the order of the array is.
+  // The place of the rank in the grid, whose last dimension varies fastest whatever the order of the array
+  // is.
   std::vector<Selection> selections(dimensions);
   int rest = distribution.rank;
   for (std::size_t d = dimensions; d-- > 0; rest /= distribution.processes[d]) {

@@ -27,7 +27,8 @@ Format format_of(const Datatype& basic) {
   if (is(MPI_LONG)) return {Format::Kind::kSignedCut, size, 4, 1};
   if (is(MPI_UNSIGNED_LONG)) return {Format::Kind::kUnsignedCut, size, 4, 1};
   if (is(MPI_WCHAR)) return {Format::Kind::kUnsignedCut, size, 2, 1};
-  const bool extended = is(MPI_LONG_DOUBLE) || is(MPI_C_LONG_DOUBLE_COMPLEX) || is(MPI_CXX_LONG_DOUBLE_COMPLEX);
+  const bool extended =
+      is(MPI_LONG_DOUBLE) || is(MPI_C_LONG_DOUBLE_COMPLEX) || is(MPI_CXX_LONG_DOUBLE_COMPLEX);
   if (extended && LDBL_MANT_DIG == 64) return {Format::Kind::kExtended, size, 16, numbers};
   return {Format::Kind::kSameSize, size, size, numbers};
 }
@@ -48,8 +49,8 @@ const Datatype& index_of_pair(const Datatype& pair) {
   return fortran_real ? value_of_pair(pair) : *predefined(MPI_INT);
 }
 
-// Calls visit(format, n) for the basic elements of `count` elements of `type`, in the order of the type map, rows of equal ones
-// at once.
+// Calls visit(format, n) for the basic elements of `count` elements of `type`, in the order of the type map,
+// rows of equal ones at once.
 template <typename Visit>
 void walk(const Datatype& type, Count count, Visit& visit) {
   if (count == 0 || type.size() == 0) return;
@@ -96,7 +97,8 @@ void to_native(const Format& format, const std::byte* in, std::byte* out) {
     std::memcpy(out, &value, sizeof value);
     return;
   }
-  const bool negative = format.kind == Format::Kind::kSignedCut && (number[format.external - 1] & std::byte{0x80}) != std::byte{0};
+  const bool negative = format.kind == Format::Kind::kSignedCut &&
+                        (number[format.external - 1] & std::byte{0x80}) != std::byte{0};
   std::copy_n(number.begin(), format.external, out);
   std::fill(out + format.external, out + format.native, negative ? std::byte{0xff} : std::byte{0});
 }
@@ -108,7 +110,9 @@ constexpr Count kChunk = 4096;
 
 Count external32_bytes(const Datatype& type, Count count) {
   Count bytes = 0;
-  const auto add = [&](const Format& format, Count elements) { bytes += elements * format.numbers * format.external; };
+  const auto add = [&](const Format& format, Count elements) {
+    bytes += elements * format.numbers * format.external;
+  };
   walk(type, 1, add);
   return bytes * count;
 }
@@ -120,7 +124,8 @@ void pack_external32(std::byte* out, const Layout& from) {
     for (Count left = elements * format.numbers; left > 0;) {
       const Count count = std::min(left, kChunk / format.native);
       pack(std::span(chunk).first(static_cast<std::size_t>(count * format.native)), from, offset);
-      for (Count i = 0; i < count; ++i, out += format.external) to_external(format, &chunk[i * format.native], out);
+      for (Count i = 0; i < count; ++i, out += format.external)
+        to_external(format, &chunk[i * format.native], out);
       offset += count * format.native;
       left -= count;
     }
@@ -134,7 +139,8 @@ void unpack_external32(const Layout& to, const std::byte* in) {
   const auto convert = [&](const Format& format, Count elements) {
     for (Count left = elements * format.numbers; left > 0;) {
       const Count count = std::min(left, kChunk / format.native);
-      for (Count i = 0; i < count; ++i, in += format.external) to_native(format, in, &chunk[i * format.native]);
+      for (Count i = 0; i < count; ++i, in += format.external)
+        to_native(format, in, &chunk[i * format.native]);
       unpack(to, offset, std::span(chunk).first(static_cast<std::size_t>(count * format.native)));
       offset += count * format.native;
       left -= count;

@@ -1,5 +1,6 @@
-// The portable representation "external32" (MPI-5.0 section 14.5.2): big-endian, without gaps, with sizes of its own for a few types
-// (4 bytes for MPI_LONG and MPI_UNSIGNED_LONG, 2 for MPI_WCHAR; values that need more lose their high bits). Any thread; not fast.
+// The portable representation "external32" (MPI-5.0 section 14.5.2): big-endian, without gaps, with sizes of
+// its own for a few types (4 bytes for MPI_LONG and MPI_UNSIGNED_LONG, 2 for MPI_WCHAR; values that need more
+// lose their high bits). Any thread; not fast.
 #pragma once
 
 #include "datatype/datatype.h"

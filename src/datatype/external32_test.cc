@@ -41,7 +41,8 @@ TEST(External32, LongHasFourBytes) {
   EXPECT_EQ(back[0], -2);
   EXPECT_EQ(back[1], 5);
   unsigned long large = 0xfffffffe, same = 0;
-  unpack_external32({&same, 1, predefined(MPI_UNSIGNED_LONG)}, packed({&large, 1, predefined(MPI_UNSIGNED_LONG)}).data());
+  unpack_external32({&same, 1, predefined(MPI_UNSIGNED_LONG)},
+                    packed({&large, 1, predefined(MPI_UNSIGNED_LONG)}).data());
   EXPECT_EQ(same, large);
 }
 
@@ -56,8 +57,10 @@ TEST(External32, ConvertsStructsAndBack) {
     long double precise;
   };
   const Count lengths[] = {3, 1, 1, 1};
-  const Count places[] = {offsetof(Record, few), offsetof(Record, value), offsetof(Record, pair), offsetof(Record, precise)};
-  const Datatype* types[] = {predefined(MPI_SHORT), predefined(MPI_DOUBLE), predefined(MPI_DOUBLE_INT), predefined(MPI_LONG_DOUBLE)};
+  const Count places[] = {offsetof(Record, few), offsetof(Record, value), offsetof(Record, pair),
+                          offsetof(Record, precise)};
+  const Datatype* types[] = {predefined(MPI_SHORT), predefined(MPI_DOUBLE), predefined(MPI_DOUBLE_INT),
+                             predefined(MPI_LONG_DOUBLE)};
   Made record, spread;
   ASSERT_TRUE(make_struct(lengths, places, types, record).ok());
   ASSERT_TRUE(make_vector({50, 1, 2}, *record.type, spread).ok());

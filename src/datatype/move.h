@@ -1,4 +1,5 @@
-// The innermost loops of copying. Addresses are integers, because with MPI_BOTTOM they are made from a null pointer.
+// The innermost loops of copying. Addresses are integers, because with MPI_BOTTOM they are made from a null
+// pointer.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,8 @@ struct Places {
 };
 
 inline void move(std::intptr_t to, std::intptr_t from, Count bytes) {
-  std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), static_cast<std::size_t>(bytes));
+  std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from),
+              static_cast<std::size_t>(bytes));
 }
 
 // Two copies of kBytes, which overlap unless there are 2 * kBytes.
@@ -50,18 +52,27 @@ void move_equal(To to, From from, Count count) {
   for (Count i = 0; i < count; ++i) move(to(i), from(i), kBytes);
 }
 
-/// `count` blocks of `block` bytes. The sizes that basic types, pairs of them and small vectors have are loops without calls.
+/// `count` blocks of `block` bytes. The sizes that basic types, pairs of them and small vectors have are
+/// loops without calls.
 template <typename To, typename From>
 void move_blocks(To to, From from, Count block, Count count) {
   switch (block) {
-    case 1: return move_equal<1>(to, from, count);
-    case 2: return move_equal<2>(to, from, count);
-    case 4: return move_equal<4>(to, from, count);
-    case 8: return move_equal<8>(to, from, count);
-    case 12: return move_equal<12>(to, from, count);
-    case 16: return move_equal<16>(to, from, count);
-    case 24: return move_equal<24>(to, from, count);
-    case 32: return move_equal<32>(to, from, count);
+    case 1:
+      return move_equal<1>(to, from, count);
+    case 2:
+      return move_equal<2>(to, from, count);
+    case 4:
+      return move_equal<4>(to, from, count);
+    case 8:
+      return move_equal<8>(to, from, count);
+    case 12:
+      return move_equal<12>(to, from, count);
+    case 16:
+      return move_equal<16>(to, from, count);
+    case 24:
+      return move_equal<24>(to, from, count);
+    case 32:
+      return move_equal<32>(to, from, count);
     default:
       for (Count i = 0; i < count; ++i) move(to(i), from(i), block);
   }

@@ -1,6 +1,6 @@
-// The predefined datatypes of the ABI (MPI-5.0 sections 3.2.2 and 20.3), with the sizes of the C and Fortran compilers of this
-// platform. Fortran types are gfortran's and ifx's: default INTEGER, REAL and LOGICAL have 4 bytes. MPI_REAL2 and MPI_COMPLEX4 are
-// IEEE half precision and MPI_REAL16 is IEEE quadruple precision.
+// The predefined datatypes of the ABI (MPI-5.0 sections 3.2.2 and 20.3), with the sizes of the C and Fortran
+// compilers of this platform. Fortran types are gfortran's and ifx's: default INTEGER, REAL and LOGICAL have
+// 4 bytes. MPI_REAL2 and MPI_COMPLEX4 are IEEE half precision and MPI_REAL16 is IEEE quadruple precision.
 #include <array>
 #include <complex>
 #include <cstddef>
@@ -15,14 +15,15 @@ constexpr std::size_t kFirst = 0x200, kEnd = 0x300;  // the range of datatype ha
 
 std::size_t index_of(MPI_Datatype handle) { return reinterpret_cast<std::uintptr_t>(handle) - kFirst; }
 
-// Kinds that a program may mix in one message, such as MPI_LONG and MPI_AINT, are told apart only by their size.
+// Kinds that a program may mix in one message, such as MPI_LONG and MPI_AINT, are told apart only by their
+// size.
 Class kind_in_signature(Class kind) {
   return kind == Class::kFortranInteger || kind == Class::kMultiLanguage ? Class::kInteger : kind;
 }
 
 Signature signature_of(Class kind, Count size, bool extended) {
-  const auto word = static_cast<std::uint64_t>(kind_in_signature(kind)) << 8 | static_cast<std::uint64_t>(size) << 1 |
-                    static_cast<std::uint64_t>(extended);
+  const auto word = static_cast<std::uint64_t>(kind_in_signature(kind)) << 8 |
+                    static_cast<std::uint64_t>(size) << 1 | static_cast<std::uint64_t>(extended);
   return {.elements = 1, .hash = (word + 1) * 0xd6e8feb86659fd93};
 }
 
@@ -43,8 +44,8 @@ class Table {
  private:
   void add(MPI_Datatype handle, const char* name, Class kind, std::size_t size, std::size_t alignment) {
     // x87 numbers have the size of quadruple precision ones, but nothing else in common with them.
-    const bool extended =
-        handle == MPI_LONG_DOUBLE || handle == MPI_C_LONG_DOUBLE_COMPLEX || handle == MPI_CXX_LONG_DOUBLE_COMPLEX;
+    const bool extended = handle == MPI_LONG_DOUBLE || handle == MPI_C_LONG_DOUBLE_COMPLEX ||
+                          handle == MPI_CXX_LONG_DOUBLE_COMPLEX;
     const auto bytes = static_cast<Count>(size);
     Datatype::Parts parts;
     parts.program = Program(Node::solid(bytes));
@@ -67,8 +68,10 @@ class Table {
       Index index;
     };
     Datatype::Parts parts;
-    parts.program.set_root(parts.program.list({Node::solid(sizeof(Value)), Node::solid(sizeof(Index), offsetof(Pair, index))}));
-    parts.bounds = Bounds{.lb = 0, .ub = sizeof(Pair), .true_lb = 0, .true_ub = offsetof(Pair, index) + sizeof(Index)};
+    parts.program.set_root(
+        parts.program.list({Node::solid(sizeof(Value)), Node::solid(sizeof(Index), offsetof(Pair, index))}));
+    parts.bounds =
+        Bounds{.lb = 0, .ub = sizeof(Pair), .true_lb = 0, .true_ub = offsetof(Pair, index) + sizeof(Index)};
     parts.alignment = alignof(Pair);
     parts.signature = signature_of(value_kind, sizeof(Value), handle == MPI_LONG_DOUBLE_INT)
                           .then(signature_of(index_kind, sizeof(Index), false));
@@ -104,7 +107,8 @@ class Table {
     add<std::complex<long double>>(MPI_C_LONG_DOUBLE_COMPLEX, "MPI_C_LONG_DOUBLE_COMPLEX", Class::kComplex);
     add<std::complex<float>>(MPI_CXX_FLOAT_COMPLEX, "MPI_CXX_FLOAT_COMPLEX", Class::kComplex);
     add<std::complex<double>>(MPI_CXX_DOUBLE_COMPLEX, "MPI_CXX_DOUBLE_COMPLEX", Class::kComplex);
-    add<std::complex<long double>>(MPI_CXX_LONG_DOUBLE_COMPLEX, "MPI_CXX_LONG_DOUBLE_COMPLEX", Class::kComplex);
+    add<std::complex<long double>>(MPI_CXX_LONG_DOUBLE_COMPLEX, "MPI_CXX_LONG_DOUBLE_COMPLEX",
+                                   Class::kComplex);
     add<bool>(MPI_C_BOOL, "MPI_C_BOOL", Class::kLogical);
     add<bool>(MPI_CXX_BOOL, "MPI_CXX_BOOL", Class::kLogical);
     add<MPI_Aint>(MPI_AINT, "MPI_AINT", Class::kMultiLanguage);
@@ -161,7 +165,8 @@ class Table {
     add_pair<int, int>(MPI_2INT, "MPI_2INT", Class::kInteger, Class::kInteger);
     add_pair<long, int>(MPI_LONG_INT, "MPI_LONG_INT", Class::kInteger, Class::kInteger);
     add_pair<float, float>(MPI_2REAL, "MPI_2REAL", Class::kFloating, Class::kFloating);
-    add_pair<double, double>(MPI_2DOUBLE_PRECISION, "MPI_2DOUBLE_PRECISION", Class::kFloating, Class::kFloating);
+    add_pair<double, double>(MPI_2DOUBLE_PRECISION, "MPI_2DOUBLE_PRECISION", Class::kFloating,
+                             Class::kFloating);
     add_pair<std::int32_t, std::int32_t>(MPI_2INTEGER, "MPI_2INTEGER", Class::kInteger, Class::kInteger);
   }
 

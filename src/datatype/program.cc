@@ -5,11 +5,12 @@
 namespace clump::datatype {
 namespace {
 
-// Lists of this many parts or fewer are unrolled into a list around them, where their ends may join its other parts.
+// Lists of this many parts or fewer are unrolled into a list around them, where their ends may join its other
+// parts.
 constexpr Count kUnrolled = 16;
 
-// Scattered blocks of one size, at most this, stay a gather leaf although a few touch each other: one loop without branches beats
-// fewer blocks of different sizes.
+// Scattered blocks of one size, at most this, stay a gather leaf although a few touch each other: one loop
+// without branches beats fewer blocks of different sizes.
 constexpr Count kShortBlock = 32;
 
 Node strided(Count block, Count count, Count stride, Count offset) {
@@ -53,7 +54,8 @@ void append_unrolled(std::vector<Node>& parts, const Node& node) {
     for (Count i = 0; i < node.count; ++i)
       append(parts, Node::solid(node.begins[i + 1] - node.begins[i], node.offset + node.offsets[i]));
   } else if (node.kind == Node::Kind::kGather && node.count <= kUnrolled) {
-    for (Count i = 0; i < node.count; ++i) append(parts, Node::solid(node.block, node.offset + node.offsets[i]));
+    for (Count i = 0; i < node.count; ++i)
+      append(parts, Node::solid(node.block, node.offset + node.offsets[i]));
   } else {
     append(parts, node);
   }
@@ -134,7 +136,8 @@ Node Program::list_of_blocks(const std::vector<Node>& blocks) {
   const Count gap = blocks[1].offset - blocks[0].offset;
   const bool same_size = are_equal_blocks(blocks);
   bool same_gap = true;
-  for (std::size_t i = 1; i < count; ++i) same_gap = same_gap && blocks[i].offset - blocks[i - 1].offset == gap;
+  for (std::size_t i = 1; i < count; ++i)
+    same_gap = same_gap && blocks[i].offset - blocks[i - 1].offset == gap;
   if (same_size && same_gap) return strided(size, static_cast<Count>(count), gap, blocks[0].offset);
 
   Count* offsets = keep_counts(count);

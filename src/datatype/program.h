@@ -10,8 +10,9 @@
 //   loop     `count` times children[0], `stride` apart
 //   list     children[0] to children[count - 1], one after the other
 //
-// Trees are normalised while they are built: what touches is one block, equal spacing is a strided leaf, nested loops that continue
-// each other are one. So a column of a matrix, or a face of a box, is a single leaf, however it was described.
+// Trees are normalised while they are built: what touches is one block, equal spacing is a strided leaf,
+// nested loops that continue each other are one. So a column of a matrix, or a face of a box, is a single
+// leaf, however it was described.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +28,10 @@ struct Node {
   enum class Kind : std::uint8_t { kBlock, kStrided, kGather, kBlocks, kLoop, kList };
 
   Kind kind = Kind::kBlock;
-  std::uint32_t depth = 0;         ///< cursor frames needed below and including this node
-  Count offset = 0;                ///< from the place where the parent puts this node
-  Count bytes = 0;                 ///< packed size of everything below
-  Count block = 0;                 ///< kStrided, kGather
+  std::uint32_t depth = 0;  ///< cursor frames needed below and including this node
+  Count offset = 0;         ///< from the place where the parent puts this node
+  Count bytes = 0;          ///< packed size of everything below
+  Count block = 0;          ///< kStrided, kGather
   Count count = 1;
   Count stride = 0;                ///< kStrided, kLoop
   const Count* offsets = nullptr;  ///< kGather, kBlocks
@@ -48,7 +49,8 @@ struct Node {
 /// `count` times `child`, `stride` bytes apart. The result may point to `child`, which must outlive it.
 Node repeat(const Node& child, Count count, Count stride);
 
-/// A tree with the arrays that it owns. It may also point into the trees of the types it was made from, which the Datatype keeps.
+/// A tree with the arrays that it owns. It may also point into the trees of the types it was made from, which
+/// the Datatype keeps.
 class Program {
  public:
   Program() = default;

@@ -1,5 +1,5 @@
-// Random nested types against a naive reference: the list of the packed bytes' displacements, built from the definitions of
-// MPI-5.0 chapter 5 and nothing else.
+// Random nested types against a naive reference: the list of the packed bytes' displacements, built from the
+// definitions of MPI-5.0 chapter 5 and nothing else.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -58,17 +58,28 @@ class Generator {
   Sample sample(int depth) {
     if (depth == 0) return basic();
     switch (number(0, 10)) {
-      case 0: return contiguous(sample(depth - 1));
-      case 1: return vector(sample(depth - 1), false);
-      case 2: return vector(sample(depth - 1), true);
-      case 3: return indexed(sample(depth - 1), false);
-      case 4: return indexed(sample(depth - 1), true);
-      case 5: return indexed_block(sample(depth - 1), number(0, 1) == 1);
-      case 6: return subarray(sample(depth - 1));
-      case 7: return resized(sample(depth - 1));
-      case 8: return dup(sample(depth - 1));
-      case 9: return darray(sample(depth - 1));
-      default: return record(depth);
+      case 0:
+        return contiguous(sample(depth - 1));
+      case 1:
+        return vector(sample(depth - 1), false);
+      case 2:
+        return vector(sample(depth - 1), true);
+      case 3:
+        return indexed(sample(depth - 1), false);
+      case 4:
+        return indexed(sample(depth - 1), true);
+      case 5:
+        return indexed_block(sample(depth - 1), number(0, 1) == 1);
+      case 6:
+        return subarray(sample(depth - 1));
+      case 7:
+        return resized(sample(depth - 1));
+      case 8:
+        return dup(sample(depth - 1));
+      case 9:
+        return darray(sample(depth - 1));
+      default:
+        return record(depth);
     }
   }
 
@@ -103,10 +114,12 @@ class Generator {
     const Blocks blocks{number(0, 4), number(0, 3), number(-4, in_bytes ? 40 : 4)};
     Reference reference;
     for (Count i = 0; i < blocks.count; ++i) {
-      reference.add_row(old.reference, blocks.length, i * blocks.stride * (in_bytes ? 1 : old.reference.extent()));
+      reference.add_row(old.reference, blocks.length,
+                        i * blocks.stride * (in_bytes ? 1 : old.reference.extent()));
     }
     Made made;
-    return finish(in_bytes ? make_hvector(blocks, *old.type, made) : make_vector(blocks, *old.type, made), made, reference);
+    return finish(in_bytes ? make_hvector(blocks, *old.type, made) : make_vector(blocks, *old.type, made),
+                  made, reference);
   }
 
   Sample indexed(const Sample& old, bool in_bytes) {
@@ -115,10 +128,12 @@ class Generator {
     for (Count i = number(0, 5); i > 0; --i) {
       lengths.push_back(number(0, 3));
       places.push_back(number(-5, in_bytes ? 60 : 10));
-      reference.add_row(old.reference, lengths.back(), places.back() * (in_bytes ? 1 : old.reference.extent()));
+      reference.add_row(old.reference, lengths.back(),
+                        places.back() * (in_bytes ? 1 : old.reference.extent()));
     }
     Made made;
-    return finish(in_bytes ? make_hindexed(lengths, places, *old.type, made) : make_indexed(lengths, places, *old.type, made),
+    return finish(in_bytes ? make_hindexed(lengths, places, *old.type, made)
+                           : make_indexed(lengths, places, *old.type, made),
                   made, reference);
   }
 
@@ -217,7 +232,10 @@ class Generator {
       grid *= processes[d];
       kinds[d] = kind == 0 ? MPI_DISTRIBUTE_NONE : kind == 1 ? MPI_DISTRIBUTE_BLOCK : MPI_DISTRIBUTE_CYCLIC;
       arguments[d] = kind == 3 ? static_cast<int>(number(1, 3)) : MPI_DISTRIBUTE_DFLT_DARG;
-      lengths[d] = kind == 0 ? sizes[d] : kind == 1 ? (sizes[d] + processes[d] - 1) / processes[d] : kind == 2 ? 1 : arguments[d];
+      lengths[d] = kind == 0   ? sizes[d]
+                   : kind == 1 ? (sizes[d] + processes[d] - 1) / processes[d]
+                   : kind == 2 ? 1
+                               : arguments[d];
     }
     const int rank = static_cast<int>(number(0, grid - 1));
     for (std::size_t d = 0, behind = grid, rest = rank; d < dimensions; ++d) {
@@ -241,7 +259,8 @@ class Generator {
     reference.marked = true;
     reference.empty = false;
     Made made;
-    return finish(make_darray({grid, rank, sizes, kinds, arguments, processes, order}, *old.type, made), made, reference);
+    return finish(make_darray({grid, rank, sizes, kinds, arguments, processes, order}, *old.type, made), made,
+                  reference);
   }
 
   std::mt19937_64 random_;
@@ -331,7 +350,8 @@ TEST(RandomTypes, PackInPieces) {
     for (std::size_t k = 0; k + 1 < points.size(); ++k) {
       pack(std::span(packed).subspan(points[k], points[k + 1] - points[k]), area.layout(), points[k]);
     }
-    for (std::size_t k = 0; k < packed.size(); ++k) ASSERT_EQ(packed[k], area.packed(k)) << "sample " << i << ", byte " << k;
+    for (std::size_t k = 0; k < packed.size(); ++k)
+      ASSERT_EQ(packed[k], area.packed(k)) << "sample " << i << ", byte " << k;
   }
 }
 
@@ -344,7 +364,8 @@ TEST(RandomTypes, UnpackInPiecesTouchesNothingElse) {
     if (!area.writable()) continue;
     ++written;
     std::vector<std::byte> packed(area.size());
-    for (std::size_t k = 0; k < packed.size(); ++k) expected.packed(k) = packed[k] = static_cast<std::byte>(k * 7 + 1);
+    for (std::size_t k = 0; k < packed.size(); ++k)
+      expected.packed(k) = packed[k] = static_cast<std::byte>(k * 7 + 1);
     const std::vector<Count> points = cuts(generator, static_cast<Count>(packed.size()));
     for (std::size_t k = 0; k + 1 < points.size(); ++k) {
       unpack(area.layout(), points[k], std::span(packed).subspan(points[k], points[k + 1] - points[k]));
@@ -360,7 +381,8 @@ void copy_between(Generator& generator, Area& from, Area& to, Area& expected) {
   for (std::size_t k = 0; k < size; ++k) expected.packed(k) = from.packed(k);
   const std::vector<Count> points = cuts(generator, static_cast<Count>(size));
   std::vector<std::size_t> pieces;
-  for (std::size_t k = 0; k + 1 < points.size(); ++k) pieces.push_back(generator.number(0, 1) == 0 ? k : points.size() - 2 - k);
+  for (std::size_t k = 0; k + 1 < points.size(); ++k)
+    pieces.push_back(generator.number(0, 1) == 0 ? k : points.size() - 2 - k);
   for (std::size_t k = 0; k + 1 < points.size(); ++k) pieces.push_back(k);
   for (const std::size_t k : pieces) copy(to.layout(), from.layout(), points[k], points[k + 1] - points[k]);
 }
@@ -369,7 +391,8 @@ TEST(RandomTypes, CopyBetweenDifferentTypes) {
   Generator generator(4);
   for (int i = 0; i < kSamples; ++i) {
     const Sample source = bounded_sample(generator), target = bounded_sample(generator);
-    Area from(source, generator.number(0, 5)), to(target, generator.number(0, 5)), expected(target, to.layout().count);
+    Area from(source, generator.number(0, 5)), to(target, generator.number(0, 5)),
+        expected(target, to.layout().count);
     if (!to.writable()) continue;
     from.fill(static_cast<unsigned>(i));
     copy_between(generator, from, to, expected);
@@ -381,7 +404,8 @@ TEST(RandomTypes, CopyBetweenEqualTypes) {
   Generator generator(5);
   for (int i = 0; i < kSamples; ++i) {
     const Sample sample = bounded_sample(generator);
-    Area from(sample, elements(generator, sample)), to(sample, elements(generator, sample)), expected(sample, to.layout().count);
+    Area from(sample, elements(generator, sample)), to(sample, elements(generator, sample)),
+        expected(sample, to.layout().count);
     if (!to.writable()) continue;
     from.fill(static_cast<unsigned>(i));
     copy_between(generator, from, to, expected);

@@ -7,9 +7,11 @@
 namespace clump::datatype {
 namespace {
 
-// Records of so many blocks or fewer are copied a block of many records at a time, so that sizes are constants in the loops.
+// Records of so many blocks or fewer are copied a block of many records at a time, so that sizes are
+// constants in the loops.
 constexpr Count kFewBlocks = 16;
-// As many records are treated so at a time: what the first block's loop has loaded is still in the cache for the last one's.
+// As many records are treated so at a time: what the first block's loop has loaded is still in the cache for
+// the last one's.
 constexpr Count kBatch = 128;
 
 // How a record is divided: block i has the packed bytes begins[i] to begins[i + 1].
@@ -28,9 +30,11 @@ struct Side {
 };
 
 // Copies the packed bytes [from_byte, to_byte) of one record.
-void copy_part(const Side& to, const Side& from, const Shape& shape, Count record, Count from_byte, Count to_byte) {
+void copy_part(const Side& to, const Side& from, const Shape& shape, Count record, Count from_byte,
+               Count to_byte) {
   Count block = 0;
-  if (from_byte > 0) block = std::upper_bound(shape.begins, shape.begins + shape.blocks, from_byte) - shape.begins - 1;
+  if (from_byte > 0)
+    block = std::upper_bound(shape.begins, shape.begins + shape.blocks, from_byte) - shape.begins - 1;
   for (; block < shape.blocks && shape.begins[block] < to_byte; ++block) {
     const Count skipped = std::max<Count>(0, from_byte - shape.begins[block]);
     const Count bytes = std::min(shape.begins[block + 1], to_byte) - shape.begins[block] - skipped;
@@ -46,7 +50,8 @@ void copy_whole(const Side& to, const Side& from, const Shape& shape, Count firs
   for (Count record = first; record < last; record += kBatch) {
     const Count count = std::min(kBatch, last - record);
     for (Count block = 0; block < shape.blocks; ++block) {
-      move_blocks(Steps{to.address(record, block), to.stride}, Steps{from.address(record, block), from.stride},
+      move_blocks(Steps{to.address(record, block), to.stride},
+                  Steps{from.address(record, block), from.stride},
                   shape.begins[block + 1] - shape.begins[block], count);
     }
   }

@@ -7,11 +7,13 @@
 namespace clump::datatype {
 namespace {
 
-// An unsigned type at least as wide as int, in which sums and products wrap around instead of being undefined.
+// An unsigned type at least as wide as int, in which sums and products wrap around instead of being
+// undefined.
 template <typename T>
-using Wrapping = std::conditional_t<
-    sizeof(T) <= 4, std::uint32_t,
-    std::conditional_t<sizeof(T) == 8, std::uint64_t, std::conditional_t<sizeof(T) == 16, unsigned __int128, void>>>;
+using Wrapping =
+    std::conditional_t<sizeof(T) <= 4, std::uint32_t,
+                       std::conditional_t<sizeof(T) == 8, std::uint64_t,
+                                          std::conditional_t<sizeof(T) == 16, unsigned __int128, void>>>;
 
 template <typename T>
 constexpr bool kIsInteger = std::is_integral_v<T> || std::is_same_v<T, __int128>;
@@ -30,7 +32,8 @@ struct Pair {
 struct Sum {
   template <typename T>
   T operator()(T a, T b) const {
-    if constexpr (kIsInteger<T>) return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
+    if constexpr (kIsInteger<T>)
+      return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
     return static_cast<T>(a + b);
   }
   template <typename T>
@@ -42,7 +45,8 @@ struct Sum {
 struct Prod {
   template <typename T>
   T operator()(T a, T b) const {
-    if constexpr (kIsInteger<T>) return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
+    if constexpr (kIsInteger<T>)
+      return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
     return static_cast<T>(a * b);
   }
   template <typename T>
@@ -143,38 +147,52 @@ void no_op(const void*, void*, Count) {}
 template <typename T>
 Kernel order(PredefinedOp op) {
   switch (op) {
-    case PredefinedOp::kMin: return each<T, Min>;
-    case PredefinedOp::kMax: return each<T, Max>;
-    default: return nullptr;
+    case PredefinedOp::kMin:
+      return each<T, Min>;
+    case PredefinedOp::kMax:
+      return each<T, Max>;
+    default:
+      return nullptr;
   }
 }
 
 template <typename T>
 Kernel arithmetic(PredefinedOp op) {
   switch (op) {
-    case PredefinedOp::kSum: return each<T, Sum>;
-    case PredefinedOp::kProd: return each<T, Prod>;
-    default: return nullptr;
+    case PredefinedOp::kSum:
+      return each<T, Sum>;
+    case PredefinedOp::kProd:
+      return each<T, Prod>;
+    default:
+      return nullptr;
   }
 }
 
 template <typename T>
 Kernel bits(PredefinedOp op) {
   switch (op) {
-    case PredefinedOp::kBand: return each<T, BitAnd>;
-    case PredefinedOp::kBor: return each<T, BitOr>;
-    case PredefinedOp::kBxor: return each<T, BitXor>;
-    default: return nullptr;
+    case PredefinedOp::kBand:
+      return each<T, BitAnd>;
+    case PredefinedOp::kBor:
+      return each<T, BitOr>;
+    case PredefinedOp::kBxor:
+      return each<T, BitXor>;
+    default:
+      return nullptr;
   }
 }
 
 template <typename T>
 Kernel logic(PredefinedOp op) {
   switch (op) {
-    case PredefinedOp::kLand: return each<T, LogicalAnd>;
-    case PredefinedOp::kLor: return each<T, LogicalOr>;
-    case PredefinedOp::kLxor: return each<T, LogicalXor>;
-    default: return nullptr;
+    case PredefinedOp::kLand:
+      return each<T, LogicalAnd>;
+    case PredefinedOp::kLor:
+      return each<T, LogicalOr>;
+    case PredefinedOp::kLxor:
+      return each<T, LogicalXor>;
+    default:
+      return nullptr;
   }
 }
 
@@ -201,47 +219,68 @@ template <typename Value, typename Index>
 Kernel location(PredefinedOp op) {
   using P = Pair<Value, Index>;
   switch (op) {
-    case PredefinedOp::kMinloc: return each<P, Minloc>;
-    case PredefinedOp::kMaxloc: return each<P, Maxloc>;
-    default: return nullptr;
+    case PredefinedOp::kMinloc:
+      return each<P, Minloc>;
+    case PredefinedOp::kMaxloc:
+      return each<P, Maxloc>;
+    default:
+      return nullptr;
   }
 }
 
 Kernel signed_kernel(PredefinedOp op, Count size) {
   switch (size) {
-    case 1: return c_integer<std::int8_t>(op);
-    case 2: return c_integer<std::int16_t>(op);
-    case 4: return c_integer<std::int32_t>(op);
-    default: return c_integer<std::int64_t>(op);
+    case 1:
+      return c_integer<std::int8_t>(op);
+    case 2:
+      return c_integer<std::int16_t>(op);
+    case 4:
+      return c_integer<std::int32_t>(op);
+    default:
+      return c_integer<std::int64_t>(op);
   }
 }
 
 Kernel unsigned_kernel(PredefinedOp op, Count size) {
   switch (size) {
-    case 1: return c_integer<std::uint8_t>(op);
-    case 2: return c_integer<std::uint16_t>(op);
-    case 4: return c_integer<std::uint32_t>(op);
-    default: return c_integer<std::uint64_t>(op);
+    case 1:
+      return c_integer<std::uint8_t>(op);
+    case 2:
+      return c_integer<std::uint16_t>(op);
+    case 4:
+      return c_integer<std::uint32_t>(op);
+    default:
+      return c_integer<std::uint64_t>(op);
   }
 }
 
 Kernel other_integer_kernel(PredefinedOp op, Count size) {
   switch (size) {
-    case 1: return integer<std::int8_t>(op);
-    case 2: return integer<std::int16_t>(op);
-    case 4: return integer<std::int32_t>(op);
-    case 8: return integer<std::int64_t>(op);
-    default: return integer<__int128>(op);
+    case 1:
+      return integer<std::int8_t>(op);
+    case 2:
+      return integer<std::int16_t>(op);
+    case 4:
+      return integer<std::int32_t>(op);
+    case 8:
+      return integer<std::int64_t>(op);
+    default:
+      return integer<__int128>(op);
   }
 }
 
 Kernel logical_kernel(PredefinedOp op, Count size) {
   switch (size) {
-    case 1: return logic<std::uint8_t>(op);
-    case 2: return logic<std::uint16_t>(op);
-    case 4: return logic<std::uint32_t>(op);
-    case 8: return logic<std::uint64_t>(op);
-    default: return logic<unsigned __int128>(op);
+    case 1:
+      return logic<std::uint8_t>(op);
+    case 2:
+      return logic<std::uint16_t>(op);
+    case 4:
+      return logic<std::uint32_t>(op);
+    case 8:
+      return logic<std::uint64_t>(op);
+    default:
+      return logic<unsigned __int128>(op);
   }
 }
 
@@ -249,14 +288,19 @@ Kernel floating_kernel(PredefinedOp op, const Datatype& type) {
   if (&type == predefined(MPI_LONG_DOUBLE)) return real<long double>(op);
   switch (type.size()) {
 #ifdef __FLT16_MAX__
-    case 2: return real<_Float16>(op);
+    case 2:
+      return real<_Float16>(op);
 #endif
-    case 4: return real<float>(op);
-    case 8: return real<double>(op);
+    case 4:
+      return real<float>(op);
+    case 8:
+      return real<double>(op);
 #ifdef __SIZEOF_FLOAT128__
-    case 16: return real<__float128>(op);
+    case 16:
+      return real<__float128>(op);
 #endif
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 
@@ -266,14 +310,19 @@ Kernel complex_kernel(PredefinedOp op, const Datatype& type) {
   }
   switch (type.size()) {
 #ifdef __FLT16_MAX__
-    case 4: return arithmetic<Complex<_Float16>>(op);
+    case 4:
+      return arithmetic<Complex<_Float16>>(op);
 #endif
-    case 8: return arithmetic<Complex<float>>(op);
-    case 16: return arithmetic<Complex<double>>(op);
+    case 8:
+      return arithmetic<Complex<float>>(op);
+    case 16:
+      return arithmetic<Complex<double>>(op);
 #ifdef __SIZEOF_FLOAT128__
-    case 32: return arithmetic<Complex<__float128>>(op);
+    case 32:
+      return arithmetic<Complex<__float128>>(op);
 #endif
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 
@@ -290,12 +339,18 @@ Kernel pair_kernel(PredefinedOp op, const Datatype& type) {
 
 Kernel replace_kernel(Count extent) {
   switch (extent) {
-    case 1: return replace<1>;
-    case 2: return replace<2>;
-    case 4: return replace<4>;
-    case 8: return replace<8>;
-    case 16: return replace<16>;
-    default: return replace<32>;
+    case 1:
+      return replace<1>;
+    case 2:
+      return replace<2>;
+    case 4:
+      return replace<4>;
+    case 8:
+      return replace<8>;
+    case 16:
+      return replace<16>;
+    default:
+      return replace<32>;
   }
 }
 
@@ -306,38 +361,61 @@ Kernel kernel(PredefinedOp op, const Datatype& type) {
   if (op == PredefinedOp::kReplace) return replace_kernel(type.extent());
   if (op == PredefinedOp::kNoOp) return no_op;
   switch (type.kind()) {
-    case Class::kInteger: return signed_kernel(op, type.size());
-    case Class::kUnsigned: return unsigned_kernel(op, type.size());
+    case Class::kInteger:
+      return signed_kernel(op, type.size());
+    case Class::kUnsigned:
+      return unsigned_kernel(op, type.size());
     case Class::kFortranInteger:
-    case Class::kMultiLanguage: return other_integer_kernel(op, type.size());
-    case Class::kFloating: return floating_kernel(op, type);
-    case Class::kComplex: return complex_kernel(op, type);
-    case Class::kLogical: return logical_kernel(op, type.size());
-    case Class::kByte: return bits<std::uint8_t>(op);
-    case Class::kPair: return pair_kernel(op, type);
+    case Class::kMultiLanguage:
+      return other_integer_kernel(op, type.size());
+    case Class::kFloating:
+      return floating_kernel(op, type);
+    case Class::kComplex:
+      return complex_kernel(op, type);
+    case Class::kLogical:
+      return logical_kernel(op, type.size());
+    case Class::kByte:
+      return bits<std::uint8_t>(op);
+    case Class::kPair:
+      return pair_kernel(op, type);
     case Class::kDerived:
     case Class::kCharacter:
-    case Class::kPacked: return nullptr;
+    case Class::kPacked:
+      return nullptr;
   }
   return nullptr;
 }
 
 const char* name_of(PredefinedOp op) {
   switch (op) {
-    case PredefinedOp::kSum: return "MPI_SUM";
-    case PredefinedOp::kMin: return "MPI_MIN";
-    case PredefinedOp::kMax: return "MPI_MAX";
-    case PredefinedOp::kProd: return "MPI_PROD";
-    case PredefinedOp::kBand: return "MPI_BAND";
-    case PredefinedOp::kBor: return "MPI_BOR";
-    case PredefinedOp::kBxor: return "MPI_BXOR";
-    case PredefinedOp::kLand: return "MPI_LAND";
-    case PredefinedOp::kLor: return "MPI_LOR";
-    case PredefinedOp::kLxor: return "MPI_LXOR";
-    case PredefinedOp::kMinloc: return "MPI_MINLOC";
-    case PredefinedOp::kMaxloc: return "MPI_MAXLOC";
-    case PredefinedOp::kReplace: return "MPI_REPLACE";
-    case PredefinedOp::kNoOp: return "MPI_NO_OP";
+    case PredefinedOp::kSum:
+      return "MPI_SUM";
+    case PredefinedOp::kMin:
+      return "MPI_MIN";
+    case PredefinedOp::kMax:
+      return "MPI_MAX";
+    case PredefinedOp::kProd:
+      return "MPI_PROD";
+    case PredefinedOp::kBand:
+      return "MPI_BAND";
+    case PredefinedOp::kBor:
+      return "MPI_BOR";
+    case PredefinedOp::kBxor:
+      return "MPI_BXOR";
+    case PredefinedOp::kLand:
+      return "MPI_LAND";
+    case PredefinedOp::kLor:
+      return "MPI_LOR";
+    case PredefinedOp::kLxor:
+      return "MPI_LXOR";
+    case PredefinedOp::kMinloc:
+      return "MPI_MINLOC";
+    case PredefinedOp::kMaxloc:
+      return "MPI_MAXLOC";
+    case PredefinedOp::kReplace:
+      return "MPI_REPLACE";
+    case PredefinedOp::kNoOp:
+      return "MPI_NO_OP";
   }
   return nullptr;
 }

@@ -1,4 +1,5 @@
-// The predefined reduction operations on the predefined datatypes (MPI-5.0 sections 6.9.2 to 6.9.4), as loops over elements.
+// The predefined reduction operations on the predefined datatypes (MPI-5.0 sections 6.9.2 to 6.9.4), as loops
+// over elements.
 #pragma once
 
 #include "datatype/datatype.h"
@@ -23,12 +24,13 @@ enum class PredefinedOp : std::intptr_t {
   kNoOp = 0x3d,
 };
 
-/// inout[i] = in[i] op inout[i] for n elements, which lie as an array of the type does. The arrays do not overlap and are aligned
-/// as the type needs it. Integers wrap around; min and max of a NaN are unspecified. Any thread.
+/// inout[i] = in[i] op inout[i] for n elements, which lie as an array of the type does. The arrays do not
+/// overlap and are aligned as the type needs it. Integers wrap around; min and max of a NaN are unspecified.
+/// Any thread.
 using Kernel = void (*)(const void* in, void* inout, Count n);
 
-/// Null if the standard does not define the operation on this type (derived types included), or if the compiler that built this
-/// library has no arithmetic for it (half precision).
+/// Null if the standard does not define the operation on this type (derived types included), or if the
+/// compiler that built this library has no arithmetic for it (half precision).
 Kernel kernel(PredefinedOp op, const Datatype& type);
 
 /// "MPI_SUM" and so on, for messages; null if there is no such operation.

@@ -40,7 +40,8 @@ void expect_same(MPI_Datatype type, PredefinedOp op, const std::function<T(T, T)
   Values<T> inout = before;
   found(in.data(), inout.data(), kElements);
   for (std::size_t i = 0; i < inout.size(); ++i) {
-    EXPECT_TRUE(inout[i] == reference(in[i], before[i])) << name_of(op) << " on " << predefined(type)->name() << ", element " << i;
+    EXPECT_TRUE(inout[i] == reference(in[i], before[i]))
+        << name_of(op) << " on " << predefined(type)->name() << ", element " << i;
   }
 }
 
@@ -80,12 +81,15 @@ void expect_c_integer(std::initializer_list<MPI_Datatype> types) {
 
 TEST(Reduce, ValuesAreTheAbis) {
   const std::pair<MPI_Op, PredefinedOp> ops[] = {
-      {MPI_SUM, PredefinedOp::kSum},       {MPI_MIN, PredefinedOp::kMin},       {MPI_MAX, PredefinedOp::kMax},
-      {MPI_PROD, PredefinedOp::kProd},     {MPI_BAND, PredefinedOp::kBand},     {MPI_BOR, PredefinedOp::kBor},
-      {MPI_BXOR, PredefinedOp::kBxor},     {MPI_LAND, PredefinedOp::kLand},     {MPI_LOR, PredefinedOp::kLor},
-      {MPI_LXOR, PredefinedOp::kLxor},     {MPI_MINLOC, PredefinedOp::kMinloc}, {MPI_MAXLOC, PredefinedOp::kMaxloc},
+      {MPI_SUM, PredefinedOp::kSum},         {MPI_MIN, PredefinedOp::kMin},
+      {MPI_MAX, PredefinedOp::kMax},         {MPI_PROD, PredefinedOp::kProd},
+      {MPI_BAND, PredefinedOp::kBand},       {MPI_BOR, PredefinedOp::kBor},
+      {MPI_BXOR, PredefinedOp::kBxor},       {MPI_LAND, PredefinedOp::kLand},
+      {MPI_LOR, PredefinedOp::kLor},         {MPI_LXOR, PredefinedOp::kLxor},
+      {MPI_MINLOC, PredefinedOp::kMinloc},   {MPI_MAXLOC, PredefinedOp::kMaxloc},
       {MPI_REPLACE, PredefinedOp::kReplace}, {MPI_NO_OP, PredefinedOp::kNoOp}};
-  for (const auto& [handle, op] : ops) EXPECT_EQ(reinterpret_cast<std::intptr_t>(handle), static_cast<std::intptr_t>(op));
+  for (const auto& [handle, op] : ops)
+    EXPECT_EQ(reinterpret_cast<std::intptr_t>(handle), static_cast<std::intptr_t>(op));
 }
 
 TEST(Reduce, CIntegers) {
@@ -121,7 +125,8 @@ TEST(Reduce, FortranIntegersAndAddresses) {
 
 TEST(Reduce, FloatingPoint) {
   for (const MPI_Datatype type : {MPI_FLOAT, MPI_REAL, MPI_REAL4}) expect_order_and_arithmetic<float>(type);
-  for (const MPI_Datatype type : {MPI_DOUBLE, MPI_DOUBLE_PRECISION, MPI_REAL8}) expect_order_and_arithmetic<double>(type);
+  for (const MPI_Datatype type : {MPI_DOUBLE, MPI_DOUBLE_PRECISION, MPI_REAL8})
+    expect_order_and_arithmetic<double>(type);
   expect_order_and_arithmetic<long double>(MPI_LONG_DOUBLE);
   for (const PredefinedOp op : {PredefinedOp::kBand, PredefinedOp::kLand, PredefinedOp::kMaxloc}) {
     EXPECT_EQ(kernel(op, *predefined(MPI_DOUBLE)), nullptr);
@@ -228,7 +233,8 @@ TEST(Reduce, ReplaceAndNoOpOnEveryType) {
 
 TEST(Reduce, CharactersAreNotNumbers) {
   for (const MPI_Datatype type : {MPI_CHAR, MPI_CHARACTER, MPI_WCHAR, MPI_PACKED}) {
-    for (const PredefinedOp op : {PredefinedOp::kSum, PredefinedOp::kBand, PredefinedOp::kLand, PredefinedOp::kMaxloc}) {
+    for (const PredefinedOp op :
+         {PredefinedOp::kSum, PredefinedOp::kBand, PredefinedOp::kLand, PredefinedOp::kMaxloc}) {
       EXPECT_EQ(kernel(op, *predefined(type)), nullptr);
     }
   }

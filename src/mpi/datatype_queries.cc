@@ -1,5 +1,5 @@
-// What can be asked of datatypes: sizes, bounds, names, how they were made (MPI-5.0 sections 5.1.6 to 5.1.8, 5.1.11, 5.1.13, 7.8),
-// and how many of their elements a message held (sections 3.2.5 and 5.1.11).
+// What can be asked of datatypes: sizes, bounds, names, how they were made (MPI-5.0 sections 5.1.6
+// to 5.1.8, 5.1.11, 5.1.13, 7.8), and how many of their elements a message held (sections 3.2.5 and 5.1.11).
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -48,14 +48,17 @@ Contents contents_of(const Recipe& recipe) {
 }
 
 Status too_large_for_small_call(const Datatype& type) {
-  return base::fail(MPI_ERR_TYPE, "{} was made by a procedure with large counts: call the procedure with the suffix _c for it",
-                    type.description());
+  return base::fail(
+      MPI_ERR_TYPE,
+      "{} was made by a procedure with large counts: call the procedure with the suffix _c for it",
+      type.description());
 }
 
 template <typename T>
 Status fill(const char* name, const std::vector<Count>& values, Count room, T* out) {
   if (static_cast<Count>(values.size()) > room) {
-    return base::fail(MPI_ERR_ARG, "{} is {}, but there are {}: MPI_Type_get_envelope tells how many", name, room, values.size());
+    return base::fail(MPI_ERR_ARG, "{} is {}, but there are {}: MPI_Type_get_envelope tells how many", name,
+                      room, values.size());
   }
   std::transform(values.begin(), values.end(), out, [](Count value) { return static_cast<T>(value); });
   return {};
@@ -102,7 +105,9 @@ Status type_size(Rank&, const Datatype& datatype, Count* size) {
   return {};
 }
 
-Status type_size_x(Rank& self, const Datatype& datatype, MPI_Count* size) { return type_size(self, datatype, size); }
+Status type_size_x(Rank& self, const Datatype& datatype, MPI_Count* size) {
+  return type_size(self, datatype, size);
+}
 
 Status type_get_extent(Rank&, const Datatype& datatype, Count* lb, Count* extent) {
   *lb = datatype.lb();
@@ -120,12 +125,13 @@ Status type_get_true_extent(Rank&, const Datatype& datatype, Count* true_lb, Cou
   return {};
 }
 
-Status type_get_true_extent_x(Rank& self, const Datatype& datatype, MPI_Count* true_lb, MPI_Count* true_extent) {
+Status type_get_true_extent_x(Rank& self, const Datatype& datatype, MPI_Count* true_lb,
+                              MPI_Count* true_extent) {
   return type_get_true_extent(self, datatype, true_lb, true_extent);
 }
 
-Status type_get_envelope(Rank&, const Datatype& datatype, Count* num_integers, Count* num_addresses, Count* num_large_counts,
-                         Count* num_datatypes, int* combiner, bool large) {
+Status type_get_envelope(Rank&, const Datatype& datatype, Count* num_integers, Count* num_addresses,
+                         Count* num_large_counts, Count* num_datatypes, int* combiner, bool large) {
   const Contents contents = contents_of(datatype.recipe());
   if (!large && !contents.large_counts.empty()) return too_large_for_small_call(datatype);
   *num_integers = static_cast<Count>(contents.integers.size());
@@ -136,9 +142,10 @@ Status type_get_envelope(Rank&, const Datatype& datatype, Count* num_integers, C
   return {};
 }
 
-Status type_get_contents(Rank& self, const Datatype& datatype, Count max_integers, Count max_addresses, Count max_large_counts,
-                         Count max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[],
-                         MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[], bool large) {
+Status type_get_contents(Rank& self, const Datatype& datatype, Count max_integers, Count max_addresses,
+                         Count max_large_counts, Count max_datatypes, int array_of_integers[],
+                         MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[],
+                         MPI_Datatype array_of_datatypes[], bool large) {
   const Recipe& recipe = datatype.recipe();
   if (recipe.combiner == MPI_COMBINER_NAMED) {
     return base::fail(MPI_ERR_TYPE, "{} is predefined and has no contents", datatype.description());
@@ -146,16 +153,18 @@ Status type_get_contents(Rank& self, const Datatype& datatype, Count max_integer
   const Contents contents = contents_of(recipe);
   if (!large && !contents.large_counts.empty()) return too_large_for_small_call(datatype);
   if (static_cast<Count>(recipe.components.size()) > max_datatypes) {
-    return base::fail(MPI_ERR_ARG, "max_datatypes is {}, but there are {}: MPI_Type_get_envelope tells how many", max_datatypes,
-                      recipe.components.size());
+    return base::fail(MPI_ERR_ARG,
+                      "max_datatypes is {}, but there are {}: MPI_Type_get_envelope tells how many",
+                      max_datatypes, recipe.components.size());
   }
   CLUMP_TRY(fill("max_integers", contents.integers, max_integers, array_of_integers));
   CLUMP_TRY(fill("max_addresses", contents.addresses, max_addresses, array_of_addresses));
   CLUMP_TRY(fill("max_large_counts", contents.large_counts, max_large_counts, array_of_large_counts));
   for (std::size_t i = 0; i < recipe.components.size(); ++i) {
     const datatype::Ref& component = recipe.components[i];
-    array_of_datatypes[i] = component->is_predefined() ? reinterpret_cast<MPI_Datatype>(component->handle_value())
-                                                       : self.add(component);
+    array_of_datatypes[i] = component->is_predefined()
+                                ? reinterpret_cast<MPI_Datatype>(component->handle_value())
+                                : self.add(component);
   }
   return {};
 }
@@ -171,7 +180,8 @@ Status type_set_name(Rank& self, const Datatype& datatype, const char* type_name
 }
 
 Status type_get_name(Rank& self, const Datatype& datatype, char* type_name, int* resultlen) {
-  const std::string name = datatype.is_predefined() ? predefined_names().get(self, datatype) : datatype.name();
+  const std::string name =
+      datatype.is_predefined() ? predefined_names().get(self, datatype) : datatype.name();
   std::memcpy(type_name, name.c_str(), name.size() + 1);
   *resultlen = static_cast<int>(name.size());
   return {};
@@ -199,26 +209,36 @@ Status type_match_size(Rank&, int typeclass, int size, MPI_Datatype* datatype) {
     *datatype = candidate.handle;
     return {};
   }
-  if (known_class) return base::fail(MPI_ERR_ARG, "size is {}, but no Fortran type of this class has {} bytes", size, size);
-  return base::fail(MPI_ERR_ARG,
-                    "typeclass is {}, but must be MPI_TYPECLASS_REAL, MPI_TYPECLASS_INTEGER or MPI_TYPECLASS_COMPLEX", typeclass);
+  if (known_class)
+    return base::fail(MPI_ERR_ARG, "size is {}, but no Fortran type of this class has {} bytes", size, size);
+  return base::fail(
+      MPI_ERR_ARG,
+      "typeclass is {}, but must be MPI_TYPECLASS_REAL, MPI_TYPECLASS_INTEGER or MPI_TYPECLASS_COMPLEX",
+      typeclass);
 }
 
-// The predefined pair where there is one, and MPI_DATATYPE_NULL where MPI_MINLOC and MPI_MAXLOC do not work on such a pair
-// (MPI-5.0 section 6.9.4).
-Status type_get_value_index(Rank&, const Datatype& value_type, const Datatype& index_type, MPI_Datatype* pair_type) {
+// The predefined pair where there is one, and MPI_DATATYPE_NULL where MPI_MINLOC and MPI_MAXLOC do not work
+// on such a pair (MPI-5.0 section 6.9.4).
+Status type_get_value_index(Rank&, const Datatype& value_type, const Datatype& index_type,
+                            MPI_Datatype* pair_type) {
   struct Known {
     MPI_Datatype value, index, pair;
   };
   const Known known[] = {
-      {MPI_FLOAT, MPI_INT, MPI_FLOAT_INT},     {MPI_DOUBLE, MPI_INT, MPI_DOUBLE_INT}, {MPI_LONG, MPI_INT, MPI_LONG_INT},
-      {MPI_INT, MPI_INT, MPI_2INT},            {MPI_SHORT, MPI_INT, MPI_SHORT_INT},   {MPI_LONG_DOUBLE, MPI_INT, MPI_LONG_DOUBLE_INT},
-      {MPI_REAL, MPI_REAL, MPI_2REAL},         {MPI_INTEGER, MPI_INTEGER, MPI_2INTEGER},
+      {MPI_FLOAT, MPI_INT, MPI_FLOAT_INT},
+      {MPI_DOUBLE, MPI_INT, MPI_DOUBLE_INT},
+      {MPI_LONG, MPI_INT, MPI_LONG_INT},
+      {MPI_INT, MPI_INT, MPI_2INT},
+      {MPI_SHORT, MPI_INT, MPI_SHORT_INT},
+      {MPI_LONG_DOUBLE, MPI_INT, MPI_LONG_DOUBLE_INT},
+      {MPI_REAL, MPI_REAL, MPI_2REAL},
+      {MPI_INTEGER, MPI_INTEGER, MPI_2INTEGER},
       {MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, MPI_2DOUBLE_PRECISION},
   };
   *pair_type = MPI_DATATYPE_NULL;
   for (const Known& entry : known) {
-    if (datatype::predefined(entry.value) == &value_type && datatype::predefined(entry.index) == &index_type) {
+    if (datatype::predefined(entry.value) == &value_type &&
+        datatype::predefined(entry.index) == &index_type) {
       *pair_type = entry.pair;
     }
   }

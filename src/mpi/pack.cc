@@ -1,5 +1,5 @@
-// Packing into the user's own buffers, and addresses (MPI-5.0 sections 5.1.5 and 5.2). The packed form is the data bytes without
-// gaps and without a header, so pieces may be packed, joined and unpacked in other pieces.
+// Packing into the user's own buffers, and addresses (MPI-5.0 sections 5.1.5 and 5.2). The packed form is the
+// data bytes without gaps and without a header, so pieces may be packed, joined and unpacked in other pieces.
 #include <cstddef>
 #include <cstring>
 #include <span>
@@ -21,14 +21,16 @@ using datatype::Layout;
 Status check_room(Count position, Count bytes, const char* name, Count size) {
   if (position < 0) return base::fail(MPI_ERR_ARG, "position is {}, but must not be negative", position);
   if (bytes > size - position) {
-    return base::fail(MPI_ERR_ARG, "{} is {}, but {} bytes at position {} need {}", name, size, bytes, position, position + bytes);
+    return base::fail(MPI_ERR_ARG, "{} is {}, but {} bytes at position {} need {}", name, size, bytes,
+                      position, position + bytes);
   }
   return {};
 }
 
 Status check_representation(const char* datarep) {
   if (std::strcmp(datarep, "external32") == 0) return {};
-  return base::fail(MPI_ERR_ARG, "datarep is \"{}\", but the only portable representation is \"external32\"", datarep);
+  return base::fail(MPI_ERR_ARG, "datarep is \"{}\", but the only portable representation is \"external32\"",
+                    datarep);
 }
 
 }  // namespace
@@ -42,40 +44,44 @@ MPI_Aint aint_add(MPI_Aint base, MPI_Aint disp) { return base + disp; }
 
 MPI_Aint aint_diff(MPI_Aint addr1, MPI_Aint addr2) { return addr1 - addr2; }
 
-Status pack(Rank&, const void* inbuf, Count incount, const Datatype& datatype, void* outbuf, Count outsize, Count* position,
-            core::Comm&) {
+Status pack(Rank&, const void* inbuf, Count incount, const Datatype& datatype, void* outbuf, Count outsize,
+            Count* position, core::Comm&) {
   const Layout from{const_cast<void*>(inbuf), incount, &datatype};
   CLUMP_TRY(check_room(*position, from.bytes(), "outsize", outsize));
-  datatype::pack({static_cast<std::byte*>(outbuf) + *position, static_cast<std::size_t>(from.bytes())}, from, 0);
+  datatype::pack({static_cast<std::byte*>(outbuf) + *position, static_cast<std::size_t>(from.bytes())}, from,
+                 0);
   *position += from.bytes();
   return {};
 }
 
-Status unpack(Rank&, const void* inbuf, Count insize, Count* position, void* outbuf, Count outcount, const Datatype& datatype,
-              core::Comm&) {
+Status unpack(Rank&, const void* inbuf, Count insize, Count* position, void* outbuf, Count outcount,
+              const Datatype& datatype, core::Comm&) {
   const Layout to{outbuf, outcount, &datatype};
   CLUMP_TRY(check_room(*position, to.bytes(), "insize", insize));
-  datatype::unpack(to, 0, {static_cast<const std::byte*>(inbuf) + *position, static_cast<std::size_t>(to.bytes())});
+  datatype::unpack(to, 0,
+                   {static_cast<const std::byte*>(inbuf) + *position, static_cast<std::size_t>(to.bytes())});
   *position += to.bytes();
   return {};
 }
 
-Status pack_external(Rank&, const char datarep[], const void* inbuf, Count incount, const Datatype& datatype, void* outbuf,
-                     Count outsize, Count* position) {
+Status pack_external(Rank&, const char datarep[], const void* inbuf, Count incount, const Datatype& datatype,
+                     void* outbuf, Count outsize, Count* position) {
   CLUMP_TRY(check_representation(datarep));
   const Count bytes = datatype::external32_bytes(datatype, incount);
   CLUMP_TRY(check_room(*position, bytes, "outsize", outsize));
-  datatype::pack_external32(static_cast<std::byte*>(outbuf) + *position, {const_cast<void*>(inbuf), incount, &datatype});
+  datatype::pack_external32(static_cast<std::byte*>(outbuf) + *position,
+                            {const_cast<void*>(inbuf), incount, &datatype});
   *position += bytes;
   return {};
 }
 
-Status unpack_external(Rank&, const char datarep[], const void* inbuf, Count insize, Count* position, void* outbuf,
-                       Count outcount, const Datatype& datatype) {
+Status unpack_external(Rank&, const char datarep[], const void* inbuf, Count insize, Count* position,
+                       void* outbuf, Count outcount, const Datatype& datatype) {
   CLUMP_TRY(check_representation(datarep));
   const Count bytes = datatype::external32_bytes(datatype, outcount);
   CLUMP_TRY(check_room(*position, bytes, "insize", insize));
-  datatype::unpack_external32({outbuf, outcount, &datatype}, static_cast<const std::byte*>(inbuf) + *position);
+  datatype::unpack_external32({outbuf, outcount, &datatype},
+                              static_cast<const std::byte*>(inbuf) + *position);
   *position += bytes;
   return {};
 }

@@ -1,4 +1,5 @@
-/* MPI_Type_get_envelope and MPI_Type_get_contents: each type tells how it was made (MPI-5.0 section 5.1.13). */
+/* MPI_Type_get_envelope and MPI_Type_get_contents: each type tells how it was made (MPI-5.0 section 5.1.13).
+ */
 #include "check.h"
 
 static void check_envelope(MPI_Datatype type, int integers, int addresses, int types, int expected) {
@@ -53,20 +54,26 @@ static void combiners(void) {
   CHECK_OK(MPI_Type_create_hindexed_block(2, 9, (MPI_Aint[]){3, 140}, MPI_INT, &type));
   read_contents(&type, 2, 2, 1, MPI_COMBINER_HINDEXED_BLOCK);
   CHECK(integers[0] == 2 && integers[1] == 9 && addresses[0] == 3 && addresses[1] == 140);
-  CHECK_OK(MPI_Type_create_struct(2, (int[]){1, 2}, (MPI_Aint[]){0, 8}, (MPI_Datatype[]){MPI_INT, MPI_DOUBLE}, &type));
+  CHECK_OK(MPI_Type_create_struct(2, (int[]){1, 2}, (MPI_Aint[]){0, 8}, (MPI_Datatype[]){MPI_INT, MPI_DOUBLE},
+                                  &type));
   read_contents(&type, 3, 2, 2, MPI_COMBINER_STRUCT);
-  CHECK(integers[0] == 2 && integers[2] == 2 && addresses[1] == 8 && types[0] == MPI_INT && types[1] == MPI_DOUBLE);
+  CHECK(integers[0] == 2 && integers[2] == 2 && addresses[1] == 8 && types[0] == MPI_INT &&
+        types[1] == MPI_DOUBLE);
   CHECK_OK(MPI_Type_create_resized(MPI_INT, -4, 12, &type));
   read_contents(&type, 0, 2, 1, MPI_COMBINER_RESIZED);
   CHECK(addresses[0] == -4 && addresses[1] == 12);
-  CHECK_OK(MPI_Type_create_subarray(2, (int[]){5, 6}, (int[]){2, 3}, (int[]){1, 0}, MPI_ORDER_FORTRAN, MPI_INT, &type));
+  CHECK_OK(MPI_Type_create_subarray(2, (int[]){5, 6}, (int[]){2, 3}, (int[]){1, 0}, MPI_ORDER_FORTRAN,
+                                    MPI_INT, &type));
   read_contents(&type, 8, 0, 1, MPI_COMBINER_SUBARRAY);
-  CHECK(integers[0] == 2 && integers[1] == 5 && integers[4] == 3 && integers[5] == 1 && integers[7] == MPI_ORDER_FORTRAN);
-  CHECK_OK(MPI_Type_create_darray(6, 4, 2, (int[]){10, 9}, (int[]){MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC},
-                                  (int[]){MPI_DISTRIBUTE_DFLT_DARG, 2}, (int[]){3, 2}, MPI_ORDER_C, MPI_INT, &type));
+  CHECK(integers[0] == 2 && integers[1] == 5 && integers[4] == 3 && integers[5] == 1 &&
+        integers[7] == MPI_ORDER_FORTRAN);
+  CHECK_OK(MPI_Type_create_darray(
+      6, 4, 2, (int[]){10, 9}, (int[]){MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC},
+      (int[]){MPI_DISTRIBUTE_DFLT_DARG, 2}, (int[]){3, 2}, MPI_ORDER_C, MPI_INT, &type));
   read_contents(&type, 12, 0, 1, MPI_COMBINER_DARRAY);
   CHECK(integers[0] == 6 && integers[1] == 4 && integers[2] == 2 && integers[3] == 10 && integers[4] == 9);
-  CHECK(integers[6] == MPI_DISTRIBUTE_CYCLIC && integers[8] == 2 && integers[9] == 3 && integers[11] == MPI_ORDER_C);
+  CHECK(integers[6] == MPI_DISTRIBUTE_CYCLIC && integers[8] == 2 && integers[9] == 3 &&
+        integers[11] == MPI_ORDER_C);
 }
 
 static void derived_components(void) {
@@ -94,7 +101,8 @@ static void large_counts(void) {
   CHECK_CLASS(MPI_Type_get_envelope(type, &small, &small, &small, &small), MPI_ERR_TYPE);
   CHECK_CLASS(MPI_Type_get_contents(type, 0, 0, 1, NULL, NULL, types), MPI_ERR_TYPE);
   CHECK_OK(MPI_Type_free(&type));
-  CHECK_OK(MPI_Type_create_subarray_c(1, (MPI_Count[]){5}, (MPI_Count[]){2}, (MPI_Count[]){1}, MPI_ORDER_C, MPI_INT, &type));
+  CHECK_OK(MPI_Type_create_subarray_c(1, (MPI_Count[]){5}, (MPI_Count[]){2}, (MPI_Count[]){1}, MPI_ORDER_C,
+                                      MPI_INT, &type));
   CHECK_OK(MPI_Type_get_envelope_c(type, &a, &b, &c, &d, &combiner));
   CHECK(a == 2 && b == 0 && c == 3 && d == 1);
   CHECK_OK(MPI_Type_get_contents_c(type, 2, 0, 3, 1, integers, NULL, large, types));

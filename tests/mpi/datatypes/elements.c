@@ -1,4 +1,5 @@
-/* MPI_Get_count and MPI_Get_elements of whole and partial elements (MPI-5.0 section 5.1.11), and setting them. */
+/* MPI_Get_count and MPI_Get_elements of whole and partial elements (MPI-5.0 section 5.1.11), and setting
+ * them. */
 #include "check.h"
 
 static void check_counts(const MPI_Status* status, MPI_Datatype type, int count, int elements) {

@@ -3,7 +3,8 @@
 
 #include "check.h"
 
-static void check_type(MPI_Datatype type, MPI_Count size, MPI_Aint lb, MPI_Aint extent, MPI_Aint true_lb, MPI_Aint true_extent) {
+static void check_type(MPI_Datatype type, MPI_Count size, MPI_Aint lb, MPI_Aint extent, MPI_Aint true_lb,
+                       MPI_Aint true_extent) {
   int small;
   MPI_Count large, first, second;
   MPI_Aint a, b;
@@ -91,7 +92,8 @@ static void structs(void) {
     short few[3];
   };
   const int lengths[] = {1, 1, 3};
-  const MPI_Aint places[] = {offsetof(struct record, letter), offsetof(struct record, number), offsetof(struct record, few)};
+  const MPI_Aint places[] = {offsetof(struct record, letter), offsetof(struct record, number),
+                             offsetof(struct record, few)};
   const MPI_Datatype types[] = {MPI_CHAR, MPI_DOUBLE, MPI_SHORT};
   MPI_Datatype type, resized, copy;
   CHECK_OK(MPI_Type_create_struct(3, lengths, places, types, &type));
@@ -119,7 +121,8 @@ static void subarrays(void) {
   CHECK_OK(MPI_Type_free(&type));
 }
 
-/* Every element of a matrix belongs to exactly one process of a grid, and all parts together have its size. */
+/* Every element of a matrix belongs to exactly one process of a grid, and all parts together have its size.
+ */
 static void distributed_arrays(void) {
   const int sizes[] = {10, 9}, kinds[] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC};
   const int arguments[] = {MPI_DISTRIBUTE_DFLT_DARG, 2}, processes[] = {3, 2};
@@ -128,7 +131,8 @@ static void distributed_arrays(void) {
   for (int rank = 0; rank < 6; ++rank) {
     MPI_Datatype type;
     int size, position = 0;
-    CHECK_OK(MPI_Type_create_darray(6, rank, 2, sizes, kinds, arguments, processes, MPI_ORDER_C, MPI_INT, &type));
+    CHECK_OK(
+        MPI_Type_create_darray(6, rank, 2, sizes, kinds, arguments, processes, MPI_ORDER_C, MPI_INT, &type));
     CHECK_OK(MPI_Type_commit(&type));
     CHECK_OK(MPI_Type_size(type, &size));
     CHECK_OK(MPI_Pack(matrix, 1, type, part, sizeof part, &position, MPI_COMM_SELF));

@@ -1,4 +1,5 @@
-/* Messages of derived datatypes: short and long ones, gaps on either side, types freed under a pending message. */
+/* Messages of derived datatypes: short and long ones, gaps on either side, types freed under a pending
+ * message. */
 #include "check.h"
 
 enum { kRows = 300, kColumns = 200 };
@@ -13,8 +14,8 @@ static void transpose(int next, int previous) {
   CHECK_OK(MPI_Type_vector(kRows, 1, kColumns, MPI_DOUBLE, &column));
   CHECK_OK(MPI_Type_create_resized(column, 0, sizeof(double), &columns));
   CHECK_OK(MPI_Type_commit(&columns));
-  MPI_Sendrecv(matrix, kColumns, columns, next, 0, other, kRows * kColumns, MPI_DOUBLE, previous, 0, MPI_COMM_WORLD,
-               MPI_STATUS_IGNORE);
+  MPI_Sendrecv(matrix, kColumns, columns, next, 0, other, kRows * kColumns, MPI_DOUBLE, previous, 0,
+               MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   int wrong = 0;
   for (int i = 0; i < kRows; ++i)
     for (int j = 0; j < kColumns; ++j) wrong += other[j][i] != i * 1000 + j;
@@ -29,8 +30,10 @@ static void boxes(int next, int previous) {
   MPI_Datatype inner, corner;
   for (int i = 0; i < 72; ++i) from[i / 9][i % 9] = i;
   memset(to, -1, sizeof to);
-  CHECK_OK(MPI_Type_create_subarray(2, (int[]){8, 9}, (int[]){3, 4}, (int[]){2, 3}, MPI_ORDER_C, MPI_INT, &inner));
-  CHECK_OK(MPI_Type_create_subarray(2, (int[]){5, 6}, (int[]){3, 4}, (int[]){2, 0}, MPI_ORDER_C, MPI_INT, &corner));
+  CHECK_OK(
+      MPI_Type_create_subarray(2, (int[]){8, 9}, (int[]){3, 4}, (int[]){2, 3}, MPI_ORDER_C, MPI_INT, &inner));
+  CHECK_OK(MPI_Type_create_subarray(2, (int[]){5, 6}, (int[]){3, 4}, (int[]){2, 0}, MPI_ORDER_C, MPI_INT,
+                                    &corner));
   CHECK_OK(MPI_Type_commit(&inner));
   CHECK_OK(MPI_Type_commit(&corner));
   MPI_Sendrecv(from, 1, inner, next, 0, to, 1, corner, previous, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -46,7 +49,8 @@ struct particle {
   char charge;
 };
 
-/* An array of structs, long enough for every protocol; the type is freed while the messages are on their way. */
+/* An array of structs, long enough for every protocol; the type is freed while the messages are on their way.
+ */
 static void structs(int next, int previous, int count) {
   struct particle* out = malloc(sizeof *out * count);
   struct particle* in = calloc(count, sizeof *in);
@@ -54,13 +58,15 @@ static void structs(int next, int previous, int count) {
   MPI_Aint base, places[3];
   MPI_Datatype plain, type;
   MPI_Request requests[2];
-  for (int i = 0; i < count; ++i) out[i] = (struct particle){i, {i + 0.5, -i, 1.0 / (i + 1)}, (char)(i % 100)};
+  for (int i = 0; i < count; ++i)
+    out[i] = (struct particle){i, {i + 0.5, -i, 1.0 / (i + 1)}, (char)(i % 100)};
   MPI_Get_address(&sample, &base);
   MPI_Get_address(&sample.id, &places[0]);
   MPI_Get_address(sample.position, &places[1]);
   MPI_Get_address(&sample.charge, &places[2]);
   for (int i = 0; i < 3; ++i) places[i] = MPI_Aint_diff(places[i], base);
-  CHECK_OK(MPI_Type_create_struct(3, (int[]){1, 3, 1}, places, (MPI_Datatype[]){MPI_INT, MPI_DOUBLE, MPI_CHAR}, &plain));
+  CHECK_OK(MPI_Type_create_struct(3, (int[]){1, 3, 1}, places,
+                                  (MPI_Datatype[]){MPI_INT, MPI_DOUBLE, MPI_CHAR}, &plain));
   CHECK_OK(MPI_Type_create_resized(plain, 0, sizeof sample, &type));
   CHECK_OK(MPI_Type_commit(&type));
   MPI_Irecv(in, count, type, previous, 1, MPI_COMM_WORLD, &requests[0]);
@@ -70,7 +76,8 @@ static void structs(int next, int previous, int count) {
   MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
   int wrong = 0;
   for (int i = 0; i < count; ++i) {
-    wrong += in[i].id != i || memcmp(in[i].position, out[i].position, sizeof sample.position) != 0 || in[i].charge != i % 100;
+    wrong += in[i].id != i || memcmp(in[i].position, out[i].position, sizeof sample.position) != 0 ||
+             in[i].charge != i % 100;
   }
   CHECK_EQ(wrong, 0);
   free(out);
@@ -91,7 +98,8 @@ static void bottom(int next, int previous) {
   CHECK_OK(MPI_Type_create_struct(2, (int[]){1, 3}, places, (MPI_Datatype[]){MPI_INT, MPI_DOUBLE}, &in));
   CHECK_OK(MPI_Type_commit(&out));
   CHECK_OK(MPI_Type_commit(&in));
-  MPI_Sendrecv(MPI_BOTTOM, 1, out, next, 0, MPI_BOTTOM, 1, in, previous, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(MPI_BOTTOM, 1, out, next, 0, MPI_BOTTOM, 1, in, previous, 0, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
   CHECK(received == 7 && results[0] == 1 && results[2] == 3);
   CHECK_OK(MPI_Type_free(&out));
   CHECK_OK(MPI_Type_free(&in));

@@ -1,4 +1,5 @@
-/* Names of datatypes (MPI-5.0 section 7.8). Predefined types can be renamed, and each rank sees only its own names. */
+/* Names of datatypes (MPI-5.0 section 7.8). Predefined types can be renamed, and each rank sees only its own
+ * names. */
 #include "check.h"
 
 static void check_name(MPI_Datatype type, const char* expected) {

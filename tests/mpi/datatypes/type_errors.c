@@ -18,11 +18,16 @@ int main(int argc, char** argv) {
   CHECK_CLASS(MPI_Type_contiguous(1, MPI_DATATYPE_NULL, &made), MPI_ERR_TYPE);
   CHECK_CLASS(MPI_Type_contiguous(1, MPI_INT, NULL), MPI_ERR_ARG);
   CHECK_CLASS(MPI_Type_vector(1, -1, 1, MPI_INT, &made), MPI_ERR_COUNT);
-  CHECK_CLASS(MPI_Type_create_struct(1, (int[]){1}, (MPI_Aint[]){0}, (MPI_Datatype[]){MPI_DATATYPE_NULL}, &made), MPI_ERR_TYPE);
+  CHECK_CLASS(
+      MPI_Type_create_struct(1, (int[]){1}, (MPI_Aint[]){0}, (MPI_Datatype[]){MPI_DATATYPE_NULL}, &made),
+      MPI_ERR_TYPE);
   CHECK_CLASS(MPI_Type_create_subarray(0, NULL, NULL, NULL, MPI_ORDER_C, MPI_INT, &made), MPI_ERR_ARG);
-  CHECK_CLASS(MPI_Type_create_subarray(1, (int[]){4}, (int[]){2}, (int[]){3}, MPI_ORDER_C, MPI_INT, &made), MPI_ERR_ARG);
-  CHECK_CLASS(MPI_Type_create_subarray(1, (int[]){4}, (int[]){5}, (int[]){0}, MPI_ORDER_C, MPI_INT, &made), MPI_ERR_ARG);
-  CHECK_CLASS(MPI_Type_create_subarray(1, (int[]){4}, (int[]){2}, (int[]){0}, 77, MPI_INT, &made), MPI_ERR_ARG);
+  CHECK_CLASS(MPI_Type_create_subarray(1, (int[]){4}, (int[]){2}, (int[]){3}, MPI_ORDER_C, MPI_INT, &made),
+              MPI_ERR_ARG);
+  CHECK_CLASS(MPI_Type_create_subarray(1, (int[]){4}, (int[]){5}, (int[]){0}, MPI_ORDER_C, MPI_INT, &made),
+              MPI_ERR_ARG);
+  CHECK_CLASS(MPI_Type_create_subarray(1, (int[]){4}, (int[]){2}, (int[]){0}, 77, MPI_INT, &made),
+              MPI_ERR_ARG);
   CHECK_CLASS(MPI_Type_get_contents(MPI_INT, 0, 0, 0, NULL, NULL, NULL), MPI_ERR_TYPE);
   CHECK_CLASS(MPI_Type_match_size(MPI_TYPECLASS_REAL, 3, &made), MPI_ERR_ARG);
   CHECK_CLASS(MPI_Type_match_size(12345, 4, &made), MPI_ERR_ARG);
@@ -30,7 +35,9 @@ int main(int argc, char** argv) {
   CHECK(made == MPI_DATATYPE_NULL);
 
   CHECK_OK(MPI_Type_contiguous(2, MPI_INT, &made));
-  CHECK_CLASS(MPI_Sendrecv(buffer, 1, made, 0, 0, buffer + 2, 1, made, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE), MPI_ERR_TYPE);
+  CHECK_CLASS(
+      MPI_Sendrecv(buffer, 1, made, 0, 0, buffer + 2, 1, made, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE),
+      MPI_ERR_TYPE);
   MPI_Datatype types[1];
   CHECK_CLASS(MPI_Type_get_contents(made, 0, 0, 1, buffer, NULL, types), MPI_ERR_ARG);
   MPI_Datatype stale = made;
