@@ -117,6 +117,7 @@ void claim_leaving(Image& image) {
 
 [[noreturn]] void leave(Image& image, int code, ExitKind kind) {
   image.output().flush();
+  if (kind != ExitKind::kExit) image.libc().exit.skipped_handlers = true;
   if (in_host()) exit_hook.load(std::memory_order_acquire)(image.identity(), code, kind);  // acquire: see in_host()
   switch (kind) {
     case ExitKind::kExit: end_process(code);
@@ -140,6 +141,8 @@ void exit_process(int code) {
 void end_process(int code) {
   static constinit Hidden<void(int)> real{"exit"};
   output::finish();
+  // ld.so would run the native rank's destructors, although that rank has left by _exit().
+  if (captured() && image_of(nullptr).libc().exit.skipped_handlers) exit_process(code);
   real(code);
   __builtin_unreachable();
 }

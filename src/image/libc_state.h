@@ -23,7 +23,8 @@ struct ExitState {
   std::mutex lock;
   std::vector<Handler> at_exit;
   std::vector<Handler> at_quick_exit;
-  bool leaving = false;     ///< some thread is in exit()
+  bool leaving = false;     ///< some thread is in exit() or quick_exit()
+  bool skipped_handlers = false;  ///< it left in a way that runs no exit handlers and no destructors
   pthread_t leaver{};
 };
 

@@ -39,10 +39,19 @@ Object* find_loaded(const std::string& name) {
 
 base::Status cannot_open(const std::string& path, const char* why) { return base::fail(MPI_ERR_ARG, "{}: {}", path, why); }
 
+/// What a library needs, loaded before it.
+struct Needs {
+  /// Numbers, among the entries of the dynamic section, of needs that ld.so would not recognise as loaded: a memory file without
+  /// a SONAME has only its own path for a name. ld.so is not told of them; it finds their symbols in the global scope.
+  std::vector<std::size_t> unnamed;
+  std::vector<Object*> unnamed_objects;
+};
+
 /// Takes away from a library's bytes what would make ld.so run code, or refuse to load or to unload them.
-void neutralise(std::byte* bytes, const ElfFile& file) {
+void neutralise(std::byte* bytes, const ElfFile& file, const Needs& needs) {
   const ElfW(Phdr)* segment = file.segment(PT_DYNAMIC);
   auto* entries = reinterpret_cast<ElfW(Dyn)*>(bytes + segment->p_offset);
+  for (const std::size_t i : needs.unnamed) entries[i].d_tag = DT_DEBUG;
   for (std::size_t i = 0; i < file.dynamic().size(); ++i) {
     ElfW(Dyn)& entry = entries[i];
     switch (entry.d_tag) {
@@ -63,7 +72,7 @@ void neutralise(std::byte* bytes, const ElfFile& file) {
 }
 
 /// A memory file with the neutralised library. It stays open: ld.so takes a path that it has seen for the same file.
-base::Status make_memory_file(const ElfFile& file, const std::string& path, std::string* memory_path) {
+base::Status make_memory_file(const ElfFile& file, const std::string& path, const Needs& needs, std::string* memory_path) {
   const std::size_t size = file.bytes().size();
   const int low = memfd_create("clump-template", MFD_CLOEXEC);
   if (low < 0) return cannot_open(path, std::strerror(errno));
@@ -76,7 +85,7 @@ base::Status make_memory_file(const ElfFile& file, const std::string& path, std:
     return cannot_open(path, std::strerror(errno));
   }
   std::memcpy(map, file.bytes().data(), size);
-  neutralise(static_cast<std::byte*>(map), file);
+  neutralise(static_cast<std::byte*>(map), file, needs);
   munmap(map, size);
   *memory_path = fmt::format("/proc/self/fd/{}", fd);
   return {};
@@ -98,27 +107,42 @@ void restore_constructors(Dynamic& dynamic, const ElfFile& file) {
   dynamic.fini_array = {reinterpret_cast<const std::uintptr_t*>(address(DT_FINI_ARRAY)), count(DT_FINI_ARRAYSZ)};
 }
 
-/// Loads what `file` needs before it, so that ld.so finds all of it in memory.
-base::Status load_needed(const ElfFile& file, const std::string& path) {
-  const SearchPaths paths = search_paths_of(file, path);
+/// Finds what is loaded under a name, or loads it; null while that is under way.
+base::Status load_one_needed(const std::string& name, const SearchPaths& paths, const std::string& by, Object** object) {
+  *object = find_loaded(name);
+  if (*object != nullptr) return {};
   const char* library_path = std::getenv("LD_LIBRARY_PATH");
-  for (const std::string& name : file.strings(DT_NEEDED)) {
-    if (find_loaded(name) != nullptr) continue;
-    const std::string found = find_library(name, paths, {}, library_path != nullptr ? library_path : "");
-    if (found.empty()) {
-      return base::fail(MPI_ERR_ARG, "{}: cannot open shared object file: No such file or directory (needed by {})", name, path);
-    }
-    if (std::find(under_way().begin(), under_way().end(), found) != under_way().end()) continue;
-    Object* ignored = nullptr;
-    CLUMP_TRY(load_library(found, RTLD_NOW, &ignored));
+  const std::string found = find_library(name, paths, {}, library_path != nullptr ? library_path : "");
+  if (found.empty()) {
+    return base::fail(MPI_ERR_ARG, "{}: cannot open shared object file: No such file or directory (needed by {})", name, by);
+  }
+  if (std::find(under_way().begin(), under_way().end(), found) != under_way().end()) return {};
+  return load_library(found, RTLD_NOW, object);
+}
+
+/// Loads what `file` needs before it, so that ld.so finds all of it in memory.
+base::Status load_needed(const ElfFile& file, const std::string& path, Needs* needs) {
+  const SearchPaths paths = search_paths_of(file, path);
+  const std::vector<std::string> names = file.strings(DT_NEEDED);
+  const std::span<const ElfW(Dyn)> entries = file.dynamic();
+  std::size_t next_name = 0;
+  for (std::size_t i = 0; i < entries.size() && next_name < names.size(); ++i) {
+    if (entries[i].d_tag != DT_NEEDED) continue;
+    Object* object = nullptr;
+    CLUMP_TRY(load_one_needed(names[next_name++], paths, path, &object));
+    if (object == nullptr || !object->is_template || object->dynamic.soname != nullptr) continue;
+    CLUMP_TRY(load_library(object->path, RTLD_NOW | RTLD_GLOBAL, &object));
+    needs->unnamed.push_back(i);
+    needs->unnamed_objects.push_back(object);
   }
   return {};
 }
 
 base::Status load_template(const ElfFile& file, const std::string& path, int flags, Object** object) {
-  CLUMP_TRY(load_needed(file, path));
+  Needs needs;
+  CLUMP_TRY(load_needed(file, path, &needs));
   std::string memory_path;
-  CLUMP_TRY(make_memory_file(file, path, &memory_path));
+  CLUMP_TRY(make_memory_file(file, path, needs, &memory_path));
   if (ld_open(memory_path.c_str(), RTLD_NOW | (flags & RTLD_GLOBAL)) == nullptr) {
     std::string words = ld_error();
     if (const std::size_t at = words.find(memory_path); at != std::string::npos) words.replace(at, memory_path.size(), path);
@@ -129,6 +153,7 @@ base::Status load_template(const ElfFile& file, const std::string& path, int fla
   }
   if (*object == nullptr) return cannot_open(path, "ld.so did not list it");
   restore_constructors((*object)->dynamic, file);
+  (*object)->needed.insert((*object)->needed.end(), needs.unnamed_objects.begin(), needs.unnamed_objects.end());
   (*object)->is_private = true;
   return (*object)->snapshot.take(**object);
 }
