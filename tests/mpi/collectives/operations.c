@@ -8,13 +8,14 @@
 
 enum { kCount = 7, kLargestElement = 64 };
 enum category {
-  kInteger = 1,
+  kInteger = 1, /* of C */
   kFloating = 2,
   kLogical = 4,
   kComplex = 8,
   kByte = 16,
   kPair = 32,
-  kOther = 64
+  kNone = 64,
+  kOtherInteger = 128 /* of Fortran and of no language: as C's, but without the logical operations */
 };
 
 static int rank, size;
@@ -24,16 +25,16 @@ static const struct {
   const char* name;
   int categories;
 } operations[] = {
-    {MPI_MAX, "MPI_MAX", kInteger | kFloating},
-    {MPI_MIN, "MPI_MIN", kInteger | kFloating},
-    {MPI_SUM, "MPI_SUM", kInteger | kFloating | kComplex},
-    {MPI_PROD, "MPI_PROD", kInteger | kFloating | kComplex},
+    {MPI_MAX, "MPI_MAX", kInteger | kOtherInteger | kFloating},
+    {MPI_MIN, "MPI_MIN", kInteger | kOtherInteger | kFloating},
+    {MPI_SUM, "MPI_SUM", kInteger | kOtherInteger | kFloating | kComplex},
+    {MPI_PROD, "MPI_PROD", kInteger | kOtherInteger | kFloating | kComplex},
     {MPI_LAND, "MPI_LAND", kInteger | kLogical},
     {MPI_LOR, "MPI_LOR", kInteger | kLogical},
     {MPI_LXOR, "MPI_LXOR", kInteger | kLogical},
-    {MPI_BAND, "MPI_BAND", kInteger | kByte},
-    {MPI_BOR, "MPI_BOR", kInteger | kByte},
-    {MPI_BXOR, "MPI_BXOR", kInteger | kByte},
+    {MPI_BAND, "MPI_BAND", kInteger | kOtherInteger | kByte},
+    {MPI_BOR, "MPI_BOR", kInteger | kOtherInteger | kByte},
+    {MPI_BXOR, "MPI_BXOR", kInteger | kOtherInteger | kByte},
     {MPI_MAXLOC, "MPI_MAXLOC", kPair},
     {MPI_MINLOC, "MPI_MINLOC", kPair},
 };
@@ -82,6 +83,10 @@ ACCESS(double, double)
 ACCESS(long_double, long double)
 ACCESS(bool, bool)
 
+/* A Fortran LOGICAL is 0 or 1 in an int. */
+static void put_logical(void* at, int i, int value) { ((int*)at)[i] = value != 0; }
+static int get_logical(const void* at, int i) { return ((const int*)at)[i]; }
+
 /* The imaginary part of these operands is 0; test_complex_product() has others. */
 #define ACCESS_COMPLEX(name, type, part)                                                 \
   static void put_##name(void* at, int i, int value) { ((type complex*)at)[i] = value; } \
@@ -125,9 +130,9 @@ static const type_row types[] = {
     ROW(MPI_UINT16_T, kInteger, uint16),
     ROW(MPI_UINT32_T, kInteger, uint32),
     ROW(MPI_UINT64_T, kInteger, uint64),
-    ROW(MPI_AINT, kInteger, int64),
-    ROW(MPI_COUNT, kInteger, int64),
-    ROW(MPI_OFFSET, kInteger, int64),
+    ROW(MPI_AINT, kOtherInteger, int64),
+    ROW(MPI_COUNT, kOtherInteger, int64),
+    ROW(MPI_OFFSET, kOtherInteger, int64),
     ROW(MPI_FLOAT, kFloating, float),
     ROW(MPI_DOUBLE, kFloating, double),
     ROW(MPI_LONG_DOUBLE, kFloating, long_double),
@@ -135,15 +140,36 @@ static const type_row types[] = {
     ROW(MPI_C_FLOAT_COMPLEX, kComplex, float_complex),
     ROW(MPI_C_DOUBLE_COMPLEX, kComplex, double_complex),
     ROW(MPI_C_LONG_DOUBLE_COMPLEX, kComplex, long_double_complex),
+    ROW(MPI_CXX_BOOL, kLogical, bool),
+    ROW(MPI_CXX_FLOAT_COMPLEX, kComplex, float_complex),
+    ROW(MPI_CXX_DOUBLE_COMPLEX, kComplex, double_complex),
+    ROW(MPI_CXX_LONG_DOUBLE_COMPLEX, kComplex, long_double_complex),
+    ROW(MPI_INTEGER, kOtherInteger, int32),
+    ROW(MPI_INTEGER1, kOtherInteger, int8),
+    ROW(MPI_INTEGER2, kOtherInteger, int16),
+    ROW(MPI_INTEGER4, kOtherInteger, int32),
+    ROW(MPI_INTEGER8, kOtherInteger, int64),
+    ROW(MPI_REAL, kFloating, float),
+    ROW(MPI_REAL4, kFloating, float),
+    ROW(MPI_REAL8, kFloating, double),
+    ROW(MPI_DOUBLE_PRECISION, kFloating, double),
+    ROW(MPI_COMPLEX, kComplex, float_complex),
+    ROW(MPI_COMPLEX8, kComplex, float_complex),
+    ROW(MPI_COMPLEX16, kComplex, double_complex),
+    ROW(MPI_DOUBLE_COMPLEX, kComplex, double_complex),
+    ROW(MPI_LOGICAL, kLogical, logical),
     ROW(MPI_BYTE, kByte, uint8),
-    ROW(MPI_WCHAR, kOther, none),
-    ROW(MPI_PACKED, kOther, none),
+    ROW(MPI_WCHAR, kNone, none),
+    ROW(MPI_PACKED, kNone, none),
     ROW(MPI_FLOAT_INT, kPair, none),
     ROW(MPI_DOUBLE_INT, kPair, none),
     ROW(MPI_LONG_INT, kPair, none),
     ROW(MPI_2INT, kPair, none),
     ROW(MPI_SHORT_INT, kPair, none),
     ROW(MPI_LONG_DOUBLE_INT, kPair, none),
+    ROW(MPI_2INTEGER, kPair, none),
+    ROW(MPI_2REAL, kPair, none),
+    ROW(MPI_2DOUBLE_PRECISION, kPair, none),
 };
 enum { kTypes = sizeof types / sizeof types[0] };
 
@@ -164,11 +190,11 @@ static void test_values(int o, const type_row* t) {
 }
 
 /* Pairs of a value and an index: of equal values the smaller index wins. */
-#define TEST_PAIR(name, value_type, mpi_type)                                                              \
+#define TEST_PAIR(name, value_type, index_type, mpi_type)                                                  \
   static void test_##name(int maximum) {                                                                   \
     struct pair {                                                                                          \
       value_type value;                                                                                    \
-      int index;                                                                                           \
+      index_type index;                                                                                    \
     } in[kCount], out[kCount];                                                                             \
     memset(in, 0, sizeof in);                                                                              \
     for (int i = 0; i < kCount; ++i) {                                                                     \
@@ -182,18 +208,22 @@ static void test_values(int o, const type_row* t) {
         const int v = (r * 7 + i) % 3;                                                                     \
         if (maximum ? v >= value : v <= value) value = v, index = 100 - r;                                 \
       }                                                                                                    \
-      if ((int)out[i].value != value || out[i].index != index)                                             \
+      if ((int)out[i].value != value || (int)out[i].index != index)                                        \
         CHECK_FAILED("%s on %s: element %d is (%d, %d) instead of (%d, %d)",                               \
-                     maximum ? "MPI_MAXLOC" : "MPI_MINLOC", #mpi_type, i, (int)out[i].value, out[i].index, \
-                     value, index);                                                                        \
+                     maximum ? "MPI_MAXLOC" : "MPI_MINLOC", #mpi_type, i, (int)out[i].value,               \
+                     (int)out[i].index, value, index);                                                     \
     }                                                                                                      \
   }
-TEST_PAIR(float_int, float, MPI_FLOAT_INT)
-TEST_PAIR(double_int, double, MPI_DOUBLE_INT)
-TEST_PAIR(long_int, long, MPI_LONG_INT)
-TEST_PAIR(two_int, int, MPI_2INT)
-TEST_PAIR(short_int, short, MPI_SHORT_INT)
-TEST_PAIR(long_double_int, long double, MPI_LONG_DOUBLE_INT)
+TEST_PAIR(float_int, float, int, MPI_FLOAT_INT)
+TEST_PAIR(double_int, double, int, MPI_DOUBLE_INT)
+TEST_PAIR(long_int, long, int, MPI_LONG_INT)
+TEST_PAIR(two_int, int, int, MPI_2INT)
+TEST_PAIR(short_int, short, int, MPI_SHORT_INT)
+TEST_PAIR(long_double_int, long double, int, MPI_LONG_DOUBLE_INT)
+
+TEST_PAIR(two_integer, int, int, MPI_2INTEGER)
+TEST_PAIR(two_real, float, float, MPI_2REAL)
+TEST_PAIR(two_double_precision, double, double, MPI_2DOUBLE_PRECISION)
 
 static void test_complex_product(void) {
   double complex mine = 1 + (rank % 2) * I, all = 0, expected = 1;
@@ -219,10 +249,12 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   for (int o = 0; o < kOperations; ++o)
     for (int t = 0; t < kTypes; ++t) {
-      if (!(operations[o].categories & types[t].category))
-        test_not_allowed(o, &types[t]);
-      else if (types[t].category != kPair)
+      if (!(operations[o].categories & types[t].category)) {
+        /* Logical operations on such integers are an extension of some libraries. */
+        if (types[t].category != kOtherInteger) test_not_allowed(o, &types[t]);
+      } else if (types[t].category != kPair) {
         test_values(o, &types[t]);
+      }
     }
   for (int maximum = 0; maximum < 2; ++maximum) {
     test_float_int(maximum);
@@ -231,6 +263,9 @@ int main(int argc, char** argv) {
     test_two_int(maximum);
     test_short_int(maximum);
     test_long_double_int(maximum);
+    test_two_integer(maximum);
+    test_two_real(maximum);
+    test_two_double_precision(maximum);
   }
   test_complex_product();
   MPI_Finalize();
