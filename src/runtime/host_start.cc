@@ -118,7 +118,6 @@ void begin_hosted(int job_descriptor, int argc, char** argv, char** environment)
   ::fcntl(here.control, F_SETFD, FD_CLOEXEC);
   const base::Status read = pmi::decode(read_and_close(job_descriptor), here.job);
   if (!read.ok()) cannot_start(-1, base::message_of(read.code()));
-  restore_environment(environment);
   make_ranks();
 
   static std::byte signal_stack[kSignalStackBytes];
@@ -127,8 +126,10 @@ void begin_hosted(int job_descriptor, int argc, char** argv, char** environment)
   HostedRank& native = here.ranks[0];
   fiber::adopt_identity(&native.identity);
   image::output::set_tagging(here.job.tag_output);
-  const base::Status captured = image::capture(native.identity, argc, argv, environment);
+  const base::Status captured = image::capture(native.identity, argc, argv, environment);  // looks at LD_BIND_NOW
+  restore_environment(environment);
   if (!captured.ok()) cannot_start(-1, base::message_of(captured.code()));
+  restore_environment(environment);  // capture() looks at ld.so's settings
   image::set_exit_hook(on_rank_exit);
   fiber::set_spinning(here.job.spin);
   native.phase = Phase::kRunning;
