@@ -95,7 +95,8 @@ std::string report(const pmi::Failure& failure, int ranks) {
   std::string text = headline(failure, ranks);
   if (!failure.text.empty()) text += ": " + failure.text;
   if (text.back() != '\n') text += '\n';
-  return text + stack(failure);
+  const bool has_culprit = failure.reason != pmi::Reason::kCannotStart;  // otherwise the stack is Clump's own
+  return has_culprit ? text + stack(failure) : text;
 }
 
 }  // namespace clump::diag
