@@ -54,7 +54,7 @@ struct particle {
 static void structs(int next, int previous, int count) {
   struct particle* out = malloc(sizeof *out * count);
   struct particle* in = calloc(count, sizeof *in);
-  struct particle sample;
+  struct particle sample = {0};
   MPI_Aint base, places[3];
   MPI_Datatype plain, type;
   MPI_Request requests[2];
