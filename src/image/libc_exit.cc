@@ -42,21 +42,34 @@ void call(const Handler& handler, int code) {
   }
 }
 
-int add(Image& image, std::vector<Handler> ExitState::* list, const Handler& handler) {
+/// Registered by the program, or by a plugin that it has opened.
+bool is_of_program(const Image& image, const void* handle) {
+  std::uintptr_t ignored = 0;
+  const Object* object = original_of(handle, &ignored);
+  return object != nullptr && image.program != nullptr && (object == image.program->main || object->is_template);
+}
+
+int add_at_exit(Image& image, const Handler& handler) {
   ExitState& state = image.libc().exit;
   const std::scoped_lock lock(state.lock);
-  (state.*list).push_back(handler);
+  // The first handler of the program itself tells that its libraries are constructed. The C library registers then what
+  // destructs them, so they come after all that follows.
+  if (!state.program_begun && is_of_program(image, handler.object)) {
+    state.program_begun = true;
+    state.of_libraries = state.at_exit.size();
+  }
+  state.at_exit.push_back(handler);
   return 0;
 }
 
-/// Newest first. A handler may add others, which are then the newest, and may call exit().
-void run_all(Image& image, std::vector<Handler> ExitState::* list, int code) {
+/// Newest first, down to the first `keep`. A handler may add others, which are then the newest, and may call exit().
+void run_all(Image& image, std::vector<Handler> ExitState::* list, int code, const std::size_t& keep) {
   ExitState& state = image.libc().exit;
   while (true) {
     Handler handler;
     {
       const std::scoped_lock lock(state.lock);
-      if ((state.*list).empty()) return;
+      if ((state.*list).size() <= keep) return;
       handler = (state.*list).back();
       (state.*list).pop_back();
     }
@@ -76,6 +89,7 @@ void run_those_of(Image& image, const void* object) {
       if (i == 0) return;
       handler = state.at_exit[i - 1];
       state.at_exit.erase(state.at_exit.begin() + static_cast<std::ptrdiff_t>(i) - 1);
+      if (i <= state.of_libraries) --state.of_libraries;
     }
     call(handler, 0);
   }
@@ -167,15 +181,19 @@ CLUMP_HOST_API void exit(int code) {
   Image& image = current_image();
   claim_leaving(image);
   run_thread_handlers(nullptr);
-  run_all(image, &ExitState::at_exit, code);
+  ExitState& state = image.libc().exit;
+  if (!state.program_begun) state.of_libraries = state.at_exit.size();
+  run_all(image, &ExitState::at_exit, code, state.of_libraries);
   run_rank_destructors(image);
+  // The originals' destructors, and with them their libraries' handlers, are ld.so's to run, when the process ends.
+  if (!image.native()) run_all(image, &ExitState::at_exit, code, 0);
   leave(image, code, ExitKind::kExit);
 }
 
 CLUMP_HOST_API void quick_exit(int code) {
   Image& image = current_image();
   claim_leaving(image);
-  run_all(image, &ExitState::at_quick_exit, code);
+  run_all(image, &ExitState::at_quick_exit, code, 0);
   leave(image, code, ExitKind::kQuickExit);
 }
 
@@ -190,8 +208,7 @@ CLUMP_HOST_API int __cxa_atexit(void (*function)(void*), void* argument, void* o
   static constinit Hidden<int(void (*)(void*), void*, void*)> real{"__cxa_atexit"};
   Image* image = image_at(object);
   if (image == nullptr) return real(function, argument, object);
-  return add(*image, &ExitState::at_exit,
-             {reinterpret_cast<void (*)()>(function), argument, object, Signature::kArgument});
+  return add_at_exit(*image, {reinterpret_cast<void (*)()>(function), argument, object, Signature::kArgument});
 }
 
 // Programs get atexit() and at_quick_exit() from a part of the C library that is linked into them and calls these.
@@ -199,13 +216,14 @@ CLUMP_HOST_API int __cxa_at_quick_exit(void (*function)(void*), void* object) {
   static constinit Hidden<int(void (*)(void*), void*)> real{"__cxa_at_quick_exit"};
   Image* image = image_at(object);
   if (image == nullptr) return real(function, object);
-  return add(*image, &ExitState::at_quick_exit,
-             {reinterpret_cast<void (*)()>(function), nullptr, object, Signature::kPlain});
+  ExitState& state = image->libc().exit;
+  const std::scoped_lock lock(state.lock);
+  state.at_quick_exit.push_back({reinterpret_cast<void (*)()>(function), nullptr, object, Signature::kPlain});
+  return 0;
 }
 
 CLUMP_HOST_API int on_exit(void (*function)(int, void*), void* argument) {
-  return add(current_image(), &ExitState::at_exit,
-             {reinterpret_cast<void (*)()>(function), argument, nullptr, Signature::kStatusAndArgument});
+  return add_at_exit(current_image(), {reinterpret_cast<void (*)()>(function), argument, nullptr, Signature::kStatusAndArgument});
 }
 
 CLUMP_HOST_API void __cxa_finalize(void* object) {

@@ -1,6 +1,7 @@
 // What the C library keeps once per process, kept once per rank instead. Each part belongs to the libc_*.cc of its name.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <ctime>
@@ -23,6 +24,9 @@ struct ExitState {
   std::mutex lock;
   std::vector<Handler> at_exit;
   std::vector<Handler> at_quick_exit;
+  /// So many of `at_exit`, the first, were registered by libraries before the program began: they run with the libraries' destructors.
+  std::size_t of_libraries = 0;
+  bool program_begun = false;
   bool leaving = false;     ///< some thread is in exit() or quick_exit()
   bool skipped_handlers = false;  ///< it left in a way that runs no exit handlers and no destructors
   pthread_t leaver{};
