@@ -18,7 +18,9 @@ def write_if_changed(path: Path, text: str) -> None:
     if path.exists() and path.read_text() == text:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
+    unfinished = path.with_suffix(path.suffix + ".new")
+    unfinished.write_text(text)
+    unfinished.replace(path)  # nobody ever reads half of it
 
 
 def write_sources(folder: Path, functions) -> None:

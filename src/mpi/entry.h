@@ -26,6 +26,10 @@ namespace clump::mpi {
 /// MPI_Init and after MPI_Finalize, and with the handlers that abort, ends the job instead. `self` may be null.
 [[gnu::cold]] int raise(core::Rank* self, core::Comm* comm, const char* call, base::Status status);
 
+inline int raise(core::Rank& self, core::Comm* comm, const char* call, base::Status status) {
+  return raise(&self, comm, call, status);
+}
+
 /// One call of an entry point. Lives on the stack of the caller.
 struct Call {
   explicit Call(const char* name) : name(name) {}

@@ -21,7 +21,7 @@ Status begin(Rank& self) {
   Rank::Phase before = Rank::Phase::kBefore;
   // relaxed: the standard forbids concurrent calls; the exchange only tells a second one.
   if (!self.phase.compare_exchange_strong(before, Rank::Phase::kInitialized, std::memory_order_relaxed))
-    return base::fail(MPI_ERR_OTHER, before == Rank::Phase::kInitialized
+    return base::fail(MPI_ERR_OTHER, "{}", before == Rank::Phase::kInitialized
                                          ? "MPI is initialised already: call MPI_Init or MPI_Init_thread once (MPI_Initialized tells)"
                                          : "MPI was finalised; it cannot be initialised again");
   self.main_thread = pthread_self();
@@ -48,7 +48,9 @@ Status finalize(Rank& self) {
   CLUMP_TRY(self.comm_self->attributes.clear(MPI_COMM_SELF));
   self.buffered_sends.reset();
   // Sends that nobody waits for must reach their receivers before this rank's memory goes.
-  CLUMP_TRY(coll::barrier(*self.comm_world));
+  coll::Schedule barrier(*self.comm_world);
+  coll::barrier(barrier);
+  CLUMP_TRY(barrier.run());
   self.phase.store(Rank::Phase::kFinalized, std::memory_order_relaxed);
   announce_finalized(self);
   return {};
