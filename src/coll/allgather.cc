@@ -1,16 +1,15 @@
 // Allgather (MPI-5.0 section 6.7). Small blocks: Bruck et al., "Efficient algorithms for all-to-all
-// communications in multiport message-passing systems" (1997), or by way of rank 0; otherwise a ring.
+// communications in multiport message-passing systems" (1997), or gather and broadcast; otherwise a ring.
+#include "coll/algorithms.h"
 #include "coll/coll.h"
 #include "coll/pieces.h"
 #include "coll/select.h"
 
 namespace clump::coll {
 
-namespace {
-
 // Block i of the packed bytes is that of rank (rank + i) modulo size; the number of blocks doubles in each
 // round.
-void bruck(Schedule& s, const Layout& mine, const Layout& all) {
+void allgather_bruck(Schedule& s, const Layout& mine, const Layout& all) {
   const int size = s.size();
   const Count block = mine.bytes();
   const Layout packed = s.scratch(block * size);
@@ -27,25 +26,21 @@ void bruck(Schedule& s, const Layout& mine, const Layout& all) {
   s.copy(part(all, 0, s.rank() * count), part(packed, until_end * block, s.rank() * block));
 }
 
-// Rank 0 gathers and hands out: two messages for each rank, and everybody sleeps once.
-void direct(Schedule& s, const Layout& mine, const Layout& all) {
+void allgather_gather_broadcast(Schedule& s, const Layout& mine, const Layout& all) {
   gather(s, mine, all, 0);
   s.next();
-  if (s.rank() != 0) return s.receive(all, 0);
-  for (int i = 1; i < s.size(); ++i) s.send(all, i);
+  broadcast(s, all, 0);
 }
-
-}  // namespace
 
 void allgather(Schedule& s, const Layout& mine, const Layout& all) {
   const Blocks blocks(all.base, s.peers() == 0 ? 0 : all.count / s.peers(), all.type);
   if (s.is_inter()) return inter::allgather(s, mine, blocks);
   if (all.bytes() == 0) return;
   switch (s.size() == 1 ? Algorithm::kRing : select(Collective::kAllgather, s.size(), mine.bytes())) {
-    case Algorithm::kDirect:
-      return direct(s, mine, all);
+    case Algorithm::kGatherBroadcast:
+      return allgather_gather_broadcast(s, mine, all);
     case Algorithm::kBruck:
-      return bruck(s, mine, all);
+      return allgather_bruck(s, mine, all);
     default:
       return allgatherv(s, mine, blocks);
   }

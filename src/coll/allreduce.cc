@@ -1,6 +1,7 @@
 // Allreduce (MPI-5.0 section 6.9.6).
 #include <utility>
 
+#include "coll/algorithms.h"
 #include "coll/coll.h"
 #include "coll/pieces.h"
 #include "coll/select.h"
@@ -21,9 +22,11 @@ void take(Schedule& s, Layout& value, Layout& room, bool from_lower) {
   }
 }
 
+}  // namespace
+
 // The first 2 * extra ranks pair up, the odd one works for both, so that a power of two ranks goes on in the
 // order of ranks.
-void recursive_doubling(Schedule& s, const Layout& in, const Layout& out) {
+void allreduce_recursive_doubling(Schedule& s, const Layout& in, const Layout& out) {
   int active = 1;
   while (active * 2 <= s.size()) active *= 2;
   const int extra = s.size() - active;
@@ -55,39 +58,32 @@ void recursive_doubling(Schedule& s, const Layout& in, const Layout& out) {
   if (folds) s.send(out, rank - 1);
 }
 
-// Rank 0 reduces: two messages for each rank, and everybody sleeps once.
-void direct(Schedule& s, const Layout& in, const Layout& out) {
-  if (s.rank() != 0) {
-    reduce(s, in, {}, 0);
-    if (in.base == out.base) s.next();
-    return s.receive(out, 0);
-  }
+// The least data moved and the fewest messages, but not everybody works at a time.
+void allreduce_reduce_broadcast(Schedule& s, const Layout& in, const Layout& out) {
   reduce(s, in, out, 0);
   s.next();
-  for (int i = 1; i < s.size(); ++i) s.send(out, i);
+  broadcast(s, out, 0);
 }
 
-void ring(Schedule& s, const Layout& in, const Layout& out) {
+void allreduce_ring(Schedule& s, const Layout& in, const Layout& out) {
   ring_reduce_scatter(s, in, out);
   const int size = s.size();
   ring_allgather(s, wrap(s.rank() + 1, size), wrap(s.rank() + 1, size), wrap(s.rank() - 1, size),
                  [&](int i) { return piece(out, size, i); });
 }
 
-}  // namespace
-
 void allreduce(Schedule& s, const Layout& in, const Layout& out) {
   if (s.is_inter()) return inter::allreduce(s, in, out);
   if (in.count == 0) return;
   if (s.size() == 1) return s.copy(out, in);
   switch (select(Collective::kAllreduce, s.size(), in.bytes(), s.commutative())) {
-    case Algorithm::kDirect:
-      return direct(s, in, out);
+    case Algorithm::kReduceBroadcast:
+      return allreduce_reduce_broadcast(s, in, out);
     case Algorithm::kRing:
-      if (in.count >= s.size()) return ring(s, in, out);
+      if (in.count >= s.size()) return allreduce_ring(s, in, out);
       [[fallthrough]];
     default:
-      return recursive_doubling(s, in, out);
+      return allreduce_recursive_doubling(s, in, out);
   }
 }
 

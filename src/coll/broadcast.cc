@@ -1,14 +1,13 @@
 // Broadcast (MPI-5.0 section 6.4). The large form is that of van de Geijn: scatter, then collect.
+#include "coll/algorithms.h"
 #include "coll/coll.h"
 #include "coll/pieces.h"
 #include "coll/select.h"
 
 namespace clump::coll {
 
-namespace {
-
 // Ranks are counted from the root on here.
-void binomial(Schedule& s, const Layout& buffer, int root) {
+void broadcast_binomial(Schedule& s, const Layout& buffer, int root) {
   const BinomialTree tree{s.size()};
   const int me = wrap(s.rank() - root, s.size());
   const int reach = tree.reach(me);
@@ -20,6 +19,8 @@ void binomial(Schedule& s, const Layout& buffer, int root) {
        child /= 2)  // the largest subtree first: it has the longest way to go
     if (me + child < s.size()) s.send(buffer, wrap(me + child + root, s.size()));
 }
+
+namespace {
 
 // Each rank gets the pieces of its subtree.
 void binomial_scatter(Schedule& s, const Layout& bytes, int root) {
@@ -36,7 +37,9 @@ void binomial_scatter(Schedule& s, const Layout& bytes, int root) {
   s.next();
 }
 
-void scatter_allgather(Schedule& s, const Layout& buffer, int root) {
+}  // namespace
+
+void broadcast_scatter_allgather(Schedule& s, const Layout& buffer, int root) {
   // Ranks may describe the same data by different types, so pieces are cut from packed bytes.
   const bool solid = buffer.type->is_dense();
   const Layout bytes = solid ? bytes_at(buffer.base, buffer.bytes()) : s.scratch(buffer.bytes());
@@ -47,15 +50,13 @@ void scatter_allgather(Schedule& s, const Layout& buffer, int root) {
   if (!solid && s.rank() != root) s.copy(buffer, bytes);
 }
 
-}  // namespace
-
 void broadcast(Schedule& s, const Layout& buffer, int root) {
   if (s.is_inter()) return inter::broadcast(s, buffer, root);
   if (s.size() == 1 || buffer.bytes() == 0) return;
   if (select(Collective::kBroadcast, s.size(), buffer.bytes()) == Algorithm::kBinomial)
-    binomial(s, buffer, root);
+    broadcast_binomial(s, buffer, root);
   else
-    scatter_allgather(s, buffer, root);
+    broadcast_scatter_allgather(s, buffer, root);
 }
 
 }  // namespace clump::coll

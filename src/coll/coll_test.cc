@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "coll/algorithms.h"
 #include "coll/select.h"
 #include "core/rank.h"
 #include "net/self/self_channel.h"
@@ -112,7 +113,8 @@ TEST_P(Collectives, SumMuchData) {
   const int size = GetParam();
   const core::Op op(MPI_SUM);
   Job(size).run([&](core::Comm& comm) {
-    for (const int count : {size, 5000, 40001}) {
+    for (const int count : {size, 5000, 40001, 530000}) {
+      if (count > 100000 && size > 8) continue;
       std::vector<int> sums(count);
       for (int i = 0; i < count; ++i) sums[i] = i * size + size * (size - 1) / 2;
       for (const bool in_place : {false, true}) {
@@ -159,12 +161,101 @@ TEST_P(Collectives, BringEveryBlockToItsPlace) {
         EXPECT_EQ(back, mine);
       }
     }
-    for (const int count : {0, 1, 200000}) {
+    for (const int count : {0, 1, 200001}) {
       std::vector<int> buffer = operand(comm.rank, count);
       Schedule s(comm);
       broadcast(s, ints(buffer), size / 2);
       EXPECT_TRUE(s.run().ok());
       EXPECT_EQ(buffer, operand(size / 2, count));
+    }
+  });
+}
+
+TEST_P(Collectives, AgreeWithEachOtherWhateverTheAlgorithm) {
+  const int size = GetParam();
+  if (size == 1) return;
+  const core::Op ordered(compose, false);
+  const core::Op sum(MPI_SUM);
+  Job(size).run([&](core::Comm& comm) {
+    for (const int count : {2, 4 * size, 3000}) {
+      const auto allreduced = [&](const core::Op& op, auto algorithm, bool in_place) {
+        std::vector<int> in = operand(comm.rank, count), out(count, -1);
+        Schedule s(comm, {&op, MPI_INT});
+        algorithm(s, ints(in), in_place ? ints(in) : ints(out));
+        EXPECT_TRUE(s.run().ok());
+        return in_place ? in : out;
+      };
+      const auto reduced = [&](const core::Op& op, auto algorithm, int root) {
+        std::vector<int> in = operand(comm.rank, count), out(count, -1);
+        Schedule s(comm, {&op, MPI_INT});
+        algorithm(s, ints(in), ints(out), root);
+        EXPECT_TRUE(s.run().ok());
+        return out;
+      };
+      std::vector<int> sums(count);
+      for (int rank = 0; rank < size; ++rank) {
+        const std::vector<int> terms = operand(rank, count);
+        for (int i = 0; i < count; ++i) sums[i] += terms[i];
+      }
+      for (const bool in_place : {false, true}) {
+        EXPECT_EQ(allreduced(ordered, allreduce_recursive_doubling, in_place), composed(size - 1, count));
+        EXPECT_EQ(allreduced(ordered, allreduce_reduce_broadcast, in_place), composed(size - 1, count));
+        if (count < size) continue;
+        EXPECT_EQ(allreduced(sum, allreduce_ring, in_place), sums);
+      }
+      for (const int root : {0, size - 1}) {
+        const bool here = comm.rank == root;
+        const std::vector<int> untouched(count, -1);
+        EXPECT_EQ(reduced(ordered, reduce_direct, root), here ? composed(size - 1, count) : untouched);
+        EXPECT_EQ(reduced(ordered, reduce_binomial, root), here ? composed(size - 1, count) : untouched);
+        if (count < size) continue;
+        EXPECT_EQ(reduced(sum, reduce_ring, root), here ? sums : untouched);
+      }
+    }
+  });
+}
+
+TEST_P(Collectives, MoveTheSameDataWhateverTheAlgorithm) {
+  const int size = GetParam();
+  if (size == 1) return;
+  Job(size).run([&](core::Comm& comm) {
+    const int count = 5;
+    std::vector<int> expected;
+    for (int rank = 0; rank < size; ++rank) {
+      const std::vector<int> block = operand(rank, count);
+      expected.insert(expected.end(), block.begin(), block.end());
+    }
+    std::vector<int> mine = operand(comm.rank, count);
+    for (const auto algorithm : {allgather_bruck, allgather_gather_broadcast}) {
+      std::vector<int> all(count * size);
+      Schedule s(comm);
+      algorithm(s, ints(mine), ints(all));
+      EXPECT_TRUE(s.run().ok());
+      EXPECT_EQ(all, expected);
+    }
+    for (int root = 0; root < size; ++root) {
+      const bool here = comm.rank == root;
+      std::vector<int> all(here ? count * size : 0), back(count);
+      Schedule there(comm);
+      gather_binomial(there, ints(mine), ints(all), root);
+      EXPECT_TRUE(there.run().ok());
+      EXPECT_EQ(all, here ? expected : std::vector<int>());
+      Schedule and_back(comm);
+      scatter_binomial(and_back, ints(all), ints(back), root);
+      EXPECT_TRUE(and_back.run().ok());
+      EXPECT_EQ(back, mine);
+      for (const auto algorithm : {broadcast_binomial, broadcast_scatter_allgather}) {
+        std::vector<int> buffer = here ? expected : std::vector<int>(expected.size());
+        Schedule s(comm);
+        algorithm(s, ints(buffer), root);
+        EXPECT_TRUE(s.run().ok());
+        EXPECT_EQ(buffer, expected);
+      }
+    }
+    for (const auto algorithm : {barrier_direct, barrier_dissemination}) {
+      Schedule s(comm);
+      algorithm(s);
+      EXPECT_TRUE(s.run().ok());
     }
   });
 }
@@ -252,10 +343,10 @@ TEST(Selection, EveryCollectiveEndsWithARuleThatFitsAlways) {
     }
     last = &rule;
   }
-  EXPECT_EQ(select(Collective::kAllreduce, 16, 8), Algorithm::kDirect);
-  EXPECT_EQ(select(Collective::kAllreduce, 64, 8), Algorithm::kRecursiveDoubling);
-  EXPECT_EQ(select(Collective::kAllreduce, 16, 1 << 20), Algorithm::kRing);
-  EXPECT_EQ(select(Collective::kAllreduce, 16, 1 << 20, false), Algorithm::kRecursiveDoubling);
+  EXPECT_EQ(select(Collective::kAllreduce, 2, 8), Algorithm::kRecursiveDoubling);
+  EXPECT_EQ(select(Collective::kAllreduce, 16, 8), Algorithm::kReduceBroadcast);
+  EXPECT_EQ(select(Collective::kAllreduce, 16, 4 << 20), Algorithm::kRing);
+  EXPECT_EQ(select(Collective::kAllreduce, 16, 4 << 20, false), Algorithm::kReduceBroadcast);
 }
 
 }  // namespace

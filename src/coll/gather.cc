@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "coll/algorithms.h"
 #include "coll/coll.h"
 #include "coll/pieces.h"
 #include "coll/select.h"
@@ -26,7 +27,9 @@ struct Stretches {
   bool one() const { return high.count == 0; }
 };
 
-void binomial_gather(Schedule& s, const Layout& mine, const Layout& all, int root) {
+}  // namespace
+
+void gather_binomial(Schedule& s, const Layout& mine, const Layout& all, int root) {
   const BinomialTree tree{s.size()};
   const int me = wrap(s.rank() - root, s.size());
   const int reach = tree.reach(me);
@@ -54,7 +57,7 @@ void binomial_gather(Schedule& s, const Layout& mine, const Layout& all, int roo
   s.copy(Stretches(all, s.size(), root, 0, 1).low, mine);
 }
 
-void binomial_scatter(Schedule& s, const Layout& all, const Layout& mine, int root) {
+void scatter_binomial(Schedule& s, const Layout& all, const Layout& mine, int root) {
   const BinomialTree tree{s.size()};
   const int me = wrap(s.rank() - root, s.size());
   const int reach = tree.reach(me);
@@ -85,14 +88,12 @@ void binomial_scatter(Schedule& s, const Layout& all, const Layout& mine, int ro
   s.copy(mine, Stretches(all, s.size(), root, 0, 1).low);
 }
 
-}  // namespace
-
 void gather(Schedule& s, const Layout& mine, const Layout& all, int root) {
   const Blocks blocks(all.base, s.peers() == 0 ? 0 : all.count / s.peers(), all.type);
   if (s.is_inter()) return inter::gather(s, mine, blocks, root);
   if (mine.bytes() == 0) return;
   if (select(Collective::kGather, s.size(), mine.bytes()) == Algorithm::kBinomial)
-    return binomial_gather(s, mine, all, root);
+    return gather_binomial(s, mine, all, root);
   gatherv(s, mine, blocks, root);
 }
 
@@ -114,7 +115,7 @@ void scatter(Schedule& s, const Layout& all, const Layout& mine, int root) {
   if (s.is_inter()) return inter::scatter(s, blocks, mine, root);
   if (mine.bytes() == 0) return;
   if (select(Collective::kScatter, s.size(), mine.bytes()) == Algorithm::kBinomial)
-    return binomial_scatter(s, all, mine, root);
+    return scatter_binomial(s, all, mine, root);
   scatterv(s, blocks, mine, root);
 }
 

@@ -1,5 +1,6 @@
 // Reduce (MPI-5.0 section 6.9.1): little data straight to the root, then a binomial tree; much data in pieces
 // on a ring. All but the ring keep the order of ranks.
+#include "coll/algorithms.h"
 #include "coll/coll.h"
 #include "coll/pieces.h"
 #include "coll/select.h"
@@ -34,8 +35,26 @@ void binomial(Schedule& s, const Layout& in, const Layout& out, int top) {
     s.send(value, wrap(me - reach + top, s.size()));
 }
 
+}  // namespace
+
+void reduce_binomial(Schedule& s, const Layout& in, const Layout& out, int root) {
+  if (s.commutative() || root == 0) return binomial(s, in, out, root);
+  // The tree has to begin with rank 0 to keep the order; the result takes one more step.
+  if (s.rank() == 0) {
+    const Layout result = s.scratch(in.count, *in.type);
+    binomial(s, in, result, 0);
+    s.send(result, root);
+  } else {
+    binomial(s, in, {}, 0);
+    if (s.rank() == root) {
+      s.next();
+      s.receive(out, 0);
+    }
+  }
+}
+
 // The root combines everything, in the order of ranks.
-void direct(Schedule& s, const Layout& in, const Layout& out, int root) {
+void reduce_direct(Schedule& s, const Layout& in, const Layout& out, int root) {
   if (s.rank() != root) return s.send(in, root);
   const Layout operands = s.scratch(in.count * s.size(), *in.type);
   const auto operand = [&](int rank) { return part(operands, rank * in.count, in.count); };
@@ -50,7 +69,7 @@ void direct(Schedule& s, const Layout& in, const Layout& out, int root) {
   s.copy(out, value);
 }
 
-void ring(Schedule& s, const Layout& in, const Layout& out, int root) {
+void reduce_ring(Schedule& s, const Layout& in, const Layout& out, int root) {
   const int size = s.size();
   const bool is_root = s.rank() == root;
   const Layout work = is_root ? out : s.scratch(in.count, *in.type);
@@ -64,8 +83,6 @@ void ring(Schedule& s, const Layout& in, const Layout& out, int root) {
     s.receive(piece(out, size, wrap(peer + 1, size)), peer);
   }
 }
-
-}  // namespace
 
 void ring_reduce_scatter(Schedule& s, const Layout& in, const Layout& out) {
   const int size = s.size();
@@ -91,24 +108,11 @@ void ring_reduce_scatter(Schedule& s, const Layout& in, const Layout& out) {
 void reduce(Schedule& s, const Layout& in, const Layout& out, int root) {
   if (s.is_inter()) return inter::reduce(s, in, out, root);
   if (in.count == 0) return;
-  const bool is_root = s.rank() == root;
   if (s.size() == 1) return s.copy(out, in);
   const Algorithm algorithm = select(Collective::kReduce, s.size(), in.bytes(), s.commutative());
-  if (algorithm == Algorithm::kDirect) return direct(s, in, out, root);
-  if (algorithm == Algorithm::kRing && in.count >= s.size()) return ring(s, in, out, root);
-  if (s.commutative() || root == 0) return binomial(s, in, out, root);
-  // The tree has to begin with rank 0 to keep the order; the result takes one more step.
-  if (s.rank() == 0) {
-    const Layout result = s.scratch(in.count, *in.type);
-    binomial(s, in, result, 0);
-    s.send(result, root);
-  } else {
-    binomial(s, in, {}, 0);
-    if (is_root) {
-      s.next();
-      s.receive(out, 0);
-    }
-  }
+  if (algorithm == Algorithm::kDirect) return reduce_direct(s, in, out, root);
+  if (algorithm == Algorithm::kRing && in.count >= s.size()) return reduce_ring(s, in, out, root);
+  reduce_binomial(s, in, out, root);
 }
 
 }  // namespace clump::coll

@@ -33,6 +33,7 @@ void direct(Schedule& s, const Layout& in, const Layout& out, const Begins& begi
   s.copy(out, result);
 }
 
+// For intercommunicators, where the ranks of a group cannot reach each other.
 void all_then_own(Schedule& s, const Layout& in, const Layout& out, const Begins& begins) {
   const Layout result = s.scratch(in.count, *in.type);
   allreduce(s, in, result);
@@ -57,14 +58,9 @@ void by_blocks(Schedule& s, const Layout& in, const Layout& out, const Begins& b
   if (in.count == 0) return;
   if (s.is_inter()) return all_then_own(s, in, out, begins);
   if (s.size() == 1) return s.copy(out, in);
-  switch (select(Collective::kReduceScatter, s.size(), in.bytes(), s.commutative())) {
-    case Algorithm::kDirect:
-      return direct(s, in, out, begins);
-    case Algorithm::kRecursiveDoubling:
-      return all_then_own(s, in, out, begins);
-    default:
-      return reduce_then_scatter(s, in, out, begins);
-  }
+  if (select(Collective::kReduceScatter, s.size(), in.bytes(), s.commutative()) == Algorithm::kDirect)
+    return direct(s, in, out, begins);
+  reduce_then_scatter(s, in, out, begins);
 }
 
 }  // namespace

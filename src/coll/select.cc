@@ -9,26 +9,28 @@ namespace {
 using enum Collective;
 using enum Algorithm;
 
+// From measurements with ranks as threads of one process, fewer cores than ranks: what counts is the number
+// of messages and of bytes moved, not the number of rounds.
 constexpr Rule kRules[] = {
     {kBarrier, kDissemination, 0, 3},
     {kBarrier, kDirect, 0, 32},
     {kBarrier, kDissemination, 0},
 
-    {kBroadcast, kBinomial, 128 << 10},
-    {kBroadcast, kBinomial, 0, 3},
+    {kBroadcast, kBinomial, 0, 32},
+    {kBroadcast, kBinomial, 512 << 10},
     {kBroadcast, kScatterAllgather, 0},
 
     {kReduce, kDirect, 512, 32},
-    {kReduce, kBinomial, 64 << 10},
+    {kReduce, kBinomial, 2 << 20},
     {kReduce, kBinomial, 0, 3},
     {kReduce, kRing, 0, 0, false},
     {kReduce, kBinomial, 0},
 
-    {kAllreduce, kRecursiveDoubling, 16 << 10, 3},
-    {kAllreduce, kDirect, 512, 32},
-    {kAllreduce, kRecursiveDoubling, 16 << 10},
+    {kAllreduce, kRecursiveDoubling, 64 << 10, 3},
+    {kAllreduce, kRing, 0, 3, false},
+    {kAllreduce, kReduceBroadcast, 2 << 20},
     {kAllreduce, kRing, 0, 0, false},
-    {kAllreduce, kRecursiveDoubling, 0},
+    {kAllreduce, kReduceBroadcast, 0},
 
     {kGather, kDirect, 0, 32},
     {kGather, kBinomial, 2 << 10},
@@ -39,15 +41,15 @@ constexpr Rule kRules[] = {
     {kScatter, kDirect, 0},
 
     {kAllgather, kBruck, 4 << 10, 3},
-    {kAllgather, kDirect, 512, 32},
-    {kAllgather, kBruck, 4 << 10},
+    {kAllgather, kGatherBroadcast, 8 << 10, 32},
+    {kAllgather, kBruck, 1 << 10},
     {kAllgather, kRing, 0},
 
     {kAllgatherv, kRing, 0},
 
     {kAlltoall, kDirect, 0},
 
-    {kReduceScatter, kRecursiveDoubling, 16 << 10},
+    {kReduceScatter, kReduceThenScatter, 64 << 10},
     {kReduceScatter, kDirect, 0, 0, false},
     {kReduceScatter, kReduceThenScatter, 0},
 
@@ -85,8 +87,9 @@ const char* name_of(Collective collective) {
 
 const char* name_of(Algorithm algorithm) {
   static constexpr const char* kNames[] = {
-      "binomial tree", "dissemination", "scatter and ring",   "recursive doubling", "ring",
-      "Bruck",         "direct",        "reduce and scatter", "prefix doubling"};
+      "binomial tree",  "dissemination", "scatter and ring",     "recursive doubling", "ring",
+      "Bruck",          "direct",        "reduce and broadcast", "reduce and scatter", "gather and broadcast",
+      "prefix doubling"};
   return kNames[static_cast<std::size_t>(algorithm)];
 }
 

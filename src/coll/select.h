@@ -31,8 +31,10 @@ enum class Algorithm : std::uint8_t {
                        ///< first
   kRing,               ///< pieces travel from neighbour to neighbour
   kBruck,              ///< packed blocks, doubled in each round
-  kDirect,             ///< straight from owner to user; barrier, allreduce: by way of rank 0
-  kReduceThenScatter,  ///< everything to rank 0, pieces from there
+  kDirect,             ///< straight from owner to user, or by way of rank 0
+  kReduceBroadcast,    ///< allreduce as what its name says, by way of rank 0
+  kReduceThenScatter,  ///< reduce-scatter likewise
+  kGatherBroadcast,    ///< allgather likewise
   kPrefixDoubling,     ///< scan: partial results go 1, 2, 4, ... ranks up
 };
 

@@ -1,0 +1,32 @@
+// The algorithms behind the collectives that have several (select.h), for intracommunicators of at least two
+// ranks and data that is not empty. coll.h says what the arguments are. Each can be used at any size, unless
+// it says so.
+#pragma once
+
+#include "coll/coll.h"
+
+namespace clump::coll {
+
+void barrier_direct(Schedule& s);
+void barrier_dissemination(Schedule& s);
+
+void broadcast_binomial(Schedule& s, const Layout& buffer, int root);
+void broadcast_scatter_allgather(Schedule& s, const Layout& buffer, int root);
+
+void gather_binomial(Schedule& s, const Layout& mine, const Layout& all, int root);
+void scatter_binomial(Schedule& s, const Layout& all, const Layout& mine, int root);
+
+void allgather_bruck(Schedule& s, const Layout& mine, const Layout& all);
+void allgather_gather_broadcast(Schedule& s, const Layout& mine, const Layout& all);
+
+void reduce_direct(Schedule& s, const Layout& in, const Layout& out, int root);
+void reduce_binomial(Schedule& s, const Layout& in, const Layout& out, int root);
+/// Only for operations that commute, and at least one element for each rank.
+void reduce_ring(Schedule& s, const Layout& in, const Layout& out, int root);
+
+void allreduce_recursive_doubling(Schedule& s, const Layout& in, const Layout& out);
+void allreduce_reduce_broadcast(Schedule& s, const Layout& in, const Layout& out);
+/// As reduce_ring().
+void allreduce_ring(Schedule& s, const Layout& in, const Layout& out);
+
+}  // namespace clump::coll
