@@ -45,6 +45,12 @@ const char* combiner_word(int combiner) {
       return "subarray";
     case MPI_COMBINER_DARRAY:
       return "distributed array";
+    case MPI_COMBINER_F90_REAL:
+      return "Fortran real";
+    case MPI_COMBINER_F90_COMPLEX:
+      return "Fortran complex";
+    case MPI_COMBINER_F90_INTEGER:
+      return "Fortran integer";
     case MPI_COMBINER_RESIZED:
       return "resized type";
     default:
@@ -83,13 +89,27 @@ Datatype::Datatype(Parts parts)
 
 Datatype::~Datatype() = default;
 
+Ref make_unnamed(const Datatype& like, Recipe recipe) {
+  Datatype::Parts parts;
+  parts.program = Program(like.root());
+  parts.bounds = like.bounds();
+  parts.alignment = like.alignment();
+  parts.signature = like.signature();
+  parts.recipe = std::move(recipe);
+  parts.kind = like.kind();
+  parts.element = &like;
+  Ref made(new Datatype(std::move(parts)));
+  made->commit();
+  return made;
+}
+
 Count Datatype::elements_in(Count bytes) const {
   if (size() == 0) return 0;
   const Count whole = bytes / size();
   const Count done = whole * parts_.signature.elements;
   Count rest = bytes % size();
   if (rest == 0) return done;
-  if (is_predefined()) {
+  if (is_basic()) {
     // Of the basic types only pairs have parts.
     return kind() == Class::kPair && rest == parts_.value_bytes ? done + 1 : -1;
   }
@@ -117,7 +137,7 @@ Count Datatype::bytes_of_elements(Count elements) const {
   const Count done = elements / own * size();
   Count rest = elements % own;
   if (rest == 0) return done;
-  if (is_predefined()) return done + parts_.value_bytes;  // only pairs have more than one
+  if (is_basic()) return done + parts_.value_bytes;  // only pairs have more than one
   if (const Datatype* component = only_component(*this)) return done + component->bytes_of_elements(rest);
   Count counted = done;
   for (std::size_t i = 0; i < parts_.recipe.components.size(); ++i) {

@@ -132,6 +132,9 @@ class Datatype final : public base::RefCounted {
   Count bytes_of_elements(Count elements) const;
 
   bool is_predefined() const { return parts_.handle != 0; }
+  /// One element is one value: predefined types, and the unnamed ones of MPI_Type_create_f90_real and its
+  /// kin.
+  bool is_basic() const { return parts_.kind != Class::kDerived; }
   /// The ABI's handle value of a predefined type; 0 for others.
   std::intptr_t handle_value() const { return parts_.handle; }
   Class kind() const { return parts_.kind; }
@@ -163,5 +166,9 @@ Count Layout::bytes() const { return type == nullptr ? 0 : count * type->size();
 
 /// The predefined type of a handle of the ABI; null if it is MPI_DATATYPE_NULL or no such handle.
 const Datatype* predefined(MPI_Datatype handle);
+
+/// A type that behaves as the predefined type `like`, but tells another origin (MPI-5.0 section 19.1.9: types
+/// chosen by precision and range). It is committed.
+Ref make_unnamed(const Datatype& like, Recipe recipe);
 
 }  // namespace clump::datatype

@@ -357,7 +357,7 @@ Kernel replace_kernel(Count extent) {
 }  // namespace
 
 Kernel kernel(PredefinedOp op, const Datatype& type) {
-  if (!type.is_predefined()) return nullptr;
+  if (!type.is_basic()) return nullptr;
   if (op == PredefinedOp::kReplace) return replace_kernel(type.extent());
   if (op == PredefinedOp::kNoOp) return no_op;
   switch (type.kind()) {
@@ -369,9 +369,9 @@ Kernel kernel(PredefinedOp op, const Datatype& type) {
     case Class::kMultiLanguage:
       return other_integer_kernel(op, type.size());
     case Class::kFloating:
-      return floating_kernel(op, type);
+      return floating_kernel(op, *type.element());
     case Class::kComplex:
-      return complex_kernel(op, type);
+      return complex_kernel(op, *type.element());
     case Class::kLogical:
       return logical_kernel(op, type.size());
     case Class::kByte:

@@ -229,7 +229,7 @@ Status type_commit(Rank& self, MPI_Datatype* datatype) {
 
 Status type_free(Rank& self, MPI_Datatype* datatype) {
   const Datatype& type = *self.datatype(*datatype);
-  if (type.is_predefined())
+  if (type.is_basic())
     return base::fail(MPI_ERR_TYPE, "{} is predefined and cannot be freed", type.description());
   CLUMP_TRY(delete_type_attributes(self, *datatype));
   self.remove(*datatype);
