@@ -1,14 +1,16 @@
 // The end of a rank and of the job: who leaves in which way, and what mpiexec is told.
 #include <sys/socket.h>
 
-#include <cerrno>
-#include <condition_variable>
+#include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstdio>
 #include <mutex>
 
 #include "diag/capture.h"
+#include "image/output.h"
 #include "runtime/host.h"
 #include "runtime/host_failure.h"
 #include "runtime/host_state.h"
@@ -20,12 +22,17 @@ namespace {
 /// A rank that failed after it was done with MPI: so long may the others come to their own end, for they may have things to say.
 constexpr std::chrono::milliseconds kGrace{500};
 
+/// So long may the search for the stack take.
+constexpr std::chrono::microseconds kCaptureTime{300'000};
+
 std::atomic<bool> failing{false};
 
 std::mutex ended_lock;
 std::condition_variable ended_changed;
 int ended_ranks = 0;
-int first_bad_code = 0;
+
+/// The first rank that left orderly but with a code that is not zero: (rank + 1) << 8 | code; 0: none.
+std::atomic<std::uint64_t> bad_exit{0};
 
 /// Memory for the failure that is told: a signal handler has no other.
 diag::Stack failing_stack;
@@ -58,10 +65,27 @@ void print(const pmi::FailureView& failure) {
   if (host().started_by_mpiexec()) {
     const std::size_t bytes = pmi::encode(failure, failing_packet);
     (void)!::send(host().control, failing_packet, bytes, MSG_NOSIGNAL);
+    image::output::flush_all();  // should it hang on a broken heap: mpiexec waits only so long once it has the packet
   } else {
     print(failure);
   }
   image::exit_process(exit_code_of(failure));
+}
+
+/// What is told when the stack cannot be found in time.
+pmi::FailureView failure_without_stack;
+
+/// capture() hangs, on a lock that a thread in trouble holds.
+void on_late_capture(int) { tell_and_exit(failure_without_stack); }
+
+void limit_capture_time(const pmi::FailureView& failure) {
+  failure_without_stack = failure;
+  std::signal(SIGALRM, on_late_capture);
+  sigset_t late;
+  sigemptyset(&late);
+  sigaddset(&late, SIGALRM);
+  ::pthread_sigmask(SIG_UNBLOCK, &late, nullptr);
+  ::ualarm(static_cast<useconds_t>(kCaptureTime.count()), 0);
 }
 
 /// A rank's normal end. The last one ends the process.
@@ -75,22 +99,24 @@ void print(const pmi::FailureView& failure) {
       sleep_forever();
     }
   }
-  image::end_process(first_bad_code);
+  image::end_process(0);
 }
 
 /// A rank has left with a code that is not zero, but orderly.
 [[noreturn]] void end_badly(int rank, int code) {
-  {
-    std::unique_lock lock(ended_lock);
-    if (first_bad_code != 0) {
-      lock.unlock();
-      end_normally();
-    }
-    first_bad_code = code;
+  std::uint64_t none = 0;
+  const std::uint64_t mine = (static_cast<std::uint64_t>(rank) + 1) << 8 | static_cast<std::uint64_t>(code);
+  std::unique_lock lock(ended_lock);
+  if (bad_exit.compare_exchange_strong(none, mine)) {
     const auto all_others = [] { return ended_ranks + 1 >= host().job.ranks(); };
     ended_changed.wait_for(lock, kGrace, all_others);
+    lock.unlock();
+    end_job({rank, pmi::Reason::kExited, code, {}, {}});
   }
-  end_job({rank, pmi::Reason::kExited, code, {}, {}});
+  ++ended_ranks;  // the first one tells mpiexec, and ends the process
+  ended_changed.notify_all();
+  lock.unlock();
+  sleep_forever();
 }
 
 }  // namespace
@@ -102,6 +128,11 @@ void end_job(const pmi::FailureView& failure) {
 
 void end_job_here(pmi::FailureView failure, const void* context) {
   if (!first_to_fail()) sleep_forever();
+  if (const std::uint64_t earlier = bad_exit.load(); earlier != 0) {
+    // That rank only waits for the others: this failure may follow from its absence.
+    tell_and_exit({static_cast<int>(earlier >> 8) - 1, pmi::Reason::kExited, static_cast<int>(earlier & 0xff), {}, {}});
+  }
+  limit_capture_time(failure);
   diag::capture(failing_stack, context);
   failure.frames = failing_stack.view();
   tell_and_exit(failure);

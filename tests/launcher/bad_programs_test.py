@@ -2,6 +2,7 @@
 
 import os
 import resource
+import subprocess
 import tempfile
 import unittest
 
@@ -44,7 +45,6 @@ class BadPrograms(tool.Case):
         self.assertEqual(tool.run("-n", "1", "sh", "-c", tool.program("show")).out[:3], "0 1")
 
     def test_other_launcher(self):
-        import subprocess
         done = subprocess.run([tool.program("show")], capture_output=True, text=True, timeout=20,
                               env={**os.environ, "OMPI_COMM_WORLD_SIZE": "4"})
         self.assertNotEqual(done.returncode, 0)

@@ -14,7 +14,7 @@ class Clump(tool.Case):
     def test_info(self):
         self.assertRegex(clump("info").out, r"functions of the MPI standard .*: \d+ of 664 have a body")
         names = clump("info", "--missing").out.split()
-        self.assertEqual(names, sorted(set(names)))
+        self.assertEqual(len(names), len(set(names)))
         self.assertIn("MPI_File_open", names)
         self.assertNotIn("MPI_Send", names)
         self.assertRegex(clump("--version").out, r"^clump \d+\.\d+\.\d+")

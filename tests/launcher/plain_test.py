@@ -56,6 +56,11 @@ class Plain(tool.Case):
             self.assert_says(tool.run("launcher-script", cwd=folder), 127, "did you mean ./launcher-script?")
             self.assertEqual(tool.run("./launcher-script", cwd=folder).out, "found\n")
 
+    def test_a_reader_that_goes_away(self):
+        command = f"{tool.BIN / 'mpiexec'} -n 2 yes | head -1"
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=20)
+        self.assertEqual((done.stdout, done.stderr), ("y\n", ""))
+
     def test_signals_are_passed_on(self):
         script = "trap 'echo got it; exit 0' TERM; echo ready; while :; do sleep 0.05; done"
         job = subprocess.Popen([str(tool.BIN / "mpiexec"), "sh", "-c", script], stdout=subprocess.PIPE, text=True)

@@ -165,6 +165,7 @@ class Run {
 
   /// The time is up: of the user's --timeout, or of the grace after a failure.
   void end_now() {
+    if (failure_ && exit_code_ == 0) exit_code_ = failure_code(*failure_);
     if (exit_code_ == 0) {
       say(fmt::format("the job has not ended within {} s (--timeout): ending it", command_.timeout_seconds));
       exit_code_ = kExitTimeout;
@@ -180,7 +181,9 @@ class Run {
     if (got > 0) {
       packet.resize(static_cast<std::size_t>(got));
       pmi::Failure failure;
-      if (pmi::decode(packet, failure)) failure_ = std::move(failure);
+      if (!pmi::decode(packet, failure)) return;
+      failure_ = std::move(failure);
+      limit_grace();  // the process ends by itself, unless its heap is broken and it hangs
     } else {
       ::close(std::exchange(control_, -1));
     }
@@ -250,7 +253,7 @@ class Run {
     const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     if (plan_.housing == tools::Housing::kThreads) {
       read_failure();
-      if (failure_) exit_code_ = failure_code(*failure_, code);
+      if (failure_) exit_code_ = failure_code(*failure_);
     }
     if (code == 0 || exit_code_ != 0) return;
     exit_code_ = code;
@@ -260,15 +263,20 @@ class Run {
     plain.reason = WIFSIGNALED(status) ? pmi::Reason::kSignal : pmi::Reason::kExited;
     plain.code = WIFSIGNALED(status) ? WTERMSIG(status) : code;
     if (WIFSIGNALED(status) && plain.code == SIGKILL) plain.text = "killed from outside; out of memory is the usual cause";
-    failure_ = std::move(plain);
+    if (plain.reason != pmi::Reason::kSignal || plain.code != SIGPIPE) failure_ = std::move(plain);  // `mpiexec ... | head`
+    limit_grace();
+  }
+
+  void limit_grace() {
     const auto grace_ends = Clock::now() + kGrace;
     end_at_ = end_at_ ? std::min(*end_at_, grace_ends) : grace_ends;
   }
 
-  static int failure_code(const pmi::Failure& failure, int process_code) {
+  static int failure_code(const pmi::Failure& failure) {
     if (failure.reason == pmi::Reason::kSignal) return 128 + failure.code;
     if (failure.reason == pmi::Reason::kException) return 128 + SIGABRT;
-    return process_code != 0 ? process_code : 1;
+    const int code = failure.code & 0xff;
+    return code != 0 ? code : 1;
   }
 
   const Command& command_;
@@ -294,7 +302,7 @@ tools::Needs needs_of(const Plan& plan) {
     // A stack, its guard and its signal stack; the program's text, constants and data.
     needs.mappings = (ranks - 1) * (3 + 4) + 100;
   } else {
-    needs.descriptors = 2 * ranks + 16;
+    needs.descriptors = 4 * ranks + 32;  // two pipes each, until the processes have their ends
   }
   return needs;
 }
