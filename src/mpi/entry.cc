@@ -25,7 +25,8 @@ std::string last_words(core::Rank* self, const char* call, base::Status status, 
   if (!core::ErrorCodes::is_users(status.code())) text = base::message_of(status.code());
   else text = fmt::format("{}: error code {} {}", call, status.code(), self == nullptr ? "" : self->error_codes.text_of(status.code()));
   if (const char* name = base::name_of_class(status.error_class())) text += fmt::format(" [{}]", name);
-  if (comm != nullptr && !comm->name.empty()) text += fmt::format(" [on {}]", comm->name);
+  const bool named = comm != nullptr && !comm->name.empty() && text.find(comm->name) == std::string::npos;
+  if (named) text += fmt::format(" [on {}]", comm->name);
   return text;
 }
 

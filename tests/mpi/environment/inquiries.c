@@ -60,7 +60,7 @@ static void handles_as_integers(void) {
 }
 
 static void addresses(void) {
-  char bytes[16];
+  char bytes[16] = {0};
   MPI_Aint first, last;
   CHECK_OK(MPI_Get_address(&bytes[0], &first));
   CHECK_OK(MPI_Get_address(&bytes[15], &last));
