@@ -40,11 +40,14 @@ base::Status ErrorCodes::set_text(int code, std::string text) {
 base::Status ErrorCodes::remove_class(int error_class) {
   const std::lock_guard lock(mutex_);
   if (find(error_class, true) == nullptr) return unknown("errorclass", error_class, "class");
-  const auto members = std::count_if(entries_.begin(), entries_.end(),
-                                     [&](const auto& entry) { return entry.second.error_class == error_class; });
+  const auto members = std::count_if(entries_.begin(), entries_.end(), [&](const auto& entry) {
+    return entry.second.error_class == error_class;
+  });
   if (members > 1)
-    return base::fail(MPI_ERR_OTHER, "(errorclass = {}): it still has {} error codes; call MPI_Remove_error_code for them first",
-                      error_class, members - 1);
+    return base::fail(
+        MPI_ERR_OTHER,
+        "(errorclass = {}): it still has {} error codes; call MPI_Remove_error_code for them first",
+        error_class, members - 1);
   entries_.erase(error_class);
   return {};
 }
@@ -72,7 +75,8 @@ std::string ErrorCodes::text_of(int code) const {
 
 ErrorCodes::Entry* ErrorCodes::find(int code, bool is_class) {
   const auto entry = entries_.find(code);
-  return entry != entries_.end() && (entry->second.error_class == code) == is_class ? &entry->second : nullptr;
+  return entry != entries_.end() && (entry->second.error_class == code) == is_class ? &entry->second
+                                                                                    : nullptr;
 }
 
 }  // namespace clump::core

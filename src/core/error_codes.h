@@ -31,7 +31,8 @@ class ErrorCodes {
   std::optional<int> class_of(int code) const;
   /// The text of a code or class of the program; empty if it has none.
   std::string text_of(int code) const;
-  /// The value of MPI_LASTUSEDCODE; never becomes smaller, and keeps its address (a program may hold on to it).
+  /// The value of MPI_LASTUSEDCODE; never becomes smaller, and keeps its address (a program may hold on to
+  /// it).
   int* last_used() { return &last_used_; }
 
  private:

@@ -1,4 +1,5 @@
-// Counts: an array of counts or displacements of the user, whose width depends on whether the call was MPI_X or MPI_X_c.
+// Counts: an array of counts or displacements of the user, whose width depends on whether the call was MPI_X
+// or MPI_X_c.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,8 @@ namespace clump::mpi {
 
 static_assert(sizeof(MPI_Count) == 8 && sizeof(MPI_Aint) == 8, "wide arrays are read as 64-bit numbers");
 
-/// A view: the user owns the array. Null where an argument has no meaning in a call (MPI_IN_PLACE, not the root).
+/// A view: the user owns the array. Null where an argument has no meaning in a call (MPI_IN_PLACE, not the
+/// root).
 class Counts {
  public:
   Counts() = default;

@@ -16,14 +16,18 @@ base::Status with_name(const char* call, base::Status status) {
   std::string text = base::message_of(status.code());
   const char* const meaning = base::meaning_of_class(status.error_class());
   if (text.empty()) text = meaning != nullptr ? meaning : fmt::format("error {}", status.error_class());
-  return base::fail_with_text(status.error_class(), fmt::format("{}{}{}", call, text.front() == '(' ? "" : ": ", text));
+  return base::fail_with_text(status.error_class(),
+                              fmt::format("{}{}{}", call, text.front() == '(' ? "" : ": ", text));
 }
 
 // What the user reads when a job ends by an error of MPI.
 std::string last_words(core::Rank* self, const char* call, base::Status status, const core::Comm* comm) {
   std::string text;
-  if (!core::ErrorCodes::is_users(status.code())) text = base::message_of(status.code());
-  else text = fmt::format("{}: error code {} {}", call, status.code(), self == nullptr ? "" : self->error_codes.text_of(status.code()));
+  if (!core::ErrorCodes::is_users(status.code()))
+    text = base::message_of(status.code());
+  else
+    text = fmt::format("{}: error code {} {}", call, status.code(),
+                       self == nullptr ? "" : self->error_codes.text_of(status.code()));
   if (const char* name = base::name_of_class(status.error_class())) text += fmt::format(" [{}]", name);
   const bool named = comm != nullptr && !comm->name.empty() && text.find(comm->name) == std::string::npos;
   if (named) text += fmt::format(" [on {}]", comm->name);
@@ -31,14 +35,16 @@ std::string last_words(core::Rank* self, const char* call, base::Status status, 
 }
 
 [[noreturn]] void end_job(core::Rank* self, base::Status status, const std::string& text) {
-  if (self != nullptr && self->world.abort_job != nullptr) self->world.abort_job(self->number, status.error_class(), text);
+  if (self != nullptr && self->world.abort_job != nullptr)
+    self->world.abort_job(self->number, status.error_class(), text);
   // A thread or process that belongs to no job: nobody else can tell.
   std::fprintf(stderr, "clump: %s\n", text.c_str());
   std::_Exit(EXIT_FAILURE);
 }
 
 base::Ref<core::Errhandler> handler_of(core::Rank* self, core::Comm* comm) {
-  const bool running = self != nullptr && self->phase.load(std::memory_order_relaxed) == core::Rank::Phase::kInitialized;
+  const bool running =
+      self != nullptr && self->phase.load(std::memory_order_relaxed) == core::Rank::Phase::kInitialized;
   if (comm == nullptr && running) comm = self->comm_self.get();
   if (comm != nullptr && comm->errhandler) return comm->errhandler;
   return core::Errhandler::fatal();
@@ -81,13 +87,17 @@ int missing(const char* name, MPI_Comm comm) {
   const base::Status status = call.enter();
   if (!status.ok()) return call.raise(status);
   call.comm = call.self->comm(comm);
-  return call.raise(base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "this function is not built yet in Clump {}; `clump info --missing` "
-                               "lists all that are not", CLUMP_VERSION));
+  return call.raise(base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                               "this function is not built yet in Clump {}; `clump info --missing` "
+                               "lists all that are not",
+                               CLUMP_VERSION));
 }
 
 base::Status CountOut::too_large(const char* name, Count value) {
-  return base::fail(MPI_ERR_VALUE_TOO_LARGE, "({}): the value {} does not fit into an int; use the form of this function that ends "
-                    "in _c", name, value);
+  return base::fail(MPI_ERR_VALUE_TOO_LARGE,
+                    "({}): the value {} does not fit into an int; use the form of this function that ends "
+                    "in _c",
+                    name, value);
 }
 
 }  // namespace clump::mpi

@@ -1,12 +1,16 @@
-// What every generated entry point does around its body (gen/clump_gen/entries.py writes them, into <build>/gen/entry_*.cc).
+// What every generated entry point does around its body (gen/clump_gen/entries.py writes them, into
+// <build>/gen/entry_*.cc).
 //
-//   int PMPI_Send(...) {            // MPI_Send is a weak alias, so that tools can put themselves in between (MPI-5.0 section 15.2)
+//   int PMPI_Send(...) {            // MPI_Send is a weak alias, so that tools can put themselves in between
+//   (MPI-5.0 section 15.2)
 //     Call call("MPI_Send");
 //     const base::Status outcome = [&]() -> base::Status {
-//       CLUMP_TRY(call.enter());                                // which rank is this, and may it call MPI now?
-//       CLUMP_TRY(check::comm(call, {"comm", comm}, the_comm)); // entry_checks.h; the error handler is this communicator's from here on
+//       CLUMP_TRY(call.enter());                                // which rank is this, and may it call MPI
+//       now? CLUMP_TRY(check::comm(call, {"comm", comm}, the_comm)); // entry_checks.h; the error handler is
+//       this communicator's from here on
 //       ...
-//       return send(*call.self, ...);                           // the body: <build>/gen/mpi/bodies.h, written in src/mpi/<chapter>.cc
+//       return send(*call.self, ...);                           // the body: <build>/gen/mpi/bodies.h,
+//       written in src/mpi/<chapter>.cc
 //     }();
 //     return outcome.ok() ? MPI_SUCCESS : call.raise(outcome);
 //   }
@@ -21,9 +25,10 @@
 
 namespace clump::mpi {
 
-/// Reports a failure of `call` as MPI-5.0 section 9.3 says: puts the name of the call in front of the message, calls the error
-/// handler of `comm`, or, where none is involved (null), MPI_COMM_SELF's, and returns the code that the call has to return. Before
-/// MPI_Init and after MPI_Finalize, and with the handlers that abort, ends the job instead. `self` may be null.
+/// Reports a failure of `call` as MPI-5.0 section 9.3 says: puts the name of the call in front of the
+/// message, calls the error handler of `comm`, or, where none is involved (null), MPI_COMM_SELF's, and
+/// returns the code that the call has to return. Before MPI_Init and after MPI_Finalize, and with the
+/// handlers that abort, ends the job instead. `self` may be null.
 [[gnu::cold]] int raise(core::Rank* self, core::Comm* comm, const char* call, base::Status status);
 
 inline int raise(core::Rank& self, core::Comm* comm, const char* call, base::Status status) {
@@ -42,7 +47,8 @@ struct Call {
   base::Status enter() {
     core::Rank* const rank = core::current_rank();
     // relaxed: a rank's own threads are ordered after its MPI_Init by whatever started them.
-    if (rank == nullptr || rank->phase.load(std::memory_order_relaxed) != core::Rank::Phase::kInitialized) [[unlikely]]
+    if (rank == nullptr || rank->phase.load(std::memory_order_relaxed) != core::Rank::Phase::kInitialized)
+        [[unlikely]]
       return not_ready();
     self = rank;
     return {};
@@ -66,7 +72,8 @@ struct Call {
 [[gnu::cold]] int missing(const char* call);
 [[gnu::cold]] int missing(const char* call, MPI_Comm comm);
 
-/// An output of the user whose width depends on whether the call was MPI_X or MPI_X_c; bodies get a Count* instead.
+/// An output of the user whose width depends on whether the call was MPI_X or MPI_X_c; bodies get a Count*
+/// instead.
 class CountOut {
  public:
   CountOut(int* data) : data_(data) {}                        // NOLINT: as the user's argument
@@ -74,14 +81,18 @@ class CountOut {
 
   const void* data() const { return data_; }
   Count load() const { return wide_ ? *static_cast<std::int64_t*>(data_) : *static_cast<int*>(data_); }
-  /// MPI_UNDEFINED where the value does not fit, as the standard says of functions that tell a size or a count.
+  /// MPI_UNDEFINED where the value does not fit, as the standard says of functions that tell a size or a
+  /// count.
   void store_or_undefined(Count value) const {
-    if (wide_) *static_cast<std::int64_t*>(data_) = value;
-    else *static_cast<int*>(data_) = fits(value) ? static_cast<int>(value) : MPI_UNDEFINED;
+    if (wide_)
+      *static_cast<std::int64_t*>(data_) = value;
+    else
+      *static_cast<int*>(data_) = fits(value) ? static_cast<int>(value) : MPI_UNDEFINED;
   }
   /// MPI_ERR_VALUE_TOO_LARGE where the value does not fit.
   base::Status store(const char* name, Count value) const {
-    if (!wide_ && !fits(value)) [[unlikely]] return too_large(name, value);
+    if (!wide_ && !fits(value)) [[unlikely]]
+      return too_large(name, value);
     store_or_undefined(value);
     return {};
   }

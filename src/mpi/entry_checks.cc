@@ -6,7 +6,8 @@ namespace {
 
 std::string describe(const core::Comm& comm) {
   if (!comm.name.empty()) return fmt::format("the communicator {}", comm.name);
-  return fmt::format("the communicator (it has no name, and {} rank{})", comm.size(), comm.size() == 1 ? "" : "s");
+  return fmt::format("the communicator (it has no name, and {} rank{})", comm.size(),
+                     comm.size() == 1 ? "" : "s");
 }
 
 std::string ranks(const core::Group& group) {
@@ -15,16 +16,22 @@ std::string ranks(const core::Group& group) {
 
 // Handles of all kinds fail alike: the null handle, or a number that stands for nothing.
 template <typename Handle>
-base::Status bad_handle(int error_class, Named<Handle> argument, Handle null, const char* null_name, const char* kind) {
-  if (argument.value == null) return base::fail(error_class, "({} = {}): {} is needed here", argument.name, null_name, kind);
+base::Status bad_handle(int error_class, Named<Handle> argument, Handle null, const char* null_name,
+                        const char* kind) {
+  if (argument.value == null)
+    return base::fail(error_class, "({} = {}): {} is needed here", argument.name, null_name, kind);
   if (argument.value == nullptr) {
-    return base::fail(error_class, "({} = 0): this is not {}; is the variable initialised?", argument.name, kind);
+    return base::fail(error_class, "({} = 0): this is not {}; is the variable initialised?", argument.name,
+                      kind);
   }
-  return base::fail(error_class, "({} = {:#x}): this is not {} of this rank; it was freed, belongs to another rank or was never made",
-                    argument.name, core::value_of(argument.value), kind);
+  return base::fail(
+      error_class,
+      "({} = {:#x}): this is not {} of this rank; it was freed, belongs to another rank or was never made",
+      argument.name, core::value_of(argument.value), kind);
 }
 
-// The ABI's predefined handles are below 4096, so a datatype that has data below that place has no absolute addresses.
+// The ABI's predefined handles are below 4096, so a datatype that has data below that place has no absolute
+// addresses.
 bool can_be_absolute(const datatype::Datatype& type) { return type.true_lb() >= 4096 || type.true_lb() < 0; }
 
 }  // namespace
@@ -40,8 +47,9 @@ base::Status datatype(Named<MPI_Datatype> argument) {
 }
 
 base::Status uncommitted(Named<MPI_Datatype> argument, const datatype::Datatype& type) {
-  return base::fail(MPI_ERR_TYPE, "({} = {}): call MPI_Type_commit before this type is used for communication", argument.name,
-                    type.description());
+  return base::fail(MPI_ERR_TYPE,
+                    "({} = {}): call MPI_Type_commit before this type is used for communication",
+                    argument.name, type.description());
 }
 
 base::Status group(Named<MPI_Group> argument) {
@@ -53,7 +61,8 @@ base::Status op(Named<MPI_Op> argument) {
 }
 
 base::Status errhandler(Named<MPI_Errhandler> argument) {
-  return bad_handle(MPI_ERR_ERRHANDLER, argument, MPI_ERRHANDLER_NULL, "MPI_ERRHANDLER_NULL", "an error handler");
+  return bad_handle(MPI_ERR_ERRHANDLER, argument, MPI_ERRHANDLER_NULL, "MPI_ERRHANDLER_NULL",
+                    "an error handler");
 }
 
 base::Status info(Named<MPI_Info> argument) {
@@ -74,28 +83,36 @@ base::Status null(const char* name, int error_class) {
 
 base::Status peer(Named<int> argument, const core::Comm& comm, bool wildcard) {
   if (argument.value == MPI_ANY_SOURCE && !wildcard)
-    return base::fail(MPI_ERR_RANK, "({} = MPI_ANY_SOURCE): only receives and probes may use it", argument.name);
+    return base::fail(MPI_ERR_RANK, "({} = MPI_ANY_SOURCE): only receives and probes may use it",
+                      argument.name);
   return base::fail(MPI_ERR_RANK, "({} = {}): {} {}{}", argument.name, argument.value, describe(comm),
-                    comm.is_inter() ? "is an intercommunicator, and its remote group " : "", ranks(comm.peers()));
+                    comm.is_inter() ? "is an intercommunicator, and its remote group " : "",
+                    ranks(comm.peers()));
 }
 
 base::Status member(Named<int> argument, const core::Comm& comm) {
-  return base::fail(MPI_ERR_RANK, "({} = {}): {} {}", argument.name, argument.value, describe(comm), ranks(*comm.group));
+  return base::fail(MPI_ERR_RANK, "({} = {}): {} {}", argument.name, argument.value, describe(comm),
+                    ranks(*comm.group));
 }
 
 base::Status root(Named<int> argument, const core::Comm& comm) {
   if (!comm.is_inter()) {
     const char* const hint = argument.value == MPI_ROOT ? "; MPI_ROOT is for intercommunicators" : "";
-    return base::fail(MPI_ERR_ROOT, "({} = {}): {} {}{}", argument.name, argument.value, describe(comm), ranks(comm.peers()), hint);
+    return base::fail(MPI_ERR_ROOT, "({} = {}): {} {}{}", argument.name, argument.value, describe(comm),
+                      ranks(comm.peers()), hint);
   }
-  return base::fail(MPI_ERR_ROOT, "({} = {}): {} is an intercommunicator, so this must be MPI_ROOT, MPI_PROC_NULL or a rank of its "
-                    "remote group, which {}", argument.name, argument.value, describe(comm), ranks(comm.peers()));
+  return base::fail(
+      MPI_ERR_ROOT,
+      "({} = {}): {} is an intercommunicator, so this must be MPI_ROOT, MPI_PROC_NULL or a rank of its "
+      "remote group, which {}",
+      argument.name, argument.value, describe(comm), ranks(comm.peers()));
 }
 
 base::Status tag(Named<int> argument, bool wildcard) {
   if (argument.value == MPI_ANY_TAG && !wildcard)
     return base::fail(MPI_ERR_TAG, "({} = MPI_ANY_TAG): only receives and probes may use it", argument.name);
-  return base::fail(MPI_ERR_TAG, "({} = {}): tags are from 0 to {} (MPI_TAG_UB)", argument.name, argument.value, kMaxTag);
+  return base::fail(MPI_ERR_TAG, "({} = {}): tags are from 0 to {} (MPI_TAG_UB)", argument.name,
+                    argument.value, kMaxTag);
 }
 
 base::Status in_place(const char* name) {
@@ -106,10 +123,12 @@ base::Status buffer(Named<const void*> argument, Count count, const datatype::Da
   if (argument.value == MPI_IN_PLACE)
     return base::fail(MPI_ERR_BUFFER, "({} = MPI_IN_PLACE): this argument has to be a buffer", argument.name);
   if (argument.value == MPI_BUFFER_AUTOMATIC)
-    return base::fail(MPI_ERR_BUFFER, "({} = MPI_BUFFER_AUTOMATIC): only MPI_Buffer_attach and its family take it", argument.name);
+    return base::fail(MPI_ERR_BUFFER,
+                      "({} = MPI_BUFFER_AUTOMATIC): only MPI_Buffer_attach and its family take it",
+                      argument.name);
   if (count == 0 || type->size() == 0 || can_be_absolute(*type)) return {};
-  return base::fail(MPI_ERR_BUFFER, "({} = NULL): a buffer for {} element{} of {} is needed", argument.name, count,
-                    count == 1 ? "" : "s", type->description());
+  return base::fail(MPI_ERR_BUFFER, "({} = NULL): a buffer for {} element{} of {} is needed", argument.name,
+                    count, count == 1 ? "" : "s", type->description());
 }
 
 }  // namespace cold
@@ -118,7 +137,8 @@ base::Status types(Call& call, Named<const MPI_Datatype*> argument, Count length
   CLUMP_TRY(array({argument.name, argument.value}, length));
   for (Count i = 0; i < length; ++i) {
     const datatype::Datatype* type = call.self->datatype(argument.value[i]);
-    if (type != nullptr && type->committed()) [[likely]] continue;
+    if (type != nullptr && type->committed()) [[likely]]
+      continue;
     const std::string element = fmt::format("{}[{}]", argument.name, i);
     const Named<MPI_Datatype> named{element.c_str(), argument.value[i]};
     return type == nullptr ? cold::datatype(named) : cold::uncommitted(named, *type);

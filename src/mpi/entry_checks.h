@@ -1,7 +1,9 @@
-// Checks of arguments by what they are (rank, tag, count, handle ...), as the generated entry points call them before the body.
+// Checks of arguments by what they are (rank, tag, count, handle ...), as the generated entry points call
+// them before the body.
 //
-// A check is a few loads and compares, inline; what it says when it fails is written out of line, in entry_checks.cc. The message
-// starts with "(argument = value): ", and raise() puts the name of the call in front of that.
+// A check is a few loads and compares, inline; what it says when it fails is written out of line, in
+// entry_checks.cc. The message starts with "(argument = value): ", and raise() puts the name of the call in
+// front of that.
 #pragma once
 
 #include "core/comm.h"
@@ -22,14 +24,17 @@ struct Named {
   T value;
 };
 
-/// Which arguments of a rooted collective mean something in this process (MPI-5.0 section 6.2.2). In an intracommunicator all
-/// ranks contribute; in an intercommunicator only one group does, and of the root's group only the root takes part at all.
+/// Which arguments of a rooted collective mean something in this process (MPI-5.0 section 6.2.2). In an
+/// intracommunicator all ranks contribute; in an intercommunicator only one group does, and of the root's
+/// group only the root takes part at all.
 struct Roles {
   bool at_root;
   bool contributes;
   bool takes_part;
   Roles(int root, const core::Comm& comm)
-      : at_root(comm.is_inter() ? root == MPI_ROOT : root == comm.rank), contributes(root >= 0), takes_part(root != MPI_PROC_NULL) {}
+      : at_root(comm.is_inter() ? root == MPI_ROOT : root == comm.rank),
+        contributes(root >= 0),
+        takes_part(root != MPI_PROC_NULL) {}
 };
 
 namespace check {
@@ -61,45 +66,52 @@ inline const datatype::Datatype* no_type() { return datatype::predefined(MPI_BYT
 
 inline base::Status comm(Call& call, Named<MPI_Comm> argument, core::Comm*& object) {
   object = call.self->comm(argument.value);
-  if (object == nullptr) [[unlikely]] return cold::comm(argument);
+  if (object == nullptr) [[unlikely]]
+    return cold::comm(argument);
   if (call.comm == nullptr) call.comm = object;
   return {};
 }
 
 inline base::Status datatype(Call& call, Named<MPI_Datatype> argument, const datatype::Datatype*& object) {
   object = call.self->datatype(argument.value);
-  if (object == nullptr) [[unlikely]] return cold::datatype(argument);
+  if (object == nullptr) [[unlikely]]
+    return cold::datatype(argument);
   return {};
 }
 
 /// For communication: it must have been committed, too.
 inline base::Status committed(Call& call, Named<MPI_Datatype> argument, const datatype::Datatype*& object) {
   CLUMP_TRY(datatype(call, argument, object));
-  if (!object->committed()) [[unlikely]] return cold::uncommitted(argument, *object);
+  if (!object->committed()) [[unlikely]]
+    return cold::uncommitted(argument, *object);
   return {};
 }
 
 inline base::Status group(Call& call, Named<MPI_Group> argument, const core::Group*& object) {
   object = call.self->group(argument.value);
-  if (object == nullptr) [[unlikely]] return cold::group(argument);
+  if (object == nullptr) [[unlikely]]
+    return cold::group(argument);
   return {};
 }
 
 inline base::Status op(Call& call, Named<MPI_Op> argument, core::Op*& object) {
   object = call.self->op(argument.value);
-  if (object == nullptr) [[unlikely]] return cold::op(argument);
+  if (object == nullptr) [[unlikely]]
+    return cold::op(argument);
   return {};
 }
 
 inline base::Status errhandler(Call& call, Named<MPI_Errhandler> argument, core::Errhandler*& object) {
   object = call.self->errhandler(argument.value);
-  if (object == nullptr) [[unlikely]] return cold::errhandler(argument);
+  if (object == nullptr) [[unlikely]]
+    return cold::errhandler(argument);
   return {};
 }
 
 inline base::Status info(Call& call, Named<MPI_Info> argument, core::Info*& object) {
   object = call.self->info(argument.value);
-  if (object == nullptr) [[unlikely]] return cold::info(argument);
+  if (object == nullptr) [[unlikely]]
+    return cold::info(argument);
   return {};
 }
 
@@ -117,9 +129,11 @@ inline base::Status not_negative(Named<Count> argument, int error_class) {
 
 /// The first `length` counts of an array; a null array has no counts.
 inline base::Status not_negative(Named<Counts> argument, Count length) {
-  if (length > 0 && !argument.value) [[unlikely]] return cold::null(argument.name, MPI_ERR_ARG);
+  if (length > 0 && !argument.value) [[unlikely]]
+    return cold::null(argument.name, MPI_ERR_ARG);
   for (std::size_t i = 0; i < static_cast<std::size_t>(length); ++i)
-    if (argument.value[i] < 0) [[unlikely]] return cold::negative_element(argument.name, i, argument.value[i]);
+    if (argument.value[i] < 0) [[unlikely]]
+      return cold::negative_element(argument.name, i, argument.value[i]);
   return {};
 }
 
@@ -132,8 +146,9 @@ inline base::Status destination(Named<int> argument, const core::Comm& comm) {
 /// Where a message comes from: also MPI_ANY_SOURCE.
 inline base::Status source(Named<int> argument, const core::Comm& comm) {
   const bool valid = static_cast<unsigned>(argument.value) < static_cast<unsigned>(comm.peers().size());
-  return valid || argument.value == MPI_ANY_SOURCE || argument.value == MPI_PROC_NULL ? base::Status()
-                                                                                      : cold::peer(argument, comm, true);
+  return valid || argument.value == MPI_ANY_SOURCE || argument.value == MPI_PROC_NULL
+             ? base::Status()
+             : cold::peer(argument, comm, true);
 }
 
 /// A rank of the communicator's (local) group.
@@ -169,18 +184,23 @@ inline base::Status array(Named<const void*> argument, Count length) {
   return argument.value == nullptr && length > 0 ? cold::null(argument.name, MPI_ERR_ARG) : base::Status();
 }
 
-/// `count` elements of `type`. MPI_BOTTOM is the null pointer, so null is wrong only if the type has no absolute addresses.
+/// `count` elements of `type`. MPI_BOTTOM is the null pointer, so null is wrong only if the type has no
+/// absolute addresses.
 inline base::Status buffer(Named<const void*> argument, Count count, const datatype::Datatype& type) {
   constexpr std::uintptr_t kLastSpecial = 2;  // MPI_BOTTOM, MPI_IN_PLACE, MPI_BUFFER_AUTOMATIC
-  return reinterpret_cast<std::uintptr_t>(argument.value) <= kLastSpecial ? cold::buffer(argument, count, &type) : base::Status();
+  return reinterpret_cast<std::uintptr_t>(argument.value) <= kLastSpecial
+             ? cold::buffer(argument, count, &type)
+             : base::Status();
 }
 
-/// The buffer of a collective whose blocks have counts (and perhaps types) of their own: nothing is known of null.
+/// The buffer of a collective whose blocks have counts (and perhaps types) of their own: nothing is known of
+/// null.
 inline base::Status buffer(Named<const void*> argument) {
   return argument.value == MPI_IN_PLACE ? cold::buffer(argument, 0, nullptr) : base::Status();
 }
 
-/// Whether a collective works in place; `allowed`: MPI_IN_PLACE has a meaning for this argument of this process.
+/// Whether a collective works in place; `allowed`: MPI_IN_PLACE has a meaning for this argument of this
+/// process.
 inline base::Status in_place(Named<const void*> argument, bool allowed, bool& result) {
   result = argument.value == MPI_IN_PLACE;
   return result && !allowed ? cold::in_place(argument.name) : base::Status();

@@ -1,5 +1,5 @@
-// Versions, clocks, memory and error codes (MPI-5.0 chapter 9), what tells where a rank is between its start and end (chapter 11),
-// and what the library says about its ABI (chapter 20).
+// Versions, clocks, memory and error codes (MPI-5.0 chapter 9), what tells where a rank is between its start
+// and end (chapter 11), and what the library says about its ABI (chapter 20).
 #include <pthread.h>
 #include <sys/utsname.h>
 
@@ -46,7 +46,8 @@ Status alignment_of(const core::Info* info, std::size_t& alignment) {
   char* end = nullptr;
   const unsigned long long value = std::strtoull(wish->c_str(), &end, 10);
   if (wish->empty() || *end != '\0' || !std::has_single_bit(value))
-    return base::fail(MPI_ERR_INFO_VALUE, "mpi_minimum_memory_alignment = \"{}\": this has to be a power of two", *wish);
+    return base::fail(MPI_ERR_INFO_VALUE,
+                      "mpi_minimum_memory_alignment = \"{}\": this has to be a power of two", *wish);
   alignment = std::max<std::size_t>(kCacheLine, value);
   return {};
 }
@@ -60,15 +61,16 @@ Status get_version(Rank*, int* version, int* subversion) {
 }
 
 Status get_library_version(Rank*, char* version, int* resultlen) {
-  const std::string text = fmt::format("Clump {}, MPI {}.{}, standard ABI {}.{}", CLUMP_VERSION, MPI_VERSION, MPI_SUBVERSION,
-                                       MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
+  const std::string text = fmt::format("Clump {}, MPI {}.{}, standard ABI {}.{}", CLUMP_VERSION, MPI_VERSION,
+                                       MPI_SUBVERSION, MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
   copy_out(text, MPI_MAX_LIBRARY_VERSION_STRING, version, resultlen);
   return {};
 }
 
 Status get_processor_name(Rank*, char* name, int* resultlen) {
   utsname node{};
-  if (uname(&node) != 0) return base::fail(MPI_ERR_OTHER, "the system does not tell this node's name: {}", std::strerror(errno));
+  if (uname(&node) != 0)
+    return base::fail(MPI_ERR_OTHER, "the system does not tell this node's name: {}", std::strerror(errno));
   copy_out(node.nodename, MPI_MAX_PROCESSOR_NAME, name, resultlen);
   return {};
 }
@@ -110,7 +112,8 @@ Status alloc_mem(Rank&, MPI_Aint size, core::Info* info, void* baseptr) {
   CLUMP_TRY(alignment_of(info, alignment));
   void* memory = nullptr;
   if (posix_memalign(&memory, alignment, std::max<std::size_t>(1, static_cast<std::size_t>(size))) != 0)
-    return base::fail(MPI_ERR_NO_MEM, "(size = {}): the system has no such amount of memory, aligned to {}", size, alignment);
+    return base::fail(MPI_ERR_NO_MEM, "(size = {}): the system has no such amount of memory, aligned to {}",
+                      size, alignment);
   std::memcpy(baseptr, &memory, sizeof memory);  // baseptr is the address of a pointer of any type
   return {};
 }
@@ -125,11 +128,14 @@ Status add_error_class(Rank& self, int* errorclass) {
   return {};
 }
 
-Status add_error_code(Rank& self, int errorclass, int* errorcode) { return self.error_codes.add_code(errorclass, errorcode); }
+Status add_error_code(Rank& self, int errorclass, int* errorcode) {
+  return self.error_codes.add_code(errorclass, errorcode);
+}
 
 Status add_error_string(Rank& self, int errorcode, const char* string) {
   if (std::strlen(string) >= MPI_MAX_ERROR_STRING)
-    return base::fail(MPI_ERR_ARG, "(string): it has {} characters; at most {} are allowed (MPI_MAX_ERROR_STRING - 1)",
+    return base::fail(MPI_ERR_ARG,
+                      "(string): it has {} characters; at most {} are allowed (MPI_MAX_ERROR_STRING - 1)",
                       std::strlen(string), MPI_MAX_ERROR_STRING - 1);
   return self.error_codes.set_text(errorcode, string);
 }
