@@ -100,17 +100,24 @@ Function of_program(const char* name) {
   return reinterpret_cast<Function>(::dlsym(RTLD_DEFAULT, name));
 }
 
+/// What std::current_exception() returns: a std::exception_ptr, which is one pointer with a destructor. Ours does nothing, so that
+/// the exception is not released by another runtime than the one that made it.
+struct ExceptionPointer {
+  void* object;
+  ~ExceptionPointer() {}  // not trivial: it is returned as std::exception_ptr is
+};
+
 /// what() of the exception in flight, in the words of the program's own runtime.
 std::string describe_exception() {
   const auto current_type = of_program<std::type_info* (*)()>("__cxa_current_exception_type");
-  const auto current = of_program<void* (*)()>("__cxa_current_primary_exception");
+  const auto current = of_program<ExceptionPointer (*)()>("_ZSt17current_exceptionv");
   const std::type_info* type = current_type != nullptr ? current_type() : nullptr;
   if (type == nullptr || current == nullptr) return "std::terminate() was called without an exception in flight";
   int status = 0;
   char* name = abi::__cxa_demangle(type->name(), nullptr, nullptr, &status);
   std::string text = status == 0 ? name : type->name();
   const auto* base = of_program<const std::type_info*>("_ZTISt9exception");
-  void* object = current();
+  void* object = current().object;
   // Thrown pointers are no exceptions; classes derived from std::exception convert to it.
   if (base != nullptr && object != nullptr && base->__do_catch(type, &object, 1)) {
     text += ": ";
