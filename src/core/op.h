@@ -17,11 +17,13 @@ class Op final : public base::RefCounted {
 
   bool commutative() const { return commutative_; }
   bool is_predefined() const { return predefined_ != MPI_OP_NULL; }
-  /// Whether collectives may use this operation on this type: MPI_ERR_OP, with both names, if the standard does not define it
-  /// (MPI-5.0 section 6.9.2). User functions take any type.
+  /// Whether collectives may use this operation on this type: MPI_ERR_OP, with both names, if the standard
+  /// does not define it (MPI-5.0 section 6.9.2). User functions take any type.
   base::Status check(const datatype::Datatype& type) const;
-  /// inout[i] = in[i] op inout[i]. `handle` is what a user function is given for the type. check() was successful.
-  void apply(const void* in, void* inout, Count count, const datatype::Datatype& type, MPI_Datatype handle) const;
+  /// inout[i] = in[i] op inout[i]. `handle` is what a user function is given for the type. check() was
+  /// successful.
+  void apply(const void* in, void* inout, Count count, const datatype::Datatype& type,
+             MPI_Datatype handle) const;
 
  private:
   MPI_Op predefined_ = MPI_OP_NULL;
