@@ -155,6 +155,8 @@ void exit_process(int code) {
 void end_process(int code) {
   static constinit Hidden<void(int)> real{"exit"};
   output::finish();
+  // What is left to run are the native rank's destructors, on whichever rank's thread was the last.
+  if (captured()) fiber::adopt_identity(image_of(nullptr).identity());
   // ld.so would run the native rank's destructors, although that rank has left by _exit().
   if (captured() && image_of(nullptr).libc().exit.skipped_handlers) exit_process(code);
   real(code);

@@ -7,7 +7,7 @@
 
 #include "rank.h"
 
-int number_of_program = 1;
+__attribute__((visibility("default"))) int number_of_program = 1;  // for the plugin
 
 namespace {
 
