@@ -126,6 +126,7 @@ base::Status create(fiber::Identity& rank, int program) {
   image->program = &source;
   CLUMP_TRY(image->add(source.objects, nullptr));
   for (Instance* instance : image->instances()) instance->pinned = true;
+  begin_input(*image);
   rank.image = image.release();
   return {};
 }

@@ -109,4 +109,7 @@ void run_rank_destructors(Image& image);
 /// Whether capture() has been called: there are, or will be, several images.
 bool captured();
 
+/// Gives a rank that is not the first an empty standard input: libc_stdin.cc.
+void begin_input(Image& image);
+
 }  // namespace clump::image

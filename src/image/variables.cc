@@ -17,11 +17,12 @@ Entry entry(int number) {
     case 1: return {&::optind, [](Variables& v) -> void* { return &v.optind; }};
     case 2: return {&::opterr, [](Variables& v) -> void* { return &v.opterr; }};
     case 3: return {&::optopt, [](Variables& v) -> void* { return &v.optopt; }};
+    case 4: return {&::stdin, [](Variables& v) -> void* { return &v.standard_input; }};
     default: return {&::environ, [](Variables& v) -> void* { return &v.environment; }};
   }
 }
 
-constexpr int kVariables = 5;
+constexpr int kVariables = 6;
 
 }  // namespace
 

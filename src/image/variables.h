@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 
 namespace clump::image {
 
@@ -14,6 +15,7 @@ struct Variables {
   int opterr = 1;
   int optopt = '?';
   char** environment = nullptr;
+  std::FILE* standard_input = nullptr;
 };
 
 /// The number of the variable at `address`, or -1.
