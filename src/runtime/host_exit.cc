@@ -62,6 +62,8 @@ void print(const pmi::FailureView& failure) {
 }
 
 [[noreturn]] void tell_and_exit(const pmi::FailureView& failure) {
+  static std::atomic<bool> telling{false};
+  if (telling.exchange(true)) sleep_forever();  // capture() came to its end just when its time was up
   if (host().started_by_mpiexec()) {
     const std::size_t bytes = pmi::encode(failure, failing_packet);
     (void)!::send(host().control, failing_packet, bytes, MSG_NOSIGNAL);
@@ -134,6 +136,7 @@ void end_job_here(pmi::FailureView failure, const void* context) {
   }
   limit_capture_time(failure);
   diag::capture(failing_stack, context);
+  ::ualarm(0, 0);
   failure.frames = failing_stack.view();
   tell_and_exit(failure);
 }
