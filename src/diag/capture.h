@@ -17,8 +17,8 @@ struct Stack {
   std::span<const pmi::FailureView::Frame> view() const { return {frames, count}; }
 };
 
-/// The calling thread's stack, innermost first. `context` is a signal handler's third argument: the stack then begins where the
-/// signal struck. Null: it begins at the caller.
+/// The calling thread's stack, innermost first. `context` is a signal handler's third argument: the stack
+/// then begins where the signal struck. Null: it begins at the caller.
 void capture(Stack& stack, const void* context);
 
 /// Loads what the unwinder needs, so that capture() finds it in place. Once, at start; allocates.

@@ -12,13 +12,19 @@ namespace clump::diag {
 namespace {
 
 std::string headline(const pmi::Failure& failure, int ranks) {
-  const std::string who = failure.rank >= 0 ? fmt::format("rank {} of {}", failure.rank, ranks) : "the job's process";
+  const std::string who =
+      failure.rank >= 0 ? fmt::format("rank {} of {}", failure.rank, ranks) : "the job's process";
   switch (failure.reason) {
-    case pmi::Reason::kExited: return fmt::format("{} ended with exit code {}", who, failure.code & 0xff);
-    case pmi::Reason::kAborted: return fmt::format("{} aborted the job with code {}", who, failure.code);
-    case pmi::Reason::kSignal: return fmt::format("{} was ended by {}", who, signal_name(failure.code));
-    case pmi::Reason::kException: return fmt::format("{} was ended by an uncaught exception", who);
-    case pmi::Reason::kCannotStart: return fmt::format("{} could not start", who);
+    case pmi::Reason::kExited:
+      return fmt::format("{} ended with exit code {}", who, failure.code & 0xff);
+    case pmi::Reason::kAborted:
+      return fmt::format("{} aborted the job with code {}", who, failure.code);
+    case pmi::Reason::kSignal:
+      return fmt::format("{} was ended by {}", who, signal_name(failure.code));
+    case pmi::Reason::kException:
+      return fmt::format("{} was ended by an uncaught exception", who);
+    case pmi::Reason::kCannotStart:
+      return fmt::format("{} could not start", who);
   }
   return who;
 }
@@ -28,12 +34,22 @@ bool is_file(const std::string& path, std::string_view name) {
   return std::string_view(path).substr(slash == std::string::npos ? 0 : slash + 1).starts_with(name);
 }
 
-bool is_clumps(const std::string& object) { return is_file(object, "libclump_host.so") || is_file(object, "libmpi_abi.so"); }
+bool is_clumps(const std::string& object) {
+  return is_file(object, "libclump_host.so") || is_file(object, "libmpi_abi.so");
+}
 
-/// What raises a signal or an exception on the way out of the user's code: true, but not where the mistake is.
+/// What raises a signal or an exception on the way out of the user's code: true, but not where the mistake
+/// is.
 bool is_messenger(const pmi::Frame& frame, const Place& place) {
-  static constexpr std::string_view kMessengers[] = {"raise",  "abort", "__pthread_kill_implementation", "pthread_kill",
-                                                     "gsignal", "__cxxabiv1::__terminate(void (*)())", "std::terminate()"};
+  static constexpr std::string_view kMessengers[] = {"raise",
+                                                     "abort",
+                                                     "__pthread_kill_implementation",
+                                                     "pthread_kill",
+                                                     "gsignal",
+                                                     "__cxxabiv1::__terminate(void (*)())",
+                                                     "std::terminate()",
+                                                     "__cxa_throw",
+                                                     "__cxa_rethrow"};
   if (!is_file(frame.object, "libc.so") && !is_file(frame.object, "libstdc++.so")) return false;
   for (const std::string_view name : kMessengers) {
     if (place.function == name) return true;
@@ -47,7 +63,8 @@ std::string line(int number, const pmi::Frame& frame, const Place& place) {
   if (place.line > 0) {
     where = fmt::format(" at {}:{}", place.file, place.line);
   } else if (!frame.object.empty()) {
-    where = fmt::format(" in {}{}", frame.object, place.function.empty() ? "" : fmt::format(" ({:#x})", frame.address));
+    where = fmt::format(" in {}{}", frame.object,
+                        place.function.empty() ? "" : fmt::format(" ({:#x})", frame.address));
   }
   return fmt::format("  #{:<3}{}{}\n", number, function, where);
 }
@@ -66,8 +83,9 @@ std::string stack(const pmi::Failure& failure) {
   for (std::size_t i = 0; i < count; ++i) {
     const pmi::Frame& frame = failure.frames[i];
     const Place place = symbolizer.place(frame);
-    if (inside && i + 1 < count && (is_messenger(frame, place) || (is_clumps(frame.object) && is_clumps(failure.frames[i + 1].object)) ||
-                                    is_file(frame.object, "libclump_host.so"))) {
+    if (inside && i + 1 < count &&
+        (is_messenger(frame, place) || (is_clumps(frame.object) && is_clumps(failure.frames[i + 1].object)) ||
+         is_file(frame.object, "libclump_host.so"))) {
       continue;
     }
     inside = false;

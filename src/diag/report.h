@@ -7,8 +7,8 @@
 
 namespace clump::diag {
 
-/// Who, why, and the stack, a frame a line, without the frames of Clump's own below MPI calls and above main().
-/// Reads the files of the frames. `ranks`: of the job.
+/// Who, why, and the stack, a frame a line, without the frames of Clump's own below MPI calls and above
+/// main(). Reads the files of the frames. `ranks`: of the job.
 std::string report(const pmi::Failure& failure, int ranks);
 
 /// "SIGSEGV (segmentation fault)".

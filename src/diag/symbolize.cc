@@ -56,7 +56,8 @@ Place Symbolizer::place(const pmi::Frame& frame) {
   const Object& object = open(frame.object);
   if (object.module == nullptr) return found;
   const GElf_Addr address = frame.address + object.bias;
-  if (const char* name = dwfl_module_addrname(object.module, address); name != nullptr) found.function = demangle(name);
+  if (const char* name = dwfl_module_addrname(object.module, address); name != nullptr)
+    found.function = demangle(name);
   if (Dwfl_Line* line = dwfl_module_getsrc(object.module, address); line != nullptr) {
     const char* file = dwfl_lineinfo(line, nullptr, &found.line, nullptr, nullptr, nullptr);
     if (file != nullptr) found.file = file;

@@ -1,4 +1,5 @@
-// From an address in a file to function and line, with libdw. In mpiexec only. Reads files; never asks the network.
+// From an address in a file to function and line, with libdw. In mpiexec only. Reads files; never asks the
+// network.
 #pragma once
 
 #include <map>

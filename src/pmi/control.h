@@ -1,4 +1,5 @@
-// What a host process tells mpiexec, over the socket pair that CLUMP_CONTROL_FD names (SOCK_SEQPACKET: one packet, one message).
+// What a host process tells mpiexec, over the socket pair that CLUMP_CONTROL_FD names (SOCK_SEQPACKET: one
+// packet, one message).
 #pragma once
 
 #include <cstddef>
@@ -10,26 +11,27 @@
 
 namespace clump::pmi {
 
-/// An address in a rank's code, told by file and offset, so that mpiexec can find function and line whatever copy it was in.
+/// An address in a rank's code, told by file and offset, so that mpiexec can find function and line whatever
+/// copy it was in.
 struct Frame {
-  std::string object;       ///< path of the program or library; empty if unknown
+  std::string object;         ///< path of the program or library; empty if unknown
   std::uint64_t address = 0;  ///< as in the file: run-time address minus load address (what addr2line takes)
 };
 
 enum class Reason : std::uint8_t {
-  kExited,        ///< left with exit code `code` before MPI_Finalize, or with a non-zero code
-  kAborted,       ///< MPI_Abort(code), or an error handler that ends the job
-  kSignal,        ///< took signal `code`
-  kException,     ///< an uncaught C++ exception; `text` says which
-  kCannotStart,   ///< the host process could not start its ranks; `text` says why
+  kExited,       ///< left with exit code `code` before MPI_Finalize, or with a non-zero code
+  kAborted,      ///< MPI_Abort(code), or an error handler that ends the job
+  kSignal,       ///< took signal `code`
+  kException,    ///< an uncaught C++ exception; `text` says which
+  kCannotStart,  ///< the host process could not start its ranks; `text` says why
 };
 
 /// The first failure of a host process. At most one is sent; the process ends right after it.
 struct Failure {
-  int rank = -1;          ///< -1: the host process itself
+  int rank = -1;  ///< -1: the host process itself
   Reason reason = Reason::kExited;
-  int code = 0;           ///< exit code or signal number
-  std::string text;       ///< one or more lines for the user; may be empty
+  int code = 0;               ///< exit code or signal number
+  std::string text;           ///< one or more lines for the user; may be empty
   std::vector<Frame> frames;  ///< innermost first; may be empty
 };
 
@@ -46,7 +48,8 @@ struct FailureView {
   std::span<const Frame> frames;
 };
 
-/// Writes `failure` into `buffer` and returns how many bytes it took; outer frames are left out until it fits. Async-signal-safe.
+/// Writes `failure` into `buffer` and returns how many bytes it took; outer frames are left out until it
+/// fits. Async-signal-safe.
 std::size_t encode(const FailureView& failure, std::span<char> buffer);
 std::string encode(const Failure& failure);
 bool decode(const std::string& bytes, Failure& failure);

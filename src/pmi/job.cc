@@ -41,7 +41,8 @@ std::string encode(const Job& job) {
 base::Status decode(const std::string& bytes, Job& job) {
   Reader in(bytes);
   if (const std::string magic = in.text(); magic != kMagic) {
-    return base::fail(MPI_ERR_ARG, "the job was described by another version of Clump: expected '{}'", kMagic);
+    return base::fail(MPI_ERR_ARG, "the job was described by another version of Clump: expected '{}'",
+                      kMagic);
   }
   Job read;
   read.tag_output = in.number<std::uint8_t>() != 0;
@@ -49,7 +50,8 @@ base::Status decode(const std::string& bytes, Job& job) {
   for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
     read.apps.push_back(read_app(in));
   }
-  if (!in.finished()) return base::fail(MPI_ERR_ARG, "the description of the job is damaged ({} bytes)", bytes.size());
+  if (!in.finished())
+    return base::fail(MPI_ERR_ARG, "the description of the job is damaged ({} bytes)", bytes.size());
   job = std::move(read);
   return {};
 }

@@ -1,8 +1,9 @@
-// The description of a job, as mpiexec hands it to a host process: what to run, how many ranks, with what options.
+// The description of a job, as mpiexec hands it to a host process: what to run, how many ranks, with what
+// options.
 //
-// mpiexec writes it into a memfd and names the descriptor in the environment variable CLUMP_JOB_FD; the host process reads it
-// before any of the program's code runs, closes it, and removes the variable. The control socket (failures, results) is named
-// by CLUMP_CONTROL_FD in the same way. See pmi/control.h.
+// mpiexec writes it into a memfd and names the descriptor in the environment variable CLUMP_JOB_FD; the host
+// process reads it before any of the program's code runs, closes it, and removes the variable. The control
+// socket (failures, results) is named by CLUMP_CONTROL_FD in the same way. See pmi/control.h.
 #pragma once
 
 #include <string>
@@ -22,9 +23,9 @@ struct App {
 };
 
 struct Job {
-  std::vector<App> apps;       ///< ranks are numbered through the apps in this order
-  bool tag_output = false;     ///< put "[rank] " in front of each line
-  bool spin = false;           ///< a core for each rank: waiting ranks may spin
+  std::vector<App> apps;    ///< ranks are numbered through the apps in this order
+  bool tag_output = false;  ///< put "[rank] " in front of each line
+  bool spin = false;        ///< a core for each rank: waiting ranks may spin
 
   int ranks() const {
     int sum = 0;
@@ -34,7 +35,8 @@ struct Job {
   /// The app of a rank: MPI_APPNUM.
   int app_of(int rank) const {
     int app = 0;
-    for (; rank >= apps[static_cast<std::size_t>(app)].ranks; ++app) rank -= apps[static_cast<std::size_t>(app)].ranks;
+    for (; rank >= apps[static_cast<std::size_t>(app)].ranks; ++app)
+      rank -= apps[static_cast<std::size_t>(app)].ranks;
     return app;
   }
 };

@@ -50,7 +50,8 @@ TEST(Job, RefusesEveryCutAndOtherVersions) {
 }
 
 TEST(Failure, ComesBackAsItWas) {
-  const Failure sent{7, Reason::kSignal, 11, "at address 0x0", {{"/bin/a", 0x1234}, {"", 0xffffffffffffffff}}};
+  const Failure sent{
+      7, Reason::kSignal, 11, "at address 0x0", {{"/bin/a", 0x1234}, {"", 0xffffffffffffffff}}};
   Failure read;
   ASSERT_TRUE(decode(encode(sent), read));
   EXPECT_EQ(read.rank, 7);

@@ -1,5 +1,5 @@
-// Byte strings that the two sides of pmi exchange: numbers in the machine's order (both sides run on one node), texts with their length.
-// Header-only; used by encode() and decode() of this folder only.
+// Byte strings that the two sides of pmi exchange: numbers in the machine's order (both sides run on one
+// node), texts with their length. Header-only; used by encode() and decode() of this folder only.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace clump::pmi {
 
-/// A place of fixed size for bytes, for writers that must not allocate (signal handlers). What does not fit is left out.
+/// A place of fixed size for bytes, for writers that must not allocate (signal handlers). What does not fit
+/// is left out.
 struct FixedBytes {
   char* data;
   std::size_t capacity;
@@ -53,7 +54,8 @@ class BasicWriter {
 
 using Writer = BasicWriter<std::string>;
 
-/// Reads what Writer wrote, in the same order. Once something did not fit, everything read is zero or empty and ok() is false.
+/// Reads what Writer wrote, in the same order. Once something did not fit, everything read is zero or empty
+/// and ok() is false.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : rest_(bytes) {}

@@ -1,4 +1,5 @@
-// What libclump_host.so offers to libmpi_abi.so: the job, and the ways in which a rank tells that it has begun, ended or failed.
+// What libclump_host.so offers to libmpi_abi.so: the job, and the ways in which a rank tells that it has
+// begun, ended or failed.
 #pragma once
 
 #include <string>
@@ -10,19 +11,20 @@
 
 namespace clump::runtime {
 
-/// The job of this process. Without mpiexec: one rank. Valid from before the program's first constructor until the process ends.
+/// The job of this process. Without mpiexec: one rank. Valid from before the program's first constructor
+/// until the process ends.
 CLUMP_HOST_API const pmi::Job& job();
 
-/// Non-null if this process must not call MPI: why, as a message for the user (for example: mpiexec started it as a plain process
-/// because it cannot be imaged, or it is a child of a rank).
+/// Non-null if this process must not call MPI: why, as a message for the user (for example: mpiexec started
+/// it as a plain process because it cannot be imaged, or it is a child of a rank).
 CLUMP_HOST_API const char* why_no_mpi();
 
 /// This rank has called MPI_Init / MPI_Finalize. Between the two, leaving is a failure of the job.
 CLUMP_HOST_API void rank_initialized(const fiber::Identity& rank);
 CLUMP_HOST_API void rank_finalized(const fiber::Identity& rank);
 
-/// Reports `failure` with the calling thread's stack and ends the job with exit code `failure.code`. The first caller wins;
-/// later ones never return either.
+/// Reports `failure` with the calling thread's stack and ends the job with exit code `failure.code`. The
+/// first caller wins; later ones never return either.
 [[noreturn]] CLUMP_HOST_API void fail_job(pmi::Failure failure);
 
 }  // namespace clump::runtime

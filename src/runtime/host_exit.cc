@@ -19,7 +19,8 @@ namespace clump::runtime {
 
 namespace {
 
-/// A rank that failed after it was done with MPI: so long may the others come to their own end, for they may have things to say.
+/// A rank that failed after it was done with MPI: so long may the others come to their own end, for they may
+/// have things to say.
 constexpr std::chrono::milliseconds kGrace{500};
 
 /// So long may the search for the stack take.
@@ -44,7 +45,8 @@ char failing_packet[60 << 10];
 
 /// True for the first caller only.
 bool first_to_fail() {
-  return !failing.exchange(true, std::memory_order_acq_rel);  // acq_rel: pairs with itself, one caller sees false
+  return !failing.exchange(true,
+                           std::memory_order_acq_rel);  // acq_rel: pairs with itself, one caller sees false
 }
 
 int exit_code_of(const pmi::FailureView& failure) {
@@ -56,8 +58,9 @@ int exit_code_of(const pmi::FailureView& failure) {
 /// Without mpiexec there is nobody to tell but the user.
 void print(const pmi::FailureView& failure) {
   char line[4096];
-  const int bytes = std::snprintf(line, sizeof line, "clump: rank %d of 1 ended the job%s%.*s\n", failure.rank,
-                                  failure.text.empty() ? "" : ": ", static_cast<int>(failure.text.size()), failure.text.data());
+  const int bytes = std::snprintf(line, sizeof line, "clump: rank %d of 1 ended the job%s%.*s\n",
+                                  failure.rank, failure.text.empty() ? "" : ": ",
+                                  static_cast<int>(failure.text.size()), failure.text.data());
   (void)!::write(STDERR_FILENO, line, std::min<std::size_t>(bytes, sizeof line - 1));
 }
 
@@ -67,7 +70,8 @@ void print(const pmi::FailureView& failure) {
   if (host().started_by_mpiexec()) {
     const std::size_t bytes = pmi::encode(failure, failing_packet);
     (void)!::send(host().control, failing_packet, bytes, MSG_NOSIGNAL);
-    image::output::flush_all();  // should it hang on a broken heap: mpiexec waits only so long once it has the packet
+    image::output::flush_all();  // should it hang on a broken heap: mpiexec waits only so long once it has
+                                 // the packet
   } else {
     print(failure);
   }
@@ -132,7 +136,8 @@ void end_job_here(pmi::FailureView failure, const void* context) {
   if (!first_to_fail()) sleep_forever();
   if (const std::uint64_t earlier = bad_exit.load(); earlier != 0) {
     // That rank only waits for the others: this failure may follow from its absence.
-    tell_and_exit({static_cast<int>(earlier >> 8) - 1, pmi::Reason::kExited, static_cast<int>(earlier & 0xff), {}, {}});
+    tell_and_exit(
+        {static_cast<int>(earlier >> 8) - 1, pmi::Reason::kExited, static_cast<int>(earlier & 0xff), {}, {}});
   }
   limit_capture_time(failure);
   diag::capture(failing_stack, context);
@@ -149,7 +154,8 @@ void rank_initialized(const fiber::Identity& rank) { host().rank(rank).phase = P
 void rank_finalized(const fiber::Identity& rank) { host().rank(rank).phase = Phase::kFinalized; }
 
 void on_rank_exit(fiber::Identity* rank, int code, image::ExitKind kind) {
-  if (rank == nullptr || ::getpid() != host().process) image::exit_process(code);  // a child that a rank has forked
+  if (rank == nullptr || ::getpid() != host().process)
+    image::exit_process(code);  // a child that a rank has forked
   const Phase before = host().rank(*rank).phase.exchange(Phase::kEnded);
   if (before == Phase::kEnded) sleep_forever();  // another thread of the same rank was first
   if (before == Phase::kInitialized) {

@@ -5,8 +5,8 @@
 
 namespace clump::runtime {
 
-/// Tells mpiexec of `failure` and ends the process. Only the first caller of this and of end_job_here() is heard;
-/// none returns. Async-signal-safe.
+/// Tells mpiexec of `failure` and ends the process. Only the first caller of this and of end_job_here() is
+/// heard; none returns. Async-signal-safe.
 [[noreturn]] void end_job(const pmi::FailureView& failure);
 
 /// The same, with the calling thread's stack. `context`: a signal handler's third argument, or null.

@@ -1,7 +1,8 @@
 // Fatal signals and uncaught exceptions: whose they are, and what to say of them.
 //
-// A program may install handlers of its own and keeps them. Where it puts the default action back (as libgfortran does before
-// it raises the signal again), it gets ours: its default action is the end of the process, and ours is that, with the rank named.
+// A program may install handlers of its own and keeps them. Where it puts the default action back (as
+// libgfortran does before it raises the signal again), it gets ours: its default action is the end of the
+// process, and ours is that, with the rank named.
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <sys/ucontext.h>
@@ -39,7 +40,8 @@ bool is_fatal(int number) {
 /// True on the thread that is inside the handler: a fault there must not go round in circles.
 thread_local bool handling = false;
 
-/// The address lies in, or just below, the guard of this rank's stack. Frames larger than the guard may jump over it.
+/// The address lies in, or just below, the guard of this rank's stack. Frames larger than the guard may jump
+/// over it.
 bool is_stack_overflow(const HostedRank& rank, const siginfo_t& info, const ucontext_t& context) {
   const auto address = reinterpret_cast<std::uintptr_t>(info.si_addr);
 #if defined(__x86_64__)
@@ -49,11 +51,12 @@ bool is_stack_overflow(const HostedRank& rank, const siginfo_t& info, const ucon
 #endif
   if (stack_pointer > rank.stack.top || stack_pointer + (1 << 20) < rank.stack.guard) return false;
   constexpr std::uintptr_t kSlack = 64 << 10;
-  return stack_pointer < rank.stack.bottom + kSlack && address < rank.stack.bottom + kSlack && address + kSlack > stack_pointer;
+  return stack_pointer < rank.stack.bottom + kSlack && address < rank.stack.bottom + kSlack &&
+         address + kSlack > stack_pointer;
 }
 
-std::size_t describe(char* text, std::size_t capacity, const HostedRank* rank, int number, const siginfo_t& info,
-                     const ucontext_t& context) {
+std::size_t describe(char* text, std::size_t capacity, const HostedRank* rank, int number,
+                     const siginfo_t& info, const ucontext_t& context) {
   int bytes = 0;
   const auto address = reinterpret_cast<std::uintptr_t>(info.si_addr);
   if (number != SIGSEGV && number != SIGBUS && number != SIGFPE && number != SIGILL) return 0;
@@ -83,8 +86,10 @@ void on_fatal_signal(int number, siginfo_t* info, void* context) {
   const fiber::Identity* identity = fiber::identity();
   const HostedRank* rank = identity != nullptr ? &host().rank(*identity) : nullptr;
   char text[200];
-  const std::size_t bytes = describe(text, sizeof text, rank, number, *info, *static_cast<const ucontext_t*>(context));
-  end_job_here({rank != nullptr ? identity->rank : -1, pmi::Reason::kSignal, number, {text, bytes}, {}}, context);
+  const std::size_t bytes =
+      describe(text, sizeof text, rank, number, *info, *static_cast<const ucontext_t*>(context));
+  end_job_here({rank != nullptr ? identity->rank : -1, pmi::Reason::kSignal, number, {text, bytes}, {}},
+               context);
 }
 
 struct sigaction our_action() {
@@ -100,8 +105,8 @@ Function of_program(const char* name) {
   return reinterpret_cast<Function>(::dlsym(RTLD_DEFAULT, name));
 }
 
-/// What std::current_exception() returns: a std::exception_ptr, which is one pointer with a destructor. Ours does nothing, so that
-/// the exception is not released by another runtime than the one that made it.
+/// What std::current_exception() returns: a std::exception_ptr, which is one pointer with a destructor. Ours
+/// does nothing, so that the exception is not released by another runtime than the one that made it.
 struct ExceptionPointer {
   void* object;
   ~ExceptionPointer() {}  // not trivial: it is returned as std::exception_ptr is
@@ -112,7 +117,8 @@ std::string describe_exception() {
   const auto current_type = of_program<std::type_info* (*)()>("__cxa_current_exception_type");
   const auto current = of_program<ExceptionPointer (*)()>("_ZSt17current_exceptionv");
   const std::type_info* type = current_type != nullptr ? current_type() : nullptr;
-  if (type == nullptr || current == nullptr) return "std::terminate() was called without an exception in flight";
+  if (type == nullptr || current == nullptr)
+    return "std::terminate() was called without an exception in flight";
   int status = 0;
   char* name = abi::__cxa_demangle(type->name(), nullptr, nullptr, &status);
   std::string text = status == 0 ? name : type->name();
@@ -160,13 +166,16 @@ void use_signal_stack(void* memory, std::size_t bytes) {
 
 }  // namespace clump::runtime
 
-extern "C" CLUMP_HOST_API int sigaction(int number, const struct sigaction* wanted, struct sigaction* before) noexcept {
+extern "C" CLUMP_HOST_API int sigaction(int number, const struct sigaction* wanted,
+                                        struct sigaction* before) noexcept {
   using namespace clump::runtime;
   if (!host().started_by_mpiexec() || !is_fatal(number)) return real_sigaction()(number, wanted, before);
   struct sigaction ours = our_action();
-  const bool standard = wanted != nullptr && (wanted->sa_flags & SA_SIGINFO) == 0 && wanted->sa_handler == SIG_DFL;
+  const bool standard =
+      wanted != nullptr && (wanted->sa_flags & SA_SIGINFO) == 0 && wanted->sa_handler == SIG_DFL;
   const int result = real_sigaction()(number, standard ? &ours : wanted, before);
-  if (result == 0 && before != nullptr && (before->sa_flags & SA_SIGINFO) != 0 && before->sa_sigaction == on_fatal_signal) {
+  if (result == 0 && before != nullptr && (before->sa_flags & SA_SIGINFO) != 0 &&
+      before->sa_sigaction == on_fatal_signal) {
     *before = {};
     before->sa_handler = SIG_DFL;
   }

@@ -22,6 +22,11 @@
 #include "runtime/host.h"
 #include "runtime/host_state.h"
 
+extern "C" {
+[[gnu::weak]] void __tsan_init();
+[[gnu::weak]] void __asan_init();
+}
+
 namespace clump::runtime {
 
 namespace {
@@ -59,12 +64,17 @@ const char* foreign_launcher(char** environment) {
   };
   static constexpr Sign kSigns[] = {
       {"OMPI_COMM_WORLD_SIZE",
-       "this program uses Clump's MPI library, but Open MPI's launcher started it: start it with Clump's mpiexec"},
-      {"PMI_SIZE", "this program uses Clump's MPI library, but MPICH's (or another PMI) launcher started it: start it with Clump's mpiexec"},
-      {"SLURM_STEP_NUM_TASKS", "this program uses Clump's MPI library, but srun started it: start it with Clump's mpiexec"},
+       "this program uses Clump's MPI library, but Open MPI's launcher started it: start it with Clump's "
+       "mpiexec"},
+      {"PMI_SIZE",
+       "this program uses Clump's MPI library, but MPICH's (or another PMI) launcher started it: start it "
+       "with Clump's mpiexec"},
+      {"SLURM_STEP_NUM_TASKS",
+       "this program uses Clump's MPI library, but srun started it: start it with Clump's mpiexec"},
   };
   for (const Sign& sign : kSigns) {
-    if (const char* size = value_of(environment, sign.size); size != nullptr && std::atoi(size) > 1) return sign.message;
+    if (const char* size = value_of(environment, sign.size); size != nullptr && std::atoi(size) > 1)
+      return sign.message;
   }
   return nullptr;
 }
@@ -79,7 +89,8 @@ std::string read_and_close(int descriptor) {
   return bytes;
 }
 
-/// Puts the environment of the first app where this process has its own, which has mpiexec's additions and so is at least as long.
+/// Puts the environment of the first app where this process has its own, which has mpiexec's additions and so
+/// is at least as long.
 void restore_environment(char** environment) {
   char** slot = environment;
   for (const std::string& entry : host().job.apps.front().environment) {
@@ -126,7 +137,8 @@ void begin_hosted(int job_descriptor, int argc, char** argv, char** environment)
   HostedRank& native = here.ranks[0];
   fiber::adopt_identity(&native.identity);
   image::output::set_tagging(here.job.tag_output);
-  const base::Status captured = image::capture(native.identity, argc, argv, environment);  // looks at LD_BIND_NOW
+  const base::Status captured =
+      image::capture(native.identity, argc, argv, environment);  // looks at LD_BIND_NOW
   restore_environment(environment);
   if (!captured.ok()) cannot_start(-1, base::message_of(captured.code()));
   restore_environment(environment);  // capture() looks at ld.so's settings
@@ -137,6 +149,9 @@ void begin_hosted(int job_descriptor, int argc, char** argv, char** environment)
 
 /// Runs before every other constructor of the process: this library is linked with -z initfirst.
 __attribute__((constructor)) void begin(int argc, char** argv, char** environment) {
+  // A sanitizer in the program has functions in the way of the C library's, which we are about to call.
+  if (__tsan_init != nullptr) __tsan_init();
+  if (__asan_init != nullptr) __asan_init();
   host().process = ::getpid();
   const int job_descriptor = descriptor_in(environment, "CLUMP_JOB_FD");
   if (job_descriptor < 0) {
@@ -182,7 +197,8 @@ void* run_rank(void* argument) {
   ::prctl(PR_SET_NAME, fmt::format("rank {}", rank.identity.rank).c_str());
   ::unshare(CLONE_FS);  // a working directory and umask of its own, as a process has
   if (!app.working_directory.empty() && ::chdir(app.working_directory.c_str()) != 0) {
-    cannot_start(rank.identity.rank, fmt::format("cannot enter {}: {}", app.working_directory, std::strerror(errno)));
+    cannot_start(rank.identity.rank,
+                 fmt::format("cannot enter {}: {}", app.working_directory, std::strerror(errno)));
   }
   const base::Status made = image::create(rank.identity, rank.program);
   if (!made.ok()) cannot_start(rank.identity.rank, base::message_of(made.code()));
@@ -193,7 +209,8 @@ void* run_rank(void* argument) {
   char** argv = make_arguments(app);
   image::run_constructors(rank.identity, argc, argv);
   const image::Main main = image::main_of(rank.identity, original_main);
-  if (main == nullptr) cannot_start(rank.identity.rank, fmt::format("main() of {} cannot be found", app.program));
+  if (main == nullptr)
+    cannot_start(rank.identity.rank, fmt::format("main() of {} cannot be found", app.program));
   run_main(rank, main, argc, argv);
 }
 
@@ -204,21 +221,24 @@ std::size_t stack_bytes() {
   return std::max<std::size_t>(limit.rlim_cur, 256 << 10) / page * page;
 }
 
-/// Our own mapping rather than pthread's: its bounds tell a stack overflow from other faults, and no huge page may back it,
-/// which would cost each rank 2 MiB for a few KiB in use.
+/// Our own mapping rather than pthread's: its bounds tell a stack overflow from other faults, and no huge
+/// page may back it, which would cost each rank 2 MiB for a few KiB in use.
 void make_stack(HostedRank& rank, std::size_t bytes) {
   const std::size_t all = kSignalStackBytes + kGuardBytes + bytes;
-  void* memory = ::mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  void* memory = ::mmap(nullptr, all, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (memory == MAP_FAILED) {
-    cannot_start(rank.identity.rank, fmt::format("no memory for a stack of {} KiB (ulimit -s, ulimit -v, vm.max_map_count): {}",
-                                                 bytes >> 10, std::strerror(errno)));
+    cannot_start(rank.identity.rank,
+                 fmt::format("no memory for a stack of {} KiB (ulimit -s, ulimit -v, vm.max_map_count): {}",
+                             bytes >> 10, std::strerror(errno)));
   }
   ::madvise(memory, all, MADV_NOHUGEPAGE);
   rank.stack.guard = reinterpret_cast<std::uintptr_t>(memory) + kSignalStackBytes;
   rank.stack.bottom = rank.stack.guard + kGuardBytes;
   rank.stack.top = rank.stack.bottom + bytes;
   if (::mprotect(reinterpret_cast<void*>(rank.stack.guard), kGuardBytes, PROT_NONE) != 0) {
-    cannot_start(rank.identity.rank, fmt::format("no more mappings (vm.max_map_count): {}", std::strerror(errno)));
+    cannot_start(rank.identity.rank,
+                 fmt::format("no more mappings (vm.max_map_count): {}", std::strerror(errno)));
   }
 }
 
@@ -232,9 +252,11 @@ void start_thread(HostedRank& rank, std::size_t bytes) {
   const int error = ::pthread_create(&thread, &attributes, run_rank, &rank);
   ::pthread_attr_destroy(&attributes);
   if (error != 0) {
-    cannot_start(rank.identity.rank,
-                 fmt::format("cannot start a thread (ulimit -u, pids.max of the control group, kernel.threads-max): {}",
-                             std::strerror(error)));
+    cannot_start(
+        rank.identity.rank,
+        fmt::format(
+            "cannot start a thread (ulimit -u, pids.max of the control group, kernel.threads-max): {}",
+            std::strerror(error)));
   }
 }
 
@@ -264,8 +286,9 @@ const char* why_no_mpi() { return host().why_no_mpi; }
 
 }  // namespace clump::runtime
 
-extern "C" CLUMP_HOST_API int __libc_start_main(clump::image::Main main, int argc, char** argv, void (*init)(), void (*fini)(),
-                                                void (*rtld_fini)(), void* stack_end) {
+extern "C" CLUMP_HOST_API int __libc_start_main(clump::image::Main main, int argc, char** argv,
+                                                void (*init)(), void (*fini)(), void (*rtld_fini)(),
+                                                void* stack_end) {
   using Start = int (*)(clump::image::Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
   const auto start = reinterpret_cast<Start>(::dlsym(RTLD_NEXT, "__libc_start_main"));
   clump::image::Main body = main;

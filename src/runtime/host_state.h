@@ -35,7 +35,8 @@ struct HostedRank {
   StackBounds stack;
 };
 
-/// The host process. Made once by the constructor of libclump_host.so; never destroyed, as ranks' threads outlive everything.
+/// The host process. Made once by the constructor of libclump_host.so; never destroyed, as ranks' threads
+/// outlive everything.
 struct Host {
   pmi::Job job;
   std::unique_ptr<HostedRank[]> ranks;

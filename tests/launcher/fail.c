@@ -1,5 +1,5 @@
-/* fail WAY RANK: rank RANK ends in the given way, while the others wait for a message that never comes ("wait"), or go on to
- * MPI_Finalize if WAY begins with '+'. */
+/* fail WAY RANK: rank RANK ends in the given way, while the others wait for a message that never comes
+ * ("wait"), or go on to MPI_Finalize if WAY begins with '+'. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>

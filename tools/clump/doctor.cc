@@ -32,16 +32,18 @@ class Findings {
 void check_libraries(Findings& findings) {
   for (const char* name : {"libclump_host.so", "libmpi_abi.so.1"}) {
     const std::string path = own_library(name);
-    path.empty() ? findings.bad(fmt::format("{} is not in ../lib beside this tool", name)) : findings.good(path);
+    path.empty() ? findings.bad(fmt::format("{} is not in ../lib beside this tool", name))
+                 : findings.good(path);
   }
 }
 
 /// A job of this size should start anywhere.
 void check_job_size(Findings& findings, int ranks) {
-  const std::vector<Limit> limits = exceeded({.tasks = ranks, .mappings = 10L * ranks, .descriptors = 2L * ranks + 16});
+  const std::vector<Limit> limits =
+      exceeded({.tasks = ranks, .mappings = 10L * ranks, .descriptors = 4L * ranks + 32});
   for (const Limit& limit : limits) {
-    findings.bad(fmt::format("{} ranks: {} is {}, at least {} needed; raise it with: {}", ranks, limit.name, limit.value, limit.needed,
-                             limit.how));
+    findings.bad(fmt::format("{} ranks: {} is {}, at least {} needed; raise it with: {}", ranks, limit.name,
+                             limit.value, limit.needed, limit.how));
   }
   if (limits.empty()) findings.good(fmt::format("the limits allow a job of {} ranks", ranks));
 }

@@ -37,7 +37,8 @@ int show_info(bool missing) {
   if (missing) return 0;
   fmt::print("Clump {}\n", CLUMP_VERSION);
   fmt::print("library: {}\n", own_library("libmpi_abi.so.1"));
-  fmt::print("functions of the MPI standard (C, with large counts): {} of {} have a body\n", with_body, std::size(kFunctions));
+  fmt::print("functions of the MPI standard (C, with large counts): {} of {} have a body\n", with_body,
+             std::size(kFunctions));
   for (const auto& [chapter, counts] : chapters) {
     fmt::print("  {:<24}{:>4} of {:>4}\n", chapter, counts.first, counts.second);
   }

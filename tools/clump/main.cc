@@ -22,7 +22,8 @@ int main(int argc, char** argv) {
   CLI::App* which = app.add_subcommand("which", "say which MPI library PROGRAM would load, and from where");
   which->add_option("PROGRAM", program, "a path, or a name in PATH")->required();
 
-  CLI::App* doctor = app.add_subcommand("doctor", "look for what would make a job fail or slow on this system");
+  CLI::App* doctor =
+      app.add_subcommand("doctor", "look for what would make a job fail or slow on this system");
   CLI::App* lab = app.add_subcommand("lab", "run the benchmarks of hybrid programming models");
   CLI11_PARSE(app, argc, argv);
 

@@ -29,7 +29,10 @@ int show_explanation(const std::string& program) {
     return 1;
   }
   if (housing == Housing::kThreads) {
-    fmt::print("{}: all ranks are threads of one process, each with a private image of the program and its libraries\n", path);
+    fmt::print(
+        "{}: all ranks are threads of one process, each with a private image of the program and its "
+        "libraries\n",
+        path);
     return 0;
   }
   const bool script = verdict.kind == image::FileKind::kScript;

@@ -16,32 +16,43 @@ bool contains_mpi(const std::string& path) {
 base::Status cannot_run(const std::string& typed, const image::Verdict& verdict) {
   using enum image::FileKind;
   switch (verdict.kind) {
-    case kMissing: return base::fail(MPI_ERR_ACCESS, "'{}' cannot be read", typed);
-    case kNotRegular: return base::fail(MPI_ERR_ACCESS, "'{}' is not a program but a directory or a device", typed);
-    case kNotExecutable: return base::fail(MPI_ERR_ACCESS, "'{0}' is not executable (chmod +x {0})", typed);
-    case kForeign: return base::fail(MPI_ERR_ACCESS, "'{}' is a program for another kind of machine", typed);
-    default: return base::fail(MPI_ERR_ACCESS, "'{}' is neither an ELF program nor a script that begins with '#!'", typed);
+    case kMissing:
+      return base::fail(MPI_ERR_ACCESS, "'{}' cannot be read", typed);
+    case kNotRegular:
+      return base::fail(MPI_ERR_ACCESS, "'{}' is not a program but a directory or a device", typed);
+    case kNotExecutable:
+      return base::fail(MPI_ERR_ACCESS, "'{0}' is not executable (chmod +x {0})", typed);
+    case kForeign:
+      return base::fail(MPI_ERR_ACCESS, "'{}' is a program for another kind of machine", typed);
+    default:
+      return base::fail(MPI_ERR_ACCESS, "'{}' is neither an ELF program nor a script that begins with '#!'",
+                        typed);
   }
 }
 
 }  // namespace
 
-base::Status judge(const std::string& typed, const std::string& path, const image::Verdict& verdict, Housing& housing) {
+base::Status judge(const std::string& typed, const std::string& path, const image::Verdict& verdict,
+                   Housing& housing) {
   if (!verdict.runnable()) return cannot_run(typed, verdict);
   if (!verdict.missing.empty()) {
-    return base::fail(MPI_ERR_ACCESS, "'{}' needs the library {}, which was not found (LD_LIBRARY_PATH, run path, /etc/ld.so.conf)",
-                      typed, verdict.missing.front());
+    return base::fail(
+        MPI_ERR_ACCESS,
+        "'{}' needs the library {}, which was not found (LD_LIBRARY_PATH, run path, /etc/ld.so.conf)", typed,
+        verdict.missing.front());
   }
   if (verdict.mpi == image::MpiKind::kOther) {
     return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                      "'{}' is linked to {} (named by {}), which is not the standard MPI ABI: build it with Clump's mpicc, or with "
+                      "'{}' is linked to {} (named by {}), which is not the standard MPI ABI: build it with "
+                      "Clump's mpicc, or with "
                       "any mpicc that links libmpi_abi.so.1",
                       typed, verdict.mpi_library, verdict.mpi_needed_by);
   }
   const bool hidden_mpi = verdict.kind == image::FileKind::kElf && !verdict.dynamic && contains_mpi(path);
   if (verdict.mpi == image::MpiKind::kStandardAbi || hidden_mpi) {
     if (!verdict.imageable()) {
-      return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "the ranks of '{}' cannot share a process: {}", typed, verdict.why_not);
+      return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "the ranks of '{}' cannot share a process: {}", typed,
+                        verdict.why_not);
     }
     housing = Housing::kThreads;
   } else {

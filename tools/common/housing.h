@@ -15,8 +15,9 @@ enum class Housing : std::uint8_t {
   kProcesses,  ///< programs without MPI: a process each
 };
 
-/// Decides for the program at `path`, which the user called `typed`. Fails with a message for the user if it cannot run at all, or
-/// if it is an MPI program whose ranks cannot share a process.
-base::Status judge(const std::string& typed, const std::string& path, const image::Verdict& verdict, Housing& housing);
+/// Decides for the program at `path`, which the user called `typed`. Fails with a message for the user if it
+/// cannot run at all, or if it is an MPI program whose ranks cannot share a process.
+base::Status judge(const std::string& typed, const std::string& path, const image::Verdict& verdict,
+                   Housing& housing);
 
 }  // namespace clump::tools

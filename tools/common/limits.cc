@@ -18,7 +18,8 @@ std::optional<long> read_number(const std::string& path) {
   return std::nullopt;  // missing, or "max"
 }
 
-/// The directories of this process's control groups that may limit the number of tasks, from its own up to the root.
+/// The directories of this process's control groups that may limit the number of tasks, from its own up to
+/// the root.
 std::vector<std::string> pids_groups() {
   std::vector<std::string> groups;
   std::ifstream file("/proc/self/cgroup");
@@ -31,7 +32,8 @@ std::vector<std::string> pids_groups() {
     if (controllers.empty()) root = "/sys/fs/cgroup";
     if (controllers == "pids") root = "/sys/fs/cgroup/pids";
     if (root.empty()) continue;
-    for (std::string path = line.substr(second + 1); !path.empty() && path != "/"; path = path.substr(0, path.rfind('/'))) {
+    for (std::string path = line.substr(second + 1); !path.empty() && path != "/";
+         path = path.substr(0, path.rfind('/'))) {
       groups.push_back(root + path);
     }
     groups.push_back(root);
@@ -67,12 +69,14 @@ void check_sysctl(const std::string& name, long needed, std::vector<Limit>& all)
     if (letter == '.') letter = '/';
   }
   const std::optional<long> value = read_number(path);
-  if (value && needed > *value) all.push_back({name, *value, needed, fmt::format("sysctl -w {}={}", name, needed * 2)});
+  if (value && needed > *value)
+    all.push_back({name, *value, needed, fmt::format("sysctl -w {}={}", name, needed * 2)});
 }
 
 void check_descriptors(const Needs& needs, std::vector<Limit>& all) {
   rlimit limit;
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= static_cast<rlim_t>(needs.descriptors)) return;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= static_cast<rlim_t>(needs.descriptors))
+    return;
   if (limit.rlim_max >= static_cast<rlim_t>(needs.descriptors)) {
     limit.rlim_cur = static_cast<rlim_t>(needs.descriptors);
     if (::setrlimit(RLIMIT_NOFILE, &limit) == 0) return;
@@ -99,7 +103,8 @@ base::Status check_limits(const Needs& needs, int ranks) {
   if (all.empty()) return {};
   std::string text = fmt::format("{} ranks are more than this system allows:", ranks);
   for (const Limit& limit : all) {
-    text += fmt::format("\n  {} is {}, at least {} needed; raise it with: {}", limit.name, limit.value, limit.needed, limit.how);
+    text += fmt::format("\n  {} is {}, at least {} needed; raise it with: {}", limit.name, limit.value,
+                        limit.needed, limit.how);
   }
   return base::fail_with_text(MPI_ERR_SPAWN, std::move(text));
 }

@@ -26,7 +26,8 @@ struct Limit {
 /// Every limit that `needs` exceeds. Reads /proc, /sys and the limits of this process.
 std::vector<Limit> exceeded(const Needs& needs);
 
-/// Fails with MPI_ERR_SPAWN and a text that names the first limit. Raises the soft limit of open files where that is enough.
+/// Fails with MPI_ERR_SPAWN and a text that names the first limit. Raises the soft limit of open files where
+/// that is enough.
 base::Status check_limits(const Needs& needs, int ranks);
 
 }  // namespace clump::tools

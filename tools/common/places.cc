@@ -39,7 +39,8 @@ std::string current_directory() {
 base::Status find_program(const std::string& typed, const std::string& directory, std::string& path) {
   if (typed.find('/') != std::string::npos) {
     path = absolute(typed, directory);
-    if (::access(path.c_str(), F_OK) != 0) return base::fail(MPI_ERR_NO_SUCH_FILE, "program '{}' was not found", typed);
+    if (::access(path.c_str(), F_OK) != 0)
+      return base::fail(MPI_ERR_NO_SUCH_FILE, "program '{}' was not found", typed);
     return {};
   }
   const char* value = std::getenv("PATH");
@@ -51,7 +52,8 @@ base::Status find_program(const std::string& typed, const std::string& directory
     from = to + 1;
   }
   if (is_file(directory + "/" + typed)) {
-    return base::fail(MPI_ERR_NO_SUCH_FILE, "program '{0}' was not found in PATH; did you mean ./{0}?", typed);
+    return base::fail(MPI_ERR_NO_SUCH_FILE, "program '{0}' was not found in PATH; did you mean ./{0}?",
+                      typed);
   }
   return base::fail(MPI_ERR_NO_SUCH_FILE, "program '{}' was not found in PATH", typed);
 }

@@ -7,7 +7,8 @@
 
 namespace clump::tools {
 
-/// Our library of that name, in ../lib beside the running tool: in the build tree as where it is installed. Empty if it is not there.
+/// Our library of that name, in ../lib beside the running tool: in the build tree as where it is installed.
+/// Empty if it is not there.
 std::string own_library(const std::string& name);
 
 /// `path` as seen from the absolute path `directory`.
@@ -18,8 +19,8 @@ std::string current_directory();
 
 bool is_file(const std::string& path);
 
-/// What a shell in `directory` would start for `typed`: a path if it has a slash, otherwise the first one in PATH.
-/// Fails with MPI_ERR_NO_SUCH_FILE.
+/// What a shell in `directory` would start for `typed`: a path if it has a slash, otherwise the first one in
+/// PATH. Fails with MPI_ERR_NO_SUCH_FILE.
 base::Status find_program(const std::string& typed, const std::string& directory, std::string& path);
 
 }  // namespace clump::tools

@@ -63,7 +63,8 @@ void kill_all_children() {
       std::string text((std::istreambuf_iterator<char>(stat)), {});
       int parent = 0;
       const std::size_t name_end = text.rfind(')');
-      if (name_end == std::string::npos || ::sscanf(text.c_str() + name_end + 1, " %*c %d", &parent) != 1) continue;
+      if (name_end == std::string::npos || ::sscanf(text.c_str() + name_end + 1, " %*c %d", &parent) != 1)
+        continue;
       if (parent == ::getpid()) found.push_back(std::atoi(entry.path().filename().c_str()));
     }
     return found;

@@ -2,9 +2,9 @@
 //
 //   mpiexec --- keeper --- host process (or N plain processes) --- whatever the ranks start
 //
-// The keeper is the reaper of all orphans below it. When mpiexec ends, by whatever means, the keeper's socket closes and it kills
-// all that is left. When the keeper is killed, its children get SIGKILL from the kernel (PR_SET_PDEATHSIG) and their orphans go to
-// mpiexec, which is a reaper too.
+// The keeper is the reaper of all orphans below it. When mpiexec ends, by whatever means, the keeper's socket
+// closes and it kills all that is left. When the keeper is killed, its children get SIGKILL from the kernel
+// (PR_SET_PDEATHSIG) and their orphans go to mpiexec, which is a reaper too.
 #pragma once
 
 #include <sys/types.h>

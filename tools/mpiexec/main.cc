@@ -30,7 +30,8 @@ int mpiexec(const std::vector<std::string>& words) {
   }
   Plan plan;
   int exit_code = kExitCannotRun;
-  if (const base::Status status = make_plan(command, plan, exit_code); !status.ok()) return fail(status, exit_code);
+  if (const base::Status status = make_plan(command, plan, exit_code); !status.ok())
+    return fail(status, exit_code);
   if (command.explain) fmt::print(stderr, "mpiexec: {}\n", plan.explanation);
   return run(command, plan);
 }

@@ -8,20 +8,22 @@ constexpr std::string_view kOneNode = "the job runs on this node only";
 constexpr std::string_view kPlacement = "ranks are placed by the system's scheduler";
 constexpr std::string_view kNoDaemons = "jobs start without daemons or remote shells";
 
+// One row per option, aligned by hand.
+// clang-format off
 const Option kOptions[] = {
     {{"n", "np", "c"}, Action::kRanks, 1, "N", "number of ranks (default 1)"},
     {{"wdir", "wd"}, Action::kDirectory, 1, "DIR", "run the program in DIR"},
     {{"gwdir"}, Action::kGlobalDirectory, 1, "DIR", "run all programs in DIR"},
-    {{"x"}, Action::kExport, 1, "NAME[=VALUE]", "set an environment variable, or pass it on (all are passed on anyway)"},
+    {{"x"}, Action::kExport, 1, "NAME[=VALUE]", "set a variable, or pass it on (all are passed on anyway)"},
     {{"env"}, Action::kEnv, 2, "NAME VALUE", "set an environment variable for this program"},
-    {{"envlist"}, Action::kEnvList, 1, "NAME,...", "pass on only these environment variables to this program"},
+    {{"envlist"}, Action::kEnvList, 1, "NAME,...", "pass on only these variables to this program"},
     {{"envnone"}, Action::kEnvNone, 0, "", "pass on no environment variables to this program"},
     {{"envall"}, Action::kEnvAll, 0, "", "pass on all environment variables to this program (default)"},
     {{"genv"}, Action::kGlobalEnv, 2, "NAME VALUE", "set an environment variable for all programs"},
     {{"genvlist"}, Action::kGlobalEnvList, 1, "NAME,...", "pass on only these environment variables"},
     {{"genvnone"}, Action::kGlobalEnvNone, 0, "", "pass on no environment variables"},
     {{"genvall"}, Action::kGlobalEnvAll, 0, "", "pass on all environment variables (default)"},
-    {{"tag-output", "prepend-rank", "l"}, Action::kTagOutput, 0, "", "put \"[rank] \" in front of each line of output"},
+    {{"tag-output", "prepend-rank", "l"}, Action::kTagOutput, 0, "", "put \"[rank] \" in front of each line"},
     {{"timeout"}, Action::kTimeout, 1, "SECONDS", "end the job after so many seconds, with exit code 124"},
     {{"explain", "verbose", "v"}, Action::kExplain, 0, "", "say in one line how the ranks run, and why"},
     {{"quiet", "q"}, Action::kQuiet, 0, "", "do not name ignored options"},
@@ -33,31 +35,36 @@ const Option kOptions[] = {
     {{"use-hwthread-cpus"}, Action::kAlready},
     {{"enable-recovery"}, Action::kRefused, 0, "", "a failing rank always ends the job"},
     {{"disable-auto-cleanup"}, Action::kRefused, 0, "", "a failing rank always ends the job"},
-    {{"configfile", "app"}, Action::kRefused, 1, "", "write the parts on the command line, with ':' between them"},
+    {{"configfile", "app"}, Action::kRefused, 1, "",
+     "write the parts on the command line, with ':' between them"},
     {{"outfile-pattern", "errfile-pattern", "output-filename", "output"}, Action::kRefused, 1, "",
      "output goes to mpiexec's own stdout and stderr; use --tag-output to tell the ranks apart"},
     {{"stdin"}, Action::kIgnored, 1, "", "standard input goes to rank 0"},
 
-    {{"host", "hosts", "H", "hostfile", "machinefile", "default-hostfile", "f", "machine"}, Action::kIgnored, 1, "", kOneNode},
-    {{"ppn", "perhost", "npernode", "N", "map-by", "rank-by", "bind-to", "cpu-set", "cpu-list", "binding", "npersocket",
-      "cpus-per-proc", "cpus-per-rank", "rankfile", "membind", "ranks-per-proc"},
+    {{"host", "hosts", "H", "hostfile", "machinefile", "default-hostfile", "f", "machine"},
+     Action::kIgnored, 1, "", kOneNode},
+    {{"ppn", "perhost", "npernode", "N", "map-by", "rank-by", "bind-to", "cpu-set", "cpu-list", "binding",
+      "npersocket", "cpus-per-proc", "cpus-per-rank", "rankfile", "membind", "ranks-per-proc"},
      Action::kIgnored, 1, "", kPlacement},
-    {{"bycore", "bynode", "byslot", "bysocket", "bind-to-core", "bind-to-socket", "bind-to-none", "nolocal", "pernode",
-      "nooversubscribe", "report-bindings", "display-map", "display-allocation", "nompi"},
+    {{"bycore", "bynode", "byslot", "bysocket", "bind-to-core", "bind-to-socket", "bind-to-none", "nolocal",
+      "pernode", "nooversubscribe", "report-bindings", "display-map", "display-allocation", "nompi"},
      Action::kIgnored, 0, "", kPlacement},
     {{"display"}, Action::kIgnored, 1, "", kPlacement},
     {{"usize", "topolib"}, Action::kIgnored, 1, "", "has no meaning here"},
     {{"mca", "gmca", "pmixmca", "prtemca", "omca"}, Action::kIgnored, 2, "", "a setting of Open MPI's"},
     {{"am", "tune", "pmix"}, Action::kIgnored, 1, "", "a setting of Open MPI's"},
-    {{"launcher", "launcher-exec", "bootstrap", "bootstrap-exec", "rmk", "iface", "demux", "order-nodes", "hydra-bin-path", "prefix",
-      "pmi-port", "localhost", "nameserver", "ckpoint-interval", "ckpoint-prefix", "ckpointlib"},
+    {{"launcher", "launcher-exec", "bootstrap", "bootstrap-exec", "rmk", "iface", "demux", "order-nodes",
+      "hydra-bin-path", "prefix", "pmi-port", "localhost", "nameserver", "ckpoint-interval", "ckpoint-prefix",
+      "ckpointlib"},
      Action::kIgnored, 1, "", kNoDaemons},
-    {{"enable-x", "disable-x", "disable-hostname-propagation", "noprefix", "no-local", "leave-session-attached", "debug-daemons"},
+    {{"enable-x", "disable-x", "disable-hostname-propagation", "noprefix", "no-local",
+      "leave-session-attached", "debug-daemons"},
      Action::kIgnored, 0, "", kNoDaemons},
-    {{"gdb", "debug", "tv"}, Action::kRefused, 0, "", "all ranks are in one process: start a debugger with 'gdb --args mpiexec ...' and "
-     "'set follow-fork-mode child'"},
+    {{"gdb", "debug", "tv"}, Action::kRefused, 0, "",
+     "all ranks are in one process: use 'gdb --args mpiexec ...' with 'set follow-fork-mode child'"},
     {{"print-rank-map", "print-all-exitcodes"}, Action::kIgnored, 0, "", "has no meaning here"},
 };
+// clang-format on
 
 }  // namespace
 

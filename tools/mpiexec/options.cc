@@ -45,9 +45,12 @@ class Parser {
   base::Status end_part() {
     if (!part().words.empty()) return {};
     if (command_.parts.size() == 1 && at_ >= words_.size()) {
-      return base::fail(MPI_ERR_ARG, "no program given; usage: mpiexec -n N program [arguments] (mpiexec --help shows the options)");
+      return base::fail(
+          MPI_ERR_ARG,
+          "no program given; usage: mpiexec -n N program [arguments] (mpiexec --help shows the options)");
     }
-    return base::fail(MPI_ERR_ARG, "part {} of the command line (between ':') names no program", command_.parts.size());
+    return base::fail(MPI_ERR_ARG, "part {} of the command line (between ':') names no program",
+                      command_.parts.size());
   }
 
   base::Status option() {
@@ -63,12 +66,14 @@ class Parser {
       values.emplace_back(name.substr(equals + 1));
       name = name.substr(0, equals);
       row = find(name);
-      if (row != nullptr && row->values != 1) return base::fail(MPI_ERR_ARG, "option {} takes no value after '='", word);
+      if (row != nullptr && row->values != 1)
+        return base::fail(MPI_ERR_ARG, "option {} takes no value after '='", word);
     }
     if (row == nullptr) return unknown(word, name);
     while (static_cast<int>(values.size()) < row->values) {
       if (at_ >= words_.size()) {
-        return base::fail(MPI_ERR_ARG, "option {} needs {}", word, row->values == 1 ? "a value" : "two values");
+        return base::fail(MPI_ERR_ARG, "option {} needs {}", word,
+                          row->values == 1 ? "a value" : "two values");
       }
       values.push_back(words_[at_++]);
     }
@@ -106,7 +111,8 @@ class Parser {
         }
       }
     }
-    if (nearest.empty()) return base::fail(MPI_ERR_ARG, "unknown option {} (mpiexec --help shows the options)", word);
+    if (nearest.empty())
+      return base::fail(MPI_ERR_ARG, "unknown option {} (mpiexec --help shows the options)", word);
     return base::fail(MPI_ERR_ARG, "unknown option {}; did you mean --{}?", word, nearest);
   }
 
@@ -132,7 +138,8 @@ class Parser {
     return names;
   }
 
-  static void inherit(Environment& environment, Environment::Inherit how, std::vector<std::string> listed = {}) {
+  static void inherit(Environment& environment, Environment::Inherit how,
+                      std::vector<std::string> listed = {}) {
     environment.inherit = how;
     environment.chosen = true;
     environment.listed.insert(environment.listed.end(), listed.begin(), listed.end());
@@ -153,9 +160,11 @@ class Parser {
     return {};
   }
 
-  base::Status set_variable(Environment& environment, std::string_view word, const std::vector<std::string>& values) {
+  base::Status set_variable(Environment& environment, std::string_view word,
+                            const std::vector<std::string>& values) {
     if (values[0].empty() || values[0].find('=') != std::string::npos) {
-      return base::fail(MPI_ERR_ARG, "{} '{}': not a name for a variable (write {} NAME VALUE)", word, values[0], word);
+      return base::fail(MPI_ERR_ARG, "{} '{}': not a name for a variable (write {} NAME VALUE)", word,
+                        values[0], word);
     }
     environment.set.emplace_back(values[0], values[1]);
     return {};
@@ -183,27 +192,62 @@ class Parser {
     Environment& local = part().environment;
     Environment& global = command_.environment;
     switch (row.action) {
-      case kRanks: return number(word, values[0], part().ranks);
-      case kTimeout: return number(word, values[0], command_.timeout_seconds);
-      case kDirectory: part().working_directory = values[0]; break;
-      case kGlobalDirectory: command_.working_directory = values[0]; break;
-      case kExport: return export_variable(values[0]);
-      case kEnv: return set_variable(local, word, values);
-      case kGlobalEnv: return set_variable(global, word, values);
-      case kEnvList: inherit(local, kListed, split(values[0])); break;
-      case kGlobalEnvList: inherit(global, kListed, split(values[0])); break;
-      case kEnvNone: inherit(local, kNone); break;
-      case kGlobalEnvNone: inherit(global, kNone); break;
-      case kEnvAll: inherit(local, kAll); break;
-      case kGlobalEnvAll: inherit(global, kAll); break;
-      case kTagOutput: command_.tag_output = true; break;
-      case kExplain: command_.explain = true; break;
-      case kQuiet: command_.quiet = true; break;
-      case kHelp: command_.help = true; break;
-      case kVersion: command_.version = true; break;
-      case kAlready: break;
-      case kIgnored: ignore(spelled(word, values), row.text); break;
-      case kRefused: return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "option {} is not supported: {}", word, row.text);
+      case kRanks:
+        return number(word, values[0], part().ranks);
+      case kTimeout:
+        return number(word, values[0], command_.timeout_seconds);
+      case kDirectory:
+        part().working_directory = values[0];
+        break;
+      case kGlobalDirectory:
+        command_.working_directory = values[0];
+        break;
+      case kExport:
+        return export_variable(values[0]);
+      case kEnv:
+        return set_variable(local, word, values);
+      case kGlobalEnv:
+        return set_variable(global, word, values);
+      case kEnvList:
+        inherit(local, kListed, split(values[0]));
+        break;
+      case kGlobalEnvList:
+        inherit(global, kListed, split(values[0]));
+        break;
+      case kEnvNone:
+        inherit(local, kNone);
+        break;
+      case kGlobalEnvNone:
+        inherit(global, kNone);
+        break;
+      case kEnvAll:
+        inherit(local, kAll);
+        break;
+      case kGlobalEnvAll:
+        inherit(global, kAll);
+        break;
+      case kTagOutput:
+        command_.tag_output = true;
+        break;
+      case kExplain:
+        command_.explain = true;
+        break;
+      case kQuiet:
+        command_.quiet = true;
+        break;
+      case kHelp:
+        command_.help = true;
+        break;
+      case kVersion:
+        command_.version = true;
+        break;
+      case kAlready:
+        break;
+      case kIgnored:
+        ignore(spelled(word, values), row.text);
+        break;
+      case kRefused:
+        return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "option {} is not supported: {}", word, row.text);
     }
     return {};
   }
@@ -216,7 +260,9 @@ class Parser {
 
 }  // namespace
 
-base::Status parse(const std::vector<std::string>& words, Command& command) { return Parser(words, command).run(); }
+base::Status parse(const std::vector<std::string>& words, Command& command) {
+  return Parser(words, command).run();
+}
 
 std::string help_text() {
   std::string text =
@@ -233,7 +279,8 @@ std::string help_text() {
       accepted += (accepted.empty() ? "" : ", ") + names;
     } else if (row.action != Action::kRefused) {
       if (!row.metavar.empty()) names += fmt::format(" {}", row.metavar);
-      text += names.size() < 28 ? fmt::format("  {:<28}{}\n", names, row.text) : fmt::format("  {}\n  {:<28}{}\n", names, "", row.text);
+      text += names.size() < 28 ? fmt::format("  {:<28}{}\n", names, row.text)
+                                : fmt::format("  {}\n  {:<28}{}\n", names, "", row.text);
     }
   }
   text += "\nOptions of other launchers that are accepted and change nothing:\n";

@@ -1,8 +1,10 @@
-// The command line of mpiexec: what MPICH's and Open MPI's users are used to type (MPI-5.0 section 11.5 has the portable part).
+// The command line of mpiexec: what MPICH's and Open MPI's users are used to type (MPI-5.0 section 11.5 has
+// the portable part).
 //
 //   mpiexec [options] program [arguments] [: [options] program [arguments]]...
 //
-// Every option may be written with one dash or two, and its value after a space or '='. Options of a part end at its program.
+// Every option may be written with one dash or two, and its value after a space or '='. Options of a part end
+// at its program.
 #pragma once
 
 #include <span>
@@ -48,9 +50,24 @@ struct Command {
 
 /// What an option does; the table in option_table.cc gives each one a row.
 enum class Action {
-  kRanks, kDirectory, kGlobalDirectory, kEnv, kEnvList, kEnvNone, kEnvAll,
-  kGlobalEnv, kGlobalEnvList, kGlobalEnvNone, kGlobalEnvAll, kExport,
-  kTagOutput, kExplain, kQuiet, kTimeout, kHelp, kVersion,
+  kRanks,
+  kDirectory,
+  kGlobalDirectory,
+  kEnv,
+  kEnvList,
+  kEnvNone,
+  kEnvAll,
+  kGlobalEnv,
+  kGlobalEnvList,
+  kGlobalEnvNone,
+  kGlobalEnvAll,
+  kExport,
+  kTagOutput,
+  kExplain,
+  kQuiet,
+  kTimeout,
+  kHelp,
+  kVersion,
   kAlready,  ///< asks for what happens anyway: accepted without a word
   kIgnored,  ///< accepted and named once on stderr
   kRefused,  ///< known, but the job would not do what the user wants: an error that says so
@@ -59,7 +76,7 @@ enum class Action {
 struct Option {
   std::vector<std::string_view> names;  ///< without dashes
   Action action;
-  int values = 0;               ///< how many words follow
+  int values = 0;                 ///< how many words follow
   std::string_view metavar = {};  ///< how --help shows them
   std::string_view text = {};     ///< --help's line, or what to know when it is ignored or refused
 };

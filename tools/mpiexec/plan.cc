@@ -16,7 +16,8 @@ namespace clump::mpiexec {
 namespace {
 
 bool inherited(const Environment& rules, const std::string& name) {
-  if (name.starts_with("CLUMP_") && (name == "CLUMP_NO_MPI" || name.ends_with("_FD"))) return false;  // an outer job's
+  if (name.starts_with("CLUMP_") && (name == "CLUMP_NO_MPI" || name.ends_with("_FD")))
+    return false;  // an outer job's
   if (rules.inherit == Environment::Inherit::kListed) {
     return std::find(rules.listed.begin(), rules.listed.end(), name) != rules.listed.end();
   }
@@ -54,7 +55,8 @@ std::string explain(const Plan& plan, const Command& command) {
                        ranks == 1 ? "rank as a thread" : "ranks as threads", typed,
                        plan.job.spin ? "spin briefly (a core for each)" : "sleep (more ranks than cores)");
   }
-  return fmt::format("{} separate {}: '{}' is not linked to an MPI library", ranks, ranks == 1 ? "process" : "processes", typed);
+  return fmt::format("{} separate {}: '{}' is not linked to an MPI library", ranks,
+                     ranks == 1 ? "process" : "processes", typed);
 }
 
 bool core_for_each(int ranks) {
@@ -73,7 +75,8 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
     app.ranks = part.ranks;
     app.arguments = part.words;
     app.environment = environment_of(part, command);
-    const std::string& directory = part.working_directory.empty() ? command.working_directory : part.working_directory;
+    const std::string& directory =
+        part.working_directory.empty() ? command.working_directory : part.working_directory;
     if (!directory.empty()) {
       app.working_directory = tools::absolute(directory, start);
       if (struct stat info; ::stat(app.working_directory.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
@@ -90,13 +93,15 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
     tools::Housing housing;
     CLUMP_TRY(tools::judge(typed, app.program, verdict, housing));
     if (!plan.job.apps.empty() && housing != plan.housing) {
-      return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "'{}' and '{}' cannot be one job: one of them is an MPI program, the other is not",
+      return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                        "'{}' and '{}' cannot be one job: one of them is an MPI program, the other is not",
                         command.parts.front().words.front(), typed);
     }
     plan.housing = housing;
     plan.private_objects = std::max(plan.private_objects, 1 + static_cast<int>(verdict.libraries.size()));
     for (const std::string& runtime : verdict.sanitizers) {
-      if (std::find(plan.preload.begin(), plan.preload.end(), runtime) == plan.preload.end()) plan.preload.push_back(runtime);
+      if (std::find(plan.preload.begin(), plan.preload.end(), runtime) == plan.preload.end())
+        plan.preload.push_back(runtime);
     }
     plan.job.apps.push_back(std::move(app));
   }

@@ -22,7 +22,8 @@ struct Plan {
   tools::Housing housing = tools::Housing::kThreads;
   std::string explanation;           ///< the line of --explain
   std::vector<std::string> preload;  ///< sanitizer runtimes that must come before ours
-  int private_objects = 0;           ///< the program and its private libraries, of the part that has most (an upper estimate)
+  int private_objects =
+      0;  ///< the program and its private libraries, of the part that has most (an upper estimate)
 };
 
 /// Reads files, starts nothing. On failure `exit_code` is what mpiexec shall return.

@@ -32,7 +32,9 @@ using Clock = std::chrono::steady_clock;
 constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 constexpr std::chrono::milliseconds kGrace{500};  ///< for the others, when a plain process has failed
 
-void say(const std::string& text) { fmt::print(stderr, "mpiexec: {}{}", text, text.ends_with('\n') ? "" : "\n"); }
+void say(const std::string& text) {
+  fmt::print(stderr, "mpiexec: {}{}", text, text.ends_with('\n') ? "" : "\n");
+}
 
 void set(std::vector<std::string>& environment, const std::string& name, const std::string& value) {
   std::erase_if(environment, [&](const std::string& entry) { return entry.starts_with(name + "="); });
@@ -95,7 +97,8 @@ class Run {
     for (const std::string& runtime : plan_.preload) preload += runtime + ":";
     for (const char* name : {"libclump_host.so", "libmpi_abi.so.1"}) {
       const std::string path = tools::own_library(name);
-      if (path.empty()) return base::fail(MPI_ERR_OTHER, "{} is missing: it belongs into ../lib beside mpiexec", name);
+      if (path.empty())
+        return base::fail(MPI_ERR_OTHER, "{} is missing: it belongs into ../lib beside mpiexec", name);
       preload += path + ":";
     }
     preload += get(host.environment, "LD_PRELOAD");
@@ -121,10 +124,12 @@ class Run {
       if (rank > 0) process.in = nothing;
       for (int target : {STDOUT_FILENO, STDERR_FILENO}) {
         int pipe[2];
-        if (::pipe2(pipe, O_CLOEXEC) != 0) return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", std::strerror(errno));
+        if (::pipe2(pipe, O_CLOEXEC) != 0)
+          return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", std::strerror(errno));
         ::fcntl(pipe[0], F_SETFL, O_NONBLOCK);
         (target == STDOUT_FILENO ? process.out : process.err) = pipe[1];
-        streams_.push_back({pipe[0], LineForwarder(target, command_.tag_output ? fmt::format("[{}] ", rank) : "")});
+        streams_.push_back(
+            {pipe[0], LineForwarder(target, command_.tag_output ? fmt::format("[{}] ", rank) : "")});
       }
       processes.push_back(std::move(process));
     }
@@ -139,9 +144,11 @@ class Run {
   }
 
   std::string no_mpi(const pmi::App& app) const {
-    return fmt::format("mpiexec started {} separate processes of {}, because that file is not linked to an MPI library; each of them "
-                       "would be rank 0 of 1. Start the MPI program itself with mpiexec",
-                       plan_.job.ranks(), app.program);
+    return fmt::format(
+        "mpiexec started {} separate processes of {}, because that file is not linked to an MPI library; "
+        "each of them "
+        "would be rank 0 of 1. Start the MPI program itself with mpiexec",
+        plan_.job.ranks(), app.program);
   }
 
   /// Waits for something to happen and deals with it.
@@ -262,8 +269,10 @@ class Run {
     plain.rank = plan_.housing == tools::Housing::kThreads ? -1 : event.index;
     plain.reason = WIFSIGNALED(status) ? pmi::Reason::kSignal : pmi::Reason::kExited;
     plain.code = WIFSIGNALED(status) ? WTERMSIG(status) : code;
-    if (WIFSIGNALED(status) && plain.code == SIGKILL) plain.text = "killed from outside; out of memory is the usual cause";
-    if (plain.reason != pmi::Reason::kSignal || plain.code != SIGPIPE) failure_ = std::move(plain);  // `mpiexec ... | head`
+    if (WIFSIGNALED(status) && plain.code == SIGKILL)
+      plain.text = "killed from outside; out of memory is the usual cause";
+    if (plain.reason != pmi::Reason::kSignal || plain.code != SIGPIPE)
+      failure_ = std::move(plain);  // `mpiexec ... | head`
     limit_grace();
   }
 
