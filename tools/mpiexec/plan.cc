@@ -33,8 +33,9 @@ std::vector<std::string> environment_of(const Part& part, const Command& command
   }
   for (const auto* sets : {&command.environment.set, &part.environment.set}) {
     for (const auto& [name, value] : *sets) {
-      std::erase_if(all, [&](const std::string& entry) { return entry.starts_with(name + "="); });
-      all.push_back(name + "=" + value);
+      const std::string start = name + "=";
+      std::erase_if(all, [&](const std::string& entry) { return entry.starts_with(start); });
+      all.push_back(start + value);
     }
   }
   return all;
