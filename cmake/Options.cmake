@@ -9,7 +9,8 @@ target_include_directories(clump_options SYSTEM INTERFACE
 target_compile_definitions(clump_options INTERFACE _GNU_SOURCE CLUMP_VERSION="${PROJECT_VERSION}")
 
 if(CLUMP_SANITIZE)
-  target_compile_options(clump_options INTERFACE -fsanitize=${CLUMP_SANITIZE} -g)
+  target_compile_options(clump_options INTERFACE
+    $<$<NOT:$<BOOL:$<TARGET_PROPERTY:CLUMP_NOT_SANITIZED>>>:-fsanitize=${CLUMP_SANITIZE}> -g)
   target_link_options(clump_options INTERFACE -fsanitize=${CLUMP_SANITIZE})
   target_compile_definitions(clump_options INTERFACE CLUMP_SANITIZE=1)
 endif()
@@ -20,3 +21,9 @@ add_library(clump_self_contained INTERFACE)
 if(NOT CLUMP_SANITIZE)
   target_link_options(clump_self_contained INTERFACE -static-libstdc++ -Wl,--exclude-libs,ALL)
 endif()
+
+# clump_not_sanitized(target): for the code of libclump_host.so. It stands in for functions of the C library, so the sanitizers' own
+# start-up calls it before it may call them. What it does is still seen through the functions that they intercept.
+function(clump_not_sanitized target)
+  set_target_properties(${target} PROPERTIES CLUMP_NOT_SANITIZED ON)
+endfunction()

@@ -1,4 +1,5 @@
-// Intrusive reference counting for the objects behind MPI handles: the handle, and everything that still uses the object, hold a Ref.
+// Intrusive reference counting for the objects behind MPI handles: the handle, and everything that still uses
+// the object, hold a Ref.
 #pragma once
 
 #include <atomic>
@@ -44,7 +45,8 @@ class Ref {
   T* operator->() const { return object_; }
   explicit operator bool() const { return object_ != nullptr; }
 
-  /// Hands the reference to the caller, for places that keep raw pointers (handle tables). adopt() takes it back.
+  /// Hands the reference to the caller, for places that keep raw pointers (handle tables). adopt() takes it
+  /// back.
   T* release_to_owner() { return std::exchange(object_, nullptr); }
   static Ref adopt(T* object) {
     Ref ref;
@@ -58,7 +60,8 @@ class Ref {
   }
   void release() {
     // acq_rel: the last one sees all that others did to the object before they dropped their references.
-    if (object_ != nullptr && object_->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete object_;
+    if (object_ != nullptr && object_->references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      delete object_;
   }
   T* object_ = nullptr;
 };

@@ -8,8 +8,9 @@ namespace clump::base {
 
 namespace {
 
-// The ring of failure texts. A code carries the low 16 bits of its text's number in the bits above the class; the text is still
-// there if the slot holds that number. Number 0 marks a bare class, so it is never given out.
+// The ring of failure texts. A code carries the low 16 bits of its text's number in the bits above the class;
+// the text is still there if the slot holds that number. Number 0 marks a bare class, so it is never given
+// out.
 constexpr int kSlots = 1024;
 constexpr std::uint32_t kNumberMask = 0xffff;
 static_assert((kNumberMask + 1) % kSlots == 0);
@@ -113,7 +114,8 @@ Status fail_with_text(int error_class, std::string text) {
   if (number == 0) number = 1;
   r.last_number = number;
   r.slots[number % kSlots] = {number, std::move(text)};
-  return Status::from_code(static_cast<int>(number << Status::kClassBits) | (error_class & Status::kClassMask));
+  return Status::from_code(static_cast<int>(number << Status::kClassBits) |
+                           (error_class & Status::kClassMask));
 }
 
 std::string message_of(int code) {
@@ -126,11 +128,13 @@ std::string message_of(int code) {
 }
 
 const char* name_of_class(int error_class) {
-  return error_class >= 0 && error_class < static_cast<int>(kClasses.size()) ? kClasses[error_class].name : nullptr;
+  return error_class >= 0 && error_class < static_cast<int>(kClasses.size()) ? kClasses[error_class].name
+                                                                             : nullptr;
 }
 
 const char* meaning_of_class(int error_class) {
-  return error_class >= 0 && error_class < static_cast<int>(kClasses.size()) ? kClasses[error_class].meaning : nullptr;
+  return error_class >= 0 && error_class < static_cast<int>(kClasses.size()) ? kClasses[error_class].meaning
+                                                                             : nullptr;
 }
 
 }  // namespace clump::base

@@ -1,11 +1,12 @@
 // Status: the result of everything inside Clump that can fail.
 //
-// A Status is one int, an MPI error code: 0 is MPI_SUCCESS, otherwise its low 14 bits are the error class of the MPI standard
-// (MPI-5.0 section 9.4) and the bits above name a slot in a ring that keeps the texts of the last failures of this process.
-// So a code that a program gets back still knows its own message: MPI_Error_string prints it.
+// A Status is one int, an MPI error code: 0 is MPI_SUCCESS, otherwise its low 14 bits are the error class of
+// the MPI standard (MPI-5.0 section 9.4) and the bits above name a slot in a ring that keeps the texts of the
+// last failures of this process. So a code that a program gets back still knows its own message:
+// MPI_Error_string prints it.
 //
-// Whoever detects an error writes its message: which call's argument, its value, and what to do. The entry point puts
-// the name of the call in front.
+// Whoever detects an error writes its message: which call's argument, its value, and what to do. The entry
+// point puts the name of the call in front.
 #pragma once
 
 #include <fmt/core.h>
@@ -44,7 +45,8 @@ template <typename... Args>
   return fail_with_text(error_class, fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// The text that belongs to `code`; empty if it is a bare class or so old that newer failures have taken its place. Any thread.
+/// The text that belongs to `code`; empty if it is a bare class or so old that newer failures have taken its
+/// place. Any thread.
 std::string message_of(int code);
 
 /// The standard's name of a predefined error class, e.g. "MPI_ERR_RANK"; nullptr for any other number.
@@ -55,8 +57,8 @@ const char* meaning_of_class(int error_class);
 }  // namespace clump::base
 
 /// Returns from the calling function with the Status of `expression` if it is a failure.
-#define CLUMP_TRY(expression)                                          \
-  do {                                                                 \
+#define CLUMP_TRY(expression)                                                                       \
+  do {                                                                                              \
     if (::clump::base::Status clump_try_status = (expression); !clump_try_status.ok()) [[unlikely]] \
-      return clump_try_status;                                         \
+      return clump_try_status;                                                                      \
   } while (false)

@@ -47,7 +47,8 @@ class Comm final : public base::RefCounted {
   Attributes attributes;
   Info info;  ///< hints (MPI_Comm_set_info)
   std::unique_ptr<Topology> topology;
-  /// Intercommunicators only: the local group by itself, with a context of its own; for agreements within the group.
+  /// Intercommunicators only: the local group by itself, with a context of its own; for agreements within the
+  /// group.
   base::Ref<Comm> local;
 
   bool is_inter() const { return static_cast<bool>(remote_group); }

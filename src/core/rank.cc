@@ -12,8 +12,8 @@ bool is_predefined(std::intptr_t value) { return value > 0 && value < kPredefine
 base::Ref<Op> predefined_op(MPI_Op handle) {
   static const auto ops = [] {
     std::array<base::Ref<Op>, 0x40> table;
-    for (const MPI_Op op : {MPI_SUM, MPI_MIN, MPI_MAX, MPI_PROD, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_MINLOC,
-                            MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP})
+    for (const MPI_Op op : {MPI_SUM, MPI_MIN, MPI_MAX, MPI_PROD, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_LAND,
+                            MPI_LOR, MPI_LXOR, MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP})
       table[value_of(op)] = base::make_ref<Op>(op);
     return table;
   }();
@@ -22,7 +22,8 @@ base::Ref<Op> predefined_op(MPI_Op handle) {
 }
 
 Errhandler* predefined_errhandler(MPI_Errhandler handle) {
-  static const base::Ref<Errhandler> fatal = Errhandler::fatal(), abort = Errhandler::abort(), returns = Errhandler::returns();
+  static const base::Ref<Errhandler> fatal = Errhandler::fatal(), abort = Errhandler::abort(),
+                                     returns = Errhandler::returns();
   if (handle == MPI_ERRORS_ARE_FATAL) return fatal.get();
   if (handle == MPI_ERRORS_ABORT) return abort.get();
   if (handle == MPI_ERRORS_RETURN) return returns.get();
@@ -47,7 +48,8 @@ void drop_all(HandleTable<T>& table) {
 }  // namespace
 
 Rank::Rank(World& world, int number) : world(world), number(number) {
-  comm_world = base::make_ref<Comm>(*this, ContextId{0}, Group::regular(world.size), base::Ref<const Group>());
+  comm_world =
+      base::make_ref<Comm>(*this, ContextId{0}, Group::regular(world.size), base::Ref<const Group>());
   comm_world->handle = MPI_COMM_WORLD;
   comm_world->name = "MPI_COMM_WORLD";
   comm_self = base::make_ref<Comm>(*this, ContextId{2}, Group::regular(1, number), base::Ref<const Group>());
@@ -88,11 +90,13 @@ Op* Rank::op(MPI_Op handle) const {
 }
 
 Errhandler* Rank::errhandler(MPI_Errhandler handle) const {
-  return is_predefined(value_of(handle)) ? predefined_errhandler(handle) : errhandlers_.find(value_of(handle));
+  return is_predefined(value_of(handle)) ? predefined_errhandler(handle)
+                                         : errhandlers_.find(value_of(handle));
 }
 
 Info* Rank::info(MPI_Info handle) const {
-  return handle == MPI_INFO_ENV ? &world.environments[world.app_numbers[number]] : infos_.find(value_of(handle));
+  return handle == MPI_INFO_ENV ? &world.environments[world.app_numbers[number]]
+                                : infos_.find(value_of(handle));
 }
 Request* Rank::request(MPI_Request handle) const { return requests_.find(value_of(handle)); }
 Rank::Message* Rank::message(MPI_Message handle) const { return messages_.find(value_of(handle)); }
@@ -106,7 +110,9 @@ MPI_Comm Rank::add(base::Ref<Comm> comm) {
 MPI_Group Rank::add(base::Ref<const Group> group) { return add_to<MPI_Group>(groups_, std::move(group)); }
 MPI_Datatype Rank::add(datatype::Ref type) { return add_to<MPI_Datatype>(datatypes_, std::move(type)); }
 MPI_Op Rank::add(base::Ref<Op> op) { return add_to<MPI_Op>(ops_, std::move(op)); }
-MPI_Errhandler Rank::add(base::Ref<Errhandler> handler) { return add_to<MPI_Errhandler>(errhandlers_, std::move(handler)); }
+MPI_Errhandler Rank::add(base::Ref<Errhandler> handler) {
+  return add_to<MPI_Errhandler>(errhandlers_, std::move(handler));
+}
 
 MPI_Info Rank::add(std::unique_ptr<Info> info) {
   Info* object = info.release();
@@ -118,7 +124,9 @@ MPI_Request Rank::add(std::unique_ptr<Request> request) {
   return object->handle = handle_of<MPI_Request>(requests_.insert(object));
 }
 
-MPI_Message Rank::add(std::unique_ptr<Message> message) { return handle_of<MPI_Message>(messages_.insert(message.release())); }
+MPI_Message Rank::add(std::unique_ptr<Message> message) {
+  return handle_of<MPI_Message>(messages_.insert(message.release()));
+}
 
 int Rank::add(base::Ref<Keyval> keyval) {
   Keyval* object = keyval.release_to_owner();
@@ -137,7 +145,9 @@ void Rank::remove(MPI_Op handle) { remove_from(ops_, value_of(handle)); }
 void Rank::remove(MPI_Errhandler handle) { remove_from(errhandlers_, value_of(handle)); }
 void Rank::remove(MPI_Info handle) { delete infos_.remove(value_of(handle)); }
 void Rank::remove_keyval(int number) { remove_from(keyvals_, number); }
-std::unique_ptr<Request> Rank::remove(MPI_Request handle) { return std::unique_ptr<Request>(requests_.remove(value_of(handle))); }
+std::unique_ptr<Request> Rank::remove(MPI_Request handle) {
+  return std::unique_ptr<Request>(requests_.remove(value_of(handle)));
+}
 std::unique_ptr<Rank::Message> Rank::remove(MPI_Message handle) {
   return std::unique_ptr<Message>(messages_.remove(value_of(handle)));
 }

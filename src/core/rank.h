@@ -25,12 +25,13 @@ class Rank;
 /// What the ranks of this host process share. Made by the runtime when the first of them initialises MPI.
 struct World {
   int size = 0;
-  std::vector<std::unique_ptr<Rank>> ranks;           ///< of this host process, indexed by rank in the job
-  std::vector<int> app_numbers;                       ///< MPI_APPNUM of each rank
-  std::vector<Info> environments;                     ///< MPI_INFO_ENV of each app; not changed after boot
+  std::vector<std::unique_ptr<Rank>> ranks;  ///< of this host process, indexed by rank in the job
+  std::vector<int> app_numbers;              ///< MPI_APPNUM of each rank
+  std::vector<Info> environments;            ///< MPI_INFO_ENV of each app; not changed after boot
   std::vector<std::unique_ptr<net::Channel>> channels;
-  std::vector<net::Channel*> routes;                  ///< the channel to each rank of the job
-  std::atomic<std::uint32_t> next_context{8};         ///< even numbers; the first few are the predefined communicators'
+  std::vector<net::Channel*> routes;  ///< the channel to each rank of the job
+  std::atomic<std::uint32_t> next_context{
+      8};  ///< even numbers; the first few are the predefined communicators'
   /// Ends the job because of rank `rank`; never returns. `text` says why.
   void (*abort_job)(int rank, int code, const std::string& text) = nullptr;
 
@@ -45,12 +46,13 @@ class Rank {
   ~Rank();
 
   World& world;
-  const int number;                       ///< in MPI_COMM_WORLD
+  const int number;  ///< in MPI_COMM_WORLD
   std::atomic<Phase> phase{Phase::kBefore};
-  int thread_level = MPI_THREAD_SINGLE;   ///< as asked for and granted
-  unsigned long main_thread = 0;          ///< pthread_self() of the thread that initialised MPI
+  int thread_level = MPI_THREAD_SINGLE;  ///< as asked for and granted
+  unsigned long main_thread = 0;         ///< pthread_self() of the thread that initialised MPI
 
-  std::unique_ptr<net::Sink> inbox;       ///< the matcher; owned here, made by the runtime (p2p is above this layer)
+  std::unique_ptr<net::Sink>
+      inbox;  ///< the matcher; owned here, made by the runtime (p2p is above this layer)
 
   /// A message taken by a matched probe, for MPI_Mrecv; what it is belongs to p2p.
   struct Message {
@@ -79,7 +81,8 @@ class Rank {
   MPI_Message add(std::unique_ptr<Message> message);
   int add(base::Ref<Keyval> keyval);
 
-  // Each forgets the handle; what it stood for lives as long as others use it. The handle must be valid and not predefined.
+  // Each forgets the handle; what it stood for lives as long as others use it. The handle must be valid and
+  // not predefined.
   base::Ref<Comm> remove(MPI_Comm handle);
   void remove(MPI_Group handle);
   void remove(MPI_Datatype handle);

@@ -13,13 +13,16 @@ constexpr int kCancelled = 2;
 }  // namespace
 
 base::Status Request::start() {
-  return base::fail(MPI_ERR_REQUEST, "the request is not persistent; only requests made by an MPI_..._init call can be started");
+  return base::fail(
+      MPI_ERR_REQUEST,
+      "the request is not persistent; only requests made by an MPI_..._init call can be started");
 }
 
 base::Status Request::cancel() { return {}; }
 
 void Request::detach(std::unique_ptr<Request> request) {
-  // When the completion was abandoned in time, complete() deletes the operation. Otherwise it is complete, and ours.
+  // When the completion was abandoned in time, complete() deletes the operation. Otherwise it is complete,
+  // and ours.
   if (request->completion.abandon()) (void)request.release();
 }
 
@@ -29,11 +32,15 @@ Count bytes_of(const MPI_Status& status) {
   return bytes;
 }
 
-void set_bytes(MPI_Status& status, Count bytes) { std::memcpy(&status.MPI_internal[kBytes], &bytes, sizeof bytes); }
+void set_bytes(MPI_Status& status, Count bytes) {
+  std::memcpy(&status.MPI_internal[kBytes], &bytes, sizeof bytes);
+}
 
 bool is_cancelled(const MPI_Status& status) { return status.MPI_internal[kCancelled] != 0; }
 
-void set_cancelled(MPI_Status& status, bool cancelled) { status.MPI_internal[kCancelled] = cancelled ? 1 : 0; }
+void set_cancelled(MPI_Status& status, bool cancelled) {
+  status.MPI_internal[kCancelled] = cancelled ? 1 : 0;
+}
 
 void write_status(MPI_Status* status, const Result& result, bool with_error) {
   if (status == MPI_STATUS_IGNORE) return;

@@ -17,11 +17,12 @@ struct Result {
   int tag = MPI_ANY_TAG;
   int error = MPI_SUCCESS;
   bool cancelled = false;
-  Count bytes = 0;              ///< received, packed size
+  Count bytes = 0;  ///< received, packed size
 };
 
-/// Base of every operation that a user can hold a request of. The user's handle owns it until it is completed (or, for a
-/// persistent one, freed). The side that carries the operation out writes `result`, then calls complete().
+/// Base of every operation that a user can hold a request of. The user's handle owns it until it is completed
+/// (or, for a persistent one, freed). The side that carries the operation out writes `result`, then calls
+/// complete().
 class Request {
  public:
   enum class State : std::uint8_t { kInactive, kActive };
@@ -40,19 +41,21 @@ class Request {
   void complete() {
     if (completion.signal()) delete this;
   }
-  /// Lets an operation on the heap go on without an owner (MPI_Request_free): it deletes itself when it is complete.
+  /// Lets an operation on the heap go on without an owner (MPI_Request_free): it deletes itself when it is
+  /// complete.
   static void detach(std::unique_ptr<Request> request);
 
   fiber::Completion completion;
   Result result;
   MPI_Request handle = MPI_REQUEST_NULL;
-  base::Ref<Comm> comm;   ///< whose error handler is called; may be null
-  datatype::Ref type;     ///< keeps a derived datatype alive while the operation uses it
+  base::Ref<Comm> comm;  ///< whose error handler is called; may be null
+  datatype::Ref type;    ///< keeps a derived datatype alive while the operation uses it
   State state = State::kActive;
   bool persistent = false;
 };
 
-/// Writes a Result into the user's status; MPI_ERROR only where the standard lets it be written (`with_error`).
+/// Writes a Result into the user's status; MPI_ERROR only where the standard lets it be written
+/// (`with_error`).
 void write_status(MPI_Status* status, const Result& result, bool with_error);
 /// The packed size that a status carries (MPI_Get_count), and whether the operation was cancelled.
 Count bytes_of(const MPI_Status& status);

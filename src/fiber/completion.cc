@@ -13,7 +13,8 @@ namespace clump::fiber {
 
 namespace {
 
-// Each poll of the spin phase is a pause of some 40 cycles: about 20 microseconds in all, several times what a futex wake-up takes.
+// Each poll of the spin phase is a pause of some 40 cycles: about 20 microseconds in all, several times what
+// a futex wake-up takes.
 constexpr int kSpinPolls = 2000;
 constexpr int kEmptyPollsBeforeYield = 4;
 
@@ -37,7 +38,8 @@ struct WaiterPool {
   std::vector<Waiter*> idle;
 
   static WaiterPool& instance() {
-    static WaiterPool* const pool = new WaiterPool;  // never destroyed: threads may end after static destructors
+    static WaiterPool* const pool =
+        new WaiterPool;  // never destroyed: threads may end after static destructors
     return *pool;
   }
 
@@ -74,7 +76,7 @@ void Waiter::unpark() {
     syscall(SYS_futex, &permit_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
-void Completion::wait() {
+void Completion::sleep_until_signal() {
   for (int poll = spin_polls(); poll > 0; --poll) {
     if (done()) return;
     pause_cpu();
@@ -82,8 +84,8 @@ void Completion::wait() {
   Waiter& me = Waiter::mine();
   std::uintptr_t expected = kPending;
   // release: signal() reads the Waiter through this pointer; acquire on failure: the work's results.
-  if (!state_.compare_exchange_strong(expected, reinterpret_cast<std::uintptr_t>(&me), std::memory_order_acq_rel,
-                                      std::memory_order_acquire))
+  if (!state_.compare_exchange_strong(expected, reinterpret_cast<std::uintptr_t>(&me),
+                                      std::memory_order_acq_rel, std::memory_order_acquire))
     return;
   while (!done()) me.park();
 }
@@ -98,20 +100,23 @@ void wait_any(std::span<Completion* const> completions) {
     if (any_done()) return;
     pause_cpu();
   }
-  // Leave our name at each of them; whichever is signalled first wakes us. Take the name off again afterwards: an operation that
-  // stays pending will be waited for again, perhaps by another thread.
+  // Leave our name at each of them; whichever is signalled first wakes us. Take the name off again
+  // afterwards: an operation that stays pending will be waited for again, perhaps by another thread.
   Waiter& me = Waiter::mine();
   const auto name = reinterpret_cast<std::uintptr_t>(&me);
   bool found = false;
   for (Completion* c : completions) {
     if (c == nullptr) continue;
     std::uintptr_t expected = Completion::kPending;
-    if (!c->state_.compare_exchange_strong(expected, name, std::memory_order_acq_rel, std::memory_order_acquire)) found = true;
+    if (!c->state_.compare_exchange_strong(expected, name, std::memory_order_acq_rel,
+                                           std::memory_order_acquire))
+      found = true;
   }
   while (!found && !any_done()) me.park();
   for (Completion* c : completions) {
     std::uintptr_t expected = name;
-    if (c != nullptr) c->state_.compare_exchange_strong(expected, Completion::kPending, std::memory_order_relaxed);
+    if (c != nullptr)
+      c->state_.compare_exchange_strong(expected, Completion::kPending, std::memory_order_relaxed);
   }
 }
 

@@ -1,7 +1,8 @@
 // How a thread of control waits for something that another one does.
 //
-// A Completion is one word: pending, done, or the Waiter that wants to know. Whoever finishes the work calls signal() once;
-// at most one thread of control waits on a Completion at a time. Both schedulers (kernel threads, fibers) sit behind Waiter.
+// A Completion is one word: pending, done, or the Waiter that wants to know. Whoever finishes the work calls
+// signal() once; at most one thread of control waits on a Completion at a time. Both schedulers (kernel
+// threads, fibers) sit behind Waiter.
 #pragma once
 
 #include <atomic>
@@ -12,14 +13,16 @@
 
 namespace clump::fiber {
 
-/// Where one thread of control sleeps. Waiters are pooled and their memory is never given back, so that a late unpark()
-/// of a thread that has gone on, or has ended, touches valid memory and costs at most one needless wake-up.
+/// Where one thread of control sleeps. Waiters are pooled and their memory is never given back, so that a
+/// late unpark() of a thread that has gone on, or has ended, touches valid memory and costs at most one
+/// needless wake-up.
 class Waiter {
  public:
   /// The calling thread of control's own.
   CLUMP_HOST_API static Waiter& mine();
 
-  /// Sleeps until unpark() was called since the last park(). May also return without: callers test their condition again.
+  /// Sleeps until unpark() was called since the last park(). May also return without: callers test their
+  /// condition again.
   CLUMP_HOST_API void park();
   /// Wakes park(), now or when it is called. Any thread.
   CLUMP_HOST_API void unpark();
@@ -34,29 +37,35 @@ class Completion {
   bool done() const noexcept {
     return state_.load(std::memory_order_acquire) == kDone;  // acquire: pairs with the release in signal()
   }
-  /// Marks the work as done and wakes who waits for it. The Completion may be gone when this returns. Returns true if it was
-  /// abandoned: then nobody else will touch it, and what it is part of is the caller's.
+  /// Marks the work as done and wakes who waits for it. The Completion may be gone when this returns. Returns
+  /// true if it was abandoned: then nobody else will touch it, and what it is part of is the caller's.
   bool signal() noexcept {
-    // acq_rel: release pairs with the acquire in done(); acquire pairs with the release of whoever left a Waiter here.
+    // acq_rel: release pairs with the acquire in done(); acquire pairs with the release of whoever left a
+    // Waiter here.
     const std::uintptr_t before = state_.exchange(kDone, std::memory_order_acq_rel);
     if (before == kPending) return false;
     if (before == kAbandoned) return true;
     reinterpret_cast<Waiter*>(before)->unpark();
     return false;
   }
-  /// Says that nobody will wait. Returns false if the work is done already: then it is the caller's to clean up.
+  /// Says that nobody will wait. Returns false if the work is done already: then it is the caller's to clean
+  /// up.
   bool abandon() noexcept {
     std::uintptr_t expected = kPending;
-    return state_.compare_exchange_strong(expected, kAbandoned, std::memory_order_acq_rel, std::memory_order_acquire);
+    return state_.compare_exchange_strong(expected, kAbandoned, std::memory_order_acq_rel,
+                                          std::memory_order_acquire);
   }
   /// Back to pending, for work that is started again. Only when nobody waits.
   void reset() noexcept { state_.store(kPending, std::memory_order_relaxed); }
 
   /// Blocks until done().
-  CLUMP_HOST_API void wait();
+  void wait() {
+    while (!done()) sleep_until_signal();
+  }
 
  private:
   friend CLUMP_HOST_API void wait_any(std::span<Completion* const> completions);
+  CLUMP_HOST_API void sleep_until_signal();
   static constexpr std::uintptr_t kPending = 0;
   static constexpr std::uintptr_t kDone = 1;
   static constexpr std::uintptr_t kAbandoned = 2;
@@ -66,10 +75,12 @@ class Completion {
 /// Blocks until at least one is done. Null pointers are skipped; there must be one that is not null.
 CLUMP_HOST_API void wait_any(std::span<Completion* const> completions);
 
-/// What a polling call (MPI_Test, MPI_Iprobe) does when it found nothing: after a few empty polls in a row it lets others run.
+/// What a polling call (MPI_Test, MPI_Iprobe) does when it found nothing: after a few empty polls in a row it
+/// lets others run.
 CLUMP_HOST_API void yield_after_empty_poll();
 
-/// Whether each rank of this host process has a core of its own, so that spinning a little before sleeping pays. Set once at start.
+/// Whether each rank of this host process has a core of its own, so that spinning a little before sleeping
+/// pays. Set once at start.
 CLUMP_HOST_API void set_spinning(bool spin);
 
 }  // namespace clump::fiber

@@ -1,7 +1,7 @@
 // Which rank does this thread work for? Every thread of a host process answers with one load.
 //
-// An Identity is made by the runtime before its rank starts and lives until the process ends. Threads that a rank makes
-// (pthread_create, std::thread, OpenMP) inherit it: see image/threads.cc.
+// An Identity is made by the runtime before its rank starts and lives until the process ends. Threads that a
+// rank makes (pthread_create, std::thread, OpenMP) inherit it: see image/threads.cc.
 #pragma once
 
 #include "base/types.h"
@@ -13,9 +13,9 @@ class Rank;
 namespace clump::fiber {
 
 struct Identity {
-  int rank = 0;                ///< in MPI_COMM_WORLD
-  core::Rank* mpi = nullptr;   ///< owned and set by libmpi_abi; null before MPI is initialised by this rank
-  void* image = nullptr;       ///< owned and set by the image layer; null where ranks have no image of their own
+  int rank = 0;               ///< in MPI_COMM_WORLD
+  core::Rank* mpi = nullptr;  ///< owned and set by libmpi_abi; null before MPI is initialised by this rank
+  void* image = nullptr;  ///< owned and set by the image layer; null where ranks have no image of their own
 };
 
 namespace detail {
@@ -23,8 +23,8 @@ CLUMP_HOST_API extern thread_local Identity* current_identity;
 CLUMP_HOST_API extern Identity* default_identity;
 }  // namespace detail
 
-/// The rank that the calling thread works for; null for a thread that belongs to none. In a process that holds one rank only,
-/// every thread belongs to it.
+/// The rank that the calling thread works for; null for a thread that belongs to none. In a process that
+/// holds one rank only, every thread belongs to it.
 inline Identity* identity() noexcept {
   Identity* mine = detail::current_identity;
   return mine != nullptr ? mine : detail::default_identity;

@@ -31,7 +31,8 @@ base::Status SendBuffer::reserve(Count bytes, Count& offset) {
   }
   if (size_ - end_of_previous < needed)
     return base::fail(MPI_ERR_BUFFER,
-                      "the attached buffer has {} bytes, {} of them in use; this message needs {} bytes and MPI_BSEND_OVERHEAD ({}): "
+                      "the attached buffer has {} bytes, {} of them in use; this message needs {} bytes and "
+                      "MPI_BSEND_OVERHEAD ({}): "
                       "attach a larger buffer",
                       size_, used, bytes, MPI_BSEND_OVERHEAD);
   used_.emplace(end_of_previous, needed);

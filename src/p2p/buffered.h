@@ -9,7 +9,8 @@
 
 namespace clump::p2p {
 
-/// The buffer that MPI_Buffer_attach gave to a rank, and the messages that are still in it. Any thread of the rank.
+/// The buffer that MPI_Buffer_attach gave to a rank, and the messages that are still in it. Any thread of the
+/// rank.
 class SendBuffer final : public core::Rank::BufferedSends {
  public:
   SendBuffer(void* memory, Count size) : memory_(static_cast<std::byte*>(memory)), size_(size) {}

@@ -1,8 +1,8 @@
 // MatchQueue: entries in the order in which they came, found by (context, source, tag) in constant time.
 //
-// Both sides of matching use it: posted receives without wildcards, and unexpected messages. It is intrusive, so nothing is
-// allocated per entry. Entries of one key are found first come, first served (MPI-5.0 section 3.5: messages do not overtake).
-// Not thread-safe: the matcher holds its lock.
+// Both sides of matching use it: posted receives without wildcards, and unexpected messages. It is intrusive,
+// so nothing is allocated per entry. Entries of one key are found first come, first served (MPI-5.0
+// section 3.5: messages do not overtake). Not thread-safe: the matcher holds its lock.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +56,8 @@ class MatchQueue {
   /// The oldest entry of a key; null if there is none.
   Entry* find(const MatchKey& key) const {
     if (size_ == 0) return nullptr;
-    for (MatchEntry* e = buckets_[key.hash() & (buckets_.size() - 1)].first; e != nullptr; e = e->in_bucket_.next)
+    for (MatchEntry* e = buckets_[key.hash() & (buckets_.size() - 1)].first; e != nullptr;
+         e = e->in_bucket_.next)
       if (e->key == key) return static_cast<Entry*>(e);
     return nullptr;
   }

@@ -41,12 +41,15 @@ TEST(MatchQueue, BehavesLikeAList) {
   MatchQueue<Message> queue;
   for (int step = 0; step < 20'000; ++step) {
     if (random() % 5 < 3) {
-      Message& m = storage.emplace_back(random() % 2, static_cast<int>(random() % 5), static_cast<int>(random() % 50));
+      Message& m =
+          storage.emplace_back(random() % 2, static_cast<int>(random() % 5), static_cast<int>(random() % 50));
       queue.push(m);
       reference.push_back(&m);
     } else {
-      const MatchKey key{static_cast<std::uint32_t>(random() % 2), static_cast<int>(random() % 5), static_cast<int>(random() % 50)};
-      const auto expected = std::find_if(reference.begin(), reference.end(), [&](Message* m) { return m->key == key; });
+      const MatchKey key{static_cast<std::uint32_t>(random() % 2), static_cast<int>(random() % 5),
+                         static_cast<int>(random() % 50)};
+      const auto expected =
+          std::find_if(reference.begin(), reference.end(), [&](Message* m) { return m->key == key; });
       Message* found = queue.find(key);
       ASSERT_EQ(found, expected == reference.end() ? nullptr : *expected);
       if (found != nullptr) {

@@ -10,8 +10,8 @@ namespace clump::p2p {
 
 namespace {
 
-// A message of up to this size does not wait for its receive: its bytes are copied and the sender goes on. Above, the second copy
-// costs more than the sender gains.
+// A message of up to this size does not wait for its receive: its bytes are copied and the sender goes on.
+// Above, the second copy costs more than the sender gains.
 constexpr Count kEagerLimit = 16 * 1024;
 // Copied bytes that may wait at one rank; past it, senders wait for their receives instead.
 constexpr Count kEagerBound = 16 * 1024 * 1024;
@@ -20,7 +20,8 @@ constexpr Count kSmall = 256;
 constexpr std::size_t kMostSpare = 64;
 
 bool fits(const MatchKey& wanted, const MatchKey& have) {
-  return wanted.context == have.context && (wanted.source == MPI_ANY_SOURCE || wanted.source == have.source) &&
+  return wanted.context == have.context &&
+         (wanted.source == MPI_ANY_SOURCE || wanted.source == have.source) &&
          (wanted.tag == MPI_ANY_TAG || wanted.tag == have.tag);
 }
 
@@ -35,11 +36,12 @@ Count accept(ReceiveOperation& receive, const MatchKey& key, Count bytes) {
   receive.result.tag = key.tag;
   receive.result.bytes = std::min(bytes, capacity);
   if (bytes > capacity) [[unlikely]] {
-    const auto status = base::fail(MPI_ERR_TRUNCATE,
-                                   "the message of rank {} with tag {} has {} bytes, the receive buffer takes {} "
-                                   "({} elements of {} bytes)",
-                                   key.source, key.tag, bytes, capacity, receive.buffer.count,
-                                   receive.buffer.type == nullptr ? 0 : receive.buffer.type->size());
+    const auto status =
+        base::fail(MPI_ERR_TRUNCATE,
+                   "the message of rank {} with tag {} has {} bytes, the receive buffer takes {} "
+                   "({} elements of {} bytes)",
+                   key.source, key.tag, bytes, capacity, receive.buffer.count,
+                   receive.buffer.type == nullptr ? 0 : receive.buffer.type->size());
     receive.result.error = status.code();
   }
   return receive.result.bytes;
@@ -68,9 +70,10 @@ Matcher::~Matcher() {
 ReceiveOperation* Matcher::take_posted(const net::Envelope& envelope) {
   const MatchKey key = key_of(envelope);
   ReceiveOperation* exact = exact_.find(key);
-  ReceiveOperation* any = wildcards_.size() == 0
-                              ? nullptr
-                              : wildcards_.find_if([&](const ReceiveOperation& r) { return fits(r.key, key); });
+  ReceiveOperation* any =
+      wildcards_.size() == 0
+          ? nullptr
+          : wildcards_.find_if([&](const ReceiveOperation& r) { return fits(r.key, key); });
   if (any != nullptr && (exact == nullptr || any->sequence < exact->sequence)) {
     wildcards_.remove(*any);
     return any;
@@ -124,7 +127,8 @@ void Matcher::arrive(net::Outgoing& message) {
     lock.unlock();
     return deliver(message, *receive);
   }
-  const bool eager = !envelope.synchronous && envelope.bytes <= kEagerLimit && eager_bytes_ + envelope.bytes <= kEagerBound;
+  const bool eager =
+      !envelope.synchronous && envelope.bytes <= kEagerLimit && eager_bytes_ + envelope.bytes <= kEagerBound;
   Unexpected* kept = make_unexpected(envelope, eager ? envelope.bytes : 0);
   if (!eager) {
     kept->kept = &message;

@@ -1,7 +1,9 @@
-// The matcher of one rank: posted receives on one side, unexpected messages on the other (MPI-5.0 sections 3.2.4 and 3.5).
+// The matcher of one rank: posted receives on one side, unexpected messages on the other (MPI-5.0
+// sections 3.2.4 and 3.5).
 //
-// Any thread may call anything: senders deliver here, the rank's threads post. One short lock; bytes are copied outside of it,
-// by whoever completes the match, from user buffer to user buffer where both are at hand.
+// Any thread may call anything: senders deliver here, the rank's threads post. One short lock; bytes are
+// copied outside of it, by whoever completes the match, from user buffer to user buffer where both are at
+// hand.
 #pragma once
 
 #include <memory>
@@ -15,7 +17,8 @@
 
 namespace clump::p2p {
 
-/// A message that no receive has matched yet: a kept Outgoing, or (eager) a copy of its bytes behind this struct.
+/// A message that no receive has matched yet: a kept Outgoing, or (eager) a copy of its bytes behind this
+/// struct.
 struct Unexpected final : MatchEntry {
   net::Outgoing* kept = nullptr;
   Count bytes = 0;
@@ -64,9 +67,9 @@ class Matcher final : public net::Sink {
   MatchQueue<ReceiveOperation> exact_;      // posted receives that name source and tag
   MatchQueue<ReceiveOperation> wildcards_;  // the others
   MatchQueue<Unexpected> unexpected_;
-  Count eager_bytes_ = 0;                   // in copies that wait here
+  Count eager_bytes_ = 0;  // in copies that wait here
   std::vector<Prober> probers_;
-  std::vector<Unexpected*> spare_;          // small ones, to be used again
+  std::vector<Unexpected*> spare_;  // small ones, to be used again
 };
 
 /// The matcher of a rank of this host process.

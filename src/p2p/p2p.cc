@@ -59,8 +59,8 @@ base::Status receive(const Address& from, const datatype::Layout& to, core::Resu
   return base::Status::from_code(operation.result.error);
 }
 
-base::Status send_receive(const Address& to, const datatype::Layout& out, const Address& from, const datatype::Layout& in,
-                          core::Result* result) {
+base::Status send_receive(const Address& to, const datatype::Layout& out, const Address& from,
+                          const datatype::Layout& in, core::Result* result) {
   ReceiveOperation incoming;
   incoming.begin(from, in);
   SendOperation outgoing;

@@ -1,7 +1,8 @@
 // Point-to-point messages (MPI-5.0 chapter 3), as the layers above use them: MPI bodies and collectives.
 //
-// Arguments were checked by the caller. begin() never blocks; an operation is complete when its `completion` is done, and until then
-// neither it nor its buffer may be touched. Blocking calls keep the operation on the stack; requests keep it on the heap.
+// Arguments were checked by the caller. begin() never blocks; an operation is complete when its `completion`
+// is done, and until then neither it nor its buffer may be touched. Blocking calls keep the operation on the
+// stack; requests keep it on the heap.
 #pragma once
 
 #include "core/comm.h"
@@ -14,7 +15,8 @@ namespace clump::p2p {
 
 enum class Mode : std::uint8_t { kStandard, kSynchronous, kReady };
 
-/// Whom a message goes to or comes from. `peer` is a rank of comm.peers(), MPI_PROC_NULL or (receives) MPI_ANY_SOURCE.
+/// Whom a message goes to or comes from. `peer` is a rank of comm.peers(), MPI_PROC_NULL or (receives)
+/// MPI_ANY_SOURCE.
 struct Address {
   core::Comm& comm;
   int peer;
@@ -40,7 +42,8 @@ class SendOperation : public net::Outgoing, public core::Request {
 
 class ReceiveOperation : public core::Request, public MatchEntry {
  public:
-  /// `result` tells source, tag and bytes; a message longer than the buffer leaves MPI_ERR_TRUNCATE in result.error.
+  /// `result` tells source, tag and bytes; a message longer than the buffer leaves MPI_ERR_TRUNCATE in
+  /// result.error.
   void begin(const Address& from, const datatype::Layout& to);
   base::Status cancel() override;
 
@@ -53,7 +56,7 @@ class ReceiveOperation : public core::Request, public MatchEntry {
 /// Blocking forms. The Status is the operation's error.
 base::Status send(const Address& to, const datatype::Layout& from, Mode mode = Mode::kStandard);
 base::Status receive(const Address& from, const datatype::Layout& to, core::Result* result = nullptr);
-base::Status send_receive(const Address& to, const datatype::Layout& out, const Address& from, const datatype::Layout& in,
-                          core::Result* result = nullptr);
+base::Status send_receive(const Address& to, const datatype::Layout& out, const Address& from,
+                          const datatype::Layout& in, core::Result* result = nullptr);
 
 }  // namespace clump::p2p

@@ -22,7 +22,8 @@ void activate(core::Request& request) {
 
 }  // namespace
 
-PersistentSend::PersistentSend(const Address& to, const datatype::Layout& from, Mode mode) : to_(to), from_(from), mode_(mode) {
+PersistentSend::PersistentSend(const Address& to, const datatype::Layout& from, Mode mode)
+    : to_(to), from_(from), mode_(mode) {
   keep(*this, to, from);
 }
 
@@ -32,7 +33,8 @@ base::Status PersistentSend::start() {
   return {};
 }
 
-PersistentBufferedSend::PersistentBufferedSend(const Address& to, const datatype::Layout& from) : to_(to), from_(from) {
+PersistentBufferedSend::PersistentBufferedSend(const Address& to, const datatype::Layout& from)
+    : to_(to), from_(from) {
   keep(*this, to, from);
 }
 

@@ -1,4 +1,5 @@
-// Boot of libmpi_abi: makes the ranks of this host process and connects them. The only file that knows every layer.
+// Boot of libmpi_abi: makes the ranks of this host process and connects them. The only file that knows every
+// layer.
 #include <sched.h>
 #include <sys/utsname.h>
 
@@ -8,7 +9,6 @@
 #include <vector>
 
 #include "core/rank.h"
-#include "fiber/completion.h"
 #include "mpi/process.h"
 #include "net/self/self_channel.h"
 #include "p2p/matcher.h"
@@ -17,11 +17,6 @@
 namespace clump {
 
 namespace {
-
-int usable_cores() {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-}
 
 void abort_job(int rank, int code, const std::string& text) {
   pmi::Failure failure;
@@ -42,7 +37,8 @@ core::Info describe(const pmi::App& app) {
   info.set("argv", arguments);
   info.set("maxprocs", std::to_string(app.ranks));
   std::error_code none;
-  info.set("wdir", app.working_directory.empty() ? std::filesystem::current_path(none).string() : app.working_directory);
+  info.set("wdir", app.working_directory.empty() ? std::filesystem::current_path(none).string()
+                                                 : app.working_directory);
   utsname machine;
   if (uname(&machine) == 0) {
     info.set("host", machine.nodename);
@@ -54,10 +50,10 @@ core::Info describe(const pmi::App& app) {
 /// All ranks are made at once, so that a message can be sent to a rank that has not called MPI_Init yet.
 core::World* make_world() {
   const pmi::Job& job = runtime::job();
-  auto* const world = new core::World;  // lives until the process ends: ranks may still use it while others leave
+  auto* const world =
+      new core::World;  // lives until the process ends: ranks may still use it while others leave
   world->size = job.ranks();
   world->abort_job = abort_job;
-  fiber::set_spinning(usable_cores() >= world->size);
 
   for (const pmi::App& app : job.apps) world->environments.push_back(describe(app));
 
@@ -85,7 +81,9 @@ core::Rank* find_rank(std::string& why) {
   }
   fiber::Identity* const identity = fiber::identity();
   if (identity == nullptr) {
-    why = "the calling thread belongs to no rank: call MPI from the program's main thread or from threads that it has made";
+    why =
+        "the calling thread belongs to no rank: call MPI from the program's main thread or from threads that "
+        "it has made";
     return nullptr;
   }
   static core::World* const world = make_world();

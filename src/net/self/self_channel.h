@@ -1,4 +1,5 @@
-// The `self` channel: to ranks in the same address space. A message is moved by letting the destination's Sink see it where it lies.
+// The `self` channel: to ranks in the same address space. A message is moved by letting the destination's
+// Sink see it where it lies.
 #pragma once
 
 #include <vector>
@@ -9,7 +10,8 @@ namespace clump::net {
 
 class SelfChannel final : public Channel {
  public:
-  /// `sinks[rank]` is the sink of that rank of the job; null where the rank is not of this host process. They outlive the channel.
+  /// `sinks[rank]` is the sink of that rank of the job; null where the rank is not of this host process. They
+  /// outlive the channel.
   explicit SelfChannel(std::vector<Sink*> sinks) : sinks_(std::move(sinks)) {}
 
   void send(int destination, Outgoing& message) override { sinks_[destination]->arrive(message); }
