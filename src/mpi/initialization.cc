@@ -14,16 +14,19 @@ using base::Status;
 using core::Rank;
 
 bool is_thread_level(int level) {
-  return level == MPI_THREAD_SINGLE || level == MPI_THREAD_FUNNELED || level == MPI_THREAD_SERIALIZED || level == MPI_THREAD_MULTIPLE;
+  return level == MPI_THREAD_SINGLE || level == MPI_THREAD_FUNNELED || level == MPI_THREAD_SERIALIZED ||
+         level == MPI_THREAD_MULTIPLE;
 }
 
 Status begin(Rank& self) {
   Rank::Phase before = Rank::Phase::kBefore;
   // relaxed: the standard forbids concurrent calls; the exchange only tells a second one.
   if (!self.phase.compare_exchange_strong(before, Rank::Phase::kInitialized, std::memory_order_relaxed))
-    return base::fail(MPI_ERR_OTHER, "{}", before == Rank::Phase::kInitialized
-                                         ? "MPI is initialised already: call MPI_Init or MPI_Init_thread once (MPI_Initialized tells)"
-                                         : "MPI was finalised; it cannot be initialised again");
+    return base::fail(
+        MPI_ERR_OTHER, "{}",
+        before == Rank::Phase::kInitialized
+            ? "MPI is initialised already: call MPI_Init or MPI_Init_thread once (MPI_Initialized tells)"
+            : "MPI was finalised; it cannot be initialised again");
   self.main_thread = pthread_self();
   self.thread_level = MPI_THREAD_MULTIPLE;
   announce_initialized(self);
@@ -36,8 +39,10 @@ Status init(Rank& self, int*, char***) { return begin(self); }
 
 Status init_thread(Rank& self, int*, char***, int required, int* provided) {
   if (!is_thread_level(required))
-    return base::fail(MPI_ERR_ARG, "required = {} is no thread level: use MPI_THREAD_SINGLE, _FUNNELED, _SERIALIZED or _MULTIPLE",
-                      required);
+    return base::fail(
+        MPI_ERR_ARG,
+        "required = {} is no thread level: use MPI_THREAD_SINGLE, _FUNNELED, _SERIALIZED or _MULTIPLE",
+        required);
   CLUMP_TRY(begin(self));
   *provided = self.thread_level;
   return {};
@@ -58,7 +63,9 @@ Status finalize(Rank& self) {
 
 Status abort(Rank& self, core::Comm& comm, int errorcode) {
   // The whole job, whatever the communicator: the best effort that MPI-5.0 section 9.7 asks for.
-  self.world.abort_job(self.number, errorcode, fmt::format("MPI_Abort({}, {})", comm.name.empty() ? "a communicator" : comm.name, errorcode));
+  self.world.abort_job(
+      self.number, errorcode,
+      fmt::format("MPI_Abort({}, {})", comm.name.empty() ? "a communicator" : comm.name, errorcode));
   return {};
 }
 

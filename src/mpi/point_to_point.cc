@@ -1,4 +1,5 @@
-// Point-to-point communication (MPI-5.0 chapter 3): sends, receives and their persistent forms. Arguments were checked at the entry.
+// Point-to-point communication (MPI-5.0 chapter 3): sends, receives and their persistent forms. Arguments
+// were checked at the entry.
 #include "core/rank.h"
 #include "mpi/bodies.h"
 #include "p2p/buffered.h"
@@ -17,11 +18,14 @@ using datatype::Layout;
 using p2p::Address;
 using p2p::Mode;
 
-Layout layout(const void* buffer, Count count, const Datatype& type) { return {const_cast<void*>(buffer), count, &type}; }
+Layout layout(const void* buffer, Count count, const Datatype& type) {
+  return {const_cast<void*>(buffer), count, &type};
+}
 
 /// Starts an operation that outlives the call: it keeps what it uses.
 template <typename Operation, typename... Arguments>
-Status begin(Rank& self, const Address& address, const Layout& buffer, MPI_Request* request, Arguments... arguments) {
+Status begin(Rank& self, const Address& address, const Layout& buffer, MPI_Request* request,
+             Arguments... arguments) {
   auto owned = std::make_unique<Operation>();
   Operation& operation = *owned;
   operation.comm = base::Ref<Comm>(&address.comm);
@@ -55,90 +59,102 @@ Status bsend(Rank&, const void* buf, Count count, const Datatype& datatype, int 
   return p2p::buffered_send({comm, dest, tag}, layout(buf, count, datatype));
 }
 
-Status recv(Rank&, void* buf, Count count, const Datatype& datatype, int source, int tag, Comm& comm, MPI_Status* status) {
+Status recv(Rank&, void* buf, Count count, const Datatype& datatype, int source, int tag, Comm& comm,
+            MPI_Status* status) {
   core::Result result;
   const Status outcome = p2p::receive({comm, source, tag}, layout(buf, count, datatype), &result);
   core::write_status(status, result, false);
   return outcome;
 }
 
-Status isend(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
-             MPI_Request* request) {
-  return begin<p2p::SendOperation>(self, {comm, dest, tag}, layout(buf, count, datatype), request, Mode::kStandard);
+Status isend(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag,
+             Comm& comm, MPI_Request* request) {
+  return begin<p2p::SendOperation>(self, {comm, dest, tag}, layout(buf, count, datatype), request,
+                                   Mode::kStandard);
 }
 
-Status issend(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
-              MPI_Request* request) {
-  return begin<p2p::SendOperation>(self, {comm, dest, tag}, layout(buf, count, datatype), request, Mode::kSynchronous);
+Status issend(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag,
+              Comm& comm, MPI_Request* request) {
+  return begin<p2p::SendOperation>(self, {comm, dest, tag}, layout(buf, count, datatype), request,
+                                   Mode::kSynchronous);
 }
 
-Status irsend(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
-              MPI_Request* request) {
-  return begin<p2p::SendOperation>(self, {comm, dest, tag}, layout(buf, count, datatype), request, Mode::kReady);
+Status irsend(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag,
+              Comm& comm, MPI_Request* request) {
+  return begin<p2p::SendOperation>(self, {comm, dest, tag}, layout(buf, count, datatype), request,
+                                   Mode::kReady);
 }
 
-Status ibsend(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
-              MPI_Request* request) {
+Status ibsend(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag,
+              Comm& comm, MPI_Request* request) {
   CLUMP_TRY(p2p::buffered_send({comm, dest, tag}, layout(buf, count, datatype)));
   *request = self.add(std::make_unique<CompletedRequest>());
   return {};
 }
 
-Status irecv(Rank& self, void* buf, Count count, const Datatype& datatype, int source, int tag, Comm& comm, MPI_Request* request) {
+Status irecv(Rank& self, void* buf, Count count, const Datatype& datatype, int source, int tag, Comm& comm,
+             MPI_Request* request) {
   return begin<p2p::ReceiveOperation>(self, {comm, source, tag}, layout(buf, count, datatype), request);
 }
 
-Status sendrecv(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, int dest, int sendtag, void* recvbuf,
-                Count recvcount, const Datatype& recvtype, int source, int recvtag, Comm& comm, MPI_Status* status) {
+Status sendrecv(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, int dest, int sendtag,
+                void* recvbuf, Count recvcount, const Datatype& recvtype, int source, int recvtag, Comm& comm,
+                MPI_Status* status) {
   core::Result result;
-  const Status outcome = p2p::send_receive({comm, dest, sendtag}, layout(sendbuf, sendcount, sendtype), {comm, source, recvtag},
-                                           layout(recvbuf, recvcount, recvtype), &result);
+  const Status outcome =
+      p2p::send_receive({comm, dest, sendtag}, layout(sendbuf, sendcount, sendtype), {comm, source, recvtag},
+                        layout(recvbuf, recvcount, recvtype), &result);
   core::write_status(status, result, false);
   return outcome;
 }
 
-Status sendrecv_replace(Rank&, void* buf, Count count, const Datatype& datatype, int dest, int sendtag, int source, int recvtag,
-                        Comm& comm, MPI_Status* status) {
+Status sendrecv_replace(Rank&, void* buf, Count count, const Datatype& datatype, int dest, int sendtag,
+                        int source, int recvtag, Comm& comm, MPI_Status* status) {
   const Layout buffer = layout(buf, count, datatype);
   std::vector<std::byte> copy(static_cast<std::size_t>(buffer.bytes()));
   datatype::pack(copy, buffer, 0);
   const Layout out{copy.data(), static_cast<Count>(copy.size()), datatype::predefined(MPI_BYTE)};
   core::Result result;
-  const Status outcome = p2p::send_receive({comm, dest, sendtag}, out, {comm, source, recvtag}, buffer, &result);
+  const Status outcome =
+      p2p::send_receive({comm, dest, sendtag}, out, {comm, source, recvtag}, buffer, &result);
   core::write_status(status, result, false);
   return outcome;
 }
 
-Status send_init(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
-                 MPI_Request* request) {
+Status send_init(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag,
+                 Comm& comm, MPI_Request* request) {
   const Layout buffer = layout(buf, count, datatype);
-  *request = self.add(std::make_unique<p2p::PersistentSend>(Address{comm, dest, tag}, buffer, Mode::kStandard));
+  *request =
+      self.add(std::make_unique<p2p::PersistentSend>(Address{comm, dest, tag}, buffer, Mode::kStandard));
   return {};
 }
 
-Status ssend_init(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
-                  MPI_Request* request) {
+Status ssend_init(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag,
+                  Comm& comm, MPI_Request* request) {
   const Layout buffer = layout(buf, count, datatype);
-  *request = self.add(std::make_unique<p2p::PersistentSend>(Address{comm, dest, tag}, buffer, Mode::kSynchronous));
+  *request =
+      self.add(std::make_unique<p2p::PersistentSend>(Address{comm, dest, tag}, buffer, Mode::kSynchronous));
   return {};
 }
 
-Status rsend_init(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
-                  MPI_Request* request) {
+Status rsend_init(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag,
+                  Comm& comm, MPI_Request* request) {
   const Layout buffer = layout(buf, count, datatype);
   *request = self.add(std::make_unique<p2p::PersistentSend>(Address{comm, dest, tag}, buffer, Mode::kReady));
   return {};
 }
 
-Status bsend_init(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
-                  MPI_Request* request) {
-  *request = self.add(std::make_unique<p2p::PersistentBufferedSend>(Address{comm, dest, tag}, layout(buf, count, datatype)));
+Status bsend_init(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag,
+                  Comm& comm, MPI_Request* request) {
+  *request = self.add(
+      std::make_unique<p2p::PersistentBufferedSend>(Address{comm, dest, tag}, layout(buf, count, datatype)));
   return {};
 }
 
-Status recv_init(Rank& self, void* buf, Count count, const Datatype& datatype, int source, int tag, Comm& comm,
-                 MPI_Request* request) {
-  *request = self.add(std::make_unique<p2p::PersistentReceive>(Address{comm, source, tag}, layout(buf, count, datatype)));
+Status recv_init(Rank& self, void* buf, Count count, const Datatype& datatype, int source, int tag,
+                 Comm& comm, MPI_Request* request) {
+  *request = self.add(
+      std::make_unique<p2p::PersistentReceive>(Address{comm, source, tag}, layout(buf, count, datatype)));
   return {};
 }
 
@@ -146,7 +162,8 @@ Status buffer_attach(Rank& self, void* buffer, Count size) {
   if (self.buffered_sends != nullptr)
     return base::fail(MPI_ERR_BUFFER, "a buffer is attached already: detach it first (MPI_Buffer_detach)");
   if (buffer == MPI_BUFFER_AUTOMATIC)
-    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "MPI_BUFFER_AUTOMATIC is not built yet: attach memory of your own");
+    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                      "MPI_BUFFER_AUTOMATIC is not built yet: attach memory of your own");
   self.buffered_sends = std::make_unique<p2p::SendBuffer>(buffer, size);
   return {};
 }

@@ -50,7 +50,8 @@ Status begin(Rank& self, MPI_Message* handle, p2p::ReceiveOperation& receive) {
   }
   const auto message = self.remove(*handle);
   if (message == nullptr)
-    return base::fail(MPI_ERR_REQUEST, "message is no message of MPI_Mprobe or MPI_Improbe that is still to be received");
+    return base::fail(MPI_ERR_REQUEST,
+                      "message is no message of MPI_Mprobe or MPI_Improbe that is still to be received");
   *handle = MPI_MESSAGE_NULL;
   const auto& taken = static_cast<const MatchedMessage&>(*message);
   receive.comm = taken.comm;
@@ -103,7 +104,8 @@ Status mprobe(Rank& self, int source, int tag, Comm& comm, MPI_Message* message,
   return {};
 }
 
-Status improbe(Rank& self, int source, int tag, Comm& comm, int* flag, MPI_Message* message, MPI_Status* status) {
+Status improbe(Rank& self, int source, int tag, Comm& comm, int* flag, MPI_Message* message,
+               MPI_Status* status) {
   *flag = 1;
   if (source == MPI_PROC_NULL) {
     *message = MPI_MESSAGE_NO_PROC;
@@ -120,7 +122,8 @@ Status improbe(Rank& self, int source, int tag, Comm& comm, int* flag, MPI_Messa
   return {};
 }
 
-Status mrecv(Rank& self, void* buf, Count count, const Datatype& datatype, MPI_Message* message, MPI_Status* status) {
+Status mrecv(Rank& self, void* buf, Count count, const Datatype& datatype, MPI_Message* message,
+             MPI_Status* status) {
   p2p::ReceiveOperation receive;
   receive.buffer = {buf, count, &datatype};
   CLUMP_TRY(begin(self, message, receive));
@@ -129,7 +132,8 @@ Status mrecv(Rank& self, void* buf, Count count, const Datatype& datatype, MPI_M
   return Status::from_code(receive.result.error);
 }
 
-Status imrecv(Rank& self, void* buf, Count count, const Datatype& datatype, MPI_Message* message, MPI_Request* request) {
+Status imrecv(Rank& self, void* buf, Count count, const Datatype& datatype, MPI_Message* message,
+              MPI_Request* request) {
   auto receive = std::make_unique<p2p::ReceiveOperation>();
   receive->buffer = {buf, count, &datatype};
   if (!datatype.is_predefined()) receive->type = datatype::Ref(&datatype);

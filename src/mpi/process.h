@@ -1,5 +1,5 @@
-// What the MPI bodies need from the process around them. Declared here, above core and below the runtime, and defined by
-// runtime/boot.cc, the only file that knows every layer.
+// What the MPI bodies need from the process around them. Declared here, above core and below the runtime, and
+// defined by runtime/boot.cc, the only file that knows every layer.
 #pragma once
 
 #include <string>
@@ -9,8 +9,9 @@
 
 namespace clump::mpi {
 
-/// The calling thread's rank, made if need be: usable before MPI_Init, by functions that the standard allows there (MPI-5.0 section
-/// 11.4.1). Null if the thread belongs to no rank or this process cannot take part in a job; `why` then says so to the user.
+/// The calling thread's rank, made if need be: usable before MPI_Init, by functions that the standard allows
+/// there (MPI-5.0 section 11.4.1). Null if the thread belongs to no rank or this process cannot take part in
+/// a job; `why` then says so to the user.
 core::Rank* find_rank(std::string& why);
 
 /// The rank has entered or left MPI: until it has left, its end is a failure of the job.

@@ -1,6 +1,7 @@
 // Completing requests (MPI-5.0 sections 3.7 and 3.9): the wait and test families, cancel, free, start.
 //
-// An error of an operation belongs to the communicator of that operation, so these bodies raise errors themselves.
+// An error of an operation belongs to the communicator of that operation, so these bodies raise errors
+// themselves.
 #include <span>
 #include <string>
 #include <vector>
@@ -20,8 +21,8 @@ using core::Request;
 
 constexpr core::Result kEmpty;
 
-/// The active operation behind a handle; null for MPI_REQUEST_NULL and inactive persistent requests, which are complete
-/// with an empty status.
+/// The active operation behind a handle; null for MPI_REQUEST_NULL and inactive persistent requests, which
+/// are complete with an empty status.
 Request* active(Rank& self, MPI_Request handle) {
   Request* request = handle == MPI_REQUEST_NULL ? nullptr : self.request(handle);
   return request != nullptr && request->state == Request::State::kActive ? request : nullptr;
@@ -29,14 +30,17 @@ Request* active(Rank& self, MPI_Request handle) {
 
 Status check(Rank& self, const MPI_Request* handle) {
   if (*handle == MPI_REQUEST_NULL || self.request(*handle) != nullptr) return {};
-  return base::fail(MPI_ERR_REQUEST, "request is no request of this rank: it was never written, or it was completed or freed before");
+  return base::fail(
+      MPI_ERR_REQUEST,
+      "request is no request of this rank: it was never written, or it was completed or freed before");
 }
 
 Status check_all(Rank& self, std::span<const MPI_Request> handles) {
   for (std::size_t i = 0; i < handles.size(); ++i)
     if (handles[i] != MPI_REQUEST_NULL && self.request(handles[i]) == nullptr)
       return base::fail(MPI_ERR_REQUEST,
-                        "array_of_requests[{}] is no request of this rank: it was never written, or it was completed or freed before",
+                        "array_of_requests[{}] is no request of this rank: it was never written, or it was "
+                        "completed or freed before",
                         i);
   return {};
 }
@@ -53,7 +57,9 @@ core::Result retire(Rank& self, MPI_Request* handle, Request& request) {
   return result;
 }
 
-MPI_Status* at(MPI_Status* statuses, int i) { return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i; }
+MPI_Status* at(MPI_Status* statuses, int i) {
+  return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i;
+}
 
 /// Retires one operation: its status, and the error if there is one, raised on its communicator.
 Status finish_one(Rank& self, const char* call, MPI_Request* handle, Request& request, MPI_Status* status) {
@@ -79,18 +85,22 @@ Status finish_all(Rank& self, const char* call, std::span<MPI_Request> handles, 
       failed = comm;
     }
   }
-  for (std::size_t i = 0; i < handles.size(); ++i) core::write_status(at(statuses, static_cast<int>(i)), results[i], any_failed);
+  for (std::size_t i = 0; i < handles.size(); ++i)
+    core::write_status(at(statuses, static_cast<int>(i)), results[i], any_failed);
   if (!any_failed) return {};
   std::string text;
   for (std::size_t i = 0; i < results.size() && text.empty(); ++i)
-    if (results[i].error != MPI_SUCCESS) text = fmt::format("array_of_requests[{}]: {}", i, base::message_of(results[i].error));
+    if (results[i].error != MPI_SUCCESS)
+      text = fmt::format("array_of_requests[{}]: {}", i, base::message_of(results[i].error));
   return Status::from_code(raise(self, failed.get(), call, base::fail_with_text(MPI_ERR_IN_STATUS, text)));
 }
 
-std::span<MPI_Request> span_of(MPI_Request* handles, int count) { return {handles, static_cast<std::size_t>(count)}; }
+std::span<MPI_Request> span_of(MPI_Request* handles, int count) {
+  return {handles, static_cast<std::size_t>(count)};
+}
 
-/// The index of the first complete operation; -1 if none is, -2 if no handle is active. With several complete ones the search
-/// goes round, so that none is passed over for ever.
+/// The index of the first complete operation; -1 if none is, -2 if no handle is active. With several complete
+/// ones the search goes round, so that none is passed over for ever.
 int find_complete(Rank& self, std::span<const MPI_Request> handles) {
   thread_local std::size_t turn = 0;
   bool any_active = false;
@@ -116,7 +126,8 @@ void wait_for_any(Rank& self, std::span<const MPI_Request> handles) {
 }
 
 /// Retires every complete operation of `handles`; their places go to `indices`.
-Status finish_some(Rank& self, const char* call, std::span<MPI_Request> handles, int* outcount, int* indices, MPI_Status* statuses) {
+Status finish_some(Rank& self, const char* call, std::span<MPI_Request> handles, int* outcount, int* indices,
+                   MPI_Status* statuses) {
   base::Ref<core::Comm> failed;
   std::vector<core::Result> results;
   bool any_failed = false;
@@ -132,15 +143,18 @@ Status finish_some(Rank& self, const char* call, std::span<MPI_Request> handles,
     }
   }
   *outcount = static_cast<int>(results.size());
-  for (std::size_t i = 0; i < results.size(); ++i) core::write_status(at(statuses, static_cast<int>(i)), results[i], any_failed);
+  for (std::size_t i = 0; i < results.size(); ++i)
+    core::write_status(at(statuses, static_cast<int>(i)), results[i], any_failed);
   if (!any_failed) return {};
-  return Status::from_code(raise(self, failed.get(), call, base::fail(MPI_ERR_IN_STATUS, "an operation failed; its status tells")));
+  return Status::from_code(raise(self, failed.get(), call,
+                                 base::fail(MPI_ERR_IN_STATUS, "an operation failed; its status tells")));
 }
 
 }  // namespace
 
 Status wait(Rank& self, MPI_Request* request, MPI_Status* status) {
-  if (const Status valid = check(self, request); !valid.ok()) return Status::from_code(raise(self, nullptr, "MPI_Wait", valid));
+  if (const Status valid = check(self, request); !valid.ok())
+    return Status::from_code(raise(self, nullptr, "MPI_Wait", valid));
   Request* const operation = active(self, *request);
   if (operation == nullptr) {
     core::write_status(status, kEmpty, false);
@@ -151,7 +165,8 @@ Status wait(Rank& self, MPI_Request* request, MPI_Status* status) {
 }
 
 Status test(Rank& self, MPI_Request* request, int* flag, MPI_Status* status) {
-  if (const Status valid = check(self, request); !valid.ok()) return Status::from_code(raise(self, nullptr, "MPI_Test", valid));
+  if (const Status valid = check(self, request); !valid.ok())
+    return Status::from_code(raise(self, nullptr, "MPI_Test", valid));
   Request* const operation = active(self, *request);
   *flag = 1;
   if (operation == nullptr) {
@@ -173,13 +188,16 @@ Status waitall(Rank& self, int count, MPI_Request array_of_requests[], MPI_Statu
   return finish_all(self, "MPI_Waitall", handles, array_of_statuses);
 }
 
-Status testall(Rank& self, int count, MPI_Request array_of_requests[], int* flag, MPI_Status* array_of_statuses) {
+Status testall(Rank& self, int count, MPI_Request array_of_requests[], int* flag,
+               MPI_Status* array_of_statuses) {
   const auto handles = span_of(array_of_requests, count);
   if (const Status valid = check_all(self, handles); !valid.ok())
     return Status::from_code(raise(self, nullptr, "MPI_Testall", valid));
   *flag = 1;
   for (const MPI_Request handle : handles)
-    if (const Request* operation = active(self, handle); operation != nullptr && !operation->completion.done()) *flag = 0;
+    if (const Request* operation = active(self, handle);
+        operation != nullptr && !operation->completion.done())
+      *flag = 0;
   if (*flag == 1) return finish_all(self, "MPI_Testall", handles, array_of_statuses);
   fiber::yield_after_empty_poll();
   return {};
@@ -200,21 +218,23 @@ Status waitany(Rank& self, int count, MPI_Request array_of_requests[], int* inde
   return finish_one(self, "MPI_Waitany", &handles[found], *active(self, handles[found]), status);
 }
 
-Status testany(Rank& self, int count, MPI_Request array_of_requests[], int* index, int* flag, MPI_Status* status) {
+Status testany(Rank& self, int count, MPI_Request array_of_requests[], int* index, int* flag,
+               MPI_Status* status) {
   const auto handles = span_of(array_of_requests, count);
   if (const Status valid = check_all(self, handles); !valid.ok())
     return Status::from_code(raise(self, nullptr, "MPI_Testany", valid));
   const int found = find_complete(self, handles);
   *flag = found == -1 ? 0 : 1;
   *index = found < 0 ? MPI_UNDEFINED : found;
-  if (found >= 0) return finish_one(self, "MPI_Testany", &handles[found], *active(self, handles[found]), status);
+  if (found >= 0)
+    return finish_one(self, "MPI_Testany", &handles[found], *active(self, handles[found]), status);
   if (found == -2) core::write_status(status, kEmpty, false);
   if (found == -1) fiber::yield_after_empty_poll();
   return {};
 }
 
-Status waitsome(Rank& self, int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[],
-                MPI_Status* array_of_statuses) {
+Status waitsome(Rank& self, int incount, MPI_Request array_of_requests[], int* outcount,
+                int array_of_indices[], MPI_Status* array_of_statuses) {
   const auto handles = span_of(array_of_requests, incount);
   if (const Status valid = check_all(self, handles); !valid.ok())
     return Status::from_code(raise(self, nullptr, "MPI_Waitsome", valid));
@@ -227,8 +247,8 @@ Status waitsome(Rank& self, int incount, MPI_Request array_of_requests[], int* o
   return finish_some(self, "MPI_Waitsome", handles, outcount, array_of_indices, array_of_statuses);
 }
 
-Status testsome(Rank& self, int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[],
-                MPI_Status* array_of_statuses) {
+Status testsome(Rank& self, int incount, MPI_Request array_of_requests[], int* outcount,
+                int array_of_indices[], MPI_Status* array_of_statuses) {
   const auto handles = span_of(array_of_requests, incount);
   if (const Status valid = check_all(self, handles); !valid.ok())
     return Status::from_code(raise(self, nullptr, "MPI_Testsome", valid));
@@ -248,7 +268,9 @@ Status testsome(Rank& self, int incount, MPI_Request array_of_requests[], int* o
 Status request_free(Rank& self, MPI_Request* request) {
   Request* const operation = self.request(*request);
   if (operation == nullptr)
-    return base::fail(MPI_ERR_REQUEST, "request is MPI_REQUEST_NULL, or was completed or freed before: there is nothing to free");
+    return base::fail(
+        MPI_ERR_REQUEST,
+        "request is MPI_REQUEST_NULL, or was completed or freed before: there is nothing to free");
   std::unique_ptr<Request> owned = self.remove(*request);
   if (operation->state == Request::State::kActive) Request::detach(std::move(owned));
   *request = MPI_REQUEST_NULL;
@@ -268,7 +290,8 @@ Status cancel(Rank& self, MPI_Request* request) {
   CLUMP_TRY(check(self, request));
   Request* const operation = active(self, *request);
   if (operation == nullptr)
-    return base::fail(MPI_ERR_REQUEST, "request is MPI_REQUEST_NULL or not active: there is nothing to cancel");
+    return base::fail(MPI_ERR_REQUEST,
+                      "request is MPI_REQUEST_NULL or not active: there is nothing to cancel");
   return operation->cancel();
 }
 
@@ -284,7 +307,8 @@ Status start_one(Rank& self, MPI_Request handle) {
   if (operation == nullptr)
     return base::fail(MPI_ERR_REQUEST, "request is MPI_REQUEST_NULL or was freed: there is nothing to start");
   if (operation->persistent && operation->state == Request::State::kActive)
-    return base::fail(MPI_ERR_REQUEST, "the request is active already: complete it (MPI_Wait) before it is started again");
+    return base::fail(MPI_ERR_REQUEST,
+                      "the request is active already: complete it (MPI_Wait) before it is started again");
   return operation->start();
 }
 

@@ -186,7 +186,9 @@ char** make_arguments(const pmi::App& app) {
 
 [[noreturn]] void run_main(HostedRank& rank, image::Main main, int argc, char** argv) {
   rank.phase = Phase::kRunning;
-  std::exit(main(argc, argv, environ));  // the image layer's exit: this rank's handlers and destructors
+  std::exit(main(
+      argc, argv,
+      image::environment_of(rank.identity)));  // the image layer's exit: this rank's handlers and destructors
 }
 
 /// A rank but the first: the body of its thread.
@@ -208,10 +210,13 @@ void* run_rank(void* argument) {
   const int argc = static_cast<int>(app.arguments.size());
   char** argv = make_arguments(app);
   image::run_constructors(rank.identity, argc, argv);
-  const image::Main main = image::main_of(rank.identity, original_main);
-  if (main == nullptr)
-    cannot_start(rank.identity.rank, fmt::format("main() of {} cannot be found", app.program));
-  run_main(rank, main, argc, argv);
+  if (rank.program != 0) image::enter(rank.identity);  // and so to __libc_start_main below
+  run_main(rank, image::main_of(rank.identity, original_main), argc, argv);
+}
+
+/// The start of a rank whose program is not the one that ld.so started has come to its main().
+[[noreturn]] void begin_other_program(image::Main main, int argc, char** argv) {
+  run_main(host().rank(*fiber::identity()), main, argc, argv);
 }
 
 std::size_t stack_bytes() {
@@ -293,6 +298,7 @@ extern "C" CLUMP_HOST_API int __libc_start_main(clump::image::Main main, int arg
   const auto start = reinterpret_cast<Start>(::dlsym(RTLD_NEXT, "__libc_start_main"));
   clump::image::Main body = main;
   if (clump::runtime::host().started_by_mpiexec()) {
+    if (clump::runtime::original_main != nullptr) clump::runtime::begin_other_program(main, argc, argv);
     clump::runtime::original_main = main;
     body = clump::runtime::hosted_main;
   }

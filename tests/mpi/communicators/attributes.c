@@ -1,4 +1,5 @@
-/* Caching (MPI-5.0 section 7.7): keys, values, what duplication and freeing do with them, callbacks that fail, predefined attributes. */
+/* Caching (MPI-5.0 section 7.7): keys, values, what duplication and freeing do with them, callbacks that
+ * fail, predefined attributes. */
 #include "check.h"
 
 static int copies, deletions, last_deleted_value;

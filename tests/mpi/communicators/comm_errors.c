@@ -1,5 +1,5 @@
-/* Wrong arguments of the functions that make and ask communicators: the error class of each. A failed call leaves its output alone, and
-   communication goes on afterwards. */
+/* Wrong arguments of the functions that make and ask communicators: the error class of each. A failed call
+   leaves its output alone, and communication goes on afterwards. */
 #include "check.h"
 
 int main(int argc, char** argv) {

@@ -1,4 +1,5 @@
-/* MPI_Finalize first deletes the attributes of MPI_COMM_SELF, the last one set first, while MPI still works (MPI-5.0 section 11.4.1). */
+/* MPI_Finalize first deletes the attributes of MPI_COMM_SELF, the last one set first, while MPI still works
+ * (MPI-5.0 section 11.4.1). */
 #include "check.h"
 
 static int order[3], deleted;

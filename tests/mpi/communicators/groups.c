@@ -27,8 +27,10 @@ static void expect(MPI_Group group, int n, const int* expected) {
 static void inclusion(void) {
   int evens[64], odds[64], reversed[64], n_even = 0, n_odd = 0;
   for (int i = 0; i < size; ++i) {
-    if (i % 2 == 0) evens[n_even++] = i;
-    else odds[n_odd++] = i;
+    if (i % 2 == 0)
+      evens[n_even++] = i;
+    else
+      odds[n_odd++] = i;
     reversed[i] = size - 1 - i;
   }
   MPI_Group group;

@@ -1,4 +1,5 @@
-/* Intercommunicators: made, used, split, merged (MPI-5.0 section 7.6). With one rank there is nothing to connect. */
+/* Intercommunicators: made, used, split, merged (MPI-5.0 section 7.6). With one rank there is nothing to
+ * connect. */
 #include "check.h"
 
 static int size, rank, half, lower;
@@ -94,7 +95,8 @@ static void split(MPI_Comm inter) {
   CHECK_OK(MPI_Comm_rank(inter, &me));
   CHECK_OK(MPI_Comm_split(inter, me % 2, -me, &part));
   const int locals = lower ? half : size - half, remotes = size - locals;
-  const int expected = me % 2 ? locals / 2 : (locals + 1) / 2, expected_remote = me % 2 ? remotes / 2 : (remotes + 1) / 2;
+  const int expected = me % 2 ? locals / 2 : (locals + 1) / 2,
+            expected_remote = me % 2 ? remotes / 2 : (remotes + 1) / 2;
   CHECK_EQ(part == MPI_COMM_NULL, expected_remote == 0);
   if (part != MPI_COMM_NULL) {
     CHECK_OK(MPI_Comm_size(part, &n));

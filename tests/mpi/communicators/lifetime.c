@@ -1,4 +1,5 @@
-/* Communicators come and go by the thousand, and may be freed while their messages are still under way (MPI-5.0 section 7.4.3). */
+/* Communicators come and go by the thousand, and may be freed while their messages are still under way
+ * (MPI-5.0 section 7.4.3). */
 #include "check.h"
 
 static int size, rank;
@@ -57,8 +58,8 @@ static void disconnect(void) {
   MPI_Comm comm;
   int value = rank, got = -1;
   CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
-  CHECK_OK(MPI_Sendrecv(&value, 1, MPI_INT, (rank + 1) % size, 0, &got, 1, MPI_INT, (rank + size - 1) % size, 0, comm,
-                        MPI_STATUS_IGNORE));
+  CHECK_OK(MPI_Sendrecv(&value, 1, MPI_INT, (rank + 1) % size, 0, &got, 1, MPI_INT, (rank + size - 1) % size,
+                        0, comm, MPI_STATUS_IGNORE));
   CHECK_OK(MPI_Comm_disconnect(&comm));
   CHECK(comm == MPI_COMM_NULL);
   CHECK_EQ(got, (rank + size - 1) % size);

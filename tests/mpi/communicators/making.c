@@ -51,7 +51,8 @@ static void duplicates(void) {
     out[i] = 100 * i + rank;
     CHECK_OK(MPI_Isend(&out[i], 1, MPI_INT, to, 5, comms[i], &requests[i]));
   }
-  for (int i = 2; i >= 0; --i) CHECK_OK(MPI_Irecv(&in[i], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comms[i], &requests[3 + i]));
+  for (int i = 2; i >= 0; --i)
+    CHECK_OK(MPI_Irecv(&in[i], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comms[i], &requests[3 + i]));
   CHECK_OK(MPI_Waitall(6, requests, MPI_STATUSES_IGNORE));
   for (int i = 0; i < 3; ++i) CHECK_EQ(in[i], 100 * i + from);
   CHECK_OK(MPI_Comm_free(&second));
@@ -74,7 +75,8 @@ static void reversed(void) {
   CHECK_OK(MPI_Group_free(&world));
 }
 
-/* Lower and upper half in one call, each rank with its own half's group; then one half alone, the other with the empty group. */
+/* Lower and upper half in one call, each rank with its own half's group; then one half alone, the other with
+ * the empty group. */
 static void halves(void) {
   const int half = (size + 1) / 2, lower = rank < half;
   int range[1][3] = {{lower ? 0 : half, lower ? half - 1 : size - 1, 1}}, expected[64];

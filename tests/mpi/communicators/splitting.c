@@ -76,7 +76,8 @@ static void by_type(void) {
   CHECK_EQ(members_of(comm, members), size); /* these tests run on one node */
   for (int i = 0; i < size; ++i) CHECK_EQ(members[i], size - 1 - i);
   CHECK_OK(MPI_Comm_free(&comm));
-  CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, rank % 2 ? MPI_UNDEFINED : MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comm));
+  CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, rank % 2 ? MPI_UNDEFINED : MPI_COMM_TYPE_SHARED, 0,
+                               MPI_INFO_NULL, &comm));
   if (rank % 2) {
     CHECK(comm == MPI_COMM_NULL);
   } else {

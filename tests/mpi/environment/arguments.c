@@ -1,9 +1,10 @@
-/* What the entry points check before anything else: each kind of argument, its error class, and a message that helps. */
+/* What the entry points check before anything else: each kind of argument, its error class, and a message
+ * that helps. */
 #include "check.h"
 
 static int value, rank, size;
 
-static void message_has(int code, const char *words) {
+static void message_has(int code, const char* words) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   CHECK_OK(MPI_Error_string(code, text, &length));
@@ -65,7 +66,8 @@ static void bottom(void) {
   CHECK_OK(MPI_Get_address(&source, &address));
   CHECK_OK(MPI_Type_create_hindexed(1, &length, &address, MPI_INT, &absolute));
   CHECK_OK(MPI_Type_commit(&absolute));
-  CHECK_OK(MPI_Sendrecv(MPI_BOTTOM, 1, absolute, 0, 5, &target, 1, MPI_INT, 0, 5, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+  CHECK_OK(MPI_Sendrecv(MPI_BOTTOM, 1, absolute, 0, 5, &target, 1, MPI_INT, 0, 5, MPI_COMM_SELF,
+                        MPI_STATUS_IGNORE));
   CHECK_EQ(target, source);
   CHECK_OK(MPI_Type_free(&absolute));
 }
@@ -95,7 +97,7 @@ static void not_built(void) {
   message_has(code, "clump info --missing");
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);

@@ -38,7 +38,7 @@ static void check_anytime(int initialized, int finalized) {
   CHECK_EQ(copy, MPI_INFO_NULL);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int provided = -1, level = -1, flag = 0;
   check_anytime(0, 0);
   CHECK_OK(MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided));

@@ -8,7 +8,7 @@ static int last_used(void) {
   return *value;
 }
 
-static void text_is(int code, const char *expected) {
+static void text_is(int code, const char* expected) {
   char text[MPI_MAX_ERROR_STRING] = "?";
   int length = -1;
   CHECK_OK(MPI_Error_string(code, text, &length));
@@ -57,7 +57,7 @@ static void life_of_a_class(void) {
 
 /* A user's code goes through the error handler and out of the call as it is. */
 static int seen;
-static void handler(MPI_Comm *comm, int *code, ...) {
+static void handler(MPI_Comm* comm, int* code, ...) {
   CHECK_EQ(*comm, MPI_COMM_WORLD);
   seen = *code;
 }
@@ -74,7 +74,7 @@ static void raised_by_the_user(void) {
   CHECK_OK(MPI_Errhandler_free(&errhandler));
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   life_of_a_class();

@@ -24,7 +24,7 @@ static void processor_name(void) {
 
 static void memory(void) {
   MPI_Info info;
-  double *numbers = NULL;
+  double* numbers = NULL;
   CHECK_OK(MPI_Alloc_mem(1000 * sizeof *numbers, MPI_INFO_NULL, &numbers));
   memset(numbers, 1, 1000 * sizeof *numbers);
   CHECK_OK(MPI_Free_mem(numbers));
@@ -68,7 +68,7 @@ static void addresses(void) {
   CHECK_EQ(MPI_Aint_add(first, 15), last);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   clocks();

@@ -8,7 +8,7 @@ int MPI_Barrier(MPI_Comm comm) {
   return PMPI_Barrier(comm);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   PMPI_Init(&argc, &argv);
   CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
   CHECK_OK(PMPI_Barrier(MPI_COMM_WORLD));

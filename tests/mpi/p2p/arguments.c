@@ -1,7 +1,7 @@
 /* Bad arguments get the standard's error class and a message that names the call. */
 #include "check.h"
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int rank, size, value = 1, flag, index;
   MPI_Status status;
   MPI_Init(&argc, &argv);

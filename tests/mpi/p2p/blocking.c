@@ -1,19 +1,20 @@
-/* Blocking sends of every mode round a ring, at every size, received before and after they arrive; MPI_Sendrecv and its replacing
-   form; MPI_PROC_NULL; messages to oneself. */
+/* Blocking sends of every mode round a ring, at every size, received before and after they arrive;
+   MPI_Sendrecv and its replacing form; MPI_PROC_NULL; messages to oneself. */
 #include "check.h"
 #include "pattern.h"
 
-typedef int (*send_function)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
+typedef int (*send_function)(const void*, int, MPI_Datatype, int, int, MPI_Comm);
 
 static int rank, size;
 
-static void ring(send_function send, int bytes, int seed, unsigned char *out, unsigned char *in) {
+static void ring(send_function send, int bytes, int seed, unsigned char* out, unsigned char* in) {
   const int right = (rank + 1) % size, left = (rank + size - 1) % size;
   MPI_Status status;
   int count;
   pattern_fill(out, bytes, rank + seed);
   memset(in, 0, bytes);
-  if (rank % 2 == 0) { /* with an odd number of ranks, 0 and size-1 both send first: one of them always receives */
+  if (rank % 2 ==
+      0) { /* with an odd number of ranks, 0 and size-1 both send first: one of them always receives */
     CHECK_OK(send(out, bytes, MPI_BYTE, right, seed, MPI_COMM_WORLD));
     CHECK_OK(MPI_Recv(in, bytes, MPI_BYTE, left, seed, MPI_COMM_WORLD, &status));
   } else {
@@ -27,11 +28,12 @@ static void ring(send_function send, int bytes, int seed, unsigned char *out, un
   CHECK_EQ(count, bytes);
 }
 
-static void exchange(int bytes, unsigned char *out, unsigned char *in) {
+static void exchange(int bytes, unsigned char* out, unsigned char* in) {
   const int right = (rank + 1) % size, left = (rank + size - 1) % size;
   MPI_Status status;
   pattern_fill(out, bytes, rank);
-  CHECK_OK(MPI_Sendrecv(out, bytes, MPI_BYTE, right, 5, in, bytes, MPI_BYTE, left, 5, MPI_COMM_WORLD, &status));
+  CHECK_OK(
+      MPI_Sendrecv(out, bytes, MPI_BYTE, right, 5, in, bytes, MPI_BYTE, left, 5, MPI_COMM_WORLD, &status));
   CHECK_EQ(pattern_differs(in, bytes, left), -1);
   CHECK_EQ(status.MPI_SOURCE, left);
   pattern_fill(in, bytes, rank);
@@ -72,15 +74,18 @@ static void shapes(void) {
   MPI_Type_vector(10, 1, 4, MPI_DOUBLE, &every_fourth);
   MPI_Type_commit(&every_fourth);
   for (int i = 0; i < 40; ++i) column[i] = rank * 100 + i;
-  CHECK_OK(MPI_Sendrecv(column, 1, every_fourth, right, 0, packed, 10, MPI_DOUBLE, left, 0, MPI_COMM_WORLD, &status));
+  CHECK_OK(MPI_Sendrecv(column, 1, every_fourth, right, 0, packed, 10, MPI_DOUBLE, left, 0, MPI_COMM_WORLD,
+                        &status));
   for (int i = 0; i < 10; ++i) CHECK_NEAR(packed[i], left * 100 + 4 * i, 0);
   for (int i = 0; i < 40; ++i) column[i] = -1;
-  CHECK_OK(MPI_Sendrecv(packed, 10, MPI_DOUBLE, right, 0, column, 1, every_fourth, left, 0, MPI_COMM_WORLD, &status));
+  CHECK_OK(MPI_Sendrecv(packed, 10, MPI_DOUBLE, right, 0, column, 1, every_fourth, left, 0, MPI_COMM_WORLD,
+                        &status));
   const int origin = (left + size - 1) % size;
   for (int i = 0; i < 40; ++i) CHECK_NEAR(column[i], i % 4 == 0 ? origin * 100 + i : -1, 0);
   MPI_Get_count(&status, every_fourth, &count);
   CHECK_EQ(count, 1);
-  CHECK_OK(MPI_Sendrecv(packed, 3, MPI_DOUBLE, right, 0, column, 4, every_fourth, left, 0, MPI_COMM_WORLD, &status));
+  CHECK_OK(MPI_Sendrecv(packed, 3, MPI_DOUBLE, right, 0, column, 4, every_fourth, left, 0, MPI_COMM_WORLD,
+                        &status));
   MPI_Get_count(&status, every_fourth, &count);
   CHECK_EQ(count, MPI_UNDEFINED);
   MPI_Get_count(&status, MPI_DOUBLE, &count);
@@ -88,7 +93,7 @@ static void shapes(void) {
   MPI_Type_free(&every_fourth);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -1,7 +1,8 @@
-/* Buffered sends: they do not wait for their receives, the buffer's room is reckoned as the standard says, detaching waits. */
+/* Buffered sends: they do not wait for their receives, the buffer's room is reckoned as the standard says,
+ * detaching waits. */
 #include "check.h"
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int rank, size;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -15,7 +16,7 @@ int main(int argc, char **argv) {
   CHECK_CLASS(MPI_Bsend(data, 1, MPI_INT, right, 0, MPI_COMM_WORLD), MPI_ERR_BUFFER); /* nothing attached */
   MPI_Pack_size(50000, MPI_INT, MPI_COMM_WORLD, &packed);
   const int room = 2 * (packed + MPI_BSEND_OVERHEAD);
-  char *buffer = malloc(room);
+  char* buffer = malloc(room);
   CHECK_OK(MPI_Buffer_attach(buffer, room));
   CHECK_CLASS(MPI_Buffer_attach(buffer, room), MPI_ERR_BUFFER);
 
@@ -45,7 +46,7 @@ int main(int argc, char **argv) {
   one = rank;
   CHECK_OK(MPI_Bsend(&one, 1, MPI_INT, right, 7, MPI_COMM_WORLD));
   CHECK_OK(MPI_Bsend(&one, 1, MPI_INT, MPI_PROC_NULL, 7, MPI_COMM_WORLD));
-  void *detached = NULL;
+  void* detached = NULL;
   int detached_size = 0;
   CHECK_OK(MPI_Buffer_detach(&detached, &detached_size));
   CHECK(detached == buffer);

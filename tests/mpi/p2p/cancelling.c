@@ -1,7 +1,8 @@
-/* MPI_Cancel: of receives always while they wait, of sends that nobody has matched; never of what has happened. */
+/* MPI_Cancel: of receives always while they wait, of sends that nobody has matched; never of what has
+ * happened. */
 #include "check.h"
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int rank, size, flag, value = 0;
   static int big[50000];
   MPI_Request request;
@@ -12,7 +13,8 @@ int main(int argc, char **argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 
   for (int i = 0; i < 3; ++i) {
-    MPI_Irecv(&value, 1, MPI_INT, i == 0 ? MPI_ANY_SOURCE : 0, i == 1 ? MPI_ANY_TAG : 40, MPI_COMM_WORLD, &request);
+    MPI_Irecv(&value, 1, MPI_INT, i == 0 ? MPI_ANY_SOURCE : 0, i == 1 ? MPI_ANY_TAG : 40, MPI_COMM_WORLD,
+              &request);
     CHECK_OK(MPI_Cancel(&request));
     CHECK_OK(MPI_Wait(&request, &status));
     CHECK_OK(MPI_Test_cancelled(&status, &flag));

@@ -1,5 +1,5 @@
-/* Order and wildcards (MPI-5.0 section 3.5): messages of one sender do not overtake each other, whatever their size and mode;
-   receives are matched in the order in which they were posted. */
+/* Order and wildcards (MPI-5.0 section 3.5): messages of one sender do not overtake each other, whatever
+   their size and mode; receives are matched in the order in which they were posted. */
 #include "check.h"
 
 enum { MESSAGES = 400 };
@@ -98,7 +98,7 @@ static void flood(void) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);

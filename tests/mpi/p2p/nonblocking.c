@@ -4,7 +4,7 @@
 
 static int rank, size;
 
-static void all_to_all_waitall(int bytes, unsigned char *out, unsigned char *in) {
+static void all_to_all_waitall(int bytes, unsigned char* out, unsigned char* in) {
   MPI_Request requests[2 * 16];
   MPI_Status statuses[2 * 16];
   pattern_fill(out, bytes, rank);
@@ -30,17 +30,29 @@ enum Way { WAITANY, WAITSOME, TESTANY, TESTSOME, TESTALL, TEST_EACH, WAYS };
 static void complete(enum Way way) {
   int values[16], seen[16] = {0}, left = size;
   MPI_Request requests[16], sends[16];
-  for (int peer = 0; peer < size; ++peer) CHECK_OK(MPI_Irecv(&values[peer], 1, MPI_INT, peer, way, MPI_COMM_WORLD, &requests[peer]));
+  for (int peer = 0; peer < size; ++peer)
+    CHECK_OK(MPI_Irecv(&values[peer], 1, MPI_INT, peer, way, MPI_COMM_WORLD, &requests[peer]));
   const int mine = 1000 * rank + way;
-  for (int peer = 0; peer < size; ++peer) CHECK_OK(MPI_Issend(&mine, 1, MPI_INT, peer, way, MPI_COMM_WORLD, &sends[peer]));
+  for (int peer = 0; peer < size; ++peer)
+    CHECK_OK(MPI_Issend(&mine, 1, MPI_INT, peer, way, MPI_COMM_WORLD, &sends[peer]));
   while (left > 0) {
     int indices[16], count = 0, flag = 0;
     MPI_Status statuses[16];
     switch (way) {
-      case WAITANY: CHECK_OK(MPI_Waitany(size, requests, indices, statuses)); count = 1; break;
-      case WAITSOME: CHECK_OK(MPI_Waitsome(size, requests, &count, indices, statuses)); break;
-      case TESTANY: CHECK_OK(MPI_Testany(size, requests, indices, &flag, statuses)); count = flag; break;
-      case TESTSOME: CHECK_OK(MPI_Testsome(size, requests, &count, indices, statuses)); break;
+      case WAITANY:
+        CHECK_OK(MPI_Waitany(size, requests, indices, statuses));
+        count = 1;
+        break;
+      case WAITSOME:
+        CHECK_OK(MPI_Waitsome(size, requests, &count, indices, statuses));
+        break;
+      case TESTANY:
+        CHECK_OK(MPI_Testany(size, requests, indices, &flag, statuses));
+        count = flag;
+        break;
+      case TESTSOME:
+        CHECK_OK(MPI_Testsome(size, requests, &count, indices, statuses));
+        break;
       case TESTALL:
         CHECK_OK(MPI_Testall(size, requests, &flag, statuses));
         for (count = 0; flag && count < size; ++count) indices[count] = count;
@@ -129,13 +141,14 @@ static void type_freed_early(void) {
     }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   unsigned char *out = malloc(PATTERN_LARGEST), *in = malloc((size_t)100000 * 16);
-  for (int i = 0; i < PATTERN_SIZES && pattern_sizes[i] <= 100000; ++i) all_to_all_waitall(pattern_sizes[i], out, in);
+  for (int i = 0; i < PATTERN_SIZES && pattern_sizes[i] <= 100000; ++i)
+    all_to_all_waitall(pattern_sizes[i], out, in);
   for (int round = 0; round < 20; ++round)
     for (int way = 0; way < WAYS; ++way) complete(way);
   nothing_to_wait_for();

@@ -3,7 +3,7 @@
 
 static int rank, size;
 
-typedef int (*init_function)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+typedef int (*init_function)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 
 static void ring(init_function init, int length) {
   const int right = (rank + 1) % size, left = (rank + size - 1) % size;
@@ -50,14 +50,15 @@ static void misuse(void) {
   CHECK_OK(MPI_Wait(&plain, MPI_STATUS_IGNORE));
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-  const int room = 4 * (20000 * (int)sizeof(int) + MPI_BSEND_OVERHEAD); /* a round may begin before the last one has left */
-  void *buffer = malloc(room);
+  const int room = 4 * (20000 * (int)sizeof(int) +
+                        MPI_BSEND_OVERHEAD); /* a round may begin before the last one has left */
+  void* buffer = malloc(room);
   MPI_Buffer_attach(buffer, room);
   const int lengths[] = {1, 2000, 20000};
   for (int i = 0; i < 3; ++i) {

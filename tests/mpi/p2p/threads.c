@@ -1,4 +1,5 @@
-/* MPI_THREAD_MULTIPLE: the threads of a rank send and receive at the same time, each with a tag of its own, and with wildcards. */
+/* MPI_THREAD_MULTIPLE: the threads of a rank send and receive at the same time, each with a tag of its own,
+ * and with wildcards. */
 #include <pthread.h>
 
 #include "check.h"
@@ -6,7 +7,7 @@
 enum { THREADS = 4, ROUNDS = 300 };
 static int rank, size;
 
-static void *ping_pong(void *argument) {
+static void* ping_pong(void* argument) {
   const int tag = (int)(long)argument;
   const int right = (rank + 1) % size, left = (rank + size - 1) % size;
   long failures = 0;
@@ -16,17 +17,18 @@ static void *ping_pong(void *argument) {
     MPI_Sendrecv(&out, 1, MPI_INT, right, tag, &in, 1, MPI_INT, left, tag, MPI_COMM_WORLD, &status);
     failures += in != left * 1000000 + tag * 10000 + round || status.MPI_TAG != tag;
   }
-  return (void *)failures;
+  return (void*)failures;
 }
 
-static void *sender(void *argument) {
+static void* sender(void* argument) {
   const int tag = 100 + (int)(long)argument;
-  for (int round = 0; round < ROUNDS; ++round) MPI_Send(&round, 1, MPI_INT, (rank + 1) % size, tag, MPI_COMM_WORLD);
+  for (int round = 0; round < ROUNDS; ++round)
+    MPI_Send(&round, 1, MPI_INT, (rank + 1) % size, tag, MPI_COMM_WORLD);
   return NULL;
 }
 
 /* Matched probes hand each message to one thread only. */
-static void *taker(void *argument) {
+static void* taker(void* argument) {
   (void)argument;
   long sum = 0;
   for (int k = 0; k < ROUNDS; ++k) {
@@ -36,10 +38,10 @@ static void *taker(void *argument) {
     MPI_Mrecv(&value, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
     sum += value;
   }
-  return (void *)sum;
+  return (void*)sum;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int provided;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -47,15 +49,15 @@ int main(int argc, char **argv) {
   CHECK_EQ(provided, MPI_THREAD_MULTIPLE);
 
   pthread_t threads[2 * THREADS];
-  void *result;
-  for (long t = 0; t < THREADS; ++t) pthread_create(&threads[t], NULL, ping_pong, (void *)t);
+  void* result;
+  for (long t = 0; t < THREADS; ++t) pthread_create(&threads[t], NULL, ping_pong, (void*)t);
   for (int t = 0; t < THREADS; ++t) {
     pthread_join(threads[t], &result);
     CHECK_EQ((long)result, 0);
   }
   MPI_Barrier(MPI_COMM_WORLD);
   for (long t = 0; t < THREADS; ++t) {
-    pthread_create(&threads[t], NULL, sender, (void *)t);
+    pthread_create(&threads[t], NULL, sender, (void*)t);
     pthread_create(&threads[THREADS + t], NULL, taker, NULL);
   }
   long sum = 0;
