@@ -94,7 +94,18 @@ void* next_symbol(const char* name, const void* from) {
   return next_definition(name, reinterpret_cast<const void*>(original));
 }
 
+/// What a rank's program defines, if that is not the main program: ld.so looks there first, and there only.
+void* in_program(const Image& image, const char* name) {
+  if (!image.program->is_other()) return nullptr;
+  const Object& main = *image.program->main;
+  const ElfW(Sym)* symbol = main.dynamic.find(name);
+  return symbol != nullptr ? reinterpret_cast<void*>(image.translate(reinterpret_cast<std::uintptr_t>(address_of(main.dynamic, *symbol))))
+                           : nullptr;
+}
+
 void* symbol(void* handle, const char* name, const char* version, const void* from) {
+  // Nothing is private yet; and a sanitizer that is starting up must get through here without meeting its own checks.
+  if (!captured()) return handle == RTLD_NEXT ? next_symbol(name, from) : ld_symbol(handle, name, version);
   last_error().ours = false;
   const Caller caller = caller_at(from);
   void* found = nullptr;
@@ -103,12 +114,15 @@ void* symbol(void* handle, const char* name, const char* version, const void* fr
     found = next_symbol(name, from);
     if (found == nullptr) return undefined(name, caller.object);
   } else if (caller.image != nullptr && handle != RTLD_DEFAULT && (mine = caller.image->plugins().find(handle)) != nullptr) {
+    if (mine->object == nullptr && (found = in_program(*caller.image, name)) != nullptr) return found;
     // For glibc a handle is the object's entry in ld.so's list.
     void* original = mine->object != nullptr ? const_cast<link_map*>(mine->object->map) : RTLD_DEFAULT;
     found = ld_symbol(original, name, version);
     // A symbol's value may be null; ld.so's complaint tells the difference, but it would name a memory file.
     static constinit Hidden<char*()> error{"dlerror"};
     if (found == nullptr && error() != nullptr) return undefined(name, mine->object);
+  } else if (handle == RTLD_DEFAULT && caller.image != nullptr && (found = in_program(*caller.image, name)) != nullptr) {
+    return found;
   } else {
     found = ld_symbol(handle, name, version);
     if (found == nullptr && handle == RTLD_DEFAULT && caller.object != nullptr && caller.object->is_template) {

@@ -45,6 +45,12 @@ std::uint32_t sysv_hash_of(const char* name) {
   return hash;
 }
 
+/// strcmp() may be a sanitizer's, which is looking up its own functions when it gets here.
+bool same_name(const char* a, const char* b) {
+  while (*a == *b && *a != '\0') ++a, ++b;
+  return *a == *b;
+}
+
 /// Of several versions of a name, the one that is not hidden wins; a hidden one is better than nothing.
 class BestVersion {
  public:
@@ -52,7 +58,7 @@ class BestVersion {
 
   void consider(std::uint32_t index) {
     const ElfW(Sym)& symbol = object_.symbols[index];
-    if (symbol.st_shndx == SHN_UNDEF || std::strcmp(object_.name_of(symbol), name_) != 0) return;
+    if (symbol.st_shndx == SHN_UNDEF || !same_name(object_.name_of(symbol), name_)) return;
     const bool hidden = object_.versions != nullptr && (object_.versions[index] & 0x8000) != 0;
     if (best_ == nullptr || (best_hidden_ && !hidden)) {
       best_ = &symbol;

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <sys/ucontext.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -25,9 +26,17 @@ constexpr int kFatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGT
 
 using Sigaction = int (*)(int, const struct sigaction*, struct sigaction*);
 
+/// Becomes true with our own handlers. Before, a sanitizer that is starting up may come here, and must meet nothing of C++.
+constinit bool installed = false;
+
 Sigaction real_sigaction() {
-  static const auto real = reinterpret_cast<Sigaction>(::dlsym(RTLD_NEXT, "sigaction"));
-  return real;
+  static constinit std::atomic<Sigaction> real{nullptr};
+  Sigaction found = real.load(std::memory_order_relaxed);  // relaxed: every thread would store the same value
+  if (found == nullptr) {
+    found = reinterpret_cast<Sigaction>(::dlsym(RTLD_NEXT, "sigaction"));
+    real.store(found, std::memory_order_relaxed);
+  }
+  return found;
 }
 
 bool is_fatal(int number) {
@@ -145,6 +154,7 @@ std::string describe_exception() {
 }  // namespace
 
 void install_failure_handlers() {
+  installed = true;
   const struct sigaction ours = our_action();
   for (const int number : kFatal) {
     struct sigaction before {};
@@ -169,7 +179,7 @@ void use_signal_stack(void* memory, std::size_t bytes) {
 extern "C" CLUMP_HOST_API int sigaction(int number, const struct sigaction* wanted,
                                         struct sigaction* before) noexcept {
   using namespace clump::runtime;
-  if (!host().started_by_mpiexec() || !is_fatal(number)) return real_sigaction()(number, wanted, before);
+  if (!installed || !is_fatal(number)) return real_sigaction()(number, wanted, before);
   struct sigaction ours = our_action();
   const bool standard =
       wanted != nullptr && (wanted->sa_flags & SA_SIGINFO) == 0 && wanted->sa_handler == SIG_DFL;
