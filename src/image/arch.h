@@ -1,8 +1,11 @@
-// What differs between machines: ELF machine numbers and relocation types. Everything else in this layer is the same for all.
+// What differs between machines: ELF machine numbers, relocation types, where a program's thread-local variables lie, how a program
+// begins. Everything else in this layer is the same for all.
 #pragma once
 
 #include <elf.h>
+#include <link.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace clump::image::arch {
@@ -13,6 +16,12 @@ enum class Effect : std::uint8_t {
   kCopy,     ///< the bytes of a variable, copied from the library that defines it
   kOther,    ///< nothing that depends on where an object lies (TLS offsets and modules)
 };
+
+/// What a program's thread-local variables take.
+inline std::size_t tls_bytes(const ElfW(Phdr)& segment) {
+  const std::size_t alignment = segment.p_align > 1 ? segment.p_align : 1;
+  return (segment.p_memsz + alignment - 1) / alignment * alignment;
+}
 
 #if defined(__x86_64__)
 inline constexpr std::uint16_t kMachine = EM_X86_64;
@@ -34,6 +43,26 @@ constexpr Effect effect_of(std::uint32_t type) {
       return Effect::kOther;
   }
 }
+
+/// The calling thread's thread-local variables of the program: they end at the thread pointer.
+inline std::byte* program_tls(const ElfW(Phdr)& segment) {
+  std::byte* thread = nullptr;
+  asm("mov %%fs:0, %0" : "=r"(thread));
+  return thread - tls_bytes(segment);
+}
+
+/// Goes on at a program's entry point, with the stack that the kernel gives a new process.
+[[noreturn]] inline void start_program(std::uintptr_t entry, const std::uintptr_t* stack) {
+  asm volatile(
+      "mov %1, %%rsp\n\t"
+      "xor %%edx, %%edx\n\t"  // ld.so's exit handler: none
+      "xor %%ebp, %%ebp\n\t"
+      "jmp *%0"
+      :
+      : "a"(entry), "c"(stack)
+      : "memory");
+  __builtin_unreachable();
+}
 #elif defined(__aarch64__)
 inline constexpr std::uint16_t kMachine = EM_AARCH64;
 inline constexpr const char* kTriplet = "aarch64-linux-gnu";
@@ -53,6 +82,27 @@ constexpr Effect effect_of(std::uint32_t type) {
     default:
       return Effect::kOther;
   }
+}
+
+/// The calling thread's thread-local variables of the program: they begin after the two words at the thread pointer.
+inline std::byte* program_tls(const ElfW(Phdr)& segment) {
+  const std::size_t reserved = 2 * sizeof(void*);
+  return static_cast<std::byte*>(__builtin_thread_pointer()) + (reserved > segment.p_align ? reserved : segment.p_align);
+}
+
+/// Goes on at a program's entry point, with the stack that the kernel gives a new process.
+[[noreturn]] inline void start_program(std::uintptr_t entry, const std::uintptr_t* stack) {
+  register std::uintptr_t target asm("x16") = entry;
+  asm volatile(
+      "mov sp, %1\n\t"
+      "mov x0, #0\n\t"  // ld.so's exit handler: none
+      "mov x29, #0\n\t"
+      "mov x30, #0\n\t"
+      "br %0"
+      :
+      : "r"(target), "r"(stack)
+      : "memory", "x0");
+  __builtin_unreachable();
 }
 #else
 #error "Images know x86-64 and aarch64 only"

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "image/arch.h"
 #include "image/arena.h"
+#include "image/loader.h"
 #include "image/objects.h"
 #include "image/output.h"
 #include "image/rank_image.h"
@@ -13,8 +15,8 @@ namespace {
 
 std::atomic<bool> has_captured{false};
 std::atomic<Image*> native_image{nullptr};
-std::vector<Program>& programs() {
-  static auto& list = *new std::vector<Program>;
+std::vector<std::unique_ptr<Program>>& programs() {
+  static auto& list = *new std::vector<std::unique_ptr<Program>>;
   return list;
 }
 
@@ -82,23 +84,21 @@ base::Status capture(fiber::Identity& native, int argc, char** argv, char** envp
   registry.update();
   choose_private_objects();
 
-  Program program;
-  program.main = &registry.at(0);
+  std::vector<Object*> objects;
   for (int id = 0; id < registry.size(); ++id) {
-    if (registry.at(id).is_private) program.objects.push_back(&registry.at(id));
+    if (registry.at(id).is_private) objects.push_back(&registry.at(id));
   }
-  program.construction_order = construction_order(program.objects);
-  for (Object* object : program.objects) {
+  for (Object* object : objects) {
     // What ld.so has not bound yet, it would bind later, and then in the original only.
     if (!object->dynamic.plt_relocations.empty() && !has_value(envp, "LD_BIND_NOW")) {
-      return base::fail(MPI_ERR_SPAWN, "LD_BIND_NOW must be set when images of {} are made", program.main->path);
+      return base::fail(MPI_ERR_SPAWN, "LD_BIND_NOW must be set when images of {} are made", objects.front()->path);
     }
     CLUMP_TRY(object->snapshot.take(*object));
   }
-  programs().push_back(std::move(program));
+  programs().push_back(std::make_unique<Program>(*objects.front(), objects));
 
   auto* image = new Image(&native, true);
-  image->program = &programs().front();
+  image->program = programs().front().get();
   image->argc = argc;
   image->argv = argv;
   native.image = image;
@@ -110,18 +110,20 @@ base::Status capture(fiber::Identity& native, int argc, char** argv, char** envp
 
 base::Status load_program(const std::string& path, int* program) {
   for (std::size_t i = 0; i < programs().size(); ++i) {
-    if (programs()[i].main == Registry::get().find_file(path)) {
+    if (programs()[i]->main == Registry::get().find_file(path)) {
       *program = static_cast<int>(i);
       return {};
     }
   }
-  return base::fail(MPI_ERR_SPAWN,
-                    "{} is another program than {}: ranks of different programs cannot share a process yet", path,
-                    programs().front().main->path);
+  Object* main = nullptr;
+  CLUMP_TRY(load_executable(path, &main));
+  *program = static_cast<int>(programs().size());
+  programs().push_back(std::make_unique<Program>(*main, with_needed(*main)));
+  return {};
 }
 
 base::Status create(fiber::Identity& rank, int program) {
-  const Program& source = programs().at(static_cast<std::size_t>(program));
+  const Program& source = *programs().at(static_cast<std::size_t>(program));
   auto image = std::make_unique<Image>(&rank, false);
   image->program = &source;
   CLUMP_TRY(image->add(source.objects, nullptr));
@@ -153,7 +155,28 @@ void* translate(fiber::Identity& rank, const void* original) {
 }
 
 Main main_of(fiber::Identity& rank, Main original) {
+  if (image_of(&rank).program->is_other()) return nullptr;
   return reinterpret_cast<Main>(translate(rank, reinterpret_cast<const void*>(original)));
+}
+
+char** environment_of(fiber::Identity& rank) { return *image_of(&rank).variable(&environ); }
+
+void enter(fiber::Identity& rank) {
+  const Image& image = image_of(&rank);
+  const auto argc = static_cast<std::size_t>(image.argc);
+  char** environment = environment_of(rank);
+  std::size_t entries = 0;
+  while (environment[entries] != nullptr) ++entries;
+
+  // argc, arguments, null, environment, null, and an end of the auxiliary vector: AT_NULL and its value.
+  const std::size_t words = 1 + argc + 1 + entries + 1 + 2;
+  const std::size_t bytes = (words * sizeof(std::uintptr_t) + 15) / 16 * 16;
+  auto* stack = static_cast<std::uintptr_t*>(__builtin_alloca_with_align(bytes, 128));
+  std::memset(stack, 0, bytes);
+  stack[0] = argc;
+  std::memcpy(stack + 1, image.argv, argc * sizeof(char*));
+  std::memcpy(stack + 1 + argc + 1, environment, entries * sizeof(char*));
+  arch::start_program(static_cast<std::uintptr_t>(image.instance(*image.program->main)->here(image.program->entry())), stack);
 }
 
 Location locate(const void* address) {
@@ -171,7 +194,7 @@ Location locate(const void* address) {
 
 Cost cost_per_image(int program) {
   Cost cost;
-  for (const Object* object : programs().at(static_cast<std::size_t>(program)).objects) {
+  for (const Object* object : programs().at(static_cast<std::size_t>(program))->objects) {
     const Snapshot& snapshot = object->snapshot;
     cost.mappings += 1 + static_cast<int>(snapshot.code.size());
     for (const DataPart& part : snapshot.data) {
@@ -185,8 +208,10 @@ Cost cost_per_image(int program) {
 
 std::vector<std::string_view> private_objects() {
   std::vector<std::string_view> paths;
-  for (const Program& program : programs()) {
-    for (const Object* object : program.objects) paths.emplace_back(object->path);
+  for (const std::unique_ptr<Program>& program : programs()) {
+    for (const Object* object : program->objects) {
+      if (std::find(paths.begin(), paths.end(), object->path) == paths.end()) paths.emplace_back(object->path);
+    }
   }
   return paths;
 }

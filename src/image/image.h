@@ -25,6 +25,7 @@ namespace clump::image {
 base::Status capture(fiber::Identity& native, int argc, char** argv, char** envp);
 
 /// One more program of an MPMD job, by path. The main program has the number 0; the same file twice has the same number.
+/// MPI_ERR_SPAWN if it cannot be loaded beside the main program.
 /// After capture(), before the first create().
 base::Status load_program(const std::string& path, int* program);
 
@@ -49,8 +50,13 @@ void run_constructors(fiber::Identity& rank, int argc, char** argv);
 void* translate(fiber::Identity& rank, const void* original);
 
 using Main = int (*)(int, char**, char**);
-/// `main` of the rank's program. `original` is the main program's, as given to __libc_start_main. Null if it cannot be found.
+/// `main` of the rank, if its program is the main program. `original` is that one's, as given to __libc_start_main. Null otherwise.
 Main main_of(fiber::Identity& rank, Main original);
+/// Begins a program that is not the main program at its entry point, on the stack of the calling thread, which belongs to the rank
+/// and has run the constructors. The code there calls __libc_start_main with the rank's `main`.
+[[noreturn]] void enter(fiber::Identity& rank);
+/// What the rank sees as `environ`.
+char** environment_of(fiber::Identity& rank);
 
 /// How a rank left.
 enum class ExitKind : std::uint8_t {

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "image/arch.h"
 #include "image/arena.h"
 #include "image/objects.h"
 #include "image/rank_image.h"
@@ -34,6 +35,22 @@ base::Status out_of_mappings(const Object& object) {
 
 void* pointer(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 
+/// The calling thread's thread-local variables of an object that has some.
+std::byte* tls_block(const Object& object, const ElfW(Phdr)& segment) {
+  if (object.is_program && object.is_template) return arch::program_tls(segment);
+  TlsIndex index{object.tls_module, 0};
+  return static_cast<std::byte*>(__tls_get_addr(&index));
+}
+
+/// Makes the addresses in them the rank's own.
+void translate_tls(const Instance& instance, std::byte* block) {
+  const std::ptrdiff_t* deltas = instance.image.deltas();
+  for (const Word& word : instance.object.snapshot.tls_words) {
+    const std::uintptr_t target = word.target + static_cast<std::uintptr_t>(deltas[word.object]);
+    std::memcpy(block + word.place, &target, sizeof target);
+  }
+}
+
 }  // namespace
 
 base::Status reserve(Instance& instance) {
@@ -43,7 +60,8 @@ base::Status reserve(Instance& instance) {
   CLUMP_TRY(arena::reserve(&instance, instance.bytes, object.alignment, &address));
   instance.begin = address;
   instance.delta = static_cast<std::ptrdiff_t>(address - object.begin);
-  instance.needs_tls = !object.snapshot.tls_words.empty();
+  instance.needs_tls = !object.snapshot.tls_words.empty() ||
+                       (object.is_program && object.is_template && object.segment(PT_TLS) != nullptr);
   return {};
 }
 
@@ -77,34 +95,37 @@ void relocate(Instance& instance) {
     const std::uintptr_t target = word.target + static_cast<std::uintptr_t>(deltas[word.object]);
     std::memcpy(pointer(instance.here(word.place)), &target, sizeof target);
   }
-  for (const VariableWord& word : snapshot.variable_words) {
-    void* target = image.variable(word.variable);
+  const Rebinding& rebinding = image.program->rebinding(instance.object);
+  for (const Word& word : rebinding.words) {
+    const std::uintptr_t target = word.target + static_cast<std::uintptr_t>(deltas[word.object]);
     std::memcpy(pointer(instance.here(word.place)), &target, sizeof target);
+  }
+  for (const auto* variable_words : {&snapshot.variable_words, &rebinding.variable_words}) {
+    for (const VariableWord& word : *variable_words) {
+      void* target = image.variable(word.variable);
+      std::memcpy(pointer(instance.here(word.place)), &target, sizeof target);
+    }
   }
 }
 
 void reset_thread(const Instance& instance) {
   const Object& object = instance.object;
-  if (object.tls_module == 0 || !object.is_template) return;
-  for (const ElfW(Phdr)& segment : object.segments) {
-    if (segment.p_type != PT_TLS) continue;
-    TlsIndex index{object.tls_module, 0};
-    auto* block = static_cast<std::byte*>(__tls_get_addr(&index));
-    std::memcpy(block, pointer(object.dynamic.base + segment.p_vaddr), segment.p_filesz);
-    std::memset(block + segment.p_filesz, 0, segment.p_memsz - segment.p_filesz);
-  }
-  relocate_thread(instance);
+  const ElfW(Phdr)* segment = object.segment(PT_TLS);
+  if (segment == nullptr || !object.is_template) return;
+  std::byte* block = tls_block(object, *segment);
+  std::memcpy(block, pointer(object.dynamic.base + segment->p_vaddr), segment->p_filesz);
+  std::memset(block + segment->p_filesz, 0, segment->p_memsz - segment->p_filesz);
+  translate_tls(instance, block);
 }
 
 void relocate_thread(const Instance& instance) {
   const Object& object = instance.object;
-  if (object.tls_module == 0 || object.snapshot.tls_words.empty()) return;
-  const std::ptrdiff_t* deltas = instance.image.deltas();
-  TlsIndex index{object.tls_module, 0};
-  auto* block = static_cast<std::byte*>(__tls_get_addr(&index));
-  for (const Word& word : object.snapshot.tls_words) {
-    const std::uintptr_t target = word.target + static_cast<std::uintptr_t>(deltas[word.object]);
-    std::memcpy(block + word.place, &target, sizeof target);
+  const ElfW(Phdr)* segment = object.segment(PT_TLS);
+  if (segment == nullptr) return;
+  if (object.is_program && object.is_template) {
+    reset_thread(instance);  // the thread has begun with the main program's
+  } else if (!object.snapshot.tls_words.empty()) {
+    translate_tls(instance, tls_block(object, *segment));
   }
 }
 

@@ -46,7 +46,8 @@ void call(const Handler& handler, int code) {
 bool is_of_program(const Image& image, const void* handle) {
   std::uintptr_t ignored = 0;
   const Object* object = original_of(handle, &ignored);
-  return object != nullptr && image.program != nullptr && (object == image.program->main || object->is_template);
+  if (object == nullptr || image.program == nullptr) return false;
+  return object == image.program->main || (object->is_template && !image.program->has(*object));
 }
 
 int add_at_exit(Image& image, const Handler& handler) {

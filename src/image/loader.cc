@@ -11,9 +11,11 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "image/arch.h"
 #include "image/elf_file.h"
 #include "image/objects.h"
 #include "image/rank_image.h"
+#include "image/relocations.h"
 #include "image/search.h"
 
 namespace clump::image {
@@ -61,10 +63,11 @@ void neutralise(std::byte* bytes, const ElfFile& file, const Needs& needs) {
         break;
       case DT_INIT_ARRAYSZ:
       case DT_FINI_ARRAYSZ:
+      case DT_PREINIT_ARRAYSZ:
         entry.d_un.d_val = 0;
         break;
       case DT_FLAGS_1:
-        entry.d_un.d_val &= ~static_cast<std::uint64_t>(DF_1_INITFIRST | DF_1_PIE);
+        entry.d_un.d_val &= ~static_cast<std::uint64_t>(DF_1_INITFIRST | DF_1_PIE | DF_1_NOOPEN);
         break;
       default: break;
     }
@@ -103,6 +106,7 @@ void restore_constructors(Dynamic& dynamic, const ElfFile& file) {
   };
   dynamic.init = address(DT_INIT);
   dynamic.fini = address(DT_FINI);
+  dynamic.preinit_array = {reinterpret_cast<const std::uintptr_t*>(address(DT_PREINIT_ARRAY)), count(DT_PREINIT_ARRAYSZ)};
   dynamic.init_array = {reinterpret_cast<const std::uintptr_t*>(address(DT_INIT_ARRAY)), count(DT_INIT_ARRAYSZ)};
   dynamic.fini_array = {reinterpret_cast<const std::uintptr_t*>(address(DT_FINI_ARRAY)), count(DT_FINI_ARRAYSZ)};
 }
@@ -138,7 +142,8 @@ base::Status load_needed(const ElfFile& file, const std::string& path, Needs* ne
   return {};
 }
 
-base::Status load_template(const ElfFile& file, const std::string& path, int flags, Object** object) {
+/// Has ld.so load the file. Its snapshot is still to be taken.
+base::Status map_template(const ElfFile& file, const std::string& path, int flags, Object** object) {
   Needs needs;
   CLUMP_TRY(load_needed(file, path, &needs));
   std::string memory_path;
@@ -155,7 +160,25 @@ base::Status load_template(const ElfFile& file, const std::string& path, int fla
   restore_constructors((*object)->dynamic, file);
   (*object)->needed.insert((*object)->needed.end(), needs.unnamed_objects.begin(), needs.unnamed_objects.end());
   (*object)->is_private = true;
+  return {};
+}
+
+base::Status load_template(const ElfFile& file, const std::string& path, int flags, Object** object) {
+  CLUMP_TRY(map_template(file, path, flags, object));
   return (*object)->snapshot.take(**object);
+}
+
+/// The thread-local variables of programs lie at the same place, so the main program's must leave room enough.
+base::Status check_tls(const ElfFile& file, const std::string& path) {
+  const ElfW(Phdr)* wanted = file.segment(PT_TLS);
+  if (wanted == nullptr) return {};
+  const Object& main = Registry::get().at(0);
+  const ElfW(Phdr)* room = main.segment(PT_TLS);
+  if (room != nullptr && arch::tls_bytes(*room) >= arch::tls_bytes(*wanted) && room->p_align >= wanted->p_align) return {};
+  return base::fail(MPI_ERR_SPAWN,
+                    "{} has more thread-local variables than {}, which is the job's first program: name the program with the most "
+                    "thread-local variables first",
+                    path, main.path);
 }
 
 base::Status load_new(const std::string& path, int flags, Object** object) {
@@ -196,6 +219,20 @@ base::Status load_library(const std::string& given, int flags, Object** object) 
     ld_open((*object)->map->l_name, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
   }
   return {};
+}
+
+base::Status load_executable(const std::string& path, Object** object) {
+  const std::scoped_lock lock(loader_lock());
+  const ElfFile file(path);
+  if (!file.valid() || file.dynamic().empty() || file.header().e_type != ET_DYN) {
+    return cannot_open(path, "not a position-independent program");
+  }
+  CLUMP_TRY(check_tls(file, path));
+  // For all to see: its plugins may use what it defines.
+  CLUMP_TRY(map_template(file, path, RTLD_GLOBAL, object));
+  (*object)->is_program = true;
+  CLUMP_TRY(repeat_copies(**object));
+  return (*object)->snapshot.take(**object);
 }
 
 std::string resolve_library(const std::string& name, const Object* by) {

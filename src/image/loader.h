@@ -21,6 +21,10 @@ std::recursive_mutex& loader_lock();
 /// counts is RTLD_GLOBAL. A library that all ranks share is loaded as it is. Fails with ld.so's words.
 base::Status load_library(const std::string& path, int flags, Object** object);
 
+/// Loads another program, as a template, with the libraries it needs. Its thread-local variables must fit where the main program has
+/// its own: the code of a program knows their place from the thread pointer. MPI_ERR_SPAWN if they do not, or in ld.so's words.
+base::Status load_executable(const std::string& path, Object** object);
+
 /// The path of a library as the object `by` would find it: what is loaded under that name, or what a search finds. Empty if nothing.
 std::string resolve_library(const std::string& name, const Object* by);
 

@@ -84,6 +84,13 @@ Object::Object(const link_map& loaded, std::string file) : map(&loaded), path(st
   if (end == 0) begin = 0;
 }
 
+const ElfW(Phdr)* Object::segment(std::uint32_t type) const {
+  for (const ElfW(Phdr)& segment : segments) {
+    if (segment.p_type == type) return &segment;
+  }
+  return nullptr;
+}
+
 const char* Object::name() const {
   const std::size_t slash = path.rfind('/');
   return path.c_str() + (slash == std::string::npos ? 0 : slash + 1);
@@ -157,6 +164,7 @@ bool is_shared_library(const char* name) {
 void choose_private_objects() {
   std::vector<Object*> found{&Registry::get().at(0)};
   found.front()->is_private = true;
+  found.front()->is_program = true;
   for (std::size_t i = 0; i < found.size(); ++i) {
     for (Object* needed : found[i]->needed) {
       if (needed->is_private || is_shared_library(needed->name())) continue;

@@ -28,11 +28,14 @@ struct Object {
   std::size_t alignment = 0;   ///< the largest of its segments'
   std::size_t tls_module = 0;  ///< 0: none
   bool is_private = false;
+  bool is_program = false;     ///< not a library
   bool is_template = false;    ///< loaded to be copied only: no rank runs on it
   std::vector<Object*> needed;  ///< in the order of DT_NEEDED; those that are loaded
   Snapshot snapshot;           ///< of private objects only
 
   bool holds(std::uintptr_t address) const { return address - begin < end - begin; }
+  /// The first segment of that type; null if there is none.
+  const ElfW(Phdr)* segment(std::uint32_t type) const;
   /// The path's last part.
   const char* name() const;
 };

@@ -1,30 +1,9 @@
 #include "image/rank_image.h"
 
-#include <set>
-
 #include "image/arena.h"
 #include "image/objects.h"
 
 namespace clump::image {
-namespace {
-
-void visit(Object* object, const std::set<Object*>& wanted, std::set<Object*>& seen, std::vector<Object*>& order) {
-  if (!seen.insert(object).second) return;
-  for (Object* needed : object->needed) visit(needed, wanted, seen, order);
-  if (wanted.count(object) != 0) order.push_back(object);
-}
-
-}  // namespace
-
-// ld.so walks depth first from the last object to the first, and constructs an object after all that it needs.
-std::vector<Object*> construction_order(const std::vector<Object*>& objects) {
-  const std::set<Object*> wanted(objects.begin(), objects.end());
-  std::set<Object*> seen;
-  std::vector<Object*> order;
-  for (auto object = objects.rbegin(); object != objects.rend(); ++object) visit(*object, wanted, seen, order);
-  return order;
-}
-
 bool Image::uses_original(const Object& object) const { return native_ && !object.is_template; }
 
 Instance* Image::instance(const Object& object) const {
@@ -55,11 +34,13 @@ base::Status Image::add(const std::vector<Object*>& objects, std::vector<Instanc
     const Object& object = *wanted[i];
     const auto id = static_cast<std::size_t>(object.id);
     if (!object.is_private || uses_original(object) || instances_[id] != nullptr) continue;
+    if (object.is_program && &object != program->main) continue;
     instances_[id] = std::make_unique<Instance>(registry.at(object.id), *this);
     CLUMP_TRY(reserve(*instances_[id]));
     deltas_[id] = instances_[id]->delta;
     fresh.push_back(instances_[id].get());
     for (const std::int32_t target : object.snapshot.targets) wanted.push_back(&registry.at(target));
+    for (const Word& word : program->rebinding(object).words) wanted.push_back(&registry.at(word.object));
   }
   for (Instance* instance : fresh) CLUMP_TRY(fill(*instance));
   for (Instance* instance : fresh) {
@@ -88,16 +69,16 @@ std::uintptr_t Image::translate(std::uintptr_t original) const {
 }
 
 void* Image::variable(int number) {
-  return native_ ? original_variable(number) : variable_of(variables_, number);
+  if (native_) return original_variable(number);
+  // A program that holds the variable itself has it in its image.
+  if (const std::uintptr_t place = program->variable_place(number)) return reinterpret_cast<void*>(translate(place));
+  return variable_of(variables_, number);
 }
 
 void* Image::variable_for(void* original) {
   const auto address = reinterpret_cast<std::uintptr_t>(original);
-  const Object* owner = Registry::get().find(address);
-  // A program that holds the variable itself has it in its image.
-  if (native_ || (owner != nullptr && owner->is_private)) return reinterpret_cast<void*>(translate(address));
-  const int number = variable_at(address);
-  return number >= 0 ? variable_of(variables_, number) : original;
+  const int number = native_ ? -1 : variable_at(address);
+  return number >= 0 ? variable(number) : reinterpret_cast<void*>(translate(address));
 }
 
 void Image::relocate_thread() {

@@ -16,19 +16,10 @@
 #include "image/libc_state.h"
 #include "image/output.h"
 #include "image/plugins.h"
+#include "image/program.h"
 #include "image/variables.h"
 
 namespace clump::image {
-
-/// A program of the job, with what it needs.
-struct Program {
-  Object* main = nullptr;
-  std::vector<Object*> objects;             ///< private ones, in load order; `main` first
-  std::vector<Object*> construction_order;  ///< the same, dependencies first
-};
-
-/// Dependencies first, in the order in which ld.so runs constructors; private objects only.
-std::vector<Object*> construction_order(const std::vector<Object*>& objects);
 
 class Image {
  public:

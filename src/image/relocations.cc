@@ -1,5 +1,10 @@
 #include "image/relocations.h"
 
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+
 #include "image/arch.h"
 #include "image/objects.h"
 
@@ -26,12 +31,12 @@ void for_each_relative(const Object& object, const Found& found) {
   }
 }
 
-/// The definition that a copied variable was copied from: the first in load order outside the program.
-const ElfW(Sym)* source_of_copy(const Object& program, const char* name, const Object** owner) {
+/// The definition that a copied variable was copied from: the first in load order outside of all programs.
+const ElfW(Sym)* source_of_copy(const char* name, const Object** owner) {
   const Registry& registry = Registry::get();
   for (int id = 0; id < registry.size(); ++id) {
     const Object& object = registry.at(id);
-    if (&object == &program) continue;
+    if (object.is_program) continue;
     if (const ElfW(Sym)* symbol = object.dynamic.find(name)) {
       *owner = &object;
       return symbol;
@@ -44,7 +49,7 @@ const ElfW(Sym)* source_of_copy(const Object& program, const char* name, const O
 void copied_words(const Object& object, const ElfW(Rela)& relocation, const Found& found) {
   const ElfW(Sym)& symbol = object.dynamic.symbols[ELF64_R_SYM(relocation.r_info)];
   const Object* owner = nullptr;
-  const ElfW(Sym)* source = source_of_copy(object, object.dynamic.name_of(symbol), &owner);
+  const ElfW(Sym)* source = source_of_copy(object.dynamic.name_of(symbol), &owner);
   if (source == nullptr) return;
   const std::uintptr_t from = owner->dynamic.base + source->st_value;
   const std::uintptr_t to = object.dynamic.base + relocation.r_offset;
@@ -82,6 +87,37 @@ void for_each_copied_variable(const Object& object, const std::function<void(std
     const ElfW(Sym)& symbol = object.dynamic.symbols[ELF64_R_SYM(relocation.r_info)];
     found(object.dynamic.base + relocation.r_offset, symbol.st_size);
   }
+}
+
+void for_each_symbolic_word(const Object& object,
+                            const std::function<void(std::uintptr_t, const char*, std::uintptr_t)>& found) {
+  for (const auto& relocations : {object.dynamic.relocations, object.dynamic.plt_relocations}) {
+    for (const ElfW(Rela)& relocation : relocations) {
+      if (arch::effect_of(static_cast<std::uint32_t>(ELF64_R_TYPE(relocation.r_info))) != arch::Effect::kAddress) continue;
+      const ElfW(Sym)& symbol = object.dynamic.symbols[ELF64_R_SYM(relocation.r_info)];
+      if (symbol.st_name == 0 || ELF64_ST_BIND(symbol.st_info) == STB_LOCAL) continue;
+      found(object.dynamic.base + relocation.r_offset, object.dynamic.name_of(symbol),
+            static_cast<std::uintptr_t>(relocation.r_addend));
+    }
+  }
+}
+
+base::Status repeat_copies(const Object& object) {
+  for (const ElfW(Rela)& relocation : object.dynamic.relocations) {
+    if (arch::effect_of(static_cast<std::uint32_t>(ELF64_R_TYPE(relocation.r_info))) != arch::Effect::kCopy) continue;
+    const ElfW(Sym)& symbol = object.dynamic.symbols[ELF64_R_SYM(relocation.r_info)];
+    const Object* owner = nullptr;
+    const ElfW(Sym)* source = source_of_copy(object.dynamic.name_of(symbol), &owner);
+    if (source == nullptr || !owner->is_private) continue;
+    const std::uintptr_t to = object.dynamic.base + relocation.r_offset;
+    const std::uintptr_t page = to & ~std::uintptr_t{4095};
+    // ld.so may have made it read-only.
+    if (mprotect(reinterpret_cast<void*>(page), to + symbol.st_size - page, PROT_READ | PROT_WRITE) != 0) {
+      return base::fail(MPI_ERR_SPAWN, "cannot change a copy of {}: {}", object.path, std::strerror(errno));
+    }
+    owner->snapshot.read(owner->dynamic.base + source->st_value, symbol.st_size, reinterpret_cast<std::byte*>(to));
+  }
+  return {};
 }
 
 }  // namespace clump::image

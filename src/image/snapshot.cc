@@ -61,6 +61,17 @@ base::Status Snapshot::take(Object& object) {
   return {};
 }
 
+void Snapshot::read(std::uintptr_t from, std::size_t bytes, std::byte* to) const {
+  std::memset(to, 0, bytes);
+  const auto copy_overlap = [&](std::uintptr_t begin, std::size_t length, const std::byte* source) {
+    const std::uintptr_t first = std::max(from, begin);
+    const std::uintptr_t last = std::min(from + bytes, begin + length);
+    if (first < last) std::memcpy(to + (first - from), source + (first - begin), last - first);
+  };
+  for (const CodePart& part : code) copy_overlap(part.begin, part.bytes, reinterpret_cast<const std::byte*>(part.begin));
+  for (const DataPart& part : data) copy_overlap(part.begin, part.bytes, stored + part.stored_at);
+}
+
 void Snapshot::sort_words(const Object& object) {
   std::uintptr_t tls_begin = 0;
   std::uintptr_t tls_bytes = 0;

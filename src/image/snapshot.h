@@ -51,6 +51,9 @@ class Snapshot {
   /// Reads the object's memory. Before any of its constructors runs. All private objects are known by then.
   base::Status take(Object& object);
 
+  /// The bytes in [from, from + bytes) as they were when the snapshot was taken. No write may have changed constants since.
+  void read(std::uintptr_t from, std::size_t bytes, std::byte* to) const;
+
   /// Words that point into private objects, in the order of their places.
   std::vector<Word> words;
   std::vector<VariableWord> variable_words;

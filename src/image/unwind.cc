@@ -32,6 +32,7 @@ int visit_for_rank(dl_phdr_info* info, std::size_t size, void* argument) {
   const Visit& visit = *static_cast<const Visit*>(argument);
   const Object* object = info->dlpi_phnum > 0 ? Registry::get().find(reinterpret_cast<std::uintptr_t>(info->dlpi_phdr)) : nullptr;
   if (object == nullptr || !object->is_private) return visit.visitor(info, size, visit.argument);
+  if (object->is_program && object != visit.image->program->main) return 0;
   const Instance* mine = visit.image->instance(*object);
   if (mine == nullptr) return object->is_template ? 0 : visit.visitor(info, size, visit.argument);
   dl_phdr_info changed = *info;

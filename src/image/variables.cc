@@ -7,22 +7,21 @@ namespace clump::image {
 namespace {
 
 struct Entry {
+  const char* name;
   void* original;  // as every reference in the process sees it
   void* (*of)(Variables&);
 };
 
 Entry entry(int number) {
   switch (number) {
-    case 0: return {&::optarg, [](Variables& v) -> void* { return &v.optarg; }};
-    case 1: return {&::optind, [](Variables& v) -> void* { return &v.optind; }};
-    case 2: return {&::opterr, [](Variables& v) -> void* { return &v.opterr; }};
-    case 3: return {&::optopt, [](Variables& v) -> void* { return &v.optopt; }};
-    case 4: return {&::stdin, [](Variables& v) -> void* { return &v.standard_input; }};
-    default: return {&::environ, [](Variables& v) -> void* { return &v.environment; }};
+    case 0: return {"optarg", &::optarg, [](Variables& v) -> void* { return &v.optarg; }};
+    case 1: return {"optind", &::optind, [](Variables& v) -> void* { return &v.optind; }};
+    case 2: return {"opterr", &::opterr, [](Variables& v) -> void* { return &v.opterr; }};
+    case 3: return {"optopt", &::optopt, [](Variables& v) -> void* { return &v.optopt; }};
+    case 4: return {"stdin", &::stdin, [](Variables& v) -> void* { return &v.standard_input; }};
+    default: return {"environ", &::environ, [](Variables& v) -> void* { return &v.environment; }};
   }
 }
-
-constexpr int kVariables = 6;
 
 }  // namespace
 
@@ -32,6 +31,8 @@ int variable_at(std::uintptr_t address) {
   }
   return -1;
 }
+
+const char* name_of_variable(int number) { return entry(number).name; }
 
 void* original_variable(int number) { return entry(number).original; }
 

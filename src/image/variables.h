@@ -18,8 +18,11 @@ struct Variables {
   std::FILE* standard_input = nullptr;
 };
 
+inline constexpr int kVariables = 6;
+
 /// The number of the variable at `address`, or -1.
 int variable_at(std::uintptr_t address);
+const char* name_of_variable(int number);
 /// The one that every reference in the process sees, but for those in images.
 void* original_variable(int number);
 /// Its counterpart among a rank's.
