@@ -21,14 +21,16 @@ struct Slot {
 };
 
 struct Ring {
-  std::mutex mutex;
   std::uint32_t last_number = 0;
   std::array<Slot, kSlots> slots;
 };
 
-// Never destroyed: ranks report errors until the process ends.
+constinit std::mutex ring_mutex;
+
+/// The caller holds ring_mutex. Never destroyed: ranks report errors until the process ends.
 Ring& ring() {
-  static Ring* const the_ring = new Ring;
+  static constinit Ring* the_ring = nullptr;
+  if (the_ring == nullptr) the_ring = new Ring;
   return *the_ring;
 }
 
@@ -108,8 +110,8 @@ static_assert(kClasses.size() == MPI_ERR_ABI + 1);
 }  // namespace
 
 Status fail_with_text(int error_class, std::string text) {
+  const std::lock_guard lock(ring_mutex);
   Ring& r = ring();
-  const std::lock_guard lock(r.mutex);
   std::uint32_t number = (r.last_number + 1) & kNumberMask;
   if (number == 0) number = 1;
   r.last_number = number;
@@ -121,8 +123,8 @@ Status fail_with_text(int error_class, std::string text) {
 std::string message_of(int code) {
   const std::uint32_t number = (static_cast<std::uint32_t>(code) >> Status::kClassBits) & kNumberMask;
   if (number == 0) return {};
+  const std::lock_guard lock(ring_mutex);
   Ring& r = ring();
-  const std::lock_guard lock(r.mutex);
   const Slot& slot = r.slots[number % kSlots];
   return slot.number == number ? slot.text : std::string();
 }

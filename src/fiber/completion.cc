@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include <mutex>
-#include <vector>
+#include <utility>
 
 namespace clump::fiber {
 
@@ -35,32 +35,28 @@ int spin_polls() { return spinning.load(std::memory_order_relaxed) ? kSpinPolls 
 /// Hands a Waiter to each thread and takes it back when the thread ends.
 struct WaiterPool {
   std::mutex mutex;
-  std::vector<Waiter*> idle;
-
-  static WaiterPool& instance() {
-    static WaiterPool* const pool =
-        new WaiterPool;  // never destroyed: threads may end after static destructors
-    return *pool;
-  }
+  Waiter* idle = nullptr;  // linked by next_idle_
 
   Waiter* take() {
     const std::lock_guard lock(mutex);
-    if (idle.empty()) return new Waiter;
-    Waiter* waiter = idle.back();
-    idle.pop_back();
-    return waiter;
+    if (idle == nullptr) return new Waiter;
+    return std::exchange(idle, idle->next_idle_);
   }
 
   void give_back(Waiter* waiter) {
     const std::lock_guard lock(mutex);
-    idle.push_back(waiter);
+    waiter->next_idle_ = std::exchange(idle, waiter);
   }
 };
 
+namespace {
+constinit WaiterPool pool;
+}  // namespace
+
 Waiter& Waiter::mine() {
   struct Lease {
-    Waiter* waiter = WaiterPool::instance().take();
-    ~Lease() { WaiterPool::instance().give_back(waiter); }
+    Waiter* waiter = pool.take();
+    ~Lease() { pool.give_back(waiter); }
   };
   thread_local Lease lease;
   return *lease.waiter;

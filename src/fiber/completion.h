@@ -29,6 +29,7 @@ class Waiter {
 
  private:
   std::atomic<std::uint32_t> permit_{0};
+  Waiter* next_idle_ = nullptr;
   friend struct WaiterPool;
 };
 
