@@ -1,5 +1,5 @@
-// What differs between machines: ELF machine numbers, relocation types, where a program's thread-local variables lie, how a program
-// begins. Everything else in this layer is the same for all.
+// What differs between machines: ELF machine numbers, relocation types, where a program's thread-local
+// variables lie, how a program begins. Everything else in this layer is the same for all.
 #pragma once
 
 #include <elf.h>
@@ -18,7 +18,7 @@ enum class Effect : std::uint8_t {
 };
 
 /// What a program's thread-local variables take.
-inline std::size_t tls_bytes(const ElfW(Phdr)& segment) {
+inline std::size_t tls_bytes(const ElfW(Phdr) & segment) {
   const std::size_t alignment = segment.p_align > 1 ? segment.p_align : 1;
   return (segment.p_memsz + alignment - 1) / alignment * alignment;
 }
@@ -45,7 +45,7 @@ constexpr Effect effect_of(std::uint32_t type) {
 }
 
 /// The calling thread's thread-local variables of the program: they end at the thread pointer.
-inline std::byte* program_tls(const ElfW(Phdr)& segment) {
+inline std::byte* program_tls(const ElfW(Phdr) & segment) {
   std::byte* thread = nullptr;
   asm("mov %%fs:0, %0" : "=r"(thread));
   return thread - tls_bytes(segment);
@@ -84,10 +84,12 @@ constexpr Effect effect_of(std::uint32_t type) {
   }
 }
 
-/// The calling thread's thread-local variables of the program: they begin after the two words at the thread pointer.
-inline std::byte* program_tls(const ElfW(Phdr)& segment) {
+/// The calling thread's thread-local variables of the program: they begin after the two words at the thread
+/// pointer.
+inline std::byte* program_tls(const ElfW(Phdr) & segment) {
   const std::size_t reserved = 2 * sizeof(void*);
-  return static_cast<std::byte*>(__builtin_thread_pointer()) + (reserved > segment.p_align ? reserved : segment.p_align);
+  return static_cast<std::byte*>(__builtin_thread_pointer()) +
+         (reserved > segment.p_align ? reserved : segment.p_align);
 }
 
 /// Goes on at a program's entry point, with the stack that the kernel gives a new process.

@@ -12,8 +12,8 @@
 namespace clump::image::arena {
 namespace {
 
-/// A stretch of address space with one owner pointer per granule. Blocks are added, each twice as large as the one before, and
-/// never go away.
+/// A stretch of address space with one owner pointer per granule. Blocks are added, each twice as large as
+/// the one before, and never go away.
 struct Block {
   std::uintptr_t begin = 0;
   std::size_t bytes = 0;
@@ -36,7 +36,9 @@ void* map_nothing(std::size_t bytes, int protection) {
 
 base::Status add_block(std::size_t at_least) {
   const int number = block_count.load(std::memory_order_relaxed);
-  if (number == kMaxBlocks) return base::fail(MPI_ERR_NO_MEM, "no room for another copy: {} blocks of address space are full", number);
+  if (number == kMaxBlocks)
+    return base::fail(MPI_ERR_NO_MEM, "no room for another copy: {} blocks of address space are full",
+                      number);
   std::size_t bytes = std::max(kFirstBlock << number, std::bit_ceil(at_least));
   void* begin = map_nothing(bytes, PROT_NONE);
   // A limit on address space (ulimit -v) allows less.
@@ -45,21 +47,25 @@ base::Status add_block(std::size_t at_least) {
     begin = map_nothing(bytes, PROT_NONE);
   }
   if (begin == MAP_FAILED) {
-    return base::fail(MPI_ERR_NO_MEM, "cannot reserve {} bytes of address space for a copy of the program: {} (see ulimit -v)",
-                      at_least, std::strerror(errno));
+    return base::fail(
+        MPI_ERR_NO_MEM,
+        "cannot reserve {} bytes of address space for a copy of the program: {} (see ulimit -v)", at_least,
+        std::strerror(errno));
   }
   void* owners = map_nothing(bytes / kGranule * sizeof(std::atomic<Instance*>), PROT_READ | PROT_WRITE);
   if (owners == MAP_FAILED) {
     munmap(begin, bytes);
     return base::fail(MPI_ERR_NO_MEM, "cannot map the table of copies: {}", std::strerror(errno));
   }
-  blocks[number] = {reinterpret_cast<std::uintptr_t>(begin), bytes, 0, static_cast<std::atomic<Instance*>*>(owners)};
+  blocks[number] = {reinterpret_cast<std::uintptr_t>(begin), bytes, 0,
+                    static_cast<std::atomic<Instance*>*>(owners)};
   block_count.store(number + 1, std::memory_order_release);  // release: pairs with acquire in block_of()
   return {};
 }
 
 const Block* block_of(std::uintptr_t address) {
-  const int count = block_count.load(std::memory_order_acquire);  // acquire: pairs with release in add_block()
+  const int count =
+      block_count.load(std::memory_order_acquire);  // acquire: pairs with release in add_block()
   for (int i = 0; i < count; ++i) {
     if (address - blocks[i].begin < blocks[i].bytes) return &blocks[i];
   }
@@ -69,7 +75,8 @@ const Block* block_of(std::uintptr_t address) {
 void set_owner(const Block& block, std::uintptr_t address, std::size_t bytes, Instance* owner) {
   const std::size_t first = (address - block.begin) / kGranule;
   for (std::size_t i = 0; i < bytes / kGranule; ++i) {
-    block.owners[first + i].store(owner, std::memory_order_release);  // release: pairs with acquire in owner_of()
+    block.owners[first + i].store(owner,
+                                  std::memory_order_release);  // release: pairs with acquire in owner_of()
   }
 }
 
@@ -98,14 +105,16 @@ base::Status reserve(Instance* owner, std::size_t bytes, std::size_t alignment, 
 void release(std::uintptr_t address, std::size_t bytes) {
   bytes = round_up(bytes, kGranule);
   if (const Block* block = block_of(address)) set_owner(*block, address, bytes, nullptr);
-  mmap(reinterpret_cast<void*>(address), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  mmap(reinterpret_cast<void*>(address), bytes, PROT_NONE,
+       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
 Instance* owner_of(const void* address) noexcept {
   const auto where = reinterpret_cast<std::uintptr_t>(address);
   const Block* block = block_of(where);
   if (block == nullptr) return nullptr;
-  return block->owners[(where - block->begin) / kGranule].load(std::memory_order_acquire);  // acquire: pairs with set_owner()
+  return block->owners[(where - block->begin) / kGranule].load(
+      std::memory_order_acquire);  // acquire: pairs with set_owner()
 }
 
 }  // namespace clump::image::arena

@@ -41,8 +41,8 @@ std::span<const ElfW(Phdr)> ElfFile::segments() const {
   return {reinterpret_cast<const ElfW(Phdr)*>(bytes_.data() + header().e_phoff), header().e_phnum};
 }
 
-const ElfW(Phdr)* ElfFile::segment(std::uint32_t type) const {
-  for (const ElfW(Phdr)& segment : segments()) {
+const ElfW(Phdr) * ElfFile::segment(std::uint32_t type) const {
+  for (const ElfW(Phdr) & segment : segments()) {
     if (segment.p_type == type) return &segment;
   }
   return nullptr;
@@ -58,15 +58,15 @@ std::span<const ElfW(Dyn)> ElfFile::dynamic() const {
   return {first, count};
 }
 
-const ElfW(Dyn)* ElfFile::entry(ElfW(Sxword) tag) const {
-  for (const ElfW(Dyn)& entry : dynamic()) {
+const ElfW(Dyn) * ElfFile::entry(ElfW(Sxword) tag) const {
+  for (const ElfW(Dyn) & entry : dynamic()) {
     if (entry.d_tag == tag) return &entry;
   }
   return nullptr;
 }
 
 const std::byte* ElfFile::at_address(std::uint64_t address, std::size_t size) const {
-  for (const ElfW(Phdr)& segment : segments()) {
+  for (const ElfW(Phdr) & segment : segments()) {
     if (segment.p_type != PT_LOAD || address < segment.p_vaddr) continue;
     const std::uint64_t inside = address - segment.p_vaddr;
     if (inside > segment.p_filesz || size > segment.p_filesz - inside) continue;
@@ -85,7 +85,7 @@ std::vector<std::string> ElfFile::strings(ElfW(Sxword) tag) const {
   if (text == nullptr) return {};
 
   std::vector<std::string> found;
-  for (const ElfW(Dyn)& entry : dynamic()) {
+  for (const ElfW(Dyn) & entry : dynamic()) {
     if (entry.d_tag != tag || entry.d_un.d_val >= table_size->d_un.d_val) continue;
     const char* string = reinterpret_cast<const char*>(text) + entry.d_un.d_val;
     found.emplace_back(string, strnlen(string, table_size->d_un.d_val - entry.d_un.d_val));

@@ -1,4 +1,5 @@
-// An ELF file on disk, read without loading it. Every offset is checked: damaged files give empty answers, never a crash.
+// An ELF file on disk, read without loading it. Every offset is checked: damaged files give empty answers,
+// never a crash.
 #pragma once
 
 #include <elf.h>
@@ -26,13 +27,13 @@ class ElfFile {
   bool has_magic() const { return has_magic_; }
   std::span<const std::byte> bytes() const { return bytes_; }
 
-  const ElfW(Ehdr)& header() const { return *reinterpret_cast<const ElfW(Ehdr)*>(bytes_.data()); }
+  const ElfW(Ehdr) & header() const { return *reinterpret_cast<const ElfW(Ehdr)*>(bytes_.data()); }
   std::span<const ElfW(Phdr)> segments() const;
-  const ElfW(Phdr)* segment(std::uint32_t type) const;
+  const ElfW(Phdr) * segment(std::uint32_t type) const;
   /// The dynamic section up to DT_NULL; empty if there is none.
   std::span<const ElfW(Dyn)> dynamic() const;
   /// The first entry with that tag, or null.
-  const ElfW(Dyn)* entry(ElfW(Sxword) tag) const;
+  const ElfW(Dyn) * entry(ElfW(Sxword) tag) const;
   /// The strings of all entries with that tag (DT_NEEDED, DT_SONAME, DT_RPATH, DT_RUNPATH).
   std::vector<std::string> strings(ElfW(Sxword) tag) const;
   std::string first_string(ElfW(Sxword) tag) const;

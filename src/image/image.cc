@@ -23,7 +23,8 @@ std::vector<std::unique_ptr<Program>>& programs() {
 bool has_value(char** envp, std::string_view name) {
   for (; envp != nullptr && *envp != nullptr; ++envp) {
     const std::string_view entry(*envp);
-    if (entry.size() > name.size() + 1 && entry.substr(0, name.size()) == name && entry[name.size()] == '=') return true;
+    if (entry.size() > name.size() + 1 && entry.substr(0, name.size()) == name && entry[name.size()] == '=')
+      return true;
   }
   return false;
 }
@@ -45,13 +46,16 @@ void construct(Image& image, Instance& instance) {
 
 }  // namespace
 
-bool captured() { return has_captured.load(std::memory_order_acquire); }  // acquire: pairs with release in capture()
+bool captured() {
+  return has_captured.load(std::memory_order_acquire);
+}  // acquire: pairs with release in capture()
 
 Image& image_of(const fiber::Identity* rank) {
   if (rank != nullptr && rank->image != nullptr) return *static_cast<Image*>(rank->image);
   Image* native = native_image.load(std::memory_order_acquire);  // acquire: pairs with release below
   if (native != nullptr) return *native;
-  // The first use comes before capture(), from one thread, in the start-up of a preloaded library; or there is one rank only.
+  // The first use comes before capture(), from one thread, in the start-up of a preloaded library; or there
+  // is one rank only.
   static auto& process = *new Image(nullptr, true);
   native_image.store(&process, std::memory_order_release);  // release: pairs with acquire above
   return process;
@@ -91,7 +95,8 @@ base::Status capture(fiber::Identity& native, int argc, char** argv, char** envp
   for (Object* object : objects) {
     // What ld.so has not bound yet, it would bind later, and then in the original only.
     if (!object->dynamic.plt_relocations.empty() && !has_value(envp, "LD_BIND_NOW")) {
-      return base::fail(MPI_ERR_SPAWN, "LD_BIND_NOW must be set when images of {} are made", objects.front()->path);
+      return base::fail(MPI_ERR_SPAWN, "LD_BIND_NOW must be set when images of {} are made",
+                        objects.front()->path);
     }
     CLUMP_TRY(object->snapshot.take(*object));
   }
@@ -176,18 +181,21 @@ void enter(fiber::Identity& rank) {
   stack[0] = argc;
   std::memcpy(stack + 1, image.argv, argc * sizeof(char*));
   std::memcpy(stack + 1 + argc + 1, environment, entries * sizeof(char*));
-  arch::start_program(static_cast<std::uintptr_t>(image.instance(*image.program->main)->here(image.program->entry())), stack);
+  arch::start_program(
+      static_cast<std::uintptr_t>(image.instance(*image.program->main)->here(image.program->entry())), stack);
 }
 
 Location locate(const void* address) {
   const auto where = reinterpret_cast<std::uintptr_t>(address);
   if (const Instance* instance = instance_at(address)) {
     const std::uintptr_t original = where - static_cast<std::uintptr_t>(instance->delta);
-    return {instance->object.path.c_str(), original - instance->object.dynamic.base, instance->image.identity()};
+    return {instance->object.path.c_str(), original - instance->object.dynamic.base,
+            instance->image.identity()};
   }
   if (const Object* object = Registry::get().find(where)) {
     const bool is_native = object->is_private && !object->is_template;
-    return {object->path.c_str(), where - object->dynamic.base, is_native ? image_of(nullptr).identity() : nullptr};
+    return {object->path.c_str(), where - object->dynamic.base,
+            is_native ? image_of(nullptr).identity() : nullptr};
   }
   return {};
 }
@@ -201,7 +209,8 @@ Cost cost_per_image(int program) {
       if (part.mapped) cost.mappings += 2;
       if (!part.mapped) cost.private_bytes += part.bytes;
     }
-    cost.address_space += (object->end - object->begin + arena::kGranule - 1) / arena::kGranule * arena::kGranule;
+    cost.address_space +=
+        (object->end - object->begin + arena::kGranule - 1) / arena::kGranule * arena::kGranule;
   }
   return cost;
 }
@@ -210,7 +219,8 @@ std::vector<std::string_view> private_objects() {
   std::vector<std::string_view> paths;
   for (const std::unique_ptr<Program>& program : programs()) {
     for (const Object* object : program->objects) {
-      if (std::find(paths.begin(), paths.end(), object->path) == paths.end()) paths.emplace_back(object->path);
+      if (std::find(paths.begin(), paths.end(), object->path) == paths.end())
+        paths.emplace_back(object->path);
     }
   }
   return paths;

@@ -1,11 +1,13 @@
 // Images: private copies of the user's program and of its libraries, one per rank of a process.
 //
-// ld.so loads the program once. Before any constructor runs, capture() takes a snapshot of the writable data of the program and of
-// every private library, and notes which words of it hold addresses. create() makes a copy for a rank: the code is mapped from the
-// same files, the data is the snapshot with each address that pointed into a private object changed to the rank's own copy of
-// that object. The first rank, called native, runs on the originals. docs/images.md tells the story, with its limits.
+// ld.so loads the program once. Before any constructor runs, capture() takes a snapshot of the writable data
+// of the program and of every private library, and notes which words of it hold addresses. create() makes a
+// copy for a rank: the code is mapped from the same files, the data is the snapshot with each address that
+// pointed into a private object changed to the rank's own copy of that object. The first rank, called native,
+// runs on the originals. docs/images.md tells the story, with its limits.
 //
-// A rank's state in the C library (exit handlers, environment, getopt, rand, strtok, ...) is private too: see libc_*.cc.
+// A rank's state in the C library (exit handlers, environment, getopt, rand, strtok, ...) is private too: see
+// libc_*.cc.
 #pragma once
 
 #include <cstddef>
@@ -19,41 +21,45 @@
 
 namespace clump::image {
 
-/// Takes the snapshot. Once, from the constructor of libclump_host.so (linked with -z initfirst), with the arguments that ld.so
-/// gives to constructors; nothing of the C library's own start-up (environ, for one) has run by then. The calling thread becomes
-/// `native`'s, and `native` gets the originals as its image. Without capture() there is one image: the process's own.
+/// Takes the snapshot. Once, from the constructor of libclump_host.so (linked with -z initfirst), with the
+/// arguments that ld.so gives to constructors; nothing of the C library's own start-up (environ, for one) has
+/// run by then. The calling thread becomes `native`'s, and `native` gets the originals as its image. Without
+/// capture() there is one image: the process's own.
 base::Status capture(fiber::Identity& native, int argc, char** argv, char** envp);
 
-/// One more program of an MPMD job, by path. The main program has the number 0; the same file twice has the same number.
-/// MPI_ERR_SPAWN if it cannot be loaded beside the main program.
-/// After capture(), before the first create().
+/// One more program of an MPMD job, by path. The main program has the number 0; the same file twice has the
+/// same number. MPI_ERR_SPAWN if it cannot be loaded beside the main program. After capture(), before the
+/// first create().
 base::Status load_program(const std::string& path, int* program);
 
 /// Makes the image of `rank`. Any thread, several at a time; runs nothing of the program.
 /// MPI_ERR_SPAWN with the limit's name when the system has no more memory or mappings.
 base::Status create(fiber::Identity& rank, int program = 0);
 
-/// What the calling rank sees as arguments and environment. `environment` is copied; for the native rank it takes effect
-/// on the process's own `environ`. By the thread that will run the rank, before run_constructors().
+/// What the calling rank sees as arguments and environment. `environment` is copied; for the native rank it
+/// takes effect on the process's own `environ`. By the thread that will run the rank, before
+/// run_constructors().
 void set_environment(fiber::Identity& rank, const std::vector<std::string>& environment);
 
-/// Makes the calling thread one of `rank`'s: identity, and thread-local variables that hold addresses. Threads that a rank makes
-/// with pthread_create do this by themselves.
+/// Makes the calling thread one of `rank`'s: identity, and thread-local variables that hold addresses.
+/// Threads that a rank makes with pthread_create do this by themselves.
 void adopt_thread(fiber::Identity& rank);
 
-/// Runs the constructors of the rank's libraries and program, dependencies first, on the calling thread, which belongs to the rank.
-/// For the native rank ld.so does that: does nothing.
+/// Runs the constructors of the rank's libraries and program, dependencies first, on the calling thread,
+/// which belongs to the rank. For the native rank ld.so does that: does nothing.
 void run_constructors(fiber::Identity& rank, int argc, char** argv);
 
-/// The rank's own counterpart of an address in the originals; the address itself if it belongs to nothing private.
-/// `main` as given to __libc_start_main, for example.
+/// The rank's own counterpart of an address in the originals; the address itself if it belongs to nothing
+/// private. `main` as given to __libc_start_main, for example.
 void* translate(fiber::Identity& rank, const void* original);
 
 using Main = int (*)(int, char**, char**);
-/// `main` of the rank, if its program is the main program. `original` is that one's, as given to __libc_start_main. Null otherwise.
+/// `main` of the rank, if its program is the main program. `original` is that one's, as given to
+/// __libc_start_main. Null otherwise.
 Main main_of(fiber::Identity& rank, Main original);
-/// Begins a program that is not the main program at its entry point, on the stack of the calling thread, which belongs to the rank
-/// and has run the constructors. The code there calls __libc_start_main with the rank's `main`.
+/// Begins a program that is not the main program at its entry point, on the stack of the calling thread,
+/// which belongs to the rank and has run the constructors. The code there calls __libc_start_main with the
+/// rank's `main`.
 [[noreturn]] void enter(fiber::Identity& rank);
 /// What the rank sees as `environ`.
 char** environment_of(fiber::Identity& rank);
@@ -65,20 +71,21 @@ enum class ExitKind : std::uint8_t {
   kImmediate,  ///< _exit(), _Exit()
 };
 
-/// Decides what leaving means for the process; set by the runtime. Called on the thread that left, with its output flushed. Must
-/// not return.
+/// Decides what leaving means for the process; set by the runtime. Called on the thread that left, with its
+/// output flushed. Must not return.
 using ExitHook = void (*)(fiber::Identity* rank, int code, ExitKind kind);
 void set_exit_hook(ExitHook hook);
 
-/// Ends the process as the C library's exit does: destructors of the originals and of shared libraries run. Every rank has left.
+/// Ends the process as the C library's exit does: destructors of the originals and of shared libraries run.
+/// Every rank has left.
 [[noreturn]] void end_process(int code);
 /// Ends the process as the C library's _exit does, past every hook.
 [[noreturn]] void exit_process(int code);
 
 /// Where an address lies. Usable in a signal handler.
 struct Location {
-  const char* object = nullptr;   ///< path of the program or library; null if the address belongs to none
-  std::uint64_t address = 0;      ///< relative to the load address: as in the file
+  const char* object = nullptr;  ///< path of the program or library; null if the address belongs to none
+  std::uint64_t address = 0;     ///< relative to the load address: as in the file
   const fiber::Identity* rank = nullptr;  ///< whose copy it is; null for shared objects
 };
 Location locate(const void* address);

@@ -25,7 +25,8 @@ std::string_view base_name(std::string_view path) { return path.substr(path.rfin
 MpiKind mpi_kind_of(std::string_view soname) {
   if (starts_with(soname, "libmpi_abi.so")) return MpiKind::kStandardAbi;
   // The C libraries of MPICH and its relatives, Open MPI, MVAPICH, MS-compatible and vendor builds.
-  for (std::string_view name : {"libmpi.so", "libmpich.so", "libmpi_mt.so", "libmpi_cray.so", "libmpi_gnu", "libmpi_intel.so"}) {
+  for (std::string_view name :
+       {"libmpi.so", "libmpich.so", "libmpi_mt.so", "libmpi_cray.so", "libmpi_gnu", "libmpi_intel.so"}) {
     if (starts_with(soname, name)) return MpiKind::kOther;
   }
   return MpiKind::kNone;
@@ -41,7 +42,8 @@ bool is_sanitizer(std::string_view soname) {
 /// Walks the libraries breadth first, as ld.so does, and notes what is found.
 class LibraryWalk {
  public:
-  LibraryWalk(Verdict& verdict, const std::string& library_path) : verdict_(verdict), library_path_(library_path) {}
+  LibraryWalk(Verdict& verdict, const std::string& library_path)
+      : verdict_(verdict), library_path_(library_path) {}
 
   void run(const std::string& program) {
     queue_.push_back({program, {}});
@@ -130,8 +132,8 @@ std::string reason_against(const std::string& path, const Verdict& verdict) {
     case FileKind::kNotExecutable:
       return fmt::format("{} has no permission to execute (chmod +x)", path);
     case FileKind::kScript:
-      return fmt::format("{} is a script for {}: an interpreter's state cannot be made private for each rank", path,
-                         verdict.interpreter);
+      return fmt::format("{} is a script for {}: an interpreter's state cannot be made private for each rank",
+                         path, verdict.interpreter);
     case FileKind::kForeign:
       return fmt::format("{} is a program for another machine", path);
     case FileKind::kOther:
@@ -141,9 +143,11 @@ std::string reason_against(const std::string& path, const Verdict& verdict) {
   }
   if (!verdict.dynamic) return fmt::format("{} is statically linked: link it without -static", path);
   if (!verdict.pie) {
-    return fmt::format("{} can be loaded at one address only: compile it with -fPIE and link it with -pie", path);
+    return fmt::format("{} can be loaded at one address only: compile it with -fPIE and link it with -pie",
+                       path);
   }
-  if (verdict.set_id) return fmt::format("{} changes its user, its group or its capabilities when it starts", path);
+  if (verdict.set_id)
+    return fmt::format("{} changes its user, its group or its capabilities when it starts", path);
   if (verdict.text_relocations) {
     return fmt::format("{} has relocations in its code: compile all of it with -fPIE", path);
   }
@@ -151,8 +155,9 @@ std::string reason_against(const std::string& path, const Verdict& verdict) {
     return fmt::format("{} needs {}, which is not found: set LD_LIBRARY_PATH", path, verdict.missing.front());
   }
   if (verdict.mpi == MpiKind::kOther) {
-    return fmt::format("{} is linked to {}, which is not the MPI standard ABI: build it against libmpi_abi (mpicc)",
-                       verdict.mpi_needed_by, verdict.mpi_library);
+    return fmt::format(
+        "{} is linked to {}, which is not the MPI standard ABI: build it against libmpi_abi (mpicc)",
+        verdict.mpi_needed_by, verdict.mpi_library);
   }
   return {};
 }
@@ -169,7 +174,8 @@ Verdict inspect(const std::string& path, const std::string& library_path) {
       read_program(file, path, info, verdict);
       LibraryWalk(verdict, library_path).run(path);
       // Whether or not the MPI library is installed where the file looks for it: mpiexec brings its own.
-      std::erase_if(verdict.missing, [](const std::string& name) { return mpi_kind_of(name) == MpiKind::kStandardAbi; });
+      std::erase_if(verdict.missing,
+                    [](const std::string& name) { return mpi_kind_of(name) == MpiKind::kStandardAbi; });
     }
     errno = 0;
   }

@@ -1,4 +1,5 @@
-// Can this file's ranks share a process? Reads an ELF file and the libraries it names, without running any of it.
+// Can this file's ranks share a process? Reads an ELF file and the libraries it names, without running any of
+// it.
 //
 // Used by mpiexec (before it starts anything) and by `clump explain`. Any thread; blocks on file reads only.
 // Link the object library clump_inspect; it interposes nothing and needs no other part of this layer.
@@ -30,19 +31,21 @@ enum class MpiKind : std::uint8_t {
 
 struct Verdict {
   FileKind kind = FileKind::kMissing;
-  std::string interpreter;          ///< of a script: the path after "#!"
-  bool dynamic = false;             ///< it has a program interpreter (ld.so)
-  bool pie = false;                 ///< it can be loaded at any address
-  bool set_id = false;              ///< setuid, setgid or file capabilities: ld.so ignores LD_PRELOAD
-  bool text_relocations = false;    ///< its code is changed by ld.so, so that it cannot be shared
+  std::string interpreter;        ///< of a script: the path after "#!"
+  bool dynamic = false;           ///< it has a program interpreter (ld.so)
+  bool pie = false;               ///< it can be loaded at any address
+  bool set_id = false;            ///< setuid, setgid or file capabilities: ld.so ignores LD_PRELOAD
+  bool text_relocations = false;  ///< its code is changed by ld.so, so that it cannot be shared
   MpiKind mpi = MpiKind::kNone;
-  std::string mpi_library;          ///< SONAME of the MPI library, e.g. "libmpi_abi.so.1" or "libmpi.so.40"
-  std::string mpi_needed_by;        ///< path of the file that names it: the program or one of its libraries
-  std::uint64_t tls_bytes = 0;      ///< size of the program's own PT_TLS segment, rounded up to its alignment
-  std::vector<std::string> libraries;  ///< paths of all libraries found, in the order in which ld.so loads them
-  std::vector<std::string> missing;    ///< names of libraries that were not found
-  std::vector<std::string> sanitizers;  ///< paths of sanitizer runtimes among the libraries: they must be preloaded first
-  std::string why_not;              ///< one line that says why it cannot be imaged; empty if it can
+  std::string mpi_library;      ///< SONAME of the MPI library, e.g. "libmpi_abi.so.1" or "libmpi.so.40"
+  std::string mpi_needed_by;    ///< path of the file that names it: the program or one of its libraries
+  std::uint64_t tls_bytes = 0;  ///< size of the program's own PT_TLS segment, rounded up to its alignment
+  std::vector<std::string>
+      libraries;                     ///< paths of all libraries found, in the order in which ld.so loads them
+  std::vector<std::string> missing;  ///< names of libraries that were not found
+  std::vector<std::string>
+      sanitizers;       ///< paths of sanitizer runtimes among the libraries: they must be preloaded first
+  std::string why_not;  ///< one line that says why it cannot be imaged; empty if it can
 
   /// All its ranks can share one process, each with private globals.
   bool imageable() const { return why_not.empty(); }

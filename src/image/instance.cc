@@ -26,7 +26,8 @@ using Destructor = void (*)();
 base::Status out_of_mappings(const Object& object) {
   if (errno == ENOMEM) {
     return base::fail(MPI_ERR_SPAWN,
-                      "no more memory or mappings for a copy of {}: raise the limit with sysctl vm.max_map_count=262144, or "
+                      "no more memory or mappings for a copy of {}: raise the limit with sysctl "
+                      "vm.max_map_count=262144, or "
                       "start fewer ranks",
                       object.path);
   }
@@ -36,7 +37,7 @@ base::Status out_of_mappings(const Object& object) {
 void* pointer(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 
 /// The calling thread's thread-local variables of an object that has some.
-std::byte* tls_block(const Object& object, const ElfW(Phdr)& segment) {
+std::byte* tls_block(const Object& object, const ElfW(Phdr) & segment) {
   if (object.is_program && object.is_template) return arch::program_tls(segment);
   TlsIndex index{object.tls_module, 0};
   return static_cast<std::byte*>(__tls_get_addr(&index));
@@ -67,12 +68,14 @@ base::Status reserve(Instance& instance) {
 
 base::Status fill(Instance& instance) {
   const Snapshot& snapshot = instance.object.snapshot;
-  // The rest of the last granule belongs to the mapping too: a mapping of its own for the gap would count against the limit.
+  // The rest of the last granule belongs to the mapping too: a mapping of its own for the gap would count
+  // against the limit.
   const std::size_t all = (instance.bytes + arena::kGranule - 1) / arena::kGranule * arena::kGranule;
-  if (mprotect(pointer(instance.begin), all, PROT_READ | PROT_WRITE) != 0) return out_of_mappings(instance.object);
+  if (mprotect(pointer(instance.begin), all, PROT_READ | PROT_WRITE) != 0)
+    return out_of_mappings(instance.object);
   for (const CodePart& part : snapshot.code) {
-    void* mapped = mmap(pointer(instance.here(part.begin)), part.bytes, part.protection, MAP_PRIVATE | MAP_FIXED,
-                        snapshot.file, static_cast<off_t>(part.file_offset));
+    void* mapped = mmap(pointer(instance.here(part.begin)), part.bytes, part.protection,
+                        MAP_PRIVATE | MAP_FIXED, snapshot.file, static_cast<off_t>(part.file_offset));
     if (mapped == MAP_FAILED) return out_of_mappings(instance.object);
   }
   for (const DataPart& part : snapshot.data) {
@@ -136,7 +139,8 @@ void run_constructors(Instance& instance, int argc, char** argv, char** envp) {
     // The array lies in the data, so the copy's own holds the copy's own functions.
     const std::uintptr_t function =
         *reinterpret_cast<const std::uintptr_t*>(instance.here(reinterpret_cast<std::uintptr_t>(&entry)));
-    if (function != 0 && function != ~std::uintptr_t{0}) reinterpret_cast<Constructor>(function)(argc, argv, envp);
+    if (function != 0 && function != ~std::uintptr_t{0})
+      reinterpret_cast<Constructor>(function)(argc, argv, envp);
   }
 }
 

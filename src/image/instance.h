@@ -25,12 +25,12 @@ struct Instance {
   Object& object;
   Image& image;
   std::uintptr_t begin = 0;
-  std::size_t bytes = 0;       ///< of the reservation; 0 where the rank runs on the original
-  std::ptrdiff_t delta = 0;    ///< address in the copy minus address in the original
+  std::size_t bytes = 0;     ///< of the reservation; 0 where the rank runs on the original
+  std::ptrdiff_t delta = 0;  ///< address in the copy minus address in the original
   Stage stage = Stage::kMapped;
-  bool needs_tls = false;      ///< its thread-local data holds addresses
-  bool pinned = false;         ///< never unmapped: part of the program, or thread-local destructors wait in it
-  int opened = 0;              ///< dlopen()s that hold it, directly or through what needs it
+  bool needs_tls = false;  ///< its thread-local data holds addresses
+  bool pinned = false;     ///< never unmapped: part of the program, or thread-local destructors wait in it
+  int opened = 0;          ///< dlopen()s that hold it, directly or through what needs it
 
   std::uintptr_t here(std::uintptr_t original) const { return original + static_cast<std::uintptr_t>(delta); }
 };
@@ -43,7 +43,8 @@ base::Status fill(Instance& instance);
 void relocate(Instance& instance);
 /// Does the same for the calling thread's thread-local variables. Once for each thread.
 void relocate_thread(const Instance& instance);
-/// Gives the calling thread's thread-local variables of a plugin their initial values: the rank may have had it open before.
+/// Gives the calling thread's thread-local variables of a plugin their initial values: the rank may have had
+/// it open before.
 void reset_thread(const Instance& instance);
 
 void run_constructors(Instance& instance, int argc, char** argv, char** envp);

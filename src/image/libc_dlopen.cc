@@ -1,4 +1,5 @@
-// dlopen() and its kin, as ranks call them. Callers that no rank has a copy of (shared libraries) get what ld.so gives.
+// dlopen() and its kin, as ranks call them. Callers that no rank has a copy of (shared libraries) get what
+// ld.so gives.
 #include <dlfcn.h>
 #include <link.h>
 
@@ -47,7 +48,8 @@ Caller caller_at(const void* address) {
   return {image != nullptr ? object : nullptr, image};
 }
 
-/// ld.so searches where its caller's file says. It would take us for the caller, so the search is ours where that matters.
+/// ld.so searches where its caller's file says. It would take us for the caller, so the search is ours where
+/// that matters.
 void* open_shared(const char* name, int flags, const void* from) {
   if (name == nullptr || std::strchr(name, '/') != nullptr) return ld_open(name, flags);
   const link_map* map = loaded_at(from);
@@ -68,7 +70,8 @@ void* open(const char* name, int flags, const void* from) {
   if (name != nullptr && *name != '\0') {
     path = resolve_library(name, caller.object);
     if (path.empty()) {
-      return fail(base::fail(MPI_ERR_ARG, "{}: cannot open shared object file: No such file or directory", name));
+      return fail(
+          base::fail(MPI_ERR_ARG, "{}: cannot open shared object file: No such file or directory", name));
     }
   }
   void* handle = nullptr;
@@ -99,12 +102,14 @@ void* in_program(const Image& image, const char* name) {
   if (!image.program->is_other()) return nullptr;
   const Object& main = *image.program->main;
   const ElfW(Sym)* symbol = main.dynamic.find(name);
-  return symbol != nullptr ? reinterpret_cast<void*>(image.translate(reinterpret_cast<std::uintptr_t>(address_of(main.dynamic, *symbol))))
+  return symbol != nullptr ? reinterpret_cast<void*>(image.translate(
+                                 reinterpret_cast<std::uintptr_t>(address_of(main.dynamic, *symbol))))
                            : nullptr;
 }
 
 void* symbol(void* handle, const char* name, const char* version, const void* from) {
-  // Nothing is private yet; and a sanitizer that is starting up must get through here without meeting its own checks.
+  // Nothing is private yet; and a sanitizer that is starting up must get through here without meeting its own
+  // checks.
   if (!captured()) return handle == RTLD_NEXT ? next_symbol(name, from) : ld_symbol(handle, name, version);
   last_error().ours = false;
   const Caller caller = caller_at(from);
@@ -113,7 +118,8 @@ void* symbol(void* handle, const char* name, const char* version, const void* fr
   if (handle == RTLD_NEXT) {
     found = next_symbol(name, from);
     if (found == nullptr) return undefined(name, caller.object);
-  } else if (caller.image != nullptr && handle != RTLD_DEFAULT && (mine = caller.image->plugins().find(handle)) != nullptr) {
+  } else if (caller.image != nullptr && handle != RTLD_DEFAULT &&
+             (mine = caller.image->plugins().find(handle)) != nullptr) {
     if (mine->object == nullptr && (found = in_program(*caller.image, name)) != nullptr) return found;
     // For glibc a handle is the object's entry in ld.so's list.
     void* original = mine->object != nullptr ? const_cast<link_map*>(mine->object->map) : RTLD_DEFAULT;
@@ -121,11 +127,13 @@ void* symbol(void* handle, const char* name, const char* version, const void* fr
     // A symbol's value may be null; ld.so's complaint tells the difference, but it would name a memory file.
     static constinit Hidden<char*()> error{"dlerror"};
     if (found == nullptr && error() != nullptr) return undefined(name, mine->object);
-  } else if (handle == RTLD_DEFAULT && caller.image != nullptr && (found = in_program(*caller.image, name)) != nullptr) {
+  } else if (handle == RTLD_DEFAULT && caller.image != nullptr &&
+             (found = in_program(*caller.image, name)) != nullptr) {
     return found;
   } else {
     found = ld_symbol(handle, name, version);
-    if (found == nullptr && handle == RTLD_DEFAULT && caller.object != nullptr && caller.object->is_template) {
+    if (found == nullptr && handle == RTLD_DEFAULT && caller.object != nullptr &&
+        caller.object->is_template) {
       found = ld_symbol(const_cast<link_map*>(caller.object->map), name, version);
     }
   }
@@ -144,7 +152,9 @@ using namespace clump::image;  // the functions below are the C library's, outsi
 
 extern "C" {
 
-CLUMP_HOST_API void* dlopen(const char* name, int flags) { return open(name, flags, __builtin_return_address(0)); }
+CLUMP_HOST_API void* dlopen(const char* name, int flags) {
+  return open(name, flags, __builtin_return_address(0));
+}
 
 CLUMP_HOST_API void* dlsym(void* handle, const char* name) {
   return symbol(handle, name, nullptr, __builtin_return_address(0));

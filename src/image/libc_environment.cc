@@ -1,4 +1,5 @@
-// The environment, per rank: getenv() and its kin work on the rank's own `environ`. The native rank's is the process's.
+// The environment, per rank: getenv() and its kin work on the rank's own `environ`. The native rank's is the
+// process's.
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -22,14 +23,18 @@ char**& environment_of(Image& image) { return *image.variable(&environ); }
 /// The entry that sets `name`, or null.
 char** find(char** entries, std::string_view name) {
   for (; entries != nullptr && *entries != nullptr; ++entries) {
-    if (std::strncmp(*entries, name.data(), name.size()) == 0 && (*entries)[name.size()] == '=') return entries;
+    if (std::strncmp(*entries, name.data(), name.size()) == 0 && (*entries)[name.size()] == '=')
+      return entries;
   }
   return nullptr;
 }
 
-bool valid_name(const char* name) { return name != nullptr && *name != '\0' && std::strchr(name, '=') == nullptr; }
+bool valid_name(const char* name) {
+  return name != nullptr && *name != '\0' && std::strchr(name, '=') == nullptr;
+}
 
-/// Makes `environ` point to our table, with what it holds now. A program may have set `environ` to an array of its own.
+/// Makes `environ` point to our table, with what it holds now. A program may have set `environ` to an array
+/// of its own.
 std::vector<char*>& own_table(Image& image) {
   std::vector<char*>& table = image.libc().environment.table;
   char**& entries = environment_of(image);
@@ -43,7 +48,8 @@ std::vector<char*>& own_table(Image& image) {
   return table;
 }
 
-/// Takes over `entry`, "NAME=value". Replaced entries are not freed: the program may still hold what getenv() gave it.
+/// Takes over `entry`, "NAME=value". Replaced entries are not freed: the program may still hold what getenv()
+/// gave it.
 void put(Image& image, char* entry, std::string_view name) {
   std::vector<char*>& table = own_table(image);
   if (char** old = find(table.data(), name)) {

@@ -1,5 +1,6 @@
-// exit() and its kin, per rank: a rank's handlers run when the rank leaves, and what that means for the process is the runtime's
-// to decide. Handlers of shared libraries stay with the C library: they run when the process ends.
+// exit() and its kin, per rank: a rank's handlers run when the rank leaves, and what that means for the
+// process is the runtime's to decide. Handlers of shared libraries stay with the C library: they run when the
+// process ends.
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -24,7 +25,8 @@ std::atomic<pid_t> host_process{0};
 
 /// False in a child of the process, where fork() has left one thread and no runtime.
 bool in_host() {
-  return exit_hook.load(std::memory_order_acquire) != nullptr &&  // acquire: pairs with release in set_exit_hook()
+  return exit_hook.load(std::memory_order_acquire) !=
+             nullptr &&  // acquire: pairs with release in set_exit_hook()
          host_process.load(std::memory_order_relaxed) == static_cast<pid_t>(syscall(SYS_getpid));
 }
 
@@ -53,8 +55,8 @@ bool is_of_program(const Image& image, const void* handle) {
 int add_at_exit(Image& image, const Handler& handler) {
   ExitState& state = image.libc().exit;
   const std::scoped_lock lock(state.lock);
-  // The first handler of the program itself tells that its libraries are constructed. The C library registers then what
-  // destructs them, so they come after all that follows.
+  // The first handler of the program itself tells that its libraries are constructed. The C library registers
+  // then what destructs them, so they come after all that follows.
   if (!state.program_begun && is_of_program(image, handler.object)) {
     state.program_begun = true;
     state.of_libraries = state.at_exit.size();
@@ -63,8 +65,9 @@ int add_at_exit(Image& image, const Handler& handler) {
   return 0;
 }
 
-/// Newest first, down to the first `keep`. A handler may add others, which are then the newest, and may call exit().
-void run_all(Image& image, std::vector<Handler> ExitState::* list, int code, const std::size_t& keep) {
+/// Newest first, down to the first `keep`. A handler may add others, which are then the newest, and may call
+/// exit().
+void run_all(Image& image, std::vector<Handler> ExitState::*list, int code, const std::size_t& keep) {
   ExitState& state = image.libc().exit;
   while (true) {
     Handler handler;
@@ -96,8 +99,9 @@ void run_those_of(Image& image, const void* object) {
   }
 }
 
-/// Destructors of thread_local objects. The C library runs them when a thread ends; a rank that leaves runs those of the thread
-/// that leaves before its exit handlers, as exit() does. So the list is ours, and the C library is told about it once.
+/// Destructors of thread_local objects. The C library runs them when a thread ends; a rank that leaves runs
+/// those of the thread that leaves before its exit handlers, as exit() does. So the list is ours, and the C
+/// library is told about it once.
 struct ThreadHandler {
   void (*function)(void*);
   void* argument;
@@ -133,11 +137,14 @@ void claim_leaving(Image& image) {
 [[noreturn]] void leave(Image& image, int code, ExitKind kind) {
   image.output().flush();
   if (kind != ExitKind::kExit) image.libc().exit.skipped_handlers = true;
-  if (in_host()) exit_hook.load(std::memory_order_acquire)(image.identity(), code, kind);  // acquire: see in_host()
+  if (in_host())
+    exit_hook.load(std::memory_order_acquire)(image.identity(), code, kind);  // acquire: see in_host()
   switch (kind) {
-    case ExitKind::kExit: end_process(code);
+    case ExitKind::kExit:
+      end_process(code);
     case ExitKind::kQuickExit:
-    case ExitKind::kImmediate: break;
+    case ExitKind::kImmediate:
+      break;
   }
   exit_process(code);
 }
@@ -188,7 +195,8 @@ CLUMP_HOST_API void exit(int code) {
   if (!state.program_begun) state.of_libraries = state.at_exit.size();
   run_all(image, &ExitState::at_exit, code, state.of_libraries);
   run_rank_destructors(image);
-  // The originals' destructors, and with them their libraries' handlers, are ld.so's to run, when the process ends.
+  // The originals' destructors, and with them their libraries' handlers, are ld.so's to run, when the process
+  // ends.
   if (!image.native()) run_all(image, &ExitState::at_exit, code, 0);
   leave(image, code, ExitKind::kExit);
 }
@@ -211,10 +219,12 @@ CLUMP_HOST_API int __cxa_atexit(void (*function)(void*), void* argument, void* o
   static constinit Hidden<int(void (*)(void*), void*, void*)> real{"__cxa_atexit"};
   Image* image = image_at(object);
   if (image == nullptr) return real(function, argument, object);
-  return add_at_exit(*image, {reinterpret_cast<void (*)()>(function), argument, object, Signature::kArgument});
+  return add_at_exit(*image,
+                     {reinterpret_cast<void (*)()>(function), argument, object, Signature::kArgument});
 }
 
-// Programs get atexit() and at_quick_exit() from a part of the C library that is linked into them and calls these.
+// Programs get atexit() and at_quick_exit() from a part of the C library that is linked into them and calls
+// these.
 CLUMP_HOST_API int __cxa_at_quick_exit(void (*function)(void*), void* object) {
   static constinit Hidden<int(void (*)(void*), void*)> real{"__cxa_at_quick_exit"};
   Image* image = image_at(object);
@@ -226,7 +236,8 @@ CLUMP_HOST_API int __cxa_at_quick_exit(void (*function)(void*), void* object) {
 }
 
 CLUMP_HOST_API int on_exit(void (*function)(int, void*), void* argument) {
-  return add_at_exit(current_image(), {reinterpret_cast<void (*)()>(function), argument, nullptr, Signature::kStatusAndArgument});
+  return add_at_exit(current_image(), {reinterpret_cast<void (*)()>(function), argument, nullptr,
+                                       Signature::kStatusAndArgument});
 }
 
 CLUMP_HOST_API void __cxa_finalize(void* object) {

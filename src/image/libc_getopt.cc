@@ -1,6 +1,7 @@
-// getopt(), getopt_long() and getopt_long_only() with the state of each rank. Written from the description in POSIX and in the
-// manual of the GNU C library, whose extensions programs rely on: operands are moved behind the options, "a::" takes an
-// optional argument, a leading '+', '-' or ':' changes order and errors, and optind = 0 begins anew.
+// getopt(), getopt_long() and getopt_long_only() with the state of each rank. Written from the description in
+// POSIX and in the manual of the GNU C library, whose extensions programs rely on: operands are moved behind
+// the options, "a::" takes an optional argument, a leading '+', '-' or ':' changes order and errors, and
+// optind = 0 begins anew.
 #include <getopt.h>
 
 #include <algorithm>
@@ -61,9 +62,9 @@ class Parser {
       if (optind_ == 0) optind_ = 1;
       state_.first_operand = state_.last_operand = optind_;
       state_.next = nullptr;
-      state_.order = letters_[0] == '-'                                              ? Order::kReturn
+      state_.order = letters_[0] == '-'                                                ? Order::kReturn
                      : letters_[0] == '+' || std::getenv("POSIXLY_CORRECT") != nullptr ? Order::kStop
-                                                                                     : Order::kPermute;
+                                                                                       : Order::kPermute;
       state_.begun = true;
     }
     if (letters_[0] == '-' || letters_[0] == '+') ++letters_;
@@ -119,7 +120,8 @@ class Parser {
     char* argument = argv_[optind_];
     if (argument[1] == '-') return long_option(argument + 2, options, index, "--");
     // With one dash only what is not a letter we know, or is longer than one, is meant as a long option.
-    if (style == LongStyle::kSingleDashToo && (argument[2] != '\0' || std::strchr(letters_, argument[1]) == nullptr)) {
+    if (style == LongStyle::kSingleDashToo &&
+        (argument[2] != '\0' || std::strchr(letters_, argument[1]) == nullptr)) {
       return long_option(argument + 1, options, index, "-");
     }
     return kNotLong;
@@ -145,14 +147,16 @@ class Parser {
 
   int long_option(char* text, const option* options, int* index, const char* prefix) {
     char* value = std::strchr(text, '=');
-    const std::string_view name(text, value != nullptr ? static_cast<std::size_t>(value - text) : std::strlen(text));
+    const std::string_view name(
+        text, value != nullptr ? static_cast<std::size_t>(value - text) : std::strlen(text));
     const int length = static_cast<int>(name.size());
     const int found = find_long(name, options);
     if (found < 0) {
       if (found == -1 && prefix[1] == '\0' && std::strchr(letters_, *text) != nullptr) return kNotLong;
       if (complain_) {
-        std::fprintf(stderr, found == -1 ? "%s: unrecognized option '%s%.*s'\n" : "%s: option '%s%.*s' is ambiguous\n",
-                     argv_[0], prefix, length, text);
+        std::fprintf(
+            stderr, found == -1 ? "%s: unrecognized option '%s%.*s'\n" : "%s: option '%s%.*s' is ambiguous\n",
+            argv_[0], prefix, length, text);
       }
       return fail_long(0);
     }
@@ -160,14 +164,16 @@ class Parser {
     if (value != nullptr) {
       if (chosen.has_arg == no_argument) {
         if (complain_) {
-          std::fprintf(stderr, "%s: option '%s%s' doesn't allow an argument\n", argv_[0], prefix, chosen.name);
+          std::fprintf(stderr, "%s: option '%s%s' doesn't allow an argument\n", argv_[0], prefix,
+                       chosen.name);
         }
         return fail_long(chosen.val);
       }
       optarg_ = value + 1;
     } else if (chosen.has_arg == required_argument) {
       if (optind_ + 1 >= argc_) {
-        if (complain_) std::fprintf(stderr, "%s: option '%s%s' requires an argument\n", argv_[0], prefix, chosen.name);
+        if (complain_)
+          std::fprintf(stderr, "%s: option '%s%s' requires an argument\n", argv_[0], prefix, chosen.name);
         fail_long(chosen.val);
         return missing_argument();
       }
@@ -241,14 +247,17 @@ CLUMP_HOST_API int getopt(int argc, char* const* argv, const char* letters) {
 
 CLUMP_HOST_API int __posix_getopt(int argc, char* const* argv, const char* letters) {
   const std::string strict = std::string("+") + letters;
-  return Parser(current_image(), argc, argv, letters[0] == '+' ? letters : strict.c_str()).next(nullptr, nullptr, LongStyle::kNone);
+  return Parser(current_image(), argc, argv, letters[0] == '+' ? letters : strict.c_str())
+      .next(nullptr, nullptr, LongStyle::kNone);
 }
 
-CLUMP_HOST_API int getopt_long(int argc, char* const* argv, const char* letters, const option* options, int* index) {
+CLUMP_HOST_API int getopt_long(int argc, char* const* argv, const char* letters, const option* options,
+                               int* index) {
   return Parser(current_image(), argc, argv, letters).next(options, index, LongStyle::kDoubleDash);
 }
 
-CLUMP_HOST_API int getopt_long_only(int argc, char* const* argv, const char* letters, const option* options, int* index) {
+CLUMP_HOST_API int getopt_long_only(int argc, char* const* argv, const char* letters, const option* options,
+                                    int* index) {
   return Parser(current_image(), argc, argv, letters).next(options, index, LongStyle::kSingleDashToo);
 }
 

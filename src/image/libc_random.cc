@@ -1,4 +1,5 @@
-// Random numbers per rank: rand(), random() and drand48() with the sequences that the C library gives a process of its own.
+// Random numbers per rank: rand(), random() and drand48() with the sequences that the C library gives a
+// process of its own.
 #include <cstdlib>
 
 #include "base/types.h"
@@ -69,7 +70,8 @@ CLUMP_HOST_API double drand48() { return draw48<double>(&drand48_r); }
 CLUMP_HOST_API long lrand48() { return draw48<long>(&lrand48_r); }
 CLUMP_HOST_API long mrand48() { return draw48<long>(&mrand48_r); }
 CLUMP_HOST_API double erand48(unsigned short numbers[3]) {
-  return draw48<double>([numbers](drand48_data* state, double* result) { erand48_r(numbers, state, result); });
+  return draw48<double>(
+      [numbers](drand48_data* state, double* result) { erand48_r(numbers, state, result); });
 }
 CLUMP_HOST_API long nrand48(unsigned short numbers[3]) {
   return draw48<long>([numbers](drand48_data* state, long* result) { nrand48_r(numbers, state, result); });

@@ -1,4 +1,5 @@
-// What the C library keeps once per process, kept once per rank instead. Each part belongs to the libc_*.cc of its name.
+// What the C library keeps once per process, kept once per rank instead. Each part belongs to the libc_*.cc
+// of its name.
 #pragma once
 
 #include <cstddef>
@@ -24,18 +25,19 @@ struct ExitState {
   std::mutex lock;
   std::vector<Handler> at_exit;
   std::vector<Handler> at_quick_exit;
-  /// So many of `at_exit`, the first, were registered by libraries before the program began: they run with the libraries' destructors.
+  /// So many of `at_exit`, the first, were registered by libraries before the program began: they run with
+  /// the libraries' destructors.
   std::size_t of_libraries = 0;
   bool program_begun = false;
-  bool leaving = false;     ///< some thread is in exit() or quick_exit()
+  bool leaving = false;           ///< some thread is in exit() or quick_exit()
   bool skipped_handlers = false;  ///< it left in a way that runs no exit handlers and no destructors
   pthread_t leaver{};
 };
 
 /// getopt(): libc_getopt.cc. Where it is in argv, beside optind.
 struct GetoptState {
-  char* next = nullptr;    ///< the next letter of a cluster like -abc
-  int first_operand = 1;   ///< operands that were passed over are argv[first_operand .. last_operand)
+  char* next = nullptr;   ///< the next letter of a cluster like -abc
+  int first_operand = 1;  ///< operands that were passed over are argv[first_operand .. last_operand)
   int last_operand = 1;
   enum class Order : std::uint8_t { kPermute, kStop, kReturn } order = Order::kPermute;
   bool begun = false;
@@ -58,7 +60,8 @@ struct TimeState {
 /// setenv() and its kin: libc_environment.cc.
 struct EnvironmentState {
   std::recursive_mutex lock;
-  std::vector<char*> table;  ///< null-terminated; `environ` points to it, unless the program has set `environ`
+  std::vector<char*>
+      table;  ///< null-terminated; `environ` points to it, unless the program has set `environ`
 };
 
 struct LibcState {

@@ -1,5 +1,6 @@
-// Standard input belongs to the first rank; the others find it empty, as under every launcher. The C library's functions that
-// name no stream read its own `stdin`, which is the first rank's: here they read the calling rank's.
+// Standard input belongs to the first rank; the others find it empty, as under every launcher. The C
+// library's functions that name no stream read its own `stdin`, which is the first rank's: here they read the
+// calling rank's.
 #include <unistd.h>
 
 #include <cstdarg>
@@ -46,8 +47,11 @@ CLUMP_HOST_API int getchar() { return std::getc(input()); }
 CLUMP_HOST_API int getchar_unlocked() { return getc_unlocked(input()); }
 CLUMP_HOST_API wint_t getwchar() { return std::getwc(input()); }
 
-// The header gives scanf() another name in the binary: that of the C99 form. The traditional one differs in "%a" and has its own.
-CLUMP_HOST_API int vscanf(const char* format, va_list arguments) { return std::vfscanf(input(), format, arguments); }
+// The header gives scanf() another name in the binary: that of the C99 form. The traditional one differs in
+// "%a" and has its own.
+CLUMP_HOST_API int vscanf(const char* format, va_list arguments) {
+  return std::vfscanf(input(), format, arguments);
+}
 CLUMP_HOST_API int scanf(const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);

@@ -1,4 +1,5 @@
-// stdout and stderr are streams of ours (output.h); these functions know it, and so do writes to descriptors 1 and 2.
+// stdout and stderr are streams of ours (output.h); these functions know it, and so do writes to descriptors
+// 1 and 2.
 #include <fcntl.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -38,7 +39,8 @@ extern "C" {
 CLUMP_HOST_API ssize_t write(int descriptor, const void* bytes, size_t count) {
   static constinit Hidden<ssize_t(int, const void*, size_t)> real{"write"};
   if (!is_ours(descriptor)) return real(descriptor, bytes, count);
-  return stream_of(descriptor).append({static_cast<const char*>(bytes), count}) ? static_cast<ssize_t>(count) : -1;
+  return stream_of(descriptor).append({static_cast<const char*>(bytes), count}) ? static_cast<ssize_t>(count)
+                                                                                : -1;
 }
 
 CLUMP_HOST_API ssize_t writev(int descriptor, const iovec* parts, int count) {
@@ -75,7 +77,9 @@ CLUMP_HOST_API int setvbuf(FILE* file, char* buffer, int mode, size_t size) {
   return output::descriptor_of(file) != 0 ? 0 : real(file, buffer, mode, size);
 }
 
-CLUMP_HOST_API void setbuf(FILE* file, char* buffer) { (void)setvbuf(file, buffer, buffer != nullptr ? _IOFBF : _IONBF, BUFSIZ); }
+CLUMP_HOST_API void setbuf(FILE* file, char* buffer) {
+  (void)setvbuf(file, buffer, buffer != nullptr ? _IOFBF : _IONBF, BUFSIZ);
+}
 
 CLUMP_HOST_API void setbuffer(FILE* file, char* buffer, size_t size) {
   (void)setvbuf(file, buffer, buffer != nullptr ? _IOFBF : _IONBF, size);
@@ -95,7 +99,9 @@ CLUMP_HOST_API FILE* freopen(const char* path, const char* mode, FILE* file) {
   return file;
 }
 
-CLUMP_HOST_API FILE* freopen64(const char* path, const char* mode, FILE* file) { return freopen(path, mode, file); }
+CLUMP_HOST_API FILE* freopen64(const char* path, const char* mode, FILE* file) {
+  return freopen(path, mode, file);
+}
 
 // One rank's end of output is not the others'.
 CLUMP_HOST_API int fclose(FILE* file) {

@@ -39,12 +39,15 @@ Object* find_loaded(const std::string& name) {
   return nullptr;
 }
 
-base::Status cannot_open(const std::string& path, const char* why) { return base::fail(MPI_ERR_ARG, "{}: {}", path, why); }
+base::Status cannot_open(const std::string& path, const char* why) {
+  return base::fail(MPI_ERR_ARG, "{}: {}", path, why);
+}
 
 /// What a library needs, loaded before it.
 struct Needs {
-  /// Numbers, among the entries of the dynamic section, of needs that ld.so would not recognise as loaded: a memory file without
-  /// a SONAME has only its own path for a name. ld.so is not told of them; it finds their symbols in the global scope.
+  /// Numbers, among the entries of the dynamic section, of needs that ld.so would not recognise as loaded: a
+  /// memory file without a SONAME has only its own path for a name. ld.so is not told of them; it finds their
+  /// symbols in the global scope.
   std::vector<std::size_t> unnamed;
   std::vector<Object*> unnamed_objects;
 };
@@ -69,13 +72,16 @@ void neutralise(std::byte* bytes, const ElfFile& file, const Needs& needs) {
       case DT_FLAGS_1:
         entry.d_un.d_val &= ~static_cast<std::uint64_t>(DF_1_INITFIRST | DF_1_PIE | DF_1_NOOPEN);
         break;
-      default: break;
+      default:
+        break;
     }
   }
 }
 
-/// A memory file with the neutralised library. It stays open: ld.so takes a path that it has seen for the same file.
-base::Status make_memory_file(const ElfFile& file, const std::string& path, const Needs& needs, std::string* memory_path) {
+/// A memory file with the neutralised library. It stays open: ld.so takes a path that it has seen for the
+/// same file.
+base::Status make_memory_file(const ElfFile& file, const std::string& path, const Needs& needs,
+                              std::string* memory_path) {
   const std::size_t size = file.bytes().size();
   const int low = memfd_create("clump-template", MFD_CLOEXEC);
   if (low < 0) return cannot_open(path, std::strerror(errno));
@@ -106,19 +112,25 @@ void restore_constructors(Dynamic& dynamic, const ElfFile& file) {
   };
   dynamic.init = address(DT_INIT);
   dynamic.fini = address(DT_FINI);
-  dynamic.preinit_array = {reinterpret_cast<const std::uintptr_t*>(address(DT_PREINIT_ARRAY)), count(DT_PREINIT_ARRAYSZ)};
-  dynamic.init_array = {reinterpret_cast<const std::uintptr_t*>(address(DT_INIT_ARRAY)), count(DT_INIT_ARRAYSZ)};
-  dynamic.fini_array = {reinterpret_cast<const std::uintptr_t*>(address(DT_FINI_ARRAY)), count(DT_FINI_ARRAYSZ)};
+  dynamic.preinit_array = {reinterpret_cast<const std::uintptr_t*>(address(DT_PREINIT_ARRAY)),
+                           count(DT_PREINIT_ARRAYSZ)};
+  dynamic.init_array = {reinterpret_cast<const std::uintptr_t*>(address(DT_INIT_ARRAY)),
+                        count(DT_INIT_ARRAYSZ)};
+  dynamic.fini_array = {reinterpret_cast<const std::uintptr_t*>(address(DT_FINI_ARRAY)),
+                        count(DT_FINI_ARRAYSZ)};
 }
 
 /// Finds what is loaded under a name, or loads it; null while that is under way.
-base::Status load_one_needed(const std::string& name, const SearchPaths& paths, const std::string& by, Object** object) {
+base::Status load_one_needed(const std::string& name, const SearchPaths& paths, const std::string& by,
+                             Object** object) {
   *object = find_loaded(name);
   if (*object != nullptr) return {};
   const char* library_path = std::getenv("LD_LIBRARY_PATH");
   const std::string found = find_library(name, paths, {}, library_path != nullptr ? library_path : "");
   if (found.empty()) {
-    return base::fail(MPI_ERR_ARG, "{}: cannot open shared object file: No such file or directory (needed by {})", name, by);
+    return base::fail(MPI_ERR_ARG,
+                      "{}: cannot open shared object file: No such file or directory (needed by {})", name,
+                      by);
   }
   if (std::find(under_way().begin(), under_way().end(), found) != under_way().end()) return {};
   return load_library(found, RTLD_NOW, object);
@@ -150,7 +162,8 @@ base::Status map_template(const ElfFile& file, const std::string& path, int flag
   CLUMP_TRY(make_memory_file(file, path, needs, &memory_path));
   if (ld_open(memory_path.c_str(), RTLD_NOW | (flags & RTLD_GLOBAL)) == nullptr) {
     std::string words = ld_error();
-    if (const std::size_t at = words.find(memory_path); at != std::string::npos) words.replace(at, memory_path.size(), path);
+    if (const std::size_t at = words.find(memory_path); at != std::string::npos)
+      words.replace(at, memory_path.size(), path);
     return base::fail_with_text(MPI_ERR_ARG, std::move(words));
   }
   for (Object* added : Registry::get().update(path)) {
@@ -158,7 +171,8 @@ base::Status map_template(const ElfFile& file, const std::string& path, int flag
   }
   if (*object == nullptr) return cannot_open(path, "ld.so did not list it");
   restore_constructors((*object)->dynamic, file);
-  (*object)->needed.insert((*object)->needed.end(), needs.unnamed_objects.begin(), needs.unnamed_objects.end());
+  (*object)->needed.insert((*object)->needed.end(), needs.unnamed_objects.begin(),
+                           needs.unnamed_objects.end());
   (*object)->is_private = true;
   return {};
 }
@@ -168,22 +182,27 @@ base::Status load_template(const ElfFile& file, const std::string& path, int fla
   return (*object)->snapshot.take(**object);
 }
 
-/// The thread-local variables of programs lie at the same place, so the main program's must leave room enough.
+/// The thread-local variables of programs lie at the same place, so the main program's must leave room
+/// enough.
 base::Status check_tls(const ElfFile& file, const std::string& path) {
   const ElfW(Phdr)* wanted = file.segment(PT_TLS);
   if (wanted == nullptr) return {};
   const Object& main = Registry::get().at(0);
   const ElfW(Phdr)* room = main.segment(PT_TLS);
-  if (room != nullptr && arch::tls_bytes(*room) >= arch::tls_bytes(*wanted) && room->p_align >= wanted->p_align) return {};
+  if (room != nullptr && arch::tls_bytes(*room) >= arch::tls_bytes(*wanted) &&
+      room->p_align >= wanted->p_align)
+    return {};
   return base::fail(MPI_ERR_SPAWN,
-                    "{} has more thread-local variables than {}, which is the job's first program: name the program with the most "
+                    "{} has more thread-local variables than {}, which is the job's first program: name the "
+                    "program with the most "
                     "thread-local variables first",
                     path, main.path);
 }
 
 base::Status load_new(const std::string& path, int flags, Object** object) {
   const ElfFile file(path);
-  if (file.bytes().empty()) return cannot_open(path, "cannot open shared object file: No such file or directory");
+  if (file.bytes().empty())
+    return cannot_open(path, "cannot open shared object file: No such file or directory");
   if (!file.valid() || file.dynamic().empty()) return cannot_open(path, "invalid ELF header");
   const ElfW(Dyn)* flags_1 = file.entry(DT_FLAGS_1);
   if (file.header().e_type != ET_DYN || (flags_1 != nullptr && (flags_1->d_un.d_val & DF_1_PIE) != 0)) {
@@ -191,7 +210,8 @@ base::Status load_new(const std::string& path, int flags, Object** object) {
   }
   const std::string soname = file.first_string(DT_SONAME);
   if (is_shared_library(soname.empty() ? path.c_str() + path.rfind('/') + 1 : soname.c_str())) {
-    if (ld_open(path.c_str(), RTLD_NOW | (flags & RTLD_GLOBAL)) == nullptr) return base::fail_with_text(MPI_ERR_ARG, ld_error());
+    if (ld_open(path.c_str(), RTLD_NOW | (flags & RTLD_GLOBAL)) == nullptr)
+      return base::fail_with_text(MPI_ERR_ARG, ld_error());
     Registry::get().update();
     *object = Registry::get().find_file(path);
     return *object != nullptr ? base::Status{} : cannot_open(path, "ld.so did not list it");

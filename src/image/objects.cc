@@ -35,7 +35,8 @@ void read_segments(const link_map& map, std::vector<ElfW(Phdr)>& segments, std::
   (*real)(
       [](dl_phdr_info* info, std::size_t, void* argument) {
         auto& search = *static_cast<Search*>(argument);
-        if (info->dlpi_addr != search.map.l_addr || std::strcmp(info->dlpi_name, search.map.l_name) != 0) return 0;
+        if (info->dlpi_addr != search.map.l_addr || std::strcmp(info->dlpi_name, search.map.l_name) != 0)
+          return 0;
         search.segments.assign(info->dlpi_phdr, info->dlpi_phdr + info->dlpi_phnum);
         search.tls_module = info->dlpi_tls_modid;
         return 1;
@@ -71,10 +72,11 @@ void link_needed(Object& object) {
 
 }  // namespace
 
-Object::Object(const link_map& loaded, std::string file) : map(&loaded), path(std::move(file)), dynamic(loaded) {
+Object::Object(const link_map& loaded, std::string file)
+    : map(&loaded), path(std::move(file)), dynamic(loaded) {
   read_segments(loaded, segments, tls_module);
   begin = ~std::uintptr_t{0};
-  for (const ElfW(Phdr)& segment : segments) {
+  for (const ElfW(Phdr) & segment : segments) {
     if (segment.p_type != PT_LOAD) continue;
     const std::uintptr_t from = dynamic.base + segment.p_vaddr;
     begin = std::min(begin, from & ~(kPage - 1));
@@ -84,8 +86,8 @@ Object::Object(const link_map& loaded, std::string file) : map(&loaded), path(st
   if (end == 0) begin = 0;
 }
 
-const ElfW(Phdr)* Object::segment(std::uint32_t type) const {
-  for (const ElfW(Phdr)& segment : segments) {
+const ElfW(Phdr) * Object::segment(std::uint32_t type) const {
+  for (const ElfW(Phdr) & segment : segments) {
     if (segment.p_type == type) return &segment;
   }
   return nullptr;
@@ -124,7 +126,9 @@ void Registry::add(std::unique_ptr<Object> object) {
   object_count.store(id + 1, std::memory_order_release);  // release: pairs with acquire in size()
 }
 
-int Registry::size() const { return object_count.load(std::memory_order_acquire); }  // acquire: pairs with add()
+int Registry::size() const {
+  return object_count.load(std::memory_order_acquire);
+}  // acquire: pairs with add()
 
 Object& Registry::at(int id) const { return *objects[id].load(std::memory_order_relaxed); }
 
@@ -152,10 +156,13 @@ Object* Registry::find_map(const link_map* map) const {
 bool is_shared_library(const char* name) {
   const std::string_view given(name);
   for (std::string_view shared :
-       {"ld-linux", "ld64.so", "linux-vdso", "linux-gate", "libc.so", "libm.so", "libpthread.so", "libdl.so", "librt.so",
-        "libutil.so", "libresolv.so", "libnsl.so", "libanl.so", "libmvec.so", "libthread_db.so", "libnss_", "libgcc_s.so",
-        "libmpi_abi.so", "libclump_host.so", "libgomp.so", "libomp.so", "libiomp5.so", "libasan.so", "libtsan.so",
-        "libubsan.so", "liblsan.so", "libhwasan.so", "libclang_rt.", "libjemalloc.so", "libtcmalloc", "libmimalloc.so"}) {
+       {"ld-linux",      "ld64.so",       "linux-vdso",    "linux-gate",       "libc.so",
+        "libm.so",       "libpthread.so", "libdl.so",      "librt.so",         "libutil.so",
+        "libresolv.so",  "libnsl.so",     "libanl.so",     "libmvec.so",       "libthread_db.so",
+        "libnss_",       "libgcc_s.so",   "libmpi_abi.so", "libclump_host.so", "libgomp.so",
+        "libomp.so",     "libiomp5.so",   "libasan.so",    "libtsan.so",       "libubsan.so",
+        "liblsan.so",    "libhwasan.so",  "libclang_rt.",  "libjemalloc.so",   "libtcmalloc",
+        "libmimalloc.so"}) {
     if (given.substr(0, shared.size()) == shared) return true;
   }
   return false;

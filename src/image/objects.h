@@ -1,4 +1,5 @@
-// The loaded objects: the program, its libraries, and the templates of plugins. Which are private to each rank, which are shared.
+// The loaded objects: the program, its libraries, and the templates of plugins. Which are private to each
+// rank, which are shared.
 #pragma once
 
 #include <link.h>
@@ -18,9 +19,9 @@ namespace clump::image {
 struct Object {
   Object(const link_map& map, std::string path);
 
-  int id = 0;                  ///< index in the registry
+  int id = 0;  ///< index in the registry
   const link_map* map = nullptr;
-  std::string path;            ///< of the file that the user knows
+  std::string path;  ///< of the file that the user knows
   Dynamic dynamic;
   std::vector<ElfW(Phdr)> segments;
   std::uintptr_t begin = 0;    ///< first page
@@ -28,14 +29,14 @@ struct Object {
   std::size_t alignment = 0;   ///< the largest of its segments'
   std::size_t tls_module = 0;  ///< 0: none
   bool is_private = false;
-  bool is_program = false;     ///< not a library
-  bool is_template = false;    ///< loaded to be copied only: no rank runs on it
+  bool is_program = false;      ///< not a library
+  bool is_template = false;     ///< loaded to be copied only: no rank runs on it
   std::vector<Object*> needed;  ///< in the order of DT_NEEDED; those that are loaded
-  Snapshot snapshot;           ///< of private objects only
+  Snapshot snapshot;            ///< of private objects only
 
   bool holds(std::uintptr_t address) const { return address - begin < end - begin; }
   /// The first segment of that type; null if there is none.
-  const ElfW(Phdr)* segment(std::uint32_t type) const;
+  const ElfW(Phdr) * segment(std::uint32_t type) const;
   /// The path's last part.
   const char* name() const;
 };
@@ -45,8 +46,8 @@ class Registry {
  public:
   static Registry& get();
 
-  /// Looks at ld.so's list and adds what is new. `path` names the file that an object loaded from a memfd stands for.
-  /// Called with the loader's lock held.
+  /// Looks at ld.so's list and adds what is new. `path` names the file that an object loaded from a memfd
+  /// stands for. Called with the loader's lock held.
   std::vector<Object*> update(const std::string& path_of_new = {});
 
   int size() const;
@@ -62,11 +63,12 @@ class Registry {
   void add(std::unique_ptr<Object> object);
 };
 
-/// Libraries of which all ranks of a process share one: the C library's own, the MPI library, and those that keep books per thread
-/// or per process and cannot be doubled (OpenMP runtimes, sanitizers).
+/// Libraries of which all ranks of a process share one: the C library's own, the MPI library, and those that
+/// keep books per thread or per process and cannot be doubled (OpenMP runtimes, sanitizers).
 bool is_shared_library(const char* name);
 
-/// Marks the private ones among the objects loaded at start: the program and what it needs, but for the shared ones.
+/// Marks the private ones among the objects loaded at start: the program and what it needs, but for the
+/// shared ones.
 void choose_private_objects();
 
 }  // namespace clump::image

@@ -120,7 +120,8 @@ bool Stream::write_out(std::string_view text) {
 
 bool Stream::append(std::string_view text) {
   const std::scoped_lock lock(lock_);
-  if (has_finished.load(std::memory_order_relaxed)) return write_out(text);  // relaxed: set when one thread is left
+  if (has_finished.load(std::memory_order_relaxed))
+    return write_out(text);  // relaxed: set when one thread is left
   const std::size_t last = text.rfind('\n');
   if (last == std::string_view::npos) {
     partial_.append(text);

@@ -1,6 +1,7 @@
-// Output of ranks, line by line: whatever a rank writes to stdout or stderr, in whatever pieces, goes to the descriptor in whole
-// lines, each with one write(2), so that the lines of ranks never mix. A partial line goes out when the rank flushes or ends;
-// if another rank's line comes before its rest, a line break is put between them.
+// Output of ranks, line by line: whatever a rank writes to stdout or stderr, in whatever pieces, goes to the
+// descriptor in whole lines, each with one write(2), so that the lines of ranks never mix. A partial line
+// goes out when the rank flushes or ends; if another rank's line comes before its rest, a line break is put
+// between them.
 #pragma once
 
 #include <cstddef>
@@ -70,7 +71,8 @@ class RankOutput {
 
 /// Writes every rank's partial lines; what comes later is written as it comes. When all ranks have left.
 void finish();
-/// Writes every rank's partial lines. What a stream's own thread is busy with stays out. Before the process ends.
+/// Writes every rank's partial lines. What a stream's own thread is busy with stays out. Before the process
+/// ends.
 void flush_all();
 
 }  // namespace clump::image::output

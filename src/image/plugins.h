@@ -1,4 +1,5 @@
-// Libraries that ranks open while they run: a copy for each rank, counted and constructed as dlopen() promises.
+// Libraries that ranks open while they run: a copy for each rank, counted and constructed as dlopen()
+// promises.
 #pragma once
 
 #include <link.h>
@@ -19,7 +20,7 @@ struct Object;
 struct Handle {
   Object* object = nullptr;  ///< null: the program and all that is global, as dlopen(NULL) gives
   int references = 0;
-  link_map map{};            ///< for dlinfo(): where the rank's copy is
+  link_map map{};  ///< for dlinfo(): where the rank's copy is
 };
 
 /// The open libraries of one rank. Under the image's lock.
@@ -27,8 +28,8 @@ class Plugins {
  public:
   explicit Plugins(Image& image) : image_(image) {}
 
-  /// Opens the library at `path`, or the program if `path` is empty; runs constructors. Null with no failure if RTLD_NOLOAD
-  /// finds nothing. A library that all ranks share gets ld.so's own handle.
+  /// Opens the library at `path`, or the program if `path` is empty; runs constructors. Null with no failure
+  /// if RTLD_NOLOAD finds nothing. A library that all ranks share gets ld.so's own handle.
   base::Status open(const std::string& path, int flags, void** handle);
   /// Undoes one open(). Runs destructors and unmaps when it was the last. The handle may be gone then.
   void close(Handle& handle);

@@ -12,7 +12,8 @@
 namespace clump::image {
 namespace {
 
-void visit(Object* object, const std::set<Object*>& wanted, std::set<Object*>& seen, std::vector<Object*>& order) {
+void visit(Object* object, const std::set<Object*>& wanted, std::set<Object*>& seen,
+           std::vector<Object*>& order) {
   if (!seen.insert(object).second) return;
   for (Object* needed : object->needed) visit(needed, wanted, seen, order);
   if (wanted.count(object) != 0) order.push_back(object);
@@ -36,12 +37,14 @@ std::uintptr_t defined_in(const Object& object, const char* name) {
 
 }  // namespace
 
-// ld.so walks depth first from the last object to the first, and constructs an object after all that it needs.
+// ld.so walks depth first from the last object to the first, and constructs an object after all that it
+// needs.
 std::vector<Object*> construction_order(const std::vector<Object*>& objects) {
   const std::set<Object*> wanted(objects.begin(), objects.end());
   std::set<Object*> seen;
   std::vector<Object*> order;
-  for (auto object = objects.rbegin(); object != objects.rend(); ++object) visit(*object, wanted, seen, order);
+  for (auto object = objects.rbegin(); object != objects.rend(); ++object)
+    visit(*object, wanted, seen, order);
   return order;
 }
 

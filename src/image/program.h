@@ -1,8 +1,9 @@
 // A program of the job, with what it needs. Images are made from it.
 //
-// ld.so has bound every library with the main program first in its scope. For the ranks of another program of an MPMD job their own
-// program comes first, so some words of their copies are bound anew: those that hold an address in the main program, and those whose
-// symbol their own program defines. What the C library itself uses stays the main program's: `stdout`, malloc().
+// ld.so has bound every library with the main program first in its scope. For the ranks of another program of
+// an MPMD job their own program comes first, so some words of their copies are bound anew: those that hold an
+// address in the main program, and those whose symbol their own program defines. What the C library itself
+// uses stays the main program's: `stdout`, malloc().
 #pragma once
 
 #include <array>
@@ -20,7 +21,8 @@ namespace clump::image {
 
 struct Object;
 
-/// What differs, in a copy of one object, from the binding that ld.so chose. A word without a definition holds 0.
+/// What differs, in a copy of one object, from the binding that ld.so chose. A word without a definition
+/// holds 0.
 struct Rebinding {
   std::vector<Word> words;
   std::vector<VariableWord> variable_words;
@@ -40,8 +42,11 @@ class Program {
   /// Not the program that ld.so started.
   bool is_other() const;
   bool has(const Object& object) const;
-  /// Where in the originals this program holds one of the C library's variables; 0 if it refers to the C library's own.
-  std::uintptr_t variable_place(int number) const { return variable_places_[static_cast<std::size_t>(number)]; }
+  /// Where in the originals this program holds one of the C library's variables; 0 if it refers to the C
+  /// library's own.
+  std::uintptr_t variable_place(int number) const {
+    return variable_places_[static_cast<std::size_t>(number)];
+  }
   /// How copies of `object` are bound for this program, if it is another than the main one. Any thread.
   const Rebinding& rebinding(const Object& object) const;
   /// The address of the program's own code that the kernel would start, in the originals.

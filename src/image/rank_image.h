@@ -24,17 +24,19 @@ namespace clump::image {
 class Image {
  public:
   /// `native`: the rank runs on the originals of the main program.
-  Image(fiber::Identity* identity, bool native) : identity_(identity), native_(native), output_(identity), plugins_(*this) {}
+  Image(fiber::Identity* identity, bool native)
+      : identity_(identity), native_(native), output_(identity), plugins_(*this) {}
   Image(const Image&) = delete;
   Image& operator=(const Image&) = delete;
 
   fiber::Identity* identity() const { return identity_; }
   bool native() const { return native_; }
 
-  /// The rank's copy of an object; null if it has none, as for shared ones and for the native rank's originals.
+  /// The rank's copy of an object; null if it has none, as for shared ones and for the native rank's
+  /// originals.
   Instance* instance(const Object& object) const;
-  /// Makes copies of objects that it has none of yet, and of all private objects that their data points into. `made`, if given,
-  /// gets those that were made. Nothing runs.
+  /// Makes copies of objects that it has none of yet, and of all private objects that their data points into.
+  /// `made`, if given, gets those that were made. Nothing runs.
   base::Status add(const std::vector<Object*>& objects, std::vector<Instance*>* made);
   /// Unmaps a copy.
   void remove(Instance& instance);
@@ -76,7 +78,8 @@ class Image {
   std::vector<std::unique_ptr<Instance>> instances_;  // by object number
   std::vector<std::ptrdiff_t> deltas_;
   std::vector<Instance*> with_tls_;
-  mutable std::mutex tables_;  // guards the three above: `lock` may be held by a constructor that waits for a new thread
+  mutable std::mutex
+      tables_;  // guards the three above: `lock` may be held by a constructor that waits for a new thread
   Variables variables_;
   LibcState libc_;
   output::RankOutput output_;
@@ -91,10 +94,12 @@ Image& image_of(const fiber::Identity* rank);
 Image* image_at(const void* address);
 /// The instance that holds `address`, if it lies in a copy.
 Instance* instance_at(const void* address);
-/// The private object that an address in a copy, in an original or in a template belongs to, and the address in the original.
+/// The private object that an address in a copy, in an original or in a template belongs to, and the address
+/// in the original.
 Object* original_of(const void* address, std::uintptr_t* original);
 
-/// Runs the destructors of all of the rank's copies, the last constructed first. What ld.so constructed, it destructs.
+/// Runs the destructors of all of the rank's copies, the last constructed first. What ld.so constructed, it
+/// destructs.
 void run_rank_destructors(Image& image);
 
 /// Whether capture() has been called: there are, or will be, several images.

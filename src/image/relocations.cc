@@ -13,7 +13,8 @@ namespace {
 
 using Found = std::function<void(std::uintptr_t)>;
 
-/// DT_RELR: an even entry is the address of a word; an odd one is a bit map of the 63 words that follow the last.
+/// DT_RELR: an even entry is the address of a word; an odd one is a bit map of the 63 words that follow the
+/// last.
 void for_each_relative(const Object& object, const Found& found) {
   std::uintptr_t next = 0;
   for (const ElfW(Relr) entry : object.dynamic.relative) {
@@ -32,7 +33,7 @@ void for_each_relative(const Object& object, const Found& found) {
 }
 
 /// The definition that a copied variable was copied from: the first in load order outside of all programs.
-const ElfW(Sym)* source_of_copy(const char* name, const Object** owner) {
+const ElfW(Sym) * source_of_copy(const char* name, const Object** owner) {
   const Registry& registry = Registry::get();
   for (int id = 0; id < registry.size(); ++id) {
     const Object& object = registry.at(id);
@@ -46,7 +47,7 @@ const ElfW(Sym)* source_of_copy(const char* name, const Object** owner) {
 }
 
 /// A copied variable holds addresses where its source does, a table of virtual functions for example.
-void copied_words(const Object& object, const ElfW(Rela)& relocation, const Found& found) {
+void copied_words(const Object& object, const ElfW(Rela) & relocation, const Found& found) {
   const ElfW(Sym)& symbol = object.dynamic.symbols[ELF64_R_SYM(relocation.r_info)];
   const Object* owner = nullptr;
   const ElfW(Sym)* source = source_of_copy(object.dynamic.name_of(symbol), &owner);
@@ -59,7 +60,7 @@ void copied_words(const Object& object, const ElfW(Rela)& relocation, const Foun
 }
 
 void for_each_in(std::span<const ElfW(Rela)> relocations, const Object& object, const Found& found) {
-  for (const ElfW(Rela)& relocation : relocations) {
+  for (const ElfW(Rela) & relocation : relocations) {
     switch (arch::effect_of(static_cast<std::uint32_t>(ELF64_R_TYPE(relocation.r_info)))) {
       case arch::Effect::kAddress:
         found(object.dynamic.base + relocation.r_offset);
@@ -81,9 +82,11 @@ void for_each_address_word(const Object& object, const Found& found) {
   for_each_relative(object, found);
 }
 
-void for_each_copied_variable(const Object& object, const std::function<void(std::uintptr_t, std::size_t)>& found) {
-  for (const ElfW(Rela)& relocation : object.dynamic.relocations) {
-    if (arch::effect_of(static_cast<std::uint32_t>(ELF64_R_TYPE(relocation.r_info))) != arch::Effect::kCopy) continue;
+void for_each_copied_variable(const Object& object,
+                              const std::function<void(std::uintptr_t, std::size_t)>& found) {
+  for (const ElfW(Rela) & relocation : object.dynamic.relocations) {
+    if (arch::effect_of(static_cast<std::uint32_t>(ELF64_R_TYPE(relocation.r_info))) != arch::Effect::kCopy)
+      continue;
     const ElfW(Sym)& symbol = object.dynamic.symbols[ELF64_R_SYM(relocation.r_info)];
     found(object.dynamic.base + relocation.r_offset, symbol.st_size);
   }
@@ -92,8 +95,10 @@ void for_each_copied_variable(const Object& object, const std::function<void(std
 void for_each_symbolic_word(const Object& object,
                             const std::function<void(std::uintptr_t, const char*, std::uintptr_t)>& found) {
   for (const auto& relocations : {object.dynamic.relocations, object.dynamic.plt_relocations}) {
-    for (const ElfW(Rela)& relocation : relocations) {
-      if (arch::effect_of(static_cast<std::uint32_t>(ELF64_R_TYPE(relocation.r_info))) != arch::Effect::kAddress) continue;
+    for (const ElfW(Rela) & relocation : relocations) {
+      if (arch::effect_of(static_cast<std::uint32_t>(ELF64_R_TYPE(relocation.r_info))) !=
+          arch::Effect::kAddress)
+        continue;
       const ElfW(Sym)& symbol = object.dynamic.symbols[ELF64_R_SYM(relocation.r_info)];
       if (symbol.st_name == 0 || ELF64_ST_BIND(symbol.st_info) == STB_LOCAL) continue;
       found(object.dynamic.base + relocation.r_offset, object.dynamic.name_of(symbol),
@@ -103,8 +108,9 @@ void for_each_symbolic_word(const Object& object,
 }
 
 base::Status repeat_copies(const Object& object) {
-  for (const ElfW(Rela)& relocation : object.dynamic.relocations) {
-    if (arch::effect_of(static_cast<std::uint32_t>(ELF64_R_TYPE(relocation.r_info))) != arch::Effect::kCopy) continue;
+  for (const ElfW(Rela) & relocation : object.dynamic.relocations) {
+    if (arch::effect_of(static_cast<std::uint32_t>(ELF64_R_TYPE(relocation.r_info))) != arch::Effect::kCopy)
+      continue;
     const ElfW(Sym)& symbol = object.dynamic.symbols[ELF64_R_SYM(relocation.r_info)];
     const Object* owner = nullptr;
     const ElfW(Sym)* source = source_of_copy(object.dynamic.name_of(symbol), &owner);
@@ -115,7 +121,8 @@ base::Status repeat_copies(const Object& object) {
     if (mprotect(reinterpret_cast<void*>(page), to + symbol.st_size - page, PROT_READ | PROT_WRITE) != 0) {
       return base::fail(MPI_ERR_SPAWN, "cannot change a copy of {}: {}", object.path, std::strerror(errno));
     }
-    owner->snapshot.read(owner->dynamic.base + source->st_value, symbol.st_size, reinterpret_cast<std::byte*>(to));
+    owner->snapshot.read(owner->dynamic.base + source->st_value, symbol.st_size,
+                         reinterpret_cast<std::byte*>(to));
   }
   return {};
 }

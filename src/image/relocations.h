@@ -20,10 +20,12 @@ void for_each_symbolic_word(
     const std::function<void(std::uintptr_t place, const char* name, std::uintptr_t addend)>& found);
 
 /// Calls `found` with each stretch that ld.so copied from the variable of another object (copy relocations).
-void for_each_copied_variable(const Object& object, const std::function<void(std::uintptr_t begin, std::size_t bytes)>& found);
+void for_each_copied_variable(const Object& object,
+                              const std::function<void(std::uintptr_t begin, std::size_t bytes)>& found);
 
-/// Copies again what ld.so has copied from the variables of private libraries, as they were before construction. Programs that are
-/// loaded late need that: ld.so copied what another program had made of it. The object is a template without a snapshot yet.
+/// Copies again what ld.so has copied from the variables of private libraries, as they were before
+/// construction. Programs that are loaded late need that: ld.so copied what another program had made of it.
+/// The object is a template without a snapshot yet.
 base::Status repeat_copies(const Object& object);
 
 }  // namespace clump::image

@@ -120,8 +120,8 @@ SearchPaths search_paths_of(const ElfFile& file, const std::string& path) {
   return paths;
 }
 
-std::string find_library(const std::string& name, const SearchPaths& paths, const std::vector<std::string>& inherited,
-                         const std::string& library_path) {
+std::string find_library(const std::string& name, const SearchPaths& paths,
+                         const std::vector<std::string>& inherited, const std::string& library_path) {
   if (name.find('/') != std::string::npos) return fits(name) ? name : std::string();
   std::string found;
   if (!paths.has_runpath) {
@@ -135,8 +135,8 @@ std::string find_library(const std::string& name, const SearchPaths& paths, cons
     if (!found.empty() && !fits(found)) found.clear();
   }
   if (found.empty()) {
-    found = find_in({fmt::format("/lib/{}", arch::kTriplet), fmt::format("/usr/lib/{}", arch::kTriplet), arch::kLibDirectory,
-                     std::string("/usr") + arch::kLibDirectory, "/lib", "/usr/lib"},
+    found = find_in({fmt::format("/lib/{}", arch::kTriplet), fmt::format("/usr/lib/{}", arch::kTriplet),
+                     arch::kLibDirectory, std::string("/usr") + arch::kLibDirectory, "/lib", "/usr/lib"},
                     name);
   }
   return found;

@@ -19,9 +19,9 @@ SearchPaths search_paths_of(const ElfFile& file, const std::string& path);
 /// "a:b;c" -> {a, b, c}; an empty part is the working directory, as for ld.so.
 std::vector<std::string> split_path(const std::string& list);
 
-/// The path of library `name`, needed by a file with `paths`; `inherited` are the DT_RPATHs of those that loaded the file, nearest
-/// first. Empty if there is none for this machine. Blocks on file reads. Any thread.
-std::string find_library(const std::string& name, const SearchPaths& paths, const std::vector<std::string>& inherited,
-                         const std::string& library_path);
+/// The path of library `name`, needed by a file with `paths`; `inherited` are the DT_RPATHs of those that
+/// loaded the file, nearest first. Empty if there is none for this machine. Blocks on file reads. Any thread.
+std::string find_library(const std::string& name, const SearchPaths& paths,
+                         const std::vector<std::string>& inherited, const std::string& library_path);
 
 }  // namespace clump::image

@@ -25,15 +25,17 @@ constexpr std::uintptr_t page_up(std::uintptr_t address) { return page_down(addr
 
 bool is_zero(std::uintptr_t page) {
   const auto* words = reinterpret_cast<const std::uint64_t*>(page);
-  return std::all_of(words, words + kPage / sizeof(std::uint64_t), [](std::uint64_t word) { return word == 0; });
+  return std::all_of(words, words + kPage / sizeof(std::uint64_t),
+                     [](std::uint64_t word) { return word == 0; });
 }
 
-int protection_of(const ElfW(Phdr)& segment) {
+int protection_of(const ElfW(Phdr) & segment) {
   return ((segment.p_flags & PF_R) != 0 ? PROT_READ : 0) | ((segment.p_flags & PF_W) != 0 ? PROT_WRITE : 0) |
          ((segment.p_flags & PF_X) != 0 ? PROT_EXEC : 0);
 }
 
-/// The private object that an address belongs to. One past the end of an object is still the object's, as for an array.
+/// The private object that an address belongs to. One past the end of an object is still the object's, as for
+/// an array.
 const Object* owner_of(const Object& from, std::uintptr_t address) {
   if (address - from.begin <= from.end - from.begin) return &from;
   const Object* found = Registry::get().find(address);
@@ -68,14 +70,15 @@ void Snapshot::read(std::uintptr_t from, std::size_t bytes, std::byte* to) const
     const std::uintptr_t last = std::min(from + bytes, begin + length);
     if (first < last) std::memcpy(to + (first - from), source + (first - begin), last - first);
   };
-  for (const CodePart& part : code) copy_overlap(part.begin, part.bytes, reinterpret_cast<const std::byte*>(part.begin));
+  for (const CodePart& part : code)
+    copy_overlap(part.begin, part.bytes, reinterpret_cast<const std::byte*>(part.begin));
   for (const DataPart& part : data) copy_overlap(part.begin, part.bytes, stored + part.stored_at);
 }
 
 void Snapshot::sort_words(const Object& object) {
   std::uintptr_t tls_begin = 0;
   std::uintptr_t tls_bytes = 0;
-  for (const ElfW(Phdr)& segment : object.segments) {
+  for (const ElfW(Phdr) & segment : object.segments) {
     if (segment.p_type != PT_TLS) continue;
     tls_begin = object.dynamic.base + segment.p_vaddr;
     tls_bytes = segment.p_filesz;
@@ -99,12 +102,13 @@ void Snapshot::sort_words(const Object& object) {
 }
 
 void Snapshot::list_code(const Object& object) {
-  for (const ElfW(Phdr)& segment : object.segments) {
+  for (const ElfW(Phdr) & segment : object.segments) {
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) != 0 || segment.p_filesz == 0) continue;
     const std::uintptr_t begin = page_down(object.dynamic.base + segment.p_vaddr);
     const std::uintptr_t end = page_up(object.dynamic.base + segment.p_vaddr + segment.p_filesz);
     const std::uint64_t offset = page_down(segment.p_offset);
-    // Neighbours become one mapping, executable as a whole: a thousand ranks would otherwise need three times as many.
+    // Neighbours become one mapping, executable as a whole: a thousand ranks would otherwise need three times
+    // as many.
     if (!code.empty() && code.back().begin - code.back().file_offset == begin - offset &&
         page_up(code.back().begin + code.back().bytes) == begin) {
       code.back().bytes = end - code.back().begin;
@@ -121,7 +125,8 @@ base::Status Snapshot::store_data(const Object& object) {
   for (const VariableWord& word : variable_words) with_words.insert(page_down(word.place));
   std::set<std::uintptr_t> with_copies;
   for_each_copied_variable(object, [&](std::uintptr_t begin, std::size_t bytes) {
-    for (std::uintptr_t page = page_down(begin); page < begin + bytes; page += kPage) with_copies.insert(page);
+    for (std::uintptr_t page = page_down(begin); page < begin + bytes; page += kPage)
+      with_copies.insert(page);
   });
 
   const auto add_page = [&](std::uintptr_t page, bool untouched) {
@@ -131,7 +136,7 @@ base::Status Snapshot::store_data(const Object& object) {
       data.push_back({page, kPage, untouched, 0});
     }
   };
-  for (const ElfW(Phdr)& segment : object.segments) {
+  for (const ElfW(Phdr) & segment : object.segments) {
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) == 0) continue;
     const std::uintptr_t begin = object.dynamic.base + segment.p_vaddr;
     const std::uintptr_t from_file = page_up(begin + segment.p_filesz);
@@ -142,7 +147,8 @@ base::Status Snapshot::store_data(const Object& object) {
         add_page(page, true);
       }
     }
-    // Beyond what the file holds all is zero, but for what ld.so wrote: no need to look at (and so to touch) every page.
+    // Beyond what the file holds all is zero, but for what ld.so wrote: no need to look at (and so to touch)
+    // every page.
     for (const std::uintptr_t page : with_copies) {
       if (page >= from_file && page < page_up(begin + segment.p_memsz)) add_page(page, false);
     }
@@ -159,12 +165,15 @@ base::Status Snapshot::store_data(const Object& object) {
 
   const int fd = memfd_create("clump-snapshot", MFD_CLOEXEC);
   if (fd < 0 || ftruncate(fd, static_cast<off_t>(stored_bytes)) != 0) {
-    return base::fail(MPI_ERR_SPAWN, "cannot make a memory file of {} bytes: {}", stored_bytes, std::strerror(errno));
+    return base::fail(MPI_ERR_SPAWN, "cannot make a memory file of {} bytes: {}", stored_bytes,
+                      std::strerror(errno));
   }
   void* map = mmap(nullptr, stored_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (map == MAP_FAILED) return base::fail(MPI_ERR_SPAWN, "cannot map a memory file: {}", std::strerror(errno));
+  if (map == MAP_FAILED)
+    return base::fail(MPI_ERR_SPAWN, "cannot map a memory file: {}", std::strerror(errno));
   for (const DataPart& part : data) {
-    std::memcpy(static_cast<std::byte*>(map) + part.stored_at, reinterpret_cast<const void*>(part.begin), part.bytes);
+    std::memcpy(static_cast<std::byte*>(map) + part.stored_at, reinterpret_cast<const void*>(part.begin),
+                part.bytes);
   }
   stored = static_cast<const std::byte*>(map);
   if (any_mapped) {

@@ -1,4 +1,5 @@
-// The writable data of an object as ld.so left it: relocated, but before any constructor has run. Copies are made from it.
+// The writable data of an object as ld.so left it: relocated, but before any constructor has run. Copies are
+// made from it.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,8 @@ struct Word {
   std::int32_t object = 0;  ///< number of the object that `target` lies in
 };
 
-/// A word of the data that holds the address of one of the C library's variables that each rank has to itself.
+/// A word of the data that holds the address of one of the C library's variables that each rank has to
+/// itself.
 struct VariableWord {
   std::uintptr_t place = 0;
   int variable = 0;  ///< see variables.h
@@ -37,11 +39,12 @@ struct CodePart {
 struct DataPart {
   std::uintptr_t begin = 0;
   std::size_t bytes = 0;
-  bool mapped = false;         ///< from the store, without being touched: a long stretch that holds no address
+  bool mapped = false;  ///< from the store, without being touched: a long stretch that holds no address
   std::uint64_t stored_at = 0;  ///< offset in the store
 };
 
-/// Gives a descriptor that lives as long as the process a large number, out of the way of programs that expect small ones.
+/// Gives a descriptor that lives as long as the process a large number, out of the way of programs that
+/// expect small ones.
 int move_up(int fd);
 
 class Snapshot {
@@ -51,7 +54,8 @@ class Snapshot {
   /// Reads the object's memory. Before any of its constructors runs. All private objects are known by then.
   base::Status take(Object& object);
 
-  /// The bytes in [from, from + bytes) as they were when the snapshot was taken. No write may have changed constants since.
+  /// The bytes in [from, from + bytes) as they were when the snapshot was taken. No write may have changed
+  /// constants since.
   void read(std::uintptr_t from, std::size_t bytes, std::byte* to) const;
 
   /// Words that point into private objects, in the order of their places.
@@ -63,8 +67,8 @@ class Snapshot {
   std::vector<DataPart> data;
   /// Objects that `words` point into, itself included, each once.
   std::vector<std::int32_t> targets;
-  int file = -1;   ///< the object's file: what `code` is mapped from
-  int store = -1;  ///< memfd: what mapped data parts are mapped from
+  int file = -1;                      ///< the object's file: what `code` is mapped from
+  int store = -1;                     ///< memfd: what mapped data parts are mapped from
   const std::byte* stored = nullptr;  ///< the store's bytes
   std::size_t stored_bytes = 0;
 

@@ -8,7 +8,8 @@
 namespace clump::image {
 namespace {
 
-/// ld.so makes most addresses in a dynamic section absolute, but not all, and none in a section it cannot write.
+/// ld.so makes most addresses in a dynamic section absolute, but not all, and none in a section it cannot
+/// write.
 std::uintptr_t absolute(const link_map& map, std::uintptr_t address) {
   return address < map.l_addr ? address + map.l_addr : address;
 }
@@ -65,12 +66,12 @@ class BestVersion {
       best_hidden_ = hidden;
     }
   }
-  const ElfW(Sym)* best() const { return best_; }
+  const ElfW(Sym) * best() const { return best_; }
 
  private:
   const Dynamic& object_;
   const char* name_;
-  const ElfW(Sym)* best_ = nullptr;
+  const ElfW(Sym) * best_ = nullptr;
   bool best_hidden_ = false;
 };
 
@@ -137,30 +138,69 @@ Dynamic::Dynamic(const link_map& map) : base(map.l_addr) {
   for (const ElfW(Dyn)* entry = map.l_ld; entry->d_tag != DT_NULL; ++entry) {
     const std::uintptr_t value = entry->d_un.d_val;
     switch (entry->d_tag) {
-      case DT_SYMTAB: symbols = pointer_to<ElfW(Sym)>(map, value); break;
-      case DT_STRTAB: strings = pointer_to<char>(map, value); break;
-      case DT_GNU_HASH: gnu_hash = pointer_to<std::uint32_t>(map, value); break;
-      case DT_HASH: sysv_hash = pointer_to<std::uint32_t>(map, value); break;
-      case DT_VERSYM: versions = pointer_to<ElfW(Half)>(map, value); break;
-      case DT_RELA: rela.address = value; break;
-      case DT_RELASZ: rela.bytes = value; break;
-      case DT_JMPREL: plt.address = value; break;
-      case DT_PLTRELSZ: plt.bytes = value; break;
-      case DT_RELR: relr.address = value; break;
-      case DT_RELRSZ: relr.bytes = value; break;
-      case DT_PREINIT_ARRAY: preinit_table.address = value; break;
-      case DT_PREINIT_ARRAYSZ: preinit_table.bytes = value; break;
-      case DT_INIT_ARRAY: init_table.address = value; break;
-      case DT_INIT_ARRAYSZ: init_table.bytes = value; break;
-      case DT_FINI_ARRAY: fini_table.address = value; break;
-      case DT_FINI_ARRAYSZ: fini_table.bytes = value; break;
-      case DT_INIT: init = absolute(map, value); break;
-      case DT_FINI: fini = absolute(map, value); break;
+      case DT_SYMTAB:
+        symbols = pointer_to<ElfW(Sym)>(map, value);
+        break;
+      case DT_STRTAB:
+        strings = pointer_to<char>(map, value);
+        break;
+      case DT_GNU_HASH:
+        gnu_hash = pointer_to<std::uint32_t>(map, value);
+        break;
+      case DT_HASH:
+        sysv_hash = pointer_to<std::uint32_t>(map, value);
+        break;
+      case DT_VERSYM:
+        versions = pointer_to<ElfW(Half)>(map, value);
+        break;
+      case DT_RELA:
+        rela.address = value;
+        break;
+      case DT_RELASZ:
+        rela.bytes = value;
+        break;
+      case DT_JMPREL:
+        plt.address = value;
+        break;
+      case DT_PLTRELSZ:
+        plt.bytes = value;
+        break;
+      case DT_RELR:
+        relr.address = value;
+        break;
+      case DT_RELRSZ:
+        relr.bytes = value;
+        break;
+      case DT_PREINIT_ARRAY:
+        preinit_table.address = value;
+        break;
+      case DT_PREINIT_ARRAYSZ:
+        preinit_table.bytes = value;
+        break;
+      case DT_INIT_ARRAY:
+        init_table.address = value;
+        break;
+      case DT_INIT_ARRAYSZ:
+        init_table.bytes = value;
+        break;
+      case DT_FINI_ARRAY:
+        fini_table.address = value;
+        break;
+      case DT_FINI_ARRAYSZ:
+        fini_table.bytes = value;
+        break;
+      case DT_INIT:
+        init = absolute(map, value);
+        break;
+      case DT_FINI:
+        fini = absolute(map, value);
+        break;
       case DT_SONAME:
         soname_offset = value;
         has_soname = true;
         break;
-      default: break;
+      default:
+        break;
     }
   }
   relocations = rela.in(map);
@@ -172,7 +212,7 @@ Dynamic::Dynamic(const link_map& map) : base(map.l_addr) {
   if (has_soname && strings != nullptr) soname = strings + soname_offset;
 }
 
-const ElfW(Sym)* Dynamic::find(const char* name) const {
+const ElfW(Sym) * Dynamic::find(const char* name) const {
   if (symbols == nullptr || strings == nullptr) return nullptr;
   BestVersion found(*this, name);
   if (gnu_hash != nullptr) {
@@ -185,9 +225,8 @@ const ElfW(Sym)* Dynamic::find(const char* name) const {
 
 const link_map* first_loaded() { return _r_debug.r_map; }
 
-void* address_of(const Dynamic& object, const ElfW(Sym)& symbol) {
-  const std::uintptr_t address =
-      symbol.st_shndx == SHN_ABS ? symbol.st_value : object.base + symbol.st_value;
+void* address_of(const Dynamic& object, const ElfW(Sym) & symbol) {
+  const std::uintptr_t address = symbol.st_shndx == SHN_ABS ? symbol.st_value : object.base + symbol.st_value;
   switch (ELF64_ST_TYPE(symbol.st_info)) {
     case STT_TLS:
       return nullptr;

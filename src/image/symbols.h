@@ -1,7 +1,8 @@
-// The dynamic sections of loaded objects: what they export, and the definitions that our interposed functions hide.
+// The dynamic sections of loaded objects: what they export, and the definitions that our interposed functions
+// hide.
 //
-// Nothing here calls a function that this library interposes, and nothing needs a constructor: all of it works from the first
-// instruction of the process on. Any thread.
+// Nothing here calls a function that this library interposes, and nothing needs a constructor: all of it
+// works from the first instruction of the process on. Any thread.
 #pragma once
 
 #include <elf.h>
@@ -18,11 +19,11 @@ struct Dynamic {
   explicit Dynamic(const link_map& map);
 
   std::uintptr_t base = 0;
-  const ElfW(Sym)* symbols = nullptr;
+  const ElfW(Sym) * symbols = nullptr;
   const char* strings = nullptr;
   const std::uint32_t* gnu_hash = nullptr;
   const std::uint32_t* sysv_hash = nullptr;
-  const ElfW(Half)* versions = nullptr;
+  const ElfW(Half) * versions = nullptr;
   std::span<const ElfW(Rela)> relocations;
   std::span<const ElfW(Rela)> plt_relocations;
   std::span<const ElfW(Relr)> relative;
@@ -34,8 +35,8 @@ struct Dynamic {
   const char* soname = nullptr;
 
   /// The default version of a symbol that this object defines, or null.
-  const ElfW(Sym)* find(const char* name) const;
-  const char* name_of(const ElfW(Sym)& symbol) const { return strings + symbol.st_name; }
+  const ElfW(Sym) * find(const char* name) const;
+  const char* name_of(const ElfW(Sym) & symbol) const { return strings + symbol.st_name; }
 };
 
 /// The first object of ld.so's list.
@@ -43,16 +44,20 @@ const link_map* first_loaded();
 /// The object of ld.so's list whose segments hold `address`; null if there is none.
 const link_map* loaded_at(const void* address);
 
-/// The address of a symbol of a loaded object; calls the resolver of an indirect function. Null for thread-local variables.
-void* address_of(const Dynamic& object, const ElfW(Sym)& symbol);
+/// The address of a symbol of a loaded object; calls the resolver of an indirect function. Null for
+/// thread-local variables.
+void* address_of(const Dynamic& object, const ElfW(Sym) & symbol);
 
-/// The next definition of a function after the object that holds `after`, as dlsym(RTLD_NEXT) finds it; null if there is none.
+/// The next definition of a function after the object that holds `after`, as dlsym(RTLD_NEXT) finds it; null
+/// if there is none.
 void* next_definition(const char* name, const void* after);
 
-/// The definition that a function of ours hides: the next one after libclump_host.so. Ends the process if there is none.
+/// The definition that a function of ours hides: the next one after libclump_host.so. Ends the process if
+/// there is none.
 void* hidden_definition(const char* name);
 
-/// Hidden<int(const char*)> real{"puts"};  real()("x"). Constant-initialised, so that it can be a static of any function.
+/// Hidden<int(const char*)> real{"puts"};  real()("x"). Constant-initialised, so that it can be a static of
+/// any function.
 template <typename Function>
 class Hidden {
  public:

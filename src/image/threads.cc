@@ -1,4 +1,5 @@
-// Threads that a rank makes belong to it: they take its identity, and their thread-local variables point into its image.
+// Threads that a rank makes belong to it: they take its identity, and their thread-local variables point into
+// its image.
 #include <pthread.h>
 #include <threads.h>
 
@@ -32,7 +33,8 @@ void* run_thread(void* argument) {
 }
 
 int create_thread(pthread_t* thread, const pthread_attr_t* attributes, const Start& start) {
-  static constinit Hidden<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)> real{"pthread_create"};
+  static constinit Hidden<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)> real{
+      "pthread_create"};
   auto* copy = new (std::nothrow) Start(start);
   if (copy == nullptr) return EAGAIN;
   const int error = real(thread, attributes, &run_thread, static_cast<void*>(copy));
@@ -47,18 +49,21 @@ using clump::image::create_thread;
 
 extern "C" {
 
-CLUMP_HOST_API int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
-                                  void* argument) {
+CLUMP_HOST_API int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
+                                  void* (*function)(void*), void* argument) {
   return create_thread(thread, attributes, {function, nullptr, argument, clump::fiber::identity()});
 }
 
 // The C library's own thrd_create does not pass through pthread_create.
 CLUMP_HOST_API int thrd_create(thrd_t* thread, thrd_start_t function, void* argument) {
   switch (create_thread(thread, nullptr, {nullptr, function, argument, clump::fiber::identity()})) {
-    case 0: return thrd_success;
+    case 0:
+      return thrd_success;
     case ENOMEM:
-    case EAGAIN: return thrd_nomem;
-    default: return thrd_error;
+    case EAGAIN:
+      return thrd_nomem;
+    default:
+      return thrd_error;
   }
 }
 

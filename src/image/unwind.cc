@@ -1,4 +1,5 @@
-// What asks ld.so about addresses and objects is told about copies too: unwinders (for exceptions and backtraces) and dladdr.
+// What asks ld.so about addresses and objects is told about copies too: unwinders (for exceptions and
+// backtraces) and dladdr.
 #include <dlfcn.h>
 #include <link.h>
 
@@ -21,7 +22,7 @@ struct Visit {
 };
 
 std::uintptr_t eh_frame_header(const Object& object) {
-  for (const ElfW(Phdr)& segment : object.segments) {
+  for (const ElfW(Phdr) & segment : object.segments) {
     if (segment.p_type == PT_GNU_EH_FRAME) return object.dynamic.base + segment.p_vaddr;
   }
   return 0;
@@ -30,7 +31,9 @@ std::uintptr_t eh_frame_header(const Object& object) {
 /// ld.so's objects as the calling rank sees them: its copies in place of the originals, and no templates.
 int visit_for_rank(dl_phdr_info* info, std::size_t size, void* argument) {
   const Visit& visit = *static_cast<const Visit*>(argument);
-  const Object* object = info->dlpi_phnum > 0 ? Registry::get().find(reinterpret_cast<std::uintptr_t>(info->dlpi_phdr)) : nullptr;
+  const Object* object = info->dlpi_phnum > 0
+                             ? Registry::get().find(reinterpret_cast<std::uintptr_t>(info->dlpi_phdr))
+                             : nullptr;
   if (object == nullptr || !object->is_private) return visit.visitor(info, size, visit.argument);
   if (object->is_program && object != visit.image->program->main) return 0;
   const Instance* mine = visit.image->instance(*object);

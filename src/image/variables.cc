@@ -14,12 +14,18 @@ struct Entry {
 
 Entry entry(int number) {
   switch (number) {
-    case 0: return {"optarg", &::optarg, [](Variables& v) -> void* { return &v.optarg; }};
-    case 1: return {"optind", &::optind, [](Variables& v) -> void* { return &v.optind; }};
-    case 2: return {"opterr", &::opterr, [](Variables& v) -> void* { return &v.opterr; }};
-    case 3: return {"optopt", &::optopt, [](Variables& v) -> void* { return &v.optopt; }};
-    case 4: return {"stdin", &::stdin, [](Variables& v) -> void* { return &v.standard_input; }};
-    default: return {"environ", &::environ, [](Variables& v) -> void* { return &v.environment; }};
+    case 0:
+      return {"optarg", &::optarg, [](Variables& v) -> void* { return &v.optarg; }};
+    case 1:
+      return {"optind", &::optind, [](Variables& v) -> void* { return &v.optind; }};
+    case 2:
+      return {"opterr", &::opterr, [](Variables& v) -> void* { return &v.opterr; }};
+    case 3:
+      return {"optopt", &::optopt, [](Variables& v) -> void* { return &v.optopt; }};
+    case 4:
+      return {"stdin", &::stdin, [](Variables& v) -> void* { return &v.standard_input; }};
+    default:
+      return {"environ", &::environ, [](Variables& v) -> void* { return &v.environment; }};
   }
 }
 

@@ -1,7 +1,7 @@
 // The C library's variables that programs use by name and that each rank has to itself.
 //
-// Where the program holds such a variable (by a copy relocation), its images hold it too. Where it refers to the one in the C
-// library, an image refers to one in its Image instead.
+// Where the program holds such a variable (by a copy relocation), its images hold it too. Where it refers to
+// the one in the C library, an image refers to one in its Image instead.
 #pragma once
 
 #include <cstdint>

@@ -44,8 +44,9 @@ class Job(tool.Case):
                               f"2 3 second | LAUNCHER_B=two | {folder} |"])
 
     def test_mpmd_of_different_programs(self):
-        result = tool.run("-n", "1", tool.program("show"), "x", ":", "-n", "1", tool.program("fail"), "return", "0")
-        self.assert_says(result, 1, "could not start", "is another program", "cannot share a process")
+        result = tool.run("-n", "1", tool.program("show"), "x", ":", "-n", "1", tool.program("fail"), "return", "1")
+        self.assertEqual(result.code, 9, result)
+        self.assertEqual(result.out, f"0 2 x | | {os.getcwd()} |\n")
 
     def test_stdin_goes_to_rank_0(self):
         result = tool.run("-n", "3", tool.program("show"), "input", stdin="for rank 0\n")
