@@ -4,6 +4,7 @@
 #include <elfutils/libdwfl.h>
 
 #include <cstdlib>
+#include <string_view>
 
 namespace clump::diag {
 
@@ -16,7 +17,9 @@ const Dwfl_Callbacks kCallbacks = {
     .debuginfo_path = nullptr,
 };
 
+/// A C function's name is left alone: __cxa_demangle() also reads bare types, and would make `float` of `f`.
 std::string demangle(const char* name) {
+  if (!std::string_view(name).starts_with("_Z")) return name;
   int status = 0;
   char* readable = abi::__cxa_demangle(name, nullptr, nullptr, &status);
   std::string text = status == 0 ? readable : name;

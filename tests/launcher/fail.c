@@ -9,6 +9,9 @@
 
 static int touch_null(void) { return *(volatile int*)NULL; }
 
+/* As a mangled name, f is the type float. */
+static __attribute__((noinline)) void f(volatile int* nowhere) { *nowhere = 1; }
+
 static int recurse(volatile int depth) {
   volatile char frame[4096];
   frame[0] = (char)depth;
@@ -27,6 +30,7 @@ static void own_handler(int number) {
 static void fail(const char* way) {
   void (*volatile nowhere)(void) = NULL;
   if (strcmp(way, "segv") == 0) touch_null();
+  if (strcmp(way, "short-name") == 0) f(NULL);
   if (strcmp(way, "call-null") == 0) nowhere();
   if (strcmp(way, "overflow") == 0) recurse(0);
   if (strcmp(way, "fpe") == 0) divide(0);

@@ -27,6 +27,10 @@ class Failure(tool.Case):
                     self.assert_says(result, code, f"mpiexec: rank {rank} of 4 ", *texts)
                     self.assert_fast(result)
 
+    def test_names_of_c_functions(self):
+        result = fail("short-name", 0)
+        self.assert_says(result, 139, "#0  f at", "fail.c:")
+
     def test_leaving_early(self):
         for way, code in (("exit", 5), ("exit-zero", 1), ("_exit", 6)):
             for rank in (0, 3):
