@@ -9,6 +9,8 @@ namespace clump::tools {
 
 /// Version and how many functions of the standard have a body; or, with `missing`, those that have none.
 int show_info(bool missing);
+/// Which algorithm a collective operation uses, by size and number of ranks.
+int show_selection();
 /// How mpiexec would run `program`. 0 if its ranks would share a process.
 int show_explanation(const std::string& program);
 /// Which MPI library `program` would load. 0 if it is one of the standard ABI.

@@ -14,6 +14,9 @@ int main(int argc, char** argv) {
   bool missing = false;
   CLI::App* info = app.add_subcommand("info", "what this installation has");
   info->add_flag("--missing", missing, "list the functions of the standard that have no body yet");
+  bool selection = false;
+  info->add_flag("--coll", selection, "show which algorithm a collective operation uses")
+      ->excludes("--missing");
   info->set_version_flag("--version", "clump " CLUMP_VERSION);
 
   std::string program;
@@ -24,16 +27,15 @@ int main(int argc, char** argv) {
 
   CLI::App* doctor =
       app.add_subcommand("doctor", "look for what would make a job fail or slow on this system");
-  CLI::App* lab = app.add_subcommand("lab", "run the benchmarks of hybrid programming models");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& end) {
+    return app.exit(end) == 0 ? 0 : 2;  // a wrong command line, as for mpiexec
+  }
 
-  if (info->parsed()) return show_info(missing);
+  if (info->parsed()) return selection ? show_selection() : show_info(missing);
   if (explain->parsed()) return show_explanation(program);
   if (which->parsed()) return show_which(program);
   if (doctor->parsed()) return show_health();
-  if (lab->parsed()) {
-    fmt::print(stderr, "clump lab: not built yet; './dev bench' in the source tree measures the library\n");
-    return 1;
-  }
   return 0;
 }
