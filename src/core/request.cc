@@ -1,6 +1,7 @@
 #include "core/request.h"
 
 #include <cstring>
+#include <utility>
 
 namespace clump::core {
 
@@ -21,10 +22,12 @@ base::Status Request::start() {
 base::Status Request::cancel() { return {}; }
 
 void Request::detach(std::unique_ptr<Request> request) {
-  // When the completion was abandoned in time, complete() deletes the operation. Otherwise it is complete,
-  // and ours.
-  if (request->completion.abandon()) (void)request.release();
+  Request& operation = *request;
+  operation.self_ = std::move(request);  // abandon() releases: end_detached() on another thread sees it
+  if (!operation.completion.abandon()) operation.end_detached();  // it is complete, and nobody else's
 }
+
+void Request::end_detached() { const std::unique_ptr<Request> last_owner = std::move(self_); }
 
 Count bytes_of(const MPI_Status& status) {
   Count bytes;

@@ -39,10 +39,11 @@ class Request {
 
   /// `result` is written: wakes who waits. The last touch; any thread.
   void complete() {
-    if (completion.signal()) delete this;
+    if (completion.signal()) [[unlikely]]
+      end_detached();
   }
-  /// Lets an operation on the heap go on without an owner (MPI_Request_free): it deletes itself when it is
-  /// complete.
+  /// Lets an operation go on without its owner (MPI_Request_free): it owns itself until it is complete. Those
+  /// on a stack have no unique_ptr to give, so they cannot be detached.
   static void detach(std::unique_ptr<Request> request);
 
   fiber::Completion completion;
@@ -52,6 +53,10 @@ class Request {
   datatype::Ref type;    ///< keeps a derived datatype alive while the operation uses it
   State state = State::kActive;
   bool persistent = false;
+
+ private:
+  [[gnu::cold]] void end_detached();
+  std::unique_ptr<Request> self_;  ///< set by detach()
 };
 
 /// Writes a Result into the user's status; MPI_ERROR only where the standard lets it be written
