@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "base/ref.h"
@@ -43,13 +44,16 @@ class Comm final : public base::RefCounted {
 
   MPI_Comm handle = MPI_COMM_NULL;  ///< set by Rank::add()
   std::string name;
-  base::Ref<Errhandler> errhandler;
   Attributes attributes;
   Info info;  ///< hints (MPI_Comm_set_info)
   std::unique_ptr<Topology> topology;
   /// Intercommunicators only: the local group by itself, with a context of its own; for agreements within the
   /// group.
   base::Ref<Comm> local;
+
+  /// Any thread, also while another one sets it; what errhandler() gives stays alive as long as it is held.
+  base::Ref<Errhandler> errhandler() const;
+  void set_errhandler(base::Ref<Errhandler> errhandler);
 
   bool is_inter() const { return static_cast<bool>(remote_group); }
   int size() const { return group->size(); }
@@ -64,6 +68,8 @@ class Comm final : public base::RefCounted {
 
  private:
   std::atomic<std::uint32_t> collectives_{0};
+  mutable std::mutex errhandler_mutex_;
+  base::Ref<Errhandler> errhandler_;  ///< never null
 };
 
 }  // namespace clump::core

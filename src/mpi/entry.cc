@@ -46,8 +46,7 @@ base::Ref<core::Errhandler> handler_of(core::Rank* self, core::Comm* comm) {
   const bool running =
       self != nullptr && self->phase.load(std::memory_order_relaxed) == core::Rank::Phase::kInitialized;
   if (comm == nullptr && running) comm = self->comm_self.get();
-  if (comm != nullptr && comm->errhandler) return comm->errhandler;
-  return core::Errhandler::fatal();
+  return comm != nullptr ? comm->errhandler() : core::Errhandler::fatal();
 }
 
 }  // namespace

@@ -62,17 +62,17 @@ base::Status session_create_errhandler(core::Rank& self,
 base::Status comm_set_errhandler(core::Rank&, core::Comm& comm, Errhandler& errhandler) {
   if (!errhandler.suits(Action::kComm))
     return base::fail(MPI_ERR_ARG, "errhandler was not made by MPI_Comm_create_errhandler");
-  comm.errhandler = base::Ref(&errhandler);
+  comm.set_errhandler(base::Ref(&errhandler));
   return {};
 }
 
 base::Status comm_get_errhandler(core::Rank& self, core::Comm& comm, MPI_Errhandler* errhandler) {
-  *errhandler = give_out(self, comm.errhandler);
+  *errhandler = give_out(self, comm.errhandler());
   return {};
 }
 
 base::Status comm_call_errhandler(core::Rank& self, core::Comm& comm, int errorcode) {
-  const base::Ref<Errhandler> handler = comm.errhandler;  // the function may set another one
+  const base::Ref<Errhandler> handler = comm.errhandler();  // the function may set another one
   MPI_Comm handle = comm.handle;
   // The user's function gets the user's code as it is; raise() would put the name of this call into its
   // message.

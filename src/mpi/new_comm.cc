@@ -23,11 +23,11 @@ base::Status agree_contexts(const coll::Members& members, bool inter, Contexts& 
 base::Ref<core::Comm> make_comm(const core::Comm& parent, Contexts contexts,
                                 base::Ref<const core::Group> group, base::Ref<const core::Group> remote) {
   auto comm = base::make_ref<core::Comm>(parent.owner, contexts.own, group, remote);
-  comm->errhandler = parent.errhandler;
+  comm->set_errhandler(parent.errhandler());
   if (remote) {
     comm->local = base::make_ref<core::Comm>(parent.owner, contexts.local, std::move(group),
                                              base::Ref<const core::Group>());
-    comm->local->errhandler = parent.errhandler;
+    comm->local->set_errhandler(parent.errhandler());
   }
   return comm;
 }

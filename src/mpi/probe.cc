@@ -2,6 +2,7 @@
 #include "core/rank.h"
 #include "fiber/completion.h"
 #include "mpi/bodies.h"
+#include "mpi/entry.h"
 #include "p2p/matcher.h"
 
 namespace clump::mpi {
@@ -126,10 +127,14 @@ Status mrecv(Rank& self, void* buf, Count count, const Datatype& datatype, MPI_M
              MPI_Status* status) {
   p2p::ReceiveOperation receive;
   receive.buffer = {buf, count, &datatype};
-  CLUMP_TRY(begin(self, message, receive));
-  receive.completion.wait();
-  core::write_status(status, receive.result, false);
-  return Status::from_code(receive.result.error);
+  Status outcome = begin(self, message, receive);
+  if (outcome.ok()) {
+    receive.completion.wait();
+    core::write_status(status, receive.result, false);
+    outcome = Status::from_code(receive.result.error);
+  }
+  // The error belongs to the communicator of the probe, which the entry point cannot know.
+  return outcome.ok() ? outcome : Status::from_code(raise(self, receive.comm.get(), "MPI_Mrecv", outcome));
 }
 
 Status imrecv(Rank& self, void* buf, Count count, const Datatype& datatype, MPI_Message* message,

@@ -2,6 +2,7 @@
 //
 // An error of an operation belongs to the communicator of that operation, so these bodies raise errors
 // themselves.
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,20 +29,26 @@ Request* active(Rank& self, MPI_Request handle) {
   return request != nullptr && request->state == Request::State::kActive ? request : nullptr;
 }
 
-Status check(Rank& self, const MPI_Request* handle) {
-  if (*handle == MPI_REQUEST_NULL || self.request(*handle) != nullptr) return {};
-  return base::fail(
-      MPI_ERR_REQUEST,
-      "request is no request of this rank: it was never written, or it was completed or freed before");
+bool is_known(Rank& self, MPI_Request handle) {
+  return handle == MPI_REQUEST_NULL || self.request(handle) != nullptr;
 }
 
-Status check_all(Rank& self, std::span<const MPI_Request> handles) {
+Status unknown(const std::string& argument) {
+  return base::fail(
+      MPI_ERR_REQUEST,
+      "{} is no request of this rank: it was never written, or it was completed or freed before", argument);
+}
+
+/// What the call has to return if a handle is unknown: no operation and so no communicator is involved.
+std::optional<Status> refuse_unknown(Rank& self, const char* call, MPI_Request handle) {
+  if (is_known(self, handle)) return {};
+  return Status::from_code(raise(self, nullptr, call, unknown("request")));
+}
+
+std::optional<Status> refuse_unknown(Rank& self, const char* call, std::span<const MPI_Request> handles) {
   for (std::size_t i = 0; i < handles.size(); ++i)
-    if (handles[i] != MPI_REQUEST_NULL && self.request(handles[i]) == nullptr)
-      return base::fail(MPI_ERR_REQUEST,
-                        "array_of_requests[{}] is no request of this rank: it was never written, or it was "
-                        "completed or freed before",
-                        i);
+    if (!is_known(self, handles[i]))
+      return Status::from_code(raise(self, nullptr, call, unknown(fmt::format("array_of_requests[{}]", i))));
   return {};
 }
 
@@ -70,28 +77,38 @@ Status finish_one(Rank& self, const char* call, MPI_Request* handle, Request& re
   return Status::from_code(raise(self, comm.get(), call, Status::from_code(result.error)));
 }
 
-/// Retires all that are complete; MPI_ERR_IN_STATUS if one of them failed (MPI-5.0 section 3.7.5).
-Status finish_all(Rank& self, const char* call, std::span<MPI_Request> handles, MPI_Status* statuses) {
+/// Where MPI_Waitsome and MPI_Testsome say which operations were complete.
+struct Chosen {
+  int* count;
+  int* indices;
+};
+
+/// Retires the complete operations of `handles`: all handles have a status, those without an operation an
+/// empty one; or, with `chosen`, the complete ones alone. MPI_ERR_IN_STATUS if one failed (MPI-5.0
+/// section 3.7.5), raised on the communicator of the first that did.
+Status finish(Rank& self, const char* call, std::span<MPI_Request> handles, MPI_Status* statuses,
+              const Chosen* chosen = nullptr) {
   base::Ref<core::Comm> failed;
-  bool any_failed = false;
-  std::vector<core::Result> results(handles.size());
+  std::string text;
+  std::vector<int> errors;  // stays empty, and without memory, while nothing fails
+  int n = 0;
   for (std::size_t i = 0; i < handles.size(); ++i) {
     Request* const request = active(self, handles[i]);
-    if (request == nullptr) continue;
-    const base::Ref<core::Comm> comm = request->comm;
-    results[i] = retire(self, &handles[i], *request);
-    if (results[i].error != MPI_SUCCESS && !any_failed) {
-      any_failed = true;
-      failed = comm;
+    const bool complete = request != nullptr && request->completion.done();
+    if (chosen != nullptr && !complete) continue;
+    if (chosen != nullptr) chosen->indices[n] = static_cast<int>(i);
+    if (complete && request->result.error != MPI_SUCCESS && errors.empty()) {
+      failed = request->comm;
+      text = fmt::format("array_of_requests[{}]: {}", i, base::message_of(request->result.error));
+      errors.resize(handles.size(), MPI_SUCCESS);
     }
+    const core::Result result = complete ? retire(self, &handles[i], *request) : kEmpty;
+    if (!errors.empty()) errors[n] = result.error;
+    core::write_status(at(statuses, n++), result, false);
   }
-  for (std::size_t i = 0; i < handles.size(); ++i)
-    core::write_status(at(statuses, static_cast<int>(i)), results[i], any_failed);
-  if (!any_failed) return {};
-  std::string text;
-  for (std::size_t i = 0; i < results.size() && text.empty(); ++i)
-    if (results[i].error != MPI_SUCCESS)
-      text = fmt::format("array_of_requests[{}]: {}", i, base::message_of(results[i].error));
+  if (chosen != nullptr) *chosen->count = n;
+  if (errors.empty()) return {};
+  for (int k = 0; k < n && statuses != MPI_STATUSES_IGNORE; ++k) statuses[k].MPI_ERROR = errors[k];
   return Status::from_code(raise(self, failed.get(), call, base::fail_with_text(MPI_ERR_IN_STATUS, text)));
 }
 
@@ -125,36 +142,10 @@ void wait_for_any(Rank& self, std::span<const MPI_Request> handles) {
   fiber::wait_any(completions);
 }
 
-/// Retires every complete operation of `handles`; their places go to `indices`.
-Status finish_some(Rank& self, const char* call, std::span<MPI_Request> handles, int* outcount, int* indices,
-                   MPI_Status* statuses) {
-  base::Ref<core::Comm> failed;
-  std::vector<core::Result> results;
-  bool any_failed = false;
-  for (std::size_t i = 0; i < handles.size(); ++i) {
-    Request* const request = active(self, handles[i]);
-    if (request == nullptr || !request->completion.done()) continue;
-    const base::Ref<core::Comm> comm = request->comm;
-    indices[results.size()] = static_cast<int>(i);
-    results.push_back(retire(self, &handles[i], *request));
-    if (results.back().error != MPI_SUCCESS && !any_failed) {
-      any_failed = true;
-      failed = comm;
-    }
-  }
-  *outcount = static_cast<int>(results.size());
-  for (std::size_t i = 0; i < results.size(); ++i)
-    core::write_status(at(statuses, static_cast<int>(i)), results[i], any_failed);
-  if (!any_failed) return {};
-  return Status::from_code(raise(self, failed.get(), call,
-                                 base::fail(MPI_ERR_IN_STATUS, "an operation failed; its status tells")));
-}
-
 }  // namespace
 
 Status wait(Rank& self, MPI_Request* request, MPI_Status* status) {
-  if (const Status valid = check(self, request); !valid.ok())
-    return Status::from_code(raise(self, nullptr, "MPI_Wait", valid));
+  if (const auto refused = refuse_unknown(self, "MPI_Wait", *request)) return *refused;
   Request* const operation = active(self, *request);
   if (operation == nullptr) {
     core::write_status(status, kEmpty, false);
@@ -165,8 +156,7 @@ Status wait(Rank& self, MPI_Request* request, MPI_Status* status) {
 }
 
 Status test(Rank& self, MPI_Request* request, int* flag, MPI_Status* status) {
-  if (const Status valid = check(self, request); !valid.ok())
-    return Status::from_code(raise(self, nullptr, "MPI_Test", valid));
+  if (const auto refused = refuse_unknown(self, "MPI_Test", *request)) return *refused;
   Request* const operation = active(self, *request);
   *flag = 1;
   if (operation == nullptr) {
@@ -181,32 +171,29 @@ Status test(Rank& self, MPI_Request* request, int* flag, MPI_Status* status) {
 
 Status waitall(Rank& self, int count, MPI_Request array_of_requests[], MPI_Status* array_of_statuses) {
   const auto handles = span_of(array_of_requests, count);
-  if (const Status valid = check_all(self, handles); !valid.ok())
-    return Status::from_code(raise(self, nullptr, "MPI_Waitall", valid));
+  if (const auto refused = refuse_unknown(self, "MPI_Waitall", handles)) return *refused;
   for (const MPI_Request handle : handles)
     if (Request* operation = active(self, handle)) operation->completion.wait();
-  return finish_all(self, "MPI_Waitall", handles, array_of_statuses);
+  return finish(self, "MPI_Waitall", handles, array_of_statuses);
 }
 
 Status testall(Rank& self, int count, MPI_Request array_of_requests[], int* flag,
                MPI_Status* array_of_statuses) {
   const auto handles = span_of(array_of_requests, count);
-  if (const Status valid = check_all(self, handles); !valid.ok())
-    return Status::from_code(raise(self, nullptr, "MPI_Testall", valid));
+  if (const auto refused = refuse_unknown(self, "MPI_Testall", handles)) return *refused;
   *flag = 1;
   for (const MPI_Request handle : handles)
     if (const Request* operation = active(self, handle);
         operation != nullptr && !operation->completion.done())
       *flag = 0;
-  if (*flag == 1) return finish_all(self, "MPI_Testall", handles, array_of_statuses);
+  if (*flag == 1) return finish(self, "MPI_Testall", handles, array_of_statuses);
   fiber::yield_after_empty_poll();
   return {};
 }
 
 Status waitany(Rank& self, int count, MPI_Request array_of_requests[], int* index, MPI_Status* status) {
   const auto handles = span_of(array_of_requests, count);
-  if (const Status valid = check_all(self, handles); !valid.ok())
-    return Status::from_code(raise(self, nullptr, "MPI_Waitany", valid));
+  if (const auto refused = refuse_unknown(self, "MPI_Waitany", handles)) return *refused;
   int found;
   while ((found = find_complete(self, handles)) == -1) wait_for_any(self, handles);
   if (found < 0) {
@@ -221,8 +208,7 @@ Status waitany(Rank& self, int count, MPI_Request array_of_requests[], int* inde
 Status testany(Rank& self, int count, MPI_Request array_of_requests[], int* index, int* flag,
                MPI_Status* status) {
   const auto handles = span_of(array_of_requests, count);
-  if (const Status valid = check_all(self, handles); !valid.ok())
-    return Status::from_code(raise(self, nullptr, "MPI_Testany", valid));
+  if (const auto refused = refuse_unknown(self, "MPI_Testany", handles)) return *refused;
   const int found = find_complete(self, handles);
   *flag = found == -1 ? 0 : 1;
   *index = found < 0 ? MPI_UNDEFINED : found;
@@ -235,23 +221,23 @@ Status testany(Rank& self, int count, MPI_Request array_of_requests[], int* inde
 
 Status waitsome(Rank& self, int incount, MPI_Request array_of_requests[], int* outcount,
                 int array_of_indices[], MPI_Status* array_of_statuses) {
+  const Chosen chosen{outcount, array_of_indices};
   const auto handles = span_of(array_of_requests, incount);
-  if (const Status valid = check_all(self, handles); !valid.ok())
-    return Status::from_code(raise(self, nullptr, "MPI_Waitsome", valid));
+  if (const auto refused = refuse_unknown(self, "MPI_Waitsome", handles)) return *refused;
   int found;
   while ((found = find_complete(self, handles)) == -1) wait_for_any(self, handles);
   if (found == -2) {
     *outcount = MPI_UNDEFINED;
     return {};
   }
-  return finish_some(self, "MPI_Waitsome", handles, outcount, array_of_indices, array_of_statuses);
+  return finish(self, "MPI_Waitsome", handles, array_of_statuses, &chosen);
 }
 
 Status testsome(Rank& self, int incount, MPI_Request array_of_requests[], int* outcount,
                 int array_of_indices[], MPI_Status* array_of_statuses) {
+  const Chosen chosen{outcount, array_of_indices};
   const auto handles = span_of(array_of_requests, incount);
-  if (const Status valid = check_all(self, handles); !valid.ok())
-    return Status::from_code(raise(self, nullptr, "MPI_Testsome", valid));
+  if (const auto refused = refuse_unknown(self, "MPI_Testsome", handles)) return *refused;
   switch (find_complete(self, handles)) {
     case -2:
       *outcount = MPI_UNDEFINED;
@@ -261,7 +247,7 @@ Status testsome(Rank& self, int incount, MPI_Request array_of_requests[], int* o
       fiber::yield_after_empty_poll();
       return {};
     default:
-      return finish_some(self, "MPI_Testsome", handles, outcount, array_of_indices, array_of_statuses);
+      return finish(self, "MPI_Testsome", handles, array_of_statuses, &chosen);
   }
 }
 
@@ -278,7 +264,7 @@ Status request_free(Rank& self, MPI_Request* request) {
 }
 
 Status request_get_status(Rank& self, MPI_Request request, int* flag, MPI_Status* status) {
-  CLUMP_TRY(check(self, &request));
+  if (!is_known(self, request)) return unknown("request");
   const Request* const operation = active(self, request);
   *flag = operation == nullptr || operation->completion.done() ? 1 : 0;
   if (*flag == 1) core::write_status(status, operation == nullptr ? kEmpty : operation->result, false);
@@ -287,7 +273,7 @@ Status request_get_status(Rank& self, MPI_Request request, int* flag, MPI_Status
 }
 
 Status cancel(Rank& self, MPI_Request* request) {
-  CLUMP_TRY(check(self, request));
+  if (!is_known(self, *request)) return unknown("request");
   Request* const operation = active(self, *request);
   if (operation == nullptr)
     return base::fail(MPI_ERR_REQUEST,
@@ -302,22 +288,30 @@ Status test_cancelled(Rank&, const MPI_Status* status, int* flag) {
 
 namespace {
 
-Status start_one(Rank& self, MPI_Request handle) {
+/// A failure is raised on the communicator of the request.
+Status start_one(Rank& self, const char* call, MPI_Request handle) {
   Request* const operation = handle == MPI_REQUEST_NULL ? nullptr : self.request(handle);
+  Status outcome;
   if (operation == nullptr)
-    return base::fail(MPI_ERR_REQUEST, "request is MPI_REQUEST_NULL or was freed: there is nothing to start");
-  if (operation->persistent && operation->state == Request::State::kActive)
-    return base::fail(MPI_ERR_REQUEST,
-                      "the request is active already: complete it (MPI_Wait) before it is started again");
-  return operation->start();
+    outcome =
+        base::fail(MPI_ERR_REQUEST, "request is MPI_REQUEST_NULL or was freed: there is nothing to start");
+  else if (operation->persistent && operation->state == Request::State::kActive)
+    outcome = base::fail(MPI_ERR_REQUEST,
+                         "the request is active already: complete it (MPI_Wait) before it is started again");
+  else
+    outcome = operation->start();
+  if (outcome.ok()) return {};
+  return Status::from_code(
+      raise(self, operation != nullptr ? operation->comm.get() : nullptr, call, outcome));
 }
 
 }  // namespace
 
-Status start(Rank& self, MPI_Request* request) { return start_one(self, *request); }
+Status start(Rank& self, MPI_Request* request) { return start_one(self, "MPI_Start", *request); }
 
 Status startall(Rank& self, int count, MPI_Request array_of_requests[]) {
-  for (const MPI_Request handle : span_of(array_of_requests, count)) CLUMP_TRY(start_one(self, handle));
+  for (const MPI_Request handle : span_of(array_of_requests, count))
+    CLUMP_TRY(start_one(self, "MPI_Startall", handle));
   return {};
 }
 

@@ -1,4 +1,7 @@
 /* Error handlers of communicators (MPI-5.0 section 9.3): made, set, asked for, inherited, called. */
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "check.h"
 
 static int calls, last_class;
@@ -18,6 +21,68 @@ static void change_code(MPI_Comm* comm, int* code, ...) {
 static void wrong_call(MPI_Comm comm) {
   int value = 0;
   MPI_Send(&value, 1, MPI_INT, 1000, 0, comm);
+}
+
+/* Errors of requests and messages: those of an operation go to its communicator's handler, those of a handle
+ * that is none to MPI_COMM_SELF's. */
+static void of_operations(MPI_Comm comm) {
+  MPI_Errhandler handler;
+  MPI_Request none = MPI_REQUEST_NULL, self_send;
+  MPI_Message message = MPI_MESSAGE_NULL;
+  MPI_Comm_create_errhandler(note, &handler);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
+  int before = calls;
+  MPI_Cancel(&none);
+  MPI_Start(&none);
+  MPI_Startall(1, &none);
+  MPI_Request_free(&none);
+  MPI_Mrecv(NULL, 0, MPI_INT, &message, MPI_STATUS_IGNORE);
+  MPI_Imrecv(NULL, 0, MPI_INT, &message, &none);
+  CHECK_EQ(calls - before, 6);
+  CHECK_EQ(last_class, MPI_ERR_REQUEST);
+  CHECK(last_comm == MPI_COMM_SELF);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+
+  int rank, out[2] = {1, 2}, in[2];
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_set_errhandler(comm, handler);
+  MPI_Isend(out, 2, MPI_INT, rank, 5, comm, &self_send);
+  MPI_Mprobe(rank, 5, comm, &message, MPI_STATUS_IGNORE);
+  before = calls;
+  MPI_Mrecv(in, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+  CHECK_EQ(calls - before, 1);
+  CHECK_EQ(last_class, MPI_ERR_TRUNCATE);
+  CHECK(last_comm == comm);
+  CHECK_OK(MPI_Wait(&self_send, MPI_STATUS_IGNORE));
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Errhandler_free(&handler);
+}
+
+/* A thread raises errors while another one changes the handler: each error meets one of them, whole. */
+static atomic_int raised;
+static void count(MPI_Comm* comm, int* code, ...) {
+  (void)comm, (void)code;
+  atomic_fetch_add(&raised, 1);
+}
+
+static void* raise_errors(void* comm) {
+  for (int k = 0; k < 2000; ++k) wrong_call(*(MPI_Comm*)comm);
+  return NULL;
+}
+
+static void from_two_threads(MPI_Comm comm) {
+  pthread_t thread;
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  pthread_create(&thread, NULL, raise_errors, &comm);
+  for (int k = 0; k < 1000; ++k) {
+    MPI_Errhandler mine;
+    MPI_Comm_create_errhandler(count, &mine);
+    MPI_Comm_set_errhandler(comm, mine);
+    MPI_Errhandler_free(&mine);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  }
+  pthread_join(thread, NULL);
+  CHECK(atomic_load(&raised) <= 2000);
 }
 
 int main(int argc, char** argv) {
@@ -92,6 +157,8 @@ int main(int argc, char** argv) {
   CHECK(MPI_Errhandler_free(&null) != MPI_SUCCESS);
   CHECK_OK(MPI_Errhandler_free(&other));
   CHECK(MPI_Comm_set_errhandler(comm, stale) != MPI_SUCCESS);
+  of_operations(comm);
+  from_two_threads(comm);
   CHECK_OK(MPI_Comm_free(&comm));
   MPI_Finalize();
   return check_result();

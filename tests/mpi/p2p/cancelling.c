@@ -11,6 +11,8 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN); /* for errors that belong to no communicator */
 
   for (int i = 0; i < 3; ++i) {
     MPI_Irecv(&value, 1, MPI_INT, i == 0 ? MPI_ANY_SOURCE : 0, i == 1 ? MPI_ANY_TAG : 40, MPI_COMM_WORLD,
