@@ -39,6 +39,11 @@ bool is_sanitizer(std::string_view soname) {
   return false;
 }
 
+bool has_text_relocations(const ElfFile& file) {
+  const ElfW(Dyn)* flags = file.entry(DT_FLAGS);
+  return file.entry(DT_TEXTREL) != nullptr || (flags != nullptr && (flags->d_un.d_val & DF_TEXTREL) != 0);
+}
+
 /// Walks the libraries breadth first, as ld.so does, and notes what is found.
 class LibraryWalk {
  public:
@@ -62,6 +67,8 @@ class LibraryWalk {
 
   void visit(const Item& item) {
     const ElfFile file(item.path);
+    if (verdict_.text_relocations_in.empty() && has_text_relocations(file))
+      verdict_.text_relocations_in = item.path;
     const SearchPaths paths = search_paths_of(file, item.path);
     std::vector<std::string> inherited = paths.rpath;
     inherited.insert(inherited.end(), item.inherited.begin(), item.inherited.end());
@@ -114,9 +121,6 @@ void read_program(const ElfFile& file, const std::string& path, const struct sta
   verdict.pie = file.header().e_type == ET_DYN;
   verdict.set_id = (info.st_mode & (S_ISUID | S_ISGID)) != 0 ||
                    getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
-  const ElfW(Dyn)* flags = file.entry(DT_FLAGS);
-  verdict.text_relocations =
-      file.entry(DT_TEXTREL) != nullptr || (flags != nullptr && (flags->d_un.d_val & DF_TEXTREL) != 0);
   if (const ElfW(Phdr)* tls = file.segment(PT_TLS)) {
     const std::uint64_t align = std::max<std::uint64_t>(tls->p_align, 1);
     verdict.tls_bytes = (tls->p_memsz + align - 1) / align * align;
@@ -148,8 +152,9 @@ std::string reason_against(const std::string& path, const Verdict& verdict) {
   }
   if (verdict.set_id)
     return fmt::format("{} changes its user, its group or its capabilities when it starts", path);
-  if (verdict.text_relocations) {
-    return fmt::format("{} has relocations in its code: compile all of it with -fPIE", path);
+  if (!verdict.text_relocations_in.empty()) {
+    return fmt::format("{} has relocations in its code: compile all of it with -fPIC",
+                       verdict.text_relocations_in);
   }
   if (!verdict.missing.empty()) {
     return fmt::format("{} needs {}, which is not found: set LD_LIBRARY_PATH", path, verdict.missing.front());

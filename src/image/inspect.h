@@ -31,11 +31,12 @@ enum class MpiKind : std::uint8_t {
 
 struct Verdict {
   FileKind kind = FileKind::kMissing;
-  std::string interpreter;        ///< of a script: the path after "#!"
-  bool dynamic = false;           ///< it has a program interpreter (ld.so)
-  bool pie = false;               ///< it can be loaded at any address
-  bool set_id = false;            ///< setuid, setgid or file capabilities: ld.so ignores LD_PRELOAD
-  bool text_relocations = false;  ///< its code is changed by ld.so, so that it cannot be shared
+  std::string interpreter;          ///< of a script: the path after "#!"
+  bool dynamic = false;             ///< it has a program interpreter (ld.so)
+  bool pie = false;                 ///< it can be loaded at any address
+  bool set_id = false;              ///< setuid, setgid or file capabilities: ld.so ignores LD_PRELOAD
+  std::string text_relocations_in;  ///< path of a file, the program or a library, whose code ld.so changes:
+                                    ///< it cannot be shared
   MpiKind mpi = MpiKind::kNone;
   std::string mpi_library;      ///< SONAME of the MPI library, e.g. "libmpi_abi.so.1" or "libmpi.so.40"
   std::string mpi_needed_by;    ///< path of the file that names it: the program or one of its libraries
