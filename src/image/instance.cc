@@ -17,6 +17,8 @@ struct TlsIndex {
 };
 extern "C" void* __tls_get_addr(TlsIndex* index);
 
+extern "C" [[gnu::weak]] void __lsan_register_root_region(const void* begin, std::size_t bytes);
+
 namespace clump::image {
 namespace {
 
@@ -86,6 +88,8 @@ base::Status fill(Instance& instance) {
                     static_cast<off_t>(part.stored_at)) == MAP_FAILED) {
       return out_of_mappings(instance.object);
     }
+    // A leak checker in the program finds the originals' data by itself; what only a copy points to is no leak.
+    if (__lsan_register_root_region != nullptr) __lsan_register_root_region(to, part.bytes);
   }
   return {};
 }
