@@ -7,9 +7,9 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "fiber/completion.h"
 #include "net/channel.h"
 #include "p2p/match_queue.h"
@@ -62,7 +62,7 @@ class Matcher final : public net::Sink {
   void dispose(Unexpected* message);
   void keep(Unexpected* message);
 
-  std::mutex mutex_;
+  base::AdaptiveMutex mutex_;
   std::uint64_t next_sequence_ = 0;
   MatchQueue<ReceiveOperation> exact_;      // posted receives that name source and tag
   MatchQueue<ReceiveOperation> wildcards_;  // the others
