@@ -5,7 +5,8 @@
 
 namespace clump::base {
 
-/// Spins for as long as such a section takes, then sleeps as any mutex does (std::mutex sleeps at once, which costs microseconds).
+/// Spins for as long as such a section takes, then sleeps as any mutex does (std::mutex sleeps at once, which
+/// costs microseconds).
 class AdaptiveMutex {
  public:
   AdaptiveMutex() = default;
