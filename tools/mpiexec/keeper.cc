@@ -28,6 +28,7 @@ void send_event(int socket, Event::Kind kind, int index, int value) {
 
 std::vector<char*> pointers(const std::vector<std::string>& strings) {
   std::vector<char*> all;
+  all.reserve(strings.size() + 1);
   for (const std::string& one : strings) all.push_back(const_cast<char*>(one.c_str()));
   all.push_back(nullptr);
   return all;
