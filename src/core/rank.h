@@ -48,8 +48,9 @@ class Rank {
   World& world;
   const int number;  ///< in MPI_COMM_WORLD
   std::atomic<Phase> phase{Phase::kBefore};
-  int thread_level = MPI_THREAD_SINGLE;  ///< as asked for and granted
-  unsigned long main_thread = 0;         ///< pthread_self() of the thread that initialised MPI
+  std::atomic<const char*> call{nullptr};  ///< the MPI function that a thread of this rank entered last
+  int thread_level = MPI_THREAD_SINGLE;    ///< as asked for and granted
+  unsigned long main_thread = 0;           ///< pthread_self() of the thread that initialised MPI
 
   std::unique_ptr<net::Sink>
       inbox;  ///< the matcher; owned here, made by the runtime (p2p is above this layer)

@@ -25,6 +25,8 @@ std::string headline(const pmi::Failure& failure, int ranks) {
       return fmt::format("{} was ended by an uncaught exception", who);
     case pmi::Reason::kCannotStart:
       return fmt::format("{} could not start", who);
+    case pmi::Reason::kDeadlock:
+      return fmt::format("deadlock, noticed in {}", who);
   }
   return who;
 }

@@ -20,6 +20,18 @@ constexpr int kEmptyPollsBeforeYield = 4;
 
 std::atomic<bool> spinning{false};
 
+// Threads of ranks: all, and those that do not sleep in Waiter::park().
+constinit std::atomic<int> alive{0};
+constinit std::atomic<int> awake{0};
+constinit std::atomic<void (*)()> report_deadlock{nullptr};
+
+void one_less_awake() {
+  // acq_rel: whoever takes the last one away sees all that the others did before they went to sleep.
+  if (awake.fetch_sub(1, std::memory_order_acq_rel) != 1 || alive.load(std::memory_order_acquire) == 0)
+    return;
+  if (void (*const report)() = report_deadlock.load(std::memory_order_acquire)) report();
+}
+
 void pause_cpu() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -63,13 +75,31 @@ Waiter& Waiter::mine() {
 }
 
 void Waiter::park() {
-  while (permit_.exchange(0, std::memory_order_acquire) == 0)  // acquire: pairs with the release in unpark()
-    syscall(SYS_futex, &permit_, FUTEX_WAIT_PRIVATE, 0, nullptr, nullptr, 0);
+  std::uint32_t expected = kIdle;
+  if (state_.compare_exchange_strong(expected, kAsleep, std::memory_order_acq_rel)) {
+    one_less_awake();
+    while (state_.load(std::memory_order_relaxed) == kAsleep)
+      syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, kAsleep, nullptr, nullptr, 0);
+  }
+  // acquire: pairs with the release in unpark(), so that the caller sees what it was woken for. An exchange,
+  // because a store would not see an unpark() that comes in between.
+  state_.exchange(kIdle, std::memory_order_acq_rel);
 }
 
 void Waiter::unpark() {
-  if (permit_.exchange(1, std::memory_order_release) == 0)  // release: pairs with the acquire in park()
-    syscall(SYS_futex, &permit_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  std::uint32_t state = state_.load(std::memory_order_relaxed);
+  for (;;) {
+    const bool asleep = state == kAsleep;
+    // Counted awake before it can wake: it might be asleep again before we come to it, and look like the
+    // last.
+    if (asleep) awake.fetch_add(1, std::memory_order_acq_rel);
+    // release: pairs with the acquire in park().
+    if (state_.compare_exchange_strong(state, kPermitted, std::memory_order_acq_rel)) {
+      if (asleep) syscall(SYS_futex, &state_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+      return;
+    }
+    if (asleep) awake.fetch_sub(1, std::memory_order_acq_rel);
+  }
 }
 
 void Completion::sleep_until_signal() {
@@ -124,5 +154,17 @@ void yield_after_empty_poll() {
 }
 
 void set_spinning(bool spin) { spinning.store(spin, std::memory_order_relaxed); }
+
+void thread_begins() noexcept {
+  alive.fetch_add(1, std::memory_order_acq_rel);
+  awake.fetch_add(1, std::memory_order_acq_rel);
+}
+
+void thread_ends() noexcept {
+  alive.fetch_sub(1, std::memory_order_acq_rel);
+  one_less_awake();
+}
+
+void on_deadlock(void (*report)()) { report_deadlock.store(report, std::memory_order_release); }
 
 }  // namespace clump::fiber

@@ -28,10 +28,21 @@ class Waiter {
   CLUMP_HOST_API void unpark();
 
  private:
-  std::atomic<std::uint32_t> permit_{0};
+  enum State : std::uint32_t { kIdle, kPermitted, kAsleep };
+  std::atomic<std::uint32_t> state_{kIdle};
   Waiter* next_idle_ = nullptr;
   friend struct WaiterPool;
 };
+
+// Deadlock. Only threads of ranks wake threads of ranks, so when the last one that is awake goes to sleep,
+// none will ever wake. A thread that is outside MPI counts as awake, whatever it does there: there is no
+// false alarm.
+
+/// The runtime counts a rank or a thread of one in before it begins, and out at its end.
+CLUMP_HOST_API void thread_begins() noexcept;
+CLUMP_HOST_API void thread_ends() noexcept;
+/// What the last thread to fall asleep calls; must not return. Without it nobody cares.
+CLUMP_HOST_API void on_deadlock(void (*report)());
 
 class Completion {
  public:

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <thread>
 #include <vector>
 
@@ -73,6 +74,32 @@ TEST_P(CompletionTest, WaitAnyLeavesPendingOnesUsable) {
   second.wait();
   EXPECT_TRUE(second.done());
   two.join();
+}
+
+std::atomic<int> alarms{0};
+
+// Two threads hand a turn to and fro, asleep most of the time, and never both: whatever the timing, that is
+// no deadlock.
+TEST_P(CompletionTest, HandingOverIsNoDeadlock) {
+  on_deadlock([] { alarms.fetch_add(1); });
+  constexpr int kTurns = 50'000;
+  std::vector<Completion> turns(kTurns + 1);
+  const auto play = [&](int first) {
+    for (int turn = first; turn < kTurns; turn += 2) {
+      turns[turn].wait();
+      turns[turn + 1].signal();
+    }
+    thread_ends();
+  };
+  thread_begins();
+  thread_begins();
+  turns[0].signal();
+  std::thread one([&] { play(0); });
+  std::thread two([&] { play(1); });
+  one.join();
+  two.join();
+  on_deadlock(nullptr);
+  EXPECT_EQ(alarms.load(), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Spinning, CompletionTest, ::testing::Bool());

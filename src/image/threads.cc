@@ -7,6 +7,7 @@
 #include <new>
 
 #include "base/types.h"
+#include "fiber/completion.h"
 #include "fiber/identity.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
@@ -24,6 +25,13 @@ struct Start {
 void* run_thread(void* argument) {
   const std::unique_ptr<Start> owned(static_cast<Start*>(argument));
   const Start start = *owned;
+  // Also where the thread ends by pthread_exit() or is cancelled: that unwinds its stack.
+  const struct Counted {
+    bool of_a_rank;
+    ~Counted() {
+      if (of_a_rank) fiber::thread_ends();
+    }
+  } counted{start.identity != nullptr};
   if (start.identity != nullptr) {
     fiber::adopt_identity(start.identity);
     if (captured()) image_of(start.identity).relocate_thread();
@@ -37,8 +45,11 @@ int create_thread(pthread_t* thread, const pthread_attr_t* attributes, const Sta
       "pthread_create"};
   auto* copy = new (std::nothrow) Start(start);
   if (copy == nullptr) return EAGAIN;
+  if (start.identity != nullptr) fiber::thread_begins();
   const int error = real(thread, attributes, &run_thread, static_cast<void*>(copy));
-  if (error != 0) delete copy;
+  if (error == 0) return 0;
+  if (start.identity != nullptr) fiber::thread_ends();
+  delete copy;
   return error;
 }
 

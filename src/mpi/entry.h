@@ -51,6 +51,7 @@ struct Call {
         [[unlikely]]
       return not_ready();
     self = rank;
+    rank->call.store(name, std::memory_order_relaxed);  // relaxed: only read for messages
     return {};
   }
   /// For functions that can be called at any time (MPI-5.0 section 11.4.1) but work on objects of the rank.

@@ -57,7 +57,7 @@ bool decode(const std::string& bytes, Failure& failure) {
     frame.address = in.number<std::uint64_t>();
     read.frames.push_back(std::move(frame));
   }
-  if (!in.finished() || read.reason > Reason::kCannotStart) return false;
+  if (!in.finished() || read.reason > Reason::kDeadlock) return false;
   failure = std::move(read);
   return true;
 }

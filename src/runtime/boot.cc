@@ -1,14 +1,16 @@
 // Boot of libmpi_abi: makes the ranks of this host process and connects them. The only file that knows every
 // layer.
-#include <sched.h>
 #include <sys/utsname.h>
 
 #include <filesystem>
+#include <map>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
 #include "core/rank.h"
+#include "fiber/completion.h"
 #include "mpi/process.h"
 #include "net/self/self_channel.h"
 #include "p2p/matcher.h"
@@ -47,11 +49,51 @@ core::Info describe(const pmi::App& app) {
   return info;
 }
 
+/// Made when the first rank needs it. Lives until the process ends: ranks may still use it while others
+/// leave.
+core::World* the_world = nullptr;
+
+/// "ranks 0,2,5" of those that `wanted` picks; empty if there are none.
+template <typename Wanted>
+std::string ranks_where(Wanted wanted) {
+  std::string list;
+  int count = 0;
+  for (const auto& rank : the_world->ranks) {
+    if (!wanted(*rank)) continue;
+    if (++count <= 16) list += fmt::format("{}{}", count == 1 ? "" : ",", rank->number);
+  }
+  if (count > 16) list += fmt::format(",... ({} in all)", count);
+  return count == 0 ? std::string() : fmt::format("rank{} {}", count == 1 ? "" : "s", list);
+}
+
+/// Every thread of every rank that still runs sleeps in MPI: says in which calls, and ends the job.
+void report_deadlock() {
+  using Phase = core::Rank::Phase;
+  std::map<std::string_view, std::string> by_call;
+  for (const auto& rank : the_world->ranks) {
+    const char* const call = rank->call.load(std::memory_order_relaxed);
+    if (call == nullptr || rank->phase != Phase::kInitialized || by_call.contains(call)) continue;
+    by_call[call] = ranks_where([&](const core::Rank& other) {
+      const char* const its = other.call.load(std::memory_order_relaxed);
+      return other.phase == Phase::kInitialized && its != nullptr && std::string_view(its) == call;
+    });
+  }
+  pmi::Failure failure;
+  failure.rank = fiber::identity()->rank;
+  failure.reason = pmi::Reason::kDeadlock;
+  failure.code = 1;
+  failure.text = "nobody is left who could send, receive or call what the others wait for";
+  for (const auto& [call, ranks] : by_call) failure.text += fmt::format("\n  in {}: {}", call, ranks);
+  const std::string outside =
+      ranks_where([](const core::Rank& rank) { return rank.phase != Phase::kInitialized; });
+  if (!outside.empty()) failure.text += fmt::format("\n  outside MPI, finalised or ended: {}", outside);
+  runtime::fail_job(std::move(failure));
+}
+
 /// All ranks are made at once, so that a message can be sent to a rank that has not called MPI_Init yet.
 core::World* make_world() {
   const pmi::Job& job = runtime::job();
-  auto* const world =
-      new core::World;  // lives until the process ends: ranks may still use it while others leave
+  auto* const world = new core::World;
   world->size = job.ranks();
   world->abort_job = abort_job;
 
@@ -86,8 +128,12 @@ core::Rank* find_rank(std::string& why) {
         "it has made";
     return nullptr;
   }
-  static core::World* const world = make_world();
-  return identity->mpi = world->ranks[identity->rank].get();
+  static const bool made = [] {
+    the_world = make_world();
+    fiber::on_deadlock(report_deadlock);
+    return true;
+  }();
+  return made ? identity->mpi = the_world->ranks[identity->rank].get() : nullptr;
 }
 
 void announce_initialized(const core::Rank&) { runtime::rank_initialized(*fiber::identity()); }

@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "diag/capture.h"
+#include "fiber/completion.h"
 #include "image/output.h"
 #include "runtime/host.h"
 #include "runtime/host_failure.h"
@@ -102,6 +103,7 @@ void limit_capture_time(const pmi::FailureView& failure) {
     ended_changed.notify_all();
     if (ended_ranks < host().job.ranks()) {
       lock.unlock();
+      fiber::thread_ends();
       sleep_forever();
     }
   }

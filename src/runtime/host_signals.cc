@@ -26,7 +26,8 @@ constexpr int kFatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGT
 
 using Sigaction = int (*)(int, const struct sigaction*, struct sigaction*);
 
-/// Becomes true with our own handlers. Before, a sanitizer that is starting up may come here, and must meet nothing of C++.
+/// Becomes true with our own handlers. Before, a sanitizer that is starting up may come here, and must meet
+/// nothing of C++.
 constinit bool installed = false;
 
 Sigaction real_sigaction() {

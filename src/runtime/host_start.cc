@@ -145,6 +145,7 @@ void begin_hosted(int job_descriptor, int argc, char** argv, char** environment)
   image::set_exit_hook(on_rank_exit);
   fiber::set_spinning(here.job.spin);
   native.phase = Phase::kRunning;
+  fiber::thread_begins();  // the others are counted where their threads are made
 }
 
 /// Runs before every other constructor of the process: this library is linked with -z initfirst.

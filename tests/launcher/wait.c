@@ -1,0 +1,53 @@
+/* Ranks that wait for what never comes, and ranks that only seem to: wait HOW. */
+#include <mpi.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank, size, one = 1, two;
+
+static void* receive_later(void* unused) {
+  (void)unused;
+  usleep(300000); /* asleep, but not in MPI: it will send */
+  MPI_Send(&one, 1, MPI_INT, (rank + 1) % size, 1, MPI_COMM_WORLD);
+  return NULL;
+}
+
+static void* receive_never(void* unused) {
+  (void)unused;
+  MPI_Recv(&two, 1, MPI_INT, rank, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  return NULL;
+}
+
+int main(int argc, char** argv) {
+  const char* how = argv[argc - 1];
+  int provided;
+  pthread_t thread;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (strcmp(how, "cycle") == 0)
+    MPI_Recv(&two, 1, MPI_INT, (rank + 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (strcmp(how, "unreceived") == 0 && rank == 0) MPI_Ssend(&one, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+  if (strcmp(how, "roots") == 0)
+    MPI_Reduce(&one, &two, 1, MPI_INT, MPI_SUM, rank == 0 ? 0 : 1, MPI_COMM_WORLD);
+  if (strcmp(how, "probe") == 0 && rank == 1) MPI_Probe(MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (strcmp(how, "ended") == 0 && rank == 0)
+    MPI_Recv(&two, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (strcmp(how, "threads") == 0) {
+    pthread_create(&thread, NULL, receive_never, NULL);
+    MPI_Recv(&two, 1, MPI_INT, rank, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  /* These two end well. */
+  if (strcmp(how, "sleeper") == 0) {
+    if (rank == 0) sleep(1);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  if (strcmp(how, "sleeping-thread") == 0) {
+    pthread_create(&thread, NULL, receive_later, NULL);
+    MPI_Recv(&two, 1, MPI_INT, (rank + size - 1) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    pthread_join(thread, NULL);
+  }
+  MPI_Finalize();
+  return 0;
+}
