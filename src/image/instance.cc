@@ -88,7 +88,8 @@ base::Status fill(Instance& instance) {
                     static_cast<off_t>(part.stored_at)) == MAP_FAILED) {
       return out_of_mappings(instance.object);
     }
-    // A leak checker in the program finds the originals' data by itself; what only a copy points to is no leak.
+    // A leak checker in the program finds the originals' data by itself; what only a copy points to is no
+    // leak.
     if (__lsan_register_root_region != nullptr) __lsan_register_root_region(to, part.bytes);
   }
   return {};

@@ -1,4 +1,5 @@
-// The C++ library is each rank's own: formatting flags, locale-dependent state, exceptions, threads that inherit identity.
+// The C++ library is each rank's own: formatting flags, locale-dependent state, exceptions, threads that
+// inherit identity.
 #include <cstdio>
 #include <iomanip>
 #include <iostream>
@@ -34,12 +35,14 @@ int main() {
   std::ostringstream text;
   text.copyfmt(std::cout);
   text << 255;
-  std::cout << (text.str() == (rank % 2 == 1 ? "0xff" : "255") ? "own flags" : text.str()) << std::dec << std::endl;
+  std::cout << (text.str() == (rank % 2 == 1 ? "0xff" : "255") ? "own flags" : text.str()) << std::dec
+            << std::endl;
 
   try {
     throw_from(10, rank);
   } catch (const std::exception& error) {
-    std::cout << "caught " << error.what() << ' ' << (typeid(error) == typeid(std::out_of_range)) << ' ' << global << '\n';
+    std::cout << "caught " << error.what() << ' ' << (typeid(error) == typeid(std::out_of_range)) << ' '
+              << global << '\n';
   }
 
   std::vector<std::thread> threads;
@@ -48,7 +51,8 @@ int main() {
       int seen = -1;
       MPI_Comm_rank(MPI_COMM_WORLD, &seen);
       per_thread += rank;
-      if (seen != rank || per_thread != 1 + rank || pointer != &global) std::printf("a thread took part in another rank\n");
+      if (seen != rank || per_thread != 1 + rank || pointer != &global)
+        std::printf("a thread took part in another rank\n");
     });
   }
   for (std::thread& thread : threads) thread.join();

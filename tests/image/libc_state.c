@@ -1,4 +1,5 @@
-/* What the C library keeps once per process is each rank's own: the same calls in all ranks at once disturb none of them. */
+/* What the C library keeps once per process is each rank's own: the same calls in all ranks at once disturb
+ * none of them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +8,10 @@
 
 #include "rank.h"
 
-extern char **environ;
+extern char** environ;
 
-static int in_environ(const char *entry) {
-  for (char **at = environ; *at != NULL; ++at) {
+static int in_environ(const char* entry) {
+  for (char** at = environ; *at != NULL; ++at) {
     if (strcmp(*at, entry) == 0) return 1;
   }
   return 0;
@@ -29,7 +30,7 @@ int main(void) {
   const int second = rand();
   printf("rand %d %d, drand48 %.6f\n", first, second, drand48());
 
-  const char *word = strtok(words, ",");
+  const char* word = strtok(words, ",");
   MPI_Barrier(MPI_COMM_WORLD);
   printf("strtok %s", word);
   word = strtok(NULL, ",");
@@ -37,7 +38,7 @@ int main(void) {
   strtok(rest, " ");
 
   const time_t day = (time_t)(rank + 1) * 86400;
-  const struct tm *date = gmtime(&day);
+  const struct tm* date = gmtime(&day);
   MPI_Barrier(MPI_COMM_WORLD);
   printf("day %d\n", date->tm_mday - rank);
 

@@ -5,9 +5,11 @@
 
 #include "rank.h"
 
-int main(int argc, char **argv) {
-  static const struct option known[] = {
-      {"size", required_argument, NULL, 's'}, {"level", optional_argument, NULL, 'l'}, {"all", no_argument, NULL, 'a'}, {0, 0, 0, 0}};
+int main(int argc, char** argv) {
+  static const struct option known[] = {{"size", required_argument, NULL, 's'},
+                                        {"level", optional_argument, NULL, 'l'},
+                                        {"all", no_argument, NULL, 'a'},
+                                        {0, 0, 0, 0}};
   int letter;
   begin_rank();
   while ((letter = getopt_long(argc, argv, "vo:", known, NULL)) != -1) {

@@ -1,4 +1,5 @@
-// A plugin's life in a rank: constructed at the first dlopen(), destructed at the last dlclose(), and new again after that.
+// A plugin's life in a rank: constructed at the first dlopen(), destructed at the last dlclose(), and new
+// again after that.
 #include <cstdio>
 #include <iostream>
 

@@ -39,8 +39,10 @@ int main(int argc, char** argv) {
   std::printf("dladdr %d %s\n", known, info.dli_sname);
   std::printf("default %d\n", dlsym(RTLD_DEFAULT, "number_of_program") == &number_of_program);
   std::printf("next %d\n", dlsym(RTLD_NEXT, "strlen") != nullptr);
-  const bool undefined = dlsym(library, "no_such_symbol") == nullptr && std::strstr(dlerror(), "no_such_symbol") != nullptr;
-  const bool missing = dlopen("libno_such_library.so", RTLD_NOW) == nullptr && std::strstr(dlerror(), "libno_such") != nullptr;
+  const bool undefined =
+      dlsym(library, "no_such_symbol") == nullptr && std::strstr(dlerror(), "no_such_symbol") != nullptr;
+  const bool missing =
+      dlopen("libno_such_library.so", RTLD_NOW) == nullptr && std::strstr(dlerror(), "libno_such") != nullptr;
   std::printf("errors %d %d %d\n", undefined, missing, dlerror() == nullptr);
   dlclose(library);
   std::printf("still open\n");

@@ -1,4 +1,5 @@
-/* main FUNCTION [PLUGIN]: every rank adds its own number three times and must see nothing but its own additions. */
+/* main FUNCTION [PLUGIN]: every rank adds its own number three times and must see nothing but its own
+ * additions. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +11,7 @@ typedef int (*Probe)(int);
 
 #ifdef LINKED
 static const struct {
-  const char *name;
+  const char* name;
   Probe probe;
 } table[] = {
     {"probe_global", probe_global},
@@ -25,7 +26,7 @@ static const struct {
 #endif
 };
 
-static Probe find(const char *name, const char *plugin) {
+static Probe find(const char* name, const char* plugin) {
   (void)plugin;
   for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i) {
     if (strcmp(table[i].name, name) == 0) return table[i].probe;
@@ -33,15 +34,15 @@ static Probe find(const char *name, const char *plugin) {
   return NULL;
 }
 #else
-static Probe find(const char *name, const char *plugin) {
-  void *library = dlopen(plugin, RTLD_NOW);
-  void *found = library != NULL ? dlsym(library, name) : NULL;
+static Probe find(const char* name, const char* plugin) {
+  void* library = dlopen(plugin, RTLD_NOW);
+  void* found = library != NULL ? dlsym(library, name) : NULL;
   if (found == NULL) printf("%s\n", dlerror());
   return (Probe)found;
 }
 #endif
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int rank = -1;
   int result = 0;
   MPI_Init(&argc, &argv);

@@ -1,5 +1,5 @@
-/* The privatisation matrix: a unit, written in C, C++ or Fortran, keeps a number in a variable of some kind, and lies in the program,
- * in a shared library or in a plugin. Each number begins as 7. */
+/* The privatisation matrix: a unit, written in C, C++ or Fortran, keeps a number in a variable of some kind,
+ * and lies in the program, in a shared library or in a plugin. Each number begins as 7. */
 #ifndef CLUMP_TESTS_IMAGE_PROBE_H
 #define CLUMP_TESTS_IMAGE_PROBE_H
 

@@ -1,9 +1,9 @@
 #include "probe.h"
 
 static int global = 7;
-static int *const volatile through_pointer = &global;
+static int* const volatile through_pointer = &global;
 static _Thread_local int per_thread = 7;
-static _Thread_local int *pointer_per_thread = &global;
+static _Thread_local int* pointer_per_thread = &global;
 
 int probe_global(int add) {
   *through_pointer += add;
