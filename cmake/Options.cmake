@@ -22,8 +22,8 @@ if(NOT CLUMP_SANITIZE)
   target_link_options(clump_self_contained INTERFACE -static-libstdc++ -Wl,--exclude-libs,ALL)
 endif()
 
-# clump_not_sanitized(target): for the code of libclump_host.so. It stands in for functions of the C library, so the sanitizers' own
-# start-up calls it before it may call them. What it does is still seen through the functions that they intercept.
+# clump_not_sanitized(target): for the code of libclump_host.so, and with it the base layer. It stands in for functions of the C library, so the
+# sanitizers' own start-up calls it before it may call them. What it does is still seen through the functions that they intercept.
 function(clump_not_sanitized target)
   set_target_properties(${target} PROPERTIES CLUMP_NOT_SANITIZED ON)
 endfunction()

@@ -49,16 +49,14 @@ core::Info describe(const pmi::App& app) {
   return info;
 }
 
-/// Made when the first rank needs it. Lives until the process ends: ranks may still use it while others
-/// leave.
-core::World* the_world = nullptr;
+core::World& the_world();
 
 /// "ranks 0,2,5" of those that `wanted` picks; empty if there are none.
 template <typename Wanted>
 std::string ranks_where(Wanted wanted) {
   std::string list;
   int count = 0;
-  for (const auto& rank : the_world->ranks) {
+  for (const auto& rank : the_world().ranks) {
     if (!wanted(*rank)) continue;
     if (++count <= 16) list += fmt::format("{}{}", count == 1 ? "" : ",", rank->number);
   }
@@ -70,7 +68,7 @@ std::string ranks_where(Wanted wanted) {
 void report_deadlock() {
   using Phase = core::Rank::Phase;
   std::map<std::string_view, std::string> by_call;
-  for (const auto& rank : the_world->ranks) {
+  for (const auto& rank : the_world().ranks) {
     const char* const call = rank->call.load(std::memory_order_relaxed);
     if (call == nullptr || rank->phase != Phase::kInitialized || by_call.contains(call)) continue;
     by_call[call] = ranks_where([&](const core::Rank& other) {
@@ -108,7 +106,15 @@ core::World* make_world() {
   }
   world->channels.push_back(std::make_unique<net::SelfChannel>(std::move(sinks)));
   world->routes.assign(world->size, world->channels.front().get());
+  fiber::on_deadlock(report_deadlock);
   return world;
+}
+
+/// Made when the first rank needs it. Lives until the process ends: ranks may still use it while others
+/// leave.
+core::World& the_world() {
+  static core::World* const made = make_world();
+  return *made;
 }
 
 }  // namespace
@@ -128,12 +134,7 @@ core::Rank* find_rank(std::string& why) {
         "it has made";
     return nullptr;
   }
-  static const bool made = [] {
-    the_world = make_world();
-    fiber::on_deadlock(report_deadlock);
-    return true;
-  }();
-  return made ? identity->mpi = the_world->ranks[identity->rank].get() : nullptr;
+  return identity->mpi = the_world().ranks[identity->rank].get();
 }
 
 void announce_initialized(const core::Rank&) { runtime::rank_initialized(*fiber::identity()); }
