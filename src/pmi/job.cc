@@ -33,6 +33,9 @@ std::string encode(const Job& job) {
   out.text(kMagic);
   out.number<std::uint8_t>(job.tag_output);
   out.number<std::uint8_t>(job.spin);
+  out.number<std::uint8_t>(static_cast<std::uint8_t>(job.scheduler));
+  out.number<std::uint32_t>(static_cast<std::uint32_t>(job.cores.size()));
+  for (const std::int32_t core : job.cores) out.number(core);
   out.number<std::uint32_t>(static_cast<std::uint32_t>(job.apps.size()));
   for (const App& app : job.apps) write_app(out, app);
   return out.take();
@@ -47,6 +50,10 @@ base::Status decode(const std::string& bytes, Job& job) {
   Job read;
   read.tag_output = in.number<std::uint8_t>() != 0;
   read.spin = in.number<std::uint8_t>() != 0;
+  read.scheduler = Scheduler{in.number<std::uint8_t>()};
+  for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
+    read.cores.push_back(in.number<std::int32_t>());
+  }
   for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
     read.apps.push_back(read_app(in));
   }

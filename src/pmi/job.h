@@ -6,6 +6,7 @@
 // socket (failures, results) is named by CLUMP_CONTROL_FD in the same way. See pmi/control.h.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,15 +23,30 @@ struct App {
   int ranks = 1;
 };
 
+/// What runs the ranks of a host process.
+enum class Scheduler : std::uint8_t {
+  kFibers,   ///< a worker for each core runs them as fibers
+  kThreads,  ///< each rank is a kernel thread
+};
+
 struct Job {
   std::vector<App> apps;    ///< ranks are numbered through the apps in this order
   bool tag_output = false;  ///< put "[rank] " in front of each line
-  bool spin = false;        ///< a core for each rank: waiting ranks may spin
+  bool spin = false;        ///< a core for each rank: waiting ranks may spin (kThreads)
+  Scheduler scheduler = Scheduler::kFibers;
+  /// The core of each worker (the system's number), in an order in which neighbours share caches; at most one
+  /// worker for each rank. Empty with kThreads.
+  std::vector<std::int32_t> cores;
 
   int ranks() const {
     int sum = 0;
     for (const App& app : apps) sum += app.ranks;
     return sum;
+  }
+  /// The worker that is home to a rank: blocks of ranks, as equal as can be. Only with workers.
+  int worker_of(int rank) const {
+    return static_cast<int>(static_cast<std::int64_t>(rank) * static_cast<std::int64_t>(cores.size()) /
+                            ranks());
   }
   /// The app of a rank: MPI_APPNUM.
   int app_of(int rank) const {

@@ -11,6 +11,8 @@ Job sample() {
   job.apps.push_back({"/bin/a", {"a", "", "two words"}, {"X=1", "EMPTY="}, "/tmp", 3});
   job.apps.push_back({"/bin/b", {"b"}, {}, "", 2});
   job.tag_output = true;
+  job.scheduler = Scheduler::kThreads;
+  job.cores = {4, 1};
   return job;
 }
 
@@ -25,6 +27,8 @@ TEST(Job, ComesBackAsItWas) {
   EXPECT_EQ(read.apps[1].ranks, 2);
   EXPECT_TRUE(read.tag_output);
   EXPECT_FALSE(read.spin);
+  EXPECT_EQ(read.scheduler, Scheduler::kThreads);
+  EXPECT_EQ(read.cores, sample().cores);
 }
 
 TEST(Job, NumbersRanksThroughTheApps) {
@@ -34,6 +38,13 @@ TEST(Job, NumbersRanksThroughTheApps) {
   EXPECT_EQ(job.app_of(2), 0);
   EXPECT_EQ(job.app_of(3), 1);
   EXPECT_EQ(job.app_of(4), 1);
+}
+
+TEST(Job, MapsRanksToWorkersInBlocks) {
+  Job job = sample();
+  std::vector<int> homes;
+  for (int rank = 0; rank < job.ranks(); ++rank) homes.push_back(job.worker_of(rank));
+  EXPECT_EQ(homes, (std::vector<int>{0, 0, 0, 1, 1}));
 }
 
 TEST(Job, RefusesEveryCutAndOtherVersions) {

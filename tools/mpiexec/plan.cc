@@ -108,6 +108,7 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
   }
   plan.job.tag_output = command.tag_output;
   plan.job.spin = core_for_each(plan.job.ranks());
+  plan.job.scheduler = pmi::Scheduler::kThreads;
   plan.explanation = explain(plan, command);
   return {};
 }

@@ -1,0 +1,96 @@
+// Fibers: ranks as threads of control that workers run (the `fibers` scheduler).
+//
+// A worker is a place to run fibers, one for each usable core, with a queue of those that can run. A carrier
+// is a kernel thread that serves a worker; should a fiber keep its carrier busy outside MPI while others
+// wait, the monitor gives the worker to another carrier. A fiber has a home, the worker that its rank is
+// mapped to. Idle workers run fibers of others as guests until these wait again.
+//
+// Threads that ranks make, and every thread under the `threads` scheduler, are kernel threads and no fibers:
+// for them this_fiber() is null.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "base/types.h"
+#include "fiber/context.h"
+#include "fiber/identity.h"
+
+namespace clump::fiber {
+
+class Carrier;
+struct KernelState;
+
+/// One rank's main thread of control. Lives until the process ends.
+struct alignas(64) Fiber {
+  Context context;                                ///< first, so that a Context* of a fiber is its Fiber*
+  Carrier* carrier = nullptr;                     ///< who runs it, while it runs
+  int home = 0;                                   ///< worker
+  std::atomic<int> away{0};                       ///< its own kernel thread has left it: it can be run
+  std::atomic<bool> running{false};               ///< its stack is in use
+  KernelState* kernel_state = nullptr;            ///< null: as the process began; see kernel_state.h
+  Fiber* next = nullptr;                          ///< in an inbox or a list of sleepers
+  std::chrono::steady_clock::time_point wake_at;  ///< while it sleeps
+};
+
+namespace detail {
+CLUMP_HOST_API extern constinit thread_local Fiber* this_fiber;
+}  // namespace detail
+
+/// The calling fiber; null for a kernel thread that is none.
+inline Fiber* this_fiber() noexcept { return detail::this_fiber; }
+
+// Set-up, by the runtime, in this order.
+
+/// Makes one worker for each of `cores` (numbers of the operating system; -1 leaves it to the kernel). Before
+/// any fiber.
+CLUMP_HOST_API void make_workers(const std::vector<int>& cores);
+/// Makes the calling thread a fiber with this home: its kernel thread goes to sleep for good, and a worker
+/// goes on in its place. All signals must be blocked; the worker has them unblocked.
+CLUMP_HOST_API void become_fiber(int home);
+/// Lets the workers begin. Fibers may be made before and after.
+CLUMP_HOST_API void start_workers();
+
+// What runs where.
+
+/// 0 under the `threads` scheduler.
+CLUMP_HOST_API int worker_count() noexcept;
+
+/// Holds a fiber's worker: while one of these lives, the calling fiber (or idle worker) is the only thread of
+/// control that acts for that worker. Short sections only; waiting inside is not allowed.
+class AtHome {
+ public:
+  CLUMP_HOST_API AtHome() noexcept;
+  CLUMP_HOST_API ~AtHome();
+  AtHome(const AtHome&) = delete;
+  AtHome& operator=(const AtHome&) = delete;
+  /// False for guests, for fibers whose worker was given to another carrier, and for kernel threads.
+  explicit operator bool() const noexcept { return worker_ >= 0; }
+  int worker() const noexcept { return worker_; }
+
+ private:
+  Carrier* carrier_;
+  int worker_;
+};
+
+/// Sets what idle workers and waiting fibers call for a worker, to move what has come in for its fibers.
+/// Returns whether anything moved. Called by several threads at once; never blocks or waits.
+CLUMP_HOST_API void on_progress(bool (*poll)(int worker));
+
+/// After something was left for `worker` where only its progress function sees it.
+CLUMP_HOST_API void wake_worker(int worker) noexcept;
+
+// What fibers do. Kernel threads may call them too, and get what the C library does.
+
+/// Lets other fibers of this worker run first. Cheap if there are none.
+CLUMP_HOST_API void yield();
+CLUMP_HOST_API void sleep_until(std::chrono::steady_clock::time_point when);
+/// The calling rank is over; its thread of control is not run again. Counts it out (thread_ends()).
+[[noreturn]] CLUMP_HOST_API void end_fiber();
+
+/// In a child that fork() has made: it has one thread, which is no fiber any more.
+CLUMP_HOST_API void forget_fibers() noexcept;
+
+}  // namespace clump::fiber
