@@ -67,7 +67,16 @@ class Job(tool.Case):
             self.assertRegex(line, r"^\[(\d)\] <\1")
 
     def test_explain(self):
-        self.assert_says(tool.run("--explain", "-n", "2", tool.program("show")), 0, "2 ranks as threads of one process")
+        def explain(*options, env=None):
+            return tool.run("--explain", *options, "-n", "2", tool.program("show"), env=env)
+        first = min(os.sched_getaffinity(0))
+        self.assert_says(explain("--scheduler", "threads"), 0, "2 ranks as threads of one process")
+        self.assert_says(explain("--scheduler", "threads", "--cores", first), 0, "waiting ranks sleep")
+        self.assert_says(explain("--scheduler", "fibers", "--cores", first), 0, "2 ranks as fibers", "1 worker runs them")
+        self.assert_says(explain("--scheduler", "fibers", "--cores", f"{first},{first},{first}"), 0, "2 workers run them")
+        self.assert_says(explain("--scheduler", "threads", env={"CLUMP_SCHEDULER": "fibers"}), 0, "as threads")
+        sanitized = os.environ.get("CLUMP_SANITIZE")
+        self.assert_says(explain(env={"CLUMP_SCHEDULER": "fibers"}), 0, "as threads" if sanitized else "as fibers")
 
     def test_start_is_fast(self):
         fastest = min(tool.run("-n", "64", tool.program("show")).seconds for _ in range(5))

@@ -1,5 +1,6 @@
 """The command line of mpiexec, with programs that do not use MPI."""
 
+import os
 import tempfile
 import unittest
 
@@ -81,6 +82,21 @@ class Options(tool.Case):
         result = tool.run("--timeout", "1", "-n", "2", "sleep", "50")
         self.assert_says(result, 124, "not ended within 1 s")
         self.assertLess(result.seconds, 5)
+
+    def test_cores(self):
+        mine = ["sh", "-c", "taskset -cp $$ | sed 's/.*: //'"]
+        last = max(os.sched_getaffinity(0))
+        self.assertEqual(tool.run("--cores", last, *mine).out, f"{last}\n")
+        self.assertEqual(tool.run("-n", "2", "-cpu-set", f"{last},{last}", *mine).out, f"{last}\n" * 2)
+        self.assert_says(tool.run("--cores", "60000", "true"), 2, "--cores 60000: core 60000 is not usable here; these are:")
+        for bad in ("", "x", "1-", "2-1", "0,,1", "-1", "0;1", "99999999999"):
+            self.assert_says(tool.run("--cores", bad, "true"), 2, f"--cores '{bad}': not a list of cores")
+        self.assert_says(tool.run("--workers", "0", "true"), 2, "--workers 0: must be at least 1")
+
+    def test_scheduler(self):
+        self.assert_says(tool.run("--scheduler", "green", "true"), 2, "--scheduler 'green': there is 'fibers' and 'threads'")
+        self.assert_says(tool.run("true", env={"CLUMP_SCHEDULER": "x"}), 2, "CLUMP_SCHEDULER 'x': there is 'fibers' and 'threads'")
+        self.assertEqual(tool.run("--scheduler", "fibers", "true").code, 0)
 
     def test_explain(self):
         self.assert_says(tool.run("--explain", "-n", "2", "true"), 0, "2 separate processes", "not linked to an MPI library")

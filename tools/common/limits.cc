@@ -3,46 +3,16 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <limits>
 #include <optional>
+
+#include "common/control_groups.h"
 
 namespace clump::tools {
 
 namespace {
 
-std::optional<long> read_number(const std::string& path) {
-  std::ifstream file(path);
-  long value = 0;
-  if (file >> value) return value;
-  return std::nullopt;  // missing, or "max"
-}
-
-/// The directories of this process's control groups that may limit the number of tasks, from its own up to
-/// the root.
-std::vector<std::string> pids_groups() {
-  std::vector<std::string> groups;
-  std::ifstream file("/proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t first = line.find(':');
-    const std::size_t second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    std::string root;
-    if (controllers.empty()) root = "/sys/fs/cgroup";
-    if (controllers == "pids") root = "/sys/fs/cgroup/pids";
-    if (root.empty()) continue;
-    for (std::string path = line.substr(second + 1); !path.empty() && path != "/";
-         path = path.substr(0, path.rfind('/'))) {
-      groups.push_back(root + path);
-    }
-    groups.push_back(root);
-  }
-  return groups;
-}
-
 void check_pids_groups(const Needs& needs, std::vector<Limit>& all) {
-  for (const std::string& group : pids_groups()) {
+  for (const std::string& group : control_groups("pids")) {
     const std::optional<long> most = read_number(group + "/pids.max");
     if (!most) continue;
     const long left = *most - read_number(group + "/pids.current").value_or(0);

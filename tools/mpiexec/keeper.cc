@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -34,11 +35,24 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return all;
 }
 
+bool keep_to(const std::vector<std::int32_t>& cores) {
+  if (cores.empty()) return true;
+  const auto most = static_cast<std::size_t>(*std::max_element(cores.begin(), cores.end())) + 1;
+  cpu_set_t* set = CPU_ALLOC(most);
+  const std::size_t size = CPU_ALLOC_SIZE(most);
+  CPU_ZERO_S(size, set);
+  for (const std::int32_t core : cores) CPU_SET_S(static_cast<std::size_t>(core), size, set);
+  const bool done = ::sched_setaffinity(0, size, set) == 0;
+  CPU_FREE(set);
+  return done;
+}
+
 /// In the new process. Returns only if it cannot become `process`.
 void become(const Process& process, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);  // the keeper died before the line above
   if (!process.working_directory.empty() && ::chdir(process.working_directory.c_str()) != 0) return;
+  if (!keep_to(process.cores)) return;
   const int wanted[] = {process.in, process.out, process.err};
   for (int target = 0; target < 3; ++target) {
     if (wanted[target] >= 0 && ::dup2(wanted[target], target) < 0) return;

@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,8 @@ struct Process {
   int in = -1;
   int out = -1;
   int err = -1;
-  std::vector<int> kept;  ///< close-on-exec descriptors that shall stay open in it
+  std::vector<std::int32_t> cores;  ///< it may run on these only; empty: where mpiexec may
+  std::vector<int> kept;            ///< close-on-exec descriptors that shall stay open in it
 };
 
 /// What the keeper tells.

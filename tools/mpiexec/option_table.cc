@@ -23,6 +23,9 @@ const Option kOptions[] = {
     {{"genvlist"}, Action::kGlobalEnvList, 1, "NAME,...", "pass on only these environment variables"},
     {{"genvnone"}, Action::kGlobalEnvNone, 0, "", "pass on no environment variables"},
     {{"genvall"}, Action::kGlobalEnvAll, 0, "", "pass on all environment variables (default)"},
+    {{"scheduler"}, Action::kScheduler, 1, "fibers|threads", "what runs the ranks (default threads)"},
+    {{"cores", "cpu-set", "cpu-list"}, Action::kCores, 1, "LIST", "use these cores, in this order: 0,4-7"},
+    {{"workers"}, Action::kWorkers, 1, "N", "at most so many workers (default: one for each core)"},
     {{"tag-output", "prepend-rank", "l"}, Action::kTagOutput, 0, "", "put \"[rank] \" in front of each line"},
     {{"timeout"}, Action::kTimeout, 1, "SECONDS", "end the job after so many seconds, with exit code 124"},
     {{"explain", "verbose", "v"}, Action::kExplain, 0, "", "say in one line how the ranks run, and why"},
@@ -43,7 +46,7 @@ const Option kOptions[] = {
 
     {{"host", "hosts", "H", "hostfile", "machinefile", "default-hostfile", "f", "machine"},
      Action::kIgnored, 1, "", kOneNode},
-    {{"ppn", "perhost", "npernode", "N", "map-by", "rank-by", "bind-to", "cpu-set", "cpu-list", "binding",
+    {{"ppn", "perhost", "npernode", "N", "map-by", "rank-by", "bind-to", "binding",
       "npersocket", "cpus-per-proc", "cpus-per-rank", "rankfile", "membind", "ranks-per-proc"},
      Action::kIgnored, 1, "", kPlacement},
     {{"bycore", "bynode", "byslot", "bysocket", "bind-to-core", "bind-to-socket", "bind-to-none", "nolocal",

@@ -196,6 +196,13 @@ class Parser {
         return number(word, values[0], part().ranks);
       case kTimeout:
         return number(word, values[0], command_.timeout_seconds);
+      case kScheduler:
+        return parse_scheduler(word, values[0], command_.scheduler.emplace());
+      case kWorkers:
+        return number(word, values[0], command_.workers);
+      case kCores:
+        command_.cores = values[0];
+        break;
       case kDirectory:
         part().working_directory = values[0];
         break;
@@ -262,6 +269,17 @@ class Parser {
 
 base::Status parse(const std::vector<std::string>& words, Command& command) {
   return Parser(words, command).run();
+}
+
+base::Status parse_scheduler(std::string_view option, std::string_view text, pmi::Scheduler& scheduler) {
+  if (text == "fibers") {
+    scheduler = pmi::Scheduler::kFibers;
+  } else if (text == "threads") {
+    scheduler = pmi::Scheduler::kThreads;
+  } else {
+    return base::fail(MPI_ERR_ARG, "{} '{}': there is 'fibers' and 'threads'", option, text);
+  }
+  return {};
 }
 
 std::string help_text() {

@@ -7,6 +7,7 @@
 // at its program.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "pmi/job.h"
 
 namespace clump::mpiexec {
 
@@ -43,7 +45,10 @@ struct Command {
   bool explain = false;
   bool tag_output = false;
   bool quiet = false;
-  int timeout_seconds = 0;  ///< 0: none
+  int timeout_seconds = 0;                  ///< 0: none
+  std::optional<pmi::Scheduler> scheduler;  ///< none: the default of this kind of program
+  std::optional<std::string> cores;         ///< as typed; none: all that are usable
+  int workers = 0;                          ///< at most so many; 0: one for each core
   /// Options that are understood but have no effect here, each once, with what to know about it.
   std::vector<std::pair<std::string, std::string>> ignored;
 };
@@ -66,6 +71,9 @@ enum class Action {
   kExplain,
   kQuiet,
   kTimeout,
+  kScheduler,
+  kCores,
+  kWorkers,
   kHelp,
   kVersion,
   kAlready,  ///< asks for what happens anyway: accepted without a word
@@ -85,6 +93,9 @@ std::span<const Option> option_table();
 
 /// `words` is argv without argv[0]. Fails with MPI_ERR_ARG and a message that names the word.
 base::Status parse(const std::vector<std::string>& words, Command& command);
+
+/// "fibers" or "threads", as a value of `option`; fails with MPI_ERR_ARG and a message that names both.
+base::Status parse_scheduler(std::string_view option, std::string_view text, pmi::Scheduler& scheduler);
 
 /// The text of --help.
 std::string help_text();

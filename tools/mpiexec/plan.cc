@@ -1,10 +1,12 @@
 #include "plan.h"
 
-#include <sched.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <set>
 
+#include "common/cores.h"
 #include "common/housing.h"
 #include "common/places.h"
 #include "image/inspect.h"
@@ -14,6 +16,9 @@ extern char** environ;
 namespace clump::mpiexec {
 
 namespace {
+
+constexpr pmi::Scheduler kDefaultScheduler = pmi::Scheduler::kThreads;
+constexpr int kMostWorkers = 4096;  // as many as there can be cores
 
 bool inherited(const Environment& rules, const std::string& name) {
   if (name.starts_with("CLUMP_") && (name == "CLUMP_NO_MPI" || name.ends_with("_FD")))
@@ -52,19 +57,47 @@ std::string explain(const Plan& plan, const Command& command) {
   const int ranks = plan.job.ranks();
   const std::string& typed = command.parts.front().words.front();
   if (plan.housing == tools::Housing::kThreads) {
-    return fmt::format("{} {} of one process, each with a private image of {}; waiting ranks {}", ranks,
-                       ranks == 1 ? "rank as a thread" : "ranks as threads", typed,
+    const std::string images = fmt::format("of one process, each with a private image of {}", typed);
+    if (plan.job.scheduler == pmi::Scheduler::kFibers) {
+      const std::size_t workers = plan.job.cores.size();
+      return fmt::format("{} {}; {} {}", ranks,
+                         (ranks == 1 ? "rank as a fiber " : "ranks as fibers ") + images, workers,
+                         workers == 1 ? "worker runs them" : "workers run them");
+    }
+    return fmt::format("{} {}; waiting ranks {}", ranks,
+                       (ranks == 1 ? "rank as a thread " : "ranks as threads ") + images,
                        plan.job.spin ? "spin briefly (a core for each)" : "sleep (more ranks than cores)");
   }
   return fmt::format("{} separate {}: '{}' is not linked to an MPI library", ranks,
                      ranks == 1 ? "process" : "processes", typed);
 }
 
-bool core_for_each(int ranks) {
-  cpu_set_t mine;
-  CPU_ZERO(&mine);
-  // Fails on machines with more cores than a cpu_set_t has bits: then there is no shortage.
-  return ::sched_getaffinity(0, sizeof mine, &mine) != 0 || CPU_COUNT(&mine) >= ranks;
+/// The option decides, then what the program can do, then CLUMP_SCHEDULER (the tests set it).
+base::Status choose_scheduler(const Command& command, Plan& plan) {
+  pmi::Scheduler& scheduler = plan.job.scheduler;
+  scheduler = kDefaultScheduler;
+  if (const char* value = std::getenv("CLUMP_SCHEDULER"); value != nullptr && *value != '\0')
+    CLUMP_TRY(parse_scheduler("environment variable CLUMP_SCHEDULER", value, scheduler));
+  // A sanitizer's books are per kernel thread.
+  if (!plan.preload.empty()) scheduler = pmi::Scheduler::kThreads;
+  scheduler = command.scheduler.value_or(scheduler);
+  return {};
+}
+
+/// Chooses the workers' cores; keeps all of the job to those that the user names.
+base::Status place(const Command& command, Plan& plan) {
+  std::vector<std::int32_t> cores;
+  CLUMP_TRY(tools::choose_cores(command.cores, cores));
+  if (command.cores) plan.only_cores = cores;
+  const auto ranks = static_cast<std::size_t>(plan.job.ranks());
+  const auto workers = static_cast<std::size_t>(command.workers > 0 ? command.workers : kMostWorkers);
+  const std::size_t different = std::set<std::int32_t>(cores.begin(), cores.end()).size();
+  plan.job.spin = different == 0 || different >= ranks;
+  if (plan.job.scheduler == pmi::Scheduler::kThreads) return {};
+  if (cores.empty()) cores.push_back(-1);  // the kernel does not tell: it may choose
+  cores.resize(std::min({cores.size(), ranks, workers}));
+  plan.job.cores = std::move(cores);
+  return {};
 }
 
 }  // namespace
@@ -107,8 +140,9 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
     plan.job.apps.push_back(std::move(app));
   }
   plan.job.tag_output = command.tag_output;
-  plan.job.spin = core_for_each(plan.job.ranks());
-  plan.job.scheduler = pmi::Scheduler::kThreads;
+  exit_code = kExitUsage;
+  CLUMP_TRY(choose_scheduler(command, plan));
+  CLUMP_TRY(place(command, plan));
   plan.explanation = explain(plan, command);
   return {};
 }

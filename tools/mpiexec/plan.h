@@ -1,6 +1,7 @@
 // From what the user typed to what will be started: finds the programs and decides how their ranks run.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,9 @@ inline constexpr int kExitNotFound = 127;
 struct Plan {
   pmi::Job job;
   tools::Housing housing = tools::Housing::kThreads;
-  std::string explanation;           ///< the line of --explain
-  std::vector<std::string> preload;  ///< sanitizer runtimes that must come before ours
+  std::string explanation;               ///< the line of --explain
+  std::vector<std::string> preload;      ///< sanitizer runtimes that must come before ours
+  std::vector<std::int32_t> only_cores;  ///< the job's threads are kept to these; empty: to mpiexec's own
   int private_objects =
       0;  ///< the program and its private libraries, of the part that has most (an upper estimate)
 };

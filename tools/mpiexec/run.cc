@@ -92,6 +92,7 @@ class Run {
     control_ = control[0];
     const pmi::App& first = plan_.job.apps.front();
     Process host{first.program, first.arguments, first.environment, first.working_directory};
+    host.cores = plan_.only_cores;
     host.kept = {job, control[1]};
     std::string preload;
     for (const std::string& runtime : plan_.preload) preload += runtime + ":";
@@ -120,6 +121,7 @@ class Run {
     for (int rank = 0; rank < ranks; ++rank) {
       const pmi::App& app = plan_.job.apps[static_cast<std::size_t>(plan_.job.app_of(rank))];
       Process process{app.program, app.arguments, app.environment, app.working_directory};
+      process.cores = plan_.only_cores;
       if (ranks > 1) set(process.environment, "CLUMP_NO_MPI", no_mpi(app));
       if (rank > 0) process.in = nothing;
       for (int target : {STDOUT_FILENO, STDERR_FILENO}) {
