@@ -1,4 +1,3 @@
-// The `threads` scheduler: every thread of control is a kernel thread, and sleeping is the kernel's futex.
 #include "fiber/completion.h"
 
 #include <linux/futex.h>
@@ -8,6 +7,8 @@
 
 #include <mutex>
 #include <utility>
+
+#include "fiber/worker.h"
 
 namespace clump::fiber {
 
@@ -20,26 +21,6 @@ constexpr int kEmptyPollsBeforeYield = 4;
 
 std::atomic<bool> spinning{false};
 
-// Threads of ranks: all, and those that do not sleep in Waiter::park().
-constinit std::atomic<int> alive{0};
-constinit std::atomic<int> awake{0};
-constinit std::atomic<void (*)()> report_deadlock{nullptr};
-
-void one_less_awake() {
-  // acq_rel: whoever takes the last one away sees all that the others did before they went to sleep.
-  if (awake.fetch_sub(1, std::memory_order_acq_rel) != 1 || alive.load(std::memory_order_acquire) == 0)
-    return;
-  if (void (*const report)() = report_deadlock.load(std::memory_order_acquire)) report();
-}
-
-void pause_cpu() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
 int spin_polls() { return spinning.load(std::memory_order_relaxed) ? kSpinPolls : 0; }
 
 }  // namespace
@@ -51,8 +32,9 @@ struct WaiterPool {
 
   Waiter* take() {
     const std::lock_guard lock(mutex);
-    if (idle == nullptr) return new Waiter;
-    return std::exchange(idle, idle->next_idle_);
+    Waiter* const waiter = idle != nullptr ? std::exchange(idle, idle->next_idle_) : new Waiter;
+    waiter->fiber_ = this_fiber();
+    return waiter;
   }
 
   void give_back(Waiter* waiter) {
@@ -77,9 +59,13 @@ Waiter& Waiter::mine() {
 void Waiter::park() {
   std::uint32_t expected = kIdle;
   if (state_.compare_exchange_strong(expected, kAsleep, std::memory_order_acq_rel)) {
-    one_less_awake();
-    while (state_.load(std::memory_order_relaxed) == kAsleep)
-      syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, kAsleep, nullptr, nullptr, 0);
+    if (fiber_ != nullptr) {
+      switch_out(*fiber_);
+    } else {
+      census::falls_asleep();
+      while (state_.load(std::memory_order_relaxed) == kAsleep)
+        syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, kAsleep, nullptr, nullptr, 0);
+    }
   }
   // acquire: pairs with the release in unpark(), so that the caller sees what it was woken for. An exchange,
   // because a store would not see an unpark() that comes in between.
@@ -92,17 +78,35 @@ void Waiter::unpark() {
     const bool asleep = state == kAsleep;
     // Counted awake before it can wake: it might be asleep again before we come to it, and look like the
     // last.
-    if (asleep) awake.fetch_add(1, std::memory_order_acq_rel);
+    const bool count = asleep && fiber_ == nullptr;
+    if (count) census::one_awake();
     // release: pairs with the acquire in park().
     if (state_.compare_exchange_strong(state, kPermitted, std::memory_order_acq_rel)) {
-      if (asleep) syscall(SYS_futex, &state_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+      if (!asleep) return;
+      if (fiber_ != nullptr) return make_runnable(*fiber_);
+      syscall(SYS_futex, &state_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
       return;
     }
-    if (asleep) awake.fetch_sub(1, std::memory_order_acq_rel);
+    if (count) census::not_needed();
   }
 }
 
+void Completion::wake(std::uintptr_t who) {
+  if ((who & kFiber) != 0) return make_runnable(*reinterpret_cast<Fiber*>(who & ~kFiber));
+  reinterpret_cast<Waiter*>(who)->unpark();
+}
+
 void Completion::sleep_until_signal() {
+  if (Fiber* const self = this_fiber()) {
+    if (poll_in_place(*self, [this] { return done(); })) return;
+    std::uintptr_t expected = kPending;
+    // release: whoever signals resumes the fiber through this pointer; acquire on failure: the work's
+    // results.
+    if (state_.compare_exchange_strong(expected, reinterpret_cast<std::uintptr_t>(self) | kFiber,
+                                       std::memory_order_acq_rel, std::memory_order_acquire))
+      switch_out(*self);
+    return;
+  }
   for (int poll = spin_polls(); poll > 0; --poll) {
     if (done()) return;
     pause_cpu();
@@ -122,9 +126,13 @@ void wait_any(std::span<Completion* const> completions) {
       if (c != nullptr && c->done()) return true;
     return false;
   };
-  for (int poll = spin_polls(); poll > 0; poll -= static_cast<int>(completions.size()) + 1) {
-    if (any_done()) return;
-    pause_cpu();
+  if (const Fiber* const self = this_fiber()) {
+    if (poll_in_place(*self, any_done)) return;
+  } else {
+    for (int poll = spin_polls(); poll > 0; poll -= static_cast<int>(completions.size()) + 1) {
+      if (any_done()) return;
+      pause_cpu();
+    }
   }
   // Leave our name at each of them; whichever is signalled first wakes us. Take the name off again
   // afterwards: an operation that stays pending will be waited for again, perhaps by another thread.
@@ -147,6 +155,12 @@ void wait_any(std::span<Completion* const> completions) {
 }
 
 void yield_after_empty_poll() {
+  if (Fiber* const self = this_fiber()) {
+    if (++self->empty_polls < kEmptyPollsBeforeYield) return;
+    self->empty_polls = 0;
+    yield();
+    return;
+  }
   thread_local int empty_polls = 0;
   if (++empty_polls < kEmptyPollsBeforeYield && spinning.load(std::memory_order_relaxed)) return;
   empty_polls = 0;
@@ -154,17 +168,5 @@ void yield_after_empty_poll() {
 }
 
 void set_spinning(bool spin) { spinning.store(spin, std::memory_order_relaxed); }
-
-void thread_begins() noexcept {
-  alive.fetch_add(1, std::memory_order_acq_rel);
-  awake.fetch_add(1, std::memory_order_acq_rel);
-}
-
-void thread_ends() noexcept {
-  alive.fetch_sub(1, std::memory_order_acq_rel);
-  one_less_awake();
-}
-
-void on_deadlock(void (*report)()) { report_deadlock.store(report, std::memory_order_release); }
 
 }  // namespace clump::fiber

@@ -1,8 +1,9 @@
 // How a thread of control waits for something that another one does.
 //
-// A Completion is one word: pending, done, or the Waiter that wants to know. Whoever finishes the work calls
-// signal() once; at most one thread of control waits on a Completion at a time. Both schedulers (kernel
-// threads, fibers) sit behind Waiter.
+// A Completion is one word: pending, done, or who wants to know. Whoever finishes the work calls signal()
+// once; at most one thread of control waits on a Completion at a time. Kernel threads and fibers (fiber.h)
+// wait in the same way: first they poll, as long as a message between two cores takes, and then the one
+// sleeps in the kernel, the other lets its worker run other fibers.
 #pragma once
 
 #include <atomic>
@@ -10,8 +11,11 @@
 #include <span>
 
 #include "base/types.h"
+#include "fiber/census.h"
 
 namespace clump::fiber {
+
+struct Fiber;
 
 /// Where one thread of control sleeps. Waiters are pooled and their memory is never given back, so that a
 /// late unpark() of a thread that has gone on, or has ended, touches valid memory and costs at most one
@@ -30,19 +34,10 @@ class Waiter {
  private:
   enum State : std::uint32_t { kIdle, kPermitted, kAsleep };
   std::atomic<std::uint32_t> state_{kIdle};
+  Fiber* fiber_ = nullptr;  // whose it is; null: a kernel thread's
   Waiter* next_idle_ = nullptr;
   friend struct WaiterPool;
 };
-
-// Deadlock. Only threads of ranks wake threads of ranks, so when the last one that is awake goes to sleep,
-// none will ever wake. A thread that is outside MPI counts as awake, whatever it does there: there is no
-// false alarm.
-
-/// The runtime counts a rank or a thread of one in before it begins, and out at its end.
-CLUMP_HOST_API void thread_begins() noexcept;
-CLUMP_HOST_API void thread_ends() noexcept;
-/// What the last thread to fall asleep calls; must not return. Without it nobody cares.
-CLUMP_HOST_API void on_deadlock(void (*report)());
 
 class Completion {
  public:
@@ -57,7 +52,7 @@ class Completion {
     const std::uintptr_t before = state_.exchange(kDone, std::memory_order_acq_rel);
     if (before == kPending) return false;
     if (before == kAbandoned) return true;
-    reinterpret_cast<Waiter*>(before)->unpark();
+    wake(before);
     return false;
   }
   /// Says that nobody will wait. Returns false if the work is done already: then it is the caller's to clean
@@ -78,9 +73,13 @@ class Completion {
  private:
   friend CLUMP_HOST_API void wait_any(std::span<Completion* const> completions);
   CLUMP_HOST_API void sleep_until_signal();
+  CLUMP_HOST_API static void wake(std::uintptr_t who);
   static constexpr std::uintptr_t kPending = 0;
   static constexpr std::uintptr_t kDone = 1;
   static constexpr std::uintptr_t kAbandoned = 2;
+  /// Added to a Fiber*: it waits for this Completion alone, so that one wake-up belongs to one wait and there
+  /// is nothing to agree on. Otherwise it is a Waiter*.
+  static constexpr std::uintptr_t kFiber = 4;
   std::atomic<std::uintptr_t> state_{kPending};
 };
 
@@ -91,8 +90,8 @@ CLUMP_HOST_API void wait_any(std::span<Completion* const> completions);
 /// lets others run.
 CLUMP_HOST_API void yield_after_empty_poll();
 
-/// Whether each rank of this host process has a core of its own, so that spinning a little before sleeping
-/// pays. Set once at start.
+/// Whether each rank of this host process has a core of its own, so that it pays for kernel threads to spin a
+/// little before they sleep. Set once at start.
 CLUMP_HOST_API void set_spinning(bool spin);
 
 }  // namespace clump::fiber

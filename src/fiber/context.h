@@ -23,10 +23,10 @@ extern "C" {
 /// word, FPCR), and the thread pointer.
 Context* clump_switch_context(Context* from, Context* to);
 
-/// Suspends the calling thread of control into `self`, sets `gone` to 1 once nothing of its stack is in use
+/// Suspends the calling thread of control into `self`, sets `in_use` to 0 once nothing of its stack is in use
 /// any more, and puts its kernel thread to sleep until the process ends. Returns, with the same result as
 /// above, when somebody resumes `self`. All signals must be blocked.
-Context* clump_leave_kernel_thread(Context* self, std::atomic<int>* gone);
+Context* clump_leave_kernel_thread(Context* self, std::atomic<int>* in_use);
 
 /// Whether user code may write the thread pointer; otherwise each switch costs a system call. x86-64 only.
 extern char clump_has_fsgsbase;

@@ -110,8 +110,7 @@ clump_leave_kernel_thread:
         adrp    x9, unused_stack_top
         add     x9, x9, :lo12:unused_stack_top
         mov     sp, x9
-        mov     w10, #1
-        stlr    w10, [x1]               // release: pairs with the acquire of whoever waits for `gone`
+        stlr    wzr, [x1]               // release: pairs with the acquire of whoever waits for `in_use`
 .Lsleep:
         adrp    x0, always_zero
         add     x0, x0, :lo12:always_zero

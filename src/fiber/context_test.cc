@@ -44,7 +44,7 @@ class Parked {
  public:
   explicit Parked(std::function<void(Parked&, Context*)> body) : body_(std::move(body)) {
     pthread_create(&thread_, nullptr, &run, this);
-    while (gone_.load(std::memory_order_acquire) == 0)
+    while (in_use_.load(std::memory_order_acquire) != 0)
       sched_yield();  // acquire: see clump_leave_kernel_thread
   }
 
@@ -59,7 +59,7 @@ class Parked {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, nullptr);
     self.context.thread_pointer = __builtin_thread_pointer();
-    Context* resumer = clump_leave_kernel_thread(&self.context, &self.gone_);
+    Context* resumer = clump_leave_kernel_thread(&self.context, &self.in_use_);
     self.body_(self, resumer);
     self.over = true;
     clump_switch_context(&self.context, resumer);
@@ -67,7 +67,7 @@ class Parked {
   }
 
   std::function<void(Parked&, Context*)> body_;
-  std::atomic<int> gone_{0};
+  std::atomic<int> in_use_{1};
   pthread_t thread_{};
 };
 

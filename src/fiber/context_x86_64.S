@@ -102,7 +102,7 @@ clump_leave_kernel_thread:
         movq    %rsp, (%rdi)
         // From here on this kernel thread uses no stack: signals are blocked, and a system call needs none.
         leaq    unused_stack_top(%rip), %rsp
-        movl    $1, (%rsi)
+        movl    $0, (%rsi)
 .Lsleep:
         leaq    always_zero(%rip), %rdi
         xorl    %esi, %esi              // FUTEX_WAIT

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/types.h"
@@ -28,8 +29,9 @@ struct alignas(64) Fiber {
   Context context;                                ///< first, so that a Context* of a fiber is its Fiber*
   Carrier* carrier = nullptr;                     ///< who runs it, while it runs
   int home = 0;                                   ///< worker
-  std::atomic<int> away{0};                       ///< its own kernel thread has left it: it can be run
-  std::atomic<bool> running{false};               ///< its stack is in use
+  std::atomic<int> in_use{1};                     ///< 0: nobody runs on its stack
+  std::atomic<bool> over{false};                  ///< it will not run again
+  int empty_polls = 0;                            ///< in a row, of polling calls
   KernelState* kernel_state = nullptr;            ///< null: as the process began; see kernel_state.h
   Fiber* next = nullptr;                          ///< in an inbox or a list of sleepers
   std::chrono::steady_clock::time_point wake_at;  ///< while it sleeps
@@ -44,14 +46,15 @@ inline Fiber* this_fiber() noexcept { return detail::this_fiber; }
 
 // Set-up, by the runtime, in this order.
 
-/// Makes one worker for each of `cores` (numbers of the operating system; -1 leaves it to the kernel). Before
-/// any fiber.
-CLUMP_HOST_API void make_workers(const std::vector<int>& cores);
-/// Makes the calling thread a fiber with this home: its kernel thread goes to sleep for good, and a worker
-/// goes on in its place. All signals must be blocked; the worker has them unblocked.
+/// Makes one worker for each of `cores` (numbers of the operating system; -1 leaves it to the kernel), with
+/// room for so many fibers. Before any fiber. Every kernel thread that will run fibers calls `prepare` first.
+CLUMP_HOST_API void make_workers(const std::vector<std::int32_t>& cores, int fibers, void (*prepare)());
+/// Makes the calling thread, which thread_begins() has counted, a fiber with this home: its kernel thread
+/// goes to sleep for good, and a worker goes on in its place. All signals must be blocked; a worker's are
+/// not.
 CLUMP_HOST_API void become_fiber(int home);
-/// Lets the workers begin. Fibers may be made before and after.
-CLUMP_HOST_API void start_workers();
+/// Lets the workers begin; false if the system gives no threads. Fibers may be made before and after.
+[[nodiscard]] CLUMP_HOST_API bool start_workers();
 
 // What runs where.
 
@@ -84,11 +87,11 @@ CLUMP_HOST_API void wake_worker(int worker) noexcept;
 
 // What fibers do. Kernel threads may call them too, and get what the C library does.
 
-/// Lets other fibers of this worker run first. Cheap if there are none.
-CLUMP_HOST_API void yield();
+/// Lets other fibers of this worker run first; false if there are none.
+CLUMP_HOST_API bool yield();
 CLUMP_HOST_API void sleep_until(std::chrono::steady_clock::time_point when);
-/// The calling rank is over; its thread of control is not run again. Counts it out (thread_ends()).
-[[noreturn]] CLUMP_HOST_API void end_fiber();
+/// The calling rank is over: its thread of control is not run again, and is counted out (census.h).
+[[noreturn]] CLUMP_HOST_API void end_here();
 
 /// In a child that fork() has made: it has one thread, which is no fiber any more.
 CLUMP_HOST_API void forget_fibers() noexcept;

@@ -77,7 +77,7 @@ void report_deadlock() {
     });
   }
   pmi::Failure failure;
-  failure.rank = fiber::identity()->rank;
+  failure.rank = fiber::identity() != nullptr ? fiber::identity()->rank : -1;
   failure.reason = pmi::Reason::kDeadlock;
   failure.code = 1;
   failure.text = "nobody is left who could send, receive or call what the others wait for";

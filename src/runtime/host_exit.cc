@@ -10,7 +10,7 @@
 #include <mutex>
 
 #include "diag/capture.h"
-#include "fiber/completion.h"
+#include "fiber/fiber.h"
 #include "image/output.h"
 #include "runtime/host.h"
 #include "runtime/host_failure.h"
@@ -103,8 +103,7 @@ void limit_capture_time(const pmi::FailureView& failure) {
     ended_changed.notify_all();
     if (ended_ranks < host().job.ranks()) {
       lock.unlock();
-      fiber::thread_ends();
-      sleep_forever();
+      fiber::end_here();
     }
   }
   image::end_process(0);

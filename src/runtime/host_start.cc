@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -18,6 +19,7 @@
 #include "base/status.h"
 #include "diag/capture.h"
 #include "fiber/completion.h"
+#include "fiber/fiber.h"
 #include "image/output.h"
 #include "runtime/host.h"
 #include "runtime/host_state.h"
@@ -192,13 +194,35 @@ char** make_arguments(const pmi::App& app) {
       image::environment_of(rank.identity)));  // the image layer's exit: this rank's handlers and destructors
 }
 
+bool uses_fibers() { return host().job.scheduler == pmi::Scheduler::kFibers; }
+
+/// The calling kernel thread will run ranks: gives it what it cannot share with others.
+void prepare_kernel_thread(void* signal_stack) {
+  use_signal_stack(signal_stack, kSignalStackBytes);
+  ::unshare(CLONE_FS);  // a working directory and umask of its own, as a process has
+}
+
+/// The same for a carrier of fibers, which outlives them all.
+void prepare_carrier() {
+  void* const stack =
+      ::mmap(nullptr, kSignalStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (stack == MAP_FAILED) cannot_start(-1, "no memory for a signal stack (ulimit -v, vm.max_map_count)");
+  prepare_kernel_thread(stack);
+  ::prctl(PR_SET_NAME, "worker");
+}
+
+/// A rank's thread finds its way to where it runs: to a worker, or it stays where it is.
+void settle(HostedRank& rank) {
+  if (uses_fibers()) return fiber::become_fiber(host().job.worker_of(rank.identity.rank));
+  prepare_kernel_thread(reinterpret_cast<void*>(rank.stack.guard - kSignalStackBytes));
+  ::prctl(PR_SET_NAME, fmt::format("rank {}", rank.identity.rank).c_str());
+}
+
 /// A rank but the first: the body of its thread.
 void* run_rank(void* argument) {
   HostedRank& rank = *static_cast<HostedRank*>(argument);
   const pmi::App& app = host().job.apps[rank.app];
-  use_signal_stack(reinterpret_cast<void*>(rank.stack.guard - kSignalStackBytes), kSignalStackBytes);
-  ::prctl(PR_SET_NAME, fmt::format("rank {}", rank.identity.rank).c_str());
-  ::unshare(CLONE_FS);  // a working directory and umask of its own, as a process has
+  settle(rank);
   if (!app.working_directory.empty() && ::chdir(app.working_directory.c_str()) != 0) {
     cannot_start(rank.identity.rank,
                  fmt::format("cannot enter {}: {}", app.working_directory, std::strerror(errno)));
@@ -266,6 +290,23 @@ void start_thread(HostedRank& rank, std::size_t bytes) {
   }
 }
 
+void start_ranks(std::size_t stack_bytes) {
+  Host& here = host();
+  if (!uses_fibers()) {
+    for (int rank = 1; rank < here.job.ranks(); ++rank) start_thread(here.ranks[rank], stack_bytes);
+    return;
+  }
+  fiber::make_workers(here.job.cores, here.job.ranks(), prepare_carrier);
+  if (!fiber::start_workers())
+    cannot_start(-1, "cannot start a thread for each core (ulimit -u, pids.max of the control group)");
+  // The kernel threads of ranks only lend their stacks: signals go to the workers.
+  sigset_t all;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  for (int rank = 1; rank < here.job.ranks(); ++rank) start_thread(here.ranks[rank], stack_bytes);
+  settle(here.ranks[0]);
+}
+
 /// Takes the place of the program's main(): starts the other ranks and becomes the first.
 int hosted_main(int argc, char** argv, char**) {
   Host& here = host();
@@ -275,7 +316,7 @@ int hosted_main(int argc, char** argv, char**) {
   HostedRank& native = here.ranks[0];
   const auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   native.stack = {frame - bytes - kGuardBytes, frame - bytes, frame};
-  for (int rank = 1; rank < here.job.ranks(); ++rank) start_thread(here.ranks[rank], bytes);
+  start_ranks(bytes);
   run_main(native, original_main, argc, argv);
 }
 

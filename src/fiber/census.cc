@@ -1,0 +1,48 @@
+#include "fiber/census.h"
+
+#include <atomic>
+
+#include "fiber/worker.h"
+
+namespace clump::fiber {
+
+namespace {
+
+constinit std::atomic<int> alive{0};
+constinit std::atomic<int> awake{0};
+constinit std::atomic<void (*)()> report_deadlock{nullptr};
+
+}  // namespace
+
+void thread_begins() noexcept {
+  alive.fetch_add(1, std::memory_order_acq_rel);
+  awake.fetch_add(1, std::memory_order_acq_rel);
+}
+
+void thread_ends() noexcept {
+  alive.fetch_sub(1, std::memory_order_acq_rel);
+  census::falls_asleep();
+}
+
+void on_deadlock(void (*report)()) { report_deadlock.store(report, std::memory_order_release); }
+
+namespace census {
+
+void one_awake() noexcept { awake.fetch_add(1, std::memory_order_acq_rel); }
+void not_needed() noexcept { awake.fetch_sub(1, std::memory_order_acq_rel); }
+
+void falls_asleep() {
+  // acq_rel: whoever takes the last one away sees all that the others did before they went to sleep.
+  if (awake.fetch_sub(1, std::memory_order_acq_rel) != 1 || alive.load(std::memory_order_acquire) == 0)
+    return;
+  if (void (*const report)() = report_deadlock.load(std::memory_order_acquire)) {
+    if (!have_fiber_call(report)) report();
+  }
+}
+
+void becomes_fiber() { falls_asleep(); }
+void fiber_ends() noexcept { alive.fetch_sub(1, std::memory_order_acq_rel); }
+bool all_asleep() noexcept { return awake.load(std::memory_order_acquire) <= 0; }
+
+}  // namespace census
+}  // namespace clump::fiber

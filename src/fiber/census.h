@@ -1,0 +1,33 @@
+// Who is awake? Only threads of ranks wake threads of ranks, so when the last one that is awake goes to
+// sleep, none will ever wake: a deadlock. Counted are kernel threads, which is what carriers are too, and
+// fibers that sleep until a point in time. One that is outside MPI counts as awake, whatever it does there:
+// there is no false alarm.
+#pragma once
+
+#include "base/types.h"
+
+namespace clump::fiber {
+
+/// The runtime counts a rank or a thread of one in before it begins, and out at its end.
+CLUMP_HOST_API void thread_begins() noexcept;
+CLUMP_HOST_API void thread_ends() noexcept;
+/// What is called at a deadlock; must not return. With fibers, by one of those that wait. Without it nobody
+/// cares.
+CLUMP_HOST_API void on_deadlock(void (*report)());
+
+namespace census {
+
+/// One more is awake, for certain: called before the one that sleeps can notice.
+void one_awake() noexcept;
+/// Takes back a one_awake() that was not needed. The caller is awake itself.
+void not_needed() noexcept;
+/// The caller goes to sleep.
+void falls_asleep();
+/// A rank's kernel thread sleeps for good, as a worker runs it now.
+void becomes_fiber();
+void fiber_ends() noexcept;
+/// Whether nobody is awake.
+bool all_asleep() noexcept;
+
+}  // namespace census
+}  // namespace clump::fiber

@@ -1,0 +1,153 @@
+#include "fiber/fiber.h"
+
+#include <dlfcn.h>
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <mutex>
+
+#include "fiber/census.h"
+#include "fiber/monitor.h"
+#include "fiber/worker.h"
+
+namespace clump::fiber {
+
+namespace detail {
+constinit thread_local Fiber* this_fiber = nullptr;
+}
+
+namespace {
+
+constexpr std::size_t kCarrierStackBytes = 256 << 10;
+
+void (*prepare_kernel_thread)() = nullptr;
+std::mutex fibers_lock;
+std::vector<Fiber*>& fibers() {
+  static auto& all = *new std::vector<Fiber*>;
+  return all;
+}
+
+}  // namespace
+
+void make_workers(const std::vector<std::int32_t>& cores, int fibers, void (*prepare)()) {
+  prepare_contexts();
+  // Without it barrier_everywhere() is a fence of its caller's alone, which is why this must not fail
+  // silently where it matters: kernels since 4.14 have it.
+  ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+  prepare_kernel_thread = prepare;
+  for (const std::int32_t core : cores) {
+    auto& worker = *workers().emplace_back(std::make_unique<Worker>());
+    worker.index = static_cast<int>(workers().size()) - 1;
+    worker.core = core;
+    worker.queue.reserve(static_cast<std::size_t>(fibers));
+  }
+}
+
+bool start_workers() {
+  for (auto& worker : workers()) {
+    auto* const carrier = new Carrier(worker.get());
+    worker->carrier.store(carrier, std::memory_order_release);
+    census::one_awake();
+    if (!carrier->start()) return false;
+  }
+  return monitor::start();
+}
+
+void become_fiber(int home) {
+  auto* const self = new Fiber;  // stays: others may hold it until the process ends
+  self->home = home;
+  self->context.thread_pointer = __builtin_thread_pointer();
+  detail::this_fiber = self;
+  {
+    const std::lock_guard guard(fibers_lock);
+    fibers().push_back(self);
+  }
+  Worker& worker = *workers()[static_cast<std::size_t>(home)];
+  worker.inbox.push(*self);
+  worker.wake();
+  census::becomes_fiber();
+  arrive(*self, clump_leave_kernel_thread(&self->context, &self->in_use));
+}
+
+int worker_count() noexcept { return static_cast<int>(workers().size()); }
+
+void wake_worker(int worker) noexcept { workers()[static_cast<std::size_t>(worker)]->wake(); }
+
+bool yield() {
+  Fiber* const self = this_fiber();
+  if (self == nullptr) return ::syscall(SYS_sched_yield) != 0;
+  {
+    const Section section;
+    const Worker* const worker = section.worker();
+    if (worker != nullptr && !worker->has_runnable() && !progress(worker->index)) return false;
+  }
+  make_runnable(*self);
+  switch_out(*self);
+  return true;
+}
+
+void sleep_until(std::chrono::steady_clock::time_point when) {
+  Fiber* const self = this_fiber();
+  if (self != nullptr) {
+    self->wake_at = when;
+    monitor::add_sleeper(*self);
+    return switch_out(*self);
+  }
+  const auto since_start = when.time_since_epoch();
+  const timespec time{static_cast<time_t>(since_start / std::chrono::seconds(1)),
+                      static_cast<long>((since_start % std::chrono::seconds(1)).count())};
+  while (::syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr) != 0 &&
+         errno == EINTR) {
+  }
+}
+
+void end_here() {
+  Fiber* const self = this_fiber();
+  if (self == nullptr) {
+    thread_ends();
+    for (;;) ::pause();
+  }
+  self->over.store(true, std::memory_order_relaxed);
+  census::fiber_ends();
+  for (;;) switch_out(*self);
+}
+
+void forget_fibers() noexcept { detail::this_fiber = nullptr; }
+
+Fiber* first_fiber() {
+  const std::lock_guard guard(fibers_lock);
+  for (Fiber* const fiber : fibers())
+    if (!fiber->over.load(std::memory_order_relaxed)) return fiber;
+  return nullptr;
+}
+
+bool start_kernel_thread(void* (*body)(void*), void* argument) {
+  // The image layer's pthread_create would make it a thread of the calling rank.
+  using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  static const auto create = reinterpret_cast<Create>(::dlsym(RTLD_NEXT, "pthread_create"));
+  pthread_attr_t attributes;
+  ::pthread_attr_init(&attributes);
+  ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  ::pthread_attr_setstacksize(&attributes, kCarrierStackBytes);
+  pthread_t thread;
+  const int error = create(&thread, &attributes, body, argument);
+  ::pthread_attr_destroy(&attributes);
+  return error == 0;
+}
+
+void prepare_carrier() {
+  if (prepare_kernel_thread != nullptr) prepare_kernel_thread();
+}
+
+void bind_to_core(int core) {
+  if (core < 0) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(core, &set);
+  ::syscall(SYS_sched_setaffinity, 0, sizeof set, &set);  // without it the kernel decides: no harm
+}
+
+}  // namespace clump::fiber

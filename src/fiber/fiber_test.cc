@@ -1,0 +1,222 @@
+#include "fiber/fiber.h"
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cfenv>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "fiber/completion.h"
+
+namespace clump::fiber {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kWorkers = 2;
+
+/// The workers of this process begin with the first test and stay.
+void need_workers() {
+  static const bool started = [] {
+    make_workers(std::vector<std::int32_t>(kWorkers, -1), 4096, nullptr);
+    return start_workers();
+  }();
+  ASSERT_TRUE(started);
+}
+
+/// Runs `body(i)` in `count` fibers, in blocks over the workers, and waits for their ends.
+class Fibers {
+ public:
+  Fibers(int count, std::function<void(int)> body) : body_(std::move(body)), left_(count) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    for (int i = 0; i < count; ++i) {
+      thread_begins();
+      pthread_t thread;
+      EXPECT_EQ(pthread_create(&thread, nullptr, &Fibers::begin, new Start{this, i, i * kWorkers / count}),
+                0);
+      pthread_detach(thread);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+  ~Fibers() { all_ended_.wait(); }
+
+ private:
+  struct Start {
+    Fibers* fibers;
+    int index, home;
+  };
+  static void* begin(void* argument) {
+    const std::unique_ptr<Start> start(static_cast<Start*>(argument));
+    become_fiber(start->home);
+    Fibers& all = *start->fibers;
+    all.body_(start->index);
+    if (all.left_.fetch_sub(1) == 1) all.all_ended_.signal();
+    end_here();
+  }
+
+  const std::function<void(int)> body_;
+  std::atomic<int> left_;
+  Completion all_ended_;
+};
+
+TEST(Fiber, KeepsItsThreadLocalStorageAndRoundingMode) {
+  need_workers();
+  static thread_local int mine = -1;
+  static thread_local std::unique_ptr<int> object;
+  Fibers(32, [](int i) {
+    mine = i;
+    object = std::make_unique<int>(i);
+    errno = 1000 + i;
+    constexpr int kModes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+    std::fesetround(kModes[i % 4]);
+    const pthread_t self = pthread_self();
+    for (int round = 0; round < 200; ++round) {
+      if (round % 50 == 0)
+        sleep_until(std::chrono::steady_clock::now() + 1ms);
+      else
+        yield();
+      ASSERT_EQ(mine, i);
+      ASSERT_EQ(*object, i);
+      ASSERT_EQ(errno, 1000 + i);
+      ASSERT_EQ(std::fegetround(), kModes[i % 4]);
+      ASSERT_TRUE(pthread_equal(self, pthread_self()));
+    }
+  });
+}
+
+TEST(Fiber, HandsATurnToAndFro) {
+  need_workers();
+  constexpr int kTurns = 100'000;
+  for (const int apart : {0, 1}) {  // on one worker, on two
+    std::vector<Completion> turns(kTurns + 1);
+    turns[0].signal();
+    Fibers(4, [&](int i) {
+      const int player = apart != 0 ? (i == 0 ? 0 : i == 2 ? 1 : -1) : (i < 2 ? i : -1);
+      if (player < 0) return;
+      for (int turn = player; turn < kTurns; turn += 2) {
+        turns[turn].wait();
+        turns[turn + 1].signal();
+      }
+    });
+  }
+}
+
+TEST(Fiber, IsWokenByAKernelThread) {
+  need_workers();
+  constexpr int kMany = 64;
+  std::vector<Completion> there(kMany), back(kMany);
+  Fibers fibers(kMany, [&](int i) {
+    there[i].wait();
+    back[i].signal();
+  });
+  for (int i = kMany; i-- > 0;) {
+    there[i].signal();
+    back[i].wait();
+  }
+}
+
+TEST(Fiber, WaitsForAnyOfMany) {
+  need_workers();
+  constexpr int kRounds = 2000;
+  std::vector<Completion> first(kRounds), second(kRounds), seen(kRounds);
+  Fibers(2, [&](int i) {
+    for (int round = 0; round < kRounds; ++round) {
+      if (i == 1) {
+        (round % 3 == 0 ? second : first)[round].signal();
+        seen[round].wait();
+        (round % 3 == 0 ? first : second)[round].signal();
+      } else {
+        std::vector<Completion*> both{&first[round], &second[round]};
+        wait_any(both);
+        ASSERT_EQ(first[round].done(), round % 3 != 0);
+        seen[round].signal();
+        first[round].wait();
+        second[round].wait();
+      }
+    }
+  });
+}
+
+TEST(Fiber, SleepsAboutAsLongAsItSays) {
+  need_workers();
+  Fibers(16, [](int i) {
+    const auto start = std::chrono::steady_clock::now();
+    sleep_until(start + 5ms * i);
+    EXPECT_GE(std::chrono::steady_clock::now() - start, 5ms * i);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 5ms * i + 500ms);
+  });
+}
+
+// Every fiber but the last spins until the last one has run, and there are more of them than workers.
+TEST(Fiber, ThatSpinsDoesNotKeepOthersFromRunning) {
+  need_workers();
+  std::atomic<int> arrived{0};
+  constexpr int kSpinners = 6;
+  Fibers(kSpinners, [&](int) {
+    arrived.fetch_add(1);
+    while (arrived.load() < kSpinners) {
+    }
+  });
+}
+
+TEST(Fiber, BlockedInTheKernelDoesNotKeepOthersFromRunning) {
+  need_workers();
+  constexpr int kMany = 8;
+  std::vector<Completion> first_ran(kMany);
+  Fibers(kMany, [&](int i) {
+    if (i > 0) {
+      std::this_thread::sleep_for(30ms);  // the C library's: keeps the carrier
+      return first_ran[i].wait();
+    }
+    for (Completion& completion : first_ran) completion.signal();
+  });
+}
+
+TEST(Fiber, IsTakenByAnIdleWorker) {
+  need_workers();
+  std::atomic<bool> stop{false};
+  std::atomic<int> ran{0};
+  Fibers(4, [&](int i) {  // 0 and 1 at home on one worker, which 0 keeps busy
+    if (i == 0) {
+      while (!stop.load()) {
+      }
+    } else if (i == 1) {
+      stop.store(true);
+    }
+    ran.fetch_add(1);
+  });
+  EXPECT_EQ(ran.load(), 4);
+}
+
+TEST(Fiber, HoldsItsWorkerAtHome) {
+  need_workers();
+  {
+    const AtHome none;  // a kernel thread has no home
+    EXPECT_FALSE(none);
+  }
+  std::vector<std::atomic<int>> inside(kWorkers);
+  Fibers(32, [&](int) {
+    for (int round = 0; round < 1000; ++round) {
+      {
+        const AtHome here;
+        if (here) {
+          EXPECT_EQ(inside[here.worker()].fetch_add(1), 0);
+          inside[here.worker()].fetch_sub(1);
+        }
+      }
+      if (round % 7 == 0) yield();
+    }
+  });
+}
+
+}  // namespace
+}  // namespace clump::fiber

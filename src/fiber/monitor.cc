@@ -1,0 +1,155 @@
+#include "fiber/monitor.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <mutex>
+#include <queue>
+
+#include "fiber/census.h"
+
+namespace clump::fiber::monitor {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A carrier that was seen with the same fiber at this many looks in a row, while others waited, loses its
+// worker: after 10 to 15 ms.
+constexpr std::chrono::milliseconds kLook{5};
+constexpr int kLooks = 3;
+
+struct WakesLater {
+  bool operator()(const Fiber* a, const Fiber* b) const { return a->wake_at > b->wake_at; }
+};
+
+// The monitor's lock. Short sections only: a fiber that holds it keeps its carrier.
+std::mutex lock;
+std::priority_queue<Fiber*, std::vector<Fiber*>, WakesLater> sleepers;
+Carrier* spares = nullptr;
+
+// Futex: counted up whenever the monitor has something new to look at.
+constinit std::atomic<std::uint32_t> news{0};
+constinit std::atomic<bool> watching{false};  // it comes back by itself
+
+struct Watch {
+  std::uint64_t switches = 0;
+  int looks = 0;
+};
+
+void tell() noexcept {
+  news.fetch_add(1, std::memory_order_release);
+  ::syscall(SYS_futex, &news, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+/// Makes those runnable whose time has come. Returns when the next one's comes.
+Clock::time_point wake_sleepers() {
+  for (;;) {
+    Fiber* fiber;
+    {
+      const std::lock_guard guard(lock);
+      if (sleepers.empty()) return Clock::time_point::max();
+      if (sleepers.top()->wake_at > Clock::now()) return sleepers.top()->wake_at;
+      fiber = sleepers.top();
+      sleepers.pop();
+    }
+    make_runnable(*fiber);
+    census::falls_asleep();  // it counted as awake by itself; from now on its worker does
+  }
+}
+
+Carrier* take_spare() {
+  {
+    const std::lock_guard guard(lock);
+    if (Carrier* const spare = spares) {
+      spares = spare->next_spare;
+      return spare;
+    }
+  }
+  auto* const fresh = new Carrier(nullptr);
+  if (fresh->start()) return fresh;
+  delete fresh;
+  return nullptr;
+}
+
+/// The carrier of `worker` goes on without it.
+void replace_carrier(Worker& worker) {
+  Carrier* const spare = take_spare();
+  if (spare == nullptr) return;  // no more threads: what waits has to wait
+  Carrier& busy = *worker.carrier.load(std::memory_order_relaxed);
+  busy.worker.store(nullptr, std::memory_order_seq_cst);
+  // From here on a section that begins sees no worker; one that has begun is seen here.
+  barrier_everywhere();
+  while (busy.sections.load(std::memory_order_acquire) != 0) ::usleep(20);
+  spare->serve(worker);
+}
+
+void look_after(Worker& worker, Watch& watch) {
+  const std::uint64_t switches = worker.switches.load(std::memory_order_relaxed);
+  const Carrier& carrier = *worker.carrier.load(std::memory_order_relaxed);
+  const bool busy =
+      switches == watch.switches && carrier.current.load(std::memory_order_relaxed) != &carrier.idle;
+  watch.switches = switches;
+  if (!busy) {
+    watch.looks = 0;
+    return;
+  }
+  progress(worker.index);
+  if (!worker.has_runnable() || ++watch.looks < kLooks) return;
+  watch.looks = 0;
+  replace_carrier(worker);
+}
+
+void* run(void*) {
+  ::prctl(PR_SET_NAME, "monitor");
+  std::vector<Watch> watches(workers().size());
+  for (;;) {
+    const std::uint32_t seen = news.load(std::memory_order_acquire);
+    Clock::time_point next = wake_sleepers();
+    watching.store(true, std::memory_order_seq_cst);
+    const bool all_asleep = std::ranges::all_of(
+        workers(), [](const auto& w) { return w->asleep.load(std::memory_order_seq_cst) != 0; });
+    if (all_asleep) {
+      watching.store(false, std::memory_order_seq_cst);
+    } else {
+      for (std::size_t i = 0; i < watches.size(); ++i) look_after(*workers()[i], watches[i]);
+      next = std::min(next, Clock::now() + kLook);
+    }
+    const auto left = std::max<std::chrono::nanoseconds>(next - Clock::now(), std::chrono::nanoseconds(0));
+    const timespec time{static_cast<time_t>(left / std::chrono::seconds(1)),
+                        static_cast<long>((left % std::chrono::seconds(1)).count())};
+    const timespec* const timeout = next == Clock::time_point::max() ? nullptr : &time;
+    ::syscall(SYS_futex, &news, FUTEX_WAIT_PRIVATE, seen, timeout, nullptr, 0);
+  }
+}
+
+}  // namespace
+
+bool start() { return start_kernel_thread(&run, nullptr); }
+
+void add_sleeper(Fiber& fiber) {
+  census::one_awake();
+  bool first;
+  {
+    const std::lock_guard guard(lock);
+    sleepers.push(&fiber);
+    first = sleepers.top() == &fiber;
+  }
+  if (first) tell();
+}
+
+void worker_woke() noexcept {
+  if (!watching.exchange(true, std::memory_order_acq_rel)) tell();
+}
+
+void add_spare(Carrier& carrier) {
+  const std::lock_guard guard(lock);
+  carrier.next_spare = spares;
+  spares = &carrier;
+}
+
+}  // namespace clump::fiber::monitor

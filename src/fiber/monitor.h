@@ -1,0 +1,19 @@
+// The monitor: a kernel thread that wakes fibers at their time, and takes workers away from carriers whose
+// fibers keep them busy while others wait. Inside the fiber layer only.
+#pragma once
+
+#include "fiber/worker.h"
+
+namespace clump::fiber::monitor {
+
+/// Begins it, once; false if there cannot be another thread.
+bool start();
+/// Has `fiber` made runnable at `fiber.wake_at`. Any thread.
+void add_sleeper(Fiber& fiber);
+/// A worker has woken: there may be something to watch.
+void worker_woke() noexcept;
+
+/// A carrier that serves none, to be used again. Spares lie on a stack.
+void add_spare(Carrier& carrier);
+
+}  // namespace clump::fiber::monitor

@@ -1,0 +1,85 @@
+// What can run: a worker's queue, which its carrier fills and everybody may take from, and its inbox, which
+// everybody fills. First come, first served.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <memory>
+
+#include "fiber/fiber.h"
+
+namespace clump::fiber {
+
+/// One producer, many consumers. A fiber is in one queue at most, so with room for all fibers it never
+/// overflows, and a slot is not written again while a consumer looks at it.
+class RunQueue {
+ public:
+  /// Room for so many fibers. Before any use.
+  void reserve(std::size_t fibers) {
+    const std::size_t slots = std::bit_ceil(fibers + 1);
+    mask_ = slots - 1;
+    slots_ = std::make_unique<std::atomic<Fiber*>[]>(slots);
+  }
+
+  /// The producer only.
+  void push(Fiber& fiber) {
+    const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
+    slots_[tail & mask_].store(&fiber, std::memory_order_relaxed);
+    tail_.store(tail + 1, std::memory_order_release);  // release: pairs with the acquire in pop()
+  }
+
+  /// The oldest; null if there is none. Anybody.
+  Fiber* pop() {
+    std::uint64_t head = head_.load(std::memory_order_acquire);
+    while (head != tail_.load(std::memory_order_acquire)) {  // acquire: pairs with the release in push()
+      Fiber* const fiber = slots_[head & mask_].load(std::memory_order_relaxed);
+      if (head_.compare_exchange_weak(head, head + 1, std::memory_order_acq_rel, std::memory_order_acquire))
+        return fiber;
+    }
+    return nullptr;
+  }
+
+  bool empty() const {
+    return head_.load(std::memory_order_relaxed) == tail_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<std::uint64_t> head_{0};
+  std::atomic<std::uint64_t> tail_{0};
+  std::uint64_t mask_ = 0;
+  std::unique_ptr<std::atomic<Fiber*>[]> slots_;
+};
+
+/// Many producers, many consumers, who take all at once.
+class Inbox {
+ public:
+  void push(Fiber& fiber) {
+    Fiber* first = first_.load(std::memory_order_relaxed);
+    do {
+      fiber.next = first;
+      // seq_cst: comes before the look at whether the worker sleeps (see Worker::sleep).
+    } while (!first_.compare_exchange_weak(first, &fiber, std::memory_order_seq_cst));
+  }
+
+  /// All that are in, linked by `next`, oldest first; null if there are none.
+  Fiber* take_all() {
+    if (empty()) return nullptr;
+    Fiber* fiber = first_.exchange(nullptr, std::memory_order_acquire);  // acquire: pairs with push()
+    Fiber* oldest = nullptr;
+    while (fiber != nullptr) {
+      Fiber* const next = fiber->next;
+      fiber->next = oldest;
+      oldest = fiber;
+      fiber = next;
+    }
+    return oldest;
+  }
+
+  bool empty() const { return first_.load(std::memory_order_relaxed) == nullptr; }
+
+ private:
+  std::atomic<Fiber*> first_{nullptr};
+};
+
+}  // namespace clump::fiber

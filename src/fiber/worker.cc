@@ -1,0 +1,291 @@
+#include "fiber/worker.h"
+
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "fiber/census.h"
+#include "fiber/monitor.h"
+
+namespace clump::fiber {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A worker that has others waiting and did not switch for so long is busy with one fiber: what waits there
+// can be taken. Shorter, and fibers would wander although their home is about to run them.
+constexpr std::chrono::microseconds kBusy{5};
+// Empty polls of the idle loop before it sleeps: some tens of microseconds, several times what the kernel
+// takes to wake a thread. Every so often it looks at another worker.
+constexpr int kIdlePolls = 2000;
+constexpr int kPollsPerVictim = 16;
+constexpr int kPollsAfterNap = 512;
+// While others are awake, an idle carrier looks after them again: first after the shorter time.
+constexpr std::chrono::milliseconds kFirstNap{1};
+constexpr std::chrono::milliseconds kLongestNap{16};
+// A worker whose fibers keep each other busy looks at what comes in once in so many switches.
+constexpr std::uint64_t kSwitchesPerPoll = 16;
+
+constinit std::atomic<void (*)()> reporting{nullptr};
+
+constinit std::atomic<bool (*)(int)> poll_function{nullptr};
+
+long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value, const timespec* timeout) {
+  return ::syscall(SYS_futex, &word, operation | FUTEX_PRIVATE_FLAG, value, timeout, nullptr, 0);
+}
+
+/// `next` runs in place of `self`, on the same kernel thread. Inside a section of its carrier. Returns when
+/// `self` is resumed, perhaps by another carrier.
+void switch_to(Fiber& self, Fiber& next) {
+  Carrier& carrier = *self.carrier;
+  next.carrier = &carrier;
+  carrier.current.store(&next, std::memory_order_relaxed);
+  // It may be on its way out of another carrier. acquire: pairs with the release in arrive().
+  while (next.in_use.load(std::memory_order_acquire) != 0) pause_cpu();
+  next.in_use.store(1, std::memory_order_relaxed);
+  arrive(self, clump_switch_context(&self.context, &next.context));
+}
+
+}  // namespace
+
+void arrive(Fiber& self, Context* left) {
+  // release: whoever resumes it sees its stack as it left it.
+  reinterpret_cast<Fiber*>(left)->in_use.store(0, std::memory_order_release);
+  Carrier& carrier = *self.carrier;
+  carrier.sections.store(0, std::memory_order_release);  // release: pairs with the monitor's acquire
+}
+
+std::vector<std::unique_ptr<Worker>>& workers() {
+  static auto& all = *new std::vector<std::unique_ptr<Worker>>;  // carriers run until the process is gone
+  return all;
+}
+
+void barrier_everywhere() noexcept {
+  if (::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+Section::Section() noexcept
+    : carrier_(this_fiber() != nullptr ? this_fiber()->carrier : nullptr), worker_(nullptr) {
+  if (carrier_ == nullptr) return;
+  carrier_->sections.store(carrier_->sections.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // the monitor makes a full barrier of it
+  worker_ = carrier_->worker.load(std::memory_order_relaxed);
+}
+
+Section::~Section() {
+  if (carrier_ == nullptr) return;
+  // release: pairs with the monitor's acquire. Another carrier may serve the worker right after.
+  carrier_->sections.store(carrier_->sections.load(std::memory_order_relaxed) - 1, std::memory_order_release);
+}
+
+AtHome::AtHome() noexcept : carrier_(nullptr), worker_(-1) {
+  const Fiber* const self = this_fiber();
+  if (self == nullptr) return;
+  carrier_ = self->carrier;
+  carrier_->sections.store(carrier_->sections.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // see Section
+  const Worker* const worker = carrier_->worker.load(std::memory_order_relaxed);
+  if (worker != nullptr && worker->index == self->home) worker_ = worker->index;
+}
+
+AtHome::~AtHome() {
+  if (carrier_ == nullptr) return;
+  carrier_->sections.store(carrier_->sections.load(std::memory_order_relaxed) - 1, std::memory_order_release);
+}
+
+Fiber* Worker::take() {
+  if (Fiber* const fiber = queue.pop()) return fiber;
+  for (Fiber* fiber = inbox.take_all(); fiber != nullptr;) {
+    Fiber* const next = fiber->next;
+    queue.push(*fiber);
+    fiber = next;
+  }
+  return queue.pop();
+}
+
+void Worker::wake() noexcept {
+  if (asleep.load(std::memory_order_seq_cst) == 0) return;  // seq_cst: see Carrier::sleep
+  census::one_awake();
+  if (asleep.exchange(0, std::memory_order_acq_rel) == 0) return census::not_needed();
+  futex(asleep, FUTEX_WAKE, 1, nullptr);
+  monitor::worker_woke();
+}
+
+void make_runnable(Fiber& fiber) {
+  Worker& home = *workers()[static_cast<std::size_t>(fiber.home)];
+  {
+    const Section section;
+    if (section.worker() == &home) return home.queue.push(fiber);
+  }
+  home.inbox.push(fiber);
+  home.wake();
+}
+
+void switch_out(Fiber& self) {
+  Carrier& carrier = *self.carrier;
+  // Until the next fiber has arrived; it leaves the section.
+  carrier.sections.store(1, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  Fiber* next = &carrier.idle;
+  if (Worker* const worker = carrier.worker.load(std::memory_order_relaxed)) {
+    const std::uint64_t count = worker->switches.load(std::memory_order_relaxed) + 1;
+    worker->switches.store(count, std::memory_order_relaxed);
+    if (count % kSwitchesPerPoll == 0) progress(worker->index);
+    if (Fiber* const other = worker->take()) next = other;
+  }
+  if (next != &self) {
+    switch_to(self, *next);
+  } else {
+    carrier.sections.store(0, std::memory_order_release);
+  }
+  if (void (*const report)() = reporting.load(std::memory_order_relaxed)) [[unlikely]]
+    report();
+}
+
+bool progress(int worker) {
+  bool (*const poll)(int) = poll_function.load(std::memory_order_relaxed);
+  const bool moved = poll != nullptr && poll(worker);
+  return moved;
+}
+
+void on_progress(bool (*poll)(int)) { poll_function.store(poll, std::memory_order_release); }
+
+bool have_fiber_call(void (*report)()) {
+  const Fiber* const self = this_fiber();
+  if (self == nullptr || self != &self->carrier->idle) return false;
+  Fiber* const witness = first_fiber();
+  if (witness == nullptr) return false;
+  reporting.store(report, std::memory_order_release);
+  make_runnable(*witness);
+  return true;
+}
+
+Carrier::Carrier(Worker* serves) : worker(serves), current(&idle) { idle.carrier = this; }
+
+bool Carrier::start() { return start_kernel_thread(&Carrier::begin, this); }
+
+void* Carrier::begin(void* carrier) {
+  auto& self = *static_cast<Carrier*>(carrier);
+  detail::this_fiber = &self.idle;
+  self.idle.context.thread_pointer = __builtin_thread_pointer();
+  prepare_carrier();
+  self.run();
+  return nullptr;
+}
+
+void Carrier::run() {
+  Worker* bound = nullptr;
+  for (;;) {
+    Worker* const serving = worker.load(std::memory_order_acquire);
+    if (serving == nullptr) {
+      wait_for_worker();
+      continue;
+    }
+    if (serving != bound) bind_to_core((bound = serving)->core);
+    find_and_run();
+  }
+}
+
+void Carrier::serve(Worker& given) {
+  census::one_awake();
+  given.carrier.store(this, std::memory_order_release);
+  worker.store(&given, std::memory_order_release);  // release: pairs with the acquire in run()
+  has_worker_.store(1, std::memory_order_release);
+  futex(has_worker_, FUTEX_WAKE, 1, nullptr);
+}
+
+void Carrier::wait_for_worker() {
+  has_worker_.store(0, std::memory_order_relaxed);
+  monitor::add_spare(*this);
+  census::falls_asleep();
+  while (has_worker_.load(std::memory_order_acquire) == 0) futex(has_worker_, FUTEX_WAIT, 0, nullptr);
+}
+
+/// One round of the idle loop.
+void Carrier::find_and_run() {
+  Worker* mine;
+  {
+    const Section section;
+    mine = section.worker();
+    if (mine == nullptr) return;
+    Fiber* next = mine->take();
+    if (next == nullptr && idle_polls_ % kPollsPerVictim == kPollsPerVictim - 1) next = steal();
+    if (next != nullptr) {
+      idle_polls_ = idle_sleeps_ = 0;
+      mine->switches.store(mine->switches.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      sections.store(1, std::memory_order_relaxed);
+      switch_to(idle, *next);
+      sections.store(1, std::memory_order_relaxed);  // the section's destructor leaves it
+      return;
+    }
+  }
+  if (progress(mine->index)) {
+    idle_polls_ = 0;
+  } else if (++idle_polls_ < kIdlePolls) {
+    pause_cpu();
+  } else {
+    sleep(*mine);
+    idle_polls_ = kIdlePolls - kPollsAfterNap;
+  }
+}
+
+/// Looks at one other worker: takes a fiber from it if it was busy with another one for a while.
+Fiber* Carrier::steal() {
+  auto& all = workers();
+  if (all.size() == 1) return nullptr;
+  Worker& victim = *all[victim_.worker];
+  const std::uint64_t switches = victim.switches.load(std::memory_order_relaxed);
+  const auto now = Clock::now();
+  if (&victim == worker.load(std::memory_order_relaxed) || !victim_.busy || switches != victim_.switches) {
+    victim_.worker = (victim_.worker + 1) % all.size();
+    const Worker& next = *all[victim_.worker];
+    victim_.switches = next.switches.load(std::memory_order_relaxed);
+    victim_.since = now;
+    victim_.busy = true;
+    return nullptr;
+  }
+  if (now - victim_.since < kBusy) return nullptr;
+  victim_.busy = false;  // the next look is at another one
+  progress(victim.index);
+  if (Fiber* const fiber = victim.queue.pop()) return fiber;
+  Fiber* const first = victim.inbox.take_all();
+  if (first == nullptr) return nullptr;
+  // We own our queue: the others wait there, and run as guests too.
+  for (Fiber* fiber = first->next; fiber != nullptr;) {
+    Fiber* const next = fiber->next;
+    worker.load(std::memory_order_relaxed)->queue.push(*fiber);
+    fiber = next;
+  }
+  return first;
+}
+
+void Carrier::sleep(Worker& mine) {
+  // Whoever leaves something for this worker looks at `asleep` afterwards, with no barrier in between; so the
+  // barrier is ours to make, between saying that we sleep and looking once more.
+  mine.asleep.store(1, std::memory_order_seq_cst);
+  barrier_everywhere();
+  if (mine.has_runnable() || progress(mine.index) || worker.load(std::memory_order_acquire) != &mine) {
+    if (mine.asleep.exchange(0, std::memory_order_acq_rel) == 0) census::not_needed();
+    return;
+  }
+  census::falls_asleep();
+  if (mine.has_runnable()) return mine.wake();  // a fiber of this worker is to report a deadlock
+  const auto nap = std::min(kLongestNap, kFirstNap * (1 << std::min(idle_sleeps_++, 8)));
+  const timespec time{0, std::chrono::nanoseconds(nap).count()};
+  const bool alone = census::all_asleep();
+  while (mine.asleep.load(std::memory_order_acquire) != 0) {
+    const long result = futex(mine.asleep, FUTEX_WAIT, 1, alone ? nullptr : &time);
+    if (result == 0 || errno != ETIMEDOUT) continue;
+    census::one_awake();
+    if (mine.asleep.exchange(0, std::memory_order_acq_rel) == 0) census::not_needed();
+    return;
+  }
+}
+
+}  // namespace clump::fiber

@@ -1,0 +1,145 @@
+// Workers and carriers: see fiber.h for what they are. Inside the fiber layer only.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <vector>
+
+#include "fiber/run_queue.h"
+
+namespace clump::fiber {
+
+struct Worker;
+
+/// A kernel thread that runs fibers, for the worker that it serves. One that serves none, because its fiber
+/// was busy for too long, runs this fiber to its next wait and becomes a spare.
+class Carrier {
+ public:
+  explicit Carrier(Worker* serves);
+
+  /// Its kernel thread begins; false if there cannot be another one. With a worker, it is counted as awake.
+  bool start();
+  /// Gives a spare one a worker.
+  void serve(Worker& worker);
+
+  std::atomic<Worker*> worker;  ///< null: spare, or soon to be
+  /// Depth of sections (see Section). Written by this carrier's kernel thread only; the monitor reads it.
+  std::atomic<int> sections{0};
+  std::atomic<Fiber*> current;  ///< which fiber runs, or `idle`
+  Fiber idle;                   ///< the kernel thread's own context: looks for work
+  KernelState* kernel_state = nullptr;
+  Carrier* next_spare = nullptr;
+
+ private:
+  void run();
+  void find_and_run();
+  void wait_for_worker();
+  void sleep(Worker& worker);
+  Fiber* steal();
+  static void* begin(void* carrier);
+
+  std::atomic<std::uint32_t> has_worker_{0};  // futex
+  int idle_polls_ = 0;
+  int idle_sleeps_ = 0;  // in a row
+  // The worker that is looked at as a victim: it is robbed if it goes on being busy with one fiber.
+  struct {
+    std::size_t worker = 0;
+    std::uint64_t switches = 0;
+    std::chrono::steady_clock::time_point since;
+    bool busy = false;
+  } victim_;
+};
+
+/// A place to run fibers.
+struct alignas(64) Worker {
+  int index = 0;
+  int core = -1;
+  RunQueue queue;
+  std::atomic<std::uint64_t> switches{0};  ///< written by its carrier: who does not count on is busy
+  std::atomic<Carrier*> carrier{nullptr};
+  alignas(64) Inbox inbox;
+  alignas(64) std::atomic<std::uint32_t> asleep{0};  ///< futex; 1: its carrier sleeps
+
+  bool has_runnable() const { return !queue.empty() || !inbox.empty(); }
+  /// The next fiber that can run. Its carrier, in a section.
+  Fiber* take();
+  /// Wakes the carrier if it sleeps. Any thread.
+  void wake() noexcept;
+};
+
+/// While one of these lives, the calling kernel thread is the only one that acts for its worker: the monitor
+/// waits. Entering costs two plain memory accesses, because the monitor pays for the barrier (membarrier).
+class Section {
+ public:
+  Section() noexcept;
+  ~Section();
+  Section(const Section&) = delete;
+  Section& operator=(const Section&) = delete;
+  /// Null: the caller is no fiber, or its worker was given to another carrier.
+  Worker* worker() const { return worker_; }
+
+ private:
+  Carrier* const carrier_;
+  Worker* worker_;
+};
+
+/// All workers; fixed once they are made.
+std::vector<std::unique_ptr<Worker>>& workers();
+
+/// The first thing that a resumed fiber does: what could not be done before its predecessor was out of the
+/// way.
+void arrive(Fiber& self, Context* left);
+/// The oldest fiber that is not over; null if there is none.
+Fiber* first_fiber();
+/// A kernel thread that belongs to no rank; false if there cannot be another one.
+bool start_kernel_thread(void* (*body)(void*), void* argument);
+/// A carrier's kernel thread gets ready: the runtime's part (make_workers), and its core.
+void prepare_carrier();
+void bind_to_core(int core);
+
+/// The calling fiber waits: runs others until somebody calls make_runnable() for it. Whoever does may do so
+/// before this is called.
+void switch_out(Fiber& self);
+/// Puts a fiber that waits into the queue of its home. Any thread.
+CLUMP_HOST_API void make_runnable(Fiber& fiber);
+/// The caller is a carrier without work: has a fiber that waits call `report`, on its own stack. False if the
+/// caller is no carrier, or there is no such fiber.
+bool have_fiber_call(void (*report)());
+/// For `self` that is to wait for `done`: polls while nothing else can run, for a short time. True if it is
+/// done.
+template <typename Done>
+bool poll_in_place(const Fiber& self, Done done);
+
+/// Moves what has come in for a worker, and does a part of offered work; true if there was anything.
+bool progress(int worker);
+
+/// The processor's hint that this is a spin loop.
+inline void pause_cpu() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// A barrier in every thread of this process.
+void barrier_everywhere() noexcept;
+
+// Polls of a fiber that waits before it gives its worker to the idle loop, and those without a pause.
+inline constexpr int kPollsInPlace = 1000;
+inline constexpr int kEagerPolls = 200;
+
+template <typename Done>
+bool poll_in_place(const Fiber& self, Done done) {
+  const Worker* const home = self.carrier->worker.load(std::memory_order_relaxed);
+  if (home == nullptr || home->index != self.home) return false;  // a guest goes home to wait
+  for (int poll = 0; poll < kPollsInPlace; ++poll) {
+    if (done()) return true;
+    if (home->has_runnable()) return false;
+    if (!progress(self.home) && poll > kEagerPolls) pause_cpu();
+  }
+  return done();
+}
+
+}  // namespace clump::fiber
