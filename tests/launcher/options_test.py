@@ -93,6 +93,16 @@ class Options(tool.Case):
             self.assert_says(tool.run("--cores", bad, "true"), 2, f"--cores '{bad}': not a list of cores")
         self.assert_says(tool.run("--workers", "0", "true"), 2, "--workers 0: must be at least 1")
 
+    def test_map(self):
+        first = min(os.sched_getaffinity(0))
+        shown = tool.run("--map", "-n", "7", "--scheduler", "fibers", "--cores", f"{first},{first}")
+        self.assertEqual(shown.out, f"map: 7 ranks as fibers, run by 2 workers (core: ranks)\n    {first}: 0-3  {first}: 4-6\n")
+        self.assert_says(tool.run("--report-bindings", "-n", "2", "true"), 0, "map: 2 processes, which the kernel runs on cores")
+        self.assert_says(tool.run("--map", "-n", "2", "true", ":"), 2, "part 2", "names no program")
+        many = tool.run("--map", "-n", "1000", "--scheduler", "fibers", "--use-hwthread-cpus")
+        self.assertEqual((many.code, many.err), (0, ""))
+        self.assertRegex(many.out, r"-999\n$")
+
     def test_scheduler(self):
         self.assert_says(tool.run("--scheduler", "green", "true"), 2, "--scheduler 'green': there is 'fibers' and 'threads'")
         self.assert_says(tool.run("true", env={"CLUMP_SCHEDULER": "x"}), 2, "CLUMP_SCHEDULER 'x': there is 'fibers' and 'threads'")

@@ -1,42 +1,61 @@
 #include "common/cores.h"
 
 #include <sched.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-
-#include "common/control_groups.h"
+#include <cstddef>
+#include <cstring>
 
 namespace clump::tools {
 
 namespace {
 
-constexpr std::int32_t kMostProcessors = 1 << 16;
-
-/// "0-3,8"
-std::string as_text(const std::vector<std::int32_t>& cores) {
-  std::string text;
-  for (std::size_t first = 0; first < cores.size();) {
-    std::size_t last = first;
-    while (last + 1 < cores.size() && cores[last + 1] == cores[last] + 1) ++last;
-    text += fmt::format("{}{}", text.empty() ? "" : ",", cores[first]);
-    if (last > first) text += fmt::format("-{}", cores[last]);
-    first = last + 1;
+base::Status listed(const std::string& list, const std::vector<std::int32_t>& allowed,
+                    std::vector<Processor>& all) {
+  std::vector<std::int32_t> numbers;
+  if (!read_list(list, numbers))
+    return base::fail(MPI_ERR_ARG, "--cores '{}': not a list of cores, such as 0,4-7", list);
+  const std::vector<Processor> known = describe(allowed, "/sys/devices/system");
+  for (const std::int32_t number : numbers) {
+    const auto found = std::find_if(known.begin(), known.end(),
+                                    [number](const Processor& one) { return one.number == number; });
+    if (found == known.end()) {
+      return base::fail(MPI_ERR_ARG, "--cores {}: core {} is not usable here; these are: {}", list, number,
+                        as_list(allowed));
+    }
+    all.push_back(*found);
   }
-  return text;
+  return {};
+}
+
+/// True if no other job has the core.
+bool claim_one(std::int32_t number) {
+  const int socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string name = fmt::format("clump core {}", number);  // after a null byte: no file
+  std::memcpy(address.sun_path + 1, name.data(), name.size());
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  if (::bind(socket, reinterpret_cast<const sockaddr*>(&address), length) == 0) return true;
+  ::close(socket);
+  return false;
 }
 
 }  // namespace
 
 std::vector<std::int32_t> allowed_processors() {
   std::vector<std::int32_t> allowed;
-  for (std::int32_t most = 1024; most <= kMostProcessors; most *= 2) {
-    cpu_set_t* set = CPU_ALLOC(static_cast<std::size_t>(most));
-    const std::size_t size = CPU_ALLOC_SIZE(static_cast<std::size_t>(most));
+  constexpr std::size_t kMost = 1 << 16;
+  for (std::size_t most = 1024; most <= kMost; most *= 2) {
+    cpu_set_t* set = CPU_ALLOC(most);
+    const std::size_t size = CPU_ALLOC_SIZE(most);
     const bool fits = ::sched_getaffinity(0, size, set) == 0;
-    for (std::int32_t number = 0; fits && number < most; ++number) {
-      if (CPU_ISSET_S(static_cast<std::size_t>(number), size, set)) allowed.push_back(number);
+    for (std::size_t number = 0; fits && number < most; ++number) {
+      if (CPU_ISSET_S(number, size, set)) allowed.push_back(static_cast<std::int32_t>(number));
     }
     CPU_FREE(set);
     if (fits) break;
@@ -44,48 +63,38 @@ std::vector<std::int32_t> allowed_processors() {
   return allowed;
 }
 
-base::Status parse_cores(const std::string& text, std::vector<std::int32_t>& cores) {
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  const auto number = [&](std::int32_t& value) {
-    const auto [next, error] = std::from_chars(at, end, value);
-    at = next;
-    return error == std::errc{} && value >= 0 && value < kMostProcessors;
-  };
-  for (;;) {
-    std::int32_t first = 0, last = 0;
-    bool good = number(first);
-    last = first;
-    if (good && at < end && *at == '-') {
-      ++at;
-      good = number(last) && last >= first;
-    }
-    if (!good || (at < end && *at != ',')) {
-      return base::fail(MPI_ERR_ARG, "--cores '{}': not a list of cores, such as 0,4-7", text);
-    }
-    for (std::int32_t core = first; core <= last; ++core) cores.push_back(core);
-    if (at++ >= end) return {};
-  }
-}
-
-base::Status choose_cores(const std::optional<std::string>& wanted, std::vector<std::int32_t>& cores) {
+base::Status find_cores(const CoreWish& wish, UsableCores& cores) {
   const std::vector<std::int32_t> allowed = allowed_processors();
-  cores.clear();
-  if (!wanted) {
-    cores = allowed;
-    if (const auto quota = tightest_quota(control_groups("cpu")); quota && !cores.empty()) {
-      cores.resize(std::min(cores.size(), static_cast<std::size_t>(std::ceil(quota->cores))));
-    }
+  cores = {};
+  if (wish.list) {
+    CLUMP_TRY(listed(*wish.list, allowed, cores.all));
+    cores.most = cores.all.size();
     return {};
   }
-  CLUMP_TRY(parse_cores(*wanted, cores));
-  for (const std::int32_t core : cores) {
-    if (!std::binary_search(allowed.begin(), allowed.end(), core)) {
-      return base::fail(MPI_ERR_ARG, "--cores {}: core {} is not usable here; these are: {}", *wanted, core,
-                        as_text(allowed));
-    }
+  cores.all = describe(allowed, "/sys/devices/system");
+  if (!wish.hardware_threads) {
+    const auto siblings = [](const Processor& a, const Processor& b) { return a.core == b.core; };
+    cores.all.erase(std::unique(cores.all.begin(), cores.all.end(), siblings), cores.all.end());
+  }
+  cores.most = cores.all.size();
+  cores.quota = tightest_quota(control_groups("cpu"));
+  if (cores.quota && std::ceil(cores.quota->cores) < static_cast<double>(cores.most)) {
+    cores.most = static_cast<std::size_t>(std::ceil(cores.quota->cores));
+  } else {
+    cores.quota.reset();
   }
   return {};
+}
+
+std::vector<Processor> claim(const std::vector<Processor>& cores, std::size_t wanted) {
+  std::vector<Processor> chosen, taken;
+  for (const Processor& core : cores) {
+    if (chosen.size() == wanted) break;
+    (claim_one(core.number) ? chosen : taken).push_back(core);
+  }
+  taken.resize(std::min(taken.size(), wanted - chosen.size()));
+  chosen.insert(chosen.end(), taken.begin(), taken.end());
+  return chosen;
 }
 
 }  // namespace clump::tools

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "map.h"
 #include "options.h"
 #include "plan.h"
 #include "run.h"
@@ -33,6 +34,11 @@ int mpiexec(const std::vector<std::string>& words) {
   if (const base::Status status = make_plan(command, plan, exit_code); !status.ok())
     return fail(status, exit_code);
   if (command.explain) fmt::print(stderr, "mpiexec: {}\n", plan.explanation);
+  if (command.map) {
+    const bool alone = command.parts.front().words.empty();
+    fmt::print(alone ? stdout : stderr, "{}", map_text(plan));
+    if (alone) return 0;
+  }
   return run(command, plan);
 }
 

@@ -5,7 +5,7 @@ namespace clump::mpiexec {
 namespace {
 
 constexpr std::string_view kOneNode = "the job runs on this node only";
-constexpr std::string_view kPlacement = "ranks are placed by the system's scheduler";
+constexpr std::string_view kPlacement = "ranks go to cores in blocks; see --map, and --cores to choose";
 constexpr std::string_view kNoDaemons = "jobs start without daemons or remote shells";
 
 // One row per option, aligned by hand.
@@ -25,7 +25,10 @@ const Option kOptions[] = {
     {{"genvall"}, Action::kGlobalEnvAll, 0, "", "pass on all environment variables (default)"},
     {{"scheduler"}, Action::kScheduler, 1, "fibers|threads", "what runs the ranks (default threads)"},
     {{"cores", "cpu-set", "cpu-list"}, Action::kCores, 1, "LIST", "use these cores, in this order: 0,4-7"},
+    {{"use-hwthread-cpus"}, Action::kHardwareThreads, 0, "", "use all hardware threads of a core, not one"},
     {{"workers"}, Action::kWorkers, 1, "N", "at most so many workers (default: one for each core)"},
+    {{"map", "report-bindings", "display-map", "print-rank-map"}, Action::kMap, 0, "",
+     "print which ranks run where, first; without a program: print that only"},
     {{"tag-output", "prepend-rank", "l"}, Action::kTagOutput, 0, "", "put \"[rank] \" in front of each line"},
     {{"timeout"}, Action::kTimeout, 1, "SECONDS", "end the job after so many seconds, with exit code 124"},
     {{"explain", "verbose", "v"}, Action::kExplain, 0, "", "say in one line how the ranks run, and why"},
@@ -35,7 +38,6 @@ const Option kOptions[] = {
 
     {{"allow-run-as-root"}, Action::kAlready},
     {{"oversubscribe"}, Action::kAlready},
-    {{"use-hwthread-cpus"}, Action::kAlready},
     {{"enable-recovery"}, Action::kRefused, 0, "", "a failing rank always ends the job"},
     {{"disable-auto-cleanup"}, Action::kRefused, 0, "", "a failing rank always ends the job"},
     {{"configfile", "app"}, Action::kRefused, 1, "",
@@ -50,7 +52,7 @@ const Option kOptions[] = {
       "npersocket", "cpus-per-proc", "cpus-per-rank", "rankfile", "membind", "ranks-per-proc"},
      Action::kIgnored, 1, "", kPlacement},
     {{"bycore", "bynode", "byslot", "bysocket", "bind-to-core", "bind-to-socket", "bind-to-none", "nolocal",
-      "pernode", "nooversubscribe", "report-bindings", "display-map", "display-allocation", "nompi"},
+      "pernode", "nooversubscribe", "display-allocation", "nompi"},
      Action::kIgnored, 0, "", kPlacement},
     {{"display"}, Action::kIgnored, 1, "", kPlacement},
     {{"usize", "topolib"}, Action::kIgnored, 1, "", "has no meaning here"},
@@ -65,7 +67,7 @@ const Option kOptions[] = {
      Action::kIgnored, 0, "", kNoDaemons},
     {{"gdb", "debug", "tv"}, Action::kRefused, 0, "",
      "all ranks are in one process: use 'gdb --args mpiexec ...' with 'set follow-fork-mode child'"},
-    {{"print-rank-map", "print-all-exitcodes"}, Action::kIgnored, 0, "", "has no meaning here"},
+    {{"print-all-exitcodes"}, Action::kIgnored, 0, "", "has no meaning here"},
 };
 // clang-format on
 

@@ -42,8 +42,11 @@ class Parser {
     while (at_ < words_.size() && words_[at_] != ":") part().words.push_back(words_[at_++]);
   }
 
+  /// `mpiexec --map -n 8` runs nothing.
+  bool only_map() const { return command_.map && command_.parts.size() == 1 && at_ >= words_.size(); }
+
   base::Status end_part() {
-    if (!part().words.empty()) return {};
+    if (!part().words.empty() || only_map()) return {};
     if (command_.parts.size() == 1 && at_ >= words_.size()) {
       return base::fail(
           MPI_ERR_ARG,
@@ -202,6 +205,12 @@ class Parser {
         return number(word, values[0], command_.workers);
       case kCores:
         command_.cores = values[0];
+        break;
+      case kHardwareThreads:
+        command_.hardware_threads = true;
+        break;
+      case kMap:
+        command_.map = true;
         break;
       case kDirectory:
         part().working_directory = values[0];

@@ -48,6 +48,8 @@ struct Command {
   int timeout_seconds = 0;                  ///< 0: none
   std::optional<pmi::Scheduler> scheduler;  ///< none: the default of this kind of program
   std::optional<std::string> cores;         ///< as typed; none: all that are usable
+  bool hardware_threads = false;            ///< a worker for each hardware thread
+  bool map = false;                         ///< print the placement
   int workers = 0;                          ///< at most so many; 0: one for each core
   /// Options that are understood but have no effect here, each once, with what to know about it.
   std::vector<std::pair<std::string, std::string>> ignored;
@@ -74,6 +76,8 @@ enum class Action {
   kScheduler,
   kCores,
   kWorkers,
+  kHardwareThreads,
+  kMap,
   kHelp,
   kVersion,
   kAlready,  ///< asks for what happens anyway: accepted without a word

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <set>
 
-#include "common/cores.h"
 #include "common/housing.h"
 #include "common/places.h"
 #include "image/inspect.h"
@@ -18,7 +17,6 @@ namespace clump::mpiexec {
 namespace {
 
 constexpr pmi::Scheduler kDefaultScheduler = pmi::Scheduler::kThreads;
-constexpr int kMostWorkers = 4096;  // as many as there can be cores
 
 bool inherited(const Environment& rules, const std::string& name) {
   if (name.starts_with("CLUMP_") && (name == "CLUMP_NO_MPI" || name.ends_with("_FD")))
@@ -86,17 +84,27 @@ base::Status choose_scheduler(const Command& command, Plan& plan) {
 
 /// Chooses the workers' cores; keeps all of the job to those that the user names.
 base::Status place(const Command& command, Plan& plan) {
-  std::vector<std::int32_t> cores;
-  CLUMP_TRY(tools::choose_cores(command.cores, cores));
-  if (command.cores) plan.only_cores = cores;
+  tools::UsableCores usable;
+  CLUMP_TRY(tools::find_cores({command.cores, command.hardware_threads}, usable));
+  std::set<std::int32_t> different;
+  for (const tools::Processor& core : usable.all) different.insert(core.number);
+  if (command.cores) plan.only_cores.assign(different.begin(), different.end());
   const auto ranks = static_cast<std::size_t>(plan.job.ranks());
-  const auto workers = static_cast<std::size_t>(command.workers > 0 ? command.workers : kMostWorkers);
-  const std::size_t different = std::set<std::int32_t>(cores.begin(), cores.end()).size();
-  plan.job.spin = different == 0 || different >= ranks;
-  if (plan.job.scheduler == pmi::Scheduler::kThreads) return {};
-  if (cores.empty()) cores.push_back(-1);  // the kernel does not tell: it may choose
-  cores.resize(std::min({cores.size(), ranks, workers}));
-  plan.job.cores = std::move(cores);
+  plan.job.spin = usable.all.empty() || std::min(different.size(), usable.most) >= ranks;
+  if (plan.housing != tools::Housing::kThreads || plan.job.scheduler != pmi::Scheduler::kFibers) return {};
+
+  if (usable.all.empty()) usable = {{{.number = -1}}, {}, 1};  // the kernel does not tell
+  std::size_t workers = std::min(usable.most, ranks);
+  if (command.workers > 0) workers = std::min(workers, static_cast<std::size_t>(command.workers));
+  plan.workers = usable.all;
+  // Who pays for part of a machine shares it with others, who would take the same cores.
+  plan.quota = usable.quota;
+  if (!plan.quota && usable.all.front().number >= 0) {
+    std::vector<tools::Processor> free = tools::claim(usable.all, workers);
+    if (!command.cores) plan.workers = std::move(free);
+  }
+  plan.workers.resize(workers);
+  for (const tools::Processor& core : plan.workers) plan.job.cores.push_back(plan.quota ? -1 : core.number);
   return {};
 }
 
@@ -117,6 +125,10 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
         exit_code = kExitCannotRun;
         return base::fail(MPI_ERR_BAD_FILE, "working directory '{}' does not exist", directory);
       }
+    }
+    if (part.words.empty()) {  // --map alone
+      plan.job.apps.push_back(std::move(app));
+      break;
     }
     const std::string& typed = part.words.front();
     exit_code = kExitNotFound;
@@ -143,7 +155,7 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
   exit_code = kExitUsage;
   CLUMP_TRY(choose_scheduler(command, plan));
   CLUMP_TRY(place(command, plan));
-  plan.explanation = explain(plan, command);
+  if (!command.parts.front().words.empty()) plan.explanation = explain(plan, command);
   return {};
 }
 

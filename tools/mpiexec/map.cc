@@ -1,0 +1,106 @@
+#include "map.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+namespace clump::mpiexec {
+
+namespace {
+
+constexpr std::size_t kWidth = 100;
+
+/// "0-7", "3", or "none" for a worker that is home to no rank.
+std::string range(int first, int end) {
+  if (first == end) return "none";
+  return end - first == 1 ? fmt::format("{}", first) : fmt::format("{}-{}", first, end - 1);
+}
+
+/// The first rank of each worker, and the end of the last one's.
+std::vector<int> first_ranks(const pmi::Job& job) {
+  const int ranks = job.ranks();
+  std::vector<int> first(job.cores.size() + 1, ranks);
+  for (int rank = ranks; rank-- > 0;) first[static_cast<std::size_t>(job.worker_of(rank))] = rank;
+  for (std::size_t worker = job.cores.size(); worker-- > 0;)
+    first[worker] = std::min(first[worker], first[worker + 1]);
+  return first;
+}
+
+std::string group_of(const tools::Processor& core, bool packages, bool nodes, bool caches) {
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (packages) add(fmt::format("package of core {}", core.package));
+  if (nodes) add(fmt::format("NUMA node {}", core.node));
+  if (caches) add(fmt::format("L{} cache of core {}", core.cache_level, core.cache));
+  return text;
+}
+
+/// Says of each group only what tells it from others.
+std::string map_of_workers(const Plan& plan) {
+  const std::vector<tools::Processor>& workers = plan.workers;
+  std::set<std::int32_t> packages, nodes, caches, cores;
+  for (const tools::Processor& core : workers) {
+    packages.insert(core.package);
+    nodes.insert(core.node);
+    caches.insert(core.cache);
+    cores.insert(core.core);
+  }
+  const bool by_cache = caches.size() > 1 && caches.size() < cores.size();  // shared by some
+  const std::vector<int> first = first_ranks(plan.job);
+
+  std::vector<std::string> cells;
+  std::size_t widest = 0;
+  for (std::size_t worker = 0; worker < workers.size(); ++worker) {
+    cells.push_back(fmt::format("{}: {}", workers[worker].number, range(first[worker], first[worker + 1])));
+    widest = std::max(widest, cells.back().size());
+  }
+  std::string text, group, line;
+  const auto end_line = [&] {
+    if (!line.empty()) text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    line.clear();
+  };
+  for (std::size_t worker = 0; worker < workers.size(); ++worker) {
+    const std::string here = group_of(workers[worker], packages.size() > 1, nodes.size() > 1, by_cache);
+    if (here != group) {
+      end_line();
+      text += "  " + here + "\n";
+      group = here;
+    }
+    if (line.size() + widest + 2 > kWidth) end_line();
+    line += fmt::format("{}{:<{}}", line.empty() ? "    " : "  ", cells[worker], widest);
+  }
+  end_line();
+  return text;
+}
+
+std::string map_without_cores(const Plan& plan) {
+  const std::vector<int> first = first_ranks(plan.job);
+  std::string text = fmt::format("  the control group {} pays for {:.3g} cores: the kernel chooses them\n   ",
+                                 plan.quota->group, plan.quota->cores);
+  for (std::size_t worker = 0; worker < plan.workers.size(); ++worker)
+    text += fmt::format(" worker {}: {}", worker, range(first[worker], first[worker + 1]));
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string map_text(const Plan& plan) {
+  const int ranks = plan.job.ranks();
+  if (plan.workers.empty()) {
+    const std::vector<std::int32_t> cores =
+        plan.only_cores.empty() ? tools::allowed_processors() : plan.only_cores;
+    return fmt::format("map: {} {}{}, which the kernel runs on cores {}\n", ranks,
+                       plan.housing == tools::Housing::kThreads ? "rank" : "process",
+                       plan.housing == tools::Housing::kThreads
+                           ? (ranks == 1 ? " as a thread" : "s as threads")
+                           : (ranks == 1 ? "" : "es"),
+                       tools::as_list(cores));
+  }
+  const std::size_t workers = plan.workers.size();
+  return fmt::format("map: {} rank{} as fiber{}, run by {} worker{}{}\n", ranks, ranks == 1 ? "" : "s",
+                     ranks == 1 ? "" : "s", workers, workers == 1 ? "" : "s",
+                     plan.quota ? "" : " (core: ranks)") +
+         (plan.quota ? map_without_cores(plan) : map_of_workers(plan));
+}
+
+}  // namespace clump::mpiexec

@@ -1,0 +1,67 @@
+#include "map.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace clump::mpiexec {
+namespace {
+
+Plan plan_of(int ranks, std::vector<tools::Processor> workers) {
+  Plan plan;
+  plan.job.apps.push_back({.program = {}, .ranks = ranks});
+  for (const tools::Processor& core : workers) plan.job.cores.push_back(core.number);
+  plan.workers = std::move(workers);
+  return plan;
+}
+
+/// Of 16 last-level caches with eight cores each, half of them in another package.
+std::vector<tools::Processor> large() {
+  std::vector<tools::Processor> cores;
+  for (std::int32_t number = 0; number < 128; ++number)
+    cores.push_back({number, number, number & ~7, number / 64, number & 64, 3});
+  return cores;
+}
+
+TEST(Map, SmallJob) {
+  EXPECT_EQ(map_text(plan_of(7, {{0, 0, 0, 0, 0, 3}, {1, 1, 0, 0, 0, 3}})),
+            "map: 7 ranks as fibers, run by 2 workers (core: ranks)\n    0: 0-3  1: 4-6\n");
+  EXPECT_EQ(map_text(plan_of(1, {{5, 5, 5, 0, 0, 2}})),
+            "map: 1 rank as fiber, run by 1 worker (core: ranks)\n    5: 0\n");
+}
+
+TEST(Map, LargeJobFitsOnAScreen) {
+  const std::string text = map_text(plan_of(1000, large()));
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 50);
+  EXPECT_NE(text.find("package of core 0, NUMA node 0, L3 cache of core 8\n    8: 63-70"), std::string::npos);
+  EXPECT_NE(text.find("package of core 64, NUMA node 1, L3 cache of core 120\n"), std::string::npos);
+  EXPECT_NE(text.find("127: 993-999\n"), std::string::npos) << text;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t to = text.find('\n', from);
+    EXPECT_LE(to - from, 100u);
+    from = to + 1;
+  }
+}
+
+TEST(Map, EachRankIsWhereTheJobHasIt) {
+  for (int ranks = 1; ranks < 40; ++ranks) {
+    const Plan plan = plan_of(ranks, {{0, 0, 0, 0, 0, 3}, {1, 1, 0, 0, 0, 3}, {2, 2, 0, 0, 0, 3}});
+    const std::string text = map_text(plan);
+    for (int rank = 0; rank < ranks; ++rank) {
+      if (rank > 0 && plan.job.worker_of(rank) == plan.job.worker_of(rank - 1)) continue;
+      const std::string start = " " + std::to_string(plan.job.worker_of(rank)) + ": " + std::to_string(rank);
+      EXPECT_NE(text.find(start), std::string::npos) << start << " in\n" << text;
+    }
+  }
+}
+
+TEST(Map, QuotaSaysWhy) {
+  Plan plan = plan_of(4, {{0}, {1}});
+  plan.quota = {1.5, "/sys/fs/cgroup/job"};
+  const std::string text = map_text(plan);
+  EXPECT_NE(text.find("/sys/fs/cgroup/job pays for 1.5 cores"), std::string::npos);
+  EXPECT_NE(text.find("worker 0: 0-1 worker 1: 2-3\n"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace clump::mpiexec
