@@ -16,8 +16,35 @@ function(clump_mpi_program name)
   target_link_options(${name} PRIVATE -pie)
 endfunction()
 
+# clump_scheduler_tests(name COMMAND ... [WORKING_DIRECTORY dir] [ONE]): like add_test(NAME name ...), once for each scheduler: the
+# second test, name.threads, has the ranks as kernel threads. With ONE there is the first test only, and so there is in a sanitizer's
+# build, where mpiexec chooses. The variable CLUMP_ADDED lists what was added, for set_tests_properties().
+function(clump_scheduler_tests name)
+  cmake_parse_arguments(TEST "ONE" "WORKING_DIRECTORY" "COMMAND" ${ARGN})
+  set(added)
+  foreach(scheduler fibers threads)
+    set(test ${name})
+    if(scheduler STREQUAL threads)
+      if(TEST_ONE OR CLUMP_SANITIZE)
+        continue()
+      endif()
+      set(test ${name}.threads)
+    endif()
+    add_test(NAME ${test} COMMAND ${TEST_COMMAND})
+    if(TEST_WORKING_DIRECTORY)
+      set_tests_properties(${test} PROPERTIES WORKING_DIRECTORY "${TEST_WORKING_DIRECTORY}")
+    endif()
+    if(NOT CLUMP_SANITIZE)
+      set_tests_properties(${test} PROPERTIES ENVIRONMENT CLUMP_SCHEDULER=${scheduler})
+    endif()
+    list(APPEND added ${test})
+  endforeach()
+  set(CLUMP_ADDED ${added} PARENT_SCOPE)
+endfunction()
+
 # clump_mpi_test(name SOURCES a.c RANKS 1 2 7 [ARGS ...] [LIBRARIES m] [TIMEOUT 60] [LABELS soak] [NO_SANITIZER])
-# makes a program of the folder's chapter and one test mpi.<chapter>.<name>.<ranks> for each number of ranks, run by our mpiexec.
+# makes a program of the folder's chapter and one test mpi.<chapter>.<name>.<ranks> for each number of ranks, run by our mpiexec; the
+# largest number up to 16 is run under both schedulers, as mpi.<chapter>.<name>.<ranks>.threads too.
 # The largest number up to four is also run in the sanitizer passes of `./dev test`, unless NO_SANITIZER says that it cannot be.
 # A test passes when its exit code is 0. Tests that check how a job fails are not for this function.
 function(clump_mpi_test name)
@@ -35,19 +62,27 @@ function(clump_mpi_test name)
   add_dependencies(mpi_tests ${program})
 
   set(sanitized 0)
+  set(twice 0)
   foreach(ranks IN LISTS TEST_RANKS)
     if(ranks LESS_EQUAL 4 AND ranks GREATER sanitized AND NOT TEST_NO_SANITIZER)
       set(sanitized ${ranks})
     endif()
+    if(ranks LESS_EQUAL 16 AND ranks GREATER twice)
+      set(twice ${ranks})
+    endif()
   endforeach()
   foreach(ranks IN LISTS TEST_RANKS)
-    set(test "mpi.${chapter}.${name}.${ranks}")
-    add_test(NAME ${test} COMMAND mpiexec -n ${ranks} $<TARGET_FILE:${program}> ${TEST_ARGS})
+    set(one ONE)
+    if(ranks EQUAL twice)
+      set(one)
+    endif()
+    clump_scheduler_tests(mpi.${chapter}.${name}.${ranks} ${one}
+      COMMAND mpiexec -n ${ranks} $<TARGET_FILE:${program}> ${TEST_ARGS})
     set(labels mpi ${TEST_LABELS})
     if(ranks EQUAL sanitized)
       list(APPEND labels sanitize)
     endif()
-    set_tests_properties(${test} PROPERTIES LABELS "${labels}" TIMEOUT ${TEST_TIMEOUT})
+    set_tests_properties(${CLUMP_ADDED} PROPERTIES LABELS "${labels}" TIMEOUT ${TEST_TIMEOUT})
   endforeach()
 endfunction()
 
