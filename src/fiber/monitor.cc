@@ -81,11 +81,14 @@ void replace_carrier(Worker& worker) {
   Carrier* const spare = take_spare();
   if (spare == nullptr) return;  // no more threads: what waits has to wait
   Carrier& busy = *worker.carrier.load(std::memory_order_relaxed);
+  census::one_awake();  // us: what we do here must not look like a deadlock
   busy.worker.store(nullptr, std::memory_order_seq_cst);
   // From here on a section that begins sees no worker; one that has begun is seen here.
   barrier_everywhere();
   while (busy.sections.load(std::memory_order_acquire) != 0) ::usleep(20);
+  worker.wake();  // it may have gone to sleep meanwhile
   spare->serve(worker);
+  census::falls_asleep();
 }
 
 void look_after(Worker& worker, Watch& watch) {

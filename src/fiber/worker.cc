@@ -100,7 +100,7 @@ AtHome::~AtHome() {
 }
 
 Fiber* Worker::take() {
-  if (Fiber* const fiber = queue.pop()) return fiber;
+  // The inbox every time: fibers that poll and yield would keep the queue from ever being empty.
   for (Fiber* fiber = inbox.take_all(); fiber != nullptr;) {
     Fiber* const next = fiber->next;
     queue.push(*fiber);
@@ -180,11 +180,12 @@ void* Carrier::begin(void* carrier) {
 }
 
 void Carrier::run() {
+  if (worker.load(std::memory_order_acquire) == nullptr) wait_for_worker();
   Worker* bound = nullptr;
   for (;;) {
     Worker* const serving = worker.load(std::memory_order_acquire);
     if (serving == nullptr) {
-      wait_for_worker();
+      become_spare();
       continue;
     }
     if (serving != bound) bind_to_core((bound = serving)->core);
@@ -200,10 +201,14 @@ void Carrier::serve(Worker& given) {
   futex(has_worker_, FUTEX_WAKE, 1, nullptr);
 }
 
-void Carrier::wait_for_worker() {
+void Carrier::become_spare() {
   has_worker_.store(0, std::memory_order_relaxed);
   monitor::add_spare(*this);
   census::falls_asleep();
+  wait_for_worker();
+}
+
+void Carrier::wait_for_worker() {
   while (has_worker_.load(std::memory_order_acquire) == 0) futex(has_worker_, FUTEX_WAIT, 0, nullptr);
 }
 
@@ -266,13 +271,17 @@ Fiber* Carrier::steal() {
 }
 
 void Carrier::sleep(Worker& mine) {
-  // Whoever leaves something for this worker looks at `asleep` afterwards, with no barrier in between; so the
-  // barrier is ours to make, between saying that we sleep and looking once more.
-  mine.asleep.store(1, std::memory_order_seq_cst);
-  barrier_everywhere();
-  if (mine.has_runnable() || progress(mine.index) || worker.load(std::memory_order_acquire) != &mine) {
-    if (mine.asleep.exchange(0, std::memory_order_acq_rel) == 0) census::not_needed();
-    return;
+  {
+    const Section section;
+    if (section.worker() == nullptr) return;
+    // Whoever leaves something for this worker looks at `asleep` afterwards, with no barrier in between; so
+    // the barrier is ours to make, between saying that we sleep and looking once more.
+    mine.asleep.store(1, std::memory_order_seq_cst);
+    barrier_everywhere();
+    if (mine.has_runnable() || progress(mine.index)) {
+      if (mine.asleep.exchange(0, std::memory_order_acq_rel) == 0) census::not_needed();
+      return;
+    }
   }
   census::falls_asleep();
   if (mine.has_runnable()) return mine.wake();  // a fiber of this worker is to report a deadlock
@@ -283,7 +292,10 @@ void Carrier::sleep(Worker& mine) {
     const long result = futex(mine.asleep, FUTEX_WAIT, 1, alone ? nullptr : &time);
     if (result == 0 || errno != ETIMEDOUT) continue;
     census::one_awake();
-    if (mine.asleep.exchange(0, std::memory_order_acq_rel) == 0) census::not_needed();
+    const Section section;
+    // Where the monitor has taken the worker away, it has woken us, too.
+    if (section.worker() != &mine || mine.asleep.exchange(0, std::memory_order_acq_rel) == 0)
+      census::not_needed();
     return;
   }
 }

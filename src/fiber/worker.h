@@ -34,6 +34,7 @@ class Carrier {
  private:
   void run();
   void find_and_run();
+  void become_spare();
   void wait_for_worker();
   void sleep(Worker& worker);
   Fiber* steal();
