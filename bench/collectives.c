@@ -32,8 +32,8 @@ int main(int argc, char** argv) {
   const size_t sizes[] = {8, 64 << 10, large};
   for (int i = 0; i < 3; ++i) measure("bcast", sizes[i], 1, bcast);
   for (int i = 0; i < 3; ++i) measure("allreduce", sizes[i], 1, allreduce);
-  const size_t blocks[] = {8, 4 << 10, block};
-  for (int i = 0; i < 3; ++i) measure("alltoall", blocks[i], 1, alltoall);
+  const size_t blocks[] = {8, 64, 4 << 10, block};
+  for (int i = 0; i < 4; ++i) measure("alltoall", blocks[i], 1, alltoall);
 
   free(in);
   free(out);

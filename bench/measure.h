@@ -1,7 +1,7 @@
 /* How every program of this folder measures: the number of iterations is doubled until a batch takes long
    enough to be timed well (argument 1: seconds, default 0.1), so that one program suits a library that needs
-   a microsecond and one that needs a time slice. Rank 0 prints a line `NAME BYTES SECONDS`, seconds for one
-   operation. */
+   a microsecond and one that needs a time slice. Sizes above argument 2 (bytes; default: none) are left out.
+   Rank 0 prints a line `NAME BYTES SECONDS`, seconds for one operation. */
 #ifndef CLUMP_BENCH_MEASURE_H
 #define CLUMP_BENCH_MEASURE_H
 
@@ -12,12 +12,16 @@
 
 static int rank, size;
 static double target_seconds = 0.1;
+static size_t largest = (size_t)-1;
 
 static inline void measure_init(int* argc, char*** argv) {
-  MPI_Init(argc, argv);
+  int already;
+  MPI_Initialized(&already);
+  if (!already) MPI_Init(argc, argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (*argc > 1) target_seconds = atof((*argv)[1]);
+  if (*argc > 2) largest = strtoull((*argv)[2], NULL, 10);
 }
 
 /* A buffer whose pages are all there. */
@@ -31,6 +35,7 @@ static inline void* new_buffer(size_t bytes) {
 /* All ranks call this; operations_per_iteration is what one iteration of a batch counts for. */
 static inline void measure(const char* name, size_t bytes, double operations_per_iteration,
                            void (*batch)(int iterations, size_t bytes)) {
+  if (bytes > largest) return;
   batch(1, bytes);
   for (int iterations = 1;; iterations *= 2) {
     MPI_Barrier(MPI_COMM_WORLD);
