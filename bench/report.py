@@ -1,4 +1,4 @@
-"""The table that `./dev bench` prints."""
+"""The tables that `./dev bench` prints."""
 
 
 def size_text(size):
@@ -9,54 +9,100 @@ def size_text(size):
 
 
 # What is shown of a measured number: unit, conversion, and whether more is better.
+NANOSECONDS = ("ns", lambda value, size: value * 1e9, False)
 MICROSECONDS = ("µs", lambda value, size: value * 1e6, False)
 MILLISECONDS = ("ms", lambda value, size: value * 1e3, False)
 BANDWIDTH = ("MB/s", lambda value, size: size / value / 1e6, True)
 RATE = ("M messages/s", lambda value, size: 1e-6 / value, True)
 MEGABYTES = ("MB", lambda value, size: value / 1e6, False)
+PERCENT = ("% of a core", lambda value, size: value * 100, False)
+
+SHOWN_AS = {
+    "rate": ("message rate", RATE),
+    "matmul": ("block matrix product", MILLISECONDS),
+    "jacobi": ("Jacobi, an iteration", MICROSECONDS),
+    "startup": ("start, barrier, finalize (C++)", MILLISECONDS),
+    "memory": ("memory per rank (PSS)", MEGABYTES),
+    "waiting": ("processor time while all wait", PERCENT),
+    "ring-hop": ("ring, a hop", MICROSECONDS),
+    "limit-atomic": ("atomic addition, nobody else there", NANOSECONDS),
+    "limit-switch": ("switch of registers and stack", NANOSECONDS),
+    "limit-switch-tls": ("switch of registers, stack and thread pointer", NANOSECONDS),
+    "limit-cache-line": ("cache line from core to core, one way", NANOSECONDS),
+    "limit-futex-onecore": ("futex wake-up, both threads on one core", MICROSECONDS),
+    "limit-futex": ("futex wake-up on another core", MICROSECONDS),
+    "limit-thread": ("thread made and joined", MICROSECONDS),
+    "limit-copy-1": ("memcpy by one core", BANDWIDTH),
+    "limit-copy-2": ("memcpy by two cores together", BANDWIDTH),
+}
 
 
 def shown_as(operation, size):
+    """(label, how the number is shown)"""
+    if operation.startswith("threads-"):
+        which = "a communicator each" if operation == "threads-own" else "one communicator"
+        return f"message rate, {size} thread{'s' if size > 1 else ''} a rank, {which}", RATE
+    what, how = SHOWN_AS.get(operation, (operation, MICROSECONDS))
     if operation == "pingpong":
-        return ("ping-pong, latency", MICROSECONDS) if size <= 1024 else ("ping-pong, bandwidth", BANDWIDTH)
-    return {
-        "rate": ("message rate", RATE),
-        "startup": ("start-up", MILLISECONDS),
-        "memory": ("memory per rank (PSS)", MEGABYTES),
-    }.get(operation, (operation, MICROSECONDS))
+        what, how = ("ping-pong, latency", MICROSECONDS) if size <= 1024 else ("ping-pong, bandwidth", BANDWIDTH)
+    return (f"{what}, {size_text(size)}" if size else what), how
 
 
 def digits(number):
-    return f"{number:.0f}" if number >= 100 else f"{number:.1f}" if number >= 10 else f"{number:.2f}"
+    return f"{number:.0f}" if number >= 100 else f"{number:.1f}" if number >= 10 else f"{number:.2f}" if number >= 0.1 else f"{number:.3f}"
 
 
 def ratio_text(ours, peers, more_is_better):
     """How many times better ours is than the best of the peers; below 1 it is worse."""
-    if ours is None or not peers:
+    if not ours or not peers:
         return ""
     ratio = ours / max(peers) if more_is_better else min(peers) / ours
     return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.0f}"
 
 
+def ranks_text(measurement):
+    ranks = measurement.rpartition("-")[2]
+    return f"{ranks} on one core" if measurement.startswith("onecore-") else ranks
+
+
 def row(key, names, medians, failures):
     measurement, operation, size = key
-    what, (unit, convert, more_is_better) = shown_as(operation, size)
+    label, (unit, convert, more_is_better) = shown_as(operation, size)
     shown = {name: convert(medians[name], size) for name in names if name in medians}
     cells = [digits(shown[name]) if name in shown else "failed" if (measurement, name) in failures else "" for name in names]
     peers = [shown[name] for name in shown if name != "clump"]
-    label = f"{what}, {size_text(size)}" if size else what
-    ranks = measurement.rpartition("-")[2]
-    return f"| {label} | {ranks} | {unit} | " + " | ".join(cells) + f" | {ratio_text(shown.get('clump'), peers, more_is_better)} |"
+    ratio = ratio_text(shown.get("clump"), peers, more_is_better)
+    return f"| {label} | {ranks_text(measurement)} | {unit} | " + " | ".join(cells) + f" | {ratio} |"
+
+
+def limits_table(medians):
+    lines = ["What this machine does without MPI:\n", "| what | unit | measured |", "|---|---|---|"]
+    for (_, operation, size), by_library in medians.items():
+        label, (unit, convert, _) = shown_as(operation, size)
+        lines.append(f"| {label} | {unit} | {digits(convert(by_library['machine'], size))} |")
+    return "\n".join(lines) + "\n"
 
 
 def markdown(heading, names, medians, failures):
-    """medians: {(measurement, operation, bytes): {library: value}}; failures: {(measurement, library): reason}."""
+    """medians: {(measurement, operation, bytes): {library: value}}; failures: {(measurement, library): reason}. What the measurement
+    `limits` says of the machine stands in a table of its own."""
+    limits = {key: by_library for key, by_library in medians.items() if key[0] == "limits"}
     lines = [f"# Clump and other MPI libraries\n\n{heading}\n",
              "| what | ranks | unit | " + " | ".join(names) + " | ours against the best peer |",
              "|---|---|---|" + "---|" * len(names) + "---|"]
-    lines += [row(key, names, by_library, failures) for key, by_library in medians.items()]
+    lines += [row(key, names, by_library, failures) for key, by_library in medians.items() if key not in limits]
     lines.append("\nThe last column says how many times better Clump is; below 1 it is worse.")
     if failures:
         lines.append("\nFailed:\n")
         lines += [f"- {library}, {measurement}: {reason}" for (measurement, library), reason in failures.items()]
+    if limits:
+        lines.append("\n" + limits_table(limits).rstrip())
     return "\n".join(lines) + "\n"
+
+
+def targets_table(verdicts):
+    """verdicts: what targets.verdicts() returns."""
+    lines = ["Targets:\n", "| target | wanted | measured | |", "|---|---|---|---|"]
+    lines += [f"| {what} | {wanted} | {measured} | {verdict} |" for what, wanted, measured, verdict in verdicts]
+    met = sum(verdict == "met" for *_, verdict in verdicts)
+    return "\n".join(lines) + f"\n\n{met} of {len(verdicts)} met.\n"

@@ -20,8 +20,31 @@ class Table(unittest.TestCase):
         self.assertEqual(row[3:], ["1049", "4194", "0.25"])
 
     def test_failed_peer_is_shown_and_gives_no_ratio(self):
-        row = self.cells(("memory-64", "memory", 0), {"clump": 1e6}, {("memory-64", "mpich"): "exit code 1"})
+        row = self.cells(("many-64", "memory", 0), {"clump": 1e6}, {("many-64", "mpich"): "exit code 1"})
         self.assertEqual(row[3:], ["1.00", "failed", ""])
+
+    def test_threads_are_counted_not_bytes(self):
+        row = self.cells(("threads-2", "threads-own", 4), {"clump": 1e-6, "mpich": 2e-6})
+        self.assertEqual(row, ["message rate, 4 threads a rank, a communicator each", "2", "M messages/s", "1.00", "0.50", "2.00"])
+
+    def test_ranks_on_one_core_are_named(self):
+        self.assertEqual(self.cells(("onecore-2", "pingpong", 8), {"clump": 1e-6})[1], "2 on one core")
+
+    def test_a_job_that_uses_nothing_gives_no_ratio(self):
+        row = self.cells(("many-16", "waiting", 0), {"clump": 0.0, "mpich": 2.0})
+        self.assertEqual(row[2:], ["% of a core", "0.000", "200", ""])
+
+    def test_limits_stand_apart(self):
+        text = report.markdown("here", self.names, {("limits", "limit-copy-1", 4 << 20): {"machine": 4e-4},
+                                                    ("halo-16", "halo", 64): {"clump": 1e-6, "mpich": 1e-6}}, {})
+        self.assertIn("| memcpy by one core, 4 MB | MB/s | 10486 |", text)
+        self.assertEqual(text.count("| halo, 64 B | 16 |"), 1)
+        self.assertNotIn("| limits", text)
+
+    def test_targets(self):
+        text = report.targets_table([("a", "b", "c", "met"), ("d", "e", "", "not measured")])
+        self.assertIn("| a | b | c | met |", text)
+        self.assertIn("1 of 2 met", text)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,101 @@
+"""How each MPI library compiles and starts the programs that run.py measures."""
+
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+EXAMPLES = HERE.parent / "examples"
+PROGRAMS = [HERE / name for name in ("pingpong.c", "rate.c", "collectives.c", "halo.c", "threads.c", "many.c", "startup.cc")]
+PROGRAMS += [EXAMPLES / "matmul.c", EXAMPLES / "jacobi.c"]
+PEERS = ["mpich", "openmpi", "intel"]
+
+# What the peers are told where waiting ranks or threads must share a core. Left alone, Open MPI and Intel MPI spin until their time slice
+# ends, which makes a message between two ranks on one core take 4 ms. Of the settings they document, these were the best ones.
+SHARING = {
+    "ranks on one core": {"openmpi": {"OMPI_MCA_mpi_yield_when_idle": "1"}, "intel": {"I_MPI_WAIT_MODE": "1"}},
+    # Open MPI sees by itself that there are more ranks than cores; Intel MPI yields by default.
+    "more ranks than cores": {"mpich": {"MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1"}},
+    "threads": {"openmpi": {"OMPI_MCA_mpi_yield_when_idle": "1"}, "intel": {"I_MPI_THREAD_YIELD": "2"}},
+}
+
+
+class Failed(Exception):
+    pass
+
+
+class Library:
+    def __init__(self, name, home, programs, options=()):
+        self.name, self.home, self.programs, self.options = name, home, programs, list(options)
+        self.environment = dict(os.environ)
+        if name == "mpich":
+            self.environment["LD_LIBRARY_PATH"] = f"{home}/lib"
+        elif name == "intel":
+            self.environment |= {"LD_LIBRARY_PATH": f"{home}/lib", "I_MPI_ROOT": str(home), "FI_PROVIDER_PATH": f"{home}/lib"}
+        elif name == "openmpi":
+            self.environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+            self.options += ["--map-by", ":OVERSUBSCRIBE"]
+
+    def start(self, measurement, arguments=()):
+        """On the first usable cores, as many as the measurement wants."""
+        usable = sorted(os.sched_getaffinity(0))[:measurement.cores]
+        command = ["taskset", "-c", ",".join(map(str, usable)), f"{self.home}/bin/mpiexec", *self.options, "-n", str(measurement.ranks),
+                   str(self.programs / measurement.program), *map(str, arguments)]
+        environment = self.environment | SHARING.get(measurement.sharing, {}).get(self.name, {})
+        # A session of its own: what a broken launcher leaves behind can be ended with it.
+        return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True, start_new_session=True)
+
+
+def finish(process, timeout):
+    """The output of a run; Failed with its reason if it did not end well."""
+    try:
+        output, errors = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise Failed(f"did not end within {timeout} s") from None
+    if process.returncode != 0:
+        lines = [line.strip() for line in (errors + output).splitlines() if any(c.isalpha() for c in line)]
+        raise Failed(f"exit code {process.returncode}" + (f": {lines[0][:160]}" if lines else ""))
+    return output
+
+
+def is_older(target, sources):
+    return not target.exists() or any(target.stat().st_mtime < source.stat().st_mtime for source in sources)
+
+
+def compile_programs(wrappers, folder):
+    """wrappers: {suffix: compiler}. Returns the folder, with all programs in it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for source in PROGRAMS:
+        target, compiler = folder / source.stem, wrappers[source.suffix]
+        if is_older(target, [source, HERE / "measure.h"]):
+            environment = dict(os.environ, PATH=f"{compiler.parent}:{os.environ['PATH']}")
+            subprocess.run([compiler, "-O3", source, "-o", target, "-pthread", "-lm"], env=environment, check=True)
+    return folder
+
+
+def compile_limits(folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    source, target = HERE / "limits.cc", folder / "limits"
+    if is_older(target, [source]):
+        subprocess.run([shutil.which("c++"), "-std=c++20", "-O2", source, "-o", target, "-pthread"], check=True)
+    return target
+
+
+def libraries(build, peers_dir, out, peers, our_options):
+    """Ours and the peers. One binary, compiled with the mpicc_abi of the PyPI package mpich, runs under every library that implements the
+    standard ABI; Open MPI has an ABI of its own."""
+    mpich = peers_dir / "mpich/bin"
+    standard = compile_programs({".c": mpich / "mpicc_abi", ".cc": mpich / "mpicxx_abi"}, out / "programs-abi")
+    found = [Library("clump", build, standard, our_options)]
+    for peer in peers:
+        programs = standard
+        if peer == "openmpi":
+            wrappers = peers_dir / "openmpi/bin"
+            programs = compile_programs({".c": wrappers / "mpicc", ".cc": wrappers / "mpicxx"}, out / "programs-openmpi")
+        found.append(Library(peer, peers_dir / peer, programs))
+    return found

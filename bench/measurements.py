@@ -1,0 +1,179 @@
+"""What run.py measures: the list, and how one run of each becomes numbers."""
+
+import dataclasses
+import re
+import subprocess
+import time
+from pathlib import Path
+
+from libraries import Failed, finish
+
+
+@dataclasses.dataclass
+class Measurement:
+    name: str                  # WHAT-RANKS
+    program: str
+    run: object                # run(library, measurement, options) -> {(operation, bytes): seconds, bytes or part of a core}
+    arguments: tuple = ()      # of the program
+    cores: int = 2
+    sharing: str = None        # which settings of libraries.SHARING the peers get
+    ours_alone: bool = False   # the peers do not get so far
+    most_rounds: int = 1000    # for what takes long and varies little
+    for_targets: bool = True   # whether targets.py needs it
+
+    @property
+    def ranks(self):
+        return int(self.name.rpartition("-")[2])
+
+
+def numbers_in(lines):
+    """{(operation, bytes): number} of lines NAME BYTES NUMBER."""
+    numbers = {}
+    for line in lines:
+        name, size, number = line.split()
+        numbers[name, int(size)] = float(number)
+    return numbers
+
+
+def run_timed_program(library, measurement, options):
+    """A program that uses measure.h."""
+    return numbers_in(finish(library.start(measurement, [options.batch_seconds, *measurement.arguments]), options.timeout).splitlines())
+
+
+def best_of(times, seconds, run):
+    """The least of a few runs, because anything else on the machine only adds; no new one is begun after so many seconds."""
+    begin, found = time.perf_counter(), []
+    while len(found) < times and (not found or time.perf_counter() - begin < seconds):
+        found.append(run())
+    return min(found)
+
+
+def run_startup(library, measurement, options):
+    """Wall time of mpiexec."""
+    def once():
+        begin = time.perf_counter()
+        finish(library.start(measurement), options.timeout)
+        return time.perf_counter() - begin
+    return {("startup", 0): best_of(3, 2, once)}
+
+
+SECONDS_IN_OUTPUT = {
+    "matmul": lambda output: float(output.splitlines()[1].split()[3]),
+    "jacobi": lambda output: float(re.search(r"([0-9.]+) microseconds each", output)[1]) * 1e-6,
+}
+
+
+def run_example(library, measurement, options):
+    """A program of examples/, whose output says how long it took."""
+    seconds_in = SECONDS_IN_OUTPUT[measurement.program]
+
+    def once():
+        return seconds_in(finish(library.start(measurement, measurement.arguments), options.timeout))
+    return {(measurement.program, 0): best_of(5, 3, once)}
+
+
+def descendants(pid):
+    """pid and all processes below it."""
+    parents = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+    found = [pid]
+    for candidate in found:
+        found += [child for child, parent in parents.items() if parent == candidate]
+    return found
+
+
+def proportional_set_size(pid):
+    """Bytes of memory of a process, shared pages divided by the number of those that share them."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
+
+
+def processor_seconds(pid):
+    """What all threads of a process have used so far."""
+    total = 0
+    for thread in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        try:
+            total += int(thread.read_text().split()[0])
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return total * 1e-9
+
+
+IDLE_SECONDS = 2
+
+
+def look_at_waiting_job(pid, ranks):
+    """Part of a core that all processes of the job use (mpiexec and its helpers included), and their PSS per rank."""
+    processes = descendants(pid)
+    time.sleep(0.3)
+    begin, used = time.perf_counter(), sum(map(processor_seconds, processes))
+    time.sleep(IDLE_SECONDS / 2)
+    used = sum(map(processor_seconds, processes)) - used
+    seconds = time.perf_counter() - begin
+    return {("waiting", 0): used / seconds, ("memory", 0): sum(map(proportional_set_size, processes)) / ranks}
+
+
+def run_many(library, measurement, options):
+    process = library.start(measurement, [IDLE_SECONDS])
+    lines = []
+    deadline = time.monotonic() + options.timeout
+    try:
+        for line in process.stdout:
+            if line.strip() != "ready":
+                lines.append(line)
+                continue
+            numbers = numbers_in(lines) | look_at_waiting_job(process.pid, measurement.ranks)
+            finish(process, max(1, deadline - time.monotonic()))
+            return numbers
+    except ValueError:
+        pass  # some other output; the exit code says what it is about
+    finish(process, max(1, deadline - time.monotonic()))
+    raise Failed("ended without having said 'ready'")
+
+
+def run_limits(program, options):
+    return numbers_in(subprocess.run([program, str(options.batch_seconds)], check=True, capture_output=True, text=True).stdout.splitlines())
+
+
+def timed(name, *arguments, **details):
+    """The program of a timed measurement has its name, up to the first '-', unless another one is given."""
+    return Measurement(name, details.pop("program", name.split("-")[0]), run_timed_program, arguments, **details)
+
+
+CROWDED = "more ranks than cores"
+MATMUL, JACOBI = ("1024", "32"), ("1024", "300")
+
+MEASUREMENTS = [
+    timed("pingpong-2"),
+    timed("onecore-2", 8, program="pingpong", cores=1, sharing="ranks on one core"),
+    timed("rate-2"),
+    timed("threads-2", sharing="threads"),
+    timed("small-16", 64, program="collectives", sharing=CROWDED),
+    timed("halo-16", 1024, sharing=CROWDED),
+    Measurement("matmul-2", "matmul", run_example, MATMUL),
+    Measurement("matmul-8", "matmul", run_example, MATMUL, sharing=CROWDED),
+    Measurement("jacobi-2", "jacobi", run_example, JACOBI),
+    Measurement("jacobi-8", "jacobi", run_example, JACOBI, sharing=CROWDED),
+    Measurement("startup-64", "startup", run_startup),
+    Measurement("startup-128", "startup", run_startup, most_rounds=1),
+    Measurement("startup-1000", "startup", run_startup, ours_alone=True),
+    Measurement("many-16", "many", run_many, sharing=CROWDED),
+    Measurement("many-1000", "many", run_many, ours_alone=True),
+    Measurement("many-4000", "many", run_many, ours_alone=True),
+    timed("pingpong-16", sharing=CROWDED, for_targets=False),
+    timed("rate-16", sharing=CROWDED, for_targets=False),
+    timed("halo-2", for_targets=False),
+    timed("collectives-2", for_targets=False),
+    timed("collectives-16", sharing=CROWDED, for_targets=False),
+    Measurement("startup-2", "startup", run_startup, for_targets=False),
+    Measurement("startup-16", "startup", run_startup, for_targets=False),
+    Measurement("many-64", "many", run_many, sharing=CROWDED, for_targets=False),
+]

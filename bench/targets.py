@@ -1,0 +1,102 @@
+"""What Clump set out to reach, and whether the medians of a run do."""
+
+import dataclasses
+
+
+@dataclasses.dataclass
+class Target:
+    what: str
+    wanted: str       # in words
+    judge: object     # judge(ours: lookup, peers: list of lookups) -> (measured in words, met or None)
+
+
+def factor_text(factor):
+    return f"{factor:.1f}" if factor >= 10 else f"{factor:.2f}"
+
+
+def times_faster(key, least):
+    """The best peer takes at least so many times longer than we do."""
+    def judge(ours, peers):
+        others = [peer(key) for peer in peers if peer(key) is not None]
+        if ours(key) is None or not others:
+            return "", None
+        factor = min(others) / ours(key)
+        return f"{factor_text(factor)} times", factor >= least
+    return judge
+
+
+def part_of_time(key, most):
+    """We take at most this part of the best peer's time."""
+    def judge(ours, peers):
+        others = [peer(key) for peer in peers if peer(key) is not None]
+        if ours(key) is None or not others:
+            return "", None
+        part = ours(key) / min(others)
+        return f"{part:.2f} of the best peer", part <= most
+    return judge
+
+
+def at_most(key, most, show):
+    def judge(ours, peers):
+        value = ours(key)
+        return ("", None) if value is None else (show(value), most is None or value <= most)
+    return judge
+
+
+def cost_text(library, few, many):
+    if library(few) is None or library(many) is None:
+        return None
+    return f"{100 * (library(many) / library(few) - 1):+.1f} %"
+
+
+def cost(few, many, most):
+    """What more ranks than cores cost over one rank a core, in percent of the time, and the same of the peers."""
+    def judge(ours, peers):
+        text = cost_text(ours, few, many)
+        if text is None:
+            return "", None
+        others = [other for other in (cost_text(peer, few, many) for peer in peers) if other]
+        return text + (f" (peers: {', '.join(others)})" if others else ""), ours(many) / ours(few) - 1 <= most
+    return judge
+
+
+def nanoseconds(value):
+    return f"{value * 1e9:.0f} ns"
+
+
+def megabytes(value):
+    return f"{value / 1e6:.3f} MB"
+
+
+TARGETS = [
+    Target("2 ranks on 2 cores: ping-pong, 8 B", "at most 0.8 of the best peer", part_of_time(("pingpong-2", "pingpong", 8), 0.8)),
+    Target("2 ranks on 2 cores: bandwidth, 64 KB", "at least 1.4 times the best peer", times_faster(("pingpong-2", "pingpong", 64 << 10), 1.4)),
+    Target("2 ranks on 2 cores: bandwidth, 4 MB", "at least 1.4 times the best peer", times_faster(("pingpong-2", "pingpong", 4 << 20), 1.4)),
+    Target("2 ranks on 2 cores: message rate", "at least 1.5 times the best peer", times_faster(("rate-2", "rate", 8), 1.5)),
+    Target("2 ranks on one core: ping-pong, 8 B", "at most 60 ns", at_most(("onecore-2", "pingpong", 8), 60e-9, nanoseconds)),
+    Target("16 ranks on 2 cores: barrier", "at least 30 times faster", times_faster(("small-16", "barrier", 0), 30)),
+    Target("16 ranks on 2 cores: allreduce, 8 B", "at least 30 times faster", times_faster(("small-16", "allreduce", 8), 30)),
+    Target("16 ranks on 2 cores: alltoall, 64 B", "at least 30 times faster", times_faster(("small-16", "alltoall", 64), 30)),
+    Target("16 ranks on 2 cores: halo exchange, 64 B", "at least 30 times faster", times_faster(("halo-16", "halo", 64), 30)),
+    Target("8 ranks on 2 cores: block matrix product", "costs at most 5 % over 2 ranks",
+           cost(("matmul-2", "matmul", 0), ("matmul-8", "matmul", 0), 0.05)),
+    Target("8 ranks on 2 cores: Jacobi", "costs at most 5 % over 2 ranks", cost(("jacobi-2", "jacobi", 0), ("jacobi-8", "jacobi", 0), 0.05)),
+    Target("1,000 ranks of a C++ program: start, barrier, finalize", "under 0.5 s",
+           at_most(("startup-1000", "startup", 0), 0.5, lambda value: f"{value:.2f} s")),
+    Target("4,000 ranks: ring", "runs", at_most(("many-4000", "ring-hop", 8), None, lambda value: f"{value * 1e6:.2f} µs a hop")),
+    Target("4,000 ranks: allreduce, 8 B", "runs", at_most(("many-4000", "allreduce", 8), None, lambda value: f"{value * 1e3:.2f} ms")),
+    Target("1,000 ranks: memory per rank (PSS)", "stated", at_most(("many-1000", "memory", 0), None, megabytes)),
+    Target("4,000 ranks: memory per rank (PSS)", "stated", at_most(("many-4000", "memory", 0), None, megabytes)),
+    Target("16 ranks wait", "under 1 % of a core", at_most(("many-16", "waiting", 0), 0.01, lambda value: f"{100 * value:.2f} %")),
+]
+
+
+def verdicts(names, medians):
+    """[(what, wanted, measured, 'met' or 'not met' or 'not measured')]; medians: {(measurement, operation, bytes): {library: value}}."""
+    def lookup(name):
+        return lambda key: medians.get(key, {}).get(name)
+    rows = []
+    for target in TARGETS:
+        measured, met = target.judge(lookup("clump"), [lookup(name) for name in names if name != "clump"])
+        rows.append((target.what, target.wanted, measured, "not measured" if met is None else "met" if met else "not met"))
+    return rows

@@ -1,0 +1,83 @@
+"""Are the targets judged as they are worded?"""
+
+import unittest
+
+import libraries
+import measurements
+import plot
+import targets
+from targets import at_most, cost, part_of_time, times_faster
+
+KEY, OTHER = ("a", "b", 8), ("a", "c", 8)
+
+
+def values(**numbers):
+    return lambda key: numbers.get(key[1])
+
+
+class Judges(unittest.TestCase):
+    def test_times_faster_is_against_the_best_peer(self):
+        peers = [values(b=60e-6), values(b=45e-6), values()]
+        self.assertEqual(times_faster(KEY, 30)(values(b=1e-6), peers), ("45.0 times", True))
+        self.assertEqual(times_faster(KEY, 30)(values(b=2e-6), peers), ("22.5 times", False))
+
+    def test_part_of_time(self):
+        self.assertEqual(part_of_time(KEY, 0.8)(values(b=0.8e-6), [values(b=1e-6)]), ("0.80 of the best peer", True))
+        self.assertFalse(part_of_time(KEY, 0.8)(values(b=0.9e-6), [values(b=1e-6)])[1])
+
+    def test_cost_is_met_by_a_gain(self):
+        self.assertEqual(cost(KEY, OTHER, 0.05)(values(b=1.0, c=0.9), [values(b=1.0, c=1.5), values(b=1.0)]),
+                         ("-10.0 % (peers: +50.0 %)", True))
+        self.assertFalse(cost(KEY, OTHER, 0.05)(values(b=1.0, c=1.06), [])[1])
+
+    def test_nothing_measured_is_no_verdict(self):
+        for judge in times_faster(KEY, 1), part_of_time(KEY, 1), at_most(KEY, 1, str), cost(KEY, OTHER, 1):
+            self.assertEqual(judge(values(), []), ("", None))
+
+
+class TheList(unittest.TestCase):
+    def test_every_target_is_about_something_that_is_measured_for_it(self):
+        needed = {m.name for m in measurements.MEASUREMENTS if m.for_targets}
+        asked = set()
+        for target in targets.TARGETS:
+            def lookup(key):
+                asked.add(key[0])
+                return 1.0
+            target.judge(lookup, [lookup])
+        self.assertLessEqual(asked, needed)
+
+    def test_every_program_is_compiled(self):
+        known = {program.stem for program in libraries.PROGRAMS}
+        for measurement in measurements.MEASUREMENTS:
+            self.assertIn(measurement.program, known)
+            self.assertGreater(measurement.ranks, 0)
+            self.assertIn(measurement.sharing, {None, *libraries.SHARING})
+
+
+class Numbers(unittest.TestCase):
+    def test_lines_become_numbers(self):
+        self.assertEqual(measurements.numbers_in(["barrier 0 1e-6\n", "halo 64 2e-6\n"]), {("barrier", 0): 1e-6, ("halo", 64): 2e-6})
+
+    def test_examples_say_how_long_they_took(self):
+        matmul = "ranks      n  block   seconds   MFLOPS  result\n    8   1024     32     0.210    10224  exact\n"
+        self.assertEqual(measurements.SECONDS_IN_OUTPUT["matmul"](matmul), 0.21)
+        jacobi = "64 x 64 points on 1 x 2 ranks: error 2 before, 1.92 after 300 iterations; 338.5 microseconds each\n"
+        self.assertAlmostEqual(measurements.SECONDS_IN_OUTPUT["jacobi"](jacobi), 338.5e-6)
+
+    def test_the_best_of_a_few_runs(self):
+        times = iter([3.0, 1.0, 2.0])
+        self.assertEqual(measurements.best_of(3, 1, lambda: next(times)), 1.0)
+        self.assertEqual(measurements.best_of(3, 0, lambda: 5.0), 5.0)
+
+
+class Curves(unittest.TestCase):
+    def test_medians_by_size(self):
+        entry = {"measurement": "threads-2", "operation": "threads-own"}
+        results = {"values": [entry | {"bytes": 16, "libraries": {"clump": [3e-6, 1e-6, 2e-6]}},
+                              entry | {"bytes": 2, "libraries": {"clump": [1e-6], "mpich": [4e-6]}}]}
+        self.assertEqual(plot.curves(results, "threads-2", "threads-own", lambda value, size: value * 1e6),
+                         {"clump": ([2, 16], [1.0, 2.0]), "mpich": ([2], [4.0])})
+
+
+if __name__ == "__main__":
+    unittest.main()
