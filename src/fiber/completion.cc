@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "fiber/help.h"
 #include "fiber/worker.h"
 
 namespace clump::fiber {
@@ -109,7 +110,7 @@ void Completion::sleep_until_signal() {
   }
   for (int poll = spin_polls(); poll > 0; --poll) {
     if (done()) return;
-    pause_cpu();
+    if (!help()) pause_cpu();
   }
   Waiter& me = Waiter::mine();
   std::uintptr_t expected = kPending;
@@ -131,7 +132,7 @@ void wait_any(std::span<Completion* const> completions) {
   } else {
     for (int poll = spin_polls(); poll > 0; poll -= static_cast<int>(completions.size()) + 1) {
       if (any_done()) return;
-      pause_cpu();
+      if (!help()) pause_cpu();
     }
   }
   // Leave our name at each of them; whichever is signalled first wakes us. Take the name off again

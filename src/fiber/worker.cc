@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "fiber/census.h"
+#include "fiber/help.h"
 #include "fiber/monitor.h"
 
 namespace clump::fiber {
@@ -151,7 +152,7 @@ void switch_out(Fiber& self) {
 bool progress(int worker) {
   bool (*const poll)(int) = poll_function.load(std::memory_order_relaxed);
   const bool moved = poll != nullptr && poll(worker);
-  return moved;
+  return help() || moved;
 }
 
 void on_progress(bool (*poll)(int)) { poll_function.store(poll, std::memory_order_release); }

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "core/rank.h"
+#include "p2p/joint_copy.h"
 
 namespace clump::p2p {
 
@@ -51,7 +52,7 @@ Count accept(ReceiveOperation& receive, const MatchKey& key, Count bytes) {
 /// One copy, from the sender's buffer to the receiver's, by the calling thread.
 void deliver(net::Outgoing& message, ReceiveOperation& receive) {
   const Count bytes = accept(receive, key_of(message.envelope), message.envelope.bytes);
-  if (bytes > 0) datatype::copy(receive.buffer, message.payload, 0, bytes);
+  if (bytes > 0) joint_copy(receive.buffer, message.payload, bytes);
   message.released();
   receive.complete();
 }

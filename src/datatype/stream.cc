@@ -1,0 +1,74 @@
+#include "datatype/stream.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace clump::datatype {
+
+#if defined(__SSE2__)
+
+namespace {
+
+constexpr Count kLine = 64;
+// Lines are asked for so far ahead. The processor's own prefetching ends at each page.
+constexpr Count kAhead = 1024;
+
+Count least_streamed() {
+  const long last_level = std::max({sysconf(_SC_LEVEL2_CACHE_SIZE), sysconf(_SC_LEVEL3_CACHE_SIZE), 0L});
+  // Unknown: larger than what today's machines have for a core.
+  constexpr Count kGuess = Count{32} << 20;
+  return (last_level > 0 ? last_level : kGuess) / 8 * 3;
+}
+
+void stream_line(std::byte* to, const std::byte* from) {
+  const auto* in = reinterpret_cast<const __m128i*>(from);
+  auto* out = reinterpret_cast<__m128i*>(to);
+  const __m128i a = _mm_loadu_si128(in), b = _mm_loadu_si128(in + 1);
+  const __m128i c = _mm_loadu_si128(in + 2), d = _mm_loadu_si128(in + 3);
+  _mm_stream_si128(out, a);
+  _mm_stream_si128(out + 1, b);
+  _mm_stream_si128(out + 2, c);
+  _mm_stream_si128(out + 3, d);
+}
+
+}  // namespace
+
+bool is_streamed(Count bytes) {
+  static const Count least = least_streamed();
+  return bytes >= least;
+}
+
+void stream(void* to, const void* from, Count bytes) {
+  auto* out = static_cast<std::byte*>(to);
+  const auto* in = static_cast<const std::byte*>(from);
+  const Count skew = static_cast<Count>(-reinterpret_cast<std::uintptr_t>(out) % kLine);
+  const Count first = std::min(bytes, skew);
+  std::memcpy(out, in, static_cast<std::size_t>(first));
+  Count at = first;
+  for (; at + kLine <= bytes; at += kLine) {
+    _mm_prefetch(reinterpret_cast<const char*>(in) + at + kAhead, _MM_HINT_NTA);
+    stream_line(out + at, in + at);
+  }
+  std::memcpy(out + at, in + at, static_cast<std::size_t>(bytes - at));
+  // Such stores are not ordered with what follows, so not with the release that tells others of them either.
+  _mm_sfence();
+}
+
+#else
+
+bool is_streamed(Count) { return false; }
+void stream(void* to, const void* from, Count bytes) {
+  std::memcpy(to, from, static_cast<std::size_t>(bytes));
+}
+
+#endif
+
+}  // namespace clump::datatype

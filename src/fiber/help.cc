@@ -1,0 +1,103 @@
+#include "fiber/help.h"
+
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "fiber/worker.h"
+
+namespace clump::fiber::detail {
+
+constinit Board board{};
+
+namespace {
+
+constexpr unsigned kCores = 1024;
+// A helper that does not come back for so long has lost its core, perhaps to us.
+constexpr auto kLong = std::chrono::microseconds(20);
+
+constinit Offer offers[kOffers];
+
+// The half at which each core worked last. A hint, so two cores may share an entry.
+constinit std::atomic<std::uint8_t> half_of_core[kCores];
+
+// The kernel's number of this core. sched_getcpu() would ask the C library's thread-local memory, which is a
+// rank's and tells where the rank's own kernel thread sleeps.
+unsigned core() {
+#if defined(__x86_64__)
+  unsigned number;
+  __builtin_ia32_rdtscp(&number);
+  return number % kCores;  // Linux keeps the node above bit 11
+#else
+  const int number = sched_getcpu();
+  return number < 0 ? 0 : static_cast<unsigned>(number) % kCores;
+#endif
+}
+
+void keep_to(unsigned core, int half) {
+  // Written only when it changes, so that the line stays shared.
+  if (half_of_core[core].load(std::memory_order_relaxed) != half)
+    half_of_core[core].store(static_cast<std::uint8_t>(half), std::memory_order_relaxed);
+}
+
+int index_of(const Offer& offer) { return static_cast<int>(&offer - offers); }
+
+// The lines that will be written are asked for together, not one after the other.
+void prefetch(Offer& offer, int half) {
+  __builtin_prefetch(&offer.enter, 0);
+  __builtin_prefetch(&offer.halves[half], 1);
+}
+
+}  // namespace
+
+Offer* take_offer(int& half) noexcept {
+  const unsigned here = core();
+  half = half_of_core[here].load(std::memory_order_relaxed);
+  for (int i = 0; i < kOffers; ++i) {
+    Offer& offer = offers[(here + static_cast<unsigned>(i)) % kOffers];
+    bool expected = false;
+    if (offer.taken.load(std::memory_order_relaxed)) continue;
+    // acquire: pairs with the release at the end of do_offered().
+    if (!offer.taken.compare_exchange_strong(expected, true, std::memory_order_acquire)) continue;
+    __builtin_prefetch(&board.wanted[index_of(offer)], 1);
+    __builtin_prefetch(&offer.enter, 1);
+    __builtin_prefetch(&offer.halves[0], 1);
+    __builtin_prefetch(&offer.halves[1], 1);
+    return &offer;
+  }
+  return nullptr;
+}
+
+void show(Offer& offer, int half_for_helpers) noexcept {
+  // release: pairs with the acquire in help_now(), for `enter`.
+  board.wanted[index_of(offer)].store(1 + static_cast<std::uint32_t>(half_for_helpers),
+                                      std::memory_order_release);
+}
+
+void hide(Offer& offer) noexcept { board.wanted[index_of(offer)].store(0, std::memory_order_relaxed); }
+
+bool help_now() noexcept {
+  bool helped = false;
+  for (int i = 0; i < kOffers; ++i) {
+    // acquire: pairs with the release in show().
+    const std::uint32_t wanted = board.wanted[i].load(std::memory_order_acquire);
+    if (wanted == 0) continue;
+    const int half = static_cast<int>(wanted - 1);
+    prefetch(offers[i], half);
+    if (!offers[i].enter.load(std::memory_order_relaxed)(offers[i], half)) continue;
+    keep_to(core(), half);
+    helped = true;
+  }
+  return helped;
+}
+
+void wait_a_moment(Clock::time_point since) noexcept {
+  if (Clock::now() - since > kLong) {
+    // The kernel's, not the one for programs, which would let another fiber run.
+    syscall(SYS_sched_yield);
+    return;
+  }
+  pause_cpu();
+}
+
+}  // namespace clump::fiber::detail

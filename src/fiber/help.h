@@ -1,0 +1,224 @@
+// Whoever waits helps: work in parts, done by the one that has it and by all who wait meanwhile.
+//
+// do_together() puts its work on a board and begins with it at once. Waiting threads of control and idle
+// workers call help(), which does parts of what is on the board. Parts are handed out from both ends: the
+// owner works at one end, helpers at the other, and a core keeps to the end at which it worked last. So in
+// repeated exchanges the same core touches the same half of a buffer, which stays in its cache; memory that
+// another core has just written is ten times slower than one's own.
+//
+// What synchronises is inline, so that sanitizers see it: they do not look into libclump_host.so.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "base/types.h"
+
+namespace clump::fiber {
+
+namespace detail {
+
+/// The parts of one half, as tickets: `near` of them were handed out from the outer end on, `far` from the
+/// middle on.
+class alignas(64) Half {
+ public:
+  static constexpr std::uint32_t kMostParts = 1u << 20;
+  static constexpr std::uint32_t kNone = ~0u;
+
+  /// By the owner, once the work is described and the last part of the work before is done.
+  void publish(std::uint32_t parts, std::uint32_t near) noexcept {
+    done_.store(0, std::memory_order_relaxed);  // by release of the tickets
+    // release: pairs with the acquire in claim_near() and claim_far().
+    tickets_.store(std::uint64_t{parts} << 2 * kBits | near, std::memory_order_release);
+  }
+  /// Numbers in the half, 0 being the outermost part; kNone when all are handed out.
+  std::uint32_t claim_near() noexcept {
+    const std::uint64_t before = claim(1);
+    return before == kNothing ? kNone : near(before);
+  }
+  std::uint32_t claim_far() noexcept {
+    const std::uint64_t before = claim(std::uint64_t{1} << kBits);
+    return before == kNothing ? kNone : parts(before) - 1 - far(before);
+  }
+  /// How many were handed out from the outer end on; kNone when all are handed out.
+  std::uint32_t progress() const noexcept {
+    const std::uint64_t now = tickets_.load(std::memory_order_relaxed);
+    return near(now) + far(now) == parts(now) ? kNone : near(now);
+  }
+  /// Whoever claimed parts says so once, when it leaves.
+  void add_done(std::uint32_t parts) noexcept {
+    done_.fetch_add(parts, std::memory_order_release);  // release: pairs with the acquire in done()
+  }
+  std::uint32_t done() const noexcept { return done_.load(std::memory_order_acquire); }
+
+ private:
+  static constexpr int kBits = 21;
+  static constexpr std::uint64_t kMask = (std::uint64_t{1} << kBits) - 1;
+  static constexpr std::uint64_t kNothing = ~std::uint64_t{0};
+  static std::uint32_t near(std::uint64_t tickets) { return static_cast<std::uint32_t>(tickets & kMask); }
+  static std::uint32_t far(std::uint64_t tickets) {
+    return static_cast<std::uint32_t>(tickets >> kBits & kMask);
+  }
+  static std::uint32_t parts(std::uint64_t tickets) {
+    return static_cast<std::uint32_t>(tickets >> 2 * kBits);
+  }
+
+  std::uint64_t claim(std::uint64_t ticket) noexcept {
+    std::uint64_t now = tickets_.load(std::memory_order_relaxed);
+    do {
+      if (near(now) + far(now) == parts(now)) return kNothing;
+      // acquire: pairs with the release in publish(); who holds a ticket may read the description.
+    } while (!tickets_.compare_exchange_weak(now, now + ticket, std::memory_order_acquire,
+                                             std::memory_order_relaxed));
+    return now;
+  }
+
+  std::atomic<std::uint64_t> tickets_{0};
+  std::atomic<std::uint32_t> done_{0};
+};
+
+/// A place on the board. Its memory is never given back, and a ticket is the only right to anything in it: a
+/// helper that comes too late finds no ticket, or one of the next work, which is as good.
+struct Offer {
+  // The owner's line.
+  alignas(64) std::atomic<bool> taken{false};
+  bool helped = false;  ///< somebody came the last time
+
+  // The description: constant from the first ticket on until the last part is done.
+  alignas(64) std::atomic<bool (*)(Offer&, int half)> enter{nullptr};
+  void (*run)(const std::byte* body, std::uint32_t part) = nullptr;
+  std::uint32_t parts = 0;
+  alignas(8) std::byte body[40];
+
+  Half halves[2];
+
+  /// Half 0 counts from the first part up, half 1 from the last part down.
+  void run_part(int half, std::uint32_t number) { run(body, half == 0 ? number : parts - 1 - number); }
+};
+
+constexpr int kOffers = 16;
+
+/// Which offers there are: 0, or 1 + the half at which helpers are wanted. One line, read by all who wait and
+/// written by owners with plain stores.
+struct alignas(64) Board {
+  std::atomic<std::uint32_t> wanted[kOffers];
+};
+CLUMP_HOST_API extern constinit Board board;
+
+/// A place on the board, and the half that the calling core keeps to; null if all are taken.
+CLUMP_HOST_API Offer* take_offer(int& half) noexcept;
+CLUMP_HOST_API void show(Offer& offer, int half_for_helpers) noexcept;
+CLUMP_HOST_API void hide(Offer& offer) noexcept;
+CLUMP_HOST_API bool help_now() noexcept;
+/// A moment of a wait that began at `since`: gives the core away if it has become long.
+CLUMP_HOST_API void wait_a_moment(std::chrono::steady_clock::time_point since) noexcept;
+
+using Clock = std::chrono::steady_clock;
+
+/// Does what is left of `half`, whose own people are slow or absent: with `patience`, because what they touch
+/// is likely to be in their cache and not in ours. Returns how many parts it did.
+inline std::uint32_t finish(Offer& offer, int half, Clock::duration patience) {
+  std::uint32_t mine = 0;
+  auto since = Clock::now();
+  Clock::duration left = patience;
+  for (std::uint32_t seen = 0;;) {
+    const std::uint32_t progress = offer.halves[half].progress();
+    if (progress == Half::kNone) break;
+    const auto now = Clock::now();
+    if (progress != seen) {
+      seen = progress;
+      since = now;
+      left = patience;
+    } else if (now - since >= left) {
+      const std::uint32_t number = offer.halves[half].claim_far();
+      if (number == Half::kNone) break;
+      offer.run_part(half, number);
+      ++mine;
+      since = Clock::now();
+      left /= 2;
+    }
+  }
+  return mine;
+}
+
+/// How long to wait for those at the other half to take their next part: twice what one took here.
+inline Clock::duration patience(Clock::duration spent, std::uint32_t parts) {
+  return 2 * spent / (parts + 1) + std::chrono::nanoseconds(200);
+}
+
+/// What a helper does with an offer. False if there was nothing left to do.
+inline bool enter(Offer& offer, int half) {
+  const auto begin = Clock::now();
+  std::uint32_t mine = 0;
+  for (std::uint32_t number; (number = offer.halves[half].claim_near()) != Half::kNone; ++mine)
+    offer.run_part(half, number);
+  if (mine == 0) return false;
+  offer.halves[half].add_done(mine);
+  // Our half is done, but perhaps not the work: the other half's own may have lost their core.
+  if (const std::uint32_t others = finish(offer, 1 - half, patience(Clock::now() - begin, mine)); others > 0)
+    offer.halves[1 - half].add_done(others);
+  return true;
+}
+
+/// The owner's side, once `offer.body` and `offer.run` are there.
+inline void do_offered(Offer& offer, int half, std::uint32_t parts) {
+  const std::uint32_t here = half == 0 ? (parts + 1) / 2 : parts / 2;
+  Half& own = offer.halves[half];
+  Half& other = offer.halves[1 - half];
+  offer.parts = parts;
+  offer.enter.store(&enter, std::memory_order_relaxed);  // by release in show()
+  own.publish(here, 1);                                  // the first part is ours already
+  other.publish(parts - here, 0);
+  show(offer, 1 - half);
+
+  const auto begin = Clock::now();
+  std::uint32_t mine = 0;
+  for (std::uint32_t number = 0; number != Half::kNone; number = own.claim_near(), ++mine)
+    offer.run_part(half, number);
+  const auto spent = Clock::now() - begin;
+  // Nobody came the last time: nobody will be waited for, unless somebody is there already.
+  const bool expected = offer.helped || other.progress() != 0;
+  mine += finish(offer, 1 - half, expected ? patience(spent, mine) : Clock::duration::zero());
+  hide(offer);
+  const auto since = Clock::now();
+  while (own.done() + other.done() + mine != parts) wait_a_moment(since);
+  offer.helped = mine != parts;
+  offer.taken.store(false, std::memory_order_release);  // release: pairs with the acquire in take_offer()
+}
+
+}  // namespace detail
+
+/// Calls body(0), ..., body(parts - 1), in any order and in several threads at once, and returns when all are
+/// done. Parts are short (tens of microseconds at most), independent, and never wait or fail; they may be run
+/// by other ranks' threads of control. Any thread; does not wait for anything but parts that a helper has
+/// begun.
+template <typename Body>
+void do_together(std::uint32_t parts, const Body& body) {
+  static_assert(std::is_trivially_copyable_v<Body> && sizeof(Body) <= sizeof(detail::Offer::body));
+  int half = 0;
+  detail::Offer* offer = parts > 1 && parts < detail::Half::kMostParts ? detail::take_offer(half) : nullptr;
+  if (offer == nullptr) {
+    for (std::uint32_t part = 0; part < parts; ++part) body(part);
+    return;
+  }
+  std::memcpy(offer->body, &body, sizeof(Body));
+  offer->run = [](const std::byte* copy, std::uint32_t part) {
+    (*reinterpret_cast<const Body*>(copy))(part);
+  };
+  detail::do_offered(*offer, half, parts);
+}
+
+/// Does parts of something that is on the board; false, after one read of a line that rarely changes, if
+/// there is nothing. Called by whoever waits and has a core to spare. Takes as long as the work, at most;
+/// never waits for long.
+inline bool help() noexcept {
+  std::uint32_t any = 0;
+  for (const auto& wanted : detail::board.wanted) any |= wanted.load(std::memory_order_relaxed);
+  return any != 0 && detail::help_now();
+}
+
+}  // namespace clump::fiber

@@ -1,0 +1,132 @@
+#include "fiber/help.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace clump::fiber {
+namespace {
+
+// Threads that do nothing but help, as waiting ones do.
+class Helpers {
+ public:
+  explicit Helpers(int count) {
+    for (int i = 0; i < count; ++i) {
+      threads_.emplace_back([this] {
+        while (!over_.load(std::memory_order_relaxed))
+          if (help())
+            came_.fetch_add(1, std::memory_order_relaxed);
+          else
+            std::this_thread::yield();
+      });
+    }
+  }
+  ~Helpers() {
+    over_.store(true, std::memory_order_relaxed);
+    for (auto& thread : threads_) thread.join();
+  }
+  int came() const { return came_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<bool> over_{false};
+  std::atomic<int> came_{0};
+  std::vector<std::thread> threads_;
+};
+
+// Adds 1 to each number of its part; parts of different sizes, none atomic: a part that is done twice, or by
+// two at once, shows in the sum or under TSan.
+struct Increment {
+  int* numbers;
+  std::uint32_t per_part;
+  void operator()(std::uint32_t part) const {
+    for (std::uint32_t i = 0; i < per_part; ++i) ++numbers[part * per_part + i];
+  }
+};
+
+TEST(HelpTest, NothingOfferedIsNothingDone) { EXPECT_FALSE(help()); }
+
+TEST(HelpTest, OneThreadDoesItAlone) {
+  for (const std::uint32_t parts : {0u, 1u, 2u, 3u, 100u}) {
+    std::vector<int> numbers(parts * 4);
+    do_together(parts, Increment{numbers.data(), 4});
+    EXPECT_EQ(std::count(numbers.begin(), numbers.end(), 1), parts * 4);
+    EXPECT_FALSE(help());
+  }
+}
+
+TEST(HelpTest, MorePartsThanTicketsAreDoneAlone) {
+  constexpr std::uint32_t kParts = detail::Half::kMostParts + 5;
+  std::vector<int> numbers(kParts);
+  do_together(kParts, Increment{numbers.data(), 1});
+  EXPECT_EQ(std::count(numbers.begin(), numbers.end(), 1), kParts);
+}
+
+TEST(HelpTest, ThoseWhoWaitCome) {
+  const Helpers helpers(2);
+  std::vector<int> numbers(64 * 1024);
+  int rounds = 0;
+  for (; rounds < 100'000 && helpers.came() < 100; ++rounds) do_together(64, Increment{numbers.data(), 1024});
+  EXPECT_GE(helpers.came(), 100);
+  EXPECT_EQ(std::count(numbers.begin(), numbers.end(), rounds), 64 * 1024);
+}
+
+// A helper that holds a part and loses its core: nobody takes that part from it, all others are done
+// meanwhile, and the owner stays until it is back.
+TEST(HelpTest, TheOwnerWaitsForAHelpersPart) {
+  struct State {
+    std::thread::id owner;
+    std::atomic<int> others{0};
+    std::atomic<int> done{0};
+  };
+  struct Body {
+    State* state;
+    void operator()(std::uint32_t) const {
+      const bool owner = std::this_thread::get_id() == state->owner;
+      const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+      if (owner) {  // until a helper is here
+        while (state->others.load() == 0 && std::chrono::steady_clock::now() < deadline)
+          std::this_thread::yield();
+      } else if (state->others.fetch_add(1) == 0) {
+        while (state->done.load() != 9 && std::chrono::steady_clock::now() < deadline)
+          std::this_thread::yield();
+      }
+      state->done.fetch_add(1);
+    }
+  };
+  const Helpers helpers(1);
+  State state{.owner = std::this_thread::get_id()};
+  do_together(10, Body{&state});
+  EXPECT_EQ(state.done.load(), 10);
+  EXPECT_GE(state.others.load(), 1);
+}
+
+// More owners than places on the board; they help each other in between.
+TEST(HelpTest, ManyOwnersAndHelpers) {
+  const Helpers helpers(4);
+  std::vector<std::thread> owners;
+  std::atomic<int> wrong{0};
+  for (int owner = 0; owner < detail::kOffers + 4; ++owner) {
+    owners.emplace_back([&wrong, owner] {
+      constexpr int kRounds = 300;
+      std::vector<int> numbers(40 * 64);
+      for (int round = 1; round <= kRounds; ++round) {
+        const auto parts = static_cast<std::uint32_t>((owner + round) % 40);
+        std::fill(numbers.begin(), numbers.end(), round);
+        do_together(parts, Increment{numbers.data(), 64});
+        const auto done = std::count(numbers.begin(), numbers.begin() + parts * 64, round + 1);
+        if (done != parts * 64 || std::count(numbers.begin(), numbers.end(), round) != (40 - parts) * 64)
+          wrong.fetch_add(1);
+        if (round % 3 == 0) help();
+      }
+    });
+  }
+  for (auto& owner : owners) owner.join();
+  EXPECT_EQ(wrong.load(), 0);
+  EXPECT_FALSE(help());
+}
+
+}  // namespace
+}  // namespace clump::fiber

@@ -1,0 +1,73 @@
+#include "p2p/joint_copy.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "datatype/stream.h"
+#include "fiber/help.h"
+
+namespace clump::p2p {
+
+namespace {
+
+// Below, a helper would arrive when everything is done: it takes half a microsecond to notice and to fetch
+// the description.
+constexpr Count kLeast = 24 * 1024;
+// Parts: short enough to share a message of kLeast, long enough not to wait for the tickets' cache line.
+constexpr Count kSmallestPart = 8 * 1024;
+constexpr Count kLargestPart = 64 * 1024;
+constexpr Count kParts = 128;
+constexpr Count kPage = 4096;
+
+Count part_size(Count bytes) {
+  const Count size = std::clamp(bytes / kParts, kSmallestPart, kLargestPart);
+  return size / kPage * kPage;
+}
+
+// A message, and how it is divided.
+struct Parts {
+  Count bytes;
+  Count size;
+  Count shift;  ///< the first part is so much shorter, so that parts of a solid buffer meet between pages
+
+  std::uint32_t count() const { return static_cast<std::uint32_t>((bytes + shift + size - 1) / size); }
+  Count begin(Count part) const { return std::max<Count>(0, part * size - shift); }
+  Count end(Count part) const { return std::min(bytes, (part + 1) * size - shift); }
+};
+
+struct CopyPart {
+  const datatype::Layout* to;
+  const datatype::Layout* from;
+  Parts parts;
+  void operator()(std::uint32_t part) const {
+    datatype::copy(*to, *from, parts.begin(part), parts.end(part) - parts.begin(part));
+  }
+};
+
+// Both sides dense, larger than the caches.
+struct StreamPart {
+  std::byte* to;
+  const std::byte* from;
+  Parts parts;
+  void operator()(std::uint32_t part) const {
+    const Count begin = parts.begin(part);
+    datatype::stream(to + begin, from + begin, parts.end(part) - begin);
+  }
+};
+
+}  // namespace
+
+void joint_copy(const datatype::Layout& to, const datatype::Layout& from, Count bytes) {
+  if (bytes < kLeast) return datatype::copy(to, from, 0, bytes);
+  Parts parts{bytes, part_size(bytes), 0};
+  if (to.type->is_dense())
+    parts.shift = static_cast<Count>(reinterpret_cast<std::uintptr_t>(to.base) % kPage);
+  if (to.type->is_dense() && from.type->is_dense() && datatype::is_streamed(bytes)) {
+    const StreamPart stream{static_cast<std::byte*>(to.base), static_cast<const std::byte*>(from.base),
+                            parts};
+    return fiber::do_together(parts.count(), stream);
+  }
+  fiber::do_together(parts.count(), CopyPart{&to, &from, parts});
+}
+
+}  // namespace clump::p2p

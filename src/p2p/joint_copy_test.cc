@@ -1,0 +1,129 @@
+#include "p2p/joint_copy.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <numeric>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "datatype/derive.h"
+#include "fiber/help.h"
+
+namespace clump::p2p {
+namespace {
+
+using datatype::Layout;
+
+std::mt19937 random_numbers(7);
+
+Count number(Count low, Count high) {
+  return std::uniform_int_distribution<Count>(low, high)(random_numbers);
+}
+
+// All of one signature (bytes), so that each can be copied to each other.
+datatype::Ref random_type() {
+  const datatype::Datatype& byte = *datatype::predefined(MPI_BYTE);
+  datatype::Made made;
+  base::Status status;
+  switch (number(0, 4)) {
+    case 0:
+      return datatype::Ref(&byte);
+    case 1:
+      status = make_contiguous(number(1, 5000), byte, made);
+      break;
+    case 2: {
+      const Count length = number(1, 300);
+      status = make_vector({number(1, 50), length, length + number(0, 40)}, byte, made);
+      break;
+    }
+    case 3: {
+      std::vector<Count> lengths, places;
+      for (Count i = number(1, 20), at = number(0, 9); i > 0; --i) {
+        lengths.push_back(number(1, 70));
+        places.push_back(at);
+        at += lengths.back() + number(0, 30);
+      }
+      status = make_indexed(lengths, places, byte, made);
+      break;
+    }
+    default: {
+      datatype::Made row;
+      status = make_vector({number(1, 9), 3, 5}, byte, row);
+      EXPECT_TRUE(status.ok());
+      status = make_hvector({number(1, 30), 1, row.type->extent() + number(0, 20)}, *row.type, made);
+    }
+  }
+  EXPECT_TRUE(status.ok());
+  return std::move(made.type);
+}
+
+struct Buffer {
+  datatype::Ref type;
+  std::vector<unsigned char> memory;
+  Layout layout;
+
+  Buffer(Count bytes, unsigned char fill) : type(random_type()) {
+    const Count count = (bytes + type->size() - 1) / type->size();
+    const Count skew = number(0, 100);
+    memory.assign(static_cast<std::size_t>(skew + count * type->extent() + type->true_extent()), fill);
+    layout = {memory.data() + skew, count, type.get()};
+  }
+};
+
+class JointCopyTest : public ::testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    if (GetParam()) {
+      helper_ = std::thread([this] {
+        while (!over_.load(std::memory_order_relaxed))
+          if (!fiber::help()) std::this_thread::yield();
+      });
+    }
+  }
+  void TearDown() override {
+    over_.store(true, std::memory_order_relaxed);
+    if (helper_.joinable()) helper_.join();
+  }
+
+ private:
+  std::atomic<bool> over_{false};
+  std::thread helper_;
+};
+
+TEST_P(JointCopyTest, SameAsThePlainCopy) {
+  for (int round = 0; round < 300; ++round) {
+    const Count bytes = number(0, 1) == 0 ? number(0, 60'000) : number(60'000, 2'000'000);
+    Buffer from(bytes, 0);
+    std::iota(from.memory.begin(), from.memory.end(), static_cast<unsigned char>(round));
+    Buffer to(bytes, 0xee);
+    std::vector<unsigned char> expected = to.memory;
+    const Layout plain{expected.data() + (static_cast<unsigned char*>(to.layout.base) - to.memory.data()),
+                       to.layout.count, to.layout.type};
+    datatype::copy(plain, from.layout, 0, bytes);
+    joint_copy(to.layout, from.layout, bytes);
+    ASSERT_TRUE(to.memory == expected)
+        << bytes << " bytes from " << from.type->description() << " to " << to.type->description();
+  }
+}
+
+TEST_P(JointCopyTest, LargerThanTheCaches) {
+  constexpr Count kBytes = (40 << 20) + 13;
+  std::vector<unsigned> numbers(kBytes / sizeof(unsigned) + 2);
+  std::iota(numbers.begin(), numbers.end(), 0u);
+  auto* bytes = reinterpret_cast<unsigned char*>(numbers.data());
+  const datatype::Datatype* type = datatype::predefined(MPI_BYTE);
+  for (const Count skew : {0, 1, 5}) {
+    std::vector<unsigned char> out(kBytes + 64, 0xee);
+    joint_copy({out.data() + 7, kBytes, type}, {bytes + skew, kBytes - skew, type}, kBytes - skew);
+    EXPECT_TRUE(std::equal(bytes + skew, bytes + kBytes, out.begin() + 7));
+    EXPECT_EQ(std::count(out.begin(), out.begin() + 7, 0xee), 7);
+    EXPECT_EQ(std::count(out.begin() + 7 + kBytes - skew, out.end(), 0xee), 64 - 7 + skew);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(WithHelper, JointCopyTest, ::testing::Bool());
+
+}  // namespace
+}  // namespace clump::p2p
