@@ -8,6 +8,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "image/search.h"
+
 namespace clump::image {
 namespace {
 
@@ -151,21 +153,6 @@ Object* Registry::find_map(const link_map* map) const {
     if (at(id).map == map) return &at(id);
   }
   return nullptr;
-}
-
-bool is_shared_library(const char* name) {
-  const std::string_view given(name);
-  for (std::string_view shared :
-       {"ld-linux",      "ld64.so",       "linux-vdso",    "linux-gate",       "libc.so",
-        "libm.so",       "libpthread.so", "libdl.so",      "librt.so",         "libutil.so",
-        "libresolv.so",  "libnsl.so",     "libanl.so",     "libmvec.so",       "libthread_db.so",
-        "libnss_",       "libgcc_s.so",   "libmpi_abi.so", "libclump_host.so", "libgomp.so",
-        "libomp.so",     "libiomp5.so",   "libasan.so",    "libtsan.so",       "libubsan.so",
-        "liblsan.so",    "libhwasan.so",  "libclang_rt.",  "libjemalloc.so",   "libtcmalloc",
-        "libmimalloc.so"}) {
-    if (given.substr(0, shared.size()) == shared) return true;
-  }
-  return false;
 }
 
 void choose_private_objects() {

@@ -63,10 +63,6 @@ class Registry {
   void add(std::unique_ptr<Object> object);
 };
 
-/// Libraries of which all ranks of a process share one: the C library's own, the MPI library, and those that
-/// keep books per thread or per process and cannot be doubled (OpenMP runtimes, sanitizers).
-bool is_shared_library(const char* name);
-
 /// Marks the private ones among the objects loaded at start: the program and what it needs, but for the
 /// shared ones.
 void choose_private_objects();

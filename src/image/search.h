@@ -1,4 +1,4 @@
-// Where ld.so would find a library, told without asking ld.so.
+// Where ld.so would find a library, told without asking ld.so, and which libraries ranks share.
 #pragma once
 
 #include <string>
@@ -23,5 +23,9 @@ std::vector<std::string> split_path(const std::string& list);
 /// loaded the file, nearest first. Empty if there is none for this machine. Blocks on file reads. Any thread.
 std::string find_library(const std::string& name, const SearchPaths& paths,
                          const std::vector<std::string>& inherited, const std::string& library_path);
+
+/// Libraries of which all ranks of a process share one: the C library's own, the MPI library, and those that
+/// keep books per thread or per process and cannot be doubled (OpenMP runtimes, sanitizers).
+bool is_shared_library(const char* name);
 
 }  // namespace clump::image

@@ -13,6 +13,7 @@ def clump(*words):
 class Clump(tool.Case):
     def test_info(self):
         self.assertRegex(clump("info").out, r"functions of the MPI standard .*: \d+ of 664 have a body")
+        self.assertRegex(clump("info").out, r"scheduler: (fibers|threads) .*\nusable cores: \d+ \([-0-9,]+\).*\nFSGSBASE: (yes|no), membarrier: (yes|no)")
         names = clump("info", "--missing").out.split()
         self.assertEqual(len(names), len(set(names)))
         self.assertIn("MPI_File_open", names)
@@ -29,8 +30,11 @@ class Clump(tool.Case):
     def test_explain(self):
         result = clump("explain", tool.program("show"))
         self.assertEqual(result.code, 0)
-        self.assertIn("threads of one process", result.out)
+        self.assertRegex(result.out, "(threads|fibers).* of one process")
         self.assertEqual(result.out.count("\n"), 1)
+        if not os.environ.get("CLUMP_SANITIZE"):
+            fibers = tool.run("explain", tool.program("show"), tool="clump", env={"CLUMP_SCHEDULER": "fibers"})
+            self.assertRegex(fibers.out, r"fibers on up to \d+ workers, a core each, of one process")
         self.assertIn("separate processes", clump("explain", "sh").out)
         self.assertIn("libmpi.so.40", clump("explain", tool.program("foreign")).out)
         if os.path.exists(tool.program("static")):
@@ -48,7 +52,8 @@ class Clump(tool.Case):
 
     def test_doctor(self):
         result = clump("doctor")
-        self.assertIn("cores are usable", result.out)
+        self.assertIn("processors are usable", result.out)
+        self.assertRegex(result.out, "the limits allow a job of|raise it with")
         self.assertEqual(result.code, 1 if "PROBLEM" in result.out else 0)
 
     def test_help_and_mistakes(self):

@@ -1,5 +1,3 @@
-#include <sched.h>
-#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -7,8 +5,10 @@
 #include <string>
 
 #include "commands.h"
+#include "common/cores.h"
 #include "common/limits.h"
 #include "common/places.h"
+#include "common/system.h"
 
 namespace clump::tools {
 
@@ -37,25 +37,54 @@ void check_libraries(Findings& findings) {
   }
 }
 
-/// A job of this size should start anywhere.
-void check_job_size(Findings& findings, int ranks) {
-  const std::vector<Limit> limits =
-      exceeded({.tasks = ranks, .mappings = 10L * ranks, .descriptors = 4L * ranks + 32});
-  for (const Limit& limit : limits) {
-    findings.bad(fmt::format("{} ranks: {} is {}, at least {} needed; raise it with: {}", ranks, limit.name,
-                             limit.value, limit.needed, limit.how));
+/// A job of 256 ranks should start anywhere.
+void check_job_size(Findings& findings) {
+  constexpr long kObjects = 2;  // of a C++ program: itself and its C++ library
+  const long workers = static_cast<long>(allowed_processors().size());
+  long possible = 0;
+  for (const long ranks : {256, 1000, 4000, 16000}) {
+    const std::vector<Limit> limits = exceeded(needs_of_host(ranks, workers, kObjects));
+    if (limits.empty()) {
+      possible = ranks;
+      continue;
+    }
+    const Limit& first = limits.front();
+    const std::string text = fmt::format("{} ranks: {} is {}, at least {} needed; raise it with: {}", ranks,
+                                         first.name, first.value, first.needed, first.how);
+    ranks <= 1000 ? findings.bad(text) : findings.note(text);
+    break;
   }
-  if (limits.empty()) findings.good(fmt::format("the limits allow a job of {} ranks", ranks));
+  if (possible > 0) findings.good(fmt::format("the limits allow a job of {} ranks", possible));
 }
 
 void check_cores(Findings& findings) {
-  cpu_set_t mine;
-  CPU_ZERO(&mine);
-  if (::sched_getaffinity(0, sizeof mine, &mine) != 0) return;
+  UsableCores cores;
+  if (!find_cores({}, cores).ok()) return;
   const long online = ::sysconf(_SC_NPROCESSORS_ONLN);
-  const int usable = CPU_COUNT(&mine);
-  const std::string text = fmt::format("{} of {} cores are usable", usable, online);
-  usable < online ? findings.note(text + " (affinity of this shell, or a cpuset)") : findings.good(text);
+  const auto allowed = static_cast<long>(allowed_processors().size());
+  const std::string text = fmt::format("{} of {} processors are usable", allowed, online);
+  allowed < online ? findings.note(text + " (affinity of this shell, or a cpuset)") : findings.good(text);
+  if (const auto different = static_cast<long>(cores.all.size()); different < allowed) {
+    findings.note(fmt::format(
+        "they are the hardware threads of {} cores: a job has a worker for each core (--use-hwthread-cpus)",
+        different));
+  }
+  if (cores.quota) {
+    findings.note(
+        fmt::format("cpu.max of {} pays for {:.3g} cores: a job has {} workers there, and all of them stop "
+                    "when it is used up",
+                    cores.quota->group, cores.quota->cores, cores.most));
+  }
+}
+
+void check_virtual_machine(Findings& findings) {
+  const double stolen = stolen_time();
+  if (stolen > 0.01) {
+    findings.note(
+        fmt::format("{:.1f} % of the time other virtual machines ran on these processors: waiting "
+                    "ranks, which spin briefly, wait longer",
+                    stolen * 100));
+  }
 }
 
 void check_stack(Findings& findings) {
@@ -80,15 +109,17 @@ void check_address_space(Findings& findings) {
   }
 }
 
-void check_processor(Findings& findings) {
-#if defined(__x86_64__)
-  constexpr unsigned long kFsgsbase = 1 << 1;  // HWCAP2_FSGSBASE
-  if ((::getauxval(AT_HWCAP2) & kFsgsbase) != 0) {
-    findings.good("FSGSBASE: a rank's thread-local storage can be switched without a system call");
+void check_scheduler(Findings& findings) {
+  if (has_cheap_switches()) {
+    findings.good("FSGSBASE: ranks as fibers are switched without a system call");
   } else {
-    findings.note("no FSGSBASE (Linux before 5.9, or an old processor)");
+    findings.note("no FSGSBASE (Linux before 5.9, or an old processor): each switch costs a system call");
   }
-#endif
+  if (has_membarrier()) {
+    findings.good("membarrier: a worker whose rank blocks can be handed on");
+  } else {
+    findings.bad("no membarrier system call: use --scheduler threads for programs that block outside MPI");
+  }
 }
 
 void check_environment(Findings& findings) {
@@ -102,11 +133,12 @@ void check_environment(Findings& findings) {
 int show_health() {
   Findings findings;
   check_libraries(findings);
-  check_job_size(findings, 256);
+  check_job_size(findings);
   check_cores(findings);
   check_stack(findings);
   check_address_space(findings);
-  check_processor(findings);
+  check_scheduler(findings);
+  check_virtual_machine(findings);
   check_environment(findings);
   return findings.exit_code();
 }

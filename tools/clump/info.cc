@@ -1,9 +1,14 @@
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <string_view>
+#include <vector>
 
 #include "commands.h"
+#include "common/cores.h"
 #include "common/places.h"
+#include "common/scheduler.h"
+#include "common/system.h"
 
 namespace clump::tools {
 
@@ -18,6 +23,24 @@ struct Function {
 constexpr Function kFunctions[] = {
 #include "functions.inc"
 };
+
+const char* yes(bool answer) { return answer ? "yes" : "no"; }
+
+/// How a job would run here.
+void show_machine() {
+  UsableCores cores;
+  if (!find_cores({}, cores).ok()) return;
+  std::vector<std::int32_t> numbers;
+  for (const Processor& core : cores.all) numbers.push_back(core.number);
+  std::sort(numbers.begin(), numbers.end());
+  fmt::print("scheduler: {} (mpiexec --scheduler {} chooses the other one)\n", name_of(kDefaultScheduler),
+             kDefaultScheduler == pmi::Scheduler::kFibers ? "threads" : "fibers");
+  fmt::print("usable cores: {} ({})", numbers.size(), as_list(numbers));
+  if (cores.quota)
+    fmt::print("; {} pays for {:.3g}: at most {} workers", cores.quota->group, cores.quota->cores,
+               cores.most);
+  fmt::print("\nFSGSBASE: {}, membarrier: {}\n", yes(has_cheap_switches()), yes(has_membarrier()));
+}
 
 }  // namespace
 
@@ -37,6 +60,7 @@ int show_info(bool missing) {
   if (missing) return 0;
   fmt::print("Clump {}\n", CLUMP_VERSION);
   fmt::print("library: {}\n", own_library("libmpi_abi.so.1"));
+  show_machine();
   fmt::print("functions of the MPI standard (C, with large counts): {} of {} have a body\n", with_body,
              std::size(kFunctions));
   for (const auto& [chapter, counts] : chapters) {

@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <string_view>
 
 #include "commands.h"
+#include "common/cores.h"
 #include "common/housing.h"
 #include "common/places.h"
+#include "common/scheduler.h"
 #include "image/inspect.h"
 
 namespace clump::tools {
@@ -29,10 +32,17 @@ int show_explanation(const std::string& program) {
     return 1;
   }
   if (housing == Housing::kThreads) {
+    pmi::Scheduler scheduler;
+    if (const base::Status chosen = default_scheduler(!verdict.sanitizers.empty(), scheduler); !chosen.ok()) {
+      fmt::print(stderr, "clump: {}\n", base::message_of(chosen.code()));
+      return 2;
+    }
+    std::string how = verdict.sanitizers.empty() ? "threads" : "threads, because a sanitizer is in it,";
+    if (UsableCores cores; scheduler == pmi::Scheduler::kFibers && find_cores({}, cores).ok())
+      how = fmt::format("fibers on up to {} workers, a core each,", std::max<std::size_t>(cores.most, 1));
     fmt::print(
-        "{}: all ranks are threads of one process, each with a private image of the program and its "
-        "libraries\n",
-        path);
+        "{}: all ranks are {} of one process, each with a private image of the program and its libraries\n",
+        path, how);
     return 0;
   }
   const bool script = verdict.kind == image::FileKind::kScript;

@@ -3,6 +3,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <fstream>
 #include <optional>
 
 #include "common/control_groups.h"
@@ -33,14 +35,26 @@ void check_user(const Needs& needs, std::vector<Limit>& all) {
   }
 }
 
-void check_sysctl(const std::string& name, long needed, std::vector<Limit>& all) {
+/// `used` of it is gone.
+void check_sysctl(const std::string& name, long needed, long used, std::vector<Limit>& all) {
   std::string path = "/proc/sys/" + name;
   for (char& letter : path) {
     if (letter == '.') letter = '/';
   }
   const std::optional<long> value = read_number(path);
-  if (value && needed > *value)
-    all.push_back({name, *value, needed, fmt::format("sysctl -w {}={}", name, needed * 2)});
+  if (value && needed > *value - used) {
+    const std::string text = used == 0 ? name : fmt::format("{} ({}, less {} in use)", name, *value, used);
+    all.push_back({text, *value - used, needed, fmt::format("sysctl -w {}={}", name, (needed + used) * 2)});
+  }
+}
+
+/// Threads and processes of all users: the fourth word of /proc/loadavg is "running/all".
+long tasks_in_use() {
+  std::ifstream file("/proc/loadavg");
+  std::string word;
+  for (int skipped = 0; skipped < 4; ++skipped) file >> word;
+  const std::size_t slash = word.find('/');
+  return slash == std::string::npos ? 0 : std::atol(word.c_str() + slash + 1);
 }
 
 void check_descriptors(const Needs& needs, std::vector<Limit>& all) {
@@ -57,13 +71,24 @@ void check_descriptors(const Needs& needs, std::vector<Limit>& all) {
 
 }  // namespace
 
+Needs needs_of_host(long ranks, long workers, long private_objects) {
+  // Counted in /proc/PID/maps of jobs of 64 to 4,000 ranks: two for each rank's stack, guard and signal stack
+  // together (the kernel joins neighbours), two for each private object. A worker has a carrier and, as soon
+  // as a fiber blocks, a second one, each with a stack, a guard, a signal stack and a heap; one monitor.
+  Needs needs;
+  needs.tasks = ranks + (workers > 0 ? 2 * workers + 1 : 0);
+  needs.mappings = ranks * (2 + 2 * private_objects) + 12 * workers + 80;
+  return needs;
+}
+
 std::vector<Limit> exceeded(const Needs& needs) {
   std::vector<Limit> all;
-  check_sysctl("vm.max_map_count", needs.mappings, all);
+  check_sysctl("vm.max_map_count", needs.mappings, 0, all);
   check_user(needs, all);
   check_pids_groups(needs, all);
-  check_sysctl("kernel.threads-max", needs.tasks, all);
-  check_sysctl("kernel.pid_max", needs.tasks, all);
+  const long used = tasks_in_use();
+  check_sysctl("kernel.threads-max", needs.tasks, used, all);
+  check_sysctl("kernel.pid_max", needs.tasks, used, all);
   check_descriptors(needs, all);
   return all;
 }

@@ -15,6 +15,10 @@ struct Needs {
   long descriptors = 0;  ///< of mpiexec
 };
 
+/// What a host process needs for so many ranks, workers (0 under the scheduler `threads`), and objects of
+/// which each rank has its own copy (the program is one).
+Needs needs_of_host(long ranks, long workers, long private_objects);
+
 /// A limit and how to raise it.
 struct Limit {
   std::string name;

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <numeric>
 
+#include "common/scheduler.h"
+
 namespace clump::mpiexec {
 
 namespace {
@@ -200,7 +202,7 @@ class Parser {
       case kTimeout:
         return number(word, values[0], command_.timeout_seconds);
       case kScheduler:
-        return parse_scheduler(word, values[0], command_.scheduler.emplace());
+        return tools::parse_scheduler(word, values[0], command_.scheduler.emplace());
       case kWorkers:
         return number(word, values[0], command_.workers);
       case kCores:
@@ -278,17 +280,6 @@ class Parser {
 
 base::Status parse(const std::vector<std::string>& words, Command& command) {
   return Parser(words, command).run();
-}
-
-base::Status parse_scheduler(std::string_view option, std::string_view text, pmi::Scheduler& scheduler) {
-  if (text == "fibers") {
-    scheduler = pmi::Scheduler::kFibers;
-  } else if (text == "threads") {
-    scheduler = pmi::Scheduler::kThreads;
-  } else {
-    return base::fail(MPI_ERR_ARG, "{} '{}': there is 'fibers' and 'threads'", option, text);
-  }
-  return {};
 }
 
 std::string help_text() {

@@ -98,9 +98,6 @@ std::span<const Option> option_table();
 /// `words` is argv without argv[0]. Fails with MPI_ERR_ARG and a message that names the word.
 base::Status parse(const std::vector<std::string>& words, Command& command);
 
-/// "fibers" or "threads", as a value of `option`; fails with MPI_ERR_ARG and a message that names both.
-base::Status parse_scheduler(std::string_view option, std::string_view text, pmi::Scheduler& scheduler);
-
 /// The text of --help.
 std::string help_text();
 

@@ -3,20 +3,19 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 
 #include "common/housing.h"
 #include "common/places.h"
+#include "common/scheduler.h"
 #include "image/inspect.h"
+#include "image/search.h"
 
 extern char** environ;
 
 namespace clump::mpiexec {
 
 namespace {
-
-constexpr pmi::Scheduler kDefaultScheduler = pmi::Scheduler::kThreads;
 
 bool inherited(const Environment& rules, const std::string& name) {
   if (name.starts_with("CLUMP_") && (name == "CLUMP_NO_MPI" || name.ends_with("_FD")))
@@ -70,15 +69,10 @@ std::string explain(const Plan& plan, const Command& command) {
                      ranks == 1 ? "process" : "processes", typed);
 }
 
-/// The option decides, then what the program can do, then CLUMP_SCHEDULER (the tests set it).
+/// The option decides, then what fits the program.
 base::Status choose_scheduler(const Command& command, Plan& plan) {
-  pmi::Scheduler& scheduler = plan.job.scheduler;
-  scheduler = kDefaultScheduler;
-  if (const char* value = std::getenv("CLUMP_SCHEDULER"); value != nullptr && *value != '\0')
-    CLUMP_TRY(parse_scheduler("environment variable CLUMP_SCHEDULER", value, scheduler));
-  // A sanitizer's books are per kernel thread.
-  if (!plan.preload.empty()) scheduler = pmi::Scheduler::kThreads;
-  scheduler = command.scheduler.value_or(scheduler);
+  CLUMP_TRY(tools::default_scheduler(!plan.preload.empty(), plan.job.scheduler));
+  plan.job.scheduler = command.scheduler.value_or(plan.job.scheduler);
   return {};
 }
 
@@ -144,7 +138,12 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
                         command.parts.front().words.front(), typed);
     }
     plan.housing = housing;
-    plan.private_objects = std::max(plan.private_objects, 1 + static_cast<int>(verdict.libraries.size()));
+    const auto is_private = [](const std::string& library) {
+      return !image::is_shared_library(library.c_str() + library.rfind('/') + 1);
+    };
+    plan.private_objects = std::max(
+        plan.private_objects,
+        1 + static_cast<int>(std::count_if(verdict.libraries.begin(), verdict.libraries.end(), is_private)));
     for (const std::string& runtime : verdict.sanitizers) {
       if (std::find(plan.preload.begin(), plan.preload.end(), runtime) == plan.preload.end())
         plan.preload.push_back(runtime);

@@ -28,8 +28,7 @@ struct Plan {
   std::string explanation;                ///< the line of --explain
   std::vector<std::string> preload;       ///< sanitizer runtimes that must come before ours
   std::vector<std::int32_t> only_cores;   ///< the job's threads are kept to these; empty: to mpiexec's own
-  int private_objects =
-      0;  ///< the program and its private libraries, of the part that has most (an upper estimate)
+  int private_objects = 0;  ///< the program and its private libraries, of the part that has most
 };
 
 /// Reads files, starts nothing. On failure `exit_code` is what mpiexec shall return.

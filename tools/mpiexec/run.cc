@@ -304,18 +304,12 @@ class Run {
   int exit_code_ = 0;
 };
 
-/// The least that a job of this shape needs.
 tools::Needs needs_of(const Plan& plan) {
   const long ranks = plan.job.ranks();
-  tools::Needs needs;
-  needs.tasks = ranks;
-  if (plan.housing == tools::Housing::kThreads) {
-    // A stack, its guard and its signal stack; the program's text, constants and data.
-    needs.mappings = (ranks - 1) * (3 + 4) + 100;
-  } else {
-    needs.descriptors = 4 * ranks + 32;  // two pipes each, until the processes have their ends
-  }
-  return needs;
+  if (plan.housing == tools::Housing::kThreads)
+    return tools::needs_of_host(ranks, static_cast<long>(plan.workers.size()), plan.private_objects);
+  // Two pipes each, until the processes have their ends.
+  return {.tasks = ranks, .descriptors = 4 * ranks + 32};
 }
 
 }  // namespace
