@@ -26,11 +26,13 @@ struct KernelState;
 
 /// One rank's main thread of control. Lives until the process ends.
 struct alignas(64) Fiber {
-  Context context;                                ///< first, so that a Context* of a fiber is its Fiber*
-  Carrier* carrier = nullptr;                     ///< who runs it, while it runs
-  int home = 0;                                   ///< worker
-  std::atomic<int> in_use{1};                     ///< 0: nobody runs on its stack
-  std::atomic<bool> over{false};                  ///< it will not run again
+  Context context;                ///< first, so that a Context* of a fiber is its Fiber*
+  Carrier* carrier = nullptr;     ///< who runs it, while it runs
+  int home = 0;                   ///< worker
+  std::atomic<int> in_use{1};     ///< 0: nobody runs on its stack
+  std::atomic<bool> over{false};  ///< it will not run again
+  /// Whether it can be run. acquire: pairs with the release by whoever has left its stack.
+  bool left_behind() const noexcept { return in_use.load(std::memory_order_acquire) == 0; }
   int empty_polls = 0;                            ///< in a row, of polling calls
   KernelState* kernel_state = nullptr;            ///< null: as the process began; see kernel_state.h
   Fiber* next = nullptr;                          ///< in an inbox or a list of sleepers

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "fiber/census.h"
 #include "fiber/help.h"
@@ -40,15 +41,13 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
   return ::syscall(SYS_futex, &word, operation | FUTEX_PRIVATE_FLAG, value, timeout, nullptr, 0);
 }
 
-/// `next` runs in place of `self`, on the same kernel thread. Inside a section of its carrier. Returns when
-/// `self` is resumed, perhaps by another carrier.
+/// `next`, which nobody uses, runs in place of `self`, on the same kernel thread. Inside a section of its
+/// carrier. Returns when `self` is resumed, perhaps by another carrier.
 void switch_to(Fiber& self, Fiber& next) {
   Carrier& carrier = *self.carrier;
+  next.in_use.store(1, std::memory_order_relaxed);
   next.carrier = &carrier;
   carrier.current.store(&next, std::memory_order_relaxed);
-  // It may be on its way out of another carrier. acquire: pairs with the release in arrive().
-  while (next.in_use.load(std::memory_order_acquire) != 0) pause_cpu();
-  next.in_use.store(1, std::memory_order_relaxed);
   arrive(self, clump_switch_context(&self.context, &next.context));
 }
 
@@ -140,6 +139,12 @@ void switch_out(Fiber& self) {
     if (count % kSwitchesPerPoll == 0) progress(worker->index);
     if (Fiber* const other = worker->take()) next = other;
   }
+  if (next != &self && !next->left_behind()) {
+    // It is on its way out of another carrier, where they may be waiting for us to be on our way. So go
+    // first.
+    carrier.next = next;
+    next = &carrier.idle;
+  }
   if (next != &self) {
     switch_to(self, *next);
   } else {
@@ -219,13 +224,17 @@ void Carrier::find_and_run() {
   {
     const Section section;
     mine = section.worker();
-    if (mine == nullptr) return;
-    Fiber* next = mine->take();
+    Fiber* next = std::exchange(this->next, nullptr);
+    if (mine == nullptr) {
+      if (next != nullptr) make_runnable(*next);
+      return;
+    }
+    if (next == nullptr) next = mine->take();
     if (next == nullptr && idle_polls_ % kPollsPerVictim == kPollsPerVictim - 1) next = steal();
     if (next != nullptr) {
       idle_polls_ = idle_sleeps_ = 0;
       mine->switches.store(mine->switches.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-      sections.store(1, std::memory_order_relaxed);
+      while (!next->left_behind()) pause_cpu();
       switch_to(idle, *next);
       sections.store(1, std::memory_order_relaxed);  // the section's destructor leaves it
       return;

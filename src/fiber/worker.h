@@ -27,6 +27,7 @@ class Carrier {
   /// Depth of sections (see Section). Written by this carrier's kernel thread only; the monitor reads it.
   std::atomic<int> sections{0};
   std::atomic<Fiber*> current;  ///< which fiber runs, or `idle`
+  Fiber* next = nullptr;        ///< what the idle loop shall run first
   Fiber idle;                   ///< the kernel thread's own context: looks for work
   KernelState* kernel_state = nullptr;
   Carrier* next_spare = nullptr;

@@ -24,6 +24,8 @@ int main(int argc, char** argv) {
     CHECK_EQ(request, MPI_REQUEST_NULL);
   }
 
+  MPI_Barrier(MPI_COMM_WORLD); /* the receives above must not meet the send below */
+
   /* A synchronous send without a receive can be taken back, and is gone. */
   const int right = (rank + 1) % size, left = (rank + size - 1) % size;
   MPI_Issend(big, 50000, MPI_INT, right, 41, MPI_COMM_WORLD, &request);
