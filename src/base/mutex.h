@@ -1,24 +1,34 @@
-// A mutex for short critical sections that two cores may want at the same time.
+// A lock for sections so short that waiting for them is spinning: some tens of instructions, no system call,
+// no waiting for anything else inside.
 #pragma once
 
-#include <pthread.h>
+#include <atomic>
 
 namespace clump::base {
 
-/// Spins for as long as such a section takes, then sleeps as any mutex does (std::mutex sleeps at once, which
-/// costs microseconds).
-class AdaptiveMutex {
+/// One atomic exchange to lock, a plain store to unlock. Should its holder have lost its core, the others
+/// give theirs away until it is back. Not recursive; no thread of control may wait, or be switched from its
+/// kernel thread, while it holds one.
+class ShortMutex {
  public:
-  AdaptiveMutex() = default;
-  AdaptiveMutex(const AdaptiveMutex&) = delete;
-  AdaptiveMutex& operator=(const AdaptiveMutex&) = delete;
-  ~AdaptiveMutex() { pthread_mutex_destroy(&mutex_); }
+  ShortMutex() = default;
+  ShortMutex(const ShortMutex&) = delete;
+  ShortMutex& operator=(const ShortMutex&) = delete;
 
-  void lock() { pthread_mutex_lock(&mutex_); }
-  void unlock() { pthread_mutex_unlock(&mutex_); }
+  void lock() noexcept {
+    // acquire: pairs with the release in unlock().
+    if (locked_.exchange(true, std::memory_order_acquire)) [[unlikely]]
+      lock_contended();
+  }
+  bool try_lock() noexcept {
+    // The load keeps those who only try from taking the cache line away from the holder. acquire: as above.
+    return !locked_.load(std::memory_order_relaxed) && !locked_.exchange(true, std::memory_order_acquire);
+  }
+  void unlock() noexcept { locked_.store(false, std::memory_order_release); }
 
  private:
-  pthread_mutex_t mutex_ = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
+  [[gnu::cold]] void lock_contended() noexcept;
+  std::atomic<bool> locked_{false};
 };
 
 }  // namespace clump::base

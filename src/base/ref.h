@@ -13,12 +13,20 @@ class RefCounted {
   RefCounted(const RefCounted&) = delete;
   RefCounted& operator=(const RefCounted&) = delete;
 
+  /// From here on Refs to it are not counted: for what nearly every operation uses and its owner outlives.
+  /// With false its owner, who must hold the only Ref that is left, has them counted again.
+  void outlive_references(bool outlive) const {
+    references_.store(outlive ? kNotCounted : 1, std::memory_order_relaxed);
+  }
+
  protected:
   virtual ~RefCounted() = default;
 
  private:
   template <typename T>
   friend class Ref;
+  static constexpr int kNotCounted = -1;
+  bool counted() const { return references_.load(std::memory_order_relaxed) != kNotCounted; }
   mutable std::atomic<int> references_{0};
 };
 
@@ -56,11 +64,13 @@ class Ref {
 
  private:
   void acquire() {
-    if (object_ != nullptr) object_->references_.fetch_add(1, std::memory_order_relaxed);
+    if (object_ != nullptr && object_->counted())
+      object_->references_.fetch_add(1, std::memory_order_relaxed);
   }
   void release() {
     // acq_rel: the last one sees all that others did to the object before they dropped their references.
-    if (object_ != nullptr && object_->references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    if (object_ != nullptr && object_->counted() &&
+        object_->references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
       delete object_;
   }
   T* object_ = nullptr;

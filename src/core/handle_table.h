@@ -15,7 +15,8 @@
 #include <cstdint>
 #include <mutex>
 #include <new>
-#include <vector>
+
+#include "base/mutex.h"
 
 namespace clump::core {
 
@@ -54,10 +55,11 @@ class HandleTable {
   /// in use.
   std::intptr_t insert(T* object) {
     const std::lock_guard lock(mutex_);
-    if (free_.empty()) grow();
-    const std::uint32_t index = free_.back();
-    free_.pop_back();
+    if (first_free_ == kNone) [[unlikely]]
+      grow();
+    const std::uint32_t index = first_free_;
     Slot* slot = slot_at(index);
+    first_free_ = slot->next_free;
     slot->object.store(object, std::memory_order_release);  // release: pairs with the acquire in find()
     ++live_;
     return (static_cast<std::intptr_t>(slot->generation) << kIndexBits) | (index + kPredefinedHandles);
@@ -72,7 +74,8 @@ class HandleTable {
     Slot* slot = slot_at(index);
     slot->object.store(nullptr, std::memory_order_relaxed);
     slot->generation = (slot->generation + 1) & kGenerationMask;
-    free_.push_back(index);
+    slot->next_free = first_free_;
+    first_free_ = index;
     --live_;
     return object;
   }
@@ -90,7 +93,9 @@ class HandleTable {
   struct Slot {
     std::atomic<T*> object{nullptr};
     std::int32_t generation = 0;
+    std::uint32_t next_free = 0;
   };
+  static constexpr std::uint32_t kNone = ~0u;
   static constexpr int kIndexBits = 24;
   static constexpr std::intptr_t kIndexMask = (1 << kIndexBits) - 1;
   static constexpr std::intptr_t kGenerationMask = 127;
@@ -112,19 +117,20 @@ class HandleTable {
     return slots == nullptr ? nullptr : slots + (index - kFirstChunk * ((1u << chunk) - 1));
   }
 
-  void grow() {
+  [[gnu::noinline]] void grow() {
     if (capacity_ == kMaxHandles) throw std::bad_alloc();
     const int chunk = std::bit_width(capacity_ / kFirstChunk + 1) - 1;
     const std::uint32_t added = std::min(kFirstChunk << chunk, kMaxHandles - capacity_);
-    chunks_[chunk].store(new Slot[added],
-                         std::memory_order_release);  // release: pairs with the acquire in slot_at()
-    for (std::uint32_t i = added; i-- > 0;) free_.push_back(capacity_ + i);
+    Slot* const slots = new Slot[added];
+    for (std::uint32_t i = 0; i < added; ++i) slots[i].next_free = i + 1 < added ? capacity_ + i + 1 : kNone;
+    chunks_[chunk].store(slots, std::memory_order_release);  // release: pairs with the acquire in slot_at()
+    first_free_ = capacity_;
     capacity_ += added;
   }
 
-  mutable std::mutex mutex_;
+  base::ShortMutex mutex_;
+  std::uint32_t first_free_ = kNone;  // the last one that was freed
   std::array<std::atomic<Slot*>, kChunks> chunks_{};
-  std::vector<std::uint32_t> free_;
   std::uint32_t capacity_ = 0;
   std::size_t live_ = 0;
 };

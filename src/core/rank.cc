@@ -1,6 +1,7 @@
 #include "core/rank.h"
 
 #include <array>
+#include <cassert>
 
 namespace clump::core {
 
@@ -55,6 +56,9 @@ Rank::Rank(World& world, int number) : world(world), number(number) {
   comm_self = base::make_ref<Comm>(*this, ContextId{2}, Group::regular(1, number), base::Ref<const Group>());
   comm_self->handle = MPI_COMM_SELF;
   comm_self->name = "MPI_COMM_SELF";
+  for (const base::Ref<Comm>* comm : {&comm_world, &comm_self}) (*comm)->outlive_references(true);
+  [[maybe_unused]] const std::intptr_t first = requests_.insert(&completed_request());
+  assert(handle_of<MPI_Request>(first) == kCompletedRequest);
 }
 
 Rank::~Rank() {
@@ -66,6 +70,8 @@ Rank::~Rank() {
   drop_all(keyvals_);
   infos_.for_each([](Info& info) { delete &info; });
   messages_.for_each([](Message& message) { delete &message; });
+  for (const base::Ref<Comm>* comm : {&comm_world, &comm_self}) (*comm)->outlive_references(false);
+  requests_.remove(value_of(kCompletedRequest));
   requests_.for_each([](Request& request) { Request::detach(std::unique_ptr<Request>(&request)); });
 }
 
@@ -98,7 +104,6 @@ Info* Rank::info(MPI_Info handle) const {
   return handle == MPI_INFO_ENV ? &world.environments[world.app_numbers[number]]
                                 : infos_.find(value_of(handle));
 }
-Request* Rank::request(MPI_Request handle) const { return requests_.find(value_of(handle)); }
 Rank::Message* Rank::message(MPI_Message handle) const { return messages_.find(value_of(handle)); }
 Keyval* Rank::keyval(int number) const { return keyvals_.find(number); }
 

@@ -67,7 +67,7 @@ class Rank {
   Op* op(MPI_Op handle) const;
   Errhandler* errhandler(MPI_Errhandler handle) const;
   Info* info(MPI_Info handle) const;
-  Request* request(MPI_Request handle) const;
+  Request* request(MPI_Request handle) const { return requests_.find(value_of(handle)); }
   Message* message(MPI_Message handle) const;
   Keyval* keyval(int number) const;
 

@@ -1,6 +1,8 @@
 #include "core/request.h"
 
+#include <cstdlib>
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace clump::core {
@@ -11,7 +13,69 @@ namespace {
 constexpr int kBytes = 0;
 constexpr int kCancelled = 2;
 
+// Room for the operations of point-to-point messages; larger ones come from the heap.
+constexpr std::size_t kBlockBytes = 320;
+constexpr int kMostKept = 256;
+
+struct Block {
+  Block* next;
+};
+
+/// What a thread keeps. Constant initialisation makes access cheap, so the destructor is elsewhere.
+struct Kept {
+  Block* first = nullptr;
+  int count = 0;
+  bool closed = true;  // not opened yet, or the thread is ending
+};
+constinit thread_local Kept kept;
+
+/// Gives the memory back when the thread ends.
+struct Keeper {
+  Keeper() { kept.closed = false; }
+  ~Keeper() {
+    kept.closed = true;
+    while (Block* const block = kept.first) {
+      kept.first = block->next;
+      std::free(block);
+    }
+    kept.count = 0;
+  }
+};
+
+[[gnu::noinline]] void* new_block() {
+  thread_local const Keeper keeper;
+  static_cast<void>(&keeper);
+  void* const memory = std::malloc(kBlockBytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
 }  // namespace
+
+void* Request::operator new(std::size_t size) {
+  if (size > kBlockBytes) return ::operator new(size);
+  Block* const block = kept.first;
+  if (block == nullptr) return new_block();
+  kept.first = block->next;
+  --kept.count;
+  return block;
+}
+
+void Request::operator delete(void* memory, std::size_t size) noexcept {
+  if (size > kBlockBytes) return ::operator delete(memory);
+  if (kept.closed || kept.count == kMostKept) return std::free(memory);
+  kept.first = new (memory) Block{kept.first};
+  ++kept.count;
+}
+
+Request& completed_request() {
+  class Completed final : public Request {
+   public:
+    Completed() { complete(); }
+  };
+  static auto* const request = new Completed;
+  return *request;
+}
 
 base::Status Request::start() {
   return base::fail(

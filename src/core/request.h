@@ -1,6 +1,8 @@
 // Requests (MPI-5.0 section 3.7): what MPI_Wait and MPI_Test work on, whatever kind of operation is behind.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "base/ref.h"
@@ -32,6 +34,12 @@ class Request {
   Request& operator=(const Request&) = delete;
   virtual ~Request() = default;
 
+  // Requests come and go quickly: each thread keeps the memory of some for the next ones. Any thread may
+  // delete them.
+  static void* operator new(std::size_t size);
+  static void operator delete(void* memory, std::size_t size) noexcept;
+  static void* operator new(std::size_t, void* place) noexcept { return place; }
+
   /// MPI_Start; only for persistent requests, and only when inactive.
   virtual base::Status start();
   /// MPI_Cancel: may leave the operation as it is. Only for active operations.
@@ -58,6 +66,12 @@ class Request {
   [[gnu::cold]] void end_detached();
   std::unique_ptr<Request> self_;  ///< set by detach()
 };
+
+/// What the user gets for an operation of which nothing is left to be told when its call returns, such as a
+/// send whose buffer is free again. One handle stands for all of them, so it is never removed.
+inline const MPI_Request kCompletedRequest = reinterpret_cast<MPI_Request>(std::intptr_t{4096});
+/// The operation behind it: complete, successful, and of no communicator. The same for all ranks.
+Request& completed_request();
 
 /// Writes a Result into the user's status; MPI_ERROR only where the standard lets it be written
 /// (`with_error`).

@@ -22,24 +22,27 @@ Layout layout(const void* buffer, Count count, const Datatype& type) {
   return {const_cast<void*>(buffer), count, &type};
 }
 
-/// Starts an operation that outlives the call: it keeps what it uses.
-template <typename Operation, typename... Arguments>
-Status begin(Rank& self, const Address& address, const Layout& buffer, MPI_Request* request,
-             Arguments... arguments) {
+/// An operation that outlives the call: it keeps what it uses.
+template <typename Operation>
+Operation& make(Rank& self, const Address& address, const Layout& buffer, MPI_Request* request) {
   auto owned = std::make_unique<Operation>();
   Operation& operation = *owned;
   operation.comm = base::Ref<Comm>(&address.comm);
   if (!buffer.type->is_predefined()) operation.type = datatype::Ref(buffer.type);
   *request = self.add(std::move(owned));
-  operation.begin(address, buffer, arguments...);
-  return {};
+  return operation;
 }
 
-/// A request that is complete from the start: a buffered send whose message has left for the buffer.
-class CompletedRequest final : public core::Request {
- public:
-  CompletedRequest() { complete(); }
-};
+/// A send that is over when the call returns has nothing to remember.
+Status begin_send(Rank& self, const Address& address, const Layout& buffer, MPI_Request* request, Mode mode) {
+  if (mode != Mode::kSynchronous && p2p::try_send(address, buffer)) {
+    *request = core::kCompletedRequest;
+    return {};
+  }
+  p2p::SendOperation& operation = make<p2p::SendOperation>(self, address, buffer, request);
+  operation.begin_untaken(address, buffer, mode);
+  return {};
+}
 
 }  // namespace
 
@@ -69,32 +72,32 @@ Status recv(Rank&, void* buf, Count count, const Datatype& datatype, int source,
 
 Status isend(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag,
              Comm& comm, MPI_Request* request) {
-  return begin<p2p::SendOperation>(self, {comm, dest, tag}, layout(buf, count, datatype), request,
-                                   Mode::kStandard);
+  return begin_send(self, {comm, dest, tag}, layout(buf, count, datatype), request, Mode::kStandard);
 }
 
 Status issend(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag,
               Comm& comm, MPI_Request* request) {
-  return begin<p2p::SendOperation>(self, {comm, dest, tag}, layout(buf, count, datatype), request,
-                                   Mode::kSynchronous);
+  return begin_send(self, {comm, dest, tag}, layout(buf, count, datatype), request, Mode::kSynchronous);
 }
 
 Status irsend(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag,
               Comm& comm, MPI_Request* request) {
-  return begin<p2p::SendOperation>(self, {comm, dest, tag}, layout(buf, count, datatype), request,
-                                   Mode::kReady);
+  return begin_send(self, {comm, dest, tag}, layout(buf, count, datatype), request, Mode::kReady);
 }
 
-Status ibsend(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag,
-              Comm& comm, MPI_Request* request) {
+Status ibsend(Rank&, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
+              MPI_Request* request) {
   CLUMP_TRY(p2p::buffered_send({comm, dest, tag}, layout(buf, count, datatype)));
-  *request = self.add(std::make_unique<CompletedRequest>());
+  *request = core::kCompletedRequest;
   return {};
 }
 
 Status irecv(Rank& self, void* buf, Count count, const Datatype& datatype, int source, int tag, Comm& comm,
              MPI_Request* request) {
-  return begin<p2p::ReceiveOperation>(self, {comm, source, tag}, layout(buf, count, datatype), request);
+  const Address from{comm, source, tag};
+  const Layout buffer = layout(buf, count, datatype);
+  make<p2p::ReceiveOperation>(self, from, buffer, request).begin(from, buffer);
+  return {};
 }
 
 Status sendrecv(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, int dest, int sendtag,

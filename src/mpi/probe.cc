@@ -82,6 +82,7 @@ Status iprobe(Rank& self, int source, int tag, Comm& comm, int* flag, MPI_Status
     return {};
   }
   p2p::Matcher::Probed found;
+  p2p::poll(self);
   if (p2p::matcher_of(self).probe(p2p::Address{comm, source, tag}.key(), found)) {
     core::write_status(status, result_of(found.source, found.tag, found.bytes), false);
     return {};
@@ -100,7 +101,7 @@ Status mprobe(Rank& self, int source, int tag, Comm& comm, MPI_Message* message,
   p2p::Matcher& matcher = p2p::matcher_of(self);
   const p2p::MatchKey key = p2p::Address{comm, source, tag}.key();
   p2p::Unexpected* taken;
-  while ((taken = matcher.take(key)) == nullptr) matcher.wait_for_arrival(key);
+  while ((taken = matcher.withdraw(key)) == nullptr) matcher.wait_for_arrival(key);
   *message = matched(self, comm, taken, status);
   return {};
 }
@@ -113,7 +114,8 @@ Status improbe(Rank& self, int source, int tag, Comm& comm, int* flag, MPI_Messa
     core::write_status(status, no_process(), false);
     return {};
   }
-  if (p2p::Unexpected* taken = p2p::matcher_of(self).take(p2p::Address{comm, source, tag}.key())) {
+  p2p::poll(self);
+  if (p2p::Unexpected* taken = p2p::matcher_of(self).withdraw(p2p::Address{comm, source, tag}.key())) {
     *message = matched(self, comm, taken, status);
     return {};
   }

@@ -2,6 +2,8 @@
 //
 // An error of an operation belongs to the communicator of that operation, so these bodies raise errors
 // themselves.
+#include <array>
+#include <memory_resource>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +13,7 @@
 #include "fiber/completion.h"
 #include "mpi/bodies.h"
 #include "mpi/entry.h"
+#include "p2p/p2p.h"
 
 namespace clump::mpi {
 
@@ -30,7 +33,7 @@ Request* active(Rank& self, MPI_Request handle) {
 }
 
 bool is_known(Rank& self, MPI_Request handle) {
-  return handle == MPI_REQUEST_NULL || self.request(handle) != nullptr;
+  return handle == MPI_REQUEST_NULL || handle == core::kCompletedRequest || self.request(handle) != nullptr;
 }
 
 Status unknown(const std::string& argument) {
@@ -58,7 +61,7 @@ core::Result retire(Rank& self, MPI_Request* handle, Request& request) {
   if (request.persistent) {
     request.state = Request::State::kInactive;
   } else {
-    self.remove(*handle);
+    if (*handle != core::kCompletedRequest) self.remove(*handle);
     *handle = MPI_REQUEST_NULL;
   }
   return result;
@@ -70,10 +73,14 @@ MPI_Status* at(MPI_Status* statuses, int i) {
 
 /// Retires one operation: its status, and the error if there is one, raised on its communicator.
 Status finish_one(Rank& self, const char* call, MPI_Request* handle, Request& request, MPI_Status* status) {
+  if (request.result.error == MPI_SUCCESS) [[likely]] {
+    core::write_status(status, request.result, false);
+    retire(self, handle, request);
+    return {};
+  }
   const base::Ref<core::Comm> comm = request.comm;
   const core::Result result = retire(self, handle, request);
   core::write_status(status, result, false);
-  if (result.error == MPI_SUCCESS) return {};
   return Status::from_code(raise(self, comm.get(), call, Status::from_code(result.error)));
 }
 
@@ -93,6 +100,11 @@ Status finish(Rank& self, const char* call, std::span<MPI_Request> handles, MPI_
   std::vector<int> errors;  // stays empty, and without memory, while nothing fails
   int n = 0;
   for (std::size_t i = 0; i < handles.size(); ++i) {
+    if (handles[i] == core::kCompletedRequest && chosen == nullptr && errors.empty()) {
+      handles[i] = MPI_REQUEST_NULL;
+      core::write_status(at(statuses, n++), kEmpty, false);
+      continue;
+    }
     Request* const request = active(self, handles[i]);
     const bool complete = request != nullptr && request->completion.done();
     if (chosen != nullptr && !complete) continue;
@@ -133,9 +145,26 @@ int find_complete(Rank& self, std::span<const MPI_Request> handles) {
   return any_active ? -1 : -2;
 }
 
+/// Whether an operation is complete, perhaps because of what has just come in.
+bool is_done(Rank& self, const Request& operation) {
+  if (operation.completion.done()) return true;
+  p2p::poll(self);
+  return operation.completion.done();
+}
+
+/// find_complete(), after looking at what has come in if that is needed.
+int poll_complete(Rank& self, std::span<const MPI_Request> handles) {
+  const int found = find_complete(self, handles);
+  if (found != -1) return found;
+  p2p::poll(self);
+  return find_complete(self, handles);
+}
+
 /// Blocks until one of the active operations is complete.
 void wait_for_any(Rank& self, std::span<const MPI_Request> handles) {
-  std::vector<fiber::Completion*> completions;
+  std::array<std::byte, 1024> room;
+  std::pmr::monotonic_buffer_resource memory(room.data(), room.size());
+  std::pmr::vector<fiber::Completion*> completions(&memory);
   completions.reserve(handles.size());
   for (const MPI_Request handle : handles)
     if (Request* request = active(self, handle)) completions.push_back(&request->completion);
@@ -163,7 +192,7 @@ Status test(Rank& self, MPI_Request* request, int* flag, MPI_Status* status) {
     core::write_status(status, kEmpty, false);
     return {};
   }
-  if (operation->completion.done()) return finish_one(self, "MPI_Test", request, *operation, status);
+  if (is_done(self, *operation)) return finish_one(self, "MPI_Test", request, *operation, status);
   *flag = 0;
   fiber::yield_after_empty_poll();
   return {};
@@ -172,8 +201,11 @@ Status test(Rank& self, MPI_Request* request, int* flag, MPI_Status* status) {
 Status waitall(Rank& self, int count, MPI_Request array_of_requests[], MPI_Status* array_of_statuses) {
   const auto handles = span_of(array_of_requests, count);
   if (const auto refused = refuse_unknown(self, "MPI_Waitall", handles)) return *refused;
-  for (const MPI_Request handle : handles)
-    if (Request* operation = active(self, handle)) operation->completion.wait();
+  // The last one first: most often all others are complete when it is, and one wait does.
+  for (std::size_t i = handles.size(); i-- > 0;) {
+    if (handles[i] == core::kCompletedRequest) continue;
+    if (Request* operation = active(self, handles[i])) operation->completion.wait();
+  }
   return finish(self, "MPI_Waitall", handles, array_of_statuses);
 }
 
@@ -182,9 +214,9 @@ Status testall(Rank& self, int count, MPI_Request array_of_requests[], int* flag
   const auto handles = span_of(array_of_requests, count);
   if (const auto refused = refuse_unknown(self, "MPI_Testall", handles)) return *refused;
   *flag = 1;
-  for (const MPI_Request handle : handles)
-    if (const Request* operation = active(self, handle);
-        operation != nullptr && !operation->completion.done())
+  for (std::size_t i = handles.size(); i-- > 0 && *flag == 1;)
+    if (const Request* operation = active(self, handles[i]);
+        operation != nullptr && !is_done(self, *operation))
       *flag = 0;
   if (*flag == 1) return finish(self, "MPI_Testall", handles, array_of_statuses);
   fiber::yield_after_empty_poll();
@@ -209,7 +241,7 @@ Status testany(Rank& self, int count, MPI_Request array_of_requests[], int* inde
                MPI_Status* status) {
   const auto handles = span_of(array_of_requests, count);
   if (const auto refused = refuse_unknown(self, "MPI_Testany", handles)) return *refused;
-  const int found = find_complete(self, handles);
+  const int found = poll_complete(self, handles);
   *flag = found == -1 ? 0 : 1;
   *index = found < 0 ? MPI_UNDEFINED : found;
   if (found >= 0)
@@ -238,7 +270,7 @@ Status testsome(Rank& self, int incount, MPI_Request array_of_requests[], int* o
   const Chosen chosen{outcount, array_of_indices};
   const auto handles = span_of(array_of_requests, incount);
   if (const auto refused = refuse_unknown(self, "MPI_Testsome", handles)) return *refused;
-  switch (find_complete(self, handles)) {
+  switch (poll_complete(self, handles)) {
     case -2:
       *outcount = MPI_UNDEFINED;
       return {};
@@ -257,8 +289,10 @@ Status request_free(Rank& self, MPI_Request* request) {
     return base::fail(
         MPI_ERR_REQUEST,
         "request is MPI_REQUEST_NULL, or was completed or freed before: there is nothing to free");
-  std::unique_ptr<Request> owned = self.remove(*request);
-  if (operation->state == Request::State::kActive) Request::detach(std::move(owned));
+  if (*request != core::kCompletedRequest) {
+    std::unique_ptr<Request> owned = self.remove(*request);
+    if (operation->state == Request::State::kActive) Request::detach(std::move(owned));
+  }
   *request = MPI_REQUEST_NULL;
   return {};
 }
@@ -266,7 +300,7 @@ Status request_free(Rank& self, MPI_Request* request) {
 Status request_get_status(Rank& self, MPI_Request request, int* flag, MPI_Status* status) {
   if (!is_known(self, request)) return unknown("request");
   const Request* const operation = active(self, request);
-  *flag = operation == nullptr || operation->completion.done() ? 1 : 0;
+  *flag = operation == nullptr || is_done(self, *operation) ? 1 : 0;
   if (*flag == 1) core::write_status(status, operation == nullptr ? kEmpty : operation->result, false);
   if (*flag == 0) fiber::yield_after_empty_poll();
   return {};

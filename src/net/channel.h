@@ -1,12 +1,12 @@
 // The seam between who moves bytes (a Channel) and who matches them (a Sink). Channels never know matching;
 // matching exists once.
 //
-// A send is an Outgoing: an envelope and the layout of the user's buffer. The channel takes it to the Sink of
-// the destination rank, which answers with where the bytes shall go (a Posted receive), or keeps it as
-// unexpected: then either its bytes are copied (eager), and the sender is free, or the Outgoing itself stays
-// where it is until a receive is posted (rendezvous).
+// A message that is small enough is taken out of the sender's hands while try_send() runs: it is copied to
+// its receive, or to where it can wait for one. Every other send is an Outgoing: an envelope and the layout
+// of the user's buffer, which stays where it is until a receive is posted (rendezvous).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "base/status.h"
@@ -14,6 +14,10 @@
 #include "datatype/datatype.h"
 
 namespace clump::net {
+
+/// Messages of up to this size may be copied to where they wait. Above, the second copy costs more than the
+/// sender gains.
+inline constexpr Count kEagerLimit = 16 * 1024;
 
 /// What a message is matched by (MPI-5.0 section 3.2.3), and its size.
 struct Envelope {
@@ -25,12 +29,24 @@ struct Envelope {
 };
 static_assert(sizeof(Envelope) == 24);
 
+/// From one rank of the job to another.
+struct Route {
+  int source;
+  int destination;
+};
+
+class Sink;
+
 /// A message on its way, owned by the sender until released() is called. Exactly one call, by any thread, as
 /// the last touch.
 class Outgoing {
  public:
   Envelope envelope;
   datatype::Layout payload;
+  Outgoing* next = nullptr;  ///< the channel's: where it holds several of them
+  Sink* sink = nullptr;      ///< the channel's: where this one has arrived
+  void* match = nullptr;     ///< the Sink's: what it was matched with, between arrive() and move()
+
   /// The payload was copied (or will not be wanted): the buffer is the sender's again.
   virtual void released() = 0;
 
@@ -38,25 +54,46 @@ class Outgoing {
   ~Outgoing() = default;
 };
 
-/// Takes arriving messages of one rank. Called by any thread.
+/// Takes arriving messages of one rank. Called by any thread, but in order for the messages of one sender.
 class Sink {
  public:
   virtual ~Sink() = default;
-  /// Matches `message` against the posted receives. When this returns, the message was copied to its receive,
-  /// was copied into a buffer, or is kept; in the first two cases released() was called.
-  virtual void arrive(Outgoing& message) = 0;
+
+  enum class Bound : std::uint8_t { kRespect, kIgnore };
+  /// Matches a message, whose payload lies in `payload`, against the posted receives: copies it there, or to
+  /// where it waits for one. False, and nothing has happened, if too much waits here already: only with
+  /// kRespect.
+  virtual bool take(const Envelope& envelope, const datatype::Layout& payload, Bound bound) = 0;
+  /// Matches `message`. True: there is a receive for it, and the caller must call move(), now or later, which
+  /// copies. False: it was copied to where it can wait, and released, or is kept until a receive comes.
+  virtual bool arrive(Outgoing& message) = 0;
+  virtual void move(Outgoing& message) = 0;
   /// Gives a kept message back, unmatched, without calling released(); false if it is not kept (any more).
   virtual bool retract(Outgoing& message) = 0;
+
+  /// Too much waits here: senders shall wait for their receives instead. A hint that channels look at before
+  /// they accept a message which nobody can give back to its sender.
+  bool crowded() const { return crowded_.load(std::memory_order_relaxed); }
+
+ protected:
+  // On a line of its own, because all senders read it. relaxed: nothing else is told by it.
+  alignas(64) std::atomic<bool> crowded_{false};
 };
 
 /// Moves messages to ranks that it can reach.
 class Channel {
  public:
   virtual ~Channel() = default;
-  /// Never blocks. `destination` is a rank of the job that this channel reaches.
-  virtual void send(int destination, Outgoing& message) = 0;
+  /// Takes a message of up to kEagerLimit bytes that is not synchronous, if that is possible at once. True:
+  /// `payload` is the sender's again. False: nothing has happened; send() it.
+  virtual bool try_send(const Route& route, const Envelope& envelope, const datatype::Layout& payload) = 0;
+  /// Never waits for the receiving rank.
+  virtual void send(const Route& route, Outgoing& message) = 0;
   /// Takes back a message that no receive has matched yet (MPI_Cancel); false if it is too late.
-  virtual bool retract(int destination, Outgoing& message) = 0;
+  virtual bool retract(const Route& route, Outgoing& message) = 0;
+  /// Lets what is on its way to `rank` arrive: what was sent before the call, by this thread of control or by
+  /// others that it has synchronised with, is in the rank's sink afterwards, or will be very soon.
+  virtual void poll(int rank) = 0;
 };
 
 }  // namespace clump::net

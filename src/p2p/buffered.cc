@@ -61,8 +61,8 @@ base::Status SendBuffer::send(const Address& to, const datatype::Layout& from) {
   auto* message = new Message(*this, offset);
   message->envelope = {key.context, to.comm.rank, key.tag, false, bytes};
   message->payload = {copy, bytes, datatype::predefined(MPI_BYTE)};
-  const int destination = to.comm.peers().world_rank(to.peer);
-  to.comm.owner.world.routes[destination]->send(destination, *message);
+  const net::Route route{to.comm.owner.number, to.comm.peers().world_rank(to.peer)};
+  to.comm.owner.world.routes[route.destination]->send(route, *message);
   return {};
 }
 

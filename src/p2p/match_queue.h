@@ -5,8 +5,10 @@
 // section 3.5: messages do not overtake). Not thread-safe: the matcher holds its lock.
 #pragma once
 
+#include <bit>
 #include <cstdint>
-#include <vector>
+#include <memory>
+#include <utility>
 
 namespace clump::p2p {
 
@@ -16,11 +18,11 @@ struct MatchKey {
   int tag = 0;
   friend bool operator==(const MatchKey&, const MatchKey&) = default;
 
+  /// Three multiplications that do not wait for one another; the best bits are the upper ones.
   std::uint32_t hash() const {
-    std::uint64_t h = context;
-    h = (h * 0x9E3779B97F4A7C15u) ^ static_cast<std::uint32_t>(source);
-    h = (h * 0x9E3779B97F4A7C15u) ^ static_cast<std::uint32_t>(tag);
-    h *= 0x9E3779B97F4A7C15u;
+    const std::uint64_t h = context * 0x9E3779B97F4A7C15u +
+                            static_cast<std::uint32_t>(source) * 0xD6E8FEB86659FD93u +
+                            static_cast<std::uint32_t>(tag) * 0xA0761D6478BD642Fu;
     return static_cast<std::uint32_t>(h >> 32);
   }
 };
@@ -29,62 +31,23 @@ struct MatchKey {
 class MatchEntry {
  public:
   MatchKey key;
-  std::uint64_t sequence = 0;  ///< arrival order among all entries of a matcher
   bool queued = false;
+  std::uint64_t sequence = 0;  ///< arrival order among all entries of one part of a matcher
 
  private:
   template <typename Entry>
-  friend class MatchQueue;
+  friend class MatchList;
+  template <typename Entry>
+  friend class MatchTable;
   struct Links {
-    MatchEntry* previous = nullptr;
-    MatchEntry* next = nullptr;
+    MatchEntry* previous;
+    MatchEntry* next;
   };
-  Links in_order_, in_bucket_;
-};
-
-template <typename Entry>
-class MatchQueue {
- public:
-  void push(Entry& entry) {
-    if (size_ >= buckets_.size()) grow();
-    append(order_, entry, &MatchEntry::in_order_);
-    append(bucket_of(entry.key), entry, &MatchEntry::in_bucket_);
-    entry.queued = true;
-    ++size_;
-  }
-
-  /// The oldest entry of a key; null if there is none.
-  Entry* find(const MatchKey& key) const {
-    if (size_ == 0) return nullptr;
-    for (MatchEntry* e = buckets_[key.hash() & (buckets_.size() - 1)].first; e != nullptr;
-         e = e->in_bucket_.next)
-      if (e->key == key) return static_cast<Entry*>(e);
-    return nullptr;
-  }
-
-  /// The oldest entry whose key satisfies `matches`; null if there is none.
-  template <typename Predicate>
-  Entry* find_if(Predicate matches) const {
-    for (MatchEntry* e = order_.first; e != nullptr; e = e->in_order_.next)
-      if (matches(*static_cast<Entry*>(e))) return static_cast<Entry*>(e);
-    return nullptr;
-  }
-
-  void remove(Entry& entry) {
-    unlink(order_, entry, &MatchEntry::in_order_);
-    unlink(bucket_of(entry.key), entry, &MatchEntry::in_bucket_);
-    entry.queued = false;
-    --size_;
-  }
-
-  std::size_t size() const { return size_; }
-
- private:
   struct List {
     MatchEntry* first = nullptr;
     MatchEntry* last = nullptr;
   };
-  using Hook = MatchEntry::Links MatchEntry::*;
+  using Hook = Links MatchEntry::*;
 
   static void append(List& list, MatchEntry& entry, Hook hook) {
     entry.*hook = {list.last, nullptr};
@@ -93,24 +56,113 @@ class MatchQueue {
   }
 
   static void unlink(List& list, MatchEntry& entry, Hook hook) {
-    auto& [previous, next] = entry.*hook;
+    const auto [previous, next] = entry.*hook;
     (previous == nullptr ? list.first : (previous->*hook).next) = next;
     (next == nullptr ? list.last : (next->*hook).previous) = previous;
   }
 
-  List& bucket_of(const MatchKey& key) { return buckets_[key.hash() & (buckets_.size() - 1)]; }
+  Links in_order_, in_bucket_;  // written when the entry is queued
+};
 
-  /// Appending in arrival order keeps each bucket in arrival order.
-  void grow() {
-    buckets_.assign(buckets_.empty() ? kFirstBuckets : buckets_.size() * 2, List{});
-    for (MatchEntry* e = order_.first; e != nullptr; e = e->in_order_.next)
-      append(bucket_of(e->key), *e, &MatchEntry::in_bucket_);
+/// Entries in the order in which they came.
+template <typename Entry>
+class MatchList {
+ public:
+  void push(Entry& entry) {
+    MatchEntry::append(list_, entry, &MatchEntry::in_order_);
+    entry.queued = true;
+  }
+  void remove(Entry& entry) {
+    MatchEntry::unlink(list_, entry, &MatchEntry::in_order_);
+    entry.queued = false;
+  }
+  bool empty() const { return list_.first == nullptr; }
+
+  /// The oldest entry that satisfies `matches`; null if there is none.
+  template <typename Predicate>
+  Entry* find_if(Predicate matches) const {
+    for (MatchEntry* e = list_.first; e != nullptr; e = e->in_order_.next)
+      if (matches(*static_cast<Entry*>(e))) return static_cast<Entry*>(e);
+    return nullptr;
   }
 
-  static constexpr std::size_t kFirstBuckets = 16;
-  List order_;
-  std::vector<List> buckets_;
-  std::size_t size_ = 0;
+ private:
+  MatchEntry::List list_;
+};
+
+/// Entries by key.
+template <typename Entry>
+class MatchTable {
+ public:
+  void push(Entry& entry) {
+    if (size_ == buckets_) [[unlikely]]
+      grow();
+    MatchEntry::append(bucket_of(entry.key), entry, &MatchEntry::in_bucket_);
+    entry.queued = true;
+    ++size_;
+  }
+
+  /// The oldest entry of a key; null if there is none.
+  Entry* find(const MatchKey& key) const {
+    if (size_ == 0) return nullptr;
+    for (MatchEntry* e = bucket_of(key).first; e != nullptr; e = e->in_bucket_.next)
+      if (e->key == key) return static_cast<Entry*>(e);
+    return nullptr;
+  }
+
+  void remove(Entry& entry) {
+    MatchEntry::unlink(bucket_of(entry.key), entry, &MatchEntry::in_bucket_);
+    entry.queued = false;
+    --size_;
+  }
+
+  std::uint32_t size() const { return size_; }
+
+ private:
+  MatchEntry::List& bucket_of(const MatchKey& key) const { return lists_[key.hash() & (buckets_ - 1)]; }
+
+  /// What was in one bucket goes into two, each in the old order.
+  [[gnu::noinline]] void grow() {
+    const std::uint32_t old_buckets = buckets_;
+    const auto old_lists = std::move(lists_);
+    buckets_ = old_buckets == 0 ? kFirstBuckets : old_buckets * 2;
+    lists_ = std::make_unique<MatchEntry::List[]>(buckets_);
+    for (std::uint32_t i = 0; i < old_buckets; ++i)
+      for (MatchEntry* e = old_lists[i].first; e != nullptr;) {
+        MatchEntry* const next = e->in_bucket_.next;
+        MatchEntry::append(bucket_of(e->key), *e, &MatchEntry::in_bucket_);
+        e = next;
+      }
+  }
+
+  static constexpr std::uint32_t kFirstBuckets = 16;
+  std::unique_ptr<MatchEntry::List[]> lists_;
+  std::uint32_t buckets_ = 0;  // a power of two, or none yet
+  std::uint32_t size_ = 0;
+};
+
+/// Both at once.
+template <typename Entry>
+class MatchQueue {
+ public:
+  void push(Entry& entry) {
+    order_.push(entry);
+    table_.push(entry);
+  }
+  void remove(Entry& entry) {
+    order_.remove(entry);
+    table_.remove(entry);
+  }
+  Entry* find(const MatchKey& key) const { return table_.find(key); }
+  template <typename Predicate>
+  Entry* find_if(Predicate matches) const {
+    return order_.find_if(matches);
+  }
+  std::uint32_t size() const { return table_.size(); }
+
+ private:
+  MatchList<Entry> order_;
+  MatchTable<Entry> table_;
 };
 
 }  // namespace clump::p2p

@@ -6,20 +6,22 @@
 #include <new>
 
 #include "core/rank.h"
-#include "p2p/joint_copy.h"
+#include "datatype/move.h"
 
 namespace clump::p2p {
 
 namespace {
 
-// A message of up to this size does not wait for its receive: its bytes are copied and the sender goes on.
-// Above, the second copy costs more than the sender gains.
-constexpr Count kEagerLimit = 16 * 1024;
-// Copied bytes that may wait at one rank; past it, senders wait for their receives instead.
+// Memory of copied messages that may wait at one rank; past it, senders wait for their receives instead. They
+// may copy again when half of it is free.
 constexpr Count kEagerBound = 16 * 1024 * 1024;
+// A part tells its share of that in steps of this size.
+constexpr Count kCountingStep = 64 * 1024;
 // Small copies are made under the lock and their memory is used again.
-constexpr Count kSmall = 256;
-constexpr std::size_t kMostSpare = 64;
+constexpr Count kSmall = 64;
+constexpr std::uint32_t kMostSpare = 256;
+// What malloc adds to a block.
+constexpr Count kBlockOverhead = 16;
 
 bool fits(const MatchKey& wanted, const MatchKey& have) {
   return wanted.context == have.context &&
@@ -31,29 +33,57 @@ bool has_wildcard(const MatchKey& key) { return key.source == MPI_ANY_SOURCE || 
 
 MatchKey key_of(const net::Envelope& e) { return {e.context, e.source, e.tag}; }
 
+/// Memory behind an Unexpected with so many copied bytes.
+Count room_for(Count copied_bytes) { return std::max(copied_bytes, kSmall); }
+
+/// The message is longer than the buffer.
+[[gnu::cold]] void refuse_rest(ReceiveOperation& receive, const MatchKey& key, Count bytes, Count capacity) {
+  const auto status =
+      base::fail(MPI_ERR_TRUNCATE,
+                 "the message of rank {} with tag {} has {} bytes, the receive buffer takes {} "
+                 "({} elements of {} bytes)",
+                 key.source, key.tag, bytes, capacity, receive.buffer.count,
+                 receive.buffer.type == nullptr ? 0 : receive.buffer.type->size());
+  receive.result.error = status.code();
+}
+
 /// Fills in what the receive tells about the message, and returns how many bytes go into its buffer.
 Count accept(ReceiveOperation& receive, const MatchKey& key, Count bytes) {
   const Count capacity = receive.buffer.bytes();
   receive.result.source = key.source;
   receive.result.tag = key.tag;
-  receive.result.bytes = std::min(bytes, capacity);
+  receive.result.bytes = bytes;
   if (bytes > capacity) [[unlikely]] {
-    const auto status =
-        base::fail(MPI_ERR_TRUNCATE,
-                   "the message of rank {} with tag {} has {} bytes, the receive buffer takes {} "
-                   "({} elements of {} bytes)",
-                   key.source, key.tag, bytes, capacity, receive.buffer.count,
-                   receive.buffer.type == nullptr ? 0 : receive.buffer.type->size());
-    receive.result.error = status.code();
+    receive.result.bytes = capacity;
+    refuse_rest(receive, key, bytes, capacity);
   }
   return receive.result.bytes;
+}
+
+/// As datatype::copy() from the start, without a detour for the usual case: solid and short.
+void copy(const datatype::Layout& to, const datatype::Layout& from, Count bytes) {
+  if (bytes == 0) return;
+  if (to.type->is_dense() && from.type->is_dense()) [[likely]]
+    return datatype::move_short(reinterpret_cast<std::intptr_t>(to.base),
+                                reinterpret_cast<std::intptr_t>(from.base), bytes);
+  datatype::copy(to, from, 0, bytes);
+}
+
+datatype::Layout solid(std::byte* data, Count bytes) {
+  static const datatype::Datatype* const byte = datatype::predefined(MPI_BYTE);
+  return {data, bytes, byte};
 }
 
 /// One copy, from the sender's buffer to the receiver's, by the calling thread.
 void deliver(net::Outgoing& message, ReceiveOperation& receive) {
   const Count bytes = accept(receive, key_of(message.envelope), message.envelope.bytes);
-  if (bytes > 0) joint_copy(receive.buffer, message.payload, bytes);
+  copy(receive.buffer, message.payload, bytes);
   message.released();
+  receive.complete();
+}
+
+void deliver(const net::Envelope& envelope, const datatype::Layout& payload, ReceiveOperation& receive) {
+  copy(receive.buffer, payload, accept(receive, key_of(envelope), envelope.bytes));
   receive.complete();
 }
 
@@ -62,124 +92,166 @@ void deliver(net::Outgoing& message, ReceiveOperation& receive) {
 Matcher& matcher_of(const core::Rank& rank) { return static_cast<Matcher&>(*rank.inbox); }
 
 Matcher::~Matcher() {
-  while (Unexpected* message = unexpected_.find_if([](const Unexpected&) { return true; })) {
-    unexpected_.remove(*message);
-    std::free(message);
+  for (Part& part : parts_) {
+    while (Unexpected* message = part.unexpected.find_if([](const Unexpected&) { return true; })) {
+      part.unexpected.remove(*message);
+      std::free(message);
+    }
+    while (Unexpected* message = part.spare) {
+      part.spare = message->next_spare;
+      std::free(message);
+    }
   }
-  for (Unexpected* message : spare_) std::free(message);
 }
 
-ReceiveOperation* Matcher::take_posted(const net::Envelope& envelope) {
-  const MatchKey key = key_of(envelope);
-  ReceiveOperation* exact = exact_.find(key);
-  ReceiveOperation* any =
-      wildcards_.size() == 0
-          ? nullptr
-          : wildcards_.find_if([&](const ReceiveOperation& r) { return fits(r.key, key); });
-  if (any != nullptr && (exact == nullptr || any->sequence < exact->sequence)) {
-    wildcards_.remove(*any);
+ReceiveOperation* Matcher::Part::take_posted(const MatchKey& key) {
+  ReceiveOperation* const named = exact.find(key);
+  ReceiveOperation* const any =
+      wildcards.empty() ? nullptr
+                        : wildcards.find_if([&](const ReceiveOperation& r) { return fits(r.key, key); });
+  if (any != nullptr && (named == nullptr || any->sequence < named->sequence)) {
+    wildcards.remove(*any);
     return any;
   }
-  if (exact != nullptr) exact_.remove(*exact);
-  return exact;
+  if (named != nullptr) exact.remove(*named);
+  return named;
 }
 
-Unexpected* Matcher::find_unexpected(const MatchKey& key) const {
-  if (!has_wildcard(key)) return unexpected_.find(key);
-  return unexpected_.find_if([&](const Unexpected& message) { return fits(key, message.key); });
+Unexpected* Matcher::Part::find_unexpected(const MatchKey& key) const {
+  if (unexpected.size() == 0) return nullptr;
+  if (!has_wildcard(key)) return unexpected.find(key);
+  return unexpected.find_if([&](const Unexpected& message) { return fits(key, message.key); });
 }
 
-Unexpected* Matcher::make_unexpected(const net::Envelope& envelope, Count copied_bytes) {
-  Unexpected* message;
-  if (copied_bytes <= kSmall && !spare_.empty()) {
-    message = new (spare_.back()) Unexpected;
-    spare_.pop_back();
-  } else {
-    void* memory = std::malloc(sizeof(Unexpected) + std::max(copied_bytes, kSmall));
-    if (memory == nullptr) throw std::bad_alloc();
-    message = new (memory) Unexpected;
-  }
-  message->key = key_of(envelope);
-  message->bytes = envelope.bytes;
-  return message;
-}
-
-void Matcher::dispose(Unexpected* message) {
-  const bool small = message->kept != nullptr || message->bytes <= kSmall;
-  if (small && spare_.size() < kMostSpare)
-    spare_.push_back(message);
-  else
-    std::free(message);
-}
-
-void Matcher::keep(Unexpected* message) {
-  message->sequence = next_sequence_++;
-  unexpected_.push(*message);
-  std::erase_if(probers_, [&](const Prober& prober) {
-    if (!fits(prober.key, message->key)) return false;
+void Matcher::Part::keep(Unexpected& message) {
+  message.sequence = next_sequence++;
+  unexpected.push(message);
+  if (probers.empty()) return;
+  std::erase_if(probers, [&](const Prober& prober) {
+    if (!fits(prober.key, message.key)) return false;
     prober.arrived->signal();
     return true;
   });
 }
 
-void Matcher::arrive(net::Outgoing& message) {
-  const net::Envelope& envelope = message.envelope;
-  std::unique_lock lock(mutex_);
-  if (ReceiveOperation* receive = take_posted(envelope)) {
-    lock.unlock();
-    return deliver(message, *receive);
-  }
-  const bool eager =
-      !envelope.synchronous && envelope.bytes <= kEagerLimit && eager_bytes_ + envelope.bytes <= kEagerBound;
-  Unexpected* kept = make_unexpected(envelope, eager ? envelope.bytes : 0);
-  if (!eager) {
-    kept->kept = &message;
-    return keep(kept);
-  }
-  eager_bytes_ += envelope.bytes;
-  const auto copy_out = [&] {
-    datatype::pack({kept->data(), static_cast<std::size_t>(envelope.bytes)}, message.payload, 0);
-  };
-  if (envelope.bytes <= kSmall) {
-    copy_out();
+void Matcher::count(Part& part, Count memory) {
+  part.not_counted += memory;
+  if (std::abs(part.not_counted) < kCountingStep) return;
+  const Count now = memory_.fetch_add(part.not_counted, std::memory_order_relaxed) + part.not_counted;
+  part.not_counted = 0;
+  // Two parts may disagree for a moment; the next step of either sets it right.
+  if (now > kEagerBound)
+    crowded_.store(true, std::memory_order_relaxed);
+  else if (now < kEagerBound / 2 && crowded())
+    crowded_.store(false, std::memory_order_relaxed);
+}
+
+Unexpected* Matcher::make_unexpected(Part& part, const net::Envelope& envelope, Count copied_bytes) {
+  void* memory = part.spare;
+  if (copied_bytes <= kSmall && memory != nullptr) {
+    part.spare = part.spare->next_spare;
+    --part.spare_count;
   } else {
+    memory = std::malloc(sizeof(Unexpected) + room_for(copied_bytes));
+    if (memory == nullptr) throw std::bad_alloc();
+  }
+  auto* const message = new (memory) Unexpected;
+  message->key = key_of(envelope);
+  message->bytes = envelope.bytes;
+  return message;
+}
+
+void Matcher::dispose(Part& part, Unexpected* message) {
+  if (message->kept == nullptr)
+    count(part, -(static_cast<Count>(sizeof(Unexpected)) + room_for(message->bytes) + kBlockOverhead));
+  const bool small = message->kept != nullptr || message->bytes <= kSmall;
+  if (!small || part.spare_count == kMostSpare) return std::free(message);
+  message->next_spare = part.spare;
+  part.spare = message;
+  ++part.spare_count;
+}
+
+bool Matcher::take(const net::Envelope& envelope, const datatype::Layout& payload, Bound bound) {
+  Part& part = part_of(envelope.context);
+  std::unique_lock lock(part.mutex);
+  if (ReceiveOperation* const receive = part.take_posted(key_of(envelope))) {
     lock.unlock();
-    copy_out();
+    deliver(envelope, payload, *receive);
+    return true;
+  }
+  if (bound == Bound::kRespect && crowded()) return false;
+  count(part, static_cast<Count>(sizeof(Unexpected)) + room_for(envelope.bytes) + kBlockOverhead);
+  Unexpected* const kept = make_unexpected(part, envelope, envelope.bytes);
+  if (envelope.bytes > kSmall) lock.unlock();
+  copy(solid(kept->data(), envelope.bytes), payload, envelope.bytes);
+  if (envelope.bytes > kSmall) {
     lock.lock();
     // A receive may have been posted meanwhile.
-    if (ReceiveOperation* receive = take_posted(envelope)) {
-      eager_bytes_ -= envelope.bytes;
-      dispose(kept);
+    if (ReceiveOperation* const receive = part.take_posted(kept->key)) {
+      dispose(part, kept);
       lock.unlock();
-      return deliver(message, *receive);
+      deliver(envelope, payload, *receive);
+      return true;
     }
   }
-  keep(kept);
-  lock.unlock();
-  message.released();
+  part.keep(*kept);
+  return true;
+}
+
+bool Matcher::arrive(net::Outgoing& message) {
+  const net::Envelope& envelope = message.envelope;
+  const bool eager = !envelope.synchronous && envelope.bytes <= net::kEagerLimit;
+  if (eager && take(envelope, message.payload, Bound::kRespect)) {
+    message.released();
+    return false;
+  }
+  Part& part = part_of(envelope.context);
+  const std::lock_guard lock(part.mutex);
+  if (ReceiveOperation* const receive = part.take_posted(key_of(envelope))) {
+    message.match = receive;
+    return true;
+  }
+  Unexpected* const kept = make_unexpected(part, envelope, 0);
+  kept->kept = &message;
+  part.keep(*kept);
+  return false;
+}
+
+void Matcher::move(net::Outgoing& message) {
+  deliver(message, *static_cast<ReceiveOperation*>(message.match));
 }
 
 void Matcher::post(ReceiveOperation& receive) {
-  std::unique_lock lock(mutex_);
-  if (Unexpected* message = find_unexpected(receive.key)) {
-    unexpected_.remove(*message);
+  Part& part = part_of(receive.key.context);
+  std::unique_lock lock(part.mutex);
+  if (Unexpected* const message = part.find_unexpected(receive.key)) {
+    part.unexpected.remove(*message);
+    if (message->kept != nullptr || message->bytes > kSmall) {
+      lock.unlock();
+      return receive_taken(message, receive);
+    }
+    copy(receive.buffer, solid(message->data(), message->bytes),
+         accept(receive, message->key, message->bytes));
+    dispose(part, message);
     lock.unlock();
-    return receive_taken(message, receive);
+    return receive.complete();
   }
-  receive.sequence = next_sequence_++;
-  (has_wildcard(receive.key) ? wildcards_ : exact_).push(receive);
+  receive.sequence = part.next_sequence++;
+  if (has_wildcard(receive.key))
+    part.wildcards.push(receive);
+  else
+    part.exact.push(receive);
 }
 
 void Matcher::receive_taken(Unexpected* message, ReceiveOperation& receive) {
-  net::Outgoing* kept = message->kept;
-  if (kept == nullptr) {
-    const Count bytes = accept(receive, message->key, message->bytes);
-    if (bytes > 0) datatype::unpack(receive.buffer, 0, {message->data(), static_cast<std::size_t>(bytes)});
-  }
+  net::Outgoing* const kept = message->kept;
+  if (kept == nullptr)
+    copy(receive.buffer, solid(message->data(), message->bytes),
+         accept(receive, message->key, message->bytes));
+  Part& part = part_of(message->key.context);
   {
-    const std::lock_guard lock(mutex_);
-    if (kept == nullptr) eager_bytes_ -= message->bytes;
-    dispose(message);
+    const std::lock_guard lock(part.mutex);
+    dispose(part, message);
   }
   if (kept != nullptr)
     deliver(*kept, receive);
@@ -188,42 +260,50 @@ void Matcher::receive_taken(Unexpected* message, ReceiveOperation& receive) {
 }
 
 bool Matcher::retract(ReceiveOperation& receive) {
-  const std::lock_guard lock(mutex_);
+  Part& part = part_of(receive.key.context);
+  const std::lock_guard lock(part.mutex);
   if (!receive.queued) return false;
-  (has_wildcard(receive.key) ? wildcards_ : exact_).remove(receive);
+  if (has_wildcard(receive.key))
+    part.wildcards.remove(receive);
+  else
+    part.exact.remove(receive);
   return true;
 }
 
 bool Matcher::retract(net::Outgoing& message) {
-  const std::lock_guard lock(mutex_);
-  Unexpected* entry = unexpected_.find_if([&](const Unexpected& u) { return u.kept == &message; });
+  Part& part = part_of(message.envelope.context);
+  const std::lock_guard lock(part.mutex);
+  Unexpected* const entry = part.unexpected.find_if([&](const Unexpected& u) { return u.kept == &message; });
   if (entry == nullptr) return false;
-  unexpected_.remove(*entry);
-  dispose(entry);
+  part.unexpected.remove(*entry);
+  dispose(part, entry);
   return true;
 }
 
 bool Matcher::probe(const MatchKey& key, Probed& found) {
-  const std::lock_guard lock(mutex_);
-  const Unexpected* message = find_unexpected(key);
+  Part& part = part_of(key.context);
+  const std::lock_guard lock(part.mutex);
+  const Unexpected* const message = part.find_unexpected(key);
   if (message == nullptr) return false;
   found = {message->key.source, message->key.tag, message->bytes};
   return true;
 }
 
-Unexpected* Matcher::take(const MatchKey& key) {
-  const std::lock_guard lock(mutex_);
-  Unexpected* message = find_unexpected(key);
-  if (message != nullptr) unexpected_.remove(*message);
+Unexpected* Matcher::withdraw(const MatchKey& key) {
+  Part& part = part_of(key.context);
+  const std::lock_guard lock(part.mutex);
+  Unexpected* const message = part.find_unexpected(key);
+  if (message != nullptr) part.unexpected.remove(*message);
   return message;
 }
 
 void Matcher::wait_for_arrival(const MatchKey& key) {
   fiber::Completion arrived;
+  Part& part = part_of(key.context);
   {
-    const std::lock_guard lock(mutex_);
-    if (find_unexpected(key) != nullptr) return;
-    probers_.push_back({key, &arrived});
+    const std::lock_guard lock(part.mutex);
+    if (part.find_unexpected(key) != nullptr) return;
+    part.probers.push_back({key, &arrived});
   }
   arrived.wait();
 }

@@ -1,12 +1,15 @@
 // The matcher of one rank: posted receives on one side, unexpected messages on the other (MPI-5.0
 // sections 3.2.4 and 3.5).
 //
-// Any thread may call anything: senders deliver here, the rank's threads post. One short lock; bytes are
-// copied outside of it, by whoever completes the match, from user buffer to user buffer where both are at
+// Any thread may call anything: senders deliver here, the rank's threads post. Matching never crosses
+// communicators, so the matcher is made of parts, each for some contexts, with one short lock each: threads
+// of a rank that use different communicators do not get into each other's way. All but small bytes are copied
+// outside of the lock, by whoever completes the match, from user buffer to user buffer where both are at
 // hand.
 #pragma once
 
-#include <memory>
+#include <array>
+#include <atomic>
 #include <vector>
 
 #include "base/mutex.h"
@@ -22,6 +25,7 @@ namespace clump::p2p {
 struct Unexpected final : MatchEntry {
   net::Outgoing* kept = nullptr;
   Count bytes = 0;
+  Unexpected* next_spare = nullptr;
   std::byte* data() { return reinterpret_cast<std::byte*>(this + 1); }
 };
 
@@ -29,7 +33,9 @@ class Matcher final : public net::Sink {
  public:
   ~Matcher() override;
 
-  void arrive(net::Outgoing& message) override;
+  bool take(const net::Envelope& envelope, const datatype::Layout& payload, Bound bound) override;
+  bool arrive(net::Outgoing& message) override;
+  void move(net::Outgoing& message) override;
   bool retract(net::Outgoing& message) override;
 
   /// Matches `receive` with the oldest message that fits, or keeps it until one arrives.
@@ -44,7 +50,7 @@ class Matcher final : public net::Sink {
   /// The oldest message that a receive with `key` would match; false if there is none.
   bool probe(const MatchKey& key, Probed& found);
   /// The same, and takes it out of the queue: receive_taken() must follow. Null if there is none.
-  Unexpected* take(const MatchKey& key);
+  Unexpected* withdraw(const MatchKey& key);
   /// Blocks until a message that fits `key` may have arrived.
   void wait_for_arrival(const MatchKey& key);
   /// Copies a message that was taken out into `receive` and completes both sides.
@@ -56,20 +62,34 @@ class Matcher final : public net::Sink {
     fiber::Completion* arrived;
   };
 
-  ReceiveOperation* take_posted(const net::Envelope& envelope);
-  Unexpected* find_unexpected(const MatchKey& key) const;
-  Unexpected* make_unexpected(const net::Envelope& envelope, Count copied_bytes);
-  void dispose(Unexpected* message);
-  void keep(Unexpected* message);
+  /// What belongs to some of the contexts.
+  struct alignas(64) Part {
+    base::ShortMutex mutex;
+    std::uint32_t spare_count = 0;
+    std::uint64_t next_sequence = 0;
+    MatchTable<ReceiveOperation> exact;     // posted receives that name source and tag
+    MatchList<ReceiveOperation> wildcards;  // the others
+    MatchQueue<Unexpected> unexpected;
+    Unexpected* spare = nullptr;  // small ones, to be used again
+    Count not_counted = 0;        // added to memory_ in larger steps
+    std::vector<Prober> probers;
 
-  base::AdaptiveMutex mutex_;
-  std::uint64_t next_sequence_ = 0;
-  MatchQueue<ReceiveOperation> exact_;      // posted receives that name source and tag
-  MatchQueue<ReceiveOperation> wildcards_;  // the others
-  MatchQueue<Unexpected> unexpected_;
-  Count eager_bytes_ = 0;  // in copies that wait here
-  std::vector<Prober> probers_;
-  std::vector<Unexpected*> spare_;  // small ones, to be used again
+    ReceiveOperation* take_posted(const MatchKey& key);
+    Unexpected* find_unexpected(const MatchKey& key) const;
+    void keep(Unexpected& message);
+  };
+
+  /// The two contexts of a communicator share one, and the first few communicators of a rank share none.
+  static constexpr std::size_t kParts = 8;
+  Part& part_of(std::uint32_t context) { return parts_[context / 2 % kParts]; }
+
+  Unexpected* make_unexpected(Part& part, const net::Envelope& envelope, Count copied_bytes);
+  void dispose(Part& part, Unexpected* message);
+  void count(Part& part, Count memory);
+
+  // Memory of copied messages that wait here, roughly: parts add to it in steps.
+  std::atomic<Count> memory_{0};
+  std::array<Part, kParts> parts_;
 };
 
 /// The matcher of a rank of this host process.

@@ -5,20 +5,48 @@
 
 namespace clump::p2p {
 
-void SendOperation::begin(const Address& to, const datatype::Layout& from, Mode mode) {
-  if (to.peer == MPI_PROC_NULL) return complete();
-  const core::World& world = to.comm.owner.world;
+namespace {
+
+net::Route route_of(const Address& to) { return {to.comm.owner.number, to.comm.peers().world_rank(to.peer)}; }
+
+net::Envelope envelope_of(const Address& to, Count bytes, Mode mode) {
   const MatchKey key = to.key();
-  envelope = {key.context, to.comm.rank, key.tag, mode == Mode::kSynchronous, from.bytes()};
+  return {key.context, to.comm.rank, key.tag, mode == Mode::kSynchronous, bytes};
+}
+
+}  // namespace
+
+bool try_send(const Address& to, const datatype::Layout& from) {
+  if (to.peer == MPI_PROC_NULL) [[unlikely]]
+    return true;
+  const Count bytes = from.bytes();
+  if (bytes > net::kEagerLimit) return false;
+  const net::Route route = route_of(to);
+  net::Channel& channel = *to.comm.owner.world.routes[route.destination];
+  return channel.try_send(route, envelope_of(to, bytes, Mode::kStandard), from);
+}
+
+void poll(const core::Rank& rank) {
+  for (const auto& channel : rank.world.channels) channel->poll(rank.number);
+}
+
+void SendOperation::begin(const Address& to, const datatype::Layout& from, Mode mode) {
+  if (mode != Mode::kSynchronous && try_send(to, from)) return complete();
+  begin_untaken(to, from, mode);
+}
+
+void SendOperation::begin_untaken(const Address& to, const datatype::Layout& from, Mode mode) {
+  if (to.peer == MPI_PROC_NULL) return complete();
+  envelope = envelope_of(to, from.bytes(), mode);
   payload = from;
-  destination_ = to.comm.peers().world_rank(to.peer);
-  world.routes[destination_]->send(destination_, *this);
+  route_ = route_of(to);
+  to.comm.owner.world.routes[route_.destination]->send(route_, *this);
 }
 
 base::Status SendOperation::cancel() {
-  if (destination_ == MPI_PROC_NULL || completion.done()) return {};
+  if (route_.destination == MPI_PROC_NULL || completion.done()) return {};
   const core::World& world = core::current_rank()->world;
-  if (world.routes[destination_]->retract(destination_, *this)) {
+  if (world.routes[route_.destination]->retract(route_, *this)) {
     result.cancelled = true;
     complete();
   }
@@ -45,8 +73,9 @@ base::Status ReceiveOperation::cancel() {
 }
 
 base::Status send(const Address& to, const datatype::Layout& from, Mode mode) {
+  if (mode != Mode::kSynchronous && try_send(to, from)) return {};
   SendOperation operation;
-  operation.begin(to, from, mode);
+  operation.begin_untaken(to, from, mode);
   operation.completion.wait();
   return base::Status::from_code(operation.result.error);
 }
@@ -63,12 +92,10 @@ base::Status send_receive(const Address& to, const datatype::Layout& out, const 
                           const datatype::Layout& in, core::Result* result) {
   ReceiveOperation incoming;
   incoming.begin(from, in);
-  SendOperation outgoing;
-  outgoing.begin(to, out);
-  outgoing.completion.wait();
+  const base::Status sent = send(to, out);
   incoming.completion.wait();
   if (result != nullptr) *result = incoming.result;
-  CLUMP_TRY(base::Status::from_code(outgoing.result.error));
+  CLUMP_TRY(sent);
   return base::Status::from_code(incoming.result.error);
 }
 

@@ -29,15 +29,24 @@ struct Address {
   }
 };
 
+/// Sends a message that can be taken at once: true, and the buffer is the caller's again. False: nothing has
+/// happened; it needs an operation. Not for synchronous sends.
+bool try_send(const Address& to, const datatype::Layout& from);
+
+/// Lets what is on its way to `rank` arrive, for calls that look once and do not wait.
+void poll(const core::Rank& rank);
+
 class SendOperation : public net::Outgoing, public core::Request {
  public:
   void begin(const Address& to, const datatype::Layout& from, Mode mode = Mode::kStandard);
   void released() override { complete(); }
+  /// The same after try_send() has failed, or for synchronous sends.
+  void begin_untaken(const Address& to, const datatype::Layout& from, Mode mode = Mode::kStandard);
   /// Succeeds only while no receive has matched (MPI-5.0 section 3.8.4).
   base::Status cancel() override;
 
  private:
-  int destination_ = MPI_PROC_NULL;  ///< rank in the job
+  net::Route route_{MPI_PROC_NULL, MPI_PROC_NULL};  ///< ranks in the job; none while it is the caller's
 };
 
 class ReceiveOperation : public core::Request, public MatchEntry {

@@ -14,8 +14,17 @@ class SelfChannel final : public Channel {
   /// outlive the channel.
   explicit SelfChannel(std::vector<Sink*> sinks) : sinks_(std::move(sinks)) {}
 
-  void send(int destination, Outgoing& message) override { sinks_[destination]->arrive(message); }
-  bool retract(int destination, Outgoing& message) override { return sinks_[destination]->retract(message); }
+  bool try_send(const Route& route, const Envelope& envelope, const datatype::Layout& payload) override {
+    return sinks_[route.destination]->take(envelope, payload, Sink::Bound::kRespect);
+  }
+  void send(const Route& route, Outgoing& message) override {
+    Sink& sink = *sinks_[route.destination];
+    if (sink.arrive(message)) sink.move(message);
+  }
+  bool retract(const Route& route, Outgoing& message) override {
+    return sinks_[route.destination]->retract(message);
+  }
+  void poll(int) override {}
 
  private:
   std::vector<Sink*> sinks_;

@@ -1,0 +1,160 @@
+// The lane between two threads: everything comes out once, in order and whole.
+#include "net/self/lane.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace clump::net {
+namespace {
+
+datatype::Layout bytes(void* base, std::size_t count) {
+  return {base, static_cast<Count>(count), datatype::predefined(MPI_BYTE)};
+}
+
+Envelope envelope(int tag, std::size_t size) {
+  return {.context = 4, .source = 3, .tag = tag, .bytes = static_cast<Count>(size)};
+}
+
+/// The size of the i-th message: mostly such that fit into a cell, and all around the edges.
+std::size_t size_of(int i) {
+  const auto x = static_cast<std::uint32_t>(i) * 2654435761u;
+  switch (x >> 29) {
+    case 0:
+      return x % 4097;
+    case 1:
+      return 36 + x % 8;
+    case 2:
+      return 60 + x % 8;
+    default:
+      return x % 41;
+  }
+}
+
+std::byte byte_of(int message, std::size_t i) {
+  return static_cast<std::byte>((static_cast<std::size_t>(message) * 31 + i * 7) & 0xff);
+}
+
+class TestOutgoing final : public Outgoing {
+ public:
+  void released() override {}
+};
+
+TEST(Lane, GivesWhatItWasGiven) {
+  Lane lane(8, 1024);
+  EXPECT_TRUE(lane.empty());
+  EXPECT_FALSE(lane.ready());
+  char text[] = "forty bytes fit into a cell, so this fits";
+  ASSERT_TRUE(lane.push(5, envelope(17, 40), bytes(text, 40)));
+  EXPECT_FALSE(lane.empty());
+  ASSERT_TRUE(lane.ready());
+  const Lane::Message message = lane.front();
+  EXPECT_EQ(message.destination, 5);
+  EXPECT_EQ(message.envelope.context, 4u);
+  EXPECT_EQ(message.envelope.source, 3);
+  EXPECT_EQ(message.envelope.tag, 17);
+  EXPECT_EQ(message.envelope.bytes, 40);
+  EXPECT_EQ(message.reference, nullptr);
+  EXPECT_EQ(std::memcmp(message.data, text, 40), 0);
+  EXPECT_FALSE(lane.empty()) << "not delivered yet";
+  lane.pop();
+  EXPECT_TRUE(lane.empty());
+  EXPECT_FALSE(lane.ready());
+}
+
+TEST(Lane, CarriesReferences) {
+  Lane lane(8, 1024);
+  TestOutgoing outgoing;
+  outgoing.envelope = envelope(1, 1'000'000);
+  ASSERT_TRUE(lane.push(2, outgoing));
+  EXPECT_EQ(lane.front().reference, &outgoing);
+  EXPECT_EQ(lane.front().destination, 2);
+  lane.pop();
+  EXPECT_TRUE(lane.empty());
+}
+
+TEST(Lane, IsFullOfCells) {
+  Lane lane(8, 1024);
+  for (int round = 0; round < 20; ++round) {
+    for (int i = 0; i < 8; ++i) ASSERT_TRUE(lane.push(0, envelope(i, 0), bytes(nullptr, 0)));
+    ASSERT_FALSE(lane.push(0, envelope(8, 0), bytes(nullptr, 0)));
+    for (int i = 0; i < 8; ++i) {
+      ASSERT_TRUE(lane.ready());
+      ASSERT_EQ(lane.front().envelope.tag, i);
+      lane.pop();
+    }
+    ASSERT_FALSE(lane.ready());
+  }
+}
+
+TEST(Lane, IsFullOfBytes) {
+  Lane lane(64, 1024);
+  std::vector<char> data(256);
+  int pushed = 0;
+  while (lane.push(0, envelope(pushed, data.size()), bytes(data.data(), data.size()))) ++pushed;
+  EXPECT_EQ(pushed, 4);
+  EXPECT_TRUE(lane.push(0, envelope(pushed, 8), bytes(data.data(), 8))) << "short ones need no such room";
+  EXPECT_EQ(lane.front().envelope.bytes, 256);
+  lane.pop();
+  EXPECT_TRUE(lane.push(0, envelope(0, data.size()), bytes(data.data(), data.size())));
+  EXPECT_FALSE(lane.push(0, envelope(0, data.size()), bytes(data.data(), data.size())));
+}
+
+TEST(Lane, PacksDerivedTypes) {
+  Lane lane(8, 1024);
+  // A type that is not dense: there is a gap behind each pair.
+  struct {
+    double value;
+    int index;
+  } pairs[3] = {{1.5, 1}, {2.5, 2}, {3.5, 3}};
+  const datatype::Layout layout{pairs, 3, datatype::predefined(MPI_DOUBLE_INT)};
+  ASSERT_EQ(layout.bytes(), 36);
+  ASSERT_TRUE(lane.push(0, envelope(0, 36), layout));
+  const Lane::Message message = lane.front();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(std::memcmp(message.data + 12 * i, &pairs[i].value, 8), 0);
+    EXPECT_EQ(std::memcmp(message.data + 12 * i + 8, &pairs[i].index, 4), 0);
+  }
+  lane.pop();
+}
+
+// Two threads; the consumer is changed now and then, as it is by those who drain in turn.
+TEST(Lane, KeepsOrderAndContentsBetweenThreads) {
+  constexpr int kMessages = 400'000;
+  Lane lane(32, 32 * 1024);
+  std::thread producer([&] {
+    std::vector<std::byte> data(5000);
+    TestOutgoing references[4];
+    for (int i = 0; i < kMessages; ++i) {
+      if (i % 97 == 0) {
+        references[i / 97 % 4].envelope = envelope(i, 0);
+        while (!lane.push(i, references[i / 97 % 4])) std::this_thread::yield();
+        continue;
+      }
+      const std::size_t size = size_of(i);
+      for (std::size_t k = 0; k < size; ++k) data[k] = byte_of(i, k);
+      while (!lane.push(i, envelope(i, size), bytes(data.data(), size))) std::this_thread::yield();
+    }
+  });
+  for (int i = 0; i < kMessages; ++i) {
+    while (!lane.ready()) std::this_thread::yield();
+    const Lane::Message message = lane.front();
+    ASSERT_EQ(message.destination, i);
+    ASSERT_EQ(message.reference != nullptr, i % 97 == 0);
+    if (message.reference == nullptr) {
+      ASSERT_EQ(message.envelope.tag, i);
+      ASSERT_EQ(static_cast<std::size_t>(message.envelope.bytes), size_of(i));
+      for (std::size_t k = 0; k < size_of(i); ++k) ASSERT_EQ(message.data[k], byte_of(i, k)) << i << ' ' << k;
+    }
+    lane.pop();
+  }
+  producer.join();
+  EXPECT_TRUE(lane.empty());
+}
+
+}  // namespace
+}  // namespace clump::net
