@@ -45,6 +45,15 @@ class Request {
   /// MPI_Cancel: may leave the operation as it is. Only for active operations.
   virtual base::Status cancel();
 
+  /// Before its owner waits for it and may sleep: does what nobody else might do soon. Never blocks.
+  virtual void before_wait() {}
+  /// Waits until it is complete.
+  void wait() {
+    if (completion.done()) return;
+    before_wait();
+    completion.wait();
+  }
+
   /// `result` is written: wakes who waits. The last touch; any thread.
   void complete() {
     if (completion.signal()) [[unlikely]]

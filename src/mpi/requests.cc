@@ -180,7 +180,7 @@ Status wait(Rank& self, MPI_Request* request, MPI_Status* status) {
     core::write_status(status, kEmpty, false);
     return {};
   }
-  operation->completion.wait();
+  operation->wait();
   return finish_one(self, "MPI_Wait", request, *operation, status);
 }
 
@@ -204,7 +204,7 @@ Status waitall(Rank& self, int count, MPI_Request array_of_requests[], MPI_Statu
   // The last one first: most often all others are complete when it is, and one wait does.
   for (std::size_t i = handles.size(); i-- > 0;) {
     if (handles[i] == core::kCompletedRequest) continue;
-    if (Request* operation = active(self, handles[i])) operation->completion.wait();
+    if (Request* operation = active(self, handles[i])) operation->wait();
   }
   return finish(self, "MPI_Waitall", handles, array_of_statuses);
 }

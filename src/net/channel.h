@@ -92,7 +92,7 @@ class Channel {
   /// Takes back a message that no receive has matched yet (MPI_Cancel); false if it is too late.
   virtual bool retract(const Route& route, Outgoing& message) = 0;
   /// Lets what is on its way to `rank` arrive: what was sent before the call, by this thread of control or by
-  /// others that it has synchronised with, is in the rank's sink afterwards, or will be very soon.
+  /// others that it has synchronised with, is in the rank's sink afterwards.
   virtual void poll(int rank) = 0;
 };
 

@@ -43,6 +43,17 @@ void SendOperation::begin_untaken(const Address& to, const datatype::Layout& fro
   to.comm.owner.world.routes[route_.destination]->send(route_, *this);
 }
 
+// The message may lie where only those who work for the destination look, and they may be busy with something
+// else for long. They are given the time that it takes when they are not; then the sender sees to it himself:
+// a receive that is posted is served, a small message is put where it can wait.
+void SendOperation::before_wait() {
+  constexpr int kPolls = 50;
+  if (route_.destination == MPI_PROC_NULL) return;
+  net::Channel& channel = *core::current_rank()->world.routes[route_.destination];
+  for (int i = 0; i < kPolls && !completion.done(); ++i) channel.poll(route_.source);
+  if (!completion.done()) channel.poll(route_.destination);
+}
+
 base::Status SendOperation::cancel() {
   if (route_.destination == MPI_PROC_NULL || completion.done()) return {};
   const core::World& world = core::current_rank()->world;
@@ -65,7 +76,9 @@ void ReceiveOperation::begin(const Address& from, const datatype::Layout& to) {
 }
 
 base::Status ReceiveOperation::cancel() {
-  if (owner_ != nullptr && matcher_of(*owner_).retract(*this)) {
+  if (owner_ == nullptr) return {};
+  poll(*owner_);  // its message may have been sent long ago
+  if (matcher_of(*owner_).retract(*this)) {
     result.cancelled = true;
     complete();
   }
@@ -76,7 +89,7 @@ base::Status send(const Address& to, const datatype::Layout& from, Mode mode) {
   if (mode != Mode::kSynchronous && try_send(to, from)) return {};
   SendOperation operation;
   operation.begin_untaken(to, from, mode);
-  operation.completion.wait();
+  operation.wait();
   return base::Status::from_code(operation.result.error);
 }
 

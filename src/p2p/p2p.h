@@ -44,6 +44,7 @@ class SendOperation : public net::Outgoing, public core::Request {
   void begin_untaken(const Address& to, const datatype::Layout& from, Mode mode = Mode::kStandard);
   /// Succeeds only while no receive has matched (MPI-5.0 section 3.8.4).
   base::Status cancel() override;
+  void before_wait() override;
 
  private:
   net::Route route_{MPI_PROC_NULL, MPI_PROC_NULL};  ///< ranks in the job; none while it is the caller's

@@ -11,6 +11,7 @@
 
 #include "core/rank.h"
 #include "fiber/completion.h"
+#include "fiber/fiber.h"
 #include "mpi/process.h"
 #include "net/self/self_channel.h"
 #include "p2p/matcher.h"
@@ -88,6 +89,18 @@ void report_deadlock() {
   runtime::fail_job(std::move(failure));
 }
 
+/// Where the ranks are fibers, whoever works for a worker moves what comes in for it.
+std::unique_ptr<net::Channel> make_self_channel(const pmi::Job& job, std::vector<net::Sink*> sinks) {
+  const int workers = fiber::worker_count();
+  if (workers == 0) return std::make_unique<net::SelfChannel>(std::move(sinks));
+  std::vector<int> homes;
+  for (int rank = 0; rank < job.ranks(); ++rank) homes.push_back(job.worker_of(rank));
+  auto channel = std::make_unique<net::SelfChannel>(std::move(sinks), std::move(homes), workers);
+  static net::SelfChannel* const draining = channel.get();  // there is one world
+  fiber::on_progress([](int worker) { return draining->drain(worker); });
+  return channel;
+}
+
 /// All ranks are made at once, so that a message can be sent to a rank that has not called MPI_Init yet.
 core::World* make_world() {
   const pmi::Job& job = runtime::job();
@@ -104,7 +117,7 @@ core::World* make_world() {
     made->inbox = std::make_unique<p2p::Matcher>();
     sinks.push_back(made->inbox.get());
   }
-  world->channels.push_back(std::make_unique<net::SelfChannel>(std::move(sinks)));
+  world->channels.push_back(make_self_channel(job, std::move(sinks)));
   world->routes.assign(world->size, world->channels.front().get());
   fiber::on_deadlock(report_deadlock);
   return world;

@@ -51,8 +51,8 @@ void Lane::fill(std::byte* data, const datatype::Layout& payload, Count bytes) {
 
 Lane::Message Lane::front() {
   Cell& cell = cells_[head_.load(std::memory_order_relaxed) & mask_];
-  Message message{{cell.context, cell.source, cell.tag, false, cell.bytes}, cell.destination, nullptr,
-                  cell.payload};
+  Message message{
+      {cell.context, cell.source, cell.tag, false, cell.bytes}, cell.destination, nullptr, cell.payload};
   next_byte_head_ = byte_head_.load(std::memory_order_relaxed);
   if (cell.bytes == kReference) {
     message.reference = *std::launder(reinterpret_cast<Outgoing**>(cell.payload));

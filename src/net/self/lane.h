@@ -48,7 +48,7 @@ class Lane {
   bool push(int destination, Outgoing& message) {
     Cell* const cell = free_cell();
     if (cell == nullptr) return false;
-    new (cell->payload) Outgoing* (&message);
+    new (cell->payload) Outgoing*(&message);
     cell->bytes = kReference;
     publish(*cell, destination, message.envelope);
     return true;
@@ -56,11 +56,13 @@ class Lane {
 
   // The consumer.
 
-  /// Whether front() would find something. A hint for everybody else.
+  /// Whether front() would find something. For others than the consumer: never false if there is a message
+  /// that the caller knows of, although what it sees of the consumer may be old.
   bool ready() const {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
     // acquire: pairs with the release in publish().
-    return cells_[head & mask_].stamp.load(std::memory_order_acquire) == stamp_of(head);
+    const std::uint32_t stamp = cells_[head & mask_].stamp.load(std::memory_order_acquire);
+    return static_cast<std::int32_t>(stamp - stamp_of(head)) >= 0;
   }
   /// The oldest message; only if ready().
   Message front();

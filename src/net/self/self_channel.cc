@@ -1,0 +1,158 @@
+#include "net/self/self_channel.h"
+
+#include <mutex>
+
+#include "fiber/fiber.h"
+
+namespace clump::net {
+
+namespace {
+
+// Longer messages are not copied into a lane: the receiver reads them where they lie.
+constexpr Count kLaneLimit = 4096;
+// Cells and bytes of a lane; with many workers, and so very many lanes, the smaller ones.
+constexpr std::uint32_t kCells = 128, kBytes = 64 * 1024;
+constexpr std::uint32_t kSmallCells = 64, kSmallBytes = 16 * 1024;
+constexpr int kManyWorkers = 16;
+
+const datatype::Datatype* byte_type() {
+  static const datatype::Datatype* const type = datatype::predefined(MPI_BYTE);
+  return type;
+}
+
+}  // namespace
+
+SelfChannel::SelfChannel(std::vector<Sink*> sinks, std::vector<int> homes, int workers)
+    : sinks_(std::move(sinks)), homes_(std::move(homes)), workers_(workers) {
+  const auto n = static_cast<std::size_t>(workers);
+  lanes_ = std::make_unique<std::atomic<Lane*>[]>(n * n);
+  inlets_ = std::make_unique<Inlet[]>(n);
+  for (std::size_t i = 0; i < n; ++i) inlets_[i].lanes = std::make_unique<std::atomic<Lane*>[]>(n);
+}
+
+SelfChannel::~SelfChannel() {
+  const auto n = static_cast<std::size_t>(workers_);
+  for (std::size_t i = 0; i < n * n; ++i) delete lanes_[i].load(std::memory_order_relaxed);
+}
+
+Lane& SelfChannel::make_lane(int from, int to) {
+  auto* const made = workers_ < kManyWorkers ? new Lane(kCells, kBytes) : new Lane(kSmallCells, kSmallBytes);
+  Inlet& inlet = inlets_[static_cast<std::size_t>(to)];
+  const std::lock_guard lock(inlet.making);
+  const int index = inlet.count.load(std::memory_order_relaxed);
+  inlet.lanes[static_cast<std::size_t>(index)].store(made, std::memory_order_relaxed);
+  inlet.count.store(index + 1, std::memory_order_release);  // release: pairs with the acquire in drain()
+  lane(from, to).store(made, std::memory_order_release);  // release: pairs with lane_for_writing(), settle()
+  return *made;
+}
+
+bool SelfChannel::try_send(const Route& route, const Envelope& envelope, const datatype::Layout& payload) {
+  Sink& sink = *sinks_[static_cast<std::size_t>(route.destination)];
+  if (is_direct(route)) return sink.take(envelope, payload, Sink::Bound::kRespect);
+  if (envelope.bytes > kLaneLimit || sink.crowded()) return false;
+  const int to = homes_[static_cast<std::size_t>(route.destination)];
+  bool pushed = false;
+  {
+    const fiber::AtHome here;
+    if (here) [[likely]]
+      pushed = lane_for_writing(here.worker(), to).push(route.destination, envelope, payload);
+  }
+  if (pushed) [[likely]] {
+    fiber::wake_worker(to);
+    return true;
+  }
+  settle(route);
+  return sink.take(envelope, payload, Sink::Bound::kRespect);
+}
+
+void SelfChannel::send(const Route& route, Outgoing& message) {
+  if (!is_direct(route)) {
+    const int to = homes_[static_cast<std::size_t>(route.destination)];
+    bool pushed = false;
+    {
+      const fiber::AtHome here;
+      if (here) [[likely]]
+        pushed = lane_for_writing(here.worker(), to).push(route.destination, message);
+    }
+    if (pushed) return fiber::wake_worker(to);
+    settle(route);
+  }
+  Sink& sink = *sinks_[static_cast<std::size_t>(route.destination)];
+  if (sink.arrive(message)) sink.move(message);
+}
+
+bool SelfChannel::retract(const Route& route, Outgoing& message) {
+  if (!is_direct(route)) settle(route);
+  return sinks_[static_cast<std::size_t>(route.destination)]->retract(message);
+}
+
+/// The messages that the calling thread of control has left in the lane to the destination's worker are in
+/// their sinks when this returns.
+void SelfChannel::settle(const Route& route) {
+  const int to = homes_[static_cast<std::size_t>(route.destination)];
+  Lane* const used = lane(homes_[static_cast<std::size_t>(route.source)], to).load(std::memory_order_acquire);
+  if (used == nullptr || used->empty()) return;
+  Inlet& inlet = inlets_[static_cast<std::size_t>(to)];
+  Outgoing* matched = nullptr;
+  {
+    const std::lock_guard lock(inlet.mutex);
+    drain(*used, &matched);
+  }
+  move(matched);
+}
+
+bool SelfChannel::drain(int worker) {
+  Inlet& inlet = inlets_[static_cast<std::size_t>(worker)];
+  if (!inlet.ready()) return false;
+  // Somebody else is at it, who may leave again before he has seen all: the caller must not go to sleep yet.
+  if (!inlet.mutex.try_lock()) return true;
+  drain_locked(inlet);
+  return true;
+}
+
+void SelfChannel::poll(int rank) {
+  if (workers_ == 0) return;
+  Inlet& inlet = inlets_[static_cast<std::size_t>(homes_[static_cast<std::size_t>(rank)])];
+  if (!inlet.ready()) return;
+  inlet.mutex.lock();
+  drain_locked(inlet);
+}
+
+/// Unlocks, because copying what was matched may take long.
+void SelfChannel::drain_locked(Inlet& inlet) {
+  const int count = inlet.count.load(std::memory_order_relaxed);
+  Outgoing* matched = nullptr;
+  Outgoing** last = &matched;
+  for (int i = 0; i < count; ++i)
+    if (inlet.at(i).ready()) last = drain(inlet.at(i), last);
+  inlet.mutex.unlock();
+  move(matched);
+}
+
+/// Empties a lane, whose consumer the caller is, but for what comes in meanwhile. Messages that have found a
+/// receive and still have to be moved are linked to `*last`; returns where the next one is to be linked.
+Outgoing** SelfChannel::drain(Lane& lane, Outgoing** last) {
+  for (std::uint64_t left = lane.capacity(); left > 0 && lane.ready(); --left) {
+    const Lane::Message message = lane.front();
+    Sink& sink = *sinks_[static_cast<std::size_t>(message.destination)];
+    if (message.reference == nullptr) {
+      sink.take(message.envelope, {message.data, message.envelope.bytes, byte_type()}, Sink::Bound::kIgnore);
+    } else if (sink.arrive(*message.reference)) {
+      message.reference->sink = &sink;
+      message.reference->next = nullptr;
+      *last = message.reference;
+      last = &message.reference->next;
+    }
+    lane.pop();
+  }
+  return last;
+}
+
+void SelfChannel::move(Outgoing* matched) {
+  while (Outgoing* const message = matched) {
+    matched = message->next;
+    message->sink->move(*message);  // its sender may be gone afterwards
+  }
+}
+
+}  // namespace clump::net
