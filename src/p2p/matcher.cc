@@ -7,6 +7,7 @@
 
 #include "core/rank.h"
 #include "datatype/move.h"
+#include "p2p/joint_copy.h"
 
 namespace clump::p2p {
 
@@ -77,7 +78,10 @@ datatype::Layout solid(std::byte* data, Count bytes) {
 /// One copy, from the sender's buffer to the receiver's, by the calling thread.
 void deliver(net::Outgoing& message, ReceiveOperation& receive) {
   const Count bytes = accept(receive, key_of(message.envelope), message.envelope.bytes);
-  copy(receive.buffer, message.payload, bytes);
+  if (bytes > net::kEagerLimit)
+    joint_copy(receive.buffer, message.payload, bytes);
+  else
+    copy(receive.buffer, message.payload, bytes);
   message.released();
   receive.complete();
 }
