@@ -31,7 +31,7 @@ class CheckIncludes(unittest.TestCase):
         self.assertEqual(problems, ["src/base/a.h:3: layer base may not include core/comm.h"])
 
     def test_sideways_include_is_found(self):
-        self.write("net/a.cc", '#  include <fiber/completion.h>\n')
+        self.write("datatype/a.cc", '#  include <fiber/completion.h>\n')
         self.assertEqual(len(list(check_includes.check_layers(self.root))), 1)
 
     def test_unknown_folder_is_found(self):
