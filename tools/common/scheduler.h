@@ -8,7 +8,7 @@
 
 namespace clump::tools {
 
-inline constexpr pmi::Scheduler kDefaultScheduler = pmi::Scheduler::kThreads;
+inline constexpr pmi::Scheduler kDefaultScheduler = pmi::Scheduler::kFibers;
 
 /// "fibers" or "threads".
 std::string_view name_of(pmi::Scheduler scheduler);
