@@ -73,4 +73,17 @@ void scan(Schedule& s, const Layout& in, const Layout& out);
 /// Rank 0's `out` stays as it is.
 void exscan(Schedule& s, const Layout& in, const Layout& out);
 
+// Blocking forms: by the team of the communicator if it has one (team.h), otherwise by a schedule. Teams only
+// have those that are here. `in_place` is told as above.
+base::Status barrier(core::Comm& comm);
+base::Status broadcast(core::Comm& comm, const Layout& buffer, int root);
+base::Status gather(core::Comm& comm, const Layout& mine, const Layout& all, int root);
+base::Status scatter(core::Comm& comm, const Layout& all, const Layout& mine, int root);
+base::Status allgather(core::Comm& comm, const Layout& mine, const Layout& all);
+/// Both have a block for each rank; the same one twice: in place.
+base::Status alltoall(core::Comm& comm, const Layout& out, const Layout& in);
+base::Status reduce(core::Comm& comm, const Reduction& reduction, const Layout& in, const Layout& out,
+                    int root);
+base::Status allreduce(core::Comm& comm, const Reduction& reduction, const Layout& in, const Layout& out);
+
 }  // namespace clump::coll

@@ -338,15 +338,20 @@ TEST(Selection, EveryCollectiveEndsWithARuleThatFitsAlways) {
   const Rule* last = nullptr;
   for (const Rule& rule : rules()) {
     if (last != nullptr && last->collective != rule.collective) {
-      EXPECT_TRUE(last->below_bytes == 0 && last->up_to_ranks == 0 && last->any_operation)
+      EXPECT_TRUE(last->below_bytes == 0 && last->up_to_ranks == 0 && last->operations == Operations::kAny &&
+                  !is_for_teams(last->algorithm))
           << name_of(last->collective);
     }
     last = &rule;
   }
-  EXPECT_EQ(select(Collective::kAllreduce, 2, 8), Algorithm::kRecursiveDoubling);
-  EXPECT_EQ(select(Collective::kAllreduce, 16, 8), Algorithm::kReduceBroadcast);
-  EXPECT_EQ(select(Collective::kAllreduce, 16, 4 << 20), Algorithm::kRing);
-  EXPECT_EQ(select(Collective::kAllreduce, 16, 4 << 20, false), Algorithm::kReduceBroadcast);
+  const auto allreduce = [](const Situation& situation) { return select(Collective::kAllreduce, situation); };
+  EXPECT_EQ(allreduce({2, 8}), Algorithm::kRecursiveDoubling);
+  EXPECT_EQ(allreduce({16, 8}), Algorithm::kReduceBroadcast);
+  EXPECT_EQ(allreduce({16, 4 << 20}), Algorithm::kRing);
+  EXPECT_EQ(allreduce({16, 4 << 20, Operations::kAny}), Algorithm::kReduceBroadcast);
+  EXPECT_EQ(allreduce({16, 8, Operations::kAny, true}), Algorithm::kTeamCarries);
+  EXPECT_EQ(allreduce({16, 4 << 20, Operations::kPredefined, true}), Algorithm::kTeamShares);
+  EXPECT_EQ(allreduce({16, 4 << 20, Operations::kCommutative, true}), Algorithm::kRing);
 }
 
 }  // namespace

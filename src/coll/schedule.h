@@ -20,6 +20,7 @@
 
 #include "base/status.h"
 #include "coll/agree.h"
+#include "coll/select.h"
 #include "core/comm.h"
 #include "core/op.h"
 #include "datatype/datatype.h"
@@ -43,6 +44,12 @@ struct Reduction {
   MPI_Datatype handle = MPI_DATATYPE_NULL;
 };
 
+/// The narrowest class that an operation is in.
+inline Operations operations_of(const Reduction& reduction) {
+  if (reduction.op == nullptr || reduction.op->is_predefined()) return Operations::kPredefined;
+  return reduction.op->commutative() ? Operations::kCommutative : Operations::kAny;
+}
+
 class Schedule {
  public:
   /// Takes the communicator's next collective tag: every rank makes its schedules in the same order.
@@ -57,6 +64,8 @@ class Schedule {
   int peers() const { return peers_; }  ///< size of the group that peers are ranks of
   bool is_inter() const { return comm_.is_inter(); }
   bool commutative() const { return reduction_.op == nullptr || reduction_.op->commutative(); }
+  /// For select().
+  Situation situation(Count bytes) const { return {size_, bytes, operations_of(reduction_), false}; }
 
   // The verbs. Peers are ranks of the remote group of an intercommunicator. Nothing may be sent to oneself.
   void send(const Layout& from, int to);

@@ -8,38 +8,55 @@ namespace {
 
 using enum Collective;
 using enum Algorithm;
+using enum Operations;
 
-// From measurements with ranks as threads of one process, fewer cores than ranks: what counts is the number
-// of messages and of bytes moved, not the number of rounds.
+// Those of teams first. The others are from measurements with ranks as threads of one process, fewer cores
+// than ranks: what counts is the number of messages and of bytes moved, not the number of rounds.
 constexpr Rule kRules[] = {
+    {kBarrier, kTeamMeets, 0},
     {kBarrier, kDissemination, 0, 3},
     {kBarrier, kDirect, 0, 32},
     {kBarrier, kDissemination, 0},
 
+    {kBroadcast, kTeamCarries, 481},
+    {kBroadcast, kTeamLeads, 4 << 10},
+    {kBroadcast, kTeamShares, 0},
     {kBroadcast, kBinomial, 0, 32},
     {kBroadcast, kBinomial, 512 << 10},
     {kBroadcast, kScatterAllgather, 0},
 
+    {kReduce, kTeamCarries, 481},
+    {kReduce, kTeamLeads, 4 << 10, 0, kPredefined},
+    {kReduce, kTeamShares, 0, 0, kPredefined},
     {kReduce, kDirect, 512, 32},
     {kReduce, kBinomial, 2 << 20},
     {kReduce, kBinomial, 0, 3},
-    {kReduce, kRing, 0, 0, false},
+    {kReduce, kRing, 0, 0, kCommutative},
     {kReduce, kBinomial, 0},
 
+    {kAllreduce, kTeamCarries, 481},
+    {kAllreduce, kTeamLeads, 4 << 10, 0, kPredefined},
+    {kAllreduce, kTeamShares, 0, 0, kPredefined},
     {kAllreduce, kRecursiveDoubling, 64 << 10, 3},
-    {kAllreduce, kRing, 0, 3, false},
+    {kAllreduce, kRing, 0, 3, kCommutative},
     {kAllreduce, kReduceBroadcast, 2 << 20},
-    {kAllreduce, kRing, 0, 0, false},
+    {kAllreduce, kRing, 0, 0, kCommutative},
     {kAllreduce, kReduceBroadcast, 0},
 
+    {kGather, kTeamLeads, 4 << 10},
+    {kGather, kTeamShares, 0},
     {kGather, kDirect, 0, 32},
     {kGather, kBinomial, 2 << 10},
     {kGather, kDirect, 0},
 
+    {kScatter, kTeamLeads, 4 << 10},
+    {kScatter, kTeamShares, 0},
     {kScatter, kDirect, 0, 32},
     {kScatter, kBinomial, 2 << 10},
     {kScatter, kDirect, 0},
 
+    {kAllgather, kTeamLeads, 4 << 10},
+    {kAllgather, kTeamShares, 0},
     {kAllgather, kBruck, 4 << 10, 3},
     {kAllgather, kGatherBroadcast, 8 << 10, 32},
     {kAllgather, kBruck, 1 << 10},
@@ -47,10 +64,12 @@ constexpr Rule kRules[] = {
 
     {kAllgatherv, kRing, 0},
 
+    {kAlltoall, kTeamLeads, 4 << 10},
+    {kAlltoall, kTeamShares, 0},
     {kAlltoall, kDirect, 0},
 
     {kReduceScatter, kReduceThenScatter, 64 << 10},
-    {kReduceScatter, kDirect, 0, 0, false},
+    {kReduceScatter, kDirect, 0, 0, kCommutative},
     {kReduceScatter, kReduceThenScatter, 0},
 
     {kScan, kPrefixDoubling, 0},
@@ -70,10 +89,11 @@ constexpr auto kFirstRule = [] {
 
 std::span<const Rule> rules() { return kRules; }
 
-Algorithm select(Collective collective, int ranks, Count bytes, bool commutative) {
+Algorithm select(Collective collective, const Situation& is) {
   const Rule* rule = kFirstRule[static_cast<std::size_t>(collective)];
-  while ((rule->below_bytes != 0 && bytes >= rule->below_bytes) ||
-         (rule->up_to_ranks != 0 && ranks > rule->up_to_ranks) || (!rule->any_operation && !commutative))
+  while ((is_for_teams(rule->algorithm) && !is.team) ||
+         (rule->below_bytes != 0 && is.bytes >= rule->below_bytes) ||
+         (rule->up_to_ranks != 0 && is.ranks > rule->up_to_ranks) || rule->operations > is.operation)
     ++rule;
   return rule->algorithm;
 }
@@ -86,10 +106,21 @@ const char* name_of(Collective collective) {
 }
 
 const char* name_of(Algorithm algorithm) {
-  static constexpr const char* kNames[] = {
-      "binomial tree",  "dissemination", "scatter and ring",     "recursive doubling", "ring",
-      "Bruck",          "direct",        "reduce and broadcast", "reduce and scatter", "gather and broadcast",
-      "prefix doubling"};
+  static constexpr const char* kNames[] = {"binomial tree",
+                                           "dissemination",
+                                           "scatter and ring",
+                                           "recursive doubling",
+                                           "ring",
+                                           "Bruck",
+                                           "direct",
+                                           "reduce and broadcast",
+                                           "reduce and scatter",
+                                           "gather and broadcast",
+                                           "prefix doubling",
+                                           "team: meets",
+                                           "team: leaders carry",
+                                           "team: leaders work",
+                                           "team: all work"};
   return kNames[static_cast<std::size_t>(algorithm)];
 }
 

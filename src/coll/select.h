@@ -36,21 +36,37 @@ enum class Algorithm : std::uint8_t {
   kReduceThenScatter,  ///< reduce-scatter likewise
   kGatherBroadcast,    ///< allgather likewise
   kPrefixDoubling,     ///< scan: partial results go 1, 2, 4, ... ranks up
+  // Of a team (team.h): ranks of one address space, grouped by the worker that is home to them.
+  kTeamMeets,    ///< the leaders of the groups tell each other that all are there
+  kTeamCarries,  ///< leaders combine, or take, the data of their group, and pass it on as they meet
+  kTeamLeads,    ///< leaders move or combine data for their group, where it lies
+  kTeamShares,   ///< everyone moves or combines its part of the data, where it lies
 };
+
+/// Which reductions a rule fits.
+enum class Operations : std::uint8_t { kAny, kCommutative, kPredefined };
 
 struct Rule {
   Collective collective;
   Algorithm algorithm;
-  Count below_bytes;          ///< fits if a rank's part (see coll.h) is smaller than this; 0: any size
-  int up_to_ranks = 0;        ///< fits up to so many ranks; 0: any number
-  bool any_operation = true;  ///< fits operations that do not commute, too
+  Count below_bytes;    ///< fits if a rank's part (see coll.h) is smaller than this; 0: any size
+  int up_to_ranks = 0;  ///< fits up to so many ranks; 0: any number
+  Operations operations = Operations::kAny;
 };
 
 /// All rules, in the order in which they are tried; the last one of each collective fits always.
 std::span<const Rule> rules();
 
-/// `bytes` must be the same on all ranks. `commutative` of the operation, if there is one.
-Algorithm select(Collective collective, int ranks, Count bytes, bool commutative = true);
+/// What a selection depends on: the same on all ranks.
+struct Situation {
+  int ranks;
+  Count bytes;
+  Operations operation = Operations::kPredefined;  ///< the narrowest that holds
+  bool team = false;                               ///< the ranks are a team
+};
+Algorithm select(Collective collective, const Situation& situation);
+
+constexpr bool is_for_teams(Algorithm algorithm) { return algorithm >= Algorithm::kTeamMeets; }
 
 const char* name_of(Collective collective);
 const char* name_of(Algorithm algorithm);

@@ -25,6 +25,9 @@ constexpr ContextId collective(ContextId context) {
   return ContextId{static_cast<std::uint32_t>(context) | 1u};
 }
 
+/// What the ranks of an intracommunicator share for their collectives; what it is belongs to src/coll.
+class Team : public base::RefCounted {};
+
 /// A virtual topology (MPI-5.0 chapter 8); the kinds live in src/topo.
 class Topology {
  public:
@@ -50,6 +53,8 @@ class Comm final : public base::RefCounted {
   /// Intercommunicators only: the local group by itself, with a context of its own; for agreements within the
   /// group.
   base::Ref<Comm> local;
+  /// Found by the first collective that wants it; null until then, and where there is none.
+  base::Ref<Team> team;
 
   /// Any thread, also while another one sets it; what errhandler() gives stays alive as long as it is held.
   base::Ref<Errhandler> errhandler() const;

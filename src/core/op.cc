@@ -4,7 +4,6 @@
 #include <climits>
 
 #include "core/handle_table.h"
-#include "datatype/reduce.h"
 
 namespace clump::core {
 
@@ -25,6 +24,10 @@ base::Status Op::check(const datatype::Datatype& type) const {
   return base::fail(MPI_ERR_OP, "(op = {}, datatype = {}): the operation is not defined on this type{}",
                     datatype::name_of(predefined(predefined_)), type.description(),
                     type.is_predefined() ? "" : "; derived datatypes need one made with MPI_Op_create");
+}
+
+datatype::Kernel Op::kernel(const datatype::Datatype& type) const {
+  return is_predefined() ? datatype::kernel(predefined(predefined_), type) : nullptr;
 }
 
 void Op::apply(const void* in, void* inout, Count count, const datatype::Datatype& type,

@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "base/types.h"
 #include "datatype/datatype.h"
+#include "datatype/reduce.h"
 
 namespace clump::core {
 
@@ -20,6 +21,8 @@ class Op final : public base::RefCounted {
   /// Whether collectives may use this operation on this type: MPI_ERR_OP, with both names, if the standard
   /// does not define it (MPI-5.0 section 6.9.2). User functions take any type.
   base::Status check(const datatype::Datatype& type) const;
+  /// The loop of a predefined operation, for a type that check() allows; null for a user's.
+  datatype::Kernel kernel(const datatype::Datatype& type) const;
   /// inout[i] = in[i] op inout[i]. `handle` is what a user function is given for the type. check() was
   /// successful.
   void apply(const void* in, void* inout, Count count, const datatype::Datatype& type,

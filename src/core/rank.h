@@ -2,11 +2,14 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/ref.h"
 #include "base/status.h"
 #include "core/comm.h"
@@ -32,6 +35,20 @@ struct World {
   std::vector<net::Channel*> routes;  ///< the channel to each rank of the job
   std::atomic<std::uint32_t> next_context{
       8};  ///< even numbers; the first few are the predefined communicators'
+  /// The worker that each rank of the job is at home at: ranks with different homes run at the same time.
+  /// Empty: nobody knows.
+  std::vector<int> homes;
+
+  /// Teams that not all of their ranks have found yet, by context and the job's number of their rank 0.
+  struct Teams {
+    struct Forming {
+      base::Ref<Team> team;
+      int joined = 0;
+    };
+    base::AdaptiveMutex mutex;
+    std::map<std::pair<ContextId, int>, Forming> forming;
+  } teams;
+
   /// Ends the job because of rank `rank`; never returns. `text` says why.
   void (*abort_job)(int rank, int code, const std::string& text) = nullptr;
 

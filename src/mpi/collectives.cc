@@ -53,25 +53,17 @@ std::vector<const Datatype*> resolve(const Rank& self, const MPI_Datatype handle
 
 }  // namespace
 
-Status barrier(Rank&, Comm& comm) {
-  Schedule s(comm);
-  coll::barrier(s);
-  return s.run();
-}
+Status barrier(Rank&, Comm& comm) { return coll::barrier(comm); }
 
 Status bcast(Rank&, void* buffer, Count count, const Datatype& datatype, int root, Comm& comm) {
-  Schedule s(comm);
-  coll::broadcast(s, layout(buffer, count, datatype), root);
-  return s.run();
+  return coll::broadcast(comm, layout(buffer, count, datatype), root);
 }
 
 Status gather(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
               Count recvcount, const Datatype& recvtype, int root, Comm& comm) {
-  Schedule s(comm);
   const Layout mine = in_place(sendbuf) ? own_block(comm, recvbuf, recvcount, recvtype)
                                         : layout(sendbuf, sendcount, sendtype);
-  coll::gather(s, mine, all_blocks(comm, recvbuf, recvcount, recvtype), root);
-  return s.run();
+  return coll::gather(comm, mine, all_blocks(comm, recvbuf, recvcount, recvtype), root);
 }
 
 Status gatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
@@ -84,11 +76,9 @@ Status gatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& send
 
 Status scatter(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
                Count recvcount, const Datatype& recvtype, int root, Comm& comm) {
-  Schedule s(comm);
   const Layout mine = in_place(recvbuf) ? own_block(comm, sendbuf, sendcount, sendtype)
                                         : layout(recvbuf, recvcount, recvtype);
-  coll::scatter(s, all_blocks(comm, sendbuf, sendcount, sendtype), mine, root);
-  return s.run();
+  return coll::scatter(comm, all_blocks(comm, sendbuf, sendcount, sendtype), mine, root);
 }
 
 Status scatterv(Rank&, const void* sendbuf, Counts sendcounts, Counts displs, const Datatype& sendtype,
@@ -101,11 +91,9 @@ Status scatterv(Rank&, const void* sendbuf, Counts sendcounts, Counts displs, co
 
 Status allgather(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
                  Count recvcount, const Datatype& recvtype, Comm& comm) {
-  Schedule s(comm);
   const Layout mine = in_place(sendbuf) ? own_block(comm, recvbuf, recvcount, recvtype)
                                         : layout(sendbuf, sendcount, sendtype);
-  coll::allgather(s, mine, all_blocks(comm, recvbuf, recvcount, recvtype));
-  return s.run();
+  return coll::allgather(comm, mine, all_blocks(comm, recvbuf, recvcount, recvtype));
 }
 
 Status allgatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
@@ -118,13 +106,8 @@ Status allgatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& s
 
 Status alltoall(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
                 Count recvcount, const Datatype& recvtype, Comm& comm) {
-  Schedule s(comm);
-  const Blocks in(recvbuf, recvcount, &recvtype);
-  if (in_place(sendbuf))
-    coll::alltoall_in_place(s, in);
-  else
-    coll::alltoall(s, {const_cast<void*>(sendbuf), sendcount, &sendtype}, in);
-  return s.run();
+  const Layout in = all_blocks(comm, recvbuf, recvcount, recvtype);
+  return coll::alltoall(comm, in_place(sendbuf) ? in : all_blocks(comm, sendbuf, sendcount, sendtype), in);
 }
 
 Status alltoallv(Rank&, const void* sendbuf, Counts sendcounts, Counts sdispls, const Datatype& sendtype,

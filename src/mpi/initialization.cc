@@ -53,9 +53,7 @@ Status finalize(Rank& self) {
   CLUMP_TRY(self.comm_self->attributes.clear(MPI_COMM_SELF));
   self.buffered_sends.reset();
   // Sends that nobody waits for must reach their receivers before this rank's memory goes.
-  coll::Schedule barrier(*self.comm_world);
-  coll::barrier(barrier);
-  CLUMP_TRY(barrier.run());
+  CLUMP_TRY(coll::barrier(*self.comm_world));
   self.phase.store(Rank::Phase::kFinalized, std::memory_order_relaxed);
   announce_finalized(self);
   return {};

@@ -28,17 +28,15 @@ Layout result(void* recvbuf, Count count, const Datatype& type) { return {recvbu
 Status reduce(Rank&, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
               MPI_Datatype datatype_handle, Op& op, int root, Comm& comm) {
   if (root != MPI_PROC_NULL) CLUMP_TRY(op.check(datatype));
-  Schedule s(comm, {&op, datatype_handle});
-  coll::reduce(s, operands(sendbuf, recvbuf, count, datatype), result(recvbuf, count, datatype), root);
-  return s.run();
+  return coll::reduce(comm, {&op, datatype_handle}, operands(sendbuf, recvbuf, count, datatype),
+                      result(recvbuf, count, datatype), root);
 }
 
 Status allreduce(Rank&, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
                  MPI_Datatype datatype_handle, Op& op, Comm& comm) {
   CLUMP_TRY(op.check(datatype));
-  Schedule s(comm, {&op, datatype_handle});
-  coll::allreduce(s, operands(sendbuf, recvbuf, count, datatype), result(recvbuf, count, datatype));
-  return s.run();
+  return coll::allreduce(comm, {&op, datatype_handle}, operands(sendbuf, recvbuf, count, datatype),
+                         result(recvbuf, count, datatype));
 }
 
 Status reduce_scatter(Rank&, const void* sendbuf, void* recvbuf, Counts recvcounts, const Datatype& datatype,

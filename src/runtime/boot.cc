@@ -89,13 +89,18 @@ void report_deadlock() {
   runtime::fail_job(std::move(failure));
 }
 
+/// Which ranks take turns on one core. Threads are anywhere; with a core for each, each is at home alone.
+int home_of(const pmi::Job& job, int rank) {
+  if (fiber::worker_count() > 0) return job.worker_of(rank);
+  return job.spin ? rank : 0;
+}
+
 /// Where the ranks are fibers, whoever works for a worker moves what comes in for it.
-std::unique_ptr<net::Channel> make_self_channel(const pmi::Job& job, std::vector<net::Sink*> sinks) {
+std::unique_ptr<net::Channel> make_self_channel(const std::vector<int>& homes,
+                                                std::vector<net::Sink*> sinks) {
   const int workers = fiber::worker_count();
   if (workers == 0) return std::make_unique<net::SelfChannel>(std::move(sinks));
-  std::vector<int> homes;
-  for (int rank = 0; rank < job.ranks(); ++rank) homes.push_back(job.worker_of(rank));
-  auto channel = std::make_unique<net::SelfChannel>(std::move(sinks), std::move(homes), workers);
+  auto channel = std::make_unique<net::SelfChannel>(std::move(sinks), homes, workers);
   static net::SelfChannel* const draining = channel.get();  // there is one world
   fiber::on_progress([](int worker) { return draining->drain(worker); });
   return channel;
@@ -113,11 +118,12 @@ core::World* make_world() {
   std::vector<net::Sink*> sinks;
   for (int rank = 0; rank < world->size; ++rank) {
     world->app_numbers.push_back(job.app_of(rank));
+    world->homes.push_back(home_of(job, rank));
     auto& made = world->ranks.emplace_back(std::make_unique<core::Rank>(*world, rank));
     made->inbox = std::make_unique<p2p::Matcher>();
     sinks.push_back(made->inbox.get());
   }
-  world->channels.push_back(make_self_channel(job, std::move(sinks)));
+  world->channels.push_back(make_self_channel(world->homes, std::move(sinks)));
   world->routes.assign(world->size, world->channels.front().get());
   fiber::on_deadlock(report_deadlock);
   return world;

@@ -18,14 +18,17 @@ std::string condition(const coll::Rule& rule) {
     add(fmt::format("below {} KiB", rule.below_bytes >> 10));
   else if (rule.below_bytes != 0)
     add(fmt::format("below {} bytes", rule.below_bytes));
-  if (!rule.any_operation) add("the operation commutes");
+  if (rule.operations == coll::Operations::kCommutative) add("the operation commutes");
+  if (rule.operations == coll::Operations::kPredefined) add("the operation is predefined");
   return text;
 }
 
 }  // namespace
 
 int show_selection() {
-  fmt::print("Within one group, the first line that fits decides; sizes are those of one rank's part.\n");
+  fmt::print(
+      "Within one group, the first line that fits decides; sizes are those of one rank's part.\n"
+      "Lines with \"team\" are for ranks of one address space.\n");
   const coll::Rule* previous = nullptr;
   for (const coll::Rule& rule : coll::rules()) {
     const bool same = previous != nullptr && previous->collective == rule.collective;

@@ -1,0 +1,204 @@
+// How the ranks of a team meet, and what their leaders tell each other.
+#include "coll/team.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "coll/team_state.h"
+#include "core/rank.h"
+
+namespace clump::coll {
+
+namespace {
+
+constexpr Word kDeparture{};  // of a second meeting: nobody can come to it with something else
+
+bool lives_here(const core::Comm& comm) {
+  const core::World& world = comm.owner.world;
+  for (int rank = 0; rank < comm.size(); ++rank)
+    if (world.ranks[comm.group->world_rank(rank)] == nullptr) return false;
+  return true;
+}
+
+}  // namespace
+
+Team* Team::join(core::Comm& comm) {
+  if (comm.is_inter() || comm.size() == 1 || !lives_here(comm)) return nullptr;
+  core::World& world = comm.owner.world;
+  const std::lock_guard lock(world.teams.mutex);
+  // One call may make several communicators with one context; no rank is in two of them.
+  const std::pair key{comm.context, comm.group->world_rank(0)};
+  auto& entry = world.teams.forming[key];
+  if (!entry.team) entry.team = base::make_ref<Team>(comm);
+  comm.team = entry.team;
+  if (++entry.joined == comm.size()) world.teams.forming.erase(key);
+  return static_cast<Team*>(comm.team.get());
+}
+
+Team::Team(const core::Comm& comm) : size_(comm.size()), slots_(std::make_unique<Slot[]>(size_)) {
+  const std::vector<int>& homes = comm.owner.world.homes;
+  std::unordered_map<int, int> number_of;  // of the group of a home
+  std::vector<std::vector<Slot*>> members;
+  int previous = -1;
+  for (int rank = 0; rank < size_; ++rank) {
+    const int home = homes.empty() ? 0 : homes[comm.group->world_rank(rank)];
+    const auto [entry, is_new] = number_of.try_emplace(home, static_cast<int>(members.size()));
+    const int number = entry->second;
+    if (is_new) members.emplace_back();
+    ordered_ = ordered_ && (is_new || number == previous);
+    previous = number;
+    slots_[rank].rank = rank;
+    members[number].push_back(&slots_[rank]);
+  }
+  group_count_ = static_cast<int>(members.size());
+  groups_ = std::make_unique<Group[]>(group_count_);
+  for (int number = 0; number < group_count_; ++number) {
+    Group& group = groups_[number];
+    group.number = number;
+    for (Slot* slot : members[number]) slot->group = &group;
+    group.members = std::move(members[number]);
+  }
+  for (; active_ * 2 <= group_count_; active_ *= 2) ++rounds_;
+  if (active_ < group_count_) rounds_ += 2;
+  mails_ = std::make_unique_for_overwrite<Mail[]>(static_cast<std::size_t>(group_count_) * rounds_ * 2);
+}
+
+Team::~Team() = default;
+
+base::Status Team::barrier(int rank) {
+  Slot& me = slots_[rank];
+  me.call = Word(Collective::kBarrier, Algorithm::kTeamMeets, 0, false, false);
+  me.bytes = 0;
+  meet(me, nullptr);
+  if (!me.settled) [[likely]]
+    return {};
+  depart(me);
+  return base::Status::from_code(me.outcome);
+}
+
+base::Status Team::run(int rank, const Call& call) {
+  Slot& me = slots_[rank];
+  me.call = Word(call.collective, call.algorithm, call.root, call.in_place, call.odd);
+  me.bytes = call.bytes;
+  me.from = call.from;
+  me.to = call.to;
+  meet(me, call.reduction);
+  if (me.settled) [[unlikely]] {
+    depart(me);
+    return base::Status::from_code(me.outcome);
+  }
+  if (call.algorithm == Algorithm::kTeamShares) {
+    if (call.reduction != nullptr)
+      reduce_slice(me, rank, size_, *call.reduction);
+    else
+      work(me);
+    me.call = kDeparture;
+    me.bytes = 0;
+    meet(me, nullptr);
+  }
+  return {};
+}
+
+void Team::depart(Slot& me) { me.settled = false; }
+
+void Team::meet(Slot& me, const Reduction* reduction) {
+  Group& group = *me.group;
+  const int size = static_cast<int>(group.members.size());
+  // release: the leader sees all slots of its group; acquire: pairs with that.
+  if (size > 1 && group.arrived.fetch_add(1, std::memory_order_acq_rel) != size - 1) {
+    me.released.wait();
+    me.released.reset();
+    return;
+  }
+  // relaxed: nobody arrives again before it is released.
+  group.arrived.store(0, std::memory_order_relaxed);
+  lead(group, me, reduction);
+  for (Slot* member : group.members)
+    if (member != &me) member->released.signal();
+}
+
+void Team::lead(Group& group, const Slot& me, const Reduction* reduction) {
+  Header header{me.call, me.bytes, !me.call.odd()};
+  for (const Slot* member : group.members)
+    header.alike = header.alike && member->call == me.call && member->bytes == me.bytes;
+
+  Value value;
+  value.reduction = reduction;
+  const Algorithm algorithm = me.call.algorithm();
+  if (algorithm == Algorithm::kTeamCarries && header.alike) bring(group, me, value);
+  if (!exchange(group, header, value)) [[unlikely]] {
+    disagree(group);
+  } else if (algorithm == Algorithm::kTeamCarries) {
+    return hand_out(group, me, value);
+  } else if (algorithm == Algorithm::kTeamLeads) {
+    work_for(group, me, reduction);
+  } else {
+    return;
+  }
+  Value nothing;
+  exchange(group, {kDeparture}, nothing);
+}
+
+// Pairs of groups 1, 2, 4, ... apart tell each other what they know, so in the end all know everything.
+// Groups above a power of two fold in first: of the first pairs, the lower one lets the upper one speak for
+// it. The order of groups is kept. Returns whether all ranks of the team agree.
+bool Team::exchange(Group& group, Header header, Value& value) {
+  if (group_count_ == 1) return header.alike;
+  // Nobody can be two exchanges ahead of another, because each needs everyone.
+  const unsigned parity = group.exchanges++ & 1;
+  const int number = group.number;
+  const int extra = group_count_ - active_;
+  const int fold_in = rounds_ - 2, fold_out = rounds_ - 1;
+  const bool folds = number < 2 * extra;
+
+  if (folds && number % 2 == 0) {
+    mail(number + 1, fold_in, parity).send(header, value);
+    Value whole;
+    whole.bytes = value.bytes;
+    mail(number, fold_out, parity).receive(header, whole, false);
+    if (whole.data != nullptr) value.data = whole.data;
+    return header.alike;
+  }
+  if (folds) mail(number, fold_in, parity).receive(header, value, true);
+  const int self = folds ? number / 2 : number - extra;
+  for (int round = 0, distance = 1; distance < active_; ++round, distance *= 2) {
+    const int partner = self ^ distance;
+    const int peer = partner < extra ? 2 * partner + 1 : partner + extra;
+    mail(peer, round, parity).send(header, value);
+    mail(number, round, parity).receive(header, value, partner < self);
+  }
+  if (folds) mail(number - 1, fold_out, parity).send(header, value);
+  return header.alike;
+}
+
+Team::Mail& Team::mail(int group, int round, unsigned parity) {
+  return mails_[(static_cast<std::size_t>(group) * rounds_ + round) * 2 + parity];
+}
+
+void Team::Mail::send(const Header& mine, const Value& value) {
+  header = mine;
+  header.has_data = mine.alike && value.data != nullptr;
+  if (header.has_data) std::memcpy(data, value.data, value.bytes);
+  sent.signal();
+}
+
+// What was received stays where it is until the exchange after the next, so `value` may point there.
+void Team::Mail::receive(Header& mine, Value& value, bool from_lower) {
+  sent.wait();
+  sent.reset();
+  mine.alike = mine.alike && header.alike && header.call == mine.call && header.bytes == mine.bytes;
+  if (!mine.alike || !header.has_data) return;
+  if (value.data == nullptr) {
+    value.data = data;
+  } else if (from_lower) {
+    value.apply(data, value.data);
+  } else {
+    value.apply(value.data, data);
+    value.data = data;
+  }
+}
+
+}  // namespace clump::coll

@@ -1,0 +1,98 @@
+// Teams: collective operations among ranks of one address space, without messages.
+//
+// A team is what the ranks of an intracommunicator share. Its ranks are grouped by the worker that is home to
+// them. Everyone writes down what it calls and with which buffers (its Slot), and arrives; the last of a
+// group to arrive is its leader for this time. Leaders tell each other (Mail), do the work that there is, and
+// let the others of their group go. So whatever the collective, each rank waits once, and only leaders, one
+// for each worker, talk across cores. Much data is moved by everyone instead: then the team meets twice,
+// before (all buffers are known) and after (nobody needs another one's buffer any more).
+//
+// Leaders compare what everyone called. Ranks that disagree about the operation, the root or the size are
+// told so, and nobody hangs (team_disagree.cc).
+//
+// Any thread of a rank may call, one at a time, as for all collectives; who waits does so on a Completion.
+// Operands are combined in an order that only the communicator decides, never who comes first.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "base/status.h"
+#include "coll/schedule.h"
+#include "coll/select.h"
+#include "core/comm.h"
+
+namespace clump::coll {
+
+class Team final : public core::Team {
+ public:
+  /// What a rank says when it arrives. `from` and `to` are what it gives and what it gets, whole buffers
+  /// where there is a block for each rank; a broadcast's buffer is both. Where they have no meaning at the
+  /// caller they are not looked at.
+  struct Call {
+    Collective collective;
+    Algorithm algorithm;  ///< the same on all ranks; if not of a team, run() only finds out whether all agree
+    int root = 0;
+    Count bytes = 0;  ///< of one block, the same on all ranks of a correct program
+    Layout from, to;
+    bool in_place = false;
+    bool odd = false;  ///< the caller's own two buffers do not fit each other
+    const Reduction* reduction = nullptr;
+  };
+
+  /// The team of a communicator; null where there is none: intercommunicators, one rank alone, ranks
+  /// elsewhere.
+  static Team* of(core::Comm& comm) {
+    core::Team* const known = comm.team.get();
+    return known != nullptr ? static_cast<Team*>(known) : join(comm);
+  }
+
+  explicit Team(const core::Comm& comm);
+  ~Team() override;
+
+  int size() const { return size_; }
+  /// Whether the groups follow one another in the order of ranks, so that a tree over groups keeps it.
+  bool ordered() const { return ordered_; }
+
+  // Blocking. `rank` is the caller's.
+  base::Status barrier(int rank);
+  base::Status run(int rank, const Call& call);
+
+ private:
+  struct Slot;
+  struct Group;
+  struct Header;
+  struct Value;
+  struct Mail;
+
+  static Team* join(core::Comm& comm);
+
+  void meet(Slot& me, const Reduction* reduction);
+  void lead(Group& group, const Slot& me, const Reduction* reduction);
+  bool exchange(Group& group, Header header, Value& value);
+  Mail& mail(int group, int round, unsigned parity);
+  static void depart(Slot& me);
+
+  void bring(Group& group, const Slot& me, Value& value);
+  void hand_out(const Group& group, const Slot& me, const Value& value);
+  void work_for(const Group& group, const Slot& me, const Reduction* reduction);
+  void work(const Slot& me);
+  void swap_blocks(const Slot& me);
+  void reduce_slice(const Slot& me, int slice, int slices, const Reduction& reduction);
+
+  void disagree(Group& group);
+  base::Status complain(const Slot& me);
+  base::Status compare_calls(const Slot& me);
+  base::Status compare_blocks(const Slot& me);
+
+  const int size_;
+  int group_count_ = 0;
+  int active_ = 1;  ///< the largest power of two that is not above group_count_
+  int rounds_ = 0;  ///< of an exchange, with two for the groups above active_
+  bool ordered_ = true;
+  std::unique_ptr<Slot[]> slots_;  ///< by rank
+  std::unique_ptr<Group[]> groups_;
+  std::unique_ptr<Mail[]> mails_;
+};
+
+}  // namespace clump::coll

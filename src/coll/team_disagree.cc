@@ -1,0 +1,103 @@
+// Ranks of a team that call different things: each one is told what it can see of it, and gets the data that
+// it can get.
+#include <algorithm>
+
+#include "coll/team_state.h"
+
+namespace clump::coll {
+
+namespace {
+
+constexpr const char* kAdvice =
+    "the counts and datatypes that the ranks of a collective operation pass must describe the same data";
+
+}  // namespace
+
+void Team::disagree(Group& group) {
+  for (Slot* member : group.members) {
+    member->outcome = complain(*member).code();
+    member->settled = true;
+  }
+}
+
+base::Status Team::complain(const Slot& me) {
+  CLUMP_TRY(compare_calls(me));
+  return compare_blocks(me);
+}
+
+base::Status Team::compare_calls(const Slot& me) {
+  const Word mine = me.call;
+  for (int rank = 0; rank < size_; ++rank) {
+    const Word other = slots_[rank].call;
+    if (other.collective() != mine.collective())
+      return base::fail(MPI_ERR_OTHER,
+                        "rank {} calls {} where rank {} calls {}: all ranks of a communicator must call its "
+                        "collective operations in the same order",
+                        me.rank, name_of(mine.collective()), rank, name_of(other.collective()));
+    if (other.root() != mine.root())
+      return base::fail(MPI_ERR_ROOT, "rank {} says that rank {} is the root where rank {} says rank {}",
+                        me.rank, mine.root(), rank, other.root());
+    if (other.in_place() != mine.in_place())
+      return base::fail(MPI_ERR_BUFFER, "rank {} passes MPI_IN_PLACE where rank {} does not",
+                        mine.in_place() ? me.rank : rank, mine.in_place() ? rank : me.rank);
+  }
+  return {};
+}
+
+// All call the same, with sizes that differ.
+base::Status Team::compare_blocks(const Slot& me) {
+  const Collective collective = me.call.collective();
+  const int root = me.call.root();
+  const auto block = [&](const Layout& whole, int i) {
+    return part(whole, i * (whole.count / size_), whole.count / size_);
+  };
+  base::Status status;
+  // One block on its way from `sender` to the caller.
+  const auto take = [&](int sender, const Layout& to, const Layout& from) {
+    if (to.base != from.base || to.type != from.type)
+      datatype::copy(to, from, 0, std::min(to.bytes(), from.bytes()));
+    if (to.bytes() != from.bytes() && status.ok())
+      status = base::fail(MPI_ERR_TRUNCATE, "rank {} sent {} bytes where rank {} expects {}: {}", sender,
+                          from.bytes(), me.rank, to.bytes(), kAdvice);
+  };
+  for (int peer = 0; peer < size_; ++peer) {
+    const Slot& other = slots_[peer];
+    switch (collective) {
+      case Collective::kReduce:
+      case Collective::kAllreduce:
+        if (other.bytes != me.bytes)
+          return base::fail(MPI_ERR_TRUNCATE,
+                            "rank {} passes operands of {} bytes where rank {} passes {}: {}", peer,
+                            other.bytes, me.rank, me.bytes, kAdvice);
+        if (other.call != me.call)
+          return base::fail(MPI_ERR_TYPE, "rank {} passes another kind of operation or type than rank {}: {}",
+                            peer, me.rank, kAdvice);
+        break;
+      case Collective::kBroadcast:
+        if (peer == root && me.rank != root) take(root, me.to, other.from);
+        break;
+      case Collective::kGather:
+        if (me.rank == root) take(peer, block(me.to, peer), other.from);
+        break;
+      case Collective::kScatter:
+        if (peer == root) take(root, me.to, block(other.from, me.rank));
+        break;
+      case Collective::kAllgather:
+        take(peer, block(me.to, peer), other.from);
+        break;
+      case Collective::kAlltoall:
+        if (!me.call.in_place()) {
+          take(peer, block(me.to, peer), block(other.from, me.rank));
+        } else if (other.bytes != me.bytes && status.ok()) {
+          status = base::fail(MPI_ERR_TRUNCATE, "rank {} sent {} bytes where rank {} expects {}: {}", peer,
+                              other.bytes, me.rank, me.bytes, kAdvice);
+        }
+        break;
+      default:
+        break;
+    }
+  }
+  return status;
+}
+
+}  // namespace clump::coll

@@ -1,0 +1,92 @@
+// What the ranks of a team share; for team*.cc only.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <vector>
+
+#include "coll/team.h"
+#include "datatype/reduce.h"
+#include "fiber/completion.h"
+
+namespace clump::coll {
+
+/// Bytes that fit into the leaders' mail: more than the selection table lets them carry, because value-index
+/// pairs travel with their gaps.
+constexpr Count kMailBytes = 768;
+
+/// What must be the same on all ranks, in one word.
+class Word {
+ public:
+  constexpr Word() = default;
+  constexpr Word(Collective collective, Algorithm algorithm, int root, bool in_place, bool odd)
+      : bits_(static_cast<std::uint64_t>(collective) | static_cast<std::uint64_t>(algorithm) << 8 |
+              static_cast<std::uint64_t>(in_place) << 16 | static_cast<std::uint64_t>(odd) << 17 |
+              static_cast<std::uint64_t>(static_cast<std::uint32_t>(root)) << 32) {}
+  Collective collective() const { return static_cast<Collective>(bits_ & 0xff); }
+  Algorithm algorithm() const { return static_cast<Algorithm>(bits_ >> 8 & 0xff); }
+  bool in_place() const { return (bits_ >> 16 & 1) != 0; }
+  bool odd() const { return (bits_ >> 17 & 1) != 0; }
+  int root() const { return static_cast<int>(bits_ >> 32); }
+  friend bool operator==(Word, Word) = default;
+
+ private:
+  std::uint64_t bits_ = 0;
+};
+
+/// A rank's. It writes before it arrives; the others read between a meeting's arrival and release.
+struct alignas(128) Team::Slot {
+  fiber::Completion released;
+  Word call;
+  Count bytes = 0;
+  Group* group = nullptr;
+  int rank = 0;
+  bool settled = false;       ///< the leader found a disagreement, and has dealt with it
+  int outcome = MPI_SUCCESS;  ///< if settled
+  Layout from, to;
+};
+
+/// The ranks that have one home. The non-atomic members are the leader's.
+struct alignas(128) Team::Group {
+  std::atomic<int> arrived{0};
+  int number = 0;
+  unsigned exchanges = 0;
+  std::vector<Slot*> members;  ///< by rank
+  alignas(64) std::array<std::byte, kMailBytes> room;
+};
+
+/// What leaders compare.
+struct Team::Header {
+  Word call;
+  Count bytes = 0;
+  bool alike = true;
+  bool has_data = false;
+};
+
+/// What leaders carry: the group's operands combined, or a broadcast's data.
+struct Team::Value {
+  std::byte* data = nullptr;  ///< null: nothing, or not here
+  Count bytes = 0;            ///< as it lies in memory
+  Count count = 0;
+  const datatype::Datatype* type = nullptr;
+  const Reduction* reduction = nullptr;
+  datatype::Kernel kernel = nullptr;
+
+  /// right = left op right.
+  void apply(const void* left, void* right) const {
+    if (kernel != nullptr) return kernel(left, right, count);
+    reduction->op->apply(left, right, count, *type, reduction->handle);
+  }
+};
+
+/// From the leader of one group to that of another; written by the one until it is sent, then the other's.
+struct alignas(64) Team::Mail {
+  fiber::Completion sent;
+  Header header;
+  alignas(32) std::byte data[kMailBytes];  // begins in the line of the header, for small data
+
+  void send(const Header& mine, const Value& value);
+  void receive(Header& mine, Value& value, bool from_lower);
+};
+
+}  // namespace clump::coll
