@@ -230,7 +230,7 @@ void Carrier::find_and_run() {
       return;
     }
     if (next == nullptr) next = mine->take();
-    if (next == nullptr && idle_polls_ % kPollsPerVictim == kPollsPerVictim - 1) next = steal();
+    if (next == nullptr && idle_polls_ % kPollsPerVictim == kPollsPerVictim - 1) next = steal(*mine);
     if (next != nullptr) {
       idle_polls_ = idle_sleeps_ = 0;
       mine->switches.store(mine->switches.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -250,14 +250,15 @@ void Carrier::find_and_run() {
   }
 }
 
-/// Looks at one other worker: takes a fiber from it if it was busy with another one for a while.
-Fiber* Carrier::steal() {
+/// Looks at one other worker: takes a fiber from it if it was busy with another one for a while. In a section
+/// of `mine`, which the monitor may be about to take away: it waits.
+Fiber* Carrier::steal(Worker& mine) {
   auto& all = workers();
   if (all.size() == 1) return nullptr;
   Worker& victim = *all[victim_.worker];
   const std::uint64_t switches = victim.switches.load(std::memory_order_relaxed);
   const auto now = Clock::now();
-  if (&victim == worker.load(std::memory_order_relaxed) || !victim_.busy || switches != victim_.switches) {
+  if (&victim == &mine || !victim_.busy || switches != victim_.switches) {
     victim_.worker = (victim_.worker + 1) % all.size();
     const Worker& next = *all[victim_.worker];
     victim_.switches = next.switches.load(std::memory_order_relaxed);
@@ -274,7 +275,7 @@ Fiber* Carrier::steal() {
   // We own our queue: the others wait there, and run as guests too.
   for (Fiber* fiber = first->next; fiber != nullptr;) {
     Fiber* const next = fiber->next;
-    worker.load(std::memory_order_relaxed)->queue.push(*fiber);
+    mine.queue.push(*fiber);
     fiber = next;
   }
   return first;

@@ -38,7 +38,7 @@ class Carrier {
   void become_spare();
   void wait_for_worker();
   void sleep(Worker& worker);
-  Fiber* steal();
+  Fiber* steal(Worker& mine);
   static void* begin(void* carrier);
 
   std::atomic<std::uint32_t> has_worker_{0};  // futex
