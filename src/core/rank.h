@@ -4,12 +4,12 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "base/mutex.h"
 #include "base/ref.h"
 #include "base/status.h"
 #include "core/comm.h"
@@ -45,7 +45,7 @@ struct World {
       base::Ref<Team> team;
       int joined = 0;
     };
-    base::AdaptiveMutex mutex;
+    std::mutex mutex;
     std::map<std::pair<ContextId, int>, Forming> forming;
   } teams;
 
