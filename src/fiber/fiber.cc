@@ -38,18 +38,18 @@ void make_workers(const std::vector<std::int32_t>& cores, int fibers, void (*pre
   // silently where it matters: kernels since 4.14 have it.
   ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
   prepare_kernel_thread = prepare;
-  for (const std::int32_t core : cores) {
-    auto& worker = *workers().emplace_back(std::make_unique<Worker>());
-    worker.index = static_cast<int>(workers().size()) - 1;
-    worker.core = core;
-    worker.queue.reserve(static_cast<std::size_t>(fibers));
+  workers = {new Worker[cores.size()], cores.size()};
+  for (std::size_t i = 0; i < cores.size(); ++i) {
+    workers[i].index = static_cast<int>(i);
+    workers[i].core = cores[i];
+    workers[i].queue.reserve(static_cast<std::size_t>(fibers));
   }
 }
 
 bool start_workers() {
-  for (auto& worker : workers()) {
-    auto* const carrier = new Carrier(worker.get());
-    worker->carrier.store(carrier, std::memory_order_release);
+  for (Worker& worker : workers) {
+    auto* const carrier = new Carrier(&worker);
+    worker.carrier.store(carrier, std::memory_order_release);
     census::one_awake();
     if (!carrier->start()) return false;
   }
@@ -65,16 +65,16 @@ void become_fiber(int home) {
     const std::lock_guard guard(fibers_lock);
     fibers().push_back(self);
   }
-  Worker& worker = *workers()[static_cast<std::size_t>(home)];
+  Worker& worker = workers[static_cast<std::size_t>(home)];
   worker.inbox.push(*self);
   worker.wake();
   census::becomes_fiber();
   arrive(*self, clump_leave_kernel_thread(&self->context, &self->in_use));
 }
 
-int worker_count() noexcept { return static_cast<int>(workers().size()); }
+int worker_count() noexcept { return static_cast<int>(workers.size()); }
 
-void wake_worker(int worker) noexcept { workers()[static_cast<std::size_t>(worker)]->wake(); }
+void wake_worker(int worker) noexcept { workers[static_cast<std::size_t>(worker)].wake(); }
 
 bool yield() {
   Fiber* const self = this_fiber();

@@ -109,17 +109,17 @@ void look_after(Worker& worker, Watch& watch) {
 
 void* run(void*) {
   ::prctl(PR_SET_NAME, "monitor");
-  std::vector<Watch> watches(workers().size());
+  std::vector<Watch> watches(workers.size());
   for (;;) {
     const std::uint32_t seen = news.load(std::memory_order_acquire);
     Clock::time_point next = wake_sleepers();
     watching.store(true, std::memory_order_seq_cst);
     const bool all_asleep = std::ranges::all_of(
-        workers(), [](const auto& w) { return w->asleep.load(std::memory_order_seq_cst) != 0; });
+        workers, [](const Worker& w) { return w.asleep.load(std::memory_order_seq_cst) != 0; });
     if (all_asleep) {
       watching.store(false, std::memory_order_seq_cst);
     } else {
-      for (std::size_t i = 0; i < watches.size(); ++i) look_after(*workers()[i], watches[i]);
+      for (std::size_t i = 0; i < watches.size(); ++i) look_after(workers[i], watches[i]);
       next = std::min(next, Clock::now() + kLook);
     }
     const auto left = std::max<std::chrono::nanoseconds>(next - Clock::now(), std::chrono::nanoseconds(0));

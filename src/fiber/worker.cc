@@ -60,10 +60,7 @@ void arrive(Fiber& self, Context* left) {
   carrier.sections.store(0, std::memory_order_release);  // release: pairs with the monitor's acquire
 }
 
-std::vector<std::unique_ptr<Worker>>& workers() {
-  static auto& all = *new std::vector<std::unique_ptr<Worker>>;  // carriers run until the process is gone
-  return all;
-}
+constinit std::span<Worker> workers;
 
 void barrier_everywhere() noexcept {
   if (::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
@@ -118,7 +115,7 @@ void Worker::wake() noexcept {
 }
 
 void make_runnable(Fiber& fiber) {
-  Worker& home = *workers()[static_cast<std::size_t>(fiber.home)];
+  Worker& home = workers[static_cast<std::size_t>(fiber.home)];
   {
     const Section section;
     if (section.worker() == &home) return home.queue.push(fiber);
@@ -253,14 +250,13 @@ void Carrier::find_and_run() {
 /// Looks at one other worker: takes a fiber from it if it was busy with another one for a while. In a section
 /// of `mine`, which the monitor may be about to take away: it waits.
 Fiber* Carrier::steal(Worker& mine) {
-  auto& all = workers();
-  if (all.size() == 1) return nullptr;
-  Worker& victim = *all[victim_.worker];
+  if (workers.size() == 1) return nullptr;
+  Worker& victim = workers[victim_.worker];
   const std::uint64_t switches = victim.switches.load(std::memory_order_relaxed);
   const auto now = Clock::now();
   if (&victim == &mine || !victim_.busy || switches != victim_.switches) {
-    victim_.worker = (victim_.worker + 1) % all.size();
-    const Worker& next = *all[victim_.worker];
+    victim_.worker = (victim_.worker + 1) % workers.size();
+    const Worker& next = workers[victim_.worker];
     victim_.switches = next.switches.load(std::memory_order_relaxed);
     victim_.since = now;
     victim_.busy = true;

@@ -4,7 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <vector>
+#include <span>
 
 #include "fiber/run_queue.h"
 
@@ -86,8 +86,8 @@ class Section {
   Worker* worker_;
 };
 
-/// All workers; fixed once they are made.
-std::vector<std::unique_ptr<Worker>>& workers();
+/// All workers; fixed once they are made, and never gone: carriers run until the process is.
+extern constinit std::span<Worker> workers;
 
 /// The first thing that a resumed fiber does: what could not be done before its predecessor was out of the
 /// way.
