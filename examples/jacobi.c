@@ -2,7 +2,8 @@
 
    Every rank has a rectangle of the N x N inner points with a halo one point wide. An iteration exchanges the
    halo with up to four neighbours (rows as they lie, columns as a vector datatype) while the inner points are
-   updated, then updates the points at the rim. On the border u = x + y, which is harmonic, so the error is
+   updated, then updates the points at the rim. Every 50 iterations all ranks agree on the largest change of a
+   point, and stop when there is none any more. On the border u = x + y, which is harmonic, so the error is
    known: it shrinks by at least cos(pi / (N + 1)) per iteration. */
 #include <math.h>
 #include <mpi.h>
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 
 enum { kUp, kDown, kLeft, kRight, kDirections };
+enum { kLook = 50 }; /* iterations from one look at the change to the next */
 
 static int n, rank, size;
 static int rows, columns;           /* of the grid of ranks */
@@ -78,6 +80,15 @@ static void iterate(MPI_Datatype column) {
   next = swap;
 }
 
+/* By the last iteration. */
+static double largest_change(void) {
+  double mine = 0, all = 0;
+  for (int i = 1; i <= height; ++i)
+    for (int j = 1; j <= width; ++j) mine = fmax(mine, fabs(now[at(i, j)] - next[at(i, j)]));
+  MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return all;
+}
+
 static double largest_error(void) {
   double mine = 0, all = 0;
   for (int i = 1; i <= height; ++i)
@@ -107,18 +118,23 @@ int main(int argc, char** argv) {
   const double before = largest_error();
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = MPI_Wtime();
-  for (int i = 0; i < iterations; ++i) iterate(column);
+  int done = 0;
+  while (done < iterations) {
+    iterate(column);
+    ++done;
+    if (done % kLook == 0 && largest_change() == 0) break;
+  }
   const double seconds = MPI_Wtime() - start;
   const double after = largest_error();
   if (rank == 0)
     printf(
         "%d x %d points on %d x %d ranks: error %.3g before, %.3g after %d iterations; %.1f microseconds "
         "each\n",
-        n, n, rows, columns, before, after, iterations, 1e6 * seconds / iterations);
+        n, n, rows, columns, before, after, done, 1e6 * seconds / done);
 
   MPI_Type_free(&column);
   free(now);
   free(next);
   MPI_Finalize();
-  return after <= 2 * before * pow(cos(acos(-1.0) / (n + 1)), iterations) + 1e-12 ? 0 : 1;
+  return after <= 2 * before * pow(cos(acos(-1.0) / (n + 1)), done) + 1e-12 ? 0 : 1;
 }
