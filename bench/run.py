@@ -20,11 +20,24 @@ from libraries import PEERS, Failed, compile_limits, libraries
 from measurements import MEASUREMENTS, run_limits
 from targets import verdicts
 
+QUIET = 0.1  # more than this part of the machine's time for others is worth a word
+
 
 def describe_machine():
     model = next((line.partition(":")[2].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")),
                  platform.machine())
     return f"{len(os.sched_getaffinity(0))} cores of {model}, Linux {platform.release()}"
+
+
+def busy_part(sample_seconds=0.5):
+    """Which part of the machine's time goes to others while this program sleeps."""
+    def ticks():
+        numbers = [int(number) for number in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
+        return sum(numbers), numbers[3] + numbers[4]  # all; idle and waiting for a disk
+    before = ticks()
+    time.sleep(sample_seconds)
+    after = ticks()
+    return 1 - (after[1] - before[1]) / max(1, after[0] - before[0])
 
 
 def libraries_for(measurement, all_libraries, round_number):
@@ -35,14 +48,16 @@ def libraries_for(measurement, all_libraries, round_number):
 
 
 def measure(all_libraries, wanted, limits, options):
-    """{(measurement, operation, bytes): {library: [value, ...]}} and {(measurement, library): reason}."""
-    values, failures = {}, {}
+    """{(measurement, operation, bytes): {library: [value, ...]}}, {(measurement, library): reason}, and how busy the machine was without
+    us at the beginning of each round."""
+    values, failures, busy = {}, {}, []
 
     def note(measurement, library, numbers):
         for (operation, size), number in numbers.items():
             values.setdefault((measurement, operation, size), {}).setdefault(library, []).append(number)
 
     for round_number in range(options.rounds):
+        busy.append(busy_part())
         note("limits", "machine", run_limits(limits, options))
         for measurement in wanted:
             if round_number >= measurement.most_rounds:
@@ -56,7 +71,7 @@ def measure(all_libraries, wanted, limits, options):
                 except Failed as failure:
                     failures[measurement.name, library.name] = str(failure)
                     print(f"      {library.name} failed: {failure}", flush=True)
-    return values, failures
+    return values, failures, busy
 
 
 def parse_options():
@@ -119,8 +134,10 @@ def main():
     found = libraries(options.build, options.peers_dir, options.out, options.peers, our_options)
     limits = compile_limits(options.out)
     begin = time.time()
-    values, failures = measure(found, wanted, limits, options)
+    values, failures, busy = measure(found, wanted, limits, options)
     heading = f"{describe_machine()}; medians of {options.rounds} rounds; {time.strftime('%Y-%m-%d')}"
+    if max(busy) > QUIET:
+        heading += f"; NOT QUIET: others used up to {100 * max(busy):.0f} % of the machine"
     if options.scheduler:
         heading += f"; clump with --scheduler {options.scheduler}"
     print(write_results(options, heading, [library.name for library in found], values, failures, time.time() - begin))
