@@ -49,14 +49,21 @@ class Library:
                                 text=True, start_new_session=True)
 
 
+def end(process):
+    """Whatever happened, nothing of this run goes on."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
 def finish(process, timeout):
     """The output of a run; Failed with its reason if it did not end well."""
     try:
         output, errors = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        raise Failed(f"did not end within {timeout} s") from None
+        raise Failed(f"did not end within {timeout:.0f} s") from None
+    finally:
+        end(process)
     if process.returncode != 0:
         lines = [line.strip() for line in (errors + output).splitlines() if any(c.isalpha() for c in line)]
         raise Failed(f"exit code {process.returncode}" + (f": {lines[0][:160]}" if lines else ""))

@@ -3,10 +3,11 @@
 import dataclasses
 import re
 import subprocess
+import threading
 import time
 from pathlib import Path
 
-from libraries import Failed, finish
+from libraries import Failed, end, finish
 
 
 @dataclasses.dataclass
@@ -123,20 +124,22 @@ def look_at_waiting_job(pid, ranks):
 
 def run_many(library, measurement, options):
     process = library.start(measurement, [IDLE_SECONDS])
-    lines = []
-    deadline = time.monotonic() + options.timeout
+    # Reading has no limit of its own: the pipe closes when the job is ended.
+    watchdog = threading.Timer(options.timeout, end, [process])
+    watchdog.start()
     try:
+        lines = []
         for line in process.stdout:
-            if line.strip() != "ready":
-                lines.append(line)
-                continue
-            numbers = numbers_in(lines) | look_at_waiting_job(process.pid, measurement.ranks)
-            finish(process, max(1, deadline - time.monotonic()))
-            return numbers
-    except ValueError:
-        pass  # some other output; the exit code says what it is about
-    finish(process, max(1, deadline - time.monotonic()))
-    raise Failed("ended without having said 'ready'")
+            if line.strip() == "ready":
+                numbers = numbers_in(lines) | look_at_waiting_job(process.pid, measurement.ranks)
+                finish(process, options.timeout)
+                return numbers
+            lines.append(line)
+        finish(process, options.timeout)
+        raise Failed("ended without having said 'ready'")
+    finally:
+        watchdog.cancel()
+        end(process)
 
 
 def run_limits(program, options):

@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import platform
+import signal
 import statistics
 import sys
 import time
@@ -101,7 +102,7 @@ def parse_options():
         parser.error("--build, --peers-dir and --out are needed; './dev bench' gives them")
     options.rounds = options.rounds or (1 if options.quick else 3 if options.shows else 5)
     options.batch_seconds = 0.02 if options.quick else 0.1
-    options.timeout = 120
+    options.timeout = 60
     return options
 
 
@@ -129,6 +130,7 @@ def write_results(options, heading, names, values, failures, seconds):
 
 def main():
     options = parse_options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what runs is ended
     wanted = [measurement for measurement in MEASUREMENTS if is_wanted(measurement, options)]
     our_options = ["--scheduler", options.scheduler] if options.scheduler else []
     found = libraries(options.build, options.peers_dir, options.out, options.peers, our_options)

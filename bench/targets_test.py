@@ -1,11 +1,16 @@
 """Are the targets judged as they are worded?"""
 
+import subprocess
+import time
+import types
 import unittest
+from unittest import mock
 
 import libraries
 import measurements
 import plot
 import targets
+from libraries import Failed
 from targets import at_most, cost, part_of_time, times_faster
 
 KEY, OTHER = ("a", "b", 8), ("a", "c", 8)
@@ -68,6 +73,46 @@ class Numbers(unittest.TestCase):
         times = iter([3.0, 1.0, 2.0])
         self.assertEqual(measurements.best_of(3, 1, lambda: next(times)), 1.0)
         self.assertEqual(measurements.best_of(3, 0, lambda: 5.0), 5.0)
+
+
+class FakeLibrary:
+    """Starts a shell script instead of an MPI program."""
+
+    def __init__(self, script):
+        self.script = script
+
+    def start(self, _measurement, _arguments=()):
+        return subprocess.Popen(["sh", "-c", self.script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+
+class Runs(unittest.TestCase):
+    four = measurements.Measurement("many-4", "many", measurements.run_many)
+
+    def run_many(self, script, timeout=10):
+        with mock.patch.object(measurements, "IDLE_SECONDS", 0.1):
+            return measurements.run_many(FakeLibrary(script), self.four, types.SimpleNamespace(timeout=timeout))
+
+    def test_a_waiting_job_is_looked_at(self):
+        numbers = self.run_many("echo ring-hop 8 1e-6; echo ready; sleep 1")
+        self.assertEqual(numbers["ring-hop", 8], 1e-6)
+        self.assertLess(numbers["waiting", 0], 0.5)
+        self.assertGreater(numbers["memory", 0], 0)
+
+    def test_a_job_that_fails_says_why(self):
+        with self.assertRaisesRegex(Failed, "exit code 3: no such thing"):
+            self.run_many("echo no such thing >&2; exit 3")
+
+    def test_a_job_that_hangs_is_ended(self):
+        begin = time.monotonic()
+        with self.assertRaises(Failed):
+            self.run_many("sleep 60", timeout=0.2)
+        self.assertLess(time.monotonic() - begin, 10)
+
+    def test_a_timed_program_that_hangs_is_ended(self):
+        process = FakeLibrary("sleep 60").start(None)
+        with self.assertRaisesRegex(Failed, "did not end within"):
+            libraries.finish(process, 0.2)
+        self.assertIsNotNone(process.poll())
 
 
 class Curves(unittest.TestCase):
