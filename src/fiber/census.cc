@@ -42,7 +42,6 @@ void falls_asleep() {
 
 void becomes_fiber() { falls_asleep(); }
 void fiber_ends() noexcept { alive.fetch_sub(1, std::memory_order_acq_rel); }
-bool all_asleep() noexcept { return awake.load(std::memory_order_acquire) <= 0; }
 
 }  // namespace census
 }  // namespace clump::fiber

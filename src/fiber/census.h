@@ -26,8 +26,6 @@ void falls_asleep();
 /// A rank's kernel thread sleeps for good, as a worker runs it now.
 void becomes_fiber();
 void fiber_ends() noexcept;
-/// Whether nobody is awake.
-bool all_asleep() noexcept;
 
 }  // namespace census
 }  // namespace clump::fiber

@@ -91,6 +91,8 @@ void replace_carrier(Worker& worker) {
   census::falls_asleep();
 }
 
+bool is_asleep(const Worker& worker) { return worker.asleep.load(std::memory_order_seq_cst) != 0; }
+
 void look_after(Worker& worker, Watch& watch) {
   const std::uint64_t switches = worker.switches.load(std::memory_order_relaxed);
   const Carrier& carrier = *worker.carrier.load(std::memory_order_relaxed);
@@ -102,7 +104,10 @@ void look_after(Worker& worker, Watch& watch) {
     return;
   }
   progress(worker.index);
-  if (!worker.has_runnable() || ++watch.looks < kLooks) return;
+  if (!worker.has_runnable()) return;
+  const auto idle = std::ranges::find_if(workers, is_asleep);
+  if (idle != workers.end()) return idle->wake();  // to take what waits here
+  if (++watch.looks < kLooks) return;
   watch.looks = 0;
   replace_carrier(worker);
 }
@@ -114,9 +119,7 @@ void* run(void*) {
     const std::uint32_t seen = news.load(std::memory_order_acquire);
     Clock::time_point next = wake_sleepers();
     watching.store(true, std::memory_order_seq_cst);
-    const bool all_asleep = std::ranges::all_of(
-        workers, [](const Worker& w) { return w.asleep.load(std::memory_order_seq_cst) != 0; });
-    if (all_asleep) {
+    if (std::ranges::all_of(workers, is_asleep)) {
       watching.store(false, std::memory_order_seq_cst);
     } else {
       for (std::size_t i = 0; i < watches.size(); ++i) look_after(workers[i], watches[i]);

@@ -27,9 +27,10 @@ constexpr std::chrono::microseconds kBusy{5};
 constexpr int kIdlePolls = 2000;
 constexpr int kPollsPerVictim = 16;
 constexpr int kPollsAfterNap = 512;
-// While others are awake, an idle carrier looks after them again: first after the shorter time.
+// An idle carrier looks after the others again a few times, each time after twice as long, and then leaves it
+// to the monitor to wake it where there is something to take.
 constexpr std::chrono::milliseconds kFirstNap{1};
-constexpr std::chrono::milliseconds kLongestNap{16};
+constexpr int kNaps = 5;
 // A worker whose fibers keep each other busy looks at what comes in once in so many switches.
 constexpr std::uint64_t kSwitchesPerPoll = 16;
 
@@ -242,8 +243,7 @@ void Carrier::find_and_run() {
   } else if (++idle_polls_ < kIdlePolls) {
     pause_cpu();
   } else {
-    sleep(*mine);
-    idle_polls_ = kIdlePolls - kPollsAfterNap;
+    idle_polls_ = sleep(*mine) ? 0 : kIdlePolls - kPollsAfterNap;
   }
 }
 
@@ -277,34 +277,36 @@ Fiber* Carrier::steal(Worker& mine) {
   return first;
 }
 
-void Carrier::sleep(Worker& mine) {
+/// Returns true if somebody had a reason to wake it.
+bool Carrier::sleep(Worker& mine) {
   {
     const Section section;
-    if (section.worker() == nullptr) return;
+    if (section.worker() == nullptr) return true;
     // Whoever leaves something for this worker looks at `asleep` afterwards, with no barrier in between; so
     // the barrier is ours to make, between saying that we sleep and looking once more.
     mine.asleep.store(1, std::memory_order_seq_cst);
     barrier_everywhere();
     if (mine.has_runnable() || progress(mine.index)) {
       if (mine.asleep.exchange(0, std::memory_order_acq_rel) == 0) census::not_needed();
-      return;
+      return true;
     }
   }
   census::falls_asleep();
-  if (mine.has_runnable()) return mine.wake();  // a fiber of this worker is to report a deadlock
-  const auto nap = std::min(kLongestNap, kFirstNap * (1 << std::min(idle_sleeps_++, 8)));
-  const timespec time{0, std::chrono::nanoseconds(nap).count()};
-  const bool alone = census::all_asleep();
+  if (mine.has_runnable()) mine.wake();  // a fiber of this worker is to report a deadlock
+  const bool nap = idle_sleeps_ < kNaps;
+  const timespec time{0, std::chrono::nanoseconds(kFirstNap * (1 << idle_sleeps_)).count()};
+  if (nap) ++idle_sleeps_;
   while (mine.asleep.load(std::memory_order_acquire) != 0) {
-    const long result = futex(mine.asleep, FUTEX_WAIT, 1, alone ? nullptr : &time);
+    const long result = futex(mine.asleep, FUTEX_WAIT, 1, nap ? &time : nullptr);
     if (result == 0 || errno != ETIMEDOUT) continue;
     census::one_awake();
     const Section section;
     // Where the monitor has taken the worker away, it has woken us, too.
     if (section.worker() != &mine || mine.asleep.exchange(0, std::memory_order_acq_rel) == 0)
       census::not_needed();
-    return;
+    return false;
   }
+  return true;
 }
 
 }  // namespace clump::fiber

@@ -37,7 +37,7 @@ class Carrier {
   void find_and_run();
   void become_spare();
   void wait_for_worker();
-  void sleep(Worker& worker);
+  bool sleep(Worker& worker);
   Fiber* steal(Worker& mine);
   static void* begin(void* carrier);
 
