@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "fiber/census.h"
+#include "fiber/kernel_state.h"
 #include "fiber/monitor.h"
 #include "fiber/worker.h"
 
@@ -34,6 +35,7 @@ std::vector<Fiber*>& fibers() {
 
 void make_workers(const std::vector<std::int32_t>& cores, int fibers, void (*prepare)()) {
   prepare_contexts();
+  note_beginning();
   // Without it barrier_everywhere() is a fence of its caller's alone, which is why this must not fail
   // silently where it matters: kernels since 4.14 have it.
   ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
@@ -65,11 +67,17 @@ void become_fiber(int home) {
     const std::lock_guard guard(fibers_lock);
     fibers().push_back(self);
   }
+  prepare_to_be_left();
   Worker& worker = workers[static_cast<std::size_t>(home)];
   worker.inbox.push(*self);
   worker.wake();
   census::becomes_fiber();
   arrive(*self, clump_leave_kernel_thread(&self->context, &self->in_use));
+}
+
+Fiber* rank_fiber() noexcept {
+  Fiber* const self = this_fiber();
+  return self != nullptr && self->carrier != nullptr && self != &self->carrier->idle ? self : nullptr;
 }
 
 int worker_count() noexcept { return static_cast<int>(workers.size()); }
@@ -115,7 +123,10 @@ void end_here() {
   for (;;) switch_out(*self);
 }
 
-void forget_fibers() noexcept { detail::this_fiber = nullptr; }
+void forget_fibers() noexcept {
+  detail::this_fiber = nullptr;
+  forget_own_kernel_thread();
+}
 
 Fiber* first_fiber() {
   const std::lock_guard guard(fibers_lock);

@@ -46,6 +46,9 @@ CLUMP_HOST_API extern constinit thread_local Fiber* this_fiber;
 /// The calling fiber; null for a kernel thread that is none.
 inline Fiber* this_fiber() noexcept { return detail::this_fiber; }
 
+/// The same, but null also for a carrier that looks for work: who runs a program's code.
+CLUMP_HOST_API Fiber* rank_fiber() noexcept;
+
 // Set-up, by the runtime, in this order.
 
 /// Makes one worker for each of `cores` (numbers of the operating system; -1 leaves it to the kernel), with

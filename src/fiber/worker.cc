@@ -11,6 +11,7 @@
 
 #include "fiber/census.h"
 #include "fiber/help.h"
+#include "fiber/kernel_state.h"
 #include "fiber/monitor.h"
 
 namespace clump::fiber {
@@ -49,6 +50,9 @@ void switch_to(Fiber& self, Fiber& next) {
   next.in_use.store(1, std::memory_order_relaxed);
   next.carrier = &carrier;
   carrier.current.store(&next, std::memory_order_relaxed);
+  // A carrier that looks for work does not mind what the last fiber has set.
+  if (next.kernel_state != carrier.kernel_state && &next != &carrier.idle) [[unlikely]]
+    take_on(carrier.kernel_state, next.kernel_state);
   arrive(self, clump_switch_context(&self.context, &next.context));
 }
 
@@ -170,6 +174,8 @@ bool have_fiber_call(void (*report)()) {
   return true;
 }
 
+KernelState*& taken_on(Carrier& carrier) noexcept { return carrier.kernel_state; }
+
 Carrier::Carrier(Worker* serves) : worker(serves), current(&idle) { idle.carrier = this; }
 
 bool Carrier::start() { return start_kernel_thread(&Carrier::begin, this); }
@@ -178,6 +184,7 @@ void* Carrier::begin(void* carrier) {
   auto& self = *static_cast<Carrier*>(carrier);
   detail::this_fiber = &self.idle;
   self.idle.context.thread_pointer = __builtin_thread_pointer();
+  unregister_rseq();
   prepare_carrier();
   self.run();
   return nullptr;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/types.h"
+#include "image/cores.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
 
@@ -105,7 +106,11 @@ CLUMP_HOST_API int execlp(const char* file, const char* first, ...) {
 
 CLUMP_HOST_API int system(const char* command) {
   static constinit Hidden<int(const char*)> real{"system"};
-  if (command == nullptr || !captured() || current_image().native()) return real(command);
+  if (command == nullptr || !captured()) return real(command);
+  if (current_image().native()) {
+    const WithCoresOfFiber wide;
+    return real(command);
+  }
   const Quiet quiet;
   pid_t child = 0;
   if (quiet.spawn(command, &child) != 0) return 127 << 8;  // as if the shell had not been found

@@ -1,55 +1,102 @@
-// Threads that a rank makes belong to it: they take its identity, and their thread-local variables point into
-// its image.
+// Threads that a rank makes belong to it: they take its identity, their thread-local variables point into its
+// image, and if the rank is a fiber they take what the kernel should know of it.
 #include <pthread.h>
 #include <threads.h>
 
+#include <algorithm>
 #include <memory>
 #include <new>
+#include <tuple>
 
 #include "base/types.h"
 #include "fiber/completion.h"
+#include "fiber/fiber.h"
 #include "fiber/identity.h"
+#include "fiber/kernel_state.h"
+#include "image/cores.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
 
 namespace clump::image {
 namespace {
 
+/// What a thread takes over from the fiber that makes it. Its maker's kernel thread may run another rank by
+/// the time that it begins.
+struct Heritage {
+  bool from_fiber = false;
+  fiber::KernelState* state = nullptr;  ///< held
+  Cores cores;                          ///< unknown if the thread's attributes name some
+
+  explicit Heritage(const pthread_attr_t* attributes) {
+    const fiber::Fiber* const maker = fiber::rank_fiber();
+    if (maker == nullptr) return;
+    from_fiber = true;
+    state = maker->kernel_state;
+    fiber::retain(state);
+    if (!names_cores(attributes)) cores = cores_of_fiber();
+  }
+  Heritage(const Heritage&) = delete;
+  Heritage& operator=(const Heritage&) = delete;
+  ~Heritage() { fiber::release(state); }
+
+  void take() const {
+    if (!from_fiber) return;
+    use_cores(cores);
+    fiber::inherit(state);
+  }
+
+ private:
+  /// Attributes that name none say "all that can be written down".
+  static bool names_cores(const pthread_attr_t* attributes) {
+    Cores named;
+    return attributes != nullptr &&
+           pthread_attr_getaffinity_np(attributes, sizeof named.bits,
+                                       reinterpret_cast<cpu_set_t*>(named.bits)) == 0 &&
+           std::ranges::any_of(named.bits, [](unsigned char byte) { return byte != 0xff; });
+  }
+};
+
 struct Start {
   void* (*function)(void*);
   int (*c11_function)(void*);
   void* argument;
   fiber::Identity* identity;
+  Heritage heritage;
 };
 
 void* run_thread(void* argument) {
-  const std::unique_ptr<Start> owned(static_cast<Start*>(argument));
-  const Start start = *owned;
+  std::unique_ptr<Start> start(static_cast<Start*>(argument));
   // Also where the thread ends by pthread_exit() or is cancelled: that unwinds its stack.
   const struct Counted {
     bool of_a_rank;
     ~Counted() {
       if (of_a_rank) fiber::thread_ends();
     }
-  } counted{start.identity != nullptr};
-  if (start.identity != nullptr) {
-    fiber::adopt_identity(start.identity);
-    if (captured()) image_of(start.identity).relocate_thread();
+  } counted{start->identity != nullptr};
+  if (start->identity != nullptr) {
+    fiber::adopt_identity(start->identity);
+    if (captured()) image_of(start->identity).relocate_thread();
   }
-  if (start.function != nullptr) return start.function(start.argument);
-  return reinterpret_cast<void*>(static_cast<std::intptr_t>(start.c11_function(start.argument)));
+  start->heritage.take();
+  const auto [function, c11_function, arguments] =
+      std::tuple(start->function, start->c11_function, start->argument);
+  start.reset();
+  if (function != nullptr) return function(arguments);
+  return reinterpret_cast<void*>(static_cast<std::intptr_t>(c11_function(arguments)));
 }
 
-int create_thread(pthread_t* thread, const pthread_attr_t* attributes, const Start& start) {
+int create_thread(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
+                  int (*c11_function)(void*), void* argument) {
   static constinit Hidden<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)> real{
       "pthread_create"};
-  auto* copy = new (std::nothrow) Start(start);
-  if (copy == nullptr) return EAGAIN;
-  if (start.identity != nullptr) fiber::thread_begins();
-  const int error = real(thread, attributes, &run_thread, static_cast<void*>(copy));
+  fiber::Identity* const identity = fiber::identity();
+  auto* start = new (std::nothrow) Start{function, c11_function, argument, identity, Heritage(attributes)};
+  if (start == nullptr) return EAGAIN;
+  if (identity != nullptr) fiber::thread_begins();
+  const int error = real(thread, attributes, &run_thread, static_cast<void*>(start));
   if (error == 0) return 0;
-  if (start.identity != nullptr) fiber::thread_ends();
-  delete copy;
+  if (identity != nullptr) fiber::thread_ends();
+  delete start;
   return error;
 }
 
@@ -62,12 +109,12 @@ extern "C" {
 
 CLUMP_HOST_API int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                                   void* (*function)(void*), void* argument) {
-  return create_thread(thread, attributes, {function, nullptr, argument, clump::fiber::identity()});
+  return create_thread(thread, attributes, function, nullptr, argument);
 }
 
 // The C library's own thrd_create does not pass through pthread_create.
 CLUMP_HOST_API int thrd_create(thrd_t* thread, thrd_start_t function, void* argument) {
-  switch (create_thread(thread, nullptr, {nullptr, function, argument, clump::fiber::identity()})) {
+  switch (create_thread(thread, nullptr, nullptr, function, argument)) {
     case 0:
       return thrd_success;
     case ENOMEM:

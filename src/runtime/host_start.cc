@@ -20,6 +20,7 @@
 #include "diag/capture.h"
 #include "fiber/completion.h"
 #include "fiber/fiber.h"
+#include "fiber/kernel_state.h"
 #include "image/output.h"
 #include "runtime/host.h"
 #include "runtime/host_state.h"
@@ -199,7 +200,7 @@ bool uses_fibers() { return host().job.scheduler == pmi::Scheduler::kFibers; }
 /// The calling kernel thread will run ranks: gives it what it cannot share with others.
 void prepare_kernel_thread(void* signal_stack) {
   use_signal_stack(signal_stack, kSignalStackBytes);
-  ::unshare(CLONE_FS);  // a working directory and umask of its own, as a process has
+  fiber::inherit(nullptr);  // a working directory and umask of its own, as a process has
 }
 
 /// The same for a carrier of fibers, which outlives them all.
@@ -292,6 +293,7 @@ void start_thread(HostedRank& rank, std::size_t bytes) {
 
 void start_ranks(std::size_t stack_bytes) {
   Host& here = host();
+  fiber::note_beginning();
   if (!uses_fibers()) {
     for (int rank = 1; rank < here.job.ranks(); ++rank) start_thread(here.ranks[rank], stack_bytes);
     return;

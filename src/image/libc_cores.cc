@@ -1,0 +1,114 @@
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "base/types.h"
+#include "fiber/fiber.h"
+#include "fiber/kernel_state.h"
+#include "image/cores.h"
+#include "image/image.h"
+#include "image/symbols.h"
+
+namespace clump::image {
+namespace {
+
+Cores cores_of_thread(pid_t thread) {
+  Cores cores;
+  const long bytes = syscall(SYS_sched_getaffinity, thread, sizeof cores.bits, cores.bits);
+  cores.bytes = bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+  return cores;
+}
+
+/// 0 is the calling thread: of a fiber, the kernel thread that is its own.
+pid_t thread_meant(pid_t thread) {
+  return thread == 0 && fiber::rank_fiber() != nullptr ? fiber::own_kernel_thread() : thread;
+}
+
+}  // namespace
+
+int Cores::count() const {
+  int count = 0;
+  for (std::size_t i = 0; i < bytes; ++i) count += __builtin_popcount(bits[i]);
+  return count;
+}
+
+Cores cores_of_fiber() {
+  return fiber::rank_fiber() != nullptr ? cores_of_thread(fiber::own_kernel_thread()) : Cores{};
+}
+
+void use_cores(const Cores& cores) {
+  if (cores.bytes != 0) syscall(SYS_sched_setaffinity, 0, cores.bytes, cores.bits);
+}
+
+WithCoresOfFiber::WithCoresOfFiber() {
+  if (fiber::rank_fiber() == nullptr) return;
+  before_ = cores_of_thread(0);
+  use_cores(cores_of_fiber());
+}
+
+WithCoresOfFiber::~WithCoresOfFiber() {
+  const int error = errno;
+  use_cores(before_);
+  errno = error;
+}
+
+}  // namespace clump::image
+
+using namespace clump::image;  // the functions below are the C library's, outside of any namespace
+
+extern "C" {
+
+CLUMP_HOST_API int sched_getaffinity(pid_t thread, size_t size, cpu_set_t* set) noexcept {
+  static constinit Hidden<int(pid_t, size_t, cpu_set_t*)> real{"sched_getaffinity"};
+  return real(thread_meant(thread), size, set);
+}
+
+CLUMP_HOST_API int sched_setaffinity(pid_t thread, size_t size, const cpu_set_t* set) noexcept {
+  static constinit Hidden<int(pid_t, size_t, const cpu_set_t*)> real{"sched_setaffinity"};
+  return real(thread_meant(thread), size, set);
+}
+
+// How many threads a program should start, for example std::thread::hardware_concurrency().
+CLUMP_HOST_API int get_nprocs() noexcept {
+  static constinit Hidden<int()> real{"get_nprocs"};
+  const int mine = cores_of_fiber().count();
+  return mine > 0 ? mine : real();
+}
+
+CLUMP_HOST_API long sysconf(int name) noexcept {
+  static constinit Hidden<long(int)> real{"sysconf"};
+  return name == _SC_NPROCESSORS_ONLN ? get_nprocs() : real(name);
+}
+
+CLUMP_HOST_API int posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
+                               const posix_spawnattr_t* attributes, char* const* arguments,
+                               char* const* environment) {
+  static constinit Hidden<int(pid_t*, const char*, const posix_spawn_file_actions_t*,
+                              const posix_spawnattr_t*, char* const*, char* const*)>
+      real{"posix_spawn"};
+  const WithCoresOfFiber wide;
+  return real(child, path, actions, attributes, arguments, environment);
+}
+
+CLUMP_HOST_API int posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
+                                const posix_spawnattr_t* attributes, char* const* arguments,
+                                char* const* environment) {
+  static constinit Hidden<int(pid_t*, const char*, const posix_spawn_file_actions_t*,
+                              const posix_spawnattr_t*, char* const*, char* const*)>
+      real{"posix_spawnp"};
+  const WithCoresOfFiber wide;
+  return real(child, file, actions, attributes, arguments, environment);
+}
+
+CLUMP_HOST_API FILE* popen(const char* command, const char* mode) {
+  static constinit Hidden<FILE*(const char*, const char*)> real{"popen"};
+  const WithCoresOfFiber wide;
+  return real(command, mode);
+}
+
+}  // extern "C"

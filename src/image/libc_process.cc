@@ -1,0 +1,119 @@
+// What a process has once, and a program changes for itself: working directory, file mode mask, signal mask.
+// A rank that is a fiber has its own: see fiber/kernel_state.h. A rank that is a kernel thread has them from
+// the kernel.
+#include <fcntl.h>
+#include <setjmp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+
+#include "base/types.h"
+#include "fiber/fiber.h"
+#include "fiber/kernel_state.h"
+#include "image/symbols.h"
+
+namespace clump::image {
+namespace {
+
+using fiber::rank_fiber;
+
+/// The C library gives the saved signal mask to the kernel in a way that we do not see.
+void restore_signals(const __jmp_buf_tag& place) {
+  if (rank_fiber() != nullptr && place.__mask_was_saved != 0) {
+    sigset_t mask;
+    static_assert(sizeof mask == sizeof place.__saved_mask);
+    __builtin_memcpy(&mask, &place.__saved_mask, sizeof mask);
+    (void)fiber::change_signal_mask(SIG_SETMASK, &mask, nullptr);
+  }
+}
+
+}  // namespace
+}  // namespace clump::image
+
+using namespace clump::image;  // the functions below are the C library's, outside of any namespace
+namespace fiber = clump::fiber;
+using fiber::rank_fiber;
+
+extern "C" {
+
+CLUMP_HOST_API int chdir(const char* path) noexcept {
+  static constinit Hidden<int(const char*)> real{"chdir"};
+  return rank_fiber() == nullptr ? real(path) : fiber::change_directory(AT_FDCWD, path);
+}
+
+CLUMP_HOST_API int fchdir(int descriptor) noexcept {
+  static constinit Hidden<int(int)> real{"fchdir"};
+  if (rank_fiber() == nullptr) return real(descriptor);
+  if (descriptor < 0) {
+    errno = EBADF;
+    return -1;
+  }
+  return fiber::change_directory(descriptor, ".");
+}
+
+CLUMP_HOST_API mode_t umask(mode_t mask) noexcept {
+  static constinit Hidden<mode_t(mode_t)> real{"umask"};
+  return rank_fiber() == nullptr ? real(mask) : fiber::change_file_mask(mask);
+}
+
+CLUMP_HOST_API int pthread_sigmask(int how, const sigset_t* set, sigset_t* before) noexcept {
+  static constinit Hidden<int(int, const sigset_t*, sigset_t*)> real{"pthread_sigmask"};
+  return rank_fiber() == nullptr ? real(how, set, before) : fiber::change_signal_mask(how, set, before);
+}
+
+CLUMP_HOST_API int sigprocmask(int how, const sigset_t* set, sigset_t* before) noexcept {
+  static constinit Hidden<int(int, const sigset_t*, sigset_t*)> real{"sigprocmask"};
+  if (rank_fiber() == nullptr) return real(how, set, before);
+  const int error = fiber::change_signal_mask(how, set, before);
+  if (error == 0) return 0;
+  errno = error;
+  return -1;
+}
+
+[[noreturn]] CLUMP_HOST_API void longjmp(__jmp_buf_tag place[1], int value) noexcept {
+  static constinit Hidden<void(__jmp_buf_tag*, int)> real{"longjmp"};
+  restore_signals(place[0]);
+  real(place, value);
+  __builtin_unreachable();
+}
+
+[[noreturn]] CLUMP_HOST_API void _longjmp(__jmp_buf_tag place[1], int value) noexcept {
+  longjmp(place, value);
+}
+
+[[noreturn]] CLUMP_HOST_API void siglongjmp(sigjmp_buf place, int value) noexcept { longjmp(place, value); }
+
+/// What the two above become with -D_FORTIFY_SOURCE.
+[[noreturn]] CLUMP_HOST_API void __longjmp_chk(__jmp_buf_tag place[1], int value) noexcept {
+  static constinit Hidden<void(__jmp_buf_tag*, int)> real{"__longjmp_chk"};
+  restore_signals(place[0]);
+  real(place, value);
+  __builtin_unreachable();
+}
+
+CLUMP_HOST_API pid_t gettid() noexcept { return fiber::own_kernel_thread(); }
+
+/// A signal stack belongs to a kernel thread; that of a fiber's carrier is large and always there.
+CLUMP_HOST_API int sigaltstack(const stack_t* wanted, stack_t* before) noexcept {
+  static constinit Hidden<int(const stack_t*, stack_t*)> real{"sigaltstack"};
+  if (rank_fiber() == nullptr) return real(wanted, before);
+  static thread_local stack_t mine{nullptr, SS_DISABLE, 0};
+  const stack_t last = mine;
+  if (wanted != nullptr) {
+    constexpr unsigned kKnown = SS_DISABLE | SS_ONSTACK | 1U << 31;  // SS_AUTODISARM
+    const bool small =
+        (wanted->ss_flags & SS_DISABLE) == 0 && wanted->ss_size < static_cast<std::size_t>(MINSIGSTKSZ);
+    if ((static_cast<unsigned>(wanted->ss_flags) & ~kKnown) != 0 || small) {
+      errno = small ? ENOMEM : EINVAL;
+      return -1;
+    }
+    mine = *wanted;
+  }
+  if (before != nullptr) *before = last;
+  return 0;
+}
+
+}  // extern "C"
