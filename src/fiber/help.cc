@@ -13,8 +13,8 @@ constinit Board board{};
 namespace {
 
 constexpr unsigned kCores = 1024;
-// A helper that does not come back for so long has lost its core, perhaps to us.
-constexpr auto kLong = std::chrono::microseconds(20);
+// Some tens of microseconds. A helper that is not done by then has lost its core, perhaps to us.
+constexpr unsigned kManyMoments = 2000;
 
 constinit Offer offers[kOffers];
 
@@ -91,13 +91,23 @@ bool help_now() noexcept {
   return helped;
 }
 
-void wait_a_moment(Clock::time_point since) noexcept {
-  if (Clock::now() - since > kLong) {
-    // The kernel's, not the one for programs, which would let another fiber run.
-    syscall(SYS_sched_yield);
-    return;
-  }
-  pause_cpu();
+void wait_a_moment(unsigned moments_before) noexcept {
+  if (moments_before < kManyMoments) return pause_cpu();
+  // The kernel's, not the one for programs, which would let another fiber run.
+  syscall(SYS_sched_yield);
 }
 
 }  // namespace clump::fiber::detail
+
+namespace clump::fiber {
+
+void wake_helpers(int most) noexcept {
+  for (Worker& worker : workers) {
+    if (most == 0) return;
+    if (worker.asleep.load(std::memory_order_relaxed) == 0) continue;  // relaxed: a hint
+    worker.wake();
+    --most;
+  }
+}
+
+}  // namespace clump::fiber

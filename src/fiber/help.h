@@ -114,13 +114,21 @@ CLUMP_HOST_API Offer* take_offer(int& half) noexcept;
 CLUMP_HOST_API void show(Offer& offer, int half_for_helpers) noexcept;
 CLUMP_HOST_API void hide(Offer& offer) noexcept;
 CLUMP_HOST_API bool help_now() noexcept;
-/// A moment of a wait that began at `since`: gives the core away if it has become long.
-CLUMP_HOST_API void wait_a_moment(std::chrono::steady_clock::time_point since) noexcept;
+/// A moment of a wait; the longer it takes, the more others are let run.
+CLUMP_HOST_API void wait_a_moment(unsigned moments_before) noexcept;
 
 using Clock = std::chrono::steady_clock;
 
-/// Does what is left of `half`, whose own people are slow or absent: with `patience`, because what they touch
-/// is likely to be in their cache and not in ours. Returns how many parts it did.
+/// Does what is left of `half`, from the middle on. Returns how many parts it did.
+inline std::uint32_t take_rest(Offer& offer, int half) {
+  std::uint32_t mine = 0;
+  for (std::uint32_t number; (number = offer.halves[half].claim_far()) != Half::kNone; ++mine)
+    offer.run_part(half, number);
+  return mine;
+}
+
+/// The same for a half whose own people are at work, but may be slow or lose their core: with `patience`,
+/// because what they touch is likely to be in their cache and not in ours.
 inline std::uint32_t finish(Offer& offer, int half, Clock::duration patience) {
   std::uint32_t mine = 0;
   auto since = Clock::now();
@@ -150,14 +158,20 @@ inline Clock::duration patience(Clock::duration spent, std::uint32_t parts) {
   return 2 * spent / (parts + 1) + std::chrono::nanoseconds(200);
 }
 
+/// A helper that did so many parts looks after what it waits for.
+constexpr std::uint32_t kPartsPerVisit = 16;
+
 /// What a helper does with an offer. False if there was nothing left to do.
 inline bool enter(Offer& offer, int half) {
+  Half& own = offer.halves[half];
+  if (own.progress() == Half::kNone) return false;
   const auto begin = Clock::now();
   std::uint32_t mine = 0;
-  for (std::uint32_t number; (number = offer.halves[half].claim_near()) != Half::kNone; ++mine)
+  for (std::uint32_t number; mine < kPartsPerVisit && (number = own.claim_near()) != Half::kNone; ++mine)
     offer.run_part(half, number);
   if (mine == 0) return false;
-  offer.halves[half].add_done(mine);
+  own.add_done(mine);
+  if (mine == kPartsPerVisit) return true;
   // Our half is done, but perhaps not the work: the other half's own may have lost their core.
   if (const std::uint32_t others = finish(offer, 1 - half, patience(Clock::now() - begin, mine)); others > 0)
     offer.halves[1 - half].add_done(others);
@@ -175,17 +189,15 @@ inline void do_offered(Offer& offer, int half, std::uint32_t parts) {
   other.publish(parts - here, 0);
   show(offer, 1 - half);
 
-  const auto begin = Clock::now();
+  const auto begin = offer.helped ? Clock::now() : Clock::time_point{};
   std::uint32_t mine = 0;
   for (std::uint32_t number = 0; number != Half::kNone; number = own.claim_near(), ++mine)
     offer.run_part(half, number);
-  const auto spent = Clock::now() - begin;
-  // Nobody came the last time: nobody will be waited for, unless somebody is there already.
-  const bool expected = offer.helped || other.progress() != 0;
-  mine += finish(offer, 1 - half, expected ? patience(spent, mine) : Clock::duration::zero());
+  // Nobody came the last time: nobody is waited for.
+  mine += offer.helped ? finish(offer, 1 - half, patience(Clock::now() - begin, mine))
+                       : take_rest(offer, 1 - half);
   hide(offer);
-  const auto since = Clock::now();
-  while (own.done() + other.done() + mine != parts) wait_a_moment(since);
+  for (unsigned moments = 0; own.done() + other.done() + mine != parts; ++moments) wait_a_moment(moments);
   offer.helped = mine != parts;
   offer.taken.store(false, std::memory_order_release);  // release: pairs with the acquire in take_offer()
 }
@@ -211,6 +223,10 @@ void do_together(std::uint32_t parts, const Body& body) {
   };
   detail::do_offered(*offer, half, parts);
 }
+
+/// For work that takes much longer than waking somebody (some microseconds): wakes up to `most` workers that
+/// sleep, so that they come and help.
+CLUMP_HOST_API void wake_helpers(int most) noexcept;
 
 /// Does parts of something that is on the board; false, after one read of a line that rarely changes, if
 /// there is nothing. Called by whoever waits and has a core to spare. Takes as long as the work, at most;

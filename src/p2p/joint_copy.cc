@@ -10,13 +10,16 @@ namespace clump::p2p {
 
 namespace {
 
-// Below, a helper would arrive when everything is done: it takes half a microsecond to notice and to fetch
-// the description.
-constexpr Count kLeast = 24 * 1024;
-// Parts: short enough to share a message of kLeast, long enough not to wait for the tickets' cache line.
+// Below, a helper would arrive when everything is done: it takes a third of a microsecond to notice and to
+// fetch the description.
+constexpr Count kLeast = 8 * 1024;
+// Parts: short enough to share a small message, long enough not to wait for the tickets' cache line.
 constexpr Count kSmallestPart = 8 * 1024;
-constexpr Count kLargestPart = 64 * 1024;
+constexpr Count kLargestPart = 32 * 1024;
 constexpr Count kParts = 128;
+// For so many bytes one worker more is woken.
+constexpr Count kWorthWaking = 1024 * 1024;
+constexpr Count kMostWoken = 3;
 constexpr Count kPage = 4096;
 
 Count part_size(Count bytes) {
@@ -59,6 +62,8 @@ struct StreamPart {
 
 void joint_copy(const datatype::Layout& to, const datatype::Layout& from, Count bytes) {
   if (bytes < kLeast) return datatype::copy(to, from, 0, bytes);
+  if (bytes >= kWorthWaking)
+    fiber::wake_helpers(static_cast<int>(std::min(bytes / kWorthWaking, kMostWoken)));
   Parts parts{bytes, part_size(bytes), 0};
   if (to.type->is_dense())
     parts.shift = static_cast<Count>(reinterpret_cast<std::uintptr_t>(to.base) % kPage);
