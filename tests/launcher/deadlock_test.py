@@ -13,7 +13,7 @@ class Deadlock(tool.Case):
     def test_it_is_told(self):
         for how, texts in (("cycle", ["in MPI_Recv: ranks 0,1,2,3", "wait.c:"]),
                            ("unreceived", ["in MPI_Finalize: ranks 1,2,3", "in MPI_Ssend: rank 0"]),
-                           ("roots", ["in MPI_Reduce: ranks"]),
+                           ("missing", ["in MPI_Allreduce: ranks 1,2,3", "in MPI_Recv: rank 0"]),
                            ("probe", ["in MPI_Probe: rank 1"]),
                            ("ended", ["in MPI_Recv: rank 0"]),
                            ("threads", ["in MPI_Recv: ranks 0,1,2,3"])):

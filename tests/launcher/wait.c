@@ -29,8 +29,10 @@ int main(int argc, char** argv) {
   if (strcmp(how, "cycle") == 0)
     MPI_Recv(&two, 1, MPI_INT, (rank + 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   if (strcmp(how, "unreceived") == 0 && rank == 0) MPI_Ssend(&one, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
-  if (strcmp(how, "roots") == 0)
-    MPI_Reduce(&one, &two, 1, MPI_INT, MPI_SUM, rank == 0 ? 0 : 1, MPI_COMM_WORLD);
+  if (strcmp(how, "missing") == 0) {
+    if (rank == 0) MPI_Recv(&two, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Allreduce(&one, &two, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  }
   if (strcmp(how, "probe") == 0 && rank == 1) MPI_Probe(MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   if (strcmp(how, "ended") == 0 && rank == 0)
     MPI_Recv(&two, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

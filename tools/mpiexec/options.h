@@ -50,7 +50,7 @@ struct Command {
   std::optional<std::string> cores;         ///< as typed; none: all that are usable
   bool hardware_threads = false;            ///< a worker for each hardware thread
   bool map = false;                         ///< print the placement
-  int workers = 0;                          ///< at most so many; 0: one for each core
+  int workers = 0;                          ///< 0: one for each core
   /// Options that are understood but have no effect here, each once, with what to know about it.
   std::vector<std::pair<std::string, std::string>> ignored;
 };

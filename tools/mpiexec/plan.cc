@@ -88,8 +88,8 @@ base::Status place(const Command& command, Plan& plan) {
   if (plan.housing != tools::Housing::kThreads || plan.job.scheduler != pmi::Scheduler::kFibers) return {};
 
   if (usable.all.empty()) usable = {{{.number = -1}}, {}, 1};  // the kernel does not tell
-  std::size_t workers = std::min(usable.most, ranks);
-  if (command.workers > 0) workers = std::min(workers, static_cast<std::size_t>(command.workers));
+  const std::size_t asked = command.workers > 0 ? static_cast<std::size_t>(command.workers) : usable.most;
+  const std::size_t workers = std::min(asked, ranks);
   plan.workers = usable.all;
   // Who pays for part of a machine shares it with others, who would take the same cores.
   plan.quota = usable.quota;
@@ -97,7 +97,9 @@ base::Status place(const Command& command, Plan& plan) {
     std::vector<tools::Processor> free = tools::claim(usable.all, workers);
     if (!command.cores) plan.workers = std::move(free);
   }
+  const std::size_t once = plan.workers.size();
   plan.workers.resize(workers);
+  for (std::size_t i = once; i < workers; ++i) plan.workers[i] = plan.workers[i - once];
   for (const tools::Processor& core : plan.workers) plan.job.cores.push_back(plan.quota ? -1 : core.number);
   return {};
 }
