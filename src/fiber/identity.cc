@@ -2,7 +2,7 @@
 
 namespace clump::fiber::detail {
 
-thread_local Identity* current_identity = nullptr;
+constinit thread_local Identity* current_identity = nullptr;
 Identity* default_identity = nullptr;
 
 }  // namespace clump::fiber::detail

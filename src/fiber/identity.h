@@ -19,7 +19,7 @@ struct Identity {
 };
 
 namespace detail {
-CLUMP_HOST_API extern thread_local Identity* current_identity;
+CLUMP_HOST_API extern constinit thread_local Identity* current_identity;
 CLUMP_HOST_API extern Identity* default_identity;
 }  // namespace detail
 
