@@ -75,12 +75,6 @@ Rank::~Rank() {
   requests_.for_each([](Request& request) { Request::detach(std::unique_ptr<Request>(&request)); });
 }
 
-Comm* Rank::comm(MPI_Comm handle) const {
-  if (handle == MPI_COMM_WORLD) return comm_world.get();
-  if (handle == MPI_COMM_SELF) return comm_self.get();
-  return comms_.find(value_of(handle));
-}
-
 const Group* Rank::group(MPI_Group handle) const {
   static const base::Ref<const Group> empty = Group::regular(0);
   return handle == MPI_GROUP_EMPTY ? empty.get() : groups_.find(value_of(handle));

@@ -78,7 +78,11 @@ class Rank {
   };
 
   // The object behind a handle; null if the handle is null, was freed or never existed.
-  Comm* comm(MPI_Comm handle) const;
+  Comm* comm(MPI_Comm handle) const {
+    if (handle == MPI_COMM_WORLD) return comm_world.get();
+    if (handle == MPI_COMM_SELF) return comm_self.get();
+    return comms_.find(value_of(handle));
+  }
   const Group* group(MPI_Group handle) const;
   const datatype::Datatype* datatype(MPI_Datatype handle) const;
   Op* op(MPI_Op handle) const;

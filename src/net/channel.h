@@ -19,15 +19,13 @@ namespace clump::net {
 /// sender gains.
 inline constexpr Count kEagerLimit = 16 * 1024;
 
-/// What a message is matched by (MPI-5.0 section 3.2.3), and its size.
+/// What a message is matched by (MPI-5.0 section 3.2.3). Small enough to be passed in registers.
 struct Envelope {
   std::uint32_t context = 0;
   int source = 0;  ///< rank of the sender in the communicator (in the remote group's numbering: its own rank)
   int tag = 0;
-  bool synchronous = false;  ///< the sender waits until a receive has matched
-  Count bytes = 0;           ///< packed size
 };
-static_assert(sizeof(Envelope) == 24);
+static_assert(sizeof(Envelope) == 12);
 
 /// From one rank of the job to another.
 struct Route {
@@ -42,6 +40,8 @@ class Sink;
 class Outgoing {
  public:
   Envelope envelope;
+  bool synchronous = false;  ///< the sender waits until a receive has matched
+  Count bytes = 0;           ///< packed size of `payload`
   datatype::Layout payload;
   Outgoing* next = nullptr;  ///< the channel's: where it holds several of them
   Sink* sink = nullptr;      ///< the channel's: where this one has arrived
@@ -60,10 +60,10 @@ class Sink {
   virtual ~Sink() = default;
 
   enum class Bound : std::uint8_t { kRespect, kIgnore };
-  /// Matches a message, whose payload lies in `payload`, against the posted receives: copies it there, or to
-  /// where it waits for one. False, and nothing has happened, if too much waits here already: only with
-  /// kRespect.
-  virtual bool take(const Envelope& envelope, const datatype::Layout& payload, Bound bound) = 0;
+  /// Matches a message of so many bytes, which lie in `payload`, against the posted receives: copies it
+  /// there, or to where it waits for one. False, and nothing has happened, if too much waits here already:
+  /// only with kRespect.
+  virtual bool take(Envelope envelope, Count bytes, const datatype::Layout& payload, Bound bound) = 0;
   /// Matches `message`. True: there is a receive for it, and the caller must call move(), now or later, which
   /// copies. False: it was copied to where it can wait, and released, or is kept until a receive comes.
   virtual bool arrive(Outgoing& message) = 0;
@@ -86,11 +86,11 @@ class Channel {
   virtual ~Channel() = default;
   /// Takes a message of up to kEagerLimit bytes that is not synchronous, if that is possible at once. True:
   /// `payload` is the sender's again. False: nothing has happened; send() it.
-  virtual bool try_send(const Route& route, const Envelope& envelope, const datatype::Layout& payload) = 0;
+  virtual bool try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) = 0;
   /// Never waits for the receiving rank.
-  virtual void send(const Route& route, Outgoing& message) = 0;
+  virtual void send(Route route, Outgoing& message) = 0;
   /// Takes back a message that no receive has matched yet (MPI_Cancel); false if it is too late.
-  virtual bool retract(const Route& route, Outgoing& message) = 0;
+  virtual bool retract(Route route, Outgoing& message) = 0;
   /// Lets what is on its way to `rank` arrive: what was sent before the call, by this thread of control or by
   /// others that it has synchronised with, is in the rank's sink afterwards.
   virtual void poll(int rank) = 0;

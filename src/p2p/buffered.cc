@@ -59,7 +59,8 @@ base::Status SendBuffer::send(const Address& to, const datatype::Layout& from) {
 
   const MatchKey key = to.key();
   auto* message = new Message(*this, offset);
-  message->envelope = {key.context, to.comm.rank, key.tag, false, bytes};
+  message->envelope = {key.context, to.comm.rank, key.tag};
+  message->bytes = bytes;
   message->payload = {copy, bytes, datatype::predefined(MPI_BYTE)};
   const net::Route route{to.comm.owner.number, to.comm.peers().world_rank(to.peer)};
   to.comm.owner.world.routes[route.destination]->send(route, *message);

@@ -32,7 +32,7 @@ bool fits(const MatchKey& wanted, const MatchKey& have) {
 
 bool has_wildcard(const MatchKey& key) { return key.source == MPI_ANY_SOURCE || key.tag == MPI_ANY_TAG; }
 
-MatchKey key_of(const net::Envelope& e) { return {e.context, e.source, e.tag}; }
+inline MatchKey key_of(net::Envelope e) { return {e.context, e.source, e.tag}; }
 
 /// Memory behind an Unexpected with so many copied bytes.
 Count room_for(Count copied_bytes) { return std::max(copied_bytes, kSmall); }
@@ -49,7 +49,7 @@ Count room_for(Count copied_bytes) { return std::max(copied_bytes, kSmall); }
 }
 
 /// Fills in what the receive tells about the message, and returns how many bytes go into its buffer.
-Count accept(ReceiveOperation& receive, const MatchKey& key, Count bytes) {
+inline Count accept(ReceiveOperation& receive, const MatchKey& key, Count bytes) {
   const Count capacity = receive.buffer.bytes();
   receive.result.source = key.source;
   receive.result.tag = key.tag;
@@ -62,7 +62,7 @@ Count accept(ReceiveOperation& receive, const MatchKey& key, Count bytes) {
 }
 
 /// As datatype::copy() from the start, without a detour for the usual case: solid and short.
-void copy(const datatype::Layout& to, const datatype::Layout& from, Count bytes) {
+inline void copy(const datatype::Layout& to, const datatype::Layout& from, Count bytes) {
   if (bytes == 0) return;
   if (to.type->is_dense() && from.type->is_dense()) [[likely]]
     return datatype::move_short(reinterpret_cast<std::intptr_t>(to.base),
@@ -77,7 +77,7 @@ datatype::Layout solid(std::byte* data, Count bytes) {
 
 /// One copy, from the sender's buffer to the receiver's, by the calling thread.
 void deliver(net::Outgoing& message, ReceiveOperation& receive) {
-  const Count bytes = accept(receive, key_of(message.envelope), message.envelope.bytes);
+  const Count bytes = accept(receive, key_of(message.envelope), message.bytes);
   if (bytes > net::kEagerLimit)
     joint_copy(receive.buffer, message.payload, bytes);
   else
@@ -86,14 +86,13 @@ void deliver(net::Outgoing& message, ReceiveOperation& receive) {
   receive.complete();
 }
 
-void deliver(const net::Envelope& envelope, const datatype::Layout& payload, ReceiveOperation& receive) {
-  copy(receive.buffer, payload, accept(receive, key_of(envelope), envelope.bytes));
+[[gnu::always_inline]] inline void deliver(net::Envelope envelope, Count bytes,
+                                           const datatype::Layout& payload, ReceiveOperation& receive) {
+  copy(receive.buffer, payload, accept(receive, key_of(envelope), bytes));
   receive.complete();
 }
 
 }  // namespace
-
-Matcher& matcher_of(const core::Rank& rank) { return static_cast<Matcher&>(*rank.inbox); }
 
 Matcher::~Matcher() {
   for (Part& part : parts_) {
@@ -108,7 +107,7 @@ Matcher::~Matcher() {
   }
 }
 
-ReceiveOperation* Matcher::Part::take_posted(const MatchKey& key) {
+[[gnu::always_inline]] inline ReceiveOperation* Matcher::Part::take_posted(const MatchKey& key) {
   ReceiveOperation* const named = exact.find(key);
   ReceiveOperation* const any =
       wildcards.empty() ? nullptr
@@ -122,7 +121,6 @@ ReceiveOperation* Matcher::Part::take_posted(const MatchKey& key) {
 }
 
 Unexpected* Matcher::Part::find_unexpected(const MatchKey& key) const {
-  if (unexpected.size() == 0) return nullptr;
   if (!has_wildcard(key)) return unexpected.find(key);
   return unexpected.find_if([&](const Unexpected& message) { return fits(key, message.key); });
 }
@@ -150,7 +148,7 @@ void Matcher::count(Part& part, Count memory) {
     crowded_.store(false, std::memory_order_relaxed);
 }
 
-Unexpected* Matcher::make_unexpected(Part& part, const net::Envelope& envelope, Count copied_bytes) {
+Unexpected* Matcher::make_unexpected(Part& part, net::Envelope envelope, Count copied_bytes) {
   void* memory = part.spare;
   if (copied_bytes <= kSmall && memory != nullptr) {
     part.spare = part.spare->next_spare;
@@ -161,7 +159,7 @@ Unexpected* Matcher::make_unexpected(Part& part, const net::Envelope& envelope, 
   }
   auto* const message = new (memory) Unexpected;
   message->key = key_of(envelope);
-  message->bytes = envelope.bytes;
+  message->bytes = copied_bytes;
   return message;
 }
 
@@ -175,26 +173,32 @@ void Matcher::dispose(Part& part, Unexpected* message) {
   ++part.spare_count;
 }
 
-bool Matcher::take(const net::Envelope& envelope, const datatype::Layout& payload, Bound bound) {
+bool Matcher::take(net::Envelope envelope, Count bytes, const datatype::Layout& payload, Bound bound) {
   Part& part = part_of(envelope.context);
-  std::unique_lock lock(part.mutex);
-  if (ReceiveOperation* const receive = part.take_posted(key_of(envelope))) {
-    lock.unlock();
-    deliver(envelope, payload, *receive);
-    return true;
-  }
+  part.mutex.lock();
+  ReceiveOperation* const receive = part.take_posted(key_of(envelope));
+  if (receive == nullptr) return take_unexpected(part, envelope, {bytes, payload, bound});
+  part.mutex.unlock();
+  deliver(envelope, bytes, payload, *receive);
+  return true;
+}
+
+/// The caller has locked the part; it is unlocked afterwards.
+bool Matcher::take_unexpected(Part& part, net::Envelope envelope, const Content& content) {
+  const auto& [bytes, payload, bound] = content;
+  std::unique_lock lock(part.mutex, std::adopt_lock);
   if (bound == Bound::kRespect && crowded()) return false;
-  count(part, static_cast<Count>(sizeof(Unexpected)) + room_for(envelope.bytes) + kBlockOverhead);
-  Unexpected* const kept = make_unexpected(part, envelope, envelope.bytes);
-  if (envelope.bytes > kSmall) lock.unlock();
-  copy(solid(kept->data(), envelope.bytes), payload, envelope.bytes);
-  if (envelope.bytes > kSmall) {
+  count(part, static_cast<Count>(sizeof(Unexpected)) + room_for(bytes) + kBlockOverhead);
+  Unexpected* const kept = make_unexpected(part, envelope, bytes);
+  if (bytes > kSmall) lock.unlock();
+  copy(solid(kept->data(), bytes), payload, bytes);
+  if (bytes > kSmall) {
     lock.lock();
     // A receive may have been posted meanwhile.
     if (ReceiveOperation* const receive = part.take_posted(kept->key)) {
       dispose(part, kept);
       lock.unlock();
-      deliver(envelope, payload, *receive);
+      deliver(envelope, bytes, payload, *receive);
       return true;
     }
   }
@@ -203,9 +207,9 @@ bool Matcher::take(const net::Envelope& envelope, const datatype::Layout& payloa
 }
 
 bool Matcher::arrive(net::Outgoing& message) {
-  const net::Envelope& envelope = message.envelope;
-  const bool eager = !envelope.synchronous && envelope.bytes <= net::kEagerLimit;
-  if (eager && take(envelope, message.payload, Bound::kRespect)) {
+  const net::Envelope envelope = message.envelope;
+  const bool eager = !message.synchronous && message.bytes <= net::kEagerLimit;
+  if (eager && take(envelope, message.bytes, message.payload, Bound::kRespect)) {
     message.released();
     return false;
   }
@@ -217,6 +221,7 @@ bool Matcher::arrive(net::Outgoing& message) {
   }
   Unexpected* const kept = make_unexpected(part, envelope, 0);
   kept->kept = &message;
+  kept->bytes = message.bytes;
   part.keep(*kept);
   return false;
 }
@@ -227,24 +232,32 @@ void Matcher::move(net::Outgoing& message) {
 
 void Matcher::post(ReceiveOperation& receive) {
   Part& part = part_of(receive.key.context);
-  std::unique_lock lock(part.mutex);
-  if (Unexpected* const message = part.find_unexpected(receive.key)) {
-    part.unexpected.remove(*message);
-    if (message->kept != nullptr || message->bytes > kSmall) {
-      lock.unlock();
-      return receive_taken(message, receive);
-    }
-    copy(receive.buffer, solid(message->data(), message->bytes),
-         accept(receive, message->key, message->bytes));
-    dispose(part, message);
-    lock.unlock();
-    return receive.complete();
-  }
+  part.mutex.lock();
+  if (part.unexpected.size() != 0)
+    if (Unexpected* const message = part.find_unexpected(receive.key))
+      return receive_now(part, message, receive);
   receive.sequence = part.next_sequence++;
   if (has_wildcard(receive.key))
     part.wildcards.push(receive);
   else
     part.exact.push(receive);
+  part.mutex.unlock();
+}
+
+/// The caller has locked the part; it is unlocked afterwards.
+void Matcher::receive_now(Part& part, Unexpected* message, ReceiveOperation& receive) {
+  part.unexpected.remove(*message);
+  const bool small = message->kept == nullptr && message->bytes <= kSmall;
+  if (small) {
+    copy(receive.buffer, solid(message->data(), message->bytes),
+         accept(receive, message->key, message->bytes));
+    dispose(part, message);
+  }
+  part.mutex.unlock();
+  if (small)
+    receive.complete();
+  else
+    receive_taken(message, receive);
 }
 
 void Matcher::receive_taken(Unexpected* message, ReceiveOperation& receive) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "core/rank.h"
 #include "fiber/completion.h"
 #include "net/channel.h"
 #include "p2p/match_queue.h"
@@ -33,7 +34,7 @@ class Matcher final : public net::Sink {
  public:
   ~Matcher() override;
 
-  bool take(const net::Envelope& envelope, const datatype::Layout& payload, Bound bound) override;
+  bool take(net::Envelope envelope, Count bytes, const datatype::Layout& payload, Bound bound) override;
   bool arrive(net::Outgoing& message) override;
   void move(net::Outgoing& message) override;
   bool retract(net::Outgoing& message) override;
@@ -83,7 +84,14 @@ class Matcher final : public net::Sink {
   static constexpr std::size_t kParts = 8;
   Part& part_of(std::uint32_t context) { return parts_[context / 2 % kParts]; }
 
-  Unexpected* make_unexpected(Part& part, const net::Envelope& envelope, Count copied_bytes);
+  struct Content {
+    Count bytes;
+    const datatype::Layout& payload;
+    Bound bound;
+  };
+  bool take_unexpected(Part& part, net::Envelope envelope, const Content& content);
+  void receive_now(Part& part, Unexpected* message, ReceiveOperation& receive);
+  Unexpected* make_unexpected(Part& part, net::Envelope envelope, Count copied_bytes);
   void dispose(Part& part, Unexpected* message);
   void count(Part& part, Count memory);
 
@@ -93,6 +101,6 @@ class Matcher final : public net::Sink {
 };
 
 /// The matcher of a rank of this host process.
-Matcher& matcher_of(const core::Rank& rank);
+inline Matcher& matcher_of(const core::Rank& rank) { return static_cast<Matcher&>(*rank.inbox); }
 
 }  // namespace clump::p2p

@@ -5,25 +5,11 @@
 
 namespace clump::p2p {
 
-namespace {
-
-net::Route route_of(const Address& to) { return {to.comm.owner.number, to.comm.peers().world_rank(to.peer)}; }
-
-net::Envelope envelope_of(const Address& to, Count bytes, Mode mode) {
-  const MatchKey key = to.key();
-  return {key.context, to.comm.rank, key.tag, mode == Mode::kSynchronous, bytes};
-}
-
-}  // namespace
-
-bool try_send(const Address& to, const datatype::Layout& from) {
-  if (to.peer == MPI_PROC_NULL) [[unlikely]]
-    return true;
-  const Count bytes = from.bytes();
-  if (bytes > net::kEagerLimit) return false;
-  const net::Route route = route_of(to);
-  net::Channel& channel = *to.comm.owner.world.routes[route.destination];
-  return channel.try_send(route, envelope_of(to, bytes, Mode::kStandard), from);
+base::Status send_and_wait(const Address& to, const datatype::Layout& from, Mode mode) {
+  SendOperation operation;
+  operation.begin_untaken(to, from, mode);
+  operation.wait();
+  return base::Status::from_code(operation.result.error);
 }
 
 void poll(const core::Rank& rank) {
@@ -37,10 +23,12 @@ void SendOperation::begin(const Address& to, const datatype::Layout& from, Mode 
 
 void SendOperation::begin_untaken(const Address& to, const datatype::Layout& from, Mode mode) {
   if (to.peer == MPI_PROC_NULL) return complete();
-  envelope = envelope_of(to, from.bytes(), mode);
+  envelope = {to.key().context, to.comm.rank, to.tag};
+  synchronous = mode == Mode::kSynchronous;
+  bytes = from.bytes();
   payload = from;
   route_ = route_of(to);
-  to.comm.owner.world.routes[route_.destination]->send(route_, *this);
+  channel_to(to.comm.owner.world, route_).send(route_, *this);
 }
 
 // The message may lie where only those who work for the destination look, and they may be busy with something
@@ -49,7 +37,7 @@ void SendOperation::begin_untaken(const Address& to, const datatype::Layout& fro
 void SendOperation::before_wait() {
   constexpr int kPolls = 50;
   if (route_.destination == MPI_PROC_NULL) return;
-  net::Channel& channel = *core::current_rank()->world.routes[route_.destination];
+  net::Channel& channel = channel_to(core::current_rank()->world, route_);
   for (int i = 0; i < kPolls && !completion.done(); ++i) channel.poll(route_.source);
   if (!completion.done()) channel.poll(route_.destination);
 }
@@ -57,22 +45,18 @@ void SendOperation::before_wait() {
 base::Status SendOperation::cancel() {
   if (route_.destination == MPI_PROC_NULL || completion.done()) return {};
   const core::World& world = core::current_rank()->world;
-  if (world.routes[route_.destination]->retract(route_, *this)) {
+  if (channel_to(world, route_).retract(route_, *this)) {
     result.cancelled = true;
     complete();
   }
   return {};
 }
 
-void ReceiveOperation::begin(const Address& from, const datatype::Layout& to) {
-  if (from.peer == MPI_PROC_NULL) {  // MPI-5.0 section 3.10
-    result.source = MPI_PROC_NULL;
-    return complete();
-  }
-  key = from.key();
-  buffer = to;
-  owner_ = &from.comm.owner;
-  matcher_of(*owner_).post(*this);
+void ReceiveOperation::post() { matcher_of(*owner_).post(*this); }
+
+void ReceiveOperation::begin_with_nobody() {  // MPI-5.0 section 3.10
+  result.source = MPI_PROC_NULL;
+  complete();
 }
 
 base::Status ReceiveOperation::cancel() {
@@ -83,22 +67,6 @@ base::Status ReceiveOperation::cancel() {
     complete();
   }
   return {};
-}
-
-base::Status send(const Address& to, const datatype::Layout& from, Mode mode) {
-  if (mode != Mode::kSynchronous && try_send(to, from)) return {};
-  SendOperation operation;
-  operation.begin_untaken(to, from, mode);
-  operation.wait();
-  return base::Status::from_code(operation.result.error);
-}
-
-base::Status receive(const Address& from, const datatype::Layout& to, core::Result* result) {
-  ReceiveOperation operation;
-  operation.begin(from, to);
-  operation.completion.wait();
-  if (result != nullptr) *result = operation.result;
-  return base::Status::from_code(operation.result.error);
 }
 
 base::Status send_receive(const Address& to, const datatype::Layout& out, const Address& from,

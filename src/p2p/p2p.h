@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/comm.h"
+#include "core/rank.h"
 #include "core/request.h"
 #include "datatype/datatype.h"
 #include "net/channel.h"
@@ -31,7 +32,7 @@ struct Address {
 
 /// Sends a message that can be taken at once: true, and the buffer is the caller's again. False: nothing has
 /// happened; it needs an operation. Not for synchronous sends.
-bool try_send(const Address& to, const datatype::Layout& from);
+inline bool try_send(const Address& to, const datatype::Layout& from);
 
 /// Lets what is on its way to `rank` arrive, for calls that look once and do not wait.
 void poll(const core::Rank& rank);
@@ -54,19 +55,66 @@ class ReceiveOperation : public core::Request, public MatchEntry {
  public:
   /// `result` tells source, tag and bytes; a message longer than the buffer leaves MPI_ERR_TRUNCATE in
   /// result.error.
-  void begin(const Address& from, const datatype::Layout& to);
+  inline void begin(const Address& from, const datatype::Layout& to);
   base::Status cancel() override;
 
   datatype::Layout buffer;
 
  private:
+  void begin_with_nobody();
+  void post();
   core::Rank* owner_ = nullptr;
 };
 
 /// Blocking forms. The Status is the operation's error.
-base::Status send(const Address& to, const datatype::Layout& from, Mode mode = Mode::kStandard);
-base::Status receive(const Address& from, const datatype::Layout& to, core::Result* result = nullptr);
+inline base::Status send(const Address& to, const datatype::Layout& from, Mode mode = Mode::kStandard);
+inline base::Status receive(const Address& from, const datatype::Layout& to, core::Result* result = nullptr);
 base::Status send_receive(const Address& to, const datatype::Layout& out, const Address& from,
                           const datatype::Layout& in, core::Result* result = nullptr);
+
+/// Where a message goes.
+inline net::Route route_of(const Address& to) {
+  return {to.comm.owner.number, to.comm.peers().world_rank(to.peer)};
+}
+inline net::Channel& channel_to(const core::World& world, net::Route route) {
+  return *world.routes[static_cast<std::size_t>(route.destination)];
+}
+/// A blocking send that has to wait.
+base::Status send_and_wait(const Address& to, const datatype::Layout& from, Mode mode);
+
+// What is short and called often is inline, so that addresses and layouts stay in registers.
+
+inline bool try_send(const Address& to, const datatype::Layout& from) {
+  if (to.peer == MPI_PROC_NULL) [[unlikely]]
+    return true;
+  const Count bytes = from.bytes();
+  if (bytes > net::kEagerLimit) return false;
+  const net::Route route = route_of(to);
+  const net::Envelope envelope{to.key().context, to.comm.rank, to.tag};
+  return channel_to(to.comm.owner.world, route).try_send(route, envelope, bytes, from);
+}
+
+inline base::Status send(const Address& to, const datatype::Layout& from, Mode mode) {
+  if (mode != Mode::kSynchronous && try_send(to, from)) [[likely]]
+    return {};
+  return send_and_wait(to, from, mode);
+}
+
+inline base::Status receive(const Address& from, const datatype::Layout& to, core::Result* result) {
+  ReceiveOperation operation;
+  operation.begin(from, to);
+  operation.completion.wait();
+  if (result != nullptr) *result = operation.result;
+  return base::Status::from_code(operation.result.error);
+}
+
+inline void ReceiveOperation::begin(const Address& from, const datatype::Layout& to) {
+  if (from.peer == MPI_PROC_NULL) [[unlikely]]
+    return begin_with_nobody();
+  key = from.key();
+  buffer = to;
+  owner_ = &from.comm.owner;
+  post();
+}
 
 }  // namespace clump::p2p

@@ -4,8 +4,6 @@
 #include <cstdlib>
 #include <new>
 
-#include "datatype/move.h"
-
 namespace clump::net {
 
 namespace {
@@ -41,18 +39,9 @@ std::byte* Lane::reserve(Count bytes) {
   return &bytes_[begin & byte_mask_];
 }
 
-void Lane::fill(std::byte* data, const datatype::Layout& payload, Count bytes) {
-  if (bytes == 0) return;
-  if (payload.type->is_dense()) [[likely]]
-    return datatype::move_short(reinterpret_cast<std::intptr_t>(data),
-                                reinterpret_cast<std::intptr_t>(payload.base), bytes);
-  datatype::pack({data, static_cast<std::size_t>(bytes)}, payload, 0);
-}
-
 Lane::Message Lane::front() {
   Cell& cell = cells_[head_.load(std::memory_order_relaxed) & mask_];
-  Message message{
-      {cell.context, cell.source, cell.tag, false, cell.bytes}, cell.destination, nullptr, cell.payload};
+  Message message{{cell.context, cell.source, cell.tag}, cell.bytes, cell.destination, nullptr, cell.payload};
   next_byte_head_ = byte_head_.load(std::memory_order_relaxed);
   if (cell.bytes == kReference) {
     message.reference = *std::launder(reinterpret_cast<Outgoing**>(cell.payload));

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "datatype/move.h"
 #include "net/channel.h"
 
 namespace clump::net {
@@ -29,19 +30,20 @@ class Lane {
 
   struct Message {
     Envelope envelope;
+    Count bytes;
     int destination;      ///< rank of the job
     Outgoing* reference;  ///< or null: the payload lies at `data`
     std::byte* data;      ///< in the lane, until pop()
   };
 
   // The producer. False if there is no room.
-  bool push(int destination, const Envelope& envelope, const datatype::Layout& payload) {
+  bool push(int destination, Envelope envelope, Count bytes, const datatype::Layout& payload) {
     Cell* const cell = free_cell();
     if (cell == nullptr) return false;
     std::byte* data = cell->payload;
-    if (envelope.bytes > kInline && (data = reserve(envelope.bytes)) == nullptr) return false;
-    fill(data, payload, envelope.bytes);
-    cell->bytes = static_cast<std::uint32_t>(envelope.bytes);
+    if (bytes > kInline && (data = reserve(bytes)) == nullptr) return false;
+    fill(data, payload, bytes);
+    cell->bytes = static_cast<std::uint32_t>(bytes);
     publish(*cell, destination, envelope);
     return true;
   }
@@ -85,6 +87,7 @@ class Lane {
   static constexpr Count kInline = 40;
   static constexpr std::uint32_t kReference = ~0u;
   static constexpr std::uint64_t kLine = 64;
+  static constexpr std::uint64_t kFetchAhead = 6;
 
   struct alignas(64) Cell {
     std::atomic<std::uint32_t> stamp{0};
@@ -119,7 +122,7 @@ class Lane {
     return offset + bytes <= byte_mask_ + 1 ? position : position + (byte_mask_ + 1 - offset);
   }
 
-  void publish(Cell& cell, int destination, const Envelope& envelope) {
+  void publish(Cell& cell, int destination, Envelope envelope) {
     cell.context = envelope.context;
     cell.source = envelope.source;
     cell.tag = envelope.tag;
@@ -128,9 +131,26 @@ class Lane {
     // release: pairs with the acquire in ready().
     cell.stamp.store(stamp_of(tail), std::memory_order_release);
     tail_.store(tail + 1, std::memory_order_relaxed);
+    // Stores are seen in their order, so each waits for its cache line: the lines that are written soon are
+    // sent for early, several at a time.
+    fetch_for_writing(&cells_[(tail + kFetchAhead) & mask_]);
   }
 
-  static void fill(std::byte* data, const datatype::Layout& payload, Count bytes);
+  static void fetch_for_writing(void* line) {
+#if defined(__x86_64__)
+    asm volatile("prefetchw %0" : : "m"(*static_cast<char*>(line)));
+#else
+    __builtin_prefetch(line, 1);
+#endif
+  }
+
+  static void fill(std::byte* data, const datatype::Layout& payload, Count bytes) {
+    if (bytes == 0) return;
+    if (payload.type->is_dense()) [[likely]]
+      return datatype::move_short(reinterpret_cast<std::intptr_t>(data),
+                                  reinterpret_cast<std::intptr_t>(payload.base), bytes);
+    datatype::pack({data, static_cast<std::size_t>(bytes)}, payload, 0);
+  }
 
   struct Free {
     void operator()(void* memory) const;

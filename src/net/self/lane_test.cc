@@ -16,8 +16,8 @@ datatype::Layout bytes(void* base, std::size_t count) {
   return {base, static_cast<Count>(count), datatype::predefined(MPI_BYTE)};
 }
 
-Envelope envelope(int tag, std::size_t size) {
-  return {.context = 4, .source = 3, .tag = tag, .bytes = static_cast<Count>(size)};
+bool push(Lane& lane, int destination, int tag, std::size_t size, const datatype::Layout& payload) {
+  return lane.push(destination, {.context = 4, .source = 3, .tag = tag}, static_cast<Count>(size), payload);
 }
 
 /// The size of the i-th message: mostly such that fit into a cell, and all around the edges.
@@ -49,7 +49,7 @@ TEST(Lane, GivesWhatItWasGiven) {
   EXPECT_TRUE(lane.empty());
   EXPECT_FALSE(lane.ready());
   char text[] = "forty bytes fit into a cell, so this fits";
-  ASSERT_TRUE(lane.push(5, envelope(17, 40), bytes(text, 40)));
+  ASSERT_TRUE(push(lane, 5, 17, 40, bytes(text, 40)));
   EXPECT_FALSE(lane.empty());
   ASSERT_TRUE(lane.ready());
   const Lane::Message message = lane.front();
@@ -57,7 +57,7 @@ TEST(Lane, GivesWhatItWasGiven) {
   EXPECT_EQ(message.envelope.context, 4u);
   EXPECT_EQ(message.envelope.source, 3);
   EXPECT_EQ(message.envelope.tag, 17);
-  EXPECT_EQ(message.envelope.bytes, 40);
+  EXPECT_EQ(message.bytes, 40);
   EXPECT_EQ(message.reference, nullptr);
   EXPECT_EQ(std::memcmp(message.data, text, 40), 0);
   EXPECT_FALSE(lane.empty()) << "not delivered yet";
@@ -69,7 +69,7 @@ TEST(Lane, GivesWhatItWasGiven) {
 TEST(Lane, CarriesReferences) {
   Lane lane(8, 1024);
   TestOutgoing outgoing;
-  outgoing.envelope = envelope(1, 1'000'000);
+  outgoing.bytes = 1'000'000;
   ASSERT_TRUE(lane.push(2, outgoing));
   EXPECT_EQ(lane.front().reference, &outgoing);
   EXPECT_EQ(lane.front().destination, 2);
@@ -80,8 +80,8 @@ TEST(Lane, CarriesReferences) {
 TEST(Lane, IsFullOfCells) {
   Lane lane(8, 1024);
   for (int round = 0; round < 20; ++round) {
-    for (int i = 0; i < 8; ++i) ASSERT_TRUE(lane.push(0, envelope(i, 0), bytes(nullptr, 0)));
-    ASSERT_FALSE(lane.push(0, envelope(8, 0), bytes(nullptr, 0)));
+    for (int i = 0; i < 8; ++i) ASSERT_TRUE(push(lane, 0, i, 0, bytes(nullptr, 0)));
+    ASSERT_FALSE(push(lane, 0, 8, 0, bytes(nullptr, 0)));
     for (int i = 0; i < 8; ++i) {
       ASSERT_TRUE(lane.ready());
       ASSERT_EQ(lane.front().envelope.tag, i);
@@ -95,13 +95,13 @@ TEST(Lane, IsFullOfBytes) {
   Lane lane(64, 1024);
   std::vector<char> data(256);
   int pushed = 0;
-  while (lane.push(0, envelope(pushed, data.size()), bytes(data.data(), data.size()))) ++pushed;
+  while (push(lane, 0, pushed, data.size(), bytes(data.data(), data.size()))) ++pushed;
   EXPECT_EQ(pushed, 4);
-  EXPECT_TRUE(lane.push(0, envelope(pushed, 8), bytes(data.data(), 8))) << "short ones need no such room";
-  EXPECT_EQ(lane.front().envelope.bytes, 256);
+  EXPECT_TRUE(push(lane, 0, pushed, 8, bytes(data.data(), 8))) << "short ones need no such room";
+  EXPECT_EQ(lane.front().bytes, 256);
   lane.pop();
-  EXPECT_TRUE(lane.push(0, envelope(0, data.size()), bytes(data.data(), data.size())));
-  EXPECT_FALSE(lane.push(0, envelope(0, data.size()), bytes(data.data(), data.size())));
+  EXPECT_TRUE(push(lane, 0, 0, data.size(), bytes(data.data(), data.size())));
+  EXPECT_FALSE(push(lane, 0, 0, data.size(), bytes(data.data(), data.size())));
 }
 
 TEST(Lane, PacksDerivedTypes) {
@@ -113,7 +113,7 @@ TEST(Lane, PacksDerivedTypes) {
   } pairs[3] = {{1.5, 1}, {2.5, 2}, {3.5, 3}};
   const datatype::Layout layout{pairs, 3, datatype::predefined(MPI_DOUBLE_INT)};
   ASSERT_EQ(layout.bytes(), 36);
-  ASSERT_TRUE(lane.push(0, envelope(0, 36), layout));
+  ASSERT_TRUE(push(lane, 0, 0, 36, layout));
   const Lane::Message message = lane.front();
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(std::memcmp(message.data + 12 * i, &pairs[i].value, 8), 0);
@@ -131,13 +131,12 @@ TEST(Lane, KeepsOrderAndContentsBetweenThreads) {
     TestOutgoing references[4];
     for (int i = 0; i < kMessages; ++i) {
       if (i % 97 == 0) {
-        references[i / 97 % 4].envelope = envelope(i, 0);
         while (!lane.push(i, references[i / 97 % 4])) std::this_thread::yield();
         continue;
       }
       const std::size_t size = size_of(i);
       for (std::size_t k = 0; k < size; ++k) data[k] = byte_of(i, k);
-      while (!lane.push(i, envelope(i, size), bytes(data.data(), size))) std::this_thread::yield();
+      while (!push(lane, i, i, size, bytes(data.data(), size))) std::this_thread::yield();
     }
   });
   for (int i = 0; i < kMessages; ++i) {
@@ -147,7 +146,7 @@ TEST(Lane, KeepsOrderAndContentsBetweenThreads) {
     ASSERT_EQ(message.reference != nullptr, i % 97 == 0);
     if (message.reference == nullptr) {
       ASSERT_EQ(message.envelope.tag, i);
-      ASSERT_EQ(static_cast<std::size_t>(message.envelope.bytes), size_of(i));
+      ASSERT_EQ(static_cast<std::size_t>(message.bytes), size_of(i));
       for (std::size_t k = 0; k < size_of(i); ++k) ASSERT_EQ(message.data[k], byte_of(i, k)) << i << ' ' << k;
     }
     lane.pop();

@@ -46,26 +46,26 @@ Lane& SelfChannel::make_lane(int from, int to) {
   return *made;
 }
 
-bool SelfChannel::try_send(const Route& route, const Envelope& envelope, const datatype::Layout& payload) {
+bool SelfChannel::try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) {
   Sink& sink = *sinks_[static_cast<std::size_t>(route.destination)];
-  if (is_direct(route)) return sink.take(envelope, payload, Sink::Bound::kRespect);
-  if (envelope.bytes > kLaneLimit || sink.crowded()) return false;
+  if (is_direct(route)) return sink.take(envelope, bytes, payload, Sink::Bound::kRespect);
+  if (bytes > kLaneLimit || sink.crowded()) return false;
   const int to = homes_[static_cast<std::size_t>(route.destination)];
   bool pushed = false;
   {
     const fiber::AtHome here;
     if (here) [[likely]]
-      pushed = lane_for_writing(here.worker(), to).push(route.destination, envelope, payload);
+      pushed = lane_for_writing(here.worker(), to).push(route.destination, envelope, bytes, payload);
   }
   if (pushed) [[likely]] {
     fiber::wake_worker(to);
     return true;
   }
   settle(route);
-  return sink.take(envelope, payload, Sink::Bound::kRespect);
+  return sink.take(envelope, bytes, payload, Sink::Bound::kRespect);
 }
 
-void SelfChannel::send(const Route& route, Outgoing& message) {
+void SelfChannel::send(Route route, Outgoing& message) {
   if (!is_direct(route)) {
     const int to = homes_[static_cast<std::size_t>(route.destination)];
     bool pushed = false;
@@ -81,14 +81,14 @@ void SelfChannel::send(const Route& route, Outgoing& message) {
   if (sink.arrive(message)) sink.move(message);
 }
 
-bool SelfChannel::retract(const Route& route, Outgoing& message) {
+bool SelfChannel::retract(Route route, Outgoing& message) {
   if (!is_direct(route)) settle(route);
   return sinks_[static_cast<std::size_t>(route.destination)]->retract(message);
 }
 
 /// The messages that the calling thread of control has left in the lane to the destination's worker are in
 /// their sinks when this returns.
-void SelfChannel::settle(const Route& route) {
+void SelfChannel::settle(Route route) {
   const int to = homes_[static_cast<std::size_t>(route.destination)];
   Lane* const used = lane(homes_[static_cast<std::size_t>(route.source)], to).load(std::memory_order_acquire);
   if (used == nullptr || used->empty()) return;
@@ -136,7 +136,8 @@ Outgoing** SelfChannel::drain(Lane& lane, Outgoing** last) {
     const Lane::Message message = lane.front();
     Sink& sink = *sinks_[static_cast<std::size_t>(message.destination)];
     if (message.reference == nullptr) {
-      sink.take(message.envelope, {message.data, message.envelope.bytes, byte_type()}, Sink::Bound::kIgnore);
+      sink.take(message.envelope, message.bytes, {message.data, message.bytes, byte_type()},
+                Sink::Bound::kIgnore);
     } else if (sink.arrive(*message.reference)) {
       message.reference->sink = &sink;
       message.reference->next = nullptr;

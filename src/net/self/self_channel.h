@@ -28,9 +28,9 @@ class SelfChannel final : public Channel {
   SelfChannel(std::vector<Sink*> sinks, std::vector<int> homes, int workers);
   ~SelfChannel() override;
 
-  bool try_send(const Route& route, const Envelope& envelope, const datatype::Layout& payload) override;
-  void send(const Route& route, Outgoing& message) override;
-  bool retract(const Route& route, Outgoing& message) override;
+  bool try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) override;
+  void send(Route route, Outgoing& message) override;
+  bool retract(Route route, Outgoing& message) override;
   void poll(int rank) override;
 
   /// Takes out what lies in the lanes to a worker, unless another thread does so just now. Whether there was
@@ -55,7 +55,7 @@ class SelfChannel final : public Channel {
     }
   };
 
-  bool is_direct(const Route& route) const {
+  bool is_direct(Route route) const {
     return workers_ == 0 || homes_[static_cast<std::size_t>(route.source)] ==
                                 homes_[static_cast<std::size_t>(route.destination)];
   }
@@ -71,7 +71,7 @@ class SelfChannel final : public Channel {
   [[gnu::cold]] Lane& make_lane(int from, int to);
   void drain_locked(Inlet& inlet);
   Outgoing** drain(Lane& lane, Outgoing** last);
-  void settle(const Route& route);
+  void settle(Route route);
   static void move(Outgoing* matched);
 
   const std::vector<Sink*> sinks_;
