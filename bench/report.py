@@ -104,5 +104,5 @@ def targets_table(verdicts):
     """verdicts: what targets.verdicts() returns."""
     lines = ["Targets:\n", "| target | wanted | measured | |", "|---|---|---|---|"]
     lines += [f"| {what} | {wanted} | {measured} | {verdict} |" for what, wanted, measured, verdict in verdicts]
-    met = sum(verdict == "met" for *_, verdict in verdicts)
-    return "\n".join(lines) + f"\n\n{met} of {len(verdicts)} met.\n"
+    found = [verdict for *_, verdict in verdicts if verdict != "not measured"]
+    return "\n".join(lines) + f"\n\n{found.count('met')} of {len(found)} measured targets met.\n"

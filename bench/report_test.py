@@ -42,9 +42,9 @@ class Table(unittest.TestCase):
         self.assertNotIn("| limits", text)
 
     def test_targets(self):
-        text = report.targets_table([("a", "b", "c", "met"), ("d", "e", "", "not measured")])
+        text = report.targets_table([("a", "b", "c", "met"), ("d", "e", "f", "not met"), ("g", "h", "", "not measured")])
         self.assertIn("| a | b | c | met |", text)
-        self.assertIn("1 of 2 met", text)
+        self.assertIn("1 of 2 measured targets met", text)
 
 
 if __name__ == "__main__":

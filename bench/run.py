@@ -137,7 +137,8 @@ def main():
     limits = compile_limits(options.out)
     begin = time.time()
     values, failures, busy = measure(found, wanted, limits, options)
-    heading = f"{describe_machine()}; medians of {options.rounds} rounds; {time.strftime('%Y-%m-%d')}"
+    rounds = "1 round" if options.rounds == 1 else f"medians of {options.rounds} rounds"
+    heading = f"{describe_machine()}; {rounds}; {time.strftime('%Y-%m-%d')}"
     if max(busy) > QUIET:
         heading += f"; NOT QUIET: others used up to {100 * max(busy):.0f} % of the machine"
     if options.scheduler:
