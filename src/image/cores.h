@@ -23,6 +23,9 @@ Cores cores_of_fiber();
 /// Makes the calling kernel thread, and those that it makes from now on, use them. Does nothing if unknown.
 void use_cores(const Cores& cores);
 
+/// In a child that fork() has made of the calling rank, before it forgets that it was a fiber.
+void keep_cores_after_fork();
+
 /// While it lives, the kernel thread that runs the calling fiber has the fiber's cores: what it starts
 /// inherits them.
 class WithCoresOfFiber {

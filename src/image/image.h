@@ -45,6 +45,17 @@ void set_environment(fiber::Identity& rank, const std::vector<std::string>& envi
 /// Threads that a rank makes with pthread_create do this by themselves.
 void adopt_thread(fiber::Identity& rank);
 
+/// Tells the calling rank how many cores it has, which is how many threads its libraries should start:
+/// OpenMP's, if the user has not said so. By the rank's main thread, before its main().
+void set_core_count(fiber::Identity& rank, int cores);
+
+/// Runs the destructors of the calling thread's thread-local objects, those of private objects' code.
+void destruct_thread_locals();
+
+/// A thread of the rank has ended, and the rank goes on. If no other thread of it is left, it leaves as
+/// with exit(0), and this does not return.
+void thread_of_rank_ends(fiber::Identity& rank);
+
 /// Runs the constructors of the rank's libraries and program, dependencies first, on the calling thread,
 /// which belongs to the rank. For the native rank ld.so does that: does nothing.
 void run_constructors(fiber::Identity& rank, int argc, char** argv);

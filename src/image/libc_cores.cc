@@ -1,3 +1,4 @@
+#include <dlfcn.h>
 #include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
@@ -5,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/types.h"
@@ -12,6 +14,7 @@
 #include "fiber/kernel_state.h"
 #include "image/cores.h"
 #include "image/image.h"
+#include "image/rank_image.h"
 #include "image/symbols.h"
 
 namespace clump::image {
@@ -45,6 +48,17 @@ void use_cores(const Cores& cores) {
   if (cores.bytes != 0) syscall(SYS_sched_setaffinity, 0, cores.bytes, cores.bits);
 }
 
+void keep_cores_after_fork() { use_cores(cores_of_fiber()); }
+
+void set_core_count(fiber::Identity& rank, int cores) {
+  image_of(&rank).libc().core_count = cores;
+  if (std::getenv("OMP_NUM_THREADS") != nullptr) return;
+  // OpenMP runtimes are shared by all ranks, and have counted the process's cores when they were loaded. This
+  // setting is the calling thread's own.
+  const auto set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
+  if (set != nullptr) set(cores);
+}
+
 WithCoresOfFiber::WithCoresOfFiber() {
   if (fiber::rank_fiber() == nullptr) return;
   before_ = cores_of_thread(0);
@@ -76,7 +90,7 @@ CLUMP_HOST_API int sched_setaffinity(pid_t thread, size_t size, const cpu_set_t*
 // How many threads a program should start, for example std::thread::hardware_concurrency().
 CLUMP_HOST_API int get_nprocs() noexcept {
   static constinit Hidden<int()> real{"get_nprocs"};
-  const int mine = cores_of_fiber().count();
+  const int mine = captured() ? current_image().libc().core_count : 0;
   return mine > 0 ? mine : real();
 }
 

@@ -171,6 +171,8 @@ void end_process(int code) {
   __builtin_unreachable();
 }
 
+void destruct_thread_locals() { run_thread_handlers(nullptr); }
+
 void run_rank_destructors(Image& image) {
   const std::scoped_lock lock(image.lock);
   while (!image.constructed.empty()) {

@@ -71,6 +71,7 @@ struct LibcState {
   TimeState time;
   EnvironmentState environment;
   char* strtok_rest = nullptr;
+  int core_count = 0;  ///< what a program takes for the number of cores; 0: ask the kernel. libc_cores.cc
 };
 
 }  // namespace clump::image

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <new>
 
 #include "image/rank_image.h"
 #include "image/symbols.h"
@@ -187,6 +188,28 @@ RankOutput::~RankOutput() {
 bool RankOutput::flush() {
   const bool standard = standard_.flush();
   return error_.flush() && standard;
+}
+
+void hold() {
+  RankOutput& mine = current_image().output();
+  mine.standard_.lock_.lock();
+  mine.error_.lock_.lock();
+  for (Sink& sink : sinks) sink.lock.lock();
+}
+
+void let_go() {
+  RankOutput& mine = current_image().output();
+  for (Sink& sink : sinks) sink.lock.unlock();
+  mine.error_.lock_.unlock();
+  mine.standard_.lock_.unlock();
+}
+
+void let_go_in_child() {
+  RankOutput& mine = current_image().output();
+  let_go();
+  new (&list_lock) std::mutex;  // a thread that is not here may have held it
+  mine.next_ = nullptr;
+  list = &mine;
 }
 
 void finish() {

@@ -38,6 +38,8 @@ class Stream {
   void redirect(int descriptor);
 
  private:
+  friend void hold();
+  friend void let_go();
   bool write_out(std::string_view text);
   void tag_lines(std::string_view text, std::string& out);
 
@@ -64,10 +66,18 @@ class RankOutput {
  private:
   friend void flush_all();
   friend void finish();
+  friend void hold();
+  friend void let_go();
+  friend void let_go_in_child();
   Stream standard_;
   Stream error_;
   RankOutput* next_ = nullptr;
 };
+
+/// Around fork(): what the child inherits is in order, and the other ranks' lines are not its own.
+void hold();
+void let_go();
+void let_go_in_child();
 
 /// Writes every rank's partial lines; what comes later is written as it comes. When all ranks have left.
 void finish();

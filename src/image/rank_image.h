@@ -63,6 +63,8 @@ class Image {
   /// In the order in which constructors ran.
   std::vector<Instance*> constructed;
   std::vector<Instance*> instances() const;
+  /// Threads of the rank that have not ended, its main thread included.
+  std::atomic<int> threads{1};
   int argc = 0;
   char** argv = nullptr;
 

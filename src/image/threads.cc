@@ -4,6 +4,7 @@
 #include <threads.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <new>
 #include <tuple>
@@ -14,6 +15,7 @@
 #include "fiber/identity.h"
 #include "fiber/kernel_state.h"
 #include "image/cores.h"
+#include "image/image.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
 
@@ -68,11 +70,13 @@ void* run_thread(void* argument) {
   std::unique_ptr<Start> start(static_cast<Start*>(argument));
   // Also where the thread ends by pthread_exit() or is cancelled: that unwinds its stack.
   const struct Counted {
-    bool of_a_rank;
+    fiber::Identity* rank;
     ~Counted() {
-      if (of_a_rank) fiber::thread_ends();
+      if (rank == nullptr) return;
+      thread_of_rank_ends(*rank);
+      fiber::thread_ends();
     }
-  } counted{start->identity != nullptr};
+  } counted{start->identity};
   if (start->identity != nullptr) {
     fiber::adopt_identity(start->identity);
     if (captured()) image_of(start->identity).relocate_thread();
@@ -92,15 +96,27 @@ int create_thread(pthread_t* thread, const pthread_attr_t* attributes, void* (*f
   fiber::Identity* const identity = fiber::identity();
   auto* start = new (std::nothrow) Start{function, c11_function, argument, identity, Heritage(attributes)};
   if (start == nullptr) return EAGAIN;
-  if (identity != nullptr) fiber::thread_begins();
+  if (identity != nullptr) {
+    fiber::thread_begins();
+    image_of(identity).threads.fetch_add(1, std::memory_order_relaxed);
+  }
   const int error = real(thread, attributes, &run_thread, static_cast<void*>(start));
   if (error == 0) return 0;
-  if (identity != nullptr) fiber::thread_ends();
+  if (identity != nullptr) {
+    image_of(identity).threads.fetch_sub(1, std::memory_order_relaxed);
+    fiber::thread_ends();
+  }
   delete start;
   return error;
 }
 
 }  // namespace
+
+void thread_of_rank_ends(fiber::Identity& rank) {
+  // acq_rel: pairs with itself; who ends the rank sees what its other threads did.
+  if (image_of(&rank).threads.fetch_sub(1, std::memory_order_acq_rel) == 1) std::exit(0);
+}
+
 }  // namespace clump::image
 
 using clump::image::create_thread;

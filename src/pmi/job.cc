@@ -1,5 +1,7 @@
 #include "pmi/job.h"
 
+#include <algorithm>
+
 #include "pmi/wire.h"
 
 namespace clump::pmi {
@@ -28,6 +30,25 @@ App read_app(Reader& in) {
 
 }  // namespace
 
+std::vector<std::int32_t> Job::cores_of(int rank) const {
+  const std::int32_t workers_core = cores[static_cast<std::size_t>(worker_of(rank))];
+  if (workers_core < 0) return {};
+  std::vector<std::int32_t> all{workers_core};
+  const std::size_t count = other_cores.size();
+  const auto all_ranks = static_cast<std::size_t>(ranks());
+  const auto mine = static_cast<std::size_t>(rank);
+  for (std::size_t i = mine * count / all_ranks; i < (mine + 1) * count / all_ranks; ++i)
+    all.push_back(other_cores[i]);
+  return all;
+}
+
+int Job::share_of(int rank) const {
+  // Without cores of their own, workers stand for what the job may use.
+  const std::size_t mine = cores_of(rank).size();
+  return static_cast<int>(
+      std::max<std::size_t>(mine != 0 ? mine : cores.size() / static_cast<std::size_t>(ranks()), 1));
+}
+
 std::string encode(const Job& job) {
   Writer out;
   out.text(kMagic);
@@ -36,6 +57,8 @@ std::string encode(const Job& job) {
   out.number<std::uint8_t>(static_cast<std::uint8_t>(job.scheduler));
   out.number<std::uint32_t>(static_cast<std::uint32_t>(job.cores.size()));
   for (const std::int32_t core : job.cores) out.number(core);
+  out.number<std::uint32_t>(static_cast<std::uint32_t>(job.other_cores.size()));
+  for (const std::int32_t core : job.other_cores) out.number(core);
   out.number<std::uint32_t>(static_cast<std::uint32_t>(job.apps.size()));
   for (const App& app : job.apps) write_app(out, app);
   return out.take();
@@ -53,6 +76,9 @@ base::Status decode(const std::string& bytes, Job& job) {
   read.scheduler = Scheduler{in.number<std::uint8_t>()};
   for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
     read.cores.push_back(in.number<std::int32_t>());
+  }
+  for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
+    read.other_cores.push_back(in.number<std::int32_t>());
   }
   for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
     read.apps.push_back(read_app(in));

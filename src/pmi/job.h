@@ -37,6 +37,8 @@ struct Job {
   /// The core of each worker (the system's number), in an order in which neighbours share caches; at most one
   /// worker for each rank. Empty with kThreads.
   std::vector<std::int32_t> cores;
+  /// More cores that the job may use and that no worker has: for threads that ranks make.
+  std::vector<std::int32_t> other_cores;
 
   int ranks() const {
     int sum = 0;
@@ -48,6 +50,11 @@ struct Job {
     return static_cast<int>(static_cast<std::int64_t>(rank) * static_cast<std::int64_t>(cores.size()) /
                             ranks());
   }
+  /// The cores of a rank and of the threads that it makes: its worker's, and its part of those that no worker
+  /// has. Empty if the kernel decides. Only with workers.
+  std::vector<std::int32_t> cores_of(int rank) const;
+  /// How many threads a rank should have, no less than 1. Only with workers.
+  int share_of(int rank) const;
   /// The app of a rank: MPI_APPNUM.
   int app_of(int rank) const {
     int app = 0;

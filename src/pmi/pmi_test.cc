@@ -13,6 +13,7 @@ Job sample() {
   job.tag_output = true;
   job.scheduler = Scheduler::kThreads;
   job.cores = {4, 1};
+  job.other_cores = {2, 3};
   return job;
 }
 
@@ -29,6 +30,25 @@ TEST(Job, ComesBackAsItWas) {
   EXPECT_FALSE(read.spin);
   EXPECT_EQ(read.scheduler, Scheduler::kThreads);
   EXPECT_EQ(read.cores, sample().cores);
+  EXPECT_EQ(read.other_cores, sample().other_cores);
+}
+
+TEST(Job, SharesCoresAmongRanks) {
+  Job job;
+  job.apps.push_back({"/bin/a", {}, {}, "", 2});
+  job.cores = {0, 4};
+  job.other_cores = {1, 2, 3, 5, 6};
+  EXPECT_EQ(job.cores_of(0), (std::vector<std::int32_t>{0, 1, 2}));
+  EXPECT_EQ(job.cores_of(1), (std::vector<std::int32_t>{4, 3, 5, 6}));
+  EXPECT_EQ(job.share_of(1), 4);
+  job.apps.front().ranks = 6;
+  job.other_cores.clear();
+  EXPECT_EQ(job.cores_of(2), std::vector<std::int32_t>{0});
+  EXPECT_EQ(job.cores_of(3), std::vector<std::int32_t>{4});
+  EXPECT_EQ(job.share_of(3), 1);
+  job.cores = {-1, -1};
+  EXPECT_TRUE(job.cores_of(3).empty());
+  EXPECT_EQ(job.share_of(3), 1);
 }
 
 TEST(Job, NumbersRanksThroughTheApps) {

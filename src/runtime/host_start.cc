@@ -148,7 +148,7 @@ void begin_hosted(int job_descriptor, int argc, char** argv, char** environment)
   image::set_exit_hook(on_rank_exit);
   fiber::set_spinning(here.job.spin);
   native.phase = Phase::kRunning;
-  fiber::thread_begins();  // the others are counted where their threads are made
+  fiber::thread_begins();
 }
 
 /// Runs before every other constructor of the process: this library is linked with -z initfirst.
@@ -157,6 +157,7 @@ __attribute__((constructor)) void begin(int argc, char** argv, char** environmen
   if (__tsan_init != nullptr) __tsan_init();
   if (__asan_init != nullptr) __asan_init();
   host().process = ::getpid();
+  prepare_for_forks();
   const int job_descriptor = descriptor_in(environment, "CLUMP_JOB_FD");
   if (job_descriptor < 0) {
     begin_singleton(argc, argv, environment);
@@ -188,14 +189,16 @@ char** make_arguments(const pmi::App& app) {
   return arguments;
 }
 
+bool uses_fibers() { return host().job.scheduler == pmi::Scheduler::kFibers; }
+
 [[noreturn]] void run_main(HostedRank& rank, image::Main main, int argc, char** argv) {
   rank.phase = Phase::kRunning;
+  if (uses_fibers()) image::set_core_count(rank.identity, host().job.share_of(rank.identity.rank));
+  watch_main_thread(rank);
   std::exit(main(
       argc, argv,
       image::environment_of(rank.identity)));  // the image layer's exit: this rank's handlers and destructors
 }
-
-bool uses_fibers() { return host().job.scheduler == pmi::Scheduler::kFibers; }
 
 /// The calling kernel thread will run ranks: gives it what it cannot share with others.
 void prepare_kernel_thread(void* signal_stack) {
@@ -214,7 +217,11 @@ void prepare_carrier() {
 
 /// A rank's thread finds its way to where it runs: to a worker, or it stays where it is.
 void settle(HostedRank& rank) {
-  if (uses_fibers()) return fiber::become_fiber(host().job.worker_of(rank.identity.rank));
+  const pmi::Job& job = host().job;
+  if (uses_fibers()) {
+    fiber::set_cores_of_this_thread(job.cores_of(rank.identity.rank));
+    return fiber::become_fiber(job.worker_of(rank.identity.rank));
+  }
   prepare_kernel_thread(reinterpret_cast<void*>(rank.stack.guard - kSignalStackBytes));
   ::prctl(PR_SET_NAME, fmt::format("rank {}", rank.identity.rank).c_str());
 }
@@ -280,7 +287,12 @@ void start_thread(HostedRank& rank, std::size_t bytes) {
   ::pthread_attr_setstack(&attributes, reinterpret_cast<void*>(rank.stack.bottom), bytes);
   ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_t thread;
+  // It is a thread of none, until it makes itself one of its rank.
+  fiber::Identity* const maker = fiber::identity();
+  fiber::adopt_identity(nullptr);
+  fiber::thread_begins();
   const int error = ::pthread_create(&thread, &attributes, run_rank, &rank);
+  fiber::adopt_identity(maker);
   ::pthread_attr_destroy(&attributes);
   if (error != 0) {
     cannot_start(
@@ -294,6 +306,7 @@ void start_thread(HostedRank& rank, std::size_t bytes) {
 void start_ranks(std::size_t stack_bytes) {
   Host& here = host();
   fiber::note_beginning();
+  prepare_for_thread_ends();
   if (!uses_fibers()) {
     for (int rank = 1; rank < here.job.ranks(); ++rank) start_thread(here.ranks[rank], stack_bytes);
     return;

@@ -33,6 +33,7 @@ struct HostedRank {
   int app = 0;
   int program = 0;  ///< the image layer's number
   StackBounds stack;
+  int key_rounds = 0;  ///< host_threads.cc
 };
 
 /// The host process. Made once by the constructor of libclump_host.so; never destroyed, as ranks' threads
@@ -53,6 +54,11 @@ Host& host();
 
 // host_start.cc and its helpers, in the order in which a process goes through them.
 
+/// host_fork.cc
+void prepare_for_forks();
+/// host_threads.cc: once, and by each rank's main thread
+void prepare_for_thread_ends();
+void watch_main_thread(HostedRank& rank);
 /// Installs the handlers that turn fatal signals and uncaught exceptions into failures of a rank.
 void install_failure_handlers();
 /// Gives the calling thread a stack for signal handlers in [memory, memory + bytes).

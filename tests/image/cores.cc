@@ -1,4 +1,5 @@
 // A rank sees its share of the cores, and so do the threads and programs that it starts.
+#include <omp.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -42,7 +43,7 @@ int cores_of_child() {
 
 // cores SHARE: so many each rank must have.
 int main(int, char** arguments) {
-  const int rank = begin_rank();
+  begin_rank();
   const int share = std::atoi(arguments[1]);
   for (int round = 0; round < 3; ++round) {
     EXPECT(cores_of(0) == share);
@@ -52,6 +53,11 @@ int main(int, char** arguments) {
     EXPECT(pthread_getaffinity_np(pthread_self(), sizeof set, &set) == 0 && CPU_COUNT(&set) == share);
     EXPECT(std::thread::hardware_concurrency() == static_cast<unsigned>(share));
     EXPECT(sysconf(_SC_NPROCESSORS_ONLN) == share);
+    EXPECT(omp_get_max_threads() == share && omp_get_num_procs() == share);
+    int threads = 0;
+#pragma omp parallel reduction(+ : threads)
+    threads += 1;
+    EXPECT(threads == share);
     std::thread([&] {
       EXPECT(kernels_cores() == share);
       EXPECT(cores_of(0) == share);
@@ -88,7 +94,6 @@ int main(int, char** arguments) {
   std::thread([] { EXPECT(kernels_cores() == 1); }).join();
   EXPECT(pthread_setaffinity_np(pthread_self(), sizeof allowed, &allowed) == 0);
   EXPECT(cores_of(0) == share);
-  (void)rank;
   MPI_Finalize();
   return failures;
 }

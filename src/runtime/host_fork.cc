@@ -1,0 +1,44 @@
+// fork() in a rank: the child is a process of its own with one thread, which is no rank. It may do what POSIX
+// allows the child of a process with threads, and start programs; it cannot call MPI.
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "fiber/fiber.h"
+#include "image/cores.h"
+#include "image/output.h"
+#include "runtime/host_state.h"
+
+namespace clump::runtime {
+
+namespace {
+
+void before_fork() { image::output::hold(); }
+
+void in_parent() { image::output::let_go(); }
+
+void in_child() {
+  image::keep_cores_after_fork();
+  image::output::let_go_in_child();
+  fiber::forget_fibers();
+  Host& here = host();
+  // Whether this process ends, and how, is no business of mpiexec's.
+  if (here.control >= 0) ::close(here.control);
+  here.control = -1;
+  static char why[200] = "this process is a child that fork() has made, and no rank: it cannot call MPI";
+  if (fiber::Identity* const mine = fiber::identity()) {
+    std::snprintf(why, sizeof why,
+                  "this process is a child that rank %d has made with fork(), and no rank itself: it cannot "
+                  "call MPI, but it can start programs with exec",
+                  mine->rank);
+    mine->mpi = nullptr;
+  }
+  here.why_no_mpi = why;
+}
+
+}  // namespace
+
+void prepare_for_forks() { ::pthread_atfork(before_fork, in_parent, in_child); }
+
+}  // namespace clump::runtime
