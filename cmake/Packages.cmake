@@ -1,0 +1,26 @@
+# The libraries of other people that the build needs. Compiled for another machine there are headers only, those of this machine:
+# {fmt}, and GoogleTest from its sources. What needs more (mpiexec, clump and the reports with symbols: libdw) is left out then.
+find_package(Threads REQUIRED)
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+if(NOT CMAKE_CROSSCOMPILING)
+  find_package(fmt REQUIRED)
+  find_package(CLI11 REQUIRED)
+  if(CLUMP_TESTS)
+    find_package(GTest REQUIRED)
+  endif()
+  return()
+endif()
+
+# In a directory of their own: /usr/include has this machine's C library too.
+set(CLUMP_HOST_HEADERS "${CMAKE_BINARY_DIR}/host_headers")
+file(MAKE_DIRECTORY "${CLUMP_HOST_HEADERS}")
+file(CREATE_LINK /usr/include/fmt "${CLUMP_HOST_HEADERS}/fmt" SYMBOLIC)
+add_library(fmt::fmt-header-only INTERFACE IMPORTED GLOBAL)
+set_target_properties(fmt::fmt-header-only PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${CLUMP_HOST_HEADERS}")
+if(CLUMP_TESTS)
+  set(INSTALL_GTEST OFF)
+  add_subdirectory(/usr/src/googletest "${CMAKE_BINARY_DIR}/googletest" EXCLUDE_FROM_ALL)
+  if(NOT TARGET GTest::gtest_main)
+    add_library(GTest::gtest_main ALIAS gtest_main)
+  endif()
+endif()
