@@ -44,6 +44,13 @@ class Fibers(tool.Case):
             result = run("wait", how, ranks=32)
             self.assertEqual((result.code, result.err), (0, ""))
 
+    def test_working_directories_are_private(self):
+        for _ in range(10):
+            result = tool.run("--scheduler", "fibers", "--workers", "1", "-n", "4", tool.program("show"), "here", ":",
+                              "-n", "4", "-wdir", "/", tool.program("show"), "there")
+            for line in result.out.splitlines():
+                self.assertIn(f" {os.getcwd()} |" if " here " in line else " / |", line)
+
 
 @unittest.skipIf(SANITIZED, "too many for its shadow memory")
 class ManyRanks(tool.Case):
