@@ -61,7 +61,9 @@ class MatchEntry {
     (next == nullptr ? list.last : (next->*hook).previous) = previous;
   }
 
-  Links in_order_, in_bucket_;  // written when the entry is queued
+  // Written when the entry is queued.
+  Links in_order_, in_bucket_;
+  std::uint32_t hash_;
 };
 
 /// Entries in the order in which they came.
@@ -97,7 +99,9 @@ class MatchTable {
   void push(Entry& entry) {
     if (size_ == buckets_) [[unlikely]]
       grow();
-    MatchEntry::append(bucket_of(entry.key), entry, &MatchEntry::in_bucket_);
+    MatchEntry& base = entry;
+    base.hash_ = entry.key.hash();
+    MatchEntry::append(bucket(base.hash_), entry, &MatchEntry::in_bucket_);
     entry.queued = true;
     ++size_;
   }
@@ -105,13 +109,14 @@ class MatchTable {
   /// The oldest entry of a key; null if there is none.
   Entry* find(const MatchKey& key) const {
     if (size_ == 0) return nullptr;
-    for (MatchEntry* e = bucket_of(key).first; e != nullptr; e = e->in_bucket_.next)
+    for (MatchEntry* e = bucket(key.hash()).first; e != nullptr; e = e->in_bucket_.next)
       if (e->key == key) return static_cast<Entry*>(e);
     return nullptr;
   }
 
   void remove(Entry& entry) {
-    MatchEntry::unlink(bucket_of(entry.key), entry, &MatchEntry::in_bucket_);
+    const MatchEntry& base = entry;
+    MatchEntry::unlink(bucket(base.hash_), entry, &MatchEntry::in_bucket_);
     entry.queued = false;
     --size_;
   }
@@ -119,7 +124,7 @@ class MatchTable {
   std::uint32_t size() const { return size_; }
 
  private:
-  MatchEntry::List& bucket_of(const MatchKey& key) const { return lists_[key.hash() & (buckets_ - 1)]; }
+  MatchEntry::List& bucket(std::uint32_t hash) const { return lists_[hash & (buckets_ - 1)]; }
 
   /// What was in one bucket goes into two, each in the old order.
   [[gnu::noinline]] void grow() {
@@ -130,7 +135,7 @@ class MatchTable {
     for (std::uint32_t i = 0; i < old_buckets; ++i)
       for (MatchEntry* e = old_lists[i].first; e != nullptr;) {
         MatchEntry* const next = e->in_bucket_.next;
-        MatchEntry::append(bucket_of(e->key), *e, &MatchEntry::in_bucket_);
+        MatchEntry::append(bucket(e->hash_), *e, &MatchEntry::in_bucket_);
         e = next;
       }
   }
