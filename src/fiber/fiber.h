@@ -90,6 +90,9 @@ CLUMP_HOST_API void on_progress(bool (*poll)(int worker));
 /// After something was left for `worker` where only its progress function sees it.
 CLUMP_HOST_API void wake_worker(int worker) noexcept;
 
+/// A full barrier in every thread of this process. Takes microseconds, so that others need none.
+CLUMP_HOST_API void barrier_everywhere() noexcept;
+
 // What fibers do. Kernel threads may call them too, and get what the C library does.
 
 /// Lets other fibers of this worker run first; false if there are none.

@@ -125,9 +125,6 @@ inline void pause_cpu() {
 #endif
 }
 
-/// A barrier in every thread of this process.
-void barrier_everywhere() noexcept;
-
 // Polls of a fiber that waits before it gives its worker to the idle loop, and those without a pause.
 inline constexpr int kPollsInPlace = 1000;
 inline constexpr int kEagerPolls = 200;

@@ -1,6 +1,7 @@
 #include "p2p/p2p.h"
 
 #include "core/rank.h"
+#include "fiber/fiber.h"
 #include "p2p/matcher.h"
 
 namespace clump::p2p {
@@ -10,6 +11,11 @@ base::Status send_and_wait(const Address& to, const datatype::Layout& from, Mode
   operation.begin_untaken(to, from, mode);
   operation.wait();
   return base::Status::from_code(operation.result.error);
+}
+
+void expect(const core::Rank& rank) {
+  if (fiber::this_fiber() != nullptr) return;
+  for (const auto& channel : rank.world.channels) channel->expect(rank.number);
 }
 
 void poll(const core::Rank& rank) {
@@ -52,7 +58,14 @@ base::Status SendOperation::cancel() {
   return {};
 }
 
-void ReceiveOperation::post() { matcher_of(*owner_).post(*this); }
+void ReceiveOperation::post() {
+  expect(*owner_);
+  matcher_of(*owner_).post(*this);
+}
+
+void ReceiveOperation::before_wait() {
+  if (owner_ != nullptr) expect(*owner_);
+}
 
 void ReceiveOperation::begin_with_nobody() {  // MPI-5.0 section 3.10
   result.source = MPI_PROC_NULL;

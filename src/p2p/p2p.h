@@ -34,6 +34,8 @@ struct Address {
 /// happened; it needs an operation. Not for synchronous sends.
 inline bool try_send(const Address& to, const datatype::Layout& from);
 
+/// The calling thread of control, of `rank`, is going to wait for messages.
+void expect(const core::Rank& rank);
 /// Lets what is on its way to `rank` arrive, for calls that look once and do not wait.
 void poll(const core::Rank& rank);
 
@@ -57,6 +59,7 @@ class ReceiveOperation : public core::Request, public MatchEntry {
   /// result.error.
   inline void begin(const Address& from, const datatype::Layout& to);
   base::Status cancel() override;
+  void before_wait() override;
 
   datatype::Layout buffer;
 

@@ -58,7 +58,7 @@ bool SelfChannel::try_send(Route route, Envelope envelope, Count bytes, const da
       pushed = lane_for_writing(here.worker(), to).push(route.destination, envelope, bytes, payload);
   }
   if (pushed) [[likely]] {
-    fiber::wake_worker(to);
+    this->pushed(route.destination, to);
     return true;
   }
   settle(route);
@@ -74,11 +74,31 @@ void SelfChannel::send(Route route, Outgoing& message) {
       if (here) [[likely]]
         pushed = lane_for_writing(here.worker(), to).push(route.destination, message);
     }
-    if (pushed) return fiber::wake_worker(to);
+    if (pushed) return this->pushed(route.destination, to);
     settle(route);
   }
   Sink& sink = *sinks_[static_cast<std::size_t>(route.destination)];
   if (sink.arrive(message)) sink.move(message);
+}
+
+/// A message was left in a lane to `worker`.
+void SelfChannel::pushed(int destination, int worker) {
+  if (sinks_[static_cast<std::size_t>(destination)]->wants_delivery()) [[unlikely]]
+    poll(destination);
+  else
+    fiber::wake_worker(worker);
+}
+
+// The worker of a rank may be busy with the rank's own fiber, outside MPI, while another thread of the rank
+// waits: then nobody looks into the lanes.
+void SelfChannel::expect(int rank) {
+  if (workers_ == 0) return;
+  Sink& sink = *sinks_[static_cast<std::size_t>(rank)];
+  if (sink.wants_delivery()) return;
+  sink.want_delivery();
+  // Whoever has not seen this when he left a message has left it before the barrier, and the caller finds it.
+  fiber::barrier_everywhere();
+  poll(rank);
 }
 
 bool SelfChannel::retract(Route route, Outgoing& message) {

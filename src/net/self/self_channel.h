@@ -31,6 +31,7 @@ class SelfChannel final : public Channel {
   bool try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) override;
   void send(Route route, Outgoing& message) override;
   bool retract(Route route, Outgoing& message) override;
+  void expect(int rank) override;
   void poll(int rank) override;
 
   /// Takes out what lies in the lanes to a worker, unless another thread does so just now. Whether there was
@@ -71,6 +72,7 @@ class SelfChannel final : public Channel {
   [[gnu::cold]] Lane& make_lane(int from, int to);
   void drain_locked(Inlet& inlet);
   Outgoing** drain(Lane& lane, Outgoing** last);
+  void pushed(int destination, int worker);
   void settle(Route route);
   static void move(Outgoing* matched);
 
