@@ -38,7 +38,10 @@ Team* Team::join(core::Comm& comm) {
   return static_cast<Team*>(comm.team.get());
 }
 
-Team::Team(const core::Comm& comm) : size_(comm.size()), slots_(std::make_unique<Slot[]>(size_)) {
+Team::Team(const core::Comm& comm)
+    : size_(comm.size()),
+      slots_(std::make_unique<Slot[]>(size_)),
+      buffers_(std::make_unique<Buffers[]>(size_)) {
   const std::vector<int>& homes = comm.owner.world.homes;
   std::unordered_map<int, int> number_of;  // of the group of a home
   std::vector<std::vector<Slot*>> members;
@@ -51,6 +54,7 @@ Team::Team(const core::Comm& comm) : size_(comm.size()), slots_(std::make_unique
     ordered_ = ordered_ && (is_new || number == previous);
     previous = number;
     slots_[rank].rank = rank;
+    slots_[rank].buffers = &buffers_[rank];
     members[number].push_back(&slots_[rank]);
   }
   group_count_ = static_cast<int>(members.size());
@@ -83,8 +87,7 @@ base::Status Team::run(int rank, const Call& call) {
   Slot& me = slots_[rank];
   me.call = Word(call.collective, call.algorithm, call.root, call.in_place, call.odd);
   me.bytes = call.bytes;
-  me.from = call.from;
-  me.to = call.to;
+  me.buffers->set(call.from, call.to);
   meet(me, call.reduction);
   if (me.settled) [[unlikely]] {
     depart(me);

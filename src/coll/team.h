@@ -59,6 +59,7 @@ class Team final : public core::Team {
   base::Status run(int rank, const Call& call);
 
  private:
+  struct Buffers;
   struct Slot;
   struct Group;
   struct Header;
@@ -90,7 +91,8 @@ class Team final : public core::Team {
   int active_ = 1;  ///< the largest power of two that is not above group_count_
   int rounds_ = 0;  ///< of an exchange, with two for the groups above active_
   bool ordered_ = true;
-  std::unique_ptr<Slot[]> slots_;  ///< by rank
+  std::unique_ptr<Slot[]> slots_;       ///< by rank
+  std::unique_ptr<Buffers[]> buffers_;  ///< by rank
   std::unique_ptr<Group[]> groups_;
   std::unique_ptr<Mail[]> mails_;
 };

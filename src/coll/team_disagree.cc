@@ -51,6 +51,7 @@ base::Status Team::compare_blocks(const Slot& me) {
   const auto block = [&](const Layout& whole, int i) {
     return part(whole, i * (whole.count / size_), whole.count / size_);
   };
+  const Buffers& mine = buffers_[me.rank];
   base::Status status;
   // One block on its way from `sender` to the caller.
   const auto take = [&](int sender, const Layout& to, const Layout& from) {
@@ -62,6 +63,7 @@ base::Status Team::compare_blocks(const Slot& me) {
   };
   for (int peer = 0; peer < size_; ++peer) {
     const Slot& other = slots_[peer];
+    const Buffers& theirs = buffers_[peer];
     switch (collective) {
       case Collective::kReduce:
       case Collective::kAllreduce:
@@ -74,20 +76,20 @@ base::Status Team::compare_blocks(const Slot& me) {
                             peer, me.rank, kAdvice);
         break;
       case Collective::kBroadcast:
-        if (peer == root && me.rank != root) take(root, me.to, other.from);
+        if (peer == root && me.rank != root) take(root, mine.to, theirs.from);
         break;
       case Collective::kGather:
-        if (me.rank == root) take(peer, block(me.to, peer), other.from);
+        if (me.rank == root) take(peer, block(mine.to, peer), theirs.from);
         break;
       case Collective::kScatter:
-        if (peer == root) take(root, me.to, block(other.from, me.rank));
+        if (peer == root) take(root, mine.to, block(theirs.from, me.rank));
         break;
       case Collective::kAllgather:
-        take(peer, block(me.to, peer), other.from);
+        take(peer, block(mine.to, peer), theirs.from);
         break;
       case Collective::kAlltoall:
         if (!me.call.in_place()) {
-          take(peer, block(me.to, peer), block(other.from, me.rank));
+          take(peer, block(mine.to, peer), block(theirs.from, me.rank));
         } else if (other.bytes != me.bytes && status.ok()) {
           status = base::fail(MPI_ERR_TRUNCATE, "rank {} sent {} bytes where rank {} expects {}: {}", peer,
                               other.bytes, me.rank, me.bytes, kAdvice);

@@ -34,7 +34,21 @@ class Word {
   std::uint64_t bits_ = 0;
 };
 
-/// A rank's. It writes before it arrives; the others read between a meeting's arrival and release.
+/// A rank's buffers: it writes before it arrives, the others read between a meeting's arrival and release.
+/// Not in the slot, because it is read from other cores, and often the same as the time before.
+struct alignas(64) Team::Buffers {
+  Layout from, to;
+
+  void set(const Layout& new_from, const Layout& new_to) {
+    if (!same(from, new_from)) from = new_from;
+    if (!same(to, new_to)) to = new_to;
+  }
+  static bool same(const Layout& a, const Layout& b) {
+    return a.base == b.base && a.count == b.count && a.type == b.type;
+  }
+};
+
+/// A rank's, for the leader of its group.
 struct alignas(128) Team::Slot {
   fiber::Completion released;
   Word call;
@@ -43,7 +57,7 @@ struct alignas(128) Team::Slot {
   int rank = 0;
   bool settled = false;       ///< the leader found a disagreement, and has dealt with it
   int outcome = MPI_SUCCESS;  ///< if settled
-  Layout from, to;
+  Buffers* buffers = nullptr;
 };
 
 /// The ranks that have one home. The non-atomic members are the leader's.

@@ -10,7 +10,7 @@ namespace {
 bool is_predefined(std::intptr_t value) { return value > 0 && value < kPredefinedHandles; }
 
 /// The objects behind the handles of predefined operations and error handlers: the same for all ranks.
-base::Ref<Op> predefined_op(MPI_Op handle) {
+Op* predefined_op(MPI_Op handle) {
   static const auto ops = [] {
     std::array<base::Ref<Op>, 0x40> table;
     for (const MPI_Op op : {MPI_SUM, MPI_MIN, MPI_MAX, MPI_PROD, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_LAND,
@@ -19,7 +19,7 @@ base::Ref<Op> predefined_op(MPI_Op handle) {
     return table;
   }();
   const std::intptr_t value = value_of(handle);
-  return value < static_cast<std::intptr_t>(ops.size()) ? ops[value] : base::Ref<Op>();
+  return value < static_cast<std::intptr_t>(ops.size()) ? ops[value].get() : nullptr;
 }
 
 Errhandler* predefined_errhandler(MPI_Errhandler handle) {
@@ -86,7 +86,7 @@ const datatype::Datatype* Rank::datatype(MPI_Datatype handle) const {
 }
 
 Op* Rank::op(MPI_Op handle) const {
-  return is_predefined(value_of(handle)) ? predefined_op(handle).get() : ops_.find(value_of(handle));
+  return is_predefined(value_of(handle)) ? predefined_op(handle) : ops_.find(value_of(handle));
 }
 
 Errhandler* Rank::errhandler(MPI_Errhandler handle) const {
