@@ -1,0 +1,75 @@
+// For unit tests of this folder: ranks that are threads of the test, and data for them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "coll/coll.h"
+#include "core/rank.h"
+#include "net/self/self_channel.h"
+#include "p2p/matcher.h"
+
+namespace clump::coll {
+
+/// Ranks of one process without a runtime.
+class Job {
+ public:
+  /// `homes`: which ranks take turns on a core; empty: nobody knows.
+  explicit Job(int size, std::vector<int> homes = {}) {
+    world_.size = size;
+    world_.homes = std::move(homes);
+    std::vector<net::Sink*> sinks;
+    for (int i = 0; i < size; ++i) {
+      auto& rank = world_.ranks.emplace_back(std::make_unique<core::Rank>(world_, i));
+      rank->inbox = std::make_unique<p2p::Matcher>();
+      sinks.push_back(rank->inbox.get());
+    }
+    world_.channels.push_back(std::make_unique<net::SelfChannel>(std::move(sinks)));
+    world_.routes.assign(size, world_.channels.front().get());
+  }
+
+  /// Runs `body` on all ranks at once.
+  void run(const std::function<void(core::Comm&)>& body) {
+    std::vector<std::thread> threads;
+    for (auto& rank : world_.ranks) threads.emplace_back([&] { body(*rank->comm_world); });
+    for (auto& thread : threads) thread.join();
+  }
+
+ private:
+  core::World world_;
+};
+
+inline Layout ints(std::vector<int>& values) {
+  return {values.data(), static_cast<Count>(values.size()), datatype::predefined(MPI_INT)};
+}
+
+// Composition of x -> a x + b modulo a prime does not commute.
+constexpr int kPrime = 10007;
+inline void compose(void* in, void* inout, int* length, MPI_Datatype*) {
+  const int* left = static_cast<const int*>(in);
+  int* right = static_cast<int*>(inout);
+  for (int i = 0; i + 1 < *length; i += 2) {
+    right[i + 1] = (left[i] * right[i + 1] + left[i + 1]) % kPrime;
+    right[i] = left[i] * right[i] % kPrime;
+  }
+}
+
+inline std::vector<int> operand(int rank, int count) {
+  std::vector<int> values(count);
+  for (int i = 0; i < count; ++i) values[i] = 2 + (rank * 31 + i * 7) % 1000;
+  return values;
+}
+
+inline std::vector<int> composed(int last, int count) {
+  std::vector<int> all = operand(last, count);
+  for (int rank = last - 1; rank >= 0; --rank) {
+    std::vector<int> left = operand(rank, count);
+    compose(left.data(), all.data(), &count, nullptr);
+  }
+  return all;
+}
+
+}  // namespace clump::coll
