@@ -1,6 +1,7 @@
 // What a process has once, and a program changes for itself: working directory, file mode mask, signal mask.
 // A rank that is a fiber has its own: see fiber/kernel_state.h. A rank that is a kernel thread has them from
 // the kernel.
+#undef _FORTIFY_SOURCE  // which gives longjmp() another name
 #include <fcntl.h>
 #include <setjmp.h>
 #include <sys/stat.h>
@@ -73,18 +74,16 @@ CLUMP_HOST_API int sigprocmask(int how, const sigset_t* set, sigset_t* before) n
   return -1;
 }
 
-[[noreturn]] CLUMP_HOST_API void longjmp(__jmp_buf_tag place[1], int value) noexcept {
+CLUMP_HOST_API void longjmp(__jmp_buf_tag place[1], int value) noexcept {
   static constinit Hidden<void(__jmp_buf_tag*, int)> real{"longjmp"};
   restore_signals(place[0]);
   real(place, value);
   __builtin_unreachable();
 }
 
-[[noreturn]] CLUMP_HOST_API void _longjmp(__jmp_buf_tag place[1], int value) noexcept {
-  longjmp(place, value);
-}
+CLUMP_HOST_API void _longjmp(__jmp_buf_tag place[1], int value) noexcept { longjmp(place, value); }
 
-[[noreturn]] CLUMP_HOST_API void siglongjmp(sigjmp_buf place, int value) noexcept { longjmp(place, value); }
+CLUMP_HOST_API void siglongjmp(sigjmp_buf place, int value) noexcept { longjmp(place, value); }
 
 /// What the two above become with -D_FORTIFY_SOURCE.
 [[noreturn]] CLUMP_HOST_API void __longjmp_chk(__jmp_buf_tag place[1], int value) noexcept {
