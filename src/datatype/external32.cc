@@ -1,4 +1,5 @@
 #include "datatype/external32.h"
+#include "datatype/scalars.h"
 
 #include <algorithm>
 #include <array>
@@ -78,7 +79,7 @@ void to_external(const Format& format, const std::byte* in, std::byte* out) {
   if (format.kind == Format::Kind::kExtended) {
     long double value;
     std::memcpy(&value, in, sizeof value);
-    const auto wide = static_cast<__float128>(value);
+    const auto wide = static_cast<Quad>(value);
     std::memcpy(out, &wide, sizeof wide);
   } else {
     std::copy_n(in, format.external, out);
@@ -90,7 +91,7 @@ void to_native(const Format& format, const std::byte* in, std::byte* out) {
   std::array<std::byte, 16> number;
   std::reverse_copy(in, in + format.external, number.begin());
   if (format.kind == Format::Kind::kExtended) {
-    __float128 wide;
+    Quad wide;
     std::memcpy(&wide, number.data(), sizeof wide);
     const auto value = static_cast<long double>(wide);
     std::memset(out, 0, static_cast<std::size_t>(format.native));

@@ -1,4 +1,5 @@
 #include "datatype/reduce.h"
+#include "datatype/scalars.h"
 
 #include <cstdint>
 #include <cstring>
@@ -287,17 +288,17 @@ Kernel logical_kernel(PredefinedOp op, Count size) {
 Kernel floating_kernel(PredefinedOp op, const Datatype& type) {
   if (&type == predefined(MPI_LONG_DOUBLE)) return real<long double>(op);
   switch (type.size()) {
-#ifdef __FLT16_MAX__
+#ifdef CLUMP_HAS_HALF
     case 2:
-      return real<_Float16>(op);
+      return real<Half>(op);
 #endif
     case 4:
       return real<float>(op);
     case 8:
       return real<double>(op);
-#ifdef __SIZEOF_FLOAT128__
+#ifdef CLUMP_HAS_QUAD
     case 16:
-      return real<__float128>(op);
+      return real<Quad>(op);
 #endif
     default:
       return nullptr;
@@ -309,17 +310,17 @@ Kernel complex_kernel(PredefinedOp op, const Datatype& type) {
     return arithmetic<Complex<long double>>(op);
   }
   switch (type.size()) {
-#ifdef __FLT16_MAX__
+#ifdef CLUMP_HAS_HALF
     case 4:
-      return arithmetic<Complex<_Float16>>(op);
+      return arithmetic<Complex<Half>>(op);
 #endif
     case 8:
       return arithmetic<Complex<float>>(op);
     case 16:
       return arithmetic<Complex<double>>(op);
-#ifdef __SIZEOF_FLOAT128__
+#ifdef CLUMP_HAS_QUAD
     case 32:
-      return arithmetic<Complex<__float128>>(op);
+      return arithmetic<Complex<Quad>>(op);
 #endif
     default:
       return nullptr;

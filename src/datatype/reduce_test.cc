@@ -1,4 +1,5 @@
 #include "datatype/reduce.h"
+#include "datatype/scalars.h"
 
 #include <gtest/gtest.h>
 
@@ -131,15 +132,15 @@ TEST(Reduce, FloatingPoint) {
   for (const PredefinedOp op : {PredefinedOp::kBand, PredefinedOp::kLand, PredefinedOp::kMaxloc}) {
     EXPECT_EQ(kernel(op, *predefined(MPI_DOUBLE)), nullptr);
   }
-#ifdef __SIZEOF_FLOAT128__
-  const __float128 in[] = {3, -2};
-  __float128 inout[] = {5, 4};
+#ifdef CLUMP_HAS_QUAD
+  const Quad in[] = {3, -2};
+  Quad inout[] = {5, 4};
   kernel(PredefinedOp::kProd, *predefined(MPI_REAL16))(in, inout, 2);
   EXPECT_TRUE(inout[0] == 15 && inout[1] == -8);
 #endif
-#ifdef __FLT16_MAX__
-  const _Float16 half[] = {1.5, -2};
-  _Float16 result[] = {2, 4};
+#ifdef CLUMP_HAS_HALF
+  const Half half[] = {1.5, -2};
+  Half result[] = {2, 4};
   kernel(PredefinedOp::kMax, *predefined(MPI_REAL2))(half, result, 2);
   EXPECT_TRUE(result[0] == 2 && result[1] == 4);
 #endif
