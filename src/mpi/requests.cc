@@ -167,7 +167,10 @@ void wait_for_any(Rank& self, std::span<const MPI_Request> handles) {
   std::pmr::vector<fiber::Completion*> completions(&memory);
   completions.reserve(handles.size());
   for (const MPI_Request handle : handles)
-    if (Request* request = active(self, handle)) completions.push_back(&request->completion);
+    if (Request* request = active(self, handle)) {
+      request->before_wait();
+      completions.push_back(&request->completion);
+    }
   fiber::wait_any(completions);
 }
 
