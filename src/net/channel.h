@@ -19,13 +19,23 @@ namespace clump::net {
 /// sender gains.
 inline constexpr Count kEagerLimit = 16 * 1024;
 
-/// What a message is matched by (MPI-5.0 section 3.2.3). Small enough to be passed in registers.
-struct Envelope {
-  std::uint32_t context = 0;
-  int source = 0;  ///< rank of the sender in the communicator (in the remote group's numbering: its own rank)
-  int tag = 0;
+/// What a message is matched by (MPI-5.0 section 3.2.3). Made to be passed in two registers: compilers put
+/// smaller fields together in memory, and wait for that.
+class Envelope {
+ public:
+  Envelope() = default;
+  Envelope(std::uint32_t context, int source, int tag)
+      : sender_(std::uint64_t{context} << 32 | static_cast<std::uint32_t>(source)), tag_(tag) {}
+
+  std::uint32_t context() const { return static_cast<std::uint32_t>(sender_ >> 32); }
+  /// Rank of the sender in the communicator (in the remote group's numbering: its own rank).
+  int source() const { return static_cast<int>(static_cast<std::uint32_t>(sender_)); }
+  int tag() const { return static_cast<int>(tag_); }
+
+ private:
+  std::uint64_t sender_ = 0;
+  std::int64_t tag_ = 0;
 };
-static_assert(sizeof(Envelope) == 12);
 
 /// From one rank of the job to another.
 struct Route {

@@ -32,7 +32,7 @@ bool fits(const MatchKey& wanted, const MatchKey& have) {
 
 bool has_wildcard(const MatchKey& key) { return key.source == MPI_ANY_SOURCE || key.tag == MPI_ANY_TAG; }
 
-inline MatchKey key_of(net::Envelope e) { return {e.context, e.source, e.tag}; }
+inline MatchKey key_of(net::Envelope e) { return {e.context(), e.source(), e.tag()}; }
 
 /// Memory behind an Unexpected with so many copied bytes.
 Count room_for(Count copied_bytes) { return std::max(copied_bytes, kSmall); }
@@ -174,7 +174,7 @@ void Matcher::dispose(Part& part, Unexpected* message) {
 }
 
 bool Matcher::take(net::Envelope envelope, Count bytes, const datatype::Layout& payload, Bound bound) {
-  Part& part = part_of(envelope.context);
+  Part& part = part_of(envelope.context());
   part.mutex.lock();
   ReceiveOperation* const receive = part.take_posted(key_of(envelope));
   if (receive == nullptr) return take_unexpected(part, envelope, {bytes, payload, bound});
@@ -213,7 +213,7 @@ bool Matcher::arrive(net::Outgoing& message) {
     message.released();
     return false;
   }
-  Part& part = part_of(envelope.context);
+  Part& part = part_of(envelope.context());
   const std::lock_guard lock(part.mutex);
   if (ReceiveOperation* const receive = part.take_posted(key_of(envelope))) {
     message.match = receive;
@@ -288,7 +288,7 @@ bool Matcher::retract(ReceiveOperation& receive) {
 }
 
 bool Matcher::retract(net::Outgoing& message) {
-  Part& part = part_of(message.envelope.context);
+  Part& part = part_of(message.envelope.context());
   const std::lock_guard lock(part.mutex);
   Unexpected* const entry = part.unexpected.find_if([&](const Unexpected& u) { return u.kept == &message; });
   if (entry == nullptr) return false;

@@ -39,19 +39,16 @@ std::byte* Lane::reserve(Count bytes) {
   return &bytes_[begin & byte_mask_];
 }
 
-Lane::Message Lane::front() {
-  Cell& cell = cells_[head_.load(std::memory_order_relaxed) & mask_];
-  Message message{{cell.context, cell.source, cell.tag}, cell.bytes, cell.destination, nullptr, cell.payload};
-  next_byte_head_ = byte_head_.load(std::memory_order_relaxed);
+/// Of a message whose payload is not in its cell.
+void Lane::find_payload(Cell& cell, Message& message) {
   if (cell.bytes == kReference) {
     message.reference = *std::launder(reinterpret_cast<Outgoing**>(cell.payload));
-  } else if (cell.bytes > kInline) {
-    const std::uint64_t room = (cell.bytes + kLine - 1) & ~(kLine - 1);
-    const std::uint64_t begin = place(next_byte_head_, room);
-    message.data = &bytes_[begin & byte_mask_];
-    next_byte_head_ = begin + room;
+    return;
   }
-  return message;
+  const std::uint64_t room = (cell.bytes + kLine - 1) & ~(kLine - 1);
+  const std::uint64_t begin = place(next_byte_head_, room);
+  message.data = &bytes_[begin & byte_mask_];
+  next_byte_head_ = begin + room;
 }
 
 }  // namespace clump::net

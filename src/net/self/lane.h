@@ -67,7 +67,15 @@ class Lane {
     return static_cast<std::int32_t>(stamp - stamp_of(head)) >= 0;
   }
   /// The oldest message; only if ready().
-  Message front();
+  Message front() {
+    Cell& cell = cells_[head_.load(std::memory_order_relaxed) & mask_];
+    Message message{
+        {cell.context, cell.source, cell.tag}, cell.bytes, cell.destination, nullptr, cell.payload};
+    next_byte_head_ = byte_head_.load(std::memory_order_relaxed);
+    if (cell.bytes > kInline) [[unlikely]]
+      find_payload(cell, message);
+    return message;
+  }
   /// Gives its room back. After it was delivered: empty() says so.
   void pop() {
     // release: the producer writes into the room again; and pairs with the acquire in empty().
@@ -115,6 +123,7 @@ class Lane {
     return &cells_[tail & mask_];
   }
 
+  void find_payload(Cell& cell, Message& message);
   /// Room in the byte ring, in whole lines and never across its end.
   std::byte* reserve(Count bytes);
   std::uint64_t place(std::uint64_t position, std::uint64_t bytes) const {
@@ -123,9 +132,9 @@ class Lane {
   }
 
   void publish(Cell& cell, int destination, Envelope envelope) {
-    cell.context = envelope.context;
-    cell.source = envelope.source;
-    cell.tag = envelope.tag;
+    cell.context = envelope.context();
+    cell.source = envelope.source();
+    cell.tag = envelope.tag();
     cell.destination = destination;
     const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
     // release: pairs with the acquire in ready().

@@ -17,7 +17,7 @@ datatype::Layout bytes(void* base, std::size_t count) {
 }
 
 bool push(Lane& lane, int destination, int tag, std::size_t size, const datatype::Layout& payload) {
-  return lane.push(destination, {.context = 4, .source = 3, .tag = tag}, static_cast<Count>(size), payload);
+  return lane.push(destination, {4, 3, tag}, static_cast<Count>(size), payload);
 }
 
 /// The size of the i-th message: mostly such that fit into a cell, and all around the edges.
@@ -54,9 +54,9 @@ TEST(Lane, GivesWhatItWasGiven) {
   ASSERT_TRUE(lane.ready());
   const Lane::Message message = lane.front();
   EXPECT_EQ(message.destination, 5);
-  EXPECT_EQ(message.envelope.context, 4u);
-  EXPECT_EQ(message.envelope.source, 3);
-  EXPECT_EQ(message.envelope.tag, 17);
+  EXPECT_EQ(message.envelope.context(), 4u);
+  EXPECT_EQ(message.envelope.source(), 3);
+  EXPECT_EQ(message.envelope.tag(), 17);
   EXPECT_EQ(message.bytes, 40);
   EXPECT_EQ(message.reference, nullptr);
   EXPECT_EQ(std::memcmp(message.data, text, 40), 0);
@@ -84,7 +84,7 @@ TEST(Lane, IsFullOfCells) {
     ASSERT_FALSE(push(lane, 0, 8, 0, bytes(nullptr, 0)));
     for (int i = 0; i < 8; ++i) {
       ASSERT_TRUE(lane.ready());
-      ASSERT_EQ(lane.front().envelope.tag, i);
+      ASSERT_EQ(lane.front().envelope.tag(), i);
       lane.pop();
     }
     ASSERT_FALSE(lane.ready());
@@ -145,7 +145,7 @@ TEST(Lane, KeepsOrderAndContentsBetweenThreads) {
     ASSERT_EQ(message.destination, i);
     ASSERT_EQ(message.reference != nullptr, i % 97 == 0);
     if (message.reference == nullptr) {
-      ASSERT_EQ(message.envelope.tag, i);
+      ASSERT_EQ(message.envelope.tag(), i);
       ASSERT_EQ(static_cast<std::size_t>(message.bytes), size_of(i));
       for (std::size_t k = 0; k < size_of(i); ++k) ASSERT_EQ(message.data[k], byte_of(i, k)) << i << ' ' << k;
     }
