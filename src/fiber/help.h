@@ -20,13 +20,15 @@
 
 namespace clump::fiber {
 
+/// Work in more parts than this is done by its owner alone.
+inline constexpr std::uint32_t kMostParts = (1u << 20) - 1;
+
 namespace detail {
 
 /// The parts of one half, as tickets: `near` of them were handed out from the outer end on, `far` from the
 /// middle on.
 class alignas(64) Half {
  public:
-  static constexpr std::uint32_t kMostParts = 1u << 20;
   static constexpr std::uint32_t kNone = ~0u;
 
   /// By the owner, once the work is described and the last part of the work before is done.
@@ -212,7 +214,7 @@ template <typename Body>
 void do_together(std::uint32_t parts, const Body& body) {
   static_assert(std::is_trivially_copyable_v<Body> && sizeof(Body) <= sizeof(detail::Offer::body));
   int half = 0;
-  detail::Offer* offer = parts > 1 && parts < detail::Half::kMostParts ? detail::take_offer(half) : nullptr;
+  detail::Offer* offer = parts > 1 && parts <= kMostParts ? detail::take_offer(half) : nullptr;
   if (offer == nullptr) {
     for (std::uint32_t part = 0; part < parts; ++part) body(part);
     return;

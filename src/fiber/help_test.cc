@@ -58,7 +58,7 @@ TEST(HelpTest, OneThreadDoesItAlone) {
 }
 
 TEST(HelpTest, MorePartsThanTicketsAreDoneAlone) {
-  constexpr std::uint32_t kParts = detail::Half::kMostParts + 5;
+  constexpr std::uint32_t kParts = kMostParts + 5;
   std::vector<int> numbers(kParts);
   do_together(kParts, Increment{numbers.data(), 1});
   EXPECT_EQ(std::count(numbers.begin(), numbers.end(), 1), kParts);

@@ -20,22 +20,25 @@ constexpr Count kParts = 128;
 // For so many bytes one worker more is woken.
 constexpr Count kWorthWaking = 1024 * 1024;
 constexpr Count kMostWoken = 3;
-constexpr Count kPage = 4096;
+constexpr Count kLine = 64;
 
-Count part_size(Count bytes) {
+std::uint32_t part_size(Count bytes) {
   const Count size = std::clamp(bytes / kParts, kSmallestPart, kLargestPart);
-  return size / kPage * kPage;
+  return static_cast<std::uint32_t>(size / kLine * kLine);
 }
 
 // A message, and how it is divided.
 struct Parts {
   Count bytes;
-  Count size;
-  Count shift;  ///< the first part is so much shorter, so that parts of a solid buffer meet between pages
+  std::uint32_t size;
+  /// The first part is so much shorter, so that parts of a solid buffer meet between cache lines.
+  std::uint32_t shift;
+  // The last part may be half a part longer or shorter. So it depends on the size alone, but for a cache
+  // line, where the middle of a message is, and what goes to and fro is divided in the same way each time.
+  std::uint32_t count = static_cast<std::uint32_t>(std::max<Count>(1, (bytes + size / 2) / size));
 
-  std::uint32_t count() const { return static_cast<std::uint32_t>((bytes + shift + size - 1) / size); }
-  Count begin(Count part) const { return std::max<Count>(0, part * size - shift); }
-  Count end(Count part) const { return std::min(bytes, (part + 1) * size - shift); }
+  Count begin(std::uint32_t part) const { return part == 0 ? 0 : Count{part} * size - shift; }
+  Count end(std::uint32_t part) const { return part + 1 == count ? bytes : begin(part + 1); }
 };
 
 struct CopyPart {
@@ -66,13 +69,13 @@ void joint_copy(const datatype::Layout& to, const datatype::Layout& from, Count 
     fiber::wake_helpers(static_cast<int>(std::min(bytes / kWorthWaking, kMostWoken)));
   Parts parts{bytes, part_size(bytes), 0};
   if (to.type->is_dense())
-    parts.shift = static_cast<Count>(reinterpret_cast<std::uintptr_t>(to.base) % kPage);
+    parts.shift = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(to.base) % kLine);
   if (to.type->is_dense() && from.type->is_dense() && datatype::is_streamed(bytes)) {
     const StreamPart stream{static_cast<std::byte*>(to.base), static_cast<const std::byte*>(from.base),
                             parts};
-    return fiber::do_together(parts.count(), stream);
+    return fiber::do_together(parts.count, stream);
   }
-  fiber::do_together(parts.count(), CopyPart{&to, &from, parts});
+  fiber::do_together(parts.count, CopyPart{&to, &from, parts});
 }
 
 }  // namespace clump::p2p

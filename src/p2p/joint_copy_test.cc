@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <numeric>
 #include <random>
@@ -105,6 +106,26 @@ TEST_P(JointCopyTest, SameAsThePlainCopy) {
     joint_copy(to.layout, from.layout, bytes);
     ASSERT_TRUE(to.memory == expected)
         << bytes << " bytes from " << from.type->description() << " to " << to.type->description();
+  }
+}
+
+// As two ranks do that call the same constructors.
+TEST_P(JointCopyTest, TypesMadeTwice) {
+  for (int round = 0; round < 200; ++round) {
+    const Count bytes = number(1, 300'000);
+    const std::mt19937 before = random_numbers;
+    Buffer from(bytes, 0);
+    random_numbers = before;
+    Buffer to(bytes, 0xee);
+    for (auto& byte : from.memory) byte = static_cast<unsigned char>(number(0, 255));
+    joint_copy(to.layout, from.layout, bytes);
+    std::vector<std::byte> sent(static_cast<std::size_t>(bytes)), received(sent.size());
+    datatype::pack(sent, from.layout, 0);
+    datatype::pack(received, to.layout, 0);
+    ASSERT_TRUE(sent == received) << bytes << " bytes of " << from.type->description();
+    const auto touched = static_cast<Count>(
+        std::count_if(to.memory.begin(), to.memory.end(), [](unsigned char byte) { return byte != 0xee; }));
+    ASSERT_LE(touched, bytes);
   }
 }
 
