@@ -156,9 +156,13 @@ void switch_out(Fiber& self) {
     report();
 }
 
-bool progress(int worker) {
+bool take_in(int worker) {
   bool (*const poll)(int) = poll_function.load(std::memory_order_relaxed);
-  const bool moved = poll != nullptr && poll(worker);
+  return poll != nullptr && poll(worker);
+}
+
+bool progress(int worker) {
+  const bool moved = take_in(worker);
   return help() || moved;
 }
 

@@ -113,7 +113,9 @@ bool have_fiber_call(void (*report)());
 template <typename Done>
 bool poll_in_place(const Fiber& self, Done done);
 
-/// Moves what has come in for a worker, and does a part of offered work; true if there was anything.
+/// Moves what has come in for a worker; true if there was anything.
+bool take_in(int worker);
+/// The same, and does parts of offered work.
 bool progress(int worker);
 
 /// The processor's hint that this is a spin loop.
@@ -128,6 +130,8 @@ inline void pause_cpu() {
 // Polls of a fiber that waits before it gives its worker to the idle loop, and those without a pause.
 inline constexpr int kPollsInPlace = 1000;
 inline constexpr int kEagerPolls = 200;
+// One poll in so many looks for offered work as well, which costs more than to look at a lane.
+inline constexpr int kPollsPerHelp = 8;
 
 template <typename Done>
 bool poll_in_place(const Fiber& self, Done done) {
@@ -136,7 +140,8 @@ bool poll_in_place(const Fiber& self, Done done) {
   for (int poll = 0; poll < kPollsInPlace; ++poll) {
     if (done()) return true;
     if (home->has_runnable()) return false;
-    if (!progress(self.home) && poll > kEagerPolls) pause_cpu();
+    const bool moved = poll % kPollsPerHelp == 0 ? progress(self.home) : take_in(self.home);
+    if (!moved && poll > kEagerPolls) pause_cpu();
   }
   return done();
 }

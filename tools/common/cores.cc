@@ -19,7 +19,7 @@ base::Status listed(const std::string& list, const std::vector<std::int32_t>& al
   std::vector<std::int32_t> numbers;
   if (!read_list(list, numbers))
     return base::fail(MPI_ERR_ARG, "--cores '{}': not a list of cores, such as 0,4-7", list);
-  const std::vector<Processor> known = describe(allowed, "/sys/devices/system");
+  const std::vector<Processor> known = describe(allowed);
   for (const std::int32_t number : numbers) {
     const auto found = std::find_if(known.begin(), known.end(),
                                     [number](const Processor& one) { return one.number == number; });
@@ -71,7 +71,7 @@ base::Status find_cores(const CoreWish& wish, UsableCores& cores) {
     cores.most = cores.all.size();
     return {};
   }
-  cores.all = describe(allowed, "/sys/devices/system");
+  cores.all = describe(allowed);
   if (!wish.hardware_threads) {
     const auto siblings = [](const Processor& a, const Processor& b) { return a.core == b.core; };
     cores.all.erase(std::unique(cores.all.begin(), cores.all.end(), siblings), cores.all.end());

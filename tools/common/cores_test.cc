@@ -65,43 +65,30 @@ TEST_F(Folders, TheTightestCounts) {
 }
 
 /// Two packages, each a node with two last-level caches of two cores; processor n + 8 is the sibling of n.
-TEST_F(Folders, NeighboursStandTogether) {
-  for (int number = 0; number < 16; ++number) {
-    const int core = number % 8, cache = core / 2 * 2, package = core / 4 * 4;
-    const std::filesystem::path cpu = "cpu/cpu" + std::to_string(number);
-    write(cpu / "topology/thread_siblings_list", fmt::format("{},{}", core, core + 8));
-    write(cpu / "topology/core_siblings_list",
-          fmt::format("{}-{},{}-{}", package, package + 3, package + 8, package + 11));
-    write(cpu / "cache/index0/level", "1");
-    write(cpu / "cache/index1/level", "3");
-    write(cpu / "cache/index1/shared_cpu_list",
-          fmt::format("{}-{},{}-{}", cache, cache + 1, cache + 8, cache + 9));
-  }
-  write("node/online", "0-1");
-  write("node/node0/cpulist", "4-7,12-15");
-  write("node/node1/cpulist", "0-3,8-11");
+constexpr const char* kSmtMachine = "pack:2 [numa] l3:2 core:2 pu:2(indexes=2*8:8*1)";
 
+TEST(Machine, NeighboursStandTogether) {
   std::vector<std::int32_t> numbers(16);
   std::iota(numbers.begin(), numbers.end(), 0);
-  const std::vector<Processor> all = describe(numbers, root_);
+  const std::vector<Processor> all = describe(numbers, kSmtMachine);
   std::vector<std::int32_t> order;
   for (const Processor& one : all) order.push_back(one.number);
   EXPECT_EQ(order, (std::vector<std::int32_t>{0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15}));
   EXPECT_EQ(all[15].core, 7);
   EXPECT_EQ(all[15].cache, 6);
   EXPECT_EQ(all[15].package, 4);
-  EXPECT_EQ(all[15].node, 0);
-  EXPECT_EQ(all[0].node, 1);
+  EXPECT_EQ(all[15].node, 1);
+  EXPECT_EQ(all[0].node, 0);
   EXPECT_EQ(all[0].cache_level, 3);
   // Without core 0's first thread, its second one stands for the core.
-  EXPECT_EQ(describe({8, 9}, root_)[0].core, 0);
+  EXPECT_EQ(describe({8, 9}, kSmtMachine)[0].core, 0);
 }
 
-TEST_F(Folders, NothingIsKnown) {
-  const std::vector<Processor> all = describe({3, 1}, root_ / "missing");
-  EXPECT_EQ(all[0].number, 1);
-  EXPECT_EQ(all[0].core, 1);
-  EXPECT_EQ(all[1].cache, 3);
+TEST(Machine, WhatIsNotKnownStandsAlone) {
+  const std::vector<Processor> all = describe({60003, 60001}, kSmtMachine);
+  EXPECT_EQ(all[0].number, 60001);
+  EXPECT_EQ(all[0].core, 60001);
+  EXPECT_EQ(all[1].cache, 60003);
   EXPECT_EQ(all[1].package, 0);
 }
 

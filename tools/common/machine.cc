@@ -1,14 +1,11 @@
 #include "common/machine.h"
 
 #include <fmt/core.h>
+#include <hwloc.h>
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <map>
-#include <tuple>
-
-#include "common/control_groups.h"
+#include <set>
 
 namespace clump::tools {
 
@@ -16,52 +13,53 @@ namespace {
 
 constexpr std::int32_t kMostProcessors = 1 << 16;
 
-/// The list in a file; empty if there is none.
-std::vector<std::int32_t> list_in(const std::string& path) {
-  std::ifstream file(path);
-  std::string text;
-  std::vector<std::int32_t> numbers;
-  if (!std::getline(file, text) || !read_list(text, numbers)) return {};
-  return numbers;
-}
-
-/// Which group each processor is in, for one kind of group. One member's file names all, so it is read once
-/// for each group.
-class Groups {
+/// hwloc's view of the machine: processors, cores, caches, packages and nodes, and nothing that takes a scan
+/// of devices.
+class Topology {
  public:
-  /// `file_of(number)` is where the kernel lists the group of a processor.
-  template <typename FileOf>
-  std::int32_t of(std::int32_t number, std::int32_t unknown, FileOf file_of) {
-    if (const auto known = group_.find(number); known != group_.end()) return known->second;
-    const std::vector<std::int32_t> members = list_in(file_of(number));
-    if (members.empty()) return group_[number] = unknown;
-    const std::int32_t lowest = *std::min_element(members.begin(), members.end());
-    for (const std::int32_t member : members) group_[member] = lowest;
-    return group_[number] = lowest;
+  explicit Topology(const char* synthetic) {
+    hwloc_topology_init(&topology_);
+    if (synthetic != nullptr) hwloc_topology_set_synthetic(topology_, synthetic);
+    hwloc_topology_set_all_types_filter(topology_, HWLOC_TYPE_FILTER_KEEP_NONE);
+    for (const hwloc_obj_type_t type :
+         {HWLOC_OBJ_PACKAGE, HWLOC_OBJ_CORE, HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE,
+          HWLOC_OBJ_L4CACHE, HWLOC_OBJ_L5CACHE})
+      hwloc_topology_set_type_filter(topology_, type, HWLOC_TYPE_FILTER_KEEP_ALL);
+    loaded_ = hwloc_topology_load(topology_) == 0;
+  }
+  ~Topology() { hwloc_topology_destroy(topology_); }
+  Topology(const Topology&) = delete;
+  Topology& operator=(const Topology&) = delete;
+
+  /// The processor at a place of hwloc's order, which keeps together what belongs together; null past the
+  /// last.
+  hwloc_obj_t processor(unsigned place) const {
+    return loaded_ ? hwloc_get_obj_by_type(topology_, HWLOC_OBJ_PU, place) : nullptr;
+  }
+  /// The lowest processor of the object of that type around `processor`; `otherwise` if there is none.
+  std::int32_t around(hwloc_obj_t processor, hwloc_obj_type_t type, std::int32_t otherwise) const {
+    const hwloc_obj_t object = hwloc_get_ancestor_obj_by_type(topology_, type, processor);
+    return object == nullptr ? otherwise : hwloc_bitmap_first(object->cpuset);
   }
 
  private:
-  std::map<std::int32_t, std::int32_t> group_;
+  hwloc_topology_t topology_ = nullptr;
+  bool loaded_ = false;
 };
 
-std::map<std::int32_t, std::int32_t> numa_nodes(const std::string& system) {
-  std::map<std::int32_t, std::int32_t> node_of;
-  for (const std::int32_t node : list_in(system + "/node/online")) {
-    for (const std::int32_t number : list_in(fmt::format("{}/node/node{}/cpulist", system, node)))
-      node_of[number] = node;
+Processor describe_one(const Topology& topology, hwloc_obj_t processor) {
+  Processor one;
+  one.number = static_cast<std::int32_t>(processor->os_index);
+  one.core = topology.around(processor, HWLOC_OBJ_CORE, one.number);
+  one.package = topology.around(processor, HWLOC_OBJ_PACKAGE, 0);
+  one.node = std::max(hwloc_bitmap_first(processor->nodeset), 0);
+  one.cache = one.number;
+  for (hwloc_obj_t around = processor->parent; around != nullptr; around = around->parent) {
+    if (!hwloc_obj_type_is_dcache(around->type)) continue;
+    one.cache = hwloc_bitmap_first(around->cpuset);  // the outermost remains
+    one.cache_level = static_cast<std::int32_t>(around->attr->cache.depth);
   }
-  return node_of;
-}
-
-/// The directory of the cache that is farthest from the core.
-std::string last_cache(const std::string& cpu) {
-  std::string last;
-  for (int index = 0; index < 8; ++index) {
-    const std::string folder = fmt::format("{}/cache/index{}", cpu, index);
-    if (!std::ifstream(folder + "/level").is_open()) break;
-    last = folder;
-  }
-  return last;
+  return one;
 }
 
 }  // namespace
@@ -100,35 +98,15 @@ std::string as_list(const std::vector<std::int32_t>& numbers) {
   return text;
 }
 
-std::vector<Processor> describe(const std::vector<std::int32_t>& numbers, const std::string& system) {
-  const std::map<std::int32_t, std::int32_t> node_of = numa_nodes(system);
-  Groups cores, packages, caches;
-  std::map<std::int32_t, std::int32_t> level_of;  // by group
+std::vector<Processor> describe(const std::vector<std::int32_t>& numbers, const char* synthetic) {
+  const Topology topology(synthetic);
+  std::set<std::int32_t> wanted(numbers.begin(), numbers.end());
   std::vector<Processor> all;
-  for (const std::int32_t number : numbers) {
-    const auto cpu = [&](std::int32_t which) { return fmt::format("{}/cpu/cpu{}", system, which); };
-    const auto topology = [&](const char* file) {
-      return [&cpu, file](std::int32_t which) { return cpu(which) + "/topology/" + file; };
-    };
-    Processor one;
-    one.number = number;
-    one.core = cores.of(number, number, topology("thread_siblings_list"));
-    one.package = packages.of(number, 0, topology("core_siblings_list"));
-    std::string folder;
-    one.cache = caches.of(number, number, [&](std::int32_t which) {
-      folder = last_cache(cpu(which));
-      return folder + "/shared_cpu_list";
-    });
-    if (!folder.empty())
-      level_of[one.cache] = static_cast<std::int32_t>(read_number(folder + "/level").value_or(0));
-    if (const auto level = level_of.find(one.cache); level != level_of.end()) one.cache_level = level->second;
-    if (const auto node = node_of.find(number); node != node_of.end()) one.node = node->second;
-    all.push_back(one);
+  for (unsigned place = 0; const hwloc_obj_t processor = topology.processor(place); ++place) {
+    if (wanted.erase(static_cast<std::int32_t>(processor->os_index)) == 1)
+      all.push_back(describe_one(topology, processor));
   }
-  std::sort(all.begin(), all.end(), [](const Processor& a, const Processor& b) {
-    return std::tie(a.package, a.node, a.cache, a.core, a.number) <
-           std::tie(b.package, b.node, b.cache, b.core, b.number);
-  });
+  for (const std::int32_t number : wanted) all.push_back({.number = number, .core = number, .cache = number});
   return all;
 }
 

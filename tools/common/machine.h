@@ -1,7 +1,4 @@
-// What lies close to what: the processors of this machine, as Linux describes them under /sys.
-//
-// Read directly and not through hwloc, because a job starts in some 15 ms and loading a topology takes hwloc
-// 1 to 5 ms on two cores and more on larger machines; what is needed here are four files for each group.
+// What lies close to what: the processors of this machine, as hwloc describes them.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +24,8 @@ bool read_list(const std::string& text, std::vector<std::int32_t>& numbers);
 std::string as_list(const std::vector<std::int32_t>& numbers);
 
 /// Describes the processors with these numbers; the result is ordered so that neighbours share as much as
-/// they can: package, node, cache, core. `system` is /sys/devices/system, or a copy of it. Where a file is
-/// missing, a processor is its own core and cache, and part of node and package 0.
-std::vector<Processor> describe(const std::vector<std::int32_t>& numbers, const std::string& system);
+/// they can: package, node, cache, core. What hwloc does not know is its own core and cache, and part of node
+/// and package 0. `synthetic` describes another machine, in hwloc's words; null: this one.
+std::vector<Processor> describe(const std::vector<std::int32_t>& numbers, const char* synthetic = nullptr);
 
 }  // namespace clump::tools
