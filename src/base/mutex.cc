@@ -24,17 +24,14 @@ void pause_cpu() {
 
 // The system calls are made directly: the functions of the C library let another fiber run, which might want
 // the same lock, and would not find the holder any faster.
-void ShortMutex::lock_contended() noexcept {
-  for (int tries = 0;; ++tries) {
-    if (try_lock()) return;
-    if (tries < kSpins) {
-      pause_cpu();
-    } else if (tries < kSpins + kYields) {
-      syscall(SYS_sched_yield);
-    } else {
-      const timespec nap{0, kSleepNanoseconds};
-      syscall(SYS_nanosleep, &nap, nullptr);
-    }
+void ShortMutex::wait_a_moment(int moments_before) noexcept {
+  if (moments_before < kSpins) {
+    pause_cpu();
+  } else if (moments_before < kSpins + kYields) {
+    syscall(SYS_sched_yield);
+  } else {
+    const timespec nap{0, kSleepNanoseconds};
+    syscall(SYS_nanosleep, &nap, nullptr);
   }
 }
 
