@@ -219,6 +219,8 @@ void do_together(std::uint32_t parts, const Body& body) {
     for (std::uint32_t part = 0; part < parts; ++part) body(part);
     return;
   }
+  // Once more, where sanitizers see it: acquire, pairs with the release at the end of do_offered().
+  (void)offer->taken.load(std::memory_order_acquire);
   std::memcpy(offer->body, &body, sizeof(Body));
   offer->run = [](const std::byte* copy, std::uint32_t part) {
     (*reinterpret_cast<const Body*>(copy))(part);

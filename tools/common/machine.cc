@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <set>
 
 namespace clump::tools {
@@ -25,7 +26,11 @@ class Topology {
          {HWLOC_OBJ_PACKAGE, HWLOC_OBJ_CORE, HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE,
           HWLOC_OBJ_L4CACHE, HWLOC_OBJ_L5CACHE})
       hwloc_topology_set_type_filter(topology_, type, HWLOC_TYPE_FILTER_KEEP_ALL);
+    // hwloc would complain on stderr of machines that hide /sys; we go on without.
+    const bool silenced = std::getenv("HWLOC_HIDE_ERRORS") == nullptr;
+    if (silenced) ::setenv("HWLOC_HIDE_ERRORS", "2", 0);
     loaded_ = hwloc_topology_load(topology_) == 0;
+    if (silenced) ::unsetenv("HWLOC_HIDE_ERRORS");  // programs shall not inherit it
   }
   ~Topology() { hwloc_topology_destroy(topology_); }
   Topology(const Topology&) = delete;
