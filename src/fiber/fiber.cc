@@ -33,12 +33,11 @@ std::vector<Fiber*>& fibers() {
 
 }  // namespace
 
-void make_workers(const std::vector<std::int32_t>& cores, int fibers, void (*prepare)()) {
+bool make_workers(const std::vector<std::int32_t>& cores, int fibers, void (*prepare)()) {
   prepare_contexts();
   note_beginning();
-  // Without it barrier_everywhere() is a fence of its caller's alone, which is why this must not fail
-  // silently where it matters: kernels since 4.14 have it.
-  ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+  // Sections, and carriers that fall asleep, rest on barrier_everywhere().
+  if (::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0) return false;
   prepare_kernel_thread = prepare;
   workers = {new Worker[cores.size()], cores.size()};
   for (std::size_t i = 0; i < cores.size(); ++i) {
@@ -46,6 +45,7 @@ void make_workers(const std::vector<std::int32_t>& cores, int fibers, void (*pre
     workers[i].core = cores[i];
     workers[i].queue.reserve(static_cast<std::size_t>(fibers));
   }
+  return true;
 }
 
 bool start_workers() {

@@ -12,7 +12,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "base/types.h"
@@ -53,7 +52,9 @@ CLUMP_HOST_API Fiber* rank_fiber() noexcept;
 
 /// Makes one worker for each of `cores` (numbers of the operating system; -1 leaves it to the kernel), with
 /// room for so many fibers. Before any fiber. Every kernel thread that will run fibers calls `prepare` first.
-CLUMP_HOST_API void make_workers(const std::vector<std::int32_t>& cores, int fibers, void (*prepare)());
+/// False if the kernel has no membarrier (Linux 4.14).
+[[nodiscard]] CLUMP_HOST_API bool make_workers(const std::vector<std::int32_t>& cores, int fibers,
+                                               void (*prepare)());
 /// Makes the calling thread, which thread_begins() has counted, a fiber with this home: its kernel thread
 /// goes to sleep for good, and a worker goes on in its place. All signals must be blocked; a worker's are
 /// not.

@@ -15,10 +15,7 @@ namespace clump::fiber {
 namespace {
 
 void need_workers() {
-  static const bool started = [] {
-    make_workers({0, 1}, 64, nullptr);
-    return start_workers();
-  }();
+  static const bool started = [] { return make_workers({0, 1}, 64, nullptr) && start_workers(); }();
   if (!started) std::abort();
 }
 

@@ -25,8 +25,7 @@ constexpr int kWorkers = 2;
 /// The workers of this process begin with the first test and stay.
 void need_workers() {
   static const bool started = [] {
-    make_workers(std::vector<std::int32_t>(kWorkers, -1), 4096, nullptr);
-    return start_workers();
+    return make_workers(std::vector<std::int32_t>(kWorkers, -1), 4096, nullptr) && start_workers();
   }();
   ASSERT_TRUE(started);
 }

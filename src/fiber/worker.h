@@ -1,7 +1,6 @@
 // Workers and carriers: see fiber.h for what they are. Inside the fiber layer only.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <span>

@@ -311,7 +311,8 @@ void start_ranks(std::size_t stack_bytes) {
     for (int rank = 1; rank < here.job.ranks(); ++rank) start_thread(here.ranks[rank], stack_bytes);
     return;
   }
-  fiber::make_workers(here.job.cores, here.job.ranks(), prepare_carrier);
+  if (!fiber::make_workers(here.job.cores, here.job.ranks(), prepare_carrier))
+    cannot_start(-1, "this kernel offers no membarrier (Linux 4.14, or forbidden): use --scheduler threads");
   if (!fiber::start_workers())
     cannot_start(-1, "cannot start a thread for each core (ulimit -u, pids.max of the control group)");
   // The kernel threads of ranks only lend their stacks: signals go to the workers.
