@@ -20,6 +20,12 @@ void** Attributes::find(const Keyval& keyval) {
   return nullptr;
 }
 
+Keyval* Attributes::key(int number) const {
+  for (const Entry& entry : entries_)
+    if (entry.keyval->number == number) return entry.keyval.get();
+  return nullptr;
+}
+
 base::Status Attributes::set(void* handle, const base::Ref<Keyval>& keyval, void* value) {
   CLUMP_TRY(remove(handle, *keyval));
   // A delete function may have set this key anew; the caller's value is the later one.

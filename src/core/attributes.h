@@ -37,6 +37,9 @@ class Attributes {
  public:
   /// Where the value lies; null if `keyval` was not set.
   void** find(const Keyval& keyval);
+  /// The key that the user knows by this number, if it was set; null otherwise. The user may have freed it
+  /// since.
+  Keyval* key(int number) const;
   /// Calls the delete function of an older value first; if that fails, the older value stays.
   base::Status set(void* handle, const base::Ref<Keyval>& keyval, void* value);
   /// Does nothing if `keyval` was not set.

@@ -53,6 +53,14 @@ base::Status find_keyval(core::Rank& self, Kind kind, int number, Keyval*& keyva
   return {};
 }
 
+/// The key of an attribute to ask for or to delete. One that the user has freed can still be named as long as
+/// the object has it: that is how such an attribute is deleted (MPI-5.0 section 7.7.2).
+base::Status find_keyval(core::Rank& self, Kind kind, int number, const Attributes& attributes,
+                         Keyval*& keyval) {
+  keyval = attributes.key(number);
+  return keyval != nullptr ? base::Status{} : find_keyval(self, kind, number, keyval);
+}
+
 base::Status free_keyval(core::Rank& self, Kind kind, int* number) {
   Keyval* keyval = nullptr;
   CLUMP_TRY(find_keyval(self, kind, *number, keyval));
@@ -142,14 +150,14 @@ base::Status comm_get_attr(core::Rank& self, core::Comm& comm, int comm_keyval, 
                            int* flag) {
   if (is_predefined(comm_keyval)) return get_predefined(self, comm_keyval, attribute_val, flag);
   Keyval* keyval = nullptr;
-  CLUMP_TRY(find_keyval(self, Kind::kComm, comm_keyval, keyval));
+  CLUMP_TRY(find_keyval(self, Kind::kComm, comm_keyval, comm.attributes, keyval));
   answer(comm.attributes.find(*keyval), attribute_val, flag);
   return {};
 }
 
 base::Status comm_delete_attr(core::Rank& self, core::Comm& comm, int comm_keyval) {
   Keyval* keyval = nullptr;
-  CLUMP_TRY(find_keyval(self, Kind::kComm, comm_keyval, keyval));
+  CLUMP_TRY(find_keyval(self, Kind::kComm, comm_keyval, comm.attributes, keyval));
   return comm.attributes.remove(comm.handle, *keyval);
 }
 
@@ -172,15 +180,17 @@ base::Status type_set_attr(core::Rank& self, MPI_Datatype datatype, int type_key
 base::Status type_get_attr(core::Rank& self, MPI_Datatype datatype, int type_keyval, void* attribute_val,
                            int* flag) {
   Keyval* keyval = nullptr;
-  CLUMP_TRY(find_keyval(self, Kind::kType, type_keyval, keyval));
-  answer(attributes_of(self, datatype).find(*keyval), attribute_val, flag);
+  Attributes& attributes = attributes_of(self, datatype);
+  CLUMP_TRY(find_keyval(self, Kind::kType, type_keyval, attributes, keyval));
+  answer(attributes.find(*keyval), attribute_val, flag);
   return {};
 }
 
 base::Status type_delete_attr(core::Rank& self, MPI_Datatype datatype, int type_keyval) {
   Keyval* keyval = nullptr;
-  CLUMP_TRY(find_keyval(self, Kind::kType, type_keyval, keyval));
-  return attributes_of(self, datatype).remove(datatype, *keyval);
+  Attributes& attributes = attributes_of(self, datatype);
+  CLUMP_TRY(find_keyval(self, Kind::kType, type_keyval, attributes, keyval));
+  return attributes.remove(datatype, *keyval);
 }
 
 // The names of MPI-1 for the keys and attributes of communicators (MPI-5.0 chapter 16).

@@ -85,6 +85,31 @@ static void set_get_delete(void) {
   CHECK_EQ(key, MPI_KEYVAL_INVALID);
 }
 
+/* A key that was freed while it is in use can be named to ask for the attribute and to delete it, and for
+ * nothing else. */
+static void freed_while_in_use(void) {
+  int key = MPI_KEYVAL_INVALID, number;
+  CHECK_OK(MPI_Comm_create_keyval(MPI_COMM_DUP_FN, count_deletion, &key, NULL));
+  number = key;
+  CHECK_OK(MPI_Comm_set_attr(MPI_COMM_WORLD, key, pointer(7)));
+  CHECK_OK(MPI_Comm_free_keyval(&key));
+  CHECK_EQ(value_of(MPI_COMM_WORLD, number), 7);
+  deletions = 0;
+  CHECK_OK(MPI_Comm_delete_attr(MPI_COMM_WORLD, number));
+  CHECK_EQ(deletions, 1);
+  CHECK_EQ(last_deleted_value, 7);
+  CHECK_CLASS(MPI_Comm_delete_attr(MPI_COMM_WORLD, number), MPI_ERR_KEYVAL);
+  CHECK_CLASS(MPI_Comm_set_attr(MPI_COMM_WORLD, number, NULL), MPI_ERR_KEYVAL);
+
+  CHECK_OK(MPI_Type_create_keyval(type_copy, type_delete, &key, NULL));
+  number = key;
+  CHECK_OK(MPI_Type_set_attr(MPI_INT, key, pointer(1)));
+  CHECK_OK(MPI_Type_free_keyval(&key));
+  deletions = 0;
+  CHECK_OK(MPI_Type_delete_attr(MPI_INT, number));
+  CHECK_EQ(deletions, 1);
+}
+
 static void duplication(void) {
   int plain, counted, refused, dropped, calls = 0;
   MPI_Comm first, second;
@@ -249,6 +274,7 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   set_get_delete();
+  freed_while_in_use();
   duplication();
   failing_callbacks();
   wrong_arguments();
