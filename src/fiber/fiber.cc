@@ -58,9 +58,10 @@ bool start_workers() {
   return monitor::start();
 }
 
-void become_fiber(int home) {
+void become_fiber(int home, Identity* rank) {
   auto* const self = new Fiber;  // stays: others may hold it until the process ends
   self->home = home;
+  self->rank = rank;
   self->context.thread_pointer = __builtin_thread_pointer();
   detail::this_fiber = self;
   {

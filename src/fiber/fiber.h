@@ -27,6 +27,7 @@ struct KernelState;
 struct alignas(64) Fiber {
   Context context;                ///< first, so that a Context* of a fiber is its Fiber*
   Carrier* carrier = nullptr;     ///< who runs it, while it runs
+  Identity* rank = nullptr;       ///< whose it is; null for carriers
   int home = 0;                   ///< worker
   std::atomic<int> in_use{1};     ///< 0: nobody runs on its stack
   std::atomic<bool> over{false};  ///< it will not run again
@@ -57,8 +58,8 @@ CLUMP_HOST_API Fiber* rank_fiber() noexcept;
                                                void (*prepare)());
 /// Makes the calling thread, which thread_begins() has counted, a fiber with this home: its kernel thread
 /// goes to sleep for good, and a worker goes on in its place. All signals must be blocked; a worker's are
-/// not.
-CLUMP_HOST_API void become_fiber(int home);
+/// not. `rank` is whose main thread it is.
+CLUMP_HOST_API void become_fiber(int home, Identity* rank);
 /// Lets the workers begin; false if the system gives no threads. Fibers may be made before and after.
 [[nodiscard]] CLUMP_HOST_API bool start_workers();
 

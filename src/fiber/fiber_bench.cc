@@ -26,7 +26,7 @@ struct Start {
 
 void* begin(void* argument) {
   const auto* const start = static_cast<Start*>(argument);
-  become_fiber(start->home);
+  become_fiber(start->home, nullptr);
   start->body();
   end_here();
 }

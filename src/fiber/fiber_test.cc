@@ -55,7 +55,7 @@ class Fibers {
   };
   static void* begin(void* argument) {
     const std::unique_ptr<Start> start(static_cast<Start*>(argument));
-    become_fiber(start->home);
+    become_fiber(start->home, nullptr);
     Fibers& all = *start->fibers;
     all.body_(start->index);
     if (all.left_.fetch_sub(1) == 1) all.all_ended_.signal();

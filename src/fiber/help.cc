@@ -91,6 +91,15 @@ bool help_now() noexcept {
   return helped;
 }
 
+void count_parts(std::uint64_t& offered, std::uint64_t& helped) noexcept {
+  offered = helped = 0;
+  for (const Offer& offer : offers) {
+    const std::uint64_t by_owner = offer.parts_done_by_owner.value();  // before the sum that it is part of
+    offered += offer.parts_offered.value();
+    helped += offer.parts_offered.value() - by_owner;
+  }
+}
+
 void wait_a_moment(unsigned moments_before) noexcept {
   if (moments_before < kManyMoments) return pause_cpu();
   // The kernel's, not the one for programs, which would let another fiber run.

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "base/counter.h"
 #include "base/types.h"
 
 namespace clump::fiber {
@@ -88,7 +89,9 @@ class alignas(64) Half {
 struct Offer {
   // The owner's line.
   alignas(64) std::atomic<bool> taken{false};
-  bool helped = false;  ///< somebody came the last time
+  bool helped = false;                ///< somebody came the last time
+  base::Counter parts_offered;        ///< in all the work that was here
+  base::Counter parts_done_by_owner;  ///< of these
 
   // The description: constant from the first ticket on until the last part is done.
   alignas(64) std::atomic<bool (*)(Offer&, int half)> enter{nullptr};
@@ -116,6 +119,8 @@ CLUMP_HOST_API Offer* take_offer(int& half) noexcept;
 CLUMP_HOST_API void show(Offer& offer, int half_for_helpers) noexcept;
 CLUMP_HOST_API void hide(Offer& offer) noexcept;
 CLUMP_HOST_API bool help_now() noexcept;
+/// For tools (meters.h): parts of all offers, and those of them that helpers did.
+void count_parts(std::uint64_t& offered, std::uint64_t& helped) noexcept;
 /// A moment of a wait; the longer it takes, the more others are let run.
 CLUMP_HOST_API void wait_a_moment(unsigned moments_before) noexcept;
 
@@ -201,6 +206,8 @@ inline void do_offered(Offer& offer, int half, std::uint32_t parts) {
   hide(offer);
   for (unsigned moments = 0; own.done() + other.done() + mine != parts; ++moments) wait_a_moment(moments);
   offer.helped = mine != parts;
+  offer.parts_offered.add(parts);
+  offer.parts_done_by_owner.add(mine);
   offer.taken.store(false, std::memory_order_release);  // release: pairs with the acquire in take_offer()
 }
 

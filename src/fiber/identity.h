@@ -4,6 +4,7 @@
 // rank makes (pthread_create, std::thread, OpenMP) inherit it: see image/threads.cc.
 #pragma once
 
+#include "base/counter.h"
 #include "base/types.h"
 
 namespace clump::core {
@@ -16,6 +17,9 @@ struct Identity {
   int rank = 0;               ///< in MPI_COMM_WORLD
   core::Rank* mpi = nullptr;  ///< owned and set by libmpi_abi; null before MPI is initialised by this rank
   void* image = nullptr;  ///< owned and set by the image layer; null where ranks have no image of their own
+  // What has happened to the rank's main thread of control; see meters.h.
+  base::Counter taken;  ///< written by the carrier that takes it
+  base::Counter stuck;  ///< written by the monitor
 };
 
 namespace detail {

@@ -11,6 +11,7 @@
 #include <queue>
 
 #include "fiber/census.h"
+#include "fiber/meters.h"
 
 namespace clump::fiber::monitor {
 
@@ -35,6 +36,9 @@ Carrier* spares = nullptr;
 // Futex: counted up whenever the monitor has something new to look at.
 constinit std::atomic<std::uint32_t> news{0};
 constinit std::atomic<bool> watching{false};  // it comes back by itself
+
+// For tools; the monitor's own.
+constinit base::Counter workers_stuck, carriers_made;
 
 struct Watch {
   std::uint64_t switches = 0;
@@ -71,7 +75,10 @@ Carrier* take_spare() {
     }
   }
   auto* const fresh = new Carrier(nullptr);
-  if (fresh->start()) return fresh;
+  if (fresh->start()) {
+    carriers_made.add();
+    return fresh;
+  }
   delete fresh;
   return nullptr;
 }
@@ -81,6 +88,8 @@ void replace_carrier(Worker& worker) {
   Carrier* const spare = take_spare();
   if (spare == nullptr) return;  // no more threads: what waits has to wait
   Carrier& busy = *worker.carrier.load(std::memory_order_relaxed);
+  workers_stuck.add();
+  tell_move(busy.current.load(std::memory_order_relaxed)->rank, Move::kStuck, worker.index);
   census::one_awake();  // us: what we do here must not look like a deadlock
   busy.worker.store(nullptr, std::memory_order_seq_cst);
   // From here on a section that begins sees no worker; one that has begun is seen here.
@@ -151,6 +160,9 @@ void add_sleeper(Fiber& fiber) {
 void worker_woke() noexcept {
   if (!watching.exchange(true, std::memory_order_acq_rel)) tell();
 }
+
+std::uint64_t stuck() noexcept { return workers_stuck.value(); }
+std::uint64_t extra_carriers() noexcept { return carriers_made.value(); }
 
 void add_spare(Carrier& carrier) {
   const std::lock_guard guard(lock);

@@ -16,4 +16,8 @@ void worker_woke() noexcept;
 /// A carrier that serves none, to be used again. Spares lie on a stack.
 void add_spare(Carrier& carrier);
 
+// What it has done, for tools; see meters.h. Any thread.
+std::uint64_t stuck() noexcept;
+std::uint64_t extra_carriers() noexcept;
+
 }  // namespace clump::fiber::monitor

@@ -43,6 +43,12 @@ class RunQueue {
   bool empty() const {
     return head_.load(std::memory_order_relaxed) == tail_.load(std::memory_order_relaxed);
   }
+  /// How many are in, roughly. Anybody.
+  std::uint64_t size() const {
+    const std::uint64_t head = head_.load(std::memory_order_relaxed);
+    const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
+    return tail > head ? tail - head : 0;
+  }
 
  private:
   std::atomic<std::uint64_t> head_{0};

@@ -12,6 +12,7 @@
 #include "fiber/census.h"
 #include "fiber/help.h"
 #include "fiber/kernel_state.h"
+#include "fiber/meters.h"
 #include "fiber/monitor.h"
 
 namespace clump::fiber {
@@ -276,6 +277,16 @@ Fiber* Carrier::steal(Worker& mine) {
   if (now - victim_.since < kBusy) return nullptr;
   victim_.busy = false;  // the next look is at another one
   progress(victim.index);
+  Fiber* const taken = rob(mine, victim);
+  if (taken != nullptr) {
+    mine.taken.add();
+    tell_move(taken->rank, Move::kTaken, mine.index);
+  }
+  return taken;
+}
+
+/// Takes what waits at `victim`: the first one is the caller's to run.
+Fiber* Carrier::rob(Worker& mine, Worker& victim) {
   if (Fiber* const fiber = victim.queue.pop()) return fiber;
   Fiber* const first = victim.inbox.take_all();
   if (first == nullptr) return nullptr;

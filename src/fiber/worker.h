@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 
+#include "base/counter.h"
 #include "fiber/run_queue.h"
 
 namespace clump::fiber {
@@ -38,6 +39,7 @@ class Carrier {
   void wait_for_worker();
   bool sleep(Worker& worker);
   Fiber* steal(Worker& mine);
+  Fiber* rob(Worker& mine, Worker& victim);
   static void* begin(void* carrier);
 
   std::atomic<std::uint32_t> has_worker_{0};  // futex
@@ -58,6 +60,7 @@ struct alignas(64) Worker {
   int core = -1;
   RunQueue queue;
   std::atomic<std::uint64_t> switches{0};  ///< written by its carrier: who does not count on is busy
+  base::Counter taken;                     ///< from other workers, by its carrier
   std::atomic<Carrier*> carrier{nullptr};
   alignas(64) Inbox inbox;
   alignas(64) std::atomic<std::uint32_t> asleep{0};  ///< futex; 1: its carrier sleeps

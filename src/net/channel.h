@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/counter.h"
 #include "base/status.h"
 #include "base/types.h"
 #include "datatype/datatype.h"
@@ -97,10 +98,39 @@ class Sink {
   std::atomic<bool> wants_delivery_{false};
 };
 
+/// Messages that were counted, for tools.
+struct Volume {
+  base::Counter messages, bytes;
+  [[gnu::always_inline]] void add(Count size) {
+    messages.add();
+    bytes.add(static_cast<std::uint64_t>(size));
+  }
+};
+
+/// How a channel gets a message to its receiver.
+enum class Way : std::uint8_t {
+  kDirect,     ///< shown to the matcher of the destination by the sender
+  kLane,       ///< copied into a lane, or into whatever leads to where the destination is
+  kReference,  ///< left with the sender, whose buffer is read when there is a receive
+};
+inline constexpr int kWays = 3;
+
+/// What a rank has sent through a channel, for tools. Written by the sending thread, so messages that several
+/// threads of a rank send at the same moment may be missed.
+struct alignas(64) Traffic {
+  Volume ways[kWays];
+  base::Counter refused;  ///< by a lane that was full
+  Volume& operator[](Way way) { return ways[static_cast<int>(way)]; }
+  const Volume& operator[](Way way) const { return ways[static_cast<int>(way)]; }
+};
+static_assert(sizeof(Traffic) == 64);
+
 /// Moves messages to ranks that it can reach.
 class Channel {
  public:
   virtual ~Channel() = default;
+  /// What a rank of this host process has sent.
+  virtual const Traffic& traffic(int rank) const = 0;
   /// Takes a message of up to kEagerLimit bytes that is not synchronous, if that is possible at once. True:
   /// `payload` is the sender's again. False: nothing has happened; send() it.
   virtual bool try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) = 0;

@@ -79,6 +79,10 @@ class MatchList {
     entry.queued = false;
   }
   bool empty() const { return list_.first == nullptr; }
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    for (MatchEntry* e = list_.first; e != nullptr; e = e->in_order_.next) visit(*static_cast<Entry*>(e));
+  }
 
   /// The oldest entry that satisfies `matches`; null if there is none.
   template <typename Predicate>
@@ -122,6 +126,13 @@ class MatchTable {
   }
 
   std::uint32_t size() const { return size_; }
+  /// In no particular order.
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    for (std::uint32_t i = 0; i < buckets_; ++i)
+      for (MatchEntry* e = lists_[i].first; e != nullptr; e = e->in_bucket_.next)
+        visit(*static_cast<Entry*>(e));
+  }
 
  private:
   MatchEntry::List& bucket(std::uint32_t hash) const { return lists_[hash & (buckets_ - 1)]; }
@@ -162,6 +173,10 @@ class MatchQueue {
   template <typename Predicate>
   Entry* find_if(Predicate matches) const {
     return order_.find_if(matches);
+  }
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    order_.for_each(visit);
   }
   std::uint32_t size() const { return table_.size(); }
 

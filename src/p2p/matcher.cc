@@ -128,11 +128,26 @@ Unexpected* Matcher::Part::find_unexpected(const MatchKey& key) const {
 void Matcher::Part::keep(Unexpected& message) {
   message.sequence = next_sequence++;
   unexpected.push(message);
+  came_early.add(message.bytes);
   if (probers.empty()) return;
   std::erase_if(probers, [&](const Prober& prober) {
     if (!fits(prober.key, message.key)) return false;
     prober.arrived->signal();
     return true;
+  });
+}
+
+template <typename Wanted>
+void Matcher::Part::add_lengths(Lengths& sum, Wanted wanted) const {
+  const auto count_receive = [&](const ReceiveOperation& receive) {
+    if (wanted(receive.key.context)) ++sum.posted;
+  };
+  exact.for_each(count_receive);
+  wildcards.for_each(count_receive);
+  unexpected.for_each([&](const Unexpected& message) {
+    if (!wanted(message.key.context)) return;
+    ++sum.unexpected;
+    sum.unexpected_bytes += message.bytes;
   });
 }
 
@@ -178,6 +193,7 @@ bool Matcher::take(net::Envelope envelope, Count bytes, const datatype::Layout& 
   part.mutex.lock();
   ReceiveOperation* const receive = part.take_posted(key_of(envelope));
   if (receive == nullptr) return take_unexpected(part, envelope, {bytes, payload, bound});
+  part.expected.add(bytes);
   part.mutex.unlock();
   deliver(envelope, bytes, payload, *receive);
   return true;
@@ -197,6 +213,7 @@ bool Matcher::take_unexpected(Part& part, net::Envelope envelope, const Content&
     // A receive may have been posted meanwhile.
     if (ReceiveOperation* const receive = part.take_posted(kept->key)) {
       dispose(part, kept);
+      part.expected.add(bytes);
       lock.unlock();
       deliver(envelope, bytes, payload, *receive);
       return true;
@@ -217,6 +234,7 @@ bool Matcher::arrive(net::Outgoing& message) {
   const std::lock_guard lock(part.mutex);
   if (ReceiveOperation* const receive = part.take_posted(key_of(envelope))) {
     message.match = receive;
+    part.expected.add(message.bytes);
     return true;
   }
   Unexpected* const kept = make_unexpected(part, envelope, 0);
@@ -312,6 +330,34 @@ Unexpected* Matcher::withdraw(const MatchKey& key) {
   Unexpected* const message = part.find_unexpected(key);
   if (message != nullptr) part.unexpected.remove(*message);
   return message;
+}
+
+Matcher::Lengths Matcher::lengths() {
+  Lengths sum;
+  for (Part& part : parts_) {
+    const std::lock_guard lock(part.mutex);
+    part.add_lengths(sum, [](std::uint32_t) { return true; });
+  }
+  return sum;
+}
+
+Matcher::Lengths Matcher::lengths(std::uint32_t context) {
+  Lengths sum;
+  Part& part = part_of(context);
+  const std::lock_guard lock(part.mutex);
+  part.add_lengths(sum, [context](std::uint32_t other) { return other == context; });
+  return sum;
+}
+
+Matcher::Arrived Matcher::arrived() const {
+  Arrived sum;
+  for (const Part& part : parts_) {
+    sum.expected += part.expected.messages.value();
+    sum.expected_bytes += part.expected.bytes.value();
+    sum.unexpected += part.came_early.messages.value();
+    sum.unexpected_bytes += part.came_early.bytes.value();
+  }
+  return sum;
 }
 
 void Matcher::wait_for_arrival(const MatchKey& key) {

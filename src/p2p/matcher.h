@@ -57,6 +57,24 @@ class Matcher final : public net::Sink {
   /// Copies a message that was taken out into `receive` and completes both sides.
   void receive_taken(Unexpected* message, ReceiveOperation& receive);
 
+  // For tools. Any thread.
+
+  /// What waits here.
+  struct Lengths {
+    Count posted = 0;            ///< receives
+    Count unexpected = 0;        ///< messages
+    Count unexpected_bytes = 0;  ///< theirs, wherever they lie
+  };
+  Lengths lengths();
+  /// Of one context alone.
+  Lengths lengths(std::uint32_t context);
+  /// What has arrived here so far.
+  struct Arrived {
+    std::uint64_t expected = 0, expected_bytes = 0;  ///< there was a receive
+    std::uint64_t unexpected = 0, unexpected_bytes = 0;
+  };
+  Arrived arrived() const;
+
  private:
   struct Prober {
     MatchKey key;
@@ -73,11 +91,14 @@ class Matcher final : public net::Sink {
     MatchQueue<Unexpected> unexpected;
     Unexpected* spare = nullptr;  // small ones, to be used again
     Count not_counted = 0;        // added to memory_ in larger steps
+    net::Volume expected, came_early;
     std::vector<Prober> probers;
 
     ReceiveOperation* take_posted(const MatchKey& key);
     Unexpected* find_unexpected(const MatchKey& key) const;
     void keep(Unexpected& message);
+    template <typename Wanted>
+    void add_lengths(Lengths& sum, Wanted wanted) const;
   };
 
   /// The two contexts of a communicator share one, and the first few communicators of a rank share none.

@@ -220,7 +220,7 @@ void settle(HostedRank& rank) {
   const pmi::Job& job = host().job;
   if (uses_fibers()) {
     fiber::set_cores_of_this_thread(job.cores_of(rank.identity.rank));
-    return fiber::become_fiber(job.worker_of(rank.identity.rank));
+    return fiber::become_fiber(job.worker_of(rank.identity.rank), &rank.identity);
   }
   prepare_kernel_thread(reinterpret_cast<void*>(rank.stack.guard - kSignalStackBytes));
   ::prctl(PR_SET_NAME, fmt::format("rank {}", rank.identity.rank).c_str());

@@ -23,7 +23,7 @@ const datatype::Datatype* byte_type() {
 }  // namespace
 
 SelfChannel::SelfChannel(std::vector<Sink*> sinks, std::vector<int> homes, int workers)
-    : sinks_(std::move(sinks)), homes_(std::move(homes)), workers_(workers) {
+    : sinks_(std::move(sinks)), homes_(std::move(homes)), workers_(workers), traffic_(sinks_.size()) {
   const auto n = static_cast<std::size_t>(workers);
   lanes_ = std::make_unique<std::atomic<Lane*>[]>(n * n);
   inlets_ = std::make_unique<Inlet[]>(n);
@@ -48,31 +48,44 @@ Lane& SelfChannel::make_lane(int from, int to) {
 
 bool SelfChannel::try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) {
   Sink& sink = *sinks_[static_cast<std::size_t>(route.destination)];
-  if (is_direct(route)) return sink.take(envelope, bytes, payload, Sink::Bound::kRespect);
+  Traffic& traffic = traffic_of(route);
+  if (is_direct(route)) {
+    if (!sink.take(envelope, bytes, payload, Sink::Bound::kRespect)) return false;
+    traffic[Way::kDirect].add(bytes);
+    return true;
+  }
   if (bytes > kLaneLimit || sink.crowded()) return false;
   const int to = homes_[static_cast<std::size_t>(route.destination)];
   bool pushed = false;
   {
     const fiber::AtHome here;
-    if (here) [[likely]]
+    if (here) [[likely]] {
       pushed = lane_for_writing(here.worker(), to).push(route.destination, envelope, bytes, payload);
+      if (!pushed) traffic.refused.add();
+    }
   }
   if (pushed) [[likely]] {
+    traffic[Way::kLane].add(bytes);
     this->pushed(route.destination, to);
     return true;
   }
   settle(route);
-  return sink.take(envelope, bytes, payload, Sink::Bound::kRespect);
+  if (!sink.take(envelope, bytes, payload, Sink::Bound::kRespect)) return false;
+  traffic[Way::kDirect].add(bytes);
+  return true;
 }
 
 void SelfChannel::send(Route route, Outgoing& message) {
+  traffic_of(route)[Way::kReference].add(message.bytes);
   if (!is_direct(route)) {
     const int to = homes_[static_cast<std::size_t>(route.destination)];
     bool pushed = false;
     {
       const fiber::AtHome here;
-      if (here) [[likely]]
+      if (here) [[likely]] {
         pushed = lane_for_writing(here.worker(), to).push(route.destination, message);
+        if (!pushed) traffic_of(route).refused.add();
+      }
     }
     if (pushed) return this->pushed(route.destination, to);
     settle(route);

@@ -23,11 +23,12 @@ class SelfChannel final : public Channel {
  public:
   /// `sinks[rank]` is the sink of that rank of the job; null where the rank is not of this host process. They
   /// outlive the channel. Without workers every message is shown directly.
-  explicit SelfChannel(std::vector<Sink*> sinks) : sinks_(std::move(sinks)) {}
+  explicit SelfChannel(std::vector<Sink*> sinks) : sinks_(std::move(sinks)), traffic_(sinks_.size()) {}
   /// With workers: `homes[rank]` is the worker of each rank.
   SelfChannel(std::vector<Sink*> sinks, std::vector<int> homes, int workers);
   ~SelfChannel() override;
 
+  const Traffic& traffic(int rank) const override { return traffic_[static_cast<std::size_t>(rank)]; }
   bool try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) override;
   void send(Route route, Outgoing& message) override;
   bool retract(Route route, Outgoing& message) override;
@@ -75,10 +76,12 @@ class SelfChannel final : public Channel {
   void pushed(int destination, int worker);
   void settle(Route route);
   static void move(Outgoing* matched);
+  Traffic& traffic_of(Route route) { return traffic_[static_cast<std::size_t>(route.source)]; }
 
   const std::vector<Sink*> sinks_;
   const std::vector<int> homes_;
   const int workers_ = 0;
+  std::vector<Traffic> traffic_;                 // [source]: each entry is written by its rank
   std::unique_ptr<std::atomic<Lane*>[]> lanes_;  // [from * workers_ + to]
   std::unique_ptr<Inlet[]> inlets_;
 };
