@@ -65,6 +65,8 @@ class Writer:
     def write(self) -> "Writer":
         if self.communicator:
             self._handle(self.communicator)
+        if self._exchanges_with_neighbours:
+            self._say(_try(f"topology({_named(self.communicator)}, {self._comm})"))
         if self.root:
             self._say(_try(f"root({_named(self.root)}, {self._comm})"))
             self._say(f"[[maybe_unused]] const Roles roles(root, {self._comm});")
@@ -80,6 +82,10 @@ class Writer:
 
     def _is_object(self, p: Parameter) -> bool:
         return kinds.is_object(p) and not self.entry.about("unchecked", p.name)
+
+    @property
+    def _exchanges_with_neighbours(self) -> bool:
+        return self.entry.chapter == "topologies" and "eighbor_" in self.function.name
 
     @property
     def _comm(self) -> str:
@@ -197,7 +203,10 @@ class Writer:
         return " && ".join(terms)
 
     def _blocks(self, m: Message) -> str:
-        """How many blocks an array of counts describes; none where only the body knows (neighbours)."""
+        """How many blocks an array of counts describes."""
+        if self._exchanges_with_neighbours:
+            side = "destinations" if m.buffers[0].name == "sendbuf" else "sources"
+            return f"{local(self.communicator)}->topology->{side}().blocks"
         if self.entry.chapter != "collectives" or not self.communicator:
             return "0"
         return f"{local(self.communicator)}->" + ("size()" if "educe_scatter" in self.function.name else "peers().size()")

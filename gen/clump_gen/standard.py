@@ -16,6 +16,9 @@ FORTRAN_INTEROPERABILITY = re.compile(r"_(c2f|f2c|c2f08|f082c|f082f|f2f08)$")
 LARGE_TWINS = ("MPI_Psend_init", "MPI_Precv_init")
 # Where the data describes a parameter otherwise than the standard's text: (function, parameter) -> (base, pointers, array).
 CORRECTIONS = {("MPI_Info_create_env", "argv"): ("char", 1, "[]")}
+# Arrays in whose place a small constant may stand (MPI_UNWEIGHTED) are declared as pointers, which is the same to the language:
+# of an array GCC believes that it is read, and warns of the address.
+OR_CONSTANT = {"WEIGHT"}
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,8 @@ def _form(symbol) -> Form:
             base, pointers, array = "", 0, ""
         else:
             base, pointers, array = as_in_text or (p.base_type, p.pointer_level, p.array)
+        if array and raw["kind"] in OR_CONSTANT:
+            pointers, array = pointers + 1, ""
         parameters.append(
             Parameter(
                 name=raw["name"],

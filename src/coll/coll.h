@@ -63,6 +63,11 @@ void alltoall(Schedule& s, const Blocks& out, const Blocks& in);
 /// MPI_IN_PLACE: block i goes to rank i and is replaced by what that one sends.
 void alltoall_in_place(Schedule& s, const Blocks& blocks);
 
+/// Neighbourhood collectives; blocks are those of the topology's sources and destinations, which are as many
+/// on both sides of a pair of ranks. Blocks may be of any size.
+void neighbour_allgather(Schedule& s, const core::Topology& topology, const Layout& mine, const Blocks& all);
+void neighbour_alltoall(Schedule& s, const core::Topology& topology, const Blocks& out, const Blocks& in);
+
 // The schedule was made with the reduction. `in` and `out` have the same count and type where there are both.
 void reduce(Schedule& s, const Layout& in, const Layout& out, int root);
 void allreduce(Schedule& s, const Layout& in, const Layout& out);

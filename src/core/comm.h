@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <memory>
 #include <mutex>
 #include <string>
 
@@ -13,6 +12,7 @@
 #include "core/errhandler.h"
 #include "core/group.h"
 #include "core/info.h"
+#include "core/topology.h"
 
 namespace clump::core {
 
@@ -28,13 +28,6 @@ constexpr ContextId collective(ContextId context) {
 /// What the ranks of an intracommunicator share for their collectives; what it is belongs to src/coll.
 class Team : public base::RefCounted {};
 
-/// A virtual topology (MPI-5.0 chapter 8); the kinds live in src/topo.
-class Topology {
- public:
-  virtual ~Topology() = default;
-  virtual std::unique_ptr<Topology> clone() const = 0;
-};
-
 class Comm final : public base::RefCounted {
  public:
   Comm(Rank& owner, ContextId context, base::Ref<const Group> local, base::Ref<const Group> remote);
@@ -48,8 +41,8 @@ class Comm final : public base::RefCounted {
   MPI_Comm handle = MPI_COMM_NULL;  ///< set by Rank::add()
   std::string name;
   Attributes attributes;
-  Info info;  ///< hints (MPI_Comm_set_info)
-  std::unique_ptr<Topology> topology;
+  Info info;                           ///< hints (MPI_Comm_set_info)
+  base::Ref<const Topology> topology;  ///< null: none
   /// Intercommunicators only: the local group by itself, with a context of its own; for agreements within the
   /// group.
   base::Ref<Comm> local;

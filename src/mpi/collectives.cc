@@ -2,9 +2,8 @@
 // have no meaning in this process, counts are zero here and types are some type.
 #include <vector>
 
-#include "coll/coll.h"
-#include "core/rank.h"
 #include "mpi/bodies.h"
+#include "mpi/collective_buffers.h"
 
 namespace clump::mpi {
 
@@ -12,27 +11,13 @@ namespace {
 
 using base::Status;
 using coll::Blocks;
-using coll::Numbers;
 using coll::Schedule;
 using core::Comm;
 using core::Rank;
 using datatype::Datatype;
 using datatype::Layout;
 
-Layout layout(const void* buffer, Count count, const Datatype& type) {
-  return {const_cast<void*>(buffer), count, &type};
-}
-
 bool in_place(const void* buffer) { return buffer == MPI_IN_PLACE; }
-
-Numbers numbers(const Counts& counts) {
-  return counts.wide() ? Numbers(static_cast<const Count*>(counts.data()))
-                       : Numbers(static_cast<const int*>(counts.data()));
-}
-
-Blocks blocks(const void* buffer, const Counts& counts, const Counts& displacements, const Datatype& type) {
-  return {const_cast<void*>(buffer), numbers(counts), numbers(displacements), &type};
-}
 
 /// A block for each peer.
 Layout all_blocks(const Comm& comm, const void* buffer, Count count, const Datatype& type) {
@@ -42,13 +27,6 @@ Layout all_blocks(const Comm& comm, const void* buffer, Count count, const Datat
 /// The caller's own block; only in intracommunicators.
 Layout own_block(const Comm& comm, const void* buffer, Count count, const Datatype& type) {
   return coll::part(layout(buffer, 0, type), comm.rank * count, count);
-}
-
-/// The types of an array of handles, which the entry point found to be valid.
-std::vector<const Datatype*> resolve(const Rank& self, const MPI_Datatype handles[], int count) {
-  std::vector<const Datatype*> types(count);
-  for (int i = 0; i < count; ++i) types[i] = self.datatype(handles[i]);
-  return types;
 }
 
 }  // namespace

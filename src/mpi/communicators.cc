@@ -106,7 +106,7 @@ base::Status duplicate(core::Rank& self, Comm& comm, base::Ref<Comm>& copy) {
   Contexts contexts;
   CLUMP_TRY(agree_contexts(coll::Members(comm), comm.is_inter(), contexts));
   copy = make_comm(comm, contexts, comm.group, comm.remote_group);
-  if (comm.topology) copy->topology = comm.topology->clone();
+  copy->topology = comm.topology;
   // The handle comes first: if a copy function fails, the attributes that were copied are deleted again, and
   // their functions need one.
   const MPI_Comm handle = self.add(copy);

@@ -52,6 +52,13 @@ base::Status uncommitted(Named<MPI_Datatype> argument, const datatype::Datatype&
                     argument.name, type.description());
 }
 
+base::Status topology(Named<MPI_Comm> argument) {
+  return base::fail(MPI_ERR_TOPOLOGY,
+                    "({} = {:#x}): the communicator has no topology, so nobody is a neighbour; "
+                    "MPI_Cart_create, MPI_Graph_create and MPI_Dist_graph_create make one",
+                    argument.name, core::value_of(argument.value));
+}
+
 base::Status group(Named<MPI_Group> argument) {
   return bad_handle(MPI_ERR_GROUP, argument, MPI_GROUP_NULL, "MPI_GROUP_NULL", "a group");
 }

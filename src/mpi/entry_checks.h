@@ -43,6 +43,7 @@ namespace cold {
 [[gnu::cold]] base::Status comm(Named<MPI_Comm> argument);
 [[gnu::cold]] base::Status datatype(Named<MPI_Datatype> argument);
 [[gnu::cold]] base::Status uncommitted(Named<MPI_Datatype> argument, const datatype::Datatype& type);
+[[gnu::cold]] base::Status topology(Named<MPI_Comm> argument);
 [[gnu::cold]] base::Status group(Named<MPI_Group> argument);
 [[gnu::cold]] base::Status op(Named<MPI_Op> argument);
 [[gnu::cold]] base::Status errhandler(Named<MPI_Errhandler> argument);
@@ -70,6 +71,11 @@ inline base::Status comm(Call& call, Named<MPI_Comm> argument, core::Comm*& obje
     return cold::comm(argument);
   if (call.comm == nullptr) call.comm = object;
   return {};
+}
+
+/// For neighbourhood collectives.
+inline base::Status topology(Named<MPI_Comm> argument, const core::Comm& comm) {
+  return comm.topology ? base::Status() : cold::topology(argument);
 }
 
 inline base::Status datatype(Call& call, Named<MPI_Datatype> argument, const datatype::Datatype*& object) {

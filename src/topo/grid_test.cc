@@ -1,4 +1,4 @@
-#include "topo/cartesian.h"
+#include "topo/grid.h"
 
 #include <gtest/gtest.h>
 
@@ -41,8 +41,8 @@ TEST(Balance, IsAFactorisationInDescendingOrder) {
   }
 }
 
-TEST(Cartesian, NumbersItsPlacesTheLastDimensionFastest) {
-  const Cartesian grid({{2, false}, {3, true}, {4, false}});
+TEST(Grid, NumbersItsPlacesTheLastDimensionFastest) {
+  const Grid grid({{2, false}, {3, true}, {4, false}});
   ASSERT_EQ(grid.places(), 24);
   int rank = 0;
   for (int i = 0; i < 2; ++i)
@@ -55,8 +55,8 @@ TEST(Cartesian, NumbersItsPlacesTheLastDimensionFastest) {
       }
 }
 
-TEST(Cartesian, KnowsNeighbours) {
-  const Cartesian grid({{3, false}, {4, true}});
+TEST(Grid, KnowsNeighbours) {
+  const Grid grid({{3, false}, {4, true}});
   EXPECT_EQ(grid.neighbour(0, 0, -1), MPI_PROC_NULL);
   EXPECT_EQ(grid.neighbour(0, 0, 1), 4);
   EXPECT_EQ(grid.neighbour(0, 0, 3), MPI_PROC_NULL);
@@ -67,8 +67,8 @@ TEST(Cartesian, KnowsNeighbours) {
   EXPECT_EQ(grid.neighbour(5, 1, 0), 5);
 }
 
-TEST(Cartesian, WithoutDimensionsHasOnePlace) {
-  const Cartesian point({});
+TEST(Grid, WithoutDimensionsHasOnePlace) {
+  const Grid point({});
   EXPECT_EQ(point.places(), 1);
   EXPECT_EQ(point.rank_at({}), 0);
   EXPECT_TRUE(point.coordinates_of(0).empty());

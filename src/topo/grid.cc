@@ -1,4 +1,4 @@
-#include "topo/cartesian.h"
+#include "topo/grid.h"
 
 #include <algorithm>
 #include <cmath>
@@ -42,20 +42,20 @@ bool divide(int places, int limit, std::span<const int> divisors, std::span<int>
 
 }  // namespace
 
-int Cartesian::places() const {
+int Grid::places() const {
   int product = 1;
   for (const Dimension& dimension : dimensions_) product *= dimension.size;
   return product;
 }
 
-int Cartesian::rank_at(std::span<const int> coordinates) const {
+int Grid::rank_at(std::span<const int> coordinates) const {
   int rank = 0;
   for (std::size_t i = 0; i < dimensions_.size(); ++i)
     rank = rank * dimensions_[i].size + wrap(coordinates[i], dimensions_[i].size);
   return rank;
 }
 
-std::vector<int> Cartesian::coordinates_of(int rank) const {
+std::vector<int> Grid::coordinates_of(int rank) const {
   std::vector<int> coordinates(dimensions_.size());
   for (std::size_t i = dimensions_.size(); i-- > 0;) {
     coordinates[i] = rank % dimensions_[i].size;
@@ -64,7 +64,7 @@ std::vector<int> Cartesian::coordinates_of(int rank) const {
   return coordinates;
 }
 
-int Cartesian::neighbour(int rank, int dimension, std::int64_t displacement) const {
+int Grid::neighbour(int rank, int dimension, std::int64_t displacement) const {
   std::vector<int> coordinates = coordinates_of(rank);
   const auto [size, periodic] = dimensions_[dimension];
   const std::int64_t moved = coordinates[dimension] + displacement;

@@ -1,27 +1,23 @@
-// Cartesian topologies (MPI-5.0 section 8.5): ranks on a grid, the last dimension varying fastest.
+// Arithmetic on a grid of ranks, the last dimension varying fastest (MPI-5.0 section 8.5).
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "core/comm.h"
+#include "base/types.h"
 
 namespace clump::topo {
 
-/// Immutable. All functions are arithmetic: no communication, any thread.
-class Cartesian final : public core::Topology {
+class Grid {
  public:
   struct Dimension {
     int size = 1;
     bool periodic = false;
   };
   /// Every size is at least 1, and their product fits an int.
-  explicit Cartesian(std::vector<Dimension> dimensions) : dimensions_(std::move(dimensions)) {}
-
-  std::unique_ptr<core::Topology> clone() const override { return std::make_unique<Cartesian>(*this); }
+  explicit Grid(std::vector<Dimension> dimensions) : dimensions_(std::move(dimensions)) {}
 
   const std::vector<Dimension>& dimensions() const { return dimensions_; }
   /// The number of places; 1 for a grid without dimensions.

@@ -1,0 +1,34 @@
+// The buffers of collective operations, as src/coll takes them.
+#pragma once
+
+#include <vector>
+
+#include "coll/coll.h"
+#include "core/rank.h"
+#include "mpi/counts.h"
+
+namespace clump::mpi {
+
+inline datatype::Layout layout(const void* buffer, Count count, const datatype::Datatype& type) {
+  return {const_cast<void*>(buffer), count, &type};
+}
+
+inline coll::Numbers numbers(const Counts& counts) {
+  return counts.wide() ? coll::Numbers(static_cast<const Count*>(counts.data()))
+                       : coll::Numbers(static_cast<const int*>(counts.data()));
+}
+
+inline coll::Blocks blocks(const void* buffer, const Counts& counts, const Counts& displacements,
+                           const datatype::Datatype& type) {
+  return {const_cast<void*>(buffer), numbers(counts), numbers(displacements), &type};
+}
+
+/// The types of an array of handles, which the entry point found to be valid.
+inline std::vector<const datatype::Datatype*> resolve(const core::Rank& self, const MPI_Datatype handles[],
+                                                      int count) {
+  std::vector<const datatype::Datatype*> types(count);
+  for (int i = 0; i < count; ++i) types[i] = self.datatype(handles[i]);
+  return types;
+}
+
+}  // namespace clump::mpi

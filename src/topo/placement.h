@@ -1,0 +1,16 @@
+// Where the ranks of a communicator with a topology come from: the one place that decides on reordering
+// (MPI-5.0 section 8.5.1, `reorder`).
+#pragma once
+
+#include "core/comm.h"
+
+namespace clump::topo {
+
+/// The group of a new communicator with `places` ranks of `comm`, an intracommunicator that has as many or
+/// more. Every rank calls it with the same arguments and gets the same group; no communication.
+///
+/// With `reorder` the ranks may be numbered so that neighbours are close to each other. They never are: all
+/// ranks of a job share one address space, where a message costs nearly the same between any two.
+base::Ref<const core::Group> place(const core::Comm& comm, int places, bool reorder);
+
+}  // namespace clump::topo
