@@ -48,6 +48,12 @@ class Ref {
   }
   ~Ref() { release(); }
 
+  /// For one that owns none.
+  void fill(T* object) {
+    object_ = object;
+    acquire();
+  }
+
   T* get() const { return object_; }
   T& operator*() const { return *object_; }
   T* operator->() const { return object_; }

@@ -43,7 +43,7 @@ class HandleTable {
   }
 
   /// The object of a handle value; null if there is none, or no longer.
-  T* find(std::intptr_t value) const {
+  [[gnu::always_inline]] T* find(std::intptr_t value) const {
     const std::intptr_t index = (value & kIndexMask) - kPredefinedHandles;
     if (index < 0 || (value >> kIndexBits) > kGenerationMask) return nullptr;
     const Slot* slot = slot_at(static_cast<std::uint32_t>(index));
@@ -51,10 +51,10 @@ class HandleTable {
     return slot->object.load(std::memory_order_acquire);  // acquire: pairs with the release in insert()
   }
 
-  /// A new handle value for `object`. Any thread of the rank. Throws std::bad_alloc when all kMaxHandles are
-  /// in use.
-  std::intptr_t insert(T* object) {
-    const std::lock_guard lock(mutex_);
+  /// A new handle value for `object`. Any thread of the rank; `alone`: it has one only. Throws std::bad_alloc
+  /// when all kMaxHandles are in use.
+  [[gnu::always_inline]] std::intptr_t insert(T* object, bool alone = false) {
+    const Lock lock(mutex_, alone);
     if (first_free_ == kNone) [[unlikely]]
       grow();
     const std::uint32_t index = first_free_;
@@ -66,8 +66,8 @@ class HandleTable {
   }
 
   /// Forgets a handle and returns its object; null if it was none.
-  T* remove(std::intptr_t value) {
-    const std::lock_guard lock(mutex_);
+  [[gnu::always_inline]] T* remove(std::intptr_t value, bool alone = false) {
+    const Lock lock(mutex_, alone);
     T* object = find(value);
     if (object == nullptr) return nullptr;
     const auto index = static_cast<std::uint32_t>((value & kIndexMask) - kPredefinedHandles);
@@ -90,6 +90,22 @@ class HandleTable {
   }
 
  private:
+  /// An atomic operation is a good part of what a handle costs, so it is left out where it can be.
+  class Lock {
+   public:
+    Lock(base::ShortMutex& mutex, bool alone) : mutex_(alone ? nullptr : &mutex) {
+      if (mutex_ != nullptr) mutex_->lock();
+    }
+    ~Lock() {
+      if (mutex_ != nullptr) mutex_->unlock();
+    }
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+
+   private:
+    base::ShortMutex* const mutex_;
+  };
+
   struct Slot {
     std::atomic<T*> object{nullptr};
     std::int32_t generation = 0;
@@ -108,7 +124,7 @@ class HandleTable {
                 kMaxHandles <= kFirstChunk * ((1u << kChunks) - 1));
 
   // Chunk k starts at index kFirstChunk * (2^k - 1).
-  Slot* slot_at(std::uint32_t index) const {
+  [[gnu::always_inline]] Slot* slot_at(std::uint32_t index) const {
     const std::uint32_t scaled = index / kFirstChunk + 1;
     const int chunk = std::bit_width(scaled) - 1;
     if (chunk >= kChunks) return nullptr;

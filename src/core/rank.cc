@@ -80,11 +80,6 @@ const Group* Rank::group(MPI_Group handle) const {
   return handle == MPI_GROUP_EMPTY ? empty.get() : groups_.find(value_of(handle));
 }
 
-const datatype::Datatype* Rank::datatype(MPI_Datatype handle) const {
-  if (is_predefined(value_of(handle))) return datatype::predefined(handle);
-  return datatypes_.find(value_of(handle));
-}
-
 Op* Rank::op(MPI_Op handle) const {
   return is_predefined(value_of(handle)) ? predefined_op(handle) : ops_.find(value_of(handle));
 }
@@ -118,11 +113,6 @@ MPI_Info Rank::add(std::unique_ptr<Info> info) {
   return object->handle = handle_of<MPI_Info>(infos_.insert(object));
 }
 
-MPI_Request Rank::add(std::unique_ptr<Request> request) {
-  Request* object = request.release();
-  return object->handle = handle_of<MPI_Request>(requests_.insert(object));
-}
-
 MPI_Message Rank::add(std::unique_ptr<Message> message) {
   return handle_of<MPI_Message>(messages_.insert(message.release()));
 }
@@ -144,9 +134,6 @@ void Rank::remove(MPI_Op handle) { remove_from(ops_, value_of(handle)); }
 void Rank::remove(MPI_Errhandler handle) { remove_from(errhandlers_, value_of(handle)); }
 void Rank::remove(MPI_Info handle) { delete infos_.remove(value_of(handle)); }
 void Rank::remove_keyval(int number) { remove_from(keyvals_, number); }
-std::unique_ptr<Request> Rank::remove(MPI_Request handle) {
-  return std::unique_ptr<Request>(requests_.remove(value_of(handle)));
-}
 std::unique_ptr<Rank::Message> Rank::remove(MPI_Message handle) {
   return std::unique_ptr<Message>(messages_.remove(value_of(handle)));
 }

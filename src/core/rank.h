@@ -63,7 +63,8 @@ class Rank {
   ~Rank();
 
   World& world;
-  const int number;  ///< in MPI_COMM_WORLD
+  const int number;                           ///< in MPI_COMM_WORLD
+  const fiber::Identity* identity = nullptr;  ///< of its threads; null until the first of them came here
   std::atomic<Phase> phase{Phase::kBefore};
   std::atomic<const char*> call{nullptr};  ///< the MPI function that a thread of this rank entered last
   int thread_level = MPI_THREAD_SINGLE;    ///< as asked for and granted
@@ -84,7 +85,10 @@ class Rank {
     return comms_.find(value_of(handle));
   }
   const Group* group(MPI_Group handle) const;
-  const datatype::Datatype* datatype(MPI_Datatype handle) const;
+  [[gnu::always_inline]] const datatype::Datatype* datatype(MPI_Datatype handle) const {
+    const datatype::Datatype* const type = datatype::predefined(handle);
+    return type != nullptr ? type : datatypes_.find(value_of(handle));
+  }
   Op* op(MPI_Op handle) const;
   Errhandler* errhandler(MPI_Errhandler handle) const;
   Info* info(MPI_Info handle) const;
@@ -99,7 +103,10 @@ class Rank {
   MPI_Op add(base::Ref<Op> op);
   MPI_Errhandler add(base::Ref<Errhandler> errhandler);
   MPI_Info add(std::unique_ptr<Info> info);
-  MPI_Request add(std::unique_ptr<Request> request);
+  [[gnu::always_inline]] MPI_Request add(std::unique_ptr<Request> request) {
+    Request* const object = request.release();
+    return object->handle = handle_of<MPI_Request>(requests_.insert(object, is_alone()));
+  }
   MPI_Message add(std::unique_ptr<Message> message);
   int add(base::Ref<Keyval> keyval);
 
@@ -111,7 +118,9 @@ class Rank {
   void remove(MPI_Op handle);
   void remove(MPI_Errhandler handle);
   void remove(MPI_Info handle);
-  std::unique_ptr<Request> remove(MPI_Request handle);
+  [[gnu::always_inline]] std::unique_ptr<Request> remove(MPI_Request handle) {
+    return std::unique_ptr<Request>(requests_.remove(value_of(handle), is_alone()));
+  }
   std::unique_ptr<Message> remove(MPI_Message handle);
   void remove_keyval(int number);
 
@@ -125,6 +134,9 @@ class Rank {
   std::unique_ptr<BufferedSends> buffered_sends;
 
  private:
+  /// Whether the caller is the only thread of this rank.
+  bool is_alone() const { return identity != nullptr && !identity->threaded.load(std::memory_order_relaxed); }
+
   HandleTable<Comm> comms_;
   HandleTable<const Group> groups_;
   HandleTable<const datatype::Datatype> datatypes_;

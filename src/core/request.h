@@ -40,6 +40,12 @@ class Request {
   static void operator delete(void* memory, std::size_t size) noexcept;
   static void* operator new(std::size_t, void* place) noexcept { return place; }
 
+  /// It outlives the call that makes it, and keeps what it needs until then. Once.
+  void uses(Comm& its_comm, const datatype::Datatype& its_type) {
+    comm.fill(&its_comm);
+    if (!its_type.is_predefined()) type.fill(&its_type);
+  }
+
   /// MPI_Start; only for persistent requests, and only when inactive.
   virtual base::Status start();
   /// MPI_Cancel: may leave the operation as it is. Only for active operations.

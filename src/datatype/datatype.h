@@ -10,6 +10,7 @@
 // in its type map.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -164,8 +165,17 @@ class Datatype final : public base::RefCounted {
 
 Count Layout::bytes() const { return type == nullptr ? 0 : count * type->size(); }
 
+namespace detail {
+inline constexpr std::uintptr_t kFirstHandle = 0x200, kEndHandle = 0x300;  // of the ABI's datatypes
+/// Filled while the library is loaded, and never emptied: ranks may communicate while the process ends.
+extern constinit std::array<const Datatype*, kEndHandle - kFirstHandle> predefined_types;
+}  // namespace detail
+
 /// The predefined type of a handle of the ABI; null if it is MPI_DATATYPE_NULL or no such handle.
-const Datatype* predefined(MPI_Datatype handle);
+inline const Datatype* predefined(MPI_Datatype handle) {
+  const std::uintptr_t index = reinterpret_cast<std::uintptr_t>(handle) - detail::kFirstHandle;
+  return index < detail::predefined_types.size() ? detail::predefined_types[index] : nullptr;
+}
 
 /// A type that behaves as the predefined type `like`, but tells another origin (MPI-5.0 section 19.1.9: types
 /// chosen by precision and range). It is committed.

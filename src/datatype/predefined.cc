@@ -11,10 +11,6 @@
 namespace clump::datatype {
 namespace {
 
-constexpr std::size_t kFirst = 0x200, kEnd = 0x300;  // the range of datatype handles of the ABI
-
-std::size_t index_of(MPI_Datatype handle) { return reinterpret_cast<std::uintptr_t>(handle) - kFirst; }
-
 // Kinds that a program may mix in one message, such as MPI_LONG and MPI_AINT, are told apart only by their
 // size.
 Class kind_in_signature(Class kind) {
@@ -27,157 +23,144 @@ Signature signature_of(Class kind, Count size, bool extended) {
   return {.elements = 1, .hash = (word + 1) * 0xd6e8feb86659fd93};
 }
 
-class Table {
- public:
-  Table() {
-    add_c_types();
-    add_fixed_size_types();
-    add_fortran_types();
-    add_pairs();
-  }
+void put(MPI_Datatype handle, const char* name, Class kind, Datatype::Parts parts) {
+  parts.kind = kind;
+  parts.name = name;
+  parts.handle = reinterpret_cast<std::intptr_t>(handle);
+  detail::predefined_types.at(parts.handle - detail::kFirstHandle) =
+      Ref(new Datatype(std::move(parts))).release_to_owner();
+}
 
-  const Datatype* find(MPI_Datatype handle) const {
-    const std::size_t index = index_of(handle);
-    return index < types_.size() ? types_[index].get() : nullptr;
-  }
+void add(MPI_Datatype handle, const char* name, Class kind, std::size_t size, std::size_t alignment) {
+  // x87 numbers have the size of quadruple precision ones, but nothing else in common with them.
+  const bool extended = handle == MPI_LONG_DOUBLE || handle == MPI_C_LONG_DOUBLE_COMPLEX ||
+                        handle == MPI_CXX_LONG_DOUBLE_COMPLEX;
+  const auto bytes = static_cast<Count>(size);
+  Datatype::Parts parts;
+  parts.program = Program(Node::solid(bytes));
+  parts.bounds = Bounds{.lb = 0, .ub = bytes, .true_lb = 0, .true_ub = bytes};
+  parts.alignment = static_cast<Count>(alignment);
+  parts.signature = signature_of(kind, bytes, extended);
+  put(handle, name, kind, std::move(parts));
+}
 
- private:
-  void add(MPI_Datatype handle, const char* name, Class kind, std::size_t size, std::size_t alignment) {
-    // x87 numbers have the size of quadruple precision ones, but nothing else in common with them.
-    const bool extended = handle == MPI_LONG_DOUBLE || handle == MPI_C_LONG_DOUBLE_COMPLEX ||
-                          handle == MPI_CXX_LONG_DOUBLE_COMPLEX;
-    const auto bytes = static_cast<Count>(size);
-    Datatype::Parts parts;
-    parts.program = Program(Node::solid(bytes));
-    parts.bounds = Bounds{.lb = 0, .ub = bytes, .true_lb = 0, .true_ub = bytes};
-    parts.alignment = static_cast<Count>(alignment);
-    parts.signature = signature_of(kind, bytes, extended);
-    put(handle, name, kind, std::move(parts));
-  }
+template <typename T>
+void add(MPI_Datatype handle, const char* name, Class kind) {
+  add(handle, name, kind, sizeof(T), alignof(T));
+}
 
-  template <typename T>
-  void add(MPI_Datatype handle, const char* name, Class kind) {
-    add(handle, name, kind, sizeof(T), alignof(T));
-  }
+// A C struct of a value and an int, or a Fortran array of two numbers.
+template <typename Value, typename Index>
+void add_pair(MPI_Datatype handle, const char* name, Class value_kind, Class index_kind) {
+  struct Pair {
+    Value value;
+    Index index;
+  };
+  Datatype::Parts parts;
+  parts.program.set_root(
+      parts.program.list({Node::solid(sizeof(Value)), Node::solid(sizeof(Index), offsetof(Pair, index))}));
+  parts.bounds =
+      Bounds{.lb = 0, .ub = sizeof(Pair), .true_lb = 0, .true_ub = offsetof(Pair, index) + sizeof(Index)};
+  parts.alignment = alignof(Pair);
+  parts.signature = signature_of(value_kind, sizeof(Value), handle == MPI_LONG_DOUBLE_INT)
+                        .then(signature_of(index_kind, sizeof(Index), false));
+  parts.value_bytes = sizeof(Value);
+  put(handle, name, Class::kPair, std::move(parts));
+}
 
-  // A C struct of a value and an int, or a Fortran array of two numbers.
-  template <typename Value, typename Index>
-  void add_pair(MPI_Datatype handle, const char* name, Class value_kind, Class index_kind) {
-    struct Pair {
-      Value value;
-      Index index;
-    };
-    Datatype::Parts parts;
-    parts.program.set_root(
-        parts.program.list({Node::solid(sizeof(Value)), Node::solid(sizeof(Index), offsetof(Pair, index))}));
-    parts.bounds =
-        Bounds{.lb = 0, .ub = sizeof(Pair), .true_lb = 0, .true_ub = offsetof(Pair, index) + sizeof(Index)};
-    parts.alignment = alignof(Pair);
-    parts.signature = signature_of(value_kind, sizeof(Value), handle == MPI_LONG_DOUBLE_INT)
-                          .then(signature_of(index_kind, sizeof(Index), false));
-    parts.value_bytes = sizeof(Value);
-    put(handle, name, Class::kPair, std::move(parts));
-  }
+void add_c_types() {
+  add<char>(MPI_CHAR, "MPI_CHAR", Class::kCharacter);
+  add<signed char>(MPI_SIGNED_CHAR, "MPI_SIGNED_CHAR", Class::kInteger);
+  add<unsigned char>(MPI_UNSIGNED_CHAR, "MPI_UNSIGNED_CHAR", Class::kUnsigned);
+  add<short>(MPI_SHORT, "MPI_SHORT", Class::kInteger);
+  add<unsigned short>(MPI_UNSIGNED_SHORT, "MPI_UNSIGNED_SHORT", Class::kUnsigned);
+  add<int>(MPI_INT, "MPI_INT", Class::kInteger);
+  add<unsigned>(MPI_UNSIGNED, "MPI_UNSIGNED", Class::kUnsigned);
+  add<long>(MPI_LONG, "MPI_LONG", Class::kInteger);
+  add<unsigned long>(MPI_UNSIGNED_LONG, "MPI_UNSIGNED_LONG", Class::kUnsigned);
+  add<long long>(MPI_LONG_LONG, "MPI_LONG_LONG_INT", Class::kInteger);
+  add<unsigned long long>(MPI_UNSIGNED_LONG_LONG, "MPI_UNSIGNED_LONG_LONG", Class::kUnsigned);
+  add<wchar_t>(MPI_WCHAR, "MPI_WCHAR", Class::kCharacter);
+  add<float>(MPI_FLOAT, "MPI_FLOAT", Class::kFloating);
+  add<double>(MPI_DOUBLE, "MPI_DOUBLE", Class::kFloating);
+  add<long double>(MPI_LONG_DOUBLE, "MPI_LONG_DOUBLE", Class::kFloating);
+  add<std::complex<float>>(MPI_C_FLOAT_COMPLEX, "MPI_C_COMPLEX", Class::kComplex);
+  add<std::complex<double>>(MPI_C_DOUBLE_COMPLEX, "MPI_C_DOUBLE_COMPLEX", Class::kComplex);
+  add<std::complex<long double>>(MPI_C_LONG_DOUBLE_COMPLEX, "MPI_C_LONG_DOUBLE_COMPLEX", Class::kComplex);
+  add<std::complex<float>>(MPI_CXX_FLOAT_COMPLEX, "MPI_CXX_FLOAT_COMPLEX", Class::kComplex);
+  add<std::complex<double>>(MPI_CXX_DOUBLE_COMPLEX, "MPI_CXX_DOUBLE_COMPLEX", Class::kComplex);
+  add<std::complex<long double>>(MPI_CXX_LONG_DOUBLE_COMPLEX, "MPI_CXX_LONG_DOUBLE_COMPLEX", Class::kComplex);
+  add<bool>(MPI_C_BOOL, "MPI_C_BOOL", Class::kLogical);
+  add<bool>(MPI_CXX_BOOL, "MPI_CXX_BOOL", Class::kLogical);
+  add<MPI_Aint>(MPI_AINT, "MPI_AINT", Class::kMultiLanguage);
+  add<MPI_Count>(MPI_COUNT, "MPI_COUNT", Class::kMultiLanguage);
+  add<MPI_Offset>(MPI_OFFSET, "MPI_OFFSET", Class::kMultiLanguage);
+  add(MPI_BYTE, "MPI_BYTE", Class::kByte, 1, 1);
+  add(MPI_PACKED, "MPI_PACKED", Class::kPacked, 1, 1);
+}
 
-  void put(MPI_Datatype handle, const char* name, Class kind, Datatype::Parts parts) {
-    parts.kind = kind;
-    parts.name = name;
-    parts.handle = reinterpret_cast<std::intptr_t>(handle);
-    types_.at(index_of(handle)) = Ref(new Datatype(std::move(parts)));
-  }
+void add_fixed_size_types() {
+  add<std::int8_t>(MPI_INT8_T, "MPI_INT8_T", Class::kInteger);
+  add<std::int16_t>(MPI_INT16_T, "MPI_INT16_T", Class::kInteger);
+  add<std::int32_t>(MPI_INT32_T, "MPI_INT32_T", Class::kInteger);
+  add<std::int64_t>(MPI_INT64_T, "MPI_INT64_T", Class::kInteger);
+  add<std::uint8_t>(MPI_UINT8_T, "MPI_UINT8_T", Class::kUnsigned);
+  add<std::uint16_t>(MPI_UINT16_T, "MPI_UINT16_T", Class::kUnsigned);
+  add<std::uint32_t>(MPI_UINT32_T, "MPI_UINT32_T", Class::kUnsigned);
+  add<std::uint64_t>(MPI_UINT64_T, "MPI_UINT64_T", Class::kUnsigned);
+}
 
-  void add_c_types() {
-    add<char>(MPI_CHAR, "MPI_CHAR", Class::kCharacter);
-    add<signed char>(MPI_SIGNED_CHAR, "MPI_SIGNED_CHAR", Class::kInteger);
-    add<unsigned char>(MPI_UNSIGNED_CHAR, "MPI_UNSIGNED_CHAR", Class::kUnsigned);
-    add<short>(MPI_SHORT, "MPI_SHORT", Class::kInteger);
-    add<unsigned short>(MPI_UNSIGNED_SHORT, "MPI_UNSIGNED_SHORT", Class::kUnsigned);
-    add<int>(MPI_INT, "MPI_INT", Class::kInteger);
-    add<unsigned>(MPI_UNSIGNED, "MPI_UNSIGNED", Class::kUnsigned);
-    add<long>(MPI_LONG, "MPI_LONG", Class::kInteger);
-    add<unsigned long>(MPI_UNSIGNED_LONG, "MPI_UNSIGNED_LONG", Class::kUnsigned);
-    add<long long>(MPI_LONG_LONG, "MPI_LONG_LONG_INT", Class::kInteger);
-    add<unsigned long long>(MPI_UNSIGNED_LONG_LONG, "MPI_UNSIGNED_LONG_LONG", Class::kUnsigned);
-    add<wchar_t>(MPI_WCHAR, "MPI_WCHAR", Class::kCharacter);
-    add<float>(MPI_FLOAT, "MPI_FLOAT", Class::kFloating);
-    add<double>(MPI_DOUBLE, "MPI_DOUBLE", Class::kFloating);
-    add<long double>(MPI_LONG_DOUBLE, "MPI_LONG_DOUBLE", Class::kFloating);
-    add<std::complex<float>>(MPI_C_FLOAT_COMPLEX, "MPI_C_COMPLEX", Class::kComplex);
-    add<std::complex<double>>(MPI_C_DOUBLE_COMPLEX, "MPI_C_DOUBLE_COMPLEX", Class::kComplex);
-    add<std::complex<long double>>(MPI_C_LONG_DOUBLE_COMPLEX, "MPI_C_LONG_DOUBLE_COMPLEX", Class::kComplex);
-    add<std::complex<float>>(MPI_CXX_FLOAT_COMPLEX, "MPI_CXX_FLOAT_COMPLEX", Class::kComplex);
-    add<std::complex<double>>(MPI_CXX_DOUBLE_COMPLEX, "MPI_CXX_DOUBLE_COMPLEX", Class::kComplex);
-    add<std::complex<long double>>(MPI_CXX_LONG_DOUBLE_COMPLEX, "MPI_CXX_LONG_DOUBLE_COMPLEX",
-                                   Class::kComplex);
-    add<bool>(MPI_C_BOOL, "MPI_C_BOOL", Class::kLogical);
-    add<bool>(MPI_CXX_BOOL, "MPI_CXX_BOOL", Class::kLogical);
-    add<MPI_Aint>(MPI_AINT, "MPI_AINT", Class::kMultiLanguage);
-    add<MPI_Count>(MPI_COUNT, "MPI_COUNT", Class::kMultiLanguage);
-    add<MPI_Offset>(MPI_OFFSET, "MPI_OFFSET", Class::kMultiLanguage);
-    add(MPI_BYTE, "MPI_BYTE", Class::kByte, 1, 1);
-    add(MPI_PACKED, "MPI_PACKED", Class::kPacked, 1, 1);
-  }
+void add_fortran_types() {
+  add(MPI_CHARACTER, "MPI_CHARACTER", Class::kCharacter, 1, 1);
+  add(MPI_LOGICAL, "MPI_LOGICAL", Class::kLogical, 4, 4);
+  add(MPI_INTEGER, "MPI_INTEGER", Class::kFortranInteger, 4, 4);
+  add(MPI_REAL, "MPI_REAL", Class::kFloating, 4, 4);
+  add(MPI_DOUBLE_PRECISION, "MPI_DOUBLE_PRECISION", Class::kFloating, 8, 8);
+  add(MPI_COMPLEX, "MPI_COMPLEX", Class::kComplex, 8, 4);
+  add(MPI_DOUBLE_COMPLEX, "MPI_DOUBLE_COMPLEX", Class::kComplex, 16, 8);
+  add(MPI_LOGICAL1, "MPI_LOGICAL1", Class::kLogical, 1, 1);
+  add(MPI_LOGICAL2, "MPI_LOGICAL2", Class::kLogical, 2, 2);
+  add(MPI_LOGICAL4, "MPI_LOGICAL4", Class::kLogical, 4, 4);
+  add(MPI_LOGICAL8, "MPI_LOGICAL8", Class::kLogical, 8, 8);
+  add(MPI_LOGICAL16, "MPI_LOGICAL16", Class::kLogical, 16, 16);
+  add(MPI_INTEGER1, "MPI_INTEGER1", Class::kFortranInteger, 1, 1);
+  add(MPI_INTEGER2, "MPI_INTEGER2", Class::kFortranInteger, 2, 2);
+  add(MPI_INTEGER4, "MPI_INTEGER4", Class::kFortranInteger, 4, 4);
+  add(MPI_INTEGER8, "MPI_INTEGER8", Class::kFortranInteger, 8, 8);
+  add(MPI_INTEGER16, "MPI_INTEGER16", Class::kFortranInteger, 16, 16);
+  add(MPI_REAL2, "MPI_REAL2", Class::kFloating, 2, 2);
+  add(MPI_REAL4, "MPI_REAL4", Class::kFloating, 4, 4);
+  add(MPI_REAL8, "MPI_REAL8", Class::kFloating, 8, 8);
+  add(MPI_REAL16, "MPI_REAL16", Class::kFloating, 16, 16);
+  add(MPI_COMPLEX4, "MPI_COMPLEX4", Class::kComplex, 4, 2);
+  add(MPI_COMPLEX8, "MPI_COMPLEX8", Class::kComplex, 8, 4);
+  add(MPI_COMPLEX16, "MPI_COMPLEX16", Class::kComplex, 16, 8);
+  add(MPI_COMPLEX32, "MPI_COMPLEX32", Class::kComplex, 32, 16);
+}
 
-  void add_fixed_size_types() {
-    add<std::int8_t>(MPI_INT8_T, "MPI_INT8_T", Class::kInteger);
-    add<std::int16_t>(MPI_INT16_T, "MPI_INT16_T", Class::kInteger);
-    add<std::int32_t>(MPI_INT32_T, "MPI_INT32_T", Class::kInteger);
-    add<std::int64_t>(MPI_INT64_T, "MPI_INT64_T", Class::kInteger);
-    add<std::uint8_t>(MPI_UINT8_T, "MPI_UINT8_T", Class::kUnsigned);
-    add<std::uint16_t>(MPI_UINT16_T, "MPI_UINT16_T", Class::kUnsigned);
-    add<std::uint32_t>(MPI_UINT32_T, "MPI_UINT32_T", Class::kUnsigned);
-    add<std::uint64_t>(MPI_UINT64_T, "MPI_UINT64_T", Class::kUnsigned);
-  }
+void add_pairs() {
+  add_pair<float, int>(MPI_FLOAT_INT, "MPI_FLOAT_INT", Class::kFloating, Class::kInteger);
+  add_pair<double, int>(MPI_DOUBLE_INT, "MPI_DOUBLE_INT", Class::kFloating, Class::kInteger);
+  add_pair<long double, int>(MPI_LONG_DOUBLE_INT, "MPI_LONG_DOUBLE_INT", Class::kFloating, Class::kInteger);
+  add_pair<short, int>(MPI_SHORT_INT, "MPI_SHORT_INT", Class::kInteger, Class::kInteger);
+  add_pair<int, int>(MPI_2INT, "MPI_2INT", Class::kInteger, Class::kInteger);
+  add_pair<long, int>(MPI_LONG_INT, "MPI_LONG_INT", Class::kInteger, Class::kInteger);
+  add_pair<float, float>(MPI_2REAL, "MPI_2REAL", Class::kFloating, Class::kFloating);
+  add_pair<double, double>(MPI_2DOUBLE_PRECISION, "MPI_2DOUBLE_PRECISION", Class::kFloating,
+                           Class::kFloating);
+  add_pair<std::int32_t, std::int32_t>(MPI_2INTEGER, "MPI_2INTEGER", Class::kInteger, Class::kInteger);
+}
 
-  void add_fortran_types() {
-    add(MPI_CHARACTER, "MPI_CHARACTER", Class::kCharacter, 1, 1);
-    add(MPI_LOGICAL, "MPI_LOGICAL", Class::kLogical, 4, 4);
-    add(MPI_INTEGER, "MPI_INTEGER", Class::kFortranInteger, 4, 4);
-    add(MPI_REAL, "MPI_REAL", Class::kFloating, 4, 4);
-    add(MPI_DOUBLE_PRECISION, "MPI_DOUBLE_PRECISION", Class::kFloating, 8, 8);
-    add(MPI_COMPLEX, "MPI_COMPLEX", Class::kComplex, 8, 4);
-    add(MPI_DOUBLE_COMPLEX, "MPI_DOUBLE_COMPLEX", Class::kComplex, 16, 8);
-    add(MPI_LOGICAL1, "MPI_LOGICAL1", Class::kLogical, 1, 1);
-    add(MPI_LOGICAL2, "MPI_LOGICAL2", Class::kLogical, 2, 2);
-    add(MPI_LOGICAL4, "MPI_LOGICAL4", Class::kLogical, 4, 4);
-    add(MPI_LOGICAL8, "MPI_LOGICAL8", Class::kLogical, 8, 8);
-    add(MPI_LOGICAL16, "MPI_LOGICAL16", Class::kLogical, 16, 16);
-    add(MPI_INTEGER1, "MPI_INTEGER1", Class::kFortranInteger, 1, 1);
-    add(MPI_INTEGER2, "MPI_INTEGER2", Class::kFortranInteger, 2, 2);
-    add(MPI_INTEGER4, "MPI_INTEGER4", Class::kFortranInteger, 4, 4);
-    add(MPI_INTEGER8, "MPI_INTEGER8", Class::kFortranInteger, 8, 8);
-    add(MPI_INTEGER16, "MPI_INTEGER16", Class::kFortranInteger, 16, 16);
-    add(MPI_REAL2, "MPI_REAL2", Class::kFloating, 2, 2);
-    add(MPI_REAL4, "MPI_REAL4", Class::kFloating, 4, 4);
-    add(MPI_REAL8, "MPI_REAL8", Class::kFloating, 8, 8);
-    add(MPI_REAL16, "MPI_REAL16", Class::kFloating, 16, 16);
-    add(MPI_COMPLEX4, "MPI_COMPLEX4", Class::kComplex, 4, 2);
-    add(MPI_COMPLEX8, "MPI_COMPLEX8", Class::kComplex, 8, 4);
-    add(MPI_COMPLEX16, "MPI_COMPLEX16", Class::kComplex, 16, 8);
-    add(MPI_COMPLEX32, "MPI_COMPLEX32", Class::kComplex, 32, 16);
-  }
-
-  void add_pairs() {
-    add_pair<float, int>(MPI_FLOAT_INT, "MPI_FLOAT_INT", Class::kFloating, Class::kInteger);
-    add_pair<double, int>(MPI_DOUBLE_INT, "MPI_DOUBLE_INT", Class::kFloating, Class::kInteger);
-    add_pair<long double, int>(MPI_LONG_DOUBLE_INT, "MPI_LONG_DOUBLE_INT", Class::kFloating, Class::kInteger);
-    add_pair<short, int>(MPI_SHORT_INT, "MPI_SHORT_INT", Class::kInteger, Class::kInteger);
-    add_pair<int, int>(MPI_2INT, "MPI_2INT", Class::kInteger, Class::kInteger);
-    add_pair<long, int>(MPI_LONG_INT, "MPI_LONG_INT", Class::kInteger, Class::kInteger);
-    add_pair<float, float>(MPI_2REAL, "MPI_2REAL", Class::kFloating, Class::kFloating);
-    add_pair<double, double>(MPI_2DOUBLE_PRECISION, "MPI_2DOUBLE_PRECISION", Class::kFloating,
-                             Class::kFloating);
-    add_pair<std::int32_t, std::int32_t>(MPI_2INTEGER, "MPI_2INTEGER", Class::kInteger, Class::kInteger);
-  }
-
-  std::array<Ref, kEnd - kFirst> types_;
-};
+/// Before any other initialiser, which may want a type.
+[[gnu::constructor(101)]] void make_predefined_types() {
+  add_c_types();
+  add_fixed_size_types();
+  add_fortran_types();
+  add_pairs();
+}
 
 }  // namespace
 
-const Datatype* predefined(MPI_Datatype handle) {
-  static const Table& table = *new Table;  // never destroyed: ranks may communicate while the process ends
-  return table.find(handle);
-}
+constinit std::array<const Datatype*, detail::kEndHandle - detail::kFirstHandle> detail::predefined_types{};
 
 }  // namespace clump::datatype

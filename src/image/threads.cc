@@ -98,6 +98,7 @@ int create_thread(pthread_t* thread, const pthread_attr_t* attributes, void* (*f
   if (start == nullptr) return EAGAIN;
   if (identity != nullptr) {
     fiber::thread_begins();
+    identity->threaded.store(true, std::memory_order_relaxed);  // the new thread is ordered after its making
     image_of(identity).threads.fetch_add(1, std::memory_order_relaxed);
   }
   const int error = real(thread, attributes, &run_thread, static_cast<void*>(start));

@@ -44,7 +44,7 @@ struct Call {
   core::Comm* comm = nullptr;  ///< whose error handler is called
 
   /// For most functions: between MPI_Init and MPI_Finalize of this rank.
-  base::Status enter() {
+  [[gnu::always_inline]] base::Status enter() {
     core::Rank* const rank = core::current_rank();
     // relaxed: a rank's own threads are ordered after its MPI_Init by whatever started them.
     if (rank == nullptr || rank->phase.load(std::memory_order_relaxed) != core::Rank::Phase::kInitialized)

@@ -65,7 +65,7 @@ inline const datatype::Datatype* no_type() { return datatype::predefined(MPI_BYT
 
 // Handles: the object behind a valid handle, or the error class of its kind.
 
-inline base::Status comm(Call& call, Named<MPI_Comm> argument, core::Comm*& object) {
+[[gnu::always_inline]] inline base::Status comm(Call& call, Named<MPI_Comm> argument, core::Comm*& object) {
   object = call.self->comm(argument.value);
   if (object == nullptr) [[unlikely]]
     return cold::comm(argument);
@@ -78,7 +78,8 @@ inline base::Status topology(Named<MPI_Comm> argument, const core::Comm& comm) {
   return comm.topology ? base::Status() : cold::topology(argument);
 }
 
-inline base::Status datatype(Call& call, Named<MPI_Datatype> argument, const datatype::Datatype*& object) {
+[[gnu::always_inline]] inline base::Status datatype(Call& call, Named<MPI_Datatype> argument,
+                                                    const datatype::Datatype*& object) {
   object = call.self->datatype(argument.value);
   if (object == nullptr) [[unlikely]]
     return cold::datatype(argument);
@@ -86,7 +87,8 @@ inline base::Status datatype(Call& call, Named<MPI_Datatype> argument, const dat
 }
 
 /// For communication: it must have been committed, too.
-inline base::Status committed(Call& call, Named<MPI_Datatype> argument, const datatype::Datatype*& object) {
+[[gnu::always_inline]] inline base::Status committed(Call& call, Named<MPI_Datatype> argument,
+                                                     const datatype::Datatype*& object) {
   CLUMP_TRY(datatype(call, argument, object));
   if (!object->committed()) [[unlikely]]
     return cold::uncommitted(argument, *object);

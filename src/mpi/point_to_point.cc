@@ -25,12 +25,10 @@ Layout layout(const void* buffer, Count count, const Datatype& type) {
 /// An operation that outlives the call: it keeps what it uses.
 template <typename Operation>
 Operation& make(Rank& self, const Address& address, const Layout& buffer, MPI_Request* request) {
-  auto owned = std::make_unique<Operation>();
-  Operation& operation = *owned;
-  operation.comm = base::Ref<Comm>(&address.comm);
-  if (!buffer.type->is_predefined()) operation.type = datatype::Ref(buffer.type);
-  *request = self.add(std::move(owned));
-  return operation;
+  auto* const operation = new Operation;  // make_unique would fill it with zeros first
+  operation->uses(address.comm, *buffer.type);
+  *request = self.add(std::unique_ptr<core::Request>(operation));
+  return *operation;
 }
 
 /// A send that is over when the call returns has nothing to remember.

@@ -27,7 +27,7 @@ constexpr core::Result kEmpty;
 
 /// The active operation behind a handle; null for MPI_REQUEST_NULL and inactive persistent requests, which
 /// are complete with an empty status.
-Request* active(Rank& self, MPI_Request handle) {
+inline Request* active(Rank& self, MPI_Request handle) {
   Request* request = handle == MPI_REQUEST_NULL ? nullptr : self.request(handle);
   return request != nullptr && request->state == Request::State::kActive ? request : nullptr;
 }
@@ -55,19 +55,17 @@ std::optional<Status> refuse_unknown(Rank& self, const char* call, std::span<con
   return {};
 }
 
-/// Takes the results of a complete operation. The handle becomes null, or inactive if persistent.
-core::Result retire(Rank& self, MPI_Request* handle, Request& request) {
-  const core::Result result = request.result;
+/// Ends a complete operation, whose results were taken. The handle becomes null, or inactive if persistent.
+void retire(Rank& self, MPI_Request* handle, Request& request) {
   if (request.persistent) {
     request.state = Request::State::kInactive;
-  } else {
-    if (*handle != core::kCompletedRequest) self.remove(*handle);
-    *handle = MPI_REQUEST_NULL;
+    return;
   }
-  return result;
+  if (*handle != core::kCompletedRequest) self.remove(*handle);
+  *handle = MPI_REQUEST_NULL;
 }
 
-MPI_Status* at(MPI_Status* statuses, int i) {
+MPI_Status* at(MPI_Status* statuses, std::size_t i) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i;
 }
 
@@ -79,9 +77,10 @@ Status finish_one(Rank& self, const char* call, MPI_Request* handle, Request& re
     return {};
   }
   const base::Ref<core::Comm> comm = request.comm;
-  const core::Result result = retire(self, handle, request);
-  core::write_status(status, result, false);
-  return Status::from_code(raise(self, comm.get(), call, Status::from_code(result.error)));
+  const auto error = Status::from_code(request.result.error);
+  core::write_status(status, request.result, false);
+  retire(self, handle, request);
+  return Status::from_code(raise(self, comm.get(), call, error));
 }
 
 /// Where MPI_Waitsome and MPI_Testsome say which operations were complete.
@@ -100,11 +99,6 @@ Status finish(Rank& self, const char* call, std::span<MPI_Request> handles, MPI_
   std::vector<int> errors;  // stays empty, and without memory, while nothing fails
   int n = 0;
   for (std::size_t i = 0; i < handles.size(); ++i) {
-    if (handles[i] == core::kCompletedRequest && chosen == nullptr && errors.empty()) {
-      handles[i] = MPI_REQUEST_NULL;
-      core::write_status(at(statuses, n++), kEmpty, false);
-      continue;
-    }
     Request* const request = active(self, handles[i]);
     const bool complete = request != nullptr && request->completion.done();
     if (chosen != nullptr && !complete) continue;
@@ -114,9 +108,10 @@ Status finish(Rank& self, const char* call, std::span<MPI_Request> handles, MPI_
       text = fmt::format("array_of_requests[{}]: {}", i, base::message_of(request->result.error));
       errors.resize(handles.size(), MPI_SUCCESS);
     }
-    const core::Result result = complete ? retire(self, &handles[i], *request) : kEmpty;
+    const core::Result& result = complete ? request->result : kEmpty;
     if (!errors.empty()) errors[n] = result.error;
     core::write_status(at(statuses, n++), result, false);
+    if (complete) retire(self, &handles[i], *request);
   }
   if (chosen != nullptr) *chosen->count = n;
   if (errors.empty()) return {};
@@ -203,13 +198,29 @@ Status test(Rank& self, MPI_Request* request, int* flag, MPI_Status* status) {
 
 Status waitall(Rank& self, int count, MPI_Request array_of_requests[], MPI_Status* array_of_statuses) {
   const auto handles = span_of(array_of_requests, count);
-  if (const auto refused = refuse_unknown(self, "MPI_Waitall", handles)) return *refused;
-  // The last one first: most often all others are complete when it is, and one wait does.
-  for (std::size_t i = handles.size(); i-- > 0;) {
-    if (handles[i] == core::kCompletedRequest) continue;
-    if (Request* operation = active(self, handles[i])) operation->wait();
+  // Each handle is looked up once: this is where most programs wait.
+  std::array<Request*, 64> room;
+  std::vector<Request*> more(handles.size() > room.size() ? handles.size() : 0);
+  const std::span operations(more.empty() ? room.data() : more.data(), handles.size());
+  for (std::size_t i = 0; i < handles.size(); ++i) {
+    operations[i] = active(self, handles[i]);
+    if (operations[i] == nullptr && !is_known(self, handles[i]))
+      return *refuse_unknown(self, "MPI_Waitall", handles);
   }
-  return finish(self, "MPI_Waitall", handles, array_of_statuses);
+  // The last one first: most often all others are complete when it is, and one wait does.
+  bool failed = false;
+  for (std::size_t i = handles.size(); i-- > 0;) {
+    if (operations[i] == nullptr) continue;
+    operations[i]->wait();
+    failed |= operations[i]->result.error != MPI_SUCCESS;
+  }
+  if (failed) [[unlikely]]
+    return finish(self, "MPI_Waitall", handles, array_of_statuses);
+  for (std::size_t i = 0; i < handles.size(); ++i) {
+    core::write_status(at(array_of_statuses, i), operations[i] ? operations[i]->result : kEmpty, false);
+    if (operations[i] != nullptr) retire(self, &handles[i], *operations[i]);
+  }
+  return {};
 }
 
 Status testall(Rank& self, int count, MPI_Request array_of_requests[], int* flag,

@@ -10,8 +10,7 @@ namespace {
 void keep(core::Request& request, const Address& address, const datatype::Layout& layout) {
   request.persistent = true;
   request.state = core::Request::State::kInactive;
-  request.comm = base::Ref<core::Comm>(&address.comm);
-  if (!layout.type->is_predefined()) request.type = datatype::Ref(layout.type);
+  request.uses(address.comm, *layout.type);
 }
 
 void activate(core::Request& request) {

@@ -153,7 +153,9 @@ core::Rank* find_rank(std::string& why) {
         "it has made";
     return nullptr;
   }
-  return identity->mpi = the_world().ranks[identity->rank].get();
+  core::Rank* const rank = the_world().ranks[identity->rank].get();
+  rank->identity = identity;
+  return identity->mpi = rank;
 }
 
 void announce_initialized(const core::Rank&) { runtime::rank_initialized(*fiber::identity()); }

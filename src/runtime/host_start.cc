@@ -109,6 +109,7 @@ void make_ranks() {
   here.ranks = std::make_unique<HostedRank[]>(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank) {
     here.ranks[rank].identity.rank = rank;
+    here.ranks[rank].identity.threaded = false;
     here.ranks[rank].app = here.job.app_of(rank);
   }
 }
@@ -123,6 +124,7 @@ void begin_singleton(int argc, char** argv, char** environment) {
   here.why_no_mpi = value_of(environment, "CLUMP_NO_MPI");
   if (here.why_no_mpi == nullptr) here.why_no_mpi = foreign_launcher(environment);
   make_ranks();
+  here.ranks[0].identity.threaded = true;  // it makes them without us
   fiber::set_default_identity(&here.ranks[0].identity);
 }
 
