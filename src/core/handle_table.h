@@ -66,18 +66,17 @@ class HandleTable {
   }
 
   /// Forgets a handle and returns its object; null if it was none.
-  [[gnu::always_inline]] T* remove(std::intptr_t value, bool alone = false) {
-    const Lock lock(mutex_, alone);
+  T* remove(std::intptr_t value) {
+    const Lock lock(mutex_, false);
     T* object = find(value);
-    if (object == nullptr) return nullptr;
-    const auto index = static_cast<std::uint32_t>((value & kIndexMask) - kPredefinedHandles);
-    Slot* slot = slot_at(index);
-    slot->object.store(nullptr, std::memory_order_relaxed);
-    slot->generation = (slot->generation + 1) & kGenerationMask;
-    slot->next_free = first_free_;
-    first_free_ = index;
-    --live_;
+    if (object != nullptr) give_back(value);
     return object;
+  }
+
+  /// The same for a handle that is known to be there.
+  [[gnu::always_inline]] void forget(std::intptr_t value, bool alone) {
+    const Lock lock(mutex_, alone);
+    give_back(value);
   }
 
   std::size_t live() const { return live_; }
@@ -105,6 +104,16 @@ class HandleTable {
    private:
     base::ShortMutex* const mutex_;
   };
+
+  [[gnu::always_inline]] void give_back(std::intptr_t value) {
+    const auto index = static_cast<std::uint32_t>((value & kIndexMask) - kPredefinedHandles);
+    Slot* const slot = slot_at(index);
+    slot->object.store(nullptr, std::memory_order_relaxed);
+    slot->generation = (slot->generation + 1) & kGenerationMask;
+    slot->next_free = first_free_;
+    first_free_ = index;
+    --live_;
+  }
 
   struct Slot {
     std::atomic<T*> object{nullptr};

@@ -118,8 +118,14 @@ class Rank {
   void remove(MPI_Op handle);
   void remove(MPI_Errhandler handle);
   void remove(MPI_Info handle);
-  [[gnu::always_inline]] std::unique_ptr<Request> remove(MPI_Request handle) {
-    return std::unique_ptr<Request>(requests_.remove(value_of(handle), is_alone()));
+  std::unique_ptr<Request> remove(MPI_Request handle) {
+    Request* const request = requests_.find(value_of(handle));
+    return request == nullptr ? nullptr : remove(*request);
+  }
+  /// The same for one whose handle the caller knows to be there.
+  [[gnu::always_inline]] std::unique_ptr<Request> remove(Request& request) {
+    requests_.forget(value_of(request.handle), is_alone());
+    return std::unique_ptr<Request>(&request);
   }
   std::unique_ptr<Message> remove(MPI_Message handle);
   void remove_keyval(int number);

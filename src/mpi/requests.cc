@@ -61,7 +61,7 @@ void retire(Rank& self, MPI_Request* handle, Request& request) {
     request.state = Request::State::kInactive;
     return;
   }
-  if (*handle != core::kCompletedRequest) self.remove(*handle);
+  if (*handle != core::kCompletedRequest) self.remove(request);
   *handle = MPI_REQUEST_NULL;
 }
 
@@ -203,8 +203,9 @@ Status waitall(Rank& self, int count, MPI_Request array_of_requests[], MPI_Statu
   std::vector<Request*> more(handles.size() > room.size() ? handles.size() : 0);
   const std::span operations(more.empty() ? room.data() : more.data(), handles.size());
   for (std::size_t i = 0; i < handles.size(); ++i) {
+    if (handles[i] == core::kCompletedRequest) handles[i] = MPI_REQUEST_NULL;
     operations[i] = active(self, handles[i]);
-    if (operations[i] == nullptr && !is_known(self, handles[i]))
+    if (operations[i] == nullptr && !is_known(self, handles[i])) [[unlikely]]
       return *refuse_unknown(self, "MPI_Waitall", handles);
   }
   // The last one first: most often all others are complete when it is, and one wait does.
