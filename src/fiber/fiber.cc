@@ -83,8 +83,6 @@ Fiber* rank_fiber() noexcept {
 
 int worker_count() noexcept { return static_cast<int>(workers.size()); }
 
-void wake_worker(int worker) noexcept { workers[static_cast<std::size_t>(worker)].wake(); }
-
 bool yield() {
   Fiber* const self = this_fiber();
   if (self == nullptr) return ::syscall(SYS_sched_yield) != 0;

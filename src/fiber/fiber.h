@@ -68,29 +68,9 @@ CLUMP_HOST_API void become_fiber(int home, Identity* rank);
 /// 0 under the `threads` scheduler.
 CLUMP_HOST_API int worker_count() noexcept;
 
-/// Holds a fiber's worker: while one of these lives, the calling fiber (or idle worker) is the only thread of
-/// control that acts for that worker. Short sections only; waiting inside is not allowed.
-class AtHome {
- public:
-  CLUMP_HOST_API AtHome() noexcept;
-  CLUMP_HOST_API ~AtHome();
-  AtHome(const AtHome&) = delete;
-  AtHome& operator=(const AtHome&) = delete;
-  /// False for guests, for fibers whose worker was given to another carrier, and for kernel threads.
-  explicit operator bool() const noexcept { return worker_ >= 0; }
-  int worker() const noexcept { return worker_; }
-
- private:
-  Carrier* carrier_;
-  int worker_;
-};
-
 /// Sets what idle workers and waiting fibers call for a worker, to move what has come in for its fibers.
 /// Returns whether anything moved. Called by several threads at once; never blocks or waits.
 CLUMP_HOST_API void on_progress(bool (*poll)(int worker));
-
-/// After something was left for `worker` where only its progress function sees it.
-CLUMP_HOST_API void wake_worker(int worker) noexcept;
 
 /// A full barrier in every thread of this process. Takes microseconds, so that others need none.
 CLUMP_HOST_API void barrier_everywhere() noexcept;

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "fiber/at_home.h"
 #include "fiber/completion.h"
 
 namespace clump::fiber {

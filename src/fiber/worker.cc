@@ -87,21 +87,6 @@ Section::~Section() {
   carrier_->sections.store(carrier_->sections.load(std::memory_order_relaxed) - 1, std::memory_order_release);
 }
 
-AtHome::AtHome() noexcept : carrier_(nullptr), worker_(-1) {
-  const Fiber* const self = this_fiber();
-  if (self == nullptr) return;
-  carrier_ = self->carrier;
-  carrier_->sections.store(carrier_->sections.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  std::atomic_signal_fence(std::memory_order_seq_cst);  // see Section
-  const Worker* const worker = carrier_->worker.load(std::memory_order_relaxed);
-  if (worker != nullptr && worker->index == self->home) worker_ = worker->index;
-}
-
-AtHome::~AtHome() {
-  if (carrier_ == nullptr) return;
-  carrier_->sections.store(carrier_->sections.load(std::memory_order_relaxed) - 1, std::memory_order_release);
-}
-
 Fiber* Worker::take() {
   // The inbox every time: fibers that poll and yield would keep the queue from ever being empty.
   for (Fiber* fiber = inbox.take_all(); fiber != nullptr;) {
@@ -112,8 +97,7 @@ Fiber* Worker::take() {
   return queue.pop();
 }
 
-void Worker::wake() noexcept {
-  if (asleep.load(std::memory_order_seq_cst) == 0) return;  // seq_cst: see Carrier::sleep
+void Worker::wake_up() noexcept {
   census::one_awake();
   if (asleep.exchange(0, std::memory_order_acq_rel) == 0) return census::not_needed();
   futex(asleep, FUTEX_WAKE, 1, nullptr);

@@ -1,4 +1,4 @@
-// Workers and carriers: see fiber.h for what they are. Inside the fiber layer only.
+// Workers and carriers: see fiber.h for what they are. Other layers use at_home.h.
 #pragma once
 
 #include <chrono>
@@ -69,7 +69,13 @@ struct alignas(64) Worker {
   /// The next fiber that can run. Its carrier, in a section.
   Fiber* take();
   /// Wakes the carrier if it sleeps. Any thread.
-  void wake() noexcept;
+  void wake() noexcept {
+    if (asleep.load(std::memory_order_seq_cst) != 0) [[unlikely]]  // seq_cst: see Carrier::sleep
+      wake_up();
+  }
+
+ private:
+  CLUMP_HOST_API void wake_up() noexcept;
 };
 
 /// While one of these lives, the calling kernel thread is the only one that acts for its worker: the monitor
@@ -89,7 +95,7 @@ class Section {
 };
 
 /// All workers; fixed once they are made, and never gone: carriers run until the process is.
-extern constinit std::span<Worker> workers;
+CLUMP_HOST_API extern constinit std::span<Worker> workers;
 
 /// The first thing that a resumed fiber does: what could not be done before its predecessor was out of the
 /// way.

@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "fiber/at_home.h"
 #include "fiber/fiber.h"
 
 namespace clump::net {

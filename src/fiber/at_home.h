@@ -1,0 +1,42 @@
+// What those who leave messages between workers need of them, for each message: so it is inline.
+#pragma once
+
+#include "fiber/worker.h"
+
+namespace clump::fiber {
+
+/// Holds a fiber's worker: while one of these lives, the calling fiber (or idle worker) is the only thread of
+/// control that acts for that worker. Short sections only; waiting inside is not allowed.
+class AtHome {
+ public:
+  AtHome() noexcept {
+    const Fiber* const self = this_fiber();
+    if (self == nullptr) return;
+    carrier_ = self->carrier;
+    carrier_->sections.store(carrier_->sections.load(std::memory_order_relaxed) + 1,
+                             std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // see Section
+    const Worker* const worker = carrier_->worker.load(std::memory_order_relaxed);
+    if (worker != nullptr && worker->index == self->home) worker_ = worker->index;
+  }
+  ~AtHome() {
+    if (carrier_ == nullptr) return;
+    // release: as in Section.
+    carrier_->sections.store(carrier_->sections.load(std::memory_order_relaxed) - 1,
+                             std::memory_order_release);
+  }
+  AtHome(const AtHome&) = delete;
+  AtHome& operator=(const AtHome&) = delete;
+  /// False for guests, for fibers whose worker was given to another carrier, and for kernel threads.
+  explicit operator bool() const noexcept { return worker_ >= 0; }
+  int worker() const noexcept { return worker_; }
+
+ private:
+  Carrier* carrier_ = nullptr;
+  int worker_ = -1;
+};
+
+/// After something was left for `worker` where only its progress function sees it.
+inline void wake_worker(int worker) noexcept { workers[static_cast<std::size_t>(worker)].wake(); }
+
+}  // namespace clump::fiber
