@@ -1,0 +1,80 @@
+"""One check: a program of others, run by our mpiexec, with what its output must be."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Callable
+
+PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+SCHEDULERS = ("fibers", "threads")
+
+
+@dataclass(frozen=True)
+class Check:
+    group: str                               # a part of the program: a folder of tests, a number of ranks
+    name: str                                # unique within the group
+    command: list                            # starts mpiexec, or a script that does
+    folder: Path                             # where it runs
+    judge: Callable[[int, str], str]         # exit code and output -> why it failed, "" if it passed
+    skip: str = ""                           # why it is not run
+    timeout: float = 60
+    environment: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    verdict: str
+    reason: str = ""
+    seconds: float = 0
+
+
+def run(check, scheduler, log):
+    """Runs a check; its output is in the log afterwards."""
+    if check.skip:
+        return Outcome(SKIPPED, check.skip)
+    environment = {**os.environ, **check.environment, "CLUMP_SCHEDULER": scheduler}
+    begin = time.monotonic()
+    log.parent.mkdir(parents=True, exist_ok=True)
+    check.folder.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as output:
+        # A session of its own: what a broken run leaves behind can be ended with it.
+        process = subprocess.Popen([str(word) for word in check.command], cwd=check.folder, env=environment, stdin=subprocess.DEVNULL,
+                                   stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            code = process.wait(timeout=check.timeout)
+        except subprocess.TimeoutExpired:
+            code = None
+        finally:
+            end(process)
+    seconds = time.monotonic() - begin
+    if code is None:
+        return Outcome(FAILED, f"did not end within {check.timeout:.0f} s", seconds)
+    text = log.read_text(errors="replace")
+    reason = check.judge(code, text)
+    if not reason:
+        return Outcome(PASSED, "", seconds)
+    missing = re.search(r"(MPI_\w+): .*MPI_ERR_UNSUPPORTED_OPERATION", text)
+    if missing:
+        return Outcome(SKIPPED, f"{missing[1]} is not built", seconds)
+    return Outcome(FAILED, reason, seconds)
+
+
+def end(process):
+    """Nothing of this run goes on."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def exit_code_zero(code, text):
+    """The judge of programs whose exit code says everything."""
+    return "" if code == 0 else f"exit code {code}: {first_words(text)}"
+
+
+def first_words(text):
+    """The first line that says something, for a table."""
+    return next((line.strip() for line in text.splitlines() if any(c.isalpha() for c in line)), "no output")[:160]
