@@ -34,8 +34,24 @@ def whole(function: Function) -> str:
     return ""
 
 
-def name_of(function: Function) -> str:
-    return function.name[len("MPI_") :].lower()
+_NONBLOCKING = re.compile(r"MPI_I(?=[a-z])")
+_PERSISTENT = re.compile(r"_init$")
+
+
+def name_of(function: Function, entry: Entry) -> str:
+    """The body's name. Those that are `timed` have the one of their blocking form."""
+    name = function.name
+    if "timed" in entry.flags:
+        name = _PERSISTENT.sub("", _NONBLOCKING.sub("MPI_", name))
+    return name[len("MPI_") :].lower()
+
+
+def _timing(function: Function) -> str:
+    if _NONBLOCKING.match(function.name):
+        return "Timing{.request = request}"
+    if _PERSISTENT.search(function.name):
+        return "Timing{.request = request, .persistent = true}"
+    return "Timing()"
 
 
 def local(p: Parameter) -> str:
@@ -81,13 +97,18 @@ def self_of(entry: Entry) -> List[Argument]:
 
 def arguments(function: Function, entry: Entry) -> List[Argument]:
     found = self_of(entry)
+    timed = "timed" in entry.flags
     for p in function.widest.parameters:
+        if timed and p.kind in ("INFO", "REQUEST"):
+            continue
         if "plain" in entry.flags:
             found.extend([] if p.kind == "VARARGS" else [Argument(p.declaration, p.name)])
         else:
             found.extend(_of_parameter(function, entry, p))
     if "form" in entry.flags:
         found.append(Argument("bool large", "large"))
+    if timed:
+        found.append(Argument("const Timing& timing", _timing(function)))
     return found
 
 
@@ -106,20 +127,22 @@ _TOP = """\
 #include "core/rank.h"
 #include "datatype/datatype.h"
 #include "mpi/counts.h"
+#include "mpi/timing.h"
 
 namespace clump::mpi {
 """
 
 
 def write(functions: Dict[str, Function], entries: Dict[str, Entry]) -> str:
-    text = [_TOP]
+    text, declared = [_TOP], set()
     for chapter in sorted({entry.chapter for entry in entries.values()}):
         text.append(f"\n// {chapter}\n")
         for name, function in functions.items():
             entry = entries[name]
-            if entry.chapter != chapter or not entry.has_body or whole(function):
+            if entry.chapter != chapter or not entry.has_body or whole(function) or (name_of(function, entry) in declared):
                 continue
+            declared.add(name_of(function, entry))
             parameters = ", ".join(a.declaration for a in arguments(function, entry))
-            text.append(f"{returns(function.small, entry)} {name_of(function)}({parameters});\n")
+            text.append(f"{returns(function.small, entry)} {name_of(function, entry)}({parameters});\n")
     text.append("\n}  // namespace clump::mpi\n")
     return "".join(text)

@@ -61,7 +61,7 @@ def _enter(entry: Entry) -> List[str]:
 def _work(function: Function, entry: Entry, writer: checks.Writer) -> List[str]:
     """What follows the checks: the body, and storing outputs whose width depends on the form."""
     arguments = ", ".join(a.value for a in bodies.arguments(function, entry))
-    call = f"clump::mpi::{bodies.name_of(function)}({arguments})"
+    call = f"clump::mpi::{bodies.name_of(function, entry)}({arguments})"
     outputs = [p for p in function.widest.parameters if kinds.is_wide_output(p)]
     if not outputs:
         return [f"return {call};"]
@@ -136,7 +136,7 @@ def _function(function: Function, entry: Entry) -> str:
         return "".join(_missing(function, form) + _alias(form) for form in function.forms)
     if "plain" in entry.flags:
         arguments = ", ".join(a.value for a in bodies.arguments(function, entry))
-        call = f"return clump::mpi::{bodies.name_of(function)}({arguments});"
+        call = f"return clump::mpi::{bodies.name_of(function, entry)}({arguments});"
         return f"{_signature(function.small)} {{ {call} }}\n" + _alias(function.small)
     code = _code(function, entry)
     if not function.large:

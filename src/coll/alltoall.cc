@@ -25,6 +25,14 @@ void alltoall(Schedule& s, const Blocks& out, const Blocks& in) {
   s.copy(in[s.rank()], out[s.rank()]);
 }
 
+void alltoall(Schedule& s, const Layout& out, const Layout& in) {
+  const auto blocks = [&](const Layout& all) {
+    return Blocks(all.base, s.peers() == 0 ? 0 : all.count / s.peers(), all.type);
+  };
+  if (is_in_place(out, in) && !s.is_inter()) return alltoall_in_place(s, blocks(in));
+  alltoall(s, blocks(out), blocks(in));
+}
+
 void alltoall_in_place(Schedule& s, const Blocks& blocks) {
   const int size = s.size();
   Count largest = 0;

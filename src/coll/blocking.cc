@@ -1,13 +1,12 @@
 // The blocking forms of the collectives that teams have.
 #include "coll/coll.h"
+#include "coll/pieces.h"
 #include "coll/select.h"
 #include "coll/team.h"
 
 namespace clump::coll {
 
 namespace {
-
-bool same_place(const Layout& a, const Layout& b) { return a.base == b.base && a.type == b.type; }
 
 Algorithm choose(const Team& team, Collective collective, Count bytes) {
   return select(collective, {team.size(), bytes, Operations::kPredefined, true});
@@ -97,7 +96,6 @@ base::Status allgather(core::Comm& comm, const Layout& mine, const Layout& all) 
 }
 
 base::Status alltoall(core::Comm& comm, const Layout& out, const Layout& in) {
-  const bool in_place = same_place(out, in) && in.bytes() > 0;
   if (Team* const team = Team::of(comm)) {
     const Count bytes = block_bytes(out, team->size());
     return team->run(comm.rank, {.collective = Collective::kAlltoall,
@@ -105,18 +103,11 @@ base::Status alltoall(core::Comm& comm, const Layout& out, const Layout& in) {
                                  .bytes = bytes,
                                  .from = out,
                                  .to = in,
-                                 .in_place = in_place,
+                                 .in_place = is_in_place(out, in),
                                  .odd = block_bytes(in, team->size()) != bytes});
   }
   Schedule s(comm);
-  const auto blocks = [&](const Layout& all) {
-    const int peers = comm.peers().size();
-    return Blocks(all.base, peers == 0 ? 0 : all.count / peers, all.type);
-  };
-  if (in_place && !comm.is_inter())
-    alltoall_in_place(s, blocks(in));
-  else
-    alltoall(s, blocks(out), blocks(in));
+  alltoall(s, out, in);
   return s.run();
 }
 

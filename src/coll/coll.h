@@ -60,6 +60,8 @@ void allgatherv(Schedule& s, const Layout& mine, const Blocks& all);
 
 /// alltoall, alltoallv, alltoallw: blocks may be of any size.
 void alltoall(Schedule& s, const Blocks& out, const Blocks& in);
+/// Both have a block for each rank; the same one twice: in place.
+void alltoall(Schedule& s, const Layout& out, const Layout& in);
 /// MPI_IN_PLACE: block i goes to rank i and is replaced by what that one sends.
 void alltoall_in_place(Schedule& s, const Blocks& blocks);
 
@@ -85,7 +87,6 @@ base::Status broadcast(core::Comm& comm, const Layout& buffer, int root);
 base::Status gather(core::Comm& comm, const Layout& mine, const Layout& all, int root);
 base::Status scatter(core::Comm& comm, const Layout& all, const Layout& mine, int root);
 base::Status allgather(core::Comm& comm, const Layout& mine, const Layout& all);
-/// Both have a block for each rank; the same one twice: in place.
 base::Status alltoall(core::Comm& comm, const Layout& out, const Layout& in);
 base::Status reduce(core::Comm& comm, const Reduction& reduction, const Layout& in, const Layout& out,
                     int root);

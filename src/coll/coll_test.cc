@@ -255,8 +255,13 @@ TEST(Schedule, RunsAgainAndWithoutBlocking) {
       if (repeat % 2 == 0) {
         EXPECT_TRUE(s.run().ok());
       } else {
-        s.start();
-        while (!s.advance()) std::this_thread::yield();
+        struct Ended final : Schedule::Listener {
+          void round_ended() override { flag.store(true, std::memory_order_release); }
+          std::atomic<bool> flag{false};
+        } ended;
+        s.start(ended);
+        while (!s.advance())
+          while (!ended.flag.exchange(false, std::memory_order_acquire)) std::this_thread::yield();
         EXPECT_TRUE(s.status().ok());
       }
       EXPECT_EQ(buffer, operand(repeat, 2));

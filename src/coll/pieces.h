@@ -7,6 +7,10 @@
 
 namespace clump::coll {
 
+inline bool is_in_place(const Layout& out, const Layout& in) {
+  return out.base == in.base && out.type == in.type && in.bytes() > 0;
+}
+
 /// Where piece `i` begins if `whole` elements are cut into `pieces` of nearly the same size; for i == pieces,
 /// the end.
 inline Count piece_begin(Count whole, int pieces, int i) {

@@ -89,35 +89,23 @@ Layout Schedule::scratch(Count bytes) {
 }
 
 base::Status Schedule::run() {
-  start();
-  while (!advance()) {
-    for (std::size_t i = 0; i < in_flight_; ++i) {
-      if (auto* send = std::get_if<p2p::SendOperation>(&slots_[i])) send->completion.wait();
-      if (auto* receive = std::get_if<p2p::ReceiveOperation>(&slots_[i])) receive->completion.wait();
-    }
-  }
+  start(nullptr);
+  while (!advance()) wait_for_round();
   return status_;
 }
 
-void Schedule::start() {
+void Schedule::start(Listener* listener) {
+  listener_ = listener;
   status_ = unusable_;
   position_ = unusable_.ok() ? 0 : steps_.size();
-  if (slots_ == nullptr) {
-    slot_count_ = widest_round();
-    slots_ = static_cast<Slot*>(arena_.allocate(slot_count_ * sizeof(Slot), alignof(Slot)));
-    std::uninitialized_default_construct_n(slots_, slot_count_);
-  }
-  begin_round();
+  if (slots_ != nullptr) return;
+  slot_count_ = widest_round();
+  slots_ = static_cast<Slot*>(arena_.allocate(slot_count_ * sizeof(Slot), alignof(Slot)));
+  std::uninitialized_default_construct_n(slots_, slot_count_);
 }
 
 bool Schedule::advance() {
-  for (;;) {
-    for (std::size_t i = 0; i < in_flight_; ++i) {
-      const auto* send = std::get_if<p2p::SendOperation>(&slots_[i]);
-      const bool done = send != nullptr ? send->completion.done()
-                                        : std::get<p2p::ReceiveOperation>(slots_[i]).completion.done();
-      if (!done) return false;
-    }
+  do {
     end_round();
     for (; position_ < steps_.size(); ++position_) {
       const Step& step = steps_[position_];
@@ -131,38 +119,64 @@ bool Schedule::advance() {
       }
     }
     if (position_ == steps_.size()) return true;
-    begin_round();
-  }
+  } while (begin_round());
+  return false;
+}
+
+std::size_t Schedule::round_at(std::size_t position) const {
+  std::size_t end = position;
+  while (end < steps_.size() && steps_[end].kind <= Step::Kind::kReceive) ++end;
+  return end - position;
 }
 
 std::size_t Schedule::widest_round() const {
   std::size_t widest = 0;
-  std::size_t now = 0;
-  for (const Step& step : steps_) {
-    now = step.kind <= Step::Kind::kReceive ? now + 1 : 0;
-    widest = std::max(widest, now);
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const std::size_t round = round_at(i);
+    widest = std::max(widest, round);
+    i += round;
   }
   return widest;
 }
 
-void Schedule::begin_round() {
-  for (; position_ < steps_.size() && steps_[position_].kind <= Step::Kind::kReceive; ++position_)
-    begin(steps_[position_], slots_[in_flight_++]);
+/// True if it has ended already, and that was not told to the listener.
+bool Schedule::begin_round() {
+  const std::size_t count = round_at(position_);
+  outstanding_.store(count + 1, std::memory_order_relaxed);  // others get to know it by the operations
+  for (; in_flight_ < count; ++position_) begin(steps_[position_], slots_[in_flight_++]);
+  if (listener_ == nullptr) return false;
+  // The last touch, unless the round has ended. acq_rel: as in operation_ended().
+  return outstanding_.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
 void Schedule::begin(const Step& step, Slot& slot) {
   const p2p::Address address{comm_, peer_of(step.peer), tag_, true};
-  if (step.kind == Step::Kind::kSend) {
-    slot.emplace<p2p::SendOperation>().begin(address, step.first);
-  } else {
-    slot.emplace<p2p::ReceiveOperation>().begin(address, step.first);
+  const auto begin = [&](auto& operation) {
+    if (listener_ != nullptr) (void)operation.completion.abandon();
+    operation.begin(address, step.first);
+  };
+  if (step.kind == Step::Kind::kSend)
+    begin(slot.emplace<Send>(*this));
+  else
+    begin(slot.emplace<Receive>(*this));
+}
+
+void Schedule::operation_ended() {
+  // acq_rel: whoever takes the next steps sees what all operations have brought.
+  if (outstanding_.fetch_sub(1, std::memory_order_acq_rel) == 1) listener_->round_ended();
+}
+
+void Schedule::wait_for_round() {
+  for (std::size_t i = 0; i < in_flight_; ++i) {
+    if (auto* send = std::get_if<Send>(&slots_[i])) send->completion.wait();
+    if (auto* receive = std::get_if<Receive>(&slots_[i])) receive->completion.wait();
   }
 }
 
 void Schedule::end_round() {
   const std::size_t first = position_ - in_flight_;
   for (std::size_t i = 0; i < in_flight_; ++i) {
-    if (const auto* receive = std::get_if<p2p::ReceiveOperation>(&slots_[i]))
+    if (const auto* receive = std::get_if<Receive>(&slots_[i]))
       check_received(steps_[first + i], receive->result);
     slots_[i].emplace<std::monostate>();
   }

@@ -6,12 +6,14 @@
 // broadcast is "receive; next; send, send, send".
 //
 // Building moves no data and reads none of the user's, so a schedule can be run more than once (persistent
-// collectives), and can be run by a blocking call or a bit at a time: run() is start() and advance() with
-// waiting in between. Buffers and datatypes belong to the caller and must stay until the schedule is done.
-// One thread of its rank at a time; what lies in a schedule never moves.
+// collectives). run() blocks; start() and advance() never do: whoever completes the last operation of a round
+// tells the schedule's listener, and then anybody, of whatever rank, takes the next steps. Buffers and
+// datatypes belong to the caller and must stay until the schedule is done. One thread at a time; what lies in
+// a schedule never moves.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <memory_resource>
@@ -87,9 +89,18 @@ class Schedule {
   /// run, so that no other rank hangs; the first failure is returned.
   base::Status run();
 
-  /// Begins the first round, again if the schedule ran before.
-  void start();
-  /// Goes on as far as it can without blocking; true when everything is done.
+  /// Who is told that a round in flight has ended. Once for each advance() that returned false; by any
+  /// thread, which may hold locks of a channel.
+  struct Listener {
+    virtual void round_ended() = 0;
+
+   protected:
+    ~Listener() = default;
+  };
+  /// Makes it ready to be run, again if it ran before; advance() begins with the first steps.
+  void start(Listener& listener) { start(&listener); }
+  /// Takes the steps that can be taken now. True when everything is done; false when a round is in flight,
+  /// whose end may have come before this returns: then the schedule may be advanced, done or gone already.
   bool advance();
   /// After advance() returned true: the first failure, if any.
   base::Status status() const { return status_; }
@@ -102,11 +113,27 @@ class Schedule {
     Layout first;
     Layout second;
   };
-  using Slot = std::variant<std::monostate, p2p::SendOperation, p2p::ReceiveOperation>;
+  /// An operation of a round. With a listener nobody waits for it: the schedule is told.
+  template <typename Kind>
+  class Operation final : public Kind {
+   public:
+    explicit Operation(Schedule& schedule) : schedule_(schedule) {}
+
+   private:
+    void end_abandoned() override { schedule_.operation_ended(); }
+    Schedule& schedule_;
+  };
+  using Send = Operation<p2p::SendOperation>;
+  using Receive = Operation<p2p::ReceiveOperation>;
+  using Slot = std::variant<std::monostate, Send, Receive>;
 
   std::size_t widest_round() const;
+  std::size_t round_at(std::size_t position) const;
+  void start(Listener* listener);
   void begin(const Step& step, Slot& slot);
-  void begin_round();
+  bool begin_round();
+  void operation_ended();
+  void wait_for_round();
   void end_round();
   void copy_now(const Layout& to, const Layout& from);
   void check_received(const Step& step, const core::Result& result);
@@ -130,6 +157,9 @@ class Schedule {
 
   std::size_t position_ = 0;   // of the next step; a round in flight is right before it
   std::size_t in_flight_ = 0;  // operations of that round, in slots_[0...]
+  Listener* listener_ = nullptr;
+  // Operations of the round that have not ended; one more while the round is being begun.
+  std::atomic<std::size_t> outstanding_{0};
   base::Status status_;
   base::Status unusable_;  // why it cannot be run: building it failed
 };

@@ -13,6 +13,7 @@
 #include "base/ref.h"
 #include "base/status.h"
 #include "core/comm.h"
+#include "core/errands.h"
 #include "core/error_codes.h"
 #include "core/handle_table.h"
 #include "core/op.h"
@@ -70,6 +71,7 @@ class Rank {
   int thread_level = MPI_THREAD_SINGLE;    ///< as asked for and granted
   unsigned long main_thread = 0;           ///< pthread_self() of the thread that initialised MPI
 
+  Errands errands;  ///< what only threads of this rank may do
   std::unique_ptr<net::Sink>
       inbox;  ///< the matcher; owned here, made by the runtime (p2p is above this layer)
 

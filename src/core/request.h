@@ -63,11 +63,13 @@ class Request {
   /// `result` is written: wakes who waits. The last touch; any thread.
   void complete() {
     if (completion.signal()) [[unlikely]]
-      end_detached();
+      end_abandoned();
   }
   /// Lets an operation go on without its owner (MPI_Request_free): it owns itself until it is complete. Those
   /// on a stack have no unique_ptr to give, so they cannot be detached.
   static void detach(std::unique_ptr<Request> request);
+  /// Whether the user may call MPI_Request_free while it is active.
+  virtual base::Status may_detach() const { return {}; }
 
   fiber::Completion completion;
   Result result;
@@ -77,8 +79,12 @@ class Request {
   State state = State::kActive;
   bool persistent = false;
 
+ protected:
+  /// It is complete, and its completion was abandoned: nobody waits for it. The last touch. As it stands here
+  /// it ends an operation that was detached.
+  [[gnu::cold]] virtual void end_abandoned();
+
  private:
-  [[gnu::cold]] void end_detached();
   std::unique_ptr<Request> self_;  ///< set by detach()
 };
 

@@ -17,7 +17,8 @@ class AtHome {
                              std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);  // see Section
     const Worker* const worker = carrier_->worker.load(std::memory_order_relaxed);
-    if (worker != nullptr && worker->index == self->home) worker_ = worker->index;
+    if (worker != nullptr && (worker->index == self->home || self == &carrier_->idle))
+      worker_ = worker->index;
   }
   ~AtHome() {
     if (carrier_ == nullptr) return;

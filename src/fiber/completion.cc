@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "fiber/errands.h"
 #include "fiber/help.h"
 #include "fiber/worker.h"
 
@@ -21,6 +22,12 @@ constexpr int kSpinPolls = 2000;
 constexpr int kEmptyPollsBeforeYield = 4;
 
 std::atomic<bool> spinning{false};
+
+bool any_done(std::span<Completion* const> completions) {
+  for (const Completion* c : completions)
+    if (c != nullptr && c->done()) return true;
+  return false;
+}
 
 int spin_polls() { return spinning.load(std::memory_order_relaxed) ? kSpinPolls : 0; }
 
@@ -98,6 +105,10 @@ void Completion::wake(std::uintptr_t who) {
 }
 
 void Completion::sleep_until_signal() {
+  if (Errands::expected_here() != nullptr) [[unlikely]] {
+    Completion* const self = this;
+    return wait_any({&self, 1});
+  }
   if (Fiber* const self = this_fiber()) {
     if (poll_in_place(*self, [this] { return done(); })) return;
     std::uintptr_t expected = kPending;
@@ -121,17 +132,13 @@ void Completion::sleep_until_signal() {
   while (!done()) me.park();
 }
 
-void wait_any(std::span<Completion* const> completions) {
-  const auto any_done = [&] {
-    for (const Completion* c : completions)
-      if (c != nullptr && c->done()) return true;
-    return false;
-  };
+void Completion::wait_for_any(std::span<Completion* const> completions, Errands* errands) {
+  const auto over = [&] { return any_done(completions) || (errands != nullptr && errands->any()); };
   if (const Fiber* const self = this_fiber()) {
-    if (poll_in_place(*self, any_done)) return;
+    if (poll_in_place(*self, over)) return;
   } else {
     for (int poll = spin_polls(); poll > 0; poll -= static_cast<int>(completions.size()) + 1) {
-      if (any_done()) return;
+      if (over()) return;
       if (!help()) pause_cpu();
     }
   }
@@ -142,17 +149,27 @@ void wait_any(std::span<Completion* const> completions) {
   bool found = false;
   for (Completion* c : completions) {
     if (c == nullptr) continue;
-    std::uintptr_t expected = Completion::kPending;
+    std::uintptr_t expected = kPending;
     if (!c->state_.compare_exchange_strong(expected, name, std::memory_order_acq_rel,
                                            std::memory_order_acquire))
       found = true;
   }
-  while (!found && !any_done()) me.park();
+  {
+    const WaitsForErrands callable(errands, me);
+    while (!found && !over()) me.park();
+  }
   for (Completion* c : completions) {
     std::uintptr_t expected = name;
-    if (c != nullptr)
-      c->state_.compare_exchange_strong(expected, Completion::kPending, std::memory_order_relaxed);
+    if (c != nullptr) c->state_.compare_exchange_strong(expected, kPending, std::memory_order_relaxed);
   }
+}
+
+void wait_any(std::span<Completion* const> completions) {
+  Errands* const errands = Errands::expected_here();
+  do {
+    if (errands != nullptr) errands->run();
+    Completion::wait_for_any(completions, errands);
+  } while (errands != nullptr && (errands->any() || !any_done(completions)));
 }
 
 void yield_after_empty_poll() {

@@ -15,6 +15,7 @@
 
 namespace clump::fiber {
 
+class Errands;
 struct Fiber;
 
 /// Where one thread of control sleeps. Waiters are pooled and their memory is never given back, so that a
@@ -73,6 +74,8 @@ class Completion {
  private:
   friend CLUMP_HOST_API void wait_any(std::span<Completion* const> completions);
   CLUMP_HOST_API void sleep_until_signal();
+  /// Returns when one is done or, with `errands`, when there are some.
+  static void wait_for_any(std::span<Completion* const> completions, Errands* errands);
   CLUMP_HOST_API static void wake(std::uintptr_t who);
   static constexpr std::uintptr_t kPending = 0;
   static constexpr std::uintptr_t kDone = 1;

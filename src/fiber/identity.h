@@ -15,12 +15,15 @@ class Rank;
 
 namespace clump::fiber {
 
+class Errands;
+
 struct Identity {
   int rank = 0;               ///< in MPI_COMM_WORLD
   core::Rank* mpi = nullptr;  ///< owned and set by libmpi_abi; null before MPI is initialised by this rank
   /// Whether the rank may have, or have had, more than one thread. A rank's only thread sets it before it
   /// makes another.
   std::atomic<bool> threaded{true};
+  Errands* errands = nullptr;  ///< set with `mpi`; see errands.h
   void* image = nullptr;  ///< owned and set by the image layer; null where ranks have no image of their own
   // What has happened to the rank's main thread of control; see meters.h.
   base::Counter taken;  ///< written by the carrier that takes it

@@ -1,5 +1,6 @@
-// Collectives that move data (MPI-5.0 sections 6.3 to 6.8). Arguments were checked at the entry; where they
-// have no meaning in this process, counts are zero here and types are some type.
+// Collectives that move data (MPI-5.0 sections 6.3 to 6.8), blocking, non-blocking (MPI_Ibarrier ...) and
+// persistent (MPI_Barrier_init ...): `timing` tells. Arguments were checked at the entry; where they have no
+// meaning in this process, counts are zero here and types are some type.
 #include <vector>
 
 #include "mpi/bodies.h"
@@ -31,89 +32,108 @@ Layout own_block(const Comm& comm, const void* buffer, Count count, const Dataty
 
 }  // namespace
 
-Status barrier(Rank&, Comm& comm) { return coll::barrier(comm); }
+Status barrier(Rank&, Comm& comm, const Timing& timing) {
+  if (timing.blocking()) return coll::barrier(comm);
+  return run(comm, timing, {}, [](Schedule& s) { coll::barrier(s); });
+}
 
-Status bcast(Rank&, void* buffer, Count count, const Datatype& datatype, int root, Comm& comm) {
-  return coll::broadcast(comm, layout(buffer, count, datatype), root);
+Status bcast(Rank&, void* buffer, Count count, const Datatype& datatype, int root, Comm& comm,
+             const Timing& timing) {
+  const Layout data = layout(buffer, count, datatype);
+  if (timing.blocking()) return coll::broadcast(comm, data, root);
+  return run(comm, timing, {Types{&datatype}}, [&](Schedule& s) { coll::broadcast(s, data, root); });
 }
 
 Status gather(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
-              Count recvcount, const Datatype& recvtype, int root, Comm& comm) {
+              Count recvcount, const Datatype& recvtype, int root, Comm& comm, const Timing& timing) {
+  const Layout all = all_blocks(comm, recvbuf, recvcount, recvtype);
   const Layout mine = in_place(sendbuf) ? own_block(comm, recvbuf, recvcount, recvtype)
                                         : layout(sendbuf, sendcount, sendtype);
-  return coll::gather(comm, mine, all_blocks(comm, recvbuf, recvcount, recvtype), root);
+  if (timing.blocking()) return coll::gather(comm, mine, all, root);
+  return run(comm, timing, {Types{&sendtype, &recvtype}},
+             [&](Schedule& s) { coll::gather(s, mine, all, root); });
 }
 
 Status gatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
-               Counts recvcounts, Counts displs, const Datatype& recvtype, int root, Comm& comm) {
-  Schedule s(comm);
+               Counts recvcounts, Counts displs, const Datatype& recvtype, int root, Comm& comm,
+               const Timing& timing) {
   const Blocks all = blocks(recvbuf, recvcounts, displs, recvtype);
-  coll::gatherv(s, in_place(sendbuf) ? all[comm.rank] : layout(sendbuf, sendcount, sendtype), all, root);
-  return s.run();
+  const Layout mine = in_place(sendbuf) ? all[comm.rank] : layout(sendbuf, sendcount, sendtype);
+  return run(comm, timing, {Types{&sendtype, &recvtype}},
+             [&](Schedule& s) { coll::gatherv(s, mine, all, root); });
 }
 
 Status scatter(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
-               Count recvcount, const Datatype& recvtype, int root, Comm& comm) {
+               Count recvcount, const Datatype& recvtype, int root, Comm& comm, const Timing& timing) {
+  const Layout all = all_blocks(comm, sendbuf, sendcount, sendtype);
   const Layout mine = in_place(recvbuf) ? own_block(comm, sendbuf, sendcount, sendtype)
                                         : layout(recvbuf, recvcount, recvtype);
-  return coll::scatter(comm, all_blocks(comm, sendbuf, sendcount, sendtype), mine, root);
+  if (timing.blocking()) return coll::scatter(comm, all, mine, root);
+  return run(comm, timing, {Types{&sendtype, &recvtype}},
+             [&](Schedule& s) { coll::scatter(s, all, mine, root); });
 }
 
 Status scatterv(Rank&, const void* sendbuf, Counts sendcounts, Counts displs, const Datatype& sendtype,
-                void* recvbuf, Count recvcount, const Datatype& recvtype, int root, Comm& comm) {
-  Schedule s(comm);
+                void* recvbuf, Count recvcount, const Datatype& recvtype, int root, Comm& comm,
+                const Timing& timing) {
   const Blocks all = blocks(sendbuf, sendcounts, displs, sendtype);
-  coll::scatterv(s, all, in_place(recvbuf) ? all[comm.rank] : layout(recvbuf, recvcount, recvtype), root);
-  return s.run();
+  const Layout mine = in_place(recvbuf) ? all[comm.rank] : layout(recvbuf, recvcount, recvtype);
+  return run(comm, timing, {Types{&sendtype, &recvtype}},
+             [&](Schedule& s) { coll::scatterv(s, all, mine, root); });
 }
 
 Status allgather(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
-                 Count recvcount, const Datatype& recvtype, Comm& comm) {
+                 Count recvcount, const Datatype& recvtype, Comm& comm, const Timing& timing) {
+  const Layout all = all_blocks(comm, recvbuf, recvcount, recvtype);
   const Layout mine = in_place(sendbuf) ? own_block(comm, recvbuf, recvcount, recvtype)
                                         : layout(sendbuf, sendcount, sendtype);
-  return coll::allgather(comm, mine, all_blocks(comm, recvbuf, recvcount, recvtype));
+  if (timing.blocking()) return coll::allgather(comm, mine, all);
+  return run(comm, timing, {Types{&sendtype, &recvtype}},
+             [&](Schedule& s) { coll::allgather(s, mine, all); });
 }
 
 Status allgatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
-                  Counts recvcounts, Counts displs, const Datatype& recvtype, Comm& comm) {
-  Schedule s(comm);
+                  Counts recvcounts, Counts displs, const Datatype& recvtype, Comm& comm,
+                  const Timing& timing) {
   const Blocks all = blocks(recvbuf, recvcounts, displs, recvtype);
-  coll::allgatherv(s, in_place(sendbuf) ? all[comm.rank] : layout(sendbuf, sendcount, sendtype), all);
-  return s.run();
+  const Layout mine = in_place(sendbuf) ? all[comm.rank] : layout(sendbuf, sendcount, sendtype);
+  return run(comm, timing, {Types{&sendtype, &recvtype}},
+             [&](Schedule& s) { coll::allgatherv(s, mine, all); });
 }
 
 Status alltoall(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
-                Count recvcount, const Datatype& recvtype, Comm& comm) {
+                Count recvcount, const Datatype& recvtype, Comm& comm, const Timing& timing) {
   const Layout in = all_blocks(comm, recvbuf, recvcount, recvtype);
-  return coll::alltoall(comm, in_place(sendbuf) ? in : all_blocks(comm, sendbuf, sendcount, sendtype), in);
+  const Layout out = in_place(sendbuf) ? in : all_blocks(comm, sendbuf, sendcount, sendtype);
+  if (timing.blocking()) return coll::alltoall(comm, out, in);
+  return run(comm, timing, {Types{&sendtype, &recvtype}}, [&](Schedule& s) { coll::alltoall(s, out, in); });
 }
 
 Status alltoallv(Rank&, const void* sendbuf, Counts sendcounts, Counts sdispls, const Datatype& sendtype,
-                 void* recvbuf, Counts recvcounts, Counts rdispls, const Datatype& recvtype, Comm& comm) {
-  Schedule s(comm);
+                 void* recvbuf, Counts recvcounts, Counts rdispls, const Datatype& recvtype, Comm& comm,
+                 const Timing& timing) {
   const Blocks in = blocks(recvbuf, recvcounts, rdispls, recvtype);
-  if (in_place(sendbuf))
-    coll::alltoall_in_place(s, in);
-  else
+  return run(comm, timing, {Types{&sendtype, &recvtype}}, [&](Schedule& s) {
+    if (in_place(sendbuf)) return coll::alltoall_in_place(s, in);
     coll::alltoall(s, blocks(sendbuf, sendcounts, sdispls, sendtype), in);
-  return s.run();
+  });
 }
 
 Status alltoallw(Rank& self, const void* sendbuf, Counts sendcounts, Counts sdispls,
                  const MPI_Datatype sendtypes[], void* recvbuf, Counts recvcounts, Counts rdispls,
-                 const MPI_Datatype recvtypes[], Comm& comm) {
-  Schedule s(comm);
+                 const MPI_Datatype recvtypes[], Comm& comm, const Timing& timing) {
   const int peers = comm.peers().size();
-  const std::vector<const Datatype*> in_types = resolve(self, recvtypes, peers);
-  const Blocks in(recvbuf, numbers(recvcounts), numbers(rdispls), in_types.data());
-  if (in_place(sendbuf)) {
-    coll::alltoall_in_place(s, in);
-    return s.run();
+  std::vector<const Datatype*> types = resolve(self, recvtypes, peers);
+  if (!in_place(sendbuf)) {
+    const std::vector<const Datatype*> out_types = resolve(self, sendtypes, peers);
+    types.insert(types.end(), out_types.begin(), out_types.end());
   }
-  const std::vector<const Datatype*> out_types = resolve(self, sendtypes, peers);
-  coll::alltoall(s, {const_cast<void*>(sendbuf), numbers(sendcounts), numbers(sdispls), out_types.data()},
-                 in);
-  return s.run();
+  return run(comm, timing, types, [&](Schedule& s) {
+    const Blocks in(recvbuf, numbers(recvcounts), numbers(rdispls), types.data());
+    if (in_place(sendbuf)) return coll::alltoall_in_place(s, in);
+    const Datatype* const* const out_types = types.data() + peers;
+    coll::alltoall(s, {const_cast<void*>(sendbuf), numbers(sendcounts), numbers(sdispls), out_types}, in);
+  });
 }
 
 }  // namespace clump::mpi

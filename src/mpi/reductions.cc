@@ -1,5 +1,5 @@
-// The reducing collectives (MPI-5.0 sections 6.9 to 6.12). Arguments were checked at the entry, but for
-// whether the operation suits the type.
+// The reducing collectives (MPI-5.0 sections 6.9 to 6.11), blocking, non-blocking and persistent: `timing`
+// tells. Arguments were checked at the entry, but for whether the operation suits the type.
 #include "coll/coll.h"
 #include "core/rank.h"
 #include "mpi/bodies.h"
@@ -26,53 +26,61 @@ Layout result(void* recvbuf, Count count, const Datatype& type) { return {recvbu
 }  // namespace
 
 Status reduce(Rank&, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
-              MPI_Datatype datatype_handle, Op& op, int root, Comm& comm) {
+              MPI_Datatype datatype_handle, Op& op, int root, Comm& comm, const Timing& timing) {
   if (root != MPI_PROC_NULL) CLUMP_TRY(op.check(datatype));
-  return coll::reduce(comm, {&op, datatype_handle}, operands(sendbuf, recvbuf, count, datatype),
-                      result(recvbuf, count, datatype), root);
+  const Layout in = operands(sendbuf, recvbuf, count, datatype);
+  const Layout out = result(recvbuf, count, datatype);
+  const coll::Reduction reduction{&op, datatype_handle};
+  if (timing.blocking()) return coll::reduce(comm, reduction, in, out, root);
+  return run(comm, timing, {Types{&datatype}, reduction},
+             [&](Schedule& s) { coll::reduce(s, in, out, root); });
 }
 
 Status allreduce(Rank&, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
-                 MPI_Datatype datatype_handle, Op& op, Comm& comm) {
+                 MPI_Datatype datatype_handle, Op& op, Comm& comm, const Timing& timing) {
   CLUMP_TRY(op.check(datatype));
-  return coll::allreduce(comm, {&op, datatype_handle}, operands(sendbuf, recvbuf, count, datatype),
-                         result(recvbuf, count, datatype));
+  const Layout in = operands(sendbuf, recvbuf, count, datatype);
+  const Layout out = result(recvbuf, count, datatype);
+  const coll::Reduction reduction{&op, datatype_handle};
+  if (timing.blocking()) return coll::allreduce(comm, reduction, in, out);
+  return run(comm, timing, {Types{&datatype}, reduction}, [&](Schedule& s) { coll::allreduce(s, in, out); });
 }
 
 Status reduce_scatter(Rank&, const void* sendbuf, void* recvbuf, Counts recvcounts, const Datatype& datatype,
-                      MPI_Datatype datatype_handle, Op& op, Comm& comm) {
+                      MPI_Datatype datatype_handle, Op& op, Comm& comm, const Timing& timing) {
   CLUMP_TRY(op.check(datatype));
-  Schedule s(comm, {&op, datatype_handle});
   const coll::Numbers counts = recvcounts.wide() ? coll::Numbers(static_cast<const Count*>(recvcounts.data()))
                                                  : coll::Numbers(static_cast<const int*>(recvcounts.data()));
-  coll::reduce_scatter(s, operands(sendbuf, recvbuf, 0, datatype),
-                       result(recvbuf, recvcounts[comm.rank], datatype), counts);
-  return s.run();
+  return run(comm, timing, {Types{&datatype}, {&op, datatype_handle}}, [&](Schedule& s) {
+    coll::reduce_scatter(s, operands(sendbuf, recvbuf, 0, datatype),
+                         result(recvbuf, recvcounts[comm.rank], datatype), counts);
+  });
 }
 
 Status reduce_scatter_block(Rank&, const void* sendbuf, void* recvbuf, Count recvcount,
-                            const Datatype& datatype, MPI_Datatype datatype_handle, Op& op, Comm& comm) {
+                            const Datatype& datatype, MPI_Datatype datatype_handle, Op& op, Comm& comm,
+                            const Timing& timing) {
   CLUMP_TRY(op.check(datatype));
-  Schedule s(comm, {&op, datatype_handle});
-  coll::reduce_scatter_block(s, operands(sendbuf, recvbuf, 0, datatype),
-                             result(recvbuf, recvcount, datatype));
-  return s.run();
+  return run(comm, timing, {Types{&datatype}, {&op, datatype_handle}}, [&](Schedule& s) {
+    coll::reduce_scatter_block(s, operands(sendbuf, recvbuf, 0, datatype),
+                               result(recvbuf, recvcount, datatype));
+  });
 }
 
 Status scan(Rank&, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
-            MPI_Datatype datatype_handle, Op& op, Comm& comm) {
+            MPI_Datatype datatype_handle, Op& op, Comm& comm, const Timing& timing) {
   CLUMP_TRY(op.check(datatype));
-  Schedule s(comm, {&op, datatype_handle});
-  coll::scan(s, operands(sendbuf, recvbuf, count, datatype), result(recvbuf, count, datatype));
-  return s.run();
+  return run(comm, timing, {Types{&datatype}, {&op, datatype_handle}}, [&](Schedule& s) {
+    coll::scan(s, operands(sendbuf, recvbuf, count, datatype), result(recvbuf, count, datatype));
+  });
 }
 
 Status exscan(Rank&, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
-              MPI_Datatype datatype_handle, Op& op, Comm& comm) {
+              MPI_Datatype datatype_handle, Op& op, Comm& comm, const Timing& timing) {
   CLUMP_TRY(op.check(datatype));
-  Schedule s(comm, {&op, datatype_handle});
-  coll::exscan(s, operands(sendbuf, recvbuf, count, datatype), result(recvbuf, count, datatype));
-  return s.run();
+  return run(comm, timing, {Types{&datatype}, {&op, datatype_handle}}, [&](Schedule& s) {
+    coll::exscan(s, operands(sendbuf, recvbuf, count, datatype), result(recvbuf, count, datatype));
+  });
 }
 
 Status reduce_local(Rank&, const void* inbuf, void* inoutbuf, Count count, const Datatype& datatype,

@@ -305,8 +305,10 @@ Status request_free(Rank& self, MPI_Request* request) {
         MPI_ERR_REQUEST,
         "request is MPI_REQUEST_NULL, or was completed or freed before: there is nothing to free");
   if (*request != core::kCompletedRequest) {
+    const bool is_active = operation->state == Request::State::kActive;
+    if (is_active) CLUMP_TRY(operation->may_detach());
     std::unique_ptr<Request> owned = self.remove(*request);
-    if (operation->state == Request::State::kActive) Request::detach(std::move(owned));
+    if (is_active) Request::detach(std::move(owned));
   }
   *request = MPI_REQUEST_NULL;
   return {};

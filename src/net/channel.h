@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "base/types.h"
 #include "datatype/datatype.h"
+#include "net/tasks.h"
 
 namespace clump::net {
 
@@ -144,6 +145,9 @@ class Channel {
   /// Lets what is on its way to `rank` arrive: what was sent before the call, by this thread of control or by
   /// others that it has synchronised with, is in the rank's sink afterwards.
   virtual void poll(int rank) = 0;
+  /// Has a task of `rank`, of this host process, run soon: by who works for the rank's worker, if there is
+  /// such a one, otherwise by the caller (run_here()).
+  virtual void leave(int rank, Task& task) = 0;
 };
 
 }  // namespace clump::net

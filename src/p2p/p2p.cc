@@ -14,12 +14,14 @@ base::Status send_and_wait(const Address& to, const datatype::Layout& from, Mode
 }
 
 void expect(const core::Rank& rank) {
-  if (fiber::this_fiber() != nullptr) return;
+  // Who takes a collective's steps for another rank is not going to wait for them.
+  if (fiber::this_fiber() != nullptr || core::current_rank() != &rank) return;
   for (const auto& channel : rank.world.channels) channel->expect(rank.number);
 }
 
-void poll(const core::Rank& rank) {
+void poll(core::Rank& rank) {
   for (const auto& channel : rank.world.channels) channel->poll(rank.number);
+  rank.errands.run();
 }
 
 void SendOperation::begin(const Address& to, const datatype::Layout& from, Mode mode) {

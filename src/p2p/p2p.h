@@ -36,8 +36,8 @@ inline bool try_send(const Address& to, const datatype::Layout& from);
 
 /// The calling thread of control, of `rank`, is going to wait for messages.
 void expect(const core::Rank& rank);
-/// Lets what is on its way to `rank` arrive, for calls that look once and do not wait.
-void poll(const core::Rank& rank);
+/// Lets what is on its way to `rank`, the caller's, arrive, for calls that look once and do not wait.
+void poll(core::Rank& rank);
 
 class SendOperation : public net::Outgoing, public core::Request {
  public:

@@ -155,6 +155,7 @@ core::Rank* find_rank(std::string& why) {
   }
   core::Rank* const rank = the_world().ranks[identity->rank].get();
   rank->identity = identity;
+  identity->errands = &rank->errands;
   return identity->mpi = rank;
 }
 

@@ -60,7 +60,7 @@ bool SelfChannel::try_send(Route route, Envelope envelope, Count bytes, const da
   bool pushed = false;
   {
     const fiber::AtHome here;
-    if (here) [[likely]] {
+    if (is_at_home(here, route.source)) [[likely]] {
       pushed = lane_for_writing(here.worker(), to).push(route.destination, envelope, bytes, payload);
       if (!pushed) traffic.refused.add();
     }
@@ -83,7 +83,7 @@ void SelfChannel::send(Route route, Outgoing& message) {
     bool pushed = false;
     {
       const fiber::AtHome here;
-      if (here) [[likely]] {
+      if (is_at_home(here, route.source)) [[likely]] {
         pushed = lane_for_writing(here.worker(), to).push(route.destination, message);
         if (!pushed) traffic_of(route).refused.add();
       }
@@ -129,6 +129,7 @@ void SelfChannel::settle(Route route) {
   Inlet& inlet = inlets_[static_cast<std::size_t>(to)];
   Outgoing* matched = nullptr;
   {
+    const Holding holding;
     const std::lock_guard lock(inlet.mutex);
     drain(*used, &matched);
   }
@@ -137,6 +138,11 @@ void SelfChannel::settle(Route route) {
 
 bool SelfChannel::drain(int worker) {
   Inlet& inlet = inlets_[static_cast<std::size_t>(worker)];
+  const bool moved = take_in(inlet);
+  return run_tasks(inlet) || moved;
+}
+
+bool SelfChannel::take_in(Inlet& inlet) {
   if (!inlet.ready()) return false;
   // Somebody else is at it, who may leave again before he has seen all: the caller must not go to sleep yet.
   if (!inlet.mutex.try_lock()) return true;
@@ -147,9 +153,30 @@ bool SelfChannel::drain(int worker) {
 void SelfChannel::poll(int rank) {
   if (workers_ == 0) return;
   Inlet& inlet = inlets_[static_cast<std::size_t>(homes_[static_cast<std::size_t>(rank)])];
-  if (!inlet.ready()) return;
-  inlet.mutex.lock();
-  drain_locked(inlet);
+  if (inlet.ready()) {
+    inlet.mutex.lock();
+    drain_locked(inlet);
+  }
+  run_tasks(inlet);
+}
+
+bool SelfChannel::run_tasks(Inlet& inlet) {
+  if (inlet.tasks.empty()) [[likely]]
+    return false;
+  run_here(inlet.tasks.take_all());
+  return true;
+}
+
+void SelfChannel::leave(int rank, Task& task) {
+  if (workers_ == 0) return run_here(&task);
+  const int home = homes_[static_cast<std::size_t>(rank)];
+  Inlet& inlet = inlets_[static_cast<std::size_t>(home)];
+  inlet.tasks.push(task);
+  // Looked at after the task was left, as in pushed(): see expect().
+  if (sinks_[static_cast<std::size_t>(rank)]->wants_delivery()) [[unlikely]]
+    run_tasks(inlet);
+  else
+    fiber::wake_worker(home);
 }
 
 /// Unlocks, because copying what was matched may take long.
@@ -157,9 +184,12 @@ void SelfChannel::drain_locked(Inlet& inlet) {
   const int count = inlet.count.load(std::memory_order_relaxed);
   Outgoing* matched = nullptr;
   Outgoing** last = &matched;
-  for (int i = 0; i < count; ++i)
-    if (inlet.at(i).ready()) last = drain(inlet.at(i), last);
-  inlet.mutex.unlock();
+  {
+    const Holding holding;
+    for (int i = 0; i < count; ++i)
+      if (inlet.at(i).ready()) last = drain(inlet.at(i), last);
+    inlet.mutex.unlock();
+  }
   move(matched);
 }
 

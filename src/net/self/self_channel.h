@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "fiber/at_home.h"
 #include "net/channel.h"
 #include "net/self/lane.h"
 
@@ -34,19 +35,21 @@ class SelfChannel final : public Channel {
   bool retract(Route route, Outgoing& message) override;
   void expect(int rank) override;
   void poll(int rank) override;
+  void leave(int rank, Task& task) override;
 
-  /// Takes out what lies in the lanes to a worker, unless another thread does so just now. Whether there was
-  /// anything; false means that there will not be before somebody calls wake_worker(). Any thread; never
-  /// waits.
+  /// Takes out what lies in the lanes to a worker, unless another thread does so just now, and runs the tasks
+  /// that were left for it. Whether there was anything; false means that there will not be before somebody
+  /// calls wake_worker(). Any thread; never waits.
   bool drain(int worker);
 
  private:
-  /// Where lanes to one worker end.
+  /// Where lanes to one worker end, and what else was left for it.
   struct alignas(64) Inlet {
     std::atomic<int> count{0};                    // of lanes; they are never removed
     std::unique_ptr<std::atomic<Lane*>[]> lanes;  // in the order of their making
     alignas(64) base::ShortMutex mutex;           // of the consumer's side of these lanes
     base::ShortMutex making;
+    alignas(64) TaskList tasks;
 
     Lane& at(int i) const { return *lanes[static_cast<std::size_t>(i)].load(std::memory_order_relaxed); }
     bool ready() const {
@@ -61,6 +64,10 @@ class SelfChannel final : public Channel {
     return workers_ == 0 || homes_[static_cast<std::size_t>(route.source)] ==
                                 homes_[static_cast<std::size_t>(route.destination)];
   }
+  /// Whether the caller may write into the lanes that messages of `source` take: others act for a rank, too.
+  bool is_at_home(const fiber::AtHome& here, int source) const {
+    return here.worker() == homes_[static_cast<std::size_t>(source)];
+  }
   std::atomic<Lane*>& lane(int from, int to) {
     return lanes_[static_cast<std::size_t>(from) * static_cast<std::size_t>(workers_) +
                   static_cast<std::size_t>(to)];
@@ -71,6 +78,8 @@ class SelfChannel final : public Channel {
     return made != nullptr ? *made : make_lane(from, to);
   }
   [[gnu::cold]] Lane& make_lane(int from, int to);
+  bool take_in(Inlet& inlet);
+  static bool run_tasks(Inlet& inlet);
   void drain_locked(Inlet& inlet);
   Outgoing** drain(Lane& lane, Outgoing** last);
   void pushed(int destination, int worker);

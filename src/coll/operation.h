@@ -1,0 +1,49 @@
+// A collective operation that goes on by itself: what stands behind the request of a non-blocking or
+// persistent collective (MPI-5.0 sections 6.12 and 6.13).
+//
+// Nobody polls it. Whoever completes the last message of a round leaves the operation at the channel of its
+// rank (net/tasks.h); who waits at the rank's worker, or has nothing to do, takes the next steps, and the
+// last of them completes the request. If there is a function of the user's to be called, these are errands of
+// the rank (fiber/errands.h). docs/decisions/010-collectives-in-flight.md
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/ref.h"
+#include "coll/schedule.h"
+#include "core/request.h"
+#include "net/tasks.h"
+
+namespace clump::coll {
+
+class Operation final : public core::Request, net::Task, Schedule::Listener {
+ public:
+  enum class Kind : std::uint8_t { kNonblocking, kPersistent };
+  /// Takes the communicator's next collective tag. The operation keeps the communicator and the reduction's
+  /// operation alive, and types that it is told to keep.
+  Operation(core::Comm& comm, const Reduction& reduction, Kind kind);
+
+  /// To be written before the operation is started.
+  Schedule& schedule() { return schedule_; }
+  void keep(const datatype::Datatype& type);
+
+  /// Starts a non-blocking one. Any thread of its rank.
+  void begin();
+  /// MPI_Start.
+  base::Status start() override;
+  base::Status cancel() override;
+  base::Status may_detach() const override;
+  void before_wait() override;
+
+ private:
+  void run() override;
+  void round_ended() override;
+  bool calls_user() const { return static_cast<bool>(op_); }
+
+  base::Ref<const core::Op> op_;  // a user's
+  std::vector<datatype::Ref> types_;
+  Schedule schedule_;
+};
+
+}  // namespace clump::coll

@@ -1,0 +1,25 @@
+// Tasks that only threads of one rank may run, because they call functions of its program.
+#pragma once
+
+#include "fiber/errands.h"
+#include "net/tasks.h"
+
+namespace clump::core {
+
+class Errands final : public fiber::Errands {
+ public:
+  /// Any thread.
+  void leave(net::Task& task) {
+    tasks_.push(task);
+    call();
+  }
+  bool any() const noexcept override { return !tasks_.empty(); }
+  void run() override {
+    if (any()) net::run_here(tasks_.take_all());
+  }
+
+ private:
+  net::TaskList tasks_;
+};
+
+}  // namespace clump::core

@@ -1,0 +1,55 @@
+// Work that only threads of control of one rank may do, because it runs functions of that rank's program,
+// with its thread-local storage: while they wait for something else, they are called to do it.
+#pragma once
+
+#include <atomic>
+#include <vector>
+
+#include "base/mutex.h"
+#include "base/types.h"
+
+namespace clump::fiber {
+
+class Waiter;
+
+/// One for each rank; fiber::Identity knows it.
+class Errands {
+ public:
+  /// While some are expected, the rank's threads of control wait in a way that costs more, and lets them be
+  /// called. Any thread; `more` is negative when fewer are expected again.
+  void expect(int more) noexcept { expected_.fetch_add(more, std::memory_order_relaxed); }
+
+  virtual bool any() const noexcept = 0;
+  /// Does what was left, in the calling thread of control, which is one of the rank's and holds no lock.
+  virtual void run() = 0;
+
+  /// Those of the calling thread's rank; null if none are expected.
+  static Errands* expected_here() noexcept;
+
+ protected:
+  ~Errands() = default;
+  /// Something was left: one of the rank's threads of control that sleep is woken to do it. Any thread.
+  CLUMP_HOST_API void call() noexcept;
+
+ private:
+  friend class WaitsForErrands;
+  std::atomic<int> expected_{0};  // relaxed: a thread expects errands before it starts what leads to them
+  base::ShortMutex mutex_;
+  std::vector<Waiter*> sleepers_;
+};
+
+/// The calling thread of control is going to sleep, and call() finds it. Who lets it end looks at any() once
+/// more: it may have been called.
+class WaitsForErrands {
+ public:
+  WaitsForErrands(Errands* errands, Waiter& waiter);
+  ~WaitsForErrands();
+  WaitsForErrands(const WaitsForErrands&) = delete;
+  WaitsForErrands& operator=(const WaitsForErrands&) = delete;
+
+ private:
+  Errands* const errands_;
+  Waiter& waiter_;
+};
+
+}  // namespace clump::fiber

@@ -1,0 +1,55 @@
+// How a collective operation was called: a body serves its blocking, its non-blocking and its persistent
+// form (gen/README.md, `timed`), and says in the same way for all of them which steps there are.
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "coll/operation.h"
+#include "core/rank.h"
+
+namespace clump::mpi {
+
+struct Timing {
+  MPI_Request* request = nullptr;  ///< null: blocking
+  bool persistent = false;
+
+  bool blocking() const { return request == nullptr; }
+};
+
+using Types = std::initializer_list<const datatype::Datatype*>;
+
+/// What an operation that outlives its call uses, besides its communicator. A view: lives as long as the
+/// call.
+struct Uses {
+  std::span<const datatype::Datatype* const> types;
+  coll::Reduction reduction;
+
+  Uses() = default;
+  Uses(Types types, const coll::Reduction& reduction = {}) : types(types), reduction(reduction) {}  // NOLINT
+  Uses(const std::vector<const datatype::Datatype*>& types) : types(types) {}                       // NOLINT
+};
+
+/// Starts or keeps an operation whose steps were written, and gives the user its request.
+void begin(core::Rank& self, std::unique_ptr<coll::Operation> operation, const Timing& timing);
+
+/// Runs, starts or keeps the schedule that `write` writes. All ranks get here in the same order.
+template <typename Write>
+base::Status run(core::Comm& comm, const Timing& timing, const Uses& uses, const Write& write) {
+  if (timing.blocking()) {
+    coll::Schedule schedule(comm, uses.reduction);
+    write(schedule);
+    return schedule.run();
+  }
+  using Kind = coll::Operation::Kind;
+  auto operation = std::make_unique<coll::Operation>(
+      comm, uses.reduction, timing.persistent ? Kind::kPersistent : Kind::kNonblocking);
+  for (const datatype::Datatype* const type : uses.types) operation->keep(*type);
+  write(operation->schedule());
+  begin(comm.owner, std::move(operation), timing);
+  return {};
+}
+
+}  // namespace clump::mpi
