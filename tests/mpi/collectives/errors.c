@@ -60,6 +60,79 @@ static void test_disagreement(void) {
   CHECK_CLASS(MPI_Allgather(buffer, 1, MPI_INT, buffer + 2, 2, MPI_INT, MPI_COMM_SELF), MPI_ERR_TRUNCATE);
 }
 
+/* The forms that do not block find the same errors, at once, and then there is no request. */
+static void test_forms(void) {
+  int in[64] = {0}, out[64] = {0};
+  MPI_Request request = MPI_REQUEST_NULL;
+  CHECK_CLASS(MPI_Ibcast(in, 1, MPI_INT, size, MPI_COMM_WORLD, &request), MPI_ERR_ROOT);
+  CHECK_CLASS(MPI_Ibcast(in, 1, MPI_INT, 0, MPI_COMM_WORLD, NULL), MPI_ERR_ARG);
+  CHECK_CLASS(MPI_Bcast_init(in, -1, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request), MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Iallreduce(in, out, 1, MPI_DOUBLE, MPI_BAND, MPI_COMM_WORLD, &request), MPI_ERR_OP);
+  CHECK_CLASS(MPI_Allreduce_init(in, out, 1, MPI_INT, MPI_NO_OP, MPI_COMM_WORLD, MPI_INFO_NULL, &request),
+              MPI_ERR_OP);
+  CHECK_CLASS(MPI_Iscan(in, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request), MPI_ERR_BUFFER);
+  CHECK_CLASS(MPI_Barrier_init(MPI_COMM_WORLD, (MPI_Info)12345678, &request), MPI_ERR_INFO);
+  CHECK_CLASS(MPI_Ibarrier(MPI_COMM_NULL, &request), MPI_ERR_COMM);
+  CHECK_EQ(request, MPI_REQUEST_NULL);
+}
+
+/* What a request of a collective in flight does not allow (MPI-5.0 sections 6.12 and 6.13). */
+static void test_requests(void) {
+  MPI_Request request, same;
+  int flag;
+  if (size == 1) return; /* no collective of one rank is ever in flight */
+  CHECK_OK(MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &request));
+  CHECK_OK(MPI_Test(&request, &flag, MPI_STATUS_IGNORE)); /* inactive: complete */
+  CHECK_EQ(flag, 1);
+  CHECK_CLASS(MPI_Cancel(&request), MPI_ERR_REQUEST);
+  for (int start = 0; start < 2; ++start) {
+    if (rank == 0) {
+      CHECK_OK(MPI_Start(&request));
+      CHECK_CLASS(MPI_Start(&request), MPI_ERR_REQUEST);
+      CHECK_CLASS(MPI_Cancel(&request), MPI_ERR_REQUEST);
+      same = request;
+      CHECK_CLASS(MPI_Request_free(&same), MPI_ERR_REQUEST);
+      CHECK_EQ(same, request);
+    }
+    CHECK_OK(MPI_Barrier(MPI_COMM_WORLD)); /* until here rank 0 was alone */
+    if (rank != 0) CHECK_OK(MPI_Start(&request));
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  }
+  CHECK_OK(MPI_Request_free(&request));
+  CHECK_EQ(request, MPI_REQUEST_NULL);
+
+  if (rank == 0) {
+    CHECK_OK(MPI_Ibarrier(MPI_COMM_WORLD, &request));
+    same = request;
+    CHECK_CLASS(MPI_Request_free(&same), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Cancel(&request), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Start(&request), MPI_ERR_REQUEST);
+  }
+  CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+  if (rank != 0) CHECK_OK(MPI_Ibarrier(MPI_COMM_WORLD, &request));
+  CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+}
+
+/* An error that is found on the way is the request's, and raised by the call that completes it. */
+static void test_late_error(void) {
+  int buffer[8] = {0}, index, flag = 0;
+  MPI_Request request;
+  MPI_Status status;
+  if (size != 2) return;
+  for (int how = 0; how < 3; ++how) {
+    CHECK_OK(MPI_Ibcast(buffer, rank == 0 ? 2 : 4, MPI_INT, 0, MPI_COMM_WORLD, &request));
+    const int expected = rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
+    if (how == 0) CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), expected);
+    if (how == 1) CHECK_CLASS(MPI_Waitany(1, &request, &index, MPI_STATUS_IGNORE), expected);
+    if (how == 2) {
+      int code = MPI_SUCCESS;
+      while (!flag && code == MPI_SUCCESS) code = MPI_Testall(1, &request, &flag, &status);
+      CHECK_CLASS(code, rank == 0 ? MPI_SUCCESS : MPI_ERR_IN_STATUS);
+    }
+    CHECK_EQ(request, MPI_REQUEST_NULL);
+  }
+}
+
 static void test_still_good(void) {
   int sum = 0, mine = rank + 1;
   CHECK_OK(MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
@@ -75,6 +148,10 @@ int main(int argc, char** argv) {
   test_arguments();
   test_still_good();
   test_disagreement();
+  test_still_good();
+  test_forms();
+  test_requests();
+  test_late_error();
   test_still_good();
   MPI_Finalize();
   return check_result();

@@ -1,6 +1,7 @@
 /* Collectives between two groups (MPI-5.0 section 6.2.2): the even and the odd ranks, or the first rank and
  * all others. */
 #include "buffers.h"
+#include "forms.h"
 
 static int rank, size; /* in MPI_COMM_WORLD */
 static MPI_Comm inter;
@@ -18,7 +19,7 @@ static void test_rooted(int kind, int count, int root, int in_first_group, int g
   if (is_root) buffer_put(kind, buffer, 0, count, rank, 0);
   if (is_root) buffer_put(kind, expected, 0, count, rank, 0);
   if (group != root_group) buffer_put(kind, expected, 0, count, remote_of[root], 0);
-  CHECK_OK(MPI_Bcast(buffer, count, buffers_type[kind], role, inter));
+  CHECK_OK(form_bcast(buffer, count, buffers_type[kind], role, inter));
   buffer_compare(kind, count, buffer, expected, "bcast");
 
   int* own = buffer_new(kind, count);
@@ -26,7 +27,7 @@ static void test_rooted(int kind, int count, int root, int in_first_group, int g
   buffer = buffer_new(kind, all);
   expected = buffer_new(kind, all);
   for (int r = 0; r < remotes && is_root; ++r) buffer_put(kind, expected, r * count, count, remote_of[r], 0);
-  CHECK_OK(MPI_Gather(own, count, buffers_type[kind], buffer, count, buffers_type[kind], role, inter));
+  CHECK_OK(form_gather(own, count, buffers_type[kind], buffer, count, buffers_type[kind], role, inter));
   buffer_compare(kind, all, buffer, expected, "gather");
   free(own);
 
@@ -35,13 +36,13 @@ static void test_rooted(int kind, int count, int root, int in_first_group, int g
   expected = buffer_new(kind, count);
   for (int r = 0; r < remotes && is_root; ++r) buffer_put(kind, buffer, r * count, count, rank, remote_of[r]);
   if (group != root_group) buffer_put(kind, expected, 0, count, remote_of[root], rank);
-  CHECK_OK(MPI_Scatter(buffer, count, buffers_type[kind], own, count, buffers_type[kind], role, inter));
+  CHECK_OK(form_scatter(buffer, count, buffers_type[kind], own, count, buffers_type[kind], role, inter));
   buffer_compare(kind, count, own, expected, "scatter");
   free(buffer);
 
   int in[3] = {rank, 1, -rank}, out[3] = {-7, -7, -7}, sum = 0;
   for (int r = 0; r < remotes; ++r) sum += remote_of[r];
-  CHECK_OK(MPI_Reduce(in, out, 3, MPI_INT, MPI_SUM, role, inter));
+  CHECK_OK(form_reduce(in, out, 3, MPI_INT, MPI_SUM, role, inter));
   CHECK_EQ(out[0], is_root ? sum : -7);
   CHECK_EQ(out[1], is_root ? remotes : -7);
   CHECK_EQ(out[2], is_root ? -sum : -7);
@@ -52,7 +53,7 @@ static void test_all(int kind, int count) {
   int *own = buffer_new(kind, count), *buffer = buffer_new(kind, all), *expected = buffer_new(kind, all);
   buffer_put(kind, own, 0, count, rank, 0);
   for (int r = 0; r < remotes; ++r) buffer_put(kind, expected, r * count, count, remote_of[r], 0);
-  CHECK_OK(MPI_Allgather(own, count, buffers_type[kind], buffer, count, buffers_type[kind], inter));
+  CHECK_OK(form_allgather(own, count, buffers_type[kind], buffer, count, buffers_type[kind], inter));
   buffer_compare(kind, all, buffer, expected, "allgather");
   free(own);
 
@@ -63,7 +64,7 @@ static void test_all(int kind, int count) {
     buffer_put(kind, out, r * count, count, rank, remote_of[r]);
     buffer_put(kind, expected, r * count, count, remote_of[r], rank);
   }
-  CHECK_OK(MPI_Alltoall(out, count, buffers_type[kind], buffer, count, buffers_type[kind], inter));
+  CHECK_OK(form_alltoall(out, count, buffers_type[kind], buffer, count, buffers_type[kind], inter));
   buffer_compare(kind, all, buffer, expected, "alltoall");
   free(out);
 }
@@ -94,7 +95,7 @@ static void test_reductions(void) {
     expected.value = (expected.value * 100 + remote_of[r] + 1) % kPrime;
     expected.shift = (int)(expected.shift * 100LL % kPrime);
   }
-  CHECK_OK(MPI_Allreduce(&in, &out, 1, type, op, inter));
+  CHECK_OK(form_allreduce(&in, &out, 1, type, op, inter));
   CHECK_EQ(out.value, expected.value);
   CHECK_EQ(out.shift, expected.shift);
   MPI_Op_free(&op);
@@ -110,9 +111,9 @@ static void test_reductions(void) {
     for (int i = 0; i < total; ++i) terms[i] = rank + i;
     for (int r = 0; r < locals; ++r) counts[r] = each;
     if (form == 0)
-      CHECK_OK(MPI_Reduce_scatter_block(terms, sums, each, MPI_INT, MPI_SUM, inter));
+      CHECK_OK(form_reduce_scatter_block(terms, sums, each, MPI_INT, MPI_SUM, inter));
     else
-      CHECK_OK(MPI_Reduce_scatter(terms, sums, counts, MPI_INT, MPI_SUM, inter));
+      CHECK_OK(form_reduce_scatter(terms, sums, counts, MPI_INT, MPI_SUM, inter));
     for (int i = 0; i < each; ++i) CHECK_EQ(sums[i], ranks + remotes * (mine * each + i));
   }
   free(terms);
@@ -136,7 +137,7 @@ static void test_variable(void) {
     buffer_put(kSolid, out, out_places[r], out_counts[r], rank, remote_of[r]);
     buffer_put(kSolid, expected, in_places[r], in_counts[r], remote_of[r], rank);
   }
-  CHECK_OK(MPI_Alltoallv(out, out_counts, out_places, MPI_INT, in, in_counts, in_places, MPI_INT, inter));
+  CHECK_OK(form_alltoallv(out, out_counts, out_places, MPI_INT, in, in_counts, in_places, MPI_INT, inter));
   buffer_compare(kSolid, in_all, in, expected, "alltoallv");
   free(out);
 
@@ -151,7 +152,7 @@ static void test_variable(void) {
   expected = buffer_new(kSolid, in_all);
   buffer_put(kSolid, out, 0, rank % 3, rank, 0);
   for (int r = 0; r < remotes; ++r) buffer_put(kSolid, expected, in_places[r], in_counts[r], remote_of[r], 0);
-  CHECK_OK(MPI_Allgatherv(out, rank % 3, MPI_INT, in, in_counts, in_places, MPI_INT, inter));
+  CHECK_OK(form_allgatherv(out, rank % 3, MPI_INT, in, in_counts, in_places, MPI_INT, inter));
   buffer_compare(kSolid, in_all, in, expected, "allgatherv");
   free(out);
 }
@@ -164,8 +165,8 @@ static void test_groups(int group, int other_leader) {
   MPI_Comm_rank(inter, &mine);
   MPI_Comm_size(inter, &locals);
   MPI_Comm_remote_size(inter, &remotes);
-  CHECK_OK(MPI_Allgather(&rank, 1, MPI_INT, remote_of, 1, MPI_INT, inter));
-  for (int repeat = 0; repeat < 3; ++repeat) CHECK_OK(MPI_Barrier(inter));
+  CHECK_OK(form_allgather(&rank, 1, MPI_INT, remote_of, 1, MPI_INT, inter));
+  for (int repeat = 0; repeat < 3; ++repeat) CHECK_OK(form_barrier(inter));
   for (int kind = 0; kind < kKinds; ++kind)
     for (int count = 0; count <= 5000; count = count == 0 ? 1 : count * 71) {
       for (int first = 0; first < 2; ++first) {
@@ -180,15 +181,19 @@ static void test_groups(int group, int other_leader) {
   MPI_Comm_free(&local);
 }
 
+static void test_form(void) {
+  if (size > 1) {
+    test_groups(rank % 2, 1 - rank % 2);
+    test_groups(rank == 0 ? 0 : 1, rank == 0 ? 1 : 0);
+  }
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   buffers_begin();
-  if (size > 1) {
-    test_groups(rank % 2, 1 - rank % 2);
-    test_groups(rank == 0 ? 0 : 1, rank == 0 ? 1 : 0);
-  }
+  for (form = kBlocking; form < kForms; ++form) test_form();
   buffers_end();
   MPI_Finalize();
   return check_result();

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "buffers.h"
+#include "forms.h"
 
 static int rank, size;
 
@@ -10,7 +11,7 @@ static void test_bcast(int kind, int count, int root) {
   int *buffer = buffer_new(kind, count), *expected = buffer_new(kind, count);
   buffer_put(kind, expected, 0, count, root, 0);
   if (rank == root) buffer_put(kind, buffer, 0, count, root, 0);
-  CHECK_OK(MPI_Bcast(buffer, count, buffers_type[kind], root, MPI_COMM_WORLD));
+  CHECK_OK(form_bcast(buffer, count, buffers_type[kind], root, MPI_COMM_WORLD));
   buffer_compare(kind, count, buffer, expected, "bcast");
 }
 
@@ -21,7 +22,7 @@ static void test_bcast_mixed(int elements, int root) {
   int *buffer = buffer_new(kind, count), *expected = buffer_new(kind, count);
   buffer_put(kind, expected, 0, count, root, 0);
   if (rank == root) buffer_put(kind, buffer, 0, count, root, 0);
-  CHECK_OK(MPI_Bcast(buffer, count, buffers_type[kind], root, MPI_COMM_WORLD));
+  CHECK_OK(form_bcast(buffer, count, buffers_type[kind], root, MPI_COMM_WORLD));
   buffer_compare(kind, count, buffer, expected, "bcast of mixed types");
 }
 
@@ -32,8 +33,8 @@ static void test_gather(int kind, int count, int root, int in_place) {
   if (rank == root)
     for (int r = 0; r < size; ++r) buffer_put(kind, expected, r * count, count, r, 0);
   if (rank == root && in_place) buffer_put(kind, buffer, rank * count, count, rank, 0);
-  CHECK_OK(MPI_Gather(rank == root && in_place ? MPI_IN_PLACE : mine, count, buffers_type[kind],
-                      rank == root ? buffer : NULL, count, buffers_type[kind], root, MPI_COMM_WORLD));
+  CHECK_OK(form_gather(rank == root && in_place ? MPI_IN_PLACE : mine, count, buffers_type[kind],
+                       rank == root ? buffer : NULL, count, buffers_type[kind], root, MPI_COMM_WORLD));
   buffer_compare(kind, all, buffer, expected, "gather");
   free(mine);
 }
@@ -43,9 +44,9 @@ static void test_scatter(int kind, int count, int root, int in_place) {
   int *mine = buffer_new(kind, count), *buffer = buffer_new(kind, all), *expected = buffer_new(kind, count);
   for (int r = 0; r < size && rank == root; ++r) buffer_put(kind, buffer, r * count, count, root, r);
   if (!(rank == root && in_place)) buffer_put(kind, expected, 0, count, root, rank);
-  CHECK_OK(MPI_Scatter(rank == root ? buffer : NULL, count, buffers_type[kind],
-                       rank == root && in_place ? MPI_IN_PLACE : mine, count, buffers_type[kind], root,
-                       MPI_COMM_WORLD));
+  CHECK_OK(form_scatter(rank == root ? buffer : NULL, count, buffers_type[kind],
+                        rank == root && in_place ? MPI_IN_PLACE : mine, count, buffers_type[kind], root,
+                        MPI_COMM_WORLD));
   buffer_compare(kind, count, mine, expected, "scatter");
   free(buffer);
 }
@@ -56,8 +57,8 @@ static void test_allgather(int kind, int count, int in_place) {
   buffer_put(kind, mine, 0, count, rank, 0);
   for (int r = 0; r < size; ++r) buffer_put(kind, expected, r * count, count, r, 0);
   if (in_place) buffer_put(kind, buffer, rank * count, count, rank, 0);
-  CHECK_OK(MPI_Allgather(in_place ? MPI_IN_PLACE : mine, count, buffers_type[kind], buffer, count,
-                         buffers_type[kind], MPI_COMM_WORLD));
+  CHECK_OK(form_allgather(in_place ? MPI_IN_PLACE : mine, count, buffers_type[kind], buffer, count,
+                          buffers_type[kind], MPI_COMM_WORLD));
   buffer_compare(kind, size * count, buffer, expected, "allgather");
   free(mine);
 }
@@ -69,8 +70,8 @@ static void test_alltoall(int kind, int count, int in_place) {
     buffer_put(kind, in_place ? in : out, r * count, count, rank, r);
     buffer_put(kind, expected, r * count, count, r, rank);
   }
-  CHECK_OK(MPI_Alltoall(in_place ? MPI_IN_PLACE : out, count, buffers_type[kind], in, count,
-                        buffers_type[kind], MPI_COMM_WORLD));
+  CHECK_OK(form_alltoall(in_place ? MPI_IN_PLACE : out, count, buffers_type[kind], in, count,
+                         buffers_type[kind], MPI_COMM_WORLD));
   buffer_compare(kind, all, in, expected, "alltoall");
   free(out);
 }
@@ -84,7 +85,7 @@ static void test_alltoall_mixed(int elements) {
     buffer_put(kGappy, out, r * elements, elements, rank, r);
     buffer_put(kSolid, expected, r * 2 * elements, 2 * elements, r, rank);
   }
-  CHECK_OK(MPI_Alltoall(out, elements, buffers_type[kGappy], in, 2 * elements, MPI_INT, MPI_COMM_WORLD));
+  CHECK_OK(form_alltoall(out, elements, buffers_type[kGappy], in, 2 * elements, MPI_INT, MPI_COMM_WORLD));
   buffer_compare(kSolid, all, in, expected, "alltoall of mixed types");
   free(out);
 }
@@ -97,20 +98,16 @@ static void test_barrier(void) {
     double entered, left, last_entered, first_left;
     if (rank == late) nanosleep(&pause, NULL);
     entered = MPI_Wtime();
-    CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+    CHECK_OK(form_barrier(MPI_COMM_WORLD));
     left = MPI_Wtime();
-    MPI_Allreduce(&entered, &last_entered, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    MPI_Allreduce(&left, &first_left, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+    form_allreduce(&entered, &last_entered, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    form_allreduce(&left, &first_left, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
     CHECK(first_left >= last_entered);
   }
 }
 
-int main(int argc, char** argv) {
+static void test_form(void) {
   static const int counts[] = {0, 1, 3, 300, 1500, 50000};
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  buffers_begin();
   test_barrier();
   for (size_t c = 0; c < sizeof counts / sizeof counts[0]; ++c) {
     const int count = counts[c];
@@ -133,6 +130,14 @@ int main(int argc, char** argv) {
     }
     if (count <= 2000) test_alltoall_mixed(count);
   }
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  buffers_begin();
+  for (form = kBlocking; form < kForms; ++form) test_form();
   buffers_end();
   MPI_Finalize();
   return check_result();

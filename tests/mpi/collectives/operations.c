@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "check.h"
+#include "forms.h"
 
 enum { kCount = 7, kLargestElement = 64 };
 enum category {
@@ -82,6 +82,12 @@ ACCESS(float, float)
 ACCESS(double, double)
 ACCESS(long_double, long double)
 ACCESS(bool, bool)
+ACCESS(int128, __int128)
+#if defined(__x86_64__)
+ACCESS(quad, __float128)
+#else
+ACCESS(quad, long double)
+#endif
 
 /* A Fortran LOGICAL is 0 or 1 in an int. */
 static void put_logical(void* at, int i, int value) { ((int*)at)[i] = value != 0; }
@@ -97,6 +103,29 @@ static int get_logical(const void* at, int i) { return ((const int*)at)[i]; }
 ACCESS_COMPLEX(float_complex, float, f)
 ACCESS_COMPLEX(double_complex, double, )
 ACCESS_COMPLEX(long_double_complex, long double, l)
+
+/* Half precision, which not every C compiler has: small whole numbers. */
+static void put_half(void* at, int i, int value) {
+  uint16_t bits = 0;
+  if (value != 0) {
+    int exponent = 0;
+    while (value >> (exponent + 1) != 0) ++exponent;
+    bits = (uint16_t)((exponent + 15) << 10 | ((value << 10 >> exponent) & 1023));
+  }
+  ((uint16_t*)at)[i] = bits;
+}
+static int get_half(const void* at, int i) {
+  const int bits = ((const uint16_t*)at)[i], exponent = (bits >> 10) - 15;
+  if (bits == 0) return 0;
+  return exponent < 0 || exponent > 10 ? -1000 : (1024 | (bits & 1023)) >> (10 - exponent);
+}
+static void put_half_complex(void* at, int i, int value) {
+  put_half(at, 2 * i, value);
+  put_half(at, 2 * i + 1, 0);
+}
+static int get_half_complex(const void* at, int i) {
+  return (((const uint16_t*)at)[2 * i + 1] & 0x7fff) != 0 ? -1000 : get_half(at, 2 * i);
+}
 
 static void put_none(void* at, int i, int value) { (void)at, (void)i, (void)value; }
 static int get_none(const void* at, int i) { return (void)at, i; }
@@ -158,6 +187,14 @@ static const type_row types[] = {
     ROW(MPI_COMPLEX16, kComplex, double_complex),
     ROW(MPI_DOUBLE_COMPLEX, kComplex, double_complex),
     ROW(MPI_LOGICAL, kLogical, logical),
+    ROW(MPI_INTEGER16, kOtherInteger, int128),
+    ROW(MPI_REAL2, kFloating, half),
+    ROW(MPI_REAL16, kFloating, quad),
+    ROW(MPI_COMPLEX4, kComplex, half_complex),
+    ROW(MPI_LOGICAL1, kLogical, uint8),
+    ROW(MPI_LOGICAL2, kLogical, uint16),
+    ROW(MPI_LOGICAL4, kLogical, uint32),
+    ROW(MPI_LOGICAL8, kLogical, uint64),
     ROW(MPI_BYTE, kByte, uint8),
     ROW(MPI_WCHAR, kNone, none),
     ROW(MPI_PACKED, kNone, none),
@@ -179,7 +216,7 @@ static void test_values(int o, const type_row* t) {
   memset(in, 0, sizeof in);
   memset(out, 0x5a, sizeof out);
   for (int i = 0; i < kCount; ++i) t->put(in, i, operand(op, rank, i));
-  CHECK_OK(MPI_Allreduce(in, out, kCount, t->type, op, MPI_COMM_WORLD));
+  CHECK_OK(form_allreduce(in, out, kCount, t->type, op, MPI_COMM_WORLD));
   for (int i = 0; i < kCount; ++i)
     if (t->get(out, i) != reduced(op, i))
       CHECK_FAILED("%s on %s: element %d is %d instead of %d", operations[o].name, t->name, i, t->get(out, i),
@@ -190,29 +227,29 @@ static void test_values(int o, const type_row* t) {
 }
 
 /* Pairs of a value and an index: of equal values the smaller index wins. */
-#define TEST_PAIR(name, value_type, index_type, mpi_type)                                                  \
-  static void test_##name(int maximum) {                                                                   \
-    struct pair {                                                                                          \
-      value_type value;                                                                                    \
-      index_type index;                                                                                    \
-    } in[kCount], out[kCount];                                                                             \
-    memset(in, 0, sizeof in);                                                                              \
-    for (int i = 0; i < kCount; ++i) {                                                                     \
-      in[i].value = (value_type)((rank * 7 + i) % 3);                                                      \
-      in[i].index = 100 - rank;                                                                            \
-    }                                                                                                      \
-    CHECK_OK(MPI_Allreduce(in, out, kCount, mpi_type, maximum ? MPI_MAXLOC : MPI_MINLOC, MPI_COMM_WORLD)); \
-    for (int i = 0; i < kCount; ++i) {                                                                     \
-      int value = i % 3, index = 100;                                                                      \
-      for (int r = 1; r < size; ++r) {                                                                     \
-        const int v = (r * 7 + i) % 3;                                                                     \
-        if (maximum ? v >= value : v <= value) value = v, index = 100 - r;                                 \
-      }                                                                                                    \
-      if ((int)out[i].value != value || (int)out[i].index != index)                                        \
-        CHECK_FAILED("%s on %s: element %d is (%d, %d) instead of (%d, %d)",                               \
-                     maximum ? "MPI_MAXLOC" : "MPI_MINLOC", #mpi_type, i, (int)out[i].value,               \
-                     (int)out[i].index, value, index);                                                     \
-    }                                                                                                      \
+#define TEST_PAIR(name, value_type, index_type, mpi_type)                                                   \
+  static void test_##name(int maximum) {                                                                    \
+    struct pair {                                                                                           \
+      value_type value;                                                                                     \
+      index_type index;                                                                                     \
+    } in[kCount], out[kCount];                                                                              \
+    memset(in, 0, sizeof in);                                                                               \
+    for (int i = 0; i < kCount; ++i) {                                                                      \
+      in[i].value = (value_type)((rank * 7 + i) % 3);                                                       \
+      in[i].index = 100 - rank;                                                                             \
+    }                                                                                                       \
+    CHECK_OK(form_allreduce(in, out, kCount, mpi_type, maximum ? MPI_MAXLOC : MPI_MINLOC, MPI_COMM_WORLD)); \
+    for (int i = 0; i < kCount; ++i) {                                                                      \
+      int value = i % 3, index = 100;                                                                       \
+      for (int r = 1; r < size; ++r) {                                                                      \
+        const int v = (r * 7 + i) % 3;                                                                      \
+        if (maximum ? v >= value : v <= value) value = v, index = 100 - r;                                  \
+      }                                                                                                     \
+      if ((int)out[i].value != value || (int)out[i].index != index)                                         \
+        CHECK_FAILED("%s on %s: element %d is (%d, %d) instead of (%d, %d)",                                \
+                     maximum ? "MPI_MAXLOC" : "MPI_MINLOC", #mpi_type, i, (int)out[i].value,                \
+                     (int)out[i].index, value, index);                                                      \
+    }                                                                                                       \
   }
 TEST_PAIR(float_int, float, int, MPI_FLOAT_INT)
 TEST_PAIR(double_int, double, int, MPI_DOUBLE_INT)
@@ -228,25 +265,21 @@ TEST_PAIR(two_double_precision, double, double, MPI_2DOUBLE_PRECISION)
 static void test_complex_product(void) {
   double complex mine = 1 + (rank % 2) * I, all = 0, expected = 1;
   for (int r = 0; r < size; ++r) expected *= 1 + (r % 2) * I;
-  CHECK_OK(MPI_Allreduce(&mine, &all, 1, MPI_C_DOUBLE_COMPLEX, MPI_PROD, MPI_COMM_WORLD));
+  CHECK_OK(form_allreduce(&mine, &all, 1, MPI_C_DOUBLE_COMPLEX, MPI_PROD, MPI_COMM_WORLD));
   CHECK_NEAR(creal(all), creal(expected), 1e-9);
   CHECK_NEAR(cimag(all), cimag(expected), 1e-9);
 }
 
 static void test_not_allowed(int o, const type_row* t) {
   _Alignas(64) char in[kLargestElement] = {0}, out[kLargestElement];
-  const int code = MPI_Allreduce(in, out, 1, t->type, operations[o].op, MPI_COMM_WORLD);
+  const int code = form_allreduce(in, out, 1, t->type, operations[o].op, MPI_COMM_WORLD);
   int class = MPI_SUCCESS;
   if (code != MPI_SUCCESS) MPI_Error_class(code, &class);
   if (class != MPI_ERR_OP)
     CHECK_FAILED("%s on %s gives error class %d, not MPI_ERR_OP", operations[o].name, t->name, class);
 }
 
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+static void test_form(void) {
   for (int o = 0; o < kOperations; ++o)
     for (int t = 0; t < kTypes; ++t) {
       if (!(operations[o].categories & types[t].category)) {
@@ -268,6 +301,14 @@ int main(int argc, char** argv) {
     test_two_double_precision(maximum);
   }
   test_complex_product();
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  for (form = kBlocking; form < kForms; ++form) test_form();
   MPI_Finalize();
   return check_result();
 }

@@ -13,15 +13,23 @@ static void compute(double milliseconds) {
   while (MPI_Wtime() < end) x += 1;
 }
 
+static _Thread_local int thread_of = -1;
+
 /* x -> a x + b modulo a prime: does not commute. */
 static void compose(void* in, void* inout, int* length, MPI_Datatype* type) {
   const int* left = in;
   int* right = inout;
   (void)type;
+  CHECK_EQ(thread_of, rank); /* called with this rank's globals and thread-local variables */
   for (int i = 0; i + 1 < *length; i += 2) {
     right[i + 1] = (left[i] * right[i + 1] + left[i + 1]) % 10007;
     right[i] = left[i] * right[i] % 10007;
   }
+}
+
+static void compose_pairs(void* in, void* inout, int* length, MPI_Datatype* type) {
+  int ints = *length * 2;
+  compose(in, inout, &ints, type);
 }
 
 static void fill(int who, int* values, int count) {
@@ -211,11 +219,33 @@ static void persistent(MPI_Op op) {
   CHECK_EQ(request, MPI_REQUEST_NULL);
 }
 
+/* Whatever an operation uses may be freed while it is in flight. */
+static void freed_handles(void) {
+  int mine[4], result[4], expected[4];
+  MPI_Request request;
+  MPI_Datatype pair;
+  MPI_Comm comm;
+  MPI_Op op;
+  fill(rank, mine, 4);
+  composed(expected, 4);
+  CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+  CHECK_OK(MPI_Op_create(compose_pairs, 0, &op));
+  CHECK_OK(MPI_Type_contiguous(2, MPI_INT, &pair));
+  CHECK_OK(MPI_Type_commit(&pair));
+  CHECK_OK(MPI_Iallreduce(mine, result, 2, pair, op, comm, &request));
+  CHECK_OK(MPI_Type_free(&pair));
+  CHECK_OK(MPI_Op_free(&op));
+  CHECK_OK(MPI_Comm_free(&comm));
+  CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  CHECK(memcmp(result, expected, sizeof result) == 0);
+}
+
 int main(int argc, char** argv) {
   MPI_Op op;
   CHECK_OK(MPI_Init(&argc, &argv));
   CHECK_OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
   CHECK_OK(MPI_Comm_size(MPI_COMM_WORLD, &size));
+  thread_of = rank;
   CHECK_OK(MPI_Op_create(compose, 0, &op));
   one_computes();
   waits_for_something_else(op);
@@ -224,6 +254,7 @@ int main(int argc, char** argv) {
   only_probes(op);
   large();
   persistent(op);
+  freed_handles();
   CHECK_OK(MPI_Op_free(&op));
   CHECK_OK(MPI_Finalize());
   return check_result();

@@ -1,6 +1,7 @@
 /* The reducing collectives: every root, several sizes (each algorithm is met), in place, user operations that
    do not commute, on a type with gaps, with int and with MPI_Count lengths. */
 #include "buffers.h"
+#include "forms.h"
 
 static int rank, size;
 
@@ -80,11 +81,11 @@ static void test_ordered(MPI_Op op, int count, int in_place) {
   for (int root = 0; root<size; root += size> 4 && count > 100 ? size - 2 : 1) {
     cell *in = operands(count), *out = cells(count);
     const int replaces = rank == root && in_place;
-    CHECK_OK(MPI_Reduce(replaces ? MPI_IN_PLACE : in,
-                        replaces       ? in
-                        : rank == root ? out
-                                       : NULL,
-                        count, matrix_type, op, root, MPI_COMM_WORLD));
+    CHECK_OK(form_reduce(replaces ? MPI_IN_PLACE : in,
+                         replaces       ? in
+                         : rank == root ? out
+                                        : NULL,
+                         count, matrix_type, op, root, MPI_COMM_WORLD));
     if (rank == root) {
       expect(in_place ? in : out, count, 0, 0, size - 1, "reduce");
       free(in_place ? out : in);
@@ -95,20 +96,20 @@ static void test_ordered(MPI_Op op, int count, int in_place) {
   }
 
   cell *in = operands(count), *out = cells(count);
-  CHECK_OK(MPI_Allreduce(in_place ? MPI_IN_PLACE : in, in_place ? in : out, count, matrix_type, op,
-                         MPI_COMM_WORLD));
+  CHECK_OK(form_allreduce(in_place ? MPI_IN_PLACE : in, in_place ? in : out, count, matrix_type, op,
+                          MPI_COMM_WORLD));
   expect(in_place ? in : out, count, 0, 0, size - 1, "allreduce");
   free(in_place ? out : in);
 
   in = operands(count), out = cells(count);
   CHECK_OK(
-      MPI_Scan(in_place ? MPI_IN_PLACE : in, in_place ? in : out, count, matrix_type, op, MPI_COMM_WORLD));
+      form_scan(in_place ? MPI_IN_PLACE : in, in_place ? in : out, count, matrix_type, op, MPI_COMM_WORLD));
   expect(in_place ? in : out, count, 0, 0, rank, "scan");
   free(in_place ? out : in);
 
   in = operands(count), out = cells(count);
   CHECK_OK(
-      MPI_Exscan(in_place ? MPI_IN_PLACE : in, in_place ? in : out, count, matrix_type, op, MPI_COMM_WORLD));
+      form_exscan(in_place ? MPI_IN_PLACE : in, in_place ? in : out, count, matrix_type, op, MPI_COMM_WORLD));
   if (rank > 0) expect(in_place ? in : out, count, 0, 0, rank - 1, "exscan");
   if (rank == 0) free(in_place ? in : out);
   free(in_place ? out : in);
@@ -117,8 +118,8 @@ static void test_ordered(MPI_Op op, int count, int in_place) {
 static void test_ordered_scatter(MPI_Op op, int count, int in_place) {
   /* In place the result lies at the beginning of the operands, the rest of which keeps its values or not. */
   cell *in = operands(size * count), *out = cells(count);
-  CHECK_OK(MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : in, in_place ? in : out, count, matrix_type, op,
-                                    MPI_COMM_WORLD));
+  CHECK_OK(form_reduce_scatter_block(in_place ? MPI_IN_PLACE : in, in_place ? in : out, count, matrix_type,
+                                     op, MPI_COMM_WORLD));
   if (in_place) memcpy(out, in, count * sizeof(cell));
   expect(out, count, rank * count, 0, size - 1, "reduce_scatter_block");
   free(in);
@@ -130,8 +131,8 @@ static void test_ordered_scatter(MPI_Op op, int count, int in_place) {
     all += counts[r];
   }
   in = operands(all), out = cells(counts[rank]);
-  CHECK_OK(MPI_Reduce_scatter(in_place ? MPI_IN_PLACE : in, in_place ? in : out, counts, matrix_type, op,
-                              MPI_COMM_WORLD));
+  CHECK_OK(form_reduce_scatter(in_place ? MPI_IN_PLACE : in, in_place ? in : out, counts, matrix_type, op,
+                               MPI_COMM_WORLD));
   if (in_place) memcpy(out, in, counts[rank] * sizeof(cell));
   expect(out, counts[rank], first, 0, size - 1, "reduce_scatter");
   free(in);
@@ -166,30 +167,30 @@ static void test_sums(int count, int in_place) {
   for (int root = 0; root<size; root += size> 4 ? size - 2 : 1) {
     long long *in = terms(count), *out = terms(count);
     const int replaces = rank == root && in_place;
-    CHECK_OK(MPI_Reduce(replaces ? MPI_IN_PLACE : in,
-                        replaces       ? in
-                        : rank == root ? out
-                                       : NULL,
-                        count, MPI_LONG_LONG, MPI_SUM, root, MPI_COMM_WORLD));
+    CHECK_OK(form_reduce(replaces ? MPI_IN_PLACE : in,
+                         replaces       ? in
+                         : rank == root ? out
+                                        : NULL,
+                         count, MPI_LONG_LONG, MPI_SUM, root, MPI_COMM_WORLD));
     if (rank == root) expect_sums(in_place ? in : out, count, 0, size - 1, "reduce");
     if (rank != root) free(in_place ? in : out);
     free(in_place ? out : in);
   }
   long long *in = terms(count), *out = terms(count);
-  CHECK_OK(MPI_Allreduce(in_place ? MPI_IN_PLACE : in, in_place ? in : out, count, MPI_LONG_LONG, MPI_SUM,
-                         MPI_COMM_WORLD));
+  CHECK_OK(form_allreduce(in_place ? MPI_IN_PLACE : in, in_place ? in : out, count, MPI_LONG_LONG, MPI_SUM,
+                          MPI_COMM_WORLD));
   expect_sums(in_place ? in : out, count, 0, size - 1, "allreduce");
   free(in_place ? out : in);
 
   in = terms(count), out = terms(count);
-  CHECK_OK(MPI_Scan(in_place ? MPI_IN_PLACE : in, in_place ? in : out, count, MPI_LONG_LONG, MPI_SUM,
-                    MPI_COMM_WORLD));
+  CHECK_OK(form_scan(in_place ? MPI_IN_PLACE : in, in_place ? in : out, count, MPI_LONG_LONG, MPI_SUM,
+                     MPI_COMM_WORLD));
   expect_sums(in_place ? in : out, count, 0, rank, "scan");
   free(in_place ? out : in);
 
   in = terms(size * count), out = terms(count);
-  CHECK_OK(MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : in, in_place ? in : out, count, MPI_LONG_LONG,
-                                    MPI_SUM, MPI_COMM_WORLD));
+  CHECK_OK(form_reduce_scatter_block(in_place ? MPI_IN_PLACE : in, in_place ? in : out, count, MPI_LONG_LONG,
+                                     MPI_SUM, MPI_COMM_WORLD));
   if (in_place) memcpy(out, in, count * sizeof *in);
   expect_sums(out, count, rank * count, size - 1, "reduce_scatter_block");
   free(in);
@@ -220,7 +221,7 @@ static void test_commuting(void) {
   CHECK_OK(MPI_Op_create(larger, 1, &op));
   CHECK_OK(MPI_Op_commutative(op, &commutes));
   CHECK_EQ(commutes, 1);
-  CHECK_OK(MPI_Allreduce(mine, all, 2, MPI_INT, op, MPI_COMM_WORLD));
+  CHECK_OK(form_allreduce(mine, all, 2, MPI_INT, op, MPI_COMM_WORLD));
   CHECK_EQ(all[0], size - 1);
   CHECK_EQ(all[1], 0);
   CHECK_OK(MPI_Op_free(&op));
@@ -229,17 +230,10 @@ static void test_commuting(void) {
   CHECK_EQ(commutes, 1);
 }
 
-int main(int argc, char** argv) {
+static void test_form(void) {
   static const int counts[] = {0, 1, 5, 400, 3000};
   static const int sum_counts[] = {0, 1, 15, 16, 17, 1000, 70001};
   MPI_Op ops[2];
-  MPI_Datatype four_ints;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  MPI_Type_contiguous(4, MPI_INT, &four_ints);
-  MPI_Type_create_resized(four_ints, 0, sizeof(cell), &matrix_type);
-  MPI_Type_commit(&matrix_type);
   CHECK_OK(MPI_Op_create(multiply, 0, &ops[0]));
   CHECK_OK(MPI_Op_create_c(multiply_large, 0, &ops[1]));
   for (int o = 0; o < 2; ++o) {
@@ -258,6 +252,17 @@ int main(int argc, char** argv) {
     for (int in_place = 0; in_place < 2; ++in_place)
       test_sums(size > 4 && sum_counts[c] > 50000 ? 20000 : sum_counts[c], in_place);
   test_commuting();
+}
+
+int main(int argc, char** argv) {
+  MPI_Datatype four_ints;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Type_contiguous(4, MPI_INT, &four_ints);
+  MPI_Type_create_resized(four_ints, 0, sizeof(cell), &matrix_type);
+  MPI_Type_commit(&matrix_type);
+  for (form = kBlocking; form < kForms; ++form) test_form();
   MPI_Type_free(&matrix_type);
   MPI_Type_free(&four_ints);
   MPI_Finalize();

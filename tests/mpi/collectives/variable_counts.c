@@ -1,6 +1,7 @@
 /* Collectives with a count for each rank (v and w forms): random counts with zeros among them, gaps between
  * blocks, every root, in place. */
 #include "buffers.h"
+#include "forms.h"
 
 static int rank, size;
 static unsigned state;
@@ -42,8 +43,8 @@ static void test_gatherv(int kind, int root, int in_place, const int* counts) {
   for (int r = 0; r < size && rank == root; ++r)
     buffer_put(kind, expected, displacements[r], counts[r], r, 0);
   if (rank == root && in_place) buffer_put(kind, buffer, displacements[rank], count, rank, 0);
-  CHECK_OK(MPI_Gatherv(rank == root && in_place ? MPI_IN_PLACE : mine, count, buffers_type[kind], buffer,
-                       counts, displacements, buffers_type[kind], root, MPI_COMM_WORLD));
+  CHECK_OK(form_gatherv(rank == root && in_place ? MPI_IN_PLACE : mine, count, buffers_type[kind], buffer,
+                        counts, displacements, buffers_type[kind], root, MPI_COMM_WORLD));
   buffer_compare(kind, all, buffer, expected, "gatherv");
 
   buffer = buffer_new(kind, all);
@@ -52,9 +53,9 @@ static void test_gatherv(int kind, int root, int in_place, const int* counts) {
   int* received = buffer_new(kind, count);
   expected = buffer_new(kind, count);
   if (!(rank == root && in_place)) buffer_put(kind, expected, 0, count, root, rank);
-  CHECK_OK(MPI_Scatterv(buffer, counts, displacements, buffers_type[kind],
-                        rank == root && in_place ? MPI_IN_PLACE : received, count, buffers_type[kind], root,
-                        MPI_COMM_WORLD));
+  CHECK_OK(form_scatterv(buffer, counts, displacements, buffers_type[kind],
+                         rank == root && in_place ? MPI_IN_PLACE : received, count, buffers_type[kind], root,
+                         MPI_COMM_WORLD));
   buffer_compare(kind, count, received, expected, "scatterv");
   free(mine);
   free(buffer);
@@ -69,8 +70,8 @@ static void test_allgatherv(int kind, int in_place, const int* counts) {
   buffer_put(kind, mine, 0, counts[rank], rank, 0);
   for (int r = 0; r < size; ++r) buffer_put(kind, expected, displacements[r], counts[r], r, 0);
   if (in_place) buffer_put(kind, buffer, displacements[rank], counts[rank], rank, 0);
-  CHECK_OK(MPI_Allgatherv(in_place ? MPI_IN_PLACE : mine, counts[rank], buffers_type[kind], buffer, counts,
-                          displacements, buffers_type[kind], MPI_COMM_WORLD));
+  CHECK_OK(form_allgatherv(in_place ? MPI_IN_PLACE : mine, counts[rank], buffers_type[kind], buffer, counts,
+                           displacements, buffers_type[kind], MPI_COMM_WORLD));
   buffer_compare(kind, all, buffer, expected, "allgatherv");
   free(mine);
   free(displacements);
@@ -102,11 +103,11 @@ static void test_alltoallv(int kind, int in_place, int w, const int* matrix) {
       out_places[r] *= buffers_extent[kind] * (int)sizeof(int);
       in_places[r] *= buffers_extent[kind] * (int)sizeof(int);
     }
-    CHECK_OK(MPI_Alltoallw(sendbuf, out_counts, out_places, types, in, in_counts, in_places, types,
-                           MPI_COMM_WORLD));
+    CHECK_OK(form_alltoallw(sendbuf, out_counts, out_places, types, in, in_counts, in_places, types,
+                            MPI_COMM_WORLD));
   } else {
-    CHECK_OK(MPI_Alltoallv(sendbuf, out_counts, out_places, types[0], in, in_counts, in_places, types[0],
-                           MPI_COMM_WORLD));
+    CHECK_OK(form_alltoallv(sendbuf, out_counts, out_places, types[0], in, in_counts, in_places, types[0],
+                            MPI_COMM_WORLD));
   }
   buffer_compare(kind, in_all, in, expected, w ? "alltoallw" : "alltoallv");
   free(out);
@@ -130,7 +131,8 @@ static void test_large_forms(void) {
   int *mine = buffer_new(kSolid, 3), *buffer = buffer_new(kSolid, all), *expected = buffer_new(kSolid, all);
   buffer_put(kSolid, mine, 0, rank % 3, rank, 0);
   for (int r = 0; r < size; ++r) buffer_put(kSolid, expected, (int)displacements[r], r % 3, r, 0);
-  CHECK_OK(MPI_Allgatherv_c(mine, rank % 3, MPI_INT, buffer, counts, displacements, MPI_INT, MPI_COMM_WORLD));
+  CHECK_OK(
+      form_allgatherv_c(mine, rank % 3, MPI_INT, buffer, counts, displacements, MPI_INT, MPI_COMM_WORLD));
   buffer_compare(kSolid, all, buffer, expected, "allgatherv_c");
 
   for (int r = 0; r < size; ++r) {
@@ -146,7 +148,7 @@ static void test_large_forms(void) {
     buffer_put(kSolid, expected, r, 1, r, rank);
   }
   CHECK_OK(
-      MPI_Alltoallw_c(out, counts, displacements, types, in, counts, displacements, types, MPI_COMM_WORLD));
+      form_alltoallw_c(out, counts, displacements, types, in, counts, displacements, types, MPI_COMM_WORLD));
   buffer_compare(kSolid, size, in, expected, "alltoallw_c");
   free(out);
   free(mine);
@@ -155,11 +157,7 @@ static void test_large_forms(void) {
   free(displacements);
 }
 
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  buffers_begin();
+static void test_form(void) {
   for (unsigned seed = 1; seed <= 4; ++seed) {
     state = seed;
     int* counts = make_counts();
@@ -173,6 +171,14 @@ int main(int argc, char** argv) {
     free(counts);
   }
   test_large_forms();
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  buffers_begin();
+  for (form = kBlocking; form < kForms; ++form) test_form();
   buffers_end();
   MPI_Finalize();
   return check_result();
