@@ -19,6 +19,18 @@ static void* receive_never(void* unused) {
   return NULL;
 }
 
+static void keep_second(void* in, void* inout, int* length, MPI_Datatype* type) {
+  (void)in, (void)inout, (void)length, (void)type;
+}
+
+/* A collective is in flight, and rank 0 never takes part in it. */
+static void wait_in_flight(MPI_Op op) {
+  MPI_Request request;
+  if (rank == 0) MPI_Recv(&two, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Iallreduce(&one, &two, 1, MPI_INT, op, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 int main(int argc, char** argv) {
   const char* how = argv[argc - 1];
   int provided;
@@ -32,6 +44,12 @@ int main(int argc, char** argv) {
   if (strcmp(how, "missing") == 0) {
     if (rank == 0) MPI_Recv(&two, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Allreduce(&one, &two, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  }
+  if (strcmp(how, "in-flight") == 0) wait_in_flight(MPI_SUM);
+  if (strcmp(how, "errand") == 0) {
+    MPI_Op op;
+    MPI_Op_create(keep_second, 0, &op);
+    wait_in_flight(op);
   }
   if (strcmp(how, "probe") == 0 && rank == 1) MPI_Probe(MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   if (strcmp(how, "ended") == 0 && rank == 0)
