@@ -32,12 +32,17 @@ extern "C" {
 #ifndef MPI_ABI_Count
 #define MPI_ABI_Count MPI_Offset
 #endif
+#ifndef MPI_ABI_Fint /* Fortran's default INTEGER */
+#define MPI_ABI_Fint int
+#endif
 typedef MPI_ABI_Aint MPI_Aint;
 typedef MPI_ABI_Offset MPI_Offset;
 typedef MPI_ABI_Count MPI_Count;
+typedef MPI_ABI_Fint MPI_Fint;
 #undef MPI_ABI_Aint
 #undef MPI_ABI_Offset
 #undef MPI_ABI_Count
+#undef MPI_ABI_Fint
 
 typedef struct {
   int MPI_SOURCE;
@@ -45,6 +50,21 @@ typedef struct {
   int MPI_ERROR;
   int MPI_internal[5];
 } MPI_Status;
+"""
+
+_STATUS_CONVERSIONS = """\
+static inline int MPI_Status_c2f(const MPI_Status* c_status, MPI_Fint* f_status) {
+  const int* from = (const int*)c_status;
+  int i;
+  for (i = 0; i < MPI_F_STATUS_SIZE; ++i) f_status[i] = (MPI_Fint)from[i];
+  return MPI_SUCCESS;
+}
+static inline int MPI_Status_f2c(const MPI_Fint* f_status, MPI_Status* c_status) {
+  int* to = (int*)c_status;
+  int i;
+  for (i = 0; i < MPI_F_STATUS_SIZE; ++i) to[i] = (int)f_status[i];
+  return MPI_SUCCESS;
+}
 """
 
 _BOTTOM = """
@@ -74,6 +94,17 @@ def _callback(form: standard.Form) -> str:
     return f"typedef {form.returns} ({form.name})({parameters});"
 
 
+def _fortran_conversions() -> str:
+    """The ABI library has no such symbols. A Fortran handle is the int that MPI_X_toint gives, so these work with any library
+    that has the ABI; the standard allows handle conversions to be macros (section 2.6.4)."""
+    text = ["\n/* Handles and statuses as Fortran has them (section 19.3.4) */\n"]
+    for name in sorted(HANDLES):
+        short = "Type" if name == "Datatype" else name
+        text.append(f"static inline MPI_Fint MPI_{short}_c2f(MPI_{name} handle) {{ return (MPI_Fint)MPI_{short}_toint(handle); }}\n")
+        text.append(f"static inline MPI_{name} MPI_{short}_f2c(MPI_Fint handle) {{ return MPI_{short}_fromint((int)handle); }}\n")
+    return "".join(text) + _STATUS_CONVERSIONS
+
+
 def write(functions: Dict[str, standard.Function], callbacks: List[standard.Form], groups: List[constants.Group]) -> str:
     text = [_TOP, "\n/* Handles */\n"]
     text.extend(f"typedef struct MPI_ABI_{name}* MPI_{name};\n" for name in HANDLES + TOOL_HANDLES)
@@ -85,5 +116,6 @@ def write(functions: Dict[str, standard.Function], callbacks: List[standard.Form
         text.append(f"\n/* {title} */\n")
         for function in functions.values():
             text.extend(f"{form.renamed(prefix + form.name).prototype};\n" for form in function.forms)
+    text.append(_fortran_conversions())
     text.append(_BOTTOM)
     return "".join(text)
