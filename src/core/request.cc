@@ -87,11 +87,11 @@ base::Status Request::cancel() { return {}; }
 
 void Request::detach(std::unique_ptr<Request> request) {
   Request& operation = *request;
-  operation.self_ = std::move(request);  // abandon() releases: end_detached() on another thread sees it
-  if (!operation.completion.abandon()) operation.end_detached();  // it is complete, and nobody else's
+  operation.self_ = std::move(request);  // abandon() releases: end_abandoned() on another thread sees it
+  if (!operation.completion.abandon()) operation.end_abandoned();  // it is complete, and nobody else's
 }
 
-void Request::end_detached() { const std::unique_ptr<Request> last_owner = std::move(self_); }
+void Request::end_abandoned() { const std::unique_ptr<Request> last_owner = std::move(self_); }
 
 Count bytes_of(const MPI_Status& status) {
   Count bytes;

@@ -28,8 +28,11 @@ struct Result {
 class Request {
  public:
   enum class State : std::uint8_t { kInactive, kActive };
+  /// Some calls are for one kind of requests only.
+  enum class Kind : std::uint8_t { kOrdinary, kGeneralized, kPartitionedSend, kPartitionedReceive };
 
   Request() = default;
+  explicit Request(Kind kind) : kind(kind) {}
   Request(const Request&) = delete;
   Request& operator=(const Request&) = delete;
   virtual ~Request() = default;
@@ -63,11 +66,13 @@ class Request {
   /// `result` is written: wakes who waits. The last touch; any thread.
   void complete() {
     if (completion.signal()) [[unlikely]]
-      end_detached();
+      end_abandoned();
   }
   /// Lets an operation go on without its owner (MPI_Request_free): it owns itself until it is complete. Those
   /// on a stack have no unique_ptr to give, so they cannot be detached.
   static void detach(std::unique_ptr<Request> request);
+  /// Whether the user may call MPI_Request_free while it is active.
+  virtual base::Status may_detach() const { return {}; }
 
   fiber::Completion completion;
   Result result;
@@ -76,9 +81,14 @@ class Request {
   datatype::Ref type;    ///< keeps a derived datatype alive while the operation uses it
   State state = State::kActive;
   bool persistent = false;
+  const Kind kind = Kind::kOrdinary;
+
+ protected:
+  /// It is complete, and its completion was abandoned: nobody waits for it. The last touch. As it stands here
+  /// it ends an operation that was detached.
+  [[gnu::cold]] virtual void end_abandoned();
 
  private:
-  [[gnu::cold]] void end_detached();
   std::unique_ptr<Request> self_;  ///< set by detach()
 };
 
