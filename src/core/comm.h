@@ -12,6 +12,7 @@
 #include "core/errhandler.h"
 #include "core/group.h"
 #include "core/info.h"
+#include "core/send_buffer.h"
 #include "core/topology.h"
 
 namespace clump::core {
@@ -46,6 +47,7 @@ class Comm final : public base::RefCounted {
   /// Intercommunicators only: the local group by itself, with a context of its own; for agreements within the
   /// group.
   base::Ref<Comm> local;
+  SendBufferSlot send_buffer;  ///< MPI_Comm_attach_buffer
   /// Found by the first collective that wants it; null until then, and where there is none.
   base::Ref<Team> team;
 

@@ -18,6 +18,7 @@
 #include "core/handle_table.h"
 #include "core/op.h"
 #include "core/request.h"
+#include "core/send_buffer.h"
 #include "datatype/datatype.h"
 #include "fiber/identity.h"
 #include "net/channel.h"
@@ -135,11 +136,7 @@ class Rank {
   base::Ref<Comm> comm_world, comm_self;
   ErrorCodes error_codes;
   Attributes& type_attributes(MPI_Datatype handle) { return type_attributes_[handle]; }
-  /// Buffered sends (MPI_Buffer_attach); the state is p2p's.
-  struct BufferedSends {
-    virtual ~BufferedSends() = default;
-  };
-  std::unique_ptr<BufferedSends> buffered_sends;
+  SendBufferSlot send_buffer;  ///< MPI_Buffer_attach
 
  private:
   /// Whether the caller is the only thread of this rank.

@@ -28,8 +28,11 @@ struct Result {
 class Request {
  public:
   enum class State : std::uint8_t { kInactive, kActive };
+  /// Some calls are for one kind of requests only.
+  enum class Kind : std::uint8_t { kOrdinary, kGeneralized, kPartitionedSend, kPartitionedReceive };
 
   Request() = default;
+  explicit Request(Kind kind) : kind(kind) {}
   Request(const Request&) = delete;
   Request& operator=(const Request&) = delete;
   virtual ~Request() = default;
@@ -78,6 +81,12 @@ class Request {
   datatype::Ref type;    ///< keeps a derived datatype alive while the operation uses it
   State state = State::kActive;
   bool persistent = false;
+  const Kind kind = Kind::kOrdinary;
+
+ protected:
+  /// It is complete, and its completion was abandoned: nobody waits for it. The last touch. As it stands here
+  /// it ends an operation that was detached.
+  [[gnu::cold]] virtual void end_abandoned();
 
  protected:
   /// It is complete, and its completion was abandoned: nobody waits for it. The last touch. As it stands here

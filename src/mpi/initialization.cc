@@ -51,9 +51,9 @@ Status init_thread(Rank& self, int*, char***, int required, int* provided) {
 Status finalize(Rank& self) {
   // MPI-5.0 section 11.4.2: first the attributes of MPI_COMM_SELF, while everything still works.
   CLUMP_TRY(self.comm_self->attributes.clear(MPI_COMM_SELF));
-  self.buffered_sends.reset();
-  // Sends that nobody waits for must reach their receivers before this rank's memory goes.
+  // Sends that nobody waits for, buffered ones too, must reach their receivers before this rank's memory goes.
   CLUMP_TRY(coll::barrier(*self.comm_world));
+  static_cast<void>(self.send_buffer.detach());
   self.phase.store(Rank::Phase::kFinalized, std::memory_order_relaxed);
   announce_finalized(self);
   return {};

@@ -1,10 +1,14 @@
 // Point-to-point communication (MPI-5.0 chapter 3): sends, receives and their persistent forms. Arguments
 // were checked at the entry.
+#include <utility>
+#include <vector>
+
 #include "core/rank.h"
 #include "mpi/bodies.h"
 #include "p2p/buffered.h"
 #include "p2p/p2p.h"
 #include "p2p/persistent.h"
+#include "p2p/send_receive.h"
 
 namespace clump::mpi {
 
@@ -40,6 +44,21 @@ Status begin_send(Rank& self, const Address& address, const Layout& buffer, MPI_
   p2p::SendOperation& operation = make<p2p::SendOperation>(self, address, buffer, request);
   operation.begin_untaken(address, buffer, mode);
   return {};
+}
+
+/// The bytes of `buffer`, in `memory`.
+Layout packed(const Layout& buffer, std::vector<std::byte>& memory) {
+  memory.resize(static_cast<std::size_t>(buffer.bytes()));
+  datatype::pack(memory, buffer, 0);
+  return {memory.data(), static_cast<Count>(memory.size()), datatype::predefined(MPI_BYTE)};
+}
+
+p2p::SendReceive& make_send_receive(Rank& self, Comm& comm, MPI_Request* request) {
+  auto owned = std::make_unique<p2p::SendReceive>();
+  p2p::SendReceive& operation = *owned;
+  operation.comm = base::Ref<Comm>(&comm);
+  *request = self.add(std::move(owned));
+  return operation;
 }
 
 }  // namespace
@@ -112,14 +131,33 @@ Status sendrecv(Rank&, const void* sendbuf, Count sendcount, const Datatype& sen
 Status sendrecv_replace(Rank&, void* buf, Count count, const Datatype& datatype, int dest, int sendtag,
                         int source, int recvtag, Comm& comm, MPI_Status* status) {
   const Layout buffer = layout(buf, count, datatype);
-  std::vector<std::byte> copy(static_cast<std::size_t>(buffer.bytes()));
-  datatype::pack(copy, buffer, 0);
-  const Layout out{copy.data(), static_cast<Count>(copy.size()), datatype::predefined(MPI_BYTE)};
+  std::vector<std::byte> copy;
+  const Layout out = packed(buffer, copy);
   core::Result result;
   const Status outcome =
       p2p::send_receive({comm, dest, sendtag}, out, {comm, source, recvtag}, buffer, &result);
   core::write_status(status, result, false);
   return outcome;
+}
+
+Status isendrecv(Rank& self, const void* sendbuf, Count sendcount, const Datatype& sendtype, int dest,
+                 int sendtag, void* recvbuf, Count recvcount, const Datatype& recvtype, int source,
+                 int recvtag, Comm& comm, MPI_Request* request) {
+  make_send_receive(self, comm, request)
+      .begin({comm, dest, sendtag}, layout(sendbuf, sendcount, sendtype), {comm, source, recvtag},
+             layout(recvbuf, recvcount, recvtype));
+  return {};
+}
+
+Status isendrecv_replace(Rank& self, void* buf, Count count, const Datatype& datatype, int dest, int sendtag,
+                         int source, int recvtag, Comm& comm, MPI_Request* request) {
+  const Layout buffer = layout(buf, count, datatype);
+  std::vector<std::byte> copy;
+  const Layout out = packed(buffer, copy);
+  p2p::SendReceive& operation = make_send_receive(self, comm, request);
+  operation.copy = std::move(copy);
+  operation.begin({comm, dest, sendtag}, out, {comm, source, recvtag}, buffer);
+  return {};
 }
 
 Status send_init(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag,
@@ -156,31 +194,6 @@ Status recv_init(Rank& self, void* buf, Count count, const Datatype& datatype, i
                  Comm& comm, MPI_Request* request) {
   *request = self.add(
       std::make_unique<p2p::PersistentReceive>(Address{comm, source, tag}, layout(buf, count, datatype)));
-  return {};
-}
-
-Status buffer_attach(Rank& self, void* buffer, Count size) {
-  if (self.buffered_sends != nullptr)
-    return base::fail(MPI_ERR_BUFFER, "a buffer is attached already: detach it first (MPI_Buffer_detach)");
-  if (buffer == MPI_BUFFER_AUTOMATIC)
-    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                      "MPI_BUFFER_AUTOMATIC is not built yet: attach memory of your own");
-  self.buffered_sends = std::make_unique<p2p::SendBuffer>(buffer, size);
-  return {};
-}
-
-Status buffer_detach(Rank& self, void* buffer_addr, Count* size) {
-  auto* const attached = static_cast<p2p::SendBuffer*>(self.buffered_sends.get());
-  if (attached == nullptr) return base::fail(MPI_ERR_BUFFER, "no buffer is attached");
-  attached->flush();
-  *static_cast<void**>(buffer_addr) = attached->memory();
-  *size = attached->size();
-  self.buffered_sends.reset();
-  return {};
-}
-
-Status buffer_flush(Rank& self) {
-  if (auto* const attached = static_cast<p2p::SendBuffer*>(self.buffered_sends.get())) attached->flush();
   return {};
 }
 

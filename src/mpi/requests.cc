@@ -13,6 +13,7 @@
 #include "fiber/completion.h"
 #include "mpi/bodies.h"
 #include "mpi/entry.h"
+#include "mpi/generalized_requests.h"
 #include "p2p/p2p.h"
 
 namespace clump::mpi {
@@ -55,8 +56,24 @@ std::optional<Status> refuse_unknown(Rank& self, const char* call, std::span<con
   return {};
 }
 
+/// How a call looks at operations.
+struct Manner {
+  MPI_Status* statuses;     ///< one, or an array of them, or null: to be ignored
+  bool keep = false;        ///< the complete ones stay as they are: MPI_Request_get_status and its family
+  int* outcount = nullptr;  ///< not null: it wants the complete ones alone; here and
+  int* indices = nullptr;   ///< here it says which they are
+};
+
+/// What a complete operation tells.
+const core::Result& result_of(Request& request, const Manner& manner) {
+  if (request.kind == Request::Kind::kGeneralized) [[unlikely]]
+    static_cast<GeneralizedRequest&>(request).ask(manner.keep);
+  return request.result;
+}
+
 /// Ends a complete operation, whose results were taken. The handle becomes null, or inactive if persistent.
-void retire(Rank& self, MPI_Request* handle, Request& request) {
+void retire(Rank& self, MPI_Request* handle, Request& request, const Manner& manner) {
+  if (manner.keep) return;
   if (request.persistent) {
     request.state = Request::State::kInactive;
     return;
@@ -69,31 +86,26 @@ MPI_Status* at(MPI_Status* statuses, std::size_t i) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i;
 }
 
-/// Retires one operation: its status, and the error if there is one, raised on its communicator.
-Status finish_one(Rank& self, const char* call, MPI_Request* handle, Request& request, MPI_Status* status) {
-  if (request.result.error == MPI_SUCCESS) [[likely]] {
-    core::write_status(status, request.result, false);
-    retire(self, handle, request);
+/// One complete operation: its status, and the error if there is one, raised on its communicator.
+Status finish_one(Rank& self, const char* call, MPI_Request* handle, Request& request, const Manner& manner) {
+  const core::Result& result = result_of(request, manner);
+  core::write_status(manner.statuses, result, false);
+  if (result.error == MPI_SUCCESS) [[likely]] {
+    retire(self, handle, request, manner);
     return {};
   }
   const base::Ref<core::Comm> comm = request.comm;
-  const auto error = Status::from_code(request.result.error);
-  core::write_status(status, request.result, false);
-  retire(self, handle, request);
+  const auto error = Status::from_code(result.error);
+  retire(self, handle, request, manner);
   return Status::from_code(raise(self, comm.get(), call, error));
 }
 
-/// Where MPI_Waitsome and MPI_Testsome say which operations were complete.
-struct Chosen {
-  int* count;
-  int* indices;
-};
-
-/// Retires the complete operations of `handles`: all handles have a status, those without an operation an
-/// empty one; or, with `chosen`, the complete ones alone. MPI_ERR_IN_STATUS if one failed (MPI-5.0
-/// section 3.7.5), raised on the communicator of the first that did.
-Status finish(Rank& self, const char* call, std::span<MPI_Request> handles, MPI_Status* statuses,
-              const Chosen* chosen = nullptr) {
+/// The complete operations of `handles`: all handles have a status, those without an operation an empty one;
+/// or the complete ones alone. MPI_ERR_IN_STATUS if one failed (MPI-5.0 section 3.7.5), raised on the
+/// communicator of the first that did.
+Status finish(Rank& self, const char* call, std::span<MPI_Request> handles, const Manner& manner) {
+  MPI_Status* const statuses = manner.statuses;
+  const bool all = manner.outcount == nullptr;
   base::Ref<core::Comm> failed;
   std::string text;
   std::vector<int> errors;  // stays empty, and without memory, while nothing fails
@@ -101,26 +113,27 @@ Status finish(Rank& self, const char* call, std::span<MPI_Request> handles, MPI_
   for (std::size_t i = 0; i < handles.size(); ++i) {
     Request* const request = active(self, handles[i]);
     const bool complete = request != nullptr && request->completion.done();
-    if (chosen != nullptr && !complete) continue;
-    if (chosen != nullptr) chosen->indices[n] = static_cast<int>(i);
-    if (complete && request->result.error != MPI_SUCCESS && errors.empty()) {
+    if (!all && !complete) continue;
+    if (!all) manner.indices[n] = static_cast<int>(i);
+    const core::Result& result = complete ? result_of(*request, manner) : kEmpty;
+    if (result.error != MPI_SUCCESS && errors.empty()) {
       failed = request->comm;
-      text = fmt::format("array_of_requests[{}]: {}", i, base::message_of(request->result.error));
+      text = fmt::format("array_of_requests[{}]: {}", i, base::message_of(result.error));
       errors.resize(handles.size(), MPI_SUCCESS);
     }
-    const core::Result& result = complete ? request->result : kEmpty;
     if (!errors.empty()) errors[n] = result.error;
     core::write_status(at(statuses, n++), result, false);
-    if (complete) retire(self, &handles[i], *request);
+    if (complete) retire(self, &handles[i], *request, manner);
   }
-  if (chosen != nullptr) *chosen->count = n;
+  if (!all) *manner.outcount = n;
   if (errors.empty()) return {};
   for (int k = 0; k < n && statuses != MPI_STATUSES_IGNORE; ++k) statuses[k].MPI_ERROR = errors[k];
   return Status::from_code(raise(self, failed.get(), call, base::fail_with_text(MPI_ERR_IN_STATUS, text)));
 }
 
-std::span<MPI_Request> span_of(MPI_Request* handles, int count) {
-  return {handles, static_cast<std::size_t>(count)};
+/// Calls that only look (Manner::keep) have constant arrays.
+std::span<MPI_Request> span_of(const MPI_Request* handles, int count) {
+  return {const_cast<MPI_Request*>(handles), static_cast<std::size_t>(count)};
 }
 
 /// The index of the first complete operation; -1 if none is, -2 if no handle is active. With several complete
@@ -169,6 +182,62 @@ void wait_for_any(Rank& self, std::span<const MPI_Request> handles) {
   fiber::wait_any(completions);
 }
 
+/// MPI_Test and MPI_Request_get_status.
+Status test_one(Rank& self, const char* call, MPI_Request* handle, int* flag, const Manner& manner) {
+  if (const auto refused = refuse_unknown(self, call, *handle)) return *refused;
+  Request* const operation = active(self, *handle);
+  *flag = 1;
+  if (operation == nullptr) {
+    core::write_status(manner.statuses, kEmpty, false);
+    return {};
+  }
+  if (is_done(self, *operation)) return finish_one(self, call, handle, *operation, manner);
+  *flag = 0;
+  fiber::yield_after_empty_poll();
+  return {};
+}
+
+Status test_all(Rank& self, const char* call, std::span<MPI_Request> handles, int* flag,
+                const Manner& manner) {
+  if (const auto refused = refuse_unknown(self, call, handles)) return *refused;
+  *flag = 1;
+  for (std::size_t i = handles.size(); i-- > 0 && *flag == 1;)
+    if (const Request* operation = active(self, handles[i]);
+        operation != nullptr && !is_done(self, *operation))
+      *flag = 0;
+  if (*flag == 1) return finish(self, call, handles, manner);
+  fiber::yield_after_empty_poll();
+  return {};
+}
+
+/// The index goes to manner.indices.
+Status test_any(Rank& self, const char* call, std::span<MPI_Request> handles, int* flag,
+                const Manner& manner) {
+  if (const auto refused = refuse_unknown(self, call, handles)) return *refused;
+  const int found = poll_complete(self, handles);
+  *flag = found == -1 ? 0 : 1;
+  *manner.indices = found < 0 ? MPI_UNDEFINED : found;
+  if (found >= 0) return finish_one(self, call, &handles[found], *active(self, handles[found]), manner);
+  if (found == -2) core::write_status(manner.statuses, kEmpty, false);
+  if (found == -1) fiber::yield_after_empty_poll();
+  return {};
+}
+
+Status test_some(Rank& self, const char* call, std::span<MPI_Request> handles, const Manner& manner) {
+  if (const auto refused = refuse_unknown(self, call, handles)) return *refused;
+  switch (poll_complete(self, handles)) {
+    case -2:
+      *manner.outcount = MPI_UNDEFINED;
+      return {};
+    case -1:
+      *manner.outcount = 0;
+      fiber::yield_after_empty_poll();
+      return {};
+    default:
+      return finish(self, call, handles, manner);
+  }
+}
+
 }  // namespace
 
 Status wait(Rank& self, MPI_Request* request, MPI_Status* status) {
@@ -179,21 +248,7 @@ Status wait(Rank& self, MPI_Request* request, MPI_Status* status) {
     return {};
   }
   operation->wait();
-  return finish_one(self, "MPI_Wait", request, *operation, status);
-}
-
-Status test(Rank& self, MPI_Request* request, int* flag, MPI_Status* status) {
-  if (const auto refused = refuse_unknown(self, "MPI_Test", *request)) return *refused;
-  Request* const operation = active(self, *request);
-  *flag = 1;
-  if (operation == nullptr) {
-    core::write_status(status, kEmpty, false);
-    return {};
-  }
-  if (is_done(self, *operation)) return finish_one(self, "MPI_Test", request, *operation, status);
-  *flag = 0;
-  fiber::yield_after_empty_poll();
-  return {};
+  return finish_one(self, "MPI_Wait", request, *operation, {status});
 }
 
 Status waitall(Rank& self, int count, MPI_Request array_of_requests[], MPI_Status* array_of_statuses) {
@@ -209,32 +264,19 @@ Status waitall(Rank& self, int count, MPI_Request array_of_requests[], MPI_Statu
       return *refuse_unknown(self, "MPI_Waitall", handles);
   }
   // The last one first: most often all others are complete when it is, and one wait does.
-  bool failed = false;
+  bool plain = true;
   for (std::size_t i = handles.size(); i-- > 0;) {
     if (operations[i] == nullptr) continue;
     operations[i]->wait();
-    failed |= operations[i]->result.error != MPI_SUCCESS;
+    plain &= operations[i]->result.error == MPI_SUCCESS && operations[i]->kind != Request::Kind::kGeneralized;
   }
-  if (failed) [[unlikely]]
-    return finish(self, "MPI_Waitall", handles, array_of_statuses);
+  const Manner manner{array_of_statuses};
+  if (!plain) [[unlikely]]
+    return finish(self, "MPI_Waitall", handles, manner);
   for (std::size_t i = 0; i < handles.size(); ++i) {
     core::write_status(at(array_of_statuses, i), operations[i] ? operations[i]->result : kEmpty, false);
-    if (operations[i] != nullptr) retire(self, &handles[i], *operations[i]);
+    if (operations[i] != nullptr) retire(self, &handles[i], *operations[i], manner);
   }
-  return {};
-}
-
-Status testall(Rank& self, int count, MPI_Request array_of_requests[], int* flag,
-               MPI_Status* array_of_statuses) {
-  const auto handles = span_of(array_of_requests, count);
-  if (const auto refused = refuse_unknown(self, "MPI_Testall", handles)) return *refused;
-  *flag = 1;
-  for (std::size_t i = handles.size(); i-- > 0 && *flag == 1;)
-    if (const Request* operation = active(self, handles[i]);
-        operation != nullptr && !is_done(self, *operation))
-      *flag = 0;
-  if (*flag == 1) return finish(self, "MPI_Testall", handles, array_of_statuses);
-  fiber::yield_after_empty_poll();
   return {};
 }
 
@@ -249,26 +291,11 @@ Status waitany(Rank& self, int count, MPI_Request array_of_requests[], int* inde
     return {};
   }
   *index = found;
-  return finish_one(self, "MPI_Waitany", &handles[found], *active(self, handles[found]), status);
-}
-
-Status testany(Rank& self, int count, MPI_Request array_of_requests[], int* index, int* flag,
-               MPI_Status* status) {
-  const auto handles = span_of(array_of_requests, count);
-  if (const auto refused = refuse_unknown(self, "MPI_Testany", handles)) return *refused;
-  const int found = poll_complete(self, handles);
-  *flag = found == -1 ? 0 : 1;
-  *index = found < 0 ? MPI_UNDEFINED : found;
-  if (found >= 0)
-    return finish_one(self, "MPI_Testany", &handles[found], *active(self, handles[found]), status);
-  if (found == -2) core::write_status(status, kEmpty, false);
-  if (found == -1) fiber::yield_after_empty_poll();
-  return {};
+  return finish_one(self, "MPI_Waitany", &handles[found], *active(self, handles[found]), {status});
 }
 
 Status waitsome(Rank& self, int incount, MPI_Request array_of_requests[], int* outcount,
                 int array_of_indices[], MPI_Status* array_of_statuses) {
-  const Chosen chosen{outcount, array_of_indices};
   const auto handles = span_of(array_of_requests, incount);
   if (const auto refused = refuse_unknown(self, "MPI_Waitsome", handles)) return *refused;
   int found;
@@ -277,25 +304,53 @@ Status waitsome(Rank& self, int incount, MPI_Request array_of_requests[], int* o
     *outcount = MPI_UNDEFINED;
     return {};
   }
-  return finish(self, "MPI_Waitsome", handles, array_of_statuses, &chosen);
+  return finish(self, "MPI_Waitsome", handles, {array_of_statuses, false, outcount, array_of_indices});
+}
+
+Status test(Rank& self, MPI_Request* request, int* flag, MPI_Status* status) {
+  return test_one(self, "MPI_Test", request, flag, {status});
+}
+
+Status testall(Rank& self, int count, MPI_Request array_of_requests[], int* flag,
+               MPI_Status* array_of_statuses) {
+  return test_all(self, "MPI_Testall", span_of(array_of_requests, count), flag, {array_of_statuses});
+}
+
+Status testany(Rank& self, int count, MPI_Request array_of_requests[], int* index, int* flag,
+               MPI_Status* status) {
+  return test_any(self, "MPI_Testany", span_of(array_of_requests, count), flag,
+                  {status, false, nullptr, index});
 }
 
 Status testsome(Rank& self, int incount, MPI_Request array_of_requests[], int* outcount,
                 int array_of_indices[], MPI_Status* array_of_statuses) {
-  const Chosen chosen{outcount, array_of_indices};
-  const auto handles = span_of(array_of_requests, incount);
-  if (const auto refused = refuse_unknown(self, "MPI_Testsome", handles)) return *refused;
-  switch (poll_complete(self, handles)) {
-    case -2:
-      *outcount = MPI_UNDEFINED;
-      return {};
-    case -1:
-      *outcount = 0;
-      fiber::yield_after_empty_poll();
-      return {};
-    default:
-      return finish(self, "MPI_Testsome", handles, array_of_statuses, &chosen);
-  }
+  return test_some(self, "MPI_Testsome", span_of(array_of_requests, incount),
+                   {array_of_statuses, false, outcount, array_of_indices});
+}
+
+// The same, but the requests stay (MPI-5.0 section 3.7.6). As the standard says of MPI_Test, an error of the
+// operation is what the call returns; it will be told once more by the call that completes the request.
+
+Status request_get_status(Rank& self, MPI_Request request, int* flag, MPI_Status* status) {
+  return test_one(self, "MPI_Request_get_status", &request, flag, {status, true});
+}
+
+Status request_get_status_all(Rank& self, int count, const MPI_Request array_of_requests[], int* flag,
+                              MPI_Status* array_of_statuses) {
+  return test_all(self, "MPI_Request_get_status_all", span_of(array_of_requests, count), flag,
+                  {array_of_statuses, true});
+}
+
+Status request_get_status_any(Rank& self, int count, const MPI_Request array_of_requests[], int* index,
+                              int* flag, MPI_Status* status) {
+  return test_any(self, "MPI_Request_get_status_any", span_of(array_of_requests, count), flag,
+                  {status, true, nullptr, index});
+}
+
+Status request_get_status_some(Rank& self, int incount, const MPI_Request array_of_requests[], int* outcount,
+                               int array_of_indices[], MPI_Status* array_of_statuses) {
+  return test_some(self, "MPI_Request_get_status_some", span_of(array_of_requests, incount),
+                   {array_of_statuses, true, outcount, array_of_indices});
 }
 
 Status request_free(Rank& self, MPI_Request* request) {
@@ -304,37 +359,29 @@ Status request_free(Rank& self, MPI_Request* request) {
     return base::fail(
         MPI_ERR_REQUEST,
         "request is MPI_REQUEST_NULL, or was completed or freed before: there is nothing to free");
-  if (*request != core::kCompletedRequest) {
-    const bool is_active = operation->state == Request::State::kActive;
-    if (is_active) CLUMP_TRY(operation->may_detach());
-    std::unique_ptr<Request> owned = self.remove(*request);
-    if (is_active) Request::detach(std::move(owned));
-  }
+  const MPI_Request handle = *request;
+  const bool is_active = operation->state == Request::State::kActive;
+  if (is_active) CLUMP_TRY(operation->may_detach());
   *request = MPI_REQUEST_NULL;
-  return {};
-}
-
-Status request_get_status(Rank& self, MPI_Request request, int* flag, MPI_Status* status) {
-  if (!is_known(self, request)) return unknown("request");
-  const Request* const operation = active(self, request);
-  *flag = operation == nullptr || is_done(self, *operation) ? 1 : 0;
-  if (*flag == 1) core::write_status(status, operation == nullptr ? kEmpty : operation->result, false);
-  if (*flag == 0) fiber::yield_after_empty_poll();
+  if (handle == core::kCompletedRequest) return {};
+  if (operation->kind == Request::Kind::kGeneralized)
+    return static_cast<GeneralizedRequest*>(operation)->forget(self);
+  std::unique_ptr<Request> owned = self.remove(handle);
+  if (is_active) Request::detach(std::move(owned));
   return {};
 }
 
 Status cancel(Rank& self, MPI_Request* request) {
-  if (!is_known(self, *request)) return unknown("request");
+  if (const auto refused = refuse_unknown(self, "MPI_Cancel", *request)) return *refused;
   Request* const operation = active(self, *request);
-  if (operation == nullptr)
-    return base::fail(MPI_ERR_REQUEST,
-                      "request is MPI_REQUEST_NULL or not active: there is nothing to cancel");
-  return operation->cancel();
-}
-
-Status test_cancelled(Rank&, const MPI_Status* status, int* flag) {
-  *flag = core::is_cancelled(*status) ? 1 : 0;
-  return {};
+  const Status outcome =
+      operation != nullptr
+          ? operation->cancel()
+          : base::fail(MPI_ERR_REQUEST,
+                       "request is MPI_REQUEST_NULL or not active: there is nothing to cancel");
+  if (outcome.ok()) return {};
+  return Status::from_code(
+      raise(self, operation != nullptr ? operation->comm.get() : nullptr, "MPI_Cancel", outcome));
 }
 
 namespace {

@@ -1,88 +1,133 @@
 #include "p2p/buffered.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
 namespace clump::p2p {
 
-/// A message in the buffer. It belongs to nobody but the channel until it is released.
-class SendBuffer::Message final : public net::Outgoing {
- public:
-  Message(SendBuffer& owner, Count offset) : owner_(owner), offset_(offset) {}
-  void released() override {
-    SendBuffer& owner = owner_;
-    const Count offset = offset_;
-    delete this;
-    owner.free(offset);
-  }
+void AttachedBuffer::Message::released() {
+  const base::Ref<AttachedBuffer> buffer = std::move(owner);
+  buffer->free(*this);
+}
 
- private:
-  ~Message() = default;
-  SendBuffer& owner_;
-  const Count offset_;
-};
-
-base::Status SendBuffer::reserve(Count bytes, Count& offset) {
-  const Count needed = bytes + MPI_BSEND_OVERHEAD;  // as MPI-5.0 section 3.6 tells users to reckon
-  const std::lock_guard lock(mutex_);
-  Count end_of_previous = 0;
+/// The caller holds the lock.
+base::Status AttachedBuffer::no_room(Count bytes) const {
   Count used = 0;
-  for (const auto& [start, length] : used_) {
-    if (start - end_of_previous >= needed) break;
-    end_of_previous = start + length;
-    used += length;
+  for (const auto& [place, message] : messages_) used += message.room;
+  return base::fail(MPI_ERR_BUFFER,
+                    "the attached buffer has {} bytes, {} of them in use; this message needs {} bytes and "
+                    "MPI_BSEND_OVERHEAD ({}): "
+                    "attach a larger buffer",
+                    size_, used, bytes, MPI_BSEND_OVERHEAD);
+}
+
+base::Status AttachedBuffer::reserve(Count bytes, net::Route route, Messages::value_type*& message) {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return base::fail(MPI_ERR_BUFFER, "the buffer was detached while this message was sent");
+  Count room = bytes;
+  std::byte* place = memory_;
+  if (is_automatic()) {
+    place = static_cast<std::byte*>(std::malloc(static_cast<std::size_t>(std::max<Count>(room, 1))));
+    if (place == nullptr)
+      return base::fail(MPI_ERR_NO_MEM, "there is no memory for a message of {} bytes", bytes);
+  } else {
+    room += MPI_BSEND_OVERHEAD;  // as MPI-5.0 section 3.6 tells users to reckon
+    for (const auto& [start, other] : messages_) {
+      if (start - place >= room) break;
+      place = start + other.room;
+    }
+    if (memory_ + size_ - place < room) return no_room(bytes);
   }
-  if (size_ - end_of_previous < needed)
-    return base::fail(MPI_ERR_BUFFER,
-                      "the attached buffer has {} bytes, {} of them in use; this message needs {} bytes and "
-                      "MPI_BSEND_OVERHEAD ({}): "
-                      "attach a larger buffer",
-                      size_, used, bytes, MPI_BSEND_OVERHEAD);
-  used_.emplace(end_of_previous, needed);
-  offset = end_of_previous;
+  message = &*messages_.try_emplace(place, *this, room, next_number_++, route).first;
   return {};
 }
 
-void SendBuffer::free(Count offset) {
-  fiber::Completion* emptied = nullptr;
+void AttachedBuffer::free(const Message& message) {
+  std::vector<Flush*> complete;
   {
     const std::lock_guard lock(mutex_);
-    used_.erase(offset);
-    if (used_.empty()) std::swap(emptied, emptied_);
+    std::erase_if(flushes_, [&](Flush* flush) {
+      if (message.number >= flush->before_ || --flush->remaining_ > 0) return false;
+      complete.push_back(flush);
+      return true;
+    });
+    auto* const place = static_cast<std::byte*>(message.payload.base);
+    messages_.erase(place);
+    if (is_automatic()) std::free(place);
   }
-  if (emptied != nullptr) emptied->signal();
+  for (Flush* const flush : complete) flush->complete();
 }
 
-base::Status SendBuffer::send(const Address& to, const datatype::Layout& from) {
+base::Status AttachedBuffer::send(const Address& to, const datatype::Layout& from) {
   const Count bytes = from.bytes();
-  Count offset = 0;
-  CLUMP_TRY(reserve(bytes, offset));
-  std::byte* const copy = memory_ + offset;
-  datatype::pack({copy, static_cast<std::size_t>(bytes)}, from, 0);
+  const net::Route route = route_of(to);
+  Messages::value_type* reserved = nullptr;
+  CLUMP_TRY(reserve(bytes, route, reserved));
+  auto& [place, message] = *reserved;
+  datatype::pack({place, static_cast<std::size_t>(bytes)}, from, 0);
 
   const MatchKey key = to.key();
-  auto* message = new Message(*this, offset);
-  message->envelope = {key.context, to.comm.rank, key.tag};
-  message->bytes = bytes;
-  message->payload = {copy, bytes, datatype::predefined(MPI_BYTE)};
-  const net::Route route{to.comm.owner.number, to.comm.peers().world_rank(to.peer)};
-  to.comm.owner.world.routes[route.destination]->send(route, *message);
+  message.envelope = {key.context, to.comm.rank, key.tag};
+  message.bytes = bytes;
+  message.payload = {place, bytes, datatype::predefined(MPI_BYTE)};
+  channel_to(to.comm.owner.world, route).send(route, message);
   return {};
 }
 
-void SendBuffer::flush() {
-  fiber::Completion emptied;
-  {
-    const std::lock_guard lock(mutex_);
-    if (used_.empty()) return;
-    emptied_ = &emptied;
-  }
-  emptied.wait();
+void AttachedBuffer::close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
 }
+
+void Flush::begin(base::Ref<AttachedBuffer> buffer) {
+  if (!buffer) return complete();
+  buffer_ = std::move(buffer);
+  {
+    const std::lock_guard lock(buffer_->mutex_);
+    before_ = buffer_->next_number_;
+    remaining_ = buffer_->messages_.size();
+    if (remaining_ > 0) return buffer_->flushes_.push_back(this);
+  }
+  complete();
+}
+
+// Messages may lie where only those who work for their destinations look, and they may be busy for long.
+void Flush::before_wait() {
+  if (!buffer_) return;
+  std::vector<net::Route> routes;
+  {
+    const std::lock_guard lock(buffer_->mutex_);
+    for (const auto& [place, message] : buffer_->messages_) routes.push_back(message.route);
+  }
+  const auto destination = [](const net::Route& route) { return route.destination; };
+  std::ranges::sort(routes, {}, destination);
+  const auto repeated = std::ranges::unique(routes, {}, destination);
+  routes.erase(repeated.begin(), repeated.end());
+  const core::World& world = core::current_rank()->world;
+  for (const net::Route& route : routes) channel_to(world, route).poll(route.destination);
+}
+
+namespace {
+
+/// A communicator's own buffer is taken before its session's, and that before the rank's (MPI-5.0
+/// section 3.6).
+base::Ref<core::SendBuffer> buffer_for(const core::Comm& comm) {
+  if (auto own = comm.send_buffer.get()) return own;
+  return comm.owner.send_buffer.get();
+}
+
+}  // namespace
 
 base::Status buffered_send(const Address& to, const datatype::Layout& from) {
   if (to.peer == MPI_PROC_NULL) return {};
-  auto* buffer = static_cast<SendBuffer*>(to.comm.owner.buffered_sends.get());
-  if (buffer == nullptr)
-    return base::fail(MPI_ERR_BUFFER, "no buffer is attached: call MPI_Buffer_attach before a buffered send");
-  return buffer->send(to, from);
+  const base::Ref<core::SendBuffer> buffer = buffer_for(to.comm);
+  if (!buffer)
+    return base::fail(MPI_ERR_BUFFER,
+                      "no buffer is attached: call MPI_Comm_attach_buffer or MPI_Buffer_attach (with "
+                      "MPI_BUFFER_AUTOMATIC, if you like) before a buffered send");
+  if (try_send(to, from)) return {};
+  return static_cast<AttachedBuffer&>(*buffer).send(to, from);
 }
 
 }  // namespace clump::p2p

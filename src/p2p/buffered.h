@@ -1,42 +1,82 @@
-// Buffered sends (MPI-5.0 section 3.6): the message waits in memory that the user attached.
+// Buffered sends (MPI-5.0 section 3.6): the message waits in memory that the user attached, or, with
+// MPI_BUFFER_AUTOMATIC, in memory that is taken for it.
+//
+// Only messages that nobody can take at once get there: a short message to a rank that has room for it does
+// without, but as the standard has it, only where a buffer is attached.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <mutex>
+#include <vector>
 
-#include "core/rank.h"
+#include "core/send_buffer.h"
 #include "p2p/p2p.h"
 
 namespace clump::p2p {
 
-/// The buffer that MPI_Buffer_attach gave to a rank, and the messages that are still in it. Any thread of the
-/// rank.
-class SendBuffer final : public core::Rank::BufferedSends {
+class Flush;
+
+/// What MPI_Buffer_attach and its family make of the user's memory. Any thread.
+class AttachedBuffer final : public core::SendBuffer {
  public:
-  SendBuffer(void* memory, Count size) : memory_(static_cast<std::byte*>(memory)), size_(size) {}
-  ~SendBuffer() override { flush(); }
+  /// With MPI_BUFFER_AUTOMATIC as `memory` the size means nothing.
+  AttachedBuffer(void* memory, Count size) : memory_(static_cast<std::byte*>(memory)), size_(size) {}
 
   void* memory() const { return memory_; }
-  Count size() const { return size_; }
+  Count size() const { return is_automatic() ? 0 : size_; }
 
   /// Copies the message into the buffer and starts it; MPI_ERR_BUFFER when there is no room for it.
   base::Status send(const Address& to, const datatype::Layout& from);
-  /// Blocks until all messages have left the buffer.
-  void flush();
+  /// From here on send() fails.
+  void close();
 
  private:
-  class Message;
-  base::Status reserve(Count bytes, Count& offset);
-  void free(Count offset);
+  friend class Flush;
+
+  /// A message in the buffer. It belongs to the channel until it is released.
+  struct Message final : net::Outgoing {
+    Message(AttachedBuffer& owner, Count room, std::uint64_t number, net::Route route)
+        : owner(&owner), room(room), number(number), route(route) {}
+    void released() override;
+
+    base::Ref<AttachedBuffer> owner;  // the user may have forgotten it
+    const Count room;                 // bytes that it takes up
+    const std::uint64_t number;       // in the order of sends
+    const net::Route route;
+  };
+  using Messages = std::map<std::byte*, Message>;  // by where they lie
+
+  bool is_automatic() const { return memory_ == MPI_BUFFER_AUTOMATIC; }
+  base::Status reserve(Count bytes, net::Route route, Messages::value_type*& message);
+  base::Status no_room(Count bytes) const;
+  void free(const Message& message);
 
   std::byte* const memory_;
   const Count size_;
   std::mutex mutex_;
-  std::map<Count, Count> used_;  // offset -> bytes, in the order of offsets
-  fiber::Completion* emptied_ = nullptr;
+  bool closed_ = false;
+  std::uint64_t next_number_ = 0;
+  Messages messages_;
+  std::vector<Flush*> flushes_;  // that are not complete
 };
 
-/// MPI_Bsend: MPI_ERR_BUFFER when no buffer is attached.
+/// Complete when all messages that were in a buffer when it began have left: MPI_Buffer_iflush and its
+/// family. The blocking ones, and detaching, wait for one on their stack.
+class Flush final : public core::Request {
+ public:
+  /// Null: nothing is attached, nothing to wait for.
+  void begin(base::Ref<AttachedBuffer> buffer);
+  void before_wait() override;
+
+ private:
+  friend class AttachedBuffer;
+  base::Ref<AttachedBuffer> buffer_;
+  std::uint64_t before_ = 0;   // numbers of the messages that it waits for are smaller
+  std::size_t remaining_ = 0;  // of these
+};
+
+/// MPI_Bsend: MPI_ERR_BUFFER when no buffer is attached to the communicator, its session or the rank.
 base::Status buffered_send(const Address& to, const datatype::Layout& from);
 
 }  // namespace clump::p2p

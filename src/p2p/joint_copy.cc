@@ -41,12 +41,18 @@ struct Parts {
   Count end(std::uint32_t part) const { return part + 1 == count ? bytes : begin(part + 1); }
 };
 
+// One cache line that helpers read.
+struct alignas(64) Whole {
+  datatype::Layout to, from;
+  Count offset;
+};
+
 struct CopyPart {
-  const datatype::Layout* to;
-  const datatype::Layout* from;
+  const Whole* whole;
   Parts parts;
   void operator()(std::uint32_t part) const {
-    datatype::copy(*to, *from, parts.begin(part), parts.end(part) - parts.begin(part));
+    const Count begin = parts.begin(part);
+    datatype::copy(whole->to, whole->from, whole->offset + begin, parts.end(part) - begin);
   }
 };
 
@@ -63,19 +69,20 @@ struct StreamPart {
 
 }  // namespace
 
-void joint_copy(const datatype::Layout& to, const datatype::Layout& from, Count bytes) {
-  if (bytes < kLeast) return datatype::copy(to, from, 0, bytes);
+void joint_copy(const datatype::Layout& to, const datatype::Layout& from, Count offset, Count bytes) {
+  if (bytes < kLeast) return datatype::copy(to, from, offset, bytes);
   if (bytes >= kWorthWaking)
     fiber::wake_helpers(static_cast<int>(std::min(bytes / kWorthWaking, kMostWoken)));
   Parts parts{bytes, part_size(bytes), 0};
   if (to.type->is_dense())
-    parts.shift = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(to.base) % kLine);
+    parts.shift = static_cast<std::uint32_t>((reinterpret_cast<std::uintptr_t>(to.base) + offset) % kLine);
   if (to.type->is_dense() && from.type->is_dense() && datatype::is_streamed(bytes)) {
-    const StreamPart stream{static_cast<std::byte*>(to.base), static_cast<const std::byte*>(from.base),
-                            parts};
+    const StreamPart stream{static_cast<std::byte*>(to.base) + offset,
+                            static_cast<const std::byte*>(from.base) + offset, parts};
     return fiber::do_together(parts.count, stream);
   }
-  fiber::do_together(parts.count, CopyPart{&to, &from, parts});
+  const Whole whole{to, from, offset};
+  fiber::do_together(parts.count, CopyPart{&whole, parts});
 }
 
 }  // namespace clump::p2p

@@ -6,8 +6,8 @@
 
 namespace clump::p2p {
 
-/// datatype::copy() of the first `bytes` packed bytes, with helpers if they are many. Returns when all are
-/// copied. Any thread.
-void joint_copy(const datatype::Layout& to, const datatype::Layout& from, Count bytes);
+/// datatype::copy() of the packed bytes [offset, offset + bytes), with helpers if they are many. Returns when
+/// all are copied. Any thread.
+void joint_copy(const datatype::Layout& to, const datatype::Layout& from, Count offset, Count bytes);
 
 }  // namespace clump::p2p

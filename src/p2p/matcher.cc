@@ -79,7 +79,7 @@ datatype::Layout solid(std::byte* data, Count bytes) {
 void deliver(net::Outgoing& message, ReceiveOperation& receive) {
   const Count bytes = accept(receive, key_of(message.envelope), message.bytes);
   if (bytes > net::kEagerLimit)
-    joint_copy(receive.buffer, message.payload, bytes);
+    joint_copy(receive.buffer, message.payload, 0, bytes);
   else
     copy(receive.buffer, message.payload, bytes);
   message.released();

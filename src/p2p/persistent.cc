@@ -4,9 +4,6 @@
 
 namespace clump::p2p {
 
-namespace {
-
-/// A new persistent request is inactive, and keeps what it was made with.
 void keep(core::Request& request, const Address& address, const datatype::Layout& layout) {
   request.persistent = true;
   request.state = core::Request::State::kInactive;
@@ -18,8 +15,6 @@ void activate(core::Request& request) {
   request.completion.reset();
   request.result = {};
 }
-
-}  // namespace
 
 PersistentSend::PersistentSend(const Address& to, const datatype::Layout& from, Mode mode)
     : to_(to), from_(from), mode_(mode) {
@@ -38,11 +33,10 @@ PersistentBufferedSend::PersistentBufferedSend(const Address& to, const datatype
 }
 
 base::Status PersistentBufferedSend::start() {
+  CLUMP_TRY(buffered_send(to_, from_));
   activate(*this);
-  const base::Status status = buffered_send(to_, from_);
-  result.error = status.code();
   complete();
-  return status;
+  return {};
 }
 
 PersistentReceive::PersistentReceive(const Address& from, const datatype::Layout& to) : from_(from), to_(to) {

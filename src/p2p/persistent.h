@@ -5,6 +5,11 @@
 
 namespace clump::p2p {
 
+/// A new persistent request is inactive, and keeps what it was made with.
+void keep(core::Request& request, const Address& address, const datatype::Layout& layout);
+/// At the start of an inactive request.
+void activate(core::Request& request);
+
 class PersistentSend final : public SendOperation {
  public:
   PersistentSend(const Address& to, const datatype::Layout& from, Mode mode);

@@ -1,0 +1,150 @@
+#include "p2p/partition_link.h"
+
+#include <algorithm>
+
+#include "datatype/move.h"
+#include "p2p/joint_copy.h"
+
+namespace clump::p2p {
+
+namespace {
+
+/// Packed bytes of both, from the same place on.
+void copy_packed(const datatype::Layout& to, const datatype::Layout& from, Count offset, Count bytes) {
+  constexpr Count kShort = 8 * 1024;  // nobody would help
+  if (bytes <= kShort && to.type->is_dense() && from.type->is_dense())
+    return datatype::move_short(reinterpret_cast<std::intptr_t>(to.base) + offset,
+                                reinterpret_cast<std::intptr_t>(from.base) + offset, bytes);
+  joint_copy(to, from, offset, bytes);
+}
+
+}  // namespace
+
+PartitionLink::PartitionLink(core::Request& sender, const Partitions& from)
+    : sender_(sender),
+      from_(from),
+      self_(this),
+      marks_(std::make_unique<std::atomic<std::uint32_t>[]>(static_cast<std::size_t>(from.count))) {}
+
+// Synchronous, so that it stays where it is until the receiver has asked for it, and its arrival, which may
+// have much to copy, falls into nobody's lock.
+void PartitionLink::introduce(net::Channel& channel, net::Route route, net::Envelope to) {
+  envelope = to;
+  synchronous = true;
+  bytes = sizeof self_;
+  payload = {&self_, bytes, datatype::predefined(MPI_BYTE)};
+  static_cast<void>(base::Ref<PartitionLink>(this).release_to_owner());  // to attach()
+  channel.send(route, *this);
+}
+
+void PartitionLink::released() { introduced_.store(true, std::memory_order_relaxed); }
+
+void PartitionLink::attach(core::Request& receiver, const Partitions& to) {
+  receiver_ = &receiver;
+  to_ = to;
+  total_ = std::min(from_.bytes(), to_.bytes());
+  arrived_ = std::make_unique<std::atomic<Count>[]>(static_cast<std::size_t>(to.count));
+}
+
+base::Status PartitionLink::mark(Round round, int first, int last) {
+  int end = first;
+  // acquire: pairs with open(), so that the receiver's buffer is the message's.
+  if (open_.load(std::memory_order_acquire) == round) [[likely]] {
+    while (end < last && set_mark(end, round, taken(round))) ++end;
+    if (end > first) move(round, first, end);
+  } else {
+    // Whoever completes the operation may free it before this thread is through.
+    const base::Ref<PartitionLink> alive(this);
+    while (end < last && set_mark(end, round, ready(round))) ++end;
+    // seq_cst, as are the marks: either open() sees them, or this sees that it was opened.
+    if (open_.load(std::memory_order_seq_cst) == round) move_ready(round, first, end);
+  }
+  if (end == last) return {};
+  return base::fail(MPI_ERR_ARG,
+                    "partition {} was marked as ready before: once in each round, from MPI_Start to "
+                    "MPI_Wait, is right",
+                    end);
+}
+
+/// False if it had a mark of this round.
+bool PartitionLink::set_mark(int partition, Round round, std::uint32_t mark) {
+  // release: the thread that claims it reads the sender's buffer. seq_cst: see mark().
+  const std::uint32_t before = marks_[partition].exchange(mark, std::memory_order_seq_cst);
+  return before != ready(round) && before != taken(round);
+}
+
+/// Whether the caller is the one to move a partition that was marked as ready.
+bool PartitionLink::claim(int partition, Round round) {
+  std::uint32_t expected = ready(round);
+  // seq_cst: see mark(). acquire: pairs with set_mark().
+  return marks_[partition].load(std::memory_order_seq_cst) == expected &&
+         marks_[partition].compare_exchange_strong(expected, taken(round), std::memory_order_acquire,
+                                                   std::memory_order_relaxed);
+}
+
+void PartitionLink::open(Round round) {
+  // The receiver may be complete, and gone, before all marks were looked at.
+  const base::Ref<PartitionLink> alive(this);
+  core::Request* const receiver = receiver_;
+  if (receiver != nullptr) receiver->result.bytes = total_;
+  if (total_ < from_.bytes() && receiver != nullptr) {
+    const auto status = base::fail(
+        MPI_ERR_TRUNCATE,
+        "the partitioned send has {} partitions of {} bytes, the receive only {} of {}: both sides "
+        "need as many bytes in all",
+        from_.count, from_.bytes_each, to_.count, to_.bytes_each);
+    receiver->result.error = status.code();
+  }
+  open_.store(round, std::memory_order_seq_cst);  // see mark()
+  if (from_.count == 0 && receiver != nullptr) return receiver->complete();
+  move_ready(round, 0, from_.count);
+}
+
+/// Moves those of the partitions that are ready, in pieces as large as possible. The caller holds a Ref.
+void PartitionLink::move_ready(Round round, int first, int last) {
+  for (int begin = first; begin < last; ++begin) {
+    int end = begin;
+    while (end < last && claim(end, round)) ++end;
+    if (end == begin) continue;
+    move(round, begin, end);
+    begin = end;  // the one at `end` was looked at
+  }
+}
+
+/// The bytes of the sender's partitions [first, last) go to where they belong. The caller has set the marks;
+/// the link, and both requests, may be gone afterwards.
+void PartitionLink::move(Round round, int first, int last) {
+  const Count begin = std::min(first * from_.bytes_each, total_);
+  const Count end = std::min(last * from_.bytes_each, total_);
+  if (begin < end) {
+    copy_packed(to_.whole, from_.whole, begin, end - begin);
+    Count partition = begin / to_.bytes_each;
+    for (Count at = begin; at < end; ++partition) {
+      const Count stop = std::min((partition + 1) * to_.bytes_each, end);
+      // release: pairs with has_arrived().
+      arrived_[partition].fetch_add(stop - at, std::memory_order_release);
+      at = stop;
+    }
+  }
+  const Round added = static_cast<Round>(last - first);
+  // release: what was copied here; acquire: by whom it is told that all is there.
+  if (moved_.fetch_add(added, std::memory_order_acq_rel) + added == round * from_.count) finish();
+}
+
+void PartitionLink::finish() {
+  core::Request& sender = sender_;
+  if (receiver_ != nullptr) receiver_->complete();
+  sender.complete();  // until then it holds this
+}
+
+Count PartitionLink::expected(int partition) const {
+  return std::clamp<Count>(total_ - partition * to_.bytes_each, 0, to_.bytes_each);
+}
+
+bool PartitionLink::has_arrived(Round round, int partition) const {
+  // acquire: pairs with move().
+  return arrived_[partition].load(std::memory_order_acquire) ==
+         static_cast<Count>(round) * expected(partition);
+}
+
+}  // namespace clump::p2p

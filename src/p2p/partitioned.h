@@ -1,0 +1,57 @@
+// Partitioned communication (MPI-5.0 chapter 4): the requests of MPI_Psend_init and MPI_Precv_init.
+//
+// The sender's side sends a message when it is initialised, and the receiver's side receives one, in a space
+// of tags of their own: so sides find each other in the order of their initialisation, as all messages do. It
+// brings the receiver a PartitionLink, and from then on nothing is matched any more.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+
+#include "p2p/p2p.h"
+#include "p2p/partition_link.h"
+
+namespace clump::p2p {
+
+class PartitionedSend final : public core::Request {
+ public:
+  PartitionedSend(const Address& to, const Partitions& partitions);
+
+  base::Status start() override;
+  base::Status cancel() override;
+  void before_wait() override;
+
+  int partitions() const { return partitions_; }
+  /// The partitions [first, last) are ready (MPI_Pready). Of an active request; any number of threads.
+  base::Status mark(int first, int last) { return link_->mark(round_, first, last); }
+
+ private:
+  const base::Ref<PartitionLink> link_;
+  const int partitions_;
+  const core::World& world_;
+  net::Route route_{MPI_PROC_NULL, MPI_PROC_NULL};  ///< in the job; none if the message goes to nobody
+  PartitionLink::Round round_ = 0;
+};
+
+class PartitionedReceive final : public core::Request {
+ public:
+  PartitionedReceive(const Address& from, const Partitions& partitions);
+  ~PartitionedReceive() override;
+
+  base::Status start() override;
+  base::Status cancel() override;
+  void before_wait() override;
+
+  int partitions() const { return partitions_.count; }
+  /// MPI_Parrived. Any number of threads; everything has arrived at a request that is not active.
+  bool has_arrived(int partition) const;
+
+ private:
+  class Introduction;
+  const Partitions partitions_;
+  const int source_, tag_;
+  base::Ref<Introduction> introduction_;  ///< null: from MPI_PROC_NULL
+  PartitionLink::Round round_ = 0;
+};
+
+}  // namespace clump::p2p

@@ -1,0 +1,40 @@
+// MPI_Isendrecv and MPI_Isendrecv_replace (MPI-5.0 section 3.10): a send and a receive behind one request.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <vector>
+
+#include "p2p/p2p.h"
+
+namespace clump::p2p {
+
+/// Complete when both are; the result is the receive's, with the error of the send if that is the only one.
+class SendReceive final : public core::Request {
+ public:
+  /// What is sent, where it must not lie in the user's buffer: it is received into.
+  std::vector<std::byte> copy;
+
+  void begin(const Address& to, const datatype::Layout& out, const Address& from, const datatype::Layout& in);
+  void before_wait() override;
+
+ private:
+  /// Nobody waits for the halves by themselves: their completions are abandoned, so that their ends come
+  /// here.
+  template <typename Operation>
+  class Half final : public Operation {
+   public:
+    explicit Half(SendReceive& whole) : whole_(whole) { static_cast<void>(this->completion.abandon()); }
+
+   private:
+    void end_abandoned() override { whole_.half_done(); }
+    SendReceive& whole_;
+  };
+  void half_done();
+
+  std::atomic<int> halves_left_{2};
+  Half<ReceiveOperation> incoming_{*this};
+  Half<SendOperation> outgoing_{*this};
+};
+
+}  // namespace clump::p2p
