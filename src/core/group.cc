@@ -1,6 +1,7 @@
 #include "core/group.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace clump::core {
@@ -18,22 +19,37 @@ bool is_regular(std::span<const int> list) {
 
 }  // namespace
 
-Group::Group(int size, int first, int stride, std::vector<int> list)
-    : size_(size), first_(first), stride_(stride), list_(std::move(list)) {
+Group::Group(int size, int first, int stride, std::vector<int> list, Origin origin)
+    : size_(size), first_(first), stride_(stride), origin_(origin), list_(std::move(list)) {
   inverse_.reserve(list_.size());
   for (int rank = 0; rank < static_cast<int>(list_.size()); ++rank) inverse_.emplace_back(list_[rank], rank);
   std::sort(inverse_.begin(), inverse_.end());
 }
 
-base::Ref<const Group> Group::regular(int size, int first, int stride) {
-  return base::Ref<const Group>(new Group(size, first, stride, {}));
+base::Ref<const Group> Group::regular(int size, int first, int stride, Origin origin) {
+  return base::Ref<const Group>(new Group(size, first, stride, {}, origin));
 }
 
-base::Ref<const Group> Group::of(std::vector<int> world_ranks) {
+base::Ref<const Group> Group::of(std::vector<int> world_ranks, Origin origin) {
   const int size = static_cast<int>(world_ranks.size());
-  if (!is_regular(world_ranks)) return base::Ref<const Group>(new Group(size, 0, 0, std::move(world_ranks)));
+  if (!is_regular(world_ranks))
+    return base::Ref<const Group>(new Group(size, 0, 0, std::move(world_ranks), origin));
   const int first = size > 0 ? world_ranks[0] : 0;
-  return regular(size, first, size > 1 ? world_ranks[1] - first : 1);
+  return regular(size, first, size > 1 ? world_ranks[1] - first : 1, origin);
+}
+
+base::Ref<const Group> Group::part(std::span<const int> ranks) const {
+  std::vector<int> world_ranks;
+  world_ranks.reserve(ranks.size());
+  for (const int rank : ranks) world_ranks.push_back(world_rank(rank));
+  return of(std::move(world_ranks), origin_);
+}
+
+base::Ref<const Group> Group::first(int size) const {
+  if (size == size_) return base::Ref<const Group>(this);
+  std::vector<int> ranks(size);
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return part(ranks);
 }
 
 int Group::rank_of(int world_rank) const {

@@ -10,6 +10,7 @@
 
 #include "core/rank.h"
 #include "mpi/bodies.h"
+#include "mpi/initialization.h"
 #include "mpi/new_comm.h"
 
 namespace clump::mpi {
@@ -51,10 +52,10 @@ GroupRef voters(const Group& group, const std::vector<int>& votes, int color) {
     if (vote[0] == color) chosen.emplace_back(vote[1], rank);
   }
   std::sort(chosen.begin(), chosen.end());
-  std::vector<int> world_ranks;
-  world_ranks.reserve(chosen.size());
-  for (const auto& [key, rank] : chosen) world_ranks.push_back(group.world_rank(rank));
-  return Group::of(std::move(world_ranks));
+  std::vector<int> ranks;
+  ranks.reserve(chosen.size());
+  for (const auto& [key, rank] : chosen) ranks.push_back(rank);
+  return group.part(ranks);
 }
 
 base::Status gather_votes(Comm& comm, const Vote& mine, int voters, std::vector<int>& votes) {
@@ -90,14 +91,14 @@ base::Status exchange_groups(Comm& comm, const Group& group, GroupRef& remote) {
   const Group& theirs = *comm.remote_group;
   std::vector<int> places(theirs.size());
   CLUMP_TRY(coll::allgather_ints(coll::Members(comm), std::span(&place, 1), places));
-  std::vector<int> world_ranks(places.size() - std::count(places.begin(), places.end(), MPI_UNDEFINED));
+  std::vector<int> ranks(places.size() - std::count(places.begin(), places.end(), MPI_UNDEFINED));
   for (int rank = 0; rank < theirs.size(); ++rank) {
     if (places[rank] == MPI_UNDEFINED) continue;
-    if (places[rank] >= static_cast<int>(world_ranks.size()))
+    if (places[rank] >= static_cast<int>(ranks.size()))
       return base::fail(MPI_ERR_GROUP, "the ranks of the remote group did not all give the same group");
-    world_ranks[places[rank]] = theirs.world_rank(rank);
+    ranks[places[rank]] = rank;
   }
-  remote = Group::of(std::move(world_ranks));
+  remote = theirs.part(ranks);
   return {};
 }
 
@@ -192,6 +193,21 @@ base::Status comm_create_group(core::Rank& self, Comm& comm, const Group& group,
   return {};
 }
 
+base::Status comm_create_from_group(core::Rank& self, const Group& group, const char* stringtag,
+                                    core::Info* info, core::Errhandler& errhandler, MPI_Comm* newcomm) {
+  *newcomm = MPI_COMM_NULL;
+  if (group.size() == 0) return {};
+  CLUMP_TRY(check_membership(self, group, "group"));
+  int tag = 0;
+  CLUMP_TRY(tag_of(stringtag, tag));
+  Contexts contexts;
+  CLUMP_TRY(agree_contexts(coll::Members(*self.comm_founding, group, tag), false, contexts));
+  auto comm = make_comm({self, errhandler}, contexts, GroupRef(&group));
+  if (info != nullptr) comm->info.set_all(*info);
+  *newcomm = self.add(std::move(comm));
+  return {};
+}
+
 base::Status comm_split(core::Rank& self, Comm& comm, int color, int key, MPI_Comm* newcomm) {
   if (color < 0 && color != MPI_UNDEFINED)
     return base::fail(MPI_ERR_ARG, "color is {}; it must be 0 or more, or MPI_UNDEFINED", color);
@@ -266,6 +282,7 @@ base::Status comm_set_info(core::Rank&, Comm& comm, core::Info& info) {
 base::Status comm_get_info(core::Rank& self, Comm& comm, MPI_Info* info_used) {
   auto copy = std::make_unique<core::Info>();
   copy->set_all(comm.info);
+  copy->set("mpi_memory_alloc_kinds", kMemoryKinds);
   *info_used = self.add(std::move(copy));
   return {};
 }

@@ -23,13 +23,13 @@ std::vector<int> world_ranks(const Group& group) {
   return ranks;
 }
 
-/// Those world ranks of `group` that `keep` wants, in the group's order.
+/// Those ranks of `group` that `keep` wants, in the group's order.
 template <typename Keep>
 GroupRef filter(const Group& group, Keep keep) {
   std::vector<int> kept;
   for (int rank = 0; rank < group.size(); ++rank)
-    if (keep(rank)) kept.push_back(group.world_rank(rank));
-  return Group::of(std::move(kept));
+    if (keep(rank)) kept.push_back(rank);
+  return group.part(kept);
 }
 
 /// All must be ranks of `group`, each at most once. `name` is the argument's.
@@ -45,13 +45,6 @@ base::Status check_ranks(const Group& group, std::span<const int> ranks, const c
     seen[rank] = true;
   }
   return {};
-}
-
-GroupRef include(const Group& group, std::span<const int> ranks) {
-  std::vector<int> chosen;
-  chosen.reserve(ranks.size());
-  for (const int rank : ranks) chosen.push_back(group.world_rank(rank));
-  return Group::of(std::move(chosen));
 }
 
 GroupRef exclude(const Group& group, std::span<const int> ranks) {
@@ -130,7 +123,7 @@ base::Status group_union(core::Rank& self, const Group& group1, const Group& gro
   for (int rank = 0; rank < group2.size(); ++rank)
     if (const int world = group2.world_rank(rank); group1.rank_of(world) == MPI_UNDEFINED)
       all.push_back(world);
-  return give(self, Group::of(std::move(all)), newgroup);
+  return give(self, Group::of(std::move(all), group1.origin()), newgroup);
 }
 
 base::Status group_intersection(core::Rank& self, const Group& group1, const Group& group2,
@@ -150,7 +143,7 @@ base::Status group_difference(core::Rank& self, const Group& group1, const Group
 base::Status group_incl(core::Rank& self, const Group& group, int n, const int ranks[], MPI_Group* newgroup) {
   const std::span list(ranks, n);
   CLUMP_TRY(check_ranks(group, list, "ranks"));
-  return give(self, include(group, list), newgroup);
+  return give(self, group.part(list), newgroup);
 }
 
 base::Status group_excl(core::Rank& self, const Group& group, int n, const int ranks[], MPI_Group* newgroup) {
@@ -163,7 +156,7 @@ base::Status group_range_incl(core::Rank& self, const Group& group, int n, int r
                               MPI_Group* newgroup) {
   std::vector<int> ranks;
   CLUMP_TRY(expand(group, n, ranges, ranks));
-  return give(self, include(group, ranks), newgroup);
+  return give(self, group.part(ranks), newgroup);
 }
 
 base::Status group_range_excl(core::Rank& self, const Group& group, int n, int ranges[][3],
