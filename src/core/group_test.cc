@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -60,6 +61,60 @@ TEST(Group, RegularMapsTakeConstantSpace) {
   for (int i = 0; i < 100'000; ++i) groups.push_back(Group::regular(1'000'000, i));
   EXPECT_EQ(groups.back()->rank_of(1'000'000), 1'000'000 - 99'999);
   EXPECT_EQ(groups.back()->world_rank(999'999), 999'999 + 99'999);
+}
+
+/// The map of `n` ranks that begins with world rank `first`.
+std::vector<int> blocks(int n, int first, int block, int pitch, int stride) {
+  std::vector<int> map(static_cast<std::size_t>(n));
+  for (int rank = 0; rank < n; ++rank)
+    map[static_cast<std::size_t>(rank)] = first + rank / block * pitch + rank % block * stride;
+  return map;
+}
+
+TEST(Group, OfBlocksTakesConstantSpace) {
+  for (const auto& map : {blocks(12, 0, 4, 16, 1),    // the first four ranks of every 16
+                          blocks(10, 1, 4, 16, 1),    // the last block is not full
+                          blocks(9, 60, 3, -20, -2),  // backwards, and backwards in each block
+                          blocks(9, 4, 3, 20, -2),    // backwards in each block only
+                          blocks(9, 44, 3, -20, 2),   // backwards over the blocks only
+                          blocks(12, 0, 3, 1, 16),    // the columns of a grid, one after the other
+                          blocks(12, 3, 3, -1, 16),   // from the last column on
+                          blocks(12, 32, 3, 1, -16),  // each column from below
+                          blocks(11, 40, 3, -2, -20)}) {
+    const auto group = group_of(map);
+    expect_map(*group, map);
+    EXPECT_EQ(group->bytes(), 0u);
+  }
+}
+
+TEST(Group, WhatIsNoRegularMapIsAList) {
+  const auto expect_bytes = [](const std::vector<int>& map, std::size_t each) {
+    const auto group = group_of(map);
+    expect_map(*group, map);
+    EXPECT_EQ(group->bytes(), each * map.size());
+  };
+  expect_bytes({0, 1, 3}, 0);  // two blocks, the second of one rank
+  expect_bytes({0, 1, 3, 7}, 4);
+  expect_bytes({0, 1, 3, 2}, 8);
+  expect_bytes({0, 2, 1, 3, 2 + 2, 5, 60}, 8);
+  expect_bytes({0, 4, 3, 7, 6, 10}, 8);  // blocks that reach into each other
+}
+
+TEST(Group, KeepsAnyPermutation) {
+  std::vector<int> map = {0, 1, 2, 3, 4, 5};
+  do expect_map(*group_of(map), map);
+  while (std::next_permutation(map.begin(), map.end()));
+}
+
+TEST(Group, PartsHaveItsOrigin) {
+  const Origin origin{7};
+  const auto whole = Group::regular(8, 0, 2, origin);
+  const std::vector<int> ranks = {3, 0, 5};
+  expect_map(*whole->part(ranks), {6, 0, 10});
+  EXPECT_EQ(whole->part(ranks)->origin(), origin);
+  expect_map(*whole->first(3), {0, 2, 4});
+  EXPECT_EQ(whole->first(3)->origin(), origin);
+  EXPECT_EQ(whole->first(8).get(), whole.get());
 }
 
 TEST(Group, LivesAsLongAsSomebodyHoldsIt) {

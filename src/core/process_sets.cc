@@ -50,7 +50,7 @@ base::Ref<const Group> process_set(const Rank& rank, std::string_view name, Orig
     std::vector<int> members;
     for (int other = 0; other < world.size; ++other)
       if (kind.together(world, rank.number, other)) members.push_back(other);
-    return Group::of(std::move(members), origin);
+    return Group::of(members, origin);
   }
   return {};
 }

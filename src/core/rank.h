@@ -41,6 +41,13 @@ struct World {
   /// Empty: nobody knows.
   std::vector<int> homes;
 
+  /// A kind of hardware resource, and which one of its kind each rank of the job uses alone; -1: several.
+  struct Resource {
+    std::string name;
+    std::vector<int> instances;
+  };
+  std::vector<Resource> resources;  ///< from the whole machine inwards
+
   /// Teams that not all of their ranks have found yet, by context and the job's number of their rank 0.
   struct Teams {
     struct Forming {

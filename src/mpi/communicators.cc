@@ -21,12 +21,6 @@ using core::Comm;
 using core::Group;
 using GroupRef = base::Ref<const Group>;
 
-base::Status check_intra(const Comm& comm) {
-  return comm.is_inter()
-             ? base::fail(MPI_ERR_COMM, "comm is an intercommunicator; this call needs an intracommunicator")
-             : base::Status();
-}
-
 base::Status check_not_predefined(const Comm& comm) {
   const bool predefined = comm.handle == MPI_COMM_WORLD || comm.handle == MPI_COMM_SELF;
   return predefined ? base::fail(MPI_ERR_COMM, "comm is {}, which cannot be freed", comm.name)
@@ -38,49 +32,6 @@ base::Status check_subset(const Group& part, const Group& whole) {
     if (whole.rank_of(part.world_rank(rank)) == MPI_UNDEFINED)
       return base::fail(MPI_ERR_GROUP, "rank {} of group, which is rank {} of the job, is not in comm", rank,
                         part.world_rank(rank));
-  return {};
-}
-
-/// What every rank says in a split: colour, key, and a proposal of contexts (rank 0's counts).
-using Vote = std::array<int, 4>;
-
-/// Those who voted for `color`, ordered by key, then by rank in `group`.
-GroupRef voters(const Group& group, const std::vector<int>& votes, int color) {
-  std::vector<std::pair<int, int>> chosen;  // key, rank
-  for (int rank = 0; rank < group.size(); ++rank) {
-    const int* vote = &votes[rank * std::tuple_size_v<Vote>];
-    if (vote[0] == color) chosen.emplace_back(vote[1], rank);
-  }
-  std::sort(chosen.begin(), chosen.end());
-  std::vector<int> ranks;
-  ranks.reserve(chosen.size());
-  for (const auto& [key, rank] : chosen) ranks.push_back(rank);
-  return group.part(ranks);
-}
-
-base::Status gather_votes(Comm& comm, const Vote& mine, int voters, std::vector<int>& votes) {
-  votes.resize(static_cast<std::size_t>(voters) * mine.size());
-  return coll::allgather_ints(coll::Members(comm), mine, votes);
-}
-
-/// MPI_Comm_split with colours that were checked. All ranks of comm take part, also those with MPI_UNDEFINED.
-base::Status split(core::Rank& self, Comm& comm, int color, int key, MPI_Comm* newcomm) {
-  const auto proposal = propose_contexts(coll::Members(comm), comm.is_inter()).as_ints();
-  const Vote mine = {color, key, proposal[0], proposal[1]};
-  std::vector<int> votes, remote_votes;
-  CLUMP_TRY(gather_votes(comm.is_inter() ? *comm.local : comm, mine, comm.size(), votes));
-  if (comm.is_inter()) CLUMP_TRY(gather_votes(comm, mine, comm.remote_group->size(), remote_votes));
-
-  *newcomm = MPI_COMM_NULL;
-  if (color == MPI_UNDEFINED) return {};
-  GroupRef group = voters(*comm.group, votes, color), remote;
-  if (comm.is_inter()) {
-    remote = voters(*comm.remote_group, remote_votes, color);
-    if (remote->size() == 0) return {};  // nobody to talk to (MPI-5.0 section 7.4.2)
-  }
-  const std::vector<int>& proposals = coll::is_first_group(comm) ? votes : remote_votes;
-  const auto contexts = Contexts::from_ints(std::span<const int, 2>(&proposals[2], 2));
-  *newcomm = self.add(make_comm(comm, contexts, std::move(group), std::move(remote)));
   return {};
 }
 
@@ -206,38 +157,6 @@ base::Status comm_create_from_group(core::Rank& self, const Group& group, const 
   if (info != nullptr) comm->info.set_all(*info);
   *newcomm = self.add(std::move(comm));
   return {};
-}
-
-base::Status comm_split(core::Rank& self, Comm& comm, int color, int key, MPI_Comm* newcomm) {
-  if (color < 0 && color != MPI_UNDEFINED)
-    return base::fail(MPI_ERR_ARG, "color is {}; it must be 0 or more, or MPI_UNDEFINED", color);
-  return split(self, comm, color, key, newcomm);
-}
-
-base::Status comm_split_type(core::Rank& self, Comm& comm, int split_type, int key, core::Info* info,
-                             MPI_Comm* newcomm) {
-  CLUMP_TRY(check_intra(comm));
-  // All ranks of a job are on one node, which is the only hardware resource that has a name here; where the
-  // standard lets a library not know a resource, the result is MPI_COMM_NULL (MPI-5.0 section 7.4.2).
-  const std::string* resource = info == nullptr ? nullptr : info->get("mpi_hw_resource_type");
-  const bool by_node = resource != nullptr && *resource == "mpi_shared_memory";
-  int color = MPI_UNDEFINED;
-  switch (split_type) {
-    case MPI_COMM_TYPE_SHARED:
-      color = 0;
-      break;
-    case MPI_COMM_TYPE_HW_GUIDED:
-    case MPI_COMM_TYPE_RESOURCE_GUIDED:
-      color = by_node ? 0 : MPI_UNDEFINED;
-      break;
-    case MPI_COMM_TYPE_HW_UNGUIDED:
-    case MPI_UNDEFINED:
-      break;
-    default:
-      return base::fail(MPI_ERR_ARG, "split_type is {}, which is none of the MPI_COMM_TYPE_ constants",
-                        split_type);
-  }
-  return split(self, comm, color, key, newcomm);
 }
 
 base::Status comm_free(core::Rank& self, MPI_Comm* comm) {

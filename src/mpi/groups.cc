@@ -16,13 +16,6 @@ namespace {
 using core::Group;
 using GroupRef = base::Ref<const Group>;
 
-/// The ranks of a group in the job.
-std::vector<int> world_ranks(const Group& group) {
-  std::vector<int> ranks(group.size());
-  for (int rank = 0; rank < group.size(); ++rank) ranks[rank] = group.world_rank(rank);
-  return ranks;
-}
-
 /// Those ranks of `group` that `keep` wants, in the group's order.
 template <typename Keep>
 GroupRef filter(const Group& group, Keep keep) {
@@ -119,11 +112,11 @@ base::Status group_compare(core::Rank&, const Group& group1, const Group& group2
 }
 
 base::Status group_union(core::Rank& self, const Group& group1, const Group& group2, MPI_Group* newgroup) {
-  std::vector<int> all = world_ranks(group1);
+  std::vector<int> all = group1.world_ranks();
   for (int rank = 0; rank < group2.size(); ++rank)
     if (const int world = group2.world_rank(rank); group1.rank_of(world) == MPI_UNDEFINED)
       all.push_back(world);
-  return give(self, Group::of(std::move(all), group1.origin()), newgroup);
+  return give(self, Group::of(all, group1.origin()), newgroup);
 }
 
 base::Status group_intersection(core::Rank& self, const Group& group1, const Group& group2,

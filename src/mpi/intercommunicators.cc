@@ -72,7 +72,7 @@ base::Status connect(const coll::Members& members, int leader, Find find, const 
   Introduction ours, theirs;
   base::Status learnt;
   if (members.rank == leader) {
-    for (int rank = 0; rank < local.size(); ++rank) ours.world_ranks.push_back(local.world_rank(rank));
+    ours.world_ranks = local.world_ranks();
     const Contexts proposed = {self.world.allocate_context(), self.world.allocate_context()};
     ours.head = {local.size(), proposed.as_ints()[0], proposed.as_ints()[1], MPI_SUCCESS};
     Meeting meeting;
@@ -85,7 +85,7 @@ base::Status connect(const coll::Members& members, int leader, Find find, const 
   }
   CLUMP_TRY(pass_on(members, leader, learnt, theirs));
   *newintercomm = self.add(make_comm(heritage, theirs.contexts(), base::Ref<const Group>(&local),
-                                     Group::of(std::move(theirs.world_ranks), local.origin())));
+                                     Group::of(theirs.world_ranks, local.origin())));
   return {};
 }
 
@@ -156,14 +156,12 @@ base::Status intercomm_merge(core::Rank& self, Comm& intercomm, int high, MPI_Co
 
   // Both sides low or both high: any order will do, if all ranks choose the same.
   const bool we_come_first = mine != theirs[0] ? mine < theirs[0] : coll::is_first_group(intercomm);
-  std::vector<int> world_ranks;
-  const auto append = [&](const Group& group) {
-    for (int rank = 0; rank < group.size(); ++rank) world_ranks.push_back(group.world_rank(rank));
-  };
-  append(we_come_first ? *intercomm.group : *intercomm.remote_group);
-  append(we_come_first ? *intercomm.remote_group : *intercomm.group);
-  *newintracomm =
-      self.add(make_comm(intercomm, contexts, Group::of(std::move(world_ranks), intercomm.group->origin())));
+  const Group& first = we_come_first ? *intercomm.group : *intercomm.remote_group;
+  const Group& second = we_come_first ? *intercomm.remote_group : *intercomm.group;
+  std::vector<int> all = first.world_ranks();
+  const std::vector<int> rest = second.world_ranks();
+  all.insert(all.end(), rest.begin(), rest.end());
+  *newintracomm = self.add(make_comm(intercomm, contexts, Group::of(all, intercomm.group->origin())));
   return {};
 }
 

@@ -91,6 +91,24 @@ int home_of(const pmi::Job& job, int rank) {
   return job.spin ? rank : 0;
 }
 
+/// What the ranks run on, in hwloc's words (mpiexec has asked it). Only workers keep to a core.
+std::vector<core::World::Resource> resources_of(const pmi::Job& job) {
+  const auto ranks = static_cast<std::size_t>(job.ranks());
+  std::vector<core::World::Resource> all{{"hwloc://Machine", std::vector<int>(ranks, 0)}};
+  if (fiber::worker_count() == 0 || job.places.empty()) return all;
+  const auto add = [&](std::string name, std::int32_t pmi::Place::*number) {
+    core::World::Resource& added = all.emplace_back(core::World::Resource{std::move(name), {}});
+    for (int rank = 0; rank < job.ranks(); ++rank)
+      added.instances.push_back(job.places[static_cast<std::size_t>(job.worker_of(rank))].*number);
+  };
+  add("hwloc://Package", &pmi::Place::package);
+  add("hwloc://NUMANode", &pmi::Place::node);
+  if (const int level = job.places.front().cache_level; level != 0)
+    add(fmt::format("hwloc://L{}Cache", level), &pmi::Place::cache);
+  add("hwloc://Core", &pmi::Place::core);
+  return all;
+}
+
 /// Where the ranks are fibers, whoever works for a worker moves what comes in for it.
 std::unique_ptr<net::Channel> make_self_channel(const std::vector<int>& homes,
                                                 std::vector<net::Sink*> sinks) {
@@ -122,6 +140,7 @@ core::World* make_world() {
     made->inbox = std::make_unique<p2p::Matcher>();
     sinks.push_back(made->inbox.get());
   }
+  world->resources = resources_of(job);
   world->channels.push_back(make_self_channel(world->homes, std::move(sinks)));
   world->routes.assign(world->size, world->channels.front().get());
   fiber::on_deadlock(report_deadlock);
