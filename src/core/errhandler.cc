@@ -1,5 +1,6 @@
 #include "core/errhandler.h"
 
+#include <mutex>
 #include <utility>
 
 namespace clump::core {

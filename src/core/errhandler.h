@@ -1,9 +1,9 @@
 // Error handlers (MPI-5.0 section 9.3).
 #pragma once
 
-#include <mutex>
 #include <string>
 
+#include "base/mutex.h"
 #include "base/ref.h"
 #include "base/status.h"
 
@@ -50,7 +50,7 @@ class ErrhandlerSlot {
   void set(base::Ref<Errhandler> errhandler);
 
  private:
-  mutable std::mutex mutex_;
+  mutable base::ShortMutex mutex_;
   base::Ref<Errhandler> errhandler_;
 };
 

@@ -80,7 +80,7 @@ TEST(Group, OfBlocksTakesConstantSpace) {
                           blocks(12, 0, 3, 1, 16),    // the columns of a grid, one after the other
                           blocks(12, 3, 3, -1, 16),   // from the last column on
                           blocks(12, 32, 3, 1, -16),  // each column from below
-                          blocks(11, 40, 3, -2, -20)}) {
+                          blocks(11, 46, 3, -2, -20)}) {
     const auto group = group_of(map);
     expect_map(*group, map);
     EXPECT_EQ(group->bytes(), 0u);

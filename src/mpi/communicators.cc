@@ -28,6 +28,8 @@ base::Status check_not_predefined(const Comm& comm) {
 }
 
 base::Status check_subset(const Group& part, const Group& whole) {
+  if (part.size() > 0 && part.origin() != whole.origin())
+    return base::fail(MPI_ERR_GROUP, "(group): comm derives from another session, or from MPI_Init");
   for (int rank = 0; rank < part.size(); ++rank)
     if (whole.rank_of(part.world_rank(rank)) == MPI_UNDEFINED)
       return base::fail(MPI_ERR_GROUP, "rank {} of group, which is rank {} of the job, is not in comm", rank,

@@ -64,6 +64,13 @@ base::Status expand(const Group& group, int n, const int (*ranges)[3], std::vect
   return check_ranks(group, ranks, "the list of ranks in ranges");
 }
 
+/// What a group made of these two derives from (MPI-5.0 section 11.3). The empty group is everybody's.
+base::Status common_origin(const Group& group1, const Group& group2, core::Origin& origin) {
+  origin = group1.size() > 0 ? group1.origin() : group2.origin();
+  if (group1.size() == 0 || group2.size() == 0 || group2.origin() == origin) return {};
+  return base::fail(MPI_ERR_GROUP, "(group2): group1 derives from another session, or from MPI_Init");
+}
+
 base::Status give(core::Rank& self, GroupRef group, MPI_Group* handle) {
   *handle = add_group(self, std::move(group));
   return {};
@@ -112,21 +119,27 @@ base::Status group_compare(core::Rank&, const Group& group1, const Group& group2
 }
 
 base::Status group_union(core::Rank& self, const Group& group1, const Group& group2, MPI_Group* newgroup) {
+  core::Origin origin;
+  CLUMP_TRY(common_origin(group1, group2, origin));
   std::vector<int> all = group1.world_ranks();
   for (int rank = 0; rank < group2.size(); ++rank)
     if (const int world = group2.world_rank(rank); group1.rank_of(world) == MPI_UNDEFINED)
       all.push_back(world);
-  return give(self, Group::of(all, group1.origin()), newgroup);
+  return give(self, Group::of(all, origin), newgroup);
 }
 
 base::Status group_intersection(core::Rank& self, const Group& group1, const Group& group2,
                                 MPI_Group* newgroup) {
+  core::Origin origin;
+  CLUMP_TRY(common_origin(group1, group2, origin));
   const auto in_both = [&](int rank) { return group2.rank_of(group1.world_rank(rank)) != MPI_UNDEFINED; };
   return give(self, filter(group1, in_both), newgroup);
 }
 
 base::Status group_difference(core::Rank& self, const Group& group1, const Group& group2,
                               MPI_Group* newgroup) {
+  core::Origin origin;
+  CLUMP_TRY(common_origin(group1, group2, origin));
   const auto not_in_second = [&](int rank) {
     return group2.rank_of(group1.world_rank(rank)) == MPI_UNDEFINED;
   };

@@ -21,7 +21,7 @@ static void expect_members(MPI_Comm comm) {
 }
 
 int main(int argc, char** argv) {
-  int provided = -1, is_main = -1, result = -1;
+  int provided = -1, is_main = -1;
   MPI_Session before = open_session();
   expect_flags(0, 0);
   MPI_Comm early = comm_of(before, "mpi://WORLD", "a");
@@ -55,14 +55,23 @@ int main(int argc, char** argv) {
     CHECK_OK(MPI_Irecv(&in[i], 1, MPI_INT, (rank + size - 1) % size, 0, comms[i], &requests[3 + i]));
   CHECK_OK(MPI_Waitall(6, requests, MPI_STATUSES_IGNORE));
   for (int i = 0; i < 3; ++i) CHECK_EQ(in[i], 10 * ((rank + size - 1) % size) + i);
-  CHECK_OK(MPI_Comm_compare(middle, MPI_COMM_WORLD, &result));
-  CHECK_EQ(result, MPI_CONGRUENT);
-  MPI_Group world_group, none;
+
+  /* What derives from two of them makes nothing new. */
+  MPI_Group world_group, set, both = MPI_GROUP_NULL;
+  MPI_Comm mixed = MPI_COMM_NULL;
   CHECK_OK(MPI_Comm_group(MPI_COMM_WORLD, &world_group));
-  CHECK_OK(MPI_Group_from_session_pset(inside, "mpi://WORLD", &none));
-  CHECK_OK(MPI_Group_compare(world_group, none, &result));
-  CHECK_EQ(result, MPI_IDENT);
-  CHECK_OK(MPI_Group_free(&none));
+  CHECK_OK(MPI_Group_from_session_pset(inside, "mpi://WORLD", &set));
+  CHECK_CLASS(MPI_Group_union(world_group, set, &both), MPI_ERR_GROUP);
+  CHECK_CLASS(MPI_Group_intersection(world_group, set, &both), MPI_ERR_GROUP);
+  CHECK_CLASS(MPI_Group_difference(set, world_group, &both), MPI_ERR_GROUP);
+  CHECK_CLASS(MPI_Comm_create(MPI_COMM_WORLD, set, &mixed), MPI_ERR_GROUP);
+  CHECK_CLASS(MPI_Comm_create_group(middle, world_group, 0, &mixed), MPI_ERR_GROUP);
+  CHECK(both == MPI_GROUP_NULL && mixed == MPI_COMM_NULL);
+  CHECK_OK(MPI_Group_union(MPI_GROUP_EMPTY, set, &both)); /* the empty group is everybody's */
+  CHECK_OK(MPI_Comm_create_group(middle, both, 0, &mixed));
+  expect_members(mixed);
+  CHECK_OK(MPI_Comm_free(&mixed));
+  CHECK_OK(MPI_Group_free(&both));
   CHECK_OK(MPI_Comm_disconnect(&middle));
   CHECK_OK(MPI_Session_finalize(&inside));
   expect_members(MPI_COMM_WORLD);
