@@ -119,7 +119,7 @@ base::Status group_compare(core::Rank&, const Group& group1, const Group& group2
 }
 
 base::Status group_union(core::Rank& self, const Group& group1, const Group& group2, MPI_Group* newgroup) {
-  core::Origin origin;
+  core::Origin origin{};
   CLUMP_TRY(common_origin(group1, group2, origin));
   std::vector<int> all = group1.world_ranks();
   for (int rank = 0; rank < group2.size(); ++rank)
@@ -130,7 +130,7 @@ base::Status group_union(core::Rank& self, const Group& group1, const Group& gro
 
 base::Status group_intersection(core::Rank& self, const Group& group1, const Group& group2,
                                 MPI_Group* newgroup) {
-  core::Origin origin;
+  core::Origin origin{};
   CLUMP_TRY(common_origin(group1, group2, origin));
   const auto in_both = [&](int rank) { return group2.rank_of(group1.world_rank(rank)) != MPI_UNDEFINED; };
   return give(self, filter(group1, in_both), newgroup);
@@ -138,7 +138,7 @@ base::Status group_intersection(core::Rank& self, const Group& group1, const Gro
 
 base::Status group_difference(core::Rank& self, const Group& group1, const Group& group2,
                               MPI_Group* newgroup) {
-  core::Origin origin;
+  core::Origin origin{};
   CLUMP_TRY(common_origin(group1, group2, origin));
   const auto not_in_second = [&](int rank) {
     return group2.rank_of(group1.world_rank(rank)) == MPI_UNDEFINED;
