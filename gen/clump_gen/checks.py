@@ -63,6 +63,9 @@ class Writer:
         }
 
     def write(self) -> "Writer":
+        for p in self.parameters.values():
+            if self.entry.about("errors", p.name):
+                self._new_errhandler(p)
         if self.communicator:
             self._handle(self.communicator)
         if self._exchanges_with_neighbours:
@@ -71,7 +74,7 @@ class Writer:
             self._say(_try(f"root({_named(self.root)}, {self._comm})"))
             self._say(f"[[maybe_unused]] const Roles roles(root, {self._comm});")
         for p in self.parameters.values():
-            if p is not self.communicator and p.name not in self._in_messages:
+            if p is not self.communicator and p.name not in self._in_messages and not self.entry.about("errors", p.name):
                 self._parameter(p)
         for message in self.messages:
             self._message(message)
@@ -114,6 +117,11 @@ class Writer:
         self.declarations.append(f"{handle.object}* {local(p)} = nullptr;")
         self._say(_try(f"{check}(call, {_named(p)}, {local(p)})"))
 
+    def _new_errhandler(self, p: Parameter) -> None:
+        kind = "kSession" if self.function.name.startswith("MPI_Session_") else "kComm"
+        self.declarations.append(f"core::Errhandler* {local(p)} = nullptr;")
+        self._say(_try(f"new_errhandler(call, {_named(p)}, core::Errhandler::Action::{kind}, {local(p)})"))
+
     def _rank(self, p: Parameter) -> None:
         if not self.communicator or p.name == "root":
             return
@@ -125,6 +133,8 @@ class Writer:
 
     def _address(self, p: Parameter) -> None:
         if kinds.may_be_null(self.function.name, p) or self.function.name.startswith("MPI_T_"):
+            return
+        if self.entry.about("unchecked", p.name):
             return
         if p.kind == "POLYFUNCTION":
             small, large = (f"reinterpret_cast<const void*>({name})" for name in (p.name, p.name + "_c"))

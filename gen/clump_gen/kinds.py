@@ -20,6 +20,7 @@ HANDLES = {
     "OPERATION": Handle("core::Op", "op"),
     "ERRHANDLER": Handle("core::Errhandler", "errhandler"),
     "INFO": Handle("core::Info", "info"),
+    "SESSION": Handle("core::Session", "session"),
 }
 
 # Numbers of elements of a message, as its scalar or as one of its arrays.
@@ -51,7 +52,8 @@ NEEDED_FUNCTIONS = ("errhandler_function", "User_function", "User_function_c", "
 
 # The error class of a null pointer, where it is not MPI_ERR_ARG.
 NULL_CLASS = {"REQUEST": "MPI_ERR_REQUEST", "COMMUNICATOR": "MPI_ERR_COMM", "DATATYPE": "MPI_ERR_TYPE", "GROUP": "MPI_ERR_GROUP",
-              "OPERATION": "MPI_ERR_OP", "INFO": "MPI_ERR_INFO", "ERRHANDLER": "MPI_ERR_ERRHANDLER"}  # fmt: skip
+              "OPERATION": "MPI_ERR_OP", "INFO": "MPI_ERR_INFO", "ERRHANDLER": "MPI_ERR_ERRHANDLER",
+              "SESSION": "MPI_ERR_SESSION"}  # fmt: skip
 
 
 def is_poly(p: Parameter) -> bool:

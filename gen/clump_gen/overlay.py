@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Dict, FrozenSet, Iterable, Set
 
 FLAGS = {"plain", "always", "anytime", "raises", "form", "timed"}
-PARAMETER_FLAGS = {"handle", "raw", "unchecked"}
+PARAMETER_FLAGS = {"handle", "raw", "unchecked", "errors"}
 
 
 @dataclass

@@ -233,7 +233,7 @@ TEST_P(Collectives, Agree) {
     std::vector<int> odd;
     for (int rank = size - 1; rank > 0; --rank)
       if (rank % 2 == 1) odd.push_back(rank);
-    const auto group = core::Group::of(odd);
+    const auto group = core::Group::of(odd, core::Origin::kWorld);
     const Members members(comm, *group, 77);
     for (int repeat = 0; repeat < 2; ++repeat) {
       std::vector<int> all(odd.size());

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 #include <string>
 
 #include "base/ref.h"
@@ -42,7 +41,8 @@ class Comm final : public base::RefCounted {
   MPI_Comm handle = MPI_COMM_NULL;  ///< set by Rank::add()
   std::string name;
   Attributes attributes;
-  Info info;                           ///< hints (MPI_Comm_set_info)
+  Info info;  ///< hints (MPI_Comm_set_info)
+  ErrhandlerSlot errhandler{Errhandler::fatal()};
   base::Ref<const Topology> topology;  ///< null: none
   /// Intercommunicators only: the local group by itself, with a context of its own; for agreements within the
   /// group.
@@ -50,10 +50,6 @@ class Comm final : public base::RefCounted {
   SendBufferSlot send_buffer;  ///< MPI_Comm_attach_buffer
   /// Found by the first collective that wants it; null until then, and where there is none.
   base::Ref<Team> team;
-
-  /// Any thread, also while another one sets it; what errhandler() gives stays alive as long as it is held.
-  base::Ref<Errhandler> errhandler() const;
-  void set_errhandler(base::Ref<Errhandler> errhandler);
 
   bool is_inter() const { return static_cast<bool>(remote_group); }
   int size() const { return group->size(); }
@@ -68,8 +64,6 @@ class Comm final : public base::RefCounted {
 
  private:
   std::atomic<std::uint32_t> collectives_{0};
-  mutable std::mutex errhandler_mutex_;
-  base::Ref<Errhandler> errhandler_;  ///< never null
 };
 
 }  // namespace clump::core

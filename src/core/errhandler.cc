@@ -1,5 +1,8 @@
 #include "core/errhandler.h"
 
+#include <mutex>
+#include <utility>
+
 namespace clump::core {
 
 namespace {
@@ -54,6 +57,18 @@ base::Ref<Errhandler> Errhandler::abort() {
 base::Ref<Errhandler> Errhandler::returns() {
   static const auto* const handler = predefined(Action::kReturn, MPI_ERRORS_RETURN);
   return *handler;
+}
+
+ErrhandlerSlot::ErrhandlerSlot(base::Ref<Errhandler> errhandler) : errhandler_(std::move(errhandler)) {}
+
+base::Ref<Errhandler> ErrhandlerSlot::get() const {
+  const std::lock_guard lock(mutex_);
+  return errhandler_;
+}
+
+void ErrhandlerSlot::set(base::Ref<Errhandler> errhandler) {
+  const std::lock_guard lock(mutex_);
+  std::swap(errhandler_, errhandler);  // the old one goes after the lock: it is the argument's from here on
 }
 
 }  // namespace clump::core

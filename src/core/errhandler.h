@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/mutex.h"
 #include "base/ref.h"
 #include "base/status.h"
 
@@ -38,6 +39,19 @@ class Errhandler final : public base::RefCounted {
   static base::Ref<Errhandler> fatal();    ///< MPI_ERRORS_ARE_FATAL
   static base::Ref<Errhandler> abort();    ///< MPI_ERRORS_ABORT
   static base::Ref<Errhandler> returns();  ///< MPI_ERRORS_RETURN
+};
+
+/// The error handler of a communicator, session, ...: one that any thread may set while others use it.
+class ErrhandlerSlot {
+ public:
+  explicit ErrhandlerSlot(base::Ref<Errhandler> errhandler);
+  /// Never null; it lives at least as long as the result is held.
+  base::Ref<Errhandler> get() const;
+  void set(base::Ref<Errhandler> errhandler);
+
+ private:
+  mutable base::ShortMutex mutex_;
+  base::Ref<Errhandler> errhandler_;
 };
 
 }  // namespace clump::core

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <mutex>
 #include <new>
+#include <vector>
 
 #include "base/mutex.h"
 
@@ -77,6 +78,20 @@ class HandleTable {
   [[gnu::always_inline]] void forget(std::intptr_t value, bool alone) {
     const Lock lock(mutex_, alone);
     give_back(value);
+  }
+
+  /// Forgets the handles of all objects for which `chosen(object)` is true, and returns these objects.
+  template <typename Chosen>
+  std::vector<T*> remove_if(Chosen chosen) {
+    std::vector<T*> removed;
+    const Lock lock(mutex_, false);
+    for (std::uint32_t index = 0; index < capacity_; ++index) {
+      T* const object = slot_at(index)->object.load(std::memory_order_relaxed);
+      if (object == nullptr || !chosen(*object)) continue;
+      give_back(index + kPredefinedHandles);
+      removed.push_back(object);
+    }
+    return removed;
   }
 
   std::size_t live() const { return live_; }

@@ -41,38 +41,73 @@ base::Ref<T> remove_from(HandleTable<T>& table, std::intptr_t value) {
   return base::Ref<T>::adopt(table.remove(value));
 }
 
+template <typename T, typename Chosen>
+void drop_if(HandleTable<T>& table, Chosen chosen) {
+  for (T* object : table.remove_if(chosen)) base::Ref<T>::adopt(object);
+}
+
 template <typename T>
 void drop_all(HandleTable<T>& table) {
-  table.for_each([](T& object) { base::Ref<T>::adopt(&object); });
+  drop_if(table, [](const T&) { return true; });
+}
+
+/// The communicators of context 0, 2 and 4.
+base::Ref<Comm> predefined(Rank& owner, std::uint32_t context, base::Ref<const Group> group) {
+  auto comm = base::make_ref<Comm>(owner, ContextId{context}, std::move(group), base::Ref<const Group>());
+  comm->outlive_references(true);
+  return comm;
 }
 
 }  // namespace
 
 Rank::Rank(World& world, int number) : world(world), number(number) {
-  comm_world =
-      base::make_ref<Comm>(*this, ContextId{0}, Group::regular(world.size), base::Ref<const Group>());
+  const base::Ref<const Group> everyone = Group::regular(world.size);
+  comm_world = predefined(*this, 0, everyone);
   comm_world->handle = MPI_COMM_WORLD;
   comm_world->name = "MPI_COMM_WORLD";
-  comm_self = base::make_ref<Comm>(*this, ContextId{2}, Group::regular(1, number), base::Ref<const Group>());
+  comm_self = predefined(*this, 2, Group::regular(1, number));
   comm_self->handle = MPI_COMM_SELF;
   comm_self->name = "MPI_COMM_SELF";
-  for (const base::Ref<Comm>* comm : {&comm_world, &comm_self}) (*comm)->outlive_references(true);
+  comm_founding = predefined(*this, 4, everyone);
   [[maybe_unused]] const std::intptr_t first = requests_.insert(&completed_request());
   assert(handle_of<MPI_Request>(first) == kCompletedRequest);
 }
 
 Rank::~Rank() {
+  forget_all();
+  drop_all(sessions_);
+  drop_all(errhandlers_);
+  infos_.for_each([](Info& info) { delete &info; });
+  for (const base::Ref<Comm>* comm : {&comm_world, &comm_self, &comm_founding})
+    (*comm)->outlive_references(false);
+}
+
+void Rank::show_world(bool usable) {
+  usable_world_.store(usable ? comm_world.get() : nullptr, std::memory_order_relaxed);
+  usable_self_.store(usable ? comm_self.get() : nullptr, std::memory_order_relaxed);
+}
+
+void Rank::forget(Origin origin) {
+  drop_if(comms_, [&](const Comm& comm) { return comm.group->origin() == origin; });
+  drop_if(groups_, [&](const Group& group) { return group.origin() == origin; });
+}
+
+void Rank::forget_all() {
+  // What is still going on holds what it needs, so requests first. Nobody will ever complete them.
+  for (Request* request :
+       requests_.remove_if([](const Request& one) { return &one != &completed_request(); })) {
+    std::unique_ptr<Request> owned(request);
+    if (owned->state != Request::State::kActive) continue;
+    (void)owned->cancel();
+    Request::detach(std::move(owned));
+  }
+  for (Message* message : messages_.remove_if([](const Message&) { return true; })) delete message;
   drop_all(comms_);
   drop_all(groups_);
+  type_attributes_.clear();
   drop_all(datatypes_);
   drop_all(ops_);
-  drop_all(errhandlers_);
   drop_all(keyvals_);
-  infos_.for_each([](Info& info) { delete &info; });
-  messages_.for_each([](Message& message) { delete &message; });
-  for (const base::Ref<Comm>* comm : {&comm_world, &comm_self}) (*comm)->outlive_references(false);
-  requests_.remove(value_of(kCompletedRequest));
-  requests_.for_each([](Request& request) { Request::detach(std::unique_ptr<Request>(&request)); });
 }
 
 const Group* Rank::group(MPI_Group handle) const {
@@ -122,6 +157,11 @@ int Rank::add(base::Ref<Keyval> keyval) {
   return object->number = static_cast<int>(keyvals_.insert(object));
 }
 
+MPI_Session Rank::add(base::Ref<Session> session) {
+  Session* object = session.get();
+  return object->handle = add_to<MPI_Session>(sessions_, std::move(session));
+}
+
 base::Ref<Comm> Rank::remove(MPI_Comm handle) { return remove_from(comms_, value_of(handle)); }
 void Rank::remove(MPI_Group handle) { remove_from(groups_, value_of(handle)); }
 
@@ -134,6 +174,7 @@ void Rank::remove(MPI_Op handle) { remove_from(ops_, value_of(handle)); }
 void Rank::remove(MPI_Errhandler handle) { remove_from(errhandlers_, value_of(handle)); }
 void Rank::remove(MPI_Info handle) { delete infos_.remove(value_of(handle)); }
 void Rank::remove_keyval(int number) { remove_from(keyvals_, number); }
+base::Ref<Session> Rank::remove(MPI_Session handle) { return remove_from(sessions_, value_of(handle)); }
 std::unique_ptr<Rank::Message> Rank::remove(MPI_Message handle) {
   return std::unique_ptr<Message>(messages_.remove(value_of(handle)));
 }

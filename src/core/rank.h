@@ -19,6 +19,7 @@
 #include "core/op.h"
 #include "core/request.h"
 #include "core/send_buffer.h"
+#include "core/session.h"
 #include "datatype/datatype.h"
 #include "fiber/identity.h"
 #include "net/channel.h"
@@ -33,6 +34,7 @@ struct World {
   std::vector<std::unique_ptr<Rank>> ranks;  ///< of this host process, indexed by rank in the job
   std::vector<int> app_numbers;              ///< MPI_APPNUM of each rank
   std::vector<Info> environments;            ///< MPI_INFO_ENV of each app; not changed after boot
+  std::string node;                          ///< the name of this host
   std::vector<std::unique_ptr<net::Channel>> channels;
   std::vector<net::Channel*> routes;  ///< the channel to each rank of the job
   std::atomic<std::uint32_t> next_context{
@@ -40,6 +42,13 @@ struct World {
   /// The worker that each rank of the job is at home at: ranks with different homes run at the same time.
   /// Empty: nobody knows.
   std::vector<int> homes;
+
+  /// A kind of hardware resource, and which one of its kind each rank of the job uses alone; -1: several.
+  struct Resource {
+    std::string name;
+    std::vector<int> instances;
+  };
+  std::vector<Resource> resources;  ///< from the whole machine inwards
 
   /// Teams that not all of their ranks have found yet, by context and the job's number of their rank 0.
   struct Teams {
@@ -59,6 +68,7 @@ struct World {
 
 class Rank {
  public:
+  /// Of the World model: MPI_Init and MPI_Finalize.
   enum class Phase : std::uint8_t { kBefore, kInitialized, kFinalized };
 
   Rank(World& world, int number);
@@ -68,6 +78,9 @@ class Rank {
   const int number;                           ///< in MPI_COMM_WORLD
   const fiber::Identity* identity = nullptr;  ///< of its threads; null until the first of them came here
   std::atomic<Phase> phase{Phase::kBefore};
+  /// Who gives this rank the right to call MPI: the World model, while it is initialised, and each session.
+  std::atomic<int> users{0};
+  std::mutex users_mutex;                  ///< held by those who change `users` and tell the runtime
   std::atomic<const char*> call{nullptr};  ///< the MPI function that a thread of this rank entered last
   int thread_level = MPI_THREAD_SINGLE;    ///< as asked for and granted
   unsigned long main_thread = 0;           ///< pthread_self() of the thread that initialised MPI
@@ -83,8 +96,9 @@ class Rank {
 
   // The object behind a handle; null if the handle is null, was freed or never existed.
   Comm* comm(MPI_Comm handle) const {
-    if (handle == MPI_COMM_WORLD) return comm_world.get();
-    if (handle == MPI_COMM_SELF) return comm_self.get();
+    // relaxed: a rank's threads are ordered after its MPI_Init by what started them.
+    if (handle == MPI_COMM_WORLD) return usable_world_.load(std::memory_order_relaxed);
+    if (handle == MPI_COMM_SELF) return usable_self_.load(std::memory_order_relaxed);
     return comms_.find(value_of(handle));
   }
   const Group* group(MPI_Group handle) const;
@@ -98,6 +112,7 @@ class Rank {
   Request* request(MPI_Request handle) const { return requests_.find(value_of(handle)); }
   Message* message(MPI_Message handle) const;
   Keyval* keyval(int number) const;
+  Session* session(MPI_Session handle) const { return sessions_.find(value_of(handle)); }
 
   // Each makes the handle that the user gets; the handle owns what it stands for until the matching remove.
   MPI_Comm add(base::Ref<Comm> comm);
@@ -112,6 +127,7 @@ class Rank {
   }
   MPI_Message add(std::unique_ptr<Message> message);
   int add(base::Ref<Keyval> keyval);
+  MPI_Session add(base::Ref<Session> session);
 
   // Each forgets the handle; what it stood for lives as long as others use it. The handle must be valid and
   // not predefined.
@@ -132,8 +148,21 @@ class Rank {
   }
   std::unique_ptr<Message> remove(MPI_Message handle);
   void remove_keyval(int number);
+  base::Ref<Session> remove(MPI_Session handle);
+
+  /// MPI_COMM_WORLD and MPI_COMM_SELF are there from MPI_Init until MPI_Finalize.
+  void show_world(bool usable);
+  /// For a session that begins.
+  Origin new_origin() { return Origin{last_origin_.fetch_add(1, std::memory_order_relaxed) + 1}; }
+  bool had_sessions() const { return last_origin_.load(std::memory_order_relaxed) != 0; }
+  /// Forgets the communicators and groups that the user still has of an origin that has ended.
+  void forget(Origin origin);
+  /// Forgets all that the user still has but what may be used without MPI: info objects and error handlers.
+  void forget_all();
 
   base::Ref<Comm> comm_world, comm_self;
+  /// All ranks, for those who have no communicator in common yet (MPI_Comm_create_from_group).
+  base::Ref<Comm> comm_founding;
   ErrorCodes error_codes;
   Attributes& type_attributes(MPI_Datatype handle) { return type_attributes_[handle]; }
   SendBufferSlot send_buffer;  ///< MPI_Buffer_attach
@@ -142,6 +171,7 @@ class Rank {
   /// Whether the caller is the only thread of this rank.
   bool is_alone() const { return identity != nullptr && !identity->threaded.load(std::memory_order_relaxed); }
 
+  std::atomic<Comm*> usable_world_{nullptr}, usable_self_{nullptr};  // what the handles stand for
   HandleTable<Comm> comms_;
   HandleTable<const Group> groups_;
   HandleTable<const datatype::Datatype> datatypes_;
@@ -151,13 +181,16 @@ class Rank {
   HandleTable<Request> requests_;
   HandleTable<Message> messages_;
   HandleTable<Keyval> keyvals_;
+  HandleTable<Session> sessions_;
+  std::atomic<std::uint32_t> last_origin_{0};
   std::unordered_map<MPI_Datatype, Attributes> type_attributes_;
 };
 
-/// The rank of the calling thread; null if it belongs to none or MPI was not initialised by its rank.
+/// The rank of the calling thread; null if it belongs to none, or to one that has not needed MPI yet.
 inline Rank* current_rank() {
   const fiber::Identity* identity = fiber::identity();
-  return identity == nullptr ? nullptr : identity->mpi;
+  // acquire: pairs with the release in mpi::find_rank().
+  return identity == nullptr ? nullptr : identity->mpi.load(std::memory_order_acquire);
 }
 
 }  // namespace clump::core

@@ -18,8 +18,9 @@ namespace clump::fiber {
 class Errands;
 
 struct Identity {
-  int rank = 0;               ///< in MPI_COMM_WORLD
-  core::Rank* mpi = nullptr;  ///< owned and set by libmpi_abi; null before MPI is initialised by this rank
+  int rank = 0;  ///< in MPI_COMM_WORLD
+  /// Owned and set by libmpi_abi; null until this rank first needs it.
+  std::atomic<core::Rank*> mpi{nullptr};
   /// Whether the rank may have, or have had, more than one thread. A rank's only thread sets it before it
   /// makes another.
   std::atomic<bool> threaded{true};

@@ -10,6 +10,7 @@
 
 #include "core/rank.h"
 #include "mpi/bodies.h"
+#include "mpi/initialization.h"
 #include "mpi/new_comm.h"
 
 namespace clump::mpi {
@@ -20,12 +21,6 @@ using core::Comm;
 using core::Group;
 using GroupRef = base::Ref<const Group>;
 
-base::Status check_intra(const Comm& comm) {
-  return comm.is_inter()
-             ? base::fail(MPI_ERR_COMM, "comm is an intercommunicator; this call needs an intracommunicator")
-             : base::Status();
-}
-
 base::Status check_not_predefined(const Comm& comm) {
   const bool predefined = comm.handle == MPI_COMM_WORLD || comm.handle == MPI_COMM_SELF;
   return predefined ? base::fail(MPI_ERR_COMM, "comm is {}, which cannot be freed", comm.name)
@@ -33,53 +28,12 @@ base::Status check_not_predefined(const Comm& comm) {
 }
 
 base::Status check_subset(const Group& part, const Group& whole) {
+  if (part.size() > 0 && part.origin() != whole.origin())
+    return base::fail(MPI_ERR_GROUP, "(group): comm derives from another session, or from MPI_Init");
   for (int rank = 0; rank < part.size(); ++rank)
     if (whole.rank_of(part.world_rank(rank)) == MPI_UNDEFINED)
       return base::fail(MPI_ERR_GROUP, "rank {} of group, which is rank {} of the job, is not in comm", rank,
                         part.world_rank(rank));
-  return {};
-}
-
-/// What every rank says in a split: colour, key, and a proposal of contexts (rank 0's counts).
-using Vote = std::array<int, 4>;
-
-/// Those who voted for `color`, ordered by key, then by rank in `group`.
-GroupRef voters(const Group& group, const std::vector<int>& votes, int color) {
-  std::vector<std::pair<int, int>> chosen;  // key, rank
-  for (int rank = 0; rank < group.size(); ++rank) {
-    const int* vote = &votes[rank * std::tuple_size_v<Vote>];
-    if (vote[0] == color) chosen.emplace_back(vote[1], rank);
-  }
-  std::sort(chosen.begin(), chosen.end());
-  std::vector<int> world_ranks;
-  world_ranks.reserve(chosen.size());
-  for (const auto& [key, rank] : chosen) world_ranks.push_back(group.world_rank(rank));
-  return Group::of(std::move(world_ranks));
-}
-
-base::Status gather_votes(Comm& comm, const Vote& mine, int voters, std::vector<int>& votes) {
-  votes.resize(static_cast<std::size_t>(voters) * mine.size());
-  return coll::allgather_ints(coll::Members(comm), mine, votes);
-}
-
-/// MPI_Comm_split with colours that were checked. All ranks of comm take part, also those with MPI_UNDEFINED.
-base::Status split(core::Rank& self, Comm& comm, int color, int key, MPI_Comm* newcomm) {
-  const auto proposal = propose_contexts(coll::Members(comm), comm.is_inter()).as_ints();
-  const Vote mine = {color, key, proposal[0], proposal[1]};
-  std::vector<int> votes, remote_votes;
-  CLUMP_TRY(gather_votes(comm.is_inter() ? *comm.local : comm, mine, comm.size(), votes));
-  if (comm.is_inter()) CLUMP_TRY(gather_votes(comm, mine, comm.remote_group->size(), remote_votes));
-
-  *newcomm = MPI_COMM_NULL;
-  if (color == MPI_UNDEFINED) return {};
-  GroupRef group = voters(*comm.group, votes, color), remote;
-  if (comm.is_inter()) {
-    remote = voters(*comm.remote_group, remote_votes, color);
-    if (remote->size() == 0) return {};  // nobody to talk to (MPI-5.0 section 7.4.2)
-  }
-  const std::vector<int>& proposals = coll::is_first_group(comm) ? votes : remote_votes;
-  const auto contexts = Contexts::from_ints(std::span<const int, 2>(&proposals[2], 2));
-  *newcomm = self.add(make_comm(comm, contexts, std::move(group), std::move(remote)));
   return {};
 }
 
@@ -90,14 +44,14 @@ base::Status exchange_groups(Comm& comm, const Group& group, GroupRef& remote) {
   const Group& theirs = *comm.remote_group;
   std::vector<int> places(theirs.size());
   CLUMP_TRY(coll::allgather_ints(coll::Members(comm), std::span(&place, 1), places));
-  std::vector<int> world_ranks(places.size() - std::count(places.begin(), places.end(), MPI_UNDEFINED));
+  std::vector<int> ranks(places.size() - std::count(places.begin(), places.end(), MPI_UNDEFINED));
   for (int rank = 0; rank < theirs.size(); ++rank) {
     if (places[rank] == MPI_UNDEFINED) continue;
-    if (places[rank] >= static_cast<int>(world_ranks.size()))
+    if (places[rank] >= static_cast<int>(ranks.size()))
       return base::fail(MPI_ERR_GROUP, "the ranks of the remote group did not all give the same group");
-    world_ranks[places[rank]] = theirs.world_rank(rank);
+    ranks[places[rank]] = rank;
   }
-  remote = Group::of(std::move(world_ranks));
+  remote = theirs.part(ranks);
   return {};
 }
 
@@ -192,36 +146,19 @@ base::Status comm_create_group(core::Rank& self, Comm& comm, const Group& group,
   return {};
 }
 
-base::Status comm_split(core::Rank& self, Comm& comm, int color, int key, MPI_Comm* newcomm) {
-  if (color < 0 && color != MPI_UNDEFINED)
-    return base::fail(MPI_ERR_ARG, "color is {}; it must be 0 or more, or MPI_UNDEFINED", color);
-  return split(self, comm, color, key, newcomm);
-}
-
-base::Status comm_split_type(core::Rank& self, Comm& comm, int split_type, int key, core::Info* info,
-                             MPI_Comm* newcomm) {
-  CLUMP_TRY(check_intra(comm));
-  // All ranks of a job are on one node, which is the only hardware resource that has a name here; where the
-  // standard lets a library not know a resource, the result is MPI_COMM_NULL (MPI-5.0 section 7.4.2).
-  const std::string* resource = info == nullptr ? nullptr : info->get("mpi_hw_resource_type");
-  const bool by_node = resource != nullptr && *resource == "mpi_shared_memory";
-  int color = MPI_UNDEFINED;
-  switch (split_type) {
-    case MPI_COMM_TYPE_SHARED:
-      color = 0;
-      break;
-    case MPI_COMM_TYPE_HW_GUIDED:
-    case MPI_COMM_TYPE_RESOURCE_GUIDED:
-      color = by_node ? 0 : MPI_UNDEFINED;
-      break;
-    case MPI_COMM_TYPE_HW_UNGUIDED:
-    case MPI_UNDEFINED:
-      break;
-    default:
-      return base::fail(MPI_ERR_ARG, "split_type is {}, which is none of the MPI_COMM_TYPE_ constants",
-                        split_type);
-  }
-  return split(self, comm, color, key, newcomm);
+base::Status comm_create_from_group(core::Rank& self, const Group& group, const char* stringtag,
+                                    core::Info* info, core::Errhandler& errhandler, MPI_Comm* newcomm) {
+  *newcomm = MPI_COMM_NULL;
+  if (group.size() == 0) return {};
+  CLUMP_TRY(check_membership(self, group, "group"));
+  int tag = 0;
+  CLUMP_TRY(tag_of(stringtag, tag));
+  Contexts contexts;
+  CLUMP_TRY(agree_contexts(coll::Members(*self.comm_founding, group, tag), false, contexts));
+  auto comm = make_comm({self, errhandler}, contexts, GroupRef(&group));
+  if (info != nullptr) comm->info.set_all(*info);
+  *newcomm = self.add(std::move(comm));
+  return {};
 }
 
 base::Status comm_free(core::Rank& self, MPI_Comm* comm) {
@@ -266,6 +203,7 @@ base::Status comm_set_info(core::Rank&, Comm& comm, core::Info& info) {
 base::Status comm_get_info(core::Rank& self, Comm& comm, MPI_Info* info_used) {
   auto copy = std::make_unique<core::Info>();
   copy->set_all(comm.info);
+  copy->set("mpi_memory_alloc_kinds", kMemoryKinds);
   *info_used = self.add(std::move(copy));
   return {};
 }

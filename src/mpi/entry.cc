@@ -42,35 +42,44 @@ std::string last_words(core::Rank* self, const char* call, base::Status status, 
   std::_Exit(EXIT_FAILURE);
 }
 
-base::Ref<core::Errhandler> handler_of(core::Rank* self, core::Comm* comm) {
-  const bool running =
-      self != nullptr && self->phase.load(std::memory_order_relaxed) == core::Rank::Phase::kInitialized;
-  if (comm == nullptr && running) comm = self->comm_self.get();
-  return comm != nullptr ? comm->errhandler() : core::Errhandler::fatal();
+base::Ref<core::Errhandler> handler_of(core::Rank* self, const Concern& concern) {
+  if (concern.errhandler != nullptr) return base::Ref(concern.errhandler);
+  if (concern.comm != nullptr) return concern.comm->errhandler.get();
+  if (concern.session != nullptr) return concern.session->errhandler.get();
+  const core::Comm* const comm_self = self == nullptr ? nullptr : self->comm(MPI_COMM_SELF);
+  return comm_self != nullptr ? comm_self->errhandler.get() : core::Errhandler::fatal();
 }
 
 }  // namespace
 
-int raise(core::Rank* self, core::Comm* comm, const char* call, base::Status status) {
+int raise(core::Rank* self, const Concern& concern, const char* call, base::Status status) {
   status = with_name(call, status);
-  const base::Ref<core::Errhandler> handler = handler_of(self, comm);
+  const base::Ref<core::Errhandler> handler = handler_of(self, concern);
+  const bool is_made = concern.errhandler == nullptr;  // what the handler is told of
   switch (handler->action) {
     case core::Errhandler::Action::kReturn:
       return status.code();
     case core::Errhandler::Action::kComm: {
-      MPI_Comm handle = comm != nullptr ? comm->handle : MPI_COMM_SELF;
+      MPI_Comm handle = !is_made ? MPI_COMM_NULL : concern.comm ? concern.comm->handle : MPI_COMM_SELF;
+      return handler->call(&handle, status.code());
+    }
+    case core::Errhandler::Action::kSession: {
+      MPI_Session handle = is_made ? concern.session->handle : MPI_SESSION_NULL;
       return handler->call(&handle, status.code());
     }
     default:
-      end_job(self, status, last_words(self, call, status, comm));
+      end_job(self, status, last_words(self, call, status, concern.comm));
   }
 }
 
 base::Status Call::not_ready() {
   CLUMP_TRY(enter_anytime());
-  if (self->phase.load(std::memory_order_relaxed) == core::Rank::Phase::kBefore)
-    return base::fail(MPI_ERR_OTHER, "MPI is not initialised; call MPI_Init first");
-  return base::fail(MPI_ERR_OTHER, "MPI_Finalize was called already; move this call before it");
+  if (self->phase.load(std::memory_order_relaxed) == core::Rank::Phase::kFinalized)
+    return base::fail(MPI_ERR_OTHER, "MPI_Finalize was called already; move this call before it");
+  if (self->had_sessions())
+    return base::fail(MPI_ERR_OTHER,
+                      "the last session has ended; move this call before its MPI_Session_finalize");
+  return base::fail(MPI_ERR_OTHER, "MPI is not initialised; call MPI_Init first");
 }
 
 base::Status Call::enter_early() {
@@ -85,7 +94,7 @@ int missing(const char* name, MPI_Comm comm) {
   Call call(name);
   const base::Status status = call.enter();
   if (!status.ok()) return call.raise(status);
-  call.comm = call.self->comm(comm);
+  call.concern.comm = call.self->comm(comm);
   return call.raise(base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
                                "this function is not built yet in Clump {}; `clump info --missing` "
                                "lists all that are not",

@@ -21,18 +21,31 @@
 #include "base/status.h"
 #include "base/types.h"
 #include "core/comm.h"
+#include "core/errhandler.h"
 #include "core/rank.h"
+#include "core/session.h"
 
 namespace clump::mpi {
 
-/// Reports a failure of `call` as MPI-5.0 section 9.3 says: puts the name of the call in front of the
-/// message, calls the error handler of `comm`, or, where none is involved (null), MPI_COMM_SELF's, and
-/// returns the code that the call has to return. Before MPI_Init and after MPI_Finalize, and with the
-/// handlers that abort, ends the job instead. `self` may be null.
-[[gnu::cold]] int raise(core::Rank* self, core::Comm* comm, const char* call, base::Status status);
+/// Whose error handler a failure of a call is told to: the first of these that is not null.
+struct Concern {
+  Concern(std::nullptr_t = nullptr) {}  // NOLINT: nobody
+  Concern(core::Comm* comm) : comm(comm) {}              // NOLINT: as the user sees it
+  Concern(core::Session* session) : session(session) {}  // NOLINT
 
-inline int raise(core::Rank& self, core::Comm* comm, const char* call, base::Status status) {
-  return raise(&self, comm, call, status);
+  core::Errhandler* errhandler = nullptr;  ///< an argument of the call, of an object that it was to make
+  core::Comm* comm = nullptr;
+  core::Session* session = nullptr;
+};
+
+/// Reports a failure of `call` as MPI-5.0 section 9.3 says: puts the name of the call in front of the
+/// message, calls the error handler of who is concerned, and returns the code that the call has to return.
+/// Where nobody is, the handler is MPI_COMM_SELF's; outside of MPI_Init and MPI_Finalize it is the initial
+/// one, which ends the job. `self` may be null.
+[[gnu::cold]] int raise(core::Rank* self, const Concern& concern, const char* call, base::Status status);
+
+inline int raise(core::Rank& self, const Concern& concern, const char* call, base::Status status) {
+  return raise(&self, concern, call, status);
 }
 
 /// One call of an entry point. Lives on the stack of the caller.
@@ -41,14 +54,13 @@ struct Call {
 
   const char* const name;
   core::Rank* self = nullptr;
-  core::Comm* comm = nullptr;  ///< whose error handler is called
+  Concern concern;
 
-  /// For most functions: between MPI_Init and MPI_Finalize of this rank.
+  /// For most functions: between MPI_Init and MPI_Finalize of this rank, or while it has a session.
   [[gnu::always_inline]] base::Status enter() {
     core::Rank* const rank = core::current_rank();
     // relaxed: a rank's own threads are ordered after its MPI_Init by whatever started them.
-    if (rank == nullptr || rank->phase.load(std::memory_order_relaxed) != core::Rank::Phase::kInitialized)
-        [[unlikely]]
+    if (rank == nullptr || rank->users.load(std::memory_order_relaxed) == 0) [[unlikely]]
       return not_ready();
     self = rank;
     rank->call.store(name, std::memory_order_relaxed);  // relaxed: only read for messages
@@ -62,7 +74,7 @@ struct Call {
   /// For functions that can be called by anybody at any time: `self` may stay null.
   void enter_always() { self = core::current_rank(); }
 
-  [[gnu::cold]] int raise(base::Status status) { return mpi::raise(self, comm, name, status); }
+  [[gnu::cold]] int raise(base::Status status) { return mpi::raise(self, concern, name, status); }
 
  private:
   [[gnu::cold]] base::Status not_ready();

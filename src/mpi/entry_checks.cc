@@ -39,6 +39,13 @@ bool can_be_absolute(const datatype::Datatype& type) { return type.true_lb() >= 
 namespace cold {
 
 base::Status comm(Named<MPI_Comm> argument) {
+  if (argument.value == MPI_COMM_WORLD || argument.value == MPI_COMM_SELF)
+    return base::fail(
+        MPI_ERR_COMM,
+        "({} = MPI_COMM_{}): it is there between MPI_Init and MPI_Finalize only; with sessions, "
+        "make a communicator of the process set mpi://{}",
+        argument.name, argument.value == MPI_COMM_WORLD ? "WORLD" : "SELF",
+        argument.value == MPI_COMM_WORLD ? "WORLD" : "SELF");
   return bad_handle(MPI_ERR_COMM, argument, MPI_COMM_NULL, "MPI_COMM_NULL", "a communicator");
 }
 
@@ -74,6 +81,16 @@ base::Status errhandler(Named<MPI_Errhandler> argument) {
 
 base::Status info(Named<MPI_Info> argument) {
   return bad_handle(MPI_ERR_INFO, argument, MPI_INFO_NULL, "MPI_INFO_NULL", "an info object");
+}
+
+base::Status session(Named<MPI_Session> argument) {
+  return bad_handle(MPI_ERR_SESSION, argument, MPI_SESSION_NULL, "MPI_SESSION_NULL", "a session");
+}
+
+base::Status unsuited(Named<MPI_Errhandler> argument, core::Errhandler::Action kind) {
+  return base::fail(MPI_ERR_ARG, "({} = {:#x}): it was not made by MPI_{}_create_errhandler", argument.name,
+                    core::value_of(argument.value),
+                    kind == core::Errhandler::Action::kSession ? "Session" : "Comm");
 }
 
 base::Status negative(Named<Count> argument, int error_class) {

@@ -48,6 +48,8 @@ namespace cold {
 [[gnu::cold]] base::Status op(Named<MPI_Op> argument);
 [[gnu::cold]] base::Status errhandler(Named<MPI_Errhandler> argument);
 [[gnu::cold]] base::Status info(Named<MPI_Info> argument);
+[[gnu::cold]] base::Status session(Named<MPI_Session> argument);
+[[gnu::cold]] base::Status unsuited(Named<MPI_Errhandler> argument, core::Errhandler::Action kind);
 [[gnu::cold]] base::Status negative(Named<Count> argument, int error_class);
 [[gnu::cold]] base::Status negative_element(const char* name, std::size_t index, Count value);
 [[gnu::cold]] base::Status null(const char* name, int error_class);
@@ -69,7 +71,7 @@ inline const datatype::Datatype* no_type() { return datatype::predefined(MPI_BYT
   object = call.self->comm(argument.value);
   if (object == nullptr) [[unlikely]]
     return cold::comm(argument);
-  if (call.comm == nullptr) call.comm = object;
+  if (call.concern.comm == nullptr) call.concern.comm = object;
   return {};
 }
 
@@ -120,6 +122,24 @@ inline base::Status info(Call& call, Named<MPI_Info> argument, core::Info*& obje
   object = call.self->info(argument.value);
   if (object == nullptr) [[unlikely]]
     return cold::info(argument);
+  return {};
+}
+
+inline base::Status session(Call& call, Named<MPI_Session> argument, core::Session*& object) {
+  object = call.self->session(argument.value);
+  if (object == nullptr) [[unlikely]]
+    return cold::session(argument);
+  call.concern.session = object;
+  return {};
+}
+
+/// The handler of an object of `kind` that the call is to make: it is also the call's own.
+inline base::Status new_errhandler(Call& call, Named<MPI_Errhandler> argument, core::Errhandler::Action kind,
+                                   core::Errhandler*& object) {
+  CLUMP_TRY(errhandler(call, argument, object));
+  if (!object->suits(kind)) [[unlikely]]
+    return cold::unsuited(argument, kind);
+  call.concern.errhandler = object;
   return {};
 }
 

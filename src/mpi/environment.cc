@@ -52,6 +52,14 @@ Status alignment_of(const core::Info* info, std::size_t& alignment) {
   return {};
 }
 
+/// Some questions make sense of MPI_Init only, not of a session.
+Status check_world_model(const Rank& self) {
+  if (self.phase.load(std::memory_order_relaxed) == Rank::Phase::kInitialized) return {};
+  return base::fail(MPI_ERR_OTHER,
+                    "this call is about MPI_Init, and this rank has only sessions; "
+                    "MPI_Session_get_info tells a session's thread_level");
+}
+
 }  // namespace
 
 Status get_version(Rank*, int* version, int* subversion) {
@@ -98,11 +106,13 @@ Status finalized(Rank* self, int* flag) {
 }
 
 Status query_thread(Rank& self, int* provided) {
+  CLUMP_TRY(check_world_model(self));
   *provided = self.thread_level;
   return {};
 }
 
 Status is_thread_main(Rank& self, int* flag) {
+  CLUMP_TRY(check_world_model(self));
   *flag = self.main_thread == pthread_self();
   return {};
 }

@@ -62,17 +62,17 @@ base::Status session_create_errhandler(core::Rank& self,
 base::Status comm_set_errhandler(core::Rank&, core::Comm& comm, Errhandler& errhandler) {
   if (!errhandler.suits(Action::kComm))
     return base::fail(MPI_ERR_ARG, "errhandler was not made by MPI_Comm_create_errhandler");
-  comm.set_errhandler(base::Ref(&errhandler));
+  comm.errhandler.set(base::Ref(&errhandler));
   return {};
 }
 
 base::Status comm_get_errhandler(core::Rank& self, core::Comm& comm, MPI_Errhandler* errhandler) {
-  *errhandler = give_out(self, comm.errhandler());
+  *errhandler = give_out(self, comm.errhandler.get());
   return {};
 }
 
 base::Status comm_call_errhandler(core::Rank& self, core::Comm& comm, int errorcode) {
-  const base::Ref<Errhandler> handler = comm.errhandler();  // the function may set another one
+  const base::Ref<Errhandler> handler = comm.errhandler.get();  // the function may set another one
   MPI_Comm handle = comm.handle;
   // The user's function gets the user's code as it is; raise() would put the name of this call into its
   // message.
@@ -80,6 +80,28 @@ base::Status comm_call_errhandler(core::Rank& self, core::Comm& comm, int errorc
     (void)handler->call(&handle, errorcode);
   else
     (void)raise(&self, &comm, "MPI_Comm_call_errhandler", base::Status::from_code(errorcode));
+  return {};
+}
+
+base::Status session_set_errhandler(core::Rank&, core::Session& session, Errhandler& errhandler) {
+  if (!errhandler.suits(Action::kSession))
+    return base::fail(MPI_ERR_ARG, "errhandler was not made by MPI_Session_create_errhandler");
+  session.errhandler.set(base::Ref(&errhandler));
+  return {};
+}
+
+base::Status session_get_errhandler(core::Rank& self, core::Session& session, MPI_Errhandler* errhandler) {
+  *errhandler = give_out(self, session.errhandler.get());
+  return {};
+}
+
+base::Status session_call_errhandler(core::Rank& self, core::Session& session, int errorcode) {
+  const base::Ref<Errhandler> handler = session.errhandler.get();
+  MPI_Session handle = session.handle;
+  if (handler->is_users())
+    (void)handler->call(&handle, errorcode);
+  else
+    (void)raise(&self, &session, "MPI_Session_call_errhandler", base::Status::from_code(errorcode));
   return {};
 }
 

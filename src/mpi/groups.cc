@@ -16,20 +16,13 @@ namespace {
 using core::Group;
 using GroupRef = base::Ref<const Group>;
 
-/// The ranks of a group in the job.
-std::vector<int> world_ranks(const Group& group) {
-  std::vector<int> ranks(group.size());
-  for (int rank = 0; rank < group.size(); ++rank) ranks[rank] = group.world_rank(rank);
-  return ranks;
-}
-
-/// Those world ranks of `group` that `keep` wants, in the group's order.
+/// Those ranks of `group` that `keep` wants, in the group's order.
 template <typename Keep>
 GroupRef filter(const Group& group, Keep keep) {
   std::vector<int> kept;
   for (int rank = 0; rank < group.size(); ++rank)
-    if (keep(rank)) kept.push_back(group.world_rank(rank));
-  return Group::of(std::move(kept));
+    if (keep(rank)) kept.push_back(rank);
+  return group.part(kept);
 }
 
 /// All must be ranks of `group`, each at most once. `name` is the argument's.
@@ -45,13 +38,6 @@ base::Status check_ranks(const Group& group, std::span<const int> ranks, const c
     seen[rank] = true;
   }
   return {};
-}
-
-GroupRef include(const Group& group, std::span<const int> ranks) {
-  std::vector<int> chosen;
-  chosen.reserve(ranks.size());
-  for (const int rank : ranks) chosen.push_back(group.world_rank(rank));
-  return Group::of(std::move(chosen));
 }
 
 GroupRef exclude(const Group& group, std::span<const int> ranks) {
@@ -76,6 +62,13 @@ base::Status expand(const Group& group, int n, const int (*ranges)[3], std::vect
       ranks.push_back(static_cast<int>(rank));
   }
   return check_ranks(group, ranks, "the list of ranks in ranges");
+}
+
+/// What a group made of these two derives from (MPI-5.0 section 11.3). The empty group is everybody's.
+base::Status common_origin(const Group& group1, const Group& group2, core::Origin& origin) {
+  origin = group1.size() > 0 ? group1.origin() : group2.origin();
+  if (group1.size() == 0 || group2.size() == 0 || group2.origin() == origin) return {};
+  return base::fail(MPI_ERR_GROUP, "(group2): group1 derives from another session, or from MPI_Init");
 }
 
 base::Status give(core::Rank& self, GroupRef group, MPI_Group* handle) {
@@ -126,21 +119,27 @@ base::Status group_compare(core::Rank&, const Group& group1, const Group& group2
 }
 
 base::Status group_union(core::Rank& self, const Group& group1, const Group& group2, MPI_Group* newgroup) {
-  std::vector<int> all = world_ranks(group1);
+  core::Origin origin{};
+  CLUMP_TRY(common_origin(group1, group2, origin));
+  std::vector<int> all = group1.world_ranks();
   for (int rank = 0; rank < group2.size(); ++rank)
     if (const int world = group2.world_rank(rank); group1.rank_of(world) == MPI_UNDEFINED)
       all.push_back(world);
-  return give(self, Group::of(std::move(all)), newgroup);
+  return give(self, Group::of(all, origin), newgroup);
 }
 
 base::Status group_intersection(core::Rank& self, const Group& group1, const Group& group2,
                                 MPI_Group* newgroup) {
+  core::Origin origin{};
+  CLUMP_TRY(common_origin(group1, group2, origin));
   const auto in_both = [&](int rank) { return group2.rank_of(group1.world_rank(rank)) != MPI_UNDEFINED; };
   return give(self, filter(group1, in_both), newgroup);
 }
 
 base::Status group_difference(core::Rank& self, const Group& group1, const Group& group2,
                               MPI_Group* newgroup) {
+  core::Origin origin{};
+  CLUMP_TRY(common_origin(group1, group2, origin));
   const auto not_in_second = [&](int rank) {
     return group2.rank_of(group1.world_rank(rank)) == MPI_UNDEFINED;
   };
@@ -150,7 +149,7 @@ base::Status group_difference(core::Rank& self, const Group& group1, const Group
 base::Status group_incl(core::Rank& self, const Group& group, int n, const int ranks[], MPI_Group* newgroup) {
   const std::span list(ranks, n);
   CLUMP_TRY(check_ranks(group, list, "ranks"));
-  return give(self, include(group, list), newgroup);
+  return give(self, group.part(list), newgroup);
 }
 
 base::Status group_excl(core::Rank& self, const Group& group, int n, const int ranks[], MPI_Group* newgroup) {
@@ -163,7 +162,7 @@ base::Status group_range_incl(core::Rank& self, const Group& group, int n, int r
                               MPI_Group* newgroup) {
   std::vector<int> ranks;
   CLUMP_TRY(expand(group, n, ranges, ranks));
-  return give(self, include(group, ranks), newgroup);
+  return give(self, group.part(ranks), newgroup);
 }
 
 base::Status group_range_excl(core::Rank& self, const Group& group, int n, int ranges[][3],

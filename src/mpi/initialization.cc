@@ -1,4 +1,6 @@
 // Starting and ending MPI (MPI-5.0 chapter 11), and MPI_Abort (section 9.7).
+#include "mpi/initialization.h"
+
 #include <pthread.h>
 
 #include "coll/coll.h"
@@ -29,11 +31,34 @@ Status begin(Rank& self) {
             : "MPI was finalised; it cannot be initialised again");
   self.main_thread = pthread_self();
   self.thread_level = MPI_THREAD_MULTIPLE;
-  announce_initialized(self);
+  self.show_world(true);
+  begin_use(self);
   return {};
 }
 
+/// What the rank has to call before it may end.
+const char* owed(const Rank& self) {
+  if (self.phase.load(std::memory_order_relaxed) == Rank::Phase::kInitialized) return "MPI_Finalize";
+  return self.users.load(std::memory_order_relaxed) > 0 ? "MPI_Session_finalize" : nullptr;
+}
+
 }  // namespace
+
+void begin_use(Rank& self) {
+  const std::lock_guard lock(self.users_mutex);
+  self.users.fetch_add(1, std::memory_order_relaxed);
+  announce_owed(owed(self));
+}
+
+void end_use(Rank& self) {
+  const std::lock_guard lock(self.users_mutex);
+  if (self.users.load(std::memory_order_relaxed) == 1) {
+    self.buffered_sends.reset();
+    self.forget_all();
+  }
+  self.users.fetch_sub(1, std::memory_order_relaxed);
+  announce_owed(owed(self));
+}
 
 Status init(Rank& self, int*, char***) { return begin(self); }
 
@@ -49,13 +74,19 @@ Status init_thread(Rank& self, int*, char***, int required, int* provided) {
 }
 
 Status finalize(Rank& self) {
+  if (self.phase.load(std::memory_order_relaxed) != Rank::Phase::kInitialized)
+    return base::fail(MPI_ERR_OTHER,
+                      "MPI_Init was not called, or MPI_Finalize was before; sessions end with "
+                      "MPI_Session_finalize");
   // MPI-5.0 section 11.4.2: first the attributes of MPI_COMM_SELF, while everything still works.
   CLUMP_TRY(self.comm_self->attributes.clear(MPI_COMM_SELF));
   // Sends that nobody waits for, buffered ones too, must reach their receivers before this rank's memory goes.
   CLUMP_TRY(coll::barrier(*self.comm_world));
   static_cast<void>(self.send_buffer.detach());
   self.phase.store(Rank::Phase::kFinalized, std::memory_order_relaxed);
-  announce_finalized(self);
+  self.show_world(false);
+  self.forget(core::Origin::kWorld);
+  end_use(self);
   return {};
 }
 

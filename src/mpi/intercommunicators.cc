@@ -29,18 +29,10 @@ datatype::Layout layout_of(std::span<int> ints) {
 
 /// Where the leaders meet: `peer` is the other one's rank in `comm`.
 struct Meeting {
-  Comm* comm;
-  int peer;
-  int tag;
+  Comm* comm = nullptr;
+  int peer = MPI_PROC_NULL;
+  int tag = 0;
 };
-
-base::Status check(const Meeting& meeting) {
-  if (meeting.comm == nullptr) return base::fail(MPI_ERR_COMM, "peer_comm is not a communicator");
-  const int size = meeting.comm->peers().size();
-  if (meeting.peer < 0 || meeting.peer >= size)
-    return base::fail(MPI_ERR_RANK, "remote_leader is {}, but peer_comm has {} ranks", meeting.peer, size);
-  return {};
-}
 
 base::Status swap(const Meeting& meeting, std::span<int> ours, std::span<int> theirs) {
   const p2p::Address other{*meeting.comm, meeting.peer, meeting.tag};
@@ -48,13 +40,12 @@ base::Status swap(const Meeting& meeting, std::span<int> ours, std::span<int> th
 }
 
 /// What the leader does with the other one. The groups must not overlap.
-base::Status introduce(const Meeting& meeting, const Comm& local, Introduction& ours, Introduction& theirs) {
-  CLUMP_TRY(check(meeting));
+base::Status introduce(const Meeting& meeting, const Group& local, Introduction& ours, Introduction& theirs) {
   CLUMP_TRY(swap(meeting, ours.head, theirs.head));
   theirs.world_ranks.resize(theirs.head[Introduction::kRanks]);
   CLUMP_TRY(swap(meeting, ours.world_ranks, theirs.world_ranks));
   for (const int world_rank : theirs.world_ranks)
-    if (local.group->rank_of(world_rank) != MPI_UNDEFINED)
+    if (local.rank_of(world_rank) != MPI_UNDEFINED)
       return base::fail(MPI_ERR_COMM, "rank {} of the job is in both groups; they must be disjoint",
                         world_rank);
   return {};
@@ -69,6 +60,33 @@ base::Status pass_on(const coll::Members& members, int leader, base::Status lear
     return base::fail(error, "the local leader, rank {}, could not meet the remote leader", leader);
   theirs.world_ranks.resize(theirs.head[Introduction::kRanks]);
   return coll::bcast_ints(members, theirs.world_ranks, leader);
+}
+
+/// The intercommunicator of the members' group and the one that its leader meets. `find(Meeting&)` says
+/// where; only the leader is asked.
+template <typename Find>
+base::Status connect(const coll::Members& members, int leader, Find find, const Heritage& heritage,
+                     MPI_Comm* newintercomm) {
+  core::Rank& self = heritage.owner;
+  const Group& local = members.group;
+  Introduction ours, theirs;
+  base::Status learnt;
+  if (members.rank == leader) {
+    ours.world_ranks = local.world_ranks();
+    const Contexts proposed = {self.world.allocate_context(), self.world.allocate_context()};
+    ours.head = {local.size(), proposed.as_ints()[0], proposed.as_ints()[1], MPI_SUCCESS};
+    Meeting meeting;
+    learnt = find(meeting);
+    if (learnt.ok()) learnt = introduce(meeting, local, ours, theirs);
+    // One proposal counts for both sides: that of the group whose rank 0 comes first in the job.
+    if (learnt.ok() && ours.world_ranks[0] < theirs.world_ranks[0])
+      for (const int i : {Introduction::kContexts, Introduction::kContexts + 1})
+        theirs.head[i] = ours.head[i];
+  }
+  CLUMP_TRY(pass_on(members, leader, learnt, theirs));
+  *newintercomm = self.add(make_comm(heritage, theirs.contexts(), base::Ref<const Group>(&local),
+                                     Group::of(theirs.world_ranks, local.origin())));
+  return {};
 }
 
 }  // namespace
@@ -92,24 +110,38 @@ base::Status intercomm_create(core::Rank& self, Comm& local_comm, int local_lead
     return base::fail(MPI_ERR_RANK, "local_leader is {}, but local_comm has {} ranks", local_leader,
                       local_comm.size());
 
-  const coll::Members members(local_comm);
-  Introduction ours, theirs;
-  base::Status learnt;
-  if (local_comm.rank == local_leader) {
-    const Group& group = *local_comm.group;
-    for (int rank = 0; rank < group.size(); ++rank) ours.world_ranks.push_back(group.world_rank(rank));
-    const Contexts proposed = {self.world.allocate_context(), self.world.allocate_context()};
-    ours.head = {group.size(), proposed.as_ints()[0], proposed.as_ints()[1], MPI_SUCCESS};
-    learnt = introduce({self.comm(peer_comm), remote_leader, tag}, local_comm, ours, theirs);
-    // One proposal counts for both sides: that of the group whose rank 0 comes first in the job.
-    if (learnt.ok() && ours.world_ranks[0] < theirs.world_ranks[0])
-      for (const int i : {Introduction::kContexts, Introduction::kContexts + 1})
-        theirs.head[i] = ours.head[i];
-  }
-  CLUMP_TRY(pass_on(members, local_leader, learnt, theirs));
-  const Contexts contexts = theirs.contexts();
-  *newintercomm =
-      self.add(make_comm(local_comm, contexts, local_comm.group, Group::of(std::move(theirs.world_ranks))));
+  const auto find = [&](Meeting& meeting) -> base::Status {
+    meeting = {self.comm(peer_comm), remote_leader, tag};
+    if (meeting.comm == nullptr) return base::fail(MPI_ERR_COMM, "peer_comm is not a communicator");
+    const int size = meeting.comm->peers().size();
+    if (remote_leader >= 0 && remote_leader < size) return {};
+    return base::fail(MPI_ERR_RANK, "remote_leader is {}, but peer_comm has {} ranks", remote_leader, size);
+  };
+  return connect(coll::Members(local_comm), local_leader, find, local_comm, newintercomm);
+}
+
+base::Status intercomm_create_from_groups(core::Rank& self, const Group& local_group, int local_leader,
+                                          MPI_Group remote_group, int remote_leader, const char* stringtag,
+                                          core::Info* info, core::Errhandler& errhandler,
+                                          MPI_Comm* newintercomm) {
+  CLUMP_TRY(check_membership(self, local_group, "local_group"));
+  if (local_leader < 0 || local_leader >= local_group.size())
+    return base::fail(MPI_ERR_RANK, "local_leader is {}, but local_group has {} ranks", local_leader,
+                      local_group.size());
+  int tag = 0;
+  CLUMP_TRY(tag_of(stringtag, tag));
+  const auto find = [&](Meeting& meeting) -> base::Status {
+    const Group* const remote = self.group(remote_group);
+    if (remote == nullptr) return base::fail(MPI_ERR_GROUP, "remote_group is not a group");
+    if (remote_leader < 0 || remote_leader >= remote->size())
+      return base::fail(MPI_ERR_RANK, "remote_leader is {}, but remote_group has {} ranks", remote_leader,
+                        remote->size());
+    meeting = {self.comm_founding.get(), remote->world_rank(remote_leader), tag};
+    return {};
+  };
+  CLUMP_TRY(connect(coll::Members(*self.comm_founding, local_group, tag), local_leader, find,
+                    {self, errhandler}, newintercomm));
+  if (info != nullptr) self.comm(*newintercomm)->info.set_all(*info);
   return {};
 }
 
@@ -124,13 +156,12 @@ base::Status intercomm_merge(core::Rank& self, Comm& intercomm, int high, MPI_Co
 
   // Both sides low or both high: any order will do, if all ranks choose the same.
   const bool we_come_first = mine != theirs[0] ? mine < theirs[0] : coll::is_first_group(intercomm);
-  std::vector<int> world_ranks;
-  const auto append = [&](const Group& group) {
-    for (int rank = 0; rank < group.size(); ++rank) world_ranks.push_back(group.world_rank(rank));
-  };
-  append(we_come_first ? *intercomm.group : *intercomm.remote_group);
-  append(we_come_first ? *intercomm.remote_group : *intercomm.group);
-  *newintracomm = self.add(make_comm(intercomm, contexts, Group::of(std::move(world_ranks))));
+  const Group& first = we_come_first ? *intercomm.group : *intercomm.remote_group;
+  const Group& second = we_come_first ? *intercomm.remote_group : *intercomm.group;
+  std::vector<int> all = first.world_ranks();
+  const std::vector<int> rest = second.world_ranks();
+  all.insert(all.end(), rest.begin(), rest.end());
+  *newintracomm = self.add(make_comm(intercomm, contexts, Group::of(all, intercomm.group->origin())));
   return {};
 }
 

@@ -28,15 +28,33 @@ struct Contexts {
   }
 };
 
+/// For calls that intercommunicators cannot make.
+base::Status check_intra(const core::Comm& comm);
+
 /// New contexts, if this rank is the one that proposes them to the others: rank 0 of a (local) group.
 Contexts propose_contexts(const coll::Members& members, bool inter);
 
 /// What rank 0 proposes, known to all members. Collective.
 base::Status agree_contexts(const coll::Members& members, bool inter, Contexts& agreed);
 
-/// A new communicator of the owner of `parent`, with what it inherits: the error handler (MPI-5.0
-/// section 9.3.1). `remote` is null for an intracommunicator.
-base::Ref<core::Comm> make_comm(const core::Comm& parent, Contexts contexts,
+/// For communicators that are made of groups alone (MPI_Comm_create_from_group): the caller has to be in
+/// `group`, the argument called `name`.
+base::Status check_membership(const core::Rank& self, const core::Group& group, const char* name);
+/// Such calls of one rank are told apart by a string; this is its tag for messages in Rank::comm_founding.
+base::Status tag_of(const char* stringtag, int& tag);
+
+/// Whose a new communicator is, and its error handler: its parent's (MPI-5.0 section 9.3.1), if it has one.
+struct Heritage {
+  Heritage(const core::Comm& parent)  // NOLINT: a parent is what there is to say
+      : owner(parent.owner), errhandler(parent.errhandler.get()) {}
+  Heritage(core::Rank& owner, core::Errhandler& errhandler) : owner(owner), errhandler(&errhandler) {}
+
+  core::Rank& owner;
+  base::Ref<core::Errhandler> errhandler;
+};
+
+/// `remote` is null for an intracommunicator.
+base::Ref<core::Comm> make_comm(const Heritage& heritage, Contexts contexts,
                                 base::Ref<const core::Group> group, base::Ref<const core::Group> remote = {});
 
 }  // namespace clump::mpi

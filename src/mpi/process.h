@@ -14,8 +14,8 @@ namespace clump::mpi {
 /// a job; `why` then says so to the user.
 core::Rank* find_rank(std::string& why);
 
-/// The rank has entered or left MPI: until it has left, its end is a failure of the job.
-void announce_initialized(const core::Rank& self);
-void announce_finalized(const core::Rank& self);
+/// Until the calling rank has called the function of MPI that `call` names, its end is a failure of the job.
+/// Null: it may end. `call` must live as long as the process.
+void announce_owed(const char* call);
 
 }  // namespace clump::mpi

@@ -28,6 +28,18 @@ App read_app(Reader& in) {
   return app;
 }
 
+void write_place(Writer& out, const Place& place) {
+  for (const std::int32_t number : {place.package, place.node, place.cache, place.core, place.cache_level})
+    out.number(number);
+}
+
+Place read_place(Reader& in) {
+  Place place;
+  for (std::int32_t* number : {&place.package, &place.node, &place.cache, &place.core, &place.cache_level})
+    *number = in.number<std::int32_t>();
+  return place;
+}
+
 }  // namespace
 
 std::vector<std::int32_t> Job::cores_of(int rank) const {
@@ -57,6 +69,8 @@ std::string encode(const Job& job) {
   out.number<std::uint8_t>(static_cast<std::uint8_t>(job.scheduler));
   out.number<std::uint32_t>(static_cast<std::uint32_t>(job.cores.size()));
   for (const std::int32_t core : job.cores) out.number(core);
+  out.number<std::uint32_t>(static_cast<std::uint32_t>(job.places.size()));
+  for (const Place& place : job.places) write_place(out, place);
   out.number<std::uint32_t>(static_cast<std::uint32_t>(job.other_cores.size()));
   for (const std::int32_t core : job.other_cores) out.number(core);
   out.number<std::uint32_t>(static_cast<std::uint32_t>(job.apps.size()));
@@ -76,6 +90,9 @@ base::Status decode(const std::string& bytes, Job& job) {
   read.scheduler = Scheduler{in.number<std::uint8_t>()};
   for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
     read.cores.push_back(in.number<std::int32_t>());
+  }
+  for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
+    read.places.push_back(read_place(in));
   }
   for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
     read.other_cores.push_back(in.number<std::int32_t>());

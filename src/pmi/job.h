@@ -29,6 +29,17 @@ enum class Scheduler : std::uint8_t {
   kThreads,  ///< each rank is a kernel thread
 };
 
+/// Where a worker's core lies. Cores that share a package, a NUMA node, ... have the same number there.
+struct Place {
+  std::int32_t package = 0;
+  std::int32_t node = 0;         ///< NUMA
+  std::int32_t cache = 0;        ///< the last level
+  std::int32_t core = 0;         ///< shared by hardware threads
+  std::int32_t cache_level = 0;  ///< 3 for an L3 cache; 0: there is none, or nobody knows
+
+  bool operator==(const Place&) const = default;
+};
+
 struct Job {
   std::vector<App> apps;    ///< ranks are numbered through the apps in this order
   bool tag_output = false;  ///< put "[rank] " in front of each line
@@ -37,6 +48,8 @@ struct Job {
   /// The core of each worker (the system's number), in an order in which neighbours share caches; at most one
   /// worker for each rank. Empty with kThreads.
   std::vector<std::int32_t> cores;
+  /// The places of `cores`; empty where the kernel chooses the cores.
+  std::vector<Place> places;
   /// More cores that the job may use and that no worker has: for threads that ranks make.
   std::vector<std::int32_t> other_cores;
 

@@ -13,6 +13,7 @@ Job sample() {
   job.tag_output = true;
   job.scheduler = Scheduler::kThreads;
   job.cores = {4, 1};
+  job.places = {{0, 1, 2, 3, 4}, {5, 6, 7, 8, 9}};
   job.other_cores = {2, 3};
   return job;
 }
@@ -30,6 +31,7 @@ TEST(Job, ComesBackAsItWas) {
   EXPECT_FALSE(read.spin);
   EXPECT_EQ(read.scheduler, Scheduler::kThreads);
   EXPECT_EQ(read.cores, sample().cores);
+  EXPECT_EQ(read.places, sample().places);
   EXPECT_EQ(read.other_cores, sample().other_cores);
 }
 

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -31,7 +32,7 @@ void abort_job(int rank, int code, const std::string& text) {
 }
 
 /// MPI_INFO_ENV (MPI-5.0 section 10.2.1): how mpiexec was asked to start the ranks of `app`.
-core::Info describe(const pmi::App& app) {
+core::Info describe(const pmi::App& app, const utsname& machine) {
   core::Info info;
   info.handle = MPI_INFO_ENV;
   info.set("command", app.program);
@@ -42,11 +43,8 @@ core::Info describe(const pmi::App& app) {
   std::error_code none;
   info.set("wdir", app.working_directory.empty() ? std::filesystem::current_path(none).string()
                                                  : app.working_directory);
-  utsname machine;
-  if (uname(&machine) == 0) {
-    info.set("host", machine.nodename);
-    info.set("arch", machine.machine);
-  }
+  info.set("host", machine.nodename);
+  info.set("arch", machine.machine);
   return info;
 }
 
@@ -67,14 +65,13 @@ std::string ranks_where(Wanted wanted) {
 
 /// Every thread of every rank that still runs sleeps in MPI: says in which calls, and ends the job.
 void report_deadlock() {
-  using Phase = core::Rank::Phase;
   std::map<std::string_view, std::string> by_call;
   for (const auto& rank : the_world().ranks) {
     const char* const call = rank->call.load(std::memory_order_relaxed);
-    if (call == nullptr || rank->phase != Phase::kInitialized || by_call.contains(call)) continue;
+    if (call == nullptr || rank->users == 0 || by_call.contains(call)) continue;
     by_call[call] = ranks_where([&](const core::Rank& other) {
       const char* const its = other.call.load(std::memory_order_relaxed);
-      return other.phase == Phase::kInitialized && its != nullptr && std::string_view(its) == call;
+      return other.users != 0 && its != nullptr && std::string_view(its) == call;
     });
   }
   pmi::Failure failure;
@@ -83,8 +80,7 @@ void report_deadlock() {
   failure.code = 1;
   failure.text = "nobody is left who could send, receive or call what the others wait for";
   for (const auto& [call, ranks] : by_call) failure.text += fmt::format("\n  in {}: {}", call, ranks);
-  const std::string outside =
-      ranks_where([](const core::Rank& rank) { return rank.phase != Phase::kInitialized; });
+  const std::string outside = ranks_where([](const core::Rank& rank) { return rank.users == 0; });
   if (!outside.empty()) failure.text += fmt::format("\n  outside MPI, finalised or ended: {}", outside);
   runtime::fail_job(std::move(failure));
 }
@@ -93,6 +89,24 @@ void report_deadlock() {
 int home_of(const pmi::Job& job, int rank) {
   if (fiber::worker_count() > 0) return job.worker_of(rank);
   return job.spin ? rank : 0;
+}
+
+/// What the ranks run on, in hwloc's words (mpiexec has asked it). Only workers keep to a core.
+std::vector<core::World::Resource> resources_of(const pmi::Job& job) {
+  const auto ranks = static_cast<std::size_t>(job.ranks());
+  std::vector<core::World::Resource> all{{"hwloc://Machine", std::vector<int>(ranks, 0)}};
+  if (fiber::worker_count() == 0 || job.places.empty()) return all;
+  const auto add = [&](std::string name, std::int32_t pmi::Place::*number) {
+    core::World::Resource& added = all.emplace_back(core::World::Resource{std::move(name), {}});
+    for (int rank = 0; rank < job.ranks(); ++rank)
+      added.instances.push_back(job.places[static_cast<std::size_t>(job.worker_of(rank))].*number);
+  };
+  add("hwloc://Package", &pmi::Place::package);
+  add("hwloc://NUMANode", &pmi::Place::node);
+  if (const int level = job.places.front().cache_level; level != 0)
+    add(fmt::format("hwloc://L{}Cache", level), &pmi::Place::cache);
+  add("hwloc://Core", &pmi::Place::core);
+  return all;
 }
 
 /// Where the ranks are fibers, whoever works for a worker moves what comes in for it.
@@ -113,7 +127,10 @@ core::World* make_world() {
   world->size = job.ranks();
   world->abort_job = abort_job;
 
-  for (const pmi::App& app : job.apps) world->environments.push_back(describe(app));
+  utsname machine{};
+  uname(&machine);  // cannot fail
+  world->node = machine.nodename;
+  for (const pmi::App& app : job.apps) world->environments.push_back(describe(app, machine));
 
   std::vector<net::Sink*> sinks;
   for (int rank = 0; rank < world->size; ++rank) {
@@ -123,6 +140,7 @@ core::World* make_world() {
     made->inbox = std::make_unique<p2p::Matcher>();
     sinks.push_back(made->inbox.get());
   }
+  world->resources = resources_of(job);
   world->channels.push_back(make_self_channel(world->homes, std::move(sinks)));
   world->routes.assign(world->size, world->channels.front().get());
   fiber::on_deadlock(report_deadlock);
@@ -154,13 +172,16 @@ core::Rank* find_rank(std::string& why) {
     return nullptr;
   }
   core::Rank* const rank = the_world().ranks[identity->rank].get();
+  static std::mutex first;  // several threads of a rank may be the first
+  const std::lock_guard lock(first);
+  if (core::Rank* const known = core::current_rank()) return known;
   rank->identity = identity;
   identity->errands = &rank->errands;
-  return identity->mpi = rank;
+  identity->mpi.store(rank, std::memory_order_release);  // release: pairs with the acquire in current_rank()
+  return rank;
 }
 
-void announce_initialized(const core::Rank&) { runtime::rank_initialized(*fiber::identity()); }
-void announce_finalized(const core::Rank&) { runtime::rank_finalized(*fiber::identity()); }
+void announce_owed(const char* call) { runtime::rank_owes(*fiber::identity(), call); }
 
 }  // namespace mpi
 }  // namespace clump

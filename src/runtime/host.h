@@ -19,9 +19,9 @@ CLUMP_HOST_API const pmi::Job& job();
 /// it as a plain process because it cannot be imaged, or it is a child of a rank).
 CLUMP_HOST_API const char* why_no_mpi();
 
-/// This rank has called MPI_Init / MPI_Finalize. Between the two, leaving is a failure of the job.
-CLUMP_HOST_API void rank_initialized(const fiber::Identity& rank);
-CLUMP_HOST_API void rank_finalized(const fiber::Identity& rank);
+/// Until this rank has called the function of MPI that `call` names, its end is a failure of the job. Null:
+/// it may end. `call` must live as long as the process.
+CLUMP_HOST_API void rank_owes(const fiber::Identity& rank, const char* call);
 
 /// Reports `failure` with the calling thread's stack and ends the job with exit code `failure.code`. The
 /// first caller wins; later ones never return either.

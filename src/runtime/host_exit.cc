@@ -151,17 +151,17 @@ void fail_job(pmi::Failure failure) {
   end_job_here({failure.rank, failure.reason, failure.code, failure.text, {}}, nullptr);
 }
 
-void rank_initialized(const fiber::Identity& rank) { host().rank(rank).phase = Phase::kInitialized; }
-void rank_finalized(const fiber::Identity& rank) { host().rank(rank).phase = Phase::kFinalized; }
+void rank_owes(const fiber::Identity& rank, const char* call) { host().rank(rank).owes = call; }
 
 void on_rank_exit(fiber::Identity* rank, int code, image::ExitKind kind) {
   if (rank == nullptr || ::getpid() != host().process)
     image::exit_process(code);  // a child that a rank has forked
   const Phase before = host().rank(*rank).phase.exchange(Phase::kEnded);
   if (before == Phase::kEnded) sleep_forever();  // another thread of the same rank was first
-  if (before == Phase::kInitialized) {
-    const char* how = kind == image::ExitKind::kImmediate ? "by _exit() before it called MPI_Finalize"
-                                                          : "before it called MPI_Finalize";
+  if (const char* const owed = host().rank(*rank).owes; owed != nullptr) {
+    char how[80];
+    std::snprintf(how, sizeof how, "%sbefore it called %s",
+                  kind == image::ExitKind::kImmediate ? "by _exit() " : "", owed);
     end_job_here({rank->rank, pmi::Reason::kExited, code, how, {}}, nullptr);
   }
   if ((code & 0xff) != 0) end_badly(rank->rank, code & 0xff);

@@ -17,7 +17,7 @@
 namespace clump::runtime {
 
 /// How far a rank has come.
-enum class Phase : std::uint8_t { kStarting, kRunning, kInitialized, kFinalized, kEnded };
+enum class Phase : std::uint8_t { kStarting, kRunning, kEnded };
 
 /// A rank's stack, in one mapping: from low to high addresses the signal stack, the guard, the stack.
 struct StackBounds {
@@ -30,6 +30,7 @@ struct StackBounds {
 struct HostedRank {
   fiber::Identity identity;
   std::atomic<Phase> phase{Phase::kStarting};
+  std::atomic<const char*> owes{nullptr};  ///< what it has to call before it may end
   int app = 0;
   int program = 0;  ///< the image layer's number
   StackBounds stack;

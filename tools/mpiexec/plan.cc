@@ -100,7 +100,11 @@ base::Status place(const Command& command, Plan& plan) {
   const std::size_t once = plan.workers.size();
   plan.workers.resize(workers);
   for (std::size_t i = once; i < workers; ++i) plan.workers[i] = plan.workers[i - once];
-  for (const tools::Processor& core : plan.workers) plan.job.cores.push_back(plan.quota ? -1 : core.number);
+  for (const tools::Processor& core : plan.workers) {
+    plan.job.cores.push_back(plan.quota ? -1 : core.number);
+    if (plan.job.cores.back() >= 0)
+      plan.job.places.push_back({core.package, core.node, core.cache, core.core, core.cache_level});
+  }
   for (const std::int32_t core : different) {
     if (plan.quota || std::ranges::find(plan.job.cores, core) != plan.job.cores.end()) continue;
     if (core >= 0) plan.job.other_cores.push_back(core);

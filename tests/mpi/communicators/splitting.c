@@ -85,7 +85,7 @@ static void by_type(void) {
     CHECK_OK(MPI_Comm_free(&comm));
   }
 
-  /* Of the kinds that hardware guides, the standard lets a library know none: then the result is null. */
+  /* What is no resource that the library knows leads to nobody. */
   MPI_Info info;
   CHECK_OK(MPI_Info_create(&info));
   CHECK_OK(MPI_Info_set(info, "mpi_hw_resource_type", "no such thing"));
@@ -103,6 +103,87 @@ static void by_type(void) {
   CHECK_OK(MPI_Info_free(&info));
 }
 
+static MPI_Comm split_by(MPI_Comm comm, int type, const char* key, const char* value) {
+  MPI_Info info;
+  MPI_Comm part = MPI_COMM_NULL;
+  CHECK_OK(MPI_Info_create(&info));
+  CHECK_OK(MPI_Info_set(info, key, value));
+  CHECK_OK(MPI_Comm_split_type(comm, type, 0, info, &part));
+  CHECK_OK(MPI_Info_free(&info));
+  return part;
+}
+
+/* Into the parts of a machine as far as it has parts, and back by their names. */
+static void by_hardware(void) {
+  MPI_Comm whole =
+      split_by(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, "mpi_hw_resource_type", "hwloc://Machine");
+  int n = -1, part_size = 0, levels = 0;
+  for (MPI_Comm part; whole != MPI_COMM_NULL; whole = part) {
+    CHECK_OK(MPI_Comm_size(whole, &n));
+    CHECK(levels++ > 0 || n == size);
+    CHECK_OK(MPI_Comm_split_type(whole, MPI_COMM_TYPE_HW_UNGUIDED, 0, MPI_INFO_NULL, &part));
+    int parted = part != MPI_COMM_NULL, someone = -1;
+    CHECK_OK(MPI_Allreduce(&parted, &someone, 1, MPI_INT, MPI_MAX, whole));
+    if (someone) {
+      char type[MPI_MAX_INFO_VAL] = "";
+      if (parted) {
+        MPI_Info info;
+        int length = sizeof type, flag = 0;
+        CHECK_OK(MPI_Comm_size(part, &part_size));
+        CHECK(part_size < n);
+        CHECK_OK(MPI_Comm_get_info(part, &info));
+        CHECK_OK(MPI_Info_get_string(info, "mpi_hw_resource_type", &length, type, &flag));
+        CHECK_EQ(flag, 1);
+        CHECK_OK(MPI_Info_free(&info));
+      }
+      MPI_Comm named = split_by(whole, MPI_COMM_TYPE_RESOURCE_GUIDED, "mpi_hw_resource_type", type);
+      CHECK_EQ(named != MPI_COMM_NULL, parted);
+      if (parted && named != MPI_COMM_NULL) {
+        int result = -1;
+        CHECK_OK(MPI_Comm_compare(named, part, &result));
+        CHECK_EQ(result, MPI_CONGRUENT);
+        CHECK_OK(MPI_Comm_free(&named));
+      }
+    }
+    CHECK_OK(MPI_Comm_free(&whole));
+  }
+  CHECK(levels > 0);
+  MPI_Comm part;
+  CHECK_OK(MPI_Comm_split_type(MPI_COMM_SELF, MPI_COMM_TYPE_HW_UNGUIDED, 0, MPI_INFO_NULL, &part));
+  CHECK(part == MPI_COMM_NULL);
+}
+
+static void expect_size(MPI_Comm comm, int expected) {
+  int n = -1;
+  CHECK(comm != MPI_COMM_NULL);
+  if (comm == MPI_COMM_NULL) return;
+  CHECK_OK(MPI_Comm_size(comm, &n));
+  CHECK_EQ(n, expected);
+  CHECK_OK(MPI_Comm_free(&comm));
+}
+
+static void by_process_set(void) {
+  const int type = MPI_COMM_TYPE_RESOURCE_GUIDED;
+  expect_size(split_by(MPI_COMM_WORLD, type, "mpi_pset_name", "mpi://WORLD"), size);
+  expect_size(split_by(MPI_COMM_WORLD, type, "mpi_pset_name", "mpi://SELF"), 1);
+  CHECK(split_by(MPI_COMM_WORLD, type, "mpi_pset_name", "mpi://NOWHERE") == MPI_COMM_NULL);
+  CHECK(split_by(MPI_COMM_WORLD, type, "no such key", "mpi://WORLD") == MPI_COMM_NULL);
+  /* Who names another set is elsewhere. */
+  expect_size(split_by(MPI_COMM_WORLD, type, "mpi_pset_name", rank % 2 ? "mpi://SELF" : "mpi://WORLD"),
+              rank % 2 ? 1 : (size + 1) / 2);
+  /* One thing or the other. */
+  MPI_Info both;
+  MPI_Comm comm;
+  CHECK_OK(MPI_Info_create(&both));
+  CHECK_OK(MPI_Info_set(both, "mpi_pset_name", "mpi://WORLD"));
+  CHECK_OK(MPI_Info_set(both, "mpi_hw_resource_type", "mpi_shared_memory"));
+  CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, type, 0, both, &comm));
+  CHECK(comm == MPI_COMM_NULL);
+  CHECK_OK(MPI_Info_free(&both));
+  CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, type, 0, MPI_INFO_NULL, &comm));
+  CHECK(comm == MPI_COMM_NULL);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -113,6 +194,8 @@ int main(int argc, char** argv) {
   undefined_stays_out();
   colours_do_not_mix();
   by_type();
+  by_hardware();
+  by_process_set();
   MPI_Finalize();
   return check_result();
 }

@@ -1,0 +1,53 @@
+#include "core/comm.h"
+
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "core/rank.h"
+
+namespace clump::core {
+namespace {
+
+constexpr int kRanks = 1000;
+constexpr int kComms = 500;
+
+/// What a rank pays for a communicator of `kRanks` ranks that nobody has given a name, attributes or hints:
+/// everything from the heap, divided by their number.
+std::size_t bytes_of_comm(const std::vector<int>& world_ranks) {
+  World world;
+  world.size = kRanks;
+  Rank rank(world, 17);
+  const std::size_t before = mallinfo2().uordblks;
+  for (int i = 0; i < kComms; ++i)
+    rank.add(base::make_ref<Comm>(rank, world.allocate_context(), Group::of(world_ranks, Origin::kWorld),
+                                  base::Ref<const Group>()));
+  return (mallinfo2().uordblks - before) / kComms;
+}
+
+TEST(Comm, TakesFewBytes) {
+  std::vector<int> ranks(kRanks);
+  std::iota(ranks.begin(), ranks.end(), 0);
+  const std::size_t regular = bytes_of_comm(ranks);
+  if (regular == 0) GTEST_SKIP() << "this malloc() does not tell how much is in use";
+  EXPECT_LE(regular, 400u);
+  ranks.back() = 2 * kRanks;
+  const std::size_t blocks = bytes_of_comm(ranks);  // the last block has one rank
+  EXPECT_LE(blocks, 400u);
+  ranks[kRanks / 2] = 3 * kRanks / 2;
+  std::sort(ranks.begin(), ranks.end());
+  const std::size_t rising = bytes_of_comm(ranks);
+  EXPECT_LE(rising, 400u + 4 * kRanks);
+  std::shuffle(ranks.begin(), ranks.end(), std::mt19937(1));
+  const std::size_t shuffled = bytes_of_comm(ranks);
+  EXPECT_LE(shuffled, 400u + 8 * kRanks);
+  std::printf("bytes for a communicator of %d ranks: regular %zu, rising %zu, in any order %zu\n", kRanks,
+              regular, rising, shuffled);
+}
+
+}  // namespace
+}  // namespace clump::core

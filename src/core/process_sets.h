@@ -1,0 +1,28 @@
+// Process sets (MPI-5.0 section 11.3.2): the groups of ranks that have a name before any communicator is
+// made.
+//
+//   mpi://WORLD, mpi://SELF   as the standard wants them
+//   clump://node/HOST         the ranks of a host
+//   clump://app/N             the ranks of one part of an MPMD command line: MPI_APPNUM is N
+//   clump://worker/N          the ranks that take turns on one core
+//
+// They do not change while a job runs. Any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ref.h"
+#include "core/group.h"
+
+namespace clump::core {
+
+class Rank;
+
+/// The names of the sets that `rank` is in, always in the same order.
+std::vector<std::string> process_sets_of(const Rank& rank);
+/// The set of that name; null if there is none that `rank` is in. Upper and lower case matter.
+base::Ref<const Group> process_set(const Rank& rank, std::string_view name, Origin origin);
+
+}  // namespace clump::core

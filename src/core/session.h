@@ -1,0 +1,24 @@
+// Sessions (MPI-5.0 section 11.3): one way, of several at a time, in which a rank uses MPI.
+#pragma once
+
+#include "base/ref.h"
+#include "core/errhandler.h"
+#include "core/group.h"
+#include "core/info.h"
+
+namespace clump::core {
+
+/// Made by MPI_Session_init, and gone with MPI_Session_finalize. The groups and communicators that a program
+/// derives from it carry its origin.
+class Session final : public base::RefCounted {
+ public:
+  Session(Origin origin, int thread_level, base::Ref<Errhandler> handler)
+      : origin(origin), thread_level(thread_level), errhandler(std::move(handler)) {}
+
+  const Origin origin;
+  const int thread_level;                 ///< as granted
+  MPI_Session handle = MPI_SESSION_NULL;  ///< set by Rank::add()
+  ErrhandlerSlot errhandler;
+};
+
+}  // namespace clump::core
