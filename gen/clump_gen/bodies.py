@@ -74,6 +74,8 @@ def _of_parameter(function: Function, entry: Entry, p: Parameter) -> List[Argume
 def self_of(entry: Entry) -> List[Argument]:
     if "plain" in entry.flags:
         return []
+    if "tool" in entry.flags:
+        return [Argument("instruments::Tool& tool", "*tool")]
     if "always" in entry.flags:
         return [Argument("core::Rank* self", "call.self")]
     return [Argument("core::Rank& self", "*call.self")]
@@ -106,6 +108,10 @@ _TOP = """\
 #include "core/rank.h"
 #include "datatype/datatype.h"
 #include "mpi/counts.h"
+
+namespace clump::instruments {
+class Tool;
+}
 
 namespace clump::mpi {
 """

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Dict, FrozenSet, Iterable, Set
 
-FLAGS = {"plain", "always", "anytime", "raises", "form"}
+FLAGS = {"plain", "always", "anytime", "raises", "form", "tool"}
 PARAMETER_FLAGS = {"handle", "raw", "unchecked"}
 
 

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <mutex>
 #include <new>
+#include <vector>
 
 #include "base/mutex.h"
 
@@ -79,7 +80,24 @@ class HandleTable {
     give_back(value);
   }
 
-  std::size_t live() const { return live_; }
+  /// Forgets the handles of all objects for which `chosen(object)` is true, and returns these objects.
+  template <typename Chosen>
+  std::vector<T*> remove_if(Chosen chosen) {
+    std::vector<T*> removed;
+    const Lock lock(mutex_, false);
+    for (std::uint32_t index = 0; index < capacity_; ++index) {
+      T* const object = slot_at(index)->object.load(std::memory_order_relaxed);
+      if (object == nullptr || !chosen(*object)) continue;
+      give_back(static_cast<std::intptr_t>(index) + kPredefinedHandles);
+      removed.push_back(object);
+    }
+    return removed;
+  }
+
+  std::size_t live() const {
+    const Lock lock(mutex_, false);
+    return live_;
+  }
 
   /// Calls `visit(object)` for each live object. Nobody may insert or remove meanwhile.
   template <typename Visit>
@@ -153,7 +171,7 @@ class HandleTable {
     capacity_ += added;
   }
 
-  base::ShortMutex mutex_;
+  mutable base::ShortMutex mutex_;
   std::uint32_t first_free_ = kNone;  // the last one that was freed
   std::array<std::atomic<Slot*>, kChunks> chunks_{};
   std::uint32_t capacity_ = 0;

@@ -17,6 +17,7 @@
 #include "core/handle_table.h"
 #include "core/op.h"
 #include "core/request.h"
+#include "core/watcher.h"
 #include "datatype/datatype.h"
 #include "fiber/identity.h"
 #include "net/channel.h"
@@ -69,6 +70,9 @@ class Rank {
   std::atomic<const char*> call{nullptr};  ///< the MPI function that a thread of this rank entered last
   int thread_level = MPI_THREAD_SINGLE;    ///< as asked for and granted
   unsigned long main_thread = 0;           ///< pthread_self() of the thread that initialised MPI
+
+  /// A standard send of more bytes is not copied to wait for its receive: it waits itself. Set by tools.
+  std::atomic<Count> eager_limit{net::kEagerLimit};
 
   std::unique_ptr<net::Sink>
       inbox;  ///< the matcher; owned here, made by the runtime (p2p is above this layer)
@@ -138,6 +142,27 @@ class Rank {
     virtual ~BufferedSends() = default;
   };
   std::unique_ptr<BufferedSends> buffered_sends;
+
+  // For tools (MPI-5.0 chapter 15).
+  CollectiveChoices collectives;
+  std::atomic<Watcher*> watcher{nullptr};  ///< null: nobody watches
+  /// The watcher has something to tell: the rank's next call of MPI does it first.
+  std::atomic<bool> events_wait{false};
+  /// Owned; made when a tool first asks, by one of the rank's threads.
+  std::atomic<ToolState*> tool{nullptr};
+  enum class Handles : std::uint8_t {
+    kComms,
+    kGroups,
+    kDatatypes,
+    kOps,
+    kRequests,
+    kInfos,
+    kErrhandlers,
+    kKeyvals,
+    kMessages
+  };
+  /// How many of a kind the program has made and not freed. Any thread.
+  std::size_t live(Handles kind) const;
 
  private:
   /// Whether the caller is the only thread of this rank.

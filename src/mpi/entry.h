@@ -23,6 +23,10 @@
 #include "core/comm.h"
 #include "core/rank.h"
 
+namespace clump::instruments {
+class Tool;
+}
+
 namespace clump::mpi {
 
 /// Reports a failure of `call` as MPI-5.0 section 9.3 says: puts the name of the call in front of the
@@ -50,6 +54,8 @@ struct Call {
     if (rank == nullptr || rank->phase.load(std::memory_order_relaxed) != core::Rank::Phase::kInitialized)
         [[unlikely]]
       return not_ready();
+    if (rank->events_wait.load(std::memory_order_relaxed)) [[unlikely]]
+      tell_events(*rank);
     self = rank;
     rank->call.store(name, std::memory_order_relaxed);  // relaxed: only read for messages
     return {};
@@ -66,8 +72,14 @@ struct Call {
 
  private:
   [[gnu::cold]] base::Status not_ready();
+  [[gnu::cold]] static void tell_events(core::Rank& rank);
   [[gnu::cold]] base::Status enter_early();
 };
+
+/// What entry points of the tool information interface begin with: tells what events there are. Null if the
+/// rank is not between MPI_T_init_thread and MPI_T_finalize; then they return no_tool().
+instruments::Tool* enter_tool();
+base::Status no_tool();
 
 /// What an entry point without a body does, for functions with and without a communicator.
 [[gnu::cold]] int missing(const char* call);

@@ -184,7 +184,4 @@ Status abi_get_info(Rank& self, MPI_Info* info) {
   return {};
 }
 
-/// A profiling tool that wants to know puts its own MPI_Pcontrol in front (MPI-5.0 section 15.2.4).
-int pcontrol(const int) { return MPI_SUCCESS; }
-
 }  // namespace clump::mpi
