@@ -45,7 +45,8 @@ def local(p: Parameter) -> str:
 
 def is_optional_info(function: Function, p: Parameter) -> bool:
     """MPI_INFO_NULL is an answer, except where the info object is what the call is about."""
-    return p.kind == "INFO" and not function.name.startswith("MPI_Info_") and not function.name.endswith("_set_info")
+    about_it = function.name.startswith("MPI_Info_") or function.name.endswith(("_set_info", "_set_fortran_info"))
+    return p.kind == "INFO" and not about_it
 
 
 def _of_parameter(function: Function, entry: Entry, p: Parameter) -> List[Argument]:

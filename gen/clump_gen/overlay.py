@@ -34,6 +34,11 @@ def _parse(chapter: str, words: Iterable[str], where: str) -> Entry:
     return Entry(chapter, mark == "+", frozenset(flags), parameters)
 
 
+def titles(folder: Path) -> Dict[str, str]:
+    """What the first line of each chapter's file says that it is about."""
+    return {path.stem: path.read_text().splitlines()[0].lstrip("# ") for path in sorted(folder.glob("*.txt"))}
+
+
 def load(folder: Path, functions: Iterable[str]) -> Dict[str, Entry]:
     """The entry of each function; fails unless each stands in exactly one chapter."""
     found: Dict[str, Entry] = {}

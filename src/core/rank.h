@@ -1,7 +1,9 @@
 // Rank: everything that belongs to one MPI process. World: what all ranks of this host process share.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -142,6 +144,14 @@ class Rank {
     virtual ~BufferedSends() = default;
   };
   std::unique_ptr<BufferedSends> buffered_sends;
+
+  /// What the rank's Fortran layer has told about its compiler (MPI-5.0 section 20.3.4), each part once.
+  struct Fortran {
+    std::mutex mutex;
+    std::unique_ptr<const Info> info;
+    int logical_size = 0;  ///< 0: not told
+    std::array<std::byte, 16> logical_true{}, logical_false{};
+  } fortran;
 
   // For tools (MPI-5.0 chapter 15).
   CollectiveChoices collectives;

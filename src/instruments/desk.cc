@@ -131,15 +131,15 @@ void Desk::note(Note note) {
   const std::lock_guard lock(mutex_);
   note.time = now();  // under the lock, so that times rise with numbers
   note.number = next_;
-  const bool full = next_ - first_ == kMostNotes;
+  if (next_ - first_ == kMostNotes) dropping_ = true;
   bool wanted = false;
   for (Interest& interest : interests_) {
     if (!interest.fits(note)) continue;
     wanted = true;
-    if (full) ++interest.drops;
+    if (dropping_ && interest.dropped != nullptr) ++interest.drops;
   }
   if (!wanted) return;
-  if (!full) notes_[next_++ % kMostNotes] = note;
+  if (!dropping_) notes_[next_++ % kMostNotes] = note;
   rank_.events_wait.store(true, std::memory_order_relaxed);
 }
 
@@ -163,6 +163,7 @@ bool Desk::fetch_drops(Interest& told) {
     interest.drops = 0;
     return true;
   }
+  dropping_ = false;
   return false;
 }
 
@@ -182,11 +183,10 @@ void Desk::tell() {
       current_.store(nullptr, std::memory_order_relaxed);
     }
   }
-  // The ring is empty now: what was dropped came after all that was told, and before what will be.
+  // What was dropped came after all that was told, and before what will be noted from now on.
   for (Interest interest; fetch_drops(interest);)
-    if (interest.dropped != nullptr)
-      interest.dropped(interest.drops, interest.handle, static_cast<int>(interest.kind->source),
-                       MPI_T_CB_REQUIRE_NONE, interest.best().user_data);
+    interest.dropped(interest.drops, interest.handle, static_cast<int>(interest.kind->source),
+                     MPI_T_CB_REQUIRE_NONE, interest.best().user_data);
   // release: pairs with the acquire in forget().
   teller_.store(std::thread::id(), std::memory_order_release);
 }

@@ -116,6 +116,7 @@ class Desk final : public core::Watcher {
   Count unexpected_ = 0;
   std::vector<Note> notes_;  // a ring
   std::uint64_t first_ = 0, next_ = 0;
+  bool dropping_ = false;  // from when the ring was full until the drops are told
 };
 
 }  // namespace clump::instruments

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "coll/select.h"
 #include "fiber/fiber.h"
 #include "fiber/meters.h"
 #include "p2p/matcher.h"
@@ -11,8 +10,6 @@ namespace clump::instruments {
 
 namespace {
 
-static_assert(core::CollectiveChoices::kCollectives > static_cast<std::size_t>(coll::Collective::kScan));
-static_assert(core::CollectiveChoices::kAlgorithms > static_cast<std::size_t>(coll::Algorithm::kTeamShares));
 
 std::uint64_t of_queues(const core::Rank& rank, const Meter& meter, std::uint32_t context) {
   p2p::Matcher& matcher = p2p::matcher_of(rank);

@@ -43,13 +43,16 @@ void Tool::begin() { users_.fetch_add(1, std::memory_order_acq_rel); }
 
 void Tool::end() {
   if (users_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  const std::lock_guard lock(mutex_);
-  empty(controls_);
-  for (View* view : empty(views_)) {
-    stop(*view);
-    delete view;
+  {
+    const std::lock_guard lock(mutex_);
+    empty(controls_);
+    for (View* view : empty(views_)) {
+      stop(*view);
+      delete view;
+    }
+    for (const Session* session : empty(sessions_)) delete session;
   }
-  for (const Session* session : empty(sessions_)) delete session;
+  // Without the lock: a callback that runs may want it.
   for (const Interest* registration : empty(registrations_)) {
     desk.forget(registration->handle);
     delete registration;

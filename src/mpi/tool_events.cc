@@ -61,7 +61,7 @@ Status t_source_get_num(Tool&, int* num_sources) {
   return {};
 }
 
-Status t_source_get_info(Tool&, int source_index, char* name, int* name_len, char* desc, int* desc_len,
+Status t_source_get_info(Tool& tool, int source_index, char* name, int* name_len, char* desc, int* desc_len,
                          MPI_T_source_order* ordering, MPI_Count* ticks_per_second, MPI_Count* max_ticks,
                          MPI_Info* info) {
   const auto* const source = entry_at(instruments::sources(), source_index);
@@ -71,8 +71,7 @@ Status t_source_get_info(Tool&, int source_index, char* name, int* name_len, cha
   put(ordering, MPI_T_SOURCE_ORDERED);
   put(ticks_per_second, MPI_Count{1'000'000'000});
   put(max_ticks, MPI_Count{INT64_MAX});
-  put(info, MPI_INFO_NULL);
-  return {};
+  return info == nullptr ? Status() : new_info(tool, info);
 }
 
 Status t_source_get_timestamp(Tool&, int source_index, MPI_Count* timestamp) {
@@ -88,7 +87,7 @@ Status t_event_get_num(Tool&, int* num_events) {
   return {};
 }
 
-Status t_event_get_info(Tool&, int event_index, char* name, int* name_len, int* verbosity,
+Status t_event_get_info(Tool& tool, int event_index, char* name, int* name_len, int* verbosity,
                         MPI_Datatype array_of_datatypes[], MPI_Aint array_of_displacements[],
                         int* num_elements, MPI_T_enum* enumtype, MPI_Info* info, char* desc, int* desc_len,
                         int* bind) {
@@ -105,10 +104,9 @@ Status t_event_get_info(Tool&, int event_index, char* name, int* name_len, int* 
   }
   put(num_elements, all);
   put(enumtype, handle_of(kind->enumeration));
-  put(info, MPI_INFO_NULL);
   put_text(kind->description, desc, desc_len);
   put(bind, kind->of_comm ? MPI_T_BIND_MPI_COMM : MPI_T_BIND_NO_OBJECT);
-  return {};
+  return info == nullptr ? Status() : new_info(tool, info);
 }
 
 Status t_event_get_index(Tool&, const char* name, int* event_index) {
