@@ -10,7 +10,6 @@ namespace clump::instruments {
 
 namespace {
 
-
 std::uint64_t of_queues(const core::Rank& rank, const Meter& meter, std::uint32_t context) {
   p2p::Matcher& matcher = p2p::matcher_of(rank);
   const p2p::Matcher::Lengths lengths = meter.of_comm ? matcher.lengths(context) : matcher.lengths();
