@@ -222,9 +222,10 @@ class Controls {
          "bytes of the longest message that is copied to wait for its receive; a longer one waits with its "
          "sender",
          1 << 20);
+    // Less than the steps in which parts of a matcher count their memory would not be noticed.
     size(Setting::kUnexpectedLimit, "unexpected_limit",
-         "bytes of messages that may wait at this rank before their senders have to wait",
-         MPI_Count{1} << 40);
+         "bytes of messages that may wait at this rank before their senders have to wait", MPI_Count{1} << 40)
+        .least = 1 << 20;
     size(Setting::kLaneLimit, "lane_limit",
          std::string("bytes of the longest message that is copied into a lane") + kInProcess, 8 << 10);
     for (int i = 0; i < kCollectives; ++i) {
@@ -251,8 +252,10 @@ class Controls {
     return made.emplace_back(std::move(control));
   }
 
-  void size(Setting setting, const std::string& name, const std::string& description, MPI_Count most) {
-    add(Category::kMessages, setting, name, description, MPI_COUNT, MPI_T_SCOPE_LOCAL).most = most;
+  Control& size(Setting setting, const std::string& name, const std::string& description, MPI_Count most) {
+    Control& control = add(Category::kMessages, setting, name, description, MPI_COUNT, MPI_T_SCOPE_LOCAL);
+    control.most = most;
+    return control;
   }
 };
 

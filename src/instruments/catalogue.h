@@ -102,7 +102,7 @@ struct Control : Entry {
   int scope;  ///< MPI_T_SCOPE_*
   Setting setting;
   int which = 0;
-  MPI_Count most = 0;  ///< of a size that can be set; the least is 0
+  MPI_Count least = 0, most = 0;  ///< of a size that can be set
 
   bool can_be_set() const { return scope > MPI_T_SCOPE_READONLY; }
   /// The environment variable that sets it at start.

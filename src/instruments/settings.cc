@@ -38,7 +38,7 @@ Count size_of(const core::Rank& rank, const Control& control) {
 }
 
 base::Status set_size(core::Rank& rank, const Control& control, Count value) {
-  if (value < 0 || value > control.most) return base::Status::from_code(MPI_T_ERR_INVALID);
+  if (value < control.least || value > control.most) return base::Status::from_code(MPI_T_ERR_INVALID);
   switch (control.setting) {
     case Setting::kEagerLimit:
       rank.eager_limit.store(value, std::memory_order_relaxed);
@@ -76,8 +76,8 @@ bool parse_size(std::string_view text, Count& value) {
 base::Status set_size_from(std::string_view text, core::Rank& rank, const Control& control) {
   Count value = 0;
   if (!parse_size(text, value) || !set_size(rank, control, value).ok())
-    return base::fail(MPI_ERR_ARG, "environment variable {} is '{}': it is a number of bytes from 0 to {}",
-                      control.environment(), text, control.most);
+    return base::fail(MPI_ERR_ARG, "environment variable {} is '{}': it is a number of bytes from {} to {}",
+                      control.environment(), text, control.least, control.most);
   return {};
 }
 

@@ -65,8 +65,9 @@ int show_controls() {
     headings.before(control);
     fmt::print("  {:<34}{}\n", control.name, control.description);
     if (!control.can_be_set()) continue;
-    const std::string values = control.enumeration != nullptr ? items_of(*control.enumeration)
-                                                              : fmt::format("0 to {}", control.most);
+    const std::string values = control.enumeration != nullptr
+                                   ? items_of(*control.enumeration)
+                                   : fmt::format("{} to {}", control.least, control.most);
     fmt::print("  {:<34}{}: {}\n", "", control.environment(), values);
   }
   return 0;

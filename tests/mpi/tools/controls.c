@@ -43,15 +43,15 @@ static void constants(void) {
 }
 
 /* Each rank has its own limits; and they are set back. */
-static void sizes(const char* name, MPI_Count most) {
+static void sizes(const char* name, MPI_Count least, MPI_Count most) {
   MPI_T_cvar_handle handle = open_control(name, 1);
-  MPI_Count before = -1, value = 100 + rank, after = -1;
+  MPI_Count before = -1, value = least + 100 + rank, after = -1;
   T_OK(MPI_T_cvar_read(handle, &before));
   CHECK(before > 0);
   T_OK(MPI_T_cvar_write(handle, &value));
   T_OK(MPI_T_cvar_read(handle, &after));
   CHECK_EQ(after, value);
-  value = -1;
+  value = least - 1;
   CHECK_EQ(MPI_T_cvar_write(handle, &value), MPI_T_ERR_INVALID);
   value = most + 1;
   CHECK_EQ(MPI_T_cvar_write(handle, &value), MPI_T_ERR_INVALID);
@@ -133,9 +133,9 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   start_tool();
   constants();
-  sizes("eager_limit", 1 << 20);
-  sizes("unexpected_limit", (MPI_Count)1 << 40);
-  if (rank == 0) sizes("lane_limit", 8 << 10); /* of the process */
+  sizes("eager_limit", 0, 1 << 20);
+  sizes("unexpected_limit", 1 << 20, (MPI_Count)1 << 40);
+  if (rank == 0) sizes("lane_limit", 0, 8 << 10); /* of the process */
   eager_limit();
   wrong();
   algorithms();
