@@ -61,7 +61,8 @@ def local(p: Parameter) -> str:
 
 def is_optional_info(function: Function, p: Parameter) -> bool:
     """MPI_INFO_NULL is an answer, except where the info object is what the call is about."""
-    return p.kind == "INFO" and not function.name.startswith("MPI_Info_") and not function.name.endswith("_set_info")
+    about_it = function.name.startswith("MPI_Info_") or function.name.endswith(("_set_info", "_set_fortran_info"))
+    return p.kind == "INFO" and not about_it
 
 
 def _of_parameter(function: Function, entry: Entry, p: Parameter) -> List[Argument]:
@@ -90,6 +91,8 @@ def _of_parameter(function: Function, entry: Entry, p: Parameter) -> List[Argume
 def self_of(entry: Entry) -> List[Argument]:
     if "plain" in entry.flags:
         return []
+    if "tool" in entry.flags:
+        return [Argument("instruments::Tool& tool", "*tool")]
     if "always" in entry.flags:
         return [Argument("core::Rank* self", "call.self")]
     return [Argument("core::Rank& self", "*call.self")]
@@ -128,6 +131,10 @@ _TOP = """\
 #include "datatype/datatype.h"
 #include "mpi/counts.h"
 #include "mpi/timing.h"
+
+namespace clump::instruments {
+class Tool;
+}
 
 namespace clump::mpi {
 """

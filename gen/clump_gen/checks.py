@@ -63,6 +63,8 @@ class Writer:
         }
 
     def write(self) -> "Writer":
+        if "tool" in self.entry.flags:
+            return self  # its errors are of its own kind (MPI-5.0 section 15.3.10): the body looks for them
         for p in self.parameters.values():
             if self.entry.about("errors", p.name):
                 self._new_errhandler(p)

@@ -53,6 +53,8 @@ def _missing(function: Function, form: Form) -> str:
 
 
 def _enter(entry: Entry) -> List[str]:
+    if "tool" in entry.flags:
+        return ["instruments::Tool* const tool = enter_tool();", "if (tool == nullptr) return no_tool();"]
     if "always" in entry.flags:
         return ["call.enter_always();"]
     return [f"CLUMP_TRY(call.{'enter_anytime' if 'anytime' in entry.flags else 'enter'}());"]
@@ -78,7 +80,7 @@ def _work(function: Function, entry: Entry, writer: checks.Writer) -> List[str]:
 
 
 def _code(function: Function, entry: Entry) -> List[str]:
-    """The statements of a function, given a `call`."""
+    """The statements of a function, given a `call`; those for tools need none."""
     writer = checks.Writer(function, entry).write()
     work = _work(function, entry, writer)
     raises = "raises" in entry.flags
@@ -140,7 +142,7 @@ def _function(function: Function, entry: Entry) -> str:
         return f"{_signature(function.small)} {{ {call} }}\n" + _alias(function.small)
     code = _code(function, entry)
     if not function.large:
-        lines = [f'Call call("{function.name}");'] + code
+        lines = ([] if "tool" in entry.flags else [f'Call call("{function.name}");']) + code
         return f"{_signature(function.small)} {{\n" + "".join(f"  {line}\n" for line in lines) + "}\n" + _alias(function.small)
     parameters = ["const char* name_of_call"] + [_shared_parameter(p) for p in function.large.parameters]
     if "form" in entry.flags:

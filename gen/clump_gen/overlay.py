@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Dict, FrozenSet, Iterable, Set
 
-FLAGS = {"plain", "always", "anytime", "raises", "form", "timed"}
+FLAGS = {"plain", "always", "anytime", "raises", "form", "timed", "tool"}
 PARAMETER_FLAGS = {"handle", "raw", "unchecked", "errors"}
 
 
@@ -32,6 +32,11 @@ def _parse(chapter: str, words: Iterable[str], where: str) -> Entry:
         else:
             raise SystemExit(f"{where}: no such flag: {word}")
     return Entry(chapter, mark == "+", frozenset(flags), parameters)
+
+
+def titles(folder: Path) -> Dict[str, str]:
+    """What the first line of each chapter's file says that it is about."""
+    return {path.stem: path.read_text().splitlines()[0].lstrip("# ") for path in sorted(folder.glob("*.txt"))}
 
 
 def load(folder: Path, functions: Iterable[str]) -> Dict[str, Entry]:

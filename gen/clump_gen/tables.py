@@ -1,4 +1,4 @@
-"""Lists of all functions: what has a body (`clump info --missing`), and what libmpi_abi.so.1 exports."""
+"""Lists of all functions: what has a body (`clump info --missing` and --coverage), and what libmpi_abi.so.1 exports."""
 
 from typing import Dict, Iterator
 
@@ -12,6 +12,12 @@ def write_functions(functions: Dict[str, Function], entries: Dict[str, Entry]) -
         entry = entries[name]
         for form in function.forms:
             text.append(f'{{"{form.name}", "{entry.chapter}", {"true" if entry.has_body else "false"}}},\n')
+    return "".join(text)
+
+
+def write_chapters(titles: Dict[str, str]) -> str:
+    text = ["// The chapters of gen/overlay/chapters: {name, title}. To be included in an array.\n"]
+    text.extend(f'{{"{chapter}", "{title}"}},\n' for chapter, title in titles.items())
     return "".join(text)
 
 

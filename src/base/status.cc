@@ -107,6 +107,36 @@ constexpr auto kClasses = std::to_array<ClassInfo>({
 });
 static_assert(kClasses.size() == MPI_ERR_ABI + 1);
 
+// MPI_T_ERR_CANNOT_INIT and those that follow (MPI-5.0 section 15.3.10).
+constexpr auto kToolClasses = std::to_array<ClassInfo>({
+    {"MPI_T_ERR_CANNOT_INIT", "the tool information interface cannot be initialised now"},
+    {"MPI_T_ERR_NOT_ACCESSIBLE", "what was asked for is not accessible"},
+    {"MPI_T_ERR_NOT_INITIALIZED", "the tool information interface is not initialised"},
+    {"MPI_T_ERR_NOT_SUPPORTED", "what was asked for is not supported"},
+    {"MPI_T_ERR_MEMORY", "out of memory"},
+    {"MPI_T_ERR_INVALID", "invalid argument of the tool information interface"},
+    {"MPI_T_ERR_INVALID_INDEX", "there is no such index"},
+    {"MPI_T_ERR_INVALID_ITEM", "the enumeration has no such item"},
+    {"MPI_T_ERR_INVALID_SESSION", "invalid performance variable session"},
+    {"MPI_T_ERR_INVALID_HANDLE", "invalid handle of the tool information interface"},
+    {"MPI_T_ERR_INVALID_NAME", "there is no such name"},
+    {"MPI_T_ERR_OUT_OF_HANDLES", "there are no more handles"},
+    {"MPI_T_ERR_OUT_OF_SESSIONS", "there are no more sessions"},
+    {"MPI_T_ERR_CVAR_SET_NOT_NOW", "the control variable cannot be set now"},
+    {"MPI_T_ERR_CVAR_SET_NEVER", "the control variable cannot be set"},
+    {"MPI_T_ERR_PVAR_NO_WRITE", "the performance variable cannot be written or reset"},
+    {"MPI_T_ERR_PVAR_NO_STARTSTOP", "the performance variable cannot be started and stopped"},
+    {"MPI_T_ERR_PVAR_NO_ATOMIC", "the performance variable cannot be read and reset at once"},
+});
+static_assert(kToolClasses.size() == MPI_T_ERR_PVAR_NO_ATOMIC - MPI_T_ERR_CANNOT_INIT + 1);
+
+/// Null for what is no predefined class.
+const ClassInfo* find_class(int error_class) {
+  if (error_class >= 0 && error_class < static_cast<int>(kClasses.size())) return &kClasses[error_class];
+  const int tool = error_class - MPI_T_ERR_CANNOT_INIT;
+  return tool >= 0 && tool < static_cast<int>(kToolClasses.size()) ? &kToolClasses[tool] : nullptr;
+}
+
 }  // namespace
 
 Status fail_with_text(int error_class, std::string text) {
@@ -130,13 +160,13 @@ std::string message_of(int code) {
 }
 
 const char* name_of_class(int error_class) {
-  return error_class >= 0 && error_class < static_cast<int>(kClasses.size()) ? kClasses[error_class].name
-                                                                             : nullptr;
+  const ClassInfo* const found = find_class(error_class);
+  return found != nullptr ? found->name : nullptr;
 }
 
 const char* meaning_of_class(int error_class) {
-  return error_class >= 0 && error_class < static_cast<int>(kClasses.size()) ? kClasses[error_class].meaning
-                                                                             : nullptr;
+  const ClassInfo* const found = find_class(error_class);
+  return found != nullptr ? found->meaning : nullptr;
 }
 
 }  // namespace clump::base

@@ -45,6 +45,10 @@ TEST(ErrorClasses, NamesStandWhereTheStandardPutsThem) {
   EXPECT_STREQ(name_of_class(MPI_ERR_TRUNCATE), "MPI_ERR_TRUNCATE");
   EXPECT_STREQ(name_of_class(MPI_ERR_WIN), "MPI_ERR_WIN");
   EXPECT_STREQ(name_of_class(MPI_ERR_RMA_SYNC), "MPI_ERR_RMA_SYNC");
+  EXPECT_STREQ(name_of_class(MPI_T_ERR_CANNOT_INIT), "MPI_T_ERR_CANNOT_INIT");
+  EXPECT_STREQ(name_of_class(MPI_T_ERR_INVALID_HANDLE), "MPI_T_ERR_INVALID_HANDLE");
+  EXPECT_STREQ(name_of_class(MPI_T_ERR_PVAR_NO_ATOMIC), "MPI_T_ERR_PVAR_NO_ATOMIC");
+  EXPECT_EQ(name_of_class(MPI_T_ERR_PVAR_NO_ATOMIC + 1), nullptr);
   EXPECT_EQ(name_of_class(-1), nullptr);
   EXPECT_EQ(name_of_class(MPI_ERR_ABI + 1), nullptr);
 }

@@ -36,7 +36,7 @@ void allgather(Schedule& s, const Layout& mine, const Layout& all) {
   const Blocks blocks(all.base, s.peers() == 0 ? 0 : all.count / s.peers(), all.type);
   if (s.is_inter()) return inter::allgather(s, mine, blocks);
   if (all.bytes() == 0) return;
-  switch (s.size() == 1 ? Algorithm::kRing : select(Collective::kAllgather, s.situation(mine.bytes()))) {
+  switch (s.size() == 1 ? Algorithm::kRing : s.choose(Collective::kAllgather, mine.bytes())) {
     case Algorithm::kGatherBroadcast:
       return allgather_gather_broadcast(s, mine, all);
     case Algorithm::kBruck:

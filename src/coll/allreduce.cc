@@ -76,7 +76,7 @@ void allreduce(Schedule& s, const Layout& in, const Layout& out) {
   if (s.is_inter()) return inter::allreduce(s, in, out);
   if (in.count == 0) return;
   if (s.size() == 1) return s.copy(out, in);
-  switch (select(Collective::kAllreduce, s.situation(in.bytes()))) {
+  switch (s.choose(Collective::kAllreduce, in.bytes())) {
     case Algorithm::kReduceBroadcast:
       return allreduce_reduce_broadcast(s, in, out);
     case Algorithm::kRing:

@@ -30,7 +30,7 @@ void barrier_dissemination(Schedule& s) {
 
 void barrier(Schedule& s) {
   if (s.is_inter()) return inter::barrier(s);
-  if (select(Collective::kBarrier, s.situation(0)) == Algorithm::kDirect) return barrier_direct(s);
+  if (s.choose(Collective::kBarrier, 0) == Algorithm::kDirect) return barrier_direct(s);
   barrier_dissemination(s);
 }
 

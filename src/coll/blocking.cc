@@ -1,4 +1,5 @@
 // The blocking forms of the collectives that teams have.
+#include "coll/choose.h"
 #include "coll/coll.h"
 #include "coll/pieces.h"
 #include "coll/select.h"
@@ -8,17 +9,25 @@ namespace clump::coll {
 
 namespace {
 
-Algorithm choose(const Team& team, Collective collective, Count bytes) {
-  return select(collective, {team.size(), bytes, Operations::kPredefined, true});
+/// For an operation of a team; what is not for teams is chosen again, and noted, by the schedule.
+Algorithm choose_here(const core::Comm& comm, Collective collective, const Situation& situation) {
+  const Algorithm algorithm = choose(comm, collective, situation);
+  if (is_for_teams(algorithm)) note(comm, collective, algorithm, situation.bytes);
+  return algorithm;
+}
+
+Algorithm choose(const core::Comm& comm, Collective collective, Count bytes) {
+  return choose_here(comm, collective, {comm.size(), bytes, Operations::kPredefined, true});
 }
 
 /// Teams combine operands where they lie, and keep their order as far as they themselves are in order.
 /// Whatever depends on the type here is the same on all ranks: operands of a reduction are alike.
-Algorithm choose(const Team& team, Collective collective, const Reduction& reduction, const Layout& in) {
+Algorithm choose(const core::Comm& comm, const Team& team, const Reduction& reduction, const Layout& in,
+                 Collective collective) {
   const Operations operations = operations_of(reduction);
   const bool suits = (operations == Operations::kPredefined || in.type->is_dense()) &&
                      (operations != Operations::kAny || team.ordered());
-  return select(collective, {team.size(), in.bytes(), operations, suits});
+  return choose_here(comm, collective, {team.size(), in.bytes(), operations, suits});
 }
 
 /// Count of one of the blocks that a buffer has for each rank.
@@ -27,7 +36,8 @@ Count block_bytes(const Layout& all, int ranks) { return all.count / ranks * all
 }  // namespace
 
 base::Status barrier(core::Comm& comm) {
-  if (Team* const team = Team::of(comm)) return team->barrier(comm.rank);
+  if (Team* const team = Team::of(comm))
+    if (is_for_teams(choose(comm, Collective::kBarrier, 0))) return team->barrier(comm.rank);
   Schedule s(comm);
   barrier(s);
   return s.run();
@@ -36,12 +46,14 @@ base::Status barrier(core::Comm& comm) {
 base::Status broadcast(core::Comm& comm, const Layout& buffer, int root) {
   if (Team* const team = Team::of(comm)) {
     const Count bytes = buffer.bytes();
-    return team->run(comm.rank, {.collective = Collective::kBroadcast,
-                                 .algorithm = choose(*team, Collective::kBroadcast, bytes),
-                                 .root = root,
-                                 .bytes = bytes,
-                                 .from = buffer,
-                                 .to = buffer});
+    const Algorithm algorithm = choose(comm, Collective::kBroadcast, bytes);
+    const base::Status met = team->run(comm.rank, {.collective = Collective::kBroadcast,
+                                                   .algorithm = algorithm,
+                                                   .root = root,
+                                                   .bytes = bytes,
+                                                   .from = buffer,
+                                                   .to = buffer});
+    if (!met.ok() || is_for_teams(algorithm)) return met;
   }
   Schedule s(comm);
   broadcast(s, buffer, root);
@@ -51,13 +63,16 @@ base::Status broadcast(core::Comm& comm, const Layout& buffer, int root) {
 base::Status gather(core::Comm& comm, const Layout& mine, const Layout& all, int root) {
   if (Team* const team = Team::of(comm)) {
     const Count bytes = mine.bytes();
-    return team->run(comm.rank, {.collective = Collective::kGather,
-                                 .algorithm = choose(*team, Collective::kGather, bytes),
-                                 .root = root,
-                                 .bytes = bytes,
-                                 .from = mine,
-                                 .to = all,
-                                 .odd = comm.rank == root && block_bytes(all, team->size()) != bytes});
+    const Algorithm algorithm = choose(comm, Collective::kGather, bytes);
+    const base::Status met =
+        team->run(comm.rank, {.collective = Collective::kGather,
+                              .algorithm = algorithm,
+                              .root = root,
+                              .bytes = bytes,
+                              .from = mine,
+                              .to = all,
+                              .odd = comm.rank == root && block_bytes(all, team->size()) != bytes});
+    if (!met.ok() || is_for_teams(algorithm)) return met;
   }
   Schedule s(comm);
   gather(s, mine, all, root);
@@ -67,13 +82,16 @@ base::Status gather(core::Comm& comm, const Layout& mine, const Layout& all, int
 base::Status scatter(core::Comm& comm, const Layout& all, const Layout& mine, int root) {
   if (Team* const team = Team::of(comm)) {
     const Count bytes = mine.bytes();
-    return team->run(comm.rank, {.collective = Collective::kScatter,
-                                 .algorithm = choose(*team, Collective::kScatter, bytes),
-                                 .root = root,
-                                 .bytes = bytes,
-                                 .from = all,
-                                 .to = mine,
-                                 .odd = comm.rank == root && block_bytes(all, team->size()) != bytes});
+    const Algorithm algorithm = choose(comm, Collective::kScatter, bytes);
+    const base::Status met =
+        team->run(comm.rank, {.collective = Collective::kScatter,
+                              .algorithm = algorithm,
+                              .root = root,
+                              .bytes = bytes,
+                              .from = all,
+                              .to = mine,
+                              .odd = comm.rank == root && block_bytes(all, team->size()) != bytes});
+    if (!met.ok() || is_for_teams(algorithm)) return met;
   }
   Schedule s(comm);
   scatter(s, all, mine, root);
@@ -83,12 +101,14 @@ base::Status scatter(core::Comm& comm, const Layout& all, const Layout& mine, in
 base::Status allgather(core::Comm& comm, const Layout& mine, const Layout& all) {
   if (Team* const team = Team::of(comm)) {
     const Count bytes = mine.bytes();
-    return team->run(comm.rank, {.collective = Collective::kAllgather,
-                                 .algorithm = choose(*team, Collective::kAllgather, bytes),
-                                 .bytes = bytes,
-                                 .from = mine,
-                                 .to = all,
-                                 .odd = block_bytes(all, team->size()) != bytes});
+    const Algorithm algorithm = choose(comm, Collective::kAllgather, bytes);
+    const base::Status met = team->run(comm.rank, {.collective = Collective::kAllgather,
+                                                   .algorithm = algorithm,
+                                                   .bytes = bytes,
+                                                   .from = mine,
+                                                   .to = all,
+                                                   .odd = block_bytes(all, team->size()) != bytes});
+    if (!met.ok() || is_for_teams(algorithm)) return met;
   }
   Schedule s(comm);
   allgather(s, mine, all);
@@ -98,13 +118,15 @@ base::Status allgather(core::Comm& comm, const Layout& mine, const Layout& all) 
 base::Status alltoall(core::Comm& comm, const Layout& out, const Layout& in) {
   if (Team* const team = Team::of(comm)) {
     const Count bytes = block_bytes(out, team->size());
-    return team->run(comm.rank, {.collective = Collective::kAlltoall,
-                                 .algorithm = choose(*team, Collective::kAlltoall, bytes),
-                                 .bytes = bytes,
-                                 .from = out,
-                                 .to = in,
-                                 .in_place = is_in_place(out, in),
-                                 .odd = block_bytes(in, team->size()) != bytes});
+    const Algorithm algorithm = choose(comm, Collective::kAlltoall, bytes);
+    const base::Status met = team->run(comm.rank, {.collective = Collective::kAlltoall,
+                                                   .algorithm = algorithm,
+                                                   .bytes = bytes,
+                                                   .from = out,
+                                                   .to = in,
+                                                   .in_place = is_in_place(out, in),
+                                                   .odd = block_bytes(in, team->size()) != bytes});
+    if (!met.ok() || is_for_teams(algorithm)) return met;
   }
   Schedule s(comm);
   alltoall(s, out, in);
@@ -114,7 +136,7 @@ base::Status alltoall(core::Comm& comm, const Layout& out, const Layout& in) {
 base::Status reduce(core::Comm& comm, const Reduction& reduction, const Layout& in, const Layout& out,
                     int root) {
   if (Team* const team = Team::of(comm)) {
-    const Algorithm algorithm = choose(*team, Collective::kReduce, reduction, in);
+    const Algorithm algorithm = choose(comm, *team, reduction, in, Collective::kReduce);
     const base::Status met = team->run(comm.rank, {.collective = Collective::kReduce,
                                                    .algorithm = algorithm,
                                                    .root = root,
@@ -131,7 +153,7 @@ base::Status reduce(core::Comm& comm, const Reduction& reduction, const Layout& 
 
 base::Status allreduce(core::Comm& comm, const Reduction& reduction, const Layout& in, const Layout& out) {
   if (Team* const team = Team::of(comm)) {
-    const Algorithm algorithm = choose(*team, Collective::kAllreduce, reduction, in);
+    const Algorithm algorithm = choose(comm, *team, reduction, in, Collective::kAllreduce);
     const base::Status met = team->run(comm.rank, {.collective = Collective::kAllreduce,
                                                    .algorithm = algorithm,
                                                    .bytes = in.bytes(),

@@ -53,7 +53,7 @@ void broadcast_scatter_allgather(Schedule& s, const Layout& buffer, int root) {
 void broadcast(Schedule& s, const Layout& buffer, int root) {
   if (s.is_inter()) return inter::broadcast(s, buffer, root);
   if (s.size() == 1 || buffer.bytes() == 0) return;
-  if (select(Collective::kBroadcast, s.situation(buffer.bytes())) == Algorithm::kBinomial)
+  if (s.choose(Collective::kBroadcast, buffer.bytes()) == Algorithm::kBinomial)
     broadcast_binomial(s, buffer, root);
   else
     broadcast_scatter_allgather(s, buffer, root);

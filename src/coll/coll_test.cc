@@ -301,5 +301,18 @@ TEST(Selection, EveryCollectiveEndsWithARuleThatFitsAlways) {
   EXPECT_EQ(allreduce({16, 4 << 20, Operations::kCommutative, true}), Algorithm::kRing);
 }
 
+TEST(Select, WhatIsWantedIsUsedWhereItSuits) {
+  const auto wanted = [](const Situation& situation, Algorithm algorithm) {
+    return select(Collective::kAllreduce, situation, algorithm);
+  };
+  EXPECT_EQ(wanted({16, 8}, Algorithm::kRing), Algorithm::kRing);
+  EXPECT_EQ(wanted({16, 8, Operations::kAny}, Algorithm::kRing), Algorithm::kReduceBroadcast);
+  EXPECT_EQ(wanted({16, 8}, Algorithm::kTeamLeads), Algorithm::kReduceBroadcast);
+  EXPECT_EQ(wanted({16, 8, Operations::kPredefined, true}, Algorithm::kTeamShares), Algorithm::kTeamShares);
+  EXPECT_EQ(wanted({16, 8, Operations::kPredefined, true}, Algorithm::kBruck), Algorithm::kTeamCarries);
+  EXPECT_EQ(wanted({16, 1 << 20, Operations::kPredefined, true}, Algorithm::kTeamCarries),
+            Algorithm::kTeamShares);
+}
+
 }  // namespace
 }  // namespace clump::coll

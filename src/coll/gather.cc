@@ -92,7 +92,7 @@ void gather(Schedule& s, const Layout& mine, const Layout& all, int root) {
   const Blocks blocks(all.base, s.peers() == 0 ? 0 : all.count / s.peers(), all.type);
   if (s.is_inter()) return inter::gather(s, mine, blocks, root);
   if (mine.bytes() == 0) return;
-  if (select(Collective::kGather, s.situation(mine.bytes())) == Algorithm::kBinomial)
+  if (s.choose(Collective::kGather, mine.bytes()) == Algorithm::kBinomial)
     return gather_binomial(s, mine, all, root);
   gatherv(s, mine, blocks, root);
 }
@@ -114,7 +114,7 @@ void scatter(Schedule& s, const Layout& all, const Layout& mine, int root) {
   const Blocks blocks(all.base, s.peers() == 0 ? 0 : all.count / s.peers(), all.type);
   if (s.is_inter()) return inter::scatter(s, blocks, mine, root);
   if (mine.bytes() == 0) return;
-  if (select(Collective::kScatter, s.situation(mine.bytes())) == Algorithm::kBinomial)
+  if (s.choose(Collective::kScatter, mine.bytes()) == Algorithm::kBinomial)
     return scatter_binomial(s, all, mine, root);
   scatterv(s, blocks, mine, root);
 }

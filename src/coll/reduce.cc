@@ -109,7 +109,7 @@ void reduce(Schedule& s, const Layout& in, const Layout& out, int root) {
   if (s.is_inter()) return inter::reduce(s, in, out, root);
   if (in.count == 0) return;
   if (s.size() == 1) return s.copy(out, in);
-  const Algorithm algorithm = select(Collective::kReduce, s.situation(in.bytes()));
+  const Algorithm algorithm = s.choose(Collective::kReduce, in.bytes());
   if (algorithm == Algorithm::kDirect) return reduce_direct(s, in, out, root);
   if (algorithm == Algorithm::kRing && in.count >= s.size()) return reduce_ring(s, in, out, root);
   reduce_binomial(s, in, out, root);

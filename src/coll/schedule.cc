@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <new>
 
+#include "coll/choose.h"
+
 namespace clump::coll {
 
 namespace {
@@ -47,6 +49,13 @@ Schedule::Schedule(const Members& members, const Reduction& reduction)
 }
 
 Schedule::~Schedule() { std::destroy_n(slots_, slot_count_); }
+
+Algorithm Schedule::choose(Collective collective, Count bytes) {
+  const Algorithm algorithm =
+      coll::choose(comm_, collective, {size_, bytes, operations_of(reduction_), false});
+  note(comm_, collective, algorithm, bytes);
+  return algorithm;
+}
 
 void Schedule::send(const Layout& from, int to) { steps_.push_back({Step::Kind::kSend, to, from, {}}); }
 

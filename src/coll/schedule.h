@@ -66,8 +66,8 @@ class Schedule {
   int peers() const { return peers_; }  ///< size of the group that peers are ranks of
   bool is_inter() const { return comm_.is_inter(); }
   bool commutative() const { return reduction_.op == nullptr || reduction_.op->commutative(); }
-  /// For select().
-  Situation situation(Count bytes) const { return {size_, bytes, operations_of(reduction_), false}; }
+  /// The algorithm for a collective, or for a part of one, that is built now.
+  Algorithm choose(Collective collective, Count bytes);
 
   // The verbs. Peers are ranks of the remote group of an intercommunicator. Nothing may be sent to oneself.
   void send(const Layout& from, int to);

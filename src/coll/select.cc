@@ -98,6 +98,14 @@ Algorithm select(Collective collective, const Situation& is) {
   return rule->algorithm;
 }
 
+Algorithm select(Collective collective, const Situation& is, Algorithm wanted) {
+  for (const Rule& rule : kRules)
+    if (rule.collective == collective && rule.algorithm == wanted && (is.team || !is_for_teams(wanted)) &&
+        (wanted != kTeamCarries || is.bytes < rule.below_bytes) && rule.operations <= is.operation)
+      return wanted;
+  return select(collective, is);
+}
+
 const char* name_of(Collective collective) {
   static constexpr const char* kNames[] = {"barrier",  "broadcast",      "reduce",    "allreduce",
                                            "gather",   "scatter",        "allgather", "allgatherv",

@@ -65,6 +65,9 @@ struct Situation {
   bool team = false;                               ///< the ranks are a team
 };
 Algorithm select(Collective collective, const Situation& situation);
+/// The same, but `wanted` if there is such an algorithm for the collective and the ranks and the operation
+/// suit it. The size is only asked where leaders carry data, who have room for so much and no more.
+Algorithm select(Collective collective, const Situation& situation, Algorithm wanted);
 
 constexpr bool is_for_teams(Algorithm algorithm) { return algorithm >= Algorithm::kTeamMeets; }
 

@@ -88,13 +88,16 @@ class HandleTable {
     for (std::uint32_t index = 0; index < capacity_; ++index) {
       T* const object = slot_at(index)->object.load(std::memory_order_relaxed);
       if (object == nullptr || !chosen(*object)) continue;
-      give_back(index + kPredefinedHandles);
+      give_back(static_cast<std::intptr_t>(index) + kPredefinedHandles);
       removed.push_back(object);
     }
     return removed;
   }
 
-  std::size_t live() const { return live_; }
+  std::size_t live() const {
+    const Lock lock(mutex_, false);
+    return live_;
+  }
 
   /// Calls `visit(object)` for each live object. Nobody may insert or remove meanwhile.
   template <typename Visit>
@@ -168,7 +171,7 @@ class HandleTable {
     capacity_ += added;
   }
 
-  base::ShortMutex mutex_;
+  mutable base::ShortMutex mutex_;
   std::uint32_t first_free_ = kNone;  // the last one that was freed
   std::array<std::atomic<Slot*>, kChunks> chunks_{};
   std::uint32_t capacity_ = 0;

@@ -74,6 +74,7 @@ Rank::Rank(World& world, int number) : world(world), number(number) {
 }
 
 Rank::~Rank() {
+  delete tool.load(std::memory_order_relaxed);
   forget_all();
   drop_all(sessions_);
   drop_all(errhandlers_);
@@ -130,6 +131,30 @@ Info* Rank::info(MPI_Info handle) const {
 }
 Rank::Message* Rank::message(MPI_Message handle) const { return messages_.find(value_of(handle)); }
 Keyval* Rank::keyval(int number) const { return keyvals_.find(number); }
+
+std::size_t Rank::live(Handles kind) const {
+  switch (kind) {
+    case Handles::kComms:
+      return comms_.live();
+    case Handles::kGroups:
+      return groups_.live();
+    case Handles::kDatatypes:
+      return datatypes_.live();
+    case Handles::kOps:
+      return ops_.live();
+    case Handles::kRequests:
+      return requests_.live() - 1;  // kCompletedRequest
+    case Handles::kInfos:
+      return infos_.live();
+    case Handles::kErrhandlers:
+      return errhandlers_.live();
+    case Handles::kKeyvals:
+      return keyvals_.live();
+    case Handles::kMessages:
+      return messages_.live();
+  }
+  return 0;
+}
 
 MPI_Comm Rank::add(base::Ref<Comm> comm) {
   Comm* object = comm.get();

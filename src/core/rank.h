@@ -1,7 +1,9 @@
 // Rank: everything that belongs to one MPI process. World: what all ranks of this host process share.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,6 +22,7 @@
 #include "core/request.h"
 #include "core/send_buffer.h"
 #include "core/session.h"
+#include "core/watcher.h"
 #include "datatype/datatype.h"
 #include "fiber/identity.h"
 #include "net/channel.h"
@@ -86,6 +89,9 @@ class Rank {
   unsigned long main_thread = 0;           ///< pthread_self() of the thread that initialised MPI
 
   Errands errands;  ///< what only threads of this rank may do
+  /// A standard send of more bytes is not copied to wait for its receive: it waits itself. Set by tools.
+  std::atomic<Count> eager_limit{net::kEagerLimit};
+
   std::unique_ptr<net::Sink>
       inbox;  ///< the matcher; owned here, made by the runtime (p2p is above this layer)
 
@@ -166,6 +172,35 @@ class Rank {
   ErrorCodes error_codes;
   Attributes& type_attributes(MPI_Datatype handle) { return type_attributes_[handle]; }
   SendBufferSlot send_buffer;  ///< MPI_Buffer_attach
+
+  /// What the rank's Fortran layer has told about its compiler (MPI-5.0 section 20.3.4), each part once.
+  struct Fortran {
+    std::mutex mutex;
+    std::unique_ptr<const Info> info;
+    int logical_size = 0;  ///< 0: not told
+    std::array<std::byte, 16> logical_true{}, logical_false{};
+  } fortran;
+
+  // For tools (MPI-5.0 chapter 15).
+  CollectiveChoices collectives;
+  std::atomic<Watcher*> watcher{nullptr};  ///< null: nobody watches
+  /// The watcher has something to tell: the rank's next call of MPI does it first.
+  std::atomic<bool> events_wait{false};
+  /// Owned; made when a tool first asks, by one of the rank's threads.
+  std::atomic<ToolState*> tool{nullptr};
+  enum class Handles : std::uint8_t {
+    kComms,
+    kGroups,
+    kDatatypes,
+    kOps,
+    kRequests,
+    kInfos,
+    kErrhandlers,
+    kKeyvals,
+    kMessages
+  };
+  /// How many of a kind the program has made and not freed. Any thread.
+  std::size_t live(Handles kind) const;
 
  private:
   /// Whether the caller is the only thread of this rank.

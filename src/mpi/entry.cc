@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "instruments/tool.h"
 #include "mpi/process.h"
 
 namespace clump::mpi {
@@ -81,6 +82,17 @@ base::Status Call::not_ready() {
                       "the last session has ended; move this call before its MPI_Session_finalize");
   return base::fail(MPI_ERR_OTHER, "MPI is not initialised; call MPI_Init first");
 }
+
+void Call::tell_events(core::Rank& rank) { instruments::Tool::of(rank).desk.tell(); }
+
+instruments::Tool* enter_tool() {
+  core::Rank* const rank = core::current_rank();
+  instruments::Tool* const tool = instruments::Tool::ready(rank);
+  if (tool != nullptr && rank->events_wait.load(std::memory_order_relaxed)) tool->desk.tell();
+  return tool;
+}
+
+base::Status no_tool() { return base::Status::from_code(MPI_T_ERR_NOT_INITIALIZED); }
 
 base::Status Call::enter_early() {
   std::string why;

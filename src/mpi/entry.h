@@ -25,6 +25,10 @@
 #include "core/rank.h"
 #include "core/session.h"
 
+namespace clump::instruments {
+class Tool;
+}
+
 namespace clump::mpi {
 
 /// Whose error handler a failure of a call is told to: the first of these that is not null.
@@ -62,6 +66,8 @@ struct Call {
     // relaxed: a rank's own threads are ordered after its MPI_Init by whatever started them.
     if (rank == nullptr || rank->users.load(std::memory_order_relaxed) == 0) [[unlikely]]
       return not_ready();
+    if (rank->events_wait.load(std::memory_order_relaxed)) [[unlikely]]
+      tell_events(*rank);
     self = rank;
     rank->call.store(name, std::memory_order_relaxed);  // relaxed: only read for messages
     return {};
@@ -78,8 +84,14 @@ struct Call {
 
  private:
   [[gnu::cold]] base::Status not_ready();
+  [[gnu::cold]] static void tell_events(core::Rank& rank);
   [[gnu::cold]] base::Status enter_early();
 };
+
+/// What entry points of the tool information interface begin with: tells what events there are. Null if the
+/// rank is not between MPI_T_init_thread and MPI_T_finalize; then they return no_tool().
+instruments::Tool* enter_tool();
+base::Status no_tool();
 
 /// What an entry point without a body does, for functions with and without a communicator.
 [[gnu::cold]] int missing(const char* call);

@@ -1,5 +1,5 @@
-// Versions, clocks, memory and error codes (MPI-5.0 chapter 9), what tells where a rank is between its start
-// and end (chapter 11), and what the library says about its ABI (chapter 20).
+// Versions, clocks, memory and error codes (MPI-5.0 chapter 9), and what tells where a rank is between its
+// start and end (chapter 11).
 #include <pthread.h>
 #include <sys/utsname.h>
 
@@ -32,8 +32,6 @@ bool is_ours(int code) { return code >= 0 && !core::ErrorCodes::is_users(code); 
 std::string text_of_class(int error_class) {
   if (const char* meaning = base::meaning_of_class(error_class))
     return fmt::format("{}: {}", base::name_of_class(error_class), meaning);
-  if (error_class >= MPI_T_ERR_CANNOT_INIT && error_class <= MPI_T_ERR_PVAR_NO_ATOMIC)
-    return fmt::format("error class {} of the tool information interface", error_class);
   return fmt::format("error class {}, which nobody has defined", error_class);
 }
 
@@ -178,23 +176,5 @@ Status error_string(Rank& self, int errorcode, char* string, int* resultlen) {
   copy_out(text, MPI_MAX_ERROR_STRING, string, resultlen);
   return {};
 }
-
-Status abi_get_version(Rank*, int* abi_major, int* abi_minor) {
-  *abi_major = MPI_ABI_VERSION;
-  *abi_minor = MPI_ABI_SUBVERSION;
-  return {};
-}
-
-Status abi_get_info(Rank& self, MPI_Info* info) {
-  auto facts = std::make_unique<core::Info>();
-  facts->set("mpi_aint_size", std::to_string(sizeof(MPI_Aint)));
-  facts->set("mpi_count_size", std::to_string(sizeof(MPI_Count)));
-  facts->set("mpi_offset_size", std::to_string(sizeof(MPI_Offset)));
-  *info = self.add(std::move(facts));
-  return {};
-}
-
-/// A profiling tool that wants to know puts its own MPI_Pcontrol in front (MPI-5.0 section 15.2.4).
-int pcontrol(const int) { return MPI_SUCCESS; }
 
 }  // namespace clump::mpi

@@ -17,8 +17,8 @@
 
 namespace clump::net {
 
-/// Messages of up to this size may be copied to where they wait. Above, the second copy costs more than the
-/// sender gains.
+/// Messages of up to this size may be copied to where they wait, unless a tool sets another limit. Above, the
+/// second copy costs more than the sender gains.
 inline constexpr Count kEagerLimit = 16 * 1024;
 
 /// What a message is matched by (MPI-5.0 section 3.2.3). Made to be passed in two registers: compilers put
@@ -52,7 +52,7 @@ class Sink;
 class Outgoing {
  public:
   Envelope envelope;
-  bool synchronous = false;  ///< the sender waits until a receive has matched
+  bool synchronous = false;  ///< it waits for its receive where it lies
   Count bytes = 0;           ///< packed size of `payload`
   datatype::Layout payload;
   Outgoing* next = nullptr;  ///< the channel's: where it holds several of them
@@ -130,9 +130,12 @@ static_assert(sizeof(Traffic) == 64);
 class Channel {
  public:
   virtual ~Channel() = default;
+  /// The longest message that is copied on its way. For tools; any thread.
+  Count lane_limit() const { return lane_limit_.load(std::memory_order_relaxed); }
+  void set_lane_limit(Count bytes) { lane_limit_.store(bytes, std::memory_order_relaxed); }
   /// What a rank of this host process has sent.
   virtual const Traffic& traffic(int rank) const = 0;
-  /// Takes a message of up to kEagerLimit bytes that is not synchronous, if that is possible at once. True:
+  /// Takes a message that may be copied to where it waits, if that is possible at once. True:
   /// `payload` is the sender's again. False: nothing has happened; send() it.
   virtual bool try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) = 0;
   /// Never waits for the receiving rank.
@@ -148,6 +151,9 @@ class Channel {
   /// Has a task of `rank`, of this host process, run soon: by who works for the rank's worker, if there is
   /// such a one, otherwise by the caller (run_here()).
   virtual void leave(int rank, Task& task) = 0;
+
+ private:
+  std::atomic<Count> lane_limit_{4096};  // relaxed: nothing else is told by it
 };
 
 }  // namespace clump::net

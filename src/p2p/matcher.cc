@@ -13,10 +13,7 @@ namespace clump::p2p {
 
 namespace {
 
-// Memory of copied messages that may wait at one rank; past it, senders wait for their receives instead. They
-// may copy again when half of it is free.
-constexpr Count kEagerBound = 16 * 1024 * 1024;
-// A part tells its share of that in steps of this size.
+// A part tells its share of the memory of copied messages in steps of this size.
 constexpr Count kCountingStep = 64 * 1024;
 // Small copies are made under the lock and their memory is used again.
 constexpr Count kSmall = 64;
@@ -129,12 +126,20 @@ void Matcher::Part::keep(Unexpected& message) {
   message.sequence = next_sequence++;
   unexpected.push(message);
   came_early.add(message.bytes);
+  if (watcher != nullptr) [[unlikely]]
+    watcher->unexpected_came({message.key.context, message.key.source, message.key.tag, message.bytes});
   if (probers.empty()) return;
   std::erase_if(probers, [&](const Prober& prober) {
     if (!fits(prober.key, message.key)) return false;
     prober.arrived->signal();
     return true;
   });
+}
+
+inline void Matcher::Part::take_out(Unexpected& message) {
+  unexpected.remove(message);
+  if (watcher != nullptr) [[unlikely]]
+    watcher->unexpected_went();
 }
 
 template <typename Wanted>
@@ -157,9 +162,10 @@ void Matcher::count(Part& part, Count memory) {
   const Count now = memory_.fetch_add(part.not_counted, std::memory_order_relaxed) + part.not_counted;
   part.not_counted = 0;
   // Two parts may disagree for a moment; the next step of either sets it right.
-  if (now > kEagerBound)
+  // Senders may copy again when half of it is free.
+  if (now > bound())
     crowded_.store(true, std::memory_order_relaxed);
-  else if (now < kEagerBound / 2 && crowded())
+  else if (now < bound() / 2 && crowded())
     crowded_.store(false, std::memory_order_relaxed);
 }
 
@@ -225,8 +231,7 @@ bool Matcher::take_unexpected(Part& part, net::Envelope envelope, const Content&
 
 bool Matcher::arrive(net::Outgoing& message) {
   const net::Envelope envelope = message.envelope;
-  const bool eager = !message.synchronous && message.bytes <= net::kEagerLimit;
-  if (eager && take(envelope, message.bytes, message.payload, Bound::kRespect)) {
+  if (!message.synchronous && take(envelope, message.bytes, message.payload, Bound::kRespect)) {
     message.released();
     return false;
   }
@@ -264,7 +269,7 @@ void Matcher::post(ReceiveOperation& receive) {
 
 /// The caller has locked the part; it is unlocked afterwards.
 void Matcher::receive_now(Part& part, Unexpected* message, ReceiveOperation& receive) {
-  part.unexpected.remove(*message);
+  part.take_out(*message);
   const bool small = message->kept == nullptr && message->bytes <= kSmall;
   if (small) {
     copy(receive.buffer, solid(message->data(), message->bytes),
@@ -310,7 +315,7 @@ bool Matcher::retract(net::Outgoing& message) {
   const std::lock_guard lock(part.mutex);
   Unexpected* const entry = part.unexpected.find_if([&](const Unexpected& u) { return u.kept == &message; });
   if (entry == nullptr) return false;
-  part.unexpected.remove(*entry);
+  part.take_out(*entry);
   dispose(part, entry);
   return true;
 }
@@ -328,7 +333,7 @@ Unexpected* Matcher::withdraw(const MatchKey& key) {
   Part& part = part_of(key.context);
   const std::lock_guard lock(part.mutex);
   Unexpected* const message = part.find_unexpected(key);
-  if (message != nullptr) part.unexpected.remove(*message);
+  if (message != nullptr) part.take_out(*message);
   return message;
 }
 
@@ -347,6 +352,19 @@ Matcher::Lengths Matcher::lengths(std::uint32_t context) {
   const std::lock_guard lock(part.mutex);
   part.add_lengths(sum, [context](std::uint32_t other) { return other == context; });
   return sum;
+}
+
+void Matcher::watch(core::Watcher* watcher) {
+  for (Part& part : parts_) part.mutex.lock();
+  if (watcher != nullptr) {
+    Count waiting = 0;
+    for (const Part& part : parts_) waiting += part.unexpected.size();
+    watcher->unexpected_are(waiting);
+  }
+  for (Part& part : parts_) {
+    part.watcher = watcher;
+    part.mutex.unlock();
+  }
 }
 
 Matcher::Arrived Matcher::arrived() const {

@@ -74,6 +74,12 @@ class Matcher final : public net::Sink {
     std::uint64_t unexpected = 0, unexpected_bytes = 0;
   };
   Arrived arrived() const;
+  /// Has `watcher` told of unexpected messages from now on; null: nobody any more. Afterwards the one before
+  /// is not called again.
+  void watch(core::Watcher* watcher);
+  /// Copied messages that may wait here, in bytes with all that belongs to them; more, and senders wait.
+  Count bound() const { return bound_.load(std::memory_order_relaxed); }
+  void set_bound(Count bytes) { bound_.store(bytes, std::memory_order_relaxed); }
 
  private:
   struct Prober {
@@ -92,15 +98,18 @@ class Matcher final : public net::Sink {
     Unexpected* spare = nullptr;  // small ones, to be used again
     Count not_counted = 0;        // added to memory_ in larger steps
     net::Volume expected, came_early;
+    core::Watcher* watcher = nullptr;
     std::vector<Prober> probers;
 
     ReceiveOperation* take_posted(const MatchKey& key);
     Unexpected* find_unexpected(const MatchKey& key) const;
     void keep(Unexpected& message);
+    void take_out(Unexpected& message);
     template <typename Wanted>
     void add_lengths(Lengths& sum, Wanted wanted) const;
   };
 
+  static constexpr Count kBound = 16 * 1024 * 1024;
   /// The two contexts of a communicator share one, and the first few communicators of a rank share none.
   static constexpr std::size_t kParts = 8;
   Part& part_of(std::uint32_t context) { return parts_[context / 2 % kParts]; }
@@ -118,6 +127,7 @@ class Matcher final : public net::Sink {
 
   // Memory of copied messages that wait here, roughly: parts add to it in steps.
   std::atomic<Count> memory_{0};
+  std::atomic<Count> bound_{kBound};  // relaxed: nothing else is told by it
   std::array<Part, kParts> parts_;
 };
 

@@ -32,8 +32,9 @@ void SendOperation::begin(const Address& to, const datatype::Layout& from, Mode 
 void SendOperation::begin_untaken(const Address& to, const datatype::Layout& from, Mode mode) {
   if (to.peer == MPI_PROC_NULL) return complete();
   envelope = {to.key().context, to.comm.rank, to.tag};
-  synchronous = mode == Mode::kSynchronous;
   bytes = from.bytes();
+  synchronous =
+      mode == Mode::kSynchronous || bytes > to.comm.owner.eager_limit.load(std::memory_order_relaxed);
   payload = from;
   route_ = route_of(to);
   channel_to(to.comm.owner.world, route_).send(route_, *this);

@@ -91,7 +91,7 @@ inline bool try_send(const Address& to, const datatype::Layout& from) {
   if (to.peer == MPI_PROC_NULL) [[unlikely]]
     return true;
   const Count bytes = from.bytes();
-  if (bytes > net::kEagerLimit) return false;
+  if (bytes > to.comm.owner.eager_limit.load(std::memory_order_relaxed)) return false;
   const net::Route route = route_of(to);
   const net::Envelope envelope{to.key().context, to.comm.rank, to.tag};
   return channel_to(to.comm.owner.world, route).try_send(route, envelope, bytes, from);

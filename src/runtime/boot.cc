@@ -13,6 +13,7 @@
 #include "core/rank.h"
 #include "fiber/completion.h"
 #include "fiber/fiber.h"
+#include "instruments/settings.h"
 #include "mpi/process.h"
 #include "net/self/self_channel.h"
 #include "p2p/matcher.h"
@@ -120,6 +121,15 @@ std::unique_ptr<net::Channel> make_self_channel(const std::vector<int>& homes,
   return channel;
 }
 
+/// The control variables that the environment sets.
+void apply_environment(const pmi::Job& job, core::World& world) {
+  for (const auto& rank : world.ranks) {
+    const pmi::App& app = job.apps[static_cast<std::size_t>(world.app_numbers[rank->number])];
+    const base::Status set = instruments::set_from(app.environment, *rank);
+    if (!set.ok()) abort_job(rank->number, set.error_class(), base::message_of(set.code()));
+  }
+}
+
 /// All ranks are made at once, so that a message can be sent to a rank that has not called MPI_Init yet.
 core::World* make_world() {
   const pmi::Job& job = runtime::job();
@@ -143,6 +153,7 @@ core::World* make_world() {
   world->resources = resources_of(job);
   world->channels.push_back(make_self_channel(world->homes, std::move(sinks)));
   world->routes.assign(world->size, world->channels.front().get());
+  apply_environment(job, *world);
   fiber::on_deadlock(report_deadlock);
   return world;
 }

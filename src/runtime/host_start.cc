@@ -121,6 +121,7 @@ void begin_singleton(int argc, char** argv, char** environment) {
   const ssize_t length = ::readlink("/proc/self/exe", app.program.data(), app.program.size());
   app.program.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
   app.arguments.assign(argv, argv + argc);
+  for (char** entry = environment; *entry != nullptr; ++entry) app.environment.emplace_back(*entry);
   here.why_no_mpi = value_of(environment, "CLUMP_NO_MPI");
   if (here.why_no_mpi == nullptr) here.why_no_mpi = foreign_launcher(environment);
   make_ranks();

@@ -28,7 +28,8 @@ BELOW = {
     "p2p": ["core"],
     "coll": ["p2p"],
     "topo": ["p2p"],
-    "mpi": ["coll", "topo"],
+    "instruments": ["coll"],
+    "mpi": ["coll", "topo", "instruments"],
     "runtime": ["mpi", "diag"],
 }
 # Headers of one layer that others may include although they stand above: contracts without code of that layer behind them.

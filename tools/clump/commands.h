@@ -9,6 +9,13 @@ namespace clump::tools {
 
 /// Version and how many functions of the standard have a body; or, with `missing`, those that have none.
 int show_info(bool missing);
+/// How many functions of the standard have a body, by chapter, and which have none.
+int show_coverage();
+/// What the tool information interface offers: performance variables, or control variables and how the
+/// environment sets them, or events.
+int show_meters();
+int show_controls();
+int show_events();
 /// Which algorithm a collective operation uses, by size and number of ranks.
 int show_selection();
 /// How mpiexec would run `program`. 0 if its ranks would share a process.

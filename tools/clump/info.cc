@@ -9,20 +9,11 @@
 #include "common/places.h"
 #include "common/scheduler.h"
 #include "common/system.h"
+#include "functions.h"
 
 namespace clump::tools {
 
 namespace {
-
-struct Function {
-  std::string_view name;
-  std::string_view chapter;
-  bool has_body;
-};
-
-constexpr Function kFunctions[] = {
-#include "functions.inc"
-};
 
 const char* yes(bool answer) { return answer ? "yes" : "no"; }
 

@@ -17,6 +17,12 @@ int main(int argc, char** argv) {
   bool selection = false;
   info->add_flag("--coll", selection, "show which algorithm a collective operation uses")
       ->excludes("--missing");
+  bool coverage = false, meters = false, controls = false, events = false;
+  info->add_flag("--coverage", coverage,
+                 "count the functions of the standard by chapter, and name what remains");
+  info->add_flag("--pvars", meters, "list the performance variables that tools can read (MPI_T)");
+  info->add_flag("--cvars", controls, "list the control variables (MPI_T), and what sets them at start");
+  info->add_flag("--events", events, "list the events that tools can be told of (MPI_T)");
   info->set_version_flag("--version", "clump " CLUMP_VERSION);
 
   std::string program;
@@ -33,6 +39,10 @@ int main(int argc, char** argv) {
     return app.exit(end) == 0 ? 0 : 2;  // a wrong command line, as for mpiexec
   }
 
+  if (coverage) return show_coverage();
+  if (meters) return show_meters();
+  if (controls) return show_controls();
+  if (events) return show_events();
   if (info->parsed()) return selection ? show_selection() : show_info(missing);
   if (explain->parsed()) return show_explanation(program);
   if (which->parsed()) return show_which(program);

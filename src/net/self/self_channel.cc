@@ -9,8 +9,6 @@ namespace clump::net {
 
 namespace {
 
-// Longer messages are not copied into a lane: the receiver reads them where they lie.
-constexpr Count kLaneLimit = 4096;
 // Cells and bytes of a lane; with many workers, and so very many lanes, the smaller ones.
 constexpr std::uint32_t kCells = 128, kBytes = 64 * 1024;
 constexpr std::uint32_t kSmallCells = 64, kSmallBytes = 16 * 1024;
@@ -55,7 +53,7 @@ bool SelfChannel::try_send(Route route, Envelope envelope, Count bytes, const da
     traffic[Way::kDirect].add(bytes);
     return true;
   }
-  if (bytes > kLaneLimit || sink.crowded()) return false;
+  if (bytes > lane_limit() || sink.crowded()) return false;
   const int to = homes_[static_cast<std::size_t>(route.destination)];
   bool pushed = false;
   {

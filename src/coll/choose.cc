@@ -1,0 +1,29 @@
+#include "coll/choose.h"
+
+#include "core/rank.h"
+
+namespace clump::coll {
+
+static_assert(core::CollectiveChoices::kCollectives > static_cast<std::size_t>(Collective::kScan));
+static_assert(core::CollectiveChoices::kAlgorithms > static_cast<std::size_t>(Algorithm::kTeamShares));
+
+Algorithm choose(const core::Comm& comm, Collective collective, const Situation& situation) {
+  const auto& choices = comm.owner.collectives;
+  const std::uint8_t wanted =
+      choices.wanted[static_cast<std::size_t>(collective)].load(std::memory_order_relaxed);
+  if (wanted == 0) [[likely]]
+    return select(collective, situation);
+  return select(collective, situation, static_cast<Algorithm>(wanted - 1));
+}
+
+void note(const core::Comm& comm, Collective collective, Algorithm algorithm, Count bytes) {
+  core::Rank& rank = comm.owner;
+  rank.collectives.begun[static_cast<std::size_t>(collective)].add();
+  rank.collectives.used[static_cast<std::size_t>(algorithm)].add();
+  // acquire: pairs with the release by who watches.
+  if (core::Watcher* const watcher = rank.watcher.load(std::memory_order_acquire)) [[unlikely]]
+    watcher->collective_begins(static_cast<std::uint32_t>(comm.context), static_cast<int>(collective),
+                               static_cast<int>(algorithm), bytes);
+}
+
+}  // namespace clump::coll

@@ -1,0 +1,52 @@
+// The seam between what happens to a rank and the tools that watch it (MPI-5.0 chapter 15).
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "base/counter.h"
+#include "base/types.h"
+
+namespace clump::core {
+
+/// Is told at once of what happens to a rank, by whoever makes it happen: any thread, in the middle of
+/// anything, with locks of ours held. So it only notes it down. A rank's Watcher lives as long as the rank.
+class Watcher {
+ public:
+  struct Message {
+    std::uint32_t context;
+    int source, tag;
+    Count bytes;
+  };
+  /// Before the first of the next two: so many messages wait.
+  virtual void unexpected_are(Count messages) = 0;
+  virtual void unexpected_came(const Message& message) = 0;
+  virtual void unexpected_went() = 0;
+  /// The rank begins a collective operation; numbers as in coll/select.h.
+  virtual void collective_begins(std::uint32_t context, int collective, int algorithm, Count bytes) = 0;
+  /// An idle worker runs the rank, or the rank has lost its worker.
+  virtual void taken(int worker) = 0;
+  virtual void stuck(int worker) = 0;
+
+ protected:
+  ~Watcher() = default;
+};
+
+/// What a rank's collectives did, and what a tool wants them to do. Indexes are numbers of coll/select.h.
+struct CollectiveChoices {
+  static constexpr std::size_t kCollectives = 16, kAlgorithms = 24;
+  std::array<base::Counter, kCollectives> begun;  ///< written by the rank's threads
+  std::array<base::Counter, kAlgorithms> used;
+  /// One more than the number of the algorithm that is wanted; 0: none in particular. relaxed: the rank's own
+  /// threads set it, and are ordered by what the program does.
+  std::array<std::atomic<std::uint8_t>, kCollectives> wanted{};
+};
+
+/// What a tool keeps at a rank.
+class ToolState {
+ public:
+  virtual ~ToolState() = default;
+};
+
+}  // namespace clump::core

@@ -1,0 +1,130 @@
+#include "instruments/readings.h"
+
+#include <algorithm>
+
+#include "fiber/fiber.h"
+#include "fiber/meters.h"
+#include "p2p/matcher.h"
+
+namespace clump::instruments {
+
+namespace {
+
+std::uint64_t of_queues(const core::Rank& rank, const Meter& meter, std::uint32_t context) {
+  p2p::Matcher& matcher = p2p::matcher_of(rank);
+  const p2p::Matcher::Lengths lengths = meter.of_comm ? matcher.lengths(context) : matcher.lengths();
+  const Count value = meter.reading == Reading::kPosted       ? lengths.posted
+                      : meter.reading == Reading::kUnexpected ? lengths.unexpected
+                                                              : lengths.unexpected_bytes;
+  return static_cast<std::uint64_t>(value);
+}
+
+/// Sums over all channels.
+std::uint64_t of_traffic(const core::Rank& rank, const Meter& meter) {
+  std::uint64_t sum = 0;
+  for (const auto& channel : rank.world.channels) {
+    const net::Traffic& traffic = channel->traffic(rank.number);
+    const net::Volume& sent = traffic[static_cast<net::Way>(meter.which)];
+    sum += meter.reading == Reading::kSent        ? sent.messages.value()
+           : meter.reading == Reading::kSentBytes ? sent.bytes.value()
+                                                  : traffic.refused.value();
+  }
+  return sum;
+}
+
+std::uint64_t of_arrivals(const core::Rank& rank, const Meter& meter) {
+  const p2p::Matcher::Arrived arrived = p2p::matcher_of(rank).arrived();
+  if (meter.reading == Reading::kReceived) return meter.which == 0 ? arrived.expected : arrived.unexpected;
+  return meter.which == 0 ? arrived.expected_bytes : arrived.unexpected_bytes;
+}
+
+std::uint64_t of_worker(Reading reading, int worker) {
+  const fiber::WorkerMeters meters = fiber::meters_of(worker);
+  switch (reading) {
+    case Reading::kSwitches:
+      return meters.switches;
+    case Reading::kTaken:
+      return meters.taken;
+    case Reading::kRunnable:
+      return meters.runnable;
+    default:
+      return meters.asleep ? 1 : 0;
+  }
+}
+
+std::uint64_t of_process(Reading reading) {
+  const fiber::ProcessMeters meters = fiber::process_meters();
+  switch (reading) {
+    case Reading::kCarriers:
+      return meters.carriers;
+    case Reading::kStuck:
+      return meters.stuck;
+    case Reading::kPartsOffered:
+      return meters.parts_offered;
+    default:
+      return meters.parts_helped;
+  }
+}
+
+}  // namespace
+
+int values_of(const Meter& meter) { return meter.per_worker ? std::max(1, fiber::worker_count()) : 1; }
+
+void read(const core::Rank& rank, const Meter& meter, std::uint32_t context, std::uint64_t* values) {
+  const auto which = static_cast<std::size_t>(meter.which);
+  *values = 0;
+  switch (meter.reading) {
+    case Reading::kPosted:
+    case Reading::kUnexpected:
+    case Reading::kUnexpectedBytes:
+      *values = of_queues(rank, meter, context);
+      return;
+    case Reading::kCrowded:
+      *values = rank.inbox->crowded() ? 1 : 0;
+      return;
+    case Reading::kSent:
+    case Reading::kSentBytes:
+    case Reading::kRefused:
+      *values = of_traffic(rank, meter);
+      return;
+    case Reading::kReceived:
+    case Reading::kReceivedBytes:
+      *values = of_arrivals(rank, meter);
+      return;
+    case Reading::kCollective:
+      *values = rank.collectives.begun[which].value();
+      return;
+    case Reading::kAlgorithm:
+      *values = rank.collectives.used[which].value();
+      return;
+    case Reading::kSwitches:
+    case Reading::kTaken:
+    case Reading::kRunnable:
+    case Reading::kWorkerState:
+      for (int worker = 0; worker < fiber::worker_count(); ++worker)
+        values[worker] = of_worker(meter.reading, worker);
+      return;
+    case Reading::kWorkers:
+      *values = static_cast<std::uint64_t>(fiber::worker_count());
+      return;
+    case Reading::kCarriers:
+    case Reading::kStuck:
+    case Reading::kPartsOffered:
+    case Reading::kPartsHelped:
+      *values = of_process(meter.reading);
+      return;
+    case Reading::kRankTaken:
+    case Reading::kRankStuck: {
+      const fiber::Identity& identity = *fiber::identity();  // tools look at their own rank
+      *values = (meter.reading == Reading::kRankTaken ? identity.taken : identity.stuck).value();
+      return;
+    }
+    case Reading::kHandles:
+      *values = rank.live(static_cast<core::Rank::Handles>(meter.which));
+      return;
+    case Reading::kMostUnexpected:  // a Desk's
+      return;
+  }
+}
+
+}  // namespace clump::instruments
