@@ -167,4 +167,11 @@ base::Status allreduce(core::Comm& comm, const Reduction& reduction, const Layou
   return s.run();
 }
 
+base::Status exchange_with_neighbours(core::Comm& comm, const Blocks& out, const Blocks& in) {
+  if (Team* const team = Team::of(comm)) return team->exchange_with_neighbours(comm, out, in);
+  Schedule s(comm);
+  exchange_with_neighbours(s, *comm.topology, out, in);
+  return s.run();
+}
+
 }  // namespace clump::coll

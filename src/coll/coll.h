@@ -18,6 +18,7 @@ class Numbers {
   Numbers(const Count* large) : large_(large) {}  // NOLINT
   Count operator[](int i) const { return small_ != nullptr ? small_[i] : large_[i]; }
   bool null() const { return small_ == nullptr && large_ == nullptr; }
+  bool operator==(const Numbers&) const = default;
 
  private:
   const int* small_ = nullptr;
@@ -25,11 +26,14 @@ class Numbers {
 };
 static_assert(sizeof(Count) == sizeof(MPI_Aint));
 
-/// A buffer with a block for each rank.
+/// A buffer with a block for each rank, or for each neighbour.
 class Blocks {
  public:
   /// Block i is elements [i * count, (i + 1) * count).
-  Blocks(void* base, Count count, const datatype::Datatype* type) : base_(base), count_(count), type_(type) {}
+  Blocks(void* base, Count count, const datatype::Datatype* type)
+      : base_(base), count_(count), step_(count), type_(type) {}
+  /// Every block is the same.
+  explicit Blocks(const Layout& block) : base_(block.base), count_(block.count), type_(block.type) {}
   /// Block i is counts[i] elements from element displacements[i] on.
   Blocks(void* base, Numbers counts, Numbers displacements, const datatype::Datatype* type)
       : base_(base), type_(type), counts_(counts), displacements_(displacements) {}
@@ -37,11 +41,13 @@ class Blocks {
   Blocks(void* base, Numbers counts, Numbers displacements, const datatype::Datatype* const* types)
       : base_(base), types_(types), counts_(counts), displacements_(displacements) {}
 
-  Layout operator[](int rank) const;
+  Layout operator[](int i) const;
+  bool operator==(const Blocks&) const = default;
 
  private:
   void* base_;
   Count count_ = 0;
+  Count step_ = 0;
   const datatype::Datatype* type_ = nullptr;
   const datatype::Datatype* const* types_ = nullptr;
   Numbers counts_, displacements_;
@@ -65,10 +71,10 @@ void alltoall(Schedule& s, const Layout& out, const Layout& in);
 /// MPI_IN_PLACE: block i goes to rank i and is replaced by what that one sends.
 void alltoall_in_place(Schedule& s, const Blocks& blocks);
 
-/// Neighbourhood collectives; blocks are those of the topology's sources and destinations, which are as many
-/// on both sides of a pair of ranks. Blocks may be of any size.
-void neighbour_allgather(Schedule& s, const core::Topology& topology, const Layout& mine, const Blocks& all);
-void neighbour_alltoall(Schedule& s, const core::Topology& topology, const Blocks& out, const Blocks& in);
+/// Neighbourhood collectives (MPI-5.0 section 8.6): the blocks are those of the topology's destinations and
+/// sources. They may be of any size.
+void exchange_with_neighbours(Schedule& s, const core::Topology& topology, const Blocks& out,
+                              const Blocks& in);
 
 // The schedule was made with the reduction. `in` and `out` have the same count and type where there are both.
 void reduce(Schedule& s, const Layout& in, const Layout& out, int root);
@@ -91,5 +97,8 @@ base::Status alltoall(core::Comm& comm, const Layout& out, const Layout& in);
 base::Status reduce(core::Comm& comm, const Reduction& reduction, const Layout& in, const Layout& out,
                     int root);
 base::Status allreduce(core::Comm& comm, const Reduction& reduction, const Layout& in, const Layout& out);
+
+/// `comm` has a topology.
+base::Status exchange_with_neighbours(core::Comm& comm, const Blocks& out, const Blocks& in);
 
 }  // namespace clump::coll

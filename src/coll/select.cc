@@ -73,9 +73,13 @@ constexpr Rule kRules[] = {
     {kReduceScatter, kReduceThenScatter, 0},
 
     {kScan, kPrefixDoubling, 0},
+
+    // Not all blocks are of one size, so that no rank knows how large those of the others are.
+    {kNeighbours, kTeamLeads, 0},
+    {kNeighbours, kDirect, 0},
 };
 
-constexpr std::size_t kCollectives = static_cast<std::size_t>(kScan) + 1;
+constexpr std::size_t kCollectives = static_cast<std::size_t>(kNeighbours) + 1;
 
 // Where the rules of each collective begin.
 constexpr auto kFirstRule = [] {
@@ -109,7 +113,7 @@ Algorithm select(Collective collective, const Situation& is, Algorithm wanted) {
 const char* name_of(Collective collective) {
   static constexpr const char* kNames[] = {"barrier",  "broadcast",      "reduce",    "allreduce",
                                            "gather",   "scatter",        "allgather", "allgatherv",
-                                           "alltoall", "reduce_scatter", "scan"};
+                                           "alltoall", "reduce_scatter", "scan",      "neighbours"};
   return kNames[static_cast<std::size_t>(collective)];
 }
 

@@ -21,6 +21,7 @@ enum class Collective : std::uint8_t {
   kAlltoall,
   kReduceScatter,
   kScan,
+  kNeighbours,  ///< all neighbourhood collectives
 };
 
 enum class Algorithm : std::uint8_t {

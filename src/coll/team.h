@@ -18,7 +18,7 @@
 #include <memory>
 
 #include "base/status.h"
-#include "coll/schedule.h"
+#include "coll/coll.h"
 #include "coll/select.h"
 #include "core/comm.h"
 
@@ -57,9 +57,13 @@ class Team final : public core::Team {
   // Blocking. `rank` is the caller's.
   base::Status barrier(int rank);
   base::Status run(int rank, const Call& call);
+  /// Leaders fetch what neighbours send to the ranks of their group. Blocks of two ranks may differ in size
+  /// from those of two others, so nothing depends on it. `comm` is the caller's, and has a topology.
+  base::Status exchange_with_neighbours(const core::Comm& comm, const Blocks& out, const Blocks& in);
 
  private:
   struct Buffers;
+  struct Neighbourhood;
   struct Slot;
   struct Group;
   struct Header;
@@ -79,6 +83,8 @@ class Team final : public core::Team {
   void work_for(const Group& group, const Slot& me, const Reduction* reduction);
   void work(const Slot& me);
   void swap_blocks(const Slot& me);
+  void fetch_from_neighbours(Slot& me);
+  void find_blocks(const Slot& me, Neighbourhood& mine);
   void reduce_slice(const Slot& me, int slice, int slices, const Reduction& reduction);
 
   void disagree(Group& group);

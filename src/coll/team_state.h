@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <memory>
 #include <vector>
 
 #include "coll/team.h"
@@ -38,6 +39,7 @@ class Word {
 /// Not in the slot, because it is read from other cores, and often the same as the time before.
 struct alignas(64) Team::Buffers {
   Layout from, to;
+  std::unique_ptr<Neighbourhood> neighbourhood;  ///< made by the rank's first exchange with neighbours
 
   void set(const Layout& new_from, const Layout& new_to) {
     if (!same(from, new_from)) from = new_from;
@@ -46,6 +48,22 @@ struct alignas(64) Team::Buffers {
   static bool same(const Layout& a, const Layout& b) {
     return a.base == b.base && a.count == b.count && a.type == b.type;
   }
+};
+
+/// What a rank exchanges with its neighbours; shared as its buffers are. Apart from the blocks, and from what
+/// its leader finds once, nothing changes.
+struct alignas(64) Team::Neighbourhood {
+  /// A block of the caller, and the source's block that goes there; kNone if the source has none.
+  struct Incoming {
+    int source, to, from;
+  };
+  static constexpr int kNone = -1;
+
+  Neighbourhood(const core::Topology& topology, const Blocks& out, const Blocks& in);
+  Blocks out, in;
+  std::vector<core::Neighbour> destinations,
+      sources;                     ///< by rank; those to (from) the same one in their order
+  std::vector<Incoming> incoming;  ///< instead of sources, from the first time on that its leader needs it
 };
 
 /// A rank's, for the leader of its group.

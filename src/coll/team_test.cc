@@ -4,7 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+#include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "coll/test_ranks.h"
 
@@ -167,6 +171,83 @@ TEST_P(Teams, TellWhoDisagrees) {
       EXPECT_EQ(status.error_class(), odd_one ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
       EXPECT_TRUE(barrier(comm).ok());
     }
+  });
+}
+
+class AnyTopology final : public core::Topology {
+ public:
+  AnyTopology(core::Neighbours sources, core::Neighbours destinations)
+      : Topology(std::move(sources), std::move(destinations)) {}
+  int kind() const override { return MPI_DIST_GRAPH; }
+};
+
+/// The ranks at the other end of the edges at one end of which `rank` is. Blocks are numbered from the last
+/// one.
+core::Neighbours neighbours(const std::vector<std::pair<int, int>>& edges, int rank, bool outgoing) {
+  core::Neighbours found;
+  for (const auto& [from, to] : edges)
+    if ((outgoing ? from : to) == rank) found.in_order.push_back({outgoing ? to : from, 0});
+  found.blocks = static_cast<int>(found.in_order.size());
+  int block = found.blocks;
+  for (core::Neighbour& neighbour : found.in_order) neighbour.block = --block;
+  return found;
+}
+
+// With many edges between the same ranks, loops, and blocks of all sizes: as by messages.
+TEST_P(Teams, ExchangeWithNeighbours) {
+  const Map map = GetParam();
+  std::mt19937 random(map.ranks * 100 + map.workers);
+  for (const int degree : {0, 1, 3, 12}) {
+    std::vector<std::pair<int, int>> edges(degree * map.ranks);
+    for (auto& [from, to] : edges) {
+      from = static_cast<int>(random() % map.ranks);
+      to = random() % 4 == 0 ? from : static_cast<int>(random() % map.ranks);
+    }
+    Job(map.ranks, map.homes()).run([&](core::Comm& comm) {
+      comm.topology = base::make_ref<AnyTopology>(neighbours(edges, comm.rank, false),
+                                                  neighbours(edges, comm.rank, true));
+      // The n-th edge has 3 n modulo 100 elements.
+      std::vector<int> sizes[2], places[2];
+      for (const bool outgoing : {false, true}) {
+        for (std::size_t edge = 0; edge < edges.size(); ++edge)
+          if ((outgoing ? edges[edge].first : edges[edge].second) == comm.rank)
+            sizes[outgoing].insert(sizes[outgoing].begin(), static_cast<int>(edge * 3 % 100));
+        int end = 0;
+        for (const int size : sizes[outgoing]) places[outgoing].push_back(std::exchange(end, end + size));
+        sizes[outgoing].push_back(end);
+      }
+      std::vector<int> out(sizes[1].back()), in(sizes[0].back()), by_messages(in);
+      std::iota(out.begin(), out.end(), comm.rank * 1000000);
+      const auto* const type = datatype::predefined(MPI_INT);
+      const Blocks sent(out.data(), sizes[1].data(), places[1].data(), type);
+      Schedule s(comm);
+      exchange_with_neighbours(s, *comm.topology, sent,
+                               {by_messages.data(), sizes[0].data(), places[0].data(), type});
+      EXPECT_TRUE(s.run().ok());
+      for (int repeat = 0; repeat < 3; ++repeat) {
+        std::fill(in.begin(), in.end(), -1);
+        EXPECT_TRUE(
+            exchange_with_neighbours(comm, sent, {in.data(), sizes[0].data(), places[0].data(), type}).ok());
+        EXPECT_EQ(in, by_messages);
+      }
+    });
+  }
+}
+
+// Rank 0 names rank 1 twice, but is named once.
+TEST_P(Teams, TellWhoIsNoNeighbour) {
+  const Map map = GetParam();
+  Job(map.ranks, map.homes()).run([&](core::Comm& comm) {
+    std::vector<std::pair<int, int>> edges = {{1, 0}};
+    core::Neighbours destinations = neighbours(edges, comm.rank, true);
+    edges.emplace_back(1, 0);
+    comm.topology = base::make_ref<AnyTopology>(neighbours(edges, comm.rank, false), std::move(destinations));
+    std::vector<int> out{comm.rank}, in{-1, -1};
+    const auto* const type = datatype::predefined(MPI_INT);
+    const base::Status status = exchange_with_neighbours(comm, {out.data(), 1, type}, {in.data(), 1, type});
+    EXPECT_EQ(status.error_class(), comm.rank == 0 ? MPI_ERR_TOPOLOGY : MPI_SUCCESS);
+    EXPECT_EQ(in, comm.rank == 0 ? (std::vector<int>{-1, 1}) : (std::vector<int>{-1, -1}));
+    EXPECT_TRUE(barrier(comm).ok());
   });
 }
 

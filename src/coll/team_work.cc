@@ -90,6 +90,10 @@ void Team::hand_out(const Group& group, const Slot& me, const Value& value) {
 
 void Team::work_for(const Group& group, const Slot& me, const Reduction* reduction) {
   if (reduction != nullptr) return reduce_slice(me, group.number, group_count_, *reduction);
+  if (me.call.collective() == Collective::kNeighbours) {
+    for (Slot* member : group.members) fetch_from_neighbours(*member);
+    return;
+  }
   for (const Slot* member : group.members) work(*member);
 }
 

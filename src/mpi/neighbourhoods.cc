@@ -11,7 +11,6 @@ namespace {
 
 using base::Status;
 using coll::Blocks;
-using coll::Schedule;
 using core::Comm;
 using core::Rank;
 using datatype::Datatype;
@@ -29,36 +28,28 @@ Blocks typed_blocks(const void* buffer, Counts counts, const MPI_Aint displaceme
 
 Status neighbor_allgather(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype,
                           void* recvbuf, Count recvcount, const Datatype& recvtype, Comm& comm) {
-  Schedule s(comm);
-  coll::neighbour_allgather(s, *comm.topology, layout(sendbuf, sendcount, sendtype),
-                            equal_blocks(recvbuf, recvcount, recvtype));
-  return s.run();
+  return coll::exchange_with_neighbours(comm, Blocks(layout(sendbuf, sendcount, sendtype)),
+                                        equal_blocks(recvbuf, recvcount, recvtype));
 }
 
 Status neighbor_allgatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype,
                            void* recvbuf, Counts recvcounts, Counts displs, const Datatype& recvtype,
                            Comm& comm) {
-  Schedule s(comm);
-  coll::neighbour_allgather(s, *comm.topology, layout(sendbuf, sendcount, sendtype),
-                            blocks(recvbuf, recvcounts, displs, recvtype));
-  return s.run();
+  return coll::exchange_with_neighbours(comm, Blocks(layout(sendbuf, sendcount, sendtype)),
+                                        blocks(recvbuf, recvcounts, displs, recvtype));
 }
 
 Status neighbor_alltoall(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
                          Count recvcount, const Datatype& recvtype, Comm& comm) {
-  Schedule s(comm);
-  coll::neighbour_alltoall(s, *comm.topology, equal_blocks(sendbuf, sendcount, sendtype),
-                           equal_blocks(recvbuf, recvcount, recvtype));
-  return s.run();
+  return coll::exchange_with_neighbours(comm, equal_blocks(sendbuf, sendcount, sendtype),
+                                        equal_blocks(recvbuf, recvcount, recvtype));
 }
 
 Status neighbor_alltoallv(Rank&, const void* sendbuf, Counts sendcounts, Counts sdispls,
                           const Datatype& sendtype, void* recvbuf, Counts recvcounts, Counts rdispls,
                           const Datatype& recvtype, Comm& comm) {
-  Schedule s(comm);
-  coll::neighbour_alltoall(s, *comm.topology, blocks(sendbuf, sendcounts, sdispls, sendtype),
-                           blocks(recvbuf, recvcounts, rdispls, recvtype));
-  return s.run();
+  return coll::exchange_with_neighbours(comm, blocks(sendbuf, sendcounts, sdispls, sendtype),
+                                        blocks(recvbuf, recvcounts, rdispls, recvtype));
 }
 
 Status neighbor_alltoallw(Rank& self, const void* sendbuf, Counts sendcounts, const MPI_Aint sdispls[],
@@ -66,10 +57,8 @@ Status neighbor_alltoallw(Rank& self, const void* sendbuf, Counts sendcounts, co
                           const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], Comm& comm) {
   const auto out_types = resolve(self, sendtypes, comm.topology->destinations().blocks);
   const auto in_types = resolve(self, recvtypes, comm.topology->sources().blocks);
-  Schedule s(comm);
-  coll::neighbour_alltoall(s, *comm.topology, typed_blocks(sendbuf, sendcounts, sdispls, out_types),
-                           typed_blocks(recvbuf, recvcounts, rdispls, in_types));
-  return s.run();
+  return coll::exchange_with_neighbours(comm, typed_blocks(sendbuf, sendcounts, sdispls, out_types),
+                                        typed_blocks(recvbuf, recvcounts, rdispls, in_types));
 }
 
 }  // namespace clump::mpi

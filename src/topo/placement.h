@@ -9,8 +9,9 @@ namespace clump::topo {
 /// The group of a new communicator with `places` ranks of `comm`, an intracommunicator that has as many or
 /// more. Every rank calls it with the same arguments and gets the same group; no communication.
 ///
-/// With `reorder` the ranks may be numbered so that neighbours are close to each other. They never are: all
-/// ranks of a job share one address space, where a message costs nearly the same between any two.
+/// With `reorder` the ranks may be numbered so that neighbours are close to each other. They are not yet: in
+/// one address space all are close, and consecutive ranks, which have a worker in common, are neighbours on a
+/// grid as it is.
 base::Ref<const core::Group> place(const core::Comm& comm, int places, bool reorder);
 
 }  // namespace clump::topo

@@ -1,0 +1,95 @@
+// Neighbourhood collectives (MPI-5.0 section 8.6) of a team: blocks are fetched where the neighbours have
+// them.
+#include <algorithm>
+
+#include "coll/team_state.h"
+#include "datatype/move.h"
+
+namespace clump::coll {
+
+namespace {
+
+std::vector<core::Neighbour> by_rank(const core::Neighbours& neighbours) {
+  std::vector<core::Neighbour> sorted = neighbours.in_order;
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const core::Neighbour& a, const core::Neighbour& b) { return a.rank < b.rank; });
+  return sorted;
+}
+
+/// Unless the block is there already.
+void fetch(const Layout& to, const Layout& from, Count bytes) {
+  if (bytes == 0 || (to.base == from.base && to.type == from.type)) return;
+  if (!to.type->is_dense() || !from.type->is_dense()) return datatype::copy(to, from, 0, bytes);
+  datatype::move_short(reinterpret_cast<std::intptr_t>(to.base), reinterpret_cast<std::intptr_t>(from.base),
+                       bytes);
+}
+
+}  // namespace
+
+Team::Neighbourhood::Neighbourhood(const core::Topology& topology, const Blocks& out, const Blocks& in)
+    : out(out),
+      in(in),
+      destinations(by_rank(topology.destinations())),
+      sources(by_rank(topology.sources())) {}
+
+base::Status Team::exchange_with_neighbours(const core::Comm& comm, const Blocks& out, const Blocks& in) {
+  Slot& me = slots_[comm.rank];
+  auto& mine = me.buffers->neighbourhood;
+  if (!mine) mine = std::make_unique<Neighbourhood>(*comm.topology, out, in);
+  // Mostly the same as the time before, and then the other cores still have them.
+  if (mine->out != out) mine->out = out;
+  if (mine->in != in) mine->in = in;
+  me.call = Word(Collective::kNeighbours, Algorithm::kTeamLeads, 0, false, false);
+  me.bytes = 0;
+  meet(me, nullptr);
+  if (!me.settled) [[likely]]
+    return {};
+  depart(me);
+  return base::Status::from_code(me.outcome);
+}
+
+// The k-th block from a rank is the k-th that it has for the caller, each in the order of the topology.
+void Team::find_blocks(const Slot& me, Neighbourhood& mine) {
+  mine.incoming.reserve(mine.sources.size());
+  std::size_t first = 0;  // of those from the same source
+  for (std::size_t i = 0; i < mine.sources.size(); ++i) {
+    const auto [source, block] = mine.sources[i];
+    if (source != mine.sources[first].rank) first = i;
+    const auto& theirs = buffers_[source].neighbourhood->destinations;
+    const auto begin = std::lower_bound(theirs.begin(), theirs.end(), me.rank,
+                                        [](const core::Neighbour& to, int rank) { return to.rank < rank; });
+    const std::size_t place = static_cast<std::size_t>(begin - theirs.begin()) + (i - first);
+    const bool found = place < theirs.size() && theirs[place].rank == me.rank;
+    mine.incoming.push_back({source, block, found ? theirs[place].block : Neighbourhood::kNone});
+  }
+  mine.sources = {};
+}
+
+void Team::fetch_from_neighbours(Slot& me) {
+  Neighbourhood& mine = *me.buffers->neighbourhood;
+  if (!mine.sources.empty()) find_blocks(me, mine);
+  base::Status status;
+  for (const auto& [source, block, their_block] : mine.incoming) {
+    if (their_block == Neighbourhood::kNone) {
+      status = base::fail(MPI_ERR_TOPOLOGY,
+                          "rank {} has rank {} as a source more often than that one has it as a destination",
+                          me.rank, source);
+      continue;
+    }
+    const Layout to = mine.in[block], from = buffers_[source].neighbourhood->out[their_block];
+    const Count expected = to.bytes(), sent = from.bytes();
+    fetch(to, from, std::min(expected, sent));
+    if (expected != sent && status.ok())
+      status =
+          base::fail(MPI_ERR_TRUNCATE,
+                     "rank {} sends {} bytes where rank {} expects {}: the counts and datatypes that two "
+                     "neighbours pass must describe the same data",
+                     source, sent, me.rank, expected);
+  }
+  if (status.ok()) [[likely]]
+    return;
+  me.outcome = status.code();
+  me.settled = true;
+}
+
+}  // namespace clump::coll
