@@ -88,11 +88,6 @@ class Request {
   /// it ends an operation that was detached.
   [[gnu::cold]] virtual void end_abandoned();
 
- protected:
-  /// It is complete, and its completion was abandoned: nobody waits for it. The last touch. As it stands here
-  /// it ends an operation that was detached.
-  [[gnu::cold]] virtual void end_abandoned();
-
  private:
   std::unique_ptr<Request> self_;  ///< set by detach()
 };

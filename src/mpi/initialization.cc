@@ -53,7 +53,7 @@ void begin_use(Rank& self) {
 void end_use(Rank& self) {
   const std::lock_guard lock(self.users_mutex);
   if (self.users.load(std::memory_order_relaxed) == 1) {
-    self.buffered_sends.reset();
+    static_cast<void>(self.send_buffer.detach());
     self.forget_all();
   }
   self.users.fetch_sub(1, std::memory_order_relaxed);
