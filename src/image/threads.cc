@@ -16,6 +16,7 @@
 #include "fiber/kernel_state.h"
 #include "image/cores.h"
 #include "image/image.h"
+#include "image/joining.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
 
@@ -64,6 +65,7 @@ struct Start {
   void* argument;
   fiber::Identity* identity;
   Heritage heritage;
+  base::Ref<ThreadEnd> end = base::make_ref<ThreadEnd>();
 };
 
 void* run_thread(void* argument) {
@@ -71,12 +73,14 @@ void* run_thread(void* argument) {
   // Also where the thread ends by pthread_exit() or is cancelled: that unwinds its stack.
   const struct Counted {
     fiber::Identity* rank;
+    base::Ref<ThreadEnd> end;
     ~Counted() {
+      end->comes();  // while it counts as awake, so that who waits for it is no deadlock
       if (rank == nullptr) return;
       thread_of_rank_ends(*rank);
       fiber::thread_ends();
     }
-  } counted{start->identity};
+  } counted{start->identity, start->end};
   if (start->identity != nullptr) {
     fiber::adopt_identity(start->identity);
     if (captured()) image_of(start->identity).relocate_thread();
@@ -101,8 +105,12 @@ int create_thread(pthread_t* thread, const pthread_attr_t* attributes, void* (*f
     identity->threaded.store(true, std::memory_order_relaxed);  // the new thread is ordered after its making
     image_of(identity).threads.fetch_add(1, std::memory_order_relaxed);
   }
+  const base::Ref<ThreadEnd> end = start->end;
   const int error = real(thread, attributes, &run_thread, static_cast<void*>(start));
-  if (error == 0) return 0;
+  if (error == 0) {
+    end->is_of(*thread);
+    return 0;
+  }
   if (identity != nullptr) {
     image_of(identity).threads.fetch_sub(1, std::memory_order_relaxed);
     fiber::thread_ends();

@@ -29,10 +29,6 @@ base::Status find_dist_graph(const Comm& comm, const DistGraph*& graph) {
   return find_topology(comm, "distributed graph", "MPI_Dist_graph_create", graph);
 }
 
-base::Status check_intra(const Comm& comm_old) {
-  return comm_old.is_inter() ? base::fail(MPI_ERR_COMM, "comm_old is an intercommunicator") : base::Status();
-}
-
 /// The arguments of MPI_Graph_create, which must fit into `available` ranks.
 base::Status check_graph(std::span<const int> index, const int edges[], int available) {
   const int nodes = static_cast<int>(index.size());

@@ -64,7 +64,7 @@ base::Status make_places(Comm& comm_old, int places, bool reorder, base::Ref<Com
 
 base::Status cart_create(core::Rank& self, Comm& comm_old, int ndims, const int dims[], const int periods[],
                          int reorder, MPI_Comm* comm_cart) {
-  if (comm_old.is_inter()) return base::fail(MPI_ERR_COMM, "comm_old is an intercommunicator");
+  CLUMP_TRY(check_intra(comm_old));
   std::vector<Grid::Dimension> dimensions;
   CLUMP_TRY(read_grid({dims, static_cast<std::size_t>(ndims)}, periods, comm_old.size(), dimensions));
   Grid grid(std::move(dimensions));
