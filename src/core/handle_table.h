@@ -94,6 +94,18 @@ class HandleTable {
     return removed;
   }
 
+  /// The first object for which `chosen(object)` is true; null if there is none. Nobody may remove it
+  /// meanwhile.
+  template <typename Chosen>
+  T* find_if(Chosen chosen) {
+    const Lock lock(mutex_, false);
+    for (std::uint32_t index = 0; index < capacity_; ++index) {
+      T* const object = slot_at(index)->object.load(std::memory_order_relaxed);
+      if (object != nullptr && chosen(*object)) return object;
+    }
+    return nullptr;
+  }
+
   std::size_t live() const {
     const Lock lock(mutex_, false);
     return live_;

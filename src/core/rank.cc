@@ -88,6 +88,10 @@ void Rank::show_world(bool usable) {
   usable_self_.store(usable ? comm_self.get() : nullptr, std::memory_order_relaxed);
 }
 
+Session* Rank::session(Origin origin) {
+  return sessions_.find_if([&](const Session& one) { return one.origin == origin; });
+}
+
 void Rank::forget(Origin origin) {
   drop_if(comms_, [&](const Comm& comm) { return comm.group->origin() == origin; });
   drop_if(groups_, [&](const Group& group) { return group.origin() == origin; });
@@ -99,7 +103,7 @@ void Rank::forget_all() {
        requests_.remove_if([](const Request& one) { return &one != &completed_request(); })) {
     std::unique_ptr<Request> owned(request);
     if (owned->state != Request::State::kActive) continue;
-    (void)owned->cancel();
+    if (owned->kind != Request::Kind::kGeneralized) (void)owned->cancel();
     Request::detach(std::move(owned));
   }
   for (Message* message : messages_.remove_if([](const Message&) { return true; })) delete message;

@@ -119,6 +119,8 @@ class Rank {
   Message* message(MPI_Message handle) const;
   Keyval* keyval(int number) const;
   Session* session(MPI_Session handle) const { return sessions_.find(value_of(handle)); }
+  /// Null if there is none (any more). No thread may end it meanwhile.
+  Session* session(Origin origin);
 
   // Each makes the handle that the user gets; the handle owns what it stands for until the matching remove.
   MPI_Comm add(base::Ref<Comm> comm);

@@ -5,6 +5,7 @@
 #include "core/errhandler.h"
 #include "core/group.h"
 #include "core/info.h"
+#include "core/send_buffer.h"
 
 namespace clump::core {
 
@@ -19,6 +20,7 @@ class Session final : public base::RefCounted {
   const int thread_level;                 ///< as granted
   MPI_Session handle = MPI_SESSION_NULL;  ///< set by Rank::add()
   ErrhandlerSlot errhandler;
+  SendBufferSlot send_buffer;  ///< MPI_Session_attach_buffer
 };
 
 }  // namespace clump::core

@@ -1,4 +1,6 @@
-// Memory for buffered sends (MPI-5.0 section 3.6), attached to a rank or to a communicator.
+// Memory for buffered sends (MPI-5.0 section 3.6), attached to a rank, a session or a communicator.
+#include "mpi/buffers.h"
+
 #include "core/rank.h"
 #include "mpi/bodies.h"
 #include "p2p/buffered.h"
@@ -11,6 +13,7 @@ using base::Status;
 using core::Comm;
 using core::Rank;
 using core::SendBufferSlot;
+using core::Session;
 using p2p::AttachedBuffer;
 
 base::Ref<AttachedBuffer> attached(base::Ref<core::SendBuffer> buffer) {
@@ -88,5 +91,25 @@ Status comm_iflush_buffer(Rank& self, Comm& comm, MPI_Request* request) {
   *request = iflush(self, comm.send_buffer);
   return {};
 }
+
+Status session_attach_buffer(Rank&, Session& session, void* buffer, Count size) {
+  return attach(session.send_buffer, buffer, size, "MPI_Session_detach_buffer");
+}
+
+Status session_detach_buffer(Rank&, Session& session, void* buffer_addr, Count* size) {
+  return detach(session.send_buffer, buffer_addr, size);
+}
+
+Status session_flush_buffer(Rank&, Session& session) {
+  flush(attached(session.send_buffer.get()));
+  return {};
+}
+
+Status session_iflush_buffer(Rank& self, Session& session, MPI_Request* request) {
+  *request = iflush(self, session.send_buffer);
+  return {};
+}
+
+void end_buffer(SendBufferSlot& slot) { flush(attached(slot.detach())); }
 
 }  // namespace clump::mpi

@@ -82,7 +82,6 @@ Status finalize(Rank& self) {
   CLUMP_TRY(self.comm_self->attributes.clear(MPI_COMM_SELF));
   // Sends that nobody waits for, buffered ones too, must reach their receivers before this rank's memory goes.
   CLUMP_TRY(coll::barrier(*self.comm_world));
-  static_cast<void>(self.send_buffer.detach());
   self.phase.store(Rank::Phase::kFinalized, std::memory_order_relaxed);
   self.show_world(false);
   self.forget(core::Origin::kWorld);

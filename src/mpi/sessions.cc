@@ -10,6 +10,7 @@
 #include "core/process_sets.h"
 #include "core/rank.h"
 #include "mpi/bodies.h"
+#include "mpi/buffers.h"
 #include "mpi/initialization.h"
 
 namespace clump::mpi {
@@ -52,6 +53,7 @@ Status session_init(Rank& self, core::Info* info, core::Errhandler& errhandler, 
 Status session_finalize(Rank& self, MPI_Session* session) {
   const base::Ref<Session> ended = self.remove(*session);
   *session = MPI_SESSION_NULL;
+  end_buffer(ended->send_buffer);
   self.forget(ended->origin);
   end_use(self);
   return {};

@@ -114,6 +114,9 @@ namespace {
 /// section 3.6).
 base::Ref<core::SendBuffer> buffer_for(const core::Comm& comm) {
   if (auto own = comm.send_buffer.get()) return own;
+  if (const core::Origin origin = comm.group->origin(); origin != core::Origin::kWorld)
+    if (core::Session* const session = comm.owner.session(origin))
+      if (auto sessions = session->send_buffer.get()) return sessions;
   return comm.owner.send_buffer.get();
 }
 
@@ -123,9 +126,10 @@ base::Status buffered_send(const Address& to, const datatype::Layout& from) {
   if (to.peer == MPI_PROC_NULL) return {};
   const base::Ref<core::SendBuffer> buffer = buffer_for(to.comm);
   if (!buffer)
-    return base::fail(MPI_ERR_BUFFER,
-                      "no buffer is attached: call MPI_Comm_attach_buffer or MPI_Buffer_attach (with "
-                      "MPI_BUFFER_AUTOMATIC, if you like) before a buffered send");
+    return base::fail(
+        MPI_ERR_BUFFER,
+        "no buffer is attached: call MPI_Buffer_attach, or attach one to the communicator or session (with "
+        "MPI_BUFFER_AUTOMATIC, if you like) before a buffered send");
   if (try_send(to, from)) return {};
   return static_cast<AttachedBuffer&>(*buffer).send(to, from);
 }
