@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
+#include <utility>
 
 namespace clump::topo {
 
@@ -25,20 +27,66 @@ std::vector<int> divisors_of(int number) {
   return small;
 }
 
-/// Writes the best factors that are at most `limit` into `sizes`; false if there are none.
-bool divide(int places, int limit, std::span<const int> divisors, std::span<int> sizes) {
-  if (sizes.empty()) return places == 1;
-  for (const int size : divisors) {
-    if (size > limit) return false;
-    if (places % size != 0) continue;
-    // `size` is the largest of the factors, so it is at least their geometric mean; the small margin is for
-    // rounding.
-    if (std::pow(size, sizes.size()) < places * 0.999999) continue;
-    sizes[0] = size;
-    if (divide(places / size, size, divisors, sizes.subspan(1))) return true;
+/// Looks for the factors of a number that are closest to each other.
+class Balance {
+ public:
+  Balance(int places, std::span<int> best)
+      : places_(places), divisors_(divisors_of(places)), best_(best), sizes_(best.size()) {
+    std::fill(best.begin(), best.end(), 1);
+    best[0] = places;
   }
-  return false;
-}
+
+  void find() {
+    for (const int size : divisors_) {
+      if (power(size, best_.size()) < places_ * kLess) continue;  // as the largest of them it is too small
+      if (power(least(size), best_.size() - 1) * size > places_ * kMore) return;
+      sizes_[0] = size;
+      fill(1, places_ / size);
+    }
+  }
+
+ private:
+  // For products that are the same but for rounding.
+  static constexpr double kLess = 0.999999, kMore = 1.000001;
+  static double power(int base, std::size_t exponent) {
+    return std::pow(base, static_cast<double>(exponent));
+  }
+
+  static int spread(std::span<const int> sizes) { return sizes.front() - sizes.back(); }
+  /// What is sent across the faces of a box that is cut into so many parts along its sides.
+  std::int64_t surface(std::span<const int> sizes) const {
+    std::int64_t sum = 0;
+    for (const int size : sizes) sum += places_ / size;
+    return sum;
+  }
+  /// The smallest of the factors must not be below this, if the largest is `largest`.
+  int least(int largest) const { return std::max(largest - spread(best_), 1); }
+
+  /// Tries all that sizes_[first] and those behind it can be, where `rest` is their product.
+  void fill(std::size_t first, int rest) {
+    const std::size_t count = sizes_.size() - first;
+    if (count == 0) return accept(rest);
+    const auto from = std::upper_bound(divisors_.begin(), divisors_.end(), sizes_[first - 1]);
+    for (auto size = std::make_reverse_iterator(from); size != divisors_.rend(); ++size) {
+      const int lowest = least(sizes_[0]);
+      if (*size < lowest || power(*size, count) < rest * kLess) return;
+      if (rest % *size != 0 || power(lowest, count - 1) * *size > rest * kMore) continue;
+      sizes_[first] = *size;
+      fill(first + 1, rest / *size);
+    }
+  }
+
+  void accept(int rest) {
+    if (rest != 1) return;
+    const auto closer = std::pair(spread(sizes_), surface(sizes_)) < std::pair(spread(best_), surface(best_));
+    if (closer) std::copy(sizes_.begin(), sizes_.end(), best_.begin());
+  }
+
+  const int places_;
+  const std::vector<int> divisors_;
+  const std::span<int> best_;
+  std::vector<int> sizes_;
+};
 
 }  // namespace
 
@@ -74,7 +122,7 @@ int Grid::neighbour(int rank, int dimension, std::int64_t displacement) const {
 }
 
 void balance(int places, std::span<int> sizes) {
-  if (!sizes.empty()) divide(places, places, divisors_of(places), sizes);
+  if (!sizes.empty()) Balance(places, sizes).find();
 }
 
 }  // namespace clump::topo

@@ -36,8 +36,9 @@ class Grid {
 };
 
 /// Divides `places` >= 1 into `sizes.size()` factors that are as close to each other as can be, the largest
-/// first (MPI_Dims_create, MPI-5.0 section 8.5.2): the largest factor is the smallest possible, and so on for
-/// the rest.
+/// first (MPI_Dims_create, MPI-5.0 section 8.5.2): the largest and the smallest differ as little as possible.
+/// Of several such divisions it is the one with the smallest faces (20 * 18 * 14 and 21 * 16 * 15: the
+/// second).
 void balance(int places, std::span<int> sizes);
 
 }  // namespace clump::topo

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace clump::topo {
@@ -39,6 +40,36 @@ TEST(Balance, IsAFactorisationInDescendingOrder) {
       EXPECT_TRUE(std::is_sorted(sizes.rbegin(), sizes.rend()));
     }
   }
+}
+
+/// All divisions into `dimensions` factors, the largest first.
+void divide(int places, int dimensions, std::vector<int> begin, std::vector<std::vector<int>>& found) {
+  if (dimensions == 0) {
+    if (places == 1) found.push_back(begin);
+    return;
+  }
+  begin.push_back(0);
+  const int limit = begin.size() > 1 ? begin[begin.size() - 2] : places;
+  for (begin.back() = 1; begin.back() <= std::min(limit, places); ++begin.back())
+    if (places % begin.back() == 0) divide(places / begin.back(), dimensions - 1, begin, found);
+}
+
+TEST(Balance, FindsTheBestOfAllDivisions) {
+  for (int places = 1; places <= 300; ++places)
+    for (int dimensions = 1; dimensions <= 4; ++dimensions) {
+      const auto badness = [&](const std::vector<int>& sizes) {
+        int faces = 0;
+        for (const int size : sizes) faces += places / size;
+        return std::pair(sizes.front() - sizes.back(), faces);
+      };
+      std::vector<std::vector<int>> all;
+      divide(places, dimensions, {}, all);
+      const auto best = std::min_element(
+          all.begin(), all.end(), [&](const auto& a, const auto& b) { return badness(a) < badness(b); });
+      EXPECT_EQ(balanced(places, dimensions), *best);
+    }
+  EXPECT_EQ(balanced(5040, 3), (std::vector<int>{21, 16, 15}));
+  EXPECT_EQ(balanced(7488, 3), (std::vector<int>{26, 18, 16}));
 }
 
 TEST(Grid, NumbersItsPlacesTheLastDimensionFastest) {

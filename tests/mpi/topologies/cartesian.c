@@ -12,6 +12,13 @@ static void dims(void) {
   CHECK_OK(MPI_Dims_create(12, 3, three));
   CHECK(three[0] == 3 && three[1] == 2 && three[2] == 2);
   CHECK_OK(MPI_Dims_create(1, 0, none));
+  /* Those that are given stay, the others become smaller from the first to the last. */
+  int four[4] = {0, 5, 0, 0};
+  CHECK_OK(MPI_Dims_create(120, 4, four));
+  CHECK(four[0] == 4 && four[1] == 5 && four[2] == 3 && four[3] == 2);
+  int given[2] = {4, 3};
+  CHECK_OK(MPI_Dims_create(12, 2, given));
+  CHECK(given[0] == 4 && given[1] == 3);
   int wrong[2] = {5, 0}, negative[2] = {-1, 0};
   CHECK_CLASS(MPI_Dims_create(12, 2, wrong), MPI_ERR_DIMS);
   CHECK_CLASS(MPI_Dims_create(12, 2, negative), MPI_ERR_DIMS);
