@@ -123,7 +123,6 @@ base::Status set(core::Rank& rank, const Control& control, const void* value) {
 
 base::Status set_from(const std::vector<std::string>& environment, core::Rank& rank) {
   for (const std::string_view variable : environment) {
-    if (!variable.starts_with("CLUMP_")) continue;
     const std::size_t equals = std::min(variable.find('='), variable.size());
     const std::string_view name = variable.substr(0, equals);
     const std::string_view value = variable.substr(std::min(equals + 1, variable.size()));

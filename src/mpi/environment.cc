@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <memory>
 
 #include "mpi/bodies.h"
 
@@ -78,6 +79,16 @@ Status get_processor_name(Rank*, char* name, int* resultlen) {
   if (uname(&node) != 0)
     return base::fail(MPI_ERR_OTHER, "the system does not tell this node's name: {}", std::strerror(errno));
   copy_out(node.nodename, MPI_MAX_PROCESSOR_NAME, name, resultlen);
+  return {};
+}
+
+/// The names are what MPI_Comm_split_type takes as mpi_hw_resource_type.
+Status get_hw_resource_info(Rank& self, MPI_Info* hw_info) {
+  auto info = std::make_unique<core::Info>();
+  for (const core::World::Resource& resource : self.world.resources)
+    info->set(resource.name,
+              resource.instances[static_cast<std::size_t>(self.number)] >= 0 ? "true" : "false");
+  *hw_info = self.add(std::move(info));
   return {};
 }
 

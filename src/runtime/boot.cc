@@ -123,9 +123,15 @@ std::unique_ptr<net::Channel> make_self_channel(const std::vector<int>& homes,
 
 /// The control variables that the environment sets.
 void apply_environment(const pmi::Job& job, core::World& world) {
+  std::vector<std::vector<std::string>> ours;  // of each app: there may be many ranks
+  for (const pmi::App& app : job.apps) {
+    auto& variables = ours.emplace_back();
+    for (const std::string& variable : app.environment)
+      if (variable.starts_with("CLUMP_")) variables.push_back(variable);
+  }
   for (const auto& rank : world.ranks) {
-    const pmi::App& app = job.apps[static_cast<std::size_t>(world.app_numbers[rank->number])];
-    const base::Status set = instruments::set_from(app.environment, *rank);
+    const auto app = static_cast<std::size_t>(world.app_numbers[static_cast<std::size_t>(rank->number)]);
+    const base::Status set = instruments::set_from(ours[app], *rank);
     if (!set.ok()) abort_job(rank->number, set.error_class(), base::message_of(set.code()));
   }
 }
