@@ -174,6 +174,7 @@ MEASUREMENTS = [
     timed("pingpong-16", sharing=CROWDED, for_targets=False),
     timed("rate-16", sharing=CROWDED, for_targets=False),
     timed("halo-2", for_targets=False),
+    timed("datatypes-2", for_targets=False),
     timed("collectives-2", for_targets=False),
     timed("collectives-16", sharing=CROWDED, for_targets=False),
     Measurement("startup-2", "startup", run_startup, for_targets=False),

@@ -83,18 +83,54 @@ def limits_table(medians):
     return "\n".join(lines) + "\n"
 
 
+DATATYPE_LAYOUTS = {
+    "vector": "every other double",
+    "face-x": "face of a cube of doubles, rows of 752 bytes",
+    "face-y": "face of a cube, rows far apart",
+    "face-z": "face of a cube, single doubles",
+    "indexed": "blocks of 1 to 8 doubles, gaps at random",
+    "struct": "structs of int, 3 doubles, char",
+    "nested": "8 of every 16 such structs",
+}
+BY_HAND = "-by-hand"
+
+
+def datatypes_table(names, medians):
+    """Bytes of data a second; the loop by hand was compiled into the same program, and ran under our library."""
+    lines = ["Derived datatypes, MB/s of data:\n",
+             "| what | by hand | " + " | ".join(names) + " | ours against the loop by hand | ours against the best peer |",
+             "|---|---|" + "---|" * len(names) + "---|---|"]
+    for key, by_library in medians.items():
+        measurement, operation, size = key
+        if operation.endswith(BY_HAND):
+            continue
+        what, _, layout = operation.partition("-")
+        shown = {name: size / seconds / 1e6 for name, seconds in by_library.items()}
+        hand = medians.get((measurement, operation + BY_HAND, size), {}).get("clump")
+        by_hand = size / hand / 1e6 if hand else None
+        cells = [digits(value) if value else "" for value in (by_hand, *(shown.get(name) for name in names))]
+        ours, peers = shown.get("clump"), [shown[name] for name in shown if name != "clump"]
+        ratios = [ratio_text(ours, [by_hand] if by_hand else [], True), ratio_text(ours, peers, True)]
+        lines.append(f"| {what}, {DATATYPE_LAYOUTS.get(layout, layout)}, {size_text(size)} | " + " | ".join(cells + ratios) + " |")
+    return "\n".join(lines) + "\n"
+
+
 def markdown(heading, names, medians, failures):
     """medians: {(measurement, operation, bytes): {library: value}}; failures: {(measurement, library): reason}. What the measurement
-    `limits` says of the machine stands in a table of its own."""
+    `limits` says of the machine, and what was measured of datatypes, stand in tables of their own."""
     limits = {key: by_library for key, by_library in medians.items() if key[0] == "limits"}
+    datatypes = {key: by_library for key, by_library in medians.items() if key[0].startswith("datatypes-")}
     lines = [f"# Clump and other MPI libraries\n\n{heading}\n",
              "| what | ranks | unit | " + " | ".join(names) + " | ours against the best peer |",
              "|---|---|---|" + "---|" * len(names) + "---|"]
-    lines += [row(key, names, by_library, failures) for key, by_library in medians.items() if key not in limits]
+    lines += [row(key, names, by_library, failures) for key, by_library in medians.items()
+              if key not in limits and key not in datatypes]
     lines.append("\nThe last column says how many times better Clump is; below 1 it is worse.")
     if failures:
         lines.append("\nFailed:\n")
         lines += [f"- {library}, {measurement}: {reason}" for (measurement, library), reason in failures.items()]
+    if datatypes:
+        lines.append("\n" + datatypes_table(names, datatypes).rstrip())
     if limits:
         lines.append("\n" + limits_table(limits).rstrip())
     return "\n".join(lines) + "\n"

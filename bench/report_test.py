@@ -41,6 +41,12 @@ class Table(unittest.TestCase):
         self.assertEqual(text.count("| halo, 64 B | 16 |"), 1)
         self.assertNotIn("| limits", text)
 
+    def test_datatypes_stand_beside_the_loop_by_hand(self):
+        text = report.markdown("here", self.names, {("datatypes-2", "pack-vector", 1 << 20): {"clump": 2e-4, "mpich": 4e-4},
+                                                    ("datatypes-2", "pack-vector-by-hand", 1 << 20): {"clump": 1e-4, "mpich": 1e-4}}, {})
+        self.assertIn("| pack, every other double, 1 MB | 10486 | 5243 | 2621 | 0.50 | 2.00 |", text)
+        self.assertEqual(text.count("pack"), 1)
+
     def test_targets(self):
         text = report.targets_table([("a", "b", "c", "met"), ("d", "e", "f", "not met"), ("g", "h", "", "not measured")])
         self.assertIn("| a | b | c | met |", text)

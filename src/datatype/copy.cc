@@ -3,7 +3,7 @@
 
 #include "datatype/cursor.h"
 #include "datatype/move.h"
-#include "datatype/records.h"
+#include "datatype/nest.h"
 
 namespace clump::datatype {
 namespace {
@@ -77,21 +77,21 @@ void copy(const Layout& to, const Layout& from, Count offset, Count bytes) {
     return unpack(to, offset,
                   {static_cast<const std::byte*>(from.base) + offset, static_cast<std::size_t>(bytes)});
   }
-  if (copy_records(to, from, offset, bytes)) return;
+  if (copy_nests(to, from, offset, bytes)) return;
   Cursor target(to, offset), source(from, offset);
   copy_runs(target, source, bytes);
 }
 
 void pack(std::span<std::byte> out, const Layout& from, Count offset) {
   const auto bytes = static_cast<Count>(out.size());
-  if (bytes == 0 || pack_records(address(out.data(), 0), from, offset, bytes)) return;
+  if (bytes == 0 || pack_nest(address(out.data(), 0), from, offset, bytes)) return;
   Cursor target(out.data(), bytes), source(from, offset);
   copy_runs(target, source, bytes);
 }
 
 void unpack(const Layout& to, Count offset, std::span<const std::byte> in) {
   const auto bytes = static_cast<Count>(in.size());
-  if (bytes == 0 || unpack_records(to, address(in.data(), 0), offset, bytes)) return;
+  if (bytes == 0 || unpack_nest(to, address(in.data(), 0), offset, bytes)) return;
   Cursor target(to, offset), source(in.data(), bytes);
   copy_runs(target, source, bytes);
 }

@@ -53,6 +53,8 @@ const char* combiner_word(int combiner) {
       return "Fortran integer";
     case MPI_COMBINER_RESIZED:
       return "resized type";
+    case MPI_COMBINER_VALUE_INDEX:
+      return "value-index pair";
     default:
       return "datatype";
   }
@@ -81,7 +83,7 @@ Signature Signature::times(Count count) const {
 
 Datatype::Datatype(Parts parts)
     : parts_(std::move(parts)), committed_(parts_.handle != 0), name_(parts_.name) {
-  if (is_predefined()) parts_.element = this;
+  if (is_basic() && parts_.element == nullptr) parts_.element = this;
   const Node& data = root();
   dense_ = data.kind == Node::Kind::kBlock && data.bytes == extent() && lb() == 0 &&
            (data.offset == 0 || data.bytes == 0);
@@ -111,7 +113,7 @@ Count Datatype::elements_in(Count bytes) const {
   if (rest == 0) return done;
   if (is_basic()) {
     // Of the basic types only pairs have parts.
-    return kind() == Class::kPair && rest == parts_.value_bytes ? done + 1 : -1;
+    return kind() == Class::kPair && rest == value()->size() ? done + 1 : -1;
   }
   if (const Datatype* component = only_component(*this)) {
     const Count inside = component->elements_in(rest);
@@ -137,7 +139,7 @@ Count Datatype::bytes_of_elements(Count elements) const {
   const Count done = elements / own * size();
   Count rest = elements % own;
   if (rest == 0) return done;
-  if (is_basic()) return done + parts_.value_bytes;  // only pairs have more than one
+  if (is_basic()) return done + value()->size();  // only pairs have more than one
   if (const Datatype* component = only_component(*this)) return done + component->bytes_of_elements(rest);
   Count counted = done;
   for (std::size_t i = 0; i < parts_.recipe.components.size(); ++i) {
@@ -165,7 +167,7 @@ std::string Datatype::description() const {
   if (is_predefined()) return parts_.name;
   if (std::string given = name(); !given.empty()) return given;
   std::string text = std::string("a ") + combiner_word(parts_.recipe.combiner);
-  if (parts_.element != nullptr) text += " of " + parts_.element->parts_.name;
+  if (parts_.element != nullptr && parts_.element != this) text += " of " + parts_.element->description();
   return text;
 }
 

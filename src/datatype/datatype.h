@@ -107,9 +107,10 @@ class Datatype final : public base::RefCounted {
     Class kind = Class::kDerived;
     const Datatype* element =
         nullptr;  ///< the only basic type in it; null for a mixture (and for predefined types: itself)
-    std::intptr_t handle = 0;  ///< the ABI's value, predefined types only
-    Count value_bytes = 0;     ///< size of the value of a value-index pair
-    std::string name;          ///< the standard's, predefined types only
+    std::intptr_t handle = 0;         ///< the ABI's value, predefined types only
+    const Datatype* value = nullptr;  ///< the parts of a value-index pair
+    const Datatype* index = nullptr;
+    std::string name;  ///< the standard's, predefined types only
   };
   explicit Datatype(Parts parts);
   ~Datatype() override;
@@ -142,6 +143,10 @@ class Datatype final : public base::RefCounted {
   /// The basic type when there is only one kind in the type map (a predefined type's is itself); null
   /// otherwise.
   const Datatype* element() const { return parts_.element; }
+
+  /// The predefined types in a value-index pair; null for others.
+  const Datatype* value() const { return parts_.value; }
+  const Datatype* index() const { return parts_.index; }
 
   const Recipe& recipe() const { return parts_.recipe; }
   const Node& root() const { return parts_.program.root(); }
@@ -180,5 +185,9 @@ inline const Datatype* predefined(MPI_Datatype handle) {
 /// A type that behaves as the predefined type `like`, but tells another origin (MPI-5.0 section 19.1.9: types
 /// chosen by precision and range). It is committed.
 Ref make_unnamed(const Datatype& like, Recipe recipe);
+
+/// The C struct of two predefined types, for MPI_MINLOC and MPI_MAXLOC (MPI-5.0 section 6.9.4). It is
+/// committed.
+Ref make_pair(const Datatype& value, const Datatype& index);
 
 }  // namespace clump::datatype

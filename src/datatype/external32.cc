@@ -34,22 +34,6 @@ Format format_of(const Datatype& basic) {
   return {Format::Kind::kSameSize, size, size, numbers};
 }
 
-// The type of the value of a pair. The index is of the same type in Fortran's, and MPI_INT in C's.
-const Datatype& value_of_pair(const Datatype& pair) {
-  const auto is = [&](MPI_Datatype handle) { return &pair == predefined(handle); };
-  if (is(MPI_FLOAT_INT) || is(MPI_2REAL)) return *predefined(MPI_FLOAT);
-  if (is(MPI_DOUBLE_INT) || is(MPI_2DOUBLE_PRECISION)) return *predefined(MPI_DOUBLE);
-  if (is(MPI_LONG_DOUBLE_INT)) return *predefined(MPI_LONG_DOUBLE);
-  if (is(MPI_LONG_INT)) return *predefined(MPI_LONG);
-  if (is(MPI_SHORT_INT)) return *predefined(MPI_SHORT);
-  return *predefined(MPI_INT);
-}
-
-const Datatype& index_of_pair(const Datatype& pair) {
-  const bool fortran_real = &pair == predefined(MPI_2REAL) || &pair == predefined(MPI_2DOUBLE_PRECISION);
-  return fortran_real ? value_of_pair(pair) : *predefined(MPI_INT);
-}
-
 // Calls visit(format, n) for the basic elements of `count` elements of `type`, in the order of the type map,
 // rows of equal ones at once.
 template <typename Visit>
@@ -58,10 +42,10 @@ void walk(const Datatype& type, Count count, Visit& visit) {
   const Datatype* element = type.element();
   if (element != nullptr && element->kind() != Class::kPair) {
     visit(format_of(*element), count * type.signature().elements);
-  } else if (type.is_predefined()) {
+  } else if (type.kind() == Class::kPair) {
     for (Count i = 0; i < count; ++i) {
-      visit(format_of(value_of_pair(type)), 1);
-      visit(format_of(index_of_pair(type)), 1);
+      visit(format_of(*type.value()), 1);
+      visit(format_of(*type.index()), 1);
     }
   } else if (type.recipe().combiner == MPI_COMBINER_STRUCT) {
     for (Count i = 0; i < count; ++i) {

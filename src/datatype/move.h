@@ -48,9 +48,33 @@ inline void move_short(std::intptr_t to, std::intptr_t from, Count bytes) {
   for (Count i = 0; i < bytes; ++i) move(to + i, from + i, 1);
 }
 
+/// Block i lies at base + i * kBytes.
+template <Count kBytes>
+struct Dense {
+  std::intptr_t base;
+  std::intptr_t operator()(Count i) const { return base + i * kBytes; }
+};
+
+template <Count kBytes>
+bool is_dense(const Steps& steps) {
+  return steps.stride == kBytes;
+}
+template <Count kBytes, typename Blocks>
+bool is_dense(const Blocks&) {
+  return false;
+}
+
 template <Count kBytes, typename To, typename From>
 void move_equal(To to, From from, Count count) {
-  for (Count i = 0; i < count; ++i) move(to(i), from(i), kBytes);
+  if (is_dense<kBytes>(to)) {
+    const Dense<kBytes> dense{to.base};
+    for (Count i = 0; i < count; ++i) move(dense(i), from(i), kBytes);
+  } else if (is_dense<kBytes>(from)) {
+    const Dense<kBytes> dense{from.base};
+    for (Count i = 0; i < count; ++i) move(to(i), dense(i), kBytes);
+  } else {
+    for (Count i = 0; i < count; ++i) move(to(i), from(i), kBytes);
+  }
 }
 
 /// `count` blocks of `block` bytes. The sizes that basic types, pairs of them and small vectors have are
@@ -75,7 +99,7 @@ void move_blocks(To to, From from, Count block, Count count) {
     case 32:
       return move_equal<32>(to, from, count);
     default:
-      for (Count i = 0; i < count; ++i) move(to(i), from(i), block);
+      for (Count i = 0; i < count; ++i) move_short(to(i), from(i), block);
   }
 }
 

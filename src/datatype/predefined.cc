@@ -1,10 +1,12 @@
 // The predefined datatypes of the ABI (MPI-5.0 sections 3.2.2 and 20.3), with the sizes of the C and Fortran
 // compilers of this platform. Fortran types are gfortran's and ifx's: default INTEGER, REAL and LOGICAL have
 // 4 bytes. MPI_REAL2 and MPI_COMPLEX4 are IEEE half precision and MPI_REAL16 is IEEE quadruple precision.
+#include <algorithm>
 #include <array>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "datatype/datatype.h"
 
@@ -49,23 +51,23 @@ void add(MPI_Datatype handle, const char* name, Class kind) {
   add(handle, name, kind, sizeof(T), alignof(T));
 }
 
-// A C struct of a value and an int, or a Fortran array of two numbers.
-template <typename Value, typename Index>
-void add_pair(MPI_Datatype handle, const char* name, Class value_kind, Class index_kind) {
-  struct Pair {
-    Value value;
-    Index index;
-  };
+Count round_up(Count bytes, Count alignment) { return (bytes + alignment - 1) / alignment * alignment; }
+
+Datatype::Parts pair_of(const Datatype& value, const Datatype& index) {
+  const Count place = round_up(value.size(), index.alignment()), end = place + index.size();
   Datatype::Parts parts;
-  parts.program.set_root(
-      parts.program.list({Node::solid(sizeof(Value)), Node::solid(sizeof(Index), offsetof(Pair, index))}));
-  parts.bounds =
-      Bounds{.lb = 0, .ub = sizeof(Pair), .true_lb = 0, .true_ub = offsetof(Pair, index) + sizeof(Index)};
-  parts.alignment = alignof(Pair);
-  parts.signature = signature_of(value_kind, sizeof(Value), handle == MPI_LONG_DOUBLE_INT)
-                        .then(signature_of(index_kind, sizeof(Index), false));
-  parts.value_bytes = sizeof(Value);
-  put(handle, name, Class::kPair, std::move(parts));
+  parts.alignment = std::max(value.alignment(), index.alignment());
+  parts.program.set_root(parts.program.list({Node::solid(value.size()), Node::solid(index.size(), place)}));
+  parts.bounds = Bounds{.lb = 0, .ub = round_up(end, parts.alignment), .true_lb = 0, .true_ub = end};
+  parts.signature = value.signature().then(index.signature());
+  parts.kind = Class::kPair;
+  parts.value = &value;
+  parts.index = &index;
+  return parts;
+}
+
+void add_pair(MPI_Datatype handle, const char* name, MPI_Datatype value, MPI_Datatype index) {
+  put(handle, name, Class::kPair, pair_of(*predefined(value), *predefined(index)));
 }
 
 void add_c_types() {
@@ -138,17 +140,17 @@ void add_fortran_types() {
   add(MPI_COMPLEX32, "MPI_COMPLEX32", Class::kComplex, 32, 16);
 }
 
+// C structs of a value and an int, and Fortran arrays of two numbers.
 void add_pairs() {
-  add_pair<float, int>(MPI_FLOAT_INT, "MPI_FLOAT_INT", Class::kFloating, Class::kInteger);
-  add_pair<double, int>(MPI_DOUBLE_INT, "MPI_DOUBLE_INT", Class::kFloating, Class::kInteger);
-  add_pair<long double, int>(MPI_LONG_DOUBLE_INT, "MPI_LONG_DOUBLE_INT", Class::kFloating, Class::kInteger);
-  add_pair<short, int>(MPI_SHORT_INT, "MPI_SHORT_INT", Class::kInteger, Class::kInteger);
-  add_pair<int, int>(MPI_2INT, "MPI_2INT", Class::kInteger, Class::kInteger);
-  add_pair<long, int>(MPI_LONG_INT, "MPI_LONG_INT", Class::kInteger, Class::kInteger);
-  add_pair<float, float>(MPI_2REAL, "MPI_2REAL", Class::kFloating, Class::kFloating);
-  add_pair<double, double>(MPI_2DOUBLE_PRECISION, "MPI_2DOUBLE_PRECISION", Class::kFloating,
-                           Class::kFloating);
-  add_pair<std::int32_t, std::int32_t>(MPI_2INTEGER, "MPI_2INTEGER", Class::kInteger, Class::kInteger);
+  add_pair(MPI_FLOAT_INT, "MPI_FLOAT_INT", MPI_FLOAT, MPI_INT);
+  add_pair(MPI_DOUBLE_INT, "MPI_DOUBLE_INT", MPI_DOUBLE, MPI_INT);
+  add_pair(MPI_LONG_DOUBLE_INT, "MPI_LONG_DOUBLE_INT", MPI_LONG_DOUBLE, MPI_INT);
+  add_pair(MPI_SHORT_INT, "MPI_SHORT_INT", MPI_SHORT, MPI_INT);
+  add_pair(MPI_2INT, "MPI_2INT", MPI_INT, MPI_INT);
+  add_pair(MPI_LONG_INT, "MPI_LONG_INT", MPI_LONG, MPI_INT);
+  add_pair(MPI_2REAL, "MPI_2REAL", MPI_REAL, MPI_REAL);
+  add_pair(MPI_2DOUBLE_PRECISION, "MPI_2DOUBLE_PRECISION", MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION);
+  add_pair(MPI_2INTEGER, "MPI_2INTEGER", MPI_INTEGER, MPI_INTEGER);
 }
 
 /// Before any other initialiser, which may want a type.
@@ -160,6 +162,15 @@ void add_pairs() {
 }
 
 }  // namespace
+
+Ref make_pair(const Datatype& value, const Datatype& index) {
+  Datatype::Parts parts = pair_of(value, index);
+  parts.recipe.combiner = MPI_COMBINER_VALUE_INDEX;
+  parts.recipe.components = {Ref(&value), Ref(&index)};
+  Ref made(new Datatype(std::move(parts)));
+  made->commit();
+  return made;
+}
 
 constinit std::array<const Datatype*, detail::kEndHandle - detail::kFirstHandle> detail::predefined_types{};
 

@@ -327,15 +327,50 @@ Kernel complex_kernel(PredefinedOp op, const Datatype& type) {
   }
 }
 
+// Indices are integers of 4 or 8 bytes, but for Fortran's arrays of two equal numbers.
+template <typename Value>
+Kernel location_by(PredefinedOp op, const Datatype& index) {
+  const bool is_signed = index.kind() == Class::kInteger || index.kind() == Class::kFortranInteger ||
+                         index.kind() == Class::kMultiLanguage;
+  if (is_signed && index.size() == 4) return location<Value, std::int32_t>(op);
+  if (is_signed && index.size() == 8) return location<Value, std::int64_t>(op);
+  return nullptr;
+}
+
+Kernel location_of_integer(PredefinedOp op, const Datatype& value, const Datatype& index) {
+  const bool is_unsigned = value.kind() == Class::kUnsigned;
+  switch (value.size()) {
+    case 1:
+      return is_unsigned ? location_by<std::uint8_t>(op, index) : location_by<std::int8_t>(op, index);
+    case 2:
+      return is_unsigned ? location_by<std::uint16_t>(op, index) : location_by<std::int16_t>(op, index);
+    case 4:
+      return is_unsigned ? location_by<std::uint32_t>(op, index) : location_by<std::int32_t>(op, index);
+    case 8:
+      return is_unsigned ? location_by<std::uint64_t>(op, index) : location_by<std::int64_t>(op, index);
+    default:
+      return nullptr;
+  }
+}
+
 Kernel pair_kernel(PredefinedOp op, const Datatype& type) {
-  if (&type == predefined(MPI_FLOAT_INT)) return location<float, int>(op);
-  if (&type == predefined(MPI_DOUBLE_INT)) return location<double, int>(op);
-  if (&type == predefined(MPI_LONG_DOUBLE_INT)) return location<long double, int>(op);
-  if (&type == predefined(MPI_SHORT_INT)) return location<short, int>(op);
-  if (&type == predefined(MPI_LONG_INT)) return location<long, int>(op);
+  const Datatype &value = *type.value(), &index = *type.index();
   if (&type == predefined(MPI_2REAL)) return location<float, float>(op);
   if (&type == predefined(MPI_2DOUBLE_PRECISION)) return location<double, double>(op);
-  return location<std::int32_t, std::int32_t>(op);  // MPI_2INT, MPI_2INTEGER
+  switch (value.kind()) {
+    case Class::kInteger:
+    case Class::kUnsigned:
+    case Class::kFortranInteger:
+    case Class::kMultiLanguage:
+      return location_of_integer(op, value, index);
+    case Class::kFloating:
+      if (&value == predefined(MPI_LONG_DOUBLE)) return location_by<long double>(op, index);
+      return value.size() == 4   ? location_by<float>(op, index)
+             : value.size() == 8 ? location_by<double>(op, index)
+                                 : nullptr;
+    default:
+      return nullptr;
+  }
 }
 
 Kernel replace_kernel(Count extent) {

@@ -10,7 +10,9 @@
 
 #include "core/rank.h"
 #include "core/request.h"
+#include "datatype/reduce.h"
 #include "mpi/bodies.h"
+#include "mpi/unnamed_types.h"
 
 namespace clump::mpi {
 
@@ -162,9 +164,12 @@ Status type_get_contents(Rank& self, const Datatype& datatype, Count max_integer
   CLUMP_TRY(fill("max_large_counts", contents.large_counts, max_large_counts, array_of_large_counts));
   for (std::size_t i = 0; i < recipe.components.size(); ++i) {
     const datatype::Ref& component = recipe.components[i];
-    array_of_datatypes[i] = component->is_predefined()
-                                ? reinterpret_cast<MPI_Datatype>(component->handle_value())
-                                : self.add(component);
+    if (component->is_predefined()) {
+      array_of_datatypes[i] = reinterpret_cast<MPI_Datatype>(component->handle_value());
+    } else {
+      array_of_datatypes[i] =
+          component->is_basic() ? handle_of_unnamed(self, *component) : self.add(component);
+    }
   }
   return {};
 }
@@ -217,31 +222,24 @@ Status type_match_size(Rank&, int typeclass, int size, MPI_Datatype* datatype) {
       typeclass);
 }
 
-// The predefined pair where there is one, and MPI_DATATYPE_NULL where MPI_MINLOC and MPI_MAXLOC do not work
-// on such a pair (MPI-5.0 section 6.9.4).
-Status type_get_value_index(Rank&, const Datatype& value_type, const Datatype& index_type,
+// The predefined pair where there is one, else a struct without a name, and MPI_DATATYPE_NULL where
+// MPI_MINLOC and MPI_MAXLOC do not work on such a pair (MPI-5.0 section 6.9.4).
+Status type_get_value_index(Rank& self, const Datatype& value_type, const Datatype& index_type,
                             MPI_Datatype* pair_type) {
-  struct Known {
-    MPI_Datatype value, index, pair;
-  };
-  const Known known[] = {
-      {MPI_FLOAT, MPI_INT, MPI_FLOAT_INT},
-      {MPI_DOUBLE, MPI_INT, MPI_DOUBLE_INT},
-      {MPI_LONG, MPI_INT, MPI_LONG_INT},
-      {MPI_INT, MPI_INT, MPI_2INT},
-      {MPI_SHORT, MPI_INT, MPI_SHORT_INT},
-      {MPI_LONG_DOUBLE, MPI_INT, MPI_LONG_DOUBLE_INT},
-      {MPI_REAL, MPI_REAL, MPI_2REAL},
-      {MPI_INTEGER, MPI_INTEGER, MPI_2INTEGER},
-      {MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, MPI_2DOUBLE_PRECISION},
-  };
+  const MPI_Datatype named[] = {MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT,
+                                MPI_2INT,      MPI_SHORT_INT,  MPI_LONG_DOUBLE_INT,
+                                MPI_2REAL,     MPI_2INTEGER,   MPI_2DOUBLE_PRECISION};
   *pair_type = MPI_DATATYPE_NULL;
-  for (const Known& entry : known) {
-    if (datatype::predefined(entry.value) == &value_type &&
-        datatype::predefined(entry.index) == &index_type) {
-      *pair_type = entry.pair;
-    }
+  if (!value_type.is_predefined() || !index_type.is_predefined()) return {};
+  for (const MPI_Datatype handle : named) {
+    const Datatype& pair = *datatype::predefined(handle);
+    if (pair.value() != &value_type || pair.index() != &index_type) continue;
+    *pair_type = handle;
+    return {};
   }
+  if (datatype::kernel(datatype::PredefinedOp::kMinloc, *datatype::make_pair(value_type, index_type)) !=
+      nullptr)
+    *pair_type = unnamed_pair(self, value_type, index_type);
   return {};
 }
 

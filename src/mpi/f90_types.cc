@@ -1,11 +1,11 @@
 // Datatypes chosen by decimal precision and range (MPI-5.0 section 19.1.9), as gfortran's selected_real_kind
 // and selected_int_kind choose them: the smallest kind that is good enough.
-#include <map>
-#include <mutex>
-#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "core/rank.h"
 #include "mpi/bodies.h"
+#include "mpi/unnamed_types.h"
 
 namespace clump::mpi {
 
@@ -25,29 +25,10 @@ struct IntegerKind {
   MPI_Datatype integer;
 };
 
-/// The user gets the same handle for the same question (as the standard asks), in each rank its own.
-class Handles {
- public:
-  MPI_Datatype get(Rank& self, int combiner, int p, int r, MPI_Datatype like) {
-    const std::lock_guard lock(mutex_);
-    MPI_Datatype& handle = handles_[{self.number, combiner, p, r}];
-    if (handle == nullptr) {
-      datatype::Recipe recipe{.combiner = combiner};
-      if (combiner != MPI_COMBINER_F90_INTEGER) recipe.arguments.push_back(p);
-      recipe.arguments.push_back(r);
-      handle = self.add(datatype::make_unnamed(*datatype::predefined(like), std::move(recipe)));
-    }
-    return handle;
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::tuple<int, int, int, int>, MPI_Datatype> handles_;
-};
-
-Handles& handles() {
-  static Handles instance;
-  return instance;
+MPI_Datatype chosen(Rank& self, MPI_Datatype like, int combiner, std::vector<Count> question) {
+  datatype::Recipe recipe{.combiner = combiner};
+  recipe.arguments = std::move(question);
+  return unnamed_type(self, *datatype::predefined(like), std::move(recipe));
 }
 
 /// Whether a kind offers what was asked for; MPI_UNDEFINED asks for nothing.
@@ -75,14 +56,14 @@ Status find_real(int p, int r, RealKind& found) {
 Status type_create_f90_real(Rank& self, int p, int r, MPI_Datatype* newtype) {
   RealKind kind{};
   CLUMP_TRY(find_real(p, r, kind));
-  *newtype = handles().get(self, MPI_COMBINER_F90_REAL, p, r, kind.real);
+  *newtype = chosen(self, kind.real, MPI_COMBINER_F90_REAL, {p, r});
   return {};
 }
 
 Status type_create_f90_complex(Rank& self, int p, int r, MPI_Datatype* newtype) {
   RealKind kind{};
   CLUMP_TRY(find_real(p, r, kind));
-  *newtype = handles().get(self, MPI_COMBINER_F90_COMPLEX, p, r, kind.complex);
+  *newtype = chosen(self, kind.complex, MPI_COMBINER_F90_COMPLEX, {p, r});
   return {};
 }
 
@@ -91,7 +72,7 @@ Status type_create_f90_integer(Rank& self, int r, MPI_Datatype* newtype) {
       {2, MPI_INTEGER1}, {4, MPI_INTEGER2}, {9, MPI_INTEGER4}, {18, MPI_INTEGER8}, {38, MPI_INTEGER16}};
   for (const IntegerKind& kind : kinds) {
     if (kind.range < r) continue;
-    *newtype = handles().get(self, MPI_COMBINER_F90_INTEGER, 0, r, kind.integer);
+    *newtype = chosen(self, kind.integer, MPI_COMBINER_F90_INTEGER, {r});
     return {};
   }
   return base::fail(MPI_ERR_ARG, "no Fortran integer has a range of 10**{}: at most 38 is offered", r);

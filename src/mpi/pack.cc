@@ -93,7 +93,7 @@ Status pack_external_size(Rank&, const char datarep[], Count incount, const Data
 }
 
 Status pack_size(Rank&, Count incount, const Datatype& datatype, core::Comm&, Count* size) {
-  *size = incount * datatype.size();
+  if (__builtin_mul_overflow(incount, datatype.size(), size)) *size = MPI_UNDEFINED;
   return {};
 }
 
