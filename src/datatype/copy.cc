@@ -1,4 +1,5 @@
-// Copying between layouts: two cursors side by side, and a tight loop for each pair of runs.
+// Copying between layouts: as nests (nest.h) where they are some; otherwise with two cursors side by side,
+// and a tight loop for each pair of runs.
 #include <algorithm>
 
 #include "datatype/cursor.h"

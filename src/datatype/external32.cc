@@ -12,6 +12,9 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "numbers are turned around here");
 
+// Of a long double of the x87; the rest is padding, which has no value.
+constexpr std::size_t kExtendedBytes = 10;
+
 // How a number looks inside and outside. Complex numbers are two of these.
 struct Format {
   enum class Kind { kSameSize, kSignedCut, kUnsignedCut, kExtended };
@@ -79,7 +82,7 @@ void to_native(const Format& format, const std::byte* in, std::byte* out) {
     std::memcpy(&wide, number.data(), sizeof wide);
     const auto value = static_cast<long double>(wide);
     std::memset(out, 0, static_cast<std::size_t>(format.native));
-    std::memcpy(out, &value, sizeof value);
+    std::memcpy(out, &value, kExtendedBytes);
     return;
   }
   const bool negative = format.kind == Format::Kind::kSignedCut &&

@@ -29,6 +29,14 @@ int main(int argc, char** argv) {
   CHECK_CLASS(MPI_Type_create_f90_real(50, 10, &again), MPI_ERR_ARG);
   CHECK_CLASS(MPI_Type_create_f90_integer(50, &again), MPI_ERR_ARG);
 
+  /* Inside of another type it is the same one, not a new one. */
+  MPI_Datatype pair, inside;
+  int count;
+  CHECK_OK(MPI_Type_contiguous(2, type, &pair));
+  CHECK_OK(MPI_Type_get_contents(pair, 1, 0, 1, &count, NULL, &inside));
+  CHECK(inside == type);
+  CHECK_OK(MPI_Type_free(&pair));
+
   int size;
   double sum = 0;
   const double half = 0.5;

@@ -30,7 +30,7 @@ class Buffer {
           for (MPI_Count byte = 0; byte < part.bytes; ++byte)
             places_.push_back(i * map.extent() + entry.place + part.offset + byte);
     }
-    memory_.resize(1);  // nothing has an address, too
+    memory_.assign(1, 0xee);  // nothing has an address, too
     if (places_.empty()) return;
     const auto [low, high] = std::minmax_element(places_.begin(), places_.end());
     origin_ = -*low;
