@@ -10,7 +10,6 @@
 
 namespace {
 
-using random_types::combiner_of;
 using random_types::Entry;
 using random_types::Generator;
 using random_types::Type;
