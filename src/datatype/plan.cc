@@ -14,8 +14,8 @@ constexpr std::size_t kMostInPass = 4;
 constexpr Count kBatch = 64;
 
 // What a block is moved in: the largest power of two in it up to 16, or all of a long one at once.
-Count move_size(Count bytes, Count long_block) {
-  if (bytes > long_block) return bytes;
+Count move_size(Count bytes) {
+  if (bytes > kLongestDivided) return bytes;
   return static_cast<Count>(std::bit_floor(static_cast<std::uint64_t>(std::min<Count>(bytes, 16))));
 }
 
@@ -86,16 +86,16 @@ Plan::Plan(const Shape& shape, const Count* to, const Count* from) {
   // Larger sizes first, so that there are few different passes.
   Count size = 0;
   for (Count i = 0; i < shape.blocks; ++i)
-    size = std::max(size, move_size(shape.begins[i + 1] - shape.begins[i], kLongBlock));
+    size = std::max(size, move_size(shape.begins[i + 1] - shape.begins[i]));
   while (size > 0) {
     Count next = 0;
     const std::size_t first = move_count_;
     for (Count i = 0; i < shape.blocks; ++i) {
-      const Count bytes = shape.begins[i + 1] - shape.begins[i], own = move_size(bytes, kLongBlock);
+      const Count bytes = shape.begins[i + 1] - shape.begins[i], own = move_size(bytes);
       if (own == size) add_block(to[i], from[i], bytes, size);
       if (own < size) next = std::max(next, own);
     }
-    if (size > kLongBlock)
+    if (size > kLongestDivided)
       for (std::size_t i = first; i < move_count_; ++i) steps_[step_count_++] = {move_long, &moves_[i]};
     size = next;
   }

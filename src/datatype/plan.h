@@ -21,6 +21,8 @@ struct Shape {
 
 /// Records of more blocks have no plan.
 constexpr Count kMostPlannedBlocks = 16;
+/// Longer blocks are one move, of whatever size.
+constexpr Count kLongestDivided = 64;
 
 /// Where many records lie: record k of row i at base + i * row_stride + k * stride.
 struct Grid {
@@ -51,8 +53,7 @@ class Plan {
   using Pass = void (*)(const Move* moves, const Grid& to, const Grid& from, Extent extent);
 
  private:
-  static constexpr Count kLongBlock = 64;  // longer ones are one move, of whatever size
-  static constexpr std::size_t kMostMoves = kMostPlannedBlocks * kLongBlock / 16;
+  static constexpr std::size_t kMostMoves = kMostPlannedBlocks * kLongestDivided / 16;
 
   struct Step {
     Pass pass;
