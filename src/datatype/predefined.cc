@@ -25,21 +25,6 @@ Signature signature_of(Class kind, Count size, bool extended) {
   return {.elements = 1, .hash = (word + 1) * 0xd6e8feb86659fd93};
 }
 
-Count round_up(Count bytes, Count alignment) { return (bytes + alignment - 1) / alignment * alignment; }
-
-Datatype::Parts pair_of(const Datatype& value, const Datatype& index) {
-  const Count place = round_up(value.size(), index.alignment()), end = place + index.size();
-  Datatype::Parts parts;
-  parts.alignment = std::max(value.alignment(), index.alignment());
-  parts.program.set_root(parts.program.list({Node::solid(value.size()), Node::solid(index.size(), place)}));
-  parts.bounds = Bounds{.lb = 0, .ub = round_up(end, parts.alignment), .true_lb = 0, .true_ub = end};
-  parts.signature = value.signature().then(index.signature());
-  parts.kind = Class::kPair;
-  parts.value = &value;
-  parts.index = &index;
-  return parts;
-}
-
 void put(MPI_Datatype handle, const char* name, Class kind, Datatype::Parts parts) {
   parts.kind = kind;
   parts.name = name;
@@ -64,6 +49,21 @@ void add(MPI_Datatype handle, const char* name, Class kind, std::size_t size, st
 template <typename T>
 void add(MPI_Datatype handle, const char* name, Class kind) {
   add(handle, name, kind, sizeof(T), alignof(T));
+}
+
+Count round_up(Count bytes, Count alignment) { return (bytes + alignment - 1) / alignment * alignment; }
+
+Datatype::Parts pair_of(const Datatype& value, const Datatype& index) {
+  const Count place = round_up(value.size(), index.alignment()), end = place + index.size();
+  Datatype::Parts parts;
+  parts.alignment = std::max(value.alignment(), index.alignment());
+  parts.program.set_root(parts.program.list({Node::solid(value.size()), Node::solid(index.size(), place)}));
+  parts.bounds = Bounds{.lb = 0, .ub = round_up(end, parts.alignment), .true_lb = 0, .true_ub = end};
+  parts.signature = value.signature().then(index.signature());
+  parts.kind = Class::kPair;
+  parts.value = &value;
+  parts.index = &index;
+  return parts;
 }
 
 void add_pair(MPI_Datatype handle, const char* name, MPI_Datatype value, MPI_Datatype index) {
@@ -163,8 +163,6 @@ void add_pairs() {
 
 }  // namespace
 
-constinit std::array<const Datatype*, detail::kEndHandle - detail::kFirstHandle> detail::predefined_types{};
-
 Ref make_pair(const Datatype& value, const Datatype& index) {
   Datatype::Parts parts = pair_of(value, index);
   parts.recipe.combiner = MPI_COMBINER_VALUE_INDEX;
@@ -173,5 +171,7 @@ Ref make_pair(const Datatype& value, const Datatype& index) {
   made->commit();
   return made;
 }
+
+constinit std::array<const Datatype*, detail::kEndHandle - detail::kFirstHandle> detail::predefined_types{};
 
 }  // namespace clump::datatype

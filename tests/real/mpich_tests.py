@@ -17,6 +17,8 @@ PACKAGE = "mpich"
 FOLDERS = ["attr", "coll", "comm", "datatype", "errhan", "group", "info", "init", "mpi_t", "part", "pt2pt", "topo",
            "threads/coll", "threads/comm", "threads/init", "threads/mpi_t", "threads/part", "threads/pt2pt",
            "errors/attr", "errors/basic", "errors/coll", "errors/comm", "errors/datatype", "errors/group", "errors/pt2pt", "errors/topo"]
+MANY = 100_000  # messages of so many random datatypes, thousands of times
+
 
 def build(place):
     folder, version = place.archive.source(PACKAGE, place.folder, members=["test/mpi", "maint/version.m4"])
@@ -64,13 +66,18 @@ def make_check(place, folder, name, line, differences):
     skip = next((reason for pattern, reason in differences if fnmatch.fnmatch(f"{folder}/{program}", pattern)), "")
     if not skip and "xfail" in options:
         skip = "MPICH's list says that it fails with MPICH"
-    if not skip and int(options.get("timeLimit", 0)) > 240:
-        skip = "takes minutes"
+    if not skip and (int(options.get("timeLimit", 0)) > 240 or any(number > MANY for number in counts_of(settings))):
+        skip = "takes a minute or more"
     if not skip:
         skip = unbuilt_functions(place, where, program)
     arguments = [value for key, value in settings if key == "arg"]
     return Check(folder, name, [place.bin / "mpiexec", "-n", ranks, where / program, *arguments], where,
                  JUDGES[options.get("resultTest", "")], skip, min(60, int(options.get("timeLimit", 60))))
+
+
+def counts_of(settings):
+    """The counts among a test's arguments."""
+    return [int(found[1]) for key, value in settings if key == "arg" and (found := re.fullmatch(r"-(?:\w*cnt|count)=(\d+)", value))]
 
 
 def read_differences():
