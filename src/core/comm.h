@@ -33,7 +33,7 @@ class Comm final : public base::RefCounted {
   Comm(Rank& owner, ContextId context, base::Ref<const Group> local, base::Ref<const Group> remote);
 
   Rank& owner;  ///< the rank whose communicator this is
-  const ContextId context;
+  ContextId context;  ///< fixed, once the request of an MPI_Comm_idup is complete
   const base::Ref<const Group> group;         ///< local group
   const base::Ref<const Group> remote_group;  ///< null: an intracommunicator
   const int rank;                             ///< of the owner in the local group
