@@ -81,6 +81,7 @@ datatype::Layout room_for_context(Comm& comm) {
 /// MPI_Comm_idup: all but the contexts is there when this returns.
 base::Status start_duplicate(core::Rank& self, Comm& comm, core::Info* info, MPI_Comm* newcomm,
                              MPI_Request* request) {
+  *newcomm = MPI_COMM_NULL;
   const coll::Members members(comm);
   const Contexts proposed = propose_contexts(members, comm.is_inter());
   const base::Ref<Comm> copy = make_comm(comm, proposed, comm.group, comm.remote_group);
@@ -148,6 +149,7 @@ base::Status comm_compare(core::Rank&, Comm& comm1, Comm& comm2, int* result) {
 }
 
 base::Status comm_dup(core::Rank& self, Comm& comm, MPI_Comm* newcomm) {
+  *newcomm = MPI_COMM_NULL;
   base::Ref<Comm> copy;
   CLUMP_TRY(duplicate(self, comm, copy));
   *newcomm = copy->handle;
@@ -155,6 +157,7 @@ base::Status comm_dup(core::Rank& self, Comm& comm, MPI_Comm* newcomm) {
 }
 
 base::Status comm_dup_with_info(core::Rank& self, Comm& comm, core::Info* info, MPI_Comm* newcomm) {
+  *newcomm = MPI_COMM_NULL;
   base::Ref<Comm> copy;
   CLUMP_TRY(duplicate(self, comm, copy));
   if (info != nullptr) copy->info.set_all(*info);
@@ -172,13 +175,12 @@ base::Status comm_idup_with_info(core::Rank& self, Comm& comm, core::Info* info,
 }
 
 base::Status comm_create(core::Rank& self, Comm& comm, const Group& group, MPI_Comm* newcomm) {
+  *newcomm = MPI_COMM_NULL;
   CLUMP_TRY(check_subset(group, *comm.group));
   Contexts contexts;
   CLUMP_TRY(agree_contexts(coll::Members(comm), comm.is_inter(), contexts));
   GroupRef remote;
   if (comm.is_inter()) CLUMP_TRY(exchange_groups(comm, group, remote));
-
-  *newcomm = MPI_COMM_NULL;
   if (group.rank_of(self.number) == MPI_UNDEFINED || (remote && remote->size() == 0)) return {};
   *newcomm = self.add(make_comm(comm, contexts, GroupRef(&group), std::move(remote)));
   return {};
