@@ -54,13 +54,18 @@ base::Status bcast_ints(const Members& members, std::span<int> values, int root)
 
 base::Status share_ints(const Members& members, std::span<int> values) {
   if (!members.comm.is_inter()) return bcast_ints(members, values, 0);
+  Schedule s(members);
+  share(s, members, ints(values));
+  return s.run();
+}
+
+void share(Schedule& s, const Members& members, const Layout& values) {
+  if (!members.comm.is_inter()) return broadcast(s, values, 0);
   const bool first = is_first_group(members.comm);
   const int role = members.rank == 0 ? MPI_ROOT : MPI_PROC_NULL;
-  Schedule s(members);
-  broadcast(s, ints(values), first ? role : 0);
+  broadcast(s, values, first ? role : 0);
   s.next();
-  broadcast(s, ints(values), first ? 0 : role);
-  return s.run();
+  broadcast(s, values, first ? 0 : role);
 }
 
 bool is_first_group(const core::Comm& comm) {

@@ -10,8 +10,11 @@
 #include "base/status.h"
 #include "core/comm.h"
 #include "core/group.h"
+#include "datatype/datatype.h"
 
 namespace clump::coll {
+
+class Schedule;
 
 /// Who takes part in an agreement. Cheap to make; refers to the communicator and the group.
 class Members {
@@ -47,6 +50,8 @@ base::Status bcast_ints(const Members& members, std::span<int> values, int root)
 /// comes first in the job (is_first_group()), to both groups. So: rank 0 of each group allocates a context,
 /// and this makes one of them everybody's.
 base::Status share_ints(const Members& members, std::span<int> values);
+/// The same as steps of a schedule that was made with these members.
+void share(Schedule& s, const Members& members, const datatype::Layout& values);
 /// Whether the caller's group is the one that share_ints() takes from. True for intracommunicators.
 bool is_first_group(const core::Comm& comm);
 

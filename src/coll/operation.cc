@@ -12,7 +12,7 @@ Operation::Operation(core::Comm& comm, const Reduction& reduction, Kind kind) : 
 }
 
 void Operation::keep(const datatype::Datatype& type) {
-  if (!type.is_predefined()) types_.emplace_back(&type);
+  if (!type.is_predefined()) kept_.emplace_back(&type);
 }
 
 void Operation::begin() {

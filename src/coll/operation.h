@@ -21,12 +21,13 @@ class Operation final : public core::Request, net::Task, Schedule::Listener {
  public:
   enum class Kind : std::uint8_t { kNonblocking, kPersistent };
   /// Takes the communicator's next collective tag. The operation keeps the communicator and the reduction's
-  /// operation alive, and types that it is told to keep.
+  /// operation alive, and what it is told to keep.
   Operation(core::Comm& comm, const Reduction& reduction, Kind kind);
 
   /// To be written before the operation is started.
   Schedule& schedule() { return schedule_; }
   void keep(const datatype::Datatype& type);
+  void keep(base::Ref<const base::RefCounted> object) { kept_.push_back(std::move(object)); }
 
   /// Starts a non-blocking one. Any thread of its rank.
   void begin();
@@ -42,7 +43,7 @@ class Operation final : public core::Request, net::Task, Schedule::Listener {
   bool calls_user() const { return static_cast<bool>(op_); }
 
   base::Ref<const core::Op> op_;  // a user's
-  std::vector<datatype::Ref> types_;
+  std::vector<base::Ref<const base::RefCounted>> kept_;
   Schedule schedule_;
 };
 

@@ -12,6 +12,7 @@
 #include "mpi/bodies.h"
 #include "mpi/initialization.h"
 #include "mpi/new_comm.h"
+#include "mpi/timing.h"
 
 namespace clump::mpi {
 
@@ -71,6 +72,46 @@ base::Status duplicate(core::Rank& self, Comm& comm, base::Ref<Comm>& copy) {
   return copied;
 }
 
+/// Where the request of an MPI_Comm_idup receives a context: in the new communicator itself.
+datatype::Layout room_for_context(Comm& comm) {
+  static_assert(sizeof comm.context == sizeof(int));
+  return {&comm.context, 1, datatype::predefined(MPI_INT)};
+}
+
+/// MPI_Comm_idup: all but the contexts is there when this returns.
+base::Status start_duplicate(core::Rank& self, Comm& comm, core::Info* info, MPI_Comm* newcomm,
+                             MPI_Request* request) {
+  *newcomm = MPI_COMM_NULL;
+  const coll::Members members(comm);
+  const Contexts proposed = propose_contexts(members, comm.is_inter());
+  const base::Ref<Comm> copy = make_comm(comm, proposed, comm.group, comm.remote_group);
+  copy->topology = comm.topology;
+  if (info != nullptr) copy->info.set_all(*info);
+
+  auto operation =
+      std::make_unique<coll::Operation>(comm, coll::Reduction(), coll::Operation::Kind::kNonblocking);
+  operation->keep(copy);
+  coll::share(operation->schedule(), members, room_for_context(*copy));
+  if (copy->local) {
+    operation->schedule().next();
+    coll::share(operation->schedule(), members, room_for_context(*copy->local));
+  }
+  const MPI_Comm handle = self.add(copy);
+  const base::Status copied = copy->attributes.copy_from(comm.handle, comm.attributes);
+  if (copied.ok()) {
+    *newcomm = handle;
+    begin(self, std::move(operation), {.request = request});
+    return {};
+  }
+  (void)copy->attributes.clear(handle);  // the copy function's failure is the one to report
+  self.remove(handle);
+  // The others do not know of it, and may need this rank's messages.
+  coll::Operation& going_on = *operation;
+  going_on.begin();
+  core::Request::detach(std::move(operation));
+  return copied;
+}
+
 base::Status free_comm(core::Rank& self, MPI_Comm* handle) {
   Comm& comm = *self.comm(*handle);
   CLUMP_TRY(comm.attributes.clear(*handle));
@@ -108,6 +149,7 @@ base::Status comm_compare(core::Rank&, Comm& comm1, Comm& comm2, int* result) {
 }
 
 base::Status comm_dup(core::Rank& self, Comm& comm, MPI_Comm* newcomm) {
+  *newcomm = MPI_COMM_NULL;
   base::Ref<Comm> copy;
   CLUMP_TRY(duplicate(self, comm, copy));
   *newcomm = copy->handle;
@@ -115,6 +157,7 @@ base::Status comm_dup(core::Rank& self, Comm& comm, MPI_Comm* newcomm) {
 }
 
 base::Status comm_dup_with_info(core::Rank& self, Comm& comm, core::Info* info, MPI_Comm* newcomm) {
+  *newcomm = MPI_COMM_NULL;
   base::Ref<Comm> copy;
   CLUMP_TRY(duplicate(self, comm, copy));
   if (info != nullptr) copy->info.set_all(*info);
@@ -122,14 +165,22 @@ base::Status comm_dup_with_info(core::Rank& self, Comm& comm, core::Info* info, 
   return {};
 }
 
+base::Status comm_idup(core::Rank& self, Comm& comm, MPI_Comm* newcomm, MPI_Request* request) {
+  return start_duplicate(self, comm, nullptr, newcomm, request);
+}
+
+base::Status comm_idup_with_info(core::Rank& self, Comm& comm, core::Info* info, MPI_Comm* newcomm,
+                                 MPI_Request* request) {
+  return start_duplicate(self, comm, info, newcomm, request);
+}
+
 base::Status comm_create(core::Rank& self, Comm& comm, const Group& group, MPI_Comm* newcomm) {
+  *newcomm = MPI_COMM_NULL;
   CLUMP_TRY(check_subset(group, *comm.group));
   Contexts contexts;
   CLUMP_TRY(agree_contexts(coll::Members(comm), comm.is_inter(), contexts));
   GroupRef remote;
   if (comm.is_inter()) CLUMP_TRY(exchange_groups(comm, group, remote));
-
-  *newcomm = MPI_COMM_NULL;
   if (group.rank_of(self.number) == MPI_UNDEFINED || (remote && remote->size() == 0)) return {};
   *newcomm = self.add(make_comm(comm, contexts, GroupRef(&group), std::move(remote)));
   return {};

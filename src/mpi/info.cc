@@ -96,6 +96,8 @@ base::Status info_get_string(core::Rank&, Info& info, const char* key, int* bufl
   const std::string* found = info.get(key);
   *flag = found != nullptr ? 1 : 0;
   if (found == nullptr) return {};
+  if (*buflen > 0 && value == nullptr)
+    return base::fail(MPI_ERR_ARG, "(value = NULL): room for {} characters is needed here", *buflen);
   if (*buflen > 0) put(*found, value, static_cast<std::size_t>(*buflen) - 1);
   *buflen = static_cast<int>(found->size()) + 1;
   return {};

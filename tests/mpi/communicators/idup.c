@@ -89,8 +89,12 @@ static void attributes(void) {
   /* A copy function that fails at all ranks. */
   CHECK_OK(MPI_Comm_set_errhandler(original, MPI_ERRORS_RETURN));
   copy_result = MPI_ERR_OTHER;
-  copy = MPI_COMM_NULL;
+  copy = MPI_COMM_SELF;
   CHECK_CLASS(MPI_Comm_idup(original, &copy, &request), MPI_ERR_OTHER);
+  CHECK(copy == MPI_COMM_NULL);
+  copy = MPI_COMM_SELF;
+  CHECK_CLASS(MPI_Comm_dup(original, &copy), MPI_ERR_OTHER);
+  CHECK(copy == MPI_COMM_NULL);
   copy_result = MPI_SUCCESS;
   talk(original);
   CHECK_OK(MPI_Comm_free(&original));

@@ -70,6 +70,9 @@ static void basics(void) {
   CHECK_OK(MPI_Info_get_string(copy, "second", &length, value, &flag));
   CHECK_STR(value, "untouched");
   CHECK_EQ(length, 23);
+  length = 0;
+  CHECK_OK(MPI_Info_get_string(copy, "second", &length, NULL, &flag));
+  CHECK_EQ(length, 23);
   CHECK_OK(MPI_Info_free(&info));
   CHECK_OK(MPI_Info_free(&copy));
   CHECK(copy == MPI_INFO_NULL);
