@@ -1,5 +1,5 @@
-// Neighbourhood collectives (MPI-5.0 sections 8.6 to 8.8). The entry point has checked that there is a
-// topology.
+// Neighbourhood collectives (MPI-5.0 sections 8.6 to 8.8): blocking, non-blocking and persistent. The entry
+// point has checked that there is a topology.
 #include <vector>
 
 #include "mpi/bodies.h"
@@ -11,6 +11,7 @@ namespace {
 
 using base::Status;
 using coll::Blocks;
+using coll::Schedule;
 using core::Comm;
 using core::Rank;
 using datatype::Datatype;
@@ -20,45 +21,57 @@ Blocks equal_blocks(const void* buffer, Count count, const Datatype& type) {
 }
 
 Blocks typed_blocks(const void* buffer, Counts counts, const MPI_Aint displacements[],
-                    const std::vector<const Datatype*>& types) {
-  return {const_cast<void*>(buffer), numbers(counts), displacements, types.data()};
+                    const Datatype* const* types) {
+  return {const_cast<void*>(buffer), numbers(counts), displacements, types};
+}
+
+/// Between neighbours, however the operation was called. `uses` are the types.
+Status exchange(Comm& comm, const Timing& timing, const Uses& uses, const Blocks& out, const Blocks& in) {
+  if (timing.blocking()) return coll::exchange_with_neighbours(comm, out, in);
+  return run(comm, timing, uses,
+             [&](Schedule& s) { coll::exchange_with_neighbours(s, *comm.topology, out, in); });
 }
 
 }  // namespace
 
 Status neighbor_allgather(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype,
-                          void* recvbuf, Count recvcount, const Datatype& recvtype, Comm& comm) {
-  return coll::exchange_with_neighbours(comm, Blocks(layout(sendbuf, sendcount, sendtype)),
-                                        equal_blocks(recvbuf, recvcount, recvtype));
+                          void* recvbuf, Count recvcount, const Datatype& recvtype, Comm& comm,
+                          const Timing& timing) {
+  return exchange(comm, timing, {Types{&sendtype, &recvtype}}, Blocks(layout(sendbuf, sendcount, sendtype)),
+                  equal_blocks(recvbuf, recvcount, recvtype));
 }
 
 Status neighbor_allgatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype,
                            void* recvbuf, Counts recvcounts, Counts displs, const Datatype& recvtype,
-                           Comm& comm) {
-  return coll::exchange_with_neighbours(comm, Blocks(layout(sendbuf, sendcount, sendtype)),
-                                        blocks(recvbuf, recvcounts, displs, recvtype));
+                           Comm& comm, const Timing& timing) {
+  return exchange(comm, timing, {Types{&sendtype, &recvtype}}, Blocks(layout(sendbuf, sendcount, sendtype)),
+                  blocks(recvbuf, recvcounts, displs, recvtype));
 }
 
 Status neighbor_alltoall(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
-                         Count recvcount, const Datatype& recvtype, Comm& comm) {
-  return coll::exchange_with_neighbours(comm, equal_blocks(sendbuf, sendcount, sendtype),
-                                        equal_blocks(recvbuf, recvcount, recvtype));
+                         Count recvcount, const Datatype& recvtype, Comm& comm, const Timing& timing) {
+  return exchange(comm, timing, {Types{&sendtype, &recvtype}}, equal_blocks(sendbuf, sendcount, sendtype),
+                  equal_blocks(recvbuf, recvcount, recvtype));
 }
 
 Status neighbor_alltoallv(Rank&, const void* sendbuf, Counts sendcounts, Counts sdispls,
                           const Datatype& sendtype, void* recvbuf, Counts recvcounts, Counts rdispls,
-                          const Datatype& recvtype, Comm& comm) {
-  return coll::exchange_with_neighbours(comm, blocks(sendbuf, sendcounts, sdispls, sendtype),
-                                        blocks(recvbuf, recvcounts, rdispls, recvtype));
+                          const Datatype& recvtype, Comm& comm, const Timing& timing) {
+  return exchange(comm, timing, {Types{&sendtype, &recvtype}}, blocks(sendbuf, sendcounts, sdispls, sendtype),
+                  blocks(recvbuf, recvcounts, rdispls, recvtype));
 }
 
 Status neighbor_alltoallw(Rank& self, const void* sendbuf, Counts sendcounts, const MPI_Aint sdispls[],
                           const MPI_Datatype sendtypes[], void* recvbuf, Counts recvcounts,
-                          const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], Comm& comm) {
-  const auto out_types = resolve(self, sendtypes, comm.topology->destinations().blocks);
-  const auto in_types = resolve(self, recvtypes, comm.topology->sources().blocks);
-  return coll::exchange_with_neighbours(comm, typed_blocks(sendbuf, sendcounts, sdispls, out_types),
-                                        typed_blocks(recvbuf, recvcounts, rdispls, in_types));
+                          const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], Comm& comm,
+                          const Timing& timing) {
+  // Those of both sides, one after the other.
+  std::vector<const Datatype*> types = resolve(self, sendtypes, comm.topology->destinations().blocks);
+  const std::size_t sent = types.size();
+  for (const Datatype* const type : resolve(self, recvtypes, comm.topology->sources().blocks))
+    types.push_back(type);
+  return exchange(comm, timing, types, typed_blocks(sendbuf, sendcounts, sdispls, types.data()),
+                  typed_blocks(recvbuf, recvcounts, rdispls, types.data() + sent));
 }
 
 }  // namespace clump::mpi

@@ -89,6 +89,21 @@ static void forget(void) {
   CHECK_OK(MPI_Comm_free(&comm));
 }
 
+/* How the operation under test is called. */
+enum { kBlocking, kNonblocking, kPersistent, kForms };
+static int form;
+
+/* Returns when what was called is over; a persistent operation is started more than once. */
+static void complete(MPI_Request* request) {
+  if (form == kNonblocking) CHECK_OK(MPI_Wait(request, MPI_STATUS_IGNORE));
+  if (form != kPersistent) return;
+  for (int i = 0; i < 3; ++i) {
+    CHECK_OK(MPI_Start(request));
+    CHECK_OK(MPI_Wait(request, MPI_STATUS_IGNORE));
+  }
+  CHECK_OK(MPI_Request_free(request));
+}
+
 static int count_of(int from, int block) { return (from * 5 + block * 3) % 4; }
 
 /* Blocks with a gap of an element between them, the last one first; returns how many elements that is. */
@@ -107,7 +122,15 @@ static void test_allgather(int kind, int count) {
   buffer_put(kind, mine, 0, count, rank, 0);
   for (int i = 0; i < indegree; ++i)
     if (sources[i] != MPI_PROC_NULL) buffer_put(kind, expected, i * count, count, sources[i], 0);
-  CHECK_OK(MPI_Neighbor_allgather(mine, count, buffers_type[kind], in, count, buffers_type[kind], comm));
+  MPI_Request request = MPI_REQUEST_NULL;
+  CHECK_OK(form == kBlocking
+               ? MPI_Neighbor_allgather(mine, count, buffers_type[kind], in, count, buffers_type[kind], comm)
+           : form == kNonblocking
+               ? MPI_Ineighbor_allgather(mine, count, buffers_type[kind], in, count, buffers_type[kind], comm,
+                                         &request)
+               : MPI_Neighbor_allgather_init(mine, count, buffers_type[kind], in, count, buffers_type[kind],
+                                             comm, MPI_INFO_NULL, &request));
+  complete(&request);
   buffer_compare(kind, all, in, expected, "neighbor_allgather");
   free(mine);
 }
@@ -122,8 +145,15 @@ static void test_allgatherv(int kind) {
   buffer_put(kind, mine, 0, count, rank, 0);
   for (int i = 0; i < indegree; ++i)
     if (sources[i] != MPI_PROC_NULL) buffer_put(kind, expected, places[i], counts[i], sources[i], 0);
-  CHECK_OK(
-      MPI_Neighbor_allgatherv(mine, count, buffers_type[kind], in, counts, places, buffers_type[kind], comm));
+  MPI_Request request = MPI_REQUEST_NULL;
+  CHECK_OK(form == kBlocking ? MPI_Neighbor_allgatherv(mine, count, buffers_type[kind], in, counts, places,
+                                                       buffers_type[kind], comm)
+           : form == kNonblocking
+               ? MPI_Ineighbor_allgatherv(mine, count, buffers_type[kind], in, counts, places,
+                                          buffers_type[kind], comm, &request)
+               : MPI_Neighbor_allgatherv_init(mine, count, buffers_type[kind], in, counts, places,
+                                              buffers_type[kind], comm, MPI_INFO_NULL, &request));
+  complete(&request);
   buffer_compare(kind, all, in, expected, "neighbor_allgatherv");
   free(mine);
   free(counts);
@@ -136,7 +166,15 @@ static void test_alltoall(int kind, int count) {
   for (int i = 0; i < outdegree; ++i) buffer_put(kind, out, i * count, count, rank, i);
   for (int i = 0; i < indegree; ++i)
     if (sources[i] != MPI_PROC_NULL) buffer_put(kind, expected, i * count, count, sources[i], match[i]);
-  CHECK_OK(MPI_Neighbor_alltoall(out, count, buffers_type[kind], in, count, buffers_type[kind], comm));
+  MPI_Request request = MPI_REQUEST_NULL;
+  CHECK_OK(form == kBlocking
+               ? MPI_Neighbor_alltoall(out, count, buffers_type[kind], in, count, buffers_type[kind], comm)
+           : form == kNonblocking
+               ? MPI_Ineighbor_alltoall(out, count, buffers_type[kind], in, count, buffers_type[kind], comm,
+                                        &request)
+               : MPI_Neighbor_alltoall_init(out, count, buffers_type[kind], in, count, buffers_type[kind],
+                                            comm, MPI_INFO_NULL, &request));
+  complete(&request);
   buffer_compare(kind, indegree * count, in, expected, "neighbor_alltoall");
   free(out);
 }
@@ -178,8 +216,17 @@ static void variable_end(int kind, Variable* v, const char* what) {
 
 static void test_alltoallv(int kind) {
   Variable v = variable_begin(kind);
-  CHECK_OK(MPI_Neighbor_alltoallv(v.out, v.out_counts, v.out_places, buffers_type[kind], v.in, v.in_counts,
-                                  v.in_places, buffers_type[kind], comm));
+  MPI_Request request = MPI_REQUEST_NULL;
+  CHECK_OK(form == kBlocking
+               ? MPI_Neighbor_alltoallv(v.out, v.out_counts, v.out_places, buffers_type[kind], v.in,
+                                        v.in_counts, v.in_places, buffers_type[kind], comm)
+           : form == kNonblocking
+               ? MPI_Ineighbor_alltoallv(v.out, v.out_counts, v.out_places, buffers_type[kind], v.in,
+                                         v.in_counts, v.in_places, buffers_type[kind], comm, &request)
+               : MPI_Neighbor_alltoallv_init(v.out, v.out_counts, v.out_places, buffers_type[kind], v.in,
+                                             v.in_counts, v.in_places, buffers_type[kind], comm,
+                                             MPI_INFO_NULL, &request));
+  complete(&request);
   variable_end(kind, &v, "neighbor_alltoallv");
 }
 
@@ -202,8 +249,15 @@ static Typed typed_begin(int kind, int blocks, const int* elements) {
 static void test_alltoallw(int kind) {
   Variable v = variable_begin(kind);
   Typed out = typed_begin(kind, outdegree, v.out_places), in = typed_begin(kind, indegree, v.in_places);
-  CHECK_OK(MPI_Neighbor_alltoallw(v.out, v.out_counts, out.places, out.types, v.in, v.in_counts, in.places,
-                                  in.types, comm));
+  MPI_Request request = MPI_REQUEST_NULL;
+  CHECK_OK(form == kBlocking ? MPI_Neighbor_alltoallw(v.out, v.out_counts, out.places, out.types, v.in,
+                                                      v.in_counts, in.places, in.types, comm)
+           : form == kNonblocking
+               ? MPI_Ineighbor_alltoallw(v.out, v.out_counts, out.places, out.types, v.in, v.in_counts,
+                                         in.places, in.types, comm, &request)
+               : MPI_Neighbor_alltoallw_init(v.out, v.out_counts, out.places, out.types, v.in, v.in_counts,
+                                             in.places, in.types, comm, MPI_INFO_NULL, &request));
+  complete(&request);
   variable_end(kind, &v, "neighbor_alltoallw");
   free(out.places);
   free(out.types);
@@ -219,8 +273,15 @@ static void test_large_forms(void) {
             *in_counts = malloc((size_t)(indegree + 1) * sizeof(MPI_Count));
   for (int i = 0; i < outdegree; ++i) out_counts[i] = v.out_counts[i];
   for (int i = 0; i < indegree; ++i) in_counts[i] = v.in_counts[i];
-  CHECK_OK(MPI_Neighbor_alltoallw_c(v.out, out_counts, out.places, out.types, v.in, in_counts, in.places,
-                                    in.types, comm));
+  MPI_Request request = MPI_REQUEST_NULL;
+  CHECK_OK(form == kBlocking ? MPI_Neighbor_alltoallw_c(v.out, out_counts, out.places, out.types, v.in,
+                                                        in_counts, in.places, in.types, comm)
+           : form == kNonblocking
+               ? MPI_Ineighbor_alltoallw_c(v.out, out_counts, out.places, out.types, v.in, in_counts,
+                                           in.places, in.types, comm, &request)
+               : MPI_Neighbor_alltoallw_init_c(v.out, out_counts, out.places, out.types, v.in, in_counts,
+                                               in.places, in.types, comm, MPI_INFO_NULL, &request));
+  complete(&request);
   variable_end(kSolid, &v, "neighbor_alltoallw_c");
   free(out.places);
   free(out.types);
@@ -230,19 +291,54 @@ static void test_large_forms(void) {
   free(in_counts);
 }
 
+/* Several at once, completed in another order. */
+static void test_at_once(void) {
+  enum { kAtOnce = 3 };
+  MPI_Request requests[2 * kAtOnce];
+  int *mine[kAtOnce], *out[kAtOnce], *in[2 * kAtOnce], *expected[2 * kAtOnce];
+  for (int n = 0; n < kAtOnce; ++n) {
+    const int count = 1 + 300 * n;
+    mine[n] = buffer_new(kSolid, count);
+    out[n] = buffer_new(kSolid, outdegree * count);
+    buffer_put(kSolid, mine[n], 0, count, rank, n);
+    for (int i = 0; i < outdegree; ++i) buffer_put(kSolid, out[n], i * count, count, rank, i + n);
+    for (int j = n; j < 2 * kAtOnce; j += kAtOnce) {
+      in[j] = buffer_new(kSolid, indegree * count);
+      expected[j] = buffer_new(kSolid, indegree * count);
+      for (int i = 0; i < indegree; ++i)
+        if (sources[i] != MPI_PROC_NULL)
+          buffer_put(kSolid, expected[j], i * count, count, sources[i], j < kAtOnce ? n : match[i] + n);
+    }
+    CHECK_OK(MPI_Ineighbor_allgather(mine[n], count, MPI_INT, in[n], count, MPI_INT, comm, &requests[n]));
+    CHECK_OK(MPI_Ineighbor_alltoall(out[n], count, MPI_INT, in[n + kAtOnce], count, MPI_INT, comm,
+                                    &requests[n + kAtOnce]));
+  }
+  for (int j = 2 * kAtOnce - 1; j >= 0; --j) {
+    CHECK_OK(MPI_Wait(&requests[j], MPI_STATUS_IGNORE));
+    buffer_compare(kSolid, indegree * (1 + 300 * (j % kAtOnce)), in[j], expected[j], "at once");
+  }
+  for (int n = 0; n < kAtOnce; ++n) {
+    free(mine[n]);
+    free(out[n]);
+  }
+}
+
 static void test_everything(MPI_Comm made) {
   if (made == MPI_COMM_NULL) return;
   describe(made);
-  for (int kind = 0; kind < kKinds; ++kind) {
-    for (int count = 0; count <= 700; count = 9 * count + 1) {
-      test_allgather(kind, count);
-      test_alltoall(kind, count);
+  for (form = 0; form < kForms; ++form) {
+    for (int kind = 0; kind < kKinds; ++kind) {
+      for (int count = 0; count <= 700; count = 9 * count + 1) {
+        test_allgather(kind, count);
+        test_alltoall(kind, count);
+      }
+      test_allgatherv(kind);
+      test_alltoallv(kind);
+      test_alltoallw(kind);
     }
-    test_allgatherv(kind);
-    test_alltoallv(kind);
-    test_alltoallw(kind);
+    test_large_forms();
   }
-  test_large_forms();
+  test_at_once();
   forget();
 }
 
@@ -368,6 +464,20 @@ static void wrong_arguments(void) {
   types[1] = type; /* not committed */
   CHECK_CLASS(MPI_Neighbor_alltoallw(out, one, bytes, types, in, one, bytes, types, ring), MPI_ERR_TYPE);
   MPI_Type_free(&type);
+
+  /* The other forms see the same. */
+  MPI_Request request = MPI_REQUEST_NULL;
+  CHECK_CLASS(MPI_Ineighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD, &request),
+              MPI_ERR_TOPOLOGY);
+  CHECK_CLASS(MPI_Ineighbor_allgather(out, 1, MPI_INT, in, -1, MPI_INT, ring, &request), MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Ineighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, ring, NULL), MPI_ERR_ARG);
+  CHECK_CLASS(MPI_Neighbor_alltoallv_init(out, negative, places, MPI_INT, in, one, places, MPI_INT, ring,
+                                          MPI_INFO_NULL, &request),
+              MPI_ERR_COUNT);
+  CHECK_CLASS(
+      MPI_Neighbor_allgather_init(out, 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL, &request),
+      MPI_ERR_TOPOLOGY);
+  CHECK_EQ(request, MPI_REQUEST_NULL);
 
   /* Everyone sends more than is expected, and nobody hangs. */
   CHECK_CLASS(MPI_Neighbor_alltoallv(out, two, places, MPI_INT, in, one, places, MPI_INT, ring),
