@@ -69,6 +69,7 @@ base::Status AttachedBuffer::send(const Address& to, const datatype::Layout& fro
 
   const MatchKey key = to.key();
   message.envelope = {key.context, to.comm.rank, key.tag};
+  message.synchronous = true;  // it lies where it can wait: nobody shall copy it to another such place
   message.bytes = bytes;
   message.payload = {place, bytes, datatype::predefined(MPI_BYTE)};
   channel_to(to.comm.owner.world, route).send(route, message);

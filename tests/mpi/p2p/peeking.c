@@ -133,7 +133,7 @@ static void errors(void) {
   CHECK_CLASS(MPI_Request_get_status(unknown, &flag, statuses), MPI_ERR_REQUEST);
   CHECK_CLASS(MPI_Request_get_status(MPI_REQUEST_NULL, NULL, statuses), MPI_ERR_ARG);
   CHECK_CLASS(MPI_Request_get_status_all(2, some_of_them, &flag, statuses), MPI_ERR_REQUEST);
-  CHECK_CLASS(MPI_Request_get_status_all(-1, some_of_them, &flag, statuses), MPI_ERR_ARG);
+  CHECK_CLASS(MPI_Request_get_status_all(-1, some_of_them, &flag, statuses), MPI_ERR_COUNT);
   CHECK_CLASS(MPI_Request_get_status_all(2, NULL, &flag, statuses), MPI_ERR_ARG);
   CHECK_CLASS(MPI_Request_get_status_any(2, some_of_them, &index, &flag, statuses), MPI_ERR_REQUEST);
   CHECK_CLASS(MPI_Request_get_status_any(2, some_of_them, NULL, &flag, statuses), MPI_ERR_ARG);
