@@ -16,6 +16,8 @@ FORTRAN_INTEROPERABILITY = re.compile(r"_(c2f|f2c|c2f08|f082c|f082f|f2f08)$")
 LARGE_TWINS = ("MPI_Psend_init", "MPI_Precv_init")
 # Where the data describes a parameter otherwise than the standard's text: (function, parameter) -> (base, pointers, array).
 CORRECTIONS = {("MPI_Info_create_env", "argv"): ("char", 1, "[]")}
+# The data says of these that they mean something at the root only, but every rank receives.
+NOT_ROOT_ONLY = {("MPI_Scatterv_init", "recvbuf"), ("MPI_Scatterv_init_c", "recvbuf")}
 # Arrays in whose place a small constant may stand (MPI_UNWEIGHTED) are declared as pointers, which is the same to the language:
 # of an array GCC believes that it is read, and warns of the address.
 OR_CONSTANT = {"WEIGHT"}
@@ -112,7 +114,7 @@ def _form(symbol) -> Form:
                 pointers=pointers,
                 array=array,
                 length=raw["length"],
-                root_only=bool(raw["root_only"]),
+                root_only=bool(raw["root_only"]) and (symbol.name, raw["name"]) not in NOT_ROOT_ONLY,
                 large_only=bool(raw["large_only"]),
             )
         )

@@ -15,11 +15,6 @@ namespace {
 using base::Status;
 using core::Rank;
 
-bool is_thread_level(int level) {
-  return level == MPI_THREAD_SINGLE || level == MPI_THREAD_FUNNELED || level == MPI_THREAD_SERIALIZED ||
-         level == MPI_THREAD_MULTIPLE;
-}
-
 Status begin(Rank& self) {
   Rank::Phase before = Rank::Phase::kBefore;
   // relaxed: the standard forbids concurrent calls; the exchange only tells a second one.

@@ -18,4 +18,10 @@ core::Rank* find_rank(std::string& why);
 /// Null: it may end. `call` must live as long as the process.
 void announce_owed(const char* call);
 
+/// Whether it is one of MPI_THREAD_SINGLE to MPI_THREAD_MULTIPLE, which are no neighbouring numbers.
+inline bool is_thread_level(int level) {
+  return level == MPI_THREAD_SINGLE || level == MPI_THREAD_FUNNELED || level == MPI_THREAD_SERIALIZED ||
+         level == MPI_THREAD_MULTIPLE;
+}
+
 }  // namespace clump::mpi

@@ -69,7 +69,7 @@ const Enumeration* enumeration_of(MPI_T_enum handle) {
 
 /// MPI_T_init_thread may be a rank's first call, before MPI_Init, and the last, after MPI_Finalize.
 Status t_init_thread(core::Rank*, int required, int* provided) {
-  if (required < MPI_THREAD_SINGLE || required > MPI_THREAD_MULTIPLE || provided == nullptr)
+  if (!is_thread_level(required) || provided == nullptr)
     return tool_failure(MPI_T_ERR_INVALID);
   std::string why;
   core::Rank* const self = find_rank(why);

@@ -36,6 +36,7 @@ static void precedence(MPI_Session session, MPI_Session other, MPI_Comm comm, MP
   CHECK_OK(MPI_Comm_attach_buffer(comm, of_comm, ROOM));
   CHECK_OK(send(comm, 4));
   CHECK_CLASS(send(comm, 5), MPI_ERR_BUFFER);
+  MPI_Barrier(comm); /* nobody receives, and so makes room, before */
   for (int tag = 4; tag > 0; --tag) receive(tag == 3 ? foreign : comm, tag);
   CHECK_OK(MPI_Comm_detach_buffer(comm, &address, &bytes));
   CHECK(address == of_comm);
