@@ -24,6 +24,7 @@ using base::Status;
 using core::Rank;
 using core::Request;
 
+/// Its MPI_ERROR is part of it (MPI-5.0 section 3.7.3).
 constexpr core::Result kEmpty;
 
 /// The active operation behind a handle; null for MPI_REQUEST_NULL and inactive persistent requests, which
@@ -188,7 +189,7 @@ Status test_one(Rank& self, const char* call, MPI_Request* handle, int* flag, co
   Request* const operation = active(self, *handle);
   *flag = 1;
   if (operation == nullptr) {
-    core::write_status(manner.statuses, kEmpty, false);
+    core::write_status(manner.statuses, kEmpty, true);
     return {};
   }
   if (is_done(self, *operation)) return finish_one(self, call, handle, *operation, manner);
@@ -218,7 +219,7 @@ Status test_any(Rank& self, const char* call, std::span<MPI_Request> handles, in
   *flag = found == -1 ? 0 : 1;
   *manner.indices = found < 0 ? MPI_UNDEFINED : found;
   if (found >= 0) return finish_one(self, call, &handles[found], *active(self, handles[found]), manner);
-  if (found == -2) core::write_status(manner.statuses, kEmpty, false);
+  if (found == -2) core::write_status(manner.statuses, kEmpty, true);
   if (found == -1) fiber::yield_after_empty_poll();
   return {};
 }
@@ -244,7 +245,7 @@ Status wait(Rank& self, MPI_Request* request, MPI_Status* status) {
   if (const auto refused = refuse_unknown(self, "MPI_Wait", *request)) return *refused;
   Request* const operation = active(self, *request);
   if (operation == nullptr) {
-    core::write_status(status, kEmpty, false);
+    core::write_status(status, kEmpty, true);
     return {};
   }
   operation->wait();
@@ -287,7 +288,7 @@ Status waitany(Rank& self, int count, MPI_Request array_of_requests[], int* inde
   while ((found = find_complete(self, handles)) == -1) wait_for_any(self, handles);
   if (found < 0) {
     *index = MPI_UNDEFINED;
-    core::write_status(status, kEmpty, false);
+    core::write_status(status, kEmpty, true);
     return {};
   }
   *index = found;

@@ -40,6 +40,21 @@ int main(int argc, char** argv) {
   CHECK_OK(MPI_Get_count(&status, MPI_DOUBLE, &got));
   CHECK_EQ(got, 3);
 
+  /* The empty status has an error, too: none. */
+  MPI_Request none = MPI_REQUEST_NULL;
+  int index = 0;
+  status.MPI_ERROR = 4711;
+  CHECK_OK(MPI_Wait(&none, &status));
+  CHECK_EQ(status.MPI_ERROR, MPI_SUCCESS);
+  status.MPI_ERROR = 4711;
+  CHECK_OK(MPI_Request_get_status(none, &flag, &status));
+  CHECK_EQ(status.MPI_ERROR, MPI_SUCCESS);
+  status.MPI_ERROR = 4711;
+  CHECK_OK(MPI_Waitany(1, &none, &index, &status));
+  CHECK_EQ(index, MPI_UNDEFINED);
+  CHECK_EQ(status.MPI_ERROR, MPI_SUCCESS);
+  CHECK_EQ(status.MPI_SOURCE, MPI_ANY_SOURCE);
+
   CHECK_CLASS(MPI_Status_get_source(MPI_STATUS_IGNORE, &got), MPI_ERR_ARG);
   CHECK_CLASS(MPI_Status_get_tag(&status, NULL), MPI_ERR_ARG);
   CHECK_CLASS(MPI_Status_get_error(NULL, &got), MPI_ERR_ARG);
