@@ -1,6 +1,5 @@
 #include "fiber/errands.h"
 
-#include <algorithm>
 #include <mutex>
 
 #include "fiber/completion.h"
@@ -18,7 +17,7 @@ void Errands::call() noexcept {
   Waiter* sleeper = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    if (!sleepers_.empty()) sleeper = sleepers_.front();
+    if (sleepers_ != nullptr) sleeper = &sleepers_->waiter_;
   }
   if (sleeper != nullptr) sleeper->unpark();
 }
@@ -26,13 +25,16 @@ void Errands::call() noexcept {
 WaitsForErrands::WaitsForErrands(Errands* errands, Waiter& waiter) : errands_(errands), waiter_(waiter) {
   if (errands_ == nullptr) return;
   const std::lock_guard lock(errands_->mutex_);
-  errands_->sleepers_.push_back(&waiter_);
+  next_ = errands_->sleepers_;
+  if (next_ != nullptr) next_->previous_ = this;
+  errands_->sleepers_ = this;
 }
 
 WaitsForErrands::~WaitsForErrands() {
   if (errands_ == nullptr) return;
   const std::lock_guard lock(errands_->mutex_);
-  std::erase(errands_->sleepers_, &waiter_);
+  if (next_ != nullptr) next_->previous_ = previous_;
+  (previous_ != nullptr ? previous_->next_ : errands_->sleepers_) = next_;
 }
 
 }  // namespace clump::fiber

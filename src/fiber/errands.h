@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <vector>
 
 #include "base/mutex.h"
 #include "base/types.h"
@@ -11,6 +10,7 @@
 namespace clump::fiber {
 
 class Waiter;
+class WaitsForErrands;
 
 /// One for each rank; fiber::Identity knows it.
 class Errands {
@@ -35,7 +35,7 @@ class Errands {
   friend class WaitsForErrands;
   std::atomic<int> expected_{0};  // relaxed: a thread expects errands before it starts what leads to them
   base::ShortMutex mutex_;
-  std::vector<Waiter*> sleepers_;
+  WaitsForErrands* sleepers_ = nullptr;  // linked; on the sleepers' stacks
 };
 
 /// The calling thread of control is going to sleep, and call() finds it. Who lets it end looks at any() once
@@ -48,8 +48,11 @@ class WaitsForErrands {
   WaitsForErrands& operator=(const WaitsForErrands&) = delete;
 
  private:
+  friend class Errands;
   Errands* const errands_;
   Waiter& waiter_;
+  WaitsForErrands* previous_ = nullptr;
+  WaitsForErrands* next_ = nullptr;
 };
 
 }  // namespace clump::fiber

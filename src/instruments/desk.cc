@@ -108,6 +108,7 @@ void Desk::set_most(Mark& mark, Count value) {
 
 /// Has those told who make happen what somebody wants to know, and nobody else.
 void Desk::watch() {
+  const std::lock_guard one_at_a_time(watching_mutex_);
   bool messages = false, others = false, moves = false;
   {
     const std::lock_guard lock(mutex_);

@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -106,6 +107,7 @@ class Desk final : public core::Watcher {
   bool fetch_drops(Interest& told);
 
   core::Rank& rank_;
+  std::mutex watching_mutex_;  // of the next; taken before the others
   bool watching_messages_ = false;
   std::atomic<const Instance*> current_{nullptr};  // set and read by the thread that tells
   std::atomic<std::thread::id> teller_{};          // who tells; nobody: the default

@@ -126,9 +126,10 @@ void PartitionLink::move(Round round, int first, int last) {
       at = stop;
     }
   }
-  const Round added = static_cast<Round>(last - first);
+  const Round added = static_cast<Round>(last - first), all = round * from_.count;
+  // Once it is told, whoever tells the rest may complete the operation, and this be gone.
   // release: what was copied here; acquire: by whom it is told that all is there.
-  if (moved_.fetch_add(added, std::memory_order_acq_rel) + added == round * from_.count) finish();
+  if (moved_.fetch_add(added, std::memory_order_acq_rel) + added == all) finish();
 }
 
 void PartitionLink::finish() {
