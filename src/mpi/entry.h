@@ -33,7 +33,7 @@ namespace clump::mpi {
 
 /// Whose error handler a failure of a call is told to: the first of these that is not null.
 struct Concern {
-  Concern(std::nullptr_t = nullptr) {}  // NOLINT: nobody
+  Concern(std::nullptr_t = nullptr) {}                   // NOLINT: nobody
   Concern(core::Comm* comm) : comm(comm) {}              // NOLINT: as the user sees it
   Concern(core::Session* session) : session(session) {}  // NOLINT
 

@@ -75,7 +75,8 @@ Status finalize(Rank& self) {
                       "MPI_Session_finalize");
   // MPI-5.0 section 11.4.2: first the attributes of MPI_COMM_SELF, while everything still works.
   CLUMP_TRY(self.comm_self->attributes.clear(MPI_COMM_SELF));
-  // Sends that nobody waits for, buffered ones too, must reach their receivers before this rank's memory goes.
+  // Sends that nobody waits for, buffered ones too, must reach their receivers before this rank's memory
+  // goes.
   CLUMP_TRY(coll::barrier(*self.comm_world));
   self.phase.store(Rank::Phase::kFinalized, std::memory_order_relaxed);
   self.show_world(false);

@@ -69,8 +69,7 @@ const Enumeration* enumeration_of(MPI_T_enum handle) {
 
 /// MPI_T_init_thread may be a rank's first call, before MPI_Init, and the last, after MPI_Finalize.
 Status t_init_thread(core::Rank*, int required, int* provided) {
-  if (!is_thread_level(required) || provided == nullptr)
-    return tool_failure(MPI_T_ERR_INVALID);
+  if (!is_thread_level(required) || provided == nullptr) return tool_failure(MPI_T_ERR_INVALID);
   std::string why;
   core::Rank* const self = find_rank(why);
   if (self == nullptr) return tool_failure(MPI_T_ERR_CANNOT_INIT);

@@ -67,7 +67,8 @@ static void wrong(void) {
   CHECK_CLASS(MPI_Abi_set_fortran_booleans(4, NULL, &false_value), MPI_ERR_ARG);
   CHECK_CLASS(MPI_Abi_get_fortran_booleans(0, &true_value, &false_value, &is_set), MPI_ERR_ARG);
   CHECK_CLASS(MPI_Abi_get_fortran_booleans(4, &true_value, &false_value, NULL), MPI_ERR_ARG);
-  CHECK_OK(MPI_Abi_get_fortran_booleans(8, &true_value, &false_value, &is_set)); /* nobody has told of these */
+  CHECK_OK(
+      MPI_Abi_get_fortran_booleans(8, &true_value, &false_value, &is_set)); /* nobody has told of these */
   CHECK_EQ(is_set, 0);
   CHECK_OK(MPI_Info_free(&info));
 }
