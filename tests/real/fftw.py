@@ -20,8 +20,7 @@ def build(place):
         run_quietly(["../configure", "--enable-mpi", "--disable-fortran", "--disable-doc", "--disable-shared", f"MPICC={place.bin / 'mpicc'}",
                      "CFLAGS=-O1"], place.logs / "configure.txt", cwd=there)
     place.say("building")
-    # What it has for Fortran callers needs conversions that the header of the standard ABI leaves to others.
-    run_quietly(["make", f"-j{place.jobs}", "CPPFLAGS=-DMPI_Fint=int -DMPI_Comm_f2c=MPI_Comm_fromint"], place.logs / "make.txt", cwd=there)
+    run_quietly(["make", f"-j{place.jobs}"], place.logs / "make.txt", cwd=there)
     return version
 
 
