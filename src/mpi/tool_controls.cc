@@ -1,6 +1,4 @@
 // Control variables (MPI-5.0 section 15.3.6).
-#include <algorithm>
-
 #include "instruments/settings.h"
 #include "mpi/bodies.h"
 #include "mpi/tools.h"
@@ -11,11 +9,7 @@ using base::Status;
 using instruments::Control;
 using instruments::Tool;
 
-Status t_cvar_get_num(Tool&, int* num_cvar) {
-  if (num_cvar == nullptr) return tool_failure(MPI_T_ERR_INVALID);
-  *num_cvar = static_cast<int>(instruments::controls().size());
-  return {};
-}
+Status t_cvar_get_num(Tool&, int* num_cvar) { return count_entries(instruments::controls(), num_cvar); }
 
 Status t_cvar_get_info(Tool&, int cvar_index, char* name, int* name_len, int* verbosity,
                        MPI_Datatype* datatype, MPI_T_enum* enumtype, char* desc, int* desc_len, int* bind,
@@ -33,12 +27,7 @@ Status t_cvar_get_info(Tool&, int cvar_index, char* name, int* name_len, int* ve
 }
 
 Status t_cvar_get_index(Tool&, const char* name, int* cvar_index) {
-  if (name == nullptr || cvar_index == nullptr) return tool_failure(MPI_T_ERR_INVALID);
-  const auto& all = instruments::controls();
-  const auto found = std::ranges::find(all, name, &Control::name);
-  if (found == all.end()) return tool_failure(MPI_T_ERR_INVALID_NAME);
-  *cvar_index = static_cast<int>(found - all.begin());
-  return {};
+  return find_entry(instruments::controls(), name, cvar_index);
 }
 
 Status t_cvar_handle_alloc(Tool& tool, int cvar_index, void*, MPI_T_cvar_handle* handle, int* count) {

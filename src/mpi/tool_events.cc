@@ -56,9 +56,7 @@ void put_element(const Instance& instance, std::size_t element, void* out) {
 }  // namespace
 
 Status t_source_get_num(Tool&, int* num_sources) {
-  if (num_sources == nullptr) return tool_failure(MPI_T_ERR_INVALID);
-  *num_sources = static_cast<int>(instruments::sources().size());
-  return {};
+  return count_entries(instruments::sources(), num_sources);
 }
 
 Status t_source_get_info(Tool& tool, int source_index, char* name, int* name_len, char* desc, int* desc_len,
@@ -82,9 +80,7 @@ Status t_source_get_timestamp(Tool&, int source_index, MPI_Count* timestamp) {
 }
 
 Status t_event_get_num(Tool&, int* num_events) {
-  if (num_events == nullptr) return tool_failure(MPI_T_ERR_INVALID);
-  *num_events = static_cast<int>(instruments::event_kinds().size());
-  return {};
+  return count_entries(instruments::event_kinds(), num_events);
 }
 
 Status t_event_get_info(Tool& tool, int event_index, char* name, int* name_len, int* verbosity,
@@ -110,12 +106,7 @@ Status t_event_get_info(Tool& tool, int event_index, char* name, int* name_len, 
 }
 
 Status t_event_get_index(Tool&, const char* name, int* event_index) {
-  if (name == nullptr || event_index == nullptr) return tool_failure(MPI_T_ERR_INVALID);
-  const auto& all = instruments::event_kinds();
-  const auto found = std::ranges::find(all, name, &EventKind::name);
-  if (found == all.end()) return tool_failure(MPI_T_ERR_INVALID_NAME);
-  *event_index = static_cast<int>(found - all.begin());
-  return {};
+  return find_entry(instruments::event_kinds(), name, event_index);
 }
 
 Status t_event_handle_alloc(Tool& tool, int event_index, void* obj_handle, MPI_Info info,

@@ -1,6 +1,4 @@
 // Performance variables (MPI-5.0 section 15.3.7).
-#include <algorithm>
-
 #include "instruments/readings.h"
 #include "mpi/bodies.h"
 #include "mpi/tools.h"
@@ -11,11 +9,7 @@ using base::Status;
 using instruments::Meter;
 using instruments::Tool;
 
-Status t_pvar_get_num(Tool&, int* num_pvar) {
-  if (num_pvar == nullptr) return tool_failure(MPI_T_ERR_INVALID);
-  *num_pvar = static_cast<int>(instruments::meters().size());
-  return {};
-}
+Status t_pvar_get_num(Tool&, int* num_pvar) { return count_entries(instruments::meters(), num_pvar); }
 
 Status t_pvar_get_info(Tool&, int pvar_index, char* name, int* name_len, int* verbosity, int* var_class,
                        MPI_Datatype* datatype, MPI_T_enum* enumtype, char* desc, int* desc_len, int* bind,
@@ -37,13 +31,8 @@ Status t_pvar_get_info(Tool&, int pvar_index, char* name, int* name_len, int* ve
 }
 
 Status t_pvar_get_index(Tool&, const char* name, int var_class, int* pvar_index) {
-  if (name == nullptr || pvar_index == nullptr) return tool_failure(MPI_T_ERR_INVALID);
-  const auto& all = instruments::meters();
-  const auto found = std::ranges::find_if(
-      all, [&](const Meter& meter) { return meter.name == name && meter.var_class == var_class; });
-  if (found == all.end()) return tool_failure(MPI_T_ERR_INVALID_NAME);
-  *pvar_index = static_cast<int>(found - all.begin());
-  return {};
+  return find_entry(instruments::meters(), name, pvar_index,
+                    [&](const Meter& meter) { return meter.var_class == var_class; });
 }
 
 Status t_pvar_session_create(Tool& tool, MPI_T_pvar_session* pe_session) {

@@ -101,11 +101,7 @@ Status t_enum_get_item(Tool&, MPI_T_enum enumtype, int index, int* value, char* 
   return {};
 }
 
-Status t_category_get_num(Tool&, int* num_cat) {
-  if (num_cat == nullptr) return tool_failure(MPI_T_ERR_INVALID);
-  *num_cat = static_cast<int>(instruments::categories().size());
-  return {};
-}
+Status t_category_get_num(Tool&, int* num_cat) { return count_entries(instruments::categories(), num_cat); }
 
 Status t_category_get_info(Tool&, int cat_index, char* name, int* name_len, char* desc, int* desc_len,
                            int* num_cvars, int* num_pvars, int* num_categories) {
@@ -126,13 +122,7 @@ Status t_category_get_num_events(Tool&, int cat_index, int* num_events) {
 }
 
 Status t_category_get_index(Tool&, const char* name, int* cat_index) {
-  if (name == nullptr || cat_index == nullptr) return tool_failure(MPI_T_ERR_INVALID);
-  const auto& all = instruments::categories();
-  const auto found =
-      std::ranges::find_if(all, [&](const auto& category) { return std::strcmp(category.name, name) == 0; });
-  if (found == all.end()) return tool_failure(MPI_T_ERR_INVALID_NAME);
-  *cat_index = static_cast<int>(found - all.begin());
-  return {};
+  return find_entry(instruments::categories(), name, cat_index);
 }
 
 Status t_category_get_cvars(Tool&, int cat_index, int len, int indices[]) {

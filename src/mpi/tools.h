@@ -2,7 +2,9 @@
 // are plain classes without a text, because they are returned as they are and no error handler is called.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
+#include <vector>
 
 #include "base/status.h"
 #include "instruments/tool.h"
@@ -27,6 +29,30 @@ const T* entry_at(const std::vector<T>& table, int index) {
   return index >= 0 && static_cast<std::size_t>(index) < table.size()
              ? &table[static_cast<std::size_t>(index)]
              : nullptr;
+}
+
+/// How many entries a table has.
+template <typename T>
+base::Status count_entries(const std::vector<T>& table, int* number) {
+  if (number == nullptr) return tool_failure(MPI_T_ERR_INVALID);
+  *number = static_cast<int>(table.size());
+  return {};
+}
+
+/// Where the entry is that has this name and is one of those that are `wanted`.
+template <typename T, typename Wanted>
+base::Status find_entry(const std::vector<T>& table, const char* name, int* index, Wanted wanted) {
+  if (name == nullptr || index == nullptr) return tool_failure(MPI_T_ERR_INVALID);
+  const auto found = std::ranges::find_if(
+      table, [&](const T& entry) { return entry.name == std::string_view(name) && wanted(entry); });
+  if (found == table.end()) return tool_failure(MPI_T_ERR_INVALID_NAME);
+  *index = static_cast<int>(found - table.begin());
+  return {};
+}
+
+template <typename T>
+base::Status find_entry(const std::vector<T>& table, const char* name, int* index) {
+  return find_entry(table, name, index, [](const T&) { return true; });
 }
 
 /// What the user gets for an enumeration, and back; null for one that there is not.
