@@ -6,43 +6,14 @@
 #include <random>
 
 #include "datatype/derive.h"
+#include "naive_map.h"
 
 namespace clump::datatype {
 namespace {
 
-// A type map, a byte at a time. All test types are made of MPI_INT and MPI_CHAR, MPI_DOUBLE, MPI_SHORT_INT.
-struct Reference {
-  std::vector<Count> bytes;  // displacement of each packed byte
-  Count lb = 0, ub = 0;
-  Count alignment = 1;
-  bool marked = false;
-  bool empty = true;  // no entries, not even markers
-
-  Count extent() const { return ub - lb; }
-
-  // Adds `old` at `displacement`.
-  void add(const Reference& old, Count displacement) {
-    for (const Count byte : old.bytes) bytes.push_back(displacement + byte);
-    alignment = std::max(alignment, old.alignment);
-    if (empty || (old.marked && !marked)) {
-      lb = displacement + old.lb;
-      ub = displacement + old.ub;
-      marked = old.marked;
-    } else if (old.marked == marked) {
-      lb = std::min(lb, displacement + old.lb);
-      ub = std::max(ub, displacement + old.ub);
-    }
-    empty = false;
-  }
-
-  void add_row(const Reference& old, Count length, Count displacement) {
-    for (Count i = 0; i < length; ++i) add(old, displacement + i * old.extent());
-  }
-
-  void pad() {
-    if (!marked && !empty && extent() % alignment != 0) ub += alignment - extent() % alignment;
-  }
-};
+// Displacements of the packed bytes. All test types are made of MPI_INT and MPI_CHAR, MPI_DOUBLE,
+// MPI_SHORT_INT.
+using Reference = naive::Map<Count>;
 
 struct Sample {
   Ref type;
@@ -89,9 +60,9 @@ class Generator {
     const Datatype* type = predefined(handles[number(0, 3)]);
     Reference reference{.ub = type->extent(), .alignment = type->alignment(), .empty = false};
     if (type == predefined(MPI_SHORT_INT)) {
-      reference.bytes = {0, 1, 4, 5, 6, 7};
+      reference.items = {0, 1, 4, 5, 6, 7};
     } else {
-      for (Count i = 0; i < type->size(); ++i) reference.bytes.push_back(i);
+      for (Count i = 0; i < type->size(); ++i) reference.items.push_back(i);
     }
     return {Ref(type), reference};
   }
@@ -171,9 +142,7 @@ class Generator {
     const Count lb = number(-10, 10), extent = number(-5, 40);
     Reference reference;
     reference.add(old.reference, 0);
-    reference.lb = lb;
-    reference.ub = lb + extent;
-    reference.marked = true;
+    reference.set_bounds(lb, extent);
     Made made;
     return finish(make_resized(*old.type, lb, extent, made), made, reference);
   }
@@ -188,30 +157,18 @@ class Generator {
   Sample subarray(const Sample& old) {
     const auto dimensions = static_cast<std::size_t>(number(1, 3));
     const int order = number(0, 1) == 0 ? MPI_ORDER_C : MPI_ORDER_FORTRAN;
-    std::vector<Count> sizes(dimensions), subsizes(dimensions), starts(dimensions), index(dimensions, 0);
-    Count total = 1;
+    std::vector<Count> sizes(dimensions), subsizes(dimensions), starts(dimensions);
     for (std::size_t d = 0; d < dimensions; ++d) {
       sizes[d] = number(1, 4);
       subsizes[d] = number(1, sizes[d]);
       starts[d] = number(0, sizes[d] - subsizes[d]);
-      total *= sizes[d];
     }
-    // Every element of the array in memory order; those in the box count.
     Reference reference;
-    for (Count element = 0; element < total; ++element) {
-      Count rest = element;
-      bool inside = true;
-      for (std::size_t i = 0; i < dimensions; ++i) {
-        const std::size_t d = order == MPI_ORDER_C ? dimensions - 1 - i : i;
-        const Count at = rest % sizes[d];
-        rest /= sizes[d];
-        inside = inside && at >= starts[d] && at < starts[d] + subsizes[d];
-      }
-      if (inside) reference.add(old.reference, element * old.reference.extent());
-    }
-    reference.lb = 0;
-    reference.ub = total * old.reference.extent();
-    reference.marked = true;
+    reference.add_array(old.reference, sizes, order, [&](const std::vector<Count>& index) {
+      for (std::size_t d = 0; d < dimensions; ++d)
+        if (index[d] < starts[d] || index[d] >= starts[d] + subsizes[d]) return false;
+      return true;
+    });
     Made made;
     return finish(make_subarray({sizes, subsizes, starts, order}, *old.type, made), made, reference);
   }
@@ -222,11 +179,9 @@ class Generator {
     const int order = number(0, 1) == 0 ? MPI_ORDER_C : MPI_ORDER_FORTRAN;
     std::vector<Count> sizes(dimensions), lengths(dimensions);
     std::vector<int> kinds(dimensions), arguments(dimensions), processes(dimensions), place(dimensions);
-    Count total = 1;
     int grid = 1;
     for (std::size_t d = 0; d < dimensions; ++d) {
       sizes[d] = number(1, 7);
-      total *= sizes[d];
       const int kind = static_cast<int>(number(0, 3));
       processes[d] = kind == 0 ? 1 : static_cast<int>(number(1, 3));
       grid *= processes[d];
@@ -244,20 +199,11 @@ class Generator {
       rest %= behind;
     }
     Reference reference;
-    for (Count element = 0; element < total; ++element) {
-      Count rest = element;
-      bool mine = true;
-      for (std::size_t i = 0; i < dimensions; ++i) {
-        const std::size_t d = order == MPI_ORDER_C ? dimensions - 1 - i : i;
-        mine = mine && rest % sizes[d] / lengths[d] % processes[d] == place[d];
-        rest /= sizes[d];
-      }
-      if (mine) reference.add(old.reference, element * old.reference.extent());
-    }
-    reference.lb = 0;
-    reference.ub = total * old.reference.extent();
-    reference.marked = true;
-    reference.empty = false;
+    reference.add_array(old.reference, sizes, order, [&](const std::vector<Count>& index) {
+      for (std::size_t d = 0; d < dimensions; ++d)
+        if (index[d] / lengths[d] % processes[d] != place[d]) return false;
+      return true;
+    });
     Made made;
     return finish(make_darray({grid, rank, sizes, kinds, arguments, processes, order}, *old.type, made), made,
                   reference);
@@ -271,7 +217,7 @@ class Area {
  public:
   Area(const Sample& sample, Count count) : sample_(sample), count_(count) {
     for (Count i = 0; i < count; ++i) {
-      for (const Count byte : sample.reference.bytes) places_.push_back(byte + i * sample.reference.extent());
+      for (const Count byte : sample.reference.items) places_.push_back(byte + i * sample.reference.extent());
     }
     if (places_.empty()) return;
     const auto [low, high] = std::minmax_element(places_.begin(), places_.end());
@@ -307,13 +253,13 @@ constexpr int kSamples = 4000;
 Sample bounded_sample(Generator& generator) {
   for (;;) {
     Sample sample = generator.sample(static_cast<int>(generator.number(1, 5)));
-    if (sample.reference.bytes.size() < 3000) return sample;
+    if (sample.reference.items.size() < 3000) return sample;
   }
 }
 
 // Of small types many now and then, because arrays of records are copied in batches.
 Count elements(Generator& generator, const Sample& sample) {
-  return generator.number(0, sample.reference.bytes.size() < 60 && generator.number(0, 3) == 0 ? 400 : 6);
+  return generator.number(0, sample.reference.items.size() < 60 && generator.number(0, 3) == 0 ? 400 : 6);
 }
 
 // Cut points of [0, size), in order, both ends included.
@@ -329,11 +275,11 @@ TEST(RandomTypes, SizesAndBounds) {
   for (int i = 0; i < kSamples; ++i) {
     const Sample sample = bounded_sample(generator);
     const Reference& reference = sample.reference;
-    ASSERT_EQ(sample.type->size(), static_cast<Count>(reference.bytes.size())) << i;
+    ASSERT_EQ(sample.type->size(), static_cast<Count>(reference.items.size())) << i;
     ASSERT_EQ(sample.type->lb(), reference.lb) << i;
     ASSERT_EQ(sample.type->extent(), reference.extent()) << i;
-    if (reference.bytes.empty()) continue;
-    const auto [low, high] = std::minmax_element(reference.bytes.begin(), reference.bytes.end());
+    if (reference.items.empty()) continue;
+    const auto [low, high] = std::minmax_element(reference.items.begin(), reference.items.end());
     ASSERT_EQ(sample.type->true_lb(), *low) << i;
     ASSERT_EQ(sample.type->true_extent(), *high + 1 - *low) << i;
   }

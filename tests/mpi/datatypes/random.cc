@@ -24,7 +24,7 @@ class Buffer {
  public:
   Buffer(MPI_Datatype type, const TypeMap& map, int count) : type_(type), count_(count) {
     for (int i = 0; i < count; ++i) {
-      for (const Entry& entry : map.entries)
+      for (const Entry& entry : map.items)
         for (const auto& part : entry.basic->parts)
           for (MPI_Count byte = 0; byte < part.bytes; ++byte)
             places_.push_back(i * map.extent() + entry.place + part.offset + byte);
@@ -221,7 +221,7 @@ void check_bounds(MPI_Datatype type, const TypeMap& map, unsigned long long seed
   MPI_Count lb, extent, size, bytes = 0;
   CHECK_OK(MPI_Type_get_extent_c(type, &lb, &extent));
   CHECK_OK(MPI_Type_size_c(type, &size));
-  for (const Entry& entry : map.entries)
+  for (const Entry& entry : map.items)
     for (const auto& part : entry.basic->parts) bytes += part.bytes;
   if (lb != map.lb || extent != map.extent() || size != bytes) {
     CHECK_FAILED("seed %llu: lb %lld, extent %lld, size %lld; expected %lld, %lld, %lld", seed,
@@ -243,7 +243,7 @@ void run(unsigned long long seed) {
   const Type type = random.make(random.number(1, 4));
   const TypeMap map = random_types::map_of(type.get());
   check_bounds(type.get(), map, seed);
-  if (map.entries.size() > 400) return;
+  if (map.items.size() > 400) return;
   MPI_Datatype out_type = type.get();
   MPI_Type_commit(&out_type);
   const std::size_t bytes = Buffer(out_type, map, 1).bytes();
@@ -251,8 +251,8 @@ void run(unsigned long long seed) {
   Buffer out(out_type, map, count);
 
   // To the same type, where that can be received, or to a relocated one; of both, several may be one element.
-  const Type other = map.entries.empty() ? Type() : random.relocate(map);
-  const bool same = map.entries.empty() || (random.maybe(3) && !out.overlaps());
+  const Type other = map.items.empty() ? Type() : random.relocate(map);
+  const bool same = map.items.empty() || (random.maybe(3) && !out.overlaps());
   const MPI_Datatype old = same ? out_type : other.get();
   const int together = count > 0 && count % 3 == 0 && random.maybe(2) ? 3 : 1;
   MPI_Datatype in_type;

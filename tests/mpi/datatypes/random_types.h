@@ -85,11 +85,11 @@ class Generator {
     std::vector<int> lengths;
     std::vector<MPI_Datatype> types;
     std::vector<MPI_Count> sizes;
-    for (std::size_t i = 0; i < map.entries.size();) {
-      const Basic& basic = *map.entries[i].basic;
+    for (std::size_t i = 0; i < map.items.size();) {
+      const Basic& basic = *map.items[i].basic;
       int length = 0;
       for (const int most = number(1, 6);
-           length < most && i < map.entries.size() && map.entries[i].basic == &basic; ++i)
+           length < most && i < map.items.size() && map.items[i].basic == &basic; ++i)
         ++length;
       lengths.push_back(length);
       types.push_back(basic.handle);

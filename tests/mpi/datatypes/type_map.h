@@ -1,13 +1,14 @@
 // A type's map, read from its envelope and contents alone: the naive reference of the random tests. Every
-// byte of every basic element is written down by the definitions of MPI-5.0 sections 5.1.2 to 5.1.13.
+// basic element is written down with its place, by the definitions of MPI-5.0 sections 5.1.2 to 5.1.13.
 #pragma once
 
 #include <mpi.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
+
+#include "naive_map.h"
 
 namespace random_types {
 
@@ -47,41 +48,11 @@ struct Entry {
   const Basic* basic;
   MPI_Count place;
 };
+inline Entry operator+(const Entry& entry, MPI_Count displacement) {
+  return {entry.basic, entry.place + displacement};
+}
 
-struct TypeMap {
-  std::vector<Entry> entries;
-  MPI_Count lb = 0, ub = 0, alignment = 1;
-  bool marked = false;  ///< bounds were set by hand
-  bool empty = true;    ///< nothing in it, not even bounds
-
-  MPI_Count extent() const { return ub - lb; }
-
-  void add(const TypeMap& old, MPI_Count displacement) {
-    for (const Entry& entry : old.entries) entries.push_back({entry.basic, entry.place + displacement});
-    alignment = std::max(alignment, old.alignment);
-    if (empty || (old.marked && !marked)) {
-      lb = displacement + old.lb;
-      ub = displacement + old.ub;
-      marked = old.marked;
-    } else if (old.marked == marked) {
-      lb = std::min(lb, displacement + old.lb);
-      ub = std::max(ub, displacement + old.ub);
-    }
-    empty = false;
-  }
-  void add_row(const TypeMap& old, MPI_Count length, MPI_Count displacement) {
-    for (MPI_Count i = 0; i < length; ++i) add(old, displacement + i * old.extent());
-  }
-  void set_bounds(MPI_Count low, MPI_Count size) {
-    lb = low;
-    ub = low + size;
-    marked = true;
-    empty = false;
-  }
-  void pad() {
-    if (!marked && !empty && extent() % alignment != 0) ub += alignment - extent() % alignment;
-  }
-};
+using TypeMap = naive::Map<Entry>;
 
 inline int combiner_of(MPI_Datatype type) {
   MPI_Count ni, na, nl, nd;
@@ -122,35 +93,16 @@ struct Contents {
   std::vector<MPI_Datatype> types;
 };
 
-/// Adds those elements of an array that `is_inside` names by their indices, in the order of memory.
-template <typename Inside>
-void add_array(TypeMap& map, const TypeMap& old, const std::vector<MPI_Count>& sizes, bool c_order,
-               Inside is_inside) {
-  std::vector<MPI_Count> index(sizes.size());
-  MPI_Count total = 1;
-  for (const MPI_Count size : sizes) total *= size;
-  for (MPI_Count element = 0; element < total; ++element) {
-    MPI_Count rest = element;
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const std::size_t d = c_order ? sizes.size() - 1 - i : i;
-      index[d] = rest % sizes[d];
-      rest /= sizes[d];
-    }
-    if (is_inside(index)) map.add(old, element * old.extent());
-  }
-  map.set_bounds(0, total * old.extent());
-}
-
 inline void add_subarray(TypeMap& map, const TypeMap& old, const std::vector<MPI_Count>& numbers) {
   const auto n = static_cast<std::size_t>(numbers[0]);
   const MPI_Count* subsizes = &numbers[1 + n];
   const MPI_Count* starts = subsizes + n;
-  add_array(map, old, {numbers.begin() + 1, numbers.begin() + 1 + numbers[0]}, numbers.back() == MPI_ORDER_C,
-            [&](const std::vector<MPI_Count>& index) {
-              for (std::size_t d = 0; d < n; ++d)
-                if (index[d] < starts[d] || index[d] >= starts[d] + subsizes[d]) return false;
-              return true;
-            });
+  map.add_array(old, {numbers.begin() + 1, numbers.begin() + 1 + numbers[0]},
+                static_cast<int>(numbers.back()), [&](const std::vector<MPI_Count>& index) {
+                  for (std::size_t d = 0; d < n; ++d)
+                    if (index[d] < starts[d] || index[d] >= starts[d] + subsizes[d]) return false;
+                  return true;
+                });
 }
 
 inline void add_darray(TypeMap& map, const TypeMap& old, const std::vector<MPI_Count>& numbers) {
@@ -163,19 +115,19 @@ inline void add_darray(TypeMap& map, const TypeMap& old, const std::vector<MPI_C
   std::vector<MPI_Count> place(n);
   MPI_Count rest = numbers[1];
   for (std::size_t d = n; d-- > 0; rest /= processes[d]) place[d] = rest % processes[d];
-  add_array(map, old, {sizes, sizes + n}, numbers.back() == MPI_ORDER_C,
-            [&](const std::vector<MPI_Count>& index) {
-              for (std::size_t d = 0; d < n; ++d) {
-                MPI_Count block = arguments[d];
-                if (kinds[d] == MPI_DISTRIBUTE_NONE) {
-                  block = sizes[d];
-                } else if (block == MPI_DISTRIBUTE_DFLT_DARG) {
-                  block = kinds[d] == MPI_DISTRIBUTE_BLOCK ? (sizes[d] + processes[d] - 1) / processes[d] : 1;
-                }
-                if (index[d] / block % processes[d] != place[d]) return false;
-              }
-              return true;
-            });
+  map.add_array(
+      old, {sizes, sizes + n}, static_cast<int>(numbers.back()), [&](const std::vector<MPI_Count>& index) {
+        for (std::size_t d = 0; d < n; ++d) {
+          MPI_Count block = arguments[d];
+          if (kinds[d] == MPI_DISTRIBUTE_NONE) {
+            block = sizes[d];
+          } else if (block == MPI_DISTRIBUTE_DFLT_DARG) {
+            block = kinds[d] == MPI_DISTRIBUTE_BLOCK ? (sizes[d] + processes[d] - 1) / processes[d] : 1;
+          }
+          if (index[d] / block % processes[d] != place[d]) return false;
+        }
+        return true;
+      });
 }
 
 /// Blocks at displacements that are numbers times `unit`; one length for all where there is only one.
@@ -191,7 +143,7 @@ inline TypeMap map_of_named(MPI_Datatype type) {
   TypeMap map;
   for (const Basic& basic : basics()) {
     if (basic.handle != type) continue;
-    map.entries.push_back({&basic, 0});
+    map.items.push_back({&basic, 0});
     map.ub = basic.extent;
     map.alignment = basic.alignment;
     map.empty = false;
