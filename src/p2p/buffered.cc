@@ -16,23 +16,24 @@ base::Status AttachedBuffer::no_room(Count bytes) const {
   Count used = 0;
   for (const auto& [place, message] : messages_) used += message.room;
   return base::fail(MPI_ERR_BUFFER,
-                    "the attached buffer has {} bytes, {} of them in use; this message needs {} bytes and "
-                    "MPI_BSEND_OVERHEAD ({}): "
-                    "attach a larger buffer",
-                    size_, used, bytes, MPI_BSEND_OVERHEAD);
+                    "the attached buffer has {} bytes, {} of them in use by {} messages; this message has {} "
+                    "bytes: attach a larger buffer, with MPI_BSEND_OVERHEAD ({}) more for each message",
+                    size_, used, messages_.size(), bytes, MPI_BSEND_OVERHEAD);
 }
 
 base::Status AttachedBuffer::reserve(Count bytes, net::Route route, Messages::value_type*& message) {
   const std::lock_guard lock(mutex_);
   if (closed_) return base::fail(MPI_ERR_BUFFER, "the buffer was detached while this message was sent");
-  Count room = bytes;
+  // MPI_BSEND_OVERHEAD is what users reckon with (MPI-5.0 section 3.6), and more than we need: what there is
+  // to know about a message is kept elsewhere. An empty one takes up a byte, since messages are told apart by
+  // where they lie.
+  const Count room = std::max<Count>(bytes, 1);
   std::byte* place = memory_;
   if (is_automatic()) {
-    place = static_cast<std::byte*>(std::malloc(static_cast<std::size_t>(std::max<Count>(room, 1))));
+    place = static_cast<std::byte*>(std::malloc(static_cast<std::size_t>(room)));
     if (place == nullptr)
       return base::fail(MPI_ERR_NO_MEM, "there is no memory for a message of {} bytes", bytes);
   } else {
-    room += MPI_BSEND_OVERHEAD;  // as MPI-5.0 section 3.6 tells users to reckon
     for (const auto& [start, other] : messages_) {
       if (start - place >= room) break;
       place = start + other.room;
