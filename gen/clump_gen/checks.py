@@ -80,6 +80,7 @@ class Writer:
                 self._parameter(p)
         for message in self.messages:
             self._message(message)
+        self._apart()
         return self
 
     def _say(self, statement: str) -> None:
@@ -186,14 +187,15 @@ class Writer:
         self.statements.extend("  " + s for s in self._insignificant(m))
         self._say("}")
 
-    def _in_place(self, m: Message) -> Optional[Parameter]:
+    @property
+    def _in_place_name(self) -> str:
         """The buffer that may be MPI_IN_PLACE, in a collective on an intracommunicator (MPI-5.0 section 6.2)."""
-        if self.entry.chapter != "collectives" or not self.communicator:
-            return None
-        own = {"sendbuf"} if "recvbuf" in self.parameters else set()
-        if self.parameters.get("sendbuf") and self.parameters["sendbuf"].root_only:
-            own = {"recvbuf"}  # scatter
-        buffer = next((b for b in m.buffers if b.name in own), None)
+        if self.entry.chapter != "collectives" or not self.communicator or "recvbuf" not in self.parameters:
+            return ""
+        return "recvbuf" if self.parameters["sendbuf"].root_only else "sendbuf"  # the first is scatter
+
+    def _in_place(self, m: Message) -> Optional[Parameter]:
+        buffer = next((b for b in m.buffers if b.name == self._in_place_name), None)
         if buffer:
             allowed = f"!{local(self.communicator)}->is_inter()" + (" && roles.at_root" if self.root else "")
             self._say(f"bool {buffer.name}_in_place = false;")
@@ -258,3 +260,27 @@ class Writer:
         if m.displacements is not None and kinds.is_wide_array(m.displacements):
             values.append(f"{m.displacements.name} = Counts();")
         return values
+
+    # Two messages.
+
+    def _apart(self) -> None:
+        """Data and result of a collective must not overlap (MPI-5.0 section 6.2). Seen are those that begin at the same address and are
+        of the same type; where blocks have displacements, or types of their own, they may be apart all the same."""
+        if self.entry.chapter != "collectives" or any(m.displacements or m.type.is_array for m in self.messages):
+            return
+        described = {b.name: (b, m) for m in self.messages for b in m.buffers}
+        if len(described) < 2:
+            return
+        buffers = [b for b, _ in described.values()]
+        same = [f"{buffers[0].name} == {buffers[1].name}"]
+        if self.root:
+            same.append("roles.at_root && roles.contributes")
+        if "xscan" in self.function.name:
+            same.append(f"{local(self.communicator)}->rank != 0")  # its recvbuf means nothing
+        data = ", ".join(_named(b, self._data(b, m)) for b, m in described.values())
+        in_place = f'"{self._in_place_name}"' if self._in_place_name else "nullptr"
+        self._say(f"if ({' && '.join(same)}) [[unlikely]] {_try(f'apart({data}, {in_place})')}")
+
+    def _data(self, b: Parameter, m: Message) -> str:
+        count = f"{m.count.name}[{local(self.communicator)}->rank]" if m.count.is_array else m.count.name
+        return f"{{{b.name}, {count}, {local(m.type)}}}"

@@ -157,6 +157,17 @@ base::Status buffer(Named<const void*> argument, Count count, const datatype::Da
 
 }  // namespace cold
 
+base::Status apart(Named<Data> data, Named<Data> result, const char* in_place) {
+  const bool overlap = data.value.type == result.value.type && data.value.type->size() > 0 &&
+                       data.value.count > 0 && result.value.count > 0;
+  if (!overlap) return {};
+  return base::fail(
+      MPI_ERR_BUFFER, "({} = {} = {}): the result must not overlap the data; give one of them other memory{}",
+      data.name, result.name, data.value.buffer,
+      in_place == nullptr ? std::string()
+                          : fmt::format(", or pass MPI_IN_PLACE as {} in an intracommunicator", in_place));
+}
+
 base::Status types(Call& call, Named<const MPI_Datatype*> argument, Count length) {
   CLUMP_TRY(array({argument.name, argument.value}, length));
   for (Count i = 0; i < length; ++i) {

@@ -24,6 +24,13 @@ struct Named {
   T value;
 };
 
+/// A buffer with what lies there, or shall.
+struct Data {
+  const void* buffer;
+  Count count;
+  const datatype::Datatype* type;
+};
+
 /// Which arguments of a rooted collective mean something in this process (MPI-5.0 section 6.2.2). In an
 /// intracommunicator all ranks contribute; in an intercommunicator only one group does, and of the root's
 /// group only the root takes part at all.
@@ -233,6 +240,10 @@ inline base::Status in_place(Named<const void*> argument, bool allowed, bool& re
   result = argument.value == MPI_IN_PLACE;
   return result && !allowed ? cold::in_place(argument.name) : base::Status();
 }
+
+/// Of data and result of a collective that begin at the same address: that they do not overlap. `in_place` is
+/// the argument that may be MPI_IN_PLACE in an intracommunicator, null if none may.
+[[gnu::cold]] base::Status apart(Named<Data> data, Named<Data> result, const char* in_place);
 
 /// The first `length` types of an array, for communication.
 base::Status types(Call& call, Named<const MPI_Datatype*> argument, Count length);

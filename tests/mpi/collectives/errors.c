@@ -37,6 +37,43 @@ static void test_arguments(void) {
   CHECK_CLASS(MPI_Allreduce(in, out, 1, MPI_INT, freed, MPI_COMM_WORLD), MPI_ERR_OP);
 }
 
+/* Data and result at one address: an error where both mean something and overlap, and only there. */
+static void test_same_buffer(void) {
+  int data[8] = {1, 2, 3, 4}, other[64], text_length = 0;
+  const int counts[64] = {1};
+  char text[MPI_MAX_ERROR_STRING];
+  const MPI_Comm world = MPI_COMM_WORLD, self = MPI_COMM_SELF;
+  const int code = MPI_Allreduce(data, data, 1, MPI_INT, MPI_SUM, world);
+  CHECK_CLASS(code, MPI_ERR_BUFFER);
+  MPI_Error_string(code, text, &text_length);
+  CHECK(strstr(text, "sendbuf = recvbuf") != NULL && strstr(text, "MPI_IN_PLACE as sendbuf") != NULL);
+  CHECK_CLASS(MPI_Allgather(data, 1, MPI_INT, data, 1, MPI_INT, world), MPI_ERR_BUFFER);
+  CHECK_CLASS(MPI_Alltoall(data, 1, MPI_INT, data, 1, MPI_INT, world), MPI_ERR_BUFFER);
+  CHECK_CLASS(MPI_Scan(data, data, 1, MPI_INT, MPI_SUM, world), MPI_ERR_BUFFER);
+  CHECK_CLASS(MPI_Reduce_scatter_block(data, data, 1, MPI_INT, MPI_SUM, world), MPI_ERR_BUFFER);
+  CHECK_CLASS(MPI_Reduce_scatter(data, data, counts, MPI_INT, MPI_SUM, self), MPI_ERR_BUFFER);
+  CHECK_CLASS(MPI_Reduce(data, data, 1, MPI_INT, MPI_SUM, 0, self), MPI_ERR_BUFFER);
+  CHECK_CLASS(MPI_Gather(data, 1, MPI_INT, data, 1, MPI_INT, 0, self), MPI_ERR_BUFFER);
+  CHECK_CLASS(MPI_Scatter(data, 1, MPI_INT, data, 1, MPI_INT, 0, self), MPI_ERR_BUFFER);
+  CHECK_CLASS(MPI_Reduce_local(data, data, 1, MPI_INT, MPI_SUM), MPI_ERR_BUFFER);
+
+  /* Only the root has a result. */
+  CHECK_OK(MPI_Reduce(data, rank == 0 ? other : data, 1, MPI_INT, MPI_SUM, 0, world));
+  if (rank == 0) CHECK_EQ(other[0], size);
+  CHECK_OK(MPI_Gather(data, 1, MPI_INT, rank == 0 ? other : data, 1, MPI_INT, 0, world));
+  CHECK_OK(MPI_Exscan(data, rank == 0 ? data : other, 1, MPI_INT, MPI_SUM, world)); /* rank 0 has none */
+  /* Nothing. */
+  CHECK_OK(MPI_Allreduce(data, data, 0, MPI_INT, MPI_SUM, world));
+  /* The same address, and apart. */
+  MPI_Datatype shifted;
+  const int place = 2;
+  MPI_Type_create_indexed_block(1, 2, &place, MPI_INT, &shifted);
+  MPI_Type_commit(&shifted);
+  CHECK_OK(MPI_Allgather(data, 2, MPI_INT, data, 1, shifted, self));
+  CHECK_EQ(data[2] * 10 + data[3], 12);
+  MPI_Type_free(&shifted);
+}
+
 /* The root gives more, or less, than the others expect. */
 static void test_disagreement(void) {
   int buffer[8] = {0}, text_length = 0;
@@ -70,6 +107,9 @@ static void test_forms(void) {
   CHECK_CLASS(MPI_Iallreduce(in, out, 1, MPI_DOUBLE, MPI_BAND, MPI_COMM_WORLD, &request), MPI_ERR_OP);
   CHECK_CLASS(MPI_Allreduce_init(in, out, 1, MPI_INT, MPI_NO_OP, MPI_COMM_WORLD, MPI_INFO_NULL, &request),
               MPI_ERR_OP);
+  CHECK_CLASS(MPI_Ialltoall(in, 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD, &request), MPI_ERR_BUFFER);
+  CHECK_CLASS(MPI_Scan_init(in, in, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request),
+              MPI_ERR_BUFFER);
   CHECK_CLASS(MPI_Iscan(in, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request), MPI_ERR_BUFFER);
   CHECK_CLASS(MPI_Barrier_init(MPI_COMM_WORLD, (MPI_Info)12345678, &request), MPI_ERR_INFO);
   CHECK_CLASS(MPI_Ibarrier(MPI_COMM_NULL, &request), MPI_ERR_COMM);
@@ -146,6 +186,7 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   test_arguments();
+  test_same_buffer();
   test_still_good();
   test_disagreement();
   test_still_good();
