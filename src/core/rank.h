@@ -34,14 +34,16 @@ class Rank;
 /// What the ranks of this host process share. Made by the runtime when the first of them initialises MPI.
 struct World {
   int size = 0;
-  std::vector<std::unique_ptr<Rank>> ranks;  ///< of this host process, indexed by rank in the job
+  std::vector<std::unique_ptr<Rank>> ranks;  ///< by rank in the job; null: not of this host process
   std::vector<int> app_numbers;              ///< MPI_APPNUM of each rank
   std::vector<Info> environments;            ///< MPI_INFO_ENV of each app; not changed after boot
   std::string node;                          ///< the name of this host
   std::vector<std::unique_ptr<net::Channel>> channels;
   std::vector<net::Channel*> routes;  ///< the channel to each rank of the job
-  std::atomic<std::uint32_t> next_context{
-      8};  ///< even numbers; the first few are the predefined communicators'
+  /// Even numbers; the first few are the predefined communicators'. Each host process has its own, so many apart
+  /// as there are processes.
+  std::atomic<std::uint32_t> next_context{8};
+  std::uint32_t context_step = 2;
   /// The worker that each rank of the job is at home at: ranks with different homes run at the same time.
   /// Empty: nobody knows.
   std::vector<int> homes;
@@ -66,7 +68,7 @@ struct World {
   /// Ends the job because of rank `rank`; never returns. `text` says why.
   void (*abort_job)(int rank, int code, const std::string& text) = nullptr;
 
-  ContextId allocate_context() { return ContextId{next_context.fetch_add(2, std::memory_order_relaxed)}; }
+  ContextId allocate_context() { return ContextId{next_context.fetch_add(context_step, std::memory_order_relaxed)}; }
 };
 
 class Rank {

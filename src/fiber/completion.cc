@@ -10,6 +10,7 @@
 
 #include "fiber/errands.h"
 #include "fiber/help.h"
+#include "fiber/lookout.h"
 #include "fiber/worker.h"
 
 namespace clump::fiber {
@@ -28,6 +29,9 @@ bool any_done(std::span<Completion* const> completions) {
     if (c != nullptr && c->done()) return true;
   return false;
 }
+
+/// A kernel thread that waits does what there is to do meanwhile; false: nothing.
+bool look_around() { return (lookout::is_kept() && take_in(0)) || help(); }
 
 int spin_polls() { return spinning.load(std::memory_order_relaxed) ? kSpinPolls : 0; }
 
@@ -65,33 +69,42 @@ Waiter& Waiter::mine() {
 }
 
 void Waiter::park() {
+  const bool looks_out = fiber_ == nullptr && lookout::is_kept();
+  const bool watches = looks_out && lookout::begin(*this);
+  const std::uint32_t asleep = watches ? kWatching : kAsleep;
   std::uint32_t expected = kIdle;
-  if (state_.compare_exchange_strong(expected, kAsleep, std::memory_order_acq_rel)) {
-    if (fiber_ != nullptr) {
+  if (state_.compare_exchange_strong(expected, asleep, std::memory_order_acq_rel)) {
+    if (fiber_ != nullptr)
       switch_out(*fiber_);
-    } else {
-      census::falls_asleep();
-      while (state_.load(std::memory_order_relaxed) == kAsleep)
-        syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, kAsleep, nullptr, nullptr, 0);
-    }
+    else
+      sleep_in_kernel(asleep);
   }
   // acquire: pairs with the release in unpark(), so that the caller sees what it was woken for. An exchange,
   // because a store would not see an unpark() that comes in between.
   state_.exchange(kIdle, std::memory_order_acq_rel);
+  if (looks_out) lookout::end(*this, watches);
+}
+
+void Waiter::sleep_in_kernel(std::uint32_t asleep) {
+  census::falls_asleep();
+  if (asleep == kWatching) return lookout::sleep_while(state_, asleep);
+  while (state_.load(std::memory_order_relaxed) == asleep)
+    syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, asleep, nullptr, nullptr, 0);
 }
 
 void Waiter::unpark() {
   std::uint32_t state = state_.load(std::memory_order_relaxed);
   for (;;) {
-    const bool asleep = state == kAsleep;
+    const bool asleep = state == kAsleep || state == kWatching;
     // Counted awake before it can wake: it might be asleep again before we come to it, and look like the
     // last.
     const bool count = asleep && fiber_ == nullptr;
     if (count) census::one_awake();
-    // release: pairs with the acquire in park().
-    if (state_.compare_exchange_strong(state, kPermitted, std::memory_order_acq_rel)) {
+    // release: pairs with the acquire in park(). seq_cst: see lookout::call_watcher().
+    if (state_.compare_exchange_strong(state, kPermitted, std::memory_order_seq_cst)) {
       if (!asleep) return;
       if (fiber_ != nullptr) return make_runnable(*fiber_);
+      if (state == kWatching) return lookout::call_watcher();
       syscall(SYS_futex, &state_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
       return;
     }
@@ -121,7 +134,7 @@ void Completion::sleep_until_signal() {
   }
   for (int poll = spin_polls(); poll > 0; --poll) {
     if (done()) return;
-    if (!help()) pause_cpu();
+    if (!look_around()) pause_cpu();
   }
   Waiter& me = Waiter::mine();
   std::uintptr_t expected = kPending;
@@ -139,7 +152,7 @@ void Completion::wait_for_any(std::span<Completion* const> completions, Errands*
   } else {
     for (int poll = spin_polls(); poll > 0; poll -= static_cast<int>(completions.size()) + 1) {
       if (over()) return;
-      if (!help()) pause_cpu();
+      if (!look_around()) pause_cpu();
     }
   }
   // Leave our name at each of them; whichever is signalled first wakes us. Take the name off again

@@ -32,11 +32,14 @@ class Waiter {
   /// Wakes park(), now or when it is called. Any thread.
   CLUMP_HOST_API void unpark();
 
+  Waiter* next_sleeper = nullptr;  ///< lookout.cc's
+
  private:
-  enum State : std::uint32_t { kIdle, kPermitted, kAsleep };
+  enum State : std::uint32_t { kIdle, kPermitted, kAsleep, kWatching };
   std::atomic<std::uint32_t> state_{kIdle};
   Fiber* fiber_ = nullptr;  // whose it is; null: a kernel thread's
   Waiter* next_idle_ = nullptr;
+  void sleep_in_kernel(std::uint32_t asleep);
   friend struct WaiterPool;
 };
 

@@ -12,8 +12,10 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "base/bell.h"
 #include "base/types.h"
 #include "fiber/context.h"
 #include "fiber/identity.h"
@@ -56,6 +58,9 @@ CLUMP_HOST_API Fiber* rank_fiber() noexcept;
 /// False if the kernel has no membarrier (Linux 4.14).
 [[nodiscard]] CLUMP_HOST_API bool make_workers(const std::vector<std::int32_t>& cores, int fibers,
                                                void (*prepare)());
+/// Other processes will ring `bells`: one for each worker or, without workers, the only one for all threads.
+/// Before anything sleeps.
+CLUMP_HOST_API void listen_to(std::span<base::Bell> bells);
 /// Makes the calling thread, which thread_begins() has counted, a fiber with this home: its kernel thread
 /// goes to sleep for good, and a worker goes on in its place. All signals must be blocked; a worker's are
 /// not. `rank` is whose main thread it is.
@@ -68,7 +73,8 @@ CLUMP_HOST_API void become_fiber(int home, Identity* rank);
 /// 0 under the `threads` scheduler.
 CLUMP_HOST_API int worker_count() noexcept;
 
-/// Sets what idle workers and waiting fibers call for a worker, to move what has come in for its fibers.
+/// Sets what idle workers and waiting fibers call for a worker, to move what has come in for its fibers; and
+/// what threads call that wait for other processes, with 0, where there are no workers.
 /// Returns whether anything moved. Called by several threads at once; never blocks or waits.
 CLUMP_HOST_API void on_progress(bool (*poll)(int worker));
 

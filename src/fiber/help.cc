@@ -113,7 +113,7 @@ namespace clump::fiber {
 void wake_helpers(int most) noexcept {
   for (Worker& worker : workers) {
     if (most == 0) return;
-    if (worker.asleep.load(std::memory_order_relaxed) == 0) continue;  // relaxed: a hint
+    if (worker.asleep->load(std::memory_order_relaxed) == 0) continue;  // relaxed: a hint
     worker.wake();
     --most;
   }

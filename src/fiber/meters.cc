@@ -13,7 +13,7 @@ constinit std::atomic<void (*)(Identity&, Move, int)> listener{nullptr};
 WorkerMeters meters_of(int worker) noexcept {
   const Worker& w = workers[static_cast<std::size_t>(worker)];
   return {w.switches.load(std::memory_order_relaxed), w.taken.value(), w.queue.size(),
-          w.asleep.load(std::memory_order_relaxed) != 0};
+          w.asleep->load(std::memory_order_relaxed) != 0};
 }
 
 ProcessMeters process_meters() noexcept {

@@ -100,7 +100,7 @@ void replace_carrier(Worker& worker) {
   census::falls_asleep();
 }
 
-bool is_asleep(const Worker& worker) { return worker.asleep.load(std::memory_order_seq_cst) != 0; }
+bool is_asleep(const Worker& worker) { return worker.asleep->load(std::memory_order_seq_cst) != 0; }
 
 void look_after(Worker& worker, Watch& watch) {
   const std::uint64_t switches = worker.switches.load(std::memory_order_relaxed);

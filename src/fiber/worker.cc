@@ -12,6 +12,7 @@
 #include "fiber/census.h"
 #include "fiber/help.h"
 #include "fiber/kernel_state.h"
+#include "fiber/lookout.h"
 #include "fiber/meters.h"
 #include "fiber/monitor.h"
 
@@ -40,8 +41,10 @@ constinit std::atomic<void (*)()> reporting{nullptr};
 
 constinit std::atomic<bool (*)(int)> poll_function{nullptr};
 
+constinit int futex_scope = FUTEX_PRIVATE_FLAG;
+
 long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value, const timespec* timeout) {
-  return ::syscall(SYS_futex, &word, operation | FUTEX_PRIVATE_FLAG, value, timeout, nullptr, 0);
+  return ::syscall(SYS_futex, &word, operation | futex_scope, value, timeout, nullptr, 0);
 }
 
 /// `next`, which nobody uses, runs in place of `self`, on the same kernel thread. Inside a section of its
@@ -87,6 +90,12 @@ Section::~Section() {
   carrier_->sections.store(carrier_->sections.load(std::memory_order_relaxed) - 1, std::memory_order_release);
 }
 
+void listen_to(std::span<base::Bell> bells) {
+  if (workers.empty()) return lookout::keep(bells.front());
+  futex_scope = 0;  // shared with other processes
+  for (std::size_t i = 0; i < workers.size(); ++i) workers[i].asleep = &bells[i].worker;
+}
+
 Fiber* Worker::take() {
   // The inbox every time: fibers that poll and yield would keep the queue from ever being empty.
   for (Fiber* fiber = inbox.take_all(); fiber != nullptr;) {
@@ -99,8 +108,8 @@ Fiber* Worker::take() {
 
 void Worker::wake_up() noexcept {
   census::one_awake();
-  if (asleep.exchange(0, std::memory_order_acq_rel) == 0) return census::not_needed();
-  futex(asleep, FUTEX_WAKE, 1, nullptr);
+  if (asleep->exchange(0, std::memory_order_acq_rel) == 0) return census::not_needed();
+  futex(*asleep, FUTEX_WAKE, 1, nullptr);
   monitor::worker_woke();
 }
 
@@ -290,10 +299,10 @@ bool Carrier::sleep(Worker& mine) {
     if (section.worker() == nullptr) return true;
     // Whoever leaves something for this worker looks at `asleep` afterwards, with no barrier in between; so
     // the barrier is ours to make, between saying that we sleep and looking once more.
-    mine.asleep.store(1, std::memory_order_seq_cst);
+    mine.asleep->store(1, std::memory_order_seq_cst);
     barrier_everywhere();
     if (mine.has_runnable() || progress(mine.index)) {
-      if (mine.asleep.exchange(0, std::memory_order_acq_rel) == 0) census::not_needed();
+      if (mine.asleep->exchange(0, std::memory_order_acq_rel) == 0) census::not_needed();
       return true;
     }
   }
@@ -302,16 +311,18 @@ bool Carrier::sleep(Worker& mine) {
   const bool nap = idle_sleeps_ < kNaps;
   const timespec time{0, std::chrono::nanoseconds(kFirstNap * (1 << idle_sleeps_)).count()};
   if (nap) ++idle_sleeps_;
-  while (mine.asleep.load(std::memory_order_acquire) != 0) {
-    const long result = futex(mine.asleep, FUTEX_WAIT, 1, nap ? &time : nullptr);
+  while (mine.asleep->load(std::memory_order_acquire) != 0) {
+    const long result = futex(*mine.asleep, FUTEX_WAIT, 1, nap ? &time : nullptr);
     if (result == 0 || errno != ETIMEDOUT) continue;
     census::one_awake();
     const Section section;
     // Where the monitor has taken the worker away, it has woken us, too.
-    if (section.worker() != &mine || mine.asleep.exchange(0, std::memory_order_acq_rel) == 0)
+    if (section.worker() != &mine || mine.asleep->exchange(0, std::memory_order_acq_rel) == 0)
       census::not_needed();
     return false;
   }
+  // Who rings from another process cannot tell the monitor.
+  if (mine.asleep != &mine.own_asleep) monitor::worker_woke();
   return true;
 }
 

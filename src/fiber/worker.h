@@ -62,15 +62,17 @@ struct alignas(64) Worker {
   std::atomic<std::uint64_t> switches{0};  ///< written by its carrier: who does not count on is busy
   base::Counter taken;                     ///< from other workers, by its carrier
   std::atomic<Carrier*> carrier{nullptr};
+  /// futex; 1: its carrier sleeps. A word of its own, or, where there are other processes, of its bell.
+  std::atomic<std::uint32_t>* asleep = &own_asleep;
   alignas(64) Inbox inbox;
-  alignas(64) std::atomic<std::uint32_t> asleep{0};  ///< futex; 1: its carrier sleeps
+  alignas(64) std::atomic<std::uint32_t> own_asleep{0};
 
   bool has_runnable() const { return !queue.empty() || !inbox.empty(); }
   /// The next fiber that can run. Its carrier, in a section.
   Fiber* take();
   /// Wakes the carrier if it sleeps. Any thread.
   void wake() noexcept {
-    if (asleep.load(std::memory_order_seq_cst) != 0) [[unlikely]]  // seq_cst: see Carrier::sleep
+    if (asleep->load(std::memory_order_seq_cst) != 0) [[unlikely]]  // seq_cst: see Carrier::sleep
       wake_up();
   }
 

@@ -53,6 +53,7 @@ class Outgoing {
  public:
   Envelope envelope;
   bool synchronous = false;  ///< it waits for its receive where it lies
+  bool is_remote = false;    ///< it lies in another process: `payload` says nothing, fetch() brings it
   Count bytes = 0;           ///< packed size of `payload`
   datatype::Layout payload;
   Outgoing* next = nullptr;  ///< the channel's: where it holds several of them
@@ -61,6 +62,9 @@ class Outgoing {
 
   /// The payload was copied (or will not be wanted): the buffer is the sender's again.
   virtual void released() = 0;
+  /// Only if it is remote: brings the first `bytes` of it to `to` and calls sink->fetched(), now or later, by
+  /// any thread; instead of released().
+  virtual void fetch(const datatype::Layout&, Count) {}
 
  protected:
   ~Outgoing() = default;
@@ -80,6 +84,8 @@ class Sink {
   /// copies. False: it was copied to where it can wait, and released, or is kept until a receive comes.
   virtual bool arrive(Outgoing& message) = 0;
   virtual void move(Outgoing& message) = 0;
+  /// A remote message is where its receive wants it.
+  virtual void fetched(Outgoing& message) = 0;
   /// Gives a kept message back, unmatched, without calling released(); false if it is not kept (any more).
   virtual bool retract(Outgoing& message) = 0;
 

@@ -75,6 +75,10 @@ datatype::Layout solid(std::byte* data, Count bytes) {
 /// One copy, from the sender's buffer to the receiver's, by the calling thread.
 void deliver(net::Outgoing& message, ReceiveOperation& receive) {
   const Count bytes = accept(receive, key_of(message.envelope), message.bytes);
+  if (message.is_remote) [[unlikely]] {
+    message.match = &receive;
+    return message.fetch(receive.buffer, bytes);
+  }
   if (bytes > net::kEagerLimit)
     joint_copy(receive.buffer, message.payload, 0, bytes);
   else
@@ -251,6 +255,10 @@ bool Matcher::arrive(net::Outgoing& message) {
 
 void Matcher::move(net::Outgoing& message) {
   deliver(message, *static_cast<ReceiveOperation*>(message.match));
+}
+
+void Matcher::fetched(net::Outgoing& message) {
+  static_cast<ReceiveOperation*>(message.match)->complete();
 }
 
 void Matcher::post(ReceiveOperation& receive) {

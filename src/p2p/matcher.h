@@ -37,6 +37,7 @@ class Matcher final : public net::Sink {
   bool take(net::Envelope envelope, Count bytes, const datatype::Layout& payload, Bound bound) override;
   bool arrive(net::Outgoing& message) override;
   void move(net::Outgoing& message) override;
+  void fetched(net::Outgoing& message) override;
   bool retract(net::Outgoing& message) override;
 
   /// Matches `receive` with the oldest message that fits, or keeps it until one arrives.
@@ -112,7 +113,8 @@ class Matcher final : public net::Sink {
   static constexpr Count kBound = 16 * 1024 * 1024;
   /// The two contexts of a communicator share one, and the first few communicators of a rank share none.
   static constexpr std::size_t kParts = 8;
-  Part& part_of(std::uint32_t context) { return parts_[context / 2 % kParts]; }
+  // Contexts made by one of several processes are all a multiple of their number apart.
+  Part& part_of(std::uint32_t context) { return parts_[(context / 2 + context / 32) % kParts]; }
 
   struct Content {
     Count bytes;

@@ -1,6 +1,7 @@
 #include "pmi/job.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "pmi/wire.h"
 
@@ -42,7 +43,25 @@ Place read_place(Reader& in) {
 
 }  // namespace
 
+int Job::process_of(int rank) const {
+  const auto after = std::ranges::upper_bound(processes, rank, {}, &HostProcess::first);
+  return static_cast<int>(after - processes.begin()) - 1;
+}
+
+int Job::first_port(int process) const {
+  int sum = 0;
+  for (int before = 0; before < process; ++before) sum += ports(processes[static_cast<std::size_t>(before)]);
+  return sum;
+}
+
+int Job::port_of(int rank) const {
+  const int process = process_of(rank);
+  const HostProcess& one = processes[static_cast<std::size_t>(process)];
+  return first_port(process) + (uses_fibers(one) ? worker_of(rank) - first_worker(one) : 0);
+}
+
 std::vector<std::int32_t> Job::cores_of(int rank) const {
+  if (cores.empty()) return {};
   const std::int32_t workers_core = cores[static_cast<std::size_t>(worker_of(rank))];
   if (workers_core < 0) return {};
   std::vector<std::int32_t> all{workers_core};
@@ -73,6 +92,12 @@ std::string encode(const Job& job) {
   for (const Place& place : job.places) write_place(out, place);
   out.number<std::uint32_t>(static_cast<std::uint32_t>(job.other_cores.size()));
   for (const std::int32_t core : job.other_cores) out.number(core);
+  out.number<std::uint32_t>(static_cast<std::uint32_t>(job.processes.size()));
+  for (const HostProcess& one : job.processes) {
+    out.number(one.first);
+    out.number(one.ranks);
+    out.number<std::uint8_t>(one.plain);
+  }
   out.number<std::uint32_t>(static_cast<std::uint32_t>(job.apps.size()));
   for (const App& app : job.apps) write_app(out, app);
   return out.take();
@@ -96,6 +121,12 @@ base::Status decode(const std::string& bytes, Job& job) {
   }
   for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
     read.other_cores.push_back(in.number<std::int32_t>());
+  }
+  for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
+    HostProcess& one = read.processes.emplace_back();
+    one.first = in.number<std::int32_t>();
+    one.ranks = in.number<std::int32_t>();
+    one.plain = in.number<std::uint8_t>() != 0;
   }
   for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
     read.apps.push_back(read_app(in));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "base/types.h"
 
 namespace clump::pmi {
 
@@ -40,10 +41,24 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
+/// One process of the job, with consecutive ranks.
+struct HostProcess {
+  std::int32_t first = 0;  ///< rank
+  std::int32_t ranks = 0;
+  /// Its only rank is the program as the system starts it: no image, no fiber, nothing of the C library's
+  /// that is not as usual. Whatever of the process's descendants calls MPI first becomes the rank.
+  bool plain = false;
+
+  bool holds(int rank) const { return rank >= first && rank < first + ranks; }
+  bool operator==(const HostProcess&) const = default;
+};
+
 struct Job {
-  std::vector<App> apps;    ///< ranks are numbered through the apps in this order
-  bool tag_output = false;  ///< put "[rank] " in front of each line
-  bool spin = false;        ///< a core for each rank: waiting ranks may spin (kThreads)
+  std::vector<App> apps;               ///< ranks are numbered through the apps in this order
+  std::vector<HostProcess> processes;  ///< in the order of their ranks; together they hold all
+  int process = 0;                     ///< the reader's own; not part of encode(): CLUMP_PROCESS names it
+  bool tag_output = false;             ///< put "[rank] " in front of each line
+  bool spin = false;                   ///< a core for each rank: waiting ranks may spin (kThreads)
   Scheduler scheduler = Scheduler::kFibers;
   /// The core of each worker (the system's number), in an order in which neighbours share caches; at most one
   /// worker for each rank. Empty with kThreads.
@@ -58,13 +73,29 @@ struct Job {
     for (const App& app : apps) sum += app.ranks;
     return sum;
   }
-  /// The worker that is home to a rank: blocks of ranks, as equal as can be. Only with workers.
+  const HostProcess& here() const { return processes[static_cast<std::size_t>(process)]; }
+  CLUMP_HOST_API int process_of(int rank) const;
+  bool uses_fibers(const HostProcess& one) const { return scheduler == Scheduler::kFibers && !one.plain; }
+  /// The first of the workers that run the ranks of a host process, and how many they are; none but with
+  /// fibers.
+  int first_worker(const HostProcess& one) const { return uses_fibers(one) ? worker_of(one.first) : 0; }
+  int workers(const HostProcess& one) const {
+    return uses_fibers(one) ? worker_of(one.first + one.ranks - 1) - worker_of(one.first) + 1 : 0;
+  }
+  /// Where messages from other processes come in: a port for each worker, or one for all threads. Numbered
+  /// through the job.
+  int ports(const HostProcess& one) const { return uses_fibers(one) ? workers(one) : 1; }
+  /// Of a host process.
+  CLUMP_HOST_API int first_port(int process) const;
+  CLUMP_HOST_API int port_of(int rank) const;
+  /// The worker that is home to a rank: blocks of ranks, as equal as can be. Only with
+  /// cores; host processes with blocks in common have a worker each on one core.
   int worker_of(int rank) const {
     return static_cast<int>(static_cast<std::int64_t>(rank) * static_cast<std::int64_t>(cores.size()) /
                             ranks());
   }
   /// The cores of a rank and of the threads that it makes: its worker's, and its part of those that no worker
-  /// has. Empty if the kernel decides. Only with workers.
+  /// has. Empty if the kernel decides.
   std::vector<std::int32_t> cores_of(int rank) const;
   /// How many threads a rank should have, no less than 1. Only with workers.
   int share_of(int rank) const;

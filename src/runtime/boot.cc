@@ -1,7 +1,12 @@
 // Boot of libmpi_abi: makes the ranks of this host process and connects them. The only file that knows every
 // layer.
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -16,7 +21,9 @@
 #include "instruments/settings.h"
 #include "mpi/process.h"
 #include "net/self/self_channel.h"
+#include "net/shm/shm_channel.h"
 #include "p2p/matcher.h"
+#include "pmi/node_memory.h"
 #include "runtime/host.h"
 
 namespace clump {
@@ -57,7 +64,7 @@ std::string ranks_where(Wanted wanted) {
   std::string list;
   int count = 0;
   for (const auto& rank : the_world().ranks) {
-    if (!wanted(*rank)) continue;
+    if (rank == nullptr || !wanted(*rank)) continue;
     if (++count <= 16) list += fmt::format("{}{}", count == 1 ? "" : ",", rank->number);
   }
   if (count > 16) list += fmt::format(",... ({} in all)", count);
@@ -88,7 +95,7 @@ void report_deadlock() {
 
 /// Which ranks take turns on one core. Threads are anywhere; with a core for each, each is at home alone.
 int home_of(const pmi::Job& job, int rank) {
-  if (fiber::worker_count() > 0) return job.worker_of(rank);
+  if (!job.cores.empty()) return job.worker_of(rank);
   return job.spin ? rank : 0;
 }
 
@@ -96,7 +103,7 @@ int home_of(const pmi::Job& job, int rank) {
 std::vector<core::World::Resource> resources_of(const pmi::Job& job) {
   const auto ranks = static_cast<std::size_t>(job.ranks());
   std::vector<core::World::Resource> all{{"hwloc://Machine", std::vector<int>(ranks, 0)}};
-  if (fiber::worker_count() == 0 || job.places.empty()) return all;
+  if (job.places.empty()) return all;
   const auto add = [&](std::string name, std::int32_t pmi::Place::*number) {
     core::World::Resource& added = all.emplace_back(core::World::Resource{std::move(name), {}});
     for (int rank = 0; rank < job.ranks(); ++rank)
@@ -110,15 +117,89 @@ std::vector<core::World::Resource> resources_of(const pmi::Job& job) {
   return all;
 }
 
-/// Where the ranks are fibers, whoever works for a worker moves what comes in for it.
-std::unique_ptr<net::Channel> make_self_channel(const std::vector<int>& homes,
-                                                std::vector<net::Sink*> sinks) {
+/// There is one world. Null: there is nothing to drain.
+net::SelfChannel* drained_self = nullptr;
+net::ShmChannel* drained_shm = nullptr;
+
+/// What has come in for a worker: whoever works for it, or waits, moves it.
+bool drain(int worker) {
+  const bool moved = drained_self != nullptr && drained_self->drain(worker);
+  return (drained_shm != nullptr && drained_shm->drain(worker)) || moved;
+}
+
+std::unique_ptr<net::Channel> make_self_channel(const pmi::Job& job, std::vector<net::Sink*> sinks) {
   const int workers = fiber::worker_count();
   if (workers == 0) return std::make_unique<net::SelfChannel>(std::move(sinks));
-  auto channel = std::make_unique<net::SelfChannel>(std::move(sinks), homes, workers);
-  static net::SelfChannel* const draining = channel.get();  // there is one world
-  fiber::on_progress([](int worker) { return draining->drain(worker); });
+  std::vector<int> homes;
+  for (int rank = 0; rank < job.ranks(); ++rank)
+    homes.push_back(job.worker_of(rank) - job.first_worker(job.here()));
+  auto channel = std::make_unique<net::SelfChannel>(std::move(sinks), std::move(homes), workers);
+  drained_self = channel.get();
   return channel;
+}
+
+/// Where other processes of this node left what they send us.
+std::byte* map_segment(const pmi::Job& job, std::size_t bytes) {
+  const int file = runtime::node_descriptor();
+  const auto begin = static_cast<off_t>(pmi::NodeMemory::end(job));
+  const off_t end = begin + static_cast<off_t>(bytes);
+  struct stat info {};
+  // All of them make it as long, whoever comes first.
+  void* base = MAP_FAILED;
+  if (::fstat(file, &info) == 0 && (info.st_size >= end || ::ftruncate(file, end) == 0))
+    base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, begin);
+  if (base == MAP_FAILED)
+    abort_job(job.here().first, MPI_ERR_NO_MEM,
+              fmt::format("cannot map {} MiB of memory for messages between {} processes (ulimit -v): {}",
+                          bytes >> 20, job.processes.size(), std::strerror(errno)));
+  return static_cast<std::byte*>(base);
+}
+
+/// The process of each port.
+const std::vector<int>& processes_of_ports() {
+  static const std::vector<int> all = [] {
+    std::vector<int> made;
+    const pmi::Job& job = runtime::job();
+    for (std::size_t i = 0; i < job.processes.size(); ++i)
+      made.insert(made.end(), static_cast<std::size_t>(job.ports(job.processes[i])), static_cast<int>(i));
+    return made;
+  }();
+  return all;
+}
+
+std::unique_ptr<net::Channel> make_shm_channel(const pmi::Job& job, std::vector<net::Sink*> sinks) {
+  net::ShmChannel::Setup setup{
+      .sinks = std::move(sinks),
+      .ports = {},
+      .first_port = job.first_port(job.process),
+      .own_ports = job.ports(job.here()),
+      .segment = net::Segment(static_cast<int>(processes_of_ports().size()), job.ranks()),
+      .bells = &runtime::bell(0),
+      .process_id = [](int port) -> pid_t {
+        return runtime::process_id(processes_of_ports()[static_cast<std::size_t>(port)]);
+      }};
+  for (int rank = 0; rank < job.ranks(); ++rank) setup.ports.push_back(job.port_of(rank));
+  setup.segment.set_base(map_segment(job, setup.segment.bytes()));
+  auto channel = std::make_unique<net::ShmChannel>(std::move(setup));
+  drained_shm = channel.get();
+  return channel;
+}
+
+/// How each rank is reached.
+void connect(core::World& world, const pmi::Job& job, const std::vector<net::Sink*>& sinks) {
+  world.channels.push_back(make_self_channel(job, sinks));
+  world.routes.assign(static_cast<std::size_t>(world.size), world.channels.front().get());
+  if (runtime::node_descriptor() >= 0) {
+    world.channels.push_back(make_shm_channel(job, sinks));
+    for (std::size_t rank = 0; rank < sinks.size(); ++rank)
+      if (sinks[rank] == nullptr) world.routes[rank] = world.channels.back().get();
+    const auto processes = static_cast<std::uint32_t>(job.processes.size());
+    world.next_context += 2 * static_cast<std::uint32_t>(job.process);
+    world.context_step = 2 * processes;
+  } else {
+    fiber::on_deadlock(report_deadlock);  // others cannot wake us
+  }
+  if (drained_self != nullptr || drained_shm != nullptr) fiber::on_progress(drain);
 }
 
 /// The control variables that the environment sets.
@@ -130,6 +211,7 @@ void apply_environment(const pmi::Job& job, core::World& world) {
       if (variable.starts_with("CLUMP_")) variables.push_back(variable);
   }
   for (const auto& rank : world.ranks) {
+    if (rank == nullptr) continue;
     const auto app = static_cast<std::size_t>(world.app_numbers[static_cast<std::size_t>(rank->number)]);
     const base::Status set = instruments::set_from(ours[app], *rank);
     if (!set.ok()) abort_job(rank->number, set.error_class(), base::message_of(set.code()));
@@ -152,15 +234,16 @@ core::World* make_world() {
   for (int rank = 0; rank < world->size; ++rank) {
     world->app_numbers.push_back(job.app_of(rank));
     world->homes.push_back(home_of(job, rank));
-    auto& made = world->ranks.emplace_back(std::make_unique<core::Rank>(*world, rank));
+    auto& made = world->ranks.emplace_back();
+    sinks.push_back(nullptr);
+    if (!job.here().holds(rank)) continue;
+    made = std::make_unique<core::Rank>(*world, rank);
     made->inbox = std::make_unique<p2p::Matcher>();
-    sinks.push_back(made->inbox.get());
+    sinks.back() = made->inbox.get();
   }
   world->resources = resources_of(job);
-  world->channels.push_back(make_self_channel(world->homes, std::move(sinks)));
-  world->routes.assign(world->size, world->channels.front().get());
+  connect(*world, job, sinks);
   apply_environment(job, *world);
-  fiber::on_deadlock(report_deadlock);
   return world;
 }
 

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "base/bell.h"
 #include "base/types.h"
 #include "fiber/identity.h"
 #include "pmi/control.h"
@@ -17,7 +18,15 @@ CLUMP_HOST_API const pmi::Job& job();
 
 /// Non-null if this process must not call MPI: why, as a message for the user (for example: mpiexec started
 /// it as a plain process because it cannot be imaged, or it is a child of a rank).
+/// A plain process becomes its rank when it asks.
 CLUMP_HOST_API const char* why_no_mpi();
+
+/// The memory that the job's host processes on this node have in common (pmi/node_memory.h), and the bells in
+/// it. Negative: there is no other process.
+CLUMP_HOST_API int node_descriptor();
+CLUMP_HOST_API base::Bell& bell(int port);
+/// The operating system's number of a host process that has called MPI.
+CLUMP_HOST_API int process_id(int process);
 
 /// Until this rank has called the function of MPI that `call` names, its end is a failure of the job. Null:
 /// it may end. `call` must live as long as the process.

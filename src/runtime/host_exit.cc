@@ -101,7 +101,7 @@ void limit_capture_time(const pmi::FailureView& failure) {
     std::unique_lock lock(ended_lock);
     ++ended_ranks;
     ended_changed.notify_all();
-    if (ended_ranks < host().job.ranks()) {
+    if (ended_ranks < host().rank_count()) {
       lock.unlock();
       fiber::end_here();
     }
@@ -115,7 +115,7 @@ void limit_capture_time(const pmi::FailureView& failure) {
   const std::uint64_t mine = (static_cast<std::uint64_t>(rank) + 1) << 8 | static_cast<std::uint64_t>(code);
   std::unique_lock lock(ended_lock);
   if (bad_exit.compare_exchange_strong(none, mine)) {
-    const auto all_others = [] { return ended_ranks + 1 >= host().job.ranks(); };
+    const auto all_others = [] { return ended_ranks + 1 >= host().rank_count(); };
     ended_changed.wait_for(lock, kGrace, all_others);
     lock.unlock();
     end_job({rank, pmi::Reason::kExited, code, {}, {}});
@@ -151,9 +151,15 @@ void fail_job(pmi::Failure failure) {
   end_job_here({failure.rank, failure.reason, failure.code, failure.text, {}}, nullptr);
 }
 
-void rank_owes(const fiber::Identity& rank, const char* call) { host().rank(rank).owes = call; }
+void rank_owes(const fiber::Identity& rank, const char* call) {
+  Host& here = host();
+  const char* const before = here.rank(rank).owes.exchange(call);
+  if (here.has_neighbours())
+    here.node.host(here.job.process).owing += static_cast<int>(call != nullptr) - (before != nullptr);
+}
 
 void on_rank_exit(fiber::Identity* rank, int code, image::ExitKind kind) {
+  if (host().job.here().plain) rank = &host().ranks[0].identity;  // it has no image
   if (rank == nullptr || ::getpid() != host().process)
     image::exit_process(code);  // a child that a rank has forked
   const Phase before = host().rank(*rank).phase.exchange(Phase::kEnded);
@@ -163,6 +169,10 @@ void on_rank_exit(fiber::Identity* rank, int code, image::ExitKind kind) {
     std::snprintf(how, sizeof how, "%sbefore it called %s",
                   kind == image::ExitKind::kImmediate ? "by _exit() " : "", owed);
     end_job_here({rank->rank, pmi::Reason::kExited, code, how, {}}, nullptr);
+  }
+  if (host().job.here().plain) {  // mpiexec sees the code
+    if (kind == image::ExitKind::kExit) image::end_process(code);
+    image::exit_process(code);
   }
   if ((code & 0xff) != 0) end_badly(rank->rank, code & 0xff);
   end_normally();

@@ -23,6 +23,8 @@ void in_child() {
   image::output::let_go_in_child();
   fiber::forget_fibers();
   Host& here = host();
+  // Nobody has called MPI yet: what it starts may be the rank.
+  if (here.started_by_mpiexec() && here.job.here().plain && here.ranks[0].phase == Phase::kStarting) return;
   // Whether this process ends, and how, is no business of mpiexec's.
   if (here.control >= 0) ::close(here.control);
   here.control = -1;

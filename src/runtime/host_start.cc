@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -43,100 +42,29 @@ image::Main original_main = nullptr;
   fail_job({rank, pmi::Reason::kCannotStart, 1, std::move(text), {}});
 }
 
-const char* value_of(char** environment, std::string_view name) {
-  for (; *environment != nullptr; ++environment) {
-    const std::string_view entry = *environment;
-    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') {
-      return *environment + name.size() + 1;
-    }
-  }
-  return nullptr;
-}
-
-/// Number of a descriptor in the environment; -1 if it is not there.
-int descriptor_in(char** environment, std::string_view name) {
-  const char* value = value_of(environment, name);
-  return value != nullptr ? std::atoi(value) : -1;
-}
-
-/// Another launcher has started several of these, and none of them would know of the others.
-const char* foreign_launcher(char** environment) {
-  struct Sign {
-    std::string_view size;
-    const char* message;
-  };
-  static constexpr Sign kSigns[] = {
-      {"OMPI_COMM_WORLD_SIZE",
-       "this program uses Clump's MPI library, but Open MPI's launcher started it: start it with Clump's "
-       "mpiexec"},
-      {"PMI_SIZE",
-       "this program uses Clump's MPI library, but MPICH's (or another PMI) launcher started it: start it "
-       "with Clump's mpiexec"},
-      {"SLURM_STEP_NUM_TASKS",
-       "this program uses Clump's MPI library, but srun started it: start it with Clump's mpiexec"},
-  };
-  for (const Sign& sign : kSigns) {
-    if (const char* size = value_of(environment, sign.size); size != nullptr && std::atoi(size) > 1)
-      return sign.message;
-  }
-  return nullptr;
-}
-
-std::string read_and_close(int descriptor) {
-  struct stat info {};
-  ::fstat(descriptor, &info);
-  std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
-  const ssize_t got = ::pread(descriptor, bytes.data(), bytes.size(), 0);
-  bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  ::close(descriptor);
-  return bytes;
-}
-
-/// Puts the environment of the first app where this process has its own, which has mpiexec's additions and so
-/// is at least as long.
+/// Puts the environment of this process's first app where this process has its own, which has mpiexec's
+/// additions and so is at least as long.
 void restore_environment(char** environment) {
   char** slot = environment;
-  for (const std::string& entry : host().job.apps.front().environment) {
+  const pmi::Job& job = host().job;
+  const auto app = static_cast<std::size_t>(job.app_of(job.here().first));
+  for (const std::string& entry : job.apps[app].environment) {
     if (*slot == nullptr) break;
     *slot++ = const_cast<char*>(entry.c_str());
   }
   *slot = nullptr;
 }
 
-void make_ranks() {
+/// The process is its one rank, as the system starts it.
+void begin_plain() {
   Host& here = host();
-  const int ranks = here.job.ranks();
-  here.ranks = std::make_unique<HostedRank[]>(static_cast<std::size_t>(ranks));
-  for (int rank = 0; rank < ranks; ++rank) {
-    here.ranks[rank].identity.rank = rank;
-    here.ranks[rank].identity.threaded = false;
-    here.ranks[rank].app = here.job.app_of(rank);
-  }
-}
-
-void begin_singleton(int argc, char** argv, char** environment) {
-  Host& here = host();
-  pmi::App& app = here.job.apps.emplace_back();
-  app.program.resize(PATH_MAX);
-  const ssize_t length = ::readlink("/proc/self/exe", app.program.data(), app.program.size());
-  app.program.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
-  app.arguments.assign(argv, argv + argc);
-  for (char** entry = environment; *entry != nullptr; ++entry) app.environment.emplace_back(*entry);
-  here.why_no_mpi = value_of(environment, "CLUMP_NO_MPI");
-  if (here.why_no_mpi == nullptr) here.why_no_mpi = foreign_launcher(environment);
-  make_ranks();
   here.ranks[0].identity.threaded = true;  // it makes them without us
   fiber::set_default_identity(&here.ranks[0].identity);
+  fiber::set_spinning(here.job.spin);
 }
 
-void begin_hosted(int job_descriptor, int argc, char** argv, char** environment) {
+void begin_imaged(int argc, char** argv, char** environment) {
   Host& here = host();
-  here.control = descriptor_in(environment, "CLUMP_CONTROL_FD");
-  ::fcntl(here.control, F_SETFD, FD_CLOEXEC);
-  const base::Status read = pmi::decode(read_and_close(job_descriptor), here.job);
-  if (!read.ok()) cannot_start(-1, base::message_of(read.code()));
-  make_ranks();
-
   static std::byte signal_stack[kSignalStackBytes];
   use_signal_stack(signal_stack, sizeof signal_stack);
   install_failure_handlers();
@@ -147,7 +75,6 @@ void begin_hosted(int job_descriptor, int argc, char** argv, char** environment)
       image::capture(native.identity, argc, argv, environment);  // looks at LD_BIND_NOW
   restore_environment(environment);
   if (!captured.ok()) cannot_start(-1, base::message_of(captured.code()));
-  restore_environment(environment);  // capture() looks at ld.so's settings
   image::set_exit_hook(on_rank_exit);
   fiber::set_spinning(here.job.spin);
   native.phase = Phase::kRunning;
@@ -161,26 +88,26 @@ __attribute__((constructor)) void begin(int argc, char** argv, char** environmen
   if (__asan_init != nullptr) __asan_init();
   host().process = ::getpid();
   prepare_for_forks();
-  const int job_descriptor = descriptor_in(environment, "CLUMP_JOB_FD");
-  if (job_descriptor < 0) {
-    begin_singleton(argc, argv, environment);
-  } else {
-    begin_hosted(job_descriptor, argc, argv, environment);
-  }
+  std::string wrong = find_job(argc, argv, environment);
+  if (!wrong.empty()) cannot_start(-1, std::move(wrong));
+  if (host().is_imaged())
+    begin_imaged(argc, argv, environment);
+  else
+    begin_plain();
 }
 
-/// Loads the programs of the other apps.
+/// Loads the programs of this process's other apps.
 void load_programs() {
   Host& here = host();
-  std::map<std::string, int> numbers{{here.job.apps.front().program, 0}};
-  for (const pmi::App& app : here.job.apps) {
-    auto [known, fresh] = numbers.try_emplace(app.program, 0);
-    if (!fresh) continue;
-    const base::Status loaded = image::load_program(app.program, &known->second);
-    if (!loaded.ok()) cannot_start(-1, base::message_of(loaded.code()));
-  }
-  for (int rank = 0; rank < here.job.ranks(); ++rank) {
-    here.ranks[rank].program = numbers[here.job.apps[here.ranks[rank].app].program];
+  std::map<std::string, int> numbers;
+  for (int i = 0; i < here.rank_count(); ++i) {
+    const std::string& program = here.job.apps[static_cast<std::size_t>(here.ranks[i].app)].program;
+    auto [known, fresh] = numbers.try_emplace(program, 0);
+    if (fresh && i > 0) {
+      const base::Status loaded = image::load_program(program, &known->second);
+      if (!loaded.ok()) cannot_start(-1, base::message_of(loaded.code()));
+    }
+    here.ranks[i].program = known->second;
   }
 }
 
@@ -223,7 +150,8 @@ void settle(HostedRank& rank) {
   const pmi::Job& job = host().job;
   if (uses_fibers()) {
     fiber::set_cores_of_this_thread(job.cores_of(rank.identity.rank));
-    return fiber::become_fiber(job.worker_of(rank.identity.rank), &rank.identity);
+    return fiber::become_fiber(job.worker_of(rank.identity.rank) - job.first_worker(job.here()),
+                               &rank.identity);
   }
   prepare_kernel_thread(reinterpret_cast<void*>(rank.stack.guard - kSignalStackBytes));
   ::prctl(PR_SET_NAME, fmt::format("rank {}", rank.identity.rank).c_str());
@@ -306,24 +234,40 @@ void start_thread(HostedRank& rank, std::size_t bytes) {
   }
 }
 
+/// The workers of this process.
+void make_workers() {
+  Host& here = host();
+  const pmi::HostProcess& mine = here.job.here();
+  const auto begin = here.job.cores.begin() + here.job.first_worker(mine);
+  const std::vector<std::int32_t> cores(begin, begin + here.job.workers(mine));
+  if (!fiber::make_workers(cores, mine.ranks, prepare_carrier))
+    cannot_start(-1, "this kernel offers no membarrier (Linux 4.14, or forbidden): use --scheduler threads");
+}
+
+/// Where the job's other processes wake this one's threads.
+void listen_to_neighbours() {
+  Host& here = host();
+  const int first = here.job.first_port(here.job.process);
+  if (here.has_neighbours())
+    fiber::listen_to({&here.node.bell(first), static_cast<std::size_t>(here.job.ports(here.job.here()))});
+}
+
 void start_ranks(std::size_t stack_bytes) {
   Host& here = host();
   fiber::note_beginning();
   prepare_for_thread_ends();
-  if (!uses_fibers()) {
-    for (int rank = 1; rank < here.job.ranks(); ++rank) start_thread(here.ranks[rank], stack_bytes);
-    return;
+  if (uses_fibers()) make_workers();
+  listen_to_neighbours();
+  if (uses_fibers()) {
+    if (!fiber::start_workers())
+      cannot_start(-1, "cannot start a thread for each core (ulimit -u, pids.max of the control group)");
+    // The kernel threads of ranks only lend their stacks: signals go to the workers.
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
   }
-  if (!fiber::make_workers(here.job.cores, here.job.ranks(), prepare_carrier))
-    cannot_start(-1, "this kernel offers no membarrier (Linux 4.14, or forbidden): use --scheduler threads");
-  if (!fiber::start_workers())
-    cannot_start(-1, "cannot start a thread for each core (ulimit -u, pids.max of the control group)");
-  // The kernel threads of ranks only lend their stacks: signals go to the workers.
-  sigset_t all;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
-  for (int rank = 1; rank < here.job.ranks(); ++rank) start_thread(here.ranks[rank], stack_bytes);
-  settle(here.ranks[0]);
+  for (int i = 1; i < here.rank_count(); ++i) start_thread(here.ranks[i], stack_bytes);
+  if (uses_fibers()) settle(here.ranks[0]);
 }
 
 /// Takes the place of the program's main(): starts the other ranks and becomes the first.
@@ -339,6 +283,12 @@ int hosted_main(int argc, char** argv, char**) {
   run_main(native, original_main, argc, argv);
 }
 
+/// The same for a plain process: its end is seen, nothing else.
+int plain_main(int argc, char** argv, char** environment) {
+  listen_to_neighbours();
+  std::exit(original_main(argc, argv, environment));
+}
+
 }  // namespace
 
 Host& host() {
@@ -348,7 +298,17 @@ Host& host() {
 
 const pmi::Job& job() { return host().job; }
 
-const char* why_no_mpi() { return host().why_no_mpi; }
+const char* why_no_mpi() {
+  if (host().why_no_mpi == nullptr && host().started_by_mpiexec() && host().job.here().plain)
+    return join_job();
+  return host().why_no_mpi;
+}
+
+int node_descriptor() { return host().node_descriptor; }
+
+base::Bell& bell(int port) { return host().node.bell(port); }
+
+int process_id(int process) { return host().node.host(process).process_id; }
 
 }  // namespace clump::runtime
 
@@ -358,10 +318,14 @@ extern "C" CLUMP_HOST_API int __libc_start_main(clump::image::Main main, int arg
   using Start = int (*)(clump::image::Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
   const auto start = reinterpret_cast<Start>(::dlsym(RTLD_NEXT, "__libc_start_main"));
   clump::image::Main body = main;
-  if (clump::runtime::host().started_by_mpiexec()) {
+  clump::runtime::Host& here = clump::runtime::host();
+  if (here.is_imaged()) {
     if (clump::runtime::original_main != nullptr) clump::runtime::begin_other_program(main, argc, argv);
     clump::runtime::original_main = main;
     body = clump::runtime::hosted_main;
+  } else if (here.started_by_mpiexec()) {
+    clump::runtime::original_main = main;
+    body = clump::runtime::plain_main;
   }
   return start(body, argc, argv, init, fini, rtld_fini, stack_end);
 }

@@ -13,6 +13,7 @@
 #include "fiber/identity.h"
 #include "image/image.h"
 #include "pmi/job.h"
+#include "pmi/node_memory.h"
 
 namespace clump::runtime {
 
@@ -41,13 +42,21 @@ struct HostedRank {
 /// outlive everything.
 struct Host {
   pmi::Job job;
-  std::unique_ptr<HostedRank[]> ranks;
-  int control = -1;   ///< socket to mpiexec; -1: no mpiexec
-  pid_t process = 0;  ///< this process: a child that a rank forks finds out that it is not
+  std::unique_ptr<HostedRank[]> ranks;  ///< of this process
+  int control = -1;                     ///< socket to mpiexec; -1: no mpiexec
+  pid_t process = 0;                    ///< this process: a child that a rank forks finds out that it is not
   const char* why_no_mpi = nullptr;
+  /// Shared with the job's other processes on this node; only if there are any.
+  pmi::NodeMemory node;
+  int node_descriptor = -1;
 
   bool started_by_mpiexec() const { return control >= 0; }
-  HostedRank& rank(const fiber::Identity& identity) { return ranks[identity.rank]; }
+  /// All ranks of this process have images.
+  bool is_imaged() const { return started_by_mpiexec() && !job.here().plain; }
+  bool has_neighbours() const { return node_descriptor >= 0; }
+  int rank_count() const { return job.here().ranks; }
+  HostedRank& rank(int number) { return ranks[number - job.here().first]; }
+  HostedRank& rank(const fiber::Identity& identity) { return rank(identity.rank); }
 };
 
 /// Valid from before the program's first constructor.
@@ -55,6 +64,11 @@ Host& host();
 
 // host_start.cc and its helpers, in the order in which a process goes through them.
 
+/// host_job.cc: reads what mpiexec has left for this process. `argc`, `argv` and `environment` describe the
+/// job of one rank that there is without mpiexec. Returns what is wrong; an empty text if all is well.
+std::string find_job(int argc, char** argv, char** environment);
+/// A plain process becomes its rank, on its first call of MPI: null, or why it cannot.
+const char* join_job();
 /// host_fork.cc
 void prepare_for_forks();
 /// host_threads.cc: once, and by each rank's main thread

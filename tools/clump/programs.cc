@@ -27,11 +27,12 @@ int show_explanation(const std::string& program) {
   if (!find(program, path)) return 127;
   const image::Verdict verdict = image::inspect(path);
   Housing housing;
-  if (const base::Status judged = judge(program, path, verdict, housing); !judged.ok()) {
+  std::string why;
+  if (const base::Status judged = judge(program, path, verdict, housing, why); !judged.ok()) {
     fmt::print("cannot run: {}\n", base::message_of(judged.code()));
     return 1;
   }
-  if (housing == Housing::kThreads) {
+  if (housing == Housing::kImages) {
     pmi::Scheduler scheduler;
     if (const base::Status chosen = default_scheduler(!verdict.sanitizers.empty(), scheduler); !chosen.ok()) {
       fmt::print(stderr, "clump: {}\n", base::message_of(chosen.code()));
@@ -45,10 +46,8 @@ int show_explanation(const std::string& program) {
         path, how);
     return 0;
   }
-  const bool script = verdict.kind == image::FileKind::kScript;
-  fmt::print("{}: separate processes: it is {}\n", path,
-             script ? "a script, run by " + verdict.interpreter : "not linked to an MPI library");
-  return 1;
+  fmt::print("{}: each rank is a process: {}\n", path, why);
+  return 0;
 }
 
 int show_which(const std::string& program) {

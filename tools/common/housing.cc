@@ -33,7 +33,7 @@ base::Status cannot_run(const std::string& typed, const image::Verdict& verdict)
 }  // namespace
 
 base::Status judge(const std::string& typed, const std::string& path, const image::Verdict& verdict,
-                   Housing& housing) {
+                   Housing& housing, std::string& why) {
   if (!verdict.runnable()) return cannot_run(typed, verdict);
   if (!verdict.missing.empty()) {
     return base::fail(
@@ -49,15 +49,15 @@ base::Status judge(const std::string& typed, const std::string& path, const imag
                       typed, verdict.mpi_library, verdict.mpi_needed_by);
   }
   const bool hidden_mpi = verdict.kind == image::FileKind::kElf && !verdict.dynamic && contains_mpi(path);
-  if (verdict.mpi == image::MpiKind::kStandardAbi || hidden_mpi) {
-    if (!verdict.imageable()) {
-      return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "the ranks of '{}' cannot share a process: {}", typed,
-                        verdict.why_not);
-    }
-    housing = Housing::kThreads;
-  } else {
-    housing = Housing::kProcesses;
-  }
+  const bool is_mpi = verdict.mpi == image::MpiKind::kStandardAbi || hidden_mpi;
+  housing = is_mpi && verdict.imageable() ? Housing::kImages : Housing::kPlain;
+  if (housing == Housing::kImages) return {};
+  why = is_mpi ? verdict.why_not : fmt::format("'{}' is not linked to an MPI library", typed);
+  if (verdict.kind == image::FileKind::kScript)
+    why = fmt::format("'{}' is a script, run by {}", typed, verdict.interpreter);
+  // Our library must come into the process.
+  if (is_mpi && (!verdict.dynamic || verdict.set_id))
+    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "'{}' cannot run under Clump: {}", typed, verdict.why_not);
   return {};
 }
 

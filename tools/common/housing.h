@@ -9,15 +9,14 @@
 
 namespace clump::tools {
 
-/// How the ranks run.
 enum class Housing : std::uint8_t {
-  kThreads,    ///< all in one process, each with a private image
-  kProcesses,  ///< programs without MPI: a process each
+  kImages,  ///< several in one process, each with a private image
+  kPlain,   ///< a process each, started as any program is
 };
 
-/// Decides for the program at `path`, which the user called `typed`. Fails with a message for the user if it
-/// cannot run at all, or if it is an MPI program whose ranks cannot share a process.
+/// What decides for the program at `path`, which the user called `typed`: what it can, and, for kPlain, why it
+/// cannot more. Fails with a message for the user if it cannot run at all.
 base::Status judge(const std::string& typed, const std::string& path, const image::Verdict& verdict,
-                   Housing& housing);
+                   Housing& housing, std::string& why);
 
 }  // namespace clump::tools

@@ -86,20 +86,25 @@ std::string map_without_cores(const Plan& plan) {
 
 std::string map_text(const Plan& plan) {
   const int ranks = plan.job.ranks();
+  const std::string_view plural = ranks == 1 ? "" : "s";
   if (plan.workers.empty()) {
     const std::vector<std::int32_t> cores =
         plan.only_cores.empty() ? tools::allowed_processors() : plan.only_cores;
-    return fmt::format("map: {} {}{}, which the kernel runs on cores {}\n", ranks,
-                       plan.housing == tools::Housing::kThreads ? "rank" : "process",
-                       plan.housing == tools::Housing::kThreads
-                           ? (ranks == 1 ? " as a thread" : "s as threads")
-                           : (ranks == 1 ? "" : "es"),
-                       tools::as_list(cores));
+    return fmt::format("map: {} rank{} as thread{}, which the kernel runs on cores {}\n", ranks, plural,
+                       plural, tools::as_list(cores));
   }
+  const std::vector<pmi::HostProcess>& hosts = plan.job.processes;
+  const auto plain = std::ranges::count(hosts, true, &pmi::HostProcess::plain);
   const std::size_t workers = plan.workers.size();
-  return fmt::format("map: {} rank{} as fiber{}, run by {} worker{}{}\n", ranks, ranks == 1 ? "" : "s",
-                     ranks == 1 ? "" : "s", workers, workers == 1 ? "" : "s",
-                     plan.quota ? "" : " (core: ranks)") +
+  std::string text = fmt::format("map: {} rank{}", ranks, plural);
+  if (plain == ranks)
+    text += fmt::format(" as {}, on {} core{}", ranks == 1 ? "a process" : "processes", workers,
+                        workers == 1 ? "" : "s");
+  else
+    text += fmt::format(" as {}fiber{}{}, run by {} worker{}", plain > 0 ? "processes and " : "", plural,
+                        hosts.size() > 1 && plain == 0 ? fmt::format(" of {} processes", hosts.size()) : "",
+                        workers, workers == 1 ? "" : "s");
+  return text + fmt::format("{}\n", plan.quota ? "" : " (core: ranks)") +
          (plan.quota ? map_without_cores(plan) : map_of_workers(plan));
 }
 

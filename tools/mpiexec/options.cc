@@ -202,7 +202,11 @@ class Parser {
       case kTimeout:
         return number(word, values[0], command_.timeout_seconds);
       case kScheduler:
-        return tools::parse_scheduler(word, values[0], command_.scheduler.emplace());
+        return tools::parse_scheduler(word, values[0], command_.as_asked.scheduler.emplace());
+      case kAs:
+        return tools::parse_ranks(word, values[0], command_.as_asked);
+      case kPerProcess:
+        return number(word, values[0], command_.as_asked.per_process);
       case kWorkers:
         return number(word, values[0], command_.workers);
       case kCores:
@@ -279,6 +283,7 @@ class Parser {
 }  // namespace
 
 base::Status parse(const std::vector<std::string>& words, Command& command) {
+  CLUMP_TRY(tools::default_ranks(command.as_asked));
   return Parser(words, command).run();
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "common/ranks.h"
 #include "pmi/job.h"
 
 namespace clump::mpiexec {
@@ -45,12 +46,12 @@ struct Command {
   bool explain = false;
   bool tag_output = false;
   bool quiet = false;
-  int timeout_seconds = 0;                  ///< 0: none
-  std::optional<pmi::Scheduler> scheduler;  ///< none: the default of this kind of program
-  std::optional<std::string> cores;         ///< as typed; none: all that are usable
-  bool hardware_threads = false;            ///< a worker for each hardware thread
-  bool map = false;                         ///< print the placement
-  int workers = 0;                          ///< 0: one for each core
+  int timeout_seconds = 0;           ///< 0: none
+  tools::Ranks as_asked;             ///< as what the ranks run
+  std::optional<std::string> cores;  ///< as typed; none: all that are usable
+  bool hardware_threads = false;     ///< a worker for each hardware thread
+  bool map = false;                  ///< print the placement
+  int workers = 0;                   ///< 0: one for each core
   /// Options that are understood but have no effect here, each once, with what to know about it.
   std::vector<std::pair<std::string, std::string>> ignored;
 };
@@ -73,6 +74,8 @@ enum class Action {
   kExplain,
   kQuiet,
   kTimeout,
+  kAs,
+  kPerProcess,
   kScheduler,
   kCores,
   kWorkers,

@@ -18,7 +18,7 @@ namespace clump::mpiexec {
 namespace {
 
 bool inherited(const Environment& rules, const std::string& name) {
-  if (name.starts_with("CLUMP_") && (name == "CLUMP_NO_MPI" || name.ends_with("_FD")))
+  if (name.starts_with("CLUMP_") && (name == "CLUMP_PROCESS" || name.ends_with("_FD")))
     return false;  // an outer job's
   if (rules.inherit == Environment::Inherit::kListed) {
     return std::find(rules.listed.begin(), rules.listed.end(), name) != rules.listed.end();
@@ -50,29 +50,74 @@ std::string value_of(const std::vector<std::string>& environment, const std::str
   return {};
 }
 
+/// "3 ranks as fibers".
+std::string ranks_as(int ranks, std::string_view what) {
+  return fmt::format("{} rank{} as {}{}", ranks, ranks == 1 ? "" : "s", what.substr(0, what.find(' ')),
+                     ranks == 1 ? "" : "s");
+}
+
 std::string explain(const Plan& plan, const Command& command) {
-  const int ranks = plan.job.ranks();
+  const pmi::Job& job = plan.job;
   const std::string& typed = command.parts.front().words.front();
-  if (plan.housing == tools::Housing::kThreads) {
-    const std::string images = fmt::format("of one process, each with a private image of {}", typed);
-    if (plan.job.scheduler == pmi::Scheduler::kFibers) {
-      const std::size_t workers = plan.job.cores.size();
-      return fmt::format("{} {}; {} {}", ranks,
-                         (ranks == 1 ? "rank as a fiber " : "ranks as fibers ") + images, workers,
-                         workers == 1 ? "worker runs them" : "workers run them");
-    }
-    return fmt::format("{} {}; waiting ranks {}", ranks,
-                       (ranks == 1 ? "rank as a thread " : "ranks as threads ") + images,
-                       plan.job.spin ? "spin briefly (a core for each)" : "sleep (more ranks than cores)");
+  int plain = 0, imaged = 0, hosts = 0;
+  for (const pmi::HostProcess& one : job.processes) {
+    (one.plain ? plain : imaged) += one.ranks;
+    hosts += one.plain ? 0 : 1;
   }
-  return fmt::format("{} separate {}: '{}' is not linked to an MPI library", ranks,
-                     ranks == 1 ? "process" : "processes", typed);
+  std::string text;
+  if (imaged > 0) {
+    const std::string where = hosts == 1 ? "one process" : fmt::format("{} processes", hosts);
+    const bool fibers = job.scheduler == pmi::Scheduler::kFibers;
+    text = fmt::format("{} of {}, each with a private image of {}; ",
+                       ranks_as(imaged, fibers ? "fiber" : "thread"), where, typed);
+    const std::size_t workers = job.cores.size();
+    if (fibers)
+      text += fmt::format("{} {}", workers, workers == 1 ? "worker runs them" : "workers run them");
+    else
+      text += fmt::format("waiting ranks {}",
+                          job.spin ? "spin briefly (a core for each)" : "sleep (more ranks than cores)");
+  }
+  if (plain > 0)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ",
+                        plain == 1 ? std::string("1 rank as a process") : ranks_as(plain, "processe"),
+                        plan.why_plain);
+  return text;
 }
 
 /// The option decides, then what fits the program.
 base::Status choose_scheduler(const Command& command, Plan& plan) {
   CLUMP_TRY(tools::default_scheduler(!plan.preload.empty(), plan.job.scheduler));
-  plan.job.scheduler = command.scheduler.value_or(plan.job.scheduler);
+  plan.job.scheduler = command.as_asked.scheduler.value_or(plan.job.scheduler);
+  return {};
+}
+
+/// Divides the ranks of the last app among host processes.
+base::Status house(const Command& command, tools::Housing housing, const std::string& why, Plan& plan) {
+  using As = tools::Ranks::As;
+  const tools::Ranks& asked = command.as_asked;
+  const pmi::App& app = plan.job.apps.back();
+  std::vector<pmi::HostProcess>& all = plan.job.processes;
+  const int first = plan.job.ranks() - app.ranks;
+  const bool can_share = housing == tools::Housing::kImages;
+  if (asked.as == As::kProcesses && asked.per_process > 1)
+    return base::fail(
+        MPI_ERR_ARG,
+        "--per-process {} with --ranks processes: such a process is one rank; use --ranks fibers",
+        asked.per_process);
+  if (can_share && asked.as != As::kProcesses) {
+    const int most = asked.per_process > 0 ? asked.per_process : plan.job.ranks();
+    for (int rank = first; rank < first + app.ranks; ++rank) {
+      const bool joins = !all.empty() && !all.back().plain && all.back().ranks < most;
+      if (!joins) all.push_back({rank, 0, false});
+      ++all.back().ranks;
+    }
+    return {};
+  }
+  plan.why_plain = can_share ? "as --ranks processes asks" : why;
+  if (asked.as == As::kImages)
+    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "the ranks of '{}' cannot share a process: {}",
+                      app.arguments.front(), why);
+  for (int rank = first; rank < first + app.ranks; ++rank) all.push_back({rank, 1, true});
   return {};
 }
 
@@ -85,7 +130,8 @@ base::Status place(const Command& command, Plan& plan) {
   if (command.cores) plan.only_cores.assign(different.begin(), different.end());
   const auto ranks = static_cast<std::size_t>(plan.job.ranks());
   plan.job.spin = usable.all.empty() || std::min(different.size(), usable.most) >= ranks;
-  if (plan.housing != tools::Housing::kThreads || plan.job.scheduler != pmi::Scheduler::kFibers) return {};
+  const bool any_images = std::ranges::any_of(plan.job.processes, [](const auto& one) { return !one.plain; });
+  if (any_images && plan.job.scheduler == pmi::Scheduler::kThreads) return {};
 
   if (usable.all.empty()) usable = {{{.number = -1}}, {}, 1};  // the kernel does not tell
   const std::size_t asked = command.workers > 0 ? static_cast<std::size_t>(command.workers) : usable.most;
@@ -132,6 +178,7 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
     }
     if (part.words.empty()) {  // --map alone
       plan.job.apps.push_back(std::move(app));
+      CLUMP_TRY(house(command, tools::Housing::kImages, {}, plan));
       break;
     }
     const std::string& typed = part.words.front();
@@ -141,13 +188,8 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
     exit_code = kExitCannotRun;
     const image::Verdict verdict = image::inspect(app.program, value_of(app.environment, "LD_LIBRARY_PATH"));
     tools::Housing housing;
-    CLUMP_TRY(tools::judge(typed, app.program, verdict, housing));
-    if (!plan.job.apps.empty() && housing != plan.housing) {
-      return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                        "'{}' and '{}' cannot be one job: one of them is an MPI program, the other is not",
-                        command.parts.front().words.front(), typed);
-    }
-    plan.housing = housing;
+    std::string why;
+    CLUMP_TRY(tools::judge(typed, app.program, verdict, housing, why));
     const auto is_private = [](const std::string& library) {
       return !image::is_shared_library(library.c_str() + library.rfind('/') + 1);
     };
@@ -159,6 +201,7 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
         plan.preload.push_back(runtime);
     }
     plan.job.apps.push_back(std::move(app));
+    CLUMP_TRY(house(command, housing, why, plan));
   }
   plan.job.tag_output = command.tag_output;
   exit_code = kExitUsage;

@@ -8,7 +8,6 @@
 
 #include "base/status.h"
 #include "common/cores.h"
-#include "common/housing.h"
 #include "options.h"
 #include "pmi/job.h"
 
@@ -22,10 +21,10 @@ inline constexpr int kExitNotFound = 127;
 
 struct Plan {
   pmi::Job job;
-  tools::Housing housing = tools::Housing::kThreads;
   std::vector<tools::Processor> workers;  ///< who run the fibers, and where
   std::optional<tools::Quota> quota;      ///< why there are no more; then workers have no fixed cores
   std::string explanation;                ///< the line of --explain
+  std::string why_plain;                  ///< why there are plain processes
   std::vector<std::string> preload;       ///< sanitizer runtimes that must come before ours
   std::vector<std::int32_t> only_cores;   ///< the job's threads are kept to these; empty: to mpiexec's own
   int private_objects = 0;  ///< the program and its private libraries, of the part that has most

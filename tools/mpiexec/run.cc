@@ -22,6 +22,7 @@
 #include "keeper.h"
 #include "lines.h"
 #include "pmi/control.h"
+#include "pmi/node_memory.h"
 
 namespace clump::mpiexec {
 
@@ -60,7 +61,7 @@ class Run {
     ::sigprocmask(SIG_BLOCK, &forwarded, nullptr);
     signals_ = ::signalfd(-1, &forwarded, SFD_CLOEXEC | SFD_NONBLOCK);
     if (command_.timeout_seconds > 0) end_at_ = Clock::now() + std::chrono::seconds(command_.timeout_seconds);
-    return plan_.housing == tools::Housing::kThreads ? start_host() : start_processes();
+    return start_processes();
   }
 
   int finish() {
@@ -79,10 +80,29 @@ class Run {
     LineForwarder lines;
   };
 
-  base::Status start_host() {
+  base::Status start_processes() {
+    CLUMP_TRY(make_descriptors());
+    std::string preload;
+    CLUMP_TRY(list_preloaded(preload));
+    std::vector<Process> processes;
+    for (std::size_t number = 0; number < plan_.job.processes.size(); ++number) {
+      CLUMP_TRY(describe(static_cast<int>(number), preload, processes.emplace_back()));
+    }
+    running_ = static_cast<int>(processes.size());
+    const base::Status started = keeper_.start(processes);
+    for (const Process& process : processes) {
+      for (const int given : {process.in, process.out, process.err})
+        if (given >= 0) ::close(given);
+    }
+    for (const int given : {job_, theirs_}) ::close(given);
+    return started;
+  }
+
+  /// What all host processes get: see pmi/job.h, control.h and node_memory.h.
+  base::Status make_descriptors() {
     const std::string bytes = pmi::encode(plan_.job);
-    const int job = ::memfd_create("clump job", MFD_CLOEXEC);
-    if (job < 0 || ::pwrite(job, bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    job_ = ::memfd_create("clump job", MFD_CLOEXEC);
+    if (job_ < 0 || ::pwrite(job_, bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
       return base::fail(MPI_ERR_NO_MEM, "no memory for the description of the job: {}", std::strerror(errno));
     }
     int control[2];
@@ -90,11 +110,13 @@ class Run {
       return base::fail(MPI_ERR_OTHER, "cannot make a socket pair: {}", std::strerror(errno));
     }
     control_ = control[0];
-    const pmi::App& first = plan_.job.apps.front();
-    Process host{first.program, first.arguments, first.environment, first.working_directory};
-    host.cores = plan_.only_cores;
-    host.kept = {job, control[1]};
-    std::string preload;
+    theirs_ = control[1];
+    if (plan_.job.processes.size() == 1) return {};
+    CLUMP_TRY(pmi::NodeMemory::make(plan_.job, node_));
+    return pmi::NodeMemory::map(plan_.job, node_, memory_);
+  }
+
+  base::Status list_preloaded(std::string& preload) const {
     for (const std::string& runtime : plan_.preload) preload += runtime + ":";
     for (const char* name : {"libclump_host.so", "libmpi_abi.so.1"}) {
       const std::string path = tools::own_library(name);
@@ -102,55 +124,38 @@ class Run {
         return base::fail(MPI_ERR_OTHER, "{} is missing: it belongs into ../lib beside mpiexec", name);
       preload += path + ":";
     }
-    preload += get(host.environment, "LD_PRELOAD");
-    set(host.environment, "LD_PRELOAD", preload);
-    set(host.environment, "LD_BIND_NOW", "1");
-    set(host.environment, "CLUMP_JOB_FD", std::to_string(job));
-    set(host.environment, "CLUMP_CONTROL_FD", std::to_string(control[1]));
-    running_ = 1;
-    const base::Status started = keeper_.start({host});
-    ::close(job);
-    ::close(control[1]);
-    return started;
+    return {};
   }
 
-  base::Status start_processes() {
-    std::vector<Process> processes;
-    const int ranks = plan_.job.ranks();
-    const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    for (int rank = 0; rank < ranks; ++rank) {
-      const pmi::App& app = plan_.job.apps[static_cast<std::size_t>(plan_.job.app_of(rank))];
-      Process process{app.program, app.arguments, app.environment, app.working_directory};
-      process.cores = plan_.only_cores;
-      if (ranks > 1) set(process.environment, "CLUMP_NO_MPI", no_mpi(app));
-      if (rank > 0) process.in = nothing;
-      for (int target : {STDOUT_FILENO, STDERR_FILENO}) {
-        int pipe[2];
-        if (::pipe2(pipe, O_CLOEXEC) != 0)
-          return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", std::strerror(errno));
-        ::fcntl(pipe[0], F_SETFL, O_NONBLOCK);
-        (target == STDOUT_FILENO ? process.out : process.err) = pipe[1];
-        streams_.push_back(
-            {pipe[0], LineForwarder(target, command_.tag_output ? fmt::format("[{}] ", rank) : "")});
-      }
-      processes.push_back(std::move(process));
+  base::Status describe(int number, const std::string& preload, Process& process) {
+    const pmi::HostProcess& host = plan_.job.processes[static_cast<std::size_t>(number)];
+    const pmi::App& app = plan_.job.apps[static_cast<std::size_t>(plan_.job.app_of(host.first))];
+    process = {app.program, app.arguments, app.environment, app.working_directory};
+    process.cores = plan_.only_cores;
+    if (host.plain && plan_.job.processes.size() > 1) process.cores = plan_.job.cores_of(host.first);
+    process.kept = {job_, theirs_};
+    set(process.environment, "LD_PRELOAD", preload + get(process.environment, "LD_PRELOAD"));
+    if (!host.plain) set(process.environment, "LD_BIND_NOW", "1");
+    set(process.environment, "CLUMP_JOB_FD", std::to_string(job_));
+    set(process.environment, "CLUMP_CONTROL_FD", std::to_string(theirs_));
+    set(process.environment, "CLUMP_PROCESS", std::to_string(number));
+    if (node_ >= 0) {
+      process.kept.push_back(node_);
+      set(process.environment, "CLUMP_NODE_FD", std::to_string(node_));
     }
-    running_ = ranks;
-    const base::Status started = keeper_.start(processes);
-    for (const Process& process : processes) {
-      ::close(process.out);
-      ::close(process.err);
+    if (number > 0) process.in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    // A process alone writes for itself, and so to a terminal if there is one.
+    const bool tags = command_.tag_output && host.plain;
+    if (plan_.job.processes.size() == 1 && !tags) return {};
+    for (int target : {STDOUT_FILENO, STDERR_FILENO}) {
+      int pipe[2];
+      if (::pipe2(pipe, O_CLOEXEC) != 0)
+        return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", std::strerror(errno));
+      ::fcntl(pipe[0], F_SETFL, O_NONBLOCK);
+      (target == STDOUT_FILENO ? process.out : process.err) = pipe[1];
+      streams_.push_back({pipe[0], LineForwarder(target, tags ? fmt::format("[{}] ", host.first) : "")});
     }
-    ::close(nothing);
-    return started;
-  }
-
-  std::string no_mpi(const pmi::App& app) const {
-    return fmt::format(
-        "mpiexec started {} separate processes of {}, because that file is not linked to an MPI library; "
-        "each of them "
-        "would be rank 0 of 1. Start the MPI program itself with mpiexec",
-        plan_.job.ranks(), app.program);
+    return {};
   }
 
   /// Waits for something to happen and deals with it.
@@ -190,7 +195,7 @@ class Run {
     if (got > 0) {
       packet.resize(static_cast<std::size_t>(got));
       pmi::Failure failure;
-      if (!pmi::decode(packet, failure)) return;
+      if (failure_ || !pmi::decode(packet, failure)) return;
       failure_ = std::move(failure);
       limit_grace();  // the process ends by itself, unless its heap is broken and it hangs
     } else {
@@ -249,8 +254,12 @@ class Run {
     }
   }
 
+  const pmi::HostProcess& process_of(const Event& event) const {
+    return plan_.job.processes[static_cast<std::size_t>(event.index)];
+  }
+
   void cannot_start(const Event& event) {
-    const pmi::App& app = plan_.job.apps[static_cast<std::size_t>(plan_.job.app_of(event.index))];
+    const pmi::App& app = plan_.job.apps[static_cast<std::size_t>(plan_.job.app_of(process_of(event).first))];
     if (exit_code_ == 0) say(fmt::format("cannot start {}: {}", app.program, std::strerror(event.value)));
     exit_code_ = kExitCannotRun;
     running_ = 0;
@@ -260,21 +269,23 @@ class Run {
     --running_;
     const int status = event.value;
     const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    if (plan_.housing == tools::Housing::kThreads) {
-      read_failure();
-      if (failure_) exit_code_ = failure_code(*failure_);
-    }
-    if (code == 0 || exit_code_ != 0) return;
-    exit_code_ = code;
+    read_failure();
+    if (failure_ && exit_code_ == 0) exit_code_ = failure_code(*failure_);
+    // Others will wait for it for ever.
+    const bool left_early = node_ >= 0 && memory_.host(event.index).owing != 0;
+    if ((code == 0 && !left_early) || exit_code_ != 0) return;
+    exit_code_ = code != 0 ? code : 1;
     if (failure_ || interrupted_) return;
-    pmi::Failure plain;
-    plain.rank = plan_.housing == tools::Housing::kThreads ? -1 : event.index;
-    plain.reason = WIFSIGNALED(status) ? pmi::Reason::kSignal : pmi::Reason::kExited;
-    plain.code = WIFSIGNALED(status) ? WTERMSIG(status) : code;
-    if (WIFSIGNALED(status) && plain.code == SIGKILL)
-      plain.text = "killed from outside; out of memory is the usual cause";
-    if (plain.reason != pmi::Reason::kSignal || plain.code != SIGPIPE)
-      failure_ = std::move(plain);  // `mpiexec ... | head`
+    const pmi::HostProcess& process = process_of(event);
+    pmi::Failure failure;
+    failure.rank = process.ranks == 1 ? process.first : -1;
+    failure.reason = WIFSIGNALED(status) ? pmi::Reason::kSignal : pmi::Reason::kExited;
+    failure.code = WIFSIGNALED(status) ? WTERMSIG(status) : code;
+    if (WIFSIGNALED(status) && failure.code == SIGKILL)
+      failure.text = "killed from outside; out of memory is the usual cause";
+    if (code == 0) failure.text = "before it called MPI_Finalize";
+    if (failure.reason != pmi::Reason::kSignal || failure.code != SIGPIPE)
+      failure_ = std::move(failure);  // `mpiexec ... | head`
     limit_grace();
   }
 
@@ -296,7 +307,10 @@ class Run {
   bool keeper_gone_ = false;
   int signals_ = -1;
   int control_ = -1;
-  int running_ = 0;  ///< processes that have not ended
+  int job_ = -1, theirs_ = -1;  ///< what the processes get
+  int node_ = -1;               ///< the same; only if there are several
+  pmi::NodeMemory memory_;      ///< of `node_`
+  int running_ = 0;             ///< processes that have not ended
   std::deque<Stream> streams_;
   std::optional<Clock::time_point> end_at_;
   std::optional<pmi::Failure> failure_;
@@ -305,11 +319,21 @@ class Run {
 };
 
 tools::Needs needs_of(const Plan& plan) {
-  const long ranks = plan.job.ranks();
-  if (plan.housing == tools::Housing::kThreads)
-    return tools::needs_of_host(ranks, static_cast<long>(plan.workers.size()), plan.private_objects);
-  // Two pipes each, until the processes have their ends.
-  return {.tasks = ranks, .descriptors = 4 * ranks + 32};
+  const pmi::Job& job = plan.job;
+  // Two pipes for each process, until it has its ends.
+  tools::Needs all{.descriptors =
+                       job.processes.size() == 1 ? 0 : 4 * static_cast<long>(job.processes.size()) + 32};
+  for (const pmi::HostProcess& one : job.processes) {
+    if (one.plain) {
+      ++all.tasks;
+      continue;
+    }
+    const tools::Needs its = tools::needs_of_host(one.ranks, job.workers(one), plan.private_objects);
+    all.tasks += its.tasks;
+    all.mappings = std::max(all.mappings, its.mappings);
+    all.descriptors = std::max(all.descriptors, its.descriptors);
+  }
+  return all;
 }
 
 }  // namespace

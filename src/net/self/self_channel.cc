@@ -1,5 +1,6 @@
 #include "net/self/self_channel.h"
 
+#include <cstring>
 #include <mutex>
 
 #include "fiber/at_home.h"
@@ -10,9 +11,15 @@ namespace clump::net {
 namespace {
 
 // Cells and bytes of a lane; with many workers, and so very many lanes, the smaller ones.
-constexpr std::uint32_t kCells = 128, kBytes = 64 * 1024;
-constexpr std::uint32_t kSmallCells = 64, kSmallBytes = 16 * 1024;
+constexpr Lane::Size kLane{128, 64 * 1024}, kSmallLane{64, 16 * 1024};
 constexpr int kManyWorkers = 16;
+
+/// The note of a message that goes by reference is its address.
+Outgoing* outgoing_in(const Lane::Message& message) {
+  Outgoing* outgoing;
+  std::memcpy(&outgoing, message.data, sizeof outgoing);
+  return outgoing;
+}
 
 const datatype::Datatype* byte_type() {
   static const datatype::Datatype* const type = datatype::predefined(MPI_BYTE);
@@ -31,11 +38,11 @@ SelfChannel::SelfChannel(std::vector<Sink*> sinks, std::vector<int> homes, int w
 
 SelfChannel::~SelfChannel() {
   const auto n = static_cast<std::size_t>(workers_);
-  for (std::size_t i = 0; i < n * n; ++i) delete lanes_[i].load(std::memory_order_relaxed);
+  for (std::size_t i = 0; i < n * n; ++i) Lane::Free()(lanes_[i].load(std::memory_order_relaxed));
 }
 
 Lane& SelfChannel::make_lane(int from, int to) {
-  auto* const made = workers_ < kManyWorkers ? new Lane(kCells, kBytes) : new Lane(kSmallCells, kSmallBytes);
+  Lane* const made = Lane::make(workers_ < kManyWorkers ? kLane : kSmallLane).release();
   Inlet& inlet = inlets_[static_cast<std::size_t>(to)];
   const std::lock_guard lock(inlet.making);
   const int index = inlet.count.load(std::memory_order_relaxed);
@@ -82,7 +89,7 @@ void SelfChannel::send(Route route, Outgoing& message) {
     {
       const fiber::AtHome here;
       if (is_at_home(here, route.source)) [[likely]] {
-        pushed = lane_for_writing(here.worker(), to).push(route.destination, message);
+        pushed = lane_for_writing(here.worker(), to).push_note(route.destination, message.envelope, &message);
         if (!pushed) traffic_of(route).refused.add();
       }
     }
@@ -197,14 +204,14 @@ Outgoing** SelfChannel::drain(Lane& lane, Outgoing** last) {
   for (std::uint64_t left = lane.capacity(); left > 0 && lane.ready(); --left) {
     const Lane::Message message = lane.front();
     Sink& sink = *sinks_[static_cast<std::size_t>(message.destination)];
-    if (message.reference == nullptr) {
+    if (!message.is_note) {
       sink.take(message.envelope, message.bytes, {message.data, message.bytes, byte_type()},
                 Sink::Bound::kIgnore);
-    } else if (sink.arrive(*message.reference)) {
-      message.reference->sink = &sink;
-      message.reference->next = nullptr;
-      *last = message.reference;
-      last = &message.reference->next;
+    } else if (Outgoing& outgoing = *outgoing_in(message); sink.arrive(outgoing)) {
+      outgoing.sink = &sink;
+      outgoing.next = nullptr;
+      *last = &outgoing;
+      last = &outgoing.next;
     }
     lane.pop();
   }

@@ -16,7 +16,7 @@
 #include "base/mutex.h"
 #include "fiber/at_home.h"
 #include "net/channel.h"
-#include "net/self/lane.h"
+#include "net/lane.h"
 
 namespace clump::net {
 

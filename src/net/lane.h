@@ -1,10 +1,10 @@
-// A lane: a one-way queue of messages from one worker to another.
+// A lane: a one-way queue of messages from one worker to another, of this process or of another one.
 //
 // A ring of cells, each one cache line. A cell holds what a message is matched by and up to 40 bytes of it,
 // so a small message is one line that travels from core to core: the flag that says "written" lies in the
 // cell too, and the indices are looked at only when a side has run out of what it knows. Longer messages go
-// through a second ring, of bytes, and messages that nobody should copy twice leave the address of their
-// Outgoing.
+// through a second ring, of bytes; of messages that nobody should copy twice there is a note that says where
+// they are.
 //
 // One producer and one consumer at a time; who that is may change if something else orders the changes (the
 // producer's worker, the consumer's lock). empty() may be asked by anybody.
@@ -13,48 +13,71 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
+#include <new>
+#include <type_traits>
 
 #include "datatype/move.h"
 #include "net/channel.h"
 
 namespace clump::net {
 
-class Lane {
+class alignas(64) Lane {
  public:
   /// Room for so many messages, and for so many bytes of those that do not fit into their cells; powers of
   /// two. No message may have more than a quarter of `bytes`.
-  Lane(std::uint32_t cells, std::uint32_t bytes);
+  struct Size {
+    std::uint32_t cells, bytes;
+  };
+  /// What a lane takes, with its rings behind it.
+  static constexpr std::size_t footprint(Size size) { return sizeof(Lane) + size.cells * kLine + size.bytes; }
+  /// A lane at the beginning of so much memory, aligned to 64 bytes and all zero. Others may have the memory
+  /// at another address.
+  static Lane& make_at(void* memory, Size size) { return *new (memory) Lane(size); }
+  /// In memory of its own.
+  struct Free {
+    void operator()(Lane* lane) const;
+  };
+  static std::unique_ptr<Lane, Free> make(Size size);
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
   struct Message {
     Envelope envelope;
     Count bytes;
-    int destination;      ///< rank of the job
-    Outgoing* reference;  ///< or null: the payload lies at `data`
-    std::byte* data;      ///< in the lane, until pop()
+    int destination;  ///< as given to push()
+    bool is_note;     ///< at `data` there is a note, and of `bytes` nothing is said
+    std::byte* data;  ///< the payload, in the lane until pop()
   };
+  static constexpr std::size_t kLongestNote = 40;
 
   // The producer. False if there is no room.
-  bool push(int destination, Envelope envelope, Count bytes, const datatype::Layout& payload) {
+
+  /// The packed bytes [offset, offset + bytes) of `payload`.
+  bool push(int destination, Envelope envelope, Count bytes, const datatype::Layout& payload,
+            Count offset = 0) {
     Cell* const cell = free_cell();
     if (cell == nullptr) return false;
     std::byte* data = cell->payload;
     if (bytes > kInline && (data = reserve(bytes)) == nullptr) return false;
-    fill(data, payload, bytes);
+    fill(data, payload, bytes, offset);
     cell->bytes = static_cast<std::uint32_t>(bytes);
     publish(*cell, destination, envelope);
     return true;
   }
-  bool push(int destination, Outgoing& message) {
+  template <typename Note>
+  bool push_note(int destination, Envelope envelope, const Note& note) {
+    static_assert(std::is_trivially_copyable_v<Note> && sizeof(Note) <= kLongestNote);
     Cell* const cell = free_cell();
     if (cell == nullptr) return false;
-    new (cell->payload) Outgoing*(&message);
-    cell->bytes = kReference;
-    publish(*cell, destination, message.envelope);
+    std::memcpy(cell->payload, &note, sizeof note);
+    cell->bytes = kNote;
+    publish(*cell, destination, envelope);
     return true;
   }
+  /// Before the producer, who has found no room, goes to sleep: the consumer will tell (room_is_wanted()).
+  void want_room() { room_wanted_.store(true, std::memory_order_seq_cst); }
 
   // The consumer.
 
@@ -63,14 +86,13 @@ class Lane {
   bool ready() const {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
     // acquire: pairs with the release in publish().
-    const std::uint32_t stamp = cells_[head & mask_].stamp.load(std::memory_order_acquire);
+    const std::uint32_t stamp = cells()[head & mask_].stamp.load(std::memory_order_acquire);
     return static_cast<std::int32_t>(stamp - stamp_of(head)) >= 0;
   }
   /// The oldest message; only if ready().
   Message front() {
-    Cell& cell = cells_[head_.load(std::memory_order_relaxed) & mask_];
-    Message message{
-        {cell.context, cell.source, cell.tag}, cell.bytes, cell.destination, nullptr, cell.payload};
+    Cell& cell = cells()[head_.load(std::memory_order_relaxed) & mask_];
+    Message message{{cell.context, cell.source, cell.tag}, cell.bytes, cell.destination, false, cell.payload};
     next_byte_head_ = byte_head_.load(std::memory_order_relaxed);
     if (cell.bytes > kInline) [[unlikely]]
       find_payload(cell, message);
@@ -83,6 +105,13 @@ class Lane {
     head_.store(head_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
 
+  /// Whether the producer waits for the room that was given back; once. To be asked from time to time, at
+  /// least once for every two messages.
+  bool room_is_wanted() {
+    // Pairs with want_room(), and the producer's look for room after it.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    return room_wanted_.load(std::memory_order_relaxed) && room_wanted_.exchange(false);
+  }
   /// Whether all that was pushed was delivered: exact for messages whose push the caller knows of.
   bool empty() const {
     return head_.load(std::memory_order_acquire) >= tail_.load(std::memory_order_relaxed);
@@ -92,8 +121,10 @@ class Lane {
   std::uint64_t capacity() const { return mask_ + 1; }
 
  private:
-  static constexpr Count kInline = 40;
-  static constexpr std::uint32_t kReference = ~0u;
+  explicit Lane(Size size);
+
+  static constexpr Count kInline = kLongestNote;
+  static constexpr std::uint32_t kNote = ~0u;
   static constexpr std::uint64_t kLine = 64;
   static constexpr std::uint64_t kFetchAhead = 6;
 
@@ -120,8 +151,13 @@ class Lane {
       known_head_ = head_.load(std::memory_order_acquire);
       if (tail - known_head_ > mask_) return nullptr;
     }
-    return &cells_[tail & mask_];
+    return &cells()[tail & mask_];
   }
+
+  // Found from where the lane is, because it is not at one address for all.
+  Cell* cells() { return reinterpret_cast<Cell*>(this + 1); }
+  const Cell* cells() const { return reinterpret_cast<const Cell*>(this + 1); }
+  std::byte* byte_ring() { return reinterpret_cast<std::byte*>(cells() + mask_ + 1); }
 
   void find_payload(Cell& cell, Message& message);
   /// Room in the byte ring, in whole lines and never across its end.
@@ -142,7 +178,7 @@ class Lane {
     tail_.store(tail + 1, std::memory_order_relaxed);
     // Stores are seen in their order, so each waits for its cache line: the lines that are written soon are
     // sent for early, several at a time.
-    fetch_for_writing(&cells_[(tail + kFetchAhead) & mask_]);
+    fetch_for_writing(&cells()[(tail + kFetchAhead) & mask_]);
   }
 
   static void fetch_for_writing(void* line) {
@@ -153,23 +189,17 @@ class Lane {
 #endif
   }
 
-  static void fill(std::byte* data, const datatype::Layout& payload, Count bytes) {
+  static void fill(std::byte* data, const datatype::Layout& payload, Count bytes, Count offset) {
     if (bytes == 0) return;
     if (payload.type->is_dense()) [[likely]]
       return datatype::move_short(reinterpret_cast<std::intptr_t>(data),
-                                  reinterpret_cast<std::intptr_t>(payload.base), bytes);
-    datatype::pack({data, static_cast<std::size_t>(bytes)}, payload, 0);
+                                  reinterpret_cast<std::intptr_t>(payload.base) + offset, bytes);
+    datatype::pack({data, static_cast<std::size_t>(bytes)}, payload, offset);
   }
 
-  struct Free {
-    void operator()(void* memory) const;
-  };
-
   // Read by both, never written.
-  std::unique_ptr<Cell[], Free> cells_;
-  std::unique_ptr<std::byte[], Free> bytes_;
-  std::uint64_t mask_, byte_mask_;
-  std::uint32_t cell_bits_;
+  const std::uint64_t mask_, byte_mask_;
+  const std::uint32_t cell_bits_;
 
   // The producer's.
   alignas(64) std::atomic<std::uint64_t> tail_{0};  // messages pushed
@@ -181,6 +211,7 @@ class Lane {
   alignas(64) std::atomic<std::uint64_t> head_{0};  // messages delivered
   std::atomic<std::uint64_t> byte_head_{0};
   std::uint64_t next_byte_head_ = 0;
+  std::atomic<bool> room_wanted_{false};
 };
 
 }  // namespace clump::net

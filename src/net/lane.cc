@@ -1,4 +1,4 @@
-#include "net/self/lane.h"
+#include "net/lane.h"
 
 #include <bit>
 #include <cstdlib>
@@ -6,26 +6,20 @@
 
 namespace clump::net {
 
-namespace {
+void Lane::Free::operator()(Lane* lane) const { std::free(lane); }
 
-void* allocate(std::size_t bytes) {
-  void* const memory = std::aligned_alloc(64, bytes);
+std::unique_ptr<Lane, Lane::Free> Lane::make(Size size) {
+  const std::size_t bytes = footprint(size);
+  void* const memory = std::aligned_alloc(kLine, bytes);
   if (memory == nullptr) throw std::bad_alloc();
-  return memory;
+  std::memset(memory, 0, bytes);
+  return std::unique_ptr<Lane, Free>(&make_at(memory, size));
 }
 
-}  // namespace
-
-void Lane::Free::operator()(void* memory) const { std::free(memory); }
-
-Lane::Lane(std::uint32_t cells, std::uint32_t bytes)
-    : cells_(static_cast<Cell*>(allocate(cells * sizeof(Cell)))),
-      bytes_(static_cast<std::byte*>(allocate(bytes))),
-      mask_(cells - 1),
-      byte_mask_(bytes - 1),
-      cell_bits_(static_cast<std::uint32_t>(std::countr_zero(cells))) {
-  for (std::uint32_t i = 0; i < cells; ++i) new (&cells_[i]) Cell;
-}
+Lane::Lane(Size size)
+    : mask_(size.cells - 1),
+      byte_mask_(size.bytes - 1),
+      cell_bits_(static_cast<std::uint32_t>(std::countr_zero(size.cells))) {}
 
 std::byte* Lane::reserve(Count bytes) {
   const std::uint64_t room = (static_cast<std::uint64_t>(bytes) + kLine - 1) & ~(kLine - 1);
@@ -36,18 +30,16 @@ std::byte* Lane::reserve(Count bytes) {
     if (begin + room - known_byte_head_ > byte_mask_ + 1) return nullptr;
   }
   byte_tail_ = begin + room;
-  return &bytes_[begin & byte_mask_];
+  return &byte_ring()[begin & byte_mask_];
 }
 
 /// Of a message whose payload is not in its cell.
 void Lane::find_payload(Cell& cell, Message& message) {
-  if (cell.bytes == kReference) {
-    message.reference = *std::launder(reinterpret_cast<Outgoing**>(cell.payload));
-    return;
-  }
+  message.is_note = cell.bytes == kNote;
+  if (message.is_note) return;
   const std::uint64_t room = (cell.bytes + kLine - 1) & ~(kLine - 1);
   const std::uint64_t begin = place(next_byte_head_, room);
-  message.data = &bytes_[begin & byte_mask_];
+  message.data = &byte_ring()[begin & byte_mask_];
   next_byte_head_ = begin + room;
 }
 

@@ -1,0 +1,43 @@
+// A bell wakes threads of another process: it lies in memory that both have.
+#pragma once
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <climits>
+#include <cstdint>
+#include <ctime>
+
+namespace clump::base {
+
+/// Whoever is going to sleep sets its word to 1, with seq_cst, looks once more whether something was left for
+/// it, and sleeps while the word is 1. All zero: nobody sleeps.
+struct alignas(64) Bell {
+  std::atomic<std::uint32_t> worker{0};   ///< futex: the carrier of a worker
+  std::atomic<std::uint32_t> lookout{0};  ///< futex: a thread that looks out for its whole process
+
+  /// After something was left. Any process.
+  void ring() noexcept {
+    // Pairs with the seq_cst store of the one who goes to sleep: one of the two sees what the other has done.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (worker.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      wake(worker);
+    if (lookout.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      wake(lookout);
+  }
+  /// False: nobody slept.
+  static bool wake(std::atomic<std::uint32_t>& word) noexcept {
+    if (word.exchange(0, std::memory_order_acq_rel) == 0) return false;
+    ::syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+    return true;
+  }
+  /// Sleeps while `word` is 1. May return without a reason.
+  static void sleep(std::atomic<std::uint32_t>& word) noexcept {
+    ::syscall(SYS_futex, &word, FUTEX_WAIT, 1, nullptr, nullptr, 0);
+  }
+};
+static_assert(sizeof(Bell) == 64);
+
+}  // namespace clump::base

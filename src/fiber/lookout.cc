@@ -1,0 +1,67 @@
+#include "fiber/lookout.h"
+
+#include <mutex>
+#include <utility>
+
+#include "fiber/completion.h"
+#include "fiber/worker.h"
+
+namespace clump::fiber::lookout {
+
+namespace {
+
+constinit base::Bell* bell = nullptr;
+std::mutex lock;
+Waiter* watcher = nullptr;
+Waiter* sleepers = nullptr;  // linked by next_sleeper
+
+}  // namespace
+
+bool is_kept() noexcept { return bell != nullptr; }
+
+void keep(base::Bell& given) noexcept { bell = &given; }
+
+bool begin(Waiter& waiter) {
+  const std::lock_guard guard(lock);
+  if (watcher == nullptr) {
+    watcher = &waiter;
+    return true;
+  }
+  waiter.next_sleeper = std::exchange(sleepers, &waiter);
+  return false;
+}
+
+void sleep_while(const std::atomic<std::uint32_t>& state, std::uint32_t asleep) {
+  const auto is_asleep = [&] { return state.load(std::memory_order_seq_cst) == asleep; };
+  while (is_asleep()) {
+    if (take_in(0)) continue;
+    // seq_cst: see Bell, and call_watcher().
+    bell->lookout.store(1, std::memory_order_seq_cst);
+    if (is_asleep() && !take_in(0)) base::Bell::sleep(bell->lookout);
+    bell->lookout.store(0, std::memory_order_relaxed);
+  }
+}
+
+void call_watcher() noexcept {
+  if (bell->lookout.load(std::memory_order_seq_cst) != 0) base::Bell::wake(bell->lookout);
+}
+
+void end(Waiter& waiter, bool watched) {
+  Waiter* next = nullptr;
+  {
+    const std::lock_guard guard(lock);
+    if (watched) {
+      watcher = nullptr;
+      if ((next = sleepers) != nullptr) sleepers = next->next_sleeper;
+    } else {
+      for (Waiter** link = &sleepers; *link != nullptr; link = &(*link)->next_sleeper) {
+        if (*link != &waiter) continue;
+        *link = waiter.next_sleeper;
+        break;
+      }
+    }
+  }
+  if (next != nullptr) next->unpark();  // for nothing: it looks, goes back to sleep, and watches
+}
+
+}  // namespace clump::fiber::lookout

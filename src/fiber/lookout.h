@@ -1,0 +1,31 @@
+// Kernel threads that wait in a process without workers, for messages of other processes: one of them, the
+// watcher, sleeps where the other processes ring, and takes in what has come for all. The others sleep for
+// themselves; when the watcher has what it waits for, it wakes one of them to take its place.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/bell.h"
+
+namespace clump::fiber {
+
+class Waiter;
+
+namespace lookout {
+
+/// Whether there is anything to look out for: there are other processes, and no workers.
+bool is_kept() noexcept;
+/// From now on. Before anything waits.
+void keep(base::Bell& bell) noexcept;
+
+/// `waiter` is going to sleep: true if it is the watcher now. end() must follow.
+bool begin(Waiter& waiter);
+/// The watcher's sleep, while `state` is `asleep`; takes in what comes.
+void sleep_while(const std::atomic<std::uint32_t>& state, std::uint32_t asleep);
+/// The watcher's `state` has changed, with seq_cst: it looks at it.
+void call_watcher() noexcept;
+void end(Waiter& waiter, bool watched);
+
+}  // namespace lookout
+}  // namespace clump::fiber

@@ -1,0 +1,18 @@
+// Reading the memory of another process (process_vm_readv), where the system allows it.
+#pragma once
+
+#include <sys/types.h>
+
+#include "datatype/datatype.h"
+
+namespace clump::net {
+
+/// Lets the processes that have the same parent as this one read its memory, where only relatives in straight
+/// line may (Yama). By each process, before others try.
+void allow_siblings() noexcept;
+
+/// Copies `bytes` bytes at `address` in `process` to the packed bytes [0, bytes) of `to`. False if this
+/// process may not, or not all of it is there: then `to` has part of it, or nothing.
+bool read_from(pid_t process, const void* address, Count bytes, const datatype::Layout& to);
+
+}  // namespace clump::net

@@ -1,0 +1,30 @@
+#include "net/shm/segment.h"
+
+namespace clump::net {
+
+namespace {
+
+// As in the self channel: with very many lanes, smaller ones.
+constexpr Lane::Size kLane{128, 64 * 1024}, kSmallLane{64, 16 * 1024};
+constexpr int kManyPorts = 64;
+
+std::size_t whole_pages(std::size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
+
+}  // namespace
+
+Segment::Segment(int ports, int ranks)
+    : ports_(static_cast<std::size_t>(ports)),
+      ranks_(static_cast<std::size_t>(ranks)),
+      size_(ports < kManyPorts ? kLane : kSmallLane),
+      entries_at_(whole_pages(ports_ * sizeof(List))),
+      lanes_at_(entries_at_ + whole_pages(ports_ * ports_ * sizeof(Entry))),
+      ranks_at_(lanes_at_ + whole_pages(ports_ * ports_ * Lane::footprint(size_))) {}
+
+Lane& Segment::open(int from, int to) const {
+  Lane& made = Lane::make_at(&lane(from, to), size_);
+  const std::uint32_t i = list(to).count.fetch_add(1, std::memory_order_acq_rel);
+  entry(to, static_cast<int>(i)).store(static_cast<std::uint32_t>(from) + 1, std::memory_order_release);
+  return made;
+}
+
+}  // namespace clump::net

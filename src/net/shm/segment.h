@@ -1,0 +1,62 @@
+// What the shm channel has in the memory of the node: for each pair of ports a lane, for each port a list of
+// the lanes that lead to it, for each rank whether it takes more messages that nobody has asked for.
+//
+// All zero is the state at the start, and a page takes memory when it is first touched: lanes that are not
+// used cost addresses only.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "net/lane.h"
+
+namespace clump::net {
+
+class Segment {
+ public:
+  Segment(int ports, int ranks);
+
+  std::size_t bytes() const { return ranks_at_ + ranks_; }
+  /// Where its memory is in this process.
+  void set_base(std::byte* base) { base_ = base; }
+
+  int ports() const { return static_cast<int>(ports_); }
+  Lane::Size lane_size() const { return size_; }
+  /// A lane that is not in use yet, and is from now on: by the producer, before the first message.
+  Lane& open(int from, int to) const;
+  /// How many lanes lead to a port; they are never removed.
+  int count(int to) const { return static_cast<int>(list(to).count.load(std::memory_order_acquire)); }
+  /// Where the i-th of them comes from; negative: it is being opened.
+  int source(int to, int i) const {
+    // acquire: pairs with open(), which has made the lane before.
+    return static_cast<int>(entry(to, i).load(std::memory_order_acquire)) - 1;
+  }
+  Lane& lane(int from, int to) const {
+    return *reinterpret_cast<Lane*>(base_ + lanes_at_ + index(to, from) * Lane::footprint(size_));
+  }
+
+  /// Too much waits at a rank: senders shall keep what they have. A hint.
+  std::atomic<bool>& crowded(int rank) const {
+    return reinterpret_cast<std::atomic<bool>*>(base_ + ranks_at_)[rank];
+  }
+
+ private:
+  struct alignas(64) List {
+    std::atomic<std::uint32_t> count;
+  };
+  using Entry = std::atomic<std::uint32_t>;  // 1 + the port that the lane comes from
+
+  List& list(int to) const { return reinterpret_cast<List*>(base_)[to]; }
+  Entry& entry(int to, int i) const { return reinterpret_cast<Entry*>(base_ + entries_at_)[index(to, i)]; }
+  std::size_t index(int to, int from) const {
+    return static_cast<std::size_t>(to) * ports_ + static_cast<std::size_t>(from);
+  }
+
+  const std::size_t ports_, ranks_;
+  const Lane::Size size_;
+  std::size_t entries_at_, lanes_at_, ranks_at_;
+  std::byte* base_ = nullptr;
+};
+
+}  // namespace clump::net

@@ -1,0 +1,262 @@
+#include "net/shm/shm_channel.h"
+
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "net/shm/remote_memory.h"
+
+namespace clump::net {
+
+namespace {
+
+const datatype::Datatype* byte_type() {
+  static const datatype::Datatype* const type = datatype::predefined(MPI_BYTE);
+  return type;
+}
+
+template <typename Note>
+Note note_in(const Lane::Message& message) {
+  Note note;
+  std::memcpy(&note, message.data, sizeof note);
+  return note;
+}
+
+void release_all(Outgoing* linked) {
+  while (Outgoing* const message = linked) {
+    linked = message->next;
+    message->released();
+  }
+}
+
+}  // namespace
+
+ShmChannel::ShmChannel(Setup setup)
+    : setup_(std::move(setup)),
+      longest_(static_cast<Count>(setup_.segment.lane_size().bytes) / 4),
+      traffic_(setup_.sinks.size()),
+      outlets_(std::make_unique<Outlet[]>(static_cast<std::size_t>(setup_.own_ports))),
+      inlets_(std::make_unique<Inlet[]>(static_cast<std::size_t>(setup_.own_ports))) {
+  const auto ports = static_cast<std::size_t>(setup_.segment.ports());
+  for (int i = 0; i < setup_.own_ports; ++i) {
+    outlets_[static_cast<std::size_t>(i)].lanes = std::make_unique<Lane*[]>(ports);
+    inlets_[static_cast<std::size_t>(i)].sources = std::make_unique<Inlet::Source[]>(ports);
+  }
+  set_lane_limit(longest_);
+  allow_siblings();
+}
+
+ShmChannel::~ShmChannel() = default;
+
+Lane& ShmChannel::open_lane(Outlet& from, int port, int to) {
+  return *(from.lanes[static_cast<std::size_t>(to)] = &setup_.segment.open(port, to));
+}
+
+bool ShmChannel::try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) {
+  if (bytes > lane_limit() || bytes > longest_) return false;
+  if (setup_.segment.crowded(route.destination).load(std::memory_order_relaxed)) return false;
+  const int from = port_of(route.source), to = port_of(route.destination);
+  Outlet& outlet = this->outlet(from);
+  Traffic& traffic = traffic_[static_cast<std::size_t>(route.source)];
+  {
+    const std::lock_guard lock(outlet.mutex);
+    if (!outlet.backlog.empty() && outlet.backlog.contains(to)) return false;
+    if (!lane(outlet, from, to).push(route.destination, envelope, bytes, payload)) {
+      traffic.refused.add();
+      return false;
+    }
+  }
+  traffic[Way::kLane].add(bytes);
+  ring(to);
+  return true;
+}
+
+void ShmChannel::send(Route route, Outgoing& message) {
+  const bool copied = !message.synchronous && message.bytes <= lane_limit() && message.bytes <= longest_ &&
+                      !setup_.segment.crowded(route.destination).load(std::memory_order_relaxed);
+  traffic_[static_cast<std::size_t>(route.source)][copied ? Way::kLane : Way::kReference].add(message.bytes);
+  post(port_of(route.source), port_of(route.destination), Post::message(route.destination, message, copied));
+}
+
+void ShmChannel::post(int from, int to, Post what) {
+  Outlet& outlet = this->outlet(from);
+  Outgoing* released = nullptr;
+  Outgoing** last = &released;
+  {
+    const std::lock_guard lock(outlet.mutex);
+    const bool first = outlet.backlog.empty() || !outlet.backlog.contains(to);
+    if (first && what.push(lane(outlet, from, to), longest_, released)) {
+      if (released != nullptr) last = &released->next;
+    } else {
+      outlet.backlog[to].push_back(what);
+      outlet.waiting.fetch_add(1, std::memory_order_relaxed);
+      if (flush(outlet, from, to, last)) outlet.backlog.erase(to);
+    }
+  }
+  ring(to);
+  *last = nullptr;
+  release_all(released);
+}
+
+/// Sends what waits for one port. True: nothing is left. The caller has the lock; it releases the messages
+/// that are linked to `*released`.
+bool ShmChannel::flush(Outlet& outlet, int port, int to, Outgoing**& released) {
+  Lane& lane = this->lane(outlet, port, to);
+  std::deque<Post>& waiting = outlet.backlog[to];
+  for (bool asked = false; !waiting.empty();) {
+    Outgoing* done = nullptr;
+    if (waiting.front().push(lane, longest_, done)) {
+      waiting.pop_front();
+      outlet.waiting.fetch_sub(1, std::memory_order_relaxed);
+      if (done == nullptr) continue;
+      *released = done;
+      released = &done->next;
+    } else if (asked) {
+      return false;
+    } else {
+      asked = true;  // and look once more, because the consumer may not have seen it
+      lane.want_room();
+    }
+  }
+  return true;
+}
+
+bool ShmChannel::flush(int port) {
+  Outlet& outlet = this->outlet(port);
+  if (outlet.waiting.load(std::memory_order_relaxed) == 0) return false;
+  Outgoing* released = nullptr;
+  Outgoing** last = &released;
+  int before = 0, after = 0;
+  {
+    const std::lock_guard lock(outlet.mutex);
+    before = outlet.waiting.load(std::memory_order_relaxed);
+    for (auto entry = outlet.backlog.begin(); entry != outlet.backlog.end();) {
+      const int to = entry->first;
+      entry = flush(outlet, port, to, last) ? outlet.backlog.erase(entry) : std::next(entry);
+      ring(to);
+    }
+    after = outlet.waiting.load(std::memory_order_relaxed);
+  }
+  *last = nullptr;
+  release_all(released);
+  return after != before;
+}
+
+bool ShmChannel::retract(Route route, Outgoing& message) {
+  Outlet& outlet = this->outlet(port_of(route.source));
+  const std::lock_guard lock(outlet.mutex);
+  const auto entry = outlet.backlog.find(port_of(route.destination));
+  if (entry == outlet.backlog.end()) return false;
+  const auto removed = std::erase_if(entry->second, [&](const Post& post) { return post.is_whole(message); });
+  outlet.waiting.fetch_sub(static_cast<int>(removed), std::memory_order_relaxed);
+  if (entry->second.empty()) outlet.backlog.erase(entry);
+  return removed != 0;
+}
+
+bool ShmChannel::drain(int worker) {
+  const int port = setup_.first_port + worker;
+  const bool moved = take_in(port, false);
+  return flush(port) || moved;
+}
+
+void ShmChannel::poll(int rank) {
+  if (setup_.sinks[static_cast<std::size_t>(rank)] == nullptr) return;
+  take_in(port_of(rank), true);
+  flush(port_of(rank));
+}
+
+void ShmChannel::leave(int, Task& task) { run_here(&task); }
+
+bool ShmChannel::ready(const Inlet& inlet, int port) const {
+  const int known = inlet.known.load(std::memory_order_acquire);  // acquire: pairs with learn_sources()
+  if (known != setup_.segment.count(port)) return true;
+  for (int i = 0; i < known; ++i)
+    if (inlet.sources[static_cast<std::size_t>(i)].lane->ready()) return true;
+  return false;
+}
+
+/// Without `wait`, what another thread is taking in is left to it; the caller must not go to sleep yet.
+bool ShmChannel::take_in(int port, bool wait) {
+  Inlet& inlet = this->inlet(port);
+  if (!ready(inlet, port)) return false;
+  if (wait)
+    inlet.mutex.lock();
+  else if (!inlet.mutex.try_lock())
+    return true;
+  Later later;
+  {
+    const Holding holding;
+    if (inlet.known.load(std::memory_order_relaxed) != setup_.segment.count(port)) learn_sources(inlet, port);
+    const int known = inlet.known.load(std::memory_order_relaxed);
+    for (int i = 0; i < known; ++i) {
+      Inlet::Source& source = inlet.sources[static_cast<std::size_t>(i)];
+      if (source.lane->ready()) take_in(source, port, later);
+    }
+    inlet.mutex.unlock();
+  }
+  *later.last = nullptr;
+  while (Outgoing* const message = later.matched) {
+    later.matched = message->next;
+    message->sink->move(*message);
+  }
+  return true;
+}
+
+void ShmChannel::learn_sources(Inlet& inlet, int port) {
+  int known = inlet.known.load(std::memory_order_relaxed);
+  for (const int all = setup_.segment.count(port); known < all; ++known) {
+    const int from = setup_.segment.source(port, known);
+    if (from < 0) break;
+    inlet.sources[static_cast<std::size_t>(known)] = {&setup_.segment.lane(from, port), from, 0};
+  }
+  inlet.known.store(known, std::memory_order_release);
+}
+
+void ShmChannel::take_in(Inlet::Source& source, int port, Later& later) {
+  for (std::uint64_t left = source.lane->capacity(); left > 0 && source.lane->ready(); --left) {
+    deliver(source.lane->front(), port, source.port, later);
+    source.lane->pop();
+    if (++source.popped % 2 == 0 && source.lane->room_is_wanted()) ring(source.port);
+  }
+}
+
+void ShmChannel::deliver(const Lane::Message& message, int port, int from, Later& later) {
+  if (message.is_note) return deliver_note(message, port, from, later);
+  if (message.destination == static_cast<int>(Control::kPiece))
+    return remote_of(message.envelope)->take_piece(message.data, message.bytes);
+  sink(message.destination)
+      .take(message.envelope, message.bytes, {message.data, message.bytes, byte_type()},
+            Sink::Bound::kIgnore);
+  tell_crowded(message.destination);
+}
+
+void ShmChannel::deliver_note(const Lane::Message& message, int port, int from, Later& later) {
+  if (message.destination == static_cast<int>(Control::kTaken)) {
+    note_in<TakenNote>(message).message->released();
+  } else if (message.destination == static_cast<int>(Control::kAsk)) {
+    const auto note = note_in<AskNote>(message);
+    post(port, from, Post::pieces(*note.message, note.asker, note.bytes));
+  } else {
+    auto* const remote = new Remote(*this, port, from, message.envelope, note_in<OfferNote>(message));
+    remote->sink = &sink(message.destination);
+    tell_crowded(message.destination);
+    if (!remote->sink->arrive(*remote)) return;
+    *later.last = remote;
+    later.last = &remote->next;
+  }
+}
+
+void ShmChannel::tell_crowded(int rank) {
+  std::atomic<bool>& told = setup_.segment.crowded(rank);
+  const bool crowded = sink(rank).crowded();
+  if (told.load(std::memory_order_relaxed) != crowded) told.store(crowded, std::memory_order_relaxed);
+}
+
+bool ShmChannel::read(int port, const void* address, Count bytes, const datatype::Layout& to) {
+  if (!may_read_.load(std::memory_order_relaxed)) return false;
+  if (read_from(setup_.process_id(port), address, bytes, to)) return true;
+  may_read_.store(false, std::memory_order_relaxed);  // it will not be allowed the next time either
+  return false;
+}
+
+}  // namespace clump::net

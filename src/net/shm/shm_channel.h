@@ -1,0 +1,109 @@
+// The `shm` channel: to ranks of other processes on the same node.
+//
+// Each process has one or more ports (a worker's each, or one for all its threads), and between each two
+// ports of different processes there is a lane in the memory that all of them have. Who sends holds a lock of
+// its port; who works for a port, or waits, takes out what has come in, as in the self channel. What finds no
+// room waits in the sender's own memory, and is put into the lane by whoever looks after the port next.
+//
+// Order: all that a rank sends to another goes through one lane.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "base/bell.h"
+#include "base/mutex.h"
+#include "net/channel.h"
+#include "net/shm/segment.h"
+#include "net/shm/transfer.h"
+
+namespace clump::net {
+
+class ShmChannel final : public Channel {
+ public:
+  struct Setup {
+    std::vector<Sink*> sinks;                 ///< of each rank of the job; null: it is not of this process
+    std::vector<int> ports;                   ///< of each rank
+    int first_port = 0, own_ports = 0;        ///< of this process
+    Segment segment;                          ///< has its memory
+    base::Bell* bells = nullptr;              ///< of each port
+    pid_t (*process_id)(int port) = nullptr;  ///< of the process that has it
+  };
+  explicit ShmChannel(Setup setup);
+  ~ShmChannel() override;
+
+  const Traffic& traffic(int rank) const override { return traffic_[static_cast<std::size_t>(rank)]; }
+  bool try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) override;
+  void send(Route route, Outgoing& message) override;
+  bool retract(Route route, Outgoing& message) override;
+  void expect(int) override {}  // who waits looks after the port, and sleeps at its bell
+  void poll(int rank) override;
+  void leave(int rank, Task& task) override;
+
+  /// Takes out what has come in at the port of a worker (0, where there are none), and sends what had to
+  /// wait. Whether there was anything; false means that there will not be before somebody rings. Any thread.
+  bool drain(int worker);
+
+  // For what goes on after a message has arrived (Remote).
+
+  /// Sends it now, or when there is room.
+  void post(int from, int to, Post what);
+  /// Copies from the memory of the process that has a port; false if that is not allowed.
+  bool read(int port, const void* address, Count bytes, const datatype::Layout& to);
+
+ private:
+  /// A port of this process, to all others.
+  struct alignas(64) Outlet {
+    base::ShortMutex mutex;
+    std::unique_ptr<Lane*[]> lanes;           // [to]; null: not in use yet
+    std::map<int, std::deque<Post>> backlog;  // [to]; none is empty
+    std::atomic<int> waiting{0};              // entries of the backlog; also read without the lock
+  };
+  /// The same port, from all others.
+  struct alignas(64) Inlet {
+    base::ShortMutex mutex;
+    std::atomic<int> known{0};
+    struct Source {
+      Lane* lane = nullptr;
+      int port = 0;
+      unsigned popped = 0;
+    };
+    std::unique_ptr<Source[]> sources;  // `known` of them
+  };
+  /// What is to be done when no lock is held any more.
+  struct Later {
+    Outgoing* matched = nullptr;  // linked: to be moved
+    Outgoing** last = &matched;
+  };
+
+  int port_of(int rank) const { return setup_.ports[static_cast<std::size_t>(rank)]; }
+  Outlet& outlet(int port) { return outlets_[static_cast<std::size_t>(port - setup_.first_port)]; }
+  Inlet& inlet(int port) { return inlets_[static_cast<std::size_t>(port - setup_.first_port)]; }
+  Sink& sink(int rank) { return *setup_.sinks[static_cast<std::size_t>(rank)]; }
+  Lane& lane(Outlet& from, int port, int to) {
+    Lane* const open = from.lanes[static_cast<std::size_t>(to)];
+    return open != nullptr ? *open : open_lane(from, port, to);
+  }
+  [[gnu::cold]] Lane& open_lane(Outlet& from, int port, int to);
+  void ring(int port) { setup_.bells[port].ring(); }
+  bool flush(int port);
+  bool flush(Outlet& outlet, int port, int to, Outgoing**& released);
+  bool ready(const Inlet& inlet, int port) const;
+  bool take_in(int port, bool wait);
+  void learn_sources(Inlet& inlet, int port);
+  void take_in(Inlet::Source& source, int port, Later& later);
+  void deliver(const Lane::Message& message, int port, int from, Later& later);
+  void deliver_note(const Lane::Message& message, int port, int from, Later& later);
+  void tell_crowded(int rank);
+
+  Setup setup_;
+  const Count longest_;  // payload in a lane
+  std::vector<Traffic> traffic_;
+  std::unique_ptr<Outlet[]> outlets_;
+  std::unique_ptr<Inlet[]> inlets_;
+  std::atomic<bool> may_read_{true};
+};
+
+}  // namespace clump::net

@@ -1,0 +1,48 @@
+// The memory that the host processes of a job on one node have in common: a memfd that mpiexec makes and
+// hands on by descriptor (CLUMP_NODE_FD). It has no name, so nothing is left of it when the last of them is
+// gone, however that happens.
+//
+// Here is its beginning: how far each process has come, and where each sleeps. What lies behind it, from
+// end() on, is the shm channel's (net/shm). All zero is the state at the start.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/bell.h"
+#include "base/status.h"
+#include "base/types.h"
+#include "pmi/job.h"
+
+namespace clump::pmi {
+
+/// How far a host process has come.
+struct alignas(64) HostState {
+  /// The process that is, or holds, the ranks; 0: none yet. Of several that try, the first gets them.
+  std::atomic<std::int32_t> process_id{0};
+  /// Of its ranks: how many may not leave yet, because they have not finalised MPI.
+  std::atomic<std::int32_t> owing{0};
+};
+
+class NodeMemory {
+ public:
+  /// An empty one for `job`, which has several host processes. mpiexec's.
+  static base::Status make(const Job& job, int& descriptor);
+  /// Where `descriptor` is mapped. It stays until the process ends.
+  static base::Status map(const Job& job, int descriptor, NodeMemory& memory);
+
+  HostState& host(int process) const { return hosts_[process]; }
+  /// Where whoever works for a port sleeps.
+  base::Bell& bell(int port) const { return bells_[port]; }
+
+  /// Bytes of the whole: what lies behind end() is added by those who use it, each of whom may make the file
+  /// as long as it needs.
+  CLUMP_HOST_API static std::size_t end(const Job& job);
+
+ private:
+  HostState* hosts_ = nullptr;
+  base::Bell* bells_ = nullptr;
+};
+
+}  // namespace clump::pmi

@@ -1,0 +1,179 @@
+// What mpiexec has left for this process: the job, the way to tell of failures, the memory of the node. All
+// are descriptors, which the environment names.
+//
+// A process with images takes them before any of the program's code runs, and nobody else sees them. A plain
+// one may be a shell script, a debugger or another wrapper that starts the MPI program later: they stay where
+// they are, for all of its descendants, until one of these calls MPI and becomes the rank.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "base/status.h"
+#include "diag/capture.h"
+#include "runtime/host_state.h"
+
+namespace clump::runtime {
+
+namespace {
+
+constexpr const char* kVariables[] = {"CLUMP_JOB_FD", "CLUMP_CONTROL_FD", "CLUMP_NODE_FD", "CLUMP_PROCESS"};
+
+const char* value_of(char** environment, std::string_view name) {
+  for (; *environment != nullptr; ++environment) {
+    const std::string_view entry = *environment;
+    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') {
+      return *environment + name.size() + 1;
+    }
+  }
+  return nullptr;
+}
+
+/// A number in the environment; -1 if it is not there.
+int number_in(char** environment, std::string_view name) {
+  const char* value = value_of(environment, name);
+  return value != nullptr ? std::atoi(value) : -1;
+}
+
+/// Another launcher has started several of these, and none of them would know of the others.
+const char* foreign_launcher(char** environment) {
+  struct Sign {
+    std::string_view size;
+    const char* message;
+  };
+  static constexpr Sign kSigns[] = {
+      {"OMPI_COMM_WORLD_SIZE",
+       "this program uses Clump's MPI library, but Open MPI's launcher started it: start it with Clump's "
+       "mpiexec"},
+      {"PMI_SIZE",
+       "this program uses Clump's MPI library, but MPICH's (or another PMI) launcher started it: start it "
+       "with Clump's mpiexec"},
+      {"SLURM_STEP_NUM_TASKS",
+       "this program uses Clump's MPI library, but srun started it: start it with Clump's mpiexec"},
+  };
+  for (const Sign& sign : kSigns) {
+    if (const char* size = value_of(environment, sign.size); size != nullptr && std::atoi(size) > 1)
+      return sign.message;
+  }
+  // PMIx itself does not tell how many there are before one has joined it.
+  const bool sized = value_of(environment, kSigns[0].size) != nullptr;
+  if (!sized && value_of(environment, "PMIX_RANK") != nullptr)
+    return "this program uses Clump's MPI library, but a PMIx launcher (prterun, srun --mpi=pmix) started "
+           "it: "
+           "start it with Clump's mpiexec";
+  return nullptr;
+}
+
+/// Whether a wrapper has closed the descriptor, or has something else there.
+bool is_job(int descriptor) {
+  char name[64], target[64];
+  std::snprintf(name, sizeof name, "/proc/self/fd/%d", descriptor);
+  const ssize_t length = ::readlink(name, target, sizeof target);
+  return length > 0 &&
+         std::string_view(target, static_cast<std::size_t>(length)).starts_with("/memfd:clump job");
+}
+
+std::string read_all(int descriptor) {
+  struct stat info {};
+  ::fstat(descriptor, &info);
+  std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
+  const ssize_t got = ::pread(descriptor, bytes.data(), bytes.size(), 0);
+  bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return bytes;
+}
+
+void make_ranks() {
+  Host& here = host();
+  const pmi::HostProcess& mine = here.job.here();
+  here.ranks = std::make_unique<HostedRank[]>(static_cast<std::size_t>(mine.ranks));
+  for (int rank = mine.first; rank < mine.first + mine.ranks; ++rank) {
+    here.rank(rank).identity.rank = rank;
+    here.rank(rank).identity.threaded = false;
+    here.rank(rank).app = here.job.app_of(rank);
+  }
+}
+
+/// A job of one rank: this process.
+void describe_singleton(int argc, char** argv, char** environment) {
+  Host& here = host();
+  pmi::App& app = here.job.apps.emplace_back();
+  app.program.resize(PATH_MAX);
+  const ssize_t length = ::readlink("/proc/self/exe", app.program.data(), app.program.size());
+  app.program.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
+  app.arguments.assign(argv, argv + argc);
+  for (char** entry = environment; *entry != nullptr; ++entry) app.environment.emplace_back(*entry);
+  here.job.processes.push_back({0, 1, true});
+  make_ranks();
+}
+
+void close_on_exec(int descriptor) {
+  if (descriptor >= 0) ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+}
+
+}  // namespace
+
+std::string find_job(int argc, char** argv, char** environment) {
+  Host& here = host();
+  const int job = number_in(environment, "CLUMP_JOB_FD");
+  if (job < 0 || !is_job(job)) {
+    describe_singleton(argc, argv, environment);
+    here.why_no_mpi = foreign_launcher(environment);
+    if (job >= 0)
+      here.why_no_mpi =
+          "mpiexec has started this process by way of another program, which has closed the descriptors that "
+          "the rank needs (CLUMP_JOB_FD, CLUMP_CONTROL_FD, CLUMP_NODE_FD): have it pass them on";
+    return {};
+  }
+  here.control = number_in(environment, "CLUMP_CONTROL_FD");
+  const base::Status read = pmi::decode(read_all(job), here.job);
+  if (!read.ok()) return base::message_of(read.code());
+  here.job.process = number_in(environment, "CLUMP_PROCESS");
+  make_ranks();
+  if (const int node = number_in(environment, "CLUMP_NODE_FD"); node >= 0) {
+    const base::Status mapped = pmi::NodeMemory::map(here.job, node, here.node);
+    if (!mapped.ok()) return base::message_of(mapped.code());
+    here.node_descriptor = node;
+  }
+  if (here.job.here().plain) return {};
+  ::close(job);
+  close_on_exec(here.control);
+  close_on_exec(here.node_descriptor);
+  if (here.has_neighbours()) here.node.host(here.job.process).process_id = here.process;
+  return {};
+}
+
+const char* join_job() {
+  Host& here = host();
+  if (here.has_neighbours()) {
+    std::int32_t none = 0;
+    auto& owner = here.node.host(here.job.process).process_id;
+    if (!owner.compare_exchange_strong(none, here.process) && none != here.process) {
+      static char why[160];
+      std::snprintf(why, sizeof why,
+                    "process %d is rank %d of the job already, and this one (%d) a relative of it: one "
+                    "process can be the rank",
+                    none, here.job.here().first, here.process);
+      return here.why_no_mpi = why;
+    }
+  }
+  static const bool once = [] {
+    Host& here = host();
+    close_on_exec(number_in(environ, "CLUMP_JOB_FD"));
+    close_on_exec(here.control);
+    close_on_exec(here.node_descriptor);
+    for (const char* variable : kVariables) ::unsetenv(variable);
+    diag::prepare();
+    install_failure_handlers();
+    image::set_exit_hook(on_rank_exit);
+    here.ranks[0].phase = Phase::kRunning;
+    return true;
+  }();
+  static_cast<void>(once);
+  return nullptr;
+}
+
+}  // namespace clump::runtime
