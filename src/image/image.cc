@@ -1,6 +1,11 @@
 #include "image/image.h"
 
+#include <dlfcn.h>
+#include <link.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <climits>
 #include <cstring>
 
 #include "image/arch.h"
@@ -185,6 +190,23 @@ void enter(fiber::Identity& rank) {
       static_cast<std::uintptr_t>(image.instance(*image.program->main)->here(image.program->entry())), stack);
 }
 
+namespace {
+
+/// Where there are no images, ld.so knows. Safe in signal handlers.
+Location locate_in_process(const void* address) {
+  dl_find_object found;
+  if (_dl_find_object(const_cast<void*>(address), &found) != 0) return {};
+  static char program[PATH_MAX];  // which ld.so knows by no name
+  const char* path = found.dlfo_link_map->l_name;
+  if (*path == '\0') {
+    if (program[0] == '\0') (void)!readlink("/proc/self/exe", program, sizeof program - 1);
+    path = program;
+  }
+  return {path, reinterpret_cast<std::uintptr_t>(address) - found.dlfo_link_map->l_addr, nullptr};
+}
+
+}  // namespace
+
 Location locate(const void* address) {
   const auto where = reinterpret_cast<std::uintptr_t>(address);
   if (const Instance* instance = instance_at(address)) {
@@ -197,7 +219,7 @@ Location locate(const void* address) {
     return {object->path.c_str(), where - object->dynamic.base,
             is_native ? image_of(nullptr).identity() : nullptr};
   }
-  return {};
+  return captured() ? Location{} : locate_in_process(address);
 }
 
 Cost cost_per_image(int program) {

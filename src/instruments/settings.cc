@@ -13,6 +13,15 @@ namespace {
 
 constexpr const char* kVersionText = "Clump " CLUMP_VERSION;
 
+/// Among the workers of this process.
+int home_of(const core::Rank& rank) {
+  const core::World& world = rank.world;
+  if (world.homes.empty()) return 0;
+  std::size_t first = 0;
+  while (world.ranks[first] == nullptr) ++first;
+  return world.homes[static_cast<std::size_t>(rank.number)] - world.homes[first];
+}
+
 int int_of(const core::Rank& rank, const Control& control) {
   switch (control.setting) {
     case Setting::kScheduler:
@@ -20,7 +29,7 @@ int int_of(const core::Rank& rank, const Control& control) {
     case Setting::kWorkers:
       return fiber::worker_count();
     case Setting::kHome:
-      return rank.world.homes.empty() ? 0 : rank.world.homes[static_cast<std::size_t>(rank.number)];
+      return home_of(rank);
     default:
       return rank.collectives.wanted[static_cast<std::size_t>(control.which)].load(std::memory_order_relaxed);
   }

@@ -161,10 +161,12 @@ bool is_done(Rank& self, const Request& operation) {
   return operation.completion.done();
 }
 
-/// find_complete(), after looking at what has come in if that is needed.
-int poll_complete(Rank& self, std::span<const MPI_Request> handles) {
+/// find_complete(), after looking at what has come in if that is needed: always, if a complete one stays, because
+/// the same call may be made until others are complete, too.
+int poll_complete(Rank& self, std::span<const MPI_Request> handles, bool keep) {
+  if (keep) p2p::poll(self);
   const int found = find_complete(self, handles);
-  if (found != -1) return found;
+  if (found != -1 || keep) return found;
   p2p::poll(self);
   return find_complete(self, handles);
 }
@@ -215,7 +217,7 @@ Status test_all(Rank& self, const char* call, std::span<MPI_Request> handles, in
 Status test_any(Rank& self, const char* call, std::span<MPI_Request> handles, int* flag,
                 const Manner& manner) {
   if (const auto refused = refuse_unknown(self, call, handles)) return *refused;
-  const int found = poll_complete(self, handles);
+  const int found = poll_complete(self, handles, manner.keep);
   *flag = found == -1 ? 0 : 1;
   *manner.indices = found < 0 ? MPI_UNDEFINED : found;
   if (found >= 0) return finish_one(self, call, &handles[found], *active(self, handles[found]), manner);
@@ -226,7 +228,7 @@ Status test_any(Rank& self, const char* call, std::span<MPI_Request> handles, in
 
 Status test_some(Rank& self, const char* call, std::span<MPI_Request> handles, const Manner& manner) {
   if (const auto refused = refuse_unknown(self, call, handles)) return *refused;
-  switch (poll_complete(self, handles)) {
+  switch (poll_complete(self, handles, manner.keep)) {
     case -2:
       *manner.outcount = MPI_UNDEFINED;
       return {};

@@ -196,8 +196,8 @@ void connect(core::World& world, const pmi::Job& job, const std::vector<net::Sin
     const auto processes = static_cast<std::uint32_t>(job.processes.size());
     world.next_context += 2 * static_cast<std::uint32_t>(job.process);
     world.context_step = 2 * processes;
-  } else {
-    fiber::on_deadlock(report_deadlock);  // others cannot wake us
+  } else if (!job.here().plain) {
+    fiber::on_deadlock(report_deadlock);  // nobody else can wake us, and we know of all our threads
   }
   if (drained_self != nullptr || drained_shm != nullptr) fiber::on_progress(drain);
 }
