@@ -1,6 +1,7 @@
 // The blocking forms of the collectives that teams have.
 #include "coll/choose.h"
 #include "coll/coll.h"
+#include "coll/node_team.h"
 #include "coll/pieces.h"
 #include "coll/select.h"
 #include "coll/team.h"
@@ -30,12 +31,36 @@ Algorithm choose(const core::Comm& comm, const Team& team, const Reduction& redu
   return choose_here(comm, collective, {team.size(), in.bytes(), operations, suits});
 }
 
+/// The meeting place of processes of one node, if the operation is one for it: `bytes` is what each rank's
+/// slot has to hold, the same on all ranks.
+NodeTeam* meet_on_node(core::Comm& comm, Collective collective, Count bytes,
+                       Operations operations = Operations::kPredefined) {
+  core::Team* const team = team_of(comm);
+  if (team->kind != core::Team::Kind::kNode) [[likely]]
+    return nullptr;
+  const Situation situation{
+      .ranks = comm.size(), .bytes = bytes, .operation = operations, .node = bytes <= NodeTeam::kRoom};
+  if (choose(comm, collective, situation) != Algorithm::kNodeMeets) return nullptr;
+  note(comm, collective, Algorithm::kNodeMeets, bytes);
+  return static_cast<NodeTeam*>(team);
+}
+
+NodeTeam* meet_on_node(core::Comm& comm, Collective collective, const Reduction& reduction,
+                       const Layout& in) {
+  const bool suits = in.type->is_dense();
+  return meet_on_node(comm, collective, suits ? in.bytes() : NodeTeam::kRoom + 1, operations_of(reduction));
+}
+
 /// Count of one of the blocks that a buffer has for each rank.
 Count block_bytes(const Layout& all, int ranks) { return all.count / ranks * all.type->size(); }
 
 }  // namespace
 
 base::Status barrier(core::Comm& comm) {
+  if (NodeTeam* const node = meet_on_node(comm, Collective::kBarrier, 0)) {
+    node->barrier();
+    return {};
+  }
   if (Team* const team = Team::of(comm))
     if (is_for_teams(choose(comm, Collective::kBarrier, 0))) return team->barrier(comm.rank);
   Schedule s(comm);
@@ -44,6 +69,10 @@ base::Status barrier(core::Comm& comm) {
 }
 
 base::Status broadcast(core::Comm& comm, const Layout& buffer, int root) {
+  if (NodeTeam* const node = meet_on_node(comm, Collective::kBroadcast, buffer.bytes())) {
+    node->broadcast(buffer, root);
+    return {};
+  }
   if (Team* const team = Team::of(comm)) {
     const Count bytes = buffer.bytes();
     const Algorithm algorithm = choose(comm, Collective::kBroadcast, bytes);
@@ -61,6 +90,10 @@ base::Status broadcast(core::Comm& comm, const Layout& buffer, int root) {
 }
 
 base::Status gather(core::Comm& comm, const Layout& mine, const Layout& all, int root) {
+  if (NodeTeam* const node = meet_on_node(comm, Collective::kGather, mine.bytes())) {
+    node->gather(mine, all, root);
+    return {};
+  }
   if (Team* const team = Team::of(comm)) {
     const Count bytes = mine.bytes();
     const Algorithm algorithm = choose(comm, Collective::kGather, bytes);
@@ -80,6 +113,10 @@ base::Status gather(core::Comm& comm, const Layout& mine, const Layout& all, int
 }
 
 base::Status scatter(core::Comm& comm, const Layout& all, const Layout& mine, int root) {
+  if (NodeTeam* const node = meet_on_node(comm, Collective::kScatter, mine.bytes())) {
+    node->scatter(all, mine, root);
+    return {};
+  }
   if (Team* const team = Team::of(comm)) {
     const Count bytes = mine.bytes();
     const Algorithm algorithm = choose(comm, Collective::kScatter, bytes);
@@ -99,6 +136,10 @@ base::Status scatter(core::Comm& comm, const Layout& all, const Layout& mine, in
 }
 
 base::Status allgather(core::Comm& comm, const Layout& mine, const Layout& all) {
+  if (NodeTeam* const node = meet_on_node(comm, Collective::kAllgather, mine.bytes())) {
+    node->allgather(mine, all);
+    return {};
+  }
   if (Team* const team = Team::of(comm)) {
     const Count bytes = mine.bytes();
     const Algorithm algorithm = choose(comm, Collective::kAllgather, bytes);
@@ -116,6 +157,10 @@ base::Status allgather(core::Comm& comm, const Layout& mine, const Layout& all) 
 }
 
 base::Status alltoall(core::Comm& comm, const Layout& out, const Layout& in) {
+  if (NodeTeam* const node = meet_on_node(comm, Collective::kAlltoall, out.bytes())) {
+    node->alltoall(out, in);
+    return {};
+  }
   if (Team* const team = Team::of(comm)) {
     const Count bytes = block_bytes(out, team->size());
     const Algorithm algorithm = choose(comm, Collective::kAlltoall, bytes);
@@ -135,6 +180,10 @@ base::Status alltoall(core::Comm& comm, const Layout& out, const Layout& in) {
 
 base::Status reduce(core::Comm& comm, const Reduction& reduction, const Layout& in, const Layout& out,
                     int root) {
+  if (NodeTeam* const node = meet_on_node(comm, Collective::kReduce, reduction, in)) {
+    node->reduce(reduction, in, out, root);
+    return {};
+  }
   if (Team* const team = Team::of(comm)) {
     const Algorithm algorithm = choose(comm, *team, reduction, in, Collective::kReduce);
     const base::Status met = team->run(comm.rank, {.collective = Collective::kReduce,
@@ -152,6 +201,10 @@ base::Status reduce(core::Comm& comm, const Reduction& reduction, const Layout& 
 }
 
 base::Status allreduce(core::Comm& comm, const Reduction& reduction, const Layout& in, const Layout& out) {
+  if (NodeTeam* const node = meet_on_node(comm, Collective::kAllreduce, reduction, in)) {
+    node->allreduce(reduction, in, out);
+    return {};
+  }
   if (Team* const team = Team::of(comm)) {
     const Algorithm algorithm = choose(comm, *team, reduction, in, Collective::kAllreduce);
     const base::Status met = team->run(comm.rank, {.collective = Collective::kAllreduce,

@@ -12,12 +12,15 @@ using enum Operations;
 
 // Those of teams first. The others are from measurements with ranks as threads of one process, fewer cores
 // than ranks: what counts is the number of messages and of bytes moved, not the number of rounds.
+constexpr Count kNodeRoom = 4033;  // a slot of a node team has room for less
 constexpr Rule kRules[] = {
+    {kBarrier, kNodeMeets, 0},
     {kBarrier, kTeamMeets, 0},
     {kBarrier, kDissemination, 0, 3},
     {kBarrier, kDirect, 0, 32},
     {kBarrier, kDissemination, 0},
 
+    {kBroadcast, kNodeMeets, kNodeRoom},
     {kBroadcast, kTeamCarries, 481},
     {kBroadcast, kTeamLeads, 4 << 10},
     {kBroadcast, kTeamShares, 0},
@@ -25,6 +28,7 @@ constexpr Rule kRules[] = {
     {kBroadcast, kBinomial, 512 << 10},
     {kBroadcast, kScatterAllgather, 0},
 
+    {kReduce, kNodeMeets, kNodeRoom},
     {kReduce, kTeamCarries, 481},
     {kReduce, kTeamLeads, 4 << 10, 0, kPredefined},
     {kReduce, kTeamShares, 0, 0, kPredefined},
@@ -34,6 +38,7 @@ constexpr Rule kRules[] = {
     {kReduce, kRing, 0, 0, kCommutative},
     {kReduce, kBinomial, 0},
 
+    {kAllreduce, kNodeMeets, kNodeRoom},
     {kAllreduce, kTeamCarries, 481},
     {kAllreduce, kTeamLeads, 4 << 10, 0, kPredefined},
     {kAllreduce, kTeamShares, 0, 0, kPredefined},
@@ -43,18 +48,21 @@ constexpr Rule kRules[] = {
     {kAllreduce, kRing, 0, 0, kCommutative},
     {kAllreduce, kReduceBroadcast, 0},
 
+    {kGather, kNodeMeets, kNodeRoom},
     {kGather, kTeamLeads, 4 << 10},
     {kGather, kTeamShares, 0},
     {kGather, kDirect, 0, 32},
     {kGather, kBinomial, 2 << 10},
     {kGather, kDirect, 0},
 
+    {kScatter, kNodeMeets, kNodeRoom},
     {kScatter, kTeamLeads, 4 << 10},
     {kScatter, kTeamShares, 0},
     {kScatter, kDirect, 0, 32},
     {kScatter, kBinomial, 2 << 10},
     {kScatter, kDirect, 0},
 
+    {kAllgather, kNodeMeets, kNodeRoom},
     {kAllgather, kTeamLeads, 4 << 10},
     {kAllgather, kTeamShares, 0},
     {kAllgather, kBruck, 4 << 10, 3},
@@ -64,6 +72,7 @@ constexpr Rule kRules[] = {
 
     {kAllgatherv, kRing, 0},
 
+    {kAlltoall, kNodeMeets, kNodeRoom},
     {kAlltoall, kTeamLeads, 4 << 10},
     {kAlltoall, kTeamShares, 0},
     {kAlltoall, kDirect, 0},
@@ -95,7 +104,7 @@ std::span<const Rule> rules() { return kRules; }
 
 Algorithm select(Collective collective, const Situation& is) {
   const Rule* rule = kFirstRule[static_cast<std::size_t>(collective)];
-  while ((is_for_teams(rule->algorithm) && !is.team) ||
+  while ((is_for_teams(rule->algorithm) && !is.team) || (rule->algorithm == kNodeMeets && !is.node) ||
          (rule->below_bytes != 0 && is.bytes >= rule->below_bytes) ||
          (rule->up_to_ranks != 0 && is.ranks > rule->up_to_ranks) || rule->operations > is.operation)
     ++rule;
@@ -105,7 +114,10 @@ Algorithm select(Collective collective, const Situation& is) {
 Algorithm select(Collective collective, const Situation& is, Algorithm wanted) {
   for (const Rule& rule : kRules)
     if (rule.collective == collective && rule.algorithm == wanted && (is.team || !is_for_teams(wanted)) &&
-        (wanted != kTeamCarries || is.bytes < rule.below_bytes) && rule.operations <= is.operation)
+        (is.node || wanted != kNodeMeets) &&
+        ((wanted != kTeamCarries && wanted != kNodeMeets) || rule.below_bytes == 0 ||
+         is.bytes < rule.below_bytes) &&
+        rule.operations <= is.operation)
       return wanted;
   return select(collective, is);
 }
@@ -129,6 +141,7 @@ const char* name_of(Algorithm algorithm) {
                                            "reduce and scatter",
                                            "gather and broadcast",
                                            "prefix doubling",
+                                           "node: all meet",
                                            "team: meets",
                                            "team: leaders carry",
                                            "team: leaders work",

@@ -37,6 +37,7 @@ enum class Algorithm : std::uint8_t {
   kReduceThenScatter,  ///< reduce-scatter likewise
   kGatherBroadcast,    ///< allgather likewise
   kPrefixDoubling,     ///< scan: partial results go 1, 2, 4, ... ranks up
+  kNodeMeets,  ///< among processes of one node: each writes where all can read, and all meet (node_team.h)
   // Of a team (team.h): ranks of one address space, grouped by the worker that is home to them.
   kTeamMeets,    ///< the leaders of the groups tell each other that all are there
   kTeamCarries,  ///< leaders combine, or take, the data of their group, and pass it on as they meet
@@ -64,10 +65,11 @@ struct Situation {
   Count bytes;
   Operations operation = Operations::kPredefined;  ///< the narrowest that holds
   bool team = false;                               ///< the ranks are a team
+  bool node = false;                               ///< they have a place to meet on their node
 };
 Algorithm select(Collective collective, const Situation& situation);
 /// The same, but `wanted` if there is such an algorithm for the collective and the ranks and the operation
-/// suit it. The size is only asked where leaders carry data, who have room for so much and no more.
+/// suit it. The size is only asked where there is room for so much and no more.
 Algorithm select(Collective collective, const Situation& situation, Algorithm wanted);
 
 constexpr bool is_for_teams(Algorithm algorithm) { return algorithm >= Algorithm::kTeamMeets; }

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "coll/node_team.h"
 #include "coll/team_state.h"
 #include "core/rank.h"
 
@@ -25,21 +26,34 @@ bool lives_here(const core::Comm& comm) {
 
 }  // namespace
 
-Team* Team::join(core::Comm& comm) {
-  if (comm.is_inter() || comm.size() == 1 || !lives_here(comm)) return nullptr;
+core::Team* join_team(core::Comm& comm) {
+  static const auto none = base::make_ref<core::Team>(core::Team::Kind::kNone);
+  if (comm.is_inter() || comm.size() == 1)
+    comm.team = none;
+  else if (lives_here(comm))
+    comm.team = Team::join(comm);
+  else if (auto made = NodeTeam::found(comm))
+    comm.team = std::move(made);
+  else
+    comm.team = none;
+  return comm.team.get();
+}
+
+base::Ref<core::Team> Team::join(core::Comm& comm) {
   core::World& world = comm.owner.world;
   const std::lock_guard lock(world.teams.mutex);
   // One call may make several communicators with one context; no rank is in two of them.
   const std::pair key{comm.context, comm.group->world_rank(0)};
   auto& entry = world.teams.forming[key];
   if (!entry.team) entry.team = base::make_ref<Team>(comm);
-  comm.team = entry.team;
+  const base::Ref<core::Team> team = entry.team;
   if (++entry.joined == comm.size()) world.teams.forming.erase(key);
-  return static_cast<Team*>(comm.team.get());
+  return team;
 }
 
 Team::Team(const core::Comm& comm)
-    : size_(comm.size()),
+    : core::Team(Kind::kHere),
+      size_(comm.size()),
       slots_(std::make_unique<Slot[]>(size_)),
       buffers_(std::make_unique<Buffers[]>(size_)) {
   const std::vector<int>& homes = comm.owner.world.homes;

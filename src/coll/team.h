@@ -24,6 +24,13 @@
 
 namespace clump::coll {
 
+/// What a communicator has, of whatever kind. The first time for a communicator it is a collective operation.
+core::Team* join_team(core::Comm& comm);
+inline core::Team* team_of(core::Comm& comm) {
+  core::Team* const known = comm.team.get();
+  return known != nullptr ? known : join_team(comm);
+}
+
 class Team final : public core::Team {
  public:
   /// What a rank says when it arrives. `from` and `to` are what it gives and what it gets, whole buffers
@@ -43,8 +50,8 @@ class Team final : public core::Team {
   /// The team of a communicator; null where there is none: intercommunicators, one rank alone, ranks
   /// elsewhere.
   static Team* of(core::Comm& comm) {
-    core::Team* const known = comm.team.get();
-    return known != nullptr ? static_cast<Team*>(known) : join(comm);
+    core::Team* const team = team_of(comm);
+    return team->kind == Kind::kHere ? static_cast<Team*>(team) : nullptr;
   }
 
   explicit Team(const core::Comm& comm);
@@ -70,7 +77,8 @@ class Team final : public core::Team {
   struct Value;
   struct Mail;
 
-  static Team* join(core::Comm& comm);
+  friend core::Team* join_team(core::Comm& comm);
+  static base::Ref<core::Team> join(core::Comm& comm);
 
   void meet(Slot& me, const Reduction* reduction);
   void lead(Group& group, const Slot& me, const Reduction* reduction);

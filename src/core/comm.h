@@ -25,8 +25,17 @@ constexpr ContextId collective(ContextId context) {
   return ContextId{static_cast<std::uint32_t>(context) | 1u};
 }
 
-/// What the ranks of an intracommunicator share for their collectives; what it is belongs to src/coll.
-class Team : public base::RefCounted {};
+/// What the ranks of an intracommunicator have for their collectives; what it is belongs to src/coll.
+class Team : public base::RefCounted {
+ public:
+  enum class Kind : std::uint8_t {
+    kNone,  ///< nothing: there are messages
+    kHere,  ///< they share it, in one address space
+    kNode,  ///< each has its own, of memory that they share
+  };
+  explicit Team(Kind kind) : kind(kind) {}
+  const Kind kind;
+};
 
 class Comm final : public base::RefCounted {
  public:
@@ -48,7 +57,7 @@ class Comm final : public base::RefCounted {
   /// group.
   base::Ref<Comm> local;
   SendBufferSlot send_buffer;  ///< MPI_Comm_attach_buffer
-  /// Found by the first collective that wants it; null until then, and where there is none.
+  /// Found by the first collective that wants it; null until then.
   base::Ref<Team> team;
 
   bool is_inter() const { return static_cast<bool>(remote_group); }

@@ -26,6 +26,7 @@
 #include "datatype/datatype.h"
 #include "fiber/identity.h"
 #include "net/channel.h"
+#include "net/shm/commons.h"
 
 namespace clump::core {
 
@@ -39,9 +40,10 @@ struct World {
   std::vector<Info> environments;            ///< MPI_INFO_ENV of each app; not changed after boot
   std::string node;                          ///< the name of this host
   std::vector<std::unique_ptr<net::Channel>> channels;
-  std::vector<net::Channel*> routes;  ///< the channel to each rank of the job
-  /// Even numbers; the first few are the predefined communicators'. Each host process has its own, so many apart
-  /// as there are processes.
+  std::vector<net::Channel*> routes;      ///< the channel to each rank of the job
+  std::unique_ptr<net::Commons> commons;  ///< null: this is the only process of the node
+  /// Even numbers; the first few are the predefined communicators'. Each host process has its own, so many
+  /// apart as there are processes.
   std::atomic<std::uint32_t> next_context{8};
   std::uint32_t context_step = 2;
   /// The worker that each rank of the job is at home at: ranks with different homes run at the same time.
@@ -68,7 +70,9 @@ struct World {
   /// Ends the job because of rank `rank`; never returns. `text` says why.
   void (*abort_job)(int rank, int code, const std::string& text) = nullptr;
 
-  ContextId allocate_context() { return ContextId{next_context.fetch_add(context_step, std::memory_order_relaxed)}; }
+  ContextId allocate_context() {
+    return ContextId{next_context.fetch_add(context_step, std::memory_order_relaxed)};
+  }
 };
 
 class Rank {

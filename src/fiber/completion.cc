@@ -30,10 +30,24 @@ bool any_done(std::span<Completion* const> completions) {
   return false;
 }
 
-/// A kernel thread that waits does what there is to do meanwhile; false: nothing.
-bool look_around() { return (lookout::is_kept() && take_in(0)) || help(); }
+// Where processes share cores: so often is the core given to another one before the thread sleeps. What is
+// waited for is likely to come from one of them, and a switch by yielding costs less than a sleep and a
+// wake-up.
+constexpr int kYields = 64;
 
-int spin_polls() { return spinning.load(std::memory_order_relaxed) ? kSpinPolls : 0; }
+/// One poll of a kernel thread that waits: does what there is to do meanwhile.
+void look_around() {
+  if ((lookout::is_kept() && take_in(0)) || help()) return;
+  if (spinning.load(std::memory_order_relaxed))
+    pause_cpu();
+  else
+    ::syscall(SYS_sched_yield);
+}
+
+int spin_polls() {
+  if (spinning.load(std::memory_order_relaxed)) return kSpinPolls;
+  return lookout::is_kept() ? kYields : 0;
+}
 
 }  // namespace
 
@@ -134,7 +148,7 @@ void Completion::sleep_until_signal() {
   }
   for (int poll = spin_polls(); poll > 0; --poll) {
     if (done()) return;
-    if (!look_around()) pause_cpu();
+    look_around();
   }
   Waiter& me = Waiter::mine();
   std::uintptr_t expected = kPending;
@@ -152,7 +166,7 @@ void Completion::wait_for_any(std::span<Completion* const> completions, Errands*
   } else {
     for (int poll = spin_polls(); poll > 0; poll -= static_cast<int>(completions.size()) + 1) {
       if (over()) return;
-      if (!look_around()) pause_cpu();
+      look_around();
     }
   }
   // Leave our name at each of them; whichever is signalled first wakes us. Take the name off again

@@ -193,6 +193,7 @@ void connect(core::World& world, const pmi::Job& job, const std::vector<net::Sin
     world.channels.push_back(make_shm_channel(job, sinks));
     for (std::size_t rank = 0; rank < sinks.size(); ++rank)
       if (sinks[rank] == nullptr) world.routes[rank] = world.channels.back().get();
+    world.commons = std::make_unique<net::Commons>(*drained_shm);
     const auto processes = static_cast<std::uint32_t>(job.processes.size());
     world.next_context += 2 * static_cast<std::uint32_t>(job.process);
     world.context_step = 2 * processes;

@@ -8,9 +8,9 @@ namespace {
 constexpr Lane::Size kLane{128, 64 * 1024}, kSmallLane{64, 16 * 1024};
 constexpr int kManyPorts = 64;
 
-std::size_t whole_pages(std::size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
-
 }  // namespace
+
+std::size_t Segment::whole_pages(std::size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
 Segment::Segment(int ports, int ranks)
     : ports_(static_cast<std::size_t>(ports)),
@@ -18,7 +18,8 @@ Segment::Segment(int ports, int ranks)
       size_(ports < kManyPorts ? kLane : kSmallLane),
       entries_at_(whole_pages(ports_ * sizeof(List))),
       lanes_at_(entries_at_ + whole_pages(ports_ * ports_ * sizeof(Entry))),
-      ranks_at_(lanes_at_ + whole_pages(ports_ * ports_ * Lane::footprint(size_))) {}
+      ranks_at_(lanes_at_ + whole_pages(ports_ * ports_ * Lane::footprint(size_))),
+      common_at_(ranks_at_ + whole_pages(ranks_)) {}
 
 Lane& Segment::open(int from, int to) const {
   Lane& made = Lane::make_at(&lane(from, to), size_);

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/mutex.h"
 #include "net/lane.h"
 
 namespace clump::net {
@@ -17,7 +18,7 @@ class Segment {
  public:
   Segment(int ports, int ranks);
 
-  std::size_t bytes() const { return ranks_at_ + ranks_; }
+  std::size_t bytes() const { return common_at_ + kPage + kCommonBytes; }
   /// Where its memory is in this process.
   void set_base(std::byte* base) { base_ = base; }
 
@@ -36,6 +37,17 @@ class Segment {
     return *reinterpret_cast<Lane*>(base_ + lanes_at_ + index(to, from) * Lane::footprint(size_));
   }
 
+  /// Memory for other uses (commons.h), and its books.
+  static constexpr std::size_t kCommonBytes = std::size_t{1} << 30;
+  struct Common {
+    base::ShortMutex mutex;
+    std::uint64_t used;
+    std::int64_t
+        free[64];  // by the size's power of two; 1 + the place of the first, in which the next one stands
+  };
+  Common& common() const { return *reinterpret_cast<Common*>(base_ + common_at_); }
+  std::byte* common_memory() const { return base_ + common_at_ + kPage; }
+
   /// Too much waits at a rank: senders shall keep what they have. A hint.
   std::atomic<bool>& crowded(int rank) const {
     return reinterpret_cast<std::atomic<bool>*>(base_ + ranks_at_)[rank];
@@ -45,8 +57,10 @@ class Segment {
   struct alignas(64) List {
     std::atomic<std::uint32_t> count;
   };
+  static constexpr std::size_t kPage = 4096;
   using Entry = std::atomic<std::uint32_t>;  // 1 + the port that the lane comes from
 
+  static std::size_t whole_pages(std::size_t bytes);
   List& list(int to) const { return reinterpret_cast<List*>(base_)[to]; }
   Entry& entry(int to, int i) const { return reinterpret_cast<Entry*>(base_ + entries_at_)[index(to, i)]; }
   std::size_t index(int to, int from) const {
@@ -55,7 +69,7 @@ class Segment {
 
   const std::size_t ports_, ranks_;
   const Lane::Size size_;
-  std::size_t entries_at_, lanes_at_, ranks_at_;
+  std::size_t entries_at_, lanes_at_, ranks_at_, common_at_;
   std::byte* base_ = nullptr;
 };
 

@@ -155,8 +155,48 @@ bool ShmChannel::retract(Route route, Outgoing& message) {
 
 bool ShmChannel::drain(int worker) {
   const int port = setup_.first_port + worker;
-  const bool moved = take_in(port, false);
+  bool moved = take_in(port, false);
+  moved = look_at_watches(inlet(port)) || moved;
   return flush(port) || moved;
+}
+
+void ShmChannel::wait(int rank, const std::atomic<std::uint32_t>& word, std::uint32_t old) {
+  Inlet& inlet = this->inlet(port_of(rank));
+  Inlet::Watch mine{word, old, {}, nullptr};
+  {
+    const std::lock_guard lock(inlet.watching);
+    mine.next = inlet.watches.load(std::memory_order_relaxed);
+    // release: whoever looks without the lock comes to have it.
+    inlet.watches.store(&mine, std::memory_order_release);
+  }
+  mine.changed.wait();
+}
+
+/// Whether there was a change.
+bool ShmChannel::look_at_watches(Inlet& inlet) {
+  if (inlet.watches.load(std::memory_order_relaxed) == nullptr) return false;
+  if (!inlet.watching.try_lock()) return true;  // somebody else is at it
+  Inlet::Watch* rest = nullptr;
+  Inlet::Watch* changed = nullptr;
+  for (Inlet::Watch* watch = inlet.watches.load(std::memory_order_relaxed); watch != nullptr;) {
+    Inlet::Watch* const next = watch->next;
+    // acquire: pairs with the release of whoever has changed it.
+    Inlet::Watch*& list = watch->word.load(std::memory_order_acquire) != watch->old ? changed : rest;
+    watch->next = std::exchange(list, watch);
+    watch = next;
+  }
+  inlet.watches.store(rest, std::memory_order_relaxed);
+  inlet.watching.unlock();
+  const bool any = changed != nullptr;
+  while (Inlet::Watch* const watch = changed) {
+    changed = watch->next;
+    watch->changed.signal();  // and it is gone
+  }
+  return any;
+}
+
+void ShmChannel::ring(std::span<const int> ports) {
+  for (const int port : ports) setup_.bells[port].ring();
 }
 
 void ShmChannel::poll(int rank) {

@@ -11,10 +11,12 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/bell.h"
 #include "base/mutex.h"
+#include "fiber/completion.h"
 #include "net/channel.h"
 #include "net/shm/segment.h"
 #include "net/shm/transfer.h"
@@ -46,6 +48,14 @@ class ShmChannel final : public Channel {
   /// wait. Whether there was anything; false means that there will not be before somebody rings. Any thread.
   bool drain(int worker);
 
+  // For other uses of the memory (Commons).
+
+  const Segment& segment() const { return setup_.segment; }
+  int port_of(int rank) const { return setup_.ports[static_cast<std::size_t>(rank)]; }
+  /// Blocks the calling thread of `rank` until `word` is not `old` any more.
+  void wait(int rank, const std::atomic<std::uint32_t>& word, std::uint32_t old);
+  void ring(std::span<const int> ports);
+
   // For what goes on after a message has arrived (Remote).
 
   /// Sends it now, or when there is room.
@@ -71,6 +81,16 @@ class ShmChannel final : public Channel {
       unsigned popped = 0;
     };
     std::unique_ptr<Source[]> sources;  // `known` of them
+
+    /// Somebody waits until a word changes. Whoever looks after the port looks at these, too.
+    struct Watch {
+      const std::atomic<std::uint32_t>& word;
+      const std::uint32_t old;
+      fiber::Completion changed;
+      Watch* next = nullptr;
+    };
+    alignas(64) base::ShortMutex watching;
+    std::atomic<Watch*> watches{nullptr};  // also read without the lock
   };
   /// What is to be done when no lock is held any more.
   struct Later {
@@ -78,7 +98,6 @@ class ShmChannel final : public Channel {
     Outgoing** last = &matched;
   };
 
-  int port_of(int rank) const { return setup_.ports[static_cast<std::size_t>(rank)]; }
   Outlet& outlet(int port) { return outlets_[static_cast<std::size_t>(port - setup_.first_port)]; }
   Inlet& inlet(int port) { return inlets_[static_cast<std::size_t>(port - setup_.first_port)]; }
   Sink& sink(int rank) { return *setup_.sinks[static_cast<std::size_t>(rank)]; }
@@ -92,6 +111,7 @@ class ShmChannel final : public Channel {
   bool flush(Outlet& outlet, int port, int to, Outgoing**& released);
   bool ready(const Inlet& inlet, int port) const;
   bool take_in(int port, bool wait);
+  static bool look_at_watches(Inlet& inlet);
   void learn_sources(Inlet& inlet, int port);
   void take_in(Inlet::Source& source, int port, Later& later);
   void deliver(const Lane::Message& message, int port, int from, Later& later);
