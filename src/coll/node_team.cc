@@ -41,7 +41,7 @@ base::Ref<NodeTeam> NodeTeam::found(core::Comm& comm) {
   Schedule s(comm);
   coll::broadcast(s, {&at, sizeof at, byte}, 0);
   if (!s.run().ok() || at < 0) return {};
-  return base::Ref<NodeTeam>::adopt(new NodeTeam(comm, at));
+  return base::Ref<NodeTeam>(new NodeTeam(comm, at));
 }
 
 NodeTeam::NodeTeam(const core::Comm& comm, std::int64_t at)

@@ -35,13 +35,18 @@ bool any_done(std::span<Completion* const> completions) {
 // wake-up.
 constexpr int kYields = 64;
 
-/// One poll of a kernel thread that waits: does what there is to do meanwhile.
-void look_around() {
-  if ((lookout::is_kept() && take_in(0)) || help()) return;
-  if (spinning.load(std::memory_order_relaxed))
-    pause_cpu();
-  else
+// Polls without a pause, and how many of them there are for one look at offered work, which costs more.
+constexpr int kEagerPolls = 200;
+constexpr int kPollsPerHelp = 8;
+
+/// The poll-th poll of a kernel thread that waits: does what there is to do meanwhile.
+void look_around(int poll) {
+  const bool moved = lookout::is_kept() && take_in(0);
+  if ((poll % kPollsPerHelp == 0 && help()) || moved) return;
+  if (!spinning.load(std::memory_order_relaxed))
     ::syscall(SYS_sched_yield);
+  else if (poll > kEagerPolls || !lookout::is_kept())
+    pause_cpu();
 }
 
 int spin_polls() {
@@ -146,9 +151,9 @@ void Completion::sleep_until_signal() {
       switch_out(*self);
     return;
   }
-  for (int poll = spin_polls(); poll > 0; --poll) {
+  for (int poll = 0, most = spin_polls(); poll < most; ++poll) {
     if (done()) return;
-    look_around();
+    look_around(poll);
   }
   Waiter& me = Waiter::mine();
   std::uintptr_t expected = kPending;
@@ -164,9 +169,10 @@ void Completion::wait_for_any(std::span<Completion* const> completions, Errands*
   if (const Fiber* const self = this_fiber()) {
     if (poll_in_place(*self, over)) return;
   } else {
-    for (int poll = spin_polls(); poll > 0; poll -= static_cast<int>(completions.size()) + 1) {
+    const int step = static_cast<int>(completions.size()) + 1;
+    for (int poll = 0, most = spin_polls(); poll < most; poll += step) {
       if (over()) return;
-      look_around();
+      look_around(poll);
     }
   }
   // Leave our name at each of them; whichever is signalled first wakes us. Take the name off again
