@@ -70,9 +70,14 @@ class Comm final : public base::RefCounted {
   int next_collective_tag() {
     return static_cast<int>(collectives_.fetch_add(1, std::memory_order_relaxed) & 0x3fffffff);
   }
+  /// Numbers for so many partitions that this rank sends, the first one of a sequence that goes on after 2^32
+  /// with 0.
+  std::uint32_t next_partition_tags(int partitions) {
+    return partition_tags_.fetch_add(static_cast<std::uint32_t>(partitions), std::memory_order_relaxed);
+  }
 
  private:
-  std::atomic<std::uint32_t> collectives_{0};
+  std::atomic<std::uint32_t> collectives_{0}, partition_tags_{0};
 };
 
 }  // namespace clump::core

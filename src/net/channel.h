@@ -47,8 +47,8 @@ struct Route {
 
 class Sink;
 
-/// A message on its way, owned by the sender until released() is called. Exactly one call, by any thread, as
-/// the last touch.
+/// A message on its way, owned by the sender until released() or withdrawn() is called. Exactly one call, by
+/// any thread, as the last touch.
 class Outgoing {
  public:
   Envelope envelope;
@@ -56,12 +56,16 @@ class Outgoing {
   bool is_remote = false;    ///< it lies in another process: `payload` says nothing, fetch() brings it
   Count bytes = 0;           ///< packed size of `payload`
   datatype::Layout payload;
+  /// The channel's: of a remote message, what stands for it in its own process. Never followed elsewhere.
+  Outgoing* original = nullptr;
   Outgoing* next = nullptr;  ///< the channel's: where it holds several of them
   Sink* sink = nullptr;      ///< the channel's: where this one has arrived
   void* match = nullptr;     ///< the Sink's: what it was matched with, between arrive() and move()
 
   /// The payload was copied (or will not be wanted): the buffer is the sender's again.
   virtual void released() = 0;
+  /// No receive has got it, and none will. Only after Channel::retract() has returned false.
+  virtual void withdrawn() {}
   /// Only if it is remote: brings the first `bytes` of it to `to` and calls sink->fetched(), now or later, by
   /// any thread; instead of released().
   virtual void fetch(const datatype::Layout&, Count) {}
@@ -88,6 +92,8 @@ class Sink {
   virtual void fetched(Outgoing& message) = 0;
   /// Gives a kept message back, unmatched, without calling released(); false if it is not kept (any more).
   virtual bool retract(Outgoing& message) = 0;
+  /// The same for the remote message with this envelope and `original`: null if it is not kept.
+  virtual Outgoing* retract_remote(Envelope envelope, const Outgoing* original) = 0;
 
   /// Too much waits here: senders shall wait for their receives instead. A hint that channels look at before
   /// they accept a message which nobody can give back to its sender.
@@ -146,7 +152,8 @@ class Channel {
   virtual bool try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) = 0;
   /// Never waits for the receiving rank.
   virtual void send(Route route, Outgoing& message) = 0;
-  /// Takes back a message that no receive has matched yet (MPI_Cancel); false if it is too late.
+  /// Takes back a message that no receive has matched yet (MPI_Cancel). False: it is too late, or the process
+  /// that it has been offered to is asked, and message.withdrawn() tells if it could be taken back.
   virtual bool retract(Route route, Outgoing& message) = 0;
   /// A thread of `rank` that works for no channel is going to wait for messages. Cheap but for the first
   /// time.

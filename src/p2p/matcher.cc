@@ -257,9 +257,7 @@ void Matcher::move(net::Outgoing& message) {
   deliver(message, *static_cast<ReceiveOperation*>(message.match));
 }
 
-void Matcher::fetched(net::Outgoing& message) {
-  static_cast<ReceiveOperation*>(message.match)->complete();
-}
+void Matcher::fetched(net::Outgoing& message) { static_cast<ReceiveOperation*>(message.match)->complete(); }
 
 void Matcher::post(ReceiveOperation& receive) {
   Part& part = part_of(receive.key.context);
@@ -318,14 +316,30 @@ bool Matcher::retract(ReceiveOperation& receive) {
   return true;
 }
 
-bool Matcher::retract(net::Outgoing& message) {
-  Part& part = part_of(message.envelope.context());
+/// The kept message that satisfies `wanted`, which nobody finds any more; null if there is none.
+template <typename Wanted>
+net::Outgoing* Matcher::retract_kept(net::Envelope envelope, Wanted wanted) {
+  Part& part = part_of(envelope.context());
   const std::lock_guard lock(part.mutex);
-  Unexpected* const entry = part.unexpected.find_if([&](const Unexpected& u) { return u.kept == &message; });
-  if (entry == nullptr) return false;
+  Unexpected* const entry =
+      part.unexpected.find_if([&](const Unexpected& u) { return u.kept != nullptr && wanted(*u.kept); });
+  if (entry == nullptr) return nullptr;
+  net::Outgoing* const kept = entry->kept;
   part.take_out(*entry);
   dispose(part, entry);
-  return true;
+  return kept;
+}
+
+bool Matcher::retract(net::Outgoing& message) {
+  return retract_kept(message.envelope, [&](const net::Outgoing& kept) { return &kept == &message; });
+}
+
+net::Outgoing* Matcher::retract_remote(net::Envelope envelope, const net::Outgoing* original) {
+  // Another process may have a message of its own at the address.
+  const MatchKey key = key_of(envelope);
+  return retract_kept(envelope, [&](const net::Outgoing& kept) {
+    return kept.original == original && key_of(kept.envelope) == key;
+  });
 }
 
 bool Matcher::probe(const MatchKey& key, Probed& found) {

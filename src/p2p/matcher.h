@@ -39,6 +39,7 @@ class Matcher final : public net::Sink {
   void move(net::Outgoing& message) override;
   void fetched(net::Outgoing& message) override;
   bool retract(net::Outgoing& message) override;
+  net::Outgoing* retract_remote(net::Envelope envelope, const net::Outgoing* original) override;
 
   /// Matches `receive` with the oldest message that fits, or keeps it until one arrives.
   void post(ReceiveOperation& receive);
@@ -121,6 +122,8 @@ class Matcher final : public net::Sink {
     const datatype::Layout& payload;
     Bound bound;
   };
+  template <typename Wanted>
+  net::Outgoing* retract_kept(net::Envelope envelope, Wanted wanted);
   bool take_unexpected(Part& part, net::Envelope envelope, const Content& content);
   void receive_now(Part& part, Unexpected* message, ReceiveOperation& receive);
   Unexpected* make_unexpected(Part& part, net::Envelope envelope, Count copied_bytes);

@@ -54,11 +54,13 @@ void SendOperation::before_wait() {
 base::Status SendOperation::cancel() {
   if (route_.destination == MPI_PROC_NULL || completion.done()) return {};
   const core::World& world = core::current_rank()->world;
-  if (channel_to(world, route_).retract(route_, *this)) {
-    result.cancelled = true;
-    complete();
-  }
+  if (channel_to(world, route_).retract(route_, *this)) withdrawn();
   return {};
+}
+
+void SendOperation::withdrawn() {
+  result.cancelled = true;
+  complete();
 }
 
 void ReceiveOperation::post() {

@@ -43,9 +43,11 @@ class SendOperation : public net::Outgoing, public core::Request {
  public:
   void begin(const Address& to, const datatype::Layout& from, Mode mode = Mode::kStandard);
   void released() override { complete(); }
+  void withdrawn() override;
   /// The same after try_send() has failed, or for synchronous sends.
   void begin_untaken(const Address& to, const datatype::Layout& from, Mode mode = Mode::kStandard);
-  /// Succeeds only while no receive has matched (MPI-5.0 section 3.8.4).
+  /// Succeeds only while no receive has matched (MPI-5.0 section 3.8.4). If it lies with another process
+  /// already, that turns out later.
   base::Status cancel() override;
   void before_wait() override;
 

@@ -40,10 +40,7 @@ void PartitionLink::introduce(net::Channel& channel, net::Route route, net::Enve
 void PartitionLink::released() { introduced_.store(true, std::memory_order_relaxed); }
 
 void PartitionLink::attach(core::Request& receiver, const Partitions& to) {
-  receiver_ = &receiver;
-  to_ = to;
-  total_ = std::min(from_.bytes(), to_.bytes());
-  arrived_ = std::make_unique<std::atomic<Count>[]>(static_cast<std::size_t>(to.count));
+  IncomingPartitions::attach(receiver, to, from_);
 }
 
 base::Status PartitionLink::mark(Round round, int first, int last) {
@@ -60,10 +57,7 @@ base::Status PartitionLink::mark(Round round, int first, int last) {
     if (open_.load(std::memory_order_seq_cst) == round) move_ready(round, first, end);
   }
   if (end == last) return {};
-  return base::fail(MPI_ERR_ARG,
-                    "partition {} was marked as ready before: once in each round, from MPI_Start to "
-                    "MPI_Wait, is right",
-                    end);
+  return marked_before(end);
 }
 
 /// False if it had a mark of this round.
@@ -86,15 +80,7 @@ void PartitionLink::open(Round round) {
   // The receiver may be complete, and gone, before all marks were looked at.
   const base::Ref<PartitionLink> alive(this);
   core::Request* const receiver = receiver_;
-  if (receiver != nullptr) receiver->result.bytes = total_;
-  if (total_ < from_.bytes() && receiver != nullptr) {
-    const auto status = base::fail(
-        MPI_ERR_TRUNCATE,
-        "the partitioned send has {} partitions of {} bytes, the receive only {} of {}: both sides "
-        "need as many bytes in all",
-        from_.count, from_.bytes_each, to_.count, to_.bytes_each);
-    receiver->result.error = status.code();
-  }
+  if (receiver != nullptr) tell_result(from_);
   open_.store(round, std::memory_order_seq_cst);  // see mark()
   if (from_.count == 0 && receiver != nullptr) return receiver->complete();
   move_ready(round, 0, from_.count);
@@ -118,13 +104,7 @@ void PartitionLink::move(Round round, int first, int last) {
   const Count end = std::min(last * from_.bytes_each, total_);
   if (begin < end) {
     copy_packed(to_.whole, from_.whole, begin, end - begin);
-    Count partition = begin / to_.bytes_each;
-    for (Count at = begin; at < end; ++partition) {
-      const Count stop = std::min((partition + 1) * to_.bytes_each, end);
-      // release: pairs with has_arrived().
-      arrived_[partition].fetch_add(stop - at, std::memory_order_release);
-      at = stop;
-    }
+    add_arrived(begin, end);
   }
   const Round added = static_cast<Round>(last - first), all = round * from_.count;
   // Once it is told, whoever tells the rest may complete the operation, and this be gone.
@@ -136,16 +116,6 @@ void PartitionLink::finish() {
   core::Request& sender = sender_;
   if (receiver_ != nullptr) receiver_->complete();
   sender.complete();  // until then it holds this
-}
-
-Count PartitionLink::expected(int partition) const {
-  return std::clamp<Count>(total_ - partition * to_.bytes_each, 0, to_.bytes_each);
-}
-
-bool PartitionLink::has_arrived(Round round, int partition) const {
-  // acquire: pairs with move().
-  return arrived_[partition].load(std::memory_order_acquire) ==
-         static_cast<Count>(round) * expected(partition);
 }
 
 }  // namespace clump::p2p

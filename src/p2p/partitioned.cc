@@ -1,6 +1,8 @@
 #include "p2p/partitioned.h"
 
+#include <atomic>
 #include <climits>
+#include <mutex>
 
 #include "p2p/persistent.h"
 
@@ -13,6 +15,11 @@ Address introduction_address(const Address& address) {
   return {address.comm, address.peer, address.tag | INT_MIN, true};
 }
 
+bool is_in_other_process(const Address& address) {
+  return address.peer != MPI_PROC_NULL &&
+         address.comm.owner.world.ranks[static_cast<std::size_t>(route_of(address).destination)] == nullptr;
+}
+
 base::Status refuse_cancel() {
   return base::fail(MPI_ERR_REQUEST, "a partitioned operation cannot be cancelled: complete it (MPI_Wait)");
 }
@@ -20,11 +27,13 @@ base::Status refuse_cancel() {
 }  // namespace
 
 PartitionedSend::PartitionedSend(const Address& to, const Partitions& partitions)
-    : Request(Kind::kPartitionedSend),
-      link_(base::make_ref<PartitionLink>(*this, partitions)),
-      partitions_(partitions.count),
-      world_(to.comm.owner.world) {
+    : Request(Kind::kPartitionedSend), partitions_(partitions.count), world_(to.comm.owner.world) {
   keep(*this, to, partitions.whole);
+  if (is_in_other_process(to)) {
+    messages_ = std::make_unique<OutgoingPartitions>(*this, to, introduction_address(to), partitions);
+    return;
+  }
+  link_ = base::make_ref<PartitionLink>(*this, partitions);
   if (to.peer == MPI_PROC_NULL) return;
   const Address address = introduction_address(to);
   route_ = route_of(address);
@@ -37,7 +46,7 @@ base::Status PartitionedSend::start() {
   ++round_;
   if (partitions_ == 0)
     complete();
-  else if (route_.destination == MPI_PROC_NULL)
+  else if (link_ && route_.destination == MPI_PROC_NULL)
     link_->open(round_);
   return {};
 }
@@ -46,28 +55,33 @@ base::Status PartitionedSend::cancel() { return refuse_cancel(); }
 
 // The introduction may lie where only those look who work for the destination (SendOperation::before_wait()).
 void PartitionedSend::before_wait() {
-  if (route_.destination != MPI_PROC_NULL && !link_->introduced())
+  if (link_ && route_.destination != MPI_PROC_NULL && !link_->introduced())
     channel_to(world_, route_).poll(route_.destination);
 }
 
-/// The receive of a link, which outlives its request: freed or not, it takes its turn in the matching.
+/// The receive of what leads to the sender, which outlives its request: freed or not, it takes its turn in
+/// the matching.
 class PartitionedReceive::Introduction final : public base::RefCounted, public ReceiveOperation {
  public:
-  explicit Introduction(PartitionedReceive& request) : request_(&request) {}
+  explicit Introduction(PartitionedReceive& request)
+      : is_remote_(is_in_other_process(request.from_)), request_(&request) {}
 
   void ask(const Address& from) {
     static_cast<void>(completion.abandon());  // nobody waits: it ends in end_abandoned()
     static_cast<void>(base::Ref<Introduction>(this).release_to_owner());  // to end_abandoned()
-    begin(introduction_address(from), {&message_, sizeof message_, datatype::predefined(MPI_BYTE)});
+    const datatype::Datatype* const byte = datatype::predefined(MPI_BYTE);
+    const datatype::Layout message = is_remote_ ? datatype::Layout{&terms_, sizeof terms_, byte}
+                                                : datatype::Layout{&link_, sizeof link_, byte};
+    begin(introduction_address(from), message);
   }
 
   /// The request is active, in this round.
-  void started(PartitionLink::Round round) {
+  void started(Round round) {
     std::unique_lock lock(mutex_);
     round_ = round;
-    const base::Ref<PartitionLink> link = link_;
+    const base::Ref<IncomingPartitions> incoming = incoming_;
     lock.unlock();
-    if (link) link->open(round);
+    if (incoming) incoming->open(round);
   }
 
   void forget_request() {
@@ -76,37 +90,45 @@ class PartitionedReceive::Introduction final : public base::RefCounted, public R
   }
 
   /// Null before it has arrived. Any thread.
-  const PartitionLink* link() const {
-    return known_link_.load(std::memory_order_acquire);  // acquire: pairs with end_abandoned()
+  const IncomingPartitions* incoming() const {
+    return known_.load(std::memory_order_acquire);  // acquire: pairs with end_abandoned()
   }
 
  private:
   void end_abandoned() override {
     const auto self = base::Ref<Introduction>::adopt(this);
-    const auto link = base::Ref<PartitionLink>::adopt(message_);
+    const auto link = base::Ref<PartitionLink>::adopt(link_);  // none if it is remote
     std::unique_lock lock(mutex_);
     if (request_ == nullptr) return;
-    link->attach(*request_, request_->partitions_);
-    link_ = link;
-    known_link_.store(link.get(), std::memory_order_release);  // release: pairs with link()
-    const PartitionLink::Round round = round_;
+    const base::Ref<IncomingPartitions> incoming = meet(link);
+    incoming_ = incoming;
+    known_.store(incoming.get(), std::memory_order_release);  // release: pairs with incoming()
+    const Round round = round_;
     lock.unlock();
-    if (round != 0) link->open(round);
+    if (round != 0) incoming->open(round);
   }
 
-  PartitionLink* message_ = nullptr;
+  base::Ref<IncomingPartitions> meet(const base::Ref<PartitionLink>& link) const {
+    if (is_remote_)
+      return base::make_ref<PartitionInbox>(*request_, request_->from_, request_->partitions_, terms_);
+    link->attach(*request_, request_->partitions_);
+    return link;
+  }
+
+  // The message.
+  const bool is_remote_;
+  PartitionLink* link_ = nullptr;
+  PartitionTerms terms_;
+
   std::mutex mutex_;
-  PartitionedReceive* request_;     // null: freed
-  PartitionLink::Round round_ = 0;  // the last one that was started
-  base::Ref<PartitionLink> link_;
-  std::atomic<const PartitionLink*> known_link_{nullptr};
+  PartitionedReceive* request_;  // null: freed
+  Round round_ = 0;              // the last one that was started
+  base::Ref<IncomingPartitions> incoming_;
+  std::atomic<const IncomingPartitions*> known_{nullptr};
 };
 
 PartitionedReceive::PartitionedReceive(const Address& from, const Partitions& partitions)
-    : Request(Kind::kPartitionedReceive),
-      partitions_(partitions),
-      source_(from.peer),
-      tag_(from.peer == MPI_PROC_NULL ? MPI_ANY_TAG : from.tag) {
+    : Request(Kind::kPartitionedReceive), from_(from), partitions_(partitions) {
   keep(*this, from, partitions.whole);
   if (from.peer == MPI_PROC_NULL) return;
   introduction_ = base::make_ref<Introduction>(*this);
@@ -119,8 +141,8 @@ PartitionedReceive::~PartitionedReceive() {
 
 base::Status PartitionedReceive::start() {
   activate(*this);
-  result.source = source_;
-  result.tag = tag_;
+  result.source = from_.peer;
+  result.tag = from_.peer == MPI_PROC_NULL ? MPI_ANY_TAG : from_.tag;
   ++round_;
   if (introduction_)
     introduction_->started(round_);
@@ -132,13 +154,13 @@ base::Status PartitionedReceive::start() {
 base::Status PartitionedReceive::cancel() { return refuse_cancel(); }
 
 void PartitionedReceive::before_wait() {
-  if (introduction_ && introduction_->link() == nullptr) introduction_->before_wait();
+  if (introduction_ && introduction_->incoming() == nullptr) introduction_->before_wait();
 }
 
 bool PartitionedReceive::has_arrived(int partition) const {
   if (state != State::kActive || completion.done()) return true;
-  const PartitionLink* const link = introduction_->link();
-  return link != nullptr && link->has_arrived(round_, partition);
+  const IncomingPartitions* const incoming = introduction_->incoming();
+  return incoming != nullptr && incoming->has_arrived(round_, partition);
 }
 
 }  // namespace clump::p2p

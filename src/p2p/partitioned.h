@@ -1,15 +1,16 @@
 // Partitioned communication (MPI-5.0 chapter 4): the requests of MPI_Psend_init and MPI_Precv_init.
 //
 // The sender's side sends a message when it is initialised, and the receiver's side receives one, in a space
-// of tags of their own: so sides find each other in the order of their initialisation, as all messages do. It
-// brings the receiver a PartitionLink, and from then on nothing is matched any more.
+// of tags of their own: so sides find each other in the order of their initialisation, as all messages do.
+// Inside one process it brings the receiver a PartitionLink, and from then on nothing is matched any more.
+// From another process it brings the terms on which partitions come as messages (partition_messages.h).
 #pragma once
 
-#include <atomic>
-#include <mutex>
+#include <memory>
 
 #include "p2p/p2p.h"
 #include "p2p/partition_link.h"
+#include "p2p/partition_messages.h"
 
 namespace clump::p2p {
 
@@ -23,14 +24,17 @@ class PartitionedSend final : public core::Request {
 
   int partitions() const { return partitions_; }
   /// The partitions [first, last) are ready (MPI_Pready). Of an active request; any number of threads.
-  base::Status mark(int first, int last) { return link_->mark(round_, first, last); }
+  base::Status mark(int first, int last) {
+    return link_ ? link_->mark(round_, first, last) : messages_->mark(round_, first, last);
+  }
 
  private:
-  const base::Ref<PartitionLink> link_;
+  base::Ref<PartitionLink> link_;
+  std::unique_ptr<OutgoingPartitions> messages_;  ///< instead of a link, to another process
   const int partitions_;
   const core::World& world_;
   net::Route route_{MPI_PROC_NULL, MPI_PROC_NULL};  ///< in the job; none if the message goes to nobody
-  PartitionLink::Round round_ = 0;
+  Round round_ = 0;
 };
 
 class PartitionedReceive final : public core::Request {
@@ -48,10 +52,10 @@ class PartitionedReceive final : public core::Request {
 
  private:
   class Introduction;
+  const Address from_;
   const Partitions partitions_;
-  const int source_, tag_;
   base::Ref<Introduction> introduction_;  ///< null: from MPI_PROC_NULL
-  PartitionLink::Round round_ = 0;
+  Round round_ = 0;
 };
 
 }  // namespace clump::p2p

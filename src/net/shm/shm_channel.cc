@@ -143,9 +143,17 @@ bool ShmChannel::flush(int port) {
 }
 
 bool ShmChannel::retract(Route route, Outgoing& message) {
-  Outlet& outlet = this->outlet(port_of(route.source));
+  const int from = port_of(route.source), to = port_of(route.destination);
+  if (retract_waiting(outlet(from), to, message)) return true;
+  // Behind its offer, and before whatever else is offered from the same address.
+  post(from, to, Post::withdraw(message.envelope, &message, route.destination));
+  return false;
+}
+
+/// Takes a message back that is not in the lane yet.
+bool ShmChannel::retract_waiting(Outlet& outlet, int to, const Outgoing& message) {
   const std::lock_guard lock(outlet.mutex);
-  const auto entry = outlet.backlog.find(port_of(route.destination));
+  const auto entry = outlet.backlog.find(to);
   if (entry == outlet.backlog.end()) return false;
   const auto removed = std::erase_if(entry->second, [&](const Post& post) { return post.is_whole(message); });
   outlet.waiting.fetch_sub(static_cast<int>(removed), std::memory_order_relaxed);
@@ -276,6 +284,12 @@ void ShmChannel::deliver_note(const Lane::Message& message, int port, int from, 
   } else if (message.destination == static_cast<int>(Control::kAsk)) {
     const auto note = note_in<AskNote>(message);
     post(port, from, Post::pieces(*note.message, note.asker, note.bytes));
+  } else if (message.destination == static_cast<int>(Control::kWithdraw)) {
+    const auto note = note_in<WithdrawNote>(message);
+    Outgoing* const kept = sink(note.destination).retract_remote(message.envelope, note.message);
+    if (kept != nullptr) static_cast<Remote*>(kept)->give_back();
+  } else if (message.destination == static_cast<int>(Control::kWithdrawn)) {
+    note_in<WithdrawnNote>(message).message->withdrawn();
   } else {
     auto* const remote = new Remote(*this, port, from, message.envelope, note_in<OfferNote>(message));
     remote->sink = &sink(message.destination);

@@ -107,6 +107,7 @@ class ShmChannel final : public Channel {
   }
   [[gnu::cold]] Lane& open_lane(Outlet& from, int port, int to);
   void ring(int port) { setup_.bells[port].ring(); }
+  bool retract_waiting(Outlet& outlet, int to, const Outgoing& message);
   bool flush(int port);
   bool flush(Outlet& outlet, int port, int to, Outgoing**& released);
   bool ready(const Inlet& inlet, int port) const;

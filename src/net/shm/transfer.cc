@@ -23,6 +23,16 @@ Post Post::pieces(Outgoing& message, Remote* asker, Count bytes) {
   return {Kind::kPieces, static_cast<int>(Control::kPiece), &message, asker, bytes};
 }
 
+Post Post::withdraw(Envelope envelope, Outgoing* message, int destination) {
+  Post post{Kind::kWithdraw, destination, message, nullptr, 0};
+  post.envelope_ = envelope;
+  return post;
+}
+
+Post Post::withdrawn(Outgoing* message) {
+  return {Kind::kWithdrawn, static_cast<int>(Control::kWithdrawn), message, nullptr, 0};
+}
+
 bool Post::push(Lane& lane, Count longest, Outgoing*& released) {
   released = nullptr;
   switch (kind_) {
@@ -44,6 +54,11 @@ bool Post::push(Lane& lane, Count longest, Outgoing*& released) {
       if (!push_pieces(lane, longest)) return false;
       released = message_;
       return true;
+    case Kind::kWithdraw:
+      return lane.push_note(static_cast<int>(Control::kWithdraw), envelope_,
+                            WithdrawNote{message_, destination_});
+    case Kind::kWithdrawn:
+      return lane.push_note(destination_, {}, WithdrawnNote{message_});
   }
   return true;
 }
@@ -62,27 +77,33 @@ bool Post::is_whole(const Outgoing& message) const {
 }
 
 Remote::Remote(ShmChannel& channel, int here, int there, Envelope its_envelope, const OfferNote& offer)
-    : channel_(channel), here_(here), there_(there), original_(offer.message), address_(offer.address) {
+    : channel_(channel), here_(here), there_(there), address_(offer.address) {
   envelope = its_envelope;
   bytes = offer.bytes;
+  original = offer.message;
   synchronous = true;  // it stays where it is until somebody wants it
   is_remote = true;
 }
 
 void Remote::released() {
-  channel_.post(here_, there_, Post::taken(original_));
+  channel_.post(here_, there_, Post::taken(original));
+  delete this;
+}
+
+void Remote::give_back() {
+  channel_.post(here_, there_, Post::withdrawn(original));
   delete this;
 }
 
 void Remote::fetch(const datatype::Layout& to, Count wanted) {
   const bool read = wanted == 0 || (address_ != nullptr && channel_.read(there_, address_, wanted, to));
   if (read) {
-    channel_.post(here_, there_, Post::taken(original_));
+    channel_.post(here_, there_, Post::taken(original));
     return finish();
   }
   to_ = to;
   wanted_ = wanted;
-  channel_.post(here_, there_, Post::ask(original_, this, wanted));
+  channel_.post(here_, there_, Post::ask(original, this, wanted));
 }
 
 void Remote::take_piece(const std::byte* data, Count more) {

@@ -4,6 +4,8 @@
 //   others          sender: an offer; receiver, once there is a receive: reads the sender's memory, and
 //                   "taken"; or, where it cannot (not allowed, or not one solid block), "ask", and the
 //                   sender: pieces
+//   cancelled       sender: "withdraw"; receiver, if there is no receive yet: "withdrawn"; otherwise nothing,
+//                   because it goes on as it would have
 //
 // Pointers in notes are of the process that has made them, and are only followed there.
 #pragma once
@@ -19,9 +21,11 @@ class Remote;
 
 /// Destinations of notes to the channel itself; ranks are not negative.
 enum class Control : int {
-  kTaken = -1,  ///< TakenNote, to the sender
-  kAsk = -2,    ///< AskNote, to the sender
-  kPiece = -3,  ///< bytes, to the receiver; the envelope says for which Remote
+  kTaken = -1,      ///< TakenNote, to the sender
+  kAsk = -2,        ///< AskNote, to the sender
+  kPiece = -3,      ///< bytes, to the receiver; the envelope says for which Remote
+  kWithdraw = -4,   ///< WithdrawNote, to the receiver; the envelope is the message's
+  kWithdrawn = -5,  ///< WithdrawnNote, to the sender
 };
 
 /// Envelope: the message's. To a rank.
@@ -39,6 +43,15 @@ struct AskNote {
   Outgoing* message;
   Remote* asker;
   Count bytes;  ///< so many are wanted
+};
+
+struct WithdrawNote {
+  Outgoing* message;
+  int destination;
+};
+
+struct WithdrawnNote {
+  Outgoing* message;
 };
 
 /// A pointer where a message has its envelope.
@@ -60,6 +73,8 @@ class Post {
   static Post ask(Outgoing* message, Remote* asker, Count bytes);
   /// A message of this process that somebody has asked for.
   static Post pieces(Outgoing& message, Remote* asker, Count bytes);
+  static Post withdraw(Envelope envelope, Outgoing* message, int destination);
+  static Post withdrawn(Outgoing* message);
 
   /// Puts what there is room for into the lane; true when it is all in. Then `released` is a message that is
   /// to be released, or null.
@@ -68,7 +83,7 @@ class Post {
   bool is_whole(const Outgoing& message) const;
 
  private:
-  enum class Kind : std::uint8_t { kCopied, kOffer, kTaken, kAsk, kPieces };
+  enum class Kind : std::uint8_t { kCopied, kOffer, kTaken, kAsk, kPieces, kWithdraw, kWithdrawn };
   Post(Kind kind, int destination, Outgoing* message, Remote* asker, Count bytes)
       : kind_(kind), destination_(destination), message_(message), asker_(asker), bytes_(bytes) {}
   bool push_pieces(Lane& lane, Count longest);
@@ -79,6 +94,7 @@ class Post {
   Remote* asker_;
   Count bytes_;
   Count done_ = 0;
+  Envelope envelope_;  // only to withdraw it: the message may be gone
 };
 
 class ShmChannel;
@@ -91,6 +107,8 @@ class Remote final : public Outgoing {
 
   void released() override;
   void fetch(const datatype::Layout& to, Count bytes) override;
+  /// To the sender, who wants it back; nobody here has it any more.
+  void give_back();
   /// The next bytes of what was asked for.
   void take_piece(const std::byte* data, Count bytes);
 
@@ -99,7 +117,6 @@ class Remote final : public Outgoing {
 
   ShmChannel& channel_;
   const int here_, there_;
-  Outgoing* const original_;
   const void* const address_;
   datatype::Layout to_;
   Count wanted_ = 0, arrived_ = 0;

@@ -1,0 +1,54 @@
+#include "p2p/partitions.h"
+
+#include <algorithm>
+
+namespace clump::p2p {
+
+datatype::Layout elements_of(const datatype::Layout& whole, Count first, Count elements) {
+  const auto base = reinterpret_cast<std::intptr_t>(whole.base) + first * whole.type->extent();
+  return {reinterpret_cast<void*>(base), elements, whole.type};
+}
+
+base::Status marked_before(int partition) {
+  return base::fail(MPI_ERR_ARG,
+                    "partition {} was marked as ready before: once in each round, from MPI_Start to "
+                    "MPI_Wait, is right",
+                    partition);
+}
+
+void IncomingPartitions::attach(core::Request& receiver, const Partitions& to, const PartitionShape& from) {
+  receiver_ = &receiver;
+  to_ = to;
+  total_ = std::min(from.bytes(), to.bytes());
+  arrived_ = std::make_unique<std::atomic<Count>[]>(static_cast<std::size_t>(to.count));
+}
+
+void IncomingPartitions::tell_result(const PartitionShape& from) const {
+  receiver_->result.bytes = total_;
+  if (total_ == from.bytes()) return;
+  const auto status =
+      base::fail(MPI_ERR_TRUNCATE,
+                 "the partitioned send has {} partitions of {} bytes, the receive only {} of {}: both sides "
+                 "need as many bytes in all",
+                 from.count, from.bytes_each, to_.count, to_.bytes_each);
+  receiver_->result.error = status.code();
+}
+
+void IncomingPartitions::add_arrived(Count begin, Count end) {
+  if (begin == end) return;
+  Count partition = begin / to_.bytes_each;
+  for (Count at = begin; at < end; ++partition) {
+    const Count stop = std::min((partition + 1) * to_.bytes_each, end);
+    // release: pairs with has_arrived().
+    arrived_[partition].fetch_add(stop - at, std::memory_order_release);
+    at = stop;
+  }
+}
+
+bool IncomingPartitions::has_arrived(Round round, int partition) const {
+  const Count expected = std::clamp<Count>(total_ - partition * to_.bytes_each, 0, to_.bytes_each);
+  // acquire: pairs with add_arrived().
+  return arrived_[partition].load(std::memory_order_acquire) == static_cast<Count>(round) * expected;
+}
+
+}  // namespace clump::p2p
