@@ -9,21 +9,17 @@
 
 namespace clump::coll {
 
-struct alignas(64) NodeTeam::Slot {
-  std::byte data[kRoom];
-};
-
 struct NodeTeam::Place {
   std::byte allocator[net::Commons::kOwn];
   alignas(64) std::atomic<std::uint32_t> arrived;
   alignas(64) std::atomic<std::uint32_t> round;  // the last one that is complete
   alignas(64) std::atomic<std::uint32_t> users;
-  // For each parity of the round a slot for each rank.
-  Slot* slots() { return reinterpret_cast<Slot*>(this + 1); }
+  // For each of the two sets a slot for each rank.
+  std::byte* slots() { return reinterpret_cast<std::byte*>(this + 1); }
 };
 
 std::size_t NodeTeam::bytes_for(int ranks) {
-  return sizeof(Place) + 2 * static_cast<std::size_t>(ranks) * sizeof(Slot);
+  return sizeof(Place) + 2 * static_cast<std::size_t>(ranks) * kRoom;
 }
 
 base::Ref<NodeTeam> NodeTeam::found(core::Comm& comm) {
@@ -77,34 +73,34 @@ void NodeTeam::meet(Last last) {
   }
 }
 
-NodeTeam::Slot& NodeTeam::slot(int rank) {
-  return place_.slots()[static_cast<std::size_t>(set_) * static_cast<std::size_t>(size_) +
-                        static_cast<std::size_t>(rank)];
+std::byte* NodeTeam::slot(int rank) {
+  return place_.slots() + static_cast<std::size_t>(set_) * static_cast<std::size_t>(size_) * kRoom +
+         static_cast<std::size_t>(rank) * stride_;
 }
 
 void NodeTeam::give(int rank, const Layout& from) {
   const Count bytes = from.bytes();
-  datatype::pack({slot(rank).data, static_cast<std::size_t>(bytes)}, from, 0);
+  datatype::pack({slot(rank), static_cast<std::size_t>(bytes)}, from, 0);
 }
 
 void NodeTeam::get(int rank, Count offset, const Layout& to) {
-  datatype::unpack(to, 0, {slot(rank).data + offset, static_cast<std::size_t>(to.bytes())});
+  datatype::unpack(to, 0, {slot(rank) + offset, static_cast<std::size_t>(to.bytes())});
 }
 
 void NodeTeam::barrier() {
-  begin();
+  begin(0);
   meet([] {});
 }
 
 void NodeTeam::broadcast(const Layout& buffer, int root) {
-  begin();
+  begin(buffer.bytes());
   if (rank_ == root) give(root, buffer);
   meet([] {});
   if (rank_ != root) get(root, 0, buffer);
 }
 
 void NodeTeam::gather(const Layout& mine, const Layout& all, int root) {
-  begin();
+  begin(mine.bytes());
   // What is in place at the root is where it belongs.
   if (rank_ != root) give(rank_, mine);
   meet([] {});
@@ -116,7 +112,7 @@ void NodeTeam::gather(const Layout& mine, const Layout& all, int root) {
 }
 
 void NodeTeam::scatter(const Layout& all, const Layout& mine, int root) {
-  begin();
+  begin(mine.bytes());
   if (rank_ == root) {
     for (int rank = 0; rank < size_; ++rank)
       if (rank != root) give(rank, piece(all, size_, rank));
@@ -128,14 +124,14 @@ void NodeTeam::scatter(const Layout& all, const Layout& mine, int root) {
 }
 
 void NodeTeam::allgather(const Layout& mine, const Layout& all) {
-  begin();
+  begin(mine.bytes());
   give(rank_, mine);
   meet([] {});
   for (int rank = 0; rank < size_; ++rank) get(rank, 0, piece(all, size_, rank));
 }
 
 void NodeTeam::alltoall(const Layout& out, const Layout& in) {
-  begin();
+  begin(out.bytes());
   give(rank_, out);
   meet([] {});
   const Count block = out.bytes() / size_;
@@ -144,18 +140,18 @@ void NodeTeam::alltoall(const Layout& out, const Layout& in) {
 
 void NodeTeam::combine(const Reduction& reduction, const Layout& in) {
   for (int rank = 1; rank < size_; ++rank)
-    reduction.op->apply(slot(rank - 1).data, slot(rank).data, in.count, *in.type, reduction.handle);
+    reduction.op->apply(slot(rank - 1), slot(rank), in.count, *in.type, reduction.handle);
 }
 
 void NodeTeam::reduce(const Reduction& reduction, const Layout& in, const Layout& out, int root) {
-  begin();
+  begin(in.bytes());
   give(rank_, in);
   meet([&] { combine(reduction, in); });
   if (rank_ == root) get(size_ - 1, 0, out);
 }
 
 void NodeTeam::allreduce(const Reduction& reduction, const Layout& in, const Layout& out) {
-  begin();
+  begin(in.bytes());
   give(rank_, in);
   meet([&] { combine(reduction, in); });
   get(size_ - 1, 0, out);

@@ -22,7 +22,7 @@ namespace clump::coll {
 class NodeTeam final : public core::Team {
  public:
   /// What a rank may give, in bytes.
-  static constexpr Count kRoom = 4096 - 64;
+  static constexpr Count kRoom = 4096;
 
   /// The caller's own of a communicator whose ranks are of several processes of this node; null if there
   /// cannot be one. A collective operation.
@@ -42,15 +42,19 @@ class NodeTeam final : public core::Team {
 
  private:
   struct Place;
-  struct Slot;
   NodeTeam(const core::Comm& comm, std::int64_t at);
   static std::size_t bytes_for(int ranks);
 
   /// Returns when all have arrived; `last` is called by the last one, before.
   template <typename Last>
   void meet(Last last);
-  void begin() { set_ ^= 1; }
-  Slot& slot(int rank);
+  /// With so many bytes in each slot, so that those of little data share a page or two: the fewer pages, the
+  /// less a process that has just been switched to has to find again.
+  void begin(Count bytes) {
+    set_ ^= 1;
+    stride_ = static_cast<std::size_t>(bytes + 63) / 64 * 64;
+  }
+  std::byte* slot(int rank);
   /// Packed, into a rank's slot; and the other way.
   void give(int rank, const Layout& from);
   void get(int rank, Count offset, const Layout& to);
@@ -65,6 +69,7 @@ class NodeTeam final : public core::Team {
   std::vector<int> ports_;  // of all ranks, each once
   std::uint32_t round_;     // the last one that is complete
   unsigned set_ = 0;        // which slots are written: those of this operation
+  std::size_t stride_ = 0;  // from one slot to the next
 };
 
 }  // namespace clump::coll

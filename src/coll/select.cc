@@ -12,7 +12,7 @@ using enum Operations;
 
 // Those of teams first. The others are from measurements with ranks as threads of one process, fewer cores
 // than ranks: what counts is the number of messages and of bytes moved, not the number of rounds.
-constexpr Count kNodeRoom = 4033;  // a slot of a node team has room for less
+constexpr Count kNodeRoom = 4097;  // a slot of a node team has room for less
 constexpr Rule kRules[] = {
     {kBarrier, kNodeMeets, 0},
     {kBarrier, kTeamMeets, 0},

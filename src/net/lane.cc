@@ -40,6 +40,8 @@ void Lane::find_payload(Cell& cell, Message& message) {
   const std::uint64_t room = (cell.bytes + kLine - 1) & ~(kLine - 1);
   const std::uint64_t begin = place(next_byte_head_, room);
   message.data = &byte_ring()[begin & byte_mask_];
+  // Lines that another core has just written come one after the other unless all are sent for at once.
+  for (std::uint64_t line = 0; line < room; line += kLine) __builtin_prefetch(message.data + line);
   next_byte_head_ = begin + room;
 }
 

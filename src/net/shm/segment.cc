@@ -5,7 +5,7 @@ namespace clump::net {
 namespace {
 
 // As in the self channel: with very many lanes, smaller ones.
-constexpr Lane::Size kLane{128, 64 * 1024}, kSmallLane{64, 16 * 1024};
+constexpr Lane::Size kLane{128, 32 * 1024}, kSmallLane{64, 16 * 1024};
 constexpr int kManyPorts = 64;
 
 }  // namespace

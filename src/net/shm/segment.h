@@ -48,6 +48,19 @@ class Segment {
   Common& common() const { return *reinterpret_cast<Common*>(base_ + common_at_); }
   std::byte* common_memory() const { return base_ + common_at_ + kPage; }
 
+  /// Which side moves a message that a port has asked for: the one that claims the ticket, which was put here
+  /// before. One of two claims is successful.
+  static constexpr std::uint64_t kTickets = 64;
+  bool issue(int port, std::uint64_t ticket) const {
+    std::uint64_t none = 0;
+    // By release of the lane through which the other side hears of it.
+    return claims(port, ticket).compare_exchange_strong(none, ticket, std::memory_order_relaxed);
+  }
+  bool claim(int port, std::uint64_t ticket) const {
+    // relaxed: the bytes are told about elsewhere.
+    return claims(port, ticket).compare_exchange_strong(ticket, 0, std::memory_order_relaxed);
+  }
+
   /// Too much waits at a rank: senders shall keep what they have. A hint.
   std::atomic<bool>& crowded(int rank) const {
     return reinterpret_cast<std::atomic<bool>*>(base_ + ranks_at_)[rank];
@@ -56,12 +69,16 @@ class Segment {
  private:
   struct alignas(64) List {
     std::atomic<std::uint32_t> count;
+    std::atomic<std::uint64_t> claims[kTickets];
   };
   static constexpr std::size_t kPage = 4096;
   using Entry = std::atomic<std::uint32_t>;  // 1 + the port that the lane comes from
 
   static std::size_t whole_pages(std::size_t bytes);
   List& list(int to) const { return reinterpret_cast<List*>(base_)[to]; }
+  std::atomic<std::uint64_t>& claims(int port, std::uint64_t ticket) const {
+    return list(port).claims[ticket % kTickets];
+  }
   Entry& entry(int to, int i) const { return reinterpret_cast<Entry*>(base_ + entries_at_)[index(to, i)]; }
   std::size_t index(int to, int from) const {
     return static_cast<std::size_t>(to) * ports_ + static_cast<std::size_t>(from);

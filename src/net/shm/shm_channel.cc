@@ -1,5 +1,6 @@
 #include "net/shm/shm_channel.h"
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -9,6 +10,12 @@
 namespace clump::net {
 
 namespace {
+
+// A message up to this size goes into the lane as a whole; longer ones in pieces.
+constexpr Count kWhole = 2048;
+
+// A sender that waits answers within a microsecond or two.
+constexpr std::chrono::microseconds kPatience{15};
 
 const datatype::Datatype* byte_type() {
   static const datatype::Datatype* const type = datatype::predefined(MPI_BYTE);
@@ -42,7 +49,7 @@ ShmChannel::ShmChannel(Setup setup)
     outlets_[static_cast<std::size_t>(i)].lanes = std::make_unique<Lane*[]>(ports);
     inlets_[static_cast<std::size_t>(i)].sources = std::make_unique<Inlet::Source[]>(ports);
   }
-  set_lane_limit(longest_);
+  set_lane_limit(kEagerLimit);
   allow_siblings();
 }
 
@@ -53,7 +60,7 @@ Lane& ShmChannel::open_lane(Outlet& from, int port, int to) {
 }
 
 bool ShmChannel::try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) {
-  if (bytes > lane_limit() || bytes > longest_) return false;
+  if (bytes > kWhole || bytes > lane_limit()) return false;
   if (setup_.segment.crowded(route.destination).load(std::memory_order_relaxed)) return false;
   const int from = port_of(route.source), to = port_of(route.destination);
   Outlet& outlet = this->outlet(from);
@@ -72,10 +79,14 @@ bool ShmChannel::try_send(Route route, Envelope envelope, Count bytes, const dat
 }
 
 void ShmChannel::send(Route route, Outgoing& message) {
-  const bool copied = !message.synchronous && message.bytes <= lane_limit() && message.bytes <= longest_ &&
+  const bool copied = !message.synchronous && message.bytes <= lane_limit() &&
                       !setup_.segment.crowded(route.destination).load(std::memory_order_relaxed);
   traffic_[static_cast<std::size_t>(route.source)][copied ? Way::kLane : Way::kReference].add(message.bytes);
-  post(port_of(route.source), port_of(route.destination), Post::message(route.destination, message, copied));
+  const int to = route.destination;
+  post(port_of(route.source), port_of(to),
+       !copied                   ? Post::offer(to, message)
+       : message.bytes <= kWhole ? Post::copied(to, message)
+                                 : Post::streamed(to, message));
 }
 
 void ShmChannel::post(int from, int to, Post what) {
@@ -144,27 +155,39 @@ bool ShmChannel::flush(int port) {
 
 bool ShmChannel::retract(Route route, Outgoing& message) {
   const int from = port_of(route.source), to = port_of(route.destination);
-  if (retract_waiting(outlet(from), to, message)) return true;
+  switch (retract_waiting(outlet(from), to, message)) {
+    case Waiting::kWhole:
+      return true;
+    case Waiting::kPart:
+      return false;  // the rest follows
+    case Waiting::kNot:
+      break;
+  }
   // Behind its offer, and before whatever else is offered from the same address.
   post(from, to, Post::withdraw(message.envelope, &message, route.destination));
   return false;
 }
 
 /// Takes a message back that is not in the lane yet.
-bool ShmChannel::retract_waiting(Outlet& outlet, int to, const Outgoing& message) {
+ShmChannel::Waiting ShmChannel::retract_waiting(Outlet& outlet, int to, const Outgoing& message) {
   const std::lock_guard lock(outlet.mutex);
   const auto entry = outlet.backlog.find(to);
-  if (entry == outlet.backlog.end()) return false;
-  const auto removed = std::erase_if(entry->second, [&](const Post& post) { return post.is_whole(message); });
-  outlet.waiting.fetch_sub(static_cast<int>(removed), std::memory_order_relaxed);
-  if (entry->second.empty()) outlet.backlog.erase(entry);
-  return removed != 0;
+  if (entry == outlet.backlog.end()) return Waiting::kNot;
+  std::deque<Post>& posts = entry->second;
+  if (std::ranges::any_of(posts, [&](const Post& post) { return post.is_part(message); }))
+    return Waiting::kPart;
+  if (std::erase_if(posts, [&](const Post& post) { return post.is_whole(message); }) == 0)
+    return Waiting::kNot;
+  outlet.waiting.fetch_sub(1, std::memory_order_relaxed);
+  if (posts.empty()) outlet.backlog.erase(entry);
+  return Waiting::kWhole;
 }
 
 bool ShmChannel::drain(int worker) {
   const int port = setup_.first_port + worker;
   bool moved = take_in(port, false);
   moved = look_at_watches(inlet(port)) || moved;
+  moved = stop_asking(inlet(port)) || moved;
   return flush(port) || moved;
 }
 
@@ -262,42 +285,95 @@ void ShmChannel::learn_sources(Inlet& inlet, int port) {
 
 void ShmChannel::take_in(Inlet::Source& source, int port, Later& later) {
   for (std::uint64_t left = source.lane->capacity(); left > 0 && source.lane->ready(); --left) {
-    deliver(source.lane->front(), port, source.port, later);
+    deliver(source.lane->front(), port, source, later);
     source.lane->pop();
     if (++source.popped % 2 == 0 && source.lane->room_is_wanted()) ring(source.port);
   }
 }
 
-void ShmChannel::deliver(const Lane::Message& message, int port, int from, Later& later) {
+void ShmChannel::deliver(const Lane::Message& message, int port, Inlet::Source& from, Later& later) {
   if (message.is_note) return deliver_note(message, port, from, later);
-  if (message.destination == static_cast<int>(Control::kPiece))
-    return remote_of(message.envelope)->take_piece(message.data, message.bytes);
+  if (message.destination == static_cast<int>(Control::kPiece)) {
+    Remote* const named = remote_of(message.envelope);
+    return (named != nullptr ? named : from.streamed)->take_piece(message.data, message.bytes);
+  }
   sink(message.destination)
       .take(message.envelope, message.bytes, {message.data, message.bytes, byte_type()},
             Sink::Bound::kIgnore);
   tell_crowded(message.destination);
 }
 
-void ShmChannel::deliver_note(const Lane::Message& message, int port, int from, Later& later) {
-  if (message.destination == static_cast<int>(Control::kTaken)) {
-    note_in<TakenNote>(message).message->released();
-  } else if (message.destination == static_cast<int>(Control::kAsk)) {
-    const auto note = note_in<AskNote>(message);
-    post(port, from, Post::pieces(*note.message, note.asker, note.bytes));
-  } else if (message.destination == static_cast<int>(Control::kWithdraw)) {
-    const auto note = note_in<WithdrawNote>(message);
-    Outgoing* const kept = sink(note.destination).retract_remote(message.envelope, note.message);
-    if (kept != nullptr) static_cast<Remote*>(kept)->give_back();
-  } else if (message.destination == static_cast<int>(Control::kWithdrawn)) {
-    note_in<WithdrawnNote>(message).message->withdrawn();
-  } else {
-    auto* const remote = new Remote(*this, port, from, message.envelope, note_in<OfferNote>(message));
-    remote->sink = &sink(message.destination);
-    tell_crowded(message.destination);
-    if (!remote->sink->arrive(*remote)) return;
+void ShmChannel::deliver_note(const Lane::Message& message, int port, Inlet::Source& from, Later& later) {
+  switch (static_cast<Control>(message.destination)) {
+    case Control::kTaken:
+      return note_in<TakenNote>(message).message->released();
+    case Control::kAsk: {
+      const auto note = note_in<AskNote>(message);
+      if (note.ticket == 0 || claim(from.port, note.ticket))
+        post(port, from.port, Post::pieces(*note.message, note.asker, note.bytes));
+      return;
+    }
+    case Control::kWithdraw: {
+      const auto note = note_in<WithdrawNote>(message);
+      Outgoing* const kept = sink(note.destination).retract_remote(message.envelope, note.message);
+      if (kept != nullptr) static_cast<Remote*>(kept)->give_back();
+      return;
+    }
+    case Control::kWithdrawn:
+      return note_in<WithdrawnNote>(message).message->withdrawn();
+    default:
+      return deliver_offer(message, port, from, later);
+  }
+}
+
+void ShmChannel::deliver_offer(const Lane::Message& message, int port, Inlet::Source& from, Later& later) {
+  auto* const remote = new Remote(*this, port, from.port, message.envelope, note_in<OfferNote>(message));
+  remote->sink = &sink(message.destination);
+  tell_crowded(message.destination);
+  if (remote->is_streamed()) {
+    from.streamed = remote;
+    // Before its first piece; there is nothing to be copied yet.
+    if (remote->sink->arrive(*remote)) remote->sink->move(*remote);
+  } else if (remote->sink->arrive(*remote)) {
     *later.last = remote;
     later.last = &remote->next;
   }
+}
+
+std::uint64_t ShmChannel::ask(int port, Remote& message) {
+  if (!may_read_.load(std::memory_order_relaxed)) return 0;
+  Inlet& inlet = this->inlet(port);
+  const std::lock_guard lock(inlet.asking);
+  const std::uint64_t ticket = ++inlet.last_ticket;
+  if (!setup_.segment.issue(port, ticket)) return 0;  // very many are asked for
+  inlet.asked.push_back({&message, std::chrono::steady_clock::now()});
+  inlet.any_asked.store(true, std::memory_order_relaxed);
+  return ticket;
+}
+
+void ShmChannel::is_answered(int port, Remote& message) {
+  Inlet& inlet = this->inlet(port);
+  const std::lock_guard lock(inlet.asking);
+  std::erase_if(inlet.asked, [&](const Inlet::Asked& asked) { return asked.message == &message; });
+  inlet.any_asked.store(!inlet.asked.empty(), std::memory_order_relaxed);
+}
+
+/// Does without those who do not answer; false if there are none.
+bool ShmChannel::stop_asking(Inlet& inlet) {
+  if (!inlet.any_asked.load(std::memory_order_relaxed)) return false;
+  Remote* late = nullptr;
+  {
+    const std::lock_guard lock(inlet.asking);
+    if (inlet.asked.empty() || std::chrono::steady_clock::now() - inlet.asked.front().since < kPatience)
+      return false;
+    // Claimed before it is taken off the list, so that nobody else ends it.
+    late = inlet.asked.front().message;
+    inlet.asked.erase(inlet.asked.begin());
+    inlet.any_asked.store(!inlet.asked.empty(), std::memory_order_relaxed);
+    if (!late->claim()) return true;
+  }
+  late->fetch_by_reading();
+  return true;
 }
 
 void ShmChannel::tell_crowded(int rank) {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <span>
@@ -60,6 +61,11 @@ class ShmChannel final : public Channel {
 
   /// Sends it now, or when there is room.
   void post(int from, int to, Post what);
+  /// A port asks for a message: whoever claims the ticket moves it. If nobody has answered soon, the message
+  /// is told to stop asking. 0: only the sender can move it.
+  std::uint64_t ask(int port, Remote& message);
+  void is_answered(int port, Remote& message);
+  bool claim(int port, std::uint64_t ticket) { return setup_.segment.claim(port, ticket); }
   /// Copies from the memory of the process that has a port; false if that is not allowed.
   bool read(int port, const void* address, Count bytes, const datatype::Layout& to);
 
@@ -79,8 +85,19 @@ class ShmChannel final : public Channel {
       Lane* lane = nullptr;
       int port = 0;
       unsigned popped = 0;
+      Remote* streamed = nullptr;  // the last offer of which the pieces follow
     };
     std::unique_ptr<Source[]> sources;  // `known` of them
+
+    /// Messages that were asked for and of which nothing has come.
+    struct Asked {
+      Remote* message;
+      std::chrono::steady_clock::time_point since;
+    };
+    base::ShortMutex asking;
+    std::uint64_t last_ticket = 0;
+    std::vector<Asked> asked;
+    std::atomic<bool> any_asked{false};  // also read without the lock
 
     /// Somebody waits until a word changes. Whoever looks after the port looks at these, too.
     struct Watch {
@@ -107,16 +124,20 @@ class ShmChannel final : public Channel {
   }
   [[gnu::cold]] Lane& open_lane(Outlet& from, int port, int to);
   void ring(int port) { setup_.bells[port].ring(); }
-  bool retract_waiting(Outlet& outlet, int to, const Outgoing& message);
+  /// How much of a message is in the backlog.
+  enum class Waiting : std::uint8_t { kNot, kPart, kWhole };
+  Waiting retract_waiting(Outlet& outlet, int to, const Outgoing& message);
   bool flush(int port);
   bool flush(Outlet& outlet, int port, int to, Outgoing**& released);
   bool ready(const Inlet& inlet, int port) const;
   bool take_in(int port, bool wait);
   static bool look_at_watches(Inlet& inlet);
+  bool stop_asking(Inlet& inlet);
   void learn_sources(Inlet& inlet, int port);
   void take_in(Inlet::Source& source, int port, Later& later);
-  void deliver(const Lane::Message& message, int port, int from, Later& later);
-  void deliver_note(const Lane::Message& message, int port, int from, Later& later);
+  void deliver(const Lane::Message& message, int port, Inlet::Source& from, Later& later);
+  void deliver_note(const Lane::Message& message, int port, Inlet::Source& from, Later& later);
+  void deliver_offer(const Lane::Message& message, int port, Inlet::Source& from, Later& later);
   void tell_crowded(int rank);
 
   Setup setup_;

@@ -1,22 +1,41 @@
 #include "net/shm/transfer.h"
 
 #include <algorithm>
+#include <cstring>
+#include <mutex>
 
 #include "net/shm/remote_memory.h"
 #include "net/shm/shm_channel.h"
 
 namespace clump::net {
 
-Post Post::message(int destination, Outgoing& message, bool copied) {
-  return {copied ? Kind::kCopied : Kind::kOffer, destination, &message, nullptr, message.bytes};
+namespace {
+
+// So much goes into the lane at a time: one side copies a piece in while the other copies the one before out.
+constexpr Count kPiece = 4096;
+
+}  // namespace
+
+Post Post::copied(int destination, Outgoing& message) {
+  return {Kind::kCopied, destination, &message, nullptr, message.bytes};
+}
+
+Post Post::streamed(int destination, Outgoing& message) {
+  return {Kind::kStreamed, destination, &message, nullptr, message.bytes};
+}
+
+Post Post::offer(int destination, Outgoing& message) {
+  return {Kind::kOffer, destination, &message, nullptr, message.bytes};
 }
 
 Post Post::taken(Outgoing* message) {
   return {Kind::kTaken, static_cast<int>(Control::kTaken), message, nullptr, 0};
 }
 
-Post Post::ask(Outgoing* message, Remote* asker, Count bytes) {
-  return {Kind::kAsk, static_cast<int>(Control::kAsk), message, asker, bytes};
+Post Post::ask(const AskNote& note) {
+  Post post{Kind::kAsk, static_cast<int>(Control::kAsk), note.message, note.asker, note.bytes};
+  post.ticket_ = note.ticket;
+  return post;
 }
 
 Post Post::pieces(Outgoing& message, Remote* asker, Count bytes) {
@@ -40,16 +59,17 @@ bool Post::push(Lane& lane, Count longest, Outgoing*& released) {
       if (!lane.push(destination_, message_->envelope, bytes_, message_->payload)) return false;
       released = message_;
       return true;
-    case Kind::kOffer: {
-      const datatype::Layout& payload = message_->payload;
-      const bool solid = bytes_ > 0 && payload.type->is_dense();
-      return lane.push_note(destination_, message_->envelope,
-                            OfferNote{message_, solid ? payload.base : nullptr, bytes_});
-    }
+    case Kind::kStreamed:
+      offered_ = offered_ || push_offer(lane);
+      if (!offered_ || !push_pieces(lane, longest)) return false;
+      released = message_;
+      return true;
+    case Kind::kOffer:
+      return push_offer(lane);
     case Kind::kTaken:
       return lane.push_note(destination_, {}, TakenNote{message_});
     case Kind::kAsk:
-      return lane.push_note(destination_, {}, AskNote{message_, asker_, bytes_});
+      return lane.push_note(destination_, {}, AskNote{message_, asker_, bytes_, ticket_});
     case Kind::kPieces:
       if (!push_pieces(lane, longest)) return false;
       released = message_;
@@ -63,21 +83,35 @@ bool Post::push(Lane& lane, Count longest, Outgoing*& released) {
   return true;
 }
 
+bool Post::push_offer(Lane& lane) {
+  const datatype::Layout& payload = message_->payload;
+  const bool solid = bytes_ > 0 && payload.type->is_dense();
+  return lane.push_note(
+      destination_, message_->envelope,
+      OfferNote{message_, solid ? payload.base : nullptr, bytes_, kind_ == Kind::kStreamed});
+}
+
 bool Post::push_pieces(Lane& lane, Count longest) {
+  constexpr int kTo = static_cast<int>(Control::kPiece);
   while (done_ < bytes_) {
-    const Count now = std::min(longest, bytes_ - done_);
-    if (!lane.push(destination_, envelope_of(asker_), now, message_->payload, done_)) return false;
+    const Count now = std::min(std::min(kPiece, longest), bytes_ - done_);
+    if (!lane.push(kTo, envelope_of(asker_), now, message_->payload, done_)) return false;
     done_ += now;
   }
   return true;
 }
 
 bool Post::is_whole(const Outgoing& message) const {
-  return message_ == &message && (kind_ == Kind::kCopied || kind_ == Kind::kOffer);
+  const bool is_message = kind_ == Kind::kCopied || kind_ == Kind::kOffer || kind_ == Kind::kStreamed;
+  return message_ == &message && is_message && !offered_;
+}
+
+bool Post::is_part(const Outgoing& message) const {
+  return message_ == &message && (offered_ || kind_ == Kind::kPieces);
 }
 
 Remote::Remote(ShmChannel& channel, int here, int there, Envelope its_envelope, const OfferNote& offer)
-    : channel_(channel), here_(here), there_(there), address_(offer.address) {
+    : channel_(channel), here_(here), there_(there), streamed_(offer.streamed), address_(offer.address) {
   envelope = its_envelope;
   bytes = offer.bytes;
   original = offer.message;
@@ -96,20 +130,55 @@ void Remote::give_back() {
 }
 
 void Remote::fetch(const datatype::Layout& to, Count wanted) {
-  const bool read = wanted == 0 || (address_ != nullptr && channel_.read(there_, address_, wanted, to));
-  if (read) {
+  if (streamed_) {
+    std::unique_lock lock(mutex_);
+    fetching_ = true;
+    to_ = to;
+    wanted_ = wanted;
+    const Count here = std::min(arrived_, wanted);
+    if (here > 0) datatype::unpack(to, 0, {early_.get(), static_cast<std::size_t>(here)});
+    if (arrived_ < bytes) return;
+    lock.unlock();
+    return finish();
+  }
+  if (wanted == 0) {
     channel_.post(here_, there_, Post::taken(original));
     return finish();
   }
   to_ = to;
   wanted_ = wanted;
-  channel_.post(here_, there_, Post::ask(original, this, wanted));
+  fetching_ = true;
+  ticket_ = address_ != nullptr ? channel_.ask(here_, *this) : 0;
+  channel_.post(here_, there_, Post::ask({original, this, wanted, ticket_}));
 }
 
 void Remote::take_piece(const std::byte* data, Count more) {
-  datatype::unpack(to_, arrived_, {data, static_cast<std::size_t>(more)});
+  std::unique_lock lock(mutex_);
+  if (arrived_ == 0 && ticket_ != 0) channel_.is_answered(here_, *this);
+  if (!fetching_)
+    keep(data, more);
+  else if (const Count room = std::min(more, wanted_ - arrived_); room > 0)
+    datatype::unpack(to_, arrived_, {data, static_cast<std::size_t>(room)});
   arrived_ += more;
-  if (arrived_ == wanted_) finish();
+  const bool complete = fetching_ && arrived_ == (streamed_ ? bytes : wanted_);
+  lock.unlock();
+  if (complete) finish();
+}
+
+void Remote::keep(const std::byte* data, Count more) {
+  if (early_ == nullptr)
+    early_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
+  std::memcpy(early_.get() + arrived_, data, static_cast<std::size_t>(more));
+}
+
+bool Remote::claim() { return channel_.claim(here_, ticket_); }
+
+void Remote::fetch_by_reading() {
+  if (channel_.read(there_, address_, wanted_, to_)) {
+    channel_.post(here_, there_, Post::taken(original));
+    return finish();
+  }
+  channel_.post(here_, there_, Post::ask({original, this, wanted_, 0}));
 }
 
 void Remote::finish() {

@@ -1,9 +1,11 @@
 // What the shm channel's processes tell each other besides messages, and what one of them still has to tell.
 //
 //   short message   sender: the bytes, in the lane
-//   others          sender: an offer; receiver, once there is a receive: reads the sender's memory, and
-//                   "taken"; or, where it cannot (not allowed, or not one solid block), "ask", and the
-//                   sender: pieces
+//   longer, eager   sender: an offer, and at once pieces, so that one side copies in while the other copies
+//   out others          sender: an offer; receiver, once there is a receive: "ask"; sender, as soon as it
+//   looks:
+//                   pieces. If it does not look soon, the receiver reads the sender's memory where it may and
+//                   where that is one solid block, and says "taken"
 //   cancelled       sender: "withdraw"; receiver, if there is no receive yet: "withdrawn"; otherwise nothing,
 //                   because it goes on as it would have
 //
@@ -11,7 +13,9 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 
+#include "base/mutex.h"
 #include "net/channel.h"
 #include "net/lane.h"
 
@@ -23,7 +27,7 @@ class Remote;
 enum class Control : int {
   kTaken = -1,      ///< TakenNote, to the sender
   kAsk = -2,        ///< AskNote, to the sender
-  kPiece = -3,      ///< bytes, to the receiver; the envelope says for which Remote
+  kPiece = -3,      ///< bytes, to the receiver; the envelope says for which Remote; none: of the last offer
   kWithdraw = -4,   ///< WithdrawNote, to the receiver; the envelope is the message's
   kWithdrawn = -5,  ///< WithdrawnNote, to the sender
 };
@@ -33,6 +37,7 @@ struct OfferNote {
   Outgoing* message;
   const void* address;  ///< of the payload, where it is one solid block; otherwise null
   Count bytes;
+  bool streamed;  ///< all of it follows
 };
 
 struct TakenNote {
@@ -42,7 +47,8 @@ struct TakenNote {
 struct AskNote {
   Outgoing* message;
   Remote* asker;
-  Count bytes;  ///< so many are wanted
+  Count bytes;           ///< so many are wanted
+  std::uint64_t ticket;  ///< whoever claims it may move the message (Segment::claim); 0: the sender
 };
 
 struct WithdrawNote {
@@ -67,10 +73,13 @@ inline Remote* remote_of(Envelope envelope) {
 /// Something to be put into a lane, if not now then when there is room.
 class Post {
  public:
-  /// A message of this process. `copied`: its bytes go into the lane, and it is released.
-  static Post message(int destination, Outgoing& message, bool copied);
+  /// A message of this process goes into the lane as it is, or in pieces, and is released.
+  static Post copied(int destination, Outgoing& message);
+  static Post streamed(int destination, Outgoing& message);
+  /// It stays with its sender.
+  static Post offer(int destination, Outgoing& message);
   static Post taken(Outgoing* message);
-  static Post ask(Outgoing* message, Remote* asker, Count bytes);
+  static Post ask(const AskNote& note);
   /// A message of this process that somebody has asked for.
   static Post pieces(Outgoing& message, Remote* asker, Count bytes);
   static Post withdraw(Envelope envelope, Outgoing* message, int destination);
@@ -81,19 +90,24 @@ class Post {
   bool push(Lane& lane, Count longest, Outgoing*& released);
   /// Whether it is this message, and nothing of it is in the lane.
   bool is_whole(const Outgoing& message) const;
+  /// Whether it is this message, of which a part is in the lane.
+  bool is_part(const Outgoing& message) const;
 
  private:
-  enum class Kind : std::uint8_t { kCopied, kOffer, kTaken, kAsk, kPieces, kWithdraw, kWithdrawn };
+  enum class Kind : std::uint8_t { kCopied, kStreamed, kOffer, kTaken, kAsk, kPieces, kWithdraw, kWithdrawn };
   Post(Kind kind, int destination, Outgoing* message, Remote* asker, Count bytes)
       : kind_(kind), destination_(destination), message_(message), asker_(asker), bytes_(bytes) {}
+  bool push_offer(Lane& lane);
   bool push_pieces(Lane& lane, Count longest);
 
   Kind kind_;
+  bool offered_ = false;  // kStreamed
   int destination_;
   Outgoing* message_;
   Remote* asker_;
   Count bytes_;
   Count done_ = 0;
+  std::uint64_t ticket_ = 0;
   Envelope envelope_;  // only to withdraw it: the message may be gone
 };
 
@@ -105,21 +119,32 @@ class Remote final : public Outgoing {
   /// From port `there` to port `here`.
   Remote(ShmChannel& channel, int here, int there, Envelope envelope, const OfferNote& offer);
 
+  bool is_streamed() const { return streamed_; }
   void released() override;
   void fetch(const datatype::Layout& to, Count bytes) override;
   /// To the sender, who wants it back; nobody here has it any more.
   void give_back();
-  /// The next bytes of what was asked for.
+  /// The next bytes of what was asked for, or what follows.
   void take_piece(const std::byte* data, Count bytes);
+  /// The sender does not answer: true if it will not any more, and fetch_by_reading() must follow. False:
+  /// pieces come, and it may be gone at any time.
+  bool claim();
+  void fetch_by_reading();
 
  private:
+  void keep(const std::byte* data, Count bytes);
   void finish();
 
   ShmChannel& channel_;
   const int here_, there_;
+  const bool streamed_;
   const void* const address_;
+  std::uint64_t ticket_ = 0;
+  base::ShortMutex mutex_;  // of what follows: pieces may come while a receive is found
+  bool fetching_ = false;
   datatype::Layout to_;
   Count wanted_ = 0, arrived_ = 0;
+  std::unique_ptr<std::byte[]> early_;  // what has come before there was a receive
 };
 
 }  // namespace clump::net
