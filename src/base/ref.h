@@ -42,6 +42,8 @@ class Ref {
   Ref(const Ref<U>& other) : object_(other.get()) {  // NOLINT: as between pointers
     acquire();
   }
+  template <typename U>
+  Ref(Ref<U>&& other) noexcept : object_(other.release_to_owner()) {}  // NOLINT: as between pointers
   Ref& operator=(Ref other) noexcept {
     std::swap(object_, other.object_);
     return *this;

@@ -31,7 +31,7 @@ base::Ref<const Group> Group::of(std::span<const int> world_ranks, Origin origin
   const int stride = size > 1 ? world_ranks[1] - first : 1;
   if (strided_length(world_ranks) == world_ranks.size()) return regular(size, first, stride, origin);
   auto* const group = new Group(size, origin);
-  const base::Ref<const Group> made(group);
+  base::Ref<const Group> made(group);
   if (!group->become_blocks(world_ranks)) group->become_list(world_ranks);
   return made;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "core/rank.h"
 
 namespace clump::core {
@@ -43,10 +45,16 @@ std::vector<std::string> process_sets_of(const Rank& rank) {
   return names;
 }
 
+bool names_process_set(std::string_view text, std::string_view name) {
+  if (!name.starts_with("mpi://")) return text == name;
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::ranges::equal(text, name, {}, lower, lower);
+}
+
 base::Ref<const Group> process_set(const Rank& rank, std::string_view name, Origin origin) {
   const World& world = rank.world;
   for (const Kind& kind : kKinds) {
-    if (!kind.known(world) || kind.name(world, rank.number) != name) continue;
+    if (!kind.known(world) || !names_process_set(name, kind.name(world, rank.number))) continue;
     std::vector<int> members;
     for (int other = 0; other < world.size; ++other)
       if (kind.together(world, rank.number, other)) members.push_back(other);

@@ -22,7 +22,10 @@ class Rank;
 
 /// The names of the sets that `rank` is in, always in the same order.
 std::vector<std::string> process_sets_of(const Rank& rank);
-/// The set of that name; null if there is none that `rank` is in. Upper and lower case matter.
+/// Whether a program that writes `text` means the set of that name. The standard's own names may be in upper
+/// or lower case, as schemes and authorities of URIs may (mpi://self).
+bool names_process_set(std::string_view text, std::string_view name);
+/// The set that `name` means; null if there is none that `rank` is in.
 base::Ref<const Group> process_set(const Rank& rank, std::string_view name, Origin origin);
 
 }  // namespace clump::core

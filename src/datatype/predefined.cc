@@ -29,8 +29,8 @@ void put(MPI_Datatype handle, const char* name, Class kind, Datatype::Parts part
   parts.kind = kind;
   parts.name = name;
   parts.handle = reinterpret_cast<std::intptr_t>(handle);
-  detail::predefined_types.at(parts.handle - detail::kFirstHandle) =
-      Ref(new Datatype(std::move(parts))).release_to_owner();
+  auto& place = detail::predefined_types.at(parts.handle - detail::kFirstHandle);
+  place = Ref(new Datatype(std::move(parts))).release_to_owner();
 }
 
 void add(MPI_Datatype handle, const char* name, Class kind, std::size_t size, std::size_t alignment) {

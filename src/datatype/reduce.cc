@@ -288,10 +288,8 @@ Kernel logical_kernel(PredefinedOp op, Count size) {
 Kernel floating_kernel(PredefinedOp op, const Datatype& type) {
   if (&type == predefined(MPI_LONG_DOUBLE)) return real<long double>(op);
   switch (type.size()) {
-#ifdef CLUMP_HAS_HALF
     case 2:
       return real<Half>(op);
-#endif
     case 4:
       return real<float>(op);
     case 8:
@@ -310,10 +308,8 @@ Kernel complex_kernel(PredefinedOp op, const Datatype& type) {
     return arithmetic<Complex<long double>>(op);
   }
   switch (type.size()) {
-#ifdef CLUMP_HAS_HALF
     case 4:
       return arithmetic<Complex<Half>>(op);
-#endif
     case 8:
       return arithmetic<Complex<float>>(op);
     case 16:

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <complex>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <random>
 
 namespace clump::datatype {
@@ -138,12 +140,40 @@ TEST(Reduce, FloatingPoint) {
   kernel(PredefinedOp::kProd, *predefined(MPI_REAL16))(in, inout, 2);
   EXPECT_TRUE(inout[0] == 15 && inout[1] == -8);
 #endif
-#ifdef CLUMP_HAS_HALF
   const Half half[] = {1.5, -2};
   Half result[] = {2, 4};
   kernel(PredefinedOp::kMax, *predefined(MPI_REAL2))(half, result, 2);
   EXPECT_TRUE(result[0] == 2 && result[1] == 4);
-#endif
+}
+
+std::uint16_t bits_of(SoftHalf half) { return std::bit_cast<std::uint16_t>(half); }
+
+TEST(Reduce, HalfPrecisionInSoftware) {
+  EXPECT_EQ(bits_of(SoftHalf(1.0f)), 0x3c00);
+  EXPECT_EQ(bits_of(SoftHalf(-2.0f)), 0xc000);
+  EXPECT_EQ(bits_of(SoftHalf(65504.0f)), 0x7bff);
+  EXPECT_EQ(bits_of(SoftHalf(65519.0f)), 0x7bff);
+  EXPECT_EQ(bits_of(SoftHalf(65520.0f)), 0x7c00);
+  EXPECT_EQ(bits_of(SoftHalf(0x1p-24f)), 0x0001);
+  EXPECT_EQ(bits_of(SoftHalf(0x1p-25f)), 0x0000);
+  EXPECT_EQ(bits_of(SoftHalf(0x1.8p-24f)), 0x0002);
+  EXPECT_EQ(bits_of(SoftHalf(0x1p-14f)), 0x0400);
+  EXPECT_EQ(bits_of(SoftHalf(1.0f + 0x1p-11f)), 0x3c00);  // ties to even
+  EXPECT_EQ(bits_of(SoftHalf(1.0f + 0x3p-11f)), 0x3c02);
+  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const auto half = std::bit_cast<SoftHalf>(static_cast<std::uint16_t>(bits));
+    const float value = half;
+    if (value != value) continue;
+    ASSERT_EQ(bits_of(SoftHalf(value)), bits);
+    // Halfway to the next one, and a little beyond.
+    if ((bits & 0x7fff) >= 0x7bff) continue;
+    const float next = std::bit_cast<SoftHalf>(static_cast<std::uint16_t>(bits + 1));
+    const float middle = (value + next) / 2;
+    ASSERT_EQ(bits_of(SoftHalf(middle)), bits + (bits & 1));
+    ASSERT_EQ(bits_of(SoftHalf(std::nextafter(middle, next))), bits + 1);
+    ASSERT_EQ(bits_of(SoftHalf(std::nextafter(middle, value))), bits);
+  }
+  EXPECT_TRUE(std::isnan(static_cast<float>(SoftHalf(std::numeric_limits<float>::quiet_NaN()))));
 }
 
 template <typename T>

@@ -12,7 +12,7 @@ namespace clump::diag {
 namespace {
 
 std::string headline(const pmi::Failure& failure, int ranks) {
-  const std::string who =
+  std::string who =
       failure.rank >= 0 ? fmt::format("rank {} of {}", failure.rank, ranks) : "the job's process";
   switch (failure.reason) {
     case pmi::Reason::kExited:

@@ -97,7 +97,7 @@ struct Offer {
   alignas(64) std::atomic<bool (*)(Offer&, int half)> enter{nullptr};
   void (*run)(const std::byte* body, std::uint32_t part) = nullptr;
   std::uint32_t parts = 0;
-  alignas(8) std::byte body[40];
+  alignas(8) std::byte body[40] = {};
 
   Half halves[2];
 

@@ -105,8 +105,9 @@ base::Status reserve(Instance* owner, std::size_t bytes, std::size_t alignment, 
 void release(std::uintptr_t address, std::size_t bytes) {
   bytes = round_up(bytes, kGranule);
   if (const Block* block = block_of(address)) set_owner(*block, address, bytes, nullptr);
-  mmap(reinterpret_cast<void*>(address), bytes, PROT_NONE,
-       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  // Where it fails the pages stay as they are, which costs memory and no more.
+  static_cast<void>(mmap(reinterpret_cast<void*>(address), bytes, PROT_NONE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0));
 }
 
 Instance* owner_of(const void* address) noexcept {

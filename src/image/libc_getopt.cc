@@ -200,7 +200,7 @@ class Parser {
     if (*state_.next == '\0') ++optind_;
     if (known == nullptr) {
       if (complain_) std::fprintf(stderr, "%s: invalid option -- '%c'\n", argv_[0], letter);
-      optopt_ = letter;
+      optopt_ = letter;  // NOLINT: negative where the C library's is
       return '?';
     }
     const bool stands_for_long = known[0] == 'W' && known[1] == ';' && long_options != nullptr;
@@ -212,7 +212,7 @@ class Parser {
       optarg_ = nullptr;
     } else if (optind_ >= argc_) {
       if (complain_) std::fprintf(stderr, "%s: option requires an argument -- '%c'\n", argv_[0], letter);
-      optopt_ = letter;
+      optopt_ = letter;  // NOLINT: negative where the C library's is
       state_.next = nullptr;
       return missing_argument();
     } else {

@@ -1,6 +1,11 @@
 // Standard input belongs to the first rank; the others find it empty, as under every launcher. The C
 // library's functions that name no stream read its own `stdin`, which is the first rank's: here they read the
 // calling rank's.
+
+// The header would define some of these functions itself, inline.
+#ifndef __NO_INLINE__
+#define __NO_INLINE__ 1
+#endif
 #include <unistd.h>
 
 #include <cstdarg>

@@ -179,7 +179,7 @@ base::Status map_template(const ElfFile& file, const std::string& path, int flag
 
 base::Status load_template(const ElfFile& file, const std::string& path, int flags, Object** object) {
   CLUMP_TRY(map_template(file, path, flags, object));
-  return (*object)->snapshot.take(**object);
+  return (*object)->snapshot.take(**object);  // NOLINT: there is one, or that failed
 }
 
 /// The thread-local variables of programs lie at the same place, so the main program's must leave room
@@ -252,7 +252,7 @@ base::Status load_executable(const std::string& path, Object** object) {
   CLUMP_TRY(map_template(file, path, RTLD_GLOBAL, object));
   (*object)->is_program = true;
   CLUMP_TRY(repeat_copies(**object));
-  return (*object)->snapshot.take(**object);
+  return (*object)->snapshot.take(**object);  // NOLINT: there is one, or that failed
 }
 
 std::string resolve_library(const std::string& name, const Object* by) {

@@ -86,7 +86,8 @@ bool fits(const std::string& path) { return access(path.c_str(), R_OK) == 0 && E
 
 std::string find_in(const std::vector<std::string>& directories, const std::string& name) {
   for (const std::string& directory : directories) {
-    std::string path = directory + "/" + name;
+    std::string path = directory;
+    path.append("/").append(name);
     if (fits(path)) return path;
   }
   return {};

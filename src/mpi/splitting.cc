@@ -101,7 +101,8 @@ const Resource* dividing_resource(const core::World& world, const Group& group) 
 /// of the set and its first rank in the job.
 int color_of_set(const core::Rank& self, const std::string& name) {
   const std::vector<std::string> sets = core::process_sets_of(self);
-  const auto found = std::find(sets.begin(), sets.end(), name);
+  const auto found = std::find_if(sets.begin(), sets.end(),
+                                  [&](const std::string& set) { return core::names_process_set(name, set); });
   if (found == sets.end()) return MPI_UNDEFINED;
   const GroupRef set = core::process_set(self, name, core::Origin::kWorld);
   return static_cast<int>(found - sets.begin()) * self.world.size + set->world_rank(0);
@@ -139,7 +140,11 @@ base::Status comm_split_type(core::Rank& self, Comm& comm, int split_type, int k
       const Resource* const resource = dividing_resource(self.world, *comm.group);
       const int color = resource != nullptr ? color_of(self, *resource) : MPI_UNDEFINED;
       CLUMP_TRY(split(self, comm, color, key, newcomm));
-      if (*newcomm != MPI_COMM_NULL) self.comm(*newcomm)->info.set("mpi_hw_resource_type", resource->name);
+      if (*newcomm == MPI_COMM_NULL) return {};
+      // What it was split by is told in the caller's info object (MPI-5.0 section 7.4.2), and the
+      // communicator's own.
+      self.comm(*newcomm)->info.set("mpi_hw_resource_type", resource->name);
+      if (info != nullptr) info->set("mpi_hw_resource_type", resource->name);
       return {};
     }
     case MPI_UNDEFINED:

@@ -102,10 +102,9 @@ void Flush::before_wait() {
     const std::lock_guard lock(buffer_->mutex_);
     for (const auto& [place, message] : buffer_->messages_) routes.push_back(message.route);
   }
-  const auto destination = [](const net::Route& route) { return route.destination; };
-  std::ranges::sort(routes, {}, destination);
-  const auto repeated = std::ranges::unique(routes, {}, destination);
-  routes.erase(repeated.begin(), repeated.end());
+  std::ranges::sort(routes, {}, &net::Route::destination);
+  const auto same = [](const net::Route& a, const net::Route& b) { return a.destination == b.destination; };
+  routes.erase(std::unique(routes.begin(), routes.end(), same), routes.end());
   const core::World& world = core::current_rank()->world;
   for (const net::Route& route : routes) channel_to(world, route).poll(route.destination);
 }

@@ -108,18 +108,6 @@ static inline int form_allgatherv(const void* in, int in_count, MPI_Datatype in_
   return form_complete(code, &request, 0);
 }
 
-static inline int form_allgatherv_c(const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
-                                    const MPI_Count counts[], const MPI_Aint displs[], MPI_Datatype out_type,
-                                    MPI_Comm comm) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (form == kBlocking) return MPI_Allgatherv_c(in, in_count, in_type, out, counts, displs, out_type, comm);
-  const int code = form == kNonblocking ? MPI_Iallgatherv_c(in, in_count, in_type, out, counts, displs,
-                                                            out_type, comm, &request)
-                                        : MPI_Allgatherv_init_c(in, in_count, in_type, out, counts, displs,
-                                                                out_type, comm, MPI_INFO_NULL, &request);
-  return form_complete(code, &request, 0);
-}
-
 static inline int form_alltoall(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
                                 MPI_Datatype out_type, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
@@ -156,21 +144,6 @@ static inline int form_alltoallw(const void* in, const int in_counts[], const in
                                         out_types, comm, &request)
                        : MPI_Alltoallw_init(in, in_counts, in_displs, in_types, out, out_counts, out_displs,
                                             out_types, comm, MPI_INFO_NULL, &request);
-  return form_complete(code, &request, in == MPI_IN_PLACE);
-}
-
-static inline int form_alltoallw_c(const void* in, const MPI_Count in_counts[], const MPI_Aint in_displs[],
-                                   const MPI_Datatype in_types[], void* out, const MPI_Count out_counts[],
-                                   const MPI_Aint out_displs[], const MPI_Datatype out_types[],
-                                   MPI_Comm comm) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (form == kBlocking)
-    return MPI_Alltoallw_c(in, in_counts, in_displs, in_types, out, out_counts, out_displs, out_types, comm);
-  const int code = form == kNonblocking
-                       ? MPI_Ialltoallw_c(in, in_counts, in_displs, in_types, out, out_counts, out_displs,
-                                          out_types, comm, &request)
-                       : MPI_Alltoallw_init_c(in, in_counts, in_displs, in_types, out, out_counts, out_displs,
-                                              out_types, comm, MPI_INFO_NULL, &request);
   return form_complete(code, &request, in == MPI_IN_PLACE);
 }
 

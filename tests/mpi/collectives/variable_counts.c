@@ -1,7 +1,7 @@
 /* Collectives with a count for each rank (v and w forms): random counts with zeros among them, gaps between
  * blocks, every root, in place. */
 #include "buffers.h"
-#include "forms.h"
+#include "large_forms.h"
 
 static int rank, size;
 static unsigned state;

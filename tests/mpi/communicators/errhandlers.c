@@ -23,6 +23,32 @@ static void wrong_call(MPI_Comm comm) {
   MPI_Send(&value, 1, MPI_INT, 1000, 0, comm);
 }
 
+static void of_window(MPI_Win* win, int* code, ...) {
+  (void)win;
+  (void)code;
+  ++calls;
+}
+static void of_file(MPI_File* file, int* code, ...) {
+  (void)file;
+  (void)code;
+  ++calls;
+}
+
+/* Those of windows and files can be made, and are none for a communicator. */
+static void of_other_kinds(MPI_Comm comm) {
+  MPI_Errhandler windows, files;
+  CHECK_OK(MPI_Win_create_errhandler(of_window, &windows));
+  CHECK_OK(MPI_File_create_errhandler(of_file, &files));
+  CHECK(windows != files && windows != MPI_ERRHANDLER_NULL && files != MPI_ERRHANDLER_NULL);
+  CHECK_CLASS(MPI_Comm_set_errhandler(comm, windows), MPI_ERR_ARG);
+  CHECK_CLASS(MPI_Comm_set_errhandler(comm, files), MPI_ERR_ARG);
+  CHECK_CLASS(MPI_Win_create_errhandler(NULL, &windows), MPI_ERR_ARG);
+  CHECK_CLASS(MPI_File_create_errhandler(of_file, NULL), MPI_ERR_ARG);
+  CHECK_OK(MPI_Errhandler_free(&windows));
+  CHECK_OK(MPI_Errhandler_free(&files));
+  CHECK_EQ(windows, MPI_ERRHANDLER_NULL);
+}
+
 /* Errors of requests and messages: those of an operation go to its communicator's handler, those of a handle
  * that is none to MPI_COMM_SELF's. */
 static void of_operations(MPI_Comm comm) {
@@ -157,6 +183,8 @@ int main(int argc, char** argv) {
   CHECK(MPI_Errhandler_free(&null) != MPI_SUCCESS);
   CHECK_OK(MPI_Errhandler_free(&other));
   CHECK(MPI_Comm_set_errhandler(comm, stale) != MPI_SUCCESS);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  of_other_kinds(comm);
   of_operations(comm);
   from_two_threads(comm);
   CHECK_OK(MPI_Comm_free(&comm));

@@ -33,6 +33,14 @@ static void predefined(void) {
   CHECK_EQ(value, 0);
 }
 
+/* Nobody spawned this job. */
+static void parent(void) {
+  MPI_Comm comm = MPI_COMM_WORLD;
+  CHECK_OK(MPI_Comm_get_parent(&comm));
+  CHECK_EQ(comm, MPI_COMM_NULL);
+  CHECK_CLASS(MPI_Comm_get_parent(NULL), MPI_ERR_ARG);
+}
+
 static void duplicates(void) {
   MPI_Comm copy, second;
   int expected[64];
@@ -172,6 +180,7 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   predefined();
+  parent();
   duplicates();
   reversed();
   halves();

@@ -57,6 +57,14 @@ static void handles_as_integers(void) {
   CHECK_EQ(MPI_Comm_toint(MPI_COMM_WORLD), (MPI_Aint)MPI_COMM_WORLD);
   CHECK_EQ(MPI_Comm_fromint(MPI_Comm_toint(MPI_COMM_SELF)), MPI_COMM_SELF);
   CHECK_EQ(MPI_Type_fromint(MPI_Type_toint(MPI_DOUBLE)), MPI_DOUBLE);
+  CHECK_EQ(MPI_File_toint(MPI_FILE_NULL), (MPI_Aint)MPI_FILE_NULL);
+  CHECK_EQ(MPI_File_fromint(MPI_File_toint(MPI_FILE_NULL)), MPI_FILE_NULL);
+  CHECK_EQ(MPI_Win_toint(MPI_WIN_NULL), (MPI_Aint)MPI_WIN_NULL);
+  CHECK_EQ(MPI_Win_fromint(MPI_Win_toint(MPI_WIN_NULL)), MPI_WIN_NULL);
+  MPI_Session session;
+  CHECK_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
+  CHECK_EQ(MPI_Session_fromint(MPI_Session_toint(session)), session);
+  CHECK_OK(MPI_Session_finalize(&session));
 }
 
 static void addresses(void) {

@@ -105,7 +105,7 @@ int main(void) {
   facts(first);
 
   MPI_Comm world = comm_of(first, "mpi://WORLD", "test");
-  MPI_Comm self = comm_of(first, "mpi://SELF", "test");
+  MPI_Comm self = comm_of(first, "mpi://self", "test"); /* in upper or lower case */
   talk(world);
   CHECK_EQ(sum_over(self, 1), 1);
   process_sets(first);
