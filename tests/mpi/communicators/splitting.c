@@ -121,7 +121,9 @@ static void by_hardware(void) {
   for (MPI_Comm part; whole != MPI_COMM_NULL; whole = part) {
     CHECK_OK(MPI_Comm_size(whole, &n));
     CHECK(levels++ > 0 || n == size);
-    CHECK_OK(MPI_Comm_split_type(whole, MPI_COMM_TYPE_HW_UNGUIDED, 0, MPI_INFO_NULL, &part));
+    MPI_Info told;
+    CHECK_OK(MPI_Info_create(&told));
+    CHECK_OK(MPI_Comm_split_type(whole, MPI_COMM_TYPE_HW_UNGUIDED, 0, told, &part));
     int parted = part != MPI_COMM_NULL, someone = -1;
     CHECK_OK(MPI_Allreduce(&parted, &someone, 1, MPI_INT, MPI_MAX, whole));
     if (someone) {
@@ -135,6 +137,9 @@ static void by_hardware(void) {
         CHECK_OK(MPI_Info_get_string(info, "mpi_hw_resource_type", &length, type, &flag));
         CHECK_EQ(flag, 1);
         CHECK_OK(MPI_Info_free(&info));
+        char same[MPI_MAX_INFO_VAL] = "";
+        CHECK_OK(MPI_Info_get_string(told, "mpi_hw_resource_type", &length, same, &flag));
+        CHECK_STR(same, type);
       }
       MPI_Comm named = split_by(whole, MPI_COMM_TYPE_RESOURCE_GUIDED, "mpi_hw_resource_type", type);
       CHECK_EQ(named != MPI_COMM_NULL, parted);
@@ -145,6 +150,7 @@ static void by_hardware(void) {
         CHECK_OK(MPI_Comm_free(&named));
       }
     }
+    CHECK_OK(MPI_Info_free(&told));
     CHECK_OK(MPI_Comm_free(&whole));
   }
   CHECK(levels > 0);
