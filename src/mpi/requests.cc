@@ -162,8 +162,8 @@ bool is_done(Rank& self, const Request& operation) {
   return operation.completion.done();
 }
 
-/// find_complete(), after looking at what has come in if that is needed: always, if a complete one stays, because
-/// the same call may be made until others are complete, too.
+/// find_complete(), after looking at what has come in if that is needed: always, if a complete one stays,
+/// because the same call may be made until others are complete, too.
 int poll_complete(Rank& self, std::span<const MPI_Request> handles, bool keep) {
   if (keep) p2p::poll(self);
   const int found = find_complete(self, handles, keep);
