@@ -20,4 +20,4 @@ def checks(place):
         for environment in python.environments(place):
             for module in sorted(path.stem for path in tests.glob("test_*.py")):
                 yield python.Tests(module, ["mpi4py", tests, "-i", rf"^{module}\.py$"], tests, differences, {"MPI4PY_TEST_SPAWN": "no"},
-                                   60).check(place, environment, ranks)
+                                   240).check(place, environment, ranks)

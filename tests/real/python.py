@@ -74,12 +74,20 @@ def sources(place, requirement, **variables):
 
 
 @dataclass(frozen=True)
+class Difference:
+    """Why tests fail under Clump."""
+    pattern: str
+    reason: str
+    run: bool                    # false: its ranks would wait for each other, so it is not
+
+
+@dataclass(frozen=True)
 class Tests:
     """What is run as one check: tests that one command line runs in each rank."""
     name: str
     how: list                    # the arguments of rank_report.py
     folder: Path                 # where they are run
-    differences: list            # [(pattern of tests, why they fail under Clump)]
+    differences: list            # [Difference]
     variables: dict
     timeout: float
 
@@ -90,6 +98,7 @@ class Tests:
         command = ["sh", "-c", script, reports, environment.mpiexec, "-n", ranks, environment.python,
                    Path(__file__).with_name("rank_report.py"), reports, *self.how]
         differences = self.differences if environment.way == OURS else []
+        command += [word for one in differences if not one.run for word in ("-x", one.pattern)]
         return Check(f"{ranks} ranks" if ranks > 1 else "1 rank", self.name, command, self.folder,
                      lambda code, text: judge(reports, ranks, differences, code), timeout=self.timeout + 15 * ranks, way=environment.way,
                      environment={**self.variables, "PYTHONUNBUFFERED": "1"}, tests=lambda: count(reports, differences))
@@ -121,9 +130,9 @@ def outcomes(reports, differences):
             if verdict == FAILED or before == SKIPPED:
                 merged[test] = (verdict, why)
     for test, (verdict, _) in merged.items():
-        reason = next((reason for pattern, reason in differences if fnmatch.fnmatchcase(test, pattern)), None)
-        if verdict == FAILED and reason is not None:
-            merged[test] = (SKIPPED, reason)
+        difference = next((one for one in differences if fnmatch.fnmatchcase(test, one.pattern)), None)
+        if verdict == FAILED and difference is not None:
+            merged[test] = (SKIPPED, difference.reason)
     return merged
 
 
@@ -142,6 +151,7 @@ def judge(reports, ranks, differences, code):
 
 
 def read_differences(name):
-    """[(pattern of tests, why they fail under Clump)]"""
+    """[Difference] of the lines "[!]pattern  reason"; with "!" a test is not run."""
     lines = Path(__file__).with_name(name).read_text().splitlines()
-    return [(pattern, reason.strip()) for pattern, _, reason in (line.partition(" ") for line in lines if line and line[0] != "#")]
+    words = [line.partition(" ") for line in lines if line and line[0] != "#"]
+    return [Difference(pattern.lstrip("!"), reason.strip(), not pattern.startswith("!")) for pattern, _, reason in words]
