@@ -104,7 +104,7 @@ class Writer:
             self._handle(p)
         elif p.kind in ("RANK", "RANK_NNI") and p.is_scalar:
             self._rank(p)
-        elif p.kind == "TAG" and p.is_scalar:
+        elif p.kind == "TAG" and p.is_scalar and not self.entry.about("unchecked", p.name):
             wildcard = self.parameters.get("source") and p.name != "sendtag" and "dest" not in self.parameters or p.name == "recvtag"
             wildcard = wildcard and self.entry.chapter != "partitioned"
             self._say(_try(f"{'receive_tag' if wildcard else 'send_tag'}({_named(p)})"))

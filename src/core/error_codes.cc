@@ -48,6 +48,7 @@ base::Status ErrorCodes::remove_class(int error_class) {
         MPI_ERR_OTHER,
         "(errorclass = {}): it still has {} error codes; call MPI_Remove_error_code for them first",
         error_class, members - 1);
+  CLUMP_TRY(check_no_text("errorclass", error_class));
   entries_.erase(error_class);
   return {};
 }
@@ -55,6 +56,7 @@ base::Status ErrorCodes::remove_class(int error_class) {
 base::Status ErrorCodes::remove_code(int code) {
   const std::lock_guard lock(mutex_);
   if (find(code, false) == nullptr) return unknown("errorcode", code, "code");
+  CLUMP_TRY(check_no_text("errorcode", code));
   entries_.erase(code);
   return {};
 }
@@ -71,6 +73,12 @@ std::string ErrorCodes::text_of(int code) const {
   const std::lock_guard lock(mutex_);
   const auto entry = entries_.find(code);
   return entry == entries_.end() ? std::string() : entry->second.text;
+}
+
+base::Status ErrorCodes::check_no_text(const char* argument, int code) const {
+  if (entries_.at(code).text.empty()) return {};
+  return base::fail(MPI_ERR_OTHER, "({} = {}): it still has a string; call MPI_Remove_error_string first",
+                    argument, code);
 }
 
 ErrorCodes::Entry* ErrorCodes::find(int code, bool is_class) {

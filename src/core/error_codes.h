@@ -22,7 +22,7 @@ class ErrorCodes {
   base::Status add_code(int error_class, int* code);
   base::Status set_text(int code, std::string text);
 
-  /// A class can go only when none of its codes is left.
+  /// A class can go only when none of its codes is left, and either only when it has no text any more.
   base::Status remove_class(int error_class);
   base::Status remove_code(int code);
   base::Status remove_text(int code);
@@ -41,6 +41,7 @@ class ErrorCodes {
     std::string text;
   };
   Entry* find(int code, bool is_class);
+  base::Status check_no_text(const char* argument, int code) const;
 
   mutable std::mutex mutex_;
   std::map<int, Entry> entries_;

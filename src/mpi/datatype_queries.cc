@@ -184,9 +184,14 @@ Status type_set_name(Rank& self, const Datatype& datatype, const char* type_name
   return {};
 }
 
-Status type_get_name(Rank& self, const Datatype& datatype, char* type_name, int* resultlen) {
-  const std::string name =
-      datatype.is_predefined() ? predefined_names().get(self, datatype) : datatype.name();
+Status type_get_name(Rank& self, MPI_Datatype datatype, char* type_name, int* resultlen) {
+  // The null handle has a name, too (MPI-5.0 section 7.8).
+  const Datatype* const object = self.datatype(datatype);
+  if (object == nullptr && datatype != MPI_DATATYPE_NULL)
+    return base::fail(MPI_ERR_TYPE, "(datatype = {:#x}): this is not a datatype", core::value_of(datatype));
+  const std::string name = object == nullptr         ? "MPI_DATATYPE_NULL"
+                           : object->is_predefined() ? predefined_names().get(self, *object)
+                                                     : object->name();
   std::memcpy(type_name, name.c_str(), name.size() + 1);
   *resultlen = static_cast<int>(name.size());
   return {};

@@ -16,7 +16,9 @@ void GeneralizedRequest::ask(bool keep) {
   result.tag = status.MPI_TAG;
   result.bytes = core::bytes_of(status);
   result.cancelled = core::is_cancelled(status);
-  if (!keep) result.error = functions_.free(functions_.extra_state);
+  if (keep) return;
+  const int freed = functions_.free(functions_.extra_state);
+  if (freed != MPI_SUCCESS) result.error = freed;
 }
 
 Status GeneralizedRequest::cancel() {

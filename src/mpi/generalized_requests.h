@@ -20,7 +20,7 @@ class GeneralizedRequest final : public core::Request {
       : Request(Kind::kGeneralized), functions_(functions) {}
 
   /// Asks the user for the result of the complete operation. Unless it is kept, the user frees what belongs
-  /// to it, and the error is what that gives: the last function that was called decides.
+  /// to it. If both of the user's functions fail, the error is that of the last one.
   void ask(bool keep);
   base::Status cancel() override;
 

@@ -102,9 +102,13 @@ Status session_get_pset_info(Rank& self, Session& session, const char* pset_name
 }
 
 Status group_from_session_pset(Rank& self, Session& session, const char* pset_name, MPI_Group* newgroup) {
-  // A name that nobody has is no error here (MPI-5.0 section 7.3.2).
   base::Ref<const core::Group> set = core::process_set(self, pset_name, session.origin);
-  *newgroup = set ? self.add(std::move(set)) : MPI_GROUP_NULL;
+  *newgroup = MPI_GROUP_NULL;  // the result for a name that nobody has (MPI-5.0 section 11.3.2)
+  if (!set)
+    return base::fail(
+        MPI_ERR_ARG, "(pset_name = \"{}\"): there is no such process set; MPI_Session_get_nth_pset names all",
+        pset_name);
+  *newgroup = self.add(std::move(set));
   return {};
 }
 

@@ -63,7 +63,7 @@ base::Status split(core::Rank& self, Comm& comm, int color, int key, MPI_Comm* n
   return {};
 }
 
-/// All ranks are in one address space.
+/// All ranks are on one node.
 constexpr int kSharedMemory = 0;
 
 /// The colour of the caller where ranks that use the same instance of `resource` belong together.
@@ -85,16 +85,30 @@ int color_by_name(const core::Rank& self, const std::string& resource) {
   return found != nullptr ? color_of(self, *found) : MPI_UNDEFINED;
 }
 
-/// The first resource, from the machine inwards, that tells ranks of `group` apart; null if none does.
-const Resource* dividing_resource(const core::World& world, const Group& group) {
+/// The first resource, from the machine inwards, that tells ranks of `comm`, on both sides, apart; null if
+/// none does.
+const Resource* dividing_resource(const core::World& world, const Comm& comm) {
   for (const Resource& resource : world.resources) {
-    const auto instance = [&](int rank) {
+    const auto instance = [&](const Group& group, int rank) {
       return resource.instances[static_cast<std::size_t>(group.world_rank(rank))];
     };
-    for (int rank = 1; rank < group.size(); ++rank)
-      if (instance(rank) != instance(0)) return &resource;
+    const int first = instance(*comm.group, 0);
+    for (const Group* group : {comm.group.get(), comm.remote_group.get()})
+      for (int rank = 0; group != nullptr && rank < group->size(); ++rank)
+        if (instance(*group, rank) != first) return &resource;
   }
   return nullptr;
+}
+
+/// MPI_COMM_TYPE_HW_UNGUIDED: both the new communicator and the info object that the user gave say by what.
+base::Status split_by_hardware(core::Rank& self, Comm& comm, int key, core::Info* info, MPI_Comm* newcomm) {
+  const Resource* const resource = dividing_resource(self.world, comm);
+  const int color = resource != nullptr ? color_of(self, *resource) : MPI_UNDEFINED;
+  CLUMP_TRY(split(self, comm, color, key, newcomm));
+  if (*newcomm == MPI_COMM_NULL) return {};
+  self.comm(*newcomm)->info.set("mpi_hw_resource_type", resource->name);
+  if (info != nullptr) info->set("mpi_hw_resource_type", resource->name);
+  return {};
 }
 
 /// Ranks that name the same process set, and are in it, get the same colour, which no other set has: the kind
@@ -126,7 +140,6 @@ base::Status comm_split(core::Rank& self, Comm& comm, int color, int key, MPI_Co
 
 base::Status comm_split_type(core::Rank& self, Comm& comm, int split_type, int key, core::Info* info,
                              MPI_Comm* newcomm) {
-  CLUMP_TRY(check_intra(comm));
   switch (split_type) {
     case MPI_COMM_TYPE_SHARED:
       return split(self, comm, kSharedMemory, key, newcomm);
@@ -136,17 +149,8 @@ base::Status comm_split_type(core::Rank& self, Comm& comm, int split_type, int k
     }
     case MPI_COMM_TYPE_RESOURCE_GUIDED:
       return split(self, comm, color_by_info(self, info), key, newcomm);
-    case MPI_COMM_TYPE_HW_UNGUIDED: {
-      const Resource* const resource = dividing_resource(self.world, *comm.group);
-      const int color = resource != nullptr ? color_of(self, *resource) : MPI_UNDEFINED;
-      CLUMP_TRY(split(self, comm, color, key, newcomm));
-      if (*newcomm == MPI_COMM_NULL) return {};
-      // What it was split by is told in the caller's info object (MPI-5.0 section 7.4.2), and the
-      // communicator's own.
-      self.comm(*newcomm)->info.set("mpi_hw_resource_type", resource->name);
-      if (info != nullptr) info->set("mpi_hw_resource_type", resource->name);
-      return {};
-    }
+    case MPI_COMM_TYPE_HW_UNGUIDED:
+      return split_by_hardware(self, comm, key, info, newcomm);
     case MPI_UNDEFINED:
       return split(self, comm, MPI_UNDEFINED, key, newcomm);
     default:

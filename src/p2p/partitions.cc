@@ -47,8 +47,9 @@ void IncomingPartitions::add_arrived(Count begin, Count end) {
 
 bool IncomingPartitions::has_arrived(Round round, int partition) const {
   const Count expected = std::clamp<Count>(total_ - partition * to_.bytes_each, 0, to_.bytes_each);
-  // acquire: pairs with add_arrived().
-  return arrived_[partition].load(std::memory_order_acquire) == static_cast<Count>(round) * expected;
+  // acquire: pairs with add_arrived(). Of a partition that gets nothing, only the end of the operation tells.
+  return expected > 0 &&
+         arrived_[partition].load(std::memory_order_acquire) == static_cast<Count>(round) * expected;
 }
 
 }  // namespace clump::p2p

@@ -42,7 +42,8 @@ class IncomingPartitions : public base::RefCounted {
  public:
   /// The receiver has started a round. Before anything of it can arrive.
   virtual void open(Round round) = 0;
-  /// Whether a partition of the receiver is complete in this round, which it has opened. Any thread.
+  /// Whether a partition of the receiver that gets anything is complete in this round, which it has opened.
+  /// Any thread.
   bool has_arrived(Round round, int partition) const;
 
  protected:

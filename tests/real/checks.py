@@ -1,4 +1,7 @@
-"""One check: a program of others, run by our mpiexec, with what its output must be."""
+"""One check: a program of others, run by our mpiexec, with what its output must be.
+
+A check is run in one way or in several: under each scheduler, or, in the programs that say so, in the way that the check names.
+"""
 
 import os
 import re
@@ -23,6 +26,8 @@ class Check:
     skip: str = ""                           # why it is not run
     timeout: float = 60
     environment: dict = field(default_factory=dict)
+    way: str = ""                            # the one way in which it is run; "": under each scheduler
+    tests: Callable[[], dict] = None         # {verdict: how many of the tests that it consists of}; None: it is one test
 
 
 @dataclass(frozen=True)
@@ -30,13 +35,19 @@ class Outcome:
     verdict: str
     reason: str = ""
     seconds: float = 0
+    tests: dict = None                       # {verdict: number}, if it consists of several
+
+    def count(self, verdict):
+        return self.tests[verdict] if self.tests else int(self.verdict == verdict)
 
 
-def run(check, scheduler, log):
+def run(check, way, log):
     """Runs a check; its output is in the log afterwards."""
     if check.skip:
         return Outcome(SKIPPED, check.skip)
-    environment = {**os.environ, **check.environment, "CLUMP_SCHEDULER": scheduler}
+    environment = {**os.environ, **check.environment}
+    if way in SCHEDULERS:
+        environment["CLUMP_SCHEDULER"] = way
     begin = time.monotonic()
     log.parent.mkdir(parents=True, exist_ok=True)
     check.folder.mkdir(parents=True, exist_ok=True)
@@ -51,16 +62,17 @@ def run(check, scheduler, log):
         finally:
             end(process)
     seconds = time.monotonic() - begin
+    tests = check.tests() if check.tests else None
     if code is None:
-        return Outcome(FAILED, f"did not end within {check.timeout:.0f} s", seconds)
+        return Outcome(FAILED, f"did not end within {check.timeout:.0f} s", seconds, tests)
     text = log.read_text(errors="replace")
     reason = check.judge(code, text)
     if not reason:
-        return Outcome(PASSED, "", seconds)
+        return Outcome(PASSED, "", seconds, tests)
     missing = re.search(r"(MPI_\w+): .*MPI_ERR_UNSUPPORTED_OPERATION", text)
     if missing:
         return Outcome(SKIPPED, f"{missing[1]} is not built", seconds)
-    return Outcome(FAILED, reason, seconds)
+    return Outcome(FAILED, reason, seconds, tests)
 
 
 def end(process):

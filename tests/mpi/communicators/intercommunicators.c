@@ -138,6 +138,25 @@ static void create(MPI_Comm inter) {
   CHECK_OK(MPI_Group_free(&group));
 }
 
+/* All are on one node; the parts of the machine may have ranks of both sides or not. */
+static void split_by_type(MPI_Comm inter) {
+  MPI_Comm part;
+  int result = -1;
+  CHECK_OK(MPI_Comm_split_type(inter, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &part));
+  CHECK(part != MPI_COMM_NULL);
+  if (part == MPI_COMM_NULL) return;
+  CHECK_OK(MPI_Comm_compare(inter, part, &result));
+  CHECK_EQ(result, MPI_CONGRUENT);
+  messages(part);
+  CHECK_OK(MPI_Comm_free(&part));
+  CHECK_OK(MPI_Comm_split_type(inter, MPI_UNDEFINED, 0, MPI_INFO_NULL, &part));
+  CHECK(part == MPI_COMM_NULL);
+  CHECK_OK(MPI_Comm_split_type(inter, MPI_COMM_TYPE_HW_UNGUIDED, 0, MPI_INFO_NULL, &part));
+  if (part == MPI_COMM_NULL) return;
+  messages(part);
+  CHECK_OK(MPI_Comm_free(&part));
+}
+
 static void errors(MPI_Comm inter) {
   MPI_Comm made = MPI_COMM_NULL;
   int n;
@@ -147,7 +166,7 @@ static void errors(MPI_Comm inter) {
   CHECK_CLASS(MPI_Intercomm_create(inter, 0, MPI_COMM_WORLD, 0, 0, &made), MPI_ERR_COMM);
   CHECK_CLASS(MPI_Intercomm_create(local, size, MPI_COMM_WORLD, 0, 0, &made), MPI_ERR_RANK);
   CHECK_CLASS(MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, 0, -1, &made), MPI_ERR_TAG);
-  CHECK_CLASS(MPI_Comm_split_type(inter, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made), MPI_ERR_COMM);
+  CHECK_CLASS(MPI_Comm_split_type(inter, -4711, 0, MPI_INFO_NULL, &made), MPI_ERR_ARG);
   CHECK(made == MPI_COMM_NULL);
 }
 
@@ -171,6 +190,7 @@ int main(int argc, char** argv) {
     comparison(inter);
     split(inter);
     create(inter);
+    split_by_type(inter);
     errors(inter);
     CHECK_OK(MPI_Comm_free(&second));
     CHECK_OK(MPI_Comm_disconnect(&inter));

@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   check_name(MPI_2INT, "MPI_2INT");
   check_name(MPI_CXX_BOOL, "MPI_CXX_BOOL");
   check_name(MPI_INTEGER16, "MPI_INTEGER16");
+  check_name(MPI_DATATYPE_NULL, "MPI_DATATYPE_NULL");
 
   MPI_Datatype type, copy;
   CHECK_OK(MPI_Type_contiguous(2, MPI_INT, &type));

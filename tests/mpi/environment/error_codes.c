@@ -46,7 +46,12 @@ static void life_of_a_class(void) {
   text_is(code, "");
 
   CHECK_CLASS(MPI_Remove_error_class(class), MPI_ERR_OTHER); /* a code is left */
+  CHECK_OK(MPI_Add_error_string(code, "no toner"));
+  CHECK_CLASS(MPI_Remove_error_code(code), MPI_ERR_OTHER); /* it has a string */
+  CHECK_OK(MPI_Remove_error_string(code));
   CHECK_OK(MPI_Remove_error_code(code));
+  CHECK_CLASS(MPI_Remove_error_class(class), MPI_ERR_OTHER);
+  CHECK_OK(MPI_Remove_error_string(class));
   CHECK_OK(MPI_Remove_error_class(class));
   CHECK_OK(MPI_Remove_error_code(of_predefined));
   CHECK_EQ(last_used(), of_predefined);

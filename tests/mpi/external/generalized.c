@@ -179,7 +179,7 @@ static void cancelled(void) {
   CHECK_EQ(flag, 1);
 }
 
-/* Errors of the user's functions are those of the call that invoked them; the last function decides. */
+/* Errors of the user's functions are those of the call that invoked them; of two errors the last counts. */
 static void errors(void) {
   struct operation operation = begin(), other = begin();
   MPI_Request requests[2];
@@ -202,7 +202,8 @@ static void errors(void) {
   operation.query_result = MPI_ERR_OTHER;
   start(&operation);
   CHECK_OK(MPI_Grequest_complete(operation.request));
-  CHECK_OK(MPI_Wait(&operation.request, MPI_STATUS_IGNORE));
+  CHECK_CLASS(MPI_Wait(&operation.request, MPI_STATUS_IGNORE), MPI_ERR_OTHER);
+  check_calls(&operation, 1, 1);
 
   operation = begin();
   operation.free_result = code;

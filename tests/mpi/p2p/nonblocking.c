@@ -24,6 +24,21 @@ static void all_to_all_waitall(int bytes, unsigned char* out, unsigned char* in)
   }
 }
 
+/* Of several complete operations programs expect the first one, which the standard leaves open. */
+static void the_first_of_several(void) {
+  MPI_Request requests[3];
+  int values[3], index = -1, flag = 0;
+  for (int i = 0; i < 3; ++i) CHECK_OK(MPI_Irecv(&values[i], 1, MPI_INT, 0, i, MPI_COMM_SELF, &requests[i]));
+  for (int i = 0; i < 3; ++i) CHECK_OK(MPI_Send(&rank, 1, MPI_INT, 0, 2 - i, MPI_COMM_SELF));
+  for (int i = 0; i < 2; ++i) {
+    CHECK_OK(MPI_Testany(3, requests, &index, &flag, MPI_STATUS_IGNORE));
+    CHECK_EQ(flag, 1);
+    CHECK_EQ(index, i);
+  }
+  CHECK_OK(MPI_Waitany(3, requests, &index, MPI_STATUS_IGNORE));
+  CHECK_EQ(index, 2);
+}
+
 enum Way { WAITANY, WAITSOME, TESTANY, TESTSOME, TESTALL, TEST_EACH, WAYS };
 
 /* Receives from all peers, completed in one of the ways; every index must come exactly once. */
@@ -151,6 +166,7 @@ int main(int argc, char** argv) {
     all_to_all_waitall(pattern_sizes[i], out, in);
   for (int round = 0; round < 20; ++round)
     for (int way = 0; way < WAYS; ++way) complete(way);
+  the_first_of_several();
   nothing_to_wait_for();
   freed_and_peeked();
   type_freed_early();

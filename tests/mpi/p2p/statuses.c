@@ -40,6 +40,15 @@ int main(int argc, char** argv) {
   CHECK_OK(MPI_Get_count(&status, MPI_DOUBLE, &got));
   CHECK_EQ(got, 3);
 
+  /* What is set need not be what a receive could have given: mpi4py begins each status of its own like this.
+   */
+  CHECK_OK(MPI_Status_set_source(&status, MPI_ANY_SOURCE));
+  CHECK_OK(MPI_Status_set_tag(&status, MPI_ANY_TAG));
+  CHECK_EQ(status.MPI_SOURCE, MPI_ANY_SOURCE);
+  CHECK_EQ(status.MPI_TAG, MPI_ANY_TAG);
+  CHECK_OK(MPI_Status_set_tag(&status, -4711));
+  CHECK_EQ(status.MPI_TAG, -4711);
+
   /* The empty status has an error, too: none. */
   MPI_Request none = MPI_REQUEST_NULL;
   int index = 0;

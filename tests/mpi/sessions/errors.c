@@ -122,7 +122,8 @@ static void arguments(void) {
   CHECK_CLASS(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, -1, &length, name), MPI_ERR_ARG);
   CHECK_CLASS(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 0, &length, NULL), MPI_ERR_ARG);
   CHECK_CLASS(MPI_Session_get_pset_info(session, "mpi://NOWHERE", &info), MPI_ERR_ARG);
-  CHECK_OK(MPI_Group_from_session_pset(session, "mpi://NOWHERE", &missing));
+  missing = MPI_GROUP_EMPTY;
+  CHECK_CLASS(MPI_Group_from_session_pset(session, "mpi://NOWHERE", &missing), MPI_ERR_ARG);
   CHECK(missing == MPI_GROUP_NULL);
 
   CHECK_OK(MPI_Group_from_session_pset(session, "mpi://WORLD", &world));

@@ -1,0 +1,28 @@
+"""mpi4py-fft's own tests: FFTs of distributed arrays over mpi4py, compiled with Debian's FFTW, which is unpacked beside it."""
+
+import python
+
+NAME = "mpi4py-fft"
+REQUIREMENT = "mpi4py-fft==2.0.6"
+FFTW = ["libfftw3-dev", "libfftw3-double3", "libfftw3-single3", "libfftw3-long3"]
+RANKS = [1, 2, 3, 4]  # test_io wants fewer than 5 ranks, test_mpifft fewer than 8, test_r2r fewer than 6
+
+
+def build(place):
+    root = place.archive.packages(FFTW, place.folder.parent / "fftw3-packages") / "usr"
+    libraries = next(root.glob("lib/*/libfftw3.so")).parent
+    where = {"FFTW_ROOT": root, "FFTW_INCLUDE_DIR": root / "include", "FFTW_LIBRARY_DIR": libraries,
+             "LDFLAGS": f"-Wl,-rpath,{libraries}"}
+    for environment in python.environments(place):
+        environment.install(place, ["cython", "setuptools", "scipy"])
+        environment.install(place, [REQUIREMENT], **where)
+    return python.sources(place, REQUIREMENT, **where)[1]
+
+
+def checks(place):
+    tests = place.folder / "tests"
+    for ranks in RANKS:
+        for environment in python.environments(place):
+            for path in sorted(tests.glob("test_*.py")):
+                if path.stem != "test_speed":  # measures, and tests nothing
+                    yield python.Tests(path.stem, ["pytest", "-q", path], tests, [], {}, 120).check(place, environment, ranks)

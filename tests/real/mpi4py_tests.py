@@ -1,0 +1,23 @@
+"""mpi4py's own test suite, each of its modules by itself, as its test/main.py runs it.
+
+Tests of mpi4py.futures and of spawn start processes of their own; they are switched off, with mpi4py's variable for that, in all ways.
+"""
+
+import python
+
+NAME = "mpi4py"
+
+
+def build(place):
+    python.environments(place)
+    return python.sources(place, python.MPI4PY)[1]
+
+
+def checks(place):
+    tests = place.folder / "test"
+    differences = python.read_differences("mpi4py_differences.txt")
+    for ranks in python.RANKS:
+        for environment in python.environments(place):
+            for module in sorted(path.stem for path in tests.glob("test_*.py")):
+                yield python.Tests(module, ["mpi4py", tests, "-i", rf"^{module}\.py$"], tests, differences, {"MPI4PY_TEST_SPAWN": "no"},
+                                   240).check(place, environment, ranks)
