@@ -47,10 +47,38 @@ function(clump_scheduler_tests name)
   set(CLUMP_ADDED ${added} PARENT_SCOPE)
 endfunction()
 
+# clump_process_tests(name COMMAND ... [WORKING_DIRECTORY dir] [PROCESSES] [PER_TWO]): like add_test(NAME name ...), once for each way
+# to divide a job among processes that is asked for: name.processes has a process for each rank, name.per2 two ranks with images in
+# each of several processes. Without a sanitizer, or with AddressSanitizer. The variable CLUMP_ADDED lists what was added.
+function(clump_process_tests name)
+  cmake_parse_arguments(TEST "PROCESSES;PER_TWO" "WORKING_DIRECTORY" "COMMAND" ${ARGN})
+  set(added)
+  if(CLUMP_SANITIZE AND NOT "${CLUMP_SANITIZE}" STREQUAL "address")  # ThreadSanitizer sees one process at a time
+    set(TEST_PROCESSES OFF)
+    set(TEST_PER_TWO OFF)
+  endif()
+  if(TEST_PROCESSES)
+    add_test(NAME ${name}.processes COMMAND ${TEST_COMMAND})
+    set_tests_properties(${name}.processes PROPERTIES ENVIRONMENT CLUMP_RANKS=processes)
+    list(APPEND added ${name}.processes)
+  endif()
+  if(TEST_PER_TWO)
+    add_test(NAME ${name}.per2 COMMAND ${TEST_COMMAND})
+    set_tests_properties(${name}.per2 PROPERTIES ENVIRONMENT CLUMP_PER_PROCESS=2)
+    list(APPEND added ${name}.per2)
+  endif()
+  if(added AND TEST_WORKING_DIRECTORY)
+    set_tests_properties(${added} PROPERTIES WORKING_DIRECTORY "${TEST_WORKING_DIRECTORY}")
+  endif()
+  set(CLUMP_ADDED ${added} PARENT_SCOPE)
+endfunction()
+
 # clump_mpi_test(name SOURCES a.c RANKS 1 2 7 [ARGS ...] [LIBRARIES m] [TIMEOUT 60] [LABELS soak] [NO_SANITIZER])
-# makes a program of the folder's chapter and one test mpi.<chapter>.<name>.<ranks> for each number of ranks, run by our mpiexec; the
-# largest number up to 16 is run under both schedulers, as mpi.<chapter>.<name>.<ranks>.threads too.
-# The largest number up to four is also run in the sanitizer passes of `./dev test`, unless NO_SANITIZER says that it cannot be.
+# makes a program of the folder's chapter and one test mpi.<chapter>.<name>.<ranks> for each number of ranks, run by our mpiexec. The
+# largest number up to 16 is run under both schedulers, as mpi.<chapter>.<name>.<ranks>.threads too, and in a process for each rank
+# (.processes); the largest even one from 4 to 8 also with two ranks in each process (.per2).
+# The largest number up to four is also run in the sanitizer passes of `./dev test`, with AddressSanitizer in processes as well, unless
+# NO_SANITIZER says that it cannot be.
 # A test passes when its exit code is 0. Tests that check how a job fails are not for this function.
 function(clump_mpi_test name)
   cmake_parse_arguments(TEST "NO_SANITIZER" "TIMEOUT" "SOURCES;RANKS;ARGS;LIBRARIES;LABELS" ${ARGN})
@@ -67,27 +95,41 @@ function(clump_mpi_test name)
   add_dependencies(mpi_tests ${program})
 
   set(sanitized 0)
-  set(twice 0)
+  set(every_way 0)
+  set(in_pairs 0)
   foreach(ranks IN LISTS TEST_RANKS)
     if(ranks LESS_EQUAL 4 AND ranks GREATER sanitized AND NOT TEST_NO_SANITIZER)
       set(sanitized ${ranks})
     endif()
-    if(ranks LESS_EQUAL 16 AND ranks GREATER twice)
-      set(twice ${ranks})
+    if(ranks LESS_EQUAL 16 AND ranks GREATER every_way)
+      set(every_way ${ranks})
+    endif()
+    math(EXPR odd "${ranks} % 2")
+    if(ranks GREATER_EQUAL 4 AND ranks LESS_EQUAL 8 AND NOT odd AND ranks GREATER in_pairs)
+      set(in_pairs ${ranks})
     endif()
   endforeach()
   foreach(ranks IN LISTS TEST_RANKS)
     set(one ONE)
-    if(ranks EQUAL twice OR (ranks EQUAL sanitized AND "${CLUMP_SANITIZE}" STREQUAL "address"))
+    set(divided)
+    if(ranks EQUAL every_way OR (ranks EQUAL sanitized AND "${CLUMP_SANITIZE}" STREQUAL "address"))
       set(one)
+      list(APPEND divided PROCESSES)
     endif()
-    clump_scheduler_tests(mpi.${chapter}.${name}.${ranks} ${one}
-      COMMAND mpiexec -n ${ranks} $<TARGET_FILE:${program}> ${TEST_ARGS})
+    if(ranks EQUAL in_pairs)
+      list(APPEND divided PER_TWO)
+    endif()
+    set(test mpi.${chapter}.${name}.${ranks})
     set(labels mpi ${TEST_LABELS})
     if(ranks EQUAL sanitized)
       list(APPEND labels sanitize)
     endif()
-    set_tests_properties(${CLUMP_ADDED} PROPERTIES LABELS "${labels}" TIMEOUT ${TEST_TIMEOUT})
+    set(command COMMAND mpiexec -n ${ranks} $<TARGET_FILE:${program}> ${TEST_ARGS})
+    clump_scheduler_tests(${test} ${one} ${command})
+    set(tests ${CLUMP_ADDED})
+    clump_process_tests(${test} ${divided} ${command})
+    list(APPEND tests ${CLUMP_ADDED})
+    set_tests_properties(${tests} PROPERTIES LABELS "${labels}" TIMEOUT ${TEST_TIMEOUT})
   endforeach()
 endfunction()
 

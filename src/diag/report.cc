@@ -11,9 +11,14 @@ namespace clump::diag {
 
 namespace {
 
+std::string who_failed(const pmi::Failure& failure, int ranks) {
+  if (failure.ranks > 1)
+    return fmt::format("the process of ranks {}-{}", failure.rank, failure.rank + failure.ranks - 1);
+  return failure.rank >= 0 ? fmt::format("rank {} of {}", failure.rank, ranks) : "the job's process";
+}
+
 std::string headline(const pmi::Failure& failure, int ranks) {
-  std::string who =
-      failure.rank >= 0 ? fmt::format("rank {} of {}", failure.rank, ranks) : "the job's process";
+  std::string who = who_failed(failure, ranks);
   switch (failure.reason) {
     case pmi::Reason::kExited:
       return fmt::format("{} ended with exit code {}", who, failure.code & 0xff);

@@ -23,6 +23,8 @@ struct alignas(64) HostState {
   std::atomic<std::int32_t> process_id{0};
   /// Of its ranks: how many may not leave yet, because they have not finalised MPI.
   std::atomic<std::int32_t> owing{0};
+  /// Of its ranks: how many have called MPI_Init, ever.
+  std::atomic<std::int32_t> in_world{0};
 };
 
 class NodeMemory {

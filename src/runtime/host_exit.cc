@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 #include <mutex>
+#include <string_view>
 
 #include "diag/capture.h"
 #include "fiber/fiber.h"
@@ -154,8 +155,11 @@ void fail_job(pmi::Failure failure) {
 void rank_owes(const fiber::Identity& rank, const char* call) {
   Host& here = host();
   const char* const before = here.rank(rank).owes.exchange(call);
-  if (here.has_neighbours())
-    here.node.host(here.job.process).owing += static_cast<int>(call != nullptr) - (before != nullptr);
+  if (!here.has_neighbours()) return;
+  pmi::HostState& state = here.node.host(here.job.process);
+  state.owing += static_cast<int>(call != nullptr) - (before != nullptr);
+  const bool owes_world = call != nullptr && std::string_view(call) == "MPI_Finalize";
+  if (owes_world && !here.rank(rank).in_world.exchange(true)) ++state.in_world;
 }
 
 void on_rank_exit(fiber::Identity* rank, int code, image::ExitKind kind) {

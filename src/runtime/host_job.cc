@@ -5,9 +5,11 @@
 // one may be a shell script, a debugger or another wrapper that starts the MPI program later: they stay where
 // they are, for all of its descendants, until one of these calls MPI and becomes the rank.
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 
 #include <climits>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -21,7 +23,8 @@ namespace clump::runtime {
 
 namespace {
 
-constexpr const char* kVariables[] = {"CLUMP_JOB_FD", "CLUMP_CONTROL_FD", "CLUMP_NODE_FD", "CLUMP_PROCESS"};
+constexpr const char* kVariables[] = {"CLUMP_JOB_FD", "CLUMP_CONTROL_FD", "CLUMP_NODE_FD", "CLUMP_LIFE_FD",
+                                      "CLUMP_PROCESS"};
 
 const char* value_of(char** environment, std::string_view name) {
   for (; *environment != nullptr; ++environment) {
@@ -110,6 +113,23 @@ void describe_singleton(int argc, char** argv, char** environment) {
   make_ranks();
 }
 
+/// This process ends when mpiexec and its keeper have ended, whoever its parent is. `line` is a pipe into
+/// which they never write: its other end closes when neither has it any more. Opened anew, as the signal goes
+/// to one process for each opening.
+void end_with_launcher(int line) {
+  struct stat info {};
+  if (::fstat(line, &info) != 0 || !S_ISFIFO(info.st_mode)) return;
+  char name[64];
+  std::snprintf(name, sizeof name, "/proc/self/fd/%d", line);
+  const int own = ::open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (own < 0) return;
+  ::fcntl(own, F_SETOWN, ::getpid());
+  ::fcntl(own, F_SETSIG, SIGKILL);
+  ::fcntl(own, F_SETFL, O_NONBLOCK | O_ASYNC);
+  pollfd closed{own, 0, 0};
+  if (::poll(&closed, 1, 0) > 0) ::kill(::getpid(), SIGKILL);  // they were gone before
+}
+
 void close_on_exec(int descriptor) {
   if (descriptor >= 0) ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
 }
@@ -139,7 +159,7 @@ std::string find_job(int argc, char** argv, char** environment) {
     here.node_descriptor = node;
   }
   if (here.job.here().plain) return {};
-  ::close(job);
+  for (const int unused : {job, number_in(environment, "CLUMP_LIFE_FD")}) ::close(unused);
   close_on_exec(here.control);
   close_on_exec(here.node_descriptor);
   if (here.has_neighbours()) here.node.host(here.job.process).process_id = here.process;
@@ -162,11 +182,14 @@ const char* join_job() {
   }
   static const bool once = [] {
     Host& here = host();
+    end_with_launcher(number_in(environ, "CLUMP_LIFE_FD"));
+    close_on_exec(number_in(environ, "CLUMP_LIFE_FD"));
     close_on_exec(number_in(environ, "CLUMP_JOB_FD"));
     close_on_exec(here.control);
     close_on_exec(here.node_descriptor);
     for (const char* variable : kVariables) ::unsetenv(variable);
     diag::prepare();
+    use_own_stack(here.ranks[0]);
     install_failure_handlers();
     image::set_exit_hook(on_rank_exit);
     here.ranks[0].phase = Phase::kRunning;

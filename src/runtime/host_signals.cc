@@ -5,6 +5,7 @@
 // process, and ours is that, with the rank named.
 #include <cxxabi.h>
 #include <dlfcn.h>
+#include <pthread.h>
 #include <sys/ucontext.h>
 
 #include <atomic>
@@ -173,6 +174,21 @@ void use_signal_stack(void* memory, std::size_t bytes) {
   stack.ss_sp = memory;
   stack.ss_size = bytes;
   ::sigaltstack(&stack, nullptr);
+}
+
+void use_own_stack(HostedRank& rank) {
+  static std::byte signal_stack[kSignalStackBytes];
+  stack_t present{};
+  ::sigaltstack(nullptr, &present);
+  if ((present.ss_flags & SS_DISABLE) != 0) use_signal_stack(signal_stack, sizeof signal_stack);
+  pthread_attr_t attributes;
+  if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return;
+  void* bottom = nullptr;
+  std::size_t bytes = 0;
+  ::pthread_attr_getstack(&attributes, &bottom, &bytes);
+  ::pthread_attr_destroy(&attributes);
+  const auto begin = reinterpret_cast<std::uintptr_t>(bottom);
+  rank.stack = {begin, begin, begin + bytes};
 }
 
 }  // namespace clump::runtime

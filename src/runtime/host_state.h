@@ -32,6 +32,7 @@ struct HostedRank {
   fiber::Identity identity;
   std::atomic<Phase> phase{Phase::kStarting};
   std::atomic<const char*> owes{nullptr};  ///< what it has to call before it may end
+  std::atomic<bool> in_world{false};       ///< it has called MPI_Init
   int app = 0;
   int program = 0;  ///< the image layer's number
   StackBounds stack;
@@ -78,6 +79,9 @@ void watch_main_thread(HostedRank& rank);
 void install_failure_handlers();
 /// Gives the calling thread a stack for signal handlers in [memory, memory + bytes).
 void use_signal_stack(void* memory, std::size_t bytes);
+/// The rank of a plain process runs on the calling thread's stack, as the system has made it; the thread gets
+/// a stack for signal handlers if it has none.
+void use_own_stack(HostedRank& rank);
 /// The image layer's hook: see image::ExitHook.
 void on_rank_exit(fiber::Identity* rank, int code, image::ExitKind kind);
 

@@ -35,7 +35,7 @@ class Clump(tool.Case):
         if not os.environ.get("CLUMP_SANITIZE"):
             fibers = tool.run("explain", tool.program("show"), tool="clump", env={"CLUMP_SCHEDULER": "fibers"})
             self.assertRegex(fibers.out, r"fibers on up to \d+ workers, a core each, of one process")
-        self.assertIn("separate processes", clump("explain", "sh").out)
+        self.assertIn("each rank is a process: 'sh' is not linked to an MPI library", clump("explain", "sh").out)
         self.assertIn("libmpi.so.40", clump("explain", tool.program("foreign")).out)
         if os.path.exists(tool.program("static")):
             self.assertIn("static", clump("explain", tool.program("static")).out)

@@ -97,7 +97,7 @@ class Options(tool.Case):
         first = min(os.sched_getaffinity(0))
         shown = tool.run("--map", "-n", "7", "--scheduler", "fibers", "--cores", f"{first},{first}")
         self.assertEqual(shown.out, f"map: 7 ranks as fibers, run by 2 workers (core: ranks)\n    {first}: 0-3  {first}: 4-6\n")
-        self.assert_says(tool.run("--report-bindings", "-n", "2", "true"), 0, "map: 2 processes, which the kernel runs on cores")
+        self.assert_says(tool.run("--report-bindings", "-n", "2", "true"), 0, "map: 2 ranks as processes, on")
         self.assert_says(tool.run("--map", "-n", "2", "true", ":"), 2, "part 2", "names no program")
         many = tool.run("--map", "-n", "1000", "--scheduler", "fibers", "--use-hwthread-cpus")
         self.assertEqual((many.code, many.err), (0, ""))
@@ -109,7 +109,7 @@ class Options(tool.Case):
         self.assertEqual(tool.run("--scheduler", "fibers", "true").code, 0)
 
     def test_explain(self):
-        self.assert_says(tool.run("--explain", "-n", "2", "true"), 0, "2 separate processes", "not linked to an MPI library")
+        self.assert_says(tool.run("--explain", "-n", "2", "true"), 0, "2 ranks as processes: 'true' is not linked to an MPI library")
 
 
 if __name__ == "__main__":

@@ -167,10 +167,14 @@ bool Keeper::next(Event& event, bool& gone) {
   gone = got == 0;
   if (got != static_cast<ssize_t>(sizeof event)) return false;
   running_[event.index] = event.kind == Event::Kind::kStarted ? event.value : -1;
+  if (event.kind == Event::Kind::kStarted) {
+    for (const int number : sent_) ::kill(event.value, number);
+  }
   return true;
 }
 
 void Keeper::signal(int number) {
+  sent_.push_back(number);
   for (const pid_t process : running_) {
     if (process > 0) ::kill(process, number);
   }

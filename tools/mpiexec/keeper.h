@@ -51,7 +51,7 @@ class Keeper {
   int descriptor() const { return socket_; }
   /// Does not block. False if there is nothing now; `gone` is set when the keeper has died.
   bool next(Event& event, bool& gone);
-  /// Sends a signal to all processes that were started and have not ended.
+  /// Sends a signal to all processes that have not ended; those that start later get it then.
   void signal(int number);
   /// Kills all that is left and returns when it is gone. Harmless if called again.
   void stop();
@@ -60,6 +60,7 @@ class Keeper {
   int socket_ = -1;
   pid_t keeper_ = -1;
   std::vector<pid_t> running_;  ///< by index; -1: not started, or ended
+  std::vector<int> sent_;       ///< signals so far
 };
 
 }  // namespace clump::mpiexec

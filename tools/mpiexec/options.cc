@@ -284,7 +284,13 @@ class Parser {
 
 base::Status parse(const std::vector<std::string>& words, Command& command) {
   CLUMP_TRY(tools::default_ranks(command.as_asked));
-  return Parser(words, command).run();
+  CLUMP_TRY(Parser(words, command).run());
+  if (command.as_asked.as == tools::Ranks::As::kProcesses && command.as_asked.per_process > 1)
+    return base::fail(
+        MPI_ERR_ARG,
+        "--per-process {} with --ranks processes: such a process is one rank; use --ranks fibers",
+        command.as_asked.per_process);
+  return {};
 }
 
 std::string help_text() {

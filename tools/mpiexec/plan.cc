@@ -99,11 +99,6 @@ base::Status house(const Command& command, tools::Housing housing, const std::st
   std::vector<pmi::HostProcess>& all = plan.job.processes;
   const int first = plan.job.ranks() - app.ranks;
   const bool can_share = housing == tools::Housing::kImages;
-  if (asked.as == As::kProcesses && asked.per_process > 1)
-    return base::fail(
-        MPI_ERR_ARG,
-        "--per-process {} with --ranks processes: such a process is one rank; use --ranks fibers",
-        asked.per_process);
   if (can_share && asked.as != As::kProcesses) {
     const int most = asked.per_process > 0 ? asked.per_process : plan.job.ranks();
     for (int rank = first; rank < first + app.ranks; ++rank) {

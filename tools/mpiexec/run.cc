@@ -32,6 +32,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 constexpr std::chrono::milliseconds kGrace{500};  ///< for the others, when a plain process has failed
+constexpr std::chrono::milliseconds kLook{50};    ///< so often, whether anybody misses those who have gone
 
 void say(const std::string& text) {
   fmt::print(stderr, "mpiexec: {}{}", text, text.ends_with('\n') ? "" : "\n");
@@ -94,7 +95,7 @@ class Run {
       for (const int given : {process.in, process.out, process.err})
         if (given >= 0) ::close(given);
     }
-    for (const int given : {job_, theirs_}) ::close(given);
+    for (const int given : {job_, theirs_, life_}) ::close(given);
     return started;
   }
 
@@ -111,6 +112,10 @@ class Run {
     }
     control_ = control[0];
     theirs_ = control[1];
+    int line[2];  // the other end stays open in mpiexec and its keeper for as long as they live
+    if (::pipe2(line, O_CLOEXEC) != 0)
+      return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", std::strerror(errno));
+    life_ = line[0];
     if (plan_.job.processes.size() == 1) return {};
     CLUMP_TRY(pmi::NodeMemory::make(plan_.job, node_));
     return pmi::NodeMemory::map(plan_.job, node_, memory_);
@@ -133,11 +138,12 @@ class Run {
     process = {app.program, app.arguments, app.environment, app.working_directory};
     process.cores = plan_.only_cores;
     if (host.plain && plan_.job.processes.size() > 1) process.cores = plan_.job.cores_of(host.first);
-    process.kept = {job_, theirs_};
+    process.kept = {job_, theirs_, life_};
     set(process.environment, "LD_PRELOAD", preload + get(process.environment, "LD_PRELOAD"));
     if (!host.plain) set(process.environment, "LD_BIND_NOW", "1");
     set(process.environment, "CLUMP_JOB_FD", std::to_string(job_));
     set(process.environment, "CLUMP_CONTROL_FD", std::to_string(theirs_));
+    set(process.environment, "CLUMP_LIFE_FD", std::to_string(life_));
     set(process.environment, "CLUMP_PROCESS", std::to_string(number));
     if (node_ >= 0) {
       process.kept.push_back(node_);
@@ -169,12 +175,15 @@ class Run {
     read_signals();
     read_output();
     read_events();
+    if (absent_ != nullptr && is_missed())
+      fail(*absent_, pmi::Reason::kExited, 0, "without calling MPI_Init, and other ranks have called it");
   }
 
   int milliseconds_left() const {
-    if (!end_at_) return -1;
+    const long most = absent_ != nullptr ? kLook.count() : 1 << 30;
+    if (!end_at_) return absent_ != nullptr ? static_cast<int>(most) : -1;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(*end_at_ - Clock::now()).count();
-    return static_cast<int>(std::min<long>(std::max<long>(left, 0), 1 << 30));
+    return static_cast<int>(std::min(std::max<long>(left, 0), most));
   }
 
   /// The time is up: of the user's --timeout, or of the grace after a failure.
@@ -271,21 +280,40 @@ class Run {
     const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     read_failure();
     if (failure_ && exit_code_ == 0) exit_code_ = failure_code(*failure_);
-    // Others will wait for it for ever.
-    const bool left_early = node_ >= 0 && memory_.host(event.index).owing != 0;
-    if ((code == 0 && !left_early) || exit_code_ != 0) return;
-    exit_code_ = code != 0 ? code : 1;
-    if (failure_ || interrupted_) return;
+    if (exit_code_ != 0) return;
     const pmi::HostProcess& process = process_of(event);
-    pmi::Failure failure;
-    failure.rank = process.ranks == 1 ? process.first : -1;
-    failure.reason = WIFSIGNALED(status) ? pmi::Reason::kSignal : pmi::Reason::kExited;
-    failure.code = WIFSIGNALED(status) ? WTERMSIG(status) : code;
-    if (WIFSIGNALED(status) && failure.code == SIGKILL)
-      failure.text = "killed from outside; out of memory is the usual cause";
-    if (code == 0) failure.text = "before it called MPI_Finalize";
-    if (failure.reason != pmi::Reason::kSignal || failure.code != SIGPIPE)
-      failure_ = std::move(failure);  // `mpiexec ... | head`
+    if (code == 0 && node_ >= 0) {
+      const pmi::HostState& state = memory_.host(event.index);
+      if (state.owing != 0) return fail(process, pmi::Reason::kExited, 0, "before it called MPI_Finalize");
+      if (state.in_world < process.ranks && absent_ == nullptr) absent_ = &process;
+    }
+    if (code == 0) return;
+    if (!WIFSIGNALED(status)) return fail(process, pmi::Reason::kExited, code, {});
+    const int number = WTERMSIG(status);
+    fail(process, pmi::Reason::kSignal, number,
+         number == SIGKILL ? "killed from outside; out of memory is the usual cause" : "");
+  }
+
+  /// Others will wait for ever for a process that has ended without MPI.
+  bool is_missed() const {
+    for (std::size_t i = 0; i < plan_.job.processes.size(); ++i) {
+      const pmi::HostState& state = memory_.host(static_cast<int>(i));
+      if (state.in_world != 0 && state.owing != 0) return true;
+    }
+    return false;
+  }
+
+  /// A host process has failed and has not told so itself.
+  void fail(const pmi::HostProcess& process, pmi::Reason reason, int code, std::string text) {
+    pmi::Failure failure{.reason = reason, .code = code, .text = std::move(text)};
+    if (process.ranks == 1 || plan_.job.processes.size() > 1) {
+      failure.rank = process.first;
+      failure.ranks = process.ranks;
+    }
+    absent_ = nullptr;
+    if (exit_code_ == 0) exit_code_ = failure_code(failure);
+    const bool is_wanted = reason == pmi::Reason::kSignal && code == SIGPIPE;  // `mpiexec ... | head`
+    if (!failure_ && !interrupted_ && !is_wanted) failure_ = std::move(failure);
     limit_grace();
   }
 
@@ -307,11 +335,12 @@ class Run {
   bool keeper_gone_ = false;
   int signals_ = -1;
   int control_ = -1;
-  int job_ = -1, theirs_ = -1;  ///< what the processes get
-  int node_ = -1;               ///< the same; only if there are several
-  pmi::NodeMemory memory_;      ///< of `node_`
-  int running_ = 0;             ///< processes that have not ended
+  int job_ = -1, theirs_ = -1, life_ = -1;  ///< what the processes get
+  int node_ = -1;                           ///< the same; only if there are several
+  pmi::NodeMemory memory_;                  ///< of `node_`
+  int running_ = 0;                         ///< processes that have not ended
   std::deque<Stream> streams_;
+  const pmi::HostProcess* absent_ = nullptr;  ///< has ended in order; a rank of it never called MPI_Init
   std::optional<Clock::time_point> end_at_;
   std::optional<pmi::Failure> failure_;
   bool interrupted_ = false;
@@ -320,9 +349,9 @@ class Run {
 
 tools::Needs needs_of(const Plan& plan) {
   const pmi::Job& job = plan.job;
-  // Two pipes for each process, until it has its ends.
+  // What each process reads, and two pipes, until it has its ends.
   tools::Needs all{.descriptors =
-                       job.processes.size() == 1 ? 0 : 4 * static_cast<long>(job.processes.size()) + 32};
+                       job.processes.size() == 1 ? 0 : 5 * static_cast<long>(job.processes.size()) + 32};
   for (const pmi::HostProcess& one : job.processes) {
     if (one.plain) {
       ++all.tasks;

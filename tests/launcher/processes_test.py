@@ -1,0 +1,167 @@
+"""Ranks as processes: how they are asked for, what may start them, and that they fail as other ranks do."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import tool
+
+SANITIZED = bool(os.environ.get("CLUMP_SANITIZE"))
+SHOW = tool.program("show")
+
+
+def ranks_of(result):
+    return sorted(int(line.split()[0]) for line in result.out.splitlines())
+
+
+class Asking(tool.Case):
+    def explain(self, *options, env=None):
+        return tool.run("--explain", *options, "-n", "4", SHOW, env=env)
+
+    def test_explain(self):
+        self.assert_says(self.explain("--ranks", "processes"), 0, "4 ranks as processes: as --ranks processes asks")
+        self.assert_says(self.explain("--ranks", "threads"), 0, "4 ranks as threads of one process")
+        self.assert_says(self.explain("--ranks", "threads", "--per-process", "2"), 0, "4 ranks as threads of 2 processes")
+        self.assert_says(self.explain("--per-process", "3"), 0, "of 2 processes")
+        self.assert_says(self.explain("--per-process", "1"), 0, "of 4 processes")
+        self.assert_says(self.explain("--per-process", "50"), 0, "of one process")
+        self.assert_says(self.explain("--ranks", "auto"), 0, "of one process")
+        if not SANITIZED:
+            self.assert_says(self.explain("--ranks", "fibers"), 0, "4 ranks as fibers of one process")
+
+    def test_environment(self):
+        self.assert_says(self.explain(env={"CLUMP_RANKS": "processes"}), 0, "4 ranks as processes")
+        self.assert_says(self.explain(env={"CLUMP_PER_PROCESS": "2"}), 0, "of 2 processes")
+        self.assert_says(self.explain("--ranks", "threads", env={"CLUMP_RANKS": "processes"}), 0, "4 ranks as threads of one process")
+        self.assert_says(self.explain("--per-process", "4", env={"CLUMP_PER_PROCESS": "1"}), 0, "of one process")
+        self.assert_says(self.explain(env={"CLUMP_RANKS": "", "CLUMP_PER_PROCESS": ""}), 0, "of one process")
+
+    def test_mistakes(self):
+        there_is = "there is 'auto', 'fibers', 'threads' and 'processes'"
+        self.assert_says(tool.run("--ranks", "green", SHOW), 2, f"--ranks 'green': {there_is}")
+        self.assert_says(tool.run("--ranks"), 2, "--ranks needs a value")
+        self.assert_says(tool.run(SHOW, env={"CLUMP_RANKS": "green"}), 2, f"environment variable CLUMP_RANKS 'green': {there_is}")
+        for bad in ("0", "-2"):
+            self.assert_says(tool.run("--per-process", bad, SHOW), 2, f"--per-process {bad}: must be at least 1")
+        self.assert_says(tool.run("--per-process", "few", SHOW), 2, "'few' is not a whole number")
+        for bad in ("0", "-2", "few", "2x", "99999999999"):
+            self.assert_says(tool.run(SHOW, env={"CLUMP_PER_PROCESS": bad}), 2,
+                             f"environment variable CLUMP_PER_PROCESS '{bad}': a number of ranks, at least 1")
+        self.assert_says(tool.run("--ranks", "processes", "--per-process", "2", SHOW), 2, "--per-process 2 with --ranks processes")
+
+    @unittest.skipUnless(os.path.exists(tool.program("fixed")), "built without it")
+    def test_images_for_what_cannot_have_them(self):
+        self.assert_says(tool.run("--ranks", "fibers", "-n", "2", tool.program("fixed")), 126, "cannot share a process", "-pie")
+        self.assert_says(tool.run("--ranks", "threads", "-n", "2", "sh", "-c", SHOW), 126, "cannot share a process", "not linked to an MPI")
+        self.assert_says(tool.run("--explain", "-n", "2", tool.program("fixed")), 0, "2 ranks as processes", "-pie")
+
+    def test_map(self):
+        core = min(os.sched_getaffinity(0))
+        shown = tool.run("--map", "--ranks", "processes", "--cores", f"{core},{core}", "-n", "3", "true")
+        self.assert_says(shown, 0, f"map: 3 ranks as processes, on 2 cores (core: ranks)\n    {core}: 0-1  {core}: 2\n")
+
+
+class Wrapped(tool.Case):
+    """Ranks that another program starts."""
+
+    def test_by_a_shell(self):
+        for script in (f"exec {SHOW}", f"{SHOW}", f"true; {SHOW}; true", f"( ( {SHOW} ) )", f"{SHOW} & wait $!"):
+            with self.subTest(script=script):
+                result = tool.run("-n", "3", "sh", "-c", script)
+                self.assertEqual((result.code, result.err, ranks_of(result)), (0, "", [0, 1, 2]))
+                self.assertEqual({line.split()[1] for line in result.out.splitlines()}, {"3"})
+
+    def test_by_a_script_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script = pathlib.Path(folder, "start")
+            script.write_text(f"#!/bin/sh\n{SHOW} \"$@\"\n")
+            script.chmod(0o755)
+            result = tool.run("-n", "2", script, "a word")
+            self.assertEqual(ranks_of(result), [0, 1])
+            self.assertIn(" a word |", result.out)
+            self.assert_says(tool.run("--explain", "-n", "2", script), 0, "2 ranks as processes", "is a script, run by /bin/sh")
+
+    def test_no_trace_in_the_environment(self):
+        for line in tool.run("-n", "2", "sh", "-c", SHOW).out.splitlines():
+            self.assertNotIn("CLUMP_", line)
+
+    def test_exit_code_of_the_wrapper_counts(self):
+        self.assertEqual(tool.run("-n", "2", "sh", "-c", f"{SHOW}; exit 0").code, 0)
+        self.assert_says(tool.run("-n", "2", "sh", "-c", f"{SHOW}; exit 3"), 3, "ended with exit code 3")
+
+    def test_by_what_closes_descriptors(self):
+        code = f"import subprocess, sys; sys.exit(subprocess.run(['{SHOW}']).returncode)"
+        result = tool.run("-n", "2", sys.executable, "-c", code)
+        self.assertNotEqual(result.code, 0)
+        self.assert_says(result, result.code, "has closed the descriptors that the rank needs", "pass them on")
+        self.assertEqual(result.out, "")
+        kept = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:], close_fds=False).returncode)"
+        self.assertEqual(ranks_of(tool.run("-n", "2", sys.executable, "-c", kept, SHOW)), [0, 1])
+
+    def test_two_programs_of_one_script(self):
+        result = tool.run("-n", "2", "sh", "-c", f"{SHOW} first && {SHOW} second")
+        self.assertNotEqual(result.code, 0)
+        self.assertRegex(result.err, r"process \d+ (is|was) rank [01] of the job already")
+        self.assertNotIn("second", result.out)
+
+    def test_mpmd_with_an_imaged_program(self):
+        result = tool.run("-n", "2", SHOW, "image", ":", "-n", "2", "sh", "-c", f"{SHOW} script", ":", "-n", "1", SHOW, "last")
+        self.assertEqual((result.code, result.err), (0, ""))
+        said = sorted(" ".join(line.split()[:3]) for line in result.out.splitlines())
+        self.assertEqual(said, ["0 5 image", "1 5 image", "2 5 script", "3 5 script", "4 5 last"])
+
+    def test_stdin_and_tags(self):
+        result = tool.run("-n", "3", "--tag-output", "sh", "-c", f"{SHOW} input", stdin="for rank 0\n")
+        self.assertEqual(sorted(line.split(" | ")[0] + line.rpartition("|")[2] for line in result.out.splitlines()),
+                         ["[0] 0 3 input for rank 0", "[1] 1 3 input nothing", "[2] 2 3 input nothing"])
+
+    def test_failure_below_a_shell(self):
+        for way, code, texts in (("segv", 139, ["SIGSEGV", "touch_null", "fail.c:"]), ("mpi-abort", 7, ["MPI_Abort", "fail.c:"]),
+                                 ("exit", 5, ["before it called MPI_Finalize"])):
+            with self.subTest(way=way):
+                result = tool.run("-n", "3", "sh", "-c", f"{tool.program('fail')} {way} 1")
+                self.assert_says(result, code, "mpiexec: rank 1 of 3 ", *texts)
+                self.assertLess(result.seconds, 3)
+
+    @unittest.skipUnless(os.path.exists(tool.program("fixed")), "built without it")
+    def test_program_at_a_fixed_address(self):
+        result = tool.run("-n", "3", tool.program("fixed"))
+        self.assertEqual((result.code, result.err, ranks_of(result)), (0, "", [0, 1, 2]))
+
+
+class EachARank(tool.Case):
+    def run_fail(self, way, rank, ranks=3):
+        return tool.run("--ranks", "processes", "-n", ranks, tool.program("fail"), way, rank)
+
+    def test_killed(self):
+        result = tool.run("-n", "3", "sh", "-c", f"if [ $CLUMP_PROCESS = 1 ]; then kill -9 $$; fi; {tool.program('fail')} wait 0")
+        self.assert_says(result, 137, "mpiexec: rank 1 of 3 was ended by SIGKILL", "killed from outside")
+        self.assertLess(result.seconds, 2)
+
+    def test_timeout(self):
+        result = tool.run("--ranks", "processes", "--timeout", "1", "-n", "2", tool.program("busy"))
+        self.assert_says(result, 124, "not ended within 1 s")
+        self.assertLess(result.seconds, 3)
+
+    def test_terminated(self):
+        job = subprocess.Popen([str(tool.BIN / "mpiexec"), "--ranks", "processes", "-n", "2", tool.program("busy")],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(job.stdout.readline(), "busy\n")
+        job.terminate()
+        _, said = job.communicate(timeout=20)
+        self.assertEqual((job.returncode, said), (143, ""))
+
+    def test_terminated_while_it_starts(self):
+        for after in range(30):
+            job = subprocess.Popen([str(tool.BIN / "mpiexec"), "-n", "8", "sleep", "50"])
+            time.sleep(after / 1000)
+            job.terminate()
+            self.assertIn(job.wait(timeout=5), (143, -15))  # by itself, if nothing had been started
+
+
+if __name__ == "__main__":
+    unittest.main()
