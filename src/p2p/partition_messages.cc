@@ -133,7 +133,7 @@ PartitionInbox::PartitionInbox(core::Request& receiver, const Address& from, con
                                const PartitionTerms& terms)
     : from_(from),
       terms_(terms),
-      messages_(std::make_unique<Message[]>(static_cast<std::size_t>(terms.shape.count))) {
+      messages_(std::make_unique<Message[]>(static_cast<unsigned>(terms.shape.count))) {
   attach(receiver, to, terms.shape);
   const Count each = terms.shape.bytes_each;
   for (int i = 0; i < terms.shape.count; ++i)

@@ -2,16 +2,73 @@
  * happened. */
 #include "check.h"
 
+enum { BIG = 50000 };
+static int rank, size, left, right;
+
+/* The one in the middle is taken back, the others come in order; and the operation can be started again. */
+static void one_of_several(void) {
+  enum { MANY = 5 };
+  int out[MANY], flag = -1;
+  MPI_Request requests[MANY];
+  MPI_Status status;
+  for (int i = 0; i < MANY; ++i) {
+    out[i] = 10 * rank + i;
+    CHECK_OK(MPI_Ssend_init(&out[i], 1, MPI_INT, right, 44, MPI_COMM_WORLD, &requests[i]));
+    CHECK_OK(MPI_Start(&requests[i]));
+  }
+  CHECK_OK(MPI_Cancel(&requests[2]));
+  CHECK_OK(MPI_Wait(&requests[2], &status));
+  CHECK_OK(MPI_Test_cancelled(&status, &flag));
+  CHECK_EQ(flag, 1);
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK_OK(MPI_Start(&requests[2]));
+  for (int i = 0; i < MANY; ++i) {
+    const int from[] = {0, 1, 3, 4, 2};
+    int in = -1;
+    CHECK_OK(MPI_Recv(&in, 1, MPI_INT, left, 44, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    CHECK_EQ(in, 10 * left + from[i]);
+  }
+  for (int i = 0; i < MANY; ++i) {
+    CHECK_OK(MPI_Wait(&requests[i], &status));
+    CHECK_OK(MPI_Test_cancelled(&status, &flag));
+    CHECK_EQ(flag, 0);
+    CHECK_OK(MPI_Request_free(&requests[i]));
+  }
+}
+
+/* Whether or not the receive is faster, a message is either received or taken back. */
+static void races(void) {
+  static int out[BIG], in[BIG];
+  for (int round = 0; round < 90; ++round) {
+    const int length = round % 2 == 0 ? 1 : BIG;
+    int flag = -1;
+    MPI_Request send, receive;
+    MPI_Status status;
+    for (int i = 0; i < length; ++i) out[i] = 100 * rank + round, in[i] = -1;
+    if (round % 3 == 0) CHECK_OK(MPI_Irecv(in, length, MPI_INT, left, 45, MPI_COMM_WORLD, &receive));
+    CHECK_OK(MPI_Issend(out, length, MPI_INT, right, 45, MPI_COMM_WORLD, &send));
+    if (round % 3 == 1) CHECK_OK(MPI_Irecv(in, length, MPI_INT, left, 45, MPI_COMM_WORLD, &receive));
+    CHECK_OK(MPI_Cancel(&send));
+    if (round % 3 == 2) CHECK_OK(MPI_Irecv(in, length, MPI_INT, left, 45, MPI_COMM_WORLD, &receive));
+    CHECK_OK(MPI_Wait(&send, &status));
+    CHECK_OK(MPI_Test_cancelled(&status, &flag));
+    if (flag) CHECK_OK(MPI_Send(out, length, MPI_INT, right, 45, MPI_COMM_WORLD));
+    CHECK_OK(MPI_Wait(&receive, MPI_STATUS_IGNORE));
+    CHECK_EQ(in[0], 100 * left + round);
+    CHECK_EQ(in[length - 1], 100 * left + round);
+  }
+}
+
 int main(int argc, char** argv) {
-  int rank, size, flag, value = 0;
-  static int big[50000];
+  int flag, value = 0;
+  static int big[BIG];
   MPI_Request request;
   MPI_Status status;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
+  right = (rank + 1) % size, left = (rank + size - 1) % size;
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN); /* for errors that belong to no communicator */
 
   for (int i = 0; i < 3; ++i) {
@@ -27,8 +84,7 @@ int main(int argc, char** argv) {
   MPI_Barrier(MPI_COMM_WORLD); /* the receives above must not meet the send below */
 
   /* A synchronous send without a receive can be taken back, and is gone. */
-  const int right = (rank + 1) % size, left = (rank + size - 1) % size;
-  MPI_Issend(big, 50000, MPI_INT, right, 41, MPI_COMM_WORLD, &request);
+  MPI_Issend(big, BIG, MPI_INT, right, 41, MPI_COMM_WORLD, &request);
   CHECK_OK(MPI_Cancel(&request));
   CHECK_OK(MPI_Wait(&request, &status));
   CHECK_OK(MPI_Test_cancelled(&status, &flag));
@@ -46,6 +102,9 @@ int main(int argc, char** argv) {
   CHECK_OK(MPI_Test_cancelled(&status, &flag));
   CHECK_EQ(flag, 0);
   CHECK_EQ(value, left);
+
+  one_of_several();
+  races();
 
   request = MPI_REQUEST_NULL;
   CHECK_CLASS(MPI_Cancel(&request), MPI_ERR_REQUEST);
