@@ -57,7 +57,8 @@ base::Status judge(const std::string& typed, const std::string& path, const imag
     why = fmt::format("'{}' is a script, run by {}", typed, verdict.interpreter);
   // Our library must come into the process.
   if (is_mpi && (!verdict.dynamic || verdict.set_id))
-    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "'{}' cannot run under Clump: {}", typed, verdict.why_not);
+    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "'{}' cannot run under Clump: {}", typed,
+                      verdict.why_not);
   return {};
 }
 
