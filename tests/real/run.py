@@ -24,10 +24,12 @@ import mpi4py_tests
 import mpich_tests
 import numba_mpi_tests
 from checks import FAILED, PASSED, SCHEDULERS, SKIPPED, run
-from python import PEER
+from python import OURS, PEER
 from sources import Archive, Missing
 
 PROGRAMS = {module.NAME: module for module in (hpcc, boost_mpi, fftw, mpich_tests, mpi4py_tests, numba_mpi_tests, mpi4py_fft_tests)}
+
+WAYS = (*SCHEDULERS, OURS, PEER)
 
 
 @dataclass
@@ -61,7 +63,9 @@ def run_checks(module, place, options):
     wanted = [check for check in module.checks(place) if re.search(options.only, f"{check.group}/{check.name}")]
     shown = time.monotonic()
     for number, check in enumerate(wanted):
-        for way in [check.way] if check.way else options.schedulers:
+        for way in [check.way] if check.way else SCHEDULERS:
+            if way not in options.ways:
+                continue
             log = place.logs / f"{check.group.replace('/', '.')}.{check.name}.{way}.txt"
             outcome = run(check, way, log)
             outcomes.append((way, check, outcome))
@@ -95,10 +99,10 @@ def main():
     parser.add_argument("--out", type=Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help=argparse.SUPPRESS)
     parser.add_argument("--only", default="", metavar="REGEX", help="only checks whose group/name matches")
-    parser.add_argument("--scheduler", dest="schedulers", action="append", choices=SCHEDULERS, help="this scheduler alone")
+    parser.add_argument("--way", dest="ways", action="append", choices=WAYS, help="these ways alone")
     parser.add_argument("--build", action="store_true", help="fetch and build, but run nothing")
     options = parser.parse_args()
-    options.schedulers = options.schedulers or SCHEDULERS
+    options.ways = options.ways or WAYS
     unknown = [name for name in options.programs if name not in PROGRAMS]
     if unknown:
         parser.error(f"'{unknown[0]}' is none of the programs: {', '.join(PROGRAMS)}")
