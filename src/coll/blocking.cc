@@ -57,10 +57,7 @@ Count block_bytes(const Layout& all, int ranks) { return all.count / ranks * all
 }  // namespace
 
 base::Status barrier(core::Comm& comm) {
-  if (NodeTeam* const node = meet_on_node(comm, Collective::kBarrier, 0)) {
-    node->barrier();
-    return {};
-  }
+  if (NodeTeam* const node = meet_on_node(comm, Collective::kBarrier, 0)) return node->barrier();
   if (Team* const team = Team::of(comm))
     if (is_for_teams(choose(comm, Collective::kBarrier, 0))) return team->barrier(comm.rank);
   Schedule s(comm);
@@ -69,10 +66,8 @@ base::Status barrier(core::Comm& comm) {
 }
 
 base::Status broadcast(core::Comm& comm, const Layout& buffer, int root) {
-  if (NodeTeam* const node = meet_on_node(comm, Collective::kBroadcast, buffer.bytes())) {
-    node->broadcast(buffer, root);
-    return {};
-  }
+  if (NodeTeam* const node = meet_on_node(comm, Collective::kBroadcast, buffer.bytes()))
+    return node->broadcast(buffer, root);
   if (Team* const team = Team::of(comm)) {
     const Count bytes = buffer.bytes();
     const Algorithm algorithm = choose(comm, Collective::kBroadcast, bytes);
@@ -90,10 +85,8 @@ base::Status broadcast(core::Comm& comm, const Layout& buffer, int root) {
 }
 
 base::Status gather(core::Comm& comm, const Layout& mine, const Layout& all, int root) {
-  if (NodeTeam* const node = meet_on_node(comm, Collective::kGather, mine.bytes())) {
-    node->gather(mine, all, root);
-    return {};
-  }
+  if (NodeTeam* const node = meet_on_node(comm, Collective::kGather, mine.bytes()))
+    return node->gather(mine, all, root);
   if (Team* const team = Team::of(comm)) {
     const Count bytes = mine.bytes();
     const Algorithm algorithm = choose(comm, Collective::kGather, bytes);
@@ -113,10 +106,8 @@ base::Status gather(core::Comm& comm, const Layout& mine, const Layout& all, int
 }
 
 base::Status scatter(core::Comm& comm, const Layout& all, const Layout& mine, int root) {
-  if (NodeTeam* const node = meet_on_node(comm, Collective::kScatter, mine.bytes())) {
-    node->scatter(all, mine, root);
-    return {};
-  }
+  if (NodeTeam* const node = meet_on_node(comm, Collective::kScatter, mine.bytes()))
+    return node->scatter(all, mine, root);
   if (Team* const team = Team::of(comm)) {
     const Count bytes = mine.bytes();
     const Algorithm algorithm = choose(comm, Collective::kScatter, bytes);
@@ -136,10 +127,8 @@ base::Status scatter(core::Comm& comm, const Layout& all, const Layout& mine, in
 }
 
 base::Status allgather(core::Comm& comm, const Layout& mine, const Layout& all) {
-  if (NodeTeam* const node = meet_on_node(comm, Collective::kAllgather, mine.bytes())) {
-    node->allgather(mine, all);
-    return {};
-  }
+  if (NodeTeam* const node = meet_on_node(comm, Collective::kAllgather, mine.bytes()))
+    return node->allgather(mine, all);
   if (Team* const team = Team::of(comm)) {
     const Count bytes = mine.bytes();
     const Algorithm algorithm = choose(comm, Collective::kAllgather, bytes);
@@ -157,10 +146,8 @@ base::Status allgather(core::Comm& comm, const Layout& mine, const Layout& all) 
 }
 
 base::Status alltoall(core::Comm& comm, const Layout& out, const Layout& in) {
-  if (NodeTeam* const node = meet_on_node(comm, Collective::kAlltoall, out.bytes())) {
-    node->alltoall(out, in);
-    return {};
-  }
+  if (NodeTeam* const node = meet_on_node(comm, Collective::kAlltoall, out.bytes()))
+    return node->alltoall(out, in);
   if (Team* const team = Team::of(comm)) {
     const Count bytes = block_bytes(out, team->size());
     const Algorithm algorithm = choose(comm, Collective::kAlltoall, bytes);
@@ -180,10 +167,8 @@ base::Status alltoall(core::Comm& comm, const Layout& out, const Layout& in) {
 
 base::Status reduce(core::Comm& comm, const Reduction& reduction, const Layout& in, const Layout& out,
                     int root) {
-  if (NodeTeam* const node = meet_on_node(comm, Collective::kReduce, reduction, in)) {
-    node->reduce(reduction, in, out, root);
-    return {};
-  }
+  if (NodeTeam* const node = meet_on_node(comm, Collective::kReduce, reduction, in))
+    return node->reduce(reduction, in, out, root);
   if (Team* const team = Team::of(comm)) {
     const Algorithm algorithm = choose(comm, *team, reduction, in, Collective::kReduce);
     const base::Status met = team->run(comm.rank, {.collective = Collective::kReduce,
@@ -201,10 +186,8 @@ base::Status reduce(core::Comm& comm, const Reduction& reduction, const Layout& 
 }
 
 base::Status allreduce(core::Comm& comm, const Reduction& reduction, const Layout& in, const Layout& out) {
-  if (NodeTeam* const node = meet_on_node(comm, Collective::kAllreduce, reduction, in)) {
-    node->allreduce(reduction, in, out);
-    return {};
-  }
+  if (NodeTeam* const node = meet_on_node(comm, Collective::kAllreduce, reduction, in))
+    return node->allreduce(reduction, in, out);
   if (Team* const team = Team::of(comm)) {
     const Algorithm algorithm = choose(comm, *team, reduction, in, Collective::kAllreduce);
     const base::Status met = team->run(comm.rank, {.collective = Collective::kAllreduce,

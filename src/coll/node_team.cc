@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "coll/disagree.h"
 #include "coll/pieces.h"
 #include "core/rank.h"
 
@@ -14,29 +15,23 @@ struct NodeTeam::Place {
   alignas(64) std::atomic<std::uint32_t> arrived;
   alignas(64) std::atomic<std::uint32_t> round;  // the last one that is complete
   alignas(64) std::atomic<std::uint32_t> users;
-  // For each of the two sets a slot for each rank.
-  std::byte* slots() { return reinterpret_cast<std::byte*>(this + 1); }
+  std::atomic<bool> differ[2];  // of each set: not all have called the same
+  // Behind it, for each of the two sets: what each rank calls, and a slot for each rank.
+  std::byte* rest() { return reinterpret_cast<std::byte*>(this + 1); }
 };
 
 std::size_t NodeTeam::bytes_for(int ranks) {
-  return sizeof(Place) + 2 * static_cast<std::size_t>(ranks) * kRoom;
+  return sizeof(Place) + 2 * static_cast<std::size_t>(ranks) * (sizeof(Call) + kRoom);
 }
 
 base::Ref<NodeTeam> NodeTeam::found(core::Comm& comm) {
   net::Commons* const commons = comm.owner.world.commons.get();
   if (commons == nullptr || comm.is_inter()) return {};
-  // By messages, because there is nothing else yet.
-  std::int64_t at = -1;
-  if (comm.rank == 0) {
-    at = commons->allocate(bytes_for(comm.size()));
-    if (at >= 0)
-      reinterpret_cast<Place*>(commons->at(at))
-          ->users.store(static_cast<std::uint32_t>(comm.size()), std::memory_order_relaxed);
-  }
-  static const datatype::Datatype* const byte = datatype::predefined(MPI_BYTE);
-  Schedule s(comm);
-  coll::broadcast(s, {&at, sizeof at, byte}, 0);
-  if (!s.run().ok() || at < 0) return {};
+  // One call may make several communicators with one context; no rank is in two of them.
+  const std::uint64_t key = std::uint64_t{static_cast<std::uint32_t>(comm.context)} << 32 |
+                            static_cast<std::uint32_t>(comm.group->world_rank(0));
+  const std::int64_t at = commons->share(key, comm.size(), bytes_for(comm.size()));
+  if (at < 0) return {};
   return base::Ref<NodeTeam>(new NodeTeam(comm, at));
 }
 
@@ -49,6 +44,7 @@ NodeTeam::NodeTeam(const core::Comm& comm, std::int64_t at)
       at_(at),
       place_(*reinterpret_cast<Place*>(commons_.at(at))),
       round_(place_.round.load(std::memory_order_relaxed)) {
+  place_.users.fetch_add(1, std::memory_order_relaxed);  // nobody leaves before all have met once
   for (int rank = 0; rank < size_; ++rank) ports_.push_back(commons_.port_of(comm.group->world_rank(rank)));
   std::ranges::sort(ports_);
   ports_.erase(std::unique(ports_.begin(), ports_.end()), ports_.end());
@@ -59,22 +55,54 @@ NodeTeam::~NodeTeam() {
   if (place_.users.fetch_sub(1, std::memory_order_acq_rel) == 1) commons_.release(at_, bytes_for(size_));
 }
 
+/// Nobody is in the place of a call, or of a slot, that is written now: see the head of the header.
+void NodeTeam::begin(Collective collective, int root, Count bytes) {
+  set_ ^= 1;
+  stride_ = static_cast<std::size_t>(bytes + 63) / 64 * 64;
+  call(rank_) = {collective, root, bytes};
+}
+
 template <typename Last>
-void NodeTeam::meet(Last last) {
+base::Status NodeTeam::meet(Last last) {
   const std::uint32_t before = round_++;
   // acq_rel: the last one sees what all have given.
   if (place_.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == static_cast<std::uint32_t>(size_)) {
     place_.arrived.store(0, std::memory_order_relaxed);  // nobody arrives again before the round is complete
-    last();
+    bool differ = false;
+    for (int rank = 0; rank < size_; ++rank) differ = differ || call(rank) != call(rank_);
+    place_.differ[set_].store(differ, std::memory_order_relaxed);  // by release of the round
+    if (!differ) last();
     place_.round.store(round_, std::memory_order_release);  // release: pairs with who waits for it
     commons_.ring(ports_);
   } else {
     commons_.wait(self_, place_.round, before);
   }
+  return place_.differ[set_].load(std::memory_order_relaxed) ? complain() : base::Status();
+}
+
+/// As teams do (team_disagree.cc), but that nobody gets any data.
+base::Status NodeTeam::complain() {
+  const Call& mine = call(rank_);
+  for (int rank = 0; rank < size_; ++rank) {
+    const Call& other = call(rank);
+    if (other.collective != mine.collective)
+      return different_calls(rank_, mine.collective, rank, other.collective);
+    if (other.root != mine.root) return different_roots(rank_, mine.root, rank, other.root);
+    if (other.bytes != mine.bytes)
+      return base::fail(MPI_ERR_TRUNCATE, "rank {} passes blocks of {} bytes where rank {} passes {}: {}",
+                        rank, other.bytes, rank_, mine.bytes, kAdvice);
+  }
+  return {};
+}
+
+NodeTeam::Call& NodeTeam::call(int rank) {
+  return reinterpret_cast<Call*>(
+      place_.rest())[set_ * static_cast<std::size_t>(size_) + static_cast<std::size_t>(rank)];
 }
 
 std::byte* NodeTeam::slot(int rank) {
-  return place_.slots() + static_cast<std::size_t>(set_) * static_cast<std::size_t>(size_) * kRoom +
+  const auto ranks = static_cast<std::size_t>(size_);
+  return place_.rest() + 2 * ranks * sizeof(Call) + set_ * ranks * kRoom +
          static_cast<std::size_t>(rank) * stride_;
 }
 
@@ -87,55 +115,61 @@ void NodeTeam::get(int rank, Count offset, const Layout& to) {
   datatype::unpack(to, 0, {slot(rank) + offset, static_cast<std::size_t>(to.bytes())});
 }
 
-void NodeTeam::barrier() {
-  begin(0);
-  meet([] {});
+base::Status NodeTeam::barrier() {
+  begin(Collective::kBarrier, 0, 0);
+  CLUMP_TRY(meet([] {}));
+  return {};
 }
 
-void NodeTeam::broadcast(const Layout& buffer, int root) {
-  begin(buffer.bytes());
+base::Status NodeTeam::broadcast(const Layout& buffer, int root) {
+  begin(Collective::kBroadcast, root, buffer.bytes());
   if (rank_ == root) give(root, buffer);
-  meet([] {});
+  CLUMP_TRY(meet([] {}));
   if (rank_ != root) get(root, 0, buffer);
+  return {};
 }
 
-void NodeTeam::gather(const Layout& mine, const Layout& all, int root) {
-  begin(mine.bytes());
+base::Status NodeTeam::gather(const Layout& mine, const Layout& all, int root) {
+  begin(Collective::kGather, root, mine.bytes());
   // What is in place at the root is where it belongs.
   if (rank_ != root) give(rank_, mine);
-  meet([] {});
-  if (rank_ != root) return;
+  CLUMP_TRY(meet([] {}));
+  if (rank_ != root) return {};
   for (int rank = 0; rank < size_; ++rank)
     if (rank != root) get(rank, 0, piece(all, size_, rank));
   if (!is_in_place(piece(all, size_, root), mine))
     datatype::copy(piece(all, size_, root), mine, 0, mine.bytes());
+  return {};
 }
 
-void NodeTeam::scatter(const Layout& all, const Layout& mine, int root) {
-  begin(mine.bytes());
+base::Status NodeTeam::scatter(const Layout& all, const Layout& mine, int root) {
+  begin(Collective::kScatter, root, mine.bytes());
   if (rank_ == root) {
     for (int rank = 0; rank < size_; ++rank)
       if (rank != root) give(rank, piece(all, size_, rank));
     if (!is_in_place(piece(all, size_, root), mine))
       datatype::copy(mine, piece(all, size_, root), 0, mine.bytes());
   }
-  meet([] {});
+  CLUMP_TRY(meet([] {}));
   if (rank_ != root) get(rank_, 0, mine);
+  return {};
 }
 
-void NodeTeam::allgather(const Layout& mine, const Layout& all) {
-  begin(mine.bytes());
+base::Status NodeTeam::allgather(const Layout& mine, const Layout& all) {
+  begin(Collective::kAllgather, 0, mine.bytes());
   give(rank_, mine);
-  meet([] {});
+  CLUMP_TRY(meet([] {}));
   for (int rank = 0; rank < size_; ++rank) get(rank, 0, piece(all, size_, rank));
+  return {};
 }
 
-void NodeTeam::alltoall(const Layout& out, const Layout& in) {
-  begin(out.bytes());
+base::Status NodeTeam::alltoall(const Layout& out, const Layout& in) {
+  begin(Collective::kAlltoall, 0, out.bytes());
   give(rank_, out);
-  meet([] {});
+  CLUMP_TRY(meet([] {}));
   const Count block = out.bytes() / size_;
   for (int rank = 0; rank < size_; ++rank) get(rank, rank_ * block, piece(in, size_, rank));
+  return {};
 }
 
 void NodeTeam::combine(const Reduction& reduction, const Layout& in) {
@@ -143,18 +177,20 @@ void NodeTeam::combine(const Reduction& reduction, const Layout& in) {
     reduction.op->apply(slot(rank - 1), slot(rank), in.count, *in.type, reduction.handle);
 }
 
-void NodeTeam::reduce(const Reduction& reduction, const Layout& in, const Layout& out, int root) {
-  begin(in.bytes());
+base::Status NodeTeam::reduce(const Reduction& reduction, const Layout& in, const Layout& out, int root) {
+  begin(Collective::kReduce, root, in.bytes());
   give(rank_, in);
-  meet([&] { combine(reduction, in); });
+  CLUMP_TRY(meet([&] { combine(reduction, in); }));
   if (rank_ == root) get(size_ - 1, 0, out);
+  return {};
 }
 
-void NodeTeam::allreduce(const Reduction& reduction, const Layout& in, const Layout& out) {
-  begin(in.bytes());
+base::Status NodeTeam::allreduce(const Reduction& reduction, const Layout& in, const Layout& out) {
+  begin(Collective::kAllreduce, 0, in.bytes());
   give(rank_, in);
-  meet([&] { combine(reduction, in); });
+  CLUMP_TRY(meet([&] { combine(reduction, in); }));
   get(size_ - 1, 0, out);
+  return {};
 }
 
 }  // namespace clump::coll

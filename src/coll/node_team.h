@@ -14,6 +14,7 @@
 
 #include "base/status.h"
 #include "coll/coll.h"
+#include "coll/select.h"
 #include "core/comm.h"
 #include "net/shm/commons.h"
 
@@ -29,16 +30,17 @@ class NodeTeam final : public core::Team {
   static base::Ref<NodeTeam> found(core::Comm& comm);
   ~NodeTeam() override;
 
-  // As in coll.h. Nothing that a rank gives may be longer than kRoom, all blocks of an alltoall together.
-  void barrier();
-  void broadcast(const Layout& buffer, int root);
-  void gather(const Layout& mine, const Layout& all, int root);
-  void scatter(const Layout& all, const Layout& mine, int root);
-  void allgather(const Layout& mine, const Layout& all);
-  void alltoall(const Layout& out, const Layout& in);
+  // As in coll.h; ranks that disagree are told so. Nothing that a rank gives may be longer than kRoom, all
+  // blocks of an alltoall together.
+  base::Status barrier();
+  base::Status broadcast(const Layout& buffer, int root);
+  base::Status gather(const Layout& mine, const Layout& all, int root);
+  base::Status scatter(const Layout& all, const Layout& mine, int root);
+  base::Status allgather(const Layout& mine, const Layout& all);
+  base::Status alltoall(const Layout& out, const Layout& in);
   // The type is dense.
-  void reduce(const Reduction& reduction, const Layout& in, const Layout& out, int root);
-  void allreduce(const Reduction& reduction, const Layout& in, const Layout& out);
+  base::Status reduce(const Reduction& reduction, const Layout& in, const Layout& out, int root);
+  base::Status allreduce(const Reduction& reduction, const Layout& in, const Layout& out);
 
  private:
   struct Place;
@@ -47,13 +49,18 @@ class NodeTeam final : public core::Team {
 
   /// Returns when all have arrived; `last` is called by the last one, before.
   template <typename Last>
-  void meet(Last last);
-  /// With so many bytes in each slot, so that those of little data share a page or two: the fewer pages, the
-  /// less a process that has just been switched to has to find again.
-  void begin(Count bytes) {
-    set_ ^= 1;
-    stride_ = static_cast<std::size_t>(bytes + 63) / 64 * 64;
-  }
+  base::Status meet(Last last);
+  base::Status complain();
+  /// What a rank calls, with so many bytes in each slot: those of little data share a page or two, because
+  /// the fewer pages, the less a process that has just been switched to has to find again.
+  struct alignas(16) Call {
+    Collective collective;
+    int root;
+    Count bytes;
+    bool operator==(const Call&) const = default;
+  };
+  void begin(Collective collective, int root, Count bytes);
+  Call& call(int rank);
   std::byte* slot(int rank);
   /// Packed, into a rank's slot; and the other way.
   void give(int rank, const Layout& from);

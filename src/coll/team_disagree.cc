@@ -2,16 +2,10 @@
 // it can get.
 #include <algorithm>
 
+#include "coll/disagree.h"
 #include "coll/team_state.h"
 
 namespace clump::coll {
-
-namespace {
-
-constexpr const char* kAdvice =
-    "the counts and datatypes that the ranks of a collective operation pass must describe the same data";
-
-}  // namespace
 
 void Team::disagree(Group& group) {
   for (Slot* member : group.members) {
@@ -30,13 +24,8 @@ base::Status Team::compare_calls(const Slot& me) {
   for (int rank = 0; rank < size_; ++rank) {
     const Word other = slots_[rank].call;
     if (other.collective() != mine.collective())
-      return base::fail(MPI_ERR_OTHER,
-                        "rank {} calls {} where rank {} calls {}: all ranks of a communicator must call its "
-                        "collective operations in the same order",
-                        me.rank, name_of(mine.collective()), rank, name_of(other.collective()));
-    if (other.root() != mine.root())
-      return base::fail(MPI_ERR_ROOT, "rank {} says that rank {} is the root where rank {} says rank {}",
-                        me.rank, mine.root(), rank, other.root());
+      return different_calls(me.rank, mine.collective(), rank, other.collective());
+    if (other.root() != mine.root()) return different_roots(me.rank, mine.root(), rank, other.root());
     if (other.in_place() != mine.in_place())
       return base::fail(MPI_ERR_BUFFER, "rank {} passes MPI_IN_PLACE where rank {} does not",
                         mine.in_place() ? me.rank : rank, mine.in_place() ? rank : me.rank);

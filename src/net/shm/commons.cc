@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstring>
+#include <mutex>
 
 #include "net/shm/shm_channel.h"
 
@@ -32,13 +33,48 @@ std::int64_t Commons::allocate(std::size_t bytes) {
   return place;
 }
 
-void Commons::release(std::int64_t place, std::size_t bytes) {
+// What not all have found yet is in a list, which is short: a communicator's ranks come one soon after the
+// other.
+std::int64_t Commons::share(std::uint64_t key, int users, std::size_t bytes) {
   Segment::Common& common = channel_.segment().common();
+  const std::int64_t fresh = allocate(bytes);  // before the lock, which it takes, too
+  const std::lock_guard lock(common.mutex);
+  std::uint32_t* link = &common.forming;
+  while (*link != 0 && common.sharings[*link - 1].key != key) link = &common.sharings[*link - 1].next;
+  if (*link == 0) {
+    std::uint32_t number = common.unused_sharings;
+    if (number != 0)
+      common.unused_sharings = common.sharings[number - 1].next;
+    else if (common.used_sharings < Segment::kSharings)
+      number = ++common.used_sharings;
+    else
+      return -1;
+    common.sharings[number - 1] = {key, fresh, 0, 0};
+    *link = number;
+  } else if (fresh >= 0) {
+    give_back(common, fresh, bytes);
+  }
+  const std::uint32_t number = *link;
+  Segment::Sharing& sharing = common.sharings[number - 1];
+  const std::int64_t place = sharing.place;
+  if (++sharing.came == static_cast<std::uint32_t>(users)) {
+    *link = sharing.next;
+    sharing.next = common.unused_sharings;
+    common.unused_sharings = number;
+  }
+  return place;
+}
+
+void Commons::give_back(Segment::Common& common, std::int64_t place, std::size_t bytes) {
   std::int64_t& first = common.free[std::countr_zero(rounded(bytes))];
-  common.mutex.lock();
   std::memcpy(at(place), &first, sizeof first);
   first = place + 1;
-  common.mutex.unlock();
+}
+
+void Commons::release(std::int64_t place, std::size_t bytes) {
+  Segment::Common& common = channel_.segment().common();
+  const std::lock_guard lock(common.mutex);
+  give_back(common, place, bytes);
 }
 
 std::byte* Commons::at(std::int64_t place) const { return channel_.segment().common_memory() + place; }

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <span>
 
+#include "net/shm/segment.h"
+
 namespace clump::net {
 
 class ShmChannel;
@@ -21,6 +23,9 @@ class Commons {
   /// Any thread.
   std::int64_t allocate(std::size_t bytes);
   void release(std::int64_t place, std::size_t bytes);
+  /// The same place for the next `users` callers with this key, whoever comes first; after them the key is
+  /// free again. All of them ask for as many bytes.
+  std::int64_t share(std::uint64_t key, int users, std::size_t bytes);
   std::byte* at(std::int64_t place) const;
   static constexpr std::size_t kOwn = 64;
 
@@ -33,6 +38,8 @@ class Commons {
   void ring(std::span<const int> ports);
 
  private:
+  void give_back(Segment::Common& common, std::int64_t place, std::size_t bytes);
+
   ShmChannel& channel_;
 };
 

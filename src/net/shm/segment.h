@@ -18,7 +18,7 @@ class Segment {
  public:
   Segment(int ports, int ranks);
 
-  std::size_t bytes() const { return common_at_ + kPage + kCommonBytes; }
+  std::size_t bytes() const { return common_at_ + whole_pages(sizeof(Common)) + kCommonBytes; }
   /// Where its memory is in this process.
   void set_base(std::byte* base) { base_ = base; }
 
@@ -39,14 +39,24 @@ class Segment {
 
   /// Memory for other uses (commons.h), and its books.
   static constexpr std::size_t kCommonBytes = std::size_t{1} << 30;
+  /// A place that not all who share it have found yet; linked by 1 + the number of the next.
+  struct Sharing {
+    std::uint64_t key;
+    std::int64_t place;
+    std::uint32_t came, next;
+  };
+  static constexpr std::uint32_t kSharings = 16384;
   struct Common {
     base::ShortMutex mutex;
     std::uint64_t used;
     std::int64_t
         free[64];  // by the size's power of two; 1 + the place of the first, in which the next one stands
+    std::uint32_t forming, unused_sharings;  // linked
+    std::uint32_t used_sharings;             // so many were used at some time
+    Sharing sharings[kSharings];
   };
   Common& common() const { return *reinterpret_cast<Common*>(base_ + common_at_); }
-  std::byte* common_memory() const { return base_ + common_at_ + kPage; }
+  std::byte* common_memory() const { return base_ + common_at_ + whole_pages(sizeof(Common)); }
 
   /// Which side moves a message that a port has asked for: the one that claims the ticket, which was put here
   /// before. One of two claims is successful.

@@ -200,6 +200,9 @@ void ShmChannel::wait(int rank, const std::atomic<std::uint32_t>& word, std::uin
     // release: whoever looks without the lock comes to have it.
     inlet.watches.store(&mine, std::memory_order_release);
   }
+  // The word may have changed, and the bell have been rung, before anybody could know of this watch.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  look_at_watches(inlet);
   mine.changed.wait();
 }
 
