@@ -14,8 +14,8 @@ enum class Housing : std::uint8_t {
   kPlain,   ///< a process each, started as any program is
 };
 
-/// What decides for the program at `path`, which the user called `typed`: what it can, and, for kPlain, why it
-/// cannot more. Fails with a message for the user if it cannot run at all.
+/// What decides for the program at `path`, which the user called `typed`: what it can, and, for kPlain, why
+/// it cannot more. Fails with a message for the user if it cannot run at all.
 base::Status judge(const std::string& typed, const std::string& path, const image::Verdict& verdict,
                    Housing& housing, std::string& why);
 
