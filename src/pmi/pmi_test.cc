@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "pmi/control.h"
 #include "pmi/job.h"
+#include "pmi/node_memory.h"
 
 namespace clump::pmi {
 namespace {
@@ -51,6 +53,55 @@ TEST(Job, SharesCoresAmongRanks) {
   job.cores = {-1, -1};
   EXPECT_TRUE(job.cores_of(3).empty());
   EXPECT_EQ(job.share_of(3), 1);
+}
+
+TEST(Job, DividesRanksAmongProcesses) {
+  Job job;
+  job.apps.push_back({"/bin/a", {}, {}, "", 7});
+  job.cores = {0, 1};
+  job.processes = {{0, 2, false}, {2, 4, false}, {6, 1, true}};
+  job.process = 1;
+  Job read;
+  ASSERT_TRUE(decode(encode(job), read).ok());
+  EXPECT_EQ(read.processes, job.processes);
+  EXPECT_TRUE(job.here().holds(5));
+  EXPECT_FALSE(job.here().holds(6));
+  EXPECT_EQ(job.process_of(1), 0);
+  EXPECT_EQ(job.process_of(2), 1);
+  EXPECT_EQ(job.process_of(6), 2);
+  // Ranks 0 to 3 are worker 0's, the others worker 1's: the second process has both.
+  EXPECT_EQ(job.workers(job.processes[0]), 1);
+  EXPECT_EQ(job.workers(job.processes[1]), 2);
+  EXPECT_EQ(job.workers(job.processes[2]), 0);
+  EXPECT_EQ(job.port_of(1), 0);
+  EXPECT_EQ(job.port_of(3), 1);
+  EXPECT_EQ(job.port_of(4), 2);
+  EXPECT_EQ(job.port_of(6), 3);
+  job.scheduler = Scheduler::kThreads;  // a port for each process
+  EXPECT_EQ(job.port_of(5), 1);
+  EXPECT_EQ(job.first_port(2), 2);
+}
+
+TEST(NodeMemory, IsTheSameInEveryProcess) {
+  Job job;
+  job.apps.push_back({"/bin/a", {}, {}, "", 4});
+  job.scheduler = Scheduler::kThreads;
+  job.processes = {{0, 2, false}, {2, 2, false}};
+  int descriptor = -1;
+  ASSERT_TRUE(NodeMemory::make(job, descriptor).ok());
+  NodeMemory one, other;
+  ASSERT_TRUE(NodeMemory::map(job, descriptor, one).ok());
+  ASSERT_TRUE(NodeMemory::map(job, descriptor, other).ok());
+  EXPECT_EQ(other.host(1).owing, 0);
+  one.host(1).owing = 2;
+  one.bell(1).lookout = 1;
+  EXPECT_EQ(other.host(1).owing, 2);
+  EXPECT_EQ(other.host(0).owing, 0);
+  EXPECT_EQ(other.bell(1).lookout, 1u);
+  other.bell(1).ring();
+  EXPECT_EQ(one.bell(1).lookout, 0u) << "nobody sleeps there any more";
+  EXPECT_EQ(NodeMemory::end(job) % 4096, 0u);
+  ::close(descriptor);
 }
 
 TEST(Job, NumbersRanksThroughTheApps) {

@@ -1,0 +1,189 @@
+// Two processes' channels in one: messages of all kinds between two ranks, and memory that they share.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "net/shm/commons.h"
+#include "net/shm/shm_channel.h"
+
+namespace clump::net {
+namespace {
+
+datatype::Layout bytes_at(void* base, std::size_t count) {
+  return {base, static_cast<Count>(count), datatype::predefined(MPI_BYTE)};
+}
+
+/// Takes everything into one buffer; remote messages when it is told to.
+class Basket final : public Sink {
+ public:
+  bool take(Envelope envelope, Count bytes, const datatype::Layout& payload, Bound) override {
+    last = envelope;
+    data.resize(static_cast<std::size_t>(bytes));
+    if (bytes > 0) datatype::pack(data, payload, 0);
+    ++came;
+    return true;
+  }
+  bool arrive(Outgoing& message) override {
+    last = message.envelope;
+    waiting = &message;
+    return wanted;
+  }
+  void move(Outgoing& message) override {
+    data.assign(static_cast<std::size_t>(message.bytes), std::byte{0});
+    message.fetch(bytes_at(data.data(), data.size()), message.bytes);
+  }
+  void fetched(Outgoing&) override { ++came; }
+  bool retract(Outgoing&) override { return false; }
+  Outgoing* retract_remote(Envelope, const Outgoing*) override { return std::exchange(waiting, nullptr); }
+
+  Envelope last;
+  std::vector<std::byte> data;
+  int came = 0;
+  bool wanted = true;
+  Outgoing* waiting = nullptr;
+};
+
+class Message final : public Outgoing {
+ public:
+  void released() override { ++times_released; }
+  void withdrawn() override { ++times_withdrawn; }
+  int times_released = 0, times_withdrawn = 0;
+};
+
+/// Rank 0 at port 0, rank 1 at port 1.
+class Shm : public testing::Test {
+ protected:
+  Shm() : file_(memfd_create("shm test", 0)) {
+    const std::size_t all = Segment(2, 2).bytes();
+    EXPECT_EQ(ftruncate(file_, static_cast<off_t>(all)), 0);
+    for (int port : {0, 1}) {
+      ShmChannel::Setup setup{.sinks = {nullptr, nullptr},
+                              .ports = {0, 1},
+                              .first_port = port,
+                              .own_ports = 1,
+                              .segment = Segment(2, 2),
+                              .bells = bells_,
+                              .process_id = [](int) -> pid_t { return getpid(); }};
+      setup.sinks[static_cast<std::size_t>(port)] = &sinks_[port];
+      // At another address, as in another process.
+      setup.segment.set_base(static_cast<std::byte*>(
+          mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0)));
+      channels_[port] = std::make_unique<ShmChannel>(std::move(setup));
+    }
+  }
+  ~Shm() override { close(file_); }
+
+  void settle() {
+    for (int i = 0; i < 2000; ++i)
+      for (const auto& channel : channels_) channel->drain(0);
+  }
+  Message message(std::vector<std::byte>& data, bool synchronous) {
+    Message made;
+    made.envelope = {4, 0, 7};
+    made.bytes = static_cast<Count>(data.size());
+    made.payload = bytes_at(data.data(), data.size());
+    made.synchronous = synchronous;
+    return made;
+  }
+  static std::vector<std::byte> pattern(std::size_t size) {
+    std::vector<std::byte> data(size);
+    for (std::size_t i = 0; i < size; ++i) data[i] = static_cast<std::byte>(i * 7 + i / 251);
+    return data;
+  }
+
+  int file_;
+  base::Bell bells_[2];
+  Basket sinks_[2];
+  std::unique_ptr<ShmChannel> channels_[2];
+};
+
+TEST_F(Shm, CarriesShortMessagesAtOnce) {
+  char text[] = "short";
+  ASSERT_TRUE(channels_[0]->try_send({0, 1}, {4, 0, 9}, sizeof text, bytes_at(text, sizeof text)));
+  EXPECT_TRUE(channels_[1]->drain(0));
+  EXPECT_EQ(sinks_[1].last.tag(), 9);
+  EXPECT_EQ(std::memcmp(sinks_[1].data.data(), text, sizeof text), 0);
+  EXPECT_FALSE(channels_[1]->drain(0));
+}
+
+TEST_F(Shm, CarriesAnythingInPieces) {
+  for (const bool synchronous : {false, true})
+    for (const std::size_t size : {0, 1, 2049, 4096, 4097, 40'000, 300'000}) {
+      std::vector<std::byte> data = pattern(size);
+      Message sent = message(data, synchronous);
+      const int before = sinks_[1].came;
+      channels_[0]->send({0, 1}, sent);
+      settle();
+      EXPECT_EQ(sinks_[1].came, before + 1) << size;
+      EXPECT_EQ(sent.times_released, 1) << size;
+      EXPECT_EQ(sinks_[1].data, data) << size;
+    }
+}
+
+TEST_F(Shm, KeepsWhatComesBeforeItIsWanted) {
+  std::vector<std::byte> data = pattern(10'000);
+  Message sent = message(data, false);
+  sinks_[1].wanted = false;
+  channels_[0]->send({0, 1}, sent);
+  settle();
+  EXPECT_EQ(sent.times_released, 1) << "all of it has gone";
+  EXPECT_EQ(sinks_[1].came, 0);
+  sinks_[1].move(*sinks_[1].waiting);
+  EXPECT_EQ(sinks_[1].came, 1);
+  EXPECT_EQ(sinks_[1].data, data);
+}
+
+TEST_F(Shm, ReadsFromSendersWhoDoNotLook) {
+  std::vector<std::byte> data = pattern(100'000);
+  Message sent = message(data, true);
+  channels_[0]->send({0, 1}, sent);
+  for (int i = 0; i < 100'000 && sinks_[1].came == 0; ++i) channels_[1]->drain(0);
+  EXPECT_EQ(sinks_[1].came, 1) << "the sender was never asked to do anything";
+  EXPECT_EQ(sinks_[1].data, data);
+  EXPECT_EQ(sent.times_released, 0);
+  settle();
+  EXPECT_EQ(sent.times_released, 1);
+}
+
+TEST_F(Shm, GivesBackWhatNobodyWants) {
+  std::vector<std::byte> data = pattern(50'000);
+  Message sent = message(data, true);
+  sinks_[1].wanted = false;
+  channels_[0]->send({0, 1}, sent);
+  settle();
+  EXPECT_FALSE(channels_[0]->retract({0, 1}, sent)) << "the other side is asked";
+  settle();
+  EXPECT_EQ(sent.times_withdrawn, 1);
+  EXPECT_EQ(sent.times_released, 0);
+}
+
+TEST_F(Shm, KeepsWhatFindsNoRoom) {
+  std::vector<std::byte> data = pattern(1000);
+  std::vector<Message> sent(500, message(data, false));
+  for (Message& one : sent) channels_[0]->send({0, 1}, one);
+  EXPECT_EQ(sent.back().times_released, 0) << "it waits";
+  EXPECT_FALSE(channels_[0]->try_send({0, 1}, {4, 0, 8}, 1, bytes_at(data.data(), 1))) << "nothing overtakes";
+  settle();
+  EXPECT_EQ(sinks_[1].came, 500);
+  for (const Message& one : sent) EXPECT_EQ(one.times_released, 1);
+}
+
+TEST_F(Shm, SharesPlacesByKey) {
+  Commons one(*channels_[0]), other(*channels_[1]);
+  const std::int64_t a = one.share(77, 2, 10'000), b = one.share(78, 2, 10'000);
+  EXPECT_NE(a, b);
+  EXPECT_EQ(other.share(78, 2, 10'000), b);
+  EXPECT_EQ(other.share(77, 2, 10'000), a);
+  std::memcpy(one.at(a), "same", 5);
+  EXPECT_STREQ(reinterpret_cast<const char*>(other.at(a)), "same");
+  EXPECT_NE(one.share(77, 1, 10'000), a) << "the key is free again, the place is not";
+  one.release(a, 10'000);
+  EXPECT_EQ(other.allocate(10'000), a);
+}
+
+}  // namespace
+}  // namespace clump::net
