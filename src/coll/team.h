@@ -38,7 +38,8 @@ class Team final : public core::Team {
   /// caller they are not looked at.
   struct Call {
     Collective collective;
-    Algorithm algorithm;  ///< the same on all ranks; if not of a team, run() only finds out whether all agree
+    Algorithm
+        algorithm{};  ///< the same on all ranks; if not of a team, run() only finds out whether all agree
     int root = 0;
     Count bytes = 0;  ///< of one block, the same on all ranks of a correct program
     Layout from, to;
