@@ -29,6 +29,8 @@ constexpr std::chrono::microseconds kBusy{5};
 // takes to wake a thread. Every so often it looks at another worker.
 constexpr int kIdlePolls = 2000;
 constexpr int kPollsPerVictim = 16;
+// Where other processes have the same cores: so often the idle loop gives its core away before it sleeps.
+constexpr int kIdleYields = 64;
 constexpr int kPollsAfterNap = 512;
 // An idle carrier looks after the others again a few times, each time after twice as long, and then leaves it
 // to the monitor to wake it where there is something to take.
@@ -70,6 +72,9 @@ void arrive(Fiber& self, Context* left) {
 }
 
 constinit std::span<Worker> workers;
+constinit bool cores_are_shared = false;
+
+void share_cores() noexcept { cores_are_shared = true; }
 
 void barrier_everywhere() noexcept {
   if (::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
@@ -245,6 +250,11 @@ void Carrier::find_and_run() {
   }
   if (progress(mine->index)) {
     idle_polls_ = 0;
+  } else if (cores_are_shared) {
+    if (++idle_polls_ < kIdleYields)
+      ::syscall(SYS_sched_yield);
+    else
+      idle_polls_ = sleep(*mine) ? 0 : kIdleYields;
   } else if (++idle_polls_ < kIdlePolls) {
     pause_cpu();
   } else {

@@ -137,8 +137,12 @@ inline void pause_cpu() {
 #endif
 }
 
+/// Whether other processes have our cores.
+CLUMP_HOST_API extern constinit bool cores_are_shared;
+
 // Polls of a fiber that waits before it gives its worker to the idle loop, and those without a pause.
 inline constexpr int kPollsInPlace = 1000;
+inline constexpr int kPollsWhereShared = 8;
 inline constexpr int kEagerPolls = 200;
 // One poll in so many looks for offered work as well, which costs more than to look at a lane.
 inline constexpr int kPollsPerHelp = 8;
@@ -147,7 +151,7 @@ template <typename Done>
 bool poll_in_place(const Fiber& self, Done done) {
   const Worker* const home = self.carrier->worker.load(std::memory_order_relaxed);
   if (home == nullptr || home->index != self.home) return false;  // a guest goes home to wait
-  for (int poll = 0; poll < kPollsInPlace; ++poll) {
+  for (int poll = 0, most = cores_are_shared ? kPollsWhereShared : kPollsInPlace; poll < most; ++poll) {
     if (done()) return true;
     if (home->has_runnable()) return false;
     const bool moved = poll % kPollsPerHelp == 0 ? progress(self.home) : take_in(self.home);
