@@ -175,6 +175,8 @@ std::unique_ptr<net::Channel> make_shm_channel(const pmi::Job& job, std::vector<
       .own_ports = job.ports(job.here()),
       .segment = net::Segment(static_cast<int>(processes_of_ports().size()), job.ranks()),
       .bells = &runtime::bell(0),
+      // Pieces are for those who copy at the same time, and as long as they stay in the caches.
+      .read_from = job.spin ? Count{1} << 20 : Count{32} << 10,
       .process_id = [](int port) -> pid_t {
         return runtime::process_id(processes_of_ports()[static_cast<std::size_t>(port)]);
       }};

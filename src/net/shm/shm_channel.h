@@ -27,11 +27,12 @@ namespace clump::net {
 class ShmChannel final : public Channel {
  public:
   struct Setup {
-    std::vector<Sink*> sinks;                 ///< of each rank of the job; null: it is not of this process
-    std::vector<int> ports;                   ///< of each rank
-    int first_port = 0, own_ports = 0;        ///< of this process
-    Segment segment;                          ///< has its memory
-    base::Bell* bells = nullptr;              ///< of each port
+    std::vector<Sink*> sinks;           ///< of each rank of the job; null: it is not of this process
+    std::vector<int> ports;             ///< of each rank
+    int first_port = 0, own_ports = 0;  ///< of this process
+    Segment segment;                    ///< has its memory
+    base::Bell* bells = nullptr;        ///< of each port
+    Count read_from = 0;                ///< from this size on a message is read from its sender's memory
     pid_t (*process_id)(int port) = nullptr;  ///< of the process that has it
   };
   explicit ShmChannel(Setup setup);
@@ -61,6 +62,8 @@ class ShmChannel final : public Channel {
 
   /// Sends it now, or when there is room.
   void post(int from, int to, Post what);
+  /// Whether to read a message at once, and not to ask for pieces.
+  bool reads(Count bytes) const { return bytes >= setup_.read_from; }
   /// A port asks for a message: whoever claims the ticket moves it. If nobody has answered soon, the message
   /// is told to stop asking. 0: only the sender can move it.
   std::uint64_t ask(int port, Remote& message);

@@ -67,6 +67,7 @@ class Shm : public testing::Test {
                               .own_ports = 1,
                               .segment = Segment(2, 2),
                               .bells = bells_,
+                              .read_from = 200'000,
                               .process_id = [](int) -> pid_t { return getpid(); }};
       setup.sinks[static_cast<std::size_t>(port)] = &sinks_[port];
       // At another address, as in another process.

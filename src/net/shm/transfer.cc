@@ -141,14 +141,15 @@ void Remote::fetch(const datatype::Layout& to, Count wanted) {
     lock.unlock();
     return finish();
   }
-  if (wanted == 0) {
+  const bool solid = address_ != nullptr;
+  if (wanted == 0 || (solid && channel_.reads(wanted) && channel_.read(there_, address_, wanted, to))) {
     channel_.post(here_, there_, Post::taken(original));
     return finish();
   }
   to_ = to;
   wanted_ = wanted;
   fetching_ = true;
-  ticket_ = address_ != nullptr ? channel_.ask(here_, *this) : 0;
+  ticket_ = solid ? channel_.ask(here_, *this) : 0;
   channel_.post(here_, there_, Post::ask({original, this, wanted, ticket_}));
 }
 
