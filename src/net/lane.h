@@ -49,6 +49,17 @@ class alignas(64) Lane {
     int destination;  ///< as given to push()
     bool is_note;     ///< at `data` there is a note, and of `bytes` nothing is said
     std::byte* data;  ///< the payload, in the lane until pop()
+
+    datatype::Layout payload() const {
+      static const datatype::Datatype* const byte = datatype::predefined(MPI_BYTE);
+      return {data, bytes, byte};
+    }
+    template <typename Note>
+    Note note() const {
+      Note note;
+      std::memcpy(&note, data, sizeof note);
+      return note;
+    }
   };
   static constexpr std::size_t kLongestNote = 40;
 

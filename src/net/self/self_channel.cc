@@ -1,6 +1,5 @@
 #include "net/self/self_channel.h"
 
-#include <cstring>
 #include <mutex>
 
 #include "fiber/at_home.h"
@@ -13,18 +12,6 @@ namespace {
 // Cells and bytes of a lane; with many workers, and so very many lanes, the smaller ones.
 constexpr Lane::Size kLane{128, 64 * 1024}, kSmallLane{64, 16 * 1024};
 constexpr int kManyWorkers = 16;
-
-/// The note of a message that goes by reference is its address.
-Outgoing* outgoing_in(const Lane::Message& message) {
-  Outgoing* outgoing;
-  std::memcpy(&outgoing, message.data, sizeof outgoing);
-  return outgoing;
-}
-
-const datatype::Datatype* byte_type() {
-  static const datatype::Datatype* const type = datatype::predefined(MPI_BYTE);
-  return type;
-}
 
 }  // namespace
 
@@ -205,9 +192,8 @@ Outgoing** SelfChannel::drain(Lane& lane, Outgoing** last) {
     const Lane::Message message = lane.front();
     Sink& sink = *sinks_[static_cast<std::size_t>(message.destination)];
     if (!message.is_note) {
-      sink.take(message.envelope, message.bytes, {message.data, message.bytes, byte_type()},
-                Sink::Bound::kIgnore);
-    } else if (Outgoing& outgoing = *outgoing_in(message); sink.arrive(outgoing)) {
+      sink.take(message.envelope, message.bytes, message.payload(), Sink::Bound::kIgnore);
+    } else if (Outgoing& outgoing = *message.note<Outgoing*>(); sink.arrive(outgoing)) {
       outgoing.sink = &sink;
       outgoing.next = nullptr;
       *last = &outgoing;

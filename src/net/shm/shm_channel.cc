@@ -1,7 +1,6 @@
 #include "net/shm/shm_channel.h"
 
 #include <algorithm>
-#include <cstring>
 #include <mutex>
 #include <utility>
 
@@ -16,18 +15,6 @@ constexpr Count kWhole = 2048;
 
 // A sender that waits answers within a microsecond or two.
 constexpr std::chrono::microseconds kPatience{15};
-
-const datatype::Datatype* byte_type() {
-  static const datatype::Datatype* const type = datatype::predefined(MPI_BYTE);
-  return type;
-}
-
-template <typename Note>
-Note note_in(const Lane::Message& message) {
-  Note note;
-  std::memcpy(&note, message.data, sizeof note);
-  return note;
-}
 
 void release_all(Outgoing* linked) {
   while (Outgoing* const message = linked) {
@@ -300,37 +287,35 @@ void ShmChannel::deliver(const Lane::Message& message, int port, Inlet::Source& 
     Remote* const named = remote_of(message.envelope);
     return (named != nullptr ? named : from.streamed)->take_piece(message.data, message.bytes);
   }
-  sink(message.destination)
-      .take(message.envelope, message.bytes, {message.data, message.bytes, byte_type()},
-            Sink::Bound::kIgnore);
+  sink(message.destination).take(message.envelope, message.bytes, message.payload(), Sink::Bound::kIgnore);
   tell_crowded(message.destination);
 }
 
 void ShmChannel::deliver_note(const Lane::Message& message, int port, Inlet::Source& from, Later& later) {
   switch (static_cast<Control>(message.destination)) {
     case Control::kTaken:
-      return note_in<TakenNote>(message).message->released();
+      return message.note<TakenNote>().message->released();
     case Control::kAsk: {
-      const auto note = note_in<AskNote>(message);
+      const auto note = message.note<AskNote>();
       if (note.ticket == 0 || claim(from.port, note.ticket))
         post(port, from.port, Post::pieces(*note.message, note.asker, note.bytes));
       return;
     }
     case Control::kWithdraw: {
-      const auto note = note_in<WithdrawNote>(message);
+      const auto note = message.note<WithdrawNote>();
       Outgoing* const kept = sink(note.destination).retract_remote(message.envelope, note.message);
       if (kept != nullptr) static_cast<Remote*>(kept)->give_back();
       return;
     }
     case Control::kWithdrawn:
-      return note_in<WithdrawnNote>(message).message->withdrawn();
+      return message.note<WithdrawnNote>().message->withdrawn();
     default:
       return deliver_offer(message, port, from, later);
   }
 }
 
 void ShmChannel::deliver_offer(const Lane::Message& message, int port, Inlet::Source& from, Later& later) {
-  auto* const remote = new Remote(*this, port, from.port, message.envelope, note_in<OfferNote>(message));
+  auto* const remote = new Remote(*this, port, from.port, message.envelope, message.note<OfferNote>());
   remote->sink = &sink(message.destination);
   tell_crowded(message.destination);
   if (remote->is_streamed()) {

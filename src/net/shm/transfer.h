@@ -12,7 +12,6 @@
 // Pointers in notes are of the process that has made them, and are only followed there.
 #pragma once
 
-#include <deque>
 #include <memory>
 
 #include "base/mutex.h"
