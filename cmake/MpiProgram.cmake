@@ -73,6 +73,17 @@ function(clump_process_tests name)
   set(CLUMP_ADDED ${added} PARENT_SCOPE)
 endfunction()
 
+# clump_cluster_test(name HOSTS h0:4,h1:4 RANKS n COMMAND program args): adds name.cluster, which runs a program on several hosts that
+# tests/cluster/hosts.sh makes; where it cannot, the test is skipped.
+set(CLUMP_CLUSTER "${CMAKE_BINARY_DIR}/cluster")
+function(clump_cluster_test name)
+  cmake_parse_arguments(TEST "" "HOSTS;RANKS" "COMMAND" ${ARGN})
+  add_test(NAME ${name} COMMAND "${PROJECT_SOURCE_DIR}/tests/cluster/hosts.sh" run "${CLUMP_CLUSTER}" h0
+    env "PRTE_MCA_plm_ssh_agent=${CLUMP_CLUSTER}/agent" "CLUMP_PRTERUN=${PROJECT_SOURCE_DIR}/.cache/peers/openmpi/bin/prterun"
+    $<TARGET_FILE:mpiexec> --host ${TEST_HOSTS} -n ${TEST_RANKS} ${TEST_COMMAND})
+  set_tests_properties(${name} PROPERTIES FIXTURES_REQUIRED cluster SKIP_RETURN_CODE 77)
+endfunction()
+
 # clump_mpi_test(name SOURCES a.c RANKS 1 2 7 [ARGS ...] [LIBRARIES m] [TIMEOUT 60] [LABELS soak] [NO_SANITIZER])
 # makes a program of the folder's chapter and one test mpi.<chapter>.<name>.<ranks> for each number of ranks, run by our mpiexec. The
 # largest number up to 16 is run under both schedulers, as mpi.<chapter>.<name>.<ranks>.threads too, and in a process for each rank
@@ -130,8 +141,26 @@ function(clump_mpi_test name)
     clump_process_tests(${test} ${divided} ${command})
     list(APPEND tests ${CLUMP_ADDED})
     set_tests_properties(${tests} PROPERTIES LABELS "${labels}" TIMEOUT ${TEST_TIMEOUT})
+    if(ranks EQUAL every_way AND ranks GREATER 1 AND NOT CLUMP_SANITIZE)
+      clump_mpi_cluster_tests(${test})
+    endif()
   endforeach()
 endfunction()
+
+# Part of clump_mpi_test(): its program on four, three and three unequal hosts, with 16, 15 and 7 ranks; one that is for fewer ranks
+# with as many as it is for, on as many hosts as can be.
+macro(clump_mpi_cluster_tests test)
+  if(every_way GREATER 4)
+    clump_cluster_test(${test}.hosts4 HOSTS h0:4,h1:4,h2:4,h3:4 RANKS 16 COMMAND $<TARGET_FILE:${program}> ${TEST_ARGS})
+    clump_cluster_test(${test}.hosts3 HOSTS h0:5,h1:5,h2:5 RANKS 15 COMMAND $<TARGET_FILE:${program}> ${TEST_ARGS})
+    clump_cluster_test(${test}.uneven HOSTS h0:1,h1:2,h2:4 RANKS 7 COMMAND $<TARGET_FILE:${program}> ${TEST_ARGS})
+    set(tests ${test}.hosts4 ${test}.hosts3 ${test}.uneven)
+  else()
+    clump_cluster_test(${test}.hosts2 HOSTS h0,h1 RANKS ${every_way} COMMAND $<TARGET_FILE:${program}> ${TEST_ARGS})
+    set(tests ${test}.hosts2)
+  endif()
+  set_tests_properties(${tests} PROPERTIES LABELS "mpi;cluster" TIMEOUT ${TEST_TIMEOUT})
+endmacro()
 
 # All programs of clump_mpi_test(): what a sanitizer pass builds.
 add_custom_target(mpi_tests)

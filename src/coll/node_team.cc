@@ -27,6 +27,8 @@ std::size_t NodeTeam::bytes_for(int ranks) {
 base::Ref<NodeTeam> NodeTeam::found(core::Comm& comm) {
   net::Commons* const commons = comm.owner.world.commons.get();
   if (commons == nullptr || comm.is_inter()) return {};
+  for (int rank = 0; rank < comm.size(); ++rank)
+    if (commons->port_of(comm.group->world_rank(rank)) < 0) return {};  // it is on another node
   // One call may make several communicators with one context; no rank is in two of them.
   const std::uint64_t key = std::uint64_t{static_cast<std::uint32_t>(comm.context)} << 32 |
                             static_cast<std::uint32_t>(comm.group->world_rank(0));

@@ -24,8 +24,8 @@ constexpr Kind kKinds[] = {
     {kAlways, [](const World&, int) { return std::string("mpi://WORLD"); }, kEveryone},
     {kAlways, [](const World&, int) { return std::string("mpi://SELF"); },
      [](const World&, int one, int other) { return one == other; }},
-    // All ranks are on this host.
-    {kAlways, [](const World& world, int) { return fmt::format("clump://node/{}", world.node); }, kEveryone},
+    {kAlways, [](const World& world, int) { return fmt::format("clump://node/{}", world.node); },
+     [](const World& world, int one, int other) { return world.node_of(one) == world.node_of(other); }},
     {kAlways,
      [](const World& world, int rank) { return fmt::format("clump://app/{}", world.app_numbers[rank]); },
      [](const World& world, int one, int other) {

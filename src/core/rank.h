@@ -39,6 +39,7 @@ struct World {
   std::vector<int> app_numbers;              ///< MPI_APPNUM of each rank
   std::vector<Info> environments;            ///< MPI_INFO_ENV of each app; not changed after boot
   std::string node;                          ///< the name of this host
+  std::vector<int> nodes;                    ///< which host each rank is on; empty: all are on this one
   std::vector<std::unique_ptr<net::Channel>> channels;
   std::vector<net::Channel*> routes;      ///< the channel to each rank of the job
   std::unique_ptr<net::Commons> commons;  ///< null: this is the only process of the node
@@ -70,6 +71,7 @@ struct World {
   /// Ends the job because of rank `rank`; never returns. `text` says why.
   void (*abort_job)(int rank, int code, const std::string& text) = nullptr;
 
+  int node_of(int rank) const { return nodes.empty() ? 0 : nodes[static_cast<std::size_t>(rank)]; }
   ContextId allocate_context() {
     return ContextId{next_context.fetch_add(context_step, std::memory_order_relaxed)};
   }

@@ -63,8 +63,8 @@ base::Status split(core::Rank& self, Comm& comm, int color, int key, MPI_Comm* n
   return {};
 }
 
-/// All ranks are on one node.
-constexpr int kSharedMemory = 0;
+/// Of MPI_COMM_TYPE_SHARED: a host has memory that its processes can share.
+int shared_memory_color(const core::Rank& self) { return self.world.node_of(self.number); }
 
 /// The colour of the caller where ranks that use the same instance of `resource` belong together.
 int color_of(const core::Rank& self, const Resource& resource) {
@@ -80,7 +80,7 @@ const Resource* find_resource(const core::World& world, const std::string& name)
 }
 
 int color_by_name(const core::Rank& self, const std::string& resource) {
-  if (resource == "mpi_shared_memory") return kSharedMemory;
+  if (resource == "mpi_shared_memory") return shared_memory_color(self);
   const Resource* const found = find_resource(self.world, resource);
   return found != nullptr ? color_of(self, *found) : MPI_UNDEFINED;
 }
@@ -142,7 +142,7 @@ base::Status comm_split_type(core::Rank& self, Comm& comm, int split_type, int k
                              MPI_Comm* newcomm) {
   switch (split_type) {
     case MPI_COMM_TYPE_SHARED:
-      return split(self, comm, kSharedMemory, key, newcomm);
+      return split(self, comm, shared_memory_color(self), key, newcomm);
     case MPI_COMM_TYPE_HW_GUIDED: {
       const std::string* const name = info == nullptr ? nullptr : info->get("mpi_hw_resource_type");
       return split(self, comm, name != nullptr ? color_by_name(self, *name) : MPI_UNDEFINED, key, newcomm);

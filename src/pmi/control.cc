@@ -6,6 +6,7 @@ namespace clump::pmi {
 
 namespace {
 constexpr std::string_view kMagic = "clump failure " CLUMP_VERSION;
+constexpr std::string_view kAddressMagic = "clump address " CLUMP_VERSION;
 
 template <typename Writer>
 void write(Writer& out, const FailureView& failure, std::size_t frames) {
@@ -60,6 +61,20 @@ bool decode(const std::string& bytes, Failure& failure) {
   if (!in.finished() || read.reason > Reason::kDeadlock) return false;
   failure = std::move(read);
   return true;
+}
+
+std::string encode(const AddressNote& note) {
+  Writer out;
+  out.text(kAddressMagic);
+  out.number<std::int32_t>(note.process);
+  return out.take();
+}
+
+bool decode(const std::string& bytes, AddressNote& note) {
+  Reader in(bytes);
+  if (in.text() != kAddressMagic) return false;
+  note.process = in.number<std::int32_t>();
+  return in.finished();
 }
 
 }  // namespace clump::pmi

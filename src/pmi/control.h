@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/types.h"
+
 namespace clump::pmi {
 
 /// An address in a rank's code, told by file and offset, so that mpiexec can find function and line whatever
@@ -55,5 +57,13 @@ struct FailureView {
 std::size_t encode(const FailureView& failure, std::span<char> buffer);
 std::string encode(const Failure& failure);
 bool decode(const std::string& bytes, Failure& failure);
+
+/// mpiexec shall look at the address of a host process in the memory of the node (node_memory.h): it is the
+/// sender's own, and known now, or is wanted.
+struct AddressNote {
+  int process = 0;
+};
+CLUMP_HOST_API std::string encode(const AddressNote& note);
+bool decode(const std::string& bytes, AddressNote& note);
 
 }  // namespace clump::pmi

@@ -48,9 +48,22 @@ int Job::process_of(int rank) const {
   return static_cast<int>(after - processes.begin()) - 1;
 }
 
+int Job::first_rank(const Node& one) const { return processes[static_cast<std::size_t>(one.first)].first; }
+
+int Job::ranks(const Node& one) const {
+  const HostProcess& last = processes[static_cast<std::size_t>(one.first + one.processes) - 1];
+  return last.first + last.ranks - first_rank(one);
+}
+
+int Job::node_of(int rank) const {
+  const auto after = std::ranges::upper_bound(nodes, process_of(rank), {}, &Node::first);
+  return static_cast<int>(after - nodes.begin()) - 1;
+}
+
 int Job::first_port(int process) const {
   int sum = 0;
-  for (int before = 0; before < process; ++before) sum += ports(processes[static_cast<std::size_t>(before)]);
+  for (int before = this_node().first; before < process; ++before)
+    sum += ports(processes[static_cast<std::size_t>(before)]);
   return sum;
 }
 
@@ -66,8 +79,8 @@ std::vector<std::int32_t> Job::cores_of(int rank) const {
   if (workers_core < 0) return {};
   std::vector<std::int32_t> all{workers_core};
   const std::size_t count = other_cores.size();
-  const auto all_ranks = static_cast<std::size_t>(ranks());
-  const auto mine = static_cast<std::size_t>(rank);
+  const auto all_ranks = static_cast<std::size_t>(ranks(this_node()));
+  const auto mine = static_cast<std::size_t>(rank - first_rank(this_node()));
   for (std::size_t i = mine * count / all_ranks; i < (mine + 1) * count / all_ranks; ++i)
     all.push_back(other_cores[i]);
   return all;
@@ -76,8 +89,8 @@ std::vector<std::int32_t> Job::cores_of(int rank) const {
 int Job::share_of(int rank) const {
   // Without cores of their own, workers stand for what the job may use.
   const std::size_t mine = cores_of(rank).size();
-  return static_cast<int>(
-      std::max<std::size_t>(mine != 0 ? mine : cores.size() / static_cast<std::size_t>(ranks()), 1));
+  return static_cast<int>(std::max<std::size_t>(
+      mine != 0 ? mine : cores.size() / static_cast<std::size_t>(ranks(this_node())), 1));
 }
 
 std::string encode(const Job& job) {
@@ -98,6 +111,16 @@ std::string encode(const Job& job) {
     out.number(one.ranks);
     out.number<std::uint8_t>(one.plain);
   }
+  out.number<std::uint32_t>(static_cast<std::uint32_t>(job.nodes.size()));
+  for (const Node& one : job.nodes) {
+    out.text(one.name);
+    out.number(one.first);
+    out.number(one.processes);
+  }
+  out.number<std::int32_t>(job.node);
+  out.text(job.network.provider);
+  out.text(job.network.interface);
+  for (const std::uint64_t part : job.network.secret) out.number(part);
   out.number<std::uint32_t>(static_cast<std::uint32_t>(job.apps.size()));
   for (const App& app : job.apps) write_app(out, app);
   return out.take();
@@ -128,6 +151,16 @@ base::Status decode(const std::string& bytes, Job& job) {
     one.ranks = in.number<std::int32_t>();
     one.plain = in.number<std::uint8_t>() != 0;
   }
+  for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
+    Node& one = read.nodes.emplace_back();
+    one.name = in.text();
+    one.first = in.number<std::int32_t>();
+    one.processes = in.number<std::int32_t>();
+  }
+  read.node = in.number<std::int32_t>();
+  read.network.provider = in.text();
+  read.network.interface = in.text();
+  for (std::uint64_t& part : read.network.secret) part = in.number<std::uint64_t>();
   for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
     read.apps.push_back(read_app(in));
   }

@@ -7,6 +7,7 @@
 // CLUMP_LIFE_FD a pipe that closes when mpiexec and its keeper have ended.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -54,10 +55,30 @@ struct HostProcess {
   bool operator==(const HostProcess&) const = default;
 };
 
+/// A host of the job, with some of its host processes, one after the other.
+struct Node {
+  std::string name;
+  std::int32_t first = 0;  ///< host process
+  std::int32_t processes = 0;
+
+  bool operator==(const Node&) const = default;
+};
+
+/// What the channel between hosts has to know (net/ofi).
+struct Network {
+  std::string provider;   ///< libfabric's; empty: its own choice
+  std::string interface;  ///< numeric address of this host that the others reach; empty: libfabric's choice
+  /// Made at start: messages that do not carry it are not of this job.
+  std::array<std::uint64_t, 2> secret{};
+};
+
 struct Job {
   std::vector<App> apps;               ///< ranks are numbered through the apps in this order
   std::vector<HostProcess> processes;  ///< in the order of their ranks; together they hold all
+  std::vector<Node> nodes;             ///< in the order of their processes; together they have all
   int process = 0;                     ///< the reader's own; not part of encode(): CLUMP_PROCESS names it
+  int node = 0;                        ///< the reader's own; all that follows is of this one
+  Network network;                     ///< only if there are several nodes
   bool tag_output = false;             ///< put "[rank] " in front of each line
   bool spin = false;                   ///< a core for each rank: waiting ranks may spin (kThreads)
   Scheduler scheduler = Scheduler::kFibers;
@@ -75,25 +96,36 @@ struct Job {
     return sum;
   }
   const HostProcess& here() const { return processes[static_cast<std::size_t>(process)]; }
+  const Node& this_node() const { return nodes[static_cast<std::size_t>(node)]; }
+  bool is_on_this_node(int one) const {  // host process
+    return one >= this_node().first && one < this_node().first + this_node().processes;
+  }
+  /// Of a node's ranks, which are consecutive: the first, and how many they are.
+  CLUMP_HOST_API int first_rank(const Node& one) const;
+  CLUMP_HOST_API int ranks(const Node& one) const;
+  CLUMP_HOST_API int node_of(int rank) const;
   CLUMP_HOST_API int process_of(int rank) const;
   bool uses_fibers(const HostProcess& one) const { return scheduler == Scheduler::kFibers && !one.plain; }
-  /// The first of the workers that run the ranks of a host process, and how many they are; none but with
-  /// fibers.
+  /// Only of this node, from here on. The first of the workers that run the ranks of a host process, and how
+  /// many they are; none but with fibers.
   int first_worker(const HostProcess& one) const { return uses_fibers(one) ? worker_of(one.first) : 0; }
   int workers(const HostProcess& one) const {
     return uses_fibers(one) ? worker_of(one.first + one.ranks - 1) - worker_of(one.first) + 1 : 0;
   }
-  /// Where messages from other processes come in: a port for each worker, or one for all threads. Numbered
-  /// through the job.
+  /// Where messages from other processes of the node come in: a port for each worker, or one for all threads.
+  /// Numbered through the node.
   int ports(const HostProcess& one) const { return uses_fibers(one) ? workers(one) : 1; }
   /// Of a host process.
   CLUMP_HOST_API int first_port(int process) const;
+  /// Of all.
+  int ports() const { return first_port(this_node().first + this_node().processes); }
   CLUMP_HOST_API int port_of(int rank) const;
   /// The worker that is home to a rank: blocks of ranks, as equal as can be. Only with
   /// cores; host processes with blocks in common have a worker each on one core.
   int worker_of(int rank) const {
-    return static_cast<int>(static_cast<std::int64_t>(rank) * static_cast<std::int64_t>(cores.size()) /
-                            ranks());
+    const Node& mine = this_node();
+    return static_cast<int>(static_cast<std::int64_t>(rank - first_rank(mine)) *
+                            static_cast<std::int64_t>(cores.size()) / ranks(mine));
   }
   /// The cores of a rank and of the threads that it makes: its worker's, and its part of those that no worker
   /// has. Empty if the kernel decides.

@@ -1,9 +1,12 @@
 #include "pmi/node_memory.h"
 
+#include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstring>
 
 namespace clump::pmi {
@@ -12,22 +15,35 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 
-int ports(const Job& job) { return job.first_port(static_cast<int>(job.processes.size())); }
-
-std::size_t bells_at(const Job& job) { return job.processes.size() * sizeof(HostState); }
+/// Where each part begins.
+struct Parts {
+  std::size_t bells, addresses, end;
+  explicit Parts(const Job& job)
+      : bells(static_cast<std::size_t>(job.this_node().processes) * sizeof(HostState)),
+        addresses(bells + static_cast<std::size_t>(job.ports()) * sizeof(base::Bell)),
+        end(addresses + (job.nodes.size() > 1 ? job.processes.size() : 0) * sizeof(Address)) {}
+};
 
 }  // namespace
 
-std::size_t NodeMemory::end(const Job& job) {
-  const std::size_t used = bells_at(job) + static_cast<std::size_t>(ports(job)) * sizeof(base::Bell);
-  return (used + kPage - 1) / kPage * kPage;
+base::Status Address::fill(State outcome, std::span<const std::byte> content) {
+  if (content.size() > kMost)
+    return base::fail(MPI_ERR_INTERN, "an address of {} bytes: at most {} are expected", content.size(),
+                      kMost);
+  std::memcpy(bytes, content.data(), content.size());
+  length = static_cast<std::uint32_t>(content.size());
+  state.store(outcome, std::memory_order_release);  // release: pairs with those who want it
+  ::syscall(SYS_futex, &state, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  return {};
 }
+
+std::size_t NodeMemory::end(const Job& job) { return (Parts(job).end + kPage - 1) / kPage * kPage; }
 
 base::Status NodeMemory::make(const Job& job, int& descriptor) {
   descriptor = ::memfd_create("clump node", MFD_CLOEXEC);
   if (descriptor >= 0 && ::ftruncate(descriptor, static_cast<off_t>(end(job))) == 0) return {};
   return base::fail(MPI_ERR_NO_MEM, "no memory for what the job's {} processes share: {}",
-                    job.processes.size(), std::strerror(errno));
+                    job.this_node().processes, std::strerror(errno));
 }
 
 base::Status NodeMemory::map(const Job& job, int descriptor, NodeMemory& memory) {
@@ -36,7 +52,10 @@ base::Status NodeMemory::map(const Job& job, int descriptor, NodeMemory& memory)
     return base::fail(MPI_ERR_NO_MEM, "cannot map the memory that the job's processes share: {}",
                       std::strerror(errno));
   memory.hosts_ = static_cast<HostState*>(begin);
-  memory.bells_ = reinterpret_cast<base::Bell*>(static_cast<std::byte*>(begin) + bells_at(job));
+  const Parts at(job);
+  memory.bells_ = reinterpret_cast<base::Bell*>(static_cast<std::byte*>(begin) + at.bells);
+  memory.addresses_ = reinterpret_cast<Address*>(static_cast<std::byte*>(begin) + at.addresses);
+  memory.first_process_ = job.this_node().first;
   return {};
 }
 

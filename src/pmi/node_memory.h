@@ -2,13 +2,15 @@
 // hands on by descriptor (CLUMP_NODE_FD). It has no name, so nothing is left of it when the last of them is
 // gone, however that happens.
 //
-// Here is its beginning: how far each process has come, and where each sleeps. What lies behind it, from
-// end() on, is the shm channel's (net/shm). All zero is the state at the start.
+// Here is its beginning: how far each process has come, where each sleeps, and in a job of several nodes how
+// the network reaches whom. What lies behind it, from end() on, is the shm channel's (net/shm). All zero is
+// the state at the start.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/bell.h"
 #include "base/status.h"
@@ -27,14 +29,32 @@ struct alignas(64) HostState {
   std::atomic<std::int32_t> in_world{0};
 };
 
+/// How the network reaches a host process. Who needs to know wants it, and tells mpiexec so
+/// (control.h); mpiexec looks it up.
+struct alignas(64) Address {
+  enum State : std::uint32_t { kUnknown, kWanted, kKnown, kUnreachable };
+  static constexpr std::size_t kMost = 248;
+
+  std::atomic<std::uint32_t> state{kUnknown};  ///< futex of those who want it
+  std::uint32_t length = 0;                    ///< kUnreachable: of a text that says why
+  std::byte bytes[kMost];
+
+  /// Once, by whoever knows. Fails if it is longer than kMost.
+  CLUMP_HOST_API base::Status fill(State outcome, std::span<const std::byte> content);
+  std::span<const std::byte> content() const { return {bytes, length}; }
+};
+
 class NodeMemory {
  public:
-  /// An empty one for `job`, which has several host processes. mpiexec's.
+  /// An empty one for `job`. mpiexec's.
   static base::Status make(const Job& job, int& descriptor);
   /// Where `descriptor` is mapped. It stays until the process ends.
   static base::Status map(const Job& job, int descriptor, NodeMemory& memory);
 
-  HostState& host(int process) const { return hosts_[process]; }
+  /// Of this node.
+  HostState& host(int process) const { return hosts_[process - first_process_]; }
+  /// Of any process of the job; only if it has several nodes.
+  Address& address(int process) const { return addresses_[process]; }
   /// Where whoever works for a port sleeps.
   base::Bell& bell(int port) const { return bells_[port]; }
 
@@ -45,6 +65,8 @@ class NodeMemory {
  private:
   HostState* hosts_ = nullptr;
   base::Bell* bells_ = nullptr;
+  Address* addresses_ = nullptr;
+  int first_process_ = 0;
 };
 
 }  // namespace clump::pmi

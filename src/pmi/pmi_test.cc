@@ -17,6 +17,8 @@ Job sample() {
   job.cores = {4, 1};
   job.places = {{0, 1, 2, 3, 4}, {5, 6, 7, 8, 9}};
   job.other_cores = {2, 3};
+  job.processes = {{0, 5, false}};
+  job.nodes = {{"here", 0, 1}};
   return job;
 }
 
@@ -40,12 +42,15 @@ TEST(Job, ComesBackAsItWas) {
 TEST(Job, SharesCoresAmongRanks) {
   Job job;
   job.apps.push_back({"/bin/a", {}, {}, "", 2});
+  job.processes = {{0, 2, false}};
+  job.nodes = {{"here", 0, 1}};
   job.cores = {0, 4};
   job.other_cores = {1, 2, 3, 5, 6};
   EXPECT_EQ(job.cores_of(0), (std::vector<std::int32_t>{0, 1, 2}));
   EXPECT_EQ(job.cores_of(1), (std::vector<std::int32_t>{4, 3, 5, 6}));
   EXPECT_EQ(job.share_of(1), 4);
   job.apps.front().ranks = 6;
+  job.processes = {{0, 6, false}};
   job.other_cores.clear();
   EXPECT_EQ(job.cores_of(2), std::vector<std::int32_t>{0});
   EXPECT_EQ(job.cores_of(3), std::vector<std::int32_t>{4});
@@ -60,6 +65,7 @@ TEST(Job, DividesRanksAmongProcesses) {
   job.apps.push_back({"/bin/a", {}, {}, "", 7});
   job.cores = {0, 1};
   job.processes = {{0, 2, false}, {2, 4, false}, {6, 1, true}};
+  job.nodes = {{"here", 0, 3}};
   job.process = 1;
   Job read;
   ASSERT_TRUE(decode(encode(job), read).ok());
@@ -87,6 +93,7 @@ TEST(NodeMemory, IsTheSameInEveryProcess) {
   job.apps.push_back({"/bin/a", {}, {}, "", 4});
   job.scheduler = Scheduler::kThreads;
   job.processes = {{0, 2, false}, {2, 2, false}};
+  job.nodes = {{"here", 0, 2}};
   int descriptor = -1;
   ASSERT_TRUE(NodeMemory::make(job, descriptor).ok());
   NodeMemory one, other;

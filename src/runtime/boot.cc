@@ -1,12 +1,7 @@
 // Boot of libmpi_abi: makes the ranks of this host process and connects them. The only file that knows every
 // layer.
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -16,14 +11,11 @@
 #include <vector>
 
 #include "core/rank.h"
-#include "fiber/completion.h"
 #include "fiber/fiber.h"
 #include "instruments/settings.h"
 #include "mpi/process.h"
-#include "net/self/self_channel.h"
-#include "net/shm/shm_channel.h"
 #include "p2p/matcher.h"
-#include "pmi/node_memory.h"
+#include "runtime/connect.h"
 #include "runtime/host.h"
 
 namespace clump {
@@ -93,21 +85,31 @@ void report_deadlock() {
   runtime::fail_job(std::move(failure));
 }
 
-/// Which ranks take turns on one core. Threads are anywhere; with a core for each, each is at home alone.
+/// No node has as many cores: numbers of workers and resources are the job's.
+constexpr int kInstances = 1 << 14;
+
+/// Which ranks take turns on one core; those of other nodes do so with none of ours. Threads are anywhere;
+/// with a core for each, each is at home alone.
 int home_of(const pmi::Job& job, int rank) {
-  if (!job.cores.empty()) return job.worker_of(rank);
-  return job.spin ? rank : 0;
+  if (const int node = job.node_of(rank); node != job.node) return -1 - node;
+  if (!job.cores.empty()) return job.node * kInstances + job.worker_of(rank);
+  return job.spin ? rank : job.node * kInstances;
 }
 
 /// What the ranks run on, in hwloc's words (mpiexec has asked it). Only workers keep to a core.
 std::vector<core::World::Resource> resources_of(const pmi::Job& job) {
-  const auto ranks = static_cast<std::size_t>(job.ranks());
-  std::vector<core::World::Resource> all{{"hwloc://Machine", std::vector<int>(ranks, 0)}};
+  std::vector<core::World::Resource> all{{"hwloc://Machine", {}}};
+  for (int rank = 0; rank < job.ranks(); ++rank) all.front().instances.push_back(job.node_of(rank));
   if (job.places.empty()) return all;
   const auto add = [&](std::string name, std::int32_t pmi::Place::*number) {
     core::World::Resource& added = all.emplace_back(core::World::Resource{std::move(name), {}});
-    for (int rank = 0; rank < job.ranks(); ++rank)
-      added.instances.push_back(job.places[static_cast<std::size_t>(job.worker_of(rank))].*number);
+    for (int rank = 0; rank < job.ranks(); ++rank) {
+      const bool is_here = job.node_of(rank) == job.node;
+      // Of this node only, and with other numbers than any other node has.
+      added.instances.push_back(
+          is_here ? job.node * kInstances + job.places[static_cast<std::size_t>(job.worker_of(rank))].*number
+                  : -1);
+    }
   };
   add("hwloc://Package", &pmi::Place::package);
   add("hwloc://NUMANode", &pmi::Place::node);
@@ -115,94 +117,6 @@ std::vector<core::World::Resource> resources_of(const pmi::Job& job) {
     add(fmt::format("hwloc://L{}Cache", level), &pmi::Place::cache);
   add("hwloc://Core", &pmi::Place::core);
   return all;
-}
-
-/// There is one world. Null: there is nothing to drain.
-net::SelfChannel* drained_self = nullptr;
-net::ShmChannel* drained_shm = nullptr;
-
-/// What has come in for a worker: whoever works for it, or waits, moves it.
-bool drain(int worker) {
-  const bool moved = drained_self != nullptr && drained_self->drain(worker);
-  return (drained_shm != nullptr && drained_shm->drain(worker)) || moved;
-}
-
-std::unique_ptr<net::Channel> make_self_channel(const pmi::Job& job, std::vector<net::Sink*> sinks) {
-  const int workers = fiber::worker_count();
-  if (workers == 0) return std::make_unique<net::SelfChannel>(std::move(sinks));
-  std::vector<int> homes;
-  for (int rank = 0; rank < job.ranks(); ++rank)
-    homes.push_back(job.worker_of(rank) - job.first_worker(job.here()));
-  auto channel = std::make_unique<net::SelfChannel>(std::move(sinks), std::move(homes), workers);
-  drained_self = channel.get();
-  return channel;
-}
-
-/// Where other processes of this node left what they send us.
-std::byte* map_segment(const pmi::Job& job, std::size_t bytes) {
-  const int file = runtime::node_descriptor();
-  const auto begin = static_cast<off_t>(pmi::NodeMemory::end(job));
-  const off_t end = begin + static_cast<off_t>(bytes);
-  struct stat info {};
-  // All of them make it as long, whoever comes first.
-  void* base = MAP_FAILED;
-  if (::fstat(file, &info) == 0 && (info.st_size >= end || ::ftruncate(file, end) == 0))
-    base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, begin);
-  if (base == MAP_FAILED)
-    abort_job(job.here().first, MPI_ERR_NO_MEM,
-              fmt::format("cannot map {} MiB of memory for messages between {} processes (ulimit -v): {}",
-                          bytes >> 20, job.processes.size(), std::strerror(errno)));
-  return static_cast<std::byte*>(base);
-}
-
-/// The process of each port.
-const std::vector<int>& processes_of_ports() {
-  static const std::vector<int> all = [] {
-    std::vector<int> made;
-    const pmi::Job& job = runtime::job();
-    for (std::size_t i = 0; i < job.processes.size(); ++i)
-      made.insert(made.end(), static_cast<std::size_t>(job.ports(job.processes[i])), static_cast<int>(i));
-    return made;
-  }();
-  return all;
-}
-
-std::unique_ptr<net::Channel> make_shm_channel(const pmi::Job& job, std::vector<net::Sink*> sinks) {
-  net::ShmChannel::Setup setup{
-      .sinks = std::move(sinks),
-      .ports = {},
-      .first_port = job.first_port(job.process),
-      .own_ports = job.ports(job.here()),
-      .segment = net::Segment(static_cast<int>(processes_of_ports().size()), job.ranks()),
-      .bells = &runtime::bell(0),
-      // Pieces are for those who copy at the same time, and as long as they stay in the caches.
-      .read_from = job.spin ? Count{1} << 20 : Count{32} << 10,
-      .process_id = [](int port) -> pid_t {
-        return runtime::process_id(processes_of_ports()[static_cast<std::size_t>(port)]);
-      }};
-  for (int rank = 0; rank < job.ranks(); ++rank) setup.ports.push_back(job.port_of(rank));
-  setup.segment.set_base(map_segment(job, setup.segment.bytes()));
-  auto channel = std::make_unique<net::ShmChannel>(std::move(setup));
-  drained_shm = channel.get();
-  return channel;
-}
-
-/// How each rank is reached.
-void connect(core::World& world, const pmi::Job& job, const std::vector<net::Sink*>& sinks) {
-  world.channels.push_back(make_self_channel(job, sinks));
-  world.routes.assign(static_cast<std::size_t>(world.size), world.channels.front().get());
-  if (runtime::node_descriptor() >= 0) {
-    world.channels.push_back(make_shm_channel(job, sinks));
-    for (std::size_t rank = 0; rank < sinks.size(); ++rank)
-      if (sinks[rank] == nullptr) world.routes[rank] = world.channels.back().get();
-    world.commons = std::make_unique<net::Commons>(*drained_shm);
-    const auto processes = static_cast<std::uint32_t>(job.processes.size());
-    world.next_context += 2 * static_cast<std::uint32_t>(job.process);
-    world.context_step = 2 * processes;
-  } else if (!job.here().plain) {
-    fiber::on_deadlock(report_deadlock);  // nobody else can wake us, and we know of all our threads
-  }
-  if (drained_self != nullptr || drained_shm != nullptr) fiber::on_progress(drain);
 }
 
 /// The control variables that the environment sets.
@@ -237,6 +151,7 @@ core::World* make_world() {
   for (int rank = 0; rank < world->size; ++rank) {
     world->app_numbers.push_back(job.app_of(rank));
     world->homes.push_back(home_of(job, rank));
+    if (job.nodes.size() > 1) world->nodes.push_back(job.node_of(rank));
     auto& made = world->ranks.emplace_back();
     sinks.push_back(nullptr);
     if (!job.here().holds(rank)) continue;
@@ -245,7 +160,9 @@ core::World* make_world() {
     sinks.back() = made->inbox.get();
   }
   world->resources = resources_of(job);
-  connect(*world, job, sinks);
+  connect(*world, sinks);
+  if (job.processes.size() == 1 && !job.here().plain)
+    fiber::on_deadlock(report_deadlock);  // nobody else can wake us, and we know of all our threads
   apply_environment(job, *world);
   return world;
 }

@@ -2,9 +2,13 @@
 // begun, ended or failed.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/bell.h"
+#include "base/status.h"
 #include "base/types.h"
 #include "fiber/identity.h"
 #include "pmi/control.h"
@@ -25,7 +29,11 @@ CLUMP_HOST_API const char* why_no_mpi();
 /// it. Negative: there is no other process.
 CLUMP_HOST_API int node_descriptor();
 CLUMP_HOST_API base::Bell& bell(int port);
-/// The operating system's number of a host process that has called MPI.
+/// The network's address of a host process: this one's is told to the others, and theirs can be found once
+/// they have told; that waits for it.
+CLUMP_HOST_API base::Status tell_address(std::span<const std::byte> address);
+CLUMP_HOST_API base::Status find_address(int process, std::vector<std::byte>& address);
+/// The operating system's number of a host process of this node that has called MPI.
 CLUMP_HOST_API int process_id(int process);
 
 /// Until this rank has called the function of MPI that `call` names, its end is a failure of the job. Null:

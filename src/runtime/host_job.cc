@@ -110,6 +110,7 @@ void describe_singleton(int argc, char** argv, char** environment) {
   app.arguments.assign(argv, argv + argc);
   for (char** entry = environment; *entry != nullptr; ++entry) app.environment.emplace_back(*entry);
   here.job.processes.push_back({0, 1, true});
+  here.job.nodes.push_back({{}, 0, 1});
   make_ranks();
 }
 

@@ -248,8 +248,7 @@ void make_workers() {
 void listen_to_neighbours() {
   Host& here = host();
   const int first = here.job.first_port(here.job.process);
-  const int ports = here.job.first_port(static_cast<int>(here.job.processes.size()));
-  if (ports > static_cast<int>(here.job.cores.size()) && !here.job.spin) fiber::share_cores();
+  if (here.job.ports() > static_cast<int>(here.job.cores.size()) && !here.job.spin) fiber::share_cores();
   if (here.has_neighbours())
     fiber::listen_to({&here.node.bell(first), static_cast<std::size_t>(here.job.ports(here.job.here()))});
 }

@@ -2,6 +2,8 @@
 #include <string>
 #include <vector>
 
+#include "agent.h"
+#include "cluster.h"
 #include "map.h"
 #include "options.h"
 #include "plan.h"
@@ -29,6 +31,8 @@ int mpiexec(const std::vector<std::string>& words) {
   for (const auto& [option, why] : command.ignored) {
     if (!command.quiet) fmt::print(stderr, "mpiexec: option {} is ignored: {}\n", option, why);
   }
+  if (command.agent) return run_agent(command);
+  if (!needs_other_hosts(command)) command.hosts.clear();
   Plan plan;
   int exit_code = kExitCannotRun;
   if (const base::Status status = make_plan(command, plan, exit_code); !status.ok())
@@ -39,6 +43,7 @@ int mpiexec(const std::vector<std::string>& words) {
     fmt::print(alone ? stdout : stderr, "{}", map_text(plan));
     if (alone) return 0;
   }
+  if (plan.job.nodes.size() > 1) return fail(run_on_hosts(command, plan), kExitCannotRun);
   return run(command, plan);
 }
 

@@ -18,9 +18,9 @@ std::string range(int first, int end) {
 
 /// The first rank of each worker, and the end of the last one's.
 std::vector<int> first_ranks(const pmi::Job& job) {
-  const int ranks = job.ranks();
-  std::vector<int> first(job.cores.size() + 1, ranks);
-  for (int rank = ranks; rank-- > 0;) first[static_cast<std::size_t>(job.worker_of(rank))] = rank;
+  const int begin = job.first_rank(job.this_node()), end = begin + job.ranks(job.this_node());
+  std::vector<int> first(job.cores.size() + 1, end);
+  for (int rank = end; rank-- > begin;) first[static_cast<std::size_t>(job.worker_of(rank))] = rank;
   for (std::size_t worker = job.cores.size(); worker-- > 0;)
     first[worker] = std::min(first[worker], first[worker + 1]);
   return first;

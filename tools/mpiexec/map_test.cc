@@ -10,6 +10,8 @@ namespace {
 Plan plan_of(int ranks, std::vector<tools::Processor> workers) {
   Plan plan;
   plan.job.apps.push_back({.program = {}, .ranks = ranks});
+  plan.job.processes = {{0, ranks, false}};
+  plan.job.nodes = {{"here", 0, 1}};
   for (const tools::Processor& core : workers) plan.job.cores.push_back(core.number);
   plan.workers = std::move(workers);
   return plan;

@@ -4,7 +4,6 @@ namespace clump::mpiexec {
 
 namespace {
 
-constexpr std::string_view kOneNode = "the job runs on this node only";
 constexpr std::string_view kPlacement = "ranks go to cores in blocks; see --map, and --cores to choose";
 constexpr std::string_view kNoDaemons = "jobs start without daemons or remote shells";
 
@@ -28,6 +27,12 @@ const Option kOptions[] = {
     {{"per-process"}, Action::kPerProcess, 1, "K", "so many ranks in each process, not all in one"},
     {{"scheduler"}, Action::kScheduler, 1, "fibers|threads", "what runs ranks that share a process (default fibers)"},
     {{"cores", "cpu-set", "cpu-list"}, Action::kCores, 1, "LIST", "use these cores, in this order: 0,4-7"},
+    {{"host", "hosts", "H"}, Action::kHosts, 1, "NAME[:N],...", "run on these hosts, with N ranks on each"},
+    {{"hostfile", "machinefile", "default-hostfile", "f", "machine"}, Action::kHostfile, 1, "FILE",
+     "the same, a host in each line: NAME, NAME:N or NAME slots=N"},
+    {{"ppn", "perhost", "npernode", "N"}, Action::kPerHost, 1, "N", "so many ranks on each host"},
+    {{"net"}, Action::kNetwork, 1, "PROVIDER", "libfabric's provider for what crosses the network (default: its choice)"},
+    {{"agent"}, Action::kAgent},
     {{"use-hwthread-cpus"}, Action::kHardwareThreads, 0, "", "use all hardware threads of a core, not one"},
     {{"workers"}, Action::kWorkers, 1, "N", "so many workers (default: one for each core)"},
     {{"map", "report-bindings", "display-map", "print-rank-map"}, Action::kMap, 0, "",
@@ -49,9 +54,7 @@ const Option kOptions[] = {
      "output goes to mpiexec's own stdout and stderr; use --tag-output to tell the ranks apart"},
     {{"stdin"}, Action::kIgnored, 1, "", "standard input goes to rank 0"},
 
-    {{"host", "hosts", "H", "hostfile", "machinefile", "default-hostfile", "f", "machine"},
-     Action::kIgnored, 1, "", kOneNode},
-    {{"ppn", "perhost", "npernode", "N", "map-by", "rank-by", "bind-to", "binding",
+    {{"map-by", "rank-by", "bind-to", "binding",
       "npersocket", "cpus-per-proc", "cpus-per-rank", "rankfile", "membind", "ranks-per-proc"},
      Action::kIgnored, 1, "", kPlacement},
     {{"bycore", "bynode", "byslot", "bysocket", "bind-to-core", "bind-to-socket", "bind-to-none", "nolocal",

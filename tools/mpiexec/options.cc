@@ -45,10 +45,13 @@ class Parser {
   }
 
   /// `mpiexec --map -n 8` runs nothing.
-  bool only_map() const { return command_.map && command_.parts.size() == 1 && at_ >= words_.size(); }
+  /// So does an agent, by itself.
+  bool needs_no_program() const {
+    return (command_.map || command_.agent) && command_.parts.size() == 1 && at_ >= words_.size();
+  }
 
   base::Status end_part() {
-    if (!part().words.empty() || only_map()) return {};
+    if (!part().words.empty() || needs_no_program()) return {};
     if (command_.parts.size() == 1 && at_ >= words_.size()) {
       return base::fail(
           MPI_ERR_ARG,
@@ -207,6 +210,18 @@ class Parser {
         return tools::parse_ranks(word, values[0], command_.as_asked);
       case kPerProcess:
         return number(word, values[0], command_.as_asked.per_process);
+      case kHosts:
+        return parse_hosts(word, values[0], command_.hosts);
+      case kHostfile:
+        return read_hostfile(word, values[0], command_.hosts);
+      case kPerHost:
+        return number(word, values[0], command_.per_host);
+      case kNetwork:
+        command_.network = values[0];
+        break;
+      case kAgent:
+        command_.agent = true;
+        break;
       case kWorkers:
         return number(word, values[0], command_.workers);
       case kCores:
@@ -306,7 +321,7 @@ std::string help_text() {
     }
     if (row.action == Action::kIgnored || row.action == Action::kAlready) {
       accepted += (accepted.empty() ? "" : ", ") + names;
-    } else if (row.action != Action::kRefused) {
+    } else if (row.action != Action::kRefused && row.action != Action::kAgent) {
       if (!row.metavar.empty()) names += fmt::format(" {}", row.metavar);
       text += names.size() < 28 ? fmt::format("  {:<28}{}\n", names, row.text)
                                 : fmt::format("  {}\n  {:<28}{}\n", names, "", row.text);

@@ -16,6 +16,7 @@
 
 #include "base/status.h"
 #include "common/ranks.h"
+#include "hosts.h"
 #include "pmi/job.h"
 
 namespace clump::mpiexec {
@@ -48,6 +49,10 @@ struct Command {
   bool quiet = false;
   int timeout_seconds = 0;           ///< 0: none
   tools::Ranks as_asked;             ///< as what the ranks run
+  std::vector<Host> hosts;           ///< none: this one
+  int per_host = 0;                  ///< so many ranks on each; 0: not said
+  std::string network;               ///< libfabric's provider; empty: its choice
+  bool agent = false;                ///< started by ourselves, to run one host's part of a job
   std::optional<std::string> cores;  ///< as typed; none: all that are usable
   bool hardware_threads = false;     ///< a worker for each hardware thread
   bool map = false;                  ///< print the placement
@@ -77,6 +82,11 @@ enum class Action {
   kAs,
   kPerProcess,
   kScheduler,
+  kHosts,
+  kHostfile,
+  kPerHost,
+  kNetwork,
+  kAgent,
   kCores,
   kWorkers,
   kHardwareThreads,

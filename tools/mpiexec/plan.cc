@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "common/housing.h"
@@ -91,8 +92,47 @@ base::Status choose_scheduler(const Command& command, Plan& plan) {
   return {};
 }
 
-/// Divides the ranks of the last app among host processes.
-base::Status house(const Command& command, tools::Housing housing, const std::string& why, Plan& plan) {
+/// What a program needs of the process that it runs in.
+void note_needs(const image::Verdict& verdict, Plan& plan) {
+  const auto is_private = [](const std::string& library) {
+    return !image::is_shared_library(library.c_str() + library.rfind('/') + 1);
+  };
+  plan.private_objects = std::max(
+      plan.private_objects,
+      1 + static_cast<int>(std::count_if(verdict.libraries.begin(), verdict.libraries.end(), is_private)));
+  for (const std::string& runtime : verdict.sanitizers) {
+    if (std::find(plan.preload.begin(), plan.preload.end(), runtime) == plan.preload.end())
+      plan.preload.push_back(runtime);
+  }
+}
+
+/// Where each host's ranks end.
+base::Status find_ends(const Command& command, std::vector<Host> hosts, std::vector<int>& ends) {
+  int ranks = 0;
+  for (const Part& part : command.parts) ranks += part.ranks;
+  if (hosts.empty()) hosts.push_back({});  // this one
+  CLUMP_TRY(divide(hosts, command.per_host, ranks, ends));
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  return {};
+}
+
+/// Divides the host processes among the hosts; one without ranks is none of the job's.
+void make_nodes(const Command& command, const std::vector<int>& ends, pmi::Job& job) {
+  std::size_t host = 0;
+  for (std::size_t i = 0; i < job.processes.size(); ++i) {
+    const bool is_next = job.nodes.empty() || job.processes[i].first >= ends[host];
+    if (is_next && !job.nodes.empty()) ++host;
+    while (job.processes[i].first >= ends[host]) ++host;
+    if (is_next)
+      job.nodes.push_back({command.hosts.empty() ? std::string() : command.hosts[host].name,
+                           static_cast<std::int32_t>(i), 0});
+    ++job.nodes.back().processes;
+  }
+}
+
+/// Divides the ranks of the last app among host processes, each of them on one host.
+base::Status house(const Command& command, tools::Housing housing, const std::string& why,
+                   const std::vector<int>& ends, Plan& plan) {
   using As = tools::Ranks::As;
   const tools::Ranks& asked = command.as_asked;
   const pmi::App& app = plan.job.apps.back();
@@ -102,7 +142,8 @@ base::Status house(const Command& command, tools::Housing housing, const std::st
   if (can_share && asked.as != As::kProcesses) {
     const int most = asked.per_process > 0 ? asked.per_process : plan.job.ranks();
     for (int rank = first; rank < first + app.ranks; ++rank) {
-      const bool joins = !all.empty() && !all.back().plain && all.back().ranks < most;
+      const bool begins_host = std::ranges::find(ends, rank) != ends.end();
+      const bool joins = !all.empty() && !all.back().plain && all.back().ranks < most && !begins_host;
       if (!joins) all.push_back({rank, 0, false});
       ++all.back().ranks;
     }
@@ -123,7 +164,7 @@ base::Status place(const Command& command, Plan& plan) {
   std::set<std::int32_t> different;
   for (const tools::Processor& core : usable.all) different.insert(core.number);
   if (command.cores) plan.only_cores.assign(different.begin(), different.end());
-  const auto ranks = static_cast<std::size_t>(plan.job.ranks());
+  const auto ranks = static_cast<std::size_t>(plan.job.ranks(plan.job.this_node()));
   plan.job.spin = usable.all.empty() || std::min(different.size(), usable.most) >= ranks;
   const bool any_images = std::ranges::any_of(plan.job.processes, [](const auto& one) { return !one.plain; });
   if (any_images && plan.job.scheduler == pmi::Scheduler::kThreads) return {};
@@ -157,6 +198,9 @@ base::Status place(const Command& command, Plan& plan) {
 
 base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
   const std::string start = tools::current_directory();
+  std::vector<int> ends;
+  exit_code = kExitUsage;
+  CLUMP_TRY(find_ends(command, command.hosts, ends));
   for (const Part& part : command.parts) {
     pmi::App app;
     app.ranks = part.ranks;
@@ -173,7 +217,7 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
     }
     if (part.words.empty()) {  // --map alone
       plan.job.apps.push_back(std::move(app));
-      CLUMP_TRY(house(command, tools::Housing::kImages, {}, plan));
+      CLUMP_TRY(house(command, tools::Housing::kImages, {}, ends, plan));
       break;
     }
     const std::string& typed = part.words.front();
@@ -185,25 +229,25 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
     tools::Housing housing;
     std::string why;
     CLUMP_TRY(tools::judge(typed, app.program, verdict, housing, why));
-    const auto is_private = [](const std::string& library) {
-      return !image::is_shared_library(library.c_str() + library.rfind('/') + 1);
-    };
-    plan.private_objects = std::max(
-        plan.private_objects,
-        1 + static_cast<int>(std::count_if(verdict.libraries.begin(), verdict.libraries.end(), is_private)));
-    for (const std::string& runtime : verdict.sanitizers) {
-      if (std::find(plan.preload.begin(), plan.preload.end(), runtime) == plan.preload.end())
-        plan.preload.push_back(runtime);
-    }
+    note_needs(verdict, plan);
     plan.job.apps.push_back(std::move(app));
-    CLUMP_TRY(house(command, housing, why, plan));
+    CLUMP_TRY(house(command, housing, why, ends, plan));
   }
+  make_nodes(command, ends, plan.job);
   plan.job.tag_output = command.tag_output;
   exit_code = kExitUsage;
   CLUMP_TRY(choose_scheduler(command, plan));
-  CLUMP_TRY(place(command, plan));
+  if (plan.job.nodes.size() == 1) CLUMP_TRY(place(command, plan));
   if (!command.parts.front().words.empty()) plan.explanation = explain(plan, command);
   return {};
+}
+
+base::Status complete_plan(const Command& command, Plan& plan) {
+  for (const pmi::App& app : plan.job.apps) {
+    const image::Verdict verdict = image::inspect(app.program, value_of(app.environment, "LD_LIBRARY_PATH"));
+    note_needs(verdict, plan);
+  }
+  return place(command, plan);
 }
 
 }  // namespace clump::mpiexec

@@ -16,6 +16,7 @@
 #include <deque>
 #include <optional>
 
+#include "addresses.h"
 #include "common/limits.h"
 #include "common/places.h"
 #include "diag/report.h"
@@ -86,9 +87,9 @@ class Run {
     std::string preload;
     CLUMP_TRY(list_preloaded(preload));
     std::vector<Process> processes;
-    for (std::size_t number = 0; number < plan_.job.processes.size(); ++number) {
-      CLUMP_TRY(describe(static_cast<int>(number), preload, processes.emplace_back()));
-    }
+    const pmi::Node& node = plan_.job.this_node();
+    for (int number = node.first; number < node.first + node.processes; ++number)
+      CLUMP_TRY(describe(number, preload, processes.emplace_back()));
     running_ = static_cast<int>(processes.size());
     const base::Status started = keeper_.start(processes);
     for (const Process& process : processes) {
@@ -116,10 +117,16 @@ class Run {
     if (::pipe2(line, O_CLOEXEC) != 0)
       return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", std::strerror(errno));
     life_ = line[0];
-    if (plan_.job.processes.size() == 1) return {};
+    if (is_alone()) return {};
     CLUMP_TRY(pmi::NodeMemory::make(plan_.job, node_));
-    return pmi::NodeMemory::map(plan_.job, node_, memory_);
+    CLUMP_TRY(pmi::NodeMemory::map(plan_.job, node_, memory_));
+    addresses_.keep(plan_.job, memory_);
+    return {};
   }
+
+  /// There is one host process, and it is on this host.
+  bool is_alone() const { return plan_.job.processes.size() == 1; }
+  bool writes_itself() const { return plan_.job.this_node().processes == 1; }
 
   base::Status list_preloaded(std::string& preload) const {
     for (const std::string& runtime : plan_.preload) preload += runtime + ":";
@@ -137,7 +144,7 @@ class Run {
     const pmi::App& app = plan_.job.apps[static_cast<std::size_t>(plan_.job.app_of(host.first))];
     process = {app.program, app.arguments, app.environment, app.working_directory};
     process.cores = plan_.only_cores;
-    if (host.plain && plan_.job.processes.size() > 1) process.cores = plan_.job.cores_of(host.first);
+    if (host.plain && !is_alone()) process.cores = plan_.job.cores_of(host.first);
     process.kept = {job_, theirs_, life_};
     set(process.environment, "LD_PRELOAD", preload + get(process.environment, "LD_PRELOAD"));
     if (!host.plain) set(process.environment, "LD_BIND_NOW", "1");
@@ -149,10 +156,10 @@ class Run {
       process.kept.push_back(node_);
       set(process.environment, "CLUMP_NODE_FD", std::to_string(node_));
     }
-    if (number > 0) process.in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (host.first > 0) process.in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     // A process alone writes for itself, and so to a terminal if there is one.
     const bool tags = command_.tag_output && host.plain;
-    if (plan_.job.processes.size() == 1 && !tags) return {};
+    if (writes_itself() && !tags) return {};
     for (int target : {STDOUT_FILENO, STDERR_FILENO}) {
       int pipe[2];
       if (::pipe2(pipe, O_CLOEXEC) != 0)
@@ -204,6 +211,7 @@ class Run {
     if (got > 0) {
       packet.resize(static_cast<std::size_t>(got));
       pmi::Failure failure;
+      if (pmi::AddressNote note; pmi::decode(packet, note)) return addresses_.note(note.process);
       if (failure_ || !pmi::decode(packet, failure)) return;
       failure_ = std::move(failure);
       limit_grace();  // the process ends by itself, unless its heap is broken and it hangs
@@ -226,6 +234,7 @@ class Run {
       if (ends) {
         exit_code_ = 128 + number;
         interrupted_ = true;
+        if (plan_.job.nodes.size() > 1) limit_grace();  // the others are ended, too
       }
       if (number == SIGTSTP) ::raise(SIGSTOP);
     }
@@ -264,7 +273,7 @@ class Run {
   }
 
   const pmi::HostProcess& process_of(const Event& event) const {
-    return plan_.job.processes[static_cast<std::size_t>(event.index)];
+    return plan_.job.processes[static_cast<std::size_t>(plan_.job.this_node().first + event.index)];
   }
 
   void cannot_start(const Event& event) {
@@ -283,7 +292,7 @@ class Run {
     if (exit_code_ != 0) return;
     const pmi::HostProcess& process = process_of(event);
     if (code == 0 && node_ >= 0) {
-      const pmi::HostState& state = memory_.host(event.index);
+      const pmi::HostState& state = memory_.host(plan_.job.this_node().first + event.index);
       if (state.owing != 0) return fail(process, pmi::Reason::kExited, 0, "before it called MPI_Finalize");
       if (state.in_world < process.ranks && absent_ == nullptr) absent_ = &process;
     }
@@ -296,8 +305,9 @@ class Run {
 
   /// Others will wait for ever for a process that has ended without MPI.
   bool is_missed() const {
-    for (std::size_t i = 0; i < plan_.job.processes.size(); ++i) {
-      const pmi::HostState& state = memory_.host(static_cast<int>(i));
+    const pmi::Node& node = plan_.job.this_node();
+    for (int process = node.first; process < node.first + node.processes; ++process) {
+      const pmi::HostState& state = memory_.host(process);
       if (state.in_world != 0 && state.owing != 0) return true;
     }
     return false;
@@ -306,7 +316,7 @@ class Run {
   /// A host process has failed and has not told so itself.
   void fail(const pmi::HostProcess& process, pmi::Reason reason, int code, std::string text) {
     pmi::Failure failure{.reason = reason, .code = code, .text = std::move(text)};
-    if (process.ranks == 1 || plan_.job.processes.size() > 1) {
+    if (process.ranks == 1 || !is_alone()) {
       failure.rank = process.first;
       failure.ranks = process.ranks;
     }
@@ -338,6 +348,7 @@ class Run {
   int job_ = -1, theirs_ = -1, life_ = -1;  ///< what the processes get
   int node_ = -1;                           ///< the same; only if there are several
   pmi::NodeMemory memory_;                  ///< of `node_`
+  Addresses addresses_;                     ///< in it
   int running_ = 0;                         ///< processes that have not ended
   std::deque<Stream> streams_;
   const pmi::HostProcess* absent_ = nullptr;  ///< has ended in order; a rank of it never called MPI_Init
@@ -350,9 +361,10 @@ class Run {
 tools::Needs needs_of(const Plan& plan) {
   const pmi::Job& job = plan.job;
   // What each process reads, and two pipes, until it has its ends.
-  tools::Needs all{.descriptors =
-                       job.processes.size() == 1 ? 0 : 5 * static_cast<long>(job.processes.size()) + 32};
-  for (const pmi::HostProcess& one : job.processes) {
+  const pmi::Node& node = job.this_node();
+  tools::Needs all{.descriptors = node.processes == 1 ? 0 : 5 * static_cast<long>(node.processes) + 32};
+  for (int process = node.first; process < node.first + node.processes; ++process) {
+    const pmi::HostProcess& one = job.processes[static_cast<std::size_t>(process)];
     if (one.plain) {
       ++all.tasks;
       continue;
@@ -369,7 +381,7 @@ tools::Needs needs_of(const Plan& plan) {
 
 int run(const Command& command, const Plan& plan) {
   Run job(command, plan);
-  base::Status status = tools::check_limits(needs_of(plan), plan.job.ranks());
+  base::Status status = tools::check_limits(needs_of(plan), plan.job.ranks(plan.job.this_node()));
   if (status.ok()) status = job.start();
   if (!status.ok()) {
     say(base::message_of(status.code()));

@@ -29,7 +29,7 @@ class Commons {
   std::byte* at(std::int64_t place) const;
   static constexpr std::size_t kOwn = 64;
 
-  /// Where a rank's messages come in.
+  /// Where a rank's messages come in; negative: it is on another node.
   int port_of(int rank) const;
   /// Blocks until `word` is not `old` any more, which whoever changes it tells by ring(). By a thread of
   /// `rank`.

@@ -27,9 +27,10 @@ namespace clump::net {
 
 class ShmChannel final : public Channel {
  public:
+  static constexpr int kElsewhere = -1;
   struct Setup {
     std::vector<Sink*> sinks;           ///< of each rank of the job; null: it is not of this process
-    std::vector<int> ports;             ///< of each rank
+    std::vector<int> ports;             ///< of each rank; kElsewhere: it is on another node
     int first_port = 0, own_ports = 0;  ///< of this process
     Segment segment;                    ///< has its memory
     base::Bell* bells = nullptr;        ///< of each port

@@ -1,0 +1,192 @@
+#include "pmi/pmix.h"
+
+#include <dlfcn.h>
+#include <pmix.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+namespace clump::pmi::pmix {
+
+namespace {
+
+/// What we need of libpmix.
+struct Library {
+  decltype(&PMIx_Init) init;
+  decltype(&PMIx_Finalize) finalize;
+  decltype(&PMIx_Put) put;
+  decltype(&PMIx_Commit) commit;
+  decltype(&PMIx_Get) get;
+  decltype(&PMIx_Get_nb) get_nb;
+  decltype(&PMIx_Fence) fence;
+  decltype(&PMIx_Register_event_handler) register_event_handler;
+  decltype(&PMIx_Error_string) error_string;
+};
+
+Library library;
+pmix_proc_t me;
+int job_size = 0;
+void (*tell_lost)() = nullptr;
+
+template <typename Function>
+bool find(void* object, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(::dlsym(object, name));
+  return function != nullptr;
+}
+
+bool find_all(void* object) {
+  return find(object, "PMIx_Init", library.init) && find(object, "PMIx_Finalize", library.finalize) &&
+         find(object, "PMIx_Put", library.put) && find(object, "PMIx_Commit", library.commit) &&
+         find(object, "PMIx_Get", library.get) && find(object, "PMIx_Get_nb", library.get_nb) &&
+         find(object, "PMIx_Fence", library.fence) &&
+         find(object, "PMIx_Register_event_handler", library.register_event_handler) &&
+         find(object, "PMIx_Error_string", library.error_string);
+}
+
+base::Status load(const std::vector<std::string>& libraries) {
+  std::vector<std::string> names = libraries;
+  names.emplace_back("libpmix.so.2");
+  std::string tried;
+  for (const std::string& name : names) {
+    void* const object = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (object != nullptr && find_all(object)) return {};
+    tried += fmt::format("\n  {}", object != nullptr ? name + ": it is older than PMIx 4" : ::dlerror());
+  }
+  return base::fail(
+      MPI_ERR_SPAWN,
+      "a PMIx server has started this process, and its client library is missing: install libpmix2 "
+      "(Debian, Ubuntu) or pmix on every host; tried:{}",
+      tried);
+}
+
+base::Status check(pmix_status_t outcome, std::string_view what) {
+  if (outcome == PMIX_SUCCESS) return {};
+  return base::fail(MPI_ERR_SPAWN, "PMIx cannot {}: {}", what, library.error_string(outcome));
+}
+
+pmix_proc_t process(pmix_rank_t rank) {
+  pmix_proc_t other = me;
+  other.rank = rank;
+  return other;
+}
+
+/// Null if there is none. libpmix has allocated it.
+std::unique_ptr<pmix_value_t, decltype(&std::free)> value_of(const char* key, pmix_rank_t rank) {
+  const pmix_proc_t other = process(rank);
+  pmix_value_t* value = nullptr;
+  if (library.get(&other, key, nullptr, 0, &value) != PMIX_SUCCESS) value = nullptr;
+  return {value, std::free};
+}
+
+std::uint32_t number_at(const char* key, pmix_rank_t rank, std::uint32_t missing) {
+  const auto value = value_of(key, rank);
+  if (value == nullptr) return missing;
+  switch (value->type) {
+    case PMIX_UINT16:
+      return value->data.uint16;
+    case PMIX_UINT32:
+    case PMIX_PROC_RANK:
+      return value->data.uint32;
+    default:
+      return missing;
+  }
+}
+
+std::string text_at(const char* key, pmix_rank_t rank) {
+  const auto value = value_of(key, rank);
+  if (value == nullptr || value->type != PMIX_STRING || value->data.string == nullptr) return {};
+  std::string text = value->data.string;
+  std::free(value->data.string);
+  return text;
+}
+
+std::span<const std::byte> bytes_of(const pmix_value_t& value) {
+  if (value.type != PMIX_BYTE_OBJECT) return {};
+  return {reinterpret_cast<const std::byte*>(value.data.bo.bytes), value.data.bo.size};
+}
+
+void on_got(pmix_status_t outcome, pmix_value_t* value, void* argument) {
+  const std::unique_ptr<Got> done(static_cast<Got*>(argument));
+  const bool got = outcome == PMIX_SUCCESS && value != nullptr;
+  (*done)(check(outcome, "look up what another process has told"),
+          got ? bytes_of(*value) : std::span<const std::byte>());
+}
+
+void on_lost(std::size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t*, std::size_t, pmix_info_t*,
+             std::size_t, pmix_event_notification_cbfunc_fn_t finished, void* argument) {
+  tell_lost();
+  if (finished != nullptr) finished(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, argument);
+}
+
+}  // namespace
+
+bool is_offered() { return std::getenv("PMIX_NAMESPACE") != nullptr && std::getenv("PMIX_RANK") != nullptr; }
+
+base::Status join(const std::vector<std::string>& libraries) {
+  CLUMP_TRY(load(libraries));
+  CLUMP_TRY(check(library.init(&me, nullptr, 0), "reach the server that has started this process"));
+  job_size = static_cast<int>(number_of_job(PMIX_JOB_SIZE, 0));
+  if (job_size > 0) return {};
+  return base::fail(MPI_ERR_SPAWN, "PMIx does not tell how many processes were started");
+}
+
+int rank() { return static_cast<int>(me.rank); }
+
+int size() { return job_size; }
+
+std::uint32_t number(const char* key, int of_rank, std::uint32_t missing) {
+  return number_at(key, static_cast<pmix_rank_t>(of_rank), missing);
+}
+
+std::uint32_t number_of_job(const char* key, std::uint32_t missing) {
+  return number_at(key, PMIX_RANK_WILDCARD, missing);
+}
+
+std::string text(const char* key, int of_rank) { return text_at(key, static_cast<pmix_rank_t>(of_rank)); }
+
+std::string text_of_job(const char* key) { return text_at(key, PMIX_RANK_WILDCARD); }
+
+base::Status put(const char* key, std::span<const std::byte> value) {
+  pmix_value_t told{};
+  told.type = PMIX_BYTE_OBJECT;
+  // PMIx copies it.
+  told.data.bo.bytes = const_cast<char*>(reinterpret_cast<const char*>(value.data()));
+  told.data.bo.size = value.size();
+  return check(library.put(PMIX_GLOBAL, key, &told), "tell the other processes something");
+}
+
+base::Status commit() { return check(library.commit(), "tell the other processes something"); }
+
+base::Status get(int rank, const char* key, std::vector<std::byte>& value) {
+  const pmix_proc_t other = process(static_cast<pmix_rank_t>(rank));
+  pmix_value_t* got = nullptr;
+  CLUMP_TRY(check(library.get(&other, key, nullptr, 0, &got), "look up what another process has told"));
+  const auto bytes = bytes_of(*got);
+  value.assign(bytes.begin(), bytes.end());
+  std::free(got->data.bo.bytes);
+  std::free(got);
+  return {};
+}
+
+base::Status get(int rank, const char* key, Got done) {
+  const pmix_proc_t other = process(static_cast<pmix_rank_t>(rank));
+  auto kept = std::make_unique<Got>(std::move(done));
+  CLUMP_TRY(check(library.get_nb(&other, key, nullptr, 0, on_got, kept.get()),
+                  "look up what another process has told"));
+  static_cast<void>(kept.release());  // on_got() has it
+  return {};
+}
+
+base::Status fence() { return check(library.fence(nullptr, 0, nullptr, 0), "wait for the other processes"); }
+
+void watch(void (*lost)()) {
+  tell_lost = lost;
+  static pmix_status_t codes[] = {PMIX_ERR_LOST_CONNECTION};
+  library.register_event_handler(codes, 1, nullptr, 0, on_lost, nullptr, nullptr);
+}
+
+void leave() { library.finalize(nullptr, 0); }
+
+}  // namespace clump::pmi::pmix

@@ -1,0 +1,54 @@
+// The PMIx client of a process: who started the job's processes, how many they are, and what each has told
+// the others. libpmix (PMIx 4 or newer) is loaded by those who join, and nobody else.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+
+namespace clump::pmi {
+
+/// There is one for each process. All functions may be called by any thread, after join() has succeeded.
+namespace pmix {
+
+/// Whether a PMIx server has started this process, or one of those it descends from.
+bool is_offered();
+
+/// `libraries`: where libpmix may lie, beside where the system looks for it. Fails with MPI_ERR_SPAWN.
+base::Status join(const std::vector<std::string>& libraries);
+
+/// Of this process among those that were started together, and how many they are.
+int rank();
+int size();
+
+/// A number that the server knows of the job (PMIX_JOB_...) or of one of its processes; `missing` if it does
+/// not.
+std::uint32_t number(const char* key, int of_rank, std::uint32_t missing);
+std::uint32_t number_of_job(const char* key, std::uint32_t missing);
+/// The same for texts; empty if it does not.
+std::string text(const char* key, int of_rank);
+std::string text_of_job(const char* key);
+
+/// Tells all others, at commit().
+base::Status put(const char* key, std::span<const std::byte> value);
+base::Status commit();
+/// What another process has told; waits until it has.
+base::Status get(int rank, const char* key, std::vector<std::byte>& value);
+/// The same without waiting: `done` is called once, by a thread of PMIx's.
+using Got = std::function<void(const base::Status& status, std::span<const std::byte> value)>;
+base::Status get(int rank, const char* key, Got done);
+
+/// Returns when all processes have called it.
+base::Status fence();
+/// `lost` is called, by a thread of PMIx's, when the server is gone.
+void watch(void (*lost)());
+/// The last call.
+void leave();
+
+}  // namespace pmix
+}  // namespace clump::pmi

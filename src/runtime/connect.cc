@@ -1,0 +1,135 @@
+// How each rank of the job is reached: the channels of this host process.
+#include "runtime/connect.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "fiber/completion.h"
+#include "fiber/fiber.h"
+#include "net/self/self_channel.h"
+#include "net/shm/shm_channel.h"
+#include "pmi/node_memory.h"
+#include "runtime/host.h"
+
+namespace clump {
+
+namespace {
+
+/// There is one world. Null: there is nothing to drain.
+net::SelfChannel* drained_self = nullptr;
+net::ShmChannel* drained_shm = nullptr;
+
+[[noreturn]] void cannot_connect(const pmi::Job& job, int error_class, std::string text) {
+  pmi::Failure failure;
+  failure.rank = job.here().first;
+  failure.reason = pmi::Reason::kAborted;
+  failure.code = error_class;
+  failure.text = std::move(text);
+  runtime::fail_job(std::move(failure));
+}
+
+/// What has come in for a worker: whoever works for it, or waits, moves it.
+bool drain(int worker) {
+  const bool moved = drained_self != nullptr && drained_self->drain(worker);
+  return (drained_shm != nullptr && drained_shm->drain(worker)) || moved;
+}
+
+std::unique_ptr<net::Channel> make_self_channel(const pmi::Job& job, std::vector<net::Sink*> sinks) {
+  const int workers = fiber::worker_count();
+  if (workers == 0) return std::make_unique<net::SelfChannel>(std::move(sinks));
+  std::vector<int> homes;
+  for (int rank = 0; rank < job.ranks(); ++rank)
+    homes.push_back(job.here().holds(rank) ? job.worker_of(rank) - job.first_worker(job.here()) : 0);
+  auto channel = std::make_unique<net::SelfChannel>(std::move(sinks), std::move(homes), workers);
+  drained_self = channel.get();
+  return channel;
+}
+
+/// Where other processes of this node left what they send us.
+std::byte* map_segment(const pmi::Job& job, std::size_t bytes) {
+  const int file = runtime::node_descriptor();
+  const auto begin = static_cast<off_t>(pmi::NodeMemory::end(job));
+  const off_t end = begin + static_cast<off_t>(bytes);
+  struct stat info {};
+  // All of them make it as long, whoever comes first.
+  void* base = MAP_FAILED;
+  if (::fstat(file, &info) == 0 && (info.st_size >= end || ::ftruncate(file, end) == 0))
+    base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, begin);
+  if (base == MAP_FAILED)
+    cannot_connect(
+        job, MPI_ERR_NO_MEM,
+        fmt::format("cannot map {} MiB of memory for messages between {} processes (ulimit -v): {}",
+                    bytes >> 20, job.this_node().processes, std::strerror(errno)));
+  return static_cast<std::byte*>(base);
+}
+
+/// The process of each port of this node.
+const std::vector<int>& processes_of_ports() {
+  static const std::vector<int> all = [] {
+    std::vector<int> made;
+    const pmi::Job& job = runtime::job();
+    const pmi::Node& node = job.this_node();
+    for (int process = node.first; process < node.first + node.processes; ++process) {
+      const int ports = job.ports(job.processes[static_cast<std::size_t>(process)]);
+      made.insert(made.end(), static_cast<std::size_t>(ports), process);
+    }
+    return made;
+  }();
+  return all;
+}
+
+std::unique_ptr<net::Channel> make_shm_channel(const pmi::Job& job, std::vector<net::Sink*> sinks) {
+  net::ShmChannel::Setup setup{
+      .sinks = std::move(sinks),
+      .ports = {},
+      .first_port = job.first_port(job.process),
+      .own_ports = job.ports(job.here()),
+      .segment = net::Segment(static_cast<int>(processes_of_ports().size()), job.ranks()),
+      .bells = &runtime::bell(0),
+      // Pieces are for those who copy at the same time, and as long as they stay in the caches.
+      .read_from = job.spin ? Count{1} << 20 : Count{32} << 10,
+      .process_id = [](int port) -> pid_t {
+        return runtime::process_id(processes_of_ports()[static_cast<std::size_t>(port)]);
+      }};
+  for (int rank = 0; rank < job.ranks(); ++rank)
+    setup.ports.push_back(job.node_of(rank) == job.node ? job.port_of(rank) : net::ShmChannel::kElsewhere);
+  setup.segment.set_base(map_segment(job, setup.segment.bytes()));
+  auto channel = std::make_unique<net::ShmChannel>(std::move(setup));
+  drained_shm = channel.get();
+  return channel;
+}
+
+}  // namespace
+
+void connect(core::World& world, const std::vector<net::Sink*>& sinks) {
+  const pmi::Job& job = runtime::job();
+  world.channels.push_back(make_self_channel(job, sinks));
+  world.routes.assign(static_cast<std::size_t>(world.size), world.channels.front().get());
+  const auto lead = [&](auto reaches) {
+    for (std::size_t rank = 0; rank < sinks.size(); ++rank)
+      if (sinks[rank] == nullptr && reaches(static_cast<int>(rank)))
+        world.routes[rank] = world.channels.back().get();
+  };
+  if (job.this_node().processes > 1) {
+    world.channels.push_back(make_shm_channel(job, sinks));
+    lead([&](int rank) { return job.node_of(rank) == job.node; });
+    world.commons = std::make_unique<net::Commons>(*drained_shm);
+  }
+  if (job.nodes.size() > 1) {
+    cannot_connect(job, MPI_ERR_UNSUPPORTED_OPERATION, "messages between hosts are not built yet");
+  }
+  if (const auto processes = static_cast<std::uint32_t>(job.processes.size()); processes > 1) {
+    world.next_context += 2 * static_cast<std::uint32_t>(job.process);
+    world.context_step = 2 * processes;
+  }
+  if (drained_self != nullptr || drained_shm != nullptr) fiber::on_progress(drain);
+}
+
+}  // namespace clump

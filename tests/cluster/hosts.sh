@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# A cluster on one machine, for tests of what crosses a network: hosts h0, h1, ... are network namespaces with a name and an address of
+# their own, joined by a bridge in one more. Needs root and iproute2. DIR keeps what the hosts share; it names this cluster.
+#
+#   hosts.sh up DIR N [RATE]     makes N hosts; RATE limits what each sends (tc, e.g. 1gbit)
+#   hosts.sh run DIR HOST CMD... runs a command on a host
+#   hosts.sh down DIR            removes them, and DIR
+#
+# `up` leaves DIR/agent, which starts a command on a host as ssh would: agent [options] HOST CMD...
+set -euo pipefail
+
+usage() { sed -n '2,10p' "$0" >&2; exit 2; }
+[ $# -ge 2 ] || usage
+action=$1 dir=$2
+shift 2
+
+# Names of namespaces are the whole machine's.
+namespace() { echo "$(cat "$dir/prefix")-$1"; }
+
+up() {
+  local n=$1 rate=${2:-none} k ns switch
+  [ "$(id -u)" -eq 0 ] || { echo "hosts.sh: network namespaces need root" >&2; exit 77; }
+  [ ! -e "$dir" ] || down
+  mkdir -p "$dir"
+  dir=$(readlink -f "$dir")
+  echo "clump$$" >"$dir/prefix"
+  switch=$(namespace switch)
+  ip netns add "$switch" || { echo "hosts.sh: this machine allows no network namespaces" >&2; rm -rf "$dir"; exit 77; }
+  ip -n "$switch" link add br0 type bridge
+  ip -n "$switch" link set br0 up
+  echo "127.0.0.1 localhost" >"$dir/hosts"
+  for ((k = 0; k < n; k++)); do
+    ns=$(namespace "h$k")
+    ip netns add "$ns"
+    ip -n "$switch" link add "p$k" type veth peer name eth0 netns "$ns"
+    ip -n "$switch" link set "p$k" master br0 up
+    ip -n "$ns" addr add "10.77.0.$((k + 1))/24" dev eth0
+    ip -n "$ns" link set eth0 up
+    ip -n "$ns" link set lo up
+    [ "$rate" = none ] || ip netns exec "$ns" tc qdisc add dev eth0 root tbf rate "$rate" burst 256kb latency 50ms
+    echo "10.77.0.$((k + 1)) h$k" >>"$dir/hosts"
+  done
+  printf '#!/bin/sh\n# Options of ssh have no meaning here.\nwhile [ "${1#-}" != "$1" ]; do shift; done\nhost=$1; shift\nexec %q run %q "$host" sh -c "$*"\n' \
+    "$(readlink -f "$0")" "$dir" >"$dir/agent"
+  chmod +x "$dir/agent"
+}
+
+run() {
+  local host=$1
+  shift
+  [ -f "$dir/agent" ] || { echo "hosts.sh: there is no cluster in $dir" >&2; exit 77; }
+  # shellcheck disable=SC2016  # the inner shell's
+  exec ip netns exec "$(namespace "$host")" unshare --uts --mount \
+    sh -c 'hostname "$1"; mount --bind "$2/hosts" /etc/hosts; shift 2; exec "$@"' sh "$host" "$dir" "$@"
+}
+
+down() {
+  local prefix name
+  [ -f "$dir/prefix" ] || return 0
+  prefix=$(cat "$dir/prefix")
+  for name in $(ip netns list | awk -v p="$prefix-" 'index($1, p) == 1 { print $1 }'); do ip netns del "$name"; done
+  rm -rf "$dir"
+}
+
+case $action in
+  up) [ $# -ge 1 ] || usage; up "$@" ;;
+  run) [ $# -ge 2 ] || usage; run "$@" ;;
+  down) down ;;
+  *) usage ;;
+esac

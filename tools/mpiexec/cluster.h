@@ -1,0 +1,23 @@
+// A job on several hosts: mpiexec plans it and becomes PRRTE's prterun, which starts an agent on each host
+// (agent.h). The plan travels in the environment, whose values no command line shows.
+#pragma once
+
+#include <string>
+
+#include "base/status.h"
+#include "options.h"
+#include "plan.h"
+
+namespace clump::mpiexec {
+
+/// Whether the job needs other hosts than this one.
+bool needs_other_hosts(const Command& command);
+/// Returns only if it fails.
+base::Status run_on_hosts(const Command& command, Plan& plan);
+
+/// What the agents read. Taken out of the environment.
+base::Status receive_plan(pmi::Job& job);
+/// Where libpmix lies, if it came with the prterun that has started this process.
+std::vector<std::string> pmix_libraries();
+
+}  // namespace clump::mpiexec
