@@ -45,8 +45,11 @@ bool find_all(void* object) {
          find(object, "PMIx_Error_string", library.error_string);
 }
 
-base::Status load(const std::vector<std::string>& libraries) {
-  std::vector<std::string> names = libraries;
+/// The server's own version first, where it tells (PMIX_PREFIX): others may misunderstand it.
+base::Status load() {
+  std::vector<std::string> names;
+  if (const char* const prefix = std::getenv("PMIX_PREFIX"))
+    names = {fmt::format("{}/lib/openmpi/libpmix.so.2", prefix), fmt::format("{}/lib/libpmix.so.2", prefix)};
   names.emplace_back("libpmix.so.2");
   std::string tried;
   for (const std::string& name : names) {
@@ -122,12 +125,10 @@ void on_lost(std::size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t*, std::
 
 }  // namespace
 
-bool is_offered() { return std::getenv("PMIX_NAMESPACE") != nullptr && std::getenv("PMIX_RANK") != nullptr; }
-
-base::Status join(const std::vector<std::string>& libraries) {
-  CLUMP_TRY(load(libraries));
+base::Status join() {
+  CLUMP_TRY(load());
   CLUMP_TRY(check(library.init(&me, nullptr, 0), "reach the server that has started this process"));
-  job_size = static_cast<int>(number_of_job(PMIX_JOB_SIZE, 0));
+  job_size = static_cast<int>(number_at(PMIX_JOB_SIZE, PMIX_RANK_WILDCARD, 0));
   if (job_size > 0) return {};
   return base::fail(MPI_ERR_SPAWN, "PMIx does not tell how many processes were started");
 }
@@ -136,17 +137,9 @@ int rank() { return static_cast<int>(me.rank); }
 
 int size() { return job_size; }
 
-std::uint32_t number(const char* key, int of_rank, std::uint32_t missing) {
-  return number_at(key, static_cast<pmix_rank_t>(of_rank), missing);
-}
+std::uint32_t node_of(int rank) { return number_at(PMIX_NODEID, static_cast<pmix_rank_t>(rank), kNowhere); }
 
-std::uint32_t number_of_job(const char* key, std::uint32_t missing) {
-  return number_at(key, PMIX_RANK_WILDCARD, missing);
-}
-
-std::string text(const char* key, int of_rank) { return text_at(key, static_cast<pmix_rank_t>(of_rank)); }
-
-std::string text_of_job(const char* key) { return text_at(key, PMIX_RANK_WILDCARD); }
+std::string host_of(int rank) { return text_at(PMIX_HOSTNAME, static_cast<pmix_rank_t>(rank)); }
 
 base::Status put(const char* key, std::span<const std::byte> value) {
   pmix_value_t told{};

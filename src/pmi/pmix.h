@@ -16,23 +16,17 @@ namespace clump::pmi {
 /// There is one for each process. All functions may be called by any thread, after join() has succeeded.
 namespace pmix {
 
-/// Whether a PMIx server has started this process, or one of those it descends from.
-bool is_offered();
-
-/// `libraries`: where libpmix may lie, beside where the system looks for it. Fails with MPI_ERR_SPAWN.
-base::Status join(const std::vector<std::string>& libraries);
+/// Fails with MPI_ERR_SPAWN.
+base::Status join();
 
 /// Of this process among those that were started together, and how many they are.
 int rank();
 int size();
 
-/// A number that the server knows of the job (PMIX_JOB_...) or of one of its processes; `missing` if it does
-/// not.
-std::uint32_t number(const char* key, int of_rank, std::uint32_t missing);
-std::uint32_t number_of_job(const char* key, std::uint32_t missing);
-/// The same for texts; empty if it does not.
-std::string text(const char* key, int of_rank);
-std::string text_of_job(const char* key);
+/// Which host each of them is on, by a number and by name; kNowhere and empty if the server does not tell.
+inline constexpr std::uint32_t kNowhere = 0xffffffff;
+std::uint32_t node_of(int rank);
+std::string host_of(int rank);
 
 /// Tells all others, at commit().
 base::Status put(const char* key, std::span<const std::byte> value);

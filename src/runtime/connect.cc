@@ -117,13 +117,16 @@ void connect(core::World& world, const std::vector<net::Sink*>& sinks) {
       if (sinks[rank] == nullptr && reaches(static_cast<int>(rank)))
         world.routes[rank] = world.channels.back().get();
   };
+  if (job.processes.size() > 1) {
+    if (job.nodes.size() > 1)
+      cannot_connect(job, MPI_ERR_UNSUPPORTED_OPERATION, "messages between hosts are not built yet");
+    const base::Status announced = runtime::announce({});
+    if (!announced.ok()) cannot_connect(job, announced.error_class(), base::message_of(announced.code()));
+  }
   if (job.this_node().processes > 1) {
     world.channels.push_back(make_shm_channel(job, sinks));
     lead([&](int rank) { return job.node_of(rank) == job.node; });
     world.commons = std::make_unique<net::Commons>(*drained_shm);
-  }
-  if (job.nodes.size() > 1) {
-    cannot_connect(job, MPI_ERR_UNSUPPORTED_OPERATION, "messages between hosts are not built yet");
   }
   if (const auto processes = static_cast<std::uint32_t>(job.processes.size()); processes > 1) {
     world.next_context += 2 * static_cast<std::uint32_t>(job.process);

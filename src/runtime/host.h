@@ -29,9 +29,10 @@ CLUMP_HOST_API const char* why_no_mpi();
 /// it. Negative: there is no other process.
 CLUMP_HOST_API int node_descriptor();
 CLUMP_HOST_API base::Bell& bell(int port);
-/// The network's address of a host process: this one's is told to the others, and theirs can be found once
-/// they have told; that waits for it.
-CLUMP_HOST_API base::Status tell_address(std::span<const std::byte> address);
+/// This process has begun, and the network reaches it at `address`; empty: it reaches nobody. Once, in a job
+/// of several processes, before anything else is asked of them.
+CLUMP_HOST_API base::Status announce(std::span<const std::byte> address);
+/// The address that another process has announced; waits until it has.
 CLUMP_HOST_API base::Status find_address(int process, std::vector<std::byte>& address);
 /// The operating system's number of a host process of this node that has called MPI.
 CLUMP_HOST_API int process_id(int process);

@@ -1,5 +1,5 @@
 // Where the network reaches the host processes of other nodes. mpiexec knows, or finds out: see
-// pmi/node_memory.h and control.h.
+// pmi/node_memory.h and control.h; without it, PMIx is asked by this process.
 #include <linux/futex.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -23,13 +23,16 @@ base::Status tell_mpiexec(int process) {
 
 }  // namespace
 
-base::Status tell_address(std::span<const std::byte> address) {
+base::Status announce(std::span<const std::byte> address) {
+  if (host().by_pmix) return announce_by_pmix(address);
+  if (address.empty()) return {};
   const int own = host().job.process;
   CLUMP_TRY(host().node.address(own).fill(pmi::Address::kKnown, address));
   return tell_mpiexec(own);
 }
 
 base::Status find_address(int process, std::vector<std::byte>& address) {
+  if (host().by_pmix) return find_by_pmix(process, address);
   using State = pmi::Address::State;
   pmi::Address& entry = host().node.address(process);
   std::uint32_t state = State::kUnknown;

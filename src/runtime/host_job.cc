@@ -56,18 +56,13 @@ const char* foreign_launcher(char** environment) {
        "this program uses Clump's MPI library, but MPICH's (or another PMI) launcher started it: start it "
        "with Clump's mpiexec"},
       {"SLURM_STEP_NUM_TASKS",
-       "this program uses Clump's MPI library, but srun started it: start it with Clump's mpiexec"},
+       "this program uses Clump's MPI library, but srun started it without PMIx: use srun --mpi=pmix, or "
+       "Clump's mpiexec"},
   };
   for (const Sign& sign : kSigns) {
     if (const char* size = value_of(environment, sign.size); size != nullptr && std::atoi(size) > 1)
       return sign.message;
   }
-  // PMIx itself does not tell how many there are before one has joined it.
-  const bool sized = value_of(environment, kSigns[0].size) != nullptr;
-  if (!sized && value_of(environment, "PMIX_RANK") != nullptr)
-    return "this program uses Clump's MPI library, but a PMIx launcher (prterun, srun --mpi=pmix) started "
-           "it: "
-           "start it with Clump's mpiexec";
   return nullptr;
 }
 
@@ -142,7 +137,9 @@ std::string find_job(int argc, char** argv, char** environment) {
   const int job = number_in(environment, "CLUMP_JOB_FD");
   if (job < 0 || !is_job(job)) {
     describe_singleton(argc, argv, environment);
-    here.why_no_mpi = foreign_launcher(environment);
+    here.by_pmix =
+        value_of(environment, "PMIX_NAMESPACE") != nullptr && value_of(environment, "PMIX_RANK") != nullptr;
+    here.why_no_mpi = here.by_pmix ? nullptr : foreign_launcher(environment);
     if (job >= 0)
       here.why_no_mpi =
           "mpiexec has started this process by way of another program, which has closed the descriptors that "

@@ -35,7 +35,9 @@ Sigaction real_sigaction() {
   static constinit std::atomic<Sigaction> real{nullptr};
   Sigaction found = real.load(std::memory_order_relaxed);  // relaxed: every thread would store the same value
   if (found == nullptr) {
-    found = reinterpret_cast<Sigaction>(::dlsym(RTLD_NEXT, "sigaction"));
+    // Where mpiexec has not preloaded this library, the C library's comes before it.
+    for (void* const where : {RTLD_NEXT, RTLD_DEFAULT})
+      if (found == nullptr) found = reinterpret_cast<Sigaction>(::dlsym(where, "sigaction"));
     real.store(found, std::memory_order_relaxed);
   }
   return found;

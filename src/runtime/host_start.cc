@@ -244,15 +244,6 @@ void make_workers() {
     cannot_start(-1, "this kernel offers no membarrier (Linux 4.14, or forbidden): use --scheduler threads");
 }
 
-/// Where the job's other processes wake this one's threads.
-void listen_to_neighbours() {
-  Host& here = host();
-  const int first = here.job.first_port(here.job.process);
-  if (here.job.ports() > static_cast<int>(here.job.cores.size()) && !here.job.spin) fiber::share_cores();
-  if (here.has_neighbours())
-    fiber::listen_to({&here.node.bell(first), static_cast<std::size_t>(here.job.ports(here.job.here()))});
-}
-
 void start_ranks(std::size_t stack_bytes) {
   Host& here = host();
   fiber::note_beginning();
@@ -297,12 +288,21 @@ Host& host() {
   return *only;
 }
 
+void listen_to_neighbours() {
+  Host& here = host();
+  const int first = here.job.first_port(here.job.process);
+  if (here.job.ports() > static_cast<int>(here.job.cores.size()) && !here.job.spin) fiber::share_cores();
+  if (here.has_neighbours())
+    fiber::listen_to({&here.node.bell(first), static_cast<std::size_t>(here.job.ports(here.job.here()))});
+}
+
 const pmi::Job& job() { return host().job; }
 
 const char* why_no_mpi() {
-  if (host().why_no_mpi == nullptr && host().started_by_mpiexec() && host().job.here().plain)
-    return join_job();
-  return host().why_no_mpi;
+  Host& here = host();
+  if (here.why_no_mpi != nullptr) return here.why_no_mpi;
+  if (here.by_pmix) return join_by_pmix();
+  return here.started_by_mpiexec() && here.job.here().plain ? join_job() : nullptr;
 }
 
 int node_descriptor() { return host().node_descriptor; }

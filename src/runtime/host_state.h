@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/status.h"
 #include "fiber/identity.h"
 #include "image/image.h"
 #include "pmi/job.h"
@@ -47,6 +49,7 @@ struct Host {
   int control = -1;                     ///< socket to mpiexec; -1: no mpiexec
   pid_t process = 0;                    ///< this process: a child that a rank forks finds out that it is not
   const char* why_no_mpi = nullptr;
+  bool by_pmix = false;  ///< another launcher than mpiexec has started it, and PMIx tells of the others
   /// Shared with the job's other processes on this node; only if there are any.
   pmi::NodeMemory node;
   int node_descriptor = -1;
@@ -70,6 +73,12 @@ Host& host();
 std::string find_job(int argc, char** argv, char** environment);
 /// A plain process becomes its rank, on its first call of MPI: null, or why it cannot.
 const char* join_job();
+/// host_pmix.cc: the same for one that PMIx serves, with a job of its own until then.
+const char* join_by_pmix();
+base::Status announce_by_pmix(std::span<const std::byte> address);
+base::Status find_by_pmix(int process, std::vector<std::byte>& address);
+/// Where the job's other processes wake this one's threads.
+void listen_to_neighbours();
 /// host_fork.cc
 void prepare_for_forks();
 /// host_threads.cc: once, and by each rank's main thread

@@ -48,8 +48,23 @@ class Options(tool.Case):
         result = tool.run("--bind-to", "core", "--bind-to", "core", "-n", "1", "true", ":", "--bind-to", "core", "true")
         self.assert_says(result, 0, "option --bind-to core is ignored")
         self.assertEqual(result.err.count("--bind-to"), 1)
-        quiet = tool.run("-q", "--mca", "btl", "self,vader", "--map-by", "node", "-hostfile", "none", "-ppn", "2", "true")
+        quiet = tool.run("-q", "--mca", "btl", "self,vader", "--map-by", "node", "-ppn", "2", "-n", "3", "true")
         self.assertEqual((quiet.code, quiet.err), (0, ""))
+
+    def test_hosts_are_checked(self):
+        self.assert_says(tool.run("--host", "a:0", "true"), 2, "--host", "'a:0'", "behind ':'")
+        self.assert_says(tool.run("--host", ":3", "true"), 2, "--host", "':3' is no host")
+        self.assert_says(tool.run("--hostfile", "none", "true"), 2, "--hostfile none", "No such file")
+        self.assert_says(tool.run("--host", "a,b", "--ppn", "2", "-n", "5", "true"), 2, "5 ranks on 2 hosts", "at most 4")
+        self.assert_says(tool.run("--agent"), 126, "not for users")
+
+    def test_this_host_needs_no_network(self):
+        result = tool.run("--host", "localhost:1", "-n", "3", tool.program("show"))
+        self.assertEqual((result.code, len(result.out.splitlines())), (0, 3), result)
+
+    def test_other_hosts_need_prterun(self):
+        result = tool.run("--host", "elsewhere", "true", env={"PATH": "/usr/bin:/bin", "CLUMP_PRTERUN": "/nonexistent"})
+        self.assert_says(result, 126, "CLUMP_PRTERUN=/nonexistent")
 
     def test_options_that_ask_for_what_happens_anyway(self):
         result = tool.run("--allow-run-as-root", "--oversubscribe", "-n", "40", "true")

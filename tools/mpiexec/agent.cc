@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "cluster.h"
+#include "map.h"
 #include "plan.h"
 #include "pmi/pmix.h"
 #include "run.h"
@@ -54,7 +55,7 @@ std::string own_address(const pmi::Job& job) {
 
 base::Status prepare(const Command& command, Plan& plan) {
   CLUMP_TRY(receive_plan(plan.job));
-  CLUMP_TRY(pmi::pmix::join(pmix_libraries()));
+  CLUMP_TRY(pmi::pmix::join());
   if (pmi::pmix::size() != static_cast<int>(plan.job.nodes.size()))
     return base::fail(MPI_ERR_SPAWN, "{} agents were started for {} hosts", pmi::pmix::size(),
                       plan.job.nodes.size());
@@ -73,8 +74,10 @@ int run_agent(const Command& command) {
     fmt::print(stderr, "mpiexec: {}\n", base::message_of(prepared.code()));
     return kExitCannotRun;
   }
+  if (command.map) fmt::print(stderr, "{}", map_text(plan));
+  const bool runs = !plan.job.apps.front().program.empty();  // otherwise it was only to print the map
   pmi::pmix::watch([] { ::kill(::getpid(), SIGTERM); });
-  const int code = run(command, plan);
+  const int code = runs ? run(command, plan) : 0;
   if (code != 0) return code;  // without leave(): the other agents are ended
   // What this one has told must stay there until nobody asks any more.
   if (!pmi::pmix::fence().ok()) return kExitCannotRun;

@@ -55,6 +55,7 @@ std::vector<std::string> agent_options(const Command& command) {
   if (command.cores) words.insert(words.end(), {"--cores", *command.cores});
   if (command.hardware_threads) words.emplace_back("--use-hwthread-cpus");
   if (command.workers > 0) words.insert(words.end(), {"--workers", std::to_string(command.workers)});
+  if (command.map) words.emplace_back("--map");
   if (command.tag_output) words.emplace_back("--tag-output");
   if (command.timeout_seconds > 0)
     words.insert(words.end(), {"--timeout", std::to_string(command.timeout_seconds)});
@@ -135,12 +136,6 @@ base::Status receive_plan(pmi::Job& job) {
     return base::fail(MPI_ERR_ARG,
                       "--agent is how mpiexec starts itself on other hosts: it is not for users");
   return pmi::decode(bytes, job);
-}
-
-std::vector<std::string> pmix_libraries() {
-  const char* const prefix = std::getenv("PMIX_PREFIX");
-  if (prefix == nullptr) return {};
-  return {fmt::format("{}/lib/openmpi/libpmix.so.2", prefix), fmt::format("{}/lib/libpmix.so.2", prefix)};
 }
 
 }  // namespace clump::mpiexec

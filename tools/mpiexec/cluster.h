@@ -17,7 +17,5 @@ base::Status run_on_hosts(const Command& command, Plan& plan);
 
 /// What the agents read. Taken out of the environment.
 base::Status receive_plan(pmi::Job& job);
-/// Where libpmix lies, if it came with the prterun that has started this process.
-std::vector<std::string> pmix_libraries();
 
 }  // namespace clump::mpiexec

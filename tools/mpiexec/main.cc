@@ -38,12 +38,12 @@ int mpiexec(const std::vector<std::string>& words) {
   if (const base::Status status = make_plan(command, plan, exit_code); !status.ok())
     return fail(status, exit_code);
   if (command.explain) fmt::print(stderr, "mpiexec: {}\n", plan.explanation);
+  if (!command.hosts.empty()) return fail(run_on_hosts(command, plan), kExitCannotRun);
   if (command.map) {
     const bool alone = command.parts.front().words.empty();
     fmt::print(alone ? stdout : stderr, "{}", map_text(plan));
     if (alone) return 0;
   }
-  if (plan.job.nodes.size() > 1) return fail(run_on_hosts(command, plan), kExitCannotRun);
   return run(command, plan);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <vector>
 
 namespace clump::mpiexec {
@@ -85,18 +86,21 @@ std::string map_without_cores(const Plan& plan) {
 }  // namespace
 
 std::string map_text(const Plan& plan) {
-  const int ranks = plan.job.ranks();
+  const pmi::Node& node = plan.job.this_node();
+  const int ranks = plan.job.ranks(node);
+  const std::string title = plan.job.nodes.size() > 1 ? fmt::format("map of {}", node.name) : "map";
   const std::string_view plural = ranks == 1 ? "" : "s";
   if (plan.workers.empty()) {
     const std::vector<std::int32_t> cores =
         plan.only_cores.empty() ? tools::allowed_processors() : plan.only_cores;
-    return fmt::format("map: {} rank{} as thread{}, which the kernel runs on cores {}\n", ranks, plural,
+    return fmt::format("{}: {} rank{} as thread{}, which the kernel runs on cores {}\n", title, ranks, plural,
                        plural, tools::as_list(cores));
   }
-  const std::vector<pmi::HostProcess>& hosts = plan.job.processes;
+  const std::span<const pmi::HostProcess> hosts(&plan.job.processes[static_cast<std::size_t>(node.first)],
+                                                static_cast<std::size_t>(node.processes));
   const auto plain = std::ranges::count(hosts, true, &pmi::HostProcess::plain);
   const std::size_t workers = plan.workers.size();
-  std::string text = fmt::format("map: {} rank{}", ranks, plural);
+  std::string text = fmt::format("{}: {} rank{}", title, ranks, plural);
   if (plain == ranks)
     text += fmt::format(" as {}, on {} core{}", ranks == 1 ? "a process" : "processes", workers,
                         workers == 1 ? "" : "s");

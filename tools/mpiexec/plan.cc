@@ -57,6 +57,18 @@ std::string ranks_as(int ranks, std::string_view what) {
                      ranks == 1 ? "" : "s");
 }
 
+/// "4 hosts: h0 (ranks 0-3), ...".
+std::string hosts_of(const pmi::Job& job) {
+  constexpr std::size_t kMost = 16;
+  std::string text = fmt::format("{} hosts: ", job.nodes.size());
+  for (std::size_t i = 0; i < std::min(kMost, job.nodes.size()); ++i) {
+    const pmi::Node& node = job.nodes[i];
+    text += fmt::format("{}{} (ranks {}-{})", i > 0 ? ", " : "", node.name, job.first_rank(node),
+                        job.first_rank(node) + job.ranks(node) - 1);
+  }
+  return text + (job.nodes.size() > kMost ? ", ..." : "");
+}
+
 std::string explain(const Plan& plan, const Command& command) {
   const pmi::Job& job = plan.job;
   const std::string& typed = command.parts.front().words.front();
@@ -72,7 +84,9 @@ std::string explain(const Plan& plan, const Command& command) {
     text = fmt::format("{} of {}, each with a private image of {}; ",
                        ranks_as(imaged, fibers ? "fiber" : "thread"), where, typed);
     const std::size_t workers = job.cores.size();
-    if (fibers)
+    if (job.nodes.size() > 1)
+      text += fmt::format("on {}", hosts_of(job));
+    else if (fibers)
       text += fmt::format("{} {}", workers, workers == 1 ? "worker runs them" : "workers run them");
     else
       text += fmt::format("waiting ranks {}",
@@ -82,6 +96,7 @@ std::string explain(const Plan& plan, const Command& command) {
     text += fmt::format("{}{}: {}", text.empty() ? "" : "; ",
                         plain == 1 ? std::string("1 rank as a process") : ranks_as(plain, "processe"),
                         plan.why_plain);
+  if (imaged == 0 && job.nodes.size() > 1) text += fmt::format("; on {}", hosts_of(job));
   return text;
 }
 
@@ -110,8 +125,9 @@ void note_needs(const image::Verdict& verdict, Plan& plan) {
 base::Status find_ends(const Command& command, std::vector<Host> hosts, std::vector<int>& ends) {
   int ranks = 0;
   for (const Part& part : command.parts) ranks += part.ranks;
-  if (hosts.empty()) hosts.push_back({});  // this one
-  CLUMP_TRY(divide(hosts, command.per_host, ranks, ends));
+  const bool is_here = hosts.empty();
+  if (is_here) hosts.push_back({});
+  CLUMP_TRY(divide(hosts, is_here ? 0 : command.per_host, ranks, ends));
   std::partial_sum(ends.begin(), ends.end(), ends.begin());
   return {};
 }
@@ -237,7 +253,7 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
   plan.job.tag_output = command.tag_output;
   exit_code = kExitUsage;
   CLUMP_TRY(choose_scheduler(command, plan));
-  if (plan.job.nodes.size() == 1) CLUMP_TRY(place(command, plan));
+  if (command.hosts.empty()) CLUMP_TRY(place(command, plan));
   if (!command.parts.front().words.empty()) plan.explanation = explain(plan, command);
   return {};
 }

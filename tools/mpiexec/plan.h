@@ -31,7 +31,7 @@ struct Plan {
 };
 
 /// Reads files, starts nothing. On failure `exit_code` is what mpiexec shall return.
-/// In a job of several hosts, what is of each host is left to complete_plan().
+/// Where the user names hosts, what is of each host is left to complete_plan().
 base::Status make_plan(const Command& command, Plan& plan, int& exit_code);
 /// On the host that plan.job.node names.
 base::Status complete_plan(const Command& command, Plan& plan);

@@ -234,7 +234,7 @@ class Run {
       if (ends) {
         exit_code_ = 128 + number;
         interrupted_ = true;
-        if (plan_.job.nodes.size() > 1) limit_grace();  // the others are ended, too
+        if (command_.agent) limit_grace();  // the others are ended, too
       }
       if (number == SIGTSTP) ::raise(SIGSTOP);
     }
