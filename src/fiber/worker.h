@@ -105,7 +105,7 @@ void arrive(Fiber& self, Context* left);
 /// The oldest fiber that is not over; null if there is none.
 Fiber* first_fiber();
 /// A kernel thread that belongs to no rank; false if there cannot be another one.
-bool start_kernel_thread(void* (*body)(void*), void* argument);
+CLUMP_HOST_API bool start_kernel_thread(void* (*body)(void*), void* argument);
 /// A carrier's kernel thread gets ready: the runtime's part (make_workers), and its core.
 void prepare_carrier();
 void bind_to_core(int core);

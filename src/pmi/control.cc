@@ -7,6 +7,7 @@ namespace clump::pmi {
 namespace {
 constexpr std::string_view kMagic = "clump failure " CLUMP_VERSION;
 constexpr std::string_view kAddressMagic = "clump address " CLUMP_VERSION;
+constexpr std::string_view kDoneMagic = "clump done " CLUMP_VERSION;
 
 template <typename Writer>
 void write(Writer& out, const FailureView& failure, std::size_t frames) {
@@ -20,6 +21,20 @@ void write(Writer& out, const FailureView& failure, std::size_t frames) {
     out.text(frame.object != nullptr ? frame.object : "");
     out.number(frame.address);
   }
+}
+
+std::string encode_process(std::string_view magic, int process) {
+  Writer out;
+  out.text(magic);
+  out.number<std::int32_t>(process);
+  return out.take();
+}
+
+bool decode_process(const std::string& bytes, std::string_view magic, int& process) {
+  Reader in(bytes);
+  if (in.text() != magic) return false;
+  process = in.number<std::int32_t>();
+  return in.finished();
 }
 
 }  // namespace
@@ -63,18 +78,16 @@ bool decode(const std::string& bytes, Failure& failure) {
   return true;
 }
 
-std::string encode(const AddressNote& note) {
-  Writer out;
-  out.text(kAddressMagic);
-  out.number<std::int32_t>(note.process);
-  return out.take();
-}
+std::string encode(const AddressNote& note) { return encode_process(kAddressMagic, note.process); }
 
 bool decode(const std::string& bytes, AddressNote& note) {
-  Reader in(bytes);
-  if (in.text() != kAddressMagic) return false;
-  note.process = in.number<std::int32_t>();
-  return in.finished();
+  return decode_process(bytes, kAddressMagic, note.process);
+}
+
+std::string encode(const DoneNote& note) { return encode_process(kDoneMagic, note.process); }
+
+bool decode(const std::string& bytes, DoneNote& note) {
+  return decode_process(bytes, kDoneMagic, note.process);
 }
 
 }  // namespace clump::pmi

@@ -9,8 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/types.h"
-
 namespace clump::pmi {
 
 /// An address in a rank's code, told by file and offset, so that mpiexec can find function and line whatever
@@ -63,7 +61,15 @@ bool decode(const std::string& bytes, Failure& failure);
 struct AddressNote {
   int process = 0;
 };
-CLUMP_HOST_API std::string encode(const AddressNote& note);
+std::string encode(const AddressNote& note);
 bool decode(const std::string& bytes, AddressNote& note);
+
+/// A host process with an address is done with MPI, and stays until its address is over, which it is when all
+/// of the job are: what it has sent may still be on its way.
+struct DoneNote {
+  int process = 0;
+};
+std::string encode(const DoneNote& note);
+bool decode(const std::string& bytes, DoneNote& note);
 
 }  // namespace clump::pmi

@@ -32,9 +32,20 @@ base::Status Address::fill(State outcome, std::span<const std::byte> content) {
                       kMost);
   std::memcpy(bytes, content.data(), content.size());
   length = static_cast<std::uint32_t>(content.size());
-  state.store(outcome, std::memory_order_release);  // release: pairs with those who want it
-  ::syscall(SYS_futex, &state, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  change(outcome);
   return {};
+}
+
+void Address::change(State next) {
+  state.store(next, std::memory_order_release);  // release: pairs with wait_while()
+  ::syscall(SYS_futex, &state, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+Address::State Address::wait_while(State now) {
+  std::uint32_t seen = now;
+  while ((seen = state.load(std::memory_order_acquire)) == now)
+    ::syscall(SYS_futex, &state, FUTEX_WAIT, now, nullptr, nullptr, 0);
+  return State{seen};
 }
 
 std::size_t NodeMemory::end(const Job& job) { return (Parts(job).end + kPage - 1) / kPage * kPage; }

@@ -32,7 +32,8 @@ struct alignas(64) HostState {
 /// How the network reaches a host process. Who needs to know wants it, and tells mpiexec so
 /// (control.h); mpiexec looks it up.
 struct alignas(64) Address {
-  enum State : std::uint32_t { kUnknown, kWanted, kKnown, kUnreachable };
+  /// kOver: known, and nobody needs it any more.
+  enum State : std::uint32_t { kUnknown, kWanted, kKnown, kUnreachable, kOver };
   static constexpr std::size_t kMost = 248;
 
   std::atomic<std::uint32_t> state{kUnknown};  ///< futex of those who want it
@@ -40,8 +41,14 @@ struct alignas(64) Address {
   std::byte bytes[kMost];
 
   /// Once, by whoever knows. Fails if it is longer than kMost.
-  CLUMP_HOST_API base::Status fill(State outcome, std::span<const std::byte> content);
+  base::Status fill(State outcome, std::span<const std::byte> content);
+  void end() { change(kOver); }
+  /// Waits while the state is `now`; what it is then.
+  State wait_while(State now);
   std::span<const std::byte> content() const { return {bytes, length}; }
+
+ private:
+  void change(State next);
 };
 
 class NodeMemory {

@@ -21,6 +21,7 @@ struct Library {
   decltype(&PMIx_Get) get;
   decltype(&PMIx_Get_nb) get_nb;
   decltype(&PMIx_Fence) fence;
+  decltype(&PMIx_Fence_nb) fence_nb;
   decltype(&PMIx_Register_event_handler) register_event_handler;
   decltype(&PMIx_Error_string) error_string;
 };
@@ -40,7 +41,7 @@ bool find_all(void* object) {
   return find(object, "PMIx_Init", library.init) && find(object, "PMIx_Finalize", library.finalize) &&
          find(object, "PMIx_Put", library.put) && find(object, "PMIx_Commit", library.commit) &&
          find(object, "PMIx_Get", library.get) && find(object, "PMIx_Get_nb", library.get_nb) &&
-         find(object, "PMIx_Fence", library.fence) &&
+         find(object, "PMIx_Fence", library.fence) && find(object, "PMIx_Fence_nb", library.fence_nb) &&
          find(object, "PMIx_Register_event_handler", library.register_event_handler) &&
          find(object, "PMIx_Error_string", library.error_string);
 }
@@ -117,6 +118,11 @@ void on_got(pmix_status_t outcome, pmix_value_t* value, void* argument) {
           got ? bytes_of(*value) : std::span<const std::byte>());
 }
 
+void on_fence(pmix_status_t, void* argument) {
+  const std::unique_ptr<std::function<void()>> done(static_cast<std::function<void()>*>(argument));
+  (*done)();
+}
+
 void on_lost(std::size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t*, std::size_t, pmix_info_t*,
              std::size_t, pmix_event_notification_cbfunc_fn_t finished, void* argument) {
   tell_lost();
@@ -173,6 +179,14 @@ base::Status get(int rank, const char* key, Got done) {
 }
 
 base::Status fence() { return check(library.fence(nullptr, 0, nullptr, 0), "wait for the other processes"); }
+
+base::Status fence(std::function<void()> done) {
+  auto kept = std::make_unique<std::function<void()>>(std::move(done));
+  CLUMP_TRY(
+      check(library.fence_nb(nullptr, 0, nullptr, 0, on_fence, kept.get()), "wait for the other processes"));
+  static_cast<void>(kept.release());  // on_fence() has it
+  return {};
+}
 
 void watch(void (*lost)()) {
   tell_lost = lost;

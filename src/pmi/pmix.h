@@ -39,6 +39,8 @@ base::Status get(int rank, const char* key, Got done);
 
 /// Returns when all processes have called it.
 base::Status fence();
+/// The same without waiting: `done` is called once, by a thread of PMIx's.
+base::Status fence(std::function<void()> done);
 /// `lost` is called, by a thread of PMIx's, when the server is gone.
 void watch(void (*lost)());
 /// The last call.

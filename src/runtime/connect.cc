@@ -13,6 +13,7 @@
 
 #include "fiber/completion.h"
 #include "fiber/fiber.h"
+#include "net/ofi/ofi_channel.h"
 #include "net/self/self_channel.h"
 #include "net/shm/shm_channel.h"
 #include "pmi/node_memory.h"
@@ -25,6 +26,7 @@ namespace {
 /// There is one world. Null: there is nothing to drain.
 net::SelfChannel* drained_self = nullptr;
 net::ShmChannel* drained_shm = nullptr;
+net::OfiChannel* drained_ofi = nullptr;
 
 [[noreturn]] void cannot_connect(const pmi::Job& job, int error_class, std::string text) {
   pmi::Failure failure;
@@ -37,8 +39,9 @@ net::ShmChannel* drained_shm = nullptr;
 
 /// What has come in for a worker: whoever works for it, or waits, moves it.
 bool drain(int worker) {
-  const bool moved = drained_self != nullptr && drained_self->drain(worker);
-  return (drained_shm != nullptr && drained_shm->drain(worker)) || moved;
+  bool moved = drained_self != nullptr && drained_self->drain(worker);
+  moved = (drained_shm != nullptr && drained_shm->drain(worker)) || moved;
+  return (drained_ofi != nullptr && drained_ofi->drain(worker)) || moved;
 }
 
 std::unique_ptr<net::Channel> make_self_channel(const pmi::Job& job, std::vector<net::Sink*> sinks) {
@@ -106,6 +109,33 @@ std::unique_ptr<net::Channel> make_shm_channel(const pmi::Job& job, std::vector<
   return channel;
 }
 
+void lost_process(int process, std::string why) {
+  if (runtime::is_over()) return;  // it has ended, as we will
+  const pmi::Job& job = runtime::job();
+  const int first = job.processes[static_cast<std::size_t>(process)].first;
+  cannot_connect(job, MPI_ERR_OTHER,
+                 fmt::format("cannot reach rank {} on {} any more: {}", first,
+                             job.nodes[static_cast<std::size_t>(job.node_of(first))].name, why));
+}
+
+/// Ranks of other nodes go over the network.
+std::unique_ptr<net::Channel> make_ofi_channel(const pmi::Job& job, std::vector<net::Sink*> sinks) {
+  net::OfiChannel::Setup setup{.sinks = std::move(sinks),
+                               .processes = {},
+                               .process = job.process,
+                               .secret = {job.network.secret[0], job.network.secret[1]},
+                               .provider = job.network.provider,
+                               .interface_address = job.network.interface,
+                               .find = runtime::find_address,
+                               .lost = lost_process};
+  for (int rank = 0; rank < job.ranks(); ++rank) setup.processes.push_back(job.process_of(rank));
+  std::unique_ptr<net::OfiChannel> channel;
+  base::Status opened = net::OfiChannel::open(std::move(setup), channel);
+  if (!opened.ok()) cannot_connect(job, opened.error_class(), base::message_of(opened.code()));
+  drained_ofi = channel.get();
+  return channel;
+}
+
 }  // namespace
 
 void connect(core::World& world, const std::vector<net::Sink*>& sinks) {
@@ -118,9 +148,12 @@ void connect(core::World& world, const std::vector<net::Sink*>& sinks) {
         world.routes[rank] = world.channels.back().get();
   };
   if (job.processes.size() > 1) {
-    if (job.nodes.size() > 1)
-      cannot_connect(job, MPI_ERR_UNSUPPORTED_OPERATION, "messages between hosts are not built yet");
-    const base::Status announced = runtime::announce({});
+    if (job.nodes.size() > 1) {
+      world.channels.push_back(make_ofi_channel(job, sinks));
+      lead([&](int rank) { return job.node_of(rank) != job.node; });
+    }
+    const base::Status announced =
+        runtime::announce(drained_ofi != nullptr ? drained_ofi->address() : std::span<const std::byte>());
     if (!announced.ok()) cannot_connect(job, announced.error_class(), base::message_of(announced.code()));
   }
   if (job.this_node().processes > 1) {
@@ -132,7 +165,7 @@ void connect(core::World& world, const std::vector<net::Sink*>& sinks) {
     world.next_context += 2 * static_cast<std::uint32_t>(job.process);
     world.context_step = 2 * processes;
   }
-  if (drained_self != nullptr || drained_shm != nullptr) fiber::on_progress(drain);
+  if (drained_self != nullptr || drained_shm != nullptr || drained_ofi != nullptr) fiber::on_progress(drain);
 }
 
 }  // namespace clump

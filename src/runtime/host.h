@@ -34,6 +34,8 @@ CLUMP_HOST_API base::Bell& bell(int port);
 CLUMP_HOST_API base::Status announce(std::span<const std::byte> address);
 /// The address that another process has announced; waits until it has.
 CLUMP_HOST_API base::Status find_address(int process, std::vector<std::byte>& address);
+/// All processes of the job are done with MPI.
+CLUMP_HOST_API bool is_over();
 /// The operating system's number of a host process of this node that has called MPI.
 CLUMP_HOST_API int process_id(int process);
 

@@ -1,9 +1,6 @@
 // Where the network reaches the host processes of other nodes. mpiexec knows, or finds out: see
 // pmi/node_memory.h and control.h; without it, PMIx is asked by this process.
-#include <linux/futex.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -15,8 +12,7 @@ namespace clump::runtime {
 
 namespace {
 
-base::Status tell_mpiexec(int process) {
-  const std::string packet = pmi::encode(pmi::AddressNote{process});
+base::Status tell_mpiexec(const std::string& packet) {
   if (::send(host().control, packet.data(), packet.size(), MSG_NOSIGNAL) >= 0) return {};
   return base::fail(MPI_ERR_OTHER, "cannot reach mpiexec: {}", std::strerror(errno));
 }
@@ -28,25 +24,38 @@ base::Status announce(std::span<const std::byte> address) {
   if (address.empty()) return {};
   const int own = host().job.process;
   CLUMP_TRY(host().node.address(own).fill(pmi::Address::kKnown, address));
-  return tell_mpiexec(own);
+  return tell_mpiexec(pmi::encode(pmi::AddressNote{own}));
 }
 
 base::Status find_address(int process, std::vector<std::byte>& address) {
   if (host().by_pmix) return find_by_pmix(process, address);
   using State = pmi::Address::State;
   pmi::Address& entry = host().node.address(process);
-  std::uint32_t state = State::kUnknown;
+  std::uint32_t none = State::kUnknown;
   // Whoever is first asks for all.
-  if (entry.state.compare_exchange_strong(state, State::kWanted)) CLUMP_TRY(tell_mpiexec(process));
-  // acquire: pairs with Address::fill().
-  while ((state = entry.state.load(std::memory_order_acquire)) == State::kWanted)
-    ::syscall(SYS_futex, &entry.state, FUTEX_WAIT, State::kWanted, nullptr, nullptr, 0);
+  if (entry.state.compare_exchange_strong(none, State::kWanted))
+    CLUMP_TRY(tell_mpiexec(pmi::encode(pmi::AddressNote{process})));
+  const State state = entry.wait_while(State::kWanted);
   const auto content = entry.content();
   if (state == State::kUnreachable)
     return base::fail(MPI_ERR_OTHER, "nobody knows how to reach {}",
                       std::string_view(reinterpret_cast<const char*>(content.data()), content.size()));
   address.assign(content.begin(), content.end());
   return {};
+}
+
+void wait_for_other_hosts() {
+  Host& here = host();
+  if (here.by_pmix || here.job.nodes.size() == 1) return;
+  pmi::Address& own = here.node.address(here.job.process);
+  if (own.state == pmi::Address::kKnown && tell_mpiexec(pmi::encode(pmi::DoneNote{here.job.process})).ok())
+    own.wait_while(pmi::Address::kKnown);
+}
+
+bool is_over() {
+  Host& here = host();
+  return here.by_pmix ? here.left_pmix.load()
+                      : here.node.address(here.job.process).state == pmi::Address::kOver;
 }
 
 }  // namespace clump::runtime

@@ -107,6 +107,7 @@ void limit_capture_time(const pmi::FailureView& failure) {
       fiber::end_here();
     }
   }
+  wait_for_other_hosts();
   image::end_process(0);
 }
 
@@ -175,6 +176,7 @@ void on_rank_exit(fiber::Identity* rank, int code, image::ExitKind kind) {
     end_job_here({rank->rank, pmi::Reason::kExited, code, how, {}}, nullptr);
   }
   if (host().job.here().plain) {  // mpiexec sees the code
+    if (code == 0) wait_for_other_hosts();
     if (kind == image::ExitKind::kExit) image::end_process(code);
     image::exit_process(code);
   }

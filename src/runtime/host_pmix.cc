@@ -93,7 +93,9 @@ base::Status find_node_memory() {
 void leave_job() {
   Host& here = host();
   if (::getpid() != here.process || here.ranks[0].owes != nullptr) return;
-  if (pmi::pmix::fence().ok()) pmi::pmix::leave();
+  if (!pmi::pmix::fence().ok()) return;
+  here.left_pmix = true;
+  pmi::pmix::leave();
 }
 
 base::Status join_now() {

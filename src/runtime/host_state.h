@@ -50,6 +50,7 @@ struct Host {
   pid_t process = 0;                    ///< this process: a child that a rank forks finds out that it is not
   const char* why_no_mpi = nullptr;
   bool by_pmix = false;  ///< another launcher than mpiexec has started it, and PMIx tells of the others
+  std::atomic<bool> left_pmix{false};  ///< by_pmix: so have all others
   /// Shared with the job's other processes on this node; only if there are any.
   pmi::NodeMemory node;
   int node_descriptor = -1;
@@ -77,6 +78,8 @@ const char* join_job();
 const char* join_by_pmix();
 base::Status announce_by_pmix(std::span<const std::byte> address);
 base::Status find_by_pmix(int process, std::vector<std::byte>& address);
+/// host_addresses.cc: this process is done with MPI, and would end.
+void wait_for_other_hosts();
 /// Where the job's other processes wake this one's threads.
 void listen_to_neighbours();
 /// host_fork.cc

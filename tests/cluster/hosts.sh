@@ -50,7 +50,7 @@ run() {
   shift
   [ -f "$dir/agent" ] || { echo "hosts.sh: there is no cluster in $dir" >&2; exit 77; }
   # shellcheck disable=SC2016  # the inner shell's
-  exec ip netns exec "$(namespace "$host")" unshare --uts --mount \
+  exec nsenter --net="/run/netns/$(namespace "$host")" unshare --uts --mount \
     sh -c 'hostname "$1"; mount --bind "$2/hosts" /etc/hosts; shift 2; exec "$@"' sh "$host" "$dir" "$@"
 }
 

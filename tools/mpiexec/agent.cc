@@ -79,8 +79,6 @@ int run_agent(const Command& command) {
   pmi::pmix::watch([] { ::kill(::getpid(), SIGTERM); });
   const int code = runs ? run(command, plan) : 0;
   if (code != 0) return code;  // without leave(): the other agents are ended
-  // What this one has told must stay there until nobody asks any more.
-  if (!pmi::pmix::fence().ok()) return kExitCannotRun;
   pmi::pmix::leave();
   return 0;
 }

@@ -16,7 +16,6 @@
 #include <deque>
 #include <optional>
 
-#include "addresses.h"
 #include "common/limits.h"
 #include "common/places.h"
 #include "diag/report.h"
@@ -24,6 +23,7 @@
 #include "lines.h"
 #include "pmi/control.h"
 #include "pmi/node_memory.h"
+#include "pmix_desk.h"
 
 namespace clump::mpiexec {
 
@@ -71,8 +71,9 @@ class Run {
     keeper_.stop();
     while (read_output()) {
     }
-    read_failure();
+    read_packets();
     if (failure_) say(diag::report(*failure_, plan_.job.ranks()));
+    if (is_agent() && exit_code_ == 0) desk_.wait_for_all();
     return exit_code_;
   }
 
@@ -120,12 +121,14 @@ class Run {
     if (is_alone()) return {};
     CLUMP_TRY(pmi::NodeMemory::make(plan_.job, node_));
     CLUMP_TRY(pmi::NodeMemory::map(plan_.job, node_, memory_));
-    addresses_.keep(plan_.job, memory_);
+    if (is_agent()) desk_.open(plan_.job, memory_);
     return {};
   }
 
   /// There is one host process, and it is on this host.
   bool is_alone() const { return plan_.job.processes.size() == 1; }
+  /// There are other hosts.
+  bool is_agent() const { return plan_.job.nodes.size() > 1; }
   bool writes_itself() const { return plan_.job.this_node().processes == 1; }
 
   base::Status list_preloaded(std::string& preload) const {
@@ -178,7 +181,7 @@ class Run {
     const int ready = ::poll(all.data(), all.size(), milliseconds_left());
     if (ready < 0 && errno != EINTR) return;
     if (end_at_ && Clock::now() >= *end_at_) return end_now();
-    if (all[2].revents != 0) read_failure();
+    if (all[2].revents != 0) read_packets();
     read_signals();
     read_output();
     read_events();
@@ -203,21 +206,28 @@ class Run {
     running_ = 0;
   }
 
-  void read_failure() {
-    if (control_ < 0) return;
+  void read_packets() {
+    while (control_ >= 0 && read_packet()) {
+    }
+  }
+
+  /// What a host process says (pmi/control.h); false if there is nothing now.
+  bool read_packet() {
     std::string packet(64 << 10, '\0');
     const ssize_t got = ::recv(control_, packet.data(), packet.size(), MSG_DONTWAIT);
-    if (got < 0) return;
-    if (got > 0) {
-      packet.resize(static_cast<std::size_t>(got));
-      pmi::Failure failure;
-      if (pmi::AddressNote note; pmi::decode(packet, note)) return addresses_.note(note.process);
-      if (failure_ || !pmi::decode(packet, failure)) return;
+    if (got == 0) ::close(std::exchange(control_, -1));
+    if (got <= 0) return false;
+    packet.resize(static_cast<std::size_t>(got));
+    pmi::Failure failure;
+    if (pmi::AddressNote address; pmi::decode(packet, address)) {
+      desk_.note_address(address.process);
+    } else if (pmi::DoneNote done; pmi::decode(packet, done)) {
+      desk_.note_end(done.process);
+    } else if (!failure_ && pmi::decode(packet, failure)) {
       failure_ = std::move(failure);
       limit_grace();  // the process ends by itself, unless its heap is broken and it hangs
-    } else {
-      ::close(std::exchange(control_, -1));
     }
+    return true;
   }
 
   void read_signals() {
@@ -287,9 +297,10 @@ class Run {
     --running_;
     const int status = event.value;
     const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    read_failure();
+    read_packets();
     if (failure_ && exit_code_ == 0) exit_code_ = failure_code(*failure_);
     if (exit_code_ != 0) return;
+    if (is_agent() && code == 0) desk_.note_end(plan_.job.this_node().first + event.index);
     const pmi::HostProcess& process = process_of(event);
     if (code == 0 && node_ >= 0) {
       const pmi::HostState& state = memory_.host(plan_.job.this_node().first + event.index);
@@ -348,7 +359,7 @@ class Run {
   int job_ = -1, theirs_ = -1, life_ = -1;  ///< what the processes get
   int node_ = -1;                           ///< the same; only if there are several
   pmi::NodeMemory memory_;                  ///< of `node_`
-  Addresses addresses_;                     ///< in it
+  PmixDesk desk_;                           ///< only an agent's
   int running_ = 0;                         ///< processes that have not ended
   std::deque<Stream> streams_;
   const pmi::HostProcess* absent_ = nullptr;  ///< has ended in order; a rank of it never called MPI_Init
