@@ -1,0 +1,42 @@
+// Addresses of processes, as they are published: which provider, and the names of all endpoints.
+#pragma once
+
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "net/ofi/setup.h"
+
+namespace clump::net::ofi {
+
+using Name = std::vector<std::byte>;
+
+struct PublishedAddress {
+  std::string provider;
+  std::vector<Name> endpoints;
+
+  std::vector<std::byte> packed() const;
+  /// False: this is no address.
+  static bool unpack(std::span<const std::byte> packed, PublishedAddress& address);
+};
+
+/// Finds each process once. Any thread; may block for milliseconds.
+class AddressBook {
+ public:
+  AddressBook(const Setup& setup, std::string provider);
+  /// Of the job.
+  std::size_t processes() const { return known_.size(); }
+  /// The name of an endpoint of a process.
+  base::Status find(int process, std::size_t endpoint, Name& name);
+
+ private:
+  base::Status read(int process, PublishedAddress& address) const;
+
+  const Setup& setup_;
+  const std::string provider_;
+  std::mutex mutex_;
+  std::vector<PublishedAddress> known_;  // [process]; no endpoints: not yet
+};
+
+}  // namespace clump::net::ofi

@@ -1,0 +1,134 @@
+#include "net/ofi/endpoint.h"
+
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "net/ofi/wire.h"
+
+namespace clump::net::ofi {
+
+namespace {
+
+/// As many bits as the provider lets tags have: it says so by the highest one.
+std::uint64_t mask_of(std::uint64_t format) {
+  return format == 0 ? 0 : ~std::uint64_t{0} >> std::countl_zero(format);
+}
+
+template <typename Object>
+void close_object(Object*& object) {
+  if (object != nullptr) fi_close(&object->fid);
+  object = nullptr;
+}
+
+}  // namespace
+
+Endpoint::Endpoint(const Libfabric& library, const fi_info& info)
+    : library_(library),
+      inject_limit_(info.tx_attr->inject_size),
+      longest_(static_cast<Count>(std::min(info.ep_attr->max_msg_size, std::size_t{1} << 62))),
+      tag_mask_(mask_of(info.ep_attr->mem_tag_format)) {}
+
+base::Status Endpoint::open(const Libfabric& library, fi_info& info, std::unique_ptr<Endpoint>& endpoint) {
+  std::unique_ptr<Endpoint> made(new Endpoint(library, info));
+  CLUMP_TRY(made->open_all(info));
+  endpoint = std::move(made);
+  return {};
+}
+
+base::Status Endpoint::open_all(fi_info& info) {
+  const auto check = [this](const char* call, int error) -> base::Status {
+    if (error == 0) return {};
+    return base::fail(MPI_ERR_OTHER, "{}: {}", call, library_.why(error));
+  };
+  fi_av_attr addresses{};
+  addresses.type = FI_AV_TABLE;
+  // The buffer is its owner's again as soon as the provider has what it needs.
+  info.tx_attr->op_flags = FI_INJECT_COMPLETE;
+  CLUMP_TRY(check("fi_fabric", library_.fabric(info.fabric_attr, &fabric_, nullptr)));
+  CLUMP_TRY(check("fi_domain", fi_domain(fabric_, &info, &domain_, nullptr)));
+  CLUMP_TRY(check("fi_av_open", fi_av_open(domain_, &addresses, &addresses_, nullptr)));
+  CLUMP_TRY(open_completions());
+  CLUMP_TRY(check("fi_endpoint", fi_endpoint(domain_, &info, &endpoint_, nullptr)));
+  CLUMP_TRY(check("fi_ep_bind", fi_ep_bind(endpoint_, &addresses_->fid, 0)));
+  CLUMP_TRY(check("fi_ep_bind", fi_ep_bind(endpoint_, &completions_->fid, FI_TRANSMIT | FI_RECV)));
+  std::size_t least = wire::kLongest;
+  CLUMP_TRY(check("fi_setopt(FI_OPT_MIN_MULTI_RECV)",
+                  fi_setopt(&endpoint_->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least)));
+  return check("fi_enable", fi_enable(endpoint_));
+}
+
+base::Status Endpoint::open_completions() {
+  fi_cq_attr attributes{};
+  attributes.format = FI_CQ_FORMAT_DATA;
+  attributes.wait_obj = FI_WAIT_FD;
+  int error = fi_cq_open(domain_, &attributes, &completions_, nullptr);
+  if (error == 0 && fi_control(&completions_->fid, FI_GETWAIT, &descriptor_) == 0) return {};
+  // Some providers have nothing to sleep at.
+  close_object(completions_);
+  descriptor_ = -1;
+  attributes.wait_obj = FI_WAIT_NONE;
+  error = fi_cq_open(domain_, &attributes, &completions_, nullptr);
+  if (error == 0) return {};
+  return base::fail(MPI_ERR_OTHER, "fi_cq_open: {}", library_.why(error));
+}
+
+Endpoint::~Endpoint() {
+  close_object(endpoint_);
+  close_object(completions_);
+  close_object(addresses_);
+  close_object(domain_);
+  close_object(fabric_);
+}
+
+base::Status Endpoint::name(std::vector<std::byte>& name) const {
+  std::size_t bytes = 0;
+  fi_getname(&endpoint_->fid, nullptr, &bytes);  // says how many
+  name.resize(bytes);
+  const int error = fi_getname(&endpoint_->fid, name.data(), &bytes);
+  if (error != 0) return base::fail(MPI_ERR_OTHER, "fi_getname: {}", library_.why(error));
+  name.resize(bytes);
+  return {};
+}
+
+base::Status Endpoint::insert(std::span<const std::byte> name, fi_addr_t& address) {
+  const int inserted = fi_av_insert(addresses_, name.data(), 1, &address, 0, nullptr);
+  if (inserted == 1) return {};
+  return base::fail(MPI_ERR_OTHER, "fi_av_insert: {}",
+                    inserted < 0 ? library_.why(inserted) : "this is no address of this network");
+}
+
+ssize_t Endpoint::receive_into(void* memory, std::size_t bytes, Transfer& transfer) {
+  const iovec part{memory, bytes};
+  fi_msg message{};
+  message.msg_iov = &part;
+  message.iov_count = 1;
+  message.addr = FI_ADDR_UNSPEC;
+  message.context = &transfer.provider_has;
+  return fi_recvmsg(endpoint_, &message, FI_MULTI_RECV);
+}
+
+std::string Endpoint::why(const char* call, ssize_t error) const {
+  return fmt::format("{}: {}", call, library_.why(error));
+}
+
+bool Endpoint::read_error(fi_cq_err_entry& entry, std::string& what) {
+  entry = {};
+  if (fi_cq_readerr(completions_, &entry, 0) != 1) return false;
+  what = library_.why(entry.err);
+  char text[256] = "";
+  const char* const more = entry.prov_errno == 0 ? nullptr
+                                                 : fi_cq_strerror(completions_, entry.prov_errno,
+                                                                  entry.err_data, text, sizeof text);
+  if (more != nullptr && *more != '\0' && what != more) what += fmt::format(" ({})", more);
+  return true;
+}
+
+bool Endpoint::may_sleep() {
+  fid* const objects[] = {&completions_->fid};
+  return descriptor_ >= 0 && fi_trywait(fabric_, const_cast<fid**>(objects), 1) == 0;
+}
+
+}  // namespace clump::net::ofi

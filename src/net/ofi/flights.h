@@ -1,0 +1,94 @@
+// What is with the network, from its start to its completion. Objects are used again and again, under their
+// gate's lock.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "net/ofi/endpoint.h"
+#include "net/ofi/wire.h"
+
+namespace clump::net::ofi {
+
+class Offered;
+
+/// What the completion of a transfer leads to.
+struct Flight : Transfer {
+  enum class Kind : std::uint8_t { kLanding, kCopy, kInPlace, kPieceOut, kPieceIn };
+  explicit Flight(Kind its_kind) : kind(its_kind) {}
+  const Kind kind;
+  int process = 0;  ///< the other one; not of kLanding
+};
+
+/// Memory that short messages and notes arrive in, one behind the other.
+struct Landing : Flight {
+  static constexpr std::size_t kBytes = 256 * 1024;
+  Landing() : Flight(Kind::kLanding) {}
+  std::unique_ptr<std::byte[]> memory = std::make_unique_for_overwrite<std::byte[]>(kBytes);
+  int kept = 0;       ///< messages that cannot be delivered yet
+  bool full = false;  ///< no more will arrive
+};
+
+/// A short message or a note in memory of ours.
+struct Copy : Flight {
+  Copy() : Flight(Kind::kCopy) {}
+  std::byte data[wire::kLongest];
+};
+
+/// A short message out of the sender's buffer.
+struct InPlace : Flight {
+  InPlace() : Flight(Kind::kInPlace) {}
+  Outgoing* message = nullptr;
+  wire::Note<wire::MessageBody> head;
+};
+
+struct PieceOut : Flight {
+  PieceOut() : Flight(Kind::kPieceOut) {}
+  Outgoing* message = nullptr;
+  Count bytes = 0, wanted = 0;
+  std::unique_ptr<std::byte[]> packed;  ///< null: out of the sender's buffer
+};
+
+struct PieceIn : Flight {
+  PieceIn() : Flight(Kind::kPieceIn) {}
+  Offered* offered = nullptr;
+  Count offset = 0, bytes = 0;
+  std::unique_ptr<std::byte[]> packed;  ///< null: into the receiver's buffer
+};
+
+/// Those of one kind that are not with the network.
+template <typename Its>
+class Pool {
+ public:
+  /// Null if so many are with the network already.
+  Its* take(std::size_t most = ~std::size_t{0}) {
+    if (!idle_.empty()) {
+      Its* const one = idle_.back();
+      idle_.pop_back();
+      return one;
+    }
+    if (all_.size() >= most) return nullptr;
+    return all_.emplace_back(std::make_unique<Its>()).get();
+  }
+  void put_back(Its& one) { idle_.push_back(&one); }
+  bool all_are_back() const { return idle_.size() == all_.size(); }
+
+ private:
+  std::vector<std::unique_ptr<Its>> all_;
+  std::vector<Its*> idle_;
+};
+
+struct Flights {
+  Pool<Copy> copies;
+  Pool<InPlace> in_place;
+  Pool<PieceOut> pieces_out;
+  Pool<PieceIn> pieces_in;
+  std::vector<std::unique_ptr<Landing>> landings;
+
+  bool any() const {
+    return !copies.all_are_back() || !in_place.all_are_back() || !pieces_out.all_are_back() ||
+           !pieces_in.all_are_back();
+  }
+};
+
+}  // namespace clump::net::ofi

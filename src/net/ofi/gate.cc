@@ -1,0 +1,372 @@
+#include "net/ofi/gate.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <mutex>
+
+namespace clump::net::ofi {
+
+namespace {
+
+// Up to here the sender copies; longer short messages leave from its buffer, which costs a completion.
+constexpr Count kCopied = 4096;
+// The most that providers take along in their own descriptors is less; some say far more, and copy.
+constexpr std::size_t kLongestInjected = 512;
+constexpr std::size_t kMostCopies = 256;
+// Short messages that one process may have on their way to another, or waiting there: fewer if there are
+// many processes. All compute the same.
+constexpr Count kWindow = 1 << 20, kLeastWindow = 64 * 1024, kWindows = 64 << 20;
+
+Count window_for(std::size_t processes) {
+  return std::clamp(kWindows / static_cast<Count>(processes), kLeastWindow, kWindow);
+}
+
+}  // namespace
+
+Gate::Gate(const Setup& setup, AddressBook& book, std::size_t index, std::unique_ptr<Endpoint> endpoint,
+           std::vector<Traffic>& traffic)
+    : setup_(setup),
+      book_(book),
+      index_(index),
+      endpoint_(std::move(endpoint)),
+      traffic_(traffic),
+      token_(setup.secret[0] ^ std::rotl(setup.secret[1], 32)),
+      window_(window_for(book.processes())),
+      peers_(book.processes()) {}
+
+Gate::~Gate() {
+  // The network has our memory until it is closed.
+  endpoint_.reset();
+}
+
+bool Gate::may_be_short(const Peer& peer, Count bytes) const {
+  return bytes <= wire::kLongestMessage && peer.credit >= bytes + wire::kOverhead;
+}
+
+Gate::Peer& Gate::peer(int process) {
+  std::unique_ptr<Peer>& peer = peers_[static_cast<std::size_t>(process)];
+  if (peer == nullptr) {
+    peer = std::make_unique<Peer>();
+    peer->credit = window_;
+  }
+  return *peer;
+}
+
+bool Gate::reach(Peer& peer, int process, Later& later) {
+  if (peer.address != FI_ADDR_UNSPEC) [[likely]]
+    return true;
+  if (peer.lost) return false;
+  Name name;
+  base::Status found = book_.find(process, index_, name);
+  if (found.ok()) found = endpoint_->insert(name, peer.address);
+  if (!found.ok()) lose(peer, process, base::message_of(found.code()), later);
+  return found.ok();
+}
+
+void Gate::lose(Peer& peer, int process, std::string why, Later& later) {
+  if (!peer.lost) later.lost.emplace_back(process, std::move(why));
+  peer.lost = true;
+}
+
+bool Gate::try_send(Route route, const wire::Address& address, Count bytes, const datatype::Layout& payload) {
+  if (bytes > kCopied || !inbox_.empty() || !mutex_.try_lock()) return false;
+  Later later;
+  const int process = setup_.processes[static_cast<std::size_t>(route.destination)];
+  Peer& peer = this->peer(process);
+  bool sent = false;
+  if (peer.backlog.empty() && may_be_short(peer, bytes) && reach(peer, process, later) && !peer.lost) {
+    const wire::Note<wire::MessageBody> head{header(peer, wire::Kind::kMessage), {address}};
+    sent =
+        send_copy(peer, process, std::as_bytes(std::span(&head, 1)), {bytes, payload}, later) && !peer.lost;
+    if (sent) peer.credit -= bytes + wire::kOverhead;
+  }
+  Traffic& traffic = traffic_[static_cast<std::size_t>(route.source)];
+  if (sent)
+    traffic[Way::kLane].add(bytes);
+  else
+    traffic.refused.add();
+  mutex_.unlock();
+  unlocked(later);
+  return sent;
+}
+
+void Gate::post(const Post& what) {
+  if (!mutex_.try_lock()) {
+    inbox_.push(what);
+    Later none;
+    return unlocked(none);
+  }
+  Later later;
+  {
+    const Holding holding;
+    take_posts(later);
+    begin(what, later);
+    mutex_.unlock();
+  }
+  unlocked(later);
+}
+
+/// After a moment with the lock, or one without in which something was left.
+void Gate::unlocked(Later& later) {
+  later.matched.give_all([](Outgoing& message) { message.sink->move(message); });
+  later.released.give_all([](Outgoing& message) { message.released(); });
+  later.withdrawn.give_all([](Outgoing& message) { message.withdrawn(); });
+  later.fetched.give_all([](Outgoing& message) {
+    message.sink->fetched(message);
+    delete static_cast<Offered*>(&message);
+  });
+  for (auto& [process, why] : later.lost) setup_.lost(process, std::move(why));
+  // Who has left a post and found the lock taken: either he sees that it is free, or we see the post.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (!inbox_.empty()) progress(Look::kReal);
+}
+
+bool Gate::progress(Look look) {
+  if (look == Look::kGlance && inbox_.empty()) {
+    // relaxed, and not exact: threads may take each other's turns.
+    const int skip = skip_.load(std::memory_order_relaxed);
+    if (skip > 0) return skip_.store(skip - 1, std::memory_order_relaxed), false;
+  }
+  if (!mutex_.try_lock()) return false;
+  Later later;
+  bool moved = false;
+  {
+    const Holding holding;
+    if (look != Look::kByThread) looks_.add();
+    take_posts(later);
+    moved = read_completions(later);
+    if (!withheld_.empty()) return_withheld(later);
+    if (must_repost_) repost_all(later);
+    if (!waiting_.empty()) moved = flush(later) || moved;
+    busy_.store(!waiting_.empty() || flights_.any(), std::memory_order_relaxed);
+    constexpr int kMostSkips = 8;
+    skips_ = moved ? 0 : std::min(skips_ + 1, kMostSkips);
+    skip_.store(skips_, std::memory_order_relaxed);
+    mutex_.unlock();
+  }
+  unlocked(later);
+  return moved;
+}
+
+bool Gate::may_sleep() {
+  if (!mutex_.try_lock()) return false;
+  const bool may = inbox_.empty() && endpoint_->may_sleep();
+  skip_.store(0, std::memory_order_relaxed);
+  mutex_.unlock();
+  Later none;
+  unlocked(none);
+  return may;
+}
+
+bool Gate::retract(const Post& withdraw) {
+  Later later;
+  bool found = false;
+  {
+    const Holding holding;
+    mutex_.lock();
+    take_posts(later);
+    found = std::erase_if(peer(withdraw.process).backlog, [&](const Post& post) {
+              return post.kind == Post::Kind::kMessage && post.message == withdraw.message;
+            }) != 0;
+    // Behind its offer, and before whatever else is offered from the same address.
+    if (!found) begin(withdraw, later);
+    mutex_.unlock();
+  }
+  unlocked(later);
+  return found;
+}
+
+void Gate::take_posts(Later& later) {
+  if (inbox_.empty()) return;
+  inbox_.take_all([&](const Post& post) { begin(post, later); });
+}
+
+void Gate::begin(const Post& post, Later& later) {
+  Peer& peer = this->peer(post.process);
+  if (peer.backlog.empty() && start(peer, post, later)) return;
+  if (peer.backlog.empty()) waiting_.push_back(post.process);
+  peer.backlog.push_back(post);
+  if (post.kind == Post::Kind::kFetch) post.offered->waits = true;
+}
+
+/// Sends what waits; true if it could send anything.
+bool Gate::flush(Later& later) {
+  bool any = false;
+  std::erase_if(waiting_, [&](int process) {
+    Peer& peer = this->peer(process);
+    while (!peer.backlog.empty()) {
+      const Post& post = peer.backlog.front();
+      if (post.kind == Post::Kind::kFetch) post.offered->waits = false;
+      if (!start(peer, post, later)) {
+        if (post.kind == Post::Kind::kFetch) post.offered->waits = true;
+        return false;
+      }
+      peer.backlog.pop_front();
+      any = true;
+    }
+    return true;
+  });
+  return any;
+}
+
+/// What is for a process that is lost goes nowhere: its end is the job's.
+bool Gate::start(Peer& peer, const Post& post, Later& later) {
+  if (!reach(peer, post.process, later) || peer.lost) return true;
+  switch (post.kind) {
+    case Post::Kind::kMessage:
+      return start_message(peer, post, later);
+    case Post::Kind::kFetch:
+      return start_fetch(peer, *post.offered, later);
+    case Post::Kind::kPiece:
+      return start_piece(peer, post, later);
+    case Post::Kind::kTaken:
+      return send_note(peer, post.process, wire::Kind::kTaken, wire::TakenBody{post.message}, later);
+    case Post::Kind::kWithdraw:
+      return send_note(peer, post.process, wire::Kind::kWithdraw,
+                       wire::WithdrawBody{post.address, post.message}, later);
+    case Post::Kind::kWithdrawn:
+      return send_note(peer, post.process, wire::Kind::kWithdrawn, wire::TakenBody{post.message}, later);
+    case Post::Kind::kCredit:
+      return start_credit(peer, post.process, later);
+  }
+  return true;
+}
+
+bool Gate::start_message(Peer& peer, const Post& post, Later& later) {
+  Outgoing& message = *post.message;
+  const bool is_short = post.may_be_short && !message.synchronous && may_be_short(peer, message.bytes);
+  const bool solid = message.bytes == 0 || message.payload.type->is_dense();
+  bool gone = false;
+  if (!is_short) {
+    gone = send_note(peer, post.process, wire::Kind::kOffer,
+                     wire::OfferBody{post.address, &message, message.bytes, solid}, later);
+  } else if (solid && message.bytes > kCopied) {
+    gone = send_in_place(peer, post, later);
+  } else {
+    const wire::Note<wire::MessageBody> head{header(peer, wire::Kind::kMessage), {post.address}};
+    gone = send_copy(peer, post.process, std::as_bytes(std::span(&head, 1)), {message.bytes, message.payload},
+                     later);
+    if (gone) later.released.push(message);
+  }
+  if (!gone) return false;
+  if (is_short) peer.credit -= message.bytes + wire::kOverhead;
+  traffic_[static_cast<std::size_t>(post.source)][is_short ? Way::kLane : Way::kReference].add(message.bytes);
+  return true;
+}
+
+bool Gate::start_fetch(Peer& peer, Offered& offered, Later& later) {
+  for (;;) {
+    if (const wire::AskBody* const ask = offered.unsent()) {
+      if (!send_note(peer, offered.process(), wire::Kind::kAsk, *ask, later)) return false;
+      offered.sent();
+    }
+    if (!offered.has_next()) return true;
+    const Offered::Piece next = offered.next(endpoint_->longest());
+    PieceIn& piece = *flights_.pieces_in.take();
+    piece.process = offered.process();
+    piece.offered = &offered;
+    piece.offset = next.offset;
+    piece.bytes = next.bytes;
+    if (next.in_place == nullptr)
+      piece.packed = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(next.bytes));
+    const std::uint64_t tag = next_tag();
+    const ssize_t result =
+        endpoint_->receive_tagged(next.in_place != nullptr ? next.in_place : piece.packed.get(),
+                                  static_cast<std::size_t>(next.bytes), tag, piece);
+    if (result != 0) {
+      flights_.pieces_in.put_back(piece);
+      if (result == -FI_EAGAIN) return false;
+      return lose(peer, offered.process(), endpoint_->why("fi_trecv", result), later), true;
+    }
+    offered.place(next, tag);
+  }
+}
+
+bool Gate::start_piece(Peer& peer, const Post& post, Later& later) {
+  const wire::AskBody& ask = post.piece;
+  Outgoing& message = *ask.message;
+  const auto bytes = static_cast<std::size_t>(ask.bytes);
+  PieceOut& piece = *flights_.pieces_out.take();
+  piece.process = post.process;
+  piece.message = &message;
+  piece.bytes = ask.bytes;
+  piece.wanted = ask.wanted;
+  const std::byte* data = static_cast<const std::byte*>(message.payload.base) + ask.offset;
+  if (!message.payload.type->is_dense()) {
+    piece.packed = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    datatype::pack({piece.packed.get(), bytes}, message.payload, ask.offset);
+    data = piece.packed.get();
+  }
+  const ssize_t result = endpoint_->send_tagged(data, bytes, peer.address, ask.tag, piece);
+  if (result == 0) return true;
+  piece.packed = nullptr;
+  flights_.pieces_out.put_back(piece);
+  if (result == -FI_EAGAIN) return false;
+  return lose(peer, post.process, endpoint_->why("fi_tsend", result), later), true;
+}
+
+bool Gate::start_credit(Peer& peer, int process, Later& later) {
+  if (peer.owed > 0 && !send_note(peer, process, wire::Kind::kCredit, wire::NoBody{}, later)) return false;
+  peer.crediting = false;
+  return true;
+}
+
+wire::Header Gate::header(const Peer& peer, wire::Kind kind) const {
+  return {token_, peer.next_out, static_cast<std::uint32_t>(setup_.process),
+          static_cast<std::uint32_t>(peer.owed), kind};
+}
+
+/// What follows from an attempt to send something with a header.
+bool Gate::sent(Peer& peer, int process, ssize_t result, Later& later) {
+  if (result == 0) [[likely]] {
+    ++peer.next_out;
+    peer.owed = 0;
+    return true;
+  }
+  if (result == -FI_EAGAIN) return false;
+  lose(peer, process, endpoint_->why("fi_send", result), later);
+  return true;
+}
+
+bool Gate::send_copy(Peer& peer, int process, std::span<const std::byte> head, const Content& content,
+                     Later& later) {
+  const auto& [bytes, payload] = content;
+  const std::size_t all = head.size() + static_cast<std::size_t>(bytes);
+  const auto fill = [&](std::byte* to) {
+    std::memcpy(to, head.data(), head.size());
+    if (bytes > 0) datatype::pack({to + head.size(), static_cast<std::size_t>(bytes)}, payload, 0);
+  };
+  if (all <= std::min(endpoint_->inject_limit(), kLongestInjected)) {
+    std::byte together[kLongestInjected];
+    fill(together);
+    return sent(peer, process, endpoint_->inject(together, all, peer.address), later);
+  }
+  Copy* const copy = flights_.copies.take(kMostCopies);
+  if (copy == nullptr) return false;
+  copy->process = process;
+  fill(copy->data);
+  const ssize_t result = endpoint_->send(copy->data, all, peer.address, *copy);
+  if (result != 0) flights_.copies.put_back(*copy);
+  return sent(peer, process, result, later);
+}
+
+template <typename Body>
+bool Gate::send_note(Peer& peer, int process, wire::Kind kind, const Body& body, Later& later) {
+  const wire::Note<Body> note{header(peer, kind), body};
+  return send_copy(peer, process, std::as_bytes(std::span(&note, 1)), {}, later);
+}
+
+bool Gate::send_in_place(Peer& peer, const Post& post, Later& later) {
+  InPlace& flight = *flights_.in_place.take();
+  flight.process = post.process;
+  flight.message = post.message;
+  flight.head = {header(peer, wire::Kind::kMessage), {post.address}};
+  const iovec parts[] = {{&flight.head, sizeof flight.head},
+                         {post.message->payload.base, static_cast<std::size_t>(post.message->bytes)}};
+  const ssize_t result = endpoint_->send(parts, peer.address, flight);
+  if (result != 0) flights_.in_place.put_back(flight);
+  return sent(peer, post.process, result, later);
+}
+
+}  // namespace clump::net::ofi

@@ -1,0 +1,154 @@
+// A gate: one endpoint, and all that the ranks of this process have to do with others through it.
+//
+// Nobody waits for a gate. Who finds it free does what he came for and whatever else there is to do; who
+// finds it busy leaves a post in its inbox, which the one inside takes before he is done. So the lock may be
+// held across system calls of a provider's.
+//
+// Messages from one gate to another are numbered, and delivered in this order, because providers complete
+// what has come in any order.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "base/mutex.h"
+#include "net/ofi/addresses.h"
+#include "net/ofi/endpoint.h"
+#include "net/ofi/flights.h"
+#include "net/ofi/offered.h"
+#include "net/ofi/post.h"
+#include "net/ofi/setup.h"
+
+namespace clump::net::ofi {
+
+class Gate {
+ public:
+  Gate(const Setup& setup, AddressBook& book, std::size_t index, std::unique_ptr<Endpoint> endpoint,
+       std::vector<Traffic>& traffic);
+  ~Gate();
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+  /// Gives the network memory to receive into. Before anything else.
+  base::Status begin();
+
+  // Any thread.
+
+  /// True: it is on its way, or lies in memory of ours. False: nothing has happened.
+  bool try_send(Route route, const wire::Address& address, Count bytes, const datatype::Layout& payload);
+  /// Now or when there is room, in the order of the calls.
+  void post(const Post& what);
+  /// Takes back a message that is still here; otherwise asks for it.
+  bool retract(const Post& withdraw);
+
+  enum class Look : std::uint8_t {
+    kGlance,  ///< of those that come often: not every time
+    kReal,
+    kByThread,  ///< the network thread's, which is not counted
+  };
+  /// Takes in what has come, and sends what had to wait. Whether anything was done.
+  bool progress(Look look);
+  /// Whether descriptor() will tell of what comes next; false also if there is something right now.
+  bool may_sleep();
+  int descriptor() const { return endpoint_->descriptor(); }
+  /// Whether something is on its way in or out. A hint.
+  bool is_busy() const { return busy_.load(std::memory_order_relaxed); }
+  /// How often somebody has looked, other than the network thread.
+  std::uint64_t looks() const { return looks_.value(); }
+  /// What came without the job's token, or in no form that is known.
+  std::uint64_t refused() const { return refused_.value(); }
+
+ private:
+  /// Another process.
+  struct Peer {
+    fi_addr_t address = FI_ADDR_UNSPEC;
+    bool lost = false;
+    bool crediting = false;  // a post that returns credit is in the backlog
+    std::uint32_t next_out = 0, next_in = 0;
+    Count credit = 0;  // we may send so much that it has to keep
+    Count owed = 0;    // it may send so much more
+    std::deque<Post> backlog;
+    struct Early {
+      const std::byte* data;
+      std::size_t bytes;
+      Landing* landing;
+    };
+    std::map<std::uint32_t, Early> early;  // what has overtaken others
+  };
+  /// Credit that a rank withholds because too much waits for it.
+  using Withheld = std::map<std::pair<int, int>, Count>;  // by rank, by process
+
+  Peer& peer(int process);
+  bool reach(Peer& peer, int process, Later& later);
+  void lose(Peer& peer, int process, std::string why, Later& later);
+  void unlocked(Later& later);
+
+  // Sending: gate.cc. Functions that return bool: false, and nothing has happened, if there is no room.
+  void take_posts(Later& later);
+  void begin(const Post& post, Later& later);
+  bool flush(Later& later);
+  bool start(Peer& peer, const Post& post, Later& later);
+  bool start_message(Peer& peer, const Post& post, Later& later);
+  bool start_fetch(Peer& peer, Offered& offered, Later& later);
+  bool start_piece(Peer& peer, const Post& post, Later& later);
+  bool start_credit(Peer& peer, int process, Later& later);
+  struct Content {
+    Count bytes = 0;
+    const datatype::Layout& payload = {};
+  };
+  bool send_copy(Peer& peer, int process, std::span<const std::byte> head, const Content& content,
+                 Later& later);
+  bool send_in_place(Peer& peer, const Post& post, Later& later);
+  template <typename Body>
+  bool send_note(Peer& peer, int process, wire::Kind kind, const Body& body, Later& later);
+  wire::Header header(const Peer& peer, wire::Kind kind) const;
+  bool sent(Peer& peer, int process, ssize_t result, Later& later);
+  bool may_be_short(const Peer& peer, Count bytes) const;
+
+  // Receiving: gate_arrivals.cc.
+  bool read_completions(Later& later);
+  void take_error(Later& later);
+  void complete(const fi_cq_data_entry& entry, Later& later);
+  void piece_sent(PieceOut& piece, Later& later);
+  void piece_arrived(PieceIn& piece, std::size_t bytes, Later& later);
+  void land(Landing& landing, const std::byte* data, std::size_t bytes, Later& later);
+  void repost(Landing& landing, Later& later);
+  void repost_all(Later& later);
+  void deliver(Peer& peer, int process, std::span<const std::byte> message, Later& later);
+  void deliver_message(Peer& peer, int process, std::span<const std::byte> message, Later& later);
+  void deliver_offer(int process, const wire::OfferBody& offer, Later& later);
+  void give_back(int process, const wire::WithdrawBody& withdraw, Later& later);
+  void owe(Peer& peer, int process, Count bytes, Later& later);
+  void return_withheld(Later& later);
+  Sink* sink(int rank) const {
+    return rank < 0 || rank >= static_cast<int>(setup_.sinks.size())
+               ? nullptr
+               : setup_.sinks[static_cast<std::size_t>(rank)];
+  }
+  std::uint64_t next_tag();
+
+  const Setup& setup_;
+  AddressBook& book_;
+  const std::size_t index_;
+  std::unique_ptr<Endpoint> endpoint_;  // never changed
+  std::vector<Traffic>& traffic_;
+  const std::uint64_t token_;
+  const Count window_;
+
+  base::ShortMutex mutex_;  // of all that follows but what is atomic
+  Inbox inbox_;
+  std::vector<std::unique_ptr<Peer>> peers_;  // [process]
+  std::vector<int> waiting_;                  // processes with a backlog
+  Withheld withheld_;
+  std::map<const Outgoing*, Count> partly_sent_;
+  std::uint64_t pieces_ = 0;
+  Flights flights_;
+  bool must_repost_ = false;  // there was no room for a landing
+  std::atomic<bool> busy_{false};
+  std::atomic<int> skip_{0};  // glances to be left out
+  int skips_ = 0;             // after the next look that finds nothing
+  base::Counter looks_, refused_;
+};
+
+}  // namespace clump::net::ofi

@@ -1,0 +1,52 @@
+#include "net/ofi/library.h"
+
+#include <dlfcn.h>
+
+namespace clump::net::ofi {
+
+namespace {
+
+// The oldest interface that has all that we use, and what Debian 11 and RHEL 8 have.
+constexpr std::uint32_t kOldest = FI_VERSION(1, 11);
+
+template <typename Function>
+bool find(void* file, const char* name, Function& function, std::string& missing) {
+  function = reinterpret_cast<Function>(::dlsym(file, name));
+  if (function == nullptr) missing = name;
+  return function != nullptr;
+}
+
+base::Status load(Libfabric& library) {
+  constexpr const char* kFile = "libfabric.so.1";
+  // Never closed: its providers leave threads and exit handlers behind.
+  void* const file = ::dlopen(kFile, RTLD_NOW | RTLD_LOCAL);
+  if (file == nullptr)
+    return base::fail(MPI_ERR_OTHER,
+                      "several hosts talk through libfabric, which cannot be loaded here: {}; install it on "
+                      "every host (Debian and Ubuntu: libfabric1; RHEL: libfabric), or put its folder into "
+                      "LD_LIBRARY_PATH",
+                      ::dlerror());
+  std::string missing;
+  if (!find(file, "fi_getinfo", library.getinfo, missing) ||
+      !find(file, "fi_freeinfo", library.freeinfo, missing) ||
+      !find(file, "fi_dupinfo", library.dupinfo, missing) ||
+      !find(file, "fi_fabric", library.fabric, missing) ||
+      !find(file, "fi_strerror", library.strerror, missing) ||
+      !find(file, "fi_version", library.version, missing))
+    return base::fail(MPI_ERR_OTHER, "{} has no {}(): it is not libfabric, or a broken one", kFile, missing);
+  if (const std::uint32_t found = library.version(); FI_VERSION_LT(found, kOldest))
+    return base::fail(MPI_ERR_OTHER, "{} is libfabric {}.{}; at least {}.{} is needed", kFile,
+                      FI_MAJOR(found), FI_MINOR(found), FI_MAJOR(kOldest), FI_MINOR(kOldest));
+  return {};
+}
+
+}  // namespace
+
+base::Status load_libfabric(const Libfabric*& library) {
+  static Libfabric loaded;
+  static const base::Status status = load(loaded);
+  library = &loaded;
+  return status;
+}
+
+}  // namespace clump::net::ofi

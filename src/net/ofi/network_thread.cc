@@ -1,0 +1,136 @@
+#include "net/ofi/network_thread.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "fiber/worker.h"
+
+namespace clump::net::ofi {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+// How long the thread goes on looking after something has come: whoever was woken by it looks by then, and
+// what belongs together comes in one go.
+constexpr std::chrono::microseconds kAttention{50};
+// Between its looks at whether others look.
+constexpr milliseconds kFirstNap{1}, kLongestNap{4};
+// Where something is on its way and nobody looks: providers should wake us, but some do not for all they do.
+constexpr milliseconds kDoubt{20};
+// Where a provider has nothing to sleep at.
+constexpr milliseconds kBlindNap{1};
+constexpr milliseconds kForever{-1};
+
+}  // namespace
+
+base::Status NetworkThread::start() {
+  const auto failed = [](const char* call) {
+    return base::fail(MPI_ERR_OTHER, "{}: {} (ulimit -n)", call, std::strerror(errno));
+  };
+  alarms_ = ::epoll_create1(EPOLL_CLOEXEC);
+  stop_ = ::eventfd(0, EFD_CLOEXEC);
+  if (alarms_ < 0 || stop_ < 0) return failed("epoll_create1 or eventfd");
+  epoll_event stopping{.events = EPOLLIN, .data = {.ptr = nullptr}};
+  if (::epoll_ctl(alarms_, EPOLL_CTL_ADD, stop_, &stopping) != 0) return failed("epoll_ctl");
+  for (const auto& gate : gates_) {
+    blind_ = blind_ || gate->descriptor() < 0;
+    epoll_event coming{.events = 0, .data = {.ptr = gate.get()}};
+    if (gate->descriptor() >= 0 && ::epoll_ctl(alarms_, EPOLL_CTL_ADD, gate->descriptor(), &coming) != 0)
+      return failed("epoll_ctl");
+  }
+  running_.store(true, std::memory_order_release);
+  if (fiber::start_kernel_thread(&begin, this)) return {};
+  running_.store(false, std::memory_order_relaxed);
+  return base::fail(MPI_ERR_OTHER, "the system gives no thread for the network (ulimit -u)");
+}
+
+NetworkThread::~NetworkThread() {
+  if (running_.exchange(false, std::memory_order_acq_rel)) {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = ::write(stop_, &one, sizeof one);
+    ended_.acquire();
+  }
+  if (alarms_ >= 0) ::close(alarms_);
+  if (stop_ >= 0) ::close(stop_);
+}
+
+bool NetworkThread::watch() {
+  for (const auto& gate : gates_) {
+    if (gate->descriptor() < 0) continue;
+    epoll_event coming{.events = EPOLLIN | EPOLLONESHOT, .data = {.ptr = gate.get()}};
+    if (!gate->may_sleep()) return false;
+    ::epoll_ctl(alarms_, EPOLL_CTL_MOD, gate->descriptor(), &coming);
+  }
+  return true;
+}
+
+void* NetworkThread::begin(void* self) {
+  auto& thread = *static_cast<NetworkThread*>(self);
+  thread.run();
+  thread.ended_.release();
+  return nullptr;
+}
+
+void NetworkThread::run() {
+  milliseconds nap = kFirstNap;
+  std::uint64_t seen = looks();
+  while (running_.load(std::memory_order_acquire)) {
+    if (sleep(nap)) {
+      nap = look_for_a_while() ? kFirstNap : watch_by_itself();
+    } else if (looks() != seen) {
+      nap = std::clamp(2 * nap, kFirstNap, kLongestNap);
+    } else {
+      look();
+      nap = watch_by_itself();
+    }
+    seen = looks();
+  }
+}
+
+/// True: something has come, or stop_ is set. False: the time is over.
+bool NetworkThread::sleep(milliseconds most) {
+  epoll_event events[4];
+  return ::epoll_wait(alarms_, events, static_cast<int>(std::size(events)), static_cast<int>(most.count())) >
+         0;
+}
+
+bool NetworkThread::look() {
+  bool moved = false;
+  for (const auto& gate : gates_) moved = gate->progress(Gate::Look::kByThread) || moved;
+  return moved;
+}
+
+/// True: others look now.
+bool NetworkThread::look_for_a_while() {
+  const std::uint64_t before = looks();
+  for (auto last = Clock::now(); Clock::now() - last < kAttention;) {
+    if (look()) last = Clock::now();
+    if (looks() != before) return true;
+    fiber::pause_cpu();
+  }
+  return false;
+}
+
+/// Nobody looks. How long to sleep.
+milliseconds NetworkThread::watch_by_itself() {
+  if (!watch()) return milliseconds{0};
+  if (blind_) return kBlindNap;
+  for (const auto& gate : gates_)
+    if (gate->is_busy()) return kDoubt;
+  return kForever;
+}
+
+/// How often others have looked.
+std::uint64_t NetworkThread::looks() const {
+  std::uint64_t sum = 0;
+  for (const auto& gate : gates_) sum += gate->looks();
+  return sum;
+}
+
+}  // namespace clump::net::ofi

@@ -1,0 +1,51 @@
+// A thread of this process that looks after the network while nobody else does.
+//
+// Those who work or wait look by themselves, and then the thread must not compete: nothing wakes it. Who goes
+// to sleep calls watch() first, which arms what the providers offer to sleep at; the next thing that comes
+// wakes the thread, it takes it in, and so wakes whom it is for. Where ranks compute for long, nobody looks
+// and nobody sleeps: the thread notices after some milliseconds and watches by itself.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <semaphore>
+#include <vector>
+
+#include "base/status.h"
+#include "net/ofi/gate.h"
+
+namespace clump::net::ofi {
+
+class NetworkThread {
+ public:
+  explicit NetworkThread(const std::vector<std::unique_ptr<Gate>>& gates) : gates_(gates) {}
+  /// The thread is gone when this returns.
+  ~NetworkThread();
+  NetworkThread(const NetworkThread&) = delete;
+  NetworkThread& operator=(const NetworkThread&) = delete;
+  base::Status start();
+
+  /// The caller is going to sleep: true if the thread will wake for whatever comes from now on. False: there
+  /// is something right now. Any thread.
+  bool watch();
+
+ private:
+  static void* begin(void* self);
+  void run();
+  bool sleep(std::chrono::milliseconds most);
+  bool look();
+  bool look_for_a_while();
+  std::chrono::milliseconds watch_by_itself();
+  std::uint64_t looks() const;
+
+  const std::vector<std::unique_ptr<Gate>>& gates_;
+  int alarms_ = -1;     // epoll: the gates' descriptors, and stop_
+  int stop_ = -1;       // eventfd
+  bool blind_ = false;  // a gate has no descriptor
+  std::atomic<bool> running_{false};
+  std::binary_semaphore ended_{0};
+};
+
+}  // namespace clump::net::ofi

@@ -1,0 +1,62 @@
+#include "net/ofi/offered.h"
+
+#include <algorithm>
+
+#include "net/ofi/gate.h"
+
+namespace clump::net::ofi {
+
+namespace {
+
+// Pieces that go from user buffer to user buffer are long, and there are several so that one is on its way
+// while another is asked for. Those that are packed and unpacked should stay in the caches.
+constexpr Count kSolidPiece = Count{1} << 20;
+constexpr Count kPackedPiece = 64 * 1024;
+
+}  // namespace
+
+Offered::Offered(Gate& gate, int process, const wire::OfferBody& offer)
+    : gate_(gate), process_(process), solid_(offer.solid != 0) {
+  envelope = offer.address.envelope();
+  bytes = offer.bytes;
+  original = offer.message;
+  synchronous = true;  // it stays where it is until somebody wants it
+  is_remote = true;
+}
+
+void Offered::released() {
+  gate_.post({.kind = Post::Kind::kTaken, .process = process_, .message = original});
+  delete this;
+}
+
+void Offered::fetch(const datatype::Layout& to, Count wanted) {
+  if (wanted == 0) {
+    sink->fetched(*this);
+    return released();
+  }
+  to_ = to;
+  wanted_ = wanted;
+  gate_.post({.kind = Post::Kind::kFetch, .process = process_, .offered = this});
+}
+
+Offered::Piece Offered::next(Count longest) const {
+  const bool in_place = to_.type->is_dense();
+  const Count most = std::min(longest, in_place && solid_ ? kSolidPiece : kPackedPiece);
+  return {asked_, std::min(most, wanted_ - asked_),
+          in_place ? static_cast<std::byte*>(to_.base) + asked_ : nullptr};
+}
+
+void Offered::place(const Piece& piece, std::uint64_t tag) {
+  unsent_ = {original, piece.offset, piece.bytes, wanted_, tag};
+  has_unsent_ = true;
+  asked_ += piece.bytes;
+  ++in_flight_;
+}
+
+void Offered::take(Count offset, Count more, const std::byte* data) {
+  if (data != nullptr) datatype::unpack(to_, offset, {data, static_cast<std::size_t>(more)});
+  arrived_ += more;
+  --in_flight_;
+}
+
+}  // namespace clump::net::ofi

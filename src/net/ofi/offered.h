@@ -1,0 +1,52 @@
+// A message that another process has offered, from its arrival until it was fetched.
+#pragma once
+
+#include "net/ofi/wire.h"
+
+namespace clump::net::ofi {
+
+class Gate;
+
+class Offered final : public Outgoing {
+ public:
+  Offered(Gate& gate, int process, const wire::OfferBody& offer);
+
+  void released() override;
+  void fetch(const datatype::Layout& to, Count bytes) override;
+
+  int process() const { return process_; }
+
+  // For the gate, which has the lock.
+
+  /// The next piece to be asked for.
+  struct Piece {
+    Count offset = 0, bytes = 0;
+    std::byte* in_place = nullptr;  ///< where it goes; null: somewhere else, to be unpacked
+  };
+  bool has_next() const { return asked_ < wanted_ && in_flight_ < kMostInFlight; }
+  Piece next(Count longest) const;
+  /// Its place is known to the network; the note is still to be sent.
+  void place(const Piece& piece, std::uint64_t tag);
+  const wire::AskBody* unsent() const { return has_unsent_ ? &unsent_ : nullptr; }
+  void sent() { has_unsent_ = false; }
+  /// A piece is here; `data` is where it does not lie in place.
+  void take(Count offset, Count bytes, const std::byte* data);
+  bool complete() const { return arrived_ == wanted_; }
+
+  bool waits = false;  ///< a post that asks for the next pieces is in a backlog
+
+ private:
+  // Enough to keep the network busy while the ends say what comes next.
+  static constexpr int kMostInFlight = 4;
+
+  Gate& gate_;
+  const int process_;
+  const bool solid_;
+  datatype::Layout to_;
+  Count wanted_ = 0, asked_ = 0, arrived_ = 0;
+  int in_flight_ = 0;
+  bool has_unsent_ = false;
+  wire::AskBody unsent_{};
+};
+
+}  // namespace clump::net::ofi

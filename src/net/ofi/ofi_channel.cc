@@ -1,0 +1,99 @@
+#include "net/ofi/ofi_channel.h"
+
+#include <algorithm>
+
+#include "net/ofi/provider.h"
+
+namespace clump::net {
+
+OfiChannel::OfiChannel(Setup setup) : setup_(std::move(setup)), traffic_(setup_.sinks.size()) {
+  set_lane_limit(kEagerLimit);
+}
+
+OfiChannel::~OfiChannel() = default;
+
+base::Status OfiChannel::open(Setup setup, std::unique_ptr<OfiChannel>& channel) {
+  const ofi::Libfabric* library = nullptr;
+  CLUMP_TRY(ofi::load_libfabric(library));
+  std::vector<ofi::FabricInfo> found;
+  CLUMP_TRY(ofi::find_providers(*library, {setup.provider, setup.interface_address}, found));
+  std::unique_ptr<OfiChannel> made(new OfiChannel(std::move(setup)));
+  std::string tried;
+  for (const ofi::FabricInfo& info : found) {
+    const base::Status opened = made->open_gates(*library, *info);
+    if (opened.ok()) {
+      made->thread_ = std::make_unique<ofi::NetworkThread>(made->gates_);
+      CLUMP_TRY(made->thread_->start());
+      channel = std::move(made);
+      return {};
+    }
+    tried += fmt::format("\n  {}: {}", ofi::describe(*info), base::message_of(opened.code()));
+  }
+  return base::fail(MPI_ERR_OTHER,
+                    "no network can be opened; tried:{}\nCLUMP_OFI_PROVIDER chooses another one", tried);
+}
+
+base::Status OfiChannel::open_gates(const ofi::Libfabric& library, fi_info& info) {
+  gates_.clear();
+  ofi::PublishedAddress own{info.fabric_attr->prov_name, {}};
+  book_ = std::make_unique<ofi::AddressBook>(setup_, own.provider);
+  for (int i = 0; i < setup_.endpoints; ++i) {
+    std::unique_ptr<ofi::Endpoint> endpoint;
+    CLUMP_TRY(ofi::Endpoint::open(library, info, endpoint));
+    CLUMP_TRY(endpoint->name(own.endpoints.emplace_back()));
+    gates_.push_back(std::make_unique<ofi::Gate>(setup_, *book_, static_cast<std::size_t>(i),
+                                                 std::move(endpoint), traffic_));
+    CLUMP_TRY(gates_.back()->begin());
+  }
+  address_ = own.packed();
+  network_ = ofi::describe(info);
+  return {};
+}
+
+/// The same at both ends.
+std::size_t OfiChannel::gate_of(Route route) const {
+  return static_cast<std::size_t>(route.source + route.destination) % gates_.size();
+}
+
+bool OfiChannel::try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) {
+  if (bytes > lane_limit()) return false;
+  return gate(route).try_send(route, ofi::wire::Address::of(envelope, route.destination), bytes, payload);
+}
+
+void OfiChannel::send(Route route, Outgoing& message) {
+  gate(route).post({.kind = ofi::Post::Kind::kMessage,
+                    .process = process_of(route.destination),
+                    .source = route.source,
+                    .may_be_short = message.bytes <= lane_limit(),
+                    .message = &message,
+                    .address = ofi::wire::Address::of(message.envelope, route.destination)});
+}
+
+bool OfiChannel::retract(Route route, Outgoing& message) {
+  return gate(route).retract({.kind = ofi::Post::Kind::kWithdraw,
+                              .process = process_of(route.destination),
+                              .message = &message,
+                              .address = ofi::wire::Address::of(message.envelope, route.destination)});
+}
+
+void OfiChannel::poll(int rank) {
+  if (setup_.sinks[static_cast<std::size_t>(rank)] == nullptr) return;
+  for (const auto& gate : gates_) gate->progress(ofi::Gate::Look::kReal);
+}
+
+bool OfiChannel::drain(int worker) {
+  bool moved = false;
+  // Not all at the same one.
+  const std::size_t n = gates_.size();
+  for (std::size_t i = 0; i < n; ++i)
+    moved = gates_[(static_cast<std::size_t>(worker) + i) % n]->progress(ofi::Gate::Look::kGlance) || moved;
+  return moved;
+}
+
+std::uint64_t OfiChannel::refused() const {
+  std::uint64_t sum = 0;
+  for (const auto& gate : gates_) sum += gate->refused();
+  return sum;
+}
+
+}  // namespace clump::net

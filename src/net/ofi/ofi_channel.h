@@ -1,0 +1,62 @@
+// The `ofi` channel: to ranks on other hosts, through libfabric.
+//
+// Each process has one or more gates (gate.h), and all that a rank sends to another goes through one of them.
+// Who works or waits looks after them (drain()); who goes to sleep tells the network thread first (watch()).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "net/channel.h"
+#include "net/ofi/addresses.h"
+#include "net/ofi/gate.h"
+#include "net/ofi/network_thread.h"
+#include "net/ofi/setup.h"
+
+namespace clump::net {
+
+class OfiChannel final : public Channel {
+ public:
+  using Setup = ofi::Setup;
+  /// Loads libfabric and chooses a network. Takes some tens of milliseconds.
+  static base::Status open(Setup setup, std::unique_ptr<OfiChannel>& channel);
+  ~OfiChannel() override;
+
+  /// To be published before any other process sends.
+  const std::vector<std::byte>& address() const { return address_; }
+  /// The provider and the network, for people.
+  const std::string& network() const { return network_; }
+
+  const Traffic& traffic(int rank) const override { return traffic_[static_cast<std::size_t>(rank)]; }
+  bool try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) override;
+  void send(Route route, Outgoing& message) override;
+  bool retract(Route route, Outgoing& message) override;
+  void expect(int) override {}  // who waits drains, or sleeps after watch()
+  void poll(int rank) override;
+  void leave(int, Task& task) override { run_here(&task); }
+
+  /// Takes in what has come, and sends what had to wait; for who works or waits, with the number of a worker
+  /// (0, where there are none). Whether there was anything; after false, watch() says if one may sleep.
+  bool drain(int worker);
+  /// The caller is going to sleep: true if the network thread will look after what comes. Any thread.
+  bool watch() { return thread_->watch(); }
+  /// What came from elsewhere than this job, so far.
+  std::uint64_t refused() const;
+
+ private:
+  explicit OfiChannel(Setup setup);
+  base::Status open_gates(const ofi::Libfabric& library, fi_info& info);
+  ofi::Gate& gate(Route route) { return *gates_[gate_of(route)]; }
+  std::size_t gate_of(Route route) const;
+  int process_of(int rank) const { return setup_.processes[static_cast<std::size_t>(rank)]; }
+
+  const Setup setup_;
+  std::vector<std::byte> address_;
+  std::string network_;
+  std::vector<Traffic> traffic_;
+  std::unique_ptr<ofi::AddressBook> book_;
+  std::vector<std::unique_ptr<ofi::Gate>> gates_;
+  std::unique_ptr<ofi::NetworkThread> thread_;  // the first to end
+};
+
+}  // namespace clump::net

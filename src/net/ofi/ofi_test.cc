@@ -1,0 +1,363 @@
+// Several processes' channels in one, over the loopback interface: messages of all kinds between their ranks.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "datatype/derive.h"
+#include "net/ofi/ofi_channel.h"
+
+namespace clump::net {
+namespace {
+
+using namespace std::chrono_literals;
+using Bytes = std::vector<std::byte>;
+
+datatype::Layout bytes_at(void* base, std::size_t count) {
+  return {base, static_cast<Count>(count), datatype::predefined(MPI_BYTE)};
+}
+
+Bytes pattern(std::size_t size, std::size_t seed = 0) {
+  Bytes data(size);
+  for (std::size_t i = 0; i < size; ++i) data[i] = static_cast<std::byte>(i * 7 + i / 251 + seed);
+  return data;
+}
+
+/// Keeps everything, in the order of the calls; offered messages are fetched at once, or when it is told to.
+class Basket final : public Sink {
+ public:
+  struct Entry {
+    Envelope envelope;
+    Bytes data;
+    std::atomic<bool> here{false};
+    Outgoing* message = nullptr;
+    datatype::Layout to;
+  };
+
+  bool take(Envelope envelope, Count bytes, const datatype::Layout& payload, Bound) override {
+    const std::lock_guard lock(mutex);
+    Entry& entry = add(envelope, bytes);
+    if (bytes > 0) datatype::pack(entry.data, payload, 0);
+    taken_bytes += bytes;
+    arrived(entry);
+    return true;
+  }
+  bool arrive(Outgoing& message) override {
+    const std::lock_guard lock(mutex);
+    Entry& entry = add(message.envelope, message.bytes);
+    message.match = &entry;
+    if (!wanted) entry.message = &message;
+    return wanted;
+  }
+  void move(Outgoing& message) override {
+    auto& entry = *static_cast<Entry*>(message.match);
+    message.fetch(entry.to, std::min(message.bytes, most_wanted));
+  }
+  void fetched(Outgoing& message) override { arrived(*static_cast<Entry*>(message.match)); }
+  bool retract(Outgoing&) override { return false; }
+  Outgoing* retract_remote(Envelope, const Outgoing* original) override {
+    const std::lock_guard lock(mutex);
+    for (Entry& entry : entries)
+      if (entry.message != nullptr && entry.message->original == original)
+        return std::exchange(entry.message, nullptr);
+    return nullptr;
+  }
+
+  void fetch_all() {
+    std::vector<Outgoing*> waiting;
+    {
+      const std::lock_guard lock(mutex);
+      for (Entry& entry : entries)
+        if (entry.message != nullptr) waiting.push_back(std::exchange(entry.message, nullptr));
+    }
+    for (Outgoing* message : waiting) move(*message);
+  }
+  void set_crowded(bool crowded) { crowded_.store(crowded); }
+
+  std::mutex mutex;
+  std::deque<Entry> entries;
+  std::atomic<int> came{0};
+  std::atomic<Count> taken_bytes{0};
+  bool wanted = true;
+  Count most_wanted = Count{1} << 40;
+  const datatype::Datatype* type = nullptr;  // of receives, if it is not bytes
+
+ private:
+  Entry& add(Envelope envelope, Count bytes) {
+    Entry& entry = entries.emplace_back();
+    entry.envelope = envelope;
+    if (type == nullptr) {
+      entry.data.resize(static_cast<std::size_t>(bytes));
+      entry.to = bytes_at(entry.data.data(), entry.data.size());
+    } else {
+      const Count count = bytes / type->size();
+      entry.data.resize(static_cast<std::size_t>(count * type->extent()));
+      entry.to = {entry.data.data(), count, type};
+    }
+    return entry;
+  }
+  void arrived(Entry& entry) {
+    entry.here = true;
+    ++came;
+  }
+};
+
+class Message final : public Outgoing {
+ public:
+  Message() = default;
+  Message(Bytes& data, int tag, bool is_synchronous = false) {
+    envelope = {4, 0, tag};
+    bytes = static_cast<Count>(data.size());
+    payload = bytes_at(data.data(), data.size());
+    synchronous = is_synchronous;
+  }
+  void released() override { ++times_released; }
+  void withdrawn() override { ++times_withdrawn; }
+  std::atomic<int> times_released{0}, times_withdrawn{0};
+};
+
+/// Rank i is alone in process i.
+class Ofi : public testing::Test {
+ protected:
+  struct Options {
+    int processes = 2;
+    int endpoints = 1;
+    int stranger = -1;  // this one does not know the secret
+  };
+
+  void open(Options options) {
+    const auto n = static_cast<std::size_t>(options.processes);
+    sinks_ = std::deque<Basket>(n);
+    channels_.resize(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      OfiChannel::Setup setup;
+      setup.sinks.resize(n);
+      setup.sinks[i] = &sinks_[i];
+      for (std::size_t rank = 0; rank < n; ++rank) setup.processes.push_back(static_cast<int>(rank));
+      setup.process = static_cast<int>(i);
+      setup.secret[0] = 0x1234567812345678;
+      setup.secret[1] = static_cast<int>(i) == options.stranger ? 1 : 0x9abcdef09abcdef0;
+      setup.interface_address = "127.0.0.1";
+      if (const char* provider = std::getenv("CLUMP_OFI_PROVIDER")) setup.provider = provider;
+      setup.endpoints = options.endpoints;
+      setup.find = [this](int process, std::vector<std::byte>& address) -> base::Status {
+        if (process == unknown_) return base::fail(MPI_ERR_OTHER, "nobody has published it");
+        address = channels_[static_cast<std::size_t>(process)]->address();
+        return {};
+      };
+      setup.lost = [this](int process, std::string what) {
+        const std::lock_guard lock(mutex_);
+        lost_.push_back(fmt::format("{}: {}", process, what));
+      };
+      const base::Status opened = OfiChannel::open(std::move(setup), channels_[i]);
+      ASSERT_TRUE(opened.ok()) << base::message_of(opened.code());
+    }
+  }
+  void SetUp() override { open({}); }
+  void TearDown() override { EXPECT_TRUE(lost_.empty()) << lost_.front(); }
+
+  OfiChannel& channel(int i) { return *channels_[static_cast<std::size_t>(i)]; }
+  Basket& sink(int i) { return sinks_[static_cast<std::size_t>(i)]; }
+
+  /// Has everybody look until `done`; false after 10 s.
+  template <typename Done>
+  bool drain_until(Done done) {
+    for (const auto end = std::chrono::steady_clock::now() + 10s; std::chrono::steady_clock::now() < end;) {
+      for (const auto& one : channels_)
+        if (one != nullptr) one->drain(0);
+      if (done()) return true;
+    }
+    return false;
+  }
+  void drain_for(std::chrono::milliseconds time) {
+    const auto end = std::chrono::steady_clock::now() + time;
+    drain_until([&] { return std::chrono::steady_clock::now() >= end; });
+  }
+
+  std::deque<Basket> sinks_;
+  std::vector<std::unique_ptr<OfiChannel>> channels_;
+  std::mutex mutex_;
+  std::vector<std::string> lost_;
+  int unknown_ = -1;
+};
+
+TEST_F(Ofi, CarriesShortMessagesAtOnce) {
+  char text[] = "short";
+  ASSERT_TRUE(drain_until([&] {  // the first one may have to wait for a connection
+    return channel(0).try_send({0, 1}, {4, 0, 9}, sizeof text, bytes_at(text, sizeof text));
+  }));
+  ASSERT_TRUE(drain_until([&] { return sink(1).came == 1; }));
+  EXPECT_EQ(sink(1).entries[0].envelope.tag(), 9);
+  EXPECT_EQ(std::memcmp(sink(1).entries[0].data.data(), text, sizeof text), 0);
+  EXPECT_GE(channel(0).traffic(0)[Way::kLane].messages.value(), 1U);
+}
+
+TEST_F(Ofi, CarriesAnySize) {
+  int count = 0;
+  for (const bool synchronous : {false, true})
+    for (const std::size_t size : {0, 1, 24, 25, 217, 4096, 4097, 16'343, 16'344, 16'345, 16'384, 16'385,
+                                   300'000, 1 << 20, (1 << 20) + 1, 9'000'001}) {
+      Bytes data = pattern(size, size);
+      Message sent(data, count, synchronous);
+      channel(0).send({0, 1}, sent);
+      ASSERT_TRUE(drain_until([&] { return sink(1).came == count + 1 && sent.times_released == 1; })) << size;
+      EXPECT_EQ(sink(1).entries.back().data, data) << size;
+      ++count;
+    }
+}
+
+TEST_F(Ofi, KeepsTheOrderOfAPair) {
+  std::mt19937 random(5);
+  std::deque<Bytes> data[2];
+  std::deque<Message> sent[2];
+  constexpr int kMessages = 600;
+  for (int tag = 0; tag < kMessages; ++tag)
+    for (int from : {0, 1}) {
+      const std::size_t kinds[] = {random() % 64, random() % 16'000, random() % 100'000,
+                                   random() % 50 == 0 ? 3'000'000U : 5U};
+      data[from].push_back(pattern(kinds[random() % 4], random()));
+      sent[from].emplace_back(data[from].back(), tag, random() % 4 == 0);
+      channel(from).send({from, 1 - from}, sent[from].back());
+      if (random() % 8 == 0) drain_for(0ms);
+    }
+  for (int to : {0, 1}) {
+    ASSERT_TRUE(drain_until([&] { return sink(to).came == kMessages; })) << sink(to).came;
+    for (int tag = 0; tag < kMessages; ++tag) {
+      ASSERT_EQ(sink(to).entries[static_cast<std::size_t>(tag)].envelope.tag(), tag);
+      ASSERT_EQ(sink(to).entries[static_cast<std::size_t>(tag)].data,
+                data[1 - to][static_cast<std::size_t>(tag)]);
+    }
+  }
+  EXPECT_TRUE(drain_until([&] {
+    return std::ranges::all_of(sent[0], [](const Message& one) { return one.times_released == 1; }) &&
+           std::ranges::all_of(sent[1], [](const Message& one) { return one.times_released == 1; });
+  }));
+}
+
+TEST_F(Ofi, CarriesLayouts) {
+  datatype::Made made;  // two ints of every three
+  ASSERT_TRUE(datatype::make_vector({100, 2, 3}, *datatype::predefined(MPI_INT), made).ok());
+  const datatype::Datatype& type = *made.type;
+  ASSERT_FALSE(type.is_dense());
+  int count = 0;
+  for (const bool at_sender : {true, false})
+    for (const bool at_receiver : {true, false})
+      for (const Count elements : {1, 3, 10, 1000, 4000}) {
+        const auto packed_bytes = static_cast<std::size_t>(elements * type.size());
+        Bytes data = pattern(static_cast<std::size_t>(elements * type.extent()));
+        Message sent(data, count);
+        sent.bytes = static_cast<Count>(packed_bytes);
+        if (at_sender) sent.payload = {data.data(), elements, &type};
+        sink(1).type = at_receiver ? &type : nullptr;
+        channel(0).send({0, 1}, sent);
+        ASSERT_TRUE(drain_until([&] { return sink(1).came == count + 1 && sent.times_released == 1; }));
+        Bytes expected(packed_bytes), got = sink(1).entries.back().data;
+        datatype::pack(expected, sent.payload, 0);
+        if (sent.bytes > kEagerLimit && at_receiver) {  // what a Basket takes is packed
+          got.resize(packed_bytes);
+          datatype::pack(got, sink(1).entries.back().to, 0);
+        }
+        got.resize(packed_bytes);
+        EXPECT_EQ(got, expected) << elements;
+        ++count;
+      }
+}
+
+TEST_F(Ofi, FetchesWhenThereIsAReceive) {
+  Bytes data = pattern(2'500'000);
+  Message sent(data, 1);
+  sink(1).wanted = false;
+  channel(0).send({0, 1}, sent);
+  ASSERT_TRUE(drain_until([&] { return !sink(1).entries.empty(); }));
+  drain_for(20ms);
+  EXPECT_EQ(sent.times_released, 0) << "it lies where it was";
+  sink(1).fetch_all();
+  ASSERT_TRUE(drain_until([&] { return sink(1).came == 1 && sent.times_released == 1; }));
+  EXPECT_EQ(sink(1).entries[0].data, data);
+}
+
+TEST_F(Ofi, FetchesNoMoreThanIsWanted) {
+  Bytes data = pattern(2'500'000);
+  for (const Count wanted : {0, 10, 1'500'000}) {
+    Message sent(data, 1);
+    const int before = sink(1).came;
+    sink(1).most_wanted = wanted;
+    channel(0).send({0, 1}, sent);
+    ASSERT_TRUE(drain_until([&] { return sink(1).came == before + 1 && sent.times_released == 1; }))
+        << wanted;
+    const Bytes& got = sink(1).entries.back().data;
+    EXPECT_TRUE(std::equal(got.begin(), got.begin() + wanted, data.begin()));
+    EXPECT_EQ(std::count(got.begin() + wanted, got.end(), std::byte{0}),
+              static_cast<Count>(data.size()) - wanted);
+  }
+}
+
+TEST_F(Ofi, GivesBackWhatNobodyWants) {
+  Bytes data = pattern(50'000);
+  Message sent(data, 1);
+  sink(1).wanted = false;
+  channel(0).send({0, 1}, sent);
+  ASSERT_TRUE(drain_until([&] { return !sink(1).entries.empty(); }));
+  EXPECT_FALSE(channel(0).retract({0, 1}, sent)) << "the other side is asked";
+  ASSERT_TRUE(drain_until([&] { return sent.times_withdrawn == 1; }));
+  EXPECT_EQ(sent.times_released, 0);
+}
+
+TEST_F(Ofi, GoesOnWithWhatIsWantedAlready) {
+  Bytes data = pattern(5'000'000);
+  Message sent(data, 1);
+  channel(0).send({0, 1}, sent);
+  ASSERT_TRUE(drain_until([&] { return !sink(1).entries.empty(); }));
+  channel(0).retract({0, 1}, sent);
+  ASSERT_TRUE(drain_until([&] { return sink(1).came == 1 && sent.times_released == 1; }));
+  EXPECT_EQ(sent.times_withdrawn, 0);
+  EXPECT_EQ(sink(1).entries[0].data, data);
+}
+
+TEST_F(Ofi, LeavesWithTheSenderWhatHasNoRoom) {
+  sink(1).set_crowded(true);
+  Bytes data = pattern(8000);
+  std::deque<Message> sent;
+  constexpr int kMessages = 1000;
+  sink(1).wanted = false;
+  for (int tag = 0; tag < kMessages; ++tag) {
+    sent.emplace_back(data, tag);
+    channel(0).send({0, 1}, sent.back());
+  }
+  ASSERT_TRUE(drain_until([&] { return sink(1).entries.size() == kMessages; }));
+  EXPECT_LE(sink(1).taken_bytes, 1 << 20) << "the window";
+  EXPECT_GE(sink(1).taken_bytes, 1 << 19);
+  sink(1).set_crowded(false);
+  sink(1).fetch_all();
+  ASSERT_TRUE(drain_until([&] { return sink(1).came == kMessages; }));
+  const Count before = sink(1).taken_bytes;
+  Message once_more(data, kMessages);
+  ASSERT_TRUE(drain_until([&] { return sent.back().times_released == 1; }));
+  drain_for(5ms);
+  channel(0).send({0, 1}, once_more);
+  ASSERT_TRUE(drain_until([&] { return once_more.times_released == 1; }));
+  drain_for(5ms);
+  EXPECT_GT(sink(1).taken_bytes, before) << "short messages are copied again";
+}
+
+TEST_F(Ofi, SaysWhomItCannotReach) {
+  unknown_ = 1;
+  Bytes data = pattern(10);
+  Message sent(data, 1);
+  channel(0).send({0, 1}, sent);
+  ASSERT_EQ(lost_.size(), 1U);
+  EXPECT_EQ(lost_.front(), "1: nobody has published it");
+  lost_.clear();
+}
+
+}  // namespace
+}  // namespace clump::net

@@ -1,0 +1,29 @@
+// What the ofi channel has to know of the job.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "net/channel.h"
+
+namespace clump::net::ofi {
+
+struct Setup {
+  std::vector<Sink*> sinks;       ///< of each rank of the job; null: it is not of this process
+  std::vector<int> processes;     ///< of each rank: its host process, numbered through the job
+  int process = 0;                ///< this one
+  std::uint64_t secret[2] = {};   ///< of the job: what comes from elsewhere is dropped, unread
+  std::string provider;           ///< by libfabric's name; empty: the fastest that there is
+  std::string interface_address;  ///< numeric; empty: libfabric's choice
+  /// The address that another process has published. May block for milliseconds. Called once for each
+  /// process, by any thread, when something is to be sent to it first.
+  std::function<base::Status(int process, std::vector<std::byte>& address)> find;
+  /// A process cannot be reached any more. Called once for each, by any thread, which holds nothing.
+  std::function<void(int process, std::string what)> lost;
+  int endpoints = 1;  ///< several: as many threads can drive the network at the same time
+};
+
+}  // namespace clump::net::ofi

@@ -1,0 +1,91 @@
+// What processes on different hosts tell each other: a Header, a body that says the rest, and the bytes of a
+// short message. All of a job's processes run the same library on machines of one kind, so structs travel as
+// they are.
+//
+//   short message   sender: kMessage, with the bytes
+//   others          sender: kOffer; receiver, once there is a receive: one kAsk for each piece, having said
+//                   to its network where the piece goes; sender: the piece, as a tagged transfer; or, where
+//                   nothing is wanted, receiver: kTaken
+//   cancelled       sender: kWithdraw; receiver, if there is no receive yet: kWithdrawn; otherwise nothing,
+//                   because it goes on as it would have
+//
+// Pointers are of the process that has made them, and are only followed there.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "net/channel.h"
+
+namespace clump::net::ofi::wire {
+
+enum class Kind : std::uint32_t { kMessage, kOffer, kAsk, kTaken, kWithdraw, kWithdrawn, kCredit };
+
+struct Header {
+  std::uint64_t token;     ///< of the job; without it nothing else is looked at
+  std::uint32_t sequence;  ///< number of what was sent from this endpoint to that one; wraps around
+  std::uint32_t process;   ///< who sends
+  std::uint32_t credit;    ///< so many more bytes of short messages may be sent to it
+  Kind kind;
+};
+static_assert(sizeof(Header) == 24);
+
+/// Whose message it is, and whom it is for.
+struct Address {
+  std::uint32_t context;
+  std::int32_t source, tag, destination;
+
+  static Address of(Envelope envelope, int destination) {
+    return {envelope.context(), envelope.source(), envelope.tag(), destination};
+  }
+  Envelope envelope() const { return {context, source, tag}; }
+};
+
+struct MessageBody {  // followed by the bytes
+  Address address;
+};
+
+struct OfferBody {
+  Address address;
+  Outgoing* message;
+  Count bytes;
+  std::uint64_t solid;  ///< it is one block of memory
+};
+
+struct AskBody {
+  Outgoing* message;
+  Count offset, bytes;  ///< of the piece
+  Count wanted;         ///< of all pieces
+  std::uint64_t tag;
+};
+
+struct TakenBody {  // also of kWithdrawn
+  Outgoing* message;
+};
+
+struct WithdrawBody {
+  Address address;
+  Outgoing* message;
+};
+
+struct NoBody {
+  std::uint64_t none = 0;
+};
+
+template <typename Body>
+struct Note {
+  static_assert(std::is_trivially_copyable_v<Body> && sizeof(Body) <= 40);
+  Header header;
+  Body body;
+};
+static_assert(sizeof(Note<AskBody>) == 64 && sizeof(Note<MessageBody>) == 40, "without holes");
+
+/// So long a short message is with its bytes at most, because providers have an eager protocol of their own
+/// up to here.
+inline constexpr std::size_t kLongest = 16 * 1024;
+inline constexpr Count kLongestMessage = kLongest - sizeof(Note<MessageBody>);
+
+/// What a short message costs its receiver besides its bytes, roughly: credit is counted with it.
+inline constexpr Count kOverhead = 128;
+
+}  // namespace clump::net::ofi::wire
