@@ -111,11 +111,18 @@ std::span<const std::byte> bytes_of(const pmix_value_t& value) {
   return {reinterpret_cast<const std::byte*>(value.data.bo.bytes), value.data.bo.size};
 }
 
+/// What PMIx_Get_nb() goes on using until it calls back.
+struct Request {
+  pmix_proc_t process;
+  std::string key;
+  Got done;
+};
+
 void on_got(pmix_status_t outcome, pmix_value_t* value, void* argument) {
-  const std::unique_ptr<Got> done(static_cast<Got*>(argument));
+  const std::unique_ptr<Request> request(static_cast<Request*>(argument));
   const bool got = outcome == PMIX_SUCCESS && value != nullptr;
-  (*done)(check(outcome, "look up what another process has told"),
-          got ? bytes_of(*value) : std::span<const std::byte>());
+  request->done(check(outcome, "look up what another process has told"),
+                got ? bytes_of(*value) : std::span<const std::byte>());
 }
 
 void on_fence(pmix_status_t, void* argument) {
@@ -169,10 +176,10 @@ base::Status get(int rank, const char* key, std::vector<std::byte>& value) {
   return {};
 }
 
-base::Status get(int rank, const char* key, Got done) {
-  const pmix_proc_t other = process(static_cast<pmix_rank_t>(rank));
-  auto kept = std::make_unique<Got>(std::move(done));
-  CLUMP_TRY(check(library.get_nb(&other, key, nullptr, 0, on_got, kept.get()),
+base::Status get(int rank, std::string key, Got done) {
+  auto kept = std::unique_ptr<Request>(
+      new Request{process(static_cast<pmix_rank_t>(rank)), std::move(key), std::move(done)});
+  CLUMP_TRY(check(library.get_nb(&kept->process, kept->key.c_str(), nullptr, 0, on_got, kept.get()),
                   "look up what another process has told"));
   static_cast<void>(kept.release());  // on_got() has it
   return {};

@@ -35,7 +35,7 @@ base::Status commit();
 base::Status get(int rank, const char* key, std::vector<std::byte>& value);
 /// The same without waiting: `done` is called once, by a thread of PMIx's.
 using Got = std::function<void(const base::Status& status, std::span<const std::byte> value)>;
-base::Status get(int rank, const char* key, Got done);
+base::Status get(int rank, std::string key, Got done);
 
 /// Returns when all processes have called it.
 base::Status fence();

@@ -109,6 +109,11 @@ std::unique_ptr<net::Channel> make_shm_channel(const pmi::Job& job, std::vector<
   return channel;
 }
 
+base::Status find_address(int process, std::vector<std::byte>& address) {
+  const std::string wrong = runtime::find_address(process, address);
+  return wrong.empty() ? base::Status() : base::fail(MPI_ERR_OTHER, "{}", wrong);
+}
+
 void lost_process(int process, std::string why) {
   if (runtime::is_over()) return;  // it has ended, as we will
   const pmi::Job& job = runtime::job();
@@ -126,7 +131,7 @@ std::unique_ptr<net::Channel> make_ofi_channel(const pmi::Job& job, std::vector<
                                .secret = {job.network.secret[0], job.network.secret[1]},
                                .provider = job.network.provider,
                                .interface_address = job.network.interface,
-                               .find = runtime::find_address,
+                               .find = find_address,
                                .lost = lost_process};
   for (int rank = 0; rank < job.ranks(); ++rank) setup.processes.push_back(job.process_of(rank));
   std::unique_ptr<net::OfiChannel> channel;
@@ -152,9 +157,9 @@ void connect(core::World& world, const std::vector<net::Sink*>& sinks) {
       world.channels.push_back(make_ofi_channel(job, sinks));
       lead([&](int rank) { return job.node_of(rank) != job.node; });
     }
-    const base::Status announced =
+    const std::string wrong =
         runtime::announce(drained_ofi != nullptr ? drained_ofi->address() : std::span<const std::byte>());
-    if (!announced.ok()) cannot_connect(job, announced.error_class(), base::message_of(announced.code()));
+    if (!wrong.empty()) cannot_connect(job, MPI_ERR_OTHER, wrong);
   }
   if (job.this_node().processes > 1) {
     world.channels.push_back(make_shm_channel(job, sinks));

@@ -31,9 +31,11 @@ CLUMP_HOST_API int node_descriptor();
 CLUMP_HOST_API base::Bell& bell(int port);
 /// This process has begun, and the network reaches it at `address`; empty: it reaches nobody. Once, in a job
 /// of several processes, before anything else is asked of them.
-CLUMP_HOST_API base::Status announce(std::span<const std::byte> address);
+/// What is wrong is returned as a text, because the message of a Status is its library's own; empty if all is
+/// well.
+CLUMP_HOST_API std::string announce(std::span<const std::byte> address);
 /// The address that another process has announced; waits until it has.
-CLUMP_HOST_API base::Status find_address(int process, std::vector<std::byte>& address);
+CLUMP_HOST_API std::string find_address(int process, std::vector<std::byte>& address);
 /// All processes of the job are done with MPI.
 CLUMP_HOST_API bool is_over();
 /// The operating system's number of a host process of this node that has called MPI.

@@ -17,18 +17,13 @@ base::Status tell_mpiexec(const std::string& packet) {
   return base::fail(MPI_ERR_OTHER, "cannot reach mpiexec: {}", std::strerror(errno));
 }
 
-}  // namespace
-
-base::Status announce(std::span<const std::byte> address) {
-  if (host().by_pmix) return announce_by_pmix(address);
-  if (address.empty()) return {};
+base::Status announce_by_mpiexec(std::span<const std::byte> address) {
   const int own = host().job.process;
   CLUMP_TRY(host().node.address(own).fill(pmi::Address::kKnown, address));
   return tell_mpiexec(pmi::encode(pmi::AddressNote{own}));
 }
 
-base::Status find_address(int process, std::vector<std::byte>& address) {
-  if (host().by_pmix) return find_by_pmix(process, address);
+base::Status find_by_mpiexec(int process, std::vector<std::byte>& address) {
   using State = pmi::Address::State;
   pmi::Address& entry = host().node.address(process);
   std::uint32_t none = State::kUnknown;
@@ -42,6 +37,21 @@ base::Status find_address(int process, std::vector<std::byte>& address) {
                       std::string_view(reinterpret_cast<const char*>(content.data()), content.size()));
   address.assign(content.begin(), content.end());
   return {};
+}
+
+std::string text_of(const base::Status& status) {
+  return status.ok() ? std::string() : base::message_of(status.code());
+}
+
+}  // namespace
+
+std::string announce(std::span<const std::byte> address) {
+  if (host().by_pmix) return text_of(announce_by_pmix(address));
+  return address.empty() ? std::string() : text_of(announce_by_mpiexec(address));
+}
+
+std::string find_address(int process, std::vector<std::byte>& address) {
+  return text_of(host().by_pmix ? find_by_pmix(process, address) : find_by_mpiexec(process, address));
 }
 
 void wait_for_other_hosts() {

@@ -48,7 +48,7 @@ void PmixDesk::look_up(int process) {
     const auto shown = std::as_bytes(std::span(why)).first(std::min(why.size(), pmi::Address::kMost));
     static_cast<void>(wanted.fill(pmi::Address::kUnreachable, shown));
   };
-  const base::Status asked = pmi::pmix::get(node, key_of(process).c_str(), done);
+  const base::Status asked = pmi::pmix::get(node, key_of(process), done);
   if (!asked.ok()) done(asked, {});
 }
 
