@@ -137,7 +137,11 @@ Fiber* first_fiber() {
 bool start_kernel_thread(void* (*body)(void*), void* argument) {
   // The image layer's pthread_create would make it a thread of the calling rank.
   using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
-  static const auto create = reinterpret_cast<Create>(::dlsym(RTLD_NEXT, "pthread_create"));
+  // Where mpiexec has not preloaded this library, the C library's comes before it.
+  static const auto create = [] {
+    void* const next = ::dlsym(RTLD_NEXT, "pthread_create");
+    return reinterpret_cast<Create>(next != nullptr ? next : ::dlsym(RTLD_DEFAULT, "pthread_create"));
+  }();
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
   ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);

@@ -3,9 +3,10 @@
 #include <dlfcn.h>
 #include <pmix.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
+#include <sstream>
 #include <utility>
 
 namespace clump::pmi::pmix {
@@ -22,6 +23,8 @@ struct Library {
   decltype(&PMIx_Get_nb) get_nb;
   decltype(&PMIx_Fence) fence;
   decltype(&PMIx_Fence_nb) fence_nb;
+  decltype(&PMIx_Resolve_nodes) resolve_nodes;
+  decltype(&PMIx_Resolve_peers) resolve_peers;
   decltype(&PMIx_Register_event_handler) register_event_handler;
   decltype(&PMIx_Error_string) error_string;
 };
@@ -42,6 +45,8 @@ bool find_all(void* object) {
          find(object, "PMIx_Put", library.put) && find(object, "PMIx_Commit", library.commit) &&
          find(object, "PMIx_Get", library.get) && find(object, "PMIx_Get_nb", library.get_nb) &&
          find(object, "PMIx_Fence", library.fence) && find(object, "PMIx_Fence_nb", library.fence_nb) &&
+         find(object, "PMIx_Resolve_nodes", library.resolve_nodes) &&
+         find(object, "PMIx_Resolve_peers", library.resolve_peers) &&
          find(object, "PMIx_Register_event_handler", library.register_event_handler) &&
          find(object, "PMIx_Error_string", library.error_string);
 }
@@ -76,34 +81,13 @@ pmix_proc_t process(pmix_rank_t rank) {
   return other;
 }
 
-/// Null if there is none. libpmix has allocated it.
-std::unique_ptr<pmix_value_t, decltype(&std::free)> value_of(const char* key, pmix_rank_t rank) {
-  const pmix_proc_t other = process(rank);
+/// How many processes there are; 0 if the server does not tell.
+int find_size() {
+  const pmix_proc_t all = process(PMIX_RANK_WILDCARD);
   pmix_value_t* value = nullptr;
-  if (library.get(&other, key, nullptr, 0, &value) != PMIX_SUCCESS) value = nullptr;
-  return {value, std::free};
-}
-
-std::uint32_t number_at(const char* key, pmix_rank_t rank, std::uint32_t missing) {
-  const auto value = value_of(key, rank);
-  if (value == nullptr) return missing;
-  switch (value->type) {
-    case PMIX_UINT16:
-      return value->data.uint16;
-    case PMIX_UINT32:
-    case PMIX_PROC_RANK:
-      return value->data.uint32;
-    default:
-      return missing;
-  }
-}
-
-std::string text_at(const char* key, pmix_rank_t rank) {
-  const auto value = value_of(key, rank);
-  if (value == nullptr || value->type != PMIX_STRING || value->data.string == nullptr) return {};
-  std::string text = value->data.string;
-  std::free(value->data.string);
-  return text;
+  if (library.get(&all, PMIX_JOB_SIZE, nullptr, 0, &value) != PMIX_SUCCESS) return 0;
+  const std::unique_ptr<pmix_value_t, decltype(&std::free)> kept(value, std::free);
+  return value->type == PMIX_UINT32 ? static_cast<int>(value->data.uint32) : 0;
 }
 
 std::span<const std::byte> bytes_of(const pmix_value_t& value) {
@@ -141,7 +125,7 @@ void on_lost(std::size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t*, std::
 base::Status join() {
   CLUMP_TRY(load());
   CLUMP_TRY(check(library.init(&me, nullptr, 0), "reach the server that has started this process"));
-  job_size = static_cast<int>(number_at(PMIX_JOB_SIZE, PMIX_RANK_WILDCARD, 0));
+  job_size = find_size();
   if (job_size > 0) return {};
   return base::fail(MPI_ERR_SPAWN, "PMIx does not tell how many processes were started");
 }
@@ -150,9 +134,24 @@ int rank() { return static_cast<int>(me.rank); }
 
 int size() { return job_size; }
 
-std::uint32_t node_of(int rank) { return number_at(PMIX_NODEID, static_cast<pmix_rank_t>(rank), kNowhere); }
-
-std::string host_of(int rank) { return text_at(PMIX_HOSTNAME, static_cast<pmix_rank_t>(rank)); }
+base::Status hosts(std::vector<std::string>& of_rank) {
+  of_rank.assign(static_cast<std::size_t>(job_size), {});
+  char* names = nullptr;
+  CLUMP_TRY(check(library.resolve_nodes(me.nspace, &names), "tell the job's hosts"));
+  const std::unique_ptr<char, decltype(&std::free)> kept(names, std::free);
+  std::istringstream list(names != nullptr ? names : "");
+  for (std::string name; std::getline(list, name, ',');) {
+    pmix_proc_t* there = nullptr;
+    std::size_t count = 0;
+    CLUMP_TRY(check(library.resolve_peers(name.c_str(), me.nspace, &there, &count), "tell who is on a host"));
+    for (std::size_t i = 0; i < count; ++i)
+      if (there[i].rank < of_rank.size()) of_rank[there[i].rank] = name;
+    std::free(there);
+  }
+  const auto missing = std::ranges::find(of_rank, std::string());
+  if (missing == of_rank.end()) return {};
+  return base::fail(MPI_ERR_SPAWN, "PMIx does not tell which host rank {} is on", missing - of_rank.begin());
+}
 
 base::Status put(const char* key, std::span<const std::byte> value) {
   pmix_value_t told{};

@@ -23,10 +23,8 @@ base::Status join();
 int rank();
 int size();
 
-/// Which host each of them is on, by a number and by name; kNowhere and empty if the server does not tell.
-inline constexpr std::uint32_t kNowhere = 0xffffffff;
-std::uint32_t node_of(int rank);
-std::string host_of(int rank);
+/// The name of the host that each of them is on.
+base::Status hosts(std::vector<std::string>& of_rank);
 
 /// Tells all others, at commit().
 base::Status put(const char* key, std::span<const std::byte> value);

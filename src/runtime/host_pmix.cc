@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -29,34 +30,28 @@ std::string address_key(int process) { return fmt::format("clump.address.{}", pr
 /// Who is where. Ranks of a host must be consecutive.
 base::Status describe_job(pmi::Job& job) {
   const int size = pmi::pmix::size(), own = pmi::pmix::rank();
+  std::vector<std::string> hosts;
+  CLUMP_TRY(pmi::pmix::hosts(hosts));
   job.apps.front().ranks = size;
   job.processes.clear();
   job.nodes.clear();
   job.process = own;
-  std::uint32_t last = pmi::pmix::kNowhere;
-  std::vector<std::uint32_t> seen;
   for (int rank = 0; rank < size; ++rank) {
-    const std::uint32_t node = pmi::pmix::node_of(rank);
-    if (node == pmi::pmix::kNowhere)
-      return base::fail(MPI_ERR_SPAWN, "PMIx does not tell which host rank {} is on", rank);
-    if (job.nodes.empty() || node != last) {
-      for (const std::uint32_t earlier : seen)
-        if (earlier == node)
-          return base::fail(
-              MPI_ERR_UNSUPPORTED_OPERATION,
-              "rank {} is on a host that has lower ranks, but not the one before: have the launcher "
-              "place ranks in blocks (srun --distribution=block, prterun --map-by slot)",
-              rank);
-      seen.push_back(node);
-      job.nodes.push_back({pmi::pmix::host_of(rank), rank, 0});
+    const std::string& name = hosts[static_cast<std::size_t>(rank)];
+    if (job.nodes.empty() || job.nodes.back().name != name) {
+      if (std::ranges::find(job.nodes, name, &pmi::Node::name) != job.nodes.end())
+        return base::fail(
+            MPI_ERR_UNSUPPORTED_OPERATION,
+            "rank {} is on {}, which has lower ranks, but rank {} is not: have the launcher place "
+            "ranks in blocks (srun --distribution=block, prterun --map-by slot)",
+            rank, name, rank - 1);
+      job.nodes.push_back({name, rank, 0});
     }
-    last = node;
     ++job.nodes.back().processes;
     job.processes.push_back({rank, 1, true});
     if (rank == own) job.node = static_cast<int>(job.nodes.size()) - 1;
   }
-  const auto cores = std::thread::hardware_concurrency();
-  job.spin = cores >= static_cast<unsigned>(job.this_node().processes);
+  job.spin = std::thread::hardware_concurrency() >= static_cast<unsigned>(job.this_node().processes);
   return {};
 }
 

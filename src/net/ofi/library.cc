@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
+
 namespace clump::net::ofi {
 
 namespace {
@@ -18,6 +20,9 @@ bool find(void* file, const char* name, Function& function, std::string& missing
 
 base::Status load(Libfabric& library) {
   constexpr const char* kFile = "libfabric.so.1";
+  // Two of its libraries would put handlers of their own in the place of ours for fatal signals, unless they
+  // are asked not to.
+  for (const char* const variable : {"IPATH_NO_BACKTRACE", "HFI_NO_BACKTRACE"}) ::setenv(variable, "1", 0);
   // Never closed: its providers leave threads and exit handlers behind.
   void* const file = ::dlopen(kFile, RTLD_NOW | RTLD_LOCAL);
   if (file == nullptr)
