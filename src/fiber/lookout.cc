@@ -37,7 +37,7 @@ void sleep_while(const std::atomic<std::uint32_t>& state, std::uint32_t asleep) 
     if (take_in(0)) continue;
     // seq_cst: see Bell, and call_watcher().
     bell->lookout.store(1, std::memory_order_seq_cst);
-    if (is_asleep() && !take_in(0)) base::Bell::sleep(bell->lookout);
+    if (is_asleep() && !take_in(0) && may_sleep()) base::Bell::sleep(bell->lookout);
     bell->lookout.store(0, std::memory_order_relaxed);
   }
 }

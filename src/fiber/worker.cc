@@ -42,6 +42,7 @@ constexpr std::uint64_t kSwitchesPerPoll = 16;
 constinit std::atomic<void (*)()> reporting{nullptr};
 
 constinit std::atomic<bool (*)(int)> poll_function{nullptr};
+constinit std::atomic<bool (*)()> sleep_function{nullptr};
 
 constinit int futex_scope = FUTEX_PRIVATE_FLAG;
 
@@ -166,6 +167,13 @@ bool progress(int worker) {
 }
 
 void on_progress(bool (*poll)(int)) { poll_function.store(poll, std::memory_order_release); }
+
+bool may_sleep() {
+  bool (*const ask)() = sleep_function.load(std::memory_order_relaxed);
+  return ask == nullptr || ask();
+}
+
+void before_sleep(bool (*ask)()) { sleep_function.store(ask, std::memory_order_release); }
 
 bool have_fiber_call(void (*report)()) {
   const Fiber* const self = this_fiber();
@@ -311,7 +319,7 @@ bool Carrier::sleep(Worker& mine) {
     // the barrier is ours to make, between saying that we sleep and looking once more.
     mine.asleep->store(1, std::memory_order_seq_cst);
     barrier_everywhere();
-    if (mine.has_runnable() || progress(mine.index)) {
+    if (mine.has_runnable() || progress(mine.index) || !may_sleep()) {
       if (mine.asleep->exchange(0, std::memory_order_acq_rel) == 0) census::not_needed();
       return true;
     }

@@ -128,6 +128,9 @@ bool take_in(int worker);
 /// The same, and does parts of offered work.
 bool progress(int worker);
 
+/// Asks what before_sleep() has set.
+bool may_sleep();
+
 /// The processor's hint that this is a spin loop.
 inline void pause_cpu() {
 #if defined(__x86_64__)
