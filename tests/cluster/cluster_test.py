@@ -1,0 +1,136 @@
+"""Jobs on several hosts, which are network namespaces (hosts.sh): what they print, how they fail, and that nothing of them is left."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "launcher"))
+import tool  # noqa: E402
+
+HOSTS = pathlib.Path(__file__).resolve().parent / "hosts.sh"
+CLUSTER = os.environ["CLUMP_CLUSTER"]
+PRTERUN = os.environ["CLUMP_PRTERUN"]
+LIMIT = 5.0  # seconds from a fault to the end of everything
+
+
+def on(host: str, *words: object) -> list:
+    return [str(HOSTS), "run", CLUSTER, host, "env", f"PRTE_MCA_plm_ssh_agent={CLUSTER}/agent", f"CLUMP_PRTERUN={PRTERUN}", *map(str, words)]
+
+
+def mpiexec(*words: object) -> list:
+    return on("h0", tool.BIN / "mpiexec", *words)
+
+
+def processes(host: str) -> list:
+    prefix = pathlib.Path(CLUSTER, "prefix").read_text().strip()
+    listed = subprocess.run(["ip", "netns", "pids", f"{prefix}-{host}"], capture_output=True, text=True, check=True)
+    return [int(pid) for pid in listed.stdout.split()]
+
+
+def name_of(pid: int) -> str:
+    try:
+        return pathlib.Path("/proc", str(pid), "comm").read_text().strip()
+    except OSError:
+        return ""
+
+
+def setUpModule() -> None:
+    if not pathlib.Path(CLUSTER, "agent").exists():
+        sys.exit(77)
+
+
+class Cluster(tool.Case):
+    def run_job(self, *words: object, command=mpiexec, **options) -> subprocess.CompletedProcess:
+        return subprocess.run(command(*words), capture_output=True, text=True, timeout=60, **options)
+
+    def start(self, *words: object) -> subprocess.Popen:
+        """A job of which all ranks have begun."""
+        job = subprocess.Popen(mpiexec(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(job.kill)
+        return job
+
+    def wait_for(self, what, seconds: float = 20.0):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            found = what()
+            if found:
+                return found
+            time.sleep(0.02)
+        return what()
+
+    def assert_nothing_left(self) -> None:
+        everywhere = lambda: [f"{host}: {pid} {name_of(pid)}" for host in ("h0", "h1", "h2", "h3") for pid in processes(host)]
+        self.wait_for(lambda: not everywhere(), LIMIT)
+        self.assertEqual(everywhere(), [])
+
+    def tearDown(self) -> None:
+        self.assert_nothing_left()
+
+    def test_ranks_are_in_blocks(self):
+        job = self.run_job("--host", "h0:1,h1:3,h2:2", "-n", 6, "--tag-output", "hostname")
+        self.assertEqual(job.returncode, 0, job)
+        self.assertEqual(sorted(job.stdout.splitlines()), ["[0] h0", "[1] h1", "[2] h1", "[3] h1", "[4] h2", "[5] h2"])
+
+    def test_programs_see_what_they_see_on_one_host(self):
+        environment = {**os.environ, "LAUNCHER_A": "two words\nand a line"}
+        job = self.run_job("--host", "h0,h1", "-n", 2, tool.program("show"), "in", "*", env=environment, input="a line\n")
+        self.assertEqual(job.returncode, 0, job)
+        self.assertIn("0 2 in * | LAUNCHER_A=two words\nand a line", job.stdout)
+        self.assertIn("| a line\n", job.stdout)
+        self.assertIn("1 2 in * | LAUNCHER_A=two words\nand a line", job.stdout)
+        self.assertIn("| nothing\n", job.stdout)
+
+    def test_map_and_explain(self):
+        job = self.run_job("--host", "h0,h1", "-n", 4, "--map", "--explain", tool.program("show"))
+        self.assertIn("4 ranks as fibers of 2 processes", job.stderr)
+        self.assertIn("2 hosts: h0 (ranks 0-1), h1 (ranks 2-3)", job.stderr)
+        self.assertIn("map of h1: 2 ranks as fibers", job.stderr)
+
+    def test_the_first_failure_ends_all(self):
+        begin = time.monotonic()
+        job = self.run_job("--host", "h0,h1,h2", "-n", 6, tool.program("fail"), "mpi-abort", 3)
+        self.assertEqual(job.returncode, 7, job)
+        self.assertIn("rank 3 of 6", job.stderr)
+        self.assertLess(time.monotonic() - begin, 2 * LIMIT)
+
+    def test_a_rank_that_is_killed(self):
+        job = self.start("--ranks", "processes", "--host", "h0,h1", "-n", 4, tool.program("busy"))
+        victims = self.wait_for(lambda: [pid for pid in processes("h1") if name_of(pid) == "launcher_busy"])
+        time.sleep(0.5)
+        begin = time.monotonic()
+        os.kill(victims[-1], signal.SIGKILL)
+        _, errors = job.communicate(timeout=20)
+        self.assertLess(time.monotonic() - begin, LIMIT)
+        self.assertEqual(job.returncode, 128 + signal.SIGKILL, errors)
+        self.assertRegex(errors, "rank [23] of 4 .*signal 9")
+
+    def test_a_host_that_vanishes(self):
+        job = self.start("--host", "h0,h1,h2", "-n", 6, tool.program("busy"))
+        self.assertTrue(self.wait_for(lambda: any(name_of(pid).startswith("launcher_busy") for pid in processes("h2"))))
+        time.sleep(0.5)
+        begin = time.monotonic()
+        for pid in processes("h2"):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        _, errors = job.communicate(timeout=20)
+        self.assertLess(time.monotonic() - begin, LIMIT)
+        self.assertNotEqual(job.returncode, 0)
+        self.assertIn("h2", errors)
+
+    def test_prterun_starts_ranks_itself(self):
+        prefix = str(pathlib.Path(PRTERUN).resolve().parent.parent)
+        prterun = lambda *words: on("h0", "env", f"PRTE_PREFIX={prefix}", f"PMIX_PREFIX={prefix}", PRTERUN, "--allow-run-as-root",
+                                    "--prefix", prefix, "-x", "PMIX_PREFIX", *words)
+        job = self.run_job("--host", "h0:2,h1:2", "-n", 4, tool.program("show"), command=prterun)
+        self.assertEqual(job.returncode, 0, job)
+        self.assertEqual(sorted(line[:3] for line in job.stdout.splitlines()), ["0 4", "1 4", "2 4", "3 4"])
+
+
+if __name__ == "__main__":
+    unittest.main()
