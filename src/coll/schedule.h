@@ -31,12 +31,8 @@
 namespace clump::coll {
 
 using datatype::Layout;
+using datatype::part;
 
-/// `count` elements of a layout from element `first` on.
-inline Layout part(const Layout& whole, Count first, Count count) {
-  return {reinterpret_cast<void*>(reinterpret_cast<std::intptr_t>(whole.base) + first * whole.type->extent()),
-          count, whole.type};
-}
 /// Solid bytes.
 Layout bytes_at(void* base, Count bytes);
 

@@ -170,6 +170,12 @@ class Datatype final : public base::RefCounted {
 
 Count Layout::bytes() const { return type == nullptr ? 0 : count * type->size(); }
 
+/// `count` elements of a layout from element `first` on.
+inline Layout part(const Layout& whole, Count first, Count count) {
+  return {reinterpret_cast<void*>(reinterpret_cast<std::intptr_t>(whole.base) + first * whole.type->extent()),
+          count, whole.type};
+}
+
 namespace detail {
 inline constexpr std::uintptr_t kFirstHandle = 0x200, kEndHandle = 0x300;  // of the ABI's datatypes
 /// Filled while the library is loaded, and never emptied: ranks may communicate while the process ends.

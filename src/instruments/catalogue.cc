@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "coll/select.h"
+#include "net/channel.h"
 
 namespace clump::instruments {
 
@@ -41,6 +42,7 @@ enum : std::size_t {
   kScheduler,
   kCrowding,
   kWorkerStates,
+  kChannelNames,
   kCollectiveNames,
   kAlgorithmNames,
   kMessageElements,
@@ -60,6 +62,9 @@ std::vector<Enumeration> make_enumerations() {
   all.push_back(numbered("scheduler", {"threads", "fibers"}));
   all.push_back(numbered("crowding", {"room", "crowded"}));
   all.push_back(numbered("worker_states", {"awake", "asleep"}));
+  all.push_back({"channels", {}});
+  for (const net::ChannelInfo& channel : net::kChannels)
+    all.back().items.push_back({static_cast<int>(all.back().items.size()), channel.name});
   all.push_back({"collectives", {}});
   for (int i = 0; i < kCollectives; ++i) all.back().items.push_back({i, name_of(i)});
   all.push_back({"algorithms", {}});
@@ -78,6 +83,7 @@ class Meters {
   Meters() {
     add_queues();
     add_traffic();
+    add_channels();
     add_collectives();
     add_scheduler();
     add_objects();
@@ -142,6 +148,17 @@ class Meters {
           std::string("bytes_received_") + kLuck[luck], "bytes of messages" + when)
           .which = luck;
     }
+  }
+
+  void add_channels() {
+    std::string known;
+    for (const net::ChannelInfo& channel : net::kChannels)
+      known += (known.empty() ? "" : ", ") + std::string(channel.name) + " (to " + channel.reach + ")";
+    Meter& meter =
+        add(Category::kMessages, MPI_T_PVAR_CLASS_STATE, Reading::kChannel, "comm_channels",
+            "what messages take to get to each rank of a communicator, or of its remote group: " + known);
+    meter.enumeration = &enumerations()[kChannelNames];
+    meter.of_comm = meter.per_peer = true;
   }
 
   void add_collectives() {

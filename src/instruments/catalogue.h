@@ -66,6 +66,7 @@ enum class Reading : std::uint8_t {
   kRankTaken,
   kRankStuck,
   kHandles,  ///< which: a core::Rank::Handles
+  kChannel,  ///< a net::ChannelKind
 };
 
 /// A performance variable. All are unsigned long long, states are int.
@@ -75,6 +76,7 @@ struct Meter : Entry {
   int which = 0;
   bool of_comm = false;     ///< bound to a communicator
   bool per_worker = false;  ///< a value for each worker
+  bool per_peer = false;    ///< a value for each rank to which the communicator leads
 
   bool is_state() const { return var_class == MPI_T_PVAR_CLASS_STATE; }
   bool is_mark() const { return var_class == MPI_T_PVAR_CLASS_HIGHWATERMARK; }

@@ -66,18 +66,28 @@ std::uint64_t of_process(Reading reading) {
   }
 }
 
+void of_peers(const core::World& world, const core::Group& peers, std::uint64_t* values) {
+  for (int peer = 0; peer < peers.size(); ++peer) {
+    const net::Channel& channel = *world.routes[static_cast<std::size_t>(peers.world_rank(peer))];
+    values[peer] = static_cast<std::uint64_t>(channel.kind());
+  }
+}
+
 }  // namespace
 
-int values_of(const Meter& meter) { return meter.per_worker ? std::max(1, fiber::worker_count()) : 1; }
+int values_of(const Meter& meter, const Bound& bound) {
+  if (meter.per_peer) return bound.peers->size();
+  return meter.per_worker ? std::max(1, fiber::worker_count()) : 1;
+}
 
-void read(const core::Rank& rank, const Meter& meter, std::uint32_t context, std::uint64_t* values) {
+void read(const core::Rank& rank, const Meter& meter, const Bound& bound, std::uint64_t* values) {
   const auto which = static_cast<std::size_t>(meter.which);
   *values = 0;
   switch (meter.reading) {
     case Reading::kPosted:
     case Reading::kUnexpected:
     case Reading::kUnexpectedBytes:
-      *values = of_queues(rank, meter, context);
+      *values = of_queues(rank, meter, bound.context);
       return;
     case Reading::kCrowded:
       *values = rank.inbox->crowded() ? 1 : 0;
@@ -121,6 +131,9 @@ void read(const core::Rank& rank, const Meter& meter, std::uint32_t context, std
     }
     case Reading::kHandles:
       *values = rank.live(static_cast<core::Rank::Handles>(meter.which));
+      return;
+    case Reading::kChannel:
+      of_peers(rank.world, *bound.peers, values);
       return;
     case Reading::kMostUnexpected:  // a Desk's
       return;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "instruments/readings.h"
-
 namespace clump::instruments {
 
 namespace {
@@ -59,12 +57,13 @@ void Tool::end() {
   }
 }
 
-/// Of the communicator whose handle `object` points to.
-Status Tool::context_of(const void* object, std::uint32_t& context) const {
+/// To the communicator whose handle `object` points to.
+Status Tool::bind(const void* object, Bound& bound) const {
   if (object == nullptr) return failure(MPI_T_ERR_INVALID);
   const core::Comm* const comm = rank.comm(*static_cast<const MPI_Comm*>(object));
   if (comm == nullptr) return failure(MPI_T_ERR_INVALID);
-  context = static_cast<std::uint32_t>(comm->context);
+  bound.context = static_cast<std::uint32_t>(comm->context);
+  bound.peers = comm->is_inter() ? comm->remote_group : comm->group;
   return {};
 }
 
@@ -96,15 +95,15 @@ Status Tool::end_session(MPI_T_pvar_session session) {
 }
 
 Status Tool::open(MPI_T_pvar_session session, const Meter& meter, const void* object,
-                  MPI_T_pvar_handle& handle) {
+                  MPI_T_pvar_handle& handle, int& values) {
   const std::lock_guard lock(mutex_);
   if (sessions_.find(value_of(session)) == nullptr) return failure(MPI_T_ERR_INVALID_SESSION);
-  std::uint32_t context = 0;
-  if (meter.of_comm) CLUMP_TRY(context_of(object, context));
-  const auto values = static_cast<std::size_t>(values_of(meter));
-  auto view = std::unique_ptr<View>(new View{session, meter, context, false, {}, {}, {}});
-  view->before.resize(values);
-  view->since.resize(values);
+  Bound bound;
+  if (meter.of_comm) CLUMP_TRY(bind(object, bound));
+  values = values_of(meter, bound);
+  auto view = std::unique_ptr<View>(new View{session, meter, std::move(bound), false, {}, {}, {}});
+  view->before.resize(static_cast<std::size_t>(values));
+  view->since.resize(static_cast<std::size_t>(values));
   handle = handle_of<MPI_T_pvar_handle>(views_.insert(view.release()));
   return {};
 }
@@ -133,7 +132,7 @@ std::vector<std::uint64_t> Tool::show(const View& view) {
     values[0] = static_cast<std::uint64_t>(desk.most(view.mark));
     return values;
   }
-  instruments::read(rank, view.meter, view.context, values.data());
+  instruments::read(rank, view.meter, view.bound, values.data());
   return values;
 }
 
@@ -158,7 +157,7 @@ void Tool::reset(View& view) {
   if (view.meter.is_mark()) {
     const Meter& level = *std::ranges::find(meters(), Reading::kUnexpected, &Meter::reading);
     std::uint64_t waiting = 0;
-    instruments::read(rank, level, 0, &waiting);
+    instruments::read(rank, level, {}, &waiting);
     return desk.set_most(view.mark, static_cast<Count>(waiting));
   }
   view.before.assign(view.before.size(), 0);
@@ -228,7 +227,9 @@ Status Tool::write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const v
 Status Tool::open(const EventKind& kind, const void* object, MPI_T_event_registration& handle) {
   auto made = std::make_unique<Interest>();
   made->kind = &kind;
-  if (kind.of_comm) CLUMP_TRY(context_of(object, made->context));
+  Bound bound;
+  if (kind.of_comm) CLUMP_TRY(bind(object, bound));
+  made->context = bound.context;
   const std::lock_guard lock(mutex_);
   Interest* const registration = made.release();
   registration->handle = handle_of<MPI_T_event_registration>(registrations_.insert(registration));

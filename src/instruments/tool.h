@@ -16,6 +16,7 @@
 #include "core/rank.h"
 #include "instruments/catalogue.h"
 #include "instruments/desk.h"
+#include "instruments/readings.h"
 
 namespace clump::instruments {
 
@@ -50,8 +51,9 @@ class Tool final : public core::ToolState {
   // Meters.
   MPI_T_pvar_session new_session();
   base::Status end_session(MPI_T_pvar_session session);
+  /// `values` becomes their number.
   base::Status open(MPI_T_pvar_session session, const Meter& meter, const void* object,
-                    MPI_T_pvar_handle& handle);
+                    MPI_T_pvar_handle& handle, int& values);
   base::Status close(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
 
   enum class Turn : std::uint8_t { kStart, kStop, kReset };
@@ -74,14 +76,14 @@ class Tool final : public core::ToolState {
   struct View {
     MPI_T_pvar_session session;
     const Meter& meter;
-    std::uint32_t context;
+    Bound bound;
     bool started;
     std::vector<std::uint64_t> before;  ///< sums: counted while it was started earlier, and what was written
     std::vector<std::uint64_t> since;   ///< sums: what the meter showed when it was started
     Desk::Mark mark;
   };
 
-  base::Status context_of(const void* object, std::uint32_t& context) const;
+  base::Status bind(const void* object, Bound& bound) const;
   base::Status find(MPI_T_pvar_session session, MPI_T_pvar_handle handle, View*& view);
   std::vector<std::uint64_t> show(const View& view);
   void start(View& view);

@@ -1,5 +1,4 @@
 // Performance variables (MPI-5.0 section 15.3.7).
-#include "instruments/readings.h"
 #include "mpi/bodies.h"
 #include "mpi/tools.h"
 
@@ -53,9 +52,7 @@ Status t_pvar_handle_alloc(Tool& tool, MPI_T_pvar_session pe_session, int pvar_i
   const Meter* const meter = entry_at(instruments::meters(), pvar_index);
   if (meter == nullptr) return tool_failure(MPI_T_ERR_INVALID_INDEX);
   if (handle == nullptr || count == nullptr) return tool_failure(MPI_T_ERR_INVALID);
-  CLUMP_TRY(tool.open(pe_session, *meter, obj_handle, *handle));
-  *count = instruments::values_of(*meter);
-  return {};
+  return tool.open(pe_session, *meter, obj_handle, *handle, *count);
 }
 
 Status t_pvar_handle_free(Tool& tool, MPI_T_pvar_session pe_session, MPI_T_pvar_handle* handle) {

@@ -138,10 +138,24 @@ struct alignas(64) Traffic {
 };
 static_assert(sizeof(Traffic) == 64);
 
+/// The channels that there are.
+enum class ChannelKind : std::uint8_t { kSelf, kShm, kOfi };
+/// By kind, for tools; what each leads to.
+struct ChannelInfo {
+  const char* name;
+  const char* reach;
+};
+inline constexpr ChannelInfo kChannels[] = {
+    {"self", "ranks in the same process"},
+    {"shm", "ranks in other processes of the same node"},
+    {"ofi", "ranks of other nodes, by libfabric"},
+};
+
 /// Moves messages to ranks that it can reach.
 class Channel {
  public:
   virtual ~Channel() = default;
+  ChannelKind kind() const { return kind_; }
   /// The longest message that is copied on its way. For tools; any thread.
   Count lane_limit() const { return lane_limit_.load(std::memory_order_relaxed); }
   void set_lane_limit(Count bytes) { lane_limit_.store(bytes, std::memory_order_relaxed); }
@@ -165,8 +179,12 @@ class Channel {
   /// such a one, otherwise by the caller (run_here()).
   virtual void leave(int rank, Task& task) = 0;
 
+ protected:
+  explicit Channel(ChannelKind kind) : kind_(kind) {}
+
  private:
   std::atomic<Count> lane_limit_{4096};  // relaxed: nothing else is told by it
+  const ChannelKind kind_;
 };
 
 }  // namespace clump::net

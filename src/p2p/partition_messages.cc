@@ -70,7 +70,7 @@ void OutgoingPartitions::send(int first, int last) {
   int taken = 0;
   for (int partition = first; partition < last; ++partition) {
     const Address to{to_.comm, to_.peer, terms_.tag(partition), true};
-    const datatype::Layout layout = elements_of(from_.whole, partition * each, each);
+    const datatype::Layout layout = part(from_.whole, partition * each, each);
     if (try_send(to, layout))
       ++taken;
     else
@@ -102,7 +102,7 @@ class PartitionInbox::Message final : public ReceiveOperation {
     if (whole.type->is_dense())
       room_ = {static_cast<std::byte*>(whole.base) + begin, end - begin, datatype::predefined(MPI_BYTE)};
     else if (begin % size == 0 && end % size == 0)
-      room_ = elements_of(whole, begin / size, (end - begin) / size);
+      room_ = part(whole, begin / size, (end - begin) / size);
     else {
       packed_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(end - begin));
       room_ = {packed_.get(), end - begin, datatype::predefined(MPI_BYTE)};

@@ -4,11 +4,6 @@
 
 namespace clump::p2p {
 
-datatype::Layout elements_of(const datatype::Layout& whole, Count first, Count elements) {
-  const auto base = reinterpret_cast<std::intptr_t>(whole.base) + first * whole.type->extent();
-  return {reinterpret_cast<void*>(base), elements, whole.type};
-}
-
 base::Status marked_before(int partition) {
   return base::fail(MPI_ERR_ARG,
                     "partition {} was marked as ready before: once in each round, from MPI_Start to "

@@ -31,9 +31,6 @@ struct Partitions : PartitionShape {
         whole{buffer, partitions * elements_each, &type} {}
 };
 
-/// So many elements of a layout, from element `first` on.
-datatype::Layout elements_of(const datatype::Layout& whole, Count first, Count elements);
-
 /// Why a partition cannot be marked as ready once more.
 base::Status marked_before(int partition);
 

@@ -4,10 +4,12 @@
 // A process with images takes them before any of the program's code runs, and nobody else sees them. A plain
 // one may be a shell script, a debugger or another wrapper that starts the MPI program later: they stay where
 // they are, for all of its descendants, until one of these calls MPI and becomes the rank.
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <climits>
 #include <csignal>
 #include <cstdio>
@@ -42,27 +44,47 @@ int number_in(char** environment, std::string_view name) {
   return value != nullptr ? std::atoi(value) : -1;
 }
 
-/// Another launcher has started several of these, and none of them would know of the others.
+/// Where this library lies, and libmpi_abi beside it.
+std::string_view own_folder() {
+  Dl_info own{};
+  ::dladdr(reinterpret_cast<const void*>(&own_folder), &own);
+  const std::string_view path = own.dli_fname != nullptr ? own.dli_fname : "";
+  return path.substr(0, path.rfind('/'));
+}
+
+/// Says which library this is, and by what it was seen that `who` has started it.
+const char* started_by(const char* who, std::string_view variable, const char* value) {
+  static char why[PATH_MAX + 400];
+  const std::string_view folder = own_folder();
+  std::snprintf(
+      why, sizeof why,
+      "this program uses Clump's MPI library (in %.*s), but %s started it (%.*s is %.40s), and Clump "
+      "cannot join its job without PMIx: use Clump's mpiexec, prterun or srun --mpi=pmix",
+      static_cast<int>(folder.size()), folder.data(), who, static_cast<int>(variable.size()), variable.data(),
+      value);
+  return why;
+}
+
+/// Another launcher has started several of these, without PMIx, and none of them would know of the others.
 const char* foreign_launcher(char** environment) {
   struct Sign {
     std::string_view size;
-    const char* message;
+    const char* who;
   };
+  // srun and Open MPI's mpirun set variables of PMI, too.
   static constexpr Sign kSigns[] = {
-      {"OMPI_COMM_WORLD_SIZE",
-       "this program uses Clump's MPI library, but Open MPI's launcher started it: start it with Clump's "
-       "mpiexec"},
-      {"PMI_SIZE",
-       "this program uses Clump's MPI library, but MPICH's (or another PMI) launcher started it: start it "
-       "with Clump's mpiexec"},
-      {"SLURM_STEP_NUM_TASKS",
-       "this program uses Clump's MPI library, but srun started it without PMIx: use srun --mpi=pmix, or "
-       "Clump's mpiexec"},
+      {"OMPI_COMM_WORLD_SIZE", "Open MPI's launcher"},
+      {"PMI_SIZE", "a PMI launcher (mpiexec of MPICH or Intel MPI, srun --mpi=pmi2, flux)"},
+      {"SLURM_STEP_NUM_TASKS", "srun"},
   };
   for (const Sign& sign : kSigns) {
     if (const char* size = value_of(environment, sign.size); size != nullptr && std::atoi(size) > 1)
-      return sign.message;
+      return started_by(sign.who, sign.size, size);
   }
+  // With a port instead of a descriptor PMI does not tell how many there are before one has joined it.
+  const char* const rank = value_of(environment, "PMI_ID");
+  if (rank != nullptr && value_of(environment, "PMI_SIZE") == nullptr)
+    return started_by("a PMI launcher (mpiexec of MPICH)", "PMI_ID", rank);
   return nullptr;
 }
 
@@ -130,6 +152,23 @@ void close_on_exec(int descriptor) {
   if (descriptor >= 0) ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
 }
 
+/// What this process starts from now on is no rank, and gets LD_PRELOAD as whoever has called mpiexec had it.
+void take_back_preload() {
+  const char* const now = value_of(environ, "LD_PRELOAD");
+  const std::string_view folder = own_folder();
+  std::string kept;
+  for (std::string_view rest = now != nullptr ? now : ""; !rest.empty();) {
+    const std::size_t end = std::min(rest.find_first_of(": "), rest.size());
+    const std::string_view library = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const bool ours = library.starts_with(folder) && (library.substr(folder.size()) == "/libclump_host.so" ||
+                                                      library.substr(folder.size()) == "/libmpi_abi.so.1");
+    if (library.empty() || ours) continue;
+    kept.append(kept.empty() ? "" : ":").append(library);
+  }
+  kept.empty() ? ::unsetenv("LD_PRELOAD") : ::setenv("LD_PRELOAD", kept.c_str(), 1);
+}
+
 }  // namespace
 
 std::string find_job(int argc, char** argv, char** environment) {
@@ -186,6 +225,7 @@ const char* join_job() {
     close_on_exec(here.control);
     close_on_exec(here.node_descriptor);
     for (const char* variable : kVariables) ::unsetenv(variable);
+    take_back_preload();
     diag::prepare();
     use_own_stack(here.ranks[0]);
     install_failure_handlers();

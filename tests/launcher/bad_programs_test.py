@@ -37,11 +37,36 @@ class BadPrograms(tool.Case):
                 self.assert_says(result, 1, f"mpiexec: rank {int(second == 'true')} of 2 ", "without calling MPI_Init", "other ranks have called it")
                 self.assertLess(result.seconds, 2)
 
-    def test_other_launcher(self):
-        done = subprocess.run([tool.program("show")], capture_output=True, text=True, timeout=20,
-                              env={**os.environ, "OMPI_COMM_WORLD_SIZE": "4"})
-        self.assertNotEqual(done.returncode, 0)
-        self.assertIn("Open MPI's launcher", done.stderr)
+    def alone(self, **variables):
+        """A program that no mpiexec of ours has started, with what another launcher leaves in the environment."""
+        return subprocess.run([tool.program("show")], capture_output=True, text=True, timeout=20, env={**os.environ, **variables})
+
+    def test_other_launchers(self):
+        mpich = {"PMI_RANK": "1", "PMI_FD": "7"}
+        slurm = {"SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "3"}
+        open_mpi = {"OMPI_COMM_WORLD_RANK": "1"}
+        for variables, who, seen in (({"OMPI_COMM_WORLD_SIZE": "4", **open_mpi, **slurm}, "Open MPI's launcher", "OMPI_COMM_WORLD_SIZE is 4"),
+                                     ({"PMI_SIZE": "2", **mpich}, "a PMI launcher (mpiexec of MPICH or Intel MPI, srun --mpi=pmi2, flux)", "PMI_SIZE is 2"),
+                                     ({"PMI_SIZE": "3", **mpich, **slurm}, "a PMI launcher", "PMI_SIZE is 3"),
+                                     (slurm, "srun", "SLURM_STEP_NUM_TASKS is 3"),
+                                     ({"PMI_ID": "0", "PMI_PORT": "host:1"}, "a PMI launcher", "PMI_ID is 0")):
+            with self.subTest(seen=seen):
+                done = self.alone(**variables)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertEqual(done.stdout, "")
+                self.assertIn(f"Clump's MPI library (in {tool.BUILD / 'lib'}), but {who}", done.stderr)
+                self.assertIn(f"({seen})", done.stderr)
+                self.assertIn("use Clump's mpiexec, prterun or srun --mpi=pmix", done.stderr)
+
+    def test_one_rank_of_another_launcher(self):
+        for variables in ({"OMPI_COMM_WORLD_SIZE": "1"}, {"PMI_SIZE": "1", "PMI_RANK": "0", "PMI_ID": "0"},
+                          {"SLURM_STEP_NUM_TASKS": "1"}):
+            done = self.alone(**variables)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), variables)
+
+    def test_our_launcher_below_another_one(self):
+        result = tool.run("-n", "2", tool.program("show"), env={"PMI_SIZE": "2", "SLURM_STEP_NUM_TASKS": "3", "OMPI_COMM_WORLD_SIZE": "4"})
+        self.assertEqual(result.code, 0, result)
 
 
 class Limits(tool.Case):

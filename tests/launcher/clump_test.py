@@ -27,6 +27,26 @@ class Clump(tool.Case):
         self.assertIn("up to 32 ranks", table)
         self.assert_says(clump("info", "--coll", "--missing"), 2, "excludes")
 
+    def test_channels(self):
+        def channels(*options, **variables):
+            result = tool.run("info", "--channels", *options, tool="clump", env=variables)
+            self.assertEqual((result.code, result.err), (0, ""))
+            return result.out
+
+        self.assertEqual(channels("-n", 1), "channels of 1 rank\n  from 0: self to 0\n")
+        for scheduler in ("threads",) if os.environ.get("CLUMP_SANITIZE") else ("fibers", "threads"):
+            self.assertEqual(channels("-n", 4, CLUMP_SCHEDULER=scheduler), "channels of 4 ranks\n  from 0-3: self to 0-3\n")
+        if os.environ.get("CLUMP_SANITIZE") in ("", None, "address"):
+            self.assertEqual(channels("-n", 4, "--per-process", 2),
+                             "channels of 4 ranks\n  from 0-1: self to 0-1, shm to 2-3\n  from 2-3: self to 2-3, shm to 0-1\n")
+            self.assertEqual(channels("-n", 3, CLUMP_RANKS="processes"),
+                             "channels of 3 ranks\n  from 0: self to 0, shm to 1-2\n  from 1: self to 1, shm to 0,2\n"
+                             "  from 2: self to 2, shm to 0-1\n")
+            self.assertEqual(channels("-n", 20, "--ranks", "processes"),
+                             "channels of 20 ranks\n  from 0-19: self to 1 rank, shm to 19 ranks\n")
+        self.assert_says(clump("info", "--frobnicate"), 2, "--frobnicate")
+        self.assert_says(clump("info", "--channels", "--frobnicate"), 2, "mpiexec", "--frobnicate")
+
     def test_explain(self):
         result = clump("explain", tool.program("show"))
         self.assertEqual(result.code, 0)

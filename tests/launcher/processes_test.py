@@ -88,6 +88,11 @@ class Wrapped(tool.Case):
     def test_no_trace_in_the_environment(self):
         for line in tool.run("-n", "2", "sh", "-c", SHOW).out.splitlines():
             self.assertNotIn("CLUMP_", line)
+            if not SANITIZED:
+                self.assertNotIn("LD_PRELOAD", line)
+        if not SANITIZED:
+            own = tool.run("-n", "2", "--ranks", "processes", SHOW, env={"LD_PRELOAD": "libm.so.6 libdl.so.2"})
+            self.assertEqual(own.out.count("| LD_PRELOAD=libm.so.6:libdl.so.2 |"), 2)
 
     def test_exit_code_of_the_wrapper_counts(self):
         self.assertEqual(tool.run("-n", "2", "sh", "-c", f"{SHOW}; exit 0").code, 0)

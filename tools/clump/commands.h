@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <vector>
 
 namespace clump::tools {
 
@@ -16,6 +17,8 @@ int show_coverage();
 int show_meters();
 int show_controls();
 int show_events();
+/// Starts a job with these options of mpiexec and prints the channel from each of its ranks to each other one.
+int show_channels(const std::vector<std::string>& options);
 /// Which algorithm a collective operation uses, by size and number of ranks.
 int show_selection();
 /// How mpiexec would run `program`. 0 if its ranks would share a process.

@@ -23,6 +23,12 @@ int main(int argc, char** argv) {
   info->add_flag("--pvars", meters, "list the performance variables that tools can read (MPI_T)");
   info->add_flag("--cvars", controls, "list the control variables (MPI_T), and what sets them at start");
   info->add_flag("--events", events, "list the events that tools can be told of (MPI_T)");
+  bool channels = false;
+  info->add_flag(
+      "--channels", channels,
+      "start a job, and show the channel from each of its ranks to each other one; words after it are "
+      "mpiexec's: clump info --channels -n 8 --per-process 4");
+  info->prefix_command();
   info->set_version_flag("--version", "clump " CLUMP_VERSION);
 
   std::string program;
@@ -35,10 +41,12 @@ int main(int argc, char** argv) {
       app.add_subcommand("doctor", "look for what would make a job fail or slow on this system");
   try {
     app.parse(argc, argv);
+    if (!channels && info->remaining_size() > 0) throw CLI::ExtrasError(info->remaining());
   } catch (const CLI::ParseError& end) {
     return app.exit(end) == 0 ? 0 : 2;  // a wrong command line, as for mpiexec
   }
 
+  if (channels) return show_channels(info->remaining());
   if (coverage) return show_coverage();
   if (meters) return show_meters();
   if (controls) return show_controls();

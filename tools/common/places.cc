@@ -9,9 +9,20 @@
 
 namespace clump::tools {
 
+namespace {
+
+std::filesystem::path own_folder() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+}
+
+}  // namespace
+
+std::string own_program(const std::string& name) { return own_folder() / name; }
+
 std::string own_library(const std::string& name) {
   std::error_code error;
-  const std::filesystem::path bin = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  const std::filesystem::path bin = own_folder();
   for (const char* folder : {"../lib", "../" CLUMP_LIBRARY_FOLDER}) {
     const std::filesystem::path path = (bin / folder / name).lexically_normal();
     if (std::filesystem::exists(path, error)) return path;

@@ -11,6 +11,9 @@ namespace clump::tools {
 /// Empty if it is not there.
 std::string own_library(const std::string& name);
 
+/// Our program of that name, beside the running tool.
+std::string own_program(const std::string& name);
+
 /// `path` as seen from the absolute path `directory`.
 std::string absolute(const std::string& path, const std::string& directory);
 

@@ -6,7 +6,8 @@
 
 namespace clump::net {
 
-OfiChannel::OfiChannel(Setup setup) : setup_(std::move(setup)), traffic_(setup_.sinks.size()) {
+OfiChannel::OfiChannel(Setup setup)
+    : Channel(ChannelKind::kOfi), setup_(std::move(setup)), traffic_(setup_.sinks.size()) {
   set_lane_limit(kEagerLimit);
 }
 

@@ -16,7 +16,11 @@ constexpr int kManyWorkers = 16;
 }  // namespace
 
 SelfChannel::SelfChannel(std::vector<Sink*> sinks, std::vector<int> homes, int workers)
-    : sinks_(std::move(sinks)), homes_(std::move(homes)), workers_(workers), traffic_(sinks_.size()) {
+    : Channel(ChannelKind::kSelf),
+      sinks_(std::move(sinks)),
+      homes_(std::move(homes)),
+      workers_(workers),
+      traffic_(sinks_.size()) {
   const auto n = static_cast<std::size_t>(workers);
   lanes_ = std::make_unique<std::atomic<Lane*>[]>(n * n);
   inlets_ = std::make_unique<Inlet[]>(n);

@@ -24,7 +24,8 @@ class SelfChannel final : public Channel {
  public:
   /// `sinks[rank]` is the sink of that rank of the job; null where the rank is not of this host process. They
   /// outlive the channel. Without workers every message is shown directly.
-  explicit SelfChannel(std::vector<Sink*> sinks) : sinks_(std::move(sinks)), traffic_(sinks_.size()) {}
+  explicit SelfChannel(std::vector<Sink*> sinks)
+      : Channel(ChannelKind::kSelf), sinks_(std::move(sinks)), traffic_(sinks_.size()) {}
   /// With workers: `homes[rank]` is the worker of each rank.
   SelfChannel(std::vector<Sink*> sinks, std::vector<int> homes, int workers);
   ~SelfChannel() override;

@@ -26,7 +26,8 @@ void release_all(Outgoing* linked) {
 }  // namespace
 
 ShmChannel::ShmChannel(Setup setup)
-    : setup_(std::move(setup)),
+    : Channel(ChannelKind::kShm),
+      setup_(std::move(setup)),
       longest_(static_cast<Count>(setup_.segment.lane_size().bytes) / 4),
       traffic_(setup_.sinks.size()),
       outlets_(std::make_unique<Outlet[]>(static_cast<std::size_t>(setup_.own_ports))),
