@@ -5,12 +5,13 @@ A check is run in one way or in several: under each scheduler, or, in the progra
 
 import os
 import re
-import signal
 import subprocess
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable
+
+import leash
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 SCHEDULERS = ("fibers", "threads")
@@ -27,7 +28,7 @@ class Check:
     timeout: float = 60
     environment: dict = field(default_factory=dict)
     way: str = ""                            # the one way in which it is run; "": under each scheduler
-    tests: Callable[[], dict] = None         # {verdict: how many of the tests that it consists of}; None: it is one test
+    tests: Callable[[], dict] = None         # {test: (verdict, why)} of those that it consists of; None: it is one test
 
 
 @dataclass(frozen=True)
@@ -35,14 +36,15 @@ class Outcome:
     verdict: str
     reason: str = ""
     seconds: float = 0
-    tests: dict = None                       # {verdict: number}, if it consists of several
+    tests: dict = None                       # {test: (verdict, why)}, if it consists of several
+    ended: bool = True                       # in time
 
     def count(self, verdict):
-        return self.tests[verdict] if self.tests else int(self.verdict == verdict)
+        return sum(each == verdict for each, _ in self.tests.values()) if self.tests else int(self.verdict == verdict)
 
 
-def run(check, way, log):
-    """Runs a check; its output is in the log afterwards."""
+def run(check, way, log, say):
+    """Runs a check; its output is in the log afterwards. `say` is told every 30 seconds that it runs."""
     if check.skip:
         return Outcome(SKIPPED, check.skip)
     environment = {**os.environ, **check.environment}
@@ -52,19 +54,15 @@ def run(check, way, log):
     log.parent.mkdir(parents=True, exist_ok=True)
     check.folder.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
-        # A session of its own: what a broken run leaves behind can be ended with it.
-        process = subprocess.Popen([str(word) for word in check.command], cwd=check.folder, env=environment, stdin=subprocess.DEVNULL,
-                                   stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+        process = leash.start(check.command, cwd=check.folder, env=environment, stdout=output, stderr=subprocess.STDOUT)
         try:
-            code = process.wait(timeout=check.timeout)
-        except subprocess.TimeoutExpired:
-            code = None
+            code = wait(process, check, lambda seconds: say(f"{check.group}/{check.name} ({way}) has run for {seconds:.0f} s of at most {check.timeout:.0f}"))
         finally:
-            end(process)
+            leash.end(process)
     seconds = time.monotonic() - begin
     tests = check.tests() if check.tests else None
     if code is None:
-        return Outcome(FAILED, f"did not end within {check.timeout:.0f} s", seconds, tests)
+        return Outcome(FAILED, f"did not end within {check.timeout:.0f} s", seconds, tests, ended=False)
     text = log.read_text(errors="replace")
     reason = check.judge(code, text)
     if not reason:
@@ -75,11 +73,17 @@ def run(check, way, log):
     return Outcome(FAILED, reason, seconds, tests)
 
 
-def end(process):
-    """Nothing of this run goes on."""
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+def wait(process, check, say):
+    """The exit code, or None if it has not ended in time."""
+    waited = 0
+    while waited < check.timeout:
+        step = min(30, check.timeout - waited)
+        try:
+            return process.wait(timeout=step)
+        except subprocess.TimeoutExpired:
+            waited += step
+            say(waited)
+    return None
 
 
 def exit_code_zero(code, text):

@@ -36,7 +36,7 @@ def build(place):
         goals = ["all"] if part in ("util", "dtpools") else ["check-am", "TESTS="]
         command = ["make", "-k", f"-j{place.jobs}", "-C", tests / part, *goals, flags]
         with (place.logs / f"make.{part.replace('/', '.')}.txt").open("w") as log:
-            subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, check=False)
+            leash.run(command, stdout=log, stderr=subprocess.STDOUT)
     return version
 
 

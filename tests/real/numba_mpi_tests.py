@@ -31,4 +31,4 @@ def checks(place):
         for environment in python.environments(place):
             for path in sorted(tests.glob("api/test_*.py")):
                 yield python.Tests(path.stem, ["pytest", "-q", "-p", "no:unraisableexception", path], place.folder, [],
-                                   {"PYTHONPATH": place.folder}, 120).check(place, environment, ranks)
+                                   {"PYTHONPATH": place.folder}).check(place, environment, ranks)

@@ -10,10 +10,11 @@ import argparse
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import hpcc
@@ -57,38 +58,99 @@ def functions_without_body(bin_folder):
     return set(re.findall(r"\bMPI_\w+", text))
 
 
-def run_checks(module, place, options):
-    """[(way, check, outcome)]; failures are named as they come."""
-    outcomes = []
+@dataclass
+class Results:
+    """Of all programs, so far: what is there when the run is interrupted."""
+    versions: dict = field(default_factory=dict)   # {program: version}
+    outcomes: list = field(default_factory=list)   # [(program, way, check, outcome)]
+    unbuilt: int = 0
+
+    def of(self, *verdicts, **where):
+        """How many tests had one of these verdicts."""
+        return sum(outcome.count(verdict) for verdict in verdicts for outcome in self.chosen(**where))
+
+    def chosen(self, **where):
+        return [outcome for program, way, check, outcome in self.outcomes
+                if where.items() <= {"program": program, "way": way, "group": check.group}.items()]
+
+    def table(self):
+        """Lines of a markdown table: a row for each part and way."""
+        yield "| program | part | ranks as | passed | failed | skipped | not ended |"
+        yield "|---|---|---|---|---|---|---|"
+        for program, group, way in dict.fromkeys((program, check.group, way) for program, way, check, _ in self.outcomes):
+            where = {"program": program, "group": group, "way": way}
+            numbers = [self.of(verdict, **where) for verdict in (PASSED, FAILED, SKIPPED)]
+            numbers.append(sum(not outcome.ended for outcome in self.chosen(**where)))
+            yield f"| {program} {self.versions[program]} | {group} | {way} | " + " | ".join(map(str, numbers)) + " |"
+
+    def apart(self):
+        """Lines: what passed under MPICH and did not under Clump, by the reason."""
+        tests = {}
+        for program, way, check, outcome in self.outcomes:
+            for test, (verdict, why) in (outcome.tests or {}).items():
+                tests[program, check.group, way, test] = verdict, why
+        reasons = {}
+        for (program, group, way, test), (verdict, _) in tests.items():
+            ours, why = tests.get((program, group, OURS, test), (None, "its module was not run, or did not come to it"))
+            if way == PEER and verdict == PASSED and ours != PASSED:
+                reasons.setdefault((program, group, ours or "not run", why), []).append(test)
+        for (program, group, verdict, why), names in reasons.items():
+            yield f"{program}, {group}: {len(names)} {verdict}: {why}"
+            yield from (f"    {name}" for name in names)
+
+    def write(self, folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "results.md").write_text("\n".join(self.table()) + "\n")
+        (folder / "apart.txt").write_text("".join(line + "\n" for line in self.apart()))
+        details = {name: [{"group": check.group, "check": check.name, "way": way, **asdict(outcome)}
+                          for program, way, check, outcome in self.outcomes if program == name] for name in self.versions}
+        (folder / "results.json").write_text(json.dumps(details, indent=1) + "\n")
+
+    def failed(self):
+        """Tests under Clump that failed; runs that failed as a whole count as one."""
+        ours = [outcome for _, way, _, outcome in self.outcomes if way != PEER]
+        return sum(outcome.count(FAILED) or int(outcome.verdict == FAILED) for outcome in ours) + self.unbuilt
+
+    def last_line(self):
+        ours = [outcome for _, way, _, outcome in self.outcomes if way != PEER]
+        passed, skipped = (sum(outcome.count(verdict) for outcome in ours) for verdict in (PASSED, SKIPPED))
+        return f"{passed} passed, {self.failed()} failed, {skipped} skipped"
+
+
+def run_checks(module, place, options, results):
+    """Failures are named as they come."""
     wanted = [check for check in module.checks(place) if re.search(options.only, f"{check.group}/{check.name}")]
-    shown = time.monotonic()
+    shown = begun = time.monotonic()
     for number, check in enumerate(wanted):
         for way in [check.way] if check.way else SCHEDULERS:
             if way not in options.ways:
                 continue
             log = place.logs / f"{check.group.replace('/', '.')}.{check.name}.{way}.txt"
-            outcome = run(check, way, log)
-            outcomes.append((way, check, outcome))
+            outcome = run(check, way, log, place.say)
+            results.outcomes.append((module.NAME, way, check, outcome))
             if outcome.verdict == FAILED:
                 print(f"    FAILED {check.group}/{check.name} ({way}): {outcome.reason}\n           {log}", flush=True)
         if time.monotonic() - shown > 10:
             shown = time.monotonic()
-            place.say(f"{number + 1} of {len(wanted)} checks")
-    return outcomes
+            place.say(f"{number + 1} of {len(wanted)} checks, {shown - begun:.0f} s")
 
 
-def count(outcomes, verdict, **where):
-    return sum(outcome.count(verdict) for way, check, outcome in outcomes
-               if where.get("way", way) == way and where.get("group", check.group) == check.group)
+def run_program(name, place, options, results):
+    try:
+        results.versions[name] = PROGRAMS[name].build(place)
+    except Missing as problem:
+        print(f"    FAILED {name}: {problem}", flush=True)
+        results.unbuilt += 1
+        return
+    if not options.build:
+        run_checks(PROGRAMS[name], place, options, results)
+    for way in dict.fromkeys(way for program, way, _, _ in results.outcomes if program == name):
+        numbers = ", ".join(f"{results.of(verdict, program=name, way=way)} {verdict}" for verdict in (PASSED, FAILED, SKIPPED))
+        print(f"{name} {results.versions[name]} ({way}): {numbers}", flush=True)
 
 
-def table(name, version, outcomes):
-    """Lines of a markdown table: a row for each group and way."""
-    for group in dict.fromkeys(check.group for _, check, _ in outcomes):
-        for way in dict.fromkeys(way for way, _, _ in outcomes):
-            numbers = [count(outcomes, verdict, group=group, way=way) for verdict in (PASSED, FAILED, SKIPPED)]
-            if any(numbers):
-                yield f"| {name} {version} | {group} | {way} | " + " | ".join(map(str, numbers)) + " |"
+def interrupt(*_):
+    raise KeyboardInterrupt
 
 
 def main():
@@ -107,33 +169,20 @@ def main():
     if unknown:
         parser.error(f"'{unknown[0]}' is none of the programs: {', '.join(PROGRAMS)}")
 
-    archive, missing = Archive(options.cache / "apt"), functions_without_body(options.bin)
-    rows, details, all_outcomes, unbuilt = [], {}, [], 0
-    for name in options.programs or PROGRAMS:
-        place = Place(name, options.bin, options.cache / name, archive, missing, options.jobs)
-        try:
-            version = PROGRAMS[name].build(place)
-        except Missing as problem:
-            print(f"    FAILED {name}: {problem}", flush=True)
-            unbuilt += 1
-            continue
-        if options.build:
-            continue
-        outcomes = run_checks(PROGRAMS[name], place, options)
-        all_outcomes += outcomes
-        rows += table(name, version, outcomes)
-        details[name] = [{"group": check.group, "check": check.name, "way": way, **asdict(outcome)} for way, check, outcome in outcomes]
-        for way in dict.fromkeys(way for way, _, _ in outcomes):
-            numbers = ", ".join(f"{count(outcomes, verdict, way=way)} {verdict}" for verdict in (PASSED, FAILED, SKIPPED))
-            print(f"{name} {version} ({way}): {numbers}", flush=True)
-    options.out.mkdir(parents=True, exist_ok=True)
-    header = ["| program | part | ranks as | passed | failed | skipped |", "|---|---|---|---|---|---|"]
-    (options.out / "results.md").write_text("\n".join(header + rows) + "\n")
-    (options.out / "results.json").write_text(json.dumps(details, indent=1) + "\n")
-    ours = [outcome for outcome in all_outcomes if outcome[0] != PEER]
-    failed = count(ours, FAILED) + sum(outcome.verdict == FAILED and outcome.count(FAILED) == 0 for _, _, outcome in ours) + unbuilt
-    print(f"{count(ours, PASSED)} passed, {failed} failed, {count(ours, SKIPPED)} skipped")
-    return 1 if failed else 0
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
+            signal.signal(number, interrupt)
+    archive, missing, results, interrupted = Archive(options.cache / "apt"), functions_without_body(options.bin), Results(), False
+    try:
+        for name in options.programs or PROGRAMS:
+            place = Place(name, options.bin, options.cache / name, archive, missing, options.jobs)
+            run_program(name, place, options, results)
+    except KeyboardInterrupt:
+        interrupted = True
+    results.write(options.out)
+    print("", *results.table(), "", sep="\n")
+    print(results.last_line() + (" (interrupted)" if interrupted else ""))
+    return 130 if interrupted else 1 if results.failed() else 0
 
 
 if __name__ == "__main__":

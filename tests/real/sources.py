@@ -5,6 +5,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import leash
+
 
 class Missing(Exception):
     """Something that is needed cannot be had; says what, and what to do."""
@@ -14,8 +16,7 @@ def run_quietly(command, log, **options):
     """Runs a command with its output in a file; Missing with the end of that file if it fails."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("w") as output:
-        code = subprocess.run([str(word) for word in command], stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                              check=False, **options).returncode
+        code = leash.run(command, stdout=output, stderr=subprocess.STDOUT, **options)
     if code != 0:
         end = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
         raise Missing(f"exit code {code} from: {' '.join(map(str, command))[:300]}\n{end}\n(whole output: {log})")

@@ -17,7 +17,8 @@ int show_coverage();
 int show_meters();
 int show_controls();
 int show_events();
-/// Starts a job with these options of mpiexec and prints the channel from each of its ranks to each other one.
+/// Starts a job with these options of mpiexec and prints the channel from each of its ranks to each other
+/// one.
 int show_channels(const std::vector<std::string>& options);
 /// Which algorithm a collective operation uses, by size and number of ranks.
 int show_selection();
