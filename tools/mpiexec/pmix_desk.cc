@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <utility>
 
 #include "pmi/pmix.h"
 
 namespace clump::mpiexec {
 
 namespace {
+
+/// So long at most is waited for those who have not told yet: they may be no MPI program at all.
+constexpr std::chrono::seconds kPatience{1};
 
 std::string key_of(int process) { return fmt::format("clump.address.{}", process); }
 
@@ -21,20 +25,27 @@ void complain(const base::Status& status) {
 void PmixDesk::open(const pmi::Job& job, const pmi::NodeMemory& memory) {
   job_ = &job;
   memory_ = &memory;
-  ended_.assign(static_cast<std::size_t>(job.this_node().processes), false);
+  told_.assign(static_cast<std::size_t>(job.this_node().processes), false);
+  ended_ = told_;
 }
 
 void PmixDesk::note_address(int process) {
-  if (job_->is_on_this_node(process))
-    tell(process);
-  else
-    look_up(process);
+  if (job_->is_on_this_node(process)) return tell(process);
+  if (wanted_.empty()) wanted_since_ = Clock::now();
+  wanted_.push_back(process);
+  look_again();
 }
 
 /// PMIx takes it that all is told when something is: this waits for the last of the node.
 void PmixDesk::tell(int process) {
   complain(pmi::pmix::put(key_of(process).c_str(), memory_->address(process).content()));
-  if (++told_ == job_->this_node().processes) complain(pmi::pmix::commit());
+  told_[static_cast<std::size_t>(process - job_->this_node().first)] = true;
+  meet();
+}
+
+void PmixDesk::look_again() {
+  if (!all_told_.load(std::memory_order_acquire) && Clock::now() - wanted_since_ < kPatience) return;
+  for (const int process : std::exchange(wanted_, {})) look_up(process);
 }
 
 void PmixDesk::look_up(int process) {
@@ -53,18 +64,29 @@ void PmixDesk::look_up(int process) {
 }
 
 void PmixDesk::note_end(int process) {
-  const pmi::Node& node = job_->this_node();
-  ended_[static_cast<std::size_t>(process - node.first)] = true;
-  if (fenced_ || !std::ranges::all_of(ended_, std::identity{})) return;
-  fenced_ = true;
-  const auto done = [this, &node] {
+  const auto index = static_cast<std::size_t>(process - job_->this_node().first);
+  told_[index] = ended_[index] = true;  // it will not tell any more
+  meet();
+}
+
+void PmixDesk::meet() {
+  if (!meeting_ && std::ranges::all_of(told_, std::identity{})) {
+    meeting_ = true;
+    complain(pmi::pmix::commit());
+    const auto all_told = [this] { all_told_.store(true, std::memory_order_release); };
+    complain(pmi::pmix::fence(all_told));
+  }
+  if (last_ || !std::ranges::all_of(ended_, std::identity{})) return;
+  last_ = true;
+  const auto over = [this] {
+    const pmi::Node& node = job_->this_node();
     for (int own = node.first; own < node.first + node.processes; ++own)
       if (memory_->address(own).state == pmi::Address::kKnown) memory_->address(own).end();
     over_.release();
   };
-  if (const base::Status asked = pmi::pmix::fence(done); !asked.ok()) {
+  if (const base::Status asked = pmi::pmix::fence(over); !asked.ok()) {
     complain(asked);
-    done();
+    over();
   }
 }
 

@@ -34,6 +34,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 constexpr std::chrono::milliseconds kGrace{500};  ///< for the others, when a plain process has failed
 constexpr std::chrono::milliseconds kLook{50};    ///< so often, whether anybody misses those who have gone
+constexpr std::chrono::milliseconds kSoon{1};     ///< and whether addresses that are wanted are told
 
 void say(const std::string& text) {
   fmt::print(stderr, "mpiexec: {}{}", text, text.ends_with('\n') ? "" : "\n");
@@ -182,6 +183,7 @@ class Run {
     if (ready < 0 && errno != EINTR) return;
     if (end_at_ && Clock::now() >= *end_at_) return end_now();
     if (all[2].revents != 0) read_packets();
+    if (desk_.has_wanted()) desk_.look_again();
     read_signals();
     read_output();
     read_events();
@@ -190,10 +192,13 @@ class Run {
   }
 
   int milliseconds_left() const {
-    const long most = absent_ != nullptr ? kLook.count() : 1 << 30;
-    if (!end_at_) return absent_ != nullptr ? static_cast<int>(most) : -1;
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*end_at_ - Clock::now()).count();
-    return static_cast<int>(std::min(std::max<long>(left, 0), most));
+    using std::chrono::milliseconds;
+    std::optional<milliseconds> most;
+    if (absent_ != nullptr) most = kLook;
+    if (desk_.has_wanted()) most = kSoon;
+    if (!end_at_) return most ? static_cast<int>(most->count()) : -1;
+    const auto left = std::max(std::chrono::ceil<milliseconds>(*end_at_ - Clock::now()), milliseconds{0});
+    return static_cast<int>((most ? std::min(left, *most) : left).count());
   }
 
   /// The time is up: of the user's --timeout, or of the grace after a failure.

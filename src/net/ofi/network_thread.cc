@@ -21,11 +21,10 @@ using std::chrono::milliseconds;
 constexpr std::chrono::microseconds kAttention{50};
 // Between its looks at whether others look.
 constexpr milliseconds kFirstNap{1}, kLongestNap{4};
-// Where something is on its way and nobody looks: providers should wake us, but some do not for all they do.
+// Where nobody looks: providers should wake us, but some do not for all they do, such as a peer that connects.
 constexpr milliseconds kDoubt{20};
 // Where a provider has nothing to sleep at.
 constexpr milliseconds kBlindNap{1};
-constexpr milliseconds kForever{-1};
 
 }  // namespace
 
@@ -120,10 +119,7 @@ bool NetworkThread::look_for_a_while() {
 /// Nobody looks. How long to sleep.
 milliseconds NetworkThread::watch_by_itself() {
   if (!watch()) return milliseconds{0};
-  if (blind_) return kBlindNap;
-  for (const auto& gate : gates_)
-    if (gate->is_busy()) return kDoubt;
-  return kForever;
+  return blind_ ? kBlindNap : kDoubt;
 }
 
 /// How often others have looked.
