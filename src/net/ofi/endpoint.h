@@ -46,6 +46,9 @@ class Endpoint {
   ssize_t inject(const void* data, std::size_t bytes, fi_addr_t to) {
     return fi_inject(endpoint_, data, bytes, to);
   }
+  ssize_t inject_tagged(const void* data, std::size_t bytes, fi_addr_t to, std::uint64_t tag) {
+    return fi_tinject(endpoint_, data, bytes, to, tag);
+  }
   ssize_t send(const void* data, std::size_t bytes, fi_addr_t to, Transfer& transfer) {
     return fi_send(endpoint_, data, bytes, nullptr, to, &transfer.provider_has);
   }

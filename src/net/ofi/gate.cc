@@ -228,7 +228,7 @@ bool Gate::start(Peer& peer, const Post& post, Later& later) {
     case Post::Kind::kWithdrawn:
       return send_note(peer, post.process, wire::Kind::kWithdrawn, wire::TakenBody{post.message}, later);
     case Post::Kind::kCredit:
-      return start_credit(peer, post.process, later);
+      return start_credit(peer, post.process);
   }
   return true;
 }
@@ -306,8 +306,11 @@ bool Gate::start_piece(Peer& peer, const Post& post, Later& later) {
   return lose(peer, post.process, endpoint_->why("fi_tsend", result), later), true;
 }
 
-bool Gate::start_credit(Peer& peer, int process, Later& later) {
-  if (peer.owed > 0 && !send_note(peer, process, wire::Kind::kCredit, wire::NoBody{}, later)) return false;
+bool Gate::start_credit(Peer& peer, int process) {
+  // To one that has left already it is of no use, and that is no failure.
+  Later unheard;
+  if (peer.owed > 0 && !send_note(peer, process, wire::Kind::kCredit, wire::NoBody{}, unheard)) return false;
+  peer.lost = false;
   peer.crediting = false;
   return true;
 }

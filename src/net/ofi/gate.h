@@ -92,7 +92,7 @@ class Gate {
   bool start_message(Peer& peer, const Post& post, Later& later);
   bool start_fetch(Peer& peer, Offered& offered, Later& later);
   bool start_piece(Peer& peer, const Post& post, Later& later);
-  bool start_credit(Peer& peer, int process, Later& later);
+  bool start_credit(Peer& peer, int process);
   struct Content {
     Count bytes = 0;
     const datatype::Layout& payload = {};

@@ -136,6 +136,7 @@ class Ofi : public testing::Test {
 
   void open(Options options) {
     const auto n = static_cast<std::size_t>(options.processes);
+    channels_.clear();
     sinks_ = std::deque<Basket>(n);
     channels_.resize(n);
     for (std::size_t i = 0; i < n; ++i) {
@@ -347,6 +348,130 @@ TEST_F(Ofi, LeavesWithTheSenderWhatHasNoRoom) {
   ASSERT_TRUE(drain_until([&] { return once_more.times_released == 1; }));
   drain_for(5ms);
   EXPECT_GT(sink(1).taken_bytes, before) << "short messages are copied again";
+}
+
+TEST_F(Ofi, DropsWhatStrangersSend) {
+  open({.processes = 3, .stranger = 2});
+  Bytes data = pattern(100), more = pattern(100'000);
+  Message of_friend(data, 1), of_stranger(data, 2), offer(more, 3);
+  channel(2).send({2, 1}, of_stranger);
+  channel(2).send({2, 1}, offer);
+  ASSERT_TRUE(drain_until([&] { return channel(1).refused() == 2; }));
+  channel(0).send({0, 1}, of_friend);
+  ASSERT_TRUE(drain_until([&] { return sink(1).came == 1; }));
+  EXPECT_EQ(sink(1).entries.size(), 1U);
+  EXPECT_EQ(sink(1).entries[0].envelope.tag(), 1);
+}
+
+TEST_F(Ofi, WakesForWhatComesWhileNobodyLooks) {
+  Bytes data = pattern(100), more = pattern(3'000'000);
+  Message first(data, 1);
+  channel(0).send({0, 1}, first);
+  ASSERT_TRUE(drain_until([&] { return sink(1).came == 1; }));
+  // Nothing looks any more; what follows is the network threads' work, to the last piece.
+  for (const bool asleep : {true, false})
+    for (const bool is_short : {true, false}) {
+      const int before = sink(1).came;
+      if (asleep) {
+        while (!channel(0).watch() || !channel(1).watch()) drain_for(0ms);
+        std::this_thread::sleep_for(10ms);
+      } else {
+        drain_for(20ms);  // as if it computed from now on
+      }
+      Message sent(is_short ? data : more, 2);
+      const auto begin = std::chrono::steady_clock::now();
+      channel(0).send({0, 1}, sent);
+      while (sink(1).came == before && std::chrono::steady_clock::now() - begin < 5s)
+        std::this_thread::sleep_for(1ms);
+      EXPECT_EQ(sink(1).came, before + 1) << asleep << is_short;
+      EXPECT_LT(std::chrono::steady_clock::now() - begin, 1s);
+      for (int i = 0; i < 1000 && sent.times_released == 0; ++i) std::this_thread::sleep_for(1ms);
+      EXPECT_EQ(sent.times_released, 1);
+    }
+}
+
+TEST_F(Ofi, SleepsWhereThereIsNothingToDo) {
+  Bytes data = pattern(100'000);
+  Message sent(data, 1);
+  channel(0).send({0, 1}, sent);
+  ASSERT_TRUE(drain_until([&] { return sink(1).came == 1 && sent.times_released == 1; }));
+  while (!channel(0).watch() || !channel(1).watch()) drain_for(0ms);
+  const auto used = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const auto time = [](const timeval& t) { return 1s * t.tv_sec + 1us * t.tv_usec; };
+    return time(usage.ru_utime) + time(usage.ru_stime);
+  };
+  std::this_thread::sleep_for(100ms);
+  const auto before = used();
+  std::this_thread::sleep_for(1s);
+  EXPECT_LT(used() - before, 10ms) << "of a second, by two processes' threads";
+}
+
+TEST_F(Ofi, TakesThreadsAtSeveralEndpoints) {
+  constexpr int kRanks = 4, kMessages = 300;
+  open({.processes = kRanks, .endpoints = 2});
+  std::atomic<bool> over{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kRanks; ++i) {
+    threads.emplace_back([&, i] {  // sends to all, and looks
+      std::deque<Bytes> data;
+      std::deque<Message> sent;
+      for (int tag = 0; tag < kMessages; ++tag)
+        for (int to = 0; to < kRanks; ++to) {
+          if (to == i) continue;
+          const std::size_t size = tag % 10 == 0 ? 70'000 : static_cast<std::size_t>(tag) * 17;
+          data.push_back(pattern(size, static_cast<std::size_t>(tag * kRanks + i)));
+          sent.emplace_back(data.back(), tag);
+          sent.back().envelope = {4, i, tag};
+          if (tag % 10 == 0 ||
+              !channel(i).try_send({i, to}, sent.back().envelope, sent.back().bytes, sent.back().payload))
+            channel(i).send({i, to}, sent.back());
+          else
+            sent.back().released();
+          channel(i).drain(to);
+        }
+      while (!over) channel(i).drain(0);
+      EXPECT_TRUE(std::ranges::all_of(sent, [](const Message& one) { return one.times_released == 1; }));
+    });
+    threads.emplace_back([&, i] {  // only looks
+      while (!over) channel(i).drain(1);
+    });
+  }
+  const auto all_are_here = [&] {
+    return std::ranges::all_of(sinks_,
+                               [](const Basket& one) { return one.came == kMessages * (kRanks - 1); });
+  };
+  for (int i = 0; i < 10'000 && !all_are_here(); ++i) std::this_thread::sleep_for(1ms);
+  EXPECT_TRUE(all_are_here());
+  drain_for(50ms);
+  over = true;
+  for (std::thread& thread : threads) thread.join();
+  for (const Basket& basket : sinks_) {
+    int next[kRanks] = {};
+    for (const Basket::Entry& entry : basket.entries) {
+      const int from = entry.envelope.source(), tag = entry.envelope.tag();
+      ASSERT_EQ(tag, next[from]++) << "in order";
+      ASSERT_EQ(entry.data, pattern(entry.data.size(), static_cast<std::size_t>(tag * kRanks + from)));
+    }
+  }
+}
+
+TEST_F(Ofi, SaysWhoIsGone) {
+  Bytes data = pattern(10);
+  Message sent(data, 1);
+  channel(0).send({0, 1}, sent);
+  ASSERT_TRUE(drain_until([&] { return sink(1).came == 1; }));
+  channels_[1].reset();
+  std::deque<Message> more;
+  EXPECT_TRUE(drain_until([&] {
+    if (more.size() < 10'000) channel(0).send({0, 1}, more.emplace_back(data, 2));
+    const std::lock_guard lock(mutex_);
+    return !lost_.empty();
+  }));
+  ASSERT_FALSE(lost_.empty());
+  EXPECT_EQ(lost_.front().substr(0, 3), "1: ") << lost_.front();
+  lost_.clear();
 }
 
 TEST_F(Ofi, SaysWhomItCannotReach) {
