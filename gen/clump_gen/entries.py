@@ -79,15 +79,18 @@ def _work(function: Function, entry: Entry, writer: checks.Writer) -> List[str]:
     return lines + ["return {};"]
 
 
+def _copied(entry: Entry) -> str:
+    """Both forms of a function share their code; where a call takes some tens of nanoseconds, each has its own copy."""
+    return "__attribute__((always_inline)) " if entry.chapter == "p2p" else ""
+
+
 def _code(function: Function, entry: Entry) -> List[str]:
     """The statements of a function, given a `call`; those for tools need none."""
     writer = checks.Writer(function, entry).write()
     work = _work(function, entry, writer)
     raises = "raises" in entry.flags
     lines = list(writer.declarations)
-    # Both forms of a function share this code; where a call takes some tens of nanoseconds, each has its own copy.
-    inline = "__attribute__((always_inline)) " if entry.chapter == "p2p" else ""
-    lines.append(f"const base::Status outcome = [&]() {inline}-> base::Status {{")
+    lines.append(f"const base::Status outcome = [&]() {_copied(entry)}-> base::Status {{")
     lines.extend("  " + s for s in _enter(entry) + writer.statements + (["return {};"] if raises else work))
     lines.append("}();")
     if raises:  # the body calls the error handler itself
@@ -148,7 +151,7 @@ def _function(function: Function, entry: Entry) -> str:
     if "form" in entry.flags:
         parameters.append("bool large")
     code = ["Call call(name_of_call);"] + code
-    text = f"static int {function.name[4:]}({', '.join(parameters)}) {{\n" + "".join(f"  {line}\n" for line in code) + "}\n"
+    text = f"{_copied(entry)}static inline int {function.name[4:]}({', '.join(parameters)}) {{\n" + "".join(f"  {line}\n" for line in code) + "}\n"
     return text + "".join(_form_of_two(function, entry, form) + _alias(form) for form in function.forms)
 
 

@@ -11,6 +11,7 @@ Comm::Comm(Rank& owner, ContextId context, base::Ref<const Group> local, base::R
       context(context),
       group(std::move(local)),
       remote_group(std::move(remote)),
-      rank(group->rank_of(owner.number)) {}
+      rank(group->rank_of(owner.number)),
+      peers_(remote_group ? *remote_group : *group) {}
 
 }  // namespace clump::core

@@ -63,7 +63,7 @@ class Comm final : public base::RefCounted {
   bool is_inter() const { return static_cast<bool>(remote_group); }
   int size() const { return group->size(); }
   /// The group that destination and source ranks of messages refer to.
-  const Group& peers() const { return remote_group ? *remote_group : *group; }
+  const Group& peers() const { return peers_; }
 
   /// The tag of the next collective operation: all ranks call collectives in the same order, so all get the
   /// same.
@@ -77,6 +77,7 @@ class Comm final : public base::RefCounted {
   }
 
  private:
+  const Group& peers_;
   std::atomic<std::uint32_t> collectives_{0}, partition_tags_{0};
 };
 

@@ -35,6 +35,13 @@ Handle handle_of(std::intptr_t value) {
 /// Maps handle values to objects of one kind. Does not own them. find() takes no lock; slots never move.
 template <typename T>
 class HandleTable {
+ private:
+  struct Slot {
+    std::atomic<T*> object{nullptr};
+    std::int32_t generation = 0;
+    std::uint32_t next_free = 0;
+  };
+
  public:
   HandleTable() = default;
   HandleTable(const HandleTable&) = delete;
@@ -78,6 +85,37 @@ class HandleTable {
   [[gnu::always_inline]] void forget(std::intptr_t value, bool alone) {
     const Lock lock(mutex_, alone);
     give_back(value);
+  }
+
+  // For an owner who uses objects again: such an object keeps its place, which nobody else gets, while it has
+  // no handle. Only if it is alone.
+
+  /// Where an object with a handle is noted.
+  class Place {
+   public:
+    Place() = default;
+    explicit operator bool() const { return slot_ != nullptr; }
+
+   private:
+    friend class HandleTable;
+    Slot* slot_ = nullptr;
+  };
+  Place place_of(std::intptr_t value) const {
+    Place place;
+    place.slot_ = slot_at(index_of(value));
+    return place;
+  }
+  /// Forgets the handle of the object there.
+  void vacate(Place place) {
+    end_generation(*place.slot_);
+    --live_;
+  }
+  /// A new handle value, which follows `former`, for an object that has this place.
+  std::intptr_t occupy(Place place, std::intptr_t former, T* object) {
+    Slot& slot = *place.slot_;
+    slot.object.store(object, std::memory_order_release);  // release: as in insert()
+    ++live_;
+    return (static_cast<std::intptr_t>(slot.generation) << kIndexBits) | (former & kIndexMask);
   }
 
   /// Forgets the handles of all objects for which `chosen(object)` is true, and returns these objects.
@@ -135,40 +173,47 @@ class HandleTable {
     base::ShortMutex* const mutex_;
   };
 
+  static std::uint32_t index_of(std::intptr_t value) {
+    return static_cast<std::uint32_t>((value & kIndexMask) - kPredefinedHandles);
+  }
+  static void end_generation(Slot& slot) {
+    slot.object.store(nullptr, std::memory_order_relaxed);
+    slot.generation = (slot.generation + 1) & kGenerationMask;
+  }
+
   [[gnu::always_inline]] void give_back(std::intptr_t value) {
-    const auto index = static_cast<std::uint32_t>((value & kIndexMask) - kPredefinedHandles);
+    const std::uint32_t index = index_of(value);
     Slot* const slot = slot_at(index);
-    slot->object.store(nullptr, std::memory_order_relaxed);
-    slot->generation = (slot->generation + 1) & kGenerationMask;
+    end_generation(*slot);
     slot->next_free = first_free_;
     first_free_ = index;
     --live_;
   }
 
-  struct Slot {
-    std::atomic<T*> object{nullptr};
-    std::int32_t generation = 0;
-    std::uint32_t next_free = 0;
-  };
   static constexpr std::uint32_t kNone = ~0u;
   static constexpr int kIndexBits = 24;
   static constexpr std::intptr_t kIndexMask = (1 << kIndexBits) - 1;
   static constexpr std::intptr_t kGenerationMask = 127;
   static constexpr std::uint32_t kFirstChunk =
-      32;  // chunk k holds kFirstChunk << k slots, the last one as many as have a number
-  static constexpr int kChunks = 19;
+      64;  // chunk k holds kFirstChunk << k slots, the last one as many as have a number
+  static constexpr int kChunks = 18;
   static constexpr std::uint32_t kMaxHandles =
       (1u << kIndexBits) - static_cast<std::uint32_t>(kPredefinedHandles);
   static_assert(kMaxHandles > kFirstChunk * ((1u << (kChunks - 1)) - 1) &&
                 kMaxHandles <= kFirstChunk * ((1u << kChunks) - 1));
 
-  // Chunk k starts at index kFirstChunk * (2^k - 1).
   [[gnu::always_inline]] Slot* slot_at(std::uint32_t index) const {
+    if (index >= kFirstChunk) [[unlikely]]
+      return slot_beyond(index);
+    Slot* const slots = chunks_[0].load(std::memory_order_acquire);  // acquire: pairs with grow()
+    return slots == nullptr ? nullptr : slots + index;
+  }
+  // Chunk k starts at index kFirstChunk * (2^k - 1).
+  [[gnu::noinline]] Slot* slot_beyond(std::uint32_t index) const {
     const std::uint32_t scaled = index / kFirstChunk + 1;
     const int chunk = std::bit_width(scaled) - 1;
     if (chunk >= kChunks) return nullptr;
-    Slot* slots =
-        chunks_[chunk].load(std::memory_order_acquire);  // acquire: pairs with the release in grow()
+    Slot* slots = chunks_[chunk].load(std::memory_order_acquire);  // acquire: pairs with grow()
     return slots == nullptr ? nullptr : slots + (index - kFirstChunk * ((1u << chunk) - 1));
   }
 
@@ -178,7 +223,7 @@ class HandleTable {
     const std::uint32_t added = std::min(kFirstChunk << chunk, kMaxHandles - capacity_);
     Slot* const slots = new Slot[added];
     for (std::uint32_t i = 0; i < added; ++i) slots[i].next_free = i + 1 < added ? capacity_ + i + 1 : kNone;
-    chunks_[chunk].store(slots, std::memory_order_release);  // release: pairs with the acquire in slot_at()
+    chunks_[chunk].store(slots, std::memory_order_release);  // release: pairs with slot_at()
     first_free_ = capacity_;
     capacity_ += added;
   }

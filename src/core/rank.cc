@@ -74,6 +74,10 @@ Rank::Rank(World& world, int number) : world(world), number(number) {
 }
 
 Rank::~Rank() {
+  while (Request* const request = spare_) {
+    spare_ = request->next_spare_;
+    delete request;
+  }
   delete tool.load(std::memory_order_relaxed);
   forget_all();
   drop_all(sessions_);

@@ -162,6 +162,28 @@ class Rank {
     requests_.forget(value_of(request.handle), is_alone());
     return std::unique_ptr<Request>(&request);
   }
+  /// A request that the user has done with. Most receives go by here, so they are kept, with their places
+  /// among the handles, for reuse().
+  void retire(Request& request) {
+    if (!request.reusable || spare_count_ == kMostSpare || !is_alone()) [[unlikely]]
+      return static_cast<void>(remove(request));
+    request.renew();
+    if (!request.place_) request.place_ = requests_.place_of(value_of(request.handle));
+    requests_.vacate(request.place_);
+    request.next_spare_ = std::exchange(spare_, &request);
+    ++spare_count_;
+  }
+  /// One of those that were marked as reusable by who made them, all of one class; with a new handle. Null if
+  /// there is none.
+  Request* reuse() {
+    Request* const request = spare_;
+    if (request == nullptr || !is_alone()) return nullptr;
+    spare_ = request->next_spare_;
+    --spare_count_;
+    request->handle =
+        handle_of<MPI_Request>(requests_.occupy(request->place_, value_of(request->handle), request));
+    return request;
+  }
   std::unique_ptr<Message> remove(MPI_Message handle);
   void remove_keyval(int number);
   base::Ref<Session> remove(MPI_Session handle);
@@ -227,6 +249,9 @@ class Rank {
   HandleTable<Message> messages_;
   HandleTable<Keyval> keyvals_;
   HandleTable<Session> sessions_;
+  static constexpr int kMostSpare = 256;
+  Request* spare_ = nullptr;
+  int spare_count_ = 0;
   std::atomic<std::uint32_t> last_origin_{0};
   std::unordered_map<MPI_Datatype, Attributes> type_attributes_;
 };

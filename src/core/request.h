@@ -8,6 +8,7 @@
 #include "base/ref.h"
 #include "base/status.h"
 #include "core/comm.h"
+#include "core/handle_table.h"
 #include "datatype/datatype.h"
 #include "fiber/completion.h"
 
@@ -81,6 +82,7 @@ class Request {
   datatype::Ref type;    ///< keeps a derived datatype alive while the operation uses it
   State state = State::kActive;
   bool persistent = false;
+  bool reusable = false;  ///< see Rank::reuse()
   const Kind kind = Kind::kOrdinary;
 
  protected:
@@ -89,7 +91,17 @@ class Request {
   [[gnu::cold]] virtual void end_abandoned();
 
  private:
-  std::unique_ptr<Request> self_;  ///< set by detach()
+  friend class Rank;
+  /// As it was made, but for its handle's number; nothing is kept alive any more.
+  void renew() {
+    comm = {};
+    type = {};
+    completion.reset();
+    result = {};
+  }
+  std::unique_ptr<Request> self_;      ///< set by detach()
+  HandleTable<Request>::Place place_;  ///< while it is used again and again
+  Request* next_spare_ = nullptr;
 };
 
 /// What the user gets for an operation of which nothing is left to be told when its call returns, such as a

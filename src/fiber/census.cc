@@ -9,14 +9,15 @@ namespace clump::fiber {
 namespace {
 
 constinit std::atomic<int> alive{0};
-constinit std::atomic<int> awake{0};
 constinit std::atomic<void (*)()> report_deadlock{nullptr};
 
 }  // namespace
 
+constinit std::atomic<int> census::awake{0};
+
 void thread_begins() noexcept {
   alive.fetch_add(1, std::memory_order_acq_rel);
-  awake.fetch_add(1, std::memory_order_acq_rel);
+  census::awake.fetch_add(1, std::memory_order_acq_rel);
 }
 
 void thread_ends() noexcept {

@@ -4,6 +4,8 @@
 // there is no false alarm.
 #pragma once
 
+#include <atomic>
+
 #include "base/types.h"
 
 namespace clump::fiber {
@@ -16,6 +18,10 @@ CLUMP_HOST_API void thread_ends() noexcept;
 CLUMP_HOST_API void on_deadlock(void (*report)());
 
 namespace census {
+
+/// How many are awake. relaxed: who waits for what another thread does must not rely on it.
+extern constinit std::atomic<int> awake;
+inline int now_awake() noexcept { return awake.load(std::memory_order_relaxed); }
 
 /// One more is awake, for certain: called before the one that sleeps can notice.
 void one_awake() noexcept;

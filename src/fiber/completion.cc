@@ -30,28 +30,32 @@ bool any_done(std::span<Completion* const> completions) {
   return false;
 }
 
-// Where processes share cores: so often is the core given to another one before the thread sleeps. What is
-// waited for is likely to come from one of them, and a switch by yielding costs less than a sleep and a
-// wake-up.
+// Where processes, or threads, share cores: so often is the core given to another one before the thread
+// sleeps. What is waited for is likely to come from one of them, and a switch by yielding costs less than a
+// sleep and a wake-up.
 constexpr int kYields = 64;
 
 // Polls without a pause, and how many of them there are for one look at offered work, which costs more.
 constexpr int kEagerPolls = 200;
 constexpr int kPollsPerHelp = 8;
 
+bool has_core() {
+  return spinning.load(std::memory_order_relaxed) && (workers.empty() || !cores_are_wanted());
+}
+
 /// The poll-th poll of a kernel thread that waits: does what there is to do meanwhile.
 void look_around(int poll) {
   const bool moved = lookout::is_kept() && take_in(0);
   if ((poll % kPollsPerHelp == 0 && help()) || moved) return;
-  if (!spinning.load(std::memory_order_relaxed))
+  if (!has_core())
     ::syscall(SYS_sched_yield);
   else if (poll > kEagerPolls || !lookout::is_kept())
     pause_cpu();
 }
 
 int spin_polls() {
-  if (spinning.load(std::memory_order_relaxed)) return kSpinPolls;
-  return lookout::is_kept() ? kYields : 0;
+  if (has_core()) return kSpinPolls;
+  return lookout::is_kept() || !workers.empty() ? kYields : 0;
 }
 
 }  // namespace
@@ -136,21 +140,27 @@ void Completion::wake(std::uintptr_t who) {
   reinterpret_cast<Waiter*>(who)->unpark();
 }
 
+// Between ranks of one worker this is the way of every message, so it goes straight on when others can run.
+[[gnu::always_inline]] inline void Completion::sleep_as_fiber(Fiber& self) {
+  if (may_poll(self) && poll_in_place(self, [this] { return done(); })) return;
+  std::uintptr_t expected = kPending;
+  // release: whoever signals resumes the fiber through this pointer; acquire on failure: the work's results.
+  if (state_.compare_exchange_strong(expected, reinterpret_cast<std::uintptr_t>(&self) | kFiber,
+                                     std::memory_order_acq_rel, std::memory_order_acquire))
+    switch_out(self);
+}
+
 void Completion::sleep_until_signal() {
   if (Errands::expected_here() != nullptr) [[unlikely]] {
     Completion* const self = this;
     return wait_any({&self, 1});
   }
-  if (Fiber* const self = this_fiber()) {
-    if (poll_in_place(*self, [this] { return done(); })) return;
-    std::uintptr_t expected = kPending;
-    // release: whoever signals resumes the fiber through this pointer; acquire on failure: the work's
-    // results.
-    if (state_.compare_exchange_strong(expected, reinterpret_cast<std::uintptr_t>(self) | kFiber,
-                                       std::memory_order_acq_rel, std::memory_order_acquire))
-      switch_out(*self);
-    return;
-  }
+  if (Fiber* const self = this_fiber()) [[likely]]
+    return sleep_as_fiber(*self);
+  sleep_as_kernel_thread();
+}
+
+void Completion::sleep_as_kernel_thread() {
   for (int poll = 0, most = spin_polls(); poll < most; ++poll) {
     if (done()) return;
     look_around(poll);

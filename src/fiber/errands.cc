@@ -3,15 +3,8 @@
 #include <mutex>
 
 #include "fiber/completion.h"
-#include "fiber/identity.h"
 
 namespace clump::fiber {
-
-Errands* Errands::expected_here() noexcept {
-  const Identity* const mine = identity();
-  if (mine == nullptr || mine->errands == nullptr) return nullptr;
-  return mine->errands->expected_.load(std::memory_order_relaxed) > 0 ? mine->errands : nullptr;
-}
 
 void Errands::call() noexcept {
   Waiter* sleeper = nullptr;

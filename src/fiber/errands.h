@@ -6,6 +6,7 @@
 
 #include "base/mutex.h"
 #include "base/types.h"
+#include "fiber/identity.h"
 
 namespace clump::fiber {
 
@@ -24,7 +25,11 @@ class Errands {
   virtual void run() = 0;
 
   /// Those of the calling thread's rank; null if none are expected.
-  static Errands* expected_here() noexcept;
+  static Errands* expected_here() noexcept {
+    const Identity* const mine = identity();
+    if (mine == nullptr || mine->errands == nullptr) return nullptr;
+    return mine->errands->expected_.load(std::memory_order_relaxed) > 0 ? mine->errands : nullptr;
+  }
 
  protected:
   ~Errands() = default;

@@ -29,7 +29,7 @@ constexpr std::chrono::microseconds kBusy{5};
 // takes to wake a thread. Every so often it looks at another worker.
 constexpr int kIdlePolls = 2000;
 constexpr int kPollsPerVictim = 16;
-// Where other processes have the same cores: so often the idle loop gives its core away before it sleeps.
+// Where others want the core: so often the idle loop gives its core away before it sleeps.
 constexpr int kIdleYields = 64;
 constexpr int kPollsAfterNap = 512;
 // An idle carrier looks after the others again a few times, each time after twice as long, and then leaves it
@@ -52,7 +52,7 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 
 /// `next`, which nobody uses, runs in place of `self`, on the same kernel thread. Inside a section of its
 /// carrier. Returns when `self` is resumed, perhaps by another carrier.
-void switch_to(Fiber& self, Fiber& next) {
+[[gnu::always_inline]] inline void switch_to(Fiber& self, Fiber& next) {
   Carrier& carrier = *self.carrier;
   next.in_use.store(1, std::memory_order_relaxed);
   next.carrier = &carrier;
@@ -82,34 +82,18 @@ void barrier_everywhere() noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
-Section::Section() noexcept
-    : carrier_(this_fiber() != nullptr ? this_fiber()->carrier : nullptr), worker_(nullptr) {
-  if (carrier_ == nullptr) return;
-  carrier_->sections.store(carrier_->sections.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  std::atomic_signal_fence(std::memory_order_seq_cst);  // the monitor makes a full barrier of it
-  worker_ = carrier_->worker.load(std::memory_order_relaxed);
-}
-
-Section::~Section() {
-  if (carrier_ == nullptr) return;
-  // release: pairs with the monitor's acquire. Another carrier may serve the worker right after.
-  carrier_->sections.store(carrier_->sections.load(std::memory_order_relaxed) - 1, std::memory_order_release);
-}
-
 void listen_to(std::span<base::Bell> bells) {
   if (workers.empty()) return lookout::keep(bells.front());
   futex_scope = 0;  // shared with other processes
   for (std::size_t i = 0; i < workers.size(); ++i) workers[i].asleep = &bells[i].worker;
 }
 
-Fiber* Worker::take() {
-  // The inbox every time: fibers that poll and yield would keep the queue from ever being empty.
+void Worker::empty_inbox() {
   for (Fiber* fiber = inbox.take_all(); fiber != nullptr;) {
     Fiber* const next = fiber->next;
     queue.push(*fiber);
     fiber = next;
   }
-  return queue.pop();
 }
 
 void Worker::wake_up() noexcept {
@@ -258,7 +242,7 @@ void Carrier::find_and_run() {
   }
   if (progress(mine->index)) {
     idle_polls_ = 0;
-  } else if (cores_are_shared) {
+  } else if (cores_are_wanted()) {
     if (++idle_polls_ < kIdleYields)
       ::syscall(SYS_sched_yield);
     else

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/counter.h"
+#include "fiber/census.h"
 #include "fiber/run_queue.h"
 
 namespace clump::fiber {
@@ -69,7 +70,12 @@ struct alignas(64) Worker {
 
   bool has_runnable() const { return !queue.empty() || !inbox.empty(); }
   /// The next fiber that can run. Its carrier, in a section.
-  Fiber* take();
+  [[gnu::always_inline]] Fiber* take() {
+    // The inbox every time: fibers that poll and yield would keep the queue from ever being empty.
+    if (!inbox.empty()) [[unlikely]]
+      empty_inbox();
+    return queue.pop();
+  }
   /// Wakes the carrier if it sleeps. Any thread.
   void wake() noexcept {
     if (asleep->load(std::memory_order_seq_cst) != 0) [[unlikely]]  // seq_cst: see Carrier::sleep
@@ -77,6 +83,7 @@ struct alignas(64) Worker {
   }
 
  private:
+  void empty_inbox();
   CLUMP_HOST_API void wake_up() noexcept;
 };
 
@@ -84,8 +91,20 @@ struct alignas(64) Worker {
 /// waits. Entering costs two plain memory accesses, because the monitor pays for the barrier (membarrier).
 class Section {
  public:
-  Section() noexcept;
-  ~Section();
+  [[gnu::always_inline]] Section() noexcept
+      : carrier_(this_fiber() != nullptr ? this_fiber()->carrier : nullptr), worker_(nullptr) {
+    if (carrier_ == nullptr) return;
+    carrier_->sections.store(carrier_->sections.load(std::memory_order_relaxed) + 1,
+                             std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // the monitor makes a full barrier of it
+    worker_ = carrier_->worker.load(std::memory_order_relaxed);
+  }
+  [[gnu::always_inline]] ~Section() {
+    if (carrier_ == nullptr) return;
+    // release: pairs with the monitor's acquire. Another carrier may serve the worker right after.
+    carrier_->sections.store(carrier_->sections.load(std::memory_order_relaxed) - 1,
+                             std::memory_order_release);
+  }
   Section(const Section&) = delete;
   Section& operator=(const Section&) = delete;
   /// Null: the caller is no fiber, or its worker was given to another carrier.
@@ -118,8 +137,9 @@ CLUMP_HOST_API void make_runnable(Fiber& fiber);
 /// The caller is a carrier without work: has a fiber that waits call `report`, on its own stack. False if the
 /// caller is no carrier, or there is no such fiber.
 bool have_fiber_call(void (*report)());
-/// For `self` that is to wait for `done`: polls while nothing else can run, for a short time. True if it is
-/// done.
+/// Whether `self`, which is to wait, polls: nothing else can run, and it is no guest, who goes home to wait.
+bool may_poll(const Fiber& self);
+/// For `self` that is to wait for `done`: polls while it may, for a short time. True if it is done.
 template <typename Done>
 bool poll_in_place(const Fiber& self, Done done);
 
@@ -142,6 +162,11 @@ inline void pause_cpu() {
 
 /// Whether other processes have our cores.
 CLUMP_HOST_API extern constinit bool cores_are_shared;
+/// Whether who waits had better give his core away soon: others have it as well, processes or threads that
+/// ranks have made. Only where there are workers.
+inline bool cores_are_wanted() noexcept {
+  return cores_are_shared || census::now_awake() > static_cast<int>(workers.size());
+}
 
 // Polls of a fiber that waits before it gives its worker to the idle loop, and those without a pause.
 inline constexpr int kPollsInPlace = 1000;
@@ -150,13 +175,16 @@ inline constexpr int kEagerPolls = 200;
 // One poll in so many looks for offered work as well, which costs more than to look at a lane.
 inline constexpr int kPollsPerHelp = 8;
 
-template <typename Done>
-bool poll_in_place(const Fiber& self, Done done) {
+inline bool may_poll(const Fiber& self) {
   const Worker* const home = self.carrier->worker.load(std::memory_order_relaxed);
-  if (home == nullptr || home->index != self.home) return false;  // a guest goes home to wait
-  for (int poll = 0, most = cores_are_shared ? kPollsWhereShared : kPollsInPlace; poll < most; ++poll) {
+  return home != nullptr && home->index == self.home && !home->has_runnable();
+}
+
+template <typename Done>
+[[gnu::noinline]] bool poll_in_place(const Fiber& self, Done done) {
+  for (int poll = 0, most = cores_are_wanted() ? kPollsWhereShared : kPollsInPlace; poll < most; ++poll) {
     if (done()) return true;
-    if (home->has_runnable()) return false;
+    if (!may_poll(self)) return false;
     const bool moved = poll % kPollsPerHelp == 0 ? progress(self.home) : take_in(self.home);
     if (!moved && poll > kEagerPolls) pause_cpu();
   }

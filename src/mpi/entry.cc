@@ -51,6 +51,15 @@ base::Ref<core::Errhandler> handler_of(core::Rank* self, const Concern& concern)
   return comm_self != nullptr ? comm_self->errhandler.get() : core::Errhandler::fatal();
 }
 
+base::Status why_not_ready(const core::Rank& self) {
+  if (self.phase.load(std::memory_order_relaxed) == core::Rank::Phase::kFinalized)
+    return base::fail(MPI_ERR_OTHER, "MPI_Finalize was called already; move this call before it");
+  if (self.had_sessions())
+    return base::fail(MPI_ERR_OTHER,
+                      "the last session has ended; move this call before its MPI_Session_finalize");
+  return base::fail(MPI_ERR_OTHER, "MPI is not initialised; call MPI_Init first");
+}
+
 }  // namespace
 
 int raise(core::Rank* self, const Concern& concern, const char* call, base::Status status) {
@@ -73,14 +82,11 @@ int raise(core::Rank* self, const Concern& concern, const char* call, base::Stat
   }
 }
 
-base::Status Call::not_ready() {
-  CLUMP_TRY(enter_anytime());
-  if (self->phase.load(std::memory_order_relaxed) == core::Rank::Phase::kFinalized)
-    return base::fail(MPI_ERR_OTHER, "MPI_Finalize was called already; move this call before it");
-  if (self->had_sessions())
-    return base::fail(MPI_ERR_OTHER,
-                      "the last session has ended; move this call before its MPI_Session_finalize");
-  return base::fail(MPI_ERR_OTHER, "MPI is not initialised; call MPI_Init first");
+Call::Early Call::not_ready() {
+  Early early{core::current_rank(), {}};
+  if (early.self == nullptr) early = enter_early();
+  if (early.why.ok()) early.why = why_not_ready(*early.self);
+  return early;
 }
 
 void Call::tell_events(core::Rank& rank) { instruments::Tool::of(rank).desk.tell(); }
@@ -94,10 +100,10 @@ instruments::Tool* enter_tool() {
 
 base::Status no_tool() { return base::Status::from_code(MPI_T_ERR_NOT_INITIALIZED); }
 
-base::Status Call::enter_early() {
+Call::Early Call::enter_early() {
   std::string why;
-  self = find_rank(why);
-  return self == nullptr ? base::fail(MPI_ERR_OTHER, "{}", why) : base::Status();
+  core::Rank* const self = find_rank(why);
+  return {self, self == nullptr ? base::fail(MPI_ERR_OTHER, "{}", why) : base::Status()};
 }
 
 int missing(const char* name) { return missing(name, MPI_COMM_NULL); }

@@ -52,7 +52,8 @@ inline int raise(core::Rank& self, const Concern& concern, const char* call, bas
   return raise(&self, concern, call, status);
 }
 
-/// One call of an entry point. Lives on the stack of the caller.
+/// One call of an entry point. Lives in registers of the caller, as its address is given to nobody who is not
+/// inline there.
 struct Call {
   explicit Call(const char* name) : name(name) {}
 
@@ -64,8 +65,11 @@ struct Call {
   [[gnu::always_inline]] base::Status enter() {
     core::Rank* const rank = core::current_rank();
     // relaxed: a rank's own threads are ordered after its MPI_Init by whatever started them.
-    if (rank == nullptr || rank->users.load(std::memory_order_relaxed) == 0) [[unlikely]]
-      return not_ready();
+    if (rank == nullptr || rank->users.load(std::memory_order_relaxed) == 0) [[unlikely]] {
+      const Early early = not_ready();
+      self = early.self;
+      return early.why;
+    }
     if (rank->events_wait.load(std::memory_order_relaxed)) [[unlikely]]
       tell_events(*rank);
     self = rank;
@@ -73,19 +77,31 @@ struct Call {
     return {};
   }
   /// For functions that can be called at any time (MPI-5.0 section 11.4.1) but work on objects of the rank.
-  base::Status enter_anytime() {
+  [[gnu::always_inline]] base::Status enter_anytime() {
     self = core::current_rank();
-    return self == nullptr ? enter_early() : base::Status();
+    if (self != nullptr) [[likely]]
+      return {};
+    const Early early = enter_early();
+    self = early.self;
+    return early.why;
   }
   /// For functions that can be called by anybody at any time: `self` may stay null.
   void enter_always() { self = core::current_rank(); }
 
-  [[gnu::cold]] int raise(base::Status status) { return mpi::raise(self, concern, name, status); }
+  [[gnu::always_inline]] int raise(base::Status status) const {
+    const Concern copy = concern;
+    return mpi::raise(self, copy, name, status);
+  }
 
  private:
-  [[gnu::cold]] base::Status not_ready();
+  /// What turns out where not everything is as usual.
+  struct Early {
+    core::Rank* self;
+    base::Status why;
+  };
+  [[gnu::cold]] static Early not_ready();
   [[gnu::cold]] static void tell_events(core::Rank& rank);
-  [[gnu::cold]] base::Status enter_early();
+  [[gnu::cold]] static Early enter_early();
 };
 
 /// What entry points of the tool information interface begin with: tells what events there are. Null if the

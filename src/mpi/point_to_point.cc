@@ -35,6 +35,19 @@ Operation& make(Rank& self, const Address& address, const Layout& buffer, MPI_Re
   return *operation;
 }
 
+/// The same for the most frequent ones, which are used again.
+p2p::ReceiveOperation& make_receive(Rank& self, const Address& address, const Layout& buffer,
+                                    MPI_Request* request) {
+  if (core::Request* const spare = self.reuse()) [[likely]] {
+    spare->uses(address.comm, *buffer.type);
+    *request = spare->handle;
+    return static_cast<p2p::ReceiveOperation&>(*spare);
+  }
+  auto& operation = make<p2p::ReceiveOperation>(self, address, buffer, request);
+  operation.reusable = true;
+  return operation;
+}
+
 /// A send that is over when the call returns has nothing to remember.
 Status begin_send(Rank& self, const Address& address, const Layout& buffer, MPI_Request* request, Mode mode) {
   if (mode != Mode::kSynchronous && p2p::try_send(address, buffer)) {
@@ -113,7 +126,7 @@ Status irecv(Rank& self, void* buf, Count count, const Datatype& datatype, int s
              MPI_Request* request) {
   const Address from{comm, source, tag};
   const Layout buffer = layout(buf, count, datatype);
-  make<p2p::ReceiveOperation>(self, from, buffer, request).begin(from, buffer);
+  make_receive(self, from, buffer, request).begin(from, buffer);
   return {};
 }
 

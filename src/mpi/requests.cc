@@ -79,7 +79,7 @@ void retire(Rank& self, MPI_Request* handle, Request& request, const Manner& man
     request.state = Request::State::kInactive;
     return;
   }
-  if (*handle != core::kCompletedRequest) self.remove(request);
+  if (*handle != core::kCompletedRequest) self.retire(request);
   *handle = MPI_REQUEST_NULL;
 }
 

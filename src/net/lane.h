@@ -10,6 +10,7 @@
 // producer's worker, the consumer's lock). empty() may be asked by anybody.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -116,6 +117,27 @@ class alignas(64) Lane {
     head_.store(head_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
 
+  /// What the consumer knows of the messages behind the front, in a stream of them.
+  struct Ahead {
+    std::uint64_t written = 0;  ///< so many in all, when it last looked
+    std::uint64_t fetched = 0;  ///< up to here lines were sent for
+    std::uint64_t next_look = 0;
+  };
+  /// Sends early for lines that will be read soon. Only for such as were written: the producer has others in
+  /// his cache, and would have to get them back. To look at how many there are costs him a line, too, so that
+  /// is done seldom; not for one message or two.
+  void fetch_ahead(Ahead& ahead) const {
+    const std::uint64_t head = head_.load(std::memory_order_relaxed);
+    if (head >= ahead.written) {
+      if (head < ahead.next_look) return;
+      ahead.written = tail_.load(std::memory_order_relaxed);
+      ahead.fetched = head + 1;
+      ahead.next_look = head + kReadAhead;
+    }
+    const std::uint64_t end = std::min(ahead.written, head + kReadAhead);
+    for (; ahead.fetched < end; ++ahead.fetched) __builtin_prefetch(&cells()[ahead.fetched & mask_]);
+  }
+
   /// Whether the producer waits for the room that was given back; once. To be asked from time to time, at
   /// least once for every two messages.
   bool room_is_wanted() {
@@ -137,7 +159,9 @@ class alignas(64) Lane {
   static constexpr Count kInline = kLongestNote;
   static constexpr std::uint32_t kNote = ~0u;
   static constexpr std::uint64_t kLine = 64;
-  static constexpr std::uint64_t kFetchAhead = 6;
+  // A line takes 60 to 500 ns from core to core, a message 20 to 40 ns to write or to read.
+  static constexpr std::uint64_t kFetchAhead = 12;
+  static constexpr std::uint64_t kReadAhead = 12;
 
   struct alignas(64) Cell {
     std::atomic<std::uint32_t> stamp{0};

@@ -18,12 +18,12 @@ struct MatchKey {
   int tag = 0;
   friend bool operator==(const MatchKey&, const MatchKey&) = default;
 
-  /// Three multiplications that do not wait for one another; the best bits are the upper ones.
+  /// Three multiplications that do not wait for one another; the best bits are the upper ones, which go where
+  /// a table looks first.
   std::uint32_t hash() const {
-    const std::uint64_t h = context * 0x9E3779B97F4A7C15u +
-                            static_cast<std::uint32_t>(source) * 0xD6E8FEB86659FD93u +
-                            static_cast<std::uint32_t>(tag) * 0xA0761D6478BD642Fu;
-    return static_cast<std::uint32_t>(h >> 32);
+    const std::uint32_t h = context * 0x9E3779B1u + static_cast<std::uint32_t>(source) * 0xD6E8FEB9u +
+                            static_cast<std::uint32_t>(tag) * 0xA0761D65u;
+    return std::rotr(h, 16);
   }
 };
 
@@ -115,6 +115,20 @@ class MatchTable {
     if (size_ == 0) return nullptr;
     for (MatchEntry* e = bucket(key.hash()).first; e != nullptr; e = e->in_bucket_.next)
       if (e->key == key) return static_cast<Entry*>(e);
+    return nullptr;
+  }
+
+  /// The same, and takes it out.
+  Entry* take(const MatchKey& key) {
+    if (size_ == 0) return nullptr;
+    MatchEntry::List& list = bucket(key.hash());
+    for (MatchEntry* e = list.first; e != nullptr; e = e->in_bucket_.next) {
+      if (!(e->key == key)) continue;
+      MatchEntry::unlink(list, *e, &MatchEntry::in_bucket_);
+      e->queued = false;
+      --size_;
+      return static_cast<Entry*>(e);
+    }
     return nullptr;
   }
 

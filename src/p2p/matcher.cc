@@ -34,28 +34,26 @@ inline MatchKey key_of(net::Envelope e) { return {e.context(), e.source(), e.tag
 /// Memory behind an Unexpected with so many copied bytes.
 Count room_for(Count copied_bytes) { return std::max(copied_bytes, kSmall); }
 
-/// The message is longer than the buffer.
-[[gnu::cold]] void refuse_rest(ReceiveOperation& receive, const MatchKey& key, Count bytes, Count capacity) {
+/// The message, whose envelope and bytes stand in the result, is longer than the buffer. Returns how long
+/// that is.
+[[gnu::cold, gnu::noinline]] Count refuse_rest(ReceiveOperation& receive) {
+  const Count capacity = receive.buffer.bytes();
   const auto status =
       base::fail(MPI_ERR_TRUNCATE,
                  "the message of rank {} with tag {} has {} bytes, the receive buffer takes {} "
                  "({} elements of {} bytes)",
-                 key.source, key.tag, bytes, capacity, receive.buffer.count,
-                 receive.buffer.type == nullptr ? 0 : receive.buffer.type->size());
+                 receive.result.source, receive.result.tag, receive.result.bytes, capacity,
+                 receive.buffer.count, receive.buffer.type == nullptr ? 0 : receive.buffer.type->size());
   receive.result.error = status.code();
+  return receive.result.bytes = capacity;
 }
 
 /// Fills in what the receive tells about the message, and returns how many bytes go into its buffer.
-inline Count accept(ReceiveOperation& receive, const MatchKey& key, Count bytes) {
-  const Count capacity = receive.buffer.bytes();
+[[gnu::always_inline]] inline Count accept(ReceiveOperation& receive, const MatchKey& key, Count bytes) {
   receive.result.source = key.source;
   receive.result.tag = key.tag;
   receive.result.bytes = bytes;
-  if (bytes > capacity) [[unlikely]] {
-    receive.result.bytes = capacity;
-    refuse_rest(receive, key, bytes, capacity);
-  }
-  return receive.result.bytes;
+  return bytes <= receive.buffer.bytes() ? bytes : refuse_rest(receive);
 }
 
 /// As datatype::copy() from the start, without a detour for the usual case: solid and short.
@@ -109,10 +107,14 @@ Matcher::~Matcher() {
 }
 
 [[gnu::always_inline]] inline ReceiveOperation* Matcher::Part::take_posted(const MatchKey& key) {
+  return wildcards.empty() ? exact.take(key) : take_oldest_posted(key);
+}
+
+/// Where there are wildcards.
+[[gnu::noinline]] ReceiveOperation* Matcher::Part::take_oldest_posted(MatchKey key) {
   ReceiveOperation* const named = exact.find(key);
   ReceiveOperation* const any =
-      wildcards.empty() ? nullptr
-                        : wildcards.find_if([&](const ReceiveOperation& r) { return fits(r.key, key); });
+      wildcards.find_if([&](const ReceiveOperation& r) { return fits(r.key, key); });
   if (any != nullptr && (named == nullptr || any->sequence < named->sequence)) {
     wildcards.remove(*any);
     return any;
@@ -160,9 +162,13 @@ void Matcher::Part::add_lengths(Lengths& sum, Wanted wanted) const {
   });
 }
 
-void Matcher::count(Part& part, Count memory) {
+[[gnu::always_inline]] inline void Matcher::count(Part& part, Count memory) {
   part.not_counted += memory;
-  if (std::abs(part.not_counted) < kCountingStep) return;
+  if (std::abs(part.not_counted) >= kCountingStep) [[unlikely]]
+    tell_memory(part);
+}
+
+void Matcher::tell_memory(Part& part) {
   const Count now = memory_.fetch_add(part.not_counted, std::memory_order_relaxed) + part.not_counted;
   part.not_counted = 0;
   // Two parts may disagree for a moment; the next step of either sets it right.
@@ -188,7 +194,7 @@ Unexpected* Matcher::make_unexpected(Part& part, net::Envelope envelope, Count c
   return message;
 }
 
-void Matcher::dispose(Part& part, Unexpected* message) {
+[[gnu::always_inline]] inline void Matcher::dispose(Part& part, Unexpected* message) {
   if (message->kept == nullptr)
     count(part, -(static_cast<Count>(sizeof(Unexpected)) + room_for(message->bytes) + kBlockOverhead));
   const bool small = message->kept != nullptr || message->bytes <= kSmall;
@@ -202,7 +208,7 @@ bool Matcher::take(net::Envelope envelope, Count bytes, const datatype::Layout& 
   Part& part = part_of(envelope.context());
   part.mutex.lock();
   ReceiveOperation* const receive = part.take_posted(key_of(envelope));
-  if (receive == nullptr) return take_unexpected(part, envelope, {bytes, payload, bound});
+  if (receive == nullptr) return take_unexpected(part, envelope, bytes, payload, bound);
   part.expected.add(bytes);
   part.mutex.unlock();
   deliver(envelope, bytes, payload, *receive);
@@ -210,8 +216,8 @@ bool Matcher::take(net::Envelope envelope, Count bytes, const datatype::Layout& 
 }
 
 /// The caller has locked the part; it is unlocked afterwards.
-bool Matcher::take_unexpected(Part& part, net::Envelope envelope, const Content& content) {
-  const auto& [bytes, payload, bound] = content;
+[[gnu::noinline]] bool Matcher::take_unexpected(Part& part, net::Envelope envelope, Count bytes,
+                                                const datatype::Layout& payload, Bound bound) {
   std::unique_lock lock(part.mutex, std::adopt_lock);
   if (bound == Bound::kRespect && crowded()) return false;
   count(part, static_cast<Count>(sizeof(Unexpected)) + room_for(bytes) + kBlockOverhead);
@@ -274,7 +280,7 @@ void Matcher::post(ReceiveOperation& receive) {
 }
 
 /// The caller has locked the part; it is unlocked afterwards.
-void Matcher::receive_now(Part& part, Unexpected* message, ReceiveOperation& receive) {
+[[gnu::noinline]] void Matcher::receive_now(Part& part, Unexpected* message, ReceiveOperation& receive) {
   part.take_out(*message);
   const bool small = message->kept == nullptr && message->bytes <= kSmall;
   if (small) {

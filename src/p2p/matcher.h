@@ -104,6 +104,7 @@ class Matcher final : public net::Sink {
     std::vector<Prober> probers;
 
     ReceiveOperation* take_posted(const MatchKey& key);
+    ReceiveOperation* take_oldest_posted(MatchKey key);
     Unexpected* find_unexpected(const MatchKey& key) const;
     void keep(Unexpected& message);
     void take_out(Unexpected& message);
@@ -117,18 +118,15 @@ class Matcher final : public net::Sink {
   // Contexts made by one of several processes are all a multiple of their number apart.
   Part& part_of(std::uint32_t context) { return parts_[(context / 2 + context / 32) % kParts]; }
 
-  struct Content {
-    Count bytes;
-    const datatype::Layout& payload;
-    Bound bound;
-  };
   template <typename Wanted>
   net::Outgoing* retract_kept(net::Envelope envelope, Wanted wanted);
-  bool take_unexpected(Part& part, net::Envelope envelope, const Content& content);
+  bool take_unexpected(Part& part, net::Envelope envelope, Count bytes, const datatype::Layout& payload,
+                       Bound bound);
   void receive_now(Part& part, Unexpected* message, ReceiveOperation& receive);
   Unexpected* make_unexpected(Part& part, net::Envelope envelope, Count copied_bytes);
   void dispose(Part& part, Unexpected* message);
   void count(Part& part, Count memory);
+  void tell_memory(Part& part);
 
   // Memory of copied messages that wait here, roughly: parts add to it in steps.
   std::atomic<Count> memory_{0};

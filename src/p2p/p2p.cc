@@ -13,10 +13,18 @@ base::Status send_and_wait(const Address& to, const datatype::Layout& from, Mode
   return base::Status::from_code(operation.result.error);
 }
 
-void expect(const core::Rank& rank) {
+namespace {
+
+[[gnu::noinline]] void expect_as_kernel_thread(const core::Rank& rank) {
   // Who takes a collective's steps for another rank is not going to wait for them.
-  if (fiber::this_fiber() != nullptr || core::current_rank() != &rank) return;
+  if (core::current_rank() != &rank) return;
   for (const auto& channel : rank.world.channels) channel->expect(rank.number);
+}
+
+}  // namespace
+
+void expect(const core::Rank& rank) {
+  if (fiber::this_fiber() == nullptr) expect_as_kernel_thread(rank);
 }
 
 void poll(core::Rank& rank) {

@@ -89,7 +89,7 @@ base::Status send_and_wait(const Address& to, const datatype::Layout& from, Mode
 
 // What is short and called often is inline, so that addresses and layouts stay in registers.
 
-inline bool try_send(const Address& to, const datatype::Layout& from) {
+[[gnu::always_inline]] inline bool try_send(const Address& to, const datatype::Layout& from) {
   if (to.peer == MPI_PROC_NULL) [[unlikely]]
     return true;
   const Count bytes = from.bytes();
@@ -99,7 +99,7 @@ inline bool try_send(const Address& to, const datatype::Layout& from) {
   return channel_to(to.comm.owner.world, route).try_send(route, envelope, bytes, from);
 }
 
-inline base::Status send(const Address& to, const datatype::Layout& from, Mode mode) {
+[[gnu::always_inline]] inline base::Status send(const Address& to, const datatype::Layout& from, Mode mode) {
   if (mode != Mode::kSynchronous && try_send(to, from)) [[likely]]
     return {};
   return send_and_wait(to, from, mode);

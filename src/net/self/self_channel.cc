@@ -44,13 +44,22 @@ Lane& SelfChannel::make_lane(int from, int to) {
 }
 
 bool SelfChannel::try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) {
+  return is_direct(route) ? show(route, envelope, bytes, payload) : try_lane(route, envelope, bytes, payload);
+}
+
+/// To the sink, unless it is crowded.
+[[gnu::always_inline]] inline bool SelfChannel::show(Route route, Envelope envelope, Count bytes,
+                                                     const datatype::Layout& payload) {
   Sink& sink = *sinks_[static_cast<std::size_t>(route.destination)];
+  if (!sink.take(envelope, bytes, payload, Sink::Bound::kRespect)) return false;
+  traffic_of(route)[Way::kDirect].add(bytes);
+  return true;
+}
+
+[[gnu::noinline]] bool SelfChannel::try_lane(Route route, Envelope envelope, Count bytes,
+                                             const datatype::Layout& payload) {
+  const Sink& sink = *sinks_[static_cast<std::size_t>(route.destination)];
   Traffic& traffic = traffic_of(route);
-  if (is_direct(route)) {
-    if (!sink.take(envelope, bytes, payload, Sink::Bound::kRespect)) return false;
-    traffic[Way::kDirect].add(bytes);
-    return true;
-  }
   if (bytes > lane_limit() || sink.crowded()) return false;
   const int to = homes_[static_cast<std::size_t>(route.destination)];
   bool pushed = false;
@@ -67,9 +76,7 @@ bool SelfChannel::try_send(Route route, Envelope envelope, Count bytes, const da
     return true;
   }
   settle(route);
-  if (!sink.take(envelope, bytes, payload, Sink::Bound::kRespect)) return false;
-  traffic[Way::kDirect].add(bytes);
-  return true;
+  return show(route, envelope, bytes, payload);
 }
 
 void SelfChannel::send(Route route, Outgoing& message) {
@@ -192,7 +199,9 @@ void SelfChannel::drain_locked(Inlet& inlet) {
 /// Empties a lane, whose consumer the caller is, but for what comes in meanwhile. Messages that have found a
 /// receive and still have to be moved are linked to `*last`; returns where the next one is to be linked.
 Outgoing** SelfChannel::drain(Lane& lane, Outgoing** last) {
-  for (std::uint64_t left = lane.capacity(); left > 0 && lane.ready(); --left) {
+  if (!lane.ready()) return last;
+  Lane::Ahead ahead;
+  for (std::uint64_t messages = 1;; ++messages) {
     const Lane::Message message = lane.front();
     Sink& sink = *sinks_[static_cast<std::size_t>(message.destination)];
     if (!message.is_note) {
@@ -204,8 +213,9 @@ Outgoing** SelfChannel::drain(Lane& lane, Outgoing** last) {
       last = &outgoing.next;
     }
     lane.pop();
+    if (messages == lane.capacity() || !lane.ready()) return last;
+    if (messages >= 2) lane.fetch_ahead(ahead);
   }
-  return last;
 }
 
 void SelfChannel::move(Outgoing* matched) {

@@ -78,6 +78,8 @@ class SelfChannel final : public Channel {
     Lane* const made = lane(from, to).load(std::memory_order_acquire);
     return made != nullptr ? *made : make_lane(from, to);
   }
+  bool show(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload);
+  bool try_lane(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload);
   [[gnu::cold]] Lane& make_lane(int from, int to);
   bool take_in(Inlet& inlet);
   static bool run_tasks(Inlet& inlet);
