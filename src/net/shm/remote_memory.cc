@@ -11,17 +11,22 @@ namespace clump::net {
 
 namespace {
 
-bool read_solid(pid_t process, const std::byte* address, std::byte* to, Count bytes) {
+/// process_vm_readv or process_vm_writev, as often as it takes.
+using Move = ssize_t (*)(pid_t, const iovec*, unsigned long, const iovec*, unsigned long, unsigned long);
+bool move_solid(Move move, pid_t process, std::byte* there, std::byte* here, Count bytes) {
   while (bytes > 0) {
-    const iovec here{to, static_cast<std::size_t>(bytes)};
-    const iovec there{const_cast<std::byte*>(address), static_cast<std::size_t>(bytes)};
-    const ssize_t got = ::process_vm_readv(process, &here, 1, &there, 1, 0);
-    if (got <= 0) return false;
-    address += got;
-    to += got;
-    bytes -= got;
+    const iovec mine{here, static_cast<std::size_t>(bytes)}, theirs{there, static_cast<std::size_t>(bytes)};
+    const ssize_t moved = move(process, &mine, 1, &theirs, 1, 0);
+    if (moved <= 0) return false;
+    there += moved;
+    here += moved;
+    bytes -= moved;
   }
   return true;
+}
+
+bool read_solid(pid_t process, const std::byte* address, std::byte* to, Count bytes) {
+  return move_solid(::process_vm_readv, process, const_cast<std::byte*>(address), to, bytes);
 }
 
 }  // namespace
@@ -40,6 +45,11 @@ bool read_from(pid_t process, const void* address, Count bytes, const datatype::
     done += now;
   }
   return true;
+}
+
+bool write_to(pid_t process, void* address, Count bytes, const std::byte* from) {
+  return move_solid(::process_vm_writev, process, static_cast<std::byte*>(address),
+                    const_cast<std::byte*>(from), bytes);
 }
 
 }  // namespace clump::net

@@ -1,4 +1,5 @@
-// Reading the memory of another process (process_vm_readv), where the system allows it.
+// Reading and writing the memory of another process (process_vm_readv, process_vm_writev), where the system
+// allows it: both or neither.
 #pragma once
 
 #include <sys/types.h>
@@ -7,12 +8,15 @@
 
 namespace clump::net {
 
-/// Lets the processes that have the same parent as this one read its memory, where only relatives in straight
+/// Lets the processes that have the same parent as this one at its memory, where only relatives in straight
 /// line may (Yama). By each process, before others try.
 void allow_siblings() noexcept;
 
 /// Copies `bytes` bytes at `address` in `process` to the packed bytes [0, bytes) of `to`. False if this
 /// process may not, or not all of it is there: then `to` has part of it, or nothing.
 bool read_from(pid_t process, const void* address, Count bytes, const datatype::Layout& to);
+
+/// Copies `bytes` bytes from `from` to `address` in `process`. False as above.
+bool write_to(pid_t process, void* address, Count bytes, const std::byte* from);
 
 }  // namespace clump::net

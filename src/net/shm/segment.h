@@ -58,18 +58,31 @@ class Segment {
   Common& common() const { return *reinterpret_cast<Common*>(base_ + common_at_); }
   std::byte* common_memory() const { return base_ + common_at_ + whole_pages(sizeof(Common)); }
 
-  /// Which side moves a message that a port has asked for: the one that claims the ticket, which was put here
-  /// before. One of two claims is successful.
+  // Which side moves a message that a port has asked for: the one that claims the ticket, which was put here
+  // before. Of two claims one is successful. Or both sides move it, a part at a time, each from its end.
+  // relaxed, all of it: the bytes, and that they are there, are told about elsewhere.
+
   static constexpr std::uint64_t kTickets = 64;
   bool issue(int port, std::uint64_t ticket) const {
     std::uint64_t none = 0;
     // By release of the lane through which the other side hears of it.
-    return claims(port, ticket).compare_exchange_strong(none, ticket, std::memory_order_relaxed);
+    return claims(port, ticket).compare_exchange_strong(none, ticket << kCounts, std::memory_order_relaxed);
   }
   bool claim(int port, std::uint64_t ticket) const {
-    // relaxed: the bytes are told about elsewhere.
-    return claims(port, ticket).compare_exchange_strong(ticket, 0, std::memory_order_relaxed);
+    std::uint64_t untouched = ticket << kCounts;
+    return claims(port, ticket).compare_exchange_strong(untouched, 0, std::memory_order_relaxed);
   }
+  enum class End : std::uint8_t { kFront, kBack };
+  static constexpr std::uint32_t kMostParts = 255;  // of a message
+  /// The number of a part that is the caller's to move; negative: there is none, or the ticket is not valid
+  /// any more.
+  int claim_part(int port, std::uint64_t ticket, std::uint32_t parts, End end) const;
+  /// How many were claimed from an end.
+  std::uint32_t claimed(int port, std::uint64_t ticket, End end) const {
+    return counted(claims(port, ticket).load(std::memory_order_relaxed), end);
+  }
+  /// By the port that has asked, when all parts were claimed.
+  void end(int port, std::uint64_t ticket) const { claims(port, ticket).store(0, std::memory_order_relaxed); }
 
   /// Too much waits at a rank: senders shall keep what they have. A hint.
   std::atomic<bool>& crowded(int rank) const {
@@ -83,6 +96,13 @@ class Segment {
   };
   static constexpr std::size_t kPage = 4096;
   using Entry = std::atomic<std::uint32_t>;  // 1 + the port that the lane comes from
+
+  // A claim is a ticket, and how many parts were claimed from each end.
+  static constexpr int kCounts = 16;
+  static int shift(End end) { return end == End::kFront ? 0 : kCounts / 2; }
+  static std::uint32_t counted(std::uint64_t claim, End end) {
+    return static_cast<std::uint32_t>(claim >> shift(end)) & kMostParts;
+  }
 
   static std::size_t whole_pages(std::size_t bytes);
   List& list(int to) const { return reinterpret_cast<List*>(base_)[to]; }

@@ -261,6 +261,7 @@ bool ShmChannel::take_in(int port, bool wait) {
     later.matched = message->next;
     message->sink->move(*message);
   }
+  for (const Later::Wanted& wanted : later.wanted) write_parts(port, wanted.asker, wanted.note);
   return true;
 }
 
@@ -275,7 +276,9 @@ void ShmChannel::learn_sources(Inlet& inlet, int port) {
 }
 
 void ShmChannel::take_in(Inlet::Source& source, int port, Later& later) {
-  for (std::uint64_t left = source.lane->capacity(); left > 0 && source.lane->ready(); --left) {
+  Lane::Ahead ahead;
+  for (std::uint64_t messages = 0; messages < source.lane->capacity() && source.lane->ready(); ++messages) {
+    if (messages >= 2) source.lane->fetch_ahead(ahead);
     deliver(source.lane->front(), port, source, later);
     source.lane->pop();
     if (++source.popped % 2 == 0 && source.lane->room_is_wanted()) ring(source.port);
@@ -298,9 +301,14 @@ void ShmChannel::deliver_note(const Lane::Message& message, int port, Inlet::Sou
       return message.note<TakenNote>().message->released();
     case Control::kAsk: {
       const auto note = message.note<AskNote>();
+      if (note.into != nullptr) return later.wanted.push_back({from.port, note});
       if (note.ticket == 0 || claim(from.port, note.ticket))
         post(port, from.port, Post::pieces(*note.message, note.asker, note.bytes));
       return;
+    }
+    case Control::kWritten: {
+      const auto note = message.note<WrittenNote>();
+      return note.asker->written(note.complete);
     }
     case Control::kWithdraw: {
       const auto note = message.note<WithdrawNote>();
@@ -330,7 +338,7 @@ void ShmChannel::deliver_offer(const Lane::Message& message, int port, Inlet::So
 }
 
 std::uint64_t ShmChannel::ask(int port, Remote& message) {
-  if (!may_read_.load(std::memory_order_relaxed)) return 0;
+  if (reading_.load(std::memory_order_relaxed) == Reading::kForbidden) return 0;
   Inlet& inlet = this->inlet(port);
   const std::lock_guard lock(inlet.asking);
   const std::uint64_t ticket = ++inlet.last_ticket;
@@ -372,10 +380,46 @@ void ShmChannel::tell_crowded(int rank) {
 }
 
 bool ShmChannel::read(int port, const void* address, Count bytes, const datatype::Layout& to) {
-  if (!may_read_.load(std::memory_order_relaxed)) return false;
-  if (read_from(setup_.process_id(port), address, bytes, to)) return true;
-  may_read_.store(false, std::memory_order_relaxed);  // it will not be allowed the next time either
-  return false;
+  if (reading_.load(std::memory_order_relaxed) == Reading::kForbidden) return false;
+  const bool works = read_from(setup_.process_id(port), address, bytes, to);
+  // If it is not allowed now, it will not be the next time either.
+  reading_.store(works ? Reading::kWorks : Reading::kForbidden, std::memory_order_relaxed);
+  return works;
+}
+
+std::uint64_t ShmChannel::share(int here) {
+  Inlet& inlet = this->inlet(here);
+  const std::lock_guard lock(inlet.asking);
+  const std::uint64_t ticket = ++inlet.last_ticket;
+  return setup_.segment.issue(here, ticket) ? ticket : 0;
+}
+
+bool ShmChannel::read_parts(int here, int there, std::uint64_t ticket, const Block& block) {
+  const Division division(block.bytes);
+  const Segment::End end = end_of(here, there);
+  bool complete = true;
+  for (int part; (part = setup_.segment.claim_part(here, ticket, division.parts, end)) >= 0;) {
+    const Count begin = division.begin(part);
+    const datatype::Layout to{static_cast<std::byte*>(block.to) + begin, division.size(part),
+                              datatype::predefined(MPI_BYTE)};
+    complete = complete && read(there, static_cast<const std::byte*>(block.from) + begin, to.count, to);
+  }
+  return complete;
+}
+
+// The message is there as long as a part is claimed and not reported as written.
+void ShmChannel::write_parts(int here, int there, const AskNote& note) {
+  const Division division(note.bytes);
+  const Segment::End end = end_of(here, there);
+  bool any = false, complete = true;
+  for (int part; (part = setup_.segment.claim_part(there, note.ticket, division.parts, end)) >= 0;
+       any = true) {
+    const Count begin = division.begin(part);
+    complete = complete && write_to(setup_.process_id(there), static_cast<std::byte*>(note.into) + begin,
+                                    division.size(part),
+                                    static_cast<const std::byte*>(note.message->payload.base) + begin);
+  }
+  if (any) post(here, there, Post::written(note.asker, complete));
 }
 
 }  // namespace clump::net

@@ -64,8 +64,11 @@ class ShmChannel final : public Channel {
 
   /// Sends it now, or when there is room.
   void post(int from, int to, Post what);
-  /// Whether to read a message at once, and not to ask for pieces.
-  bool reads(Count bytes) const { return bytes >= setup_.read_from; }
+  /// Whether to read a message at once, and not to ask for pieces. The first large one shows if that works.
+  bool reads(Count bytes) const {
+    const bool known = reading_.load(std::memory_order_relaxed) != Reading::kUnknown;
+    return bytes >= setup_.read_from || (!known && bytes >= Division::kFrom);
+  }
   /// A port asks for a message: whoever claims the ticket moves it. If nobody has answered soon, the message
   /// is told to stop asking. 0: only the sender can move it.
   std::uint64_t ask(int port, Remote& message);
@@ -73,6 +76,29 @@ class ShmChannel final : public Channel {
   bool claim(int port, std::uint64_t ticket) { return setup_.segment.claim(port, ticket); }
   /// Copies from the memory of the process that has a port; false if that is not allowed.
   bool read(int port, const void* address, Count bytes, const datatype::Layout& to);
+
+  // For a message that both sides move. Port `here` asks port `there`.
+
+  /// Whether processes get at each other's memory, as far as is known.
+  bool shares() const {
+    return reading_.load(std::memory_order_relaxed) == Reading::kWorks &&
+           sharing_.load(std::memory_order_relaxed);
+  }
+  void stop_sharing() { sharing_.store(false, std::memory_order_relaxed); }
+  /// A ticket of which both sides claim parts; 0: very many are asked for.
+  std::uint64_t share(int here);
+  void end_sharing(int here, std::uint64_t ticket) { setup_.segment.end(here, ticket); }
+  struct Block {
+    const void* from;  ///< of the sender
+    Count bytes;
+    void* to;  ///< of the receiver
+  };
+  /// Each moves what parts it gets; false if it could not. The sender's tells the receiver.
+  bool read_parts(int here, int there, std::uint64_t ticket, const Block& block);
+  void write_parts(int here, int there, const AskNote& note);
+  std::uint32_t parts_of_sender(int here, int there, std::uint64_t ticket) const {
+    return setup_.segment.claimed(here, ticket, end_of(there, here));
+  }
 
  private:
   /// A port of this process, to all others.
@@ -118,7 +144,19 @@ class ShmChannel final : public Channel {
   struct Later {
     Outgoing* matched = nullptr;  // linked: to be moved
     Outgoing** last = &matched;
+    struct Wanted {
+      int asker;
+      AskNote note;
+    };
+    std::vector<Wanted> wanted;  // of us, for both to move
   };
+  /// Whether this process may read the memory of others.
+  enum class Reading : std::uint8_t { kUnknown, kWorks, kForbidden };
+  /// The end at which a side begins: always the same, so that a buffer that goes back and forth lies with one
+  /// half in each core's cache.
+  static Segment::End end_of(int port, int other) {
+    return port < other ? Segment::End::kFront : Segment::End::kBack;
+  }
 
   Outlet& outlet(int port) { return outlets_[static_cast<std::size_t>(port - setup_.first_port)]; }
   Inlet& inlet(int port) { return inlets_[static_cast<std::size_t>(port - setup_.first_port)]; }
@@ -150,7 +188,9 @@ class ShmChannel final : public Channel {
   std::vector<Traffic> traffic_;
   std::unique_ptr<Outlet[]> outlets_;
   std::unique_ptr<Inlet[]> inlets_;
-  std::atomic<bool> may_read_{true};
+  // relaxed: nothing else is told by these.
+  std::atomic<Reading> reading_{Reading::kUnknown};
+  std::atomic<bool> sharing_{true};
 };
 
 }  // namespace clump::net

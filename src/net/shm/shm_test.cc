@@ -3,8 +3,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 #include "net/shm/commons.h"
@@ -49,9 +51,15 @@ class Basket final : public Sink {
 
 class Message final : public Outgoing {
  public:
-  void released() override { ++times_released; }
+  Message() = default;
+  Message(const Message& other) : Outgoing(other) {}
+  void released() override {
+    ++times_released;
+    released_by_now.store(times_released, std::memory_order_release);
+  }
   void withdrawn() override { ++times_withdrawn; }
   int times_released = 0, times_withdrawn = 0;
+  std::atomic<int> released_by_now{0};  // the same, for another thread
 };
 
 /// Rank 0 at port 0, rank 1 at port 1.
@@ -68,7 +76,7 @@ class Shm : public testing::Test {
                               .segment = Segment(2, 2),
                               .bells = bells_,
                               .read_from = 200'000,
-                              .process_id = [](int) -> pid_t { return getpid(); }};
+                              .process_id = [](int to) { return to == 1 ? receiver_process : getpid(); }};
       setup.sinks[static_cast<std::size_t>(port)] = &sinks_[port];
       // At another address, as in another process.
       setup.segment.set_base(static_cast<std::byte*>(
@@ -76,7 +84,10 @@ class Shm : public testing::Test {
       channels_[port] = std::make_unique<ShmChannel>(std::move(setup));
     }
   }
-  ~Shm() override { close(file_); }
+  ~Shm() override {
+    close(file_);
+    receiver_process = getpid();
+  }
 
   void settle() {
     for (int i = 0; i < 2000; ++i)
@@ -94,6 +105,27 @@ class Shm : public testing::Test {
     std::vector<std::byte> data(size);
     for (std::size_t i = 0; i < size; ++i) data[i] = static_cast<std::byte>(i * 7 + i / 251);
     return data;
+  }
+
+  static inline pid_t receiver_process = getpid();  // as its sender knows it
+  /// Messages of 3 MB, one after the other, while a thread works for the sender.
+  void exchange_large(int times) {
+    std::vector<std::byte> data = pattern(3'000'000);
+    std::atomic<bool> over{false};
+    std::thread sender([&] {
+      while (!over.load()) channels_[0]->drain(0);
+    });
+    for (int i = 0; i < times; ++i) {
+      data[static_cast<std::size_t>(i) * 50'000] ^= std::byte{1};
+      Message sent = message(data, true);
+      const int before = sinks_[1].came;
+      channels_[0]->send({0, 1}, sent);
+      while (sinks_[1].came == before) channels_[1]->drain(0);
+      EXPECT_EQ(sinks_[1].data, data);
+      while (sent.released_by_now.load() == 0) std::this_thread::yield();
+    }
+    over = true;
+    sender.join();
   }
 
   int file_;
@@ -148,6 +180,29 @@ TEST_F(Shm, ReadsFromSendersWhoDoNotLook) {
   EXPECT_EQ(sent.times_released, 0);
   settle();
   EXPECT_EQ(sent.times_released, 1);
+}
+
+TEST_F(Shm, ReceiversMoveLargeMessagesWithoutTheirSenders) {
+  for (const std::size_t size : {32'768, 32'769, 40'000, 65'536, 200'001, 5'000'000}) {
+    std::vector<std::byte> data = pattern(size);
+    Message first = message(data, true), sent = message(data, true);
+    channels_[0]->send({0, 1}, first);  // shows that they may
+    settle();
+    const int before = sinks_[1].came;
+    channels_[0]->send({0, 1}, sent);
+    EXPECT_TRUE(channels_[1]->drain(0));
+    EXPECT_EQ(sinks_[1].came, before + 1) << "the sender has not looked";
+    EXPECT_EQ(sinks_[1].data, data) << size;
+    settle();
+    EXPECT_EQ(sent.times_released, 1);
+  }
+}
+
+TEST_F(Shm, BothSidesMoveLargeMessages) { exchange_large(60); }
+
+TEST_F(Shm, LargeMessagesGoInPiecesWhereTheSenderCannotWrite) {
+  receiver_process = -1;  // which nobody is
+  exchange_large(20);
 }
 
 TEST_F(Shm, GivesBackWhatNobodyWants) {

@@ -14,7 +14,19 @@ namespace {
 // So much goes into the lane at a time: one side copies a piece in while the other copies the one before out.
 constexpr Count kPiece = 4096;
 
+// Both sides of a large message move so much at a time: not less, because the kernel takes a microsecond to
+// begin, and in so many parts, to end at about the same time.
+constexpr Count kLeastPart = 32 * 1024;
+constexpr Count kParts = 8;
+constexpr Count kPage = 4096;
+
 }  // namespace
+
+Division::Division(Count bytes) : bytes(bytes) {
+  const Count least = std::min(kLeastPart, bytes / 2);  // so there are always two
+  part = (std::max(least, bytes / kParts) + kPage - 1) / kPage * kPage;
+  parts = static_cast<std::uint32_t>((bytes + part - 1) / part);
+}
 
 Post Post::copied(int destination, Outgoing& message) {
   return {Kind::kCopied, destination, &message, nullptr, message.bytes};
@@ -35,6 +47,13 @@ Post Post::taken(Outgoing* message) {
 Post Post::ask(const AskNote& note) {
   Post post{Kind::kAsk, static_cast<int>(Control::kAsk), note.message, note.asker, note.bytes};
   post.ticket_ = note.ticket;
+  post.into_ = note.into;
+  return post;
+}
+
+Post Post::written(Remote* asker, bool complete) {
+  Post post{Kind::kWritten, static_cast<int>(Control::kWritten), nullptr, asker, 0};
+  post.complete_ = complete;
   return post;
 }
 
@@ -69,7 +88,9 @@ bool Post::push(Lane& lane, Count longest, Outgoing*& released) {
     case Kind::kTaken:
       return lane.push_note(destination_, {}, TakenNote{message_});
     case Kind::kAsk:
-      return lane.push_note(destination_, {}, AskNote{message_, asker_, bytes_, ticket_});
+      return lane.push_note(destination_, {}, AskNote{message_, asker_, bytes_, ticket_, into_});
+    case Kind::kWritten:
+      return lane.push_note(destination_, {}, WrittenNote{asker_, complete_});
     case Kind::kPieces:
       if (!push_pieces(lane, longest)) return false;
       released = message_;
@@ -142,15 +163,50 @@ void Remote::fetch(const datatype::Layout& to, Count wanted) {
     return finish();
   }
   const bool solid = address_ != nullptr;
+  to_ = to;
+  wanted_ = wanted;
+  if (solid && to.type->is_dense() && wanted >= Division::kFrom && channel_.shares() && fetch_together())
+    return;
   if (wanted == 0 || (solid && channel_.reads(wanted) && channel_.read(there_, address_, wanted, to))) {
     channel_.post(here_, there_, Post::taken(original));
     return finish();
   }
-  to_ = to;
-  wanted_ = wanted;
   fetching_ = true;
   ticket_ = solid ? channel_.ask(here_, *this) : 0;
-  channel_.post(here_, there_, Post::ask({original, this, wanted, ticket_}));
+  channel_.post(here_, there_, Post::ask({original, this, wanted, ticket_, nullptr}));
+}
+
+/// Asks for a message, and moves it together with its sender. False: nothing was done.
+bool Remote::fetch_together() {
+  ticket_ = channel_.share(here_);
+  if (ticket_ == 0) return false;
+  fetching_ = true;
+  at_work_ = kReceiver | kSender;
+  channel_.post(here_, there_, Post::ask({original, this, wanted_, ticket_, to_.base}));
+  const bool complete = channel_.read_parts(here_, there_, ticket_, {address_, wanted_, to_.base});
+  // All parts were claimed, so this is how many the sender has.
+  const bool alone = channel_.parts_of_sender(here_, there_, ticket_) == 0;
+  channel_.end_sharing(here_, ticket_);
+  ticket_ = 0;
+  if (alone) end_parts(kSender, true);
+  end_parts(kReceiver, complete);
+  return true;
+}
+
+/// By whoever comes last the message is finished; in pieces, if it could not be done.
+void Remote::end_parts(Side side, bool complete) {
+  {
+    const std::lock_guard lock(mutex_);
+    at_work_ &= ~static_cast<unsigned>(side);
+    all_right_ = all_right_ && complete;
+    if (at_work_ != 0) return;
+  }
+  if (!all_right_) {
+    channel_.stop_sharing();
+    return channel_.post(here_, there_, Post::ask({original, this, wanted_, 0, nullptr}));
+  }
+  channel_.post(here_, there_, Post::taken(original));
+  finish();
 }
 
 void Remote::take_piece(const std::byte* data, Count more) {
@@ -179,7 +235,7 @@ void Remote::fetch_by_reading() {
     channel_.post(here_, there_, Post::taken(original));
     return finish();
   }
-  channel_.post(here_, there_, Post::ask({original, this, wanted_, 0}));
+  channel_.post(here_, there_, Post::ask({original, this, wanted_, 0, nullptr}));
 }
 
 void Remote::finish() {

@@ -6,12 +6,17 @@
 //   looks:
 //                   pieces. If it does not look soon, the receiver reads the sender's memory where it may and
 //                   where that is one solid block, and says "taken"
+//   large           where both sides have one solid block and may get at each other's memory, the receiver
+//                   "asks", says where the bytes are wanted, and begins to read; the sender, if it looks in
+//                   time, begins to write at the other end, and when there is nothing left to be begun says
+//                   "written"; the receiver says "taken"
 //   cancelled       sender: "withdraw"; receiver, if there is no receive yet: "withdrawn"; otherwise nothing,
 //                   because it goes on as it would have
 //
 // Pointers in notes are of the process that has made them, and are only followed there.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include "base/mutex.h"
@@ -29,6 +34,7 @@ enum class Control : int {
   kPiece = -3,      ///< bytes, to the receiver; the envelope says for which Remote; none: of the last offer
   kWithdraw = -4,   ///< WithdrawNote, to the receiver; the envelope is the message's
   kWithdrawn = -5,  ///< WithdrawnNote, to the sender
+  kWritten = -6,    ///< WrittenNote, to the receiver
 };
 
 /// Envelope: the message's. To a rank.
@@ -48,6 +54,13 @@ struct AskNote {
   Remote* asker;
   Count bytes;           ///< so many are wanted
   std::uint64_t ticket;  ///< whoever claims it may move the message (Segment::claim); 0: the sender
+  void* into;            ///< not null: it is moved in parts by both sides, and wanted there
+};
+
+/// All parts that the sender has claimed are where they are wanted; or not, if it could not write.
+struct WrittenNote {
+  Remote* asker;
+  bool complete;
 };
 
 struct WithdrawNote {
@@ -81,6 +94,7 @@ class Post {
   static Post ask(const AskNote& note);
   /// A message of this process that somebody has asked for.
   static Post pieces(Outgoing& message, Remote* asker, Count bytes);
+  static Post written(Remote* asker, bool complete);
   static Post withdraw(Envelope envelope, Outgoing* message, int destination);
   static Post withdrawn(Outgoing* message);
 
@@ -93,7 +107,17 @@ class Post {
   bool is_part(const Outgoing& message) const;
 
  private:
-  enum class Kind : std::uint8_t { kCopied, kStreamed, kOffer, kTaken, kAsk, kPieces, kWithdraw, kWithdrawn };
+  enum class Kind : std::uint8_t {
+    kCopied,
+    kStreamed,
+    kOffer,
+    kTaken,
+    kAsk,
+    kPieces,
+    kWritten,
+    kWithdraw,
+    kWithdrawn
+  };
   Post(Kind kind, int destination, Outgoing* message, Remote* asker, Count bytes)
       : kind_(kind), destination_(destination), message_(message), asker_(asker), bytes_(bytes) {}
   bool push_offer(Lane& lane);
@@ -107,10 +131,24 @@ class Post {
   Count bytes_;
   Count done_ = 0;
   std::uint64_t ticket_ = 0;
-  Envelope envelope_;  // only to withdraw it: the message may be gone
+  void* into_ = nullptr;   // kAsk
+  bool complete_ = false;  // kWritten
+  Envelope envelope_;      // only to withdraw it: the message may be gone
 };
 
 class ShmChannel;
+
+/// How a message is divided that both sides move.
+struct Division {
+  /// From this size on it is worth it; what a part takes to begin is then paid for.
+  static constexpr Count kFrom = 32 * 1024;
+  explicit Division(Count bytes);
+  std::uint32_t parts;
+  Count part;  ///< bytes of each but the last
+  Count begin(int index) const { return index * part; }
+  Count size(int index) const { return std::min(part, bytes - begin(index)); }
+  Count bytes;
+};
 
 /// A message that another process has offered, from its arrival until it was fetched.
 class Remote final : public Outgoing {
@@ -129,8 +167,13 @@ class Remote final : public Outgoing {
   /// pieces come, and it may be gone at any time.
   bool claim();
   void fetch_by_reading();
+  /// The sender has done its parts.
+  void written(bool complete) { end_parts(kSender, complete); }
 
  private:
+  bool fetch_together();
+  enum Side : std::uint8_t { kReceiver = 1, kSender = 2 };
+  void end_parts(Side side, bool complete);
   void keep(const std::byte* data, Count bytes);
   void finish();
 
@@ -144,6 +187,8 @@ class Remote final : public Outgoing {
   datatype::Layout to_;
   Count wanted_ = 0, arrived_ = 0;
   std::unique_ptr<std::byte[]> early_;  // what has come before there was a receive
+  unsigned at_work_ = 0;                // sides that have parts
+  bool all_right_ = true;               // so far
 };
 
 }  // namespace clump::net
