@@ -164,11 +164,12 @@ class Rank {
   }
   /// A request that the user has done with. Most receives go by here, so they are kept, with their places
   /// among the handles, for reuse().
-  void retire(Request& request) {
+  [[gnu::always_inline]] void retire(Request& request) {
     if (!request.reusable || spare_count_ == kMostSpare || !is_alone()) [[unlikely]]
       return static_cast<void>(remove(request));
     request.renew();
-    if (!request.place_) request.place_ = requests_.place_of(value_of(request.handle));
+    if (!request.place_) [[unlikely]]
+      request.place_ = requests_.place_of(value_of(request.handle));
     requests_.vacate(request.place_);
     request.next_spare_ = std::exchange(spare_, &request);
     ++spare_count_;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "base/ref.h"
 #include "base/status.h"
@@ -94,8 +95,9 @@ class Request {
   friend class Rank;
   /// As it was made, but for its handle's number; nothing is kept alive any more.
   void renew() {
-    comm = {};
-    type = {};
+    static_cast<void>(base::Ref<Comm>(std::move(comm)));
+    if (type) [[unlikely]]
+      type = {};
     completion.reset();
     result = {};
   }

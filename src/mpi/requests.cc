@@ -73,8 +73,7 @@ const core::Result& result_of(Request& request, const Manner& manner) {
 }
 
 /// Ends a complete operation, whose results were taken. The handle becomes null, or inactive if persistent.
-void retire(Rank& self, MPI_Request* handle, Request& request, const Manner& manner) {
-  if (manner.keep) return;
+[[gnu::always_inline]] inline void retire(Rank& self, MPI_Request* handle, Request& request) {
   if (request.persistent) {
     request.state = Request::State::kInactive;
     return;
@@ -92,12 +91,12 @@ Status finish_one(Rank& self, const char* call, MPI_Request* handle, Request& re
   const core::Result& result = result_of(request, manner);
   core::write_status(manner.statuses, result, false);
   if (result.error == MPI_SUCCESS) [[likely]] {
-    retire(self, handle, request, manner);
+    if (!manner.keep) retire(self, handle, request);
     return {};
   }
   const base::Ref<core::Comm> comm = request.comm;
   const auto error = Status::from_code(result.error);
-  retire(self, handle, request, manner);
+  if (!manner.keep) retire(self, handle, request);
   return Status::from_code(raise(self, comm.get(), call, error));
 }
 
@@ -124,7 +123,7 @@ Status finish(Rank& self, const char* call, std::span<MPI_Request> handles, cons
     }
     if (!errors.empty()) errors[n] = result.error;
     core::write_status(at(statuses, n++), result, false);
-    if (complete) retire(self, &handles[i], *request, manner);
+    if (complete && !manner.keep) retire(self, &handles[i], *request);
   }
   if (!all) *manner.outcount = n;
   if (errors.empty()) return {};
@@ -274,12 +273,13 @@ Status waitall(Rank& self, int count, MPI_Request array_of_requests[], MPI_Statu
     operations[i]->wait();
     plain &= operations[i]->result.error == MPI_SUCCESS && operations[i]->kind != Request::Kind::kGeneralized;
   }
-  const Manner manner{array_of_statuses};
   if (!plain) [[unlikely]]
-    return finish(self, "MPI_Waitall", handles, manner);
+    return finish(self, "MPI_Waitall", handles, {array_of_statuses});
   for (std::size_t i = 0; i < handles.size(); ++i) {
-    core::write_status(at(array_of_statuses, i), operations[i] ? operations[i]->result : kEmpty, false);
-    if (operations[i] != nullptr) retire(self, &handles[i], *operations[i], manner);
+    Request* const operation = operations[i];
+    if (array_of_statuses != MPI_STATUSES_IGNORE)
+      core::write_status(&array_of_statuses[i], operation != nullptr ? operation->result : kEmpty, false);
+    if (operation != nullptr) retire(self, &handles[i], *operation);
   }
   return {};
 }

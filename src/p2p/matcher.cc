@@ -123,6 +123,14 @@ Matcher::~Matcher() {
   return named;
 }
 
+[[gnu::always_inline]] inline void Matcher::Part::add(ReceiveOperation& receive) {
+  receive.sequence = next_sequence++;
+  if (has_wildcard(receive.key)) [[unlikely]]
+    wildcards.push(receive);
+  else
+    exact.push(receive);
+}
+
 Unexpected* Matcher::Part::find_unexpected(const MatchKey& key) const {
   if (!has_wildcard(key)) return unexpected.find(key);
   return unexpected.find_if([&](const Unexpected& message) { return fits(key, message.key); });
@@ -268,14 +276,16 @@ void Matcher::fetched(net::Outgoing& message) { static_cast<ReceiveOperation*>(m
 void Matcher::post(ReceiveOperation& receive) {
   Part& part = part_of(receive.key.context);
   part.mutex.lock();
-  if (part.unexpected.size() != 0)
-    if (Unexpected* const message = part.find_unexpected(receive.key))
-      return receive_now(part, message, receive);
-  receive.sequence = part.next_sequence++;
-  if (has_wildcard(receive.key))
-    part.wildcards.push(receive);
-  else
-    part.exact.push(receive);
+  if (part.unexpected.size() != 0) return look_and_post(part, receive);
+  part.add(receive);
+  part.mutex.unlock();
+}
+
+/// Where there are unexpected messages. The caller has locked the part; it is unlocked afterwards.
+[[gnu::noinline]] void Matcher::look_and_post(Part& part, ReceiveOperation& receive) {
+  if (Unexpected* const message = part.find_unexpected(receive.key))
+    return receive_now(part, message, receive);
+  part.add(receive);
   part.mutex.unlock();
 }
 

@@ -105,6 +105,7 @@ class Matcher final : public net::Sink {
 
     ReceiveOperation* take_posted(const MatchKey& key);
     ReceiveOperation* take_oldest_posted(MatchKey key);
+    void add(ReceiveOperation& receive);
     Unexpected* find_unexpected(const MatchKey& key) const;
     void keep(Unexpected& message);
     void take_out(Unexpected& message);
@@ -122,6 +123,7 @@ class Matcher final : public net::Sink {
   net::Outgoing* retract_kept(net::Envelope envelope, Wanted wanted);
   bool take_unexpected(Part& part, net::Envelope envelope, Count bytes, const datatype::Layout& payload,
                        Bound bound);
+  void look_and_post(Part& part, ReceiveOperation& receive);
   void receive_now(Part& part, Unexpected* message, ReceiveOperation& receive);
   Unexpected* make_unexpected(Part& part, net::Envelope envelope, Count copied_bytes);
   void dispose(Part& part, Unexpected* message);
