@@ -29,4 +29,15 @@ void allreduce_reduce_broadcast(Schedule& s, const Layout& in, const Layout& out
 /// As reduce_ring().
 void allreduce_ring(Schedule& s, const Layout& in, const Layout& out);
 
+// Only where s.hosts() says where the ranks are (two_stages.cc); operations that do not commute only where
+// the ranks of each host follow one another.
+void barrier_two_stages(Schedule& s);
+void broadcast_two_stages(Schedule& s, const Layout& buffer, int root);
+void gather_two_stages(Schedule& s, const Layout& mine, const Layout& all, int root);
+void scatter_two_stages(Schedule& s, const Layout& all, const Layout& mine, int root);
+void allgather_two_stages(Schedule& s, const Layout& mine, const Layout& all);
+void alltoall_two_stages(Schedule& s, const Layout& out, const Layout& in);  ///< not in place
+void reduce_two_stages(Schedule& s, const Layout& in, const Layout& out, int root);
+void allreduce_two_stages(Schedule& s, const Layout& in, const Layout& out);
+
 }  // namespace clump::coll

@@ -37,6 +37,8 @@ void allgather(Schedule& s, const Layout& mine, const Layout& all) {
   if (s.is_inter()) return inter::allgather(s, mine, blocks);
   if (all.bytes() == 0) return;
   switch (s.size() == 1 ? Algorithm::kRing : s.choose(Collective::kAllgather, mine.bytes())) {
+    case Algorithm::kTwoStages:
+      return allgather_two_stages(s, mine, all);
     case Algorithm::kGatherBroadcast:
       return allgather_gather_broadcast(s, mine, all);
     case Algorithm::kBruck:

@@ -77,6 +77,8 @@ void allreduce(Schedule& s, const Layout& in, const Layout& out) {
   if (in.count == 0) return;
   if (s.size() == 1) return s.copy(out, in);
   switch (s.choose(Collective::kAllreduce, in.bytes())) {
+    case Algorithm::kTwoStages:
+      return allreduce_two_stages(s, in, out);
     case Algorithm::kReduceBroadcast:
       return allreduce_reduce_broadcast(s, in, out);
     case Algorithm::kRing:

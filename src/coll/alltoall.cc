@@ -1,6 +1,9 @@
-// Alltoall, alltoallv, alltoallw (MPI-5.0 section 6.8): every block goes straight from its owner to its user.
+// Alltoall, alltoallv, alltoallw (MPI-5.0 section 6.8): every block goes straight from its owner to its user,
+// unless it is a small one for another host.
+#include "coll/algorithms.h"
 #include "coll/coll.h"
 #include "coll/pieces.h"
+#include "coll/select.h"
 
 namespace clump::coll {
 
@@ -30,6 +33,9 @@ void alltoall(Schedule& s, const Layout& out, const Layout& in) {
     return Blocks(all.base, s.peers() == 0 ? 0 : all.count / s.peers(), all.type);
   };
   if (is_in_place(out, in) && !s.is_inter()) return alltoall_in_place(s, blocks(in));
+  if (!s.is_inter() && s.size() > 1 && out.bytes() > 0 &&
+      s.choose(Collective::kAlltoall, out.bytes() / s.size()) == Algorithm::kTwoStages)
+    return alltoall_two_stages(s, out, in);
   alltoall(s, blocks(out), blocks(in));
 }
 

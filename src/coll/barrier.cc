@@ -30,8 +30,14 @@ void barrier_dissemination(Schedule& s) {
 
 void barrier(Schedule& s) {
   if (s.is_inter()) return inter::barrier(s);
-  if (s.choose(Collective::kBarrier, 0) == Algorithm::kDirect) return barrier_direct(s);
-  barrier_dissemination(s);
+  switch (s.choose(Collective::kBarrier, 0)) {
+    case Algorithm::kTwoStages:
+      return barrier_two_stages(s);
+    case Algorithm::kDirect:
+      return barrier_direct(s);
+    default:
+      return barrier_dissemination(s);
+  }
 }
 
 }  // namespace clump::coll

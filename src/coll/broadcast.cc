@@ -53,10 +53,14 @@ void broadcast_scatter_allgather(Schedule& s, const Layout& buffer, int root) {
 void broadcast(Schedule& s, const Layout& buffer, int root) {
   if (s.is_inter()) return inter::broadcast(s, buffer, root);
   if (s.size() == 1 || buffer.bytes() == 0) return;
-  if (s.choose(Collective::kBroadcast, buffer.bytes()) == Algorithm::kBinomial)
-    broadcast_binomial(s, buffer, root);
-  else
-    broadcast_scatter_allgather(s, buffer, root);
+  switch (s.choose(Collective::kBroadcast, buffer.bytes())) {
+    case Algorithm::kTwoStages:
+      return broadcast_two_stages(s, buffer, root);
+    case Algorithm::kBinomial:
+      return broadcast_binomial(s, buffer, root);
+    default:
+      return broadcast_scatter_allgather(s, buffer, root);
+  }
 }
 
 }  // namespace clump::coll

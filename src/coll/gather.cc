@@ -92,8 +92,9 @@ void gather(Schedule& s, const Layout& mine, const Layout& all, int root) {
   const Blocks blocks(all.base, s.peers() == 0 ? 0 : all.count / s.peers(), all.type);
   if (s.is_inter()) return inter::gather(s, mine, blocks, root);
   if (mine.bytes() == 0) return;
-  if (s.choose(Collective::kGather, mine.bytes()) == Algorithm::kBinomial)
-    return gather_binomial(s, mine, all, root);
+  const Algorithm algorithm = s.choose(Collective::kGather, mine.bytes());
+  if (algorithm == Algorithm::kTwoStages) return gather_two_stages(s, mine, all, root);
+  if (algorithm == Algorithm::kBinomial) return gather_binomial(s, mine, all, root);
   gatherv(s, mine, blocks, root);
 }
 
@@ -114,8 +115,9 @@ void scatter(Schedule& s, const Layout& all, const Layout& mine, int root) {
   const Blocks blocks(all.base, s.peers() == 0 ? 0 : all.count / s.peers(), all.type);
   if (s.is_inter()) return inter::scatter(s, blocks, mine, root);
   if (mine.bytes() == 0) return;
-  if (s.choose(Collective::kScatter, mine.bytes()) == Algorithm::kBinomial)
-    return scatter_binomial(s, all, mine, root);
+  const Algorithm algorithm = s.choose(Collective::kScatter, mine.bytes());
+  if (algorithm == Algorithm::kTwoStages) return scatter_two_stages(s, all, mine, root);
+  if (algorithm == Algorithm::kBinomial) return scatter_binomial(s, all, mine, root);
   scatterv(s, blocks, mine, root);
 }
 

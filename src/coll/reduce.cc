@@ -110,6 +110,7 @@ void reduce(Schedule& s, const Layout& in, const Layout& out, int root) {
   if (in.count == 0) return;
   if (s.size() == 1) return s.copy(out, in);
   const Algorithm algorithm = s.choose(Collective::kReduce, in.bytes());
+  if (algorithm == Algorithm::kTwoStages) return reduce_two_stages(s, in, out, root);
   if (algorithm == Algorithm::kDirect) return reduce_direct(s, in, out, root);
   if (algorithm == Algorithm::kRing && in.count >= s.size()) return reduce_ring(s, in, out, root);
   reduce_binomial(s, in, out, root);

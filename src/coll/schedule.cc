@@ -4,6 +4,7 @@
 #include <new>
 
 #include "coll/choose.h"
+#include "coll/hosts.h"
 
 namespace clump::coll {
 
@@ -32,7 +33,8 @@ Schedule::Schedule(core::Comm& comm, const Reduction& reduction)
       rank_(comm.rank),
       size_(comm.size()),
       peers_(comm.peers().size()),
-      tag_(comm.next_collective_tag()) {
+      tag_(comm.next_collective_tag()),
+      hosts_(hosts_of(comm)) {
   steps_.reserve(16);
 }
 
@@ -44,22 +46,43 @@ Schedule::Schedule(const Members& members, const Reduction& reduction)
       size_(members.size()),
       peers_(members.part ? members.size() : members.comm.peers().size()),
       tag_(members.part ? (members.part_tag & (kPartTagBit - 1)) | kPartTagBit
-                        : members.comm.next_collective_tag()) {
+                        : members.comm.next_collective_tag()),
+      hosts_(members.part ? nullptr : hosts_of(members.comm)) {
   steps_.reserve(16);
 }
 
 Schedule::~Schedule() { std::destroy_n(slots_, slot_count_); }
 
 Algorithm Schedule::choose(Collective collective, Count bytes) {
-  const Algorithm algorithm =
-      coll::choose(comm_, collective, {size_, bytes, operations_of(reduction_), false});
+  const bool hosts =
+      hosts_ != nullptr && among_.empty() && !flat_ && (commutative() || hosts_->consecutive());
+  const Situation situation{size_, bytes, operations_of(reduction_), false, false, hosts};
+  const Algorithm algorithm = coll::choose(comm_, collective, situation);
+  if (hosts && algorithm != Algorithm::kTwoStages && has_two_stages(collective)) flat_ = true;
   note(comm_, collective, algorithm, bytes);
   return algorithm;
 }
 
-void Schedule::send(const Layout& from, int to) { steps_.push_back({Step::Kind::kSend, to, from, {}}); }
+Schedule::Among::Among(Schedule& s, std::span<const int> ranks, int me)
+    : s_(s), rank_(s.rank_), size_(s.size_) {
+  s.among_ = ranks;
+  s.rank_ = me;
+  s.size_ = s.peers_ = static_cast<int>(ranks.size());
+}
 
-void Schedule::receive(const Layout& to, int from) { steps_.push_back({Step::Kind::kReceive, from, to, {}}); }
+Schedule::Among::~Among() {
+  s_.among_ = {};
+  s_.rank_ = rank_;
+  s_.size_ = s_.peers_ = size_;
+}
+
+void Schedule::send(const Layout& from, int to) {
+  steps_.push_back({Step::Kind::kSend, written(to), from, {}});
+}
+
+void Schedule::receive(const Layout& to, int from) {
+  steps_.push_back({Step::Kind::kReceive, written(from), to, {}});
+}
 
 void Schedule::copy(const Layout& to, const Layout& from) {
   if ((from.bytes() == 0 && to.bytes() == 0) || (to.base == from.base && to.type == from.type)) return;

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <memory>
 #include <memory_resource>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -32,6 +33,7 @@ namespace clump::coll {
 
 using datatype::Layout;
 using datatype::part;
+class Hosts;
 
 /// Solid bytes.
 Layout bytes_at(void* base, Count bytes);
@@ -64,6 +66,22 @@ class Schedule {
   bool commutative() const { return reduction_.op == nullptr || reduction_.op->commutative(); }
   /// The algorithm for a collective, or for a part of one, that is built now.
   Algorithm choose(Collective collective, Count bytes);
+  /// Where the ranks are; null if that makes no difference.
+  const Hosts* hosts() const { return hosts_; }
+
+  /// While it lives, the schedule is written for some of its ranks as if there were no others: they have the
+  /// numbers that they have in `ranks`, where the caller is number `me`. Not for intercommunicators.
+  class Among {
+   public:
+    Among(Schedule& s, std::span<const int> ranks, int me);
+    ~Among();
+    Among(const Among&) = delete;
+    Among& operator=(const Among&) = delete;
+
+   private:
+    Schedule& s_;
+    const int rank_, size_;
+  };
 
   // The verbs. Peers are ranks of the remote group of an intercommunicator. Nothing may be sent to oneself.
   void send(const Layout& from, int to);
@@ -134,6 +152,7 @@ class Schedule {
   void copy_now(const Layout& to, const Layout& from);
   void check_received(const Step& step, const core::Result& result);
   int peer_of(int rank) const;
+  int written(int peer) const { return among_.empty() ? peer : among_[static_cast<std::size_t>(peer)]; }
 
   // Steps, operations and small scratch of the usual schedule fit in here: no allocation for small
   // collectives.
@@ -145,6 +164,9 @@ class Schedule {
   const core::Group* part_;  // what ranks are numbered by where it is not the communicator's group
   Reduction reduction_;
   int rank_, size_, peers_, tag_;
+  const Hosts* const hosts_;
+  std::span<const int> among_;  // what peers of the steps that are written now are numbers in; empty: ranks
+  bool flat_ = false;  // an algorithm without stages was chosen where there could be two: so its parts
 
   std::pmr::vector<Step> steps_{&arena_};
   std::vector<std::unique_ptr<std::byte[]>> buffers_;

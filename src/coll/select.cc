@@ -1,5 +1,6 @@
 #include "coll/select.h"
 
+#include <algorithm>
 #include <array>
 
 namespace clump::coll {
@@ -13,9 +14,14 @@ using enum Operations;
 // Those of teams first. The others are from measurements with ranks as threads of one process, fewer cores
 // than ranks: what counts is the number of messages and of bytes moved, not the number of rounds.
 constexpr Count kNodeRoom = 4097;  // a slot of a node team has room for less
+//
+// Two stages are not from measurements of this kind: a message to another host costs as much as a hundred
+// within a host. Where they have the leaders hold the data of their whole host they end where the copies that
+// this takes begin to count.
 constexpr Rule kRules[] = {
     {kBarrier, kNodeMeets, 0},
     {kBarrier, kTeamMeets, 0},
+    {kBarrier, kTwoStages, 0},
     {kBarrier, kDissemination, 0, 3},
     {kBarrier, kDirect, 0, 32},
     {kBarrier, kDissemination, 0},
@@ -24,6 +30,7 @@ constexpr Rule kRules[] = {
     {kBroadcast, kTeamCarries, 481},
     {kBroadcast, kTeamLeads, 4 << 10},
     {kBroadcast, kTeamShares, 0},
+    {kBroadcast, kTwoStages, 0},
     {kBroadcast, kBinomial, 0, 32},
     {kBroadcast, kBinomial, 512 << 10},
     {kBroadcast, kScatterAllgather, 0},
@@ -32,6 +39,7 @@ constexpr Rule kRules[] = {
     {kReduce, kTeamCarries, 481},
     {kReduce, kTeamLeads, 4 << 10, 0, kPredefined},
     {kReduce, kTeamShares, 0, 0, kPredefined},
+    {kReduce, kTwoStages, 0},
     {kReduce, kDirect, 512, 32},
     {kReduce, kBinomial, 2 << 20},
     {kReduce, kBinomial, 0, 3},
@@ -42,6 +50,7 @@ constexpr Rule kRules[] = {
     {kAllreduce, kTeamCarries, 481},
     {kAllreduce, kTeamLeads, 4 << 10, 0, kPredefined},
     {kAllreduce, kTeamShares, 0, 0, kPredefined},
+    {kAllreduce, kTwoStages, 0},
     {kAllreduce, kRecursiveDoubling, 64 << 10, 3},
     {kAllreduce, kRing, 0, 3, kCommutative},
     {kAllreduce, kReduceBroadcast, 2 << 20},
@@ -51,6 +60,7 @@ constexpr Rule kRules[] = {
     {kGather, kNodeMeets, kNodeRoom},
     {kGather, kTeamLeads, 4 << 10},
     {kGather, kTeamShares, 0},
+    {kGather, kTwoStages, 16 << 10},
     {kGather, kDirect, 0, 32},
     {kGather, kBinomial, 2 << 10},
     {kGather, kDirect, 0},
@@ -58,6 +68,7 @@ constexpr Rule kRules[] = {
     {kScatter, kNodeMeets, kNodeRoom},
     {kScatter, kTeamLeads, 4 << 10},
     {kScatter, kTeamShares, 0},
+    {kScatter, kTwoStages, 16 << 10},
     {kScatter, kDirect, 0, 32},
     {kScatter, kBinomial, 2 << 10},
     {kScatter, kDirect, 0},
@@ -65,6 +76,7 @@ constexpr Rule kRules[] = {
     {kAllgather, kNodeMeets, kNodeRoom},
     {kAllgather, kTeamLeads, 4 << 10},
     {kAllgather, kTeamShares, 0},
+    {kAllgather, kTwoStages, 0},
     {kAllgather, kBruck, 4 << 10, 3},
     {kAllgather, kGatherBroadcast, 8 << 10, 32},
     {kAllgather, kBruck, 1 << 10},
@@ -75,6 +87,7 @@ constexpr Rule kRules[] = {
     {kAlltoall, kNodeMeets, kNodeRoom},
     {kAlltoall, kTeamLeads, 4 << 10},
     {kAlltoall, kTeamShares, 0},
+    {kAlltoall, kTwoStages, 1 << 10},
     {kAlltoall, kDirect, 0},
 
     {kReduceScatter, kReduceThenScatter, 64 << 10},
@@ -105,6 +118,7 @@ std::span<const Rule> rules() { return kRules; }
 Algorithm select(Collective collective, const Situation& is) {
   const Rule* rule = kFirstRule[static_cast<std::size_t>(collective)];
   while ((is_for_teams(rule->algorithm) && !is.team) || (rule->algorithm == kNodeMeets && !is.node) ||
+         (rule->algorithm == kTwoStages && !is.hosts) ||
          (rule->below_bytes != 0 && is.bytes >= rule->below_bytes) ||
          (rule->up_to_ranks != 0 && is.ranks > rule->up_to_ranks) || rule->operations > is.operation)
     ++rule;
@@ -112,14 +126,25 @@ Algorithm select(Collective collective, const Situation& is) {
 }
 
 Algorithm select(Collective collective, const Situation& is, Algorithm wanted) {
+  if (wanted == kFlat) {
+    Situation flat = is;
+    flat.hosts = false;
+    return select(collective, flat);
+  }
   for (const Rule& rule : kRules)
     if (rule.collective == collective && rule.algorithm == wanted && (is.team || !is_for_teams(wanted)) &&
-        (is.node || wanted != kNodeMeets) &&
+        (is.node || wanted != kNodeMeets) && (is.hosts || wanted != kTwoStages) &&
         ((wanted != kTeamCarries && wanted != kNodeMeets) || rule.below_bytes == 0 ||
          is.bytes < rule.below_bytes) &&
         rule.operations <= is.operation)
       return wanted;
   return select(collective, is);
+}
+
+bool has_two_stages(Collective collective) {
+  return std::ranges::any_of(kRules, [=](const Rule& rule) {
+    return rule.collective == collective && rule.algorithm == kTwoStages;
+  });
 }
 
 const char* name_of(Collective collective) {
@@ -142,10 +167,12 @@ const char* name_of(Algorithm algorithm) {
                                            "gather and broadcast",
                                            "prefix doubling",
                                            "node: all meet",
+                                           "hosts: two stages",
                                            "team: meets",
                                            "team: leaders carry",
                                            "team: leaders work",
-                                           "team: all work"};
+                                           "team: all work",
+                                           "flat"};
   return kNames[static_cast<std::size_t>(algorithm)];
 }
 

@@ -38,6 +38,7 @@ enum class Algorithm : std::uint8_t {
   kGatherBroadcast,    ///< allgather likewise
   kPrefixDoubling,     ///< scan: partial results go 1, 2, 4, ... ranks up
   kNodeMeets,  ///< among processes of one node: each writes where all can read, and all meet (node_team.h)
+  kTwoStages,  ///< across hosts: within each host to its leader, among leaders, and back (two_stages.cc)
   // Of a team (team.h): ranks of one address space, grouped by the worker that is home to them.
   kTeamMeets,    ///< the leaders of the groups tell each other that all are there
   kTeamCarries,  ///< leaders combine, or take, the data of their group, and pass it on as they meet
@@ -66,11 +67,18 @@ struct Situation {
   Operations operation = Operations::kPredefined;  ///< the narrowest that holds
   bool team = false;                               ///< the ranks are a team
   bool node = false;                               ///< they have a place to meet on their node
+  bool hosts = false;                              ///< they are on several hosts, in an order that suits
 };
 Algorithm select(Collective collective, const Situation& situation);
 /// The same, but `wanted` if there is such an algorithm for the collective and the ranks and the operation
 /// suit it. The size is only asked where there is room for so much and no more.
 Algorithm select(Collective collective, const Situation& situation, Algorithm wanted);
+
+/// What a tool wants that wants no two stages anywhere: no algorithm of the table, which then chooses as on
+/// one host.
+inline constexpr Algorithm kFlat{static_cast<std::uint8_t>(Algorithm::kTeamShares) + 1};
+/// Whether there are two stages for it at all.
+bool has_two_stages(Collective collective);
 
 constexpr bool is_for_teams(Algorithm algorithm) { return algorithm >= Algorithm::kTeamMeets; }
 

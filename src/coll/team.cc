@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "coll/hosts.h"
 #include "coll/node_team.h"
 #include "coll/team_state.h"
 #include "core/rank.h"
@@ -30,6 +31,8 @@ core::Team* join_team(core::Comm& comm) {
   static const auto none = base::make_ref<core::Team>(core::Team::Kind::kNone);
   if (comm.is_inter() || comm.size() == 1)
     comm.team = none;
+  else if (auto hosts = Hosts::found(comm))
+    comm.team = std::move(hosts);
   else if (lives_here(comm))
     comm.team = Team::join(comm);
   else if (auto made = NodeTeam::found(comm))

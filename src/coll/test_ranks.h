@@ -1,6 +1,7 @@
 // For unit tests of this folder: ranks that are threads of the test, and data for them.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <thread>
@@ -14,22 +15,63 @@
 
 namespace clump::coll {
 
+/// Counts the messages whose two ranks are on different hosts.
+class CountingChannel final : public net::Channel {
+ public:
+  CountingChannel(std::unique_ptr<net::Channel> channel, const core::World& world)
+      : channel_(std::move(channel)), world_(world) {}
+
+  int crossings() const { return crossings_; }
+
+  const net::Traffic& traffic(int rank) const override { return channel_->traffic(rank); }
+  bool try_send(net::Route route, net::Envelope envelope, Count bytes, const Layout& payload) override {
+    const bool sent = channel_->try_send(route, envelope, bytes, payload);
+    if (sent) count(route);
+    return sent;
+  }
+  void send(net::Route route, net::Outgoing& message) override {
+    count(route);
+    channel_->send(route, message);
+  }
+  bool retract(net::Route route, net::Outgoing& message) override {
+    return channel_->retract(route, message);
+  }
+  void expect(int rank) override { channel_->expect(rank); }
+  void poll(int rank) override { channel_->poll(rank); }
+  void leave(int rank, net::Task& task) override { channel_->leave(rank, task); }
+
+ private:
+  void count(net::Route route) {
+    if (world_.node_of(route.source) != world_.node_of(route.destination)) ++crossings_;
+  }
+  const std::unique_ptr<net::Channel> channel_;
+  const core::World& world_;
+  std::atomic<int> crossings_{0};
+};
+
 /// Ranks of one process without a runtime.
 class Job {
  public:
-  /// `homes`: which ranks take turns on a core; empty: nobody knows.
-  explicit Job(int size, std::vector<int> homes = {}) {
+  /// `homes`: which ranks take turns on a core; empty: nobody knows. `nodes`: which host each is on.
+  explicit Job(int size, std::vector<int> homes = {}, std::vector<int> nodes = {}) {
     world_.size = size;
     world_.homes = std::move(homes);
+    world_.nodes = std::move(nodes);
     std::vector<net::Sink*> sinks;
     for (int i = 0; i < size; ++i) {
       auto& rank = world_.ranks.emplace_back(std::make_unique<core::Rank>(world_, i));
       rank->inbox = std::make_unique<p2p::Matcher>();
       sinks.push_back(rank->inbox.get());
     }
-    world_.channels.push_back(std::make_unique<net::SelfChannel>(std::move(sinks)));
-    world_.routes.assign(size, world_.channels.front().get());
+    auto channel =
+        std::make_unique<CountingChannel>(std::make_unique<net::SelfChannel>(std::move(sinks)), world_);
+    channel_ = channel.get();
+    world_.channels.push_back(std::move(channel));
+    world_.routes.assign(size, channel_);
   }
+
+  /// Messages so far between ranks on different hosts.
+  int crossings() const { return channel_->crossings(); }
 
   /// Runs `body` on all ranks at once.
   void run(const std::function<void(core::Comm&)>& body) {
@@ -40,6 +82,7 @@ class Job {
 
  private:
   core::World world_;
+  CountingChannel* channel_;
 };
 
 inline Layout ints(std::vector<int>& values) {

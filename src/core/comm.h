@@ -29,9 +29,10 @@ constexpr ContextId collective(ContextId context) {
 class Team : public base::RefCounted {
  public:
   enum class Kind : std::uint8_t {
-    kNone,  ///< nothing: there are messages
-    kHere,  ///< they share it, in one address space
-    kNode,  ///< each has its own, of memory that they share
+    kNone,   ///< nothing: there are messages
+    kHere,   ///< they share it, in one address space
+    kNode,   ///< each has its own, of memory that they share
+    kHosts,  ///< each has its own: they are on several hosts, and there are messages
   };
   explicit Team(Kind kind) : kind(kind) {}
   const Kind kind;

@@ -34,6 +34,10 @@ Enumeration algorithms_of(int collective) {
     if (static_cast<int>(rule.collective) == collective && !known)
       all.items.push_back({value, name_of_algorithm(value - 1)});
   }
+  if (coll::has_two_stages(static_cast<coll::Collective>(collective))) {
+    const int flat = static_cast<int>(coll::kFlat);
+    all.items.push_back({flat + 1, name_of_algorithm(flat)});
+  }
   return all;
 }
 

@@ -123,6 +123,13 @@ class Cluster(tool.Case):
         self.assertNotEqual(job.returncode, 0)
         self.assertIn("h2", errors)
 
+    def test_collectives(self):
+        for hosts, ranks in (("h0:4,h1:4,h2:4,h3:4", 16), ("h0:1,h1:2,h2:4", 7)):
+            for program in ("movement", "reductions", "operations"):
+                with self.subTest(hosts=hosts, program=program):
+                    job = self.run_job("--host", hosts, "-n", ranks, tool.BIN / f"mpi_collectives_{program}")
+                    self.assertEqual(job.returncode, 0, job)
+
     def test_prterun_starts_ranks_itself(self):
         prefix = str(pathlib.Path(PRTERUN).resolve().parent.parent)
         prterun = lambda *words: on("h0", "env", f"PRTE_PREFIX={prefix}", f"PMIX_PREFIX={prefix}", PRTERUN, "--allow-run-as-root",

@@ -1,0 +1,338 @@
+// Collectives whose ranks are on several hosts: within each host to its leader, among the leaders, and back
+// within each host. A message to another host takes far longer than one within a host, so few are sent, and
+// none has to wait for another that could have gone at the same time.
+//
+// The leader of a host is its lowest rank; the root of an operation leads its own host. What a stage does is
+// chosen as if there were no ranks but those of the stage. Only among leaders the table (select.h), which is
+// made for ranks that share cores and memory, is wrong about much data: there each rank has its own.
+#include <algorithm>
+#include <vector>
+
+#include "coll/algorithms.h"
+#include "coll/coll.h"
+#include "coll/hosts.h"
+#include "coll/pieces.h"
+
+namespace clump::coll {
+
+namespace {
+
+// From here on it is bytes that take the time between hosts, not messages.
+constexpr Count kMuchData = 64 << 10;
+
+/// Who leads whom, as one rank sees it.
+class Stages {
+ public:
+  explicit Stages(Schedule& s, int root = -1)
+      : hosts(*s.hosts()), host(hosts.host_of(s.rank())), here(hosts.ranks(host)), s_(s) {
+    for (int i = 0; i < hosts.count(); ++i) leaders.push_back(hosts.ranks(i).front());
+    if (root >= 0) leaders[static_cast<std::size_t>(hosts.host_of(root))] = root;
+    me = number_here(s.rank());
+    leader = number_here(leaders[static_cast<std::size_t>(host)]);
+  }
+
+  bool leads() const { return me == leader; }
+  int count_here() const { return static_cast<int>(here.size()); }
+  /// The rest of the block is written for the ranks of the caller's host.
+  [[nodiscard]] Schedule::Among within_host() const { return {s_, here, me}; }
+  /// ... for the leaders. The caller is one.
+  [[nodiscard]] Schedule::Among among_leaders() const { return {s_, leaders, host}; }
+
+  const Hosts& hosts;
+  const int host;                   ///< the caller's
+  const std::span<const int> here;  ///< ranks of the caller's host
+  std::vector<int> leaders;         ///< by host
+  int me, leader;                   ///< numbers in `here`
+
+ private:
+  int number_here(int rank) const {
+    return static_cast<int>(std::ranges::lower_bound(here, rank) - here.begin());
+  }
+  Schedule& s_;
+};
+
+/// A block for each rank, host by host, in a buffer that has them in the order of ranks; or packed in room of
+/// the schedule's own, if these two are not the same.
+class ByHost {
+ public:
+  ByHost(Schedule& s, const Hosts& hosts, const Layout& all, Count block_bytes)
+      : s_(s), hosts_(hosts), all_(all), count_(all.count / s.size()), bytes_(block_bytes) {
+    if (!hosts.consecutive()) packed_ = s.scratch(block_bytes * s.size());
+  }
+  Layout operator[](int host) const {
+    const Count block = hosts_.consecutive() ? count_ : bytes_;
+    const Count ranks = hosts_.before(host + 1) - hosts_.before(host);
+    return part(hosts_.consecutive() ? all_ : packed_, hosts_.before(host) * block, ranks * block);
+  }
+  Layout whole() const { return hosts_.consecutive() ? all_ : packed_; }
+  void pack() const {
+    for_each_block([this](const Layout& packed, const Layout& block) { s_.copy(packed, block); });
+  }
+  void unpack() const {
+    for_each_block([this](const Layout& packed, const Layout& block) { s_.copy(block, packed); });
+  }
+
+ private:
+  template <typename Do>
+  void for_each_block(Do act) const {
+    if (hosts_.consecutive()) return;
+    Count at = 0;
+    for (const int rank : hosts_.by_host()) {
+      act(part(packed_, at, bytes_), part(all_, rank * count_, count_));
+      at += bytes_;
+    }
+  }
+
+  Schedule& s_;
+  const Hosts& hosts_;
+  const Layout all_;
+  const Count count_, bytes_;
+  Layout packed_;
+};
+
+// As allgather_bruck(), with blocks of different sizes. `place(host)` is where the block of each host lies.
+template <typename Place>
+void exchange_by_doubling(Schedule& s, Place place) {
+  const int size = s.size();
+  std::vector<Count> begins(static_cast<std::size_t>(size) + 1, 0);
+  for (int i = 0; i < size; ++i)
+    begins[static_cast<std::size_t>(i) + 1] =
+        begins[static_cast<std::size_t>(i)] + place(wrap(s.rank() + i, size)).bytes();
+  const Layout packed = s.scratch(begins.back());
+  const auto stretch = [&](int first, int last) {
+    const Count begin = begins[static_cast<std::size_t>(first)];
+    return part(packed, begin, begins[static_cast<std::size_t>(last)] - begin);
+  };
+  s.copy(stretch(0, 1), place(s.rank()));
+  for (int have = 1; have < size; have *= 2) {
+    const int more = std::min(have, size - have);
+    s.send(stretch(0, more), wrap(s.rank() - have, size));
+    s.receive(stretch(have, have + more), wrap(s.rank() + have, size));
+    s.next();
+  }
+  for (int i = 1; i < size; ++i) s.copy(place(wrap(s.rank() + i, size)), stretch(i, i + 1));
+}
+
+void allreduce_across(Schedule& s, const Layout& in, const Layout& out) {
+  if (in.bytes() >= kMuchData && s.commutative() && in.count >= s.size()) return allreduce_ring(s, in, out);
+  allreduce_recursive_doubling(s, in, out);
+}
+
+void broadcast_across(Schedule& s, const Layout& buffer, int root) {
+  if (buffer.bytes() >= kMuchData && s.size() > 2) return broadcast_scatter_allgather(s, buffer, root);
+  broadcast_binomial(s, buffer, root);
+}
+
+// Everyone leads, for a piece of the data: rank number i of each host with those of the other hosts.
+void allreduce_with_many_leaders(Schedule& s, const Stages& stages, const Layout& in, const Layout& out) {
+  const int pieces = stages.count_here();
+  const int mine = wrap(stages.me + 1, pieces);
+  {
+    const auto within = stages.within_host();
+    ring_reduce_scatter(s, in, out);
+  }
+  s.next();
+  {
+    std::vector<int> peers;
+    for (int host = 0; host < stages.hosts.count(); ++host)
+      peers.push_back(stages.hosts.ranks(host)[static_cast<std::size_t>(stages.me)]);
+    const Schedule::Among across(s, peers, stages.host);
+    allreduce_across(s, piece(out, pieces, mine), piece(out, pieces, mine));
+  }
+  s.next();
+  const auto within = stages.within_host();
+  ring_allgather(s, mine, wrap(stages.me + 1, pieces), wrap(stages.me - 1, pieces),
+                 [&](int i) { return piece(out, pieces, i); });
+}
+
+// `rows` are what the ranks of this host send, of all hosts one after the other, and become what they get.
+void exchange_rows(Schedule& s, const Stages& stages, const Layout& rows, Count block) {
+  const Hosts& hosts = stages.hosts;
+  const Count here = stages.count_here();
+  const Count row = rows.bytes() / here;
+  const Layout outgoing = s.scratch(rows.bytes());
+  const Layout incoming = s.scratch(rows.bytes());
+  std::vector<Count> begins, lengths;  // of what is for each host, and from it
+  for (int host = 0; host < hosts.count(); ++host) {
+    const Count begin = hosts.before(host) * block;
+    const Count length = hosts.before(host + 1) * block - begin;
+    begins.push_back(begin * here);
+    lengths.push_back(length * here);
+    for (Count i = 0; i < here; ++i)
+      s.copy(part(outgoing, begins.back() + i * length, length), part(rows, i * row + begin, length));
+  }
+  {
+    const auto across = stages.among_leaders();
+    alltoall(s, Blocks(outgoing.base, lengths.data(), begins.data(), outgoing.type),
+             Blocks(incoming.base, lengths.data(), begins.data(), incoming.type));
+  }
+  for (Count from = 0; from < s.size(); ++from)
+    for (Count i = 0; i < here; ++i)
+      s.copy(part(rows, i * row + from * block, block), part(incoming, (from * here + i) * block, block));
+}
+
+}  // namespace
+
+void barrier_two_stages(Schedule& s) {
+  const Stages stages(s);
+  const Layout nothing = bytes_at(nullptr, 0);
+  const int leader = stages.leaders[static_cast<std::size_t>(stages.host)];
+  if (!stages.leads()) {
+    s.send(nothing, leader);
+    return s.receive(nothing, leader);
+  }
+  for (const int rank : stages.here)
+    if (rank != leader) s.receive(nothing, rank);
+  s.next();
+  {
+    const auto across = stages.among_leaders();
+    barrier_dissemination(s);
+  }
+  for (const int rank : stages.here)
+    if (rank != leader) s.send(nothing, rank);
+}
+
+// What leaders send to each other and to their hosts is in progress together.
+void broadcast_two_stages(Schedule& s, const Layout& buffer, int root) {
+  const Stages stages(s, root);
+  if (stages.leads()) {
+    const auto across = stages.among_leaders();
+    broadcast_across(s, buffer, stages.hosts.host_of(root));
+  }
+  const auto within = stages.within_host();
+  broadcast(s, buffer, stages.leader);
+}
+
+void reduce_two_stages(Schedule& s, const Layout& in, const Layout& out, int root) {
+  const Stages stages(s, root);
+  const bool is_root = s.rank() == root;
+  Layout value = in;  // what the host has to say
+  if (stages.count_here() > 1) {
+    if (is_root)
+      value = out;
+    else if (stages.leads())
+      value = s.scratch(in.count, *in.type);
+    const auto within = stages.within_host();
+    reduce(s, in, value, stages.leader);
+  }
+  if (!stages.leads()) return;
+  s.next();
+  const auto across = stages.among_leaders();
+  reduce(s, value, out, stages.hosts.host_of(root));
+}
+
+void allreduce_two_stages(Schedule& s, const Layout& in, const Layout& out) {
+  const Stages stages(s);
+  if (stages.hosts.even() && s.commutative() && in.bytes() >= kMuchData && in.count >= stages.count_here())
+    return allreduce_with_many_leaders(s, stages, in, out);
+  if (stages.count_here() > 1) {
+    const auto within = stages.within_host();
+    reduce(s, in, out, stages.leader);
+  }
+  s.next();
+  if (stages.leads()) {
+    const auto across = stages.among_leaders();
+    allreduce_across(s, stages.count_here() > 1 ? out : in, out);
+  }
+  s.next();
+  const auto within = stages.within_host();
+  broadcast(s, out, stages.leader);
+}
+
+void allgather_two_stages(Schedule& s, const Layout& mine, const Layout& all) {
+  const Stages stages(s);
+  if (stages.leads()) {
+    const ByHost blocks(s, stages.hosts, all, mine.bytes());
+    const auto place = [&](int host) { return blocks[host]; };
+    {
+      const auto within = stages.within_host();
+      gather(s, mine, blocks[stages.host], stages.leader);
+    }
+    s.next();
+    {
+      const auto across = stages.among_leaders();
+      if (all.bytes() < kMuchData)
+        exchange_by_doubling(s, place);
+      else
+        ring_allgather(s, s.rank(), wrap(s.rank() + 1, s.size()), wrap(s.rank() - 1, s.size()), place);
+    }
+    blocks.unpack();
+  } else {
+    const auto within = stages.within_host();
+    gather(s, mine, {}, stages.leader);
+  }
+  s.next();
+  const auto within = stages.within_host();
+  broadcast(s, all, stages.leader);
+}
+
+void gather_two_stages(Schedule& s, const Layout& mine, const Layout& all, int root) {
+  const Stages stages(s, root);
+  const Count block = mine.bytes();
+  if (s.rank() == root) {
+    const ByHost blocks(s, stages.hosts, all, block);
+    for (int host = 0; host < stages.hosts.count(); ++host)
+      if (host != stages.host) s.receive(blocks[host], stages.leaders[static_cast<std::size_t>(host)]);
+    {
+      const auto within = stages.within_host();
+      gather(s, mine, blocks[stages.host], stages.leader);
+    }
+    return blocks.unpack();
+  }
+  const bool alone = stages.count_here() == 1;
+  const Layout packed = stages.leads() && !alone ? s.scratch(block * stages.count_here()) : Layout{};
+  if (!alone) {
+    const auto within = stages.within_host();
+    gather(s, mine, packed, stages.leader);
+  }
+  if (!stages.leads()) return;
+  s.next();
+  s.send(alone ? mine : packed, root);
+}
+
+void scatter_two_stages(Schedule& s, const Layout& all, const Layout& mine, int root) {
+  const Stages stages(s, root);
+  const Count block = mine.bytes();
+  if (s.rank() == root) {
+    const ByHost blocks(s, stages.hosts, all, block);
+    blocks.pack();
+    for (int host = 0; host < stages.hosts.count(); ++host)
+      if (host != stages.host) s.send(blocks[host], stages.leaders[static_cast<std::size_t>(host)]);
+    const auto within = stages.within_host();
+    return scatter(s, blocks[stages.host], mine, stages.leader);
+  }
+  if (stages.count_here() == 1) return s.receive(mine, root);
+  Layout packed;
+  if (stages.leads()) {
+    packed = s.scratch(block * stages.count_here());
+    s.receive(packed, root);
+    s.next();
+  }
+  const auto within = stages.within_host();
+  scatter(s, packed, mine, stages.leader);
+}
+
+// Leaders collect all that their ranks send (a row for each, its blocks host by host), give each other what
+// is for the ranks there, and hand each rank a row with what all have sent to it.
+void alltoall_two_stages(Schedule& s, const Layout& out, const Layout& in) {
+  const Stages stages(s);
+  const Hosts& hosts = stages.hosts;
+  const Count block = out.bytes() / s.size();
+  const ByHost sends(s, hosts, out, block);
+  const ByHost receives(s, hosts, in, block);
+  sends.pack();
+  Layout rows;
+  if (stages.leads()) rows = s.scratch(out.bytes() * stages.count_here());
+  {
+    const auto within = stages.within_host();
+    gather(s, sends.whole(), rows, stages.leader);
+  }
+  if (stages.leads()) exchange_rows(s, stages, rows, block);
+  {
+    const auto within = stages.within_host();
+    scatter(s, rows, receives.whole(), stages.leader);
+  }
+  receives.unpack();
+}
+
+}  // namespace clump::coll

@@ -1,0 +1,271 @@
+// Collectives among ranks on several hosts: every one that has two stages, for hosts with different numbers
+// of ranks and in any order, and how many messages go from host to host.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "coll/coll.h"
+#include "coll/hosts.h"
+#include "coll/select.h"
+#include "coll/test_ranks.h"
+
+namespace clump::coll {
+namespace {
+
+/// `of(i)` for all ranks.
+std::vector<int> nodes(int ranks, const std::function<int(int)>& of) {
+  std::vector<int> made;
+  for (int i = 0; i < ranks; ++i) made.push_back(of(i));
+  return made;
+}
+
+std::uint64_t in_two_stages(const core::Comm& comm) {
+  return comm.owner.collectives.used[static_cast<std::size_t>(Algorithm::kTwoStages)].value();
+}
+
+class TwoStages : public testing::TestWithParam<std::vector<int>> {
+ protected:
+  int size() const { return static_cast<int>(GetParam().size()); }
+  std::vector<int> roots() const { return {0, size() / 2, size() - 1}; }
+  /// Runs `body` on all ranks, also of a communicator that has every second rank, the last one first.
+  void run(const std::function<void(core::Comm&)>& body) const {
+    Job(size(), {}, GetParam()).run([&](core::Comm& world) {
+      body(world);
+      std::vector<int> some;
+      for (int rank = size() - 1; rank >= 0; rank -= 2) some.push_back(rank);
+      if (std::ranges::find(some, world.rank) == some.end()) return;
+      body(*base::make_ref<core::Comm>(world.owner, core::ContextId{100},
+                                       core::Group::of(some, core::Origin::kWorld),
+                                       base::Ref<const core::Group>()));
+    });
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    Hosts, TwoStages,
+    testing::Values(nodes(8, [](int i) { return i / 4; }),            // even
+                    nodes(16, [](int i) { return i / 4; }),           //
+                    nodes(15, [](int i) { return i / 5; }),           //
+                    nodes(12, [](int i) { return i % 3; }),           // even, and interleaved
+                    std::vector{0, 0, 1},                             // one rank is alone
+                    std::vector{1, 0, 0},                             //
+                    std::vector{0, 1, 1, 2, 2, 2, 2},                 // uneven
+                    std::vector{0, 0, 0, 1, 1, 2, 3, 3},              //
+                    std::vector{2, 1, 0, 0, 1, 2, 2, 5},              // and interleaved
+                    std::vector{3, 3, 3, 0, 0, 7, 3},                 //
+                    nodes(13, [](int i) { return i * i % 5; }),       //
+                    nodes(40, [](int i) { return std::min(i, 4); }),  // more than a table's 32
+                    nodes(42, [](int i) { return i; }),
+                    std::vector{1, 1, 1, 1}),  // no two, and all, together
+    [](const auto& info) { return "layout" + std::to_string(info.index); });
+
+TEST_P(TwoStages, CombineTheSame) {
+  const core::Op ordered(compose, false);
+  const core::Op sum(MPI_SUM);
+  run([&](core::Comm& comm) {
+    const int size = comm.size();
+    for (const int count : {2, 400, 20000}) {
+      std::vector<int> sums(static_cast<std::size_t>(count));
+      for (int rank = 0; rank < size; ++rank) {
+        const std::vector<int> terms = operand(rank, count);
+        std::ranges::transform(sums, terms, sums.begin(), std::plus());
+      }
+      for (const bool keeps_order : {false, true}) {
+        const Reduction reduction{keeps_order ? &ordered : &sum, MPI_INT};
+        const std::vector<int> all = keeps_order ? composed(size - 1, count) : sums;
+        for (const bool in_place : {false, true}) {
+          std::vector<int> in = operand(comm.rank, count), out(in.size(), -1);
+          Schedule s(comm, reduction);
+          allreduce(s, ints(in), in_place ? ints(in) : ints(out));
+          EXPECT_TRUE(s.run().ok());
+          EXPECT_EQ(in_place ? in : out, all);
+        }
+        for (const int root : {0, size / 2, size - 1})
+          for (const bool in_place : {false, true}) {
+            std::vector<int> in = operand(comm.rank, count), out(in.size(), -1);
+            const bool here = comm.rank == root;
+            Schedule s(comm, reduction);
+            reduce(s, ints(in), here && in_place ? ints(in) : ints(out), root);
+            EXPECT_TRUE(s.run().ok());
+            EXPECT_EQ(in, here && in_place ? all : operand(comm.rank, count));
+            if (!here || !in_place) {
+              EXPECT_EQ(out, here ? all : std::vector<int>(in.size(), -1));
+            }
+          }
+      }
+    }
+  });
+}
+
+TEST_P(TwoStages, MoveTheSame) {
+  run([&](core::Comm& comm) {
+    const int size = comm.size();
+    for (const int count : {1, 100, 3000}) {
+      std::vector<int> expected;
+      for (int rank = 0; rank < size; ++rank) {
+        const std::vector<int> block = operand(rank, count);
+        expected.insert(expected.end(), block.begin(), block.end());
+      }
+      std::vector<int> mine = operand(comm.rank, count), all(expected.size());
+      Schedule together(comm);
+      allgather(together, ints(mine), ints(all));
+      EXPECT_TRUE(together.run().ok());
+      EXPECT_EQ(all, expected);
+
+      std::ranges::fill(all, -1);
+      const Layout own = part(ints(all), Count{comm.rank} * count, count);
+      std::ranges::copy(mine, all.begin() + Count{comm.rank} * count);
+      Schedule in_place(comm);
+      allgather(in_place, own, ints(all));
+      EXPECT_TRUE(in_place.run().ok());
+      EXPECT_EQ(all, expected);
+
+      for (const int root : {0, size / 2, size - 1}) {
+        const bool here = comm.rank == root;
+        std::vector<int> gathered(here ? expected.size() : 0), back(mine.size()), sent(mine.size());
+        Schedule there(comm);
+        gather(there, ints(mine), ints(gathered), root);
+        EXPECT_TRUE(there.run().ok());
+        EXPECT_EQ(gathered, here ? expected : std::vector<int>());
+        Schedule and_back(comm);
+        scatter(and_back, ints(gathered), ints(back), root);
+        EXPECT_TRUE(and_back.run().ok());
+        EXPECT_EQ(back, mine);
+        if (here) sent = mine;
+        Schedule out(comm);
+        broadcast(out, ints(sent), root);
+        EXPECT_TRUE(out.run().ok());
+        EXPECT_EQ(sent, operand(root, count));
+      }
+    }
+  });
+}
+
+TEST_P(TwoStages, GiveEveryoneItsOwn) {
+  run([&](core::Comm& comm) {
+    const int size = comm.size();
+    for (const int count : {1, 7, 300}) {
+      const auto block = [&](int from, int to) { return operand(from * size + to, count); };
+      std::vector<int> out, expected;
+      for (int peer = 0; peer < size; ++peer) {
+        for (const int value : block(comm.rank, peer)) out.push_back(value);
+        for (const int value : block(peer, comm.rank)) expected.push_back(value);
+      }
+      std::vector<int> in(out.size(), -1);
+      Schedule s(comm);
+      alltoall(s, ints(out), ints(in));
+      EXPECT_TRUE(s.run().ok());
+      EXPECT_EQ(in, expected);
+      Schedule in_place(comm);
+      alltoall(in_place, ints(out), ints(out));
+      EXPECT_TRUE(in_place.run().ok());
+      EXPECT_EQ(out, expected);
+    }
+  });
+}
+
+// A receive datatype with gaps, so that blocks are unpacked where they belong.
+TEST_P(TwoStages, FillGaps) {
+  run([&](core::Comm& comm) {
+    const auto type = datatype::predefined(MPI_SHORT_INT);
+    struct Pair {
+      short first;
+      int second;
+      bool operator==(const Pair& other) const { return first == other.first && second == other.second; }
+    };
+    static_assert(sizeof(Pair) == 8);
+    std::vector<Pair> all(static_cast<std::size_t>(comm.size())), expected;
+    for (int rank = 0; rank < comm.size(); ++rank) expected.push_back({static_cast<short>(rank), -rank});
+    Pair mine = expected[static_cast<std::size_t>(comm.rank)];
+    Schedule s(comm);
+    allgather(s, {&mine, 1, type}, {all.data(), comm.size(), type});
+    EXPECT_TRUE(s.run().ok());
+    EXPECT_EQ(all, expected);
+  });
+}
+
+TEST_P(TwoStages, LeaveNoBarrierEarly) {
+  std::atomic<int> entered = 0;
+  Job(size(), {}, GetParam()).run([&](core::Comm& comm) {
+    for (int round = 1; round <= 20; ++round) {
+      ++entered;
+      Schedule s(comm);
+      barrier(s);
+      EXPECT_TRUE(s.run().ok());
+      EXPECT_GE(entered, round * size());
+    }
+  });
+}
+
+/// Messages between hosts for one run of what `write` writes, on 4 hosts with 4 ranks each.
+int crossings(const std::function<void(Schedule&)>& write, Algorithm wanted = Algorithm{},
+              int collective = -1) {
+  static const core::Op sum(MPI_SUM);
+  Job job(16, {}, nodes(16, [](int i) { return i / 4; }));
+  job.run([&](core::Comm& comm) {
+    if (collective >= 0)
+      comm.owner.collectives.wanted[static_cast<std::size_t>(collective)] =
+          static_cast<std::uint8_t>(static_cast<int>(wanted) + 1);
+    Schedule s(comm, {&sum, MPI_INT});
+    write(s);
+    EXPECT_TRUE(s.run().ok());
+    EXPECT_EQ(in_two_stages(comm), collective >= 0 ? 0 : 1);
+  });
+  return job.crossings();
+}
+
+TEST(StagesOfFourHosts, SendFewMessagesToOtherHosts) {
+  struct Data {
+    std::vector<int> all = std::vector<int>(16 * 6000), more = all;
+    Layout part_of(int count) { return {all.data(), count, datatype::predefined(MPI_INT)}; }
+    Layout other(int count) { return {more.data(), count, datatype::predefined(MPI_INT)}; }
+  };
+  std::vector<Data> data(16);
+  const auto of = [&](Schedule& s) -> Data& { return data[static_cast<std::size_t>(s.rank())]; };
+  const auto small_allreduce = [&](Schedule& s) { allreduce(s, of(s).part_of(2), of(s).other(2)); };
+
+  EXPECT_EQ(crossings([](Schedule& s) { barrier(s); }), 8);
+  EXPECT_EQ(crossings([&](Schedule& s) { broadcast(s, of(s).part_of(2), 5); }), 3);
+  EXPECT_EQ(crossings([&](Schedule& s) { reduce(s, of(s).part_of(2), of(s).other(2), 5); }), 3);
+  EXPECT_EQ(crossings(small_allreduce), 8);
+  EXPECT_EQ(crossings([&](Schedule& s) { gather(s, of(s).part_of(1), of(s).other(16), 5); }), 3);
+  EXPECT_EQ(crossings([&](Schedule& s) { scatter(s, of(s).part_of(16), of(s).other(1), 5); }), 3);
+  EXPECT_EQ(crossings([&](Schedule& s) { allgather(s, of(s).part_of(1), of(s).other(16)); }), 8);
+  EXPECT_EQ(crossings([&](Schedule& s) { alltoall(s, of(s).part_of(16), of(s).other(16)); }), 12);
+  // Four rings among four ranks each, a leader of every host in each: 2 * 3 rounds.
+  EXPECT_EQ(crossings([&](Schedule& s) { allreduce(s, of(s).part_of(64 << 10), of(s).other(64 << 10)); }),
+            4 * 4 * 2 * 3);
+  // What can be asked for instead, and is flat then in all its parts.
+  const int kAllreduce = static_cast<int>(Collective::kAllreduce);
+  EXPECT_EQ(crossings(small_allreduce, Algorithm::kRecursiveDoubling, kAllreduce), 32);
+  EXPECT_GT(crossings(small_allreduce, kFlat, kAllreduce), 12);
+}
+
+TEST(StagesOfFourHosts, AreForRanksOfWhichSomeAreTogether) {
+  const auto hosts = [](std::vector<int> nodes, const std::function<void(const Hosts*)>& look) {
+    Job(static_cast<int>(nodes.size()), {}, nodes).run([&](core::Comm& comm) { look(hosts_of(comm)); });
+  };
+  hosts({0, 0, 0}, [](const Hosts* found) { EXPECT_EQ(found, nullptr); });
+  hosts({0, 1, 2}, [](const Hosts* found) { EXPECT_EQ(found, nullptr); });
+  hosts({4, 4, 2, 4, 2, 0}, [](const Hosts* found) {
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->count(), 3);
+    EXPECT_FALSE(found->consecutive());
+    EXPECT_FALSE(found->even());
+    EXPECT_EQ(std::vector<int>(found->by_host().begin(), found->by_host().end()),
+              (std::vector{0, 1, 3, 2, 4, 5}));
+    EXPECT_EQ(found->host_of(4), 1);
+  });
+  hosts({4, 4, 2, 2}, [](const Hosts* found) {
+    ASSERT_NE(found, nullptr);
+    EXPECT_TRUE(found->consecutive());
+    EXPECT_TRUE(found->even());
+  });
+}
+
+}  // namespace
+}  // namespace clump::coll
