@@ -3,8 +3,9 @@
 // none has to wait for another that could have gone at the same time.
 //
 // The leader of a host is its lowest rank; the root of an operation leads its own host. What a stage does is
-// chosen as if there were no ranks but those of the stage. Only among leaders the table (select.h), which is
-// made for ranks that share cores and memory, is wrong about much data: there each rank has its own.
+// chosen as if there were no ranks but those of the stage. Only of little data the table (select.h), which is
+// made for ranks that share cores, is wrong among leaders: these have their own, and what counts is the
+// rounds.
 #include <algorithm>
 #include <vector>
 
@@ -17,8 +18,9 @@ namespace clump::coll {
 
 namespace {
 
-// From here on it is bytes that take the time between hosts, not messages.
-constexpr Count kMuchData = 64 << 10;
+constexpr Count kLittleData = 64 << 10;     // up to here it is messages that take the time between hosts
+constexpr Count kManyLeaders = 2 << 20;     // from here on several leaders pay
+constexpr Count kScatterFirst = 512 << 10;  // from here on a broadcast in pieces pays
 
 /// Who leads whom, as one rank sees it.
 class Stages {
@@ -114,12 +116,12 @@ void exchange_by_doubling(Schedule& s, Place place) {
 }
 
 void allreduce_across(Schedule& s, const Layout& in, const Layout& out) {
-  if (in.bytes() >= kMuchData && s.commutative() && in.count >= s.size()) return allreduce_ring(s, in, out);
-  allreduce_recursive_doubling(s, in, out);
+  if (in.bytes() < kLittleData) return allreduce_recursive_doubling(s, in, out);
+  allreduce(s, in, out);
 }
 
 void broadcast_across(Schedule& s, const Layout& buffer, int root) {
-  if (buffer.bytes() >= kMuchData && s.size() > 2) return broadcast_scatter_allgather(s, buffer, root);
+  if (buffer.bytes() >= kScatterFirst && s.size() > 2) return broadcast_scatter_allgather(s, buffer, root);
   broadcast_binomial(s, buffer, root);
 }
 
@@ -223,7 +225,7 @@ void reduce_two_stages(Schedule& s, const Layout& in, const Layout& out, int roo
 
 void allreduce_two_stages(Schedule& s, const Layout& in, const Layout& out) {
   const Stages stages(s);
-  if (stages.hosts.even() && s.commutative() && in.bytes() >= kMuchData && in.count >= stages.count_here())
+  if (stages.hosts.even() && s.commutative() && in.bytes() >= kManyLeaders && in.count >= stages.count_here())
     return allreduce_with_many_leaders(s, stages, in, out);
   if (stages.count_here() > 1) {
     const auto within = stages.within_host();
@@ -251,7 +253,7 @@ void allgather_two_stages(Schedule& s, const Layout& mine, const Layout& all) {
     s.next();
     {
       const auto across = stages.among_leaders();
-      if (all.bytes() < kMuchData)
+      if (all.bytes() < kLittleData)
         exchange_by_doubling(s, place);
       else
         ring_allgather(s, s.rank(), wrap(s.rank() + 1, s.size()), wrap(s.rank() - 1, s.size()), place);
