@@ -19,7 +19,7 @@ namespace clump::coll {
 class CountingChannel final : public net::Channel {
  public:
   CountingChannel(std::unique_ptr<net::Channel> channel, const core::World& world)
-      : channel_(std::move(channel)), world_(world) {}
+      : net::Channel(channel->kind()), channel_(std::move(channel)), world_(world) {}
 
   int crossings() const { return crossings_; }
 
