@@ -40,7 +40,7 @@ class Outcome:
     ended: bool = True                       # in time
 
     def count(self, verdict):
-        return sum(each == verdict for each, _ in self.tests.values()) if self.tests else int(self.verdict == verdict)
+        return sum(each == verdict for each, _ in self.tests.values()) if self.tests is not None else int(self.verdict == verdict)
 
 
 def run(check, way, log, say):
@@ -56,7 +56,8 @@ def run(check, way, log, say):
     with log.open("wb") as output:
         process = leash.start(check.command, cwd=check.folder, env=environment, stdout=output, stderr=subprocess.STDOUT)
         try:
-            code = wait(process, check, lambda seconds: say(f"{check.group}/{check.name} ({way}) has run for {seconds:.0f} s of at most {check.timeout:.0f}"))
+            what = f"{check.group}/{check.name} ({way})"
+            code = wait(process, check, lambda seconds: say(f"{what} has run for {seconds:.0f} s of at most {check.timeout:.0f}"))
         finally:
             leash.end(process)
     seconds = time.monotonic() - begin

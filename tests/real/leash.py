@@ -20,7 +20,8 @@ PR_SET_CHILD_SUBREAPER = 36
 
 def start(command, **options):
     # A session of its own, so that Ctrl-C reaches the caller alone, who then ends what is to be ended.
-    return subprocess.Popen([sys.executable, "-ISB", __file__, *map(str, command)], stdin=subprocess.PIPE, start_new_session=True, **options)
+    return subprocess.Popen([sys.executable, "-ISB", __file__, *map(str, command)], stdin=subprocess.PIPE, start_new_session=True,
+                            **options)
 
 
 def end(process):

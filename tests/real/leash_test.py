@@ -31,7 +31,8 @@ class Leash(unittest.TestCase):
     def start(self, script):
         """The script goes on after the family when all numbers are read."""
         with tempfile.TemporaryDirectory() as folder:
-            process = leash.start(["sh", "-c", FAMILY + f"while [ -e {folder} ]; do sleep 0.05; done; " + script], stdout=subprocess.PIPE, text=True)
+            wait = f"while [ -e {folder} ]; do sleep 0.05; done; "
+            process = leash.start(["sh", "-c", FAMILY + wait + script], stdout=subprocess.PIPE, text=True)
             self.addCleanup(process.stdout.close)
             self.addCleanup(leash.end, process)
             return process, read_numbers(process.stdout)

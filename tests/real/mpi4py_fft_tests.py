@@ -30,4 +30,5 @@ def checks(place):
         for environment in python.environments(place):
             for path in sorted(tests.glob("test_*.py")):
                 if path.stem not in NO_MODULES:
-                    yield python.Tests(path.stem, ["pytest", "-q", "-k", f"not {NO_TEST}", path], tests, [], {}).check(place, environment, ranks)
+                    how = ["pytest", "-q", "-k", f"not {NO_TEST}", path]
+                    yield python.Tests(path.stem, how, tests, [], {}).check(place, environment, ranks)

@@ -89,11 +89,12 @@ class Results:
         for program, way, check, outcome in self.outcomes:
             for test, (verdict, why) in (outcome.tests or {}).items():
                 tests[program, check.group, way, test] = verdict, why
+        both = {(program, group) for program, group, way, _ in tests if way == OURS}
         reasons = {}
         for (program, group, way, test), (verdict, _) in tests.items():
-            ours, why = tests.get((program, group, OURS, test), (None, "its module was not run, or did not come to it"))
-            if way == PEER and verdict == PASSED and ours != PASSED:
-                reasons.setdefault((program, group, ours or "not run", why), []).append(test)
+            ours, why = tests.get((program, group, OURS, test), ("not run", "its module cannot be loaded, or did not come to it"))
+            if (program, group) in both and way == PEER and verdict == PASSED and ours != PASSED:
+                reasons.setdefault((program, group, ours, why), []).append(test)
         for (program, group, verdict, why), names in reasons.items():
             yield f"{program}, {group}: {len(names)} {verdict}: {why}"
             yield from (f"    {name}" for name in names)
