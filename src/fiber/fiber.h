@@ -81,8 +81,8 @@ CLUMP_HOST_API int worker_count() noexcept;
 /// Returns whether anything moved. Called by several threads at once; never blocks or waits.
 CLUMP_HOST_API void on_progress(bool (*poll)(int worker));
 
-/// Sets what a thread calls that would sleep now, having found that nothing has come in: false if it must look
-/// once more. After true, something else will wake it for what comes.
+/// Sets what a thread calls that would sleep now, having found that nothing has come in: false if it must
+/// look once more. After true, something else will wake it for what comes.
 CLUMP_HOST_API void before_sleep(bool (*may_sleep)());
 
 /// A full barrier in every thread of this process. Takes microseconds, so that others need none.

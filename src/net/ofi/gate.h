@@ -95,7 +95,7 @@ class Gate {
   bool start_credit(Peer& peer, int process);
   struct Content {
     Count bytes = 0;
-    const datatype::Layout& payload = {};
+    datatype::Layout payload;
   };
   bool send_copy(Peer& peer, int process, std::span<const std::byte> head, const Content& content,
                  Later& later);

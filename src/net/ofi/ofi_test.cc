@@ -457,23 +457,6 @@ TEST_F(Ofi, TakesThreadsAtSeveralEndpoints) {
   }
 }
 
-TEST_F(Ofi, SaysWhoIsGone) {
-  Bytes data = pattern(10);
-  Message sent(data, 1);
-  channel(0).send({0, 1}, sent);
-  ASSERT_TRUE(drain_until([&] { return sink(1).came == 1; }));
-  channels_[1].reset();
-  std::deque<Message> more;
-  EXPECT_TRUE(drain_until([&] {
-    if (more.size() < 10'000) channel(0).send({0, 1}, more.emplace_back(data, 2));
-    const std::lock_guard lock(mutex_);
-    return !lost_.empty();
-  }));
-  ASSERT_FALSE(lost_.empty());
-  EXPECT_EQ(lost_.front().substr(0, 3), "1: ") << lost_.front();
-  lost_.clear();
-}
-
 TEST_F(Ofi, SaysWhomItCannotReach) {
   unknown_ = 1;
   Bytes data = pattern(10);

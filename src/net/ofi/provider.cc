@@ -131,7 +131,10 @@ base::Status find_providers(const Libfabric& library, const Wish& wish, std::vec
       tried += (tried.empty() ? "" : ", ") + entry;
   }
   if (found.empty()) return nothing_found(wish, tried);
-  std::ranges::stable_sort(found, {}, [](const FabricInfo& info) { return rank_of(*info); });
+  // libfabric takes a name for one of a layer's parts, too.
+  std::ranges::stable_sort(found, {}, [&](const FabricInfo& info) {
+    return std::pair(name_of(*info) != wish.provider, rank_of(*info));
+  });
   return {};
 }
 
