@@ -139,7 +139,6 @@ bool Gate::progress(Look look) {
     if (!withheld_.empty()) return_withheld(later);
     if (must_repost_) repost_all(later);
     if (!waiting_.empty()) moved = flush(later) || moved;
-    busy_.store(!waiting_.empty() || flights_.any(), std::memory_order_relaxed);
     constexpr int kMostSkips = 8;
     skips_ = moved ? 0 : std::min(skips_ + 1, kMostSkips);
     skip_.store(skips_, std::memory_order_relaxed);

@@ -52,8 +52,6 @@ class Gate {
   /// Whether descriptor() will tell of what comes next; false also if there is something right now.
   bool may_sleep();
   int descriptor() const { return endpoint_->descriptor(); }
-  /// Whether something is on its way in or out. A hint.
-  bool is_busy() const { return busy_.load(std::memory_order_relaxed); }
   /// How often somebody has looked, other than the network thread.
   std::uint64_t looks() const { return looks_.value(); }
   /// What came without the job's token, or in no form that is known.
@@ -145,7 +143,6 @@ class Gate {
   std::uint64_t pieces_ = 0;
   Flights flights_;
   bool must_repost_ = false;  // there was no room for a landing
-  std::atomic<bool> busy_{false};
   std::atomic<int> skip_{0};  // glances to be left out
   int skips_ = 0;             // after the next look that finds nothing
   base::Counter looks_, refused_;

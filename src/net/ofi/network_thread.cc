@@ -21,7 +21,8 @@ using std::chrono::milliseconds;
 constexpr std::chrono::microseconds kAttention{50};
 // Between its looks at whether others look.
 constexpr milliseconds kFirstNap{1}, kLongestNap{4};
-// Where nobody looks: providers should wake us, but some do not for all they do, such as a peer that connects.
+// Where nobody looks: providers should wake us, but some do not for all they do, such as a peer that
+// connects.
 constexpr milliseconds kDoubt{20};
 // Where a provider has nothing to sleep at.
 constexpr milliseconds kBlindNap{1};

@@ -60,7 +60,7 @@ class Basket final : public Sink {
   }
   void move(Outgoing& message) override {
     auto& entry = *static_cast<Entry*>(message.match);
-    message.fetch(entry.to, std::min(message.bytes, most_wanted));
+    message.fetch(entry.to, std::min(message.bytes, most_wanted.load()));
   }
   void fetched(Outgoing& message) override { arrived(*static_cast<Entry*>(message.match)); }
   bool retract(Outgoing&) override { return false; }
@@ -81,20 +81,34 @@ class Basket final : public Sink {
     }
     for (Outgoing* message : waiting) move(*message);
   }
+  std::size_t size() {
+    const std::lock_guard lock(mutex);
+    return entries.size();
+  }
+  // Entries stay where they are.
+  Entry& entry(std::size_t number) {
+    const std::lock_guard lock(mutex);
+    return entries[number];
+  }
+  Entry& last() {
+    const std::lock_guard lock(mutex);
+    return entries.back();
+  }
   void set_crowded(bool crowded) { crowded_.store(crowded); }
 
   std::mutex mutex;
   std::deque<Entry> entries;
   std::atomic<int> came{0};
   std::atomic<Count> taken_bytes{0};
-  bool wanted = true;
-  Count most_wanted = Count{1} << 40;
-  const datatype::Datatype* type = nullptr;  // of receives, if it is not bytes
+  std::atomic<bool> wanted{true};
+  std::atomic<Count> most_wanted{Count{1} << 40};
+  std::atomic<const datatype::Datatype*> type{nullptr};  // of receives, if it is not bytes
 
  private:
   Entry& add(Envelope envelope, Count bytes) {
     Entry& entry = entries.emplace_back();
     entry.envelope = envelope;
+    const datatype::Datatype* const type = this->type;
     if (type == nullptr) {
       entry.data.resize(static_cast<std::size_t>(bytes));
       entry.to = bytes_at(entry.data.data(), entry.data.size());
@@ -197,8 +211,8 @@ TEST_F(Ofi, CarriesShortMessagesAtOnce) {
     return channel(0).try_send({0, 1}, {4, 0, 9}, sizeof text, bytes_at(text, sizeof text));
   }));
   ASSERT_TRUE(drain_until([&] { return sink(1).came == 1; }));
-  EXPECT_EQ(sink(1).entries[0].envelope.tag(), 9);
-  EXPECT_EQ(std::memcmp(sink(1).entries[0].data.data(), text, sizeof text), 0);
+  EXPECT_EQ(sink(1).entry(0).envelope.tag(), 9);
+  EXPECT_EQ(std::memcmp(sink(1).entry(0).data.data(), text, sizeof text), 0);
   EXPECT_GE(channel(0).traffic(0)[Way::kLane].messages.value(), 1U);
 }
 
@@ -211,7 +225,7 @@ TEST_F(Ofi, CarriesAnySize) {
       Message sent(data, count, synchronous);
       channel(0).send({0, 1}, sent);
       ASSERT_TRUE(drain_until([&] { return sink(1).came == count + 1 && sent.times_released == 1; })) << size;
-      EXPECT_EQ(sink(1).entries.back().data, data) << size;
+      EXPECT_EQ(sink(1).last().data, data) << size;
       ++count;
     }
 }
@@ -233,8 +247,8 @@ TEST_F(Ofi, KeepsTheOrderOfAPair) {
   for (int to : {0, 1}) {
     ASSERT_TRUE(drain_until([&] { return sink(to).came == kMessages; })) << sink(to).came;
     for (int tag = 0; tag < kMessages; ++tag) {
-      ASSERT_EQ(sink(to).entries[static_cast<std::size_t>(tag)].envelope.tag(), tag);
-      ASSERT_EQ(sink(to).entries[static_cast<std::size_t>(tag)].data,
+      ASSERT_EQ(sink(to).entry(static_cast<std::size_t>(tag)).envelope.tag(), tag);
+      ASSERT_EQ(sink(to).entry(static_cast<std::size_t>(tag)).data,
                 data[1 - to][static_cast<std::size_t>(tag)]);
     }
   }
@@ -261,11 +275,11 @@ TEST_F(Ofi, CarriesLayouts) {
         sink(1).type = at_receiver ? &type : nullptr;
         channel(0).send({0, 1}, sent);
         ASSERT_TRUE(drain_until([&] { return sink(1).came == count + 1 && sent.times_released == 1; }));
-        Bytes expected(packed_bytes), got = sink(1).entries.back().data;
+        Bytes expected(packed_bytes), got = sink(1).last().data;
         datatype::pack(expected, sent.payload, 0);
         if (sent.bytes > kEagerLimit && at_receiver) {  // what a Basket takes is packed
           got.resize(packed_bytes);
-          datatype::pack(got, sink(1).entries.back().to, 0);
+          datatype::pack(got, sink(1).last().to, 0);
         }
         got.resize(packed_bytes);
         EXPECT_EQ(got, expected) << elements;
@@ -278,12 +292,12 @@ TEST_F(Ofi, FetchesWhenThereIsAReceive) {
   Message sent(data, 1);
   sink(1).wanted = false;
   channel(0).send({0, 1}, sent);
-  ASSERT_TRUE(drain_until([&] { return !sink(1).entries.empty(); }));
+  ASSERT_TRUE(drain_until([&] { return sink(1).size() > 0; }));
   drain_for(20ms);
   EXPECT_EQ(sent.times_released, 0) << "it lies where it was";
   sink(1).fetch_all();
   ASSERT_TRUE(drain_until([&] { return sink(1).came == 1 && sent.times_released == 1; }));
-  EXPECT_EQ(sink(1).entries[0].data, data);
+  EXPECT_EQ(sink(1).entry(0).data, data);
 }
 
 TEST_F(Ofi, FetchesNoMoreThanIsWanted) {
@@ -295,7 +309,7 @@ TEST_F(Ofi, FetchesNoMoreThanIsWanted) {
     channel(0).send({0, 1}, sent);
     ASSERT_TRUE(drain_until([&] { return sink(1).came == before + 1 && sent.times_released == 1; }))
         << wanted;
-    const Bytes& got = sink(1).entries.back().data;
+    const Bytes& got = sink(1).last().data;
     EXPECT_TRUE(std::equal(got.begin(), got.begin() + wanted, data.begin()));
     EXPECT_EQ(std::count(got.begin() + wanted, got.end(), std::byte{0}),
               static_cast<Count>(data.size()) - wanted);
@@ -307,7 +321,7 @@ TEST_F(Ofi, GivesBackWhatNobodyWants) {
   Message sent(data, 1);
   sink(1).wanted = false;
   channel(0).send({0, 1}, sent);
-  ASSERT_TRUE(drain_until([&] { return !sink(1).entries.empty(); }));
+  ASSERT_TRUE(drain_until([&] { return sink(1).size() > 0; }));
   EXPECT_FALSE(channel(0).retract({0, 1}, sent)) << "the other side is asked";
   ASSERT_TRUE(drain_until([&] { return sent.times_withdrawn == 1; }));
   EXPECT_EQ(sent.times_released, 0);
@@ -317,11 +331,11 @@ TEST_F(Ofi, GoesOnWithWhatIsWantedAlready) {
   Bytes data = pattern(5'000'000);
   Message sent(data, 1);
   channel(0).send({0, 1}, sent);
-  ASSERT_TRUE(drain_until([&] { return !sink(1).entries.empty(); }));
+  ASSERT_TRUE(drain_until([&] { return sink(1).size() > 0; }));
   channel(0).retract({0, 1}, sent);
   ASSERT_TRUE(drain_until([&] { return sink(1).came == 1 && sent.times_released == 1; }));
   EXPECT_EQ(sent.times_withdrawn, 0);
-  EXPECT_EQ(sink(1).entries[0].data, data);
+  EXPECT_EQ(sink(1).entry(0).data, data);
 }
 
 TEST_F(Ofi, LeavesWithTheSenderWhatHasNoRoom) {
@@ -334,7 +348,7 @@ TEST_F(Ofi, LeavesWithTheSenderWhatHasNoRoom) {
     sent.emplace_back(data, tag);
     channel(0).send({0, 1}, sent.back());
   }
-  ASSERT_TRUE(drain_until([&] { return sink(1).entries.size() == kMessages; }));
+  ASSERT_TRUE(drain_until([&] { return sink(1).size() == kMessages; }));
   EXPECT_LE(sink(1).taken_bytes, 1 << 20) << "the window";
   EXPECT_GE(sink(1).taken_bytes, 1 << 19);
   sink(1).set_crowded(false);
@@ -359,8 +373,8 @@ TEST_F(Ofi, DropsWhatStrangersSend) {
   ASSERT_TRUE(drain_until([&] { return channel(1).refused() == 2; }));
   channel(0).send({0, 1}, of_friend);
   ASSERT_TRUE(drain_until([&] { return sink(1).came == 1; }));
-  EXPECT_EQ(sink(1).entries.size(), 1U);
-  EXPECT_EQ(sink(1).entries[0].envelope.tag(), 1);
+  EXPECT_EQ(sink(1).size(), 1U);
+  EXPECT_EQ(sink(1).entry(0).envelope.tag(), 1);
 }
 
 TEST_F(Ofi, WakesForWhatComesWhileNobodyLooks) {
@@ -405,7 +419,12 @@ TEST_F(Ofi, SleepsWhereThereIsNothingToDo) {
   std::this_thread::sleep_for(100ms);
   const auto before = used();
   std::this_thread::sleep_for(1s);
-  EXPECT_LT(used() - before, 10ms) << "of a second, by two processes' threads";
+#ifdef __SANITIZE_THREAD__
+  constexpr auto kMost = 200ms;  // it has a thread of its own
+#else
+  constexpr auto kMost = 20ms;
+#endif
+  EXPECT_LT(used() - before, kMost) << "of a second, by two processes' threads";
 }
 
 TEST_F(Ofi, TakesThreadsAtSeveralEndpoints) {
