@@ -372,7 +372,9 @@ TEST_F(Ofi, DropsWhatStrangersSend) {
   channel(2).send({2, 1}, offer);
   ASSERT_TRUE(drain_until([&] { return channel(1).refused() == 2; }));
   channel(0).send({0, 1}, of_friend);
-  ASSERT_TRUE(drain_until([&] { return sink(1).came == 1; }));
+  ASSERT_TRUE(drain_until([&] {
+    return sink(1).came == 1 && of_friend.times_released == 1 && of_stranger.times_released == 1;
+  }));
   EXPECT_EQ(sink(1).size(), 1U);
   EXPECT_EQ(sink(1).entry(0).envelope.tag(), 1);
 }
