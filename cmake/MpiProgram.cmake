@@ -160,7 +160,7 @@ macro(clump_mpi_cluster_tests test)
     clump_cluster_test(${test}.hosts2 HOSTS h0,h1 RANKS ${every_way} COMMAND $<TARGET_FILE:${program}> ${TEST_ARGS})
     set(tests ${test}.hosts2)
   endif()
-  set_tests_properties(${tests} PROPERTIES LABELS "mpi;cluster" TIMEOUT ${TEST_TIMEOUT})
+  set_tests_properties(${tests} PROPERTIES LABELS cluster TIMEOUT 180)
 endmacro()
 
 # All programs of clump_mpi_test(): what a sanitizer pass builds.
