@@ -27,7 +27,10 @@ def start(command, **options):
 def end(process):
     process.stdin.close()
     try:
+        os.killpg(process.pid, signal.SIGCONT)  # whoever has stopped it
         process.wait(timeout=10)
+    except ProcessLookupError:
+        pass  # it has ended, and was waited for
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()

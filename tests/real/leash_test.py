@@ -52,6 +52,12 @@ class Leash(unittest.TestCase):
         leash.end(process)
         self.assert_gone(numbers)
 
+    def test_when_it_is_ended_while_stopped(self):
+        process, numbers = self.start("wait")
+        os.killpg(process.pid, signal.SIGSTOP)
+        leash.end(process)
+        self.assert_gone(numbers)
+
     def test_when_the_caller_is_killed(self):
         code = "import leash, sys; leash.start(['sh', '-c', sys.argv[1]]).wait()"
         with subprocess.Popen([sys.executable, "-B", "-c", code, FAMILY + "wait"], stdout=subprocess.PIPE, text=True) as caller:
