@@ -1,5 +1,5 @@
-// Byte strings that the two sides of pmi exchange: numbers in the machine's order (both sides run on one
-// node), texts with their length. Header-only; used by encode() and decode() of this folder only.
+// Byte strings that the two sides of pmi exchange: numbers in the machine's order (all hosts are of
+// one kind), texts with their length. Header-only; used by encode() and decode() of this folder only.
 #pragma once
 
 #include <cstdint>
