@@ -10,9 +10,6 @@
 #include <filesystem>
 
 #include "common/places.h"
-#include "image/search.h"
-
-extern char** environ;
 
 namespace clump::mpiexec {
 
