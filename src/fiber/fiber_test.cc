@@ -110,6 +110,35 @@ TEST(Fiber, HandsATurnToAndFro) {
   }
 }
 
+// The monitor looks after what has come in for workers that are busy. While it does, no rank may be awake,
+// and it is no deadlock.
+TEST(Fiber, TheMonitorBringsWhatOthersSleepFor) {
+  need_workers();
+  static std::atomic<bool> left, alarm;
+  static Completion* waited_for;
+  std::vector<Completion> brought(kWorkers);
+  left = alarm = false;
+  waited_for = brought.data();
+  thread_begins();  // this thread waits, too, so it is counted like them
+  on_deadlock([] { alarm = true; });
+  on_progress([](int) {
+    if (this_fiber() != nullptr || !left.exchange(false)) return false;
+    std::this_thread::sleep_for(100ms);
+    for (int i = 0; i < kWorkers; ++i) waited_for[i].signal();
+    return true;
+  });
+  Fibers(kWorkers, [&](int i) {
+    left = true;
+    while (left) {
+    }
+    brought[i].wait();
+  });
+  on_progress(nullptr);
+  on_deadlock(nullptr);
+  thread_ends();
+  EXPECT_FALSE(alarm);
+}
+
 TEST(Fiber, IsWokenByAKernelThread) {
   need_workers();
   constexpr int kMany = 64;

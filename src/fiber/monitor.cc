@@ -112,7 +112,9 @@ void look_after(Worker& worker, Watch& watch) {
     watch.looks = 0;
     return;
   }
+  census::one_awake();  // us: what we have taken out of a lane can still wake all
   progress(worker.index);
+  census::falls_asleep();
   if (!worker.has_runnable()) return;
   const auto idle = std::ranges::find_if(workers, is_asleep);
   if (idle != workers.end()) return idle->wake();  // to take what waits here

@@ -161,7 +161,7 @@ void before_sleep(bool (*ask)()) { sleep_function.store(ask, std::memory_order_r
 
 bool have_fiber_call(void (*report)()) {
   const Fiber* const self = this_fiber();
-  if (self == nullptr || self != &self->carrier->idle) return false;
+  if (self != nullptr && self != &self->carrier->idle) return false;
   Fiber* const witness = first_fiber();
   if (witness == nullptr) return false;
   reporting.store(report, std::memory_order_release);

@@ -134,8 +134,8 @@ void bind_to_core(int core);
 void switch_out(Fiber& self);
 /// Puts a fiber that waits into the queue of its home. Any thread.
 CLUMP_HOST_API void make_runnable(Fiber& fiber);
-/// The caller is a carrier without work: has a fiber that waits call `report`, on its own stack. False if the
-/// caller is no carrier, or there is no such fiber.
+/// Has a fiber that waits call `report`, on its own stack. False if the caller is one that runs, or there is
+/// none.
 bool have_fiber_call(void (*report)());
 /// Whether `self`, which is to wait, polls: nothing else can run, and it is no guest, who goes home to wait.
 bool may_poll(const Fiber& self);

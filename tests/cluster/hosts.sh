@@ -2,6 +2,8 @@
 # A cluster on one machine, for tests of what crosses a network: hosts h0, h1, ... are network namespaces with a name and an address of
 # their own, joined by a bridge in one more. Needs root and iproute2. DIR keeps what the hosts share; it names this cluster.
 #
+# Each host gets a core of this machine's, in turn, so that hosts do not meet on one while another is idle.
+#
 #   hosts.sh up DIR N [RATE]     makes N hosts; RATE limits what each sends (tc, e.g. 1gbit)
 #   hosts.sh run DIR HOST CMD... runs a command on a host
 #   hosts.sh down DIR            removes them, and DIR
@@ -9,10 +11,17 @@
 # `up` leaves DIR/agent, which starts a command on a host as ssh would: agent [options] HOST CMD...
 set -euo pipefail
 
-usage() { sed -n '2,10p' "$0" >&2; exit 2; }
+usage() { sed -n '2,12p' "$0" >&2; exit 2; }
 [ $# -ge 2 ] || usage
 action=$1 dir=$2
 shift 2
+
+core_of() {  # of the host hK: the cores that this process may use, in turn
+  local cores range list=()
+  IFS=, read -ra cores < <(taskset -cp $$ | sed 's/.*: //')
+  for range in "${cores[@]}"; do mapfile -t -O ${#list[@]} list < <(seq "${range%-*}" "${range#*-}"); done
+  echo "${list[$((${1#h} % ${#list[@]}))]}"
+}
 
 # Names of namespaces are the whole machine's.
 namespace() { echo "$(cat "$dir/prefix")-$1"; }
@@ -50,7 +59,7 @@ run() {
   shift
   [ -f "$dir/agent" ] || { echo "hosts.sh: there is no cluster in $dir" >&2; exit 77; }
   # shellcheck disable=SC2016  # the inner shell's
-  exec nsenter --net="/run/netns/$(namespace "$host")" unshare --uts --mount \
+  exec taskset -c "$(core_of "$host")" nsenter --net="/run/netns/$(namespace "$host")" unshare --uts --mount \
     sh -c 'hostname "$1"; mount --bind "$2/hosts" /etc/hosts; shift 2; exec "$@"' sh "$host" "$dir" "$@"
 }
 
