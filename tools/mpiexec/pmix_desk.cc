@@ -39,7 +39,10 @@ void PmixDesk::note_address(int process) {
 /// PMIx takes it that all is told when something is: this waits for the last of the node.
 void PmixDesk::tell(int process) {
   complain(pmi::pmix::put(key_of(process).c_str(), memory_->address(process).content()));
-  told_[static_cast<std::size_t>(process - job_->this_node().first)] = true;
+  {
+    const std::lock_guard lock(mutex_);
+    told_[static_cast<std::size_t>(process - job_->this_node().first)] = true;
+  }
   meet();
 }
 
@@ -65,29 +68,48 @@ void PmixDesk::look_up(int process) {
 
 void PmixDesk::note_end(int process) {
   const auto index = static_cast<std::size_t>(process - job_->this_node().first);
-  told_[index] = ended_[index] = true;  // it will not tell any more
+  {
+    const std::lock_guard lock(mutex_);
+    told_[index] = ended_[index] = true;  // it will not tell any more
+  }
   meet();
 }
 
+/// Goes to the next meeting if it is time.
 void PmixDesk::meet() {
-  if (!meeting_ && std::ranges::all_of(told_, std::identity{})) {
-    meeting_ = true;
-    complain(pmi::pmix::commit());
-    const auto all_told = [this] { all_told_.store(true, std::memory_order_release); };
-    complain(pmi::pmix::fence(all_told));
+  void (PmixDesk::*over)() = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (stage_ == Stage::kTelling && std::ranges::all_of(told_, std::identity{})) {
+      stage_ = Stage::kFirstMeeting;
+      complain(pmi::pmix::commit());
+      over = &PmixDesk::all_are_told;
+    } else if (stage_ == Stage::kWorking && std::ranges::all_of(ended_, std::identity{})) {
+      stage_ = Stage::kLastMeeting;
+      over = &PmixDesk::all_are_done;
+    }
   }
-  if (last_ || !std::ranges::all_of(ended_, std::identity{})) return;
-  last_ = true;
-  const auto over = [this] {
-    const pmi::Node& node = job_->this_node();
-    for (int own = node.first; own < node.first + node.processes; ++own)
-      if (memory_->address(own).state == pmi::Address::kKnown) memory_->address(own).end();
-    over_.release();
-  };
-  if (const base::Status asked = pmi::pmix::fence(over); !asked.ok()) {
+  if (over == nullptr) return;
+  if (const base::Status asked = pmi::pmix::fence([this, over] { (this->*over)(); }); !asked.ok()) {
     complain(asked);
-    over();
+    (this->*over)();
   }
+}
+
+void PmixDesk::all_are_told() {
+  {
+    const std::lock_guard lock(mutex_);
+    stage_ = Stage::kWorking;
+  }
+  all_told_.store(true, std::memory_order_release);
+  meet();
+}
+
+void PmixDesk::all_are_done() {
+  const pmi::Node& node = job_->this_node();
+  for (int own = node.first; own < node.first + node.processes; ++own)
+    if (memory_->address(own).state == pmi::Address::kKnown) memory_->address(own).end();
+  over_.release();
 }
 
 }  // namespace clump::mpiexec

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <mutex>
 #include <semaphore>
 #include <vector>
 
@@ -13,8 +14,8 @@
 namespace clump::mpiexec {
 
 /// All agents meet twice: when all addresses are told, because a server that is asked for one before answers
-/// seconds later, and when all processes are done. Owned by mpiexec's only thread; nothing waits but
-/// wait_for_all().
+/// seconds later, and when all processes are done; one after the other, as PMIx cannot tell two fences of the
+/// same processes apart. Owned by mpiexec's only thread; nothing waits but wait_for_all().
 class PmixDesk {
  public:
   void open(const pmi::Job& job, const pmi::NodeMemory& memory);
@@ -33,13 +34,17 @@ class PmixDesk {
   void tell(int process);
   void look_up(int process);
   void meet();
+  void all_are_told();
+  void all_are_done();
 
   const pmi::Job* job_ = nullptr;
   const pmi::NodeMemory* memory_ = nullptr;
-  std::vector<bool> told_, ended_;       // of each of this node's processes
-  std::atomic<bool> all_told_{false};    // of all nodes'; PMIx's thread sets it
-  bool meeting_ = false, last_ = false;  // for the first time, and for the second one
-  std::vector<int> wanted_;              // until all are told
+  enum class Stage { kTelling, kFirstMeeting, kWorking, kLastMeeting };
+  std::mutex mutex_;                // the next three are PMIx's thread's, too
+  std::vector<bool> told_, ended_;  // of each of this node's processes
+  Stage stage_ = Stage::kTelling;
+  std::atomic<bool> all_told_{false};  // of all nodes'
+  std::vector<int> wanted_;            // until all are told
   Clock::time_point wanted_since_;
   std::binary_semaphore over_{0};
 };
