@@ -58,6 +58,9 @@ run() {
   local host=$1
   shift
   [ -f "$dir/agent" ] || { echo "hosts.sh: there is no cluster in $dir" >&2; exit 77; }
+  # A folder of its own, as on another machine: PRRTE's daemons take theirs away when they end.
+  TMPDIR=$(mktemp -d "$dir/tmp.XXXXXX")
+  export TMPDIR
   # shellcheck disable=SC2016  # the inner shell's
   exec taskset -c "$(core_of "$host")" nsenter --net="/run/netns/$(namespace "$host")" unshare --uts --mount \
     sh -c 'hostname "$1"; mount --bind "$2/hosts" /etc/hosts; shift 2; exec "$@"' sh "$host" "$dir" "$@"
