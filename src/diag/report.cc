@@ -12,8 +12,7 @@ namespace clump::diag {
 namespace {
 
 std::string who_failed(const pmi::Failure& failure, int ranks) {
-  if (failure.ranks > 1)
-    return fmt::format("the process of ranks {}-{}", failure.rank, failure.rank + failure.ranks - 1);
+  if (!failure.sharers.empty()) return "the process of ranks " + failure.sharers;
   return failure.rank >= 0 ? fmt::format("rank {} of {}", failure.rank, ranks) : "the job's process";
 }
 

@@ -34,7 +34,7 @@ struct Failure {
   int code = 0;               ///< exit code or signal number
   std::string text;           ///< one or more lines for the user; may be empty
   std::vector<Frame> frames;  ///< innermost first; may be empty
-  int ranks = 1;  ///< so many from `rank` on, which shared a process that has ended; mpiexec adds it
+  std::string sharers;  ///< "0-3": the ranks of a process that has ended, if it had several; mpiexec adds it
 };
 
 /// A Failure whose texts and frames lie elsewhere: for signal handlers, which must not allocate.

@@ -1,7 +1,6 @@
 #include "pmi/job.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "pmi/wire.h"
 
@@ -41,18 +40,72 @@ Place read_place(Reader& in) {
   return place;
 }
 
+/// As runs of equal steps: ranks that go to the hosts in turn have a few for each host.
+void write_seating(Writer& out, const std::vector<std::int32_t>& ranks) {
+  struct Run {
+    std::int32_t first, step, count;
+  };
+  std::vector<Run> runs;
+  for (const std::int32_t rank : ranks) {
+    Run* const last = runs.empty() ? nullptr : &runs.back();
+    if (last != nullptr && last->count == 1) last->step = rank - last->first;
+    if (last != nullptr && rank == last->first + last->step * last->count)
+      ++last->count;
+    else
+      runs.push_back({rank, 1, 1});
+  }
+  out.number<std::uint32_t>(static_cast<std::uint32_t>(runs.size()));
+  for (const Run& run : runs)
+    for (const std::int32_t number : {run.first, run.step, run.count}) out.number(number);
+}
+
+/// False if it is none of `all` ranks.
+bool read_seating(Reader& in, int all, Seating& seating) {
+  std::vector<std::int32_t> ranks;
+  std::vector<bool> seen(static_cast<std::size_t>(all));
+  for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
+    const std::int64_t first = in.number<std::int32_t>(), step = in.number<std::int32_t>();
+    const std::int64_t count = in.number<std::int32_t>();
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t rank = first + i * step;
+      if (rank < 0 || rank >= all || seen[static_cast<std::size_t>(rank)]) return false;
+      seen[static_cast<std::size_t>(rank)] = true;
+      ranks.push_back(static_cast<std::int32_t>(rank));
+    }
+  }
+  if (!ranks.empty() && ranks.size() != seen.size()) return false;
+  seating = Seating(std::move(ranks));
+  return true;
+}
+
 }  // namespace
 
+Seating::Seating(std::vector<std::int32_t> ranks) {
+  if (std::ranges::is_sorted(ranks)) return;
+  ranks_ = std::move(ranks);
+  seats_.resize(ranks_.size());
+  for (std::size_t seat = 0; seat < ranks_.size(); ++seat)
+    seats_[static_cast<std::size_t>(ranks_[seat])] = static_cast<std::int32_t>(seat);
+}
+
 int Job::process_of(int rank) const {
-  const auto after = std::ranges::upper_bound(processes, rank, {}, &HostProcess::first);
+  const auto after = std::ranges::upper_bound(processes, seating.seat_of(rank), {}, &HostProcess::first_seat);
   return static_cast<int>(after - processes.begin()) - 1;
 }
 
-int Job::first_rank(const Node& one) const { return processes[static_cast<std::size_t>(one.first)].first; }
+int Job::first_seat(const Node& one) const {
+  return processes[static_cast<std::size_t>(one.first)].first_seat;
+}
 
 int Job::ranks(const Node& one) const {
   const HostProcess& last = processes[static_cast<std::size_t>(one.first + one.processes) - 1];
-  return last.first + last.ranks - first_rank(one);
+  return last.first_seat + last.ranks - first_seat(one);
+}
+
+std::vector<int> Job::ranks_from(int seat, int count) const {
+  std::vector<int> all;
+  for (int i = 0; i < count; ++i) all.push_back(seating.rank_at(seat + i));
+  return all;
 }
 
 int Job::node_of(int rank) const {
@@ -80,7 +133,7 @@ std::vector<std::int32_t> Job::cores_of(int rank) const {
   std::vector<std::int32_t> all{workers_core};
   const std::size_t count = other_cores.size();
   const auto all_ranks = static_cast<std::size_t>(ranks(this_node()));
-  const auto mine = static_cast<std::size_t>(rank - first_rank(this_node()));
+  const auto mine = static_cast<std::size_t>(seating.seat_of(rank) - first_seat(this_node()));
   for (std::size_t i = mine * count / all_ranks; i < (mine + 1) * count / all_ranks; ++i)
     all.push_back(other_cores[i]);
   return all;
@@ -107,7 +160,7 @@ std::string encode(const Job& job) {
   for (const std::int32_t core : job.other_cores) out.number(core);
   out.number<std::uint32_t>(static_cast<std::uint32_t>(job.processes.size()));
   for (const HostProcess& one : job.processes) {
-    out.number(one.first);
+    out.number(one.first_seat);
     out.number(one.ranks);
     out.number<std::uint8_t>(one.plain);
   }
@@ -123,6 +176,7 @@ std::string encode(const Job& job) {
   for (const std::uint64_t part : job.network.secret) out.number(part);
   out.number<std::uint32_t>(static_cast<std::uint32_t>(job.apps.size()));
   for (const App& app : job.apps) write_app(out, app);
+  write_seating(out, job.seating.ranks());
   return out.take();
 }
 
@@ -147,7 +201,7 @@ base::Status decode(const std::string& bytes, Job& job) {
   }
   for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
     HostProcess& one = read.processes.emplace_back();
-    one.first = in.number<std::int32_t>();
+    one.first_seat = in.number<std::int32_t>();
     one.ranks = in.number<std::int32_t>();
     one.plain = in.number<std::uint8_t>() != 0;
   }
@@ -164,7 +218,7 @@ base::Status decode(const std::string& bytes, Job& job) {
   for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
     read.apps.push_back(read_app(in));
   }
-  if (!in.finished())
+  if (!in.ok() || !read_seating(in, read.ranks(), read.seating) || !in.finished())
     return base::fail(MPI_ERR_ARG, "the description of the job is damaged ({} bytes)", bytes.size());
   job = std::move(read);
   return {};

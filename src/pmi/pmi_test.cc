@@ -70,8 +70,8 @@ TEST(Job, DividesRanksAmongProcesses) {
   Job read;
   ASSERT_TRUE(decode(encode(job), read).ok());
   EXPECT_EQ(read.processes, job.processes);
-  EXPECT_TRUE(job.here().holds(5));
-  EXPECT_FALSE(job.here().holds(6));
+  EXPECT_TRUE(job.is_here(5));
+  EXPECT_FALSE(job.is_here(6));
   EXPECT_EQ(job.process_of(1), 0);
   EXPECT_EQ(job.process_of(2), 1);
   EXPECT_EQ(job.process_of(6), 2);
@@ -86,6 +86,52 @@ TEST(Job, DividesRanksAmongProcesses) {
   job.scheduler = Scheduler::kThreads;  // a port for each process
   EXPECT_EQ(job.port_of(5), 1);
   EXPECT_EQ(job.first_port(2), 2);
+}
+
+TEST(Job, SeatsRanksInAnyOrder) {
+  Job job;
+  job.apps.push_back({"/bin/a", {}, {}, "", 7});
+  job.cores = {0, 1};
+  job.seating = Seating({0, 3, 1, 4, 6, 2, 5});  // two on the first host, then three, then two
+  job.processes = {{0, 2, false}, {2, 2, false}, {4, 1, true}, {5, 2, false}};
+  job.nodes = {{"a", 0, 1}, {"b", 1, 2}, {"c", 3, 1}};
+  job.node = job.process = 1;
+  Job read;
+  ASSERT_TRUE(decode(encode(job), read).ok());
+  EXPECT_EQ(read.seating.ranks(), job.seating.ranks());
+  std::vector<int> nodes, processes;
+  for (int rank = 0; rank < 7; ++rank) {
+    nodes.push_back(read.node_of(rank));
+    processes.push_back(read.process_of(rank));
+    EXPECT_EQ(read.seating.rank_at(read.seating.seat_of(rank)), rank);
+  }
+  EXPECT_EQ(nodes, (std::vector<int>{0, 1, 2, 0, 1, 2, 1}));
+  EXPECT_EQ(processes, (std::vector<int>{0, 1, 3, 0, 1, 3, 2}));
+  EXPECT_EQ(job.ranks_of(job.nodes[1]), (std::vector<int>{1, 4, 6}));
+  EXPECT_EQ(job.first_rank(job.processes[3]), 2);
+  EXPECT_TRUE(job.is_here(4));
+  EXPECT_FALSE(job.is_here(3));
+  // Ranks 1 and 4 have the first worker of this host.
+  EXPECT_EQ(job.worker_of(1), 0);
+  EXPECT_EQ(job.worker_of(4), 0);
+  EXPECT_EQ(job.worker_of(6), 1);
+  EXPECT_EQ(job.port_of(6), 1);
+  EXPECT_EQ(job.cores_of(6), std::vector<std::int32_t>{1});
+}
+
+TEST(Job, DescribesSeatsInFewBytes) {
+  Job job;
+  job.apps.push_back({"/bin/a", {}, {}, "", 10000});
+  const std::size_t in_order = encode(job).size();
+  std::vector<std::int32_t> seats;
+  for (int host = 0; host < 10; ++host)
+    for (int rank = host; rank < 10000; rank += 10) seats.push_back(rank);
+  job.seating = Seating(seats);
+  const std::string bytes = encode(job);
+  EXPECT_LE(bytes.size(), in_order + 10 * 12);
+  Job read;
+  ASSERT_TRUE(decode(bytes, read).ok());
+  EXPECT_EQ(read.seating.ranks(), seats);
 }
 
 TEST(NodeMemory, IsTheSameInEveryProcess) {

@@ -154,7 +154,7 @@ core::World* make_world() {
     if (job.nodes.size() > 1) world->nodes.push_back(job.node_of(rank));
     auto& made = world->ranks.emplace_back();
     sinks.push_back(nullptr);
-    if (!job.here().holds(rank)) continue;
+    if (!job.is_here(rank)) continue;
     made = std::make_unique<core::Rank>(*world, rank);
     made->inbox = std::make_unique<p2p::Matcher>();
     sinks.back() = made->inbox.get();

@@ -30,7 +30,7 @@ net::OfiChannel* drained_ofi = nullptr;
 
 [[noreturn]] void cannot_connect(const pmi::Job& job, int error_class, std::string text) {
   pmi::Failure failure;
-  failure.rank = job.here().first;
+  failure.rank = job.first_rank(job.here());
   failure.reason = pmi::Reason::kAborted;
   failure.code = error_class;
   failure.text = std::move(text);
@@ -49,7 +49,7 @@ std::unique_ptr<net::Channel> make_self_channel(const pmi::Job& job, std::vector
   if (workers == 0) return std::make_unique<net::SelfChannel>(std::move(sinks));
   std::vector<int> homes;
   for (int rank = 0; rank < job.ranks(); ++rank)
-    homes.push_back(job.here().holds(rank) ? job.worker_of(rank) - job.first_worker(job.here()) : 0);
+    homes.push_back(job.is_here(rank) ? job.worker_of(rank) - job.first_worker(job.here()) : 0);
   auto channel = std::make_unique<net::SelfChannel>(std::move(sinks), std::move(homes), workers);
   drained_self = channel.get();
   return channel;
@@ -117,7 +117,7 @@ base::Status find_address(int process, std::vector<std::byte>& address) {
 void lost_process(int process, std::string why) {
   if (runtime::is_over()) return;  // it has ended, as we will
   const pmi::Job& job = runtime::job();
-  const int first = job.processes[static_cast<std::size_t>(process)].first;
+  const int first = job.first_rank(job.processes[static_cast<std::size_t>(process)]);
   cannot_connect(job, MPI_ERR_OTHER,
                  fmt::format("cannot reach rank {} on {} any more: {}", first,
                              job.nodes[static_cast<std::size_t>(job.node_of(first))].name, why));

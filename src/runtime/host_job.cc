@@ -110,7 +110,7 @@ void make_ranks() {
   Host& here = host();
   const pmi::HostProcess& mine = here.job.here();
   here.ranks = std::make_unique<HostedRank[]>(static_cast<std::size_t>(mine.ranks));
-  for (int rank = mine.first; rank < mine.first + mine.ranks; ++rank) {
+  for (const int rank : here.job.ranks_of(mine)) {
     here.rank(rank).identity.rank = rank;
     here.rank(rank).identity.threaded = false;
     here.rank(rank).app = here.job.app_of(rank);
@@ -213,7 +213,7 @@ const char* join_job() {
       std::snprintf(why, sizeof why,
                     "process %d is rank %d of the job already, and this one (%d) a relative of it: one "
                     "process can be the rank",
-                    none, here.job.here().first, here.process);
+                    none, here.job.first_rank(here.job.here()), here.process);
       return here.why_no_mpi = why;
     }
   }

@@ -7,7 +7,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <thread>
+#include <unordered_map>
+#include <utility>
 
 #include "diag/capture.h"
 #include "pmi/pmix.h"
@@ -27,30 +30,41 @@ struct Whereabouts {
 
 std::string address_key(int process) { return fmt::format("clump.address.{}", process); }
 
-/// Who is where. Ranks of a host must be consecutive.
+/// As PMIx numbers processes.
+int rank_of(int process) {
+  const pmi::Job& job = host().job;
+  return job.first_rank(job.processes[static_cast<std::size_t>(process)]);
+}
+
+/// Who is where, in whatever order: each rank is a process.
 base::Status describe_job(pmi::Job& job) {
   const int size = pmi::pmix::size(), own = pmi::pmix::rank();
   std::vector<std::string> hosts;
   CLUMP_TRY(pmi::pmix::hosts(hosts));
-  job.apps.front().ranks = size;
-  job.processes.clear();
+  std::vector<std::vector<std::int32_t>> ranks_of;  // by node
   job.nodes.clear();
-  job.process = own;
+  std::unordered_map<std::string_view, std::size_t> known;
   for (int rank = 0; rank < size; ++rank) {
     const std::string& name = hosts[static_cast<std::size_t>(rank)];
-    if (job.nodes.empty() || job.nodes.back().name != name) {
-      if (std::ranges::find(job.nodes, name, &pmi::Node::name) != job.nodes.end())
-        return base::fail(
-            MPI_ERR_UNSUPPORTED_OPERATION,
-            "rank {} is on {}, which has lower ranks, but rank {} is not: have the launcher place "
-            "ranks in blocks (srun --distribution=block, prterun --map-by slot)",
-            rank, name, rank - 1);
-      job.nodes.push_back({name, rank, 0});
+    const auto [node, is_new] = known.try_emplace(name, job.nodes.size());
+    if (is_new) {
+      job.nodes.push_back({name, 0, 0});
+      ranks_of.emplace_back();
     }
-    ++job.nodes.back().processes;
-    job.processes.push_back({rank, 1, true});
-    if (rank == own) job.node = static_cast<int>(job.nodes.size()) - 1;
+    ranks_of[node->second].push_back(rank);
+    if (rank == own) job.node = static_cast<int>(node->second);
   }
+  job.apps.front().ranks = size;
+  job.processes.clear();
+  std::vector<std::int32_t> seated;
+  for (std::size_t node = 0; node < job.nodes.size(); ++node) {
+    job.nodes[node].first = static_cast<std::int32_t>(seated.size());
+    job.nodes[node].processes = static_cast<std::int32_t>(ranks_of[node].size());
+    seated.insert(seated.end(), ranks_of[node].begin(), ranks_of[node].end());
+  }
+  for (int seat = 0; seat < size; ++seat) job.processes.push_back({seat, 1, true});
+  job.seating = pmi::Seating(std::move(seated));
+  job.process = job.process_of(own);
   job.spin = std::thread::hardware_concurrency() >= static_cast<unsigned>(job.this_node().processes);
   return {};
 }
@@ -68,8 +82,7 @@ base::Status make_node_memory() {
 /// The others open it where it is: it has no name.
 base::Status find_node_memory() {
   Host& here = host();
-  const int first = here.job.this_node().first;
-  if (here.job.process != first) {
+  if (const int first = rank_of(here.job.this_node().first); first != here.job.first_rank(here.job.here())) {
     std::vector<std::byte> told;
     CLUMP_TRY(pmi::pmix::get(first, kNodeKey, told));
     Whereabouts there{};
@@ -97,7 +110,7 @@ base::Status join_now() {
   Host& here = host();
   CLUMP_TRY(pmi::pmix::join());
   if (pmi::pmix::size() > 1) CLUMP_TRY(describe_job(here.job));
-  here.ranks[0].identity.rank = here.job.here().first;
+  here.ranks[0].identity.rank = here.job.first_rank(here.job.here());
   diag::prepare();
   use_own_stack(here.ranks[0]);
   install_failure_handlers();
@@ -129,7 +142,7 @@ base::Status announce_by_pmix(std::span<const std::byte> address) {
 }
 
 base::Status find_by_pmix(int process, std::vector<std::byte>& address) {
-  return pmi::pmix::get(process, address_key(process).c_str(), address);
+  return pmi::pmix::get(rank_of(process), address_key(process).c_str(), address);
 }
 
 }  // namespace clump::runtime

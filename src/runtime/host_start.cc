@@ -47,7 +47,7 @@ image::Main original_main = nullptr;
 void restore_environment(char** environment) {
   char** slot = environment;
   const pmi::Job& job = host().job;
-  const auto app = static_cast<std::size_t>(job.app_of(job.here().first));
+  const auto app = static_cast<std::size_t>(job.app_of(job.first_rank(job.here())));
   for (const std::string& entry : job.apps[app].environment) {
     if (*slot == nullptr) break;
     *slot++ = const_cast<char*>(entry.c_str());

@@ -60,7 +60,7 @@ struct Host {
   bool is_imaged() const { return started_by_mpiexec() && !job.here().plain; }
   bool has_neighbours() const { return node_descriptor >= 0; }
   int rank_count() const { return job.here().ranks; }
-  HostedRank& rank(int number) { return ranks[number - job.here().first]; }
+  HostedRank& rank(int number) { return ranks[job.seating.seat_of(number) - job.here().first_seat]; }
   HostedRank& rank(const fiber::Identity& identity) { return rank(identity.rank); }
 };
 

@@ -75,6 +75,11 @@ class Cluster(tool.Case):
         self.assertEqual(job.returncode, 0, job)
         self.assertEqual(sorted(job.stdout.splitlines()), ["[0] h0", "[1] h1", "[2] h1", "[3] h1", "[4] h2", "[5] h2"])
 
+    def test_ranks_go_to_hosts_in_turn(self):
+        job = self.run_job("--host", "h0:1,h1:3,h2:2", "--map-by", "node", "-n", 6, "--tag-output", "hostname")
+        self.assertEqual(job.returncode, 0, job)
+        self.assertEqual(sorted(job.stdout.splitlines()), ["[0] h0", "[1] h1", "[2] h2", "[3] h1", "[4] h2", "[5] h1"])
+
     def test_programs_see_what_they_see_on_one_host(self):
         environment = {**os.environ, "LAUNCHER_A": "two words\nand a line"}
         job = self.run_job("--host", "h0,h1", "-n", 2, tool.program("show"), "in", "*", env=environment, input="a line\n")
@@ -89,6 +94,12 @@ class Cluster(tool.Case):
         self.assertIn("4 ranks as fibers of 2 processes", job.stderr)
         self.assertIn("2 hosts: h0 (ranks 0-1), h1 (ranks 2-3)", job.stderr)
         self.assertIn("map of h1: 2 ranks as fibers", job.stderr)
+
+    def test_map_of_ranks_in_turn(self):
+        job = self.run_job("--host", "h0,h1", "--map-by", "node", "-n", 10, "--per-process", 3, "--map", "--explain", tool.program("show"))
+        self.assertIn("2 hosts: h0 (ranks 0,2,...,8), h1 (ranks 1,3,...,9)", job.stderr)
+        self.assertIn("map of h1: 5 ranks as fibers of 2 processes", job.stderr)
+        self.assertEqual(sorted(line[:4] for line in job.stdout.splitlines()), [f"{rank} 10" for rank in range(10)])
 
     def test_the_first_failure_ends_all(self):
         begin = time.monotonic()
@@ -124,19 +135,31 @@ class Cluster(tool.Case):
         self.assertIn("h2", errors)
 
     def test_collectives(self):
-        for hosts, ranks in (("h0:4,h1:4,h2:4,h3:4", 16), ("h0:1,h1:2,h2:4", 7)):
-            for program in ("movement", "reductions", "operations"):
-                with self.subTest(hosts=hosts, program=program):
-                    job = self.run_job("--host", hosts, "-n", ranks, tool.BIN / f"mpi_collectives_{program}")
-                    self.assertEqual(job.returncode, 0, job)
+        for map_by in ("slot", "node"):
+            for hosts, ranks in (("h0:4,h1:4,h2:4,h3:4", 16), ("h0:1,h1:2,h2:4", 7)):
+                for program in ("movement", "reductions", "operations"):
+                    with self.subTest(hosts=hosts, map_by=map_by, program=program):
+                        job = self.run_job("--host", hosts, "--map-by", map_by, "-n", ranks, tool.BIN / f"mpi_collectives_{program}")
+                        self.assertEqual(job.returncode, 0, job)
+
+    def test_collectives_of_processes_in_turn(self):
+        for program in ("movement", "reductions", "operations"):
+            with self.subTest(program=program):
+                job = self.run_job("--host", "h0:2,h1:3", "--map-by", "node", "--ranks", "processes", "-n", 5,
+                                   tool.BIN / f"mpi_collectives_{program}")
+                self.assertEqual(job.returncode, 0, job)
 
     def test_prterun_starts_ranks_itself(self):
         prefix = str(pathlib.Path(PRTERUN).resolve().parent.parent)
         prterun = lambda *words: on("h0", "env", f"PRTE_PREFIX={prefix}", f"PMIX_PREFIX={prefix}", PRTERUN, "--allow-run-as-root",
                                     "--prefix", prefix, "-x", "PMIX_PREFIX", *words)
-        job = self.run_job("--host", "h0:2,h1:2", "-n", 4, tool.program("show"), command=prterun)
-        self.assertEqual(job.returncode, 0, job)
-        self.assertEqual(sorted(line[:3] for line in job.stdout.splitlines()), ["0 4", "1 4", "2 4", "3 4"])
+        for map_by in ("slot", "node"):
+            with self.subTest(map_by=map_by):
+                job = self.run_job("--host", "h0:2,h1:2", "--map-by", map_by, "-n", 4, tool.program("show"), command=prterun)
+                self.assertEqual(job.returncode, 0, job)
+                self.assertEqual(sorted(line[:3] for line in job.stdout.splitlines()), ["0 4", "1 4", "2 4", "3 4"])
+                job = self.run_job("--host", "h0:2,h1:2", "--map-by", map_by, "-n", 4, tool.BIN / "mpi_collectives_reductions", command=prterun)
+                self.assertEqual(job.returncode, 0, job)
 
 
 if __name__ == "__main__":

@@ -107,6 +107,12 @@ class Slurm(tool.Case):
         job = self.srun(4, tool.BUILD / "examples" / "ring")
         self.assertEqual(job.returncode, 0, job)
 
+    def test_ranks_go_to_hosts_in_turn(self):
+        job = self.srun(5, "--distribution=cyclic", tool.BUILD / "examples" / "ring")
+        self.assertEqual(job.returncode, 0, job)
+        job = self.srun(5, "--distribution=cyclic", tool.BIN / "mpi_collectives_reductions")
+        self.assertEqual(job.returncode, 0, job)
+
     def test_matrix_product(self):
         job = self.srun(4, tool.BUILD / "examples" / "matmul", 256, 16)
         self.assertEqual(job.returncode, 0, job)

@@ -79,34 +79,43 @@ base::Status read_hostfile(const std::string& option, const std::string& path, s
   return {};
 }
 
-base::Status divide(const std::vector<Host>& hosts, int per_host, int ranks, std::vector<int>& counts) {
-  counts.assign(hosts.size(), 0);
+namespace {
+
+/// How many ranks fit on each host; together `ranks` or more. Of equal parts the larger ones come first where
+/// hosts take turns.
+std::vector<int> rooms_of(const std::vector<Host>& hosts, int per_host, int ranks, MapBy by) {
+  if (per_host > 0) return std::vector<int>(hosts.size(), per_host);
+  const bool any_slots = std::ranges::any_of(hosts, [](const Host& host) { return host.slots > 0; });
+  if (!any_slots && by == MapBy::kNode) return std::vector<int>(hosts.size(), ranks);
+  std::vector<int> slots;
+  for (const Host& host : hosts) slots.push_back(std::max(host.slots, 1));
+  const std::int64_t all = std::accumulate(slots.begin(), slots.end(), std::int64_t{0});
+  if (any_slots && ranks <= all) return slots;
+  std::int64_t before = 0;
+  for (int& room : slots) {
+    const std::int64_t after = before + room;
+    room = static_cast<int>(ranks * after / all - ranks * before / all);
+    before = after;
+  }
+  return slots;
+}
+
+}  // namespace
+
+base::Status divide(const std::vector<Host>& hosts, int per_host, int ranks, MapBy by,
+                    std::vector<int>& host_of) {
   if (per_host > 0 && static_cast<std::int64_t>(per_host) * static_cast<std::int64_t>(hosts.size()) < ranks)
     return base::fail(MPI_ERR_ARG, "{} ranks on {} hosts with {} on each (--ppn): at most {} can be", ranks,
                       hosts.size(), per_host, per_host * hosts.size());
-  const bool any_slots = std::ranges::any_of(hosts, [](const Host& host) { return host.slots > 0; });
-  int left = ranks;
-  const auto fill = [&](const std::vector<int>& room) {
-    for (std::size_t i = 0; i < hosts.size(); ++i) {
-      const int more = std::min(left, room[i]);
-      counts[i] += more;
-      left -= more;
+  std::vector<int> rooms = rooms_of(hosts, per_host, ranks, by);
+  host_of.clear();
+  for (int host = 0; static_cast<int>(host_of.size()) < ranks;) {
+    int& room = rooms[static_cast<std::size_t>(host)];
+    if (room > 0) {
+      --room;
+      host_of.push_back(host);
     }
-  };
-  std::vector<int> slots;
-  for (const Host& host : hosts) slots.push_back(std::max(host.slots, 1));
-  const int all = std::accumulate(slots.begin(), slots.end(), 0);
-  if (per_host > 0) {
-    fill(std::vector<int>(hosts.size(), per_host));
-  } else if (any_slots && ranks <= all) {
-    fill(slots);
-  } else {
-    std::int64_t before = 0;
-    for (std::size_t i = 0; i < hosts.size(); ++i) {
-      const std::int64_t after = before + slots[i];
-      counts[i] = static_cast<int>(ranks * after / all - ranks * before / all);
-      before = after;
-    }
+    if (room == 0 || by == MapBy::kNode) host = (host + 1) % static_cast<int>(hosts.size());
   }
   return {};
 }

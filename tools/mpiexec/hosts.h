@@ -19,8 +19,15 @@ base::Status parse_hosts(const std::string& option, const std::string& list, std
 /// The same from a file. '#' begins a comment.
 base::Status read_hostfile(const std::string& option, const std::string& path, std::vector<Host>& hosts);
 
-/// How many of `ranks` ranks each host gets, in blocks: `per_host`, or its slots in turn, or as equal parts
-/// as can be. Where there are more ranks than slots, all hosts get as many more, in proportion.
-base::Status divide(const std::vector<Host>& hosts, int per_host, int ranks, std::vector<int>& counts);
+/// In what order hosts get their ranks.
+enum class MapBy {
+  kSlot,  ///< one host after the other, each a block
+  kNode,  ///< in turn, one rank each time, as long as a host has room
+};
+
+/// The host of each of `ranks` ranks. A host has room for `per_host` of them, or for as many as it has slots,
+/// or for an equal part. Where there are more ranks than slots, all hosts get as many more, in proportion.
+base::Status divide(const std::vector<Host>& hosts, int per_host, int ranks, MapBy by,
+                    std::vector<int>& host_of);
 
 }  // namespace clump::mpiexec

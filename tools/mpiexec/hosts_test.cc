@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
-#include <numeric>
 
 namespace clump::mpiexec {
 namespace {
@@ -15,10 +15,11 @@ std::vector<Host> hosts_of(const std::string& list) {
   return hosts;
 }
 
-std::vector<int> divided(const std::string& list, int per_host, int ranks) {
-  std::vector<int> counts;
-  EXPECT_TRUE(divide(hosts_of(list), per_host, ranks, counts).ok());
-  return counts;
+/// The host of each rank.
+std::vector<int> divided(const std::string& list, int per_host, int ranks, MapBy by = MapBy::kSlot) {
+  std::vector<int> host_of;
+  EXPECT_TRUE(divide(hosts_of(list), per_host, ranks, by, host_of).ok());
+  return host_of;
 }
 
 TEST(Hosts, AreNamedWithOrWithoutSlots) {
@@ -52,21 +53,38 @@ TEST(Hosts, ComeFromAFile) {
 }
 
 TEST(Hosts, GetRanksInBlocks) {
-  using Counts = std::vector<int>;
-  EXPECT_EQ(divided("a,b", 0, 5), (Counts{2, 3}));
-  EXPECT_EQ(divided("a:1,b:2,c:4", 0, 7), (Counts{1, 2, 4}));
-  EXPECT_EQ(divided("a:4,b:4", 0, 5), (Counts{4, 1})) << "slots are filled in turn";
-  EXPECT_EQ(divided("a:1,b:3", 0, 8), (Counts{2, 6})) << "more ranks than slots, in proportion";
-  EXPECT_EQ(divided("a,b,c", 2, 5), (Counts{2, 2, 1}));
-  std::vector<int> counts;
-  EXPECT_FALSE(divide(hosts_of("a,b"), 2, 5, counts).ok());
+  using Hosts = std::vector<int>;
+  EXPECT_EQ(divided("a,b", 0, 5), (Hosts{0, 0, 1, 1, 1}));
+  EXPECT_EQ(divided("a:1,b:2,c:4", 0, 7), (Hosts{0, 1, 1, 2, 2, 2, 2}));
+  EXPECT_EQ(divided("a:4,b:4", 0, 5), (Hosts{0, 0, 0, 0, 1})) << "slots are filled in turn";
+  EXPECT_EQ(divided("a:1,b:3", 0, 8), (Hosts{0, 0, 1, 1, 1, 1, 1, 1})) << "more than slots, in proportion";
+  EXPECT_EQ(divided("a,b,c", 2, 5), (Hosts{0, 0, 1, 1, 2}));
+  std::vector<int> host_of;
+  EXPECT_FALSE(divide(hosts_of("a,b"), 2, 5, MapBy::kSlot, host_of).ok());
+}
+
+TEST(Hosts, GetRanksInTurn) {
+  using Hosts = std::vector<int>;
+  const auto in_turn = [](const char* list, int per_host, int ranks) {
+    return divided(list, per_host, ranks, MapBy::kNode);
+  };
+  EXPECT_EQ(in_turn("a,b", 0, 5), (Hosts{0, 1, 0, 1, 0}));
+  EXPECT_EQ(in_turn("a:4,b:4", 0, 5), (Hosts{0, 1, 0, 1, 0}));
+  EXPECT_EQ(in_turn("a:1,b:2,c:4", 0, 7), (Hosts{0, 1, 2, 1, 2, 2, 2})) << "until a host is full";
+  EXPECT_EQ(in_turn("a:1,b:3", 0, 8), (Hosts{0, 1, 0, 1, 1, 1, 1, 1})) << "more than slots, in proportion";
+  EXPECT_EQ(in_turn("a,b,c", 2, 5), (Hosts{0, 1, 2, 0, 1}));
+  EXPECT_EQ(in_turn("a,b,c", 0, 2), (Hosts{0, 1})) << "none on the last";
+  std::vector<int> host_of;
+  EXPECT_FALSE(divide(hosts_of("a,b"), 2, 5, MapBy::kNode, host_of).ok());
 }
 
 TEST(Hosts, AllRanksAreSomewhere) {
   for (int ranks = 1; ranks < 60; ++ranks) {
     for (const char* const list : {"a", "a,b,c", "a:2,b:1", "a:7,b,c:3,d:11"}) {
-      const std::vector<int> counts = divided(list, 0, ranks);
-      EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), 0), ranks) << list;
+      for (const MapBy by : {MapBy::kSlot, MapBy::kNode})
+        EXPECT_EQ(divided(list, 0, ranks, by).size(), static_cast<std::size_t>(ranks)) << list;
+      const std::vector<int> in_blocks = divided(list, 0, ranks);
+      EXPECT_TRUE(std::is_sorted(in_blocks.begin(), in_blocks.end())) << list;
     }
   }
 }

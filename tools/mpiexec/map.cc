@@ -5,26 +5,21 @@
 #include <span>
 #include <vector>
 
+#include "rank_list.h"
+
 namespace clump::mpiexec {
 
 namespace {
 
 constexpr std::size_t kWidth = 100;
 
-/// "0-7", "3", or "none" for a worker that is home to no rank.
-std::string range(int first, int end) {
-  if (first == end) return "none";
-  return end - first == 1 ? fmt::format("{}", first) : fmt::format("{}-{}", first, end - 1);
-}
-
-/// The first rank of each worker, and the end of the last one's.
-std::vector<int> first_ranks(const pmi::Job& job) {
-  const int begin = job.first_rank(job.this_node()), end = begin + job.ranks(job.this_node());
-  std::vector<int> first(job.cores.size() + 1, end);
-  for (int rank = end; rank-- > begin;) first[static_cast<std::size_t>(job.worker_of(rank))] = rank;
-  for (std::size_t worker = job.cores.size(); worker-- > 0;)
-    first[worker] = std::min(first[worker], first[worker + 1]);
-  return first;
+/// The ranks at home at each worker of this node.
+std::vector<std::vector<int>> ranks_of_workers(const pmi::Job& job) {
+  std::vector<std::vector<int>> ranks(job.cores.size());
+  for (const int rank : job.ranks_of(job.this_node()))
+    ranks[static_cast<std::size_t>(job.worker_of(rank))].push_back(rank);
+  for (std::vector<int>& one : ranks) std::ranges::sort(one);  // several processes may have a core in common
+  return ranks;
 }
 
 std::string group_of(const tools::Processor& core, bool packages, bool nodes, bool caches) {
@@ -47,12 +42,12 @@ std::string map_of_workers(const Plan& plan) {
     cores.insert(core.core);
   }
   const bool by_cache = caches.size() > 1 && caches.size() < cores.size();  // shared by some
-  const std::vector<int> first = first_ranks(plan.job);
+  const std::vector<std::vector<int>> ranks = ranks_of_workers(plan.job);
 
   std::vector<std::string> cells;
   std::size_t widest = 0;
   for (std::size_t worker = 0; worker < workers.size(); ++worker) {
-    cells.push_back(fmt::format("{}: {}", workers[worker].number, range(first[worker], first[worker + 1])));
+    cells.push_back(fmt::format("{}: {}", workers[worker].number, rank_list(ranks[worker])));
     widest = std::max(widest, cells.back().size());
   }
   std::string text, group, line;
@@ -75,11 +70,11 @@ std::string map_of_workers(const Plan& plan) {
 }
 
 std::string map_without_cores(const Plan& plan) {
-  const std::vector<int> first = first_ranks(plan.job);
+  const std::vector<std::vector<int>> ranks = ranks_of_workers(plan.job);
   std::string text = fmt::format("  the control group {} pays for {:.3g} cores: the kernel chooses them\n   ",
                                  plan.quota->group, plan.quota->cores);
   for (std::size_t worker = 0; worker < plan.workers.size(); ++worker)
-    text += fmt::format(" worker {}: {}", worker, range(first[worker], first[worker + 1]));
+    text += fmt::format(" worker {}: {}", worker, rank_list(ranks[worker]));
   return text + "\n";
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "rank_list.h"
+
 namespace clump::mpiexec {
 namespace {
 
@@ -55,6 +57,28 @@ TEST(Map, EachRankIsWhereTheJobHasIt) {
       EXPECT_NE(text.find(start), std::string::npos) << start << " in\n" << text;
     }
   }
+}
+
+TEST(Map, RanksThatWentToHostsInTurn) {
+  Plan plan = plan_of(16, {{0, 0, 0, 0, 0, 3}, {1, 1, 0, 0, 0, 3}});
+  plan.job.processes = {{0, 8, false}, {8, 8, false}};
+  plan.job.nodes = {{"even", 0, 1}, {"odd", 1, 1}};
+  plan.job.seating = pmi::Seating({0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15});
+  plan.job.node = plan.job.process = 1;
+  EXPECT_EQ(
+      map_text(plan),
+      "map of odd: 8 ranks as fibers, run by 2 workers (core: ranks)\n    0: 1,3,...,7    1: 9,11,...,15\n");
+}
+
+TEST(RankList, IsShort) {
+  EXPECT_EQ(rank_list({}), "none");
+  EXPECT_EQ(rank_list({7}), "7");
+  EXPECT_EQ(rank_list({0, 1, 2, 3}), "0-3");
+  EXPECT_EQ(rank_list({0, 4, 8}), "0,4,8");
+  EXPECT_EQ(rank_list({0, 4, 8, 12}), "0,4,...,12");
+  EXPECT_EQ(rank_list({0, 1, 5, 7, 9, 11, 12, 13}), "0-1,5,7,...,11,12-13");
+  EXPECT_EQ(rank_list({0, 3, 4, 9, 11, 20, 22, 30, 35, 36}), "0,3-4,9,11,20,22,30,35-36");
+  EXPECT_EQ(rank_list({0, 3, 5, 9, 11, 20, 22, 30, 35}), "0,3,5,9,11,20,22,30,...");
 }
 
 TEST(Map, QuotaSaysWhy) {

@@ -178,6 +178,20 @@ class Parser {
     return {};
   }
 
+  /// What Open MPI's launcher has here, "ppr:2:node" and modifiers behind a colon too.
+  base::Status map_by(const std::string& word, const std::string& value) {
+    const std::string unit = value.substr(0, value.find(':'));
+    if (unit == "node" || unit == "slot") {
+      command_.map_by = unit == "node" ? MapBy::kNode : MapBy::kSlot;
+    } else if (const std::size_t end = value.find(":node"); unit == "ppr" && end != std::string::npos) {
+      return number(word, value.substr(4, end - 4), command_.per_host);
+    } else if (!unit.empty()) {
+      ignore(word + " " + value,
+             "on a host ranks go to cores in blocks; slot and node say in what order hosts get them");
+    }
+    return {};
+  }
+
   void ignore(std::string option, std::string_view why) {
     const auto same = [&](const auto& known) { return known.first == option; };
     if (std::none_of(command_.ignored.begin(), command_.ignored.end(), same)) {
@@ -216,6 +230,11 @@ class Parser {
         return read_hostfile(word, values[0], command_.hosts);
       case kPerHost:
         return number(word, values[0], command_.per_host);
+      case kMapBy:
+        return map_by(word, values[0]);
+      case kRoundRobin:
+        command_.map_by = MapBy::kNode;
+        break;
       case kNetwork:
         command_.network = values[0];
         break;

@@ -47,10 +47,11 @@ struct Command {
   bool explain = false;
   bool tag_output = false;
   bool quiet = false;
-  int timeout_seconds = 0;           ///< 0: none
-  tools::Ranks as_asked;             ///< as what the ranks run
-  std::vector<Host> hosts;           ///< none: this one
-  int per_host = 0;                  ///< so many ranks on each; 0: not said
+  int timeout_seconds = 0;  ///< 0: none
+  tools::Ranks as_asked;    ///< as what the ranks run
+  std::vector<Host> hosts;  ///< none: this one
+  int per_host = 0;         ///< so many ranks on each; 0: not said
+  MapBy map_by = MapBy::kSlot;
   std::string network;               ///< libfabric's provider; empty: its choice
   bool agent = false;                ///< started by ourselves, to run one host's part of a job
   std::optional<std::string> cores;  ///< as typed; none: all that are usable
@@ -85,6 +86,8 @@ enum class Action {
   kHosts,
   kHostfile,
   kPerHost,
+  kMapBy,
+  kRoundRobin,
   kNetwork,
   kAgent,
   kCores,

@@ -11,12 +11,15 @@
 #include "common/scheduler.h"
 #include "image/inspect.h"
 #include "image/search.h"
+#include "rank_list.h"
 
 extern char** environ;
 
 namespace clump::mpiexec {
 
 namespace {
+
+using tools::Housing;
 
 bool inherited(const Environment& rules, const std::string& name) {
   if (name.starts_with("CLUMP_") && (name == "CLUMP_PROCESS" || name.ends_with("_FD")))
@@ -63,8 +66,9 @@ std::string hosts_of(const pmi::Job& job) {
   std::string text = fmt::format("{} hosts: ", job.nodes.size());
   for (std::size_t i = 0; i < std::min(kMost, job.nodes.size()); ++i) {
     const pmi::Node& node = job.nodes[i];
-    text += fmt::format("{}{} (ranks {}-{})", i > 0 ? ", " : "", node.name, job.first_rank(node),
-                        job.first_rank(node) + job.ranks(node) - 1);
+    const std::string_view plural = job.ranks(node) == 1 ? "" : "s";
+    text +=
+        fmt::format("{}{} (rank{} {})", i > 0 ? ", " : "", node.name, plural, rank_list(job.ranks_of(node)));
   }
   return text + (job.nodes.size() > kMost ? ", ..." : "");
 }
@@ -121,55 +125,49 @@ void note_needs(const image::Verdict& verdict, Plan& plan) {
   }
 }
 
-/// Where each host's ranks end.
-base::Status find_ends(const Command& command, std::vector<Host> hosts, std::vector<int>& ends) {
-  int ranks = 0;
-  for (const Part& part : command.parts) ranks += part.ranks;
-  const bool is_here = hosts.empty();
-  if (is_here) hosts.push_back({});
-  CLUMP_TRY(divide(hosts, is_here ? 0 : command.per_host, ranks, ends));
-  std::partial_sum(ends.begin(), ends.end(), ends.begin());
-  return {};
-}
-
-/// Divides the host processes among the hosts; one without ranks is none of the job's.
-void make_nodes(const Command& command, const std::vector<int>& ends, pmi::Job& job) {
-  std::size_t host = 0;
-  for (std::size_t i = 0; i < job.processes.size(); ++i) {
-    const bool is_next = job.nodes.empty() || job.processes[i].first >= ends[host];
-    if (is_next && !job.nodes.empty()) ++host;
-    while (job.processes[i].first >= ends[host]) ++host;
-    if (is_next)
-      job.nodes.push_back({command.hosts.empty() ? std::string() : command.hosts[host].name,
-                           static_cast<std::int32_t>(i), 0});
-    ++job.nodes.back().processes;
-  }
-}
-
-/// Divides the ranks of the last app among host processes, each of them on one host.
-base::Status house(const Command& command, tools::Housing housing, const std::string& why,
-                   const std::vector<int>& ends, Plan& plan) {
+/// What fits the program, if the user does not ask for something else.
+base::Status choose_housing(const Command& command, Housing fits, const std::string& why, Plan& plan,
+                            Housing& housing) {
   using As = tools::Ranks::As;
   const tools::Ranks& asked = command.as_asked;
-  const pmi::App& app = plan.job.apps.back();
-  std::vector<pmi::HostProcess>& all = plan.job.processes;
-  const int first = plan.job.ranks() - app.ranks;
-  const bool can_share = housing == tools::Housing::kImages;
-  if (can_share && asked.as != As::kProcesses) {
-    const int most = asked.per_process > 0 ? asked.per_process : plan.job.ranks();
-    for (int rank = first; rank < first + app.ranks; ++rank) {
-      const bool begins_host = std::ranges::find(ends, rank) != ends.end();
-      const bool joins = !all.empty() && !all.back().plain && all.back().ranks < most && !begins_host;
-      if (!joins) all.push_back({rank, 0, false});
-      ++all.back().ranks;
-    }
-    return {};
-  }
+  const bool can_share = fits == Housing::kImages;
+  housing = can_share && asked.as != As::kProcesses ? Housing::kImages : Housing::kPlain;
+  if (housing == Housing::kImages) return {};
   plan.why_plain = can_share ? "as --ranks processes asks" : why;
   if (asked.as == As::kImages)
     return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "the ranks of '{}' cannot share a process: {}",
-                      app.arguments.front(), why);
-  for (int rank = first; rank < first + app.ranks; ++rank) all.push_back({rank, 1, true});
+                      plan.job.apps.back().arguments.front(), why);
+  return {};
+}
+
+/// Divides the ranks among hosts, and those of each host among host processes. A host without ranks is none
+/// of the job's.
+base::Status seat(const Command& command, const std::vector<Housing>& housings, pmi::Job& job) {
+  const std::vector<Host> hosts = command.hosts.empty() ? std::vector<Host>(1) : command.hosts;
+  std::vector<int> host_of;
+  CLUMP_TRY(
+      divide(hosts, command.hosts.empty() ? 0 : command.per_host, job.ranks(), command.map_by, host_of));
+  std::vector<std::int32_t> ranks(host_of.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  const auto host_at = [&](std::int32_t rank) { return host_of[static_cast<std::size_t>(rank)]; };
+  std::ranges::stable_sort(ranks, {}, host_at);
+
+  std::vector<pmi::HostProcess>& all = job.processes;
+  const int most = command.as_asked.per_process > 0 ? command.as_asked.per_process : job.ranks();
+  for (std::size_t at = 0; at < ranks.size(); ++at) {
+    const bool begins_host = at == 0 || host_at(ranks[at]) != host_at(ranks[at - 1]);
+    const bool plain = housings[static_cast<std::size_t>(job.app_of(ranks[at]))] == Housing::kPlain;
+    const auto seat = static_cast<std::int32_t>(at);
+    if (begins_host)
+      job.nodes.push_back({hosts[static_cast<std::size_t>(host_at(ranks[at]))].name,
+                           static_cast<std::int32_t>(all.size()), 0});
+    if (begins_host || plain || all.back().plain || all.back().ranks >= most) {
+      all.push_back({seat, 0, plain});
+      ++job.nodes.back().processes;
+    }
+    ++all.back().ranks;
+  }
+  job.seating = pmi::Seating(std::move(ranks));
   return {};
 }
 
@@ -214,9 +212,7 @@ base::Status place(const Command& command, Plan& plan) {
 
 base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
   const std::string start = tools::current_directory();
-  std::vector<int> ends;
-  exit_code = kExitUsage;
-  CLUMP_TRY(find_ends(command, command.hosts, ends));
+  std::vector<Housing> housings;  // of the apps
   for (const Part& part : command.parts) {
     pmi::App app;
     app.ranks = part.ranks;
@@ -233,7 +229,7 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
     }
     if (part.words.empty()) {  // --map alone
       plan.job.apps.push_back(std::move(app));
-      CLUMP_TRY(house(command, tools::Housing::kImages, {}, ends, plan));
+      housings.push_back(Housing::kImages);
       break;
     }
     const std::string& typed = part.words.front();
@@ -242,16 +238,16 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
 
     exit_code = kExitCannotRun;
     const image::Verdict verdict = image::inspect(app.program, value_of(app.environment, "LD_LIBRARY_PATH"));
-    tools::Housing housing;
+    Housing fits;
     std::string why;
-    CLUMP_TRY(tools::judge(typed, app.program, verdict, housing, why));
+    CLUMP_TRY(tools::judge(typed, app.program, verdict, fits, why));
     note_needs(verdict, plan);
     plan.job.apps.push_back(std::move(app));
-    CLUMP_TRY(house(command, housing, why, ends, plan));
+    CLUMP_TRY(choose_housing(command, fits, why, plan, housings.emplace_back()));
   }
-  make_nodes(command, ends, plan.job);
-  plan.job.tag_output = command.tag_output;
   exit_code = kExitUsage;
+  CLUMP_TRY(seat(command, housings, plan.job));
+  plan.job.tag_output = command.tag_output;
   CLUMP_TRY(choose_scheduler(command, plan));
   if (command.hosts.empty()) CLUMP_TRY(place(command, plan));
   if (!command.parts.front().words.empty()) plan.explanation = explain(plan, command);

@@ -54,7 +54,7 @@ void PmixDesk::look_again() {
 void PmixDesk::look_up(int process) {
   pmi::Address& wanted = memory_->address(process);
   const auto& nodes = job_->nodes;
-  const int node = job_->node_of(job_->processes[static_cast<std::size_t>(process)].first);
+  const int node = job_->node_of(job_->first_rank(job_->processes[static_cast<std::size_t>(process)]));
   const auto done = [&wanted, &nodes, node](const base::Status& found, std::span<const std::byte> address) {
     if (found.ok() && wanted.fill(pmi::Address::kKnown, address).ok()) return;
     const std::string why =

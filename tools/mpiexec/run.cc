@@ -24,6 +24,7 @@
 #include "pmi/control.h"
 #include "pmi/node_memory.h"
 #include "pmix_desk.h"
+#include "rank_list.h"
 
 namespace clump::mpiexec {
 
@@ -145,10 +146,11 @@ class Run {
 
   base::Status describe(int number, const std::string& preload, Process& process) {
     const pmi::HostProcess& host = plan_.job.processes[static_cast<std::size_t>(number)];
-    const pmi::App& app = plan_.job.apps[static_cast<std::size_t>(plan_.job.app_of(host.first))];
+    const pmi::App& app =
+        plan_.job.apps[static_cast<std::size_t>(plan_.job.app_of(plan_.job.first_rank(host)))];
     process = {app.program, app.arguments, app.environment, app.working_directory};
     process.cores = plan_.only_cores;
-    if (host.plain && !is_alone()) process.cores = plan_.job.cores_of(host.first);
+    if (host.plain && !is_alone()) process.cores = plan_.job.cores_of(plan_.job.first_rank(host));
     process.kept = {job_, theirs_, life_};
     set(process.environment, "LD_PRELOAD", preload + get(process.environment, "LD_PRELOAD"));
     if (!host.plain) set(process.environment, "LD_BIND_NOW", "1");
@@ -160,7 +162,7 @@ class Run {
       process.kept.push_back(node_);
       set(process.environment, "CLUMP_NODE_FD", std::to_string(node_));
     }
-    if (host.first > 0) process.in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (plan_.job.process_of(0) != number) process.in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     // A process alone writes for itself, and so to a terminal if there is one.
     const bool tags = command_.tag_output && host.plain;
     if (writes_itself() && !tags) return {};
@@ -170,7 +172,8 @@ class Run {
         return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", std::strerror(errno));
       ::fcntl(pipe[0], F_SETFL, O_NONBLOCK);
       (target == STDOUT_FILENO ? process.out : process.err) = pipe[1];
-      streams_.push_back({pipe[0], LineForwarder(target, tags ? fmt::format("[{}] ", host.first) : "")});
+      streams_.push_back(
+          {pipe[0], LineForwarder(target, tags ? fmt::format("[{}] ", plan_.job.first_rank(host)) : "")});
     }
     return {};
   }
@@ -292,7 +295,8 @@ class Run {
   }
 
   void cannot_start(const Event& event) {
-    const pmi::App& app = plan_.job.apps[static_cast<std::size_t>(plan_.job.app_of(process_of(event).first))];
+    const pmi::App& app =
+        plan_.job.apps[static_cast<std::size_t>(plan_.job.app_of(plan_.job.first_rank(process_of(event))))];
     if (exit_code_ == 0) say(fmt::format("cannot start {}: {}", app.program, std::strerror(event.value)));
     exit_code_ = kExitCannotRun;
     running_ = 0;
@@ -333,8 +337,8 @@ class Run {
   void fail(const pmi::HostProcess& process, pmi::Reason reason, int code, std::string text) {
     pmi::Failure failure{.reason = reason, .code = code, .text = std::move(text)};
     if (process.ranks == 1 || !is_alone()) {
-      failure.rank = process.first;
-      failure.ranks = process.ranks;
+      failure.rank = plan_.job.first_rank(process);
+      if (process.ranks > 1) failure.sharers = rank_list(plan_.job.ranks_of(process));
     }
     absent_ = nullptr;
     if (exit_code_ == 0) exit_code_ = failure_code(failure);

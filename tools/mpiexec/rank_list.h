@@ -1,0 +1,13 @@
+// Numbers of ranks, as short as can be.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace clump::mpiexec {
+
+/// "0-3", "7", "0,4,...,60", "0-3,9", of ranks in rising order; "none". Only the first few parts of a long
+/// list, then "...".
+std::string rank_list(const std::vector<int>& ranks);
+
+}  // namespace clump::mpiexec
