@@ -1,4 +1,5 @@
-/* Barrier, broadcast, allreduce (doubles, sum) and alltoall (bytes to each rank). */
+/* Barrier, broadcast, allreduce (doubles, sum) and alltoall (bytes to each rank); or one of them alone, with
+   other sizes: collectives SECONDS LARGEST NAME BYTES... */
 #include "measure.h"
 
 static char *in, *out;
@@ -20,20 +21,47 @@ static void alltoall(int iterations, size_t bytes) {
     MPI_Alltoall(in, (int)bytes, MPI_BYTE, out, (int)bytes, MPI_BYTE, MPI_COMM_WORLD);
 }
 
+enum { kMostSizes = 32 };
+static struct Operation {
+  const char* name;
+  void (*batch)(int iterations, size_t bytes);
+  int count;
+  size_t sizes[kMostSizes];
+} operations[] = {
+    {"barrier", barrier, 1, {0}},
+    {"bcast", bcast, 3, {8, 64 << 10, 1 << 20}},
+    {"allreduce", allreduce, 3, {8, 64 << 10, 1 << 20}},
+    {"alltoall", alltoall, 4, {8, 64, 4 << 10, 64 << 10}},
+};
+enum { kOperations = sizeof operations / sizeof *operations };
+
+/* NAME BYTES... */
+static void take(int argc, char** argv) {
+  for (int i = 0; i < kOperations; ++i) {
+    struct Operation* const operation = &operations[i];
+    operation->count = 0;
+    if (strcmp(operation->name, argv[0]) != 0) continue;
+    for (int j = 1; j < argc && j <= kMostSizes; ++j)
+      operation->sizes[operation->count++] = strtoull(argv[j], NULL, 10);
+  }
+}
+
 int main(int argc, char** argv) {
   measure_init(&argc, &argv);
-  const size_t large = 1 << 20, block = 64 << 10;
-  const size_t room = block * (size_t)size > large ? block * (size_t)size : large;
+  if (argc > 3) take(argc - 3, argv + 3);
+  size_t room = 1;
+  for (int i = 0; i < kOperations; ++i)
+    for (int j = 0; j < operations[i].count; ++j) {
+      const size_t bytes = operations[i].sizes[j] * (operations[i].batch == alltoall ? (size_t)size : 1);
+      if (bytes > room) room = bytes;
+    }
   in = new_buffer(room);
   out = new_buffer(room);
   memset(in, 0, room); /* doubles that stay finite */
 
-  measure("barrier", 0, 1, barrier);
-  const size_t sizes[] = {8, 64 << 10, large};
-  for (int i = 0; i < 3; ++i) measure("bcast", sizes[i], 1, bcast);
-  for (int i = 0; i < 3; ++i) measure("allreduce", sizes[i], 1, allreduce);
-  const size_t blocks[] = {8, 64, 4 << 10, block};
-  for (int i = 0; i < 4; ++i) measure("alltoall", blocks[i], 1, alltoall);
+  for (int i = 0; i < kOperations; ++i)
+    for (int j = 0; j < operations[i].count; ++j)
+      measure(operations[i].name, operations[i].sizes[j], 1, operations[i].batch);
 
   free(in);
   free(out);

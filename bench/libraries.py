@@ -43,10 +43,13 @@ class Library:
         usable = sorted(os.sched_getaffinity(0))[:measurement.cores]
         command = ["taskset", "-c", ",".join(map(str, usable)), f"{self.home}/bin/mpiexec", *self.options, "-n", str(measurement.ranks),
                    str(self.programs / measurement.program), *map(str, arguments)]
-        environment = self.environment | SHARING.get(measurement.sharing, {}).get(self.name, {})
-        # A session of its own: what a broken launcher leaves behind can be ended with it.
-        return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                text=True, start_new_session=True)
+        return self.begin(command, self.environment | SHARING.get(measurement.sharing, {}).get(self.name, {}))
+
+    @staticmethod
+    def begin(command, environment):
+        """In a session of its own: what a broken launcher leaves behind can be ended with it."""
+        return subprocess.Popen(list(map(str, command)), env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True, start_new_session=True)
 
 
 def end(process):
@@ -93,16 +96,23 @@ def compile_limits(folder):
     return target
 
 
+def compile_standard_programs(peers_dir, out):
+    """One binary, compiled with the mpicc_abi of the PyPI package mpich, runs under every library that implements the standard ABI."""
+    wrappers = peers_dir / "mpich/bin"
+    return compile_programs({".c": wrappers / "mpicc_abi", ".cc": wrappers / "mpicxx_abi"}, out / "programs-abi")
+
+
+def compile_openmpi_programs(peers_dir, out):
+    """Open MPI has an ABI of its own."""
+    wrappers = peers_dir / "openmpi/bin"
+    return compile_programs({".c": wrappers / "mpicc", ".cc": wrappers / "mpicxx"}, out / "programs-openmpi")
+
+
 def libraries(build, peers_dir, out, peers, our_options):
-    """Ours and the peers. One binary, compiled with the mpicc_abi of the PyPI package mpich, runs under every library that implements the
-    standard ABI; Open MPI has an ABI of its own."""
-    mpich = peers_dir / "mpich/bin"
-    standard = compile_programs({".c": mpich / "mpicc_abi", ".cc": mpich / "mpicxx_abi"}, out / "programs-abi")
+    """Ours and the peers."""
+    standard = compile_standard_programs(peers_dir, out)
     found = [Library("clump", build, standard, our_options)]
     for peer in peers:
-        programs = standard
-        if peer == "openmpi":
-            wrappers = peers_dir / "openmpi/bin"
-            programs = compile_programs({".c": wrappers / "mpicc", ".cc": wrappers / "mpicxx"}, out / "programs-openmpi")
+        programs = compile_openmpi_programs(peers_dir, out) if peer == "openmpi" else standard
         found.append(Library(peer, peers_dir / peer, programs))
     return found

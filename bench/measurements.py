@@ -17,8 +17,10 @@ class Measurement:
     run: object                # run(library, measurement, options) -> {(operation, bytes): seconds, bytes or part of a core}
     arguments: tuple = ()      # of the program
     cores: int = 2
+    hosts: int = 1             # more: see cluster.py
     sharing: str = None        # which settings of libraries.SHARING the peers get
     ours_alone: bool = False   # the peers do not get so far
+    also_flat: bool = False    # also ours without stages, where there are several hosts
     most_rounds: int = 1000    # for what takes long and varies little
     for_targets: bool = True   # whether targets.py needs it
 

@@ -11,12 +11,19 @@ from pathlib import Path
 
 CHARTS = {
     "threads": ("threads-2", ["threads-own", "threads-shared"], "threads a rank", "million messages a second", lambda value, size: 1e-6 / value),
+    "hosts-latency": ("hosts-pingpong-2", ["pingpong"], "bytes", "microseconds, one way", lambda value, size: value * 1e6),
+    "hosts-bandwidth": ("hosts-pingpong-2", ["pingpong"], "bytes", "GB/s", lambda value, size: size / value / 1e9),
+    "hosts-allreduce": ("hosts-allreduce-16", ["allreduce"], "bytes", "microseconds", lambda value, size: value * 1e6),
+    "hosts-bcast": ("hosts-bcast-16", ["bcast"], "bytes", "microseconds", lambda value, size: value * 1e6),
+    "hosts-alltoall": ("hosts-alltoall-16", ["alltoall"], "bytes to each rank", "microseconds", lambda value, size: value * 1e6),
     "latency": ("pingpong-2", ["pingpong"], "bytes", "microseconds, one way", lambda value, size: value * 1e6),
     "bandwidth": ("pingpong-2", ["pingpong"], "bytes", "GB/s", lambda value, size: size / value / 1e9),
 }
 TITLES = {"threads-own": "a communicator for each pair of threads", "threads-shared": "one communicator, tags",
-          "pingpong": "ping-pong between two ranks"}
-COLOURS = {"clump": "#c0392b", "mpich": "#2471a3", "openmpi": "#1e8449", "intel": "#7d6608"}
+          "pingpong": "ping-pong between two ranks",
+          "allreduce": "allreduce, 16 ranks on 4 hosts", "bcast": "broadcast, 16 ranks on 4 hosts",
+          "alltoall": "all to all, 16 ranks on 4 hosts"}
+COLOURS = {"clump": "#c0392b", "clump-flat": "#d98880", "mpich": "#2471a3", "openmpi": "#1e8449", "intel": "#7d6608"}
 
 
 def curves(results, measurement, operation, convert):
@@ -43,7 +50,7 @@ def draw(pyplot, results, name, out):
         panel.set_title(TITLES[operation])
         panel.set_xlabel(size_label)
         panel.grid(True, which="both", alpha=0.25)
-        if size_label != "bytes":
+        if not size_label.startswith("bytes"):
             panel.set_xticks(sizes, [str(size) for size in sizes])
     panels[0][0].set_ylabel(value_label)
     panels[0][0].legend()
@@ -60,6 +67,7 @@ def main():
     matplotlib.use("Agg")
     from matplotlib import pyplot  # pylint: disable=import-outside-toplevel
     results, out = json.loads(Path(sys.argv[1]).read_text()), Path(sys.argv[2])
+    out.mkdir(parents=True, exist_ok=True)
     drawn = [name for name in CHARTS if draw(pyplot, results, name, out)]
     if drawn:
         print("curves: " + ", ".join(str(out / f"{name}.svg") for name in drawn))

@@ -62,7 +62,13 @@ def ratio_text(ours, peers, more_is_better):
 
 def ranks_text(measurement):
     ranks = measurement.rpartition("-")[2]
+    if measurement.startswith("hosts-"):
+        return f"{ranks} on {min(int(ranks), 4)} hosts"
     return f"{ranks} on one core" if measurement.startswith("onecore-") else ranks
+
+
+def is_ours(library):
+    return library.startswith("clump")
 
 
 def row(key, names, medians, failures):
@@ -70,7 +76,7 @@ def row(key, names, medians, failures):
     label, (unit, convert, more_is_better) = shown_as(operation, size)
     shown = {name: convert(medians[name], size) for name in names if name in medians}
     cells = [digits(shown[name]) if name in shown else "failed" if (measurement, name) in failures else "" for name in names]
-    peers = [shown[name] for name in shown if name != "clump"]
+    peers = [shown[name] for name in shown if not is_ours(name)]
     ratio = ratio_text(shown.get("clump"), peers, more_is_better)
     return f"| {label} | {ranks_text(measurement)} | {unit} | " + " | ".join(cells) + f" | {ratio} |"
 

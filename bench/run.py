@@ -3,10 +3,12 @@
 
 Every round runs every measurement under every library before the next round begins, so that a slow spell of the machine hits all of them;
 what is printed is the median of the rounds. What the machine can do without MPI (limits.cc) is measured in every round as well.
-`./dev bench` calls this. libraries.py says how the libraries are run, measurements.py what is measured, targets.py what is wanted.
+`./dev bench` calls this. libraries.py says how the libraries are run, measurements.py what is measured, targets.py what is wanted;
+cluster.py has all this for several hosts.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import platform
@@ -16,10 +18,11 @@ import sys
 import time
 from pathlib import Path
 
+import cluster
 import report
 from libraries import PEERS, Failed, compile_limits, libraries
 from measurements import MEASUREMENTS, run_limits
-from targets import verdicts
+from targets import CLUSTER_TARGETS, TARGETS, verdicts
 
 QUIET = 0.1  # more than this part of the machine's time for others is worth a word
 
@@ -45,7 +48,11 @@ def libraries_for(measurement, all_libraries, round_number):
     """Another one begins in every round."""
     shift = round_number % len(all_libraries)
     turn = all_libraries[shift:] + all_libraries[:shift]
-    return [library for library in turn if library.name == "clump" or not measurement.ours_alone]
+    def takes_part(library):
+        if library.name == "clump-flat":
+            return measurement.also_flat
+        return library.name == "clump" or not measurement.ours_alone
+    return [library for library in turn if takes_part(library)]
 
 
 def measure(all_libraries, wanted, limits, options):
@@ -59,7 +66,8 @@ def measure(all_libraries, wanted, limits, options):
 
     for round_number in range(options.rounds):
         busy.append(busy_part())
-        note("limits", "machine", run_limits(limits, options))
+        if limits:
+            note("limits", "machine", run_limits(limits, options))
         for measurement in wanted:
             if round_number >= measurement.most_rounds:
                 continue
@@ -84,23 +92,29 @@ def parse_options():
     parser.add_argument("--out", type=Path, help="where programs, table and numbers go")
     parser.add_argument("--quick", action="store_true", help="one round, short batches")
     parser.add_argument("--shows", action="store_true", help="only what the targets need")
+    parser.add_argument("--cluster", action="store_true", help="between hosts, which are network namespaces; needs root")
+    parser.add_argument("--rate", default="none", help="with --cluster: what limits each host's network (tc, e.g. 1gbit)")
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--only", type=names, help="measurements, separated by commas")
-    parser.add_argument("--peers", type=names, default=PEERS, help="libraries beside ours, separated by commas; none for ours alone")
+    parser.add_argument("--peers", type=names, help="libraries beside ours, separated by commas; none for ours alone")
     parser.add_argument("--scheduler", help="what runs our ranks: fibers or threads")
     parser.add_argument("--list", action="store_true", help="print the names of the measurements")
     options = parser.parse_args()
-    known = [measurement.name for measurement in MEASUREMENTS]
+    options.measurements = cluster.MEASUREMENTS if options.cluster else MEASUREMENTS
+    known = [measurement.name for measurement in options.measurements]
     if options.list:
         print("\n".join(known))
         sys.exit(0)
-    for what, given, choices in (("measurement", options.only or [], known), ("library", options.peers, PEERS)):
+    known_peers = cluster.PEERS if options.cluster else PEERS
+    options.peers = known_peers if options.peers is None else options.peers
+    for what, given, choices in (("measurement", options.only or [], known), ("library", options.peers, known_peers)):
         for name in given:
             if name not in choices:
                 parser.error(f"unknown {what} '{name}'; there are {', '.join(choices)}")
     if None in (options.build, options.peers_dir, options.out):
         parser.error("--build, --peers-dir and --out are needed; './dev bench' gives them")
-    options.rounds = options.rounds or (1 if options.quick else 3 if options.shows else 5)
+    options.rounds = options.rounds or (1 if options.quick else 3 if options.shows or options.cluster else 5)
+    options.results = "results" if not options.cluster else "cluster" if options.rate == "none" else f"cluster-{options.rate}"
     options.batch_seconds = 0.02 if options.quick else 0.1
     options.timeout = 60
     return options
@@ -115,11 +129,11 @@ def is_wanted(measurement, options):
 def write_results(options, heading, names, values, failures, seconds):
     medians = {key: {name: statistics.median(numbers) for name, numbers in by_library.items()} for key, by_library in values.items()}
     text = report.markdown(heading, names, medians, failures)
-    if options.only is None or options.shows:
-        text += "\n" + report.targets_table(verdicts(names, medians))
-    (options.out / "results.md").write_text(text)
-    (options.out / "results.json").write_text(json.dumps({
-        "machine": describe_machine(), "date": time.strftime("%Y-%m-%dT%H:%M:%S"), "rounds": options.rounds, "seconds": round(seconds),
+    if options.only is None or options.shows or options.cluster:
+        text += "\n" + report.targets_table(verdicts(names, medians, CLUSTER_TARGETS if options.cluster else TARGETS))
+    (options.out / f"{options.results}.md").write_text(text)
+    (options.out / f"{options.results}.json").write_text(json.dumps({
+        "machine": heading.partition(";")[0], "date": time.strftime("%Y-%m-%dT%H:%M:%S"), "rounds": options.rounds, "seconds": round(seconds),
         "unit": "seconds per operation; memory: bytes per rank; waiting: part of a core; threads-*: the number of threads stands for bytes",
         "values": [{"measurement": key[0], "operation": key[1], "bytes": key[2], "libraries": by_library}
                    for key, by_library in values.items()],
@@ -131,20 +145,26 @@ def write_results(options, heading, names, values, failures, seconds):
 def main():
     options = parse_options()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what runs is ended
-    wanted = [measurement for measurement in MEASUREMENTS if is_wanted(measurement, options)]
-    our_options = ["--scheduler", options.scheduler] if options.scheduler else []
-    found = libraries(options.build, options.peers_dir, options.out, options.peers, our_options)
-    limits = compile_limits(options.out)
-    begin = time.time()
-    values, failures, busy = measure(found, wanted, limits, options)
+    wanted = [measurement for measurement in options.measurements if is_wanted(measurement, options)]
+    begin, machine = time.time(), describe_machine()
+    with contextlib.ExitStack() as stack:
+        if options.cluster:
+            hosts = stack.enter_context(cluster.Cluster(options.out / "hosts", options.rate))
+            machine += f", {hosts.describe()}"
+            found, limits = cluster.libraries(hosts, options), None
+        else:
+            our_options = ["--scheduler", options.scheduler] if options.scheduler else []
+            found = libraries(options.build, options.peers_dir, options.out, options.peers, our_options)
+            limits = compile_limits(options.out)
+        values, failures, busy = measure(found, wanted, limits, options)
     rounds = "1 round" if options.rounds == 1 else f"medians of {options.rounds} rounds"
-    heading = f"{describe_machine()}; {rounds}; {time.strftime('%Y-%m-%d')}"
+    heading = f"{machine}; {rounds}; {time.strftime('%Y-%m-%d')}"
     if max(busy) > QUIET:
         heading += f"; NOT QUIET: others used up to {100 * max(busy):.0f} % of the machine"
     if options.scheduler:
         heading += f"; clump with --scheduler {options.scheduler}"
     print(write_results(options, heading, [library.name for library in found], values, failures, time.time() - begin))
-    print(f"written to {options.out}/results.md and results.json")
+    print(f"written to {options.out}/{options.results}.md and {options.results}.json")
     return 1 if any(library == "clump" for _, library in failures) else 0
 
 

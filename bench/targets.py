@@ -90,13 +90,20 @@ TARGETS = [
     Target("16 ranks wait", "under 1 % of a core", at_most(("many-16", "waiting", 0), 0.01, lambda value: f"{100 * value:.2f} %")),
 ]
 
+CLUSTER_TARGETS = [
+    Target("2 hosts: ping-pong, 8 B", "at most the best peer's", part_of_time(("hosts-pingpong-2", "pingpong", 8), 1)),
+    Target("2 hosts: bandwidth, 64 KB", "at least the best peer's", times_faster(("hosts-pingpong-2", "pingpong", 64 << 10), 1)),
+    Target("2 hosts: bandwidth, 4 MB", "at least the best peer's", times_faster(("hosts-pingpong-2", "pingpong", 4 << 20), 1)),
+] + [Target(f"16 ranks on 4 hosts: allreduce, {words}", "at least 2 times faster", times_faster(("hosts-allreduce-16", "allreduce", size), 2))
+     for words, size in (("8 B", 8), ("1 KB", 1 << 10), ("64 KB", 64 << 10), ("1 MB", 1 << 20), ("4 MB", 4 << 20))]
 
-def verdicts(names, medians):
+
+def verdicts(names, medians, targets):
     """[(what, wanted, measured, 'met' or 'not met' or 'not measured')]; medians: {(measurement, operation, bytes): {library: value}}."""
     def lookup(name):
         return lambda key: medians.get(key, {}).get(name)
     rows = []
-    for target in TARGETS:
-        measured, met = target.judge(lookup("clump"), [lookup(name) for name in names if name != "clump"])
+    for target in targets:
+        measured, met = target.judge(lookup("clump"), [lookup(name) for name in names if not name.startswith("clump")])
         rows.append((target.what, target.wanted, measured, "not measured" if met is None else "met" if met else "not met"))
     return rows

@@ -1,0 +1,81 @@
+"""What run.py measures between hosts, and how each MPI library starts a program there. The hosts are those of tests/cluster/hosts.sh, joined
+by a network that the kernel makes; each has one core, which hosts share if there are more of them than cores."""
+
+import os
+import subprocess
+
+from libraries import HERE, SHARING, Library, compile_openmpi_programs, compile_standard_programs
+from measurements import CROWDED, Measurement, run_timed_program
+
+HOSTS_SCRIPT = HERE.parent / "tests/cluster/hosts.sh"
+HOSTS = 4
+PEERS = ["mpich", "openmpi"]
+# UCX takes hosts of one machine for one host, and goes through the memory that they share.
+APART = {"mpich": {"UCX_TLS": "tcp,self"}}
+
+
+class Cluster:
+    def __init__(self, folder, rate):
+        self.folder, self.rate = folder, rate
+
+    def __enter__(self):
+        subprocess.run([HOSTS_SCRIPT, "up", self.folder, str(HOSTS), self.rate], check=True)
+        return self
+
+    def __exit__(self, *_):
+        subprocess.run([HOSTS_SCRIPT, "down", self.folder], check=False)
+
+    def describe(self):
+        rate = "at full speed" if self.rate == "none" else f"at {self.rate}"
+        return f"{HOSTS} hosts with a core each, virtual Ethernet {rate}"
+
+
+class ClusterLibrary(Library):
+    """A library whose ranks are divided evenly among the first hosts of a cluster."""
+
+    def __init__(self, cluster, prterun, name, home, programs, options=()):
+        super().__init__(name, home, programs)
+        self.cluster, self.options = cluster, list(options)
+        self.environment |= {"PRTE_MCA_plm_ssh_agent": f"{cluster.folder}/agent", "CLUMP_PRTERUN": str(prterun)}
+        self.environment |= APART.get(name, {})
+
+    def placement(self, measurement):
+        hosts = [f"h{i}" for i in range(measurement.hosts)]
+        here = measurement.ranks // measurement.hosts
+        if self.name == "mpich":
+            return ["-launcher", "ssh", "-launcher-exec", f"{self.cluster.folder}/agent", "-hosts", ",".join(hosts), "-ppn", str(here)]
+        if self.name == "openmpi":
+            return ["--host", ",".join(f"{host}:{here}" for host in hosts), "--map-by", f"ppr:{here}:node:OVERSUBSCRIBE"]
+        return ["--host", ",".join(hosts), "-ppn", str(here)]
+
+    def start(self, measurement, arguments=()):
+        command = [HOSTS_SCRIPT, "run", self.cluster.folder, "h0", f"{self.home}/bin/mpiexec", *self.options, *self.placement(measurement),
+                   "-n", str(measurement.ranks), self.programs / measurement.program, *arguments]
+        return self.begin(command, self.environment | SHARING.get(measurement.sharing, {}).get(self.name, {}))
+
+
+def libraries(cluster, options):
+    """Ours, ours without stages, and the peers."""
+    standard = compile_standard_programs(options.peers_dir, options.out)
+    prterun = options.peers_dir / "openmpi/bin/prterun"
+    found = [ClusterLibrary(cluster, prterun, "clump", options.build, standard),
+             ClusterLibrary(cluster, prterun, "clump-flat", options.build, standard)]
+    found[1].environment["CLUMP_ALLREDUCE_ALGORITHM"] = "flat"
+    for peer in options.peers:
+        programs = compile_openmpi_programs(options.peers_dir, options.out) if peer == "openmpi" else standard
+        found.append(ClusterLibrary(cluster, prterun, peer, options.peers_dir / peer, programs))
+    return found
+
+
+def collective(name, *sizes, **details):
+    return Measurement(f"hosts-{name}-16", "collectives", run_timed_program, (str(1 << 30), name, *map(str, sizes)), hosts=HOSTS,
+                       sharing=CROWDED, **details)
+
+
+MEASUREMENTS = [
+    Measurement("hosts-pingpong-2", "pingpong", run_timed_program, (str(4 << 20),), hosts=2),
+    collective("barrier", 0),
+    collective("bcast", 8, 1 << 10, 64 << 10, 1 << 20, 4 << 20),
+    collective("allreduce", 8, 128, 1 << 10, 8 << 10, 64 << 10, 512 << 10, 1 << 20, 4 << 20, also_flat=True),
+    collective("alltoall", 8, 64, 512, 4 << 10, 32 << 10),
+]
