@@ -1,5 +1,6 @@
 #include "net/ofi/network_thread.h"
 
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -112,15 +113,17 @@ bool NetworkThread::look_for_a_while() {
   for (auto last = Clock::now(); Clock::now() - last < kAttention;) {
     if (look()) last = Clock::now();
     if (looks() != before) return true;
-    fiber::pause_cpu();
+    ::sched_yield();
   }
   return false;
 }
 
 /// Nobody looks. How long to sleep.
 milliseconds NetworkThread::watch_by_itself() {
-  if (!watch()) return milliseconds{0};
-  return blind_ ? kBlindNap : kDoubt;
+  if (watch()) return blind_ ? kBlindNap : kDoubt;
+  // There is more to take in; or somebody is inside, whose core we may have.
+  ::sched_yield();
+  return milliseconds{0};
 }
 
 /// How often others have looked.
