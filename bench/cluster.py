@@ -10,8 +10,12 @@ from measurements import CROWDED, Measurement, run_timed_program
 HOSTS_SCRIPT = HERE.parent / "tests/cluster/hosts.sh"
 HOSTS = 4
 PEERS = ["mpich", "openmpi"]
-# UCX takes hosts of one machine for one host, and goes through the memory that they share.
-APART = {"mpich": {"UCX_TLS": "tcp,self"}}
+SETTINGS = {
+    # UCX takes hosts of one machine for one host, and would go through the memory that they share.
+    "mpich": {"UCX_TLS": "tcp,self"},
+    # Hosts share cores here, which Open MPI cannot see; without this an allreduce of 8 bytes takes 124 ms instead of 0.4.
+    "openmpi": {"OMPI_MCA_mpi_yield_when_idle": "1"},
+}
 
 
 class Cluster:
@@ -37,7 +41,7 @@ class ClusterLibrary(Library):
         super().__init__(name, home, programs)
         self.cluster, self.options = cluster, list(options)
         self.environment |= {"PRTE_MCA_plm_ssh_agent": f"{cluster.folder}/agent", "CLUMP_PRTERUN": str(prterun)}
-        self.environment |= APART.get(name, {})
+        self.environment |= SETTINGS.get(name, {})
 
     def placement(self, measurement):
         hosts = [f"h{i}" for i in range(measurement.hosts)]

@@ -49,8 +49,8 @@ void look_around(int poll) {
   if ((poll % kPollsPerHelp == 0 && help()) || moved) return;
   if (!has_core())
     ::syscall(SYS_sched_yield);
-  else if (poll > kEagerPolls || !lookout::is_kept())
-    pause_cpu();
+  else if (poll > kEagerPolls || cores_are_offered || !lookout::is_kept())
+    pause_or_offer(poll);
 }
 
 int spin_polls() {

@@ -64,6 +64,9 @@ CLUMP_HOST_API void listen_to(std::span<base::Bell> bells);
 /// Other processes of the job have the same cores: workers without work give them away soon. Before anything
 /// waits.
 CLUMP_HOST_API void share_cores() noexcept;
+/// What is polled takes system calls, as a network does: who polls also offers his core to others now and
+/// then. Before anything waits.
+CLUMP_HOST_API void offer_cores() noexcept;
 /// Makes the calling thread, which thread_begins() has counted, a fiber with this home: its kernel thread
 /// goes to sleep for good, and a worker goes on in its place. All signals must be blocked; a worker's are
 /// not. `rank` is whose main thread it is.

@@ -75,7 +75,10 @@ void arrive(Fiber& self, Context* left) {
 constinit std::span<Worker> workers;
 constinit bool cores_are_shared = false;
 
+constinit bool cores_are_offered = false;
+
 void share_cores() noexcept { cores_are_shared = true; }
+void offer_cores() noexcept { cores_are_offered = true; }
 
 void barrier_everywhere() noexcept {
   if (::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
@@ -248,7 +251,7 @@ void Carrier::find_and_run() {
     else
       idle_polls_ = sleep(*mine) ? 0 : kIdleYields;
   } else if (++idle_polls_ < kIdlePolls) {
-    pause_cpu();
+    pause_or_offer(idle_polls_);
   } else {
     idle_polls_ = sleep(*mine) ? 0 : kIdlePolls - kPollsAfterNap;
   }

@@ -1,6 +1,9 @@
 // Workers and carriers: see fiber.h for what they are. Other layers use at_home.h.
 #pragma once
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <cstddef>
 #include <span>
@@ -168,6 +171,18 @@ inline bool cores_are_wanted() noexcept {
   return cores_are_shared || census::now_awake() > static_cast<int>(workers.size());
 }
 
+/// Whether who polls offers his core now and then: whether others want it cannot be known, and polls are no
+/// cheaper than asking.
+CLUMP_HOST_API extern constinit bool cores_are_offered;
+inline constexpr int kPollsPerOffer = 16;
+/// Between the poll-th poll, which has found nothing, and the next one.
+inline void pause_or_offer(int poll) {
+  if (cores_are_offered && poll % kPollsPerOffer == 0)
+    ::syscall(SYS_sched_yield);
+  else
+    pause_cpu();
+}
+
 // Polls of a fiber that waits before it gives its worker to the idle loop, and those without a pause.
 inline constexpr int kPollsInPlace = 1000;
 inline constexpr int kPollsWhereShared = 8;
@@ -186,7 +201,7 @@ template <typename Done>
     if (done()) return true;
     if (!may_poll(self)) return false;
     const bool moved = poll % kPollsPerHelp == 0 ? progress(self.home) : take_in(self.home);
-    if (!moved && poll > kEagerPolls) pause_cpu();
+    if (!moved && (poll > kEagerPolls || cores_are_offered)) pause_or_offer(poll);
   }
   return done();
 }

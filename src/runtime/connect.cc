@@ -171,7 +171,10 @@ void connect(core::World& world, const std::vector<net::Sink*>& sinks) {
     world.context_step = 2 * processes;
   }
   if (drained_self != nullptr || drained_shm != nullptr || drained_ofi != nullptr) fiber::on_progress(drain);
-  if (drained_ofi != nullptr) fiber::before_sleep([] { return drained_ofi->watch(); });
+  if (drained_ofi != nullptr) {
+    fiber::before_sleep([] { return drained_ofi->watch(); });
+    fiber::offer_cores();
+  }
 }
 
 }  // namespace clump
