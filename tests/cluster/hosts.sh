@@ -4,7 +4,7 @@
 #
 # Each host gets a core of this machine's, in turn, so that hosts do not meet on one while another is idle.
 #
-#   hosts.sh up DIR N [RATE]     makes N hosts; RATE limits what each sends (tc, e.g. 1gbit; none)
+#   hosts.sh up DIR N [RATE]     makes N hosts; RATE limits what each sends (tc, e.g. 1gbit)
 #   hosts.sh run DIR HOST CMD... runs a command on a host
 #   hosts.sh down DIR            removes them, and DIR
 #
