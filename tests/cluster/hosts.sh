@@ -49,8 +49,16 @@ up() {
     [ "$rate" = none ] || ip netns exec "$ns" tc qdisc add dev eth0 root tbf rate "$rate" burst 256kb latency 50ms
     echo "10.77.0.$((k + 1)) h$k" >>"$dir/hosts"
   done
-  printf '#!/bin/sh\n# Options of ssh have no meaning here.\nwhile [ "${1#-}" != "$1" ]; do shift; done\nhost=$1; shift\nexec %q run %q "$host" sh -c "$*"\n' \
-    "$(readlink -f "$0")" "$dir" >"$dir/agent"
+  cat >"$dir/agent" <<AGENT
+#!/bin/sh
+# Options of ssh have no meaning here; its exit code has: 255 when the connection is lost.
+while [ "\${1#-}" != "\$1" ]; do shift; done
+host=\$1; shift
+$(printf %q "$(readlink -f "$0")") run $(printf %q "$dir") "\$host" sh -c "\$*"
+code=\$?
+[ \$code -lt 128 ] || exit 255
+exit \$code
+AGENT
   chmod +x "$dir/agent"
 }
 

@@ -8,9 +8,11 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 
 #include "cluster.h"
+#include "head.h"
 #include "map.h"
 #include "plan.h"
 #include "pmi/pmix.h"
@@ -53,6 +55,14 @@ std::string own_address(const pmi::Job& job) {
   return {};
 }
 
+/// Taken out of the environment.
+std::string receive_last_word() {
+  const char* const given = std::getenv(kLastWordVariable);
+  std::string word = given != nullptr ? given : "";
+  ::unsetenv(kLastWordVariable);
+  return word;
+}
+
 base::Status prepare(const Command& command, Plan& plan) {
   CLUMP_TRY(receive_plan(plan.job));
   CLUMP_TRY(pmi::pmix::join());
@@ -68,6 +78,7 @@ base::Status prepare(const Command& command, Plan& plan) {
 
 int run_agent(const Command& command) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // prted has gone, and so has the job
+  const std::string last_word = receive_last_word();
   Plan plan;
   const base::Status prepared = prepare(command, plan);
   if (!prepared.ok()) {
@@ -79,6 +90,7 @@ int run_agent(const Command& command) {
   pmi::pmix::watch([] { ::kill(::getpid(), SIGTERM); });
   const int code = runs ? run(command, plan) : 0;
   if (code != 0) return code;  // without leave(): the other agents are ended
+  if (plan.job.node == 0) fmt::print(stderr, "{}\n", last_word);
   pmi::pmix::leave();
   return 0;
 }

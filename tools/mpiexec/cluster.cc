@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "common/places.h"
+#include "head.h"
 
 namespace clump::mpiexec {
 
@@ -72,6 +73,24 @@ base::Status find_prterun(std::string& path) {
       "or the Python package openmpi, which carries it; or name it in CLUMP_PRTERUN");
 }
 
+/// What nobody else writes.
+base::Status choose_last_word(std::string& word) {
+  std::string number(8, '\0');
+  if (::getrandom(number.data(), number.size(), 0) != static_cast<ssize_t>(number.size()))
+    return base::fail(MPI_ERR_OTHER, "cannot choose a number: {}", std::strerror(errno));
+  word = "clump: all ranks are done " + as_hex(number);
+  ::setenv(kLastWordVariable, word.c_str(), 1);
+  return {};
+}
+
+/// A host whose network is gone sends no word of it: PRRTE's daemons ask each other every second, and not
+/// every five minutes.
+void notice_silence() {
+  ::setenv("PRTE_MCA_oob_tcp_keepalive_time", "1", 0);
+  ::setenv("PRTE_MCA_oob_tcp_keepalive_intvl", "1", 0);
+  ::setenv("PRTE_MCA_oob_tcp_keepalive_probes", "3", 0);
+}
+
 /// One that was moved from where it was built has to be told where its files are.
 std::vector<std::string> locate(const std::string& prterun) {
   const std::filesystem::path prefix = std::filesystem::path(prterun).parent_path().parent_path();
@@ -92,7 +111,7 @@ bool needs_other_hosts(const Command& command) {
   });
 }
 
-base::Status run_on_hosts(const Command& command, Plan& plan) {
+base::Status run_on_hosts(const Command& command, Plan& plan, int& code) {
   std::string prterun;
   CLUMP_TRY(find_prterun(prterun));
   pmi::Network& network = plan.job.network;
@@ -103,21 +122,19 @@ base::Status run_on_hosts(const Command& command, Plan& plan) {
   std::vector<std::string> words{prterun};
   if (::geteuid() == 0) words.emplace_back("--allow-run-as-root");
   for (std::string& word : locate(prterun)) words.push_back(std::move(word));
+  notice_silence();
   std::string hosts;
   for (const pmi::Node& node : plan.job.nodes) hosts += (hosts.empty() ? "" : ",") + node.name + ":1";
   words.insert(words.end(), {"--host", hosts, "--map-by", "ppr:1:node", "--bind-to", "none", "-n",
                              std::to_string(plan.job.nodes.size())});
   for (const std::string& name : send_plan(plan.job)) words.insert(words.end(), {"-x", name});
-  for (const char* const name : {"PRTE_PREFIX", "PMIX_PREFIX"})
+  std::string last_word;
+  CLUMP_TRY(choose_last_word(last_word));
+  for (const char* const name : {"PRTE_PREFIX", "PMIX_PREFIX", kLastWordVariable})
     if (std::getenv(name) != nullptr) words.insert(words.end(), {"-x", name});
   words.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
   for (std::string& word : agent_options(command)) words.push_back(std::move(word));
-
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  ::execv(prterun.c_str(), arguments.data());
-  return base::fail(MPI_ERR_SPAWN, "cannot start {}: {}", prterun, std::strerror(errno));
+  return run_prterun(words, last_word, code);
 }
 
 base::Status receive_plan(pmi::Job& job) {

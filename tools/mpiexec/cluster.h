@@ -1,5 +1,5 @@
-// A job on several hosts: mpiexec plans it and becomes PRRTE's prterun, which starts an agent on each host
-// (agent.h). The plan travels in the environment, whose values no command line shows.
+// A job on several hosts: mpiexec plans it and runs PRRTE's prterun (head.h), which starts an agent on each
+// host (agent.h). The plan travels in the environment, whose values no command line shows.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace clump::mpiexec {
 
 /// Whether the job needs other hosts than this one.
 bool needs_other_hosts(const Command& command);
-/// Returns only if it fails.
-base::Status run_on_hosts(const Command& command, Plan& plan);
+/// Returns when the job is over, with mpiexec's exit code, or fails to start it.
+base::Status run_on_hosts(const Command& command, Plan& plan, int& code);
 
 /// What the agents read. Taken out of the environment.
 base::Status receive_plan(pmi::Job& job);

@@ -38,7 +38,10 @@ int mpiexec(const std::vector<std::string>& words) {
   if (const base::Status status = make_plan(command, plan, exit_code); !status.ok())
     return fail(status, exit_code);
   if (command.explain) fmt::print(stderr, "mpiexec: {}\n", plan.explanation);
-  if (!command.hosts.empty()) return fail(run_on_hosts(command, plan), kExitCannotRun);
+  if (!command.hosts.empty()) {
+    const base::Status ran = run_on_hosts(command, plan, exit_code);
+    return ran.ok() ? exit_code : fail(ran, kExitCannotRun);
+  }
   if (command.map) {
     const bool alone = command.parts.front().words.empty();
     fmt::print(alone ? stdout : stderr, "{}", map_text(plan));

@@ -1,0 +1,176 @@
+#include "head.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "lines.h"
+
+namespace clump::mpiexec {
+
+namespace {
+
+constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT};
+constexpr std::size_t kShortestRule = 40;
+
+bool is_rule(std::string_view line) {
+  return line.size() > kShortestRule && line.find_first_not_of('-') == line.size() - 1;
+}
+
+/// What PRRTE says of a process that has failed; our report comes before it.
+bool repeats_report(std::string_view line) {
+  return line.starts_with("prterun detected that one or more processes exited") ||
+         line.starts_with("prterun noticed that process rank");
+}
+
+/// A race between prterun and the ssh that it starts, without consequences.
+bool is_noise(std::string_view line) { return line.find("plm:ssh: Warning: setpgid(") != line.npos; }
+
+/// Between fork and exec. Returns only if that fails.
+void become(const std::vector<std::string>& words, int errors, pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // prterun then ends the job on all hosts
+  if (::getppid() != parent) ::_exit(127);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::dup2(errors, STDERR_FILENO);
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  ::execv(arguments.front(), arguments.data());
+}
+
+class Head {
+ public:
+  explicit Head(const std::string& last_word) : filter_(last_word) {}
+
+  base::Status start(const std::vector<std::string>& words) {
+    sigset_t handled;
+    sigemptyset(&handled);
+    for (const int number : kForwarded) sigaddset(&handled, number);
+    sigaddset(&handled, SIGCHLD);
+    ::sigprocmask(SIG_BLOCK, &handled, nullptr);
+    signals_ = ::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
+    int errors[2], failure[2];
+    if (signals_ < 0 || ::pipe2(errors, O_CLOEXEC) != 0 || ::pipe2(failure, O_CLOEXEC) != 0)
+      return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", std::strerror(errno));
+    errors_ = errors[0];
+    ::fcntl(errors_, F_SETFL, O_NONBLOCK);
+    const pid_t parent = ::getpid();
+    if ((child_ = ::fork()) == 0) {
+      become(words, errors[1], parent);
+      const int why = errno;
+      (void)!::write(failure[1], &why, sizeof why);
+      ::_exit(127);
+    }
+    ::close(errors[1]);
+    ::close(failure[1]);
+    int why = errno;
+    const bool failed = child_ < 0 || ::read(failure[0], &why, sizeof why) == sizeof why;
+    ::close(failure[0]);
+    if (failed) return base::fail(MPI_ERR_SPAWN, "cannot start {}: {}", words.front(), std::strerror(why));
+    return {};
+  }
+
+  int finish() {
+    int status = 0;
+    while (!has_ended(status)) {
+      pollfd both[] = {{signals_, POLLIN, 0}, {errors_, POLLIN, 0}};
+      ::poll(both, errors_ >= 0 ? 2 : 1, -1);
+      read_signals();
+      read_errors();
+    }
+    read_errors();  // daemons may keep the pipe open: what is in it is all that is waited for
+    show(filter_.finish());
+    const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    if (code != 0 || filter_.all_done()) return code;
+    fmt::print(stderr, "mpiexec: the job was ended before all of its ranks were done: a host was lost\n");
+    return 1;
+  }
+
+ private:
+  bool has_ended(int& status) const {
+    const pid_t ended = ::waitpid(child_, &status, WNOHANG);
+    return ended == child_ || (ended < 0 && errno == ECHILD);
+  }
+
+  void read_signals() {
+    signalfd_siginfo info;
+    while (::read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+      const bool from_terminal = info.ssi_code > 0;  // then prterun got it as well
+      const auto number = static_cast<int>(info.ssi_signo);
+      if (number != SIGCHLD && !from_terminal) ::kill(child_, number);
+    }
+  }
+
+  void read_errors() {
+    char bytes[64 << 10];
+    while (errors_ >= 0) {
+      const ssize_t got = ::read(errors_, bytes, sizeof bytes);
+      if (got > 0) {
+        show(filter_.add({bytes, static_cast<std::size_t>(got)}));
+      } else {
+        if (got == 0) ::close(std::exchange(errors_, -1));
+        return;
+      }
+    }
+  }
+
+  void show(const std::string& text) {
+    lines_.add(text);
+    lines_.finish();
+  }
+
+  HeadFilter filter_;
+  LineForwarder lines_{STDERR_FILENO, ""};
+  pid_t child_ = -1;
+  int signals_ = -1, errors_ = -1;
+};
+
+}  // namespace
+
+std::string HeadFilter::add(std::string_view bytes) {
+  std::string shown;
+  for (std::size_t end; (end = bytes.find('\n')) != bytes.npos; bytes.remove_prefix(end + 1)) {
+    partial_ += bytes.substr(0, end + 1);
+    shown += take_line(std::exchange(partial_, {}));
+  }
+  partial_ += bytes;
+  return shown;
+}
+
+std::string HeadFilter::finish() { return std::exchange(rule_, {}) + std::exchange(partial_, {}); }
+
+std::string HeadFilter::take_line(std::string line) {
+  if (!last_word_.empty() && line == last_word_ + "\n") return all_done_ = true, std::string();
+  if (is_noise(line)) return {};
+  if (in_dropped_) {
+    in_dropped_ = !is_rule(line);
+    return {};
+  }
+  if (!rule_.empty() && repeats_report(line)) {
+    in_dropped_ = true;
+    rule_.clear();
+    return {};
+  }
+  std::string before = std::exchange(rule_, {});
+  if (is_rule(line)) return rule_ = std::move(line), before;
+  return before + line;
+}
+
+base::Status run_prterun(const std::vector<std::string>& words, const std::string& last_word, int& code) {
+  Head head(last_word);
+  CLUMP_TRY(head.start(words));
+  code = head.finish();
+  return {};
+}
+
+}  // namespace clump::mpiexec
