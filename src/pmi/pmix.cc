@@ -17,6 +17,7 @@ namespace {
 struct Library {
   decltype(&PMIx_Init) init;
   decltype(&PMIx_Finalize) finalize;
+  decltype(&PMIx_Abort) abort;
   decltype(&PMIx_Put) put;
   decltype(&PMIx_Commit) commit;
   decltype(&PMIx_Get) get;
@@ -42,9 +43,10 @@ bool find(void* object, const char* name, Function& function) {
 
 bool find_all(void* object) {
   return find(object, "PMIx_Init", library.init) && find(object, "PMIx_Finalize", library.finalize) &&
-         find(object, "PMIx_Put", library.put) && find(object, "PMIx_Commit", library.commit) &&
-         find(object, "PMIx_Get", library.get) && find(object, "PMIx_Get_nb", library.get_nb) &&
-         find(object, "PMIx_Fence", library.fence) && find(object, "PMIx_Fence_nb", library.fence_nb) &&
+         find(object, "PMIx_Abort", library.abort) && find(object, "PMIx_Put", library.put) &&
+         find(object, "PMIx_Commit", library.commit) && find(object, "PMIx_Get", library.get) &&
+         find(object, "PMIx_Get_nb", library.get_nb) && find(object, "PMIx_Fence", library.fence) &&
+         find(object, "PMIx_Fence_nb", library.fence_nb) &&
          find(object, "PMIx_Resolve_nodes", library.resolve_nodes) &&
          find(object, "PMIx_Resolve_peers", library.resolve_peers) &&
          find(object, "PMIx_Register_event_handler", library.register_event_handler) &&
@@ -199,6 +201,8 @@ void watch(void (*lost)()) {
   static pmix_status_t codes[] = {PMIX_ERR_LOST_CONNECTION};
   library.register_event_handler(codes, 1, nullptr, 0, on_lost, nullptr, nullptr);
 }
+
+void abort(int code, const char* why) { library.abort(code, why, nullptr, 0); }
 
 void leave() { library.finalize(nullptr, 0); }
 

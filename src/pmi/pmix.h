@@ -41,6 +41,8 @@ base::Status fence();
 base::Status fence(std::function<void()> done);
 /// `lost` is called, by a thread of PMIx's, when the server is gone.
 void watch(void (*lost)());
+/// Has the launcher end all processes of the job. Returns when it has been told. Any time after join().
+void abort(int code, const char* why);
 /// The last call.
 void leave();
 

@@ -13,6 +13,7 @@
 #include "diag/capture.h"
 #include "fiber/fiber.h"
 #include "image/output.h"
+#include "pmi/pmix.h"
 #include "runtime/host.h"
 #include "runtime/host_failure.h"
 #include "runtime/host_state.h"
@@ -60,10 +61,23 @@ int exit_code_of(const pmi::FailureView& failure) {
 /// Without mpiexec there is nobody to tell but the user.
 void print(const pmi::FailureView& failure) {
   char line[4096];
-  const int bytes = std::snprintf(line, sizeof line, "clump: rank %d of 1 ended the job%s%.*s\n",
-                                  failure.rank, failure.text.empty() ? "" : ": ",
+  const pmi::Job& job = host().job;
+  const int bytes = std::snprintf(line, sizeof line, "clump: rank %d of %d ended the job%s%.*s\n",
+                                  job.first_rank(job.here()), job.ranks(), failure.text.empty() ? "" : ": ",
                                   static_cast<int>(failure.text.size()), failure.text.data());
   (void)!::write(STDERR_FILENO, line, std::min<std::size_t>(bytes, sizeof line - 1));
+}
+
+/// Launchers may let the others wait for ever for one that has ended. In a signal handler, too: should it
+/// hang there, its time is limited.
+void have_launcher_end_job(int code) {
+  std::signal(SIGALRM, SIG_DFL);
+  sigset_t late;
+  sigemptyset(&late);
+  sigaddset(&late, SIGALRM);
+  ::pthread_sigmask(SIG_UNBLOCK, &late, nullptr);
+  ::alarm(1);
+  pmi::pmix::abort(code, "a rank has failed");
 }
 
 [[noreturn]] void tell_and_exit(const pmi::FailureView& failure) {
@@ -76,6 +90,7 @@ void print(const pmi::FailureView& failure) {
                                  // the packet
   } else {
     print(failure);
+    if (host().by_pmix && pmi::pmix::size() > 1) have_launcher_end_job(exit_code_of(failure));
   }
   image::exit_process(exit_code_of(failure));
 }

@@ -56,7 +56,7 @@ std::string own_address(const pmi::Job& job) {
 }
 
 /// Taken out of the environment.
-std::string receive_last_word() {
+std::string receive_word() {
   const char* const given = std::getenv(kLastWordVariable);
   std::string word = given != nullptr ? given : "";
   ::unsetenv(kLastWordVariable);
@@ -78,19 +78,21 @@ base::Status prepare(const Command& command, Plan& plan) {
 
 int run_agent(const Command& command) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // prted has gone, and so has the job
-  const std::string last_word = receive_last_word();
+  const std::string word = receive_word();
   Plan plan;
   const base::Status prepared = prepare(command, plan);
   if (!prepared.ok()) {
-    fmt::print(stderr, "mpiexec: {}\n", base::message_of(prepared.code()));
+    fmt::print(stderr, "mpiexec: {}\n{}", base::message_of(prepared.code()),
+               last_word(word, plan.job.node, HostEnd::kFailed));
     return kExitCannotRun;
   }
   if (command.map) fmt::print(stderr, "{}", map_text(plan));
   const bool runs = !plan.job.apps.front().program.empty();  // otherwise it was only to print the map
   pmi::pmix::watch([] { ::kill(::getpid(), SIGTERM); });
   const int code = runs ? run(command, plan) : 0;
+  const HostEnd end = code == 0 ? HostEnd::kDone : code == 128 + SIGTERM ? HostEnd::kEnded : HostEnd::kFailed;
+  fmt::print(stderr, "{}", last_word(word, plan.job.node, end));
   if (code != 0) return code;  // without leave(): the other agents are ended
-  if (plan.job.node == 0) fmt::print(stderr, "{}\n", last_word);
   pmi::pmix::leave();
   return 0;
 }

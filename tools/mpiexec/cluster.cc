@@ -74,11 +74,11 @@ base::Status find_prterun(std::string& path) {
 }
 
 /// What nobody else writes.
-base::Status choose_last_word(std::string& word) {
+base::Status choose_word(std::string& word) {
   std::string number(8, '\0');
   if (::getrandom(number.data(), number.size(), 0) != static_cast<ssize_t>(number.size()))
     return base::fail(MPI_ERR_OTHER, "cannot choose a number: {}", std::strerror(errno));
-  word = "clump: all ranks are done " + as_hex(number);
+  word = "clump: last word " + as_hex(number);
   ::setenv(kLastWordVariable, word.c_str(), 1);
   return {};
 }
@@ -101,6 +101,23 @@ std::vector<std::string> locate(const std::string& prterun) {
   return {"--prefix", prefix.string()};
 }
 
+std::vector<std::string> prterun_arguments(const std::string& prterun, const Command& command,
+                                           const pmi::Job& job) {
+  std::vector<std::string> words{prterun};
+  if (::geteuid() == 0) words.emplace_back("--allow-run-as-root");
+  for (std::string& word : locate(prterun)) words.push_back(std::move(word));
+  std::string hosts;
+  for (const pmi::Node& node : job.nodes) hosts += (hosts.empty() ? "" : ",") + node.name + ":1";
+  words.insert(words.end(), {"--host", hosts, "--map-by", "ppr:1:node", "--bind-to", "none", "-n",
+                             std::to_string(job.nodes.size())});
+  for (const std::string& name : send_plan(job)) words.insert(words.end(), {"-x", name});
+  for (const char* const name : {"PRTE_PREFIX", "PMIX_PREFIX", kLastWordVariable})
+    if (std::getenv(name) != nullptr) words.insert(words.end(), {"-x", name});
+  words.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
+  for (std::string& word : agent_options(command)) words.push_back(std::move(word));
+  return words;
+}
+
 }  // namespace
 
 bool needs_other_hosts(const Command& command) {
@@ -112,29 +129,17 @@ bool needs_other_hosts(const Command& command) {
 }
 
 base::Status run_on_hosts(const Command& command, Plan& plan, int& code) {
-  std::string prterun;
+  std::string prterun, word;
   CLUMP_TRY(find_prterun(prterun));
   pmi::Network& network = plan.job.network;
   network.provider = command.network;
   if (::getrandom(network.secret.data(), sizeof network.secret, 0) != sizeof network.secret)
     return base::fail(MPI_ERR_OTHER, "cannot make the job's secret: {}", std::strerror(errno));
-
-  std::vector<std::string> words{prterun};
-  if (::geteuid() == 0) words.emplace_back("--allow-run-as-root");
-  for (std::string& word : locate(prterun)) words.push_back(std::move(word));
+  CLUMP_TRY(choose_word(word));
   notice_silence();
-  std::string hosts;
-  for (const pmi::Node& node : plan.job.nodes) hosts += (hosts.empty() ? "" : ",") + node.name + ":1";
-  words.insert(words.end(), {"--host", hosts, "--map-by", "ppr:1:node", "--bind-to", "none", "-n",
-                             std::to_string(plan.job.nodes.size())});
-  for (const std::string& name : send_plan(plan.job)) words.insert(words.end(), {"-x", name});
-  std::string last_word;
-  CLUMP_TRY(choose_last_word(last_word));
-  for (const char* const name : {"PRTE_PREFIX", "PMIX_PREFIX", kLastWordVariable})
-    if (std::getenv(name) != nullptr) words.insert(words.end(), {"-x", name});
-  words.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
-  for (std::string& word : agent_options(command)) words.push_back(std::move(word));
-  return run_prterun(words, last_word, code);
+  std::vector<std::string> hosts;
+  for (const pmi::Node& node : plan.job.nodes) hosts.push_back(node.name);
+  return run_prterun(prterun_arguments(prterun, command, plan.job), word, hosts, code);
 }
 
 base::Status receive_plan(pmi::Job& job) {

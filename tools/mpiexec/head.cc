@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -50,7 +51,8 @@ void become(const std::vector<std::string>& words, int errors, pid_t parent) {
 
 class Head {
  public:
-  explicit Head(const std::string& last_word) : filter_(last_word) {}
+  Head(const std::string& word, const std::vector<std::string>& hosts)
+      : hosts_(hosts), filter_(word, hosts) {}
 
   base::Status start(const std::vector<std::string>& words) {
     sigset_t handled;
@@ -90,10 +92,7 @@ class Head {
     }
     read_errors();  // daemons may keep the pipe open: what is in it is all that is waited for
     show(filter_.finish());
-    const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    if (code != 0 || filter_.all_done()) return code;
-    fmt::print(stderr, "mpiexec: the job was ended before all of its ranks were done: a host was lost\n");
-    return 1;
+    return report(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
   }
 
  private:
@@ -102,12 +101,34 @@ class Head {
     return ended == child_ || (ended < 0 && errno == ECHILD);
   }
 
+  /// prterun's code is no proof: it may end with 0 where it has lost a host.
+  int report(int code) const {
+    const auto& ends = filter_.ends();
+    const bool all_done = std::ranges::all_of(ends, [](HostEnd end) { return end == HostEnd::kDone; });
+    if (code == 0 && all_done) return 0;
+    if (interrupted_ || std::ranges::find(ends, HostEnd::kFailed) != ends.end()) return code != 0 ? code : 1;
+    const std::string who = filter_.lost().empty() ? without_word() : filter_.lost();
+    if (!who.empty())
+      fmt::print(stderr, "mpiexec: lost {}: the host, its network or PRRTE's daemon there is gone\n", who);
+    return code != 0 ? code : 1;
+  }
+
+  /// The hosts that have not told how their ranks ended.
+  std::string without_word() const {
+    std::string names;
+    for (std::size_t host = 0; host < hosts_.size(); ++host)
+      if (filter_.ends()[host] == HostEnd::kUnknown) names += (names.empty() ? "" : " or ") + hosts_[host];
+    return names;
+  }
+
   void read_signals() {
     signalfd_siginfo info;
     while (::read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
       const bool from_terminal = info.ssi_code > 0;  // then prterun got it as well
       const auto number = static_cast<int>(info.ssi_signo);
-      if (number != SIGCHLD && !from_terminal) ::kill(child_, number);
+      if (number == SIGCHLD) continue;
+      interrupted_ = interrupted_ || number == SIGINT || number == SIGTERM || number == SIGHUP;
+      if (!from_terminal) ::kill(child_, number);
     }
   }
 
@@ -129,7 +150,9 @@ class Head {
     lines_.finish();
   }
 
+  const std::vector<std::string>& hosts_;
   HeadFilter filter_;
+  bool interrupted_ = false;
   LineForwarder lines_{STDERR_FILENO, ""};
   pid_t child_ = -1;
   int signals_ = -1, errors_ = -1;
@@ -147,11 +170,16 @@ std::string HeadFilter::add(std::string_view bytes) {
   return shown;
 }
 
-std::string HeadFilter::finish() { return std::exchange(rule_, {}) + std::exchange(partial_, {}); }
+std::string HeadFilter::finish() {
+  std::erase(partial_, '\0');
+  const bool blank = partial_.find_first_not_of(' ') == partial_.npos;
+  return std::exchange(rule_, {}) + (blank ? std::string() : std::exchange(partial_, {}));
+}
 
 std::string HeadFilter::take_line(std::string line) {
-  if (!last_word_.empty() && line == last_word_ + "\n") return all_done_ = true, std::string();
-  if (is_noise(line)) return {};
+  std::erase(line, '\0');  // PRRTE writes the end of a string, too
+  if (is_last_word(line) || is_noise(line)) return {};
+  look_for_lost(line);
   if (in_dropped_) {
     in_dropped_ = !is_rule(line);
     return {};
@@ -166,9 +194,32 @@ std::string HeadFilter::take_line(std::string line) {
   return before + line;
 }
 
-base::Status run_prterun(const std::vector<std::string>& words, const std::string& last_word, int& code) {
-  Head head(last_word);
-  CLUMP_TRY(head.start(words));
+bool HeadFilter::is_last_word(std::string_view line) {
+  if (word_.empty() || !line.starts_with(word_)) return false;
+  std::size_t host = 0;
+  char end = 0;
+  if (std::sscanf(std::string(line.substr(word_.size())).c_str(), " %zu %c", &host, &end) == 2 &&
+      host < ends_.size())
+    ends_[host] = HostEnd{end};
+  return true;
+}
+
+/// "  Remote host:   NAME" or "  Remote daemon: [...] on node NAME".
+void HeadFilter::look_for_lost(const std::string& line) {
+  if (!lost_.empty() || line.find("  Remote ") != 0) return;
+  const std::size_t end = line.find_last_not_of(" \n");
+  const std::string name = line.substr(0, end + 1).substr(line.find_last_of(' ', end) + 1);
+  if (std::ranges::find(hosts_, name) != hosts_.end()) lost_ = name;
+}
+
+std::string last_word(const std::string& word, int host, HostEnd end) {
+  return fmt::format("{} {} {}\n", word, host, static_cast<char>(end));
+}
+
+base::Status run_prterun(const std::vector<std::string>& arguments, const std::string& word,
+                         const std::vector<std::string>& hosts, int& code) {
+  Head head(word, hosts);
+  CLUMP_TRY(head.start(arguments));
   code = head.finish();
   return {};
 }

@@ -9,33 +9,47 @@
 
 namespace clump::mpiexec {
 
-/// What prterun writes to stderr, by lines: without what it says of a failure that an agent has reported, and
-/// in more words; without the agents' last word, which says that all ranks are done. Kept apart from who
-/// reads and writes, for tests.
+/// How the ranks of a host have ended, as its agent's last word says.
+enum class HostEnd : char { kUnknown = '?', kDone = 'd', kFailed = 'f', kEnded = 'e' };
+
+/// What prterun writes to stderr, by lines: without the agents' last words, and without what it says of a
+/// failure that an agent has reported, and in more words. Kept apart from who reads and writes, for tests.
 class HeadFilter {
  public:
-  explicit HeadFilter(std::string last_word) : last_word_(std::move(last_word)) {}
+  /// Last words begin with `word`, which nobody else writes.
+  HeadFilter(std::string word, const std::vector<std::string>& hosts)
+      : word_(std::move(word)), hosts_(hosts), ends_(hosts.size(), HostEnd::kUnknown) {}
   /// What is to be shown now.
   std::string add(std::string_view bytes);
   /// The stream has ended: the rest.
   std::string finish();
-  bool all_done() const { return all_done_; }
+  /// Of each host.
+  const std::vector<HostEnd>& ends() const { return ends_; }
+  /// The host that PRRTE says it has lost; empty if it does not say.
+  const std::string& lost() const { return lost_; }
 
  private:
   std::string take_line(std::string line);
+  bool is_last_word(std::string_view line);
+  void look_for_lost(const std::string& line);
 
-  const std::string last_word_;
+  const std::string word_;
+  const std::vector<std::string> hosts_;
+  std::vector<HostEnd> ends_;
+  std::string lost_;
   std::string partial_;
   std::string rule_;         ///< a line of dashes, until it is known what follows
   bool in_dropped_ = false;  ///< between two lines of dashes
-  bool all_done_ = false;
 };
 
-/// Where agents find their last word, which the first of them writes to stderr when all ranks are done.
+/// Where agents find with what their last word begins.
 inline constexpr const char* kLastWordVariable = "CLUMP_LAST_WORD";
 
-/// Runs prterun, with these words, to its end: passes on signals and what it writes. `code` becomes
-/// mpiexec's exit code. Fails if it cannot be started.
-base::Status run_prterun(const std::vector<std::string>& words, const std::string& last_word, int& code);
+std::string last_word(const std::string& word, int host, HostEnd end);
+
+/// Runs prterun, with these arguments, to its end: passes on signals and what it writes, and says which of
+/// the hosts were lost. `code` becomes mpiexec's exit code. Fails if it cannot be started.
+base::Status run_prterun(const std::vector<std::string>& arguments, const std::string& word,
+                         const std::vector<std::string>& hosts, int& code);
 
 }  // namespace clump::mpiexec

@@ -2,28 +2,32 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace clump::mpiexec {
 namespace {
 
 const std::string kRule = std::string(74, '-') + "\n";
 
 TEST(HeadFilter, ShowsWhatRanksWrite) {
-  HeadFilter filter("done 17");
+  HeadFilter filter("done 17", {"a", "b"});
   EXPECT_EQ(filter.add("a line\nhalf "), "a line\n");
   EXPECT_EQ(filter.add("a line\n"), "half a line\n");
   EXPECT_EQ(filter.add("no end"), "");
   EXPECT_EQ(filter.finish(), "no end");
-  EXPECT_FALSE(filter.all_done());
+  EXPECT_EQ(filter.ends(), (std::vector{HostEnd::kUnknown, HostEnd::kUnknown}));
 }
 
-TEST(HeadFilter, KnowsTheLastWord) {
-  HeadFilter filter("done 17");
-  EXPECT_EQ(filter.add("before\ndone 17\nafter\n"), "before\nafter\n");
-  EXPECT_TRUE(filter.all_done());
+TEST(HeadFilter, KnowsLastWords) {
+  HeadFilter filter("done 17", {"a", "b"});
+  EXPECT_EQ(filter.add("before\n" + last_word("done 17", 1, HostEnd::kDone) + "after\n"), "before\nafter\n");
+  EXPECT_EQ(filter.ends(), (std::vector{HostEnd::kUnknown, HostEnd::kDone}));
+  EXPECT_EQ(filter.add(last_word("done 17", 0, HostEnd::kFailed)), "");
+  EXPECT_EQ(filter.ends(), (std::vector{HostEnd::kFailed, HostEnd::kDone}));
 }
 
 TEST(HeadFilter, LeavesOutWhatAnAgentHasReported) {
-  HeadFilter filter("done 17");
+  HeadFilter filter("done 17", {"a", "b"});
   EXPECT_EQ(
       filter.add("mpiexec: rank 3 failed\n" + kRule +
                  "prterun detected that one or more processes exited with non-zero status,\n\n  more\n" +
@@ -32,11 +36,14 @@ TEST(HeadFilter, LeavesOutWhatAnAgentHasReported) {
 }
 
 TEST(HeadFilter, KeepsWhatElseStandsBetweenRules) {
-  HeadFilter filter("");
-  const std::string block = kRule + "PRTE has lost communication with a remote daemon.\n" + kRule + kRule;
+  HeadFilter filter("", {"a", "b"});
+  const std::string block = kRule + "PRTE has lost communication with a remote daemon.\n" +
+                            "  HNP daemon   : [prterun-a-1@0,0] on node a\n" +
+                            "  Remote daemon: [prterun-a-1@0,1] on node b\n" + kRule + kRule;
   std::string shown = filter.add(block);
   shown += filter.finish();
   EXPECT_EQ(shown, block);
+  EXPECT_EQ(filter.lost(), "b");
 }
 
 }  // namespace
