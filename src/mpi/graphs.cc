@@ -82,9 +82,9 @@ base::Status read_weights(const char* name, const int* given, int edges, bool& h
 
 /// The communicator, once this rank's part of the graph is known. Collective.
 base::Status make_dist_graph(core::Rank& self, Comm& comm_old, base::Ref<const DistGraph> graph,
-                             const core::Info* info, bool reorder, MPI_Comm* handle) {
+                             const core::Info* info, MPI_Comm* handle) {
   base::Ref<Comm> made;
-  CLUMP_TRY(make_places(comm_old, comm_old.size(), reorder, made));
+  CLUMP_TRY(make_places(comm_old, comm_old.group, made));
   made->topology = std::move(graph);
   if (info != nullptr) made->info.set_all(*info);
   *handle = self.add(std::move(made));
@@ -137,7 +137,7 @@ void write_neighbours(const core::Neighbours& neighbours, std::span<const int> w
 }  // namespace
 
 base::Status graph_create(core::Rank& self, Comm& comm_old, int nnodes, const int index[], const int edges[],
-                          int reorder, MPI_Comm* comm_graph) {
+                          int /*reorder*/, MPI_Comm* comm_graph) {
   CLUMP_TRY(check_intra(comm_old));
   CLUMP_TRY(check_nodes(nnodes));
   const std::span<const int> ends(index, static_cast<std::size_t>(nnodes));
@@ -145,7 +145,7 @@ base::Status graph_create(core::Rank& self, Comm& comm_old, int nnodes, const in
   *comm_graph = MPI_COMM_NULL;
   if (nnodes == 0) return {};
   base::Ref<Comm> made;
-  CLUMP_TRY(make_places(comm_old, nnodes, reorder != 0, made));
+  CLUMP_TRY(make_places(comm_old, comm_old.group->first(nnodes), made));
   if (!made) return {};
   made->topology = base::make_ref<const Graph>(std::vector<int>(ends.begin(), ends.end()),
                                                std::vector<int>(edges, edges + edge_count(ends)), made->rank);
@@ -156,7 +156,7 @@ base::Status graph_create(core::Rank& self, Comm& comm_old, int nnodes, const in
 base::Status graph_map(core::Rank& self, Comm& comm, int nnodes, const int index[], const int edges[],
                        int* newrank) {
   CLUMP_TRY(check_graph({index, static_cast<std::size_t>(nnodes)}, edges, comm.size()));
-  *newrank = topo::place(comm, nnodes, true)->rank_of(self.number);
+  *newrank = comm.group->first(nnodes)->rank_of(self.number);
   return {};
 }
 
@@ -196,7 +196,7 @@ base::Status graph_neighbors(core::Rank&, Comm& comm, int rank, int maxneighbors
 
 base::Status dist_graph_create_adjacent(core::Rank& self, Comm& comm_old, int indegree, const int sources[],
                                         const int sourceweights[], int outdegree, const int destinations[],
-                                        const int destweights[], core::Info* info, int reorder,
+                                        const int destweights[], core::Info* info, int /*reorder*/,
                                         MPI_Comm* comm_dist_graph) {
   CLUMP_TRY(check_intra(comm_old));
   const std::span<const int> in(sources, static_cast<std::size_t>(indegree));
@@ -215,12 +215,12 @@ base::Status dist_graph_create_adjacent(core::Rank& self, Comm& comm_old, int in
     return Edges{{ranks.begin(), ranks.end()}, {weights.begin(), weights.end()}};
   };
   auto graph = base::make_ref<const DistGraph>(edges(in, in_weights), edges(out, out_weights), in_weighted);
-  return make_dist_graph(self, comm_old, std::move(graph), info, reorder != 0, comm_dist_graph);
+  return make_dist_graph(self, comm_old, std::move(graph), info, comm_dist_graph);
 }
 
 base::Status dist_graph_create(core::Rank& self, Comm& comm_old, int n, const int sources[],
                                const int degrees[], const int destinations[], const int weights[],
-                               core::Info* info, int reorder, MPI_Comm* comm_dist_graph) {
+                               core::Info* info, int /*reorder*/, MPI_Comm* comm_dist_graph) {
   CLUMP_TRY(check_intra(comm_old));
   const std::span<const int> from(sources, static_cast<std::size_t>(n));
   CLUMP_TRY(check_ranks("sources", from, comm_old));
@@ -243,7 +243,7 @@ base::Status dist_graph_create(core::Rank& self, Comm& comm_old, int n, const in
   CLUMP_TRY(coll::deliver(comm_old, parcels));
   auto graph = base::make_ref<const DistGraph>(edges_at(End::kDestination, parcels, weighted),
                                                edges_at(End::kSource, parcels, weighted), weighted);
-  return make_dist_graph(self, comm_old, std::move(graph), info, reorder != 0, comm_dist_graph);
+  return make_dist_graph(self, comm_old, std::move(graph), info, comm_dist_graph);
 }
 
 base::Status dist_graph_neighbors_count(core::Rank&, Comm& comm, int* indegree, int* outdegree,

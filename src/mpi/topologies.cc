@@ -53,10 +53,9 @@ base::Status check_room(const char* name, int room, std::size_t needed, const ch
   return base::fail(MPI_ERR_ARG, "{} is {}, but there are {} {}", name, room, needed, things);
 }
 
-base::Status make_places(Comm& comm_old, int places, bool reorder, base::Ref<Comm>& made) {
+base::Status make_places(Comm& comm_old, base::Ref<const core::Group> group, base::Ref<Comm>& made) {
   Contexts contexts;
   CLUMP_TRY(agree_contexts(coll::Members(comm_old), false, contexts));
-  auto group = topo::place(comm_old, places, reorder);
   if (group->rank_of(comm_old.owner.number) != MPI_UNDEFINED)
     made = make_comm(comm_old, contexts, std::move(group));
   return {};
@@ -69,7 +68,7 @@ base::Status cart_create(core::Rank& self, Comm& comm_old, int ndims, const int 
   CLUMP_TRY(read_grid({dims, static_cast<std::size_t>(ndims)}, periods, comm_old.size(), dimensions));
   Grid grid(std::move(dimensions));
   base::Ref<Comm> made;
-  CLUMP_TRY(make_places(comm_old, grid.places(), reorder != 0, made));
+  CLUMP_TRY(make_places(comm_old, topo::place(comm_old, grid, reorder != 0), made));
   *comm_cart = MPI_COMM_NULL;
   if (!made) return {};
   made->topology = base::make_ref<const Cartesian>(std::move(grid), made->rank);
@@ -81,7 +80,7 @@ base::Status cart_map(core::Rank&, Comm& comm, int ndims, const int dims[], cons
                       int* newrank) {
   std::vector<Grid::Dimension> dimensions;
   CLUMP_TRY(read_grid({dims, static_cast<std::size_t>(ndims)}, periods, comm.size(), dimensions));
-  *newrank = topo::place(comm, Grid(std::move(dimensions)).places(), true)->rank_of(comm.owner.number);
+  *newrank = topo::place(comm, Grid(std::move(dimensions)), true)->rank_of(comm.owner.number);
   return {};
 }
 

@@ -16,8 +16,9 @@ base::Status find_topology(const core::Comm& comm, const char* name, const char*
 
 base::Status check_room(const char* name, int room, std::size_t needed, const char* things);
 
-/// A new communicator for a topology with `places`, at most as many as `comm_old` has ranks; the topology is
-/// the caller's to add. Collective. Null in ranks that have no place.
-base::Status make_places(core::Comm& comm_old, int places, bool reorder, base::Ref<core::Comm>& made);
+/// A new communicator for a topology, of ranks of `comm_old`; the topology is the caller's to add.
+/// Collective. Null in ranks that are not in `group`.
+base::Status make_places(core::Comm& comm_old, base::Ref<const core::Group> group,
+                         base::Ref<core::Comm>& made);
 
 }  // namespace clump::mpi

@@ -15,6 +15,8 @@ class Grid {
   struct Dimension {
     int size = 1;
     bool periodic = false;
+
+    bool operator==(const Dimension&) const = default;
   };
   /// Every size is at least 1, and their product fits an int.
   explicit Grid(std::vector<Dimension> dimensions) : dimensions_(std::move(dimensions)) {}

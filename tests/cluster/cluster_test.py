@@ -142,6 +142,13 @@ class Cluster(tool.Case):
                         job = self.run_job("--host", hosts, "--map-by", map_by, "-n", ranks, tool.BIN / f"mpi_collectives_{program}")
                         self.assertEqual(job.returncode, 0, job)
 
+    def test_reordered_topologies(self):
+        for hosts, ranks in (("h0:4,h1:4,h2:4,h3:4", 16), ("h0:1,h1:2,h2:4", 7)):
+            for map_by in ("slot", "node"):
+                with self.subTest(hosts=hosts, map_by=map_by):
+                    job = self.run_job("--host", hosts, "--map-by", map_by, "-n", ranks, tool.BIN / "mpi_topologies_reorder")
+                    self.assertEqual(job.returncode, 0, job)
+
     def test_collectives_of_processes_in_turn(self):
         for program in ("movement", "reductions", "operations"):
             with self.subTest(program=program):
