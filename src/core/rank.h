@@ -57,6 +57,7 @@ struct World {
     std::vector<int> instances;
   };
   std::vector<Resource> resources;  ///< from the whole machine inwards
+  bool tells_placement = false;     ///< of topologies that may be reordered: the user asks where they are
 
   /// Teams that not all of their ranks have found yet, by context and the job's number of their rank 0.
   struct Teams {

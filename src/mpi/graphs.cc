@@ -1,6 +1,7 @@
 // Graph topologies and distributed graphs (MPI-5.0 sections 8.5.3 to 8.5.5).
 #include <algorithm>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -8,8 +9,8 @@
 #include "core/rank.h"
 #include "mpi/bodies.h"
 #include "mpi/new_comm.h"
+#include "mpi/placements.h"
 #include "mpi/topologies.h"
-#include "topo/placement.h"
 #include "topo/topologies.h"
 
 namespace clump::mpi {
@@ -52,6 +53,15 @@ base::Status check_graph(std::span<const int> index, const int edges[], int avai
 
 int edge_count(std::span<const int> index) { return index.empty() ? 0 : index.back(); }
 
+/// Everyone knows all of the graph; who decides where it goes is rank 0.
+base::Status list_links(const Comm& comm, std::span<const int> index, std::span<const int> edges,
+                        std::vector<topo::Link>& links) {
+  if (comm.rank != 0) return {};
+  for (int node = 0; node < static_cast<int>(index.size()); ++node)
+    for (const int other : Graph::neighbours_of(index, edges, node)) links.push_back({node, other});
+  return {};
+}
+
 base::Status check_nodes(int nnodes) {
   return nnodes < 0 ? base::fail(MPI_ERR_ARG, "nnodes is {}; it must be 0 or more", nnodes) : base::Status();
 }
@@ -80,14 +90,77 @@ base::Status read_weights(const char* name, const int* given, int edges, bool& h
   return {};
 }
 
+/// The edges that leave the caller, to ranks of the job, where `group` has all places.
+std::vector<Reach> reached_by(std::span<const int> destinations, std::span<const int> weights,
+                              const core::Group& group) {
+  std::vector<Reach> reached;
+  for (std::size_t i = 0; i < destinations.size(); ++i)
+    reached.push_back({group.world_rank(destinations[i]), weights.empty() ? 1 : weights[i]});
+  return reached;
+}
+
+std::string described(const char* what, int places, bool weighted) {
+  return fmt::format("{} of {} places{}", what, places, weighted ? ", by weight" : "");
+}
+
+/// A part of a distributed graph as its ranks give it.
+struct GraphPart {
+  Edges in, out;
+  bool weighted = false;
+};
+
+/// All edges to rank 0. Collective.
+base::Status collect_edges(Comm& comm, const GraphPart& mine, std::vector<topo::Link>& links) {
+  std::vector<coll::Parcel> parcels;
+  for (std::size_t i = 0; i < mine.out.ranks.size(); ++i)
+    parcels.push_back({0, {comm.rank, mine.out.ranks[i], mine.weighted ? mine.out.weights[i] : 1}});
+  CLUMP_TRY(coll::deliver(comm, parcels));
+  for (const coll::Parcel& parcel : parcels)
+    links.push_back({parcel.content[0], parcel.content[1], parcel.content[2]});
+  return {};
+}
+
+/// Each part goes to the rank that gets its place. Edges stay in the order in which they were given.
+base::Status move_parts(Comm& comm, std::span<const int> ranks, GraphPart& part) {
+  std::vector<coll::Parcel> parcels;
+  const int to = ranks[static_cast<std::size_t>(comm.rank)];
+  for (Edges* const side : {&part.in, &part.out})
+    for (std::size_t i = 0; i < side->ranks.size(); ++i) {
+      const int number = 2 * static_cast<int>(i) + (side == &part.out ? 1 : 0);
+      parcels.push_back({to, {number, side->ranks[i], part.weighted ? side->weights[i] : 0}});
+    }
+  CLUMP_TRY(coll::deliver(comm, parcels));
+  std::ranges::sort(parcels, {}, [](const coll::Parcel& parcel) { return parcel.content[0]; });
+  part.in = part.out = {};
+  for (const coll::Parcel& parcel : parcels) {
+    Edges& side = parcel.content[0] % 2 != 0 ? part.out : part.in;
+    side.ranks.push_back(parcel.content[1]);
+    if (part.weighted) side.weights.push_back(parcel.content[2]);
+  }
+  return {};
+}
+
 /// The communicator, once this rank's part of the graph is known. Collective.
-base::Status make_dist_graph(core::Rank& self, Comm& comm_old, base::Ref<const DistGraph> graph,
-                             const core::Info* info, MPI_Comm* handle) {
+base::Status make_dist_graph(Comm& comm_old, GraphPart part, const core::Info* info, bool reorder,
+                             MPI_Comm* handle) {
+  std::vector<int> ranks;
+  Placed placed{.what = described("distributed graph", comm_old.size(), part.weighted), .links = "edges"};
+  const bool told = reorder && is_told(comm_old);
+  if (told) placed.without = reached_by(part.out.ranks, part.out.weights, *comm_old.group);
+  if (reorder)
+    CLUMP_TRY(place_graph(
+        comm_old, comm_old.size(), [&](auto& links) { return collect_edges(comm_old, part, links); }, ranks,
+        placed.why_not));
+  if (!ranks.empty()) CLUMP_TRY(move_parts(comm_old, ranks, part));
   base::Ref<Comm> made;
-  CLUMP_TRY(make_places(comm_old, comm_old.group, made));
-  made->topology = std::move(graph);
+  CLUMP_TRY(make_places(comm_old, ranks.empty() ? comm_old.group : comm_old.group->part(ranks), made));
+  if (told) {
+    placed.reached = reached_by(part.out.ranks, part.out.weights, *made->group);
+    CLUMP_TRY(tell(*made, comm_old, placed));
+  }
+  made->topology = base::make_ref<const DistGraph>(std::move(part.in), std::move(part.out), part.weighted);
   if (info != nullptr) made->info.set_all(*info);
-  *handle = self.add(std::move(made));
+  *handle = comm_old.owner.add(std::move(made));
   return {};
 }
 
@@ -137,18 +210,31 @@ void write_neighbours(const core::Neighbours& neighbours, std::span<const int> w
 }  // namespace
 
 base::Status graph_create(core::Rank& self, Comm& comm_old, int nnodes, const int index[], const int edges[],
-                          int /*reorder*/, MPI_Comm* comm_graph) {
+                          int reorder, MPI_Comm* comm_graph) {
   CLUMP_TRY(check_intra(comm_old));
   CLUMP_TRY(check_nodes(nnodes));
   const std::span<const int> ends(index, static_cast<std::size_t>(nnodes));
   CLUMP_TRY(check_graph(ends, edges, comm_old.size()));
   *comm_graph = MPI_COMM_NULL;
   if (nnodes == 0) return {};
+  const std::span<const int> all(edges, static_cast<std::size_t>(edge_count(ends)));
+  std::vector<int> ranks;
+  Placed placed{.what = described("graph", nnodes, false), .links = "edges"};
+  if (reorder != 0)
+    CLUMP_TRY(place_graph(
+        comm_old, nnodes, [&](auto& links) { return list_links(comm_old, ends, all, links); }, ranks,
+        placed.why_not));
   base::Ref<Comm> made;
-  CLUMP_TRY(make_places(comm_old, comm_old.group->first(nnodes), made));
+  CLUMP_TRY(make_places(comm_old, ranks.empty() ? comm_old.group->first(nnodes) : comm_old.group->part(ranks),
+                        made));
   if (!made) return {};
+  if (reorder != 0 && is_told(comm_old)) {
+    placed.without = reached_by(Graph::neighbours_of(ends, all, comm_old.rank), {}, *comm_old.group);
+    placed.reached = reached_by(Graph::neighbours_of(ends, all, made->rank), {}, *made->group);
+    CLUMP_TRY(tell(*made, comm_old, placed));
+  }
   made->topology = base::make_ref<const Graph>(std::vector<int>(ends.begin(), ends.end()),
-                                               std::vector<int>(edges, edges + edge_count(ends)), made->rank);
+                                               std::vector<int>(all.begin(), all.end()), made->rank);
   *comm_graph = self.add(std::move(made));
   return {};
 }
@@ -194,9 +280,9 @@ base::Status graph_neighbors(core::Rank&, Comm& comm, int rank, int maxneighbors
   return {};
 }
 
-base::Status dist_graph_create_adjacent(core::Rank& self, Comm& comm_old, int indegree, const int sources[],
+base::Status dist_graph_create_adjacent(core::Rank&, Comm& comm_old, int indegree, const int sources[],
                                         const int sourceweights[], int outdegree, const int destinations[],
-                                        const int destweights[], core::Info* info, int /*reorder*/,
+                                        const int destweights[], core::Info* info, int reorder,
                                         MPI_Comm* comm_dist_graph) {
   CLUMP_TRY(check_intra(comm_old));
   const std::span<const int> in(sources, static_cast<std::size_t>(indegree));
@@ -214,13 +300,13 @@ base::Status dist_graph_create_adjacent(core::Rank& self, Comm& comm_old, int in
   const auto edges = [](std::span<const int> ranks, std::span<const int> weights) {
     return Edges{{ranks.begin(), ranks.end()}, {weights.begin(), weights.end()}};
   };
-  auto graph = base::make_ref<const DistGraph>(edges(in, in_weights), edges(out, out_weights), in_weighted);
-  return make_dist_graph(self, comm_old, std::move(graph), info, comm_dist_graph);
+  return make_dist_graph(comm_old, {edges(in, in_weights), edges(out, out_weights), in_weighted}, info,
+                         reorder != 0, comm_dist_graph);
 }
 
-base::Status dist_graph_create(core::Rank& self, Comm& comm_old, int n, const int sources[],
-                               const int degrees[], const int destinations[], const int weights[],
-                               core::Info* info, int /*reorder*/, MPI_Comm* comm_dist_graph) {
+base::Status dist_graph_create(core::Rank&, Comm& comm_old, int n, const int sources[], const int degrees[],
+                               const int destinations[], const int weights[], core::Info* info, int reorder,
+                               MPI_Comm* comm_dist_graph) {
   CLUMP_TRY(check_intra(comm_old));
   const std::span<const int> from(sources, static_cast<std::size_t>(n));
   CLUMP_TRY(check_ranks("sources", from, comm_old));
@@ -241,9 +327,10 @@ base::Status dist_graph_create(core::Rank& self, Comm& comm_old, int n, const in
 
   std::vector<coll::Parcel> parcels = parcels_of(from, degrees, to, given);
   CLUMP_TRY(coll::deliver(comm_old, parcels));
-  auto graph = base::make_ref<const DistGraph>(edges_at(End::kDestination, parcels, weighted),
-                                               edges_at(End::kSource, parcels, weighted), weighted);
-  return make_dist_graph(self, comm_old, std::move(graph), info, comm_dist_graph);
+  return make_dist_graph(
+      comm_old,
+      {edges_at(End::kDestination, parcels, weighted), edges_at(End::kSource, parcels, weighted), weighted},
+      info, reorder != 0, comm_dist_graph);
 }
 
 base::Status dist_graph_neighbors_count(core::Rank&, Comm& comm, int* indegree, int* outdegree,

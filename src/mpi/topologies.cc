@@ -11,6 +11,7 @@
 #include "core/rank.h"
 #include "mpi/bodies.h"
 #include "mpi/new_comm.h"
+#include "mpi/placements.h"
 #include "mpi/topologies.h"
 #include "topo/placement.h"
 #include "topo/topologies.h"
@@ -46,6 +47,27 @@ base::Status read_grid(std::span<const int> sizes, const int periods[], int avai
   return {};
 }
 
+/// The ranks of the job that have the places around one, where `group` has all places.
+std::vector<Reach> around(const Grid& grid, int place, const core::Group& group) {
+  const Cartesian there(grid, place);
+  std::vector<Reach> reached;
+  for (const core::Neighbour& one : there.destinations().in_order)
+    reached.push_back({group.world_rank(one.rank)});
+  return reached;
+}
+
+base::Status tell_placement(const Comm& comm_old, Comm& made, const Grid& grid) {
+  std::string sizes;
+  for (const Grid::Dimension& dimension : grid.dimensions())
+    sizes += fmt::format("{}{}", sizes.empty() ? "" : " x ", dimension.size);
+  return tell(made, comm_old,
+              {.what = "grid " + sizes,
+               .links = "links",
+               .ends = 2,
+               .without = around(grid, comm_old.rank, *comm_old.group),
+               .reached = around(grid, made.rank, *made.group)});
+}
+
 }  // namespace
 
 base::Status check_room(const char* name, int room, std::size_t needed, const char* things) {
@@ -71,6 +93,7 @@ base::Status cart_create(core::Rank& self, Comm& comm_old, int ndims, const int 
   CLUMP_TRY(make_places(comm_old, topo::place(comm_old, grid, reorder != 0), made));
   *comm_cart = MPI_COMM_NULL;
   if (!made) return {};
+  if (reorder != 0 && is_told(comm_old)) CLUMP_TRY(tell_placement(comm_old, *made, grid));
   made->topology = base::make_ref<const Cartesian>(std::move(grid), made->rank);
   *comm_cart = self.add(std::move(made));
   return {};

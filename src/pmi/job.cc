@@ -150,6 +150,7 @@ std::string encode(const Job& job) {
   Writer out;
   out.text(kMagic);
   out.number<std::uint8_t>(job.tag_output);
+  out.number<std::uint8_t>(job.map);
   out.number<std::uint8_t>(job.spin);
   out.number<std::uint8_t>(static_cast<std::uint8_t>(job.scheduler));
   out.number<std::uint32_t>(static_cast<std::uint32_t>(job.cores.size()));
@@ -188,6 +189,7 @@ base::Status decode(const std::string& bytes, Job& job) {
   }
   Job read;
   read.tag_output = in.number<std::uint8_t>() != 0;
+  read.map = in.number<std::uint8_t>() != 0;
   read.spin = in.number<std::uint8_t>() != 0;
   read.scheduler = Scheduler{in.number<std::uint8_t>()};
   for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {

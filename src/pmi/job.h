@@ -99,6 +99,7 @@ struct Job {
   int node = 0;                        ///< the reader's own; all that follows is of this one
   Network network;                     ///< only if there are several nodes
   bool tag_output = false;             ///< put "[rank] " in front of each line
+  bool map = false;                    ///< say where topologies are placed
   bool spin = false;                   ///< a core for each rank: waiting ranks may spin (kThreads)
   Scheduler scheduler = Scheduler::kFibers;
   /// The core of each worker (the system's number), in an order in which neighbours share caches; at most one

@@ -7,7 +7,7 @@ namespace clump::topo {
 Links::Links(int places, std::span<const Link> links) : begins_(static_cast<std::size_t>(places) + 1, 0) {
   const auto visit = [&](auto act) {
     for (const Link& link : links) {
-      if (link.one == link.other) continue;
+      if (link.one == link.other || link.weight == 0) continue;
       act(link.one, link.other, link.weight);
       act(link.other, link.one, link.weight);
     }
@@ -19,6 +19,24 @@ Links::Links(int places, std::span<const Link> links) : begins_(static_cast<std:
   visit([&](int from, int to, std::int64_t weight) {
     ends_[next[static_cast<std::size_t>(from)]++] = {to, weight};
   });
+  merge();
+}
+
+void Links::merge() {
+  std::size_t kept = 0;
+  for (std::size_t place = 0; place + 1 < begins_.size(); ++place) {
+    const std::span<End> own(&ends_[begins_[place]], begins_[place + 1] - begins_[place]);
+    std::ranges::sort(own, {}, &End::place);
+    begins_[place] = kept;
+    for (const End& end : own) {
+      if (kept > begins_[place] && ends_[kept - 1].place == end.place)
+        ends_[kept - 1].weight += end.weight;
+      else
+        ends_[kept++] = end;
+    }
+  }
+  begins_.back() = kept;
+  ends_.resize(kept);
 }
 
 std::int64_t Links::cut(std::span<const int> part_of) const {
@@ -78,10 +96,9 @@ class Swaps {
   }
 
   std::int64_t weight_between(int one, int other) const {
-    std::int64_t sum = 0;
-    for (const Links::End& end : links_.of(one))
-      if (end.place == other) sum += end.weight;
-    return sum;
+    const std::span<const Links::End> ends = links_.of(one);
+    const auto found = std::ranges::lower_bound(ends, other, {}, &Links::End::place);
+    return found != ends.end() && found->place == other ? found->weight : 0;
   }
 
   bool swap_into(int place, int other) {

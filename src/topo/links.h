@@ -21,10 +21,12 @@ class Links {
     int place;
     std::int64_t weight;
   };
-  /// Several links between two places count together; those from a place to itself do not count.
+  /// Several links between two places count together; those from a place to itself, and those without
+  /// weight, do not count.
   Links(int places, std::span<const Link> links);
 
   int places() const { return static_cast<int>(begins_.size()) - 1; }
+  /// In rising order.
   std::span<const End> of(int place) const {
     const auto at = static_cast<std::size_t>(place);
     return std::span(ends_).subspan(begins_[at], begins_[at + 1] - begins_[at]);
@@ -33,6 +35,8 @@ class Links {
   std::int64_t cut(std::span<const int> part_of) const;
 
  private:
+  void merge();
+
   std::vector<std::size_t> begins_;  // of each place's ends, and the end
   std::vector<End> ends_;
 };

@@ -56,7 +56,11 @@ Sites::Sites(const core::Comm& comm, int ranks) {
   };
   if (!world.nodes.empty()) number(world.nodes);
   are_hosts = count > 1;
-  if (!are_hosts && !world.homes.empty()) number(world.homes);
+  if (are_hosts) return;
+  // Only ranks of a host know its workers.
+  for (int rank = ranks; rank < comm.size(); ++rank)
+    if (world.node_of(comm.group->world_rank(rank)) != world.node_of(comm.group->world_rank(0))) return;
+  if (!world.homes.empty()) number(world.homes);
 }
 
 base::Ref<const core::Group> place(const core::Comm& comm, const Grid& grid, bool reorder) {

@@ -34,9 +34,9 @@ class Graph final : public core::Topology {
   std::span<const int> edges() const { return edges_; }
   /// 0 <= node < index().size().
   std::span<const int> neighbours_of(int node) const { return neighbours_of(index_, edges_, node); }
+  static std::span<const int> neighbours_of(std::span<const int> index, std::span<const int> edges, int node);
 
  private:
-  static std::span<const int> neighbours_of(std::span<const int> index, std::span<const int> edges, int node);
   const std::vector<int> index_, edges_;
 };
 

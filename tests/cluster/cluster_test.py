@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -146,8 +147,12 @@ class Cluster(tool.Case):
         for hosts, ranks in (("h0:4,h1:4,h2:4,h3:4", 16), ("h0:1,h1:2,h2:4", 7)):
             for map_by in ("slot", "node"):
                 with self.subTest(hosts=hosts, map_by=map_by):
-                    job = self.run_job("--host", hosts, "--map-by", map_by, "-n", ranks, tool.BIN / "mpi_topologies_reorder")
+                    job = self.run_job("--map", "--host", hosts, "--map-by", map_by, "-n", ranks, tool.BIN / "mpi_topologies_reorder")
                     self.assertEqual(job.returncode, 0, job)
+                    cuts = re.findall(r"^map: (?:grid|graph|distributed graph) .* (\d+) between hosts \((\d+) without", job.stderr, re.MULTILINE)
+                    self.assertGreater(len(cuts), 10, job)
+                    self.assertTrue(all(int(after) <= int(before) for after, before in cuts), cuts)
+                    self.assertTrue(any(int(after) < int(before) for after, before in cuts), cuts)
 
     def test_collectives_of_processes_in_turn(self):
         for program in ("movement", "reductions", "operations"):

@@ -248,6 +248,7 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
   exit_code = kExitUsage;
   CLUMP_TRY(seat(command, housings, plan.job));
   plan.job.tag_output = command.tag_output;
+  plan.job.map = command.map;
   CLUMP_TRY(choose_scheduler(command, plan));
   if (command.hosts.empty()) CLUMP_TRY(place(command, plan));
   if (!command.parts.front().words.empty()) plan.explanation = explain(plan, command);

@@ -1,0 +1,172 @@
+#include "topo/scotch.h"
+
+#include <dlfcn.h>
+
+// scotch.h wants these two.
+#include <cstdint>
+#include <cstdio>
+
+#include <scotch/scotch.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace clump::topo {
+
+namespace {
+
+/// Objects are made by the library itself: their sizes are its own affair, and differ from release to
+/// release.
+struct Scotch {
+  decltype(&::SCOTCH_numSizeof) num_size = nullptr;
+  decltype(&::SCOTCH_memFree) free = nullptr;
+  decltype(&::SCOTCH_contextAlloc) new_context = nullptr;
+  decltype(&::SCOTCH_contextInit) context_init = nullptr;
+  decltype(&::SCOTCH_contextExit) context_exit = nullptr;
+  decltype(&::SCOTCH_contextThreadSpawn) spawn = nullptr;
+  decltype(&::SCOTCH_contextBindGraph) bind_graph = nullptr;
+  decltype(&::SCOTCH_graphAlloc) new_graph = nullptr;
+  decltype(&::SCOTCH_graphInit) graph_init = nullptr;
+  decltype(&::SCOTCH_graphExit) graph_exit = nullptr;
+  decltype(&::SCOTCH_graphBuild) build_graph = nullptr;
+  decltype(&::SCOTCH_graphMap) map_graph = nullptr;
+  decltype(&::SCOTCH_archAlloc) new_architecture = nullptr;
+  decltype(&::SCOTCH_archInit) architecture_init = nullptr;
+  decltype(&::SCOTCH_archExit) architecture_exit = nullptr;
+  decltype(&::SCOTCH_archCmpltw) weighted_parts = nullptr;
+  decltype(&::SCOTCH_stratAlloc) new_strategy = nullptr;
+  decltype(&::SCOTCH_stratInit) strategy_init = nullptr;
+  decltype(&::SCOTCH_stratExit) strategy_exit = nullptr;
+  decltype(&::SCOTCH_stratGraphMapBuild) build_strategy = nullptr;
+};
+
+template <typename Function>
+void find(void* file, const char* name, Function& function, const char*& missing) {
+  function = reinterpret_cast<Function>(::dlsym(file, name));
+  if (function == nullptr) missing = name;
+}
+
+base::Status load(Scotch& library) {
+  // As Debian, and others, call it.
+  void* file = nullptr;
+  for (const char* const name : {"libscotch-7.0.so", "libscotch.so.7.0", "libscotch.so.7", "libscotch.so"})
+    if (file = ::dlopen(name, RTLD_NOW | RTLD_LOCAL); file != nullptr) break;
+  if (file == nullptr)
+    return base::fail(MPI_ERR_OTHER,
+                      "graphs are placed by Scotch 7, which cannot be loaded here: install it (Debian: "
+                      "libscotch-7.0), or put its folder into LD_LIBRARY_PATH");
+  const char* missing = nullptr;
+  find(file, "SCOTCH_numSizeof", library.num_size, missing);
+  find(file, "SCOTCH_memFree", library.free, missing);
+  find(file, "SCOTCH_contextAlloc", library.new_context, missing);
+  find(file, "SCOTCH_contextInit", library.context_init, missing);
+  find(file, "SCOTCH_contextExit", library.context_exit, missing);
+  find(file, "SCOTCH_contextThreadSpawn", library.spawn, missing);
+  find(file, "SCOTCH_contextBindGraph", library.bind_graph, missing);
+  find(file, "SCOTCH_graphAlloc", library.new_graph, missing);
+  find(file, "SCOTCH_graphInit", library.graph_init, missing);
+  find(file, "SCOTCH_graphExit", library.graph_exit, missing);
+  find(file, "SCOTCH_graphBuild", library.build_graph, missing);
+  find(file, "SCOTCH_graphMap", library.map_graph, missing);
+  find(file, "SCOTCH_archAlloc", library.new_architecture, missing);
+  find(file, "SCOTCH_archInit", library.architecture_init, missing);
+  find(file, "SCOTCH_archExit", library.architecture_exit, missing);
+  find(file, "SCOTCH_archCmpltw", library.weighted_parts, missing);
+  find(file, "SCOTCH_stratAlloc", library.new_strategy, missing);
+  find(file, "SCOTCH_stratInit", library.strategy_init, missing);
+  find(file, "SCOTCH_stratExit", library.strategy_exit, missing);
+  find(file, "SCOTCH_stratGraphMapBuild", library.build_strategy, missing);
+  if (missing != nullptr)
+    return base::fail(MPI_ERR_OTHER, "graphs are placed by Scotch 7; the one here has no {}()", missing);
+  if (library.num_size() != sizeof(SCOTCH_Num))
+    return base::fail(MPI_ERR_OTHER, "the Scotch here counts in {} bytes, not in {}", library.num_size(),
+                      sizeof(SCOTCH_Num));
+  return {};
+}
+
+base::Status load_scotch(const Scotch*& library) {
+  static Scotch loaded;
+  static const base::Status status = load(loaded);
+  library = &loaded;
+  return status;
+}
+
+/// One of its objects, from init to exit.
+template <typename T>
+class Object {
+ public:
+  Object(const Scotch& library, T* (*make)(), int (*init)(T*), void (*exit)(T*))
+      : library_(library), exit_(exit), object_(make()) {
+    if (object_ != nullptr && init(object_) == 0) return;
+    library.free(object_);
+    object_ = nullptr;
+  }
+  ~Object() {
+    if (object_ == nullptr) return;
+    exit_(object_);
+    library_.free(object_);
+  }
+  Object(const Object&) = delete;
+  Object& operator=(const Object&) = delete;
+
+  T* get() const { return object_; }
+
+ private:
+  const Scotch& library_;
+  void (*const exit_)(T*);
+  T* object_;
+};
+
+/// Links as Scotch wants them: its numbers, weights of 1 or more whose sum is no larger than they hold.
+struct Arrays {
+  std::vector<SCOTCH_Num> begins{0}, ends, weights;
+
+  explicit Arrays(const Links& links) {
+    constexpr std::int64_t kMost = 1 << 30;
+    std::int64_t sum = 0;
+    for (int place = 0; place < links.places(); ++place)
+      for (const Links::End& end : links.of(place)) sum += end.weight;
+    const std::int64_t divisor = sum / kMost + 1;
+    for (int place = 0; place < links.places(); ++place) {
+      for (const Links::End& end : links.of(place)) {
+        ends.push_back(end.place);
+        weights.push_back(static_cast<SCOTCH_Num>(std::max<std::int64_t>(end.weight / divisor, 1)));
+      }
+      begins.push_back(static_cast<SCOTCH_Num>(ends.size()));
+    }
+  }
+};
+
+}  // namespace
+
+base::Status partition_by_scotch(const Links& links, std::span<const int> sizes, std::span<int> part_of) {
+  const Scotch* found = nullptr;
+  CLUMP_TRY(load_scotch(found));
+  const Scotch& scotch = *found;
+  const Arrays arrays(links);
+  const Object context(scotch, scotch.new_context, scotch.context_init, scotch.context_exit);
+  const Object graph(scotch, scotch.new_graph, scotch.graph_init, scotch.graph_exit);
+  const Object bound(scotch, scotch.new_graph, scotch.graph_init, scotch.graph_exit);
+  const Object parts(scotch, scotch.new_architecture, scotch.architecture_init, scotch.architecture_exit);
+  const Object strategy(scotch, scotch.new_strategy, scotch.strategy_init, scotch.strategy_exit);
+  const auto count = static_cast<SCOTCH_Num>(sizes.size());
+  std::vector<SCOTCH_Num> result(part_of.size());
+  // Without threads of its own: cores are for ranks.
+  const bool done =
+      context.get() != nullptr && graph.get() != nullptr && bound.get() != nullptr &&
+      parts.get() != nullptr && strategy.get() != nullptr && scotch.spawn(context.get(), 1, nullptr) == 0 &&
+      scotch.build_graph(graph.get(), 0, links.places(), arrays.begins.data(), arrays.begins.data() + 1,
+                         nullptr, nullptr, static_cast<SCOTCH_Num>(arrays.ends.size()), arrays.ends.data(),
+                         arrays.weights.data()) == 0 &&
+      scotch.bind_graph(context.get(), graph.get(), bound.get()) == 0 &&
+      scotch.weighted_parts(parts.get(), count, sizes.data()) == 0 &&
+      scotch.build_strategy(strategy.get(), SCOTCH_STRATQUALITY | SCOTCH_STRATBALANCE, count, 0.01) == 0 &&
+      scotch.map_graph(bound.get(), parts.get(), strategy.get(), result.data()) == 0;
+  if (!done)
+    return base::fail(MPI_ERR_OTHER, "Scotch cannot divide a graph of {} places into {} parts",
+                      links.places(), count);
+  std::ranges::copy(result, part_of.begin());
+  return {};
+}
+
+}  // namespace clump::topo
