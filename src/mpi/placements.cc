@@ -21,13 +21,14 @@ using core::Comm;
 /// What rank 0 says to the others before the ranks.
 enum class Verdict { kAsTheyAre, kReordered };
 
-/// The worker that is home to each rank, in numbers that are its host's own.
+/// The worker that is home to each rank, as only its own host knows, for rank 0.
 base::Status find_homes(Comm& comm, std::vector<int>& homes) {
   const core::World& world = comm.owner.world;
   const auto self = static_cast<std::size_t>(comm.owner.number);
-  const int own = world.homes.empty() ? 0 : world.homes[self];
-  homes.resize(static_cast<std::size_t>(comm.size()));
-  return coll::allgather_ints(coll::Members(comm), {&own, 1}, homes);
+  int own = world.homes.empty() ? 0 : world.homes[self];
+  if (comm.rank == 0) homes.resize(static_cast<std::size_t>(comm.size()));
+  const auto type = datatype::predefined(MPI_INT);
+  return coll::gather(comm, {&own, 1, type}, {homes.data(), static_cast<Count>(homes.size()), type}, 0);
 }
 
 /// At rank 0. Where there is no Scotch, all stays as it is, and `why_not` says so.
