@@ -177,7 +177,7 @@ CLUMP_HOST_API extern constinit bool cores_are_offered;
 inline constexpr int kPollsPerOffer = 16;
 /// Between the poll-th poll, which has found nothing, and the next one.
 inline void pause_or_offer(int poll) {
-  if (cores_are_offered && poll % kPollsPerOffer == 0)
+  if (cores_are_offered && poll % kPollsPerOffer == kPollsPerOffer - 1)
     ::syscall(SYS_sched_yield);
   else
     pause_cpu();

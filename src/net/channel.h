@@ -159,6 +159,8 @@ class Channel {
   /// The longest message that is copied on its way. For tools; any thread.
   Count lane_limit() const { return lane_limit_.load(std::memory_order_relaxed); }
   void set_lane_limit(Count bytes) { lane_limit_.store(bytes, std::memory_order_relaxed); }
+  /// Messages up to here are not worth asking for, whatever a rank's limit is.
+  Count least_eager() const { return least_eager_; }
   /// What a rank of this host process has sent.
   virtual const Traffic& traffic(int rank) const = 0;
   /// Takes a message that may be copied to where it waits, if that is possible at once. True:
@@ -181,9 +183,12 @@ class Channel {
 
  protected:
   explicit Channel(ChannelKind kind) : kind_(kind) {}
+  /// Before any rank uses it.
+  void set_least_eager(Count bytes) { least_eager_ = bytes; }
 
  private:
   std::atomic<Count> lane_limit_{4096};  // relaxed: nothing else is told by it
+  Count least_eager_ = 0;
   const ChannelKind kind_;
 };
 

@@ -1,5 +1,7 @@
 #include "p2p/p2p.h"
 
+#include <algorithm>
+
 #include "core/rank.h"
 #include "fiber/fiber.h"
 #include "p2p/matcher.h"
@@ -41,11 +43,12 @@ void SendOperation::begin_untaken(const Address& to, const datatype::Layout& fro
   if (to.peer == MPI_PROC_NULL) return complete();
   envelope = {to.key().context, to.comm.rank, to.tag};
   bytes = from.bytes();
-  synchronous =
-      mode == Mode::kSynchronous || bytes > to.comm.owner.eager_limit.load(std::memory_order_relaxed);
   payload = from;
   route_ = route_of(to);
-  channel_to(to.comm.owner.world, route_).send(route_, *this);
+  net::Channel& channel = channel_to(to.comm.owner.world, route_);
+  const Count limit = to.comm.owner.eager_limit.load(std::memory_order_relaxed);
+  synchronous = mode == Mode::kSynchronous || bytes > std::max(limit, channel.least_eager());
+  channel.send(route_, *this);
 }
 
 // The message may lie where only those who work for the destination look, and they may be busy with something

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <string_view>
 
 #include "net/ofi/wire.h"
 
@@ -15,6 +16,18 @@ namespace {
 /// As many bits as the provider lets tags have: it says so by the highest one.
 std::uint64_t mask_of(std::uint64_t format) {
   return format == 0 ? 0 : ~std::uint64_t{0} >> std::countl_zero(format);
+}
+
+/// Sockets and nothing above them, which bear different names in different versions.
+bool is_sockets(const fi_info& info) {
+  const std::string_view name = info.fabric_attr->prov_name;
+  return name == "tcp" || name == "net";
+}
+
+// To ask and be asked takes two more messages than to send at once; through the kernel that costs more than
+// the copy that it saves. Others have an eager protocol of their own up to here.
+Count short_limit_of(const fi_info& info) {
+  return static_cast<Count>((is_sockets(info) ? wire::kLongest : 16 * 1024) - wire::kHead);
 }
 
 template <typename Object>
@@ -28,7 +41,9 @@ void close_object(Object*& object) {
 Endpoint::Endpoint(const Libfabric& library, const fi_info& info)
     : library_(library),
       inject_limit_(info.tx_attr->inject_size),
+      is_sockets_(is_sockets(info)),
       longest_(static_cast<Count>(std::min(info.ep_attr->max_msg_size, std::size_t{1} << 62))),
+      short_limit_(short_limit_of(info)),
       tag_mask_(mask_of(info.ep_attr->mem_tag_format)) {}
 
 base::Status Endpoint::open(const Libfabric& library, fi_info& info, std::unique_ptr<Endpoint>& endpoint) {
@@ -54,29 +69,42 @@ base::Status Endpoint::open_all(fi_info& info) {
   CLUMP_TRY(check("fi_endpoint", fi_endpoint(domain_, &info, &endpoint_, nullptr)));
   CLUMP_TRY(check("fi_ep_bind", fi_ep_bind(endpoint_, &addresses_->fid, 0)));
   CLUMP_TRY(check("fi_ep_bind", fi_ep_bind(endpoint_, &completions_->fid, FI_TRANSMIT | FI_RECV)));
-  std::size_t least = wire::kLongest;
+  std::size_t least = wire::kHead + static_cast<std::size_t>(short_limit_);
   CLUMP_TRY(check("fi_setopt(FI_OPT_MIN_MULTI_RECV)",
                   fi_setopt(&endpoint_->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least)));
   return check("fi_enable", fi_enable(endpoint_));
 }
 
+// With sockets a queue that one can sleep at rings for each completion, also while nobody sleeps, and that is
+// two system calls for a message. But the descriptors of all queues of a domain tell of all that arrives at
+// its sockets: so one queue is for completions, and another one, which gets none, to sleep at.
 base::Status Endpoint::open_completions() {
-  fi_cq_attr attributes{};
-  attributes.format = FI_CQ_FORMAT_DATA;
-  attributes.wait_obj = FI_WAIT_FD;
-  int error = fi_cq_open(domain_, &attributes, &completions_, nullptr);
-  if (error == 0 && fi_control(&completions_->fid, FI_GETWAIT, &descriptor_) == 0) return {};
+  int error = open_queue(FI_WAIT_FD, bell_);
+  if (error == 0 && fi_control(&bell_->fid, FI_GETWAIT, &descriptor_) != 0) {
+    close_object(bell_);
+    descriptor_ = -1;
+    error = -FI_ENODATA;
+  }
+  if (error == 0 && !is_sockets_) {
+    completions_ = bell_;
+    return {};
+  }
   // Some providers have nothing to sleep at.
-  close_object(completions_);
-  descriptor_ = -1;
-  attributes.wait_obj = FI_WAIT_NONE;
-  error = fi_cq_open(domain_, &attributes, &completions_, nullptr);
+  error = open_queue(FI_WAIT_NONE, completions_);
   if (error == 0) return {};
   return base::fail(MPI_ERR_OTHER, "fi_cq_open: {}", library_.why(error));
 }
 
+int Endpoint::open_queue(fi_wait_obj object, fid_cq*& queue) {
+  fi_cq_attr attributes{};
+  attributes.format = FI_CQ_FORMAT_DATA;
+  attributes.wait_obj = object;
+  return fi_cq_open(domain_, &attributes, &queue, nullptr);
+}
+
 Endpoint::~Endpoint() {
   close_object(endpoint_);
+  if (bell_ != completions_) close_object(bell_);
   close_object(completions_);
   close_object(addresses_);
   close_object(domain_);
@@ -127,8 +155,9 @@ bool Endpoint::read_error(fi_cq_err_entry& entry, std::string& what) {
 }
 
 bool Endpoint::may_sleep() {
-  fid* const objects[] = {&completions_->fid};
-  return descriptor_ >= 0 && fi_trywait(fabric_, const_cast<fid**>(objects), 1) == 0;
+  if (descriptor_ < 0) return false;
+  fid* const objects[] = {&bell_->fid};
+  return fi_trywait(fabric_, const_cast<fid**>(objects), 1) == 0;
 }
 
 }  // namespace clump::net::ofi

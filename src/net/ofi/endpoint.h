@@ -41,6 +41,8 @@ class Endpoint {
   /// Up to so many bytes can be injected: they are the caller's again, and nothing completes.
   std::size_t inject_limit() const { return inject_limit_; }
   Count longest() const { return longest_; }
+  /// Messages up to so many bytes are better sent at once than offered.
+  Count short_limit() const { return short_limit_; }
   std::uint64_t tag_mask() const { return tag_mask_; }
 
   ssize_t inject(const void* data, std::size_t bytes, fi_addr_t to) {
@@ -75,8 +77,8 @@ class Endpoint {
   /// False: there is none.
   bool read_error(fi_cq_err_entry& entry, std::string& what);
 
-  /// Becomes readable when there is something to be read, after may_sleep() has returned true; -1: the
-  /// provider has none.
+  /// Becomes readable when there is something to be read, after read() has found nothing and may_sleep() has
+  /// returned true; -1: the provider has none.
   int descriptor() const { return descriptor_; }
   bool may_sleep();
 
@@ -84,15 +86,18 @@ class Endpoint {
   Endpoint(const Libfabric& library, const fi_info& info);
   base::Status open_all(fi_info& info);
   base::Status open_completions();
+  int open_queue(fi_wait_obj object, fid_cq*& queue);
 
   const Libfabric& library_;
   const std::size_t inject_limit_;
-  const Count longest_;
+  const bool is_sockets_;
+  const Count longest_, short_limit_;
   const std::uint64_t tag_mask_;
   fid_fabric* fabric_ = nullptr;
   fid_domain* domain_ = nullptr;
   fid_av* addresses_ = nullptr;
   fid_cq* completions_ = nullptr;
+  fid_cq* bell_ = nullptr;  // whose descriptor tells of arrivals; completions_, or a queue for nothing else
   fid_ep* endpoint_ = nullptr;
   int descriptor_ = -1;
 };

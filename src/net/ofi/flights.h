@@ -22,7 +22,7 @@ struct Flight : Transfer {
 
 /// Memory that short messages and notes arrive in, one behind the other.
 struct Landing : Flight {
-  static constexpr std::size_t kBytes = 256 * 1024;
+  static constexpr std::size_t kBytes = 512 * 1024;
   Landing() : Flight(Kind::kLanding) {}
   std::unique_ptr<std::byte[]> memory = std::make_unique_for_overwrite<std::byte[]>(kBytes);
   int kept = 0;       ///< messages that cannot be delivered yet

@@ -41,7 +41,7 @@ Gate::~Gate() {
 }
 
 bool Gate::may_be_short(const Peer& peer, Count bytes) const {
-  return bytes <= wire::kLongestMessage && peer.credit >= bytes + wire::kOverhead;
+  return bytes <= endpoint_->short_limit() && peer.credit >= bytes + wire::kOverhead;
 }
 
 Gate::Peer& Gate::peer(int process) {
@@ -150,11 +150,15 @@ bool Gate::progress(Look look) {
 
 bool Gate::may_sleep() {
   if (!mutex_.try_lock()) return false;
-  const bool may = inbox_.empty() && endpoint_->may_sleep();
-  skip_.store(0, std::memory_order_relaxed);
-  mutex_.unlock();
-  Later none;
-  unlocked(none);
+  Later later;
+  bool may = false;
+  {
+    const Holding holding;
+    may = inbox_.empty() && !read_completions(later) && endpoint_->may_sleep();
+    skip_.store(0, std::memory_order_relaxed);
+    mutex_.unlock();
+  }
+  unlocked(later);
   return may;
 }
 

@@ -52,6 +52,7 @@ class Gate {
   /// Whether descriptor() will tell of what comes next; false also if there is something right now.
   bool may_sleep();
   int descriptor() const { return endpoint_->descriptor(); }
+  Count short_limit() const { return endpoint_->short_limit(); }
   /// How often somebody has looked, other than the network thread.
   std::uint64_t looks() const { return looks_.value(); }
   /// What came without the job's token, or in no form that is known.

@@ -147,7 +147,7 @@ class ByChannel {
     Message message;
     message.envelope = {0, here_, 0};
     message.bytes = payload.count;
-    message.synchronous = message.bytes > kEagerLimit;
+    message.synchronous = message.bytes > channel_->least_eager();
     message.payload = payload;
     channel_->send(route, message);
     while (!message.gone) channel_->drain(0);

@@ -46,6 +46,7 @@ base::Status OfiChannel::open_gates(const ofi::Libfabric& library, fi_info& info
                                                  std::move(endpoint), traffic_));
     CLUMP_TRY(gates_.back()->begin());
   }
+  set_least_eager(gates_.front()->short_limit());
   address_ = own.packed();
   network_ = ofi::describe(info);
   return {};
@@ -65,7 +66,7 @@ void OfiChannel::send(Route route, Outgoing& message) {
   gate(route).post({.kind = ofi::Post::Kind::kMessage,
                     .process = process_of(route.destination),
                     .source = route.source,
-                    .may_be_short = message.bytes <= lane_limit(),
+                    .may_be_short = message.bytes <= std::max(lane_limit(), least_eager()),
                     .message = &message,
                     .address = ofi::wire::Address::of(message.envelope, route.destination)});
 }

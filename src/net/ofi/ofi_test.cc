@@ -219,8 +219,8 @@ TEST_F(Ofi, CarriesShortMessagesAtOnce) {
 TEST_F(Ofi, CarriesAnySize) {
   int count = 0;
   for (const bool synchronous : {false, true})
-    for (const std::size_t size : {0, 1, 24, 25, 217, 4096, 4097, 16'343, 16'344, 16'345, 16'384, 16'385,
-                                   300'000, 1 << 20, (1 << 20) + 1, 9'000'001}) {
+    for (const std::size_t size : {0, 1, 24, 25, 217, 4096, 4097, 16'343, 16'344, 16'345, 16'384, 65'536,
+                                   65'537, 300'000, 1 << 20, (1 << 20) + 1, 9'000'001}) {
       Bytes data = pattern(size, size);
       Message sent(data, count, synchronous);
       channel(0).send({0, 1}, sent);
@@ -228,6 +228,21 @@ TEST_F(Ofi, CarriesAnySize) {
       EXPECT_EQ(sink(1).last().data, data) << size;
       ++count;
     }
+}
+
+TEST_F(Ofi, OffersOnlyWhatIsLong) {
+  const Count limit = channel(0).least_eager();
+  EXPECT_GE(limit, 16'000);
+  Bytes data = pattern(static_cast<std::size_t>(limit) + 1);
+  for (const Count more : {0, 1}) {
+    Message sent(data, 1);
+    sent.bytes = limit + more;
+    sent.payload = bytes_at(data.data(), static_cast<std::size_t>(sent.bytes));
+    channel(0).send({0, 1}, sent);
+    ASSERT_TRUE(drain_until([&] { return sink(1).came == more + 1 && sent.times_released == 1; }));
+    EXPECT_EQ(channel(0).traffic(0)[Way::kLane].messages.value(), 1U);
+    EXPECT_EQ(channel(0).traffic(0)[Way::kReference].messages.value(), static_cast<unsigned>(more));
+  }
 }
 
 TEST_F(Ofi, KeepsTheOrderOfAPair) {
@@ -266,7 +281,7 @@ TEST_F(Ofi, CarriesLayouts) {
   int count = 0;
   for (const bool at_sender : {true, false})
     for (const bool at_receiver : {true, false})
-      for (const Count elements : {1, 3, 10, 1000, 4000}) {
+      for (const Count elements : {1, 3, 10, 1000, 40'000}) {
         const auto packed_bytes = static_cast<std::size_t>(elements * type.size());
         Bytes data = pattern(static_cast<std::size_t>(elements * type.extent()));
         Message sent(data, count);
@@ -277,7 +292,7 @@ TEST_F(Ofi, CarriesLayouts) {
         ASSERT_TRUE(drain_until([&] { return sink(1).came == count + 1 && sent.times_released == 1; }));
         Bytes expected(packed_bytes), got = sink(1).last().data;
         datatype::pack(expected, sent.payload, 0);
-        if (sent.bytes > kEagerLimit && at_receiver) {  // what a Basket takes is packed
+        if (sent.bytes > channel(0).least_eager() && at_receiver) {  // what a Basket takes is packed
           got.resize(packed_bytes);
           datatype::pack(got, sink(1).last().to, 0);
         }
@@ -317,7 +332,7 @@ TEST_F(Ofi, FetchesNoMoreThanIsWanted) {
 }
 
 TEST_F(Ofi, GivesBackWhatNobodyWants) {
-  Bytes data = pattern(50'000);
+  Bytes data = pattern(500'000);
   Message sent(data, 1);
   sink(1).wanted = false;
   channel(0).send({0, 1}, sent);

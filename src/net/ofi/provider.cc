@@ -15,10 +15,10 @@ namespace clump::net::ofi {
 
 namespace {
 
-// Networks that move data themselves, then what goes through the kernel. A provider that is in neither list
-// is one that we do not know: better than sockets, most likely.
+// Networks that move data themselves, then what goes through the kernel ("net" is what "tcp" is now). A
+// provider that is in neither list is one that we do not know: better than sockets, most likely.
 constexpr std::string_view kFast[] = {"cxi", "efa", "verbs;ofi_rxm", "psm3", "opx", "psm2"};
-constexpr std::string_view kSockets[] = {"tcp", "tcp;ofi_rxm", "net"};
+constexpr std::string_view kSockets[] = {"tcp", "net", "tcp;ofi_rxm"};
 // Only for who asks: inside one machine only, or unreliable underneath, or there to try things out, or a
 // layer over one that is there by itself.
 constexpr std::string_view kNever[] = {"shm",         "sm2", "udp",         "udp;ofi_rxd", "sockets",

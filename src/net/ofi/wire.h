@@ -80,10 +80,10 @@ struct Note {
 };
 static_assert(sizeof(Note<AskBody>) == 64 && sizeof(Note<MessageBody>) == 40, "without holes");
 
-/// So long a short message is with its bytes at most, because providers have an eager protocol of their own
-/// up to here.
-inline constexpr std::size_t kLongest = 16 * 1024;
-inline constexpr Count kLongestMessage = kLongest - sizeof(Note<MessageBody>);
+/// What a short message has before its bytes.
+inline constexpr std::size_t kHead = sizeof(Note<MessageBody>);
+/// The longest that there is, with its head; each endpoint has a limit of its own (Endpoint::short_limit()).
+inline constexpr std::size_t kLongest = kHead + 64 * 1024;
 
 /// What a short message costs its receiver besides its bytes, roughly: credit is counted with it.
 inline constexpr Count kOverhead = 128;
