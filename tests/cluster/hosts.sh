@@ -16,11 +16,17 @@ usage() { sed -n '2,12p' "$0" >&2; exit 2; }
 action=$1 dir=$2
 shift 2
 
-core_of() {  # of the host hK: the cores that this process may use, in turn
-  local cores range list=()
-  IFS=, read -ra cores < <(taskset -cp $$ | sed 's/.*: //')
-  for range in "${cores[@]}"; do mapfile -t -O ${#list[@]} list < <(seq "${range%-*}" "${range#*-}"); done
-  echo "${list[$((${1#h} % ${#list[@]}))]}"
+usable_cores() {
+  local ranges range
+  IFS=, read -ra ranges < <(taskset -cp $$ | sed 's/.*: //')
+  for range in "${ranges[@]}"; do seq "${range%-*}" "${range#*-}"; done
+}
+
+# Of the host hK: one of those that `up` could use, in turn. Who asks may be a host, and have one core himself.
+core_of() {
+  local cores
+  mapfile -t cores <"$dir/cores"
+  echo "${cores[$((${1#h} % ${#cores[@]}))]}"
 }
 
 # Names of namespaces are the whole machine's.
@@ -38,6 +44,7 @@ up() {
   ip -n "$switch" link add br0 type bridge
   ip -n "$switch" link set br0 up
   echo "127.0.0.1 localhost" >"$dir/hosts"
+  usable_cores >"$dir/cores"
   for ((k = 0; k < n; k++)); do
     ns=$(namespace "h$k")
     ip netns add "$ns"
