@@ -87,7 +87,7 @@ constexpr Rule kRules[] = {
     {kAlltoall, kNodeMeets, kNodeRoom},
     {kAlltoall, kTeamLeads, 4 << 10},
     {kAlltoall, kTeamShares, 0},
-    {kAlltoall, kTwoStages, 1 << 10},
+    {kAlltoall, kTwoStages, 4 << 10},
     {kAlltoall, kDirect, 0},
 
     {kReduceScatter, kReduceThenScatter, 64 << 10},

@@ -19,7 +19,7 @@ namespace clump::coll {
 namespace {
 
 constexpr Count kLittleData = 64 << 10;     // up to here it is messages that take the time between hosts
-constexpr Count kManyLeaders = 2 << 20;     // from here on several leaders pay
+constexpr Count kManyLeaders = 256 << 10;   // from here on several leaders pay
 constexpr Count kScatterFirst = 512 << 10;  // from here on a broadcast in pieces pays
 
 /// Who leads whom, as one rank sees it.
@@ -117,6 +117,7 @@ void exchange_by_doubling(Schedule& s, Place place) {
 
 void allreduce_across(Schedule& s, const Layout& in, const Layout& out) {
   if (in.bytes() < kLittleData) return allreduce_recursive_doubling(s, in, out);
+  if (s.commutative() && in.count >= s.size()) return allreduce_ring(s, in, out);
   allreduce(s, in, out);
 }
 
