@@ -82,6 +82,14 @@ bool has_two_stages(Collective collective);
 
 constexpr bool is_for_teams(Algorithm algorithm) { return algorithm >= Algorithm::kTeamMeets; }
 
+/// What leaders do in the second of two stages depends on a rank's part as well, with limits of its own
+/// because they share no cores: from measurements, as the rules.
+namespace among_leaders {
+inline constexpr Count kLittleData = 64 << 10;  ///< below, what counts is the rounds: doubling
+inline constexpr Count kAllLead = 256 << 10;    ///< from here on every rank leads an allreduce, for a piece
+inline constexpr Count kScatterFirst = 512 << 10;  ///< from here on a broadcast goes in pieces
+}  // namespace among_leaders
+
 const char* name_of(Collective collective);
 const char* name_of(Algorithm algorithm);
 

@@ -15,22 +15,23 @@
 
 namespace clump::coll {
 
-/// Counts the messages whose two ranks are on different hosts.
+/// Counts the messages, and their bytes, whose two ranks are on different hosts.
 class CountingChannel final : public net::Channel {
  public:
   CountingChannel(std::unique_ptr<net::Channel> channel, const core::World& world)
       : net::Channel(channel->kind()), channel_(std::move(channel)), world_(world) {}
 
   int crossings() const { return crossings_; }
+  Count crossing_bytes() const { return crossing_bytes_; }
 
   const net::Traffic& traffic(int rank) const override { return channel_->traffic(rank); }
   bool try_send(net::Route route, net::Envelope envelope, Count bytes, const Layout& payload) override {
     const bool sent = channel_->try_send(route, envelope, bytes, payload);
-    if (sent) count(route);
+    if (sent) count(route, bytes);
     return sent;
   }
   void send(net::Route route, net::Outgoing& message) override {
-    count(route);
+    count(route, message.bytes);
     channel_->send(route, message);
   }
   bool retract(net::Route route, net::Outgoing& message) override {
@@ -41,12 +42,15 @@ class CountingChannel final : public net::Channel {
   void leave(int rank, net::Task& task) override { channel_->leave(rank, task); }
 
  private:
-  void count(net::Route route) {
-    if (world_.node_of(route.source) != world_.node_of(route.destination)) ++crossings_;
+  void count(net::Route route, Count bytes) {
+    if (world_.node_of(route.source) == world_.node_of(route.destination)) return;
+    ++crossings_;
+    crossing_bytes_ += bytes;
   }
   const std::unique_ptr<net::Channel> channel_;
   const core::World& world_;
   std::atomic<int> crossings_{0};
+  std::atomic<Count> crossing_bytes_{0};
 };
 
 /// Ranks of one process without a runtime.
@@ -72,6 +76,7 @@ class Job {
 
   /// Messages so far between ranks on different hosts.
   int crossings() const { return channel_->crossings(); }
+  Count crossing_bytes() const { return channel_->crossing_bytes(); }
 
   /// Runs `body` on all ranks at once.
   void run(const std::function<void(core::Comm&)>& body) {

@@ -3,9 +3,7 @@
 // none has to wait for another that could have gone at the same time.
 //
 // The leader of a host is its lowest rank; the root of an operation leads its own host. What a stage does is
-// chosen as if there were no ranks but those of the stage. Only of little data the table (select.h), which is
-// made for ranks that share cores, is wrong among leaders: these have their own, and what counts is the
-// rounds.
+// chosen as if there were no ranks but those of the stage; only leaders have limits of their own (select.h).
 #include <algorithm>
 #include <vector>
 
@@ -18,9 +16,7 @@ namespace clump::coll {
 
 namespace {
 
-constexpr Count kLittleData = 64 << 10;     // up to here it is messages that take the time between hosts
-constexpr Count kManyLeaders = 256 << 10;   // from here on several leaders pay
-constexpr Count kScatterFirst = 512 << 10;  // from here on a broadcast in pieces pays
+using namespace among_leaders;
 
 /// Who leads whom, as one rank sees it.
 class Stages {
@@ -226,7 +222,7 @@ void reduce_two_stages(Schedule& s, const Layout& in, const Layout& out, int roo
 
 void allreduce_two_stages(Schedule& s, const Layout& in, const Layout& out) {
   const Stages stages(s);
-  if (stages.hosts.even() && s.commutative() && in.bytes() >= kManyLeaders && in.count >= stages.count_here())
+  if (stages.hosts.even() && s.commutative() && in.bytes() >= kAllLead && in.count >= stages.count_here())
     return allreduce_with_many_leaders(s, stages, in, out);
   if (stages.count_here() > 1) {
     const auto within = stages.within_host();

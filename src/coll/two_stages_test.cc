@@ -1,5 +1,5 @@
 // Collectives among ranks on several hosts: every one that has two stages, for hosts with different numbers
-// of ranks and in any order, and how many messages go from host to host.
+// of ranks and in any order. crossings_test.cc counts what goes from host to host.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,10 +21,6 @@ std::vector<int> nodes(int ranks, const std::function<int(int)>& of) {
   std::vector<int> made;
   for (int i = 0; i < ranks; ++i) made.push_back(of(i));
   return made;
-}
-
-std::uint64_t in_two_stages(const core::Comm& comm) {
-  return comm.owner.collectives.used[static_cast<std::size_t>(Algorithm::kTwoStages)].value();
 }
 
 class TwoStages : public testing::TestWithParam<std::vector<int>> {
@@ -224,50 +220,6 @@ TEST_P(TwoStages, LeaveNoBarrierEarly) {
       EXPECT_GE(entered, round * size());
     }
   });
-}
-
-/// Messages between hosts for one run of what `write` writes, on 4 hosts with 4 ranks each.
-int crossings(const std::function<void(Schedule&)>& write, Algorithm wanted = Algorithm{},
-              int collective = -1) {
-  static const core::Op sum(MPI_SUM);
-  Job job(16, {}, nodes(16, [](int i) { return i / 4; }));
-  job.run([&](core::Comm& comm) {
-    if (collective >= 0)
-      comm.owner.collectives.wanted[static_cast<std::size_t>(collective)] =
-          static_cast<std::uint8_t>(static_cast<int>(wanted) + 1);
-    Schedule s(comm, {&sum, MPI_INT});
-    write(s);
-    EXPECT_TRUE(s.run().ok());
-    EXPECT_EQ(in_two_stages(comm), collective >= 0 ? 0 : 1);
-  });
-  return job.crossings();
-}
-
-TEST(StagesOfFourHosts, SendFewMessagesToOtherHosts) {
-  struct Data {
-    std::vector<int> all = std::vector<int>(512 << 10), more = all;
-    Layout part_of(int count) { return {all.data(), count, datatype::predefined(MPI_INT)}; }
-    Layout other(int count) { return {more.data(), count, datatype::predefined(MPI_INT)}; }
-  };
-  std::vector<Data> data(16);
-  const auto of = [&](Schedule& s) -> Data& { return data[static_cast<std::size_t>(s.rank())]; };
-  const auto small_allreduce = [&](Schedule& s) { allreduce(s, of(s).part_of(2), of(s).other(2)); };
-
-  EXPECT_EQ(crossings([](Schedule& s) { barrier(s); }), 8);
-  EXPECT_EQ(crossings([&](Schedule& s) { broadcast(s, of(s).part_of(2), 5); }), 3);
-  EXPECT_EQ(crossings([&](Schedule& s) { reduce(s, of(s).part_of(2), of(s).other(2), 5); }), 3);
-  EXPECT_EQ(crossings(small_allreduce), 8);
-  EXPECT_EQ(crossings([&](Schedule& s) { gather(s, of(s).part_of(1), of(s).other(16), 5); }), 3);
-  EXPECT_EQ(crossings([&](Schedule& s) { scatter(s, of(s).part_of(16), of(s).other(1), 5); }), 3);
-  EXPECT_EQ(crossings([&](Schedule& s) { allgather(s, of(s).part_of(1), of(s).other(16)); }), 8);
-  EXPECT_EQ(crossings([&](Schedule& s) { alltoall(s, of(s).part_of(16), of(s).other(16)); }), 12);
-  // Four times, among one rank of each host: to the first and back.
-  EXPECT_EQ(crossings([&](Schedule& s) { allreduce(s, of(s).part_of(512 << 10), of(s).other(512 << 10)); }),
-            4 * 2 * 3);
-  // What can be asked for instead, and is flat then in all its parts.
-  const int kAllreduce = static_cast<int>(Collective::kAllreduce);
-  EXPECT_EQ(crossings(small_allreduce, Algorithm::kRecursiveDoubling, kAllreduce), 32);
-  EXPECT_GT(crossings(small_allreduce, kFlat, kAllreduce), 12);
 }
 
 TEST(StagesOfFourHosts, AreForRanksOfWhichSomeAreTogether) {

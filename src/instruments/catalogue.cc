@@ -328,7 +328,7 @@ class EventKinds {
 std::string as_name(const std::string& words) {
   std::string name;
   for (const char c : words) {
-    if (c == ' ')
+    if (c == ' ' || c == '-')
       name += '_';
     else if (c != ':')
       name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));

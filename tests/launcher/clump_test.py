@@ -27,6 +27,19 @@ class Clump(tool.Case):
         self.assertIn("up to 32 ranks", table)
         self.assert_says(clump("info", "--coll", "--missing"), 2, "excludes")
 
+    def test_selection_for_a_shape(self):
+        across = clump("info", "--coll", "--shape", "4x4").out
+        self.assertRegex(across, r"^16 ranks on 4 hosts")
+        self.assertRegex(across, r"(?m)^allreduce +two-stage +$")
+        self.assertRegex(across, r"(?m)^alltoall +two-stage +\n +direct +from 4 KiB$")
+        self.assertIn("every rank leads", across)
+        self.assertRegex(clump("info", "--coll", "--shape", "1+2+4").out, r"^7 ranks on 3 hosts")
+        self.assertNotIn("two-stage", clump("info", "--coll", "--shape", "16").out)
+        self.assertNotIn("two-stage", clump("info", "--coll", "--shape", "16x1").out)
+        for wrong in "", "x4", "4x", "0", "4+0", "many":
+            self.assert_says(clump("info", "--coll", "--shape=" + wrong), 2, "4x4")
+        self.assert_says(clump("info", "--shape", "4x4"), 2, "requires --coll")
+
     def test_channels(self):
         def channels(*options, **variables):
             result = tool.run("info", "--channels", *options, tool="clump", env=variables)

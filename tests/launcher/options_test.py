@@ -58,6 +58,14 @@ class Options(tool.Case):
         self.assert_says(tool.run("--host", "a,b", "--ppn", "2", "-n", "5", "true"), 2, "5 ranks on 2 hosts", "at most 4")
         self.assert_says(tool.run("--agent"), 126, "not for users")
 
+    def test_choice_of_collectives(self):
+        chosen = tool.run("--coll", "allreduce=two-stage,broadcast=recursive", "true")
+        self.assert_says(chosen, 2, "--coll broadcast=recursive: not an algorithm for broadcast", "binomial_tree", "flat")
+        self.assert_says(tool.run("--coll", "reduction=flat", "true"), 2, "--coll reduction=flat", "reduce_scatter")
+        self.assert_says(tool.run("--coll", "allreduce", "true"), 2, "--coll allreduce: not an algorithm")
+        result = tool.run("--coll", "allreduce=two-stage,reduce-scatter=direct", "printenv", "CLUMP_ALLREDUCE_ALGORITHM")
+        self.assertEqual((result.code, result.out), (0, "two_stage\n"))
+
     def test_this_host_needs_no_network(self):
         result = tool.run("--host", "localhost:1", "-n", "3", tool.program("show"))
         self.assertEqual((result.code, len(result.out.splitlines())), (0, 3), result)

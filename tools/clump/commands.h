@@ -22,6 +22,8 @@ int show_events();
 int show_channels(const std::vector<std::string>& options);
 /// Which algorithm a collective operation uses, by size and number of ranks.
 int show_selection();
+/// The same for ranks on hosts like these: "4x4", "1+2+4". 2 if it is not such a shape.
+int show_selection(const std::string& shape);
 /// How mpiexec would run `program`. 0 if its ranks would share a process.
 int show_explanation(const std::string& program);
 /// Which MPI library `program` would load. 0 if it is one of the standard ABI.

@@ -17,6 +17,10 @@ int main(int argc, char** argv) {
   bool selection = false;
   info->add_flag("--coll", selection, "show which algorithm a collective operation uses")
       ->excludes("--missing");
+  std::string shape;
+  const CLI::Option* const given_shape =
+      info->add_option("--shape", shape, "with --coll: for ranks on hosts like these, 4x4 or 1+2+4")
+          ->needs("--coll");
   bool coverage = false, meters = false, controls = false, events = false;
   info->add_flag("--coverage", coverage,
                  "count the functions of the standard by chapter, and name what remains");
@@ -51,7 +55,10 @@ int main(int argc, char** argv) {
   if (meters) return show_meters();
   if (controls) return show_controls();
   if (events) return show_events();
-  if (info->parsed()) return selection ? show_selection() : show_info(missing);
+  if (info->parsed()) {
+    if (!selection) return show_info(missing);
+    return given_shape->count() == 0 ? show_selection() : show_selection(shape);
+  }
   if (explain->parsed()) return show_explanation(program);
   if (which->parsed()) return show_which(program);
   if (doctor->parsed()) return show_health();

@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <charconv>
 #include <string>
+#include <vector>
 
 #include "coll/select.h"
 #include "commands.h"
@@ -7,20 +10,60 @@ namespace clump::tools {
 
 namespace {
 
+std::string size_text(Count bytes) {
+  if (bytes >= 1 << 20) return fmt::format("{} MiB", bytes >> 20);
+  if (bytes >= 1 << 10) return fmt::format("{} KiB", bytes >> 10);
+  return fmt::format("{} bytes", bytes);
+}
+
 /// What a rule asks for, in words; empty if it fits always.
 std::string condition(const coll::Rule& rule) {
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (rule.up_to_ranks != 0) add(fmt::format("up to {} ranks", rule.up_to_ranks));
-  if (rule.below_bytes >= 1 << 20)
-    add(fmt::format("below {} MiB", rule.below_bytes >> 20));
-  else if (rule.below_bytes >= 1 << 10)
-    add(fmt::format("below {} KiB", rule.below_bytes >> 10));
-  else if (rule.below_bytes != 0)
-    add(fmt::format("below {} bytes", rule.below_bytes));
+  if (rule.below_bytes != 0) add("below " + size_text(rule.below_bytes));
   if (rule.operations == coll::Operations::kCommutative) add("the operation commutes");
   if (rule.operations == coll::Operations::kPredefined) add("the operation is predefined");
   return text;
+}
+
+/// "4x4", "1+2+4" or "16": ranks by host. Empty if it is none of these.
+std::vector<int> ranks_by_host(std::string_view shape) {
+  const auto number = [](std::string_view text) {
+    int value = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && rest == text.data() + text.size() && value <= 1'000'000 ? value : 0;
+  };
+  std::vector<int> ranks;
+  if (const std::size_t times = shape.find('x'); times != std::string_view::npos) {
+    ranks.assign(static_cast<std::size_t>(std::max(number(shape.substr(0, times)), 0)),
+                 number(shape.substr(times + 1)));
+  } else {
+    for (std::size_t from = 0; from <= shape.size();) {
+      const std::size_t to = std::min(shape.find('+', from), shape.size());
+      ranks.push_back(number(shape.substr(from, to - from)));
+      from = to + 1;
+    }
+  }
+  if (std::ranges::any_of(ranks, [](int n) { return n <= 0; })) return {};
+  return ranks;
+}
+
+void show_collective(coll::Collective collective, coll::Situation situation) {
+  std::vector<Count> begins{0};
+  for (const coll::Rule& rule : coll::rules())
+    if (rule.collective == collective && rule.below_bytes != 0) begins.push_back(rule.below_bytes);
+  std::ranges::sort(begins);
+  const char* name = coll::name_of(collective);
+  const char* last = nullptr;
+  for (const Count begin : begins) {
+    situation.bytes = begin;
+    const char* const algorithm = coll::name_of(coll::select(collective, situation));
+    if (algorithm == last) continue;
+    last = algorithm;
+    fmt::print("{:<16}{:<24}{}\n", name, algorithm, begin == 0 ? "" : "from " + size_text(begin));
+    name = "";
+  }
 }
 
 }  // namespace
@@ -28,7 +71,8 @@ std::string condition(const coll::Rule& rule) {
 int show_selection() {
   fmt::print(
       "Within one group, the first line that fits decides; sizes are those of one rank's part.\n"
-      "Lines with \"team\" are for ranks of one address space.\n");
+      "Lines with \"team\" are for ranks of one address space; \"two-stage\" is for ranks on several hosts.\n"
+      "--shape 4x4 shows what that comes to for 4 hosts of 4 ranks; mpiexec --coll chooses otherwise.\n");
   const coll::Rule* previous = nullptr;
   for (const coll::Rule& rule : coll::rules()) {
     const bool same = previous != nullptr && previous->collective == rule.collective;
@@ -36,6 +80,36 @@ int show_selection() {
                condition(rule));
     previous = &rule;
   }
+  return 0;
+}
+
+int show_selection(const std::string& shape) {
+  const std::vector<int> ranks = ranks_by_host(shape);
+  if (ranks.empty()) {
+    fmt::print(stderr,
+               "clump: --shape {}: ranks by host are written 4x4 (4 hosts of 4), 1+2+4, or 16 for one host\n",
+               shape);
+    return 2;
+  }
+  coll::Situation situation{.ranks = 0, .bytes = 0};
+  for (const int here : ranks) situation.ranks += here;
+  situation.team = ranks.size() == 1;
+  situation.hosts = ranks.size() > 1 && std::ranges::max(ranks) > 1;
+  fmt::print(
+      "{} ranks on {} host{}, in one process a host; predefined operations; sizes are those of one rank's "
+      "part.\n",
+      situation.ranks, ranks.size(), ranks.size() == 1 ? "" : "s");
+  for (int i = 0; i <= static_cast<int>(coll::Collective::kScan); ++i)
+    show_collective(static_cast<coll::Collective>(i), situation);
+  if (!situation.hosts) return 0;
+  using namespace coll::among_leaders;
+  fmt::print(
+      "Between hosts, two stages are by one leader for each host: recursive doubling below {0}, from there "
+      "on\n"
+      "rings. From {1} on every rank leads an allreduce for a piece of the data, if all hosts have as many "
+      "ranks;\n"
+      "from {2} on a broadcast is scattered and collected in a ring.\n",
+      size_text(kLittleData), size_text(kAllLead), size_text(kScatterFirst));
   return 0;
 }
 

@@ -35,6 +35,8 @@ const Option kOptions[] = {
      "ranks go to the hosts in blocks (default), or to one after the other in turn"},
     {{"bynode", "rr"}, Action::kRoundRobin, 0, "", "the same as --map-by node"},
     {{"net"}, Action::kNetwork, 1, "PROVIDER", "libfabric's provider for what crosses the network (default: its choice)"},
+    {{"coll"}, Action::kCollectives, 1, "NAME=HOW,...",
+     "what collectives use: allreduce=two-stage,broadcast=flat (clump info --coll; default: by size and place)"},
     {{"agent"}, Action::kAgent},
     {{"use-hwthread-cpus"}, Action::kHardwareThreads, 0, "", "use all hardware threads of a core, not one"},
     {{"workers"}, Action::kWorkers, 1, "N", "so many workers (default: one for each core)"},

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <numeric>
 
+#include "collectives.h"
 #include "common/scheduler.h"
 
 namespace clump::mpiexec {
@@ -238,6 +239,8 @@ class Parser {
       case kNetwork:
         command_.network = values[0];
         break;
+      case kCollectives:
+        return choose_collectives(word, values[0], global.set);
       case kAgent:
         command_.agent = true;
         break;

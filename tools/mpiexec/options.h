@@ -89,6 +89,7 @@ enum class Action {
   kMapBy,
   kRoundRobin,
   kNetwork,
+  kCollectives,
   kAgent,
   kCores,
   kWorkers,
