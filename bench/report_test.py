@@ -27,6 +27,11 @@ class Table(unittest.TestCase):
         row = self.cells(("threads-2", "threads-own", 4), {"clump": 1e-6, "mpich": 2e-6})
         self.assertEqual(row, ["message rate, 4 threads a rank, a communicator each", "2", "M messages/s", "1.00", "0.50", "2.00"])
 
+    def test_hosts_are_named_and_ours_without_stages_is_no_peer(self):
+        names = ["clump", "clump-flat", "openmpi"]
+        row = report.row(("hosts-allreduce-16", "allreduce", 8), names, {"clump": 2e-6, "clump-flat": 1e-6, "openmpi": 6e-6}, {})
+        self.assertEqual([cell.strip() for cell in row.split("|")[1:-1]], ["allreduce, 8 B", "16 on 4 hosts", "µs", "2.00", "1.00", "6.00", "3.00"])
+
     def test_ranks_on_one_core_are_named(self):
         self.assertEqual(self.cells(("onecore-2", "pingpong", 8), {"clump": 1e-6})[1], "2 on one core")
 

@@ -6,6 +6,7 @@ import types
 import unittest
 from unittest import mock
 
+import cluster
 import libraries
 import measurements
 import plot
@@ -51,9 +52,22 @@ class TheList(unittest.TestCase):
             target.judge(lookup, [lookup])
         self.assertLessEqual(asked, needed)
 
+    def test_every_target_between_hosts_is_measured_there(self):
+        known = {(m.name, size) for m in cluster.MEASUREMENTS for size in m.arguments[2:]} | {("hosts-pingpong-2", None)}
+        for target in targets.CLUSTER_TARGETS:
+            def lookup(key):
+                self.assertIn((key[0], None if key[0] == "hosts-pingpong-2" else str(key[2])), known)
+                return 1.0
+            target.judge(lookup, [lookup])
+
+    def test_flat_is_no_peer(self):
+        medians = {("hosts-allreduce-16", "allreduce", 8): {"clump": 1.0, "clump-flat": 1.1, "openmpi": 3.0}}
+        rows = targets.verdicts(["clump", "clump-flat", "openmpi"], medians, targets.CLUSTER_TARGETS)
+        self.assertEqual([row[2:] for row in rows if row[2]], [("3.00 times", "met")])
+
     def test_every_program_is_compiled(self):
         known = {program.stem for program in libraries.PROGRAMS}
-        for measurement in measurements.MEASUREMENTS:
+        for measurement in measurements.MEASUREMENTS + cluster.MEASUREMENTS:
             self.assertIn(measurement.program, known)
             self.assertGreater(measurement.ranks, 0)
             self.assertIn(measurement.sharing, {None, *libraries.SHARING})
