@@ -22,6 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kWorkers = 2;
+using Clock = std::chrono::steady_clock;
 
 /// The workers of this process begin with the first test and stay.
 void need_workers() {
@@ -137,6 +138,37 @@ TEST(Fiber, TheMonitorBringsWhatOthersSleepFor) {
   on_deadlock(nullptr);
   thread_ends();
   EXPECT_FALSE(alarm);
+}
+
+// A worker that looks around after a nap wakes by itself: the monitor must come back with it.
+TEST(Fiber, OthersRunBesideABusyOneThatCameAfterANap) {
+  need_workers();
+  static Clock::time_point begin;
+  static std::atomic<bool> brought[kWorkers];
+  static Completion* waited_for;  // two of each worker
+  std::vector<Completion> completions(2 * kWorkers);
+  waited_for = completions.data();
+  static constexpr auto bring = [](int worker) {
+    if (brought[worker].exchange(true)) return false;
+    waited_for[2 * worker].signal();
+    waited_for[2 * worker + 1].signal();
+    return true;
+  };
+  for (auto& one : brought) one = false;
+  begin = Clock::now();
+  // By then the monitor has seen all asleep, and there is a nap to come.
+  on_progress([](int worker) { return Clock::now() - begin > 16ms && bring(worker); });
+  std::atomic<int> done{0};
+  Fibers fibers(2 * kWorkers, [&](int i) {
+    completions[i].wait();
+    ++done;
+    while (done < 2 * kWorkers && Clock::now() - begin < 3s) {
+    }
+    EXPECT_EQ(done, 2 * kWorkers);
+  });
+  std::this_thread::sleep_for(300ms);
+  on_progress(nullptr);
+  for (int worker = 0; worker < kWorkers; ++worker) bring(worker);  // those who have slept too well
 }
 
 TEST(Fiber, IsWokenByAKernelThread) {

@@ -324,6 +324,7 @@ bool Carrier::sleep(Worker& mine) {
     // Where the monitor has taken the worker away, it has woken us, too.
     if (section.worker() != &mine || mine.asleep->exchange(0, std::memory_order_acq_rel) == 0)
       census::not_needed();
+    monitor::worker_woke();
     return false;
   }
   // Who rings from another process cannot tell the monitor.

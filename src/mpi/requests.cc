@@ -220,9 +220,10 @@ Status test_any(Rank& self, const char* call, std::span<MPI_Request> handles, in
   const int found = poll_complete(self, handles, manner.keep);
   *flag = found == -1 ? 0 : 1;
   *manner.indices = found < 0 ? MPI_UNDEFINED : found;
+  // Where requests stay, the call is likely to be made again until more are complete.
+  if (found == -1 || (found >= 0 && manner.keep)) fiber::yield_after_empty_poll();
   if (found >= 0) return finish_one(self, call, &handles[found], *active(self, handles[found]), manner);
   if (found == -2) core::write_status(manner.statuses, kEmpty, true);
-  if (found == -1) fiber::yield_after_empty_poll();
   return {};
 }
 
@@ -237,6 +238,7 @@ Status test_some(Rank& self, const char* call, std::span<MPI_Request> handles, c
       fiber::yield_after_empty_poll();
       return {};
     default:
+      if (manner.keep) fiber::yield_after_empty_poll();
       return finish(self, call, handles, manner);
   }
 }
