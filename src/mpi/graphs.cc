@@ -90,6 +90,19 @@ base::Status read_weights(const char* name, const int* given, int edges, bool& h
   return {};
 }
 
+/// The ranks that get the nodes of a graph. Collective, if they may be reordered.
+base::Status place_nodes(Comm& comm, std::span<const int> index, const int edges[], bool reorder,
+                         base::Ref<const core::Group>& group, std::string& why_not) {
+  const int nodes = static_cast<int>(index.size());
+  const std::span<const int> all(edges, static_cast<std::size_t>(edge_count(index)));
+  std::vector<int> ranks;
+  if (reorder)
+    CLUMP_TRY(place_graph(
+        comm, nodes, [&](auto& links) { return list_links(comm, index, all, links); }, ranks, why_not));
+  group = ranks.empty() ? comm.group->first(nodes) : comm.group->part(ranks);
+  return {};
+}
+
 /// The edges that leave the caller, to ranks of the job, where `group` has all places.
 std::vector<Reach> reached_by(std::span<const int> destinations, std::span<const int> weights,
                               const core::Group& group) {
@@ -218,15 +231,11 @@ base::Status graph_create(core::Rank& self, Comm& comm_old, int nnodes, const in
   *comm_graph = MPI_COMM_NULL;
   if (nnodes == 0) return {};
   const std::span<const int> all(edges, static_cast<std::size_t>(edge_count(ends)));
-  std::vector<int> ranks;
   Placed placed{.what = described("graph", nnodes, false), .links = "edges"};
-  if (reorder != 0)
-    CLUMP_TRY(place_graph(
-        comm_old, nnodes, [&](auto& links) { return list_links(comm_old, ends, all, links); }, ranks,
-        placed.why_not));
+  base::Ref<const core::Group> group;
+  CLUMP_TRY(place_nodes(comm_old, ends, edges, reorder != 0, group, placed.why_not));
   base::Ref<Comm> made;
-  CLUMP_TRY(make_places(comm_old, ranks.empty() ? comm_old.group->first(nnodes) : comm_old.group->part(ranks),
-                        made));
+  CLUMP_TRY(make_places(comm_old, std::move(group), made));
   if (!made) return {};
   if (reorder != 0 && is_told(comm_old)) {
     placed.without = reached_by(Graph::neighbours_of(ends, all, comm_old.rank), {}, *comm_old.group);
@@ -241,8 +250,12 @@ base::Status graph_create(core::Rank& self, Comm& comm_old, int nnodes, const in
 
 base::Status graph_map(core::Rank& self, Comm& comm, int nnodes, const int index[], const int edges[],
                        int* newrank) {
-  CLUMP_TRY(check_graph({index, static_cast<std::size_t>(nnodes)}, edges, comm.size()));
-  *newrank = comm.group->first(nnodes)->rank_of(self.number);
+  const std::span<const int> ends(index, static_cast<std::size_t>(nnodes));
+  CLUMP_TRY(check_graph(ends, edges, comm.size()));
+  base::Ref<const core::Group> group;
+  std::string why_not;
+  CLUMP_TRY(place_nodes(comm, ends, edges, true, group, why_not));
+  *newrank = group->rank_of(self.number);
   return {};
 }
 

@@ -51,6 +51,23 @@ TEST(Partition, FindsCliques) {
   EXPECT_EQ(links.cut(part_of), 64) << "only the ring";
 }
 
+TEST(Partition, IsTheSameEachTime) {
+  if (!has_scotch()) GTEST_SKIP() << "no Scotch";
+  std::mt19937 random(11);
+  std::vector<Link> drawn;
+  for (int left = 0; left < 4000; ++left)
+    drawn.push_back({static_cast<int>(random() % 500), static_cast<int>(random() % 500)});
+  std::vector<int> once, before;
+  for (int place = 0; place < 500; ++place) before.push_back(place % 20);
+  for (int round = 0; round < 4; ++round) {
+    std::vector<int> again = before;
+    ASSERT_TRUE(partition(Links(500, drawn), again).ok());
+    if (round == 0) once = again;
+    EXPECT_EQ(again, once);
+  }
+  EXPECT_NE(once, before);
+}
+
 TEST(Partition, KeepsUnevenSizes) {
   if (!has_scotch()) GTEST_SKIP() << "no Scotch";
   const std::vector<int> clique_of{2, 2, 0, 1, 2, 1, 2};

@@ -23,6 +23,9 @@ struct Scotch {
   decltype(&::SCOTCH_contextAlloc) new_context = nullptr;
   decltype(&::SCOTCH_contextInit) context_init = nullptr;
   decltype(&::SCOTCH_contextExit) context_exit = nullptr;
+  decltype(&::SCOTCH_contextRandomClone) own_random = nullptr;
+  decltype(&::SCOTCH_contextRandomSeed) seed = nullptr;
+  decltype(&::SCOTCH_contextRandomReset) reset_random = nullptr;
   decltype(&::SCOTCH_contextThreadSpawn) spawn = nullptr;
   decltype(&::SCOTCH_contextBindGraph) bind_graph = nullptr;
   decltype(&::SCOTCH_graphAlloc) new_graph = nullptr;
@@ -61,6 +64,9 @@ base::Status load(Scotch& library) {
   find(file, "SCOTCH_contextAlloc", library.new_context, missing);
   find(file, "SCOTCH_contextInit", library.context_init, missing);
   find(file, "SCOTCH_contextExit", library.context_exit, missing);
+  find(file, "SCOTCH_contextRandomClone", library.own_random, missing);
+  find(file, "SCOTCH_contextRandomSeed", library.seed, missing);
+  find(file, "SCOTCH_contextRandomReset", library.reset_random, missing);
   find(file, "SCOTCH_contextThreadSpawn", library.spawn, missing);
   find(file, "SCOTCH_contextBindGraph", library.bind_graph, missing);
   find(file, "SCOTCH_graphAlloc", library.new_graph, missing);
@@ -151,10 +157,16 @@ base::Status partition_by_scotch(const Links& links, std::span<const int> sizes,
   const Object strategy(scotch, scotch.new_strategy, scotch.strategy_init, scotch.strategy_exit);
   const auto count = static_cast<SCOTCH_Num>(sizes.size());
   std::vector<SCOTCH_Num> result(part_of.size());
+  const bool made = context.get() != nullptr && graph.get() != nullptr && bound.get() != nullptr &&
+                    parts.get() != nullptr && strategy.get() != nullptr;
+  // The same graph is placed in the same way each time: a context has random numbers of its own, if asked.
+  if (made && scotch.own_random(context.get()) == 0) {
+    scotch.seed(context.get(), 1);
+    scotch.reset_random(context.get());
+  }
   // Without threads of its own: cores are for ranks.
   const bool done =
-      context.get() != nullptr && graph.get() != nullptr && bound.get() != nullptr &&
-      parts.get() != nullptr && strategy.get() != nullptr && scotch.spawn(context.get(), 1, nullptr) == 0 &&
+      made && scotch.spawn(context.get(), 1, nullptr) == 0 &&
       scotch.build_graph(graph.get(), 0, links.places(), arrays.begins.data(), arrays.begins.data() + 1,
                          nullptr, nullptr, static_cast<SCOTCH_Num>(arrays.ends.size()), arrays.ends.data(),
                          arrays.weights.data()) == 0 &&

@@ -168,10 +168,11 @@ static void graphs(void) {
     MPI_Comm graph;
     CHECK_OK(MPI_Graph_create(MPI_COMM_WORLD, nodes, index, edges, 1, &graph));
     CHECK_OK(MPI_Graph_map(MPI_COMM_WORLD, nodes, index, edges, &mapped));
-    CHECK(mapped == MPI_UNDEFINED || (mapped >= 0 && mapped < nodes));
+    CHECK_EQ(graph == MPI_COMM_NULL, mapped == MPI_UNDEFINED);
     if (graph != MPI_COMM_NULL) {
       int got = -1;
       CHECK_OK(MPI_Comm_rank(graph, &place));
+      CHECK_EQ(place, mapped);
       CHECK_OK(MPI_Graph_neighbors_count(graph, place, &got));
       const int first = place == 0 ? 0 : index[place - 1], count = index[place] - first;
       CHECK_EQ(got, count);
