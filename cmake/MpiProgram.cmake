@@ -85,17 +85,22 @@ function(clump_cluster_test name)
   set_tests_properties(${name} PROPERTIES FIXTURES_REQUIRED cluster SKIP_RETURN_CODE 77)
 endfunction()
 
-# clump_mpi_test(name SOURCES a.c RANKS 1 2 7 [ARGS ...] [LIBRARIES m] [TIMEOUT 60] [LABELS soak] [NO_SANITIZER])
+# clump_mpi_test(name SOURCES a.c RANKS 1 2 7 [ARGS ...] [LIBRARIES m] [TIMEOUT 60] [LABELS soak] [NO_SANITIZER]
+#                [ONE_HOST] [CLUSTER_ARGS ...])
 # makes a program of the folder's chapter and one test mpi.<chapter>.<name>.<ranks> for each number of ranks, run by our mpiexec. The
 # largest number up to 16 is run under both schedulers, as mpi.<chapter>.<name>.<ranks>.threads too, and in a process for each rank
 # (.processes); the largest even one from 4 to 8 also with two ranks in each process (.per2).
 # The largest number up to four is also run in the sanitizer passes of `./dev test`, with AddressSanitizer in processes as well, unless
 # NO_SANITIZER says that it cannot be.
+# ONE_HOST keeps it from the tests on several hosts; CLUSTER_ARGS are its arguments there.
 # A test passes when its exit code is 0. Tests that check how a job fails are not for this function.
 function(clump_mpi_test name)
-  cmake_parse_arguments(TEST "NO_SANITIZER" "TIMEOUT" "SOURCES;RANKS;ARGS;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(TEST "NO_SANITIZER;ONE_HOST" "TIMEOUT" "SOURCES;RANKS;ARGS;CLUSTER_ARGS;LIBRARIES;LABELS" ${ARGN})
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 60)
+  endif()
+  if(NOT TEST_CLUSTER_ARGS)
+    set(TEST_CLUSTER_ARGS ${TEST_ARGS})
   endif()
   get_filename_component(chapter "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
   set(program "mpi_${chapter}_${name}")
@@ -142,7 +147,7 @@ function(clump_mpi_test name)
     clump_process_tests(${test} ${divided} ${command})
     list(APPEND tests ${CLUMP_ADDED})
     set_tests_properties(${tests} PROPERTIES LABELS "${labels}" TIMEOUT ${TEST_TIMEOUT})
-    if(ranks EQUAL every_way AND ranks GREATER 1 AND NOT CLUMP_SANITIZE)
+    if(ranks EQUAL every_way AND ranks GREATER 1 AND NOT CLUMP_SANITIZE AND NOT TEST_ONE_HOST)
       clump_mpi_cluster_tests(${test})
     endif()
   endforeach()
@@ -152,12 +157,12 @@ endfunction()
 # with as many as it is for, on as many hosts as can be.
 macro(clump_mpi_cluster_tests test)
   if(every_way GREATER 4)
-    clump_cluster_test(${test}.hosts4 HOSTS h0:4,h1:4,h2:4,h3:4 RANKS 16 COMMAND $<TARGET_FILE:${program}> ${TEST_ARGS})
-    clump_cluster_test(${test}.hosts3 HOSTS h0:5,h1:5,h2:5 RANKS 15 COMMAND $<TARGET_FILE:${program}> ${TEST_ARGS})
-    clump_cluster_test(${test}.uneven HOSTS h0:1,h1:2,h2:4 RANKS 7 COMMAND $<TARGET_FILE:${program}> ${TEST_ARGS})
+    clump_cluster_test(${test}.hosts4 HOSTS h0:4,h1:4,h2:4,h3:4 RANKS 16 COMMAND $<TARGET_FILE:${program}> ${TEST_CLUSTER_ARGS})
+    clump_cluster_test(${test}.hosts3 HOSTS h0:5,h1:5,h2:5 RANKS 15 COMMAND $<TARGET_FILE:${program}> ${TEST_CLUSTER_ARGS})
+    clump_cluster_test(${test}.uneven HOSTS h0:1,h1:2,h2:4 RANKS 7 COMMAND $<TARGET_FILE:${program}> ${TEST_CLUSTER_ARGS})
     set(tests ${test}.hosts4 ${test}.hosts3 ${test}.uneven)
   else()
-    clump_cluster_test(${test}.hosts2 HOSTS h0,h1 RANKS ${every_way} COMMAND $<TARGET_FILE:${program}> ${TEST_ARGS})
+    clump_cluster_test(${test}.hosts2 HOSTS h0,h1 RANKS ${every_way} COMMAND $<TARGET_FILE:${program}> ${TEST_CLUSTER_ARGS})
     set(tests ${test}.hosts2)
   endif()
   set_tests_properties(${tests} PROPERTIES LABELS cluster TIMEOUT 180)

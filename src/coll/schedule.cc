@@ -59,7 +59,7 @@ Algorithm Schedule::choose(Collective collective, Count bytes) {
   const Situation situation{size_, bytes, operations_of(reduction_), false, false, hosts};
   const Algorithm algorithm = coll::choose(comm_, collective, situation);
   if (hosts && algorithm != Algorithm::kTwoStages && has_two_stages(collective)) flat_ = true;
-  note(comm_, collective, algorithm, bytes);
+  if (among_.empty()) note(comm_, collective, algorithm, bytes);  // a stage is none of the program's
   return algorithm;
 }
 
