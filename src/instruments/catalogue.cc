@@ -138,6 +138,15 @@ class Meters {
           std::string("bytes_sent_") + kWays[way], "bytes of messages" + how)
           .which = way;
     }
+    for (int kind = 0; kind < static_cast<int>(std::size(net::kChannels)); ++kind) {
+      const auto& [name, reach] = net::kChannels[kind];
+      add(Category::kMessages, MPI_T_PVAR_CLASS_COUNTER, Reading::kSentBy,
+          std::string("messages_sent_by_") + name, std::string("messages that were sent to ") + reach)
+          .which = kind;
+      add(Category::kMessages, MPI_T_PVAR_CLASS_AGGREGATE, Reading::kSentByBytes,
+          std::string("bytes_sent_by_") + name, std::string("bytes of messages that were sent to ") + reach)
+          .which = kind;
+    }
     add(Category::kMessages, MPI_T_PVAR_CLASS_COUNTER, Reading::kRefused, "lane_refusals",
         "times that a lane had no room for a message");
     static constexpr const char* kLuck[] = {"expected", "unexpected"};

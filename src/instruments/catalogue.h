@@ -49,6 +49,8 @@ enum class Reading : std::uint8_t {
   kCrowded,
   kSent,  ///< which: a net::Way
   kSentBytes,
+  kSentBy,  ///< which: a net::ChannelKind
+  kSentByBytes,
   kRefused,
   kReceived,  ///< which: 0 expected, 1 unexpected
   kReceivedBytes,

@@ -32,6 +32,16 @@ std::uint64_t of_traffic(const core::Rank& rank, const Meter& meter) {
   return sum;
 }
 
+std::uint64_t of_channel(const core::Rank& rank, const Meter& meter) {
+  std::uint64_t sum = 0;
+  for (const auto& channel : rank.world.channels) {
+    if (static_cast<int>(channel->kind()) != meter.which) continue;
+    for (const net::Volume& sent : channel->traffic(rank.number).ways)
+      sum += meter.reading == Reading::kSentBy ? sent.messages.value() : sent.bytes.value();
+  }
+  return sum;
+}
+
 std::uint64_t of_arrivals(const core::Rank& rank, const Meter& meter) {
   const p2p::Matcher::Arrived arrived = p2p::matcher_of(rank).arrived();
   if (meter.reading == Reading::kReceived) return meter.which == 0 ? arrived.expected : arrived.unexpected;
@@ -96,6 +106,10 @@ void read(const core::Rank& rank, const Meter& meter, const Bound& bound, std::u
     case Reading::kSentBytes:
     case Reading::kRefused:
       *values = of_traffic(rank, meter);
+      return;
+    case Reading::kSentBy:
+    case Reading::kSentByBytes:
+      *values = of_channel(rank, meter);
       return;
     case Reading::kReceived:
     case Reading::kReceivedBytes:

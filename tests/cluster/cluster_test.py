@@ -143,6 +143,20 @@ class Cluster(tool.Case):
                         job = self.run_job("--host", hosts, "--map-by", map_by, "-n", ranks, tool.BIN / f"mpi_collectives_{program}")
                         self.assertEqual(job.returncode, 0, job)
 
+    def test_few_messages_go_from_host_to_host(self):
+        def crossings(hosts, ranks, *options):
+            job = self.run_job(*options, "--host", hosts, "-n", ranks, tool.program("crossings"))
+            self.assertEqual(job.returncode, 0, job)
+            return {line.split()[0]: int(line.split()[1]) for line in job.stdout.splitlines()}
+        self.assertEqual(crossings("h0:4,h1:4,h2:4,h3:4", 16), {"barrier": 8, "broadcast": 3, "reduce": 3, "allreduce": 8,
+                         "gather": 3, "scatter": 3, "allgather": 8, "alltoall": 12})
+        self.assertEqual(crossings("h0:1,h1:2,h2:4", 7), {"barrier": 6, "broadcast": 2, "reduce": 2, "allreduce": 4,
+                         "gather": 2, "scatter": 2, "allgather": 6, "alltoall": 6})
+        flat = crossings("h0:4,h1:4,h2:4,h3:4", 16, "--coll", "barrier=dissemination,reduce=direct,allreduce=recursive-doubling,gather=direct,"
+                         "scatter=direct,allgather=bruck,alltoall=direct")
+        self.assertEqual(flat, {"barrier": 44, "broadcast": 3, "reduce": 12, "allreduce": 32, "gather": 12, "scatter": 12, "allgather": 44,
+                                "alltoall": 192})
+
     def test_reordered_topologies(self):
         for hosts, ranks in (("h0:4,h1:4,h2:4,h3:4", 16), ("h0:1,h1:2,h2:4", 7)):
             for map_by in ("slot", "node"):
