@@ -39,7 +39,7 @@ class ClusterLibrary(Library):
 
     def __init__(self, cluster, prterun, name, home, programs, options=()):
         super().__init__(name, home, programs)
-        self.cluster, self.options = cluster, list(options)
+        self.cluster, self.options = cluster, list(options)  # without what a library gets on one host
         self.environment |= {"PRTE_MCA_plm_ssh_agent": f"{cluster.folder}/agent", "CLUMP_PRTERUN": str(prterun)}
         self.environment |= SETTINGS.get(name, {})
 
@@ -63,8 +63,7 @@ def libraries(cluster, options):
     standard = compile_standard_programs(options.peers_dir, options.out)
     prterun = options.peers_dir / "openmpi/bin/prterun"
     found = [ClusterLibrary(cluster, prterun, "clump", options.build, standard),
-             ClusterLibrary(cluster, prterun, "clump-flat", options.build, standard)]
-    found[1].environment["CLUMP_ALLREDUCE_ALGORITHM"] = "flat"
+             ClusterLibrary(cluster, prterun, "clump-flat", options.build, standard, ["--coll", "allreduce=flat"])]
     for peer in options.peers:
         programs = compile_openmpi_programs(options.peers_dir, options.out) if peer == "openmpi" else standard
         found.append(ClusterLibrary(cluster, prterun, peer, options.peers_dir / peer, programs))
