@@ -174,7 +174,6 @@ std::string encode(const Job& job) {
   out.number<std::int32_t>(job.node);
   out.text(job.network.provider);
   out.text(job.network.interface);
-  for (const std::uint64_t part : job.network.secret) out.number(part);
   out.number<std::uint32_t>(static_cast<std::uint32_t>(job.apps.size()));
   for (const App& app : job.apps) write_app(out, app);
   write_seating(out, job.seating.ranks());
@@ -216,7 +215,6 @@ base::Status decode(const std::string& bytes, Job& job) {
   read.node = in.number<std::int32_t>();
   read.network.provider = in.text();
   read.network.interface = in.text();
-  for (std::uint64_t& part : read.network.secret) part = in.number<std::uint64_t>();
   for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
     read.apps.push_back(read_app(in));
   }

@@ -7,7 +7,6 @@
 // CLUMP_LIFE_FD a pipe that closes when mpiexec and its keeper have ended.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -86,8 +85,6 @@ struct Node {
 struct Network {
   std::string provider;   ///< libfabric's; empty: its own choice
   std::string interface;  ///< numeric address of this host that the others reach; empty: libfabric's choice
-  /// Made at start: messages that do not carry it are not of this job.
-  std::array<std::uint64_t, 2> secret{};
 };
 
 struct Job {

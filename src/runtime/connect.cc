@@ -128,7 +128,6 @@ std::unique_ptr<net::Channel> make_ofi_channel(const pmi::Job& job, std::vector<
   net::OfiChannel::Setup setup{.sinks = std::move(sinks),
                                .processes = {},
                                .process = job.process,
-                               .secret = {job.network.secret[0], job.network.secret[1]},
                                .provider = job.network.provider,
                                .interface_address = job.network.interface,
                                .find = find_address,

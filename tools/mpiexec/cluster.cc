@@ -131,10 +131,7 @@ bool needs_other_hosts(const Command& command) {
 base::Status run_on_hosts(const Command& command, Plan& plan, int& code) {
   std::string prterun, word;
   CLUMP_TRY(find_prterun(prterun));
-  pmi::Network& network = plan.job.network;
-  network.provider = command.network;
-  if (::getrandom(network.secret.data(), sizeof network.secret, 0) != sizeof network.secret)
-    return base::fail(MPI_ERR_OTHER, "cannot make the job's secret: {}", std::strerror(errno));
+  plan.job.network.provider = command.network;
   CLUMP_TRY(choose_word(word));
   notice_silence();
   std::vector<std::string> hosts;

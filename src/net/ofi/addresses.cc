@@ -8,7 +8,7 @@ namespace clump::net::ofi {
 
 namespace {
 
-// Each part is its length, in two bytes, and so many bytes; the first one is the provider.
+// Each part is its length, in two bytes, and so many bytes: the provider, the token, endpoints.
 void append(std::vector<std::byte>& to, std::span<const std::byte> part) {
   const auto length = static_cast<std::uint16_t>(part.size());
   const auto* const bytes = reinterpret_cast<const std::byte*>(&length);
@@ -31,6 +31,7 @@ bool take(std::span<const std::byte>& from, Name& part) {
 std::vector<std::byte> PublishedAddress::packed() const {
   std::vector<std::byte> all;
   append(all, std::as_bytes(std::span(provider)));
+  append(all, std::as_bytes(std::span(&token, 1)));
   for (const Name& name : endpoints) append(all, name);
   return all;
 }
@@ -39,6 +40,8 @@ bool PublishedAddress::unpack(std::span<const std::byte> packed, PublishedAddres
   Name part;
   if (!take(packed, part)) return false;
   address.provider.assign(reinterpret_cast<const char*>(part.data()), part.size());
+  if (!take(packed, part) || part.size() != sizeof address.token) return false;
+  std::memcpy(&address.token, part.data(), sizeof address.token);
   address.endpoints.clear();
   while (!packed.empty())
     if (!take(packed, address.endpoints.emplace_back())) return false;
@@ -50,11 +53,11 @@ AddressBook::AddressBook(const Setup& setup, std::string provider)
       provider_(std::move(provider)),
       known_(static_cast<std::size_t>(1 + *std::ranges::max_element(setup.processes))) {}
 
-base::Status AddressBook::find(int process, std::size_t endpoint, Name& name) {
+base::Status AddressBook::find(int process, std::size_t endpoint, Entry& entry) {
   const std::lock_guard lock(mutex_);
   PublishedAddress& address = known_[static_cast<std::size_t>(process)];
   if (address.endpoints.empty()) CLUMP_TRY(read(process, address));
-  name = address.endpoints[endpoint];
+  entry = {address.endpoints[endpoint], address.token};
   return {};
 }
 

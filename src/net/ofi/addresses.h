@@ -1,6 +1,8 @@
-// Addresses of processes, as they are published: which provider, and the names of all endpoints.
+// Addresses of processes, as they are published: which provider, the names of all endpoints, and what has to
+// stand in front of all that is sent to them.
 #pragma once
 
+#include <cstdint>
 #include <mutex>
 #include <span>
 #include <string>
@@ -14,6 +16,7 @@ using Name = std::vector<std::byte>;
 
 struct PublishedAddress {
   std::string provider;
+  std::uint64_t token = 0;  ///< chosen by the process; the launcher tells it to the job's processes only
   std::vector<Name> endpoints;
 
   std::vector<std::byte> packed() const;
@@ -27,8 +30,12 @@ class AddressBook {
   AddressBook(const Setup& setup, std::string provider);
   /// Of the job.
   std::size_t processes() const { return known_.size(); }
-  /// The name of an endpoint of a process.
-  base::Status find(int process, std::size_t endpoint, Name& name);
+  struct Entry {
+    Name name;
+    std::uint64_t token = 0;
+  };
+  /// Of an endpoint of a process.
+  base::Status find(int process, std::size_t endpoint, Entry& entry);
 
  private:
   base::Status read(int process, PublishedAddress& address) const;

@@ -25,13 +25,14 @@ Count window_for(std::size_t processes) {
 }  // namespace
 
 Gate::Gate(const Setup& setup, AddressBook& book, std::size_t index, std::unique_ptr<Endpoint> endpoint,
-           std::vector<Traffic>& traffic)
+           std::uint64_t token, std::uint64_t salt, std::vector<Traffic>& traffic)
     : setup_(setup),
       book_(book),
       index_(index),
       endpoint_(std::move(endpoint)),
       traffic_(traffic),
-      token_(setup.secret[0] ^ std::rotl(setup.secret[1], 32)),
+      token_(token),
+      salt_(salt),
       window_(window_for(book.processes())),
       peers_(book.processes()) {}
 
@@ -57,9 +58,10 @@ bool Gate::reach(Peer& peer, int process, Later& later) {
   if (peer.address != FI_ADDR_UNSPEC) [[likely]]
     return true;
   if (peer.lost) return false;
-  Name name;
-  base::Status found = book_.find(process, index_, name);
-  if (found.ok()) found = endpoint_->insert(name, peer.address);
+  AddressBook::Entry entry;
+  base::Status found = book_.find(process, index_, entry);
+  if (found.ok()) found = endpoint_->insert(entry.name, peer.address);
+  peer.token = entry.token;
   if (!found.ok()) lose(peer, process, base::message_of(found.code()), later);
   return found.ok();
 }
@@ -319,7 +321,7 @@ bool Gate::start_credit(Peer& peer, int process) {
 }
 
 wire::Header Gate::header(const Peer& peer, wire::Kind kind) const {
-  return {token_, peer.next_out, static_cast<std::uint32_t>(setup_.process),
+  return {peer.token, peer.next_out, static_cast<std::uint32_t>(setup_.process),
           static_cast<std::uint32_t>(peer.owed), kind};
 }
 

@@ -25,8 +25,9 @@ namespace clump::net::ofi {
 
 class Gate {
  public:
+  /// `token`: what this process has published. `salt`: what nobody else knows.
   Gate(const Setup& setup, AddressBook& book, std::size_t index, std::unique_ptr<Endpoint> endpoint,
-       std::vector<Traffic>& traffic);
+       std::uint64_t token, std::uint64_t salt, std::vector<Traffic>& traffic);
   ~Gate();
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
@@ -55,13 +56,14 @@ class Gate {
   Count short_limit() const { return endpoint_->short_limit(); }
   /// How often somebody has looked, other than the network thread.
   std::uint64_t looks() const { return looks_.value(); }
-  /// What came without the job's token, or in no form that is known.
+  /// What came without this process's token, or in no form that is known.
   std::uint64_t refused() const { return refused_.value(); }
 
  private:
   /// Another process.
   struct Peer {
     fi_addr_t address = FI_ADDR_UNSPEC;
+    std::uint64_t token = 0;
     bool lost = false;
     bool crediting = false;  // a post that returns credit is in the backlog
     std::uint32_t next_out = 0, next_in = 0;
@@ -132,7 +134,7 @@ class Gate {
   const std::size_t index_;
   std::unique_ptr<Endpoint> endpoint_;  // never changed
   std::vector<Traffic>& traffic_;
-  const std::uint64_t token_;
+  const std::uint64_t token_, salt_;
   const Count window_;
 
   base::ShortMutex mutex_;  // of all that follows but what is atomic

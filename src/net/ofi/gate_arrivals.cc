@@ -1,4 +1,5 @@
 // What comes in at a gate, and what has gone out.
+#include <bit>
 #include <cstring>
 
 #include "net/ofi/gate.h"
@@ -37,9 +38,9 @@ base::Status Gate::begin() {
   return {};
 }
 
-/// A number that only this job's processes can guess, different for each piece that this gate expects.
+/// A number that nobody can guess, different for each piece that this gate expects.
 std::uint64_t Gate::next_tag() {
-  return (++pieces_ * (setup_.secret[1] | 1) ^ setup_.secret[0]) & endpoint_->tag_mask();
+  return (++pieces_ * (salt_ | 1) ^ std::rotl(salt_, 32)) & endpoint_->tag_mask();
 }
 
 bool Gate::read_completions(Later& later) {

@@ -1,6 +1,10 @@
 #include "net/ofi/ofi_channel.h"
 
+#include <sys/random.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 
 #include "net/ofi/provider.h"
 
@@ -36,14 +40,18 @@ base::Status OfiChannel::open(Setup setup, std::unique_ptr<OfiChannel>& channel)
 
 base::Status OfiChannel::open_gates(const ofi::Libfabric& library, fi_info& info) {
   gates_.clear();
-  ofi::PublishedAddress own{info.fabric_attr->prov_name, {}};
+  std::uint64_t token_and_salt[2];
+  if (::getrandom(token_and_salt, sizeof token_and_salt, 0) != sizeof token_and_salt)
+    return base::fail(MPI_ERR_OTHER, "getrandom: {}", std::strerror(errno));
+  const auto [token, salt] = token_and_salt;
+  ofi::PublishedAddress own{info.fabric_attr->prov_name, token, {}};
   book_ = std::make_unique<ofi::AddressBook>(setup_, own.provider);
   for (int i = 0; i < setup_.endpoints; ++i) {
     std::unique_ptr<ofi::Endpoint> endpoint;
     CLUMP_TRY(ofi::Endpoint::open(library, info, endpoint));
     CLUMP_TRY(endpoint->name(own.endpoints.emplace_back()));
     gates_.push_back(std::make_unique<ofi::Gate>(setup_, *book_, static_cast<std::size_t>(i),
-                                                 std::move(endpoint), traffic_));
+                                                 std::move(endpoint), token, salt, traffic_));
     CLUMP_TRY(gates_.back()->begin());
   }
   set_least_eager(gates_.front()->short_limit());

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "datatype/derive.h"
+#include "net/ofi/addresses.h"
 #include "net/ofi/ofi_channel.h"
 
 namespace clump::net {
@@ -145,7 +146,7 @@ class Ofi : public testing::Test {
   struct Options {
     int processes = 2;
     int endpoints = 1;
-    int stranger = -1;  // this one does not know the secret
+    int stranger = -1;  // this one does not know the others' tokens
   };
 
   void open(Options options) {
@@ -159,14 +160,17 @@ class Ofi : public testing::Test {
       setup.sinks[i] = &sinks_[i];
       for (std::size_t rank = 0; rank < n; ++rank) setup.processes.push_back(static_cast<int>(rank));
       setup.process = static_cast<int>(i);
-      setup.secret[0] = 0x1234567812345678;
-      setup.secret[1] = static_cast<int>(i) == options.stranger ? 1 : 0x9abcdef09abcdef0;
       setup.interface_address = "127.0.0.1";
       if (const char* provider = std::getenv("CLUMP_OFI_PROVIDER")) setup.provider = provider;
       setup.endpoints = options.endpoints;
-      setup.find = [this](int process, std::vector<std::byte>& address) -> base::Status {
+      const bool is_stranger = static_cast<int>(i) == options.stranger;
+      setup.find = [this, is_stranger](int process, std::vector<std::byte>& address) -> base::Status {
         if (process == unknown_) return base::fail(MPI_ERR_OTHER, "nobody has published it");
-        address = channels_[static_cast<std::size_t>(process)]->address();
+        ofi::PublishedAddress found;
+        EXPECT_TRUE(
+            ofi::PublishedAddress::unpack(channels_[static_cast<std::size_t>(process)]->address(), found));
+        if (is_stranger) ++found.token;
+        address = found.packed();
         return {};
       };
       setup.lost = [this](int process, std::string what) {
@@ -387,9 +391,8 @@ TEST_F(Ofi, DropsWhatStrangersSend) {
   channel(2).send({2, 1}, offer);
   ASSERT_TRUE(drain_until([&] { return channel(1).refused() == 2; }));
   channel(0).send({0, 1}, of_friend);
-  ASSERT_TRUE(drain_until([&] {
-    return sink(1).came == 1 && of_friend.times_released == 1 && of_stranger.times_released == 1;
-  }));
+  ASSERT_TRUE(drain_until(
+      [&] { return sink(1).came == 1 && of_friend.times_released == 1 && of_stranger.times_released == 1; }));
   EXPECT_EQ(sink(1).size(), 1U);
   EXPECT_EQ(sink(1).entry(0).envelope.tag(), 1);
 }

@@ -15,7 +15,6 @@ struct Setup {
   std::vector<Sink*> sinks;       ///< of each rank of the job; null: it is not of this process
   std::vector<int> processes;     ///< of each rank: its host process, numbered through the job
   int process = 0;                ///< this one
-  std::uint64_t secret[2] = {};   ///< of the job: what comes from elsewhere is dropped, unread
   std::string provider;           ///< by libfabric's name; empty: the fastest that there is
   std::string interface_address;  ///< numeric; empty: libfabric's choice
   /// The address that another process has published. May block for milliseconds. Called once for each
