@@ -40,7 +40,11 @@ up() {
   dir=$(readlink -f "$dir")
   echo "clump$$" >"$dir/prefix"
   switch=$(namespace switch)
-  ip netns add "$switch" || { echo "hosts.sh: this machine allows no network namespaces" >&2; rm -rf "$dir"; exit 77; }
+  if ! ip netns add "$switch" || ! ip -n "$switch" link show >/dev/null || ! unshare --uts --mount true; then
+    echo "hosts.sh: this machine allows no namespaces" >&2
+    down
+    exit 77
+  fi
   ip -n "$switch" link add br0 type bridge
   ip -n "$switch" link set br0 up
   echo "127.0.0.1 localhost" >"$dir/hosts"

@@ -88,7 +88,7 @@ base::Status choose_word(std::string& word) {
 void notice_silence() {
   ::setenv("PRTE_MCA_oob_tcp_keepalive_time", "1", 0);
   ::setenv("PRTE_MCA_oob_tcp_keepalive_intvl", "1", 0);
-  ::setenv("PRTE_MCA_oob_tcp_keepalive_probes", "3", 0);
+  ::setenv("PRTE_MCA_oob_tcp_keepalive_probes", "2", 0);
 }
 
 /// One that was moved from where it was built has to be told where its files are.
