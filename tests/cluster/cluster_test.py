@@ -66,6 +66,10 @@ class Cluster(tool.Case):
             time.sleep(0.02)
         return what()
 
+    def reaches(self, one: str, other: str) -> bool:
+        ask = f"import errno, socket; s = socket.socket(); s.settimeout(1); exit(s.connect_ex(('{other}', 9)) != errno.ECONNREFUSED)"
+        return subprocess.run(on(one, sys.executable, "-c", ask), check=False).returncode == 0
+
     def assert_nothing_left(self) -> None:
         everywhere = lambda: [f"{host}: {pid} {name_of(pid)}" for host in ("h0", "h1", "h2", "h3") for pid in processes(host)]
         self.wait_for(lambda: not everywhere(), LIMIT)
@@ -140,6 +144,7 @@ class Cluster(tool.Case):
         link = lambda state: subprocess.run(["ip", "-n", switch, "link", "set", "p2", state], check=True)
         job = self.start("--host", "h0,h1,h2", "-n", 6)
         begin = time.monotonic()
+        self.addCleanup(self.wait_for, lambda: self.reaches("h2", "h0"))  # it takes a moment
         self.addCleanup(link, "up")
         link("down")
         _, errors = job.communicate(timeout=20)
