@@ -126,6 +126,11 @@ class Cluster(tool.Case):
         self.assertEqual(job.returncode, 128 + signal.SIGKILL, errors)
         self.assertRegex(errors, "rank [23] of 4 was ended by SIGKILL")
 
+    def test_mpiexec_is_killed(self):
+        job = self.start("--host", "h0,h1,h2", "-n", 6)
+        os.kill(job.pid, signal.SIGKILL)
+        self.assert_nothing_left()
+
     def test_a_host_that_vanishes(self):
         job = self.start("--host", "h0,h1,h2", "-n", 6)
         begin = time.monotonic()
