@@ -48,6 +48,9 @@ def setUpModule() -> None:
     if missing:
         print(f"skipped: {', '.join(missing)} not installed (Debian: slurmctld slurmd slurm-client munge)")
         sys.exit(77)
+    if not os.path.ismount("/sys/fs/cgroup"):
+        print("skipped: there is no /sys/fs/cgroup, without which slurmd does not begin")
+        sys.exit(77)
 
 
 class Slurm(tool.Case):
