@@ -1,13 +1,14 @@
 """What run.py measures between hosts, and how each MPI library starts a program there. The hosts are those of tests/cluster/hosts.sh, joined
 by a network that the kernel makes; each has one core, which hosts share if there are more of them than cores."""
 
-import os
-import subprocess
+import sys
 
 from libraries import HERE, SHARING, Library, compile_openmpi_programs, compile_standard_programs
 from measurements import CROWDED, Measurement, run_timed_program
 
-HOSTS_SCRIPT = HERE.parent / "tests/cluster/hosts.sh"
+sys.path.insert(0, str(HERE.parent / "tests/cluster"))
+from hosts import Hosts, Unavailable  # noqa: E402
+
 HOSTS = 4
 PEERS = ["mpich", "openmpi"]
 SETTINGS = {
@@ -18,55 +19,46 @@ SETTINGS = {
 }
 
 
-class Cluster:
-    def __init__(self, folder, rate):
-        self.folder, self.rate = folder, rate
+def make_hosts(options):
+    return Hosts(options.out / "hosts", options.peers_dir / "openmpi/bin/prterun", HOSTS, options.rate)
 
-    def __enter__(self):
-        subprocess.run([HOSTS_SCRIPT, "up", self.folder, str(HOSTS), self.rate], check=True)
-        return self
 
-    def __exit__(self, *_):
-        subprocess.run([HOSTS_SCRIPT, "down", self.folder], check=False)
-
-    def describe(self):
-        rate = "at full speed" if self.rate == "none" else f"at {self.rate}"
-        return f"{HOSTS} hosts with a core each, virtual Ethernet {rate}"
+def describe(hosts):
+    rate = "at full speed" if hosts.rate == "none" else f"at {hosts.rate}"
+    return f"{hosts.number} hosts with a core each, virtual Ethernet {rate}"
 
 
 class ClusterLibrary(Library):
-    """A library whose ranks are divided evenly among the first hosts of a cluster."""
+    """A library whose ranks are divided evenly among the first of some hosts."""
 
-    def __init__(self, cluster, prterun, name, home, programs, options=()):
+    def __init__(self, hosts, name, home, programs, options=()):
         super().__init__(name, home, programs)
-        self.cluster, self.options = cluster, list(options)  # without what a library gets on one host
-        self.environment |= {"PRTE_MCA_plm_ssh_agent": f"{cluster.folder}/agent", "CLUMP_PRTERUN": str(prterun)}
+        self.hosts, self.options = hosts, list(options)  # without what a library gets on one host
         self.environment |= SETTINGS.get(name, {})
 
     def placement(self, measurement):
-        hosts = [f"h{i}" for i in range(measurement.hosts)]
+        hosts = self.hosts.names()[:measurement.hosts]
         here = measurement.ranks // measurement.hosts
         if self.name == "mpich":
-            return ["-launcher", "ssh", "-launcher-exec", f"{self.cluster.folder}/agent", "-hosts", ",".join(hosts), "-ppn", str(here)]
+            return ["-launcher", "ssh", "-launcher-exec", f"{self.hosts.folder}/agent", "-hosts", ",".join(hosts), "-ppn", str(here)]
         if self.name == "openmpi":
             return ["--host", ",".join(f"{host}:{here}" for host in hosts), "--map-by", f"ppr:{here}:node:OVERSUBSCRIBE"]
         return ["--host", ",".join(hosts), "-ppn", str(here)]
 
     def start(self, measurement, arguments=()):
-        command = [HOSTS_SCRIPT, "run", self.cluster.folder, "h0", f"{self.home}/bin/mpiexec", *self.options, *self.placement(measurement),
-                   "-n", str(measurement.ranks), self.programs / measurement.program, *arguments]
+        command = self.hosts.on("h0", f"{self.home}/bin/mpiexec", *self.options, *self.placement(measurement), "-n", measurement.ranks,
+                                self.programs / measurement.program, *arguments)
         return self.begin(command, self.environment | SHARING.get(measurement.sharing, {}).get(self.name, {}))
 
 
-def libraries(cluster, options):
+def libraries(hosts, options):
     """Ours, ours without stages, and the peers."""
     standard = compile_standard_programs(options.peers_dir, options.out)
-    prterun = options.peers_dir / "openmpi/bin/prterun"
-    found = [ClusterLibrary(cluster, prterun, "clump", options.build, standard),
-             ClusterLibrary(cluster, prterun, "clump-flat", options.build, standard, ["--coll", "allreduce=flat"])]
+    found = [ClusterLibrary(hosts, "clump", options.build, standard),
+             ClusterLibrary(hosts, "clump-flat", options.build, standard, ["--coll", "allreduce=flat"])]
     for peer in options.peers:
         programs = compile_openmpi_programs(options.peers_dir, options.out) if peer == "openmpi" else standard
-        found.append(ClusterLibrary(cluster, prterun, peer, options.peers_dir / peer, programs))
+        found.append(ClusterLibrary(hosts, peer, options.peers_dir / peer, programs))
     return found
 
 

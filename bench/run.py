@@ -149,8 +149,11 @@ def main():
     begin, machine = time.time(), describe_machine()
     with contextlib.ExitStack() as stack:
         if options.cluster:
-            hosts = stack.enter_context(cluster.Cluster(options.out / "hosts", options.rate))
-            machine += f", {hosts.describe()}"
+            try:
+                hosts = stack.enter_context(cluster.make_hosts(options))
+            except cluster.Unavailable as problem:
+                sys.exit(f"./dev bench: {problem}")
+            machine += f", {cluster.describe(hosts)}"
             found, limits = cluster.libraries(hosts, options), None
         else:
             our_options = ["--scheduler", options.scheduler] if options.scheduler else []

@@ -10,16 +10,13 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "launcher"))
+import hosts  # noqa: E402
 import tool  # noqa: E402
 
-HOSTS = pathlib.Path(__file__).resolve().parent / "hosts.sh"
 CLUSTER = os.environ["CLUMP_CLUSTER"]
 PRTERUN = os.environ["CLUMP_PRTERUN"]
+on = hosts.Hosts(CLUSTER, PRTERUN).on
 LIMIT = 5.0  # seconds from a fault to the end of everything
-
-
-def on(host: str, *words: object) -> list:
-    return [str(HOSTS), "run", CLUSTER, host, "env", f"PRTE_MCA_plm_ssh_agent={CLUSTER}/agent", f"CLUMP_PRTERUN={PRTERUN}", *map(str, words)]
 
 
 def mpiexec(*words: object) -> list:

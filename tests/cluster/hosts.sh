@@ -6,12 +6,13 @@
 #
 #   hosts.sh up DIR N [RATE]     makes N hosts; RATE limits what each sends (tc, e.g. 1gbit)
 #   hosts.sh run DIR HOST CMD... runs a command on a host
-#   hosts.sh down DIR            removes them, and DIR
+#   hosts.sh down DIR            removes them with all that runs there, and DIR
+#   hosts.sh keep DIR N [RATE]   makes them, says "up", and removes them when its standard input ends: then whoever has started it has gone
 #
 # `up` leaves DIR/agent, which starts a command on a host as ssh would: agent [options] HOST CMD...
 set -euo pipefail
 
-usage() { sed -n '2,12p' "$0" >&2; exit 2; }
+usage() { sed -n '2,13p' "$0" >&2; exit 2; }
 [ $# -ge 2 ] || usage
 action=$1 dir=$2
 shift 2
@@ -89,13 +90,24 @@ down() {
   local prefix name
   [ -f "$dir/prefix" ] || return 0
   prefix=$(cat "$dir/prefix")
-  for name in $(ip netns list | awk -v p="$prefix-" 'index($1, p) == 1 { print $1 }'); do ip netns del "$name"; done
+  for name in $(ip netns list | awk -v p="$prefix-" 'index($1, p) == 1 { print $1 }'); do
+    ip netns pids "$name" | xargs -r kill -9 2>/dev/null || true  # some may have ended by now
+    ip netns del "$name"
+  done
   rm -rf "$dir"
+}
+
+keep() {
+  trap down EXIT
+  up "$@"
+  echo up
+  cat >/dev/null
 }
 
 case $action in
   up) [ $# -ge 1 ] || usage; up "$@" ;;
   run) [ $# -ge 2 ] || usage; run "$@" ;;
   down) down ;;
+  keep) [ $# -ge 1 ] || usage; keep "$@" ;;
   *) usage ;;
 esac

@@ -26,7 +26,7 @@ def build(place):
 
 def checks(place):
     tests = place.folder / "tests"
-    for ranks in RANKS:
+    for ranks in python.ranks_on(place.hosts, RANKS):
         for environment in python.environments(place):
             for path in sorted(tests.glob("test_*.py")):
                 if path.stem not in NO_MODULES:

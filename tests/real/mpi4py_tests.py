@@ -17,7 +17,7 @@ def build(place):
 def checks(place):
     tests = place.folder / "test"
     differences = python.read_differences("mpi4py_differences.txt")
-    for ranks in python.RANKS:
+    for ranks in python.ranks_on(place.hosts, python.RANKS):
         for environment in python.environments(place):
             for module in sorted(path.stem for path in tests.glob("test_*.py")):
                 yield python.Tests(module, ["mpi4py", tests, "-i", rf"^{module}\.py$"], tests, differences, {"MPI4PY_TEST_SPAWN": "no"}

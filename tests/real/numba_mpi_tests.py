@@ -27,7 +27,7 @@ def build(place):
 
 def checks(place):
     tests = place.folder / "tests"
-    for ranks in RANKS:
+    for ranks in python.ranks_on(place.hosts, RANKS):
         for environment in python.environments(place):
             for path in sorted(tests.glob("api/test_*.py")):
                 yield python.Tests(path.stem, ["pytest", "-q", "-p", "no:unraisableexception", path], place.folder, [],

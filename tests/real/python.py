@@ -17,6 +17,7 @@ MPI4PY = "mpi4py==4.1.2"
 MPICH = "mpich==5.0.2"
 OURS, PEER = "processes", "mpich"
 RANKS = [1, 2, 3, 5, 8]
+MOST_HOSTS = RANKS[-1]
 LIMIT = 300  # seconds for what one command runs, usually a module of tests, however many ranks and cores there are
 # More ranks than cores is what most of these runs are, and MPICH has a setting for it, as bench/libraries.py gives it.
 VARIABLES = {PEER: {"MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1"}}
@@ -27,7 +28,7 @@ class Environment:
     """A virtual environment whose mpi4py uses one MPI library."""
     way: str
     folder: Path
-    mpiexec: Path
+    mpiexec: list                # how a command line that starts a job begins
 
     @property
     def python(self):
@@ -47,16 +48,26 @@ class Environment:
 
 
 def environments(place):
-    """Clump's and MPICH's, each with mpi4py."""
-    top = place.folder.parent / "python"
-    made = [Environment(OURS, top / "clump", place.bin / "mpiexec"), Environment(PEER, top / "mpich", top / "mpich/bin/mpiexec")]
+    """Clump's and MPICH's, each with mpi4py; on hosts Clump's alone."""
+    top, ours, peer = place.folder.parent / "python", [place.bin / "mpiexec"], []
+    if place.hosts:
+        ours = [*place.hosts.on("h0", *ours), "--host", ",".join(place.hosts.names())]
+    else:
+        peer = [Environment(PEER, top / "mpich", [top / "mpich/bin/mpiexec"])]
+    made = [Environment(OURS, top / "clump", ours), *peer]
     for environment in made:
         if not environment.python.exists():
             run_quietly([sys.executable, "-m", "venv", environment.folder], place.logs / "venv.txt")
     # The wheels on PyPI are for the ABIs of MPICH and Open MPI; built from its sources with our mpicc, mpi4py uses the standard ABI.
     made[0].install(place, ["numpy", "pytest", MPI4PY], PIP_NO_BINARY="mpi4py", MPICC=place.bin / "mpicc", CFLAGS="-O1")
-    made[1].install(place, ["numpy", "pytest", MPICH, MPI4PY])
+    for environment in peer:
+        environment.install(place, ["numpy", "pytest", MPICH, MPI4PY])
     return made
+
+
+def ranks_on(hosts, usual):
+    """On how many ranks something is run that is usually run on these. On hosts: one on each, and more, unevenly, if that is not too many."""
+    return [n for n in (hosts.number, 2 * hosts.number + 1) if n <= usual[-1]] if hosts else usual
 
 
 def sources(place, requirement, **variables):
@@ -94,14 +105,17 @@ class Tests:
     variables: dict
 
     def check(self, place, environment, ranks):
-        reports = place.logs / "reports" / f"{environment.way}.{ranks}.{self.name}"
+        group = f"{ranks} ranks" if ranks > 1 else "1 rank"
+        if place.hosts:
+            group += f" on {place.hosts.number} hosts"
+        reports = place.logs / "reports" / f"{environment.way}.{group.replace(' ', '.')}.{self.name}"
         # What was there before is of another run.
         script = 'rm -rf "$0" && mkdir -p "$0" && exec "$@"'
-        command = ["sh", "-c", script, reports, environment.mpiexec, "-n", ranks, environment.python,
+        command = ["sh", "-c", script, reports, *environment.mpiexec, "-n", ranks, environment.python,
                    Path(__file__).with_name("rank_report.py"), reports, *self.how]
         differences = self.differences if environment.way == OURS else []
         command += [word for one in differences if not one.run for word in ("-x", one.pattern)]
-        return Check(f"{ranks} ranks" if ranks > 1 else "1 rank", self.name, command, self.folder,
+        return Check(group, self.name, command, self.folder,
                      lambda code, text: judge(reports, ranks, differences, code), timeout=LIMIT, way=environment.way,
                      environment={**self.variables, **VARIABLES.get(environment.way, {}), "PYTHONUNBUFFERED": "1"},
                      tests=lambda: outcomes(reports, differences))

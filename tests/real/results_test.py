@@ -1,10 +1,14 @@
-"""What `./dev real` counts and tells of runs, without running anything."""
+"""What `./dev real` counts and tells of runs, and what it would run on several hosts, without running anything."""
 
+import contextlib
+import io
+import tempfile
 import unittest
+from pathlib import Path
 
 from checks import FAILED, PASSED, SKIPPED, Check, Outcome
-from python import OURS, PEER
-from run import Results
+from python import OURS, PEER, Environment, Tests, ranks_on
+from run import Hosts, Place, Results, parse_options
 
 
 def results(*runs):
@@ -43,6 +47,29 @@ class Apart(unittest.TestCase):
 
     def test_of_one_way_alone(self):
         self.assertEqual(list(results((PEER, "a", {"a.x": (PASSED, "")}, True)).apart()), [])
+
+
+class OnHosts(unittest.TestCase):
+    def test_numbers_of_ranks(self):
+        self.assertEqual(ranks_on(None, [1, 2, 3]), [1, 2, 3])
+        for number, usual, chosen in (2, [1, 8], [2, 5]), (3, [1, 8], [3, 7]), (4, [1, 8], [4]), (2, [2, 3], [2]), (4, [2, 3], []):
+            self.assertEqual(ranks_on(Hosts("", "", number), usual), chosen)
+
+    def test_the_check_says_where_it_was(self):
+        with tempfile.TemporaryDirectory() as folder:
+            tests = Tests("a", [], Path("/p"), [], {})
+            ours = Environment(OURS, Path("/e"), ["mpiexec"])
+            alone, spread = (tests.check(Place("p", None, Path(folder, "p"), None, set(), 1, hosts), ours, 2) for hosts in (None, Hosts("", "", 2)))
+        self.assertEqual((alone.group, spread.group), ("2 ranks", "2 ranks on 2 hosts"))
+        self.assertNotEqual(alone.command[3], spread.command[3], "where the ranks report")
+
+    def test_what_cannot_be_on_hosts_is_refused(self):
+        needed = ["--bin", "/b", "--cache", "/c", "--out", "/o"]
+        self.assertEqual(parse_options([*needed, "--hosts", "2"]).programs, ["mpi4py", "numba-mpi", "mpi4py-fft"])
+        for words, why in ((["2", "hpcc"], "'hpcc' is none"), (["2", "--way", "mpich"], "'mpich' is none"), (["1"], "2 to 8"), (["9"], "2 to 8")):
+            with self.assertRaises(SystemExit), contextlib.redirect_stderr(io.StringIO()) as said:
+                parse_options([*needed, "--hosts", *words])
+            self.assertIn(why, said.getvalue())
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Builds programs that nobody here wrote with our compiler wrappers, and runs their own checks with our mpiexec under both schedulers;
-programs in Python, whose ranks are processes, under Clump and beside it under MPICH.
+programs in Python, whose ranks are processes, under Clump and beside it under MPICH, or with --hosts under Clump on several hosts.
 
 `./dev real` calls this. Each program is a module with NAME, build(place), which returns the version, and checks(place), which yields the
 checks.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -25,10 +26,14 @@ import mpi4py_tests
 import mpich_tests
 import numba_mpi_tests
 from checks import FAILED, PASSED, SCHEDULERS, SKIPPED, run
-from python import OURS, PEER
+from python import MOST_HOSTS, OURS, PEER
 from sources import Archive, Missing
 
-PROGRAMS = {module.NAME: module for module in (hpcc, boost_mpi, fftw, mpich_tests, mpi4py_tests, numba_mpi_tests, mpi4py_fft_tests)}
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cluster"))
+from hosts import Hosts, Unavailable  # noqa: E402
+
+IN_PYTHON = {module.NAME: module for module in (mpi4py_tests, numba_mpi_tests, mpi4py_fft_tests)}
+PROGRAMS = {module.NAME: module for module in (hpcc, boost_mpi, fftw, mpich_tests)} | IN_PYTHON
 
 WAYS = (*SCHEDULERS, OURS, PEER)
 
@@ -42,6 +47,7 @@ class Place:
     archive: Archive
     missing: set       # MPI functions without a body
     jobs: int
+    hosts: Hosts = None  # on which its ranks are; None: on this machine
 
     @property
     def logs(self):
@@ -154,30 +160,52 @@ def interrupt(*_):
     raise KeyboardInterrupt
 
 
-def main():
+def parse_options(arguments=None):
     parser = argparse.ArgumentParser(prog="./dev real", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", nargs="*", metavar="NAME", help=f"which ones (default: all): {', '.join(PROGRAMS)}")
     parser.add_argument("--bin", type=Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--cache", type=Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path, required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--prterun", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help=argparse.SUPPRESS)
     parser.add_argument("--only", default="", metavar="REGEX", help="only checks whose group/name matches")
     parser.add_argument("--way", dest="ways", action="append", choices=WAYS, help="these ways alone")
     parser.add_argument("--build", action="store_true", help="fetch and build, but run nothing")
-    options = parser.parse_args()
-    options.ways = options.ways or WAYS
-    unknown = [name for name in options.programs if name not in PROGRAMS]
-    if unknown:
-        parser.error(f"'{unknown[0]}' is none of the programs: {', '.join(PROGRAMS)}")
+    parser.add_argument("--hosts", type=int, metavar="N", help="programs in Python under Clump, on N hosts made of network namespaces; needs root")
+    options = parser.parse_args(arguments)
+    programs, ways, where = (IN_PYTHON, (OURS,), " that run on several hosts") if options.hosts is not None else (PROGRAMS, WAYS, "")
+    if options.hosts is not None and not 2 <= options.hosts <= MOST_HOSTS:
+        parser.error(f"--hosts takes 2 to {MOST_HOSTS}, not {options.hosts}")
+    for given, known, what in (options.programs, programs, "programs"), (options.ways or [], ways, "ways"):
+        unknown = [name for name in given if name not in known]
+        if unknown:
+            parser.error(f"'{unknown[0]}' is none of the {what}{where}: {', '.join(known)}")
+    options.programs, options.ways = options.programs or list(programs), options.ways or ways
+    if options.hosts is not None:
+        options.out /= f"hosts-{options.hosts}"
+    return options
 
+
+def run_programs(options, results):
+    """Whatever ends this, the hosts are removed."""
+    archive, missing = Archive(options.cache / "apt"), functions_without_body(options.bin)
+    with contextlib.ExitStack() as stack:
+        hosts = stack.enter_context(Hosts(options.out / "hosts", options.prterun, options.hosts)) if options.hosts else None
+        for name in options.programs:
+            place = Place(name, options.bin, options.cache / name, archive, missing, options.jobs, hosts)
+            run_program(name, place, options, results)
+
+
+def main():
+    options = parse_options()
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
             signal.signal(number, interrupt)
-    archive, missing, results, interrupted = Archive(options.cache / "apt"), functions_without_body(options.bin), Results(), False
+    results, interrupted = Results(), False
     try:
-        for name in options.programs or PROGRAMS:
-            place = Place(name, options.bin, options.cache / name, archive, missing, options.jobs)
-            run_program(name, place, options, results)
+        run_programs(options, results)
+    except Unavailable as problem:
+        sys.exit(f"./dev real: {problem}")
     except KeyboardInterrupt:
         interrupted = True
     results.write(options.out)
