@@ -88,6 +88,8 @@ class alignas(64) Lane {
     publish(*cell, destination, envelope);
     return true;
   }
+  /// Whether there is room for a message of which nothing goes into the ring of bytes.
+  bool has_room() { return free_cell() != nullptr; }
   /// Before the producer, who has found no room, goes to sleep: the consumer will tell (room_is_wanted()).
   void want_room() { room_wanted_.store(true, std::memory_order_seq_cst); }
 

@@ -19,7 +19,8 @@ Segment::Segment(int ports, int ranks)
       entries_at_(whole_pages(ports_ * sizeof(List))),
       lanes_at_(entries_at_ + whole_pages(ports_ * ports_ * sizeof(Entry))),
       ranks_at_(lanes_at_ + whole_pages(ports_ * ports_ * Lane::footprint(size_))),
-      common_at_(ranks_at_ + whole_pages(ranks_)) {}
+      crates_at_(ranks_at_ + whole_pages(ranks_)),
+      common_at_(crates_at_ + ports_ * kCratesOfPort * static_cast<std::size_t>(kCrate)) {}
 
 Lane& Segment::open(int from, int to) const {
   Lane& made = Lane::make_at(&lane(from, to), size_);

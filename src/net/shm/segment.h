@@ -1,5 +1,6 @@
 // What the shm channel has in the memory of the node: for each pair of ports a lane, for each port a list of
-// the lanes that lead to it, for each rank whether it takes more messages that nobody has asked for.
+// the lanes that lead to it and some crates, for each rank whether it takes more messages that nobody has
+// asked for.
 //
 // All zero is the state at the start, and a page takes memory when it is first touched: lanes that are not
 // used cost addresses only.
@@ -36,6 +37,13 @@ class Segment {
   Lane& lane(int from, int to) const {
     return *reinterpret_cast<Lane*>(base_ + lanes_at_ + index(to, from) * Lane::footprint(size_));
   }
+
+  /// Where a crate's bytes are (crates.h).
+  std::byte* crate(std::uint32_t number) const {
+    return base_ + crates_at_ + number * static_cast<std::size_t>(kCrate);
+  }
+  static constexpr Count kCrate = 64 * 1024;
+  static constexpr std::uint32_t kCratesOfPort = 16;  ///< at the start
 
   /// Memory for other uses (commons.h), and its books.
   static constexpr std::size_t kCommonBytes = std::size_t{1} << 30;
@@ -116,7 +124,7 @@ class Segment {
 
   const std::size_t ports_, ranks_;
   const Lane::Size size_;
-  std::size_t entries_at_, lanes_at_, ranks_at_, common_at_;
+  std::size_t entries_at_, lanes_at_, ranks_at_, crates_at_, common_at_;
   std::byte* base_ = nullptr;
 };
 

@@ -28,16 +28,17 @@ void release_all(Outgoing* linked) {
 ShmChannel::ShmChannel(Setup setup)
     : Channel(ChannelKind::kShm),
       setup_(std::move(setup)),
-      longest_(static_cast<Count>(setup_.segment.lane_size().bytes) / 4),
       traffic_(setup_.sinks.size()),
       outlets_(std::make_unique<Outlet[]>(static_cast<std::size_t>(setup_.own_ports))),
       inlets_(std::make_unique<Inlet[]>(static_cast<std::size_t>(setup_.own_ports))) {
   const auto ports = static_cast<std::size_t>(setup_.segment.ports());
   for (int i = 0; i < setup_.own_ports; ++i) {
     outlets_[static_cast<std::size_t>(i)].lanes = std::make_unique<Lane*[]>(ports);
+    outlets_[static_cast<std::size_t>(i)].crates = std::make_unique<Crates>(setup_.first_port + i);
     inlets_[static_cast<std::size_t>(i)].sources = std::make_unique<Inlet::Source[]>(ports);
   }
   set_lane_limit(kEagerLimit);
+  set_least_eager(Segment::kCrate);
   allow_siblings();
 }
 
@@ -48,7 +49,7 @@ Lane& ShmChannel::open_lane(Outlet& from, int port, int to) {
 }
 
 bool ShmChannel::try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) {
-  if (bytes > kWhole || bytes > lane_limit()) return false;
+  if (bytes > lane_limit()) return false;
   if (setup_.segment.crowded(route.destination).load(std::memory_order_relaxed)) return false;
   const int from = port_of(route.source), to = port_of(route.destination);
   Outlet& outlet = this->outlet(from);
@@ -56,7 +57,9 @@ bool ShmChannel::try_send(Route route, Envelope envelope, Count bytes, const dat
   {
     const std::lock_guard lock(outlet.mutex);
     if (!outlet.backlog.empty() && outlet.backlog.contains(to)) return false;
-    if (!lane(outlet, from, to).push(route.destination, envelope, bytes, payload)) {
+    Outway way = outway(outlet, from, to);
+    if (bytes <= kWhole ? !way.lane.push(route.destination, envelope, bytes, payload)
+                        : !way.push_parcel(route.destination, envelope, bytes, payload)) {
       traffic.refused.add();
       return false;
     }
@@ -67,7 +70,7 @@ bool ShmChannel::try_send(Route route, Envelope envelope, Count bytes, const dat
 }
 
 void ShmChannel::send(Route route, Outgoing& message) {
-  const bool copied = !message.synchronous && message.bytes <= lane_limit() &&
+  const bool copied = !message.synchronous && message.bytes <= std::max(lane_limit(), least_eager()) &&
                       !setup_.segment.crowded(route.destination).load(std::memory_order_relaxed);
   traffic_[static_cast<std::size_t>(route.source)][copied ? Way::kLane : Way::kReference].add(message.bytes);
   const int to = route.destination;
@@ -84,7 +87,7 @@ void ShmChannel::post(int from, int to, Post what) {
   {
     const std::lock_guard lock(outlet.mutex);
     const bool first = outlet.backlog.empty() || !outlet.backlog.contains(to);
-    if (first && what.push(lane(outlet, from, to), longest_, released)) {
+    if (first && what.push(outway(outlet, from, to), released)) {
       if (released != nullptr) last = &released->next;
     } else {
       outlet.backlog[to].push_back(what);
@@ -100,11 +103,11 @@ void ShmChannel::post(int from, int to, Post what) {
 /// Sends what waits for one port. True: nothing is left. The caller has the lock; it releases the messages
 /// that are linked to `*released`.
 bool ShmChannel::flush(Outlet& outlet, int port, int to, Outgoing**& released) {
-  Lane& lane = this->lane(outlet, port, to);
+  const Outway way = outway(outlet, port, to);
   std::deque<Post>& waiting = outlet.backlog[to];
   for (bool asked = false; !waiting.empty();) {
     Outgoing* done = nullptr;
-    if (waiting.front().push(lane, longest_, done)) {
+    if (waiting.front().push(way, done)) {
       waiting.pop_front();
       outlet.waiting.fetch_sub(1, std::memory_order_relaxed);
       if (done == nullptr) continue;
@@ -114,7 +117,7 @@ bool ShmChannel::flush(Outlet& outlet, int port, int to, Outgoing**& released) {
       return false;
     } else {
       asked = true;  // and look once more, because the consumer may not have seen it
-      lane.want_room();
+      way.lane.want_room();
     }
   }
   return true;
@@ -287,10 +290,8 @@ void ShmChannel::take_in(Inlet::Source& source, int port, Later& later) {
 
 void ShmChannel::deliver(const Lane::Message& message, int port, Inlet::Source& from, Later& later) {
   if (message.is_note) return deliver_note(message, port, from, later);
-  if (message.destination == static_cast<int>(Control::kPiece)) {
-    Remote* const named = remote_of(message.envelope);
-    return (named != nullptr ? named : from.streamed)->take_piece(message.data, message.bytes);
-  }
+  if (message.destination == static_cast<int>(Control::kPiece))
+    return from.piece_for(message.envelope).take_piece(message.data, message.bytes);
   sink(message.destination).take(message.envelope, message.bytes, message.payload(), Sink::Bound::kIgnore);
   tell_crowded(message.destination);
 }
@@ -306,6 +307,12 @@ void ShmChannel::deliver_note(const Lane::Message& message, int port, Inlet::Sou
         post(port, from.port, Post::pieces(*note.message, note.asker, note.bytes));
       return;
     }
+    case Control::kPiece:
+      return deliver_piece(message, port, from);
+    case Control::kParcel:
+      return deliver_parcel(message, port, from);
+    case Control::kEmpty:
+      return outlet(port).crates->put(message.note<EmptyNote>().crate);
     case Control::kWritten: {
       const auto note = message.note<WrittenNote>();
       return note.asker->written(note.complete);
@@ -321,6 +328,28 @@ void ShmChannel::deliver_note(const Lane::Message& message, int port, Inlet::Sou
     default:
       return deliver_offer(message, port, from, later);
   }
+}
+
+void ShmChannel::deliver_parcel(const Lane::Message& message, int port, const Inlet::Source& from) {
+  const auto note = message.note<CrateNote>();
+  const datatype::Layout payload{setup_.segment.crate(note.crate), note.bytes,
+                                 datatype::predefined(MPI_BYTE)};
+  sink(note.destination).take(message.envelope, note.bytes, payload, Sink::Bound::kIgnore);
+  tell_crowded(note.destination);
+  keep_crate(note, port, from.port);
+}
+
+void ShmChannel::deliver_piece(const Lane::Message& message, int port, const Inlet::Source& from) {
+  const auto note = message.note<CrateNote>();
+  from.piece_for(message.envelope).take_piece(setup_.segment.crate(note.crate) + note.begin, note.bytes);
+  if (note.is_over) keep_crate(note, port, from.port);
+}
+
+/// It is empty now.
+void ShmChannel::keep_crate(const CrateNote& note, int port, int from) {
+  Crates& crates = *outlet(port).crates;
+  if (!note.one_is_wanted) return crates.put(note.crate);
+  post(port, from, Post::empty(crates.exchange(note.crate)));
 }
 
 void ShmChannel::deliver_offer(const Lane::Message& message, int port, Inlet::Source& from, Later& later) {

@@ -104,6 +104,7 @@ class ShmChannel final : public Channel {
   /// A port of this process, to all others.
   struct alignas(64) Outlet {
     base::ShortMutex mutex;
+    std::unique_ptr<Crates> crates;
     std::unique_ptr<Lane*[]> lanes;           // [to]; null: not in use yet
     std::map<int, std::deque<Post>> backlog;  // [to]; none is empty
     std::atomic<int> waiting{0};              // entries of the backlog; also read without the lock
@@ -117,6 +118,10 @@ class ShmChannel final : public Channel {
       int port = 0;
       unsigned popped = 0;
       Remote* streamed = nullptr;  // the last offer of which the pieces follow
+      Remote& piece_for(Envelope envelope) const {
+        Remote* const named = remote_of(envelope);
+        return named != nullptr ? *named : *streamed;
+      }
     };
     std::unique_ptr<Source[]> sources;  // `known` of them
 
@@ -166,6 +171,9 @@ class ShmChannel final : public Channel {
     return open != nullptr ? *open : open_lane(from, port, to);
   }
   [[gnu::cold]] Lane& open_lane(Outlet& from, int port, int to);
+  Outway outway(Outlet& from, int port, int to) {
+    return {lane(from, port, to), *from.crates, setup_.segment};
+  }
   void ring(int port) { setup_.bells[port].ring(); }
   /// How much of a message is in the backlog.
   enum class Waiting : std::uint8_t { kNot, kPart, kWhole };
@@ -180,11 +188,13 @@ class ShmChannel final : public Channel {
   void take_in(Inlet::Source& source, int port, Later& later);
   void deliver(const Lane::Message& message, int port, Inlet::Source& from, Later& later);
   void deliver_note(const Lane::Message& message, int port, Inlet::Source& from, Later& later);
+  void deliver_parcel(const Lane::Message& message, int port, const Inlet::Source& from);
+  void deliver_piece(const Lane::Message& message, int port, const Inlet::Source& from);
+  void keep_crate(const CrateNote& note, int port, int from);
   void deliver_offer(const Lane::Message& message, int port, Inlet::Source& from, Later& later);
   void tell_crowded(int rank);
 
   Setup setup_;
-  const Count longest_;  // payload in a lane
   std::vector<Traffic> traffic_;
   std::unique_ptr<Outlet[]> outlets_;
   std::unique_ptr<Inlet[]> inlets_;

@@ -145,7 +145,8 @@ TEST_F(Shm, CarriesShortMessagesAtOnce) {
 
 TEST_F(Shm, CarriesAnythingInPieces) {
   for (const bool synchronous : {false, true})
-    for (const std::size_t size : {0, 1, 2049, 4096, 4097, 40'000, 300'000}) {
+    for (const std::size_t size :
+         {0, 1, 2048, 2049, 4096, 4097, 16'384, 16'385, 40'000, 65'536, 65'537, 300'000}) {
       std::vector<std::byte> data = pattern(size);
       Message sent = message(data, synchronous);
       const int before = sinks_[1].came;
@@ -183,7 +184,7 @@ TEST_F(Shm, ReadsFromSendersWhoDoNotLook) {
 }
 
 TEST_F(Shm, ReceiversMoveLargeMessagesWithoutTheirSenders) {
-  for (const std::size_t size : {32'768, 32'769, 40'000, 65'536, 200'001, 5'000'000}) {
+  for (const std::size_t size : {1'048'576, 1'048'577, 1'500'000, 5'000'000}) {
     std::vector<std::byte> data = pattern(size);
     Message first = message(data, true), sent = message(data, true);
     channels_[0]->send({0, 1}, first);  // shows that they may
@@ -226,6 +227,44 @@ TEST_F(Shm, KeepsWhatFindsNoRoom) {
   settle();
   EXPECT_EQ(sinks_[1].came, 500);
   for (const Message& one : sent) EXPECT_EQ(one.times_released, 1);
+}
+
+TEST_F(Shm, CarriesParcelsAtOnce) {
+  const std::vector<std::byte> data = pattern(16'384);
+  for (int i = 0; i < 100; ++i) {
+    auto* const bytes = const_cast<std::byte*>(data.data());
+    ASSERT_TRUE(channels_[0]->try_send({0, 1}, {4, 0, i}, 16'384, bytes_at(bytes, 16'384)))
+        << "crates come back to those who only send";
+    settle();
+    EXPECT_EQ(sinks_[1].last.tag(), i);
+    EXPECT_EQ(sinks_[1].data, data);
+  }
+}
+
+TEST_F(Shm, DoesWithoutCratesWhenThereAreNone) {
+  std::vector<std::byte> data = pattern(60'000);
+  std::vector<Message> sent(100, message(data, false));
+  for (Message& one : sent) channels_[0]->send({0, 1}, one);
+  EXPECT_EQ(sent.back().times_released, 0) << "it waits";
+  settle();
+  EXPECT_EQ(sinks_[1].came, 100);
+  EXPECT_EQ(sinks_[1].data, data);
+  for (const Message& one : sent) EXPECT_EQ(one.times_released, 1);
+}
+
+TEST(Crates, AreUsedWhileTheyAreWarm) {
+  Crates crates(1);
+  constexpr std::uint32_t kEach = Segment::kCratesOfPort;
+  EXPECT_EQ(crates.take(), 2 * kEach - 1);
+  crates.put(7);
+  EXPECT_EQ(crates.take(), 7);
+  crates.put(8);
+  EXPECT_EQ(crates.exchange(9), kEach) << "the one that was not used for longest goes";
+  EXPECT_EQ(crates.take(), 9);
+  EXPECT_FALSE(crates.are_few());
+  for (std::uint32_t left = kEach - 1; left > 0; --left) EXPECT_TRUE(crates.take().has_value());
+  EXPECT_TRUE(crates.are_few());
+  EXPECT_FALSE(crates.take().has_value());
 }
 
 TEST_F(Shm, SharesPlacesByKey) {

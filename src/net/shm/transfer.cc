@@ -11,8 +11,12 @@ namespace clump::net {
 
 namespace {
 
-// So much goes into the lane at a time: one side copies a piece in while the other copies the one before out.
-constexpr Count kPiece = 4096;
+// So much goes into the lane, or into a crate, at a time: one side copies a piece in while the other copies
+// the one before out.
+constexpr Count kPiece = 4096, kPieceInCrate = Segment::kCrate / 2;
+
+// In one piece up to here; the sender of a longer one should not be waited for.
+constexpr Count kLongestParcel = Segment::kCrate / 4;
 
 // Both sides of a large message move so much at a time: not less, because the kernel takes a microsecond to
 // begin, and in so many parts, to end at about the same time.
@@ -71,8 +75,25 @@ Post Post::withdrawn(Outgoing* message) {
   return {Kind::kWithdrawn, static_cast<int>(Control::kWithdrawn), message, nullptr, 0};
 }
 
-bool Post::push(Lane& lane, Count longest, Outgoing*& released) {
+Post Post::empty(std::uint32_t crate) {
+  Post post{Kind::kEmpty, static_cast<int>(Control::kEmpty), nullptr, nullptr, 0};
+  post.crate_ = crate;
+  return post;
+}
+
+bool Outway::push_parcel(int destination, Envelope envelope, Count bytes, const datatype::Layout& payload) {
+  if (bytes > kLongestParcel || !lane.has_room()) return false;
+  const std::optional<std::uint32_t> crate = crates.take();
+  if (!crate) return false;
+  datatype::pack({segment.crate(*crate), static_cast<std::size_t>(bytes)}, payload, 0);
+  return lane.push_note(
+      static_cast<int>(Control::kParcel), envelope,
+      CrateNote{*crate, 0, static_cast<std::uint32_t>(bytes), true, crates.are_few(), destination});
+}
+
+bool Post::push(Outway way, Outgoing*& released) {
   released = nullptr;
+  Lane& lane = way.lane;
   switch (kind_) {
     case Kind::kCopied:
       if (!lane.push(destination_, message_->envelope, bytes_, message_->payload)) return false;
@@ -80,7 +101,7 @@ bool Post::push(Lane& lane, Count longest, Outgoing*& released) {
       return true;
     case Kind::kStreamed:
       offered_ = offered_ || push_offer(lane);
-      if (!offered_ || !push_pieces(lane, longest)) return false;
+      if (!offered_ || !push_pieces(way)) return false;
       released = message_;
       return true;
     case Kind::kOffer:
@@ -92,7 +113,7 @@ bool Post::push(Lane& lane, Count longest, Outgoing*& released) {
     case Kind::kWritten:
       return lane.push_note(destination_, {}, WrittenNote{asker_, complete_});
     case Kind::kPieces:
-      if (!push_pieces(lane, longest)) return false;
+      if (!push_pieces(way)) return false;
       released = message_;
       return true;
     case Kind::kWithdraw:
@@ -100,6 +121,8 @@ bool Post::push(Lane& lane, Count longest, Outgoing*& released) {
                             WithdrawNote{message_, destination_});
     case Kind::kWithdrawn:
       return lane.push_note(destination_, {}, WithdrawnNote{message_});
+    case Kind::kEmpty:
+      return lane.push_note(destination_, {}, EmptyNote{*crate_});
   }
   return true;
 }
@@ -112,14 +135,38 @@ bool Post::push_offer(Lane& lane) {
       OfferNote{message_, solid ? payload.base : nullptr, bytes_, kind_ == Kind::kStreamed});
 }
 
-bool Post::push_pieces(Lane& lane, Count longest) {
-  constexpr int kTo = static_cast<int>(Control::kPiece);
-  while (done_ < bytes_) {
-    const Count now = std::min(std::min(kPiece, longest), bytes_ - done_);
-    if (!lane.push(kTo, envelope_of(asker_), now, message_->payload, done_)) return false;
-    done_ += now;
-  }
+bool Post::push_pieces(Outway way) {
+  while (done_ < bytes_)
+    if (!push_piece(way)) return false;
   return true;
+}
+
+bool Post::push_piece(Outway way) {
+  constexpr int kTo = static_cast<int>(Control::kPiece);
+  if (!way.lane.has_room()) return false;
+  if (!crate_) {
+    crate_ = way.crates.take();
+    in_crate_ = 0;
+  }
+  if (!crate_) {
+    const Count now = std::min(kPiece, bytes_ - done_);
+    if (!way.lane.push(kTo, envelope_of(asker_), now, message_->payload, done_)) return false;
+    done_ += now;
+    return true;
+  }
+  const Count now = std::min({kPieceInCrate, bytes_ - done_, Segment::kCrate - in_crate_});
+  datatype::pack({way.segment.crate(*crate_) + in_crate_, static_cast<std::size_t>(now)}, message_->payload,
+                 done_);
+  CrateNote note{
+      *crate_, static_cast<std::uint32_t>(in_crate_), static_cast<std::uint32_t>(now), false, false, 0};
+  done_ += now;
+  in_crate_ += now;
+  if (done_ == bytes_ || in_crate_ == Segment::kCrate) {
+    note.is_over = true;
+    note.one_is_wanted = way.crates.are_few();
+    crate_.reset();
+  }
+  return way.lane.push_note(kTo, envelope_of(asker_), note);
 }
 
 bool Post::is_whole(const Outgoing& message) const {

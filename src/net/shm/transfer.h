@@ -1,9 +1,10 @@
 // What the shm channel's processes tell each other besides messages, and what one of them still has to tell.
 //
 //   short message   sender: the bytes, in the lane
+//   longer          sender: the bytes in a crate, a "parcel"
 //   longer, eager   sender: an offer, and at once pieces, so that one side copies in while the other copies
-//   out others          sender: an offer; receiver, once there is a receive: "ask"; sender, as soon as it
-//   looks:
+//                   out; in crates while it has some, otherwise in the lane
+//   others          sender: an offer; receiver, once there is a receive: "ask"; sender, as soon as it looks:
 //                   pieces. If it does not look soon, the receiver reads the sender's memory where it may and
 //                   where that is one solid block, and says "taken"
 //   large           where both sides have one solid block and may get at each other's memory, the receiver
@@ -18,10 +19,12 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "base/mutex.h"
 #include "net/channel.h"
 #include "net/lane.h"
+#include "net/shm/crates.h"
 
 namespace clump::net {
 
@@ -35,6 +38,20 @@ enum class Control : int {
   kWithdraw = -4,   ///< WithdrawNote, to the receiver; the envelope is the message's
   kWithdrawn = -5,  ///< WithdrawnNote, to the sender
   kWritten = -6,    ///< WrittenNote, to the receiver
+  kParcel = -7,     ///< CrateNote, to the receiver; the envelope is the message's
+  kEmpty = -8,      ///< EmptyNote, to whoever wanted a crate back
+};
+
+/// Bytes in a crate: those of a piece, or of a parcel.
+struct CrateNote {
+  std::uint32_t crate, begin, bytes;
+  bool is_over;        ///< no more will be in this crate: it is the receiver's
+  bool one_is_wanted;  ///< the sender has few: one shall come back for it
+  int destination;     ///< of a parcel: the rank
+};
+
+struct EmptyNote {
+  std::uint32_t crate;
 };
 
 /// Envelope: the message's. To a rank.
@@ -82,6 +99,15 @@ inline Remote* remote_of(Envelope envelope) {
   return reinterpret_cast<Remote*>(std::uintptr_t{envelope.context()} << 32 | low);
 }
 
+/// What there is to send with, from one port to another.
+struct Outway {
+  Lane& lane;
+  Crates& crates;
+  const Segment& segment;
+  /// False if there is no room, or no crate; or if it is too long for one.
+  bool push_parcel(int destination, Envelope envelope, Count bytes, const datatype::Layout& payload);
+};
+
 /// Something to be put into a lane, if not now then when there is room.
 class Post {
  public:
@@ -97,10 +123,11 @@ class Post {
   static Post written(Remote* asker, bool complete);
   static Post withdraw(Envelope envelope, Outgoing* message, int destination);
   static Post withdrawn(Outgoing* message);
+  static Post empty(std::uint32_t crate);
 
   /// Puts what there is room for into the lane; true when it is all in. Then `released` is a message that is
   /// to be released, or null.
-  bool push(Lane& lane, Count longest, Outgoing*& released);
+  bool push(Outway way, Outgoing*& released);
   /// Whether it is this message, and nothing of it is in the lane.
   bool is_whole(const Outgoing& message) const;
   /// Whether it is this message, of which a part is in the lane.
@@ -116,12 +143,14 @@ class Post {
     kPieces,
     kWritten,
     kWithdraw,
-    kWithdrawn
+    kWithdrawn,
+    kEmpty
   };
   Post(Kind kind, int destination, Outgoing* message, Remote* asker, Count bytes)
       : kind_(kind), destination_(destination), message_(message), asker_(asker), bytes_(bytes) {}
   bool push_offer(Lane& lane);
-  bool push_pieces(Lane& lane, Count longest);
+  bool push_pieces(Outway way);
+  bool push_piece(Outway way);
 
   Kind kind_;
   bool offered_ = false;  // kStreamed
@@ -130,6 +159,8 @@ class Post {
   Remote* asker_;
   Count bytes_;
   Count done_ = 0;
+  std::optional<std::uint32_t> crate_;  // pieces go into this one, or kEmpty
+  Count in_crate_ = 0;                  // so much already
   std::uint64_t ticket_ = 0;
   void* into_ = nullptr;   // kAsk
   bool complete_ = false;  // kWritten
@@ -140,8 +171,8 @@ class ShmChannel;
 
 /// How a message is divided that both sides move.
 struct Division {
-  /// From this size on it is worth it; what a part takes to begin is then paid for.
-  static constexpr Count kFrom = 32 * 1024;
+  /// From this size on it is worth it: below, two copies by way of a crate take less than the kernel's one.
+  static constexpr Count kFrom = 1024 * 1024;
   explicit Division(Count bytes);
   std::uint32_t parts;
   Count part;  ///< bytes of each but the last
