@@ -69,6 +69,7 @@ def collective(name, *sizes, **details):
 
 MEASUREMENTS = [
     Measurement("hosts-pingpong-2", "pingpong", run_timed_program, (str(4 << 20),), hosts=2),
+    Measurement("hosts-rate-2", "rate", run_timed_program, hosts=2),
     collective("barrier", 0),
     collective("bcast", 8, 1 << 10, 64 << 10, 1 << 20, 4 << 20),
     collective("allreduce", 8, 128, 1 << 10, 8 << 10, 64 << 10, 512 << 10, 1 << 20, 4 << 20, also_flat=True),

@@ -7,6 +7,7 @@
 #include "core/rank.h"
 #include "mpi/bodies.h"
 #include "mpi/process.h"
+#include "p2p/p2p.h"
 
 namespace clump::mpi {
 
@@ -46,6 +47,7 @@ void begin_use(Rank& self) {
 }
 
 void end_use(Rank& self) {
+  p2p::poll(self);  // what is held back to go with more has nothing to wait for any more
   const std::lock_guard lock(self.users_mutex);
   if (self.users.load(std::memory_order_relaxed) == 1) {
     static_cast<void>(self.send_buffer.detach());

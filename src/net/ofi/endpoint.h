@@ -43,6 +43,8 @@ class Endpoint {
   Count longest() const { return longest_; }
   /// Messages up to so many bytes are better sent at once than offered.
   Count short_limit() const { return short_limit_; }
+  /// So that several messages had better be one.
+  bool sends_by_system_calls() const { return is_sockets_; }
   std::uint64_t tag_mask() const { return tag_mask_; }
 
   ssize_t inject(const void* data, std::size_t bytes, fi_addr_t to) {

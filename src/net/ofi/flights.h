@@ -12,6 +12,12 @@ namespace clump::net::ofi {
 
 class Offered;
 
+/// Up to here the sender copies; longer short messages leave from its buffer, which costs a completion.
+inline constexpr Count kCopied = 4096;
+inline constexpr std::size_t kMostCopies = 256;
+/// The most that providers take along in their own descriptors is less; some say far more, and copy.
+inline constexpr std::size_t kLongestInjected = 512;
+
 /// What the completion of a transfer leads to.
 struct Flight : Transfer {
   enum class Kind : std::uint8_t { kLanding, kCopy, kInPlace, kPieceOut, kPieceIn };
@@ -29,7 +35,7 @@ struct Landing : Flight {
   bool full = false;  ///< no more will arrive
 };
 
-/// A short message or a note in memory of ours.
+/// Short messages or a note in memory of ours.
 struct Copy : Flight {
   Copy() : Flight(Kind::kCopy) {}
   std::byte data[wire::kLongest];

@@ -9,11 +9,6 @@ namespace clump::net::ofi {
 
 namespace {
 
-// Up to here the sender copies; longer short messages leave from its buffer, which costs a completion.
-constexpr Count kCopied = 4096;
-// The most that providers take along in their own descriptors is less; some say far more, and copy.
-constexpr std::size_t kLongestInjected = 512;
-constexpr std::size_t kMostCopies = 256;
 // Short messages that one process may have on their way to another, or waiting there: fewer if there are
 // many processes. All compute the same.
 constexpr Count kWindow = 1 << 20, kLeastWindow = 64 * 1024, kWindows = 64 << 20;
@@ -24,17 +19,17 @@ Count window_for(std::size_t processes) {
 
 }  // namespace
 
-Gate::Gate(const Setup& setup, AddressBook& book, std::size_t index, std::unique_ptr<Endpoint> endpoint,
-           std::uint64_t token, std::uint64_t salt, std::vector<Traffic>& traffic)
-    : setup_(setup),
-      book_(book),
+Gate::Gate(const House& house, std::size_t index, std::unique_ptr<Endpoint> endpoint)
+    : setup_(house.setup),
+      book_(house.book),
       index_(index),
       endpoint_(std::move(endpoint)),
-      traffic_(traffic),
-      token_(token),
-      salt_(salt),
-      window_(window_for(book.processes())),
-      peers_(book.processes()) {}
+      traffic_(house.traffic),
+      timer_(house.timer),
+      token_(house.token),
+      salt_(house.salt),
+      window_(window_for(book_.processes())),
+      peers_(book_.processes()) {}
 
 Gate::~Gate() {
   // The network has our memory until it is closed.
@@ -78,9 +73,7 @@ bool Gate::try_send(Route route, const wire::Address& address, Count bytes, cons
   Peer& peer = this->peer(process);
   bool sent = false;
   if (peer.backlog.empty() && may_be_short(peer, bytes) && reach(peer, process, later) && !peer.lost) {
-    const wire::Note<wire::MessageBody> head{header(peer, wire::Kind::kMessage), {address}};
-    sent =
-        send_copy(peer, process, std::as_bytes(std::span(&head, 1)), {bytes, payload}, later) && !peer.lost;
+    sent = send_short(peer, process, address, {bytes, payload}, later) && !peer.lost;
     if (sent) peer.credit -= bytes + wire::kOverhead;
   }
   Traffic& traffic = traffic_[static_cast<std::size_t>(route.source)];
@@ -125,7 +118,7 @@ void Gate::unlocked(Later& later) {
 }
 
 bool Gate::progress(Look look) {
-  if (look == Look::kGlance && inbox_.empty()) {
+  if (look == Look::kGlance && inbox_.empty() && !holds_back()) {
     // relaxed, and not exact: threads may take each other's turns.
     const int skip = skip_.load(std::memory_order_relaxed);
     if (skip > 0) return skip_.store(skip - 1, std::memory_order_relaxed), false;
@@ -141,6 +134,7 @@ bool Gate::progress(Look look) {
     if (!withheld_.empty()) return_withheld(later);
     if (must_repost_) repost_all(later);
     if (!waiting_.empty()) moved = flush(later) || moved;
+    if (!bundling_.empty()) moved = send_bundles(later) || moved;
     constexpr int kMostSkips = 8;
     skips_ = moved ? 0 : std::min(skips_ + 1, kMostSkips);
     skip_.store(skips_, std::memory_order_relaxed);
@@ -156,7 +150,8 @@ bool Gate::may_sleep() {
   bool may = false;
   {
     const Holding holding;
-    may = inbox_.empty() && !read_completions(later) && endpoint_->may_sleep();
+    send_bundles(later);
+    may = inbox_.empty() && bundling_.empty() && !read_completions(later) && endpoint_->may_sleep();
     skip_.store(0, std::memory_order_relaxed);
     mutex_.unlock();
   }
@@ -218,6 +213,7 @@ bool Gate::flush(Later& later) {
 /// What is for a process that is lost goes nowhere: its end is the job's.
 bool Gate::start(Peer& peer, const Post& post, Later& later) {
   if (!reach(peer, post.process, later) || peer.lost) return true;
+  if (post.kind != Post::Kind::kMessage && !send_bundle(peer, post.process, later)) return false;
   switch (post.kind) {
     case Post::Kind::kMessage:
       return start_message(peer, post, later);
@@ -243,16 +239,16 @@ bool Gate::start_message(Peer& peer, const Post& post, Later& later) {
   const bool is_short = post.may_be_short && !message.synchronous && may_be_short(peer, message.bytes);
   const bool solid = message.bytes == 0 || message.payload.type->is_dense();
   bool gone = false;
-  if (!is_short) {
-    gone = send_note(peer, post.process, wire::Kind::kOffer,
-                     wire::OfferBody{post.address, &message, message.bytes, solid}, later);
-  } else if (solid && message.bytes > kCopied) {
+  const bool is_copied = is_short && (!solid || message.bytes <= kCopied);
+  if (!is_copied && !send_bundle(peer, post.process, later)) return false;
+  if (is_copied) {
+    gone = send_short(peer, post.process, post.address, {message.bytes, message.payload}, later);
+    if (gone) later.released.push(message);
+  } else if (is_short) {
     gone = send_in_place(peer, post, later);
   } else {
-    const wire::Note<wire::MessageBody> head{header(peer, wire::Kind::kMessage), {post.address}};
-    gone = send_copy(peer, post.process, std::as_bytes(std::span(&head, 1)), {message.bytes, message.payload},
-                     later);
-    if (gone) later.released.push(message);
+    gone = send_note(peer, post.process, wire::Kind::kOffer,
+                     wire::OfferBody{post.address, &message, message.bytes, solid}, later);
   }
   if (!gone) return false;
   if (is_short) peer.credit -= message.bytes + wire::kOverhead;
@@ -345,7 +341,7 @@ bool Gate::send_copy(Peer& peer, int process, std::span<const std::byte> head, c
     std::memcpy(to, head.data(), head.size());
     if (bytes > 0) datatype::pack({to + head.size(), static_cast<std::size_t>(bytes)}, payload, 0);
   };
-  if (all <= std::min(endpoint_->inject_limit(), kLongestInjected)) {
+  if (may_inject(all)) {
     std::byte together[kLongestInjected];
     fill(together);
     return sent(peer, process, endpoint_->inject(together, all, peer.address), later);
@@ -359,6 +355,12 @@ bool Gate::send_copy(Peer& peer, int process, std::span<const std::byte> head, c
   return sent(peer, process, result, later);
 }
 
+bool Gate::send_lone(Peer& peer, int process, const wire::Address& address, const Content& content,
+                     Later& later) {
+  const wire::Note<wire::MessageBody> head{header(peer, wire::Kind::kMessage), {address, content.bytes}};
+  return send_copy(peer, process, std::as_bytes(std::span(&head, 1)), content, later);
+}
+
 template <typename Body>
 bool Gate::send_note(Peer& peer, int process, wire::Kind kind, const Body& body, Later& later) {
   const wire::Note<Body> note{header(peer, kind), body};
@@ -369,7 +371,7 @@ bool Gate::send_in_place(Peer& peer, const Post& post, Later& later) {
   InPlace& flight = *flights_.in_place.take();
   flight.process = post.process;
   flight.message = post.message;
-  flight.head = {header(peer, wire::Kind::kMessage), {post.address}};
+  flight.head = {header(peer, wire::Kind::kMessage), {post.address, post.message->bytes}};
   const iovec parts[] = {{&flight.head, sizeof flight.head},
                          {post.message->payload.base, static_cast<std::size_t>(post.message->bytes)}};
   const ssize_t result = endpoint_->send(parts, peer.address, flight);

@@ -4,10 +4,16 @@
 // finds it busy leaves a post in its inbox, which the one inside takes before he is done. So the lock may be
 // held across system calls of a provider's.
 //
-// Messages from one gate to another are numbered, and delivered in this order, because providers complete
-// what has come in any order.
+// What one gate sends another is numbered, and delivered in this order, because providers complete what has
+// come in any order.
+//
+// Where a send is a system call, it costs as much as hundreds of copies. So short messages that follow each
+// other closely to the same process are held back, and go together (bundles.cc): when somebody looks, which
+// all do who wait, when there is no room for more, or when the network thread comes.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <deque>
 #include <map>
 #include <memory>
@@ -20,14 +26,23 @@
 #include "net/ofi/offered.h"
 #include "net/ofi/post.h"
 #include "net/ofi/setup.h"
+#include "net/ofi/timer.h"
 
 namespace clump::net::ofi {
 
+/// What all gates of a process share.
+struct House {
+  const Setup& setup;
+  AddressBook& book;
+  std::vector<Traffic>& traffic;
+  Timer& timer;
+  std::uint64_t token;  ///< what this process has published
+  std::uint64_t salt;   ///< what nobody else knows
+};
+
 class Gate {
  public:
-  /// `token`: what this process has published. `salt`: what nobody else knows.
-  Gate(const Setup& setup, AddressBook& book, std::size_t index, std::unique_ptr<Endpoint> endpoint,
-       std::uint64_t token, std::uint64_t salt, std::vector<Traffic>& traffic);
+  Gate(const House& house, std::size_t index, std::unique_ptr<Endpoint> endpoint);
   ~Gate();
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
@@ -52,6 +67,8 @@ class Gate {
   bool progress(Look look);
   /// Whether descriptor() will tell of what comes next; false also if there is something right now.
   bool may_sleep();
+  /// Whether messages wait for others to go with them. Looking sends them.
+  bool holds_back() const { return holds_back_.load(std::memory_order_relaxed); }
   int descriptor() const { return endpoint_->descriptor(); }
   Count short_limit() const { return endpoint_->short_limit(); }
   /// How often somebody has looked, other than the network thread.
@@ -60,6 +77,7 @@ class Gate {
   std::uint64_t refused() const { return refused_.value(); }
 
  private:
+  using Clock = std::chrono::steady_clock;
   /// Another process.
   struct Peer {
     fi_addr_t address = FI_ADDR_UNSPEC;
@@ -76,6 +94,10 @@ class Gate {
       Landing* landing;
     };
     std::map<std::uint32_t, Early> early;  // what has overtaken others
+    Copy* bundle = nullptr;                // messages that are held back
+    std::size_t bundled = 0;               // bytes of it
+    Clock::time_point last_sent{};         // when the last short message that went by itself was gone
+    int in_a_row = 0;                      // so many of them
   };
   /// Credit that a rank withholds because too much waits for it.
   using Withheld = std::map<std::pair<int, int>, Count>;  // by rank, by process
@@ -101,11 +123,23 @@ class Gate {
   bool send_copy(Peer& peer, int process, std::span<const std::byte> head, const Content& content,
                  Later& later);
   bool send_in_place(Peer& peer, const Post& post, Later& later);
+  bool send_lone(Peer& peer, int process, const wire::Address& address, const Content& content, Later& later);
   template <typename Body>
   bool send_note(Peer& peer, int process, wire::Kind kind, const Body& body, Later& later);
   wire::Header header(const Peer& peer, wire::Kind kind) const;
   bool sent(Peer& peer, int process, ssize_t result, Later& later);
   bool may_be_short(const Peer& peer, Count bytes) const;
+  bool may_inject(std::size_t bytes) const {
+    return bytes <= std::min(endpoint_->inject_limit(), kLongestInjected);
+  }
+
+  // Sending together: bundles.cc. The same.
+  bool send_short(Peer& peer, int process, const wire::Address& address, const Content& content,
+                  Later& later);
+  bool is_burst(Peer& peer) const;
+  bool hold_back(Peer& peer, int process, const wire::Address& address, const Content& content, Later& later);
+  bool send_bundle(Peer& peer, int process, Later& later);
+  bool send_bundles(Later& later);
 
   // Receiving: gate_arrivals.cc.
   bool read_completions(Later& later);
@@ -117,7 +151,9 @@ class Gate {
   void repost(Landing& landing, Later& later);
   void repost_all(Later& later);
   void deliver(Peer& peer, int process, std::span<const std::byte> message, Later& later);
-  void deliver_message(Peer& peer, int process, std::span<const std::byte> message, Later& later);
+  void deliver_messages(Peer& peer, int process, std::span<const std::byte> rest, Later& later);
+  bool deliver_message(Peer& peer, int process, const wire::Address& address, std::span<const std::byte> data,
+                       Later& later);
   void deliver_offer(int process, const wire::OfferBody& offer, Later& later);
   void give_back(int process, const wire::WithdrawBody& withdraw, Later& later);
   void owe(Peer& peer, int process, Count bytes, Later& later);
@@ -134,6 +170,7 @@ class Gate {
   const std::size_t index_;
   std::unique_ptr<Endpoint> endpoint_;  // never changed
   std::vector<Traffic>& traffic_;
+  Timer& timer_;
   const std::uint64_t token_, salt_;
   const Count window_;
 
@@ -141,6 +178,8 @@ class Gate {
   Inbox inbox_;
   std::vector<std::unique_ptr<Peer>> peers_;  // [process]
   std::vector<int> waiting_;                  // processes with a backlog
+  std::vector<int> bundling_;                 // those with a bundle
+  std::atomic<bool> holds_back_{false};       // there are such
   Withheld withheld_;
   std::map<const Outgoing*, Count> partly_sent_;
   std::uint64_t pieces_ = 0;

@@ -180,7 +180,7 @@ void Gate::deliver(Peer& peer, int process, std::span<const std::byte> message, 
   wire::WithdrawBody withdraw;
   switch (header.kind) {
     case wire::Kind::kMessage:
-      return deliver_message(peer, process, message, later);
+      return deliver_messages(peer, process, message.subspan(sizeof header), later);
     case wire::Kind::kOffer:
       if (body_of(message, offer)) return deliver_offer(process, offer, later);
       break;
@@ -202,18 +202,33 @@ void Gate::deliver(Peer& peer, int process, std::span<const std::byte> message, 
   lose(peer, process, "it has sent what this version of Clump does not know", later);
 }
 
-void Gate::deliver_message(Peer& peer, int process, std::span<const std::byte> message, Later& later) {
-  wire::MessageBody body;
-  if (!body_of(message, body) || sink(body.address.destination) == nullptr)
-    return lose(peer, process, "it has sent a message for a rank that is not here", later);
-  const std::span<const std::byte> data = message.subspan(sizeof(wire::Note<wire::MessageBody>));
+/// One or several.
+void Gate::deliver_messages(Peer& peer, int process, std::span<const std::byte> rest, Later& later) {
+  for (;;) {
+    wire::MessageBody body;
+    if (rest.size() < sizeof body) break;
+    std::memcpy(&body, rest.data(), sizeof body);
+    rest = rest.subspan(sizeof body);
+    const auto bytes = static_cast<std::size_t>(body.bytes);
+    if (bytes > rest.size() || !deliver_message(peer, process, body.address, rest.first(bytes), later)) break;
+    rest = rest.subspan(bytes);
+    if (rest.empty()) return;
+  }
+  lose(peer, process, "it has sent a message for a rank that is not here", later);
+}
+
+/// False: there is no such rank.
+bool Gate::deliver_message(Peer& peer, int process, const wire::Address& address,
+                           std::span<const std::byte> data, Later& later) {
+  Sink* const sink = this->sink(address.destination);
+  if (sink == nullptr) return false;
   const auto bytes = static_cast<Count>(data.size());
-  Sink& sink = *this->sink(body.address.destination);
-  sink.take(body.address.envelope(), bytes, solid(data.data(), bytes), Sink::Bound::kIgnore);
-  if (sink.crowded())
-    withheld_[{body.address.destination, process}] += bytes + wire::kOverhead;
+  sink->take(address.envelope(), bytes, solid(data.data(), bytes), Sink::Bound::kIgnore);
+  if (sink->crowded())
+    withheld_[{address.destination, process}] += bytes + wire::kOverhead;
   else
     owe(peer, process, bytes + wire::kOverhead, later);
+  return true;
 }
 
 void Gate::deliver_offer(int process, const wire::OfferBody& offer, Later& later) {

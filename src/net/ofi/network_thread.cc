@@ -36,9 +36,13 @@ base::Status NetworkThread::start() {
   };
   alarms_ = ::epoll_create1(EPOLL_CLOEXEC);
   stop_ = ::eventfd(0, EFD_CLOEXEC);
-  if (alarms_ < 0 || stop_ < 0) return failed("epoll_create1 or eventfd");
+  if (alarms_ < 0 || stop_ < 0 || timer_.descriptor() < 0)
+    return failed("epoll_create1, eventfd or timerfd_create");
   epoll_event stopping{.events = EPOLLIN, .data = {.ptr = nullptr}};
-  if (::epoll_ctl(alarms_, EPOLL_CTL_ADD, stop_, &stopping) != 0) return failed("epoll_ctl");
+  epoll_event ringing{.events = EPOLLIN | EPOLLET, .data = {.ptr = &timer_}};
+  if (::epoll_ctl(alarms_, EPOLL_CTL_ADD, stop_, &stopping) != 0 ||
+      ::epoll_ctl(alarms_, EPOLL_CTL_ADD, timer_.descriptor(), &ringing) != 0)
+    return failed("epoll_ctl");
   for (const auto& gate : gates_) {
     blind_ = blind_ || gate->descriptor() < 0;
     epoll_event coming{.events = 0, .data = {.ptr = gate.get()}};
@@ -82,7 +86,12 @@ void NetworkThread::run() {
   milliseconds nap = kFirstNap;
   std::uint64_t seen = looks();
   while (running_.load(std::memory_order_acquire)) {
-    if (sleep(nap)) {
+    const Woken woken = sleep(nap);
+    if (woken == Woken::kByTimer) {
+      send_what_is_held_back();
+      continue;
+    }
+    if (woken == Woken::kByArrival) {
       nap = look_for_a_while() ? kFirstNap : watch_by_itself();
     } else if (looks() != seen) {
       nap = std::clamp(2 * nap, kFirstNap, kLongestNap);
@@ -94,11 +103,19 @@ void NetworkThread::run() {
   }
 }
 
-/// True: something has come, or stop_ is set. False: the time is over.
-bool NetworkThread::sleep(milliseconds most) {
-  epoll_event events[4];
-  return ::epoll_wait(alarms_, events, static_cast<int>(std::size(events)), static_cast<int>(most.count())) >
-         0;
+/// kByArrival also if stop_ is set.
+NetworkThread::Woken NetworkThread::sleep(milliseconds most) {
+  epoll_event event;
+  if (::epoll_wait(alarms_, &event, 1, static_cast<int>(most.count())) <= 0) return Woken::kTimeIsOver;
+  return event.data.ptr == &timer_ ? Woken::kByTimer : Woken::kByArrival;
+}
+
+void NetworkThread::send_what_is_held_back() {
+  timer_.rang();
+  for (const auto& gate : gates_) {
+    if (gate->holds_back()) gate->progress(Gate::Look::kByThread);
+    if (gate->holds_back()) timer_.set();  // somebody was inside
+  }
 }
 
 bool NetworkThread::look() {

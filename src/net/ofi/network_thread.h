@@ -3,7 +3,8 @@
 // Those who work or wait look by themselves, and then the thread must not compete: nothing wakes it. Who goes
 // to sleep calls watch() first, which arms what the providers offer to sleep at; the next thing that comes
 // wakes the thread, it takes it in, and so wakes whom it is for. Where ranks compute for long, nobody looks
-// and nobody sleeps: the thread notices after some milliseconds and watches by itself.
+// and nobody sleeps: the thread notices after some milliseconds and watches by itself. What gates hold back
+// is sent by the thread when its timer rings.
 #pragma once
 
 #include <atomic>
@@ -20,7 +21,8 @@ namespace clump::net::ofi {
 
 class NetworkThread {
  public:
-  explicit NetworkThread(const std::vector<std::unique_ptr<Gate>>& gates) : gates_(gates) {}
+  NetworkThread(const std::vector<std::unique_ptr<Gate>>& gates, Timer& timer)
+      : gates_(gates), timer_(timer) {}
   /// The thread is gone when this returns.
   ~NetworkThread();
   NetworkThread(const NetworkThread&) = delete;
@@ -34,14 +36,17 @@ class NetworkThread {
  private:
   static void* begin(void* self);
   void run();
-  bool sleep(std::chrono::milliseconds most);
+  enum class Woken : std::uint8_t { kTimeIsOver, kByTimer, kByArrival };
+  Woken sleep(std::chrono::milliseconds most);
+  void send_what_is_held_back();
   bool look();
   bool look_for_a_while();
   std::chrono::milliseconds watch_by_itself();
   std::uint64_t looks() const;
 
   const std::vector<std::unique_ptr<Gate>>& gates_;
-  int alarms_ = -1;     // epoll: the gates' descriptors, and stop_
+  Timer& timer_;
+  int alarms_ = -1;     // epoll: the gates' descriptors, timer_'s and stop_
   int stop_ = -1;       // eventfd
   bool blind_ = false;  // a gate has no descriptor
   std::atomic<bool> running_{false};

@@ -27,7 +27,7 @@ base::Status OfiChannel::open(Setup setup, std::unique_ptr<OfiChannel>& channel)
   for (const ofi::FabricInfo& info : found) {
     const base::Status opened = made->open_gates(*library, *info);
     if (opened.ok()) {
-      made->thread_ = std::make_unique<ofi::NetworkThread>(made->gates_);
+      made->thread_ = std::make_unique<ofi::NetworkThread>(made->gates_, made->timer_);
       CLUMP_TRY(made->thread_->start());
       channel = std::move(made);
       return {};
@@ -46,12 +46,12 @@ base::Status OfiChannel::open_gates(const ofi::Libfabric& library, fi_info& info
   const auto [token, salt] = token_and_salt;
   ofi::PublishedAddress own{info.fabric_attr->prov_name, token, {}};
   book_ = std::make_unique<ofi::AddressBook>(setup_, own.provider);
+  const ofi::House house{setup_, *book_, traffic_, timer_, token, salt};
   for (int i = 0; i < setup_.endpoints; ++i) {
     std::unique_ptr<ofi::Endpoint> endpoint;
     CLUMP_TRY(ofi::Endpoint::open(library, info, endpoint));
     CLUMP_TRY(endpoint->name(own.endpoints.emplace_back()));
-    gates_.push_back(std::make_unique<ofi::Gate>(setup_, *book_, static_cast<std::size_t>(i),
-                                                 std::move(endpoint), token, salt, traffic_));
+    gates_.push_back(std::make_unique<ofi::Gate>(house, static_cast<std::size_t>(i), std::move(endpoint)));
     CLUMP_TRY(gates_.back()->begin());
   }
   set_least_eager(gates_.front()->short_limit());

@@ -55,6 +55,7 @@ class OfiChannel final : public Channel {
   std::string network_;
   std::vector<Traffic> traffic_;
   std::unique_ptr<ofi::AddressBook> book_;
+  ofi::Timer timer_;
   std::vector<std::unique_ptr<ofi::Gate>> gates_;
   std::unique_ptr<ofi::NetworkThread> thread_;  // the first to end
 };

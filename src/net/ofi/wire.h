@@ -2,7 +2,7 @@
 // short message. All of a job's processes run the same library on machines of one kind, so structs travel as
 // they are.
 //
-//   short message   sender: kMessage, with the bytes
+//   short messages  sender: kMessage, with the bytes; one, or several that follow each other closely
 //   others          sender: kOffer; receiver, once there is a receive: one kAsk for each piece, having said
 //                   to its network where the piece goes; sender: the piece, as a tagged transfer; or, where
 //                   nothing is wanted, receiver: kTaken
@@ -41,8 +41,9 @@ struct Address {
   Envelope envelope() const { return {context, source, tag}; }
 };
 
-struct MessageBody {  // followed by the bytes
+struct MessageBody {  // followed by the bytes, and, perhaps, by the next one
   Address address;
+  Count bytes;
 };
 
 struct OfferBody {
@@ -78,7 +79,7 @@ struct Note {
   Header header;
   Body body;
 };
-static_assert(sizeof(Note<AskBody>) == 64 && sizeof(Note<MessageBody>) == 40, "without holes");
+static_assert(sizeof(Note<AskBody>) == 64 && sizeof(Note<MessageBody>) == 48, "without holes");
 
 /// What a short message has before its bytes.
 inline constexpr std::size_t kHead = sizeof(Note<MessageBody>);
