@@ -50,16 +50,13 @@ void end(Waiter& waiter, bool watched) {
   Waiter* next = nullptr;
   {
     const std::lock_guard guard(lock);
-    if (watched) {
-      watcher = nullptr;
-      if ((next = sleepers) != nullptr) sleepers = next->next_sleeper;
-    } else {
-      for (Waiter** link = &sleepers; *link != nullptr; link = &(*link)->next_sleeper) {
-        if (*link != &waiter) continue;
-        *link = waiter.next_sleeper;
-        break;
-      }
-    }
+    if (watched) watcher = nullptr;
+    Waiter** link = &sleepers;
+    while (*link != nullptr && *link != &waiter) link = &(*link)->next_sleeper;
+    const bool was_asleep = *link != nullptr;
+    if (was_asleep) *link = waiter.next_sleeper;
+    // Who was to watch next may have got what it waited for, too, and leave: so it wakes another one.
+    if (!was_asleep && watcher == nullptr && (next = sleepers) != nullptr) sleepers = next->next_sleeper;
   }
   if (next != nullptr) next->unpark();  // for nothing: it looks, goes back to sleep, and watches
 }
