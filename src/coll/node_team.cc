@@ -14,8 +14,8 @@ struct NodeTeam::Place {
   std::byte allocator[net::Commons::kOwn];
   alignas(64) std::atomic<std::uint32_t> arrived;
   alignas(64) std::atomic<std::uint32_t> round;  // the last one that is complete
-  alignas(64) std::atomic<std::uint32_t> users;
-  std::atomic<bool> differ[2];  // of each set: not all have called the same
+  alignas(64) std::atomic<std::uint32_t> gone;   // ranks that will not come again
+  std::atomic<bool> differ[2];                   // of each set: not all have called the same
   // Behind it, for each of the two sets: what each rank calls, and a slot for each rank.
   std::byte* rest() { return reinterpret_cast<std::byte*>(this + 1); }
 };
@@ -46,15 +46,18 @@ NodeTeam::NodeTeam(const core::Comm& comm, std::int64_t at)
       at_(at),
       place_(*reinterpret_cast<Place*>(commons_.at(at))),
       round_(place_.round.load(std::memory_order_relaxed)) {
-  place_.users.fetch_add(1, std::memory_order_relaxed);  // nobody leaves before all have met once
   for (int rank = 0; rank < size_; ++rank) ports_.push_back(commons_.port_of(comm.group->world_rank(rank)));
   std::ranges::sort(ports_);
   ports_.erase(std::unique(ports_.begin(), ports_.end()), ports_.end());
 }
 
+// Those who are gone are counted, and not those who are here: all of a communicator's ranks find the place,
+// but if they never meet there, one may be gone before another one comes.
 NodeTeam::~NodeTeam() {
   // acq_rel: the last one to leave comes after all that the others did here.
-  if (place_.users.fetch_sub(1, std::memory_order_acq_rel) == 1) commons_.release(at_, bytes_for(size_));
+  if (place_.gone.fetch_add(1, std::memory_order_acq_rel) + 1 != static_cast<std::uint32_t>(size_)) return;
+  place_.gone.store(0, std::memory_order_relaxed);  // for the next owners, who take a lock before
+  commons_.release(at_, bytes_for(size_));
 }
 
 /// Nobody is in the place of a call, or of a slot, that is written now: see the head of the header.
