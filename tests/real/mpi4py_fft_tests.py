@@ -16,7 +16,8 @@ NO_TEST = "test_timelimit"  # no MPI in it: FFTW's planner has to keep to 10 ms,
 def build(place):
     root = place.archive.packages(FFTW, place.folder.parent / "fftw3-packages") / "usr"
     libraries = next(root.glob("lib/*/libfftw3.so")).parent
-    where = {"FFTW_ROOT": root, "FFTW_INCLUDE_DIR": root / "include", "FFTW_LIBRARY_DIR": libraries,
+    # What pip may have kept from another checkout has that one's paths in it.
+    where = {"PIP_NO_CACHE_DIR": "1", "FFTW_ROOT": root, "FFTW_INCLUDE_DIR": root / "include", "FFTW_LIBRARY_DIR": libraries,
              "LDFLAGS": f"-Wl,-rpath,{libraries}"}
     for environment in python.environments(place):
         environment.install(place, ["cython", "setuptools", "scipy"])
