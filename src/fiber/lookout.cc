@@ -53,10 +53,10 @@ void end(Waiter& waiter, bool watched) {
     if (watched) watcher = nullptr;
     Waiter** link = &sleepers;
     while (*link != nullptr && *link != &waiter) link = &(*link)->next_sleeper;
-    const bool was_asleep = *link != nullptr;
-    if (was_asleep) *link = waiter.next_sleeper;
+    const bool was_listed = *link != nullptr;
+    if (was_listed) *link = waiter.next_sleeper;
     // Who was to watch next may have got what it waited for, too, and leave: so it wakes another one.
-    if (!was_asleep && watcher == nullptr && (next = sleepers) != nullptr) sleepers = next->next_sleeper;
+    if (!was_listed && watcher == nullptr && (next = sleepers) != nullptr) sleepers = next->next_sleeper;
   }
   if (next != nullptr) next->unpark();  // for nothing: it looks, goes back to sleep, and watches
 }
