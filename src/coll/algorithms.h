@@ -17,6 +17,7 @@ void gather_binomial(Schedule& s, const Layout& mine, const Layout& all, int roo
 void scatter_binomial(Schedule& s, const Layout& all, const Layout& mine, int root);
 
 void allgather_bruck(Schedule& s, const Layout& mine, const Layout& all);
+void allgather_ring(Schedule& s, const Layout& mine, const Blocks& all);  ///< blocks of any size
 void allgather_gather_broadcast(Schedule& s, const Layout& mine, const Layout& all);
 
 void reduce_direct(Schedule& s, const Layout& in, const Layout& out, int root);
@@ -36,8 +37,11 @@ void broadcast_two_stages(Schedule& s, const Layout& buffer, int root);
 void gather_two_stages(Schedule& s, const Layout& mine, const Layout& all, int root);
 void scatter_two_stages(Schedule& s, const Layout& all, const Layout& mine, int root);
 void allgather_two_stages(Schedule& s, const Layout& mine, const Layout& all);
+void allgatherv_two_stages(Schedule& s, const Layout& mine, const Blocks& all);
 void alltoall_two_stages(Schedule& s, const Layout& out, const Layout& in);  ///< not in place
 void reduce_two_stages(Schedule& s, const Layout& in, const Layout& out, int root);
 void allreduce_two_stages(Schedule& s, const Layout& in, const Layout& out);
+/// As prefix() (pieces.h); only where the ranks of each host follow one another.
+void prefix_two_stages(Schedule& s, const Layout& value, const Layout& below = {});
 
 }  // namespace clump::coll

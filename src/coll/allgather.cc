@@ -44,15 +44,24 @@ void allgather(Schedule& s, const Layout& mine, const Layout& all) {
     case Algorithm::kBruck:
       return allgather_bruck(s, mine, all);
     default:
-      return allgatherv(s, mine, blocks);
+      return allgather_ring(s, mine, blocks);
   }
+}
+
+void allgather_ring(Schedule& s, const Layout& mine, const Blocks& all) {
+  s.copy(all[s.rank()], mine);
+  ring_allgather(s, s.rank(), wrap(s.rank() + 1, s.size()), wrap(s.rank() - 1, s.size()),
+                 [&](int i) { return all[i]; });
 }
 
 void allgatherv(Schedule& s, const Layout& mine, const Blocks& all) {
   if (s.is_inter()) return inter::allgather(s, mine, all);
-  s.copy(all[s.rank()], mine);
-  ring_allgather(s, s.rank(), wrap(s.rank() + 1, s.size()), wrap(s.rank() - 1, s.size()),
-                 [&](int i) { return all[i]; });
+  Count bytes = 0;  // that of mine alone is not the same on all ranks
+  for (int i = 0; i < s.size(); ++i) bytes += all[i].bytes();
+  if (bytes == 0) return;
+  if (s.size() > 1 && s.choose(Collective::kAllgatherv, bytes / s.size()) == Algorithm::kTwoStages)
+    return allgatherv_two_stages(s, mine, all);
+  allgather_ring(s, mine, all);
 }
 
 }  // namespace clump::coll

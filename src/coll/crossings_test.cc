@@ -198,6 +198,45 @@ TEST_P(CrossingsOf, Allgather) {
   EXPECT_LE(two.bytes, one.bytes);
 }
 
+TEST_P(CrossingsOf, Allgatherv) {
+  std::vector<Count> counts, places;
+  for (Count rank = 0; rank < ranks_; ++rank) {
+    counts.push_back(rank + 1);
+    places.push_back(rank * (rank + 1) / 2);
+  }
+  const Write write = [&](Schedule& s) {
+    const Layout all = data_.out(s, ranks_ * (ranks_ + 1) / 2);
+    allgatherv(s, data_.in(s, s.rank() + 1), Blocks(all.base, counts.data(), places.data(), all.type));
+  };
+  const Crossings two = run(hosts_, write);
+  const Crossings one = run(hosts_, write, Instead{Collective::kAllgatherv, Algorithm::kRing});
+  EXPECT_EQ(two.messages, count_ * rounds_);
+  EXPECT_EQ(two.bytes, (count_ - 1) * ranks_ * (ranks_ + 1) / 2 * 4);
+  int neighbours = 0;
+  for (int rank = 0; rank < ranks_; ++rank) neighbours += crosses(rank, rank + 1) ? 1 : 0;
+  EXPECT_EQ(one.messages, neighbours * (ranks_ - 1));
+}
+
+// In two stages where the ranks of each host follow one another.
+TEST_P(CrossingsOf, Scan) {
+  const auto doubling_up = [](int ranks, const std::function<bool(int, int)>& counts) {
+    int number = 0;
+    for (int distance = 1; distance < ranks; distance *= 2)
+      for (int i = 0; i + distance < ranks; ++i) number += counts(i, i + distance) ? 1 : 0;
+    return number;
+  };
+  const int flat = doubling_up(ranks_, [this](int a, int b) { return crosses(a, b); });
+  const bool has_two = std::ranges::is_sorted(hosts_);
+  for (const Write& write : {Write([&](Schedule& s) { scan(s, data_.in(s, 2), data_.out(s, 2)); }),
+                             Write([&](Schedule& s) { exscan(s, data_.in(s, 2), data_.out(s, 2)); })}) {
+    const Instead prefix{Collective::kScan, Algorithm::kPrefixDoubling};
+    EXPECT_EQ(run(hosts_, write, prefix).messages, flat);
+    if (has_two) {
+      EXPECT_EQ(run(hosts_, write).messages, doubling_up(count_, [](int, int) { return true; }));
+    }
+  }
+}
+
 TEST_P(CrossingsOf, Alltoall) {
   const Write write = [&](Schedule& s) { alltoall(s, data_.in(s, ranks_), data_.out(s, ranks_)); };
   const Crossings two = run(hosts_, write);

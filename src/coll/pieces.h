@@ -62,6 +62,10 @@ void ring_allgather(Schedule& s, int mine, int up, int down, PieceOf piece_of) {
 /// commutes.
 void ring_reduce_scatter(Schedule& s, const Layout& in, const Layout& out);
 
+/// `value` becomes the result of all ranks up to the caller; `below`, if there is one, that of the ranks
+/// below the caller, and stays as it is on rank 0.
+void prefix(Schedule& s, const Layout& value, const Layout& below = {});
+
 namespace inter {
 
 // The forms for intercommunicators (MPI-5.0 section 6.2.2), where messages go between the groups only. Data

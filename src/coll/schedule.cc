@@ -54,8 +54,8 @@ Schedule::Schedule(const Members& members, const Reduction& reduction)
 Schedule::~Schedule() { std::destroy_n(slots_, slot_count_); }
 
 Algorithm Schedule::choose(Collective collective, Count bytes) {
-  const bool hosts =
-      hosts_ != nullptr && among_.empty() && !flat_ && (commutative() || hosts_->consecutive());
+  const bool ordered = !commutative() || collective == Collective::kScan;
+  const bool hosts = hosts_ != nullptr && among_.empty() && !flat_ && (!ordered || hosts_->consecutive());
   const Situation situation{size_, bytes, operations_of(reduction_), false, false, hosts};
   const Algorithm algorithm = coll::choose(comm_, collective, situation);
   if (hosts && algorithm != Algorithm::kTwoStages && has_two_stages(collective)) flat_ = true;

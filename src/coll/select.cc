@@ -82,6 +82,7 @@ constexpr Rule kRules[] = {
     {kAllgather, kBruck, 1 << 10},
     {kAllgather, kRing, 0},
 
+    {kAllgatherv, kTwoStages, 4 << 10},
     {kAllgatherv, kRing, 0},
 
     {kAlltoall, kNodeMeets, kNodeRoom},
@@ -94,6 +95,7 @@ constexpr Rule kRules[] = {
     {kReduceScatter, kDirect, 0, 0, kCommutative},
     {kReduceScatter, kReduceThenScatter, 0},
 
+    {kScan, kTwoStages, 0},
     {kScan, kPrefixDoubling, 0},
 
     // Not all blocks are of one size, so that no rank knows how large those of the others are.

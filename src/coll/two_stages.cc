@@ -5,6 +5,7 @@
 // The leader of a host is its lowest rank; the root of an operation leads its own host. What a stage does is
 // chosen as if there were no ranks but those of the stage; only leaders have limits of their own (select.h).
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "coll/algorithms.h"
@@ -21,10 +22,14 @@ using namespace among_leaders;
 /// Who leads whom, as one rank sees it.
 class Stages {
  public:
-  explicit Stages(Schedule& s, int root = -1)
-      : hosts(*s.hosts()), host(hosts.host_of(s.rank())), here(hosts.ranks(host)), s_(s) {
-    for (int i = 0; i < hosts.count(); ++i) leaders.push_back(hosts.ranks(i).front());
-    if (root >= 0) leaders[static_cast<std::size_t>(hosts.host_of(root))] = root;
+  explicit Stages(Schedule& s, int root = -1) : Stages(s, lowest(*s.hosts(), root)) {}
+  /// Of each host another one leads.
+  Stages(Schedule& s, std::vector<int> who)
+      : hosts(*s.hosts()),
+        host(hosts.host_of(s.rank())),
+        here(hosts.ranks(host)),
+        leaders(std::move(who)),
+        s_(s) {
     me = number_here(s.rank());
     leader = number_here(leaders[static_cast<std::size_t>(host)]);
   }
@@ -39,10 +44,16 @@ class Stages {
   const Hosts& hosts;
   const int host;                   ///< the caller's
   const std::span<const int> here;  ///< ranks of the caller's host
-  std::vector<int> leaders;         ///< by host
+  const std::vector<int> leaders;   ///< by host
   int me, leader;                   ///< numbers in `here`
 
  private:
+  static std::vector<int> lowest(const Hosts& hosts, int root) {
+    std::vector<int> all;
+    for (int i = 0; i < hosts.count(); ++i) all.push_back(hosts.ranks(i).front());
+    if (root >= 0) all[static_cast<std::size_t>(hosts.host_of(root))] = root;
+    return all;
+  }
   int number_here(int rank) const {
     return static_cast<int>(std::ranges::lower_bound(here, rank) - here.begin());
   }
@@ -109,6 +120,14 @@ void exchange_by_doubling(Schedule& s, Place place) {
     s.next();
   }
   for (int i = 1; i < size; ++i) s.copy(place(wrap(s.rank() + i, size)), stretch(i, i + 1));
+}
+
+/// What each host has goes to all leaders; `place(host)` is where it lies, `bytes` how much it is altogether.
+template <typename Place>
+void exchange_among_leaders(Schedule& s, const Stages& stages, Count bytes, Place place) {
+  const auto across = stages.among_leaders();
+  if (bytes < kLittleData) return exchange_by_doubling(s, place);
+  ring_allgather(s, s.rank(), wrap(s.rank() + 1, s.size()), wrap(s.rank() - 1, s.size()), place);
 }
 
 void allreduce_across(Schedule& s, const Layout& in, const Layout& out) {
@@ -238,6 +257,35 @@ void allreduce_two_stages(Schedule& s, const Layout& in, const Layout& out) {
   broadcast(s, out, stages.leader);
 }
 
+// The highest rank of a host leads: what it has within its host is what the host adds to those above.
+void prefix_two_stages(Schedule& s, const Layout& value, const Layout& below) {
+  std::vector<int> highest;
+  for (int host = 0; host < s.hosts()->count(); ++host) highest.push_back(s.hosts()->ranks(host).back());
+  const Stages stages(s, std::move(highest));
+  {
+    const auto within = stages.within_host();
+    prefix(s, value, below);
+  }
+  const Layout lower = s.scratch(value.count, *value.type);  // the result of the hosts below
+  if (stages.leads()) {
+    const Layout host = s.scratch(value.count, *value.type);
+    s.copy(host, value);
+    const auto across = stages.among_leaders();
+    prefix(s, host, lower);
+  }
+  if (stages.host == 0) return;
+  {
+    const auto within = stages.within_host();
+    broadcast(s, lower, stages.leader);
+  }
+  s.combine(lower, value);
+  if (below.type == nullptr) return;
+  if (stages.me == 0)
+    s.copy(below, lower);
+  else
+    s.combine(lower, below);
+}
+
 void allgather_two_stages(Schedule& s, const Layout& mine, const Layout& all) {
   const Stages stages(s);
   if (stages.leads()) {
@@ -248,13 +296,7 @@ void allgather_two_stages(Schedule& s, const Layout& mine, const Layout& all) {
       gather(s, mine, blocks[stages.host], stages.leader);
     }
     s.next();
-    {
-      const auto across = stages.among_leaders();
-      if (all.bytes() < kLittleData)
-        exchange_by_doubling(s, place);
-      else
-        ring_allgather(s, s.rank(), wrap(s.rank() + 1, s.size()), wrap(s.rank() - 1, s.size()), place);
-    }
+    exchange_among_leaders(s, stages, all.bytes(), place);
     blocks.unpack();
   } else {
     const auto within = stages.within_host();
@@ -263,6 +305,39 @@ void allgather_two_stages(Schedule& s, const Layout& mine, const Layout& all) {
   s.next();
   const auto within = stages.within_host();
   broadcast(s, all, stages.leader);
+}
+
+// Blocks travel packed, host by host, and everyone puts them where they belong.
+void allgatherv_two_stages(Schedule& s, const Layout& mine, const Blocks& all) {
+  const Stages stages(s);
+  const Hosts& hosts = stages.hosts;
+  std::vector<Count> lengths, begins{0};  // of the blocks; and the end
+  for (const int rank : hosts.by_host()) {
+    lengths.push_back(all[rank].bytes());
+    begins.push_back(begins.back() + lengths.back());
+  }
+  const Layout packed = s.scratch(begins.back());
+  const auto stretch = [&](int first, int last) {
+    const Count begin = begins[static_cast<std::size_t>(first)];
+    return part(packed, begin, begins[static_cast<std::size_t>(last)] - begin);
+  };
+  const int first = hosts.before(stages.host);
+  {
+    const auto within = stages.within_host();
+    gatherv(s, mine, Blocks(packed.base, lengths.data() + first, begins.data() + first, packed.type),
+            stages.leader);
+  }
+  s.next();
+  if (stages.leads())
+    exchange_among_leaders(s, stages, packed.bytes(),
+                           [&](int host) { return stretch(hosts.before(host), hosts.before(host + 1)); });
+  s.next();
+  {
+    const auto within = stages.within_host();
+    broadcast(s, packed, stages.leader);
+  }
+  for (int i = 0; i < s.size(); ++i)
+    s.copy(all[hosts.by_host()[static_cast<std::size_t>(i)]], stretch(i, i + 1));
 }
 
 void gather_two_stages(Schedule& s, const Layout& mine, const Layout& all, int root) {

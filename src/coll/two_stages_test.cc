@@ -97,6 +97,26 @@ TEST_P(TwoStages, CombineTheSame) {
   });
 }
 
+TEST_P(TwoStages, CombineUpToEachRank) {
+  const core::Op ordered(compose, false);
+  run([&](core::Comm& comm) {
+    for (const int count : {2, 400, 20000})
+      for (const bool in_place : {false, true}) {
+        const auto result = [&](void (*write)(Schedule&, const Layout&, const Layout&)) {
+          std::vector<int> in = operand(comm.rank, count), out(in.size(), -1);
+          Schedule s(comm, {&ordered, MPI_INT});
+          write(s, ints(in), in_place ? ints(in) : ints(out));
+          EXPECT_TRUE(s.run().ok());
+          return in_place ? in : out;
+        };
+        EXPECT_EQ(result(scan), composed(comm.rank, count));
+        const std::vector<int> below = result(exscan);
+        const std::vector<int> kept = in_place ? operand(0, count) : std::vector<int>(below.size(), -1);
+        EXPECT_EQ(below, comm.rank > 0 ? composed(comm.rank - 1, count) : kept);
+      }
+  });
+}
+
 TEST_P(TwoStages, SumMuchData) {
   if (size() > 16) return;
   const core::Op sum(MPI_SUM);
@@ -161,6 +181,42 @@ TEST_P(TwoStages, MoveTheSame) {
         broadcast(out, ints(sent), root);
         EXPECT_TRUE(out.run().ok());
         EXPECT_EQ(sent, operand(root, count));
+      }
+    }
+  });
+}
+
+// Blocks of different sizes, some of them empty, in falling order and with room between them.
+TEST_P(TwoStages, CollectBlocksOfAnySize) {
+  run([&](core::Comm& comm) {
+    const int size = comm.size();
+    for (const int most : {1, 3, 2000}) {
+      std::vector<Count> counts, places(static_cast<std::size_t>(size));
+      for (int rank = 0; rank < size; ++rank) counts.push_back(rank % 3 == 1 ? 0 : most + rank);
+      Count end = 0;
+      for (int rank = size - 1; rank >= 0; --rank) {
+        places[static_cast<std::size_t>(rank)] = end + 1;
+        end += counts[static_cast<std::size_t>(rank)] + 1;
+      }
+      std::vector<int> expected(static_cast<std::size_t>(end), -1);
+      const auto fill = [&](int rank, std::vector<int>& all) {
+        const auto i = static_cast<std::size_t>(rank);
+        const std::vector<int> block = operand(rank, static_cast<int>(counts[i]));
+        std::ranges::copy(block, all.begin() + places[i]);
+        return block;
+      };
+      for (int rank = 0; rank < size; ++rank) fill(rank, expected);
+      for (const bool in_place : {false, true}) {
+        std::vector<int> all(expected.size(), -1), mine;
+        const Blocks blocks(all.data(), counts.data(), places.data(), datatype::predefined(MPI_INT));
+        if (in_place)
+          fill(comm.rank, all);
+        else
+          mine = operand(comm.rank, static_cast<int>(counts[static_cast<std::size_t>(comm.rank)]));
+        Schedule s(comm);
+        allgatherv(s, in_place ? blocks[comm.rank] : ints(mine), blocks);
+        EXPECT_TRUE(s.run().ok());
+        EXPECT_EQ(all, expected);
       }
     }
   });

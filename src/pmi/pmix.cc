@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <sstream>
 #include <utility>
@@ -27,6 +28,7 @@ struct Library {
   decltype(&PMIx_Resolve_nodes) resolve_nodes;
   decltype(&PMIx_Resolve_peers) resolve_peers;
   decltype(&PMIx_Register_event_handler) register_event_handler;
+  decltype(&PMIx_Notify_event) notify_event;
   decltype(&PMIx_Error_string) error_string;
 };
 
@@ -34,6 +36,10 @@ Library library;
 pmix_proc_t me;
 int job_size = 0;
 void (*tell_lost)() = nullptr;
+std::function<void(std::uint32_t)> tell_heard;
+
+constexpr pmix_status_t kAnnouncement = PMIX_EXTERNAL_ERR_BASE - 1;
+constexpr const char* kNumber = "clump.number";
 
 template <typename Function>
 bool find(void* object, const char* name, Function& function) {
@@ -50,6 +56,7 @@ bool find_all(void* object) {
          find(object, "PMIx_Resolve_nodes", library.resolve_nodes) &&
          find(object, "PMIx_Resolve_peers", library.resolve_peers) &&
          find(object, "PMIx_Register_event_handler", library.register_event_handler) &&
+         find(object, "PMIx_Notify_event", library.notify_event) &&
          find(object, "PMIx_Error_string", library.error_string);
 }
 
@@ -119,6 +126,14 @@ void on_fence(pmix_status_t, void* argument) {
 void on_lost(std::size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t*, std::size_t, pmix_info_t*,
              std::size_t, pmix_event_notification_cbfunc_fn_t finished, void* argument) {
   tell_lost();
+  if (finished != nullptr) finished(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, argument);
+}
+
+void on_heard(std::size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t* info, std::size_t count,
+              pmix_info_t*, std::size_t, pmix_event_notification_cbfunc_fn_t finished, void* argument) {
+  for (const pmix_info_t& entry : std::span(info, count))
+    if (std::string_view(entry.key) == kNumber && entry.value.type == PMIX_UINT32)
+      tell_heard(entry.value.data.uint32);
   if (finished != nullptr) finished(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, argument);
 }
 
@@ -200,6 +215,21 @@ void watch(void (*lost)()) {
   tell_lost = lost;
   static pmix_status_t codes[] = {PMIX_ERR_LOST_CONNECTION};
   library.register_event_handler(codes, 1, nullptr, 0, on_lost, nullptr, nullptr);
+}
+
+base::Status announce(std::uint32_t number) {
+  pmix_info_t info{};
+  std::strncpy(info.key, kNumber, PMIX_MAX_KEYLEN);
+  info.value.type = PMIX_UINT32;
+  info.value.data.uint32 = number;
+  return check(library.notify_event(kAnnouncement, &me, PMIX_RANGE_NAMESPACE, &info, 1, nullptr, nullptr),
+               "tell the other processes something");
+}
+
+void listen(std::function<void(std::uint32_t number)> heard) {
+  tell_heard = std::move(heard);
+  static pmix_status_t codes[] = {kAnnouncement};
+  library.register_event_handler(codes, 1, nullptr, 0, on_heard, nullptr, nullptr);
 }
 
 void abort(int code, const char* why) { library.abort(code, why, nullptr, 0); }

@@ -41,6 +41,9 @@ base::Status fence();
 base::Status fence(std::function<void()> done);
 /// `lost` is called, by a thread of PMIx's, when the server is gone.
 void watch(void (*lost)());
+/// Calls what the others have given to listen(), by a thread of PMIx's: maybe the caller's own, too.
+base::Status announce(std::uint32_t number);
+void listen(std::function<void(std::uint32_t number)> heard);
 /// Has the launcher end all processes of the job. Returns when it has been told. Any time after join().
 void abort(int code, const char* why);
 /// The last call.

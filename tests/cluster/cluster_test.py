@@ -155,6 +155,24 @@ class Cluster(tool.Case):
         self.assertIn("mpiexec: lost h2: ", errors)
         self.assert_nothing_left()  # on h2 neither
 
+    def test_a_host_that_is_not_there(self):
+        for hosts in "h0,h7,h1", "h7,h0":
+            with self.subTest(hosts=hosts):
+                job = self.run_job("--host", hosts, "-n", 3, tool.program("show"))
+                self.assertEqual(job.returncode, 1)
+                self.assertIn("mpiexec: no host has begun: no address is known for h7\n", job.stderr)
+
+    def test_a_rank_elsewhere_that_never_calls_mpi_init(self):
+        for options in (), ("--ranks", "processes"):
+            with self.subTest(options=options):
+                begin = time.monotonic()
+                job = self.run_job(*options, "--host", "h0:1,h1:1,h2:2", "-n", 1, tool.program("busy"), ":", "-n", 1, "true", ":", "-n", 2,
+                                   tool.program("busy"))
+                self.assertLess(time.monotonic() - begin, LIMIT)
+                self.assertEqual(job.returncode, 1, job)
+                self.assertEqual(job.stderr.count("rank 1 of 4 ended with exit code 0"), 1, job)
+                self.assertIn("without calling MPI_Init", job.stderr)
+
     def test_collectives(self):
         for map_by in ("slot", "node"):
             for hosts, ranks in (("h0:4,h1:4,h2:4,h3:4", 16), ("h0:1,h1:2,h2:4", 7)):

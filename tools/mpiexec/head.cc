@@ -1,6 +1,7 @@
 #include "head.h"
 
 #include <fcntl.h>
+#include <netdb.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -107,18 +108,9 @@ class Head {
     const bool all_done = std::ranges::all_of(ends, [](HostEnd end) { return end == HostEnd::kDone; });
     if (code == 0 && all_done) return 0;
     if (interrupted_ || std::ranges::find(ends, HostEnd::kFailed) != ends.end()) return code != 0 ? code : 1;
-    const std::string who = filter_.lost().empty() ? without_word() : filter_.lost();
-    if (!who.empty())
-      fmt::print(stderr, "mpiexec: lost {}: the host, its network or PRRTE's daemon there is gone\n", who);
+    if (const std::string missing = filter_.missing(); !missing.empty())
+      fmt::print(stderr, "mpiexec: {}\n", missing);
     return code != 0 ? code : 1;
-  }
-
-  /// The hosts that have not told how their ranks ended.
-  std::string without_word() const {
-    std::string names;
-    for (std::size_t host = 0; host < hosts_.size(); ++host)
-      if (filter_.ends()[host] == HostEnd::kUnknown) names += (names.empty() ? "" : " or ") + hosts_[host];
-    return names;
   }
 
   void read_signals() {
@@ -158,6 +150,22 @@ class Head {
   int signals_ = -1, errors_ = -1;
 };
 
+bool has_address(const std::string& host) {
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(host.c_str(), nullptr, nullptr, &found) != 0) return false;
+  ::freeaddrinfo(found);
+  return true;
+}
+
+/// Separated by "or".
+template <typename Which>
+std::string some_of(const std::vector<std::string>& hosts, Which which) {
+  std::string names;
+  for (std::size_t host = 0; host < hosts.size(); ++host)
+    if (which(host)) names += (names.empty() ? "" : " or ") + hosts[host];
+  return names;
+}
+
 }  // namespace
 
 std::string HeadFilter::add(std::string_view bytes) {
@@ -179,6 +187,7 @@ std::string HeadFilter::finish() {
 std::string HeadFilter::take_line(std::string line) {
   std::erase(line, '\0');  // PRRTE writes the end of a string, too
   if (is_last_word(line) || is_noise(line)) return {};
+  if (line.starts_with("mpiexec: ") && !said_.insert(line).second) return {};
   look_for_lost(line);
   if (in_dropped_) {
     in_dropped_ = !is_rule(line);
@@ -210,6 +219,21 @@ void HeadFilter::look_for_lost(const std::string& line) {
   const std::size_t end = line.find_last_not_of(" \n");
   const std::string name = line.substr(0, end + 1).substr(line.find_last_of(' ', end) + 1);
   if (std::ranges::find(hosts_, name) != hosts_.end()) lost_ = name;
+}
+
+std::string HeadFilter::missing() const {
+  static constexpr const char* kLost = "lost {}: the host, its network or PRRTE's daemon there is gone";
+  if (!lost_.empty()) return fmt::format(kLost, lost_);
+  const auto is_silent = [this](std::size_t host) { return ends_[host] == HostEnd::kUnknown; };
+  const std::string silent = some_of(hosts_, is_silent);
+  if (silent.empty()) return {};
+  if (std::ranges::any_of(ends_, [](HostEnd end) { return end != HostEnd::kUnknown; }))
+    return fmt::format(kLost, silent);
+  const std::string nameless =
+      some_of(hosts_, [this](std::size_t host) { return !has_address(hosts_[host]); });
+  if (nameless.empty())
+    return fmt::format("no host has begun: prterun, which has said why, could not reach {}", silent);
+  return fmt::format("no host has begun: no address is known for {}", nameless);
 }
 
 std::string last_word(const std::string& word, int host, HostEnd end) {

@@ -1,6 +1,7 @@
 // What mpiexec itself does while PRRTE's prterun runs the job's agents on their hosts.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,8 +13,9 @@ namespace clump::mpiexec {
 /// How the ranks of a host have ended, as its agent's last word says.
 enum class HostEnd : char { kUnknown = '?', kDone = 'd', kFailed = 'f', kEnded = 'e' };
 
-/// What prterun writes to stderr, by lines: without the agents' last words, and without what it says of a
-/// failure that an agent has reported, and in more words. Kept apart from who reads and writes, for tests.
+/// What prterun writes to stderr, by lines: without the agents' last words, what one agent says as another
+/// has said it, and what prterun says of a failure that an agent has reported, and in more words. Kept apart
+/// from who reads and writes, for tests.
 class HeadFilter {
  public:
   /// Last words begin with `word`, which nobody else writes.
@@ -25,8 +27,8 @@ class HeadFilter {
   std::string finish();
   /// Of each host.
   const std::vector<HostEnd>& ends() const { return ends_; }
-  /// The host that PRRTE says it has lost; empty if it does not say.
-  const std::string& lost() const { return lost_; }
+  /// Which hosts have not told how their ranks ended, and what that means; empty if all have.
+  std::string missing() const;
 
  private:
   std::string take_line(std::string line);
@@ -36,10 +38,11 @@ class HeadFilter {
   const std::string word_;
   const std::vector<std::string> hosts_;
   std::vector<HostEnd> ends_;
-  std::string lost_;
+  std::string lost_;  ///< the host that PRRTE says it has lost
   std::string partial_;
-  std::string rule_;         ///< a line of dashes, until it is known what follows
-  bool in_dropped_ = false;  ///< between two lines of dashes
+  std::string rule_;            ///< a line of dashes, until it is known what follows
+  bool in_dropped_ = false;     ///< between two lines of dashes
+  std::set<std::string> said_;  ///< by agents
 };
 
 /// Where agents find with what their last word begins.

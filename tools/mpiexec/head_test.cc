@@ -43,7 +43,24 @@ TEST(HeadFilter, KeepsWhatElseStandsBetweenRules) {
   std::string shown = filter.add(block);
   shown += filter.finish();
   EXPECT_EQ(shown, block);
-  EXPECT_EQ(filter.lost(), "b");
+  EXPECT_TRUE(filter.missing().starts_with("lost b: ")) << filter.missing();
+}
+
+TEST(HeadFilter, SaysOnceWhatSeveralAgentsSay) {
+  HeadFilter filter("", {"a", "b"});
+  EXPECT_EQ(filter.add("mpiexec: rank 3\nmpiexec: rank 3\nmpiexec: rank 4\n"),
+            "mpiexec: rank 3\nmpiexec: rank 4\n");
+  EXPECT_EQ(filter.add("mpiexec: rank 3\nx\nx\n"), "x\nx\n");
+}
+
+TEST(HeadFilter, NamesWhoIsMissing) {
+  HeadFilter filter("done 17", {"127.0.0.1", "clump.invalid", "127.0.0.2"});
+  EXPECT_EQ(filter.missing(), "no host has begun: no address is known for clump.invalid");
+  filter.add(last_word("done 17", 1, HostEnd::kDone));
+  EXPECT_TRUE(filter.missing().starts_with("lost 127.0.0.1 or 127.0.0.2: ")) << filter.missing();
+  HeadFilter other("done 17", {"127.0.0.1", "127.0.0.2"});
+  EXPECT_EQ(other.missing(),
+            "no host has begun: prterun, which has said why, could not reach 127.0.0.1 or 127.0.0.2");
 }
 
 }  // namespace

@@ -1,7 +1,12 @@
 #include "pmix_desk.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <functional>
 #include <utility>
 
@@ -22,11 +27,17 @@ void complain(const base::Status& status) {
 
 }  // namespace
 
-void PmixDesk::open(const pmi::Job& job, const pmi::NodeMemory& memory) {
+base::Status PmixDesk::open(const pmi::Job& job, const pmi::NodeMemory& memory) {
   job_ = &job;
   memory_ = &memory;
   told_.assign(static_cast<std::size_t>(job.this_node().processes), false);
   ended_ = told_;
+  if (::pipe2(absent_, O_CLOEXEC | O_NONBLOCK) != 0)
+    return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", std::strerror(errno));
+  pmi::pmix::listen([into = absent_[1]](std::uint32_t process) {
+    static_cast<void>(!::write(into, &process, sizeof process));  // full: there is one to be read
+  });
+  return {};
 }
 
 void PmixDesk::note_address(int process) {
@@ -73,6 +84,16 @@ void PmixDesk::note_end(int process) {
     told_[index] = ended_[index] = true;  // it will not tell any more
   }
   meet();
+}
+
+void PmixDesk::note_absent(int process) {
+  complain(pmi::pmix::announce(static_cast<std::uint32_t>(process)));
+}
+
+int PmixDesk::take_absent() {
+  std::uint32_t process = 0;
+  if (::read(absent_[0], &process, sizeof process) != sizeof process) return -1;
+  return process < job_->processes.size() ? static_cast<int>(process) : -1;
 }
 
 /// Goes to the next meeting if it is time.

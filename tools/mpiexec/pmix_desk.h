@@ -1,5 +1,5 @@
 // What this node's host processes want of PMIx, in a job of several nodes: to tell their addresses, to find
-// those of others, and not to end before all have said their last.
+// those of others, not to end before all have said their last, and not to wait for those who never come.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ namespace clump::mpiexec {
 /// same processes apart. Owned by mpiexec's only thread; nothing waits but wait_for_all().
 class PmixDesk {
  public:
-  void open(const pmi::Job& job, const pmi::NodeMemory& memory);
+  base::Status open(const pmi::Job& job, const pmi::NodeMemory& memory);
   /// A process has told its address, or wants that of another (pmi/control.h).
   void note_address(int process);
   /// A process of this node will not use the network any more: it has said so, or has ended.
@@ -26,6 +26,12 @@ class PmixDesk {
   /// Some addresses are wanted that may not be told yet: look_again() must be called now and then.
   bool has_wanted() const { return !wanted_.empty(); }
   void look_again();
+  /// A process of this node has ended, and a rank of it never called MPI_Init: all nodes have to know.
+  void note_absent(int process);
+  /// Another node's may have told the same, if this can be read; -1 before open().
+  int descriptor() const { return absent_[0]; }
+  /// The process; -1 if there is none that has not been taken.
+  int take_absent();
   /// Returns when all processes of all nodes are done.
   void wait_for_all() { over_.acquire(); }
 
@@ -47,6 +53,7 @@ class PmixDesk {
   std::vector<int> wanted_;            // until all are told
   Clock::time_point wanted_since_;
   std::binary_semaphore over_{0};
+  int absent_[2] = {-1, -1};  ///< a pipe
 };
 
 }  // namespace clump::mpiexec

@@ -123,8 +123,7 @@ class Run {
     if (is_alone()) return {};
     CLUMP_TRY(pmi::NodeMemory::make(plan_.job, node_));
     CLUMP_TRY(pmi::NodeMemory::map(plan_.job, node_, memory_));
-    if (is_agent()) desk_.open(plan_.job, memory_);
-    return {};
+    return is_agent() ? desk_.open(plan_.job, memory_) : base::Status{};
   }
 
   /// There is one host process, and it is on this host.
@@ -180,13 +179,17 @@ class Run {
 
   /// Waits for something to happen and deals with it.
   void wait_once() {
-    std::vector<pollfd> all{{keeper_.descriptor(), POLLIN, 0}, {signals_, POLLIN, 0}, {control_, POLLIN, 0}};
+    std::vector<pollfd> all{{keeper_.descriptor(), POLLIN, 0},
+                            {signals_, POLLIN, 0},
+                            {control_, POLLIN, 0},
+                            {desk_.descriptor(), POLLIN, 0}};
     for (const Stream& stream : streams_) all.push_back({stream.source, POLLIN, 0});
     const int ready = ::poll(all.data(), all.size(), milliseconds_left());
     if (ready < 0 && errno != EINTR) return;
     if (end_at_ && Clock::now() >= *end_at_) return end_now();
     if (all[2].revents != 0) read_packets();
     if (desk_.has_wanted()) desk_.look_again();
+    if (all[3].revents != 0) miss(desk_.take_absent());
     read_signals();
     read_output();
     read_events();
@@ -309,18 +312,27 @@ class Run {
     read_packets();
     if (failure_ && exit_code_ == 0) exit_code_ = failure_code(*failure_);
     if (exit_code_ != 0) return;
-    if (is_agent() && code == 0) desk_.note_end(plan_.job.this_node().first + event.index);
+    const int number = plan_.job.this_node().first + event.index;
+    if (is_agent() && code == 0) desk_.note_end(number);
     const pmi::HostProcess& process = process_of(event);
     if (code == 0 && node_ >= 0) {
-      const pmi::HostState& state = memory_.host(plan_.job.this_node().first + event.index);
+      const pmi::HostState& state = memory_.host(number);
       if (state.owing != 0) return fail(process, pmi::Reason::kExited, 0, "before it called MPI_Finalize");
-      if (state.in_world < process.ranks && absent_ == nullptr) absent_ = &process;
+      if (state.in_world < process.ranks) {
+        miss(number);
+        if (is_agent()) desk_.note_absent(number);
+      }
     }
     if (code == 0) return;
     if (!WIFSIGNALED(status)) return fail(process, pmi::Reason::kExited, code, {});
-    const int number = WTERMSIG(status);
-    fail(process, pmi::Reason::kSignal, number,
-         number == SIGKILL ? "killed from outside; out of memory is the usual cause" : "");
+    const int signal = WTERMSIG(status);
+    fail(process, pmi::Reason::kSignal, signal,
+         signal == SIGKILL ? "killed from outside; out of memory is the usual cause" : "");
+  }
+
+  /// A host process, of any node, has ended in order without MPI; -1: none has.
+  void miss(int number) {
+    if (number >= 0 && absent_ == nullptr) absent_ = &plan_.job.processes[static_cast<std::size_t>(number)];
   }
 
   /// Others will wait for ever for a process that has ended without MPI.
