@@ -1,5 +1,5 @@
-/* Barrier, broadcast, allreduce (doubles, sum) and alltoall (bytes to each rank); or one of them alone, with
-   other sizes: collectives SECONDS LARGEST NAME BYTES... */
+/* Barrier, broadcast, allreduce (doubles, sum) and alltoall (bytes to each rank); or one of these and some
+   more alone, with other sizes: collectives SECONDS LARGEST NAME BYTES... */
 #include "measure.h"
 
 static char *in, *out;
@@ -20,6 +20,42 @@ static void alltoall(int iterations, size_t bytes) {
   for (int i = 0; i < iterations; ++i)
     MPI_Alltoall(in, (int)bytes, MPI_BYTE, out, (int)bytes, MPI_BYTE, MPI_COMM_WORLD);
 }
+static void reduce(int iterations, size_t bytes) {
+  for (int i = 0; i < iterations; ++i)
+    MPI_Reduce(in, out, (int)(bytes / sizeof(double)), MPI_DOUBLE, MPI_SUM, i % size, MPI_COMM_WORLD);
+}
+/* And a barrier, so that low ranks do not run ahead. */
+static void scan(int iterations, size_t bytes) {
+  for (int i = 0; i < iterations; ++i) {
+    MPI_Scan(in, out, (int)(bytes / sizeof(double)), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+static void gather(int iterations, size_t bytes) {
+  for (int i = 0; i < iterations; ++i)
+    MPI_Gather(in, (int)bytes, MPI_BYTE, out, (int)bytes, MPI_BYTE, i % size, MPI_COMM_WORLD);
+}
+static void scatter(int iterations, size_t bytes) {
+  for (int i = 0; i < iterations; ++i)
+    MPI_Scatter(in, (int)bytes, MPI_BYTE, out, (int)bytes, MPI_BYTE, i % size, MPI_COMM_WORLD);
+}
+static void allgather(int iterations, size_t bytes) {
+  for (int i = 0; i < iterations; ++i)
+    MPI_Allgather(in, (int)bytes, MPI_BYTE, out, (int)bytes, MPI_BYTE, MPI_COMM_WORLD);
+}
+/* Blocks of the same size, which the library does not know to be. */
+static void allgatherv(int iterations, size_t bytes) {
+  int* const counts = new_buffer((size_t)size * sizeof *counts);
+  int* const places = new_buffer((size_t)size * sizeof *places);
+  for (int i = 0; i < size; ++i) {
+    counts[i] = (int)bytes;
+    places[i] = i * (int)bytes;
+  }
+  for (int i = 0; i < iterations; ++i)
+    MPI_Allgatherv(in, (int)bytes, MPI_BYTE, out, counts, places, MPI_BYTE, MPI_COMM_WORLD);
+  free(counts);
+  free(places);
+}
 
 enum { kMostSizes = 32 };
 static struct Operation {
@@ -27,11 +63,18 @@ static struct Operation {
   void (*batch)(int iterations, size_t bytes);
   int count;
   size_t sizes[kMostSizes];
+  int gives_each; /* a buffer has a block for each rank */
 } operations[] = {
     {"barrier", barrier, 1, {0}},
     {"bcast", bcast, 3, {8, 64 << 10, 1 << 20}},
     {"allreduce", allreduce, 3, {8, 64 << 10, 1 << 20}},
-    {"alltoall", alltoall, 4, {8, 64, 4 << 10, 64 << 10}},
+    {"alltoall", alltoall, 4, {8, 64, 4 << 10, 64 << 10}, 1},
+    {"reduce", reduce},
+    {"scan", scan},
+    {"gather", gather, .gives_each = 1},
+    {"scatter", scatter, .gives_each = 1},
+    {"allgather", allgather, .gives_each = 1},
+    {"allgatherv", allgatherv, .gives_each = 1},
 };
 enum { kOperations = sizeof operations / sizeof *operations };
 
@@ -52,7 +95,7 @@ int main(int argc, char** argv) {
   size_t room = 1;
   for (int i = 0; i < kOperations; ++i)
     for (int j = 0; j < operations[i].count; ++j) {
-      const size_t bytes = operations[i].sizes[j] * (operations[i].batch == alltoall ? (size_t)size : 1);
+      const size_t bytes = operations[i].sizes[j] * (operations[i].gives_each ? (size_t)size : 1);
       if (bytes > room) room = bytes;
     }
   in = new_buffer(room);
