@@ -13,6 +13,14 @@ void barrier_dissemination(Schedule& s);
 void broadcast_binomial(Schedule& s, const Layout& buffer, int root);
 void broadcast_scatter_allgather(Schedule& s, const Layout& buffer, int root);
 
+// Blocks may be of any size.
+void gather_direct(Schedule& s, const Layout& mine, const Blocks& all, int root);
+void scatter_direct(Schedule& s, const Blocks& all, const Layout& mine, int root);
+void alltoall_direct(Schedule& s, const Blocks& out, const Blocks& in);
+/// The same with some of the blocks: sender and receiver of each say so.
+void exchange_directly(Schedule& s, const Blocks& out, const Blocks& in,
+                       const std::function<bool(int peer, Count bytes)>& is_wanted);
+
 void gather_binomial(Schedule& s, const Layout& mine, const Layout& all, int root);
 void scatter_binomial(Schedule& s, const Layout& all, const Layout& mine, int root);
 
@@ -39,6 +47,10 @@ void scatter_two_stages(Schedule& s, const Layout& all, const Layout& mine, int 
 void allgather_two_stages(Schedule& s, const Layout& mine, const Layout& all);
 void allgatherv_two_stages(Schedule& s, const Layout& mine, const Blocks& all);
 void alltoall_two_stages(Schedule& s, const Layout& out, const Layout& in);  ///< not in place
+// Of these the ranks know the sizes of their own blocks only (piles.cc).
+void gatherv_two_stages(Schedule& s, const Layout& mine, const Blocks& all, int root);
+void scatterv_two_stages(Schedule& s, const Blocks& all, const Layout& mine, int root);
+void alltoallv_two_stages(Schedule& s, const Blocks& out, const Blocks& in);
 void reduce_two_stages(Schedule& s, const Layout& in, const Layout& out, int root);
 void allreduce_two_stages(Schedule& s, const Layout& in, const Layout& out);
 /// As prefix() (pieces.h); only where the ranks of each host follow one another.

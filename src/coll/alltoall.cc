@@ -17,15 +17,25 @@ constexpr int kWindow = 32;
 
 void alltoall(Schedule& s, const Blocks& out, const Blocks& in) {
   if (s.is_inter()) return inter::alltoall(s, out, in);
+  if (s.choose(Collective::kAlltoallv, 0) == Algorithm::kTwoStages) return alltoallv_two_stages(s, out, in);
+  alltoall_direct(s, out, in);
+}
+
+void exchange_directly(Schedule& s, const Blocks& out, const Blocks& in,
+                       const std::function<bool(int peer, Count bytes)>& is_wanted) {
   const int size = s.size();
   for (int i = 1; i < size; ++i) {
     const int to = wrap(s.rank() + i, size);
     const int from = wrap(s.rank() - i, size);
-    if (const Layout block = in[from]; block.bytes() > 0) s.receive(block, from);
-    if (const Layout block = out[to]; block.bytes() > 0) s.send(block, to);
+    if (const Layout block = in[from]; is_wanted(from, block.bytes())) s.receive(block, from);
+    if (const Layout block = out[to]; is_wanted(to, block.bytes())) s.send(block, to);
     if (i % kWindow == 0) s.next();
   }
   s.copy(in[s.rank()], out[s.rank()]);
+}
+
+void alltoall_direct(Schedule& s, const Blocks& out, const Blocks& in) {
+  exchange_directly(s, out, in, [](int, Count bytes) { return bytes > 0; });
 }
 
 void alltoall(Schedule& s, const Layout& out, const Layout& in) {
@@ -33,10 +43,11 @@ void alltoall(Schedule& s, const Layout& out, const Layout& in) {
     return Blocks(all.base, s.peers() == 0 ? 0 : all.count / s.peers(), all.type);
   };
   if (is_in_place(out, in) && !s.is_inter()) return alltoall_in_place(s, blocks(in));
-  if (!s.is_inter() && s.size() > 1 && out.bytes() > 0 &&
+  if (s.is_inter()) return inter::alltoall(s, blocks(out), blocks(in));
+  if (s.size() > 1 && out.bytes() > 0 &&
       s.choose(Collective::kAlltoall, out.bytes() / s.size()) == Algorithm::kTwoStages)
     return alltoall_two_stages(s, out, in);
-  alltoall(s, blocks(out), blocks(in));
+  alltoall_direct(s, blocks(out), blocks(in));
 }
 
 void alltoall_in_place(Schedule& s, const Blocks& blocks) {

@@ -187,6 +187,46 @@ TEST_P(CrossingsOf, GatherAndScatter) {
   }
 }
 
+// Each pile has a length of 8 bytes with each block.
+TEST_P(CrossingsOf, GathervAndScatterv) {
+  const std::vector<Count> counts(hosts_.size(), 3);
+  std::vector<Count> places;
+  for (Count rank = 0; rank < ranks_; ++rank) places.push_back(3 * rank);
+  for (const int root : {0, ranks_ / 3}) {
+    const auto blocks = [&](const Layout& all) {
+      return Blocks(all.base, counts.data(), places.data(), all.type);
+    };
+    const Write to_root = [&](Schedule& s) {
+      gatherv(s, data_.in(s, 3), blocks(data_.out(s, 3 * ranks_)), root);
+    };
+    const Write from_root = [&](Schedule& s) {
+      scatterv(s, blocks(data_.in(s, 3 * ranks_)), data_.out(s, 3), root);
+    };
+    for (const auto& [write, collective] :
+         {std::pair(to_root, Collective::kGatherv), std::pair(from_root, Collective::kScatterv)}) {
+      const Crossings two = run(hosts_, write);
+      EXPECT_EQ(two.messages, count_ - 1);
+      EXPECT_EQ(two.bytes, elsewhere(root) * (12 + 8));
+      EXPECT_EQ(run(hosts_, write, Instead{collective, Algorithm::kDirect}).messages, elsewhere(root));
+    }
+  }
+}
+
+TEST_P(CrossingsOf, Alltoallv) {
+  const std::vector<Count> counts(hosts_.size(), 1);
+  std::vector<Count> places;
+  for (Count rank = 0; rank < ranks_; ++rank) places.push_back(rank);
+  const Write write = [&](Schedule& s) {
+    const Layout out = data_.in(s, ranks_), in = data_.out(s, ranks_);
+    alltoall(s, Blocks(out.base, counts.data(), places.data(), out.type),
+             Blocks(in.base, counts.data(), places.data(), in.type));
+  };
+  const Crossings two = run(hosts_, write);
+  EXPECT_EQ(two.messages, count_ * (count_ - 1));
+  EXPECT_EQ(two.bytes, pairs() * (4 + 8));
+  EXPECT_EQ(run(hosts_, write, Instead{Collective::kAlltoallv, Algorithm::kDirect}).messages, pairs());
+}
+
 TEST_P(CrossingsOf, Allgather) {
   const Write write = [&](Schedule& s) { allgather(s, data_.in(s, 1), data_.out(s, ranks_)); };
   const Crossings two = run(hosts_, write);

@@ -95,11 +95,17 @@ void gather(Schedule& s, const Layout& mine, const Layout& all, int root) {
   const Algorithm algorithm = s.choose(Collective::kGather, mine.bytes());
   if (algorithm == Algorithm::kTwoStages) return gather_two_stages(s, mine, all, root);
   if (algorithm == Algorithm::kBinomial) return gather_binomial(s, mine, all, root);
-  gatherv(s, mine, blocks, root);
+  gather_direct(s, mine, blocks, root);
 }
 
 void gatherv(Schedule& s, const Layout& mine, const Blocks& all, int root) {
   if (s.is_inter()) return inter::gather(s, mine, all, root);
+  if (s.choose(Collective::kGatherv, 0) == Algorithm::kTwoStages)
+    return gatherv_two_stages(s, mine, all, root);
+  gather_direct(s, mine, all, root);
+}
+
+void gather_direct(Schedule& s, const Layout& mine, const Blocks& all, int root) {
   if (s.rank() != root) {
     if (mine.bytes() > 0) s.send(mine, root);
     return;
@@ -118,11 +124,17 @@ void scatter(Schedule& s, const Layout& all, const Layout& mine, int root) {
   const Algorithm algorithm = s.choose(Collective::kScatter, mine.bytes());
   if (algorithm == Algorithm::kTwoStages) return scatter_two_stages(s, all, mine, root);
   if (algorithm == Algorithm::kBinomial) return scatter_binomial(s, all, mine, root);
-  scatterv(s, blocks, mine, root);
+  scatter_direct(s, blocks, mine, root);
 }
 
 void scatterv(Schedule& s, const Blocks& all, const Layout& mine, int root) {
   if (s.is_inter()) return inter::scatter(s, all, mine, root);
+  if (s.choose(Collective::kScatterv, 0) == Algorithm::kTwoStages)
+    return scatterv_two_stages(s, all, mine, root);
+  scatter_direct(s, all, mine, root);
+}
+
+void scatter_direct(Schedule& s, const Blocks& all, const Layout& mine, int root) {
   if (s.rank() != root) {
     if (mine.bytes() > 0) s.receive(mine, root);
     return;

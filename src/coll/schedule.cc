@@ -17,6 +17,9 @@ constexpr int kPartTagBit = 1 << 30;
 constexpr std::size_t kScratchAlignment = 64;
 constexpr std::size_t kLargestInArena = 512;
 
+constexpr const char* kAdvice =
+    "the counts and datatypes that the ranks of a collective operation pass must describe the same data";
+
 const datatype::Datatype* byte_type() {
   static const datatype::Datatype* const type = datatype::predefined(MPI_BYTE);
   return type;
@@ -84,6 +87,20 @@ void Schedule::receive(const Layout& to, int from) {
   steps_.push_back({Step::Kind::kReceive, written(from), to, {}});
 }
 
+void Schedule::send(std::function<Layout()> from, int to) {
+  steps_.push_back({Step::Kind::kSendThen, written(to), {nullptr, std::ssize(thens_), nullptr}, {}});
+  thens_.push_back(std::move(from));
+}
+
+void Schedule::receive_up_to(const Layout& to, int from) {
+  steps_.push_back({Step::Kind::kReceiveUpTo, written(from), to, {}});
+}
+
+void Schedule::act(std::function<base::Status()> action) {
+  steps_.push_back({Step::Kind::kAct, rank_, {nullptr, std::ssize(actions_), nullptr}, {}});
+  actions_.push_back(std::move(action));
+}
+
 void Schedule::copy(const Layout& to, const Layout& from) {
   if ((from.bytes() == 0 && to.bytes() == 0) || (to.base == from.base && to.type == from.type)) return;
   steps_.push_back({Step::Kind::kCopy, rank_, to, from});
@@ -146,6 +163,9 @@ bool Schedule::advance() {
       } else if (step.kind == Step::Kind::kCombine) {
         reduction_.op->apply(step.first.base, step.second.base, step.second.count, *step.second.type,
                              reduction_.handle);
+      } else if (step.kind == Step::Kind::kAct) {
+        const base::Status done = actions_[static_cast<std::size_t>(step.first.count)]();
+        if (status_.ok()) status_ = done;
       } else if (step.kind != Step::Kind::kNext) {
         break;
       }
@@ -157,7 +177,7 @@ bool Schedule::advance() {
 
 std::size_t Schedule::round_at(std::size_t position) const {
   std::size_t end = position;
-  while (end < steps_.size() && steps_[end].kind <= Step::Kind::kReceive) ++end;
+  while (end < steps_.size() && steps_[end].kind <= Step::Kind::kReceiveUpTo) ++end;
   return end - position;
 }
 
@@ -183,14 +203,16 @@ bool Schedule::begin_round() {
 
 void Schedule::begin(const Step& step, Slot& slot) {
   const p2p::Address address{comm_, peer_of(step.peer), tag_, true};
-  const auto begin = [&](auto& operation) {
+  const auto begin = [&](auto& operation, const Layout& data) {
     if (listener_ != nullptr) (void)operation.completion.abandon();
-    operation.begin(address, step.first);
+    operation.begin(address, data);
   };
   if (step.kind == Step::Kind::kSend)
-    begin(slot.emplace<Send>(*this));
+    begin(slot.emplace<Send>(*this), step.first);
+  else if (step.kind == Step::Kind::kSendThen)
+    begin(slot.emplace<Send>(*this), thens_[static_cast<std::size_t>(step.first.count)]());
   else
-    begin(slot.emplace<Receive>(*this));
+    begin(slot.emplace<Receive>(*this), step.first);
 }
 
 void Schedule::operation_ended() {
@@ -227,19 +249,21 @@ void Schedule::copy_now(const Layout& to, const Layout& from) {
 
 void Schedule::check_received(const Step& step, const core::Result& result) {
   const Count expected = step.first.bytes();
-  if ((result.error == MPI_SUCCESS && result.bytes == expected) || !status_.ok()) return;
-  const char* group = is_inter() ? "remote rank" : "rank";
-  const char* advice =
-      "the counts and datatypes that the ranks of a collective operation pass must describe the same data";
+  const bool suits = result.bytes == expected || step.kind == Step::Kind::kReceiveUpTo;
+  if ((result.error == MPI_SUCCESS && suits) || !status_.ok()) return;
   if (result.error == MPI_SUCCESS) {
-    status_ = base::fail(MPI_ERR_TRUNCATE, "{} {} sent {} bytes where rank {} expects {}: {}", group,
-                         step.peer, result.bytes, rank_, expected, advice);
+    status_ = unequal(step.peer, result.bytes, expected);
   } else if ((result.error & base::Status::kClassMask) == MPI_ERR_TRUNCATE) {
     status_ = base::fail(MPI_ERR_TRUNCATE, "{} {} sent more than the {} bytes that rank {} expects ({}): {}",
-                         group, step.peer, expected, rank_, base::message_of(result.error), advice);
+                         group(), step.peer, expected, rank_, base::message_of(result.error), kAdvice);
   } else {
     status_ = base::Status::from_code(result.error);
   }
+}
+
+base::Status Schedule::unequal(int peer, Count sent, Count expected) const {
+  return base::fail(MPI_ERR_TRUNCATE, "{} {} sent {} bytes where rank {} expects {}: {}", group(), peer, sent,
+                    rank_, expected, kAdvice);
 }
 
 int Schedule::peer_of(int rank) const {

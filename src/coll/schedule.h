@@ -15,6 +15,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <memory_resource>
 #include <span>
@@ -94,6 +95,15 @@ class Schedule {
   /// Communication steps that follow wait for those before.
   void next();
 
+  // What is known only when the schedule runs. Each is called once in a run.
+  void send(std::function<Layout()> from, int to);
+  /// No more than `to` has room for.
+  void receive_up_to(const Layout& to, int from);
+  /// Something else that the caller does by itself.
+  void act(std::function<base::Status()> action);
+  /// MPI_ERR_TRUNCATE: `peer` sent so many bytes, and not those that the caller expects.
+  base::Status unequal(int peer, Count sent, Count expected) const;
+
   /// Room of the schedule's own for `count` elements of `type`.
   Layout scratch(Count count, const datatype::Datatype& type);
   /// Room for solid bytes.
@@ -121,10 +131,10 @@ class Schedule {
 
  private:
   struct Step {
-    enum class Kind : std::uint8_t { kSend, kReceive, kCopy, kCombine, kNext };
+    enum class Kind : std::uint8_t { kSend, kSendThen, kReceive, kReceiveUpTo, kCopy, kCombine, kAct, kNext };
     Kind kind;
     int peer;
-    Layout first;
+    Layout first;  ///< its count: which of thens_ or actions_, of kSendThen and kAct
     Layout second;
   };
   /// An operation of a round. With a listener nobody waits for it: the schedule is told.
@@ -152,6 +162,7 @@ class Schedule {
   void copy_now(const Layout& to, const Layout& from);
   void check_received(const Step& step, const core::Result& result);
   int peer_of(int rank) const;
+  const char* group() const { return is_inter() ? "remote rank" : "rank"; }
   int written(int peer) const { return among_.empty() ? peer : among_[static_cast<std::size_t>(peer)]; }
 
   // Steps, operations and small scratch of the usual schedule fit in here: no allocation for small
@@ -169,6 +180,8 @@ class Schedule {
   bool flat_ = false;  // an algorithm without stages was chosen where there could be two: so its parts
 
   std::pmr::vector<Step> steps_{&arena_};
+  std::vector<std::function<Layout()>> thens_;
+  std::vector<std::function<base::Status()>> actions_;
   std::vector<std::unique_ptr<std::byte[]>> buffers_;
   Slot* slots_ = nullptr;
   std::size_t slot_count_ = 0;

@@ -65,6 +65,9 @@ constexpr Rule kRules[] = {
     {kGather, kBinomial, 2 << 10},
     {kGather, kDirect, 0},
 
+    {kGatherv, kTwoStages, 0},
+    {kGatherv, kDirect, 0},
+
     {kScatter, kNodeMeets, kNodeRoom},
     {kScatter, kTeamLeads, 4 << 10},
     {kScatter, kTeamShares, 0},
@@ -72,6 +75,9 @@ constexpr Rule kRules[] = {
     {kScatter, kDirect, 0, 32},
     {kScatter, kBinomial, 2 << 10},
     {kScatter, kDirect, 0},
+
+    {kScatterv, kTwoStages, 0},
+    {kScatterv, kDirect, 0},
 
     {kAllgather, kNodeMeets, kNodeRoom},
     {kAllgather, kTeamLeads, 4 << 10},
@@ -90,6 +96,9 @@ constexpr Rule kRules[] = {
     {kAlltoall, kTeamShares, 0},
     {kAlltoall, kTwoStages, 4 << 10},
     {kAlltoall, kDirect, 0},
+
+    {kAlltoallv, kTwoStages, 0, 4096},
+    {kAlltoallv, kDirect, 0},
 
     {kReduceScatter, kReduceThenScatter, 64 << 10},
     {kReduceScatter, kDirect, 0, 0, kCommutative},
@@ -150,9 +159,10 @@ bool has_two_stages(Collective collective) {
 }
 
 const char* name_of(Collective collective) {
-  static constexpr const char* kNames[] = {"barrier",  "broadcast",      "reduce",    "allreduce",
-                                           "gather",   "scatter",        "allgather", "allgatherv",
-                                           "alltoall", "reduce_scatter", "scan",      "neighbours"};
+  static constexpr const char* kNames[] = {"barrier",        "broadcast",  "reduce",    "allreduce",
+                                           "gather",         "gatherv",    "scatter",   "scatterv",
+                                           "allgather",      "allgatherv", "alltoall",  "alltoallv",
+                                           "reduce_scatter", "scan",       "neighbours"};
   return kNames[static_cast<std::size_t>(collective)];
 }
 

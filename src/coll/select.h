@@ -15,10 +15,13 @@ enum class Collective : std::uint8_t {
   kReduce,
   kAllreduce,
   kGather,
+  kGatherv,
   kScatter,
+  kScatterv,
   kAllgather,
   kAllgatherv,
   kAlltoall,
+  kAlltoallv,  ///< and alltoallw
   kReduceScatter,
   kScan,
   kNeighbours,  ///< all neighbourhood collectives

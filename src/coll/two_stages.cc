@@ -10,55 +10,14 @@
 
 #include "coll/algorithms.h"
 #include "coll/coll.h"
-#include "coll/hosts.h"
 #include "coll/pieces.h"
+#include "coll/stages.h"
 
 namespace clump::coll {
 
 namespace {
 
 using namespace among_leaders;
-
-/// Who leads whom, as one rank sees it.
-class Stages {
- public:
-  explicit Stages(Schedule& s, int root = -1) : Stages(s, lowest(*s.hosts(), root)) {}
-  /// Of each host another one leads.
-  Stages(Schedule& s, std::vector<int> who)
-      : hosts(*s.hosts()),
-        host(hosts.host_of(s.rank())),
-        here(hosts.ranks(host)),
-        leaders(std::move(who)),
-        s_(s) {
-    me = number_here(s.rank());
-    leader = number_here(leaders[static_cast<std::size_t>(host)]);
-  }
-
-  bool leads() const { return me == leader; }
-  int count_here() const { return static_cast<int>(here.size()); }
-  /// The rest of the block is written for the ranks of the caller's host.
-  [[nodiscard]] Schedule::Among within_host() const { return {s_, here, me}; }
-  /// ... for the leaders. The caller is one.
-  [[nodiscard]] Schedule::Among among_leaders() const { return {s_, leaders, host}; }
-
-  const Hosts& hosts;
-  const int host;                   ///< the caller's
-  const std::span<const int> here;  ///< ranks of the caller's host
-  const std::vector<int> leaders;   ///< by host
-  int me, leader;                   ///< numbers in `here`
-
- private:
-  static std::vector<int> lowest(const Hosts& hosts, int root) {
-    std::vector<int> all;
-    for (int i = 0; i < hosts.count(); ++i) all.push_back(hosts.ranks(i).front());
-    if (root >= 0) all[static_cast<std::size_t>(hosts.host_of(root))] = root;
-    return all;
-  }
-  int number_here(int rank) const {
-    return static_cast<int>(std::ranges::lower_bound(here, rank) - here.begin());
-  }
-  Schedule& s_;
-};
 
 /// A block for each rank, host by host, in a buffer that has them in the order of ranks; or packed in room of
 /// the schedule's own, if these two are not the same.
@@ -181,8 +140,8 @@ void exchange_rows(Schedule& s, const Stages& stages, const Layout& rows, Count 
   }
   {
     const auto across = stages.among_leaders();
-    alltoall(s, Blocks(outgoing.base, lengths.data(), begins.data(), outgoing.type),
-             Blocks(incoming.base, lengths.data(), begins.data(), incoming.type));
+    alltoall_direct(s, Blocks(outgoing.base, lengths.data(), begins.data(), outgoing.type),
+                    Blocks(incoming.base, lengths.data(), begins.data(), incoming.type));
   }
   for (Count from = 0; from < s.size(); ++from)
     for (Count i = 0; i < here; ++i)
@@ -324,8 +283,8 @@ void allgatherv_two_stages(Schedule& s, const Layout& mine, const Blocks& all) {
   const int first = hosts.before(stages.host);
   {
     const auto within = stages.within_host();
-    gatherv(s, mine, Blocks(packed.base, lengths.data() + first, begins.data() + first, packed.type),
-            stages.leader);
+    gather_direct(s, mine, Blocks(packed.base, lengths.data() + first, begins.data() + first, packed.type),
+                  stages.leader);
   }
   s.next();
   if (stages.leads())

@@ -222,6 +222,74 @@ TEST_P(TwoStages, CollectBlocksOfAnySize) {
   });
 }
 
+/// Of all sizes: with nothing, with what fits into piles (piles.cc), and with what does not.
+class Sizes {
+ public:
+  Sizes(const core::Comm& comm, const std::function<Count(int)>& of) {
+    Count end = 0;
+    for (int rank = 0; rank < comm.size(); ++rank) {
+      counts_.push_back(of(rank));
+      places_.push_back(end + 1);
+      end += counts_.back() + 1;
+    }
+    values.assign(static_cast<std::size_t>(end) + 1, -1);
+  }
+  Blocks blocks() { return {values.data(), counts_.data(), places_.data(), datatype::predefined(MPI_INT)}; }
+  /// Block `rank` becomes the first values of an operand.
+  void fill(int rank, int operand_of) {
+    const auto i = static_cast<std::size_t>(rank);
+    std::ranges::copy(operand(operand_of, static_cast<int>(counts_[i])), values.begin() + places_[i]);
+  }
+  std::vector<int> values;
+
+ private:
+  std::vector<Count> counts_, places_;
+};
+
+TEST_P(TwoStages, GatherAndScatterBlocksOfAnySize) {
+  const auto length = [](int rank) {
+    static constexpr Count kLengths[] = {3, 0, 5000, 1, 4096, 4097, 70};
+    return kLengths[rank % 7];
+  };
+  run([&](core::Comm& comm) {
+    for (const int root : {0, comm.size() / 2, comm.size() - 1}) {
+      const bool here = comm.rank == root;
+      Sizes expected(comm, length), gathered(comm, length);
+      for (int rank = 0; rank < comm.size(); ++rank) expected.fill(rank, rank);
+      std::vector<int> mine = operand(comm.rank, static_cast<int>(length(comm.rank))), back(mine.size(), -1);
+      Schedule there(comm);
+      gatherv(there, ints(mine), gathered.blocks(), root);
+      Schedule and_back(comm);
+      scatterv(and_back, expected.blocks(), ints(back), root);
+      for (int again = 0; again < 2; ++again) {  // as persistent ones do
+        EXPECT_TRUE(there.run().ok());
+        EXPECT_TRUE(and_back.run().ok());
+      }
+      EXPECT_EQ(gathered.values, here ? expected.values : std::vector<int>(gathered.values.size(), -1));
+      EXPECT_EQ(back, mine);
+    }
+  });
+}
+
+TEST_P(TwoStages, ExchangeBlocksOfAnySize) {
+  const auto length = [](int from, int to) {
+    static constexpr Count kLengths[] = {1, 0, 17, 300, 2, 256, 257, 3};
+    return kLengths[(3 * from + to) % 8];
+  };
+  run([&](core::Comm& comm) {
+    Sizes out(comm, [&](int peer) { return length(comm.rank, peer); });
+    Sizes in(comm, [&](int peer) { return length(peer, comm.rank); }), expected = in;
+    for (int peer = 0; peer < comm.size(); ++peer) {
+      out.fill(peer, comm.rank * comm.size() + peer);
+      expected.fill(peer, peer * comm.size() + comm.rank);
+    }
+    Schedule s(comm);
+    alltoall(s, out.blocks(), in.blocks());
+    for (int again = 0; again < 2; ++again) EXPECT_TRUE(s.run().ok());
+    EXPECT_EQ(in.values, expected.values);
+  });
+}
+
 TEST_P(TwoStages, GiveEveryoneItsOwn) {
   run([&](core::Comm& comm) {
     const int size = comm.size();
@@ -275,6 +343,21 @@ TEST_P(TwoStages, LeaveNoBarrierEarly) {
       EXPECT_TRUE(s.run().ok());
       EXPECT_GE(entered, round * size());
     }
+  });
+}
+
+// Whoever's block it is, it is named, although it came with others.
+TEST(StagesOfTwoHosts, SayWhoseSizeDiffers) {
+  Job(4, {}, {0, 0, 1, 1}).run([](core::Comm& comm) {
+    Sizes sizes(comm, [](int) { return 2; });
+    std::vector<int> mine(comm.rank == 3 ? 1 : 2);
+    Schedule s(comm);
+    gatherv(s, ints(mine), sizes.blocks(), 0);
+    const base::Status outcome = s.run();
+    if (comm.rank != 0) return;
+    EXPECT_EQ(outcome.code() & base::Status::kClassMask, MPI_ERR_TRUNCATE);
+    EXPECT_TRUE(std::string(base::message_of(outcome.code()))
+                    .starts_with("rank 3 sent 4 bytes where rank 0 expects 8"));
   });
 }
 
