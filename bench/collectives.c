@@ -44,17 +44,32 @@ static void allgather(int iterations, size_t bytes) {
     MPI_Allgather(in, (int)bytes, MPI_BYTE, out, (int)bytes, MPI_BYTE, MPI_COMM_WORLD);
 }
 /* Blocks of the same size, which the library does not know to be. */
-static void allgatherv(int iterations, size_t bytes) {
-  int* const counts = new_buffer((size_t)size * sizeof *counts);
-  int* const places = new_buffer((size_t)size * sizeof *places);
+static int *counts, *places;
+static void fill_counts(size_t bytes) {
   for (int i = 0; i < size; ++i) {
     counts[i] = (int)bytes;
     places[i] = i * (int)bytes;
   }
+}
+static void gatherv(int iterations, size_t bytes) {
+  fill_counts(bytes);
+  for (int i = 0; i < iterations; ++i)
+    MPI_Gatherv(in, (int)bytes, MPI_BYTE, out, counts, places, MPI_BYTE, i % size, MPI_COMM_WORLD);
+}
+static void scatterv(int iterations, size_t bytes) {
+  fill_counts(bytes);
+  for (int i = 0; i < iterations; ++i)
+    MPI_Scatterv(in, counts, places, MPI_BYTE, out, (int)bytes, MPI_BYTE, i % size, MPI_COMM_WORLD);
+}
+static void allgatherv(int iterations, size_t bytes) {
+  fill_counts(bytes);
   for (int i = 0; i < iterations; ++i)
     MPI_Allgatherv(in, (int)bytes, MPI_BYTE, out, counts, places, MPI_BYTE, MPI_COMM_WORLD);
-  free(counts);
-  free(places);
+}
+static void alltoallv(int iterations, size_t bytes) {
+  fill_counts(bytes);
+  for (int i = 0; i < iterations; ++i)
+    MPI_Alltoallv(in, counts, places, MPI_BYTE, out, counts, places, MPI_BYTE, MPI_COMM_WORLD);
 }
 
 enum { kMostSizes = 32 };
@@ -74,7 +89,10 @@ static struct Operation {
     {"gather", gather, .gives_each = 1},
     {"scatter", scatter, .gives_each = 1},
     {"allgather", allgather, .gives_each = 1},
+    {"gatherv", gatherv, .gives_each = 1},
+    {"scatterv", scatterv, .gives_each = 1},
     {"allgatherv", allgatherv, .gives_each = 1},
+    {"alltoallv", alltoallv, .gives_each = 1},
 };
 enum { kOperations = sizeof operations / sizeof *operations };
 
@@ -98,6 +116,8 @@ int main(int argc, char** argv) {
       const size_t bytes = operations[i].sizes[j] * (operations[i].gives_each ? (size_t)size : 1);
       if (bytes > room) room = bytes;
     }
+  counts = new_buffer((size_t)size * sizeof *counts);
+  places = new_buffer((size_t)size * sizeof *places);
   in = new_buffer(room);
   out = new_buffer(room);
   memset(in, 0, room); /* doubles that stay finite */

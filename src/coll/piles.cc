@@ -15,7 +15,7 @@ namespace clump::coll {
 namespace {
 
 // Larger blocks go straight. A pile for all ranks has less room for each if they are many.
-constexpr Count kMostOfBlock = 16 << 10, kMostOfOneInMany = 1 << 10, kMostOfMany = 64 << 10;
+constexpr Count kMostOfBlock = 8 << 10, kMostOfOneInMany = 1 << 10, kMostOfMany = 64 << 10;
 
 /// The lengths of some blocks, and those of them that are not too large. In room of a schedule's own; filled
 /// and read when it runs, block by block from the first one on.
