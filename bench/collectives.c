@@ -80,19 +80,19 @@ static struct Operation {
   size_t sizes[kMostSizes];
   int gives_each; /* a buffer has a block for each rank */
 } operations[] = {
-    {"barrier", barrier, 1, {0}},
-    {"bcast", bcast, 3, {8, 64 << 10, 1 << 20}},
-    {"allreduce", allreduce, 3, {8, 64 << 10, 1 << 20}},
+    {"barrier", barrier, 1, {0}, 0},
+    {"bcast", bcast, 3, {8, 64 << 10, 1 << 20}, 0},
+    {"allreduce", allreduce, 3, {8, 64 << 10, 1 << 20}, 0},
     {"alltoall", alltoall, 4, {8, 64, 4 << 10, 64 << 10}, 1},
-    {"reduce", reduce},
-    {"scan", scan},
-    {"gather", gather, .gives_each = 1},
-    {"scatter", scatter, .gives_each = 1},
-    {"allgather", allgather, .gives_each = 1},
-    {"gatherv", gatherv, .gives_each = 1},
-    {"scatterv", scatterv, .gives_each = 1},
-    {"allgatherv", allgatherv, .gives_each = 1},
-    {"alltoallv", alltoallv, .gives_each = 1},
+    {.name = "reduce", .batch = reduce},
+    {.name = "scan", .batch = scan},
+    {.name = "gather", .batch = gather, .gives_each = 1},
+    {.name = "scatter", .batch = scatter, .gives_each = 1},
+    {.name = "allgather", .batch = allgather, .gives_each = 1},
+    {.name = "gatherv", .batch = gatherv, .gives_each = 1},
+    {.name = "scatterv", .batch = scatterv, .gives_each = 1},
+    {.name = "allgatherv", .batch = allgatherv, .gives_each = 1},
+    {.name = "alltoallv", .batch = alltoallv, .gives_each = 1},
 };
 enum { kOperations = sizeof operations / sizeof *operations };
 
