@@ -22,7 +22,7 @@ import cluster
 import report
 from libraries import PEERS, Failed, compile_limits, libraries
 from measurements import MEASUREMENTS, run_limits
-from targets import CLUSTER_TARGETS, TARGETS, verdicts
+from targets import CLUSTER_TARGETS, PROCESS_TARGETS, TARGETS, measurements_for, verdicts
 
 QUIET = 0.1  # more than this part of the machine's time for others is worth a word
 
@@ -97,7 +97,7 @@ def parse_options():
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--only", type=names, help="measurements, separated by commas")
     parser.add_argument("--peers", type=names, help="libraries beside ours, separated by commas; none for ours alone")
-    parser.add_argument("--scheduler", help="what runs our ranks: fibers or threads")
+    parser.add_argument("--ranks", choices=("fibers", "threads", "processes"), help="what our ranks are")
     parser.add_argument("--list", action="store_true", help="print the names of the measurements")
     options = parser.parse_args()
     options.measurements = cluster.MEASUREMENTS if options.cluster else MEASUREMENTS
@@ -114,7 +114,11 @@ def parse_options():
     if None in (options.build, options.peers_dir, options.out):
         parser.error("--build, --peers-dir and --out are needed; './dev bench' gives them")
     options.rounds = options.rounds or (1 if options.quick else 3 if options.shows or options.cluster else 5)
-    options.results = "results" if not options.cluster else "cluster" if options.rate == "none" else f"cluster-{options.rate}"
+    options.results = "results" if options.ranks in (None, "fibers") else f"results-{options.ranks}"
+    options.targets = PROCESS_TARGETS if options.ranks == "processes" else TARGETS
+    if options.cluster:
+        options.results = "cluster" if options.rate == "none" else f"cluster-{options.rate}"
+        options.targets = CLUSTER_TARGETS
     options.batch_seconds = 0.02 if options.quick else 0.1
     options.timeout = 60
     return options
@@ -123,6 +127,8 @@ def parse_options():
 def is_wanted(measurement, options):
     if options.only is not None:
         return measurement.name in options.only
+    if options.ranks == "processes":
+        return measurement.name in measurements_for(options.targets) or not options.shows
     return measurement.for_targets or not options.shows
 
 
@@ -130,7 +136,7 @@ def write_results(options, heading, names, values, failures, seconds):
     medians = {key: {name: statistics.median(numbers) for name, numbers in by_library.items()} for key, by_library in values.items()}
     text = report.markdown(heading, names, medians, failures)
     if options.only is None or options.shows or options.cluster:
-        text += "\n" + report.targets_table(verdicts(names, medians, CLUSTER_TARGETS if options.cluster else TARGETS))
+        text += "\n" + report.targets_table(verdicts(names, medians, options.targets))
     (options.out / f"{options.results}.md").write_text(text)
     (options.out / f"{options.results}.json").write_text(json.dumps({
         "machine": heading.partition(";")[0], "date": time.strftime("%Y-%m-%dT%H:%M:%S"), "rounds": options.rounds, "seconds": round(seconds),
@@ -156,7 +162,7 @@ def main():
             machine += f", {cluster.describe(hosts)}"
             found, limits = cluster.libraries(hosts, options), None
         else:
-            our_options = ["--scheduler", options.scheduler] if options.scheduler else []
+            our_options = ["--ranks", options.ranks] if options.ranks else []
             found = libraries(options.build, options.peers_dir, options.out, options.peers, our_options)
             limits = compile_limits(options.out)
         values, failures, busy = measure(found, wanted, limits, options)
@@ -164,8 +170,8 @@ def main():
     heading = f"{machine}; {rounds}; {time.strftime('%Y-%m-%d')}"
     if max(busy) > QUIET:
         heading += f"; NOT QUIET: others used up to {100 * max(busy):.0f} % of the machine"
-    if options.scheduler:
-        heading += f"; clump with --scheduler {options.scheduler}"
+    if options.ranks:
+        heading += f"; clump with --ranks {options.ranks}"
     print(write_results(options, heading, [library.name for library in found], values, failures, time.time() - begin))
     print(f"written to {options.out}/{options.results}.md and {options.results}.json")
     return 1 if any(library == "clump" for _, library in failures) else 0

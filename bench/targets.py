@@ -90,12 +90,32 @@ TARGETS = [
     Target("16 ranks wait", "under 1 % of a core", at_most(("many-16", "waiting", 0), 0.01, lambda value: f"{100 * value:.2f} %")),
 ]
 
+PROCESS_TARGETS = [
+    Target("2 processes on 2 cores: ping-pong, 8 B", "at most the best peer's", part_of_time(("pingpong-2", "pingpong", 8), 1)),
+    Target("2 processes on 2 cores: bandwidth, 64 KB", "at least the best peer's", times_faster(("pingpong-2", "pingpong", 64 << 10), 1)),
+    Target("2 processes on 2 cores: bandwidth, 4 MB", "at least the best peer's", times_faster(("pingpong-2", "pingpong", 4 << 20), 1)),
+    Target("16 processes on 2 cores: barrier", "at least 3 times faster", times_faster(("small-16", "barrier", 0), 3)),
+    Target("16 processes on 2 cores: allreduce, 8 B", "at least 3 times faster", times_faster(("small-16", "allreduce", 8), 3)),
+]
+
 CLUSTER_TARGETS = [
     Target("2 hosts: ping-pong, 8 B", "at most the best peer's", part_of_time(("hosts-pingpong-2", "pingpong", 8), 1)),
     Target("2 hosts: bandwidth, 64 KB", "at least the best peer's", times_faster(("hosts-pingpong-2", "pingpong", 64 << 10), 1)),
     Target("2 hosts: bandwidth, 4 MB", "at least the best peer's", times_faster(("hosts-pingpong-2", "pingpong", 4 << 20), 1)),
 ] + [Target(f"16 ranks on 4 hosts: allreduce, {words}", "at least 2 times faster", times_faster(("hosts-allreduce-16", "allreduce", size), 2))
      for words, size in (("8 B", 8), ("1 KB", 1 << 10), ("64 KB", 64 << 10), ("1 MB", 1 << 20), ("4 MB", 4 << 20))]
+
+
+def measurements_for(targets):
+    """The names of those that the targets are about."""
+    names = set()
+
+    def lookup(key):
+        names.add(key[0])
+        return 1.0
+    for target in targets:
+        target.judge(lookup, [lookup])
+    return names
 
 
 def verdicts(names, medians, targets):
