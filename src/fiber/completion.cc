@@ -11,6 +11,7 @@
 #include "fiber/errands.h"
 #include "fiber/help.h"
 #include "fiber/lookout.h"
+#include "fiber/switch.h"
 #include "fiber/worker.h"
 
 namespace clump::fiber {
@@ -141,23 +142,30 @@ void Completion::wake(std::uintptr_t who) {
 }
 
 // Between ranks of one worker this is the way of every message, so it goes straight on when others can run.
-[[gnu::always_inline]] inline void Completion::sleep_as_fiber(Fiber& self) {
-  if (may_poll(self) && poll_in_place(self, [this] { return done(); })) return;
+void Completion::sleep_until_signal() {
+  Fiber* const self = this_fiber();
+  if (self == nullptr || Errands::expected_here() != nullptr) [[unlikely]]
+    return sleep_otherwise();
+  if (may_poll(*self)) return poll_and_sleep(*self);
+  leave_name_and_sleep(*self);
+}
+
+[[gnu::always_inline]] inline void Completion::leave_name_and_sleep(Fiber& self) {
   std::uintptr_t expected = kPending;
   // release: whoever signals resumes the fiber through this pointer; acquire on failure: the work's results.
   if (state_.compare_exchange_strong(expected, reinterpret_cast<std::uintptr_t>(&self) | kFiber,
-                                     std::memory_order_acq_rel, std::memory_order_acquire))
-    switch_out(self);
+                                     std::memory_order_acq_rel, std::memory_order_acquire)) [[likely]]
+    make_room(self);
 }
 
-void Completion::sleep_until_signal() {
-  if (Errands::expected_here() != nullptr) [[unlikely]] {
-    Completion* const self = this;
-    return wait_any({&self, 1});
-  }
-  if (Fiber* const self = this_fiber()) [[likely]]
-    return sleep_as_fiber(*self);
-  sleep_as_kernel_thread();
+[[gnu::noinline]] void Completion::poll_and_sleep(Fiber& self) {
+  if (!poll_in_place(self, [this] { return done(); })) leave_name_and_sleep(self);
+}
+
+[[gnu::noinline]] void Completion::sleep_otherwise() {
+  if (this_fiber() == nullptr && Errands::expected_here() == nullptr) return sleep_as_kernel_thread();
+  Completion* const self = this;
+  wait_any({&self, 1});
 }
 
 void Completion::sleep_as_kernel_thread() {

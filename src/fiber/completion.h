@@ -77,7 +77,9 @@ class Completion {
  private:
   friend CLUMP_HOST_API void wait_any(std::span<Completion* const> completions);
   CLUMP_HOST_API void sleep_until_signal();
-  void sleep_as_fiber(Fiber& self);
+  void sleep_otherwise();
+  void poll_and_sleep(Fiber& self);
+  void leave_name_and_sleep(Fiber& self);
   void sleep_as_kernel_thread();
   /// Returns when one is done or, with `errands`, when there are some.
   static void wait_for_any(std::span<Completion* const> completions, Errands* errands);

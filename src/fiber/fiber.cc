@@ -12,6 +12,7 @@
 #include "fiber/census.h"
 #include "fiber/kernel_state.h"
 #include "fiber/monitor.h"
+#include "fiber/switch.h"
 #include "fiber/worker.h"
 
 namespace clump::fiber {

@@ -15,6 +15,7 @@
 #include "fiber/lookout.h"
 #include "fiber/meters.h"
 #include "fiber/monitor.h"
+#include "fiber/switch.h"
 
 namespace clump::fiber {
 
@@ -36,11 +37,6 @@ constexpr int kPollsAfterNap = 512;
 // to the monitor to wake it where there is something to take.
 constexpr std::chrono::milliseconds kFirstNap{1};
 constexpr int kNaps = 5;
-// A worker whose fibers keep each other busy looks at what comes in once in so many switches.
-constexpr std::uint64_t kSwitchesPerPoll = 16;
-
-constinit std::atomic<void (*)()> reporting{nullptr};
-
 constinit std::atomic<bool (*)(int)> poll_function{nullptr};
 constinit std::atomic<bool (*)()> sleep_function{nullptr};
 
@@ -50,29 +46,10 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
   return ::syscall(SYS_futex, &word, operation | futex_scope, value, timeout, nullptr, 0);
 }
 
-/// `next`, which nobody uses, runs in place of `self`, on the same kernel thread. Inside a section of its
-/// carrier. Returns when `self` is resumed, perhaps by another carrier.
-[[gnu::always_inline]] inline void switch_to(Fiber& self, Fiber& next) {
-  Carrier& carrier = *self.carrier;
-  next.in_use.store(1, std::memory_order_relaxed);
-  next.carrier = &carrier;
-  carrier.current.store(&next, std::memory_order_relaxed);
-  // A carrier that looks for work does not mind what the last fiber has set.
-  if (next.kernel_state != carrier.kernel_state && &next != &carrier.idle) [[unlikely]]
-    take_on(carrier.kernel_state, next.kernel_state);
-  arrive(self, clump_switch_context(&self.context, &next.context));
-}
-
 }  // namespace
 
-void arrive(Fiber& self, Context* left) {
-  // release: whoever resumes it sees its stack as it left it.
-  reinterpret_cast<Fiber*>(left)->in_use.store(0, std::memory_order_release);
-  Carrier& carrier = *self.carrier;
-  carrier.sections.store(0, std::memory_order_release);  // release: pairs with the monitor's acquire
-}
-
 constinit std::span<Worker> workers;
+constinit std::atomic<void (*)()> reporting{nullptr};
 constinit bool cores_are_shared = false;
 
 constinit bool cores_are_offered = false;
@@ -116,31 +93,12 @@ void make_runnable(Fiber& fiber) {
   home.wake();
 }
 
-void switch_out(Fiber& self) {
-  Carrier& carrier = *self.carrier;
-  // Until the next fiber has arrived; it leaves the section.
-  carrier.sections.store(1, std::memory_order_relaxed);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  Fiber* next = &carrier.idle;
-  if (Worker* const worker = carrier.worker.load(std::memory_order_relaxed)) {
-    const std::uint64_t count = worker->switches.load(std::memory_order_relaxed) + 1;
-    worker->switches.store(count, std::memory_order_relaxed);
-    if (count % kSwitchesPerPoll == 0) progress(worker->index);
-    if (Fiber* const other = worker->take()) next = other;
-  }
-  if (next != &self && !next->left_behind()) {
-    // It is on its way out of another carrier, where they may be waiting for us to be on our way. So go
-    // first.
-    carrier.next = next;
-    next = &carrier.idle;
-  }
-  if (next != &self) {
-    switch_to(self, *next);
-  } else {
-    carrier.sections.store(0, std::memory_order_release);
-  }
-  if (void (*const report)() = reporting.load(std::memory_order_relaxed)) [[unlikely]]
-    report();
+void switch_out(Fiber& self) { make_room(self); }
+
+void look_and_go(Fiber& self, Worker& worker) {
+  if (worker.switches.load(std::memory_order_relaxed) % kSwitchesPerPoll == 0) progress(worker.index);
+  worker.empty_inbox();
+  go_to_next(self, &worker);
 }
 
 bool take_in(int worker) {
@@ -232,7 +190,10 @@ void Carrier::find_and_run() {
       if (next != nullptr) make_runnable(*next);
       return;
     }
-    if (next == nullptr) next = mine->take();
+    if (next == nullptr) {
+      mine->empty_inbox();
+      next = mine->queue.pop();
+    }
     if (next == nullptr && idle_polls_ % kPollsPerVictim == kPollsPerVictim - 1) next = steal(*mine);
     if (next != nullptr) {
       idle_polls_ = idle_sleeps_ = 0;

@@ -72,13 +72,8 @@ struct alignas(64) Worker {
   alignas(64) std::atomic<std::uint32_t> own_asleep{0};
 
   bool has_runnable() const { return !queue.empty() || !inbox.empty(); }
-  /// The next fiber that can run. Its carrier, in a section.
-  [[gnu::always_inline]] Fiber* take() {
-    // The inbox every time: fibers that poll and yield would keep the queue from ever being empty.
-    if (!inbox.empty()) [[unlikely]]
-      empty_inbox();
-    return queue.pop();
-  }
+  /// What is in the inbox goes into the queue. Its carrier, in a section.
+  void empty_inbox();
   /// Wakes the carrier if it sleeps. Any thread.
   void wake() noexcept {
     if (asleep->load(std::memory_order_seq_cst) != 0) [[unlikely]]  // seq_cst: see Carrier::sleep
@@ -86,7 +81,6 @@ struct alignas(64) Worker {
   }
 
  private:
-  void empty_inbox();
   CLUMP_HOST_API void wake_up() noexcept;
 };
 
@@ -121,9 +115,6 @@ class Section {
 /// All workers; fixed once they are made, and never gone: carriers run until the process is.
 CLUMP_HOST_API extern constinit std::span<Worker> workers;
 
-/// The first thing that a resumed fiber does: what could not be done before its predecessor was out of the
-/// way.
-void arrive(Fiber& self, Context* left);
 /// The oldest fiber that is not over; null if there is none.
 Fiber* first_fiber();
 /// A kernel thread that belongs to no rank; false if there cannot be another one.
@@ -132,8 +123,7 @@ CLUMP_HOST_API bool start_kernel_thread(void* (*body)(void*), void* argument);
 void prepare_carrier();
 void bind_to_core(int core);
 
-/// The calling fiber waits: runs others until somebody calls make_runnable() for it. Whoever does may do so
-/// before this is called.
+/// make_room() of switch.h, for those who do not mind a call.
 void switch_out(Fiber& self);
 /// Puts a fiber that waits into the queue of its home. Any thread.
 CLUMP_HOST_API void make_runnable(Fiber& fiber);

@@ -1,0 +1,83 @@
+// How a fiber makes room for the next one. Inline for those who wait for messages, as it is a good part of
+// what a message between two ranks of a worker costs. Others call switch_out().
+//
+// The usual way calls nothing but the switch, and nothing of what it has found out is needed afterwards, so
+// that there are hardly any registers to be saved beside those that the switch itself saves.
+#pragma once
+
+#include <atomic>
+
+#include "fiber/context.h"
+#include "fiber/kernel_state.h"
+#include "fiber/worker.h"
+
+namespace clump::fiber {
+
+/// A worker whose fibers keep each other busy looks at what comes in once in so many switches.
+inline constexpr std::uint64_t kSwitchesPerPoll = 16;
+
+/// What each fiber that is resumed calls first; null as long as nobody has asked for it (have_fiber_call()).
+extern constinit std::atomic<void (*)()> reporting;
+
+/// The first thing that a resumed fiber does: what could not be done before its predecessor was out of the
+/// way.
+[[gnu::always_inline]] inline void arrive(Fiber& self, Context* left) {
+  // release: whoever resumes it sees its stack as it left it.
+  reinterpret_cast<Fiber*>(left)->in_use.store(0, std::memory_order_release);
+  self.carrier->sections.store(0, std::memory_order_release);  // release: pairs with the monitor's acquire
+}
+
+/// `next`, which nobody uses, runs in place of `self`, on the same kernel thread. Inside a section of its
+/// carrier. Returns when `self` is resumed, perhaps by another carrier.
+[[gnu::always_inline]] inline void switch_to(Fiber& self, Fiber& next) {
+  Carrier& carrier = *self.carrier;
+  next.in_use.store(1, std::memory_order_relaxed);
+  next.carrier = &carrier;
+  carrier.current.store(&next, std::memory_order_relaxed);
+  // A carrier that looks for work does not mind what the last fiber has set.
+  if (next.kernel_state != carrier.kernel_state && &next != &carrier.idle) [[unlikely]]
+    take_on(carrier.kernel_state, next.kernel_state);
+  arrive(self, clump_switch_context(&self.context, &next.context));
+}
+
+/// The second half of make_room(): in a section of its carrier, which the next fiber leaves when it has
+/// arrived. `worker` is null if it was given to another carrier.
+[[gnu::always_inline]] inline void go_to_next(Fiber& self, Worker* worker) {
+  Carrier& carrier = *self.carrier;
+  Fiber* next = worker != nullptr ? worker->queue.pop() : nullptr;
+  if (next == nullptr) next = &carrier.idle;
+  if (next != &self && !next->left_behind()) [[unlikely]] {
+    // It is on its way out of another carrier, where they may be waiting for us to be on our way. So go
+    // first.
+    carrier.next = next;
+    next = &carrier.idle;
+  }
+  if (next != &self) [[likely]]
+    switch_to(self, *next);
+  else
+    carrier.sections.store(0, std::memory_order_release);
+  if (void (*const report)() = reporting.load(std::memory_order_relaxed)) [[unlikely]]
+    report();
+}
+
+/// go_to_next() after a look at what has come in.
+void look_and_go(Fiber& self, Worker& worker);
+
+/// The calling fiber waits: runs others until somebody calls make_runnable() for it. Whoever does may do so
+/// before this is called.
+[[gnu::always_inline]] inline void make_room(Fiber& self) {
+  Carrier& carrier = *self.carrier;
+  carrier.sections.store(1, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  Worker* const worker = carrier.worker.load(std::memory_order_relaxed);
+  if (worker != nullptr) [[likely]] {
+    const std::uint64_t count = worker->switches.load(std::memory_order_relaxed) + 1;
+    worker->switches.store(count, std::memory_order_relaxed);
+    // The inbox every time: fibers that poll and yield would keep the queue from ever being empty.
+    if (count % kSwitchesPerPoll == 0 || !worker->inbox.empty()) [[unlikely]]
+      return look_and_go(self, *worker);
+  }
+  go_to_next(self, worker);
+}
+
+}  // namespace clump::fiber
