@@ -27,6 +27,11 @@ class ShortMutex {
     // The load keeps those who only try from taking the cache line away from the holder. acquire: as above.
     return !locked_.load(std::memory_order_relaxed) && !locked_.exchange(true, std::memory_order_acquire);
   }
+  /// The same for a lock that is nearly always free, and a caller whose other way is cold: it costs a holder
+  /// his cache line.
+  [[gnu::always_inline]] bool lock_if_free() noexcept {
+    return !locked_.exchange(true, std::memory_order_acquire);  // acquire: as above
+  }
   [[gnu::always_inline]] void unlock() noexcept { locked_.store(false, std::memory_order_release); }
 
  private:

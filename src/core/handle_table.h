@@ -52,11 +52,11 @@ class HandleTable {
 
   /// The object of a handle value; null if there is none, or no longer.
   [[gnu::always_inline]] T* find(std::intptr_t value) const {
-    const std::intptr_t index = (value & kIndexMask) - kPredefinedHandles;
-    if (index < 0 || (value >> kIndexBits) > kGenerationMask) return nullptr;
-    const Slot* slot = slot_at(static_cast<std::uint32_t>(index));
-    if (slot == nullptr || slot->generation != (value >> kIndexBits)) return nullptr;
-    return slot->object.load(std::memory_order_acquire);  // acquire: pairs with the release in insert()
+    const std::uint64_t index = index_of(value);
+    if (index >= kFirstChunk) [[unlikely]]
+      return find_beyond(value);
+    const Slot* const slots = chunks_[0].load(std::memory_order_acquire);  // acquire: pairs with grow()
+    return slots != nullptr ? find_in(slots[index], value) : nullptr;
   }
 
   /// A new handle value for `object`. Any thread of the rank; `alone`: it has one only. Throws std::bad_alloc
@@ -88,13 +88,12 @@ class HandleTable {
   }
 
   // For an owner who uses objects again: such an object keeps its place, which nobody else gets, while it has
-  // no handle. Only if it is alone.
+  // no handle. Only if it is alone. live() goes on counting it.
 
   /// Where an object with a handle is noted.
   class Place {
    public:
     Place() = default;
-    explicit operator bool() const { return slot_ != nullptr; }
 
    private:
     friend class HandleTable;
@@ -106,15 +105,11 @@ class HandleTable {
     return place;
   }
   /// Forgets the handle of the object there.
-  void vacate(Place place) {
-    end_generation(*place.slot_);
-    --live_;
-  }
+  void vacate(Place place) { end_generation(*place.slot_); }
   /// A new handle value, which follows `former`, for an object that has this place.
   std::intptr_t occupy(Place place, std::intptr_t former, T* object) {
     Slot& slot = *place.slot_;
     slot.object.store(object, std::memory_order_release);  // release: as in insert()
-    ++live_;
     return (static_cast<std::intptr_t>(slot.generation) << kIndexBits) | (former & kIndexMask);
   }
 
@@ -173,8 +168,19 @@ class HandleTable {
     base::ShortMutex* const mutex_;
   };
 
+  /// Of predefined handles, more than any slot has.
   static std::uint32_t index_of(std::intptr_t value) {
     return static_cast<std::uint32_t>((value & kIndexMask) - kPredefinedHandles);
+  }
+  [[gnu::always_inline]] static T* find_in(const Slot& slot, std::intptr_t value) {
+    if (slot.generation != (value >> kIndexBits)) [[unlikely]]
+      return nullptr;
+    return slot.object.load(std::memory_order_acquire);  // acquire: pairs with the release in insert()
+  }
+  [[gnu::noinline]] T* find_beyond(std::intptr_t value) const {
+    const std::uint32_t index = index_of(value);
+    const Slot* const slot = index < kMaxHandles ? slot_beyond(index) : nullptr;
+    return slot != nullptr ? find_in(*slot, value) : nullptr;
   }
   static void end_generation(Slot& slot) {
     slot.object.store(nullptr, std::memory_order_relaxed);

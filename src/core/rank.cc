@@ -151,7 +151,7 @@ std::size_t Rank::live(Handles kind) const {
     case Handles::kOps:
       return ops_.live();
     case Handles::kRequests:
-      return requests_.live() - 1;  // kCompletedRequest
+      return requests_.live() - 1 - static_cast<std::size_t>(spare_count_);  // 1: kCompletedRequest
     case Handles::kInfos:
       return infos_.live();
     case Handles::kErrhandlers:

@@ -28,6 +28,10 @@
 #include "net/channel.h"
 #include "net/shm/commons.h"
 
+namespace clump::net {
+class SelfChannel;
+}
+
 namespace clump::core {
 
 class Rank;
@@ -42,6 +46,7 @@ struct World {
   std::vector<int> nodes;                    ///< which host each rank is on; empty: all are on this one
   std::vector<std::unique_ptr<net::Channel>> channels;
   std::vector<net::Channel*> routes;      ///< the channel to each rank of the job
+  net::SelfChannel* self = nullptr;       ///< the one to ranks of this host process, should it be one of them
   std::unique_ptr<net::Commons> commons;  ///< null: this is the only process of the node
   /// Even numbers; the first few are the predefined communicators'. Each host process has its own, so many
   /// apart as there are processes.
@@ -79,6 +84,8 @@ struct World {
 };
 
 class Rank {
+  static inline const fiber::Identity kUnknown;  // there may be several threads
+
  public:
   /// Of the World model: MPI_Init and MPI_Finalize.
   enum class Phase : std::uint8_t { kBefore, kInitialized, kFinalized };
@@ -87,8 +94,8 @@ class Rank {
   ~Rank();
 
   World& world;
-  const int number;                           ///< in MPI_COMM_WORLD
-  const fiber::Identity* identity = nullptr;  ///< of its threads; null until the first of them came here
+  const int number;                             ///< in MPI_COMM_WORLD
+  const fiber::Identity* identity = &kUnknown;  ///< of its threads, once the first of them came here
   std::atomic<Phase> phase{Phase::kBefore};
   /// Who gives this rank the right to call MPI: the World model, while it is initialised, and each session.
   std::atomic<int> users{0};
@@ -163,20 +170,22 @@ class Rank {
     requests_.forget(value_of(request.handle), is_alone());
     return std::unique_ptr<Request>(&request);
   }
+  /// A new request, which is kept for reuse() when the user has done with it; all that are have one class.
+  void make_reusable(Request& request) {
+    request.reusable = true;
+    request.place_ = requests_.place_of(value_of(request.handle));
+  }
   /// A request that the user has done with. Most receives go by here, so they are kept, with their places
   /// among the handles, for reuse().
   [[gnu::always_inline]] void retire(Request& request) {
     if (!request.reusable || spare_count_ == kMostSpare || !is_alone()) [[unlikely]]
       return static_cast<void>(remove(request));
     request.renew();
-    if (!request.place_) [[unlikely]]
-      request.place_ = requests_.place_of(value_of(request.handle));
     requests_.vacate(request.place_);
     request.next_spare_ = std::exchange(spare_, &request);
     ++spare_count_;
   }
-  /// One of those that were marked as reusable by who made them, all of one class; with a new handle. Null if
-  /// there is none.
+  /// One of those that were made reusable, with a new handle. Null if there is none.
   Request* reuse() {
     Request* const request = spare_;
     if (request == nullptr || !is_alone()) return nullptr;
@@ -238,7 +247,7 @@ class Rank {
 
  private:
   /// Whether the caller is the only thread of this rank.
-  bool is_alone() const { return identity != nullptr && !identity->threaded.load(std::memory_order_relaxed); }
+  bool is_alone() const { return !identity->threaded.load(std::memory_order_relaxed); }
 
   std::atomic<Comm*> usable_world_{nullptr}, usable_self_{nullptr};  // what the handles stand for
   HandleTable<Comm> comms_;

@@ -77,6 +77,9 @@ Request& completed_request() {
   return *request;
 }
 
+// Only who has a Request can abandon its completion.
+void Operation::end_abandoned_request() { static_cast<Request&>(*this).end_abandoned(); }
+
 base::Status Request::start() {
   return base::fail(
       MPI_ERR_REQUEST,

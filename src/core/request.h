@@ -24,10 +24,30 @@ struct Result {
   Count bytes = 0;  ///< received, packed size
 };
 
+/// Something that is under way, as who carries it out knows it: he writes `result`, then calls complete().
+/// Most are Requests; those that a call waits for itself, on its stack, can do with this.
+class Operation {
+ public:
+  Operation() = default;
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+
+  /// `result` is written: wakes who waits. The last touch; any thread.
+  [[gnu::always_inline]] void complete() {
+    if (completion.signal()) [[unlikely]]
+      end_abandoned_request();
+  }
+
+  fiber::Completion completion;
+  Result result;
+
+ private:
+  [[gnu::cold]] void end_abandoned_request();
+};
+
 /// Base of every operation that a user can hold a request of. The user's handle owns it until it is completed
-/// (or, for a persistent one, freed). The side that carries the operation out writes `result`, then calls
-/// complete().
-class Request {
+/// (or, for a persistent one, freed).
+class Request : public Operation {
  public:
   enum class State : std::uint8_t { kInactive, kActive };
   /// Some calls are for one kind of requests only.
@@ -35,8 +55,6 @@ class Request {
 
   Request() = default;
   explicit Request(Kind kind) : kind(kind) {}
-  Request(const Request&) = delete;
-  Request& operator=(const Request&) = delete;
   virtual ~Request() = default;
 
   // Requests come and go quickly: each thread keeps the memory of some for the next ones. Any thread may
@@ -65,25 +83,18 @@ class Request {
     completion.wait();
   }
 
-  /// `result` is written: wakes who waits. The last touch; any thread.
-  void complete() {
-    if (completion.signal()) [[unlikely]]
-      end_abandoned();
-  }
   /// Lets an operation go on without its owner (MPI_Request_free): it owns itself until it is complete. Those
   /// on a stack have no unique_ptr to give, so they cannot be detached.
   static void detach(std::unique_ptr<Request> request);
   /// Whether the user may call MPI_Request_free while it is active.
   virtual base::Status may_detach() const { return {}; }
 
-  fiber::Completion completion;
-  Result result;
   MPI_Request handle = MPI_REQUEST_NULL;
   base::Ref<Comm> comm;  ///< whose error handler is called; may be null
   datatype::Ref type;    ///< keeps a derived datatype alive while the operation uses it
   State state = State::kActive;
   bool persistent = false;
-  bool reusable = false;  ///< see Rank::reuse()
+  bool reusable = false;  ///< see Rank::make_reusable()
   const Kind kind = Kind::kOrdinary;
 
  protected:
@@ -92,17 +103,20 @@ class Request {
   [[gnu::cold]] virtual void end_abandoned();
 
  private:
+  friend class Operation;
   friend class Rank;
-  /// As it was made, but for its handle's number; nothing is kept alive any more.
+  /// As it was made, but for its handle's number, and what every operation of its class writes into `result`;
+  /// nothing is kept alive any more.
   void renew() {
     static_cast<void>(base::Ref<Comm>(std::move(comm)));
     if (type) [[unlikely]]
       type = {};
     completion.reset();
-    result = {};
+    result.error = MPI_SUCCESS;
+    result.cancelled = false;
   }
   std::unique_ptr<Request> self_;      ///< set by detach()
-  HandleTable<Request>::Place place_;  ///< while it is used again and again
+  HandleTable<Request>::Place place_;  ///< of one that is used again and again
   Request* next_spare_ = nullptr;
 };
 

@@ -39,7 +39,7 @@ void move_ends(std::intptr_t to, std::intptr_t from, Count bytes) {
 }
 
 /// For blocks that are probably short: a call of memcpy would take longer than the copying.
-inline void move_short(std::intptr_t to, std::intptr_t from, Count bytes) {
+[[gnu::always_inline]] inline void move_short(std::intptr_t to, std::intptr_t from, Count bytes) {
   if (bytes > 64) return move(to, from, bytes);
   if (bytes > 32) return move_ends<32>(to, from, bytes);
   if (bytes >= 16) return move_ends<16>(to, from, bytes);

@@ -39,17 +39,26 @@ Operation& make(Rank& self, const Address& address, const Layout& buffer, MPI_Re
   return *operation;
 }
 
-/// The same for the most frequent ones, which are used again.
-p2p::ReceiveOperation& make_receive(Rank& self, const Address& address, const Layout& buffer,
-                                    MPI_Request* request) {
-  if (core::Request* const spare = self.reuse()) [[likely]] {
-    spare->uses(address.comm, *buffer.type);
-    *request = spare->handle;
-    return static_cast<p2p::ReceiveOperation&>(*spare);
-  }
-  auto& operation = make<p2p::ReceiveOperation>(self, address, buffer, request);
-  operation.reusable = true;
-  return operation;
+[[gnu::noinline]] void begin_first_receive(Rank& self, Address from, Layout buffer, MPI_Request* request) {
+  auto& operation = make<p2p::ReceiveOperation>(self, from, buffer, request);
+  self.make_reusable(operation);
+  operation.begin(from, buffer);
+}
+
+/// Receives are used again.
+[[gnu::always_inline]] inline void begin_receive(Rank& self, const Address& from, const Layout& buffer,
+                                                 MPI_Request* request) {
+  core::Request* const spare = self.reuse();
+  if (spare == nullptr) [[unlikely]]
+    return begin_first_receive(self, from.apart(), {buffer.base, buffer.count, buffer.type}, request);
+  spare->uses(from.comm, *buffer.type);
+  *request = spare->handle;
+  static_cast<p2p::ReceiveOperation&>(*spare).begin(from, buffer);
+}
+
+[[gnu::noinline]] void begin_untaken_send(Rank& self, Address to, const Layout& buffer, MPI_Request* request,
+                                          Mode mode) {
+  make<p2p::SendOperation>(self, to, buffer, request).begin_untaken(to, buffer, mode);
 }
 
 /// A send that is over when the call returns has nothing to remember.
@@ -59,8 +68,7 @@ p2p::ReceiveOperation& make_receive(Rank& self, const Address& address, const La
     *request = core::kCompletedRequest;
     return {};
   }
-  p2p::SendOperation& operation = make<p2p::SendOperation>(self, address, buffer, request);
-  operation.begin_untaken(address, buffer, mode);
+  begin_untaken_send(self, address.apart(), buffer, request, mode);
   return {};
 }
 
@@ -130,9 +138,7 @@ Status ibsend(Rank&, const void* buf, Count count, const Datatype& datatype, int
 
 [[gnu::always_inline]] Status irecv(Rank& self, void* buf, Count count, const Datatype& datatype, int source,
                                     int tag, Comm& comm, MPI_Request* request) {
-  const Address from{comm, source, tag};
-  const Layout buffer = layout(buf, count, datatype);
-  make_receive(self, from, buffer, request).begin(from, buffer);
+  begin_receive(self, {comm, source, tag}, layout(buf, count, datatype), request);
   return {};
 }
 

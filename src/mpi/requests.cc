@@ -243,6 +243,71 @@ Status test_some(Rank& self, const char* call, std::span<MPI_Request> handles, c
   }
 }
 
+/// What MPI_Waitall has to wait for.
+struct Awaited {
+  Request* operation;
+  MPI_Request* handle;
+};
+
+[[gnu::noinline]] void write_empty(MPI_Status* status) { core::write_status(status, kEmpty, false); }
+
+/// Writes the active operations of `handles` to `awaited`, and what there is to be written for the others.
+/// Null if one is no request; otherwise the end of what was written. Each handle is looked up once.
+[[gnu::noinline]] Awaited* collect(const Rank& self, std::span<MPI_Request> handles, MPI_Status* statuses,
+                                   Awaited* awaited) {
+  for (MPI_Request& handle : handles) {
+    if (handle == core::kCompletedRequest) {
+      handle = MPI_REQUEST_NULL;
+    } else {
+      Request* const operation = self.request(handle);
+      if (operation != nullptr && operation->state == Request::State::kActive) [[likely]] {
+        *awaited++ = {operation, &handle};
+        continue;
+      }
+      if (operation == nullptr && handle != MPI_REQUEST_NULL) [[unlikely]]
+        return nullptr;
+    }
+    if (statuses != MPI_STATUSES_IGNORE) write_empty(&statuses[&handle - handles.data()]);
+  }
+  return awaited;
+}
+
+/// Whether all that is left to do is what is done for most: there was no error, and nobody is to be asked.
+[[gnu::noinline]] bool wait_for_all(std::span<const Awaited> awaited) {
+  bool plain = true;
+  // The last one first: most often all others are complete when it is, and one wait does.
+  for (std::size_t i = awaited.size(); i-- > 0;) {
+    Request& operation = *awaited[i].operation;
+    operation.wait();
+    if (operation.result.error != MPI_SUCCESS || operation.kind == Request::Kind::kGeneralized) [[unlikely]]
+      plain = false;
+  }
+  return plain;
+}
+
+/// This is where most programs wait, so it is made of pieces that need few registers. `room` is for as many
+/// as there are handles.
+[[gnu::always_inline]] inline Status wait_for_all(Rank& self, std::span<MPI_Request> handles,
+                                                  MPI_Status* statuses, Awaited* room) {
+  Awaited* const end = collect(self, handles, statuses, room);
+  if (end == nullptr) [[unlikely]]
+    return *refuse_unknown(self, "MPI_Waitall", handles);
+  const std::span<const Awaited> awaited(room, end);
+  if (!wait_for_all(awaited)) [[unlikely]]
+    return finish(self, "MPI_Waitall", handles, {statuses});
+  for (const Awaited& one : awaited) {
+    if (statuses != MPI_STATUSES_IGNORE)
+      core::write_status(&statuses[one.handle - handles.data()], one.operation->result, false);
+    retire(self, one.handle, *one.operation);
+  }
+  return {};
+}
+
+[[gnu::noinline]] Status wait_for_many(Rank& self, std::span<MPI_Request> handles, MPI_Status* statuses) {
+  std::vector<Awaited> room(handles.size());
+  return wait_for_all(self, handles, statuses, room.data());
+}
+
 }  // namespace
 
 Status wait(Rank& self, MPI_Request* request, MPI_Status* status) {
@@ -258,32 +323,10 @@ Status wait(Rank& self, MPI_Request* request, MPI_Status* status) {
 
 Status waitall(Rank& self, int count, MPI_Request array_of_requests[], MPI_Status* array_of_statuses) {
   const auto handles = span_of(array_of_requests, count);
-  // Each handle is looked up once: this is where most programs wait.
-  std::array<Request*, 64> room;
-  std::vector<Request*> more(handles.size() > room.size() ? handles.size() : 0);
-  const std::span operations(more.empty() ? room.data() : more.data(), handles.size());
-  for (std::size_t i = 0; i < handles.size(); ++i) {
-    if (handles[i] == core::kCompletedRequest) handles[i] = MPI_REQUEST_NULL;
-    operations[i] = active(self, handles[i]);
-    if (operations[i] == nullptr && !is_known(self, handles[i])) [[unlikely]]
-      return *refuse_unknown(self, "MPI_Waitall", handles);
-  }
-  // The last one first: most often all others are complete when it is, and one wait does.
-  bool plain = true;
-  for (std::size_t i = handles.size(); i-- > 0;) {
-    if (operations[i] == nullptr) continue;
-    operations[i]->wait();
-    plain &= operations[i]->result.error == MPI_SUCCESS && operations[i]->kind != Request::Kind::kGeneralized;
-  }
-  if (!plain) [[unlikely]]
-    return finish(self, "MPI_Waitall", handles, {array_of_statuses});
-  for (std::size_t i = 0; i < handles.size(); ++i) {
-    Request* const operation = operations[i];
-    if (array_of_statuses != MPI_STATUSES_IGNORE)
-      core::write_status(&array_of_statuses[i], operation != nullptr ? operation->result : kEmpty, false);
-    if (operation != nullptr) retire(self, &handles[i], *operation);
-  }
-  return {};
+  std::array<Awaited, 32> room;
+  if (handles.size() > room.size()) [[unlikely]]
+    return wait_for_many(self, handles, array_of_statuses);
+  return wait_for_all(self, handles, array_of_statuses, room.data());
 }
 
 Status waitany(Rank& self, int count, MPI_Request array_of_requests[], int* index, MPI_Status* status) {

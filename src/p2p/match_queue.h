@@ -32,7 +32,7 @@ class MatchEntry {
  public:
   MatchKey key;
   bool queued = false;
-  std::uint64_t sequence = 0;  ///< arrival order among all entries of one part of a matcher
+  std::uint64_t sequence;  ///< while queued: arrival order among all entries of one part of a matcher
 
  private:
   template <typename Entry>
@@ -40,25 +40,28 @@ class MatchEntry {
   template <typename Entry>
   friend class MatchTable;
   struct Links {
-    MatchEntry* previous;
+    MatchEntry** from;  // what points to this entry
     MatchEntry* next;
   };
   struct List {
+    List() = default;
+    List(const List&) = delete;
+    List& operator=(const List&) = delete;
     MatchEntry* first = nullptr;
-    MatchEntry* last = nullptr;
+    MatchEntry** end = &first;  // what will point to the next one
   };
   using Hook = Links MatchEntry::*;
 
   static void append(List& list, MatchEntry& entry, Hook hook) {
-    entry.*hook = {list.last, nullptr};
-    (list.last == nullptr ? list.first : (list.last->*hook).next) = &entry;
-    list.last = &entry;
+    entry.*hook = {list.end, nullptr};
+    *list.end = &entry;
+    list.end = &(entry.*hook).next;
   }
 
   static void unlink(List& list, MatchEntry& entry, Hook hook) {
-    const auto [previous, next] = entry.*hook;
-    (previous == nullptr ? list.first : (previous->*hook).next) = next;
-    (next == nullptr ? list.last : (next->*hook).previous) = previous;
+    const auto [from, next] = entry.*hook;
+    *from = next;
+    (next == nullptr ? list.end : (next->*hook).from) = from;
   }
 
   // Written when the entry is queued.
@@ -101,8 +104,14 @@ template <typename Entry>
 class MatchTable {
  public:
   void push(Entry& entry) {
-    if (size_ == buckets_) [[unlikely]]
+    if (is_full()) [[unlikely]]
       grow();
+    push_into_room(entry);
+  }
+  /// The next push() takes long.
+  bool is_full() const { return size_ == buckets_; }
+  /// push() if it is not full.
+  void push_into_room(Entry& entry) {
     MatchEntry& base = entry;
     base.hash_ = entry.key.hash();
     MatchEntry::append(bucket(base.hash_), entry, &MatchEntry::in_bucket_);
@@ -112,7 +121,6 @@ class MatchTable {
 
   /// The oldest entry of a key; null if there is none.
   Entry* find(const MatchKey& key) const {
-    if (size_ == 0) return nullptr;
     for (MatchEntry* e = bucket(key.hash()).first; e != nullptr; e = e->in_bucket_.next)
       if (e->key == key) return static_cast<Entry*>(e);
     return nullptr;
@@ -120,7 +128,6 @@ class MatchTable {
 
   /// The same, and takes it out.
   Entry* take(const MatchKey& key) {
-    if (size_ == 0) return nullptr;
     MatchEntry::List& list = bucket(key.hash());
     for (MatchEntry* e = list.first; e != nullptr; e = e->in_bucket_.next) {
       if (!(e->key == key)) continue;
@@ -149,14 +156,16 @@ class MatchTable {
   }
 
  private:
-  MatchEntry::List& bucket(std::uint32_t hash) const { return lists_[hash & (buckets_ - 1)]; }
+  MatchEntry::List& bucket(std::uint32_t hash) const { return lists_[hash & mask_]; }
 
   /// What was in one bucket goes into two, each in the old order.
   [[gnu::noinline]] void grow() {
     const std::uint32_t old_buckets = buckets_;
-    const auto old_lists = std::move(lists_);
+    const auto old_lists = std::move(owned_);
     buckets_ = old_buckets == 0 ? kFirstBuckets : old_buckets * 2;
-    lists_ = std::make_unique<MatchEntry::List[]>(buckets_);
+    mask_ = buckets_ - 1;
+    owned_ = std::make_unique<MatchEntry::List[]>(buckets_);
+    lists_ = owned_.get();
     for (std::uint32_t i = 0; i < old_buckets; ++i)
       for (MatchEntry* e = old_lists[i].first; e != nullptr;) {
         MatchEntry* const next = e->in_bucket_.next;
@@ -166,9 +175,13 @@ class MatchTable {
   }
 
   static constexpr std::uint32_t kFirstBuckets = 16;
-  std::unique_ptr<MatchEntry::List[]> lists_;
-  std::uint32_t buckets_ = 0;  // a power of two, or none yet
+  static inline MatchEntry::List
+      nothing_;  // the only bucket of tables that nothing was put into; stays empty
+  MatchEntry::List* lists_ = &nothing_;
+  std::uint32_t mask_ = 0;  // buckets are a power of two
   std::uint32_t size_ = 0;
+  std::uint32_t buckets_ = 0;  // of its own
+  std::unique_ptr<MatchEntry::List[]> owned_;
 };
 
 /// Both at once.

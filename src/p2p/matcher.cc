@@ -33,26 +33,32 @@ inline MatchKey key_of(net::Envelope e) { return {e.context(), e.source(), e.tag
 
 /// Memory behind an Unexpected with so many copied bytes.
 Count room_for(Count copied_bytes) { return std::max(copied_bytes, kSmall); }
+/// All that it takes.
+Count memory_of(Count copied_bytes) {
+  return static_cast<Count>(sizeof(Unexpected)) + room_for(copied_bytes) + kBlockOverhead;
+}
 
 /// The message, whose envelope and bytes stand in the result, is longer than the buffer. Returns how long
 /// that is.
-[[gnu::cold, gnu::noinline]] Count refuse_rest(ReceiveOperation& receive) {
+[[gnu::cold, gnu::noinline]] Count refuse_rest(Receive& receive) {
   const Count capacity = receive.buffer.bytes();
+  core::Result& result = receive.operation.result;
   const auto status =
       base::fail(MPI_ERR_TRUNCATE,
                  "the message of rank {} with tag {} has {} bytes, the receive buffer takes {} "
                  "({} elements of {} bytes)",
-                 receive.result.source, receive.result.tag, receive.result.bytes, capacity,
-                 receive.buffer.count, receive.buffer.type == nullptr ? 0 : receive.buffer.type->size());
-  receive.result.error = status.code();
-  return receive.result.bytes = capacity;
+                 result.source, result.tag, result.bytes, capacity, receive.buffer.count,
+                 receive.buffer.type == nullptr ? 0 : receive.buffer.type->size());
+  result.error = status.code();
+  return result.bytes = capacity;
 }
 
 /// Fills in what the receive tells about the message, and returns how many bytes go into its buffer.
-[[gnu::always_inline]] inline Count accept(ReceiveOperation& receive, const MatchKey& key, Count bytes) {
-  receive.result.source = key.source;
-  receive.result.tag = key.tag;
-  receive.result.bytes = bytes;
+[[gnu::always_inline]] inline Count accept(Receive& receive, const MatchKey& key, Count bytes) {
+  core::Result& result = receive.operation.result;
+  result.source = key.source;
+  result.tag = key.tag;
+  result.bytes = bytes;
   return bytes <= receive.buffer.bytes() ? bytes : refuse_rest(receive);
 }
 
@@ -65,13 +71,24 @@ inline void copy(const datatype::Layout& to, const datatype::Layout& from, Count
   datatype::copy(to, from, 0, bytes);
 }
 
-datatype::Layout solid(std::byte* data, Count bytes) {
-  static const datatype::Datatype* const byte = datatype::predefined(MPI_BYTE);
-  return {data, bytes, byte};
+/// To where a message waits, and from there.
+inline void copy(std::byte* to, const datatype::Layout& from, Count bytes) {
+  if (bytes == 0) return;
+  if (from.type->is_dense()) [[likely]]
+    return datatype::move_short(reinterpret_cast<std::intptr_t>(to),
+                                reinterpret_cast<std::intptr_t>(from.base), bytes);
+  datatype::pack({to, static_cast<std::size_t>(bytes)}, from, 0);
+}
+inline void copy(const datatype::Layout& to, const std::byte* from, Count bytes) {
+  if (bytes == 0) return;
+  if (to.type->is_dense()) [[likely]]
+    return datatype::move_short(reinterpret_cast<std::intptr_t>(to.base),
+                                reinterpret_cast<std::intptr_t>(from), bytes);
+  datatype::unpack(to, 0, {from, static_cast<std::size_t>(bytes)});
 }
 
 /// One copy, from the sender's buffer to the receiver's, by the calling thread.
-void deliver(net::Outgoing& message, ReceiveOperation& receive) {
+void deliver(net::Outgoing& message, Receive& receive) {
   const Count bytes = accept(receive, key_of(message.envelope), message.bytes);
   if (message.is_remote) [[unlikely]] {
     message.match = &receive;
@@ -82,13 +99,29 @@ void deliver(net::Outgoing& message, ReceiveOperation& receive) {
   else
     copy(receive.buffer, message.payload, bytes);
   message.released();
-  receive.complete();
+  receive.operation.complete();
+}
+
+/// Of any size and layout.
+[[gnu::noinline]] void deliver_any(net::Envelope envelope, Count bytes, const datatype::Layout& payload,
+                                   Receive& receive) {
+  copy(receive.buffer, payload, accept(receive, key_of(envelope), bytes));
+  receive.operation.complete();
 }
 
 [[gnu::always_inline]] inline void deliver(net::Envelope envelope, Count bytes,
-                                           const datatype::Layout& payload, ReceiveOperation& receive) {
-  copy(receive.buffer, payload, accept(receive, key_of(envelope), bytes));
-  receive.complete();
+                                           const datatype::Layout& payload, Receive& receive) {
+  const datatype::Layout& buffer = receive.buffer;
+  const bool plain = bytes <= kSmall && buffer.type != nullptr && buffer.type->is_dense() &&
+                     payload.type->is_dense() && bytes <= buffer.count * buffer.type->size();
+  if (!plain) return deliver_any(envelope, bytes, payload, receive);
+  core::Result& result = receive.operation.result;
+  result.source = envelope.source();
+  result.tag = envelope.tag();
+  result.bytes = bytes;
+  datatype::move_short(reinterpret_cast<std::intptr_t>(buffer.base),
+                       reinterpret_cast<std::intptr_t>(payload.base), bytes);
+  receive.operation.complete();
 }
 
 }  // namespace
@@ -106,15 +139,14 @@ Matcher::~Matcher() {
   }
 }
 
-[[gnu::always_inline]] inline ReceiveOperation* Matcher::Part::take_posted(const MatchKey& key) {
+[[gnu::always_inline]] inline Receive* Matcher::Part::take_posted(const MatchKey& key) {
   return wildcards.empty() ? exact.take(key) : take_oldest_posted(key);
 }
 
 /// Where there are wildcards.
-[[gnu::noinline]] ReceiveOperation* Matcher::Part::take_oldest_posted(MatchKey key) {
-  ReceiveOperation* const named = exact.find(key);
-  ReceiveOperation* const any =
-      wildcards.find_if([&](const ReceiveOperation& r) { return fits(r.key, key); });
+[[gnu::noinline]] Receive* Matcher::Part::take_oldest_posted(MatchKey key) {
+  Receive* const named = exact.find(key);
+  Receive* const any = wildcards.find_if([&](const Receive& r) { return fits(r.key, key); });
   if (any != nullptr && (named == nullptr || any->sequence < named->sequence)) {
     wildcards.remove(*any);
     return any;
@@ -123,7 +155,7 @@ Matcher::~Matcher() {
   return named;
 }
 
-[[gnu::always_inline]] inline void Matcher::Part::add(ReceiveOperation& receive) {
+inline void Matcher::Part::add(Receive& receive) {
   receive.sequence = next_sequence++;
   if (has_wildcard(receive.key)) [[unlikely]]
     wildcards.push(receive);
@@ -131,18 +163,26 @@ Matcher::~Matcher() {
     exact.push(receive);
 }
 
-Unexpected* Matcher::Part::find_unexpected(const MatchKey& key) const {
-  if (!has_wildcard(key)) return unexpected.find(key);
+[[gnu::always_inline]] inline Unexpected* Matcher::Part::find_unexpected(const MatchKey& key) const {
+  return has_wildcard(key) ? find_any_unexpected(key) : unexpected.find(key);
+}
+
+[[gnu::noinline]] Unexpected* Matcher::Part::find_any_unexpected(const MatchKey& key) const {
   return unexpected.find_if([&](const Unexpected& message) { return fits(key, message.key); });
 }
 
-void Matcher::Part::keep(Unexpected& message) {
+[[gnu::always_inline]] inline void Matcher::Part::keep(Unexpected& message) {
   message.sequence = next_sequence++;
   unexpected.push(message);
   came_early.add(message.bytes);
-  if (watcher != nullptr) [[unlikely]]
+  if (watcher != nullptr || !probers.empty()) [[unlikely]]
+    announce(message);
+}
+
+/// To those who want to know.
+[[gnu::cold, gnu::noinline]] void Matcher::Part::announce(const Unexpected& message) {
+  if (watcher != nullptr)
     watcher->unexpected_came({message.key.context, message.key.source, message.key.tag, message.bytes});
-  if (probers.empty()) return;
   std::erase_if(probers, [&](const Prober& prober) {
     if (!fits(prober.key, message.key)) return false;
     prober.arrived->signal();
@@ -158,7 +198,7 @@ inline void Matcher::Part::take_out(Unexpected& message) {
 
 template <typename Wanted>
 void Matcher::Part::add_lengths(Lengths& sum, Wanted wanted) const {
-  const auto count_receive = [&](const ReceiveOperation& receive) {
+  const auto count_receive = [&](const Receive& receive) {
     if (wanted(receive.key.context)) ++sum.posted;
   };
   exact.for_each(count_receive);
@@ -172,7 +212,7 @@ void Matcher::Part::add_lengths(Lengths& sum, Wanted wanted) const {
 
 [[gnu::always_inline]] inline void Matcher::count(Part& part, Count memory) {
   part.not_counted += memory;
-  if (std::abs(part.not_counted) >= kCountingStep) [[unlikely]]
+  if (static_cast<std::uint64_t>(part.not_counted + kCountingStep) > 2 * kCountingStep) [[unlikely]]
     tell_memory(part);
 }
 
@@ -187,24 +227,28 @@ void Matcher::tell_memory(Part& part) {
     crowded_.store(false, std::memory_order_relaxed);
 }
 
-Unexpected* Matcher::make_unexpected(Part& part, net::Envelope envelope, Count copied_bytes) {
+[[gnu::noinline]] void* new_unexpected(Count copied_bytes) {
+  void* const memory = std::malloc(sizeof(Unexpected) + room_for(copied_bytes));
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+[[gnu::always_inline]] inline Unexpected* Matcher::make_unexpected(Part& part, net::Envelope envelope,
+                                                                   Count copied_bytes) {
   void* memory = part.spare;
-  if (copied_bytes <= kSmall && memory != nullptr) {
+  if (copied_bytes <= kSmall && memory != nullptr) [[likely]] {
     part.spare = part.spare->next_spare;
     --part.spare_count;
   } else {
-    memory = std::malloc(sizeof(Unexpected) + room_for(copied_bytes));
-    if (memory == nullptr) throw std::bad_alloc();
+    memory = new_unexpected(copied_bytes);
   }
-  auto* const message = new (memory) Unexpected;
-  message->key = key_of(envelope);
+  auto* const message = new (memory) Unexpected(key_of(envelope));
   message->bytes = copied_bytes;
   return message;
 }
 
 [[gnu::always_inline]] inline void Matcher::dispose(Part& part, Unexpected* message) {
-  if (message->kept == nullptr)
-    count(part, -(static_cast<Count>(sizeof(Unexpected)) + room_for(message->bytes) + kBlockOverhead));
+  if (message->kept == nullptr) count(part, -memory_of(message->bytes));
   const bool small = message->kept != nullptr || message->bytes <= kSmall;
   if (!small || part.spare_count == kMostSpare) return std::free(message);
   message->next_spare = part.spare;
@@ -214,8 +258,22 @@ Unexpected* Matcher::make_unexpected(Part& part, net::Envelope envelope, Count c
 
 bool Matcher::take(net::Envelope envelope, Count bytes, const datatype::Layout& payload, Bound bound) {
   Part& part = part_of(envelope.context());
+  if (!part.mutex.lock_if_free()) [[unlikely]]
+    return wait_and_take(part, envelope, bytes, payload, bound);
+  return take_locked(part, envelope, bytes, payload, bound);
+}
+
+[[gnu::cold, gnu::noinline]] bool Matcher::wait_and_take(Part& part, net::Envelope envelope, Count bytes,
+                                                         const datatype::Layout& payload, Bound bound) {
   part.mutex.lock();
-  ReceiveOperation* const receive = part.take_posted(key_of(envelope));
+  return take_locked(part, envelope, bytes, payload, bound);
+}
+
+[[gnu::always_inline]] inline bool Matcher::take_locked(Part& part, net::Envelope envelope, Count bytes,
+                                                        const datatype::Layout& payload, Bound bound) {
+  if (!part.wildcards.empty()) [[unlikely]]
+    return take_among_wildcards(part, envelope, bytes, payload, bound);
+  Receive* const receive = part.exact.take(key_of(envelope));
   if (receive == nullptr) return take_unexpected(part, envelope, bytes, payload, bound);
   part.expected.add(bytes);
   part.mutex.unlock();
@@ -223,23 +281,32 @@ bool Matcher::take(net::Envelope envelope, Count bytes, const datatype::Layout& 
   return true;
 }
 
-/// The caller has locked the part; it is unlocked afterwards.
+[[gnu::noinline]] bool Matcher::take_among_wildcards(Part& part, net::Envelope envelope, Count bytes,
+                                                     const datatype::Layout& payload, Bound bound) {
+  Receive* const receive = part.take_oldest_posted(key_of(envelope));
+  if (receive == nullptr) return take_unexpected(part, envelope, bytes, payload, bound);
+  part.expected.add(bytes);
+  part.mutex.unlock();
+  deliver_any(envelope, bytes, payload, *receive);
+  return true;
+}
+
 [[gnu::noinline]] bool Matcher::take_unexpected(Part& part, net::Envelope envelope, Count bytes,
                                                 const datatype::Layout& payload, Bound bound) {
   std::unique_lock lock(part.mutex, std::adopt_lock);
   if (bound == Bound::kRespect && crowded()) return false;
-  count(part, static_cast<Count>(sizeof(Unexpected)) + room_for(bytes) + kBlockOverhead);
+  count(part, memory_of(bytes));
   Unexpected* const kept = make_unexpected(part, envelope, bytes);
   if (bytes > kSmall) lock.unlock();
-  copy(solid(kept->data(), bytes), payload, bytes);
+  copy(kept->data(), payload, bytes);
   if (bytes > kSmall) {
     lock.lock();
     // A receive may have been posted meanwhile.
-    if (ReceiveOperation* const receive = part.take_posted(kept->key)) {
+    if (Receive* const receive = part.take_posted(kept->key)) {
       dispose(part, kept);
       part.expected.add(bytes);
       lock.unlock();
-      deliver(envelope, bytes, payload, *receive);
+      deliver_any(envelope, bytes, payload, *receive);
       return true;
     }
   }
@@ -255,7 +322,7 @@ bool Matcher::arrive(net::Outgoing& message) {
   }
   Part& part = part_of(envelope.context());
   const std::lock_guard lock(part.mutex);
-  if (ReceiveOperation* const receive = part.take_posted(key_of(envelope))) {
+  if (Receive* const receive = part.take_posted(key_of(envelope))) {
     message.match = receive;
     part.expected.add(message.bytes);
     return true;
@@ -267,49 +334,56 @@ bool Matcher::arrive(net::Outgoing& message) {
   return false;
 }
 
-void Matcher::move(net::Outgoing& message) {
-  deliver(message, *static_cast<ReceiveOperation*>(message.match));
-}
+void Matcher::move(net::Outgoing& message) { deliver(message, *static_cast<Receive*>(message.match)); }
 
-void Matcher::fetched(net::Outgoing& message) { static_cast<ReceiveOperation*>(message.match)->complete(); }
+void Matcher::fetched(net::Outgoing& message) { static_cast<Receive*>(message.match)->operation.complete(); }
 
-void Matcher::post(ReceiveOperation& receive) {
+void Matcher::post(Receive& receive) {
   Part& part = part_of(receive.key.context);
+  if (!part.mutex.lock_if_free()) [[unlikely]]
+    return wait_and_post(part, receive);
+  post_locked(part, receive);
+}
+
+[[gnu::cold, gnu::noinline]] void Matcher::wait_and_post(Part& part, Receive& receive) {
   part.mutex.lock();
+  post_locked(part, receive);
+}
+
+[[gnu::always_inline]] inline void Matcher::post_locked(Part& part, Receive& receive) {
   if (part.unexpected.size() != 0) return look_and_post(part, receive);
+  if (has_wildcard(receive.key) || part.exact.is_full()) [[unlikely]]
+    return add_and_unlock(part, receive);
+  receive.sequence = part.next_sequence++;
+  part.exact.push_into_room(receive);
+  part.mutex.unlock();
+}
+
+[[gnu::noinline]] void Matcher::add_and_unlock(Part& part, Receive& receive) {
   part.add(receive);
   part.mutex.unlock();
 }
 
-/// Where there are unexpected messages. The caller has locked the part; it is unlocked afterwards.
-[[gnu::noinline]] void Matcher::look_and_post(Part& part, ReceiveOperation& receive) {
-  if (Unexpected* const message = part.find_unexpected(receive.key))
-    return receive_now(part, message, receive);
-  part.add(receive);
-  part.mutex.unlock();
-}
-
-/// The caller has locked the part; it is unlocked afterwards.
-[[gnu::noinline]] void Matcher::receive_now(Part& part, Unexpected* message, ReceiveOperation& receive) {
+/// Where there are unexpected messages.
+[[gnu::noinline]] void Matcher::look_and_post(Part& part, Receive& receive) {
+  Unexpected* const message = part.find_unexpected(receive.key);
+  if (message == nullptr) return add_and_unlock(part, receive);
   part.take_out(*message);
   const bool small = message->kept == nullptr && message->bytes <= kSmall;
   if (small) {
-    copy(receive.buffer, solid(message->data(), message->bytes),
-         accept(receive, message->key, message->bytes));
+    copy(receive.buffer, message->data(), accept(receive, message->key, message->bytes));
     dispose(part, message);
   }
   part.mutex.unlock();
   if (small)
-    receive.complete();
+    receive.operation.complete();
   else
     receive_taken(message, receive);
 }
 
-void Matcher::receive_taken(Unexpected* message, ReceiveOperation& receive) {
+void Matcher::receive_taken(Unexpected* message, Receive& receive) {
   net::Outgoing* const kept = message->kept;
-  if (kept == nullptr)
-    copy(receive.buffer, solid(message->data(), message->bytes),
-         accept(receive, message->key, message->bytes));
+  if (kept == nullptr) copy(receive.buffer, message->data(), accept(receive, message->key, message->bytes));
   Part& part = part_of(message->key.context);
   {
     const std::lock_guard lock(part.mutex);
@@ -318,10 +392,10 @@ void Matcher::receive_taken(Unexpected* message, ReceiveOperation& receive) {
   if (kept != nullptr)
     deliver(*kept, receive);
   else
-    receive.complete();
+    receive.operation.complete();
 }
 
-bool Matcher::retract(ReceiveOperation& receive) {
+bool Matcher::retract(Receive& receive) {
   Part& part = part_of(receive.key.context);
   const std::lock_guard lock(part.mutex);
   if (!receive.queued) return false;

@@ -24,9 +24,10 @@ namespace clump::p2p {
 /// A message that no receive has matched yet: a kept Outgoing, or (eager) a copy of its bytes behind this
 /// struct.
 struct Unexpected final : MatchEntry {
+  explicit Unexpected(const MatchKey& envelope) { key = envelope; }
   net::Outgoing* kept = nullptr;
   Count bytes = 0;
-  Unexpected* next_spare = nullptr;
+  Unexpected* next_spare;  ///< while it waits to be used again
   std::byte* data() { return reinterpret_cast<std::byte*>(this + 1); }
 };
 
@@ -42,9 +43,9 @@ class Matcher final : public net::Sink {
   net::Outgoing* retract_remote(net::Envelope envelope, const net::Outgoing* original) override;
 
   /// Matches `receive` with the oldest message that fits, or keeps it until one arrives.
-  void post(ReceiveOperation& receive);
+  void post(Receive& receive);
   /// Takes a posted receive back; false if it was matched.
-  bool retract(ReceiveOperation& receive);
+  bool retract(Receive& receive);
 
   struct Probed {
     int source, tag;
@@ -57,7 +58,7 @@ class Matcher final : public net::Sink {
   /// Blocks until a message that fits `key` may have arrived.
   void wait_for_arrival(const MatchKey& key);
   /// Copies a message that was taken out into `receive` and completes both sides.
-  void receive_taken(Unexpected* message, ReceiveOperation& receive);
+  void receive_taken(Unexpected* message, Receive& receive);
 
   // For tools. Any thread.
 
@@ -94,8 +95,8 @@ class Matcher final : public net::Sink {
     base::ShortMutex mutex;
     std::uint32_t spare_count = 0;
     std::uint64_t next_sequence = 0;
-    MatchTable<ReceiveOperation> exact;     // posted receives that name source and tag
-    MatchList<ReceiveOperation> wildcards;  // the others
+    MatchTable<Receive> exact;     // posted receives that name source and tag
+    MatchList<Receive> wildcards;  // the others
     MatchQueue<Unexpected> unexpected;
     Unexpected* spare = nullptr;  // small ones, to be used again
     Count not_counted = 0;        // added to memory_ in larger steps
@@ -103,11 +104,13 @@ class Matcher final : public net::Sink {
     core::Watcher* watcher = nullptr;
     std::vector<Prober> probers;
 
-    ReceiveOperation* take_posted(const MatchKey& key);
-    ReceiveOperation* take_oldest_posted(MatchKey key);
-    void add(ReceiveOperation& receive);
+    Receive* take_posted(const MatchKey& key);
+    Receive* take_oldest_posted(MatchKey key);
+    void add(Receive& receive);
     Unexpected* find_unexpected(const MatchKey& key) const;
+    Unexpected* find_any_unexpected(const MatchKey& key) const;
     void keep(Unexpected& message);
+    void announce(const Unexpected& message);
     void take_out(Unexpected& message);
     template <typename Wanted>
     void add_lengths(Lengths& sum, Wanted wanted) const;
@@ -121,10 +124,22 @@ class Matcher final : public net::Sink {
 
   template <typename Wanted>
   net::Outgoing* retract_kept(net::Envelope envelope, Wanted wanted);
+  // What begins with the part locked, and ends with it unlocked. The usual ways call nothing but at their
+  // ends, so that they need no registers which they would have to save.
+  bool take_locked(Part& part, net::Envelope envelope, Count bytes, const datatype::Layout& payload,
+                   Bound bound);
+  bool take_among_wildcards(Part& part, net::Envelope envelope, Count bytes, const datatype::Layout& payload,
+                            Bound bound);
+  void post_locked(Part& part, Receive& receive);
+  void add_and_unlock(Part& part, Receive& receive);
   bool take_unexpected(Part& part, net::Envelope envelope, Count bytes, const datatype::Layout& payload,
                        Bound bound);
-  void look_and_post(Part& part, ReceiveOperation& receive);
-  void receive_now(Part& part, Unexpected* message, ReceiveOperation& receive);
+  void look_and_post(Part& part, Receive& receive);
+  // The same with the part not locked yet, where others are at it.
+  bool wait_and_take(Part& part, net::Envelope envelope, Count bytes, const datatype::Layout& payload,
+                     Bound bound);
+  void wait_and_post(Part& part, Receive& receive);
+
   Unexpected* make_unexpected(Part& part, net::Envelope envelope, Count copied_bytes);
   void dispose(Part& part, Unexpected* message);
   void count(Part& part, Count memory);

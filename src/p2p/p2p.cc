@@ -8,7 +8,7 @@
 
 namespace clump::p2p {
 
-base::Status send_and_wait(const Address& to, const datatype::Layout& from, Mode mode) {
+base::Status send_and_wait(Address to, const datatype::Layout& from, Mode mode) {
   SendOperation operation;
   operation.begin_untaken(to, from, mode);
   operation.wait();
@@ -27,6 +27,21 @@ namespace {
 
 void expect(const core::Rank& rank) {
   if (fiber::this_fiber() == nullptr) expect_as_kernel_thread(rank);
+}
+
+namespace {
+
+[[gnu::noinline]] void post_as_kernel_thread(const core::Rank& rank, Receive& receive) {
+  expect_as_kernel_thread(rank);
+  matcher_of(rank).post(receive);
+}
+
+}  // namespace
+
+void post(const core::Rank& rank, Receive& receive) {
+  if (fiber::this_fiber() == nullptr) [[unlikely]]
+    return post_as_kernel_thread(rank, receive);
+  matcher_of(rank).post(receive);
 }
 
 void poll(core::Rank& rank) {
@@ -74,24 +89,28 @@ void SendOperation::withdrawn() {
   complete();
 }
 
-void ReceiveOperation::post() {
-  expect(*owner_);
-  matcher_of(*owner_).post(*this);
-}
-
 void ReceiveOperation::before_wait() {
   if (owner_ != nullptr) expect(*owner_);
 }
 
-void ReceiveOperation::begin_with_nobody() {  // MPI-5.0 section 3.10
-  result.source = MPI_PROC_NULL;
+// MPI-5.0 section 3.10
+void ReceiveOperation::begin_with_nobody() {
+  static_cast<void>(receive_from_nobody(&result));
   complete();
+}
+
+base::Status receive_from_nobody(core::Result* result) {
+  if (result == nullptr) return {};
+  *result = {};
+  result->source = MPI_PROC_NULL;
+  return {};
 }
 
 base::Status ReceiveOperation::cancel() {
   if (owner_ == nullptr) return {};
   poll(*owner_);  // its message may have been sent long ago
   if (matcher_of(*owner_).retract(*this)) {
+    result = {};
     result.cancelled = true;
     complete();
   }

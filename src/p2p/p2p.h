@@ -10,6 +10,7 @@
 #include "core/request.h"
 #include "datatype/datatype.h"
 #include "net/channel.h"
+#include "net/self/self_channel.h"
 #include "p2p/match_queue.h"
 
 namespace clump::p2p {
@@ -23,6 +24,10 @@ struct Address {
   int peer;
   int tag;
   bool collective = false;  ///< in the communicator's collective context
+
+  /// A copy, for ways of a call that are seldom gone: if they got the address of this one, or all of it at
+  /// once, compilers would put it into memory for all ways.
+  [[gnu::always_inline]] Address apart() const { return {comm, peer, tag, collective}; }
 
   MatchKey key() const {
     const core::ContextId context = collective ? core::collective(comm.context) : comm.context;
@@ -55,19 +60,30 @@ class SendOperation : public net::Outgoing, public core::Request {
   net::Route route_{MPI_PROC_NULL, MPI_PROC_NULL};  ///< ranks in the job; none while it is the caller's
 };
 
-class ReceiveOperation : public core::Request, public MatchEntry {
+/// A receive as the matcher knows it. The operation's result tells source, tag and bytes; a message longer
+/// than the buffer leaves MPI_ERR_TRUNCATE in result.error.
+struct Receive : MatchEntry {
+  explicit Receive(core::Operation& operation) : operation(operation) {}
+  Receive(core::Operation& operation, const MatchKey& wanted, const datatype::Layout& buffer)
+      : operation(operation), buffer{buffer.base, buffer.count, buffer.type} {
+    key = wanted;
+  }
+
+  core::Operation& operation;
+  datatype::Layout buffer;
+};
+/// By `rank`, the caller's.
+void post(const core::Rank& rank, Receive& receive);
+
+class ReceiveOperation : public core::Request, public Receive {
  public:
-  /// `result` tells source, tag and bytes; a message longer than the buffer leaves MPI_ERR_TRUNCATE in
-  /// result.error.
+  ReceiveOperation() : Receive(static_cast<core::Operation&>(*this)) {}
   inline void begin(const Address& from, const datatype::Layout& to);
   base::Status cancel() override;
   void before_wait() override;
 
-  datatype::Layout buffer;
-
  private:
   void begin_with_nobody();
-  void post();
   core::Rank* owner_ = nullptr;
 };
 
@@ -84,8 +100,9 @@ inline net::Route route_of(const Address& to) {
 inline net::Channel& channel_to(const core::World& world, net::Route route) {
   return *world.routes[static_cast<std::size_t>(route.destination)];
 }
-/// A blocking send that has to wait.
-base::Status send_and_wait(const Address& to, const datatype::Layout& from, Mode mode);
+// Calls that have to wait, and those with nobody.
+[[gnu::noinline]] base::Status send_and_wait(Address to, const datatype::Layout& from, Mode mode);
+[[gnu::noinline]] base::Status receive_from_nobody(core::Result* result);
 
 // What is short and called often is inline, so that addresses and layouts stay in registers.
 
@@ -96,30 +113,38 @@ base::Status send_and_wait(const Address& to, const datatype::Layout& from, Mode
   if (bytes > to.comm.owner.eager_limit.load(std::memory_order_relaxed)) return false;
   const net::Route route = route_of(to);
   const net::Envelope envelope{to.key().context, to.comm.rank, to.tag};
-  return channel_to(to.comm.owner.world, route).try_send(route, envelope, bytes, from);
+  const core::World& world = to.comm.owner.world;
+  net::Channel& channel = channel_to(world, route);
+  if (&channel == world.self) [[likely]]
+    return world.self->try_send(route, envelope, bytes, from);
+  return channel.try_send(route, envelope, bytes, from);
 }
 
 [[gnu::always_inline]] inline base::Status send(const Address& to, const datatype::Layout& from, Mode mode) {
   if (mode != Mode::kSynchronous && try_send(to, from)) [[likely]]
     return {};
-  return send_and_wait(to, from, mode);
+  return send_and_wait(to.apart(), from, mode);
 }
 
 inline base::Status receive(const Address& from, const datatype::Layout& to, core::Result* result) {
-  ReceiveOperation operation;
-  operation.begin(from, to);
+  if (from.peer == MPI_PROC_NULL) [[unlikely]]
+    return receive_from_nobody(result);
+  core::Operation operation;
+  Receive incoming(operation, from.key(), to);
+  post(from.comm.owner, incoming);
   operation.completion.wait();
-  if (result != nullptr) *result = operation.result;
-  return base::Status::from_code(operation.result.error);
+  const core::Result& told = operation.result;
+  if (result != nullptr) *result = {told.source, told.tag, told.error, told.cancelled, told.bytes};
+  return base::Status::from_code(told.error);
 }
 
 inline void ReceiveOperation::begin(const Address& from, const datatype::Layout& to) {
   if (from.peer == MPI_PROC_NULL) [[unlikely]]
     return begin_with_nobody();
   key = from.key();
-  buffer = to;
+  buffer = {to.base, to.count, to.type};
   owner_ = &from.comm.owner;
-  post();
+  post(*owner_, *this);
 }
 
 }  // namespace clump::p2p

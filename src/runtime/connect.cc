@@ -44,7 +44,7 @@ bool drain(int worker) {
   return (drained_ofi != nullptr && drained_ofi->drain(worker)) || moved;
 }
 
-std::unique_ptr<net::Channel> make_self_channel(const pmi::Job& job, std::vector<net::Sink*> sinks) {
+std::unique_ptr<net::SelfChannel> make_self_channel(const pmi::Job& job, std::vector<net::Sink*> sinks) {
   const int workers = fiber::worker_count();
   if (workers == 0) return std::make_unique<net::SelfChannel>(std::move(sinks));
   std::vector<int> homes;
@@ -144,7 +144,9 @@ std::unique_ptr<net::Channel> make_ofi_channel(const pmi::Job& job, std::vector<
 
 void connect(core::World& world, const std::vector<net::Sink*>& sinks) {
   const pmi::Job& job = runtime::job();
-  world.channels.push_back(make_self_channel(job, sinks));
+  auto self = make_self_channel(job, sinks);
+  world.self = self.get();
+  world.channels.push_back(std::move(self));
   world.routes.assign(static_cast<std::size_t>(world.size), world.channels.front().get());
   const auto lead = [&](auto reaches) {
     for (std::size_t rank = 0; rank < sinks.size(); ++rank)

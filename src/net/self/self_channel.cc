@@ -43,21 +43,7 @@ Lane& SelfChannel::make_lane(int from, int to) {
   return *made;
 }
 
-bool SelfChannel::try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) {
-  return is_direct(route) ? show(route, envelope, bytes, payload) : try_lane(route, envelope, bytes, payload);
-}
-
-/// To the sink, unless it is crowded.
-[[gnu::always_inline]] inline bool SelfChannel::show(Route route, Envelope envelope, Count bytes,
-                                                     const datatype::Layout& payload) {
-  Sink& sink = *sinks_[static_cast<std::size_t>(route.destination)];
-  if (!sink.take(envelope, bytes, payload, Sink::Bound::kRespect)) return false;
-  traffic_of(route)[Way::kDirect].add(bytes);
-  return true;
-}
-
-[[gnu::noinline]] bool SelfChannel::try_lane(Route route, Envelope envelope, Count bytes,
-                                             const datatype::Layout& payload) {
+bool SelfChannel::try_lane(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) {
   const Sink& sink = *sinks_[static_cast<std::size_t>(route.destination)];
   Traffic& traffic = traffic_of(route);
   if (bytes > lane_limit() || sink.crowded()) return false;

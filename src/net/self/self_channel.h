@@ -25,13 +25,22 @@ class SelfChannel final : public Channel {
   /// `sinks[rank]` is the sink of that rank of the job; null where the rank is not of this host process. They
   /// outlive the channel. Without workers every message is shown directly.
   explicit SelfChannel(std::vector<Sink*> sinks)
-      : Channel(ChannelKind::kSelf), sinks_(std::move(sinks)), traffic_(sinks_.size()) {}
+      : Channel(ChannelKind::kSelf),
+        sinks_(std::move(sinks)),
+        homes_(sinks_.size()),
+        traffic_(sinks_.size()) {}
   /// With workers: `homes[rank]` is the worker of each rank.
   SelfChannel(std::vector<Sink*> sinks, std::vector<int> homes, int workers);
   ~SelfChannel() override;
 
   const Traffic& traffic(int rank) const override { return traffic_[static_cast<std::size_t>(rank)]; }
-  bool try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) override;
+  /// Inline, for those who know that it is this channel: between ranks of a worker there is little more to do
+  /// than to find the sink.
+  [[gnu::always_inline]] bool try_send(Route route, Envelope envelope, Count bytes,
+                                       const datatype::Layout& payload) override {
+    return is_direct(route) ? show(route, envelope, bytes, payload)
+                            : try_lane(route, envelope, bytes, payload);
+  }
   void send(Route route, Outgoing& message) override;
   bool retract(Route route, Outgoing& message) override;
   void expect(int rank) override;
@@ -62,8 +71,8 @@ class SelfChannel final : public Channel {
   };
 
   bool is_direct(Route route) const {
-    return workers_ == 0 || homes_[static_cast<std::size_t>(route.source)] ==
-                                homes_[static_cast<std::size_t>(route.destination)];
+    return homes_[static_cast<std::size_t>(route.source)] ==
+           homes_[static_cast<std::size_t>(route.destination)];
   }
   /// Whether the caller may write into the lanes that messages of `source` take: others act for a rank, too.
   bool is_at_home(const fiber::AtHome& here, int source) const {
@@ -78,8 +87,17 @@ class SelfChannel final : public Channel {
     Lane* const made = lane(from, to).load(std::memory_order_acquire);
     return made != nullptr ? *made : make_lane(from, to);
   }
-  bool show(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload);
-  bool try_lane(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload);
+  /// To the sink, unless it is crowded.
+  [[gnu::always_inline]] bool show(Route route, Envelope envelope, Count bytes,
+                                   const datatype::Layout& payload) {
+    Sink& sink = *sinks_[static_cast<std::size_t>(route.destination)];
+    if (!sink.take(envelope, bytes, payload, Sink::Bound::kRespect)) [[unlikely]]
+      return false;
+    traffic_of(route)[Way::kDirect].add(bytes);
+    return true;
+  }
+  [[gnu::noinline]] bool try_lane(Route route, Envelope envelope, Count bytes,
+                                  const datatype::Layout& payload);
   [[gnu::cold]] Lane& make_lane(int from, int to);
   bool take_in(Inlet& inlet);
   static bool run_tasks(Inlet& inlet);
@@ -91,7 +109,7 @@ class SelfChannel final : public Channel {
   Traffic& traffic_of(Route route) { return traffic_[static_cast<std::size_t>(route.source)]; }
 
   const std::vector<Sink*> sinks_;
-  const std::vector<int> homes_;
+  const std::vector<int> homes_;  // without workers all are the same
   const int workers_ = 0;
   std::vector<Traffic> traffic_;                 // [source]: each entry is written by its rank
   std::unique_ptr<std::atomic<Lane*>[]> lanes_;  // [from * workers_ + to]
