@@ -8,6 +8,7 @@ from pathlib import Path
 
 from checks import FAILED, PASSED, SKIPPED, Check, Outcome
 from python import OURS, PEER, Environment, Tests, ranks_on
+from rank_report import same_everywhere
 from run import Hosts, Place, Results, parse_options
 
 
@@ -47,6 +48,12 @@ class Apart(unittest.TestCase):
 
     def test_of_one_way_alone(self):
         self.assertEqual(list(results((PEER, "a", {"a.x": (PASSED, "")}, True)).apart()), [])
+
+
+class Names(unittest.TestCase):
+    def test_addresses_are_left_out(self):
+        self.assertEqual(same_everywhere("t.py::t[int-139634178409472-sum]"), "t.py::t[int-ADDRESS-sum]")
+        self.assertEqual(same_everywhere("t.py::t[10000000-2]"), "t.py::t[10000000-2]")
 
 
 class OnHosts(unittest.TestCase):
