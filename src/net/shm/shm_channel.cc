@@ -366,12 +366,13 @@ void ShmChannel::deliver_offer(const Lane::Message& message, int port, Inlet::So
   }
 }
 
-std::uint64_t ShmChannel::ask(int port, Remote& message) {
+std::uint64_t ShmChannel::ask(int port, Remote& message, std::uint64_t& noted) {
   if (reading_.load(std::memory_order_relaxed) == Reading::kForbidden) return 0;
   Inlet& inlet = this->inlet(port);
   const std::lock_guard lock(inlet.asking);
   const std::uint64_t ticket = ++inlet.last_ticket;
   if (!setup_.segment.issue(port, ticket)) return 0;  // very many are asked for
+  noted = ticket;
   inlet.asked.push_back({&message, std::chrono::steady_clock::now()});
   inlet.any_asked.store(true, std::memory_order_relaxed);
   return ticket;

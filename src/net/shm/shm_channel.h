@@ -70,8 +70,9 @@ class ShmChannel final : public Channel {
     return bytes >= setup_.read_from || (!known && bytes >= Division::kFrom);
   }
   /// A port asks for a message: whoever claims the ticket moves it. If nobody has answered soon, the message
-  /// is told to stop asking. 0: only the sender can move it.
-  std::uint64_t ask(int port, Remote& message);
+  /// is told to stop asking, perhaps before this returns: so the ticket is noted first. 0: only the sender
+  /// can move it.
+  std::uint64_t ask(int port, Remote& message, std::uint64_t& noted);
   void is_answered(int port, Remote& message);
   bool claim(int port, std::uint64_t ticket) { return setup_.segment.claim(port, ticket); }
   /// Copies from the memory of the process that has a port; false if that is not allowed.

@@ -219,8 +219,13 @@ void Remote::fetch(const datatype::Layout& to, Count wanted) {
     return finish();
   }
   fetching_ = true;
-  ticket_ = solid ? channel_.ask(here_, *this) : 0;
-  channel_.post(here_, there_, Post::ask({original, this, wanted, ticket_, nullptr}));
+  if (!solid) return channel_.post(here_, there_, Post::ask({original, this, wanted, 0, nullptr}));
+  // Once it is known to be asked for, another thread that finds no answer may end this.
+  ShmChannel& channel = channel_;
+  const int here = here_, there = there_;
+  AskNote note{original, this, wanted, 0, nullptr};
+  note.ticket = channel.ask(here, *this, ticket_);
+  channel.post(here, there, Post::ask(note));
 }
 
 /// Asks for a message, and moves it together with its sender. False: nothing was done.
