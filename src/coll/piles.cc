@@ -14,7 +14,8 @@ namespace clump::coll {
 
 namespace {
 
-// Larger blocks go straight. A pile for all ranks has less room for each if they are many.
+// Larger blocks go straight. A pile for all ranks has less room for each if they are many; how much is an
+// estimate.
 constexpr Count kMostOfBlock = 8 << 10, kMostOfOneInMany = 1 << 10, kMostOfMany = 64 << 10;
 
 /// The lengths of some blocks, and those of them that are not too large. In room of a schedule's own; filled

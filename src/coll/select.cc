@@ -15,8 +15,8 @@ using enum Operations;
 // than ranks: what counts is the number of messages and of bytes moved, not the number of rounds.
 constexpr Count kNodeRoom = 4097;  // a slot of a node team has room for less
 //
-// Two stages: from measurements with 4 hosts of 4 ranks. Where they have the leaders hold the data of their
-// whole host they end where the copies that this takes begin to count.
+// Two stages: from measurements with 4 hosts of 4 ranks; that of allgatherv is an estimate. Where they have
+// the leaders hold the data of their whole host they end where the copies that this takes begin to count.
 constexpr Rule kRules[] = {
     {kBarrier, kNodeMeets, 0},
     {kBarrier, kTeamMeets, 0},
