@@ -19,8 +19,8 @@ OURS, PEER = "processes", "mpich"
 RANKS = [1, 2, 3, 5, 8]
 MOST_HOSTS = RANKS[-1]
 LIMIT = 300  # seconds for what one command runs, usually a module of tests, however many ranks and cores there are
-# More ranks than cores is what most of these runs are, and MPICH has a setting for it, as bench/libraries.py gives it.
-VARIABLES = {PEER: {"MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1"}}
+# More ranks than cores is what most of these runs are, and MPICH has settings for it, as bench/libraries.py gives them.
+VARIABLES = {PEER: {"MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1", "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "16"}}
 
 
 @dataclass(frozen=True)
