@@ -1,7 +1,6 @@
 #include "coll/schedule.h"
 
 #include <algorithm>
-#include <new>
 
 #include "coll/choose.h"
 #include "coll/hosts.h"
@@ -14,7 +13,6 @@ namespace {
 // above that.
 constexpr int kPartTagBit = 1 << 30;
 
-constexpr std::size_t kScratchAlignment = 64;
 constexpr std::size_t kLargestInArena = 512;
 
 constexpr const char* kAdvice =
@@ -127,14 +125,10 @@ Layout Schedule::scratch(Count bytes) {
   const auto size = static_cast<std::size_t>(bytes);
   if (size <= kLargestInArena)
     return bytes_at(arena_.allocate(std::max<std::size_t>(size, 1), kScratchAlignment), bytes);
-  buffers_.emplace_back(new (std::nothrow) std::byte[size + kScratchAlignment]);  // not zeroed
-  void* base = buffers_.back().get();
-  if (base == nullptr) {
+  buffers_.push_back(take_scratch(size));
+  if (buffers_.back() == nullptr)
     unusable_ = base::fail(MPI_ERR_NO_MEM, "there is no memory for {} bytes of intermediate results", bytes);
-    return bytes_at(nullptr, bytes);
-  }
-  std::size_t room = size + kScratchAlignment;
-  return bytes_at(std::align(kScratchAlignment, size, base, room), bytes);
+  return bytes_at(buffers_.back().get(), bytes);
 }
 
 base::Status Schedule::run() {

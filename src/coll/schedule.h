@@ -16,7 +16,6 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <memory_resource>
 #include <span>
 #include <variant>
@@ -24,6 +23,7 @@
 
 #include "base/status.h"
 #include "coll/agree.h"
+#include "coll/scratch.h"
 #include "coll/select.h"
 #include "core/comm.h"
 #include "core/op.h"
@@ -182,7 +182,7 @@ class Schedule {
   std::pmr::vector<Step> steps_{&arena_};
   std::vector<std::function<Layout()>> thens_;
   std::vector<std::function<base::Status()>> actions_;
-  std::vector<std::unique_ptr<std::byte[]>> buffers_;
+  std::vector<Scratch> buffers_;
   Slot* slots_ = nullptr;
   std::size_t slot_count_ = 0;
 

@@ -81,18 +81,47 @@ void exchange_by_doubling(Schedule& s, Place place) {
   for (int i = 1; i < size; ++i) s.copy(place(wrap(s.rank() + i, size)), stretch(i, i + 1));
 }
 
+// What each host has goes to all others at once.
+template <typename Place>
+void exchange_at_once(Schedule& s, Place place) {
+  for (int i = 1; i < s.size(); ++i) {
+    const int to = wrap(s.rank() + i, s.size()), from = wrap(s.rank() - i, s.size());
+    if (place(s.rank()).bytes() > 0) s.send(place(s.rank()), to);
+    if (place(from).bytes() > 0) s.receive(place(from), from);
+  }
+  s.next();
+}
+
 /// What each host has goes to all leaders; `place(host)` is where it lies, `bytes` how much it is altogether.
 template <typename Place>
 void exchange_among_leaders(Schedule& s, const Stages& stages, Count bytes, Place place) {
   const auto across = stages.among_leaders();
   if (bytes < kLittleData) return exchange_by_doubling(s, place);
+  if (s.size() <= kFewHosts) return exchange_at_once(s, place);
   ring_allgather(s, s.rank(), wrap(s.rank() + 1, s.size()), wrap(s.rank() - 1, s.size()), place);
+}
+
+// Each rank combines a piece for all: as much data as in a ring, in two rounds instead of two for each other
+// rank. For operations that commute.
+void allreduce_by_pieces(Schedule& s, const Layout& in, const Layout& out) {
+  const Layout mine = piece(in, s.size(), s.rank()), result = piece(out, s.size(), s.rank());
+  std::vector<Layout> others;
+  for (int i = 1; i < s.size(); ++i) {
+    s.send(piece(in, s.size(), wrap(s.rank() + i, s.size())), wrap(s.rank() + i, s.size()));
+    others.push_back(s.scratch(mine.count, *mine.type));
+    s.receive(others.back(), wrap(s.rank() - i, s.size()));
+  }
+  s.next();
+  s.copy(result, mine);
+  for (const Layout& other : others) s.combine(other, result);
+  exchange_at_once(s, [&](int i) { return piece(out, s.size(), i); });
 }
 
 void allreduce_across(Schedule& s, const Layout& in, const Layout& out) {
   if (in.bytes() < kLittleData) return allreduce_recursive_doubling(s, in, out);
-  if (s.commutative() && in.count >= s.size()) return allreduce_ring(s, in, out);
-  allreduce(s, in, out);
+  if (!s.commutative() || in.count < s.size()) return allreduce(s, in, out);
+  if (s.size() <= kFewHosts) return allreduce_by_pieces(s, in, out);
+  allreduce_ring(s, in, out);
 }
 
 void broadcast_across(Schedule& s, const Layout& buffer, int root) {

@@ -263,7 +263,7 @@ bool Gate::start_fetch(Peer& peer, Offered& offered, Later& later) {
       offered.sent();
     }
     if (!offered.has_next()) return true;
-    const Offered::Piece next = offered.next(endpoint_->longest());
+    const Offered::Piece next = offered.next();
     PieceIn& piece = *flights_.pieces_in.take();
     piece.process = offered.process();
     piece.offered = &offered;

@@ -8,10 +8,8 @@ namespace clump::net::ofi {
 
 namespace {
 
-// Pieces that go from user buffer to user buffer are long, and there are several so that one is on its way
-// while another is asked for. Those that are packed and unpacked should stay in the caches.
-constexpr Count kSolidPiece = Count{1} << 20;
-constexpr Count kPackedPiece = 64 * 1024;
+// What is packed and unpacked should stay in the caches.
+constexpr Endpoint::Pieces kPacked{64 * 1024, 4};
 
 }  // namespace
 
@@ -35,15 +33,14 @@ void Offered::fetch(const datatype::Layout& to, Count wanted) {
     return released();
   }
   to_ = to;
+  pieces_ = to.type->is_dense() && solid_ ? gate_.pieces_of(wanted) : kPacked;
   wanted_ = wanted;
   gate_.post({.kind = Post::Kind::kFetch, .process = process_, .offered = this});
 }
 
-Offered::Piece Offered::next(Count longest) const {
-  const bool in_place = to_.type->is_dense();
-  const Count most = std::min(longest, in_place && solid_ ? kSolidPiece : kPackedPiece);
-  return {asked_, std::min(most, wanted_ - asked_),
-          in_place ? static_cast<std::byte*>(to_.base) + asked_ : nullptr};
+Offered::Piece Offered::next() const {
+  return {asked_, std::min(pieces_.bytes, wanted_ - asked_),
+          to_.type->is_dense() ? static_cast<std::byte*>(to_.base) + asked_ : nullptr};
 }
 
 void Offered::place(const Piece& piece, std::uint64_t tag) {

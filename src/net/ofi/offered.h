@@ -1,6 +1,7 @@
 // A message that another process has offered, from its arrival until it was fetched.
 #pragma once
 
+#include "net/ofi/endpoint.h"
 #include "net/ofi/wire.h"
 
 namespace clump::net::ofi {
@@ -23,8 +24,8 @@ class Offered final : public Outgoing {
     Count offset = 0, bytes = 0;
     std::byte* in_place = nullptr;  ///< where it goes; null: somewhere else, to be unpacked
   };
-  bool has_next() const { return asked_ < wanted_ && in_flight_ < kMostInFlight; }
-  Piece next(Count longest) const;
+  bool has_next() const { return asked_ < wanted_ && in_flight_ < pieces_.at_once; }
+  Piece next() const;
   /// Its place is known to the network; the note is still to be sent.
   void place(const Piece& piece, std::uint64_t tag);
   const wire::AskBody* unsent() const { return has_unsent_ ? &unsent_ : nullptr; }
@@ -36,13 +37,11 @@ class Offered final : public Outgoing {
   bool waits = false;  ///< a post that asks for the next pieces is in a backlog
 
  private:
-  // Enough to keep the network busy while the ends say what comes next.
-  static constexpr int kMostInFlight = 4;
-
   Gate& gate_;
   const int process_;
   const bool solid_;
   datatype::Layout to_;
+  Endpoint::Pieces pieces_{};
   Count wanted_ = 0, asked_ = 0, arrived_ = 0;
   int in_flight_ = 0;
   bool has_unsent_ = false;
