@@ -101,20 +101,42 @@ void exchange_among_leaders(Schedule& s, const Stages& stages, Count bytes, Plac
   ring_allgather(s, s.rank(), wrap(s.rank() + 1, s.size()), wrap(s.rank() - 1, s.size()), place);
 }
 
+// A message that is a little longer than the largest packet of a network that cuts messages into packets (64
+// KB, of the kernel's sockets) comes in two, and the second one may be long in coming.
+int messages_of(const Layout& data) {
+  constexpr Count kPacket = 64 << 10;
+  return data.bytes() >= kPacket && data.bytes() < 2 * kPacket && data.count > 1 ? 2 : 1;
+}
+
+void send_in_packets(Schedule& s, const Layout& data, int to) {
+  for (int i = 0; i < messages_of(data); ++i) s.send(piece(data, messages_of(data), i), to);
+}
+
+void receive_in_packets(Schedule& s, const Layout& data, int from) {
+  for (int i = 0; i < messages_of(data); ++i) s.receive(piece(data, messages_of(data), i), from);
+}
+
 // Each rank combines a piece for all: as much data as in a ring, in two rounds instead of two for each other
 // rank. For operations that commute.
 void allreduce_by_pieces(Schedule& s, const Layout& in, const Layout& out) {
-  const Layout mine = piece(in, s.size(), s.rank()), result = piece(out, s.size(), s.rank());
+  const int size = s.size();
+  const Layout mine = piece(in, size, s.rank()), result = piece(out, size, s.rank());
   std::vector<Layout> others;
-  for (int i = 1; i < s.size(); ++i) {
-    s.send(piece(in, s.size(), wrap(s.rank() + i, s.size())), wrap(s.rank() + i, s.size()));
+  for (int i = 1; i < size; ++i) {
+    const int to = wrap(s.rank() + i, size), from = wrap(s.rank() - i, size);
+    send_in_packets(s, piece(in, size, to), to);
     others.push_back(s.scratch(mine.count, *mine.type));
-    s.receive(others.back(), wrap(s.rank() - i, s.size()));
+    receive_in_packets(s, others.back(), from);
   }
   s.next();
   s.copy(result, mine);
   for (const Layout& other : others) s.combine(other, result);
-  exchange_at_once(s, [&](int i) { return piece(out, s.size(), i); });
+  for (int i = 1; i < size; ++i) {
+    const int to = wrap(s.rank() + i, size), from = wrap(s.rank() - i, size);
+    send_in_packets(s, result, to);
+    receive_in_packets(s, piece(out, size, from), from);
+  }
+  s.next();
 }
 
 void allreduce_across(Schedule& s, const Layout& in, const Layout& out) {
