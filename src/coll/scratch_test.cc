@@ -41,7 +41,5 @@ TEST(Scratch, NoTwoHaveTheSame) {
   for (unsigned char mark = 1; mark <= 4; ++mark) threads.emplace_back(work, mark);
 }
 
-TEST(Scratch, TooMuchIsNull) { EXPECT_EQ(take_scratch(std::size_t{1} << 62), nullptr); }
-
 }  // namespace
 }  // namespace clump::coll
