@@ -91,7 +91,8 @@ namespace among_leaders {
 inline constexpr Count kLittleData = 64 << 10;  ///< below, what counts is the rounds: doubling
 inline constexpr Count kAllLead = 256 << 10;    ///< from here on every rank leads an allreduce, for a piece
 inline constexpr Count kScatterFirst = 512 << 10;  ///< from here on a broadcast goes in pieces
-inline constexpr int kFewHosts = 8;  ///< up to so many send much data to each other at once, more in a ring
+/// Up to so many send much data to each other at once, more in a ring: an estimate, four were measured.
+inline constexpr int kFewHosts = 8;
 }  // namespace among_leaders
 
 const char* name_of(Collective collective);
