@@ -59,6 +59,26 @@ INSTANTIATE_TEST_SUITE_P(
                     std::vector{1, 1, 1, 1}),  // no two, and all, together
     [](const auto& info) { return "layout" + std::to_string(info.index); });
 
+// Enough that every rank leads, and that a piece for another host is just too long for a packet.
+TEST_P(TwoStages, CombineMuch) {
+  if (size() > 16) GTEST_SKIP() << "it would take long";
+  const core::Op sum(MPI_SUM);
+  run([&](core::Comm& comm) {
+    for (const int count : {100'000, (1 << 18) + 3}) {
+      std::vector<int> sums(static_cast<std::size_t>(count));
+      for (int rank = 0; rank < comm.size(); ++rank)
+        std::ranges::transform(sums, operand(rank, count), sums.begin(), std::plus());
+      for (const bool in_place : {false, true}) {
+        std::vector<int> in = operand(comm.rank, count), out(in.size(), -1);
+        Schedule s(comm, {&sum, MPI_INT});
+        allreduce(s, ints(in), in_place ? ints(in) : ints(out));
+        EXPECT_TRUE(s.run().ok());
+        EXPECT_TRUE((in_place ? in : out) == sums) << count;
+      }
+    }
+  });
+}
+
 TEST_P(TwoStages, CombineTheSame) {
   const core::Op ordered(compose, false);
   const core::Op sum(MPI_SUM);

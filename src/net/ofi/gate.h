@@ -71,7 +71,7 @@ class Gate {
   bool holds_back() const { return holds_back_.load(std::memory_order_relaxed); }
   int descriptor() const { return endpoint_->descriptor(); }
   Count short_limit() const { return endpoint_->short_limit(); }
-  Endpoint::Pieces pieces_of(Count message) const { return endpoint_->pieces_of(message); }
+  const Endpoint& endpoint() const { return *endpoint_; }
   /// How often somebody has looked, other than the network thread.
   std::uint64_t looks() const { return looks_.value(); }
   /// What came without this process's token, or in no form that is known.

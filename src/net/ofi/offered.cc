@@ -6,13 +6,6 @@
 
 namespace clump::net::ofi {
 
-namespace {
-
-// What is packed and unpacked should stay in the caches.
-constexpr Endpoint::Pieces kPacked{64 * 1024, 4};
-
-}  // namespace
-
 Offered::Offered(Gate& gate, int process, const wire::OfferBody& offer)
     : gate_(gate), process_(process), solid_(offer.solid != 0) {
   envelope = offer.address.envelope();
@@ -33,7 +26,7 @@ void Offered::fetch(const datatype::Layout& to, Count wanted) {
     return released();
   }
   to_ = to;
-  pieces_ = to.type->is_dense() && solid_ ? gate_.pieces_of(wanted) : kPacked;
+  pieces_ = gate_.endpoint().pieces_of(wanted, solid_ && to.type->is_dense());
   wanted_ = wanted;
   gate_.post({.kind = Post::Kind::kFetch, .process = process_, .offered = this});
 }
