@@ -1,8 +1,10 @@
 #include "datatype/reduce.h"
 #include "datatype/scalars.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <type_traits>
 
 namespace clump::datatype {
@@ -114,28 +116,27 @@ struct LogicalXor {
   }
 };
 
-// Of equal values the smaller index counts (MPI-5.0 section 6.9.4).
-struct Minloc {
-  template <typename P>
-  P operator()(P a, P b) const {
-    if (a.value == b.value) return {a.value, a.index < b.index ? a.index : b.index};
-    return a.value < b.value ? a : b;
-  }
-};
-
-struct Maxloc {
-  template <typename P>
-  P operator()(P a, P b) const {
-    if (a.value == b.value) return {a.value, a.index < b.index ? a.index : b.index};
-    return a.value > b.value ? a : b;
-  }
-};
-
 template <typename T, typename Op>
 void each(const void* in, void* inout, Count n) {
   const T* __restrict left = static_cast<const T*>(in);
   T* __restrict right = static_cast<T*>(inout);
   for (Count i = 0; i < n; ++i) right[i] = Op{}(left[i], right[i]);
+}
+
+// MPI_MINLOC with std::less, MPI_MAXLOC with std::greater: of equal values the smaller index counts (MPI-5.0
+// section 6.9.4). Member by member: behind the last index the caller's memory may end, padding or not.
+template <typename P, typename Before>
+void each_location(const void* in, void* inout, Count n) {
+  const P* __restrict left = static_cast<const P*>(in);
+  P* __restrict right = static_cast<P*>(inout);
+  for (Count i = 0; i < n; ++i) {
+    if (left[i].value == right[i].value) {
+      right[i].index = std::min(left[i].index, right[i].index);
+    } else if (Before{}(left[i].value, right[i].value)) {
+      right[i].value = left[i].value;
+      right[i].index = left[i].index;
+    }
+  }
 }
 
 template <Count kBytes>
@@ -221,9 +222,9 @@ Kernel location(PredefinedOp op) {
   using P = Pair<Value, Index>;
   switch (op) {
     case PredefinedOp::kMinloc:
-      return each<P, Minloc>;
+      return each_location<P, std::less<>>;
     case PredefinedOp::kMaxloc:
-      return each<P, Maxloc>;
+      return each_location<P, std::greater<>>;
     default:
       return nullptr;
   }

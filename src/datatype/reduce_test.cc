@@ -7,9 +7,11 @@
 #include <bit>
 #include <cmath>
 #include <complex>
+#include <cstddef>
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <random>
 
 namespace clump::datatype {
@@ -230,6 +232,38 @@ void expect_locations(MPI_Datatype type) {
     EXPECT_EQ(most[i].index, maximum_at[i]);
   }
   EXPECT_EQ(kernel(PredefinedOp::kSum, *predefined(type)), nullptr);
+}
+
+// A buffer of a pair type ends with the last index: the padding that follows in a C struct may be another's.
+template <typename Value, typename Index>
+void expect_padding_is_left_alone(MPI_Datatype type) {
+  struct Pair {
+    Value value;
+    Index index;
+  };
+  constexpr std::size_t used = offsetof(Pair, index) + sizeof(Index);
+  ASSERT_EQ(predefined(type)->true_extent(), static_cast<Count>(used));
+  const std::unique_ptr<std::byte[]> in(new std::byte[used]), exact(new std::byte[used]);
+  alignas(Pair) std::array<std::byte, sizeof(Pair)> inout;
+  inout.fill(std::byte{0x5a});
+  const Value less = 1, more = 2;
+  const Index index = 3;
+  std::memcpy(in.get(), &less, sizeof less);
+  std::memcpy(in.get() + offsetof(Pair, index), &index, sizeof index);
+  std::memcpy(inout.data(), &more, sizeof more);
+  const Kernel minloc = kernel(PredefinedOp::kMinloc, *predefined(type));
+  minloc(in.get(), inout.data(), 1);
+  for (std::size_t i = used; i < sizeof(Pair); ++i) EXPECT_EQ(inout[i], std::byte{0x5a}) << "byte " << i;
+  std::memcpy(exact.get(), inout.data(), used);
+  minloc(in.get(), exact.get(), 1);  // under AddressSanitizer: nothing behind it is touched
+  EXPECT_EQ(std::memcmp(exact.get() + offsetof(Pair, index), &index, sizeof index), 0);
+}
+
+TEST(Reduce, PaddingBehindALocation) {
+  expect_padding_is_left_alone<double, int>(MPI_DOUBLE_INT);
+  expect_padding_is_left_alone<long, int>(MPI_LONG_INT);
+  expect_padding_is_left_alone<long double, int>(MPI_LONG_DOUBLE_INT);
+  expect_padding_is_left_alone<short, int>(MPI_SHORT_INT);
 }
 
 TEST(Reduce, Locations) {
