@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "datatype/derive.h"
+#include "datatype/move.h"
 
 namespace clump::datatype {
 namespace {
@@ -155,6 +156,25 @@ TEST(Copy, WorksWithAbsoluteAddresses) {
   copy({out, 4, &kInt()}, {MPI_BOTTOM, 1, absolute.type.get()}, 0, 16);
   EXPECT_EQ(out[0], 1);
   EXPECT_EQ(out[3], 4);
+}
+
+TEST(Copy, LongBlocksAtAnyAddress) {
+  constexpr Count kMost = kLong + 300, kGuard = 64;
+  std::vector<std::byte> from(kMost + 2 * kGuard), to(kMost + 2 * kGuard);
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 7 + i / 256 + 1);
+  for (Count bytes = kLong; bytes <= kMost; bytes += 13) {
+    for (Count at = 0; at < kGuard; ++at) {
+      const Count source = (at * 5 + bytes) % kGuard;
+      std::ranges::fill(to, std::byte{0});
+      move(reinterpret_cast<std::intptr_t>(to.data()) + at,
+           reinterpret_cast<std::intptr_t>(from.data()) + source, bytes);
+      ASSERT_TRUE(std::equal(to.begin() + at, to.begin() + at + bytes, from.begin() + source))
+          << bytes << " bytes to " << at << " from " << source;
+      ASSERT_EQ(std::count(to.begin(), to.begin() + at, std::byte{0}), at);
+      ASSERT_EQ(std::count(to.begin() + at + bytes, to.end(), std::byte{0}),
+                to.end() - to.begin() - at - bytes);
+    }
+  }
 }
 
 TEST(Copy, DeepNestingNeedsNoLimit) {

@@ -13,10 +13,10 @@ namespace {
 
 // So much goes into the lane, or into a crate, at a time: one side copies a piece in while the other copies
 // the one before out.
-constexpr Count kPiece = 4096, kPieceInCrate = Segment::kCrate / 2;
+constexpr Count kPiece = 4096, kPieceInCrate = Segment::kCrate / 4;
 
 // In one piece up to here; the sender of a longer one should not be waited for.
-constexpr Count kLongestParcel = Segment::kCrate / 4;
+constexpr Count kLongestParcel = kPieceInCrate;
 
 // Both sides of a large message move so much at a time: not less, because the kernel takes a microsecond to
 // begin, and in so many parts, to end at about the same time.
