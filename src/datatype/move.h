@@ -27,7 +27,7 @@ struct Places {
 /// times as long on some processors (AMD's Zen 3 and later) where `to` lies a little behind `from` within
 /// their pages (docs/measurements.md): a loop of our own does not.
 void move_long(std::intptr_t to, std::intptr_t from, Count bytes);
-inline constexpr Count kLong = 2048;
+inline constexpr Count kLong = 256;
 
 inline void move(std::intptr_t to, std::intptr_t from, Count bytes) {
   if (bytes >= kLong) return move_long(to, from, bytes);

@@ -257,7 +257,7 @@ class Controls {
          "bytes of messages that may wait at this rank before their senders have to wait", MPI_Count{1} << 40)
         .least = 1 << 20;
     size(Setting::kLaneLimit, "lane_limit",
-         std::string("bytes of the longest message that is copied into a lane") + kInProcess, 8 << 10);
+         std::string("bytes of the longest message that is copied on its way") + kInProcess, 16 << 10);
     for (int i = 0; i < kCollectives; ++i) {
       Control& control =
           add(Category::kCollectives, Setting::kAlgorithm, name_of(i) + "_algorithm",

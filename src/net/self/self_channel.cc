@@ -13,6 +13,13 @@ namespace {
 constexpr Lane::Size kLane{128, 64 * 1024}, kSmallLane{64, 16 * 1024};
 constexpr int kManyWorkers = 16;
 
+/// In the lane instead of a message that travels in a crate; such a note's destination is negative: ~rank.
+struct Parcel {
+  std::uint32_t crate, bytes;
+  int from;            ///< whose crate it was
+  bool one_is_wanted;  ///< in return
+};
+
 }  // namespace
 
 SelfChannel::SelfChannel(std::vector<Sink*> sinks, std::vector<int> homes, int workers)
@@ -24,7 +31,13 @@ SelfChannel::SelfChannel(std::vector<Sink*> sinks, std::vector<int> homes, int w
   const auto n = static_cast<std::size_t>(workers);
   lanes_ = std::make_unique<std::atomic<Lane*>[]>(n * n);
   inlets_ = std::make_unique<Inlet[]>(n);
-  for (std::size_t i = 0; i < n; ++i) inlets_[i].lanes = std::make_unique<std::atomic<Lane*>[]>(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    inlets_[i].lanes = std::make_unique<std::atomic<Lane*>[]>(n);
+    inlets_[i].worker = static_cast<int>(i);
+    inlets_[i].crates = std::make_unique<Crates>(static_cast<int>(i));
+  }
+  crates_ = std::make_unique_for_overwrite<Crate[]>(n * Crates::kOfWorker);
+  set_lane_limit(sizeof(Crate));
 }
 
 SelfChannel::~SelfChannel() {
@@ -52,7 +65,7 @@ bool SelfChannel::try_lane(Route route, Envelope envelope, Count bytes, const da
   {
     const fiber::AtHome here;
     if (is_at_home(here, route.source)) [[likely]] {
-      pushed = lane_for_writing(here.worker(), to).push(route.destination, envelope, bytes, payload);
+      pushed = push(route, here.worker(), to, envelope, bytes, payload);
       if (!pushed) traffic.refused.add();
     }
   }
@@ -63,6 +76,36 @@ bool SelfChannel::try_lane(Route route, Envelope envelope, Count bytes, const da
   }
   settle(route);
   return show(route, envelope, bytes, payload);
+}
+
+bool SelfChannel::push(Route route, int from, int to, Envelope envelope, Count bytes,
+                       const datatype::Layout& payload) {
+  Lane& lane = lane_for_writing(from, to);
+  return bytes <= kWithoutCrate ? lane.push(route.destination, envelope, bytes, payload)
+                                : push_parcel(lane, route.destination, from, envelope, bytes, payload);
+}
+
+bool SelfChannel::push_parcel(Lane& lane, int destination, int from, Envelope envelope, Count bytes,
+                              const datatype::Layout& payload) {
+  if (!lane.has_room()) return false;
+  Crates& crates = crates_of(from);
+  const std::optional<std::uint32_t> crate = crates.take();
+  if (!crate) return false;
+  datatype::pack({crates_[*crate].bytes, static_cast<std::size_t>(bytes)}, payload, 0);
+  return lane.push_note(~destination, envelope,
+                        Parcel{*crate, static_cast<std::uint32_t>(bytes), from, crates.are_few()});
+}
+
+void SelfChannel::deliver_parcel(const Lane::Message& message, int worker) {
+  const auto parcel = message.note<Parcel>();
+  const datatype::Layout payload{crates_[parcel.crate].bytes, parcel.bytes, datatype::predefined(MPI_BYTE)};
+  sinks_[static_cast<std::size_t>(~message.destination)]->take(message.envelope, parcel.bytes, payload,
+                                                               Sink::Bound::kIgnore);
+  Crates& crates = crates_of(worker);
+  if (parcel.one_is_wanted)
+    crates_of(parcel.from).put(crates.exchange(parcel.crate));
+  else
+    crates.put(parcel.crate);
 }
 
 void SelfChannel::send(Route route, Outgoing& message) {
@@ -120,7 +163,7 @@ void SelfChannel::settle(Route route) {
   {
     const Holding holding;
     const std::lock_guard lock(inlet.mutex);
-    drain(*used, &matched);
+    drain(*used, to, &matched);
   }
   move(matched);
 }
@@ -176,7 +219,7 @@ void SelfChannel::drain_locked(Inlet& inlet) {
   {
     const Holding holding;
     for (int i = 0; i < count; ++i)
-      if (inlet.at(i).ready()) last = drain(inlet.at(i), last);
+      if (inlet.at(i).ready()) last = drain(inlet.at(i), inlet.worker, last);
     inlet.mutex.unlock();
   }
   move(matched);
@@ -184,13 +227,14 @@ void SelfChannel::drain_locked(Inlet& inlet) {
 
 /// Empties a lane, whose consumer the caller is, but for what comes in meanwhile. Messages that have found a
 /// receive and still have to be moved are linked to `*last`; returns where the next one is to be linked.
-Outgoing** SelfChannel::drain(Lane& lane, Outgoing** last) {
+Outgoing** SelfChannel::drain(Lane& lane, int worker, Outgoing** last) {
   if (!lane.ready()) return last;
   Lane::Ahead ahead;
   for (std::uint64_t messages = 1;; ++messages) {
     const Lane::Message message = lane.front();
-    Sink& sink = *sinks_[static_cast<std::size_t>(message.destination)];
-    if (!message.is_note) {
+    if (message.destination < 0) {
+      deliver_parcel(message, worker);
+    } else if (Sink& sink = *sinks_[static_cast<std::size_t>(message.destination)]; !message.is_note) {
       sink.take(message.envelope, message.bytes, message.payload(), Sink::Bound::kIgnore);
     } else if (Outgoing& outgoing = *message.note<Outgoing*>(); sink.arrive(outgoing)) {
       outgoing.sink = &sink;

@@ -2,7 +2,8 @@
 //
 // Ranks of one worker, and all ranks under the `threads` scheduler, show their messages to the destination's
 // Sink directly. From worker to worker messages go through lanes, and whoever works for the destination takes
-// them out, so that one cache line travels for a small message and none of the matching's.
+// them out, so that one cache line travels for a small message and none of the matching's. Longer ones go in
+// crates (crates.h), of which the lane says where they are; very long ones stay with their senders.
 //
 // Order: what a rank sends to a worker goes either through the one lane that leads there from the rank's own
 // worker, or, for a thread of control that does not own this worker just now, directly into the Sink, but
@@ -16,6 +17,7 @@
 #include "base/mutex.h"
 #include "fiber/at_home.h"
 #include "net/channel.h"
+#include "net/crates.h"
 #include "net/lane.h"
 
 namespace clump::net {
@@ -53,6 +55,10 @@ class SelfChannel final : public Channel {
   bool drain(int worker);
 
  private:
+  struct alignas(4096) Crate {
+    std::byte bytes[16 * 1024];
+  };
+
   /// Where lanes to one worker end, and what else was left for it.
   struct alignas(64) Inlet {
     std::atomic<int> count{0};                    // of lanes; they are never removed
@@ -60,6 +66,8 @@ class SelfChannel final : public Channel {
     alignas(64) base::ShortMutex mutex;           // of the consumer's side of these lanes
     base::ShortMutex making;
     alignas(64) TaskList tasks;
+    int worker = 0;
+    std::unique_ptr<Crates> crates;
 
     Lane& at(int i) const { return *lanes[static_cast<std::size_t>(i)].load(std::memory_order_relaxed); }
     bool ready() const {
@@ -99,10 +107,15 @@ class SelfChannel final : public Channel {
   [[gnu::noinline]] bool try_lane(Route route, Envelope envelope, Count bytes,
                                   const datatype::Layout& payload);
   [[gnu::cold]] Lane& make_lane(int from, int to);
+  bool push(Route route, int from, int to, Envelope envelope, Count bytes, const datatype::Layout& payload);
+  bool push_parcel(Lane& lane, int destination, int from, Envelope envelope, Count bytes,
+                   const datatype::Layout& payload);
+  void deliver_parcel(const Lane::Message& message, int worker);
+  Crates& crates_of(int worker) { return *inlets_[static_cast<std::size_t>(worker)].crates; }
   bool take_in(Inlet& inlet);
   static bool run_tasks(Inlet& inlet);
   void drain_locked(Inlet& inlet);
-  Outgoing** drain(Lane& lane, Outgoing** last);
+  Outgoing** drain(Lane& lane, int worker, Outgoing** last);
   void pushed(int destination, int worker);
   void settle(Route route);
   static void move(Outgoing* matched);
@@ -114,6 +127,7 @@ class SelfChannel final : public Channel {
   std::vector<Traffic> traffic_;                 // [source]: each entry is written by its rank
   std::unique_ptr<std::atomic<Lane*>[]> lanes_;  // [from * workers_ + to]
   std::unique_ptr<Inlet[]> inlets_;
+  std::unique_ptr<Crate[]> crates_;  // pages of them take memory when they are first touched
 };
 
 }  // namespace clump::net

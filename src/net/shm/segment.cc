@@ -1,5 +1,7 @@
 #include "net/shm/segment.h"
 
+#include "net/crates.h"
+
 namespace clump::net {
 
 namespace {
@@ -20,7 +22,7 @@ Segment::Segment(int ports, int ranks)
       lanes_at_(entries_at_ + whole_pages(ports_ * ports_ * sizeof(Entry))),
       ranks_at_(lanes_at_ + whole_pages(ports_ * ports_ * Lane::footprint(size_))),
       crates_at_(ranks_at_ + whole_pages(ranks_)),
-      common_at_(crates_at_ + ports_ * kCratesOfPort * static_cast<std::size_t>(kCrate)) {}
+      common_at_(crates_at_ + ports_ * Crates::kOfWorker * static_cast<std::size_t>(kCrate)) {}
 
 Lane& Segment::open(int from, int to) const {
   Lane& made = Lane::make_at(&lane(from, to), size_);

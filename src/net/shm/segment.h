@@ -43,7 +43,6 @@ class Segment {
     return base_ + crates_at_ + number * static_cast<std::size_t>(kCrate);
   }
   static constexpr Count kCrate = 64 * 1024;
-  static constexpr std::uint32_t kCratesOfPort = 16;  ///< at the start
 
   /// Memory for other uses (commons.h), and its books.
   static constexpr std::size_t kCommonBytes = std::size_t{1} << 30;

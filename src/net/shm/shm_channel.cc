@@ -10,9 +10,6 @@ namespace clump::net {
 
 namespace {
 
-// A message up to this size goes into the lane as a whole; longer ones in pieces.
-constexpr Count kWhole = 2048;
-
 // A sender that waits answers within a microsecond or two.
 constexpr std::chrono::microseconds kPatience{15};
 
@@ -58,8 +55,8 @@ bool ShmChannel::try_send(Route route, Envelope envelope, Count bytes, const dat
     const std::lock_guard lock(outlet.mutex);
     if (!outlet.backlog.empty() && outlet.backlog.contains(to)) return false;
     Outway way = outway(outlet, from, to);
-    if (bytes <= kWhole ? !way.lane.push(route.destination, envelope, bytes, payload)
-                        : !way.push_parcel(route.destination, envelope, bytes, payload)) {
+    if (bytes <= kWithoutCrate ? !way.lane.push(route.destination, envelope, bytes, payload)
+                               : !way.push_parcel(route.destination, envelope, bytes, payload)) {
       traffic.refused.add();
       return false;
     }
@@ -75,9 +72,9 @@ void ShmChannel::send(Route route, Outgoing& message) {
   traffic_[static_cast<std::size_t>(route.source)][copied ? Way::kLane : Way::kReference].add(message.bytes);
   const int to = route.destination;
   post(port_of(route.source), port_of(to),
-       !copied                   ? Post::offer(to, message)
-       : message.bytes <= kWhole ? Post::copied(to, message)
-                                 : Post::streamed(to, message));
+       !copied                          ? Post::offer(to, message)
+       : message.bytes <= kWithoutCrate ? Post::copied(to, message)
+                                        : Post::streamed(to, message));
 }
 
 void ShmChannel::post(int from, int to, Post what) {

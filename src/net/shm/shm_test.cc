@@ -254,7 +254,7 @@ TEST_F(Shm, DoesWithoutCratesWhenThereAreNone) {
 
 TEST(Crates, AreUsedWhileTheyAreWarm) {
   Crates crates(1);
-  constexpr std::uint32_t kEach = Segment::kCratesOfPort;
+  constexpr std::uint32_t kEach = Crates::kOfWorker;
   EXPECT_EQ(crates.take(), 2 * kEach - 1);
   crates.put(7);
   EXPECT_EQ(crates.take(), 7);

@@ -23,8 +23,9 @@
 
 #include "base/mutex.h"
 #include "net/channel.h"
+#include "net/crates.h"
 #include "net/lane.h"
-#include "net/shm/crates.h"
+#include "net/shm/segment.h"
 
 namespace clump::net {
 
