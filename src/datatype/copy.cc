@@ -71,7 +71,6 @@ std::intptr_t address(const void* base, Count offset) {
 void copy(const Layout& to, const Layout& from, Count offset, Count bytes) {
   if (bytes <= 0) return;
   if (to.type->is_dense()) {
-    if (from.type->is_dense()) return move(address(to.base, offset), address(from.base, offset), bytes);
     return pack({static_cast<std::byte*>(to.base) + offset, static_cast<std::size_t>(bytes)}, from, offset);
   }
   if (from.type->is_dense()) {
@@ -85,14 +84,18 @@ void copy(const Layout& to, const Layout& from, Count offset, Count bytes) {
 
 void pack(std::span<std::byte> out, const Layout& from, Count offset) {
   const auto bytes = static_cast<Count>(out.size());
-  if (bytes == 0 || pack_nest(address(out.data(), 0), from, offset, bytes)) return;
+  if (bytes == 0) return;
+  if (from.type->is_dense()) return move(address(out.data(), 0), address(from.base, offset), bytes);
+  if (pack_nest(address(out.data(), 0), from, offset, bytes)) return;
   Cursor target(out.data(), bytes), source(from, offset);
   copy_runs(target, source, bytes);
 }
 
 void unpack(const Layout& to, Count offset, std::span<const std::byte> in) {
   const auto bytes = static_cast<Count>(in.size());
-  if (bytes == 0 || unpack_nest(to, address(in.data(), 0), offset, bytes)) return;
+  if (bytes == 0) return;
+  if (to.type->is_dense()) return move(address(to.base, offset), address(in.data(), 0), bytes);
+  if (unpack_nest(to, address(in.data(), 0), offset, bytes)) return;
   Cursor target(to, offset), source(in.data(), bytes);
   copy_runs(target, source, bytes);
 }

@@ -64,6 +64,24 @@ static void windows(int rank, int peer) {
   }
 }
 
+/* More in one direction, to somebody who computes, than there is room for on the way. */
+static void one_way(int sends, int peer) {
+  enum { kMessages = 400 };
+  for (int i = 0; i < kMessages && check_failures < 20; ++i) {
+    const int size = 500 + i * 37 % 15000;
+    if (sends) {
+      pattern_fill(out, (size_t)size, i);
+      MPI_Send(out, size, MPI_BYTE, peer, 1, MPI_COMM_WORLD);
+      continue;
+    }
+    if (i % 150 == 0)
+      for (const double begin = MPI_Wtime(); MPI_Wtime() - begin < 0.002;) {
+      }
+    MPI_Recv(in[0], size, MPI_BYTE, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    expect(0, size, i);
+  }
+}
+
 int main(int argc, char** argv) {
   int rank, size;
   MPI_Init(&argc, &argv);
@@ -73,6 +91,8 @@ int main(int argc, char** argv) {
   const int peer = rank < half ? rank + half : rank - half;
   exchange(rank, peer);
   windows(rank, peer);
+  one_way(rank < peer, peer);
+  one_way(rank > peer, peer);
   MPI_Finalize();
   return check_result();
 }
