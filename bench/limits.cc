@@ -1,5 +1,5 @@
 // What this machine can do without MPI, to stand beside what MPI libraries do on it. Prints lines
-// `NAME BYTES SECONDS`, as the MPI programs of this folder do.             usage: limits [SECONDS_PER_BATCH]
+// `NAME BYTES SECONDS`, as the MPI programs of this folder do.             usage: limits [SECONDS_PER_BATCH [cache-line]]
 //
 // The first two usable cores take part; on a machine with one core, what needs two is left out.
 
@@ -208,6 +208,10 @@ int main(int argc, char** argv) {
     if (CPU_ISSET(core, &usable)) cores.push_back(core);
   pin_to(cores[0]);
 
+  if (argc > 2) {  // this one alone
+    if (cores.size() > 1) hand_over();
+    return 0;
+  }
   atomic_add();
   context_switch();
   if (cores.size() > 1) hand_over();

@@ -2,13 +2,15 @@
 """Measures Clump and other MPI libraries in turn, and writes a table of medians and ratios (markdown) and all numbers (JSON).
 
 Every round runs every measurement under every library before the next round begins, so that a slow spell of the machine hits all of them;
-what is printed is the median of the rounds. What the machine can do without MPI (limits.cc) is measured in every round as well.
+what is printed is the median of the rounds. What the machine can do without MPI (limits.cc) is measured in every round as well, and whether
+its cores stay near each other (nearness.py).
 `./dev bench` calls this. libraries.py says how the libraries are run, measurements.py what is measured, targets.py what is wanted;
 cluster.py has all this for several hosts.
 """
 
 import argparse
 import contextlib
+import functools
 import json
 import os
 import platform
@@ -22,6 +24,7 @@ import cluster
 import report
 from libraries import PEERS, Failed, compile_limits, libraries
 from measurements import MEASUREMENTS, run_limits
+from nearness import Nearness
 from targets import CLUSTER_TARGETS, PROCESS_TARGETS, TARGETS, measurements_for, verdicts
 
 QUIET = 0.1  # more than this part of the machine's time for others is worth a word
@@ -55,7 +58,7 @@ def libraries_for(measurement, all_libraries, round_number):
     return [library for library in turn if takes_part(library)]
 
 
-def measure(all_libraries, wanted, limits, options):
+def measure(all_libraries, wanted, limits, nearness, options):
     """{(measurement, operation, bytes): {library: [value, ...]}}, {(measurement, library): reason}, and how busy the machine was without
     us at the beginning of each round."""
     values, failures, busy = {}, {}, []
@@ -76,7 +79,7 @@ def measure(all_libraries, wanted, limits, options):
                 if (measurement.name, library.name) in failures:
                     continue
                 try:
-                    note(measurement.name, library.name, measurement.run(library, measurement, options))
+                    note(measurement.name, library.name, nearness.run(functools.partial(measurement.run, library, measurement, options)))
                 except Failed as failure:
                     failures[measurement.name, library.name] = str(failure)
                     print(f"      {library.name} failed: {failure}", flush=True)
@@ -165,11 +168,14 @@ def main():
             our_options = ["--ranks", options.ranks] if options.ranks else []
             found = libraries(options.build, options.peers_dir, options.out, options.peers, our_options)
             limits = compile_limits(options.out)
-        values, failures, busy = measure(found, wanted, limits, options)
+        nearness = Nearness(limits or compile_limits(options.out))
+        values, failures, busy = measure(found, wanted, limits, nearness, options)
     rounds = "1 round" if options.rounds == 1 else f"medians of {options.rounds} rounds"
     heading = f"{machine}; {rounds}; {time.strftime('%Y-%m-%d')}"
     if max(busy) > QUIET:
         heading += f"; NOT QUIET: others used up to {100 * max(busy):.0f} % of the machine"
+    if nearness.describe():
+        heading += f"; {nearness.describe()}"
     if options.ranks:
         heading += f"; clump with --ranks {options.ranks}"
     print(write_results(options, heading, [library.name for library in found], values, failures, time.time() - begin))
