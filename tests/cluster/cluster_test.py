@@ -141,19 +141,36 @@ class Cluster(tool.Case):
         self.assertNotEqual(job.returncode, 0)
         self.assertIn("h2", errors)
 
-    def test_a_host_whose_link_is_cut(self):
+    def link(self, state: str) -> None:
         switch = pathlib.Path(CLUSTER, "prefix").read_text().strip() + "-switch"
-        link = lambda state: subprocess.run(["ip", "-n", switch, "link", "set", "p2", state], check=True)
-        job = self.start("--host", "h0,h1,h2", "-n", 6)
-        begin = time.monotonic()
+        subprocess.run(["ip", "-n", switch, "link", "set", "p2", state], check=True)
+
+    def cut_link_of(self, job: subprocess.Popen, meanwhile=lambda: None) -> None:
         self.addCleanup(self.wait_for, lambda: self.reaches("h2", "h0"))  # it takes a moment
-        self.addCleanup(link, "up")
-        link("down")
+        self.addCleanup(self.link, "up")
+        begin = time.monotonic()
+        self.link("down")
+        meanwhile()
         _, errors = job.communicate(timeout=20)
         self.assertLess(time.monotonic() - begin, LIMIT)
         self.assertEqual(job.returncode, 1, errors)
         self.assertIn("mpiexec: lost h2: ", errors)
+
+    def test_a_host_whose_link_is_cut(self):
+        self.cut_link_of(self.start("--host", "h0,h1,h2", "-n", 6))
         self.assert_nothing_left()  # on h2 neither
+
+    def test_a_host_whose_link_is_cut_while_something_is_sent_there(self):
+        job = self.start("--host", "h0,h1,h2", "-n", 6)
+        there = processes("h2")
+        for pid in there:
+            os.kill(pid, signal.SIGSTOP)  # lest it ends first, which hosts that are no machines would notice
+        try:
+            self.cut_link_of(job, lambda: job.send_signal(signal.SIGCONT))  # which goes to all hosts
+        finally:
+            for pid in there:
+                os.kill(pid, signal.SIGCONT)
+        self.assert_nothing_left()
 
     def test_a_host_that_is_not_there(self):
         for hosts in "h0,h7,h1", "h7,h0":

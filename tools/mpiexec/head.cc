@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "impatience.h"
 #include "lines.h"
 
 namespace clump::mpiexec {
@@ -87,7 +88,8 @@ class Head {
     int status = 0;
     while (!has_ended(status)) {
       pollfd both[] = {{signals_, POLLIN, 0}, {errors_, POLLIN, 0}};
-      ::poll(both, errors_ >= 0 ? 2 : 1, -1);
+      ::poll(both, errors_ >= 0 ? 2 : 1, Impatience::kMilliseconds);
+      impatience_.look_at(child_);
       read_signals();
       read_errors();
     }
@@ -145,6 +147,7 @@ class Head {
   const std::vector<std::string>& hosts_;
   HeadFilter filter_;
   bool interrupted_ = false;
+  Impatience impatience_;
   LineForwarder lines_{STDERR_FILENO, ""};
   pid_t child_ = -1;
   int signals_ = -1, errors_ = -1;
