@@ -45,19 +45,14 @@ bool has_vectors() {
 
 }  // namespace
 
-void move_long(std::intptr_t to, std::intptr_t from, Count bytes) {
-  if (has_vectors()) return move_vectors(to, from, bytes);
-  std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from),
-              static_cast<std::size_t>(bytes));
-}
-
-#else
-
-void move_long(std::intptr_t to, std::intptr_t from, Count bytes) {
-  std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from),
-              static_cast<std::size_t>(bytes));
-}
-
 #endif
+
+void move_long(std::intptr_t to, std::intptr_t from, Count bytes) {
+#if defined(__x86_64__)
+  if (has_vectors()) return move_vectors(to, from, bytes);
+#endif
+  std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from),
+              static_cast<std::size_t>(bytes));
+}
 
 }  // namespace clump::datatype
