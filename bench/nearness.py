@@ -10,7 +10,7 @@ import time
 
 APART = 2  # times the shortest way seen
 PAUSE_SECONDS = 2
-MOST_SECONDS = 240  # of repeating and waiting in all for repeating and waiting; then runs count as they are
+MOST_SECONDS = 240  # for repeating and waiting in all; then runs count as they are
 
 
 class Nearness:

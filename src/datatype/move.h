@@ -24,8 +24,8 @@ struct Places {
 };
 
 /// memcpy of at least 64 bytes. From 4 KB the C library's may use an instruction (rep movsb) that takes ten
-/// times as long on some processors (AMD's Zen 3 and later) where `to` lies a little behind `from` within
-/// their pages (docs/measurements.md): a loop of our own does not.
+/// times as long on some processors (seen on an AMD EPYC) where `to` lies a little behind `from` within their
+/// pages (docs/measurements.md): a loop of our own does not.
 void move_long(std::intptr_t to, std::intptr_t from, Count bytes);
 inline constexpr Count kLong = 256;
 

@@ -1,5 +1,6 @@
 """Jobs on several hosts, which are network namespaces (hosts.sh): what they print, how they fail, and that nothing of them is left."""
 
+import contextlib
 import os
 import pathlib
 import re
@@ -39,6 +40,13 @@ def name_of(pid: int) -> str:
 def setUpModule() -> None:
     if not pathlib.Path(CLUSTER, "agent").exists():
         sys.exit(77)
+
+
+def send(pids, number: signal.Signals) -> None:
+    """To those that are still there."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
 
 
 class Cluster(tool.Case):
@@ -131,11 +139,7 @@ class Cluster(tool.Case):
     def test_a_host_that_vanishes(self):
         job = self.start("--host", "h0,h1,h2", "-n", 6)
         begin = time.monotonic()
-        for pid in processes("h2"):
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+        send(processes("h2"), signal.SIGKILL)
         _, errors = job.communicate(timeout=20)
         self.assertLess(time.monotonic() - begin, LIMIT)
         self.assertNotEqual(job.returncode, 0)
@@ -163,13 +167,11 @@ class Cluster(tool.Case):
     def test_a_host_whose_link_is_cut_while_something_is_sent_there(self):
         job = self.start("--host", "h0,h1,h2", "-n", 6)
         there = processes("h2")
-        for pid in there:
-            os.kill(pid, signal.SIGSTOP)  # lest it ends first, which hosts that are no machines would notice
+        send(there, signal.SIGSTOP)  # lest they end first, which hosts that are no machines would notice
         try:
             self.cut_link_of(job, lambda: job.send_signal(signal.SIGCONT))  # which goes to all hosts
         finally:
-            for pid in there:
-                os.kill(pid, signal.SIGCONT)
+            send(there, signal.SIGCONT)
         self.assert_nothing_left()
 
     def test_a_host_that_is_not_there(self):

@@ -33,7 +33,6 @@ SelfChannel::SelfChannel(std::vector<Sink*> sinks, std::vector<int> homes, int w
   inlets_ = std::make_unique<Inlet[]>(n);
   for (std::size_t i = 0; i < n; ++i) {
     inlets_[i].lanes = std::make_unique<std::atomic<Lane*>[]>(n);
-    inlets_[i].worker = static_cast<int>(i);
     inlets_[i].crates = std::make_unique<Crates>(static_cast<int>(i));
   }
   crates_ = std::make_unique_for_overwrite<Crate[]>(n * Crates::kOfWorker);
@@ -87,7 +86,7 @@ bool SelfChannel::push(Route route, int from, int to, Envelope envelope, Count b
 
 bool SelfChannel::push_parcel(Lane& lane, int destination, int from, Envelope envelope, Count bytes,
                               const datatype::Layout& payload) {
-  if (!lane.has_room()) return false;
+  if (bytes > static_cast<Count>(sizeof(Crate)) || !lane.has_room()) return false;
   Crates& crates = crates_of(from);
   const std::optional<std::uint32_t> crate = crates.take();
   if (!crate) return false;
@@ -96,12 +95,12 @@ bool SelfChannel::push_parcel(Lane& lane, int destination, int from, Envelope en
                         Parcel{*crate, static_cast<std::uint32_t>(bytes), from, crates.are_few()});
 }
 
-void SelfChannel::deliver_parcel(const Lane::Message& message, int worker) {
+void SelfChannel::deliver_parcel(const Lane::Message& message, Inlet& inlet) {
   const auto parcel = message.note<Parcel>();
   const datatype::Layout payload{crates_[parcel.crate].bytes, parcel.bytes, datatype::predefined(MPI_BYTE)};
   sinks_[static_cast<std::size_t>(~message.destination)]->take(message.envelope, parcel.bytes, payload,
                                                                Sink::Bound::kIgnore);
-  Crates& crates = crates_of(worker);
+  Crates& crates = *inlet.crates;
   if (parcel.one_is_wanted)
     crates_of(parcel.from).put(crates.exchange(parcel.crate));
   else
@@ -163,7 +162,7 @@ void SelfChannel::settle(Route route) {
   {
     const Holding holding;
     const std::lock_guard lock(inlet.mutex);
-    drain(*used, to, &matched);
+    drain(*used, inlet, &matched);
   }
   move(matched);
 }
@@ -219,7 +218,7 @@ void SelfChannel::drain_locked(Inlet& inlet) {
   {
     const Holding holding;
     for (int i = 0; i < count; ++i)
-      if (inlet.at(i).ready()) last = drain(inlet.at(i), inlet.worker, last);
+      if (inlet.at(i).ready()) last = drain(inlet.at(i), inlet, last);
     inlet.mutex.unlock();
   }
   move(matched);
@@ -227,13 +226,13 @@ void SelfChannel::drain_locked(Inlet& inlet) {
 
 /// Empties a lane, whose consumer the caller is, but for what comes in meanwhile. Messages that have found a
 /// receive and still have to be moved are linked to `*last`; returns where the next one is to be linked.
-Outgoing** SelfChannel::drain(Lane& lane, int worker, Outgoing** last) {
+Outgoing** SelfChannel::drain(Lane& lane, Inlet& inlet, Outgoing** last) {
   if (!lane.ready()) return last;
   Lane::Ahead ahead;
   for (std::uint64_t messages = 1;; ++messages) {
     const Lane::Message message = lane.front();
     if (message.destination < 0) {
-      deliver_parcel(message, worker);
+      deliver_parcel(message, inlet);
     } else if (Sink& sink = *sinks_[static_cast<std::size_t>(message.destination)]; !message.is_note) {
       sink.take(message.envelope, message.bytes, message.payload(), Sink::Bound::kIgnore);
     } else if (Outgoing& outgoing = *message.note<Outgoing*>(); sink.arrive(outgoing)) {

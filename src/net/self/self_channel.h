@@ -66,7 +66,6 @@ class SelfChannel final : public Channel {
     alignas(64) base::ShortMutex mutex;           // of the consumer's side of these lanes
     base::ShortMutex making;
     alignas(64) TaskList tasks;
-    int worker = 0;
     std::unique_ptr<Crates> crates;
 
     Lane& at(int i) const { return *lanes[static_cast<std::size_t>(i)].load(std::memory_order_relaxed); }
@@ -110,12 +109,12 @@ class SelfChannel final : public Channel {
   bool push(Route route, int from, int to, Envelope envelope, Count bytes, const datatype::Layout& payload);
   bool push_parcel(Lane& lane, int destination, int from, Envelope envelope, Count bytes,
                    const datatype::Layout& payload);
-  void deliver_parcel(const Lane::Message& message, int worker);
+  void deliver_parcel(const Lane::Message& message, Inlet& inlet);
   Crates& crates_of(int worker) { return *inlets_[static_cast<std::size_t>(worker)].crates; }
   bool take_in(Inlet& inlet);
   static bool run_tasks(Inlet& inlet);
   void drain_locked(Inlet& inlet);
-  Outgoing** drain(Lane& lane, int worker, Outgoing** last);
+  Outgoing** drain(Lane& lane, Inlet& inlet, Outgoing** last);
   void pushed(int destination, int worker);
   void settle(Route route);
   static void move(Outgoing* matched);
