@@ -108,9 +108,9 @@ Status bsend(Rank&, const void* buf, Count count, const Datatype& datatype, int 
 
 [[gnu::always_inline]] Status recv(Rank&, void* buf, Count count, const Datatype& datatype, int source,
                                    int tag, Comm& comm, MPI_Status* status) {
-  core::Result result;
-  const Status outcome = p2p::receive({comm, source, tag}, layout(buf, count, datatype), &result);
-  core::write_status(status, result, false);
+  core::Operation operation;
+  const Status outcome = p2p::receive({comm, source, tag}, layout(buf, count, datatype), operation);
+  core::write_status(status, operation.result, false);
   return outcome;
 }
 

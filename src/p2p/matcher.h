@@ -36,6 +36,8 @@ class Matcher final : public net::Sink {
   ~Matcher() override;
 
   bool take(net::Envelope envelope, Count bytes, const datatype::Layout& payload, Bound bound) override;
+  /// The same, inline.
+  bool take_now(net::Envelope envelope, Count bytes, const datatype::Layout& payload, Bound bound);
   bool arrive(net::Outgoing& message) override;
   void move(net::Outgoing& message) override;
   void fetched(net::Outgoing& message) override;

@@ -95,15 +95,13 @@ void ReceiveOperation::before_wait() {
 
 // MPI-5.0 section 3.10
 void ReceiveOperation::begin_with_nobody() {
-  static_cast<void>(receive_from_nobody(&result));
+  receive_from_nobody(result);
   complete();
 }
 
-base::Status receive_from_nobody(core::Result* result) {
-  if (result == nullptr) return {};
-  *result = {};
-  result->source = MPI_PROC_NULL;
-  return {};
+void receive_from_nobody(core::Result& result) {
+  result = {};
+  result.source = MPI_PROC_NULL;
 }
 
 base::Status ReceiveOperation::cancel() {

@@ -89,7 +89,8 @@ class ReceiveOperation : public core::Request, public Receive {
 
 /// Blocking forms. The Status is the operation's error.
 inline base::Status send(const Address& to, const datatype::Layout& from, Mode mode = Mode::kStandard);
-inline base::Status receive(const Address& from, const datatype::Layout& to, core::Result* result = nullptr);
+/// `operation` is new; its result tells what has come.
+inline base::Status receive(const Address& from, const datatype::Layout& to, core::Operation& operation);
 base::Status send_receive(const Address& to, const datatype::Layout& out, const Address& from,
                           const datatype::Layout& in, core::Result* result = nullptr);
 
@@ -102,7 +103,10 @@ inline net::Channel& channel_to(const core::World& world, net::Route route) {
 }
 // Calls that have to wait, and those with nobody.
 [[gnu::noinline]] base::Status send_and_wait(Address to, const datatype::Layout& from, Mode mode);
-[[gnu::noinline]] base::Status receive_from_nobody(core::Result* result);
+[[gnu::noinline]] void receive_from_nobody(core::Result& result);
+
+/// Matcher::take() with kRespect, of a sink that is a matcher.
+bool show(net::Sink& sink, net::Envelope envelope, Count bytes, const datatype::Layout& payload);
 
 // What is short and called often is inline, so that addresses and layouts stay in registers.
 
@@ -116,7 +120,7 @@ inline net::Channel& channel_to(const core::World& world, net::Route route) {
   const core::World& world = to.comm.owner.world;
   net::Channel& channel = channel_to(world, route);
   if (&channel == world.self) [[likely]]
-    return world.self->try_send(route, envelope, bytes, from);
+    return world.self->try_send(route, envelope, bytes, from, show);
   return channel.try_send(route, envelope, bytes, from);
 }
 
@@ -126,16 +130,15 @@ inline net::Channel& channel_to(const core::World& world, net::Route route) {
   return send_and_wait(to.apart(), from, mode);
 }
 
-inline base::Status receive(const Address& from, const datatype::Layout& to, core::Result* result) {
-  if (from.peer == MPI_PROC_NULL) [[unlikely]]
-    return receive_from_nobody(result);
-  core::Operation operation;
+inline base::Status receive(const Address& from, const datatype::Layout& to, core::Operation& operation) {
+  if (from.peer == MPI_PROC_NULL) [[unlikely]] {
+    receive_from_nobody(operation.result);
+    return {};
+  }
   Receive incoming(operation, from.key(), to);
   post(from.comm.owner, incoming);
   operation.completion.wait();
-  const core::Result& told = operation.result;
-  if (result != nullptr) *result = {told.source, told.tag, told.error, told.cancelled, told.bytes};
-  return base::Status::from_code(told.error);
+  return base::Status::from_code(operation.result.error);
 }
 
 inline void ReceiveOperation::begin(const Address& from, const datatype::Layout& to) {

@@ -74,7 +74,7 @@ bool SelfChannel::try_lane(Route route, Envelope envelope, Count bytes, const da
     return true;
   }
   settle(route);
-  return show(route, envelope, bytes, payload);
+  return try_show(route, envelope, bytes, payload, show_to_any);
 }
 
 bool SelfChannel::push(Route route, int from, int to, Envelope envelope, Count bytes,

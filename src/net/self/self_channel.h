@@ -36,11 +36,16 @@ class SelfChannel final : public Channel {
   ~SelfChannel() override;
 
   const Traffic& traffic(int rank) const override { return traffic_[static_cast<std::size_t>(rank)]; }
-  /// Inline, for those who know that it is this channel: between ranks of a worker there is little more to do
-  /// than to find the sink.
+  bool try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) override {
+    return try_send(route, envelope, bytes, payload, show_to_any);
+  }
+  /// The same, inline, for those who know that it is this channel and what its sinks are: between ranks of a
+  /// worker there is little more to do than to find the sink, and to call show(sink, envelope, bytes,
+  /// payload), which does what Sink::take() does with kRespect.
+  template <typename Show>
   [[gnu::always_inline]] bool try_send(Route route, Envelope envelope, Count bytes,
-                                       const datatype::Layout& payload) override {
-    return is_direct(route) ? show(route, envelope, bytes, payload)
+                                       const datatype::Layout& payload, Show show) {
+    return is_direct(route) ? try_show(route, envelope, bytes, payload, show)
                             : try_lane(route, envelope, bytes, payload);
   }
   void send(Route route, Outgoing& message) override;
@@ -95,13 +100,16 @@ class SelfChannel final : public Channel {
     return made != nullptr ? *made : make_lane(from, to);
   }
   /// To the sink, unless it is crowded.
-  [[gnu::always_inline]] bool show(Route route, Envelope envelope, Count bytes,
-                                   const datatype::Layout& payload) {
-    Sink& sink = *sinks_[static_cast<std::size_t>(route.destination)];
-    if (!sink.take(envelope, bytes, payload, Sink::Bound::kRespect)) [[unlikely]]
+  template <typename Show>
+  [[gnu::always_inline]] bool try_show(Route route, Envelope envelope, Count bytes,
+                                       const datatype::Layout& payload, Show show) {
+    if (!show(*sinks_[static_cast<std::size_t>(route.destination)], envelope, bytes, payload)) [[unlikely]]
       return false;
     traffic_of(route)[Way::kDirect].add(bytes);
     return true;
+  }
+  static bool show_to_any(Sink& sink, Envelope envelope, Count bytes, const datatype::Layout& payload) {
+    return sink.take(envelope, bytes, payload, Sink::Bound::kRespect);
   }
   [[gnu::noinline]] bool try_lane(Route route, Envelope envelope, Count bytes,
                                   const datatype::Layout& payload);
