@@ -17,6 +17,7 @@ constexpr int kWindow = 32;
 
 void alltoall(Schedule& s, const Blocks& out, const Blocks& in) {
   if (s.is_inter()) return inter::alltoall(s, out, in);
+  if (out == in) return alltoall_in_place(s, in);
   if (s.choose(Collective::kAlltoallv, 0) == Algorithm::kTwoStages) return alltoallv_two_stages(s, out, in);
   alltoall_direct(s, out, in);
 }

@@ -66,6 +66,24 @@ std::optional<base::Status> by_team(core::Comm& comm, Team& team, Team::Call cal
   return {};
 }
 
+/// The same for blocks that may differ in size.
+std::optional<base::Status> by_team(core::Comm& comm, Collective collective, int root, const Blocks& out,
+                                    const Blocks& in) {
+  Team* const team = Team::of(comm);
+  if (team == nullptr || !is_for_teams(choose(comm, collective, 0))) return {};
+  return team->exchange(comm.rank, collective, root, out, in);
+}
+
+/// A reduction's operands and results, where all ranks pass so many.
+std::optional<base::Status> by_team(core::Comm& comm, Collective collective, const Reduction& reduction,
+                                    const Layout& in, const Layout& out) {
+  Team* const team = Team::of(comm);
+  if (team == nullptr) return {};
+  return by_team(
+      comm, *team,
+      {.collective = collective, .bytes = in.bytes(), .from = in, .to = out, .reduction = &reduction});
+}
+
 /// Otherwise there are messages.
 template <typename Write>
 base::Status by_schedule(core::Comm& comm, const Reduction& reduction, Write write) {
@@ -169,6 +187,26 @@ base::Status alltoall(core::Comm& comm, const Layout& out, const Layout& in) {
   return by_schedule(comm, [&](Schedule& s) { alltoall(s, out, in); });
 }
 
+base::Status gatherv(core::Comm& comm, const Layout& mine, const Blocks& all, int root) {
+  if (const auto done = by_team(comm, Collective::kGatherv, root, Blocks(mine), all)) return *done;
+  return by_schedule(comm, [&](Schedule& s) { gatherv(s, mine, all, root); });
+}
+
+base::Status scatterv(core::Comm& comm, const Blocks& all, const Layout& mine, int root) {
+  if (const auto done = by_team(comm, Collective::kScatterv, root, all, Blocks(mine))) return *done;
+  return by_schedule(comm, [&](Schedule& s) { scatterv(s, all, mine, root); });
+}
+
+base::Status allgatherv(core::Comm& comm, const Layout& mine, const Blocks& all) {
+  if (const auto done = by_team(comm, Collective::kAllgatherv, 0, Blocks(mine), all)) return *done;
+  return by_schedule(comm, [&](Schedule& s) { allgatherv(s, mine, all); });
+}
+
+base::Status alltoall(core::Comm& comm, const Blocks& out, const Blocks& in) {
+  if (const auto done = by_team(comm, Collective::kAlltoallv, 0, out, in)) return *done;
+  return by_schedule(comm, [&](Schedule& s) { alltoall(s, out, in); });
+}
+
 base::Status reduce(core::Comm& comm, const Reduction& reduction, const Layout& in, const Layout& out,
                     int root) {
   if (Team* const team = Team::of(comm)) {
@@ -199,6 +237,73 @@ base::Status allreduce(core::Comm& comm, const Reduction& reduction, const Layou
     if (meets(comm, Collective::kAllreduce, reduction, in)) return node->allreduce(reduction, in, out);
   }
   return by_schedule(comm, reduction, [&](Schedule& s) { allreduce(s, in, out); });
+}
+
+namespace {
+
+/// The caller's block begins with element `first` of the operands.
+std::optional<base::Status> reduce_scatter_by_team(core::Comm& comm, const Reduction& reduction,
+                                                   const Layout& in, const Layout& out, Count first) {
+  Team* const team = Team::of(comm);
+  if (team == nullptr) return {};
+  Team::Call call{.collective = Collective::kReduceScatter,
+                  .bytes = in.bytes(),
+                  .from = in,
+                  .to = out,
+                  .first = first,
+                  .reduction = &reduction};
+  // In place, results would go where the other ranks find their operands.
+  Scratch copied{nullptr, {0}};
+  if (in.base == out.base && operations_of(reduction) == Operations::kPredefined) {
+    copied = take_scratch(static_cast<std::size_t>(in.count * in.type->extent()));
+    if (copied == nullptr)
+      return base::fail(MPI_ERR_NO_MEM, "there is no memory for {} bytes of intermediate results",
+                        in.bytes());
+    call.from.base = copied.get();
+    datatype::copy(call.from, in, 0, in.bytes());
+  }
+  return by_team(comm, *team, call);
+}
+
+}  // namespace
+
+base::Status reduce_scatter(core::Comm& comm, const Reduction& reduction, const Layout& in, const Layout& out,
+                            const Numbers& counts) {
+  Count first = 0, whole = 0;
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    if (rank == comm.rank) first = whole;
+    whole += counts[rank];
+  }
+  if (const auto done = reduce_scatter_by_team(comm, reduction, {in.base, whole, in.type}, out, first))
+    return *done;
+  return by_schedule(comm, reduction, [&](Schedule& s) { reduce_scatter(s, in, out, counts); });
+}
+
+base::Status reduce_scatter_block(core::Comm& comm, const Reduction& reduction, const Layout& in,
+                                  const Layout& out) {
+  const Layout all{in.base, comm.size() * out.count, in.type};
+  if (const auto done = reduce_scatter_by_team(comm, reduction, all, out, comm.rank * out.count))
+    return *done;
+  return by_schedule(comm, reduction, [&](Schedule& s) { reduce_scatter_block(s, in, out); });
+}
+
+base::Status scan(core::Comm& comm, const Reduction& reduction, const Layout& in, const Layout& out) {
+  if (const auto done = by_team(comm, Collective::kScan, reduction, in, out)) return *done;
+  return by_schedule(comm, reduction, [&](Schedule& s) { scan(s, in, out); });
+}
+
+base::Status exscan(core::Comm& comm, const Reduction& reduction, const Layout& in, const Layout& out) {
+  if (Team* const team = Team::of(comm)) {
+    if (const auto done = by_team(comm, *team,
+                                  {.collective = Collective::kScan,
+                                   .bytes = in.bytes(),
+                                   .from = in,
+                                   .to = out,
+                                   .exclusive = true,
+                                   .reduction = &reduction}))
+      return *done;
+  }
+  return by_schedule(comm, reduction, [&](Schedule& s) { exscan(s, in, out); });
 }
 
 base::Status exchange_with_neighbours(core::Comm& comm, const Blocks& out, const Blocks& in) {

@@ -64,7 +64,7 @@ void scatterv(Schedule& s, const Blocks& all, const Layout& mine, int root);
 void allgather(Schedule& s, const Layout& mine, const Layout& all);
 void allgatherv(Schedule& s, const Layout& mine, const Blocks& all);
 
-/// alltoall, alltoallv, alltoallw: blocks may be of any size.
+/// alltoall, alltoallv, alltoallw: blocks may be of any size. The same ones twice: in place.
 void alltoall(Schedule& s, const Blocks& out, const Blocks& in);
 /// Both have a block for each rank; the same one twice: in place.
 void alltoall(Schedule& s, const Layout& out, const Layout& in);
@@ -94,9 +94,19 @@ base::Status gather(core::Comm& comm, const Layout& mine, const Layout& all, int
 base::Status scatter(core::Comm& comm, const Layout& all, const Layout& mine, int root);
 base::Status allgather(core::Comm& comm, const Layout& mine, const Layout& all);
 base::Status alltoall(core::Comm& comm, const Layout& out, const Layout& in);
+base::Status gatherv(core::Comm& comm, const Layout& mine, const Blocks& all, int root);
+base::Status scatterv(core::Comm& comm, const Blocks& all, const Layout& mine, int root);
+base::Status allgatherv(core::Comm& comm, const Layout& mine, const Blocks& all);
+base::Status alltoall(core::Comm& comm, const Blocks& out, const Blocks& in);
 base::Status reduce(core::Comm& comm, const Reduction& reduction, const Layout& in, const Layout& out,
                     int root);
 base::Status allreduce(core::Comm& comm, const Reduction& reduction, const Layout& in, const Layout& out);
+base::Status reduce_scatter(core::Comm& comm, const Reduction& reduction, const Layout& in, const Layout& out,
+                            const Numbers& counts);
+base::Status reduce_scatter_block(core::Comm& comm, const Reduction& reduction, const Layout& in,
+                                  const Layout& out);
+base::Status scan(core::Comm& comm, const Reduction& reduction, const Layout& in, const Layout& out);
+base::Status exscan(core::Comm& comm, const Reduction& reduction, const Layout& in, const Layout& out);
 
 /// `comm` has a topology.
 base::Status exchange_with_neighbours(core::Comm& comm, const Blocks& out, const Blocks& in);

@@ -64,6 +64,7 @@ constexpr Rule kRules[] = {
     {kGather, kBinomial, 2 << 10},
     {kGather, kDirect, 0},
 
+    {kGatherv, kTeamLeads, 0},
     {kGatherv, kTwoStages, 0},
     {kGatherv, kDirect, 0},
 
@@ -75,6 +76,7 @@ constexpr Rule kRules[] = {
     {kScatter, kBinomial, 2 << 10},
     {kScatter, kDirect, 0},
 
+    {kScatterv, kTeamLeads, 0},
     {kScatterv, kTwoStages, 0},
     {kScatterv, kDirect, 0},
 
@@ -87,6 +89,7 @@ constexpr Rule kRules[] = {
     {kAllgather, kBruck, 1 << 10},
     {kAllgather, kRing, 0},
 
+    {kAllgatherv, kTeamLeads, 0},
     {kAllgatherv, kTwoStages, 4 << 10},
     {kAllgatherv, kRing, 0},
 
@@ -96,13 +99,18 @@ constexpr Rule kRules[] = {
     {kAlltoall, kTwoStages, 4 << 10},
     {kAlltoall, kDirect, 0},
 
+    {kAlltoallv, kTeamLeads, 0},
     {kAlltoallv, kTwoStages, 0, 4096},
     {kAlltoallv, kDirect, 0},
 
+    {kReduceScatter, kTeamLeads, 4 << 10, 0, kPredefined},
+    {kReduceScatter, kTeamShares, 0, 0, kPredefined},
     {kReduceScatter, kReduceThenScatter, 64 << 10},
     {kReduceScatter, kDirect, 0, 0, kCommutative},
     {kReduceScatter, kReduceThenScatter, 0},
 
+    {kScan, kTeamLeads, 4 << 10, 0, kPredefined},
+    {kScan, kTeamShares, 0, 0, kPredefined},
     {kScan, kTwoStages, 0},
     {kScan, kPrefixDoubling, 0},
 

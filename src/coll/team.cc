@@ -103,18 +103,16 @@ base::Status Team::barrier(int rank) {
 base::Status Team::run(int rank, const Call& call) {
   Slot& me = slots_[rank];
   me.call = Word(call.collective, call.algorithm, call.root, call.in_place, call.odd);
+  if (call.exclusive) me.call = me.call.as_exclusive();
   me.bytes = call.bytes;
-  me.buffers->set(call.from, call.to);
+  me.buffers->set(call.from, call.to, call.first);
   meet(me, call.reduction);
   if (me.settled) [[unlikely]] {
     depart(me);
     return base::Status::from_code(me.outcome);
   }
   if (call.algorithm == Algorithm::kTeamShares) {
-    if (call.reduction != nullptr)
-      reduce_slice(me, rank, size_, *call.reduction);
-    else
-      work(me);
+    work(me, call.reduction);
     me.call = kDeparture;
     me.bytes = 0;
     meet(me, nullptr);
@@ -149,7 +147,7 @@ void Team::lead(Group& group, const Slot& me, const Reduction* reduction) {
   value.reduction = reduction;
   const Algorithm algorithm = me.call.algorithm();
   if (algorithm == Algorithm::kTeamCarries && header.alike) bring(group, me, value);
-  if (!exchange(group, header, value)) [[unlikely]] {
+  if (!tell_each_other(group, header, value)) [[unlikely]] {
     disagree(group);
   } else if (algorithm == Algorithm::kTeamCarries) {
     return hand_out(group, me, value);
@@ -159,13 +157,13 @@ void Team::lead(Group& group, const Slot& me, const Reduction* reduction) {
     return;
   }
   Value nothing;
-  exchange(group, {kDeparture}, nothing);
+  tell_each_other(group, {kDeparture}, nothing);
 }
 
 // Pairs of groups 1, 2, 4, ... apart tell each other what they know, so in the end all know everything.
 // Groups above a power of two fold in first: of the first pairs, the lower one lets the upper one speak for
 // it. The order of groups is kept. Returns whether all ranks of the team agree.
-bool Team::exchange(Group& group, Header header, Value& value) {
+bool Team::tell_each_other(Group& group, Header header, Value& value) {
   if (group_count_ == 1) return header.alike;
   // Nobody can be two exchanges ahead of another, because each needs everyone.
   const unsigned parity = group.exchanges++ & 1;

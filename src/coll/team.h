@@ -31,6 +31,8 @@ inline core::Team* team_of(core::Comm& comm) {
   return known != nullptr ? known : join_team(comm);
 }
 
+class Word;
+
 class Team final : public core::Team {
  public:
   /// What a rank says when it arrives. `from` and `to` are what it gives and what it gets, whole buffers
@@ -44,7 +46,9 @@ class Team final : public core::Team {
     Count bytes = 0;  ///< of one block, the same on all ranks of a correct program
     Layout from, to;
     bool in_place = false;
-    bool odd = false;  ///< the caller's own two buffers do not fit each other
+    bool odd = false;        ///< the caller's own two buffers do not fit each other
+    bool exclusive = false;  ///< of a scan
+    Count first = 0;         ///< of a reduce-scatter: the element of `from` where the caller's block begins
     const Reduction* reduction = nullptr;
   };
 
@@ -65,12 +69,17 @@ class Team final : public core::Team {
   // Blocking. `rank` is the caller's.
   base::Status barrier(int rank);
   base::Status run(int rank, const Call& call);
+  /// The forms with blocks that may differ in size (gatherv, scatterv, allgatherv, alltoallv): leaders move
+  /// those of the ranks of their group. `out[i]` goes to rank i, `in[i]` comes from there; where the
+  /// collective has no such block it is not looked at. alltoallv in place: the same ones twice.
+  base::Status exchange(int rank, Collective collective, int root, const Blocks& out, const Blocks& in);
   /// Leaders fetch what neighbours send to the ranks of their group. Blocks of two ranks may differ in size
   /// from those of two others, so nothing depends on it. `comm` is the caller's, and has a topology.
   base::Status exchange_with_neighbours(const core::Comm& comm, const Blocks& out, const Blocks& in);
 
  private:
   struct Buffers;
+  struct Exchange;
   struct Neighbourhood;
   struct Slot;
   struct Group;
@@ -83,18 +92,30 @@ class Team final : public core::Team {
 
   void meet(Slot& me, const Reduction* reduction);
   void lead(Group& group, const Slot& me, const Reduction* reduction);
-  bool exchange(Group& group, Header header, Value& value);
+  bool tell_each_other(Group& group, Header header, Value& value);
   Mail& mail(int group, int round, unsigned parity);
   static void depart(Slot& me);
 
   void bring(Group& group, const Slot& me, Value& value);
   void hand_out(const Group& group, const Slot& me, const Value& value);
   void work_for(const Group& group, const Slot& me, const Reduction* reduction);
-  void work(const Slot& me);
+  void work(const Slot& me, const Reduction* reduction);
+  void move(const Slot& me);
   void swap_blocks(const Slot& me);
+  template <typename Write>
+  void combine(Count begin, Count end, const Slot& me, const Reduction& reduction, Write write);
+  void combine_slice(const Slot& me, int slice, int slices, const Reduction& reduction);
+  void reduce_slice(const Slot& me, Count begin, Count end, const Reduction& reduction);
+  void reduce_block(const Slot& me, const Reduction& reduction);
+  void scan_slice(const Slot& me, Count begin, Count end, const Reduction& reduction);
+  void exscan_slice(const Slot& me, Count begin, Count end, const Reduction& reduction);
+
+  base::Status meet_for_blocks(Slot& me, Word call);
+  void move_blocks(Slot& me);
+  void swap_block(Slot& me, int peer);
+  void check_block(Slot& me, int source, const Layout& to, const Layout& from);
   void fetch_from_neighbours(Slot& me);
   void find_blocks(const Slot& me, Neighbourhood& mine);
-  void reduce_slice(const Slot& me, int slice, int slices, const Reduction& reduction);
 
   void disagree(Group& group);
   base::Status complain(const Slot& me);

@@ -26,6 +26,9 @@ base::Status Team::compare_calls(const Slot& me) {
     if (other.collective() != mine.collective())
       return different_calls(me.rank, mine.collective(), rank, other.collective());
     if (other.root() != mine.root()) return different_roots(me.rank, mine.root(), rank, other.root());
+    if (other.exclusive() != mine.exclusive())
+      return base::fail(MPI_ERR_OTHER, "rank {} calls MPI_Exscan where rank {} calls MPI_Scan",
+                        mine.exclusive() ? me.rank : rank, mine.exclusive() ? rank : me.rank);
     if (other.in_place() != mine.in_place())
       return base::fail(MPI_ERR_BUFFER, "rank {} passes MPI_IN_PLACE where rank {} does not",
                         mine.in_place() ? me.rank : rank, mine.in_place() ? rank : me.rank);
@@ -56,6 +59,8 @@ base::Status Team::compare_blocks(const Slot& me) {
     switch (collective) {
       case Collective::kReduce:
       case Collective::kAllreduce:
+      case Collective::kReduceScatter:
+      case Collective::kScan:
         if (other.bytes != me.bytes)
           return base::fail(MPI_ERR_TRUNCATE,
                             "rank {} passes operands of {} bytes where rank {} passes {}: {}", peer,

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "coll/team_state.h"
-#include "datatype/move.h"
 
 namespace clump::coll {
 
@@ -16,36 +15,17 @@ std::vector<core::Neighbour> by_rank(const core::Neighbours& neighbours) {
   return sorted;
 }
 
-/// Unless the block is there already.
-void fetch(const Layout& to, const Layout& from, Count bytes) {
-  if (bytes == 0 || (to.base == from.base && to.type == from.type)) return;
-  if (!to.type->is_dense() || !from.type->is_dense()) return datatype::copy(to, from, 0, bytes);
-  datatype::move_short(reinterpret_cast<std::intptr_t>(to.base), reinterpret_cast<std::intptr_t>(from.base),
-                       bytes);
-}
-
 }  // namespace
 
-Team::Neighbourhood::Neighbourhood(const core::Topology& topology, const Blocks& out, const Blocks& in)
-    : out(out),
-      in(in),
-      destinations(by_rank(topology.destinations())),
-      sources(by_rank(topology.sources())) {}
+Team::Neighbourhood::Neighbourhood(const core::Topology& topology)
+    : destinations(by_rank(topology.destinations())), sources(by_rank(topology.sources())) {}
 
 base::Status Team::exchange_with_neighbours(const core::Comm& comm, const Blocks& out, const Blocks& in) {
   Slot& me = slots_[comm.rank];
   auto& mine = me.buffers->neighbourhood;
-  if (!mine) mine = std::make_unique<Neighbourhood>(*comm.topology, out, in);
-  // Mostly the same as the time before, and then the other cores still have them.
-  if (mine->out != out) mine->out = out;
-  if (mine->in != in) mine->in = in;
-  me.call = Word(Collective::kNeighbours, Algorithm::kTeamLeads, 0, false, false);
-  me.bytes = 0;
-  meet(me, nullptr);
-  if (!me.settled) [[likely]]
-    return {};
-  depart(me);
-  return base::Status::from_code(me.outcome);
+  if (!mine) mine = std::make_unique<Neighbourhood>(*comm.topology);
+  me.buffers->set(out, in);
+  return meet_for_blocks(me, Word(Collective::kNeighbours, Algorithm::kTeamLeads, 0, false, false));
 }
 
 // The k-th block from a rank is the k-th that it has for the caller, each in the order of the topology.
@@ -76,9 +56,9 @@ void Team::fetch_from_neighbours(Slot& me) {
                           me.rank, source);
       continue;
     }
-    const Layout to = mine.in[block], from = buffers_[source].neighbourhood->out[their_block];
+    const Layout to = me.buffers->both->in[block], from = buffers_[source].both->out[their_block];
     const Count expected = to.bytes(), sent = from.bytes();
-    fetch(to, from, std::min(expected, sent));
+    fetch(to, from);
     if (expected != sent && status.ok())
       status =
           base::fail(MPI_ERR_TRUNCATE,

@@ -28,6 +28,13 @@ class Word {
   Algorithm algorithm() const { return static_cast<Algorithm>(bits_ >> 8 & 0xff); }
   bool in_place() const { return (bits_ >> 16 & 1) != 0; }
   bool odd() const { return (bits_ >> 17 & 1) != 0; }
+  /// A scan without the caller's own operand.
+  Word as_exclusive() const {
+    Word word = *this;
+    word.bits_ |= std::uint64_t{1} << 18;
+    return word;
+  }
+  bool exclusive() const { return (bits_ >> 18 & 1) != 0; }
   int root() const { return static_cast<int>(bits_ >> 32); }
   friend bool operator==(Word, Word) = default;
 
@@ -39,28 +46,43 @@ class Word {
 /// Not in the slot, because it is read from other cores, and often the same as the time before.
 struct alignas(64) Team::Buffers {
   Layout from, to;
+  Count first = 0;                 ///< of a reduce-scatter: the element of `from` that belongs to to's first
+  std::unique_ptr<Exchange> both;  ///< made by the rank's first exchange of blocks that may differ in size
   std::unique_ptr<Neighbourhood> neighbourhood;  ///< made by the rank's first exchange with neighbours
 
-  void set(const Layout& new_from, const Layout& new_to) {
+  void set(const Layout& new_from, const Layout& new_to, Count new_first) {
     if (!same(from, new_from)) from = new_from;
     if (!same(to, new_to)) to = new_to;
+    if (first != new_first) first = new_first;
   }
+  inline void set(const Blocks& out, const Blocks& in);
   static bool same(const Layout& a, const Layout& b) {
     return a.base == b.base && a.count == b.count && a.type == b.type;
   }
 };
 
-/// What a rank exchanges with its neighbours; shared as its buffers are. Apart from the blocks, and from what
-/// its leader finds once, nothing changes.
-struct alignas(64) Team::Neighbourhood {
+/// A block for each rank, or for each neighbour, that the caller gives, and that it gets.
+struct alignas(64) Team::Exchange {
+  Blocks out, in;
+};
+
+// Mostly the same as the time before, and then the other cores still have them.
+inline void Team::Buffers::set(const Blocks& out, const Blocks& in) {
+  if (!both) both = std::make_unique<Exchange>(Exchange{out, in});
+  if (both->out != out) both->out = out;
+  if (both->in != in) both->in = in;
+}
+
+/// Whom a rank has as neighbours; shared as its buffers are. Apart from what its leader finds once, nothing
+/// changes.
+struct Team::Neighbourhood {
   /// A block of the caller, and the source's block that goes there; kNone if the source has none.
   struct Incoming {
     int source, to, from;
   };
   static constexpr int kNone = -1;
 
-  Neighbourhood(const core::Topology& topology, const Blocks& out, const Blocks& in);
-  Blocks out, in;
+  explicit Neighbourhood(const core::Topology& topology);
   std::vector<core::Neighbour> destinations,
       sources;                     ///< by rank; those to (from) the same one in their order
   std::vector<Incoming> incoming;  ///< instead of sources, from the first time on that its leader needs it
@@ -110,6 +132,18 @@ struct Team::Value {
     reduction->op->apply(left, right, count, *type, reduction->handle);
   }
 };
+
+/// The bytes that both have room for; the more that one of them has stay as they are. Nothing happens if they
+/// are the same place.
+void fetch(const Layout& to, const Layout& from);
+/// Exchanges the first bytes of two buffers.
+void swap(const Layout& one, const Layout& other, Count bytes);
+/// Whether of this pair it is `rank` that exchanges the two blocks, in place. Each rank does half of its
+/// pairs.
+inline bool swaps_with(int rank, int peer) {
+  const bool odd_pair = (rank + peer) % 2 != 0;
+  return peer != rank && (peer < rank) != odd_pair;
+}
 
 /// From the leader of one group to that of another; written by the one until it is sent, then the other's.
 struct alignas(64) Team::Mail {

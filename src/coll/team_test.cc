@@ -133,6 +133,134 @@ TEST_P(Teams, BringEveryBlockToItsPlace) {
   });
 }
 
+/// So many elements go from one rank to another: some none.
+int amount(int from, int to) { return (from * 5 + to * 3) % 7 * 40; }
+
+/// What `rank` gives to, or gets from, everyone, with a gap before each block; -1 everywhere, or filled.
+struct Uneven {
+  std::vector<int> counts, places, data;
+
+  Uneven(int rank, int size, bool outgoing, bool filled) {
+    int end = 0;
+    for (int peer = 0; peer < size; ++peer) {
+      const int from = outgoing ? rank : peer, to = outgoing ? peer : rank;
+      counts.push_back(amount(from, to));
+      places.push_back(end + 1);
+      end += 1 + counts.back();
+      data.resize(end, -1);
+      for (int i = 0; filled && i < counts.back(); ++i) data[places.back() + i] = value(from, to, i);
+    }
+  }
+  static int value(int from, int to, int i) { return from * 1000000 + to * 1000 + i; }
+  Blocks blocks() { return {data.data(), counts.data(), places.data(), datatype::predefined(MPI_INT)}; }
+  Layout block(int peer) { return blocks()[peer]; }
+};
+
+TEST_P(Teams, BringBlocksOfAllSizes) {
+  const Map map = GetParam();
+  const int size = map.ranks;
+  Job(size, map.homes()).run([&](core::Comm& comm) {
+    const int me = comm.rank;
+    Uneven out(me, size, true, true), in(me, size, false, false);
+    const Uneven expected(me, size, false, true), untouched(in);
+    EXPECT_TRUE(alltoall(comm, out.blocks(), in.blocks()).ok());
+    EXPECT_EQ(in.data, expected.data);
+    for (int root = 0; root < size; root += 1 + size / 4) {
+      in.data = untouched.data;
+      EXPECT_TRUE(gatherv(comm, out.block(root), in.blocks(), root).ok());
+      EXPECT_EQ(in.data, me == root ? expected.data : untouched.data);
+      in.data = untouched.data;
+      EXPECT_TRUE(scatterv(comm, out.blocks(), in.block(root), root).ok());
+      for (int i = 0; i < in.counts[root]; ++i)
+        EXPECT_EQ(in.data[in.places[root] + i], Uneven::value(root, me, i));
+    }
+    // To all what is meant for rank 0.
+    Uneven gathered(0, size, false, false);
+    EXPECT_TRUE(allgatherv(comm, out.block(0), gathered.blocks()).ok());
+    EXPECT_EQ(gathered.data, Uneven(0, size, false, true).data);
+    // In place, both of a pair have blocks of one size.
+    std::vector<int> counts(size), places(size), data;
+    for (int peer = 0; peer < size; ++peer) {
+      counts[peer] = (me * peer + me + peer) % 5 * 1000;
+      places[peer] = static_cast<int>(data.size());
+      data.resize(data.size() + counts[peer], me * 100 + peer);
+    }
+    const Blocks both(data.data(), counts.data(), places.data(), datatype::predefined(MPI_INT));
+    EXPECT_TRUE(alltoall(comm, both, both).ok());
+    for (int peer = 0; peer < size; ++peer)
+      EXPECT_EQ(std::vector(data.begin() + places[peer], data.begin() + places[peer] + counts[peer]),
+                std::vector(counts[peer], peer * 100 + me));
+  });
+}
+
+TEST_P(Teams, ScanInTheOrderOfRanks) {
+  const Map map = GetParam();
+  const core::Op ordered(compose, false), sum(MPI_SUM);
+  Job(map.ranks, map.homes()).run([&](core::Comm& comm) {
+    for (const int count : {0, 2, 300, 5000}) {
+      std::vector<int> upto(count), below(count, -1);
+      for (int rank = 0; rank <= comm.rank; ++rank) {
+        if (rank > 0) below = upto;
+        const std::vector<int> terms = operand(rank, count);
+        for (int i = 0; i < count; ++i) upto[i] += terms[i];
+      }
+      std::vector<int> in = operand(comm.rank, count), out(count, -1);
+      EXPECT_TRUE(scan(comm, {&sum, MPI_INT}, ints(in), ints(out)).ok());
+      EXPECT_EQ(out, upto);
+      out.assign(count, -1);
+      EXPECT_TRUE(exscan(comm, {&sum, MPI_INT}, ints(in), ints(out)).ok());
+      EXPECT_EQ(out, below);
+      EXPECT_EQ(in, operand(comm.rank, count));
+      std::vector<int> both = in;
+      EXPECT_TRUE(scan(comm, {&sum, MPI_INT}, ints(both), ints(both)).ok());
+      EXPECT_EQ(both, upto);
+      EXPECT_TRUE(exscan(comm, {&sum, MPI_INT}, ints(in), ints(in)).ok());
+      EXPECT_EQ(in, comm.rank == 0 ? operand(0, count) : below);
+      in = operand(comm.rank, count);
+      EXPECT_TRUE(scan(comm, {&ordered, MPI_INT}, ints(in), ints(out)).ok());
+      EXPECT_EQ(out, composed(comm.rank, count));
+    }
+  });
+}
+
+TEST_P(Teams, ReduceAndScatter) {
+  const Map map = GetParam();
+  const int size = map.ranks;
+  const core::Op sum(MPI_SUM);
+  Job(size, map.homes()).run([&](core::Comm& comm) {
+    for (const int unit : {0, 1, 50, 1500}) {
+      std::vector<int> counts(size);
+      int whole = 0, first = 0;
+      for (int rank = 0; rank < size; ++rank) {
+        if (rank == comm.rank) first = whole;
+        whole += counts[rank] = (rank * 3 + 1) % 4 * unit;
+      }
+      std::vector<int> sums(whole);
+      for (int rank = 0; rank < size; ++rank) {
+        const std::vector<int> terms = operand(rank, whole);
+        for (int i = 0; i < whole; ++i) sums[i] += terms[i];
+      }
+      std::vector<int> in = operand(comm.rank, whole), out(counts[comm.rank]);
+      const std::vector<int> mine(sums.begin() + first, sums.begin() + first + counts[comm.rank]);
+      const core::Op* const op = &sum;
+      EXPECT_TRUE(reduce_scatter(comm, {op, MPI_INT}, ints(in), ints(out), counts.data()).ok());
+      EXPECT_EQ(out, mine);
+      EXPECT_EQ(in, operand(comm.rank, whole));
+      const Layout in_place{in.data(), counts[comm.rank], datatype::predefined(MPI_INT)};
+      EXPECT_TRUE(reduce_scatter(comm, {op, MPI_INT}, in_place, in_place, counts.data()).ok());
+      EXPECT_EQ(std::vector(in.begin(), in.begin() + counts[comm.rank]), mine);
+
+      std::vector<int> blocks = operand(comm.rank, unit * size), block(unit), expected(unit);
+      for (int rank = 0; rank < size; ++rank) {
+        const std::vector<int> terms = operand(rank, unit * size);
+        for (int i = 0; i < unit; ++i) expected[i] += terms[comm.rank * unit + i];
+      }
+      EXPECT_TRUE(reduce_scatter_block(comm, {op, MPI_INT}, ints(blocks), ints(block)).ok());
+      EXPECT_EQ(block, expected);
+    }
+  });
+}
+
 std::string text_of(base::Status status) { return base::message_of(status.code()); }
 
 TEST_P(Teams, TellWhoDisagrees) {
@@ -166,6 +294,28 @@ TEST_P(Teams, TellWhoDisagrees) {
       status = odd_one ? barrier(comm) : broadcast(comm, ints(result), 0);
       EXPECT_EQ(status.error_class(), MPI_ERR_OTHER);
       EXPECT_NE(text_of(status).find("barrier"), std::string::npos);
+      status = odd_one ? scan(comm, {&sum, MPI_INT}, ints(result), ints(result))
+                       : exscan(comm, {&sum, MPI_INT}, ints(result), ints(result));
+      EXPECT_EQ(status.error_class(), MPI_ERR_OTHER);
+      // Blocks that may differ: only who gets one can see it.
+      const std::vector<int> ones(map.ranks, 1), zeros(map.ranks);
+      std::vector<int> places(map.ranks), fitting(map.ranks);
+      std::iota(places.begin(), places.end(), 0);
+      const auto* const type = datatype::predefined(MPI_INT);
+      const Blocks out(fitting.data(), odd_one ? zeros.data() : ones.data(), places.data(), type);
+      const Blocks in(all.data(), ones.data(), places.data(), type);
+      status = alltoall(comm, out, in);
+      EXPECT_EQ(status.error_class(), MPI_ERR_TRUNCATE);
+      EXPECT_NE(text_of(status).find("rank " + std::to_string(last) + " sent 0 bytes"), std::string::npos)
+          << text_of(status);
+      status = gatherv(comm, out[0], in, 0);
+      EXPECT_EQ(status.error_class(), comm.rank == 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
+      status = allgatherv(comm, out[0], in);
+      EXPECT_EQ(status.error_class(), MPI_ERR_TRUNCATE);
+      status = scatterv(comm, out, in[0], last);
+      EXPECT_EQ(status.error_class(), MPI_ERR_TRUNCATE);
+      status = odd_one ? allgatherv(comm, out[0], in) : alltoall(comm, in, in);
+      EXPECT_EQ(status.error_class(), MPI_ERR_OTHER);
       std::vector<int> much(odd_one ? 10 : 100000);
       status = broadcast(comm, ints(much), 0);
       EXPECT_EQ(status.error_class(), odd_one ? MPI_ERR_TRUNCATE : MPI_SUCCESS);

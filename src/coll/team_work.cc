@@ -1,6 +1,6 @@
 // What is done when the ranks of a team have met: everyone's buffers are in the slots, and hold still.
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 #include "coll/pieces.h"
 #include "coll/team_state.h"
@@ -48,7 +48,29 @@ void copy_block(const Block& to, const Block& from, Count bytes) {
 
 std::span<std::byte> span_of(std::byte* data, Count bytes) { return {data, static_cast<std::size_t>(bytes)}; }
 
+/// Operands of a predefined operation into `room`, where they lie as in an array. Without the gap that there
+/// may be behind the last one, which need not be the caller's.
+void load(std::byte* room, const Layout& operands) { fetch({room, operands.count, operands.type}, operands); }
+
 }  // namespace
+
+void fetch(const Layout& to, const Layout& from) {
+  const Count bytes = std::min(to.bytes(), from.bytes());
+  if (bytes == 0 || (to.base == from.base && to.type == from.type)) return;
+  if (!to.type->is_dense() || !from.type->is_dense()) return datatype::copy(to, from, 0, bytes);
+  datatype::move_short(reinterpret_cast<std::intptr_t>(to.base), reinterpret_cast<std::intptr_t>(from.base),
+                       bytes);
+}
+
+void swap(const Layout& one, const Layout& other, Count bytes) {
+  alignas(64) std::byte room[kChunkBytes];
+  for (Count done = 0; done < bytes; done += kChunkBytes) {
+    const Count now = std::min(kChunkBytes, bytes - done);
+    datatype::pack(span_of(room, now), one, done);
+    datatype::copy(one, other, done, now);
+    datatype::unpack(other, done, span_of(room, now));
+  }
+}
 
 // What a group puts into the mail. Operands are combined from the last rank to the first, because the right
 // one is where the result goes.
@@ -67,7 +89,7 @@ void Team::bring(Group& group, const Slot& me, Value& value) {
   value.bytes = value.count * value.type->extent();
   value.data = group.room.data();
   auto member = group.members.rbegin();
-  std::memcpy(value.data, (*member)->buffers->from.base, value.bytes);
+  load(value.data, (*member)->buffers->from);
   while (++member != group.members.rend()) value.apply((*member)->buffers->from.base, value.data);
 }
 
@@ -89,16 +111,34 @@ void Team::hand_out(const Group& group, const Slot& me, const Value& value) {
 }
 
 void Team::work_for(const Group& group, const Slot& me, const Reduction* reduction) {
-  if (reduction != nullptr) return reduce_slice(me, group.number, group_count_, *reduction);
-  if (me.call.collective() == Collective::kNeighbours) {
-    for (Slot* member : group.members) fetch_from_neighbours(*member);
-    return;
+  switch (me.call.collective()) {
+    case Collective::kReduce:
+    case Collective::kAllreduce:
+    case Collective::kScan:
+      return combine_slice(me, group.number, group_count_, *reduction);
+    case Collective::kNeighbours:
+      for (Slot* member : group.members) fetch_from_neighbours(*member);
+      return;
+    case Collective::kGatherv:
+    case Collective::kScatterv:
+    case Collective::kAllgatherv:
+    case Collective::kAlltoallv:
+      for (Slot* member : group.members) move_blocks(*member);
+      return;
+    default:
+      for (const Slot* member : group.members) work(*member, reduction);
   }
-  for (const Slot* member : group.members) work(*member);
+}
+
+// One rank's part.
+void Team::work(const Slot& me, const Reduction* reduction) {
+  if (reduction == nullptr) return move(me);
+  if (me.call.collective() == Collective::kReduceScatter) return reduce_block(me, *reduction);
+  combine_slice(me, me.rank, size_, *reduction);
 }
 
 // One rank's part of moving data: where it can be, what comes to this rank. Each begins with another peer.
-void Team::work(const Slot& me) {
+void Team::move(const Slot& me) {
   const Buffers& mine = *me.buffers;
   const int root = me.call.root();
   const Count bytes = me.bytes;
@@ -124,41 +164,94 @@ void Team::work(const Slot& me) {
   }
 }
 
-// In place: of each pair, one exchanges the two blocks.
 void Team::swap_blocks(const Slot& me) {
-  alignas(64) std::byte room[kChunkBytes];
   for (int peer = 0; peer < size_; ++peer) {
-    const bool odd_pair = (me.rank + peer) % 2 != 0;
-    if (peer == me.rank || (peer < me.rank) == odd_pair) continue;
-    const Layout mine = Block{me.buffers->to, size_, peer}.layout();
-    const Layout theirs = Block{buffers_[peer].to, size_, me.rank}.layout();
-    for (Count done = 0; done < me.bytes; done += kChunkBytes) {
-      const Count bytes = std::min(kChunkBytes, me.bytes - done);
-      datatype::pack(span_of(room, bytes), mine, done);
-      datatype::copy(mine, theirs, done, bytes);
-      datatype::unpack(theirs, done, span_of(room, bytes));
+    if (!swaps_with(me.rank, peer)) continue;
+    swap(Block{me.buffers->to, size_, peer}.layout(), Block{buffers_[peer].to, size_, me.rank}.layout(),
+         me.bytes);
+  }
+}
+
+// What follows is only for predefined operations: a user's may want to see its operands as a whole. In place,
+// nobody else reads the elements that somebody combines, so they can be replaced as soon as that is done.
+
+void Team::combine_slice(const Slot& me, int slice, int slices, const Reduction& reduction) {
+  const Count begin = piece_begin(me.buffers->from.count, slices, slice);
+  const Count end = piece_begin(me.buffers->from.count, slices, slice + 1);
+  if (me.call.collective() != Collective::kScan) return reduce_slice(me, begin, end, reduction);
+  if (me.call.exclusive()) return exscan_slice(me, begin, end, reduction);
+  scan_slice(me, begin, end, reduction);
+}
+
+namespace {
+
+/// How many elements are combined at a time.
+Count step_of(const datatype::Datatype& type) {
+  return std::max<Count>(kChunkBytes / std::max<Count>(type.extent(), 1), 1);
+}
+
+}  // namespace
+
+/// Combines the elements of all ranks, and calls write(first, value) for some of them at a time.
+template <typename Write>
+void Team::combine(Count begin, Count end, const Slot& me, const Reduction& reduction, Write write) {
+  alignas(64) std::byte room[kChunkBytes];
+  const datatype::Datatype& type = *me.buffers->from.type;
+  const datatype::Kernel kernel = reduction.op->kernel(type);
+  for (Count first = begin, step = step_of(type); first < end; first += step) {
+    const Layout value{room, std::min(step, end - first), &type};
+    const auto operand = [&](int rank) { return part(buffers_[rank].from, first, value.count); };
+    load(room, operand(size_ - 1));
+    for (int rank = size_ - 2; rank >= 0; --rank) kernel(operand(rank).base, room, value.count);
+    write(first, value);
+  }
+}
+
+void Team::reduce_slice(const Slot& me, Count begin, Count end, const Reduction& reduction) {
+  const bool for_all = me.call.collective() == Collective::kAllreduce;
+  const int root = me.call.root();
+  combine(begin, end, me, reduction, [&](Count first, const Layout& value) {
+    for (int rank = for_all ? 0 : root; rank < (for_all ? size_ : root + 1); ++rank)
+      datatype::copy(part(buffers_[rank].to, first, value.count), value, 0, value.bytes());
+  });
+}
+
+void Team::reduce_block(const Slot& me, const Reduction& reduction) {
+  const Buffers& mine = *me.buffers;
+  combine(mine.first, mine.first + mine.to.count, me, reduction, [&](Count first, const Layout& value) {
+    datatype::copy(part(mine.to, first - mine.first, value.count), value, 0, value.bytes());
+  });
+}
+
+// Each result is the operand there, combined with the result of the rank below.
+void Team::scan_slice(const Slot& me, Count begin, Count end, const Reduction& reduction) {
+  const datatype::Datatype& type = *me.buffers->from.type;
+  const datatype::Kernel kernel = reduction.op->kernel(type);
+  for (Count first = begin, step = step_of(type); first < end; first += step) {
+    const Count count = std::min(step, end - first);
+    for (int rank = 0; rank < size_; ++rank) {
+      const Layout result = part(buffers_[rank].to, first, count);
+      fetch(result, part(buffers_[rank].from, first, count));
+      if (rank > 0) kernel(part(buffers_[rank - 1].to, first, count).base, result.base, count);
     }
   }
 }
 
-// Only for predefined operations: a user's may want to see its operands as a whole. In place, nobody else
-// reads the elements of this slice, so they can be replaced as soon as they are combined.
-void Team::reduce_slice(const Slot& me, int slice, int slices, const Reduction& reduction) {
-  alignas(64) std::byte room[kChunkBytes];
-  const Layout& operands = me.buffers->from;
-  const datatype::Datatype& type = *operands.type;
+// In place the result takes the place of an operand, which the ranks above need as well.
+void Team::exscan_slice(const Slot& me, Count begin, Count end, const Reduction& reduction) {
+  alignas(64) std::byte rooms[2][kChunkBytes];
+  std::byte *below = rooms[0], *next = rooms[1];
+  const datatype::Datatype& type = *me.buffers->from.type;
   const datatype::Kernel kernel = reduction.op->kernel(type);
-  const Count step = std::max<Count>(kChunkBytes / std::max<Count>(type.extent(), 1), 1);
-  const Count end = piece_begin(operands.count, slices, slice + 1);
-  const bool for_all = me.call.collective() == Collective::kAllreduce;
-  const int root = me.call.root();
-  for (Count first = piece_begin(operands.count, slices, slice); first < end; first += step) {
-    const Layout value{room, std::min(step, end - first), &type};
-    const auto operand = [&](int rank) { return part(buffers_[rank].from, first, value.count); };
-    std::memcpy(room, operand(size_ - 1).base, value.count * type.extent());
-    for (int rank = size_ - 2; rank >= 0; --rank) kernel(operand(rank).base, room, value.count);
-    for (int rank = for_all ? 0 : root; rank < (for_all ? size_ : root + 1); ++rank)
-      datatype::copy(part(buffers_[rank].to, first, value.count), value, 0, value.bytes());
+  for (Count first = begin, step = step_of(type); first < end; first += step) {
+    const Count count = std::min(step, end - first);
+    load(below, part(buffers_[0].from, first, count));
+    for (int rank = 1; rank < size_; ++rank) {
+      load(next, part(buffers_[rank].from, first, count));
+      fetch(part(buffers_[rank].to, first, count), {below, count, &type});
+      kernel(below, next, count);
+      std::swap(below, next);
+    }
   }
 }
 

@@ -59,6 +59,7 @@ Status gatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& send
                const Timing& timing) {
   const Blocks all = blocks(recvbuf, recvcounts, displs, recvtype);
   const Layout mine = in_place(sendbuf) ? all[comm.rank] : layout(sendbuf, sendcount, sendtype);
+  if (timing.blocking()) return coll::gatherv(comm, mine, all, root);
   return run(comm, timing, {Types{&sendtype, &recvtype}},
              [&](Schedule& s) { coll::gatherv(s, mine, all, root); });
 }
@@ -78,6 +79,7 @@ Status scatterv(Rank&, const void* sendbuf, Counts sendcounts, Counts displs, co
                 const Timing& timing) {
   const Blocks all = blocks(sendbuf, sendcounts, displs, sendtype);
   const Layout mine = in_place(recvbuf) ? all[comm.rank] : layout(recvbuf, recvcount, recvtype);
+  if (timing.blocking()) return coll::scatterv(comm, all, mine, root);
   return run(comm, timing, {Types{&sendtype, &recvtype}},
              [&](Schedule& s) { coll::scatterv(s, all, mine, root); });
 }
@@ -97,6 +99,7 @@ Status allgatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& s
                   const Timing& timing) {
   const Blocks all = blocks(recvbuf, recvcounts, displs, recvtype);
   const Layout mine = in_place(sendbuf) ? all[comm.rank] : layout(sendbuf, sendcount, sendtype);
+  if (timing.blocking()) return coll::allgatherv(comm, mine, all);
   return run(comm, timing, {Types{&sendtype, &recvtype}},
              [&](Schedule& s) { coll::allgatherv(s, mine, all); });
 }
@@ -113,10 +116,9 @@ Status alltoallv(Rank&, const void* sendbuf, Counts sendcounts, Counts sdispls, 
                  void* recvbuf, Counts recvcounts, Counts rdispls, const Datatype& recvtype, Comm& comm,
                  const Timing& timing) {
   const Blocks in = blocks(recvbuf, recvcounts, rdispls, recvtype);
-  return run(comm, timing, {Types{&sendtype, &recvtype}}, [&](Schedule& s) {
-    if (in_place(sendbuf)) return coll::alltoall_in_place(s, in);
-    coll::alltoall(s, blocks(sendbuf, sendcounts, sdispls, sendtype), in);
-  });
+  const Blocks out = in_place(sendbuf) ? in : blocks(sendbuf, sendcounts, sdispls, sendtype);
+  if (timing.blocking()) return coll::alltoall(comm, out, in);
+  return run(comm, timing, {Types{&sendtype, &recvtype}}, [&](Schedule& s) { coll::alltoall(s, out, in); });
 }
 
 Status alltoallw(Rank& self, const void* sendbuf, Counts sendcounts, Counts sdispls,
@@ -128,12 +130,12 @@ Status alltoallw(Rank& self, const void* sendbuf, Counts sendcounts, Counts sdis
     const std::vector<const Datatype*> out_types = resolve(self, sendtypes, peers);
     types.insert(types.end(), out_types.begin(), out_types.end());
   }
-  return run(comm, timing, types, [&](Schedule& s) {
-    const Blocks in(recvbuf, numbers(recvcounts), numbers(rdispls), types.data());
-    if (in_place(sendbuf)) return coll::alltoall_in_place(s, in);
-    const Datatype* const* const out_types = types.data() + peers;
-    coll::alltoall(s, {const_cast<void*>(sendbuf), numbers(sendcounts), numbers(sdispls), out_types}, in);
-  });
+  const Blocks in(recvbuf, numbers(recvcounts), numbers(rdispls), types.data());
+  const Blocks out = in_place(sendbuf) ? in
+                                       : Blocks(const_cast<void*>(sendbuf), numbers(sendcounts),
+                                                numbers(sdispls), types.data() + peers);
+  if (timing.blocking()) return coll::alltoall(comm, out, in);
+  return run(comm, timing, types, [&](Schedule& s) { coll::alltoall(s, out, in); });
 }
 
 }  // namespace clump::mpi

@@ -51,36 +51,44 @@ Status reduce_scatter(Rank&, const void* sendbuf, void* recvbuf, Counts recvcoun
   CLUMP_TRY(op.check(datatype));
   const coll::Numbers counts = recvcounts.wide() ? coll::Numbers(static_cast<const Count*>(recvcounts.data()))
                                                  : coll::Numbers(static_cast<const int*>(recvcounts.data()));
-  return run(comm, timing, {Types{&datatype}, {&op, datatype_handle}}, [&](Schedule& s) {
-    coll::reduce_scatter(s, operands(sendbuf, recvbuf, 0, datatype),
-                         result(recvbuf, recvcounts[comm.rank], datatype), counts);
-  });
+  const Layout in = operands(sendbuf, recvbuf, 0, datatype);
+  const Layout out = result(recvbuf, recvcounts[comm.rank], datatype);
+  const coll::Reduction reduction{&op, datatype_handle};
+  if (timing.blocking()) return coll::reduce_scatter(comm, reduction, in, out, counts);
+  return run(comm, timing, {Types{&datatype}, reduction},
+             [&](Schedule& s) { coll::reduce_scatter(s, in, out, counts); });
 }
 
 Status reduce_scatter_block(Rank&, const void* sendbuf, void* recvbuf, Count recvcount,
                             const Datatype& datatype, MPI_Datatype datatype_handle, Op& op, Comm& comm,
                             const Timing& timing) {
   CLUMP_TRY(op.check(datatype));
-  return run(comm, timing, {Types{&datatype}, {&op, datatype_handle}}, [&](Schedule& s) {
-    coll::reduce_scatter_block(s, operands(sendbuf, recvbuf, 0, datatype),
-                               result(recvbuf, recvcount, datatype));
-  });
+  const Layout in = operands(sendbuf, recvbuf, 0, datatype);
+  const Layout out = result(recvbuf, recvcount, datatype);
+  const coll::Reduction reduction{&op, datatype_handle};
+  if (timing.blocking()) return coll::reduce_scatter_block(comm, reduction, in, out);
+  return run(comm, timing, {Types{&datatype}, reduction},
+             [&](Schedule& s) { coll::reduce_scatter_block(s, in, out); });
 }
 
 Status scan(Rank&, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
             MPI_Datatype datatype_handle, Op& op, Comm& comm, const Timing& timing) {
   CLUMP_TRY(op.check(datatype));
-  return run(comm, timing, {Types{&datatype}, {&op, datatype_handle}}, [&](Schedule& s) {
-    coll::scan(s, operands(sendbuf, recvbuf, count, datatype), result(recvbuf, count, datatype));
-  });
+  const Layout in = operands(sendbuf, recvbuf, count, datatype);
+  const Layout out = result(recvbuf, count, datatype);
+  const coll::Reduction reduction{&op, datatype_handle};
+  if (timing.blocking()) return coll::scan(comm, reduction, in, out);
+  return run(comm, timing, {Types{&datatype}, reduction}, [&](Schedule& s) { coll::scan(s, in, out); });
 }
 
 Status exscan(Rank&, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
               MPI_Datatype datatype_handle, Op& op, Comm& comm, const Timing& timing) {
   CLUMP_TRY(op.check(datatype));
-  return run(comm, timing, {Types{&datatype}, {&op, datatype_handle}}, [&](Schedule& s) {
-    coll::exscan(s, operands(sendbuf, recvbuf, count, datatype), result(recvbuf, count, datatype));
-  });
+  const Layout in = operands(sendbuf, recvbuf, count, datatype);
+  const Layout out = result(recvbuf, count, datatype);
+  const coll::Reduction reduction{&op, datatype_handle};
+  if (timing.blocking()) return coll::exscan(comm, reduction, in, out);
+  return run(comm, timing, {Types{&datatype}, reduction}, [&](Schedule& s) { coll::exscan(s, in, out); });
 }
 
 Status reduce_local(Rank&, const void* inbuf, void* inoutbuf, Count count, const Datatype& datatype,
