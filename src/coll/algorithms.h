@@ -30,6 +30,8 @@ void allgather_gather_broadcast(Schedule& s, const Layout& mine, const Layout& a
 
 void reduce_direct(Schedule& s, const Layout& in, const Layout& out, int root);
 void reduce_binomial(Schedule& s, const Layout& in, const Layout& out, int root);
+/// In one order whatever the placement, as all that select.cc's keeps_one_order() names.
+void reduce_chain(Schedule& s, const Layout& in, const Layout& out, int root);
 /// Only for operations that commute, and at least one element for each rank.
 void reduce_ring(Schedule& s, const Layout& in, const Layout& out, int root);
 

@@ -76,7 +76,7 @@ void allreduce(Schedule& s, const Layout& in, const Layout& out) {
   if (s.is_inter()) return inter::allreduce(s, in, out);
   if (in.count == 0) return;
   if (s.size() == 1) return s.copy(out, in);
-  switch (s.choose(Collective::kAllreduce, in.bytes())) {
+  switch (s.choose(Collective::kAllreduce, in)) {
     case Algorithm::kTwoStages:
       return allreduce_two_stages(s, in, out);
     case Algorithm::kReduceBroadcast:

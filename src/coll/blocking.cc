@@ -30,7 +30,12 @@ Algorithm choose(const core::Comm& comm, const Team& team, const Reduction& redu
   const Operations operations = operations_of(reduction);
   const bool suits = (operations == Operations::kPredefined || in.type->is_dense()) &&
                      (operations != Operations::kAny || team.ordered());
-  return choose_here(comm, collective, {team.size(), in.bytes(), operations, suits});
+  return choose_here(comm, collective,
+                     {.ranks = team.size(),
+                      .bytes = in.bytes(),
+                      .operation = operations,
+                      .team = suits,
+                      .one_order = needs_one_order(comm, reduction, *in.type)});
 }
 
 /// The meeting place of processes of one node; null where there is none.

@@ -16,6 +16,20 @@ Algorithm choose(const core::Comm& comm, Collective collective, const Situation&
   return select(collective, situation, static_cast<Algorithm>(wanted - 1));
 }
 
+bool needs_one_order(const core::Comm& comm, const Reduction& reduction, const datatype::Datatype& type) {
+  if (!comm.owner.collectives.reproducible.load(std::memory_order_relaxed)) [[likely]]
+    return false;
+  if (!reduction.op->is_predefined() || !type.is_basic()) return true;
+  switch (type.kind()) {
+    case datatype::Class::kFloating:
+    case datatype::Class::kComplex:
+    case datatype::Class::kPair:  // its numbers may be floating
+      return true;
+    default:
+      return false;
+  }
+}
+
 void note(const core::Comm& comm, Collective collective, Algorithm algorithm, Count bytes) {
   core::Rank& rank = comm.owner;
   rank.collectives.begun[static_cast<std::size_t>(collective)].add();

@@ -178,8 +178,8 @@ base::Status NodeTeam::alltoall(const Layout& out, const Layout& in) {
 }
 
 void NodeTeam::combine(const Reduction& reduction, const Layout& in) {
-  for (int rank = 1; rank < size_; ++rank)
-    reduction.op->apply(slot(rank - 1), slot(rank), in.count, *in.type, reduction.handle);
+  for (int rank = size_ - 2; rank >= 0; --rank)
+    reduction.op->apply(slot(rank), slot(size_ - 1), in.count, *in.type, reduction.handle);
 }
 
 base::Status NodeTeam::reduce(const Reduction& reduction, const Layout& in, const Layout& out, int root) {

@@ -62,6 +62,14 @@ void ring_allgather(Schedule& s, int mine, int up, int down, PieceOf piece_of) {
 /// commutes.
 void ring_reduce_scatter(Schedule& s, const Layout& in, const Layout& out);
 
+/// In how many pieces operands go along a chain, so that ranks work at the same time. A user's operation may
+/// want to see its operands as a whole.
+inline int pieces_of_chain(const Schedule& s, const Layout& operands) {
+  constexpr Count kPiece = 64 << 10, kMost = 256;
+  if (!s.splits_operands()) return 1;
+  return static_cast<int>(std::clamp<Count>(operands.bytes() / kPiece, 1, kMost));
+}
+
 /// `value` becomes the result of all ranks up to the caller; `below`, if there is one, that of the ranks
 /// below the caller, and stays as it is on rank 0.
 void prefix(Schedule& s, const Layout& value, const Layout& below = {});

@@ -60,13 +60,32 @@ void reduce_direct(Schedule& s, const Layout& in, const Layout& out, int root) {
   const auto operand = [&](int rank) { return part(operands, rank * in.count, in.count); };
   for (int i = 0; i < s.size(); ++i)
     if (i != root) s.receive(operand(i), i);
-  if (root != 0) s.copy(operand(root), in);
-  Layout value = root == 0 ? in : operand(0);
-  for (int i = 1; i < s.size(); ++i) {
-    s.combine(value, operand(i));
-    value = operand(i);
-  }
+  s.copy(operand(root), in);
+  const Layout value = operand(s.size() - 1);
+  for (int i = s.size() - 2; i >= 0; --i) s.combine(operand(i), value);
   s.copy(out, value);
+}
+
+// From the last rank down to the first, in pieces, of which the next one comes in as the one before goes out.
+void reduce_chain(Schedule& s, const Layout& in, const Layout& out, int root) {
+  const int pieces = pieces_of_chain(s, in);
+  const int above = s.rank() + 1, below = s.rank() - 1;
+  if (above == s.size()) {
+    for (int i = 0; i < pieces; ++i) s.send(piece(in, pieces, i), below);
+  } else {
+    const bool ends_here = s.rank() == 0 && root == 0 && in.base != out.base;
+    const Layout room = ends_here ? out : s.scratch(in.count, *in.type);
+    for (int i = 0; i < pieces; ++i) {
+      s.receive(piece(room, pieces, i), above);
+      s.combine(piece(in, pieces, i), piece(room, pieces, i));
+      if (s.rank() > 0) s.send(piece(room, pieces, i), below);
+    }
+    if (s.rank() == 0 && root == 0) s.copy(out, room);
+    if (s.rank() == 0 && root != 0) s.send(room, root);
+  }
+  if (s.rank() != root || root == 0) return;
+  s.next();
+  s.receive(out, 0);
 }
 
 void reduce_ring(Schedule& s, const Layout& in, const Layout& out, int root) {
@@ -109,9 +128,10 @@ void reduce(Schedule& s, const Layout& in, const Layout& out, int root) {
   if (s.is_inter()) return inter::reduce(s, in, out, root);
   if (in.count == 0) return;
   if (s.size() == 1) return s.copy(out, in);
-  const Algorithm algorithm = s.choose(Collective::kReduce, in.bytes());
+  const Algorithm algorithm = s.choose(Collective::kReduce, in);
   if (algorithm == Algorithm::kTwoStages) return reduce_two_stages(s, in, out, root);
   if (algorithm == Algorithm::kDirect) return reduce_direct(s, in, out, root);
+  if (algorithm == Algorithm::kChain) return reduce_chain(s, in, out, root);
   if (algorithm == Algorithm::kRing && in.count >= s.size()) return reduce_ring(s, in, out, root);
   reduce_binomial(s, in, out, root);
 }

@@ -58,8 +58,7 @@ void by_blocks(Schedule& s, const Layout& in, const Layout& out, const Begins& b
   if (in.count == 0) return;
   if (s.is_inter()) return all_then_own(s, in, out, begins);
   if (s.size() == 1) return s.copy(out, in);
-  if (s.choose(Collective::kReduceScatter, in.bytes()) == Algorithm::kDirect)
-    return direct(s, in, out, begins);
+  if (s.choose(Collective::kReduceScatter, in) == Algorithm::kDirect) return direct(s, in, out, begins);
   reduce_then_scatter(s, in, out, begins);
 }
 

@@ -21,21 +21,47 @@ void prefix(Schedule& s, const Layout& value, const Layout& below) {
   }
 }
 
+namespace {
+
+// What comes from the rank below is of all below.
+void chain(Schedule& s, const Layout& value, const Layout& below) {
+  const int pieces = pieces_of_chain(s, value);
+  const Layout room = s.rank() > 0 ? s.scratch(value.count, *value.type) : Layout{};
+  for (int i = 0; i < pieces; ++i) {
+    if (s.rank() > 0) {
+      s.receive(piece(room, pieces, i), s.rank() - 1);
+      if (below.type != nullptr) s.copy(piece(below, pieces, i), piece(room, pieces, i));
+      s.combine(piece(room, pieces, i), piece(value, pieces, i));
+    }
+    if (s.rank() + 1 < s.size()) s.send(piece(value, pieces, i), s.rank() + 1);
+  }
+}
+
+void by_algorithm(Schedule& s, const Layout& value, const Layout& below) {
+  switch (s.choose(Collective::kScan, value)) {
+    case Algorithm::kTwoStages:
+      return prefix_two_stages(s, value, below);
+    case Algorithm::kChain:
+      return chain(s, value, below);
+    default:
+      return prefix(s, value, below);
+  }
+}
+
+}  // namespace
+
 void scan(Schedule& s, const Layout& in, const Layout& out) {
   if (in.count == 0) return;
   s.copy(out, in);
   if (s.size() == 1) return;
-  if (s.choose(Collective::kScan, in.bytes()) == Algorithm::kTwoStages) return prefix_two_stages(s, out);
-  prefix(s, out);
+  by_algorithm(s, out, {});
 }
 
 void exscan(Schedule& s, const Layout& in, const Layout& out) {
   if (in.count == 0 || s.size() == 1) return;
   const Layout value = s.scratch(in.count, *in.type);
   s.copy(value, in);
-  if (s.choose(Collective::kScan, in.bytes()) == Algorithm::kTwoStages)
-    return prefix_two_stages(s, value, out);
-  prefix(s, value, out);
+  by_algorithm(s, value, out);
 }
 
 }  // namespace clump::coll

@@ -54,12 +54,16 @@ Schedule::Schedule(const Members& members, const Reduction& reduction)
 
 Schedule::~Schedule() { std::destroy_n(slots_, slot_count_); }
 
-Algorithm Schedule::choose(Collective collective, Count bytes) {
+Algorithm Schedule::choose(Collective collective, const Layout& operands) {
+  return choose(collective, operands.bytes(), needs_one_order(comm_, reduction_, *operands.type));
+}
+
+Algorithm Schedule::choose(Collective collective, Count bytes, bool one_order) {
   const bool ordered = !commutative() || collective == Collective::kScan;
   const bool hosts = hosts_ != nullptr && among_.empty() && !flat_ && (!ordered || hosts_->consecutive());
-  const Situation situation{size_, bytes, operations_of(reduction_), false, false, hosts};
+  const Situation situation{size_, bytes, operations_of(reduction_), false, false, hosts, one_order};
   const Algorithm algorithm = coll::choose(comm_, collective, situation);
-  if (hosts && algorithm != Algorithm::kTwoStages && has_two_stages(collective)) flat_ = true;
+  if (hosts && !one_order && algorithm != Algorithm::kTwoStages && has_two_stages(collective)) flat_ = true;
   if (among_.empty()) note(comm_, collective, algorithm, bytes);  // a stage is none of the program's
   return algorithm;
 }

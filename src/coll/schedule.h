@@ -65,8 +65,11 @@ class Schedule {
   int peers() const { return peers_; }  ///< size of the group that peers are ranks of
   bool is_inter() const { return comm_.is_inter(); }
   bool commutative() const { return reduction_.op == nullptr || reduction_.op->commutative(); }
+  bool splits_operands() const { return operations_of(reduction_) == Operations::kPredefined; }
   /// The algorithm for a collective, or for a part of one, that is built now.
-  Algorithm choose(Collective collective, Count bytes);
+  Algorithm choose(Collective collective, Count bytes) { return choose(collective, bytes, false); }
+  /// For one that combines operands.
+  Algorithm choose(Collective collective, const Layout& operands);
   /// Where the ranks are; null if that makes no difference.
   const Hosts* hosts() const { return hosts_; }
 
@@ -151,6 +154,7 @@ class Schedule {
   using Receive = Operation<p2p::ReceiveOperation>;
   using Slot = std::variant<std::monostate, Send, Receive>;
 
+  Algorithm choose(Collective collective, Count bytes, bool one_order);
   std::size_t widest_round() const;
   std::size_t round_at(std::size_t position) const;
   void start(Listener* listener);

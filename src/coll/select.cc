@@ -44,6 +44,7 @@ constexpr Rule kRules[] = {
     {kReduce, kBinomial, 0, 3},
     {kReduce, kRing, 0, 0, kCommutative},
     {kReduce, kBinomial, 0},
+    {kReduce, kChain, 0},
 
     {kAllreduce, kNodeMeets, kNodeRoom},
     {kAllreduce, kTeamCarries, 481},
@@ -113,6 +114,7 @@ constexpr Rule kRules[] = {
     {kScan, kTeamShares, 0, 0, kPredefined},
     {kScan, kTwoStages, 0},
     {kScan, kPrefixDoubling, 0},
+    {kScan, kChain, 0},
 
     // Not all blocks are of one size, so that no rank knows how large those of the others are.
     {kNeighbours, kTeamLeads, 0},
@@ -129,16 +131,37 @@ constexpr auto kFirstRule = [] {
   return first;
 }();
 
+/// Whether an algorithm combines operands from the last rank down to the first one, results of a scan from
+/// the first one up, or leaves it to one that does.
+bool keeps_one_order(Collective collective, Algorithm algorithm) {
+  switch (algorithm) {
+    case kNodeMeets:
+    case kTeamLeads:
+    case kTeamShares:
+    case kReduceBroadcast:
+    case kReduceThenScatter:
+    case kChain:
+      return true;
+    default:
+      return algorithm == kDirect && collective == kReduce;
+  }
+}
+
+/// But for sizes and numbers of ranks.
+bool suits(const Rule& rule, const Situation& is) {
+  return (is.team || !is_for_teams(rule.algorithm)) && (is.node || rule.algorithm != kNodeMeets) &&
+         (is.hosts || rule.algorithm != kTwoStages) && rule.operations <= is.operation &&
+         (!is.one_order || keeps_one_order(rule.collective, rule.algorithm));
+}
+
 }  // namespace
 
 std::span<const Rule> rules() { return kRules; }
 
 Algorithm select(Collective collective, const Situation& is) {
   const Rule* rule = kFirstRule[static_cast<std::size_t>(collective)];
-  while ((is_for_teams(rule->algorithm) && !is.team) || (rule->algorithm == kNodeMeets && !is.node) ||
-         (rule->algorithm == kTwoStages && !is.hosts) ||
-         (rule->below_bytes != 0 && is.bytes >= rule->below_bytes) ||
-         (rule->up_to_ranks != 0 && is.ranks > rule->up_to_ranks) || rule->operations > is.operation)
+  while (!suits(*rule, is) || (rule->below_bytes != 0 && is.bytes >= rule->below_bytes) ||
+         (rule->up_to_ranks != 0 && is.ranks > rule->up_to_ranks))
     ++rule;
   return rule->algorithm;
 }
@@ -150,11 +173,9 @@ Algorithm select(Collective collective, const Situation& is, Algorithm wanted) {
     return select(collective, flat);
   }
   for (const Rule& rule : kRules)
-    if (rule.collective == collective && rule.algorithm == wanted && (is.team || !is_for_teams(wanted)) &&
-        (is.node || wanted != kNodeMeets) && (is.hosts || wanted != kTwoStages) &&
+    if (rule.collective == collective && rule.algorithm == wanted && suits(rule, is) &&
         ((wanted != kTeamCarries && wanted != kNodeMeets) || rule.below_bytes == 0 ||
-         is.bytes < rule.below_bytes) &&
-        rule.operations <= is.operation)
+         is.bytes < rule.below_bytes))
       return wanted;
   return select(collective, is);
 }
@@ -185,6 +206,7 @@ const char* name_of(Algorithm algorithm) {
                                            "reduce and scatter",
                                            "gather and broadcast",
                                            "prefix doubling",
+                                           "chain",
                                            "node: all meet",
                                            "two-stage",
                                            "team: meets",

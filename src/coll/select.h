@@ -40,6 +40,7 @@ enum class Algorithm : std::uint8_t {
   kReduceThenScatter,  ///< reduce-scatter likewise
   kGatherBroadcast,    ///< allgather likewise
   kPrefixDoubling,     ///< scan: partial results go 1, 2, 4, ... ranks up
+  kChain,              ///< reductions: from rank to rank, so in one order whatever the placement
   kNodeMeets,  ///< among processes of one node: each writes where all can read, and all meet (node_team.h)
   kTwoStages,  ///< across hosts: within each host to its leader, among leaders, and back (two_stages.cc)
   // Of a team (team.h): ranks of one address space, grouped by the worker that is home to them.
@@ -71,6 +72,7 @@ struct Situation {
   bool team = false;                               ///< the ranks are a team
   bool node = false;                               ///< they have a place to meet on their node
   bool hosts = false;                              ///< they are on several hosts, in an order that suits
+  bool one_order = false;  ///< operands must be combined in an order that no placement changes
 };
 Algorithm select(Collective collective, const Situation& situation);
 /// The same, but `wanted` if there is such an algorithm for the collective and the ranks and the operation

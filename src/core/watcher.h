@@ -41,6 +41,8 @@ struct CollectiveChoices {
   /// One more than the number of the algorithm that is wanted; 0: none in particular. relaxed: the rank's own
   /// threads set it, and are ordered by what the program does.
   std::array<std::atomic<std::uint8_t>, kCollectives> wanted{};
+  /// Reductions give the same bits wherever the ranks are. relaxed: as above.
+  std::atomic<bool> reproducible{false};
 };
 
 /// What a tool keeps at a rank.

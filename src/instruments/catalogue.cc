@@ -52,6 +52,7 @@ enum : std::size_t {
   kMessageElements,
   kCollectiveElements,
   kMoveElements,
+  kReductions,
   kFirstAlgorithms,
 };
 
@@ -76,6 +77,7 @@ std::vector<Enumeration> make_enumerations() {
   all.push_back(numbered("message_elements", {"source", "tag", "bytes"}));
   all.push_back(numbered("collective_elements", {"collective", "algorithm", "bytes"}));
   all.push_back(numbered("move_elements", {"worker"}));
+  all.push_back(numbered("reductions", {"fast", "reproducible"}));
   for (int i = 0; i < kCollectives; ++i) all.push_back(algorithms_of(i));
   return all;
 }
@@ -258,6 +260,11 @@ class Controls {
         .least = 1 << 20;
     size(Setting::kLaneLimit, "lane_limit",
          std::string("bytes of the longest message that is copied on its way") + kInProcess, 16 << 10);
+    add(Category::kCollectives, Setting::kReductions, "reductions",
+        "whether collectives that combine operands give the same bits wherever the ranks are (mpiexec "
+        "--reproducible); all ranks of a communicator have to say the same",
+        MPI_INT, MPI_T_SCOPE_ALL_EQ)
+        .enumeration = &enumerations()[kReductions];
     for (int i = 0; i < kCollectives; ++i) {
       Control& control =
           add(Category::kCollectives, Setting::kAlgorithm, name_of(i) + "_algorithm",

@@ -98,6 +98,7 @@ enum class Setting : std::uint8_t {
   kUnexpectedLimit,
   kLaneLimit,
   kAlgorithm,  ///< which: a coll::Collective
+  kReductions,
 };
 
 /// A control variable. Ints, MPI_Counts (sizes in bytes) and one text.

@@ -30,6 +30,8 @@ int int_of(const core::Rank& rank, const Control& control) {
       return fiber::worker_count();
     case Setting::kHome:
       return home_of(rank);
+    case Setting::kReductions:
+      return rank.collectives.reproducible.load(std::memory_order_relaxed) ? 1 : 0;
     default:
       return rank.collectives.wanted[static_cast<std::size_t>(control.which)].load(std::memory_order_relaxed);
   }
@@ -65,8 +67,12 @@ base::Status set_item(core::Rank& rank, const Control& control, int value) {
   const auto& items = control.enumeration->items;
   if (std::ranges::find(items, value, &Enumeration::Item::value) == items.end())
     return base::Status::from_code(MPI_T_ERR_INVALID);
-  rank.collectives.wanted[static_cast<std::size_t>(control.which)].store(static_cast<std::uint8_t>(value),
-                                                                         std::memory_order_relaxed);
+  core::CollectiveChoices& choices = rank.collectives;
+  if (control.setting == Setting::kReductions)
+    choices.reproducible.store(value != 0, std::memory_order_relaxed);
+  else
+    choices.wanted[static_cast<std::size_t>(control.which)].store(static_cast<std::uint8_t>(value),
+                                                                  std::memory_order_relaxed);
   return {};
 }
 

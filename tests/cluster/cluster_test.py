@@ -136,6 +136,13 @@ class Cluster(tool.Case):
         os.kill(job.pid, signal.SIGKILL)
         self.assert_nothing_left()
 
+    def test_reproducible_reductions(self):
+        sums = tool.program("sums")
+        places = [("--host", "h0"), ("--host", "h0,h1"), ("--host", "h0,h1,h2,h3", "--map-by", "node"), ("--host", "h1,h2,h3", "--ranks", "processes")]
+        bits = [self.run_job("--reproducible", *place, "-n", 9, sums).stdout for place in places]
+        self.assertEqual(len(bits[0].split()), 2, bits)
+        self.assertEqual(bits, bits[:1] * len(bits))
+
     def test_a_host_that_vanishes(self):
         job = self.start("--host", "h0,h1,h2", "-n", 6)
         begin = time.monotonic()

@@ -48,6 +48,13 @@ base::Status choose_one(std::string_view option, std::string_view word,
 
 }  // namespace
 
+std::pair<std::string, std::string> reproducible_reductions() {
+  const auto& controls = instruments::controls();
+  const auto reductions =
+      std::ranges::find(controls, instruments::Setting::kReductions, &instruments::Control::setting);
+  return {reductions->environment(), reductions->enumeration->items.back().name};
+}
+
 base::Status choose_collectives(std::string_view option, std::string_view list,
                                 std::vector<std::pair<std::string, std::string>>& variables) {
   for (std::size_t from = 0; from <= list.size();) {

@@ -1,4 +1,4 @@
-// --coll: which algorithms collective operations use.
+// --coll and --reproducible: which algorithms collective operations use.
 #pragma once
 
 #include <string>
@@ -14,5 +14,8 @@ namespace clump::mpiexec {
 /// instruments/settings.h). Fails with MPI_ERR_ARG and a message that names what there is.
 base::Status choose_collectives(std::string_view option, std::string_view list,
                                 std::vector<std::pair<std::string, std::string>>& variables);
+
+/// The variable that makes reductions give the same bits for every placement.
+std::pair<std::string, std::string> reproducible_reductions();
 
 }  // namespace clump::mpiexec

@@ -37,6 +37,8 @@ const Option kOptions[] = {
     {{"net"}, Action::kNetwork, 1, "PROVIDER", "libfabric's provider for what crosses the network (default: its choice)"},
     {{"coll"}, Action::kCollectives, 1, "NAME=HOW,...",
      "what collectives use: allreduce=two-stage,broadcast=flat (clump info --coll; default: by size and place)"},
+    {{"reproducible"}, Action::kReproducible, 0, "",
+     "reductions give the same bits wherever the ranks are, and however they are run"},
     {{"agent"}, Action::kAgent},
     {{"use-hwthread-cpus"}, Action::kHardwareThreads, 0, "", "use all hardware threads of a core, not one"},
     {{"workers"}, Action::kWorkers, 1, "N", "so many workers (default: one for each core)"},

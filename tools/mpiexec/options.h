@@ -90,6 +90,7 @@ enum class Action {
   kRoundRobin,
   kNetwork,
   kCollectives,
+  kReproducible,
   kAgent,
   kCores,
   kWorkers,
