@@ -9,15 +9,18 @@ static_assert(core::CollectiveChoices::kAlgorithms > static_cast<std::size_t>(Al
 
 Algorithm choose(const core::Comm& comm, Collective collective, const Situation& situation) {
   const auto& choices = comm.owner.collectives;
-  const std::uint8_t wanted =
-      choices.wanted[static_cast<std::size_t>(collective)].load(std::memory_order_relaxed);
+  const auto which = static_cast<std::size_t>(collective);
+  std::uint8_t wanted = comm.wishes ? comm.wishes->wanted[which] : 0;
+  if (wanted == 0) wanted = choices.wanted[which].load(std::memory_order_relaxed);
   if (wanted == 0) [[likely]]
     return select(collective, situation);
   return select(collective, situation, static_cast<Algorithm>(wanted - 1));
 }
 
 bool needs_one_order(const core::Comm& comm, const Reduction& reduction, const datatype::Datatype& type) {
-  if (!comm.owner.collectives.reproducible.load(std::memory_order_relaxed)) [[likely]]
+  const bool wanted = comm.owner.collectives.reproducible.load(std::memory_order_relaxed) ||
+                      (comm.wishes && comm.wishes->reproducible);
+  if (!wanted) [[likely]]
     return false;
   if (!reduction.op->is_predefined() || !type.is_basic()) return true;
   switch (type.kind()) {

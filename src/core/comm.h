@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <string>
 
 #include "base/ref.h"
@@ -13,6 +14,7 @@
 #include "core/info.h"
 #include "core/send_buffer.h"
 #include "core/topology.h"
+#include "core/watcher.h"
 
 namespace clump::core {
 
@@ -58,6 +60,8 @@ class Comm final : public base::RefCounted {
   /// group.
   base::Ref<Comm> local;
   SendBufferSlot send_buffer;  ///< MPI_Comm_attach_buffer
+  /// Null: none. Changed by collective calls alone (MPI_Comm_set_info).
+  std::unique_ptr<CollectiveWishes> wishes;
   /// Found by the first collective that wants it; null until then.
   base::Ref<Team> team;
 

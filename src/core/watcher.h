@@ -45,6 +45,12 @@ struct CollectiveChoices {
   std::atomic<bool> reproducible{false};
 };
 
+/// What a communicator's hints want its collectives to do, above what a tool wants.
+struct CollectiveWishes {
+  std::array<std::uint8_t, CollectiveChoices::kCollectives> wanted{};  ///< as there
+  bool reproducible = false;
+};
+
 /// What a tool keeps at a rank.
 class ToolState {
  public:

@@ -10,6 +10,7 @@
 
 #include "core/rank.h"
 #include "mpi/bodies.h"
+#include "mpi/hints.h"
 #include "mpi/initialization.h"
 #include "mpi/new_comm.h"
 #include "mpi/timing.h"
@@ -82,11 +83,12 @@ datatype::Layout room_for_context(Comm& comm) {
 base::Status start_duplicate(core::Rank& self, Comm& comm, core::Info* info, MPI_Comm* newcomm,
                              MPI_Request* request) {
   *newcomm = MPI_COMM_NULL;
+  CLUMP_TRY(check_hints(info));
   const coll::Members members(comm);
   const Contexts proposed = propose_contexts(members, comm.is_inter());
   const base::Ref<Comm> copy = make_comm(comm, proposed, comm.group, comm.remote_group);
   copy->topology = comm.topology;
-  if (info != nullptr) copy->info.set_all(*info);
+  give_hints(*copy, info);
 
   auto operation =
       std::make_unique<coll::Operation>(comm, coll::Reduction(), coll::Operation::Kind::kNonblocking);
@@ -158,9 +160,10 @@ base::Status comm_dup(core::Rank& self, Comm& comm, MPI_Comm* newcomm) {
 
 base::Status comm_dup_with_info(core::Rank& self, Comm& comm, core::Info* info, MPI_Comm* newcomm) {
   *newcomm = MPI_COMM_NULL;
+  CLUMP_TRY(check_hints(info));
   base::Ref<Comm> copy;
   CLUMP_TRY(duplicate(self, comm, copy));
-  if (info != nullptr) copy->info.set_all(*info);
+  give_hints(*copy, info);
   *newcomm = copy->handle;
   return {};
 }
@@ -202,12 +205,13 @@ base::Status comm_create_from_group(core::Rank& self, const Group& group, const 
   *newcomm = MPI_COMM_NULL;
   if (group.size() == 0) return {};
   CLUMP_TRY(check_membership(self, group, "group"));
+  CLUMP_TRY(check_hints(info));
   int tag = 0;
   CLUMP_TRY(tag_of(stringtag, tag));
   Contexts contexts;
   CLUMP_TRY(agree_contexts(coll::Members(*self.comm_founding, group, tag), false, contexts));
   auto comm = make_comm({self, errhandler}, contexts, GroupRef(&group));
-  if (info != nullptr) comm->info.set_all(*info);
+  give_hints(*comm, info);
   *newcomm = self.add(std::move(comm));
   return {};
 }
@@ -247,7 +251,8 @@ base::Status comm_get_parent(core::Rank&, MPI_Comm* parent) {
 }
 
 base::Status comm_set_info(core::Rank&, Comm& comm, core::Info& info) {
-  comm.info.set_all(info);
+  CLUMP_TRY(check_hints(&info));
+  give_hints(comm, &info);
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include "coll/deliver.h"
 #include "core/rank.h"
 #include "mpi/bodies.h"
+#include "mpi/hints.h"
 #include "mpi/new_comm.h"
 #include "mpi/placements.h"
 #include "mpi/topologies.h"
@@ -156,6 +157,7 @@ base::Status move_parts(Comm& comm, std::span<const int> ranks, GraphPart& part)
 /// The communicator, once this rank's part of the graph is known. Collective.
 base::Status make_dist_graph(Comm& comm_old, GraphPart part, const core::Info* info, bool reorder,
                              MPI_Comm* handle) {
+  CLUMP_TRY(check_hints(info));
   std::vector<int> ranks;
   Placed placed{.what = described("distributed graph", comm_old.size(), part.weighted), .links = "edges"};
   const bool told = reorder && is_told(comm_old);
@@ -172,7 +174,7 @@ base::Status make_dist_graph(Comm& comm_old, GraphPart part, const core::Info* i
     CLUMP_TRY(tell(*made, comm_old, placed));
   }
   made->topology = base::make_ref<const DistGraph>(std::move(part.in), std::move(part.out), part.weighted);
-  if (info != nullptr) made->info.set_all(*info);
+  give_hints(*made, info);
   *handle = comm_old.owner.add(std::move(made));
   return {};
 }

@@ -4,6 +4,7 @@
 
 #include "core/rank.h"
 #include "mpi/bodies.h"
+#include "mpi/hints.h"
 #include "mpi/new_comm.h"
 #include "p2p/p2p.h"
 
@@ -128,6 +129,7 @@ base::Status intercomm_create_from_groups(core::Rank& self, const Group& local_g
   if (local_leader < 0 || local_leader >= local_group.size())
     return base::fail(MPI_ERR_RANK, "local_leader is {}, but local_group has {} ranks", local_leader,
                       local_group.size());
+  CLUMP_TRY(check_hints(info));
   int tag = 0;
   CLUMP_TRY(tag_of(stringtag, tag));
   const auto find = [&](Meeting& meeting) -> base::Status {
@@ -141,7 +143,7 @@ base::Status intercomm_create_from_groups(core::Rank& self, const Group& local_g
   };
   CLUMP_TRY(connect(coll::Members(*self.comm_founding, local_group, tag), local_leader, find,
                     {self, errhandler}, newintercomm));
-  if (info != nullptr) self.comm(*newintercomm)->info.set_all(*info);
+  give_hints(*self.comm(*newintercomm), info);
   return {};
 }
 

@@ -126,6 +126,40 @@ static void algorithms(void) {
   close_control(&handle);
 }
 
+/* A communicator's hints stand above what the controls say. */
+static void hints(void) {
+  MPI_T_pvar_session session;
+  MPI_Comm comm, other = MPI_COMM_WORLD;
+  MPI_Info info;
+  int in = rank, out = -1;
+  T_OK(MPI_T_pvar_session_create(&session));
+  CHECK_OK(MPI_Info_create(&info));
+  CHECK_OK(MPI_Info_set(info, "clump_allreduce_algorithm", "reduce_and_broadcast"));
+  CHECK_OK(MPI_Info_set(info, "clump_reductions", "reproducible"));
+  CHECK_OK(MPI_Info_set(info, "clump_unheard_of", "ignored"));
+  CHECK_OK(MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm));
+  MPI_T_pvar_handle used =
+      open_meter(session, "algorithm_reduce_and_broadcast", MPI_T_PVAR_CLASS_COUNTER, NULL);
+  T_OK(MPI_T_pvar_start(session, used));
+  CHECK_OK(MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, comm));
+  CHECK_EQ(out, size * (size - 1) / 2);
+  CHECK_EQ(read_meter(session, used), size > 1);
+  CHECK_OK(MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+  CHECK_EQ(read_meter(session, used), size > 1);
+  CHECK_OK(MPI_Info_set(info, "clump_allreduce_algorithm", "automatic"));
+  CHECK_OK(MPI_Comm_set_info(comm, info));
+  CHECK_OK(MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, comm));
+  CHECK_EQ(read_meter(session, used), size > 1);
+  CHECK_OK(MPI_Info_set(info, "clump_allreduce_algorithm", "magic"));
+  CHECK_CLASS(MPI_Comm_set_info(comm, info), MPI_ERR_INFO_VALUE);
+  CHECK_CLASS(MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &other), MPI_ERR_INFO_VALUE);
+  CHECK(other == MPI_COMM_NULL);
+  CHECK_OK(MPI_Info_free(&info));
+  CHECK_OK(MPI_Comm_free(&comm));
+  T_OK(MPI_T_pvar_handle_free(session, &used));
+  T_OK(MPI_T_pvar_session_free(&session));
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -139,6 +173,7 @@ int main(int argc, char** argv) {
   eager_limit();
   wrong();
   algorithms();
+  hints();
   T_OK(MPI_T_finalize());
   MPI_Finalize();
   return check_result();

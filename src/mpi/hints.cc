@@ -1,0 +1,57 @@
+#include "mpi/hints.h"
+
+#include "instruments/catalogue.h"
+
+namespace clump::mpi {
+
+namespace {
+
+constexpr std::string_view kPrefix = "clump_";
+
+/// The control variable that a key stands for; null if it stands for none.
+const instruments::Control* control_of(std::string_view key) {
+  if (!key.starts_with(kPrefix)) return nullptr;
+  key.remove_prefix(kPrefix.size());
+  for (const instruments::Control& control : instruments::controls())
+    if (control.category == instruments::Category::kCollectives && control.enumeration != nullptr &&
+        control.name == key)
+      return &control;
+  return nullptr;
+}
+
+const instruments::Enumeration::Item* item_of(const instruments::Control& control, std::string_view name) {
+  for (const instruments::Enumeration::Item& item : control.enumeration->items)
+    if (item.name == name) return &item;
+  return nullptr;
+}
+
+}  // namespace
+
+base::Status check_hints(const core::Info* info) {
+  if (info == nullptr) return {};
+  for (const auto& [key, value] : info->entries()) {
+    const instruments::Control* const control = control_of(key);
+    if (control == nullptr || item_of(*control, value) != nullptr) continue;
+    std::string known;
+    for (const auto& item : control->enumeration->items) known += (known.empty() ? "" : ", ") + item.name;
+    return base::fail(MPI_ERR_INFO_VALUE, "info key {} has the value '{}': there is {}", key, value, known);
+  }
+  return {};
+}
+
+void give_hints(core::Comm& comm, const core::Info* info) {
+  if (info == nullptr) return;
+  comm.info.set_all(*info);
+  for (const auto& [key, value] : info->entries()) {
+    const instruments::Control* const control = control_of(key);
+    if (control == nullptr) continue;
+    if (!comm.wishes) comm.wishes = std::make_unique<core::CollectiveWishes>();
+    const int wanted = item_of(*control, value)->value;
+    if (control->setting == instruments::Setting::kReductions)
+      comm.wishes->reproducible = wanted != 0;
+    else
+      comm.wishes->wanted[static_cast<std::size_t>(control->which)] = static_cast<std::uint8_t>(wanted);
+  }
+}
+
+}  // namespace clump::mpi
