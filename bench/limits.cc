@@ -47,13 +47,13 @@ void measure(const char* name, std::size_t bytes, double operations_per_iteratio
   }
 }
 
-// Runs there(iterations) on the second core and here(iterations) on the first.
+// Runs there() on the second core and here() on the first. A thread begins where it was made: on the first
+// core it would wait for here() to stop.
 template <typename Here, typename There>
 void side_by_side(int second_core, Here here, There there) {
-  std::thread other([&] {
-    pin_to(second_core);
-    there();
-  });
+  pin_to(second_core);
+  std::thread other(there);
+  pin_to(cores[0]);
   here();
   other.join();
 }
