@@ -1,5 +1,8 @@
 // What this machine can do without MPI, to stand beside what MPI libraries do on it. Prints lines
-// `NAME BYTES SECONDS`, as the MPI programs of this folder do.             usage: limits [SECONDS_PER_BATCH [cache-line]]
+// `NAME BYTES SECONDS`, as the MPI programs of this folder do.
+// usage: limits [SECONDS_PER_BATCH [cache-line | [NAME BYTES...]...]]
+// cache-line: this one alone; NAME: bcast, allreduce, allgather or alltoall alone, the least that two cores
+// need.
 //
 // The first two usable cores take part; on a machine with one core, what needs two is left out.
 
@@ -9,6 +12,9 @@
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #include <algorithm>
 #include <atomic>
@@ -17,6 +23,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -32,19 +39,26 @@ void pin_to(int core) {
   if (sched_setaffinity(0, sizeof set, &set) != 0) perror("limits: sched_setaffinity");
 }
 
-// Doubles the number of iterations until a batch takes long enough, as measure.h does.
+// For one iteration. Doubles their number until a batch takes long enough, as measure.h does.
 template <typename Batch>
-void measure(const char* name, std::size_t bytes, double operations_per_iteration, Batch batch) {
+double seconds_of(Batch batch) {
   batch(1);
   for (long iterations = 1;; iterations *= 2) {
     const auto start = std::chrono::steady_clock::now();
     batch(iterations);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (seconds < target_seconds && iterations < 1L << 40) continue;
-    std::printf("%s %zu %.6g\n", name, bytes, seconds / iterations / operations_per_iteration);
-    std::fflush(stdout);
-    return;
+    if (seconds >= target_seconds || iterations >= 1L << 40) return seconds / static_cast<double>(iterations);
   }
+}
+
+void print(const char* name, std::size_t bytes, double seconds) {
+  std::printf("%s %zu %.6g\n", name, bytes, seconds);
+  std::fflush(stdout);
+}
+
+template <typename Batch>
+void measure(const char* name, std::size_t bytes, double operations_per_iteration, Batch batch) {
+  print(name, bytes, seconds_of(batch) / operations_per_iteration);
 }
 
 // Runs there() on the second core and here() on the first. A thread begins where it was made: on the first
@@ -136,6 +150,175 @@ void copy(const char* name, std::size_t bytes, int parts) {
   });
 }
 
+// The least that a collective operation of two ranks with a core each must do, where each core reaches the
+// buffers of both: nothing is copied twice. The buffers are like those of collectives.c, filled once.
+constexpr std::size_t kRoom = 16 << 20;
+struct Buffers {
+  char *in, *out;
+} ranks[2];
+
+void fill_buffers() {
+  auto fill = [](Buffers& mine) {
+    for (char** buffer : {&mine.in, &mine.out}) {
+      *buffer = static_cast<char*>(std::aligned_alloc(64, kRoom));
+      if (*buffer == nullptr) std::abort();
+      std::memset(*buffer, 1, kRoom);  // not 0: pages that were never written are all one page
+    }
+  };
+  side_by_side(
+      cores[1], [&] { fill(ranks[0]); }, [&] { fill(ranks[1]); });
+}
+
+// How bytes are written: as memcpy or a plain loop does it; or past the caches, which saves reading what is
+// overwritten and is worth it where the data does not fit them.
+struct Stores {
+  void (*copy)(char* to, const char* from, std::size_t bytes);
+  // Writes the sum to both; a multiple of 64 bytes, as all lengths here.
+  void (*add)(Buffers& one, Buffers& other, std::size_t first, std::size_t bytes);
+};
+
+void copy_plainly(char* to, const char* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+
+#if defined(__x86_64__)
+template <bool kPastCaches>
+__attribute__((target("avx2"), always_inline)) inline void store(double* to, __m256d value) {
+  if constexpr (kPastCaches)
+    _mm256_stream_pd(to, value);
+  else
+    _mm256_store_pd(to, value);
+}
+
+__attribute__((target("avx2"))) void copy_past_caches(char* to, const char* from, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; i += 64) {
+    const __m256d low = _mm256_load_pd(reinterpret_cast<const double*>(from + i));
+    const __m256d high = _mm256_load_pd(reinterpret_cast<const double*>(from + i + 32));
+    store<true>(reinterpret_cast<double*>(to + i), low);
+    store<true>(reinterpret_cast<double*>(to + i + 32), high);
+  }
+  _mm_sfence();
+}
+
+template <bool kPastCaches>
+__attribute__((target("avx2"))) void add_by_avx2(Buffers& one, Buffers& other, std::size_t first,
+                                                 std::size_t bytes) {
+  auto at = [](char* buffer, std::size_t i) { return reinterpret_cast<double*>(buffer + i); };
+  for (std::size_t i = first; i < first + bytes; i += 64) {
+    const __m256d low = _mm256_add_pd(_mm256_load_pd(at(one.in, i)), _mm256_load_pd(at(other.in, i)));
+    const __m256d high =
+        _mm256_add_pd(_mm256_load_pd(at(one.in, i + 32)), _mm256_load_pd(at(other.in, i + 32)));
+    store<kPastCaches>(at(one.out, i), low);
+    store<kPastCaches>(at(one.out, i + 32), high);
+    store<kPastCaches>(at(other.out, i), low);
+    store<kPastCaches>(at(other.out, i + 32), high);
+  }
+  if constexpr (kPastCaches) _mm_sfence();
+}
+#endif
+
+void add_plainly(Buffers& one, Buffers& other, std::size_t first, std::size_t bytes) {
+  for (std::size_t i = first; i < first + bytes; i += sizeof(double)) {
+    auto at = [i](char* buffer) { return reinterpret_cast<double*>(buffer + i); };
+    *at(one.out) = *at(other.out) = *at(one.in) + *at(other.in);
+  }
+}
+
+std::vector<Stores> all_stores() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2"))
+    return {{copy_plainly, add_by_avx2<false>}, {copy_past_caches, add_by_avx2<true>}};
+#endif
+  return {{copy_plainly, add_plainly}};
+}
+
+// What core `me`, whose rank has the same number, does of iteration i. All work is divided evenly, and no
+// core writes what the other one wrote in an iteration before.
+using Share = void (*)(const Stores& stores, std::size_t bytes, std::size_t me, long i);
+
+void broadcast(const Stores& stores, std::size_t bytes, std::size_t me, long i) {
+  const Buffers &root = ranks[i % 2], &other = ranks[1 - i % 2];
+  const std::size_t half = bytes / 2;
+  stores.copy(other.in + me * half, root.in + me * half, half);
+}
+
+void allreduce(const Stores& stores, std::size_t bytes, std::size_t me, long) {
+  stores.add(ranks[0], ranks[1], me * (bytes / 2), bytes / 2);
+}
+
+// Each core fetches what its rank gets,
+void allgather_fetching(const Stores& stores, std::size_t bytes, std::size_t me, long) {
+  for (std::size_t block = 0; block < 2; ++block)
+    stores.copy(ranks[me].out + block * bytes, ranks[block].in, bytes);
+}
+
+// or gives what its rank has to both, piece by piece, so that memory is asked for it once.
+void allgather_giving(const Stores& stores, std::size_t bytes, std::size_t me, long) {
+  constexpr std::size_t kPiece = 16 << 10;
+  for (std::size_t done = 0; done < bytes; done += kPiece)
+    for (Buffers& rank : ranks)
+      stores.copy(rank.out + me * bytes + done, ranks[me].in + done, std::min(kPiece, bytes - done));
+}
+
+void alltoall(const Stores& stores, std::size_t bytes, std::size_t me, long) {
+  for (std::size_t block = 0; block < 2; ++block)
+    stores.copy(ranks[me].out + block * bytes, ranks[block].in + me * bytes, bytes);
+}
+
+// Both cores do their shares, and meet after each iteration.
+double seconds_together(Share share, const Stores& stores, std::size_t bytes) {
+  return seconds_of([&](long iterations) {
+    static Line finished[2];
+    for (Line& line : finished) line.value.store(0);
+    auto work = [&](std::size_t me) {
+      for (long i = 1; i <= iterations; ++i) {
+        share(stores, bytes, me, i);
+        finished[me].value.store(i, std::memory_order_release);  // partner: the load below, of the other core
+        while (finished[1 - me].value.load(std::memory_order_acquire) < i) continue;
+      }
+    };
+    side_by_side(
+        cores[1], [&] { work(0); }, [&] { work(1); });
+  });
+}
+
+const struct Collective {
+  const char* name;
+  std::size_t blocks;  // of so many bytes in a buffer
+  std::vector<Share> ways;
+} collectives[] = {{"limit-bcast", 1, {broadcast}},
+                   {"limit-allreduce", 1, {allreduce}},
+                   {"limit-allgather", 2, {allgather_fetching, allgather_giving}},
+                   {"limit-alltoall", 2, {alltoall}}};
+
+// The best way counts.
+void measure_collective(const Collective& collective, std::size_t bytes) {
+  double best = 0;
+  for (const Share way : collective.ways)
+    for (const Stores& stores : all_stores()) {
+      const double seconds = seconds_together(way, stores, bytes);
+      if (best == 0 || seconds < best) best = seconds;
+    }
+  print(collective.name, bytes, best);
+}
+
+// [NAME BYTES...]...
+int measure_collectives(const std::vector<std::string>& arguments) {
+  if (cores.size() < 2) return 0;
+  fill_buffers();
+  const Collective* named = nullptr;
+  for (const std::string& argument : arguments) {
+    const std::size_t bytes = std::strtoull(argument.c_str(), nullptr, 10);
+    if (bytes == 0) named = std::ranges::find(collectives, "limit-" + argument, &Collective::name);
+    if (named == nullptr || named == std::end(collectives) || bytes % 128 != 0 ||
+        bytes * named->blocks > kRoom) {
+      std::fprintf(stderr, "limits: '%s' is neither a collective operation nor a size for one\n",
+                   argument.c_str());
+      return 2;
+    }
+    if (bytes != 0) measure_collective(*named, bytes);
+  }
+  return 0;
+}
+
 #if defined(__x86_64__)
 // The least that a switch between two threads of control does: registers that a call preserves, stack, and
 // thread pointer (written with the value that it has).
@@ -208,7 +391,9 @@ int main(int argc, char** argv) {
     if (CPU_ISSET(core, &usable)) cores.push_back(core);
   pin_to(cores[0]);
 
-  if (argc > 2) {  // this one alone
+  if (argc > 2 && std::strcmp(argv[2], "cache-line") != 0)
+    return measure_collectives({argv + 2, argv + argc});
+  if (argc > 2) {
     if (cores.size() > 1) hand_over();
     return 0;
   }
