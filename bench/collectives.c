@@ -1,5 +1,5 @@
-/* Barrier, broadcast, allreduce (doubles, sum) and alltoall (bytes to each rank); or one of these and some
-   more alone, with other sizes: collectives SECONDS LARGEST NAME BYTES... */
+/* Barrier, broadcast, allreduce (doubles, sum) and alltoall (bytes to each rank); or those of these and some
+   more that are named, with other sizes: collectives SECONDS LARGEST [NAME BYTES...]... */
 #include "measure.h"
 
 static char *in, *out;
@@ -96,14 +96,25 @@ static struct Operation {
 };
 enum { kOperations = sizeof operations / sizeof *operations };
 
-/* NAME BYTES... */
+static struct Operation* find(const char* name) {
+  for (int i = 0; i < kOperations; ++i)
+    if (strcmp(operations[i].name, name) == 0) return &operations[i];
+  return NULL;
+}
+
+/* [NAME BYTES...]... */
 static void take(int argc, char** argv) {
-  for (int i = 0; i < kOperations; ++i) {
-    struct Operation* const operation = &operations[i];
-    operation->count = 0;
-    if (strcmp(operation->name, argv[0]) != 0) continue;
-    for (int j = 1; j < argc && j <= kMostSizes; ++j)
-      operation->sizes[operation->count++] = strtoull(argv[j], NULL, 10);
+  struct Operation* operation = NULL;
+  for (int i = 0; i < kOperations; ++i) operations[i].count = 0;
+  for (int i = 0; i < argc; ++i) {
+    const int is_size = argv[i][strspn(argv[i], "0123456789")] == '\0';
+    if (!is_size) operation = find(argv[i]);
+    if (operation == NULL) {
+      fprintf(stderr, "collectives: there is no operation '%s'\n", argv[i]);
+      MPI_Abort(MPI_COMM_WORLD, 2);
+    } else if (is_size && operation->count < kMostSizes) {
+      operation->sizes[operation->count++] = strtoull(argv[i], NULL, 10);
+    }
   }
 }
 
