@@ -1,72 +1,113 @@
-/* How much of a non-blocking collective is hidden behind work that lasts as long as it does by itself: with
-   all ranks working, so that no core is idle, and with rank 0 alone working while the others wait. Prints
-   lines NAME BYTES SECONDS, as the others do: the collective by itself, then with the work beside it. All of
-   it is hidden where the times are the same, nothing where the second is twice the first. */
+/* Which part of a non-blocking collective is hidden behind computation. Rank 0 begins the operation,
+   computes, and waits for it. The other ranks begin it as well, and then, as HOW says,
+   - waiting: wait for it, so that their cores are there for the library;
+   - idle: sleep while rank 0 computes, so that their cores have nothing to do and no rank is in a call;
+   - busy: compute as rank 0 does, so that with a rank a core no core is idle.
+   Prints lines hidden-NAME-HOW BYTES PART: 1 where rank 0 needs no longer than it computes, 0 where the
+   operation costs it as much as it does by itself, or more. And NAME BYTES SECONDS for the operation by
+   itself.
+
+   The computation lasts several times as long as that: the cores that are left for the operation need longer
+   for it than all of them together. */
+#include <time.h>
+
 #include "measure.h"
 
-enum workers { kNobody, kRankZero, kEverybody };
-static enum workers working;
-static double work_seconds;
-static double *in, *out;
+enum { kTimesAsLong = 4 };
+static enum way { kWaiting, kIdle, kBusy, kWays } way;
+static const char* const names_of_ways[kWays] = {"waiting", "idle", "busy"};
+static double work_seconds; /* 0: the operation by itself */
+static char *in, *out;
 
-/* Work that does not touch memory, so that it takes as long beside a copy as without. */
-static void work(void) {
+static void iallreduce(size_t bytes, int root, MPI_Request* request) {
+  (void)root;
+  MPI_Iallreduce(in, out, (int)(bytes / sizeof(double)), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, request);
+}
+
+static void ibcast(size_t bytes, int root, MPI_Request* request) {
+  MPI_Ibcast(in, (int)bytes, MPI_BYTE, root, MPI_COMM_WORLD, request);
+}
+
+/* So many bytes in all from each rank. */
+static void ialltoall(size_t bytes, int root, MPI_Request* request) {
+  (void)root;
+  const int count = (int)(bytes / (size_t)size);
+  MPI_Ialltoall(in, count, MPI_BYTE, out, count, MPI_BYTE, MPI_COMM_WORLD, request);
+}
+
+typedef void Operation(size_t bytes, int root, MPI_Request* request);
+
+/* Does not touch memory, so that it takes as long beside a copy as without. */
+static void compute(void) {
   const double end = MPI_Wtime() + work_seconds;
   volatile double x = 1;
   while (MPI_Wtime() < end)
     for (int i = 0; i < 50; ++i) x = x * 1.0000001;
 }
 
-static void complete(MPI_Request* request) {
-  if (working == kEverybody || (working == kRankZero && rank == 0)) work();
-  MPI_Wait(request, MPI_STATUS_IGNORE);
+static void sleep_as_long(void) {
+  const struct timespec time = {(time_t)work_seconds, (long)((work_seconds - (time_t)work_seconds) * 1e9)};
+  nanosleep(&time, NULL);
 }
 
-static void iallreduce(int iterations, size_t bytes) {
-  for (int i = 0; i < iterations; ++i) {
-    MPI_Request request;
-    MPI_Iallreduce(in, out, (int)(bytes / sizeof(double)), MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD, &request);
-    complete(&request);
-  }
-}
-
-static void ialltoall(int iterations, size_t bytes) {
-  const int count = (int)(bytes / (size_t)size);
-  for (int i = 0; i < iterations; ++i) {
-    MPI_Request request;
-    MPI_Ialltoall(in, count, MPI_BYTE, out, count, MPI_BYTE, MPI_COMM_WORLD, &request);
-    complete(&request);
-  }
-}
-
-/* Seconds for one, the same on all ranks. */
-static double alone(void (*batch)(int, size_t), size_t bytes) {
-  enum { kTimes = 20 };
-  working = kNobody;
-  batch(2, bytes);
+/* Seconds from beginning to end at this rank. All ranks begin together, also if some slept for too long. */
+static double once(Operation* operation, size_t bytes, int root) {
+  MPI_Request request;
   MPI_Barrier(MPI_COMM_WORLD);
-  double seconds = MPI_Wtime();
-  batch(kTimes, bytes);
-  seconds = (MPI_Wtime() - seconds) / kTimes;
-  MPI_Bcast(&seconds, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-  return seconds;
+  const double start = MPI_Wtime();
+  operation(bytes, root, &request);
+  if (work_seconds > 0 && (rank == 0 || way == kBusy))
+    compute();
+  else if (work_seconds > 0 && way == kIdle)
+    sleep_as_long();
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  return MPI_Wtime() - start;
 }
 
-static void compare(const char* const names[3], void (*batch)(int, size_t), size_t bytes) {
-  if (bytes > largest) return;
-  work_seconds = alone(batch, bytes);
-  for (working = kNobody; working <= kEverybody; ++working) measure(names[working], bytes, 1, batch);
+/* Of rank 0, for one operation; known to all ranks. The number of times is doubled as in measure(), until all
+   of it, what ranks oversleep included, takes long enough. */
+static double seconds_of(Operation* operation, size_t bytes) {
+  once(operation, bytes, 0);
+  for (int times = 1;; times *= 2) {
+    const double start = MPI_Wtime();
+    double seconds[2] = {0, 0}; /* of the operations, and of all */
+    for (int i = 0; i < times; ++i) seconds[0] += once(operation, bytes, i % size);
+    seconds[1] = MPI_Wtime() - start;
+    MPI_Bcast(seconds, 2, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    if (seconds[1] >= target_seconds || times >= 1 << 28) return seconds[0] / times;
+  }
+}
+
+static void print(const char* what, size_t bytes, double number) {
+  if (rank != 0) return;
+  printf("%s %zu %.6g\n", what, bytes, number);
+  fflush(stdout);
+}
+
+static void compare(const char* name, Operation* operation, size_t bytes) {
+  work_seconds = 0;
+  const double alone = seconds_of(operation, bytes);
+  print(name, bytes, alone);
+  work_seconds = kTimesAsLong * alone;
+  for (way = kWaiting; way < kWays; ++way) {
+    const double costs = (seconds_of(operation, bytes) - work_seconds) / alone;
+    char what[64];
+    snprintf(what, sizeof what, "hidden-%s-%s", name, names_of_ways[way]);
+    print(what, bytes, costs < 1 ? 1 - costs : 0);
+  }
 }
 
 int main(int argc, char** argv) {
-  const char* const reduce[] = {"iallreduce", "iallreduce-rank-0-works", "iallreduce-all-work"};
-  const char* const exchange[] = {"ialltoall", "ialltoall-rank-0-works", "ialltoall-all-work"};
-  const size_t sizes[] = {8 << 10, 256 << 10, 4 << 20};
+  static const size_t sizes[] = {64 << 10, 1 << 20};
   measure_init(&argc, &argv);
-  in = new_buffer(4 << 20);
-  out = new_buffer(4 << 20);
-  for (int i = 0; i < 3; ++i) compare(reduce, iallreduce, sizes[i]);
-  for (int i = 0; i < 3; ++i) compare(exchange, ialltoall, sizes[i]);
+  in = new_buffer(1 << 20);
+  out = new_buffer(1 << 20);
+  for (int i = 0; i < 2; ++i) {
+    if (sizes[i] > largest) continue;
+    compare("iallreduce", iallreduce, sizes[i]);
+    compare("ibcast", ibcast, sizes[i]);
+    compare("ialltoall", ialltoall, sizes[i]);
+  }
   free(in);
   free(out);
   MPI_Finalize();
