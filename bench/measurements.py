@@ -145,7 +145,9 @@ def run_many(library, measurement, options):
 
 
 def run_limits(program, options):
-    return numbers_in(subprocess.run([program, str(options.batch_seconds)], check=True, capture_output=True, text=True).stdout.splitlines())
+    """Of the machine; or of what collective operations need, which takes longer than all the rest."""
+    arguments = (options.batch_seconds, *(COLLECTIVE_LIMITS if options.collectives else ()))
+    return numbers_in(subprocess.run([program, *map(str, arguments)], check=True, capture_output=True, text=True).stdout.splitlines())
 
 
 def timed(name, *arguments, **details):
@@ -184,3 +186,37 @@ MEASUREMENTS = [
     Measurement("startup-16", "startup", run_startup, for_targets=False),
     Measurement("many-64", "many", run_many, sharing=CROWDED, for_targets=False),
 ]
+
+
+KB, MB = 1 << 10, 1 << 20
+BLOCKWISE = ("allgather", "alltoall")  # a buffer has a block for each rank; sizes are those of a block
+OPERATIONS = ("bcast", "allreduce", *BLOCKWISE)
+
+
+def large_sizes(operation, ranks):
+    """Up to buffers of 16 MB; with 64 ranks of 4, because all of them lie in the memory of one machine, and some libraries are slow."""
+    longest = 16 * MB if ranks <= 16 else 4 * MB
+    if operation in BLOCKWISE:
+        longest //= ranks
+    return [size for size in (64 * KB, 1 * MB, 4 * MB) if size < longest] + [longest]
+
+
+def collectives_of(ranks):
+    """Small ones together; large ones one by one, because a library that does not end in time loses all numbers of the run."""
+    sharing = CROWDED if ranks > 2 else None
+
+    def measurement(name, *arguments, for_targets):
+        return timed(f"{name}-{ranks}", 16 * MB, *arguments, program="collectives", sharing=sharing, for_targets=for_targets)
+    small = ["barrier", 0] + [argument for operation in OPERATIONS for argument in (operation, 8, 1 * KB)]
+    return [measurement("small", *small, for_targets=ranks != 4)] + [
+        measurement(operation, operation, *large_sizes(operation, ranks), for_targets=ranks == 2) for operation in OPERATIONS]
+
+
+COLLECTIVES = [measurement for ranks in (2, 4, 16, 64) for measurement in collectives_of(ranks)] + [timed("overlap-2", 1 * MB)]
+COLLECTIVE_LIMITS = [argument for operation in OPERATIONS for argument in (operation, *large_sizes(operation, 2))]
+
+
+def limit_of(key):
+    """The key of what two cores without MPI need for the same, if it was measured."""
+    measurement, operation, size = key
+    return "limits", f"limit-{operation}" if measurement.endswith("-2") else None, size

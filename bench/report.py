@@ -1,5 +1,7 @@
 """The tables that `./dev bench` prints."""
 
+from measurements import limit_of
+
 
 def size_text(size):
     for unit, factor in (("MB", 1 << 20), ("KB", 1 << 10)):
@@ -16,6 +18,7 @@ BANDWIDTH = ("MB/s", lambda value, size: size / value / 1e6, True)
 RATE = ("M messages/s", lambda value, size: 1e-6 / value, True)
 MEGABYTES = ("MB", lambda value, size: value / 1e6, False)
 PERCENT = ("% of a core", lambda value, size: value * 100, False)
+HIDDEN = ("% hidden", lambda value, size: value * 100, True)
 
 SHOWN_AS = {
     "rate": ("message rate", RATE),
@@ -42,6 +45,9 @@ def shown_as(operation, size):
     if operation.startswith("threads-"):
         which = "a communicator each" if operation == "threads-own" else "one communicator"
         return f"message rate, {size} thread{'s' if size > 1 else ''} a rank, {which}", RATE
+    if operation.startswith("hidden-"):
+        _, what, others = operation.split("-")
+        return f"{what}, {size_text(size)}, behind computation, other ranks {others}", HIDDEN
     what, how = SHOWN_AS.get(operation, (operation, MICROSECONDS))
     if operation == "pingpong":
         what, how = ("ping-pong, latency", MICROSECONDS) if size <= 1024 else ("ping-pong, bandwidth", BANDWIDTH)
@@ -54,7 +60,7 @@ def digits(number):
 
 def ratio_text(ours, peers, more_is_better):
     """How many times better ours is than the best of the peers; below 1 it is worse."""
-    if not ours or not peers:
+    if not ours or not peers or not max(peers):
         return ""
     ratio = ours / max(peers) if more_is_better else min(peers) / ours
     return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.0f}"
@@ -79,6 +85,15 @@ def row(key, names, medians, failures):
     peers = [shown[name] for name in shown if not is_ours(name)]
     ratio = ratio_text(shown.get("clump"), peers, more_is_better)
     return f"| {label} | {ranks_text(measurement)} | {unit} | " + " | ".join(cells) + f" | {ratio} |"
+
+
+def limit_cells(key, by_library, limits):
+    """What the same takes without MPI, and which part of that speed is ours."""
+    limit, ours = limits.get(limit_of(key), {}).get("machine"), by_library.get("clump")
+    if not limit:
+        return "  |  |"
+    _, (_, convert, _) = shown_as(key[1], key[2])
+    return f" {digits(convert(limit, key[2]))} | " + (f"{100 * limit / ours:.0f} %" if ours else "") + " |"
 
 
 def limits_table(medians):
@@ -126,12 +141,18 @@ def markdown(heading, names, medians, failures):
     `limits` says of the machine, and what was measured of datatypes, stand in tables of their own."""
     limits = {key: by_library for key, by_library in medians.items() if key[0] == "limits"}
     datatypes = {key: by_library for key, by_library in medians.items() if key[0].startswith("datatypes-")}
+    rows = {key: by_library for key, by_library in medians.items() if key not in limits and key not in datatypes}
+    beside = {limit_of(key) for key in rows} & limits.keys()  # limits that have a place in a row
     lines = [f"# Clump and other MPI libraries\n\n{heading}\n",
-             "| what | ranks | unit | " + " | ".join(names) + " | ours against the best peer |",
-             "|---|---|---|" + "---|" * len(names) + "---|"]
-    lines += [row(key, names, by_library, failures) for key, by_library in medians.items()
-              if key not in limits and key not in datatypes]
-    lines.append("\nThe last column says how many times better Clump is; below 1 it is worse.")
+             "| what | ranks | unit | " + " | ".join(names) + " | ours against the best peer |" + (" bare limit | ours of it |" if beside else ""),
+             "|---|---|---|" + "---|" * len(names) + "---|" + ("---|---|" if beside else "")]
+    lines += [row(key, names, by_library, failures) + (limit_cells(key, by_library, limits) if beside else "")
+              for key, by_library in rows.items()]
+    lines.append("\nOurs against the best peer: how many times better Clump is; below 1 it is worse.")
+    if beside:
+        lines.append("Bare limit: what two cores need for the same without MPI; ours of it: which part of that speed Clump reaches. Sizes of "
+                     "allgather and alltoall are those of a block.")
+        limits = {key: by_library for key, by_library in limits.items() if key not in beside}
     if failures:
         lines.append("\nFailed:\n")
         lines += [f"- {library}, {measurement}: {reason}" for (measurement, library), reason in failures.items()]

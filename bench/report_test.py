@@ -39,6 +39,23 @@ class Table(unittest.TestCase):
         row = self.cells(("many-16", "waiting", 0), {"clump": 0.0, "mpich": 2.0})
         self.assertEqual(row[2:], ["% of a core", "0.000", "200", ""])
 
+    def test_nothing_hidden_gives_no_ratio(self):
+        key = ("overlap-2", "hidden-ibcast-idle", 1 << 20)
+        self.assertEqual(self.cells(key, {"clump": 0.95, "mpich": 0.0}),
+                         ["ibcast, 1 MB, behind computation, other ranks idle", "2", "% hidden", "95.0", "0.000", ""])
+        self.assertEqual(self.cells(key, {"clump": 0.9, "mpich": 0.3})[-1], "3.00")
+
+    def test_a_limit_stands_beside_what_it_limits(self):
+        limits = {("limits", "limit-bcast", 1 << 20): {"machine": 8e-5}, ("limits", "limit-copy-1", 4 << 20): {"machine": 4e-4}}
+        rows = {("bcast-2", "bcast", 1 << 20): {"clump": 1e-4, "mpich": 2e-4}, ("bcast-16", "bcast", 1 << 20): {"clump": 1e-3, "mpich": 1e-2}}
+        text = report.markdown("here", self.names, limits | rows, {})
+        self.assertIn("| bcast, 1 MB | 2 | µs | 100 | 200 | 2.00 | 80.0 | 80 % |", text)
+        self.assertIn("| bcast, 1 MB | 16 | µs | 1000 | 10000 | 10 |  |  |", text)
+        self.assertEqual(text.count("limit-bcast"), 0)
+        self.assertIn("| memcpy by one core, 4 MB |", text)
+        del rows["bcast-2", "bcast", 1 << 20]
+        self.assertNotIn("bare limit", report.markdown("here", self.names, limits | rows, {}))
+
     def test_limits_stand_apart(self):
         text = report.markdown("here", self.names, {("limits", "limit-copy-1", 4 << 20): {"machine": 4e-4},
                                                     ("halo-16", "halo", 64): {"clump": 1e-6, "mpich": 1e-6}}, {})

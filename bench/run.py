@@ -23,9 +23,9 @@ from pathlib import Path
 import cluster
 import report
 from libraries import PEERS, Failed, compile_limits, libraries
-from measurements import MEASUREMENTS, run_limits
+from measurements import COLLECTIVES, MEASUREMENTS, run_limits
 from nearness import Nearness
-from targets import CLUSTER_TARGETS, PROCESS_TARGETS, TARGETS, measurements_for, verdicts
+from targets import CLUSTER_TARGETS, COLLECTIVE_TARGETS, PROCESS_TARGETS, TARGETS, measurements_for, verdicts
 
 QUIET = 0.1  # more than this part of the machine's time for others is worth a word
 
@@ -70,7 +70,7 @@ def measure(all_libraries, wanted, limits, nearness, options):
     for round_number in range(options.rounds):
         busy.append(busy_part())
         if limits:
-            note("limits", "machine", run_limits(limits, options))
+            note("limits", "machine", nearness.run(functools.partial(run_limits, limits, options)))
         for measurement in wanted:
             if round_number >= measurement.most_rounds:
                 continue
@@ -95,7 +95,9 @@ def parse_options():
     parser.add_argument("--out", type=Path, help="where programs, table and numbers go")
     parser.add_argument("--quick", action="store_true", help="one round, short batches")
     parser.add_argument("--shows", action="store_true", help="only what the targets need")
-    parser.add_argument("--cluster", action="store_true", help="between hosts, which are network namespaces; needs root")
+    other = parser.add_mutually_exclusive_group()
+    other.add_argument("--cluster", action="store_true", help="between hosts, which are network namespaces; needs root")
+    other.add_argument("--collectives", action="store_true", help="collective operations of all sizes, beside what the memory allows")
     parser.add_argument("--rate", default="none", help="with --cluster: what limits each host's network (tc, e.g. 1gbit)")
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--only", type=names, help="measurements, separated by commas")
@@ -103,7 +105,7 @@ def parse_options():
     parser.add_argument("--ranks", choices=("fibers", "threads", "processes"), help="what our ranks are")
     parser.add_argument("--list", action="store_true", help="print the names of the measurements")
     options = parser.parse_args()
-    options.measurements = cluster.MEASUREMENTS if options.cluster else MEASUREMENTS
+    options.measurements = cluster.MEASUREMENTS if options.cluster else COLLECTIVES if options.collectives else MEASUREMENTS
     known = [measurement.name for measurement in options.measurements]
     if options.list:
         print("\n".join(known))
@@ -116,9 +118,11 @@ def parse_options():
                 parser.error(f"unknown {what} '{name}'; there are {', '.join(choices)}")
     if None in (options.build, options.peers_dir, options.out):
         parser.error("--build, --peers-dir and --out are needed; './dev bench' gives them")
-    options.rounds = options.rounds or (1 if options.quick else 3 if options.shows or options.cluster else 5)
-    options.results = "results" if options.ranks in (None, "fibers") else f"results-{options.ranks}"
-    options.targets = PROCESS_TARGETS if options.ranks == "processes" else TARGETS
+    options.rounds = options.rounds or (1 if options.quick else 3 if options.shows or options.cluster or options.collectives else 5)
+    options.results = "collectives" if options.collectives else "results"
+    if options.ranks not in (None, "fibers"):
+        options.results += f"-{options.ranks}"
+    options.targets = COLLECTIVE_TARGETS if options.collectives else PROCESS_TARGETS if options.ranks == "processes" else TARGETS
     if options.cluster:
         options.results = "cluster" if options.rate == "none" else f"cluster-{options.rate}"
         options.targets = CLUSTER_TARGETS
@@ -138,12 +142,13 @@ def is_wanted(measurement, options):
 def write_results(options, heading, names, values, failures, seconds):
     medians = {key: {name: statistics.median(numbers) for name, numbers in by_library.items()} for key, by_library in values.items()}
     text = report.markdown(heading, names, medians, failures)
-    if options.only is None or options.shows or options.cluster:
+    if options.only is None or options.shows or options.cluster or options.collectives:
         text += "\n" + report.targets_table(verdicts(names, medians, options.targets))
     (options.out / f"{options.results}.md").write_text(text)
     (options.out / f"{options.results}.json").write_text(json.dumps({
         "machine": heading.partition(";")[0], "date": time.strftime("%Y-%m-%dT%H:%M:%S"), "rounds": options.rounds, "seconds": round(seconds),
-        "unit": "seconds per operation; memory: bytes per rank; waiting: part of a core; threads-*: the number of threads stands for bytes",
+        "unit": "seconds per operation; memory: bytes per rank; waiting: part of a core; hidden-*: part of the operation's time; "
+                "threads-*: the number of threads stands for bytes",
         "values": [{"measurement": key[0], "operation": key[1], "bytes": key[2], "libraries": by_library}
                    for key, by_library in values.items()],
         "failures": [{"measurement": key[0], "library": key[1], "reason": reason} for key, reason in failures.items()],

@@ -2,6 +2,9 @@
 
 import dataclasses
 
+from measurements import OPERATIONS, large_sizes, limit_of
+from report import size_text
+
 
 @dataclasses.dataclass
 class Target:
@@ -43,6 +46,23 @@ def at_most(key, most, show):
     return judge
 
 
+def at_least(key, least, show):
+    def judge(ours, peers):
+        value = ours(key)
+        return ("", None) if value is None else (show(value), value >= least)
+    return judge
+
+
+def part_of_limit(key, least):
+    """We reach at least this part of the speed that the machine has without MPI."""
+    def judge(ours, peers):
+        limit, value = ours(limit_of(key)), ours(key)
+        if limit is None or value is None:
+            return "", None
+        return f"{100 * limit / value:.0f} % of the limit", limit / value >= least
+    return judge
+
+
 def cost_text(library, few, many):
     if library(few) is None or library(many) is None:
         return None
@@ -66,6 +86,10 @@ def nanoseconds(value):
 
 def megabytes(value):
     return f"{value / 1e6:.3f} MB"
+
+
+def percent(value):
+    return f"{100 * value:.0f} %"
 
 
 TARGETS = [
@@ -105,6 +129,26 @@ CLUSTER_TARGETS = [
 ] + [Target(f"16 ranks on 4 hosts: allreduce, {words}", "at least 2 times faster", times_faster(("hosts-allreduce-16", "allreduce", size), 2))
      for words, size in (("8 B", 8), ("1 KB", 1 << 10), ("64 KB", 64 << 10), ("1 MB", 1 << 20), ("4 MB", 4 << 20))]
 
+SMALL = [("barrier", 0)] + [(operation, 8) for operation in OPERATIONS]
+LARGE = [(operation, size) for operation in OPERATIONS for size in large_sizes(operation, 2) if size >= 1 << 20]
+
+
+def named(operation, size):
+    return f"{operation}, {size_text(size)}" if size else operation
+
+
+COLLECTIVE_TARGETS = [
+    *(Target(f"2 ranks on 2 cores: {named(*one)}", "at most 0.8 of the best peer", part_of_time(("small-2", *one), 0.8)) for one in SMALL),
+    *(Target(f"{ranks} ranks on 2 cores: {named(*one)}", "at least 30 times faster", times_faster((f"small-{ranks}", *one), 30))
+      for ranks in (16, 64) for one in SMALL),
+    *(Target(f"2 ranks on 2 cores: {named(*one)}", "at least 1.5 times the best peer", times_faster((f"{one[0]}-2", *one), 1.5)) for one in LARGE),
+    *(Target(f"2 ranks on 2 cores: {named(*one)}", "at least 70 % of the bare limit", part_of_limit((f"{one[0]}-2", *one), 0.7)) for one in LARGE),
+    *(Target(f"{operation}, 1 MB: hidden behind computation, {words}", "at least 90 %" if least else "stated",
+             at_least(("overlap-2", f"hidden-{operation}-{how}", 1 << 20), least, percent))
+      for how, words, least in (("idle", "a core idle", 0.9), ("waiting", "a rank waits", 0), ("busy", "no core idle", 0))
+      for operation in ("iallreduce", "ibcast", "ialltoall")),
+]
+
 
 def measurements_for(targets):
     """The names of those that the targets are about."""
@@ -121,7 +165,7 @@ def measurements_for(targets):
 def verdicts(names, medians, targets):
     """[(what, wanted, measured, 'met' or 'not met' or 'not measured')]; medians: {(measurement, operation, bytes): {library: value}}."""
     def lookup(name):
-        return lambda key: medians.get(key, {}).get(name)
+        return lambda key: medians.get(key, {}).get("machine" if key[0] == "limits" else name)
     rows = []
     for target in targets:
         measured, met = target.judge(lookup("clump"), [lookup(name) for name in names if not name.startswith("clump")])

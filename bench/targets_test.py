@@ -12,13 +12,24 @@ import measurements
 import plot
 import targets
 from libraries import Failed
-from targets import at_most, cost, part_of_time, times_faster
+from targets import at_least, at_most, cost, part_of_limit, part_of_time, times_faster
 
 KEY, OTHER = ("a", "b", 8), ("a", "c", 8)
 
 
 def values(**numbers):
     return lambda key: numbers.get(key[1])
+
+
+def sizes_by_name(arguments):
+    """{(operation, bytes)} of the arguments [NAME BYTES...]..."""
+    found, operation = set(), None
+    for argument in arguments:
+        if isinstance(argument, str):
+            operation = argument
+        else:
+            found.add((operation, argument))
+    return found
 
 
 class Judges(unittest.TestCase):
@@ -36,8 +47,21 @@ class Judges(unittest.TestCase):
                          ("-10.0 % (peers: +50.0 %)", True))
         self.assertFalse(cost(KEY, OTHER, 0.05)(values(b=1.0, c=1.06), [])[1])
 
+    def test_at_least(self):
+        self.assertEqual(at_least(KEY, 0.9, targets.percent)(values(b=0.9), []), ("90 %", True))
+        self.assertEqual(at_least(KEY, 0.9, targets.percent)(values(b=0.89), []), ("89 %", False))
+
+    def test_part_of_limit_is_of_the_speed(self):
+        key = ("bcast-2", "bcast", 8)
+        measured = {key: 2e-3, ("limits", "limit-bcast", 8): 1.4e-3}
+        self.assertEqual(part_of_limit(key, 0.7)(measured.get, []), ("70 % of the limit", True))
+        self.assertEqual(part_of_limit(key, 0.7)((measured | {key: 2.1e-3}).get, []), ("67 % of the limit", False))
+        self.assertEqual(part_of_limit(key, 0.7)((measured | {key: None}).get, []), ("", None))
+        self.assertEqual(part_of_limit(("bcast-4", *key[1:]), 0.7)((measured | {("bcast-4", *key[1:]): 2e-3}).get, []), ("", None))
+
     def test_nothing_measured_is_no_verdict(self):
-        for judge in times_faster(KEY, 1), part_of_time(KEY, 1), at_most(KEY, 1, str), cost(KEY, OTHER, 1):
+        for judge in (times_faster(KEY, 1), part_of_time(KEY, 1), at_most(KEY, 1, str), at_least(KEY, 1, str), part_of_limit(KEY, 1),
+                      cost(KEY, OTHER, 1)):
             self.assertEqual(judge(values(), []), ("", None))
 
 
@@ -55,6 +79,28 @@ class TheList(unittest.TestCase):
                 return 1.0
             target.judge(lookup, [lookup])
 
+    def test_every_target_of_collectives_is_measured_for_it(self):
+        known = {("limits", f"limit-{operation}", size) for operation, size in sizes_by_name(measurements.COLLECTIVE_LIMITS)}
+        for measurement in measurements.COLLECTIVES:
+            if measurement.for_targets:
+                known |= {(measurement.name, *key) for key in sizes_by_name(measurement.arguments[1:])}
+        ways = [f"hidden-{operation}-{how}" for operation in ("iallreduce", "ibcast", "ialltoall") for how in ("idle", "waiting", "busy")]
+        known |= {("overlap-2", way, 1 << 20) for way in ways}
+        asked = set()
+
+        def lookup(key):
+            asked.add(key)
+            return 1.0
+        for target in targets.COLLECTIVE_TARGETS:
+            self.assertIsNotNone(target.judge(lookup, [lookup])[1])
+        self.assertLessEqual(asked, known)
+        self.assertIn(("limits", "limit-alltoall", 8 << 20), asked)
+
+    def test_the_limit_is_the_machines(self):
+        medians = {("bcast-2", "bcast", 1 << 20): {"clump": 1e-4, "mpich": 2e-4}, ("limits", "limit-bcast", 1 << 20): {"machine": 5e-5}}
+        rows = targets.verdicts(["clump", "mpich"], medians, targets.COLLECTIVE_TARGETS)
+        self.assertEqual([row[2:] for row in rows if row[2]], [("2.00 times", "met"), ("50 % of the limit", "not met")])
+
     def test_flat_is_no_peer(self):
         medians = {("hosts-allreduce-16", "allreduce", 8): {"clump": 1.0, "clump-flat": 1.1, "openmpi": 3.0}}
         rows = targets.verdicts(["clump", "clump-flat", "openmpi"], medians, targets.CLUSTER_TARGETS)
@@ -62,7 +108,7 @@ class TheList(unittest.TestCase):
 
     def test_every_program_is_compiled(self):
         known = {program.stem for program in libraries.PROGRAMS}
-        for measurement in measurements.MEASUREMENTS + cluster.MEASUREMENTS:
+        for measurement in measurements.MEASUREMENTS + measurements.COLLECTIVES + cluster.MEASUREMENTS:
             self.assertIn(measurement.program, known)
             self.assertGreater(measurement.ranks, 0)
             self.assertIn(measurement.sharing, {None, *libraries.SHARING})
@@ -82,6 +128,16 @@ class Numbers(unittest.TestCase):
         times = iter([3.0, 1.0, 2.0])
         self.assertEqual(measurements.best_of(3, 1, lambda: next(times)), 1.0)
         self.assertEqual(measurements.best_of(3, 0, lambda: 5.0), 5.0)
+
+
+class Collectives(unittest.TestCase):
+    def test_no_buffer_is_longer_than_wanted(self):
+        for ranks, longest in ((2, 16 << 20), (4, 16 << 20), (16, 16 << 20), (64, 4 << 20)):
+            for operation in measurements.OPERATIONS:
+                blocks = ranks if operation in ("allgather", "alltoall") else 1
+                sizes = measurements.large_sizes(operation, ranks)
+                self.assertEqual(sizes, sorted(set(sizes)))
+                self.assertEqual(sizes[-1] * blocks, longest)
 
 
 class FakeLibrary:
