@@ -1,143 +1,20 @@
 #include "datatype/reduce.h"
-#include "datatype/scalars.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <functional>
-#include <type_traits>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#include "datatype/reduce_loops.h"
+#include "datatype/scalars.h"
 
 namespace clump::datatype {
 namespace {
 
-// An unsigned type at least as wide as int, in which sums and products wrap around instead of being
-// undefined.
-template <typename T>
-using Wrapping =
-    std::conditional_t<sizeof(T) <= 4, std::uint32_t,
-                       std::conditional_t<sizeof(T) == 8, std::uint64_t,
-                                          std::conditional_t<sizeof(T) == 16, unsigned __int128, void>>>;
-
-template <typename T>
-constexpr bool kIsInteger = std::is_integral_v<T> || std::is_same_v<T, __int128>;
-
-template <typename T>
-struct Complex {
-  T real, imaginary;
-};
-
-template <typename Value, typename Index>
-struct Pair {
-  Value value;
-  Index index;
-};
-
-struct Sum {
-  template <typename T>
-  T operator()(T a, T b) const {
-    if constexpr (kIsInteger<T>)
-      return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
-    return static_cast<T>(a + b);
-  }
-  template <typename T>
-  Complex<T> operator()(Complex<T> a, Complex<T> b) const {
-    return {static_cast<T>(a.real + b.real), static_cast<T>(a.imaginary + b.imaginary)};
-  }
-};
-
-struct Prod {
-  template <typename T>
-  T operator()(T a, T b) const {
-    if constexpr (kIsInteger<T>)
-      return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
-    return static_cast<T>(a * b);
-  }
-  template <typename T>
-  Complex<T> operator()(Complex<T> a, Complex<T> b) const {
-    return {static_cast<T>(a.real * b.real - a.imaginary * b.imaginary),
-            static_cast<T>(a.real * b.imaginary + a.imaginary * b.real)};
-  }
-};
-
-struct Min {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a < b ? a : b;
-  }
-};
-
-struct Max {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a > b ? a : b;
-  }
-};
-
-struct BitAnd {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(a & b);
-  }
-};
-
-struct BitOr {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(a | b);
-  }
-};
-
-struct BitXor {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(a ^ b);
-  }
-};
-
-// Without short-circuit evaluation, which would keep the loops from being vectorised.
-struct LogicalAnd {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(static_cast<int>(a != 0) & static_cast<int>(b != 0));
-  }
-};
-
-struct LogicalOr {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return static_cast<T>((a | b) != 0);
-  }
-};
-
-struct LogicalXor {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return static_cast<T>((a != 0) != (b != 0));
-  }
-};
-
-template <typename T, typename Op>
-void each(const void* in, void* inout, Count n) {
-  const T* __restrict left = static_cast<const T*>(in);
-  T* __restrict right = static_cast<T*>(inout);
-  for (Count i = 0; i < n; ++i) right[i] = Op{}(left[i], right[i]);
-}
-
-// MPI_MINLOC with std::less, MPI_MAXLOC with std::greater: of equal values the smaller index counts (MPI-5.0
-// section 6.9.4). Member by member: behind the last index the caller's memory may end, padding or not.
-template <typename P, typename Before>
-void each_location(const void* in, void* inout, Count n) {
-  const P* __restrict left = static_cast<const P*>(in);
-  P* __restrict right = static_cast<P*>(inout);
-  for (Count i = 0; i < n; ++i) {
-    if (left[i].value == right[i].value) {
-      right[i].index = std::min(left[i].index, right[i].index);
-    } else if (Before{}(left[i].value, right[i].value)) {
-      right[i].value = left[i].value;
-      right[i].index = left[i].index;
-    }
-  }
-}
+using namespace loops;
 
 template <Count kBytes>
 void replace(const void* in, void* inout, Count n) {
@@ -147,90 +24,89 @@ void replace(const void* in, void* inout, Count n) {
 void no_op(const void*, void*, Count) {}
 
 template <typename T>
-Kernel order(PredefinedOp op) {
+const Versions* order(PredefinedOp op) {
   switch (op) {
     case PredefinedOp::kMin:
-      return each<T, Min>;
+      return &kEach<T, Min>;
     case PredefinedOp::kMax:
-      return each<T, Max>;
+      return &kEach<T, Max>;
     default:
       return nullptr;
   }
 }
 
 template <typename T>
-Kernel arithmetic(PredefinedOp op) {
+const Versions* arithmetic(PredefinedOp op) {
   switch (op) {
     case PredefinedOp::kSum:
-      return each<T, Sum>;
+      return &kEach<T, Sum>;
     case PredefinedOp::kProd:
-      return each<T, Prod>;
+      return &kEach<T, Prod>;
     default:
       return nullptr;
   }
 }
 
 template <typename T>
-Kernel bits(PredefinedOp op) {
+const Versions* bits(PredefinedOp op) {
   switch (op) {
     case PredefinedOp::kBand:
-      return each<T, BitAnd>;
+      return &kEach<T, BitAnd>;
     case PredefinedOp::kBor:
-      return each<T, BitOr>;
+      return &kEach<T, BitOr>;
     case PredefinedOp::kBxor:
-      return each<T, BitXor>;
+      return &kEach<T, BitXor>;
     default:
       return nullptr;
   }
 }
 
 template <typename T>
-Kernel logic(PredefinedOp op) {
+const Versions* logic(PredefinedOp op) {
   switch (op) {
     case PredefinedOp::kLand:
-      return each<T, LogicalAnd>;
+      return &kEach<T, LogicalAnd>;
     case PredefinedOp::kLor:
-      return each<T, LogicalOr>;
+      return &kEach<T, LogicalOr>;
     case PredefinedOp::kLxor:
-      return each<T, LogicalXor>;
+      return &kEach<T, LogicalXor>;
     default:
       return nullptr;
   }
 }
 
 template <typename T>
-Kernel real(PredefinedOp op) {
-  const Kernel found = order<T>(op);
+const Versions* real(PredefinedOp op) {
+  const Versions* const found = order<T>(op);
   return found != nullptr ? found : arithmetic<T>(op);
 }
 
 // Fortran integers and MPI_AINT, MPI_OFFSET, MPI_COUNT
 template <typename T>
-Kernel integer(PredefinedOp op) {
-  const Kernel found = real<T>(op);
+const Versions* integer(PredefinedOp op) {
+  const Versions* const found = real<T>(op);
   return found != nullptr ? found : bits<T>(op);
 }
 
 template <typename T>
-Kernel c_integer(PredefinedOp op) {
-  const Kernel found = integer<T>(op);
+const Versions* c_integer(PredefinedOp op) {
+  const Versions* const found = integer<T>(op);
   return found != nullptr ? found : logic<T>(op);
 }
 
 template <typename Value, typename Index>
-Kernel location(PredefinedOp op) {
-  using P = Pair<Value, Index>;
+const Versions* location(PredefinedOp op) {
   switch (op) {
     case PredefinedOp::kMinloc:
-      return each_location<P, std::less<>>;
+      return &kEachLocation<Value, Index, std::less<>>;
     case PredefinedOp::kMaxloc:
-      return each_location<P, std::greater<>>;
+      return &kEachLocation<Value, Index, std::greater<>>;
     default:
       return nullptr;
   }
 }
 
-Kernel signed_kernel(PredefinedOp op, Count size) {
+const Versions* signed_kernel(PredefinedOp op, Count size) {
   switch (size) {
     case 1:
       return c_integer<std::int8_t>(op);
@@ -243,7 +119,7 @@ Kernel signed_kernel(PredefinedOp op, Count size) {
   }
 }
 
-Kernel unsigned_kernel(PredefinedOp op, Count size) {
+const Versions* unsigned_kernel(PredefinedOp op, Count size) {
   switch (size) {
     case 1:
       return c_integer<std::uint8_t>(op);
@@ -256,7 +132,7 @@ Kernel unsigned_kernel(PredefinedOp op, Count size) {
   }
 }
 
-Kernel other_integer_kernel(PredefinedOp op, Count size) {
+const Versions* other_integer_kernel(PredefinedOp op, Count size) {
   switch (size) {
     case 1:
       return integer<std::int8_t>(op);
@@ -271,7 +147,7 @@ Kernel other_integer_kernel(PredefinedOp op, Count size) {
   }
 }
 
-Kernel logical_kernel(PredefinedOp op, Count size) {
+const Versions* logical_kernel(PredefinedOp op, Count size) {
   switch (size) {
     case 1:
       return logic<std::uint8_t>(op);
@@ -286,7 +162,7 @@ Kernel logical_kernel(PredefinedOp op, Count size) {
   }
 }
 
-Kernel floating_kernel(PredefinedOp op, const Datatype& type) {
+const Versions* floating_kernel(PredefinedOp op, const Datatype& type) {
   if (&type == predefined(MPI_LONG_DOUBLE)) return real<long double>(op);
   switch (type.size()) {
     case 2:
@@ -304,7 +180,7 @@ Kernel floating_kernel(PredefinedOp op, const Datatype& type) {
   }
 }
 
-Kernel complex_kernel(PredefinedOp op, const Datatype& type) {
+const Versions* complex_kernel(PredefinedOp op, const Datatype& type) {
   if (&type == predefined(MPI_C_LONG_DOUBLE_COMPLEX) || &type == predefined(MPI_CXX_LONG_DOUBLE_COMPLEX)) {
     return arithmetic<Complex<long double>>(op);
   }
@@ -326,7 +202,7 @@ Kernel complex_kernel(PredefinedOp op, const Datatype& type) {
 
 // Indices are integers of 4 or 8 bytes, but for Fortran's arrays of two equal numbers.
 template <typename Value>
-Kernel location_by(PredefinedOp op, const Datatype& index) {
+const Versions* location_by(PredefinedOp op, const Datatype& index) {
   const bool is_signed = index.kind() == Class::kInteger || index.kind() == Class::kFortranInteger ||
                          index.kind() == Class::kMultiLanguage;
   if (is_signed && index.size() == 4) return location<Value, std::int32_t>(op);
@@ -334,7 +210,7 @@ Kernel location_by(PredefinedOp op, const Datatype& index) {
   return nullptr;
 }
 
-Kernel location_of_integer(PredefinedOp op, const Datatype& value, const Datatype& index) {
+const Versions* location_of_integer(PredefinedOp op, const Datatype& value, const Datatype& index) {
   const bool is_unsigned = value.kind() == Class::kUnsigned;
   switch (value.size()) {
     case 1:
@@ -350,7 +226,7 @@ Kernel location_of_integer(PredefinedOp op, const Datatype& value, const Datatyp
   }
 }
 
-Kernel pair_kernel(PredefinedOp op, const Datatype& type) {
+const Versions* pair_kernel(PredefinedOp op, const Datatype& type) {
   const Datatype &value = *type.value(), &index = *type.index();
   if (&type == predefined(MPI_2REAL)) return location<float, float>(op);
   if (&type == predefined(MPI_2DOUBLE_PRECISION)) return location<double, double>(op);
@@ -387,12 +263,7 @@ Kernel replace_kernel(Count extent) {
   }
 }
 
-}  // namespace
-
-Kernel kernel(PredefinedOp op, const Datatype& type) {
-  if (!type.is_basic()) return nullptr;
-  if (op == PredefinedOp::kReplace) return replace_kernel(type.extent());
-  if (op == PredefinedOp::kNoOp) return no_op;
+const Versions* versions_of(PredefinedOp op, const Datatype& type) {
   switch (type.kind()) {
     case Class::kInteger:
       return signed_kernel(op, type.size());
@@ -417,6 +288,32 @@ Kernel kernel(PredefinedOp op, const Datatype& type) {
       return nullptr;
   }
   return nullptr;
+}
+
+}  // namespace
+
+Vectors widest_vectors() {
+#if defined(__x86_64__)
+  static const Vectors widest = [] {
+    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+    __get_cpuid(1, &eax, &ebx, &ecx, &edx);  // Clang 14 cannot be asked for F16C
+    if (!__builtin_cpu_supports("avx2") || (ecx & bit_F16C) == 0) return Vectors::kPlain;
+    const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    return avx512 ? Vectors::kAvx512 : Vectors::kAvx2;
+  }();
+  return widest;
+#else
+  return Vectors::kPlain;
+#endif
+}
+
+Kernel kernel(PredefinedOp op, const Datatype& type, Vectors vectors) {
+  if (!type.is_basic()) return nullptr;
+  if (op == PredefinedOp::kReplace) return replace_kernel(type.extent());
+  if (op == PredefinedOp::kNoOp) return no_op;
+  const Versions* const found = versions_of(op, type);
+  return found != nullptr ? (*found)[static_cast<std::size_t>(vectors)] : nullptr;
 }
 
 const char* name_of(PredefinedOp op) {

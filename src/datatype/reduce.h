@@ -29,9 +29,20 @@ enum class PredefinedOp : std::intptr_t {
 /// Any thread.
 using Kernel = void (*)(const void* in, void* inout, Count n);
 
+/// The instructions that a kernel may use besides those that every machine has.
+enum class Vectors : std::uint8_t {
+  kPlain,
+  kAvx2,    ///< AVX2 and F16C
+  kAvx512,  ///< these, and AVX-512 F, BW, DQ and VL
+};
+
+/// What this machine executes. Any thread.
+Vectors widest_vectors();
+
 /// Null if the standard does not define the operation on this type (derived types included), or if the
-/// compiler that built this library has no arithmetic for it (half precision).
-Kernel kernel(PredefinedOp op, const Datatype& type);
+/// compiler that built this library has no arithmetic for it (128-bit floating point). All versions give the
+/// same bits. The version must be one that the machine executes, if it is called.
+Kernel kernel(PredefinedOp op, const Datatype& type, Vectors vectors = widest_vectors());
 
 /// "MPI_SUM" and so on, for messages; null if there is no such operation.
 const char* name_of(PredefinedOp op);

@@ -38,7 +38,7 @@ Values<T> random_values(unsigned seed) {
 
 template <typename T>
 void expect_same(MPI_Datatype type, PredefinedOp op, const std::function<T(T, T)>& reference) {
-  const Kernel found = kernel(op, *predefined(type));
+  const Kernel found = kernel(op, *predefined(type), Vectors::kPlain);
   ASSERT_NE(found, nullptr) << name_of(op) << " on " << predefined(type)->name();
   ASSERT_EQ(predefined(type)->extent(), static_cast<Count>(sizeof(T)));
   const Values<T> in = random_values<T>(1), before = random_values<T>(2);
