@@ -162,11 +162,16 @@ const Versions* logical_kernel(PredefinedOp op, Count size) {
   }
 }
 
+const Versions* half(PredefinedOp op) {
+  const Versions* const found = order<OrderedHalf>(op);
+  return found != nullptr ? found : arithmetic<Half>(op);
+}
+
 const Versions* floating_kernel(PredefinedOp op, const Datatype& type) {
   if (&type == predefined(MPI_LONG_DOUBLE)) return real<long double>(op);
   switch (type.size()) {
     case 2:
-      return real<Half>(op);
+      return half(op);
     case 4:
       return real<float>(op);
     case 8:

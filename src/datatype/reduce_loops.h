@@ -11,6 +11,10 @@
 #include <cstdint>
 #include <type_traits>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include "datatype/reduce.h"
 #include "datatype/scalars.h"
 
@@ -128,6 +132,21 @@ struct LogicalXor {
   }
 };
 
+// A half that is compared as it lies, without conversions to float, so that the loops are vectorised: numbers
+// are in the order of their signed magnitudes, and nothing is less than a NaN or more.
+struct OrderedHalf {
+  std::int16_t bits;
+
+  std::int16_t key() const {
+    const auto magnitude = static_cast<std::int16_t>(bits & 0x7fff);
+    return static_cast<std::int16_t>(bits < 0 ? -magnitude : magnitude);
+  }
+  friend bool operator<(OrderedHalf a, OrderedHalf b) {
+    return (a.key() < b.key()) & ((a.bits & 0x7fff) <= 0x7c00) & ((b.bits & 0x7fff) <= 0x7c00);
+  }
+  friend bool operator>(OrderedHalf a, OrderedHalf b) { return b < a; }
+};
+
 // A loop is a body, taken in by each version, and knows the widest vectors that it may use.
 template <typename T, typename Op>
 struct Each {
@@ -186,6 +205,23 @@ template <typename Loop>
   Loop::run(in, inout, n);
 }
 
+// Sums and products of halves, eight at a time: GCC 12 does not do that by itself. That the float's result is
+// rounded again does no harm, since a float has more than twice a half's digits.
+template <typename Op>
+[[gnu::target("avx2,f16c")]] void avx2_half(const void* __restrict in, void* __restrict inout, Count n) {
+  static_assert(std::is_same_v<Op, Sum> || std::is_same_v<Op, Prod>);
+  const Half* left = static_cast<const Half*>(in);
+  Half* right = static_cast<Half*>(inout);
+  for (; n >= 8; n -= 8, left += 8, right += 8) {
+    auto* const out = reinterpret_cast<__m128i*>(right);
+    const __m256 a = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(left)));
+    const __m256 b = _mm256_cvtph_ps(_mm_loadu_si128(out));
+    const __m256 result = std::is_same_v<Op, Sum> ? a + b : a * b;
+    _mm_storeu_si128(out, _mm256_cvtps_ph(result, _MM_FROUND_CUR_DIRECTION));
+  }
+  Each<Half, Op>::run(left, right, n);
+}
+
 #endif
 
 /// The versions of one kernel, by Vectors.
@@ -203,6 +239,12 @@ constexpr Versions versions() {
 
 template <typename T, typename Op>
 constexpr Versions kEach = versions<Each<T, Op>>();
+#if defined(__x86_64__)
+template <>
+inline constexpr Versions kEach<Half, Sum> = {plain<Each<Half, Sum>>, avx2_half<Sum>, avx2_half<Sum>};
+template <>
+inline constexpr Versions kEach<Half, Prod> = {plain<Each<Half, Prod>>, avx2_half<Prod>, avx2_half<Prod>};
+#endif
 
 template <typename Value, typename Index, typename Before>
 constexpr Versions kEachLocation = versions<EachLocation<Pair<Value, Index>, Before>>();

@@ -13,6 +13,7 @@
 #include <limits>
 #include <memory>
 #include <random>
+#include <vector>
 
 namespace clump::datatype {
 namespace {
@@ -146,6 +147,34 @@ TEST(Reduce, FloatingPoint) {
   Half result[] = {2, 4};
   kernel(PredefinedOp::kMax, *predefined(MPI_REAL2))(half, result, 2);
   EXPECT_TRUE(result[0] == 2 && result[1] == 4);
+}
+
+// Each half with sixteen others: all pairs would take too long.
+TEST(Reduce, HalfPrecisionBitForBit) {
+  const auto half = [](std::uint32_t bits) { return std::bit_cast<Half>(static_cast<std::uint16_t>(bits)); };
+  const auto same = [](Half a, Half b) {
+    return (a != a && b != b) || std::bit_cast<std::uint16_t>(a) == std::bit_cast<std::uint16_t>(b);
+  };
+  std::vector<Half> left, right;
+  for (std::uint32_t i = 0; i < 0x100000; ++i) {
+    left.push_back(half(i));
+    right.push_back(half(i * (1 + 4094 * (i >> 16))));  // by an odd number: every one of them comes up
+  }
+  const auto expect = [&](PredefinedOp op, const auto& reference) {
+    for (const Vectors vectors : {Vectors::kPlain, widest_vectors()}) {
+      std::vector<Half> result = right;
+      kernel(op, *predefined(MPI_REAL2), vectors)(left.data(), result.data(), 0x100000);
+      for (std::size_t i = 0; i < left.size(); ++i) {
+        ASSERT_TRUE(same(result[i], reference(left[i], right[i])))
+            << name_of(op) << " of " << static_cast<float>(left[i]) << " and "
+            << static_cast<float>(right[i]);
+      }
+    }
+  };
+  expect(PredefinedOp::kMin, [](Half a, Half b) { return a < b ? a : b; });
+  expect(PredefinedOp::kMax, [](Half a, Half b) { return a > b ? a : b; });
+  expect(PredefinedOp::kSum, [](Half a, Half b) { return static_cast<Half>(a + b); });
+  expect(PredefinedOp::kProd, [](Half a, Half b) { return static_cast<Half>(a * b); });
 }
 
 std::uint16_t bits_of(SoftHalf half) { return std::bit_cast<std::uint16_t>(half); }
