@@ -1,5 +1,5 @@
-// Packing, unpacking and copying common layouts, each beside the loop that one would write by hand. Bytes per
-// second are data bytes, read once.
+// Packing, unpacking and copying common layouts, each beside the loop that one would write by hand, and
+// reductions. Bytes per second are data bytes, read once.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <random>
 
 #include "datatype/derive.h"
+#include "datatype/reduce.h"
 
 namespace clump::datatype {
 namespace {
@@ -298,6 +299,23 @@ void one_particle(benchmark::State& state) {
 }
 BENCHMARK(one_particle);
 
+// Bytes of the result, for each version that this machine has.
+void add_reduction(const char* name, PredefinedOp op, MPI_Datatype handle) {
+  constexpr const char* kVersions[] = {"/plain", "/avx2", "/avx512"};
+  const Datatype& type = *predefined(handle);
+  for (int version = 0; version <= static_cast<int>(widest_vectors()); ++version) {
+    const auto reduce = [function = kernel(op, type, static_cast<Vectors>(version)),
+                         size = type.size()](benchmark::State& state) {
+      const std::vector<std::byte> in(static_cast<std::size_t>(state.range(0)));
+      std::vector<std::byte> inout(in.size());
+      measure(state, state.range(0), [&] { function(in.data(), inout.data(), state.range(0) / size); });
+    };
+    benchmark::RegisterBenchmark((std::string(name) + kVersions[version]).c_str(), reduce)
+        ->Arg(8 << 10)
+        ->Arg(1 << 20);
+  }
+}
+
 }  // namespace
 
 void add_all() {
@@ -310,6 +328,11 @@ void add_all() {
   add<Particles>("struct", 256, 1 << 16);
   add<ParticleBlocks<4>>("vector_of_struct", 64, 1 << 14);
   add<ParticleBlocks<20>>("vector_of_structs", 16, 1 << 12);
+  add_reduction("sum_double", PredefinedOp::kSum, MPI_DOUBLE);
+  add_reduction("sum_float", PredefinedOp::kSum, MPI_FLOAT);
+  add_reduction("sum_int32", PredefinedOp::kSum, MPI_INT32_T);
+  add_reduction("sum_half", PredefinedOp::kSum, MPI_REAL2);
+  add_reduction("max_int64", PredefinedOp::kMax, MPI_INT64_T);
 }
 
 }  // namespace clump::datatype
