@@ -188,14 +188,15 @@ __attribute__((target("avx2"), always_inline)) inline void store(double* to, __m
     _mm256_store_pd(to, value);
 }
 
-__attribute__((target("avx2"))) void copy_past_caches(char* to, const char* from, std::size_t bytes) {
+template <bool kPastCaches>
+__attribute__((target("avx2"))) void copy_by_avx2(char* to, const char* from, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; i += 64) {
     const __m256d low = _mm256_load_pd(reinterpret_cast<const double*>(from + i));
     const __m256d high = _mm256_load_pd(reinterpret_cast<const double*>(from + i + 32));
-    store<true>(reinterpret_cast<double*>(to + i), low);
-    store<true>(reinterpret_cast<double*>(to + i + 32), high);
+    store<kPastCaches>(reinterpret_cast<double*>(to + i), low);
+    store<kPastCaches>(reinterpret_cast<double*>(to + i + 32), high);
   }
-  _mm_sfence();
+  if constexpr (kPastCaches) _mm_sfence();
 }
 
 template <bool kPastCaches>
@@ -225,7 +226,9 @@ void add_plainly(Buffers& one, Buffers& other, std::size_t first, std::size_t by
 std::vector<Stores> all_stores() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2"))
-    return {{copy_plainly, add_by_avx2<false>}, {copy_past_caches, add_by_avx2<true>}};
+    return {{copy_by_avx2<false>, add_by_avx2<false>},
+            {copy_by_avx2<true>, add_by_avx2<true>},
+            {copy_plainly, add_by_avx2<false>}};  // memcpy may be faster, or much slower (datatype/move.h)
 #endif
   return {{copy_plainly, add_plainly}};
 }
