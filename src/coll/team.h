@@ -101,6 +101,7 @@ class Team final : public core::Team {
   void work_for(const Group& group, const Slot& me, const Reduction* reduction);
   void work(const Slot& me, const Reduction* reduction);
   void move(const Slot& me);
+  void broadcast_slice(const Slot& me);
   void swap_blocks(const Slot& me);
   template <typename Write>
   void combine(Count begin, Count end, const Slot& me, const Reduction& reduction, Write write);
