@@ -228,6 +228,8 @@ void yield_after_empty_poll() {
     if (++self->empty_polls < kEmptyPollsBeforeYield) return;
     self->empty_polls = 0;
     yield();
+    // What is polled for may come from a process, or a thread, that waits for this core.
+    if (cores_are_offered || cores_are_wanted()) ::syscall(SYS_sched_yield);
     return;
   }
   thread_local int empty_polls = 0;
