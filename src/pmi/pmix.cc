@@ -4,10 +4,12 @@
 #include <pmix.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <sstream>
+#include <thread>
 #include <utility>
 
 namespace clump::pmi::pmix {
@@ -184,7 +186,12 @@ base::Status commit() { return check(library.commit(), "tell the other processes
 base::Status get(int rank, const char* key, std::vector<std::byte>& value) {
   const pmix_proc_t other = process(static_cast<pmix_rank_t>(rank));
   pmix_value_t* got = nullptr;
-  CLUMP_TRY(check(library.get(&other, key, nullptr, 0, &got), "look up what another process has told"));
+  pmix_status_t outcome = library.get(&other, key, nullptr, 0, &got);
+  // It should wait, but Slurm's server on a job's only host says that there is nothing if the other process
+  // has begun and not told anything yet.
+  for (; outcome == PMIX_ERR_NOT_FOUND; outcome = library.get(&other, key, nullptr, 0, &got))
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  CLUMP_TRY(check(outcome, "look up what another process has told"));
   const auto bytes = bytes_of(*got);
   value.assign(bytes.begin(), bytes.end());
   std::free(got->data.bo.bytes);

@@ -102,9 +102,11 @@ class Slurm(tool.Case):
         self.assertEqual(sorted(line[:9] for line in job.stdout.splitlines()), [f"{rank} 4 hello" for rank in range(4)])
 
     def test_one_host(self):
-        job = self.command("srun", "--mpi=pmix", "-N1", "-n3", "--overcommit", tool.program("show"))
-        self.assertEqual(job.returncode, 0, job)
-        self.assertEqual(sorted(line[:3] for line in job.stdout.splitlines()), ["0 3", "1 3", "2 3"])
+        # More than once: whether a rank asks for what another one has not told yet is a matter of chance.
+        for _ in range(20):
+            job = self.command("srun", "--mpi=pmix", "-N1", "-n3", "--overcommit", tool.program("show"))
+            self.assertEqual(job.returncode, 0, job)
+            self.assertEqual(sorted(line[:3] for line in job.stdout.splitlines()), ["0 3", "1 3", "2 3"])
 
     def test_ring(self):
         job = self.srun(4, tool.BUILD / "examples" / "ring")
