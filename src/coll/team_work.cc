@@ -5,7 +5,6 @@
 #include "coll/pieces.h"
 #include "coll/team_state.h"
 #include "datatype/move.h"
-#include "datatype/stream.h"
 
 namespace clump::coll {
 
@@ -36,30 +35,13 @@ struct Block {
   }
 };
 
-/// How data is written. Past the caches if all that a collective reads and writes is half as much again as
-/// they hold: measured, below that they help even if they do not hold all of it.
-enum class Stores : bool { kPlain, kPastCaches };
-
-Stores stores_for(Count touched_bytes) {
-  return datatype::is_streamed(touched_bytes / 4) ? Stores::kPastCaches : Stores::kPlain;
-}
-
-/// Some bytes of a buffer, to the same place of another one.
-void put(const Layout& to, const Layout& from, Count offset, Count bytes, Stores stores) {
-  if (stores == Stores::kPlain || !to.type->is_dense() || !from.type->is_dense())
-    return datatype::copy(to, from, offset, bytes);
-  datatype::stream(static_cast<std::byte*>(to.base) + offset,
-                   static_cast<const std::byte*>(from.base) + offset, bytes);
-}
-
 /// Unless the block is there already. Solid ones without a division or a call: this is done for each pair of
 /// ranks.
-void copy_block(const Block& to, const Block& from, Count bytes, Stores stores = Stores::kPlain) {
+void copy_block(const Block& to, const Block& from, Count bytes) {
   if (to.is_solid() && from.is_solid()) {
     const std::intptr_t target = to.address(bytes), source = from.address(bytes);
-    if (target == source) return;
-    if (stores == Stores::kPlain) return datatype::move_short(target, source, bytes);
-    return datatype::stream(reinterpret_cast<void*>(target), reinterpret_cast<const void*>(source), bytes);
+    if (target != source) datatype::move_short(target, source, bytes);
+    return;
   }
   const Layout target = to.layout(), source = from.layout();
   if (target.base != source.base || target.type != source.type) datatype::copy(target, source, 0, bytes);
@@ -161,7 +143,6 @@ void Team::move(const Slot& me) {
   const Buffers& mine = *me.buffers;
   const int root = me.call.root();
   const Count bytes = me.bytes;
-  const Count all_bytes = size_ * bytes;  // of a buffer with a block for each rank
   switch (me.call.collective()) {
     case Collective::kBroadcast:
       if (me.call.algorithm() == Algorithm::kTeamShares) return broadcast_slice(me);
@@ -173,14 +154,12 @@ void Team::move(const Slot& me) {
       return copy_block({mine.to, 1, 0}, {buffers_[root].from, size_, me.rank}, bytes);
     case Collective::kAllgather:
       for (int i = 0, peer = me.rank; i < size_; ++i, peer = wrap(peer + 1, size_))
-        copy_block({mine.to, size_, peer}, {buffers_[peer].from, 1, 0}, bytes,
-                   stores_for(all_bytes + size_ * all_bytes));
+        copy_block({mine.to, size_, peer}, {buffers_[peer].from, 1, 0}, bytes);
       return;
     case Collective::kAlltoall:
       if (me.call.in_place()) return swap_blocks(me);
       for (int i = 0, peer = me.rank; i < size_; ++i, peer = wrap(peer + 1, size_))
-        copy_block({mine.to, size_, peer}, {buffers_[peer].from, size_, me.rank}, bytes,
-                   stores_for(2 * size_ * all_bytes));
+        copy_block({mine.to, size_, peer}, {buffers_[peer].from, size_, me.rank}, bytes);
       return;
     default:
       return;
@@ -192,10 +171,9 @@ void Team::broadcast_slice(const Slot& me) {
   const int root = me.call.root();
   const Count lines = (me.bytes + kLine - 1) / kLine;
   const Count end = std::min(me.bytes, piece_begin(lines, size_, me.rank + 1) * kLine);
-  const Stores stores = stores_for(size_ * me.bytes);
   for (Count first = piece_begin(lines, size_, me.rank) * kLine; first < end; first += kChunkBytes)
     for (int i = 1, rank = wrap(root + 1, size_); i < size_; ++i, rank = wrap(rank + 1, size_))
-      put(buffers_[rank].to, buffers_[root].from, first, std::min(kChunkBytes, end - first), stores);
+      datatype::copy(buffers_[rank].to, buffers_[root].from, first, std::min(kChunkBytes, end - first));
 }
 
 void Team::swap_blocks(const Slot& me) {
@@ -244,10 +222,9 @@ void Team::combine(Count begin, Count end, const Slot& me, const Reduction& redu
 void Team::reduce_slice(const Slot& me, Count begin, Count end, const Reduction& reduction) {
   const bool for_all = me.call.collective() == Collective::kAllreduce;
   const int root = me.call.root();
-  const Stores stores = stores_for((for_all ? 2 * size_ : size_ + 1) * me.bytes);
   combine(begin, end, me, reduction, [&](Count first, const Layout& value) {
     for (int rank = for_all ? 0 : root; rank < (for_all ? size_ : root + 1); ++rank)
-      put(part(buffers_[rank].to, first, value.count), value, 0, value.bytes(), stores);
+      datatype::copy(part(buffers_[rank].to, first, value.count), value, 0, value.bytes());
   });
 }
 
