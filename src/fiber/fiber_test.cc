@@ -115,22 +115,25 @@ TEST(Fiber, HandsATurnToAndFro) {
 // and it is no deadlock.
 TEST(Fiber, TheMonitorBringsWhatOthersSleepFor) {
   need_workers();
-  static std::atomic<bool> left, alarm;
+  static std::atomic<int> left;
+  static std::atomic<bool> alarm;
   static Completion* waited_for;
   std::vector<Completion> brought(kWorkers);
-  left = alarm = false;
+  left = 0;
+  alarm = false;
   waited_for = brought.data();
   thread_begins();  // this thread waits, too, so it is counted like them
   on_deadlock([] { alarm = true; });
   on_progress([](int) {
-    if (this_fiber() != nullptr || !left.exchange(false)) return false;
+    int all = kWorkers;  // once only: after it nothing here may be touched any more
+    if (this_fiber() != nullptr || !left.compare_exchange_strong(all, 0)) return false;
     std::this_thread::sleep_for(100ms);
     for (int i = 0; i < kWorkers; ++i) waited_for[i].signal();
     return true;
   });
   Fibers(kWorkers, [&](int i) {
-    left = true;
-    while (left) {
+    ++left;
+    while (left != 0) {
     }
     brought[i].wait();
   });
