@@ -8,9 +8,10 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 EXAMPLES = HERE.parent / "examples"
-PROGRAMS = [HERE / name for name in ("pingpong.c", "rate.c", "collectives.c", "overlap.c", "halo.c", "threads.c", "many.c", "partitioned.c",
+PROGRAMS = [HERE / name for name in ("pingpong.c", "rate.c", "collectives.c", "overlap.c", "masteronly.c", "halo.c", "threads.c", "many.c", "partitioned.c",
                                      "datatypes.c", "startup.cc")]
 PROGRAMS += [EXAMPLES / "matmul.c", EXAMPLES / "jacobi.c"]
+FLAGS = {"masteronly": ["-fopenmp"]}
 PEERS = ["mpich", "openmpi", "intel"]
 
 # MPICH sleeps after so many empty polls. Its own choice, 4096, makes a barrier of 16 ranks on 2 cores take a hundred times longer.
@@ -22,6 +23,8 @@ SHARING = {
     "ranks on one core": {"openmpi": {"OMPI_MCA_mpi_yield_when_idle": "1"}, "intel": {"I_MPI_WAIT_MODE": "1"}},
     # Open MPI sees by itself that there are more ranks than cores; Intel MPI yields by default.
     "more ranks than cores": {"mpich": MPICH_SLEEPS},
+    # A rank with threads is not to have all of them on one core.
+    "threads that compute": {"openmpi": {"PRTE_MCA_hwloc_default_binding_policy": "none", "OMPI_MCA_hwloc_base_binding_policy": "none"}},
     "threads": {"openmpi": {"OMPI_MCA_mpi_yield_when_idle": "1"}, "intel": {"I_MPI_THREAD_YIELD": "2"}},
 }
 
@@ -45,7 +48,7 @@ class Library:
     def start(self, measurement, arguments=()):
         """On the first usable cores, as many as the measurement wants."""
         usable = sorted(os.sched_getaffinity(0))[:measurement.cores]
-        command = ["taskset", "-c", ",".join(map(str, usable)), f"{self.home}/bin/mpiexec", *self.options, "-n", str(measurement.ranks),
+        command = ["taskset", "-c", ",".join(map(str, usable)), f"{self.home}/bin/mpiexec", *self.options, *measurement.our_options, "-n", str(measurement.ranks),
                    str(self.programs / measurement.program), *map(str, arguments)]
         return self.begin(command, self.environment | SHARING.get(measurement.sharing, {}).get(self.name, {}))
 
@@ -88,7 +91,7 @@ def compile_programs(wrappers, folder):
         target, compiler = folder / source.stem, wrappers[source.suffix]
         if is_older(target, [source, HERE / "measure.h"]):
             environment = dict(os.environ, PATH=f"{compiler.parent}:{os.environ['PATH']}")
-            subprocess.run([compiler, "-O3", source, "-o", target, "-pthread", "-lm"], env=environment, check=True)
+            subprocess.run([compiler, "-O3", *FLAGS.get(source.stem, []), source, "-o", target, "-pthread", "-lm"], env=environment, check=True)
     return folder
 
 

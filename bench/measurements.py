@@ -20,6 +20,7 @@ class Measurement:
     hosts: int = 1             # more: see cluster.py
     sharing: str = None        # which settings of libraries.SHARING the peers get
     ours_alone: bool = False   # the peers do not get so far
+    our_options: tuple = ()    # of our mpiexec, where ours is alone
     also_flat: bool = False    # also ours without stages, where there are several hosts
     most_rounds: int = 1000    # for what takes long and varies little
     for_targets: bool = True   # whether targets.py needs it
@@ -213,6 +214,9 @@ def collectives_of(ranks):
 
 
 COLLECTIVES = [measurement for ranks in (2, 4, 16, 64) for measurement in collectives_of(ranks)] + [timed("overlap-2", 1 * MB)]
+# One rank with two threads: what a rank of a masteronly program is that has a node.
+COLLECTIVES += [timed("masteronly-1", sharing="threads that compute", for_targets=False),
+                timed("masteronly-helpers=0-1", our_options=("--helpers", "0"), ours_alone=True, for_targets=False)]
 COLLECTIVE_LIMITS = [argument for operation in OPERATIONS for argument in (operation, *large_sizes(operation, 2))]
 
 

@@ -7,6 +7,7 @@
 #include "coll/pieces.h"
 #include "coll/select.h"
 #include "coll/team.h"
+#include "net/joint_work.h"
 
 namespace clump::coll {
 
@@ -265,7 +266,7 @@ std::optional<base::Status> reduce_scatter_by_team(core::Comm& comm, const Reduc
       return base::fail(MPI_ERR_NO_MEM, "there is no memory for {} bytes of intermediate results",
                         in.bytes());
     call.from.base = copied.get();
-    datatype::copy(call.from, in, 0, in.bytes());
+    net::joint_copy(call.from, in, 0, in.bytes());
   }
   return by_team(comm, *team, call);
 }

@@ -4,6 +4,7 @@
 
 #include "coll/choose.h"
 #include "coll/hosts.h"
+#include "net/joint_work.h"
 
 namespace clump::coll {
 
@@ -237,7 +238,7 @@ void Schedule::end_round() {
 
 void Schedule::copy_now(const Layout& to, const Layout& from) {
   const Count bytes = std::min(to.bytes(), from.bytes());
-  datatype::copy(to, from, 0, bytes);
+  net::joint_copy(to, from, 0, bytes);
   if (to.bytes() != from.bytes() && status_.ok())
     status_ =
         base::fail(MPI_ERR_TRUNCATE,

@@ -11,6 +11,8 @@
 #include "coll/node_team.h"
 #include "coll/team_state.h"
 #include "core/rank.h"
+#include "fiber/fiber.h"
+#include "fiber/help.h"
 
 namespace clump::coll {
 
@@ -75,6 +77,7 @@ Team::Team(const core::Comm& comm)
     members[number].push_back(&slots_[rank]);
   }
   group_count_ = static_cast<int>(members.size());
+  spare_ = group_count_ < fiber::worker_count() || fiber::has_helpers();
   groups_ = std::make_unique<Group[]>(group_count_);
   for (int number = 0; number < group_count_; ++number) {
     Group& group = groups_[number];

@@ -101,6 +101,8 @@ class Team final : public core::Team {
   void work_for(const Group& group, const Slot& me, const Reduction* reduction);
   void work(const Slot& me, const Reduction* reduction);
   void move(const Slot& me);
+  template <typename Work>
+  void in_steps(Count begin, Count end, Count step, Count bytes, Work work);
   void broadcast_slice(const Slot& me);
   void swap_blocks(const Slot& me);
   template <typename Write>
@@ -128,6 +130,7 @@ class Team final : public core::Team {
   int active_ = 1;  ///< the largest power of two that is not above group_count_
   int rounds_ = 0;  ///< of an exchange, with two for the groups above active_
   bool ordered_ = true;
+  bool spare_ = false;  ///< there are cores that no rank here is mapped to
   std::unique_ptr<Slot[]> slots_;       ///< by rank
   std::unique_ptr<Buffers[]> buffers_;  ///< by rank
   std::unique_ptr<Group[]> groups_;

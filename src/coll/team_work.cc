@@ -5,6 +5,7 @@
 #include "coll/pieces.h"
 #include "coll/team_state.h"
 #include "datatype/move.h"
+#include "net/joint_work.h"
 
 namespace clump::coll {
 
@@ -13,6 +14,8 @@ namespace {
 // What is combined or exchanged at a time: it stays in the first-level cache.
 constexpr Count kChunkBytes = 8192;
 constexpr Count kLine = 64;
+// From here on others may help to copy a block.
+constexpr Count kLongBlock = 64 * 1024;
 
 bool reduces(Collective collective) {
   return collective == Collective::kReduce || collective == Collective::kAllreduce;
@@ -38,13 +41,13 @@ struct Block {
 /// Unless the block is there already. Solid ones without a division or a call: this is done for each pair of
 /// ranks.
 void copy_block(const Block& to, const Block& from, Count bytes) {
-  if (to.is_solid() && from.is_solid()) {
+  if (bytes < kLongBlock && to.is_solid() && from.is_solid()) {
     const std::intptr_t target = to.address(bytes), source = from.address(bytes);
     if (target != source) datatype::move_short(target, source, bytes);
     return;
   }
   const Layout target = to.layout(), source = from.layout();
-  if (target.base != source.base || target.type != source.type) datatype::copy(target, source, 0, bytes);
+  if (target.base != source.base || target.type != source.type) net::joint_copy(target, source, 0, bytes);
 }
 
 std::span<std::byte> span_of(std::byte* data, Count bytes) { return {data, static_cast<std::size_t>(bytes)}; }
@@ -58,7 +61,8 @@ void load(std::byte* room, const Layout& operands) { fetch({room, operands.count
 void fetch(const Layout& to, const Layout& from) {
   const Count bytes = std::min(to.bytes(), from.bytes());
   if (bytes == 0 || (to.base == from.base && to.type == from.type)) return;
-  if (!to.type->is_dense() || !from.type->is_dense()) return datatype::copy(to, from, 0, bytes);
+  if (bytes >= kLongBlock || !to.type->is_dense() || !from.type->is_dense())
+    return net::joint_copy(to, from, 0, bytes);
   datatype::move_short(reinterpret_cast<std::intptr_t>(to.base), reinterpret_cast<std::intptr_t>(from.base),
                        bytes);
 }
@@ -146,7 +150,7 @@ void Team::move(const Slot& me) {
   switch (me.call.collective()) {
     case Collective::kBroadcast:
       if (me.call.algorithm() == Algorithm::kTeamShares) return broadcast_slice(me);
-      if (me.rank != root) datatype::copy(mine.to, buffers_[root].from, 0, bytes);
+      if (me.rank != root) net::joint_copy(mine.to, buffers_[root].from, 0, bytes);
       return;
     case Collective::kGather:
       return copy_block({buffers_[root].to, size_, me.rank}, {mine.from, 1, 0}, bytes);
@@ -166,14 +170,26 @@ void Team::move(const Slot& me) {
   }
 }
 
+/// Calls work(first, count) for all of [begin, end), a step at a time; together with cores that no rank of
+/// the team has, if there are any.
+template <typename Work>
+void Team::in_steps(Count begin, Count end, Count step, Count bytes, Work work) {
+  if (spare_ && bytes >= net::kWorthWaking)
+    return net::joint_work(end - begin, step, bytes,
+                           [&](Count first, Count count) { work(begin + first, count); });
+  for (Count first = begin; first < end; first += step) work(first, std::min(step, end - first));
+}
+
 // Everyone, the root as well, brings a slice to all.
 void Team::broadcast_slice(const Slot& me) {
   const int root = me.call.root();
   const Count lines = (me.bytes + kLine - 1) / kLine;
+  const Count begin = piece_begin(lines, size_, me.rank) * kLine;
   const Count end = std::min(me.bytes, piece_begin(lines, size_, me.rank + 1) * kLine);
-  for (Count first = piece_begin(lines, size_, me.rank) * kLine; first < end; first += kChunkBytes)
+  in_steps(begin, end, kChunkBytes, (end - begin) * size_, [&](Count first, Count bytes) {
     for (int i = 1, rank = wrap(root + 1, size_); i < size_; ++i, rank = wrap(rank + 1, size_))
-      datatype::copy(buffers_[rank].to, buffers_[root].from, first, std::min(kChunkBytes, end - first));
+      datatype::copy(buffers_[rank].to, buffers_[root].from, first, bytes);
+  });
 }
 
 void Team::swap_blocks(const Slot& me) {
@@ -207,16 +223,16 @@ Count step_of(const datatype::Datatype& type) {
 /// Combines the elements of all ranks, and calls write(first, value) for some of them at a time.
 template <typename Write>
 void Team::combine(Count begin, Count end, const Slot& me, const Reduction& reduction, Write write) {
-  alignas(64) std::byte room[kChunkBytes];
   const datatype::Datatype& type = *me.buffers->from.type;
   const datatype::Kernel kernel = reduction.op->kernel(type);
-  for (Count first = begin, step = step_of(type); first < end; first += step) {
-    const Layout value{room, std::min(step, end - first), &type};
+  in_steps(begin, end, step_of(type), (end - begin) * type.extent() * size_, [&](Count first, Count count) {
+    alignas(64) std::byte room[kChunkBytes];
+    const Layout value{room, count, &type};
     const auto operand = [&](int rank) { return part(buffers_[rank].from, first, value.count); };
     load(room, operand(size_ - 1));
     for (int rank = size_ - 2; rank >= 0; --rank) kernel(operand(rank).base, room, value.count);
     write(first, value);
-  }
+  });
 }
 
 void Team::reduce_slice(const Slot& me, Count begin, Count end, const Reduction& reduction) {
@@ -239,24 +255,22 @@ void Team::reduce_block(const Slot& me, const Reduction& reduction) {
 void Team::scan_slice(const Slot& me, Count begin, Count end, const Reduction& reduction) {
   const datatype::Datatype& type = *me.buffers->from.type;
   const datatype::Kernel kernel = reduction.op->kernel(type);
-  for (Count first = begin, step = step_of(type); first < end; first += step) {
-    const Count count = std::min(step, end - first);
+  in_steps(begin, end, step_of(type), (end - begin) * type.extent() * size_, [&](Count first, Count count) {
     for (int rank = 0; rank < size_; ++rank) {
       const Layout result = part(buffers_[rank].to, first, count);
       fetch(result, part(buffers_[rank].from, first, count));
       if (rank > 0) kernel(part(buffers_[rank - 1].to, first, count).base, result.base, count);
     }
-  }
+  });
 }
 
 // In place the result takes the place of an operand, which the ranks above need as well.
 void Team::exscan_slice(const Slot& me, Count begin, Count end, const Reduction& reduction) {
-  alignas(64) std::byte rooms[2][kChunkBytes];
-  std::byte *below = rooms[0], *next = rooms[1];
   const datatype::Datatype& type = *me.buffers->from.type;
   const datatype::Kernel kernel = reduction.op->kernel(type);
-  for (Count first = begin, step = step_of(type); first < end; first += step) {
-    const Count count = std::min(step, end - first);
+  in_steps(begin, end, step_of(type), (end - begin) * type.extent() * size_, [&](Count first, Count count) {
+    alignas(64) std::byte rooms[2][kChunkBytes];
+    std::byte *below = rooms[0], *next = rooms[1];
     load(below, part(buffers_[0].from, first, count));
     for (int rank = 1; rank < size_; ++rank) {
       load(next, part(buffers_[rank].from, first, count));
@@ -264,7 +278,7 @@ void Team::exscan_slice(const Slot& me, Count begin, Count end, const Reduction&
       kernel(below, next, count);
       std::swap(below, next);
     }
-  }
+  });
 }
 
 }  // namespace clump::coll

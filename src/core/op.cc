@@ -4,6 +4,7 @@
 #include <climits>
 
 #include "core/handle_table.h"
+#include "net/joint_work.h"
 
 namespace clump::core {
 
@@ -32,7 +33,7 @@ datatype::Kernel Op::kernel(const datatype::Datatype& type) const {
 
 void Op::apply(const void* in, void* inout, Count count, const datatype::Datatype& type,
                MPI_Datatype handle) const {
-  if (is_predefined()) return datatype::kernel(predefined(predefined_), type)(in, inout, count);
+  if (is_predefined()) return net::joint_combine(kernel(type), in, inout, count, type);
   if (large_ != nullptr) return large_(const_cast<void*>(in), inout, &count, &handle);
   // A function with int counts gets large operands a part at a time.
   for (Count first = 0; first < count; first += INT_MAX) {

@@ -107,16 +107,3 @@ void wait_a_moment(unsigned moments_before) noexcept {
 }
 
 }  // namespace clump::fiber::detail
-
-namespace clump::fiber {
-
-void wake_helpers(int most) noexcept {
-  for (Worker& worker : workers) {
-    if (most == 0) return;
-    if (worker.asleep->load(std::memory_order_relaxed) == 0) continue;  // relaxed: a hint
-    worker.wake();
-    --most;
-  }
-}
-
-}  // namespace clump::fiber

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <vector>
 
 #include "base/counter.h"
 #include "base/types.h"
@@ -235,9 +236,16 @@ void do_together(std::uint32_t parts, const Body& body) {
   detail::do_offered(*offer, half, parts);
 }
 
-/// For work that takes much longer than waking somebody (some microseconds): wakes up to `most` workers that
-/// sleep, so that they come and help.
+/// For work that takes much longer than waking somebody (some microseconds): wakes up to `most` workers and
+/// helpers that sleep, so that they come and help. Not where the calling thread is in a parallel region.
 CLUMP_HOST_API void wake_helpers(int most) noexcept;
+/// Starts up to `count` helpers: kernel threads that have these cores and sleep until there is much to help
+/// with. If the system gives no threads there are fewer. Before ranks run, as what follows.
+CLUMP_HOST_API void start_helpers(int count, const std::vector<std::int32_t>& cores);
+CLUMP_HOST_API bool has_helpers() noexcept;
+/// What tells whether the calling thread is in a parallel region (OpenMP's omp_in_parallel), in which the
+/// program's own threads have the cores; null if the program has none.
+void ask_for_parallel_regions(int (*in_parallel)()) noexcept;
 
 /// Does parts of something that is on the board; false, after one read of a line that rarely changes, if
 /// there is nothing. Called by whoever waits and has a core to spare. Takes as long as the work, at most;

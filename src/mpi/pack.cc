@@ -7,6 +7,7 @@
 #include "core/rank.h"
 #include "datatype/external32.h"
 #include "mpi/bodies.h"
+#include "net/joint_work.h"
 
 namespace clump::mpi {
 
@@ -48,8 +49,8 @@ Status pack(Rank&, const void* inbuf, Count incount, const Datatype& datatype, v
             Count* position, core::Comm&) {
   const Layout from{const_cast<void*>(inbuf), incount, &datatype};
   CLUMP_TRY(check_room(*position, from.bytes(), "outsize", outsize));
-  datatype::pack({static_cast<std::byte*>(outbuf) + *position, static_cast<std::size_t>(from.bytes())}, from,
-                 0);
+  net::joint_pack({static_cast<std::byte*>(outbuf) + *position, static_cast<std::size_t>(from.bytes())}, from,
+                  0);
   *position += from.bytes();
   return {};
 }
@@ -58,8 +59,8 @@ Status unpack(Rank&, const void* inbuf, Count insize, Count* position, void* out
               const Datatype& datatype, core::Comm&) {
   const Layout to{outbuf, outcount, &datatype};
   CLUMP_TRY(check_room(*position, to.bytes(), "insize", insize));
-  datatype::unpack(to, 0,
-                   {static_cast<const std::byte*>(inbuf) + *position, static_cast<std::size_t>(to.bytes())});
+  net::joint_unpack(to, 0,
+                    {static_cast<const std::byte*>(inbuf) + *position, static_cast<std::size_t>(to.bytes())});
   *position += to.bytes();
   return {};
 }

@@ -7,7 +7,7 @@
 
 #include "core/rank.h"
 #include "datatype/move.h"
-#include "p2p/joint_copy.h"
+#include "net/joint_work.h"
 
 namespace clump::p2p {
 
@@ -62,9 +62,11 @@ Count memory_of(Count copied_bytes) {
   return bytes <= receive.buffer.bytes() ? bytes : refuse_rest(receive);
 }
 
-/// As datatype::copy() from the start, without a detour for the usual case: solid and short.
+/// As datatype::copy() from the start, without a detour for the usual case: solid and short. Others help with
+/// what is long.
 inline void copy(const datatype::Layout& to, const datatype::Layout& from, Count bytes) {
   if (bytes == 0) return;
+  if (bytes > net::kEagerLimit) return net::joint_copy(to, from, 0, bytes);
   if (to.type->is_dense() && from.type->is_dense()) [[likely]]
     return datatype::move_short(reinterpret_cast<std::intptr_t>(to.base),
                                 reinterpret_cast<std::intptr_t>(from.base), bytes);
@@ -94,10 +96,7 @@ void deliver(net::Outgoing& message, Receive& receive) {
     message.match = &receive;
     return message.fetch(receive.buffer, bytes);
   }
-  if (bytes > net::kEagerLimit)
-    joint_copy(receive.buffer, message.payload, 0, bytes);
-  else
-    copy(receive.buffer, message.payload, bytes);
+  copy(receive.buffer, message.payload, bytes);
   message.released();
   receive.operation.complete();
 }

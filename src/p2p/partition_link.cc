@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "datatype/move.h"
-#include "p2p/joint_copy.h"
+#include "net/joint_work.h"
 
 namespace clump::p2p {
 
@@ -15,7 +15,7 @@ void copy_packed(const datatype::Layout& to, const datatype::Layout& from, Count
   if (bytes <= kShort && to.type->is_dense() && from.type->is_dense())
     return datatype::move_short(reinterpret_cast<std::intptr_t>(to.base) + offset,
                                 reinterpret_cast<std::intptr_t>(from.base) + offset, bytes);
-  joint_copy(to, from, offset, bytes);
+  net::joint_copy(to, from, offset, bytes);
 }
 
 }  // namespace

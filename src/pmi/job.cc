@@ -159,6 +159,7 @@ std::string encode(const Job& job) {
   for (const Place& place : job.places) write_place(out, place);
   out.number<std::uint32_t>(static_cast<std::uint32_t>(job.other_cores.size()));
   for (const std::int32_t core : job.other_cores) out.number(core);
+  out.number<std::int32_t>(job.helpers);
   out.number<std::uint32_t>(static_cast<std::uint32_t>(job.processes.size()));
   for (const HostProcess& one : job.processes) {
     out.number(one.first_seat);
@@ -200,6 +201,7 @@ base::Status decode(const std::string& bytes, Job& job) {
   for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
     read.other_cores.push_back(in.number<std::int32_t>());
   }
+  read.helpers = in.number<std::int32_t>();
   for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
     HostProcess& one = read.processes.emplace_back();
     one.first_seat = in.number<std::int32_t>();

@@ -104,8 +104,10 @@ struct Job {
   std::vector<std::int32_t> cores;
   /// The places of `cores`; empty where the kernel chooses the cores.
   std::vector<Place> places;
-  /// More cores that the job may use and that no worker has: for threads that ranks make.
+  /// More cores that the job may use and that no worker has: for threads that ranks make, and for helpers.
   std::vector<std::int32_t> other_cores;
+  /// How many of a rank's other cores may help with large data (fiber/help.h); a few saturate the memory.
+  int helpers = 3;
 
   int ranks() const {
     int sum = 0;

@@ -17,6 +17,7 @@ Job sample() {
   job.cores = {4, 1};
   job.places = {{0, 1, 2, 3, 4}, {5, 6, 7, 8, 9}};
   job.other_cores = {2, 3};
+  job.helpers = 0;
   job.processes = {{0, 5, false}};
   job.nodes = {{"here", 0, 1}};
   return job;
@@ -37,6 +38,7 @@ TEST(Job, ComesBackAsItWas) {
   EXPECT_EQ(read.cores, sample().cores);
   EXPECT_EQ(read.places, sample().places);
   EXPECT_EQ(read.other_cores, sample().other_cores);
+  EXPECT_EQ(read.helpers, 0);
 }
 
 TEST(Job, SharesCoresAmongRanks) {

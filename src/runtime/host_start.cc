@@ -19,6 +19,7 @@
 #include "diag/capture.h"
 #include "fiber/completion.h"
 #include "fiber/fiber.h"
+#include "fiber/help.h"
 #include "fiber/kernel_state.h"
 #include "image/output.h"
 #include "runtime/host.h"
@@ -244,6 +245,15 @@ void make_workers() {
     cannot_start(-1, "this kernel offers no membarrier (Linux 4.14, or forbidden): use --scheduler threads");
 }
 
+/// On cores that no worker has, and that a rank shares with the threads that it makes.
+void start_helpers(int rank) {
+  const pmi::Job& job = host().job;
+  std::vector<std::int32_t> cores = job.cores_of(rank);
+  if (cores.size() < 2) return;
+  cores.erase(cores.begin());  // the worker's
+  fiber::start_helpers(std::min(static_cast<int>(cores.size()), job.helpers), cores);
+}
+
 void start_ranks(std::size_t stack_bytes) {
   Host& here = host();
   fiber::note_beginning();
@@ -253,6 +263,7 @@ void start_ranks(std::size_t stack_bytes) {
   if (uses_fibers()) {
     if (!fiber::start_workers())
       cannot_start(-1, "cannot start a thread for each core (ulimit -u, pids.max of the control group)");
+    for (int i = 0; i < here.rank_count(); ++i) start_helpers(here.ranks[i].identity.rank);
     // The kernel threads of ranks only lend their stacks: signals go to the workers.
     sigset_t all;
     ::sigfillset(&all);

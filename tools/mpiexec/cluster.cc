@@ -53,6 +53,7 @@ std::vector<std::string> agent_options(const Command& command) {
   if (command.cores) words.insert(words.end(), {"--cores", *command.cores});
   if (command.hardware_threads) words.emplace_back("--use-hwthread-cpus");
   if (command.workers > 0) words.insert(words.end(), {"--workers", std::to_string(command.workers)});
+  if (command.helpers) words.insert(words.end(), {"--helpers", std::to_string(*command.helpers)});
   if (command.map) words.emplace_back("--map");
   if (command.tag_output) words.emplace_back("--tag-output");
   if (command.timeout_seconds > 0)

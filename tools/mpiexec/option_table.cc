@@ -42,6 +42,8 @@ const Option kOptions[] = {
     {{"agent"}, Action::kAgent},
     {{"use-hwthread-cpus"}, Action::kHardwareThreads, 0, "", "use all hardware threads of a core, not one"},
     {{"workers"}, Action::kWorkers, 1, "N", "so many workers (default: one for each core)"},
+    {{"helpers"}, Action::kHelpers, 1, "N",
+     "where ranks have more than one core: so many of them help with large data (default 3, 0: none)"},
     {{"map", "report-bindings", "display-map", "print-rank-map"}, Action::kMap, 0, "",
      "print which ranks run where, first; without a program: print that only"},
     {{"tag-output", "prepend-rank", "l"}, Action::kTagOutput, 0, "", "put \"[rank] \" in front of each line"},

@@ -125,7 +125,7 @@ class Parser {
     return base::fail(MPI_ERR_ARG, "unknown option {}; did you mean --{}?", word, nearest);
   }
 
-  static base::Status number(std::string_view option, const std::string& text, int& value) {
+  static base::Status number(std::string_view option, const std::string& text, int& value, int least = 1) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error == std::errc::invalid_argument || end != text.data() + text.size()) {
       return base::fail(MPI_ERR_ARG, "{} {}: '{}' is not a whole number", option, text, text);
@@ -133,7 +133,7 @@ class Parser {
     if (error == std::errc::result_out_of_range || value > kMaxRanks) {
       return base::fail(MPI_ERR_ARG, "{} {}: the number is too large (at most {})", option, text, kMaxRanks);
     }
-    if (value < 1) return base::fail(MPI_ERR_ARG, "{} {}: must be at least 1", option, text);
+    if (value < least) return base::fail(MPI_ERR_ARG, "{} {}: must be at least {}", option, text, least);
     return {};
   }
 
@@ -249,6 +249,8 @@ class Parser {
         break;
       case kWorkers:
         return number(word, values[0], command_.workers);
+      case kHelpers:
+        return number(word, values[0], command_.helpers.emplace(), 0);
       case kCores:
         command_.cores = values[0];
         break;

@@ -58,6 +58,7 @@ struct Command {
   bool hardware_threads = false;     ///< a worker for each hardware thread
   bool map = false;                  ///< print the placement
   int workers = 0;                   ///< 0: one for each core
+  std::optional<int> helpers;        ///< for each rank, at most
   /// Options that are understood but have no effect here, each once, with what to know about it.
   std::vector<std::pair<std::string, std::string>> ignored;
 };
@@ -94,6 +95,7 @@ enum class Action {
   kAgent,
   kCores,
   kWorkers,
+  kHelpers,
   kHardwareThreads,
   kMap,
   kHelp,

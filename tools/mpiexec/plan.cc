@@ -205,6 +205,7 @@ base::Status place(const Command& command, Plan& plan) {
     if (plan.quota || std::ranges::find(plan.job.cores, core) != plan.job.cores.end()) continue;
     if (core >= 0) plan.job.other_cores.push_back(core);
   }
+  if (command.helpers) plan.job.helpers = *command.helpers;
   return {};
 }
 

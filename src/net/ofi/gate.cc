@@ -5,6 +5,8 @@
 #include <cstring>
 #include <mutex>
 
+#include "net/joint_work.h"
+
 namespace clump::net::ofi {
 
 namespace {
@@ -296,7 +298,8 @@ bool Gate::start_piece(Peer& peer, const Post& post, Later& later) {
   const std::byte* data = static_cast<const std::byte*>(message.payload.base) + ask.offset;
   if (!message.payload.type->is_dense()) {
     piece.packed = std::make_unique_for_overwrite<std::byte[]>(bytes);
-    datatype::pack({piece.packed.get(), bytes}, message.payload, ask.offset);
+    if (ask.offset == 0) wake_helpers(message.payload.bytes());
+    joint_pack({piece.packed.get(), bytes}, message.payload, ask.offset);
     data = piece.packed.get();
   }
   const ssize_t result = endpoint_->send_tagged(data, bytes, peer.address, ask.tag, piece);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "net/joint_work.h"
 #include "net/ofi/gate.h"
 
 namespace clump::net::ofi {
@@ -44,7 +45,7 @@ void Offered::place(const Piece& piece, std::uint64_t tag) {
 }
 
 void Offered::take(Count offset, Count more, const std::byte* data) {
-  if (data != nullptr) datatype::unpack(to_, offset, {data, static_cast<std::size_t>(more)});
+  if (data != nullptr) joint_unpack(to_, offset, {data, static_cast<std::size_t>(more)});
   arrived_ += more;
   --in_flight_;
 }

@@ -1,12 +1,11 @@
-#include "p2p/joint_copy.h"
+#include "net/joint_work.h"
 
 #include <algorithm>
 #include <cstdint>
 
 #include "datatype/stream.h"
-#include "fiber/help.h"
 
-namespace clump::p2p {
+namespace clump::net {
 
 namespace {
 
@@ -17,9 +16,7 @@ constexpr Count kLeast = 8 * 1024;
 constexpr Count kSmallestPart = 8 * 1024;
 constexpr Count kLargestPart = 32 * 1024;
 constexpr Count kParts = 128;
-// For so many bytes one worker more is woken.
-constexpr Count kWorthWaking = 1024 * 1024;
-constexpr Count kMostWoken = 3;
+constexpr Count kMostWoken = 3;  // a few cores saturate the memory
 constexpr Count kLine = 64;
 
 std::uint32_t part_size(Count bytes) {
@@ -69,10 +66,14 @@ struct StreamPart {
 
 }  // namespace
 
-void joint_copy(const datatype::Layout& to, const datatype::Layout& from, Count offset, Count bytes) {
-  if (bytes < kLeast) return datatype::copy(to, from, offset, bytes);
+void wake_helpers(Count bytes) noexcept {
   if (bytes >= kWorthWaking)
     fiber::wake_helpers(static_cast<int>(std::min(bytes / kWorthWaking, kMostWoken)));
+}
+
+void joint_copy(const datatype::Layout& to, const datatype::Layout& from, Count offset, Count bytes) {
+  if (bytes < kLeast) return datatype::copy(to, from, offset, bytes);
+  wake_helpers(bytes);
   Parts parts{bytes, part_size(bytes), 0};
   if (to.type->is_dense())
     parts.shift = static_cast<std::uint32_t>((reinterpret_cast<std::uintptr_t>(to.base) + offset) % kLine);
@@ -85,4 +86,33 @@ void joint_copy(const datatype::Layout& to, const datatype::Layout& from, Count 
   fiber::do_together(parts.count, CopyPart{&whole, parts});
 }
 
-}  // namespace clump::p2p
+void joint_pack(std::span<std::byte> out, const datatype::Layout& from, Count offset) {
+  const auto bytes = static_cast<Count>(out.size());
+  if (bytes < kLeast) return datatype::pack(out, from, offset);
+  // The packed bytes before `offset` lie before `out`, where nobody looks for them.
+  const auto begin = reinterpret_cast<std::intptr_t>(out.data()) - offset;
+  joint_copy({reinterpret_cast<void*>(begin), offset + bytes, datatype::predefined(MPI_BYTE)}, from, offset,
+             bytes);
+}
+
+void joint_unpack(const datatype::Layout& to, Count offset, std::span<const std::byte> in) {
+  const auto bytes = static_cast<Count>(in.size());
+  if (bytes < kLeast) return datatype::unpack(to, offset, in);
+  const auto begin = reinterpret_cast<std::intptr_t>(in.data()) - offset;
+  joint_copy(to, {reinterpret_cast<void*>(begin), offset + bytes, datatype::predefined(MPI_BYTE)}, offset,
+             bytes);
+}
+
+void joint_combine(datatype::Kernel kernel, const void* in, void* inout, Count count,
+                   const datatype::Datatype& type) {
+  const Count extent = type.extent(), bytes = count * extent;
+  if (bytes < kLeast) return kernel(in, inout, count);
+  const auto* const operand = static_cast<const std::byte*>(in);
+  auto* const result = static_cast<std::byte*>(inout);
+  const Count step = std::max<Count>(part_size(bytes) / extent, 1);
+  joint_work(count, step, bytes, [=](Count first, Count some) {
+    kernel(operand + first * extent, result + first * extent, some);
+  });
+}
+
+}  // namespace clump::net

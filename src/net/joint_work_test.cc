@@ -1,4 +1,4 @@
-#include "p2p/joint_copy.h"
+#include "net/joint_work.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include "datatype/derive.h"
 #include "fiber/help.h"
 
-namespace clump::p2p {
+namespace clump::net {
 namespace {
 
 using datatype::Layout;
@@ -73,7 +73,7 @@ struct Buffer {
   }
 };
 
-class JointCopyTest : public ::testing::TestWithParam<bool> {
+class JointWorkTest : public ::testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
     if (GetParam()) {
@@ -93,7 +93,7 @@ class JointCopyTest : public ::testing::TestWithParam<bool> {
   std::thread helper_;
 };
 
-TEST_P(JointCopyTest, SameAsThePlainCopy) {
+TEST_P(JointWorkTest, CopiesAsThePlainCopy) {
   for (int round = 0; round < 300; ++round) {
     const Count bytes = number(0, 1) == 0 ? number(0, 60'000) : number(60'000, 2'000'000);
     Buffer from(bytes, 0);
@@ -111,7 +111,7 @@ TEST_P(JointCopyTest, SameAsThePlainCopy) {
 }
 
 // As two ranks do that call the same constructors.
-TEST_P(JointCopyTest, TypesMadeTwice) {
+TEST_P(JointWorkTest, TypesMadeTwice) {
   for (int round = 0; round < 200; ++round) {
     const Count bytes = number(1, 300'000);
     const std::mt19937 before = random_numbers;
@@ -130,7 +130,7 @@ TEST_P(JointCopyTest, TypesMadeTwice) {
   }
 }
 
-TEST_P(JointCopyTest, LargerThanTheCaches) {
+TEST_P(JointWorkTest, LargerThanTheCaches) {
   constexpr Count kBytes = (40 << 20) + 13;
   std::vector<unsigned> numbers(kBytes / sizeof(unsigned) + 2);
   std::iota(numbers.begin(), numbers.end(), 0u);
@@ -145,7 +145,39 @@ TEST_P(JointCopyTest, LargerThanTheCaches) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(WithHelper, JointCopyTest, ::testing::Bool());
+TEST_P(JointWorkTest, PacksAndUnpacks) {
+  for (int round = 0; round < 100; ++round) {
+    const Count bytes = number(1, 1'000'000), offset = number(0, bytes);
+    Buffer buffer(bytes, 0);
+    for (auto& byte : buffer.memory) byte = static_cast<unsigned char>(number(0, 255));
+    std::vector<std::byte> expected(static_cast<std::size_t>(bytes - offset)), packed(expected.size());
+    datatype::pack(expected, buffer.layout, offset);
+    joint_pack(packed, buffer.layout, offset);
+    ASSERT_TRUE(packed == expected) << bytes << " bytes of " << buffer.type->description();
+    const std::vector<unsigned char> before = buffer.memory;
+    for (auto& byte : packed) byte = ~byte;
+    joint_unpack(buffer.layout, offset, packed);
+    datatype::pack(expected, buffer.layout, offset);
+    ASSERT_TRUE(packed == expected);
+    for (auto& byte : packed) byte = ~byte;
+    joint_unpack(buffer.layout, offset, packed);
+    ASSERT_TRUE(buffer.memory == before) << "something else was written as well";
+  }
+}
+
+TEST_P(JointWorkTest, CombinesEachElementOnce) {
+  const datatype::Datatype& type = *datatype::predefined(MPI_INT32_T);
+  const datatype::Kernel sum = datatype::kernel(datatype::PredefinedOp::kSum, type);
+  for (const Count count : {0, 1, 2047, 2048, 2049, 1'000'003}) {
+    std::vector<int> in(static_cast<std::size_t>(count)), inout(in.size());
+    std::iota(in.begin(), in.end(), 5);
+    std::iota(inout.begin(), inout.end(), 7);
+    joint_combine(sum, in.data(), inout.data(), count, type);
+    for (std::size_t i = 0; i < in.size(); ++i) ASSERT_EQ(inout[i], 12 + 2 * static_cast<int>(i));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(WithHelper, JointWorkTest, ::testing::Bool());
 
 }  // namespace
-}  // namespace clump::p2p
+}  // namespace clump::net
