@@ -104,9 +104,11 @@ class Team final : public core::Team {
   template <typename Work>
   void in_steps(Count begin, Count end, Count step, Count bytes, Work work);
   void broadcast_slice(const Slot& me);
+  void give_block(const Slot& me);
   void swap_blocks(const Slot& me);
-  template <typename Write>
-  void combine(Count begin, Count end, const Slot& me, const Reduction& reduction, Write write);
+  template <typename Place, typename Write>
+  void combine(Count begin, Count end, const Slot& me, const Reduction& reduction, Place place, bool placed,
+               Write write);
   void combine_slice(const Slot& me, int slice, int slices, const Reduction& reduction);
   void reduce_slice(const Slot& me, Count begin, Count end, const Reduction& reduction);
   void reduce_block(const Slot& me, const Reduction& reduction);

@@ -13,6 +13,9 @@ namespace {
 
 // What is combined or exchanged at a time: it stays in the first-level cache.
 constexpr Count kChunkBytes = 8192;
+// The same where much is moved: the longer, the less the streams of data disturb each other.
+constexpr Count kLongChunkBytes = 32768;
+constexpr Count kMuchBytes = 4 << 20;
 constexpr Count kLine = 64;
 // From here on others may help to copy a block.
 constexpr Count kLongBlock = 64 * 1024;
@@ -157,6 +160,7 @@ void Team::move(const Slot& me) {
     case Collective::kScatter:
       return copy_block({mine.to, 1, 0}, {buffers_[root].from, size_, me.rank}, bytes);
     case Collective::kAllgather:
+      if (me.call.algorithm() == Algorithm::kTeamShares) return give_block(me);
       for (int i = 0, peer = me.rank; i < size_; ++i, peer = wrap(peer + 1, size_))
         copy_block({mine.to, size_, peer}, {buffers_[peer].from, 1, 0}, bytes);
       return;
@@ -186,9 +190,20 @@ void Team::broadcast_slice(const Slot& me) {
   const Count lines = (me.bytes + kLine - 1) / kLine;
   const Count begin = piece_begin(lines, size_, me.rank) * kLine;
   const Count end = std::min(me.bytes, piece_begin(lines, size_, me.rank + 1) * kLine);
-  in_steps(begin, end, kChunkBytes, (end - begin) * size_, [&](Count first, Count bytes) {
+  in_steps(begin, end, kLongChunkBytes, (end - begin) * size_, [&](Count first, Count bytes) {
     for (int i = 1, rank = wrap(root + 1, size_); i < size_; ++i, rank = wrap(rank + 1, size_))
       datatype::copy(buffers_[rank].to, buffers_[root].from, first, bytes);
+  });
+}
+
+// Brought to everyone, not fetched by everyone: so it is read once, and the next reads find it in the cache.
+void Team::give_block(const Slot& me) {
+  in_steps(0, me.bytes, kLongChunkBytes, me.bytes * size_, [&](Count first, Count bytes) {
+    for (int i = 0, rank = me.rank; i < size_; ++i, rank = wrap(rank + 1, size_)) {
+      const Layout to = Block{buffers_[rank].to, size_, me.rank}.layout();
+      if (to.base != me.buffers->from.base || to.type != me.buffers->from.type)
+        datatype::copy(to, me.buffers->from, first, bytes);
+    }
   });
 }
 
@@ -214,41 +229,54 @@ void Team::combine_slice(const Slot& me, int slice, int slices, const Reduction&
 namespace {
 
 /// How many elements are combined at a time.
-Count step_of(const datatype::Datatype& type) {
-  return std::max<Count>(kChunkBytes / std::max<Count>(type.extent(), 1), 1);
+Count step_of(const datatype::Datatype& type, Count chunk = kChunkBytes) {
+  return std::max<Count>(chunk / std::max<Count>(type.extent(), 1), 1);
 }
 
 }  // namespace
 
-/// Combines the elements of all ranks, and calls write(first, value) for some of them at a time.
-template <typename Write>
-void Team::combine(Count begin, Count end, const Slot& me, const Reduction& reduction, Write write) {
+/// Combines the elements of all ranks, some of them at a time, and calls write(first, value) for these. They
+/// grow at place(first, count) if `placed`, otherwise in a room of their own.
+template <typename Place, typename Write>
+void Team::combine(Count begin, Count end, const Slot& me, const Reduction& reduction, Place place,
+                   bool placed, Write write) {
   const datatype::Datatype& type = *me.buffers->from.type;
   const datatype::Kernel kernel = reduction.op->kernel(type);
-  in_steps(begin, end, step_of(type), (end - begin) * type.extent() * size_, [&](Count first, Count count) {
+  const Count bytes = (end - begin) * type.extent() * size_;
+  const Count step = step_of(type, placed && bytes >= kMuchBytes ? kLongChunkBytes : kChunkBytes);
+  in_steps(begin, end, step, bytes, [&](Count first, Count count) {
     alignas(64) std::byte room[kChunkBytes];
-    const Layout value{room, count, &type};
-    const auto operand = [&](int rank) { return part(buffers_[rank].from, first, value.count); };
-    load(room, operand(size_ - 1));
-    for (int rank = size_ - 2; rank >= 0; --rank) kernel(operand(rank).base, room, value.count);
-    write(first, value);
+    std::byte* const value = placed ? static_cast<std::byte*>(place(first, count)) : room;
+    const auto operand = [&](int rank) { return part(buffers_[rank].from, first, count); };
+    load(value, operand(size_ - 1));
+    for (int rank = size_ - 2; rank >= 0; --rank) kernel(operand(rank).base, value, count);
+    write(first, Layout{value, count, &type});
   });
 }
 
 void Team::reduce_slice(const Slot& me, Count begin, Count end, const Reduction& reduction) {
   const bool for_all = me.call.collective() == Collective::kAllreduce;
   const int root = me.call.root();
-  combine(begin, end, me, reduction, [&](Count first, const Layout& value) {
-    for (int rank = for_all ? 0 : root; rank < (for_all ? size_ : root + 1); ++rank)
-      datatype::copy(part(buffers_[rank].to, first, value.count), value, 0, value.bytes());
-  });
+  // The results grow where one of them goes, unless that is where another operand is.
+  const int home = !for_all ? root : me.call.in_place() ? size_ - 1 : me.rank;
+  const Buffers& at = buffers_[home];
+  const bool fits = at.to.type->is_dense() && (home == size_ - 1 || at.to.base != at.from.base);
+  combine(
+      begin, end, me, reduction, [&](Count first, Count count) { return part(at.to, first, count).base; },
+      fits,
+      [&](Count first, const Layout& value) {
+        for (int rank = for_all ? 0 : root; rank < (for_all ? size_ : root + 1); ++rank)
+          fetch(part(buffers_[rank].to, first, value.count), value);
+      });
 }
 
 void Team::reduce_block(const Slot& me, const Reduction& reduction) {
   const Buffers& mine = *me.buffers;
-  combine(mine.first, mine.first + mine.to.count, me, reduction, [&](Count first, const Layout& value) {
-    datatype::copy(part(mine.to, first - mine.first, value.count), value, 0, value.bytes());
-  });
+  const auto result = [&](Count first, Count count) { return part(mine.to, first - mine.first, count); };
+  combine(
+      mine.first, mine.first + mine.to.count, me, reduction,
+      [&](Count first, Count count) { return result(first, count).base; }, mine.to.type->is_dense(),
+      [&](Count first, const Layout& value) { fetch(result(first, value.count), value); });
 }
 
 // Each result is the operand there, combined with the result of the rank below.
