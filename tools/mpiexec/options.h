@@ -91,6 +91,7 @@ enum class Action {
   kNetwork,
   kCollectives,
   kReproducible,
+  kCheck,
   kAgent,
   kCores,
   kWorkers,
