@@ -86,16 +86,17 @@ function(clump_cluster_test name)
 endfunction()
 
 # clump_mpi_test(name SOURCES a.c RANKS 1 2 7 [ARGS ...] [LIBRARIES m] [TIMEOUT 60] [LABELS soak] [NO_SANITIZER]
-#                [ONE_HOST] [CLUSTER_ARGS ...])
+#                [ONE_HOST] [UNCHECKED] [CLUSTER_ARGS ...])
 # makes a program of the folder's chapter and one test mpi.<chapter>.<name>.<ranks> for each number of ranks, run by our mpiexec. The
 # largest number up to 16 is run under both schedulers, as mpi.<chapter>.<name>.<ranks>.threads too, and in a process for each rank
 # (.processes); the largest even one from 4 to 8 also with two ranks in each process (.per2).
 # The largest number up to four is also run in the sanitizer passes of `./dev test`, with AddressSanitizer in processes as well, unless
 # NO_SANITIZER says that it cannot be.
+# UNCHECKED: it looks at what --check changes, so a Debug build runs it without.
 # ONE_HOST keeps it from the tests on several hosts; CLUSTER_ARGS are its arguments there.
 # A test passes when its exit code is 0. Tests that check how a job fails are not for this function.
 function(clump_mpi_test name)
-  cmake_parse_arguments(TEST "NO_SANITIZER;ONE_HOST" "TIMEOUT" "SOURCES;RANKS;ARGS;CLUSTER_ARGS;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(TEST "NO_SANITIZER;ONE_HOST;UNCHECKED" "TIMEOUT" "SOURCES;RANKS;ARGS;CLUSTER_ARGS;LIBRARIES;LABELS" ${ARGN})
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 60)
   endif()
@@ -111,6 +112,10 @@ function(clump_mpi_test name)
   endif()
   add_dependencies(mpi_tests ${program})
 
+  set(options)
+  if(TEST_UNCHECKED)
+    set(options -x CLUMP_CHECK=off)
+  endif()
   set(sanitized 0)
   set(every_way 0)
   set(in_pairs 0)
@@ -141,7 +146,7 @@ function(clump_mpi_test name)
     if(ranks EQUAL sanitized)
       list(APPEND labels sanitize)
     endif()
-    set(command COMMAND mpiexec -n ${ranks} $<TARGET_FILE:${program}> ${TEST_ARGS})
+    set(command COMMAND mpiexec ${options} -n ${ranks} $<TARGET_FILE:${program}> ${TEST_ARGS})
     clump_scheduler_tests(${test} ${one} ${command})
     set(tests ${CLUMP_ADDED})
     clump_process_tests(${test} ${divided} ${command})

@@ -7,6 +7,8 @@ target_link_libraries(clump_options INTERFACE Threads::Threads)
 target_include_directories(clump_options SYSTEM INTERFACE
   $<TARGET_PROPERTY:fmt::fmt-header-only,INTERFACE_INCLUDE_DIRECTORIES>)
 target_compile_definitions(clump_options INTERFACE _GNU_SOURCE CLUMP_VERSION="${PROJECT_VERSION}")
+# Debug builds compare what the ranks call, if nobody says otherwise (mpiexec --check, CLUMP_CHECK).
+target_compile_definitions(clump_options INTERFACE $<$<CONFIG:Debug>:CLUMP_CHECKS>)
 
 if(CLUMP_SANITIZE)
   target_compile_options(clump_options INTERFACE

@@ -48,10 +48,33 @@ def name_of(function: Function, entry: Entry) -> str:
 
 def _timing(function: Function) -> str:
     if _NONBLOCKING.match(function.name):
-        return "Timing{.request = request}"
+        return "Timing{.request = request, .check = &later}"
     if _PERSISTENT.search(function.name):
-        return "Timing{.request = request, .persistent = true}"
+        return "Timing{.request = request, .persistent = true, .check = &later}"
     return "Timing()"
+
+
+def is_deferred(function: Function, entry: Entry) -> bool:
+    """A collective that does not block: its check is the beginning of the operation."""
+    return "timed" in entry.flags and _timing(function) != "Timing()"
+
+
+def is_described(entry: Entry) -> bool:
+    """A collective whose arguments are compared, too: those between neighbours need not be alike."""
+    return "timed" in entry.flags and entry.chapter == "collectives"
+
+
+def check(function: Function, entry: Entry) -> str:
+    """The call that compares what ranks call (src/mpi/checked.h); empty for a function that is not collective."""
+    called = f"{{call.name, site{', &later' if is_deferred(function, entry) else ''}}}"
+    if is_described(entry):
+        values = ", ".join(a.value for a in arguments(function, entry)[:-1])  # all but the timing
+        return f"checked::{name_of(function, entry)}({values}, {called})"
+    if "timed" in entry.flags:
+        return f"checked::together(*the_comm, {called})"
+    if entry.parameters.get("together"):
+        return f"checked::together(*the_{min(entry.parameters['together'])}, {called})"
+    return f"checked::together(*call.self, {called})" if "together" in entry.flags else ""
 
 
 def local(p: Parameter) -> str:
@@ -129,6 +152,7 @@ _TOP = """\
 #include "core/comm.h"
 #include "core/rank.h"
 #include "datatype/datatype.h"
+#include "mpi/checked.h"
 #include "mpi/counts.h"
 #include "mpi/timing.h"
 
@@ -151,5 +175,9 @@ def write(functions: Dict[str, Function], entries: Dict[str, Entry]) -> str:
             declared.add(name_of(function, entry))
             parameters = ", ".join(a.declaration for a in arguments(function, entry))
             text.append(f"{returns(function.small, entry)} {name_of(function, entry)}({parameters});\n")
+            if is_described(entry):
+                parameters = ", ".join([a.declaration for a in arguments(function, entry)[:-1]] + ["const Called& called"])
+                name = name_of(function, entry)
+                text.append(f"namespace checked {{\n[[gnu::cold]] base::Status {name}({parameters});\n}}\n")
     text.append("\n}  // namespace clump::mpi\n")
     return "".join(text)

@@ -12,6 +12,9 @@ from .standard import Form, Function, Parameter
 UNDEFINED_IF_TOO_LARGE = re.compile(r"MPI_(Get_count|Get_elements|Type_size|Type_get_(true_)?extent|Pack_size|(Comm_|Session_)?"
                                     r"Buffer_detach|\w+_detach_buffer)$")  # fmt: skip
 
+# Where a call of the program's is, seen from the function that it calls.
+_SITE = "__builtin_extract_return_addr(__builtin_return_address(0))"
+
 _TOP = """\
 // {title}: the C entry points, as gen/generate.py writes them. What they have in common: src/mpi/entry.h.
 #include "mpi/bodies.h"
@@ -89,7 +92,12 @@ def _code(function: Function, entry: Entry) -> List[str]:
     writer = checks.Writer(function, entry).write()
     work = _work(function, entry, writer)
     raises = "raises" in entry.flags
+    check = bodies.check(function, entry)
+    if check:
+        work = ["if (checked::wanted(*call.self)) [[unlikely]] CLUMP_TRY(" + check + ");"] + work
     lines = list(writer.declarations)
+    if bodies.is_deferred(function, entry):
+        lines.append("std::unique_ptr<coll::Check> later;")
     lines.append(f"const base::Status outcome = [&]() {_copied(entry)}-> base::Status {{")
     lines.extend("  " + s for s in _enter(entry) + writer.statements + (["return {};"] if raises else work))
     lines.append("}();")
@@ -124,7 +132,8 @@ def _shared_argument(p: Parameter, form: Form, large: bool) -> str:
 
 def _form_of_two(function: Function, entry: Entry, form: Form) -> str:
     large = form is function.large
-    arguments = [f'"{form.name}"'] + [_shared_argument(p, form, large) for p in function.large.parameters]
+    site = [_SITE] if bodies.check(function, entry) else []
+    arguments = [f'"{form.name}"'] + site + [_shared_argument(p, form, large) for p in function.large.parameters]
     if "form" in entry.flags:
         arguments.append("true" if large else "false")
     absent = [p for p in function.large.parameters if kinds.is_wide_output(p) and all(q.name != p.name for q in form.parameters)]
@@ -146,8 +155,11 @@ def _function(function: Function, entry: Entry) -> str:
     code = _code(function, entry)
     if not function.large:
         lines = ([] if "tool" in entry.flags else [f'Call call("{function.name}");']) + code
+        if bodies.check(function, entry):
+            lines.insert(0, f"const void* const site = {_SITE};")
         return f"{_signature(function.small)} {{\n" + "".join(f"  {line}\n" for line in lines) + "}\n" + _alias(function.small)
-    parameters = ["const char* name_of_call"] + [_shared_parameter(p) for p in function.large.parameters]
+    parameters = ["const char* name_of_call"] + (["const void* site"] if bodies.check(function, entry) else [])
+    parameters += [_shared_parameter(p) for p in function.large.parameters]
     if "form" in entry.flags:
         parameters.append("bool large")
     code = ["Call call(name_of_call);"] + code

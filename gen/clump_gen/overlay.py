@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Dict, FrozenSet, Iterable, Set
 
-FLAGS = {"plain", "always", "anytime", "raises", "form", "timed", "tool"}
-PARAMETER_FLAGS = {"handle", "raw", "unchecked", "errors"}
+FLAGS = {"plain", "always", "anytime", "raises", "form", "timed", "tool", "together"}
+PARAMETER_FLAGS = {"handle", "raw", "unchecked", "errors", "together"}
 
 
 @dataclass

@@ -17,7 +17,11 @@ void Operation::keep(const datatype::Datatype& type) {
 
 void Operation::begin() {
   if (calls_user()) comm->owner.errands.expect(1);
-  schedule_.start(*this);
+  checking_ = check_ != nullptr;
+  if (checking_) [[unlikely]]
+    check_->start(*this);
+  else
+    schedule_.start(*this);
   net::run_here(this);
 }
 
@@ -31,9 +35,19 @@ base::Status Operation::start() {
 }
 
 void Operation::run() {
-  if (!schedule_.advance()) return;
+  if (checking_) [[unlikely]] {
+    if (!check_->advance()) return;
+    checking_ = false;
+    // All ranks know of it, so none waits for a message of another one.
+    if (!check_->status().ok()) return end(check_->status());
+    schedule_.start(*this);
+  }
+  if (schedule_.advance()) end(schedule_.status());
+}
+
+void Operation::end(base::Status status) {
   if (calls_user()) comm->owner.errands.expect(-1);
-  result.error = schedule_.status().code();
+  result.error = status.code();
   complete();
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/ref.h"
+#include "coll/check.h"
 #include "coll/schedule.h"
 #include "core/request.h"
 #include "net/tasks.h"
@@ -29,6 +30,9 @@ class Operation final : public core::Request, net::Task, Schedule::Listener {
   void keep(const datatype::Datatype& type);
   void keep(base::Ref<const base::RefCounted> object) { kept_.push_back(std::move(object)); }
 
+  /// Whenever it is started, the ranks compare what they call, and go on if they agree. Null: they do not.
+  void check_first(std::unique_ptr<Check> check) { check_ = std::move(check); }
+
   /// Starts a non-blocking one. Any thread of its rank.
   void begin();
   /// MPI_Start.
@@ -40,10 +44,13 @@ class Operation final : public core::Request, net::Task, Schedule::Listener {
  private:
   void run() override;
   void round_ended() override;
+  void end(base::Status status);
   bool calls_user() const { return static_cast<bool>(op_); }
 
   base::Ref<const core::Op> op_;  // a user's
   std::vector<base::Ref<const base::RefCounted>> kept_;
+  std::unique_ptr<Check> check_;
+  bool checking_ = false;  // the check is not over
   Schedule schedule_;
 };
 

@@ -10,8 +10,8 @@ namespace clump::coll {
 
 namespace {
 
-// Collectives count their tags from 0 in 30 bits; agreements of a part of a communicator use the user's tag
-// above that.
+// Collectives count their tags from 0 in 29 bits, and checks have as many above that; agreements of a part of
+// a communicator use the user's tag above both.
 constexpr int kPartTagBit = 1 << 30;
 
 constexpr std::size_t kLargestInArena = 512;
@@ -40,6 +40,19 @@ Schedule::Schedule(core::Comm& comm, const Reduction& reduction)
   steps_.reserve(16);
 }
 
+Schedule::Schedule(core::Comm& comm, Aside aside, const Reduction& reduction)
+    : comm_(comm),
+      part_(nullptr),
+      reduction_(reduction),
+      rank_(comm.rank),
+      size_(comm.size()),
+      peers_(comm.peers().size()),
+      tag_(aside.tag),
+      hosts_(hosts_of(comm)),
+      noted_(false) {
+  steps_.reserve(16);
+}
+
 Schedule::Schedule(const Members& members, const Reduction& reduction)
     : comm_(members.comm),
       part_(members.part ? &members.group : nullptr),
@@ -65,7 +78,8 @@ Algorithm Schedule::choose(Collective collective, Count bytes, bool one_order) {
   const Situation situation{size_, bytes, operations_of(reduction_), false, false, hosts, one_order};
   const Algorithm algorithm = coll::choose(comm_, collective, situation);
   if (hosts && !one_order && algorithm != Algorithm::kTwoStages && has_two_stages(collective)) flat_ = true;
-  if (among_.empty()) note(comm_, collective, algorithm, bytes);  // a stage is none of the program's
+  if (among_.empty() && noted_)
+    note(comm_, collective, algorithm, bytes);  // a stage is none of the program's
   return algorithm;
 }
 

@@ -56,6 +56,11 @@ class Schedule {
   /// Takes the communicator's next collective tag: every rank makes its schedules in the same order.
   explicit Schedule(core::Comm& comm, const Reduction& reduction = {});
   explicit Schedule(const Members& members, const Reduction& reduction = {});
+  /// One beside those that the program asks for: has this tag, and is in no books.
+  struct Aside {
+    int tag;
+  };
+  Schedule(core::Comm& comm, Aside aside, const Reduction& reduction = {});
   ~Schedule();
   Schedule(const Schedule&) = delete;
   Schedule& operator=(const Schedule&) = delete;
@@ -181,6 +186,7 @@ class Schedule {
   int rank_, size_, peers_, tag_;
   const Hosts* const hosts_;
   std::span<const int> among_;  // what peers of the steps that are written now are numbers in; empty: ranks
+  const bool noted_ = true;
   bool flat_ = false;  // an algorithm without stages was chosen where there could be two: so its parts
 
   std::pmr::vector<Step> steps_{&arena_};

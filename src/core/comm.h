@@ -73,7 +73,14 @@ class Comm final : public base::RefCounted {
   /// The tag of the next collective operation: all ranks call collectives in the same order, so all get the
   /// same.
   int next_collective_tag() {
-    return static_cast<int>(collectives_.fetch_add(1, std::memory_order_relaxed) & 0x3fffffff);
+    return static_cast<int>(collectives_.fetch_add(1, std::memory_order_relaxed) & 0x1fffffff);
+  }
+  /// The same for what ranks tell each other before a collective of the program's, to compare what they call:
+  /// this tag, and so many behind it. No collective has one of these.
+  static constexpr int kCheckTags = 4;
+  int next_check_tags() {
+    const std::uint32_t number = checks_.fetch_add(kCheckTags, std::memory_order_relaxed);
+    return static_cast<int>((number & 0x1fffffff) | 0x20000000);
   }
   /// Numbers for so many partitions that this rank sends, the first one of a sequence that goes on after 2^32
   /// with 0.
@@ -83,7 +90,7 @@ class Comm final : public base::RefCounted {
 
  private:
   const Group& peers_;
-  std::atomic<std::uint32_t> collectives_{0}, partition_tags_{0};
+  std::atomic<std::uint32_t> collectives_{0}, partition_tags_{0}, checks_{0};
 };
 
 }  // namespace clump::core

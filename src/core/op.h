@@ -18,6 +18,8 @@ class Op final : public base::RefCounted {
 
   bool commutative() const { return commutative_; }
   bool is_predefined() const { return predefined_ != MPI_OP_NULL; }
+  /// Of a predefined one; MPI_OP_NULL for a user's.
+  MPI_Op handle() const { return predefined_; }
   /// Whether collectives may use this operation on this type: MPI_ERR_OP, with both names, if the standard
   /// does not define it (MPI-5.0 section 6.9.2). User functions take any type.
   base::Status check(const datatype::Datatype& type) const;

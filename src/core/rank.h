@@ -76,6 +76,8 @@ struct World {
 
   /// Ends the job because of rank `rank`; never returns. `text` says why.
   void (*abort_job)(int rank, int code, const std::string& text) = nullptr;
+  /// Names a place in the program's code for a message: "solver.c:12". Null: nobody can. Any thread.
+  std::string (*place_in_code)(const void* address) = nullptr;
 
   int node_of(int rank) const { return nodes.empty() ? 0 : nodes[static_cast<std::size_t>(rank)]; }
   ContextId allocate_context() {

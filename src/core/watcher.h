@@ -33,7 +33,8 @@ class Watcher {
   ~Watcher() = default;
 };
 
-/// What a rank's collectives did, and what a tool wants them to do. Indexes are numbers of coll/select.h.
+/// What a rank's collectives did, and what a tool or the user wants them to do. Indexes are numbers of
+/// coll/select.h.
 struct CollectiveChoices {
   static constexpr std::size_t kCollectives = 16, kAlgorithms = 24;
   std::array<base::Counter, kCollectives> begun;  ///< written by the rank's threads
@@ -43,6 +44,12 @@ struct CollectiveChoices {
   std::array<std::atomic<std::uint8_t>, kCollectives> wanted{};
   /// Reductions give the same bits wherever the ranks are. relaxed: as above.
   std::atomic<bool> reproducible{false};
+  /// Ranks compare what they call before they do it (coll/check.h). relaxed: as above.
+#ifdef CLUMP_CHECKS
+  std::atomic<bool> checked{true};
+#else
+  std::atomic<bool> checked{false};
+#endif
 };
 
 /// What a communicator's hints want its collectives to do, above what a tool wants.

@@ -68,7 +68,7 @@ const Datatype* only_component(const Datatype& type) {
 }  // namespace
 
 Signature Signature::then(const Signature& next) const {
-  return {elements + next.elements, hash * power(kBase, next.elements) + next.hash};
+  return {elements + next.elements, hash * power(kBase, next.elements) + next.hash, packed || next.packed};
 }
 
 // By doubling: what has been put in front so far, and the next power-of-two repetition.

@@ -72,6 +72,7 @@ enum class Class : std::uint8_t {
 struct Signature {
   Count elements = 0;      ///< basic elements; a value-index pair counts as two
   std::uint64_t hash = 0;  ///< a polynomial over the sequence, so it can be joined and repeated
+  bool packed = false;     ///< there is MPI_PACKED in it, which matches whatever was packed
 
   friend bool operator==(const Signature&, const Signature&) = default;
   Signature then(const Signature& next) const;

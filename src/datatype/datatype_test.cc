@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "datatype/content.h"
 #include "datatype/derive.h"
 #include "datatype/move.h"
 
@@ -146,6 +147,38 @@ TEST(Signatures, DependOnTheSequenceOnly) {
             c.type->signature().times(3).then(kInt().signature()));
   EXPECT_EQ(a.type->element(), &kInt());
   EXPECT_EQ(c.type->element(), nullptr);
+}
+
+TEST(Contents, MatchHoweverTheTypesWereMade) {
+  const auto of = [](Count count, const Datatype& type) { return Content::of({nullptr, count, &type}); };
+  Made four, two, turned, mixed;
+  ASSERT_TRUE(make_contiguous(4, kInt(), four).ok());
+  ASSERT_TRUE(make_vector({2, 1, 7}, kInt(), two).ok());
+  const Content ints = of(4, kInt());
+  EXPECT_TRUE(matches(ints, of(1, *four.type)));
+  EXPECT_TRUE(matches(ints, of(2, *two.type)));
+  EXPECT_FALSE(matches(ints, of(5, kInt())));
+  EXPECT_FALSE(matches(ints, of(4, *predefined(MPI_FLOAT))));
+  EXPECT_FALSE(matches(ints, of(4, *predefined(MPI_UNSIGNED))));
+  EXPECT_FALSE(matches(ints, of(2, kDouble())));
+
+  const Count ones[] = {1, 1}, places[] = {8, 0};
+  const Datatype *int_first[] = {&kInt(), &kDouble()}, *with_packed[] = {&kInt(), predefined(MPI_PACKED)};
+  ASSERT_TRUE(make_struct(ones, places, int_first, turned).ok());
+  EXPECT_FALSE(matches(of(3, *turned.type), of(3, *predefined(MPI_DOUBLE_INT))));  // the double comes first
+
+  // Bytes are one of the basic types; packed data may be anything.
+  EXPECT_FALSE(matches(ints, of(16, *predefined(MPI_BYTE))));
+  EXPECT_TRUE(matches(of(16, *predefined(MPI_BYTE)), of(16, *predefined(MPI_BYTE))));
+  EXPECT_TRUE(matches(ints, of(16, *predefined(MPI_PACKED))));
+  EXPECT_TRUE(matches(of(16, *predefined(MPI_PACKED)), of(16, *predefined(MPI_BYTE))));
+  EXPECT_FALSE(matches(ints, of(15, *predefined(MPI_PACKED))));
+  ASSERT_TRUE(make_struct(ones, places, with_packed, mixed).ok());
+  EXPECT_TRUE(matches(of(1, *mixed.type), of(5, *predefined(MPI_BYTE))));
+
+  // Nothing is nothing of any type.
+  EXPECT_TRUE(matches(of(0, kInt()), of(0, kDouble())));
+  EXPECT_TRUE(matches(Content::of(Layout()), of(0, kDouble())));
 }
 
 TEST(Copy, WorksWithAbsoluteAddresses) {

@@ -22,7 +22,7 @@ Class kind_in_signature(Class kind) {
 Signature signature_of(Class kind, Count size, bool extended) {
   const auto word = static_cast<std::uint64_t>(kind_in_signature(kind)) << 8 |
                     static_cast<std::uint64_t>(size) << 1 | static_cast<std::uint64_t>(extended);
-  return {.elements = 1, .hash = (word + 1) * 0xd6e8feb86659fd93};
+  return {.elements = 1, .hash = (word + 1) * 0xd6e8feb86659fd93, .packed = kind == Class::kPacked};
 }
 
 void put(MPI_Datatype handle, const char* name, Class kind, Datatype::Parts parts) {

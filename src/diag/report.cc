@@ -79,7 +79,7 @@ std::string line(int number, const pmi::Frame& frame, const Place& place) {
 constexpr int kShownRepeats = 3;
 
 std::string stack(const pmi::Failure& failure) {
-  Symbolizer symbolizer;
+  Symbolizer symbolizer(Symbolizer::Search::kOtherFilesToo);
   std::string text;
   int number = 0;
   int repeated = 0;

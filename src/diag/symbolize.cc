@@ -10,12 +10,20 @@ namespace clump::diag {
 
 namespace {
 
-const Dwfl_Callbacks kCallbacks = {
-    .find_elf = dwfl_build_id_find_elf,
-    .find_debuginfo = dwfl_standard_find_debuginfo,
-    .section_address = dwfl_offline_section_address,
-    .debuginfo_path = nullptr,
-};
+int find_none(Dwfl_Module*, void**, const char*, Dwarf_Addr, const char*, const char*, GElf_Word, char**) {
+  return -1;
+}
+
+constexpr Dwfl_Callbacks callbacks_with(decltype(Dwfl_Callbacks::find_debuginfo) find_debuginfo) {
+  return {
+      .find_elf = dwfl_build_id_find_elf,
+      .find_debuginfo = find_debuginfo,
+      .section_address = dwfl_offline_section_address,
+      .debuginfo_path = nullptr,
+  };
+}
+const Dwfl_Callbacks kFileItself = callbacks_with(find_none);
+const Dwfl_Callbacks kOtherFilesToo = callbacks_with(dwfl_standard_find_debuginfo);
 
 /// A C function's name is left alone: __cxa_demangle() also reads bare types, and would make `float` of `f`.
 std::string demangle(const char* name) {
@@ -29,8 +37,9 @@ std::string demangle(const char* name) {
 
 }  // namespace
 
-Symbolizer::Symbolizer() {
-  ::unsetenv("DEBUGINFOD_URLS");  // libdw would fetch debugging information over the network
+Symbolizer::Symbolizer(Search search) : search_(search) {
+  if (search == Search::kOtherFilesToo)
+    ::unsetenv("DEBUGINFOD_URLS");  // libdw would fetch debugging information over the network
 }
 
 Symbolizer::~Symbolizer() {
@@ -41,7 +50,7 @@ const Symbolizer::Object& Symbolizer::open(const std::string& path) {
   auto [at, fresh] = objects_.try_emplace(path);
   Object& object = at->second;
   if (!fresh) return object;
-  object.session = dwfl_begin(&kCallbacks);
+  object.session = dwfl_begin(search_ == Search::kFileItself ? &kFileItself : &kOtherFilesToo);
   if (object.session == nullptr) return object;
   dwfl_report_begin(object.session);
   object.module = dwfl_report_offline(object.session, path.c_str(), path.c_str(), -1);

@@ -1,7 +1,8 @@
-// From an address in a file to function and line, with libdw. In mpiexec only. Reads files; never asks the
-// network.
+// From an address in a file to function and line, with libdw. In mpiexec, and in libclump_places.so
+// (places.h). Reads files; never asks the network.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -23,7 +24,10 @@ struct Place {
 /// Keeps the files that it has opened. One thread at a time.
 class Symbolizer {
  public:
-  Symbolizer();
+  /// Debugging information may lie in the file itself, or in others that belong to it. To look for those,
+  /// libdw has to be told by the environment not to ask the network: only in a process that is our own.
+  enum class Search : std::uint8_t { kFileItself, kOtherFilesToo };
+  explicit Symbolizer(Search search);
   ~Symbolizer();
   Symbolizer(const Symbolizer&) = delete;
   Symbolizer& operator=(const Symbolizer&) = delete;
@@ -39,6 +43,7 @@ class Symbolizer {
   };
   const Object& open(const std::string& path);
 
+  const Search search_;
   std::map<std::string, Object> objects_;
 };
 

@@ -53,6 +53,7 @@ enum : std::size_t {
   kCollectiveElements,
   kMoveElements,
   kReductions,
+  kChecks,
   kFirstAlgorithms,
 };
 
@@ -78,6 +79,7 @@ std::vector<Enumeration> make_enumerations() {
   all.push_back(numbered("collective_elements", {"collective", "algorithm", "bytes"}));
   all.push_back(numbered("move_elements", {"worker"}));
   all.push_back(numbered("reductions", {"fast", "reproducible"}));
+  all.push_back(numbered("check", {"off", "on"}));
   for (int i = 0; i < kCollectives; ++i) all.push_back(algorithms_of(i));
   return all;
 }
@@ -242,6 +244,11 @@ class Controls {
     add(Category::kAll, Setting::kVersion, "version", "the version of the library", MPI_CHAR,
         MPI_T_SCOPE_CONSTANT)
         .verbosity = MPI_T_VERBOSITY_USER_BASIC;
+    add(Category::kAll, Setting::kCheck, "check",
+        "whether ranks compare what collective operations they call, and with what, before they do them "
+        "(mpiexec --check); all ranks of a communicator have to say the same",
+        MPI_INT, MPI_T_SCOPE_ALL_EQ)
+        .enumeration = &enumerations()[kChecks];
     add(Category::kScheduler, Setting::kScheduler, "scheduler",
         "what runs the ranks (mpiexec --scheduler, or CLUMP_SCHEDULER)", MPI_INT, MPI_T_SCOPE_CONSTANT)
         .enumeration = &enumerations()[kScheduler];

@@ -99,6 +99,7 @@ enum class Setting : std::uint8_t {
   kLaneLimit,
   kAlgorithm,  ///< which: a coll::Collective
   kReductions,
+  kCheck,
 };
 
 /// A control variable. Ints, MPI_Counts (sizes in bytes) and one text.

@@ -32,6 +32,8 @@ int int_of(const core::Rank& rank, const Control& control) {
       return home_of(rank);
     case Setting::kReductions:
       return rank.collectives.reproducible.load(std::memory_order_relaxed) ? 1 : 0;
+    case Setting::kCheck:
+      return rank.collectives.checked.load(std::memory_order_relaxed) ? 1 : 0;
     default:
       return rank.collectives.wanted[static_cast<std::size_t>(control.which)].load(std::memory_order_relaxed);
   }
@@ -70,6 +72,8 @@ base::Status set_item(core::Rank& rank, const Control& control, int value) {
   core::CollectiveChoices& choices = rank.collectives;
   if (control.setting == Setting::kReductions)
     choices.reproducible.store(value != 0, std::memory_order_relaxed);
+  else if (control.setting == Setting::kCheck)
+    choices.checked.store(value != 0, std::memory_order_relaxed);
   else
     choices.wanted[static_cast<std::size_t>(control.which)].store(static_cast<std::uint8_t>(value),
                                                                   std::memory_order_relaxed);

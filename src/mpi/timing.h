@@ -15,6 +15,8 @@ namespace clump::mpi {
 struct Timing {
   MPI_Request* request = nullptr;  ///< null: blocking
   bool persistent = false;
+  /// What is to be done before the operation, if there is something (checked.h). Null: it blocks.
+  std::unique_ptr<coll::Check>* check = nullptr;
 
   bool blocking() const { return request == nullptr; }
 };
@@ -47,6 +49,7 @@ base::Status run(core::Comm& comm, const Timing& timing, const Uses& uses, const
   auto operation = std::make_unique<coll::Operation>(
       comm, uses.reduction, timing.persistent ? Kind::kPersistent : Kind::kNonblocking);
   for (const datatype::Datatype* const type : uses.types) operation->keep(*type);
+  if (timing.check != nullptr) operation->check_first(std::move(*timing.check));
   write(operation->schedule());
   begin(comm.owner, std::move(operation), timing);
   return {};

@@ -141,6 +141,7 @@ core::World* make_world() {
   auto* const world = new core::World;
   world->size = job.ranks();
   world->abort_job = abort_job;
+  world->place_in_code = runtime::place_in_code;
   world->tells_placement = job.map;
 
   utsname machine{};

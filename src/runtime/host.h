@@ -41,6 +41,10 @@ CLUMP_HOST_API bool is_over();
 /// The operating system's number of a host process of this node that has called MPI.
 CLUMP_HOST_API int process_id(int process);
 
+/// "solver.c:12", if the program was compiled with -g, for the place that a call at `address` returns to.
+/// Otherwise the name of its function, or "a.out+0x1234", as addr2line takes it. Any thread.
+CLUMP_HOST_API std::string place_in_code(const void* address);
+
 /// Until this rank has called the function of MPI that `call` names, its end is a failure of the job. Null:
 /// it may end. `call` must live as long as the process.
 CLUMP_HOST_API void rank_owes(const fiber::Identity& rank, const char* call);

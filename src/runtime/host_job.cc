@@ -23,6 +23,13 @@
 
 namespace clump::runtime {
 
+std::string_view own_folder() {
+  Dl_info own{};
+  ::dladdr(reinterpret_cast<const void*>(&own_folder), &own);
+  const std::string_view path = own.dli_fname != nullptr ? own.dli_fname : "";
+  return path.substr(0, path.rfind('/'));
+}
+
 namespace {
 
 constexpr const char* kVariables[] = {"CLUMP_JOB_FD", "CLUMP_CONTROL_FD", "CLUMP_NODE_FD", "CLUMP_LIFE_FD",
@@ -42,14 +49,6 @@ const char* value_of(char** environment, std::string_view name) {
 int number_in(char** environment, std::string_view name) {
   const char* value = value_of(environment, name);
   return value != nullptr ? std::atoi(value) : -1;
-}
-
-/// Where this library lies, and libmpi_abi beside it.
-std::string_view own_folder() {
-  Dl_info own{};
-  ::dladdr(reinterpret_cast<const void*>(&own_folder), &own);
-  const std::string_view path = own.dli_fname != nullptr ? own.dli_fname : "";
-  return path.substr(0, path.rfind('/'));
 }
 
 /// Says which library this is, and by what it was seen that `who` has started it.

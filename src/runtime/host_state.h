@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -18,6 +19,9 @@
 #include "pmi/node_memory.h"
 
 namespace clump::runtime {
+
+/// Where this library lies, and libmpi_abi beside it.
+std::string_view own_folder();
 
 /// How far a rank has come.
 enum class Phase : std::uint8_t { kStarting, kRunning, kEnded };

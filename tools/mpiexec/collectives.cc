@@ -46,14 +46,19 @@ base::Status choose_one(std::string_view option, std::string_view word,
   return unknown(option, word, "not COLLECTIVE=ALGORITHM", collectives);
 }
 
+/// Sets a control of its own kind to the last of its values.
+std::pair<std::string, std::string> most_of(instruments::Setting setting) {
+  const auto control = std::ranges::find(instruments::controls(), setting, &instruments::Control::setting);
+  return {control->environment(), control->enumeration->items.back().name};
+}
+
 }  // namespace
 
 std::pair<std::string, std::string> reproducible_reductions() {
-  const auto& controls = instruments::controls();
-  const auto reductions =
-      std::ranges::find(controls, instruments::Setting::kReductions, &instruments::Control::setting);
-  return {reductions->environment(), reductions->enumeration->items.back().name};
+  return most_of(instruments::Setting::kReductions);
 }
+
+std::pair<std::string, std::string> check_collectives() { return most_of(instruments::Setting::kCheck); }
 
 base::Status choose_collectives(std::string_view option, std::string_view list,
                                 std::vector<std::pair<std::string, std::string>>& variables) {

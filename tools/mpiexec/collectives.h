@@ -1,4 +1,4 @@
-// --coll and --reproducible: which algorithms collective operations use.
+// --coll, --reproducible and --check: how collective operations are done.
 #pragma once
 
 #include <string>
@@ -17,5 +17,7 @@ base::Status choose_collectives(std::string_view option, std::string_view list,
 
 /// The variable that makes reductions give the same bits for every placement.
 std::pair<std::string, std::string> reproducible_reductions();
+/// The variable that makes ranks compare what they call.
+std::pair<std::string, std::string> check_collectives();
 
 }  // namespace clump::mpiexec

@@ -39,6 +39,8 @@ const Option kOptions[] = {
      "what collectives use: allreduce=two-stage,broadcast=flat (clump info --coll; default: by size and place)"},
     {{"reproducible"}, Action::kReproducible, 0, "",
      "reductions give the same bits wherever the ranks are, and however they are run"},
+    {{"check"}, Action::kCheck, 0, "",
+     "before each collective operation, ranks compare what they call; where they differ, both are named, with lines"},
     {{"agent"}, Action::kAgent},
     {{"use-hwthread-cpus"}, Action::kHardwareThreads, 0, "", "use all hardware threads of a core, not one"},
     {{"workers"}, Action::kWorkers, 1, "N", "so many workers (default: one for each core)"},

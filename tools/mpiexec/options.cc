@@ -244,6 +244,9 @@ class Parser {
       case kReproducible:
         global.set.push_back(reproducible_reductions());
         break;
+      case kCheck:
+        global.set.push_back(check_collectives());
+        break;
       case kAgent:
         command_.agent = true;
         break;

@@ -92,6 +92,7 @@ enum class Action {
   kNetwork,
   kCollectives,
   kReproducible,
+  kCheck,
   kAgent,
   kCores,
   kWorkers,

@@ -1,0 +1,147 @@
+#include "coll/check.h"
+
+#include <algorithm>
+
+#include "coll/coll.h"
+#include "core/rank.h"
+
+namespace clump::coll {
+
+namespace {
+
+template <typename T>
+Layout bytes_of(std::vector<T>& values) {
+  return bytes_at(values.data(), static_cast<Count>(values.size() * sizeof(T)));
+}
+
+Layout one_int(int& value) { return {&value, 1, datatype::predefined(MPI_INT)}; }
+
+Reduction largest() {
+  static const core::Op op(MPI_MAX);
+  return {&op, MPI_INT};
+}
+
+}  // namespace
+
+Check::Check(core::Comm& comm, const Call& call)
+    : comm_(comm),
+      name_(call.name),
+      address_(call.address),
+      is_in_place_(call.is_in_place),
+      tags_(comm.next_check_tags()),
+      theirs_(static_cast<std::size_t>(comm.peers().size())),
+      findings_(theirs_.size()) {
+  Card card;
+  card.set_name(call.name);
+  card.root = call.root;
+  if (call.all_in_place) card.in_place = call.is_in_place ? Card::InPlace::kYes : Card::InPlace::kNo;
+  card.combines = call.combines;
+  if (call.op != nullptr) card.operation = number_of(*call.op);
+  card.counts = call.counts;
+  mine_.assign(theirs_.size(), card);
+  for (std::size_t peer = 0; peer < mine_.size(); ++peer) {
+    if (call.gives != nullptr) {
+      const Layout data = call.gives(static_cast<int>(peer));
+      mine_[peer].gives = datatype::Content::of(data);
+      gives_.push_back(Portion::of(data));
+    }
+    if (call.takes != nullptr) {
+      const Layout data = call.takes(static_cast<int>(peer));
+      mine_[peer].takes = datatype::Content::of(data);
+      takes_.push_back(Portion::of(data));
+    }
+  }
+}
+
+base::Status Check::run() {
+  stage_ = Stage::kCards;
+  do {
+    prepare();
+    CLUMP_TRY(schedule_->run());
+  } while (go_on());
+  return status_;
+}
+
+void Check::start(Schedule::Listener& listener) {
+  stage_ = Stage::kCards;
+  status_ = {};
+  listener_ = &listener;
+  prepare();
+  schedule_->start(listener);
+}
+
+bool Check::advance() {
+  while (schedule_->advance()) {
+    if (const base::Status done = schedule_->status(); !done.ok()) {
+      status_ = done;
+      return true;
+    }
+    if (!go_on()) return true;
+    prepare();
+    schedule_->start(*listener_);
+  }
+  return false;
+}
+
+/// Writes the schedule of a stage.
+void Check::prepare() {
+  const Schedule::Aside aside{tags_ + static_cast<int>(stage_)};
+  switch (stage_) {
+    case Stage::kCards:
+      schedule_.emplace(comm_, aside);
+      alltoall(*schedule_, bytes_of(mine_), bytes_of(theirs_));
+      break;
+    case Stage::kAgreement:
+      schedule_.emplace(comm_, aside, largest());
+      allreduce(*schedule_, one_int(differs_), one_int(any_differs_));
+      break;
+    case Stage::kFindings:
+      schedule_.emplace(comm_, aside);
+      allgather(*schedule_, bytes_at(&finding_, sizeof finding_), bytes_of(findings_));
+  }
+}
+
+/// A stage is over. True: there is another one.
+bool Check::go_on() {
+  switch (stage_) {
+    case Stage::kCards:
+      compare();
+      stage_ = Stage::kAgreement;
+      return true;
+    case Stage::kAgreement:
+      // Who differs from a rank of the remote group is known there too, so it is enough to hear from those.
+      if (any_differs_ == 0) return false;
+      stage_ = Stage::kFindings;
+      return true;
+    case Stage::kFindings:
+      conclude();
+  }
+  return false;
+}
+
+void Check::compare() {
+  finding_ = {};
+  for (int peer = 0; peer < static_cast<int>(mine_.size()) && finding_.peer < 0; ++peer) {
+    const auto i = static_cast<std::size_t>(peer);
+    const Difference found = difference({mine_[i], comm_.rank}, {theirs_[i], peer}, comm_.is_inter());
+    if (found == Difference::kNone) continue;
+    finding_.peer = peer;
+    finding_.difference = found;
+    const std::string words = own_words(peer);
+    std::copy_n(words.data(), std::min(words.size(), finding_.words.size() - 1), finding_.words.data());
+  }
+  differs_ = finding_.peer < 0 ? 0 : 1;
+}
+
+/// The lowest rank that has found something speaks for all; of an intercommunicator, that of the remote
+/// group. The first one that it differs from has found the same: a lower one would differ from a lower one,
+/// too.
+void Check::conclude() {
+  const auto first =
+      std::ranges::find_if(findings_, [](const Finding& finding) { return finding.peer >= 0; });
+  if (first == findings_.end()) return;
+  status_ = base::fail_with_text(class_of(first->difference),
+                                 message(static_cast<int>(first - findings_.begin()), *first));
+}
+
+}  // namespace clump::coll

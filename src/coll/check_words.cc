@@ -1,0 +1,109 @@
+// What ranks are told that differ.
+#include "coll/check.h"
+#include "core/rank.h"
+#include "datatype/reduce.h"
+
+namespace clump::coll {
+
+namespace {
+
+/// "rank 1", with its number in the job if that is another one.
+std::string name_of(const core::Group& group, int rank) {
+  const int number = group.world_rank(rank);
+  return number == rank ? fmt::format("rank {}", rank)
+                        : fmt::format("rank {} (rank {} of MPI_COMM_WORLD)", rank, number);
+}
+
+std::string name_of_root(int root) {
+  return root == MPI_ROOT ? "MPI_ROOT" : root == MPI_PROC_NULL ? "MPI_PROC_NULL" : std::to_string(root);
+}
+
+std::string name_of_operation(std::int64_t number) {
+  if (number == Card::kCommutative) return "commutative operation of the program's";
+  if (number == Card::kNotCommutative) return "operation of the program's that is not commutative";
+  return datatype::name_of(static_cast<datatype::PredefinedOp>(number));
+}
+
+struct Words {
+  const char *what, *advice;
+};
+
+/// What two ranks do, and what they should.
+Words words_for(Difference difference) {
+  switch (difference) {
+    case Difference::kRoot:
+      return {"name different roots", "all ranks have to name the same root"};
+    case Difference::kOperation:
+      return {"combine with different operations", "all ranks have to pass the same operation"};
+    case Difference::kInPlace:
+      return {"do not both work in place", "either all ranks pass MPI_IN_PLACE here, or none does"};
+    case Difference::kCounts:
+      return {"divide the result differently", "all ranks have to pass the same recvcounts"};
+    case Difference::kAmount:
+      return {"do not mean the same amount of data",
+              "what one rank gives and another one takes has to be the same: compare counts and datatypes"};
+    case Difference::kType:
+      return {"do not mean the same types of data",
+              "the basic types have to be the same, in the same order (MPI_BYTE is one of them)"};
+    default:
+      return {"call different functions",
+              "all ranks of a communicator have to call its collective operations in the same order"};
+  }
+}
+
+}  // namespace
+
+Check::Portion Check::Portion::of(const Layout& layout) {
+  return layout.bytes() == 0 ? Portion() : Portion{layout.count, datatype::Ref(layout.type)};
+}
+
+std::string Check::Portion::words() const {
+  return count == 0 ? "nothing" : fmt::format("{} x {}", count, type->description());
+}
+
+/// "rank 1: MPI_Gather(4 x MPI_INT to rank 0, root 0) at a.c:12"
+std::string Check::own_words(int peer) const {
+  // Where there is another rank that is the root, data go only there.
+  if (const int root = mine_.front().root; root >= 0 && (comm_.is_inter() || root != comm_.rank)) peer = root;
+  const auto i = static_cast<std::size_t>(peer);
+  const Card& card = mine_[i];
+  std::string text = name_of(*comm_.group, comm_.rank) + ": " + name_ + '(';
+  const char* before = "";
+  const auto add = [&](const std::string& argument) {
+    text += before + argument;
+    before = ", ";
+  };
+  const char* const group = comm_.is_inter() ? "remote rank" : "rank";
+  if (card.combines) {
+    add(gives_[i].words());
+  } else {
+    if (!gives_.empty()) add(fmt::format("{} to {} {}", gives_[i].words(), group, peer));
+    if (!takes_.empty()) add(fmt::format("{} from {} {}", takes_[i].words(), group, peer));
+  }
+  if (is_in_place_) add("MPI_IN_PLACE");
+  if (card.operation != Card::kNoOperation) add(name_of_operation(card.operation));
+  if (card.root != Card::kNoRoot) add("root " + name_of_root(card.root));
+  text += ')';
+  const auto describe = comm_.owner.world.place_in_code;
+  if (describe != nullptr && address_ != nullptr) text += " at " + describe(address_);
+  return text;
+}
+
+/// `finding` is that of `rank`, who speaks for all.
+std::string Check::message(int rank, const Finding& finding) const {
+  const auto [what, advice] = words_for(finding.difference);
+  const char* const words = finding.words.data();
+  const std::string one = name_of(comm_.peers(), rank), other = name_of(*comm_.group, finding.peer);
+  if (comm_.is_inter()) {
+    // Only ranks of the remote group have told what they call.
+    const bool is_me = finding.peer == comm_.rank;
+    return fmt::format("remote {} and {} {}\n  remote {}{}{}\n  {}", one, other, what, words,
+                       is_me ? "\n  " : "", is_me ? finding_.words.data() : "", advice);
+  }
+  if (finding.peer == rank)
+    return fmt::format("{} gives itself other data than it takes\n  {}\n  {}", one, words, advice);
+  return fmt::format("{} and {} {}\n  {}\n  {}\n  {}", one, other, what, words,
+                     findings_[static_cast<std::size_t>(finding.peer)].words.data(), advice);
+}
+
+}  // namespace clump::coll
