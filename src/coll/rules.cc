@@ -10,9 +10,9 @@ namespace {
 constexpr std::string_view kSpace = " \t\r";
 constexpr std::string_view kEndsName = " \t\r,";
 constexpr std::string_view kConditions =
-    "'in one process', 'on one node', 'up to N ranks', 'below N bytes' (or KiB, MiB), 'the operation "
-    "commutes' "
-    "and 'the operation is predefined'";
+    "'in one process', 'on one node', 'from N ranks', 'up to N ranks', 'from N bytes' (or KiB, MiB), 'below "
+    "N "
+    "bytes', 'the operation commutes' and 'the operation is predefined'";
 constexpr Count kMostBytes = Count{1} << 50;
 constexpr Count kMostRanks = 1 << 24;
 
@@ -130,30 +130,36 @@ class Line {
   }
 
   std::string condition(std::string_view text, Rule& rule) {
-    std::string_view middle;
+    std::string_view number;
+    if (between(text, "up to ", " ranks", number) || between(text, "up to ", " rank", number))
+      return ranks(text, number, rule.up_to_ranks);
+    if (between(text, "from ", " ranks", number) || between(text, "from ", " rank", number))
+      return ranks(text, number, rule.from_ranks);
+    if (between(text, "below ", "", number)) return bytes(text, number, rule.below_bytes);
+    if (between(text, "from ", "", number)) return bytes(text, number, rule.from_bytes);
+    if (const auto* known = std::ranges::find(kWhere, text, &Words::text); known != std::end(kWhere))
+      return set(text, static_cast<Where>(known->value), rule.where);
+    if (const auto* known = std::ranges::find(kOperations, text, &Words::text);
+        known != std::end(kOperations))
+      return set(text, static_cast<Operations>(known->value), rule.operations);
+    return fmt::format("'{}' is no condition: there is {}", text, kConditions);
+  }
+
+  template <typename Value>
+  static std::string set(std::string_view text, Value value, Value& member) {
+    if (member != Value{}) return fmt::format("'{}' is a second condition of its kind", text);
+    member = value;
+    return {};
+  }
+  static std::string ranks(std::string_view text, std::string_view digits, int& member) {
     Count value = 0;
-    bool is_first = true;
-    if (between(text, "up to ", " ranks", middle) || between(text, "up to ", " rank", middle)) {
-      if (!number(middle, kMostRanks, value))
-        return fmt::format("'{}': a number of ranks from 1 to {} is missing", text, kMostRanks);
-      is_first = rule.up_to_ranks == 0;
-      rule.up_to_ranks = static_cast<int>(value);
-    } else if (between(text, "below ", "", middle)) {
-      if (!size(middle, value))
-        return fmt::format("'{}': write 'below 481 bytes', 'below 64 KiB' or 'below 2 MiB'", text);
-      is_first = rule.below_bytes == 0;
-      rule.below_bytes = value;
-    } else if (const auto* where = std::ranges::find(kWhere, text, &Words::text); where != std::end(kWhere)) {
-      is_first = rule.where == Where::kAnywhere;
-      rule.where = static_cast<Where>(where->value);
-    } else if (const auto* which = std::ranges::find(kOperations, text, &Words::text);
-               which != std::end(kOperations)) {
-      is_first = rule.operations == Operations::kAny;
-      rule.operations = static_cast<Operations>(which->value);
-    } else {
-      return fmt::format("'{}' is no condition: there is {}", text, kConditions);
-    }
-    return is_first ? std::string() : fmt::format("'{}' is a second condition of its kind", text);
+    if (number(digits, kMostRanks, value)) return set(text, static_cast<int>(value), member);
+    return fmt::format("'{}': there has to be a number of ranks from 1 to {}", text, kMostRanks);
+  }
+  static std::string bytes(std::string_view text, std::string_view words, Count& member) {
+    Count value = 0;
+    if (size(words, value)) return set(text, value, member);
+    return fmt::format("'{}': sizes are written '481 bytes', '64 KiB' or '2 MiB'", text);
   }
 
   /// Whether the algorithm can do what the rule leaves to it.
@@ -166,10 +172,7 @@ class Line {
       return needs("below " + size_text(limits.below_bytes)) + " or less";
     if (rule.operations < limits.operations)
       return needs(words_for(kOperations, static_cast<std::uint8_t>(limits.operations)));
-    const bool is_elsewhere = (rule.where == Where::kNode && is_for_teams(rule.algorithm)) ||
-                              (rule.where == Where::kProcess && rule.algorithm == Algorithm::kNodeMeets) ||
-                              (rule.where != Where::kAnywhere && rule.algorithm == Algorithm::kTwoStages);
-    if (is_elsewhere)
+    if (!is_for(rule.where, rule.algorithm))
       return fmt::format("'{}' is not for ranks {}", name_of(rule.algorithm),
                          words_for(kWhere, static_cast<std::uint8_t>(rule.where)));
     return {};
@@ -198,7 +201,9 @@ std::string ranks_text(int ranks) { return fmt::format("{} rank{}", ranks, ranks
 
 std::string condition_text(const Rule& rule) {
   std::string text(words_for(kWhere, static_cast<std::uint8_t>(rule.where)));
+  if (rule.from_ranks != 0) list(text, "from " + ranks_text(rule.from_ranks));
   if (rule.up_to_ranks != 0) list(text, "up to " + ranks_text(rule.up_to_ranks));
+  if (rule.from_bytes != 0) list(text, "from " + size_text(rule.from_bytes));
   if (rule.below_bytes != 0) list(text, "below " + size_text(rule.below_bytes));
   if (rule.operations != Operations::kAny)
     list(text, words_for(kOperations, static_cast<std::uint8_t>(rule.operations)));

@@ -2,8 +2,7 @@
 //
 //   # a comment, also behind a rule
 //   # cores: 16
-//   allreduce       ring                    in one process, up to 8 ranks, below 64 KiB, the operation
-//   commutes
+//   allreduce   ring   in one process, from 3 ranks, below 64 KiB, the operation commutes
 //
 // A line is a collective, an algorithm, and what has to be so, in any order, with commas between. The first
 // line of a collective that fits decides; where none does, the shipped rules go on.

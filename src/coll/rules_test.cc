@@ -38,11 +38,12 @@ TEST_F(Rules, WhatIsPrintedIsRead) {
 TEST_F(Rules, ALineIsReadAsItIsMeant) {
   const std::vector<Rule> read = parse(
       "# cores: 3\n\n"
-      "  allreduce ring the operation commutes ,below 3 KiB,up to 7 ranks, in one process # why\r\n"
+      "  allreduce ring the operation commutes ,below 3 KiB,up to 7 ranks, from 2 ranks,\t in one process,"
+      "from 100 bytes # why\r\n"
       "scan\tprefix doubling,;barrier direct on one node");
   ASSERT_EQ(read.size(), 3u);
   EXPECT_EQ(read[0], (Rule{Collective::kAllreduce, Algorithm::kRing, 3 << 10, 7, Operations::kCommutative,
-                           Where::kProcess}));
+                           Where::kProcess, 2, 100}));
   EXPECT_EQ(read[1], (Rule{Collective::kScan, Algorithm::kPrefixDoubling, 0}));
   EXPECT_EQ(read[2].where, Where::kNode);
   RuleText parsed;
@@ -71,8 +72,10 @@ TEST_F(Rules, WhatIsWrongIsNamed) {
             std::string::npos);
   for (const char* size : {"below 0 bytes", "below bytes", "below -1 KiB", "below 4", "below 4 GiB",
                            "below 99999999999999999999 MiB", "below 9999999999999 MiB"})
-    EXPECT_NE(wrong(std::string("gather direct ") + size).find("write 'below 481 bytes'"), std::string::npos);
-  EXPECT_NE(wrong("gather direct up to no ranks").find("a number of ranks from 1"), std::string::npos);
+    EXPECT_NE(wrong(std::string("gather direct ") + size).find("sizes are written '481 bytes'"),
+              std::string::npos);
+  EXPECT_NE(wrong("gather direct up to no ranks").find("there has to be a number of ranks"),
+            std::string::npos);
   EXPECT_NE(wrong("gather direct below 1 KiB, below 2 KiB").find("second condition"), std::string::npos);
 }
 
@@ -95,13 +98,14 @@ TEST_F(Rules, OnesInUseStandInFrontOfTheShipped) {
   const Situation few{.ranks = 4, .bytes = 64, .team = true, .where = Where::kProcess};
   Situation many = few, elsewhere = few;
   many.ranks = 5;
+  elsewhere.team = false;
   elsewhere.where = Where::kNode;
   const auto chosen = [](const Situation& is) { return select(Collective::kAllreduce, is); };
   EXPECT_EQ(chosen(few), Algorithm::kTeamCarries);
   use_rules(parse("allreduce team: all work in one process, up to 4 ranks, the operation is predefined"));
   EXPECT_EQ(chosen(few), Algorithm::kTeamShares);
   EXPECT_EQ(chosen(many), Algorithm::kTeamCarries);
-  EXPECT_EQ(chosen(elsewhere), Algorithm::kTeamCarries);
+  EXPECT_EQ(chosen(elsewhere), Algorithm::kReduceBroadcast);
   Situation own = few;
   own.operation = Operations::kAny;
   EXPECT_EQ(chosen(own), Algorithm::kTeamCarries);
@@ -110,6 +114,34 @@ TEST_F(Rules, OnesInUseStandInFrontOfTheShipped) {
   EXPECT_EQ(select(Collective::kAllreduce, few, Algorithm::kTeamLeads), Algorithm::kTeamLeads);
   use_rules({});
   EXPECT_EQ(chosen(few), Algorithm::kTeamCarries);
+}
+
+TEST_F(Rules, HaveBoundsOnBothSides) {
+  use_rules(parse(
+      "allreduce recursive doubling on one node, from 3 ranks, up to 5 ranks, from 64 bytes, below 1 KiB"));
+  for (int ranks = 2; ranks <= 6; ++ranks) {
+    for (const Count bytes : {63, 64, 1023, 1024}) {
+      const bool inside = ranks >= 3 && ranks <= 5 && bytes >= 64 && bytes < 1024;
+      const Situation is{.ranks = ranks, .bytes = bytes, .node = true, .where = Where::kNode};
+      EXPECT_EQ(select(Collective::kAllreduce, is) == Algorithm::kRecursiveDoubling, inside)
+          << ranks << " " << bytes;
+    }
+  }
+}
+
+TEST_F(Rules, ForEachPlaceAreTheShippedThatCanBeThere) {
+  for (int i = 0; i <= static_cast<int>(Collective::kScan); ++i) {
+    const auto collective = static_cast<Collective>(i);
+    for (const Count bytes : {0, 480, 481, 4096, 4097, 1 << 20}) {
+      Situation team{.ranks = 7, .bytes = bytes, .team = true},
+          node{.ranks = 7, .bytes = bytes, .node = true};
+      const Algorithm in_team = select(collective, team), in_node = select(collective, node);
+      team.where = Where::kProcess;
+      node.where = Where::kNode;
+      EXPECT_EQ(select(collective, team), in_team);
+      EXPECT_EQ(select(collective, node), in_node);
+    }
+  }
 }
 
 TEST_F(Rules, EveryCollectiveStillEndsWithARuleThatFitsAlways) {

@@ -124,6 +124,11 @@ constexpr Rule kRules[] = {
 constexpr std::size_t kCollectives = static_cast<std::size_t>(kNeighbours) + 1;
 constexpr std::size_t kWheres = static_cast<std::size_t>(Where::kNode) + 1;
 
+/// Whether a rule is one for ranks that are there.
+constexpr bool is_for(Where where, const Rule& rule) {
+  return (rule.where == Where::kAnywhere || rule.where == where) && is_for(where, rule.algorithm);
+}
+
 // Where the rules of each collective begin.
 using FirstRules = std::array<const Rule*, kCollectives>;
 
@@ -134,8 +139,20 @@ constexpr FirstRules first_of(std::span<const Rule> rules) {
   return first;
 }
 
-// For each Where, so that nobody passes by rules for other places.
-constinit std::array<FirstRules, kWheres> first_rules{first_of(kRules), first_of(kRules), first_of(kRules)};
+// A table for each Where, so that nobody passes by rules for others.
+struct Shipped {
+  std::array<Rule, std::size(kRules)> rules{};
+  std::size_t count = 0;
+
+  constexpr explicit Shipped(Where where) {
+    for (const Rule& rule : kRules)
+      if (is_for(where, rule)) rules[count++] = rule;
+  }
+  constexpr FirstRules first() const { return first_of({rules.data(), count}); }
+};
+constexpr Shipped kAnywhereTable(Where::kAnywhere), kProcessTable(Where::kProcess), kNodeTable(Where::kNode);
+constinit std::array<FirstRules, kWheres> first_rules{kAnywhereTable.first(), kProcessTable.first(),
+                                                      kNodeTable.first()};
 
 /// Whether an algorithm combines operands from the last rank down to the first one, results of a scan from
 /// the first one up, or leaves it to one that does.
@@ -182,9 +199,8 @@ void use_rules(std::span<const Rule> rules) {
   const std::vector<Rule> all = in_front_of_shipped(rules);
   for (std::size_t i = 0; i < kWheres; ++i) {
     tables[i].clear();
-    std::ranges::copy_if(all, std::back_inserter(tables[i]), [i](const Rule& rule) {
-      return rule.where == Where::kAnywhere || rule.where == static_cast<Where>(i);
-    });
+    std::ranges::copy_if(all, std::back_inserter(tables[i]),
+                         [i](const Rule& rule) { return is_for(static_cast<Where>(i), rule); });
     first_rules[i] = first_of(tables[i]);
   }
 }
@@ -202,7 +218,8 @@ std::optional<Limits> limits_of(Collective collective, Algorithm algorithm) {
 Algorithm select(Collective collective, const Situation& is) {
   const Rule* rule = first_rules[static_cast<std::size_t>(is.where)][static_cast<std::size_t>(collective)];
   while (!suits(*rule, is) || (rule->below_bytes != 0 && is.bytes >= rule->below_bytes) ||
-         (rule->up_to_ranks != 0 && is.ranks > rule->up_to_ranks))
+         (rule->up_to_ranks != 0 && is.ranks > rule->up_to_ranks) || is.bytes < rule->from_bytes ||
+         is.ranks < rule->from_ranks)
     ++rule;
   return rule->algorithm;
 }

@@ -70,6 +70,8 @@ struct Rule {
   int up_to_ranks = 0;  ///< fits up to so many ranks; 0: any number
   Operations operations = Operations::kAny;
   Where where = Where::kAnywhere;  ///< fits there only
+  int from_ranks = 0;              ///< fits from so many ranks on
+  Count from_bytes = 0;            ///< and from this size on
 
   bool operator==(const Rule&) const = default;
 };
@@ -114,6 +116,12 @@ inline constexpr Algorithm kFlat{static_cast<std::uint8_t>(Algorithm::kTeamShare
 bool has_two_stages(Collective collective);
 
 constexpr bool is_for_teams(Algorithm algorithm) { return algorithm >= Algorithm::kTeamMeets; }
+/// Whether ranks that are there can use it.
+constexpr bool is_for(Where where, Algorithm algorithm) {
+  if (where == Where::kAnywhere) return true;
+  if (algorithm == Algorithm::kNodeMeets) return where == Where::kNode;
+  return algorithm != Algorithm::kTwoStages && (where == Where::kProcess || !is_for_teams(algorithm));
+}
 
 /// What leaders do in the second of two stages depends on a rank's part as well, with limits of its own
 /// because they share no cores: from measurements, as the rules.

@@ -37,7 +37,7 @@ void show_collective(coll::Collective collective, coll::Situation situation,
                      std::span<const coll::Rule> rules) {
   std::vector<Count> begins{0};
   for (const coll::Rule& rule : rules)
-    if (rule.collective == collective && rule.below_bytes != 0) begins.push_back(rule.below_bytes);
+    if (rule.collective == collective) begins.insert(begins.end(), {rule.from_bytes, rule.below_bytes});
   std::ranges::sort(begins);
   const char* name = coll::name_of(collective);
   const char* last = nullptr;
