@@ -227,14 +227,17 @@ std::string compact_text(std::span<const Rule> rules) {
 
 base::Status parse_rules(std::string_view source, std::string_view text, RuleText& parsed) {
   for (int number = 1; !text.empty(); ++number) {
-    std::string_view comment = take(text, "\n;");
-    const std::string_view line = trimmed(take(comment, "#"));
+    std::string_view comment = take(text, "\n");
+    std::string_view lines = take(comment, "#");
     note_comment(comment, parsed);
-    if (line.empty()) continue;
-    Rule rule{};
-    if (const std::string wrong = Line(line).parse(rule); !wrong.empty())
-      return base::fail(MPI_ERR_ARG, "{}:{}: {}", source, number, wrong);
-    parsed.rules.push_back(rule);
+    while (!lines.empty()) {
+      const std::string_view line = trimmed(take(lines, ";"));
+      if (line.empty()) continue;
+      Rule rule{};
+      if (const std::string wrong = Line(line).parse(rule); !wrong.empty())
+        return base::fail(MPI_ERR_ARG, "{}:{}: {}", source, number, wrong);
+      parsed.rules.push_back(rule);
+    }
   }
   return {};
 }

@@ -37,7 +37,7 @@ TEST_F(Rules, WhatIsPrintedIsRead) {
 
 TEST_F(Rules, ALineIsReadAsItIsMeant) {
   const std::vector<Rule> read = parse(
-      "# cores: 3\n\n"
+      "# cores: 3; and more\n\n"
       "  allreduce ring the operation commutes ,below 3 KiB,up to 7 ranks, from 2 ranks,\t in one process,"
       "from 100 bytes # why\r\n"
       "scan\tprefix doubling,;barrier direct on one node");
