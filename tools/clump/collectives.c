@@ -4,18 +4,18 @@
      clump-collectives SECONDS COLLECTIVE:BYTES:ALGORITHM,ALGORITHM... ...
 
    BYTES are those of a rank's part, as the rules for collectives count them. All algorithms are measured in
-   one job, on communicators whose info keys ask for them, in turn, so that what disturbs the machine disturbs
-   all of them. Rank 0 prints a line `ARGUMENT ALGORITHM QUARTILE MEDIAN QUARTILE` for each, the first two as
-   numbers from 0 on, the others in seconds for one operation. What does not fit into SECONDS is left out: the
-   last arguments. */
+   one job, on communicators whose info keys ask for them. There are several rounds, and in each of them every
+   argument has its turn (rank 0 prints its number then), and every algorithm of it: so what disturbs the
+   machine for a while disturbs all, and each but once. In the last round rank 0 prints a line `ARGUMENT
+   ALGORITHM QUARTILE MEDIAN QUARTILE` for each, the first two as numbers from 0 on, the others in seconds for
+   one operation. What does not fit into SECONDS is left out: the last arguments. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-  kRounds = 5,
-  kParts = kRounds + 3, /* of an algorithm's time: its rounds, and finding out how many operations fill one */
+  kRounds = 7,
   kMostAlgorithms = 16,
   kMostOperations = 1 << 20,
 };
@@ -84,12 +84,17 @@ enum { kOperations = sizeof operations / sizeof *operations };
 struct Item {
   const struct Operation* operation;
   size_t bytes;
-  char* algorithms[kMostAlgorithms];
-  int count;
+  int count;   /* of algorithms */
+  double cost; /* seconds in the first round */
+  struct {
+    char* name;
+    int operations; /* in a round */
+    double times[kRounds];
+  } algorithms[kMostAlgorithms];
 };
 
 static struct Item parse(char* text) {
-  struct Item item = {NULL, 0, {NULL}, 0};
+  struct Item item = {.operation = NULL};
   const char* const name = strtok(text, ":");
   for (int i = 0; i < kOperations; ++i)
     if (name != NULL && strcmp(operations[i].name, name) == 0) item.operation = &operations[i];
@@ -97,7 +102,7 @@ static struct Item parse(char* text) {
   if (item.operation == NULL || bytes == NULL) fail("an argument is not COLLECTIVE:BYTES:ALGORITHM,...");
   item.bytes = strtoull(bytes, NULL, 10);
   for (char* one = strtok(NULL, ","); one != NULL && item.count < kMostAlgorithms; one = strtok(NULL, ","))
-    item.algorithms[item.count++] = one;
+    item.algorithms[item.count++].name = one;
   return item;
 }
 
@@ -107,7 +112,7 @@ static MPI_Comm comm_for(const struct Item* item, int algorithm) {
   MPI_Comm made;
   snprintf(key, sizeof key, "clump_%s_algorithm", item->operation->name);
   MPI_Info_create(&info);
-  MPI_Info_set(info, key, item->algorithms[algorithm]);
+  MPI_Info_set(info, key, item->algorithms[algorithm].name);
   MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &made);
   MPI_Info_free(&info);
   return made;
@@ -123,9 +128,8 @@ static double batch(const struct Item* item, int count) {
   return seconds;
 }
 
-/* How many operations fill so many seconds. The first one is for the caches. */
+/* How many operations fill so many seconds. */
 static int count_for(const struct Item* item, double seconds) {
-  batch(item, 1);
   int count = 1;
   for (double took = batch(item, 1); took < seconds / 2 && count < kMostOperations;
        took = batch(item, count)) {
@@ -135,33 +139,64 @@ static int count_for(const struct Item* item, double seconds) {
   return count;
 }
 
+/* One round of an argument; in the first one finds out how many operations fill so many seconds, and what the
+   other rounds will cost. */
+static void measure(struct Item* items, int number, int round, double seconds) {
+  struct Item* const item = &items[number];
+  double finding = 0;
+  if (rank == 0) {
+    printf("%d\n", number);
+    fflush(stdout);
+  }
+  const double start = MPI_Wtime();
+  for (int i = 0; i < item->count; ++i) {
+    comm = comm_for(item, i);
+    batch(item, 1); /* for the caches, and what a communicator does the first time */
+    if (round == 0) {
+      const double begun = MPI_Wtime();
+      item->algorithms[i].operations = count_for(item, seconds);
+      finding += MPI_Wtime() - begun;
+    }
+    const int operations = item->algorithms[i].operations;
+    item->algorithms[i].times[round] = batch(item, operations) / operations;
+    MPI_Comm_free(&comm);
+  }
+  if (round == 0) item->cost = MPI_Wtime() - start - finding;
+}
+
 static int compare(const void* left, const void* right) {
   const double a = *(const double*)left, b = *(const double*)right;
   return (a > b) - (a < b);
 }
 
-/* All algorithms of an argument, in so many seconds for each. */
-static void measure(int number, const struct Item* item, double seconds) {
-  MPI_Comm comms[kMostAlgorithms];
-  int counts[kMostAlgorithms];
-  double times[kMostAlgorithms][kRounds];
+static void print(int number, struct Item* item) {
   for (int i = 0; i < item->count; ++i) {
-    comm = comms[i] = comm_for(item, i);
-    counts[i] = count_for(item, seconds / kParts);
+    double* const times = item->algorithms[i].times;
+    qsort(times, kRounds, sizeof times[0], compare);
+    printf("%d %d %.9g %.9g %.9g\n", number, i, times[kRounds / 4], times[kRounds / 2],
+           times[kRounds - 1 - kRounds / 4]);
   }
-  for (int round = 0; round < kRounds; ++round)
-    for (int i = 0; i < item->count; ++i) {
-      comm = comms[i];
-      times[i][round] = batch(item, counts[i]) / counts[i];
-    }
-  for (int i = 0; i < item->count; ++i) {
-    qsort(times[i], kRounds, sizeof times[i][0], compare);
-    if (rank == 0)
-      printf("%d %d %.9g %.9g %.9g\n", number, i, times[i][kRounds / 4], times[i][kRounds / 2],
-             times[i][kRounds - 1 - kRounds / 4]);
-    MPI_Comm_free(&comms[i]);
+  fflush(stdout);
+}
+
+/* The first round. Returns how many arguments fit into the time with all their rounds. */
+static int begin(struct Item* items, int count, double seconds) {
+  const double start = MPI_Wtime();
+  int algorithms = 0, done = 0, late = 0;
+  for (int i = 0; i < count; ++i) algorithms += items[i].count;
+  /* To find out how many operations are enough takes as long as two rounds. */
+  const double each = seconds / (kRounds + 2) / algorithms;
+  while (done < count && !late) {
+    measure(items, done++, 0, each);
+    late = MPI_Wtime() - start > seconds / 2;
+    MPI_Bcast(&late, 1, MPI_INT, 0, MPI_COMM_WORLD);
   }
-  if (rank == 0) fflush(stdout);
+  const double left = seconds - (MPI_Wtime() - start);
+  double needed = 0;
+  int fit = 0;
+  while (fit < done && (needed += items[fit].cost * (kRounds - 1)) <= left) ++fit;
+  MPI_Bcast(&fit, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return fit;
 }
 
 static char* new_buffer(size_t bytes) {
@@ -179,23 +214,20 @@ int main(int argc, char** argv) {
   if (count < 1) fail("usage: clump-collectives SECONDS COLLECTIVE:BYTES:ALGORITHM,... ...");
   struct Item* const items = calloc((size_t)count, sizeof *items);
   size_t room = 1;
-  int left = 0;
   for (int i = 0; i < count; ++i) {
     items[i] = parse(argv[i + 2]);
-    left += items[i].count;
     const size_t bytes = items[i].bytes * (items[i].operation->gives_each ? (size_t)size : 1);
     if (bytes > room) room = bytes;
   }
   in = new_buffer(room);
   out = new_buffer(room);
 
-  const double end = MPI_Wtime() + strtod(argv[1], NULL);
-  for (int i = 0; i < count; left -= items[i++].count) {
-    double each = (end - MPI_Wtime()) / left; /* what one has left over is for those behind it */
-    MPI_Bcast(&each, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    if (each <= 0) break;
-    measure(i, &items[i], each);
-  }
+  const int fit = begin(items, count, strtod(argv[1], NULL));
+  for (int round = 1; round < kRounds; ++round)
+    for (int i = 0; i < fit; ++i) {
+      measure(items, i, round, 0);
+      if (round == kRounds - 1 && rank == 0) print(i, &items[i]);
+    }
   free(out);
   free(in);
   free(items);

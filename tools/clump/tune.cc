@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -34,24 +34,24 @@ int complain(std::string_view text, int code) {
 /// On a terminal one line that changes, otherwise nothing.
 class Progress {
  public:
-  explicit Progress(std::size_t cells) : cells_(cells) {}
+  explicit Progress(double seconds) : seconds_(seconds) {}
   ~Progress() {
     if (shown_) fmt::print(stderr, "\r\033[K");
   }
 
-  void skip(std::size_t cells) { done_ = cells; }
-  void done(const Setting& setting, const Cell& cell) {
-    ++done_;
+  void at(const Setting& setting, const Cell& cell) {
     if (!is_terminal_) return;
     shown_ = true;
-    fmt::print(stderr, "\r\033[Kclump tune: {:3} %  {}: {} of {}", 100 * done_ / cells_, text_of(setting),
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin_;
+    fmt::print(stderr, "\r\033[Kclump tune: {:3.0f} %  {}: {} of {}",
+               std::min(100 * passed.count() / seconds_, 99.0), text_of(setting),
                coll::name_of(cell.collective), coll::size_text(cell.bytes));
     std::fflush(stderr);
   }
 
  private:
-  const std::size_t cells_;
-  std::size_t done_ = 0;
+  const double seconds_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   bool shown_ = false;
   const bool is_terminal_ = ::isatty(STDERR_FILENO) == 1;
 };
@@ -91,17 +91,11 @@ void show_plan(const std::vector<Setting>& settings, double each, const std::str
 }
 
 base::Status measure_all(const std::vector<Setting>& settings, double each, std::vector<Measured>& all) {
-  std::vector<std::vector<Cell>> plans;
-  std::size_t cells = 0;
-  for (const Setting& setting : settings) cells += plans.emplace_back(plan_cells(setting, each)).size();
-  Progress progress(cells);
-  std::size_t begun = 0;
-  for (std::size_t i = 0; i < settings.size(); ++i) {
-    progress.skip(begun);
-    begun += plans[i].size();
+  Progress progress(each * static_cast<double>(settings.size()));
+  for (const Setting& setting : settings) {
+    const std::vector<Cell> cells = plan_cells(setting, each);
     CLUMP_TRY(measure(
-        settings[i], plans[i], each, [&](const Cell& cell) { progress.done(settings[i], cell); },
-        all.emplace_back()));
+        setting, cells, each, [&](const Cell& cell) { progress.at(setting, cell); }, all.emplace_back()));
   }
   return {};
 }
@@ -112,14 +106,14 @@ void show_changes(const std::vector<Change>& changes) {
     fmt::print("No algorithm is cheaper than the shipped choice by more than the noise.\n");
     return;
   }
-  fmt::print("{:<16}{:<24}{:<30}{:<22}{:<22}{}\n", "collective", "where", "sizes", "shipped", "cheaper here",
+  fmt::print("{:<16}{:<24}{:<32}{:<22}{:<22}{}\n", "collective", "where", "sizes", "shipped", "cheaper here",
              "gain where it is greatest");
   for (const Change& change : changes) {
     const coll::Rule& rule = change.rule;
     std::string sizes = rule.from_bytes == 0 ? "" : "from " + coll::size_text(rule.from_bytes);
     if (rule.below_bytes != 0)
       sizes += (sizes.empty() ? "below " : ", below ") + coll::size_text(rule.below_bytes);
-    fmt::print("{:<16}{:<24}{:<30}{:<22}{:<22}{:.2f} x: {} -> {} for {}\n", coll::name_of(rule.collective),
+    fmt::print("{:<16}{:<24}{:<32}{:<22}{:<22}{:.2f} x: {} -> {} for {}\n", coll::name_of(rule.collective),
                text_of({change.ranks, rule.where}), sizes, coll::name_of(change.shipped),
                coll::name_of(rule.algorithm), change.before / change.after, seconds_text(change.before),
                seconds_text(change.after), coll::size_text(change.bytes));

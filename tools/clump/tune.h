@@ -43,7 +43,7 @@ struct Measured {
   Setting setting;
   std::vector<Sample> samples;
 };
-/// Runs the job. `progress` is told of each cell when it is done. Fails if the job does.
+/// Runs the job. `progress` is told of each cell whenever its turn comes. Fails if the job does.
 base::Status measure(const Setting& setting, std::span<const Cell> cells, double seconds,
                      const std::function<void(const Cell&)>& progress, Measured& measured);
 

@@ -51,14 +51,19 @@ std::vector<std::string> command_for(const Setting& setting, std::span<const Cel
   ::_exit(127);
 }
 
-/// A line of clump-collectives.
-bool take(const char* line, std::span<const Cell> cells, std::vector<Sample>& samples) {
+/// A line of clump-collectives: what it does next, or a result.
+bool take(const char* line, std::span<const Cell> cells, const std::function<void(const Cell&)>& progress,
+          std::vector<Sample>& samples) {
   std::size_t cell = 0, algorithm = 0;
   Sample sample{};
-  if (std::sscanf(line, "%zu %zu %lf %lf %lf", &cell, &algorithm, &sample.low, &sample.median,
-                  &sample.high) != 5 ||
-      cell >= cells.size() || algorithm >= cells[cell].algorithms.size())
-    return false;
+  const int read =
+      std::sscanf(line, "%zu %zu %lf %lf %lf", &cell, &algorithm, &sample.low, &sample.median, &sample.high);
+  if (read < 1 || cell >= cells.size()) return false;
+  if (read == 1) {
+    progress(cells[cell]);
+    return true;
+  }
+  if (read != 5 || algorithm >= cells[cell].algorithms.size()) return false;
   sample.collective = cells[cell].collective;
   sample.bytes = cells[cell].bytes;
   sample.algorithm = cells[cell].algorithms[algorithm];
@@ -85,17 +90,8 @@ base::Status measure(const Setting& setting, std::span<const Cell> cells, double
   }
   std::string strange;
   std::FILE* const in = ::fdopen(ends[0], "r");
-  for (char line[256]; std::fgets(line, sizeof line, in) != nullptr;) {
-    if (!take(line, cells, measured.samples)) {
-      strange = line;
-      continue;
-    }
-    const Sample& last = measured.samples.back();
-    for (const Cell& cell : cells)
-      if (cell.collective == last.collective && cell.bytes == last.bytes &&
-          cell.algorithms.back() == last.algorithm)
-        progress(cell);
-  }
+  for (char line[256]; std::fgets(line, sizeof line, in) != nullptr;)
+    if (!take(line, cells, progress, measured.samples)) strange = line;
   std::fclose(in);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
