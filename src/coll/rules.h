@@ -37,8 +37,8 @@ struct RuleText {
   std::vector<Rule> rules;
   int cores = 0;  ///< of the machine that they are for, as a comment says; 0: none does
 };
-/// A ';' stands between the rules of one line. Fails with MPI_ERR_ARG and a message that names `source`, the line, and
-/// what there is.
+/// A ';' stands between the rules of one line. Fails with MPI_ERR_ARG and a message that names `source`, the
+/// line, and what there is.
 base::Status parse_rules(std::string_view source, std::string_view text, RuleText& parsed);
 
 }  // namespace clump::coll
