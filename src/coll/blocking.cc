@@ -21,7 +21,8 @@ Algorithm choose_here(const core::Comm& comm, Collective collective, const Situa
 }
 
 Algorithm choose(const core::Comm& comm, Collective collective, Count bytes) {
-  return choose_here(comm, collective, {comm.size(), bytes, Operations::kPredefined, true});
+  return choose_here(comm, collective,
+                     {.ranks = comm.size(), .bytes = bytes, .team = true, .where = Where::kProcess});
 }
 
 /// Teams combine operands where they lie, and keep their order as far as they themselves are in order.
@@ -36,7 +37,8 @@ Algorithm choose(const core::Comm& comm, const Team& team, const Reduction& redu
                       .bytes = in.bytes(),
                       .operation = operations,
                       .team = suits,
-                      .one_order = needs_one_order(comm, reduction, *in.type)});
+                      .one_order = needs_one_order(comm, reduction, *in.type),
+                      .where = Where::kProcess});
 }
 
 /// The meeting place of processes of one node; null where there is none.
@@ -45,19 +47,23 @@ NodeTeam* node_team_of(core::Comm& comm) {
   return team->kind == core::Team::Kind::kNode ? static_cast<NodeTeam*>(team) : nullptr;
 }
 
-/// Whether an operation is one for it: `bytes` is what each rank's slot has to hold, the same on all ranks.
-bool meets(const core::Comm& comm, Collective collective, Count bytes,
+/// Whether an operation is one for it: `bytes` is a rank's part, `slot` what each rank's slot has to hold,
+/// both the same on all ranks.
+bool meets(const core::Comm& comm, Collective collective, Count bytes, Count slot,
            Operations operations = Operations::kPredefined) {
-  const Situation situation{
-      .ranks = comm.size(), .bytes = bytes, .operation = operations, .node = bytes <= NodeTeam::kRoom};
+  const Situation situation{.ranks = comm.size(),
+                            .bytes = bytes,
+                            .operation = operations,
+                            .node = slot <= NodeTeam::kRoom,
+                            .where = Where::kNode};
   if (choose(comm, collective, situation) != Algorithm::kNodeMeets) return false;
   note(comm, collective, Algorithm::kNodeMeets, bytes);
   return true;
 }
 
 bool meets(const core::Comm& comm, Collective collective, const Reduction& reduction, const Layout& in) {
-  const Count bytes = in.type->is_dense() ? in.bytes() : NodeTeam::kRoom + 1;
-  return meets(comm, collective, bytes, operations_of(reduction));
+  const Count slot = in.type->is_dense() ? in.bytes() : NodeTeam::kRoom + 1;
+  return meets(comm, collective, in.bytes(), slot, operations_of(reduction));
 }
 
 /// Count of one of the blocks that a buffer has for each rank.
@@ -90,10 +96,22 @@ std::optional<base::Status> by_team(core::Comm& comm, Collective collective, con
       {.collective = collective, .bytes = in.bytes(), .from = in, .to = out, .reduction = &reduction});
 }
 
+Where where_is(core::Comm& comm) {
+  switch (team_of(comm)->kind) {
+    case core::Team::Kind::kHere:
+      return Where::kProcess;
+    case core::Team::Kind::kNode:
+      return Where::kNode;
+    default:
+      return Where::kAnywhere;
+  }
+}
+
 /// Otherwise there are messages.
 template <typename Write>
 base::Status by_schedule(core::Comm& comm, const Reduction& reduction, Write write) {
   Schedule s(comm, reduction);
+  s.set_where(where_is(comm));
   write(s);
   return s.run();
 }
@@ -108,7 +126,7 @@ base::Status barrier(core::Comm& comm) {
   if (Team* const team = Team::of(comm))
     if (is_for_teams(choose(comm, Collective::kBarrier, 0))) return team->barrier(comm.rank);
   if (NodeTeam* const node = node_team_of(comm))
-    if (meets(comm, Collective::kBarrier, 0)) return node->barrier();
+    if (meets(comm, Collective::kBarrier, 0, 0)) return node->barrier();
   return by_schedule(comm, [](Schedule& s) { barrier(s); });
 }
 
@@ -122,7 +140,8 @@ base::Status broadcast(core::Comm& comm, const Layout& buffer, int root) {
                                    .to = buffer}))
       return *done;
   } else if (NodeTeam* const node = node_team_of(comm)) {
-    if (meets(comm, Collective::kBroadcast, buffer.bytes())) return node->broadcast(buffer, root);
+    if (meets(comm, Collective::kBroadcast, buffer.bytes(), buffer.bytes()))
+      return node->broadcast(buffer, root);
   }
   return by_schedule(comm, [&](Schedule& s) { broadcast(s, buffer, root); });
 }
@@ -139,7 +158,7 @@ base::Status gather(core::Comm& comm, const Layout& mine, const Layout& all, int
                      .odd = comm.rank == root && block_bytes(all, team->size()) != mine.bytes()}))
       return *done;
   } else if (NodeTeam* const node = node_team_of(comm)) {
-    if (meets(comm, Collective::kGather, mine.bytes())) return node->gather(mine, all, root);
+    if (meets(comm, Collective::kGather, mine.bytes(), mine.bytes())) return node->gather(mine, all, root);
   }
   return by_schedule(comm, [&](Schedule& s) { gather(s, mine, all, root); });
 }
@@ -156,7 +175,7 @@ base::Status scatter(core::Comm& comm, const Layout& all, const Layout& mine, in
                      .odd = comm.rank == root && block_bytes(all, team->size()) != mine.bytes()}))
       return *done;
   } else if (NodeTeam* const node = node_team_of(comm)) {
-    if (meets(comm, Collective::kScatter, mine.bytes())) return node->scatter(all, mine, root);
+    if (meets(comm, Collective::kScatter, mine.bytes(), mine.bytes())) return node->scatter(all, mine, root);
   }
   return by_schedule(comm, [&](Schedule& s) { scatter(s, all, mine, root); });
 }
@@ -171,7 +190,7 @@ base::Status allgather(core::Comm& comm, const Layout& mine, const Layout& all) 
                                    .odd = block_bytes(all, team->size()) != mine.bytes()}))
       return *done;
   } else if (NodeTeam* const node = node_team_of(comm)) {
-    if (meets(comm, Collective::kAllgather, mine.bytes())) return node->allgather(mine, all);
+    if (meets(comm, Collective::kAllgather, mine.bytes(), mine.bytes())) return node->allgather(mine, all);
   }
   return by_schedule(comm, [&](Schedule& s) { allgather(s, mine, all); });
 }
@@ -188,7 +207,8 @@ base::Status alltoall(core::Comm& comm, const Layout& out, const Layout& in) {
                                    .odd = block_bytes(in, team->size()) != bytes}))
       return *done;
   } else if (NodeTeam* const node = node_team_of(comm)) {
-    if (meets(comm, Collective::kAlltoall, out.bytes())) return node->alltoall(out, in);
+    if (meets(comm, Collective::kAlltoall, block_bytes(out, comm.size()), out.bytes()))
+      return node->alltoall(out, in);
   }
   return by_schedule(comm, [&](Schedule& s) { alltoall(s, out, in); });
 }

@@ -283,7 +283,7 @@ TEST(Schedule, NamesBothSidesOfADisagreement) {
 
 TEST(Selection, EveryCollectiveEndsWithARuleThatFitsAlways) {
   const Rule* last = nullptr;
-  for (const Rule& rule : rules()) {
+  for (const Rule& rule : shipped_rules()) {
     if (last != nullptr && last->collective != rule.collective) {
       EXPECT_TRUE(last->below_bytes == 0 && last->up_to_ranks == 0 && last->operations == Operations::kAny &&
                   !is_for_teams(last->algorithm))

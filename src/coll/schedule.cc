@@ -75,7 +75,12 @@ Algorithm Schedule::choose(Collective collective, const Layout& operands) {
 Algorithm Schedule::choose(Collective collective, Count bytes, bool one_order) {
   const bool ordered = !commutative() || collective == Collective::kScan;
   const bool hosts = hosts_ != nullptr && among_.empty() && !flat_ && (!ordered || hosts_->consecutive());
-  const Situation situation{size_, bytes, operations_of(reduction_), false, false, hosts, one_order};
+  const Situation situation{.ranks = size_,
+                            .bytes = bytes,
+                            .operation = operations_of(reduction_),
+                            .hosts = hosts,
+                            .one_order = one_order,
+                            .where = where_};
   const Algorithm algorithm = coll::choose(comm_, collective, situation);
   if (hosts && !one_order && algorithm != Algorithm::kTwoStages && has_two_stages(collective)) flat_ = true;
   if (among_.empty() && noted_)

@@ -75,6 +75,8 @@ class Schedule {
   Algorithm choose(Collective collective, Count bytes) { return choose(collective, bytes, false); }
   /// For one that combines operands.
   Algorithm choose(Collective collective, const Layout& operands);
+  /// The operation is a blocking one of ranks that are there: before it is written.
+  void set_where(Where where) { where_ = where; }
   /// Where the ranks are; null if that makes no difference.
   const Hosts* hosts() const { return hosts_; }
 
@@ -187,6 +189,7 @@ class Schedule {
   const Hosts* const hosts_;
   std::span<const int> among_;  // what peers of the steps that are written now are numbers in; empty: ranks
   const bool noted_ = true;
+  Where where_ = Where::kAnywhere;
   bool flat_ = false;  // an algorithm without stages was chosen where there could be two: so its parts
 
   std::pmr::vector<Step> steps_{&arena_};

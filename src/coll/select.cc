@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace clump::coll {
 
@@ -13,10 +14,9 @@ using enum Operations;
 
 // Those of teams first. The others are from measurements with ranks as threads of one process, fewer cores
 // than ranks: what counts is the number of messages and of bytes moved, not the number of rounds.
-constexpr Count kNodeRoom = 4097;  // a slot of a node team has room for less
-//
 // Two stages: from measurements with 4 hosts of 4 ranks; that of allgatherv is an estimate. Where they have
 // the leaders hold the data of their whole host they end where the copies that this takes begin to count.
+constexpr Count kNodeRoom = 4097;  // a slot of a node team has room for less
 constexpr Rule kRules[] = {
     {kBarrier, kNodeMeets, 0},
     {kBarrier, kTeamMeets, 0},
@@ -122,14 +122,37 @@ constexpr Rule kRules[] = {
 };
 
 constexpr std::size_t kCollectives = static_cast<std::size_t>(kNeighbours) + 1;
+constexpr std::size_t kWheres = static_cast<std::size_t>(Where::kNode) + 1;
+
+/// Whether a rule is one for ranks that are there.
+constexpr bool is_for(Where where, const Rule& rule) {
+  return (rule.where == Where::kAnywhere || rule.where == where) && is_for(where, rule.algorithm);
+}
 
 // Where the rules of each collective begin.
-constexpr auto kFirstRule = [] {
-  std::array<const Rule*, kCollectives> first{};
-  for (const Rule& rule : kRules)
+using FirstRules = std::array<const Rule*, kCollectives>;
+
+constexpr FirstRules first_of(std::span<const Rule> rules) {
+  FirstRules first{};
+  for (const Rule& rule : rules)
     if (auto& entry = first[static_cast<std::size_t>(rule.collective)]; entry == nullptr) entry = &rule;
   return first;
-}();
+}
+
+// A table for each Where, so that nobody passes by rules for others.
+struct Shipped {
+  std::array<Rule, std::size(kRules)> rules{};
+  std::size_t count = 0;
+
+  constexpr explicit Shipped(Where where) {
+    for (const Rule& rule : kRules)
+      if (is_for(where, rule)) rules[count++] = rule;
+  }
+  constexpr FirstRules first() const { return first_of({rules.data(), count}); }
+};
+constexpr Shipped kAnywhereTable(Where::kAnywhere), kProcessTable(Where::kProcess), kNodeTable(Where::kNode);
+constinit std::array<FirstRules, kWheres> first_rules{kAnywhereTable.first(), kProcessTable.first(),
+                                                      kNodeTable.first()};
 
 /// Whether an algorithm combines operands from the last rank down to the first one, results of a scan from
 /// the first one up, or leaves it to one that does.
@@ -147,7 +170,10 @@ bool keeps_one_order(Collective collective, Algorithm algorithm) {
   }
 }
 
-/// But for sizes and numbers of ranks.
+/// There is room for so much and no more.
+constexpr bool has_limit(Algorithm algorithm) { return algorithm == kTeamCarries || algorithm == kNodeMeets; }
+
+/// But for places, sizes and numbers of ranks.
 bool suits(const Rule& rule, const Situation& is) {
   return (is.team || !is_for_teams(rule.algorithm)) && (is.node || rule.algorithm != kNodeMeets) &&
          (is.hosts || rule.algorithm != kTwoStages) && rule.operations <= is.operation &&
@@ -156,12 +182,44 @@ bool suits(const Rule& rule, const Situation& is) {
 
 }  // namespace
 
-std::span<const Rule> rules() { return kRules; }
+std::span<const Rule> shipped_rules() { return kRules; }
+
+std::vector<Rule> in_front_of_shipped(std::span<const Rule> rules) {
+  std::vector<Rule> all;
+  for (std::size_t i = 0; i < kCollectives; ++i) {
+    const auto belongs = [i](const Rule& rule) { return static_cast<std::size_t>(rule.collective) == i; };
+    std::ranges::copy_if(rules, std::back_inserter(all), belongs);
+    std::ranges::copy_if(kRules, std::back_inserter(all), belongs);
+  }
+  return all;
+}
+
+void use_rules(std::span<const Rule> rules) {
+  static std::array<std::vector<Rule>, kWheres> tables;
+  const std::vector<Rule> all = in_front_of_shipped(rules);
+  for (std::size_t i = 0; i < kWheres; ++i) {
+    tables[i].clear();
+    std::ranges::copy_if(all, std::back_inserter(tables[i]),
+                         [i](const Rule& rule) { return is_for(static_cast<Where>(i), rule); });
+    first_rules[i] = first_of(tables[i]);
+  }
+}
+
+std::optional<Limits> limits_of(Collective collective, Algorithm algorithm) {
+  std::optional<Limits> limits;
+  for (const Rule& rule : kRules) {
+    if (rule.collective != collective || rule.algorithm != algorithm) continue;
+    if (!limits) limits = Limits{has_limit(algorithm) ? rule.below_bytes : 0, rule.operations};
+    limits->operations = std::min(limits->operations, rule.operations);
+  }
+  return limits;
+}
 
 Algorithm select(Collective collective, const Situation& is) {
-  const Rule* rule = kFirstRule[static_cast<std::size_t>(collective)];
+  const Rule* rule = first_rules[static_cast<std::size_t>(is.where)][static_cast<std::size_t>(collective)];
   while (!suits(*rule, is) || (rule->below_bytes != 0 && is.bytes >= rule->below_bytes) ||
-         (rule->up_to_ranks != 0 && is.ranks > rule->up_to_ranks))
+         (rule->up_to_ranks != 0 && is.ranks > rule->up_to_ranks) || is.bytes < rule->from_bytes ||
+         is.ranks < rule->from_ranks)
     ++rule;
   return rule->algorithm;
 }
@@ -174,8 +232,7 @@ Algorithm select(Collective collective, const Situation& is, Algorithm wanted) {
   }
   for (const Rule& rule : kRules)
     if (rule.collective == collective && rule.algorithm == wanted && suits(rule, is) &&
-        ((wanted != kTeamCarries && wanted != kNodeMeets) || rule.below_bytes == 0 ||
-         is.bytes < rule.below_bytes))
+        (!has_limit(wanted) || rule.below_bytes == 0 || is.bytes < rule.below_bytes))
       return wanted;
   return select(collective, is);
 }

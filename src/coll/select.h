@@ -1,9 +1,11 @@
 // Which algorithm a collective operation uses: one table, the first rule that fits. `clump info --coll`
-// prints it.
+// prints it. The rules that are shipped can have others in front of them, which `clump tune` has measured.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "base/types.h"
 
@@ -53,16 +55,43 @@ enum class Algorithm : std::uint8_t {
 /// Which reductions a rule fits.
 enum class Operations : std::uint8_t { kAny, kCommutative, kPredefined };
 
+/// Where the ranks of a blocking operation are. Of others it is not told: to them the rules for anywhere
+/// apply, because what is best among all algorithms says nothing about what is best without those of teams.
+enum class Where : std::uint8_t {
+  kAnywhere,
+  kProcess,  ///< all in one process
+  kNode,     ///< in several processes of one node
+};
+
 struct Rule {
   Collective collective;
   Algorithm algorithm;
   Count below_bytes;    ///< fits if a rank's part (see coll.h) is smaller than this; 0: any size
   int up_to_ranks = 0;  ///< fits up to so many ranks; 0: any number
   Operations operations = Operations::kAny;
+  Where where = Where::kAnywhere;  ///< fits there only
+  int from_ranks = 0;              ///< fits from so many ranks on
+  Count from_bytes = 0;            ///< and from this size on
+
+  bool operator==(const Rule&) const = default;
 };
 
-/// All rules, in the order in which they are tried; the last one of each collective fits always.
-std::span<const Rule> rules();
+/// Those that are shipped, in the order in which they are tried: every algorithm that there is for a
+/// collective is in them, and the last one of each collective fits always.
+std::span<const Rule> shipped_rules();
+/// For each collective these rules, in their order, and behind them the shipped ones.
+std::vector<Rule> in_front_of_shipped(std::span<const Rule> rules);
+/// From now on these are in front of the shipped ones, instead of what was there. Before any rank runs, and
+/// the same on all.
+void use_rules(std::span<const Rule> rules);
+
+/// What each rule for an algorithm has to ask for.
+struct Limits {
+  Count below_bytes;      ///< there is no more room; 0: any size
+  Operations operations;  ///< the widest that it can do
+};
+/// None: there is no such algorithm for the collective.
+std::optional<Limits> limits_of(Collective collective, Algorithm algorithm);
 
 /// What a selection depends on: the same on all ranks.
 struct Situation {
@@ -73,6 +102,7 @@ struct Situation {
   bool node = false;                               ///< they have a place to meet on their node
   bool hosts = false;                              ///< they are on several hosts, in an order that suits
   bool one_order = false;  ///< operands must be combined in an order that no placement changes
+  Where where = Where::kAnywhere;
 };
 Algorithm select(Collective collective, const Situation& situation);
 /// The same, but `wanted` if there is such an algorithm for the collective and the ranks and the operation
@@ -86,6 +116,12 @@ inline constexpr Algorithm kFlat{static_cast<std::uint8_t>(Algorithm::kTeamShare
 bool has_two_stages(Collective collective);
 
 constexpr bool is_for_teams(Algorithm algorithm) { return algorithm >= Algorithm::kTeamMeets; }
+/// Whether ranks that are there can use it.
+constexpr bool is_for(Where where, Algorithm algorithm) {
+  if (where == Where::kAnywhere) return true;
+  if (algorithm == Algorithm::kNodeMeets) return where == Where::kNode;
+  return algorithm != Algorithm::kTwoStages && (where == Where::kProcess || !is_for_teams(algorithm));
+}
 
 /// What leaders do in the second of two stages depends on a rank's part as well, with limits of its own
 /// because they share no cores: from measurements, as the rules.

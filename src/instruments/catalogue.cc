@@ -27,7 +27,7 @@ std::string name_of_algorithm(int algorithm) {
 /// The algorithms that there are for a collective.
 Enumeration algorithms_of(int collective) {
   Enumeration all{name_of(collective) + "_algorithm", {{kAutomatic, "automatic"}}};
-  for (const coll::Rule& rule : coll::rules()) {
+  for (const coll::Rule& rule : coll::shipped_rules()) {
     const int value = static_cast<int>(rule.algorithm) + 1;
     const bool known =
         std::ranges::any_of(all.items, [&](const Enumeration::Item& item) { return item.value == value; });

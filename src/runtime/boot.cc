@@ -10,6 +10,7 @@
 #include <system_error>
 #include <vector>
 
+#include "coll/rules.h"
 #include "core/rank.h"
 #include "fiber/fiber.h"
 #include "instruments/settings.h"
@@ -119,6 +120,19 @@ std::vector<core::World::Resource> resources_of(const pmi::Job& job) {
   return all;
 }
 
+/// By which rules collectives choose, if the environment brings any: that of the first app, which all have.
+void apply_rules(const pmi::Job& job) {
+  const std::string start = std::string(coll::kRulesVariable) + "=";
+  for (const std::string& variable : job.apps.front().environment) {
+    if (!variable.starts_with(start)) continue;
+    coll::RuleText text;
+    const base::Status parsed = coll::parse_rules(coll::kRulesVariable, variable.substr(start.size()), text);
+    if (!parsed.ok())
+      return abort_job(job.first_rank(job.here()), parsed.error_class(), base::message_of(parsed.code()));
+    coll::use_rules(text.rules);
+  }
+}
+
 /// The control variables that the environment sets.
 void apply_environment(const pmi::Job& job, core::World& world) {
   std::vector<std::vector<std::string>> ours;  // of each app: there may be many ranks
@@ -165,6 +179,7 @@ core::World* make_world() {
   connect(*world, sinks);
   if (job.processes.size() == 1 && !job.here().plain)
     fiber::on_deadlock(report_deadlock);  // nobody else can wake us, and we know of all our threads
+  apply_rules(job);
   apply_environment(job, *world);
   return world;
 }

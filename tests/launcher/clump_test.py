@@ -90,7 +90,7 @@ class Clump(tool.Case):
         self.assertEqual(result.code, 1 if "PROBLEM" in result.out else 0)
 
     def test_help_and_mistakes(self):
-        for command in ([], ["info"], ["explain"], ["which"], ["doctor"]):
+        for command in ([], ["info"], ["tune"], ["explain"], ["which"], ["doctor"]):
             shown = clump(*command, "--help")
             self.assertEqual(shown.code, 0)
             self.assertIn("--help", shown.out)

@@ -24,6 +24,16 @@ int show_channels(const std::vector<std::string>& options);
 int show_selection();
 /// The same for ranks on hosts like these: "4x4", "1+2+4". 2 if it is not such a shape.
 int show_selection(const std::string& shape);
+struct TuneOptions {
+  std::vector<int> ranks;                                 ///< to be measured besides the usual ones
+  std::vector<std::string> modes{"fibers", "processes"};  ///< as what they run
+  double seconds = 120;
+  std::string output;  ///< empty: where mpiexec looks
+  bool dry_run = false;
+};
+/// Measures the algorithms of collectives on this machine, and writes rules. 2 if the options are wrong, 1 if
+/// it cannot be done.
+int tune(const TuneOptions& options);
 /// How mpiexec would run `program`. 0 if its ranks would share a process.
 int show_explanation(const std::string& program);
 /// Which MPI library `program` would load. 0 if it is one of the standard ABI.

@@ -41,6 +41,24 @@ int main(int argc, char** argv) {
   CLI::App* which = app.add_subcommand("which", "say which MPI library PROGRAM would load, and from where");
   which->add_option("PROGRAM", program, "a path, or a name in PATH")->required();
 
+  TuneOptions how;
+  CLI::App* tuning = app.add_subcommand(
+      "tune", "measure which algorithms suit collective operations on this machine, for mpiexec to use");
+  tuning
+      ->add_option(
+          "--ranks", how.ranks,
+          "measure these numbers of ranks, too: 16,64 (always: 2, the cores, and four times as many)")
+      ->delimiter(',');
+  tuning->add_option("--modes", how.modes, "fibers, processes, or both, which is the default")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"fibers", "processes"}));
+  tuning->add_option("--seconds", how.seconds, "how long to measure altogether")
+      ->check(CLI::Range(0.1, 86400.0))
+      ->capture_default_str();
+  tuning->add_option("--output", how.output,
+                     "the file for the rules (default: where mpiexec looks, ~/.config/clump/collectives)");
+  tuning->add_flag("--dry-run", how.dry_run, "measure nothing, say what would be measured");
+
   CLI::App* doctor =
       app.add_subcommand("doctor", "look for what would make a job fail or slow on this system");
   try {
@@ -61,6 +79,7 @@ int main(int argc, char** argv) {
   }
   if (explain->parsed()) return show_explanation(program);
   if (which->parsed()) return show_which(program);
+  if (tuning->parsed()) return tune(how);
   if (doctor->parsed()) return show_health();
   return 0;
 }

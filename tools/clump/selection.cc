@@ -3,29 +3,13 @@
 #include <string>
 #include <vector>
 
-#include "coll/select.h"
+#include "coll/rules.h"
 #include "commands.h"
+#include "common/rules_file.h"
 
 namespace clump::tools {
 
 namespace {
-
-std::string size_text(Count bytes) {
-  if (bytes >= 1 << 20) return fmt::format("{} MiB", bytes >> 20);
-  if (bytes >= 1 << 10) return fmt::format("{} KiB", bytes >> 10);
-  return fmt::format("{} bytes", bytes);
-}
-
-/// What a rule asks for, in words; empty if it fits always.
-std::string condition(const coll::Rule& rule) {
-  std::string text;
-  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  if (rule.up_to_ranks != 0) add(fmt::format("up to {} ranks", rule.up_to_ranks));
-  if (rule.below_bytes != 0) add("below " + size_text(rule.below_bytes));
-  if (rule.operations == coll::Operations::kCommutative) add("the operation commutes");
-  if (rule.operations == coll::Operations::kPredefined) add("the operation is predefined");
-  return text;
-}
 
 /// "4x4", "1+2+4" or "16": ranks by host. Empty if it is none of these.
 std::vector<int> ranks_by_host(std::string_view shape) {
@@ -49,10 +33,11 @@ std::vector<int> ranks_by_host(std::string_view shape) {
   return ranks;
 }
 
-void show_collective(coll::Collective collective, coll::Situation situation) {
+void show_collective(coll::Collective collective, coll::Situation situation,
+                     std::span<const coll::Rule> rules) {
   std::vector<Count> begins{0};
-  for (const coll::Rule& rule : coll::rules())
-    if (rule.collective == collective && rule.below_bytes != 0) begins.push_back(rule.below_bytes);
+  for (const coll::Rule& rule : rules)
+    if (rule.collective == collective) begins.insert(begins.end(), {rule.from_bytes, rule.below_bytes});
   std::ranges::sort(begins);
   const char* name = coll::name_of(collective);
   const char* last = nullptr;
@@ -61,23 +46,40 @@ void show_collective(coll::Collective collective, coll::Situation situation) {
     const char* const algorithm = coll::name_of(coll::select(collective, situation));
     if (algorithm == last) continue;
     last = algorithm;
-    fmt::print("{:<16}{:<24}{}\n", name, algorithm, begin == 0 ? "" : "from " + size_text(begin));
+    fmt::print("{:<16}{:<24}{}\n", name, algorithm, begin == 0 ? "" : "from " + coll::size_text(begin));
     name = "";
   }
+}
+
+/// What a job that is started here would go by. False, with a message, if there is a file that is wrong.
+bool find_rules_here(RulesFile& file) {
+  const base::Status found = find_rules({}, file);
+  if (!found.ok()) fmt::print(stderr, "clump: {}\n", base::message_of(found.code()));
+  return found.ok();
+}
+
+std::string source_of(const RulesFile& file) {
+  if (file.path.empty()) return "The rules are the shipped ones; clump tune measures others.";
+  return fmt::format("In front are {} rules of {}; the others are shipped.", file.rules.size(), file.path);
 }
 
 }  // namespace
 
 int show_selection() {
+  RulesFile file;
+  if (!find_rules_here(file)) return 2;
   fmt::print(
       "Within one group, the first line that fits decides; sizes are those of one rank's part.\n"
       "Lines with \"team\" are for ranks of one address space; \"two-stage\" is for ranks on several hosts.\n"
-      "--shape 4x4 shows what that comes to for 4 hosts of 4 ranks; mpiexec --coll chooses otherwise.\n");
+      "--shape 4x4 shows what that comes to for 4 hosts of 4 ranks; mpiexec --coll chooses otherwise.\n"
+      "{}\n",
+      source_of(file));
   const coll::Rule* previous = nullptr;
-  for (const coll::Rule& rule : coll::rules()) {
+  const std::vector<coll::Rule> rules = coll::in_front_of_shipped(file.rules);
+  for (const coll::Rule& rule : rules) {
     const bool same = previous != nullptr && previous->collective == rule.collective;
     fmt::print("{:<16}{:<24}{}\n", same ? "" : coll::name_of(rule.collective), coll::name_of(rule.algorithm),
-               condition(rule));
+               coll::condition_text(rule));
     previous = &rule;
   }
   return 0;
@@ -91,16 +93,22 @@ int show_selection(const std::string& shape) {
                shape);
     return 2;
   }
+  RulesFile file;
+  if (!find_rules_here(file)) return 2;
+  coll::use_rules(file.rules);
   coll::Situation situation{.ranks = 0, .bytes = 0};
   for (const int here : ranks) situation.ranks += here;
   situation.team = ranks.size() == 1;
+  situation.where = situation.team ? coll::Where::kProcess : coll::Where::kAnywhere;
   situation.hosts = ranks.size() > 1 && std::ranges::max(ranks) > 1;
   fmt::print(
       "{} ranks on {} host{}, in one process a host; predefined operations; sizes are those of one rank's "
-      "part.\n",
-      situation.ranks, ranks.size(), ranks.size() == 1 ? "" : "s");
+      "part.\n"
+      "{}\n",
+      situation.ranks, ranks.size(), ranks.size() == 1 ? "" : "s", source_of(file));
+  const std::vector<coll::Rule> rules = coll::in_front_of_shipped(file.rules);
   for (int i = 0; i <= static_cast<int>(coll::Collective::kScan); ++i)
-    show_collective(static_cast<coll::Collective>(i), situation);
+    show_collective(static_cast<coll::Collective>(i), situation, rules);
   if (!situation.hosts) return 0;
   using namespace coll::among_leaders;
   fmt::print(
@@ -109,7 +117,7 @@ int show_selection(const std::string& shape) {
       "rings. From {1} on every rank leads an allreduce for a piece of the data, if all hosts have as many "
       "ranks;\n"
       "from {2} on a broadcast is scattered and collected in a ring.\n",
-      size_text(kLittleData), size_text(kAllLead), size_text(kScatterFirst));
+      coll::size_text(kLittleData), coll::size_text(kAllLead), coll::size_text(kScatterFirst));
   return 0;
 }
 

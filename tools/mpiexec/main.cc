@@ -38,6 +38,7 @@ int mpiexec(const std::vector<std::string>& words) {
   if (const base::Status status = make_plan(command, plan, exit_code); !status.ok())
     return fail(status, exit_code);
   if (command.explain) fmt::print(stderr, "mpiexec: {}\n", plan.explanation);
+  if (command.explain && !plan.rules_note.empty()) fmt::print(stderr, "mpiexec: {}\n", plan.rules_note);
   if (!command.hosts.empty()) {
     const base::Status ran = run_on_hosts(command, plan, exit_code);
     return ran.ok() ? exit_code : fail(ran, kExitCannotRun);

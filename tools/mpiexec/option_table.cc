@@ -37,6 +37,8 @@ const Option kOptions[] = {
     {{"net"}, Action::kNetwork, 1, "PROVIDER", "libfabric's provider for what crosses the network (default: its choice)"},
     {{"coll"}, Action::kCollectives, 1, "NAME=HOW,...",
      "what collectives use: allreduce=two-stage,broadcast=flat (clump info --coll; default: by size and place)"},
+    {{"coll-rules"}, Action::kCollectiveRules, 1, "FILE",
+     "by which rules otherwise: those of FILE, as clump tune writes it, or none but the shipped (CLUMP_COLL_RULES)"},
     {{"reproducible"}, Action::kReproducible, 0, "",
      "reductions give the same bits wherever the ranks are, and however they are run"},
     {{"check"}, Action::kCheck, 0, "",

@@ -241,6 +241,9 @@ class Parser {
         break;
       case kCollectives:
         return choose_collectives(word, values[0], global.set);
+      case kCollectiveRules:
+        command_.collective_rules = values[0];
+        break;
       case kReproducible:
         global.set.push_back(reproducible_reductions());
         break;

@@ -52,13 +52,14 @@ struct Command {
   std::vector<Host> hosts;  ///< none: this one
   int per_host = 0;         ///< so many ranks on each; 0: not said
   MapBy map_by = MapBy::kSlot;
-  std::string network;               ///< libfabric's provider; empty: its choice
-  bool agent = false;                ///< started by ourselves, to run one host's part of a job
-  std::optional<std::string> cores;  ///< as typed; none: all that are usable
-  bool hardware_threads = false;     ///< a worker for each hardware thread
-  bool map = false;                  ///< print the placement
-  int workers = 0;                   ///< 0: one for each core
-  std::optional<int> helpers;        ///< for each rank, at most
+  std::optional<std::string> collective_rules;  ///< --coll-rules, as typed
+  std::string network;                          ///< libfabric's provider; empty: its choice
+  bool agent = false;                           ///< started by ourselves, to run one host's part of a job
+  std::optional<std::string> cores;             ///< as typed; none: all that are usable
+  bool hardware_threads = false;                ///< a worker for each hardware thread
+  bool map = false;                             ///< print the placement
+  int workers = 0;                              ///< 0: one for each core
+  std::optional<int> helpers;                   ///< for each rank, at most
   /// Options that are understood but have no effect here, each once, with what to know about it.
   std::vector<std::pair<std::string, std::string>> ignored;
 };
@@ -91,6 +92,7 @@ enum class Action {
   kRoundRobin,
   kNetwork,
   kCollectives,
+  kCollectiveRules,
   kReproducible,
   kCheck,
   kAgent,

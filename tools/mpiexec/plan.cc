@@ -6,8 +6,10 @@
 #include <numeric>
 #include <set>
 
+#include "coll/rules.h"
 #include "common/housing.h"
 #include "common/places.h"
+#include "common/rules_file.h"
 #include "common/scheduler.h"
 #include "image/inspect.h"
 #include "image/search.h"
@@ -23,7 +25,8 @@ using tools::Housing;
 
 bool inherited(const Environment& rules, const std::string& name) {
   if (name.starts_with("CLUMP_") && (name == "CLUMP_PROCESS" || name.ends_with("_FD")))
-    return false;  // an outer job's
+    return false;                                  // an outer job's
+  if (name == coll::kRulesVariable) return false;  // give_rules() knows better
   if (rules.inherit == Environment::Inherit::kListed) {
     return std::find(rules.listed.begin(), rules.listed.end(), name) != rules.listed.end();
   }
@@ -102,6 +105,22 @@ std::string explain(const Plan& plan, const Command& command) {
                         plan.why_plain);
   if (imaged == 0 && job.nodes.size() > 1) text += fmt::format("; on {}", hosts_of(job));
   return text;
+}
+
+/// By which rules collectives choose: all ranks, wherever they are, by those that are found here.
+base::Status give_rules(const Command& command, Plan& plan) {
+  tools::RulesFile file;
+  CLUMP_TRY(tools::find_rules(command.collective_rules, file));
+  if (file.path.empty()) return {};
+  const std::string variable = fmt::format("{}={}", coll::kRulesVariable, coll::compact_text(file.rules));
+  for (pmi::App& app : plan.job.apps) app.environment.push_back(variable);
+  plan.rules_note = fmt::format("collectives choose by the rules of {}", file.path);
+  tools::UsableCores here;
+  CLUMP_TRY(tools::find_cores({}, here));
+  if (file.cores != 0 && static_cast<std::size_t>(file.cores) != here.most)
+    plan.rules_note +=
+        fmt::format(", which are for {} cores: here are {} (clump tune makes others)", file.cores, here.most);
+  return {};
 }
 
 /// The option decides, then what fits the program.
@@ -247,6 +266,7 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
     CLUMP_TRY(choose_housing(command, fits, why, plan, housings.emplace_back()));
   }
   exit_code = kExitUsage;
+  CLUMP_TRY(give_rules(command, plan));
   CLUMP_TRY(seat(command, housings, plan.job));
   plan.job.tag_output = command.tag_output;
   plan.job.map = command.map;

@@ -24,6 +24,7 @@ struct Plan {
   std::vector<tools::Processor> workers;  ///< who run the fibers, and where
   std::optional<tools::Quota> quota;      ///< why there are no more; then workers have no fixed cores
   std::string explanation;                ///< the line of --explain
+  std::string rules_note;                 ///< another one, about the rules for collectives; empty: none
   std::string why_plain;                  ///< why there are plain processes
   std::vector<std::string> preload;       ///< sanitizer runtimes that must come before ours
   std::vector<std::int32_t> only_cores;   ///< the job's threads are kept to these; empty: to mpiexec's own
