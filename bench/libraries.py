@@ -8,8 +8,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 EXAMPLES = HERE.parent / "examples"
-PROGRAMS = [HERE / name for name in ("pingpong.c", "rate.c", "collectives.c", "overlap.c", "masteronly.c", "halo.c", "threads.c", "many.c", "partitioned.c",
-                                     "datatypes.c", "startup.cc")]
+PROGRAMS = [HERE / name for name in ("pingpong.c", "rate.c", "collectives.c", "overlap.c", "masteronly.c", "halo.c", "threads.c", "many.c",
+                                     "partitioned.c", "datatypes.c", "startup.cc")]
 PROGRAMS += [EXAMPLES / "matmul.c", EXAMPLES / "jacobi.c"]
 FLAGS = {"masteronly": ["-fopenmp"]}
 PEERS = ["mpich", "openmpi", "intel"]
@@ -48,8 +48,8 @@ class Library:
     def start(self, measurement, arguments=()):
         """On the first usable cores, as many as the measurement wants."""
         usable = sorted(os.sched_getaffinity(0))[:measurement.cores]
-        command = ["taskset", "-c", ",".join(map(str, usable)), f"{self.home}/bin/mpiexec", *self.options, *measurement.our_options, "-n", str(measurement.ranks),
-                   str(self.programs / measurement.program), *map(str, arguments)]
+        command = ["taskset", "-c", ",".join(map(str, usable)), f"{self.home}/bin/mpiexec", *self.options, *measurement.our_options,
+                   "-n", str(measurement.ranks), str(self.programs / measurement.program), *map(str, arguments)]
         return self.begin(command, self.environment | SHARING.get(measurement.sharing, {}).get(self.name, {}))
 
     @staticmethod

@@ -60,22 +60,19 @@ static void run(int points) {
   MPI_Type_vector(inner, kHalo, width, MPI_DOUBLE, &columns);
   MPI_Type_commit(&columns);
   double exchanging = 0, sweeping = 0;
-  int steps = 0, more = 1;
-  for (int warm = 1; more; ++steps) {
+  int steps = -1, more = 1; /* the first one does not count */
+  for (; more; ++steps) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime();
     exchange(now);
     MPI_Barrier(MPI_COMM_WORLD);
     const double middle = MPI_Wtime();
     for (int i = 1; i <= kSweeps; ++i) sweep(i);
-    if (!warm) {
+    if (steps >= 0) {
       exchanging += middle - begin;
       sweeping += MPI_Wtime() - middle;
       more = steps < kLeastSteps - 1 || exchanging + sweeping < target_seconds;
       MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    } else {
-      warm = 0;
-      steps = -1;
     }
   }
   const size_t bytes = 2 * sizeof(double) * kHalo * ((size_t)inner + width);

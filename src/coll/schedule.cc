@@ -29,15 +29,8 @@ const datatype::Datatype* byte_type() {
 Layout bytes_at(void* base, Count bytes) { return {base, bytes, byte_type()}; }
 
 Schedule::Schedule(core::Comm& comm, const Reduction& reduction)
-    : comm_(comm),
-      part_(nullptr),
-      reduction_(reduction),
-      rank_(comm.rank),
-      size_(comm.size()),
-      peers_(comm.peers().size()),
-      tag_(comm.next_collective_tag()),
-      hosts_(hosts_of(comm)) {
-  steps_.reserve(16);
+    : Schedule(comm, Aside{comm.next_collective_tag()}, reduction) {
+  noted_ = true;
 }
 
 Schedule::Schedule(core::Comm& comm, Aside aside, const Reduction& reduction)

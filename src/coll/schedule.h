@@ -188,7 +188,7 @@ class Schedule {
   int rank_, size_, peers_, tag_;
   const Hosts* const hosts_;
   std::span<const int> among_;  // what peers of the steps that are written now are numbers in; empty: ranks
-  const bool noted_ = true;
+  bool noted_ = true;
   Where where_ = Where::kAnywhere;
   bool flat_ = false;  // an algorithm without stages was chosen where there could be two: so its parts
 

@@ -11,7 +11,6 @@
 
 #include "base/types.h"
 #include "fiber/fiber.h"
-#include "fiber/help.h"
 #include "fiber/kernel_state.h"
 #include "image/cores.h"
 #include "image/image.h"
@@ -53,7 +52,6 @@ void keep_cores_after_fork() { use_cores(cores_of_fiber()); }
 
 void set_core_count(fiber::Identity& rank, int cores) {
   image_of(&rank).libc().core_count = cores;
-  fiber::ask_for_parallel_regions(reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_in_parallel")));
   if (std::getenv("OMP_NUM_THREADS") != nullptr) return;
   // OpenMP runtimes are shared by all ranks, and have counted the process's cores when they were loaded. This
   // setting is the calling thread's own.

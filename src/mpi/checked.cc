@@ -56,8 +56,10 @@ auto blocks(const Counts& counts, const std::vector<const Datatype*>& types) {
 
 /// Ranks give the same operands everywhere, or those of one group of an intercommunicator to the root of the
 /// other one.
-Check::Call reduction(const Called& called, const Op& op, Count count, const Datatype& type) {
+Check::Call reduction(const Called& called, const Op& op, const void* sendbuf, Count count,
+                      const Datatype& type) {
   Check::Call made = call(called);
+  made.is_in_place = in_place(sendbuf);
   made.op = &op;
   made.combines = true;
   made.gives = always(block(count, type));
@@ -188,9 +190,8 @@ Status alltoallw(Rank& self, const void* sendbuf, Counts sendcounts, Counts, con
 
 Status reduce(Rank&, const void* sendbuf, void*, Count count, const Datatype& datatype, MPI_Datatype, Op& op,
               int root, Comm& comm, const Called& called) {
-  Check::Call made = reduction(called, op, count, datatype);
+  Check::Call made = reduction(called, op, sendbuf, count, datatype);
   made.root = root;
-  made.is_in_place = in_place(sendbuf);
   if (comm.is_inter()) {
     made.combines = false;
     made.gives = nullptr;
@@ -202,8 +203,7 @@ Status reduce(Rank&, const void* sendbuf, void*, Count count, const Datatype& da
 
 Status allreduce(Rank&, const void* sendbuf, void*, Count count, const Datatype& datatype, MPI_Datatype,
                  Op& op, Comm& comm, const Called& called) {
-  Check::Call made = reduction(called, op, count, datatype);
-  made.is_in_place = in_place(sendbuf);
+  Check::Call made = reduction(called, op, sendbuf, count, datatype);
   made.all_in_place = true;
   return check(comm, called, made);
 }
@@ -216,24 +216,19 @@ Status reduce_scatter(Rank&, const void* sendbuf, void*, Counts recvcounts, cons
     whole += recvcounts[i];
     hash = (hash ^ static_cast<std::uint64_t>(recvcounts[i])) * 0x9e3779b97f4a7c15;
   }
-  Check::Call made = reduction(called, op, whole, datatype);
-  made.is_in_place = in_place(sendbuf);
+  Check::Call made = reduction(called, op, sendbuf, whole, datatype);
   made.counts = hash;
   return check(comm, called, made);
 }
 
 Status reduce_scatter_block(Rank&, const void* sendbuf, void*, Count recvcount, const Datatype& datatype,
                             MPI_Datatype, Op& op, Comm& comm, const Called& called) {
-  Check::Call made = reduction(called, op, recvcount * comm.size(), datatype);
-  made.is_in_place = in_place(sendbuf);
-  return check(comm, called, made);
+  return check(comm, called, reduction(called, op, sendbuf, recvcount * comm.size(), datatype));
 }
 
 Status scan(Rank&, const void* sendbuf, void*, Count count, const Datatype& datatype, MPI_Datatype, Op& op,
             Comm& comm, const Called& called) {
-  Check::Call made = reduction(called, op, count, datatype);
-  made.is_in_place = in_place(sendbuf);
-  return check(comm, called, made);
+  return check(comm, called, reduction(called, op, sendbuf, count, datatype));
 }
 
 Status exscan(Rank& self, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,

@@ -1,7 +1,8 @@
 // Much data is moved and combined by everyone who waits: by the one whose turn it is, and by whoever has
 // nothing better to do (fiber/help.h). Workers that sleep are woken for it, unless the caller is inside a
 // parallel region, where its other threads need the cores: so a program that calls MPI only outside of these
-// (masteronly; Rabenseifner 2003, section 5) has its cores work for it meanwhile. Any thread.
+// (masteronly; Rabenseifner, "Hybrid Parallel Programming: Performance Problems and Chances", section 5) has
+// its cores work for it meanwhile. Any thread.
 #pragma once
 
 #include <span>
@@ -15,7 +16,7 @@ namespace clump::net {
 /// For so many bytes one worker more is woken: to wake one takes as long as to copy a fraction of it.
 inline constexpr Count kWorthWaking = 512 * 1024;
 
-/// Wakes workers that sleep, as many as it pays for with so many bytes.
+/// Wakes workers and helpers that sleep, as many as it pays for with so many bytes.
 void wake_helpers(Count bytes) noexcept;
 
 /// Calls body(first, count) for the items [0, whole), `step` of them at a time, in any order and in several

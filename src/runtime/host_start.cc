@@ -263,6 +263,7 @@ void start_ranks(std::size_t stack_bytes) {
   if (uses_fibers()) {
     if (!fiber::start_workers())
       cannot_start(-1, "cannot start a thread for each core (ulimit -u, pids.max of the control group)");
+    fiber::ask_for_parallel_regions(reinterpret_cast<int (*)()>(::dlsym(RTLD_DEFAULT, "omp_in_parallel")));
     for (int i = 0; i < here.rank_count(); ++i) start_helpers(here.ranks[i].identity.rank);
     // The kernel threads of ranks only lend their stacks: signals go to the workers.
     sigset_t all;
