@@ -22,7 +22,11 @@ Algorithm choose_here(const core::Comm& comm, Collective collective, const Situa
 
 Algorithm choose(const core::Comm& comm, Collective collective, Count bytes) {
   return choose_here(comm, collective,
-                     {.ranks = comm.size(), .bytes = bytes, .team = true, .where = Where::kProcess});
+                     {.ranks = comm.size(),
+                      .bytes = bytes,
+                      .team = true,
+                      .where = Where::kProcess,
+                      .carried = Team::can_carry(collective, comm.size(), bytes)});
 }
 
 /// Teams combine operands where they lie, and keep their order as far as they themselves are in order.
@@ -38,7 +42,8 @@ Algorithm choose(const core::Comm& comm, const Team& team, const Reduction& redu
                       .operation = operations,
                       .team = suits,
                       .one_order = needs_one_order(comm, reduction, *in.type),
-                      .where = Where::kProcess});
+                      .where = Where::kProcess,
+                      .carried = Team::can_carry(collective, team.size(), in.count * in.type->extent())});
 }
 
 /// The meeting place of processes of one node; null where there is none.

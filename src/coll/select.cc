@@ -82,6 +82,7 @@ constexpr Rule kRules[] = {
     {kScatterv, kDirect, 0},
 
     {kAllgather, kNodeMeets, kNodeRoom},
+    {kAllgather, kTeamCarries, 481},
     {kAllgather, kTeamLeads, 4 << 10},
     {kAllgather, kTeamShares, 0},
     {kAllgather, kTwoStages, 0},
@@ -95,6 +96,7 @@ constexpr Rule kRules[] = {
     {kAllgatherv, kRing, 0},
 
     {kAlltoall, kNodeMeets, kNodeRoom},
+    {kAlltoall, kTeamCarries, 481},
     {kAlltoall, kTeamLeads, 4 << 10},
     {kAlltoall, kTeamShares, 0},
     {kAlltoall, kTwoStages, 4 << 10},
@@ -176,7 +178,8 @@ constexpr bool has_limit(Algorithm algorithm) { return algorithm == kTeamCarries
 /// But for places, sizes and numbers of ranks.
 bool suits(const Rule& rule, const Situation& is) {
   return (is.team || !is_for_teams(rule.algorithm)) && (is.node || rule.algorithm != kNodeMeets) &&
-         (is.hosts || rule.algorithm != kTwoStages) && rule.operations <= is.operation &&
+         (is.carried || rule.algorithm != kTeamCarries) && (is.hosts || rule.algorithm != kTwoStages) &&
+         rule.operations <= is.operation &&
          (!is.one_order || keeps_one_order(rule.collective, rule.algorithm));
 }
 

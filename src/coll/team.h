@@ -62,6 +62,9 @@ class Team final : public core::Team {
   explicit Team(const core::Comm& comm);
   ~Team() override;
 
+  /// Whether leaders can carry what so many ranks give, of so many bytes each (Call::bytes).
+  static bool can_carry(Collective collective, int ranks, Count bytes);
+
   int size() const { return size_; }
   /// Whether the groups follow one another in the order of ranks, so that a tree over groups keeps it.
   bool ordered() const { return ordered_; }
@@ -98,6 +101,9 @@ class Team final : public core::Team {
 
   void bring(Group& group, const Slot& me, Value& value);
   void hand_out(const Group& group, const Slot& me, const Value& value);
+  int blocks_given(const Slot& me) const;
+  void bring_blocks(Group& group, const Slot& me, Value& value) const;
+  void hand_out_blocks(const Group& group, const Slot& me, const Value& value) const;
   void work_for(const Group& group, const Slot& me, const Reduction* reduction);
   void work(const Slot& me, const Reduction* reduction);
   void move(const Slot& me);

@@ -128,7 +128,7 @@ struct Team::Value {
 
   /// right = left op right.
   void apply(const void* left, void* right) const {
-    if (kernel != nullptr) return kernel(left, right, count);
+    if (kernel != nullptr) return kernel(left, right, right, count);
     reduction->op->apply(left, right, count, *type, reduction->handle);
   }
 };

@@ -1,5 +1,6 @@
 // What is done when the ranks of a team have met: everyone's buffers are in the slots, and hold still.
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "coll/pieces.h"
@@ -12,16 +13,44 @@ namespace clump::coll {
 namespace {
 
 // What is combined or exchanged at a time: it stays in the first-level cache.
-constexpr Count kChunkBytes = 8192;
-// The same where much is moved: the longer, the less the streams of data disturb each other.
+constexpr Count kChunkBytes = 4096;
+// The same where data is only moved: the longer, the less the streams of data disturb each other.
 constexpr Count kLongChunkBytes = 32768;
-constexpr Count kMuchBytes = 4 << 20;
 constexpr Count kLine = 64;
 // From here on others may help to copy a block.
 constexpr Count kLongBlock = 64 * 1024;
 
 bool reduces(Collective collective) {
   return collective == Collective::kReduce || collective == Collective::kAllreduce;
+}
+
+std::span<std::byte> span_of(std::byte* data, Count bytes) { return {data, static_cast<std::size_t>(bytes)}; }
+
+constexpr Count kWord = sizeof(std::uint64_t);
+// A larger table of blocks takes longer to carry than to fetch the blocks (measured with 2 and 4 ranks).
+constexpr Count kTableBytes = 512;
+
+/// A kernel: words of tables, of which in each place one at most is not empty.
+void overlay(const void* left, const void* right, void* out, Count words) {
+  for (Count at = 0; at < words * kWord; at += kWord) {
+    std::uint64_t a, b;
+    std::memcpy(&a, static_cast<const std::byte*>(left) + at, kWord);
+    std::memcpy(&b, static_cast<const std::byte*>(right) + at, kWord);
+    b |= a;
+    std::memcpy(static_cast<std::byte*>(out) + at, &b, kWord);
+  }
+}
+
+void pack_short(std::byte* room, const Layout& from, Count bytes) {
+  if (!from.type->is_dense()) return datatype::pack(span_of(room, bytes), from, 0);
+  datatype::move_short(reinterpret_cast<std::intptr_t>(room), reinterpret_cast<std::intptr_t>(from.base),
+                       bytes);
+}
+
+void unpack_short(const Layout& to, Count offset, std::byte* room, Count bytes) {
+  if (!to.type->is_dense()) return datatype::unpack(to, offset, span_of(room, bytes));
+  datatype::move_short(reinterpret_cast<std::intptr_t>(to.base) + offset,
+                       reinterpret_cast<std::intptr_t>(room), bytes);
 }
 
 /// One of the blocks that a buffer consists of.
@@ -53,8 +82,6 @@ void copy_block(const Block& to, const Block& from, Count bytes) {
   if (target.base != source.base || target.type != source.type) net::joint_copy(target, source, 0, bytes);
 }
 
-std::span<std::byte> span_of(std::byte* data, Count bytes) { return {data, static_cast<std::size_t>(bytes)}; }
-
 /// Operands of a predefined operation into `room`, where they lie as in an array. Without the gap that there
 /// may be behind the last one, which need not be the caller's.
 void load(std::byte* room, const Layout& operands) { fetch({room, operands.count, operands.type}, operands); }
@@ -83,22 +110,60 @@ void swap(const Layout& one, const Layout& other, Count bytes) {
 // What a group puts into the mail. Operands are combined from the last rank to the first, because the right
 // one is where the result goes.
 void Team::bring(Group& group, const Slot& me, Value& value) {
-  value.count = me.buffers->from.count;
-  value.type = me.buffers->from.type;
   if (me.bytes == 0) return;
-  if (!reduces(me.call.collective())) {
+  if (me.call.collective() == Collective::kBroadcast) {
     value.bytes = me.bytes;
     const int root = me.call.root();
     if (slots_[root].group != &group) return;
     value.data = group.room.data();
     return datatype::pack(span_of(value.data, value.bytes), buffers_[root].from, 0);
   }
+  if (!reduces(me.call.collective())) return bring_blocks(group, me, value);
+  value.count = me.buffers->from.count;
+  value.type = me.buffers->from.type;
   value.kernel = value.reduction->op->kernel(*value.type);
   value.bytes = value.count * value.type->extent();
   value.data = group.room.data();
   auto member = group.members.rbegin();
   load(value.data, (*member)->buffers->from);
   while (++member != group.members.rend()) value.apply((*member)->buffers->from.base, value.data);
+}
+
+/// By each rank.
+int Team::blocks_given(const Slot& me) const {
+  return me.call.collective() == Collective::kAlltoall ? size_ : 1;
+}
+
+// A row for each rank of the team, with what it gives; those of other groups are empty, so that leaders can
+// lay one such table over the other.
+void Team::bring_blocks(Group& group, const Slot& me, Value& value) const {
+  const Count row = me.bytes * blocks_given(me);
+  value.count = (row * size_ + kWord - 1) / kWord;
+  value.bytes = value.count * kWord;
+  value.kernel = overlay;
+  value.data = group.room.data();
+  std::memset(value.data, 0, static_cast<std::size_t>(value.bytes));
+  for (const Slot* member : group.members)
+    pack_short(value.data + member->rank * row, member->buffers->from, row);
+}
+
+void Team::hand_out_blocks(const Group& group, const Slot& me, const Value& value) const {
+  const int given = blocks_given(me);
+  if (given == 1) {
+    for (const Slot* member : group.members)
+      unpack_short(member->buffers->to, 0, value.data, me.bytes * size_);
+    return;
+  }
+  for (const Slot* member : group.members)
+    for (int source = 0; source < size_; ++source)
+      unpack_short(member->buffers->to, source * me.bytes,
+                   value.data + (source * given + member->rank) * me.bytes, me.bytes);
+}
+
+bool Team::can_carry(Collective collective, int ranks, Count bytes) {
+  if (collective == Collective::kAllgather) return bytes * ranks <= kTableBytes;
+  if (collective == Collective::kAlltoall) return bytes * ranks * ranks <= kTableBytes;
+  return bytes <= kMailBytes;
 }
 
 void Team::hand_out(const Group& group, const Slot& me, const Value& value) {
@@ -110,6 +175,7 @@ void Team::hand_out(const Group& group, const Slot& me, const Value& value) {
       if (member->rank != root) datatype::unpack(member->buffers->to, 0, span_of(value.data, value.bytes));
     return;
   }
+  if (!reduces(collective)) return hand_out_blocks(group, me, value);
   const Layout result{value.data, value.count, value.type};
   if (collective == Collective::kReduce) {
     if (slots_[root].group == &group) datatype::copy(buffers_[root].to, result, 0, me.bytes);
@@ -229,8 +295,8 @@ void Team::combine_slice(const Slot& me, int slice, int slices, const Reduction&
 namespace {
 
 /// How many elements are combined at a time.
-Count step_of(const datatype::Datatype& type, Count chunk = kChunkBytes) {
-  return std::max<Count>(chunk / std::max<Count>(type.extent(), 1), 1);
+Count step_of(const datatype::Datatype& type) {
+  return std::max<Count>(kChunkBytes / std::max<Count>(type.extent(), 1), 1);
 }
 
 }  // namespace
@@ -243,13 +309,12 @@ void Team::combine(Count begin, Count end, const Slot& me, const Reduction& redu
   const datatype::Datatype& type = *me.buffers->from.type;
   const datatype::Kernel kernel = reduction.op->kernel(type);
   const Count bytes = (end - begin) * type.extent() * size_;
-  const Count step = step_of(type, placed && bytes >= kMuchBytes ? kLongChunkBytes : kChunkBytes);
-  in_steps(begin, end, step, bytes, [&](Count first, Count count) {
+  in_steps(begin, end, step_of(type), bytes, [&](Count first, Count count) {
     alignas(64) std::byte room[kChunkBytes];
-    std::byte* const value = placed ? static_cast<std::byte*>(place(first, count)) : room;
-    const auto operand = [&](int rank) { return part(buffers_[rank].from, first, count); };
-    load(value, operand(size_ - 1));
-    for (int rank = size_ - 2; rank >= 0; --rank) kernel(operand(rank).base, value, count);
+    void* const value = placed ? place(first, count) : room;
+    const auto operand = [&](int rank) { return part(buffers_[rank].from, first, count).base; };
+    kernel(operand(size_ - 2), operand(size_ - 1), value, count);
+    for (int rank = size_ - 3; rank >= 0; --rank) kernel(operand(rank), value, value, count);
     write(first, Layout{value, count, &type});
   });
 }
@@ -285,9 +350,12 @@ void Team::scan_slice(const Slot& me, Count begin, Count end, const Reduction& r
   const datatype::Kernel kernel = reduction.op->kernel(type);
   in_steps(begin, end, step_of(type), (end - begin) * type.extent() * size_, [&](Count first, Count count) {
     for (int rank = 0; rank < size_; ++rank) {
-      const Layout result = part(buffers_[rank].to, first, count);
-      fetch(result, part(buffers_[rank].from, first, count));
-      if (rank > 0) kernel(part(buffers_[rank - 1].to, first, count).base, result.base, count);
+      const Layout operand = part(buffers_[rank].from, first, count),
+                   result = part(buffers_[rank].to, first, count);
+      if (rank == 0)
+        fetch(result, operand);
+      else
+        kernel(part(buffers_[rank - 1].to, first, count).base, operand.base, result.base, count);
     }
   });
 }
@@ -301,9 +369,8 @@ void Team::exscan_slice(const Slot& me, Count begin, Count end, const Reduction&
     std::byte *below = rooms[0], *next = rooms[1];
     load(below, part(buffers_[0].from, first, count));
     for (int rank = 1; rank < size_; ++rank) {
-      load(next, part(buffers_[rank].from, first, count));
+      kernel(below, part(buffers_[rank].from, first, count).base, next, count);
       fetch(part(buffers_[rank].to, first, count), {below, count, &type});
-      kernel(below, next, count);
       std::swap(below, next);
     }
   });

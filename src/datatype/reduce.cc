@@ -17,11 +17,14 @@ namespace {
 using namespace loops;
 
 template <Count kBytes>
-void replace(const void* in, void* inout, Count n) {
-  std::memcpy(inout, in, static_cast<std::size_t>(n * kBytes));
+void replace(const void* left, const void*, void* out, Count n) {
+  std::memcpy(out, left, static_cast<std::size_t>(n * kBytes));
 }
 
-void no_op(const void*, void*, Count) {}
+template <Count kBytes>
+void keep(const void*, const void* right, void* out, Count n) {
+  if (out != right) std::memcpy(out, right, static_cast<std::size_t>(n * kBytes));
+}
 
 template <typename T>
 const Versions* order(PredefinedOp op) {
@@ -251,20 +254,25 @@ const Versions* pair_kernel(PredefinedOp op, const Datatype& type) {
   }
 }
 
-Kernel replace_kernel(Count extent) {
+template <Count kBytes>
+Kernel copying(PredefinedOp op) {
+  return op == PredefinedOp::kReplace ? replace<kBytes> : keep<kBytes>;
+}
+
+Kernel copying_kernel(PredefinedOp op, Count extent) {
   switch (extent) {
     case 1:
-      return replace<1>;
+      return copying<1>(op);
     case 2:
-      return replace<2>;
+      return copying<2>(op);
     case 4:
-      return replace<4>;
+      return copying<4>(op);
     case 8:
-      return replace<8>;
+      return copying<8>(op);
     case 16:
-      return replace<16>;
+      return copying<16>(op);
     default:
-      return replace<32>;
+      return copying<32>(op);
   }
 }
 
@@ -315,8 +323,7 @@ Vectors widest_vectors() {
 
 Kernel kernel(PredefinedOp op, const Datatype& type, Vectors vectors) {
   if (!type.is_basic()) return nullptr;
-  if (op == PredefinedOp::kReplace) return replace_kernel(type.extent());
-  if (op == PredefinedOp::kNoOp) return no_op;
+  if (op == PredefinedOp::kReplace || op == PredefinedOp::kNoOp) return copying_kernel(op, type.extent());
   const Versions* const found = versions_of(op, type);
   return found != nullptr ? (*found)[static_cast<std::size_t>(vectors)] : nullptr;
 }

@@ -24,10 +24,10 @@ enum class PredefinedOp : std::intptr_t {
   kNoOp = 0x3d,
 };
 
-/// inout[i] = in[i] op inout[i] for n elements, which lie as an array of the type does. The arrays do not
-/// overlap and are aligned as the type needs it. Integers wrap around; min and max of a NaN are unspecified.
-/// Any thread.
-using Kernel = void (*)(const void* in, void* inout, Count n);
+/// out[i] = left[i] op right[i] for n elements, which lie as an array of the type does. `out` may be `right`;
+/// otherwise the arrays do not overlap. They are aligned as the type needs it. Integers wrap around; min and
+/// max of a NaN are unspecified. Any thread.
+using Kernel = void (*)(const void* left, const void* right, void* out, Count n);
 
 /// The instructions that a kernel may use besides those that every machine has.
 enum class Vectors : std::uint8_t {

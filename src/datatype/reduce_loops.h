@@ -18,6 +18,14 @@
 #include "datatype/reduce.h"
 #include "datatype/scalars.h"
 
+// What one iteration writes, no later one reads: where the result goes to an operand's place, the compiler
+// could not tell.
+#if defined(__clang__)
+#define CLUMP_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define CLUMP_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
+#endif
+
 namespace clump::datatype::loops {
 
 // An unsigned type at least as wide as int, in which sums and products wrap around instead of being
@@ -159,10 +167,12 @@ struct Each {
     return is_complex && std::is_same_v<Op, Prod> ? Vectors::kAvx2 : Vectors::kAvx512;
   }
 
-  [[gnu::always_inline]] static void run(const void* in, void* inout, Count n) {
-    const T* left = static_cast<const T*>(in);
-    T* right = static_cast<T*>(inout);
-    for (Count i = 0; i < n; ++i) right[i] = Op{}(left[i], right[i]);
+  [[gnu::always_inline]] static void run(const void* left, const void* right, void* out, Count n) {
+    const T* a = static_cast<const T*>(left);
+    const T* b = static_cast<const T*>(right);
+    T* c = static_cast<T*>(out);
+    CLUMP_INDEPENDENT_ITERATIONS
+    for (Count i = 0; i < n; ++i) c[i] = Op{}(a[i], b[i]);
   }
 };
 
@@ -173,53 +183,54 @@ template <typename P, typename Before>
 struct EachLocation {
   static constexpr Vectors widest() { return Vectors::kPlain; }
 
-  [[gnu::always_inline]] static void run(const void* in, void* inout, Count n) {
-    const P* left = static_cast<const P*>(in);
-    P* right = static_cast<P*>(inout);
+  [[gnu::always_inline]] static void run(const void* left, const void* right, void* out, Count n) {
+    const P* a = static_cast<const P*>(left);
+    const P* b = static_cast<const P*>(right);
+    P* c = static_cast<P*>(out);
     for (Count i = 0; i < n; ++i) {
-      if (left[i].value == right[i].value) {
-        right[i].index = std::min(left[i].index, right[i].index);
-      } else if (Before{}(left[i].value, right[i].value)) {
-        right[i].value = left[i].value;
-        right[i].index = left[i].index;
-      }
+      const bool same = a[i].value == b[i].value;
+      const P& found = Before{}(a[i].value, b[i].value) ? a[i] : b[i];
+      const auto index = same ? std::min(a[i].index, b[i].index) : found.index;
+      c[i].value = found.value;
+      c[i].index = index;
     }
   }
 };
 
 template <typename Loop>
-void plain(const void* __restrict in, void* __restrict inout, Count n) {
-  Loop::run(in, inout, n);
+void plain(const void* left, const void* right, void* out, Count n) {
+  Loop::run(left, right, out, n);
 }
 
 #if defined(__x86_64__)
 
 template <typename Loop>
-[[gnu::target("avx2,f16c")]] void avx2(const void* __restrict in, void* __restrict inout, Count n) {
-  Loop::run(in, inout, n);
+[[gnu::target("avx2,f16c")]] void avx2(const void* left, const void* right, void* out, Count n) {
+  Loop::run(left, right, out, n);
 }
 
 template <typename Loop>
-[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,f16c")]] void avx512(const void* __restrict in,
-                                                                       void* __restrict inout, Count n) {
-  Loop::run(in, inout, n);
+[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,f16c")]] void avx512(const void* left, const void* right,
+                                                                       void* out, Count n) {
+  Loop::run(left, right, out, n);
 }
 
 // Sums and products of halves, eight at a time: GCC 12 does not do that by itself. That the float's result is
 // rounded again does no harm, since a float has more than twice a half's digits.
 template <typename Op>
-[[gnu::target("avx2,f16c")]] void avx2_half(const void* __restrict in, void* __restrict inout, Count n) {
+[[gnu::target("avx2,f16c")]] void avx2_half(const void* left, const void* right, void* out, Count n) {
   static_assert(std::is_same_v<Op, Sum> || std::is_same_v<Op, Prod>);
-  const Half* left = static_cast<const Half*>(in);
-  Half* right = static_cast<Half*>(inout);
-  for (; n >= 8; n -= 8, left += 8, right += 8) {
-    auto* const out = reinterpret_cast<__m128i*>(right);
-    const __m256 a = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(left)));
-    const __m256 b = _mm256_cvtph_ps(_mm_loadu_si128(out));
-    const __m256 result = std::is_same_v<Op, Sum> ? a + b : a * b;
-    _mm_storeu_si128(out, _mm256_cvtps_ph(result, _MM_FROUND_CUR_DIRECTION));
+  constexpr Count kTogether = 8;
+  const auto* in1 = static_cast<const __m128i*>(left);
+  const auto* in2 = static_cast<const __m128i*>(right);
+  auto* result = static_cast<__m128i*>(out);
+  for (; n >= kTogether; n -= kTogether, ++in1, ++in2, ++result) {
+    const __m256 a = _mm256_cvtph_ps(_mm_loadu_si128(in1));
+    const __m256 b = _mm256_cvtph_ps(_mm_loadu_si128(in2));
+    const __m256 c = std::is_same_v<Op, Sum> ? a + b : a * b;
+    _mm_storeu_si128(result, _mm256_cvtps_ph(c, _MM_FROUND_CUR_DIRECTION));
   }
-  Each<Half, Op>::run(left, right, n);
+  Each<Half, Op>::run(in1, in2, result, n);
 }
 
 #endif

@@ -44,9 +44,11 @@ void expect_same(MPI_Datatype type, PredefinedOp op, const std::function<T(T, T)
   ASSERT_EQ(predefined(type)->extent(), static_cast<Count>(sizeof(T)));
   const Values<T> in = random_values<T>(1), before = random_values<T>(2);
   Values<T> inout = before;
-  found(in.data(), inout.data(), kElements);
+  found(in.data(), inout.data(), inout.data(), kElements);
+  Values<T> elsewhere;
+  found(in.data(), before.data(), elsewhere.data(), kElements);
   for (std::size_t i = 0; i < inout.size(); ++i) {
-    EXPECT_TRUE(inout[i] == reference(in[i], before[i]))
+    EXPECT_TRUE(inout[i] == reference(in[i], before[i]) && elsewhere[i] == inout[i])
         << name_of(op) << " on " << predefined(type)->name() << ", element " << i;
   }
 }
@@ -125,7 +127,7 @@ TEST(Reduce, FortranIntegersAndAddresses) {
   const Kernel sum = kernel(PredefinedOp::kSum, *predefined(MPI_INTEGER16));
   const __int128 in = static_cast<__int128>(1) << 100;
   __int128 inout = 5;
-  sum(&in, &inout, 1);
+  sum(&in, &inout, &inout, 1);
   EXPECT_TRUE(inout == in + 5);
 }
 
@@ -140,12 +142,12 @@ TEST(Reduce, FloatingPoint) {
 #ifdef CLUMP_HAS_QUAD
   const Quad in[] = {3, -2};
   Quad inout[] = {5, 4};
-  kernel(PredefinedOp::kProd, *predefined(MPI_REAL16))(in, inout, 2);
+  kernel(PredefinedOp::kProd, *predefined(MPI_REAL16))(in, inout, inout, 2);
   EXPECT_TRUE(inout[0] == 15 && inout[1] == -8);
 #endif
   const Half half[] = {1.5, -2};
   Half result[] = {2, 4};
-  kernel(PredefinedOp::kMax, *predefined(MPI_REAL2))(half, result, 2);
+  kernel(PredefinedOp::kMax, *predefined(MPI_REAL2))(half, result, result, 2);
   EXPECT_TRUE(result[0] == 2 && result[1] == 4);
 }
 
@@ -163,7 +165,7 @@ TEST(Reduce, HalfPrecisionBitForBit) {
   const auto expect = [&](PredefinedOp op, const auto& reference) {
     for (const Vectors vectors : {Vectors::kPlain, widest_vectors()}) {
       std::vector<Half> result = right;
-      kernel(op, *predefined(MPI_REAL2), vectors)(left.data(), result.data(), 0x100000);
+      kernel(op, *predefined(MPI_REAL2), vectors)(left.data(), result.data(), result.data(), 0x100000);
       for (std::size_t i = 0; i < left.size(); ++i) {
         ASSERT_TRUE(same(result[i], reference(left[i], right[i])))
             << name_of(op) << " of " << static_cast<float>(left[i]) << " and "
@@ -212,8 +214,8 @@ void expect_complex(std::initializer_list<MPI_Datatype> types) {
   for (const MPI_Datatype type : types) {
     const std::complex<T> in[] = {{1, 2}, {-3, 4}}, before[] = {{5, -6}, {7, 8}};
     std::complex<T> sum[] = {before[0], before[1]}, product[] = {before[0], before[1]};
-    kernel(PredefinedOp::kSum, *predefined(type))(in, sum, 2);
-    kernel(PredefinedOp::kProd, *predefined(type))(in, product, 2);
+    kernel(PredefinedOp::kSum, *predefined(type))(in, sum, sum, 2);
+    kernel(PredefinedOp::kProd, *predefined(type))(in, product, product, 2);
     for (int i : {0, 1}) {
       EXPECT_EQ(sum[i], in[i] + before[i]);
       EXPECT_EQ(product[i], in[i] * before[i]);
@@ -249,9 +251,10 @@ void expect_locations(MPI_Datatype type) {
   };
   ASSERT_EQ(predefined(type)->extent(), static_cast<Count>(sizeof(Pair)));
   const Pair in[] = {{1, 7}, {2, 7}, {3, 7}, {2, 1}};
-  Pair least[] = {{2, 4}, {2, 4}, {2, 4}, {2, 4}}, most[] = {{2, 4}, {2, 4}, {2, 4}, {2, 4}};
-  kernel(PredefinedOp::kMinloc, *predefined(type))(in, least, 4);
-  kernel(PredefinedOp::kMaxloc, *predefined(type))(in, most, 4);
+  const Pair other[] = {{2, 4}, {2, 4}, {2, 4}, {2, 4}};
+  Pair least[] = {{2, 4}, {2, 4}, {2, 4}, {2, 4}}, most[4];
+  kernel(PredefinedOp::kMinloc, *predefined(type))(in, least, least, 4);
+  kernel(PredefinedOp::kMaxloc, *predefined(type))(in, other, most, 4);
   const Value minima[] = {1, 2, 2, 2}, maxima[] = {2, 2, 3, 2};
   const Index minimum_at[] = {7, 4, 4, 1}, maximum_at[] = {4, 4, 7, 1};
   for (int i = 0; i < 4; ++i) {
@@ -281,10 +284,10 @@ void expect_padding_is_left_alone(MPI_Datatype type) {
   std::memcpy(in.get() + offsetof(Pair, index), &index, sizeof index);
   std::memcpy(inout.data(), &more, sizeof more);
   const Kernel minloc = kernel(PredefinedOp::kMinloc, *predefined(type));
-  minloc(in.get(), inout.data(), 1);
+  minloc(in.get(), inout.data(), inout.data(), 1);
   for (std::size_t i = used; i < sizeof(Pair); ++i) EXPECT_EQ(inout[i], std::byte{0x5a}) << "byte " << i;
   std::memcpy(exact.get(), inout.data(), used);
-  minloc(in.get(), exact.get(), 1);  // under AddressSanitizer: nothing behind it is touched
+  minloc(in.get(), exact.get(), exact.get(), 1);  // under AddressSanitizer: nothing behind it is touched
   EXPECT_EQ(std::memcmp(exact.get() + offsetof(Pair, index), &index, sizeof index), 0);
 }
 
@@ -315,9 +318,12 @@ TEST(Reduce, ReplaceAndNoOpOnEveryType) {
     alignas(16) std::byte in[96], inout[96];
     std::memset(in, 1, sizeof in);
     std::memset(inout, 2, sizeof inout);
-    kernel(PredefinedOp::kNoOp, *type)(in, inout, 3);
+    kernel(PredefinedOp::kNoOp, *type)(in, inout, inout, 3);
     EXPECT_EQ(inout[0], std::byte{2});
-    kernel(PredefinedOp::kReplace, *type)(in, inout, 3);
+    alignas(16) std::byte out[96] = {};
+    kernel(PredefinedOp::kNoOp, *type)(in, inout, out, 3);
+    EXPECT_EQ(std::memcmp(out, inout, bytes), 0) << type->name();
+    kernel(PredefinedOp::kReplace, *type)(in, inout, inout, 3);
     EXPECT_EQ(std::memcmp(in, inout, bytes), 0) << type->name();
     if (bytes < sizeof inout) {
       EXPECT_EQ(inout[bytes], std::byte{2}) << type->name();

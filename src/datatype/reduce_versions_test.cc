@@ -73,13 +73,14 @@ void fill(std::span<std::byte> bytes, const Datatype& type, PredefinedOp op) {
 }
 
 struct Pages {
-  GuardedPage in, inout;
+  GuardedPage in, inout, out;
 };
 
 // Arrays of 0 to 70 elements at the end of their pages; the second also a little away from it, and the first
-// then at the beginning. Around the result nothing may change.
+// then at the beginning. The result goes to the second's place, and to one of its own, around which nothing
+// may change.
 void expect_same_bits(const Pages& pages, Count extent, Kernel plain, Kernel other) {
-  const std::span in = pages.in.bytes(), inout = pages.inout.bytes();
+  const std::span in = pages.in.bytes(), inout = pages.inout.bytes(), out = pages.out.bytes();
   const std::vector<std::byte> before(inout.begin(), inout.end());
   for (Count n = 0; n <= 70; ++n) {
     for (const Count away : {0, 1, 3}) {
@@ -87,9 +88,15 @@ void expect_same_bits(const Pages& pages, Count extent, Kernel plain, Kernel oth
                  right_at = inout.size() - bytes - static_cast<std::size_t>(away * extent);
       const std::byte* const left = away == 0 ? in.data() + in.size() - bytes : in.data();
       std::vector<std::byte> expected = before;
-      plain(left, &expected[right_at], n);
+      plain(left, &expected[right_at], &expected[right_at], n);
       std::memcpy(inout.data(), before.data(), before.size());
-      other(left, inout.data() + right_at, n);
+      std::memcpy(out.data(), before.data(), before.size());
+      for (const Kernel version : {plain, other}) {
+        version(left, inout.data() + right_at, out.data() + right_at, n);
+        ASSERT_EQ(std::memcmp(out.data(), expected.data(), expected.size()), 0)
+            << n << " elements, " << away << " from the end, to a place of their own";
+      }
+      other(left, inout.data() + right_at, inout.data() + right_at, n);
       ASSERT_EQ(std::memcmp(inout.data(), expected.data(), expected.size()), 0)
           << n << " elements, " << away << " from the end";
     }

@@ -106,12 +106,13 @@ void joint_unpack(const datatype::Layout& to, Count offset, std::span<const std:
 void joint_combine(datatype::Kernel kernel, const void* in, void* inout, Count count,
                    const datatype::Datatype& type) {
   const Count extent = type.extent(), bytes = count * extent;
-  if (bytes < kLeast) return kernel(in, inout, count);
+  if (bytes < kLeast) return kernel(in, inout, inout, count);
   const auto* const operand = static_cast<const std::byte*>(in);
   auto* const result = static_cast<std::byte*>(inout);
   const Count step = std::max<Count>(part_size(bytes) / extent, 1);
   joint_work(count, step, bytes, [=](Count first, Count some) {
-    kernel(operand + first * extent, result + first * extent, some);
+    std::byte* const there = result + first * extent;
+    kernel(operand + first * extent, there, there, some);
   });
 }
 
