@@ -75,7 +75,7 @@ bool meets(const core::Comm& comm, Collective collective, const Reduction& reduc
 Count block_bytes(const Layout& all, int ranks) { return all.count / ranks * all.type->size(); }
 
 /// The team does what `call` says, if the operation is one for teams.
-std::optional<base::Status> by_team(core::Comm& comm, Team& team, Team::Call call) {
+std::optional<base::Status> by_team(core::Comm& comm, Team& team, Team::Call&& call) {
   call.algorithm = call.reduction != nullptr ? choose(comm, team, *call.reduction, call.from, call.collective)
                                              : choose(comm, call.collective, call.bytes);
   const base::Status met = team.run(comm.rank, call);
@@ -277,12 +277,7 @@ std::optional<base::Status> reduce_scatter_by_team(core::Comm& comm, const Reduc
                                                    const Layout& in, const Layout& out, Count first) {
   Team* const team = Team::of(comm);
   if (team == nullptr) return {};
-  Team::Call call{.collective = Collective::kReduceScatter,
-                  .bytes = in.bytes(),
-                  .from = in,
-                  .to = out,
-                  .first = first,
-                  .reduction = &reduction};
+  Layout from = in;
   // In place, results would go where the other ranks find their operands.
   Scratch copied{nullptr, {0}};
   if (in.base == out.base && operations_of(reduction) == Operations::kPredefined) {
@@ -290,10 +285,16 @@ std::optional<base::Status> reduce_scatter_by_team(core::Comm& comm, const Reduc
     if (copied == nullptr)
       return base::fail(MPI_ERR_NO_MEM, "there is no memory for {} bytes of intermediate results",
                         in.bytes());
-    call.from.base = copied.get();
-    net::joint_copy(call.from, in, 0, in.bytes());
+    from.base = copied.get();
+    net::joint_copy(from, in, 0, in.bytes());
   }
-  return by_team(comm, *team, call);
+  return by_team(comm, *team,
+                 {.collective = Collective::kReduceScatter,
+                  .bytes = in.bytes(),
+                  .from = from,
+                  .to = out,
+                  .first = first,
+                  .reduction = &reduction});
 }
 
 }  // namespace

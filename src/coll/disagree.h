@@ -16,6 +16,13 @@ inline base::Status different_calls(int rank, Collective mine, int other, Collec
                     rank, name_of(mine), other, name_of(others));
 }
 
+inline base::Status different_broadcasts(int rank, std::uint64_t mine, int other, std::uint64_t others) {
+  return base::fail(MPI_ERR_OTHER,
+                    "rank {} has called broadcast {} times before this where rank {} has called it {} times: "
+                    "all ranks of a communicator must call its collective operations in the same order",
+                    rank, mine, other, others);
+}
+
 inline base::Status different_roots(int rank, int mine, int other, int others) {
   return base::fail(MPI_ERR_ROOT, "rank {} says that rank {} is the root where rank {} says rank {}", rank,
                     mine, other, others);

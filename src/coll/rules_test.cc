@@ -80,10 +80,10 @@ TEST_F(Rules, WhatIsWrongIsNamed) {
 }
 
 TEST_F(Rules, LimitsOfAlgorithmsStay) {
-  EXPECT_NE(wrong("broadcast team: leaders carry").find("needs 'below 481 bytes' or less"),
+  EXPECT_NE(wrong("broadcast team: root posts").find("needs 'below 481 bytes' or less"),
             std::string::npos);
-  EXPECT_NE(wrong("broadcast team: leaders carry below 482 bytes").find("below 481"), std::string::npos);
-  EXPECT_EQ(parse("broadcast team: leaders carry below 481 bytes").size(), 1u);
+  EXPECT_NE(wrong("broadcast team: root posts below 482 bytes").find("below 481"), std::string::npos);
+  EXPECT_EQ(parse("broadcast team: root posts below 481 bytes").size(), 1u);
   EXPECT_NE(wrong("gather node: all meet below 8 KiB").find("needs 'below 4097 bytes'"), std::string::npos);
   EXPECT_EQ(parse("barrier node: all meet").size(), 1u);
   EXPECT_NE(wrong("allreduce ring").find("needs 'the operation commutes'"), std::string::npos);

@@ -26,7 +26,7 @@ constexpr Rule kRules[] = {
     {kBarrier, kDissemination, 0},
 
     {kBroadcast, kNodeMeets, kNodeRoom},
-    {kBroadcast, kTeamCarries, 481},
+    {kBroadcast, kTeamPosts, 481},
     {kBroadcast, kTeamLeads, 4 << 10},
     {kBroadcast, kTeamShares, 0},
     {kBroadcast, kTwoStages, 0},
@@ -173,7 +173,9 @@ bool keeps_one_order(Collective collective, Algorithm algorithm) {
 }
 
 /// There is room for so much and no more.
-constexpr bool has_limit(Algorithm algorithm) { return algorithm == kTeamCarries || algorithm == kNodeMeets; }
+constexpr bool has_limit(Algorithm algorithm) {
+  return algorithm == kTeamPosts || algorithm == kTeamCarries || algorithm == kNodeMeets;
+}
 
 /// But for places, sizes and numbers of ranks.
 bool suits(const Rule& rule, const Situation& is) {
@@ -270,6 +272,7 @@ const char* name_of(Algorithm algorithm) {
                                            "node: all meet",
                                            "two-stage",
                                            "team: meets",
+                                           "team: root posts",
                                            "team: leaders carry",
                                            "team: leaders work",
                                            "team: all work",

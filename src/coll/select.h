@@ -46,7 +46,8 @@ enum class Algorithm : std::uint8_t {
   kNodeMeets,  ///< among processes of one node: each writes where all can read, and all meet (node_team.h)
   kTwoStages,  ///< across hosts: within each host to its leader, among leaders, and back (two_stages.cc)
   // Of a team (team.h): ranks of one address space, grouped by the worker that is home to them.
-  kTeamMeets,    ///< the leaders of the groups tell each other that all are there
+  kTeamMeets,  ///< the leaders of the groups tell each other that all are there
+  kTeamPosts,  ///< broadcast: the root leaves the data for the others, and waits for nobody (team_notices.cc)
   kTeamCarries,  ///< leaders combine, or take, the data of their group, and pass it on as they meet
   kTeamLeads,    ///< leaders move or combine data for their group, where it lies
   kTeamShares,   ///< everyone moves or combines its part of the data, where it lies

@@ -87,6 +87,7 @@ Team::Team(const core::Comm& comm)
   }
   for (; active_ * 2 <= group_count_; active_ *= 2) ++rounds_;
   if (active_ < group_count_) rounds_ += 2;
+  notices_ = std::make_unique_for_overwrite<Notice[]>(kNotices);
   mails_ = std::make_unique_for_overwrite<Mail[]>(static_cast<std::size_t>(group_count_) * rounds_ * 2);
 }
 
@@ -94,7 +95,7 @@ Team::~Team() = default;
 
 base::Status Team::barrier(int rank) {
   Slot& me = slots_[rank];
-  me.call = Word(Collective::kBarrier, Algorithm::kTeamMeets, 0, false, false);
+  me.call = Word(Collective::kBarrier, Algorithm::kTeamMeets, 0, false, false, me.broadcasts);
   me.bytes = 0;
   meet(me, nullptr);
   if (!me.settled) [[likely]]
@@ -105,7 +106,8 @@ base::Status Team::barrier(int rank) {
 
 base::Status Team::run(int rank, const Call& call) {
   Slot& me = slots_[rank];
-  me.call = Word(call.collective, call.algorithm, call.root, call.in_place, call.odd);
+  me.call = Word(call.collective, call.algorithm, call.root, call.in_place, call.odd, me.broadcasts);
+  if (call.algorithm == Algorithm::kTeamPosts) return post_or_fetch(me, call);
   if (call.exclusive) me.call = me.call.as_exclusive();
   me.bytes = call.bytes;
   me.buffers->set(call.from, call.to, call.first);

@@ -15,6 +15,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <memory>
 
 #include "base/status.h"
@@ -38,13 +40,15 @@ class Team final : public core::Team {
   /// What a rank says when it arrives. `from` and `to` are what it gives and what it gets, whole buffers
   /// where there is a block for each rank; a broadcast's buffer is both. Where they have no meaning at the
   /// caller they are not looked at.
+  static constexpr Layout kNoLayout{};
   struct Call {
     Collective collective;
     Algorithm
         algorithm{};  ///< the same on all ranks; if not of a team, run() only finds out whether all agree
     int root = 0;
     Count bytes = 0;  ///< of one block, the same on all ranks of a correct program
-    Layout from, to;
+    const Layout &from = kNoLayout,
+                 &to = kNoLayout;  // not copied: they have just been written in smaller pieces
     bool in_place = false;
     bool odd = false;        ///< the caller's own two buffers do not fit each other
     bool exclusive = false;  ///< of a scan
@@ -90,6 +94,9 @@ class Team final : public core::Team {
   struct Value;
   struct Mail;
 
+  struct Notice;
+  static constexpr int kBatch = 8, kNotices = 2 * kBatch;
+
   friend core::Team* join_team(core::Comm& comm);
   static base::Ref<core::Team> join(core::Comm& comm);
 
@@ -98,6 +105,14 @@ class Team final : public core::Team {
   bool tell_each_other(Group& group, Header header, Value& value);
   Mail& mail(int group, int round, unsigned parity);
   static void depart(Slot& me);
+
+  base::Status post_or_fetch(Slot& me, const Call& call);
+  base::Status post(Slot& me, std::uint64_t number, Notice& notice, const Call& call);
+  void wait_for_readers(Slot& me, std::uint64_t number);
+  base::Status fetch_posted(Slot& me, std::uint64_t number, const Notice& notice, const Call& call);
+  static void wait_for_notice(Slot& me, std::uint64_t number, const Notice& notice);
+  static constexpr int kAll = std::numeric_limits<int>::max();
+  static void wake_readers(Group& group, std::uint64_t number, int most);
 
   void bring(Group& group, const Slot& me, Value& value);
   void hand_out(const Group& group, const Slot& me, const Value& value);
@@ -138,11 +153,12 @@ class Team final : public core::Team {
   int active_ = 1;  ///< the largest power of two that is not above group_count_
   int rounds_ = 0;  ///< of an exchange, with two for the groups above active_
   bool ordered_ = true;
-  bool spare_ = false;  ///< there are cores that no rank here is mapped to
+  bool spare_ = false;                  ///< there are cores that no rank here is mapped to
   std::unique_ptr<Slot[]> slots_;       ///< by rank
   std::unique_ptr<Buffers[]> buffers_;  ///< by rank
   std::unique_ptr<Group[]> groups_;
   std::unique_ptr<Mail[]> mails_;
+  std::unique_ptr<Notice[]> notices_;
 };
 
 }  // namespace clump::coll

@@ -12,7 +12,7 @@ namespace clump::coll {
 base::Status Team::exchange(int rank, Collective collective, int root, const Blocks& out, const Blocks& in) {
   Slot& me = slots_[rank];
   me.buffers->set(out, in);
-  return meet_for_blocks(me, Word(collective, Algorithm::kTeamLeads, root, false, false));
+  return meet_for_blocks(me, Word(collective, Algorithm::kTeamLeads, root, false, false, me.broadcasts));
 }
 
 base::Status Team::meet_for_blocks(Slot& me, Word call) {

@@ -25,6 +25,8 @@ base::Status Team::compare_calls(const Slot& me) {
     const Word other = slots_[rank].call;
     if (other.collective() != mine.collective())
       return different_calls(me.rank, mine.collective(), rank, other.collective());
+    if (!other.same_broadcasts(mine))
+      return different_broadcasts(me.rank, me.broadcasts, rank, slots_[rank].broadcasts);
     if (other.root() != mine.root()) return different_roots(me.rank, mine.root(), rank, other.root());
     if (other.exclusive() != mine.exclusive())
       return base::fail(MPI_ERR_OTHER, "rank {} calls MPI_Exscan where rank {} calls MPI_Scan",

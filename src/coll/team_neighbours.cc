@@ -25,7 +25,8 @@ base::Status Team::exchange_with_neighbours(const core::Comm& comm, const Blocks
   auto& mine = me.buffers->neighbourhood;
   if (!mine) mine = std::make_unique<Neighbourhood>(*comm.topology);
   me.buffers->set(out, in);
-  return meet_for_blocks(me, Word(Collective::kNeighbours, Algorithm::kTeamLeads, 0, false, false));
+  return meet_for_blocks(
+      me, Word(Collective::kNeighbours, Algorithm::kTeamLeads, 0, false, false, me.broadcasts));
 }
 
 // The k-th block from a rank is the k-th that it has for the caller, each in the order of the topology.

@@ -20,14 +20,18 @@ constexpr Count kMailBytes = 768;
 class Word {
  public:
   constexpr Word() = default;
-  constexpr Word(Collective collective, Algorithm algorithm, int root, bool in_place, bool odd)
-      : bits_(static_cast<std::uint64_t>(collective) | static_cast<std::uint64_t>(algorithm) << 8 |
-              static_cast<std::uint64_t>(in_place) << 16 | static_cast<std::uint64_t>(odd) << 17 |
+  /// `broadcasts` that went before without a meeting (team_notices.cc); the last digits are enough.
+  constexpr Word(Collective collective, Algorithm algorithm, int root, bool in_place, bool odd,
+                 std::uint64_t broadcasts)
+      : bits_((broadcasts & kSomeBroadcasts) << 19 | static_cast<std::uint64_t>(collective) |
+              static_cast<std::uint64_t>(algorithm) << 8 | static_cast<std::uint64_t>(in_place) << 16 |
+              static_cast<std::uint64_t>(odd) << 17 |
               static_cast<std::uint64_t>(static_cast<std::uint32_t>(root)) << 32) {}
   Collective collective() const { return static_cast<Collective>(bits_ & 0xff); }
   Algorithm algorithm() const { return static_cast<Algorithm>(bits_ >> 8 & 0xff); }
   bool in_place() const { return (bits_ >> 16 & 1) != 0; }
   bool odd() const { return (bits_ >> 17 & 1) != 0; }
+  bool same_broadcasts(Word other) const { return ((bits_ ^ other.bits_) >> 19 & kSomeBroadcasts) == 0; }
   /// A scan without the caller's own operand.
   Word as_exclusive() const {
     Word word = *this;
@@ -39,6 +43,7 @@ class Word {
   friend bool operator==(Word, Word) = default;
 
  private:
+  static constexpr std::uint64_t kSomeBroadcasts = 0xfff;
   std::uint64_t bits_ = 0;
 };
 
@@ -98,11 +103,28 @@ struct alignas(128) Team::Slot {
   bool settled = false;       ///< the leader found a disagreement, and has dealt with it
   int outcome = MPI_SUCCESS;  ///< if settled
   Buffers* buffers = nullptr;
+  // Of broadcasts on notices:
+  std::uint64_t broadcasts = 0;          ///< how many the rank has called
+  std::atomic<std::uint64_t> read{0};    ///< it has read all with smaller numbers; told at the end of a batch
+  std::atomic<Slot*> follower{nullptr};  ///< the root that waits for this rank to read
+  std::atomic<std::uint64_t> awaits{
+      0};  ///< the number of the notice for which the rank sleeps; 0: it does not
+};
+
+/// On which the root of a broadcast leaves its data.
+struct alignas(64) Team::Notice {
+  static constexpr Count kMostBytes = 480;
+  std::atomic<std::uint64_t> number{0};  ///< of the broadcast; they are counted from 1
+  Word call;
+  Count bytes = 0;
+  std::byte data[kMostBytes];
 };
 
 /// The ranks that have one home. The non-atomic members are the leader's.
 struct alignas(128) Team::Group {
   std::atomic<int> arrived{0};
+  std::atomic<int> asleep{0};   ///< members that wait for a notice, and sleep
+  std::atomic<int> pollers{0};  ///< members that wait for one, and do not
   int number = 0;
   unsigned exchanges = 0;
   std::vector<Slot*> members;  ///< by rank
@@ -117,7 +139,7 @@ struct Team::Header {
   bool has_data = false;
 };
 
-/// What leaders carry: the group's operands combined, or a broadcast's data.
+/// What leaders carry: the group's operands combined, or its blocks.
 struct Team::Value {
   std::byte* data = nullptr;  ///< null: nothing, or not here
   Count bytes = 0;            ///< as it lies in memory
@@ -133,6 +155,9 @@ struct Team::Value {
   }
 };
 
+// For little data.
+void pack_short(std::byte* room, const Layout& from, Count bytes);
+void unpack_short(const Layout& to, Count offset, const std::byte* room, Count bytes);
 /// The bytes that both have room for; the more that one of them has stay as they are. Nothing happens if they
 /// are the same place.
 void fetch(const Layout& to, const Layout& from);

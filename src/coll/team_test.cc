@@ -7,6 +7,7 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -289,9 +290,10 @@ TEST_P(Teams, TellWhoDisagrees) {
       status = allgather(comm, ints(mine), ints(all));
       EXPECT_EQ(status.error_class(), MPI_ERR_TRUNCATE);
       // The root, and the operation; in the end a larger size on one side, which is another algorithm.
-      status = broadcast(comm, ints(result), odd_one ? 1 : 0);
+      std::vector<int> long_result(500);
+      status = broadcast(comm, ints(long_result), odd_one ? 1 : 0);
       EXPECT_EQ(status.error_class(), MPI_ERR_ROOT);
-      status = odd_one ? barrier(comm) : broadcast(comm, ints(result), 0);
+      status = odd_one ? barrier(comm) : broadcast(comm, ints(long_result), 0);
       EXPECT_EQ(status.error_class(), MPI_ERR_OTHER);
       EXPECT_NE(text_of(status).find("barrier"), std::string::npos);
       status = odd_one ? scan(comm, {&sum, MPI_INT}, ints(result), ints(result))
@@ -316,10 +318,64 @@ TEST_P(Teams, TellWhoDisagrees) {
       EXPECT_EQ(status.error_class(), MPI_ERR_TRUNCATE);
       status = odd_one ? allgatherv(comm, out[0], in) : alltoall(comm, in, in);
       EXPECT_EQ(status.error_class(), MPI_ERR_OTHER);
-      std::vector<int> much(odd_one ? 10 : 100000);
+      std::vector<int> much(odd_one ? 1000 : 100000);
       status = broadcast(comm, ints(much), 0);
       EXPECT_EQ(status.error_class(), odd_one ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
       EXPECT_TRUE(barrier(comm).ok());
+    }
+  });
+}
+
+// Their root waits for nobody, so that only who fetches something else can see it at once.
+TEST_P(Teams, TellWhoDisagreesAboutSmallBroadcasts) {
+  const Map map = GetParam();
+  std::atomic<int> wrong = 0;
+  Job(map.ranks, map.homes()).run([&](core::Comm& comm) {
+    const bool odd_one = comm.rank == map.ranks - 1;
+    std::vector<int> data(5, comm.rank);
+    for (int repeat = 1; repeat <= 20; ++repeat) {
+      // Where there are two ranks, both are roots: the second one sees it.
+      base::Status status = broadcast(comm, ints(data), odd_one ? 1 : 0);
+      EXPECT_TRUE(status.ok() || status.error_class() == MPI_ERR_ROOT);
+      if (map.ranks > 2) {
+        EXPECT_EQ(!status.ok(), odd_one);
+      }
+      wrong += !status.ok();
+      EXPECT_TRUE(barrier(comm).ok());
+      EXPECT_EQ(wrong, repeat);
+      EXPECT_TRUE(barrier(comm).ok());
+      // Another collective instead.
+      if (!odd_one) {
+        EXPECT_TRUE(broadcast(comm, ints(data), 0).ok());
+      }
+      status = barrier(comm);
+      EXPECT_EQ(status.error_class(), MPI_ERR_OTHER);
+      EXPECT_NE(text_of(status).find(" has called broadcast "), std::string::npos) << text_of(status);
+      if (odd_one) {
+        EXPECT_TRUE(broadcast(comm, ints(data), 0).ok());
+      }
+      EXPECT_TRUE(barrier(comm).ok());
+    }
+  });
+}
+
+TEST_P(Teams, HaveRootsThatRunAhead) {
+  const Map map = GetParam();
+  constexpr int kBroadcasts = 3000;
+  Job(map.ranks, map.homes()).run([&](core::Comm& comm) {
+    std::mt19937 same(1), own(static_cast<unsigned>(comm.rank));
+    for (int i = 0; i < kBroadcasts; ++i) {
+      // Mostly some in a row from one root.
+      const int root = static_cast<int>((i % 64 < 40 ? static_cast<unsigned>(i / 64) : same()) %
+                                        static_cast<unsigned>(map.ranks));
+      std::vector<int> data(1 + same() % 120, comm.rank == root ? i : -1);
+      const std::vector<int> expected(data.size(), i);
+      ASSERT_TRUE(broadcast(comm, ints(data), root).ok());
+      ASSERT_EQ(data, expected);
+      if (own() % 64 == 0) std::this_thread::yield();
+      if (same() % 256 == 0) {
+        ASSERT_TRUE(barrier(comm).ok());
+      }
     }
   });
 }

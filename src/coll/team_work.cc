@@ -41,18 +41,6 @@ void overlay(const void* left, const void* right, void* out, Count words) {
   }
 }
 
-void pack_short(std::byte* room, const Layout& from, Count bytes) {
-  if (!from.type->is_dense()) return datatype::pack(span_of(room, bytes), from, 0);
-  datatype::move_short(reinterpret_cast<std::intptr_t>(room), reinterpret_cast<std::intptr_t>(from.base),
-                       bytes);
-}
-
-void unpack_short(const Layout& to, Count offset, std::byte* room, Count bytes) {
-  if (!to.type->is_dense()) return datatype::unpack(to, offset, span_of(room, bytes));
-  datatype::move_short(reinterpret_cast<std::intptr_t>(to.base) + offset,
-                       reinterpret_cast<std::intptr_t>(room), bytes);
-}
-
 /// One of the blocks that a buffer consists of.
 struct Block {
   const Layout& buffer;
@@ -88,6 +76,18 @@ void load(std::byte* room, const Layout& operands) { fetch({room, operands.count
 
 }  // namespace
 
+void pack_short(std::byte* room, const Layout& from, Count bytes) {
+  if (!from.type->is_dense()) return datatype::pack(span_of(room, bytes), from, 0);
+  datatype::move_short(reinterpret_cast<std::intptr_t>(room), reinterpret_cast<std::intptr_t>(from.base),
+                       bytes);
+}
+
+void unpack_short(const Layout& to, Count offset, const std::byte* room, Count bytes) {
+  if (!to.type->is_dense()) return datatype::unpack(to, offset, {room, static_cast<std::size_t>(bytes)});
+  datatype::move_short(reinterpret_cast<std::intptr_t>(to.base) + offset,
+                       reinterpret_cast<std::intptr_t>(room), bytes);
+}
+
 void fetch(const Layout& to, const Layout& from) {
   const Count bytes = std::min(to.bytes(), from.bytes());
   if (bytes == 0 || (to.base == from.base && to.type == from.type)) return;
@@ -111,13 +111,6 @@ void swap(const Layout& one, const Layout& other, Count bytes) {
 // one is where the result goes.
 void Team::bring(Group& group, const Slot& me, Value& value) {
   if (me.bytes == 0) return;
-  if (me.call.collective() == Collective::kBroadcast) {
-    value.bytes = me.bytes;
-    const int root = me.call.root();
-    if (slots_[root].group != &group) return;
-    value.data = group.room.data();
-    return datatype::pack(span_of(value.data, value.bytes), buffers_[root].from, 0);
-  }
   if (!reduces(me.call.collective())) return bring_blocks(group, me, value);
   value.count = me.buffers->from.count;
   value.type = me.buffers->from.type;
@@ -170,11 +163,6 @@ void Team::hand_out(const Group& group, const Slot& me, const Value& value) {
   if (me.bytes == 0) return;
   const Collective collective = me.call.collective();
   const int root = me.call.root();
-  if (collective == Collective::kBroadcast) {
-    for (const Slot* member : group.members)
-      if (member->rank != root) datatype::unpack(member->buffers->to, 0, span_of(value.data, value.bytes));
-    return;
-  }
   if (!reduces(collective)) return hand_out_blocks(group, me, value);
   const Layout result{value.data, value.count, value.type};
   if (collective == Collective::kReduce) {

@@ -223,6 +223,19 @@ void wait_any(std::span<Completion* const> completions) {
   } while (errands != nullptr && (errands->any() || !any_done(completions)));
 }
 
+bool poll_for(const std::atomic<std::uint64_t>& word, std::uint64_t least, std::atomic<int>* pollers) {
+  const auto over = [&] { return word.load(std::memory_order_acquire) >= least; };
+  const Fiber* const self = this_fiber();
+  if (self != nullptr && !may_poll(*self)) return over();
+  if (pollers != nullptr) pollers->fetch_add(1, std::memory_order_relaxed);
+  if (self != nullptr)
+    poll_in_place(*self, over);
+  else
+    for (int poll = 0, most = spin_polls(); poll < most && !over(); ++poll) look_around(poll);
+  if (pollers != nullptr) pollers->fetch_sub(1, std::memory_order_seq_cst);
+  return over();
+}
+
 void yield_after_empty_poll() {
   if (Fiber* const self = this_fiber()) {
     if (++self->empty_polls < kEmptyPollsBeforeYield) return;

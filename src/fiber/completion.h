@@ -96,6 +96,11 @@ class Completion {
 /// Blocks until at least one is done. Null pointers are skipped; there must be one that is not null.
 CLUMP_HOST_API void wait_any(std::span<Completion* const> completions);
 
+/// Polls `word` for as long as who waits for a Completion does before it sleeps. True if it is `least` or
+/// more; acquire. `pollers`, if given, is one more meanwhile; seq_cst where it becomes less again.
+CLUMP_HOST_API bool poll_for(const std::atomic<std::uint64_t>& word, std::uint64_t least,
+                             std::atomic<int>* pollers = nullptr);
+
 /// What a polling call (MPI_Test, MPI_Iprobe) does when it found nothing: after a few empty polls in a row it
 /// lets others run.
 CLUMP_HOST_API void yield_after_empty_poll();

@@ -102,7 +102,7 @@ class Rules(WithFolder):
     def test_bad_files(self):
         for text, says in (("allreduce rings", ":1: allreduce has no algorithm 'rings': there is"),
                            ("# fine\n\nallreduced ring", ":3: 'allreduced' is no collective operation: there is barrier"),
-                           ("broadcast team: leaders carry, below 1 KiB", "needs 'below 481 bytes' or less"),
+                           ("broadcast team: root posts, below 1 KiB", "needs 'below 481 bytes' or less"),
                            ("gather direct, on Tuesdays", "'on Tuesdays' is no condition: there is 'in one process'")):
             path = self.write(text, "clump/collectives")
             self.assert_says(self.mpiexec("-n", 1, "true"), 2, path, says, "--coll-rules none")

@@ -1,0 +1,106 @@
+// Small broadcasts of a team: the root leaves the data on a notice, where the others fetch it, and waits for
+// nobody. There are two batches of notices, so that a root is ahead of who reads by a batch at least, and by
+// two at most: only before the first notice of a batch it makes sure that all have read those that were
+// there.
+//
+// Who calls another collective instead comes to its meeting with another number of broadcasts (Word), and
+// that is where it is found out.
+#include <algorithm>
+
+#include "coll/disagree.h"
+#include "coll/team_state.h"
+
+namespace clump::coll {
+
+base::Status Team::post_or_fetch(Slot& me, const Call& call) {
+  const std::uint64_t number = ++me.broadcasts;
+  Notice& notice = notices_[number % kNotices];
+  base::Status status =
+      me.rank == call.root ? post(me, number, notice, call) : fetch_posted(me, number, notice, call);
+  if ((number + 1) % kBatch == 0) {
+    // seq_cst: a root that says in `follower` that it waits looks at `read` after that.
+    me.read.store(number + 1, std::memory_order_seq_cst);
+    if (me.follower.load(std::memory_order_seq_cst) != nullptr)
+      if (Slot* const follower = me.follower.exchange(nullptr)) follower->released.signal();
+  }
+  return status;
+}
+
+base::Status Team::post(Slot& me, std::uint64_t number, Notice& notice, const Call& call) {
+  if (number % kBatch == 0) wait_for_readers(me, number - kBatch);
+  const auto root_of_two = [&] {
+    return different_roots(me.rank, me.rank, notice.call.root(), notice.call.root());
+  };
+  if (notice.number.load(std::memory_order_relaxed) == number) return root_of_two();
+  notice.call = me.call;
+  notice.bytes = call.bytes;
+  pack_short(notice.data, call.from, call.bytes);
+  // seq_cst: who says that it sleeps from now on, or polls no more, looks at the number after that.
+  if (notice.number.exchange(number, std::memory_order_seq_cst) == number) return root_of_two();
+  for (int i = 0; i < group_count_; ++i)
+    if (groups_[i].pollers.load(std::memory_order_seq_cst) == 0) wake_readers(groups_[i], number, 1);
+  return {};
+}
+
+/// Until all have read what has a smaller number.
+void Team::wait_for_readers(Slot& me, std::uint64_t number) {
+  for (int rank = 0; rank < size_; ++rank) {
+    Slot& other = slots_[rank];
+    if (&other == &me || other.read.load(std::memory_order_acquire) >= number) continue;
+    fiber::poll_for(other.read, number);
+    while (other.read.load(std::memory_order_acquire) < number) {
+      other.follower.store(&me, std::memory_order_seq_cst);
+      const bool read = other.read.load(std::memory_order_seq_cst) >= number;
+      if (read && other.follower.exchange(nullptr) != nullptr) break;
+      me.released.wait();
+      me.released.reset();
+    }
+  }
+}
+
+base::Status Team::fetch_posted(Slot& me, std::uint64_t number, const Notice& notice, const Call& call) {
+  if (notice.number.load(std::memory_order_acquire) < number) wait_for_notice(me, number, notice);
+  if (notice.call.root() != call.root)
+    return different_roots(me.rank, call.root, notice.call.root(), notice.call.root());
+  unpack_short(call.to, 0, notice.data, std::min(notice.bytes, call.bytes));
+  if (notice.bytes != call.bytes)
+    return base::fail(MPI_ERR_TRUNCATE, "rank {} sent {} bytes where rank {} expects {}: {}", call.root,
+                      notice.bytes, me.rank, call.bytes, kAdvice);
+  return {};
+}
+
+// Who polls sees a notice without any doing of the root; only where a group has none who does, the root wakes
+// one rank of it, so that it is not kept by all of them. Either wakes the others. And who is ahead of them,
+// and now begins to wait for the next notice, does so first: a slow root may take it for one that waits for
+// the last one.
+void Team::wait_for_notice(Slot& me, std::uint64_t number, const Notice& notice) {
+  Group& group = *me.group;
+  wake_readers(group, number - 1, kAll);
+  fiber::poll_for(notice.number, number, &group.pollers);
+  while (notice.number.load(std::memory_order_seq_cst) < number) {
+    // The count first, so that it is never less than those who sleep.
+    group.asleep.fetch_add(1, std::memory_order_relaxed);
+    me.awaits.exchange(number, std::memory_order_seq_cst);
+    if (notice.number.load(std::memory_order_seq_cst) >= number && me.awaits.exchange(0) != 0) {
+      group.asleep.fetch_sub(1, std::memory_order_relaxed);
+      break;
+    }
+    me.released.wait();
+    me.released.reset();
+  }
+  wake_readers(group, number, kAll);
+}
+
+/// Those of them that wait for this number or a smaller one.
+void Team::wake_readers(Group& group, std::uint64_t number, int most) {
+  if (group.asleep.load(std::memory_order_seq_cst) == 0) return;
+  for (Slot* member : group.members) {
+    std::uint64_t awaited = member->awaits.load(std::memory_order_relaxed);
+    if (awaited == 0 || awaited > number || !member->awaits.compare_exchange_strong(awaited, 0)) continue;
+    group.asleep.fetch_sub(1, std::memory_order_relaxed);
+    member->released.signal();
+    if (--most == 0) return;
+  }
+}
+
+}  // namespace clump::coll
