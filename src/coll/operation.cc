@@ -1,6 +1,7 @@
 #include "coll/operation.h"
 
 #include "core/rank.h"
+#include "fiber/at_home.h"
 
 namespace clump::coll {
 
@@ -22,6 +23,8 @@ void Operation::begin() {
     check_->start(*this);
   else
     schedule_.start(*this);
+  // Copying what others wait for already is not for this call, if somebody else has time for it.
+  if (!calls_user() && schedule_.begins_with_much() && fiber::wake_idle_worker()) return round_ended();
   net::run_here(this);
 }
 

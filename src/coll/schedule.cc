@@ -164,6 +164,16 @@ void Schedule::start(Listener* listener) {
   std::uninitialized_default_construct_n(slots_, slot_count_);
 }
 
+bool Schedule::begins_with_much() const {
+  constexpr Count kMuch = 64 << 10;
+  for (const Step& step : steps_) {
+    if (step.kind == Step::Kind::kNext) return false;
+    if (step.kind != Step::Kind::kAct && step.kind != Step::Kind::kSendThen && step.first.bytes() >= kMuch)
+      return true;
+  }
+  return false;
+}
+
 bool Schedule::advance() {
   do {
     end_round();

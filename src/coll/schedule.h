@@ -133,6 +133,8 @@ class Schedule {
   };
   /// Makes it ready to be run, again if it ran before; advance() begins with the first steps.
   void start(Listener& listener) { start(&listener); }
+  /// Whether the first steps may take long: data moves in them, as much as others help to copy.
+  bool begins_with_much() const;
   /// Takes the steps that can be taken now. True when everything is done; false when a round is in flight,
   /// whose end may have come before this returns: then the schedule may be advanced, done or gone already.
   bool advance();

@@ -111,6 +111,16 @@ bool progress(int worker) {
   return help() || moved;
 }
 
+bool wake_idle_worker() noexcept {
+  for (Worker& worker : workers) {
+    const Carrier* const carrier = worker.carrier.load(std::memory_order_acquire);
+    if (carrier == nullptr || carrier->current.load(std::memory_order_relaxed) != &carrier->idle) continue;
+    worker.wake();
+    return true;
+  }
+  return false;
+}
+
 void on_progress(bool (*poll)(int)) { poll_function.store(poll, std::memory_order_release); }
 
 bool may_sleep() {

@@ -127,6 +127,9 @@ void bind_to_core(int core);
 void switch_out(Fiber& self);
 /// Puts a fiber that waits into the queue of its home. Any thread.
 CLUMP_HOST_API void make_runnable(Fiber& fiber);
+/// Whether a worker has nothing to run; if it sleeps it is woken, and looks after those that are busy. Any
+/// thread.
+CLUMP_HOST_API bool wake_idle_worker() noexcept;
 /// Has a fiber that waits call `report`, on its own stack. False if the caller is one that runs, or there is
 /// none.
 bool have_fiber_call(void (*report)());
