@@ -43,7 +43,7 @@ int mpiexec(const std::vector<std::string>& words) {
   if (const base::Status status = records.prepare(command, plan.job); !status.ok())
     return fail(status, kExitCannotRun);
   if (!command.hosts.empty()) {
-    const base::Status ran = run_on_hosts(command, plan, exit_code);
+    const base::Status ran = run_on_hosts(command, plan, records, exit_code);
     return ran.ok() ? exit_code : fail(ran, kExitCannotRun);
   }
   if (command.map) {

@@ -80,6 +80,7 @@ base::Status Records::prepare(const Command& command, const pmi::Job& job) {
   profile_ = command.profile;
   trace_ = command.trace.has_value();
   if (!are_wanted()) return {};
+  if (command.agent) return reporter_.emplace(), base::Status();
   command_ = join(command.parts);
   program_ = std::filesystem::path(job.apps.front().program).filename().string();
   const std::string here = tools::current_directory();
@@ -101,13 +102,23 @@ base::Status Records::prepare(const Command& command, const pmi::Job& job) {
   return check_file("--trace " + *command.trace, trace_file_);
 }
 
+base::Status Records::collect() {
+  note_start();
+  return collector_.open();
+}
+
+void Records::note_start() {
+  began_ = std::chrono::steady_clock::now();
+  started_ = fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr)));
+}
+
 base::Status Records::begin(const pmi::Job& job) {
   const std::int64_t events =
       trace_ ? std::max<std::int64_t>(std::min(kMostEvents, kMostOfAll / job.ranks()), 1) : 0;
   CLUMP_TRY(record::Region::make(job.ranks(), events, descriptor_));
+  if (reporter_) CLUMP_TRY(reporter_->connect(job.node));
+  note_start();
   start_ = now(record::counter_is_steady());
-  began_ = std::chrono::steady_clock::now();
-  started_ = fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr)));
   return {};
 }
 
@@ -116,18 +127,28 @@ void Records::finish(const pmi::Job& job, int exit_code) {
   Source source{.host = job.node, .start = start_, .end = now(record::counter_is_steady())};
   if (const base::Status mapped = source.region.map(descriptor_); !mapped.ok())
     return fmt::print(stderr, "mpiexec: {}\n", base::message_of(mapped.code()));
+  if (!reporter_) return write(job, {source}, exit_code);
+  if (!reporter_->report(descriptor_, source))
+    fmt::print(stderr, "mpiexec: {}: the records of calls could not be sent\n", job.this_node().name);
+}
+
+void Records::finish_collecting(const pmi::Job& job, int exit_code) {
+  write(job, collector_.finish(), exit_code);
+}
+
+void Records::write(const pmi::Job& job, const std::vector<Source>& sources, int exit_code) const {
   Profile profile;
   profile.program = program_;
   profile.command = command_;
   profile.started = started_;
-  profile.seconds = static_cast<double>(source.end.nanoseconds - source.start.nanoseconds) * 1e-9;
+  profile.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
   profile.exit_code = exit_code;
   tools::profile::describe(job, profile);
-  tools::profile::read(source, job, profile);
-  write(job, profile, {source});
-}
-
-void Records::write(const pmi::Job& job, Profile& profile, const std::vector<Source>& sources) const {
+  for (int host = 0; host < static_cast<int>(job.nodes.size()); ++host)
+    if (std::ranges::find(sources, host, &Source::host) == sources.end())
+      profile.notes.push_back(
+          fmt::format("no records came from {}", profile.hosts[static_cast<std::size_t>(host)]));
+  for (const Source& source : sources) tools::profile::read(source, job, profile);
   if (profile_) {
     fmt::print(stderr, "{}", tools::profile::as_table(profile));
     write_text(json_, tools::profile::as_json(profile));

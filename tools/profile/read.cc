@@ -1,6 +1,7 @@
 #include "read.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -111,7 +112,9 @@ void finish(Rank& rank) {
 }  // namespace
 
 void describe(const pmi::Job& job, Profile& profile) {
-  for (const pmi::Node& node : job.nodes) profile.hosts.push_back(node.name);
+  char here[256] = {};
+  ::gethostname(here, sizeof here - 1);
+  for (const pmi::Node& node : job.nodes) profile.hosts.push_back(node.name.empty() ? here : node.name);
   profile.ranks.resize(static_cast<std::size_t>(job.ranks()));
   for (int number = 0; number < job.ranks(); ++number) {
     Rank& rank = profile.ranks[static_cast<std::size_t>(number)];
