@@ -37,6 +37,8 @@ GIVEN = {
     "neighbor_alltoallw": "recording.for_neighbours(sendcounts, sendtypes, comm)",
 }  # fmt: skip
 
+# Calls that do nothing of their own before they wait, nor after.
+_ONLY_WAIT = ("MPI_Recv", "MPI_Probe", "MPI_Mprobe", "MPI_Wait", "MPI_Waitall")
 # Where ranks wait for the root if they are no team, and where they need not wait for anybody.
 _FROM_ROOT = ("bcast", "scatter", "scatterv")
 _LOOSE = ("gather", "gatherv", "reduce", "scan", "exscan")
@@ -85,6 +87,8 @@ def _before(facts: _Facts) -> List[str]:
     lines = []
     if facts.has("source", "comm") and facts.blocks and facts.entry.chapter == "p2p":
         lines.append("recording.receives(source, comm);")
+    if facts.function.name in _ONLY_WAIT:
+        lines.append("recording.only_waits();")
     if facts.function.name == "MPI_Start":
         lines.append("recording.starts(request);")
     if facts.function.name == "MPI_Startall":

@@ -39,6 +39,7 @@ class Recording {
   // Before the call.
 
   void receives(int source, MPI_Comm comm);
+  void only_waits() { recorder_.only_waits(); }
   /// Where its status goes, whether the user wants to have it or not.
   MPI_Status* status(MPI_Status* users) { return users == MPI_STATUS_IGNORE ? &own_status_ : users; }
   /// Persistent operations that it starts.

@@ -120,7 +120,8 @@ void Recorder::waited_for_last(std::uint64_t meeting) {
 void Recorder::wait_ended(int peer) {
   const std::uint64_t begun = std::exchange(wait_begun_, 0);
   if (!in_call_ || begun == 0) return;
-  const std::uint64_t took = Book::now() - begun;
+  wait_ended_ = Book::now();
+  const std::uint64_t took = wait_ended_ - begun;
   waited_ += took;
   if (peer < 0) peer = peer_;
   if (peer >= 0 && record_ != nullptr)

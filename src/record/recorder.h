@@ -52,6 +52,7 @@ class Recorder {
     call_ = call;
     waited_ = unknown_ = 0;
     peer_ = kNobody;
+    only_waits_ = false;
     begun_ = Book::now();
     if (record_ == nullptr) [[unlikely]]
       return;
@@ -60,12 +61,15 @@ class Recorder {
   }
   /// Whom the call will wait for, if it waits for one.
   void expects(int peer) { peer_ = peer; }
+  /// The call has nothing else to do than to wait: then its beginning and the wait's, and both ends, are the
+  /// same moments, and the clock is read half as often.
+  void only_waits() { only_waits_ = true; }
   /// The last of `size` ranks or fewer to begin the meeting with this number is who all wait for.
   void meets(std::uint64_t meeting, int rank);
 
   /// The call has come back. The time of what is told from here on is the program's.
   void end() {
-    ended_ = Book::now();
+    ended_ = only_waits_ && waited_ != 0 ? wait_ended_ : Book::now();
     in_call_ = false;
     if (record_ == nullptr) [[unlikely]]
       return;
@@ -104,7 +108,7 @@ class Recorder {
 
   /// The thread is going to wait; `wait_ended` says for whom it was, if that is known.
   void wait_begins() {
-    if (in_call_) wait_begun_ = Book::now();
+    if (in_call_) wait_begun_ = only_waits_ && waited_ == 0 ? begun_ : Book::now();
   }
   void wait_ended(int peer);
 
@@ -125,10 +129,11 @@ class Recorder {
   ThreadRecord* record_ = nullptr;  ///< null: none yet, or no room for one
   int rank_ = 0;
   bool in_call_ = false;
+  bool only_waits_ = false;
   unsigned call_ = 0;
   int peer_ = kNobody;
   std::uint64_t begun_ = 0, ended_ = 0;
-  std::uint64_t wait_begun_ = 0;
+  std::uint64_t wait_begun_ = 0, wait_ended_ = 0;
   std::uint64_t waited_ = 0;   ///< in this call
   std::uint64_t unknown_ = 0;  ///< of that, for nobody knows whom
 };

@@ -1,6 +1,7 @@
 #include "collector.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 
@@ -23,14 +25,19 @@ namespace clump::mpiexec {
 
 namespace {
 
+using tools::profile::Moment;
+
 constexpr int kPings = 16;
-constexpr int kPatience = 10;          // seconds, for the other side's next word
-constexpr int kConnectMilliseconds = 2000;
+constexpr int kPatience = 10;  // seconds, for the other side's next word
+constexpr int kConnectSeconds = 2;
+constexpr int kLook = 20;  // milliseconds: so often, whether others have failed
 constexpr std::size_t kPiece = 1 << 20;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
 
-/// What mpiexec sends: the agent is to tell the time, or to send all it has.
-enum class Ask : char { kTime = 't', kAll = 'a' };
+/// What mpiexec sends: the agent is to tell the time, to send its records, or may go.
+constexpr char kTime = 't', kRecords = 'r', kDismissed = 'b';
+/// What an agent sends besides, unasked: its ranks have ended, well or not.
+constexpr char kDone = 'd', kFailed = 'f';
 
 struct Hello {
   char word[32];
@@ -91,7 +98,8 @@ std::string addresses() {
   ifaddrs* all = nullptr;
   if (::getifaddrs(&all) != 0) return "127.0.0.1";
   for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
-    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET || (one->ifa_flags & IFF_UP) == 0) continue;
+    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET || (one->ifa_flags & IFF_UP) == 0)
+      continue;
     char text[INET_ADDRSTRLEN] = {};
     ::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(one->ifa_addr)->sin_addr, text, sizeof text);
     ((one->ifa_flags & IFF_LOOPBACK) != 0 ? own : others) += std::string(text) + ",";
@@ -106,21 +114,10 @@ struct Offset {
   std::int64_t error = INT64_MAX;
 };
 
-bool measure(int socket, Offset& best) {
-  for (int i = 0; i < kPings; ++i) {
-    const auto before = static_cast<std::int64_t>(record::system_nanoseconds());
-    std::int64_t there = 0;
-    if (!send_one(socket, Ask::kTime) || !receive_one(socket, there)) return false;
-    const auto after = static_cast<std::int64_t>(record::system_nanoseconds());
-    const Offset found{there - (before + (after - before) / 2), (after - before) / 2 + 1};
-    if (found.error < best.error) best = found;
-  }
-  return true;
-}
-
 bool receive_region(int socket, std::uint64_t bytes, record::Region& region) {
   if (bytes < sizeof(record::Header) || bytes > kMostBytes) return false;
-  void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const memory =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
   const std::span<std::byte> copy(static_cast<std::byte*>(memory), bytes);
   for (Piece piece{};;) {
@@ -138,14 +135,71 @@ int connect_to(const std::string& address, int port) {
   there.sin_port = htons(static_cast<std::uint16_t>(port));
   if (::inet_pton(AF_INET, address.c_str(), &there.sin_addr) != 1) return -1;
   const int made = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const timeval most{kConnectMilliseconds / 1000, 0};
+  const timeval most{kConnectSeconds, 0};
   ::setsockopt(made, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);  // of connect(), too
   if (::connect(made, reinterpret_cast<const sockaddr*>(&there), sizeof there) == 0) return made;
   ::close(made);
   return -1;
 }
 
+/// Signals are for the thread that looks after the job.
+template <typename Work>
+std::thread start_thread(Work work) {
+  sigset_t all, before;
+  sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread made(work);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return made;
+}
+
 }  // namespace
+
+/// A connection to an agent.
+class Collector::Line {
+ public:
+  explicit Line(int socket) : socket(socket) {}
+  ~Line() { ::close(socket); }
+
+  const int socket;
+  bool is_done = false, has_failed = false;
+
+  /// Asks; what was asked for is what comes next.
+  bool ask(char what) {
+    if (!send_one(socket, what)) return false;
+    for (char kind = 0; receive_one(socket, kind);)
+      if (kind == what || !note(kind)) return kind == what;
+    return false;
+  }
+  /// Whether a word that came unasked is a right one.
+  bool note(char kind) {
+    is_done = is_done || kind == kDone || kind == kFailed;
+    has_failed = has_failed || kind == kFailed;
+    return kind == kDone || kind == kFailed;
+  }
+  bool measure(Offset& best) {
+    for (int i = 0; i < kPings; ++i) {
+      const auto before = static_cast<std::int64_t>(record::system_nanoseconds());
+      std::int64_t there = 0;
+      if (!ask(kTime) || !receive_one(socket, there)) return false;
+      const auto after = static_cast<std::int64_t>(record::system_nanoseconds());
+      const Offset found{there - (before + (after - before) / 2), (after - before) / 2 + 1};
+      if (found.error < best.error) best = found;
+    }
+    return true;
+  }
+  /// As long as the job takes. A host whose network has gone says nothing.
+  bool wait_for_end(const Collector& all) {
+    while (!is_done && !all.has_failed_) {
+      pollfd word{socket, POLLIN, 0};
+      const int ready = ::poll(&word, 1, kLook);
+      if (ready == 0 && all.is_over_) return false;
+      char kind = 0;
+      if (ready > 0 && (!receive_one(socket, kind) || !note(kind))) return false;
+    }
+    return true;
+  }
+};
 
 base::Status Collector::open() {
   std::uint64_t number[2];
@@ -153,19 +207,15 @@ base::Status Collector::open() {
   any.sin_family = AF_INET;
   socklen_t length = sizeof any;
   listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (::getrandom(number, sizeof number, 0) != sizeof number || ::pipe(stop_) != 0 || listener_ < 0 ||
-      ::bind(listener_, reinterpret_cast<const sockaddr*>(&any), sizeof any) != 0 || ::listen(listener_, 1024) != 0 ||
+  if (::getrandom(number, sizeof number, 0) != sizeof number || ::pipe2(stop_, O_CLOEXEC) != 0 ||
+      listener_ < 0 || ::bind(listener_, reinterpret_cast<const sockaddr*>(&any), sizeof any) != 0 ||
+      ::listen(listener_, 1024) != 0 ||
       ::getsockname(listener_, reinterpret_cast<sockaddr*>(&any), &length) != 0)
     return base::fail(MPI_ERR_OTHER, "cannot listen for the records of other hosts (--profile, --trace): {}",
                       std::strerror(errno));
   word_ = fmt::format("{:016x}{:016x}", number[0], number[1]);
   ::setenv(kCollectorVariable, fmt::format("{} {} {}", word_, ntohs(any.sin_port), addresses()).c_str(), 1);
-  // Signals are for the thread that looks after the job.
-  sigset_t all, before;
-  sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  acceptor_ = std::thread([this] { accept_all(); });
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  acceptor_ = start_thread([this] { accept_all(); });
   return {};
 }
 
@@ -175,39 +225,49 @@ void Collector::accept_all() {
     if (::poll(both, 2, -1) < 0 && errno != EINTR) return;
     if (both[1].revents != 0) return;
     const int connection = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
-    if (connection >= 0) servers_.emplace_back([this, connection] { serve(connection); });
+    if (connection < 0) continue;
+    const std::lock_guard lock(mutex_);
+    ++unserved_;
+    servers_.emplace_back([this, connection] { serve(connection); });
   }
 }
 
 void Collector::serve(int connection) {
+  Line line(connection);
   prepare(connection);
+  tools::profile::Source source;
+  const bool all_came = fetch(line, source);
+  {
+    const std::lock_guard lock(mutex_);
+    if (all_came) sources_.push_back(source);
+    --unserved_;
+  }
+  served_one_.notify_all();
+  if (has_failed_) wait_for_others();  // it ends when this one does
+  (void)send_one(connection, kDismissed);
+}
+
+bool Collector::fetch(Line& line, tools::profile::Source& source) {
   Hello hello{};
   Head head{};
   Offset early, late;
-  tools::profile::Source source;
-  // The job takes its time between the two measurements: only then is there nothing to wait for.
-  const bool all_came = receive_one(connection, hello) && word_ == std::string_view(hello.word, sizeof hello.word) &&
-                        measure(connection, early) && wait_for_end(connection) && measure(connection, late) &&
-                        send_one(connection, Ask::kAll) && receive_one(connection, head) &&
-                        receive_region(connection, head.bytes, source.region);
-  ::close(connection);
-  if (!all_came) return;
+  if (!receive_one(line.socket, hello) || word_ != std::string_view(hello.word, sizeof hello.word))
+    return false;
+  if (!line.measure(early) || !line.wait_for_end(*this)) return false;
+  if (line.has_failed) has_failed_ = true;
+  if (!line.measure(late) || !line.ask(kRecords) || !receive_one(line.socket, head) ||
+      !receive_region(line.socket, head.bytes, source.region))
+    return false;
   source.host = hello.host;
   source.start = {head.start.ticks, head.start.nanoseconds - early.ahead};
   source.end = {head.end.ticks, head.end.nanoseconds - late.ahead};
   source.uncertainty = static_cast<double>(std::max(early.error, late.error)) * 1e-9;
-  const std::lock_guard lock(mutex_);
-  sources_.push_back(source);
+  return true;
 }
 
-/// As long as the job takes. A host whose network has gone says nothing.
-bool Collector::wait_for_end(int connection) const {
-  for (;;) {
-    char done = 0;
-    const ssize_t got = ::recv(connection, &done, 1, 0);
-    if (got >= 0) return got == 1;
-    if ((errno != EAGAIN && errno != EINTR) || is_over_) return false;
-  }
+void Collector::wait_for_others() {
+  std::unique_lock lock(mutex_);
+  served_one_.wait_for(lock, std::chrono::seconds(kPatience), [this] { return unserved_ == 0; });
 }
 
 std::vector<tools::profile::Source> Collector::finish() {
@@ -226,65 +286,86 @@ Collector::~Collector() {
     if (one >= 0) ::close(one);
 }
 
-base::Status Reporter::connect(int host) {
+base::Status Reporter::connect(int host, int descriptor, const Moment& start) {
   const char* const given = std::getenv(kCollectorVariable);
   char word[33] = {}, list[4096] = {};
   int port = 0;
   if (given == nullptr || std::sscanf(given, "%32s %d %4095s", word, &port, list) != 3)
     return base::fail(MPI_ERR_ARG, "{} does not say where records go", kCollectorVariable);
-  for (char* rest = list; socket_ < 0;) {
-    const char* const address = ::strsep(&rest, ",");
-    if (address == nullptr || *address == '\0') break;
-    socket_ = connect_to(address, port);
-  }
+  const std::string addresses = list;
+  for (char* rest = list; socket_ < 0 && rest != nullptr && *rest != '\0';)
+    socket_ = connect_to(::strsep(&rest, ","), port);
   if (socket_ < 0)
-    return base::fail(MPI_ERR_OTHER,
-                      "cannot connect to mpiexec at {} port {}, where records of calls go: --profile and --trace need a "
-                      "way from each host to that of mpiexec",
-                      list, port);
+    return base::fail(
+        MPI_ERR_OTHER,
+        "cannot connect to mpiexec at {} port {}, where records of calls go: --profile and --trace need a "
+        "way from each host to that of mpiexec",
+        addresses, port);
   ::unsetenv(kCollectorVariable);
-  prepare(socket_);
   Hello hello{{}, host};
   std::memcpy(hello.word, word, sizeof hello.word);
-  for (int ping = 0; ping < kPings; ++ping)
-    if ((ping == 0 && !send_one(socket_, hello)) || !answer())
-      return base::fail(MPI_ERR_OTHER, "mpiexec does not answer where records of calls go");
+  if (!send_one(socket_, hello))
+    return base::fail(MPI_ERR_OTHER, "mpiexec does not answer where records of calls go");
+  descriptor_ = descriptor;
+  start_ = start;
+  thread_ = start_thread([this] { answer_all(); });
   return {};
 }
 
-bool Reporter::answer() {
-  Ask ask{};
-  return receive_one(socket_, ask) && ask == Ask::kTime &&
-         send_one(socket_, static_cast<std::int64_t>(record::system_nanoseconds()));
+void Reporter::answer_all() {
+  char ask = 0;
+  while (receive_one(socket_, ask) && ask != kDismissed && answer(ask)) {
+  }
+  const std::lock_guard lock(mutex_);
+  dismissed_ = ask == kDismissed;
+  ended_ = true;
+  changed_.notify_all();
 }
 
-bool Reporter::report(int descriptor, const tools::profile::Source& source) {
-  const std::uint64_t bytes = std::min(source.region.header().used.load(), source.region.header().size);
-  if (!send_one(socket_, 'd')) return false;
-  for (int ping = 0; ping < kPings; ++ping)
-    if (!answer()) return false;
-  Ask ask{};
-  if (!receive_one(socket_, ask) || ask != Ask::kAll) return false;
-  if (!send_one(socket_, Head{source.start, source.end, bytes})) return false;
+bool Reporter::answer(char ask) {
+  const std::lock_guard lock(sending_);
+  if (!send_one(socket_, ask)) return false;
+  return ask == kTime ? send_one(socket_, static_cast<std::int64_t>(record::system_nanoseconds()))
+                      : send_records();
+}
+
+bool Reporter::send_records() {
+  record::Region region;
+  if (!region.map(descriptor_).ok()) return false;
+  const std::uint64_t bytes = std::min(region.header().used.load(), region.header().size);
+  if (!send_one(socket_, Head{start_, tools::profile::now(), bytes})) return false;
   std::vector<char> buffer(kPiece);
   // What was never written to is a hole in the file.
-  for (off_t at = 0; at < static_cast<off_t>(bytes);) {
-    const off_t data = ::lseek(descriptor, at, SEEK_DATA);
-    if (data < 0 || data >= static_cast<off_t>(bytes)) break;
-    const off_t hole = std::min<off_t>(::lseek(descriptor, data, SEEK_HOLE), static_cast<off_t>(bytes));
-    for (at = data; at < hole;) {
-      const ssize_t got = ::pread(descriptor, buffer.data(), std::min<std::size_t>(kPiece, static_cast<std::size_t>(hole - at)), at);
+  for (off_t at = 0, end = static_cast<off_t>(bytes); at < end;) {
+    at = ::lseek(descriptor_, at, SEEK_DATA);
+    if (at < 0 || at >= end) break;
+    for (const off_t hole = std::min(::lseek(descriptor_, at, SEEK_HOLE), end); at < hole;) {
+      const auto wanted = std::min(kPiece, static_cast<std::size_t>(hole - at));
+      const ssize_t got = ::pread(descriptor_, buffer.data(), wanted, at);
       if (got <= 0) return false;
       const Piece piece{static_cast<std::uint64_t>(at), static_cast<std::uint64_t>(got)};
-      if (!send_one(socket_, piece) || !send_all(socket_, buffer.data(), static_cast<std::size_t>(got))) return false;
+      if (!send_one(socket_, piece) || !send_all(socket_, buffer.data(), piece.bytes)) return false;
       at += got;
     }
   }
   return send_one(socket_, Piece{0, 0});
 }
 
+bool Reporter::report(bool failed) {
+  {
+    const std::lock_guard lock(sending_);
+    (void)send_one(socket_, failed ? kFailed : kDone);  // it may have been dismissed before
+  }
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return ended_; });
+  return dismissed_;
+}
+
 Reporter::~Reporter() {
-  if (socket_ >= 0) ::close(socket_);
+  if (socket_ < 0) return;
+  ::shutdown(socket_, SHUT_RDWR);
+  if (thread_.joinable()) thread_.join();
+  ::close(socket_);
 }
 
 }  // namespace clump::mpiexec

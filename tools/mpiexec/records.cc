@@ -15,13 +15,11 @@
 
 #include "common/places.h"
 #include "profile/trace.h"
-#include "record/clock.h"
 
 namespace clump::mpiexec {
 
 namespace {
 
-using tools::profile::Moment;
 using tools::profile::Profile;
 using tools::profile::Source;
 
@@ -31,13 +29,6 @@ constexpr std::int64_t kMostEvents = 100'000, kMostOfAll = 4'000'000;
 
 // So long at least must the two moments be apart by which the clock's rate is found.
 constexpr std::chrono::milliseconds kLeastTime{5};
-
-Moment now(bool by_counter) {
-  const std::uint64_t before = record::system_nanoseconds();
-  const std::uint64_t ticks = record::ticks(by_counter);
-  const std::uint64_t after = record::system_nanoseconds();
-  return {ticks, static_cast<std::int64_t>(before + (after - before) / 2)};
-}
 
 /// Whether `path` could be written; `option` is what the user has typed.
 base::Status check_file(const std::string& option, const std::string& path) {
@@ -116,20 +107,22 @@ base::Status Records::begin(const pmi::Job& job) {
   const std::int64_t events =
       trace_ ? std::max<std::int64_t>(std::min(kMostEvents, kMostOfAll / job.ranks()), 1) : 0;
   CLUMP_TRY(record::Region::make(job.ranks(), events, descriptor_));
-  if (reporter_) CLUMP_TRY(reporter_->connect(job.node));
   note_start();
-  start_ = now(record::counter_is_steady());
-  return {};
+  start_ = tools::profile::now();
+  return reporter_ ? reporter_->connect(job.node, descriptor_, start_) : base::Status();
 }
 
 void Records::finish(const pmi::Job& job, int exit_code) {
   std::this_thread::sleep_until(began_ + kLeastTime);
-  Source source{.host = job.node, .start = start_, .end = now(record::counter_is_steady())};
+  if (reporter_) {
+    if (!reporter_->report(exit_code != 0))
+      fmt::print(stderr, "mpiexec: {}: the records of calls could not be sent\n", job.this_node().name);
+    return;
+  }
+  Source source{.host = job.node, .start = start_, .end = tools::profile::now()};
   if (const base::Status mapped = source.region.map(descriptor_); !mapped.ok())
     return fmt::print(stderr, "mpiexec: {}\n", base::message_of(mapped.code()));
-  if (!reporter_) return write(job, {source}, exit_code);
-  if (!reporter_->report(descriptor_, source))
-    fmt::print(stderr, "mpiexec: {}: the records of calls could not be sent\n", job.this_node().name);
+  write(job, {source}, exit_code);
 }
 
 void Records::finish_collecting(const pmi::Job& job, int exit_code) {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <chrono>
-#include <optional>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +22,8 @@ class Records {
   base::Status prepare(const Command& command, const pmi::Job& job);
   bool are_wanted() const { return profile_ || trace_; }
 
-  // Where the ranks are on other hosts: they go from the agents there to the process that the user has started.
+  // Where the ranks are on other hosts: they go from the agents there to the process that the user has
+  // started.
   base::Status collect();
   void finish_collecting(const pmi::Job& job, int exit_code);
 

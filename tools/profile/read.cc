@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "record/clock.h"
+
 namespace clump::tools::profile {
 
 namespace {
@@ -110,6 +112,13 @@ void finish(Rank& rank) {
 }
 
 }  // namespace
+
+Moment now() {
+  static const bool by_counter = record::counter_is_steady();
+  const std::uint64_t before = record::system_nanoseconds();
+  const std::uint64_t ticks = record::ticks(by_counter);
+  return {ticks, static_cast<std::int64_t>(before + (record::system_nanoseconds() - before) / 2)};
+}
 
 void describe(const pmi::Job& job, Profile& profile) {
   char here[256] = {};

@@ -15,6 +15,8 @@ struct Moment {
   std::uint64_t ticks = 0;
   std::int64_t nanoseconds = 0;
 };
+/// This one, on this host.
+Moment now();
 
 /// The records of one host.
 struct Source {
