@@ -89,8 +89,8 @@ def _copied(entry: Entry) -> str:
 
 
 def _copied_into_forms(function: Function, entry: Entry) -> str:
-    """So has the only form of a function, which shares it with the call that is recorded."""
-    return _copied(entry) if function.large else "__attribute__((always_inline)) "
+    """So has the only form of a collective, which shares it with the call that is recorded."""
+    return "__attribute__((always_inline)) " if entry.chapter == "collectives" and not function.large else _copied(entry)
 
 
 def _code(function: Function, entry: Entry) -> List[str]:

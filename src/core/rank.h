@@ -119,7 +119,7 @@ class Rank {
   };
 
   // The object behind a handle; null if the handle is null, was freed or never existed.
-  Comm* comm(MPI_Comm handle) const {
+  [[gnu::always_inline]] Comm* comm(MPI_Comm handle) const {
     // relaxed: a rank's threads are ordered after its MPI_Init by what started them.
     if (handle == MPI_COMM_WORLD) return usable_world_.load(std::memory_order_relaxed);
     if (handle == MPI_COMM_SELF) return usable_self_.load(std::memory_order_relaxed);

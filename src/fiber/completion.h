@@ -50,7 +50,7 @@ class Completion {
   }
   /// Marks the work as done and wakes who waits for it. The Completion may be gone when this returns. Returns
   /// true if it was abandoned: then nobody else will touch it, and what it is part of is the caller's.
-  bool signal() noexcept {
+  [[gnu::always_inline]] bool signal() noexcept {
     // acq_rel: release pairs with the acquire in done(); acquire pairs with the release of whoever left a
     // Waiter here.
     const std::uintptr_t before = state_.exchange(kDone, std::memory_order_acq_rel);

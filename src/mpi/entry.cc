@@ -117,7 +117,7 @@ int missing(const char* name) { return missing(name, MPI_COMM_NULL); }
 int missing(const char* name, MPI_Comm comm) {
   Call call(name);
   const base::Status status = call.enter();
-  if (!status.ok()) return call.raise(status);
+  if (!status.ok() && !call.recorded) return call.raise(status);
   call.concern.comm = call.self->comm(comm);
   return call.raise(base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
                                "this function is not built yet in Clump {}; `clump info --missing` "

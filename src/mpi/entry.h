@@ -74,11 +74,11 @@ struct Call {
       self = early.self;
       return early.why;
     }
+    self = rank;
     if (rank->attention.load(std::memory_order_relaxed) != 0) [[unlikely]] {
       recorded = attend(*rank);
       if (recorded) return base::Status::from_code(MPI_ERR_OTHER);
     }
-    self = rank;
     rank->call.store(name, std::memory_order_relaxed);  // relaxed: only read for messages
     return {};
   }

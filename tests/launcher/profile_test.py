@@ -190,6 +190,18 @@ class Profile(Case):
 
         self.in_all_modes(look)
 
+    def test_errors_are_what_they_are_without(self):
+        result = tool.run("--profile=one", "-n", 2, tool.BIN / "mpi_environment_arguments", cwd=self.folder)
+        self.assertEqual(result.code, 0, result)
+        self.check(json.loads((self.folder / "one.json").read_text()), 2)
+        for case in ("bcast_root", "one_leaves"):
+            with self.subTest(case=case):
+                words = ["-n", 4, "--check", tool.program("check"), case]
+                plain, recorded = tool.run(*words), tool.run("--profile=one", *words, cwd=self.folder)
+                self.assertEqual(plain.code, recorded.code)
+                self.assertIn("check.c:", plain.err)
+                self.assertIn(plain.err.split("  #0")[0], recorded.err)
+
     def test_several_programs(self):
         for options in ([], ["--ranks", "processes"]):
             result = tool.run("--profile", *options, "-n", 2, tool.program("profile"), "messages", ":", "-n", 3, tool.program("profile"), "messages",
