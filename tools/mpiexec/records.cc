@@ -154,7 +154,8 @@ void Records::write(const pmi::Job& job, const std::vector<Source>& sources, int
                                                              std::fclose);
   if (file == nullptr || !tools::profile::write_trace(file.get(), sources, job, profile, traced))
     return fmt::print(stderr, "mpiexec: cannot write {}: {}\n", trace_file_, std::strerror(errno));
-  fmt::print(stderr, "trace: {} calls and {} messages in {}{}\n", traced.events, traced.arrows, trace_file_,
+  fmt::print(stderr, "trace: {} calls, and {} messages as arrows, in {}{}\n", traced.events, traced.arrows,
+             trace_file_,
              traced.dropped == 0
                  ? ""
                  : fmt::format("; {} calls more found no room (MPI_Pcontrol(0) and (1) choose what is "

@@ -55,7 +55,7 @@ std::string times(const Profile& profile) {
   text += range_line("in MPI", Range(profile.ranks, [](const Rank& rank) { return rank.mpi(); }), all);
   text += range_line("  of that waiting",
                      Range(profile.ranks, [](const Rank& rank) { return rank.waiting(); }), all);
-  if (computing.mean > 0)
+  if (computing.mean > all.mean / 100)
     text += fmt::format("  load imbalance: rank {} computes {:.2f} times as long as the mean\n",
                         computing.of_most, computing.most / computing.mean);
   return text;
@@ -110,11 +110,12 @@ std::string waits(const Profile& profile) {
     for (const Waits& wait : profile.ranks[i].waits) all.push_back({static_cast<int>(i), &wait});
   std::ranges::sort(all, [](const Waited& a, const Waited& b) { return a.wait->seconds > b.wait->seconds; });
   std::string text;
-  for (std::size_t i = 0; i < std::min(all.size(), kMostWaits); ++i)
-    text +=
-        fmt::format("{}  rank {} waited {} for rank {} in {} ({} times)\n", i == 0 ? "\n" : "", all[i].rank,
-                    human_seconds(all[i].wait->seconds), all[i].wait->peer, name_of_call(all[i].wait->call),
-                    human_count(static_cast<double>(all[i].wait->times)));
+  for (std::size_t i = 0; i < std::min(all.size(), kMostWaits); ++i) {
+    const Waits& wait = *all[i].wait;
+    text += fmt::format("{}  rank {} waited {} for rank {} in {} ({})\n", i == 0 ? "\n" : "", all[i].rank,
+                        human_seconds(wait.seconds), wait.peer, name_of_call(wait.call),
+                        wait.times == 1 ? "once" : human_count(static_cast<double>(wait.times)) + " times");
+  }
   return text;
 }
 
