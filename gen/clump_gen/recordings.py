@@ -1,7 +1,7 @@
 """What entry points tell of their calls where these are written down (src/mpi/recording.h): one more function for each of them."""
 
 import re
-from typing import List, Optional
+from typing import List
 
 from . import bodies
 from .overlay import Entry
@@ -107,6 +107,8 @@ def _after(facts: _Facts) -> List[str]:
         lines.append(f"recording.sent({count}, {data}, dest, {prefix}tag, comm);")
     if facts.has("source", "comm", "status") and facts.has("datatype" if "recvtype" not in facts.parameters else "recvtype"):
         lines.append("recording.received(status, comm);")
+    if facts.function.name in ("MPI_Probe", "MPI_Mprobe"):
+        lines.append("recording.found(status, comm);")
     if facts.function.name in ("MPI_Start", "MPI_Startall"):
         lines.append("recording.started();")
     if facts.is_collective:
@@ -120,16 +122,16 @@ def _after(facts: _Facts) -> List[str]:
     return lines
 
 
-def _status(facts: _Facts) -> Optional[Parameter]:
-    """An output that is wanted here even if the user ignores it."""
-    return facts.parameters.get("status") if facts.has("source", "comm", "status") and facts.blocks else None
+def _wants_status(facts: _Facts) -> bool:
+    """Even if the user ignores it."""
+    return facts.has("source", "comm", "status") and facts.blocks
 
 
 def write(function: Function, entry: Entry, number: int, call: str) -> str:
     """The statements around `call`, which is what is recorded; its arguments have the names of the parameters."""
     facts = _Facts(function, entry)
     lines = [f"Recording recording({number});"]
-    if _status(facts):
+    if _wants_status(facts):
         lines.append("status = recording.status(status);")
     lines += _before(facts)
     after = _after(facts)

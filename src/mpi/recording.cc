@@ -10,6 +10,7 @@ namespace clump::mpi {
 
 namespace {
 
+// There is room for all functions in a record.
 struct Named {
   const char *name, *chapter;
 };
@@ -102,6 +103,11 @@ void Recording::received(const MPI_Status* status, MPI_Comm handle) {
   context_ = static_cast<std::uint32_t>(comm.context);
   recorder_.received(in_.bytes);
   recorder_.waited_for(in_.peer);
+}
+
+void Recording::found(const MPI_Status* status, MPI_Comm comm) {
+  if (status->MPI_SOURCE >= 0)
+    recorder_.waited_for(self_.comm(comm)->peers().world_rank(status->MPI_SOURCE));
 }
 
 void Recording::started() {

@@ -59,6 +59,8 @@ class Recording {
 
   void sent(Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm);
   void received(const MPI_Status* status, MPI_Comm comm);
+  /// By a probe.
+  void found(const MPI_Status* status, MPI_Comm comm);
   void started();
   /// What it has given to a collective operation.
   void gave(Count bytes) { recorder_.gave(bytes); }

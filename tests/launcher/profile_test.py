@@ -140,6 +140,7 @@ class Profile(Case):
             waits = {(rank["rank"], wait["for"], wait["in"]): wait["seconds"] for rank in profile["ranks"] for wait in rank["waits"]}
             self.assertGreater(waits[1, 0, "MPI_Recv"], 0.3)
             self.assertGreater(waits[3, 2, "MPI_Waitall"], 0.3)
+            self.assertGreater(waits[3, 2, "MPI_Probe"], 0.1)
             for rank in (0, 1, 3):
                 self.assertGreater(waits[rank, 2, "MPI_Barrier"], 0.2)
             self.assertLess(profile["ranks"][2]["times"]["waiting"], 0.2)

@@ -1,13 +1,13 @@
 #include "collector.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -30,7 +30,6 @@ using tools::profile::Moment;
 constexpr int kPings = 16;
 constexpr int kPatience = 10;  // seconds, for the other side's next word
 constexpr int kConnectSeconds = 2;
-constexpr int kLook = 20;  // milliseconds: so often, whether others have failed
 constexpr std::size_t kPiece = 1 << 20;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
 
@@ -191,11 +190,11 @@ class Collector::Line {
   /// As long as the job takes. A host whose network has gone says nothing.
   bool wait_for_end(const Collector& all) {
     while (!is_done && !all.has_failed_) {
-      pollfd word{socket, POLLIN, 0};
-      const int ready = ::poll(&word, 1, kLook);
-      if (ready == 0 && all.is_over_) return false;
+      pollfd both[] = {{socket, POLLIN, 0}, {all.news_, POLLIN, 0}};
+      if (::poll(both, 2, -1) < 0 && errno != EINTR) return false;
       char kind = 0;
-      if (ready > 0 && (!receive_one(socket, kind) || !note(kind))) return false;
+      if (both[0].revents != 0 && (!receive_one(socket, kind) || !note(kind))) return false;
+      if (both[0].revents == 0 && all.is_over_) return false;
     }
     return true;
   }
@@ -207,8 +206,9 @@ base::Status Collector::open() {
   any.sin_family = AF_INET;
   socklen_t length = sizeof any;
   listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (::getrandom(number, sizeof number, 0) != sizeof number || ::pipe2(stop_, O_CLOEXEC) != 0 ||
-      listener_ < 0 || ::bind(listener_, reinterpret_cast<const sockaddr*>(&any), sizeof any) != 0 ||
+  if (::getrandom(number, sizeof number, 0) != sizeof number || (stop_ = ::eventfd(0, EFD_CLOEXEC)) < 0 ||
+      (news_ = ::eventfd(0, EFD_CLOEXEC)) < 0 || listener_ < 0 ||
+      ::bind(listener_, reinterpret_cast<const sockaddr*>(&any), sizeof any) != 0 ||
       ::listen(listener_, 1024) != 0 ||
       ::getsockname(listener_, reinterpret_cast<sockaddr*>(&any), &length) != 0)
     return base::fail(MPI_ERR_OTHER, "cannot listen for the records of other hosts (--profile, --trace): {}",
@@ -221,7 +221,7 @@ base::Status Collector::open() {
 
 void Collector::accept_all() {
   for (;;) {
-    pollfd both[] = {{listener_, POLLIN, 0}, {stop_[0], POLLIN, 0}};
+    pollfd both[] = {{listener_, POLLIN, 0}, {stop_, POLLIN, 0}};
     if (::poll(both, 2, -1) < 0 && errno != EINTR) return;
     if (both[1].revents != 0) return;
     const int connection = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
@@ -254,7 +254,10 @@ bool Collector::fetch(Line& line, tools::profile::Source& source) {
   if (!receive_one(line.socket, hello) || word_ != std::string_view(hello.word, sizeof hello.word))
     return false;
   if (!line.measure(early) || !line.wait_for_end(*this)) return false;
-  if (line.has_failed) has_failed_ = true;
+  if (line.has_failed) {
+    has_failed_ = true;
+    ::eventfd_write(news_, 1);
+  }
   if (!line.measure(late) || !line.ask(kRecords) || !receive_one(line.socket, head) ||
       !receive_region(line.socket, head.bytes, source.region))
     return false;
@@ -273,7 +276,7 @@ void Collector::wait_for_others() {
 std::vector<tools::profile::Source> Collector::finish() {
   if (!acceptor_.joinable()) return {};
   is_over_ = true;
-  (void)!::write(stop_[1], "", 1);
+  for (const int event : {stop_, news_}) ::eventfd_write(event, 1);
   acceptor_.join();
   for (std::thread& server : servers_) server.join();  // agents that have ended have closed their ends
   std::ranges::sort(sources_, {}, &tools::profile::Source::host);
@@ -282,7 +285,7 @@ std::vector<tools::profile::Source> Collector::finish() {
 
 Collector::~Collector() {
   finish();
-  for (const int one : {listener_, stop_[0], stop_[1]})
+  for (const int one : {listener_, stop_, news_})
     if (one >= 0) ::close(one);
 }
 

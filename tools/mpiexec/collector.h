@@ -40,7 +40,8 @@ class Collector {
   void wait_for_others();
 
   int listener_ = -1;
-  int stop_[2] = {-1, -1};
+  int stop_ = -1;  ///< an event: no more agents come
+  int news_ = -1;  ///< an event: one of the next two has changed
   std::string word_;
   std::thread acceptor_;
   /// Who has not told by now that its part of the job has ended will not, or need not.

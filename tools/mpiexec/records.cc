@@ -57,12 +57,14 @@ std::string join(const std::vector<Part>& parts) {
   return text;
 }
 
-void write_text(const std::string& path, const std::string& text) {
+/// Says so if it cannot.
+bool write_text(const std::string& path, const std::string& text) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "w"), std::fclose);
   if (file != nullptr && std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
       std::fflush(file.get()) == 0)
-    return;
+    return true;
   fmt::print(stderr, "mpiexec: cannot write {}: {}\n", path, std::strerror(errno));
+  return false;
 }
 
 }  // namespace
@@ -144,9 +146,9 @@ void Records::write(const pmi::Job& job, const std::vector<Source>& sources, int
   for (const Source& source : sources) tools::profile::read(source, job, profile);
   if (profile_) {
     fmt::print(stderr, "{}", tools::profile::as_table(profile));
-    write_text(json_, tools::profile::as_json(profile));
-    write_text(page_, tools::profile::as_page(profile));
-    fmt::print(stderr, "  written: {} and {}\n", json_, page_);
+    if (write_text(json_, tools::profile::as_json(profile)) &&
+        write_text(page_, tools::profile::as_page(profile)))
+      fmt::print(stderr, "  written: {} and {}\n", json_, page_);
   }
   if (!trace_) return;
   tools::profile::Traced traced;
