@@ -121,7 +121,7 @@ void Recording::met_in_team(MPI_Comm comm) {
 
 void Recording::met_root(int root, MPI_Comm handle) {
   const core::Comm& comm = *self_.comm(handle);
-  if (is_team(comm)) return met();
+  if (is_team(comm)) met();
   if (!comm.is_inter() && root != comm.rank) recorder_.waited_for(comm.group->world_rank(root));
 }
 

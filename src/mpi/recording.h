@@ -67,7 +67,7 @@ class Recording {
   void met() { recorder_.waited_for_last(meeting_); }
   /// Of one in which ranks wait for all others only if they are a team.
   void met_in_team(MPI_Comm comm);
-  /// In a collective that has one root the others wait for it, and in a team for whoever comes last.
+  /// In a collective that has one root the others wait for it; in a team perhaps for whoever comes last.
   void met_root(int root, MPI_Comm comm);
 
   // For what is given.
