@@ -29,6 +29,7 @@ def write_sources(folder: Path, functions) -> None:
         write_if_changed(folder / f"entry_{chapter}.cc", entries.write(chapter, functions, table))
     write_if_changed(folder / "mpi" / "bodies.h", bodies.write(functions, table))
     write_if_changed(folder / "functions.inc", tables.write_functions(functions, table))
+    write_if_changed(folder / "calls.inc", tables.write_calls(functions, table))
     write_if_changed(folder / "chapters.inc", tables.write_chapters(overlay.titles(OVERLAY / "chapters")))
     write_if_changed(folder / "libmpi_abi.map", tables.write_exports(functions))
 

@@ -3,7 +3,7 @@
 import re
 from typing import Dict, List
 
-from . import bodies, checks, kinds
+from . import bodies, checks, kinds, recordings
 from .overlay import Entry
 from .standard import Form, Function, Parameter
 
@@ -20,6 +20,7 @@ _TOP = """\
 #include "mpi/bodies.h"
 #include "mpi/entry.h"
 #include "mpi/entry_checks.h"
+#include "mpi/recording.h"
 
 #define CLUMP_ENTRY extern "C" __attribute__((visibility("default")))
 // MPI_X is the same code as PMPI_X, and gives way to a tool's MPI_X.
@@ -87,6 +88,11 @@ def _copied(entry: Entry) -> str:
     return "__attribute__((always_inline)) " if entry.chapter == "p2p" else ""
 
 
+def _copied_into_forms(function: Function, entry: Entry) -> str:
+    """So has the only form of a collective, which shares it with the call that is recorded."""
+    return "__attribute__((always_inline)) " if entry.chapter == "collectives" and not function.large else _copied(entry)
+
+
 def _code(function: Function, entry: Entry) -> List[str]:
     """The statements of a function, given a `call`; those for tools need none."""
     writer = checks.Writer(function, entry).write()
@@ -101,14 +107,33 @@ def _code(function: Function, entry: Entry) -> List[str]:
     lines.append(f"const base::Status outcome = [&]() {_copied(entry)}-> base::Status {{")
     lines.extend("  " + s for s in _enter(entry) + writer.statements + (["return {};"] if raises else work))
     lines.append("}();")
+    failed = "call.raise(outcome)"
+    if recordings.is_recorded(entry):
+        failed = f"call.recorded ? recorded_{function.name[4:]}({_shared_arguments(function, entry)}) : call.raise(outcome)"
     if raises:  # the body calls the error handler itself
-        lines.append("if (!outcome.ok()) [[unlikely]] return call.raise(outcome);")
+        lines.append(f"if (!outcome.ok()) [[unlikely]] return {failed};")
         lines.append(work[0].replace(";", ".code();"))
     elif function.name.startswith("MPI_T_"):  # never calls an error handler
         lines.append("return outcome.error_class();")
     else:
-        lines.append("return outcome.ok() ? MPI_SUCCESS : call.raise(outcome);")
+        lines.append(f"return outcome.ok() ? MPI_SUCCESS : {failed};")
     return lines
+
+
+def _shared_parameters(function: Function, entry: Entry) -> List[str]:
+    """Declarations of what all forms of a function, and its recorded call, hand to the code that they share."""
+    found = ["const char* name_of_call"] + (["const void* site"] if bodies.check(function, entry) else [])
+    found += [_shared_parameter(p) if function.large else p.declaration for p in function.widest.parameters]
+    return found + (["bool large"] if "form" in entry.flags else [])
+
+
+def _shared_arguments(function: Function, entry: Entry) -> str:
+    """The same, handed on."""
+    found = ["name_of_call"] + (["site"] if bodies.check(function, entry) else [])
+    for p in function.widest.parameters:
+        both = function.large and p.kind == "POLYFUNCTION"
+        found += [p.name, p.name + "_c"] if both else [p.name]
+    return ", ".join(found + (["large"] if "form" in entry.flags else []))
 
 
 def _shared_parameter(p: Parameter) -> str:
@@ -130,19 +155,32 @@ def _shared_argument(p: Parameter, form: Form, large: bool) -> str:
     return p.name
 
 
-def _form_of_two(function: Function, entry: Entry, form: Form) -> str:
+def _form(function: Function, entry: Entry, form: Form) -> str:
     large = form is function.large
     site = [_SITE] if bodies.check(function, entry) else []
-    arguments = [f'"{form.name}"'] + site + [_shared_argument(p, form, large) for p in function.large.parameters]
+    arguments = [f'"{form.name}"'] + site + [_shared_argument(p, form, large) for p in function.widest.parameters]
     if "form" in entry.flags:
         arguments.append("true" if large else "false")
-    absent = [p for p in function.large.parameters if kinds.is_wide_output(p) and all(q.name != p.name for q in form.parameters)]
+    absent = [p for p in function.widest.parameters if kinds.is_wide_output(p) and all(q.name != p.name for q in form.parameters)]
     lines = [f"MPI_Count no_{p.name} = 0;" for p in absent]
     lines.append(f"return {function.name[4:]}({', '.join(arguments)});")
     return f"{_signature(form)} {{\n" + "".join(f"  {line}\n" for line in lines) + "}\n"
 
 
-def _function(function: Function, entry: Entry) -> str:
+def _shared(function: Function, entry: Entry, number: int) -> str:
+    """The code behind all forms of a function, and what records a call of it."""
+    parameters, name = ", ".join(_shared_parameters(function, entry)), function.name[4:]
+    head = f"{_copied_into_forms(function, entry)}static inline int {name}({parameters})"
+    lines = ["Call call(name_of_call);"] + _code(function, entry)
+    code = head + " {\n" + "".join(f"  {line}\n" for line in lines) + "}\n"
+    if not recordings.is_recorded(entry):
+        return code
+    call = f"{name}({_shared_arguments(function, entry)})"
+    recorded = f"static int recorded_{name}({parameters})"
+    return f"{recorded};\n{code}[[gnu::noinline]] {recorded} {{\n{recordings.write(function, entry, number, call)}}}\n"
+
+
+def _function(function: Function, entry: Entry, number: int) -> str:
     whole = bodies.whole(function)
     if whole:
         return f"{_signature(function.small)} {{ {whole} }}\n" + _alias(function.small)
@@ -152,24 +190,15 @@ def _function(function: Function, entry: Entry) -> str:
         arguments = ", ".join(a.value for a in bodies.arguments(function, entry))
         call = f"return clump::mpi::{bodies.name_of(function, entry)}({arguments});"
         return f"{_signature(function.small)} {{ {call} }}\n" + _alias(function.small)
-    code = _code(function, entry)
-    if not function.large:
-        lines = ([] if "tool" in entry.flags else [f'Call call("{function.name}");']) + code
-        if bodies.check(function, entry):
-            lines.insert(0, f"const void* const site = {_SITE};")
+    if not function.large and not recordings.is_recorded(entry):
+        lines = ([] if "tool" in entry.flags else [f'Call call("{function.name}");']) + _code(function, entry)
         return f"{_signature(function.small)} {{\n" + "".join(f"  {line}\n" for line in lines) + "}\n" + _alias(function.small)
-    parameters = ["const char* name_of_call"] + (["const void* site"] if bodies.check(function, entry) else [])
-    parameters += [_shared_parameter(p) for p in function.large.parameters]
-    if "form" in entry.flags:
-        parameters.append("bool large")
-    code = ["Call call(name_of_call);"] + code
-    text = f"{_copied(entry)}static inline int {function.name[4:]}({', '.join(parameters)}) {{\n" + "".join(f"  {line}\n" for line in code) + "}\n"
-    return text + "".join(_form_of_two(function, entry, form) + _alias(form) for form in function.forms)
+    return _shared(function, entry, number) + "".join(_form(function, entry, form) + _alias(form) for form in function.forms)
 
 
 def write(chapter: str, functions: Dict[str, Function], entries: Dict[str, Entry]) -> str:
     text = [_TOP.format(title=chapter)]
-    for name, function in functions.items():
+    for number, (name, function) in enumerate(functions.items()):
         if entries[name].chapter == chapter:
-            text.append("\n" + _function(function, entries[name]))
+            text.append("\n" + _function(function, entries[name], number))
     return "".join(text)

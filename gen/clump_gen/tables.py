@@ -15,6 +15,12 @@ def write_functions(functions: Dict[str, Function], entries: Dict[str, Entry]) -
     return "".join(text)
 
 
+def write_calls(functions: Dict[str, Function], entries: Dict[str, Entry]) -> str:
+    text = ["// Every function, by the number that records know it by: {name without suffix, chapter}. To be included in an array.\n"]
+    text.extend(f'{{"{name}", "{entries[name].chapter}"}},\n' for name in functions)
+    return "".join(text)
+
+
 def write_chapters(titles: Dict[str, str]) -> str:
     text = ["// The chapters of gen/overlay/chapters: {name, title}. To be included in an array.\n"]
     text.extend(f'{{"{chapter}", "{title}"}},\n' for chapter, title in titles.items())

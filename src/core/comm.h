@@ -82,6 +82,9 @@ class Comm final : public base::RefCounted {
     const std::uint32_t number = checks_.fetch_add(kCheckTags, std::memory_order_relaxed);
     return static_cast<int>((number & 0x1fffffff) | 0x20000000);
   }
+  /// The number of a collective call of this communicator, where calls are written down: the same on all
+  /// ranks.
+  std::uint32_t next_recorded_meeting() { return meetings_.fetch_add(1, std::memory_order_relaxed); }
   /// Numbers for so many partitions that this rank sends, the first one of a sequence that goes on after 2^32
   /// with 0.
   std::uint32_t next_partition_tags(int partitions) {
@@ -90,7 +93,7 @@ class Comm final : public base::RefCounted {
 
  private:
   const Group& peers_;
-  std::atomic<std::uint32_t> collectives_{0}, partition_tags_{0}, checks_{0};
+  std::atomic<std::uint32_t> collectives_{0}, partition_tags_{0}, checks_{0}, meetings_{0};
 };
 
 }  // namespace clump::core

@@ -119,7 +119,7 @@ class Rank {
   };
 
   // The object behind a handle; null if the handle is null, was freed or never existed.
-  Comm* comm(MPI_Comm handle) const {
+  [[gnu::always_inline]] Comm* comm(MPI_Comm handle) const {
     // relaxed: a rank's threads are ordered after its MPI_Init by what started them.
     if (handle == MPI_COMM_WORLD) return usable_world_.load(std::memory_order_relaxed);
     if (handle == MPI_COMM_SELF) return usable_self_.load(std::memory_order_relaxed);
@@ -229,8 +229,14 @@ class Rank {
   // For tools (MPI-5.0 chapter 15).
   CollectiveChoices collectives;
   std::atomic<Watcher*> watcher{nullptr};  ///< null: nobody watches
-  /// The watcher has something to tell: the rank's next call of MPI does it first.
-  std::atomic<bool> events_wait{false};
+  /// What the rank's next call of MPI looks at first; all but zero is unusual. relaxed: as above.
+  std::atomic<std::uint8_t> attention{0};
+  static constexpr std::uint8_t kEventsWait = 1;  ///< the watcher has something to tell
+  static constexpr std::uint8_t kRecorded = 2;    ///< calls are written down (mpi/recording.h)
+  void attend(std::uint8_t what) { attention.fetch_or(what, std::memory_order_relaxed); }
+  void disregard(std::uint8_t what) {
+    attention.fetch_and(static_cast<std::uint8_t>(~what), std::memory_order_relaxed);
+  }
   /// Owned; made when a tool first asks, by one of the rank's threads.
   std::atomic<ToolState*> tool{nullptr};
   enum class Handles : std::uint8_t {

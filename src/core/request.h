@@ -74,14 +74,28 @@ class Request : public Operation {
   /// MPI_Cancel: may leave the operation as it is. Only for active operations.
   virtual base::Status cancel();
 
+  /// Whom it waits for, as a rank of the job; negative: nobody, several, or nobody knows.
+  virtual int awaited() const { return MPI_UNDEFINED; }
+  /// What a start of a persistent operation sends, in one message, to which rank of the job.
+  struct Sending {
+    int peer = MPI_PROC_NULL;  ///< nothing is sent
+    int tag = 0;
+    Count bytes = 0;
+  };
+  virtual Sending sending() const { return {}; }
+
   /// Before its owner waits for it and may sleep: does what nobody else might do soon. Never blocks.
   virtual void before_wait() {}
   /// Waits until it is complete.
   void wait() {
     if (completion.done()) return;
     before_wait();
+    being_awaited = this;
     completion.wait();
+    being_awaited = nullptr;
   }
+  /// What the calling thread of control waits for, if it is a request by itself.
+  static inline constinit thread_local const Request* being_awaited = nullptr;
 
   /// Lets an operation go on without its owner (MPI_Request_free): it owns itself until it is complete. Those
   /// on a stack have no unique_ptr to give, so they cannot be detached.

@@ -40,6 +40,22 @@ constexpr int kYields = 64;
 constexpr int kEagerPolls = 200;
 constexpr int kPollsPerHelp = 8;
 
+/// From here to its end the calling thread of control waits.
+class Wait {
+ public:
+  Wait() : is_watched_(Errands::watched_here()) {
+    if (is_watched_) Errands::observer->wait_begins();
+  }
+  ~Wait() {
+    if (is_watched_) Errands::observer->wait_ended();
+  }
+  Wait(const Wait&) = delete;
+  Wait& operator=(const Wait&) = delete;
+
+ private:
+  const bool is_watched_;
+};
+
 bool has_core() {
   return spinning.load(std::memory_order_relaxed) && (workers.empty() || !cores_are_wanted());
 }
@@ -144,7 +160,7 @@ void Completion::wake(std::uintptr_t who) {
 // Between ranks of one worker this is the way of every message, so it goes straight on when others can run.
 void Completion::sleep_until_signal() {
   Fiber* const self = this_fiber();
-  if (self == nullptr || Errands::expected_here() != nullptr) [[unlikely]]
+  if (self == nullptr || Errands::waits_in_other_ways()) [[unlikely]]
     return sleep_otherwise();
   if (may_poll(*self)) return poll_and_sleep(*self);
   leave_name_and_sleep(*self);
@@ -163,9 +179,19 @@ void Completion::sleep_until_signal() {
 }
 
 [[gnu::noinline]] void Completion::sleep_otherwise() {
-  if (this_fiber() == nullptr && Errands::expected_here() == nullptr) return sleep_as_kernel_thread();
-  Completion* const self = this;
-  wait_any({&self, 1});
+  const Wait wait;
+  sleep_unwatched();
+}
+
+void Completion::sleep_unwatched() {
+  Fiber* const self = this_fiber();
+  if (Errands* const errands = Errands::expected_here()) {
+    Completion* const one = this;
+    return wait_with_errands({&one, 1}, errands);
+  }
+  if (self == nullptr) return sleep_as_kernel_thread();
+  if (may_poll(*self)) return poll_and_sleep(*self);
+  leave_name_and_sleep(*self);
 }
 
 void Completion::sleep_as_kernel_thread() {
@@ -215,18 +241,23 @@ void Completion::wait_for_any(std::span<Completion* const> completions, Errands*
   }
 }
 
-void wait_any(std::span<Completion* const> completions) {
-  Errands* const errands = Errands::expected_here();
+void Completion::wait_with_errands(std::span<Completion* const> completions, Errands* errands) {
   do {
     if (errands != nullptr) errands->run();
-    Completion::wait_for_any(completions, errands);
+    wait_for_any(completions, errands);
   } while (errands != nullptr && (errands->any() || !any_done(completions)));
+}
+
+void wait_any(std::span<Completion* const> completions) {
+  const Wait wait;
+  Completion::wait_with_errands(completions, Errands::expected_here());
 }
 
 bool poll_for(const std::atomic<std::uint64_t>& word, std::uint64_t least, std::atomic<int>* pollers) {
   const auto over = [&] { return word.load(std::memory_order_acquire) >= least; };
   const Fiber* const self = this_fiber();
   if (self != nullptr && !may_poll(*self)) return over();
+  const Wait wait;
   if (pollers != nullptr) pollers->fetch_add(1, std::memory_order_relaxed);
   if (self != nullptr)
     poll_in_place(*self, over);

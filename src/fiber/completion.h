@@ -50,7 +50,7 @@ class Completion {
   }
   /// Marks the work as done and wakes who waits for it. The Completion may be gone when this returns. Returns
   /// true if it was abandoned: then nobody else will touch it, and what it is part of is the caller's.
-  bool signal() noexcept {
+  [[gnu::always_inline]] bool signal() noexcept {
     // acq_rel: release pairs with the acquire in done(); acquire pairs with the release of whoever left a
     // Waiter here.
     const std::uintptr_t before = state_.exchange(kDone, std::memory_order_acq_rel);
@@ -78,11 +78,14 @@ class Completion {
   friend CLUMP_HOST_API void wait_any(std::span<Completion* const> completions);
   CLUMP_HOST_API void sleep_until_signal();
   void sleep_otherwise();
+  void sleep_unwatched();
   void poll_and_sleep(Fiber& self);
   void leave_name_and_sleep(Fiber& self);
   void sleep_as_kernel_thread();
   /// Returns when one is done or, with `errands`, when there are some.
   static void wait_for_any(std::span<Completion* const> completions, Errands* errands);
+  /// The same, until one is done; runs what `errands` there are.
+  static void wait_with_errands(std::span<Completion* const> completions, Errands* errands);
   CLUMP_HOST_API static void wake(std::uintptr_t who);
   static constexpr std::uintptr_t kPending = 0;
   static constexpr std::uintptr_t kDone = 1;

@@ -6,6 +6,8 @@
 
 namespace clump::fiber {
 
+WaitObserver* Errands::observer = nullptr;
+
 void Errands::call() noexcept {
   Waiter* sleeper = nullptr;
   {

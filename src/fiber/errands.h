@@ -1,5 +1,6 @@
 // Work that only threads of control of one rank may do, because it runs functions of that rank's program,
-// with its thread-local storage: while they wait for something else, they are called to do it.
+// with its thread-local storage: while they wait for something else, they are called to do it. And who wants
+// to know how long they wait.
 #pragma once
 
 #include <atomic>
@@ -12,6 +13,16 @@ namespace clump::fiber {
 
 class Waiter;
 class WaitsForErrands;
+
+/// Is told, in the thread of control itself, when one of a watched rank begins to wait, and when it goes on.
+class WaitObserver {
+ public:
+  virtual void wait_begins() noexcept = 0;
+  virtual void wait_ended() noexcept = 0;
+
+ protected:
+  ~WaitObserver() = default;
+};
 
 /// One for each rank; fiber::Identity knows it.
 class Errands {
@@ -28,7 +39,25 @@ class Errands {
   static Errands* expected_here() noexcept {
     const Identity* const mine = identity();
     if (mine == nullptr || mine->errands == nullptr) return nullptr;
-    return mine->errands->expected_.load(std::memory_order_relaxed) > 0 ? mine->errands : nullptr;
+    return mine->errands->expected_.load(std::memory_order_relaxed) % kWatched > 0 ? mine->errands : nullptr;
+  }
+
+  /// The rank's threads of control tell the observer of their waits from now on; without, they no longer do.
+  void watch() noexcept { expected_.fetch_or(kWatched, std::memory_order_relaxed); }
+  void unwatch() noexcept { expected_.fetch_and(~kWatched, std::memory_order_relaxed); }
+  /// One for the process; set before the first rank is watched.
+  CLUMP_HOST_API static WaitObserver* observer;
+
+  /// Whether the calling thread of control does not simply wait: errands are expected, or it is watched.
+  static bool waits_in_other_ways() noexcept {
+    const Identity* const mine = identity();
+    return mine != nullptr && mine->errands != nullptr &&
+           mine->errands->expected_.load(std::memory_order_relaxed) != 0;
+  }
+  static bool watched_here() noexcept {
+    const Identity* const mine = identity();
+    return mine != nullptr && mine->errands != nullptr &&
+           mine->errands->expected_.load(std::memory_order_relaxed) >= kWatched;
   }
 
  protected:
@@ -38,6 +67,7 @@ class Errands {
 
  private:
   friend class WaitsForErrands;
+  static constexpr int kWatched = 1 << 30;  // beside the number
   std::atomic<int> expected_{0};  // relaxed: a thread expects errands before it starts what leads to them
   base::ShortMutex mutex_;
   WaitsForErrands* sleepers_ = nullptr;  // linked; on the sleepers' stacks

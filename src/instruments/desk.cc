@@ -141,7 +141,7 @@ void Desk::note(Note note) {
   }
   if (!wanted) return;
   if (!dropping_) notes_[next_++ % kMostNotes] = note;
-  rank_.events_wait.store(true, std::memory_order_relaxed);
+  rank_.attend(core::Rank::kEventsWait);
 }
 
 /// The oldest note, and those who are to be told of it.
@@ -171,7 +171,7 @@ bool Desk::fetch_drops(Interest& told) {
 void Desk::tell() {
   std::thread::id nobody;
   if (!teller_.compare_exchange_strong(nobody, std::this_thread::get_id(), std::memory_order_acquire)) return;
-  rank_.events_wait.store(false, std::memory_order_relaxed);
+  rank_.disregard(core::Rank::kEventsWait);
   Note note{};
   std::vector<Interest> told;
   while (fetch(note, told)) {

@@ -6,6 +6,7 @@
 
 #include "instruments/tool.h"
 #include "mpi/process.h"
+#include "record/recorder.h"
 
 namespace clump::mpi {
 
@@ -89,12 +90,17 @@ Call::Early Call::not_ready() {
   return early;
 }
 
-void Call::tell_events(core::Rank& rank) { instruments::Tool::of(rank).desk.tell(); }
+bool Call::attend(core::Rank& rank) {
+  const std::uint8_t what = rank.attention.load(std::memory_order_relaxed);
+  if ((what & core::Rank::kEventsWait) != 0) instruments::Tool::of(rank).desk.tell();
+  return (what & core::Rank::kRecorded) != 0 && !record::Recorder::mine().is_in_call();
+}
 
 instruments::Tool* enter_tool() {
   core::Rank* const rank = core::current_rank();
   instruments::Tool* const tool = instruments::Tool::ready(rank);
-  if (tool != nullptr && rank->events_wait.load(std::memory_order_relaxed)) tool->desk.tell();
+  if (tool != nullptr && (rank->attention.load(std::memory_order_relaxed) & core::Rank::kEventsWait) != 0)
+    tool->desk.tell();
   return tool;
 }
 
@@ -111,7 +117,7 @@ int missing(const char* name) { return missing(name, MPI_COMM_NULL); }
 int missing(const char* name, MPI_Comm comm) {
   Call call(name);
   const base::Status status = call.enter();
-  if (!status.ok()) return call.raise(status);
+  if (!status.ok() && !call.recorded) return call.raise(status);
   call.concern.comm = call.self->comm(comm);
   return call.raise(base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
                                "this function is not built yet in Clump {}; `clump info --missing` "

@@ -15,6 +15,9 @@
 //     return outcome.ok() ? MPI_SUCCESS : call.raise(outcome);
 //   }
 //
+// Where the rank's calls are written down (--profile), enter() fails, and then, out of the way, the same is
+// done once more inside of a Recording (recording.h). Otherwise this costs nothing.
+//
 // Any thread of a rank may call; no exception comes out of a body.
 #pragma once
 
@@ -60,6 +63,7 @@ struct Call {
   const char* const name;
   core::Rank* self = nullptr;
   Concern concern;
+  bool recorded = false;  ///< nothing was done: it is to be done inside of a Recording
 
   /// For most functions: between MPI_Init and MPI_Finalize of this rank, or while it has a session.
   [[gnu::always_inline]] base::Status enter() {
@@ -70,9 +74,11 @@ struct Call {
       self = early.self;
       return early.why;
     }
-    if (rank->events_wait.load(std::memory_order_relaxed)) [[unlikely]]
-      tell_events(*rank);
     self = rank;
+    if (rank->attention.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+      recorded = attend(*rank);
+      if (recorded) return base::Status::from_code(MPI_ERR_OTHER);
+    }
     rank->call.store(name, std::memory_order_relaxed);  // relaxed: only read for messages
     return {};
   }
@@ -100,7 +106,8 @@ struct Call {
     base::Status why;
   };
   [[gnu::cold]] static Early not_ready();
-  [[gnu::cold]] static void tell_events(core::Rank& rank);
+  /// Tells what events there are; whether the call is to be recorded, and is not yet.
+  static bool attend(core::Rank& rank);
   [[gnu::cold]] static Early enter_early();
 };
 

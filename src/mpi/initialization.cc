@@ -7,6 +7,7 @@
 #include "core/rank.h"
 #include "mpi/bodies.h"
 #include "mpi/process.h"
+#include "mpi/recording.h"
 #include "p2p/p2p.h"
 
 namespace clump::mpi {
@@ -42,8 +43,9 @@ const char* owed(const Rank& self) {
 
 void begin_use(Rank& self) {
   const std::lock_guard lock(self.users_mutex);
-  self.users.fetch_add(1, std::memory_order_relaxed);
+  const bool is_first = self.users.fetch_add(1, std::memory_order_relaxed) == 0;
   announce_owed(owed(self));
+  if (is_first) Recording::begin_use(self);
 }
 
 void end_use(Rank& self) {
@@ -53,7 +55,8 @@ void end_use(Rank& self) {
     static_cast<void>(self.send_buffer.detach());
     self.forget_all();
   }
-  self.users.fetch_sub(1, std::memory_order_relaxed);
+  const bool was_last = self.users.fetch_sub(1, std::memory_order_relaxed) == 1;
+  if (was_last) Recording::end_use(self);
   announce_owed(owed(self));
 }
 

@@ -8,6 +8,7 @@
 
 #include "mpi/bodies.h"
 #include "mpi/process.h"
+#include "mpi/recording.h"
 
 namespace clump::mpi {
 
@@ -151,7 +152,12 @@ Status t_category_changed(Tool&, int* update_number) {
   return {};
 }
 
-/// A profiling tool that wants to know puts its own MPI_Pcontrol in front (MPI-5.0 section 15.2.4).
-int pcontrol(const int) { return MPI_SUCCESS; }
+/// MPI-5.0 section 15.2.4: 0 switches profiling off, all that is more switches it on. A tool that knows more
+/// levels puts its own MPI_Pcontrol in front.
+int pcontrol(const int level) {
+  if (core::Rank* const self = core::current_rank(); self != nullptr && level >= 0)
+    Recording::control(*self, level > 0);
+  return MPI_SUCCESS;
+}
 
 }  // namespace clump::mpi

@@ -93,6 +93,10 @@ void ReceiveOperation::before_wait() {
   if (owner_ != nullptr) expect(*owner_);
 }
 
+int ReceiveOperation::awaited() const {
+  return comm && key.source >= 0 ? comm->peers().world_rank(key.source) : MPI_ANY_SOURCE;
+}
+
 // MPI-5.0 section 3.10
 void ReceiveOperation::begin_with_nobody() {
   receive_from_nobody(result);

@@ -27,7 +27,10 @@ base::Status refuse_cancel() {
 }  // namespace
 
 PartitionedSend::PartitionedSend(const Address& to, const Partitions& partitions)
-    : Request(Kind::kPartitionedSend), partitions_(partitions.count), world_(to.comm.owner.world) {
+    : Request(Kind::kPartitionedSend),
+      partitions_(partitions.count),
+      sending_(p2p::sending(to, partitions.whole)),
+      world_(to.comm.owner.world) {
   keep(*this, to, partitions.whole);
   if (is_in_other_process(to)) {
     messages_ = std::make_unique<OutgoingPartitions>(*this, to, introduction_address(to), partitions);

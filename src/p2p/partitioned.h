@@ -21,6 +21,8 @@ class PartitionedSend final : public core::Request {
   base::Status start() override;
   base::Status cancel() override;
   void before_wait() override;
+  int awaited() const override { return sending_.peer; }
+  Sending sending() const override { return sending_; }
 
   int partitions() const { return partitions_; }
   /// The partitions [first, last) are ready (MPI_Pready). Of an active request; any number of threads.
@@ -32,6 +34,7 @@ class PartitionedSend final : public core::Request {
   base::Ref<PartitionLink> link_;
   std::unique_ptr<OutgoingPartitions> messages_;  ///< instead of a link, to another process
   const int partitions_;
+  const Sending sending_;
   const core::World& world_;
   net::Route route_{MPI_PROC_NULL, MPI_PROC_NULL};  ///< in the job; none if the message goes to nobody
   Round round_ = 0;

@@ -10,6 +10,11 @@ void keep(core::Request& request, const Address& address, const datatype::Layout
   request.uses(address.comm, *layout.type);
 }
 
+core::Request::Sending sending(const Address& to, const datatype::Layout& from) {
+  if (to.peer == MPI_PROC_NULL) return {};
+  return {to.comm.peers().world_rank(to.peer), to.tag, from.bytes()};
+}
+
 void activate(core::Request& request) {
   request.state = core::Request::State::kActive;
   request.completion.reset();

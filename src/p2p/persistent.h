@@ -7,6 +7,7 @@ namespace clump::p2p {
 
 /// A new persistent request is inactive, and keeps what it was made with.
 void keep(core::Request& request, const Address& address, const datatype::Layout& layout);
+core::Request::Sending sending(const Address& to, const datatype::Layout& from);
 /// At the start of an inactive request.
 void activate(core::Request& request);
 
@@ -14,6 +15,7 @@ class PersistentSend final : public SendOperation {
  public:
   PersistentSend(const Address& to, const datatype::Layout& from, Mode mode);
   base::Status start() override;
+  Sending sending() const override { return p2p::sending(to_, from_); }
 
  private:
   const Address to_;
@@ -26,6 +28,7 @@ class PersistentBufferedSend final : public core::Request {
  public:
   PersistentBufferedSend(const Address& to, const datatype::Layout& from);
   base::Status start() override;
+  Sending sending() const override { return p2p::sending(to_, from_); }
 
  private:
   const Address to_;

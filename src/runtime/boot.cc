@@ -16,6 +16,7 @@
 #include "instruments/settings.h"
 #include "mpi/process.h"
 #include "p2p/matcher.h"
+#include "record/recorder.h"
 #include "runtime/connect.h"
 #include "runtime/host.h"
 
@@ -149,6 +150,14 @@ void apply_environment(const pmi::Job& job, core::World& world) {
   }
 }
 
+/// mpiexec --profile and --trace
+void open_records(const pmi::Job& job) {
+  if (runtime::record_descriptor() < 0) return;
+  const base::Status opened = record::Book::open(runtime::record_descriptor());
+  if (!opened.ok())
+    abort_job(job.first_rank(job.here()), opened.error_class(), base::message_of(opened.code()));
+}
+
 /// All ranks are made at once, so that a message can be sent to a rank that has not called MPI_Init yet.
 core::World* make_world() {
   const pmi::Job& job = runtime::job();
@@ -176,6 +185,7 @@ core::World* make_world() {
     sinks.back() = made->inbox.get();
   }
   world->resources = resources_of(job);
+  open_records(job);
   connect(*world, sinks);
   if (job.processes.size() == 1 && !job.here().plain)
     fiber::on_deadlock(report_deadlock);  // nobody else can wake us, and we know of all our threads

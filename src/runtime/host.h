@@ -29,6 +29,8 @@ CLUMP_HOST_API const char* why_no_mpi();
 /// it. Negative: there is no other process.
 CLUMP_HOST_API int node_descriptor();
 CLUMP_HOST_API base::Bell& bell(int port);
+/// The memory in which ranks write down their calls (record/region.h); negative: nobody wants to know.
+CLUMP_HOST_API int record_descriptor();
 /// This process has begun, and the network reaches it at `address`; empty: it reaches nobody. Once, in a job
 /// of several processes, before anything else is asked of them.
 /// What is wrong is returned as a text, because the message of a Status is its library's own; empty if all is

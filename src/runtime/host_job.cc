@@ -32,8 +32,8 @@ std::string_view own_folder() {
 
 namespace {
 
-constexpr const char* kVariables[] = {"CLUMP_JOB_FD", "CLUMP_CONTROL_FD", "CLUMP_NODE_FD", "CLUMP_LIFE_FD",
-                                      "CLUMP_PROCESS"};
+constexpr const char* kVariables[] = {"CLUMP_JOB_FD",  "CLUMP_CONTROL_FD", "CLUMP_NODE_FD",
+                                      "CLUMP_LIFE_FD", "CLUMP_RECORD_FD",  "CLUMP_PROCESS"};
 
 const char* value_of(char** environment, std::string_view name) {
   for (; *environment != nullptr; ++environment) {
@@ -194,10 +194,12 @@ std::string find_job(int argc, char** argv, char** environment) {
     if (!mapped.ok()) return base::message_of(mapped.code());
     here.node_descriptor = node;
   }
+  here.record_descriptor = number_in(environment, "CLUMP_RECORD_FD");
   if (here.job.here().plain) return {};
   for (const int unused : {job, number_in(environment, "CLUMP_LIFE_FD")}) ::close(unused);
   close_on_exec(here.control);
   close_on_exec(here.node_descriptor);
+  close_on_exec(here.record_descriptor);
   if (here.has_neighbours()) here.node.host(here.job.process).process_id = here.process;
   return {};
 }
@@ -223,6 +225,7 @@ const char* join_job() {
     close_on_exec(number_in(environ, "CLUMP_JOB_FD"));
     close_on_exec(here.control);
     close_on_exec(here.node_descriptor);
+    close_on_exec(here.record_descriptor);
     for (const char* variable : kVariables) ::unsetenv(variable);
     take_back_preload();
     diag::prepare();

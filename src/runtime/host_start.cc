@@ -319,6 +319,8 @@ const char* why_no_mpi() {
 
 int node_descriptor() { return host().node_descriptor; }
 
+int record_descriptor() { return host().record_descriptor; }
+
 base::Bell& bell(int port) { return host().node.bell(port); }
 
 int process_id(int process) { return host().node.host(process).process_id; }

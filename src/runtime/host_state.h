@@ -58,6 +58,7 @@ struct Host {
   /// Shared with the job's other processes on this node; only if there are any.
   pmi::NodeMemory node;
   int node_descriptor = -1;
+  int record_descriptor = -1;  ///< of the memory for records of calls; -1: none are wanted
 
   bool started_by_mpiexec() const { return control >= 0; }
   /// All ranks of this process have images.

@@ -1,12 +1,14 @@
 """Jobs on several hosts, which are network namespaces (hosts.sh): what they print, how they fail, and that nothing of them is left."""
 
 import contextlib
+import json
 import os
 import pathlib
 import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -238,6 +240,43 @@ class Cluster(tool.Case):
                 job = self.run_job("--host", "h0:2,h1:3", "--map-by", "node", "--ranks", "processes", "-n", 5,
                                    tool.BIN / f"mpi_collectives_{program}")
                 self.assertEqual(job.returncode, 0, job)
+
+    def profile(self, case, *options, code=0):
+        """Of five ranks on two hosts: what it says, and the folder that it and a trace are in."""
+        made = tempfile.TemporaryDirectory()
+        self.addCleanup(made.cleanup)
+        folder = pathlib.Path(made.name)
+        job = self.run_job(f"--profile={folder}/one", "--trace", folder / "one.trace", "--host", "h0:2,h1:3", *options, "-n", 5,
+                           tool.program("profile"), case)
+        self.assertEqual(job.returncode, code, job)
+        return json.loads((folder / "one.json").read_text()), folder, job
+
+    def test_profile(self):
+        for options in ((), ("--ranks", "processes"), ("--map-by", "node")):
+            with self.subTest(options=options):
+                profile, folder, job = self.profile("messages", *options)
+                self.assertEqual((profile["hosts"], profile["notes"]), (["h0", "h1"], []), job)
+                turn = options == ("--map-by", "node")
+                self.assertEqual([rank["host"] for rank in profile["ranks"]], [0, 1, 0, 1, 1] if turn else [0, 0, 1, 1, 1])
+                for rank in profile["ranks"]:
+                    number = rank["rank"]
+                    self.assertEqual(sorted(rank["sent"]), sorted([[(number + 1) % 5, 12, 101440], [(number + 2) % 5, 1, 1]]))
+                far = profile["distances"]["between_hosts"]["messages"]
+                self.assertEqual(far, 4 * 12 + 2 if turn else 2 * 12 + 4)
+                trace = json.loads((folder / "one.trace").read_text())
+                calls = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+                self.assertEqual((len(calls), len({event["pid"] for event in calls})), (195, 2))
+                self.assertRegex(trace["otherData"]["h1"], r"its clock is that of the others to [\d.]+ (us|ms)")
+                # A message is received after it was sent, as far as the clocks agree.
+                ends = {kind: {event["id"]: event["ts"] for event in trace["traceEvents"] if event["ph"] == kind} for kind in "sf"}
+                self.assertGreater(len(ends["s"]), 0)
+                for number, sent in ends["s"].items():
+                    self.assertGreater(ends["f"][number], sent - 2000)
+
+    def test_profile_of_a_job_that_fails(self):
+        profile, _, job = self.profile("abort", code=7)
+        self.assertEqual([rank["sent"][0][1] for rank in profile["ranks"]], [1] * 5, job)
+        self.assertEqual(profile["ranks"][4]["unfinished"]["call"], "MPI_Recv")
 
     def test_prterun_starts_ranks_itself(self):
         prefix = str(pathlib.Path(PRTERUN).resolve().parent.parent)

@@ -18,6 +18,7 @@ from pathlib import Path
 # layer: the layers right below it. What those may include, it may include too.
 BELOW = {
     "base": [],
+    "record": ["base"],
     "fiber": ["base"],
     "datatype": ["base"],
     "image": ["base", "fiber"],
@@ -29,7 +30,7 @@ BELOW = {
     "coll": ["p2p"],
     "topo": ["p2p"],
     "instruments": ["coll"],
-    "mpi": ["coll", "topo", "instruments"],
+    "mpi": ["coll", "topo", "instruments", "record"],
     "runtime": ["mpi", "diag"],
 }
 # Headers of one layer that others may include although they stand above: contracts without code of that layer behind them.

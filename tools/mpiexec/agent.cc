@@ -89,7 +89,9 @@ int run_agent(const Command& command) {
   if (command.map) fmt::print(stderr, "{}", map_text(plan));
   const bool runs = !plan.job.apps.front().program.empty();  // otherwise it was only to print the map
   pmi::pmix::watch([] { ::kill(::getpid(), SIGTERM); });
-  const int code = runs ? run(command, plan) : 0;
+  Records records;
+  (void)records.prepare(command, plan.job);  // an agent writes no files
+  const int code = runs ? run(command, plan, records) : 0;
   const HostEnd end = code == 0 ? HostEnd::kDone : code == 128 + SIGTERM ? HostEnd::kEnded : HostEnd::kFailed;
   fmt::print(stderr, "{}", last_word(word, plan.job.node, end));
   if (code != 0) return code;  // without leave(): the other agents are ended

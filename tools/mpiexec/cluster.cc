@@ -56,6 +56,8 @@ std::vector<std::string> agent_options(const Command& command) {
   if (command.helpers) words.insert(words.end(), {"--helpers", std::to_string(*command.helpers)});
   if (command.map) words.emplace_back("--map");
   if (command.tag_output) words.emplace_back("--tag-output");
+  if (command.profile) words.emplace_back("--profile");
+  if (command.trace) words.insert(words.end(), {"--trace", *command.trace});
   if (command.timeout_seconds > 0)
     words.insert(words.end(), {"--timeout", std::to_string(command.timeout_seconds)});
   return words;
@@ -112,7 +114,7 @@ std::vector<std::string> prterun_arguments(const std::string& prterun, const Com
   words.insert(words.end(), {"--host", hosts, "--map-by", "ppr:1:node", "--bind-to", "none", "-n",
                              std::to_string(job.nodes.size())});
   for (const std::string& name : send_plan(job)) words.insert(words.end(), {"-x", name});
-  for (const char* const name : {"PRTE_PREFIX", "PMIX_PREFIX", kLastWordVariable})
+  for (const char* const name : {"PRTE_PREFIX", "PMIX_PREFIX", kLastWordVariable, kCollectorVariable})
     if (std::getenv(name) != nullptr) words.insert(words.end(), {"-x", name});
   words.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
   for (std::string& word : agent_options(command)) words.push_back(std::move(word));
@@ -129,7 +131,7 @@ bool needs_other_hosts(const Command& command) {
   });
 }
 
-base::Status run_on_hosts(const Command& command, Plan& plan, int& code) {
+base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, int& code) {
   std::string prterun, word;
   CLUMP_TRY(find_prterun(prterun));
   plan.job.network.provider = command.network;
@@ -137,7 +139,10 @@ base::Status run_on_hosts(const Command& command, Plan& plan, int& code) {
   notice_silence();
   std::vector<std::string> hosts;
   for (const pmi::Node& node : plan.job.nodes) hosts.push_back(node.name);
-  return run_prterun(prterun_arguments(prterun, command, plan.job), word, hosts, code);
+  if (records.are_wanted()) CLUMP_TRY(records.collect());
+  CLUMP_TRY(run_prterun(prterun_arguments(prterun, command, plan.job), word, hosts, code));
+  if (records.are_wanted()) records.finish_collecting(plan.job, code);
+  return {};
 }
 
 base::Status receive_plan(pmi::Job& job) {

@@ -7,13 +7,14 @@
 #include "base/status.h"
 #include "options.h"
 #include "plan.h"
+#include "records.h"
 
 namespace clump::mpiexec {
 
 /// Whether the job needs other hosts than this one.
 bool needs_other_hosts(const Command& command);
 /// Returns when the job is over, with mpiexec's exit code, or fails to start it.
-base::Status run_on_hosts(const Command& command, Plan& plan, int& code);
+base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, int& code);
 
 /// What the agents read. Taken out of the environment.
 base::Status receive_plan(pmi::Job& job);

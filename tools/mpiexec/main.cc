@@ -39,8 +39,11 @@ int mpiexec(const std::vector<std::string>& words) {
     return fail(status, exit_code);
   if (command.explain) fmt::print(stderr, "mpiexec: {}\n", plan.explanation);
   if (command.explain && !plan.rules_note.empty()) fmt::print(stderr, "mpiexec: {}\n", plan.rules_note);
+  Records records;
+  if (const base::Status status = records.prepare(command, plan.job); !status.ok())
+    return fail(status, kExitCannotRun);
   if (!command.hosts.empty()) {
-    const base::Status ran = run_on_hosts(command, plan, exit_code);
+    const base::Status ran = run_on_hosts(command, plan, records, exit_code);
     return ran.ok() ? exit_code : fail(ran, kExitCannotRun);
   }
   if (command.map) {
@@ -48,7 +51,7 @@ int mpiexec(const std::vector<std::string>& words) {
     fmt::print(alone ? stdout : stderr, "{}", map_text(plan));
     if (alone) return 0;
   }
-  return run(command, plan);
+  return run(command, plan, records);
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ class Parser {
       values.emplace_back(name.substr(equals + 1));
       name = name.substr(0, equals);
       row = find(name);
-      if (row != nullptr && row->values != 1)
+      if (row != nullptr && row->values != 1 && !row->may_have_value)
         return base::fail(MPI_ERR_ARG, "option {} takes no value after '='", word);
     }
     if (row == nullptr) return unknown(word, name);
@@ -250,6 +250,13 @@ class Parser {
       case kCheck:
         global.set.push_back(check_collectives());
         break;
+      case kProfile:
+        command_.profile = true;
+        if (!values.empty()) command_.profile_file = values[0];
+        break;
+      case kTrace:
+        command_.trace = values[0];
+        break;
       case kAgent:
         command_.agent = true;
         break;
@@ -355,7 +362,7 @@ std::string help_text() {
     if (row.action == Action::kIgnored || row.action == Action::kAlready) {
       accepted += (accepted.empty() ? "" : ", ") + names;
     } else if (row.action != Action::kRefused && row.action != Action::kAgent) {
-      if (!row.metavar.empty()) names += fmt::format(" {}", row.metavar);
+      if (!row.metavar.empty()) names += fmt::format("{}{}", row.may_have_value ? "" : " ", row.metavar);
       text += names.size() < 28 ? fmt::format("  {:<28}{}\n", names, row.text)
                                 : fmt::format("  {}\n  {:<28}{}\n", names, "", row.text);
     }

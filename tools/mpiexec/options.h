@@ -58,8 +58,10 @@ struct Command {
   std::optional<std::string> cores;             ///< as typed; none: all that are usable
   bool hardware_threads = false;                ///< a worker for each hardware thread
   bool map = false;                             ///< print the placement
-  int workers = 0;                              ///< 0: one for each core
-  std::optional<int> helpers;                   ///< for each rank, at most
+  bool profile = false;
+  std::optional<std::string> profile_file, trace;  ///< as typed
+  int workers = 0;                                 ///< 0: one for each core
+  std::optional<int> helpers;                      ///< for each rank, at most
   /// Options that are understood but have no effect here, each once, with what to know about it.
   std::vector<std::pair<std::string, std::string>> ignored;
 };
@@ -95,6 +97,8 @@ enum class Action {
   kCollectiveRules,
   kReproducible,
   kCheck,
+  kProfile,
+  kTrace,
   kAgent,
   kCores,
   kWorkers,
@@ -114,6 +118,7 @@ struct Option {
   int values = 0;                 ///< how many words follow
   std::string_view metavar = {};  ///< how --help shows them
   std::string_view text = {};     ///< --help's line, or what to know when it is ignored or refused
+  bool may_have_value = false;    ///< after '=', if the user likes
 };
 
 std::span<const Option> option_table();

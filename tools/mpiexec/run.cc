@@ -56,7 +56,8 @@ std::string get(const std::vector<std::string>& environment, const std::string& 
 /// A running job, from start() to the exit code.
 class Run {
  public:
-  Run(const Command& command, const Plan& plan) : command_(command), plan_(plan) {}
+  Run(const Command& command, const Plan& plan, Records& records)
+      : command_(command), plan_(plan), records_(records) {}
 
   base::Status start() {
     sigset_t forwarded;
@@ -75,6 +76,7 @@ class Run {
     }
     read_packets();
     if (failure_) say(diag::report(*failure_, plan_.job.ranks()));
+    if (records_.are_wanted()) records_.finish(plan_.job, exit_code_);
     if (is_agent() && exit_code_ == 0) desk_.wait_for_all();
     return exit_code_;
   }
@@ -120,6 +122,7 @@ class Run {
     if (::pipe2(line, O_CLOEXEC) != 0)
       return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", std::strerror(errno));
     life_ = line[0];
+    if (records_.are_wanted()) CLUMP_TRY(records_.begin(plan_.job));
     if (is_alone()) return {};
     CLUMP_TRY(pmi::NodeMemory::make(plan_.job, node_));
     CLUMP_TRY(pmi::NodeMemory::map(plan_.job, node_, memory_));
@@ -160,6 +163,10 @@ class Run {
     if (node_ >= 0) {
       process.kept.push_back(node_);
       set(process.environment, "CLUMP_NODE_FD", std::to_string(node_));
+    }
+    if (records_.are_wanted()) {
+      process.kept.push_back(records_.descriptor());
+      set(process.environment, "CLUMP_RECORD_FD", std::to_string(records_.descriptor()));
     }
     if (plan_.job.process_of(0) != number) process.in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     // A process alone writes for itself, and so to a terminal if there is one.
@@ -373,6 +380,7 @@ class Run {
 
   const Command& command_;
   const Plan& plan_;
+  Records& records_;
   Keeper keeper_;
   bool keeper_gone_ = false;
   int signals_ = -1;
@@ -411,8 +419,8 @@ tools::Needs needs_of(const Plan& plan) {
 
 }  // namespace
 
-int run(const Command& command, const Plan& plan) {
-  Run job(command, plan);
+int run(const Command& command, const Plan& plan, Records& records) {
+  Run job(command, plan, records);
   base::Status status = tools::check_limits(needs_of(plan), plan.job.ranks(plan.job.this_node()));
   if (status.ok()) status = job.start();
   if (!status.ok()) {

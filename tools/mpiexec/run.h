@@ -3,10 +3,11 @@
 
 #include "options.h"
 #include "plan.h"
+#include "records.h"
 
 namespace clump::mpiexec {
 
 /// Blocks until nothing of the job is left. Returns mpiexec's exit code.
-int run(const Command& command, const Plan& plan);
+int run(const Command& command, const Plan& plan, Records& records);
 
 }  // namespace clump::mpiexec

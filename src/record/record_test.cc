@@ -1,0 +1,183 @@
+// Records as they are written by threads of several ranks, and found again in a copy of the region.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "record/recorder.h"
+
+namespace clump::record {
+namespace {
+
+constexpr int kRanks = 130;  // three chunks of peers
+constexpr unsigned kSend = 7, kReceive = 9;
+
+/// One region for the process, as in a host process.
+const Region& region() {
+  static const Region opened = [] {
+    int descriptor = -1;
+    EXPECT_TRUE(Region::make(kRanks, 1500, descriptor).ok());
+    EXPECT_TRUE(Book::open(descriptor).ok());
+    Region mapped;
+    EXPECT_TRUE(mapped.map(descriptor).ok());
+    return mapped;
+  }();
+  return opened;
+}
+
+void as_thread(const auto& work) { std::thread(work).join(); }
+
+void send(int rank, int peer, std::int64_t bytes) {
+  Recorder& mine = Recorder::mine();
+  mine.begin(rank, kSend);
+  EXPECT_TRUE(mine.is_in_call());
+  mine.end();
+  mine.sent({peer, 0, bytes});
+  mine.keep({peer, 0, bytes}, {}, 8);
+}
+
+ThreadRecord& only_thread(int rank) {
+  auto* const found = region().at<ThreadRecord>(region().rank(rank).threads);
+  EXPECT_EQ(found->next, 0U);
+  return *found;
+}
+
+TEST(Records, CountsMessagesByPeerAndSize) {
+  region();
+  as_thread([] {
+    for (int i = 0; i < 3; ++i) send(3, 129, 1000);
+    send(3, 0, 0);
+  });
+  ThreadRecord& thread = only_thread(3);
+  EXPECT_EQ(thread.calls[kSend].calls.value(), 4U);
+  EXPECT_EQ(thread.calls[kSend].bytes.value(), 3000U);
+  EXPECT_EQ(thread.messages[10].messages.value(), 3U);
+  EXPECT_EQ(thread.messages[0].messages.value(), 1U);
+  const auto chunks = region().peers_of(thread);
+  ASSERT_EQ(chunks.size(), 3U);
+  EXPECT_EQ(chunks[1], 0U);
+  const PeerRecord& peer = region().at<PeerChunk>(chunks[2])->peers[1];
+  EXPECT_EQ(peer.messages.value(), 3U);
+  EXPECT_EQ(peer.bytes.value(), 3000U);
+}
+
+TEST(Records, BlamesWhoWasWaitedFor) {
+  region();
+  as_thread([] {
+    Recorder& mine = Recorder::mine();
+    mine.wait_begins();  // outside of any call: nobody's
+    mine.wait_ended(1);
+    mine.begin(4, kReceive);
+    mine.wait_begins();
+    mine.wait_ended(-1);  // from anybody
+    mine.end();
+    mine.waited_for(17);
+  });
+  ThreadRecord& thread = only_thread(4);
+  EXPECT_GT(thread.calls[kReceive].waited.value(), 0U);
+  EXPECT_LE(thread.calls[kReceive].waited.value(), thread.calls[kReceive].ticks.value());
+  int found = 0;
+  for (const WaitRecord& wait : thread.waits) {
+    if (wait.who == 0) continue;
+    ++found;
+    EXPECT_EQ(wait.who, std::uint64_t{18} << 16 | kReceive);
+    EXPECT_EQ(wait.waits.value(), 1U);
+    EXPECT_EQ(wait.ticks.value(), thread.calls[kReceive].waited.value());
+  }
+  EXPECT_EQ(found, 1);
+}
+
+TEST(Records, MeetingsKnowWhoCameLast) {
+  region();
+  constexpr std::uint64_t kMeeting = 12345;
+  as_thread([] {
+    Recorder& mine = Recorder::mine();
+    mine.begin(5, kReceive);
+    mine.meets(kMeeting, 5);
+    mine.wait_begins();
+    as_thread([] {
+      Recorder& other = Recorder::mine();
+      other.begin(6, kReceive);
+      other.meets(kMeeting, 6);
+      other.end();
+      other.waited_for_last(kMeeting);
+    });
+    mine.wait_ended(-1);
+    mine.end();
+    mine.waited_for_last(kMeeting);
+  });
+  int found = 0;
+  for (const WaitRecord& wait : only_thread(5).waits) {
+    if (wait.who == 0) continue;
+    ++found;
+    EXPECT_EQ(wait.who, std::uint64_t{7} << 16 | kReceive);
+  }
+  EXPECT_EQ(found, 1);
+  for (const WaitRecord& wait : only_thread(6).waits) EXPECT_EQ(wait.who, 0U);
+}
+
+TEST(Records, ThreadsOfARankHaveTheirOwnAndHandThemOn) {
+  region();
+  as_thread([] { send(8, 1, 1); });
+  as_thread([] { send(8, 1, 1); });  // gets the first one's
+  EXPECT_EQ(only_thread(8).calls[kSend].calls.value(), 2U);
+  as_thread([] {
+    send(8, 1, 1);
+    as_thread([] { send(8, 1, 1); });
+  });
+  auto* const young = region().at<ThreadRecord>(region().rank(8).threads);
+  ASSERT_NE(young->next, 0U);
+  EXPECT_EQ(young->calls[kSend].calls.value(), 1U);
+  EXPECT_EQ(region().at<ThreadRecord>(young->next)->calls[kSend].calls.value(), 3U);
+}
+
+TEST(Records, EventsAreKeptUntilThereAreTooMany) {
+  region();
+  as_thread([] {
+    for (int i = 0; i < 2500; ++i) send(9, 1, i);
+  });
+  const ThreadRecord& thread = only_thread(9);
+  EXPECT_EQ(thread.events.value(), 2000U);  // 1500, and what is left of a chunk
+  EXPECT_EQ(thread.events_dropped.value(), 500U);
+  const auto* const first = region().at<EventChunk>(thread.first_chunk);
+  const auto* const second = region().at<EventChunk>(first->next);
+  EXPECT_EQ(second->events[999].sent, 1999);
+  EXPECT_EQ(second->next, 0U);
+  EXPECT_LE(first->events[0].end, first->events[1].begin);
+}
+
+TEST(Records, AreWatchedFromTimeToTime) {
+  region();
+  RankRecord& rank = region().rank(10);
+  Book::unwatch(10);
+  EXPECT_EQ(rank.watched.value(), 0U);
+  Book::watch(10);
+  const std::uint64_t since = rank.since;
+  EXPECT_NE(since, 0U);
+  Book::watch(10);
+  EXPECT_EQ(rank.since, since);
+  Book::unwatch(10);
+  EXPECT_EQ(rank.since, 0U);
+  EXPECT_GT(rank.watched.value(), 0U);
+  EXPECT_EQ(rank.first_watched, since);
+}
+
+TEST(Records, AreFoundInACopy) {
+  region();
+  as_thread([] { send(11, 2, 64); });
+  std::vector<std::byte> copy(region().header().used);
+  std::memcpy(copy.data(), &region().header(), copy.size());
+  Region read;
+  ASSERT_TRUE(read.read(copy).ok());
+  const auto* const thread = read.at<ThreadRecord>(read.rank(11).threads);
+  ASSERT_NE(thread, nullptr);
+  EXPECT_EQ(thread->calls[kSend].bytes.value(), 64U);
+  EXPECT_EQ(read.at<ThreadRecord>(copy.size()), nullptr);
+  copy[0] = std::byte{0};
+  EXPECT_FALSE(read.read(copy).ok());
+}
+
+}  // namespace
+}  // namespace clump::record

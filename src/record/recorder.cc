@@ -1,0 +1,175 @@
+#include "record/recorder.h"
+
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace clump::record {
+
+namespace {
+
+constexpr std::uint64_t kRankBits = 24;
+constexpr std::uint64_t kRankMask = (std::uint64_t{1} << kRankBits) - 1;
+constexpr int kProbes = 16;
+
+/// Records of threads that have ended are for the rank's next ones.
+struct Idle {
+  std::mutex mutex;
+  std::unordered_map<int, std::vector<ThreadRecord*>> of_rank;
+
+  static Idle& all() {
+    static auto* const made = new Idle;  // threads may end after everything else
+    return *made;
+  }
+};
+
+std::atomic<std::uint64_t>& place_of(Header& header, std::uint64_t meeting) {
+  return header.meetings[(meeting * 0x9e3779b97f4a7c15) >> 52];
+}
+static_assert(kMeetings == std::size_t{1} << 12);
+
+}  // namespace
+
+constinit Book Book::book_;
+
+base::Status Book::open(int descriptor) {
+  CLUMP_TRY(book_.region_.map(descriptor));
+  book_.by_counter_ = book_.region_.header().by_counter != 0;
+  return {};
+}
+
+void Book::watch(int rank) {
+  RankRecord& record = book_.region_.rank(rank);
+  const std::uint64_t since = now();
+  if (record.since.load(std::memory_order_relaxed) != 0) return;
+  if (record.first_watched.load(std::memory_order_relaxed) == 0)
+    record.first_watched.store(since, std::memory_order_relaxed);
+  record.since.store(since, std::memory_order_relaxed);
+}
+
+void Book::unwatch(int rank) {
+  RankRecord& record = book_.region_.rank(rank);
+  const std::uint64_t since = record.since.exchange(0, std::memory_order_relaxed);
+  if (since != 0) record.watched.add(now() - since);
+}
+
+/// Gives the record back when the thread ends.
+struct Recorder::Lease {
+  Recorder recorder;
+  ~Lease() {
+    if (recorder.record_ == nullptr) return;
+    Idle& idle = Idle::all();
+    const std::lock_guard lock(idle.mutex);
+    idle.of_rank[recorder.rank_].push_back(recorder.record_);
+  }
+};
+
+Recorder& Recorder::mine() {
+  static thread_local Lease lease;
+  return lease.recorder;
+}
+
+void Recorder::find_record(int rank) {
+  rank_ = rank;
+  Idle& idle = Idle::all();
+  const std::lock_guard lock(idle.mutex);
+  if (auto& mine = idle.of_rank[rank]; !mine.empty()) {
+    record_ = mine.back();
+    return mine.pop_back();
+  }
+  const Region& region = Book::book_.region_;
+  const std::uint64_t made = region.allocate<ThreadRecord>(region.peer_chunks() * sizeof(std::uint64_t));
+  if (made == 0) return;
+  record_ = region.at<ThreadRecord>(made);
+  std::atomic<std::uint64_t>& youngest = region.rank(rank).threads;
+  record_->next.store(youngest.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  youngest.store(made, std::memory_order_release);  // release: whoever reads finds it whole
+}
+
+PeerRecord* Recorder::find_peer(int peer) {
+  const Region& region = Book::book_.region_;
+  const auto number = static_cast<std::size_t>(peer);
+  std::atomic<std::uint64_t>& offset = region.peers_of(*record_)[number / kPeersInChunk];
+  if (offset.load(std::memory_order_relaxed) == 0) [[unlikely]]
+    offset.store(region.allocate<PeerChunk>(), std::memory_order_relaxed);
+  PeerChunk* const chunk = region.at<PeerChunk>(offset.load(std::memory_order_relaxed));
+  if (chunk != nullptr) return &chunk->peers[number % kPeersInChunk];
+  record_->lost.add();
+  return nullptr;
+}
+
+// Plain stores: of two ranks that come at the same moment either may be called the last.
+void Recorder::meets(std::uint64_t meeting, int rank) {
+  place_of(Book::book_.region_.header(), meeting)
+      .store(begun_ >> kMeetingShift << kRankBits | static_cast<std::uint64_t>(rank),
+             std::memory_order_relaxed);
+}
+
+// Another meeting may have taken the place: what lies outside of this call is none of its.
+void Recorder::waited_for_last(std::uint64_t meeting) {
+  if (unknown_ == 0) return;
+  const std::uint64_t last = place_of(Book::book_.region_.header(), meeting).load(std::memory_order_relaxed);
+  const auto shifted = [](std::uint64_t time) { return time << kRankBits >> kRankBits; };
+  const std::uint64_t when = last >> kRankBits;
+  const int who = static_cast<int>(last & kRankMask);
+  if (when < shifted(begun_ >> kMeetingShift) || when > shifted(ended_ >> kMeetingShift)) return;
+  if (who != rank_) waited_for(who);
+}
+
+void Recorder::wait_ended(int peer) {
+  const std::uint64_t begun = std::exchange(wait_begun_, 0);
+  if (!in_call_ || begun == 0) return;
+  wait_ended_ = Book::now();
+  const std::uint64_t took = wait_ended_ - begun;
+  waited_ += took;
+  if (peer < 0) peer = peer_;
+  if (peer >= 0 && record_ != nullptr)
+    blame(peer, took);
+  else
+    unknown_ += took;
+}
+
+void Recorder::blame(int peer, std::uint64_t ticks) {
+  const std::uint64_t who = static_cast<std::uint64_t>(peer + 1) << 16 | call_;
+  std::size_t place = (who * 0x9e3779b97f4a7c15) >> 55;
+  static_assert(kWaits == std::size_t{1} << 9);
+  for (int probe = 0; probe < kProbes; ++probe, place = (place + 1) % kWaits) {
+    WaitRecord& wait = record_->waits[place];
+    const std::uint64_t there = wait.who.load(std::memory_order_relaxed);
+    if (there != 0 && there != who) continue;
+    if (there == 0) wait.who.store(who, std::memory_order_relaxed);
+    wait.waits.add();
+    return wait.ticks.add(ticks);
+  }
+  record_->waits_left_out.add(ticks);
+}
+
+EventChunk* Recorder::room_for_event() {
+  const Region& region = Book::book_.region_;
+  const std::uint64_t last = record_->last_chunk.load(std::memory_order_relaxed);
+  auto* const chunk = region.at<EventChunk>(last);
+  if (chunk != nullptr && chunk->used.value() < kEventsInChunk) return chunk;
+  // The rank's threads share how many it may have.
+  std::atomic<std::uint32_t>& chunks = region.rank(rank_).event_chunks;
+  if (chunks.fetch_add(1, std::memory_order_relaxed) >= region.header().event_chunks) {
+    chunks.fetch_sub(1, std::memory_order_relaxed);
+    return nullptr;
+  }
+  const std::uint64_t made = region.allocate<EventChunk>();
+  if (made == 0) return nullptr;
+  (chunk == nullptr ? record_->first_chunk : chunk->next).store(made, std::memory_order_release);
+  record_->last_chunk.store(made, std::memory_order_relaxed);
+  return region.at<EventChunk>(made);
+}
+
+void Recorder::keep_event(const Message& out, const Message& in, std::uint32_t context) {
+  EventChunk* const chunk = room_for_event();
+  if (chunk == nullptr) return record_->events_dropped.add();
+  chunk->events[chunk->used.value()] = {begun_,  ended_,  waited_, out.bytes, in.bytes, out.peer,
+                                        in.peer, out.tag, in.tag,  context,   call_};
+  chunk->used.add();
+  record_->events.add();
+}
+
+}  // namespace clump::record

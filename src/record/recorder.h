@@ -1,0 +1,141 @@
+// What one thread of control writes down about its calls (layout.h). The calls are told to it by the entry
+// points (mpi/recording.h), in the order of the functions here; how long it waited in between, and for whom,
+// by those who let it sleep.
+#pragma once
+
+#include <cstdint>
+
+#include "record/clock.h"
+#include "record/region.h"
+
+namespace clump::record {
+
+/// The records of this host process. Opened before its first rank calls MPI, or never.
+class Book {
+ public:
+  static bool is_open() { return book_.region_.is_there(); }
+  /// The region that mpiexec has made.
+  static base::Status open(int descriptor);
+
+  /// A rank's calls are watched from now on, or no longer. One thread of the rank at a time.
+  static void watch(int rank);
+  static void unwatch(int rank);
+
+ private:
+  friend class Recorder;
+  static std::uint64_t now() { return ticks(book_.by_counter_); }
+  static Book book_;
+  Region region_;
+  bool by_counter_ = false;
+};
+
+/// A message, as far as one side of it knows.
+struct Message {
+  int peer = kNobody;  ///< its rank in the job
+  int tag = 0;
+  std::int64_t bytes = 0;
+};
+
+class Recorder {
+ public:
+  /// The calling thread of control's own.
+  static Recorder& mine();
+
+  /// Whether it is in a call that is written down. What MPI and functions of the user's call meanwhile is
+  /// part of that call.
+  bool is_in_call() const { return in_call_; }
+
+  void begin(int rank, unsigned call) {
+    in_call_ = true;
+    if (record_ == nullptr) [[unlikely]]
+      find_record(rank);
+    call_ = call;
+    waited_ = unknown_ = 0;
+    peer_ = kNobody;
+    only_waits_ = false;
+    begun_ = Book::now();
+    if (record_ == nullptr) [[unlikely]]
+      return;
+    record_->call.store(call, std::memory_order_relaxed);
+    record_->call_begun.store(begun_, std::memory_order_relaxed);
+  }
+  /// Whom the call will wait for, if it waits for one.
+  void expects(int peer) { peer_ = peer; }
+  /// The call has nothing else to do than to wait: then its beginning and the wait's, and both ends, are the
+  /// same moments, and the clock is read half as often.
+  void only_waits() { only_waits_ = true; }
+  /// The last of `size` ranks or fewer to begin the meeting with this number is who all wait for.
+  void meets(std::uint64_t meeting, int rank);
+
+  /// The call has come back. The time of what is told from here on is the program's.
+  void end() {
+    ended_ = only_waits_ && waited_ != 0 ? wait_ended_ : Book::now();
+    in_call_ = false;
+    if (record_ == nullptr) [[unlikely]]
+      return;
+    record_->call_begun.store(0, std::memory_order_relaxed);
+    CallRecord& total = record_->calls[call_];
+    total.calls.add();
+    total.ticks.add(ended_ - begun_);
+    if (waited_ != 0) total.waited.add(waited_);
+  }
+  void sent(const Message& message) {
+    if (record_ == nullptr) [[unlikely]]
+      return;
+    count(message.bytes, record_->messages);
+    if (PeerRecord* const peer = find_peer(message.peer)) {
+      peer->messages.add();
+      peer->bytes.add(static_cast<std::uint64_t>(message.bytes));
+    }
+  }
+  void received(std::int64_t bytes) {
+    if (record_ != nullptr) record_->calls[call_].bytes.add(static_cast<std::uint64_t>(bytes));
+  }
+  /// What the rank gives to a collective operation.
+  void gave(std::int64_t bytes) {
+    if (record_ != nullptr) count(bytes, record_->collectives);
+  }
+  /// Who it was that was waited for, where nobody knew before.
+  void waited_for(int peer) {
+    if (unknown_ != 0 && peer >= 0) blame(peer, std::exchange(unknown_, 0));
+  }
+  void waited_for_last(std::uint64_t meeting);
+  /// The last word about a call, if events are kept.
+  void keep(const Message& out, const Message& in, std::uint32_t context) {
+    if (record_ != nullptr && Book::book_.region_.header().event_chunks != 0) [[unlikely]]
+      keep_event(out, in, context);
+  }
+
+  /// The thread is going to wait; `wait_ended` says for whom it was, if that is known.
+  void wait_begins() {
+    if (in_call_) wait_begun_ = only_waits_ && waited_ == 0 ? begun_ : Book::now();
+  }
+  void wait_ended(int peer);
+
+ private:
+  struct Lease;
+  void find_record(int rank);
+  PeerRecord* find_peer(int peer);
+  void blame(int peer, std::uint64_t ticks);
+  void keep_event(const Message& out, const Message& in, std::uint32_t context);
+  EventChunk* room_for_event();
+  void count(std::int64_t bytes, std::array<SizeRecord, kSizes>& sizes) {
+    SizeRecord& size = sizes[size_class(static_cast<std::uint64_t>(bytes))];
+    size.messages.add();
+    size.bytes.add(static_cast<std::uint64_t>(bytes));
+    record_->calls[call_].bytes.add(static_cast<std::uint64_t>(bytes));
+  }
+
+  ThreadRecord* record_ = nullptr;  ///< null: none yet, or no room for one
+  int rank_ = 0;
+  bool in_call_ = false;
+  bool only_waits_ = false;
+  unsigned call_ = 0;
+  int peer_ = kNobody;
+  std::uint64_t begun_ = 0, ended_ = 0;
+  std::uint64_t wait_begun_ = 0, wait_ended_ = 0;
+  std::uint64_t waited_ = 0;   ///< in this call
+  std::uint64_t unknown_ = 0;  ///< of that, for nobody knows whom
+};
+
+}  // namespace clump::record
