@@ -149,6 +149,7 @@ Layout Schedule::scratch(Count bytes) {
 }
 
 base::Status Schedule::run() {
+  const core::Waiting told(comm_, tag_, part_);
   start(nullptr);
   while (!advance()) wait_for_round();
   return status_;

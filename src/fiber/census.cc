@@ -2,8 +2,6 @@
 
 #include <atomic>
 
-#include "fiber/worker.h"
-
 namespace clump::fiber {
 
 namespace {
@@ -36,9 +34,7 @@ void falls_asleep() {
   // acq_rel: whoever takes the last one away sees all that the others did before they went to sleep.
   if (awake.fetch_sub(1, std::memory_order_acq_rel) != 1 || alive.load(std::memory_order_acquire) == 0)
     return;
-  if (void (*const report)() = report_deadlock.load(std::memory_order_acquire)) {
-    if (!have_fiber_call(report)) report();
-  }
+  if (void (*const report)() = report_deadlock.load(std::memory_order_acquire)) report();
 }
 
 void becomes_fiber() { falls_asleep(); }

@@ -13,8 +13,7 @@ namespace clump::fiber {
 /// The runtime counts a rank or a thread of one in before it begins, and out at its end.
 CLUMP_HOST_API void thread_begins() noexcept;
 CLUMP_HOST_API void thread_ends() noexcept;
-/// What is called at a deadlock; must not return. With fibers, by one of those that wait. Without it nobody
-/// cares.
+/// What is called at a deadlock, by the last one that goes to sleep: it must not wait, or call for others.
 CLUMP_HOST_API void on_deadlock(void (*report)());
 
 namespace census {

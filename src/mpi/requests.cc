@@ -273,7 +273,8 @@ struct Awaited {
 }
 
 /// Whether all that is left to do is what is done for most: there was no error, and nobody is to be asked.
-[[gnu::noinline]] bool wait_for_all(std::span<const Awaited> awaited) {
+[[gnu::noinline]] bool wait_for_all(std::span<const Awaited> awaited, std::span<const MPI_Request> handles) {
+  const core::Waiting told(handles);
   bool plain = true;
   // The last one first: most often all others are complete when it is, and one wait does.
   for (std::size_t i = awaited.size(); i-- > 0;) {
@@ -293,7 +294,7 @@ struct Awaited {
   if (end == nullptr) [[unlikely]]
     return *refuse_unknown(self, "MPI_Waitall", handles);
   const std::span<const Awaited> awaited(room, end);
-  if (!wait_for_all(awaited)) [[unlikely]]
+  if (!wait_for_all(awaited, handles)) [[unlikely]]
     return finish(self, "MPI_Waitall", handles, {statuses});
   for (const Awaited& one : awaited) {
     if (statuses != MPI_STATUSES_IGNORE)

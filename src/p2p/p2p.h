@@ -55,6 +55,7 @@ class SendOperation : public net::Outgoing, public core::Request {
   /// already, that turns out later.
   base::Status cancel() override;
   void before_wait() override;
+  void tell(std::vector<core::Awaited>& all) const override;
 
  private:
   net::Route route_{MPI_PROC_NULL, MPI_PROC_NULL};  ///< ranks in the job; none while it is the caller's
@@ -81,6 +82,7 @@ class ReceiveOperation : public core::Request, public Receive {
   inline void begin(const Address& from, const datatype::Layout& to);
   base::Status cancel() override;
   void before_wait() override;
+  void tell(std::vector<core::Awaited>& all) const override;
 
  private:
   void begin_with_nobody();

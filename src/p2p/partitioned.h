@@ -21,6 +21,7 @@ class PartitionedSend final : public core::Request {
   base::Status start() override;
   base::Status cancel() override;
   void before_wait() override;
+  void tell(std::vector<core::Awaited>& all) const override;
 
   int partitions() const { return partitions_; }
   /// The partitions [first, last) are ready (MPI_Pready). Of an active request; any number of threads.
@@ -31,6 +32,7 @@ class PartitionedSend final : public core::Request {
  private:
   base::Ref<PartitionLink> link_;
   std::unique_ptr<OutgoingPartitions> messages_;  ///< instead of a link, to another process
+  const Address to_;
   const int partitions_;
   const core::World& world_;
   net::Route route_{MPI_PROC_NULL, MPI_PROC_NULL};  ///< in the job; none if the message goes to nobody
@@ -45,6 +47,7 @@ class PartitionedReceive final : public core::Request {
   base::Status start() override;
   base::Status cancel() override;
   void before_wait() override;
+  void tell(std::vector<core::Awaited>& all) const override;
 
   int partitions() const { return partitions_.count; }
   /// MPI_Parrived. Any number of threads; everything has arrived at a request that is not active.

@@ -24,7 +24,7 @@ enum class Reason : std::uint8_t {
   kSignal,       ///< took signal `code`
   kException,    ///< an uncaught C++ exception; `text` says which
   kCannotStart,  ///< the host process could not start its ranks; `text` says why
-  kDeadlock,     ///< all ranks wait for each other; `rank` was the last to begin
+  kDeadlock,     ///< all ranks wait for each other; accounts (waits.h) were sent before
 };
 
 /// The first failure of a host process. At most one is sent; the process ends right after it.

@@ -27,6 +27,10 @@ struct alignas(64) HostState {
   std::atomic<std::int32_t> owing{0};
   /// Of its ranks: how many have called MPI_Init, ever.
   std::atomic<std::int32_t> in_world{0};
+
+  // Who waits for whom (waits.h).
+  std::atomic<std::uint32_t> news{0};      ///< futex of its observer: counted up when there is something to do
+  std::atomic<std::uint32_t> question{0};  ///< mpiexec's last one: it wants an account
 };
 
 /// How the network reaches a host process. Who needs to know wants it, and tells mpiexec so

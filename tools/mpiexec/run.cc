@@ -19,6 +19,8 @@
 #include "common/limits.h"
 #include "common/places.h"
 #include "diag/report.h"
+#include "diag/waits.h"
+#include "inquiry.h"
 #include "keeper.h"
 #include "lines.h"
 #include "pmi/control.h"
@@ -120,7 +122,6 @@ class Run {
     if (::pipe2(line, O_CLOEXEC) != 0)
       return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", std::strerror(errno));
     life_ = line[0];
-    if (is_alone()) return {};
     CLUMP_TRY(pmi::NodeMemory::make(plan_.job, node_));
     CLUMP_TRY(pmi::NodeMemory::map(plan_.job, node_, memory_));
     return is_agent() ? desk_.open(plan_.job, memory_) : base::Status{};
@@ -157,10 +158,8 @@ class Run {
     set(process.environment, "CLUMP_CONTROL_FD", std::to_string(theirs_));
     set(process.environment, "CLUMP_LIFE_FD", std::to_string(life_));
     set(process.environment, "CLUMP_PROCESS", std::to_string(number));
-    if (node_ >= 0) {
-      process.kept.push_back(node_);
-      set(process.environment, "CLUMP_NODE_FD", std::to_string(node_));
-    }
+    process.kept.push_back(node_);
+    set(process.environment, "CLUMP_NODE_FD", std::to_string(node_));
     if (plan_.job.process_of(0) != number) process.in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     // A process alone writes for itself, and so to a terminal if there is one.
     const bool tags = command_.tag_output && host.plain;
@@ -234,8 +233,11 @@ class Run {
       desk_.note_address(address.process);
     } else if (pmi::DoneNote done; pmi::decode(packet, done)) {
       desk_.note_end(done.process);
+    } else if (pmi::AccountNote note; pmi::decode(packet, note)) {
+      inquiry_.take(note);
     } else if (!failure_ && pmi::decode(packet, failure)) {
       failure_ = std::move(failure);
+      if (failure_->reason == pmi::Reason::kDeadlock) tell_deadlock();
       limit_grace();  // the process ends by itself, unless its heap is broken and it hangs
     }
     return true;
@@ -315,7 +317,7 @@ class Run {
     const int number = plan_.job.this_node().first + event.index;
     if (is_agent() && code == 0) desk_.note_end(number);
     const pmi::HostProcess& process = process_of(event);
-    if (code == 0 && node_ >= 0) {
+    if (code == 0 && !is_alone()) {
       const pmi::HostState& state = memory_.host(number);
       if (state.owing != 0) return fail(process, pmi::Reason::kExited, 0, "before it called MPI_Finalize");
       if (state.in_world < process.ranks) {
@@ -364,6 +366,11 @@ class Run {
     end_at_ = end_at_ ? std::min(*end_at_, grace_ends) : grace_ends;
   }
 
+  void tell_deadlock() {
+    failure_->text = "every rank waits for what cannot come any more\n" +
+                     diag::waits_text(diag::scene_of(inquiry_.account(), plan_.job.ranks()));
+  }
+
   static int failure_code(const pmi::Failure& failure) {
     if (failure.reason == pmi::Reason::kSignal) return 128 + failure.code;
     if (failure.reason == pmi::Reason::kException) return 128 + SIGABRT;
@@ -378,8 +385,9 @@ class Run {
   int signals_ = -1;
   int control_ = -1;
   int job_ = -1, theirs_ = -1, life_ = -1;  ///< what the processes get
-  int node_ = -1;                           ///< the same; only if there are several
+  int node_ = -1;                           ///< the same
   pmi::NodeMemory memory_;                  ///< of `node_`
+  Inquiry inquiry_;
   PmixDesk desk_;                           ///< only an agent's
   int running_ = 0;                         ///< processes that have not ended
   std::deque<Stream> streams_;
