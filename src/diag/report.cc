@@ -31,6 +31,8 @@ std::string headline(const pmi::Failure& failure, int ranks) {
       return fmt::format("{} could not start", who);
     case pmi::Reason::kDeadlock:
       return "deadlock";
+    case pmi::Reason::kHang:
+      return "no progress";
   }
   return who;
 }
@@ -121,7 +123,7 @@ std::string report(const pmi::Failure& failure, int ranks) {
   if (text.back() != '\n') text += '\n';
   // Otherwise the stack is Clump's own.
   const bool has_culprit =
-      failure.reason != pmi::Reason::kCannotStart && failure.reason != pmi::Reason::kDeadlock;
+      failure.reason != pmi::Reason::kCannotStart && failure.reason < pmi::Reason::kDeadlock;
   return has_culprit ? text + stack(failure) : text;
 }
 

@@ -25,6 +25,8 @@ std::string messages_text(int count, std::int64_t bytes) {
 
 }  // namespace
 
+namespace {
+
 std::string numbers_text(const std::vector<int>& ranks) {
   std::string text;
   std::size_t pieces = 0;
@@ -40,8 +42,15 @@ std::string numbers_text(const std::vector<int>& ranks) {
   return text;
 }
 
+}  // namespace
+
 std::string ranks_text(const std::vector<int>& ranks) {
   return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", numbers_text(ranks));
+}
+
+int distance(int rank, int other, int ranks) {
+  const int forward = ((other - rank) % ranks + ranks) % ranks;
+  return forward > ranks / 2 ? forward - ranks : forward;
 }
 
 Scene::Scene(std::vector<Wait> waits, pmi::Account account, int ranks)
@@ -49,7 +58,7 @@ Scene::Scene(std::vector<Wait> waits, pmi::Account account, int ranks)
   for (const pmi::CommFacts& comm : account_.comms) comms_.emplace(comm.key, &comm);
   name_comms();
   for (const pmi::Begun& begun : account_.begun) begun_[{begun.comm, begun.rank}] = begun.count;
-  for (const pmi::Standing& standing : account_.standings) states_[standing.rank] = standing.state;
+  for (const pmi::Standing& standing : account_.standings) standings_[standing.rank] = &standing;
   for (const Wait& wait : waits_) {
     by_rank_[wait.rank].push_back(&wait);
     for (const Awaited& item : wait.items)
@@ -85,8 +94,14 @@ const std::string& Scene::name_of(pmi::CommKey comm) const {
 }
 
 pmi::Standing::State Scene::state_of(int rank) const {
-  const auto found = states_.find(rank);
-  return found != states_.end() ? found->second : pmi::Standing::State::kEnded;
+  const auto found = standings_.find(rank);
+  return found != standings_.end() ? found->second->state : pmi::Standing::State::kBefore;
+}
+
+const std::string& Scene::last_call_of(int rank) const {
+  static const std::string unknown;
+  const auto found = standings_.find(rank);
+  return found != standings_.end() ? found->second->call : unknown;
 }
 
 std::string Scene::standing_of(int rank) const {
@@ -95,6 +110,7 @@ std::string Scene::standing_of(int rank) const {
     case State::kEnded: return "it has ended";
     case State::kFinalized: return "it has called MPI_Finalize";
     case State::kBefore: return "it has not called MPI_Init";
+    case State::kElsewhere: return "it is on another host";
     case State::kUses: break;
   }
   const auto found = by_rank_.find(rank);
@@ -145,34 +161,40 @@ std::string Scene::other_calls(const Wait& wait, const Awaited& collective) cons
   return text.empty() ? text : text + " there";
 }
 
-std::vector<std::string> Scene::hints(const Wait& wait, const Awaited& item) const {
+std::vector<std::string> Scene::hints(const Wait& wait, const Awaited& item, bool relative) const {
   std::vector<std::string> found;
-  if (item.kind == Kind::kReceive || item.kind == Kind::kProbe) found = hints_about_messages(wait.rank, item);
-  if (item.kind == Kind::kSend) found = hints_about_receives(wait.rank, item);
+  if (item.kind == Kind::kReceive || item.kind == Kind::kProbe)
+    found = hints_about_messages(wait.rank, item, relative);
+  if (item.kind == Kind::kSend) found = hints_about_receives(wait.rank, item, relative);
   if (found.size() > kMostHints) found.resize(kMostHints);
   return found;
 }
 
-std::vector<std::string> Scene::hints_about_messages(int rank, const Awaited& wanted) const {
+std::string Scene::name_of(int rank, int seen_from, bool relative) const {
+  if (rank == Awaited::kAny) return "any rank";
+  return relative ? fmt::format("rank{:+}", distance(seen_from, rank, ranks_)) : fmt::format("rank {}", rank);
+}
+
+std::vector<std::string> Scene::hints_about_messages(int rank, const Awaited& wanted, bool relative) const {
   std::vector<std::string> found;
   for (const pmi::Unmatched& have : account_.unmatched) {
     if (have.rank != rank) continue;
     const bool same_source = wanted.peer == Awaited::kAny || have.source == wanted.peer;
     const bool same_tag = wanted.tag == Awaited::kAny || have.tag == wanted.tag;
     const bool same_comm = have.comm == wanted.comm;
-    const std::string who = have.source == wanted.peer ? "it" : fmt::format("rank {}", have.source);
+    const std::string who = have.source == wanted.peer ? "it" : name_of(have.source, rank, relative);
     const std::string what = messages_text(have.count, have.bytes);
     if (same_source && same_comm && !same_tag)
       found.push_back(fmt::format("{} sent tag {} instead: {}", who, have.tag, what));
     else if (same_source && same_tag && !same_comm)
       found.push_back(fmt::format("{} sent it in {} instead: {}", who, name_of(have.comm), what));
     else if (same_tag && same_comm && !same_source)
-      found.push_back(fmt::format("rank {} sent one with tag {}: {}", have.source, have.tag, what));
+      found.push_back(fmt::format("{} sent one with tag {}: {}", who, have.tag, what));
   }
   return found;
 }
 
-std::vector<std::string> Scene::hints_about_receives(int rank, const Awaited& sent) const {
+std::vector<std::string> Scene::hints_about_receives(int rank, const Awaited& sent, bool relative) const {
   std::vector<std::string> found;
   for (const pmi::Posted& wanted : account_.posted) {
     if (wanted.rank != sent.peer) continue;
@@ -183,7 +205,7 @@ std::vector<std::string> Scene::hints_about_receives(int rank, const Awaited& se
     else if (same_source && same_tag && wanted.comm != sent.comm)
       found.push_back(fmt::format("it expects one in {}", name_of(wanted.comm)));
     else if (wanted.comm == sent.comm && same_tag && !same_source)
-      found.push_back(fmt::format("it expects one from rank {}", wanted.source));
+      found.push_back("it expects one from " + name_of(wanted.source, rank, relative));
   }
   return found;
 }

@@ -36,19 +36,23 @@ class Scene {
   /// How a rank stands, about "it": "it waits in MPI_Recv", "it has ended".
   std::string standing_of(int rank) const;
   pmi::Standing::State state_of(int rank) const;
+  /// The function of MPI that it has entered last; may be empty.
+  const std::string& last_call_of(int rank) const;
   /// The ranks that a collective waits for.
   std::vector<int> missing(const pmi::Awaited& collective) const;
   /// What other ranks call in the communicator instead: "rank 0 calls MPI_Bcast there"; may be empty.
   std::string other_calls(const Wait& wait, const pmi::Awaited& collective) const;
-  /// What is known about why one item of `wait` does not come, about its peer as "it": each a clause.
-  std::vector<std::string> hints(const Wait& wait, const pmi::Awaited& item) const;
+  /// What is known about why one item of `wait` does not come, about its peer as "it": each a clause. Other ranks
+  /// are told as so many away from the one that waits, if that is wanted.
+  std::vector<std::string> hints(const Wait& wait, const pmi::Awaited& item, bool relative) const;
   /// A circle of ranks of which each waits for the next; empty: there is none.
   std::vector<int> cycle() const;
 
  private:
   std::vector<int> members_of(const pmi::Awaited& collective) const;
-  std::vector<std::string> hints_about_messages(int rank, const pmi::Awaited& wanted) const;
-  std::vector<std::string> hints_about_receives(int rank, const pmi::Awaited& sent) const;
+  std::string name_of(int rank, int seen_from, bool relative) const;
+  std::vector<std::string> hints_about_messages(int rank, const pmi::Awaited& wanted, bool relative) const;
+  std::vector<std::string> hints_about_receives(int rank, const pmi::Awaited& sent, bool relative) const;
   std::vector<int> waited_for(int rank) const;
   std::vector<int> circle_through(int rank) const;
   void name_comms();
@@ -60,14 +64,14 @@ class Scene {
   std::map<pmi::CommKey, std::string> names_;
   std::map<std::pair<pmi::CommKey, int>, int> begun_;  // by communicator and rank
   std::map<int, std::vector<const Wait*>> by_rank_;
-  std::map<int, pmi::Standing::State> states_;
+  std::map<int, const pmi::Standing*> standings_;
   /// Who waits in a collective of a communicator that is not numbered, with what.
   std::map<pmi::CommKey, std::map<int, std::string>> meeting_;
 };
 
 /// "rank 3", "ranks 0-2,5".
 std::string ranks_text(const std::vector<int>& ranks);
-/// "0-2,5"
-std::string numbers_text(const std::vector<int>& ranks);
+/// How far `other` is from `rank` where ranks go round: from -ranks/2 on.
+int distance(int rank, int other, int ranks);
 
 }  // namespace clump::diag

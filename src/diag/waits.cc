@@ -23,9 +23,6 @@ struct Relation {
   bool relative = false;
   int value = 0;
 
-  int peer_of(int rank, int ranks) const {
-    return relative ? ((rank + value) % ranks + ranks) % ranks : value;
-  }
   /// In a list of arguments: "3", "rank+1", "any".
   std::string argument() const {
     if (!relative) return value < 0 ? "any" : fmt::format("{}", value);
@@ -86,8 +83,9 @@ std::string absence(const Scene& scene, const Wait& wait, const Awaited& item) {
   return "all its ranks have called it, but not with the same root and sizes (mpiexec --check tells more)";
 }
 
-/// Why one thing does not come, about `subject`.
-std::string reason(const Scene& scene, const Wait& wait, const Awaited& item, const std::string& subject) {
+/// Why one thing does not come.
+std::string reason(const Scene& scene, const Wait& wait, const Awaited& item, const Relation& peer) {
+  const std::string subject = item.peer == wait.rank ? "the rank itself" : peer.subject();
   std::string text;
   switch (item.kind) {
     case Kind::kCollective: return absence(scene, wait, item);
@@ -99,10 +97,10 @@ std::string reason(const Scene& scene, const Wait& wait, const Awaited& item, co
       text = fmt::format("{} never starts to receive it", subject);
       break;
     case Kind::kSend: text = fmt::format("{} never receives it", subject); break;
-    default: text = fmt::format("{} never sends it", item.peer < 0 ? "nobody" : subject);
+    default: text = item.peer < 0 ? "nobody sends it" : fmt::format("{} never sends it", subject);
   }
   if (item.peer >= 0 && item.peer != wait.rank) text += "; " + scene.standing_of(item.peer);
-  for (const std::string& hint : scene.hints(wait, item)) text += "; " + hint;
+  for (const std::string& hint : scene.hints(wait, item, peer.relative)) text += "; " + hint;
   return text;
 }
 
@@ -116,13 +114,9 @@ Form form_of(const Scene& scene, const Wait& wait, bool relative) {
   Form form{wait.call + "\n" + wait.place, {}};
   for (const Awaited& item : wait.items) {
     Relation peer{false, item.peer};
-    if (relative && item.peer >= 0) {
-      const int n = scene.ranks();
-      const int distance = ((item.peer - wait.rank) % n + n) % n;
-      peer = {true, distance > n / 2 ? distance - n : distance};
-    }
+    if (relative && item.peer >= 0) peer = {true, distance(wait.rank, item.peer, scene.ranks())};
     form.peers.push_back(peer);
-    form.text += "\n" + arguments(scene, item, peer) + noun(item) + reason(scene, wait, item, peer.subject());
+    form.text += "\n" + arguments(scene, item, peer) + noun(item) + reason(scene, wait, item, peer);
   }
   return form;
 }
@@ -187,7 +181,7 @@ std::string list(const Scene& scene, const Group& group) {
   for (std::size_t i = 0; i < items.size(); ++i) {
     const Relation& peer = group.form.peers[i];
     std::string line = fmt::format("{} ({}): {}", noun(items[i]), arguments(scene, items[i], peer),
-                                   reason(scene, *group.first, items[i], peer.subject()));
+                                   reason(scene, *group.first, items[i], peer));
     if (!lines.empty() && lines.back().first == line)
       ++lines.back().second;
     else
@@ -220,7 +214,7 @@ std::string line_of(const Scene& scene, const Group& group) {
     text += fmt::format("({}){}", details, place);
   else
     text += fmt::format("{} for {}{}", place, noun(item), details.empty() ? "" : " (" + details + ")");
-  return text + ": " + reason(scene, wait, item, peer.subject());
+  return text + ": " + reason(scene, wait, item, peer);
 }
 
 std::string cycle_text(const Scene& scene) {
@@ -241,15 +235,18 @@ std::string cycle_text(const Scene& scene) {
 /// Of those of which no thread waits.
 std::string others_text(const Scene& scene) {
   using State = pmi::Standing::State;
-  std::map<State, std::vector<int>> by_state;
+  std::map<std::pair<State, std::string>, std::vector<int>> by_state;
   for (int rank = 0; rank < scene.ranks(); ++rank)
-    if (scene.threads_of(rank) == 0) by_state[scene.state_of(rank)].push_back(rank);
+    if (scene.threads_of(rank) == 0) by_state[{scene.state_of(rank), scene.last_call_of(rank)}].push_back(rank);
   std::string text;
-  for (const auto& [state, ranks] : by_state) {
+  for (const auto& [key, ranks] : by_state) {
+    const auto& [state, call] = key;
     const bool one = ranks.size() == 1;
-    std::string what = one ? "runs: outside MPI, or in a call that does not wait" : "run: outside MPI, or in calls that do not wait";
+    std::string what = one ? "runs" : "run";
+    what += call.empty() ? ", outside MPI" : fmt::format("; the last call of MPI was {}", call);
     if (state == State::kEnded) what = one ? "has ended" : "have ended";
     if (state == State::kFinalized) what = one ? "has called MPI_Finalize" : "have called MPI_Finalize";
+    if (state == State::kElsewhere) continue;
     if (state == State::kBefore) what = one ? "has not called MPI_Init" : "have not called MPI_Init";
     text += fmt::format("  {} {}\n", ranks_text(ranks), what);
   }

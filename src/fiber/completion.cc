@@ -24,8 +24,6 @@ namespace {
 // a futex wake-up takes.
 constexpr int kSpinPolls = 2000;
 constexpr int kEmptyPollsBeforeYield = 4;
-// A thread that has slept for so long sleeps for long.
-constexpr timespec kUntilLong{0, 50'000'000};
 
 std::atomic<bool> spinning{false};
 
@@ -137,6 +135,7 @@ void Waiter::sleep_in_kernel(std::uint32_t asleep) {
     if (state_.load(std::memory_order_relaxed) == asleep) sleeps_for_long();
     sleep(nullptr);
   }
+  census::note_wake();
   // seq_cst: of us and of who begins a Hold, one sees what the other has stored.
   tells_.store(false, std::memory_order_seq_cst);
   detail::stay_while_held();

@@ -150,6 +150,7 @@ bool start_kernel_thread(void* (*body)(void*), void* argument) {
   pthread_t thread;
   const int error = create(&thread, &attributes, body, argument);
   ::pthread_attr_destroy(&attributes);
+  if (error == 0) census::one_service_thread();
   return error == 0;
 }
 

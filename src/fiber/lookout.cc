@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fiber/completion.h"
+#include "fiber/sleepers.h"
 #include "fiber/worker.h"
 
 namespace clump::fiber::lookout {
@@ -37,7 +38,14 @@ void sleep_while(const std::atomic<std::uint32_t>& state, std::uint32_t asleep) 
     if (take_in(0)) continue;
     // seq_cst: see Bell, and call_watcher().
     bell->lookout.store(1, std::memory_order_seq_cst);
-    if (is_asleep() && !take_in(0) && may_sleep()) base::Bell::sleep(bell->lookout);
+    if (is_asleep() && !take_in(0) && may_sleep()) {
+      base::Bell::sleep(bell->lookout, &kUntilLong);
+      if (bell->lookout.load(std::memory_order_seq_cst) == 1 && is_asleep()) {
+        sleeps_for_long();
+        base::Bell::sleep(bell->lookout);
+      }
+    }
+    census::note_wake();
     bell->lookout.store(0, std::memory_order_relaxed);
   }
 }

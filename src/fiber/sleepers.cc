@@ -92,6 +92,12 @@ std::vector<Sleeper> Hold::sleepers() const {
   return found;
 }
 
+int sleeping_threads() {
+  std::vector<Sleeper> found;
+  Waiter::add_sleepers(found);
+  return static_cast<int>(found.size());
+}
+
 void on_long_sleep(void (*listener)()) { long_sleep_listener.store(listener, std::memory_order_release); }
 
 void sleeps_for_long() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 #include <vector>
 
 #include "base/types.h"
@@ -50,6 +51,9 @@ class Hold {
   CLUMP_HOST_API std::vector<Sleeper> sleepers() const;
 };
 
+/// How many kernel threads sleep, other than for a worker. At any time.
+CLUMP_HOST_API int sleeping_threads();
+
 namespace detail {
 /// What the calling thread of control tells about its wait; what it is belongs to core.
 CLUMP_HOST_API extern constinit thread_local const void* innermost_wait;
@@ -60,8 +64,10 @@ void stay_while_held() noexcept;
 bool is_held() noexcept;
 }  // namespace detail
 
-/// What listens if a thread goes to sleep for good, having slept for a while already: most that sleep are woken
-/// sooner. Called by that thread.
+/// A thread that has slept for so long sleeps for long.
+inline constexpr timespec kUntilLong{0, 50'000'000};
+/// What listens if a thread is going to sleep for long: most that sleep are woken sooner. Called by that thread,
+/// which counts as asleep already.
 CLUMP_HOST_API void on_long_sleep(void (*listener)());
 void sleeps_for_long();
 

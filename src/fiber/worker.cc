@@ -270,9 +270,10 @@ bool Carrier::sleep(Worker& mine) {
     ++idle_sleeps_;
   else
     sleeps_for_long();
-  while (mine.asleep->load(std::memory_order_acquire) != 0) {
+  while (mine.asleep->load(std::memory_order_acquire) == 1) {
     const long result = futex(*mine.asleep, FUTEX_WAIT, 1, nap ? &time : nullptr);
     if (result == 0 || errno != ETIMEDOUT) continue;
+    census::note_wake();
     census::one_awake();
     const Section section;
     // Where the monitor has taken the worker away, it has woken us, too.
@@ -281,7 +282,12 @@ bool Carrier::sleep(Worker& mine) {
     monitor::worker_woke();
     return false;
   }
-  // Who rings from another process cannot tell the monitor.
+  census::note_wake();
+  // Who rings from another process cannot count us, or tell the monitor.
+  if (mine.asleep->load(std::memory_order_relaxed) == base::Bell::kRung) {
+    census::one_awake();
+    if (mine.asleep->exchange(0, std::memory_order_acq_rel) == 0) census::not_needed();
+  }
   if (mine.asleep != &mine.own_asleep) monitor::worker_woke();
   return true;
 }

@@ -86,9 +86,10 @@ struct Posted {
 };
 
 struct Standing {
-  enum class State : std::uint8_t { kBefore, kUses, kFinalized, kEnded };
+  enum class State : std::uint8_t { kBefore, kUses, kFinalized, kEnded, kElsewhere };
   std::int32_t rank = 0;
   State state = State::kBefore;
+  std::string call;  ///< the function of MPI that it has entered last, if that is known
 };
 
 struct Account {

@@ -39,6 +39,8 @@ pmi::CommFacts facts_of(const core::Comm& comm) {
   return facts;
 }
 
+std::int32_t tag_of(int tag) { return tag == MPI_ANY_TAG ? pmi::Awaited::kAny : tag; }
+
 /// One rank's part of an account.
 class RankAccount final : p2p::Matcher::Visitor {
  public:
@@ -112,7 +114,7 @@ class RankAccount final : p2p::Matcher::Visitor {
     std::vector<core::Awaited> all;
     request.tell(all);
     for (const core::Awaited& one : all) {
-      pmi::Awaited item{.tag = one.tag, .bytes = one.bytes};
+      pmi::Awaited item{.tag = tag_of(one.tag), .bytes = one.bytes};
       item.peer = one.world_peer >= 0 ? one.world_peer : world_rank(comm_of(one.context), one.peer);
       switch (one.kind) {
         case Kind::kReceive: item.kind = To::kReceive; break;
@@ -172,7 +174,7 @@ class RankAccount final : p2p::Matcher::Visitor {
     const p2p::MatchKey& key = receive.key;
     if (!is_of_program(key.context)) return;
     const core::Comm* const comm = comm_of(key.context);
-    const pmi::Posted told{rank_.number, world_rank(comm, key.source), key.tag,
+    const pmi::Posted told{rank_.number, world_rank(comm, key.source), tag_of(key.tag),
                            comm != nullptr ? tell(*comm) : pmi::CommKey{key.context, -1}};
     count(account_.posted, told,
           [&](const pmi::Posted& other) { return other.source == told.source && other.tag == told.tag; });
@@ -182,7 +184,7 @@ class RankAccount final : p2p::Matcher::Visitor {
     add_item(*waiter,
              {.kind = pmi::Awaited::Kind::kReceive,
               .peer = told.source,
-              .tag = key.tag,
+              .tag = told.tag,
               .bytes = receive.buffer.bytes()},
              key.context);
   }
@@ -203,7 +205,7 @@ class RankAccount final : p2p::Matcher::Visitor {
       add_item(*waiter,
                {.kind = pmi::Awaited::Kind::kProbe,
                 .peer = world_rank(comm_of(key.context), key.source),
-                .tag = key.tag},
+                .tag = tag_of(key.tag)},
                key.context);
   }
 
@@ -234,23 +236,68 @@ pmi::Standing::State state_of(const core::Rank& rank) {
   return finalized || rank.had_sessions() ? State::kFinalized : State::kBefore;
 }
 
+class SleepersByRank {
+ public:
+  explicit SleepersByRank(const fiber::Hold& hold) : all_(hold.sleepers()) {
+    std::erase_if(all_, [](const fiber::Sleeper& one) { return one.rank == nullptr; });
+    std::ranges::stable_sort(all_, {}, number_of);
+  }
+  std::span<const fiber::Sleeper> of(int rank) const {
+    const auto range = std::ranges::equal_range(all_, rank, {}, number_of);
+    return {range.begin(), range.end()};
+  }
+
+ private:
+  static int number_of(const fiber::Sleeper& one) { return one.rank->rank; }
+  std::vector<fiber::Sleeper> all_;
+};
+
 }  // namespace
 
 pmi::Account take_account(core::World& world) {
   pmi::Account account;
   std::set<pmi::CommKey> told;
   const fiber::Hold hold;
-  std::vector<fiber::Sleeper> sleepers = hold.sleepers();
-  std::erase_if(sleepers, [](const fiber::Sleeper& one) { return one.rank == nullptr; });
-  std::ranges::stable_sort(sleepers, {}, [](const fiber::Sleeper& one) { return one.rank->rank; });
+  const SleepersByRank sleepers(hold);
   for (const auto& rank : world.ranks) {
     if (rank == nullptr) continue;
-    account.standings.push_back({rank->number, state_of(*rank)});
-    const auto mine = std::ranges::equal_range(sleepers, rank->number, {},
-                                               [](const fiber::Sleeper& one) { return one.rank->rank; });
-    RankAccount(*rank, account, told).add({mine.begin(), mine.end()});
+    const char* const call = rank->call.load(std::memory_order_relaxed);
+    account.standings.push_back({rank->number, state_of(*rank), call != nullptr ? call : ""});
+    RankAccount(*rank, account, told).add(sleepers.of(rank->number));
   }
   return account;
+}
+
+std::uint64_t progress_of(const core::World& world) {
+  std::uint64_t sum = 0;
+  for (const auto& rank : world.ranks) {
+    if (rank == nullptr) continue;
+    p2p::Matcher& matcher = p2p::matcher_of(*rank);
+    const p2p::Matcher::Arrived arrived = matcher.arrived();
+    // One that is taken later counts when it comes, and when it goes.
+    sum += arrived.expected + 2 * arrived.unexpected - static_cast<std::uint64_t>(matcher.lengths().unexpected);
+    for (const auto& channel : world.channels) {
+      const net::Traffic& traffic = channel->traffic(rank->number);
+      for (const net::Volume& way : traffic.ways) sum += way.messages.value();
+    }
+    for (const base::Counter& begun : rank->collectives.begun) sum += begun.value();
+  }
+  return sum;
+}
+
+bool all_in_mpi(core::World& world) {
+  std::vector<const core::Rank*> silent;
+  for (const auto& rank : world.ranks) {
+    if (rank == nullptr || state_of(*rank) == pmi::Standing::State::kEnded) continue;
+    if (rank->call.exchange(nullptr, std::memory_order_relaxed) == nullptr) silent.push_back(rank.get());
+  }
+  const fiber::Hold hold;
+  const SleepersByRank sleepers(hold);
+  return std::ranges::all_of(silent, [&](const core::Rank* rank) {
+    return std::ranges::any_of(sleepers.of(rank->number), [](const fiber::Sleeper& one) {
+      return runtime::is_in_mpi(runtime::frames_of(one.registers));
+    });
+  });
 }
 
 }  // namespace clump

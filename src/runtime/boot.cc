@@ -149,7 +149,9 @@ core::World* make_world() {
 core::World& the_world() {
   static core::World* const made = [] {
     static core::World* const fresh = make_world();
-    runtime::observe([] { return take_account(*fresh); });
+    runtime::observe({.take_account = [] { return take_account(*fresh); },
+                      .progress = [] { return progress_of(*fresh); },
+                      .all_in_mpi = [] { return all_in_mpi(*fresh); }});
     return fresh;
   }();
   return *made;

@@ -58,6 +58,8 @@ std::vector<std::string> agent_options(const Command& command) {
   if (command.tag_output) words.emplace_back("--tag-output");
   if (command.timeout_seconds > 0)
     words.insert(words.end(), {"--timeout", std::to_string(command.timeout_seconds)});
+  if (command.hang_after_seconds > 0)
+    words.insert(words.end(), {"--hang-after", std::to_string(command.hang_after_seconds)});
   return words;
 }
 

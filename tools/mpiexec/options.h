@@ -48,6 +48,7 @@ struct Command {
   bool tag_output = false;
   bool quiet = false;
   int timeout_seconds = 0;  ///< 0: none
+  int hang_after_seconds = 0;  ///< 0: never
   tools::Ranks as_asked;    ///< as what the ranks run
   std::vector<Host> hosts;  ///< none: this one
   int per_host = 0;         ///< so many ranks on each; 0: not said
@@ -82,6 +83,7 @@ enum class Action {
   kExplain,
   kQuiet,
   kTimeout,
+  kHangAfter,
   kAs,
   kPerProcess,
   kScheduler,
