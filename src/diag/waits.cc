@@ -66,8 +66,8 @@ std::string noun(const Awaited& item) {
   return {};
 }
 
-/// "rank 1 does not take part; it waits in MPI_Recv"
-std::string absence(const Scene& scene, const Wait& wait, const Awaited& item) {
+/// "rank 1 does not take part (it waits in MPI_Recv)"
+std::string absence(const Scene& scene, const Wait& wait, const Awaited& item, bool is_final) {
   std::map<std::string, std::vector<int>> by_standing;
   for (const int rank : scene.missing(item)) by_standing[scene.standing_of(rank)].push_back(rank);
   std::string text;
@@ -75,8 +75,9 @@ std::string absence(const Scene& scene, const Wait& wait, const Awaited& item) {
     const bool one = ranks.size() == 1;
     std::string state = standing;
     if (!one) state = "each: " + standing;
-    text += fmt::format("{}{} {} not take part ({})", text.empty() ? "" : ", ", ranks_text(ranks), one ? "does" : "do",
-                        state);
+    const char* const what = is_final ? (one ? "does not take part" : "do not take part")
+                                      : (one ? "has not come" : "have not come");
+    text += fmt::format("{}{} {} ({})", text.empty() ? "" : ", ", ranks_text(ranks), what, state);
   }
   if (!text.empty()) return text;
   if (std::string others = scene.other_calls(wait, item); !others.empty()) return others;
@@ -84,20 +85,26 @@ std::string absence(const Scene& scene, const Wait& wait, const Awaited& item) {
 }
 
 /// Why one thing does not come.
-std::string reason(const Scene& scene, const Wait& wait, const Awaited& item, const Relation& peer) {
+std::string reason(const Scene& scene, const Wait& wait, const Awaited& item, const Relation& peer,
+                   bool is_final) {
   const std::string subject = item.peer == wait.rank ? "the rank itself" : peer.subject();
   std::string text;
   switch (item.kind) {
-    case Kind::kCollective: return absence(scene, wait, item);
-    case Kind::kUser: return "the program never completes it (MPI_Grequest_complete)";
+    case Kind::kCollective: return absence(scene, wait, item, is_final);
+    case Kind::kUser:
+      return fmt::format("the program {} it (MPI_Grequest_complete)", is_final ? "never completes" : "has not completed");
     case Kind::kPartitionedSend:
       if (item.bytes > 0)
-        return fmt::format("{} of its partitions {} never marked as ready (MPI_Pready)", item.bytes,
-                           item.bytes == 1 ? "is" : "are");
-      text = fmt::format("{} never starts to receive it", subject);
+        return fmt::format("{} of its partitions {} {} marked as ready (MPI_Pready)", item.bytes,
+                           item.bytes == 1 ? "is" : "are", is_final ? "never" : "not");
+      text = fmt::format("{} {} to receive it", subject, is_final ? "never starts" : "has not started");
       break;
-    case Kind::kSend: text = fmt::format("{} never receives it", subject); break;
-    default: text = item.peer < 0 ? "nobody sends it" : fmt::format("{} never sends it", subject);
+    case Kind::kSend:
+      text = fmt::format("{} {} it", subject, is_final ? "never receives" : "has not received");
+      break;
+    default:
+      text = item.peer < 0 ? fmt::format("nobody {} it", is_final ? "sends" : "has sent")
+                           : fmt::format("{} {} it", subject, is_final ? "never sends" : "has not sent");
   }
   if (item.peer >= 0 && item.peer != wait.rank) text += "; " + scene.standing_of(item.peer);
   for (const std::string& hint : scene.hints(wait, item, peer.relative)) text += "; " + hint;
@@ -110,13 +117,13 @@ struct Form {
   std::vector<Relation> peers;  // by item
 };
 
-Form form_of(const Scene& scene, const Wait& wait, bool relative) {
+Form form_of(const Scene& scene, const Wait& wait, bool relative, bool is_final) {
   Form form{wait.call + "\n" + wait.place, {}};
   for (const Awaited& item : wait.items) {
     Relation peer{false, item.peer};
     if (relative && item.peer >= 0) peer = {true, distance(wait.rank, item.peer, scene.ranks())};
     form.peers.push_back(peer);
-    form.text += "\n" + arguments(scene, item, peer) + noun(item) + reason(scene, wait, item, peer);
+    form.text += "\n" + arguments(scene, item, peer) + noun(item) + reason(scene, wait, item, peer, is_final);
   }
   return form;
 }
@@ -130,11 +137,11 @@ struct Group {
 
 /// A rank is in the larger one of two groups: those that wait for the same rank, and those that wait for one as
 /// far away.
-std::vector<Group> groups_of(const Scene& scene) {
+std::vector<Group> groups_of(const Scene& scene, bool is_final) {
   std::map<std::string, int> sizes;
   std::vector<std::pair<Form, Form>> forms;
   for (const Wait& wait : scene.waits()) {
-    forms.emplace_back(form_of(scene, wait, false), form_of(scene, wait, true));
+    forms.emplace_back(form_of(scene, wait, false, is_final), form_of(scene, wait, true, is_final));
     ++sizes[forms.back().first.text];
     if (forms.back().second.text != forms.back().first.text) ++sizes[forms.back().second.text];
   }
@@ -175,13 +182,13 @@ std::string who(const Group& group) {
 }
 
 /// "for 2 requests", and a line for each that is different.
-std::string list(const Scene& scene, const Group& group) {
+std::string list(const Scene& scene, const Group& group, bool is_final) {
   std::vector<std::pair<std::string, int>> lines;
   const std::vector<Awaited>& items = group.first->items;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const Relation& peer = group.form.peers[i];
     std::string line = fmt::format("{} ({}): {}", noun(items[i]), arguments(scene, items[i], peer),
-                                   reason(scene, *group.first, items[i], peer));
+                                   reason(scene, *group.first, items[i], peer, is_final));
     if (!lines.empty() && lines.back().first == line)
       ++lines.back().second;
     else
@@ -195,7 +202,7 @@ std::string list(const Scene& scene, const Group& group) {
   return text;
 }
 
-std::string line_of(const Scene& scene, const Group& group) {
+std::string line_of(const Scene& scene, const Group& group, bool is_final) {
   const Wait& wait = *group.first;
   const std::string place = wait.place.empty() ? "" : " " + wait.place;
   if (wait.items.empty()) {
@@ -204,7 +211,7 @@ std::string line_of(const Scene& scene, const Group& group) {
                        wait.call.empty() ? "outside MPI" : "in " + wait.call, place);
   }
   std::string text = fmt::format("{} in {}", who(group), wait.call.empty() ? "MPI" : wait.call);
-  if (wait.items.size() > 1) return text + place + list(scene, group);
+  if (wait.items.size() > 1) return text + place + list(scene, group, is_final);
   const Awaited& item = wait.items.front();
   const Relation& peer = group.form.peers.front();
   const std::string details = arguments(scene, item, peer);
@@ -214,7 +221,7 @@ std::string line_of(const Scene& scene, const Group& group) {
     text += fmt::format("({}){}", details, place);
   else
     text += fmt::format("{} for {}{}", place, noun(item), details.empty() ? "" : " (" + details + ")");
-  return text + ": " + reason(scene, wait, item, peer);
+  return text + ": " + reason(scene, wait, item, peer, is_final);
 }
 
 std::string cycle_text(const Scene& scene) {
@@ -295,10 +302,12 @@ Scene scene_of(pmi::Account account, int ranks) {
   return {std::move(waits), std::move(account), ranks};
 }
 
-std::string waits_text(const Scene& scene) {
+std::string waits_text(const Scene& scene, bool is_final) {
   std::string text;
-  for (const Group& group : groups_of(scene)) text += fmt::format("  {}\n", line_of(scene, group));
-  return text + others_text(scene) + cycle_text(scene);
+  for (const Group& group : groups_of(scene, is_final))
+    text += fmt::format("  {}\n", line_of(scene, group, is_final));
+  text += others_text(scene);
+  return is_final ? text + cycle_text(scene) : text;
 }
 
 }  // namespace clump::diag

@@ -8,6 +8,7 @@
 #include <climits>
 
 #include "fiber/completion.h"
+#include "fiber/lookout.h"
 #include "fiber/switch.h"
 #include "fiber/worker.h"
 
@@ -97,6 +98,8 @@ int sleeping_threads() {
   Waiter::add_sleepers(found);
   return static_cast<int>(found.size());
 }
+
+bool lookout_sleeps() noexcept { return !lookout::is_kept() || lookout::watcher_sleeps(); }
 
 void on_long_sleep(void (*listener)()) { long_sleep_listener.store(listener, std::memory_order_release); }
 

@@ -53,6 +53,8 @@ class Hold {
 
 /// How many kernel threads sleep, other than for a worker. At any time.
 CLUMP_HOST_API int sleeping_threads();
+/// Whether the one that looks out for messages of other processes does, if there has to be one (lookout.h).
+CLUMP_HOST_API bool lookout_sleeps() noexcept;
 
 namespace detail {
 /// What the calling thread of control tells about its wait; what it is belongs to core.

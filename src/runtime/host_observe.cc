@@ -68,7 +68,7 @@ bool all_threads_sleep() {
 
 void look_whether_all_rest() {
   const std::uint64_t since = state().wakes.load(std::memory_order_seq_cst);
-  if (!all_threads_sleep()) return;
+  if (!fiber::lookout_sleeps() || !all_threads_sleep()) return;
   state().rested.store(since + 1, std::memory_order_seq_cst);
   send(pmi::encode(pmi::RestNote{host().job.process}));
 }

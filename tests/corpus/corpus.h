@@ -6,6 +6,7 @@
  *   options: ...         more words for mpiexec
  *   modes: fibers ...    only these (fibers, threads, processes, per2; default all)
  *   stdin: text
+ *   quit: seconds        after so many mpiexec gets SIGQUIT
  *   code: 1              the exit code (default: 1 if it says anything, otherwise 0)
  *   says: text           a line of stderr has this; @x stands for the file and line that has the mark @x, and ... for anything
  *
@@ -22,7 +23,6 @@ enum { kLarge = 100000 }; /* bytes: more than is copied to wait for its receive 
 
 static int rank, size;
 static int one = 1, two;
-static char large[kLarge];
 
 struct Case {
   const char* name;

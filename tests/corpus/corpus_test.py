@@ -5,6 +5,7 @@ CLUMP_PER_PROCESS. `corpus_test.py CASE...` runs these cases only and shows what
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -18,7 +19,7 @@ SECONDS = 40  # that a case may take
 class Case:
     def __init__(self, source: pathlib.Path, name: str, comment: str, marks: dict):
         self.program, self.name = source.stem, name
-        self.ranks, self.options, self.modes, self.stdin, self.code, self.says = "2", [], None, None, None, []
+        self.ranks, self.options, self.modes, self.stdin, self.quit, self.code, self.says = "2", [], None, None, None, None, []
         for key, value in re.findall(r"^ \* (\w+): (.*?)(?: \*/)?$", comment, re.MULTILINE):
             if key == "says":
                 self.says.append(re.sub(r"@(\w+)", lambda mark: f"{source.name}:{marks[mark.group(1)]}", value))
@@ -27,7 +28,7 @@ class Case:
             elif key == "modes":
                 self.modes = value.split()
             else:
-                assert key in ("ranks", "stdin", "code"), f"{source.name}: {name}: {key}"
+                assert key in ("ranks", "stdin", "quit", "code"), f"{source.name}: {name}: {key}"
                 setattr(self, key, value)
 
     def command(self) -> list:
@@ -49,7 +50,7 @@ class Case:
 def cases_of(source: pathlib.Path) -> list:
     """Marks belong to the case before them, or to all if they are before the first."""
     text = source.read_text()
-    starts = list(re.finditer(r"^/\* CASE ([\w-]+)$", text, re.MULTILINE))
+    starts = list(re.finditer(r"^/\* CASE ([\w-]+)(?: \*/)?$", text, re.MULTILINE))
     found = []
     marks = {}
     for start, end in zip(starts, [*(s.start() for s in starts[1:]), len(text)]):
@@ -76,6 +77,9 @@ def run(case: Case) -> tuple:
     job = subprocess.Popen(case.command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
     if case.stdin is not None:
         time.sleep(0.4)
+    if case.quit is not None:
+        time.sleep(float(case.quit))
+        job.send_signal(signal.SIGQUIT)
     try:
         _, err = job.communicate(f"{case.stdin}\n" if case.stdin is not None else "", timeout=SECONDS)
     except subprocess.TimeoutExpired:

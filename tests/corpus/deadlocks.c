@@ -3,6 +3,8 @@
 
 #include "corpus.h"
 
+static char large[kLarge];
+
 static MPI_Comm make_dup(void) {
   MPI_Comm dup;
   MPI_Comm_dup(MPI_COMM_WORLD, &dup);
@@ -105,7 +107,7 @@ static void missing_in_large_bcast(void) {
 static void wrong_root(void) { MPI_Bcast(&one, 1, MPI_INT, rank, MPI_COMM_WORLD); }
 
 /* CASE mismatched-collectives
- * says: ...rank ... in MPI_...
+ * says: calls ... where rank ... calls
  * code: ... */
 static void mismatched_collectives(void) {
   if (rank == 0) MPI_Barrier(MPI_COMM_WORLD);
@@ -244,6 +246,23 @@ static void nonblocking_by_some(void) {
   MPI_Request request;
   if (rank == 0) return;
   MPI_Ibarrier(MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE); /* @a */
+}
+
+static void keep_second(void* in, void* inout, int* length, MPI_Datatype* type) {
+  (void)in, (void)inout, (void)length, (void)type;
+}
+
+/* CASE operation-of-the-users
+ * ranks: 4
+ * says: rank 0 waits in MPI_Recv(source 1, tag 0, MPI_COMM_WORLD) at @b: rank 1 never sends it; it waits in MPI_Wait
+ * says: ranks 1-3 wait in MPI_Wait at @a for MPI_Iallreduce (MPI_COMM_WORLD): rank 0 does not take part (it waits in MPI_Recv) */
+static void operation_of_the_users(void) {
+  MPI_Request request;
+  MPI_Op op;
+  MPI_Op_create(keep_second, 0, &op);
+  if (rank == 0) MPI_Recv(&two, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* @b */
+  MPI_Iallreduce(&one, &two, 1, MPI_INT, op, MPI_COMM_WORLD, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE); /* @a */
 }
 
@@ -400,7 +419,7 @@ static void create_group_without_one(void) {
  * modes: fibers
  * says: ranks 0-398 wait in MPI_Recv(source rank+1, tag 0, MPI_COMM_WORLD) at @a: that rank never sends it; it waits in MPI_Recv
  * says: rank 399 waits in MPI_Recv(source 0, tag 1, MPI_COMM_WORLD) at @a: rank 0 never sends it; it waits in MPI_Recv
- * says: in a circle: rank 0 waits for rank 1 waits for rank 2...waits for ... (400 ranks in all) waits for rank 0 */
+ * says: in a circle: rank 0 waits for rank 1 waits for rank 2...(400 ranks in all) waits for rank 399 waits for rank 0 */
 static void many_ranks(void) {
   MPI_Recv(&two, 1, MPI_INT, (rank + 1) % size, rank == 399, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* @a */
 }
@@ -447,6 +466,7 @@ int main(int argc, char** argv) {
       {"intercommunicator", intercommunicator},
       {"intercommunicator-barrier", intercommunicator_barrier},
       {"nonblocking-by-some", nonblocking_by_some},
+      {"operation-of-the-users", operation_of_the_users},
       {"split-without-one", split_without_one},
       {"dup-without-one", dup_without_one},
       {"barrier-of-a-part", barrier_of_a_part},

@@ -15,7 +15,7 @@
 
 enum { kLate = 200000 }; /* microseconds: longer than anything here waits before it says that all sleep */
 
-static char other_large[kLarge];
+static char large[kLarge], other_large[kLarge];
 
 static void send_to(int peer) { MPI_Send(&one, 1, MPI_INT, peer, 0, MPI_COMM_WORLD); }
 static void receive_from(int peer) {

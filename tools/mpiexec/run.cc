@@ -245,7 +245,7 @@ class Run {
       watch_.look_for_deadlock();
     } else if (!failure_ && pmi::decode(packet, failure)) {
       failure_ = std::move(failure);
-      if (failure_->reason == pmi::Reason::kDeadlock) failure_->text = kDeadlocked + watch_.text();
+      if (failure_->reason == pmi::Reason::kDeadlock) failure_->text = kDeadlocked + watch_.text(true);
       limit_grace();  // the process ends by itself, unless its heap is broken and it hangs
     }
     return true;

@@ -57,7 +57,7 @@ void Watch::ask() {
 
 void Watch::ask(Finding why) {
   asked_for_ = why;
-  ++question_;
+  answered_ = ++question_;
   patience_ = Clock::now() + kPatience;
   answers_.clear();
   complete_.clear();
@@ -69,6 +69,7 @@ void Watch::ask(Finding why) {
 
 void Watch::take(const pmi::AccountNote& note) {
   if (note.question != question_ && note.question != 0) return;
+  if (std::exchange(answered_, note.question) != note.question) answers_.clear();
   answers_[note.process] += note.bytes;
   if (note.is_last) complete_[note.process] = true;
 }
@@ -95,13 +96,14 @@ Watch::Finding Watch::poll(std::string& text) {
   const Finding found = std::exchange(asked_for_, Finding::kNothing);
   if (found == Finding::kDeadlock) {
     std::map<int, std::uint64_t> now;
-    if (!is_answered() || !all_rest(now) || now != resting_since_) return Finding::kNothing;
+    if (!is_answered() || !all_rest(now) || now != resting_since_) return look_for_deadlock(), Finding::kNothing;
   }
-  text = this->text();
+  text = this->text(found == Finding::kDeadlock);
+  if (found == Finding::kAsked) look_for_deadlock();  // what was told meanwhile was left aside
   return found;
 }
 
-std::string Watch::text() const {
+std::string Watch::text(bool is_final) const {
   pmi::Account all;
   for (const auto& [process, bytes] : answers_)
     if (pmi::Account one; pmi::decode(bytes, one)) all.add(std::move(one));
@@ -113,7 +115,7 @@ std::string Watch::text() const {
     for (const int rank : job_->ranks_of(job_->processes[static_cast<std::size_t>(process)]))
       all.standings.push_back({rank, state, {}});
   }
-  return diag::waits_text(diag::scene_of(std::move(all), job_->ranks()));
+  return diag::waits_text(diag::scene_of(std::move(all), job_->ranks()), is_final);
 }
 
 void Watch::end_all() const {

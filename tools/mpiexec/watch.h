@@ -33,8 +33,8 @@ class Watch {
   enum class Finding { kNothing, kAsked, kDeadlock, kHang };
   /// What is new. `text` says what all wait for.
   Finding poll(std::string& text);
-  /// What was told by now.
-  std::string text() const;
+  /// What was told by now. `is_final`: what has not come by now never will.
+  std::string text(bool is_final) const;
   /// The processes shall end: it is a deadlock, or a hang.
   void end_all() const;
 
@@ -54,6 +54,7 @@ class Watch {
   // A question: why it was asked, and what has come.
   Finding asked_for_ = Finding::kNothing;
   std::uint32_t question_ = 0;
+  std::uint32_t answered_ = 0;  // the one that the answers are to: 0, which nobody asks, is told before an end
   Clock::time_point patience_;
   std::map<int, std::string> answers_;         // by process; encoded
   std::map<int, bool> complete_;               // by process
