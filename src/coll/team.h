@@ -63,7 +63,8 @@ class Team final : public core::Team {
   ~Team() override;
 
   int size() const { return size_; }
-  /// Whether `who` (Completion::sleeper()) waits here, as this rank. While there is a Hold (fiber/sleepers.h).
+  /// Whether `who` (Completion::sleeper()) waits here, as this rank. While there is a Hold
+  /// (fiber/sleepers.h).
   bool is_waited_in(int rank, const void* who) const;
   /// Whether the groups follow one another in the order of ranks, so that a tree over groups keeps it.
   bool ordered() const { return ordered_; }
@@ -134,7 +135,7 @@ class Team final : public core::Team {
   int active_ = 1;  ///< the largest power of two that is not above group_count_
   int rounds_ = 0;  ///< of an exchange, with two for the groups above active_
   bool ordered_ = true;
-  bool spare_ = false;  ///< there are cores that no rank here is mapped to
+  bool spare_ = false;                  ///< there are cores that no rank here is mapped to
   std::unique_ptr<Slot[]> slots_;       ///< by rank
   std::unique_ptr<Buffers[]> buffers_;  ///< by rank
   std::unique_ptr<Group[]> groups_;

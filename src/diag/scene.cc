@@ -74,7 +74,8 @@ void Scene::name_comms() {
     if (name.empty())
       name = facts->members.empty() ? "a communicator of all ranks"
                                     : fmt::format("a communicator of {}", ranks_text(facts->members));
-    if (const int number = ++used[name]; number > 1 && facts->name.empty()) name += fmt::format(" (no. {})", number);
+    if (const int number = ++used[name]; number > 1 && facts->name.empty())
+      name += fmt::format(" (no. {})", number);
     names_[key] = std::move(name);
   }
 }
@@ -89,7 +90,8 @@ const std::string& Scene::name_of(pmi::CommKey comm) const {
   const auto found = names_.find(comm);
   if (found != names_.end()) return found->second;
   // Whoever has it is not always asked.
-  const auto same = std::ranges::find_if(names_, [&](const auto& one) { return one.first.context == comm.context; });
+  const auto same =
+      std::ranges::find_if(names_, [&](const auto& one) { return one.first.context == comm.context; });
   return same != names_.end() && comm.first < 0 ? same->second : unknown;
 }
 
@@ -107,11 +109,16 @@ const std::string& Scene::last_call_of(int rank) const {
 std::string Scene::standing_of(int rank) const {
   using State = pmi::Standing::State;
   switch (state_of(rank)) {
-    case State::kEnded: return "it has ended";
-    case State::kFinalized: return "it has called MPI_Finalize";
-    case State::kBefore: return "it has not called MPI_Init";
-    case State::kElsewhere: return "it is on another host";
-    case State::kUses: break;
+    case State::kEnded:
+      return "it has ended";
+    case State::kFinalized:
+      return "it has called MPI_Finalize";
+    case State::kBefore:
+      return "it has not called MPI_Init";
+    case State::kElsewhere:
+      return "it is on another host";
+    case State::kUses:
+      break;
   }
   const auto found = by_rank_.find(rank);
   if (found == by_rank_.end()) return "it runs";
@@ -131,12 +138,13 @@ std::vector<int> Scene::members_of(const Awaited& collective) const {
   return all;
 }
 
-// A collective by messages has a number, and each rank tells how many it has begun. Others are meetings: who has
-// come waits there.
+// A collective by messages has a number, and each rank tells how many it has begun. Others are meetings: who
+// has come waits there.
 std::vector<int> Scene::missing(const Awaited& collective) const {
   std::vector<int> missing = members_of(collective);
   const auto met = meeting_.find(collective.comm);
   std::erase_if(missing, [&](int rank) {
+    if (state_of(rank) == pmi::Standing::State::kElsewhere) return true;  // it was not asked
     if (collective.sequence >= 0) {
       const auto begun = begun_.find({collective.comm, rank});
       return begun != begun_.end() && begun->second > collective.sequence;
@@ -157,7 +165,8 @@ std::string Scene::other_calls(const Wait& wait, const Awaited& collective) cons
     }
   std::string text;
   for (const auto& [call, ranks] : others)
-    text += fmt::format("{}{} {} {}", text.empty() ? "" : ", ", ranks_text(ranks), ranks.size() == 1 ? "calls" : "call", call);
+    text += fmt::format("{}{} {} {}", text.empty() ? "" : ", ", ranks_text(ranks),
+                        ranks.size() == 1 ? "calls" : "call", call);
   return text.empty() ? text : text + " there";
 }
 
@@ -213,7 +222,8 @@ std::vector<std::string> Scene::hints_about_receives(int rank, const Awaited& se
 std::vector<int> Scene::waited_for(int rank) const {
   std::vector<int> targets;
   const auto found = by_rank_.find(rank);
-  if (found == by_rank_.end() || found->second.size() != 1) return targets;  // threads wait each for themselves
+  if (found == by_rank_.end() || found->second.size() != 1)
+    return targets;  // threads wait each for themselves
   for (const Awaited& item : found->second.front()->items) {
     if (item.kind != Kind::kCollective) {
       if (item.peer >= 0) targets.push_back(item.peer);
@@ -252,7 +262,8 @@ std::vector<int> Scene::cycle() const {
   for (const auto& [rank, waits] : by_rank_) {
     if (++starts > kMostStarts) break;
     std::vector<int> circle = circle_through(rank);
-    if (!circle.empty() && (shortest.empty() || circle.size() < shortest.size())) shortest = std::move(circle);
+    if (!circle.empty() && (shortest.empty() || circle.size() < shortest.size()))
+      shortest = std::move(circle);
     if (shortest.size() == 1) break;
   }
   return shortest;

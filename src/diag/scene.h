@@ -42,8 +42,8 @@ class Scene {
   std::vector<int> missing(const pmi::Awaited& collective) const;
   /// What other ranks call in the communicator instead: "rank 0 calls MPI_Bcast there"; may be empty.
   std::string other_calls(const Wait& wait, const pmi::Awaited& collective) const;
-  /// What is known about why one item of `wait` does not come, about its peer as "it": each a clause. Other ranks
-  /// are told as so many away from the one that waits, if that is wanted.
+  /// What is known about why one item of `wait` does not come, about its peer as "it": each a clause. Other
+  /// ranks are told as so many away from the one that waits, if that is wanted.
   std::vector<std::string> hints(const Wait& wait, const pmi::Awaited& item, bool relative) const;
   /// A circle of ranks of which each waits for the next; empty: there is none.
   std::vector<int> cycle() const;

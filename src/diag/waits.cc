@@ -55,13 +55,20 @@ std::string arguments(const Scene& scene, const Awaited& item, const Relation& p
 
 std::string noun(const Awaited& item) {
   switch (item.kind) {
-    case Kind::kReceive: return "a receive";
-    case Kind::kProbe: return "a message";
-    case Kind::kSend: return "a send";
-    case Kind::kPartitionedSend: return "a partitioned send";
-    case Kind::kPartitionedReceive: return "a partitioned receive";
-    case Kind::kCollective: return item.call.empty() ? "a collective operation" : item.call;
-    case Kind::kUser: return "a generalised request";
+    case Kind::kReceive:
+      return "a receive";
+    case Kind::kProbe:
+      return "a message";
+    case Kind::kSend:
+      return "a send";
+    case Kind::kPartitionedSend:
+      return "a partitioned send";
+    case Kind::kPartitionedReceive:
+      return "a partitioned receive";
+    case Kind::kCollective:
+      return item.call.empty() ? "a collective operation" : item.call;
+    case Kind::kUser:
+      return "a generalised request";
   }
   return {};
 }
@@ -80,6 +87,7 @@ std::string absence(const Scene& scene, const Wait& wait, const Awaited& item, b
     text += fmt::format("{}{} {} ({})", text.empty() ? "" : ", ", ranks_text(ranks), what, state);
   }
   if (!text.empty()) return text;
+  if (!is_final) return "all who were asked have come";
   if (std::string others = scene.other_calls(wait, item); !others.empty()) return others;
   return "all its ranks have called it, but not with the same root and sizes (mpiexec --check tells more)";
 }
@@ -90,9 +98,11 @@ std::string reason(const Scene& scene, const Wait& wait, const Awaited& item, co
   const std::string subject = item.peer == wait.rank ? "the rank itself" : peer.subject();
   std::string text;
   switch (item.kind) {
-    case Kind::kCollective: return absence(scene, wait, item, is_final);
+    case Kind::kCollective:
+      return absence(scene, wait, item, is_final);
     case Kind::kUser:
-      return fmt::format("the program {} it (MPI_Grequest_complete)", is_final ? "never completes" : "has not completed");
+      return fmt::format("the program {} it (MPI_Grequest_complete)",
+                         is_final ? "never completes" : "has not completed");
     case Kind::kPartitionedSend:
       if (item.bytes > 0)
         return fmt::format("{} of its partitions {} {} marked as ready (MPI_Pready)", item.bytes,
@@ -135,8 +145,8 @@ struct Group {
   int threads = 0;  // of these ranks, beside others
 };
 
-/// A rank is in the larger one of two groups: those that wait for the same rank, and those that wait for one as
-/// far away.
+/// A rank is in the larger one of two groups: those that wait for the same rank, and those that wait for one
+/// as far away.
 std::vector<Group> groups_of(const Scene& scene, bool is_final) {
   std::map<std::string, int> sizes;
   std::vector<std::pair<Form, Form>> forms;
@@ -166,11 +176,16 @@ bool is_itself(const Wait& wait, const Awaited& item) {
   if (!item.call.empty()) return false;
   const std::string_view call = wait.call;
   switch (item.kind) {
-    case Kind::kReceive: return call.find("ecv") != call.npos || call.find("eceive") != call.npos;
-    case Kind::kSend: return call.find("end") != call.npos;
-    case Kind::kProbe: return true;
-    case Kind::kCollective: return true;
-    default: return false;
+    case Kind::kReceive:
+      return call.find("ecv") != call.npos || call.find("eceive") != call.npos;
+    case Kind::kSend:
+      return call.find("end") != call.npos;
+    case Kind::kProbe:
+      return true;
+    case Kind::kCollective:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -244,7 +259,8 @@ std::string others_text(const Scene& scene) {
   using State = pmi::Standing::State;
   std::map<std::pair<State, std::string>, std::vector<int>> by_state;
   for (int rank = 0; rank < scene.ranks(); ++rank)
-    if (scene.threads_of(rank) == 0) by_state[{scene.state_of(rank), scene.last_call_of(rank)}].push_back(rank);
+    if (scene.threads_of(rank) == 0)
+      by_state[{scene.state_of(rank), scene.last_call_of(rank)}].push_back(rank);
   std::string text;
   for (const auto& [key, ranks] : by_state) {
     const auto& [state, call] = key;

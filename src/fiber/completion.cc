@@ -125,7 +125,8 @@ void Waiter::sleep_in_kernel(std::uint32_t asleep) {
   census::falls_asleep();
   const auto sleep = [&](const timespec* limit) {
     while (state_.load(std::memory_order_relaxed) == asleep)
-      if (syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, asleep, limit, nullptr, 0) != 0 && errno == ETIMEDOUT)
+      if (syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, asleep, limit, nullptr, 0) != 0 &&
+          errno == ETIMEDOUT)
         return;
   };
   if (asleep == kWatching) {

@@ -22,8 +22,8 @@ namespace {
 constinit std::atomic<std::uint32_t> held{0};  // futex
 }
 
-// The variables of this library lie at the same distance from every thread's pointer, as it is loaded before the
-// program begins.
+// The variables of this library lie at the same distance from every thread's pointer, as it is loaded before
+// the program begins.
 const void* innermost_wait_of(const void* thread_pointer) {
   const auto distance = reinterpret_cast<std::intptr_t>(&innermost_wait) -
                         reinterpret_cast<std::intptr_t>(__builtin_thread_pointer());
@@ -82,12 +82,11 @@ Hold::~Hold() {
 std::vector<Sleeper> Hold::sleepers() const {
   std::vector<Sleeper> found;
   for_each_fiber([&](const Fiber& fiber) {
-    if (!fiber.left_behind() || fiber.over.load(std::memory_order_relaxed) || fiber.rank == nullptr) return;
+    if (!fiber.left_behind() || fiber.over.load(std::memory_order_relaxed)) return;
     const Registers registers = registers_of(fiber);
     // Whoever resumes it uses the place of its registers, but nothing above.
     if (!fiber.left_behind()) return;
-    found.push_back(
-        {&fiber, fiber.rank, registers, detail::innermost_wait_of(fiber.context.thread_pointer)});
+    found.push_back({&fiber, fiber.rank, registers, detail::innermost_wait_of(fiber.context.thread_pointer)});
   });
   Waiter::add_sleepers(found);
   return found;

@@ -1,5 +1,5 @@
-// Who sleeps where, for reports about what a job waits for (docs/decisions/018-who-waits-for-whom.md). What is
-// written down while nobody asks is next to nothing: where a kernel thread goes to sleep.
+// Who sleeps where, for reports about what a job waits for (docs/decisions/018-who-waits-for-whom.md). What
+// is written down while nobody asks is next to nothing: where a kernel thread goes to sleep.
 #pragma once
 
 #include <cstdint>
@@ -68,8 +68,8 @@ bool is_held() noexcept;
 
 /// A thread that has slept for so long sleeps for long.
 inline constexpr timespec kUntilLong{0, 50'000'000};
-/// What listens if a thread is going to sleep for long: most that sleep are woken sooner. Called by that thread,
-/// which counts as asleep already.
+/// What listens if a thread is going to sleep for long: most that sleep are woken sooner. Called by that
+/// thread, which counts as asleep already.
 CLUMP_HOST_API void on_long_sleep(void (*listener)());
 void sleeps_for_long();
 

@@ -27,10 +27,7 @@ base::Status refuse_cancel() {
 }  // namespace
 
 PartitionedSend::PartitionedSend(const Address& to, const Partitions& partitions)
-    : Request(Kind::kPartitionedSend),
-      to_(to),
-      partitions_(partitions.count),
-      world_(to.comm.owner.world) {
+    : Request(Kind::kPartitionedSend), to_(to), partitions_(partitions.count), world_(to.comm.owner.world) {
   keep(*this, to, partitions.whole);
   if (is_in_other_process(to)) {
     messages_ = std::make_unique<OutgoingPartitions>(*this, to, introduction_address(to), partitions);

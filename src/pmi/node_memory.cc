@@ -48,8 +48,8 @@ Address::State Address::wait_while(State now) {
   return State{seen};
 }
 
-// Who wakes has counted itself before it does anything, and who rings for another process changes the bell while
-// it is awake itself.
+// Who wakes has counted itself before it does anything, and who rings for another process changes the bell
+// while it is awake itself.
 bool NodeMemory::rests(const Job& job, int process, std::uint64_t& since) const {
   const HostState& state = host(process);
   since = state.wakes.load(std::memory_order_acquire);

@@ -29,7 +29,7 @@ struct alignas(64) HostState {
   std::atomic<std::int32_t> in_world{0};
 
   // Who waits for whom (waits.h).
-  std::atomic<std::uint32_t> news{0};      ///< futex of its observer: counted up when there is something to do
+  std::atomic<std::uint32_t> news{0};  ///< futex of its observer: counted up when there is something to do
   std::atomic<std::uint32_t> question{0};  ///< mpiexec's last one: it wants an account
   std::atomic<bool> ends{false};           ///< mpiexec's: the job is over, with this deadlock
   std::atomic<std::uint64_t> wakes{0};     ///< of threads that have slept
@@ -37,7 +37,7 @@ struct alignas(64) HostState {
   // For mpiexec --hang-after: how often it wants somebody to look, and what the last look has found.
   std::atomic<std::uint32_t> looks{0}, looked{0};
   std::atomic<std::uint64_t> progress{0};  ///< changes while messages move and collectives begin
-  std::atomic<bool> in_mpi{false};         ///< since the look before, each rank has been in MPI, or waits there
+  std::atomic<bool> in_mpi{false};  ///< since the look before, each rank has been in MPI, or waits there
 };
 
 /// How the network reaches a host process. Who needs to know wants it, and tells mpiexec so

@@ -38,21 +38,19 @@ struct In {
 };
 
 template <typename Stream, typename Number>
-void each(Stream& s, Number& number)
-  requires(std::is_integral_v<std::remove_const_t<Number>>)
-{
+void each(Stream& s, Number& number) requires(std::is_integral_v<std::remove_const_t<Number>>) {
   s.field(number);
 }
 
 // Fields as a list: const ones are written, others are read.
-#define CLUMP_FIELDS(Type, ...)                                             \
-  template <typename Stream>                                               \
-  void each(Stream& s, const Type& x) {                                    \
-    [&](auto&... fields) { (s.field(fields), ...); }(__VA_ARGS__);         \
-  }                                                                        \
-  template <typename Stream>                                               \
-  void each(Stream& s, Type& x) {                                          \
-    [&](auto&... fields) { (s.field(fields), ...); }(__VA_ARGS__);         \
+#define CLUMP_FIELDS(Type, ...)                                    \
+  template <typename Stream>                                       \
+  void each(Stream& s, const Type& x) {                            \
+    [&](auto&... fields) { (s.field(fields), ...); }(__VA_ARGS__); \
+  }                                                                \
+  template <typename Stream>                                       \
+  void each(Stream& s, Type& x) {                                  \
+    [&](auto&... fields) { (s.field(fields), ...); }(__VA_ARGS__); \
   }
 
 CLUMP_FIELDS(Frame, x.object, x.address)

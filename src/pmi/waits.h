@@ -1,5 +1,5 @@
-// What a host process tells mpiexec about its ranks when it is asked: where each of them is, what it waits for,
-// and what lies there that nobody has asked for (docs/decisions/018-who-waits-for-whom.md).
+// What a host process tells mpiexec about its ranks when it is asked: where each of them is, what it waits
+// for, and what lies there that nobody has asked for (docs/decisions/018-who-waits-for-whom.md).
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace clump::pmi {
 
-/// Tells communicators apart: the context, and the first rank of the job in it, since one call may make several
-/// communicators with one context.
+/// Tells communicators apart: the context, and the first rank of the job in it, since one call may make
+/// several communicators with one context.
 struct CommKey {
   std::uint32_t context = 0;
   std::int32_t first = -1;  ///< -1: not known
@@ -51,9 +51,9 @@ struct Awaited {
   CommKey comm;
   std::int32_t peer = kAny;  ///< rank of the job
   std::int32_t tag = 0;
-  std::int64_t bytes = 0;      ///< of a partitioned send: partitions that are not ready
-  std::string call;            ///< of a collective in flight: what has begun it
-  std::int32_t sequence = -1;  ///< of a collective by messages: its number in the communicator
+  std::int64_t bytes = 0;          ///< of a partitioned send: partitions that are not ready
+  std::string call;                ///< of a collective in flight: what has begun it
+  std::int32_t sequence = -1;      ///< of a collective by messages: its number in the communicator
   std::vector<std::int32_t> part;  ///< of a collective: these ranks only
 
   bool operator==(const Awaited&) const = default;

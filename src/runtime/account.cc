@@ -117,11 +117,21 @@ class RankAccount final : p2p::Matcher::Visitor {
       pmi::Awaited item{.tag = tag_of(one.tag), .bytes = one.bytes};
       item.peer = one.world_peer >= 0 ? one.world_peer : world_rank(comm_of(one.context), one.peer);
       switch (one.kind) {
-        case Kind::kReceive: item.kind = To::kReceive; break;
-        case Kind::kSend: item.kind = To::kSend; break;
-        case Kind::kPartitionedSend: item.kind = To::kPartitionedSend; break;
-        case Kind::kPartitionedReceive: item.kind = To::kPartitionedReceive; break;
-        case Kind::kUser: item.kind = To::kUser; break;
+        case Kind::kReceive:
+          item.kind = To::kReceive;
+          break;
+        case Kind::kSend:
+          item.kind = To::kSend;
+          break;
+        case Kind::kPartitionedSend:
+          item.kind = To::kPartitionedSend;
+          break;
+        case Kind::kPartitionedReceive:
+          item.kind = To::kPartitionedReceive;
+          break;
+        case Kind::kUser:
+          item.kind = To::kUser;
+          break;
         case Kind::kCollective:
           item = {.kind = To::kCollective, .call = one.call != nullptr ? one.call : "", .sequence = one.tag};
           break;
@@ -143,20 +153,20 @@ class RankAccount final : p2p::Matcher::Visitor {
   void add_record(Waiter& waiter) {
     const auto* const record = static_cast<const core::Waiting*>(waiter.thread->waits);
     if (record == nullptr) return;
-    if (record->request != nullptr) add_items(waiter, *record->request);
-    for (const MPI_Request handle : record->handles) {
+    if (const core::Request* const request = record->request()) add_items(waiter, *request);
+    for (const MPI_Request handle : record->handles()) {
       const core::Request* const request = handle != MPI_REQUEST_NULL ? rank_.request(handle) : nullptr;
       if (request != nullptr && is_open(*request)) add_items(waiter, *request);
     }
-    if (record->comm != nullptr) {
+    if (const core::AwaitedCollective* const awaited = record->collective()) {
       pmi::Awaited item{.kind = pmi::Awaited::Kind::kCollective};
-      if (record->tag < kCollectiveTags) item.sequence = record->tag;
-      if (record->part != nullptr) item.part = ranks_of(*record->part);
-      add_item(waiter, std::move(item), static_cast<std::uint32_t>(record->comm->context));
+      if (awaited->tag < kCollectiveTags) item.sequence = awaited->tag;
+      if (awaited->part != nullptr) item.part = ranks_of(*awaited->part);
+      add_item(waiter, std::move(item), static_cast<std::uint32_t>(awaited->comm.context));
     }
-    if (record->team != nullptr) {
+    if (record->team() != nullptr) {
       for (const auto& [context, comm] : comms_)
-        if (comm->team.get() == record->team)
+        if (comm->team.get() == record->team())
           add_item(waiter, {.kind = pmi::Awaited::Kind::kCollective}, context);
     }
   }
@@ -275,7 +285,8 @@ std::uint64_t progress_of(const core::World& world) {
     p2p::Matcher& matcher = p2p::matcher_of(*rank);
     const p2p::Matcher::Arrived arrived = matcher.arrived();
     // One that is taken later counts when it comes, and when it goes.
-    sum += arrived.expected + 2 * arrived.unexpected - static_cast<std::uint64_t>(matcher.lengths().unexpected);
+    sum +=
+        arrived.expected + 2 * arrived.unexpected - static_cast<std::uint64_t>(matcher.lengths().unexpected);
     for (const auto& channel : world.channels) {
       const net::Traffic& traffic = channel->traffic(rank->number);
       for (const net::Volume& way : traffic.ways) sum += way.messages.value();

@@ -53,7 +53,8 @@ void send(const std::string& packet) {
 void send_account(std::uint32_t question) {
   const std::string bytes = pmi::encode(observed.take_account());
   for (std::size_t at = 0; at < bytes.size(); at += pmi::AccountNote::kMost)
-    send(pmi::encode(pmi::AccountNote{host().job.process, question, at + pmi::AccountNote::kMost >= bytes.size(),
+    send(pmi::encode(pmi::AccountNote{host().job.process, question,
+                                      at + pmi::AccountNote::kMost >= bytes.size(),
                                       bytes.substr(at, pmi::AccountNote::kMost)}));
 }
 
@@ -117,8 +118,11 @@ void observe(const Observed& how) {
   const bool started = fiber::start_kernel_thread(run_observer, nullptr);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (!started)
-    fail_job({-1, pmi::Reason::kCannotStart, 1,
-              "cannot start a thread (ulimit -u, pids.max of the control group, kernel.threads-max)", {}});
+    fail_job({-1,
+              pmi::Reason::kCannotStart,
+              1,
+              "cannot start a thread (ulimit -u, pids.max of the control group, kernel.threads-max)",
+              {}});
   if (host().is_imaged() && host().job.processes.size() == 1)
     fiber::on_deadlock(on_deadlock);
   else
@@ -134,8 +138,7 @@ std::vector<pmi::Frame> frames_of(const fiber::Registers& registers) {
   // The outermost frame of the innermost call of MPI; if there is none, the first that is not of Clump.
   std::size_t first = 0;
   while (first < all.size() && is_of(all[first], kOurs)) ++first;
-  while (first + 1 < all.size() && is_of(all[first], kMpi) && is_of(all[first + 1], kMpi))
-    ++first;
+  while (first + 1 < all.size() && is_of(all[first], kMpi) && is_of(all[first + 1], kMpi)) ++first;
   std::vector<pmi::Frame> frames;
   for (std::size_t i = first; i < all.size() && i <= first + kCallers; ++i)
     frames.push_back({all[i].object != nullptr ? all[i].object : "", all[i].address});

@@ -1,4 +1,6 @@
-/* Jobs that go on, and are asked with SIGQUIT where their ranks are. */
+/* Jobs that go on, and are asked with SIGQUIT where their ranks are. What is expected has a line for itself,
+ * however long. */
+// clang-format off
 #define _GNU_SOURCE
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-/* What the programs of the corpus share: a case is a function; `program CASE` runs it between MPI_Init_thread and MPI_Finalize. What is
- * expected of it stands in the comment before it, which corpus_test.py reads:
+/* What the programs of the corpus share: a case is a function; `program CASE` runs it between MPI_Init_thread
+ * and MPI_Finalize. What is expected of it stands in the comment before it, which corpus_test.py reads:
  *
  *   CASE name
  *   ranks: 2             how many (default 2)
@@ -8,7 +8,7 @@
  *   stdin: text
  *   quit: seconds        after so many mpiexec gets SIGQUIT
  *   code: 1              the exit code (default: 1 if it says anything, otherwise 0)
- *   says: text           a line of stderr has this; @x stands for the file and line that has the mark @x, and ... for anything
+ *   says: text           stderr has this in a line; @x: file and line of the mark @x; ...: anything
  *
  * What says nothing must be silent. */
 #ifndef CORPUS_H

@@ -1,4 +1,6 @@
-/* Programs whose ranks wait for ever, and what is said about them. */
+/* Programs whose ranks wait for ever, and what is said about them. What is expected has a line for itself,
+ * however long. */
+// clang-format off
 #include <pthread.h>
 
 #include "corpus.h"

@@ -18,9 +18,7 @@ enum { kLate = 200000 }; /* microseconds: longer than anything here waits before
 static char large[kLarge], other_large[kLarge];
 
 static void send_to(int peer) { MPI_Send(&one, 1, MPI_INT, peer, 0, MPI_COMM_WORLD); }
-static void receive_from(int peer) {
-  MPI_Recv(&two, 1, MPI_INT, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-}
+static void receive_from(int peer) { MPI_Recv(&two, 1, MPI_INT, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
 /* The same with which every case of two ranks ends: rank 1 has waited. */
 static void late_message(void) {
   if (rank == 0) send_to(1);

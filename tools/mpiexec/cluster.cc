@@ -58,8 +58,6 @@ std::vector<std::string> agent_options(const Command& command) {
   if (command.tag_output) words.emplace_back("--tag-output");
   if (command.timeout_seconds > 0)
     words.insert(words.end(), {"--timeout", std::to_string(command.timeout_seconds)});
-  if (command.hang_after_seconds > 0)
-    words.insert(words.end(), {"--hang-after", std::to_string(command.hang_after_seconds)});
   return words;
 }
 
@@ -132,6 +130,10 @@ bool needs_other_hosts(const Command& command) {
 }
 
 base::Status run_on_hosts(const Command& command, Plan& plan, int& code) {
+  if (command.hang_after_seconds > 0)
+    return base::fail(MPI_ERR_ARG,
+                      "--hang-after {}: is for jobs on one host, and this one has {}: use --timeout",
+                      command.hang_after_seconds, plan.job.nodes.size());
   std::string prterun, word;
   CLUMP_TRY(find_prterun(prterun));
   plan.job.network.provider = command.network;

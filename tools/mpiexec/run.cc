@@ -389,9 +389,10 @@ class Run {
       case Watch::Finding::kDeadlock:
         return end_stuck(pmi::Reason::kDeadlock, kDeadlocked + text);
       case Watch::Finding::kHang:
-        return end_stuck(pmi::Reason::kHang,
-                         fmt::format("nothing has moved in MPI for {} s (--hang-after), and all ranks are in it\n{}",
-                                     command_.hang_after_seconds, text));
+        return end_stuck(
+            pmi::Reason::kHang,
+            fmt::format("nothing has moved in MPI for {} s (--hang-after), and all ranks are in it\n{}",
+                        command_.hang_after_seconds, text));
     }
   }
 
@@ -420,8 +421,8 @@ class Run {
   int node_ = -1;                           ///< the same
   pmi::NodeMemory memory_;                  ///< of `node_`
   Watch watch_;
-  PmixDesk desk_;                           ///< only an agent's
-  int running_ = 0;                         ///< processes that have not ended
+  PmixDesk desk_;    ///< only an agent's
+  int running_ = 0;  ///< processes that have not ended
   std::deque<Stream> streams_;
   const pmi::HostProcess* absent_ = nullptr;  ///< has ended in order; a rank of it never called MPI_Init
   std::optional<Clock::time_point> end_at_;

@@ -31,8 +31,8 @@ std::vector<int> Watch::running() const {
   return all;
 }
 
-// Each process is looked at twice: one that has rested both times, and has not woken meanwhile, has rested at the
-// moment between. So there is a moment at which all did, and nobody was left to wake anybody.
+// Each process is looked at twice: one that has rested both times, and has not woken meanwhile, has rested at
+// the moment between. So there is a moment at which all did, and nobody was left to wake anybody.
 void Watch::look_for_deadlock() {
   if (asked_for_ != Finding::kNothing || job_->nodes.size() > 1) return;
   std::map<int, std::uint64_t> first, second;
@@ -96,7 +96,8 @@ Watch::Finding Watch::poll(std::string& text) {
   const Finding found = std::exchange(asked_for_, Finding::kNothing);
   if (found == Finding::kDeadlock) {
     std::map<int, std::uint64_t> now;
-    if (!is_answered() || !all_rest(now) || now != resting_since_) return look_for_deadlock(), Finding::kNothing;
+    if (!is_answered() || !all_rest(now) || now != resting_since_)
+      return look_for_deadlock(), Finding::kNothing;
   }
   text = this->text(found == Finding::kDeadlock);
   if (found == Finding::kAsked) look_for_deadlock();  // what was told meanwhile was left aside
@@ -134,7 +135,8 @@ void Watch::look_at_progress() {
   }
 }
 
-/// Whether several looks, the last of them before now, have found that nothing has moved while all were in MPI.
+/// Whether several looks, the last of them before now, have found that nothing has moved while all were in
+/// MPI.
 bool Watch::stands_still() {
   std::map<int, std::uint64_t> now;
   bool all_in_mpi = true;

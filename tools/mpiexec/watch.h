@@ -1,5 +1,5 @@
-// Who waits for whom: mpiexec asks the host processes of its node, when the user wants to know, when all seem to
-// wait for each other, or when nothing has happened for too long. docs/decisions/018-who-waits-for-whom.md
+// Who waits for whom: mpiexec asks the host processes of its node, when the user wants to know, when all seem
+// to wait for each other, or when nothing has happened for too long. docs/decisions/018-who-waits-for-whom.md
 #pragma once
 
 #include <chrono>
@@ -54,10 +54,11 @@ class Watch {
   // A question: why it was asked, and what has come.
   Finding asked_for_ = Finding::kNothing;
   std::uint32_t question_ = 0;
-  std::uint32_t answered_ = 0;  // the one that the answers are to: 0, which nobody asks, is told before an end
+  std::uint32_t answered_ =
+      0;  // the one that the answers are to: 0, which nobody asks, is told before an end
   Clock::time_point patience_;
-  std::map<int, std::string> answers_;         // by process; encoded
-  std::map<int, bool> complete_;               // by process
+  std::map<int, std::string> answers_;          // by process; encoded
+  std::map<int, bool> complete_;                // by process
   std::map<int, std::uint64_t> resting_since_;  // when a deadlock was seen
 
   // For a hang: looks, one after the other, and how many of them have found nothing new.
