@@ -15,8 +15,9 @@ namespace {
 using pmi::Awaited;
 using Kind = pmi::Awaited::Kind;
 
-constexpr std::size_t kMostLines = 8;   // about the requests of one call
-constexpr std::size_t kMostNamed = 10;  // ranks of a cycle
+constexpr std::size_t kMostLines = 8;                      // about the requests of one call
+constexpr std::size_t kMostNamed = 10;                     // ranks of a cycle
+constexpr std::ptrdiff_t kMostAlike = 8, kShownAlike = 4;  // groups of ranks at one place
 
 /// Who a group of ranks waits for: all for one, or each for one that is as far from it as for the others.
 struct Relation {
@@ -239,6 +240,10 @@ std::string line_of(const Scene& scene, const Group& group, bool is_final) {
   return text + ": " + reason(scene, wait, item, peer, is_final);
 }
 
+std::string place_of(const Wait& wait) {
+  return fmt::format("{} {}", wait.call.empty() ? "the program" : wait.call, wait.place);
+}
+
 std::string cycle_text(const Scene& scene) {
   const std::vector<int> circle = scene.cycle();
   if (circle.empty()) return {};
@@ -320,8 +325,25 @@ Scene scene_of(pmi::Account account, int ranks) {
 
 std::string waits_text(const Scene& scene, bool is_final) {
   std::string text;
-  for (const Group& group : groups_of(scene, is_final))
-    text += fmt::format("  {}\n", line_of(scene, group, is_final));
+  // Of ranks that wait at one place in many ways the first are told.
+  std::map<std::string, std::vector<const Group*>> by_place;
+  const std::vector<Group> groups = groups_of(scene, is_final);
+  for (const Group& group : groups) by_place[group.first->call + "\n" + group.first->place].push_back(&group);
+  for (const Group& group : groups) {
+    const std::vector<const Group*>& alike = by_place[group.first->call + "\n" + group.first->place];
+    const auto at = std::ranges::find(alike, &group) - alike.begin();
+    if (std::ssize(alike) <= kMostAlike || at < kShownAlike) {
+      text += fmt::format("  {}\n", line_of(scene, group, is_final));
+    } else if (at == kShownAlike) {
+      std::vector<int> rest;
+      for (const Group* one : std::span(alike).subspan(kShownAlike))
+        rest.insert(rest.end(), one->ranks.begin(), one->ranks.end());
+      std::ranges::sort(rest);
+      text += fmt::format("  {} {} {}, too, in {} other ways\n", ranks_text(rest),
+                          group.first->items.empty() ? "are in" : "wait in", place_of(*group.first),
+                          std::ssize(alike) - kShownAlike);
+    }
+  }
   text += others_text(scene);
   return is_final ? text + cycle_text(scene) : text;
 }

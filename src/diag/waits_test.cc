@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace clump::diag {
 namespace {
 
@@ -92,6 +94,15 @@ TEST(Waits, WhatHasEndedOrRunsIsTold) {
             "  rank 2 is outside MPI at b.c:1\n"
             "  rank 0 runs; the last call of MPI was MPI_Test\n"
             "  rank 1 has ended\n");
+}
+
+TEST(Waits, OfManyWaysAtOnePlaceTheFirstAreTold) {
+  std::vector<Wait> waits;
+  for (int rank = 0; rank < 100; ++rank)
+    waits.push_back({rank, "MPI_Recv", "at a.c:3", {receive(rank * rank % 101 % 100, rank)}});
+  const std::string text = waits_text(Scene(waits, account_of(100), 100), false);
+  EXPECT_EQ(std::ranges::count(text, '\n'), 5) << text;
+  EXPECT_NE(text.find("ranks 4-99 wait in MPI_Recv at a.c:3, too, in 96 other ways\n"), text.npos) << text;
 }
 
 TEST(Waits, OfAThousandDifferentOnesTheCircleIsCutShort) {
