@@ -140,7 +140,7 @@ std::vector<pmi::Frame> frames_of(const fiber::Registers& registers) {
   while (first < all.size() && is_of(all[first], kOurs)) ++first;
   while (first + 1 < all.size() && is_of(all[first], kMpi) && is_of(all[first + 1], kMpi)) ++first;
   std::vector<pmi::Frame> frames;
-  for (std::size_t i = first; i < all.size() && i <= first + kCallers; ++i)
+  for (std::size_t i = first; i < all.size() && i <= first + kCallers && !is_of(all[i], kOurs); ++i)
     frames.push_back({all[i].object != nullptr ? all[i].object : "", all[i].address});
   return frames;
 }
