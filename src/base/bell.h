@@ -18,12 +18,15 @@ struct alignas(64) Bell {
   std::atomic<std::uint32_t> worker{0};   ///< futex: the carrier of a worker
   std::atomic<std::uint32_t> lookout{0};  ///< futex: a thread that looks out for its whole process
 
+  /// `worker`: another process has rung. Who sleeps there does not count as awake yet (fiber/census.h).
+  static constexpr std::uint32_t kRung = 2;
+
   /// After something was left. Any process.
   void ring() noexcept {
     // Pairs with the seq_cst store of the one who goes to sleep: one of the two sees what the other has done.
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (worker.load(std::memory_order_relaxed) != 0) [[unlikely]]
-      wake(worker);
+    if (worker.load(std::memory_order_relaxed) == 1) [[unlikely]]
+      ring_worker();
     if (lookout.load(std::memory_order_relaxed) != 0) [[unlikely]]
       wake(lookout);
   }
@@ -33,9 +36,16 @@ struct alignas(64) Bell {
     ::syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
     return true;
   }
-  /// Sleeps while `word` is 1. May return without a reason.
-  static void sleep(std::atomic<std::uint32_t>& word) noexcept {
-    ::syscall(SYS_futex, &word, FUTEX_WAIT, 1, nullptr, nullptr, 0);
+  /// Sleeps while `word` is 1, no longer than `limit`, if there is one. May return without a reason.
+  static void sleep(std::atomic<std::uint32_t>& word, const timespec* limit = nullptr) noexcept {
+    ::syscall(SYS_futex, &word, FUTEX_WAIT, 1, limit, nullptr, 0);
+  }
+
+ private:
+  void ring_worker() noexcept {
+    std::uint32_t asleep = 1;
+    if (worker.compare_exchange_strong(asleep, kRung, std::memory_order_acq_rel))
+      ::syscall(SYS_futex, &worker, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
   }
 };
 static_assert(sizeof(Bell) == 64);

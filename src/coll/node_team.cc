@@ -6,6 +6,7 @@
 
 #include "coll/disagree.h"
 #include "coll/pieces.h"
+#include "core/awaited.h"
 #include "core/rank.h"
 
 namespace clump::coll {
@@ -80,6 +81,7 @@ base::Status NodeTeam::meet(Last last) {
     place_.round.store(round_, std::memory_order_release);  // release: pairs with who waits for it
     commons_.ring(ports_);
   } else {
+    const core::Waiting told(*this);
     commons_.wait(self_, place_.round, before);
   }
   return place_.differ[set_].load(std::memory_order_relaxed) ? complain() : base::Status();

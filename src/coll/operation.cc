@@ -5,7 +5,8 @@
 
 namespace clump::coll {
 
-Operation::Operation(core::Comm& comm, const Reduction& reduction, Kind kind) : schedule_(comm, reduction) {
+Operation::Operation(core::Comm& comm, const Reduction& reduction, Kind kind)
+    : call_(comm.owner.call.load(std::memory_order_relaxed)), schedule_(comm, reduction) {
   if (reduction.op != nullptr && !reduction.op->is_predefined()) op_ = base::Ref(reduction.op);
   this->comm = base::Ref<core::Comm>(&comm);
   persistent = kind == Kind::kPersistent;
@@ -58,6 +59,13 @@ void Operation::round_ended() {
   core::Rank& rank = comm->owner;
   if (calls_user()) return rank.errands.leave(*this);
   rank.world.routes[static_cast<std::size_t>(rank.number)]->leave(rank.number, *this);
+}
+
+void Operation::tell(std::vector<core::Awaited>& all) const {
+  all.push_back({.kind = core::Awaited::Kind::kCollective,
+                 .context = static_cast<std::uint32_t>(comm->context),
+                 .tag = schedule_.tag(),
+                 .call = call_});
 }
 
 void Operation::before_wait() { p2p::expect(comm->owner); }

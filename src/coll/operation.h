@@ -40,6 +40,7 @@ class Operation final : public core::Request, net::Task, Schedule::Listener {
   base::Status cancel() override;
   base::Status may_detach() const override;
   void before_wait() override;
+  void tell(std::vector<core::Awaited>& all) const override;
 
  private:
   void run() override;
@@ -51,6 +52,7 @@ class Operation final : public core::Request, net::Task, Schedule::Listener {
   std::vector<base::Ref<const base::RefCounted>> kept_;
   std::unique_ptr<Check> check_;
   bool checking_ = false;  // the check is not over
+  const char* call_;       // what has made it
   Schedule schedule_;
 };
 

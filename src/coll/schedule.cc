@@ -149,6 +149,8 @@ Layout Schedule::scratch(Count bytes) {
 }
 
 base::Status Schedule::run() {
+  const core::AwaitedCollective awaited{comm_, tag_, part_};
+  const core::Waiting told(awaited);
   start(nullptr);
   while (!advance()) wait_for_round();
   return status_;

@@ -138,6 +138,7 @@ class Schedule {
   /// Takes the steps that can be taken now. True when everything is done; false when a round is in flight,
   /// whose end may have come before this returns: then the schedule may be advanced, done or gone already.
   bool advance();
+  int tag() const { return tag_; }
   /// After advance() returned true: the first failure, if any.
   base::Status status() const { return status_; }
 

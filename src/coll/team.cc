@@ -93,6 +93,14 @@ Team::Team(const core::Comm& comm)
 
 Team::~Team() = default;
 
+bool Team::is_waited_in(int rank, const void* who) const {
+  if (slots_[rank].released.sleeper() == who) return true;
+  // As the leader of its group it waits for mail.
+  const int mails = rounds_ * 2;
+  const Mail* const first = &mails_[static_cast<std::size_t>(slots_[rank].group->number) * mails];
+  return std::any_of(first, first + mails, [&](const Mail& mail) { return mail.sent.sleeper() == who; });
+}
+
 base::Status Team::barrier(int rank) {
   Slot& me = slots_[rank];
   me.call = Word(Collective::kBarrier, Algorithm::kTeamMeets, 0, false, false, me.broadcasts);

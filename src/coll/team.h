@@ -70,6 +70,9 @@ class Team final : public core::Team {
   static bool can_carry(Collective collective, int ranks, Count bytes);
 
   int size() const { return size_; }
+  /// Whether `who` (Completion::sleeper()) waits here, as this rank. While there is a Hold
+  /// (fiber/sleepers.h).
+  bool is_waited_in(int rank, const void* who) const;
   /// Whether the groups follow one another in the order of ranks, so that a tree over groups keeps it.
   bool ordered() const { return ordered_; }
 

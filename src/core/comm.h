@@ -75,6 +75,10 @@ class Comm final : public base::RefCounted {
   int next_collective_tag() {
     return static_cast<int>(collectives_.fetch_add(1, std::memory_order_relaxed) & 0x1fffffff);
   }
+  /// How many tags were taken so far.
+  int collective_tags() const {
+    return static_cast<int>(collectives_.load(std::memory_order_relaxed) & 0x1fffffff);
+  }
   /// The same for what ranks tell each other before a collective of the program's, to compare what they call:
   /// this tag, and so many behind it. No collective has one of these.
   static constexpr int kCheckTags = 4;

@@ -253,6 +253,18 @@ class Rank {
   /// How many of a kind the program has made and not freed. Any thread.
   std::size_t live(Handles kind) const;
 
+  // For reports: while none of the rank's threads runs, or there are several.
+  template <typename Visit>
+  void for_each_request(Visit visit) {
+    static_cast<void>(requests_.find_if([&](const Request& request) { return visit(request), false; }));
+  }
+  template <typename Visit>
+  void for_each_comm(Visit visit) {
+    for (const base::Ref<Comm>& own : {comm_world, comm_self, comm_founding})
+      if (own) visit(*own);
+    static_cast<void>(comms_.find_if([&](Comm& comm) { return visit(comm), false; }));
+  }
+
  private:
   /// Whether the caller is the only thread of this rank.
   bool is_alone() const { return !identity->threaded.load(std::memory_order_relaxed); }

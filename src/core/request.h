@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "base/ref.h"
 #include "base/status.h"
+#include "core/awaited.h"
 #include "core/comm.h"
 #include "core/handle_table.h"
 #include "datatype/datatype.h"
@@ -86,6 +88,8 @@ class Request : public Operation {
 
   /// Before its owner waits for it and may sleep: does what nobody else might do soon. Never blocks.
   virtual void before_wait() {}
+  /// Adds what it waits for, while it is not complete.
+  virtual void tell(std::vector<Awaited>& all) const { all.emplace_back(); }
   /// Waits until it is complete.
   void wait() {
     if (completion.done()) return;

@@ -68,6 +68,13 @@ void capture(Stack& stack, const void* context) {
   _Unwind_Backtrace(visit, &walk);
 }
 
+void capture_behind(Stack& stack, const fiber::Registers& registers) {
+  stack.count = 0;
+  Walk walk{&stack, registers.program_counter, false};
+  fiber::clump_call_behind(
+      &registers, [](void* argument) { _Unwind_Backtrace(visit, argument); }, &walk);
+}
+
 void prepare() {
   Stack stack;
   capture(stack, nullptr);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 
+#include "fiber/sleepers.h"
 #include "pmi/control.h"
 
 namespace clump::diag {
@@ -20,6 +21,9 @@ struct Stack {
 /// The calling thread's stack, innermost first. `context` is a signal handler's third argument: the stack
 /// then begins where the signal struck. Null: it begins at the caller.
 void capture(Stack& stack, const void* context);
+
+/// The stack of a suspended thread of control, which goes on sleeping meanwhile.
+void capture_behind(Stack& stack, const fiber::Registers& registers);
 
 /// Loads what the unwinder needs, so that capture() finds it in place. Once, at start; allocates.
 void prepare();

@@ -30,7 +30,9 @@ std::string headline(const pmi::Failure& failure, int ranks) {
     case pmi::Reason::kCannotStart:
       return fmt::format("{} could not start", who);
     case pmi::Reason::kDeadlock:
-      return fmt::format("deadlock, noticed in {}", who);
+      return "deadlock";
+    case pmi::Reason::kHang:
+      return "no progress";
   }
   return who;
 }
@@ -119,7 +121,9 @@ std::string report(const pmi::Failure& failure, int ranks) {
   std::string text = headline(failure, ranks);
   if (!failure.text.empty()) text += ": " + failure.text;
   if (text.back() != '\n') text += '\n';
-  const bool has_culprit = failure.reason != pmi::Reason::kCannotStart;  // otherwise the stack is Clump's own
+  // Otherwise the stack is Clump's own.
+  const bool has_culprit =
+      failure.reason != pmi::Reason::kCannotStart && failure.reason < pmi::Reason::kDeadlock;
   return has_culprit ? text + stack(failure) : text;
 }
 

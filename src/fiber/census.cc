@@ -2,14 +2,14 @@
 
 #include <atomic>
 
-#include "fiber/worker.h"
-
 namespace clump::fiber {
 
 namespace {
 
 constinit std::atomic<int> alive{0};
 constinit std::atomic<void (*)()> report_deadlock{nullptr};
+constinit std::atomic<std::atomic<std::uint64_t>*> wakes{nullptr};
+constinit std::atomic<int> services{0};
 
 }  // namespace
 
@@ -27,7 +27,18 @@ void thread_ends() noexcept {
 
 void on_deadlock(void (*report)()) { report_deadlock.store(report, std::memory_order_release); }
 
+void count_wakes_in(std::atomic<std::uint64_t>& counter) { wakes.store(&counter, std::memory_order_release); }
+int service_threads() noexcept { return services.load(std::memory_order_relaxed); }
+int threads_awake() noexcept { return census::awake.load(std::memory_order_seq_cst); }
+
 namespace census {
+
+void note_wake() noexcept {
+  // release: whoever sees what is done from here on sees that somebody has woken.
+  if (auto* const counter = wakes.load(std::memory_order_relaxed))
+    counter->fetch_add(1, std::memory_order_acq_rel);
+}
+void one_service_thread() noexcept { services.fetch_add(1, std::memory_order_relaxed); }
 
 void one_awake() noexcept { awake.fetch_add(1, std::memory_order_acq_rel); }
 void not_needed() noexcept { awake.fetch_sub(1, std::memory_order_acq_rel); }
@@ -36,9 +47,7 @@ void falls_asleep() {
   // acq_rel: whoever takes the last one away sees all that the others did before they went to sleep.
   if (awake.fetch_sub(1, std::memory_order_acq_rel) != 1 || alive.load(std::memory_order_acquire) == 0)
     return;
-  if (void (*const report)() = report_deadlock.load(std::memory_order_acquire)) {
-    if (!have_fiber_call(report)) report();
-  }
+  if (void (*const report)() = report_deadlock.load(std::memory_order_acquire)) report();
 }
 
 void becomes_fiber() { falls_asleep(); }

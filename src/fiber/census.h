@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include "base/types.h"
 
@@ -13,11 +14,21 @@ namespace clump::fiber {
 /// The runtime counts a rank or a thread of one in before it begins, and out at its end.
 CLUMP_HOST_API void thread_begins() noexcept;
 CLUMP_HOST_API void thread_ends() noexcept;
-/// What is called at a deadlock; must not return. With fibers, by one of those that wait. Without it nobody
-/// cares.
+/// Where wakes are counted, if somebody wants to know whether there were any between two looks.
+CLUMP_HOST_API void count_wakes_in(std::atomic<std::uint64_t>& counter);
+/// Threads of this process that belong to no rank, which the runtime has started.
+CLUMP_HOST_API int service_threads() noexcept;
+/// How many of those that are counted are awake.
+CLUMP_HOST_API int threads_awake() noexcept;
+
+/// What is called at a deadlock, by the last one that goes to sleep: it must not wait, or call for others.
 CLUMP_HOST_API void on_deadlock(void (*report)());
 
 namespace census {
+
+/// A thread has woken, and has done nothing yet.
+void note_wake() noexcept;
+void one_service_thread() noexcept;
 
 /// How many are awake. relaxed: who waits for what another thread does must not rely on it.
 extern constinit std::atomic<int> awake;

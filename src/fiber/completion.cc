@@ -5,12 +5,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <mutex>
 #include <utility>
 
 #include "fiber/errands.h"
 #include "fiber/help.h"
 #include "fiber/lookout.h"
+#include "fiber/sleepers.h"
 #include "fiber/switch.h"
 #include "fiber/worker.h"
 
@@ -81,11 +83,18 @@ int spin_polls() {
 struct WaiterPool {
   std::mutex mutex;
   Waiter* idle = nullptr;  // linked by next_idle_
+  Waiter* made = nullptr;  // all, linked by next_made_
 
   Waiter* take() {
     const std::lock_guard lock(mutex);
-    Waiter* const waiter = idle != nullptr ? std::exchange(idle, idle->next_idle_) : new Waiter;
+    Waiter* const waiter = idle != nullptr ? std::exchange(idle, idle->next_idle_) : make();
     waiter->fiber_ = this_fiber();
+    return waiter;
+  }
+
+  Waiter* make() {
+    auto* const waiter = new Waiter;
+    waiter->next_made_ = std::exchange(made, waiter);
     return waiter;
   }
 
@@ -126,10 +135,41 @@ void Waiter::park() {
 }
 
 void Waiter::sleep_in_kernel(std::uint32_t asleep) {
+  clump_note_registers(&told_.registers);
+  told_ = {this, identity(), told_.registers, detail::innermost_wait};
+  tells_.store(true, std::memory_order_release);
   census::falls_asleep();
-  if (asleep == kWatching) return lookout::sleep_while(state_, asleep);
-  while (state_.load(std::memory_order_relaxed) == asleep)
-    syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, asleep, nullptr, nullptr, 0);
+  const auto sleep = [&](const timespec* limit) {
+    while (state_.load(std::memory_order_relaxed) == asleep)
+      if (syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, asleep, limit, nullptr, 0) != 0 &&
+          errno == ETIMEDOUT)
+        return;
+  };
+  if (asleep == kWatching) {
+    lookout::sleep_while(state_, asleep);
+  } else {
+    sleep(&kUntilLong);
+    if (state_.load(std::memory_order_relaxed) == asleep) sleeps_for_long();
+    sleep(nullptr);
+  }
+  census::note_wake();
+  // seq_cst: of us and of who begins a Hold, one sees what the other has stored.
+  tells_.store(false, std::memory_order_seq_cst);
+  detail::stay_while_held();
+}
+
+void Waiter::add_sleepers(std::vector<Sleeper>& sleepers) {
+  const std::lock_guard lock(pool.mutex);
+  for (const Waiter* waiter = pool.made; waiter != nullptr; waiter = waiter->next_made_)
+    if (waiter->tells_.load(std::memory_order_seq_cst)) sleepers.push_back(waiter->told_);
+}
+
+const void* Completion::sleeper() const noexcept {
+  const std::uintptr_t state = state_.load(std::memory_order_acquire);
+  if (state == kPending || state == kDone || state == kAbandoned) return nullptr;
+  if ((state & kFiber) != 0) return reinterpret_cast<const void*>(state & ~kFiber);
+  const Waiter* const waiter = reinterpret_cast<const Waiter*>(state);
+  return waiter->fiber_ != nullptr ? static_cast<const void*>(waiter->fiber_) : waiter;
 }
 
 void Waiter::unpark() {

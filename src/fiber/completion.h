@@ -9,14 +9,17 @@
 #include <atomic>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/types.h"
 #include "fiber/census.h"
+#include "fiber/sleepers.h"
 
 namespace clump::fiber {
 
 class Errands;
 struct Fiber;
+struct Sleeper;
 
 /// Where one thread of control sleeps. Waiters are pooled and their memory is never given back, so that a
 /// late unpark() of a thread that has gone on, or has ended, touches valid memory and costs at most one
@@ -34,13 +37,21 @@ class Waiter {
 
   Waiter* next_sleeper = nullptr;  ///< lookout.cc's
 
+  /// The kernel threads that sleep here, and are held (sleepers.h).
+  static void add_sleepers(std::vector<Sleeper>& sleepers);
+
  private:
   enum State : std::uint32_t { kIdle, kPermitted, kAsleep, kWatching };
   std::atomic<std::uint32_t> state_{kIdle};
   Fiber* fiber_ = nullptr;  // whose it is; null: a kernel thread's
   Waiter* next_idle_ = nullptr;
-  void sleep_in_kernel(std::uint32_t asleep);
+  Waiter* next_made_ = nullptr;
+  // While a kernel thread sleeps: what can be told about it, and that it can.
+  Sleeper told_;
+  std::atomic<bool> tells_{false};
+  [[gnu::noinline]] void sleep_in_kernel(std::uint32_t asleep);
   friend struct WaiterPool;
+  friend class Completion;
 };
 
 class Completion {
@@ -68,6 +79,9 @@ class Completion {
   }
   /// Back to pending, for work that is started again. Only when nobody waits.
   void reset() noexcept { state_.store(kPending, std::memory_order_relaxed); }
+
+  /// Who waits, as Sleeper::who; null: nobody. While there is a Hold.
+  CLUMP_HOST_API const void* sleeper() const noexcept;
 
   /// Blocks until done().
   void wait() {

@@ -12,6 +12,7 @@
 #include "fiber/census.h"
 #include "fiber/kernel_state.h"
 #include "fiber/monitor.h"
+#include "fiber/sleepers.h"
 #include "fiber/switch.h"
 #include "fiber/worker.h"
 
@@ -75,6 +76,7 @@ void become_fiber(int home, Identity* rank) {
   worker.wake();
   census::becomes_fiber();
   arrive(*self, clump_leave_kernel_thread(&self->context, &self->in_use));
+  detail::stay_while_held();
 }
 
 Fiber* rank_fiber() noexcept {
@@ -128,11 +130,9 @@ void forget_fibers() noexcept {
   forget_own_kernel_thread();
 }
 
-Fiber* first_fiber() {
+void for_each_fiber(const std::function<void(const Fiber&)>& visit) {
   const std::lock_guard guard(fibers_lock);
-  for (Fiber* const fiber : fibers())
-    if (!fiber->over.load(std::memory_order_relaxed)) return fiber;
-  return nullptr;
+  for (const Fiber* const fiber : fibers()) visit(*fiber);
 }
 
 bool start_kernel_thread(void* (*body)(void*), void* argument) {
@@ -150,6 +150,7 @@ bool start_kernel_thread(void* (*body)(void*), void* argument) {
   pthread_t thread;
   const int error = create(&thread, &attributes, body, argument);
   ::pthread_attr_destroy(&attributes);
+  if (error == 0) census::one_service_thread();
   return error == 0;
 }
 

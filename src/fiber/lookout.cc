@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fiber/completion.h"
+#include "fiber/sleepers.h"
 #include "fiber/worker.h"
 
 namespace clump::fiber::lookout {
@@ -14,8 +15,11 @@ constinit base::Bell* bell = nullptr;
 std::mutex lock;
 Waiter* watcher = nullptr;
 Waiter* sleepers = nullptr;  // linked by next_sleeper
+constinit std::atomic<bool> asleep_now{false};
 
 }  // namespace
+
+bool watcher_sleeps() noexcept { return asleep_now.load(std::memory_order_seq_cst); }
 
 bool is_kept() noexcept { return bell != nullptr; }
 
@@ -37,7 +41,16 @@ void sleep_while(const std::atomic<std::uint32_t>& state, std::uint32_t asleep) 
     if (take_in(0)) continue;
     // seq_cst: see Bell, and call_watcher().
     bell->lookout.store(1, std::memory_order_seq_cst);
-    if (is_asleep() && !take_in(0) && may_sleep()) base::Bell::sleep(bell->lookout);
+    if (is_asleep() && !take_in(0) && may_sleep()) {
+      asleep_now.store(true, std::memory_order_seq_cst);
+      base::Bell::sleep(bell->lookout, &kUntilLong);
+      if (bell->lookout.load(std::memory_order_seq_cst) == 1 && is_asleep()) {
+        sleeps_for_long();
+        base::Bell::sleep(bell->lookout);
+      }
+      census::note_wake();
+      asleep_now.store(false, std::memory_order_seq_cst);
+    }
     bell->lookout.store(0, std::memory_order_relaxed);
   }
 }

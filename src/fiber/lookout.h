@@ -23,6 +23,8 @@ void keep(base::Bell& bell) noexcept;
 bool begin(Waiter& waiter);
 /// The watcher's sleep, while `state` is `asleep`; takes in what comes.
 void sleep_while(const std::atomic<std::uint32_t>& state, std::uint32_t asleep);
+/// Whether the watcher sleeps: it does nothing before it has counted its wake (census.h).
+bool watcher_sleeps() noexcept;
 /// The watcher's `state` has changed, with seq_cst: it looks at it.
 void call_watcher() noexcept;
 void end(Waiter& waiter, bool watched);

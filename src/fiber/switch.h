@@ -16,8 +16,8 @@ namespace clump::fiber {
 /// A worker whose fibers keep each other busy looks at what comes in once in so many switches.
 inline constexpr std::uint64_t kSwitchesPerPoll = 16;
 
-/// What each fiber that is resumed calls first; null as long as nobody has asked for it (have_fiber_call()).
-extern constinit std::atomic<void (*)()> reporting;
+/// What each fiber that is resumed calls first; null as long as there is no Hold (sleepers.h).
+extern constinit std::atomic<void (*)()> on_resume;
 
 /// The first thing that a resumed fiber does: what could not be done before its predecessor was out of the
 /// way.
@@ -56,8 +56,8 @@ extern constinit std::atomic<void (*)()> reporting;
     switch_to(self, *next);
   else
     carrier.sections.store(0, std::memory_order_release);
-  if (void (*const report)() = reporting.load(std::memory_order_relaxed)) [[unlikely]]
-    report();
+  if (void (*const call)() = on_resume.load(std::memory_order_relaxed)) [[unlikely]]
+    call();
 }
 
 /// go_to_next() after a look at what has come in.

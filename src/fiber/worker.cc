@@ -15,6 +15,7 @@
 #include "fiber/lookout.h"
 #include "fiber/meters.h"
 #include "fiber/monitor.h"
+#include "fiber/sleepers.h"
 #include "fiber/switch.h"
 
 namespace clump::fiber {
@@ -49,7 +50,7 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 }  // namespace
 
 constinit std::span<Worker> workers;
-constinit std::atomic<void (*)()> reporting{nullptr};
+constinit std::atomic<void (*)()> on_resume{nullptr};
 constinit bool cores_are_shared = false;
 
 constinit bool cores_are_offered = false;
@@ -129,16 +130,6 @@ bool may_sleep() {
 }
 
 void before_sleep(bool (*ask)()) { sleep_function.store(ask, std::memory_order_release); }
-
-bool have_fiber_call(void (*report)()) {
-  const Fiber* const self = this_fiber();
-  if (self != nullptr && self != &self->carrier->idle) return false;
-  Fiber* const witness = first_fiber();
-  if (witness == nullptr) return false;
-  reporting.store(report, std::memory_order_release);
-  make_runnable(*witness);
-  return true;
-}
 
 KernelState*& taken_on(Carrier& carrier) noexcept { return carrier.kernel_state; }
 
@@ -283,13 +274,16 @@ bool Carrier::sleep(Worker& mine) {
     }
   }
   census::falls_asleep();
-  if (mine.has_runnable()) mine.wake();  // a fiber of this worker is to report a deadlock
   const bool nap = idle_sleeps_ < kNaps;
   const timespec time{0, std::chrono::nanoseconds(kFirstNap * (1 << idle_sleeps_)).count()};
-  if (nap) ++idle_sleeps_;
-  while (mine.asleep->load(std::memory_order_acquire) != 0) {
+  if (nap)
+    ++idle_sleeps_;
+  else
+    sleeps_for_long();
+  while (mine.asleep->load(std::memory_order_acquire) == 1) {
     const long result = futex(*mine.asleep, FUTEX_WAIT, 1, nap ? &time : nullptr);
     if (result == 0 || errno != ETIMEDOUT) continue;
+    census::note_wake();
     census::one_awake();
     const Section section;
     // Where the monitor has taken the worker away, it has woken us, too.
@@ -298,7 +292,12 @@ bool Carrier::sleep(Worker& mine) {
     monitor::worker_woke();
     return false;
   }
-  // Who rings from another process cannot tell the monitor.
+  census::note_wake();
+  // Who rings from another process cannot count us, or tell the monitor.
+  if (mine.asleep->load(std::memory_order_relaxed) == base::Bell::kRung) {
+    census::one_awake();
+    if (mine.asleep->exchange(0, std::memory_order_acq_rel) == 0) census::not_needed();
+  }
   if (mine.asleep != &mine.own_asleep) monitor::worker_woke();
   return true;
 }

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <span>
 
 #include "base/counter.h"
@@ -115,8 +116,8 @@ class Section {
 /// All workers; fixed once they are made, and never gone: carriers run until the process is.
 CLUMP_HOST_API extern constinit std::span<Worker> workers;
 
-/// The oldest fiber that is not over; null if there is none.
-Fiber* first_fiber();
+/// Calls `visit` for all that there have been.
+void for_each_fiber(const std::function<void(const Fiber&)>& visit);
 /// A kernel thread that belongs to no rank; false if there cannot be another one.
 CLUMP_HOST_API bool start_kernel_thread(void* (*body)(void*), void* argument);
 /// A carrier's kernel thread gets ready: the runtime's part (make_workers), and its core.
@@ -130,9 +131,6 @@ CLUMP_HOST_API void make_runnable(Fiber& fiber);
 /// Whether a worker has nothing to run; if it sleeps it is woken, and looks after those that are busy. Any
 /// thread.
 CLUMP_HOST_API bool wake_idle_worker() noexcept;
-/// Has a fiber that waits call `report`, on its own stack. False if the caller is one that runs, or there is
-/// none.
-bool have_fiber_call(void (*report)());
 /// Whether `self`, which is to wait, polls: nothing else can run, and it is no guest, who goes home to wait.
 bool may_poll(const Fiber& self);
 /// For `self` that is to wait for `done`: polls while it may, for a short time. True if it is done.

@@ -33,6 +33,7 @@ Status attach(SendBufferSlot& slot, void* buffer, Count size, const char* detach
 void flush(const base::Ref<AttachedBuffer>& buffer) {
   p2p::Flush all;
   all.begin(buffer);
+  const core::Waiting told(all);
   all.wait();
 }
 

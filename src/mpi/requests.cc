@@ -285,6 +285,13 @@ struct Awaited {
   return plain;
 }
 
+/// The same for several: which they are can be told.
+[[gnu::noinline]] bool wait_for_several(std::span<const Awaited> awaited,
+                                        std::span<const MPI_Request> handles) {
+  const core::Waiting told(handles);
+  return wait_for_all(awaited);
+}
+
 /// This is where most programs wait, so it is made of pieces that need few registers. `room` is for as many
 /// as there are handles.
 [[gnu::always_inline]] inline Status wait_for_all(Rank& self, std::span<MPI_Request> handles,
@@ -293,7 +300,7 @@ struct Awaited {
   if (end == nullptr) [[unlikely]]
     return *refuse_unknown(self, "MPI_Waitall", handles);
   const std::span<const Awaited> awaited(room, end);
-  if (!wait_for_all(awaited)) [[unlikely]]
+  if (!(awaited.size() > 1 ? wait_for_several(awaited, handles) : wait_for_all(awaited))) [[unlikely]]
     return finish(self, "MPI_Waitall", handles, {statuses});
   for (const Awaited& one : awaited) {
     if (statuses != MPI_STATUSES_IGNORE)

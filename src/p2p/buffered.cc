@@ -109,6 +109,18 @@ void Flush::before_wait() {
   for (const net::Route& route : routes) channel_to(world, route).poll(route.destination);
 }
 
+void Flush::tell(std::vector<core::Awaited>& all) const {
+  if (!buffer_) return;
+  const std::lock_guard lock(buffer_->mutex_);
+  for (const auto& [place, message] : buffer_->messages_)
+    if (message.number < before_)
+      all.push_back({.kind = core::Awaited::Kind::kSend,
+                     .context = message.envelope.context(),
+                     .world_peer = message.route.destination,
+                     .tag = message.envelope.tag(),
+                     .bytes = message.bytes});
+}
+
 namespace {
 
 /// A communicator's own buffer is taken before its session's, and that before the rank's (MPI-5.0

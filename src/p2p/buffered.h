@@ -68,6 +68,7 @@ class Flush final : public core::Request {
   /// Null: nothing is attached, nothing to wait for.
   void begin(base::Ref<AttachedBuffer> buffer);
   void before_wait() override;
+  void tell(std::vector<core::Awaited>& all) const override;
 
  private:
   friend class AttachedBuffer;

@@ -504,6 +504,17 @@ Matcher::Arrived Matcher::arrived() const {
   return sum;
 }
 
+void Matcher::visit(Visitor& visitor) {
+  for (Part& part : parts_) {
+    const std::lock_guard lock(part.mutex);
+    const auto posted = [&](const Receive& receive) { visitor.posted(receive); };
+    part.exact.for_each(posted);
+    part.wildcards.for_each(posted);
+    part.unexpected.for_each([&](const Unexpected& message) { visitor.unexpected(message); });
+    for (const Prober& prober : part.probers) visitor.probed(prober.key, *prober.arrived);
+  }
+}
+
 void Matcher::wait_for_arrival(const MatchKey& key) {
   fiber::Completion arrived;
   Part& part = part_of(key.context);

@@ -79,6 +79,16 @@ class Matcher final : public net::Sink {
     std::uint64_t unexpected = 0, unexpected_bytes = 0;
   };
   Arrived arrived() const;
+  /// What waits here, and who waits for a message to come. Each is called with locks held.
+  struct Visitor {
+    virtual void posted(const Receive& receive) = 0;
+    virtual void unexpected(const Unexpected& message) = 0;
+    virtual void probed(const MatchKey& key, const fiber::Completion& arrived) = 0;
+
+   protected:
+    ~Visitor() = default;
+  };
+  void visit(Visitor& visitor);
   /// Has `watcher` told of unexpected messages from now on; null: nobody any more. Afterwards the one before
   /// is not called again.
   void watch(core::Watcher* watcher);

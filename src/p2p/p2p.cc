@@ -11,6 +11,7 @@ namespace clump::p2p {
 base::Status send_and_wait(Address to, const datatype::Layout& from, Mode mode) {
   SendOperation operation;
   operation.begin_untaken(to, from, mode);
+  const core::Waiting told(operation);
   operation.wait();
   return base::Status::from_code(operation.result.error);
 }
@@ -82,6 +83,22 @@ base::Status SendOperation::cancel() {
   const core::World& world = core::current_rank()->world;
   if (channel_to(world, route_).retract(route_, *this)) withdrawn();
   return {};
+}
+
+void SendOperation::tell(std::vector<core::Awaited>& all) const {
+  all.push_back({.kind = core::Awaited::Kind::kSend,
+                 .context = envelope.context(),
+                 .world_peer = route_.destination,
+                 .tag = envelope.tag(),
+                 .bytes = bytes});
+}
+
+void ReceiveOperation::tell(std::vector<core::Awaited>& all) const {
+  all.push_back({.kind = core::Awaited::Kind::kReceive,
+                 .context = key.context,
+                 .peer = key.source,
+                 .tag = key.tag,
+                 .bytes = buffer.bytes()});
 }
 
 void SendOperation::withdrawn() {

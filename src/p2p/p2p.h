@@ -56,6 +56,7 @@ class SendOperation : public net::Outgoing, public core::Request {
   base::Status cancel() override;
   void before_wait() override;
   int awaited() const override { return route_.destination; }
+  void tell(std::vector<core::Awaited>& all) const override;
 
  private:
   net::Route route_{MPI_PROC_NULL, MPI_PROC_NULL};  ///< ranks in the job; none while it is the caller's
@@ -83,6 +84,7 @@ class ReceiveOperation : public core::Request, public Receive {
   base::Status cancel() override;
   void before_wait() override;
   int awaited() const override;
+  void tell(std::vector<core::Awaited>& all) const override;
 
  private:
   void begin_with_nobody();

@@ -76,6 +76,15 @@ bool PartitionLink::claim(int partition, Round round) {
                                                    std::memory_order_relaxed);
 }
 
+int PartitionLink::marked(Round round) const {
+  int sum = 0;
+  for (int i = 0; i < from_.count; ++i) {
+    const std::uint32_t mark = marks_[i].load(std::memory_order_relaxed);
+    sum += static_cast<int>(mark == ready(round) || mark == taken(round));
+  }
+  return sum;
+}
+
 void PartitionLink::open(Round round) {
   // The receiver may be complete, and gone, before all marks were looked at.
   const base::Ref<PartitionLink> alive(this);

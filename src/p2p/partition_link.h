@@ -33,6 +33,8 @@ class PartitionLink final : public IncomingPartitions, public net::Outgoing {
 
   /// The sender's partitions [first, last) are ready. Any number of threads. An error if one was before.
   base::Status mark(Round round, int first, int last);
+  /// How many of the sender's are.
+  int marked(Round round) const;
   /// By the receiver, or by nobody if the message goes to MPI_PROC_NULL.
   void open(Round round) override;
 

@@ -55,6 +55,13 @@ OutgoingPartitions::OutgoingPartitions(core::Request& sender, const Address& to,
   Introduction::send(introduction, terms_);
 }
 
+int OutgoingPartitions::marked(Round round) const {
+  int sum = 0;
+  for (int i = 0; i < from_.count; ++i)
+    sum += static_cast<int>(marks_[i].load(std::memory_order_relaxed) == round);
+  return sum;
+}
+
 base::Status OutgoingPartitions::mark(Round round, int first, int last) {
   int end = first;
   // relaxed: who marks a partition sends it, so nothing else is told by it.

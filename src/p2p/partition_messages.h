@@ -35,6 +35,8 @@ class OutgoingPartitions {
 
   /// The sender's partitions [first, last) are ready. Any number of threads. An error if one was before.
   base::Status mark(Round round, int first, int last);
+  /// How many of them are.
+  int marked(Round round) const;
 
  private:
   class Message;

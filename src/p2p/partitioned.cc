@@ -28,6 +28,7 @@ base::Status refuse_cancel() {
 
 PartitionedSend::PartitionedSend(const Address& to, const Partitions& partitions)
     : Request(Kind::kPartitionedSend),
+      to_(to),
       partitions_(partitions.count),
       sending_(p2p::sending(to, partitions.whole)),
       world_(to.comm.owner.world) {
@@ -60,6 +61,22 @@ base::Status PartitionedSend::cancel() { return refuse_cancel(); }
 void PartitionedSend::before_wait() {
   if (link_ && route_.destination != MPI_PROC_NULL && !link_->introduced())
     channel_to(world_, route_).poll(route_.destination);
+}
+
+void PartitionedSend::tell(std::vector<core::Awaited>& all) const {
+  const int marked = link_ ? link_->marked(round_) : messages_->marked(round_);
+  all.push_back({.kind = core::Awaited::Kind::kPartitionedSend,
+                 .context = to_.key().context,
+                 .peer = to_.peer,
+                 .tag = to_.tag,
+                 .bytes = partitions_ - marked});
+}
+
+void PartitionedReceive::tell(std::vector<core::Awaited>& all) const {
+  all.push_back({.kind = core::Awaited::Kind::kPartitionedReceive,
+                 .context = from_.key().context,
+                 .peer = from_.peer,
+                 .tag = from_.tag});
 }
 
 /// The receive of what leads to the sender, which outlives its request: freed or not, it takes its turn in

@@ -23,6 +23,7 @@ class PartitionedSend final : public core::Request {
   void before_wait() override;
   int awaited() const override { return sending_.peer; }
   Sending sending() const override { return sending_; }
+  void tell(std::vector<core::Awaited>& all) const override;
 
   int partitions() const { return partitions_; }
   /// The partitions [first, last) are ready (MPI_Pready). Of an active request; any number of threads.
@@ -33,6 +34,7 @@ class PartitionedSend final : public core::Request {
  private:
   base::Ref<PartitionLink> link_;
   std::unique_ptr<OutgoingPartitions> messages_;  ///< instead of a link, to another process
+  const Address to_;
   const int partitions_;
   const Sending sending_;
   const core::World& world_;
@@ -48,6 +50,7 @@ class PartitionedReceive final : public core::Request {
   base::Status start() override;
   base::Status cancel() override;
   void before_wait() override;
+  void tell(std::vector<core::Awaited>& all) const override;
 
   int partitions() const { return partitions_.count; }
   /// MPI_Parrived. Any number of threads; everything has arrived at a request that is not active.

@@ -17,6 +17,10 @@ class SendReceive final : public core::Request {
 
   void begin(const Address& to, const datatype::Layout& out, const Address& from, const datatype::Layout& in);
   void before_wait() override;
+  void tell(std::vector<core::Awaited>& all) const override {
+    if (!incoming_.completion.done()) incoming_.tell(all);
+    if (!outgoing_.completion.done()) outgoing_.tell(all);
+  }
 
  private:
   /// Nobody waits for the halves by themselves: their completions are abandoned, so that their ends come

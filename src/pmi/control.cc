@@ -8,6 +8,7 @@ namespace {
 constexpr std::string_view kMagic = "clump failure " CLUMP_VERSION;
 constexpr std::string_view kAddressMagic = "clump address " CLUMP_VERSION;
 constexpr std::string_view kDoneMagic = "clump done " CLUMP_VERSION;
+constexpr std::string_view kRestMagic = "clump rest " CLUMP_VERSION;
 
 template <typename Writer>
 void write(Writer& out, const FailureView& failure, std::size_t frames) {
@@ -73,7 +74,7 @@ bool decode(const std::string& bytes, Failure& failure) {
     frame.address = in.number<std::uint64_t>();
     read.frames.push_back(std::move(frame));
   }
-  if (!in.finished() || read.reason > Reason::kDeadlock) return false;
+  if (!in.finished() || read.reason > Reason::kHang) return false;
   failure = std::move(read);
   return true;
 }
@@ -88,6 +89,12 @@ std::string encode(const DoneNote& note) { return encode_process(kDoneMagic, not
 
 bool decode(const std::string& bytes, DoneNote& note) {
   return decode_process(bytes, kDoneMagic, note.process);
+}
+
+std::string encode(const RestNote& note) { return encode_process(kRestMagic, note.process); }
+
+bool decode(const std::string& bytes, RestNote& note) {
+  return decode_process(bytes, kRestMagic, note.process);
 }
 
 }  // namespace clump::pmi

@@ -24,7 +24,8 @@ enum class Reason : std::uint8_t {
   kSignal,       ///< took signal `code`
   kException,    ///< an uncaught C++ exception; `text` says which
   kCannotStart,  ///< the host process could not start its ranks; `text` says why
-  kDeadlock,     ///< all ranks wait for each other; `rank` was the last to begin
+  kDeadlock,     ///< all ranks wait for each other; accounts (waits.h) were sent before
+  kHang,         ///< nothing has moved for too long: mpiexec's
 };
 
 /// The first failure of a host process. At most one is sent; the process ends right after it.
@@ -71,5 +72,12 @@ struct DoneNote {
 };
 std::string encode(const DoneNote& note);
 bool decode(const std::string& bytes, DoneNote& note);
+
+/// A host process thinks that all of its threads sleep in MPI, and will for long (node_memory.h).
+struct RestNote {
+  int process = 0;
+};
+std::string encode(const RestNote& note);
+bool decode(const std::string& bytes, RestNote& note);
 
 }  // namespace clump::pmi

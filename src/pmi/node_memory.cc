@@ -48,6 +48,27 @@ Address::State Address::wait_while(State now) {
   return State{seen};
 }
 
+// Who wakes has counted itself before it does anything, and who rings for another process changes the bell
+// while it is awake itself.
+bool NodeMemory::rests(const Job& job, int process, std::uint64_t& since) const {
+  const HostState& state = host(process);
+  since = state.wakes.load(std::memory_order_acquire);
+  if (state.rested.load(std::memory_order_acquire) != since + 1) return false;
+  if (job.processes.size() == 1) return true;  // nobody rings
+  const HostProcess& one = job.processes[static_cast<std::size_t>(process)];
+  const int first = job.first_port(process);
+  if (!job.uses_fibers(one)) return bell(first).lookout.load(std::memory_order_acquire) == 1;
+  for (int port = first; port < first + job.ports(one); ++port)
+    if (bell(port).worker.load(std::memory_order_acquire) != 1) return false;
+  return true;
+}
+
+void NodeMemory::call_observer(int process) const {
+  HostState& state = host(process);
+  state.news.fetch_add(1, std::memory_order_release);
+  ::syscall(SYS_futex, &state.news, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+}
+
 std::size_t NodeMemory::end(const Job& job) { return (Parts(job).end + kPage - 1) / kPage * kPage; }
 
 base::Status NodeMemory::make(const Job& job, int& descriptor) {

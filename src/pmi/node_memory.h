@@ -27,6 +27,17 @@ struct alignas(64) HostState {
   std::atomic<std::int32_t> owing{0};
   /// Of its ranks: how many have called MPI_Init, ever.
   std::atomic<std::int32_t> in_world{0};
+
+  // Who waits for whom (waits.h).
+  std::atomic<std::uint32_t> news{0};  ///< futex of its observer: counted up when there is something to do
+  std::atomic<std::uint32_t> question{0};  ///< mpiexec's last one: it wants an account
+  std::atomic<bool> ends{false};           ///< mpiexec's: the job is over, with this deadlock
+  std::atomic<std::uint64_t> wakes{0};     ///< of threads that have slept
+  std::atomic<std::uint64_t> rested{0};    ///< when `wakes` was one less, all of its threads slept
+  // For mpiexec --hang-after: how often it wants somebody to look, and what the last look has found.
+  std::atomic<std::uint32_t> looks{0}, looked{0};
+  std::atomic<std::uint64_t> progress{0};  ///< changes while messages move and collectives begin
+  std::atomic<bool> in_mpi{false};  ///< since the look before, each rank has been in MPI, or waits there
 };
 
 /// How the network reaches a host process. Who needs to know wants it, and tells mpiexec so
@@ -60,6 +71,10 @@ class NodeMemory {
 
   /// Of this node.
   HostState& host(int process) const { return hosts_[process - first_process_]; }
+  /// Whether all threads of a process sleep in MPI, and since when, in wakes.
+  bool rests(const Job& job, int process, std::uint64_t& since) const;
+  /// Has the observer of a process look what is new.
+  void call_observer(int process) const;
   /// Of any process of the job; only if it has several nodes.
   Address& address(int process) const { return addresses_[process]; }
   /// Where whoever works for a port sleeps.

@@ -4,6 +4,7 @@
 #include "pmi/control.h"
 #include "pmi/job.h"
 #include "pmi/node_memory.h"
+#include "pmi/waits.h"
 
 namespace clump::pmi {
 namespace {
@@ -21,6 +22,51 @@ Job sample() {
   job.processes = {{0, 5, false}};
   job.nodes = {{"here", 0, 1}};
   return job;
+}
+
+TEST(Account, ComesBackAsItWas) {
+  Account account;
+  account.standings = {{3, Standing::State::kFinalized, "MPI_Finalize"}};
+  account.comms = {{{8, 1}, "halo", {1, 3}}};
+  account.begun = {{3, {8, 1}, 7}};
+  account.waiters = {
+      {3, {{"/bin/a", 0x12}}, {{Awaited::Kind::kCollective, {8, 1}, 2, 5, -6, "MPI_Ibcast", 4, {1, 3}}}}};
+  account.unmatched = {{3, 1, 9, {8, 1}, 100, 2}};
+  account.posted = {{3, Awaited::kAny, 9, {8, 1}, 1}};
+  Account read;
+  ASSERT_TRUE(decode(std::string_view(encode(account)), read));
+  EXPECT_EQ(encode(read), encode(account));
+  ASSERT_EQ(read.waiters.size(), 1u);
+  EXPECT_EQ(read.waiters[0].items, account.waiters[0].items);
+  EXPECT_EQ(read.comms[0].members, account.comms[0].members);
+  EXPECT_EQ(read.standings[0].call, "MPI_Finalize");
+  EXPECT_FALSE(decode(std::string_view(encode(account)).substr(0, 40), read));
+}
+
+// Who wakes, rings, or has never told is not at rest.
+TEST(NodeMemory, KnowsWhoRests) {
+  Job job;
+  job.apps.push_back({"/bin/a", {}, {}, "", 2});
+  job.scheduler = Scheduler::kThreads;
+  job.processes = {{0, 1, true}, {1, 1, true}};
+  job.nodes = {{"here", 0, 2}};
+  int file = -1;
+  NodeMemory memory;
+  ASSERT_TRUE(NodeMemory::make(job, file).ok() && NodeMemory::map(job, file, memory).ok());
+  std::uint64_t since = 0;
+  EXPECT_FALSE(memory.rests(job, 1, since));
+  memory.host(1).wakes = 4;
+  memory.host(1).rested = 5;
+  EXPECT_FALSE(memory.rests(job, 1, since));  // it does not sleep at its bell
+  memory.bell(job.first_port(1)).lookout = 1;
+  EXPECT_TRUE(memory.rests(job, 1, since));
+  EXPECT_EQ(since, 4u);
+  memory.bell(job.first_port(1)).ring();
+  EXPECT_FALSE(memory.rests(job, 1, since));
+  memory.bell(job.first_port(1)).lookout = 1;
+  ++memory.host(1).wakes;
+  EXPECT_FALSE(memory.rests(job, 1, since));
+  ::close(file);
 }
 
 TEST(Job, ComesBackAsItWas) {

@@ -3,10 +3,8 @@
 #include <sys/utsname.h>
 
 #include <filesystem>
-#include <map>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -17,6 +15,7 @@
 #include "mpi/process.h"
 #include "p2p/matcher.h"
 #include "record/recorder.h"
+#include "runtime/account.h"
 #include "runtime/connect.h"
 #include "runtime/host.h"
 
@@ -48,43 +47,6 @@ core::Info describe(const pmi::App& app, const utsname& machine) {
   info.set("host", machine.nodename);
   info.set("arch", machine.machine);
   return info;
-}
-
-core::World& the_world();
-
-/// "ranks 0,2,5" of those that `wanted` picks; empty if there are none.
-template <typename Wanted>
-std::string ranks_where(Wanted wanted) {
-  std::string list;
-  int count = 0;
-  for (const auto& rank : the_world().ranks) {
-    if (rank == nullptr || !wanted(*rank)) continue;
-    if (++count <= 16) list += fmt::format("{}{}", count == 1 ? "" : ",", rank->number);
-  }
-  if (count > 16) list += fmt::format(",... ({} in all)", count);
-  return count == 0 ? std::string() : fmt::format("rank{} {}", count == 1 ? "" : "s", list);
-}
-
-/// Every thread of every rank that still runs sleeps in MPI: says in which calls, and ends the job.
-void report_deadlock() {
-  std::map<std::string_view, std::string> by_call;
-  for (const auto& rank : the_world().ranks) {
-    const char* const call = rank->call.load(std::memory_order_relaxed);
-    if (call == nullptr || rank->users == 0 || by_call.contains(call)) continue;
-    by_call[call] = ranks_where([&](const core::Rank& other) {
-      const char* const its = other.call.load(std::memory_order_relaxed);
-      return other.users != 0 && its != nullptr && std::string_view(its) == call;
-    });
-  }
-  pmi::Failure failure;
-  failure.rank = fiber::identity() != nullptr ? fiber::identity()->rank : -1;
-  failure.reason = pmi::Reason::kDeadlock;
-  failure.code = 1;
-  failure.text = "nobody is left who could send, receive or call what the others wait for";
-  for (const auto& [call, ranks] : by_call) failure.text += fmt::format("\n  in {}: {}", call, ranks);
-  const std::string outside = ranks_where([](const core::Rank& rank) { return rank.users == 0; });
-  if (!outside.empty()) failure.text += fmt::format("\n  outside MPI, finalised or ended: {}", outside);
-  runtime::fail_job(std::move(failure));
 }
 
 /// No node has as many cores: numbers of workers and resources are the job's.
@@ -187,8 +149,6 @@ core::World* make_world() {
   world->resources = resources_of(job);
   open_records(job);
   connect(*world, sinks);
-  if (job.processes.size() == 1 && !job.here().plain)
-    fiber::on_deadlock(report_deadlock);  // nobody else can wake us, and we know of all our threads
   apply_rules(job);
   apply_environment(job, *world);
   return world;
@@ -197,7 +157,13 @@ core::World* make_world() {
 /// Made when the first rank needs it. Lives until the process ends: ranks may still use it while others
 /// leave.
 core::World& the_world() {
-  static core::World* const made = make_world();
+  static core::World* const made = [] {
+    static core::World* const fresh = make_world();
+    runtime::observe({.take_account = [] { return take_account(*fresh); },
+                      .progress = [] { return progress_of(*fresh); },
+                      .all_in_mpi = [] { return all_in_mpi(*fresh); }});
+    return fresh;
+  }();
   return *made;
 }
 

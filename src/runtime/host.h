@@ -11,8 +11,10 @@
 #include "base/status.h"
 #include "base/types.h"
 #include "fiber/identity.h"
+#include "fiber/sleepers.h"
 #include "pmi/control.h"
 #include "pmi/job.h"
+#include "pmi/waits.h"
 
 namespace clump::runtime {
 
@@ -46,6 +48,23 @@ CLUMP_HOST_API int process_id(int process);
 /// "solver.c:12", if the program was compiled with -g, for the place that a call at `address` returns to.
 /// Otherwise the name of its function, or "a.out+0x1234", as addr2line takes it. Any thread.
 CLUMP_HOST_API std::string place_in_code(const void* address);
+
+/// What the observer of this process, a thread of its own, calls to answer mpiexec.
+struct Observed {
+  pmi::Account (*take_account)();
+  /// Changes whenever a message has moved, or a collective has begun.
+  std::uint64_t (*progress)();
+  /// Whether each rank has called MPI since this was asked last, or waits there.
+  bool (*all_in_mpi)();
+};
+/// From now on mpiexec may ask what all wait for. Once, before any rank waits.
+CLUMP_HOST_API void observe(const Observed& how);
+/// Of this process.
+CLUMP_HOST_API bool has_ended(int rank);
+/// The function of MPI that a suspended thread of control is in, if any, and those that have called it.
+CLUMP_HOST_API std::vector<pmi::Frame> frames_of(const fiber::Registers& registers);
+/// Whether these begin with one.
+CLUMP_HOST_API bool is_in_mpi(const std::vector<pmi::Frame>& frames);
 
 /// Until this rank has called the function of MPI that `call` names, its end is a failure of the job. Null:
 /// it may end. `call` must live as long as the process.

@@ -165,6 +165,13 @@ void install_failure_handlers() {
     real_sigaction()(number, nullptr, &before);
     if (before.sa_handler == SIG_DFL) real_sigaction()(number, &ours, nullptr);
   }
+  // It asks mpiexec where the ranks are, and a terminal sends it to all processes of the job.
+  if (struct sigaction quit{}; host().started_by_mpiexec() &&
+                               real_sigaction()(SIGQUIT, nullptr, &quit) == 0 && quit.sa_handler == SIG_DFL) {
+    quit.sa_handler = [](int) {};
+    quit.sa_flags = SA_RESTART;
+    real_sigaction()(SIGQUIT, &quit, nullptr);
+  }
   // Before the snapshot: every image's copy of the C++ runtime starts with this handler.
   using Handler = void (*)();
   const auto set_terminate = of_program<Handler (*)(Handler)>("_ZSt13set_terminatePFvvE");

@@ -63,7 +63,7 @@ struct Host {
   bool started_by_mpiexec() const { return control >= 0; }
   /// All ranks of this process have images.
   bool is_imaged() const { return started_by_mpiexec() && !job.here().plain; }
-  bool has_neighbours() const { return node_descriptor >= 0; }
+  bool has_neighbours() const { return node_descriptor >= 0 && job.processes.size() > 1; }
   int rank_count() const { return job.here().ranks; }
   HostedRank& rank(int number) { return ranks[job.seating.seat_of(number) - job.here().first_seat]; }
   HostedRank& rank(const fiber::Identity& identity) { return rank(identity.rank); }

@@ -132,6 +132,10 @@ bool needs_other_hosts(const Command& command) {
 }
 
 base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, int& code) {
+  if (command.hang_after_seconds > 0)
+    return base::fail(MPI_ERR_ARG,
+                      "--hang-after {}: is for jobs on one host, and this one has {}: use --timeout",
+                      command.hang_after_seconds, plan.job.nodes.size());
   std::string prterun, word;
   CLUMP_TRY(find_prterun(prterun));
   plan.job.network.provider = command.network;

@@ -55,6 +55,8 @@ const Option kOptions[] = {
      "print which ranks run where, first; without a program: print that only"},
     {{"tag-output", "prepend-rank", "l"}, Action::kTagOutput, 0, "", "put \"[rank] \" in front of each line"},
     {{"timeout"}, Action::kTimeout, 1, "SECONDS", "end the job after so many seconds, with exit code 124"},
+    {{"hang-after"}, Action::kHangAfter, 1, "SECONDS",
+     "end the job, and say what all wait for, when nothing has moved in MPI for so long and all ranks are in it"},
     {{"explain", "verbose", "v"}, Action::kExplain, 0, "", "say in one line how the ranks run, and why"},
     {{"quiet", "q"}, Action::kQuiet, 0, "", "do not name ignored options"},
     {{"help", "h"}, Action::kHelp, 0, "", "print this text"},

@@ -219,6 +219,8 @@ class Parser {
         return number(word, values[0], part().ranks);
       case kTimeout:
         return number(word, values[0], command_.timeout_seconds);
+      case kHangAfter:
+        return number(word, values[0], command_.hang_after_seconds);
       case kScheduler:
         return tools::parse_scheduler(word, values[0], command_.as_asked.scheduler.emplace());
       case kAs:

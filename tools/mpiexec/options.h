@@ -47,10 +47,11 @@ struct Command {
   bool explain = false;
   bool tag_output = false;
   bool quiet = false;
-  int timeout_seconds = 0;  ///< 0: none
-  tools::Ranks as_asked;    ///< as what the ranks run
-  std::vector<Host> hosts;  ///< none: this one
-  int per_host = 0;         ///< so many ranks on each; 0: not said
+  int timeout_seconds = 0;     ///< 0: none
+  int hang_after_seconds = 0;  ///< 0: never
+  tools::Ranks as_asked;       ///< as what the ranks run
+  std::vector<Host> hosts;     ///< none: this one
+  int per_host = 0;            ///< so many ranks on each; 0: not said
   MapBy map_by = MapBy::kSlot;
   std::optional<std::string> collective_rules;  ///< --coll-rules, as typed
   std::string network;                          ///< libfabric's provider; empty: its choice
@@ -84,6 +85,7 @@ enum class Action {
   kExplain,
   kQuiet,
   kTimeout,
+  kHangAfter,
   kAs,
   kPerProcess,
   kScheduler,

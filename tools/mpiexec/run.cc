@@ -25,6 +25,7 @@
 #include "pmi/node_memory.h"
 #include "pmix_desk.h"
 #include "rank_list.h"
+#include "watch.h"
 
 namespace clump::mpiexec {
 
@@ -36,6 +37,8 @@ constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2
 constexpr std::chrono::milliseconds kGrace{500};  ///< for the others, when a plain process has failed
 constexpr std::chrono::milliseconds kLook{50};    ///< so often, whether anybody misses those who have gone
 constexpr std::chrono::milliseconds kSoon{1};     ///< and whether addresses that are wanted are told
+
+constexpr const char* kDeadlocked = "every rank waits for what cannot come any more\n";
 
 void say(const std::string& text) {
   fmt::print(stderr, "mpiexec: {}{}", text, text.ends_with('\n') ? "" : "\n");
@@ -123,9 +126,9 @@ class Run {
       return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", std::strerror(errno));
     life_ = line[0];
     if (records_.are_wanted()) CLUMP_TRY(records_.begin(plan_.job));
-    if (is_alone()) return {};
     CLUMP_TRY(pmi::NodeMemory::make(plan_.job, node_));
     CLUMP_TRY(pmi::NodeMemory::map(plan_.job, node_, memory_));
+    watch_.begin(plan_.job, memory_, command_.hang_after_seconds);
     return is_agent() ? desk_.open(plan_.job, memory_) : base::Status{};
   }
 
@@ -160,10 +163,8 @@ class Run {
     set(process.environment, "CLUMP_CONTROL_FD", std::to_string(theirs_));
     set(process.environment, "CLUMP_LIFE_FD", std::to_string(life_));
     set(process.environment, "CLUMP_PROCESS", std::to_string(number));
-    if (node_ >= 0) {
-      process.kept.push_back(node_);
-      set(process.environment, "CLUMP_NODE_FD", std::to_string(node_));
-    }
+    process.kept.push_back(node_);
+    set(process.environment, "CLUMP_NODE_FD", std::to_string(node_));
     if (records_.are_wanted()) {
       process.kept.push_back(records_.descriptor());
       set(process.environment, "CLUMP_RECORD_FD", std::to_string(records_.descriptor()));
@@ -200,6 +201,7 @@ class Run {
     read_signals();
     read_output();
     read_events();
+    look_who_waits();
     if (absent_ != nullptr && is_missed())
       fail(*absent_, pmi::Reason::kExited, 0, "without calling MPI_Init, and other ranks have called it");
   }
@@ -209,9 +211,12 @@ class Run {
     std::optional<milliseconds> most;
     if (absent_ != nullptr) most = kLook;
     if (desk_.has_wanted()) most = kSoon;
-    if (!end_at_) return most ? static_cast<int>(most->count()) : -1;
-    const auto left = std::max(std::chrono::ceil<milliseconds>(*end_at_ - Clock::now()), milliseconds{0});
-    return static_cast<int>((most ? std::min(left, *most) : left).count());
+    for (const auto& time : {end_at_, watch_.next()}) {
+      if (!time) continue;
+      const auto left = std::max(std::chrono::ceil<milliseconds>(*time - Clock::now()), milliseconds{0});
+      most = most ? std::min(left, *most) : left;
+    }
+    return most ? static_cast<int>(most->count()) : -1;
   }
 
   /// The time is up: of the user's --timeout, or of the grace after a failure.
@@ -241,8 +246,13 @@ class Run {
       desk_.note_address(address.process);
     } else if (pmi::DoneNote done; pmi::decode(packet, done)) {
       desk_.note_end(done.process);
+    } else if (pmi::AccountNote note; pmi::decode(packet, note)) {
+      watch_.take(note);
+    } else if (pmi::RestNote rest; pmi::decode(packet, rest)) {
+      watch_.look_for_deadlock();
     } else if (!failure_ && pmi::decode(packet, failure)) {
       failure_ = std::move(failure);
+      if (failure_->reason == pmi::Reason::kDeadlock) failure_->text = kDeadlocked + watch_.text(true);
       limit_grace();  // the process ends by itself, unless its heap is broken and it hangs
     }
     return true;
@@ -256,6 +266,10 @@ class Run {
       const bool ends = number == SIGINT || number == SIGTERM || number == SIGHUP;
       if (ends && exit_code_ != 0) {
         keeper_.signal(SIGKILL);  // asked a second time
+        continue;
+      }
+      if (number == SIGQUIT) {
+        watch_.ask();
         continue;
       }
       if (!from_terminal) keeper_.signal(number);
@@ -320,9 +334,10 @@ class Run {
     if (failure_ && exit_code_ == 0) exit_code_ = failure_code(*failure_);
     if (exit_code_ != 0) return;
     const int number = plan_.job.this_node().first + event.index;
+    watch_.note_end(number);
     if (is_agent() && code == 0) desk_.note_end(number);
     const pmi::HostProcess& process = process_of(event);
-    if (code == 0 && node_ >= 0) {
+    if (code == 0 && !is_alone()) {
       const pmi::HostState& state = memory_.host(number);
       if (state.owing != 0) return fail(process, pmi::Reason::kExited, 0, "before it called MPI_Finalize");
       if (state.in_world < process.ranks) {
@@ -371,6 +386,31 @@ class Run {
     end_at_ = end_at_ ? std::min(*end_at_, grace_ends) : grace_ends;
   }
 
+  void look_who_waits() {
+    std::string text;
+    switch (watch_.poll(text)) {
+      case Watch::Finding::kNothing:
+        return;
+      case Watch::Finding::kAsked:
+        return say("where the ranks are:\n" + text);
+      case Watch::Finding::kDeadlock:
+        return end_stuck(pmi::Reason::kDeadlock, kDeadlocked + text);
+      case Watch::Finding::kHang:
+        return end_stuck(
+            pmi::Reason::kHang,
+            fmt::format("nothing has moved in MPI for {} s (--hang-after), and all ranks are in it\n{}",
+                        command_.hang_after_seconds, text));
+    }
+  }
+
+  void end_stuck(pmi::Reason reason, std::string text) {
+    if (failure_ || exit_code_ != 0) return;
+    failure_ = pmi::Failure{.reason = reason, .code = 1, .text = std::move(text)};
+    exit_code_ = failure_code(*failure_);
+    watch_.end_all();
+    limit_grace();
+  }
+
   static int failure_code(const pmi::Failure& failure) {
     if (failure.reason == pmi::Reason::kSignal) return 128 + failure.code;
     if (failure.reason == pmi::Reason::kException) return 128 + SIGABRT;
@@ -386,10 +426,11 @@ class Run {
   int signals_ = -1;
   int control_ = -1;
   int job_ = -1, theirs_ = -1, life_ = -1;  ///< what the processes get
-  int node_ = -1;                           ///< the same; only if there are several
+  int node_ = -1;                           ///< the same
   pmi::NodeMemory memory_;                  ///< of `node_`
-  PmixDesk desk_;                           ///< only an agent's
-  int running_ = 0;                         ///< processes that have not ended
+  Watch watch_;
+  PmixDesk desk_;    ///< only an agent's
+  int running_ = 0;  ///< processes that have not ended
   std::deque<Stream> streams_;
   const pmi::HostProcess* absent_ = nullptr;  ///< has ended in order; a rank of it never called MPI_Init
   std::optional<Clock::time_point> end_at_;

@@ -1,0 +1,351 @@
+#include "diag/waits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "diag/symbolize.h"
+
+namespace clump::diag {
+
+namespace {
+
+using pmi::Awaited;
+using Kind = pmi::Awaited::Kind;
+
+constexpr std::size_t kMostLines = 8;                      // about the requests of one call
+constexpr std::size_t kMostNamed = 10;                     // ranks of a cycle
+constexpr std::ptrdiff_t kMostAlike = 8, kShownAlike = 4;  // groups of ranks at one place
+
+/// Who a group of ranks waits for: all for one, or each for one that is as far from it as for the others.
+struct Relation {
+  bool relative = false;
+  int value = 0;
+
+  /// In a list of arguments: "3", "rank+1", "any".
+  std::string argument() const {
+    if (!relative) return value < 0 ? "any" : fmt::format("{}", value);
+    return value == 0 ? "itself" : fmt::format("rank{:+}", value);
+  }
+  std::string subject() const { return relative ? "that rank" : fmt::format("rank {}", value); }
+};
+
+std::string tag_text(int tag) { return tag == Awaited::kAny ? "any tag" : fmt::format("tag {}", tag); }
+
+/// What is awaited, without what is known about it.
+std::string arguments(const Scene& scene, const Awaited& item, const Relation& peer) {
+  const std::string& comm = scene.name_of(item.comm);
+  switch (item.kind) {
+    case Kind::kReceive:
+    case Kind::kProbe:
+    case Kind::kPartitionedReceive:
+      return fmt::format("source {}, {}, {}", peer.argument(), tag_text(item.tag), comm);
+    case Kind::kSend:
+      return fmt::format("destination {}, tag {}, {} bytes, {}", peer.argument(), item.tag, item.bytes, comm);
+    case Kind::kPartitionedSend:
+      return fmt::format("destination {}, tag {}, {}", peer.argument(), item.tag, comm);
+    case Kind::kCollective:
+      return comm;
+    case Kind::kUser:
+      return {};
+  }
+  return {};
+}
+
+std::string noun(const Awaited& item) {
+  switch (item.kind) {
+    case Kind::kReceive:
+      return "a receive";
+    case Kind::kProbe:
+      return "a message";
+    case Kind::kSend:
+      return "a send";
+    case Kind::kPartitionedSend:
+      return "a partitioned send";
+    case Kind::kPartitionedReceive:
+      return "a partitioned receive";
+    case Kind::kCollective:
+      return item.call.empty() ? "a collective operation" : item.call;
+    case Kind::kUser:
+      return "a generalised request";
+  }
+  return {};
+}
+
+/// "rank 1 does not take part (it waits in MPI_Recv)"
+std::string absence(const Scene& scene, const Wait& wait, const Awaited& item, bool is_final) {
+  std::map<std::string, std::vector<int>> by_standing;
+  for (const int rank : scene.missing(item)) by_standing[scene.standing_of(rank)].push_back(rank);
+  std::string text;
+  for (const auto& [standing, ranks] : by_standing) {
+    const bool one = ranks.size() == 1;
+    std::string state = standing;
+    if (!one) state = "each: " + standing;
+    const char* const what = is_final ? (one ? "does not take part" : "do not take part")
+                                      : (one ? "has not come" : "have not come");
+    text += fmt::format("{}{} {} ({})", text.empty() ? "" : ", ", ranks_text(ranks), what, state);
+  }
+  if (!text.empty()) return text;
+  if (!is_final) return "all who were asked have come";
+  if (std::string others = scene.other_calls(wait, item); !others.empty()) return others;
+  return "all its ranks have called it, but not with the same root and sizes (mpiexec --check tells more)";
+}
+
+/// Why one thing does not come.
+std::string reason(const Scene& scene, const Wait& wait, const Awaited& item, const Relation& peer,
+                   bool is_final) {
+  const std::string subject = item.peer == wait.rank ? "the rank itself" : peer.subject();
+  std::string text;
+  switch (item.kind) {
+    case Kind::kCollective:
+      return absence(scene, wait, item, is_final);
+    case Kind::kUser:
+      return fmt::format("the program {} it (MPI_Grequest_complete)",
+                         is_final ? "never completes" : "has not completed");
+    case Kind::kPartitionedSend:
+      if (item.bytes > 0)
+        return fmt::format("{} of its partitions {} {} marked as ready (MPI_Pready)", item.bytes,
+                           item.bytes == 1 ? "is" : "are", is_final ? "never" : "not");
+      text = fmt::format("{} {} to receive it", subject, is_final ? "never starts" : "has not started");
+      break;
+    case Kind::kSend:
+      text = fmt::format("{} {} it", subject, is_final ? "never receives" : "has not received");
+      break;
+    default:
+      text = item.peer < 0 ? fmt::format("nobody {} it", is_final ? "sends" : "has sent")
+                           : fmt::format("{} {} it", subject, is_final ? "never sends" : "has not sent");
+  }
+  if (item.peer >= 0 && item.peer != wait.rank) text += "; " + scene.standing_of(item.peer);
+  for (const std::string& hint : scene.hints(wait, item, peer.relative)) text += "; " + hint;
+  return text;
+}
+
+/// One thread's wait in a form in which equal ones are the same text.
+struct Form {
+  std::string text;
+  std::vector<Relation> peers;  // by item
+};
+
+Form form_of(const Scene& scene, const Wait& wait, bool relative, bool is_final) {
+  Form form{wait.call + "\n" + wait.place, {}};
+  for (const Awaited& item : wait.items) {
+    Relation peer{false, item.peer};
+    if (relative && item.peer >= 0) peer = {true, distance(wait.rank, item.peer, scene.ranks())};
+    form.peers.push_back(peer);
+    form.text += "\n" + arguments(scene, item, peer) + noun(item) + reason(scene, wait, item, peer, is_final);
+  }
+  return form;
+}
+
+struct Group {
+  const Wait* first;
+  Form form;
+  std::vector<int> ranks;
+  int threads = 0;  // of these ranks, beside others
+};
+
+/// A rank is in the larger one of two groups: those that wait for the same rank, and those that wait for one
+/// as far away.
+std::vector<Group> groups_of(const Scene& scene, bool is_final) {
+  std::map<std::string, int> sizes;
+  std::vector<std::pair<Form, Form>> forms;
+  for (const Wait& wait : scene.waits()) {
+    forms.emplace_back(form_of(scene, wait, false, is_final), form_of(scene, wait, true, is_final));
+    ++sizes[forms.back().first.text];
+    if (forms.back().second.text != forms.back().first.text) ++sizes[forms.back().second.text];
+  }
+  std::vector<Group> groups;
+  std::map<std::string, std::size_t> known;
+  for (std::size_t i = 0; i < forms.size(); ++i) {
+    auto& [absolute, relative] = forms[i];
+    Form& form = sizes[relative.text] > sizes[absolute.text] ? relative : absolute;
+    const Wait& wait = scene.waits()[i];
+    const auto [at, fresh] = known.try_emplace(form.text, groups.size());
+    if (fresh) groups.push_back({&wait, std::move(form), {}, 0});
+    Group& group = groups[at->second];
+    if (group.ranks.empty() || group.ranks.back() != wait.rank) group.ranks.push_back(wait.rank);
+    group.threads += static_cast<int>(scene.threads_of(wait.rank) > 1);
+  }
+  std::ranges::stable_sort(groups, {}, [](const Group& group) { return group.ranks.front(); });
+  return groups;
+}
+
+/// The call is the one that does what is awaited, and not one that waits for it.
+bool is_itself(const Wait& wait, const Awaited& item) {
+  if (!item.call.empty()) return false;
+  const std::string_view call = wait.call;
+  switch (item.kind) {
+    case Kind::kReceive:
+      return call.find("ecv") != call.npos || call.find("eceive") != call.npos;
+    case Kind::kSend:
+      return call.find("end") != call.npos;
+    case Kind::kProbe:
+      return true;
+    case Kind::kCollective:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::string who(const Group& group) {
+  const bool one = group.ranks.size() == 1 && group.threads <= 1;
+  if (group.threads == 0) return fmt::format("{} {}", ranks_text(group.ranks), one ? "waits" : "wait");
+  if (one) return fmt::format("a thread of {} waits", ranks_text(group.ranks));
+  return fmt::format("{} threads of {} wait", group.threads, ranks_text(group.ranks));
+}
+
+/// "for 2 requests", and a line for each that is different.
+std::string list(const Scene& scene, const Group& group, bool is_final) {
+  std::vector<std::pair<std::string, int>> lines;
+  const std::vector<Awaited>& items = group.first->items;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const Relation& peer = group.form.peers[i];
+    std::string line = fmt::format("{} ({}): {}", noun(items[i]), arguments(scene, items[i], peer),
+                                   reason(scene, *group.first, items[i], peer, is_final));
+    if (!lines.empty() && lines.back().first == line)
+      ++lines.back().second;
+    else
+      lines.emplace_back(std::move(line), 1);
+  }
+  std::string text = fmt::format(" for {} requests", items.size());
+  for (std::size_t i = 0; i < std::min(lines.size(), kMostLines); ++i)
+    text += fmt::format("\n    {}{}", lines[i].first,
+                        lines[i].second > 1 ? fmt::format(" ({} of these)", lines[i].second) : "");
+  if (lines.size() > kMostLines) text += fmt::format("\n    ... and {} more", lines.size() - kMostLines);
+  return text;
+}
+
+std::string line_of(const Scene& scene, const Group& group, bool is_final) {
+  const Wait& wait = *group.first;
+  const std::string place = wait.place.empty() ? "" : " " + wait.place;
+  if (wait.items.empty()) {
+    const bool one = group.ranks.size() == 1;
+    return fmt::format("{} {} {}{}", ranks_text(group.ranks), one ? "is" : "are",
+                       wait.call.empty() ? "outside MPI" : "in " + wait.call, place);
+  }
+  std::string text = fmt::format("{} in {}", who(group), wait.call.empty() ? "MPI" : wait.call);
+  if (wait.items.size() > 1) return text + place + list(scene, group, is_final);
+  const Awaited& item = wait.items.front();
+  const Relation& peer = group.form.peers.front();
+  const std::string details = arguments(scene, item, peer);
+  if (item.kind == Kind::kCollective && is_itself(wait, item))
+    text += fmt::format("{} ({})", place, details);
+  else if (is_itself(wait, item))
+    text += fmt::format("({}){}", details, place);
+  else
+    text += fmt::format("{} for {}{}", place, noun(item), details.empty() ? "" : " (" + details + ")");
+  return text + ": " + reason(scene, wait, item, peer, is_final);
+}
+
+std::string place_of(const Wait& wait) {
+  return fmt::format("{} {}", wait.call.empty() ? "the program" : wait.call, wait.place);
+}
+
+std::string cycle_text(const Scene& scene) {
+  const std::vector<int> circle = scene.cycle();
+  if (circle.empty()) return {};
+  if (circle.size() == 1) return fmt::format("  rank {} waits for itself\n", circle.front());
+  std::string text = fmt::format("  in a circle: rank {}", circle.front());
+  for (std::size_t i = 1; i <= circle.size(); ++i) {
+    if (circle.size() > kMostNamed && i == kMostNamed / 2) {
+      text += fmt::format(" waits for ... ({} ranks in all)", circle.size());
+      i = circle.size() - 1;
+    }
+    text += fmt::format(" waits for rank {}", circle[i % circle.size()]);
+  }
+  return text + "\n";
+}
+
+/// Of those of which no thread waits.
+std::string others_text(const Scene& scene) {
+  using State = pmi::Standing::State;
+  std::map<std::pair<State, std::string>, std::vector<int>> by_state;
+  for (int rank = 0; rank < scene.ranks(); ++rank)
+    if (scene.threads_of(rank) == 0)
+      by_state[{scene.state_of(rank), scene.last_call_of(rank)}].push_back(rank);
+  std::string text;
+  for (const auto& [key, ranks] : by_state) {
+    const auto& [state, call] = key;
+    const bool one = ranks.size() == 1;
+    std::string what = one ? "runs" : "run";
+    what += call.empty() ? ", outside MPI" : fmt::format("; the last call of MPI was {}", call);
+    if (state == State::kEnded) what = one ? "has ended" : "have ended";
+    if (state == State::kFinalized) what = one ? "has called MPI_Finalize" : "have called MPI_Finalize";
+    if (state == State::kElsewhere) continue;
+    if (state == State::kBefore) what = one ? "has not called MPI_Init" : "have not called MPI_Init";
+    text += fmt::format("  {} {}\n", ranks_text(ranks), what);
+  }
+  return text;
+}
+
+bool is_mpi(const std::string& object) {
+  return std::string_view(object).substr(object.rfind('/') + 1).starts_with("libmpi_abi.so");
+}
+
+/// "PMPI_Recv.localalias": MPI_Recv
+std::string call_name(std::string function) {
+  function.erase(std::min(function.find('.'), function.size()));
+  return function.starts_with("PMPI_") ? function.substr(1) : function;
+}
+
+std::string place_text(Symbolizer& symbolizer, std::span<const pmi::Frame> callers) {
+  std::string function;
+  for (const pmi::Frame& frame : callers) {
+    const Place place = symbolizer.place(frame);
+    if (place.line > 0)
+      return fmt::format("at {}:{}", place.file.substr(place.file.rfind('/') + 1), place.line);
+    if (function.empty()) function = place.function;
+  }
+  if (!function.empty()) return "in " + function;
+  if (callers.empty() || callers.front().object.empty()) return {};
+  const std::string& object = callers.front().object;
+  return fmt::format("in {}+{:#x}", object.substr(object.rfind('/') + 1), callers.front().address);
+}
+
+}  // namespace
+
+Scene scene_of(pmi::Account account, int ranks) {
+  Symbolizer symbolizer(Symbolizer::Search::kOtherFilesToo);
+  std::ranges::stable_sort(account.waiters, {}, &pmi::Waiter::rank);
+  std::vector<Wait> waits;
+  for (pmi::Waiter& waiter : account.waiters) {
+    Wait& wait = waits.emplace_back(Wait{waiter.rank, {}, {}, std::move(waiter.items)});
+    std::span<const pmi::Frame> frames = waiter.frames;
+    if (!frames.empty() && is_mpi(frames.front().object)) {
+      wait.call = call_name(symbolizer.place(frames.front()).function);
+      frames = frames.subspan(1);
+    }
+    wait.place = place_text(symbolizer, frames);
+  }
+  return {std::move(waits), std::move(account), ranks};
+}
+
+std::string waits_text(const Scene& scene, bool is_final) {
+  std::string text;
+  // Of ranks that wait at one place in many ways the first are told.
+  std::map<std::string, std::vector<const Group*>> by_place;
+  const std::vector<Group> groups = groups_of(scene, is_final);
+  for (const Group& group : groups) by_place[group.first->call + "\n" + group.first->place].push_back(&group);
+  for (const Group& group : groups) {
+    const std::vector<const Group*>& alike = by_place[group.first->call + "\n" + group.first->place];
+    const auto at = std::ranges::find(alike, &group) - alike.begin();
+    if (std::ssize(alike) <= kMostAlike || at < kShownAlike) {
+      text += fmt::format("  {}\n", line_of(scene, group, is_final));
+    } else if (at == kShownAlike) {
+      std::vector<int> rest;
+      for (const Group* one : std::span(alike).subspan(kShownAlike))
+        rest.insert(rest.end(), one->ranks.begin(), one->ranks.end());
+      std::ranges::sort(rest);
+      text += fmt::format("  {} {} {}, too, in {} other ways\n", ranks_text(rest),
+                          group.first->items.empty() ? "are in" : "wait in", place_of(*group.first),
+                          std::ssize(alike) - kShownAlike);
+    }
+  }
+  text += others_text(scene);
+  return is_final ? text + cycle_text(scene) : text;
+}
+
+}  // namespace clump::diag

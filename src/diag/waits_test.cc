@@ -1,0 +1,118 @@
+#include "diag/waits.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace clump::diag {
+namespace {
+
+using pmi::Awaited;
+using State = pmi::Standing::State;
+
+constexpr pmi::CommKey kWorld{0, 0};
+constexpr pmi::CommKey kPart{8, 1};
+
+/// A job of so many ranks that all use MPI.
+pmi::Account account_of(int ranks) {
+  pmi::Account account;
+  account.comms = {{kWorld, "MPI_COMM_WORLD", {}}, {kPart, "", {1, 3}}};
+  for (int rank = 0; rank < ranks; ++rank) account.standings.push_back({rank, State::kUses, ""});
+  return account;
+}
+
+Awaited receive(int source, int tag) {
+  return {.kind = Awaited::Kind::kReceive, .comm = kWorld, .peer = source, .tag = tag};
+}
+Awaited collective(pmi::CommKey comm, int sequence = -1) {
+  return {.kind = Awaited::Kind::kCollective, .comm = comm, .sequence = sequence};
+}
+
+TEST(Ranks, AreWrittenInRuns) {
+  EXPECT_EQ(ranks_text({4}), "rank 4");
+  EXPECT_EQ(ranks_text({0, 1, 3, 4, 5}), "ranks 0,1,3-5");
+  std::vector<int> even;
+  for (int rank = 0; rank < 100; rank += 2) even.push_back(rank);
+  EXPECT_EQ(ranks_text(even), "ranks 0,2,4,6,8,10,12,14,16,18,20,22,... (50 in all)");
+}
+
+TEST(Waits, RanksThatWaitAlikeAreOneLine) {
+  std::vector<Wait> waits;
+  for (int rank = 0; rank < 5; ++rank)
+    waits.push_back({rank, "MPI_Recv", "at a.c:3", {receive((rank + 1) % 5, 0)}});
+  EXPECT_EQ(waits_text(Scene(waits, account_of(5), 5), true),
+            "  ranks 0-4 wait in MPI_Recv(source rank+1, tag 0, MPI_COMM_WORLD) at a.c:3: that rank never "
+            "sends it; it waits in "
+            "MPI_Recv\n"
+            "  in a circle: rank 0 waits for rank 1 waits for rank 2 waits for rank 3 waits for rank 4 waits "
+            "for rank 0\n");
+}
+
+TEST(Waits, RanksThatWaitForOneAreOneLine) {
+  std::vector<Wait> waits{{0, "MPI_Barrier", "at a.c:9", {collective(kWorld)}}};
+  for (int rank = 1; rank < 4; ++rank) waits.push_back({rank, "MPI_Recv", "at a.c:3", {receive(0, 7)}});
+  const std::string text = waits_text(Scene(waits, account_of(4), 4), true);
+  EXPECT_NE(text.find("ranks 1-3 wait in MPI_Recv(source 0, tag 7, MPI_COMM_WORLD) at a.c:3: rank 0 never "
+                      "sends it; it waits in "
+                      "MPI_Barrier\n"),
+            text.npos)
+      << text;
+  EXPECT_NE(text.find("rank 0 waits in MPI_Barrier at a.c:9 (MPI_COMM_WORLD): ranks 1-3 do not take part "
+                      "(each: it waits in "
+                      "MPI_Recv)\n"),
+            text.npos)
+      << text;
+}
+
+TEST(Waits, OfACollectiveByMessagesThoseAreMissingThatHaveNotBegunIt) {
+  pmi::Account account = account_of(4);
+  account.begun = {{1, kPart, 5}, {3, kPart, 4}};
+  const Scene scene({{1, "MPI_Bcast", "", {collective(kPart, 4)}}}, std::move(account), 4);
+  EXPECT_EQ(scene.missing(scene.waits().front().items.front()), std::vector<int>{3});
+}
+
+TEST(Waits, WhatLiesThereInsteadIsTold) {
+  pmi::Account account = account_of(3);
+  account.unmatched = {{0, 1, 8, kWorld, 4, 2}, {0, 2, 7, kWorld, 16, 1}, {0, 1, 7, kPart, 4, 1}};
+  const Scene scene({{0, "MPI_Recv", "", {receive(1, 7)}}}, std::move(account), 3);
+  const auto hints = scene.hints(scene.waits().front(), scene.waits().front().items.front(), false);
+  EXPECT_EQ(hints,
+            (std::vector<std::string>{"it sent tag 8 instead: 2 messages of 4 bytes wait unmatched",
+                                      "rank 2 sent one with tag 7: 1 message of 16 bytes waits unmatched"}));
+}
+
+TEST(Waits, ThreadsOfOneRankMakeNoCircle) {
+  const Scene scene({{0, "MPI_Recv", "", {receive(0, 1)}}, {0, "MPI_Recv", "", {receive(0, 2)}}},
+                    account_of(1), 1);
+  EXPECT_TRUE(scene.cycle().empty());
+}
+
+TEST(Waits, WhatHasEndedOrRunsIsTold) {
+  pmi::Account account = account_of(3);
+  account.standings = {{0, State::kUses, "MPI_Test"}, {1, State::kEnded, ""}, {2, State::kUses, ""}};
+  EXPECT_EQ(waits_text(Scene({{2, "", "at b.c:1", {}}}, std::move(account), 3), false),
+            "  rank 2 is outside MPI at b.c:1\n"
+            "  rank 0 runs; the last call of MPI was MPI_Test\n"
+            "  rank 1 has ended\n");
+}
+
+TEST(Waits, OfManyWaysAtOnePlaceTheFirstAreTold) {
+  std::vector<Wait> waits;
+  for (int rank = 0; rank < 100; ++rank)
+    waits.push_back({rank, "MPI_Recv", "at a.c:3", {receive(rank * rank % 101 % 100, rank)}});
+  const std::string text = waits_text(Scene(waits, account_of(100), 100), false);
+  EXPECT_EQ(std::ranges::count(text, '\n'), 5) << text;
+  EXPECT_NE(text.find("ranks 4-99 wait in MPI_Recv at a.c:3, too, in 96 other ways\n"), text.npos) << text;
+}
+
+TEST(Waits, OfAThousandDifferentOnesTheCircleIsCutShort) {
+  std::vector<Wait> waits;
+  for (int rank = 0; rank < 1000; ++rank)
+    waits.push_back({rank, "MPI_Recv", "", {receive((rank + 1) % 1000, 0)}});
+  const std::string text = waits_text(Scene(waits, account_of(1000), 1000), true);
+  EXPECT_LT(text.size(), 500u) << text;
+  EXPECT_NE(text.find("(1000 ranks in all) waits for rank 999 waits for rank 0"), text.npos) << text;
+}
+
+}  // namespace
+}  // namespace clump::diag

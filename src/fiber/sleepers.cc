@@ -1,0 +1,109 @@
+#include "fiber/sleepers.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <climits>
+
+#include "fiber/completion.h"
+#include "fiber/lookout.h"
+#include "fiber/switch.h"
+#include "fiber/worker.h"
+
+namespace clump::fiber {
+
+namespace detail {
+
+constinit thread_local const void* innermost_wait = nullptr;
+
+namespace {
+constinit std::atomic<std::uint32_t> held{0};  // futex
+}
+
+// The variables of this library lie at the same distance from every thread's pointer, as it is loaded before
+// the program begins.
+const void* innermost_wait_of(const void* thread_pointer) {
+  const auto distance = reinterpret_cast<std::intptr_t>(&innermost_wait) -
+                        reinterpret_cast<std::intptr_t>(__builtin_thread_pointer());
+  return *reinterpret_cast<const void* const*>(static_cast<const std::byte*>(thread_pointer) + distance);
+}
+
+bool is_held() noexcept { return held.load(std::memory_order_seq_cst) != 0; }
+
+void stay_while_held() noexcept {
+  while (is_held()) ::syscall(SYS_futex, &held, FUTEX_WAIT_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+}  // namespace detail
+
+namespace {
+
+constinit std::atomic<void (*)()> long_sleep_listener{nullptr};
+
+/// Of a fiber that nobody runs: where clump_switch_context (or clump_leave_kernel_thread) has left them.
+Registers registers_of(const Fiber& fiber) {
+  const auto* const saved = static_cast<const std::uintptr_t*>(fiber.context.stack);
+  Registers found;
+#if defined(__x86_64__)
+  constexpr int kRbx = 5, kRbp = 6, kReturn = 7;  // below are r15 to r12 and control words
+  found.stack = reinterpret_cast<std::uintptr_t>(saved + kReturn + 1);
+  found.program_counter = saved[kReturn];
+  found.kept[0] = saved[kRbx];
+  found.kept[1] = saved[kRbp];
+  for (int i = 0; i < 4; ++i) found.kept[2 + i] = saved[kRbx - 1 - i];
+#elif defined(__aarch64__)
+  constexpr int kWords = 22;  // x29, x30, x19 to x28, d8 to d15, FPCR
+  found.stack = reinterpret_cast<std::uintptr_t>(saved + kWords);
+  found.program_counter = saved[1];
+  for (int i = 0; i < 10; ++i) found.kept[i] = saved[2 + i];
+  found.kept[10] = saved[0];
+#endif
+  return found;
+}
+
+}  // namespace
+
+Hold::Hold() {
+  detail::held.store(1, std::memory_order_seq_cst);
+  on_resume.store(detail::stay_while_held, std::memory_order_release);
+  // A fiber that is resumed from here on comes to stay_while_held() before it does anything else; those that
+  // were resumed before are seen to be in use.
+  barrier_everywhere();
+}
+
+Hold::~Hold() {
+  on_resume.store(nullptr, std::memory_order_release);
+  detail::held.store(0, std::memory_order_seq_cst);
+  ::syscall(SYS_futex, &detail::held, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+}
+
+std::vector<Sleeper> Hold::sleepers() const {
+  std::vector<Sleeper> found;
+  for_each_fiber([&](const Fiber& fiber) {
+    if (!fiber.left_behind() || fiber.over.load(std::memory_order_relaxed)) return;
+    const Registers registers = registers_of(fiber);
+    // Whoever resumes it uses the place of its registers, but nothing above.
+    if (!fiber.left_behind()) return;
+    found.push_back({&fiber, fiber.rank, registers, detail::innermost_wait_of(fiber.context.thread_pointer)});
+  });
+  Waiter::add_sleepers(found);
+  return found;
+}
+
+int sleeping_threads() {
+  std::vector<Sleeper> found;
+  Waiter::add_sleepers(found);
+  return static_cast<int>(found.size());
+}
+
+bool lookout_sleeps() noexcept { return !lookout::is_kept() || lookout::watcher_sleeps(); }
+
+void on_long_sleep(void (*listener)()) { long_sleep_listener.store(listener, std::memory_order_release); }
+
+void sleeps_for_long() {
+  if (void (*const listener)() = long_sleep_listener.load(std::memory_order_acquire)) listener();
+}
+
+}  // namespace clump::fiber

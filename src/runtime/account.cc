@@ -1,0 +1,314 @@
+#include "runtime/account.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "coll/team.h"
+#include "fiber/sleepers.h"
+#include "p2p/matcher.h"
+#include "runtime/host.h"
+
+namespace clump {
+
+namespace {
+
+/// Who waits for more has its first ones told.
+constexpr std::size_t kMostItems = 64;
+/// Above are tags of what is no collective of the program's.
+constexpr int kCollectiveTags = 1 << 29;
+
+pmi::CommKey key_of(const core::Comm& comm) {
+  int first = comm.group->world_rank(0);
+  if (comm.is_inter()) first = std::min(first, comm.remote_group->world_rank(0));
+  return {static_cast<std::uint32_t>(comm.context), first};
+}
+
+std::vector<std::int32_t> ranks_of(const core::Group& group) {
+  std::vector<std::int32_t> ranks;
+  for (int rank = 0; rank < group.size(); ++rank) ranks.push_back(group.world_rank(rank));
+  return ranks;
+}
+
+pmi::CommFacts facts_of(const core::Comm& comm) {
+  pmi::CommFacts facts{key_of(comm), comm.name, ranks_of(*comm.group)};
+  if (comm.is_inter())
+    for (const std::int32_t rank : ranks_of(*comm.remote_group)) facts.members.push_back(rank);
+  if (static_cast<int>(facts.members.size()) == comm.owner.world.size) facts.members.clear();
+  return facts;
+}
+
+std::int32_t tag_of(int tag) { return tag == MPI_ANY_TAG ? pmi::Awaited::kAny : tag; }
+
+/// One rank's part of an account.
+class RankAccount final : p2p::Matcher::Visitor {
+ public:
+  RankAccount(core::Rank& rank, pmi::Account& account, std::set<pmi::CommKey>& told)
+      : rank_(rank), account_(account), told_(told) {}
+
+  void add(std::span<const fiber::Sleeper> threads) {
+    for (const fiber::Sleeper& thread : threads)
+      waiters_.push_back({&thread, {rank_.number, runtime::frames_of(thread.registers), {}}, {}});
+    // What belongs to a rank alone changes while it runs.
+    if (!threads.empty()) {
+      rank_.for_each_comm([&](core::Comm& comm) { know(comm); });
+      rank_.for_each_request([&](const core::Request& request) { add_request(request); });
+    }
+    if (rank_.inbox != nullptr) p2p::matcher_of(rank_).visit(*this);
+    for (Waiter& waiter : waiters_) add_record(waiter);
+    for (Waiter& waiter : waiters_)
+      if (waiter.told.items.empty()) add_team(waiter);
+    for (Waiter& waiter : waiters_) account_.waiters.push_back(std::move(waiter.told));
+  }
+
+ private:
+  struct Waiter {
+    const fiber::Sleeper* thread;
+    pmi::Waiter told;
+    std::set<const core::Request*> requests;  // that were told
+  };
+
+  void know(core::Comm& comm) {
+    comms_[static_cast<std::uint32_t>(comm.context)] = &comm;
+    if (comm.collective_tags() > 0)
+      account_.begun.push_back({rank_.number, key_of(comm), comm.collective_tags()});
+    if (comm.local) know(*comm.local);
+  }
+
+  pmi::CommKey tell(const core::Comm& comm) {
+    const pmi::CommKey key = key_of(comm);
+    if (told_.insert(key).second) account_.comms.push_back(facts_of(comm));
+    return key;
+  }
+
+  /// Of a context for messages or for collectives.
+  const core::Comm* comm_of(std::uint32_t context) const {
+    const auto found = comms_.find(context & ~1u);
+    return found != comms_.end() ? found->second : nullptr;
+  }
+  static bool is_of_program(std::uint32_t context) { return (context & 1) == 0; }
+
+  Waiter* find(const void* who) {
+    if (who == nullptr) return nullptr;
+    const auto found = std::ranges::find_if(waiters_, [&](const Waiter& w) { return w.thread->who == who; });
+    return found != waiters_.end() ? &*found : nullptr;
+  }
+
+  /// As the ranks of the job number it.
+  std::int32_t world_rank(const core::Comm* comm, int peer) const {
+    return comm == nullptr || peer < 0 ? pmi::Awaited::kAny : comm->peers().world_rank(peer);
+  }
+
+  void add_item(Waiter& waiter, pmi::Awaited item, std::uint32_t context) {
+    if (waiter.told.items.size() == kMostItems) return;
+    const core::Comm* const comm = comm_of(context);
+    item.comm = comm != nullptr ? tell(*comm) : pmi::CommKey{context & ~1u, -1};
+    waiter.told.items.push_back(std::move(item));
+  }
+
+  void add_items(Waiter& waiter, const core::Request& request) {
+    using Kind = core::Awaited::Kind;
+    using To = pmi::Awaited::Kind;
+    if (!waiter.requests.insert(&request).second) return;
+    std::vector<core::Awaited> all;
+    request.tell(all);
+    for (const core::Awaited& one : all) {
+      pmi::Awaited item{.tag = tag_of(one.tag), .bytes = one.bytes};
+      item.peer = one.world_peer >= 0 ? one.world_peer : world_rank(comm_of(one.context), one.peer);
+      switch (one.kind) {
+        case Kind::kReceive:
+          item.kind = To::kReceive;
+          break;
+        case Kind::kSend:
+          item.kind = To::kSend;
+          break;
+        case Kind::kPartitionedSend:
+          item.kind = To::kPartitionedSend;
+          break;
+        case Kind::kPartitionedReceive:
+          item.kind = To::kPartitionedReceive;
+          break;
+        case Kind::kUser:
+          item.kind = To::kUser;
+          break;
+        case Kind::kCollective:
+          item = {.kind = To::kCollective, .call = one.call != nullptr ? one.call : "", .sequence = one.tag};
+          break;
+      }
+      add_item(waiter, std::move(item), one.context);
+    }
+  }
+
+  static bool is_open(const core::Request& request) {
+    return request.state == core::Request::State::kActive && !request.completion.done();
+  }
+
+  void add_request(const core::Request& request) {
+    in_table_.insert(&request);
+    if (!is_open(request)) return;
+    if (Waiter* const waiter = find(request.completion.sleeper())) add_items(*waiter, request);
+  }
+
+  void add_record(Waiter& waiter) {
+    const auto* const record = static_cast<const core::Waiting*>(waiter.thread->waits);
+    if (record == nullptr) return;
+    if (const core::Request* const request = record->request()) add_items(waiter, *request);
+    for (const MPI_Request handle : record->handles()) {
+      const core::Request* const request = handle != MPI_REQUEST_NULL ? rank_.request(handle) : nullptr;
+      if (request != nullptr && is_open(*request)) add_items(waiter, *request);
+    }
+    if (const core::AwaitedCollective* const awaited = record->collective()) {
+      pmi::Awaited item{.kind = pmi::Awaited::Kind::kCollective};
+      if (awaited->tag < kCollectiveTags) item.sequence = awaited->tag;
+      if (awaited->part != nullptr) item.part = ranks_of(*awaited->part);
+      add_item(waiter, std::move(item), static_cast<std::uint32_t>(awaited->comm.context));
+    }
+    if (record->team() != nullptr) {
+      for (const auto& [context, comm] : comms_)
+        if (comm->team.get() == record->team())
+          add_item(waiter, {.kind = pmi::Awaited::Kind::kCollective}, context);
+    }
+  }
+
+  void add_team(Waiter& waiter) {
+    for (const auto& [context, comm] : comms_) {
+      const core::Team* const team = comm->team.get();
+      if (team == nullptr || team->kind != core::Team::Kind::kHere) continue;
+      if (static_cast<const coll::Team*>(team)->is_waited_in(comm->rank, waiter.thread->who))
+        add_item(waiter, {.kind = pmi::Awaited::Kind::kCollective}, context);
+    }
+  }
+
+  void posted(const p2p::Receive& receive) override {
+    const p2p::MatchKey& key = receive.key;
+    if (!is_of_program(key.context)) return;
+    const core::Comm* const comm = comm_of(key.context);
+    const pmi::Posted told{rank_.number, world_rank(comm, key.source), tag_of(key.tag),
+                           comm != nullptr ? tell(*comm) : pmi::CommKey{key.context, -1}};
+    count(account_.posted, told,
+          [&](const pmi::Posted& other) { return other.source == told.source && other.tag == told.tag; });
+    // Requests are told where they are found as such.
+    Waiter* const waiter = find(receive.operation.completion.sleeper());
+    if (waiter == nullptr || in_table_.contains(&receive.operation)) return;
+    add_item(*waiter,
+             {.kind = pmi::Awaited::Kind::kReceive,
+              .peer = told.source,
+              .tag = told.tag,
+              .bytes = receive.buffer.bytes()},
+             key.context);
+  }
+
+  void unexpected(const p2p::Unexpected& message) override {
+    const p2p::MatchKey& key = message.key;
+    if (!is_of_program(key.context)) return;
+    const core::Comm* const comm = comm_of(key.context);
+    const pmi::Unmatched told{rank_.number, world_rank(comm, key.source), key.tag,
+                              comm != nullptr ? tell(*comm) : pmi::CommKey{key.context, -1}, message.bytes};
+    count(account_.unmatched, told, [&](const pmi::Unmatched& other) {
+      return other.source == told.source && other.tag == told.tag && other.bytes == told.bytes;
+    });
+  }
+
+  void probed(const p2p::MatchKey& key, const fiber::Completion& arrived) override {
+    if (Waiter* const waiter = find(arrived.sleeper()))
+      add_item(*waiter,
+               {.kind = pmi::Awaited::Kind::kProbe,
+                .peer = world_rank(comm_of(key.context), key.source),
+                .tag = tag_of(key.tag)},
+               key.context);
+  }
+
+  /// One more of what was told before, or a new one.
+  template <typename One, typename Same>
+  void count(std::vector<One>& all, const One& one, Same same) {
+    for (auto at = all.rbegin(); at != all.rend() && at->rank == one.rank; ++at) {
+      if (at->comm != one.comm || !same(*at)) continue;
+      ++at->count;
+      return;
+    }
+    all.push_back(one);
+  }
+
+  core::Rank& rank_;
+  pmi::Account& account_;
+  std::set<pmi::CommKey>& told_;
+  std::vector<Waiter> waiters_;
+  std::map<std::uint32_t, core::Comm*> comms_;  // by context
+  std::set<const core::Operation*> in_table_;
+};
+
+pmi::Standing::State state_of(const core::Rank& rank) {
+  using State = pmi::Standing::State;
+  if (runtime::has_ended(rank.number)) return State::kEnded;
+  if (rank.users.load(std::memory_order_relaxed) != 0) return State::kUses;
+  const bool finalized = rank.phase.load(std::memory_order_relaxed) == core::Rank::Phase::kFinalized;
+  return finalized || rank.had_sessions() ? State::kFinalized : State::kBefore;
+}
+
+class SleepersByRank {
+ public:
+  explicit SleepersByRank(const fiber::Hold& hold) : all_(hold.sleepers()) {
+    std::erase_if(all_, [](const fiber::Sleeper& one) { return one.rank == nullptr; });
+    std::ranges::stable_sort(all_, {}, number_of);
+  }
+  std::span<const fiber::Sleeper> of(int rank) const {
+    const auto range = std::ranges::equal_range(all_, rank, {}, number_of);
+    return {range.begin(), range.end()};
+  }
+
+ private:
+  static int number_of(const fiber::Sleeper& one) { return one.rank->rank; }
+  std::vector<fiber::Sleeper> all_;
+};
+
+}  // namespace
+
+pmi::Account take_account(core::World& world) {
+  pmi::Account account;
+  std::set<pmi::CommKey> told;
+  const fiber::Hold hold;
+  const SleepersByRank sleepers(hold);
+  for (const auto& rank : world.ranks) {
+    if (rank == nullptr) continue;
+    const char* const call = rank->call.load(std::memory_order_relaxed);
+    account.standings.push_back({rank->number, state_of(*rank), call != nullptr ? call : ""});
+    RankAccount(*rank, account, told).add(sleepers.of(rank->number));
+  }
+  return account;
+}
+
+std::uint64_t progress_of(const core::World& world) {
+  std::uint64_t sum = 0;
+  for (const auto& rank : world.ranks) {
+    if (rank == nullptr) continue;
+    p2p::Matcher& matcher = p2p::matcher_of(*rank);
+    const p2p::Matcher::Arrived arrived = matcher.arrived();
+    // One that is taken later counts when it comes, and when it goes.
+    sum +=
+        arrived.expected + 2 * arrived.unexpected - static_cast<std::uint64_t>(matcher.lengths().unexpected);
+    for (const auto& channel : world.channels) {
+      const net::Traffic& traffic = channel->traffic(rank->number);
+      for (const net::Volume& way : traffic.ways) sum += way.messages.value();
+    }
+    for (const base::Counter& begun : rank->collectives.begun) sum += begun.value();
+  }
+  return sum;
+}
+
+bool all_in_mpi(core::World& world) {
+  std::vector<const core::Rank*> silent;
+  for (const auto& rank : world.ranks) {
+    if (rank == nullptr || state_of(*rank) == pmi::Standing::State::kEnded) continue;
+    if (rank->call.exchange(nullptr, std::memory_order_relaxed) == nullptr) silent.push_back(rank.get());
+  }
+  const fiber::Hold hold;
+  const SleepersByRank sleepers(hold);
+  return std::ranges::all_of(silent, [&](const core::Rank* rank) {
+    return std::ranges::any_of(sleepers.of(rank->number), [](const fiber::Sleeper& one) {
+      return runtime::is_in_mpi(runtime::frames_of(one.registers));
+    });
+  });
+}
+
+}  // namespace clump

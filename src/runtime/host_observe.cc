@@ -1,0 +1,152 @@
+// The observer: a thread of each host process that tells mpiexec about its ranks when it is asked to, and
+// otherwise sleeps. docs/decisions/018-who-waits-for-whom.md
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <string_view>
+
+#include "diag/capture.h"
+#include "fiber/census.h"
+#include "fiber/sleepers.h"
+#include "fiber/worker.h"
+#include "pmi/waits.h"
+#include "runtime/host.h"
+#include "runtime/host_state.h"
+
+namespace clump::runtime {
+
+namespace {
+
+/// What has called MPI is told with so many frames, as the innermost may have no debugging information.
+constexpr std::size_t kCallers = 4;
+
+constinit Observed observed{};
+constinit std::atomic<bool> all_sleep{false}, may_rest{false};
+
+pmi::HostState& state() { return host().node.host(host().job.process); }
+
+void call_observer() { host().node.call_observer(host().job.process); }
+
+/// In a job of one process: nobody else can wake us, and we know of all our threads.
+void on_deadlock() {
+  all_sleep.store(true, std::memory_order_release);
+  call_observer();
+}
+
+/// In others a thread sleeps for long: perhaps it was the last.
+void on_long_sleep() {
+  may_rest.store(true, std::memory_order_release);
+  call_observer();
+}
+
+void send(const std::string& packet) {
+  (void)!::send(host().control, packet.data(), packet.size(), MSG_NOSIGNAL);
+}
+
+void send_account(std::uint32_t question) {
+  const std::string bytes = pmi::encode(observed.take_account());
+  for (std::size_t at = 0; at < bytes.size(); at += pmi::AccountNote::kMost)
+    send(pmi::encode(pmi::AccountNote{host().job.process, question,
+                                      at + pmi::AccountNote::kMost >= bytes.size(),
+                                      bytes.substr(at, pmi::AccountNote::kMost)}));
+}
+
+/// Whether all threads sleep in MPI. Of a plain process we do not know who makes threads.
+bool all_threads_sleep() {
+  if (!host().job.here().plain) return fiber::threads_awake() == 0;
+  struct stat tasks {};
+  if (::stat("/proc/self/task", &tasks) != 0) return false;
+  const int threads = static_cast<int>(tasks.st_nlink) - 2;
+  return fiber::sleeping_threads() + fiber::service_threads() == threads;
+}
+
+void look_whether_all_rest() {
+  const std::uint64_t since = state().wakes.load(std::memory_order_seq_cst);
+  if (!fiber::lookout_sleeps() || !all_threads_sleep()) return;
+  state().rested.store(since + 1, std::memory_order_seq_cst);
+  send(pmi::encode(pmi::RestNote{host().job.process}));
+}
+
+void look_at_progress(std::uint32_t look) {
+  state().progress.store(observed.progress(), std::memory_order_relaxed);
+  state().in_mpi.store(observed.all_in_mpi(), std::memory_order_relaxed);
+  state().looked.store(look, std::memory_order_release);
+}
+
+void* run_observer(void*) {
+  ::prctl(PR_SET_NAME, "observer");
+  for (std::uint32_t answered = 0, looked = 0;;) {
+    const std::uint32_t seen = state().news.load(std::memory_order_acquire);
+    if (all_sleep.load(std::memory_order_acquire)) send_account(0);
+    if (all_sleep.load(std::memory_order_acquire) || state().ends.load(std::memory_order_acquire))
+      fail_job({-1, pmi::Reason::kDeadlock, 1, {}, {}});
+    if (const std::uint32_t question = state().question.load(std::memory_order_acquire); question != answered)
+      send_account(answered = question);
+    if (const std::uint32_t look = state().looks.load(std::memory_order_acquire); look != looked)
+      look_at_progress(looked = look);
+    if (may_rest.exchange(false, std::memory_order_acq_rel)) look_whether_all_rest();
+    ::syscall(SYS_futex, &state().news, FUTEX_WAIT, seen, nullptr, nullptr, 0);
+  }
+}
+
+constexpr std::string_view kOurs = "libclump_host.so", kMpi = "libmpi_abi.so";
+
+bool is_of(std::string_view path, std::string_view library) {
+  return path.substr(path.rfind('/') + 1).starts_with(library);
+}
+bool is_of(const pmi::FailureView::Frame& frame, std::string_view library) {
+  return frame.object != nullptr && is_of(std::string_view(frame.object), library);
+}
+
+}  // namespace
+
+void observe(const Observed& how) {
+  if (!host().started_by_mpiexec()) return;
+  observed = how;
+  fiber::count_wakes_in(state().wakes);
+  // Signals are for the ranks' threads.
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_BLOCK, &all, &before);
+  const bool started = fiber::start_kernel_thread(run_observer, nullptr);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (!started)
+    fail_job({-1,
+              pmi::Reason::kCannotStart,
+              1,
+              "cannot start a thread (ulimit -u, pids.max of the control group, kernel.threads-max)",
+              {}});
+  if (host().is_imaged() && host().job.processes.size() == 1)
+    fiber::on_deadlock(on_deadlock);
+  else
+    fiber::on_long_sleep(on_long_sleep);
+}
+
+bool has_ended(int rank) { return host().rank(rank).phase.load() == Phase::kEnded; }
+
+std::vector<pmi::Frame> frames_of(const fiber::Registers& registers) {
+  diag::Stack stack;
+  diag::capture_behind(stack, registers);
+  const auto all = stack.view();
+  // The outermost frame of the innermost call of MPI; if there is none, the first that is not of Clump.
+  std::size_t first = 0;
+  while (first < all.size() && is_of(all[first], kOurs)) ++first;
+  while (first + 1 < all.size() && is_of(all[first], kMpi) && is_of(all[first + 1], kMpi)) ++first;
+  std::vector<pmi::Frame> frames;
+  for (std::size_t i = first; i < all.size() && i <= first + kCallers && !is_of(all[i], kOurs); ++i)
+    frames.push_back({all[i].object != nullptr ? all[i].object : "", all[i].address});
+  return frames;
+}
+
+bool is_in_mpi(const std::vector<pmi::Frame>& frames) {
+  return !frames.empty() && is_of(std::string_view(frames.front().object), kMpi);
+}
+
+}  // namespace clump::runtime

@@ -1,0 +1,50 @@
+/* What the programs of the corpus share: a case is a function; `program CASE` runs it between MPI_Init_thread
+ * and MPI_Finalize. What is expected of it stands in the comment before it, which corpus_test.py reads:
+ *
+ *   CASE name
+ *   ranks: 2             how many (default 2)
+ *   options: ...         more words for mpiexec
+ *   modes: fibers ...    only these (fibers, threads, processes, per2; default all)
+ *   stdin: text
+ *   quit: seconds        after so many mpiexec gets SIGQUIT
+ *   code: 1              the exit code (default: 1 if it says anything, otherwise 0)
+ *   says: text           stderr has this in a line; @x: file and line of the mark @x; ...: anything
+ *
+ * What says nothing must be silent. */
+#ifndef CORPUS_H
+#define CORPUS_H
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { kLarge = 100000 }; /* bytes: more than is copied to wait for its receive */
+
+static int rank, size;
+static int one = 1, two;
+
+struct Case {
+  const char* name;
+  void (*run)(void);
+};
+
+/* before: what is done before MPI_Init; may be null */
+static int run_case(int argc, char** argv, const struct Case* cases, void (*before)(const char* name)) {
+  const char* name = argc > 1 ? argv[1] : "";
+  int provided;
+  if (before != NULL) before(name);
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (; cases->name != NULL; ++cases) {
+    if (strcmp(cases->name, name) != 0) continue;
+    cases->run();
+    MPI_Finalize();
+    return 0;
+  }
+  fprintf(stderr, "there is no case %s\n", name);
+  return 99;
+}
+
+#endif

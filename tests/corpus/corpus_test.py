@@ -1,0 +1,119 @@
+"""Runs all cases of the corpus: programs that are wrong in one way, with what is said about each, and correct ones about which nothing may
+be said. The comments of the C files tell what is expected (corpus.h). How ranks run tells the environment: CLUMP_SCHEDULER, CLUMP_RANKS,
+CLUMP_PER_PROCESS. `corpus_test.py CASE...` runs these cases only and shows what they say."""
+
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+BUILD = pathlib.Path(os.environ["CLUMP_BUILD"])
+HERE = pathlib.Path(__file__).parent
+SECONDS = 40  # that a case may take
+
+
+class Case:
+    def __init__(self, source: pathlib.Path, name: str, comment: str, marks: dict):
+        self.program, self.name = source.stem, name
+        self.ranks, self.options, self.modes, self.stdin, self.quit, self.code, self.says = "2", [], None, None, None, None, []
+        for key, value in re.findall(r"^ \* (\w+): (.*?)(?: \*/)?$", comment, re.MULTILINE):
+            if key == "says":
+                self.says.append(re.sub(r"@(\w+)", lambda mark: f"{source.name}:{marks[mark.group(1)]}", value))
+            elif key == "options":
+                self.options = value.split()
+            elif key == "modes":
+                self.modes = value.split()
+            else:
+                assert key in ("ranks", "stdin", "quit", "code"), f"{source.name}: {name}: {key}"
+                setattr(self, key, value)
+
+    def command(self) -> list:
+        return [str(BUILD / "bin" / "mpiexec"), *self.options, "-n", self.ranks, str(BUILD / "bin" / f"corpus_{self.program}"), self.name]
+
+    def wrong(self, code: int, err: str) -> list:
+        """What is not as expected."""
+        wanted = self.code or ("1" if self.says else "0")
+        problems = [] if wanted == "..." or code == int(wanted) else [f"exit code {code} instead of {wanted}"]
+        if not self.says and err:
+            problems.append("it is not silent")
+        for text in self.says:
+            pattern = ".*".join(re.escape(part) for part in text.split("..."))
+            if not re.search(pattern, err):
+                problems.append(f"nothing says: {text}")
+        return problems
+
+
+def cases_of(source: pathlib.Path) -> list:
+    """Marks belong to the case before them, or to all if they are before the first."""
+    text = source.read_text()
+    starts = list(re.finditer(r"^/\* CASE ([\w-]+)(?: \*/)?$", text, re.MULTILINE))
+    found = []
+    marks = {}
+    for start, end in zip(starts, [*(s.start() for s in starts[1:]), len(text)]):
+        part = text[start.start():end]
+        first = text.count("\n", 0, start.start()) + 1
+        own = {mark.group(1): first + part.count("\n", 0, mark.start()) for mark in re.finditer(r"/\* @(\w+) \*/", part)}
+        comment = part[: part.index("*/") + 2]
+        found.append(Case(source, start.group(1), comment, {**marks, **own}))
+        marks = own  # what lies before a case may be a helper of it
+    return found
+
+
+def all_cases() -> list:
+    return [case for source in sorted(HERE.glob("*.c")) for case in cases_of(source)]
+
+
+def mode() -> str:
+    if "CLUMP_PER_PROCESS" in os.environ:
+        return "per2"
+    return os.environ.get("CLUMP_RANKS", os.environ.get("CLUMP_SCHEDULER", "fibers"))
+
+
+def run(case: Case) -> tuple:
+    job = subprocess.Popen(case.command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
+    if case.stdin is not None:
+        time.sleep(0.4)
+    if case.quit is not None:
+        time.sleep(float(case.quit))
+        job.send_signal(signal.SIGQUIT)
+    try:
+        _, err = job.communicate(f"{case.stdin}\n" if case.stdin is not None else "", timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        job.kill()
+        return -1, f"it has not ended within {SECONDS} s: {job.communicate()[1]}"
+    return job.returncode, err
+
+
+class Corpus(unittest.TestCase):
+    maxDiff = None
+
+    def test_all(self):
+        cases = [case for case in all_cases() if case.modes is None or mode() in case.modes]
+        self.assertGreater(len(cases), 60)
+        for case in cases:
+            with self.subTest(program=case.program, case=case.name):
+                code, err = run(case)
+                self.assertEqual(case.wrong(code, err), [], err)
+
+
+def main(names: list) -> int:
+    failed = 0
+    for case in all_cases():
+        if names and case.name not in names and case.program not in names or case.modes is not None and mode() not in case.modes:
+            continue
+        begin = time.monotonic()
+        code, err = run(case)
+        problems = case.wrong(code, err)
+        failed += bool(problems)
+        print(f"{'WRONG' if problems else 'ok'} {case.program} {case.name} ({time.monotonic() - begin:.1f} s, exit code {code})")
+        if problems or names:
+            print(err, *problems, sep="\n  ")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
