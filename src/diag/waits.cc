@@ -285,10 +285,11 @@ bool is_mpi(const std::string& object) {
   return std::string_view(object).substr(object.rfind('/') + 1).starts_with("libmpi_abi.so");
 }
 
-/// "PMPI_Recv.localalias": MPI_Recv
+/// "PMPI_Recv.localalias", or the body that it may end in, "Recv(char const*, ...)": MPI_Recv
 std::string call_name(std::string function) {
-  function.erase(std::min(function.find('.'), function.size()));
-  return function.starts_with("PMPI_") ? function.substr(1) : function;
+  function.erase(std::min(function.find_first_of(".("), function.size()));
+  if (function.starts_with("PMPI_")) return function.substr(1);
+  return function.starts_with("MPI_") ? function : "MPI_" + function;
 }
 
 std::string place_text(Symbolizer& symbolizer, std::span<const pmi::Frame> callers) {

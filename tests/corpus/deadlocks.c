@@ -279,10 +279,10 @@ static void split_without_one(void) {
 
 /* CASE dup-without-one
  * ranks: 3
- * says: ...wait... in MPI_Comm_dup at @a (MPI_COMM_WORLD): rank 1 does not take part (it waits in MPI_Recv) */
+ * says: ...wait... in MPI_Comm_dup at @a (MPI_COMM_WORLD): rank 0 does not take part (it waits in MPI_Recv) */
 static void dup_without_one(void) {
-  MPI_Comm dup;
-  if (rank == 1) MPI_Recv(&two, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Comm dup; /* the others wait for what rank 0 proposes; it waits for nobody */
+  if (rank == 0) MPI_Recv(&two, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   MPI_Comm_dup(MPI_COMM_WORLD, &dup); /* @a */
 }
 
