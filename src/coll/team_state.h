@@ -107,8 +107,7 @@ struct alignas(128) Team::Slot {
   std::uint64_t broadcasts = 0;          ///< how many the rank has called
   std::atomic<std::uint64_t> read{0};    ///< it has read all with smaller numbers; told at the end of a batch
   std::atomic<Slot*> follower{nullptr};  ///< the root that waits for this rank to read
-  std::atomic<std::uint64_t> awaits{
-      0};  ///< the number of the notice for which the rank sleeps; 0: it does not
+  std::atomic<std::uint64_t> awaits{0};  ///< the notice for which the rank sleeps; 0: it does not
 };
 
 /// On which the root of a broadcast leaves its data.
