@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <mutex>
 
 #include "fiber/census.h"
@@ -148,8 +149,14 @@ bool start_kernel_thread(void* (*body)(void*), void* argument) {
   ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   ::pthread_attr_setstacksize(&attributes, kCarrierStackBytes);
   pthread_t thread;
-  const int error = create(&thread, &attributes, body, argument);
+  int error = create(&thread, &attributes, body, argument);
   ::pthread_attr_destroy(&attributes);
+  if (error == EINVAL) {  // thread-local variables of the program, or of a sanitizer, need more than that
+    ::pthread_attr_init(&attributes);
+    ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    error = create(&thread, &attributes, body, argument);
+    ::pthread_attr_destroy(&attributes);
+  }
   if (error == 0) census::one_service_thread();
   return error == 0;
 }
