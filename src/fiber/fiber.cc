@@ -144,17 +144,15 @@ bool start_kernel_thread(void* (*body)(void*), void* argument) {
     void* const next = ::dlsym(RTLD_NEXT, "pthread_create");
     return reinterpret_cast<Create>(next != nullptr ? next : ::dlsym(RTLD_DEFAULT, "pthread_create"));
   }();
-  pthread_attr_t attributes;
-  ::pthread_attr_init(&attributes);
-  ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  ::pthread_attr_setstacksize(&attributes, kCarrierStackBytes);
-  pthread_t thread;
-  int error = create(&thread, &attributes, body, argument);
-  ::pthread_attr_destroy(&attributes);
-  if (error == EINVAL) {  // thread-local variables of the program, or of a sanitizer, need more than that
+  int error = EINVAL;
+  // The larger one where thread-local variables of the program, or of a sanitizer, need it.
+  for (const std::size_t stack : {kCarrierStackBytes, 64 * kCarrierStackBytes}) {
+    pthread_attr_t attributes;
     ::pthread_attr_init(&attributes);
     ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    error = create(&thread, &attributes, body, argument);
+    ::pthread_attr_setstacksize(&attributes, stack);
+    pthread_t thread;
+    if (error == EINVAL) error = create(&thread, &attributes, body, argument);
     ::pthread_attr_destroy(&attributes);
   }
   if (error == 0) census::one_service_thread();
