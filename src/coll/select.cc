@@ -180,8 +180,8 @@ constexpr bool has_limit(Algorithm algorithm) {
 /// But for places, sizes and numbers of ranks.
 bool suits(const Rule& rule, const Situation& is) {
   return (is.team || !is_for_teams(rule.algorithm)) && (is.node || rule.algorithm != kNodeMeets) &&
-         (is.carried || rule.algorithm != kTeamCarries) && (is.hosts || rule.algorithm != kTwoStages) &&
-         rule.operations <= is.operation &&
+         (is.carried || (rule.algorithm != kTeamCarries && rule.algorithm != kTeamPosts)) &&
+         (is.hosts || rule.algorithm != kTwoStages) && rule.operations <= is.operation &&
          (!is.one_order || keeps_one_order(rule.collective, rule.algorithm));
 }
 

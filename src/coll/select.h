@@ -104,7 +104,7 @@ struct Situation {
   bool hosts = false;                              ///< they are on several hosts, in an order that suits
   bool one_order = false;  ///< operands must be combined in an order that no placement changes
   Where where = Where::kAnywhere;
-  bool carried = true;  ///< leaders of a team have room for it
+  bool carried = true;  ///< leaders of a team have room for it, or a notice has
 };
 Algorithm select(Collective collective, const Situation& situation);
 /// The same, but `wanted` if there is such an algorithm for the collective and the ranks and the operation

@@ -3,12 +3,13 @@
 // A team is what the ranks of an intracommunicator share. Its ranks are grouped by the worker that is home to
 // them. Everyone writes down what it calls and with which buffers (its Slot), and arrives; the last of a
 // group to arrive is its leader for this time. Leaders tell each other (Mail), do the work that there is, and
-// let the others of their group go. So whatever the collective, each rank waits once, and only leaders, one
-// for each worker, talk across cores. Much data is moved by everyone instead: then the team meets twice,
-// before (all buffers are known) and after (nobody needs another one's buffer any more).
+// let the others of their group go. So each rank waits once, and only leaders, one for each worker, talk
+// across cores. Much data is moved by everyone instead: then the team meets twice, before (all buffers are
+// known) and after (nobody needs another one's buffer any more). For a small broadcast nobody meets
+// (team_notices.cc).
 //
-// Leaders compare what everyone called. Ranks that disagree about the operation, the root or the size are
-// told so, and nobody hangs (team_disagree.cc).
+// Leaders compare what everyone called. Ranks that meet and disagree about the operation, the root or the
+// size are told so, and nobody hangs (team_disagree.cc).
 //
 // Any thread of a rank may call, one at a time, as for all collectives; who waits does so on a Completion.
 // Operands are combined in an order that only the communicator decides, never who comes first.
@@ -66,7 +67,7 @@ class Team final : public core::Team {
   explicit Team(const core::Comm& comm);
   ~Team() override;
 
-  /// Whether leaders can carry what so many ranks give, of so many bytes each (Call::bytes).
+  /// Whether leaders can carry what so many ranks give, of so many bytes each (Call::bytes), or a notice can.
   static bool can_carry(Collective collective, int ranks, Count bytes);
 
   int size() const { return size_; }

@@ -154,6 +154,7 @@ void Team::hand_out_blocks(const Group& group, const Slot& me, const Value& valu
 }
 
 bool Team::can_carry(Collective collective, int ranks, Count bytes) {
+  if (collective == Collective::kBroadcast) return bytes <= Notice::kMostBytes;
   if (collective == Collective::kAllgather) return bytes * ranks <= kTableBytes;
   if (collective == Collective::kAlltoall) return bytes * ranks * ranks <= kTableBytes;
   return bytes <= kMailBytes;
