@@ -128,6 +128,7 @@ class Team final : public core::Team {
   void move(const Slot& me);
   template <typename Work>
   void in_steps(Count begin, Count end, Count step, Count bytes, Work work);
+  Count bytes_touched(const Slot& me) const;
   void broadcast_slice(const Slot& me);
   void give_block(const Slot& me);
   void swap_blocks(const Slot& me);

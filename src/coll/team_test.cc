@@ -98,40 +98,48 @@ TEST_P(Teams, ReduceInTheOrderOfRanks) {
   });
 }
 
-TEST_P(Teams, BringEveryBlockToItsPlace) {
-  const Map map = GetParam();
-  const int size = map.ranks;
-  Job(size, map.homes()).run([&](core::Comm& comm) {
-    for (const int count : {1, 100, 700, 20000 / size}) {
-      std::vector<int> everything;
-      for (int rank = 0; rank < size; ++rank) {
-        const std::vector<int> block = operand(rank, count);
-        everything.insert(everything.end(), block.begin(), block.end());
-      }
-      std::vector<int> mine = operand(comm.rank, count), all(count * size), back(count);
-      EXPECT_TRUE(allgather(comm, ints(mine), ints(all)).ok());
-      EXPECT_EQ(all, everything);
-      for (int root = 0; root < size; root += 1 + size / 4) {
-        const bool here = comm.rank == root;
-        std::vector<int> gathered(count * size, -1);
-        EXPECT_TRUE(gather(comm, ints(mine), ints(gathered), root).ok());
-        EXPECT_EQ(gathered, here ? everything : std::vector<int>(count * size, -1));
-        EXPECT_TRUE(scatter(comm, ints(gathered), ints(back), root).ok());
-        EXPECT_EQ(back, mine);
-        EXPECT_TRUE(broadcast(comm, ints(gathered), root).ok());
-        EXPECT_EQ(gathered, everything);
-      }
-      std::vector<int> out(count * size), in(count * size), expected(count * size);
-      for (int i = 0; i < count * size; ++i) {
-        out[i] = comm.rank * 1000000 + i;
-        expected[i] = i / count * 1000000 + comm.rank * count + i % count;
-      }
-      EXPECT_TRUE(alltoall(comm, ints(out), ints(in)).ok());
-      EXPECT_EQ(in, expected);
-      EXPECT_TRUE(alltoall(comm, ints(out), ints(out)).ok());
-      EXPECT_EQ(out, expected);
+/// Every rank calls what moves blocks of `count` numbers.
+void move_blocks(Job& job, int size, int count) {
+  std::vector<int> everything;
+  for (int rank = 0; rank < size; ++rank) {
+    const std::vector<int> block = operand(rank, count);
+    everything.insert(everything.end(), block.begin(), block.end());
+  }
+  job.run([&](core::Comm& comm) {
+    std::vector<int> mine = operand(comm.rank, count), all(count * size), back(count);
+    EXPECT_TRUE(allgather(comm, ints(mine), ints(all)).ok());
+    EXPECT_EQ(all, everything);
+    for (int root = 0; root < size; root += 1 + size / 4) {
+      const bool here = comm.rank == root;
+      std::vector<int> gathered(count * size, -1);
+      EXPECT_TRUE(gather(comm, ints(mine), ints(gathered), root).ok());
+      EXPECT_EQ(gathered, here ? everything : std::vector<int>(count * size, -1));
+      EXPECT_TRUE(scatter(comm, ints(gathered), ints(back), root).ok());
+      EXPECT_EQ(back, mine);
+      EXPECT_TRUE(broadcast(comm, ints(gathered), root).ok());
+      EXPECT_EQ(gathered, everything);
     }
+    std::vector<int> out(count * size), in(count * size), expected(count * size);
+    for (int i = 0; i < count * size; ++i) {
+      out[i] = comm.rank * 1000000 + i;
+      expected[i] = i / count * 1000000 + comm.rank * count + i % count;
+    }
+    EXPECT_TRUE(alltoall(comm, ints(out), ints(in)).ok());
+    EXPECT_EQ(in, expected);
+    EXPECT_TRUE(alltoall(comm, ints(out), ints(out)).ok());
+    EXPECT_EQ(out, expected);
   });
+}
+
+TEST_P(Teams, BringEveryBlockToItsPlace) {
+  const int size = GetParam().ranks;
+  Job job(size, GetParam().homes());
+  for (const int count : {1, 100, 700, 20000 / size}) move_blocks(job, size, count);
+}
+
+TEST(LargeTeams, BringWhatNoCacheHolds) {
+  Job job(3, {0, 1, 2});
+  move_blocks(job, 3, 3'000'007);
 }
 
 /// So many elements go from one rank to another: some none.

@@ -6,6 +6,7 @@
 #include "coll/pieces.h"
 #include "coll/team_state.h"
 #include "datatype/move.h"
+#include "datatype/stream.h"
 #include "net/joint_work.h"
 
 namespace clump::coll {
@@ -59,15 +60,24 @@ struct Block {
 };
 
 /// Unless the block is there already. Solid ones without a division or a call: this is done for each pair of
-/// ranks.
-void copy_block(const Block& to, const Block& from, Count bytes) {
+/// ranks. `touched` as of net::joint_copy().
+void copy_block(const Block& to, const Block& from, Count bytes, Count touched) {
   if (bytes < kLongBlock && to.is_solid() && from.is_solid()) {
     const std::intptr_t target = to.address(bytes), source = from.address(bytes);
     if (target != source) datatype::move_short(target, source, bytes);
     return;
   }
   const Layout target = to.layout(), source = from.layout();
-  if (target.base != source.base || target.type != source.type) net::joint_copy(target, source, 0, bytes);
+  if (target.base != source.base || target.type != source.type)
+    net::joint_copy(target, source, 0, bytes, touched);
+}
+
+/// datatype::copy(), past the caches if `streamed`.
+void copy_piece(const Layout& to, const Layout& from, Count first, Count bytes, bool streamed) {
+  if (!streamed || !to.type->is_dense() || !from.type->is_dense())
+    return datatype::copy(to, from, first, bytes);
+  datatype::stream(static_cast<std::byte*>(to.base) + first, static_cast<const std::byte*>(from.base) + first,
+                   bytes);
 }
 
 /// Operands of a predefined operation into `room`, where they lie as in an array. Without the gap that there
@@ -200,29 +210,44 @@ void Team::work(const Slot& me, const Reduction* reduction) {
   combine_slice(me, me.rank, size_, *reduction);
 }
 
+// By all ranks together, in what only moves data. The source of a broadcast does not count: most often
+// somebody has just written it, and the copies are what he reads next (measured with roots in turn).
+Count Team::bytes_touched(const Slot& me) const {
+  switch (me.call.collective()) {
+    case Collective::kBroadcast:
+      return me.bytes * (size_ - 1);
+    case Collective::kAllgather:
+      return me.bytes * size_ * (1 + size_);
+    case Collective::kAlltoall:
+      return 2 * me.bytes * size_ * size_;
+    default:
+      return 2 * me.bytes * size_;
+  }
+}
+
 // One rank's part of moving data: where it can be, what comes to this rank. Each begins with another peer.
 void Team::move(const Slot& me) {
   const Buffers& mine = *me.buffers;
   const int root = me.call.root();
-  const Count bytes = me.bytes;
+  const Count bytes = me.bytes, touched = bytes_touched(me);
   switch (me.call.collective()) {
     case Collective::kBroadcast:
       if (me.call.algorithm() == Algorithm::kTeamShares) return broadcast_slice(me);
-      if (me.rank != root) net::joint_copy(mine.to, buffers_[root].from, 0, bytes);
+      if (me.rank != root) net::joint_copy(mine.to, buffers_[root].from, 0, bytes, touched);
       return;
     case Collective::kGather:
-      return copy_block({buffers_[root].to, size_, me.rank}, {mine.from, 1, 0}, bytes);
+      return copy_block({buffers_[root].to, size_, me.rank}, {mine.from, 1, 0}, bytes, touched);
     case Collective::kScatter:
-      return copy_block({mine.to, 1, 0}, {buffers_[root].from, size_, me.rank}, bytes);
+      return copy_block({mine.to, 1, 0}, {buffers_[root].from, size_, me.rank}, bytes, touched);
     case Collective::kAllgather:
       if (me.call.algorithm() == Algorithm::kTeamShares) return give_block(me);
       for (int i = 0, peer = me.rank; i < size_; ++i, peer = wrap(peer + 1, size_))
-        copy_block({mine.to, size_, peer}, {buffers_[peer].from, 1, 0}, bytes);
+        copy_block({mine.to, size_, peer}, {buffers_[peer].from, 1, 0}, bytes, touched);
       return;
     case Collective::kAlltoall:
       if (me.call.in_place()) return swap_blocks(me);
       for (int i = 0, peer = me.rank; i < size_; ++i, peer = wrap(peer + 1, size_))
-        copy_block({mine.to, size_, peer}, {buffers_[peer].from, size_, me.rank}, bytes);
+        copy_block({mine.to, size_, peer}, {buffers_[peer].from, size_, me.rank}, bytes, touched);
       return;
     default:
       return;
@@ -245,19 +270,21 @@ void Team::broadcast_slice(const Slot& me) {
   const Count lines = (me.bytes + kLine - 1) / kLine;
   const Count begin = piece_begin(lines, size_, me.rank) * kLine;
   const Count end = std::min(me.bytes, piece_begin(lines, size_, me.rank + 1) * kLine);
+  const bool streamed = datatype::is_streamed(bytes_touched(me));
   in_steps(begin, end, kLongChunkBytes, (end - begin) * size_, [&](Count first, Count bytes) {
     for (int i = 1, rank = wrap(root + 1, size_); i < size_; ++i, rank = wrap(rank + 1, size_))
-      datatype::copy(buffers_[rank].to, buffers_[root].from, first, bytes);
+      copy_piece(buffers_[rank].to, buffers_[root].from, first, bytes, streamed);
   });
 }
 
 // Brought to everyone, not fetched by everyone: so it is read once, and the next reads find it in the cache.
 void Team::give_block(const Slot& me) {
+  const bool streamed = datatype::is_streamed(bytes_touched(me));
   in_steps(0, me.bytes, kLongChunkBytes, me.bytes * size_, [&](Count first, Count bytes) {
     for (int i = 0, rank = me.rank; i < size_; ++i, rank = wrap(rank + 1, size_)) {
       const Layout to = Block{buffers_[rank].to, size_, me.rank}.layout();
       if (to.base != me.buffers->from.base || to.type != me.buffers->from.type)
-        datatype::copy(to, me.buffers->from, first, bytes);
+        copy_piece(to, me.buffers->from, first, bytes, streamed);
     }
   });
 }

@@ -1,11 +1,10 @@
 #include "datatype/stream.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <limits>
+#include <fstream>
+#include <string>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -21,11 +20,23 @@ constexpr Count kLine = 64;
 // Lines are asked for so far ahead. The processor's own prefetching ends at each page.
 constexpr Count kAhead = 1024;
 
+/// What Linux says of the outermost cache of a core, or nothing. sysconf() will not do: on AMD's processors
+/// glibc multiplies it by the cores, also those of others on a virtual machine (32 MB become 320).
+Count last_level_cache() {
+  Count bytes = 0;
+  for (int index = 0;; ++index) {
+    std::ifstream size("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/size");
+    Count kilobytes = 0;
+    if (!(size >> kilobytes)) return bytes;
+    bytes = std::max(bytes, kilobytes << 10);
+  }
+}
+
 Count least_streamed() {
-  const long last_level = std::max({sysconf(_SC_LEVEL2_CACHE_SIZE), sysconf(_SC_LEVEL3_CACHE_SIZE), 0L});
+  const Count bytes = last_level_cache();
   // Unknown: larger than what today's machines have for a core.
   constexpr Count kGuess = Count{32} << 20;
-  return (last_level > 0 ? last_level : kGuess) / 8 * 3;
+  return (bytes > 0 ? bytes : kGuess) / 4 * 3;
 }
 
 void stream_line(std::byte* to, const std::byte* from) {
@@ -41,9 +52,9 @@ void stream_line(std::byte* to, const std::byte* from) {
 
 }  // namespace
 
-bool is_streamed(Count bytes) {
+bool is_streamed(Count touched) {
   static const Count least = least_streamed();
-  return bytes >= least;
+  return touched >= least;
 }
 
 void stream(void* to, const void* from, Count bytes) {

@@ -68,7 +68,9 @@ struct Buffer {
   Buffer(Count bytes, unsigned char fill) : type(random_type()) {
     const Count count = (bytes + type->size() - 1) / type->size();
     const Count skew = number(0, 100);
-    memory.assign(static_cast<std::size_t>(skew + count * type->extent() + type->true_extent()), fill);
+    memory.assign(
+        static_cast<std::size_t>(skew + type->true_lb() + count * type->extent() + type->true_extent()),
+        fill);
     layout = {memory.data() + skew, count, type.get()};
   }
 };
@@ -104,7 +106,8 @@ TEST_P(JointWorkTest, CopiesAsThePlainCopy) {
                        to.layout.count, to.layout.type};
     const Count offset = number(0, 1) == 0 ? 0 : number(0, bytes);
     datatype::copy(plain, from.layout, offset, bytes - offset);
-    joint_copy(to.layout, from.layout, offset, bytes - offset);
+    constexpr Count kPastTheCaches = Count{1} << 40;
+    joint_copy(to.layout, from.layout, offset, bytes - offset, number(0, 1) * kPastTheCaches);
     ASSERT_TRUE(to.memory == expected) << bytes << " bytes but for the first " << offset << " from "
                                        << from.type->description() << " to " << to.type->description();
   }
