@@ -37,8 +37,12 @@ base::Status Team::post(Slot& me, std::uint64_t number, Notice& notice, const Ca
   pack_short(notice.data, call.from, call.bytes);
   // seq_cst: who says that it sleeps from now on, or polls no more, looks at the number after that.
   if (notice.number.exchange(number, std::memory_order_seq_cst) == number) return root_of_two();
-  for (int i = 0; i < group_count_; ++i)
-    if (groups_[i].pollers.load(std::memory_order_seq_cst) == 0) wake_readers(groups_[i], number, 1);
+  for (int i = 0; i < group_count_; ++i) {
+    Group& group = groups_[i];
+    if (group.asleep.load(std::memory_order_seq_cst) != 0 &&
+        group.pollers.load(std::memory_order_seq_cst) == 0)
+      wake_readers(group, number, 1);
+  }
   return {};
 }
 
@@ -78,8 +82,8 @@ void Team::wait_for_notice(Slot& me, std::uint64_t number, const Notice& notice)
   wake_readers(group, number - 1, kAll);
   fiber::poll_for(notice.number, number, &group.pollers);
   while (notice.number.load(std::memory_order_seq_cst) < number) {
-    // The count first, so that it is never less than those who sleep.
-    group.asleep.fetch_add(1, std::memory_order_relaxed);
+    // The count first, so that it is never less than those who sleep. Both seq_cst: see post().
+    group.asleep.fetch_add(1, std::memory_order_seq_cst);
     me.awaits.exchange(number, std::memory_order_seq_cst);
     if (notice.number.load(std::memory_order_seq_cst) >= number && me.awaits.exchange(0) != 0) {
       group.asleep.fetch_sub(1, std::memory_order_relaxed);

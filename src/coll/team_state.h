@@ -122,12 +122,14 @@ struct alignas(64) Team::Notice {
 /// The ranks that have one home. The non-atomic members are the leader's.
 struct alignas(128) Team::Group {
   std::atomic<int> arrived{0};
-  std::atomic<int> asleep{0};   ///< members that wait for a notice, and sleep
-  std::atomic<int> pollers{0};  ///< members that wait for one, and do not
+  std::atomic<int> pollers{0};  ///< members that wait for a notice, and do not sleep
   int number = 0;
   unsigned exchanges = 0;
   std::vector<Slot*> members;  ///< by rank
   alignas(64) std::array<std::byte, kMailBytes> room;
+  /// Members that wait for a notice, and sleep. Alone, as roots look at it where `pollers` is not their
+  /// business.
+  alignas(64) std::atomic<int> asleep{0};
 };
 
 /// What leaders compare.
