@@ -1,5 +1,5 @@
 // The blocking forms of the collectives that teams have.
-#include <optional>
+#include <cstdint>
 
 #include "coll/choose.h"
 #include "coll/coll.h"
@@ -74,8 +74,22 @@ bool meets(const core::Comm& comm, Collective collective, const Reduction& reduc
 /// Count of one of the blocks that a buffer has for each rank.
 Count block_bytes(const Layout& all, int ranks) { return all.count / ranks * all.type->size(); }
 
+/// How an operation ended, or that it is still to be done. One word: what writes the two parts of an optional
+/// has it read back as a whole, and the processor waits for that as long as for a third of a small broadcast.
+class Done {
+ public:
+  Done() = default;
+  Done(base::Status status) : code_(status.code()) {}
+  explicit operator bool() const { return code_ != kNot; }
+  base::Status operator*() const { return base::Status::from_code(static_cast<int>(code_)); }
+
+ private:
+  static constexpr std::int64_t kNot = std::int64_t{1} << 32;  // no int
+  std::int64_t code_ = kNot;
+};
+
 /// The team does what `call` says, if the operation is one for teams.
-std::optional<base::Status> by_team(core::Comm& comm, Team& team, Team::Call&& call) {
+Done by_team(core::Comm& comm, Team& team, Team::Call&& call) {
   call.algorithm = call.reduction != nullptr ? choose(comm, team, *call.reduction, call.from, call.collective)
                                              : choose(comm, call.collective, call.bytes);
   const base::Status met = team.run(comm.rank, call);
@@ -84,16 +98,15 @@ std::optional<base::Status> by_team(core::Comm& comm, Team& team, Team::Call&& c
 }
 
 /// The same for blocks that may differ in size.
-std::optional<base::Status> by_team(core::Comm& comm, Collective collective, int root, const Blocks& out,
-                                    const Blocks& in) {
+Done by_team(core::Comm& comm, Collective collective, int root, const Blocks& out, const Blocks& in) {
   Team* const team = Team::of(comm);
   if (team == nullptr || !is_for_teams(choose(comm, collective, 0))) return {};
   return team->exchange(comm.rank, collective, root, out, in);
 }
 
 /// A reduction's operands and results, where all ranks pass so many.
-std::optional<base::Status> by_team(core::Comm& comm, Collective collective, const Reduction& reduction,
-                                    const Layout& in, const Layout& out) {
+Done by_team(core::Comm& comm, Collective collective, const Reduction& reduction, const Layout& in,
+             const Layout& out) {
   Team* const team = Team::of(comm);
   if (team == nullptr) return {};
   return by_team(
@@ -273,8 +286,8 @@ base::Status allreduce(core::Comm& comm, const Reduction& reduction, const Layou
 namespace {
 
 /// The caller's block begins with element `first` of the operands.
-std::optional<base::Status> reduce_scatter_by_team(core::Comm& comm, const Reduction& reduction,
-                                                   const Layout& in, const Layout& out, Count first) {
+Done reduce_scatter_by_team(core::Comm& comm, const Reduction& reduction, const Layout& in, const Layout& out,
+                            Count first) {
   Team* const team = Team::of(comm);
   if (team == nullptr) return {};
   Layout from = in;
