@@ -142,6 +142,25 @@ TEST(LargeTeams, BringWhatNoCacheHolds) {
   move_blocks(job, 3, 3'000'007);
 }
 
+TEST(LargeTeams, CombineWhatNoCacheHolds) {
+  constexpr int kRanks = 3, kCount = 3'000'007;
+  const core::Op sum(MPI_SUM);
+  std::vector<int> sums(kCount);
+  for (int rank = 0; rank < kRanks; ++rank) {
+    const std::vector<int> terms = operand(rank, kCount);
+    for (int i = 0; i < kCount; ++i) sums[i] += terms[i];
+  }
+  Job(kRanks, {0, 1, 2}).run([&](core::Comm& comm) {
+    std::vector<int> in = operand(comm.rank, kCount), out(kCount), root_has(kCount, -1);
+    EXPECT_TRUE(allreduce(comm, {&sum, MPI_INT}, ints(in), ints(out)).ok());
+    EXPECT_EQ(out, sums);
+    EXPECT_TRUE(reduce(comm, {&sum, MPI_INT}, ints(in), ints(root_has), 1).ok());
+    EXPECT_EQ(root_has, comm.rank == 1 ? sums : std::vector<int>(kCount, -1));
+    EXPECT_TRUE(allreduce(comm, {&sum, MPI_INT}, ints(in), ints(in)).ok());
+    EXPECT_EQ(in, sums);
+  });
+}
+
 /// So many elements go from one rank to another: some none.
 int amount(int from, int to) { return (from * 5 + to * 3) % 7 * 40; }
 

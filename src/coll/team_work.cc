@@ -341,13 +341,17 @@ void Team::reduce_slice(const Slot& me, Count begin, Count end, const Reduction&
   // The results grow where one of them goes, unless that is where another operand is.
   const int home = !for_all ? root : me.call.in_place() ? size_ - 1 : me.rank;
   const Buffers& at = buffers_[home];
-  const bool fits = at.to.type->is_dense() && (home == size_ - 1 || at.to.base != at.from.base);
+  // Past the caches they go from a room of their own.
+  const bool streamed = datatype::is_streamed(me.bytes * (for_all ? 2 * size_ : size_ + 1));
+  const bool fits = !streamed && at.to.type->is_dense() && (home == size_ - 1 || at.to.base != at.from.base);
   combine(
       begin, end, me, reduction, [&](Count first, Count count) { return part(at.to, first, count).base; },
       fits,
       [&](Count first, const Layout& value) {
-        for (int rank = for_all ? 0 : root; rank < (for_all ? size_ : root + 1); ++rank)
-          fetch(part(buffers_[rank].to, first, value.count), value);
+        for (int rank = for_all ? 0 : root; rank < (for_all ? size_ : root + 1); ++rank) {
+          const Layout to = part(buffers_[rank].to, first, value.count);
+          streamed ? copy_piece(to, value, 0, value.bytes(), true) : fetch(to, value);
+        }
       });
 }
 
