@@ -64,6 +64,32 @@ void begin_plain() {
   fiber::set_spinning(here.job.spin);
 }
 
+/// What mpiexec shall collapse tells whose it is in a way of its own.
+image::output::Tags tags() {
+  switch (host().job.output.tags) {
+    case pmi::Output::Tags::kNone:
+      return {};
+    case pmi::Output::Tags::kNumbers:
+      return {"[", "] "};
+    case pmi::Output::Tags::kMarks:
+      static constexpr std::string_view kMark{&pmi::kLineMark, 1};
+      return {kMark, kMark, true};
+  }
+  return {};
+}
+
+/// The files that mpiexec has made for the rank.
+void open_output(HostedRank& rank) {
+  const pmi::Job& job = host().job;
+  for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
+    const std::string path = job.output_file(rank.identity.rank, descriptor);
+    if (path.empty()) continue;
+    const base::Status opened =
+        image::send_output_to(rank.identity, descriptor, path, job.output.to_files_only);
+    if (!opened.ok()) cannot_start(rank.identity.rank, base::message_of(opened.code()));
+  }
+}
+
 void begin_imaged(int argc, char** argv, char** environment) {
   Host& here = host();
   static std::byte signal_stack[kSignalStackBytes];
@@ -71,12 +97,13 @@ void begin_imaged(int argc, char** argv, char** environment) {
   install_failure_handlers();
   HostedRank& native = here.ranks[0];
   fiber::adopt_identity(&native.identity);
-  image::output::set_tagging(here.job.tag_output);
+  image::output::set_tags(tags());
   const base::Status captured =
       image::capture(native.identity, argc, argv, environment);  // looks at LD_BIND_NOW
   restore_environment(environment);
   if (!captured.ok()) cannot_start(-1, base::message_of(captured.code()));
   image::set_exit_hook(on_rank_exit);
+  open_output(native);
   fiber::set_spinning(here.job.spin);
   native.phase = Phase::kRunning;
   fiber::thread_begins();
@@ -169,6 +196,7 @@ void* run_rank(void* argument) {
   }
   const base::Status made = image::create(rank.identity, rank.program);
   if (!made.ok()) cannot_start(rank.identity.rank, base::message_of(made.code()));
+  open_output(rank);
   image::adopt_thread(rank.identity);
   image::set_environment(rank.identity, app.environment);
 

@@ -55,7 +55,6 @@ std::vector<std::string> agent_options(const Command& command) {
   if (command.workers > 0) words.insert(words.end(), {"--workers", std::to_string(command.workers)});
   if (command.helpers) words.insert(words.end(), {"--helpers", std::to_string(*command.helpers)});
   if (command.map) words.emplace_back("--map");
-  if (command.tag_output) words.emplace_back("--tag-output");
   if (command.profile) words.emplace_back("--profile");
   if (command.trace) words.insert(words.end(), {"--trace", *command.trace});
   if (command.timeout_seconds > 0)
@@ -144,7 +143,8 @@ base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, 
   std::vector<std::string> hosts;
   for (const pmi::Node& node : plan.job.nodes) hosts.push_back(node.name);
   if (records.are_wanted()) CLUMP_TRY(records.collect());
-  CLUMP_TRY(run_prterun(prterun_arguments(prterun, command, plan.job), word, hosts, code));
+  const int collapsed = command.collapse ? plan.job.ranks() : 0;
+  CLUMP_TRY(run_prterun(prterun_arguments(prterun, command, plan.job), word, hosts, collapsed, code));
   if (records.are_wanted()) records.finish_collecting(plan.job, code);
   return {};
 }

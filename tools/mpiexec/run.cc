@@ -16,11 +16,13 @@
 #include <deque>
 #include <optional>
 
+#include "collapse.h"
 #include "common/limits.h"
 #include "common/places.h"
 #include "diag/report.h"
 #include "keeper.h"
 #include "lines.h"
+#include "output_files.h"
 #include "pmi/control.h"
 #include "pmi/node_memory.h"
 #include "pmix_desk.h"
@@ -60,7 +62,9 @@ std::string get(const std::vector<std::string>& environment, const std::string& 
 class Run {
  public:
   Run(const Command& command, const Plan& plan, Records& records)
-      : command_(command), plan_(plan), records_(records) {}
+      : command_(command), plan_(plan), records_(records) {
+    if (command.collapse && !command.agent) screen_.emplace(plan.job.ranks());
+  }
 
   base::Status start() {
     sigset_t forwarded;
@@ -77,6 +81,7 @@ class Run {
     keeper_.stop();
     while (read_output()) {
     }
+    if (screen_) screen_->show_all();
     read_packets();
     if (failure_) say(diag::report(*failure_, plan_.job.ranks()));
     if (records_.are_wanted()) records_.finish(plan_.job, exit_code_);
@@ -171,17 +176,35 @@ class Run {
     }
     if (plan_.job.process_of(0) != number) process.in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     // A process alone writes for itself, and so to a terminal if there is one.
-    const bool tags = command_.tag_output && host.plain;
-    if (writes_itself() && !tags) return {};
-    for (int target : {STDOUT_FILENO, STDERR_FILENO}) {
-      int pipe[2];
-      if (::pipe2(pipe, O_CLOEXEC) != 0)
-        return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", std::strerror(errno));
-      ::fcntl(pipe[0], F_SETFL, O_NONBLOCK);
-      (target == STDOUT_FILENO ? process.out : process.err) = pipe[1];
-      streams_.push_back(
-          {pipe[0], LineForwarder(target, tags ? fmt::format("[{}] ", plan_.job.first_rank(host)) : "")});
+    for (const int target : {STDOUT_FILENO, STDERR_FILENO})
+      CLUMP_TRY(direct(host, target, target == STDOUT_FILENO ? process.out : process.err));
+    return {};
+  }
+
+  /// Where a process's stdout or stderr goes: an image takes care of its ranks' files and tags itself.
+  base::Status direct(const pmi::HostProcess& host, int target, int& end) {
+    using Tags = pmi::Output::Tags;
+    const pmi::Output& output = plan_.job.output;
+    const int rank = plan_.job.first_rank(host);
+    int file = -1;
+    if (host.plain && !plan_.job.output_file(rank, target).empty()) {
+      file = open_output_file(plan_.job, rank, target);
+      if (file < 0)
+        return base::fail(MPI_ERR_BAD_FILE, "cannot write {}: {}", plan_.job.output_file(rank, target),
+                          std::strerror(errno));
     }
+    if (file >= 0 && output.to_files_only) return end = file, base::Status{};
+    const bool is_read = host.plain && (file >= 0 || output.tags != Tags::kNone);
+    if (writes_itself() && !is_read && !screen_) return {};
+    int pipe[2];
+    if (::pipe2(pipe, O_CLOEXEC) != 0)
+      return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", std::strerror(errno));
+    ::fcntl(pipe[0], F_SETFL, O_NONBLOCK);
+    end = pipe[1];
+    std::string tag;
+    if (host.plain && output.tags == Tags::kNumbers) tag = fmt::format("[{}] ", rank);
+    if (host.plain && output.tags == Tags::kMarks) tag = fmt::format("{0}{1}{0}", pmi::kLineMark, rank);
+    streams_.push_back({pipe[0], LineForwarder({target, screen_ ? &*screen_ : nullptr, file}, tag)});
     return {};
   }
 
@@ -200,6 +223,7 @@ class Run {
     if (all[3].revents != 0) miss(desk_.take_absent());
     read_signals();
     read_output();
+    if (screen_) screen_->show();
     read_events();
     look_who_waits();
     if (absent_ != nullptr && is_missed())
@@ -211,7 +235,7 @@ class Run {
     std::optional<milliseconds> most;
     if (absent_ != nullptr) most = kLook;
     if (desk_.has_wanted()) most = kSoon;
-    for (const auto& time : {end_at_, watch_.next()}) {
+    for (const auto& time : {end_at_, watch_.next(), screen_ ? screen_->next() : std::nullopt}) {
       if (!time) continue;
       const auto left = std::max(std::chrono::ceil<milliseconds>(*time - Clock::now()), milliseconds{0});
       most = most ? std::min(left, *most) : left;
@@ -432,6 +456,7 @@ class Run {
   PmixDesk desk_;    ///< only an agent's
   int running_ = 0;  ///< processes that have not ended
   std::deque<Stream> streams_;
+  std::optional<CollapsedScreen> screen_;     ///< where output is collapsed, unless mpiexec elsewhere does it
   const pmi::HostProcess* absent_ = nullptr;  ///< has ended in order; a rank of it never called MPI_Init
   std::optional<Clock::time_point> end_at_;
   std::optional<pmi::Failure> failure_;
@@ -441,9 +466,11 @@ class Run {
 
 tools::Needs needs_of(const Plan& plan) {
   const pmi::Job& job = plan.job;
-  // What each process reads, and two pipes, until it has its ends.
+  // What each process reads, and two pipes, until it has its ends; each rank's files of output.
   const pmi::Node& node = job.this_node();
-  tools::Needs all{.descriptors = node.processes == 1 ? 0 : 5 * static_cast<long>(node.processes) + 32};
+  const long files = job.output.files == decltype(job.output.files){} ? 0 : 2L * job.ranks(node) + 32;
+  tools::Needs all{.descriptors = files};
+  if (node.processes > 1) all.descriptors += 5 * static_cast<long>(node.processes) + 32;
   for (int process = node.first; process < node.first + node.processes; ++process) {
     const pmi::HostProcess& one = job.processes[static_cast<std::size_t>(process)];
     if (one.plain) {
@@ -463,6 +490,7 @@ tools::Needs needs_of(const Plan& plan) {
 int run(const Command& command, const Plan& plan, Records& records) {
   Run job(command, plan, records);
   base::Status status = tools::check_limits(needs_of(plan), plan.job.ranks(plan.job.this_node()));
+  if (status.ok()) status = make_output_files(plan.job);
   if (status.ok()) status = job.start();
   if (!status.ok()) {
     say(base::message_of(status.code()));
