@@ -135,6 +135,10 @@ base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, 
     return base::fail(MPI_ERR_ARG,
                       "--hang-after {}: is for jobs on one host, and this one has {}: use --timeout",
                       command.hang_after_seconds, plan.job.nodes.size());
+  if (command.gdb)
+    return base::fail(MPI_ERR_ARG,
+                      "--gdb: is for jobs on one host, and this one has {}: on the host of a rank use gdb -p",
+                      plan.job.nodes.size());
   std::string prterun, word;
   CLUMP_TRY(find_prterun(prterun));
   plan.job.network.provider = command.network;

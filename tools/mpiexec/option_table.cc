@@ -61,6 +61,8 @@ const Option kOptions[] = {
     {{"errfile-pattern"}, Action::kErrFile, 1, "FILE", "the same for stderr"},
     {{"tee"}, Action::kTee, 0, "", "what goes to such files goes to mpiexec's own output, too"},
     {{"output-filename"}, Action::kOutputFolderAndTee, 1, "DIR[:nocopy]", "--output-dir DIR --tee; with :nocopy without --tee"},
+    {{"gdb", "debug"}, Action::kGdb, 0, "", "one gdb on all ranks, before their main; \"help clump\" there names commands for ranks"},
+    {{"gdb-command"}, Action::kGdbCommands, 1, "FILE", "the same, without a terminal: gdb executes the commands of FILE"},
     {{"timeout"}, Action::kTimeout, 1, "SECONDS", "end the job after so many seconds, with exit code 124"},
     {{"hang-after"}, Action::kHangAfter, 1, "SECONDS",
      "end the job, and say what all wait for, when nothing has moved in MPI for so long and all ranks are in it"},
@@ -95,8 +97,7 @@ const Option kOptions[] = {
     {{"enable-x", "disable-x", "disable-hostname-propagation", "noprefix", "no-local",
       "leave-session-attached", "debug-daemons"},
      Action::kIgnored, 0, "", kNoDaemons},
-    {{"gdb", "debug", "tv"}, Action::kRefused, 0, "",
-     "all ranks are in one process: use 'gdb --args mpiexec ...' with 'set follow-fork-mode child'"},
+    {{"tv"}, Action::kRefused, 0, "", "use --gdb"},
     {{"print-all-exitcodes"}, Action::kIgnored, 0, "", "has no meaning here"},
 };
 // clang-format on

@@ -193,6 +193,13 @@ class Parser {
     return output_folder(value.substr(0, colon));
   }
 
+  base::Status gdb_commands(const std::string& word, const std::string& file) {
+    if (!tools::is_file(file)) return base::fail(MPI_ERR_ARG, "{} {}: there is no such file", word, file);
+    command_.gdb = true;
+    command_.gdb_commands = tools::absolute(file, tools::current_directory());
+    return {};
+  }
+
   base::Status output_file(const std::string& word, const std::string& pattern, std::size_t stream) {
     if (pattern.find("%r") == std::string::npos)
       return base::fail(MPI_ERR_ARG,
@@ -341,6 +348,11 @@ class Parser {
       case kOutFile:
       case kErrFile:
         return output_file(word, values[0], row.action == kOutFile ? 0 : 1);
+      case kGdbCommands:
+        return gdb_commands(word, values[0]);
+      case kGdb:
+        command_.gdb = true;
+        break;
       case kTee:
         command_.tee = true;
         break;

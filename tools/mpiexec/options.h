@@ -48,6 +48,8 @@ struct Command {
   bool explain = false;
   bool tag_output = false;
   bool collapse = false;
+  bool gdb = false;
+  std::optional<std::string> gdb_commands;  ///< a file; absolute
   std::array<std::string, 2> output_files;  ///< absolute patterns: see pmi/job.h
   bool tee = false;                         ///< to mpiexec's own output, too
   bool quiet = false;
@@ -92,6 +94,8 @@ enum class Action {
   kOutFile,
   kErrFile,
   kTee,
+  kGdb,
+  kGdbCommands,
   kExplain,
   kQuiet,
   kTimeout,

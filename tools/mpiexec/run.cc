@@ -20,6 +20,7 @@
 #include "common/limits.h"
 #include "common/places.h"
 #include "diag/report.h"
+#include "gdb.h"
 #include "keeper.h"
 #include "lines.h"
 #include "output_files.h"
@@ -72,13 +73,15 @@ class Run {
     for (const int number : kForwarded) sigaddset(&forwarded, number);
     ::sigprocmask(SIG_BLOCK, &forwarded, nullptr);
     signals_ = ::signalfd(-1, &forwarded, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (command_.gdb) CLUMP_TRY(gdb_.find());
     if (command_.timeout_seconds > 0) end_at_ = Clock::now() + std::chrono::seconds(command_.timeout_seconds);
     return start_processes();
   }
 
   int finish() {
-    while (running_ > 0 && !keeper_gone_) wait_once();
+    while ((running_ > 0 || gdb_.is_running()) && !keeper_gone_) wait_once();
     keeper_.stop();
+    gdb_.end();
     while (read_output()) {
     }
     if (screen_) screen_->show_all();
@@ -174,7 +177,12 @@ class Run {
       process.kept.push_back(records_.descriptor());
       set(process.environment, "CLUMP_RECORD_FD", std::to_string(records_.descriptor()));
     }
-    if (plan_.job.process_of(0) != number) process.in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (command_.gdb) {
+      set(process.environment, "CLUMP_GDB", "1");
+      process.own_group = true;
+    }
+    if (plan_.job.process_of(0) != number || command_.gdb)
+      process.in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     // A process alone writes for itself, and so to a terminal if there is one.
     for (const int target : {STDOUT_FILENO, STDERR_FILENO})
       CLUMP_TRY(direct(host, target, target == STDOUT_FILENO ? process.out : process.err));
@@ -213,7 +221,8 @@ class Run {
     std::vector<pollfd> all{{keeper_.descriptor(), POLLIN, 0},
                             {signals_, POLLIN, 0},
                             {control_, POLLIN, 0},
-                            {desk_.descriptor(), POLLIN, 0}};
+                            {desk_.descriptor(), POLLIN, 0},
+                            {gdb_.descriptor(), POLLIN, 0}};
     for (const Stream& stream : streams_) all.push_back({stream.source, POLLIN, 0});
     const int ready = ::poll(all.data(), all.size(), milliseconds_left());
     if (ready < 0 && errno != EINTR) return;
@@ -225,6 +234,7 @@ class Run {
     read_output();
     if (screen_) screen_->show();
     read_events();
+    if (command_.gdb) look_after_gdb();
     look_who_waits();
     if (absent_ != nullptr && is_missed())
       fail(*absent_, pmi::Reason::kExited, 0, "without calling MPI_Init, and other ranks have called it");
@@ -233,7 +243,7 @@ class Run {
   int milliseconds_left() const {
     using std::chrono::milliseconds;
     std::optional<milliseconds> most;
-    if (absent_ != nullptr) most = kLook;
+    if (absent_ != nullptr || (command_.gdb && !gdb_.has_started())) most = kLook;
     if (desk_.has_wanted()) most = kSoon;
     for (const auto& time : {end_at_, watch_.next(), screen_ ? screen_->next() : std::nullopt}) {
       if (!time) continue;
@@ -241,6 +251,26 @@ class Run {
       most = most ? std::min(left, *most) : left;
     }
     return most ? static_cast<int>(most->count()) : -1;
+  }
+
+  /// Starts it when all processes wait for it. Its end is the job's.
+  void look_after_gdb() {
+    if (gdb_.has_started()) {
+      const std::optional<int> code = gdb_.take_end();
+      if (code && exit_code_ == 0) exit_code_ = *code;
+      if (code) running_ = 0;
+      return;
+    }
+    std::vector<pid_t> processes;
+    for (int number = 0; number < plan_.job.this_node().processes; ++number)
+      if (const pid_t waits = memory_.host(number).debuggee.load(std::memory_order_acquire); waits > 0)
+        processes.push_back(waits);
+    if (std::ssize(processes) < plan_.job.this_node().processes) return;
+    if (const base::Status started = gdb_.start(processes, command_.gdb_commands); !started.ok()) {
+      say(base::message_of(started.code()));
+      exit_code_ = kExitCannotRun;
+      running_ = 0;
+    }
   }
 
   /// The time is up: of the user's --timeout, or of the grace after a failure.
@@ -251,6 +281,7 @@ class Run {
       exit_code_ = kExitTimeout;
     }
     running_ = 0;
+    gdb_.end();
   }
 
   void read_packets() {
@@ -287,6 +318,7 @@ class Run {
     while (::read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
       const int number = static_cast<int>(info.ssi_signo);
       const bool from_terminal = info.ssi_code > 0;  // then the job's processes got it as well
+      if (from_terminal && gdb_.is_running() && number != SIGHUP) continue;  // it is gdb's
       const bool ends = number == SIGINT || number == SIGTERM || number == SIGHUP;
       if (ends && exit_code_ != 0) {
         keeper_.signal(SIGKILL);  // asked a second time
@@ -406,6 +438,7 @@ class Run {
   }
 
   void limit_grace() {
+    if (gdb_.is_running()) return;  // the user looks at it
     const auto grace_ends = Clock::now() + kGrace;
     end_at_ = end_at_ ? std::min(*end_at_, grace_ends) : grace_ends;
   }
@@ -453,6 +486,7 @@ class Run {
   int node_ = -1;                           ///< the same
   pmi::NodeMemory memory_;                  ///< of `node_`
   Watch watch_;
+  Gdb gdb_;          ///< only with --gdb
   PmixDesk desk_;    ///< only an agent's
   int running_ = 0;  ///< processes that have not ended
   std::deque<Stream> streams_;
