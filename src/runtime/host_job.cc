@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <climits>
 #include <csignal>
 #include <cstdio>
@@ -178,10 +177,13 @@ void name_process() {
   const int first = job.first_rank(mine), last = job.ranks_of(mine).back();
   const std::string ranks =
       mine.ranks == 1 ? fmt::format("rank {}", first) : fmt::format("ranks {}-{}", first, last);
-  // As much of the program's name as there is room for. The main thread's is the process's.
-  const int file = ::open("/proc/self/comm", O_WRONLY | O_CLOEXEC);
-  const std::string name = fmt::format("{} {}", ranks, program_invocation_short_name);
-  if (file >= 0) (void)!::write(file, name.data(), name.size());
+  // With as much of the program's name as there is room for. That of the main thread is the process's.
+  const int file = ::open("/proc/self/comm", O_RDWR | O_CLOEXEC);
+  if (file < 0) return;
+  char program[16] = {};
+  (void)!::read(file, program, sizeof program - 1);
+  const std::string name = fmt::format("{} {}", ranks, program);
+  (void)!::write(file, name.data(), name.size() - (name.ends_with('\n') ? 1 : 0));
   ::close(file);
 }
 

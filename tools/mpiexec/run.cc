@@ -404,6 +404,7 @@ class Run {
     if (code == 0) return;
     if (!WIFSIGNALED(status)) return fail(process, pmi::Reason::kExited, code, {});
     const int signal = WTERMSIG(status);
+    if (signal == SIGKILL && gdb_.is_running()) return;  // as the user wants
     fail(process, pmi::Reason::kSignal, signal,
          signal == SIGKILL ? "killed from outside; out of memory is the usual cause" : "");
   }
