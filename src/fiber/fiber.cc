@@ -142,7 +142,6 @@ std::vector<base::Fact> facts() {
           {"fiber_thread_pointer", offsetof(Fiber, context) + offsetof(Context, thread_pointer)},
           {"fiber_rank", offsetof(Fiber, rank)},
           {"fiber_in_use", offsetof(Fiber, in_use)},
-          {"fiber_over", offsetof(Fiber, over)},
           {"parked_stack", reinterpret_cast<std::uint64_t>(&clump_parked_stack)}};
 }
 

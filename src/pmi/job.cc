@@ -1,5 +1,7 @@
 #include "pmi/job.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "pmi/wire.h"
@@ -146,6 +148,17 @@ int Job::share_of(int rank) const {
       mine != 0 ? mine : cores.size() / static_cast<std::size_t>(ranks(this_node())), 1));
 }
 
+namespace {
+
+/// A job on one host need not know its name.
+std::string name_or_own(const std::string& name) {
+  char own[256] = {};
+  if (name.empty()) ::gethostname(own, sizeof own - 1);
+  return name.empty() ? own : name;
+}
+
+}  // namespace
+
 std::string Job::output_file(int rank, int descriptor) const {
   std::string path;
   const std::string& pattern = output.files[static_cast<std::size_t>(descriptor - 1)];
@@ -154,7 +167,7 @@ std::string Job::output_file(int rank, int descriptor) const {
     if (is_sign && pattern[at + 1] == 'r')
       path += std::to_string(rank), ++at;
     else if (is_sign && pattern[at + 1] == 'h')
-      path += nodes[static_cast<std::size_t>(node_of(rank))].name, ++at;
+      path += name_or_own(nodes[static_cast<std::size_t>(node_of(rank))].name), ++at;
     else
       path += pattern[at];
   }

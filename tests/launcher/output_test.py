@@ -50,7 +50,8 @@ class Files(tool.Case):
 
     def test_other_launchers_names(self):
         tool.run("-n", "2", "-outfile-pattern", self.path / "o-%r-%h", "-errfile-pattern", self.path / "e-%r", PROGRAM)
-        self.assertEqual(sorted(name[:4].rstrip("-") for name in os.listdir(self.path)), ["e-0", "e-1", "o-0", "o-1"])
+        host = os.uname().nodename
+        self.assertEqual(sorted(os.listdir(self.path)), ["e-0", "e-1", f"o-0-{host}", f"o-1-{host}"])
         both = tool.run("-n", "2", "--output-filename", self.path / "both", PROGRAM)
         self.expect_files(self.path / "both", 2)
         self.assertIn("an error", both.err)

@@ -13,21 +13,18 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <deque>
 #include <optional>
 
-#include "collapse.h"
 #include "common/limits.h"
 #include "common/places.h"
 #include "diag/report.h"
 #include "gdb.h"
 #include "keeper.h"
-#include "lines.h"
-#include "output_files.h"
 #include "pmi/control.h"
 #include "pmi/node_memory.h"
 #include "pmix_desk.h"
 #include "rank_list.h"
+#include "ranks_output.h"
 #include "watch.h"
 
 namespace clump::mpiexec {
@@ -63,9 +60,10 @@ std::string get(const std::vector<std::string>& environment, const std::string& 
 class Run {
  public:
   Run(const Command& command, const Plan& plan, Records& records)
-      : command_(command), plan_(plan), records_(records) {
-    if (command.collapse && !command.agent) screen_.emplace(plan.job.ranks());
-  }
+      : command_(command),
+        plan_(plan),
+        records_(records),
+        output_(plan.job, command.collapse && !command.agent) {}
 
   base::Status start() {
     sigset_t forwarded;
@@ -82,9 +80,7 @@ class Run {
     while ((running_ > 0 || gdb_.is_running()) && !keeper_gone_) wait_once();
     keeper_.stop();
     gdb_.end();
-    while (read_output()) {
-    }
-    if (screen_) screen_->show_all();
+    output_.finish();
     read_packets();
     if (failure_) say(diag::report(*failure_, plan_.job.ranks()));
     if (records_.are_wanted()) records_.finish(plan_.job, exit_code_);
@@ -93,11 +89,6 @@ class Run {
   }
 
  private:
-  struct Stream {
-    int source;
-    LineForwarder lines;
-  };
-
   base::Status start_processes() {
     CLUMP_TRY(make_descriptors());
     std::string preload;
@@ -144,7 +135,6 @@ class Run {
   bool is_alone() const { return plan_.job.processes.size() == 1; }
   /// There are other hosts.
   bool is_agent() const { return plan_.job.nodes.size() > 1; }
-  bool writes_itself() const { return plan_.job.this_node().processes == 1; }
 
   base::Status list_preloaded(std::string& preload) const {
     for (const std::string& runtime : plan_.preload) preload += runtime + ":";
@@ -183,36 +173,8 @@ class Run {
     }
     if (plan_.job.process_of(0) != number || command_.gdb)
       process.in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    // A process alone writes for itself, and so to a terminal if there is one.
     for (const int target : {STDOUT_FILENO, STDERR_FILENO})
-      CLUMP_TRY(direct(host, target, target == STDOUT_FILENO ? process.out : process.err));
-    return {};
-  }
-
-  /// Where a process's stdout or stderr goes: an image takes care of its ranks' files and tags itself.
-  base::Status direct(const pmi::HostProcess& host, int target, int& end) {
-    using Tags = pmi::Output::Tags;
-    const pmi::Output& output = plan_.job.output;
-    const int rank = plan_.job.first_rank(host);
-    int file = -1;
-    if (host.plain && !plan_.job.output_file(rank, target).empty()) {
-      file = open_output_file(plan_.job, rank, target);
-      if (file < 0)
-        return base::fail(MPI_ERR_BAD_FILE, "cannot write {}: {}", plan_.job.output_file(rank, target),
-                          std::strerror(errno));
-    }
-    if (file >= 0 && output.to_files_only) return end = file, base::Status{};
-    const bool is_read = host.plain && (file >= 0 || output.tags != Tags::kNone);
-    if (writes_itself() && !is_read && !screen_) return {};
-    int pipe[2];
-    if (::pipe2(pipe, O_CLOEXEC) != 0)
-      return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", std::strerror(errno));
-    ::fcntl(pipe[0], F_SETFL, O_NONBLOCK);
-    end = pipe[1];
-    std::string tag;
-    if (host.plain && output.tags == Tags::kNumbers) tag = fmt::format("[{}] ", rank);
-    if (host.plain && output.tags == Tags::kMarks) tag = fmt::format("{0}{1}{0}", pmi::kLineMark, rank);
-    streams_.push_back({pipe[0], LineForwarder({target, screen_ ? &*screen_ : nullptr, file}, tag)});
+      CLUMP_TRY(output_.direct(host, target, target == STDOUT_FILENO ? process.out : process.err));
     return {};
   }
 
@@ -223,7 +185,7 @@ class Run {
                             {control_, POLLIN, 0},
                             {desk_.descriptor(), POLLIN, 0},
                             {gdb_.descriptor(), POLLIN, 0}};
-    for (const Stream& stream : streams_) all.push_back({stream.source, POLLIN, 0});
+    output_.add_to(all);
     const int ready = ::poll(all.data(), all.size(), milliseconds_left());
     if (ready < 0 && errno != EINTR) return;
     if (end_at_ && Clock::now() >= *end_at_) return end_now();
@@ -231,8 +193,7 @@ class Run {
     if (desk_.has_wanted()) desk_.look_again();
     if (all[3].revents != 0) miss(desk_.take_absent());
     read_signals();
-    read_output();
-    if (screen_) screen_->show();
+    output_.pass_on();
     read_events();
     if (command_.gdb) look_after_gdb();
     look_who_waits();
@@ -245,7 +206,7 @@ class Run {
     std::optional<milliseconds> most;
     if (absent_ != nullptr || (command_.gdb && !gdb_.has_started())) most = kLook;
     if (desk_.has_wanted()) most = kSoon;
-    for (const auto& time : {end_at_, watch_.next(), screen_ ? screen_->next() : std::nullopt}) {
+    for (const auto& time : {end_at_, watch_.next(), output_.next()}) {
       if (!time) continue;
       const auto left = std::max(std::chrono::ceil<milliseconds>(*time - Clock::now()), milliseconds{0});
       most = most ? std::min(left, *most) : left;
@@ -336,23 +297,6 @@ class Run {
       }
       if (number == SIGTSTP) ::raise(SIGSTOP);
     }
-  }
-
-  /// True if something was there.
-  bool read_output() {
-    bool any = false;
-    char bytes[64 << 10];
-    for (Stream& stream : streams_) {
-      const ssize_t got = stream.source >= 0 ? ::read(stream.source, bytes, sizeof bytes) : -1;
-      if (got > 0) {
-        stream.lines.add({bytes, static_cast<std::size_t>(got)});
-        any = true;
-      } else if (got == 0) {
-        stream.lines.finish();
-        ::close(std::exchange(stream.source, -1));
-      }
-    }
-    return any;
   }
 
   void read_events() {
@@ -490,8 +434,7 @@ class Run {
   Gdb gdb_;          ///< only with --gdb
   PmixDesk desk_;    ///< only an agent's
   int running_ = 0;  ///< processes that have not ended
-  std::deque<Stream> streams_;
-  std::optional<CollapsedScreen> screen_;     ///< where output is collapsed, unless mpiexec elsewhere does it
+  RanksOutput output_;
   const pmi::HostProcess* absent_ = nullptr;  ///< has ended in order; a rank of it never called MPI_Init
   std::optional<Clock::time_point> end_at_;
   std::optional<pmi::Failure> failure_;
@@ -503,8 +446,7 @@ tools::Needs needs_of(const Plan& plan) {
   const pmi::Job& job = plan.job;
   // What each process reads, and two pipes, until it has its ends; each rank's files of output.
   const pmi::Node& node = job.this_node();
-  const long files = job.output.files == decltype(job.output.files){} ? 0 : 2L * job.ranks(node) + 32;
-  tools::Needs all{.descriptors = files};
+  tools::Needs all{.descriptors = RanksOutput::files(job)};
   if (node.processes > 1) all.descriptors += 5 * static_cast<long>(node.processes) + 32;
   for (int process = node.first; process < node.first + node.processes; ++process) {
     const pmi::HostProcess& one = job.processes[static_cast<std::size_t>(process)];
@@ -525,7 +467,7 @@ tools::Needs needs_of(const Plan& plan) {
 int run(const Command& command, const Plan& plan, Records& records) {
   Run job(command, plan, records);
   base::Status status = tools::check_limits(needs_of(plan), plan.job.ranks(plan.job.this_node()));
-  if (status.ok()) status = make_output_files(plan.job);
+  if (status.ok()) status = RanksOutput::make_files(plan.job);
   if (status.ok()) status = job.start();
   if (!status.ok()) {
     say(base::message_of(status.code()));
