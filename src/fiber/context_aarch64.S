@@ -107,8 +107,8 @@ clump_leave_kernel_thread:
         .cfi_startproc
         save_registers
         // From here on this kernel thread uses no stack: signals are blocked, and a system call needs none.
-        adrp    x9, unused_stack_top
-        add     x9, x9, :lo12:unused_stack_top
+        adrp    x9, clump_parked_stack
+        add     x9, x9, :lo12:clump_parked_stack
         mov     sp, x9
         stlr    wzr, [x1]               // release: pairs with the acquire of whoever waits for `in_use`
 .Lsleep:
@@ -129,7 +129,9 @@ clump_leave_kernel_thread:
         .p2align 6
 unused_stack:
         .zero   256
-unused_stack_top:
+        .globl  clump_parked_stack
+        .hidden clump_parked_stack
+clump_parked_stack:
 
         // What context.h declares for all processors: the thread pointer can always be written.
         .globl  clump_has_fsgsbase

@@ -101,7 +101,7 @@ clump_leave_kernel_thread:
         save_registers
         movq    %rsp, (%rdi)
         // From here on this kernel thread uses no stack: signals are blocked, and a system call needs none.
-        leaq    unused_stack_top(%rip), %rsp
+        leaq    clump_parked_stack(%rip), %rsp
         movl    $0, (%rsi)
 .Lsleep:
         leaq    always_zero(%rip), %rdi
@@ -122,7 +122,9 @@ clump_leave_kernel_thread:
         .p2align 6
 unused_stack:
         .zero   256
-unused_stack_top:
+        .globl  clump_parked_stack
+        .hidden clump_parked_stack
+clump_parked_stack:
 
         .globl  clump_has_fsgsbase
         .hidden clump_has_fsgsbase

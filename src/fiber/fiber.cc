@@ -8,14 +8,19 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <mutex>
 
 #include "fiber/census.h"
+#include "fiber/facts.h"
 #include "fiber/kernel_state.h"
 #include "fiber/monitor.h"
 #include "fiber/sleepers.h"
 #include "fiber/switch.h"
 #include "fiber/worker.h"
+
+/// The stack pointer of kernel threads that fibers have left (context_*.S).
+extern "C" [[gnu::visibility("hidden")]] char clump_parked_stack;
 
 namespace clump::fiber {
 
@@ -129,6 +134,15 @@ void end_here() {
 void forget_fibers() noexcept {
   detail::this_fiber = nullptr;
   forget_own_kernel_thread();
+}
+
+std::vector<base::Fact> facts() {
+  return {{"fibers", reinterpret_cast<std::uint64_t>(&fibers())},
+          {"fiber_stack", offsetof(Fiber, context) + offsetof(Context, stack)},
+          {"fiber_thread_pointer", offsetof(Fiber, context) + offsetof(Context, thread_pointer)},
+          {"fiber_rank", offsetof(Fiber, rank)},
+          {"fiber_in_use", offsetof(Fiber, in_use)},
+          {"parked_stack", reinterpret_cast<std::uint64_t>(&clump_parked_stack)}};
 }
 
 void for_each_fiber(const std::function<void(const Fiber&)>& visit) {

@@ -3,12 +3,12 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <memory>
 
+#include "base/thread_name.h"
 #include "fiber/fiber.h"
 #include "fiber/help.h"
 #include "fiber/switch.h"
@@ -39,7 +39,7 @@ class Helper {
     sigset_t all;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
-    ::prctl(PR_SET_NAME, "helper");
+    base::name_own_thread("helper");
     static_cast<Helper*>(helper)->run();
     return nullptr;
   }

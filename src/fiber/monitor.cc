@@ -2,7 +2,6 @@
 
 #include <linux/futex.h>
 #include <pthread.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <mutex>
 #include <queue>
 
+#include "base/thread_name.h"
 #include "fiber/census.h"
 #include "fiber/meters.h"
 
@@ -124,7 +124,7 @@ void look_after(Worker& worker, Watch& watch) {
 }
 
 void* run(void*) {
-  ::prctl(PR_SET_NAME, "monitor");
+  base::name_own_thread("monitor");
   std::vector<Watch> watches(workers.size());
   for (;;) {
     const std::uint32_t seen = news.load(std::memory_order_acquire);

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/thread_name.h"
 #include "fiber/census.h"
 #include "fiber/help.h"
 #include "fiber/kernel_state.h"
@@ -153,10 +154,15 @@ void Carrier::run() {
   for (;;) {
     Worker* const serving = worker.load(std::memory_order_acquire);
     if (serving == nullptr) {
+      base::name_own_thread("spare");
+      bound = nullptr;
       become_spare();
       continue;
     }
-    if (serving != bound) bind_to_core((bound = serving)->core);
+    if (serving != bound) {
+      bind_to_core((bound = serving)->core);
+      base::name_own_thread("worker", serving->index);
+    }
     find_and_run();
   }
 }

@@ -1,10 +1,12 @@
 #include "image/image.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 #include <cstring>
 
@@ -140,6 +142,15 @@ base::Status create(fiber::Identity& rank, int program) {
   for (Instance* instance : image->instances()) instance->pinned = true;
   begin_input(*image);
   rank.image = image.release();
+  return {};
+}
+
+base::Status send_output_to(fiber::Identity& rank, int descriptor, const std::string& path, bool only) {
+  const int opened = open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (opened < 0) return base::fail(MPI_ERR_BAD_FILE, "cannot write {}: {}", path, std::strerror(errno));
+  output::Stream& stream = image_of(&rank).output().stream(descriptor);
+  const int file = move_up(opened);
+  only ? stream.redirect(file) : stream.copy_to(file);
   return {};
 }
 

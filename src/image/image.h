@@ -36,6 +36,10 @@ base::Status load_program(const std::string& path, int* program);
 /// MPI_ERR_SPAWN with the limit's name when the system has no more memory or mappings.
 base::Status create(fiber::Identity& rank, int program = 0);
 
+/// From now on the rank's stdout or stderr (`descriptor` is 1 or 2) goes to the end of a file, and nowhere
+/// else or also where it went before. MPI_ERR_BAD_FILE with the system's words.
+base::Status send_output_to(fiber::Identity& rank, int descriptor, const std::string& path, bool only);
+
 /// What the calling rank sees as arguments and environment. `environment` is copied; for the native rank it
 /// takes effect on the process's own `environ`. By the thread that will run the rank, before
 /// run_constructors().

@@ -135,7 +135,7 @@ void claim_leaving(Image& image) {
 }
 
 [[noreturn]] void leave(Image& image, int code, ExitKind kind) {
-  image.output().flush();
+  image.output().end();
   if (kind != ExitKind::kExit) image.libc().exit.skipped_handlers = true;
   if (in_host())
     exit_hook.load(std::memory_order_acquire)(image.identity(), code, kind);  // acquire: see in_host()

@@ -108,7 +108,7 @@ CLUMP_HOST_API int fclose(FILE* file) {
   static constinit Hidden<int(FILE*)> real{"fclose"};
   const int descriptor = output::descriptor_of(file);
   if (descriptor == 0) return real(file);
-  return stream_of(descriptor).flush() ? 0 : EOF;
+  return stream_of(descriptor).end() ? 0 : EOF;
 }
 
 }  // extern "C"

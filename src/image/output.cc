@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <new>
+#include <utility>
 
 #include "image/rank_image.h"
 #include "image/symbols.h"
@@ -15,8 +16,9 @@
 namespace clump::image::output {
 namespace {
 
-/// Longer lines go out in pieces.
+/// Longer lines go out in pieces; in lines of so much, where lines are whole.
 constexpr std::size_t kLongestLine = 64 * 1024;
+constexpr std::size_t kLongestWhole = 1024 * 1024;
 
 /// What is behind descriptor 1 or 2, shared by all ranks.
 struct Sink {
@@ -28,7 +30,7 @@ Sink sinks[2];
 std::atomic<bool> has_started{false};
 std::atomic<bool> has_finished{false};
 FILE* streams[2];
-bool tagging = false;
+Tags tags;
 
 std::mutex list_lock;
 RankOutput* list = nullptr;
@@ -78,7 +80,7 @@ void start() {
   has_started.store(true, std::memory_order_release);  // release: pairs with acquire in started()
 }
 
-void set_tagging(bool tag) { tagging = tag; }
+void set_tags(const Tags& chosen) { tags = chosen; }
 
 bool started() { return has_started.load(std::memory_order_acquire); }  // acquire: pairs with start()
 
@@ -87,49 +89,50 @@ int descriptor_of(const FILE* file) {
   return file == streams[0] ? STDOUT_FILENO : file == streams[1] ? STDERR_FILENO : 0;
 }
 
-void Stream::tag_lines(std::string_view text, std::string& out) {
-  bool at_begin = !mid_line_;
-  while (!text.empty()) {
-    if (at_begin) {
-      out += '[';
-      out += std::to_string(rank_->rank);
-      out += "] ";
-    }
+std::string Stream::tagged(std::string_view text, bool goes_on) const {
+  std::string out;
+  for (bool at_begin = !goes_on; !text.empty(); at_begin = true) {
+    if (at_begin) out.append(tags.before).append(std::to_string(rank_->rank)).append(tags.after);
     const std::size_t end = text.find('\n');
     const std::size_t length = end == std::string_view::npos ? text.size() : end + 1;
     out.append(text.substr(0, length));
     text.remove_prefix(length);
-    at_begin = true;
   }
+  return out;
 }
+
+bool Stream::keeps_lines_whole() const { return tags.whole_lines && !redirected_; }
 
 bool Stream::write_out(std::string_view text) {
   if (text.empty()) return true;
-  std::string tagged;
-  if (tagging && rank_ != nullptr && !redirected_) {
-    tag_lines(text, tagged);
-    text = tagged;
-  }
-  mid_line_ = text.back() != '\n';
+  if (copy_ >= 0) write_all(copy_, text);
   if (redirected_) return write_all(descriptor_, text);
   Sink& sink = sinks[descriptor_ - 1];
   const std::scoped_lock lock(sink.lock);
-  if (sink.open_line != nullptr && sink.open_line != this) write_all(descriptor_, "\n");
-  sink.open_line = mid_line_ ? this : nullptr;
-  return write_all(descriptor_, text);
+  const bool goes_on = sink.open_line == this;
+  if (sink.open_line != nullptr && !goes_on) write_all(descriptor_, "\n");
+  sink.open_line = text.back() != '\n' ? this : nullptr;
+  if (tags.before.empty() || rank_ == nullptr) return write_all(descriptor_, text);
+  return write_all(descriptor_, tagged(text, goes_on));
+}
+
+bool Stream::write_partial() {
+  if (keeps_lines_whole() && !partial_.empty() && !partial_.ends_with('\n')) partial_ += '\n';
+  const std::string rest = std::move(partial_);
+  partial_.clear();
+  return write_out(rest);
 }
 
 bool Stream::append(std::string_view text) {
   const std::scoped_lock lock(lock_);
-  if (has_finished.load(std::memory_order_relaxed))
-    return write_out(text);  // relaxed: set when one thread is left
+  if (has_finished.load(std::memory_order_relaxed)) {  // relaxed: set when one thread is left
+    partial_.append(text);
+    return write_partial();
+  }
   const std::size_t last = text.rfind('\n');
   if (last == std::string_view::npos) {
     partial_.append(text);
-    if (partial_.size() < kLongestLine) return true;
-    const std::string long_line = std::move(partial_);
-    partial_.clear();
-    return write_out(long_line);
+    return partial_.size() < (keeps_lines_whole() ? kLongestWhole : kLongestLine) || write_partial();
   }
   const std::string_view lines = text.substr(0, last + 1);
   bool good = false;
@@ -146,9 +149,12 @@ bool Stream::append(std::string_view text) {
 
 bool Stream::flush() {
   const std::scoped_lock lock(lock_);
-  const std::string rest = std::move(partial_);
-  partial_.clear();
-  return write_out(rest);
+  return keeps_lines_whole() || write_partial();
+}
+
+bool Stream::end() {
+  const std::scoped_lock lock(lock_);
+  return write_partial();
 }
 
 void Stream::flush_if_free() {
@@ -161,12 +167,12 @@ void Stream::flush_if_free() {
 }
 
 void Stream::redirect(int descriptor) {
-  flush();
+  end();
   const std::scoped_lock lock(lock_);
   if (redirected_) close(descriptor_);
+  if (copy_ >= 0) close(std::exchange(copy_, -1));
   descriptor_ = descriptor;
   redirected_ = true;
-  mid_line_ = false;
 }
 
 RankOutput::RankOutput(const fiber::Identity* rank) : standard_(rank, 1), error_(rank, 2) {
@@ -188,6 +194,11 @@ RankOutput::~RankOutput() {
 bool RankOutput::flush() {
   const bool standard = standard_.flush();
   return error_.flush() && standard;
+}
+
+bool RankOutput::end() {
+  const bool standard = standard_.end();
+  return error_.end() && standard;
 }
 
 void hold() {
@@ -214,7 +225,7 @@ void let_go_in_child() {
 
 void finish() {
   const std::scoped_lock lock(list_lock);
-  for (RankOutput* output = list; output != nullptr; output = output->next_) (void)output->flush();
+  for (RankOutput* output = list; output != nullptr; output = output->next_) (void)output->end();
   has_finished.store(true, std::memory_order_relaxed);  // relaxed: see append()
 }
 

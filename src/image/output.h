@@ -17,8 +17,14 @@ namespace clump::image::output {
 
 /// Makes the C library's `stdout` and `stderr` streams that end here. Before any constructor of the program.
 void start();
-/// Puts "[rank] " in front of each line. Before the first output.
-void set_tagging(bool tag);
+/// What tells in front of each line whose it is: the rank's number between two texts.
+struct Tags {
+  std::string_view before, after;
+  /// Lines go out as a whole, also where the rank flushes in the middle of one: somebody else reads them.
+  bool whole_lines = false;
+};
+/// Before the first output.
+void set_tags(const Tags& tags);
 bool started();
 /// 1 or 2 for the streams that start() made, 0 for any other.
 int descriptor_of(const std::FILE* file);
@@ -32,21 +38,27 @@ class Stream {
   bool append(std::string_view text);
   /// Writes the partial line, if there is one.
   bool flush();
+  /// Writes it although lines are whole: nothing more will come, or not to the same place.
+  bool end();
   /// Never blocks on another thread of the rank: for the end of a process that has crashed.
   void flush_if_free();
   /// From now on to another descriptor, as freopen() does. Takes it over.
   void redirect(int descriptor);
+  /// From now on there, too. Takes it over.
+  void copy_to(int descriptor) { copy_ = descriptor; }
 
  private:
   friend void hold();
   friend void let_go();
+  bool keeps_lines_whole() const;
+  bool write_partial();
   bool write_out(std::string_view text);
-  void tag_lines(std::string_view text, std::string& out);
+  std::string tagged(std::string_view text, bool goes_on) const;
 
   const fiber::Identity* rank_;
   int descriptor_;
+  int copy_ = -1;
   bool redirected_ = false;
-  bool mid_line_ = false;  ///< the last byte written was not the end of a line
   std::mutex lock_;
   std::string partial_;
 };
@@ -62,6 +74,7 @@ class RankOutput {
   /// `descriptor` is 1 or 2.
   Stream& stream(int descriptor) { return descriptor == 2 ? error_ : standard_; }
   bool flush();
+  bool end();
 
  private:
   friend void flush_all();

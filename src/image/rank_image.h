@@ -68,6 +68,9 @@ class Image {
   int argc = 0;
   char** argv = nullptr;
 
+  /// In bytes from the beginning of an Image, for debuggers.
+  static std::size_t place_of_instances();
+
   LibcState& libc() { return libc_; }
   output::RankOutput& output() { return output_; }
   Plugins& plugins() { return plugins_; }

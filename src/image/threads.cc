@@ -9,6 +9,7 @@
 #include <new>
 #include <tuple>
 
+#include "base/thread_name.h"
 #include "base/types.h"
 #include "fiber/completion.h"
 #include "fiber/fiber.h"
@@ -83,7 +84,10 @@ void* run_thread(void* argument) {
   } counted{start->identity, start->end};
   if (start->identity != nullptr) {
     fiber::adopt_identity(start->identity);
-    if (captured()) image_of(start->identity).relocate_thread();
+    if (captured()) {
+      image_of(start->identity).relocate_thread();
+      base::name_this_thread(fmt::format("rank {} thread", start->identity->rank));
+    }
   }
   start->heritage.take();
   const auto [function, c11_function, arguments] =

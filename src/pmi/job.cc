@@ -1,5 +1,7 @@
 #include "pmi/job.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "pmi/wire.h"
@@ -146,10 +148,38 @@ int Job::share_of(int rank) const {
       mine != 0 ? mine : cores.size() / static_cast<std::size_t>(ranks(this_node())), 1));
 }
 
+namespace {
+
+/// A job on one host need not know its name.
+std::string name_or_own(const std::string& name) {
+  char own[256] = {};
+  if (name.empty()) ::gethostname(own, sizeof own - 1);
+  return name.empty() ? own : name;
+}
+
+}  // namespace
+
+std::string Job::output_file(int rank, int descriptor) const {
+  std::string path;
+  const std::string& pattern = output.files[static_cast<std::size_t>(descriptor - 1)];
+  for (std::size_t at = 0; at < pattern.size(); ++at) {
+    const bool is_sign = pattern[at] == '%' && at + 1 < pattern.size();
+    if (is_sign && pattern[at + 1] == 'r')
+      path += std::to_string(rank), ++at;
+    else if (is_sign && pattern[at + 1] == 'h')
+      path += name_or_own(nodes[static_cast<std::size_t>(node_of(rank))].name), ++at;
+    else
+      path += pattern[at];
+  }
+  return path;
+}
+
 std::string encode(const Job& job) {
   Writer out;
   out.text(kMagic);
-  out.number<std::uint8_t>(job.tag_output);
+  out.number<std::uint8_t>(static_cast<std::uint8_t>(job.output.tags));
+  for (const std::string& pattern : job.output.files) out.text(pattern);
+  out.number<std::uint8_t>(job.output.to_files_only);
   out.number<std::uint8_t>(job.map);
   out.number<std::uint8_t>(job.spin);
   out.number<std::uint8_t>(static_cast<std::uint8_t>(job.scheduler));
@@ -188,7 +218,9 @@ base::Status decode(const std::string& bytes, Job& job) {
                       kMagic);
   }
   Job read;
-  read.tag_output = in.number<std::uint8_t>() != 0;
+  read.output.tags = Output::Tags{in.number<std::uint8_t>()};
+  for (std::string& pattern : read.output.files) pattern = in.text();
+  read.output.to_files_only = in.number<std::uint8_t>() != 0;
   read.map = in.number<std::uint8_t>() != 0;
   read.spin = in.number<std::uint8_t>() != 0;
   read.scheduler = Scheduler{in.number<std::uint8_t>()};

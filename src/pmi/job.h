@@ -7,6 +7,7 @@
 // CLUMP_LIFE_FD a pipe that closes when mpiexec and its keeper have ended.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -87,6 +88,24 @@ struct Network {
   std::string interface;  ///< numeric address of this host that the others reach; empty: libfabric's choice
 };
 
+/// What begins a line of output that mpiexec shall collapse: the mark, the rank, the mark.
+inline constexpr char kLineMark = '\x1e';
+
+/// Where the ranks' output goes.
+struct Output {
+  enum class Tags : std::uint8_t {
+    kNone,
+    kNumbers,  ///< "[rank] " in front of each line
+    kMarks,    ///< kLineMark, which mpiexec takes away again; lines come whole
+  } tags = Tags::kNone;
+  /// Each rank's own files, of stdout and of stderr: absolute paths, with %r for the rank and %h for its
+  /// host. Empty: none.
+  std::array<std::string, 2> files;
+  bool to_files_only = false;  ///< what has a file does not go to mpiexec's own output
+
+  bool operator==(const Output&) const = default;
+};
+
 struct Job {
   std::vector<App> apps;  ///< ranks are numbered through the apps in this order
   Seating seating;
@@ -95,9 +114,9 @@ struct Job {
   int process = 0;                     ///< the reader's own; not part of encode(): CLUMP_PROCESS names it
   int node = 0;                        ///< the reader's own; all that follows is of this one
   Network network;                     ///< only if there are several nodes
-  bool tag_output = false;             ///< put "[rank] " in front of each line
-  bool map = false;                    ///< say where topologies are placed
-  bool spin = false;                   ///< a core for each rank: waiting ranks may spin (kThreads)
+  Output output;
+  bool map = false;   ///< say where topologies are placed
+  bool spin = false;  ///< a core for each rank: waiting ranks may spin (kThreads)
   Scheduler scheduler = Scheduler::kFibers;
   /// The core of each worker (the system's number), in an order in which neighbours share caches; at most one
   /// worker for each rank. Empty with kThreads.
@@ -152,6 +171,8 @@ struct Job {
   std::vector<std::int32_t> cores_of(int rank) const;
   /// How many threads a rank should have, no less than 1. Only with workers.
   int share_of(int rank) const;
+  /// What Output::files means for a rank; `descriptor` is 1 or 2.
+  CLUMP_HOST_API std::string output_file(int rank, int descriptor) const;
   /// The app of a rank: MPI_APPNUM.
   int app_of(int rank) const {
     int app = 0;

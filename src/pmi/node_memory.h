@@ -28,6 +28,9 @@ struct alignas(64) HostState {
   /// Of its ranks: how many have called MPI_Init, ever.
   std::atomic<std::int32_t> in_world{0};
 
+  /// With --gdb: its process, when all of its ranks wait for the debugger.
+  std::atomic<std::int32_t> debuggee{0};
+
   // Who waits for whom (waits.h).
   std::atomic<std::uint32_t> news{0};  ///< futex of its observer: counted up when there is something to do
   std::atomic<std::uint32_t> question{0};  ///< mpiexec's last one: it wants an account

@@ -13,7 +13,7 @@ Job sample() {
   Job job;
   job.apps.push_back({"/bin/a", {"a", "", "two words"}, {"X=1", "EMPTY="}, "/tmp", 3});
   job.apps.push_back({"/bin/b", {"b"}, {}, "", 2});
-  job.tag_output = true;
+  job.output = {Output::Tags::kMarks, {"/tmp/out.%r", "/tmp/err.%r.%h"}, true};
   job.scheduler = Scheduler::kThreads;
   job.cores = {4, 1};
   job.places = {{0, 1, 2, 3, 4}, {5, 6, 7, 8, 9}};
@@ -78,13 +78,26 @@ TEST(Job, ComesBackAsItWas) {
   EXPECT_EQ(read.apps[0].environment, sample().apps[0].environment);
   EXPECT_EQ(read.apps[0].working_directory, "/tmp");
   EXPECT_EQ(read.apps[1].ranks, 2);
-  EXPECT_TRUE(read.tag_output);
+  EXPECT_EQ(read.output, sample().output);
   EXPECT_FALSE(read.spin);
   EXPECT_EQ(read.scheduler, Scheduler::kThreads);
   EXPECT_EQ(read.cores, sample().cores);
   EXPECT_EQ(read.places, sample().places);
   EXPECT_EQ(read.other_cores, sample().other_cores);
   EXPECT_EQ(read.helpers, 0);
+}
+
+TEST(Job, NamesFilesForOutput) {
+  Job job;
+  job.apps.push_back({"/bin/a", {}, {}, "", 12});
+  job.processes = {{0, 6, false}, {6, 6, false}};
+  job.nodes = {{"h0", 0, 1}, {"h1", 1, 1}};
+  job.output.files = {"/a/%h/rank.%r.out", "/a/100%/%r%r"};
+  EXPECT_EQ(job.output_file(3, 1), "/a/h0/rank.3.out");
+  EXPECT_EQ(job.output_file(11, 1), "/a/h1/rank.11.out");
+  EXPECT_EQ(job.output_file(11, 2), "/a/100%/1111");
+  job.output.files = {};
+  EXPECT_EQ(job.output_file(3, 2), "");
 }
 
 TEST(Job, SharesCoresAmongRanks) {

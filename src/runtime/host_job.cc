@@ -32,8 +32,8 @@ std::string_view own_folder() {
 
 namespace {
 
-constexpr const char* kVariables[] = {"CLUMP_JOB_FD",  "CLUMP_CONTROL_FD", "CLUMP_NODE_FD",
-                                      "CLUMP_LIFE_FD", "CLUMP_RECORD_FD",  "CLUMP_PROCESS"};
+constexpr const char* kVariables[] = {"CLUMP_JOB_FD",    "CLUMP_CONTROL_FD", "CLUMP_NODE_FD", "CLUMP_LIFE_FD",
+                                      "CLUMP_RECORD_FD", "CLUMP_PROCESS",    "CLUMP_GDB"};
 
 const char* value_of(char** environment, std::string_view name) {
   for (; *environment != nullptr; ++environment) {
@@ -170,6 +170,23 @@ void take_back_preload() {
 
 }  // namespace
 
+void name_process() {
+  const pmi::Job& job = host().job;
+  if (job.ranks() == 1) return;
+  const pmi::HostProcess& mine = job.here();
+  const int first = job.first_rank(mine), last = job.ranks_of(mine).back();
+  const std::string ranks =
+      mine.ranks == 1 ? fmt::format("rank {}", first) : fmt::format("ranks {}-{}", first, last);
+  // With as much of the program's name as there is room for. That of the main thread is the process's.
+  const int file = ::open("/proc/self/comm", O_RDWR | O_CLOEXEC);
+  if (file < 0) return;
+  char program[16] = {};
+  (void)!::read(file, program, sizeof program - 1);
+  const std::string name = fmt::format("{} {}", ranks, program);
+  (void)!::write(file, name.data(), name.size() - (name.ends_with('\n') ? 1 : 0));
+  ::close(file);
+}
+
 std::string find_job(int argc, char** argv, char** environment) {
   Host& here = host();
   const int job = number_in(environment, "CLUMP_JOB_FD");
@@ -195,6 +212,7 @@ std::string find_job(int argc, char** argv, char** environment) {
     here.node_descriptor = node;
   }
   here.record_descriptor = number_in(environment, "CLUMP_RECORD_FD");
+  here.is_debugged = number_in(environment, "CLUMP_GDB") > 0;
   if (here.job.here().plain) return {};
   for (const int unused : {job, number_in(environment, "CLUMP_LIFE_FD")}) ::close(unused);
   close_on_exec(here.control);
@@ -233,6 +251,9 @@ const char* join_job() {
     install_failure_handlers();
     image::set_exit_hook(on_rank_exit);
     here.ranks[0].phase = Phase::kRunning;
+    here.ranks[0].kernel_thread = ::gettid();
+    name_process();
+    if (here.is_debugged) wait_for_debugger();
     return true;
   }();
   static_cast<void>(once);

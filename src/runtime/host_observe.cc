@@ -2,7 +2,6 @@
 // otherwise sleeps. docs/decisions/018-who-waits-for-whom.md
 #include <linux/futex.h>
 #include <pthread.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -12,6 +11,7 @@
 #include <csignal>
 #include <string_view>
 
+#include "base/thread_name.h"
 #include "diag/capture.h"
 #include "fiber/census.h"
 #include "fiber/sleepers.h"
@@ -81,12 +81,14 @@ void look_at_progress(std::uint32_t look) {
 }
 
 void* run_observer(void*) {
-  ::prctl(PR_SET_NAME, "observer");
+  base::name_own_thread("observer");
   for (std::uint32_t answered = 0, looked = 0;;) {
     const std::uint32_t seen = state().news.load(std::memory_order_acquire);
     if (all_sleep.load(std::memory_order_acquire)) send_account(0);
-    if (all_sleep.load(std::memory_order_acquire) || state().ends.load(std::memory_order_acquire))
+    if (all_sleep.load(std::memory_order_acquire) || state().ends.load(std::memory_order_acquire)) {
+      if (host().is_debugged) stop_in_debugger();
       fail_job({-1, pmi::Reason::kDeadlock, 1, {}, {}});
+    }
     if (const std::uint32_t question = state().question.load(std::memory_order_acquire); question != answered)
       send_account(answered = question);
     if (const std::uint32_t look = state().looks.load(std::memory_order_acquire); look != looked)

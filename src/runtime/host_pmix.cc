@@ -125,7 +125,10 @@ base::Status join_now() {
 const char* join_by_pmix() {
   static const std::string wrong = [] {
     const base::Status joined = join_now();
-    return joined.ok() ? std::string() : base::message_of(joined.code());
+    if (!joined.ok()) return base::message_of(joined.code());
+    name_process();
+    describe_to_debuggers();
+    return std::string();
   }();
   return wrong.empty() ? nullptr : wrong.c_str();
 }

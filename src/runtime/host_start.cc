@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include <map>
 
 #include "base/status.h"
+#include "base/thread_name.h"
 #include "diag/capture.h"
 #include "fiber/completion.h"
 #include "fiber/fiber.h"
@@ -64,6 +64,32 @@ void begin_plain() {
   fiber::set_spinning(here.job.spin);
 }
 
+/// What mpiexec shall collapse tells whose it is in a way of its own.
+image::output::Tags tags() {
+  switch (host().job.output.tags) {
+    case pmi::Output::Tags::kNone:
+      return {};
+    case pmi::Output::Tags::kNumbers:
+      return {"[", "] "};
+    case pmi::Output::Tags::kMarks:
+      static constexpr std::string_view kMark{&pmi::kLineMark, 1};
+      return {kMark, kMark, true};
+  }
+  return {};
+}
+
+/// The files that mpiexec has made for the rank.
+void open_output(HostedRank& rank) {
+  const pmi::Job& job = host().job;
+  for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
+    const std::string path = job.output_file(rank.identity.rank, descriptor);
+    if (path.empty()) continue;
+    const base::Status opened =
+        image::send_output_to(rank.identity, descriptor, path, job.output.to_files_only);
+    if (!opened.ok()) cannot_start(rank.identity.rank, base::message_of(opened.code()));
+  }
+}
+
 void begin_imaged(int argc, char** argv, char** environment) {
   Host& here = host();
   static std::byte signal_stack[kSignalStackBytes];
@@ -71,12 +97,15 @@ void begin_imaged(int argc, char** argv, char** environment) {
   install_failure_handlers();
   HostedRank& native = here.ranks[0];
   fiber::adopt_identity(&native.identity);
-  image::output::set_tagging(here.job.tag_output);
+  image::output::set_tags(tags());
   const base::Status captured =
       image::capture(native.identity, argc, argv, environment);  // looks at LD_BIND_NOW
   restore_environment(environment);
   if (!captured.ok()) cannot_start(-1, base::message_of(captured.code()));
   image::set_exit_hook(on_rank_exit);
+  open_output(native);
+  native.kernel_thread = here.process;
+  if (here.has_neighbours()) name_process();
   fiber::set_spinning(here.job.spin);
   native.phase = Phase::kRunning;
   fiber::thread_begins();
@@ -91,6 +120,7 @@ __attribute__((constructor)) void begin(int argc, char** argv, char** environmen
   prepare_for_forks();
   std::string wrong = find_job(argc, argv, environment);
   if (!wrong.empty()) cannot_start(-1, std::move(wrong));
+  describe_to_debuggers();
   if (host().is_imaged())
     begin_imaged(argc, argv, environment);
   else
@@ -126,6 +156,7 @@ bool uses_fibers() { return host().job.scheduler == pmi::Scheduler::kFibers; }
   rank.phase = Phase::kRunning;
   if (uses_fibers()) image::set_core_count(rank.identity, host().job.share_of(rank.identity.rank));
   watch_main_thread(rank);
+  if (host().is_debugged) wait_for_debugger();
   std::exit(main(
       argc, argv,
       image::environment_of(rank.identity)));  // the image layer's exit: this rank's handlers and destructors
@@ -143,19 +174,21 @@ void prepare_carrier() {
       ::mmap(nullptr, kSignalStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (stack == MAP_FAILED) cannot_start(-1, "no memory for a signal stack (ulimit -v, vm.max_map_count)");
   prepare_kernel_thread(stack);
-  ::prctl(PR_SET_NAME, "worker");
 }
 
 /// A rank's thread finds its way to where it runs: to a worker, or it stays where it is.
 void settle(HostedRank& rank) {
   const pmi::Job& job = host().job;
+  rank.kernel_thread = ::gettid();
+  // The main thread's name is the process's.
+  if (rank.kernel_thread != host().process)
+    base::name_this_thread(fmt::format("rank {}", rank.identity.rank));
   if (uses_fibers()) {
     fiber::set_cores_of_this_thread(job.cores_of(rank.identity.rank));
     return fiber::become_fiber(job.worker_of(rank.identity.rank) - job.first_worker(job.here()),
                                &rank.identity);
   }
   prepare_kernel_thread(reinterpret_cast<void*>(rank.stack.guard - kSignalStackBytes));
-  ::prctl(PR_SET_NAME, fmt::format("rank {}", rank.identity.rank).c_str());
 }
 
 /// A rank but the first: the body of its thread.
@@ -169,6 +202,7 @@ void* run_rank(void* argument) {
   }
   const base::Status made = image::create(rank.identity, rank.program);
   if (!made.ok()) cannot_start(rank.identity.rank, base::message_of(made.code()));
+  open_output(rank);
   image::adopt_thread(rank.identity);
   image::set_environment(rank.identity, app.environment);
 

@@ -42,7 +42,8 @@ struct HostedRank {
   int app = 0;
   int program = 0;  ///< the image layer's number
   StackBounds stack;
-  int key_rounds = 0;  ///< host_threads.cc
+  pid_t kernel_thread = 0;  ///< the main thread's own, where a fiber's sleeps
+  int key_rounds = 0;       ///< host_threads.cc
 };
 
 /// The host process. Made once by the constructor of libclump_host.so; never destroyed, as ranks' threads
@@ -52,6 +53,7 @@ struct Host {
   std::unique_ptr<HostedRank[]> ranks;  ///< of this process
   int control = -1;                     ///< socket to mpiexec; -1: no mpiexec
   pid_t process = 0;                    ///< this process: a child that a rank forks finds out that it is not
+  bool is_debugged = false;             ///< mpiexec --gdb: ranks wait for the debugger
   const char* why_no_mpi = nullptr;
   bool by_pmix = false;  ///< another launcher than mpiexec has started it, and PMIx tells of the others
   std::atomic<bool> left_pmix{false};  ///< by_pmix: so have all others
@@ -87,6 +89,15 @@ base::Status find_by_pmix(int process, std::vector<std::byte>& address);
 void wait_for_other_hosts();
 /// Where the job's other processes wake this one's threads.
 void listen_to_neighbours();
+/// The process, as ps and top name it, says which ranks it is.
+void name_process();
+/// host_debugger.cc: fills the table that debuggers read.
+void describe_to_debuggers();
+/// Returns when the debugger lets the ranks go. By each rank, before its main(); by the first call of MPI in
+/// a plain process.
+void wait_for_debugger();
+/// Stops there, if a debugger looks at this process.
+void stop_in_debugger();
 /// host_fork.cc
 void prepare_for_forks();
 /// host_threads.cc: once, and by each rank's main thread

@@ -55,7 +55,6 @@ std::vector<std::string> agent_options(const Command& command) {
   if (command.workers > 0) words.insert(words.end(), {"--workers", std::to_string(command.workers)});
   if (command.helpers) words.insert(words.end(), {"--helpers", std::to_string(*command.helpers)});
   if (command.map) words.emplace_back("--map");
-  if (command.tag_output) words.emplace_back("--tag-output");
   if (command.profile) words.emplace_back("--profile");
   if (command.trace) words.insert(words.end(), {"--trace", *command.trace});
   if (command.timeout_seconds > 0)
@@ -136,6 +135,10 @@ base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, 
     return base::fail(MPI_ERR_ARG,
                       "--hang-after {}: is for jobs on one host, and this one has {}: use --timeout",
                       command.hang_after_seconds, plan.job.nodes.size());
+  if (command.gdb)
+    return base::fail(MPI_ERR_ARG,
+                      "--gdb: is for jobs on one host, and this one has {}: on the host of a rank use gdb -p",
+                      plan.job.nodes.size());
   std::string prterun, word;
   CLUMP_TRY(find_prterun(prterun));
   plan.job.network.provider = command.network;
@@ -144,7 +147,8 @@ base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, 
   std::vector<std::string> hosts;
   for (const pmi::Node& node : plan.job.nodes) hosts.push_back(node.name);
   if (records.are_wanted()) CLUMP_TRY(records.collect());
-  CLUMP_TRY(run_prterun(prterun_arguments(prterun, command, plan.job), word, hosts, code));
+  const int collapsed = command.collapse ? plan.job.ranks() : 0;
+  CLUMP_TRY(run_prterun(prterun_arguments(prterun, command, plan.job), word, hosts, collapsed, code));
   if (records.are_wanted()) records.finish_collecting(plan.job, code);
   return {};
 }

@@ -13,7 +13,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
+#include "collapse.h"
 #include "impatience.h"
 #include "lines.h"
 
@@ -23,6 +25,7 @@ namespace {
 
 constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT};
 constexpr std::size_t kShortestRule = 40;
+constexpr int kLook = 20;  ///< milliseconds; so often, whether a collapsed line has waited long enough
 
 bool is_rule(std::string_view line) {
   return line.size() > kShortestRule && line.find_first_not_of('-') == line.size() - 1;
@@ -38,12 +41,13 @@ bool repeats_report(std::string_view line) {
 bool is_noise(std::string_view line) { return line.find("plm:ssh: Warning: setpgid(") != line.npos; }
 
 /// Between fork and exec. Returns only if that fails.
-void become(const std::vector<std::string>& words, int errors, pid_t parent) {
+void become(const std::vector<std::string>& words, int output, int errors, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // prterun then ends the job on all hosts
   if (::getppid() != parent) ::_exit(127);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (output >= 0) ::dup2(output, STDOUT_FILENO);
   ::dup2(errors, STDERR_FILENO);
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -53,8 +57,12 @@ void become(const std::vector<std::string>& words, int errors, pid_t parent) {
 
 class Head {
  public:
-  Head(const std::string& word, const std::vector<std::string>& hosts)
-      : hosts_(hosts), filter_(word, hosts) {}
+  Head(const std::string& word, const std::vector<std::string>& hosts, int collapsed)
+      : hosts_(hosts), filter_(word, hosts) {
+    if (collapsed == 0) return;
+    screen_.emplace(collapsed);
+    out_lines_.emplace(LineTarget{STDOUT_FILENO, &*screen_}, "");
+  }
 
   base::Status start(const std::vector<std::string>& words) {
     sigset_t handled;
@@ -63,20 +71,23 @@ class Head {
     sigaddset(&handled, SIGCHLD);
     ::sigprocmask(SIG_BLOCK, &handled, nullptr);
     signals_ = ::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
-    int errors[2], failure[2];
-    if (signals_ < 0 || ::pipe2(errors, O_CLOEXEC) != 0 || ::pipe2(failure, O_CLOEXEC) != 0)
+    int errors[2], failure[2], output[2] = {-1, -1};
+    if (signals_ < 0 || ::pipe2(errors, O_CLOEXEC) != 0 || ::pipe2(failure, O_CLOEXEC) != 0 ||
+        (screen_ && ::pipe2(output, O_CLOEXEC) != 0))
       return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", std::strerror(errno));
     errors_ = errors[0];
-    ::fcntl(errors_, F_SETFL, O_NONBLOCK);
+    output_ = output[0];
+    for (const int end : {errors_, output_})
+      if (end >= 0) ::fcntl(end, F_SETFL, O_NONBLOCK);
     const pid_t parent = ::getpid();
     if ((child_ = ::fork()) == 0) {
-      become(words, errors[1], parent);
+      become(words, output[1], errors[1], parent);
       const int why = errno;
       (void)!::write(failure[1], &why, sizeof why);
       ::_exit(127);
     }
-    ::close(errors[1]);
-    ::close(failure[1]);
+    for (const int end : {errors[1], failure[1], output[1]})
+      if (end >= 0) ::close(end);
     int why = errno;
     const bool failed = child_ < 0 || ::read(failure[0], &why, sizeof why) == sizeof why;
     ::close(failure[0]);
@@ -87,14 +98,19 @@ class Head {
   int finish() {
     int status = 0;
     while (!has_ended(status)) {
-      pollfd both[] = {{signals_, POLLIN, 0}, {errors_, POLLIN, 0}};
-      ::poll(both, errors_ >= 0 ? 2 : 1, Impatience::kMilliseconds);
+      pollfd all[] = {{signals_, POLLIN, 0}, {errors_, POLLIN, 0}, {output_, POLLIN, 0}};  // -1: not asked
+      ::poll(all, 3, screen_ ? kLook : Impatience::kMilliseconds);
       impatience_.look_at(child_);
       read_signals();
       read_errors();
+      read_output();
+      if (screen_) screen_->show();
     }
     read_errors();  // daemons may keep the pipe open: what is in it is all that is waited for
+    read_output();
     show(filter_.finish());
+    if (out_lines_) out_lines_->finish();
+    if (screen_) screen_->show_all();
     return report(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
   }
 
@@ -139,18 +155,33 @@ class Head {
     }
   }
 
+  void read_output() {
+    char bytes[64 << 10];
+    while (output_ >= 0) {
+      const ssize_t got = ::read(output_, bytes, sizeof bytes);
+      if (got > 0) {
+        out_lines_->add({bytes, static_cast<std::size_t>(got)});
+      } else {
+        if (got == 0) ::close(std::exchange(output_, -1));
+        return;
+      }
+    }
+  }
+
   void show(const std::string& text) {
-    lines_.add(text);
-    lines_.finish();
+    if (screen_) return screen_->add(STDERR_FILENO, text);
+    write_all(STDERR_FILENO, text);
   }
 
   const std::vector<std::string>& hosts_;
   HeadFilter filter_;
   bool interrupted_ = false;
   Impatience impatience_;
-  LineForwarder lines_{STDERR_FILENO, ""};
+  std::optional<CollapsedScreen> screen_;  ///< only where output is collapsed
+  std::optional<LineForwarder> out_lines_;
   pid_t child_ = -1;
   int signals_ = -1, errors_ = -1;
+  int output_ = -1;  ///< prterun's stdout, where it is collapsed
 };
 
 bool has_address(const std::string& host) {
@@ -244,8 +275,8 @@ std::string last_word(const std::string& word, int host, HostEnd end) {
 }
 
 base::Status run_prterun(const std::vector<std::string>& arguments, const std::string& word,
-                         const std::vector<std::string>& hosts, int& code) {
-  Head head(word, hosts);
+                         const std::vector<std::string>& hosts, int collapsed, int& code) {
+  Head head(word, hosts, collapsed);
   CLUMP_TRY(head.start(arguments));
   code = head.finish();
   return {};

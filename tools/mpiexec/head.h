@@ -51,8 +51,9 @@ inline constexpr const char* kLastWordVariable = "CLUMP_LAST_WORD";
 std::string last_word(const std::string& word, int host, HostEnd end);
 
 /// Runs prterun, with these arguments, to its end: passes on signals and what it writes, and says which of
-/// the hosts were lost. `code` becomes mpiexec's exit code. Fails if it cannot be started.
+/// the hosts were lost. Collapses the output of so many ranks; 0: of none. `code` becomes mpiexec's exit
+/// code. Fails if it cannot be started.
 base::Status run_prterun(const std::vector<std::string>& arguments, const std::string& word,
-                         const std::vector<std::string>& hosts, int& code);
+                         const std::vector<std::string>& hosts, int collapsed, int& code);
 
 }  // namespace clump::mpiexec

@@ -5,27 +5,29 @@
 
 #include <cerrno>
 
+#include "collapse.h"
+
 namespace clump::mpiexec {
 
 namespace {
 
 constexpr std::size_t kLongestLine = 1 << 20;  // a longer one is written in pieces
 
-void write_all(int target, std::string_view bytes) {
+}  // namespace
+
+void write_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t written = ::write(target, bytes.data(), bytes.size());
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
     if (written > 0) {
       bytes.remove_prefix(static_cast<std::size_t>(written));
     } else if (errno == EAGAIN) {
-      pollfd writable{target, POLLOUT, 0};
+      pollfd writable{descriptor, POLLOUT, 0};
       ::poll(&writable, 1, -1);
     } else if (errno != EINTR) {
       return;
     }
   }
 }
-
-}  // namespace
 
 void LineForwarder::add(std::string_view bytes) {
   const std::size_t end = bytes.rfind('\n');
@@ -47,15 +49,17 @@ void LineForwarder::finish() {
 }
 
 void LineForwarder::write_lines(std::string_view lines) {
-  if (prefix_.empty()) return write_all(target_, lines);
+  if (target_.copy >= 0) write_all(target_.copy, lines);
   std::string tagged;
-  while (!lines.empty()) {
+  while (!prefix_.empty() && !lines.empty()) {
     const std::size_t end = lines.find('\n');
     const std::string_view line = lines.substr(0, end == std::string_view::npos ? lines.size() : end + 1);
     tagged.append(prefix_).append(line);
     lines.remove_prefix(line.size());
   }
-  write_all(target_, tagged);
+  const std::string_view shown = prefix_.empty() ? lines : std::string_view(tagged);
+  if (target_.screen != nullptr) return target_.screen->add(target_.descriptor, shown);
+  write_all(target_.descriptor, shown);
 }
 
 }  // namespace clump::mpiexec

@@ -1,4 +1,4 @@
-// Forwards the output of a plain process line by line, so that lines of different ranks never mix.
+// Forwards the output of a process line by line, so that lines of different ranks never mix.
 #pragma once
 
 #include <string>
@@ -6,10 +6,22 @@
 
 namespace clump::mpiexec {
 
+class CollapsedScreen;
+
+/// Blocks while the descriptor does.
+void write_all(int descriptor, std::string_view bytes);
+
+/// Where lines go.
+struct LineTarget {
+  int descriptor;                     ///< 1 or 2
+  CollapsedScreen* screen = nullptr;  ///< shows them instead, if there is one
+  int copy = -1;                      ///< of a file that gets them, too, as they are
+};
+
 class LineForwarder {
  public:
-  /// `prefix` goes in front of each line; lines are written to `target`.
-  LineForwarder(int target, std::string prefix) : target_(target), prefix_(std::move(prefix)) {}
+  /// `prefix` goes in front of each line.
+  LineForwarder(LineTarget target, std::string prefix) : target_(target), prefix_(std::move(prefix)) {}
 
   /// Writes all lines that are complete with these bytes.
   void add(std::string_view bytes);
@@ -19,7 +31,7 @@ class LineForwarder {
  private:
   void write_lines(std::string_view lines);
 
-  int target_;
+  LineTarget target_;
   std::string prefix_;
   std::string partial_;
 };

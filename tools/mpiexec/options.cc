@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "collectives.h"
+#include "common/places.h"
 #include "common/scheduler.h"
 
 namespace clump::mpiexec {
@@ -179,6 +180,35 @@ class Parser {
     return {};
   }
 
+  base::Status output_folder(const std::string& folder) {
+    const std::string path = tools::absolute(folder, tools::current_directory());
+    command_.output_files = {path + "/rank.%r.out", path + "/rank.%r.err"};
+    return {};
+  }
+
+  /// Open MPI's --output-filename, which writes to the terminal, too, unless it is told ":nocopy".
+  base::Status output_folder_and_tee(const std::string& value) {
+    const std::size_t colon = value.find(':');
+    command_.tee = colon == std::string::npos || value.substr(colon) != ":nocopy";
+    return output_folder(value.substr(0, colon));
+  }
+
+  base::Status gdb_commands(const std::string& word, const std::string& file) {
+    if (!tools::is_file(file)) return base::fail(MPI_ERR_ARG, "{} {}: there is no such file", word, file);
+    command_.gdb = true;
+    command_.gdb_commands = tools::absolute(file, tools::current_directory());
+    return {};
+  }
+
+  base::Status output_file(const std::string& word, const std::string& pattern, std::size_t stream) {
+    if (pattern.find("%r") == std::string::npos)
+      return base::fail(MPI_ERR_ARG,
+                        "{} {}: all ranks would write to one file; write %r where their numbers belong", word,
+                        pattern);
+    command_.output_files[stream] = tools::absolute(pattern, tools::current_directory());
+    return {};
+  }
+
   /// What Open MPI's launcher has here, "ppr:2:node" and modifiers behind a colon too.
   base::Status map_by(const std::string& word, const std::string& value) {
     const std::string unit = value.substr(0, value.find(':'));
@@ -308,6 +338,24 @@ class Parser {
       case kTagOutput:
         command_.tag_output = true;
         break;
+      case kCollapse:
+        command_.collapse = true;
+        break;
+      case kOutputFolder:
+        return output_folder(values[0]);
+      case kOutputFolderAndTee:
+        return output_folder_and_tee(values[0]);
+      case kOutFile:
+      case kErrFile:
+        return output_file(word, values[0], row.action == kOutFile ? 0 : 1);
+      case kGdbCommands:
+        return gdb_commands(word, values[0]);
+      case kGdb:
+        command_.gdb = true;
+        break;
+      case kTee:
+        command_.tee = true;
+        break;
       case kExplain:
         command_.explain = true;
         break;
@@ -347,6 +395,9 @@ base::Status parse(const std::vector<std::string>& words, Command& command) {
         MPI_ERR_ARG,
         "--per-process {} with --ranks processes: such a process is one rank; use --ranks fibers",
         command.as_asked.per_process);
+  const bool has_files = command.output_files != decltype(command.output_files){};
+  if (command.tee && !has_files)
+    return base::fail(MPI_ERR_ARG, "--tee: shows what goes to files; name a folder for them by --output-dir");
   return {};
 }
 

@@ -7,6 +7,7 @@
 // at its program.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -46,6 +47,11 @@ struct Command {
   bool version = false;
   bool explain = false;
   bool tag_output = false;
+  bool collapse = false;
+  bool gdb = false;
+  std::optional<std::string> gdb_commands;  ///< a file; absolute
+  std::array<std::string, 2> output_files;  ///< absolute patterns: see pmi/job.h
+  bool tee = false;                         ///< to mpiexec's own output, too
   bool quiet = false;
   int timeout_seconds = 0;     ///< 0: none
   int hang_after_seconds = 0;  ///< 0: never
@@ -82,6 +88,14 @@ enum class Action {
   kGlobalEnvAll,
   kExport,
   kTagOutput,
+  kCollapse,
+  kOutputFolder,
+  kOutputFolderAndTee,
+  kOutFile,
+  kErrFile,
+  kTee,
+  kGdb,
+  kGdbCommands,
   kExplain,
   kQuiet,
   kTimeout,

@@ -268,7 +268,11 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
   exit_code = kExitUsage;
   CLUMP_TRY(give_rules(command, plan));
   CLUMP_TRY(seat(command, housings, plan.job));
-  plan.job.tag_output = command.tag_output;
+  using Tags = pmi::Output::Tags;
+  plan.job.output = {command.collapse     ? Tags::kMarks
+                     : command.tag_output ? Tags::kNumbers
+                                          : Tags::kNone,
+                     command.output_files, !command.tee};
   plan.job.map = command.map;
   CLUMP_TRY(choose_scheduler(command, plan));
   if (command.hosts.empty()) CLUMP_TRY(place(command, plan));

@@ -13,18 +13,18 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <deque>
 #include <optional>
 
 #include "common/limits.h"
 #include "common/places.h"
 #include "diag/report.h"
+#include "gdb.h"
 #include "keeper.h"
-#include "lines.h"
 #include "pmi/control.h"
 #include "pmi/node_memory.h"
 #include "pmix_desk.h"
 #include "rank_list.h"
+#include "ranks_output.h"
 #include "watch.h"
 
 namespace clump::mpiexec {
@@ -60,7 +60,10 @@ std::string get(const std::vector<std::string>& environment, const std::string& 
 class Run {
  public:
   Run(const Command& command, const Plan& plan, Records& records)
-      : command_(command), plan_(plan), records_(records) {}
+      : command_(command),
+        plan_(plan),
+        records_(records),
+        output_(plan.job, command.collapse && !command.agent) {}
 
   base::Status start() {
     sigset_t forwarded;
@@ -68,15 +71,16 @@ class Run {
     for (const int number : kForwarded) sigaddset(&forwarded, number);
     ::sigprocmask(SIG_BLOCK, &forwarded, nullptr);
     signals_ = ::signalfd(-1, &forwarded, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (command_.gdb) CLUMP_TRY(gdb_.find());
     if (command_.timeout_seconds > 0) end_at_ = Clock::now() + std::chrono::seconds(command_.timeout_seconds);
     return start_processes();
   }
 
   int finish() {
-    while (running_ > 0 && !keeper_gone_) wait_once();
+    while ((running_ > 0 || gdb_.is_running()) && !keeper_gone_) wait_once();
     keeper_.stop();
-    while (read_output()) {
-    }
+    gdb_.end();
+    output_.finish();
     read_packets();
     if (failure_) say(diag::report(*failure_, plan_.job.ranks()));
     if (records_.are_wanted()) records_.finish(plan_.job, exit_code_);
@@ -85,11 +89,6 @@ class Run {
   }
 
  private:
-  struct Stream {
-    int source;
-    LineForwarder lines;
-  };
-
   base::Status start_processes() {
     CLUMP_TRY(make_descriptors());
     std::string preload;
@@ -136,7 +135,6 @@ class Run {
   bool is_alone() const { return plan_.job.processes.size() == 1; }
   /// There are other hosts.
   bool is_agent() const { return plan_.job.nodes.size() > 1; }
-  bool writes_itself() const { return plan_.job.this_node().processes == 1; }
 
   base::Status list_preloaded(std::string& preload) const {
     for (const std::string& runtime : plan_.preload) preload += runtime + ":";
@@ -169,19 +167,14 @@ class Run {
       process.kept.push_back(records_.descriptor());
       set(process.environment, "CLUMP_RECORD_FD", std::to_string(records_.descriptor()));
     }
-    if (plan_.job.process_of(0) != number) process.in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    // A process alone writes for itself, and so to a terminal if there is one.
-    const bool tags = command_.tag_output && host.plain;
-    if (writes_itself() && !tags) return {};
-    for (int target : {STDOUT_FILENO, STDERR_FILENO}) {
-      int pipe[2];
-      if (::pipe2(pipe, O_CLOEXEC) != 0)
-        return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", std::strerror(errno));
-      ::fcntl(pipe[0], F_SETFL, O_NONBLOCK);
-      (target == STDOUT_FILENO ? process.out : process.err) = pipe[1];
-      streams_.push_back(
-          {pipe[0], LineForwarder(target, tags ? fmt::format("[{}] ", plan_.job.first_rank(host)) : "")});
+    if (command_.gdb) {
+      set(process.environment, "CLUMP_GDB", "1");
+      process.own_group = true;
     }
+    if (plan_.job.process_of(0) != number || command_.gdb)
+      process.in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    for (const int target : {STDOUT_FILENO, STDERR_FILENO})
+      CLUMP_TRY(output_.direct(host, target, target == STDOUT_FILENO ? process.out : process.err));
     return {};
   }
 
@@ -190,8 +183,9 @@ class Run {
     std::vector<pollfd> all{{keeper_.descriptor(), POLLIN, 0},
                             {signals_, POLLIN, 0},
                             {control_, POLLIN, 0},
-                            {desk_.descriptor(), POLLIN, 0}};
-    for (const Stream& stream : streams_) all.push_back({stream.source, POLLIN, 0});
+                            {desk_.descriptor(), POLLIN, 0},
+                            {gdb_.descriptor(), POLLIN, 0}};
+    output_.add_to(all);
     const int ready = ::poll(all.data(), all.size(), milliseconds_left());
     if (ready < 0 && errno != EINTR) return;
     if (end_at_ && Clock::now() >= *end_at_) return end_now();
@@ -199,8 +193,9 @@ class Run {
     if (desk_.has_wanted()) desk_.look_again();
     if (all[3].revents != 0) miss(desk_.take_absent());
     read_signals();
-    read_output();
+    output_.pass_on();
     read_events();
+    if (command_.gdb) look_after_gdb();
     look_who_waits();
     if (absent_ != nullptr && is_missed())
       fail(*absent_, pmi::Reason::kExited, 0, "without calling MPI_Init, and other ranks have called it");
@@ -209,14 +204,34 @@ class Run {
   int milliseconds_left() const {
     using std::chrono::milliseconds;
     std::optional<milliseconds> most;
-    if (absent_ != nullptr) most = kLook;
+    if (absent_ != nullptr || (command_.gdb && !gdb_.has_started())) most = kLook;
     if (desk_.has_wanted()) most = kSoon;
-    for (const auto& time : {end_at_, watch_.next()}) {
+    for (const auto& time : {end_at_, watch_.next(), output_.next()}) {
       if (!time) continue;
       const auto left = std::max(std::chrono::ceil<milliseconds>(*time - Clock::now()), milliseconds{0});
       most = most ? std::min(left, *most) : left;
     }
     return most ? static_cast<int>(most->count()) : -1;
+  }
+
+  /// Starts it when all processes wait for it. Its end is the job's.
+  void look_after_gdb() {
+    if (gdb_.has_started()) {
+      const std::optional<int> code = gdb_.take_end();
+      if (code && exit_code_ == 0) exit_code_ = *code;
+      if (code) running_ = 0;
+      return;
+    }
+    std::vector<pid_t> processes;
+    for (int number = 0; number < plan_.job.this_node().processes; ++number)
+      if (const pid_t waits = memory_.host(number).debuggee.load(std::memory_order_acquire); waits > 0)
+        processes.push_back(waits);
+    if (std::ssize(processes) < plan_.job.this_node().processes) return;
+    if (const base::Status started = gdb_.start(processes, command_.gdb_commands); !started.ok()) {
+      say(base::message_of(started.code()));
+      exit_code_ = kExitCannotRun;
+      running_ = 0;
+    }
   }
 
   /// The time is up: of the user's --timeout, or of the grace after a failure.
@@ -227,6 +242,7 @@ class Run {
       exit_code_ = kExitTimeout;
     }
     running_ = 0;
+    gdb_.end();
   }
 
   void read_packets() {
@@ -263,6 +279,7 @@ class Run {
     while (::read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
       const int number = static_cast<int>(info.ssi_signo);
       const bool from_terminal = info.ssi_code > 0;  // then the job's processes got it as well
+      if (from_terminal && gdb_.is_running() && number != SIGHUP) continue;  // it is gdb's
       const bool ends = number == SIGINT || number == SIGTERM || number == SIGHUP;
       if (ends && exit_code_ != 0) {
         keeper_.signal(SIGKILL);  // asked a second time
@@ -280,23 +297,6 @@ class Run {
       }
       if (number == SIGTSTP) ::raise(SIGSTOP);
     }
-  }
-
-  /// True if something was there.
-  bool read_output() {
-    bool any = false;
-    char bytes[64 << 10];
-    for (Stream& stream : streams_) {
-      const ssize_t got = stream.source >= 0 ? ::read(stream.source, bytes, sizeof bytes) : -1;
-      if (got > 0) {
-        stream.lines.add({bytes, static_cast<std::size_t>(got)});
-        any = true;
-      } else if (got == 0) {
-        stream.lines.finish();
-        ::close(std::exchange(stream.source, -1));
-      }
-    }
-    return any;
   }
 
   void read_events() {
@@ -348,6 +348,7 @@ class Run {
     if (code == 0) return;
     if (!WIFSIGNALED(status)) return fail(process, pmi::Reason::kExited, code, {});
     const int signal = WTERMSIG(status);
+    if (signal == SIGKILL && gdb_.is_running()) return;  // as the user wants
     fail(process, pmi::Reason::kSignal, signal,
          signal == SIGKILL ? "killed from outside; out of memory is the usual cause" : "");
   }
@@ -382,6 +383,7 @@ class Run {
   }
 
   void limit_grace() {
+    if (gdb_.is_running()) return;  // the user looks at it
     const auto grace_ends = Clock::now() + kGrace;
     end_at_ = end_at_ ? std::min(*end_at_, grace_ends) : grace_ends;
   }
@@ -429,9 +431,10 @@ class Run {
   int node_ = -1;                           ///< the same
   pmi::NodeMemory memory_;                  ///< of `node_`
   Watch watch_;
+  Gdb gdb_;          ///< only with --gdb
   PmixDesk desk_;    ///< only an agent's
   int running_ = 0;  ///< processes that have not ended
-  std::deque<Stream> streams_;
+  RanksOutput output_;
   const pmi::HostProcess* absent_ = nullptr;  ///< has ended in order; a rank of it never called MPI_Init
   std::optional<Clock::time_point> end_at_;
   std::optional<pmi::Failure> failure_;
@@ -441,9 +444,10 @@ class Run {
 
 tools::Needs needs_of(const Plan& plan) {
   const pmi::Job& job = plan.job;
-  // What each process reads, and two pipes, until it has its ends.
+  // What each process reads, and two pipes, until it has its ends; each rank's files of output.
   const pmi::Node& node = job.this_node();
-  tools::Needs all{.descriptors = node.processes == 1 ? 0 : 5 * static_cast<long>(node.processes) + 32};
+  tools::Needs all{.descriptors = RanksOutput::files(job)};
+  if (node.processes > 1) all.descriptors += 5 * static_cast<long>(node.processes) + 32;
   for (int process = node.first; process < node.first + node.processes; ++process) {
     const pmi::HostProcess& one = job.processes[static_cast<std::size_t>(process)];
     if (one.plain) {
@@ -463,6 +467,7 @@ tools::Needs needs_of(const Plan& plan) {
 int run(const Command& command, const Plan& plan, Records& records) {
   Run job(command, plan, records);
   base::Status status = tools::check_limits(needs_of(plan), plan.job.ranks(plan.job.this_node()));
+  if (status.ok()) status = RanksOutput::make_files(plan.job);
   if (status.ok()) status = job.start();
   if (!status.ok()) {
     say(base::message_of(status.code()));
