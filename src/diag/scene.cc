@@ -115,8 +115,8 @@ std::string Scene::standing_of(int rank) const {
       return "it has called MPI_Finalize";
     case State::kBefore:
       return "it has not called MPI_Init";
-    case State::kElsewhere:
-      return "it is on another host";
+    case State::kSilent:
+      return "its host has not answered";
     case State::kUses:
       break;
   }
@@ -144,7 +144,7 @@ std::vector<int> Scene::missing(const Awaited& collective) const {
   std::vector<int> missing = members_of(collective);
   const auto met = meeting_.find(collective.comm);
   std::erase_if(missing, [&](int rank) {
-    if (state_of(rank) == pmi::Standing::State::kElsewhere) return true;  // it was not asked
+    if (state_of(rank) == pmi::Standing::State::kSilent) return true;  // nothing is known of it
     if (collective.sequence >= 0) {
       const auto begun = begun_.find({collective.comm, rank});
       return begun != begun_.end() && begun->second > collective.sequence;

@@ -274,7 +274,8 @@ std::string others_text(const Scene& scene) {
     what += call.empty() ? ", outside MPI" : fmt::format("; the last call of MPI was {}", call);
     if (state == State::kEnded) what = one ? "has ended" : "have ended";
     if (state == State::kFinalized) what = one ? "has called MPI_Finalize" : "have called MPI_Finalize";
-    if (state == State::kElsewhere) continue;
+    if (state == State::kSilent)
+      what = one ? "is on a host that has not answered" : "are on hosts that have not answered";
     if (state == State::kBefore) what = one ? "has not called MPI_Init" : "have not called MPI_Init";
     text += fmt::format("  {} {}\n", ranks_text(ranks), what);
   }

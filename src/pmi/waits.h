@@ -86,7 +86,7 @@ struct Posted {
 };
 
 struct Standing {
-  enum class State : std::uint8_t { kBefore, kUses, kFinalized, kEnded, kElsewhere };
+  enum class State : std::uint8_t { kBefore, kUses, kFinalized, kEnded, kSilent };
   std::int32_t rank = 0;
   State state = State::kBefore;
   std::string call;  ///< the function of MPI that it has entered last, if that is known

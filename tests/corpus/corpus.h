@@ -4,7 +4,7 @@
  *   CASE name
  *   ranks: 2             how many (default 2)
  *   options: ...         more words for mpiexec
- *   modes: fibers ...    only these (fibers, threads, processes, per2; default all)
+ *   modes: fibers ...    only these (fibers, threads, processes, per2, hosts-fibers, ...; default all)
  *   stdin: text
  *   quit: seconds        after so many mpiexec gets SIGQUIT
  *   code: 1              the exit code (default: 1 if it says anything, otherwise 0)

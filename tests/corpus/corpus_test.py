@@ -1,6 +1,6 @@
 """Runs all cases of the corpus: programs that are wrong in one way, with what is said about each, and correct ones about which nothing may
 be said. The comments of the C files tell what is expected (corpus.h). How ranks run tells the environment: CLUMP_SCHEDULER, CLUMP_RANKS,
-CLUMP_PER_PROCESS. `corpus_test.py CASE...` runs these cases only and shows what they say."""
+CLUMP_PER_PROCESS; with CLUMP_CLUSTER, a folder of hosts that tests/cluster/hosts.sh has made, they are on two hosts. `corpus_test.py CASE...` runs these cases only and shows what they say."""
 
 import os
 import pathlib
@@ -14,6 +14,12 @@ import unittest
 BUILD = pathlib.Path(os.environ["CLUMP_BUILD"])
 HERE = pathlib.Path(__file__).parent
 SECONDS = 40  # that a case may take
+
+if "CLUMP_CLUSTER" in os.environ:
+    sys.path.insert(0, str(HERE.parent / "cluster"))
+    import hosts
+    AGENT = pathlib.Path(os.environ["CLUMP_CLUSTER"], "agent")
+    ON = hosts.Hosts(os.environ["CLUMP_CLUSTER"], os.environ["CLUMP_PRTERUN"]).on
 
 
 class Case:
@@ -32,7 +38,11 @@ class Case:
                 setattr(self, key, value)
 
     def command(self) -> list:
-        return [str(BUILD / "bin" / "mpiexec"), *self.options, "-n", self.ranks, str(BUILD / "bin" / f"corpus_{self.program}"), self.name]
+        words = [*self.options, "-n", self.ranks, str(BUILD / "bin" / f"corpus_{self.program}"), self.name]
+        mpiexec = str(BUILD / "bin" / "mpiexec")
+        if "CLUMP_CLUSTER" not in os.environ:
+            return [mpiexec, *words]
+        return ON("h0", mpiexec, "--host", "h0,h1" if int(self.ranks) > 1 else "h1", *words)
 
     def wrong(self, code: int, err: str) -> list:
         """What is not as expected."""
@@ -68,9 +78,8 @@ def all_cases() -> list:
 
 
 def mode() -> str:
-    if "CLUMP_PER_PROCESS" in os.environ:
-        return "per2"
-    return os.environ.get("CLUMP_RANKS", os.environ.get("CLUMP_SCHEDULER", "fibers"))
+    how = "per2" if "CLUMP_PER_PROCESS" in os.environ else os.environ.get("CLUMP_RANKS", os.environ.get("CLUMP_SCHEDULER", "fibers"))
+    return f"hosts-{how}" if "CLUMP_CLUSTER" in os.environ else how
 
 
 def run(case: Case) -> tuple:
@@ -86,6 +95,11 @@ def run(case: Case) -> tuple:
         job.kill()
         return -1, f"it has not ended within {SECONDS} s: {job.communicate()[1]}"
     return job.returncode, err
+
+
+def setUpModule() -> None:
+    if "CLUMP_CLUSTER" in os.environ and not AGENT.exists():
+        sys.exit(77)
 
 
 class Corpus(unittest.TestCase):

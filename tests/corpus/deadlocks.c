@@ -418,7 +418,7 @@ static void create_group_without_one(void) {
 
 /* CASE many-ranks
  * ranks: 400
- * modes: fibers
+ * modes: fibers hosts-fibers
  * says: ranks 0-398 wait in MPI_Recv(source rank+1, tag 0, MPI_COMM_WORLD) at @a: that rank never sends it; it waits in MPI_Recv
  * says: rank 399 waits in MPI_Recv(source 0, tag 1, MPI_COMM_WORLD) at @a: rank 0 never sends it; it waits in MPI_Recv
  * says: in a circle: rank 0 waits for rank 1 waits for rank 2...(400 ranks in all) waits for rank 399 waits for rank 0 */

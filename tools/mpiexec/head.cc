@@ -11,17 +11,19 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 
 #include "impatience.h"
 #include "lines.h"
+#include "overview.h"
 
 namespace clump::mpiexec {
 
 namespace {
 
-constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT};
+constexpr int kHandled[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGCHLD};
 constexpr std::size_t kShortestRule = 40;
 
 bool is_rule(std::string_view line) {
@@ -44,6 +46,7 @@ void become(const std::vector<std::string>& words, int errors, pid_t parent) {
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::signal(SIGQUIT, SIG_IGN);  // which a terminal sends it, too, and is for us
   ::dup2(errors, STDERR_FILENO);
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -53,14 +56,13 @@ void become(const std::vector<std::string>& words, int errors, pid_t parent) {
 
 class Head {
  public:
-  Head(const std::string& word, const std::vector<std::string>& hosts)
-      : hosts_(hosts), filter_(word, hosts) {}
+  Head(const std::string& word, const std::vector<std::string>& hosts, Overview& overview)
+      : hosts_(hosts), filter_(word, hosts), overview_(overview) {}
 
   base::Status start(const std::vector<std::string>& words) {
     sigset_t handled;
     sigemptyset(&handled);
-    for (const int number : kForwarded) sigaddset(&handled, number);
-    sigaddset(&handled, SIGCHLD);
+    for (const int number : kHandled) sigaddset(&handled, number);
     ::sigprocmask(SIG_BLOCK, &handled, nullptr);
     signals_ = ::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
     int errors[2], failure[2];
@@ -87,11 +89,14 @@ class Head {
   int finish() {
     int status = 0;
     while (!has_ended(status)) {
-      pollfd both[] = {{signals_, POLLIN, 0}, {errors_, POLLIN, 0}};
-      ::poll(both, errors_ >= 0 ? 2 : 1, Impatience::kMilliseconds);
+      std::vector<pollfd> all{{signals_, POLLIN, 0}, {errors_, POLLIN, 0}};
+      overview_.add_descriptors(all);
+      ::poll(all.data(), all.size(), milliseconds_left());
       impatience_.look_at(child_);
       read_signals();
       read_errors();
+      if (interrupted_ || std::ranges::any_of(filter_.ends(), has_come)) overview_.note_end();
+      is_stuck_ = overview_.poll() || is_stuck_;
     }
     read_errors();  // daemons may keep the pipe open: what is in it is all that is waited for
     show(filter_.finish());
@@ -99,6 +104,17 @@ class Head {
   }
 
  private:
+  static bool has_come(HostEnd end) { return end != HostEnd::kUnknown; }
+
+  int milliseconds_left() const {
+    using std::chrono::milliseconds;
+    milliseconds most{Impatience::kMilliseconds};
+    if (const auto alarm = overview_.alarm())
+      most = std::clamp(std::chrono::ceil<milliseconds>(*alarm - std::chrono::steady_clock::now()),
+                        milliseconds{0}, most);
+    return static_cast<int>(most.count());
+  }
+
   bool has_ended(int& status) const {
     const pid_t ended = ::waitpid(child_, &status, WNOHANG);
     return ended == child_ || (ended < 0 && errno == ECHILD);
@@ -106,6 +122,7 @@ class Head {
 
   /// prterun's code is no proof: it may end with 0 where it has lost a host.
   int report(int code) const {
+    if (is_stuck_) return 1;  // which was said
     const auto& ends = filter_.ends();
     const bool all_done = std::ranges::all_of(ends, [](HostEnd end) { return end == HostEnd::kDone; });
     if (code == 0 && all_done) return 0;
@@ -121,6 +138,14 @@ class Head {
       const bool from_terminal = info.ssi_code > 0;  // then prterun got it as well
       const auto number = static_cast<int>(info.ssi_signo);
       if (number == SIGCHLD) continue;
+      if (number == SIGQUIT) {
+        overview_.ask();
+        continue;
+      }
+      if (number == SIGUSR1 || number == SIGUSR2) {
+        overview_.pass_on(number);
+        continue;
+      }
       interrupted_ = interrupted_ || number == SIGINT || number == SIGTERM || number == SIGHUP;
       if (!from_terminal) ::kill(child_, number);
     }
@@ -146,7 +171,8 @@ class Head {
 
   const std::vector<std::string>& hosts_;
   HeadFilter filter_;
-  bool interrupted_ = false;
+  Overview& overview_;
+  bool interrupted_ = false, is_stuck_ = false;
   Impatience impatience_;
   LineForwarder lines_{STDERR_FILENO, ""};
   pid_t child_ = -1;
@@ -244,8 +270,8 @@ std::string last_word(const std::string& word, int host, HostEnd end) {
 }
 
 base::Status run_prterun(const std::vector<std::string>& arguments, const std::string& word,
-                         const std::vector<std::string>& hosts, int& code) {
-  Head head(word, hosts);
+                         const std::vector<std::string>& hosts, Overview& overview, int& code) {
+  Head head(word, hosts, overview);
   CLUMP_TRY(head.start(arguments));
   code = head.finish();
   return {};
