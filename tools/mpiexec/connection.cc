@@ -35,16 +35,20 @@ void Connection::send(std::string_view message) {
   const auto bytes = static_cast<std::uint32_t>(message.size());
   out_.append(reinterpret_cast<const char*>(&bytes), sizeof bytes);
   out_ += message;
-  transfer();
+  flush();
+}
+
+// Reads nothing: what is read must be looked at, and nobody would.
+void Connection::flush() {
+  const ssize_t sent = ::send(socket_, out_.data(), out_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (sent > 0) out_.erase(0, static_cast<std::size_t>(sent));
+  if (sent < 0 && errno != EAGAIN && errno != EINTR) close();
 }
 
 void Connection::transfer() {
-  if (!is_open()) return;
-  const ssize_t sent = ::send(socket_, out_.data(), out_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (sent > 0) out_.erase(0, static_cast<std::size_t>(sent));
-  if (sent < 0 && errno != EAGAIN && errno != EINTR) return close();
+  if (!out_.empty()) flush();
   char bytes[64 << 10];
-  for (;;) {
+  while (is_open()) {
     const ssize_t got = ::recv(socket_, bytes, sizeof bytes, MSG_DONTWAIT);
     if (got <= 0) return got == 0 || (errno != EAGAIN && errno != EINTR) ? close() : void();
     in_.append(bytes, static_cast<std::size_t>(got));

@@ -20,7 +20,7 @@ class Connection {
   /// What poll() has to wait for.
   pollfd events() const;
   void send(std::string_view message);
-  /// Moves what can be moved now; closes at the other side's end.
+  /// Moves what can be moved now; closes at the other side's end. receive() must follow.
   void transfer();
   /// The next message that has come as a whole; false if there is none.
   bool receive(std::string& message);
@@ -28,6 +28,7 @@ class Connection {
   bool receive_head(void* head, std::size_t bytes);
 
  private:
+  void flush();
   void close();
 
   int socket_ = -1;
