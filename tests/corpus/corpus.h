@@ -10,6 +10,8 @@
  *   code: 1              the exit code (default: 1 if it says anything, otherwise 0)
  *   says: text           stderr has this in a line; @x: file and line of the mark @x; ...: anything
  *
+ *   hosts: text          the same, where there are several hosts, instead of all that it says elsewhere
+ *
  * What says nothing must be silent. */
 #ifndef CORPUS_H
 #define CORPUS_H

@@ -26,9 +26,10 @@ class Case:
     def __init__(self, source: pathlib.Path, name: str, comment: str, marks: dict):
         self.program, self.name = source.stem, name
         self.ranks, self.options, self.modes, self.stdin, self.quit, self.code, self.says = "2", [], None, None, None, None, []
+        there = []
         for key, value in re.findall(r"^ \* (\w+): (.*?)(?: \*/)?$", comment, re.MULTILINE):
-            if key == "says":
-                self.says.append(re.sub(r"@(\w+)", lambda mark: f"{source.name}:{marks[mark.group(1)]}", value))
+            if key in ("says", "hosts"):
+                (self.says if key == "says" else there).append(re.sub(r"@(\w+)", lambda mark: f"{source.name}:{marks[mark.group(1)]}", value))
             elif key == "options":
                 self.options = value.split()
             elif key == "modes":
@@ -36,6 +37,8 @@ class Case:
             else:
                 assert key in ("ranks", "stdin", "quit", "code"), f"{source.name}: {name}: {key}"
                 setattr(self, key, value)
+        if there and "CLUMP_CLUSTER" in os.environ:
+            self.says = there
 
     def command(self) -> list:
         words = [*self.options, "-n", self.ranks, str(BUILD / "bin" / f"corpus_{self.program}"), self.name]

@@ -216,7 +216,7 @@ std::string HeadFilter::finish() {
 std::string HeadFilter::take_line(std::string line) {
   std::erase(line, '\0');  // PRRTE writes the end of a string, too
   if (is_last_word(line) || is_noise(line)) return {};
-  if (line.starts_with("mpiexec: ") && !said_.insert(line).second) return {};
+  if (hosts_.size() > 1 && line.starts_with("mpiexec: ") && !said_.insert(line).second) return {};
   look_for_lost(line);
   if (in_dropped_) {
     in_dropped_ = !is_rule(line);

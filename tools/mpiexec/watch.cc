@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "diag/waits.h"
-#include "pmi/waits.h"
 #include "rank_list.h"
 
 namespace clump::mpiexec {
@@ -168,18 +167,23 @@ Watch::Finding Watch::poll(std::string& text) {
 
 Watch::Finding Watch::finish_question(std::string& text) {
   const Finding found = std::exchange(asked_for_, Finding::kNothing);
-  if (found != Finding::kDeadlock) {
+  const bool is_answered = all([](const Host& host) { return host.is_complete; });
+  if (found == Finding::kDeadlock) {
+    has_accounts_ = is_answered;
+    look_for_deadlock();
+  } else if (is_answered && !first_) {
+    first_ = account();
+    ask(found);
+  } else {
     text = this->text(false);
+    first_.reset();
     return found;
   }
-  has_accounts_ = all([](const Host& host) { return host.is_complete; });
-  look_for_deadlock();
   return Finding::kNothing;
 }
 
-std::string Watch::text(bool is_final) const {
+pmi::Account Watch::account() const {
   pmi::Account all;
-  std::vector<int> silent;
   for (std::size_t i = 0; i < hosts_.size(); ++i) {
     const Host& host = hosts_[i];
     pmi::Account one;
@@ -190,7 +194,13 @@ std::string Watch::text(bool is_final) const {
     const auto state = host.over ? pmi::Standing::State::kEnded : pmi::Standing::State::kSilent;
     for (const int rank : job_.ranks_of(job_.nodes[i])) all.standings.push_back({rank, state, {}});
   }
-  std::string text = diag::waits_text(diag::scene_of(std::move(all), job_.ranks()), is_final);
+  return all;
+}
+
+std::string Watch::text(bool is_final) const {
+  pmi::Account all = account();
+  const std::set<int> settled = first_ ? diag::settled_ranks(*first_, all) : std::set<int>();
+  std::string text = diag::waits_text(diag::scene_of(std::move(all), job_.ranks()), is_final, settled);
   if (hosts_.size() > 1) text += fmt::format("  on {}\n", host_list(job_));
   return text;
 }

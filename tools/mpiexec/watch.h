@@ -13,6 +13,7 @@
 #include "orders.h"
 #include "pmi/control.h"
 #include "pmi/job.h"
+#include "pmi/waits.h"
 
 namespace clump::mpiexec {
 
@@ -62,6 +63,7 @@ class Watch {
   void order(Order::Kind kind, std::uint32_t number) { orders_.push_back({kind, number}); }
   void ask(Finding why);
   Finding finish_question(std::string& text);
+  pmi::Account account() const;
   void look_for_deadlock();
   void check();
   void conclude_check();
@@ -74,7 +76,8 @@ class Watch {
 
   // A question: why it was asked.
   Finding asked_for_ = Finding::kNothing;
-  bool user_waits_ = false;  // for one that is asked after this
+  bool user_waits_ = false;            // for one that is asked after this
+  std::optional<pmi::Account> first_;  // the answer to the question before this one, which was the same
   std::uint32_t question_ = 0;
   Clock::time_point patience_;
 

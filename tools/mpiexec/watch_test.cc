@@ -187,8 +187,16 @@ TEST_F(Hosts, ThatAreLostAreNeverStuck) {
 
 TEST_F(Hosts, AreAskedForTheUser) {
   watch.ask();
-  const std::uint32_t number = expect(Kind::kAccount);
-  account(0, number);
+  answer_question();
+  EXPECT_EQ(watch.poll(text), Finding::kNothing);
+  answer_question();
+  EXPECT_EQ(watch.poll(text), Finding::kAsked);
+  EXPECT_EQ(text.find("not answered"), text.npos) << text;
+}
+
+TEST_F(Hosts, ThatDoNotAnswerAreWaitedForNotForEver) {
+  watch.ask();
+  account(0, expect(Kind::kAccount));
   EXPECT_EQ(watch.poll(text), Finding::kNothing);
   watch.lose(1);
   std::this_thread::sleep_until(*watch.alarm());
@@ -206,6 +214,8 @@ TEST_F(Hosts, AreAskedAgainIfTheUserCameBetween) {
   EXPECT_EQ(watch.poll(text), Finding::kNothing);
   check(2, 7, 7);
   expect(Kind::kCheck);
+  EXPECT_EQ(watch.poll(text), Finding::kNothing);
+  answer_question();
   EXPECT_EQ(watch.poll(text), Finding::kNothing);
   answer_question();
   EXPECT_EQ(watch.poll(text), Finding::kAsked);
@@ -226,7 +236,8 @@ TEST(Hang, IsWhenNothingMovesWhileAllAreInMpi) {
     const std::uint64_t progress = looks < 2 ? 3 : 4;
     for (const int host : {0, 1})
       watch.take(
-          host, {.kind = Report::Kind::kProgress, .number = order.number, .holds = in_mpi, .progress = progress});
+          host,
+          {.kind = Report::Kind::kProgress, .number = order.number, .holds = in_mpi, .progress = progress});
     ++looks;
     std::this_thread::sleep_until(*watch.alarm());
     EXPECT_EQ(watch.poll(text), Finding::kNothing);
