@@ -37,12 +37,12 @@ Report at_rest(std::uint32_t number, std::uint64_t wakes, std::uint64_t sent, st
           .taken = taken};
 }
 
-struct Hosts : testing::Test {
+struct WatchedHosts : testing::Test {
   const pmi::Job job = two_hosts();
   Watch watch{job, 0};
   std::string text;
 
-  Hosts() {
+  WatchedHosts() {
     watch.admit(0);
     watch.admit(1);
   }
@@ -79,7 +79,7 @@ struct Hosts : testing::Test {
   }
 };
 
-TEST_F(Hosts, AreLeftAloneUntilAllRest) {
+TEST_F(WatchedHosts, AreLeftAloneUntilAllRest) {
   expect_none();
   rest(0);
   rest(0);
@@ -87,7 +87,7 @@ TEST_F(Hosts, AreLeftAloneUntilAllRest) {
   EXPECT_EQ(watch.poll(text), Finding::kNothing);
 }
 
-TEST_F(Hosts, AreStuckIfNothingChangesUntilAllHaveTold) {
+TEST_F(WatchedHosts, AreStuckIfNothingChangesUntilAllHaveTold) {
   rest(0);
   rest(1);
   check(1, 7, 7);
@@ -99,7 +99,7 @@ TEST_F(Hosts, AreStuckIfNothingChangesUntilAllHaveTold) {
   EXPECT_NE(text.find("on 2 hosts: a (ranks 0-1), b (ranks 2-3)"), text.npos) << text;
 }
 
-TEST_F(Hosts, AreNotStuckWhileSomethingIsOnItsWay) {
+TEST_F(WatchedHosts, AreNotStuckWhileSomethingIsOnItsWay) {
   rest(0);
   rest(1);
   check(1, 8, 7);
@@ -117,7 +117,7 @@ TEST_F(Hosts, AreNotStuckWhileSomethingIsOnItsWay) {
   expect(Kind::kAccount);
 }
 
-TEST_F(Hosts, AreNotStuckIfOneHasWokenBetweenChecks) {
+TEST_F(WatchedHosts, AreNotStuckIfOneHasWokenBetweenChecks) {
   rest(0);
   rest(1);
   check(1, 7, 7);
@@ -127,7 +127,7 @@ TEST_F(Hosts, AreNotStuckIfOneHasWokenBetweenChecks) {
   expect(Kind::kAccount);
 }
 
-TEST_F(Hosts, AreNotStuckIfOneHasWokenWhileAllTold) {
+TEST_F(WatchedHosts, AreNotStuckIfOneHasWokenWhileAllTold) {
   rest(0);
   rest(1);
   check(1, 7, 7);
@@ -140,7 +140,7 @@ TEST_F(Hosts, AreNotStuckIfOneHasWokenWhileAllTold) {
   answer_question();  // again
 }
 
-TEST_F(Hosts, AreLeftAloneAfterOneIsAwake) {
+TEST_F(WatchedHosts, AreLeftAloneAfterOneIsAwake) {
   rest(0);
   rest(1);
   const std::uint32_t number = expect(Kind::kCheck);
@@ -151,7 +151,7 @@ TEST_F(Hosts, AreLeftAloneAfterOneIsAwake) {
   check(1, 0, 0);
 }
 
-TEST_F(Hosts, AreNotStuckIfAllAreDone) {
+TEST_F(WatchedHosts, AreNotStuckIfAllAreDone) {
   rest(0);
   rest(1);
   const std::uint32_t number = expect(Kind::kCheck);
@@ -164,7 +164,7 @@ TEST_F(Hosts, AreNotStuckIfAllAreDone) {
   EXPECT_FALSE(watch.alarm());
 }
 
-TEST_F(Hosts, WhoseProcessesHaveEndedAreNotAsked) {
+TEST_F(WatchedHosts, WhoseProcessesHaveEndedAreNotAsked) {
   watch.take(0, {.kind = Report::Kind::kOver});
   rest(1);
   for (int i = 0; i < 2; ++i) watch.take(1, at_rest(expect(Kind::kCheck), 1, 0, 0));
@@ -175,7 +175,7 @@ TEST_F(Hosts, WhoseProcessesHaveEndedAreNotAsked) {
   EXPECT_NE(text.find("ranks 0-1 have ended"), text.npos) << text;
 }
 
-TEST_F(Hosts, ThatAreLostAreNeverStuck) {
+TEST_F(WatchedHosts, ThatAreLostAreNeverStuck) {
   rest(0);
   rest(1);
   const std::uint32_t number = expect(Kind::kCheck);
@@ -185,7 +185,7 @@ TEST_F(Hosts, ThatAreLostAreNeverStuck) {
   expect_none();
 }
 
-TEST_F(Hosts, AreAskedForTheUser) {
+TEST_F(WatchedHosts, AreAskedForTheUser) {
   watch.ask();
   answer_question();
   EXPECT_EQ(watch.poll(text), Finding::kNothing);
@@ -194,7 +194,7 @@ TEST_F(Hosts, AreAskedForTheUser) {
   EXPECT_EQ(text.find("not answered"), text.npos) << text;
 }
 
-TEST_F(Hosts, ThatDoNotAnswerAreWaitedForNotForEver) {
+TEST_F(WatchedHosts, ThatDoNotAnswerAreWaitedForNotForEver) {
   watch.ask();
   account(0, expect(Kind::kAccount));
   EXPECT_EQ(watch.poll(text), Finding::kNothing);
@@ -204,7 +204,7 @@ TEST_F(Hosts, ThatDoNotAnswerAreWaitedForNotForEver) {
   EXPECT_NE(text.find("ranks 2-3 are on hosts that have not answered"), text.npos) << text;
 }
 
-TEST_F(Hosts, AreAskedAgainIfTheUserCameBetween) {
+TEST_F(WatchedHosts, AreAskedAgainIfTheUserCameBetween) {
   rest(0);
   rest(1);
   check(1, 7, 7);
