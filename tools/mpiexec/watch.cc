@@ -161,7 +161,8 @@ Watch::Finding Watch::poll(std::string& text) {
     if (user_waits_ && !has_accounts_) ask(Finding::kAsked);
     return Finding::kNothing;
   }
-  const bool is_answered = all([](const Host& host) { return host.is_complete; });
+  const bool is_answered = std::ranges::all_of(
+      hosts_, [](const Host& host) { return host.is_complete || host.over || !host.answers; });
   return is_answered || now >= patience_ ? finish_question(text) : Finding::kNothing;
 }
 
