@@ -115,8 +115,8 @@ std::string Scene::standing_of(int rank) const {
       return "it has called MPI_Finalize";
     case State::kBefore:
       return "it has not called MPI_Init";
-    case State::kElsewhere:
-      return "it is on another host";
+    case State::kSilent:
+      return "its host has not answered";
     case State::kUses:
       break;
   }
@@ -144,7 +144,7 @@ std::vector<int> Scene::missing(const Awaited& collective) const {
   std::vector<int> missing = members_of(collective);
   const auto met = meeting_.find(collective.comm);
   std::erase_if(missing, [&](int rank) {
-    if (state_of(rank) == pmi::Standing::State::kElsewhere) return true;  // it was not asked
+    if (state_of(rank) == pmi::Standing::State::kSilent) return true;  // nothing is known of it
     if (collective.sequence >= 0) {
       const auto begun = begun_.find({collective.comm, rank});
       return begun != begun_.end() && begun->second > collective.sequence;
@@ -219,6 +219,19 @@ std::vector<std::string> Scene::hints_about_receives(int rank, const Awaited& se
   return found;
 }
 
+/// A send and the receive of the same, which move: neither keeps the other waiting.
+bool Scene::is_under_way(int rank, const Awaited& item) const {
+  const auto other = by_rank_.find(item.peer);
+  if (other == by_rank_.end()) return false;
+  const Kind counterpart = item.kind == Kind::kSend ? Kind::kReceive : Kind::kSend;
+  const auto fits = [&](const Awaited& its) {
+    const bool same_tag = its.tag == item.tag || its.tag == Awaited::kAny || item.tag == Awaited::kAny;
+    return its.kind == counterpart && its.comm == item.comm && same_tag && its.peer == rank;
+  };
+  return std::ranges::any_of(other->second,
+                             [&](const Wait* wait) { return std::ranges::any_of(wait->items, fits); });
+}
+
 std::vector<int> Scene::waited_for(int rank) const {
   std::vector<int> targets;
   const auto found = by_rank_.find(rank);
@@ -226,7 +239,7 @@ std::vector<int> Scene::waited_for(int rank) const {
     return targets;  // threads wait each for themselves
   for (const Awaited& item : found->second.front()->items) {
     if (item.kind != Kind::kCollective) {
-      if (item.peer >= 0) targets.push_back(item.peer);
+      if (item.peer >= 0 && !is_under_way(rank, item)) targets.push_back(item.peer);
       continue;
     }
     std::vector<int> missing = this->missing(item);
@@ -237,12 +250,13 @@ std::vector<int> Scene::waited_for(int rank) const {
 }
 
 /// The shortest one, by breadth-first search.
-std::vector<int> Scene::circle_through(int rank) const {
+std::vector<int> Scene::circle_through(int rank, const std::set<int>* among) const {
   std::map<int, int> reached_from;
   std::deque<int> todo{rank};
   while (!todo.empty()) {
     const int at = todo.front();
     todo.pop_front();
+    if (among != nullptr && !among->contains(at)) continue;
     for (const int target : waited_for(at)) {
       if (target == rank) {
         std::vector<int> circle{at};
@@ -256,12 +270,12 @@ std::vector<int> Scene::circle_through(int rank) const {
   return {};
 }
 
-std::vector<int> Scene::cycle() const {
+std::vector<int> Scene::cycle(const std::set<int>* among) const {
   std::vector<int> shortest;
   std::size_t starts = 0;
   for (const auto& [rank, waits] : by_rank_) {
     if (++starts > kMostStarts) break;
-    std::vector<int> circle = circle_through(rank);
+    std::vector<int> circle = circle_through(rank, among);
     if (!circle.empty() && (shortest.empty() || circle.size() < shortest.size()))
       shortest = std::move(circle);
     if (shortest.size() == 1) break;

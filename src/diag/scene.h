@@ -45,8 +45,8 @@ class Scene {
   /// What is known about why one item of `wait` does not come, about its peer as "it": each a clause. Other
   /// ranks are told as so many away from the one that waits, if that is wanted.
   std::vector<std::string> hints(const Wait& wait, const pmi::Awaited& item, bool relative) const;
-  /// A circle of ranks of which each waits for the next; empty: there is none.
-  std::vector<int> cycle() const;
+  /// A circle of ranks of which each waits for the next; empty: there is none. Null: of any.
+  std::vector<int> cycle(const std::set<int>* among) const;
 
  private:
   std::vector<int> members_of(const pmi::Awaited& collective) const;
@@ -54,7 +54,8 @@ class Scene {
   std::vector<std::string> hints_about_messages(int rank, const pmi::Awaited& wanted, bool relative) const;
   std::vector<std::string> hints_about_receives(int rank, const pmi::Awaited& sent, bool relative) const;
   std::vector<int> waited_for(int rank) const;
-  std::vector<int> circle_through(int rank) const;
+  bool is_under_way(int rank, const pmi::Awaited& item) const;
+  std::vector<int> circle_through(int rank, const std::set<int>* among) const;
   void name_comms();
 
   int ranks_;

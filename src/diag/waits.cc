@@ -244,8 +244,8 @@ std::string place_of(const Wait& wait) {
   return fmt::format("{} {}", wait.call.empty() ? "the program" : wait.call, wait.place);
 }
 
-std::string cycle_text(const Scene& scene) {
-  const std::vector<int> circle = scene.cycle();
+std::string cycle_text(const Scene& scene, const std::set<int>* among) {
+  const std::vector<int> circle = scene.cycle(among);
   if (circle.empty()) return {};
   if (circle.size() == 1) return fmt::format("  rank {} waits for itself\n", circle.front());
   std::string text = fmt::format("  in a circle: rank {}", circle.front());
@@ -274,7 +274,8 @@ std::string others_text(const Scene& scene) {
     what += call.empty() ? ", outside MPI" : fmt::format("; the last call of MPI was {}", call);
     if (state == State::kEnded) what = one ? "has ended" : "have ended";
     if (state == State::kFinalized) what = one ? "has called MPI_Finalize" : "have called MPI_Finalize";
-    if (state == State::kElsewhere) continue;
+    if (state == State::kSilent)
+      what = one ? "is on a host that has not answered" : "are on hosts that have not answered";
     if (state == State::kBefore) what = one ? "has not called MPI_Init" : "have not called MPI_Init";
     text += fmt::format("  {} {}\n", ranks_text(ranks), what);
   }
@@ -324,7 +325,27 @@ Scene scene_of(pmi::Account account, int ranks) {
   return {std::move(waits), std::move(account), ranks};
 }
 
-std::string waits_text(const Scene& scene, bool is_final) {
+std::set<int> settled_ranks(const pmi::Account& first, const pmi::Account& second) {
+  using Waits = std::map<int, std::vector<const pmi::Waiter*>>;
+  const auto waits_of = [](const pmi::Account& account) {
+    Waits waits;
+    for (const pmi::Waiter& waiter : account.waiters) waits[waiter.rank].push_back(&waiter);
+    return waits;
+  };
+  std::map<int, std::uint64_t> moved;
+  for (const pmi::Standing& standing : first.standings) moved[standing.rank] = standing.moved;
+  Waits before = waits_of(first), now = waits_of(second);
+  std::set<int> settled;
+  for (const pmi::Standing& standing : second.standings) {
+    const auto &one = before[standing.rank], &other = now[standing.rank];
+    if (moved.contains(standing.rank) && moved[standing.rank] == standing.moved && one.size() == 1 &&
+        other.size() == 1 && one.front()->items == other.front()->items)
+      settled.insert(standing.rank);
+  }
+  return settled;
+}
+
+std::string waits_text(const Scene& scene, bool is_final, const std::set<int>& settled) {
   std::string text;
   // Of ranks that wait at one place in many ways the first are told.
   std::map<std::string, std::vector<const Group*>> by_place;
@@ -346,7 +367,7 @@ std::string waits_text(const Scene& scene, bool is_final) {
     }
   }
   text += others_text(scene);
-  return is_final ? text + cycle_text(scene) : text;
+  return text + cycle_text(scene, is_final ? nullptr : &settled);
 }
 
 }  // namespace clump::diag

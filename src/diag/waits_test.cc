@@ -84,7 +84,7 @@ TEST(Waits, WhatLiesThereInsteadIsTold) {
 TEST(Waits, ThreadsOfOneRankMakeNoCircle) {
   const Scene scene({{0, "MPI_Recv", "", {receive(0, 1)}}, {0, "MPI_Recv", "", {receive(0, 2)}}},
                     account_of(1), 1);
-  EXPECT_TRUE(scene.cycle().empty());
+  EXPECT_TRUE(scene.cycle(nullptr).empty());
 }
 
 TEST(Waits, WhatHasEndedOrRunsIsTold) {
@@ -112,6 +112,36 @@ TEST(Waits, OfAThousandDifferentOnesTheCircleIsCutShort) {
   const std::string text = waits_text(Scene(waits, account_of(1000), 1000), true);
   EXPECT_LT(text.size(), 500u) << text;
   EXPECT_NE(text.find("(1000 ranks in all) waits for rank 999 waits for rank 0"), text.npos) << text;
+}
+
+TEST(Waits, CirclesAreToldWhileTheJobGoesOnIfTheirRanksStay) {
+  pmi::Account first = account_of(3), second;
+  for (int rank = 0; rank < 3; ++rank) first.waiters.push_back({rank, {}, {receive(rank ^ 1, 0)}});
+  second = first;
+  EXPECT_EQ(settled_ranks(first, second), (std::set<int>{0, 1, 2}));
+  const auto text_of = [](const pmi::Account& account, const std::set<int>& settled) {
+    return waits_text(scene_of(account, 3), false, settled);
+  };
+  EXPECT_NE(text_of(second, {0, 1, 2}).find("  in a circle: rank 0 waits for rank 1 waits for rank 0\n"),
+            std::string::npos);
+  second.standings[1].moved = 1;
+  EXPECT_EQ(settled_ranks(first, second), (std::set<int>{0, 2}));
+  EXPECT_EQ(text_of(second, {0, 2}).find("circle"), std::string::npos);
+  second = first;
+  second.waiters[0].items = {receive(1, 3)};
+  second.waiters.push_back(second.waiters[1]);  // a second thread
+  EXPECT_EQ(settled_ranks(first, second), (std::set<int>{2}));
+}
+
+TEST(Waits, WhatMovesIsNoCircle) {
+  Awaited send = receive(0, 0);
+  send.kind = Awaited::Kind::kSend;
+  const auto circle = [](Awaited one, Awaited other) {
+    return Scene({{0, "MPI_Recv", "", {one}}, {1, "MPI_Send", "", {other}}}, account_of(2), 2).cycle(nullptr);
+  };
+  EXPECT_TRUE(circle(receive(1, 0), send).empty());
+  EXPECT_TRUE(circle(receive(1, Awaited::kAny), send).empty());
+  EXPECT_EQ(circle(receive(1, 1), send).size(), 2u);
 }
 
 }  // namespace

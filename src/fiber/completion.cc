@@ -164,6 +164,16 @@ void Waiter::add_sleepers(std::vector<Sleeper>& sleepers) {
     if (waiter->tells_.load(std::memory_order_seq_cst)) sleepers.push_back(waiter->told_);
 }
 
+int Waiter::count_sleepers() {
+  const std::lock_guard lock(pool.mutex);
+  int count = 0;
+  for (const Waiter* waiter = pool.made; waiter != nullptr; waiter = waiter->next_made_)
+    if (waiter->tells_.load(std::memory_order_seq_cst) &&
+        waiter->state_.load(std::memory_order_seq_cst) != kPermitted)
+      ++count;
+  return count;
+}
+
 const void* Completion::sleeper() const noexcept {
   const std::uintptr_t state = state_.load(std::memory_order_acquire);
   if (state == kPending || state == kDone || state == kAbandoned) return nullptr;

@@ -39,6 +39,8 @@ class Waiter {
 
   /// The kernel threads that sleep here, and are held (sleepers.h).
   static void add_sleepers(std::vector<Sleeper>& sleepers);
+  /// How many of them nobody has woken.
+  static int count_sleepers();
 
  private:
   enum State : std::uint32_t { kIdle, kPermitted, kAsleep, kWatching };

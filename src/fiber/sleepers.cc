@@ -92,11 +92,7 @@ std::vector<Sleeper> Hold::sleepers() const {
   return found;
 }
 
-int sleeping_threads() {
-  std::vector<Sleeper> found;
-  Waiter::add_sleepers(found);
-  return static_cast<int>(found.size());
-}
+int sleeping_threads() { return Waiter::count_sleepers(); }
 
 bool lookout_sleeps() noexcept { return !lookout::is_kept() || lookout::watcher_sleeps(); }
 

@@ -51,7 +51,7 @@ class Hold {
   CLUMP_HOST_API std::vector<Sleeper> sleepers() const;
 };
 
-/// How many kernel threads sleep, other than for a worker. At any time.
+/// How many kernel threads sleep, other than for a worker, and were not woken. At any time.
 CLUMP_HOST_API int sleeping_threads();
 /// Whether the one that looks out for messages of other processes does, if there has to be one (lookout.h).
 CLUMP_HOST_API bool lookout_sleeps() noexcept;

@@ -91,10 +91,26 @@ bool decode(const std::string& bytes, DoneNote& note) {
   return decode_process(bytes, kDoneMagic, note.process);
 }
 
-std::string encode(const RestNote& note) { return encode_process(kRestMagic, note.process); }
+std::string encode(const RestNote& note) {
+  Writer out;
+  out.text(kRestMagic);
+  out.number(note.process);
+  out.number(note.check);
+  out.number(note.rests);
+  out.number(note.waits);
+  for (const std::uint64_t number : {note.wakes, note.sent, note.taken}) out.number(number);
+  return out.take();
+}
 
 bool decode(const std::string& bytes, RestNote& note) {
-  return decode_process(bytes, kRestMagic, note.process);
+  Reader in(bytes);
+  if (in.text() != kRestMagic) return false;
+  note.process = in.number<std::int32_t>();
+  note.check = in.number<std::uint32_t>();
+  note.rests = in.number<bool>();
+  note.waits = in.number<bool>();
+  for (std::uint64_t* number : {&note.wakes, &note.sent, &note.taken}) *number = in.number<std::uint64_t>();
+  return in.finished();
 }
 
 }  // namespace clump::pmi

@@ -73,9 +73,14 @@ struct DoneNote {
 std::string encode(const DoneNote& note);
 bool decode(const std::string& bytes, DoneNote& note);
 
-/// A host process thinks that all of its threads sleep in MPI, and will for long (node_memory.h).
+/// Whether all threads of a host process sleep in MPI (node_memory.h), and nothing of what it has to do with
+/// the network is under way.
 struct RestNote {
-  int process = 0;
+  std::int32_t process = 0;
+  std::uint32_t check = 0;  ///< which one it answers; 0: it was not asked, rests, and will for long
+  bool rests = false;
+  bool waits = false;                            ///< it rests, and is not done with MPI
+  std::uint64_t wakes = 0, sent = 0, taken = 0;  ///< so far; messages between hosts
 };
 std::string encode(const RestNote& note);
 bool decode(const std::string& bytes, RestNote& note);

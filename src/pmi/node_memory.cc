@@ -53,6 +53,7 @@ Address::State Address::wait_while(State now) {
 bool NodeMemory::rests(const Job& job, int process, std::uint64_t& since) const {
   const HostState& state = host(process);
   since = state.wakes.load(std::memory_order_acquire);
+  if (state.done.load(std::memory_order_acquire)) return true;
   if (state.rested.load(std::memory_order_acquire) != since + 1) return false;
   if (job.processes.size() == 1) return true;  // nobody rings
   const HostProcess& one = job.processes[static_cast<std::size_t>(process)];

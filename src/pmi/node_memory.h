@@ -37,6 +37,8 @@ struct alignas(64) HostState {
   std::atomic<bool> ends{false};           ///< mpiexec's: the job is over, with this deadlock
   std::atomic<std::uint64_t> wakes{0};     ///< of threads that have slept
   std::atomic<std::uint64_t> rested{0};    ///< when `wakes` was one less, all of its threads slept
+  std::atomic<std::uint32_t> check{0};  ///< mpiexec's last one: it wants to know whether it rests (RestNote)
+  std::atomic<bool> done{false};        ///< with MPI: it stays for the network's sake, and waits for nobody
   // For mpiexec --hang-after: how often it wants somebody to look, and what the last look has found.
   std::atomic<std::uint32_t> looks{0}, looked{0};
   std::atomic<std::uint64_t> progress{0};  ///< changes while messages move and collectives begin

@@ -275,6 +275,18 @@ TEST(Failure, InAFixedBufferLeavesOutOuterFrames) {
   EXPECT_EQ(encode(sent, std::span(large, 10)), 0u);
 }
 
+TEST(RestNote, ComesBackAsItWas) {
+  const std::string bytes = encode(RestNote{3, 7, true, false, 1, 2, std::uint64_t{1} << 40});
+  RestNote read;
+  ASSERT_TRUE(decode(bytes, read));
+  EXPECT_EQ(read.process, 3);
+  EXPECT_EQ(read.check, 7u);
+  EXPECT_TRUE(read.rests);
+  EXPECT_FALSE(read.waits);
+  EXPECT_EQ(read.taken, std::uint64_t{1} << 40);
+  for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(decode(bytes.substr(0, size), read));
+}
+
 TEST(Failure, RefusesEveryCut) {
   const std::string bytes = encode(Failure{1, Reason::kExited, 3, "text", {{"/bin/a", 1}}});
   for (std::size_t cut = 0; cut < bytes.size(); ++cut) {

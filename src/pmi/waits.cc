@@ -60,7 +60,7 @@ CLUMP_FIELDS(Awaited, x.kind, x.comm, x.peer, x.tag, x.bytes, x.call, x.sequence
 CLUMP_FIELDS(Waiter, x.rank, x.frames, x.items)
 CLUMP_FIELDS(Unmatched, x.rank, x.source, x.tag, x.comm, x.bytes, x.count)
 CLUMP_FIELDS(Posted, x.rank, x.source, x.tag, x.comm, x.count)
-CLUMP_FIELDS(Standing, x.rank, x.state, x.call)
+CLUMP_FIELDS(Standing, x.rank, x.state, x.call, x.moved)
 CLUMP_FIELDS(Account, x.standings, x.comms, x.begun, x.waiters, x.unmatched, x.posted)
 #undef CLUMP_FIELDS
 

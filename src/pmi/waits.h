@@ -86,10 +86,11 @@ struct Posted {
 };
 
 struct Standing {
-  enum class State : std::uint8_t { kBefore, kUses, kFinalized, kEnded, kElsewhere };
+  enum class State : std::uint8_t { kBefore, kUses, kFinalized, kEnded, kSilent };
   std::int32_t rank = 0;
   State state = State::kBefore;
-  std::string call;  ///< the function of MPI that it has entered last, if that is known
+  std::string call;         ///< the function of MPI that it has entered last, if that is known
+  std::uint64_t moved = 0;  ///< changes whenever a message of it has moved, or a collective has begun
 };
 
 struct Account {

@@ -262,6 +262,33 @@ class SleepersByRank {
   std::vector<fiber::Sleeper> all_;
 };
 
+/// Changes whenever a message of a rank has moved, or a collective has begun.
+std::uint64_t progress_of(const core::World& world, core::Rank& rank) {
+  p2p::Matcher& matcher = p2p::matcher_of(rank);
+  const p2p::Matcher::Arrived arrived = matcher.arrived();
+  // One that is taken later counts when it comes, and when it goes.
+  std::uint64_t sum =
+      arrived.expected + 2 * arrived.unexpected - static_cast<std::uint64_t>(matcher.lengths().unexpected);
+  for (const auto& channel : world.channels) {
+    const net::Traffic& traffic = channel->traffic(rank.number);
+    for (const net::Volume& way : traffic.ways) sum += way.messages.value();
+  }
+  for (const base::Counter& begun : rank.collectives.begun) sum += begun.value();
+  return sum;
+}
+
+/// The function of MPI that each rank had entered last when all_in_mpi() was asked, which forgets it.
+std::map<int, const char*>& calls_before() {
+  static std::map<int, const char*> calls;
+  return calls;
+}
+
+std::string last_call_of(const core::Rank& rank) {
+  const char* call = rank.call.load(std::memory_order_relaxed);
+  if (call == nullptr) call = calls_before()[rank.number];
+  return call != nullptr ? call : "";
+}
+
 }  // namespace
 
 pmi::Account take_account(core::World& world) {
@@ -271,8 +298,8 @@ pmi::Account take_account(core::World& world) {
   const SleepersByRank sleepers(hold);
   for (const auto& rank : world.ranks) {
     if (rank == nullptr) continue;
-    const char* const call = rank->call.load(std::memory_order_relaxed);
-    account.standings.push_back({rank->number, state_of(*rank), call != nullptr ? call : ""});
+    account.standings.push_back(
+        {rank->number, state_of(*rank), last_call_of(*rank), progress_of(world, *rank)});
     RankAccount(*rank, account, told).add(sleepers.of(rank->number));
   }
   return account;
@@ -280,19 +307,8 @@ pmi::Account take_account(core::World& world) {
 
 std::uint64_t progress_of(const core::World& world) {
   std::uint64_t sum = 0;
-  for (const auto& rank : world.ranks) {
-    if (rank == nullptr) continue;
-    p2p::Matcher& matcher = p2p::matcher_of(*rank);
-    const p2p::Matcher::Arrived arrived = matcher.arrived();
-    // One that is taken later counts when it comes, and when it goes.
-    sum +=
-        arrived.expected + 2 * arrived.unexpected - static_cast<std::uint64_t>(matcher.lengths().unexpected);
-    for (const auto& channel : world.channels) {
-      const net::Traffic& traffic = channel->traffic(rank->number);
-      for (const net::Volume& way : traffic.ways) sum += way.messages.value();
-    }
-    for (const base::Counter& begun : rank->collectives.begun) sum += begun.value();
-  }
+  for (const auto& rank : world.ranks)
+    if (rank != nullptr) sum += progress_of(world, *rank);
   return sum;
 }
 
@@ -300,7 +316,11 @@ bool all_in_mpi(core::World& world) {
   std::vector<const core::Rank*> silent;
   for (const auto& rank : world.ranks) {
     if (rank == nullptr || state_of(*rank) == pmi::Standing::State::kEnded) continue;
-    if (rank->call.exchange(nullptr, std::memory_order_relaxed) == nullptr) silent.push_back(rank.get());
+    const char* const call = rank->call.exchange(nullptr, std::memory_order_relaxed);
+    if (call == nullptr)
+      silent.push_back(rank.get());
+    else
+      calls_before()[rank->number] = call;
   }
   const fiber::Hold hold;
   const SleepersByRank sleepers(hold);

@@ -161,7 +161,8 @@ core::World& the_world() {
     static core::World* const fresh = make_world();
     runtime::observe({.take_account = [] { return take_account(*fresh); },
                       .progress = [] { return progress_of(*fresh); },
-                      .all_in_mpi = [] { return all_in_mpi(*fresh); }});
+                      .all_in_mpi = [] { return all_in_mpi(*fresh); },
+                      .network_rests = network_rests});
     return fresh;
   }();
   return *made;

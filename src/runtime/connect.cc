@@ -178,4 +178,12 @@ void connect(core::World& world, const std::vector<net::Sink*>& sinks) {
   }
 }
 
+bool network_rests(std::uint64_t& sent, std::uint64_t& taken) {
+  net::ofi::Passed passed;
+  if (drained_ofi != nullptr && !drained_ofi->rests(passed)) return false;
+  sent = passed.sent;
+  taken = passed.taken;
+  return true;
+}
+
 }  // namespace clump

@@ -58,8 +58,9 @@ void wait_for_other_hosts() {
   Host& here = host();
   if (here.by_pmix || here.job.nodes.size() == 1) return;
   pmi::Address& own = here.node.address(here.job.process);
-  if (own.state == pmi::Address::kKnown && tell_mpiexec(pmi::encode(pmi::DoneNote{here.job.process})).ok())
-    own.wait_while(pmi::Address::kKnown);
+  if (own.state != pmi::Address::kKnown) return;
+  here.node.host(here.job.process).done.store(true, std::memory_order_release);
+  if (tell_mpiexec(pmi::encode(pmi::DoneNote{here.job.process})).ok()) own.wait_while(pmi::Address::kKnown);
 }
 
 bool is_over() {

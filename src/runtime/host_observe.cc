@@ -67,11 +67,30 @@ bool all_threads_sleep() {
   return fiber::sleeping_threads() + fiber::service_threads() == threads;
 }
 
-void look_whether_all_rest() {
-  const std::uint64_t since = state().wakes.load(std::memory_order_seq_cst);
-  if (!fiber::lookout_sleeps() || !all_threads_sleep()) return;
-  state().rested.store(since + 1, std::memory_order_seq_cst);
-  send(pmi::encode(pmi::RestNote{host().job.process}));
+bool is_done() { return state().done.load(std::memory_order_acquire); }
+
+/// What is read between two looks at the same sleep is of one moment.
+pmi::RestNote look_whether_it_rests(std::uint32_t check) {
+  pmi::RestNote note{.process = host().job.process, .check = check, .waits = !is_done()};
+  const auto rests = [](std::uint64_t& since) {
+    return host().node.rests(host().job, host().job.process, since);
+  };
+  std::uint64_t wakes = 0;
+  note.rests = rests(note.wakes) && (is_done() || all_threads_sleep()) &&
+               observed.network_rests(note.sent, note.taken) && rests(wakes) && wakes == note.wakes;
+  return note;
+}
+
+/// Tells mpiexec if this process rests. False: all of its threads do, but the network does not by now.
+bool tell_whether_it_rests() {
+  if (!is_done()) {
+    const std::uint64_t since = state().wakes.load(std::memory_order_seq_cst);
+    if (!fiber::lookout_sleeps() || !all_threads_sleep()) return true;
+    state().rested.store(since + 1, std::memory_order_seq_cst);
+  }
+  const pmi::RestNote note = look_whether_it_rests(0);
+  if (note.rests) send(pmi::encode(note));
+  return note.rests;
 }
 
 void look_at_progress(std::uint32_t look) {
@@ -82,7 +101,8 @@ void look_at_progress(std::uint32_t look) {
 
 void* run_observer(void*) {
   base::name_own_thread("observer");
-  for (std::uint32_t answered = 0, looked = 0;;) {
+  for (std::uint32_t answered = 0, looked = 0, checked = 0;;) {
+    bool again = false;
     const std::uint32_t seen = state().news.load(std::memory_order_acquire);
     if (all_sleep.load(std::memory_order_acquire)) send_account(0);
     if (all_sleep.load(std::memory_order_acquire) || state().ends.load(std::memory_order_acquire)) {
@@ -93,8 +113,14 @@ void* run_observer(void*) {
       send_account(answered = question);
     if (const std::uint32_t look = state().looks.load(std::memory_order_acquire); look != looked)
       look_at_progress(looked = look);
-    if (may_rest.exchange(false, std::memory_order_acq_rel)) look_whether_all_rest();
-    ::syscall(SYS_futex, &state().news, FUTEX_WAIT, seen, nullptr, nullptr, 0);
+    if (const std::uint32_t check = state().check.load(std::memory_order_acquire); check != checked) {
+      const pmi::RestNote note = look_whether_it_rests(checked = check);
+      send(pmi::encode(note));
+      again = !note.rests;
+    }
+    if (again || may_rest.exchange(false, std::memory_order_acq_rel)) again = !tell_whether_it_rests();
+    if (again) may_rest.store(true, std::memory_order_release);
+    ::syscall(SYS_futex, &state().news, FUTEX_WAIT, seen, again ? &fiber::kUntilLong : nullptr, nullptr, 0);
   }
 }
 

@@ -4,11 +4,13 @@
  *   CASE name
  *   ranks: 2             how many (default 2)
  *   options: ...         more words for mpiexec
- *   modes: fibers ...    only these (fibers, threads, processes, per2; default all)
+ *   modes: fibers ...    only these (fibers, threads, processes, per2, hosts-fibers, ...; default all)
  *   stdin: text
  *   quit: seconds        after so many mpiexec gets SIGQUIT
  *   code: 1              the exit code (default: 1 if it says anything, otherwise 0)
  *   says: text           stderr has this in a line; @x: file and line of the mark @x; ...: anything
+ *
+ *   hosts: text          the same, where there are several hosts, instead of all that it says elsewhere
  *
  * What says nothing must be silent. */
 #ifndef CORPUS_H

@@ -1,6 +1,6 @@
 """Runs all cases of the corpus: programs that are wrong in one way, with what is said about each, and correct ones about which nothing may
 be said. The comments of the C files tell what is expected (corpus.h). How ranks run tells the environment: CLUMP_SCHEDULER, CLUMP_RANKS,
-CLUMP_PER_PROCESS. `corpus_test.py CASE...` runs these cases only and shows what they say."""
+CLUMP_PER_PROCESS; with CLUMP_CLUSTER, a folder of hosts that tests/cluster/hosts.sh has made, they are on two hosts. `corpus_test.py CASE...` runs these cases only and shows what they say."""
 
 import os
 import pathlib
@@ -15,14 +15,19 @@ BUILD = pathlib.Path(os.environ["CLUMP_BUILD"])
 HERE = pathlib.Path(__file__).parent
 SECONDS = 40  # that a case may take
 
+if "CLUMP_CLUSTER" in os.environ:
+    sys.path.insert(0, str(HERE.parent / "cluster"))
+    import cluster
+
 
 class Case:
     def __init__(self, source: pathlib.Path, name: str, comment: str, marks: dict):
         self.program, self.name = source.stem, name
         self.ranks, self.options, self.modes, self.stdin, self.quit, self.code, self.says = "2", [], None, None, None, None, []
+        there = []
         for key, value in re.findall(r"^ \* (\w+): (.*?)(?: \*/)?$", comment, re.MULTILINE):
-            if key == "says":
-                self.says.append(re.sub(r"@(\w+)", lambda mark: f"{source.name}:{marks[mark.group(1)]}", value))
+            if key in ("says", "hosts"):
+                (self.says if key == "says" else there).append(re.sub(r"@(\w+)", lambda mark: f"{source.name}:{marks[mark.group(1)]}", value))
             elif key == "options":
                 self.options = value.split()
             elif key == "modes":
@@ -30,9 +35,15 @@ class Case:
             else:
                 assert key in ("ranks", "stdin", "quit", "code"), f"{source.name}: {name}: {key}"
                 setattr(self, key, value)
+        if there and "CLUMP_CLUSTER" in os.environ:
+            self.says = there
 
     def command(self) -> list:
-        return [str(BUILD / "bin" / "mpiexec"), *self.options, "-n", self.ranks, str(BUILD / "bin" / f"corpus_{self.program}"), self.name]
+        words = [*self.options, "-n", self.ranks, str(BUILD / "bin" / f"corpus_{self.program}"), self.name]
+        mpiexec = str(BUILD / "bin" / "mpiexec")
+        if "CLUMP_CLUSTER" not in os.environ:
+            return [mpiexec, *words]
+        return cluster.on("h0", mpiexec, "--host", "h0,h1" if int(self.ranks) > 1 else "h1", *words)
 
     def wrong(self, code: int, err: str) -> list:
         """What is not as expected."""
@@ -68,9 +79,17 @@ def all_cases() -> list:
 
 
 def mode() -> str:
-    if "CLUMP_PER_PROCESS" in os.environ:
-        return "per2"
-    return os.environ.get("CLUMP_RANKS", os.environ.get("CLUMP_SCHEDULER", "fibers"))
+    how = "per2" if "CLUMP_PER_PROCESS" in os.environ else os.environ.get("CLUMP_RANKS", os.environ.get("CLUMP_SCHEDULER", "fibers"))
+    return f"hosts-{how}" if "CLUMP_CLUSTER" in os.environ else how
+
+
+def wait_for_start() -> None:
+    """On several hosts it takes longer."""
+    end = time.monotonic() + 10
+    while "CLUMP_CLUSTER" in os.environ and time.monotonic() < end:
+        if all(any(cluster.name_of(pid).startswith("corpus_") for pid in cluster.processes(host)) for host in ("h0", "h1")):
+            return
+        time.sleep(0.02)
 
 
 def run(case: Case) -> tuple:
@@ -78,6 +97,7 @@ def run(case: Case) -> tuple:
     if case.stdin is not None:
         time.sleep(0.4)
     if case.quit is not None:
+        wait_for_start()
         time.sleep(float(case.quit))
         job.send_signal(signal.SIGQUIT)
     try:
@@ -86,6 +106,11 @@ def run(case: Case) -> tuple:
         job.kill()
         return -1, f"it has not ended within {SECONDS} s: {job.communicate()[1]}"
     return job.returncode, err
+
+
+def setUpModule() -> None:
+    if "CLUMP_CLUSTER" in os.environ:
+        cluster.skip_without_hosts()
 
 
 class Corpus(unittest.TestCase):

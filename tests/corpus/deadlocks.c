@@ -104,12 +104,14 @@ static void missing_in_large_bcast(void) {
 }
 
 /* CASE wrong-root
+ * modes: fibers threads processes per2
  * says: root
  * code: ... */
 static void wrong_root(void) { MPI_Bcast(&one, 1, MPI_INT, rank, MPI_COMM_WORLD); }
 
 /* CASE mismatched-collectives
  * says: calls ... where rank ... calls
+ * hosts: must describe the same data
  * code: ... */
 static void mismatched_collectives(void) {
   if (rank == 0) MPI_Barrier(MPI_COMM_WORLD);
@@ -119,12 +121,14 @@ static void mismatched_collectives(void) {
 /* CASE one-gather-too-many
  * ranks: 3
  * says: rank 0 waits in MPI_Recv(source 1, tag 1, MPI_COMM_WORLD) at @b: rank 1 never sends it; it waits in MPI_Gather
- * says: ranks 1,2 wait in MPI_Gather at @a (MPI_COMM_WORLD): rank 0 does not take part (it waits in MPI_Recv) */
+ * says: ranks 1,2 wait in MPI_Gather at @a (MPI_COMM_WORLD): rank 0 does not take part (it waits in MPI_Recv)
+ * hosts: rank 0 waits in MPI_Recv(source 1, tag 1, MPI_COMM_WORLD) at @b: rank 1 never sends it; it waits in MPI_Barrier
+ * hosts: ranks 1,2 wait in MPI_Barrier at @c (MPI_COMM_WORLD): rank 0 does not take part (it waits in MPI_Recv) */
 static void one_gather_too_many(void) {
   int all[3];
   for (int i = 0; i < 1 + (rank != 0); ++i) MPI_Gather(&one, 1, MPI_INT, all, 1, MPI_INT, 0, MPI_COMM_WORLD); /* @a */
   if (rank == 0) MPI_Recv(&two, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);                          /* @b */
-  if (rank != 0) MPI_Barrier(MPI_COMM_WORLD);
+  if (rank != 0) MPI_Barrier(MPI_COMM_WORLD);                                                                  /* @c */
 }
 
 /* CASE self-send
@@ -243,7 +247,8 @@ static void intercommunicator_barrier(void) {
 
 /* CASE nonblocking-by-some
  * ranks: 3
- * says: ranks 1,2 wait in MPI_Wait at @a for MPI_Ibarrier (MPI_COMM_WORLD): rank 0 does not take part (it has called MPI_Finalize) */
+ * says: ranks 1,2 wait in MPI_Wait at @a for MPI_Ibarrier (MPI_COMM_WORLD): rank 0 does not take part (it has called MPI_Finalize)
+ * hosts: ranks 1,2 wait in MPI_Finalize at ... (MPI_COMM_WORLD): rank 0 does not take part (it has ended) */
 static void nonblocking_by_some(void) {
   MPI_Request request;
   if (rank == 0) return;
@@ -418,7 +423,7 @@ static void create_group_without_one(void) {
 
 /* CASE many-ranks
  * ranks: 400
- * modes: fibers
+ * modes: fibers hosts-fibers
  * says: ranks 0-398 wait in MPI_Recv(source rank+1, tag 0, MPI_COMM_WORLD) at @a: that rank never sends it; it waits in MPI_Recv
  * says: rank 399 waits in MPI_Recv(source 0, tag 1, MPI_COMM_WORLD) at @a: rank 0 never sends it; it waits in MPI_Recv
  * says: in a circle: rank 0 waits for rank 1 waits for rank 2...(400 ranks in all) waits for rank 399 waits for rank 0 */

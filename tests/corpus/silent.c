@@ -413,7 +413,7 @@ static void slow_ring(void) {
 
 /* CASE thousands-of-ranks
  * ranks: 2000
- * modes: fibers */
+ * modes: fibers hosts-fibers */
 static void thousands_of_ranks(void) {
   if (rank == 0) usleep(kLate);
   if (rank > 0) receive_from(rank - 1);

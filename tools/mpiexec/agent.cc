@@ -78,6 +78,7 @@ base::Status prepare(const Command& command, Plan& plan) {
 
 int run_agent(const Command& command) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // prted has gone, and so has the job
+  ::signal(SIGQUIT, SIG_DFL);          // which prterun ignores: see head.cc
   const std::string word = receive_word();
   Plan plan;
   const base::Status prepared = prepare(command, plan);

@@ -11,6 +11,7 @@
 
 #include "common/places.h"
 #include "head.h"
+#include "overview.h"
 
 namespace clump::mpiexec {
 
@@ -57,6 +58,8 @@ std::vector<std::string> agent_options(const Command& command) {
   if (command.map) words.emplace_back("--map");
   if (command.profile) words.emplace_back("--profile");
   if (command.trace) words.insert(words.end(), {"--trace", *command.trace});
+  if (command.hang_after_seconds > 0)
+    words.insert(words.end(), {"--hang-after", std::to_string(command.hang_after_seconds)});
   if (command.timeout_seconds > 0)
     words.insert(words.end(), {"--timeout", std::to_string(command.timeout_seconds)});
   return words;
@@ -113,7 +116,8 @@ std::vector<std::string> prterun_arguments(const std::string& prterun, const Com
   words.insert(words.end(), {"--host", hosts, "--map-by", "ppr:1:node", "--bind-to", "none", "-n",
                              std::to_string(job.nodes.size())});
   for (const std::string& name : send_plan(job)) words.insert(words.end(), {"-x", name});
-  for (const char* const name : {"PRTE_PREFIX", "PMIX_PREFIX", kLastWordVariable, kCollectorVariable})
+  for (const char* const name :
+       {"PRTE_PREFIX", "PMIX_PREFIX", kLastWordVariable, kCollectorVariable, kOverviewVariable})
     if (std::getenv(name) != nullptr) words.insert(words.end(), {"-x", name});
   words.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
   for (std::string& word : agent_options(command)) words.push_back(std::move(word));
@@ -131,10 +135,6 @@ bool needs_other_hosts(const Command& command) {
 }
 
 base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, int& code) {
-  if (command.hang_after_seconds > 0)
-    return base::fail(MPI_ERR_ARG,
-                      "--hang-after {}: is for jobs on one host, and this one has {}: use --timeout",
-                      command.hang_after_seconds, plan.job.nodes.size());
   if (command.gdb)
     return base::fail(MPI_ERR_ARG,
                       "--gdb: is for jobs on one host, and this one has {}: on the host of a rank use gdb -p",
@@ -146,9 +146,12 @@ base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, 
   notice_silence();
   std::vector<std::string> hosts;
   for (const pmi::Node& node : plan.job.nodes) hosts.push_back(node.name);
+  Overview overview(plan.job, command.hang_after_seconds);
+  CLUMP_TRY(overview.open());
   if (records.are_wanted()) CLUMP_TRY(records.collect());
   const int collapsed = command.collapse ? plan.job.ranks() : 0;
-  CLUMP_TRY(run_prterun(prterun_arguments(prterun, command, plan.job), word, hosts, collapsed, code));
+  CLUMP_TRY(
+      run_prterun(prterun_arguments(prterun, command, plan.job), word, hosts, overview, collapsed, code));
   if (records.are_wanted()) records.finish_collecting(plan.job, code);
   return {};
 }

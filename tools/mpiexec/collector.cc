@@ -1,22 +1,17 @@
 #include "collector.h"
 
-#include <arpa/inet.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 
 #include "record/clock.h"
@@ -29,7 +24,6 @@ using tools::profile::Moment;
 
 constexpr int kPings = 16;
 constexpr int kPatience = 10;  // seconds, for the other side's next word
-constexpr int kConnectSeconds = 2;
 constexpr std::size_t kPiece = 1 << 20;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
 
@@ -38,10 +32,6 @@ constexpr char kTime = 't', kRecords = 'r', kDismissed = 'b';
 /// What an agent sends besides, unasked: its ranks have ended, well or not.
 constexpr char kDone = 'd', kFailed = 'f';
 
-struct Hello {
-  char word[32];
-  std::int32_t host;
-};
 /// What comes first of all.
 struct Head {
   tools::profile::Moment start, end;
@@ -91,22 +81,6 @@ void prepare(int socket) {
     ::setsockopt(socket, SOL_SOCKET, direction, &patience, sizeof patience);
 }
 
-/// This host's addresses, as others see them; its own last.
-std::string addresses() {
-  std::string others, own;
-  ifaddrs* all = nullptr;
-  if (::getifaddrs(&all) != 0) return "127.0.0.1";
-  for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
-    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET || (one->ifa_flags & IFF_UP) == 0)
-      continue;
-    char text[INET_ADDRSTRLEN] = {};
-    ::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(one->ifa_addr)->sin_addr, text, sizeof text);
-    ((one->ifa_flags & IFF_LOOPBACK) != 0 ? own : others) += std::string(text) + ",";
-  }
-  ::freeifaddrs(all);
-  return others + own;
-}
-
 /// How far the other side's clock is ahead of ours, and how wrong that may be.
 struct Offset {
   std::int64_t ahead = 0;
@@ -125,20 +99,6 @@ bool receive_region(int socket, std::uint64_t bytes, record::Region& region) {
     if (piece.at > bytes || piece.bytes > bytes - piece.at) return false;
     if (!receive_all(socket, copy.data() + piece.at, piece.bytes)) return false;
   }
-}
-
-/// One that is connected, or -1.
-int connect_to(const std::string& address, int port) {
-  sockaddr_in there{};
-  there.sin_family = AF_INET;
-  there.sin_port = htons(static_cast<std::uint16_t>(port));
-  if (::inet_pton(AF_INET, address.c_str(), &there.sin_addr) != 1) return -1;
-  const int made = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const timeval most{kConnectSeconds, 0};
-  ::setsockopt(made, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);  // of connect(), too
-  if (::connect(made, reinterpret_cast<const sockaddr*>(&there), sizeof there) == 0) return made;
-  ::close(made);
-  return -1;
 }
 
 /// Signals are for the thread that looks after the job.
@@ -201,30 +161,19 @@ class Collector::Line {
 };
 
 base::Status Collector::open() {
-  std::uint64_t number[2];
-  sockaddr_in any{};
-  any.sin_family = AF_INET;
-  socklen_t length = sizeof any;
-  listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (::getrandom(number, sizeof number, 0) != sizeof number || (stop_ = ::eventfd(0, EFD_CLOEXEC)) < 0 ||
-      (news_ = ::eventfd(0, EFD_CLOEXEC)) < 0 || listener_ < 0 ||
-      ::bind(listener_, reinterpret_cast<const sockaddr*>(&any), sizeof any) != 0 ||
-      ::listen(listener_, 1024) != 0 ||
-      ::getsockname(listener_, reinterpret_cast<sockaddr*>(&any), &length) != 0)
-    return base::fail(MPI_ERR_OTHER, "cannot listen for the records of other hosts (--profile, --trace): {}",
-                      std::strerror(errno));
-  word_ = fmt::format("{:016x}{:016x}", number[0], number[1]);
-  ::setenv(kCollectorVariable, fmt::format("{} {} {}", word_, ntohs(any.sin_port), addresses()).c_str(), 1);
+  if ((stop_ = ::eventfd(0, EFD_CLOEXEC)) < 0 || (news_ = ::eventfd(0, EFD_CLOEXEC)) < 0)
+    return base::fail(MPI_ERR_OTHER, "cannot make an event (ulimit -n): {}", std::strerror(errno));
+  CLUMP_TRY(meeting_.open(kCollectorVariable, "--profile and --trace"));
   acceptor_ = start_thread([this] { accept_all(); });
   return {};
 }
 
 void Collector::accept_all() {
   for (;;) {
-    pollfd both[] = {{listener_, POLLIN, 0}, {stop_, POLLIN, 0}};
+    pollfd both[] = {{meeting_.descriptor(), POLLIN, 0}, {stop_, POLLIN, 0}};
     if (::poll(both, 2, -1) < 0 && errno != EINTR) return;
     if (both[1].revents != 0) return;
-    const int connection = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+    const int connection = meeting_.accept();
     if (connection < 0) continue;
     const std::lock_guard lock(mutex_);
     ++unserved_;
@@ -251,8 +200,7 @@ bool Collector::fetch(Line& line, tools::profile::Source& source) {
   Hello hello{};
   Head head{};
   Offset early, late;
-  if (!receive_one(line.socket, hello) || word_ != std::string_view(hello.word, sizeof hello.word))
-    return false;
+  if (!receive_one(line.socket, hello) || !meeting_.knows(hello)) return false;
   if (!line.measure(early) || !line.wait_for_end(*this)) return false;
   if (line.has_failed) {
     has_failed_ = true;
@@ -285,30 +233,12 @@ std::vector<tools::profile::Source> Collector::finish() {
 
 Collector::~Collector() {
   finish();
-  for (const int one : {listener_, stop_, news_})
+  for (const int one : {stop_, news_})
     if (one >= 0) ::close(one);
 }
 
 base::Status Reporter::connect(int host, int descriptor, const Moment& start) {
-  const char* const given = std::getenv(kCollectorVariable);
-  char word[33] = {}, list[4096] = {};
-  int port = 0;
-  if (given == nullptr || std::sscanf(given, "%32s %d %4095s", word, &port, list) != 3)
-    return base::fail(MPI_ERR_ARG, "{} does not say where records go", kCollectorVariable);
-  const std::string addresses = list;
-  for (char* rest = list; socket_ < 0 && rest != nullptr && *rest != '\0';)
-    socket_ = connect_to(::strsep(&rest, ","), port);
-  if (socket_ < 0)
-    return base::fail(
-        MPI_ERR_OTHER,
-        "cannot connect to mpiexec at {} port {}, where records of calls go: --profile and --trace need a "
-        "way from each host to that of mpiexec",
-        addresses, port);
-  ::unsetenv(kCollectorVariable);
-  Hello hello{{}, host};
-  std::memcpy(hello.word, word, sizeof hello.word);
-  if (!send_one(socket_, hello))
-    return base::fail(MPI_ERR_OTHER, "mpiexec does not answer where records of calls go");
+  CLUMP_TRY(go_to_meeting(kCollectorVariable, "--profile and --trace need", host, socket_));
   descriptor_ = descriptor;
   start_ = start;
   thread_ = start_thread([this] { answer_all(); });

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "meeting.h"
 #include "profile/read.h"
 
 namespace clump::mpiexec {
@@ -39,10 +40,9 @@ class Collector {
   bool fetch(Line& line, tools::profile::Source& source);
   void wait_for_others();
 
-  int listener_ = -1;
+  Meeting meeting_;
   int stop_ = -1;  ///< an event: no more agents come
   int news_ = -1;  ///< an event: one of the next two has changed
-  std::string word_;
   std::thread acceptor_;
   /// Who has not told by now that its part of the job has ended will not, or need not.
   std::atomic<bool> is_over_{false}, has_failed_{false};

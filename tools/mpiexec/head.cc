@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <optional>
@@ -18,12 +19,13 @@
 #include "collapse.h"
 #include "impatience.h"
 #include "lines.h"
+#include "overview.h"
 
 namespace clump::mpiexec {
 
 namespace {
 
-constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT};
+constexpr int kHandled[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGCHLD};
 constexpr std::size_t kShortestRule = 40;
 constexpr int kLook = 20;  ///< milliseconds; so often, whether a collapsed line has waited long enough
 
@@ -48,6 +50,7 @@ void become(const std::vector<std::string>& words, int output, int errors, pid_t
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   if (output >= 0) ::dup2(output, STDOUT_FILENO);
+  ::signal(SIGQUIT, SIG_IGN);  // which a terminal sends it, too, and is for us
   ::dup2(errors, STDERR_FILENO);
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -57,8 +60,8 @@ void become(const std::vector<std::string>& words, int output, int errors, pid_t
 
 class Head {
  public:
-  Head(const std::string& word, const std::vector<std::string>& hosts, int collapsed)
-      : hosts_(hosts), filter_(word, hosts) {
+  Head(const std::string& word, const std::vector<std::string>& hosts, Overview& overview, int collapsed)
+      : hosts_(hosts), filter_(word, hosts), overview_(overview) {
     if (collapsed == 0) return;
     screen_.emplace(collapsed);
     out_lines_.emplace(LineTarget{STDOUT_FILENO, &*screen_}, "");
@@ -67,8 +70,7 @@ class Head {
   base::Status start(const std::vector<std::string>& words) {
     sigset_t handled;
     sigemptyset(&handled);
-    for (const int number : kForwarded) sigaddset(&handled, number);
-    sigaddset(&handled, SIGCHLD);
+    for (const int number : kHandled) sigaddset(&handled, number);
     ::sigprocmask(SIG_BLOCK, &handled, nullptr);
     signals_ = ::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
     int errors[2], failure[2], output[2] = {-1, -1};
@@ -98,13 +100,17 @@ class Head {
   int finish() {
     int status = 0;
     while (!has_ended(status)) {
-      pollfd all[] = {{signals_, POLLIN, 0}, {errors_, POLLIN, 0}, {output_, POLLIN, 0}};  // -1: not asked
-      ::poll(all, 3, screen_ ? kLook : Impatience::kMilliseconds);
+      std::vector<pollfd> all{
+          {signals_, POLLIN, 0}, {errors_, POLLIN, 0}, {output_, POLLIN, 0}};  // -1: not asked
+      overview_.add_descriptors(all);
+      ::poll(all.data(), all.size(), screen_ ? std::min(kLook, milliseconds_left()) : milliseconds_left());
       impatience_.look_at(child_);
       read_signals();
       read_errors();
       read_output();
       if (screen_) screen_->show();
+      if (interrupted_ || std::ranges::any_of(filter_.ends(), has_come)) overview_.note_end();
+      is_stuck_ = overview_.poll() || is_stuck_;
     }
     read_errors();  // daemons may keep the pipe open: what is in it is all that is waited for
     read_output();
@@ -115,6 +121,17 @@ class Head {
   }
 
  private:
+  static bool has_come(HostEnd end) { return end != HostEnd::kUnknown; }
+
+  int milliseconds_left() const {
+    using std::chrono::milliseconds;
+    milliseconds most{Impatience::kMilliseconds};
+    if (const auto alarm = overview_.alarm())
+      most = std::clamp(std::chrono::ceil<milliseconds>(*alarm - std::chrono::steady_clock::now()),
+                        milliseconds{0}, most);
+    return static_cast<int>(most.count());
+  }
+
   bool has_ended(int& status) const {
     const pid_t ended = ::waitpid(child_, &status, WNOHANG);
     return ended == child_ || (ended < 0 && errno == ECHILD);
@@ -122,6 +139,7 @@ class Head {
 
   /// prterun's code is no proof: it may end with 0 where it has lost a host.
   int report(int code) const {
+    if (is_stuck_) return 1;  // which was said
     const auto& ends = filter_.ends();
     const bool all_done = std::ranges::all_of(ends, [](HostEnd end) { return end == HostEnd::kDone; });
     if (code == 0 && all_done) return 0;
@@ -137,6 +155,14 @@ class Head {
       const bool from_terminal = info.ssi_code > 0;  // then prterun got it as well
       const auto number = static_cast<int>(info.ssi_signo);
       if (number == SIGCHLD) continue;
+      if (number == SIGQUIT) {
+        overview_.ask();
+        continue;
+      }
+      if (number == SIGUSR1 || number == SIGUSR2) {
+        overview_.pass_on(number);
+        continue;
+      }
       interrupted_ = interrupted_ || number == SIGINT || number == SIGTERM || number == SIGHUP;
       if (!from_terminal) ::kill(child_, number);
     }
@@ -175,7 +201,8 @@ class Head {
 
   const std::vector<std::string>& hosts_;
   HeadFilter filter_;
-  bool interrupted_ = false;
+  Overview& overview_;
+  bool interrupted_ = false, is_stuck_ = false;
   Impatience impatience_;
   std::optional<CollapsedScreen> screen_;  ///< only where output is collapsed
   std::optional<LineForwarder> out_lines_;
@@ -221,7 +248,7 @@ std::string HeadFilter::finish() {
 std::string HeadFilter::take_line(std::string line) {
   std::erase(line, '\0');  // PRRTE writes the end of a string, too
   if (is_last_word(line) || is_noise(line)) return {};
-  if (line.starts_with("mpiexec: ") && !said_.insert(line).second) return {};
+  if (hosts_.size() > 1 && line.starts_with("mpiexec: ") && !said_.insert(line).second) return {};
   look_for_lost(line);
   if (in_dropped_) {
     in_dropped_ = !is_rule(line);
@@ -275,8 +302,9 @@ std::string last_word(const std::string& word, int host, HostEnd end) {
 }
 
 base::Status run_prterun(const std::vector<std::string>& arguments, const std::string& word,
-                         const std::vector<std::string>& hosts, int collapsed, int& code) {
-  Head head(word, hosts, collapsed);
+                         const std::vector<std::string>& hosts, Overview& overview, int collapsed,
+                         int& code) {
+  Head head(word, hosts, overview, collapsed);
   CLUMP_TRY(head.start(arguments));
   code = head.finish();
   return {};

@@ -10,6 +10,8 @@
 
 namespace clump::mpiexec {
 
+class Overview;
+
 /// How the ranks of a host have ended, as its agent's last word says.
 enum class HostEnd : char { kUnknown = '?', kDone = 'd', kFailed = 'f', kEnded = 'e' };
 
@@ -50,10 +52,10 @@ inline constexpr const char* kLastWordVariable = "CLUMP_LAST_WORD";
 
 std::string last_word(const std::string& word, int host, HostEnd end);
 
-/// Runs prterun, with these arguments, to its end: passes on signals and what it writes, and says which of
-/// the hosts were lost. Collapses the output of so many ranks; 0: of none. `code` becomes mpiexec's exit
-/// code. Fails if it cannot be started.
+/// Runs prterun, with these arguments, to its end: passes on signals and what it writes, looks after
+/// `overview`, and says which of the hosts were lost. Collapses the output of so many ranks; 0: of none.
+/// `code` becomes mpiexec's exit code. Fails if it cannot be started.
 base::Status run_prterun(const std::vector<std::string>& arguments, const std::string& word,
-                         const std::vector<std::string>& hosts, int collapsed, int& code);
+                         const std::vector<std::string>& hosts, Overview& overview, int collapsed, int& code);
 
 }  // namespace clump::mpiexec

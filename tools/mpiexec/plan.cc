@@ -14,6 +14,7 @@
 #include "image/inspect.h"
 #include "image/search.h"
 #include "rank_list.h"
+#include "ranks_output.h"
 
 extern char** environ;
 
@@ -63,19 +64,6 @@ std::string ranks_as(int ranks, std::string_view what) {
                      ranks == 1 ? "" : "s");
 }
 
-/// "4 hosts: h0 (ranks 0-3), ...".
-std::string hosts_of(const pmi::Job& job) {
-  constexpr std::size_t kMost = 16;
-  std::string text = fmt::format("{} hosts: ", job.nodes.size());
-  for (std::size_t i = 0; i < std::min(kMost, job.nodes.size()); ++i) {
-    const pmi::Node& node = job.nodes[i];
-    const std::string_view plural = job.ranks(node) == 1 ? "" : "s";
-    text +=
-        fmt::format("{}{} (rank{} {})", i > 0 ? ", " : "", node.name, plural, rank_list(job.ranks_of(node)));
-  }
-  return text + (job.nodes.size() > kMost ? ", ..." : "");
-}
-
 std::string explain(const Plan& plan, const Command& command) {
   const pmi::Job& job = plan.job;
   const std::string& typed = command.parts.front().words.front();
@@ -92,7 +80,7 @@ std::string explain(const Plan& plan, const Command& command) {
                        ranks_as(imaged, fibers ? "fiber" : "thread"), where, typed);
     const std::size_t workers = job.cores.size();
     if (job.nodes.size() > 1)
-      text += fmt::format("on {}", hosts_of(job));
+      text += fmt::format("on {}", host_list(job));
     else if (fibers)
       text += fmt::format("{} {}", workers, workers == 1 ? "worker runs them" : "workers run them");
     else
@@ -103,7 +91,7 @@ std::string explain(const Plan& plan, const Command& command) {
     text += fmt::format("{}{}: {}", text.empty() ? "" : "; ",
                         plain == 1 ? std::string("1 rank as a process") : ranks_as(plain, "processe"),
                         plan.why_plain);
-  if (imaged == 0 && job.nodes.size() > 1) text += fmt::format("; on {}", hosts_of(job));
+  if (imaged == 0 && job.nodes.size() > 1) text += fmt::format("; on {}", host_list(job));
   return text;
 }
 
@@ -286,6 +274,26 @@ base::Status complete_plan(const Command& command, Plan& plan) {
     note_needs(verdict, plan);
   }
   return place(command, plan);
+}
+
+tools::Needs needs_of(const Plan& plan) {
+  const pmi::Job& job = plan.job;
+  // What each process reads, and two pipes, until it has its ends; each rank's files of output.
+  const pmi::Node& node = job.this_node();
+  tools::Needs all{.descriptors = RanksOutput::files(job)};
+  if (node.processes > 1) all.descriptors += 5 * static_cast<long>(node.processes) + 32;
+  for (int process = node.first; process < node.first + node.processes; ++process) {
+    const pmi::HostProcess& one = job.processes[static_cast<std::size_t>(process)];
+    if (one.plain) {
+      ++all.tasks;
+      continue;
+    }
+    const tools::Needs its = tools::needs_of_host(one.ranks, job.workers(one), plan.private_objects);
+    all.tasks += its.tasks;
+    all.mappings = std::max(all.mappings, its.mappings);
+    all.descriptors = std::max(all.descriptors, its.descriptors);
+  }
+  return all;
 }
 
 }  // namespace clump::mpiexec

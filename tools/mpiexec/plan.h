@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "common/cores.h"
+#include "common/limits.h"
 #include "options.h"
 #include "pmi/job.h"
 
@@ -36,5 +37,7 @@ struct Plan {
 base::Status make_plan(const Command& command, Plan& plan, int& exit_code);
 /// On the host that plan.job.node names.
 base::Status complete_plan(const Command& command, Plan& plan);
+/// Of the system, on this host.
+tools::Needs needs_of(const Plan& plan);
 
 }  // namespace clump::mpiexec

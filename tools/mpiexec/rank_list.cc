@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+
 namespace clump::mpiexec {
 
 std::string rank_list(const std::vector<int>& ranks) {
@@ -21,6 +24,18 @@ std::string rank_list(const std::vector<int>& ranks) {
                         : fmt::format(",{},...,{}", ranks[from + 1], ranks[to - 1]);
   }
   return text.empty() ? "none" : text;
+}
+
+std::string host_list(const pmi::Job& job) {
+  constexpr std::size_t kMost = 16;
+  std::string text = fmt::format("{} hosts: ", job.nodes.size());
+  for (std::size_t i = 0; i < std::min(kMost, job.nodes.size()); ++i) {
+    const pmi::Node& node = job.nodes[i];
+    const std::string_view plural = job.ranks(node) == 1 ? "" : "s";
+    text +=
+        fmt::format("{}{} (rank{} {})", i > 0 ? ", " : "", node.name, plural, rank_list(job.ranks_of(node)));
+  }
+  return text + (job.nodes.size() > kMost ? ", ..." : "");
 }
 
 }  // namespace clump::mpiexec

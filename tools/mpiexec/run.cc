@@ -15,16 +15,18 @@
 #include <cstring>
 #include <optional>
 
-#include "common/limits.h"
 #include "common/places.h"
+#include "connection.h"
 #include "diag/report.h"
 #include "gdb.h"
 #include "keeper.h"
+#include "overview.h"
 #include "pmi/control.h"
 #include "pmi/node_memory.h"
 #include "pmix_desk.h"
 #include "rank_list.h"
 #include "ranks_output.h"
+#include "station.h"
 #include "watch.h"
 
 namespace clump::mpiexec {
@@ -37,8 +39,6 @@ constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2
 constexpr std::chrono::milliseconds kGrace{500};  ///< for the others, when a plain process has failed
 constexpr std::chrono::milliseconds kLook{50};    ///< so often, whether anybody misses those who have gone
 constexpr std::chrono::milliseconds kSoon{1};     ///< and whether addresses that are wanted are told
-
-constexpr const char* kDeadlocked = "every rank waits for what cannot come any more\n";
 
 void say(const std::string& text) {
   fmt::print(stderr, "mpiexec: {}{}", text, text.ends_with('\n') ? "" : "\n");
@@ -82,9 +82,10 @@ class Run {
     gdb_.end();
     output_.finish();
     read_packets();
+    pass_on_news();
     if (failure_) say(diag::report(*failure_, plan_.job.ranks()));
     if (records_.are_wanted()) records_.finish(plan_.job, exit_code_);
-    if (is_agent() && exit_code_ == 0) desk_.wait_for_all();
+    if (has_other_hosts() && exit_code_ == 0) desk_.wait_for_all();
     return exit_code_;
   }
 
@@ -127,14 +128,24 @@ class Run {
     if (records_.are_wanted()) CLUMP_TRY(records_.begin(plan_.job));
     CLUMP_TRY(pmi::NodeMemory::make(plan_.job, node_));
     CLUMP_TRY(pmi::NodeMemory::map(plan_.job, node_, memory_));
-    watch_.begin(plan_.job, memory_, command_.hang_after_seconds);
-    return is_agent() ? desk_.open(plan_.job, memory_) : base::Status{};
+    station_.begin(plan_.job, memory_);
+    if (!has_other_hosts()) watch_.emplace(plan_.job, command_.hang_after_seconds).admit(plan_.job.node);
+    if (command_.agent) CLUMP_TRY(connect());
+    return has_other_hosts() ? desk_.open(plan_.job, memory_) : base::Status{};
+  }
+
+  /// To mpiexec, which can ask who waits for whom if this succeeds.
+  base::Status connect() {
+    int socket = -1;
+    const base::Status met = go_to_meeting(kOverviewVariable, "--hang-after needs", plan_.job.node, socket);
+    if (!met.ok() && command_.hang_after_seconds > 0) return met;
+    head_ = Connection(socket);
+    return {};
   }
 
   /// There is one host process, and it is on this host.
   bool is_alone() const { return plan_.job.processes.size() == 1; }
-  /// There are other hosts.
-  bool is_agent() const { return plan_.job.nodes.size() > 1; }
+  bool has_other_hosts() const { return plan_.job.nodes.size() > 1; }
 
   base::Status list_preloaded(std::string& preload) const {
     for (const std::string& runtime : plan_.preload) preload += runtime + ":";
@@ -180,11 +191,9 @@ class Run {
 
   /// Waits for something to happen and deals with it.
   void wait_once() {
-    std::vector<pollfd> all{{keeper_.descriptor(), POLLIN, 0},
-                            {signals_, POLLIN, 0},
-                            {control_, POLLIN, 0},
-                            {desk_.descriptor(), POLLIN, 0},
-                            {gdb_.descriptor(), POLLIN, 0}};
+    std::vector<pollfd> all{
+        {keeper_.descriptor(), POLLIN, 0}, {signals_, POLLIN, 0},          {control_, POLLIN, 0},
+        {desk_.descriptor(), POLLIN, 0},   {gdb_.descriptor(), POLLIN, 0}, head_.events()};
     output_.add_to(all);
     const int ready = ::poll(all.data(), all.size(), milliseconds_left());
     if (ready < 0 && errno != EINTR) return;
@@ -206,7 +215,8 @@ class Run {
     std::optional<milliseconds> most;
     if (absent_ != nullptr || (command_.gdb && !gdb_.has_started())) most = kLook;
     if (desk_.has_wanted()) most = kSoon;
-    for (const auto& time : {end_at_, watch_.next(), output_.next()}) {
+    const auto watch_alarm = watch_ ? watch_->alarm() : std::nullopt;
+    for (const auto& time : {end_at_, watch_alarm, station_.alarm(), output_.next()}) {
       if (!time) continue;
       const auto left = std::max(std::chrono::ceil<milliseconds>(*time - Clock::now()), milliseconds{0});
       most = most ? std::min(left, *most) : left;
@@ -262,13 +272,14 @@ class Run {
       desk_.note_address(address.process);
     } else if (pmi::DoneNote done; pmi::decode(packet, done)) {
       desk_.note_end(done.process);
+      station_.note_done();
     } else if (pmi::AccountNote note; pmi::decode(packet, note)) {
-      watch_.take(note);
+      station_.take(note);
     } else if (pmi::RestNote rest; pmi::decode(packet, rest)) {
-      watch_.look_for_deadlock();
-    } else if (!failure_ && pmi::decode(packet, failure)) {
+      station_.take(rest);
+    } else if (!failure_ && !is_stuck_ && pmi::decode(packet, failure)) {
       failure_ = std::move(failure);
-      if (failure_->reason == pmi::Reason::kDeadlock) failure_->text = kDeadlocked + watch_.text(true);
+      if (failure_->reason == pmi::Reason::kDeadlock) tell_of_own_deadlock();
       limit_grace();  // the process ends by itself, unless its heap is broken and it hangs
     }
     return true;
@@ -285,11 +296,7 @@ class Run {
         keeper_.signal(SIGKILL);  // asked a second time
         continue;
       }
-      if (number == SIGQUIT) {
-        watch_.ask();
-        continue;
-      }
-      if (!from_terminal) keeper_.signal(number);
+      if (!from_terminal || number == SIGQUIT) pass_on(number);
       if (ends) {
         exit_code_ = 128 + number;
         interrupted_ = true;
@@ -297,6 +304,11 @@ class Run {
       }
       if (number == SIGTSTP) ::raise(SIGSTOP);
     }
+  }
+
+  void pass_on(int signal) {
+    if (signal != SIGQUIT) return keeper_.signal(signal);
+    if (watch_) watch_->ask();
   }
 
   void read_events() {
@@ -334,15 +346,15 @@ class Run {
     if (failure_ && exit_code_ == 0) exit_code_ = failure_code(*failure_);
     if (exit_code_ != 0) return;
     const int number = plan_.job.this_node().first + event.index;
-    watch_.note_end(number);
-    if (is_agent() && code == 0) desk_.note_end(number);
+    station_.note_end(number);
+    if (has_other_hosts() && code == 0) desk_.note_end(number);
     const pmi::HostProcess& process = process_of(event);
     if (code == 0 && !is_alone()) {
       const pmi::HostState& state = memory_.host(number);
       if (state.owing != 0) return fail(process, pmi::Reason::kExited, 0, "before it called MPI_Finalize");
       if (state.in_world < process.ranks) {
         miss(number);
-        if (is_agent()) desk_.note_absent(number);
+        if (has_other_hosts()) desk_.note_absent(number);
       }
     }
     if (code == 0) return;
@@ -389,27 +401,52 @@ class Run {
   }
 
   void look_who_waits() {
+    pass_on_news();
+    if (!watch_) return;
     std::string text;
-    switch (watch_.poll(text)) {
-      case Watch::Finding::kNothing:
-        return;
-      case Watch::Finding::kAsked:
-        return say("where the ranks are:\n" + text);
-      case Watch::Finding::kDeadlock:
-        return end_stuck(pmi::Reason::kDeadlock, kDeadlocked + text);
-      case Watch::Finding::kHang:
-        return end_stuck(
-            pmi::Reason::kHang,
-            fmt::format("nothing has moved in MPI for {} s (--hang-after), and all ranks are in it\n{}",
-                        command_.hang_after_seconds, text));
+    const Watch::Finding found = watch_->poll(text);
+    pass_on_news();
+    if (found == Watch::Finding::kAsked) return say("where the ranks are:\n" + text);
+    if (found == Watch::Finding::kNothing || failure_ || exit_code_ != 0) return;
+    failure_ = stuck(found, command_.hang_after_seconds, text);
+    end_stuck();
+  }
+
+  /// What mpiexec wants to know, which an agent's is on another host, and what there is to be told.
+  void pass_on_news() {
+    Report report;
+    Order order;
+    head_.transfer();
+    for (std::string message; head_.receive(message);)
+      if (decode(message, order)) obey(order);
+    for (bool any = true; std::exchange(any, false);) {
+      for (; watch_ && watch_->next(order); any = true) station_.obey(order);
+      for (; station_.next(report); any = true) {
+        if (watch_)
+          watch_->take(plan_.job.node, std::move(report));
+        else
+          head_.send(encode(report));
+      }
     }
   }
 
-  void end_stuck(pmi::Reason reason, std::string text) {
-    if (failure_ || exit_code_ != 0) return;
-    failure_ = pmi::Failure{.reason = reason, .code = 1, .text = std::move(text)};
-    exit_code_ = failure_code(*failure_);
-    watch_.end_all();
+  void obey(const Order& order) {
+    if (order.kind == Order::Kind::kSignal) return pass_on(static_cast<int>(order.number));
+    if (order.kind == Order::Kind::kEnd && exit_code_ == 0 && !failure_) return end_stuck();
+    station_.obey(order);
+  }
+
+  /// A job of one process knows by itself, and has told what all wait for.
+  void tell_of_own_deadlock() {
+    pass_on_news();
+    failure_->text = kDeadlocked + watch_->text(true);
+  }
+
+  /// All ranks wait for each other, which is said by whoever has found it.
+  void end_stuck() {
+    is_stuck_ = true;
+    exit_code_ = 1;
+    station_.end_all();
     limit_grace();
   }
 
@@ -430,37 +467,19 @@ class Run {
   int job_ = -1, theirs_ = -1, life_ = -1;  ///< what the processes get
   int node_ = -1;                           ///< the same
   pmi::NodeMemory memory_;                  ///< of `node_`
-  Watch watch_;
-  Gdb gdb_;          ///< only with --gdb
-  PmixDesk desk_;    ///< only an agent's
-  int running_ = 0;  ///< processes that have not ended
+  Station station_;
+  std::optional<Watch> watch_;  ///< not an agent's
+  Connection head_;             ///< only an agent's: to mpiexec
+  Gdb gdb_;                     ///< only with --gdb
+  PmixDesk desk_;               ///< only an agent's
+  int running_ = 0;             ///< processes that have not ended
   RanksOutput output_;
   const pmi::HostProcess* absent_ = nullptr;  ///< has ended in order; a rank of it never called MPI_Init
   std::optional<Clock::time_point> end_at_;
   std::optional<pmi::Failure> failure_;
-  bool interrupted_ = false;
+  bool interrupted_ = false, is_stuck_ = false;
   int exit_code_ = 0;
 };
-
-tools::Needs needs_of(const Plan& plan) {
-  const pmi::Job& job = plan.job;
-  // What each process reads, and two pipes, until it has its ends; each rank's files of output.
-  const pmi::Node& node = job.this_node();
-  tools::Needs all{.descriptors = RanksOutput::files(job)};
-  if (node.processes > 1) all.descriptors += 5 * static_cast<long>(node.processes) + 32;
-  for (int process = node.first; process < node.first + node.processes; ++process) {
-    const pmi::HostProcess& one = job.processes[static_cast<std::size_t>(process)];
-    if (one.plain) {
-      ++all.tasks;
-      continue;
-    }
-    const tools::Needs its = tools::needs_of_host(one.ranks, job.workers(one), plan.private_objects);
-    all.tasks += its.tasks;
-    all.mappings = std::max(all.mappings, its.mappings);
-    all.descriptors = std::max(all.descriptors, its.descriptors);
-  }
-  return all;
-}
 
 }  // namespace
 

@@ -4,150 +4,231 @@
 #include <utility>
 
 #include "diag/waits.h"
+#include "rank_list.h"
 
 namespace clump::mpiexec {
 
 namespace {
 
-/// So long is waited for those who do not answer: they may not have come to MPI yet.
-constexpr std::chrono::seconds kPatience{2};
+/// So long is waited for hosts that do not answer; they wait less for their processes.
+constexpr std::chrono::seconds kPatience{3};
+/// Between checks while messages are in the network.
+constexpr std::chrono::milliseconds kFirstPause{10}, kLongestPause{1000};
 /// In how many looks, one after the other, nothing may be new before it is a hang.
 constexpr int kLooks = 4;
 
 }  // namespace
 
-void Watch::begin(const pmi::Job& job, const pmi::NodeMemory& memory, int hang_after) {
-  job_ = &job;
-  memory_ = &memory;
-  ended_.assign(static_cast<std::size_t>(job.this_node().processes), false);
-  between_looks_ = std::chrono::milliseconds(std::chrono::seconds(hang_after)) / kLooks;
+Watch::Watch(const pmi::Job& job, int hang_after)
+    : job_(job),
+      hosts_(job.nodes.size()),
+      pause_(kFirstPause),
+      between_looks_(std::chrono::milliseconds(std::chrono::seconds(hang_after)) / kLooks) {
   if (hang_after > 0) look_at_progress();
 }
 
-std::vector<int> Watch::running() const {
-  std::vector<int> all;
-  for (std::size_t i = 0; i < ended_.size(); ++i)
-    if (!ended_[i]) all.push_back(job_->this_node().first + static_cast<int>(i));
-  return all;
+template <typename Is>
+bool Watch::all(Is is) const {
+  return std::ranges::all_of(hosts_,
+                             [&](const Host& host) { return host.over || (host.answers && is(host)); });
 }
 
-// Each process is looked at twice: one that has rested both times, and has not woken meanwhile, has rested at
-// the moment between. So there is a moment at which all did, and nobody was left to wake anybody.
+void Watch::lose(int host) {
+  Host& lost = hosts_[static_cast<std::size_t>(host)];
+  lost.answers = lost.over;
+  is_checking_ = false;
+}
+
+void Watch::Moment::add(const Report& report) {
+  holds = holds && report.holds;
+  waiting += report.waiting;
+  wakes += report.wakes;
+  sent += report.sent;
+  taken += report.taken;
+  progress += report.progress;
+}
+
+void Watch::take(int from, Report report) {
+  Host& host = hosts_[static_cast<std::size_t>(from)];
+  switch (report.kind) {
+    case Report::Kind::kOver:
+      host.over = true;
+      if (is_checking_) return conclude_check();
+      [[fallthrough]];
+    case Report::Kind::kRests:
+      host.rests = true;
+      return look_for_deadlock();
+    case Report::Kind::kChecked:
+      if (!is_checking_ || report.number != check_) return;
+      host.checked = true;
+      host.rests = report.holds;
+      now_.add(report);
+      return conclude_check();
+    case Report::Kind::kAccount:
+      if (report.number != question_ && report.number != 0) return;
+      host.account = std::move(report.bytes);
+      host.is_complete = report.holds;
+      return;
+    case Report::Kind::kProgress:
+      if (report.number != looks_) return;
+      host.has_looked = true;
+      look_.add(report);
+      return conclude_look();
+  }
+}
+
 void Watch::look_for_deadlock() {
-  if (asked_for_ != Finding::kNothing || job_->nodes.size() > 1) return;
-  std::map<int, std::uint64_t> first, second;
-  if (!all_rest(first) || !all_rest(second) || first != second || first.empty()) return;
-  resting_since_ = std::move(first);
-  ask(Finding::kDeadlock);
+  if (is_checking_ || is_deadlock_ || asked_for_ == Finding::kDeadlock) return;
+  if (all([](const Host& host) { return host.rests; })) check();
 }
 
-bool Watch::all_rest(std::map<int, std::uint64_t>& since) const {
-  return std::ranges::all_of(running(),
-                             [&](int process) { return memory_->rests(*job_, process, since[process]); });
+void Watch::check() {
+  is_checking_ = true;
+  now_ = {};
+  for (Host& host : hosts_) host.checked = false;
+  order(Order::Kind::kCheck, ++check_);
 }
 
-void Watch::note_end(int process) {
-  ended_[static_cast<std::size_t>(process - job_->this_node().first)] = true;
-  look_for_deadlock();
+// All numbers only grow, so if their sums are what they were, each is. Then there was a moment between the
+// two checks, which follow each other, at which every process rested; and if the network had given out by
+// then all that it was given, nobody was left to wake anybody.
+void Watch::conclude_check() {
+  if (!all([](const Host& host) { return host.checked; })) return;
+  is_checking_ = false;
+  const std::optional<Moment> before = std::exchange(before_, std::nullopt);
+  if (!now_.holds || now_.waiting == 0) {
+    has_accounts_ = false;
+    pause_ = kFirstPause;
+    return now_.holds ? void() : look_for_deadlock();
+  }
+  before_ = now_;
+  const bool is_in_network = now_.sent != now_.taken;
+  if (before == now_ && !is_in_network) {
+    if (has_accounts_) is_deadlock_ = true;
+    if (!has_accounts_ && asked_for_ == Finding::kNothing) return ask(Finding::kDeadlock);
+    if (!has_accounts_) next_check_ = Clock::now() + kFirstPause;
+    return;
+  }
+  has_accounts_ = false;
+  if (!is_in_network) return check();
+  next_check_ = Clock::now() + pause_;
+  pause_ = std::min(2 * pause_, kLongestPause);
 }
 
 void Watch::ask() {
-  if (asked_for_ == Finding::kNothing) ask(Finding::kAsked);
+  user_waits_ = true;
+  if (asked_for_ == Finding::kNothing && !has_accounts_) ask(Finding::kAsked);
 }
 
 void Watch::ask(Finding why) {
+  if (why == Finding::kAsked) user_waits_ = false;
   asked_for_ = why;
-  answered_ = ++question_;
   patience_ = Clock::now() + kPatience;
-  answers_.clear();
-  complete_.clear();
-  for (const int process : running()) {
-    memory_->host(process).question.store(question_, std::memory_order_release);
-    memory_->call_observer(process);
+  for (Host& host : hosts_) {
+    host.account.clear();
+    host.is_complete = false;
   }
+  order(Order::Kind::kAccount, ++question_);
 }
 
-void Watch::take(const pmi::AccountNote& note) {
-  if (note.question != question_ && note.question != 0) return;
-  if (std::exchange(answered_, note.question) != note.question) answers_.clear();
-  answers_[note.process] += note.bytes;
-  if (note.is_last) complete_[note.process] = true;
+bool Watch::next(Order& order) {
+  if (orders_.empty()) return false;
+  order = orders_.front();
+  orders_.pop_front();
+  return true;
 }
 
-bool Watch::is_answered() const {
-  return std::ranges::all_of(running(), [&](int process) { return complete_.contains(process); });
-}
-
-std::optional<Watch::Clock::time_point> Watch::next() const {
-  if (asked_for_ != Finding::kNothing) return patience_;
-  if (between_looks_.count() > 0) return next_look_;
-  return {};
+std::optional<Watch::Clock::time_point> Watch::alarm() const {
+  std::optional<Clock::time_point> first = next_check_;
+  const auto sooner = [&](Clock::time_point time) { first = first ? std::min(*first, time) : time; };
+  if (asked_for_ != Finding::kNothing) sooner(patience_);
+  if (between_looks_.count() > 0) sooner(next_look_);
+  return first;
 }
 
 Watch::Finding Watch::poll(std::string& text) {
+  const auto now = Clock::now();
+  if (between_looks_.count() > 0 && now >= next_look_) look_at_progress();
+  if (next_check_ && now >= *next_check_) {
+    next_check_.reset();
+    look_for_deadlock();
+  }
+  if (std::exchange(is_deadlock_, false)) {
+    text = this->text(true);
+    return Finding::kDeadlock;
+  }
   if (asked_for_ == Finding::kNothing) {
-    if (between_looks_.count() > 0 && Clock::now() >= next_look_) {
-      if (stands_still()) ask(Finding::kHang);
-      look_at_progress();
-    }
+    if (user_waits_ && !has_accounts_) ask(Finding::kAsked);
     return Finding::kNothing;
   }
-  if (!is_answered() && Clock::now() < patience_) return Finding::kNothing;
+  const bool is_answered = std::ranges::all_of(
+      hosts_, [](const Host& host) { return host.is_complete || host.over || !host.answers; });
+  return is_answered || now >= patience_ ? finish_question(text) : Finding::kNothing;
+}
+
+Watch::Finding Watch::finish_question(std::string& text) {
   const Finding found = std::exchange(asked_for_, Finding::kNothing);
+  const bool is_answered = all([](const Host& host) { return host.is_complete; });
   if (found == Finding::kDeadlock) {
-    std::map<int, std::uint64_t> now;
-    if (!is_answered() || !all_rest(now) || now != resting_since_)
-      return look_for_deadlock(), Finding::kNothing;
+    has_accounts_ = is_answered;
+    look_for_deadlock();
+  } else if (is_answered && !first_) {
+    first_ = account();
+    ask(found);
+  } else {
+    text = this->text(false);
+    first_.reset();
+    return found;
   }
-  text = this->text(found == Finding::kDeadlock);
-  if (found == Finding::kAsked) look_for_deadlock();  // what was told meanwhile was left aside
-  return found;
+  return Finding::kNothing;
+}
+
+pmi::Account Watch::account() const {
+  pmi::Account all;
+  for (std::size_t i = 0; i < hosts_.size(); ++i) {
+    const Host& host = hosts_[i];
+    pmi::Account one;
+    if (pmi::decode(host.account, one)) {
+      all.add(std::move(one));
+      continue;
+    }
+    const auto state = host.over ? pmi::Standing::State::kEnded : pmi::Standing::State::kSilent;
+    for (const int rank : job_.ranks_of(job_.nodes[i])) all.standings.push_back({rank, state, {}});
+  }
+  return all;
 }
 
 std::string Watch::text(bool is_final) const {
-  pmi::Account all;
-  for (const auto& [process, bytes] : answers_)
-    if (pmi::Account one; pmi::decode(bytes, one)) all.add(std::move(one));
-  const pmi::Node& node = job_->this_node();
-  for (int process = 0; process < static_cast<int>(job_->processes.size()); ++process) {
-    const bool is_here = process >= node.first && process < node.first + node.processes;
-    if (is_here && !ended_[static_cast<std::size_t>(process - node.first)]) continue;
-    const auto state = is_here ? pmi::Standing::State::kEnded : pmi::Standing::State::kElsewhere;
-    for (const int rank : job_->ranks_of(job_->processes[static_cast<std::size_t>(process)]))
-      all.standings.push_back({rank, state, {}});
-  }
-  return diag::waits_text(diag::scene_of(std::move(all), job_->ranks()), is_final);
-}
-
-void Watch::end_all() const {
-  for (const int process : running()) {
-    memory_->host(process).ends.store(true, std::memory_order_release);
-    memory_->call_observer(process);
-  }
+  pmi::Account all = account();
+  const std::set<int> settled = first_ ? diag::settled_ranks(*first_, all) : std::set<int>();
+  std::string text = diag::waits_text(diag::scene_of(std::move(all), job_.ranks()), is_final, settled);
+  if (hosts_.size() > 1) text += fmt::format("  on {}\n", host_list(job_));
+  return text;
 }
 
 void Watch::look_at_progress() {
   next_look_ = Clock::now() + between_looks_;
-  ++looks_;
-  for (const int process : running()) {
-    memory_->host(process).looks.store(looks_, std::memory_order_release);
-    memory_->call_observer(process);
-  }
+  look_ = {};
+  for (Host& host : hosts_) host.has_looked = false;
+  order(Order::Kind::kProgress, ++looks_);
 }
 
-/// Whether several looks, the last of them before now, have found that nothing has moved while all were in
-/// MPI.
-bool Watch::stands_still() {
-  std::map<int, std::uint64_t> now;
-  bool all_in_mpi = true;
-  for (const int process : running()) {
-    const pmi::HostState& state = memory_->host(process);
-    all_in_mpi = all_in_mpi && state.looked.load(std::memory_order_acquire) == looks_ && state.in_mpi.load();
-    now[process] = state.progress.load();
-  }
-  still_ = all_in_mpi && now == progress_ ? still_ + 1 : 0;
-  progress_ = std::move(now);
-  return still_ >= kLooks && std::exchange(still_, 0) != 0;
+/// Whether several looks, the last of them now, have found that nothing has moved while all were in MPI.
+void Watch::conclude_look() {
+  if (!all([](const Host& host) { return host.has_looked; })) return;
+  still_ = look_.holds && look_.progress == std::exchange(progress_, look_.progress) ? still_ + 1 : 0;
+  if (still_ < kLooks || asked_for_ != Finding::kNothing || has_accounts_) return;
+  still_ = 0;
+  ask(Finding::kHang);
+}
+
+pmi::Failure stuck(Watch::Finding found, int hang_after, const std::string& text) {
+  if (found == Watch::Finding::kDeadlock)
+    return {.reason = pmi::Reason::kDeadlock, .code = 1, .text = kDeadlocked + text};
+  return {.reason = pmi::Reason::kHang,
+          .code = 1,
+          .text = fmt::format("nothing has moved in MPI for {} s (--hang-after), and all ranks are in it\n{}",
+                              hang_after, text)};
 }
 
 }  // namespace clump::mpiexec

@@ -77,6 +77,7 @@ class Pool {
     return all_.emplace_back(std::make_unique<Its>()).get();
   }
   void put_back(Its& one) { idle_.push_back(&one); }
+  bool all_are_back() const { return idle_.size() == all_.size(); }
 
  private:
   std::vector<std::unique_ptr<Its>> all_;
@@ -89,6 +90,12 @@ struct Flights {
   Pool<PieceOut> pieces_out;
   Pool<PieceIn> pieces_in;
   std::vector<std::unique_ptr<Landing>> landings;
+
+  /// Nothing but landings is with the network.
+  bool all_are_back() const {
+    return copies.all_are_back() && in_place.all_are_back() && pieces_out.all_are_back() &&
+           pieces_in.all_are_back();
+  }
 };
 
 }  // namespace clump::net::ofi

@@ -161,6 +161,21 @@ bool Gate::may_sleep() {
   return may;
 }
 
+// Of pieces each side knows while they are under way; all else has a number.
+bool Gate::rests(Passed& passed) {
+  if (!mutex_.try_lock()) return false;
+  const bool rests = inbox_.empty() && waiting_.empty() && bundling_.empty() && flights_.all_are_back();
+  for (const auto& peer : peers_) {
+    if (peer == nullptr) continue;
+    passed.sent += peer->next_out;
+    passed.taken += peer->next_in;
+  }
+  mutex_.unlock();
+  Later none;
+  unlocked(none);
+  return rests;
+}
+
 bool Gate::retract(const Post& withdraw) {
   Later later;
   bool found = false;

@@ -40,6 +40,12 @@ struct House {
   std::uint64_t salt;   ///< what nobody else knows
 };
 
+/// How much of what has a number was given to the network, and came out of it: what a job's processes have
+/// sent and not taken is on its way.
+struct Passed {
+  std::uint64_t sent = 0, taken = 0;
+};
+
 class Gate {
  public:
   Gate(const House& house, std::size_t index, std::unique_ptr<Endpoint> endpoint);
@@ -67,6 +73,8 @@ class Gate {
   bool progress(Look look);
   /// Whether descriptor() will tell of what comes next; false also if there is something right now.
   bool may_sleep();
+  /// Adds what was sent and taken. False: something is under way in this process, or somebody is inside.
+  bool rests(Passed& passed);
   /// Whether messages wait for others to go with them. Looking sends them.
   bool holds_back() const { return holds_back_.load(std::memory_order_relaxed); }
   int descriptor() const { return endpoint_->descriptor(); }

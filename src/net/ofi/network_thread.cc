@@ -106,7 +106,10 @@ void NetworkThread::run() {
 /// kByArrival also if stop_ is set.
 NetworkThread::Woken NetworkThread::sleep(milliseconds most) {
   epoll_event event;
-  if (::epoll_wait(alarms_, &event, 1, static_cast<int>(most.count())) <= 0) return Woken::kTimeIsOver;
+  turns_.fetch_add(1, std::memory_order_seq_cst);
+  const int count = ::epoll_wait(alarms_, &event, 1, static_cast<int>(most.count()));
+  turns_.fetch_add(1, std::memory_order_seq_cst);
+  if (count <= 0) return Woken::kTimeIsOver;
   return event.data.ptr == &timer_ ? Woken::kByTimer : Woken::kByArrival;
 }
 

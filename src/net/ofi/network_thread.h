@@ -32,6 +32,8 @@ class NetworkThread {
   /// The caller is going to sleep: true if the thread will wake for whatever comes from now on. False: there
   /// is something right now. Any thread.
   bool watch();
+  /// Even: it sleeps. It is another number after it has done anything.
+  std::uint64_t turns() const { return turns_.load(std::memory_order_seq_cst); }
 
  private:
   static void* begin(void* self);
@@ -50,6 +52,7 @@ class NetworkThread {
   int stop_ = -1;       // eventfd
   bool blind_ = false;  // a gate has no descriptor
   std::atomic<bool> running_{false};
+  std::atomic<std::uint64_t> turns_{1};
   std::binary_semaphore ended_{0};
 };
 

@@ -100,6 +100,15 @@ bool OfiChannel::drain(int worker) {
   return moved;
 }
 
+// What the thread has taken out of a gate it finishes before it sleeps.
+bool OfiChannel::rests(ofi::Passed& passed) {
+  const std::uint64_t turns = thread_->turns();
+  if (turns % 2 != 0) return false;
+  for (const auto& gate : gates_)
+    if (!gate->rests(passed)) return false;
+  return thread_->turns() == turns;
+}
+
 std::uint64_t OfiChannel::refused() const {
   std::uint64_t sum = 0;
   for (const auto& gate : gates_) sum += gate->refused();

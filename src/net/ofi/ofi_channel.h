@@ -40,6 +40,9 @@ class OfiChannel final : public Channel {
   bool drain(int worker);
   /// The caller is going to sleep: true if the network thread will look after what comes. Any thread.
   bool watch() { return thread_->watch(); }
+  /// False: something is under way in this process, or was a moment ago. For a thread that is none of a
+  /// rank's.
+  bool rests(ofi::Passed& passed);
   /// What came from elsewhere than this job, so far.
   std::uint64_t refused() const;
 

@@ -51,6 +51,37 @@ TEST_F(Ofi, OffersOnlyWhatIsLong) {
   }
 }
 
+// As mpiexec finds out that nothing is on its way any more: twice the same, and as much was taken as sent.
+// Nobody looks but the network threads.
+TEST_F(Ofi, RestsOnlyWhenAllHasCome) {
+  const auto all_rest = [&](ofi::Passed& passed) {
+    return channel(0).rests(passed) && channel(1).rests(passed);
+  };
+  const auto nothing_is_on_its_way = [&] {
+    ofi::Passed first, second;
+    return all_rest(first) && all_rest(second) && first.sent == first.taken && first.sent == second.sent &&
+           first.taken == second.taken;
+  };
+  int count = 0;
+  for (const std::size_t size : {0, 100, 5000, 50'000, 100'000, 3 << 20})
+    for (const int together : {1, 7, 100}) {
+      if (size * static_cast<std::size_t>(together) > (8 << 20)) continue;
+      Bytes data = pattern(size);
+      std::deque<Message> sent;
+      for (int i = 0; i < together; ++i) {
+        channel(0).send({0, 1}, sent.emplace_back(data, i));
+        channel(1).send({1, 0}, sent.emplace_back(data, i));
+      }
+      count += together;
+      const auto end = std::chrono::steady_clock::now() + 20s;
+      while (!nothing_is_on_its_way() && std::chrono::steady_clock::now() < end) {
+      }
+      EXPECT_EQ(sink(0).came, count) << size;
+      EXPECT_EQ(sink(1).came, count) << size;
+      for (const Message& message : sent) EXPECT_EQ(message.times_released, 1) << size;
+    }
+}
+
 TEST_F(Ofi, KeepsTheOrderOfAPair) {
   std::mt19937 random(5);
   std::deque<Bytes> data[2];

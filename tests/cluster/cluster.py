@@ -1,0 +1,82 @@
+"""What tests of jobs on several hosts share: the hosts are network namespaces (hosts.sh)."""
+
+import contextlib
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "launcher"))
+import hosts  # noqa: E402
+import tool  # noqa: E402
+
+CLUSTER = os.environ["CLUMP_CLUSTER"]
+PRTERUN = os.environ["CLUMP_PRTERUN"]
+on = hosts.Hosts(CLUSTER, PRTERUN).on
+LIMIT = 5.0  # seconds from a fault to the end of everything
+
+
+def mpiexec(*words: object) -> list:
+    return on("h0", tool.BIN / "mpiexec", *words)
+
+
+def processes(host: str) -> list:
+    prefix = pathlib.Path(CLUSTER, "prefix").read_text().strip()
+    listed = subprocess.run(["ip", "netns", "pids", f"{prefix}-{host}"], capture_output=True, text=True, check=True)
+    return [int(pid) for pid in listed.stdout.split()]
+
+
+def name_of(pid: int) -> str:
+    try:
+        return pathlib.Path("/proc", str(pid), "comm").read_text().strip()
+    except OSError:
+        return ""
+
+
+def skip_without_hosts() -> None:
+    if not pathlib.Path(CLUSTER, "agent").exists():
+        sys.exit(77)
+
+
+def send(pids, number: signal.Signals) -> None:
+    """To those that are still there."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+class Case(tool.Case):
+    def run_job(self, *words: object, command=mpiexec, **options) -> subprocess.CompletedProcess:
+        return subprocess.run(command(*words), capture_output=True, text=True, timeout=60, **options)
+
+    def start(self, *words: object) -> subprocess.Popen:
+        """A job that goes on for half a minute, and has begun."""
+        job = subprocess.Popen(mpiexec(*words, tool.program("busy")), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(job.kill)
+        if job.stdout.readline() != "busy\n":
+            self.fail(f"{job.communicate()}, code {job.returncode}")
+        time.sleep(0.5)
+        return job
+
+    def wait_for(self, what, seconds: float = 20.0):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            found = what()
+            if found:
+                return found
+            time.sleep(0.02)
+        return what()
+
+    def reaches(self, one: str, other: str) -> bool:
+        ask = f"import errno, socket; s = socket.socket(); s.settimeout(1); exit(s.connect_ex(('{other}', 9)) != errno.ECONNREFUSED)"
+        return subprocess.run(on(one, sys.executable, "-c", ask), check=False).returncode == 0
+
+    def assert_nothing_left(self) -> None:
+        everywhere = lambda: [f"{host}: {pid} {name_of(pid)}" for host in ("h0", "h1", "h2", "h3") for pid in processes(host)]
+        self.wait_for(lambda: not everywhere(), LIMIT)
+        self.assertEqual(everywhere(), [])
+
+    def tearDown(self) -> None:
+        self.assert_nothing_left()

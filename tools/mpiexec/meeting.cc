@@ -1,0 +1,143 @@
+#include "meeting.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+namespace clump::mpiexec {
+
+namespace {
+
+constexpr std::chrono::seconds kPatience{2};  // for all addresses together
+
+/// This host's addresses, as others see them; its own last.
+std::string addresses() {
+  std::string others, own;
+  ifaddrs* all = nullptr;
+  if (::getifaddrs(&all) != 0) return "127.0.0.1";
+  for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET || (one->ifa_flags & IFF_UP) == 0)
+      continue;
+    char text[INET_ADDRSTRLEN] = {};
+    ::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(one->ifa_addr)->sin_addr, text, sizeof text);
+    ((one->ifa_flags & IFF_LOOPBACK) != 0 ? own : others) += std::string(text) + ",";
+  }
+  ::freeifaddrs(all);
+  return others + own;
+}
+
+/// A socket that begins to connect; -1: it cannot.
+int begin_to_connect(const char* address, int port) {
+  sockaddr_in there{};
+  there.sin_family = AF_INET;
+  there.sin_port = htons(static_cast<std::uint16_t>(port));
+  if (::inet_pton(AF_INET, address, &there.sin_addr) != 1) return -1;
+  const int made = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (::connect(made, reinterpret_cast<const sockaddr*>(&there), sizeof there) == 0 || errno == EINPROGRESS)
+    return made;
+  ::close(made);
+  return -1;
+}
+
+bool is_connected(int socket) {
+  int error = 0;
+  socklen_t length = sizeof error;
+  return ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length) == 0 && error == 0;
+}
+
+/// The first of the addresses that answers; -1: none does.
+int connect_to_any(char* list, int port) {
+  std::vector<pollfd> tried;
+  while (list != nullptr && *list != '\0')
+    if (const int made = begin_to_connect(::strsep(&list, ","), port); made >= 0)
+      tried.push_back({made, POLLOUT, 0});
+  int found = -1;
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (found < 0 && !tried.empty()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    if (left.count() <= 0 ||
+        (::poll(tried.data(), tried.size(), static_cast<int>(left.count())) < 0 && errno != EINTR))
+      break;
+    std::erase_if(tried, [&](const pollfd& one) {
+      if (one.revents == 0 || found >= 0) return false;
+      if (is_connected(one.fd))
+        found = one.fd;
+      else
+        ::close(one.fd);
+      return true;
+    });
+  }
+  for (const pollfd& one : tried) ::close(one.fd);
+  if (found < 0) return -1;
+  const int on = 1;
+  ::setsockopt(found, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  ::fcntl(found, F_SETFL, 0);
+  return found;
+}
+
+}  // namespace
+
+base::Status Meeting::open(const char* variable, const char* for_what) {
+  std::uint64_t number[2];
+  sockaddr_in any{};
+  any.sin_family = AF_INET;
+  socklen_t length = sizeof any;
+  listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (::getrandom(number, sizeof number, 0) != sizeof number || listener_ < 0 ||
+      ::bind(listener_, reinterpret_cast<const sockaddr*>(&any), sizeof any) != 0 ||
+      ::listen(listener_, 1024) != 0 ||
+      ::getsockname(listener_, reinterpret_cast<sockaddr*>(&any), &length) != 0)
+    return base::fail(MPI_ERR_OTHER, "cannot listen for other hosts ({}): {}", for_what,
+                      std::strerror(errno));
+  word_ = fmt::format("{:016x}{:016x}", number[0], number[1]);
+  ::setenv(variable, fmt::format("{} {} {}", word_, ntohs(any.sin_port), addresses()).c_str(), 1);
+  return {};
+}
+
+int Meeting::accept() const { return ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC); }
+
+bool Meeting::knows(const Hello& hello) const {
+  return word_ == std::string_view(hello.word, sizeof hello.word);
+}
+
+Meeting::~Meeting() {
+  if (listener_ >= 0) ::close(listener_);
+}
+
+base::Status go_to_meeting(const char* variable, const char* for_what, int host, int& socket) {
+  const char* const given = std::getenv(variable);
+  Hello hello{{}, host};
+  char word[sizeof hello.word + 1] = {}, list[4096] = {};
+  int port = 0;
+  if (given == nullptr || std::sscanf(given, "%32s %d %4095s", word, &port, list) != 3)
+    return base::fail(MPI_ERR_ARG, "{} does not say where mpiexec is", variable);
+  const std::string addresses = list;
+  ::unsetenv(variable);
+  socket = connect_to_any(list, port);
+  if (socket < 0)
+    return base::fail(MPI_ERR_OTHER,
+                      "cannot connect to mpiexec at {} port {}: {} a way from each host to that of mpiexec",
+                      addresses, port, for_what);
+  std::memcpy(hello.word, word, sizeof hello.word);
+  if (::send(socket, &hello, sizeof hello, MSG_NOSIGNAL) == sizeof hello) return {};
+  ::close(socket);
+  socket = -1;
+  return base::fail(MPI_ERR_OTHER, "mpiexec does not answer at {} port {}", addresses, port);
+}
+
+}  // namespace clump::mpiexec

@@ -1,0 +1,98 @@
+#include "overview.h"
+
+#include <csignal>
+#include <cstdio>
+#include <utility>
+
+#include "diag/report.h"
+
+namespace clump::mpiexec {
+
+namespace {
+
+constexpr std::size_t kMostStrangers = 1024;
+
+void say(const std::string& text) { fmt::print(stderr, "mpiexec: {}", text); }
+
+}  // namespace
+
+void Overview::add_descriptors(std::vector<pollfd>& all) const {
+  all.push_back({meeting_.descriptor(), POLLIN, 0});
+  for (const auto* const connections : {&strangers_, &agents_})
+    for (const Connection& one : *connections)
+      if (one.is_open()) all.push_back(one.events());
+}
+
+bool Overview::poll() {
+  greet();
+  for (std::size_t host = 0; host < agents_.size(); ++host) read(host);
+  const bool is_stuck = conclude();
+  for (Order order; watch_.next(order);) tell_all(order);
+  return is_stuck;
+}
+
+void Overview::greet() {
+  for (int socket; strangers_.size() < kMostStrangers && (socket = meeting_.accept()) >= 0;)
+    strangers_.emplace_back(socket);
+  std::erase_if(strangers_, [&](Connection& stranger) {
+    Hello hello{};
+    stranger.transfer();
+    if (!stranger.receive_head(&hello, sizeof hello)) return !stranger.is_open();
+    if (!meeting_.knows(hello) || hello.host < 0 || hello.host >= static_cast<int>(agents_.size()))
+      return true;
+    agents_[static_cast<std::size_t>(hello.host)] = std::move(stranger);
+    watch_.admit(hello.host);
+    return true;
+  });
+}
+
+void Overview::read(std::size_t host) {
+  Connection& agent = agents_[host];
+  if (!agent.is_open()) return;
+  agent.transfer();
+  Report report;
+  for (std::string message; agent.receive(message);)
+    if (decode(message, report)) watch_.take(static_cast<int>(host), std::move(report));
+  if (!agent.is_open()) watch_.lose(static_cast<int>(host));
+}
+
+void Overview::tell_all(const Order& order) {
+  const std::string message = encode(order);
+  for (Connection& agent : agents_)
+    if (agent.is_open()) agent.send(message);
+}
+
+bool Overview::conclude() {
+  std::string text;
+  const Watch::Finding found = watch_.poll(text);
+  if (found == Watch::Finding::kNothing || is_over_) return false;
+  if (found == Watch::Finding::kAsked) return say("where the ranks are:\n" + text), false;
+  say(diag::report(stuck(found, hang_after_, text), job_.ranks()));
+  tell_all({Order::Kind::kEnd, 0});
+  note_end();
+  return true;
+}
+
+void Overview::ask() {
+  if (const std::string some = unconnected(); !some.empty())
+    say(fmt::format("ranks on {} cannot be asked: its agent is not connected\n", some));
+  if (is_only_one()) return tell_all({Order::Kind::kSignal, SIGQUIT});
+  watch_.ask();
+}
+
+void Overview::pass_on(int signal) {
+  if (const std::string some = unconnected(); !some.empty())
+    say(fmt::format("{} does not reach ranks on {}: its agent is not connected\n", diag::signal_name(signal),
+                    some));
+  tell_all({Order::Kind::kSignal, static_cast<std::uint32_t>(signal)});
+}
+
+/// Hosts, separated by "or".
+std::string Overview::unconnected() const {
+  std::string names;
+  for (std::size_t host = 0; host < agents_.size(); ++host)
+    if (!agents_[host].is_open()) names += (names.empty() ? "" : " or ") + job_.nodes[host].name;
+  return names;
+}
+
+}  // namespace clump::mpiexec

@@ -1,0 +1,63 @@
+// What mpiexec does for a job on several hosts besides watching prterun (head.h): it has a connection to the
+// agent on each host, asks them who waits for whom (watch.h), and passes on signals that prterun would not.
+#pragma once
+
+#include <poll.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "connection.h"
+#include "meeting.h"
+#include "pmi/job.h"
+#include "watch.h"
+
+namespace clump::mpiexec {
+
+/// Where agents find it.
+inline constexpr const char* kOverviewVariable = "CLUMP_OVERVIEW";
+
+/// Owned by mpiexec's only thread; nothing blocks.
+class Overview {
+ public:
+  Overview(const pmi::Job& job, int hang_after)
+      : job_(job),
+        hang_after_(hang_after),
+        watch_(job, is_only_one() ? 0 : hang_after),
+        agents_(job.nodes.size()) {}
+
+  /// Listens, and sets the variable.
+  base::Status open() { return meeting_.open(kOverviewVariable, "deadlocks, SIGQUIT and signals"); }
+  void add_descriptors(std::vector<pollfd>& all) const;
+  std::optional<std::chrono::steady_clock::time_point> alarm() const { return watch_.alarm(); }
+  /// Does what there is to do now. True: the ranks are stuck, which was said, and are being ended.
+  bool poll();
+
+  /// SIGQUIT: says where all ranks are, soon.
+  void ask();
+  /// To the ranks of all hosts.
+  void pass_on(int signal);
+  /// The job is ending: whatever is found from now on follows from it.
+  void note_end() { is_over_ = true; }
+
+ private:
+  /// Then its agent does it all, and prints.
+  bool is_only_one() const { return job_.nodes.size() == 1; }
+  void greet();
+  void read(std::size_t host);
+  void tell_all(const Order& order);
+  bool conclude();
+  std::string unconnected() const;
+
+  const pmi::Job& job_;
+  const int hang_after_;
+  Watch watch_;
+  Meeting meeting_;
+  std::vector<Connection> strangers_;  // have not said who they are
+  std::vector<Connection> agents_;     // by host
+  bool is_over_ = false;
+};
+
+}  // namespace clump::mpiexec
