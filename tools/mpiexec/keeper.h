@@ -27,6 +27,7 @@ struct Process {
   int out = -1;
   int err = -1;
   std::vector<std::int32_t> cores;  ///< it may run on these only; empty: where mpiexec may
+  bool same_addresses = false;      ///< as when it is started the next time
   std::vector<int> kept;            ///< close-on-exec descriptors that shall stay open in it
 };
 
