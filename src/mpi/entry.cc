@@ -68,9 +68,8 @@ void begin_explored(core::Rank& rank) {
   if (fiber::rank_fiber() != nullptr) return fiber::exploration::may_lose_turn();
   const auto status = base::fail(
       MPI_ERR_UNSUPPORTED_OPERATION,
-      "{}: a thread that this rank has made calls MPI, and nobody can draw from a seed (mpiexec --seed) when "
-      "it runs: run the program without --seed, or call MPI from main threads alone",
-      rank.call.load(std::memory_order_relaxed));
+      "a thread that this rank has made calls MPI, and nobody can draw from a seed (mpiexec --seed) when it "
+      "runs: run the program without --seed, or call MPI from main threads alone");
   end_job(&rank, status, base::message_of(status.code()));
 }
 

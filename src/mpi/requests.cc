@@ -173,7 +173,7 @@ int find_complete(Rank& self, std::span<const MPI_Request> handles, bool go_roun
 
 /// Whether an operation is complete, perhaps because of what has just come in.
 bool is_done(Rank& self, const Request& operation) {
-  if (operation.completion.done()) return !overlooks(self);
+  if (operation.completion.done()) return true;
   p2p::poll(self);
   return operation.completion.done();
 }
@@ -212,7 +212,8 @@ Status test_one(Rank& self, const char* call, MPI_Request* handle, int* flag, co
     core::write_status(manner.statuses, kEmpty, true);
     return {};
   }
-  if (is_done(self, *operation)) return finish_one(self, call, handle, *operation, manner);
+  if (is_done(self, *operation) && !overlooks(self))
+    return finish_one(self, call, handle, *operation, manner);
   *flag = 0;
   fiber::yield_after_empty_poll();
   return {};
@@ -222,10 +223,13 @@ Status test_all(Rank& self, const char* call, std::span<MPI_Request> handles, in
                 const Manner& manner) {
   if (const auto refused = refuse_unknown(self, call, handles)) return *refused;
   *flag = 1;
+  bool any_active = false;
   for (std::size_t i = handles.size(); i-- > 0 && *flag == 1;)
-    if (const Request* operation = active(self, handles[i]);
-        operation != nullptr && !is_done(self, *operation))
-      *flag = 0;
+    if (const Request* operation = active(self, handles[i]); operation != nullptr) {
+      any_active = true;
+      if (!is_done(self, *operation)) *flag = 0;
+    }
+  if (any_active && overlooks(self)) *flag = 0;
   if (*flag == 1) return finish(self, call, handles, manner);
   fiber::yield_after_empty_poll();
   return {};
