@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <vector>
 
 #include "fiber/worker.h"
@@ -14,7 +15,7 @@ using Time = std::chrono::steady_clock::time_point;
 using namespace std::chrono_literals;
 
 /// What a step takes, as far as anybody asks.
-constexpr std::chrono::microseconds kStep{1};
+constexpr Time::duration kStep = std::chrono::microseconds(1);
 
 /// SplitMix64: good for seeds that are small numbers, one after the other.
 class Dice {
@@ -81,10 +82,10 @@ class Explorer {
       wake_sleepers();
       if (runnable_.empty() && movers_.empty()) {
         if (sleepers_.empty()) return nullptr;
-        clock_ = std::ranges::min(sleepers_, {}, &Fiber::wake_at)->wake_at;
+        advance(std::ranges::min(sleepers_, {}, &Fiber::wake_at)->wake_at);
         continue;
       }
-      clock_ += kStep;
+      now();
       const std::size_t chosen = pick();
       if (chosen < runnable_.size()) return take(runnable_, chosen);
       if (const std::size_t i = chosen - runnable_.size(); !movers_[i]->step()) take(movers_, i);
@@ -101,8 +102,14 @@ class Explorer {
 
   void add_sleeper(Fiber& fiber) { sleepers_.push_back(&fiber); }
 
-  Time now() { return clock_ += kStep; }
-  void set_clock(Time time) { clock_ = std::max(clock_, time); }
+  /// A step later. Any thread: those of ranks may look at the clock.
+  Time now() {
+    return Time(Time::duration(clock_.fetch_add(kStep.count(), std::memory_order_relaxed))) + kStep;
+  }
+  void advance(Time time) {
+    const Time::duration::rep left = (time - clock()).count();
+    if (left > 0) clock_.fetch_add(left, std::memory_order_relaxed);
+  }
 
   Dice dice;
   const Habits habits;
@@ -115,6 +122,8 @@ class Explorer {
     all.pop_back();
     return taken;
   }
+
+  Time clock() const { return Time(Time::duration(clock_.load(std::memory_order_relaxed))); }
 
   /// All who can run, from where the worker has them.
   void gather(Worker& worker) {
@@ -133,7 +142,7 @@ class Explorer {
   }
 
   void wake_sleepers() {
-    const auto sleeps = [this](const Fiber* fiber) { return fiber->wake_at > clock_; };
+    const auto sleeps = [time = clock()](const Fiber* fiber) { return fiber->wake_at > time; };
     const auto awake = std::stable_partition(sleepers_.begin(), sleepers_.end(), sleeps);
     runnable_.insert(runnable_.end(), awake, sleepers_.end());
     sleepers_.erase(awake, sleepers_.end());
@@ -170,7 +179,8 @@ class Explorer {
       changes_;  // at these steps, counted from 0, the highest priority becomes the lowest
   std::size_t steps_ = 0;
   std::uint64_t lowest_ = kLowered;
-  Time clock_{1h};  // as if the machine had been on for a while
+  // Since when does not matter; as if the machine had been on for a while.
+  std::atomic<Time::duration::rep> clock_{Time::duration(1h).count()};
 };
 
 namespace {
@@ -208,7 +218,7 @@ void step_aside(Fiber& self) {
 }
 
 void sleep_until(Fiber& self, Time when) {
-  if (explorer->dice.draw(explorer->habits.sleeps_shortly)) explorer->set_clock(when);
+  if (explorer->dice.draw(explorer->habits.sleeps_shortly)) explorer->advance(when);
   self.wake_at = when;
   explorer->add_sleeper(self);
   switch_out(self);

@@ -105,8 +105,10 @@ Call::Early Call::not_ready() {
 bool Call::attend(core::Rank& rank) {
   const std::uint8_t what = rank.attention.load(std::memory_order_relaxed);
   if ((what & core::Rank::kEventsWait) != 0) instruments::Tool::of(rank).desk.tell();
+  // It will be begun once more, and then others may come first.
+  if ((what & core::Rank::kRecorded) != 0 && !record::Recorder::mine().is_in_call()) return true;
   if ((what & core::Rank::kExplored) != 0) begin_explored(rank);
-  return (what & core::Rank::kRecorded) != 0 && !record::Recorder::mine().is_in_call();
+  return false;
 }
 
 instruments::Tool* enter_tool() {

@@ -30,6 +30,12 @@ class Seeds(tool.Case):
         for seed in range(1, 6):
             self.assertEqual(len({behave("join", "--seed", seed).out for _ in range(4)}), 1)
 
+    def test_a_trace_makes_no_difference(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for seed in range(1, 11):
+                self.assertEqual(behave("order", "--seed", seed, "--trace", f"{folder}/trace").out.splitlines()[0],
+                                 behave("order", "--seed", seed).out.splitlines()[0])
+
     def test_sleeping_takes_no_time(self):
         self.assertEqual(behave("hour", "--seed", 3).code, 0)
 
