@@ -1,6 +1,7 @@
 """mpiexec --seed and --explore: what they promise, and what they refuse."""
 
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -64,6 +65,22 @@ class Exploring(tool.Case):
     def test_first_seed(self):
         seed, result = self.found("last", 7, "--seed", 1000)
         self.assertIn(f"({seed - 999} tried)", result.err)
+
+    def test_the_command_is_for_a_shell(self):
+        result = tool.run("--explore=200", "-n", 4, BEHAVIOUR, "last", "it's $HOME", "--seed", "3")
+        command = result.err.splitlines()[-1].strip()
+        self.assertTrue(command.endswith(f" -n 4 {BEHAVIOUR} last 'it'\\''s $HOME' --seed 3"), command)
+        again = subprocess.run(command, shell=True, env={**os.environ, "PATH": f"{tool.BIN}:{os.environ['PATH']}"},
+                               capture_output=True, text=True, timeout=60)
+        self.assertEqual((again.returncode, again.stdout), (7, result.out))
+
+    def test_a_terminal_is_told_how_far_it_is(self):
+        here, there = pty.openpty()
+        done = subprocess.run([tool.BIN / "mpiexec", "--explore", "100", "-n", "2", BEHAVIOUR, "order"], stderr=there, timeout=60)
+        told = os.read(here, 10000).decode()
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("\rmpiexec: seed 1, 1 of 100", told)
+        self.assertIn("100 seeds tried (1 to 100)", told)
 
     def test_polling_for_ever(self):
         _, result = self.found("poll", 1, "--hang-after", 2)

@@ -14,7 +14,8 @@ namespace clump::mpiexec {
 namespace {
 
 constexpr int kMaxRanks = 1 << 24;
-constexpr int kHangAfterOfExplored = 10;  // seconds
+constexpr std::int64_t kMaxSeed = std::numeric_limits<std::int64_t>::max() / 2;  // more come after it
+constexpr int kHangAfterOfExplored = 10;                                         // seconds
 
 /// Walks over the words of the command line.
 class Parser {
@@ -233,7 +234,7 @@ class Parser {
         return number(word, values[0], command_.hang_after_seconds);
       case kSeed:
         is_about_seeds_ = true;
-        return number(word, values[0], command_.seed.emplace(), 0, std::numeric_limits<std::int64_t>::max());
+        return number(word, values[0], command_.seed.emplace(), 0, kMaxSeed);
       case kExplore:
         is_about_seeds_ = true;
         return number(word, values[0], command_.explore);
