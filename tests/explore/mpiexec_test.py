@@ -128,7 +128,7 @@ class Refused(tool.Case):
     def test_ranks_that_are_no_fibers(self):
         why = "--seed 7: only ranks that are fibers of one process, on this host, can be ordered by a seed, and "
         for options, told in ((["--scheduler", "threads"], "--scheduler threads"), (["--ranks", "processes"], "--ranks processes"),
-                              (["--per-process", "2"], "--per-process"), (["--host", "h0,h1"], "--host")):
+                              (["--per-process", "2"], "--per-process"), (["--host", "h0,h1"], "--host"), (["--workers", "2"], "--workers 2")):
             self.assert_says(behave("order", "--seed", 7, *options), 2, why, told)
         self.assert_says(tool.run("--seed", 7, "-n", 2, "/bin/sh", "-c", "true"), 2, why, "processes")
 

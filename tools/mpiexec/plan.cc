@@ -207,6 +207,9 @@ base::Status prepare_exploration(const Command& command, Plan& plan) {
   if (job.scheduler != pmi::Scheduler::kFibers)
     return refuse(plan.preload.empty() ? "--scheduler threads (or CLUMP_SCHEDULER) makes threads of them"
                                        : "the program was built with a sanitizer, which knows no fibers");
+  if (command.workers > 1)
+    return refuse(
+        fmt::format("--workers {} asks for several that run at a time: leave it out", command.workers));
   job.seed = static_cast<std::uint64_t>(*command.seed);
   job.helpers = 0;
   return {};
