@@ -46,7 +46,7 @@ struct World {
   std::vector<int> nodes;                    ///< which host each rank is on; empty: all are on this one
   std::vector<std::unique_ptr<net::Channel>> channels;
   std::vector<net::Channel*> routes;      ///< the channel to each rank of the job
-  net::SelfChannel* self = nullptr;       ///< the one to ranks of this host process, should it be one of them
+  net::SelfChannel* self = nullptr;       ///< the one to ranks of this host process; null in an explored run
   std::unique_ptr<net::Commons> commons;  ///< null: this is the only process of the node
   /// Even numbers; the first few are the predefined communicators'. Each host process has its own, so many
   /// apart as there are processes.
@@ -233,6 +233,8 @@ class Rank {
   std::atomic<std::uint8_t> attention{0};
   static constexpr std::uint8_t kEventsWait = 1;  ///< the watcher has something to tell
   static constexpr std::uint8_t kRecorded = 2;    ///< calls are written down (mpi/recording.h)
+  static constexpr std::uint8_t kExplored = 4;    ///< what happens is drawn (fiber/exploration.h)
+  bool is_explored() const { return (attention.load(std::memory_order_relaxed) & kExplored) != 0; }
   void attend(std::uint8_t what) { attention.fetch_or(what, std::memory_order_relaxed); }
   void disregard(std::uint8_t what) {
     attention.fetch_and(static_cast<std::uint8_t>(~what), std::memory_order_relaxed);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "fiber/errands.h"
+#include "fiber/exploration.h"
 #include "fiber/help.h"
 #include "fiber/lookout.h"
 #include "fiber/sleepers.h"
@@ -319,6 +320,7 @@ bool poll_for(const std::atomic<std::uint64_t>& word, std::uint64_t least, std::
 
 void yield_after_empty_poll() {
   if (Fiber* const self = this_fiber()) {
+    if (exploration::is_on) return exploration::step_aside(*self);
     if (++self->empty_polls < kEmptyPollsBeforeYield) return;
     self->empty_polls = 0;
     yield();

@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "fiber/census.h"
+#include "fiber/exploration.h"
 #include "fiber/facts.h"
 #include "fiber/kernel_state.h"
 #include "fiber/monitor.h"
@@ -52,6 +53,7 @@ bool make_workers(const std::vector<std::int32_t>& cores, int fibers, void (*pre
     workers[i].index = static_cast<int>(i);
     workers[i].core = cores[i];
     workers[i].queue.reserve(static_cast<std::size_t>(fibers));
+    workers[i].switches_to_look = exploration::is_on ? 0 : kSwitchesPerPoll - 1;
   }
   return true;
 }
@@ -63,7 +65,7 @@ bool start_workers() {
     census::one_awake();
     if (!carrier->start()) return false;
   }
-  return monitor::start();
+  return exploration::is_on || monitor::start();
 }
 
 void become_fiber(int home, Identity* rank) {
@@ -95,6 +97,7 @@ int worker_count() noexcept { return static_cast<int>(workers.size()); }
 bool yield() {
   Fiber* const self = this_fiber();
   if (self == nullptr) return ::syscall(SYS_sched_yield) != 0;
+  if (exploration::is_on) return exploration::step_aside(*self), true;
   {
     const Section section;
     const Worker* const worker = section.worker();
@@ -107,6 +110,7 @@ bool yield() {
 
 void sleep_until(std::chrono::steady_clock::time_point when) {
   Fiber* const self = this_fiber();
+  if (self != nullptr && exploration::is_on) return exploration::sleep_until(*self, when);
   if (self != nullptr) {
     self->wake_at = when;
     monitor::add_sleeper(*self);
@@ -118,6 +122,10 @@ void sleep_until(std::chrono::steady_clock::time_point when) {
   while (::syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr) != 0 &&
          errno == EINTR) {
   }
+}
+
+std::chrono::steady_clock::time_point now() {
+  return exploration::is_on ? exploration::now() : std::chrono::steady_clock::now();
 }
 
 void end_here() {

@@ -39,6 +39,7 @@ struct alignas(64) Fiber {
   KernelState* kernel_state = nullptr;            ///< null: as the process began; see kernel_state.h
   Fiber* next = nullptr;                          ///< in an inbox or a list of sleepers
   std::chrono::steady_clock::time_point wake_at;  ///< while it sleeps
+  std::uint64_t priority = 0;                     ///< exploration.cc's
 };
 
 namespace detail {
@@ -96,6 +97,8 @@ CLUMP_HOST_API void barrier_everywhere() noexcept;
 /// Lets other fibers of this worker run first; false if there are none.
 CLUMP_HOST_API bool yield();
 CLUMP_HOST_API void sleep_until(std::chrono::steady_clock::time_point when);
+/// By the clock of sleep_until().
+CLUMP_HOST_API std::chrono::steady_clock::time_point now();
 /// The calling rank is over: its thread of control is not run again, and is counted out (census.h).
 [[noreturn]] CLUMP_HOST_API void end_here();
 

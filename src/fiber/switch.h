@@ -41,10 +41,9 @@ extern constinit std::atomic<void (*)()> on_resume;
 }
 
 /// The second half of make_room(): in a section of its carrier, which the next fiber leaves when it has
-/// arrived. `worker` is null if it was given to another carrier.
-[[gnu::always_inline]] inline void go_to_next(Fiber& self, Worker* worker) {
+/// arrived. If `next` is null there is none.
+[[gnu::always_inline]] inline void go_to(Fiber& self, Fiber* next) {
   Carrier& carrier = *self.carrier;
-  Fiber* next = worker != nullptr ? worker->queue.pop() : nullptr;
   if (next == nullptr) next = &carrier.idle;
   if (next != &self && !next->left_behind()) [[unlikely]] {
     // It is on its way out of another carrier, where they may be waiting for us to be on our way. So go
@@ -60,7 +59,7 @@ extern constinit std::atomic<void (*)()> on_resume;
     call();
 }
 
-/// go_to_next() after a look at what has come in.
+/// The same after a look at what has come in.
 void look_and_go(Fiber& self, Worker& worker);
 
 /// The calling fiber waits: runs others until somebody calls make_runnable() for it. Whoever does may do so
@@ -74,10 +73,10 @@ void look_and_go(Fiber& self, Worker& worker);
     const std::uint64_t count = worker->switches.load(std::memory_order_relaxed) + 1;
     worker->switches.store(count, std::memory_order_relaxed);
     // The inbox every time: fibers that poll and yield would keep the queue from ever being empty.
-    if (count % kSwitchesPerPoll == 0 || !worker->inbox.empty()) [[unlikely]]
+    if ((count & worker->switches_to_look) == 0 || !worker->inbox.empty()) [[unlikely]]
       return look_and_go(self, *worker);
   }
-  go_to_next(self, worker);
+  go_to(self, worker != nullptr ? worker->queue.pop() : nullptr);
 }
 
 }  // namespace clump::fiber

@@ -11,6 +11,7 @@
 
 #include "base/thread_name.h"
 #include "fiber/census.h"
+#include "fiber/exploration.h"
 #include "fiber/help.h"
 #include "fiber/kernel_state.h"
 #include "fiber/lookout.h"
@@ -98,9 +99,10 @@ void make_runnable(Fiber& fiber) {
 void switch_out(Fiber& self) { make_room(self); }
 
 void look_and_go(Fiber& self, Worker& worker) {
+  if (exploration::is_on) return go_to(self, exploration::next(worker));
   if (worker.switches.load(std::memory_order_relaxed) % kSwitchesPerPoll == 0) progress(worker.index);
   worker.empty_inbox();
-  go_to_next(self, &worker);
+  go_to(self, worker.queue.pop());
 }
 
 bool take_in(int worker) {
@@ -197,7 +199,9 @@ void Carrier::find_and_run() {
       if (next != nullptr) make_runnable(*next);
       return;
     }
-    if (next == nullptr) {
+    if (next == nullptr && exploration::is_on) {
+      next = exploration::next(*mine);
+    } else if (next == nullptr) {
       mine->empty_inbox();
       next = mine->queue.pop();
     }

@@ -11,6 +11,7 @@
 
 #include "base/counter.h"
 #include "fiber/census.h"
+#include "fiber/exploration.h"
 #include "fiber/run_queue.h"
 
 namespace clump::fiber {
@@ -65,6 +66,7 @@ struct alignas(64) Worker {
   int core = -1;
   RunQueue queue;
   std::atomic<std::uint64_t> switches{0};  ///< written by its carrier: who does not count on is busy
+  std::uint64_t switches_to_look;          ///< at every such number of them: a power of two, less one
   base::Counter taken;                     ///< from other workers, by its carrier
   std::atomic<Carrier*> carrier{nullptr};
   /// futex; 1: its carrier sleeps. A word of its own, or, where there are other processes, of its bell.
@@ -188,6 +190,7 @@ inline bool may_poll(const Fiber& self) {
 
 template <typename Done>
 [[gnu::noinline]] bool poll_in_place(const Fiber& self, Done done) {
+  if (exploration::is_on) return done();
   for (int poll = 0, most = cores_are_wanted() ? kPollsWhereShared : kPollsInPlace; poll < most; ++poll) {
     if (done()) return true;
     if (!may_poll(self)) return false;

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/types.h"
+#include "fiber/exploration.h"
 #include "fiber/fiber.h"
 #include "image/symbols.h"
 
@@ -45,7 +46,8 @@ void ThreadEnd::comes() {
 }
 
 void ThreadEnd::wait_for(pthread_t thread) {
-  if (fiber::rank_fiber() == nullptr) return;
+  // In an explored run nobody else goes on meanwhile: who did would depend on how long the thread takes.
+  if (fiber::rank_fiber() == nullptr || fiber::exploration::is_on) return;
   base::Ref<ThreadEnd> end;
   {
     Known& all = known();

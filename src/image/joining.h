@@ -18,7 +18,7 @@ class ThreadEnd final : public base::RefCounted {
   /// The thread's last word. It is found no more, as the C library may give its name to another thread.
   void comes();
   /// Returns when the thread has ended, or nearly; at once for a thread that is not known (any more), and
-  /// where the caller is no fiber.
+  /// where the caller is no fiber, or its run is explored.
   static void wait_for(pthread_t thread);
 
  private:

@@ -20,7 +20,6 @@ namespace {
 
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
-using std::chrono::steady_clock;
 
 /// No sleep is longer, so that no sum overflows.
 constexpr seconds kForever{std::chrono::hours{24 * 365 * 100}};
@@ -44,7 +43,7 @@ nanoseconds now(clockid_t clock) {
 
 void sleep_for(nanoseconds time) {
   pthread_testcancel();  // all of these are cancellation points
-  fiber::sleep_until(steady_clock::now() + time);
+  fiber::sleep_until(fiber::now() + time);
 }
 
 void sleep_until_time_of_day(nanoseconds when) {

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "fiber/exploration.h"
+#include "fiber/fiber.h"
 #include "instruments/tool.h"
 #include "mpi/process.h"
 #include "record/recorder.h"
@@ -61,6 +63,16 @@ base::Status why_not_ready(const core::Rank& self) {
   return base::fail(MPI_ERR_OTHER, "MPI is not initialised; call MPI_Init first");
 }
 
+/// Others may come first. Of threads that ranks make nobody knows when they run.
+void begin_explored(core::Rank& rank) {
+  if (fiber::rank_fiber() != nullptr) return fiber::exploration::may_lose_turn();
+  const auto status = base::fail(
+      MPI_ERR_UNSUPPORTED_OPERATION,
+      "a thread that this rank has made calls MPI, and nobody can draw from a seed (mpiexec --seed) when it "
+      "runs: run the program without --seed, or call MPI from main threads alone");
+  end_job(&rank, status, base::message_of(status.code()));
+}
+
 }  // namespace
 
 int raise(core::Rank* self, const Concern& concern, const char* call, base::Status status) {
@@ -93,7 +105,10 @@ Call::Early Call::not_ready() {
 bool Call::attend(core::Rank& rank) {
   const std::uint8_t what = rank.attention.load(std::memory_order_relaxed);
   if ((what & core::Rank::kEventsWait) != 0) instruments::Tool::of(rank).desk.tell();
-  return (what & core::Rank::kRecorded) != 0 && !record::Recorder::mine().is_in_call();
+  // It will be begun once more, and then others may come first.
+  if ((what & core::Rank::kRecorded) != 0 && !record::Recorder::mine().is_in_call()) return true;
+  if ((what & core::Rank::kExplored) != 0) begin_explored(rank);
+  return false;
 }
 
 instruments::Tool* enter_tool() {

@@ -4,11 +4,14 @@
 #include <sys/utsname.h>
 
 #include <bit>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <memory>
 
+#include "fiber/exploration.h"
+#include "fiber/fiber.h"
 #include "mpi/bodies.h"
 
 namespace clump::mpi {
@@ -93,6 +96,8 @@ Status get_hw_resource_info(Rank& self, MPI_Info* hw_info) {
 }
 
 double wtime() {
+  if (fiber::exploration::is_on)
+    return std::chrono::duration<double>(fiber::now().time_since_epoch()).count();
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);

@@ -3,6 +3,7 @@
 #include "fiber/completion.h"
 #include "mpi/bodies.h"
 #include "mpi/entry.h"
+#include "mpi/exploring.h"
 #include "p2p/matcher.h"
 
 namespace clump::mpi {
@@ -84,7 +85,7 @@ Status iprobe(Rank& self, int source, int tag, Comm& comm, int* flag, MPI_Status
   }
   p2p::Matcher::Probed found;
   p2p::poll(self);
-  if (p2p::matcher_of(self).probe(p2p::Address{comm, source, tag}.key(), found)) {
+  if (!overlooks(self) && p2p::matcher_of(self).probe(p2p::Address{comm, source, tag}.key(), found)) {
     core::write_status(status, result_of(found.source, found.tag, found.bytes), false);
     return {};
   }
@@ -117,7 +118,9 @@ Status improbe(Rank& self, int source, int tag, Comm& comm, int* flag, MPI_Messa
     return {};
   }
   p2p::poll(self);
-  if (p2p::Unexpected* taken = p2p::matcher_of(self).withdraw(p2p::Address{comm, source, tag}.key())) {
+  p2p::Unexpected* const taken =
+      overlooks(self) ? nullptr : p2p::matcher_of(self).withdraw(p2p::Address{comm, source, tag}.key());
+  if (taken != nullptr) {
     *message = matched(self, comm, taken, status);
     return {};
   }

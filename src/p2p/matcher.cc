@@ -7,6 +7,7 @@
 
 #include "core/rank.h"
 #include "datatype/move.h"
+#include "fiber/exploration.h"
 #include "net/joint_work.h"
 
 namespace clump::p2p {
@@ -167,7 +168,18 @@ inline void Matcher::Part::add(Receive& receive) {
 }
 
 [[gnu::noinline]] Unexpected* Matcher::Part::find_any_unexpected(const MatchKey& key) const {
+  if (fiber::exploration::is_on) return draw_unexpected(key);
   return unexpected.find_if([&](const Unexpected& message) { return fits(key, message.key); });
+}
+
+/// Messages of one source do not overtake each other, but those of different ones do.
+[[gnu::cold, gnu::noinline]] Unexpected* Matcher::Part::draw_unexpected(const MatchKey& key) const {
+  std::vector<Unexpected*> first;  // of each source
+  unexpected.for_each([&](Unexpected& message) {
+    const auto same = [&](const Unexpected* one) { return one->key.source == message.key.source; };
+    if (fits(key, message.key) && std::ranges::none_of(first, same)) first.push_back(&message);
+  });
+  return first.empty() ? nullptr : first[fiber::exploration::choose(first.size())];
 }
 
 [[gnu::always_inline]] inline void Matcher::Part::keep(Unexpected& message) {

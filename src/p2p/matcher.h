@@ -121,6 +121,7 @@ class Matcher final : public net::Sink {
     void add(Receive& receive);
     Unexpected* find_unexpected(const MatchKey& key) const;
     Unexpected* find_any_unexpected(const MatchKey& key) const;
+    Unexpected* draw_unexpected(const MatchKey& key) const;
     void keep(Unexpected& message);
     void announce(const Unexpected& message);
     void take_out(Unexpected& message);

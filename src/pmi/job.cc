@@ -190,6 +190,8 @@ std::string encode(const Job& job) {
   out.number<std::uint32_t>(static_cast<std::uint32_t>(job.other_cores.size()));
   for (const std::int32_t core : job.other_cores) out.number(core);
   out.number<std::int32_t>(job.helpers);
+  out.number<std::uint8_t>(job.seed.has_value());
+  out.number<std::uint64_t>(job.seed.value_or(0));
   out.number<std::uint32_t>(static_cast<std::uint32_t>(job.processes.size()));
   for (const HostProcess& one : job.processes) {
     out.number(one.first_seat);
@@ -234,6 +236,9 @@ base::Status decode(const std::string& bytes, Job& job) {
     read.other_cores.push_back(in.number<std::int32_t>());
   }
   read.helpers = in.number<std::int32_t>();
+  const bool explored = in.number<std::uint8_t>() != 0;
+  const auto seed = in.number<std::uint64_t>();
+  if (explored) read.seed = seed;
   for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
     HostProcess& one = read.processes.emplace_back();
     one.first_seat = in.number<std::int32_t>();

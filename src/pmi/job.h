@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -127,6 +128,8 @@ struct Job {
   std::vector<std::int32_t> other_cores;
   /// How many of a rank's other cores may help with large data (fiber/help.h); a few saturate the memory.
   int helpers = 3;
+  /// What is left open is drawn from this (fiber/exploration.h). Only with one process and one worker.
+  std::optional<std::uint64_t> seed;
 
   int ranks() const {
     int sum = 0;

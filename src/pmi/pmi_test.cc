@@ -19,6 +19,7 @@ Job sample() {
   job.places = {{0, 1, 2, 3, 4}, {5, 6, 7, 8, 9}};
   job.other_cores = {2, 3};
   job.helpers = 0;
+  job.seed = 20261123;
   job.processes = {{0, 5, false}};
   job.nodes = {{"here", 0, 1}};
   return job;
@@ -85,6 +86,7 @@ TEST(Job, ComesBackAsItWas) {
   EXPECT_EQ(read.places, sample().places);
   EXPECT_EQ(read.other_cores, sample().other_cores);
   EXPECT_EQ(read.helpers, 0);
+  EXPECT_EQ(read.seed, 20261123u);
 }
 
 TEST(Job, NamesFilesForOutput) {

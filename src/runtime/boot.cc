@@ -145,6 +145,7 @@ core::World* make_world() {
     made = std::make_unique<core::Rank>(*world, rank);
     made->inbox = std::make_unique<p2p::Matcher>();
     sinks.back() = made->inbox.get();
+    if (job.seed) made->attend(core::Rank::kExplored);
   }
   world->resources = resources_of(job);
   open_records(job);

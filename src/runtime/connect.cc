@@ -14,6 +14,7 @@
 #include "fiber/completion.h"
 #include "fiber/fiber.h"
 #include "net/ofi/ofi_channel.h"
+#include "net/self/drawn_channel.h"
 #include "net/self/self_channel.h"
 #include "net/shm/shm_channel.h"
 #include "pmi/node_memory.h"
@@ -144,9 +145,13 @@ std::unique_ptr<net::Channel> make_ofi_channel(const pmi::Job& job, std::vector<
 
 void connect(core::World& world, const std::vector<net::Sink*>& sinks) {
   const pmi::Job& job = runtime::job();
-  auto self = make_self_channel(job, sinks);
-  world.self = self.get();
-  world.channels.push_back(std::move(self));
+  if (job.seed) {
+    world.channels.push_back(std::make_unique<net::DrawnChannel>(sinks));
+  } else {
+    auto self = make_self_channel(job, sinks);
+    world.self = self.get();
+    world.channels.push_back(std::move(self));
+  }
   world.routes.assign(static_cast<std::size_t>(world.size), world.channels.front().get());
   const auto lead = [&](auto reaches) {
     for (std::size_t rank = 0; rank < sinks.size(); ++rank)

@@ -18,6 +18,7 @@
 #include "base/thread_name.h"
 #include "diag/capture.h"
 #include "fiber/completion.h"
+#include "fiber/exploration.h"
 #include "fiber/fiber.h"
 #include "fiber/help.h"
 #include "fiber/kernel_state.h"
@@ -275,6 +276,7 @@ void make_workers() {
   const pmi::HostProcess& mine = here.job.here();
   const auto begin = here.job.cores.begin() + here.job.first_worker(mine);
   const std::vector<std::int32_t> cores(begin, begin + here.job.workers(mine));
+  if (here.job.seed) fiber::exploration::begin(*here.job.seed, mine.ranks);
   if (!fiber::make_workers(cores, mine.ranks, prepare_carrier))
     cannot_start(-1, "this kernel offers no membarrier (Linux 4.14, or forbidden): use --scheduler threads");
 }

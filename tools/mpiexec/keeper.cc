@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -54,6 +55,7 @@ void become(const Process& process, pid_t parent) {
   if (!process.working_directory.empty() && ::chdir(process.working_directory.c_str()) != 0) return;
   if (!keep_to(process.cores)) return;
   if (process.own_group && ::setpgid(0, 0) != 0) return;
+  if (process.same_addresses) ::personality(ADDR_NO_RANDOMIZE);
   const int wanted[] = {process.in, process.out, process.err};
   for (int target = 0; target < 3; ++target) {
     if (wanted[target] >= 0 && ::dup2(wanted[target], target) < 0) return;

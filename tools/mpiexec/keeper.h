@@ -28,6 +28,7 @@ struct Process {
   int err = -1;
   std::vector<std::int32_t> cores;  ///< it may run on these only; empty: where mpiexec may
   bool own_group = false;           ///< a terminal's Ctrl-C is not for it
+  bool same_addresses = false;      ///< as when it is started the next time
   std::vector<int> kept;            ///< close-on-exec descriptors that shall stay open in it
 };
 

@@ -4,6 +4,7 @@
 
 #include "agent.h"
 #include "cluster.h"
+#include "explore.h"
 #include "map.h"
 #include "options.h"
 #include "plan.h"
@@ -39,6 +40,7 @@ int mpiexec(const std::vector<std::string>& words) {
     return fail(status, exit_code);
   if (command.explain) fmt::print(stderr, "mpiexec: {}\n", plan.explanation);
   if (command.explain && !plan.rules_note.empty()) fmt::print(stderr, "mpiexec: {}\n", plan.rules_note);
+  if (command.explore > 0) return explore(command, plan);
   Records records;
   if (const base::Status status = records.prepare(command, plan.job); !status.ok())
     return fail(status, kExitCannotRun);

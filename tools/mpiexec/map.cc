@@ -88,8 +88,11 @@ std::string map_text(const Plan& plan) {
   if (plan.workers.empty()) {
     const std::vector<std::int32_t> cores =
         plan.only_cores.empty() ? tools::allowed_processors() : plan.only_cores;
-    return fmt::format("{}: {} rank{} as thread{}, which the kernel runs on cores {}\n", title, ranks, plural,
-                       plural, tools::as_list(cores));
+    const std::string what =
+        plan.job.seed ? fmt::format("fiber{} of one worker in the order of seed {}", plural, *plan.job.seed)
+                      : fmt::format("thread{}", plural);
+    return fmt::format("{}: {} rank{} as {}, which the kernel runs on cores {}\n", title, ranks, plural, what,
+                       tools::as_list(cores));
   }
   const std::span<const pmi::HostProcess> hosts(&plan.job.processes[static_cast<std::size_t>(node.first)],
                                                 static_cast<std::size_t>(node.processes));

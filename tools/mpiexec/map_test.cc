@@ -34,6 +34,15 @@ TEST(Map, SmallJob) {
             "map: 1 rank as fiber, run by 1 worker (core: ranks)\n    5: 0\n");
 }
 
+TEST(Map, ExploredJob) {
+  Plan plan = plan_of(3, {});
+  plan.job.seed = 17;
+  plan.only_cores = {0, 1};
+  EXPECT_EQ(
+      map_text(plan),
+      "map: 3 ranks as fibers of one worker in the order of seed 17, which the kernel runs on cores 0-1\n");
+}
+
 TEST(Map, LargeJobFitsOnAScreen) {
   const std::string text = map_text(plan_of(1000, large()));
   EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 50);

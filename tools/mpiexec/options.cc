@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <limits>
 #include <numeric>
 
 #include "collectives.h"
@@ -13,6 +15,8 @@ namespace clump::mpiexec {
 namespace {
 
 constexpr int kMaxRanks = 1 << 24;
+constexpr std::int64_t kMaxSeed = std::numeric_limits<std::int64_t>::max() / 2;  // more come after it
+constexpr int kHangAfterOfExplored = 10;                                         // seconds
 
 /// Walks over the words of the command line.
 class Parser {
@@ -23,6 +27,8 @@ class Parser {
     command_.parts.emplace_back();
     while (at_ < words_.size()) {
       const std::string& word = words_[at_];
+      const auto begin = words_.begin() + static_cast<std::ptrdiff_t>(at_);
+      is_about_seeds_ = false;
       if (word.size() > 1 && word[0] == '-' && !options_ended_) {
         CLUMP_TRY(option());
         if (command_.help || command_.version) return {};
@@ -34,6 +40,9 @@ class Parser {
       } else {
         program();
       }
+      if (!is_about_seeds_)
+        command_.other_words.insert(command_.other_words.end(), begin,
+                                    words_.begin() + static_cast<std::ptrdiff_t>(at_));
     }
     return end_part();
   }
@@ -126,13 +135,15 @@ class Parser {
     return base::fail(MPI_ERR_ARG, "unknown option {}; did you mean --{}?", word, nearest);
   }
 
-  static base::Status number(std::string_view option, const std::string& text, int& value, int least = 1) {
+  template <typename Number>
+  static base::Status number(std::string_view option, const std::string& text, Number& value, int least = 1,
+                             std::int64_t most = kMaxRanks) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error == std::errc::invalid_argument || end != text.data() + text.size()) {
       return base::fail(MPI_ERR_ARG, "{} {}: '{}' is not a whole number", option, text, text);
     }
-    if (error == std::errc::result_out_of_range || value > kMaxRanks) {
-      return base::fail(MPI_ERR_ARG, "{} {}: the number is too large (at most {})", option, text, kMaxRanks);
+    if (error == std::errc::result_out_of_range || value > most) {
+      return base::fail(MPI_ERR_ARG, "{} {}: the number is too large (at most {})", option, text, most);
     }
     if (value < least) return base::fail(MPI_ERR_ARG, "{} {}: must be at least {}", option, text, least);
     return {};
@@ -251,6 +262,12 @@ class Parser {
         return number(word, values[0], command_.timeout_seconds);
       case kHangAfter:
         return number(word, values[0], command_.hang_after_seconds);
+      case kSeed:
+        is_about_seeds_ = true;
+        return number(word, values[0], command_.seed.emplace(), 0, kMaxSeed);
+      case kExplore:
+        is_about_seeds_ = true;
+        return number(word, values[0], command_.explore);
       case kScheduler:
         return tools::parse_scheduler(word, values[0], command_.as_asked.scheduler.emplace());
       case kAs:
@@ -383,6 +400,7 @@ class Parser {
   Command& command_;
   std::size_t at_ = 0;
   bool options_ended_ = false;
+  bool is_about_seeds_ = false;  // the option that was read last
 };
 
 }  // namespace
@@ -398,6 +416,21 @@ base::Status parse(const std::vector<std::string>& words, Command& command) {
   const bool has_files = command.output_files != decltype(command.output_files){};
   if (command.tee && !has_files)
     return base::fail(MPI_ERR_ARG, "--tee: shows what goes to files; name a folder for them by --output-dir");
+  const char* const of_one_run = command.profile ? "--profile"
+                                 : command.trace ? "--trace"
+                                 : command.gdb   ? "--gdb"
+                                 : has_files     ? "files for the output"
+                                                 : nullptr;
+  if (command.explore > 0 && of_one_run != nullptr)
+    return base::fail(
+        MPI_ERR_ARG,
+        "--explore {} with {}: which of the runs? Leave one of them out, and ask for it together "
+        "with the --seed of the run that is found",
+        command.explore, of_one_run);
+  if (command.explore > 0 && !command.seed) command.seed = 1;
+  // One of them may poll for ever.
+  if (command.explore > 0 && command.timeout_seconds == 0 && command.hang_after_seconds == 0)
+    command.hang_after_seconds = kHangAfterOfExplored;
   return {};
 }
 

@@ -53,11 +53,14 @@ struct Command {
   std::array<std::string, 2> output_files;  ///< absolute patterns: see pmi/job.h
   bool tee = false;                         ///< to mpiexec's own output, too
   bool quiet = false;
-  int timeout_seconds = 0;     ///< 0: none
-  int hang_after_seconds = 0;  ///< 0: never
-  tools::Ranks as_asked;       ///< as what the ranks run
-  std::vector<Host> hosts;     ///< none: this one
-  int per_host = 0;            ///< so many ranks on each; 0: not said
+  int timeout_seconds = 0;               ///< 0: none
+  int hang_after_seconds = 0;            ///< 0: never
+  std::optional<std::int64_t> seed;      ///< what is left open is drawn from it
+  int explore = 0;                       ///< so many seeds, from that one or 1 on; 0: one run
+  std::vector<std::string> other_words;  ///< as typed, but for what asks for the two
+  tools::Ranks as_asked;                 ///< as what the ranks run
+  std::vector<Host> hosts;               ///< none: this one
+  int per_host = 0;                      ///< so many ranks on each; 0: not said
   MapBy map_by = MapBy::kSlot;
   std::optional<std::string> collective_rules;  ///< --coll-rules, as typed
   std::string network;                          ///< libfabric's provider; empty: its choice
@@ -100,6 +103,8 @@ enum class Action {
   kQuiet,
   kTimeout,
   kHangAfter,
+  kSeed,
+  kExplore,
   kAs,
   kPerProcess,
   kScheduler,

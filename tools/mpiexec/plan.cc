@@ -178,6 +178,31 @@ base::Status seat(const Command& command, const std::vector<Housing>& housings, 
   return {};
 }
 
+/// Nobody else takes part in what a seed decides: --seed and --explore.
+base::Status prepare_exploration(const Command& command, Plan& plan) {
+  pmi::Job& job = plan.job;
+  const auto refuse = [&](std::string_view why) {
+    return base::fail(
+        MPI_ERR_UNSUPPORTED_OPERATION,
+        "--seed {}: only ranks that are fibers of one process, on this host, can be ordered by a "
+        "seed, and {}",
+        *command.seed, why);
+  };
+  if (!command.hosts.empty()) return refuse("there are other hosts: leave out --host and --hostfile");
+  if (std::ranges::any_of(job.processes, &pmi::HostProcess::plain))
+    return refuse(fmt::format("some are processes: {}", plan.why_plain));
+  if (job.processes.size() > 1) return refuse("--per-process makes several");
+  if (job.scheduler != pmi::Scheduler::kFibers)
+    return refuse(plan.preload.empty() ? "--scheduler threads (or CLUMP_SCHEDULER) makes threads of them"
+                                       : "the program was built with a sanitizer, which knows no fibers");
+  if (command.workers > 1)
+    return refuse(
+        fmt::format("--workers {} asks for several that run at a time: leave it out", command.workers));
+  job.seed = static_cast<std::uint64_t>(*command.seed);
+  job.helpers = 0;
+  return {};
+}
+
 /// Chooses the workers' cores; keeps all of the job to those that the user names.
 base::Status place(const Command& command, Plan& plan) {
   tools::UsableCores usable;
@@ -191,6 +216,12 @@ base::Status place(const Command& command, Plan& plan) {
   if (any_images && plan.job.scheduler == pmi::Scheduler::kThreads) return {};
 
   if (usable.all.empty()) usable = {{{.number = -1}}, {}, 1};  // the kernel does not tell
+  // One worker takes turns among all ranks of an explored run, wherever there is time for it: others may run
+  // beside it.
+  if (plan.job.seed) {
+    plan.job.cores.push_back(-1);
+    return {};
+  }
   const std::size_t asked = command.workers > 0 ? static_cast<std::size_t>(command.workers) : usable.most;
   const std::size_t workers = std::min(asked, ranks);
   plan.workers = usable.all;
@@ -263,6 +294,7 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
                      command.output_files, !command.tee};
   plan.job.map = command.map;
   CLUMP_TRY(choose_scheduler(command, plan));
+  if (command.seed) CLUMP_TRY(prepare_exploration(command, plan));
   if (command.hosts.empty()) CLUMP_TRY(place(command, plan));
   if (!command.parts.front().words.empty()) plan.explanation = explain(plan, command);
   return {};

@@ -165,6 +165,7 @@ class Run {
     process = {app.program, app.arguments, app.environment, app.working_directory};
     process.cores = plan_.only_cores;
     if (host.plain && !is_alone()) process.cores = plan_.job.cores_of(plan_.job.first_rank(host));
+    process.same_addresses = plan_.job.seed.has_value();
     process.kept = {job_, theirs_, life_};
     set(process.environment, "LD_PRELOAD", preload + get(process.environment, "LD_PRELOAD"));
     if (!host.plain) set(process.environment, "LD_BIND_NOW", "1");

@@ -1,0 +1,64 @@
+// The channel to ranks in the same address space while a run is explored (fiber/exploration.h). It keeps the
+// messages that are on their way, in order for each pair of ranks, and the seed decides which pair's next one
+// arrives when: all that the standard promises holds, and nothing beyond it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "fiber/exploration.h"
+#include "net/channel.h"
+
+namespace clump::net {
+
+class DrawnChannel final : public Channel {
+ public:
+  /// `sinks[rank]` is the sink of that rank of the job. They outlive the channel.
+  explicit DrawnChannel(std::vector<Sink*> sinks)
+      : Channel(ChannelKind::kSelf), sinks_(std::move(sinks)), traffic_(sinks_.size()) {}
+
+  const Traffic& traffic(int rank) const override { return traffic_[static_cast<std::size_t>(rank)]; }
+  bool try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) override;
+  void send(Route route, Outgoing& message) override;
+  bool retract(Route route, Outgoing& message) override;
+  void expect(int) override {}
+  /// What arrives is drawn, whoever looks.
+  void poll(int) override {}
+  void leave(int, Task& task) override { run_here(&task); }
+
+ private:
+  /// From one rank to another.
+  class Link final : public fiber::exploration::Mover {
+   public:
+    explicit Link(Sink& sink) : sink_(sink) {}
+    struct Message {
+      Envelope envelope;
+      std::vector<std::byte> copy;   ///< of its bytes
+      Outgoing* original = nullptr;  ///< instead of a copy
+    };
+    void push(Message message);
+    /// Whether another message of so many bytes may leave its sender.
+    bool has_room(Count bytes) const { return copied_ + bytes <= kMostCopied; }
+    bool remove(const Outgoing& message);
+    bool step() override;
+
+   private:
+    static constexpr Count kMostCopied = 1 << 20;
+    Sink& sink_;
+    std::deque<Message> messages_;
+    Count copied_ = 0;  // bytes
+    bool added_ = false;
+  };
+
+  Link& link(Route route);
+  Traffic& traffic_of(Route route) { return traffic_[static_cast<std::size_t>(route.source)]; }
+
+  const std::vector<Sink*> sinks_;
+  std::vector<Traffic> traffic_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Link>> links_;  // by source and destination
+};
+
+}  // namespace clump::net
