@@ -92,7 +92,7 @@ class Check final {
   std::vector<Portion> gives_, takes_;  // by peer; empty: nothing for anybody
   std::vector<Buffer> buffers_;
   core::Site started_;
-  std::vector<Card> mine_, theirs_;     // by peer
+  std::vector<Card> mine_, theirs_;  // by peer
   Finding finding_;
   std::vector<Finding> findings_;  // by peer
   int differs_ = 0, any_differs_ = 0;

@@ -90,12 +90,13 @@ base::Status Check::look_at_buffers() const {
   if (changed == buffers_.end()) return {};
   const core::World& world = comm_.owner.world;
   const core::Site* const now = core::Site::current;
-  return base::fail(MPI_ERR_BUFFER,
-                    "the send buffer has changed while it was MPI's\n  {} of {} were given to {}{}\n  and are the "
-                    "program's again with {}{}\n  what is sent must not be written before the operation is "
-                    "complete",
-                    changed->portion.words(), name_, started_.call, world.at(started_),
-                    now != nullptr ? now->call : "this call", now != nullptr ? world.at(*now) : "");
+  return base::fail(
+      MPI_ERR_BUFFER,
+      "the send buffer has changed while it was MPI's\n  {} of {} were given to {}{}\n  and are the "
+      "program's again with {}{}\n  what is sent must not be written before the operation is "
+      "complete",
+      changed->portion.words(), name_, started_.call, world.at(started_),
+      now != nullptr ? now->call : "this call", now != nullptr ? world.at(*now) : "");
 }
 
 /// `finding` is that of `rank`, who speaks for all.

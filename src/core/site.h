@@ -44,7 +44,8 @@ class Sites {
   void clean(IsLive is_live) {
     const std::lock_guard lock(mutex_);
     std::erase_if(sites_, [&](const auto& entry) {
-      return !is_live(static_cast<Kind>(entry.first >> 32), static_cast<std::intptr_t>(entry.first & kHandle));
+      return !is_live(static_cast<Kind>(entry.first >> 32),
+                      static_cast<std::intptr_t>(entry.first & kHandle));
     });
     most_ = 2 * sites_.size() + kFew;
   }

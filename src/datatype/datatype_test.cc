@@ -137,8 +137,8 @@ TEST(Signatures, OfTheFirstElements) {
   Made record, vector;
   ASSERT_TRUE(make_struct(lengths, places, fields, record).ok());
   ASSERT_TRUE(make_vector({2, 2, 3}, *record.type, vector).ok());
-  const Datatype* sequence[] = {&kInt(),  &kInt(), &kDouble(), predefined(MPI_FLOAT),
-                                &kInt(), predefined(MPI_FLOAT), &kInt()};
+  const Datatype* sequence[] = {
+      &kInt(), &kInt(), &kDouble(), predefined(MPI_FLOAT), &kInt(), predefined(MPI_FLOAT), &kInt()};
   Signature expected;
   for (Count elements = 0; elements < 100; ++elements) {
     EXPECT_EQ(record.type->signature_of(elements), expected) << elements;

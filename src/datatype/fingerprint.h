@@ -15,7 +15,8 @@ inline constexpr Count kMostLookedAt = Count{4} << 20;
 /// of 64-bit hashes, of equal bytes where these were looked at.
 std::uint64_t fingerprint(const Layout& layout);
 
-/// The first packed byte in which `layout` differs from `packed`, which holds all of them; -1 if there is none.
+/// The first packed byte in which `layout` differs from `packed`, which holds all of them; -1 if there is
+/// none.
 Count first_difference(const Layout& layout, const std::byte* packed);
 
 }  // namespace clump::datatype

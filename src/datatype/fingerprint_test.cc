@@ -42,7 +42,8 @@ TEST(Fingerprints, LookAtTheEndsOfALargeBuffer) {
   std::vector<std::byte> buffer(static_cast<std::size_t>(bytes));
   const Layout all{buffer.data(), bytes, &kByte()};
   const std::uint64_t before = fingerprint(all);
-  for (const std::size_t i : {std::size_t{0}, std::size_t{1} << 15, buffer.size() - 1, buffer.size() - (1 << 15)}) {
+  for (const std::size_t i :
+       {std::size_t{0}, std::size_t{1} << 15, buffer.size() - 1, buffer.size() - (1 << 15)}) {
     buffer[i] = std::byte{1};
     EXPECT_NE(fingerprint(all), before) << i;
     buffer[i] = std::byte{0};

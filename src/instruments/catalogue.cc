@@ -246,7 +246,8 @@ class Controls {
         .verbosity = MPI_T_VERBOSITY_USER_BASIC;
     add(Category::kAll, Setting::kCheck, "check",
         "whether ranks compare what collective operations they call, and with what, before they do them; all "
-        "ranks of a communicator have to say the same. From the start (mpiexec --check, CLUMP_CHECK), messages, "
+        "ranks of a communicator have to say the same. From the start (mpiexec --check, CLUMP_CHECK), "
+        "messages, "
         "their buffers, and what is left at MPI_Finalize are looked at, too",
         MPI_INT, MPI_T_SCOPE_ALL_EQ)
         .enumeration = &enumerations()[kChecks];

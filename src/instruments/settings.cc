@@ -111,9 +111,7 @@ base::Status set_item_from(std::string_view text, core::Rank& rank, const Contro
                     known);
 }
 
-const Control& check_control() {
-  return *std::ranges::find(controls(), Setting::kCheck, &Control::setting);
-}
+const Control& check_control() { return *std::ranges::find(controls(), Setting::kCheck, &Control::setting); }
 
 }  // namespace
 

@@ -130,8 +130,8 @@ Status gatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& send
   return check(comm, called, made);
 }
 
-Status scatter(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf, Count recvcount,
-               const Datatype& recvtype, int root, Comm& comm, const Called& called) {
+Status scatter(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
+               Count recvcount, const Datatype& recvtype, int root, Comm& comm, const Called& called) {
   Check::Call made = call(called);
   made.root = root;
   made.is_in_place = in_place(recvbuf);
@@ -142,8 +142,9 @@ Status scatter(Rank&, const void* sendbuf, Count sendcount, const Datatype& send
   return check(comm, called, made);
 }
 
-Status scatterv(Rank&, const void* sendbuf, Counts sendcounts, Counts displs, const Datatype& sendtype, void* recvbuf,
-                Count recvcount, const Datatype& recvtype, int root, Comm& comm, const Called& called) {
+Status scatterv(Rank&, const void* sendbuf, Counts sendcounts, Counts displs, const Datatype& sendtype,
+                void* recvbuf, Count recvcount, const Datatype& recvtype, int root, Comm& comm,
+                const Called& called) {
   Check::Call made = call(called);
   made.root = root;
   made.is_in_place = in_place(recvbuf);
@@ -151,7 +152,8 @@ Status scatterv(Rank&, const void* sendbuf, Counts sendcounts, Counts displs, co
   const Layout mine = made.is_in_place ? all(comm.rank) : block(recvcount, recvtype);
   if (at_root(comm, root)) made.gives = all;
   if (at_root(comm, root))
-    made.buffers = all_of({writable(sendbuf), numbers(sendcounts), numbers(displs), &sendtype}, comm.peers().size());
+    made.buffers =
+        all_of({writable(sendbuf), numbers(sendcounts), numbers(displs), &sendtype}, comm.peers().size());
   if (has_root(root)) made.takes = only_for(root, mine);
   return check(comm, called, made);
 }
@@ -190,21 +192,23 @@ Status alltoall(Rank&, const void* sendbuf, Count sendcount, const Datatype& sen
   return check(comm, called, made);
 }
 
-Status alltoallv(Rank&, const void* sendbuf, Counts sendcounts, Counts sdispls, const Datatype& sendtype, void*,
-                 Counts recvcounts, Counts, const Datatype& recvtype, Comm& comm, const Called& called) {
+Status alltoallv(Rank&, const void* sendbuf, Counts sendcounts, Counts sdispls, const Datatype& sendtype,
+                 void*, Counts recvcounts, Counts, const Datatype& recvtype, Comm& comm,
+                 const Called& called) {
   Check::Call made = call(called);
   made.is_in_place = in_place(sendbuf);
   made.all_in_place = true;
   made.takes = blocks(recvcounts, recvtype);
   made.gives = made.is_in_place ? made.takes : blocks(sendcounts, sendtype);
   if (!made.is_in_place)
-    made.buffers = all_of({writable(sendbuf), numbers(sendcounts), numbers(sdispls), &sendtype}, comm.peers().size());
+    made.buffers =
+        all_of({writable(sendbuf), numbers(sendcounts), numbers(sdispls), &sendtype}, comm.peers().size());
   return check(comm, called, made);
 }
 
-Status alltoallw(Rank& self, const void* sendbuf, Counts sendcounts, Counts sdispls, const MPI_Datatype sendtypes[],
-                 void*, Counts recvcounts, Counts, const MPI_Datatype recvtypes[], Comm& comm,
-                 const Called& called) {
+Status alltoallw(Rank& self, const void* sendbuf, Counts sendcounts, Counts sdispls,
+                 const MPI_Datatype sendtypes[], void*, Counts recvcounts, Counts,
+                 const MPI_Datatype recvtypes[], Comm& comm, const Called& called) {
   const int peers = comm.peers().size();
   Check::Call made = call(called);
   made.is_in_place = in_place(sendbuf);

@@ -33,7 +33,8 @@ Status send_labelled(const Address& to, const Layout& data, Mode mode) {
   return p2p::send(to, sent.whole(), mode);
 }
 
-Status begin_send(Rank& self, const Address& to, const Layout& data, MPI_Request* request, p2p::SendCall how) {
+Status begin_send(Rank& self, const Address& to, const Layout& data, MPI_Request* request,
+                  p2p::SendCall how) {
   auto operation = std::make_unique<p2p::LabelledSend>(to, data, how, Life::kOnce);
   CLUMP_TRY(operation->start());
   *request = self.add(std::move(operation));
@@ -45,7 +46,8 @@ Status keep_send(Rank& self, const Address& to, const Layout& data, MPI_Request*
   return {};
 }
 
-Status exchange(const Address& to, const Layout& out, const Address& from, const Layout& in, MPI_Status* status) {
+Status exchange(const Address& to, const Layout& out, const Address& from, const Layout& in,
+                MPI_Status* status) {
   const p2p::Sent sent(to.comm.owner.world, here(), out);
   p2p::Received received(here(), in, Until::kReturn);
   core::Result result;
@@ -83,7 +85,8 @@ Status rsend(Rank&, const void* buf, Count count, const Datatype& datatype, int 
   return send_labelled({comm, dest, tag}, layout(buf, count, datatype), Mode::kReady);
 }
 
-Status bsend(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm) {
+Status bsend(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag,
+             Comm& comm) {
   const p2p::Sent sent(self.world, here(), layout(buf, count, datatype));
   return p2p::buffered_send({comm, dest, tag}, sent.whole());
 }
@@ -98,23 +101,23 @@ Status recv(Rank&, void* buf, Count count, const Datatype& datatype, int source,
   return Status::from_code(operation.result.error);
 }
 
-Status isend(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
-             MPI_Request* request) {
+Status isend(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag,
+             Comm& comm, MPI_Request* request) {
   return begin_send(self, {comm, dest, tag}, layout(buf, count, datatype), request, {});
 }
 
-Status issend(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
-              MPI_Request* request) {
+Status issend(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag,
+              Comm& comm, MPI_Request* request) {
   return begin_send(self, {comm, dest, tag}, layout(buf, count, datatype), request, {Mode::kSynchronous});
 }
 
-Status irsend(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
-              MPI_Request* request) {
+Status irsend(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag,
+              Comm& comm, MPI_Request* request) {
   return begin_send(self, {comm, dest, tag}, layout(buf, count, datatype), request, {Mode::kReady});
 }
 
-Status ibsend(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
-              MPI_Request* request) {
+Status ibsend(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag,
+              Comm& comm, MPI_Request* request) {
   return begin_send(self, {comm, dest, tag}, layout(buf, count, datatype), request, {.is_buffered = true});
 }
 
@@ -133,17 +136,17 @@ Status sendrecv(Rank&, const void* sendbuf, Count sendcount, const Datatype& sen
                   layout(recvbuf, recvcount, recvtype), status);
 }
 
-Status sendrecv_replace(Rank&, void* buf, Count count, const Datatype& datatype, int dest, int sendtag, int source,
-                        int recvtag, Comm& comm, MPI_Status* status) {
+Status sendrecv_replace(Rank&, void* buf, Count count, const Datatype& datatype, int dest, int sendtag,
+                        int source, int recvtag, Comm& comm, MPI_Status* status) {
   const Layout buffer = layout(buf, count, datatype);
   return exchange({comm, dest, sendtag}, buffer, {comm, source, recvtag}, buffer, status);
 }
 
-Status isendrecv(Rank& self, const void* sendbuf, Count sendcount, const Datatype& sendtype, int dest, int sendtag,
-                 void* recvbuf, Count recvcount, const Datatype& recvtype, int source, int recvtag, Comm& comm,
-                 MPI_Request* request) {
-  return begin_exchange(self, {comm, dest, sendtag}, layout(sendbuf, sendcount, sendtype), {comm, source, recvtag},
-                        layout(recvbuf, recvcount, recvtype), false, request);
+Status isendrecv(Rank& self, const void* sendbuf, Count sendcount, const Datatype& sendtype, int dest,
+                 int sendtag, void* recvbuf, Count recvcount, const Datatype& recvtype, int source,
+                 int recvtag, Comm& comm, MPI_Request* request) {
+  return begin_exchange(self, {comm, dest, sendtag}, layout(sendbuf, sendcount, sendtype),
+                        {comm, source, recvtag}, layout(recvbuf, recvcount, recvtype), false, request);
 }
 
 Status isendrecv_replace(Rank& self, void* buf, Count count, const Datatype& datatype, int dest, int sendtag,
@@ -152,28 +155,28 @@ Status isendrecv_replace(Rank& self, void* buf, Count count, const Datatype& dat
   return begin_exchange(self, {comm, dest, sendtag}, buffer, {comm, source, recvtag}, buffer, true, request);
 }
 
-Status send_init(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
-                 MPI_Request* request) {
+Status send_init(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag,
+                 Comm& comm, MPI_Request* request) {
   return keep_send(self, {comm, dest, tag}, layout(buf, count, datatype), request, {});
 }
 
-Status ssend_init(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
-                  MPI_Request* request) {
+Status ssend_init(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag,
+                  Comm& comm, MPI_Request* request) {
   return keep_send(self, {comm, dest, tag}, layout(buf, count, datatype), request, {Mode::kSynchronous});
 }
 
-Status rsend_init(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
-                  MPI_Request* request) {
+Status rsend_init(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag,
+                  Comm& comm, MPI_Request* request) {
   return keep_send(self, {comm, dest, tag}, layout(buf, count, datatype), request, {Mode::kReady});
 }
 
-Status bsend_init(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
-                  MPI_Request* request) {
+Status bsend_init(Rank& self, const void* buf, Count count, const Datatype& datatype, int dest, int tag,
+                  Comm& comm, MPI_Request* request) {
   return keep_send(self, {comm, dest, tag}, layout(buf, count, datatype), request, {.is_buffered = true});
 }
 
-Status recv_init(Rank& self, void* buf, Count count, const Datatype& datatype, int source, int tag, Comm& comm,
-                 MPI_Request* request) {
+Status recv_init(Rank& self, void* buf, Count count, const Datatype& datatype, int source, int tag,
+                 Comm& comm, MPI_Request* request) {
   auto operation = std::make_unique<p2p::LabelledReceive>(layout(buf, count, datatype));
   operation->keep({comm, source, tag});
   *request = self.add(std::move(operation));
@@ -198,7 +201,8 @@ Status mprobe(Rank& self, int source, int tag, Comm& comm, MPI_Message* message,
   return {};
 }
 
-Status improbe(Rank& self, int source, int tag, Comm& comm, int* flag, MPI_Message* message, MPI_Status* status) {
+Status improbe(Rank& self, int source, int tag, Comm& comm, int* flag, MPI_Message* message,
+               MPI_Status* status) {
   CLUMP_TRY(mpi::improbe(self, source, tag, comm, flag, message, status));
   if (*flag != 0) leave_label_out(status);
   return {};

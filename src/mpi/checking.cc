@@ -50,13 +50,19 @@ void Checking::begin_use(Rank& rank) {
 
 void Checking::made(Rank& rank, const MPI_Comm* handle) const { note(rank, Kind::kComm, handle, site_); }
 void Checking::made(Rank& rank, const MPI_Group* handle) const { note(rank, Kind::kGroup, handle, site_); }
-void Checking::made(Rank& rank, const MPI_Datatype* handle) const { note(rank, Kind::kDatatype, handle, site_); }
+void Checking::made(Rank& rank, const MPI_Datatype* handle) const {
+  note(rank, Kind::kDatatype, handle, site_);
+}
 void Checking::made(Rank& rank, const MPI_Op* handle) const { note(rank, Kind::kOp, handle, site_); }
 void Checking::made(Rank& rank, const MPI_Errhandler* handle) const {
   note(rank, Kind::kErrhandler, handle, site_);
 }
 void Checking::made(Rank& rank, const MPI_Info* handle) const { note(rank, Kind::kInfo, handle, site_); }
-void Checking::made(Rank& rank, const MPI_Request* handle) const { note(rank, Kind::kRequest, handle, site_); }
-void Checking::made(Rank& rank, const MPI_Message* handle) const { note(rank, Kind::kMessage, handle, site_); }
+void Checking::made(Rank& rank, const MPI_Request* handle) const {
+  note(rank, Kind::kRequest, handle, site_);
+}
+void Checking::made(Rank& rank, const MPI_Message* handle) const {
+  note(rank, Kind::kMessage, handle, site_);
+}
 
 }  // namespace clump::mpi

@@ -15,9 +15,9 @@
 //     return outcome.ok() ? MPI_SUCCESS : call.raise(outcome);
 //   }
 //
-// Where the rank's calls are written down (--profile) or watched (--check), enter() fails, and then, out of the
-// way, the same is done once more inside of a Recording (recording.h) or a Checking (checking.h). Otherwise this
-// costs nothing.
+// Where the rank's calls are written down (--profile) or watched (--check), enter() fails, and then, out of
+// the way, the same is done once more inside of a Recording (recording.h) or a Checking (checking.h).
+// Otherwise this costs nothing.
 //
 // Any thread of a rank may call; no exception comes out of a body.
 #pragma once

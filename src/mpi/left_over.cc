@@ -63,10 +63,10 @@ const Words& words_of(Kind kind) { return kWords[static_cast<std::size_t>(kind)]
 struct Finding {
   Kind kind{};
   int rank = 0;
-  int source = -1;    ///< of a message: the rank that has sent it
+  int source = -1;  ///< of a message: the rank that has sent it
   int count = 0;
-  int origin = 0;     ///< length of the text that says which call has made it
-  int words = 0;      ///< length of the text that tells more, of messages and receives
+  int origin = 0;  ///< length of the text that says which call has made it
+  int words = 0;   ///< length of the text that tells more, of messages and receives
 };
 
 struct Told {
@@ -89,12 +89,14 @@ class Findings {
  private:
   void add(Kind kind, std::string origin, std::string words = {}, int source = -1) {
     for (Told& told : all_) {
-      if (told.head.kind != kind || told.head.source != source || told.origin != origin || told.words != words)
+      if (told.head.kind != kind || told.head.source != source || told.origin != origin ||
+          told.words != words)
         continue;
       ++told.head.count;
       return;
     }
-    all_.push_back({{.kind = kind, .rank = self_.number, .source = source, .count = 1}, std::move(origin),
+    all_.push_back({{.kind = kind, .rank = self_.number, .source = source, .count = 1},
+                    std::move(origin),
                     std::move(words)});
   }
   std::string origin_of(Handles kind, std::intptr_t handle) const {
@@ -142,8 +144,9 @@ void Findings::look_at_receives() {
 /// Its owner can find it: the program keeps it for others, and its delete function frees it.
 bool Findings::is_attribute(std::intptr_t handle) {
   bool found = false;
-  self_.for_each_comm(
-      [&](const Comm& comm) { found = found || comm.attributes.holds(reinterpret_cast<const void*>(handle)); });
+  self_.for_each_comm([&](const Comm& comm) {
+    found = found || comm.attributes.holds(reinterpret_cast<const void*>(handle));
+  });
   return found;
 }
 
@@ -283,9 +286,9 @@ std::string ranks_text(const std::set<int>& ranks) {
 /// A sentence for what several ranks have in common.
 std::string sentence(const Told& told, const std::set<int>& ranks, const std::set<int>& sources) {
   const Words& words = words_of(told.head.kind);
-  std::string text = fmt::format("\n  {} {} {} {} {}{}", ranks_text(ranks), ranks.size() == 1 ? "has" : "have",
-                                 words.before, told.head.count, told.head.count == 1 ? words.one : words.several,
-                                 ranks.size() == 1 ? "" : " each");
+  std::string text = fmt::format(
+      "\n  {} {} {} {} {}{}", ranks_text(ranks), ranks.size() == 1 ? "has" : "have", words.before,
+      told.head.count, told.head.count == 1 ? words.one : words.several, ranks.size() == 1 ? "" : " each");
   if (told.head.kind == Kind::kMessage)
     text += sources.contains(-1) ? ": " : fmt::format(" of {}: ", ranks_text(sources));
   return text + words.of + (told.words.empty() ? told.origin : told.words);

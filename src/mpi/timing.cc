@@ -11,8 +11,8 @@ void begin(core::Rank& self, std::unique_ptr<coll::Operation> operation, const T
   }
   operation->begin();
   // What is over already, and well, has nothing to tell.
-  const bool over = operation->completion.done() && operation->result.error == MPI_SUCCESS &&
-                    !operation->is_to_be_asked();
+  const bool over =
+      operation->completion.done() && operation->result.error == MPI_SUCCESS && !operation->is_to_be_asked();
   *timing.request = over ? core::kCompletedRequest : self.add(std::move(operation));
 }
 

@@ -114,23 +114,24 @@ base::Status Received::compare(const core::Comm& comm, const core::Result& resul
   const std::string source = name_of_source(comm, result.source), self = comm.group->name_of(comm.rank);
   const char* const what = is_cut ? "takes less than it is sent by" : "does not take what it is sent by";
   const char* const advice =
-      is_cut ? "the receive buffer has to have room for the whole message"
-             : "the basic types have to be the same, in the same order (MPI_BYTE is one of them); a receive may "
-               "have room for more";
-  return base::fail(is_cut ? MPI_ERR_TRUNCATE : MPI_ERR_TYPE, "{} {} {}\n  {}: {}\n  {}: {}\n  {}", self, what,
-                    source, source,
+      is_cut
+          ? "the receive buffer has to have room for the whole message"
+          : "the basic types have to be the same, in the same order (MPI_BYTE is one of them); a receive may "
+            "have room for more";
+  return base::fail(is_cut ? MPI_ERR_TRUNCATE : MPI_ERR_TYPE, "{} {} {}\n  {}: {}\n  {}: {}\n  {}", self,
+                    what, source, source,
                     label.words(comm.owner.world, fmt::format(" to {}, tag {}", self, result.tag)), self,
                     words(comm, result), advice);
 }
 
 base::Status Received::look(const core::World& world) const {
   if (until_ == Until::kReturn || datatype::fingerprint(portion_.data) == fingerprint_) return {};
-  return base::fail(MPI_ERR_BUFFER,
-                    "the receive buffer has changed while it was MPI's, and the message overwrites that\n  it was "
-                    "given to {}({} x {}){}\n  and is the program's again with {}\n  a receive buffer must not be "
-                    "written before the operation is complete",
-                    site_.call, portion_.data.count, portion_.data.type->description(), world.at(site_),
-                    call_now(world));
+  return base::fail(
+      MPI_ERR_BUFFER,
+      "the receive buffer has changed while it was MPI's\n  it was "
+      "given to {}({} x {}){}\n  and is the program's again with {}\n  a receive buffer must not be "
+      "written before the operation is complete",
+      site_.call, portion_.data.count, portion_.data.type->description(), world.at(site_), call_now(world));
 }
 
 }  // namespace clump::p2p

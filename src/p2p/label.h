@@ -1,10 +1,10 @@
-// What a message of the program's carries under mpiexec --check, in front of its data: what they are, and which
-// call sends them. So the receiving rank can compare what is sent with what it receives, and name both calls,
-// wherever the ranks are; and of a message that nobody has received it is known where it comes from.
+// What a message of the program's carries under mpiexec --check, in front of its data: what they are, and
+// which call sends them. So the receiving rank can compare what is sent with what it receives, and name both
+// calls, wherever the ranks are; and of a message that nobody has received it is known where it comes from.
 //
-// A message and its label are one in a piece of memory of ours, at both ends. For whoever moves and matches it,
-// it is a message like others. Under --check all messages of point-to-point calls have one, those of collective
-// operations and of partitioned communication have none.
+// A message and its label are one in a piece of memory of ours, at both ends. For whoever moves and matches
+// it, it is a message like others. Under --check all messages of point-to-point calls have one, those of
+// collective operations and of partitioned communication have none.
 #pragma once
 
 #include <array>
@@ -69,8 +69,8 @@ struct Portion {
       : data(layout), type(layout.type->is_predefined() ? datatype::Ref() : datatype::Ref(layout.type)) {}
 };
 
-/// What a rank sends, with its label. The data are copied here at once, so it is known later whether they have
-/// changed.
+/// What a rank sends, with its label. The data are copied here at once, so it is known later whether they
+/// have changed.
 class Sent {
  public:
   Sent(const core::World& world, const core::Site& site, const datatype::Layout& data);
@@ -95,9 +95,9 @@ class Received {
   Received(const core::Site& site, const datatype::Layout& data, Until until);
 
   datatype::Layout whole() const { return package_.whole(); }
-  /// The operation that has received whole() is complete, with `result`: gives the user the data, and makes the
-  /// result what he is told of it. MPI_ERR_TYPE if sender and receiver do not mean the same types, MPI_ERR_BUFFER
-  /// if the buffer has changed meanwhile.
+  /// The operation that has received whole() is complete, with `result`: gives the user the data, and makes
+  /// the result what he is told of it. MPI_ERR_TYPE if sender and receiver do not mean the same types,
+  /// MPI_ERR_BUFFER if the buffer has changed meanwhile.
   void open(const core::Comm& comm, core::Result& result);
 
  private:

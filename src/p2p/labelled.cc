@@ -87,8 +87,8 @@ std::string LabelledReceive::words(const std::string& name_of_comm) const {
   const std::string source =
       key.source == MPI_ANY_SOURCE ? "MPI_ANY_SOURCE" : comm->peers().name_of(key.source);
   const std::string tag = key.tag == MPI_ANY_TAG ? "MPI_ANY_TAG" : fmt::format("tag {}", key.tag);
-  return fmt::format("{}({} x {} from {}, {}, {}){}", made_.call, data_.count, data_.type->description(), source,
-                     tag, name_of_comm, comm->owner.world.at(made_));
+  return fmt::format("{}({} x {} from {}, {}, {}){}", made_.call, data_.count, data_.type->description(),
+                     source, tag, name_of_comm, comm->owner.world.at(made_));
 }
 
 void LabelledSendReceive::begin(const Address& to, const datatype::Layout& out, const Address& from,

@@ -27,7 +27,7 @@ static void small_send(void) {
 
 /* CASE large-send
  * options: --check
- * code: 1
+ * code: 19
  * says: MPI_Waitall: ... the send buffer has changed while it was MPI's: byte 99999 of 100000
  * says:   it was given to MPI_Issend(100000 x MPI_CHAR) at ...@a
  * says:   and is the program's again with MPI_Waitall at ...@b */
@@ -74,7 +74,7 @@ static void part_of_a_column(void) {
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) {
     MPI_Irsend(large, 1, column, 1, 7, MPI_COMM_WORLD, &request); /* @a */
-    large[1] = 1; /* is not sent */
+    large[1] = 1;                                                 /* is not sent */
     large[10] = 1;
   }
   MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -148,7 +148,7 @@ static void persistent_collective(void) {
 /* CASE receive
  * options: --check
  * code: 1
- * says: MPI_Wait: the receive buffer has changed while it was MPI's, and the message overwrites that
+ * says: MPI_Wait: the receive buffer has changed while it was MPI's
  * says:   it was given to MPI_Irecv(4 x MPI_INT) at ...@a
  * says:   and is the program's again with MPI_Wait at ...@b
  * says:   a receive buffer must not be written before the operation is complete [MPI_ERR_BUFFER] */
@@ -165,7 +165,7 @@ static void receive(void) {
 
 /* CASE receive-behind-the-message
  * options: --check
- * code: 1
+ * code: 19
  * says: MPI_Waitsome: ... the receive buffer has changed while it was MPI's
  * says:   it was given to MPI_Irecv(4 x MPI_INT) at ...@a
  * says:   and is the program's again with MPI_Waitsome at ...@b */

@@ -1,5 +1,5 @@
-/* Correct programs about which --check has nothing to say. So must all of silent.c be; what is here looks as if it
- * left something behind, as if types differed, or as if a buffer were written too early. */
+/* Correct programs about which --check has nothing to say. So must all of silent.c be; what is here looks as
+ * if it left something behind, as if types differed, or as if a buffer were written too early. */
 #include <stddef.h>
 
 #include "corpus.h"
@@ -273,7 +273,7 @@ static void all_sends(void) {
     numbers[0] = 70; /* they are over */
     MPI_Buffer_detach(&had, &bytes);
   } else {
-    for (int tag = 5; tag >= 0; --tag) {
+    for (int tag = 0; tag < 6; ++tag) {
       MPI_Recv(got, 8, MPI_INT, tag % 2 ? MPI_ANY_SOURCE : 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       expect(got[0] == 1);
       MPI_Recv(got, 8, MPI_INT, MPI_PROC_NULL, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -296,7 +296,8 @@ static void exchanges(void) {
   MPI_Isendrecv_replace(&mine, 1, MPI_INT, 1 - rank, 0, 1 - rank, 0, MPI_COMM_WORLD, &request);
   MPI_Wait(&request, &status);
   expect(mine == rank);
-  MPI_Isendrecv(large, kLarge, MPI_CHAR, 1 - rank, 0, other, kLarge, MPI_CHAR, 1 - rank, 0, MPI_COMM_WORLD, &request);
+  MPI_Isendrecv(large, kLarge, MPI_CHAR, 1 - rank, 0, other, kLarge, MPI_CHAR, 1 - rank, 0, MPI_COMM_WORLD,
+                &request);
   MPI_Wait(&request, &status);
   MPI_Get_count(&status, MPI_CHAR, &count);
   expect(count == kLarge);

@@ -1,4 +1,5 @@
-/* Programs that leave something behind at MPI_Finalize: each is told once, with the line where it was made. */
+/* Programs that leave something behind at MPI_Finalize: each is told once, with the line where it was made.
+ */
 #include "corpus.h"
 
 static char large[kLarge];
@@ -107,7 +108,7 @@ static void error_handler(void) {
  * says:   rank 0 has not freed 1 info object of MPI_Comm_get_info at ...@b */
 static void info(void) {
   MPI_Info made, asked;
-  MPI_Info_create(&made);                                  /* @a */
+  MPI_Info_create(&made);                                   /* @a */
   if (rank == 0) MPI_Comm_get_info(MPI_COMM_WORLD, &asked); /* @b */
 }
 
@@ -171,7 +172,8 @@ static void persistent_request(void) {
  * code: 0
  * lines: 3
  * says:   rank 1 has not received 3 messages of rank 0: MPI_Send(1 x MPI_INT, tag 7, MPI_COMM_WORLD) at ...@a
- * says:   rank 1 has not received 1 message of rank 0: MPI_Send(2 x MPI_DOUBLE, tag 8, MPI_COMM_WORLD) at ...@b */
+ * says:   rank 1 has not received 1 message of rank 0: MPI_Send(2 x MPI_DOUBLE, tag 8, MPI_COMM_WORLD) at
+ * ...@b */
 static void message_nobody_receives(void) {
   double numbers[2] = {1, 2};
   if (rank != 0) return;
@@ -184,8 +186,11 @@ static void message_nobody_receives(void) {
  * options: --check
  * code: 0
  * lines: 2
- * says:   ranks 0-3 have not received 1 message each of ranks 0-3: MPI_Send(1 x MPI_INT, tag 7, MPI_COMM_WORLD) at ...@a */
-static void messages_in_a_ring(void) { MPI_Send(&one, 1, MPI_INT, (rank + 1) % size, 7, MPI_COMM_WORLD); /* @a */ }
+ * says:   ranks 0-3 have not received 1 message each of ranks 0-3: MPI_Send(1 x MPI_INT, tag 7,
+ * MPI_COMM_WORLD) at ...@a */
+static void messages_in_a_ring(void) {
+  MPI_Send(&one, 1, MPI_INT, (rank + 1) % size, 7, MPI_COMM_WORLD); /* @a */
+}
 
 /* CASE large-message-nobody-receives
  * options: --check
@@ -207,7 +212,8 @@ static void large_message_nobody_receives(void) {
  * options: --check
  * code: 0
  * lines: 2
- * says:   rank 1 has not received 1 message of rank 0: MPI_Issend(1 x MPI_INT, tag 7, MPI_COMM_WORLD) at ...@a */
+ * says:   rank 1 has not received 1 message of rank 0: MPI_Issend(1 x MPI_INT, tag 7, MPI_COMM_WORLD) at
+ * ...@a */
 static void synchronous_message_nobody_receives(void) {
   MPI_Request request;
   if (rank != 0) return;
@@ -219,8 +225,9 @@ static void synchronous_message_nobody_receives(void) {
  * options: --check
  * code: 0
  * lines: 3
- * says:   rank 1 has got no message for 1 receive: MPI_Irecv(1 x MPI_INT from rank 0, tag 7, MPI_COMM_WORLD) at ...@a
- * says:   rank 1 has got no message for 2 receives: MPI_Irecv(1 x MPI_INT from MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD) at ...@b */
+ * says:   rank 1 has got no message for 1 receive: MPI_Irecv(1 x MPI_INT from rank 0, tag 7, MPI_COMM_WORLD)
+ * at ...@a says:   rank 1 has got no message for 2 receives: MPI_Irecv(1 x MPI_INT from MPI_ANY_SOURCE,
+ * MPI_ANY_TAG, MPI_COMM_WORLD) at ...@b */
 static void receive_nobody_sends_to(void) {
   static int room[3];
   MPI_Request request;
@@ -245,12 +252,13 @@ static void probed_message(void) {
  * options: --check
  * code: 0
  * lines: 3
- * says:   rank 1 has got no message for 1 receive: MPI_Irecv(1 x MPI_INT from rank 0, tag 8, MPI_COMM_WORLD) at ...@b
- * says:   rank 1 has not received 1 message of rank 0: MPI_Isend(1 x MPI_INT, tag 7, MPI_COMM_WORLD) at ...@a */
+ * says:   rank 1 has got no message for 1 receive: MPI_Irecv(1 x MPI_INT from rank 0, tag 8, MPI_COMM_WORLD)
+ * at ...@b says:   rank 1 has not received 1 message of rank 0: MPI_Isend(1 x MPI_INT, tag 7, MPI_COMM_WORLD)
+ * at ...@a */
 static void wrong_tag(void) {
   static int room;
   MPI_Request request;
-  if (rank == 0) MPI_Isend(&one, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, &request); /* @a */
+  if (rank == 0) MPI_Isend(&one, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, &request);  /* @a */
   if (rank == 1) MPI_Irecv(&room, 1, MPI_INT, 0, 8, MPI_COMM_WORLD, &request); /* @b */
 }
 

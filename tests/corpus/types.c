@@ -1,4 +1,5 @@
-/* Messages and collective operations whose ends do not mean the same types: both are named, with what they mean. */
+/* Messages and collective operations whose ends do not mean the same types: both are named, with what they
+ * mean. */
 #include <stddef.h>
 
 #include "corpus.h"
@@ -14,7 +15,7 @@ static double reals[8];
  * says:   rank 1: MPI_Recv(2 x MPI_DOUBLE from rank 0, tag 7) at ...@b
  * says:   the basic types have to be the same, in the same order ... [MPI_ERR_TYPE] */
 static void int_as_double(void) {
-  if (rank == 0) MPI_Send(numbers, 4, MPI_INT, 1, 7, MPI_COMM_WORLD);                                /* @a */
+  if (rank == 0) MPI_Send(numbers, 4, MPI_INT, 1, 7, MPI_COMM_WORLD);                     /* @a */
   if (rank == 1) MPI_Recv(reals, 2, MPI_DOUBLE, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* @b */
 }
 
@@ -78,7 +79,7 @@ static MPI_Datatype pair_type(void) {
 /* CASE order-in-a-struct
  * options: --check
  * code: 3
- * says:   rank 0: MPI_Send(2 x a struct of ... to rank 1, tag 0) at ...@a
+ * says:   rank 0: MPI_Send(2 x a struct to rank 1, tag 0) at ...@a
  * says:   rank 1: MPI_Recv(3 x MPI_DOUBLE_INT from rank 0, tag 0) at ...@b */
 static void order_in_a_struct(void) {
   struct Pair pairs[2] = {{0, 0}};
@@ -87,7 +88,7 @@ static void order_in_a_struct(void) {
     int number;
   } turned[3];
   MPI_Datatype type = pair_type();
-  if (rank == 0) MPI_Send(pairs, 2, type, 1, 0, MPI_COMM_WORLD);                                     /* @a */
+  if (rank == 0) MPI_Send(pairs, 2, type, 1, 0, MPI_COMM_WORLD);                               /* @a */
   if (rank == 1) MPI_Recv(turned, 3, MPI_DOUBLE_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* @b */
   MPI_Type_free(&type);
 }
@@ -102,7 +103,7 @@ static void column_of_another_type(void) {
   MPI_Datatype column;
   MPI_Type_vector(4, 1, 2, MPI_INT, &column);
   MPI_Type_commit(&column);
-  if (rank == 0) MPI_Send(numbers, 1, column, 1, 0, MPI_COMM_WORLD);                         /* @a */
+  if (rank == 0) MPI_Send(numbers, 1, column, 1, 0, MPI_COMM_WORLD);                    /* @a */
   if (rank == 1) MPI_Recv(room, 4, MPI_FLOAT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* @b */
   MPI_Type_free(&column);
 }
@@ -115,7 +116,7 @@ static void column_of_another_type(void) {
  * says:   rank 1: MPI_Recv(3 x MPI_INT from rank 0, tag 0) at ...@b
  * says: [MPI_ERR_TRUNCATE] */
 static void too_long(void) {
-  if (rank == 0) MPI_Send(numbers, 4, MPI_INT, 1, 0, MPI_COMM_WORLD);                           /* @a */
+  if (rank == 0) MPI_Send(numbers, 4, MPI_INT, 1, 0, MPI_COMM_WORLD);                    /* @a */
   if (rank == 1) MPI_Recv(numbers, 3, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* @b */
 }
 
@@ -140,7 +141,8 @@ static void exchange(void) {
 static void exchange_in_flight(void) {
   float room;
   MPI_Request request;
-  MPI_Isendrecv(&one, 1, MPI_INT, 1 - rank, 0, &room, 1, MPI_FLOAT, 1 - rank, 0, MPI_COMM_WORLD, &request); /* @a */
+  MPI_Isendrecv(&one, 1, MPI_INT, 1 - rank, 0, &room, 1, MPI_FLOAT, 1 - rank, 0, MPI_COMM_WORLD,
+                &request); /* @a */
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
@@ -176,7 +178,9 @@ static void probed(void) {
 
 /* CASE returned
  * options: --check
- * code: 42 */
+ * code: 42
+ * lines: 1
+ * says: rank 1 of 2 ended with exit code 42 */
 static void returned(void) {
   int error = MPI_SUCCESS, class = MPI_SUCCESS;
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -191,13 +195,14 @@ static void returned(void) {
  * ranks: 3
  * options: --check
  * code: 3
- * says: rank 0 (rank 2 of MPI_COMM_WORLD): MPI_Send(1 x MPI_INT to rank 2 (rank 0 of MPI_COMM_WORLD), tag 0) at ...@a
- * says: rank 2 (rank 0 of MPI_COMM_WORLD): MPI_Recv(1 x MPI_FLOAT from rank 0 (rank 2 of MPI_COMM_WORLD), tag 0) at ...@b */
+ * says: rank 0 (rank 2 of MPI_COMM_WORLD): MPI_Send(1 x MPI_INT to rank 2 (rank 0 of MPI_COMM_WORLD), tag 0)
+ * at ...@a says: rank 2 (rank 0 of MPI_COMM_WORLD): MPI_Recv(1 x MPI_FLOAT from rank 0 (rank 2 of
+ * MPI_COMM_WORLD), tag 0) at ...@b */
 static void renumbered(void) {
   float room;
   MPI_Comm turned;
   MPI_Comm_split(MPI_COMM_WORLD, 0, size - rank, &turned);
-  if (rank == 2) MPI_Send(&one, 1, MPI_INT, 2, 0, turned);                         /* @a */
+  if (rank == 2) MPI_Send(&one, 1, MPI_INT, 2, 0, turned);                       /* @a */
   if (rank == 0) MPI_Recv(&room, 1, MPI_FLOAT, 0, 0, turned, MPI_STATUS_IGNORE); /* @b */
   MPI_Comm_free(&turned);
 }
@@ -231,7 +236,8 @@ static void alltoallw_of_other_types(void) {
   const int counts[] = {1, 1}, places[] = {0, 4};
   const MPI_Datatype out[] = {MPI_INT, MPI_INT}, in[] = {MPI_INT, rank == 0 ? MPI_FLOAT : MPI_INT};
   const MPI_Datatype in1[] = {MPI_INT, MPI_INT};
-  MPI_Alltoallw(numbers, counts, places, out, reals, counts, places, rank == 0 ? in : in1, MPI_COMM_WORLD); /* @a */
+  MPI_Alltoallw(numbers, counts, places, out, reals, counts, places, rank == 0 ? in : in1,
+                MPI_COMM_WORLD); /* @a */
 }
 
 /* CASE scan-of-other-types
@@ -249,7 +255,8 @@ static void scan_of_other_types(void) {
  * says: rank 0: MPI_Iallreduce(1 x MPI_INT, MPI_SUM) at ...@a */
 static void reduction_in_flight_of_other_types(void) {
   MPI_Request request;
-  MPI_Iallreduce(numbers, reals, 1, rank == 0 ? MPI_INT : MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD, &request); /* @a */
+  MPI_Iallreduce(numbers, reals, 1, rank == 0 ? MPI_INT : MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD,
+                 &request); /* @a */
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 

@@ -60,8 +60,8 @@ std::pair<std::string, std::string> reproducible_reductions() {
 
 base::Status choose_checks(std::string_view option, std::string_view how,
                            std::vector<std::pair<std::string, std::string>>& variables) {
-  const auto control =
-      std::ranges::find(instruments::controls(), instruments::Setting::kCheck, &instruments::Control::setting);
+  const auto control = std::ranges::find(instruments::controls(), instruments::Setting::kCheck,
+                                         &instruments::Control::setting);
   std::string known;
   for (const auto& item : control->enumeration->items) {
     list(known, item.name);
