@@ -101,7 +101,9 @@ class Findings {
   }
   std::string origin_of(Handles kind, std::intptr_t handle) const {
     const core::Site site = self_.sites->find(kind, handle);
-    return site.call == nullptr ? "a call before MPI_Init" : site.call + self_.world.at(site);
+    if (site.call != nullptr) return site.call + self_.world.at(site);
+    // It makes as many as it likes, and is not watched; other types come from calls that are.
+    return kind == Handles::kDatatype ? "MPI_Type_get_contents" : "a call before MPI_Init";
   }
   const Comm* comm_of(std::uint32_t context) {
     const Comm* found = nullptr;

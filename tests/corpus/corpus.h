@@ -8,6 +8,7 @@
  *   stdin: text
  *   quit: seconds        after so many mpiexec gets SIGQUIT
  *   code: 1              the exit code (default: 1 if it says anything, otherwise 0)
+ *   unchecked: why       of silent.c: --check has something to say about it; about all others it must not
  *   lines: N             stderr has so many
  *   says: text           stderr has this in a line; @x: file and line of the mark @x; ...: anything
  *

@@ -68,6 +68,22 @@ static void datatype(void) {
   if (rank == 1) MPI_Type_contiguous_c(3, MPI_INT, &type);              /* @b */
 }
 
+/* CASE datatype-of-another-one
+ * options: --check
+ * code: 0
+ * lines: 2
+ * says:   rank 0 has not freed 1 datatype of MPI_Type_get_contents */
+static void datatype_of_another_one(void) {
+  MPI_Datatype row, matrix, found;
+  int number;
+  if (rank != 0) return;
+  MPI_Type_contiguous(2, MPI_INT, &row);
+  MPI_Type_contiguous(2, row, &matrix);
+  MPI_Type_get_contents(matrix, 1, 0, 1, &number, NULL, &found);
+  MPI_Type_free(&row);
+  MPI_Type_free(&matrix);
+}
+
 static void add(void* in, void* inout, int* count, MPI_Datatype* type) {
   (void)type;
   for (int i = 0; i < *count; ++i) ((int*)inout)[i] += ((int*)in)[i];
@@ -284,6 +300,7 @@ int main(int argc, char** argv) {
       {"nonblocking-duplicate", nonblocking_duplicate},
       {"group", group},
       {"datatype", datatype},
+      {"datatype-of-another-one", datatype_of_another_one},
       {"operation", operation},
       {"error-handler", error_handler},
       {"info", info},

@@ -127,9 +127,10 @@ static void too_long(void) {
  * says: MPI_Sendrecv(1 x MPI_INT to rank ... at ...@a
  * says: MPI_Sendrecv(1 x MPI_FLOAT from rank ... at ...@a */
 static void exchange(void) {
+  const int to = 1 - rank;
   float room;
-  MPI_Sendrecv(&one, 1, MPI_INT, 1 - rank, 0, &room, 1, MPI_FLOAT, 1 - rank, 0, MPI_COMM_WORLD, /* @a */
-               MPI_STATUS_IGNORE);
+  MPI_Status status;
+  MPI_Sendrecv(&one, 1, MPI_INT, to, 0, &room, 1, MPI_FLOAT, to, 0, MPI_COMM_WORLD, &status); /* @a */
 }
 
 /* CASE exchange-in-flight
@@ -139,10 +140,10 @@ static void exchange(void) {
  * says: MPI_Isendrecv(1 x MPI_INT to rank ... at ...@a
  * says: MPI_Isendrecv(1 x MPI_FLOAT from rank ... at ...@a */
 static void exchange_in_flight(void) {
+  const int to = 1 - rank;
   float room;
   MPI_Request request;
-  MPI_Isendrecv(&one, 1, MPI_INT, 1 - rank, 0, &room, 1, MPI_FLOAT, 1 - rank, 0, MPI_COMM_WORLD,
-                &request); /* @a */
+  MPI_Isendrecv(&one, 1, MPI_INT, to, 0, &room, 1, MPI_FLOAT, to, 0, MPI_COMM_WORLD, &request); /* @a */
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
@@ -233,11 +234,9 @@ static void gather_to_another_type(void) {
  * says: MPI_Alltoallw: rank 0 and rank 1 do not mean the same types of data
  * says: at ...@a */
 static void alltoallw_of_other_types(void) {
-  const int counts[] = {1, 1}, places[] = {0, 4};
+  const int each[] = {1, 1}, at[] = {0, 4};
   const MPI_Datatype out[] = {MPI_INT, MPI_INT}, in[] = {MPI_INT, rank == 0 ? MPI_FLOAT : MPI_INT};
-  const MPI_Datatype in1[] = {MPI_INT, MPI_INT};
-  MPI_Alltoallw(numbers, counts, places, out, reals, counts, places, rank == 0 ? in : in1,
-                MPI_COMM_WORLD); /* @a */
+  MPI_Alltoallw(numbers, each, at, out, reals, each, at, in, MPI_COMM_WORLD); /* @a */
 }
 
 /* CASE scan-of-other-types
@@ -254,9 +253,9 @@ static void scan_of_other_types(void) {
  * says: MPI_Wait: rank 0 and rank 1 do not mean the same types of data
  * says: rank 0: MPI_Iallreduce(1 x MPI_INT, MPI_SUM) at ...@a */
 static void reduction_in_flight_of_other_types(void) {
+  const MPI_Datatype type = rank == 0 ? MPI_INT : MPI_FLOAT;
   MPI_Request request;
-  MPI_Iallreduce(numbers, reals, 1, rank == 0 ? MPI_INT : MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD,
-                 &request); /* @a */
+  MPI_Iallreduce(numbers, reals, 1, type, MPI_SUM, MPI_COMM_WORLD, &request); /* @a */
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
