@@ -36,7 +36,7 @@ Status send_labelled(const Address& to, const Layout& data, Mode mode) {
 Status begin_send(Rank& self, const Address& to, const Layout& data, MPI_Request* request,
                   p2p::SendCall how) {
   auto operation = std::make_unique<p2p::LabelledSend>(to, data, how, Life::kOnce);
-  CLUMP_TRY(operation->start());
+  CLUMP_TRY(operation->begin_now());
   *request = self.add(std::move(operation));
   return {};
 }

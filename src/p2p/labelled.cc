@@ -29,7 +29,9 @@ LabelledSend::LabelledSend(const Address& to, const datatype::Layout& data, Send
     uses(to.comm, *data.type);
 }
 
-base::Status LabelledSend::start() {
+base::Status LabelledSend::start() { return persistent ? begin_now() : Request::start(); }
+
+base::Status LabelledSend::begin_now() {
   const core::World& world = to_.comm.owner.world;
   Sent& sent = sent_.emplace(world, made_, data_);
   sent.started(*core::Site::current);
@@ -69,6 +71,7 @@ void LabelledReceive::keep(const Address& from) {
 }
 
 base::Status LabelledReceive::start() {
+  if (!persistent) return Request::start();
   activate(*this);
   prepare();
   ReceiveOperation::begin(*from_, received_->whole());

@@ -23,7 +23,8 @@ class LabelledSend final : public SendOperation {
  public:
   enum class Life : std::uint8_t { kOnce, kPersistent };
   LabelledSend(const Address& to, const datatype::Layout& data, SendCall how, Life life);
-  /// Starts it.
+  /// Starts one that is not persistent. Once.
+  base::Status begin_now();
   base::Status start() override;
   void ask(bool keep) override;
   Sending sending() const override;
