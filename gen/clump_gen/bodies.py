@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Dict, List
 
-from . import kinds
+from . import checkings, kinds
 from .overlay import Entry
 from .standard import Form, Function, Parameter
 
@@ -175,6 +175,8 @@ def write(functions: Dict[str, Function], entries: Dict[str, Entry]) -> str:
             declared.add(name_of(function, entry))
             parameters = ", ".join(a.declaration for a in arguments(function, entry))
             text.append(f"{returns(function.small, entry)} {name_of(function, entry)}({parameters});\n")
+            if checkings.is_labelled(function):
+                text.append(f"namespace checked {{\n[[gnu::cold]] base::Status {name_of(function, entry)}({parameters});\n}}\n")
             if is_described(entry):
                 parameters = ", ".join([a.declaration for a in arguments(function, entry)[:-1]] + ["const Called& called"])
                 name = name_of(function, entry)

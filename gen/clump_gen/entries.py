@@ -3,7 +3,7 @@
 import re
 from typing import Dict, List
 
-from . import bodies, checks, kinds, recordings
+from . import bodies, checkings, checks, kinds, recordings
 from .overlay import Entry
 from .standard import Form, Function, Parameter
 
@@ -18,6 +18,7 @@ _SITE = "__builtin_extract_return_addr(__builtin_return_address(0))"
 _TOP = """\
 // {title}: the C entry points, as gen/generate.py writes them. What they have in common: src/mpi/entry.h.
 #include "mpi/bodies.h"
+#include "mpi/checking.h"
 #include "mpi/entry.h"
 #include "mpi/entry_checks.h"
 #include "mpi/recording.h"
@@ -56,18 +57,25 @@ def _missing(function: Function, form: Form) -> str:
     return f'CLUMP_ENTRY int P{form.name}({parameters or "void"}) {{ return missing("{form.name}"{argument}); }}\n'
 
 
-def _enter(entry: Entry) -> List[str]:
+def _takes_site(function: Function, entry: Entry) -> bool:
+    """Whether the code has to know which call of the program's it serves."""
+    return bool(bodies.check(function, entry)) or checkings.is_checked(function, entry)
+
+
+def _enter(function: Function, entry: Entry, inside: bool) -> List[str]:
     if "tool" in entry.flags:
         return ["instruments::Tool* const tool = enter_tool();", "if (tool == nullptr) return no_tool();"]
     if "always" in entry.flags:
         return ["call.enter_always();"]
-    return [f"CLUMP_TRY(call.{'enter_anytime' if 'anytime' in entry.flags else 'enter'}());"]
+    form = "Call::Form::kUnchecked" if checkings.is_checked(function, entry) and not inside else ""
+    return [f"CLUMP_TRY(call.{'enter_anytime' if 'anytime' in entry.flags else 'enter'}({form}));"]
 
 
-def _work(function: Function, entry: Entry, writer: checks.Writer) -> List[str]:
+def _work(function: Function, entry: Entry, inside: bool) -> List[str]:
     """What follows the checks: the body, and storing outputs whose width depends on the form."""
     arguments = ", ".join(a.value for a in bodies.arguments(function, entry))
-    call = f"clump::mpi::{bodies.name_of(function, entry)}({arguments})"
+    scope = "checked::" if inside and checkings.is_labelled(function) else ""
+    call = f"clump::mpi::{scope}{bodies.name_of(function, entry)}({arguments})"
     outputs = [p for p in function.widest.parameters if kinds.is_wide_output(p)]
     if not outputs:
         return [f"return {call};"]
@@ -93,10 +101,23 @@ def _copied_into_forms(function: Function, entry: Entry) -> str:
     return "__attribute__((always_inline)) " if entry.chapter == "collectives" and not function.large else _copied(entry)
 
 
-def _code(function: Function, entry: Entry) -> List[str]:
-    """The statements of a function, given a `call`; those for tools need none."""
+def _failed(function: Function, entry: Entry, inside: bool) -> str:
+    """What comes of a call that has not succeeded: it may be that it was not done yet."""
+    arguments, name = _shared_arguments(function, entry), function.name[4:]
+    failed = "call.raise(outcome)"
+    if inside:
+        return failed
+    if checkings.is_checked(function, entry):
+        failed = f"call.aside == Call::Aside::kChecked ? checked_{name}({arguments}) : {failed}"
+    if recordings.is_recorded(entry):
+        failed = f"call.aside == Call::Aside::kRecorded ? recorded_{name}({arguments}) : {failed}"
+    return failed
+
+
+def _code(function: Function, entry: Entry, inside: bool = False) -> List[str]:
+    """The statements of a function, given a `call`; those for tools need none. `inside`: of a Checking."""
     writer = checks.Writer(function, entry).write()
-    work = _work(function, entry, writer)
+    work = _work(function, entry, inside)
     raises = "raises" in entry.flags
     check = bodies.check(function, entry)
     if check:
@@ -105,11 +126,9 @@ def _code(function: Function, entry: Entry) -> List[str]:
     if bodies.is_deferred(function, entry):
         lines.append("std::unique_ptr<coll::Check> later;")
     lines.append(f"const base::Status outcome = [&]() {_copied(entry)}-> base::Status {{")
-    lines.extend("  " + s for s in _enter(entry) + writer.statements + (["return {};"] if raises else work))
+    lines.extend("  " + s for s in _enter(function, entry, inside) + writer.statements + (["return {};"] if raises else work))
     lines.append("}();")
-    failed = "call.raise(outcome)"
-    if recordings.is_recorded(entry):
-        failed = f"call.recorded ? recorded_{function.name[4:]}({_shared_arguments(function, entry)}) : call.raise(outcome)"
+    failed = _failed(function, entry, inside)
     if raises:  # the body calls the error handler itself
         lines.append(f"if (!outcome.ok()) [[unlikely]] return {failed};")
         lines.append(work[0].replace(";", ".code();"))
@@ -122,14 +141,14 @@ def _code(function: Function, entry: Entry) -> List[str]:
 
 def _shared_parameters(function: Function, entry: Entry) -> List[str]:
     """Declarations of what all forms of a function, and its recorded call, hand to the code that they share."""
-    found = ["const char* name_of_call"] + (["const void* site"] if bodies.check(function, entry) else [])
+    found = ["const char* name_of_call"] + (["const void* site"] if _takes_site(function, entry) else [])
     found += [_shared_parameter(p) if function.large else p.declaration for p in function.widest.parameters]
     return found + (["bool large"] if "form" in entry.flags else [])
 
 
 def _shared_arguments(function: Function, entry: Entry) -> str:
     """The same, handed on."""
-    found = ["name_of_call"] + (["site"] if bodies.check(function, entry) else [])
+    found = ["name_of_call"] + (["site"] if _takes_site(function, entry) else [])
     for p in function.widest.parameters:
         both = function.large and p.kind == "POLYFUNCTION"
         found += [p.name, p.name + "_c"] if both else [p.name]
@@ -157,7 +176,7 @@ def _shared_argument(p: Parameter, form: Form, large: bool) -> str:
 
 def _form(function: Function, entry: Entry, form: Form) -> str:
     large = form is function.large
-    site = [_SITE] if bodies.check(function, entry) else []
+    site = [_SITE] if _takes_site(function, entry) else []
     arguments = [f'"{form.name}"'] + site + [_shared_argument(p, form, large) for p in function.widest.parameters]
     if "form" in entry.flags:
         arguments.append("true" if large else "false")
@@ -168,16 +187,22 @@ def _form(function: Function, entry: Entry, form: Form) -> str:
 
 
 def _shared(function: Function, entry: Entry, number: int) -> str:
-    """The code behind all forms of a function, and what records a call of it."""
+    """The code behind all forms of a function, and what records or watches a call of it."""
     parameters, name = ", ".join(_shared_parameters(function, entry)), function.name[4:]
     head = f"{_copied_into_forms(function, entry)}static inline int {name}({parameters})"
     lines = ["Call call(name_of_call);"] + _code(function, entry)
     code = head + " {\n" + "".join(f"  {line}\n" for line in lines) + "}\n"
-    if not recordings.is_recorded(entry):
-        return code
-    call = f"{name}({_shared_arguments(function, entry)})"
-    recorded = f"static int recorded_{name}({parameters})"
-    return f"{recorded};\n{code}[[gnu::noinline]] {recorded} {{\n{recordings.write(function, entry, number, call)}}}\n"
+    before, after = "", ""
+    if recordings.is_recorded(entry):
+        call = f"{name}({_shared_arguments(function, entry)})"
+        recorded = f"static int recorded_{name}({parameters})"
+        before += f"{recorded};\n"
+        after += f"[[gnu::noinline]] {recorded} {{\n{recordings.write(function, entry, number, call)}}}\n"
+    if checkings.is_checked(function, entry):
+        checked = f"static int checked_{name}({parameters})"
+        before += f"{checked};\n"
+        after += f"[[gnu::noinline]] {checked} {{\n{checkings.write(function, _code(function, entry, inside=True))}}}\n"
+    return before + code + after
 
 
 def _function(function: Function, entry: Entry, number: int) -> str:
@@ -190,7 +215,7 @@ def _function(function: Function, entry: Entry, number: int) -> str:
         arguments = ", ".join(a.value for a in bodies.arguments(function, entry))
         call = f"return clump::mpi::{bodies.name_of(function, entry)}({arguments});"
         return f"{_signature(function.small)} {{ {call} }}\n" + _alias(function.small)
-    if not function.large and not recordings.is_recorded(entry):
+    if not function.large and not recordings.is_recorded(entry) and not checkings.is_checked(function, entry):
         lines = ([] if "tool" in entry.flags else [f'Call call("{function.name}");']) + _code(function, entry)
         return f"{_signature(function.small)} {{\n" + "".join(f"  {line}\n" for line in lines) + "}\n" + _alias(function.small)
     return _shared(function, entry, number) + "".join(_form(function, entry, form) + _alias(form) for form in function.forms)

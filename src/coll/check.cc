@@ -4,6 +4,7 @@
 
 #include "coll/coll.h"
 #include "core/rank.h"
+#include "datatype/fingerprint.h"
 
 namespace clump::coll {
 
@@ -51,6 +52,8 @@ Check::Check(core::Comm& comm, const Call& call)
       takes_.push_back(Portion::of(data));
     }
   }
+  for (const Layout& data : call.buffers)
+    if (data.bytes() > 0) buffers_.push_back({data, Portion::of(data)});
 }
 
 base::Status Check::run() {
@@ -66,6 +69,8 @@ void Check::start(Schedule::Listener& listener) {
   stage_ = Stage::kCards;
   status_ = {};
   listener_ = &listener;
+  started_ = core::Site::current != nullptr ? *core::Site::current : core::Site{name_, address_};
+  for (Buffer& buffer : buffers_) buffer.fingerprint = datatype::fingerprint(buffer.data);
   prepare();
   schedule_->start(listener);
 }

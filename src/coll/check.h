@@ -38,6 +38,8 @@ class Check final {
     std::uint64_t counts = 0;   ///< as on a card
     /// What goes to a rank of the peers, and what comes from there; null: nothing. Are not kept.
     std::function<Layout(int peer)> gives, takes;
+    /// Where the data lie that the rank gives, if the call does not block and the program asks for it.
+    std::vector<Layout> buffers;
   };
 
   /// All ranks make theirs in the same order.
@@ -49,6 +51,10 @@ class Check final {
   void start(Schedule::Listener& listener);
   bool advance();
   base::Status status() const { return status_; }
+  /// Whether there are buffers that the operation only reads, and which nobody may write before it is over.
+  bool has_buffers() const { return !buffers_.empty(); }
+  /// It is over: MPI_ERR_BUFFER if one of them has changed since start().
+  base::Status look_at_buffers() const;
 
  private:
   /// What a rank has found, in words that others read: is sent as it is.
@@ -63,6 +69,11 @@ class Check final {
     datatype::Ref type;
     static Portion of(const Layout& layout);
     std::string words() const;
+  };
+  struct Buffer {
+    Layout data;
+    Portion portion;  // keeps the type
+    std::uint64_t fingerprint = 0;
   };
   enum class Stage : std::uint8_t { kCards, kAgreement, kFindings };
 
@@ -79,7 +90,9 @@ class Check final {
   const bool is_in_place_;
   const int tags_;
   std::vector<Portion> gives_, takes_;  // by peer; empty: nothing for anybody
-  std::vector<Card> mine_, theirs_;     // by peer
+  std::vector<Buffer> buffers_;
+  core::Site started_;
+  std::vector<Card> mine_, theirs_;  // by peer
   Finding finding_;
   std::vector<Finding> findings_;  // by peer
   int differs_ = 0, any_differs_ = 0;

@@ -1,18 +1,14 @@
 // What ranks are told that differ.
+#include <algorithm>
+
 #include "coll/check.h"
 #include "core/rank.h"
+#include "datatype/fingerprint.h"
 #include "datatype/reduce.h"
 
 namespace clump::coll {
 
 namespace {
-
-/// "rank 1", with its number in the job if that is another one.
-std::string name_of(const core::Group& group, int rank) {
-  const int number = group.world_rank(rank);
-  return number == rank ? fmt::format("rank {}", rank)
-                        : fmt::format("rank {} (rank {} of MPI_COMM_WORLD)", rank, number);
-}
 
 std::string name_of_root(int root) {
   return root == MPI_ROOT ? "MPI_ROOT" : root == MPI_PROC_NULL ? "MPI_PROC_NULL" : std::to_string(root);
@@ -67,7 +63,7 @@ std::string Check::own_words(int peer) const {
   if (const int root = mine_.front().root; root >= 0 && (comm_.is_inter() || root != comm_.rank)) peer = root;
   const auto i = static_cast<std::size_t>(peer);
   const Card& card = mine_[i];
-  std::string text = name_of(*comm_.group, comm_.rank) + ": " + name_ + '(';
+  std::string text = comm_.group->name_of(comm_.rank) + ": " + name_ + '(';
   const char* before = "";
   const auto add = [&](const std::string& argument) {
     text += before + argument;
@@ -84,16 +80,30 @@ std::string Check::own_words(int peer) const {
   if (card.operation != Card::kNoOperation) add(name_of_operation(card.operation));
   if (card.root != Card::kNoRoot) add("root " + name_of_root(card.root));
   text += ')';
-  const auto describe = comm_.owner.world.place_in_code;
-  if (describe != nullptr && address_ != nullptr) text += " at " + describe(address_);
-  return text;
+  return text + comm_.owner.world.at({name_, address_});
+}
+
+base::Status Check::look_at_buffers() const {
+  const auto changed = std::ranges::find_if(buffers_, [](const Buffer& buffer) {
+    return datatype::fingerprint(buffer.data) != buffer.fingerprint;
+  });
+  if (changed == buffers_.end()) return {};
+  const core::World& world = comm_.owner.world;
+  const core::Site* const now = core::Site::current;
+  return base::fail(
+      MPI_ERR_BUFFER,
+      "the send buffer has changed while it was MPI's\n  {} of {} were given to {}{}\n  and are the "
+      "program's again with {}{}\n  what is sent must not be written before the operation is "
+      "complete",
+      changed->portion.words(), name_, started_.call, world.at(started_),
+      now != nullptr ? now->call : "this call", now != nullptr ? world.at(*now) : "");
 }
 
 /// `finding` is that of `rank`, who speaks for all.
 std::string Check::message(int rank, const Finding& finding) const {
   const auto [what, advice] = words_for(finding.difference);
   const char* const words = finding.words.data();
-  const std::string one = name_of(comm_.peers(), rank), other = name_of(*comm_.group, finding.peer);
+  const std::string one = comm_.peers().name_of(rank), other = comm_.group->name_of(finding.peer);
   if (comm_.is_inter()) {
     // Only ranks of the remote group have told what they call.
     const bool is_me = finding.peer == comm_.rank;

@@ -17,6 +17,16 @@ void Operation::keep(const datatype::Datatype& type) {
   if (!type.is_predefined()) kept_.emplace_back(&type);
 }
 
+void Operation::check_first(std::unique_ptr<Check> check) {
+  check_ = std::move(check);
+  if (check_ != nullptr && check_->has_buffers()) kind = Request::Kind::kChecked;
+}
+
+void Operation::ask(bool) {
+  if (result.error != MPI_SUCCESS) return;
+  result.error = check_->look_at_buffers().code();
+}
+
 void Operation::begin() {
   if (calls_user()) comm->owner.errands.expect(1);
   checking_ = check_ != nullptr;

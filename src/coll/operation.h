@@ -31,7 +31,7 @@ class Operation final : public core::Request, net::Task, Schedule::Listener {
   void keep(base::Ref<const base::RefCounted> object) { kept_.push_back(std::move(object)); }
 
   /// Whenever it is started, the ranks compare what they call, and go on if they agree. Null: they do not.
-  void check_first(std::unique_ptr<Check> check) { check_ = std::move(check); }
+  void check_first(std::unique_ptr<Check> check);
 
   /// Starts a non-blocking one. Any thread of its rank.
   void begin();
@@ -41,6 +41,7 @@ class Operation final : public core::Request, net::Task, Schedule::Listener {
   base::Status may_detach() const override;
   void before_wait() override;
   void tell(std::vector<core::Awaited>& all) const override;
+  void ask(bool keep) override;
 
  private:
   void run() override;

@@ -36,6 +36,10 @@ base::Status Attributes::set(void* handle, const base::Ref<Keyval>& keyval, void
   return {};
 }
 
+bool Attributes::holds(const void* value) const {
+  return std::ranges::find(entries_, value, &Entry::value) != entries_.end();
+}
+
 base::Status Attributes::remove(void* handle, const Keyval& keyval) {
   void** place = find(keyval);
   if (place == nullptr) return {};

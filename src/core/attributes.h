@@ -37,6 +37,8 @@ class Attributes {
  public:
   /// Where the value lies; null if `keyval` was not set.
   void** find(const Keyval& keyval);
+  /// Whether it is the value of one of them.
+  bool holds(const void* value) const;
   /// The key that the user knows by this number, if it was set; null otherwise. The user may have freed it
   /// since.
   Keyval* key(int number) const;

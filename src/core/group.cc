@@ -1,5 +1,7 @@
 #include "core/group.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
@@ -74,6 +76,12 @@ base::Ref<const Group> Group::first(int size) const {
   std::vector<int> ranks(static_cast<std::size_t>(size));
   std::iota(ranks.begin(), ranks.end(), 0);
   return part(ranks);
+}
+
+std::string Group::name_of(int rank) const {
+  const int number = world_rank(rank);
+  return number == rank ? fmt::format("rank {}", rank)
+                        : fmt::format("rank {} (rank {} of MPI_COMM_WORLD)", rank, number);
 }
 
 std::vector<int> Group::world_ranks() const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/ref.h"
@@ -40,6 +41,8 @@ class Group final : public base::RefCounted {
       return first_ + rank * stride_;
     return kind_ == Kind::kListed ? list_[static_cast<std::size_t>(rank)] : in_blocks(rank);
   }
+  /// For messages: "rank 1", with its number in the job if that is another one.
+  std::string name_of(int rank) const;
   /// All of them.
   std::vector<int> world_ranks() const;
   /// The rank of a rank of the job, or MPI_UNDEFINED.

@@ -139,6 +139,14 @@ class HandleTable {
     return nullptr;
   }
 
+  /// Calls `visit(value)` for the value of each handle. Nobody may insert or remove meanwhile.
+  template <typename Visit>
+  void for_each_handle(Visit visit) const {
+    for (std::uint32_t index = 0; index < capacity_; ++index)
+      if (const Slot* slot = slot_at(index); slot->object.load(std::memory_order_acquire) != nullptr)
+        visit((static_cast<std::intptr_t>(slot->generation) << kIndexBits) | (index + kPredefinedHandles));
+  }
+
   std::size_t live() const {
     const Lock lock(mutex_, false);
     return live_;

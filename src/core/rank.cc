@@ -60,6 +60,11 @@ base::Ref<Comm> predefined(Rank& owner, std::uint32_t context, base::Ref<const G
 
 }  // namespace
 
+std::string World::at(const Site& site) const {
+  if (find_in_code == nullptr || site.address == nullptr) return {};
+  return " at " + name_in_code(find_in_code(site.address));
+}
+
 Rank::Rank(World& world, int number) : world(world), number(number) {
   const base::Ref<const Group> everyone = Group::regular(world.size);
   comm_world = predefined(*this, 0, everyone);

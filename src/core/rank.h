@@ -22,6 +22,7 @@
 #include "core/request.h"
 #include "core/send_buffer.h"
 #include "core/session.h"
+#include "core/site.h"
 #include "core/watcher.h"
 #include "datatype/datatype.h"
 #include "fiber/identity.h"
@@ -76,8 +77,14 @@ struct World {
 
   /// Ends the job because of rank `rank`; never returns. `text` says why.
   void (*abort_job)(int rank, int code, const std::string& text) = nullptr;
-  /// Names a place in the program's code for a message: "solver.c:12". Null: nobody can. Any thread.
-  std::string (*place_in_code)(const void* address) = nullptr;
+  /// Finds the call in the program's code that returns to `address`, and names it for a message:
+  /// "solver.c:12". Null: nobody can. Any thread.
+  CodePlace (*find_in_code)(const void* address) = nullptr;
+  std::string (*name_in_code)(const CodePlace& place) = nullptr;
+  /// Both: " at solver.c:12", or nothing where nobody knows.
+  std::string at(const Site& site) const;
+  /// What mpiexec --check asks for: of all ranks, from the start to the end.
+  Checks checks = Checks::kNone;
 
   int node_of(int rank) const { return nodes.empty() ? 0 : nodes[static_cast<std::size_t>(rank)]; }
   ContextId allocate_context() {
@@ -233,7 +240,8 @@ class Rank {
   std::atomic<std::uint8_t> attention{0};
   static constexpr std::uint8_t kEventsWait = 1;  ///< the watcher has something to tell
   static constexpr std::uint8_t kRecorded = 2;    ///< calls are written down (mpi/recording.h)
-  static constexpr std::uint8_t kExplored = 4;    ///< what happens is drawn (fiber/exploration.h)
+  static constexpr std::uint8_t kChecked = 4;     ///< they are watched (mpi/checking.h)
+  static constexpr std::uint8_t kExplored = 8;    ///< what happens is drawn (fiber/exploration.h)
   bool is_explored() const { return (attention.load(std::memory_order_relaxed) & kExplored) != 0; }
   void attend(std::uint8_t what) { attention.fetch_or(what, std::memory_order_relaxed); }
   void disregard(std::uint8_t what) {
@@ -254,6 +262,13 @@ class Rank {
   };
   /// How many of a kind the program has made and not freed. Any thread.
   std::size_t live(Handles kind) const;
+
+  /// Where what the program has was made; null: nobody wants to know. Made by the first use of MPI.
+  std::unique_ptr<Sites> sites;
+  /// Calls visit(kind, handle) for all that the program has made and not freed. None of the rank's threads
+  /// makes or frees anything meanwhile.
+  template <typename Visit>
+  void for_each_live(Visit visit) const;
 
   // For reports: while none of the rank's threads runs, or there are several.
   template <typename Visit>
@@ -288,6 +303,21 @@ class Rank {
   std::atomic<std::uint32_t> last_origin_{0};
   std::unordered_map<MPI_Datatype, Attributes> type_attributes_;
 };
+
+template <typename Visit>
+void Rank::for_each_live(Visit visit) const {
+  const auto visit_all = [&](Sites::Kind kind, const auto& table) {
+    table.for_each_handle([&](std::intptr_t handle) { visit(kind, handle); });
+  };
+  visit_all(Sites::Kind::kComm, comms_);
+  visit_all(Sites::Kind::kGroup, groups_);
+  visit_all(Sites::Kind::kDatatype, datatypes_);
+  visit_all(Sites::Kind::kOp, ops_);
+  visit_all(Sites::Kind::kErrhandler, errhandlers_);
+  visit_all(Sites::Kind::kInfo, infos_);
+  visit_all(Sites::Kind::kRequest, requests_);
+  visit_all(Sites::Kind::kMessage, messages_);
+}
 
 /// The rank of the calling thread; null if it belongs to none, or to one that has not needed MPI yet.
 inline Rank* current_rank() {

@@ -53,7 +53,13 @@ class Request : public Operation {
  public:
   enum class State : std::uint8_t { kInactive, kActive };
   /// Some calls are for one kind of requests only.
-  enum class Kind : std::uint8_t { kOrdinary, kGeneralized, kPartitionedSend, kPartitionedReceive };
+  enum class Kind : std::uint8_t {
+    kOrdinary,
+    kPartitionedSend,
+    kPartitionedReceive,
+    kGeneralized,
+    kChecked,  ///< mpiexec --check looks at what it has done
+  };
 
   Request() = default;
   explicit Request(Kind kind) : kind(kind) {}
@@ -75,6 +81,11 @@ class Request : public Operation {
   virtual base::Status start();
   /// MPI_Cancel: may leave the operation as it is. Only for active operations.
   virtual base::Status cancel();
+
+  /// Of some kinds, the result is complete only when they were asked. By the call that tells it to the user;
+  /// `keep`: it is not the last such call.
+  bool is_to_be_asked() const { return kind >= Kind::kGeneralized; }
+  virtual void ask(bool /*keep*/) {}
 
   /// Whom it waits for, as a rank of the job; negative: nobody, several, or nobody knows.
   virtual int awaited() const { return MPI_UNDEFINED; }
@@ -113,7 +124,7 @@ class Request : public Operation {
   State state = State::kActive;
   bool persistent = false;
   bool reusable = false;  ///< see Rank::make_reusable()
-  const Kind kind = Kind::kOrdinary;
+  Kind kind = Kind::kOrdinary;
 
  protected:
   /// It is complete, and its completion was abandoned: nobody waits for it. The last touch. As it stands here

@@ -1,5 +1,6 @@
 #include "datatype/datatype.h"
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -149,6 +150,24 @@ Count Datatype::bytes_of_elements(Count elements) const {
     if (rest <= inside) return counted + field.bytes_of_elements(rest);
     rest -= inside;
     counted += length * field.size();
+  }
+  return counted;
+}
+
+Signature Datatype::signature_of(Count elements) const {
+  const Count own = parts_.signature.elements;
+  if (own == 0) return {};
+  const Signature done = parts_.signature.times(elements / own);
+  Count rest = elements % own;
+  if (rest == 0) return done;
+  if (is_basic()) return done.then(value()->signature());  // only pairs have more than one
+  if (const Datatype* component = only_component(*this)) return done.then(component->signature_of(rest));
+  Signature counted = done;
+  for (std::size_t i = 0; i < parts_.recipe.components.size() && rest > 0; ++i) {
+    const Datatype& field = *parts_.recipe.components[i];
+    const Count inside = std::min(rest, parts_.recipe.arguments[1 + i] * field.signature().elements);
+    counted = counted.then(field.signature_of(inside));
+    rest -= inside;
   }
   return counted;
 }

@@ -134,6 +134,9 @@ class Datatype final : public base::RefCounted {
   /// type has none.
   Count bytes_of_elements(Count elements) const;
 
+  /// The signature of the first `elements` basic elements of any number of elements.
+  Signature signature_of(Count elements) const;
+
   bool is_predefined() const { return parts_.handle != 0; }
   /// One element is one value: predefined types, and the unnamed ones of MPI_Type_create_f90_real and its
   /// kin.

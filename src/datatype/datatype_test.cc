@@ -131,6 +131,23 @@ TEST(Elements, CountsPartsOfTypes) {
   }
 }
 
+TEST(Signatures, OfTheFirstElements) {
+  const Count lengths[] = {2, 1, 2}, places[] = {0, 8, 16};
+  const Datatype* fields[] = {&kInt(), &kDouble(), predefined(MPI_FLOAT_INT)};
+  Made record, vector;
+  ASSERT_TRUE(make_struct(lengths, places, fields, record).ok());
+  ASSERT_TRUE(make_vector({2, 2, 3}, *record.type, vector).ok());
+  const Datatype* sequence[] = {
+      &kInt(), &kInt(), &kDouble(), predefined(MPI_FLOAT), &kInt(), predefined(MPI_FLOAT), &kInt()};
+  Signature expected;
+  for (Count elements = 0; elements < 100; ++elements) {
+    EXPECT_EQ(record.type->signature_of(elements), expected) << elements;
+    EXPECT_EQ(vector.type->signature_of(elements), expected) << elements;
+    expected = expected.then(sequence[elements % 7]->signature());
+  }
+  EXPECT_EQ(vector.type->signature_of(28), vector.type->signature());
+}
+
 TEST(Signatures, DependOnTheSequenceOnly) {
   Made a, b, c, d;
   ASSERT_TRUE(make_contiguous(6, kInt(), a).ok());

@@ -79,7 +79,7 @@ std::vector<Enumeration> make_enumerations() {
   all.push_back(numbered("collective_elements", {"collective", "algorithm", "bytes"}));
   all.push_back(numbered("move_elements", {"worker"}));
   all.push_back(numbered("reductions", {"fast", "reproducible"}));
-  all.push_back(numbered("check", {"off", "on"}));
+  all.push_back(numbered("check", {"off", "on", "error"}));
   for (int i = 0; i < kCollectives; ++i) all.push_back(algorithms_of(i));
   return all;
 }
@@ -245,8 +245,10 @@ class Controls {
         MPI_T_SCOPE_CONSTANT)
         .verbosity = MPI_T_VERBOSITY_USER_BASIC;
     add(Category::kAll, Setting::kCheck, "check",
-        "whether ranks compare what collective operations they call, and with what, before they do them "
-        "(mpiexec --check); all ranks of a communicator have to say the same",
+        "whether ranks compare what collective operations they call, and with what, before they do them; all "
+        "ranks of a communicator have to say the same. From the start (mpiexec --check, CLUMP_CHECK), "
+        "messages, "
+        "their buffers, and what is left at MPI_Finalize are looked at, too",
         MPI_INT, MPI_T_SCOPE_ALL_EQ)
         .enumeration = &enumerations()[kChecks];
     add(Category::kScheduler, Setting::kScheduler, "scheduler",

@@ -33,7 +33,8 @@ int int_of(const core::Rank& rank, const Control& control) {
     case Setting::kReductions:
       return rank.collectives.reproducible.load(std::memory_order_relaxed) ? 1 : 0;
     case Setting::kCheck:
-      return rank.collectives.checked.load(std::memory_order_relaxed) ? 1 : 0;
+      if (!rank.collectives.checked.load(std::memory_order_relaxed)) return 0;
+      return std::max(1, static_cast<int>(rank.world.checks));
     default:
       return rank.collectives.wanted[static_cast<std::size_t>(control.which)].load(std::memory_order_relaxed);
   }
@@ -110,7 +111,17 @@ base::Status set_item_from(std::string_view text, core::Rank& rank, const Contro
                     known);
 }
 
+const Control& check_control() { return *std::ranges::find(controls(), Setting::kCheck, &Control::setting); }
+
 }  // namespace
+
+core::Checks checks_from(const std::vector<std::string>& environment) {
+  const Control& control = check_control();
+  for (const std::string& variable : environment)
+    for (const Enumeration::Item& item : control.enumeration->items)
+      if (variable == control.environment() + "=" + item.name) return static_cast<core::Checks>(item.value);
+  return core::Checks::kNone;
+}
 
 int elements_of(const Control& control) {
   return control.setting == Setting::kVersion ? static_cast<int>(std::strlen(kVersionText)) + 1 : 1;

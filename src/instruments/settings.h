@@ -22,4 +22,7 @@ base::Status set(core::Rank& rank, const Control& control, const void* value);
 /// the name of an item. Fails with MPI_ERR_ARG and a message that names the variable. Before the rank runs.
 base::Status set_from(const std::vector<std::string>& environment, core::Rank& rank);
 
+/// What an environment says of the control `check`: what all ranks of the job do from the start.
+core::Checks checks_from(const std::vector<std::string>& environment);
+
 }  // namespace clump::instruments

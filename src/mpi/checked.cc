@@ -24,8 +24,9 @@ bool in_place(const void* buffer) { return buffer == MPI_IN_PLACE; }
 
 Check::Call call(const Called& called) { return {.name = called.name, .address = called.site}; }
 
-Status check(Comm& comm, const Called& called, const Check::Call& call) {
+Status check(Comm& comm, const Called& called, Check::Call call) {
   if (called.later == nullptr) return Check(comm, call).run();
+  if (comm.owner.world.checks == core::Checks::kNone) call.buffers.clear();
   *called.later = std::make_unique<Check>(comm, call);
   return {};
 }
@@ -40,6 +41,17 @@ auto always(const Layout& data) {
 auto only_for(int root, const Layout& data) {
   return [=](int peer) { return peer == root ? data : Layout(); };
 }
+
+/// Where data lie that are only read; of what is combined or sent in place the buffer is written, too.
+Layout at(const void* buffer, Count count, const Datatype& type) {
+  return {const_cast<void*>(buffer), in_place(buffer) ? 0 : count, &type};
+}
+std::vector<Layout> all_of(const coll::Blocks& blocks, int count) {
+  std::vector<Layout> found;
+  for (int i = 0; i < count; ++i) found.push_back(blocks[i]);
+  return found;
+}
+void* writable(const void* buffer) { return const_cast<void*>(buffer); }
 
 /// Block i of a buffer with as many elements for each rank has no other count and type than any other block.
 Layout block(Count count, const Datatype& type) { return {nullptr, count, &type}; }
@@ -63,6 +75,7 @@ Check::Call reduction(const Called& called, const Op& op, const void* sendbuf, C
   made.op = &op;
   made.combines = true;
   made.gives = always(block(count, type));
+  made.buffers = {at(sendbuf, count, type)};
   return made;
 }
 
@@ -78,11 +91,12 @@ Status together(Rank& self, const Called& called) {
 
 Status barrier(Rank&, Comm& comm, const Called& called) { return together(comm, called); }
 
-Status bcast(Rank&, void*, Count count, const Datatype& datatype, int root, Comm& comm,
+Status bcast(Rank&, void* buffer, Count count, const Datatype& datatype, int root, Comm& comm,
              const Called& called) {
   Check::Call made = call(called);
   made.root = root;
   const Layout data = block(count, datatype);
+  if (at_root(comm, root)) made.buffers = {at(buffer, count, datatype)};
   if (at_root(comm, root))
     made.gives = [&](int peer) { return comm.is_inter() || peer != root ? data : Layout(); };
   else if (has_root(root))
@@ -97,6 +111,7 @@ Status gather(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendt
   made.is_in_place = in_place(sendbuf);
   const Layout mine = made.is_in_place ? block(recvcount, recvtype) : block(sendcount, sendtype);
   if (has_root(root)) made.gives = only_for(root, mine);
+  if (has_root(root)) made.buffers = {at(sendbuf, sendcount, sendtype)};
   if (at_root(comm, root)) made.takes = always(block(recvcount, recvtype));
   return check(comm, called, made);
 }
@@ -110,29 +125,35 @@ Status gatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& send
   const auto all = blocks(recvcounts, recvtype);
   const Layout mine = made.is_in_place ? all(comm.rank) : block(sendcount, sendtype);
   if (has_root(root)) made.gives = only_for(root, mine);
+  if (has_root(root)) made.buffers = {at(sendbuf, sendcount, sendtype)};
   if (at_root(comm, root)) made.takes = all;
   return check(comm, called, made);
 }
 
-Status scatter(Rank&, const void*, Count sendcount, const Datatype& sendtype, void* recvbuf, Count recvcount,
-               const Datatype& recvtype, int root, Comm& comm, const Called& called) {
+Status scatter(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
+               Count recvcount, const Datatype& recvtype, int root, Comm& comm, const Called& called) {
   Check::Call made = call(called);
   made.root = root;
   made.is_in_place = in_place(recvbuf);
   const Layout mine = made.is_in_place ? block(sendcount, sendtype) : block(recvcount, recvtype);
   if (at_root(comm, root)) made.gives = always(block(sendcount, sendtype));
+  if (at_root(comm, root)) made.buffers = {at(sendbuf, sendcount * comm.peers().size(), sendtype)};
   if (has_root(root)) made.takes = only_for(root, mine);
   return check(comm, called, made);
 }
 
-Status scatterv(Rank&, const void*, Counts sendcounts, Counts, const Datatype& sendtype, void* recvbuf,
-                Count recvcount, const Datatype& recvtype, int root, Comm& comm, const Called& called) {
+Status scatterv(Rank&, const void* sendbuf, Counts sendcounts, Counts displs, const Datatype& sendtype,
+                void* recvbuf, Count recvcount, const Datatype& recvtype, int root, Comm& comm,
+                const Called& called) {
   Check::Call made = call(called);
   made.root = root;
   made.is_in_place = in_place(recvbuf);
   const auto all = blocks(sendcounts, sendtype);
   const Layout mine = made.is_in_place ? all(comm.rank) : block(recvcount, recvtype);
   if (at_root(comm, root)) made.gives = all;
+  if (at_root(comm, root))
+    made.buffers =
+        all_of({writable(sendbuf), numbers(sendcounts), numbers(displs), &sendtype}, comm.peers().size());
   if (has_root(root)) made.takes = only_for(root, mine);
   return check(comm, called, made);
 }
@@ -144,6 +165,7 @@ Status allgather(Rank&, const void* sendbuf, Count sendcount, const Datatype& se
   made.all_in_place = true;
   made.takes = always(block(recvcount, recvtype));
   made.gives = made.is_in_place ? made.takes : always(block(sendcount, sendtype));
+  made.buffers = {at(sendbuf, sendcount, sendtype)};
   return check(comm, called, made);
 }
 
@@ -155,27 +177,38 @@ Status allgatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& s
   const auto all = blocks(recvcounts, recvtype);
   made.takes = all;
   made.gives = always(made.is_in_place ? all(comm.rank) : block(sendcount, sendtype));
+  made.buffers = {at(sendbuf, sendcount, sendtype)};
   return check(comm, called, made);
 }
 
 Status alltoall(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void*, Count recvcount,
                 const Datatype& recvtype, Comm& comm, const Called& called) {
-  return allgather(comm.owner, sendbuf, sendcount, sendtype, nullptr, recvcount, recvtype, comm, called);
+  Check::Call made = call(called);
+  made.is_in_place = in_place(sendbuf);
+  made.all_in_place = true;
+  made.takes = always(block(recvcount, recvtype));
+  made.gives = made.is_in_place ? made.takes : always(block(sendcount, sendtype));
+  made.buffers = {at(sendbuf, sendcount * comm.peers().size(), sendtype)};
+  return check(comm, called, made);
 }
 
-Status alltoallv(Rank&, const void* sendbuf, Counts sendcounts, Counts, const Datatype& sendtype, void*,
-                 Counts recvcounts, Counts, const Datatype& recvtype, Comm& comm, const Called& called) {
+Status alltoallv(Rank&, const void* sendbuf, Counts sendcounts, Counts sdispls, const Datatype& sendtype,
+                 void*, Counts recvcounts, Counts, const Datatype& recvtype, Comm& comm,
+                 const Called& called) {
   Check::Call made = call(called);
   made.is_in_place = in_place(sendbuf);
   made.all_in_place = true;
   made.takes = blocks(recvcounts, recvtype);
   made.gives = made.is_in_place ? made.takes : blocks(sendcounts, sendtype);
+  if (!made.is_in_place)
+    made.buffers =
+        all_of({writable(sendbuf), numbers(sendcounts), numbers(sdispls), &sendtype}, comm.peers().size());
   return check(comm, called, made);
 }
 
-Status alltoallw(Rank& self, const void* sendbuf, Counts sendcounts, Counts, const MPI_Datatype sendtypes[],
-                 void*, Counts recvcounts, Counts, const MPI_Datatype recvtypes[], Comm& comm,
-                 const Called& called) {
+Status alltoallw(Rank& self, const void* sendbuf, Counts sendcounts, Counts sdispls,
+                 const MPI_Datatype sendtypes[], void*, Counts recvcounts, Counts,
+                 const MPI_Datatype recvtypes[], Comm& comm, const Called& called) {
   const int peers = comm.peers().size();
   Check::Call made = call(called);
   made.is_in_place = in_place(sendbuf);
@@ -185,6 +218,8 @@ Status alltoallw(Rank& self, const void* sendbuf, Counts sendcounts, Counts, con
       made.is_in_place ? std::vector<const Datatype*>() : resolve(self, sendtypes, peers);
   made.takes = blocks(recvcounts, in);
   made.gives = made.is_in_place ? made.takes : blocks(sendcounts, out);
+  if (!made.is_in_place)
+    made.buffers = all_of({writable(sendbuf), numbers(sendcounts), numbers(sdispls), out.data()}, peers);
   return check(comm, called, made);
 }
 
@@ -195,6 +230,7 @@ Status reduce(Rank&, const void* sendbuf, void*, Count count, const Datatype& da
   if (comm.is_inter()) {
     made.combines = false;
     made.gives = nullptr;
+    if (!has_root(root)) made.buffers.clear();
     if (has_root(root)) made.gives = only_for(root, block(count, datatype));
     if (at_root(comm, root)) made.takes = always(block(count, datatype));
   }

@@ -102,13 +102,14 @@ Call::Early Call::not_ready() {
   return early;
 }
 
-bool Call::attend(core::Rank& rank) {
+Call::Aside Call::attend(core::Rank& rank, Form form) {
   const std::uint8_t what = rank.attention.load(std::memory_order_relaxed);
   if ((what & core::Rank::kEventsWait) != 0) instruments::Tool::of(rank).desk.tell();
-  // It will be begun once more, and then others may come first.
-  if ((what & core::Rank::kRecorded) != 0 && !record::Recorder::mine().is_in_call()) return true;
+  // A call that goes aside is begun once more, and then others may come first.
+  if ((what & core::Rank::kRecorded) != 0 && !record::Recorder::mine().is_in_call()) return Aside::kRecorded;
+  if (form == Form::kUnchecked && is_checked(rank)) return Aside::kChecked;
   if ((what & core::Rank::kExplored) != 0) begin_explored(rank);
-  return false;
+  return Aside::kNone;
 }
 
 instruments::Tool* enter_tool() {
@@ -132,7 +133,7 @@ int missing(const char* name) { return missing(name, MPI_COMM_NULL); }
 int missing(const char* name, MPI_Comm comm) {
   Call call(name);
   const base::Status status = call.enter();
-  if (!status.ok() && !call.recorded) return call.raise(status);
+  if (!status.ok() && call.aside == Call::Aside::kNone) return call.raise(status);
   call.concern.comm = call.self->comm(comm);
   return call.raise(base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
                                "this function is not built yet in Clump {}; `clump info --missing` "

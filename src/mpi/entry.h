@@ -15,8 +15,9 @@
 //     return outcome.ok() ? MPI_SUCCESS : call.raise(outcome);
 //   }
 //
-// Where the rank's calls are written down (--profile), enter() fails, and then, out of the way, the same is
-// done once more inside of a Recording (recording.h). Otherwise this costs nothing.
+// Where the rank's calls are written down (--profile) or watched (--check), enter() fails, and then, out of
+// the way, the same is done once more inside of a Recording (recording.h) or a Checking (checking.h).
+// Otherwise this costs nothing.
 //
 // Any thread of a rank may call; no exception comes out of a body.
 #pragma once
@@ -63,10 +64,14 @@ struct Call {
   const char* const name;
   core::Rank* self = nullptr;
   Concern concern;
-  bool recorded = false;  ///< nothing was done: it is to be done inside of a Recording
+  /// Nothing was done: it is to be done inside of a Recording, or of a Checking.
+  enum class Aside : std::uint8_t { kNone, kRecorded, kChecked };
+  Aside aside = Aside::kNone;
+  /// Whether the function is one of those that there are inside of a Checking.
+  enum class Form : std::uint8_t { kOnly, kUnchecked };
 
   /// For most functions: between MPI_Init and MPI_Finalize of this rank, or while it has a session.
-  [[gnu::always_inline]] base::Status enter() {
+  [[gnu::always_inline]] base::Status enter(Form form = Form::kOnly) {
     core::Rank* const rank = core::current_rank();
     // relaxed: a rank's own threads are ordered after its MPI_Init by whatever started them.
     if (rank == nullptr || rank->users.load(std::memory_order_relaxed) == 0) [[unlikely]] {
@@ -76,17 +81,21 @@ struct Call {
     }
     self = rank;
     if (rank->attention.load(std::memory_order_relaxed) != 0) [[unlikely]] {
-      recorded = attend(*rank);
-      if (recorded) return base::Status::from_code(MPI_ERR_OTHER);
+      aside = attend(*rank, form);
+      if (aside != Aside::kNone) return base::Status::from_code(MPI_ERR_OTHER);
     }
     rank->call.store(name, std::memory_order_relaxed);  // relaxed: only read for messages
     return {};
   }
   /// For functions that can be called at any time (MPI-5.0 section 11.4.1) but work on objects of the rank.
-  [[gnu::always_inline]] base::Status enter_anytime() {
+  [[gnu::always_inline]] base::Status enter_anytime(Form form = Form::kOnly) {
     self = core::current_rank();
-    if (self != nullptr) [[likely]]
-      return {};
+    if (self != nullptr) [[likely]] {
+      if (form == Form::kOnly || !is_checked(*self)) [[likely]]
+        return {};
+      aside = Aside::kChecked;
+      return base::Status::from_code(MPI_ERR_OTHER);
+    }
     const Early early = enter_early();
     self = early.self;
     return early.why;
@@ -106,8 +115,11 @@ struct Call {
     base::Status why;
   };
   [[gnu::cold]] static Early not_ready();
-  /// Tells what events there are; whether the call is to be recorded, and is not yet.
-  static bool attend(core::Rank& rank);
+  static bool is_checked(const core::Rank& rank) {
+    return (rank.attention.load(std::memory_order_relaxed) & core::Rank::kChecked) != 0;
+  }
+  /// Tells what events there are; whether the call is to be recorded, and is not yet, or to be checked.
+  static Aside attend(core::Rank& rank, Form form);
   [[gnu::cold]] static Early enter_early();
 };
 

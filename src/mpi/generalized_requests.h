@@ -21,7 +21,7 @@ class GeneralizedRequest final : public core::Request {
 
   /// Asks the user for the result of the complete operation. Unless it is kept, the user frees what belongs
   /// to it. If both of the user's functions fail, the error is that of the last one.
-  void ask(bool keep);
+  void ask(bool keep) override;
   base::Status cancel() override;
 
   // MPI_Grequest_complete and MPI_Request_free, whichever comes first. After both the request is gone; until

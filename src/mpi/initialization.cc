@@ -6,6 +6,8 @@
 #include "coll/coll.h"
 #include "core/rank.h"
 #include "mpi/bodies.h"
+#include "mpi/checking.h"
+#include "mpi/left_over.h"
 #include "mpi/process.h"
 #include "mpi/recording.h"
 #include "p2p/p2p.h"
@@ -45,7 +47,9 @@ void begin_use(Rank& self) {
   const std::lock_guard lock(self.users_mutex);
   const bool is_first = self.users.fetch_add(1, std::memory_order_relaxed) == 0;
   announce_owed(owed(self));
-  if (is_first) Recording::begin_use(self);
+  if (!is_first) return;
+  Checking::begin_use(self);
+  Recording::begin_use(self);
 }
 
 void end_use(Rank& self) {
@@ -80,6 +84,7 @@ Status finalize(Rank& self) {
                       "MPI_Session_finalize");
   // MPI-5.0 section 11.4.2: first the attributes of MPI_COMM_SELF, while everything still works.
   CLUMP_TRY(self.comm_self->attributes.clear(MPI_COMM_SELF));
+  const Status left = tell_left_over(self);
   // Sends that nobody waits for, buffered ones too, must reach their receivers before this rank's memory
   // goes.
   CLUMP_TRY(coll::barrier(*self.comm_world));
@@ -87,7 +92,7 @@ Status finalize(Rank& self) {
   self.show_world(false);
   self.forget(core::Origin::kWorld);
   end_use(self);
-  return {};
+  return left;
 }
 
 Status abort(Rank& self, core::Comm& comm, int errorcode) {

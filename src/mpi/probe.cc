@@ -4,6 +4,7 @@
 #include "mpi/bodies.h"
 #include "mpi/entry.h"
 #include "mpi/exploring.h"
+#include "mpi/matched.h"
 #include "p2p/matcher.h"
 
 namespace clump::mpi {
@@ -42,8 +43,9 @@ MPI_Message matched(Rank& self, Comm& comm, p2p::Unexpected* message, MPI_Status
   return self.add(std::make_unique<MatchedMessage>(comm, message));
 }
 
-/// Begins the receive of a matched message, and forgets its handle.
-Status begin(Rank& self, MPI_Message* handle, p2p::ReceiveOperation& receive) {
+}  // namespace
+
+Status receive_matched(Rank& self, MPI_Message* handle, p2p::ReceiveOperation& receive) {
   if (*handle == MPI_MESSAGE_NO_PROC) {
     receive.result = no_process();
     receive.complete();
@@ -60,8 +62,6 @@ Status begin(Rank& self, MPI_Message* handle, p2p::ReceiveOperation& receive) {
   p2p::matcher_of(self).receive_taken(taken.message, receive);
   return {};
 }
-
-}  // namespace
 
 Status probe(Rank& self, int source, int tag, Comm& comm, MPI_Status* status) {
   if (source == MPI_PROC_NULL) {
@@ -134,7 +134,7 @@ Status mrecv(Rank& self, void* buf, Count count, const Datatype& datatype, MPI_M
              MPI_Status* status) {
   p2p::ReceiveOperation receive;
   receive.buffer = {buf, count, &datatype};
-  Status outcome = begin(self, message, receive);
+  Status outcome = receive_matched(self, message, receive);
   if (outcome.ok()) {
     receive.completion.wait();
     core::write_status(status, receive.result, false);
@@ -149,7 +149,7 @@ Status imrecv(Rank& self, void* buf, Count count, const Datatype& datatype, MPI_
   auto receive = std::make_unique<p2p::ReceiveOperation>();
   receive->buffer = {buf, count, &datatype};
   if (!datatype.is_predefined()) receive->type = datatype::Ref(&datatype);
-  CLUMP_TRY(begin(self, message, *receive));
+  CLUMP_TRY(receive_matched(self, message, *receive));
   *request = self.add(std::move(receive));
   return {};
 }

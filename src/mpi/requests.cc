@@ -69,8 +69,8 @@ struct Manner {
 
 /// What a complete operation tells.
 const core::Result& result_of(Request& request, const Manner& manner) {
-  if (request.kind == Request::Kind::kGeneralized) [[unlikely]]
-    static_cast<GeneralizedRequest&>(request).ask(manner.keep);
+  if (request.is_to_be_asked()) [[unlikely]]
+    request.ask(manner.keep);
   return request.result;
 }
 
@@ -303,7 +303,7 @@ struct Awaited {
   for (std::size_t i = awaited.size(); i-- > 0;) {
     Request& operation = *awaited[i].operation;
     operation.wait();
-    if (operation.result.error != MPI_SUCCESS || operation.kind == Request::Kind::kGeneralized) [[unlikely]]
+    if (operation.result.error != MPI_SUCCESS || operation.is_to_be_asked()) [[unlikely]]
       plain = false;
   }
   return plain;

@@ -10,8 +10,10 @@ void begin(core::Rank& self, std::unique_ptr<coll::Operation> operation, const T
     return;
   }
   operation->begin();
-  // What is over already, and well, has nothing to tell.
-  const bool over = operation->completion.done() && operation->result.error == MPI_SUCCESS;
+  // What is over already, and well, has nothing to tell; but where calls are watched, whether a request is
+  // completed shall not depend on that.
+  const bool over = operation->completion.done() && operation->result.error == MPI_SUCCESS &&
+                    self.world.checks == core::Checks::kNone;
   *timing.request = over ? core::kCompletedRequest : self.add(std::move(operation));
 }
 

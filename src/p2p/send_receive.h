@@ -10,7 +10,7 @@
 namespace clump::p2p {
 
 /// Complete when both are; the result is the receive's, with the error of the send if that is the only one.
-class SendReceive final : public core::Request {
+class SendReceive : public core::Request {
  public:
   /// What is sent, where it must not lie in the user's buffer: it is received into.
   std::vector<std::byte> copy;

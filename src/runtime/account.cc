@@ -7,6 +7,7 @@
 
 #include "coll/team.h"
 #include "fiber/sleepers.h"
+#include "p2p/label.h"
 #include "p2p/matcher.h"
 #include "runtime/host.h"
 
@@ -107,6 +108,12 @@ class RankAccount final : p2p::Matcher::Visitor {
     waiter.told.items.push_back(std::move(item));
   }
 
+  /// Of a message: without its label.
+  Count data_bytes(std::uint32_t context, Count bytes) const {
+    const bool labelled = rank_.world.checks != core::Checks::kNone && (context & 1u) == 0;
+    return labelled ? bytes - static_cast<Count>(sizeof(p2p::Label)) : bytes;
+  }
+
   void add_items(Waiter& waiter, const core::Request& request) {
     using Kind = core::Awaited::Kind;
     using To = pmi::Awaited::Kind;
@@ -119,9 +126,11 @@ class RankAccount final : p2p::Matcher::Visitor {
       switch (one.kind) {
         case Kind::kReceive:
           item.kind = To::kReceive;
+          item.bytes = data_bytes(one.context, one.bytes);
           break;
         case Kind::kSend:
           item.kind = To::kSend;
+          item.bytes = data_bytes(one.context, one.bytes);
           break;
         case Kind::kPartitionedSend:
           item.kind = To::kPartitionedSend;
@@ -195,7 +204,7 @@ class RankAccount final : p2p::Matcher::Visitor {
              {.kind = pmi::Awaited::Kind::kReceive,
               .peer = told.source,
               .tag = told.tag,
-              .bytes = receive.buffer.bytes()},
+              .bytes = data_bytes(key.context, receive.buffer.bytes())},
              key.context);
   }
 
@@ -204,7 +213,8 @@ class RankAccount final : p2p::Matcher::Visitor {
     if (!is_of_program(key.context)) return;
     const core::Comm* const comm = comm_of(key.context);
     const pmi::Unmatched told{rank_.number, world_rank(comm, key.source), key.tag,
-                              comm != nullptr ? tell(*comm) : pmi::CommKey{key.context, -1}, message.bytes};
+                              comm != nullptr ? tell(*comm) : pmi::CommKey{key.context, -1},
+                              data_bytes(key.context, message.bytes)};
     count(account_.unmatched, told, [&](const pmi::Unmatched& other) {
       return other.source == told.source && other.tag == told.tag && other.bytes == told.bytes;
     });

@@ -13,6 +13,7 @@
 #include "fiber/fiber.h"
 #include "instruments/settings.h"
 #include "mpi/process.h"
+#include "p2p/label.h"
 #include "p2p/matcher.h"
 #include "record/recorder.h"
 #include "runtime/account.h"
@@ -112,6 +113,15 @@ void apply_environment(const pmi::Job& job, core::World& world) {
   }
 }
 
+/// mpiexec --check, by the first app's environment, because all ranks have to do the same.
+void apply_checks(const pmi::Job& job, core::World& world) {
+  world.checks = instruments::checks_from(job.apps.front().environment);
+  if (world.checks == core::Checks::kNone) return;
+  // What a rank may send without waiting is as much as ever.
+  for (const auto& rank : world.ranks)
+    if (rank != nullptr) rank->eager_limit.fetch_add(sizeof(p2p::Label), std::memory_order_relaxed);
+}
+
 /// mpiexec --profile and --trace
 void open_records(const pmi::Job& job) {
   if (runtime::record_descriptor() < 0) return;
@@ -126,7 +136,8 @@ core::World* make_world() {
   auto* const world = new core::World;
   world->size = job.ranks();
   world->abort_job = abort_job;
-  world->place_in_code = runtime::place_in_code;
+  world->find_in_code = runtime::find_in_code;
+  world->name_in_code = runtime::name_in_code;
   world->tells_placement = job.map;
 
   utsname machine{};
@@ -152,6 +163,7 @@ core::World* make_world() {
   connect(*world, sinks);
   apply_rules(job);
   apply_environment(job, *world);
+  apply_checks(job, *world);
   return world;
 }
 

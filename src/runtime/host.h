@@ -45,9 +45,11 @@ CLUMP_HOST_API bool is_over();
 /// The operating system's number of a host process of this node that has called MPI.
 CLUMP_HOST_API int process_id(int process);
 
-/// "solver.c:12", if the program was compiled with -g, for the place that a call at `address` returns to.
-/// Otherwise the name of its function, or "a.out+0x1234", as addr2line takes it. Any thread.
-CLUMP_HOST_API std::string place_in_code(const void* address);
+/// Where the call is that returns to `address`. Any thread.
+CLUMP_HOST_API CodePlace find_in_code(const void* address);
+/// "solver.c:12", if the program was compiled with -g. Otherwise the name of the function, or "a.out+0x1234",
+/// as addr2line takes it. Any thread.
+CLUMP_HOST_API std::string name_in_code(const CodePlace& place);
 
 /// What the observer of this process, a thread of its own, calls to answer mpiexec.
 struct Observed {

@@ -25,19 +25,24 @@ diag::NamePlace* open_library() {
 
 }  // namespace
 
-std::string place_in_code(const void* address) {
+CodePlace find_in_code(const void* address) {
   // A return address lies behind its call, which may be the last instruction of the line.
   const void* const call = static_cast<const char*>(address) - 1;
   const image::Location location = image::locate(call);
-  if (location.object == nullptr) return fmt::format("{}", address);
+  if (location.object == nullptr) return {nullptr, reinterpret_cast<std::uintptr_t>(address)};
+  return {location.object, location.address};
+}
+
+std::string name_in_code(const CodePlace& place) {
+  if (place.object == nullptr) return fmt::format("{:#x}", place.address);
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);
   static diag::NamePlace* const name = open_library();
   std::array<char, 512> text{};
-  if (name != nullptr) name(location.object, location.address, text.data(), text.size());
+  if (name != nullptr) name(place.object, place.address, text.data(), text.size());
   if (text[0] != '\0') return text.data();
-  const std::string_view object = location.object;
-  return fmt::format("{}+{:#x}", object.substr(object.rfind('/') + 1), location.address);
+  const std::string_view object = place.object;
+  return fmt::format("{}+{:#x}", object.substr(object.rfind('/') + 1), place.address);
 }
 
 }  // namespace clump::runtime

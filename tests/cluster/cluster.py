@@ -35,6 +35,14 @@ def name_of(pid: int) -> str:
         return ""
 
 
+def program_of(pid: int) -> str:
+    """What ps calls it may name its ranks."""
+    try:
+        return os.path.basename(os.readlink(f"/proc/{pid}/exe"))
+    except OSError:
+        return ""
+
+
 def skip_without_hosts() -> None:
     if not pathlib.Path(CLUSTER, "agent").exists():
         sys.exit(77)

@@ -11,7 +11,7 @@ import time
 import unittest
 
 import cluster
-from cluster import CLUSTER, LIMIT, PRTERUN, name_of, on, processes, send, tool
+from cluster import CLUSTER, LIMIT, PRTERUN, on, processes, send, tool
 
 setUpModule = cluster.skip_without_hosts
 

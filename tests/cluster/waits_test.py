@@ -8,7 +8,7 @@ import time
 import unittest
 
 import cluster
-from cluster import CLUSTER, LIMIT, name_of, processes, send, tool
+from cluster import CLUSTER, LIMIT, name_of, processes, program_of, send, tool
 
 setUpModule = cluster.skip_without_hosts
 
@@ -98,7 +98,7 @@ class Waits(cluster.Case):
 
     def test_a_host_that_stands_still_is_no_deadlock(self):
         job = self.start("--host", "h1,h2", "-n", 4)
-        there = [pid for pid in processes("h2") if name_of(pid) == "launcher_busy"]
+        there = [pid for pid in processes("h2") if program_of(pid) == "launcher_busy"]
         self.assertNotEqual(there, [])
         for _ in range(2):
             send(there, signal.SIGSTOP)
@@ -124,7 +124,7 @@ class Waits(cluster.Case):
     def test_whoever_is_killed_while_all_are_asked(self):
         """A rank, its agent, PRRTE's daemon or mpiexec, at different moments of a deadlock: the job ends, and nothing is left."""
         def ranks(host):
-            return [pid for pid in processes(host) if name_of(pid) == "launcher_wait"]
+            return [pid for pid in processes(host) if program_of(pid) == "launcher_wait"]
         victims = {"rank": lambda _: ranks("h1")[:1], "agent": lambda _: [pid for pid in processes("h1") if name_of(pid) == "mpiexec"][:1],
                    "daemon": lambda _: [pid for pid in processes("h1") if name_of(pid) == "prted"][:1], "mpiexec": lambda job: [job.pid]}
         for victim, who in victims.items():

@@ -8,6 +8,8 @@
  *   stdin: text
  *   quit: seconds        after so many mpiexec gets SIGQUIT
  *   code: 1              the exit code (default: 1 if it says anything, otherwise 0)
+ *   unchecked: why       of silent.c: --check has something to say about it; about all others it must not
+ *   lines: N             stderr has so many
  *   says: text           stderr has this in a line; @x: file and line of the mark @x; ...: anything
  *
  *   hosts: text          the same, where there are several hosts, instead of all that it says elsewhere
@@ -24,7 +26,7 @@
 enum { kLarge = 100000 }; /* bytes: more than is copied to wait for its receive */
 
 static int rank, size;
-static int one = 1, two;
+__attribute__((unused)) static int one = 1, two;
 
 struct Case {
   const char* name;

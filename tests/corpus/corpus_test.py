@@ -2,6 +2,7 @@
 be said. The comments of the C files tell what is expected (corpus.h). How ranks run tells the environment: CLUMP_SCHEDULER, CLUMP_RANKS,
 CLUMP_PER_PROCESS; with CLUMP_CLUSTER, a folder of hosts that tests/cluster/hosts.sh has made, they are on two hosts. `corpus_test.py CASE...` runs these cases only and shows what they say."""
 
+import copy
 import os
 import pathlib
 import re
@@ -22,9 +23,10 @@ if "CLUMP_CLUSTER" in os.environ:
 
 class Case:
     def __init__(self, source: pathlib.Path, name: str, comment: str, marks: dict):
-        self.program, self.name = source.stem, name
+        self.program, self.name, self.argument = source.stem, name, name
         self.ranks, self.options, self.modes, self.stdin, self.quit, self.code, self.says = "2", [], None, None, None, None, []
         there = []
+        self.lines = self.unchecked = None
         for key, value in re.findall(r"^ \* (\w+): (.*?)(?: \*/)?$", comment, re.MULTILINE):
             if key in ("says", "hosts"):
                 (self.says if key == "says" else there).append(re.sub(r"@(\w+)", lambda mark: f"{source.name}:{marks[mark.group(1)]}", value))
@@ -33,13 +35,19 @@ class Case:
             elif key == "modes":
                 self.modes = value.split()
             else:
-                assert key in ("ranks", "stdin", "quit", "code"), f"{source.name}: {name}: {key}"
+                assert key in ("ranks", "stdin", "quit", "code", "lines", "unchecked"), f"{source.name}: {name}: {key}"
                 setattr(self, key, value)
         if there and "CLUMP_CLUSTER" in os.environ:
             self.says = there
 
+    def checked(self):
+        """The same case with --check."""
+        case = copy.copy(self)
+        case.name, case.options = f"{self.name}-checked", [*self.options, "--check"]
+        return case
+
     def command(self) -> list:
-        words = [*self.options, "-n", self.ranks, str(BUILD / "bin" / f"corpus_{self.program}"), self.name]
+        words = [*self.options, "-n", self.ranks, str(BUILD / "bin" / f"corpus_{self.program}"), self.argument]
         mpiexec = str(BUILD / "bin" / "mpiexec")
         if "CLUMP_CLUSTER" not in os.environ:
             return [mpiexec, *words]
@@ -49,6 +57,8 @@ class Case:
         """What is not as expected."""
         wanted = self.code or ("1" if self.says else "0")
         problems = [] if wanted == "..." or code == int(wanted) else [f"exit code {code} instead of {wanted}"]
+        if self.lines is not None and len(err.splitlines()) != int(self.lines):
+            problems.append(f"it says {len(err.splitlines())} lines instead of {self.lines}")
         if not self.says and err:
             problems.append("it is not silent")
         for text in self.says:
@@ -75,7 +85,8 @@ def cases_of(source: pathlib.Path) -> list:
 
 
 def all_cases() -> list:
-    return [case for source in sorted(HERE.glob("*.c")) for case in cases_of(source)]
+    cases = [case for source in sorted(HERE.glob("*.c")) for case in cases_of(source)]
+    return cases + [case.checked() for case in cases if case.program == "silent" and case.unchecked is None]
 
 
 def mode() -> str:
@@ -87,7 +98,7 @@ def wait_for_start() -> None:
     """On several hosts it takes longer."""
     end = time.monotonic() + 10
     while "CLUMP_CLUSTER" in os.environ and time.monotonic() < end:
-        if all(any(cluster.name_of(pid).startswith("corpus_") for pid in cluster.processes(host)) for host in ("h0", "h1")):
+        if all(any(cluster.program_of(pid).startswith("corpus_") for pid in cluster.processes(host)) for host in ("h0", "h1")):
             return
         time.sleep(0.02)
 
@@ -118,7 +129,7 @@ class Corpus(unittest.TestCase):
 
     def test_all(self):
         cases = [case for case in all_cases() if case.modes is None or mode() in case.modes]
-        self.assertGreater(len(cases), 60)
+        self.assertGreater(len(cases), 170)
         for case in cases:
             with self.subTest(program=case.program, case=case.name):
                 code, err = run(case)

@@ -434,7 +434,8 @@ static void cancels(void) {
 }
 
 /* CASE ends-with-a-message-that-nobody-receives
- * ranks: 3 */
+ * ranks: 3
+ * unchecked: the message is left */
 static void ends_with_a_message_that_nobody_receives(void) {
   if (rank == 0) send_to(1);
   if (rank == 2) usleep(kLate);

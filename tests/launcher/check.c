@@ -221,6 +221,7 @@ static void handled(void) {
   MPI_Errhandler handler;
   MPI_Comm_create_errhandler(told, &handler);
   MPI_Comm_set_errhandler(world, handler);
+  MPI_Errhandler_free(&handler);
   MPI_Reduce(in, out, 1, MPI_INT, rank == 0 ? MPI_SUM : MPI_PROD, 0, world);
 }
 
@@ -359,6 +360,7 @@ static void threads(void) {
   for (int i = 0; i < 3; ++i) MPI_Comm_dup(world, &comms[i]);
   for (int i = 0; i < 3; ++i) pthread_create(&others[i], NULL, use, &comms[i]);
   for (int i = 0; i < 3; ++i) pthread_join(others[i], NULL);
+  for (int i = 0; i < 3; ++i) MPI_Comm_free(&comms[i]);
 }
 
 static void topologies(void) {
@@ -369,6 +371,8 @@ static void topologies(void) {
                                  &ring);
   MPI_Neighbor_alltoall(in, 1, MPI_INT, out, 1, MPI_INT, line);
   MPI_Neighbor_allgather(in, 2, MPI_INT, out, 2, MPI_INT, ring);
+  MPI_Comm_free(&line);
+  MPI_Comm_free(&ring);
 }
 
 static void own_ops(void) {
@@ -379,6 +383,8 @@ static void own_ops(void) {
   MPI_Reduce(in, out, 4, MPI_INT, other, 1, world);
   MPI_Reduce_scatter_block(in, out, 2, MPI_INT, sum, world);
   MPI_Exscan(in, out, 2, MPI_INT, MPI_BAND, world);
+  MPI_Op_free(&sum);
+  MPI_Op_free(&other);
 }
 
 static void large_counts(void) {

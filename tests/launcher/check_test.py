@@ -104,6 +104,17 @@ class Check(tool.Case):
         self.assertEqual(check("large_counts", env={"CLUMP_CHECK": "off"}).code, 0)
         self.assert_says(check("large_counts", env={"CLUMP_CHECK": "yes"}), 13, "CLUMP_CHECK", "off, on")
 
+    def test_how_much(self):
+        for words, code, texts in (
+            (["--check=on"], 0, []),
+            (["--check=error"], 0, []),
+            (["--check=all"], 2, ["--check all: not how much is checked; there is off, on, error"]),
+        ):
+            result = tool.run(*words, "-n", 2, tool.program("sums"))
+            self.assertEqual(result.code, code, result)
+            for text in texts:
+                self.assertIn(text, result.err)
+
     def test_one_rank(self):
         self.assertEqual(tool.run("--check", "-n", 1, tool.program("sums")).code, 0)
 

@@ -58,7 +58,19 @@ std::pair<std::string, std::string> reproducible_reductions() {
   return most_of(instruments::Setting::kReductions);
 }
 
-std::pair<std::string, std::string> check_collectives() { return most_of(instruments::Setting::kCheck); }
+base::Status choose_checks(std::string_view option, std::string_view how,
+                           std::vector<std::pair<std::string, std::string>>& variables) {
+  const auto control = std::ranges::find(instruments::controls(), instruments::Setting::kCheck,
+                                         &instruments::Control::setting);
+  std::string known;
+  for (const auto& item : control->enumeration->items) {
+    list(known, item.name);
+    if (item.name != how) continue;
+    variables.emplace_back(control->environment(), how);
+    return {};
+  }
+  return unknown(option, how, "not how much is checked", known);
+}
 
 base::Status choose_collectives(std::string_view option, std::string_view list,
                                 std::vector<std::pair<std::string, std::string>>& variables) {

@@ -17,7 +17,8 @@ base::Status choose_collectives(std::string_view option, std::string_view list,
 
 /// The variable that makes reductions give the same bits for every placement.
 std::pair<std::string, std::string> reproducible_reductions();
-/// The variable that makes ranks compare what they call.
-std::pair<std::string, std::string> check_collectives();
+/// How much is checked ("on", "error"), as a variable. Fails as choose_collectives().
+base::Status choose_checks(std::string_view option, std::string_view how,
+                           std::vector<std::pair<std::string, std::string>>& variables);
 
 }  // namespace clump::mpiexec

@@ -297,8 +297,7 @@ class Parser {
         global.set.push_back(reproducible_reductions());
         break;
       case kCheck:
-        global.set.push_back(check_collectives());
-        break;
+        return choose_checks("--check", values.empty() ? "on" : values[0], global.set);
       case kProfile:
         command_.profile = true;
         if (!values.empty()) command_.profile_file = values[0];

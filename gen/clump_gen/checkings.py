@@ -1,0 +1,45 @@
+"""Which entry points have a second form for calls that are watched (mpiexec --check, src/mpi/checking.h), and what that does."""
+
+import re
+from typing import List
+
+from .overlay import Entry
+from .standard import Function, Parameter
+
+# Point-to-point calls whose messages carry labels then: they have bodies of their own (src/mpi/checked_messages.cc).
+_LABELLED = re.compile(r"MPI_(I?[bsr]?send(_init)?|I?sendrecv(_replace)?|I?m?recv|Recv_init|I?m?probe)$", re.IGNORECASE)
+# Calls that complete or start operations: what these have done is told with the place of the call.
+_COMPLETING = re.compile(r"MPI_((Wait|Test)(all|any|some)?|Start(all)?|Request_get_status(_all|_any|_some)?)$")
+# Handles that are to be freed.
+_MADE = {"COMMUNICATOR", "GROUP", "DATATYPE", "OPERATION", "ERRHANDLER", "INFO", "REQUEST", "MESSAGE"}
+
+
+def is_labelled(function: Function) -> bool:
+    return bool(_LABELLED.match(function.name))
+
+
+def _is_made(p: Parameter) -> bool:
+    return p.kind in _MADE and p.direction == "out" and p.pointers == 1 and not p.array
+
+
+def made(function: Function) -> List[str]:
+    """The parameters where a call puts new handles."""
+    return [p.name for p in function.widest.parameters if _is_made(p)]
+
+
+def is_checked(function: Function, entry: Entry) -> bool:
+    if not entry.has_body or entry.flags & {"plain", "tool", "always"}:
+        return False
+    return is_labelled(function) or bool(_COMPLETING.match(function.name)) or bool(made(function))
+
+
+def write(function: Function, code: List[str]) -> str:
+    """The statements around `code`, which is that of the call and returns its result."""
+    lines = ["const Checking checking(name_of_call, site);", "Call call(name_of_call);", "const int code = [&]() -> int {"]
+    lines += ["  " + line for line in code] + ["}();"]
+    handles = made(function)
+    if handles:
+        lines.append("if (code == MPI_SUCCESS) {")
+        lines += [f"  checking.made(*call.self, {name});" for name in handles] + ["}"]
+    lines.append("return code;")
+    return "".join(f"  {line}\n" for line in lines)

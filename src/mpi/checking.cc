@@ -1,0 +1,68 @@
+#include "mpi/checking.h"
+
+namespace clump::mpi {
+
+namespace {
+
+using core::Rank;
+using Kind = core::Sites::Kind;
+
+bool is_live(const Rank& rank, Kind kind, std::intptr_t handle) {
+  switch (kind) {
+    case Kind::kComm:
+      return rank.comm(core::handle_of<MPI_Comm>(handle)) != nullptr;
+    case Kind::kGroup:
+      return rank.group(core::handle_of<MPI_Group>(handle)) != nullptr;
+    case Kind::kDatatype:
+      return rank.datatype(core::handle_of<MPI_Datatype>(handle)) != nullptr;
+    case Kind::kOp:
+      return rank.op(core::handle_of<MPI_Op>(handle)) != nullptr;
+    case Kind::kErrhandler:
+      return rank.errhandler(core::handle_of<MPI_Errhandler>(handle)) != nullptr;
+    case Kind::kInfo:
+      return rank.info(core::handle_of<MPI_Info>(handle)) != nullptr;
+    case Kind::kRequest:
+      return rank.request(core::handle_of<MPI_Request>(handle)) != nullptr;
+    case Kind::kMessage:
+      return rank.message(core::handle_of<MPI_Message>(handle)) != nullptr;
+  }
+  return false;
+}
+
+template <typename Handle>
+void note(Rank& rank, Kind kind, const Handle* handle, const core::Site& site) {
+  const std::intptr_t value = core::value_of(*handle);
+  const bool is_predefined = value < core::kPredefinedHandles;
+  const bool is_over = kind == Kind::kRequest && value == core::value_of(core::kCompletedRequest);
+  if (rank.sites == nullptr || is_predefined || is_over) return;
+  rank.sites->note(kind, value, site);
+  if (rank.sites->is_crowded())
+    rank.sites->clean([&](Kind one, std::intptr_t other) { return is_live(rank, one, other); });
+}
+
+}  // namespace
+
+void Checking::begin_use(Rank& rank) {
+  if (rank.world.checks == core::Checks::kNone) return;
+  if (rank.sites == nullptr) rank.sites = std::make_unique<core::Sites>();
+  rank.attend(Rank::kChecked);
+}
+
+void Checking::made(Rank& rank, const MPI_Comm* handle) const { note(rank, Kind::kComm, handle, site_); }
+void Checking::made(Rank& rank, const MPI_Group* handle) const { note(rank, Kind::kGroup, handle, site_); }
+void Checking::made(Rank& rank, const MPI_Datatype* handle) const {
+  note(rank, Kind::kDatatype, handle, site_);
+}
+void Checking::made(Rank& rank, const MPI_Op* handle) const { note(rank, Kind::kOp, handle, site_); }
+void Checking::made(Rank& rank, const MPI_Errhandler* handle) const {
+  note(rank, Kind::kErrhandler, handle, site_);
+}
+void Checking::made(Rank& rank, const MPI_Info* handle) const { note(rank, Kind::kInfo, handle, site_); }
+void Checking::made(Rank& rank, const MPI_Request* handle) const {
+  note(rank, Kind::kRequest, handle, site_);
+}
+void Checking::made(Rank& rank, const MPI_Message* handle) const {
+  note(rank, Kind::kMessage, handle, site_);
+}
+
+}  // namespace clump::mpi

@@ -1,0 +1,39 @@
+// A call of a rank whose calls are watched (mpiexec --check): where it is in the program, and what it makes.
+// Functions that send, receive, complete or make something have a second entry for that
+// (gen/clump_gen/entries.py), to which the usual one leads by the same unusual way that recordings take
+// (entry.h); so it costs nothing where nobody checks.
+#pragma once
+
+#include "core/rank.h"
+
+namespace clump::mpi {
+
+class Checking {
+ public:
+  Checking(const char* call, const void* address) : site_{call, address}, outer_(core::Site::current) {
+    core::Site::current = &site_;
+  }
+  ~Checking() { core::Site::current = outer_; }
+  Checking(const Checking&) = delete;
+  Checking& operator=(const Checking&) = delete;
+
+  /// The rank begins to use MPI.
+  static void begin_use(core::Rank& rank);
+
+  // What the call has made; predefined handles are nothing new.
+
+  void made(core::Rank& rank, const MPI_Comm* handle) const;
+  void made(core::Rank& rank, const MPI_Group* handle) const;
+  void made(core::Rank& rank, const MPI_Datatype* handle) const;
+  void made(core::Rank& rank, const MPI_Op* handle) const;
+  void made(core::Rank& rank, const MPI_Errhandler* handle) const;
+  void made(core::Rank& rank, const MPI_Info* handle) const;
+  void made(core::Rank& rank, const MPI_Request* handle) const;
+  void made(core::Rank& rank, const MPI_Message* handle) const;
+
+ private:
+  const core::Site site_;
+  const core::Site* const outer_;
+};
+
+}  // namespace clump::mpi

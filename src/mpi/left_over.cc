@@ -1,0 +1,337 @@
+#include "mpi/left_over.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "coll/algorithms.h"
+#include "coll/coll.h"
+#include "p2p/labelled.h"
+#include "p2p/matcher.h"
+
+namespace clump::mpi {
+
+namespace {
+
+using base::Status;
+using core::Comm;
+using core::Rank;
+using datatype::Layout;
+using Handles = core::Sites::Kind;
+
+/// What is told in one sentence, in the order in which it is told.
+enum class Kind : std::uint8_t {
+  kComm,
+  kGroup,
+  kDatatype,
+  kOp,
+  kErrhandler,
+  kInfo,
+  kPersistent,
+  kRequest,
+  kProbed,
+  kReceive,
+  kMessage,
+};
+struct Words {
+  const char *before, *one, *several, *of;
+};
+constexpr Words kWords[] = {
+    {"not freed", "communicator", "communicators", " of "},
+    {"not freed", "group", "groups", " of "},
+    {"not freed", "datatype", "datatypes", " of "},
+    {"not freed", "operation", "operations", " of "},
+    {"not freed", "error handler", "error handlers", " of "},
+    {"not freed", "info object", "info objects", " of "},
+    {"not freed", "persistent request", "persistent requests", " of "},
+    {"not completed", "request", "requests", " of "},
+    {"not received", "message", "messages", " of "},
+    {"got no message for", "receive", "receives", ": "},
+    {"not received", "message", "messages", ""},
+};
+const Words& words_of(Kind kind) { return kWords[static_cast<std::size_t>(kind)]; }
+
+/// Something of a rank's, so many times. Is sent as it is, with the texts behind it.
+struct Finding {
+  Kind kind{};
+  int rank = 0;
+  int source = -1;  ///< of a message: the rank that has sent it
+  int count = 0;
+  int origin = 0;  ///< length of the text that says which call has made it
+  int words = 0;   ///< length of the text that tells more, of messages and receives
+};
+
+struct Told {
+  Finding head;
+  std::string origin;  ///< "MPI_Isend at solver.c:12"
+  std::string words;   ///< "MPI_Isend(4 x MPI_INT, tag 7, MPI_COMM_WORLD) at solver.c:12"
+};
+
+/// All that one rank finds.
+class Findings {
+ public:
+  explicit Findings(Rank& self) : self_(self) {}
+  std::vector<Told> look() {
+    look_at_receives();
+    self_.for_each_live([&](Handles kind, std::intptr_t handle) { look_at(kind, handle); });
+    look_at_messages();
+    return std::move(all_);
+  }
+
+ private:
+  void add(Kind kind, std::string origin, std::string words = {}, int source = -1) {
+    for (Told& told : all_) {
+      if (told.head.kind != kind || told.head.source != source || told.origin != origin ||
+          told.words != words)
+        continue;
+      ++told.head.count;
+      return;
+    }
+    all_.push_back({{.kind = kind, .rank = self_.number, .source = source, .count = 1},
+                    std::move(origin),
+                    std::move(words)});
+  }
+  std::string origin_of(Handles kind, std::intptr_t handle) const {
+    const core::Site site = self_.sites->find(kind, handle);
+    if (site.call != nullptr) return site.call + self_.world.at(site);
+    // It makes as many as it likes, and is not watched; other types come from calls that are.
+    return kind == Handles::kDatatype ? "MPI_Type_get_contents" : "a call before MPI_Init";
+  }
+  const Comm* comm_of(std::uint32_t context) {
+    const Comm* found = nullptr;
+    self_.for_each_comm([&](const Comm& comm) {
+      if (static_cast<std::uint32_t>(comm.context) == context) found = &comm;
+    });
+    return found;
+  }
+  static std::string name_of(const Comm* comm) {
+    if (comm == nullptr) return "a communicator that was freed";
+    return !comm->name.empty() ? comm->name : fmt::format("a communicator of {} ranks", comm->size());
+  }
+  void look_at_receives();
+  void look_at(Handles kind, std::intptr_t handle);
+  void look_at_request(std::intptr_t handle);
+  void look_at_messages();
+  bool is_attribute(std::intptr_t handle);
+
+  Rank& self_;
+  std::set<const p2p::Receive*> posted_;
+  std::vector<Told> all_;
+};
+
+bool is_of_program(const p2p::MatchKey& key) { return (key.context & 1u) == 0; }
+
+/// Receives that are posted, and what they want to know is told where their requests are.
+void Findings::look_at_receives() {
+  struct Posted final : p2p::Matcher::Visitor {
+    explicit Posted(std::set<const p2p::Receive*>& all) : all(all) {}
+    void posted(const p2p::Receive& receive) override {
+      if (is_of_program(receive.key)) all.insert(&receive);
+    }
+    void unexpected(const p2p::Unexpected&) override {}
+    void probed(const p2p::MatchKey&, const fiber::Completion&) override {}
+    std::set<const p2p::Receive*>& all;
+  } visitor(posted_);
+  p2p::matcher_of(self_).visit(visitor);
+}
+
+/// Its owner can find it: the program keeps it for others, and its delete function frees it.
+bool Findings::is_attribute(std::intptr_t handle) {
+  bool found = false;
+  self_.for_each_comm([&](const Comm& comm) {
+    found = found || comm.attributes.holds(reinterpret_cast<const void*>(handle));
+  });
+  return found;
+}
+
+void Findings::look_at_request(std::intptr_t handle) {
+  const auto value = core::handle_of<MPI_Request>(handle);
+  if (value == core::kCompletedRequest) return;
+  const core::Request& request = *self_.request(value);
+  const std::string origin = origin_of(Handles::kRequest, handle);
+  if (request.state != core::Request::State::kActive) return add(Kind::kPersistent, origin);
+  const auto* const receive = dynamic_cast<const p2p::LabelledReceive*>(&request);
+  if (receive == nullptr || !posted_.contains(receive)) return add(Kind::kRequest, origin);
+  add(Kind::kReceive, origin, receive->words(name_of(request.comm.get())));
+}
+
+void Findings::look_at(Handles kind, std::intptr_t handle) {
+  switch (kind) {
+    case Handles::kRequest:
+      return look_at_request(handle);
+    case Handles::kDatatype:
+      // Types by precision and range are as predefined ones.
+      if (self_.datatype(core::handle_of<MPI_Datatype>(handle))->is_basic()) return;
+      break;
+    default:
+      break;
+  }
+  if (is_attribute(handle)) return;
+  static constexpr Kind kKinds[] = {Kind::kComm,       Kind::kGroup, Kind::kDatatype, Kind::kOp,
+                                    Kind::kErrhandler, Kind::kInfo,  Kind::kRequest,  Kind::kProbed};
+  add(kKinds[static_cast<std::size_t>(kind)], origin_of(kind, handle));
+}
+
+/// Messages that wait here are taken out, to read their labels.
+void Findings::look_at_messages() {
+  struct Waiting final : p2p::Matcher::Visitor {
+    void posted(const p2p::Receive&) override {}
+    void unexpected(const p2p::Unexpected& message) override {
+      if (is_of_program(message.key)) keys.push_back(message.key);
+    }
+    void probed(const p2p::MatchKey&, const fiber::Completion&) override {}
+    std::vector<p2p::MatchKey> keys;
+  } waiting;
+  p2p::Matcher& matcher = p2p::matcher_of(self_);
+  matcher.visit(waiting);
+  for (const p2p::MatchKey& key : waiting.keys) {
+    p2p::Unexpected* const message = matcher.withdraw(key);
+    if (message == nullptr) continue;
+    p2p::Label label;
+    core::Operation operation;
+    p2p::Receive receive(operation, key, {&label, sizeof label, datatype::predefined(MPI_BYTE)});
+    matcher.receive_taken(message, receive);
+    operation.completion.wait();
+    const Comm* const comm = comm_of(key.context);
+    const std::string whom = fmt::format(", tag {}, {}", key.tag, name_of(comm));
+    add(Kind::kMessage, label.origin(self_.world), label.words(self_.world, whom),
+        comm == nullptr ? -1 : comm->peers().world_rank(key.source));
+  }
+}
+
+/// Messages that this rank gets were in its matcher before this is over.
+Status wait_for_messages(Comm& comm) {
+  const auto size = static_cast<std::size_t>(comm.size());
+  std::vector<int> out(size), in(size);
+  const datatype::Datatype* const type = datatype::predefined(MPI_INT);
+  coll::Schedule schedule(comm);
+  // From each rank to each other, so none overtakes what it has sent before.
+  coll::alltoall_direct(schedule, {out.data(), 1, type}, {in.data(), 1, type});
+  CLUMP_TRY(schedule.run());
+  p2p::poll(comm.owner);
+  return {};
+}
+
+std::string encode(const std::vector<Told>& all) {
+  std::string bytes;
+  for (const Told& told : all) {
+    Finding head = told.head;
+    head.origin = static_cast<int>(told.origin.size());
+    head.words = static_cast<int>(told.words.size());
+    bytes.append(reinterpret_cast<const char*>(&head), sizeof head).append(told.origin).append(told.words);
+  }
+  return bytes;
+}
+
+std::vector<Told> decode(std::string_view bytes) {
+  std::vector<Told> all;
+  while (!bytes.empty()) {
+    Told& told = all.emplace_back();
+    std::memcpy(&told.head, bytes.data(), sizeof told.head);
+    bytes.remove_prefix(sizeof told.head);
+    told.origin = bytes.substr(0, static_cast<std::size_t>(told.head.origin));
+    bytes.remove_prefix(told.origin.size());
+    told.words = bytes.substr(0, static_cast<std::size_t>(told.head.words));
+    bytes.remove_prefix(told.words.size());
+  }
+  return all;
+}
+
+/// What all ranks have found, at rank 0.
+Status gather(Comm& comm, const std::string& mine, std::string& all) {
+  const datatype::Datatype* const number = datatype::predefined(MPI_COUNT);
+  const datatype::Datatype* const byte = datatype::predefined(MPI_BYTE);
+  auto own = static_cast<Count>(mine.size());
+  std::vector<Count> sizes(static_cast<std::size_t>(comm.size())), places(sizes.size());
+  CLUMP_TRY(coll::gather(comm, {&own, 1, number}, {sizes.data(), comm.size(), number}, 0));
+  Count whole = 0;
+  for (std::size_t i = 0; comm.rank == 0 && i < sizes.size(); whole += sizes[i++]) places[i] = whole;
+  all.resize(static_cast<std::size_t>(whole));
+  return coll::gatherv(comm, {const_cast<char*>(mine.data()), own, byte},
+                       {all.data(), coll::Numbers(sizes.data()), coll::Numbers(places.data()), byte}, 0);
+}
+
+/// A request of a send whose message nobody has received: the message is told, so not the request.
+void forget_told_twice(std::vector<Told>& all) {
+  for (const Told& message : all) {
+    if (message.head.kind != Kind::kMessage) continue;
+    for (Told& request : all)
+      if (request.head.kind == Kind::kRequest && request.head.rank == message.head.source &&
+          request.origin == message.origin)
+        request.head.count = std::max(0, request.head.count - message.head.count);
+  }
+  std::erase_if(all, [](const Told& told) { return told.head.count == 0; });
+}
+
+/// "rank 3", "ranks 0-2,5".
+std::string ranks_text(const std::set<int>& ranks) {
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (auto at = ranks.begin(); at != ranks.end();) {
+    const int first = *at;
+    int last = first;
+    while (++at != ranks.end() && *at == last + 1) last = *at;
+    if (first != *ranks.begin()) text += ',';
+    text += fmt::format("{}", first);
+    if (last > first) text += fmt::format("{}{}", last > first + 1 ? '-' : ',', last);
+  }
+  return text;
+}
+
+/// A sentence for what several ranks have in common.
+std::string sentence(const Told& told, const std::set<int>& ranks, const std::set<int>& sources) {
+  const Words& words = words_of(told.head.kind);
+  std::string text = fmt::format(
+      "\n  {} {} {} {} {}{}", ranks_text(ranks), ranks.size() == 1 ? "has" : "have", words.before,
+      told.head.count, told.head.count == 1 ? words.one : words.several, ranks.size() == 1 ? "" : " each");
+  if (told.head.kind == Kind::kMessage)
+    text += sources.contains(-1) ? ": " : fmt::format(" of {}: ", ranks_text(sources));
+  return text + words.of + (told.words.empty() ? told.origin : told.words);
+}
+
+/// A line for each: equal ones of several ranks once.
+std::string text_of(const std::vector<Told>& all) {
+  struct Group {
+    const Told* told;
+    std::set<int> ranks, sources;
+  };
+  std::map<std::tuple<Kind, std::string, std::string, int>, Group> groups;
+  for (const Told& told : all) {
+    Group& group = groups[{told.head.kind, told.origin, told.words, told.head.count}];
+    group.told = &told;
+    group.ranks.insert(told.head.rank);
+    group.sources.insert(told.head.source);
+  }
+  std::string text;
+  for (const auto& [key, group] : groups) text += sentence(*group.told, group.ranks, group.sources);
+  return text;
+}
+
+}  // namespace
+
+Status tell_left_over(Rank& self) {
+  if (self.world.checks == core::Checks::kNone) return {};
+  Comm& comm = *self.comm_world;
+  CLUMP_TRY(wait_for_messages(comm));
+  std::string bytes;
+  CLUMP_TRY(gather(comm, encode(Findings(self).look()), bytes));
+  std::vector<Told> all = decode(bytes);
+  forget_told_twice(all);
+  if (all.empty()) return {};
+  const std::string text = text_of(all);
+  if (self.world.checks == core::Checks::kFail)
+    return base::fail(MPI_ERR_OTHER, "this is left (mpiexec --check=error):{}", text);
+  const std::string lines = "check: this is left at MPI_Finalize:" + text + '\n';
+  // At once, so that no other rank's output gets in between.
+  static_cast<void>(!::write(STDERR_FILENO, lines.data(), lines.size()));
+  return {};
+}
+
+}  // namespace clump::mpi

@@ -1,0 +1,198 @@
+/* Programs that write into a buffer while it is MPI's: told when the operation is complete. */
+#include "corpus.h"
+
+static int data[4] = {1, 2, 3, 4};
+static char large[kLarge];
+
+static void receive_large(void) {
+  MPI_Recv(large, kLarge, MPI_CHAR, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* CASE small-send
+ * options: --check
+ * code: 1
+ * says: MPI_Wait: the send buffer has changed while it was MPI's: byte 8 of 16
+ * says:   it was given to MPI_Isend(4 x MPI_INT) at ...@a
+ * says:   and is the program's again with MPI_Wait at ...@b
+ * says:   what is sent must not be written before the operation is complete [MPI_ERR_BUFFER] */
+static void small_send(void) {
+  MPI_Request request;
+  if (rank == 1) MPI_Recv(data, 4, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (rank == 0) {
+    MPI_Isend(data, 4, MPI_INT, 1, 7, MPI_COMM_WORLD, &request); /* @a */
+    data[2] = 30;
+    MPI_Wait(&request, MPI_STATUS_IGNORE); /* @b */
+  }
+}
+
+/* CASE large-send
+ * options: --check
+ * code: 19
+ * says: MPI_Waitall: ... the send buffer has changed while it was MPI's: byte 99999 of 100000
+ * says:   it was given to MPI_Issend(100000 x MPI_CHAR) at ...@a
+ * says:   and is the program's again with MPI_Waitall at ...@b */
+static void large_send(void) {
+  MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  if (rank == 1) receive_large();
+  if (rank == 0) {
+    MPI_Issend(large, kLarge, MPI_CHAR, 1, 7, MPI_COMM_WORLD, &requests[1]); /* @a */
+    large[kLarge - 1] = 1;
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE); /* @b */
+  }
+}
+
+/* CASE buffered-send
+ * options: --check
+ * code: 1
+ * says: the send buffer has changed while it was MPI's: byte 0 of 16
+ * says:   it was given to MPI_Ibsend(4 x MPI_INT) at ...@a
+ * says:   and is the program's again with MPI_Test at ...@b */
+static void buffered_send(void) {
+  static char attached[1000];
+  MPI_Request request;
+  int done = 0;
+  if (rank == 1) MPI_Recv(data, 4, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (rank == 0) {
+    MPI_Buffer_attach(attached, sizeof attached);
+    MPI_Ibsend(data, 4, MPI_INT, 1, 7, MPI_COMM_WORLD, &request); /* @a */
+    data[0] = 0;
+    while (!done) MPI_Test(&request, &done, MPI_STATUS_IGNORE); /* @b */
+  }
+}
+
+/* CASE part-of-a-column
+ * options: --check
+ * code: 1
+ * says: the send buffer has changed while it was MPI's: byte 1 of 4
+ * says:   it was given to MPI_Irsend(1 x a vector of MPI_CHAR) at ...@a */
+static void part_of_a_column(void) {
+  MPI_Datatype column;
+  MPI_Request request;
+  MPI_Type_vector(4, 1, 10, MPI_CHAR, &column);
+  MPI_Type_commit(&column);
+  if (rank == 1) MPI_Irecv(data, 4, MPI_CHAR, 0, 7, MPI_COMM_WORLD, &request);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) {
+    MPI_Irsend(large, 1, column, 1, 7, MPI_COMM_WORLD, &request); /* @a */
+    large[1] = 1;                                                 /* is not sent */
+    large[10] = 1;
+  }
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Type_free(&column);
+}
+
+/* CASE started-again
+ * options: --check
+ * code: 1
+ * says: the send buffer has changed while it was MPI's: byte 4 of 16
+ * says:   it was given to MPI_Start(4 x MPI_INT) at ...@a
+ * says:   and is the program's again with MPI_Waitany at ...@b */
+static void started_again(void) {
+  MPI_Request request;
+  int which;
+  if (rank == 0) MPI_Send_init(data, 4, MPI_INT, 1, 7, MPI_COMM_WORLD, &request);
+  if (rank == 1) MPI_Recv_init(data, 4, MPI_INT, 0, 7, MPI_COMM_WORLD, &request);
+  for (int i = 0; i < 3; ++i) {
+    if (rank == 0) data[1] = i;
+    MPI_Start(&request); /* @a */
+    if (rank == 0 && i == 2) data[1] = 77;
+    MPI_Waitany(1, &request, &which, MPI_STATUS_IGNORE); /* @b */
+  }
+  MPI_Request_free(&request);
+}
+
+/* CASE broadcast-in-flight
+ * options: --check
+ * code: 1
+ * says: MPI_Wait: the send buffer has changed while it was MPI's
+ * says: 4 x MPI_INT of MPI_Ibcast were given to MPI_Ibcast at ...@a
+ * says: and are the program's again with MPI_Wait at ...@b */
+static void broadcast_in_flight(void) {
+  MPI_Request request;
+  MPI_Ibcast(data, 4, MPI_INT, 0, MPI_COMM_WORLD, &request); /* @a */
+  if (rank == 0) data[3] = 5;
+  MPI_Wait(&request, MPI_STATUS_IGNORE); /* @b */
+}
+
+/* CASE reduction-in-flight
+ * options: --check
+ * code: 1
+ * says: MPI_Wait: the send buffer has changed while it was MPI's
+ * says: 4 x MPI_INT of MPI_Iallreduce were given to MPI_Iallreduce at ...@a */
+static void reduction_in_flight(void) {
+  int sum[4];
+  MPI_Request request;
+  MPI_Iallreduce(data, sum, 4, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request); /* @a */
+  data[0] = 9;
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* CASE persistent-collective
+ * options: --check
+ * code: 1
+ * says: MPI_Wait: the send buffer has changed while it was MPI's
+ * says: 2 x MPI_INT of MPI_Alltoall_init were given to MPI_Start at ...@a */
+static void persistent_collective(void) {
+  int in[2];
+  MPI_Request request;
+  MPI_Alltoall_init(data, 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+  for (int i = 0; i < 2; ++i) {
+    data[0] = i;
+    MPI_Start(&request); /* @a */
+    if (i == 1) data[1] = 9;
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  MPI_Request_free(&request);
+}
+
+/* CASE receive
+ * options: --check
+ * code: 1
+ * says: MPI_Wait: the receive buffer has changed while it was MPI's
+ * says:   it was given to MPI_Irecv(4 x MPI_INT) at ...@a
+ * says:   and is the program's again with MPI_Wait at ...@b
+ * says:   a receive buffer must not be written before the operation is complete [MPI_ERR_BUFFER] */
+static void receive(void) {
+  MPI_Request request;
+  if (rank == 1) {
+    MPI_Irecv(data, 4, MPI_INT, 0, 7, MPI_COMM_WORLD, &request); /* @a */
+    data[3] = 5;
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) MPI_Send(data, 4, MPI_INT, 1, 7, MPI_COMM_WORLD);
+  if (rank == 1) MPI_Wait(&request, MPI_STATUS_IGNORE); /* @b */
+}
+
+/* CASE receive-behind-the-message
+ * options: --check
+ * code: 19
+ * says: MPI_Waitsome: ... the receive buffer has changed while it was MPI's
+ * says:   it was given to MPI_Irecv(4 x MPI_INT) at ...@a
+ * says:   and is the program's again with MPI_Waitsome at ...@b */
+static void receive_behind_the_message(void) {
+  MPI_Request request;
+  int done, which;
+  if (rank == 1) MPI_Irecv(data, 4, MPI_INT, 0, 7, MPI_COMM_WORLD, &request); /* @a */
+  if (rank == 0) MPI_Send(data, 2, MPI_INT, 1, 7, MPI_COMM_WORLD);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank != 1) return;
+  data[3] = 5; /* the message has come, and is shorter; but the buffer is MPI's all the same */
+  MPI_Waitsome(1, &request, &done, &which, MPI_STATUSES_IGNORE); /* @b */
+}
+
+int main(int argc, char** argv) {
+  static const struct Case cases[] = {
+      {"small-send", small_send},
+      {"large-send", large_send},
+      {"buffered-send", buffered_send},
+      {"part-of-a-column", part_of_a_column},
+      {"started-again", started_again},
+      {"broadcast-in-flight", broadcast_in_flight},
+      {"reduction-in-flight", reduction_in_flight},
+      {"persistent-collective", persistent_collective},
+      {"receive", receive},
+      {"receive-behind-the-message", receive_behind_the_message},
+      {NULL, NULL},
+  };
+  return run_case(argc, argv, cases, NULL);
+}
