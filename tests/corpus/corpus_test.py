@@ -86,6 +86,8 @@ def cases_of(source: pathlib.Path) -> list:
 
 def all_cases() -> list:
     cases = [case for source in sorted(HERE.glob("*.c")) for case in cases_of(source)]
+    if "CLUMP_CLUSTER" in os.environ:
+        return cases  # there is time for programs that are written for --check
     return cases + [case.checked() for case in cases if case.program == "silent" and case.unchecked is None]
 
 
