@@ -176,13 +176,15 @@ void name_process() {
   const pmi::HostProcess& mine = job.here();
   const int first = job.first_rank(mine), last = job.ranks_of(mine).back();
   const std::string ranks =
-      mine.ranks == 1 ? fmt::format("rank {}", first) : fmt::format("ranks {}-{}", first, last);
-  // With as much of the program's name as there is room for. That of the main thread is the process's.
+      mine.ranks == 1 ? fmt::format("rank{}", first) : fmt::format("ranks{}-{}", first, last);
+  // With as much of the program's name as there is room for. That of the main thread is the process's. No
+  // spaces: not everybody who reads /proc/PID/stat expects them there (Slurm does not, and then cannot end
+  // us).
   const int file = ::open("/proc/self/comm", O_RDWR | O_CLOEXEC);
   if (file < 0) return;
   char program[16] = {};
   (void)!::read(file, program, sizeof program - 1);
-  const std::string name = fmt::format("{} {}", ranks, program);
+  const std::string name = fmt::format("{}:{}", ranks, program);
   (void)!::write(file, name.data(), name.size() - (name.ends_with('\n') ? 1 : 0));
   ::close(file);
 }

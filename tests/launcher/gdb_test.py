@@ -122,9 +122,9 @@ class Names(tool.Case):
             process = pathlib.Path("/proc", str(job.pids[2]), "comm").read_text().strip()
             self.assertEqual(job.finish(), (0, ""))
         if AS_PROCESSES:
-            self.assertEqual(process, "rank 2 launcher")
+            self.assertEqual(process, "rank2:launcher_")
             return
-        self.assertEqual(process, "ranks 2-3 launc" if PER_PROCESS else "launcher_debug")
+        self.assertEqual(process, "ranks2-3:launch" if PER_PROCESS else "launcher_debug")
         for name in ["rank 3", "clump observer"] + ([] if PER_PROCESS else ["rank 1", "rank 2"]):
             self.assertIn(name, names)
         if os.environ.get("CLUMP_SCHEDULER") != "threads":
