@@ -75,7 +75,7 @@ bool meets(const core::Comm& comm, Collective collective, const Reduction& reduc
 Count block_bytes(const Layout& all, int ranks) { return all.count / ranks * all.type->size(); }
 
 /// How an operation ended, or that it is still to be done. One word: what writes the two parts of an optional
-/// has it read back as a whole, and the processor waits for that as long as for a third of a small broadcast.
+/// has it read back as a whole, and the processor waits for that: a tenth of the time of a small broadcast.
 class Done {
  public:
   Done() = default;

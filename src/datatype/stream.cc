@@ -20,8 +20,8 @@ constexpr Count kLine = 64;
 // Lines are asked for so far ahead. The processor's own prefetching ends at each page.
 constexpr Count kAhead = 1024;
 
-/// What Linux says of the outermost cache of a core, or nothing. sysconf() will not do: on AMD's processors
-/// glibc multiplies it by the cores, also those of others on a virtual machine (32 MB become 320).
+/// What Linux says of the outermost cache of a core, or nothing. sysconf() will not do: on a virtual machine
+/// with AMD's processors glibc says 320 MB where there are 32.
 Count last_level_cache() {
   Count bytes = 0;
   for (int index = 0;; ++index) {
