@@ -124,11 +124,12 @@ static void freed_active_requests(void) {
     MPI_Isend(large, kLarge, MPI_CHAR, 1, 7, MPI_COMM_WORLD, &request);
     MPI_Request_free(&request);
   }
+  /* Nothing but the buffer itself tells when a freed receive is done (MPI 5.0, 3.7.3): later messages do not.
+   */
+  volatile char *first = other, *last = other + kLarge - 1;
+  int flag;
+  while (rank == 1 && (*first != 7 || *last != 7)) MPI_Iprobe(0, 8, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
   MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == 0) MPI_Ssend(&one, 1, MPI_INT, 1, 8, MPI_COMM_WORLD);
-  if (rank == 1) MPI_Recv(&two, 1, MPI_INT, 0, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == 1) expect(other[0] == 7 && other[kLarge - 1] == 7);
 }
 
 /* CASE cancelled
