@@ -127,14 +127,17 @@ class Team final : public core::Team {
   void work(const Slot& me, const Reduction* reduction);
   void move(const Slot& me);
   template <typename Work>
-  void in_steps(Count begin, Count end, Count step, Count bytes, Work work);
+  void in_steps(Count begin, Count end, Count step, Count bytes, Work work, bool streamed = false);
   Count bytes_touched(const Slot& me) const;
   void broadcast_slice(const Slot& me);
   void give_block(const Slot& me);
   void swap_blocks(const Slot& me);
+  /// Where elements are combined: where a result goes; in the cache, and copied from there; or past the
+  /// caches.
+  enum class Results { kPlaced, kCopied, kStreamed };
   template <typename Place, typename Write>
-  void combine(Count begin, Count end, const Slot& me, const Reduction& reduction, Place place, bool placed,
-               Write write);
+  void combine(Count begin, Count end, const Slot& me, const Reduction& reduction, Place place,
+               Results results, Write write);
   void combine_slice(const Slot& me, int slice, int slices, const Reduction& reduction);
   void reduce_slice(const Slot& me, Count begin, Count end, const Reduction& reduction);
   void reduce_block(const Slot& me, const Reduction& reduction);

@@ -72,7 +72,7 @@ void copy_block(const Block& to, const Block& from, Count bytes, Count touched) 
     net::joint_copy(target, source, 0, bytes, touched);
 }
 
-/// datatype::copy(), past the caches if `streamed`.
+/// datatype::copy(); past the caches if `streamed`, and then see drain_streams().
 void copy_piece(const Layout& to, const Layout& from, Count first, Count bytes, bool streamed) {
   if (!streamed || !to.type->is_dense() || !from.type->is_dense())
     return datatype::copy(to, from, first, bytes);
@@ -255,13 +255,16 @@ void Team::move(const Slot& me) {
 }
 
 /// Calls work(first, count) for all of [begin, end), a step at a time; together with cores that no rank of
-/// the team has, if there are any.
+/// the team has, if there are any. `streamed`: what it writes goes past the caches.
 template <typename Work>
-void Team::in_steps(Count begin, Count end, Count step, Count bytes, Work work) {
+void Team::in_steps(Count begin, Count end, Count step, Count bytes, Work work, bool streamed) {
   if (spare_ && bytes >= net::kWorthWaking)
-    return net::joint_work(end - begin, step, bytes,
-                           [&](Count first, Count count) { work(begin + first, count); });
+    return net::joint_work(end - begin, step, bytes, [&](Count first, Count count) {
+      work(begin + first, count);
+      if (streamed) datatype::drain_streams();
+    });
   for (Count first = begin; first < end; first += step) work(first, std::min(step, end - first));
+  if (streamed) datatype::drain_streams();
 }
 
 // Everyone, the root as well, brings a slice to all.
@@ -271,22 +274,28 @@ void Team::broadcast_slice(const Slot& me) {
   const Count begin = piece_begin(lines, size_, me.rank) * kLine;
   const Count end = std::min(me.bytes, piece_begin(lines, size_, me.rank + 1) * kLine);
   const bool streamed = datatype::is_streamed(bytes_touched(me));
-  in_steps(begin, end, kLongChunkBytes, (end - begin) * size_, [&](Count first, Count bytes) {
-    for (int i = 1, rank = wrap(root + 1, size_); i < size_; ++i, rank = wrap(rank + 1, size_))
-      copy_piece(buffers_[rank].to, buffers_[root].from, first, bytes, streamed);
-  });
+  in_steps(
+      begin, end, kLongChunkBytes, (end - begin) * size_,
+      [&](Count first, Count bytes) {
+        for (int i = 1, rank = wrap(root + 1, size_); i < size_; ++i, rank = wrap(rank + 1, size_))
+          copy_piece(buffers_[rank].to, buffers_[root].from, first, bytes, streamed);
+      },
+      streamed);
 }
 
 // Brought to everyone, not fetched by everyone: so it is read once, and the next reads find it in the cache.
 void Team::give_block(const Slot& me) {
   const bool streamed = datatype::is_streamed(bytes_touched(me));
-  in_steps(0, me.bytes, kLongChunkBytes, me.bytes * size_, [&](Count first, Count bytes) {
-    for (int i = 0, rank = me.rank; i < size_; ++i, rank = wrap(rank + 1, size_)) {
-      const Layout to = Block{buffers_[rank].to, size_, me.rank}.layout();
-      if (to.base != me.buffers->from.base || to.type != me.buffers->from.type)
-        copy_piece(to, me.buffers->from, first, bytes, streamed);
-    }
-  });
+  in_steps(
+      0, me.bytes, kLongChunkBytes, me.bytes * size_,
+      [&](Count first, Count bytes) {
+        for (int i = 0, rank = me.rank; i < size_; ++i, rank = wrap(rank + 1, size_)) {
+          const Layout to = Block{buffers_[rank].to, size_, me.rank}.layout();
+          if (to.base != me.buffers->from.base || to.type != me.buffers->from.type)
+            copy_piece(to, me.buffers->from, first, bytes, streamed);
+        }
+      },
+      streamed);
 }
 
 void Team::swap_blocks(const Slot& me) {
@@ -318,21 +327,24 @@ Count step_of(const datatype::Datatype& type) {
 }  // namespace
 
 /// Combines the elements of all ranks, some of them at a time, and calls write(first, value) for these. They
-/// grow at place(first, count) if `placed`, otherwise in a room of their own.
+/// grow at place(first, count), or in a room of their own.
 template <typename Place, typename Write>
 void Team::combine(Count begin, Count end, const Slot& me, const Reduction& reduction, Place place,
-                   bool placed, Write write) {
+                   Results results, Write write) {
   const datatype::Datatype& type = *me.buffers->from.type;
   const datatype::Kernel kernel = reduction.op->kernel(type);
   const Count bytes = (end - begin) * type.extent() * size_;
-  in_steps(begin, end, step_of(type), bytes, [&](Count first, Count count) {
-    alignas(64) std::byte room[kChunkBytes];
-    void* const value = placed ? place(first, count) : room;
-    const auto operand = [&](int rank) { return part(buffers_[rank].from, first, count).base; };
-    kernel(operand(size_ - 2), operand(size_ - 1), value, count);
-    for (int rank = size_ - 3; rank >= 0; --rank) kernel(operand(rank), value, value, count);
-    write(first, Layout{value, count, &type});
-  });
+  in_steps(
+      begin, end, step_of(type), bytes,
+      [&](Count first, Count count) {
+        alignas(64) std::byte room[kChunkBytes];
+        void* const value = results == Results::kPlaced ? place(first, count) : room;
+        const auto operand = [&](int rank) { return part(buffers_[rank].from, first, count).base; };
+        kernel(operand(size_ - 2), operand(size_ - 1), value, count);
+        for (int rank = size_ - 3; rank >= 0; --rank) kernel(operand(rank), value, value, count);
+        write(first, Layout{value, count, &type});
+      },
+      results == Results::kStreamed);
 }
 
 void Team::reduce_slice(const Slot& me, Count begin, Count end, const Reduction& reduction) {
@@ -341,12 +353,13 @@ void Team::reduce_slice(const Slot& me, Count begin, Count end, const Reduction&
   // The results grow where one of them goes, unless that is where another operand is.
   const int home = !for_all ? root : me.call.in_place() ? size_ - 1 : me.rank;
   const Buffers& at = buffers_[home];
-  // Past the caches they go from a room of their own.
   const bool streamed = datatype::is_streamed(me.bytes * (for_all ? 2 * size_ : size_ + 1));
-  const bool fits = !streamed && at.to.type->is_dense() && (home == size_ - 1 || at.to.base != at.from.base);
+  const bool fits = at.to.type->is_dense() && (home == size_ - 1 || at.to.base != at.from.base);
   combine(
       begin, end, me, reduction, [&](Count first, Count count) { return part(at.to, first, count).base; },
-      fits,
+      streamed ? Results::kStreamed
+      : fits   ? Results::kPlaced
+               : Results::kCopied,
       [&](Count first, const Layout& value) {
         for (int rank = for_all ? 0 : root; rank < (for_all ? size_ : root + 1); ++rank) {
           const Layout to = part(buffers_[rank].to, first, value.count);
@@ -360,7 +373,8 @@ void Team::reduce_block(const Slot& me, const Reduction& reduction) {
   const auto result = [&](Count first, Count count) { return part(mine.to, first - mine.first, count); };
   combine(
       mine.first, mine.first + mine.to.count, me, reduction,
-      [&](Count first, Count count) { return result(first, count).base; }, mine.to.type->is_dense(),
+      [&](Count first, Count count) { return result(first, count).base; },
+      mine.to.type->is_dense() ? Results::kPlaced : Results::kCopied,
       [&](Count first, const Layout& value) { fetch(result(first, value.count), value); });
 }
 

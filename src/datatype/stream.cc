@@ -6,13 +6,13 @@
 #include <fstream>
 #include <string>
 
-#if defined(__SSE2__)
+#if defined(__x86_64__)
 #include <emmintrin.h>
 #endif
 
 namespace clump::datatype {
 
-#if defined(__SSE2__)
+#if defined(__x86_64__)
 
 namespace {
 
@@ -50,6 +50,20 @@ void stream_line(std::byte* to, const std::byte* from) {
   _mm_stream_si128(out + 3, d);
 }
 
+// A part of a line. A plain store would have to fetch the line from memory first, and those behind it wait.
+void stream_edge(std::byte* to, const std::byte* from, Count bytes) {
+  constexpr Count kWord = sizeof(long long);
+  if (reinterpret_cast<std::uintptr_t>(to) % kWord != 0 || bytes % kWord != 0) {
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+    return;
+  }
+  for (Count at = 0; at < bytes; at += kWord) {
+    long long word;
+    std::memcpy(&word, from + at, kWord);
+    _mm_stream_si64(reinterpret_cast<long long*>(to + at), word);
+  }
+}
+
 }  // namespace
 
 bool is_streamed(Count touched) {
@@ -62,16 +76,17 @@ void stream(void* to, const void* from, Count bytes) {
   const auto* in = static_cast<const std::byte*>(from);
   const Count skew = static_cast<Count>(-reinterpret_cast<std::uintptr_t>(out) % kLine);
   const Count first = std::min(bytes, skew);
-  std::memcpy(out, in, static_cast<std::size_t>(first));
+  stream_edge(out, in, first);
   Count at = first;
   for (; at + kLine <= bytes; at += kLine) {
     _mm_prefetch(reinterpret_cast<const char*>(in) + at + kAhead, _MM_HINT_NTA);
     stream_line(out + at, in + at);
   }
-  std::memcpy(out + at, in + at, static_cast<std::size_t>(bytes - at));
-  // Such stores are not ordered with what follows, so not with the release that tells others of them either.
-  _mm_sfence();
+  stream_edge(out + at, in + at, bytes - at);
 }
+
+// Such stores are not ordered with what follows, so not with the release that tells others of them either.
+void drain_streams() { _mm_sfence(); }
 
 #else
 
@@ -79,6 +94,7 @@ bool is_streamed(Count) { return false; }
 void stream(void* to, const void* from, Count bytes) {
   std::memcpy(to, from, static_cast<std::size_t>(bytes));
 }
+void drain_streams() {}
 
 #endif
 

@@ -9,7 +9,11 @@ namespace clump::datatype {
 /// takes three quarters of the last-level cache. Always false where stores that do so are not to be had.
 bool is_streamed(Count touched);
 
-/// memcpy whose stores do not go through the caches. They are done when it returns.
+/// memcpy whose stores do not go through the caches. They may be done late: before another thread is told of
+/// them, who made them calls drain_streams().
 void stream(void* to, const void* from, Count bytes);
+
+/// Returns when the stores of the calling thread's streams are done. This waits for memory: once after many.
+void drain_streams();
 
 }  // namespace clump::datatype

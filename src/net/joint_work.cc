@@ -61,6 +61,7 @@ struct StreamPart {
   void operator()(std::uint32_t part) const {
     const Count begin = parts.begin(part);
     datatype::stream(to + begin, from + begin, parts.end(part) - begin);
+    datatype::drain_streams();
   }
 };
 
