@@ -5,6 +5,7 @@
 #include "core/rank.h"
 #include "mpi/bodies.h"
 #include "mpi/entry.h"
+#include "mpi/layout.h"
 #include "mpi/matched.h"
 #include "p2p/labelled.h"
 
@@ -23,10 +24,6 @@ using Life = p2p::LabelledSend::Life;
 using Until = p2p::Received::Until;
 
 const core::Site& here() { return *core::Site::current; }
-
-Layout layout(const void* buffer, Count count, const Datatype& type) {
-  return {const_cast<void*>(buffer), count, &type};
-}
 
 Status send_labelled(const Address& to, const Layout& data, Mode mode) {
   const p2p::Sent sent(to.comm.owner.world, here(), data);

@@ -6,12 +6,9 @@
 #include "coll/coll.h"
 #include "core/rank.h"
 #include "mpi/counts.h"
+#include "mpi/layout.h"
 
 namespace clump::mpi {
-
-inline datatype::Layout layout(const void* buffer, Count count, const datatype::Datatype& type) {
-  return {const_cast<void*>(buffer), count, &type};
-}
 
 inline coll::Numbers numbers(const Counts& counts) {
   return counts.wide() ? coll::Numbers(static_cast<const Count*>(counts.data()))

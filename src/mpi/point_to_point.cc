@@ -5,6 +5,7 @@
 
 #include "core/rank.h"
 #include "mpi/bodies.h"
+#include "mpi/layout.h"
 #include "p2p/buffered.h"
 #include "p2p/p2p.h"
 #include "p2p/persistent.h"
@@ -25,10 +26,6 @@ using datatype::Datatype;
 using datatype::Layout;
 using p2p::Address;
 using p2p::Mode;
-
-Layout layout(const void* buffer, Count count, const Datatype& type) {
-  return {const_cast<void*>(buffer), count, &type};
-}
 
 /// An operation that outlives the call: it keeps what it uses.
 template <typename Operation>
