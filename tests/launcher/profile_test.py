@@ -31,8 +31,11 @@ class Case(tool.Case):
         self.folder = pathlib.Path(made.name)
 
     def run_profile(self, case, *options, ranks=RANKS, code=0):
-        """The JSON of a job, and what mpiexec has said."""
-        result = tool.run("--profile=one", *options, "-n", ranks, tool.program("profile"), case, cwd=self.folder)
+        """The JSON of a job of our program, and what mpiexec has said."""
+        return self.run_program(tool.program("profile"), case, options=options, ranks=ranks, code=code)
+
+    def run_program(self, *words, options=(), ranks=RANKS, code=0):
+        result = tool.run("--profile=one", *options, "-n", ranks, *words, cwd=self.folder)
         self.assertEqual(result.code, code, result)
         self.assertEqual(sorted(os.listdir(self.folder)), ["one.html", "one.json"])
         profile = json.loads((self.folder / "one.json").read_text())
@@ -335,6 +338,14 @@ class Page(Case):
     def test_many_ranks(self):
         self.run_profile("messages", ranks=100)
         self.assertIn("100 ranks", self.look(self.folder / "one.html", False))
+
+    def test_jacobi(self):
+        profile, _ = self.run_program(tool.example("jacobi"), 256, 500, ranks=16)
+        text = self.look(self.folder / "one.html", False)
+        self.assertTrue(text.startswith("jacobi\n"), text)
+        self.assertIn("MPI_Waitall", text)
+        # The grid is 4 x 4: whoever is inside of it has four neighbours, each of which gets 64 points in an iteration.
+        self.assertEqual(profile["ranks"][5]["sent"], [[other, 500, 500 * 64 * 8] for other in (1, 4, 6, 9)])
 
     def test_nothing(self):
         for name in ("&lt;b>'\"</script>", "ordinary"):  # names are texts, whatever they are

@@ -23,6 +23,11 @@ def program(name: str) -> str:
     return str(BIN / f"launcher_{name}")
 
 
+def example(name: str) -> str:
+    """A program of examples/."""
+    return str(BIN.parent / "examples" / name)
+
+
 def run(*words: object, tool: str = "mpiexec", stdin: str = "", env: Optional[dict] = None, cwd: Optional[str] = None,
         before=None) -> Result:
     environment = {**os.environ, **(env or {})}
