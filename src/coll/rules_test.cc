@@ -80,8 +80,7 @@ TEST_F(Rules, WhatIsWrongIsNamed) {
 }
 
 TEST_F(Rules, LimitsOfAlgorithmsStay) {
-  EXPECT_NE(wrong("broadcast team: root posts").find("needs 'below 481 bytes' or less"),
-            std::string::npos);
+  EXPECT_NE(wrong("broadcast team: root posts").find("needs 'below 481 bytes' or less"), std::string::npos);
   EXPECT_NE(wrong("broadcast team: root posts below 482 bytes").find("below 481"), std::string::npos);
   EXPECT_EQ(parse("broadcast team: root posts below 481 bytes").size(), 1u);
   EXPECT_NE(wrong("gather node: all meet below 8 KiB").find("needs 'below 4097 bytes'"), std::string::npos);

@@ -308,7 +308,8 @@ void add_reduction(const char* name, PredefinedOp op, MPI_Datatype handle) {
                          size = type.size()](benchmark::State& state) {
       const std::vector<std::byte> in(static_cast<std::size_t>(state.range(0)));
       std::vector<std::byte> inout(in.size());
-      measure(state, state.range(0), [&] { function(in.data(), inout.data(), inout.data(), state.range(0) / size); });
+      measure(state, state.range(0),
+              [&] { function(in.data(), inout.data(), inout.data(), state.range(0) / size); });
     };
     benchmark::RegisterBenchmark((std::string(name) + kVersions[version]).c_str(), reduce)
         ->Arg(8 << 10)

@@ -106,8 +106,7 @@ void Recording::received(const MPI_Status* status, MPI_Comm handle) {
 }
 
 void Recording::found(const MPI_Status* status, MPI_Comm comm) {
-  if (status->MPI_SOURCE >= 0)
-    recorder_.waited_for(self_.comm(comm)->peers().world_rank(status->MPI_SOURCE));
+  if (status->MPI_SOURCE >= 0) recorder_.waited_for(self_.comm(comm)->peers().world_rank(status->MPI_SOURCE));
 }
 
 void Recording::started() {

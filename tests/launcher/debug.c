@@ -1,5 +1,5 @@
-/* For debuggers: every rank has variables of its own, and all but rank 0 wait in a function of the program until
-   rank 0 has read a line. With an argument nobody reads one, and all wait for ever. */
+/* For debuggers: every rank has variables of its own, and all but rank 0 wait in a function of the program
+   until rank 0 has read a line. With an argument nobody reads one, and all wait for ever. */
 #include <mpi.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -12,7 +12,8 @@ static __thread int thread_local_one;
 static void waits_here(int local) {
   int received = -local;
   MPI_Recv(&received, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  if (received != local || global != 99 + local || elsewhere != 999 + local || thread_local_one != 499 + local)
+  if (received != local || global != 99 + local || elsewhere != 999 + local ||
+      thread_local_one != 499 + local)
     MPI_Abort(MPI_COMM_WORLD, 9); /* somebody has changed something */
 }
 

@@ -1,5 +1,5 @@
-/* Much data, outside of a parallel region and inside of one: prints what part of the work, in percent, somebody
- * else did. The results have to be right in any case. */
+/* Much data, outside of a parallel region and inside of one: prints what part of the work, in percent,
+ * somebody else did. The results have to be right in any case. */
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>
@@ -42,7 +42,8 @@ static void check(int factor, int shift, const char* what) {
 static void move_much(int round) {
   const int peer = (rank + 1) % size, other = (rank + size - 1) % size;
   for (int i = 0; i < kNumbers; ++i) from[i] = i + round;
-  MPI_Sendrecv(from, kNumbers, MPI_INT, peer, 0, to, kNumbers, MPI_INT, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(from, kNumbers, MPI_INT, peer, 0, to, kNumbers, MPI_INT, other, 0, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
   check(1, round, "MPI_Sendrecv");
   MPI_Reduce_local(from, to, kNumbers, MPI_INT, MPI_SUM);
   check(2, 2 * round, "MPI_Reduce_local");

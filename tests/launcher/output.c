@@ -1,5 +1,5 @@
-/* Every rank writes the same lines and one of its own, one of them in two pieces with a flush between; with an
-   argument rank 1 fails behind that, in the middle of a line. */
+/* Every rank writes the same lines and one of its own, one of them in two pieces with a flush between; with
+   an argument rank 1 fails behind that, in the middle of a line. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Calls that a profile must count exactly, and ends that it must survive: profile CASE, with 4 ranks or more. */
+/* Calls that a profile must count exactly, and ends that it must survive: profile CASE, with 4 ranks or more.
+ */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -21,8 +22,8 @@ static void compute_seconds(double seconds) {
   }
 }
 
-/* To the next rank: 3 x 400 bytes blocking, 2 x 80 bytes non-blocking, 5 x 16 persistent, 1 x 0 synchronous, 1 x 100000 buffered; to
-   the one after that: 1 byte by MPI_Sendrecv; to nobody: 1. */
+/* To the next rank: 3 x 400 bytes blocking, 2 x 80 bytes non-blocking, 5 x 16 persistent, 1 x 0 synchronous,
+   1 x 100000 buffered; to the one after that: 1 byte by MPI_Sendrecv; to nobody: 1. */
 static void messages(void) {
   MPI_Request all[4], start[2];
   for (int i = 0; i < 3; ++i) {
@@ -46,7 +47,8 @@ static void messages(void) {
   MPI_Buffer_attach(malloc(200000), 200000);
   MPI_Bsend(buffer, 100000, MPI_BYTE, to(1), 8, MPI_COMM_WORLD);
   MPI_Recv(other, 100000, MPI_BYTE, to(-1), 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  MPI_Sendrecv(buffer, 1, MPI_CHAR, to(2), 9, other, 1, MPI_CHAR, to(-2), 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(buffer, 1, MPI_CHAR, to(2), 9, other, 1, MPI_CHAR, to(-2), 9, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
   MPI_Send(buffer, 1, MPI_CHAR, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
 }
 
@@ -69,7 +71,8 @@ static void flood(void) {
 
 static void* send_many(void* tag) {
   for (int i = 0; i < 1000; ++i)
-    MPI_Sendrecv(buffer, 8, MPI_BYTE, to(1), *(int*)tag, other, 8, MPI_BYTE, to(-1), *(int*)tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(buffer, 8, MPI_BYTE, to(1), *(int*)tag, other, 8, MPI_BYTE, to(-1), *(int*)tag,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   return NULL;
 }
 
@@ -94,8 +97,8 @@ static void callbacks(void) {
   MPI_Op_free(&op);
 }
 
-/* Rank 1 waits 0.4 s for rank 0, in a receive from anybody, rank 3 for rank 2, in MPI_Waitall; then all wait for rank 2
-   in a barrier, and rank 3 once more, in a probe. */
+/* Rank 1 waits 0.4 s for rank 0, in a receive from anybody, rank 3 for rank 2, in MPI_Waitall; then all wait
+   for rank 2 in a barrier, and rank 3 once more, in a probe. */
 static void waits(void) {
   MPI_Request request;
   if (rank % 2 == 0 && rank < 4) {
@@ -124,9 +127,11 @@ static void control(void) {
   MPI_Sendrecv(buffer, 1, MPI_INT, to(1), 0, other, 1, MPI_INT, to(-1), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   pass_seconds(0.5);
   MPI_Pcontrol(1);
-  MPI_Sendrecv(buffer, 1, MPI_DOUBLE, to(1), 0, other, 1, MPI_DOUBLE, to(-1), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(buffer, 1, MPI_DOUBLE, to(1), 0, other, 1, MPI_DOUBLE, to(-1), 0, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
   MPI_Pcontrol(2);
-  MPI_Sendrecv(buffer, 1, MPI_DOUBLE, to(1), 0, other, 1, MPI_DOUBLE, to(-1), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(buffer, 1, MPI_DOUBLE, to(1), 0, other, 1, MPI_DOUBLE, to(-1), 0, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
   MPI_Pcontrol(0);
 }
 
