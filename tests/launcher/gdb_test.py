@@ -13,6 +13,15 @@ import tool
 PROGRAM = tool.program("debug")
 AS_PROCESSES = os.environ.get("CLUMP_RANKS") == "processes"
 PER_PROCESS = int(os.environ.get("CLUMP_PER_PROCESS", 0))
+SOURCE = pathlib.Path(__file__).with_name("debug.c").read_text().splitlines()
+
+
+def place(text):
+    """Of the first line of the program that has it."""
+    return f"debug.c:{next(number for number, line in enumerate(SOURCE, 1) if text in line)}"
+
+
+BEGINS, RECEIVES, READS = place("int received"), place("MPI_Recv("), place("fgets(")
 
 
 class Job:
@@ -59,11 +68,11 @@ class Attached(tool.Case):
         for rank in mine:
             self.assertIn(f"{100 + rank + 1}\n", said["clump all print global+1"], err)
         listed = said["clump ranks"]
-        self.assertRegex(listed, rf"(?m)^ranks? .*{other} waits? in MPI_Recv.* at debug.c:14$")
+        self.assertRegex(listed, rf"(?m)^ranks? .*{other} waits? in MPI_Recv.* at {RECEIVES}$")
         if 0 in job.pids and job.pids[0] == job.pids[2]:
-            self.assertRegex(listed, r"(?m)^rank 0 is outside MPI at debug.c:33 \(main\)$")
-        self.assertRegex(said[f"clump rank {one}"], rf"^rank {one} waits in MPI_Recv.* at debug.c:14\n#\d+ .* waits_here \(local={one + 1}\)")
-        self.assertRegex(said["bt"], rf"(?s)PMPI_Recv.*waits_here \(local={one + 1}\) at .*debug.c:14\n.*main \(argc=1")
+            self.assertRegex(listed, rf"(?m)^rank 0 is outside MPI at {READS} \(main\)$")
+        self.assertRegex(said[f"clump rank {one}"], rf"^rank {one} waits in MPI_Recv.* at {RECEIVES}\n#\d+ .* waits_here \(local={one + 1}\)")
+        self.assertRegex(said["bt"], rf"(?s)PMPI_Recv.*waits_here \(local={one + 1}\) at .*{RECEIVES}\n.*main \(argc=1")
         values = {name: said[name].split(" = ")[-1].strip() for name in said if name.startswith("print")}
         self.assertEqual(values, {
             "print local": f"{one + 1}", "print global": f"{100 + one}", "print elsewhere": f"{1000 + one}",
@@ -90,7 +99,7 @@ class FromTheBeginning(tool.Case):
         with tempfile.NamedTemporaryFile("w", suffix=".gdb") as file:
             file.write("\n".join(commands) + "\n")
             file.flush()
-            return tool.run("-n", "3", "--gdb-command", file.name, *words)
+            return tool.run("-n", "3", "--gdb-command", file.name, *words, limit=110)  # gdb takes long on a crowded machine
 
     def test_a_breakpoint_in_all_ranks(self):
         result = self.run_gdb(PROGRAM, "hang", commands=["clump ranks", "break waits_here", "continue", "clump rank", "print local", "print global"])
@@ -99,13 +108,13 @@ class FromTheBeginning(tool.Case):
         locations = re.search(r"Breakpoint 1 at .*\((\d) locations\)", result.out)
         self.assertTrue(locations and locations[1] == "3", result.out)
         rank = int(re.search(r"This is rank (\d)\.", result.out)[1])
-        self.assertIn(f"rank {rank} is outside MPI at debug.c:13 (waits_here)\n", result.out)
+        self.assertIn(f"rank {rank} is outside MPI at {BEGINS} (waits_here)\n", result.out)
         self.assertIn(f"$1 = {rank + 1}\n$2 = {100 + rank}\n", result.out)
 
     def test_a_deadlock_stops_in_gdb(self):
         result = self.run_gdb(PROGRAM, "hang", commands=["continue", "clump ranks"] + ["continue"] * 3)
         self.assertIn("SIGTRAP", result.out)
-        self.assertRegex(result.out, r"ranks 0-2 wait in MPI_Recv.* at debug.c:14\n")
+        self.assertRegex(result.out, rf"ranks 0-2 wait in MPI_Recv.* at {RECEIVES}\n")
         self.assert_says(result, 1, "deadlock", "rank 0", "MPI_Recv")
 
     def test_bad_input(self):

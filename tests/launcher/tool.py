@@ -29,10 +29,10 @@ def example(name: str) -> str:
 
 
 def run(*words: object, tool: str = "mpiexec", stdin: str = "", env: Optional[dict] = None, cwd: Optional[str] = None,
-        before=None) -> Result:
+        before=None, limit: float = 60) -> Result:
     environment = {**os.environ, **(env or {})}
     begin = time.monotonic()
-    done = subprocess.run([str(BIN / tool), *map(str, words)], input=stdin, capture_output=True, text=True, timeout=60, env=environment,
+    done = subprocess.run([str(BIN / tool), *map(str, words)], input=stdin, capture_output=True, text=True, timeout=limit, env=environment,
                           cwd=cwd, preexec_fn=before, errors="replace")
     return Result(done.returncode, done.stdout, done.stderr, time.monotonic() - begin)
 
