@@ -114,7 +114,7 @@ class Team final : public core::Team {
   base::Status post(Slot& me, std::uint64_t number, Notice& notice, const Call& call);
   void wait_for_readers(Slot& me, std::uint64_t number);
   base::Status fetch_posted(Slot& me, std::uint64_t number, const Notice& notice, const Call& call);
-  static void wait_for_notice(Slot& me, std::uint64_t number, const Notice& notice);
+  void wait_for_notice(Slot& me, std::uint64_t number, const Notice& notice);
   static constexpr int kAll = std::numeric_limits<int>::max();
   static void wake_readers(Group& group, std::uint64_t number, int most);
 

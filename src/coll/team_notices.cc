@@ -92,6 +92,8 @@ void Team::wait_for_notice(Slot& me, std::uint64_t number, const Notice& notice)
     me.released.wait();
     me.released.reset();
   }
+  // Roots of later notices may have taken it for one that polls for theirs, and woken nobody.
+  while (notices_[(number + 1) % kNotices].number.load(std::memory_order_seq_cst) > number) ++number;
   wake_readers(group, number, kAll);
 }
 
@@ -99,7 +101,7 @@ void Team::wait_for_notice(Slot& me, std::uint64_t number, const Notice& notice)
 void Team::wake_readers(Group& group, std::uint64_t number, int most) {
   if (group.asleep.load(std::memory_order_seq_cst) == 0) return;
   for (Slot* member : group.members) {
-    std::uint64_t awaited = member->awaits.load(std::memory_order_relaxed);
+    std::uint64_t awaited = member->awaits.load(std::memory_order_seq_cst);
     if (awaited == 0 || awaited > number || !member->awaits.compare_exchange_strong(awaited, 0)) continue;
     group.asleep.fetch_sub(1, std::memory_order_relaxed);
     member->released.signal();
