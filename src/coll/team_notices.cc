@@ -31,7 +31,8 @@ base::Status Team::post(Slot& me, std::uint64_t number, Notice& notice, const Ca
   const auto root_of_two = [&] {
     return different_roots(me.rank, me.rank, notice.call.root(), notice.call.root());
   };
-  if (notice.number.load(std::memory_order_relaxed) == number) return root_of_two();
+  // acquire: pairs with the other root's exchange below; its call is told.
+  if (notice.number.load(std::memory_order_acquire) == number) return root_of_two();
   notice.call = me.call;
   notice.bytes = call.bytes;
   pack_short(notice.data, call.from, call.bytes);
