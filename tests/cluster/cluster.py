@@ -81,9 +81,9 @@ class Case(tool.Case):
         ask = f"import errno, socket; s = socket.socket(); s.settimeout(1); exit(s.connect_ex(('{other}', 9)) != errno.ECONNREFUSED)"
         return subprocess.run(on(one, sys.executable, "-c", ask), check=False).returncode == 0
 
-    def assert_nothing_left(self) -> None:
+    def assert_nothing_left(self, seconds: float = LIMIT) -> None:
         everywhere = lambda: [f"{host}: {pid} {name_of(pid)}" for host in ("h0", "h1", "h2", "h3") for pid in processes(host)]
-        self.wait_for(lambda: not everywhere(), LIMIT)
+        self.wait_for(lambda: not everywhere(), seconds)
         self.assertEqual(everywhere(), [])
 
     def tearDown(self) -> None:
