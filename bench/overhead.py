@@ -7,7 +7,7 @@ overhead.md. `./dev bench --overhead` calls this.
 import argparse
 import re
 import statistics
-import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -31,7 +31,7 @@ def settings_of_hpcc(text):
 
 
 def run_hpcc(library, measurement, options):
-    """Seconds of those parts that communicate, as its report gives them."""
+    """Seconds of those parts that communicate, as its report gives them; of the FFT, for a floating-point operation."""
     folder = options.hpcc.absolute()
     with tempfile.TemporaryDirectory() as there:
         (Path(there) / "hpccinf.txt").write_text(settings_of_hpcc((folder / "_hpccinf.txt").read_text()))
@@ -95,7 +95,10 @@ def main():
     programs = compile_standard_programs(options.peers_dir, options.out)
     with tempfile.TemporaryDirectory() as folder:
         ways = {way: Library("clump", options.build, programs, words) for way, words in ways_in(folder).items()}
-        values = measure(ways, options)
+        try:
+            values = measure(ways, options)
+        except Failed as failure:
+            sys.exit(f"./dev bench --overhead: {failure}")
     text = f"{describe_machine()}; medians of {options.rounds} rounds\n\n" + table(values, list(ways))
     (options.out / "overhead.md").write_text(text)
     print(text)

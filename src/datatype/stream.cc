@@ -50,7 +50,8 @@ void stream_line(std::byte* to, const std::byte* from) {
   _mm_stream_si128(out + 3, d);
 }
 
-// A part of a line. A plain store would have to fetch the line from memory first, and those behind it wait.
+// A part of a line, past the caches as well: with plain stores here, 16 MB from blocks of 4 KB took 1.7 ms
+// instead of 1.4 (docs/measurements.md).
 void stream_edge(std::byte* to, const std::byte* from, Count bytes) {
   constexpr Count kWord = sizeof(long long);
   if (reinterpret_cast<std::uintptr_t>(to) % kWord != 0 || bytes % kWord != 0) {

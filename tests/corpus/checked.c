@@ -124,8 +124,7 @@ static void freed_active_requests(void) {
     MPI_Isend(large, kLarge, MPI_CHAR, 1, 7, MPI_COMM_WORLD, &request);
     MPI_Request_free(&request);
   }
-  /* Nothing but the buffer itself tells when a freed receive is done (MPI 5.0, 3.7.3): later messages do not.
-   */
+  /* Nothing but the buffer tells when a freed receive is done (MPI 5.0, 3.7.3): later messages do not. */
   volatile char *first = other, *last = other + kLarge - 1;
   int flag;
   while (rank == 1 && (*first != 7 || *last != 7)) MPI_Iprobe(0, 8, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);

@@ -1,5 +1,5 @@
-/* Calls that a profile must count exactly, and ends that it must survive: profile CASE, with 4 ranks or more.
- */
+/* Calls that a profile must count exactly, and ends that it must survive: profile CASE, with 4 ranks or
+   more. */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>

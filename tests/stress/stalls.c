@@ -3,6 +3,7 @@
    for somebody who does not know it, waits for ever. */
 #define _GNU_SOURCE
 #include <dirent.h>
+#include <errno.h>
 #include <signal.h>
 #include <sys/syscall.h>
 
@@ -17,8 +18,10 @@ static void stand_still(long nanoseconds) {
 }
 
 static void when_shot(int signal) {
+  const int before = errno; /* whoever was stopped may be about to look at it */
   (void)signal;
   stand_still(150000);
+  errno = before;
 }
 
 static int find_threads(pid_t* threads) {
