@@ -92,6 +92,7 @@ class Team final : public core::Team {
   struct Buffers;
   struct Exchange;
   struct Neighbourhood;
+  struct Block;
   struct Slot;
   struct Group;
   struct Header;
@@ -123,12 +124,26 @@ class Team final : public core::Team {
   int blocks_given(const Slot& me) const;
   void bring_blocks(Group& group, const Slot& me, Value& value) const;
   void hand_out_blocks(const Group& group, const Slot& me, const Value& value) const;
-  void work_for(const Group& group, const Slot& me, const Reduction* reduction);
+  void work_for(Group& group, const Slot& me, const Reduction* reduction);
   void work(const Slot& me, const Reduction* reduction);
   void move(const Slot& me);
+  /// [begin, end), so much at a time; `bytes` is what there is to move in all, `streamed` whether what is
+  /// written goes past the caches.
+  struct Steps {
+    Count begin, end, step, bytes;
+    bool streamed = false;
+  };
+  /// Calls work(first, count) for all steps.
   template <typename Work>
-  void in_steps(Count begin, Count end, Count step, Count bytes, Work work, bool streamed = false);
+  void in_steps(const Slot& me, const Steps& all, Work work);
+  bool is_waited_for(const Group& group);
+  /// The bytes that both have room for; the more that one of them has stay as they are. Nothing happens if
+  /// they are the same place.
+  void fetch(const Slot& me, const Layout& to, const Layout& from);
+  void fetch_long(const Slot& me, const Layout& to, const Layout& from, Count bytes);
+  void copy_block(const Slot& me, const Block& to, const Block& from);
   Count bytes_touched(const Slot& me) const;
+  Count block_bytes(Group& group) const;
   void broadcast_slice(const Slot& me);
   void give_block(const Slot& me);
   void swap_blocks(const Slot& me);

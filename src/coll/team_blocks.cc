@@ -35,6 +35,30 @@ void Team::check_block(Slot& me, int source, const Layout& to, const Layout& fro
                    .code();
 }
 
+/// That the group's leader moves in this meeting. Counted once, and only if a long block asks for it.
+Count Team::block_bytes(Group& group) const {
+  if (group.block_bytes != Group::kNotCounted) return group.block_bytes;
+  group.block_bytes = 0;
+  for (const Slot* member : group.members) {
+    const auto& [out, in] = *member->buffers->both;
+    switch (member->call.collective()) {
+      case Collective::kGatherv:
+        group.block_bytes += out[member->call.root()].bytes();
+        break;
+      case Collective::kScatterv:
+        group.block_bytes += in[member->call.root()].bytes();
+        break;
+      case Collective::kNeighbours:
+        for (const auto& incoming : member->buffers->neighbourhood->incoming)
+          group.block_bytes += in[incoming.to].bytes();
+        break;
+      default:
+        for (int source = 0; source < size_; ++source) group.block_bytes += in[source].bytes();
+    }
+  }
+  return group.block_bytes;
+}
+
 // What comes to this rank; but a gather is carried to its root by everyone, as others would only look on.
 void Team::move_blocks(Slot& me) {
   const auto& [out, in] = *me.buffers->both;
@@ -42,12 +66,12 @@ void Team::move_blocks(Slot& me) {
   const auto given_by = [&](int source) { return buffers_[source].both->out[me.rank]; };
   const auto take = [&](int source) {
     const Layout to = in[source], from = given_by(source);
-    fetch(to, from);
+    fetch(me, to, from);
     check_block(me, source, to, from);
   };
   switch (me.call.collective()) {
     case Collective::kGatherv:
-      fetch(buffers_[root].both->in[me.rank], out[root]);
+      fetch(me, buffers_[root].both->in[me.rank], out[root]);
       for (int source = 0; me.rank == root && source < size_; ++source)
         check_block(me, source, in[source], given_by(source));
       return;

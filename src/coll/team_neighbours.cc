@@ -59,7 +59,7 @@ void Team::fetch_from_neighbours(Slot& me) {
     }
     const Layout to = me.buffers->both->in[block], from = buffers_[source].both->out[their_block];
     const Count expected = to.bytes(), sent = from.bytes();
-    fetch(to, from);
+    fetch(me, to, from);
     if (expected != sent && status.ok())
       status =
           base::fail(MPI_ERR_TRUNCATE,

@@ -125,7 +125,9 @@ struct alignas(128) Team::Group {
   std::atomic<int> pollers{0};  ///< members that wait for a notice, and do not sleep
   int number = 0;
   unsigned exchanges = 0;
-  std::vector<Slot*> members;  ///< by rank
+  static constexpr Count kNotCounted = -1;
+  Count block_bytes = kNotCounted;  ///< that the group moves, where blocks may differ in size; when asked for
+  std::vector<Slot*> members;       ///< by rank
   alignas(64) std::array<std::byte, kMailBytes> room;
   /// Members that wait for a notice, and sleep. Alone, as roots look at it where `pollers` is not their
   /// business.
@@ -159,9 +161,6 @@ struct Team::Value {
 // For little data.
 void pack_short(std::byte* room, const Layout& from, Count bytes);
 void unpack_short(const Layout& to, Count offset, const std::byte* room, Count bytes);
-/// The bytes that both have room for; the more that one of them has stay as they are. Nothing happens if they
-/// are the same place.
-void fetch(const Layout& to, const Layout& from);
 /// Exchanges the first bytes of two buffers.
 void swap(const Layout& one, const Layout& other, Count bytes);
 /// Whether of this pair it is `rank` that exchanges the two blocks, in place. Each rank does half of its

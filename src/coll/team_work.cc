@@ -17,9 +17,12 @@ namespace {
 constexpr Count kChunkBytes = 4096;
 // The same where data is only moved: the longer, the less the streams of data disturb each other.
 constexpr Count kLongChunkBytes = 32768;
-constexpr Count kLine = 64;
-// From here on others may help to copy a block.
+// The same where it goes to one place only; and how long a block must be to go in steps.
+constexpr Count kLongStep = 128 * 1024;
 constexpr Count kLongBlock = 64 * 1024;
+// What must be left to do for somebody to help: with less the lines come and go for nothing.
+constexpr Count kWorthSharing = 128 * 1024;
+constexpr Count kLine = 64;
 
 bool reduces(Collective collective) {
   return collective == Collective::kReduce || collective == Collective::kAllreduce;
@@ -42,36 +45,6 @@ void overlay(const void* left, const void* right, void* out, Count words) {
   }
 }
 
-/// One of the blocks that a buffer consists of.
-struct Block {
-  const Layout& buffer;
-  int blocks;
-  int index;
-
-  bool is_solid() const { return buffer.type->is_dense(); }
-  /// Of a solid one.
-  std::intptr_t address(Count bytes) const {
-    return reinterpret_cast<std::intptr_t>(buffer.base) + index * bytes;
-  }
-  Layout layout() const {
-    const Count count = buffer.count / blocks;
-    return part(buffer, index * count, count);
-  }
-};
-
-/// Unless the block is there already. Solid ones without a division or a call: this is done for each pair of
-/// ranks. `touched` as of net::joint_copy().
-void copy_block(const Block& to, const Block& from, Count bytes, Count touched) {
-  if (bytes < kLongBlock && to.is_solid() && from.is_solid()) {
-    const std::intptr_t target = to.address(bytes), source = from.address(bytes);
-    if (target != source) datatype::move_short(target, source, bytes);
-    return;
-  }
-  const Layout target = to.layout(), source = from.layout();
-  if (target.base != source.base || target.type != source.type)
-    net::joint_copy(target, source, 0, bytes, touched);
-}
-
 /// datatype::copy(); past the caches if `streamed`, and then see drain_streams().
 void copy_piece(const Layout& to, const Layout& from, Count first, Count bytes, bool streamed) {
   if (!streamed || !to.type->is_dense() || !from.type->is_dense())
@@ -80,9 +53,19 @@ void copy_piece(const Layout& to, const Layout& from, Count first, Count bytes, 
                    bytes);
 }
 
+bool are_same(const Layout& to, const Layout& from) { return to.base == from.base && to.type == from.type; }
+
+void copy_short(const Layout& to, const Layout& from, Count bytes) {
+  if (!to.type->is_dense() || !from.type->is_dense()) return datatype::copy(to, from, 0, bytes);
+  datatype::move_short(reinterpret_cast<std::intptr_t>(to.base), reinterpret_cast<std::intptr_t>(from.base),
+                       bytes);
+}
+
 /// Operands of a predefined operation into `room`, where they lie as in an array. Without the gap that there
 /// may be behind the last one, which need not be the caller's.
-void load(std::byte* room, const Layout& operands) { fetch({room, operands.count, operands.type}, operands); }
+void load(std::byte* room, const Layout& operands) {
+  copy_short({room, operands.count, operands.type}, operands, operands.bytes());
+}
 
 }  // namespace
 
@@ -96,15 +79,6 @@ void unpack_short(const Layout& to, Count offset, const std::byte* room, Count b
   if (!to.type->is_dense()) return datatype::unpack(to, offset, {room, static_cast<std::size_t>(bytes)});
   datatype::move_short(reinterpret_cast<std::intptr_t>(to.base) + offset,
                        reinterpret_cast<std::intptr_t>(room), bytes);
-}
-
-void fetch(const Layout& to, const Layout& from) {
-  const Count bytes = std::min(to.bytes(), from.bytes());
-  if (bytes == 0 || (to.base == from.base && to.type == from.type)) return;
-  if (bytes >= kLongBlock || !to.type->is_dense() || !from.type->is_dense())
-    return net::joint_copy(to, from, 0, bytes);
-  datatype::move_short(reinterpret_cast<std::intptr_t>(to.base), reinterpret_cast<std::intptr_t>(from.base),
-                       bytes);
 }
 
 void swap(const Layout& one, const Layout& other, Count bytes) {
@@ -183,19 +157,21 @@ void Team::hand_out(const Group& group, const Slot& me, const Value& value) {
   for (const Slot* member : group.members) datatype::copy(member->buffers->to, result, 0, me.bytes);
 }
 
-void Team::work_for(const Group& group, const Slot& me, const Reduction* reduction) {
+void Team::work_for(Group& group, const Slot& me, const Reduction* reduction) {
   switch (me.call.collective()) {
     case Collective::kReduce:
     case Collective::kAllreduce:
     case Collective::kScan:
       return combine_slice(me, group.number, group_count_, *reduction);
     case Collective::kNeighbours:
+      group.block_bytes = Group::kNotCounted;
       for (Slot* member : group.members) fetch_from_neighbours(*member);
       return;
     case Collective::kGatherv:
     case Collective::kScatterv:
     case Collective::kAllgatherv:
     case Collective::kAlltoallv:
+      group.block_bytes = Group::kNotCounted;
       for (Slot* member : group.members) move_blocks(*member);
       return;
     default:
@@ -220,51 +196,109 @@ Count Team::bytes_touched(const Slot& me) const {
       return me.bytes * size_ * (1 + size_);
     case Collective::kAlltoall:
       return 2 * me.bytes * size_ * size_;
-    default:
+    case Collective::kGather:
+    case Collective::kScatter:
       return 2 * me.bytes * size_;
+    default:  // blocks that may differ in size: as if all groups had as much
+      return 2 * block_bytes(*me.group) * group_count_;
   }
+}
+
+// Whether the leader that speaks with this group's first waits for it already: it has nothing left to do.
+// Read by a rank of the group that has not yet arrived at the next meeting. Nobody tells a group that folds
+// in.
+bool Team::is_waited_for(const Group& group) {
+  const int extra = group_count_ - active_;
+  const bool folds = group.number < 2 * extra;
+  if (group_count_ == 1 || (folds && group.number % 2 == 0)) return false;
+  return mail(group.number, folds ? rounds_ - 2 : 0, group.exchanges & 1).sent.done();
+}
+
+// All cores of a team have about as much to do, so each does its own: of what another one has done, the lines
+// lie in that one's cache, and it takes longer to get them back than it saved (alltoall of 64 KB by two
+// ranks: 7 us by whoever was free, 3 us so; docs/measurements.md). But who has nothing left helps.
+template <typename Work>
+void Team::in_steps(const Slot& me, const Steps& all, Work work) {
+  const auto [begin, end, step, bytes, streamed] = all;
+  const Count of_each = end > begin ? bytes / (end - begin) : 0;
+  for (Count first = begin; first < end; first += step) {
+    const Count left = of_each * (end - first);
+    if ((spare_ && left >= net::kWorthWaking) || (left >= kWorthSharing && is_waited_for(*me.group))) {
+      net::joint_work(end - first, step, left, [&work, first, streamed](Count after, Count count) {
+        work(first + after, count);
+        if (streamed) datatype::drain_streams();
+      });
+      break;
+    }
+    work(first, std::min(step, end - first));
+  }
+  if (streamed) datatype::drain_streams();
+}
+
+void Team::fetch(const Slot& me, const Layout& to, const Layout& from) {
+  const Count bytes = std::min(to.bytes(), from.bytes());
+  if (bytes == 0 || are_same(to, from)) return;
+  bytes < kLongBlock ? copy_short(to, from, bytes) : fetch_long(me, to, from, bytes);
+}
+
+// A function of its own, so that fetch(), which is called for each pair of ranks, is short.
+[[gnu::noinline]] void Team::fetch_long(const Slot& me, const Layout& to, const Layout& from, Count bytes) {
+  const bool streamed = datatype::is_streamed(bytes_touched(me));
+  in_steps(me, {0, bytes, kLongStep, bytes, streamed},
+           [&](Count first, Count count) { copy_piece(to, from, first, count, streamed); });
+}
+
+/// One of the blocks that a buffer consists of.
+struct Team::Block {
+  const Layout& buffer;
+  int blocks;
+  int index;
+
+  bool is_solid() const { return buffer.type->is_dense(); }
+  /// Of a solid one.
+  std::intptr_t address(Count bytes) const {
+    return reinterpret_cast<std::intptr_t>(buffer.base) + index * bytes;
+  }
+  Layout layout() const {
+    const Count count = buffer.count / blocks;
+    return part(buffer, index * count, count);
+  }
+};
+
+// Solid short ones without a division or a call: this is done for each pair of ranks.
+void Team::copy_block(const Slot& me, const Block& to, const Block& from) {
+  if (me.bytes >= kLongBlock || !to.is_solid() || !from.is_solid())
+    return fetch(me, to.layout(), from.layout());
+  const std::intptr_t target = to.address(me.bytes), source = from.address(me.bytes);
+  if (target != source) datatype::move_short(target, source, me.bytes);
 }
 
 // One rank's part of moving data: where it can be, what comes to this rank. Each begins with another peer.
 void Team::move(const Slot& me) {
   const Buffers& mine = *me.buffers;
   const int root = me.call.root();
-  const Count bytes = me.bytes, touched = bytes_touched(me);
   switch (me.call.collective()) {
     case Collective::kBroadcast:
       if (me.call.algorithm() == Algorithm::kTeamShares) return broadcast_slice(me);
-      if (me.rank != root) net::joint_copy(mine.to, buffers_[root].from, 0, bytes, touched);
+      if (me.rank != root) fetch(me, mine.to, buffers_[root].from);
       return;
     case Collective::kGather:
-      return copy_block({buffers_[root].to, size_, me.rank}, {mine.from, 1, 0}, bytes, touched);
+      return copy_block(me, {buffers_[root].to, size_, me.rank}, {mine.from, 1, 0});
     case Collective::kScatter:
-      return copy_block({mine.to, 1, 0}, {buffers_[root].from, size_, me.rank}, bytes, touched);
+      return copy_block(me, {mine.to, 1, 0}, {buffers_[root].from, size_, me.rank});
     case Collective::kAllgather:
       if (me.call.algorithm() == Algorithm::kTeamShares) return give_block(me);
       for (int i = 0, peer = me.rank; i < size_; ++i, peer = wrap(peer + 1, size_))
-        copy_block({mine.to, size_, peer}, {buffers_[peer].from, 1, 0}, bytes, touched);
+        copy_block(me, {mine.to, size_, peer}, {buffers_[peer].from, 1, 0});
       return;
     case Collective::kAlltoall:
       if (me.call.in_place()) return swap_blocks(me);
       for (int i = 0, peer = me.rank; i < size_; ++i, peer = wrap(peer + 1, size_))
-        copy_block({mine.to, size_, peer}, {buffers_[peer].from, size_, me.rank}, bytes, touched);
+        copy_block(me, {mine.to, size_, peer}, {buffers_[peer].from, size_, me.rank});
       return;
     default:
       return;
   }
-}
-
-/// Calls work(first, count) for all of [begin, end), a step at a time; together with cores that no rank of
-/// the team has, if there are any. `streamed`: what it writes goes past the caches.
-template <typename Work>
-void Team::in_steps(Count begin, Count end, Count step, Count bytes, Work work, bool streamed) {
-  if (spare_ && bytes >= net::kWorthWaking)
-    return net::joint_work(end - begin, step, bytes, [&](Count first, Count count) {
-      work(begin + first, count);
-      if (streamed) datatype::drain_streams();
-    });
-  for (Count first = begin; first < end; first += step) work(first, std::min(step, end - first));
-  if (streamed) datatype::drain_streams();
 }
 
 // Everyone, the root as well, brings a slice to all.
@@ -274,28 +308,24 @@ void Team::broadcast_slice(const Slot& me) {
   const Count begin = piece_begin(lines, size_, me.rank) * kLine;
   const Count end = std::min(me.bytes, piece_begin(lines, size_, me.rank + 1) * kLine);
   const bool streamed = datatype::is_streamed(bytes_touched(me));
-  in_steps(
-      begin, end, kLongChunkBytes, (end - begin) * size_,
-      [&](Count first, Count bytes) {
-        for (int i = 1, rank = wrap(root + 1, size_); i < size_; ++i, rank = wrap(rank + 1, size_))
-          copy_piece(buffers_[rank].to, buffers_[root].from, first, bytes, streamed);
-      },
-      streamed);
+  const Steps steps{begin, end, kLongChunkBytes, (end - begin) * size_, streamed};
+  in_steps(me, steps, [&](Count first, Count bytes) {
+    for (int i = 1, rank = wrap(root + 1, size_); i < size_; ++i, rank = wrap(rank + 1, size_))
+      copy_piece(buffers_[rank].to, buffers_[root].from, first, bytes, streamed);
+  });
 }
 
 // Brought to everyone, not fetched by everyone: so it is read once, and the next reads find it in the cache.
 void Team::give_block(const Slot& me) {
   const bool streamed = datatype::is_streamed(bytes_touched(me));
-  in_steps(
-      0, me.bytes, kLongChunkBytes, me.bytes * size_,
-      [&](Count first, Count bytes) {
-        for (int i = 0, rank = me.rank; i < size_; ++i, rank = wrap(rank + 1, size_)) {
-          const Layout to = Block{buffers_[rank].to, size_, me.rank}.layout();
-          if (to.base != me.buffers->from.base || to.type != me.buffers->from.type)
-            copy_piece(to, me.buffers->from, first, bytes, streamed);
-        }
-      },
-      streamed);
+  const Layout& from = me.buffers->from;
+  const Steps steps{0, me.bytes, kLongChunkBytes, me.bytes * size_, streamed};
+  in_steps(me, steps, [&](Count first, Count bytes) {
+    for (int i = 0, rank = me.rank; i < size_; ++i, rank = wrap(rank + 1, size_)) {
+      const Layout to = Block{buffers_[rank].to, size_, me.rank}.layout();
+      if (!are_same(to, from)) copy_piece(to, from, first, bytes, streamed);
+    }
+  });
 }
 
 void Team::swap_blocks(const Slot& me) {
@@ -334,17 +364,15 @@ void Team::combine(Count begin, Count end, const Slot& me, const Reduction& redu
   const datatype::Datatype& type = *me.buffers->from.type;
   const datatype::Kernel kernel = reduction.op->kernel(type);
   const Count bytes = (end - begin) * type.extent() * size_;
-  in_steps(
-      begin, end, step_of(type), bytes,
-      [&](Count first, Count count) {
-        alignas(64) std::byte room[kChunkBytes];
-        void* const value = results == Results::kPlaced ? place(first, count) : room;
-        const auto operand = [&](int rank) { return part(buffers_[rank].from, first, count).base; };
-        kernel(operand(size_ - 2), operand(size_ - 1), value, count);
-        for (int rank = size_ - 3; rank >= 0; --rank) kernel(operand(rank), value, value, count);
-        write(first, Layout{value, count, &type});
-      },
-      results == Results::kStreamed);
+  in_steps(me, {begin, end, step_of(type), bytes, results == Results::kStreamed},
+           [&](Count first, Count count) {
+             alignas(64) std::byte room[kChunkBytes];
+             void* const value = results == Results::kPlaced ? place(first, count) : room;
+             const auto operand = [&](int rank) { return part(buffers_[rank].from, first, count).base; };
+             kernel(operand(size_ - 2), operand(size_ - 1), value, count);
+             for (int rank = size_ - 3; rank >= 0; --rank) kernel(operand(rank), value, value, count);
+             write(first, Layout{value, count, &type});
+           });
 }
 
 void Team::reduce_slice(const Slot& me, Count begin, Count end, const Reduction& reduction) {
@@ -363,7 +391,7 @@ void Team::reduce_slice(const Slot& me, Count begin, Count end, const Reduction&
       [&](Count first, const Layout& value) {
         for (int rank = for_all ? 0 : root; rank < (for_all ? size_ : root + 1); ++rank) {
           const Layout to = part(buffers_[rank].to, first, value.count);
-          streamed ? copy_piece(to, value, 0, value.bytes(), true) : fetch(to, value);
+          streamed ? copy_piece(to, value, 0, value.bytes(), true) : fetch(me, to, value);
         }
       });
 }
@@ -375,19 +403,20 @@ void Team::reduce_block(const Slot& me, const Reduction& reduction) {
       mine.first, mine.first + mine.to.count, me, reduction,
       [&](Count first, Count count) { return result(first, count).base; },
       mine.to.type->is_dense() ? Results::kPlaced : Results::kCopied,
-      [&](Count first, const Layout& value) { fetch(result(first, value.count), value); });
+      [&](Count first, const Layout& value) { fetch(me, result(first, value.count), value); });
 }
 
 // Each result is the operand there, combined with the result of the rank below.
 void Team::scan_slice(const Slot& me, Count begin, Count end, const Reduction& reduction) {
   const datatype::Datatype& type = *me.buffers->from.type;
   const datatype::Kernel kernel = reduction.op->kernel(type);
-  in_steps(begin, end, step_of(type), (end - begin) * type.extent() * size_, [&](Count first, Count count) {
+  const Steps steps{begin, end, step_of(type), (end - begin) * type.extent() * size_};
+  in_steps(me, steps, [&](Count first, Count count) {
     for (int rank = 0; rank < size_; ++rank) {
       const Layout operand = part(buffers_[rank].from, first, count),
                    result = part(buffers_[rank].to, first, count);
       if (rank == 0)
-        fetch(result, operand);
+        fetch(me, result, operand);
       else
         kernel(part(buffers_[rank - 1].to, first, count).base, operand.base, result.base, count);
     }
@@ -398,13 +427,14 @@ void Team::scan_slice(const Slot& me, Count begin, Count end, const Reduction& r
 void Team::exscan_slice(const Slot& me, Count begin, Count end, const Reduction& reduction) {
   const datatype::Datatype& type = *me.buffers->from.type;
   const datatype::Kernel kernel = reduction.op->kernel(type);
-  in_steps(begin, end, step_of(type), (end - begin) * type.extent() * size_, [&](Count first, Count count) {
+  const Steps steps{begin, end, step_of(type), (end - begin) * type.extent() * size_};
+  in_steps(me, steps, [&](Count first, Count count) {
     alignas(64) std::byte rooms[2][kChunkBytes];
     std::byte *below = rooms[0], *next = rooms[1];
     load(below, part(buffers_[0].from, first, count));
     for (int rank = 1; rank < size_; ++rank) {
       kernel(below, part(buffers_[rank].from, first, count).base, next, count);
-      fetch(part(buffers_[rank].to, first, count), {below, count, &type});
+      fetch(me, part(buffers_[rank].to, first, count), {below, count, &type});
       std::swap(below, next);
     }
   });

@@ -8,6 +8,7 @@
 #include "datatype/content.h"
 #include "datatype/derive.h"
 #include "datatype/move.h"
+#include "datatype/stream.h"
 
 namespace clump::datatype {
 namespace {
@@ -225,6 +226,20 @@ TEST(Copy, LongBlocksAtAnyAddress) {
                 to.end() - to.begin() - at - bytes);
     }
   }
+}
+
+TEST(Copy, PastTheCachesAtAnyAddress) {
+  std::vector<unsigned char> from(2048), to(2048);
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<unsigned char>(i * 7 + i / 256);
+  for (std::size_t skew = 0; skew < 64; skew += 3)
+    for (std::size_t bytes = 0; bytes < 700; bytes += 1 + bytes / 16) {
+      std::fill(to.begin(), to.end(), 0xee);
+      stream(to.data() + 64 + skew, from.data() + bytes % 64, static_cast<Count>(bytes));
+      drain_streams();
+      std::vector<unsigned char> expected(to.size(), 0xee);
+      std::copy_n(from.data() + bytes % 64, bytes, expected.data() + 64 + skew);
+      ASSERT_EQ(to, expected) << bytes << " bytes to " << skew;
+    }
 }
 
 TEST(Copy, DeepNestingNeedsNoLimit) {

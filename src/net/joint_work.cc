@@ -72,14 +72,13 @@ void wake_helpers(Count bytes) noexcept {
     fiber::wake_helpers(static_cast<int>(std::min(bytes / kWorthWaking, kMostWoken)));
 }
 
-void joint_copy(const datatype::Layout& to, const datatype::Layout& from, Count offset, Count bytes,
-                Count touched) {
+void joint_copy(const datatype::Layout& to, const datatype::Layout& from, Count offset, Count bytes) {
   if (bytes < kLeast) return datatype::copy(to, from, offset, bytes);
   wake_helpers(bytes);
   Parts parts{bytes, part_size(bytes), 0};
   if (to.type->is_dense())
     parts.shift = static_cast<std::uint32_t>((reinterpret_cast<std::uintptr_t>(to.base) + offset) % kLine);
-  if (to.type->is_dense() && from.type->is_dense() && datatype::is_streamed(std::max(touched, 2 * bytes))) {
+  if (to.type->is_dense() && from.type->is_dense() && datatype::is_streamed(2 * bytes)) {
     const StreamPart stream{static_cast<std::byte*>(to.base) + offset,
                             static_cast<const std::byte*>(from.base) + offset, parts};
     return fiber::do_together(parts.count, stream);

@@ -33,10 +33,8 @@ void joint_work(Count whole, Count step, Count bytes, const Body& body) {
 }
 
 /// datatype::copy() of the packed bytes [offset, offset + bytes), with helpers if they are many. Returns when
-/// all are copied. `touched`: how many bytes are read and written in all, if it is one of several copies that
-/// go together.
-void joint_copy(const datatype::Layout& to, const datatype::Layout& from, Count offset, Count bytes,
-                Count touched = 0);
+/// all are copied.
+void joint_copy(const datatype::Layout& to, const datatype::Layout& from, Count offset, Count bytes);
 /// datatype::pack() and unpack() likewise.
 void joint_pack(std::span<std::byte> out, const datatype::Layout& from, Count offset);
 void joint_unpack(const datatype::Layout& to, Count offset, std::span<const std::byte> in);

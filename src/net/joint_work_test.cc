@@ -106,11 +106,21 @@ TEST_P(JointWorkTest, CopiesAsThePlainCopy) {
                        to.layout.count, to.layout.type};
     const Count offset = number(0, 1) == 0 ? 0 : number(0, bytes);
     datatype::copy(plain, from.layout, offset, bytes - offset);
-    constexpr Count kPastTheCaches = Count{1} << 40;
-    joint_copy(to.layout, from.layout, offset, bytes - offset, number(0, 1) * kPastTheCaches);
+    joint_copy(to.layout, from.layout, offset, bytes - offset);
     ASSERT_TRUE(to.memory == expected) << bytes << " bytes but for the first " << offset << " from "
                                        << from.type->description() << " to " << to.type->description();
   }
+}
+
+TEST_P(JointWorkTest, CopiesMoreThanCachesHold) {
+  const Count bytes = (Count{48} << 20) + 77;
+  std::vector<unsigned char> from(static_cast<std::size_t>(bytes + 5)), to(from.size() + 64, 0xee);
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<unsigned char>(i * 37 >> 5);
+  const datatype::Datatype* const byte = datatype::predefined(MPI_BYTE);
+  joint_copy({to.data() + 3, bytes, byte}, {from.data() + 5, bytes, byte}, 0, bytes);
+  EXPECT_TRUE(std::equal(from.begin() + 5, from.end(), to.begin() + 3));
+  EXPECT_TRUE(std::all_of(to.begin(), to.begin() + 3, [](unsigned char left) { return left == 0xee; }));
+  EXPECT_TRUE(std::all_of(to.begin() + 3 + bytes, to.end(), [](unsigned char left) { return left == 0xee; }));
 }
 
 // As two ranks do that call the same constructors.
