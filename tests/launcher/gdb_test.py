@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 import tool
@@ -125,20 +126,27 @@ class FromTheBeginning(tool.Case):
 
 class Names(tool.Case):
     def test_threads_and_processes(self):
-        with Job() as job:
-            names = [pathlib.Path("/proc", str(job.pids[2]), "task", task, "comm").read_text().strip()
-                     for task in os.listdir(f"/proc/{job.pids[2]}/task")]
-            process = pathlib.Path("/proc", str(job.pids[2]), "comm").read_text().strip()
-            self.assertEqual(job.finish(), (0, ""))
-        if AS_PROCESSES:
-            self.assertEqual(process, "rank2:launcher_")
-            return
-        self.assertEqual(process, "ranks2-3:launch" if PER_PROCESS else "launcher_debug")
-        for name in ["rank 3", "clump observer"] + ([] if PER_PROCESS else ["rank 1", "rank 2"]):
-            self.assertIn(name, names)
+        expected = ["rank 3", "clump observer"] + ([] if PER_PROCESS else ["rank 1", "rank 2"])
         if os.environ.get("CLUMP_SCHEDULER") != "threads":
-            self.assertIn("clump monitor", names)
-            self.assertTrue(any(name.startswith("clump worker ") for name in names), names)
+            expected += ["clump monitor", "clump worker "]
+        with Job() as job:
+            process = pathlib.Path("/proc", str(job.pids[2]), "comm").read_text().strip()
+            if AS_PROCESSES:
+                self.assertEqual(process, "rank2:launcher_")
+            else:
+                self.assertEqual(process, "ranks2-3:launch" if PER_PROCESS else "launcher_debug")
+                self.assert_has_threads(job.pids[2], expected)
+            self.assertEqual(job.finish(), (0, ""))
+
+    def assert_has_threads(self, pid, expected):
+        """A thread gives itself its name, so a moment after it has begun."""
+        late = time.monotonic() + 20
+        missing = expected
+        while missing:
+            names = [pathlib.Path("/proc", str(pid), "task", task, "comm").read_text().strip() for task in os.listdir(f"/proc/{pid}/task")]
+            missing = [name for name in expected if not any(there.startswith(name) for there in names)]
+            self.assertFalse(missing and time.monotonic() > late, f"{missing} missing among {names}")
+            time.sleep(0.01)
 
 
 if __name__ == "__main__":
