@@ -120,7 +120,6 @@ class FromTheBeginning(tool.Case):
 
     def test_bad_input(self):
         self.assert_says(tool.run("--gdb-command", "/none", PROGRAM), 2, "--gdb-command /none: there is no such file")
-        self.assert_says(tool.run("--gdb", "--host", "a,b", "-n", "2", PROGRAM), 126, "--gdb: is for jobs on one host", "gdb -p")
         self.assert_says(tool.run("--gdb", PROGRAM, env={"PATH": "/none"}), 126, "no gdb in PATH", "apt install gdb")
 
 

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "common/places.h"
+#include "gdb_hosts.h"
 #include "head.h"
 #include "overview.h"
 
@@ -56,6 +57,7 @@ std::vector<std::string> agent_options(const Command& command) {
   if (command.workers > 0) words.insert(words.end(), {"--workers", std::to_string(command.workers)});
   if (command.helpers) words.insert(words.end(), {"--helpers", std::to_string(*command.helpers)});
   if (command.map) words.emplace_back("--map");
+  if (command.gdb) words.emplace_back("--gdb");
   if (command.profile) words.emplace_back("--profile");
   if (command.trace) words.insert(words.end(), {"--trace", *command.trace});
   if (command.hang_after_seconds > 0)
@@ -117,7 +119,7 @@ std::vector<std::string> prterun_arguments(const std::string& prterun, const Com
                              std::to_string(job.nodes.size())});
   for (const std::string& name : send_plan(job)) words.insert(words.end(), {"-x", name});
   for (const char* const name :
-       {"PRTE_PREFIX", "PMIX_PREFIX", kLastWordVariable, kCollectorVariable, kOverviewVariable})
+       {"PRTE_PREFIX", "PMIX_PREFIX", kLastWordVariable, kCollectorVariable, kOverviewVariable, kGdbVariable})
     if (std::getenv(name) != nullptr) words.insert(words.end(), {"-x", name});
   words.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
   for (std::string& word : agent_options(command)) words.push_back(std::move(word));
@@ -135,10 +137,6 @@ bool needs_other_hosts(const Command& command) {
 }
 
 base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, int& code) {
-  if (command.gdb)
-    return base::fail(MPI_ERR_ARG,
-                      "--gdb: is for jobs on one host, and this one has {}: on the host of a rank use gdb -p",
-                      plan.job.nodes.size());
   std::string prterun, word;
   CLUMP_TRY(find_prterun(prterun));
   plan.job.network.provider = command.network;
@@ -149,9 +147,11 @@ base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, 
   Overview overview(plan.job, command.hang_after_seconds);
   CLUMP_TRY(overview.open());
   if (records.are_wanted()) CLUMP_TRY(records.collect());
-  const int collapsed = command.collapse ? plan.job.ranks() : 0;
-  CLUMP_TRY(
-      run_prterun(prterun_arguments(prterun, command, plan.job), word, hosts, overview, collapsed, code));
+  std::optional<GdbHosts> gdb;
+  if (command.gdb) CLUMP_TRY(gdb.emplace(hosts.size(), command.gdb_commands).open());
+  CLUMP_TRY(run_prterun({prterun_arguments(prterun, command, plan.job), word, hosts, overview,
+                         command.collapse ? plan.job.ranks() : 0, gdb ? &*gdb : nullptr},
+                        code));
   if (records.are_wanted()) records.finish_collecting(plan.job, code);
   return {};
 }

@@ -72,4 +72,6 @@ bool Connection::receive_head(void* head, std::size_t bytes) {
   return true;
 }
 
+int Connection::release() { return std::exchange(socket_, -1); }
+
 }  // namespace clump::mpiexec

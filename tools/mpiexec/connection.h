@@ -26,6 +26,8 @@ class Connection {
   bool receive(std::string& message);
   /// Bytes that have come before the first message; false if they have not yet.
   bool receive_head(void* head, std::size_t bytes);
+  /// The socket is the caller's from now on.
+  int release();
 
  private:
   void flush();

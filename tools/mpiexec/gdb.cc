@@ -1,6 +1,6 @@
 #include "gdb.h"
 
-#include <poll.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -17,55 +17,97 @@ namespace clump::mpiexec {
 
 namespace {
 
-/// gdb has the first process when it begins, and takes the others one by one.
-std::vector<std::string> arguments(const std::vector<pid_t>& processes,
-                                   const std::optional<std::string>& commands) {
-  const std::string library = tools::own_library("libmpi_abi.so.1");
-  std::vector<std::string> words{"gdb", "-q"};
-  if (commands) words.emplace_back("-batch");
-  words.insert(words.end(), {"-iex", "set pagination off", "-iex", "set print thread-events off", "-iex",
-                             "add-auto-load-safe-path " + library.substr(0, library.rfind('/')), "-p",
-                             std::to_string(processes.front())});
-  for (std::size_t i = 1; i < processes.size(); ++i)
-    words.insert(words.end(), {"-ex", "add-inferior -no-connection", "-ex", fmt::format("inferior {}", i + 1),
-                               "-ex", fmt::format("attach {}", processes[i])});
-  words.insert(words.end(), {"-ex", "clump begin"});
-  if (commands) words.insert(words.end(), {"-x", *commands});
-  return words;
+void append(std::vector<std::string>& words, const std::string& command) {
+  words.insert(words.end(), {"-ex", command});
 }
 
-/// Between fork and exec. Returns only if that fails.
-void become(const std::string& path, const std::vector<std::string>& words) {
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  sigset_t none;
-  sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  std::vector<char*> pointers;
-  for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
-  pointers.push_back(nullptr);
-  ::execv(path.c_str(), pointers.data());
+/// What carries bytes between gdb and a socket that it inherits, until one of them has gone; Ctrl-C is not
+/// for it.
+std::string carrier(int socket) {
+  return fmt::format("exec 2>/dev/null; trap '' INT; cat <&{0} & exec >&{0}; cat; kill $!", socket);
+}
+
+/// gdb takes the processes one by one.
+void attach(std::vector<std::string>& words, const std::vector<Debuggees>& hosts) {
+  int inferior = 1;
+  for (const Debuggees& host : hosts)
+    for (const pid_t& process : host.processes) {
+      const bool is_first = &process == &host.processes.front();
+      if (inferior > 1) {
+        append(words, is_first ? "add-inferior -no-connection" : "add-inferior");
+        append(words, fmt::format("inferior {}", inferior));
+      }
+      if (is_first && host.server >= 0) append(words, "target extended-remote | " + carrier(host.server));
+      append(words, fmt::format("attach {}", process));
+      ++inferior;
+    }
+}
+
+std::vector<std::string> arguments(const std::string& path, const std::vector<Debuggees>& hosts,
+                                   const std::optional<std::string>& commands) {
+  const std::string library = tools::own_library("libmpi_abi.so.1");
+  std::vector<std::string> words{path, "-q"};
+  if (commands) words.emplace_back("-batch");
+  words.insert(words.end(), {"-iex", "set pagination off", "-iex", "set print thread-events off", "-iex",
+                             "add-auto-load-safe-path " + library.substr(0, library.rfind('/'))});
+  if (hosts.front().server >= 0) {
+    append(words, "set sysroot");                   // files are the same everywhere, and fetched slowly
+    append(words, "maint set target-non-stop on");  // otherwise only one host's ranks would go on
+  }
+  attach(words, hosts);
+  append(words, "clump begin");
+  if (commands) words.insert(words.end(), {"-x", *commands});
+  return words;
 }
 
 }  // namespace
 
 Gdb::~Gdb() { end(); }
 
-base::Status Gdb::find() {
-  if (tools::find_program("gdb", tools::current_directory(), path_).ok()) return {};
-  return base::fail(MPI_ERR_SPAWN,
-                    "--gdb: there is no gdb in PATH: install it (Debian and Ubuntu: apt install gdb)");
+base::Status Gdb::find(const std::string& program) {
+  if (tools::find_program(program, tools::current_directory(), path_).ok()) return {};
+  char host[256] = {};
+  ::gethostname(host, sizeof host - 1);
+  return base::fail(
+      MPI_ERR_SPAWN,
+      "--gdb: there is no {0} in PATH on {1}: install it there (Debian and Ubuntu: apt install {0})", program,
+      host);
 }
 
-base::Status Gdb::start(const std::vector<pid_t>& processes, const std::optional<std::string>& commands) {
-  const std::vector<std::string> words = arguments(processes, commands);
+/// `prepare` is called between fork and exec.
+template <typename Prepare>
+base::Status Gdb::start(const std::vector<std::string>& words, Prepare prepare) {
   process_ = ::fork();
   if (process_ == 0) {
-    become(path_, words);
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    sigset_t none;
+    sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    prepare();
+    std::vector<char*> pointers;
+    for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
+    pointers.push_back(nullptr);
+    ::execv(path_.c_str(), pointers.data());
     ::_exit(127);
   }
   if (process_ > 0) ended_ = static_cast<int>(::syscall(SYS_pidfd_open, process_, 0));
   if (ended_ >= 0) return {};
   return base::fail(MPI_ERR_SPAWN, "--gdb: cannot start {}: {}", path_, std::strerror(errno));
+}
+
+base::Status Gdb::debug(const std::vector<Debuggees>& hosts, const std::optional<std::string>& commands) {
+  return start(arguments(path_, hosts, commands), [&hosts] {
+    for (const Debuggees& host : hosts)
+      if (host.server >= 0) ::fcntl(host.server, F_SETFD, 0);
+  });
+}
+
+base::Status Gdb::serve(int socket) {
+  return start({path_, "--once", "--multi", "-"}, [socket] {
+    ::dup2(socket, STDIN_FILENO);
+    ::dup2(socket, STDOUT_FILENO);
+    ::dup2(::open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);  // gdb says what there is to say
+  });
 }
 
 std::optional<int> Gdb::take_end() {

@@ -17,6 +17,7 @@
 #include <optional>
 
 #include "collapse.h"
+#include "gdb_hosts.h"
 #include "impatience.h"
 #include "lines.h"
 #include "overview.h"
@@ -42,6 +43,12 @@ bool repeats_report(std::string_view line) {
 /// A race between prterun and the ssh that it starts, without consequences.
 bool is_noise(std::string_view line) { return line.find("plm:ssh: Warning: setpgid(") != line.npos; }
 
+/// Between fork and exec: what is typed, and Ctrl-C, is for gdb.
+void leave_terminal() {
+  ::setpgid(0, 0);
+  ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+}
+
 /// Between fork and exec. Returns only if that fails.
 void become(const std::vector<std::string>& words, int output, int errors, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // prterun then ends the job on all hosts
@@ -60,14 +67,14 @@ void become(const std::vector<std::string>& words, int output, int errors, pid_t
 
 class Head {
  public:
-  Head(const std::string& word, const std::vector<std::string>& hosts, Overview& overview, int collapsed)
-      : hosts_(hosts), filter_(word, hosts), overview_(overview) {
-    if (collapsed == 0) return;
-    screen_.emplace(collapsed);
+  explicit Head(const Launch& launch)
+      : launch_(launch), filter_(launch.word, launch.hosts), overview_(launch.overview) {
+    if (launch.collapsed == 0) return;
+    screen_.emplace(launch.collapsed);
     out_lines_.emplace(LineTarget{STDOUT_FILENO, &*screen_}, "");
   }
 
-  base::Status start(const std::vector<std::string>& words) {
+  base::Status start() {
     sigset_t handled;
     sigemptyset(&handled);
     for (const int number : kHandled) sigaddset(&handled, number);
@@ -83,7 +90,8 @@ class Head {
       if (end >= 0) ::fcntl(end, F_SETFL, O_NONBLOCK);
     const pid_t parent = ::getpid();
     if ((child_ = ::fork()) == 0) {
-      become(words, output[1], errors[1], parent);
+      if (launch_.gdb != nullptr) leave_terminal();
+      become(launch_.arguments, output[1], errors[1], parent);
       const int why = errno;
       (void)!::write(failure[1], &why, sizeof why);
       ::_exit(127);
@@ -93,7 +101,8 @@ class Head {
     int why = errno;
     const bool failed = child_ < 0 || ::read(failure[0], &why, sizeof why) == sizeof why;
     ::close(failure[0]);
-    if (failed) return base::fail(MPI_ERR_SPAWN, "cannot start {}: {}", words.front(), std::strerror(why));
+    if (failed)
+      return base::fail(MPI_ERR_SPAWN, "cannot start {}: {}", launch_.arguments.front(), std::strerror(why));
     return {};
   }
 
@@ -103,6 +112,7 @@ class Head {
       std::vector<pollfd> all{
           {signals_, POLLIN, 0}, {errors_, POLLIN, 0}, {output_, POLLIN, 0}};  // -1: not asked
       overview_.add_descriptors(all);
+      if (launch_.gdb != nullptr) launch_.gdb->add_descriptors(all);
       ::poll(all.data(), all.size(), screen_ ? std::min(kLook, milliseconds_left()) : milliseconds_left());
       impatience_.look_at(child_);
       read_signals();
@@ -111,7 +121,9 @@ class Head {
       if (screen_) screen_->show();
       if (interrupted_ || std::ranges::any_of(filter_.ends(), has_come)) overview_.note_end();
       is_stuck_ = overview_.poll() || is_stuck_;
+      if (launch_.gdb != nullptr) look_after_gdb(*launch_.gdb);
     }
+    if (launch_.gdb != nullptr) launch_.gdb->end();
     read_errors();  // daemons may keep the pipe open: what is in it is all that is waited for
     read_output();
     show(filter_.finish());
@@ -132,6 +144,14 @@ class Head {
     return static_cast<int>(most.count());
   }
 
+  void look_after_gdb(GdbHosts& gdb) {
+    const base::Status started = gdb.poll();
+    if (started.ok()) return;
+    show(fmt::format("mpiexec: {}\n", base::message_of(started.code())));
+    interrupted_ = true;
+    ::kill(child_, SIGTERM);
+  }
+
   bool has_ended(int& status) const {
     const pid_t ended = ::waitpid(child_, &status, WNOHANG);
     return ended == child_ || (ended < 0 && errno == ECHILD);
@@ -142,7 +162,7 @@ class Head {
     if (is_stuck_) return 1;  // which was said
     const auto& ends = filter_.ends();
     const bool all_done = std::ranges::all_of(ends, [](HostEnd end) { return end == HostEnd::kDone; });
-    if (code == 0 && all_done) return 0;
+    if (code == 0 && all_done) return launch_.gdb != nullptr ? launch_.gdb->code() : 0;
     if (interrupted_ || std::ranges::find(ends, HostEnd::kFailed) != ends.end()) return code != 0 ? code : 1;
     if (const std::string missing = filter_.missing(); !missing.empty())
       fmt::print(stderr, "mpiexec: {}\n", missing);
@@ -152,9 +172,11 @@ class Head {
   void read_signals() {
     signalfd_siginfo info;
     while (::read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
-      const bool from_terminal = info.ssi_code > 0;  // then prterun got it as well
       const auto number = static_cast<int>(info.ssi_signo);
+      const bool typed = info.ssi_code > 0;
       if (number == SIGCHLD) continue;
+      if (typed && launch_.gdb != nullptr && launch_.gdb->is_running() && number != SIGHUP)
+        continue;  // gdb's
       if (number == SIGQUIT) {
         overview_.ask();
         continue;
@@ -164,7 +186,7 @@ class Head {
         continue;
       }
       interrupted_ = interrupted_ || number == SIGINT || number == SIGTERM || number == SIGHUP;
-      if (!from_terminal) ::kill(child_, number);
+      if (!typed || launch_.gdb != nullptr) ::kill(child_, number);  // otherwise prterun got it as well
     }
   }
 
@@ -199,7 +221,7 @@ class Head {
     write_all(STDERR_FILENO, text);
   }
 
-  const std::vector<std::string>& hosts_;
+  const Launch& launch_;
   HeadFilter filter_;
   Overview& overview_;
   bool interrupted_ = false, is_stuck_ = false;
@@ -301,11 +323,9 @@ std::string last_word(const std::string& word, int host, HostEnd end) {
   return fmt::format("{} {} {}\n", word, host, static_cast<char>(end));
 }
 
-base::Status run_prterun(const std::vector<std::string>& arguments, const std::string& word,
-                         const std::vector<std::string>& hosts, Overview& overview, int collapsed,
-                         int& code) {
-  Head head(word, hosts, overview, collapsed);
-  CLUMP_TRY(head.start(arguments));
+base::Status run_prterun(const Launch& launch, int& code) {
+  Head head(launch);
+  CLUMP_TRY(head.start());
   code = head.finish();
   return {};
 }

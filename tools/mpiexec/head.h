@@ -10,6 +10,7 @@
 
 namespace clump::mpiexec {
 
+class GdbHosts;
 class Overview;
 
 /// How the ranks of a host have ended, as its agent's last word says.
@@ -52,10 +53,18 @@ inline constexpr const char* kLastWordVariable = "CLUMP_LAST_WORD";
 
 std::string last_word(const std::string& word, int host, HostEnd end);
 
-/// Runs prterun, with these arguments, to its end: passes on signals and what it writes, looks after
-/// `overview`, and says which of the hosts were lost. Collapses the output of so many ranks; 0: of none.
-/// `code` becomes mpiexec's exit code. Fails if it cannot be started.
-base::Status run_prterun(const std::vector<std::string>& arguments, const std::string& word,
-                         const std::vector<std::string>& hosts, Overview& overview, int collapsed, int& code);
+/// What run_prterun() needs.
+struct Launch {
+  std::vector<std::string> arguments;  ///< prterun and its own
+  std::string word;                    ///< agents' last words begin with it
+  const std::vector<std::string>& hosts;
+  Overview& overview;
+  int collapsed = 0;        ///< the output of so many ranks is; 0: of none
+  GdbHosts* gdb = nullptr;  ///< only with --gdb
+};
+
+/// Runs prterun to its end: passes on signals and what it writes, looks after the others, and says which of
+/// the hosts were lost. `code` becomes mpiexec's exit code. Fails if it cannot be started.
+base::Status run_prterun(const Launch& launch, int& code);
 
 }  // namespace clump::mpiexec

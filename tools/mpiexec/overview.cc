@@ -10,40 +10,25 @@ namespace clump::mpiexec {
 
 namespace {
 
-constexpr std::size_t kMostStrangers = 1024;
-
 void say(const std::string& text) { fmt::print(stderr, "mpiexec: {}", text); }
 
 }  // namespace
 
 void Overview::add_descriptors(std::vector<pollfd>& all) const {
-  all.push_back({meeting_.descriptor(), POLLIN, 0});
-  for (const auto* const connections : {&strangers_, &agents_})
-    for (const Connection& one : *connections)
-      if (one.is_open()) all.push_back(one.events());
+  reception_.add_descriptors(all);
+  for (const Connection& agent : agents_)
+    if (agent.is_open()) all.push_back(agent.events());
 }
 
 bool Overview::poll() {
-  greet();
+  reception_.greet([this](std::size_t host, Connection agent) {
+    agents_[host] = std::move(agent);
+    watch_.admit(static_cast<int>(host));
+  });
   for (std::size_t host = 0; host < agents_.size(); ++host) read(host);
   const bool is_stuck = conclude();
   for (Order order; watch_.next(order);) tell_all(order);
   return is_stuck;
-}
-
-void Overview::greet() {
-  for (int socket; strangers_.size() < kMostStrangers && (socket = meeting_.accept()) >= 0;)
-    strangers_.emplace_back(socket);
-  std::erase_if(strangers_, [&](Connection& stranger) {
-    Hello hello{};
-    stranger.transfer();
-    if (!stranger.receive_head(&hello, sizeof hello)) return !stranger.is_open();
-    if (!meeting_.knows(hello) || hello.host < 0 || hello.host >= static_cast<int>(agents_.size()))
-      return true;
-    agents_[static_cast<std::size_t>(hello.host)] = std::move(stranger);
-    watch_.admit(hello.host);
-    return true;
-  });
 }
 
 void Overview::read(std::size_t host) {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "connection.h"
-#include "meeting.h"
 #include "pmi/job.h"
+#include "reception.h"
 #include "watch.h"
 
 namespace clump::mpiexec {
@@ -26,10 +26,11 @@ class Overview {
       : job_(job),
         hang_after_(hang_after),
         watch_(job, is_only_one() ? 0 : hang_after),
+        reception_(job.nodes.size()),
         agents_(job.nodes.size()) {}
 
   /// Listens, and sets the variable.
-  base::Status open() { return meeting_.open(kOverviewVariable, "deadlocks, SIGQUIT and signals"); }
+  base::Status open() { return reception_.open(kOverviewVariable, "deadlocks, SIGQUIT and signals"); }
   void add_descriptors(std::vector<pollfd>& all) const;
   std::optional<std::chrono::steady_clock::time_point> alarm() const { return watch_.alarm(); }
   /// Does what there is to do now. True: the ranks are stuck, which was said, and are being ended.
@@ -45,7 +46,6 @@ class Overview {
  private:
   /// Then its agent does it all, and prints.
   bool is_only_one() const { return job_.nodes.size() == 1; }
-  void greet();
   void read(std::size_t host);
   void tell_all(const Order& order);
   bool conclude();
@@ -54,9 +54,8 @@ class Overview {
   const pmi::Job& job_;
   const int hang_after_;
   Watch watch_;
-  Meeting meeting_;
-  std::vector<Connection> strangers_;  // have not said who they are
-  std::vector<Connection> agents_;     // by host
+  Reception reception_;
+  std::vector<Connection> agents_;  // by host
   bool is_over_ = false;
 };
 

@@ -18,7 +18,7 @@
 #include "common/places.h"
 #include "connection.h"
 #include "diag/report.h"
-#include "gdb.h"
+#include "gdb_hosts.h"
 #include "keeper.h"
 #include "overview.h"
 #include "pmi/control.h"
@@ -71,7 +71,7 @@ class Run {
     for (const int number : kForwarded) sigaddset(&forwarded, number);
     ::sigprocmask(SIG_BLOCK, &forwarded, nullptr);
     signals_ = ::signalfd(-1, &forwarded, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (command_.gdb) CLUMP_TRY(gdb_.find());
+    if (command_.gdb) CLUMP_TRY(find_gdb());
     if (command_.timeout_seconds > 0) end_at_ = Clock::now() + std::chrono::seconds(command_.timeout_seconds);
     return start_processes();
   }
@@ -85,7 +85,7 @@ class Run {
     pass_on_news();
     if (failure_) say(diag::report(*failure_, plan_.job.ranks()));
     if (records_.are_wanted()) records_.finish(plan_.job, exit_code_);
-    if (has_other_hosts() && exit_code_ == 0) desk_.wait_for_all();
+    if (has_other_hosts() && exit_code_ == 0 && !command_.gdb) desk_.wait_for_all();
     return exit_code_;
   }
 
@@ -225,20 +225,31 @@ class Run {
     return most ? static_cast<int>(most->count()) : -1;
   }
 
+  /// An agent has gdbserver in its place.
+  base::Status find_gdb() {
+    if (!command_.agent) return gdb_.find("gdb");
+    CLUMP_TRY(gdb_.find("gdbserver"));
+    return meet_gdb(plan_.job.node, gdb_line_);
+  }
+
   /// Starts it when all processes wait for it. Its end is the job's.
   void look_after_gdb() {
     if (gdb_.has_started()) {
       const std::optional<int> code = gdb_.take_end();
-      if (code && exit_code_ == 0) exit_code_ = *code;
-      if (code) running_ = 0;
+      if (!code) return;
+      if (!command_.agent && exit_code_ == 0) exit_code_ = *code;
+      running_ = 0;
       return;
     }
+    const pmi::Node& node = plan_.job.this_node();
     std::vector<pid_t> processes;
-    for (int number = 0; number < plan_.job.this_node().processes; ++number)
+    for (int number = node.first; number < node.first + node.processes; ++number)
       if (const pid_t waits = memory_.host(number).debuggee.load(std::memory_order_acquire); waits > 0)
         processes.push_back(waits);
-    if (std::ssize(processes) < plan_.job.this_node().processes) return;
-    if (const base::Status started = gdb_.start(processes, command_.gdb_commands); !started.ok()) {
+    if (std::ssize(processes) < node.processes) return;
+    const base::Status started = command_.agent ? serve_gdb(gdb_, std::move(gdb_line_), processes)
+                                                : gdb_.debug({{processes}}, command_.gdb_commands);
+    if (!started.ok()) {
       say(base::message_of(started.code()));
       exit_code_ = kExitCannotRun;
       running_ = 0;
@@ -472,6 +483,7 @@ class Run {
   std::optional<Watch> watch_;  ///< not an agent's
   Connection head_;             ///< only an agent's: to mpiexec
   Gdb gdb_;                     ///< only with --gdb
+  Connection gdb_line_;         ///< only an agent's: its gdbserver's
   PmixDesk desk_;               ///< only an agent's
   int running_ = 0;             ///< processes that have not ended
   RanksOutput output_;

@@ -1,7 +1,6 @@
 """Commands for ranks, and what gdb does by itself when the program stops."""
 
-import os
-import signal
+import contextlib
 import struct
 
 import gdb
@@ -167,7 +166,8 @@ def end_job(event):
     """Otherwise gdb would let the ranks go on, until mpiexec sees that it has gone."""
     for inferior in gdb.inferiors():
         if inferior.pid > 0:
-            os.kill(inferior.pid, signal.SIGKILL)
+            with contextlib.suppress(gdb.error):  # it has just ended
+                gdb.execute(f"kill inferiors {inferior.num}", to_string=True)
 
 
 def on_exit(event):

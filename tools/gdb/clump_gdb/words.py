@@ -55,14 +55,20 @@ def name_of_call(frame):
 
 def arguments_of(frame):
     """What of the call's arguments tells for whom it waits, where the compiler has kept it."""
+    try:
+        block = frame.block()
+        while block.function is None:
+            block = block.superblock
+    except (RuntimeError, AttributeError):
+        return ""  # there are no symbols
     found = []
+    # By symbol: gdb looks for a name in all files, which takes seconds.
+    arguments = {symbol.name: symbol for symbol in block if symbol.is_argument}
     for name in ("source", "dest", "root", "sendtag", "recvtag", "tag"):
-        try:
-            value = frame.read_var(name)
+        if name in arguments:
+            value = frame.read_var(arguments[name], block)
             if not value.is_optimized_out and value.type.strip_typedefs().code == gdb.TYPE_CODE_INT:
                 found.append(f"{'destination' if name == 'dest' else name} {int(value)}")
-        except (ValueError, RuntimeError, gdb.error):
-            pass
     return f"({', '.join(found)})" if found else ""
 
 
