@@ -51,6 +51,9 @@ class Endpoint {
   Count short_limit() const { return short_limit_; }
   /// So that several messages had better be one.
   bool sends_by_system_calls() const { return is_sockets_; }
+  /// Memory of receive_into() is said to be full when its last message has come, though others, from other
+  /// sockets, may have come in parts. They lie one behind the other. (libfabric 1.17, tcp.)
+  bool says_full_early() const { return is_sockets_; }
   std::uint64_t tag_mask() const { return tag_mask_; }
 
   ssize_t inject(const void* data, std::size_t bytes, fi_addr_t to) {

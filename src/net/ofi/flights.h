@@ -31,8 +31,12 @@ struct Landing : Flight {
   static constexpr std::size_t kBytes = 512 * 1024;
   Landing() : Flight(Kind::kLanding) {}
   std::unique_ptr<std::byte[]> memory = std::make_unique_for_overwrite<std::byte[]>(kBytes);
-  int kept = 0;       ///< messages that cannot be delivered yet
-  bool full = false;  ///< no more will arrive
+  int kept = 0;                      ///< messages that cannot be delivered yet
+  bool full = false;                 ///< no more will arrive
+  std::size_t arrived = 0, end = 0;  ///< so many bytes, and where the last of them ends
+  bool has_failed = false;           ///< something that was to arrive in it has not
+  /// Something may be arriving still, where messages lie one behind the other.
+  bool has_gap() const { return arrived < end && !has_failed; }
 };
 
 /// Short messages or a note in memory of ours.

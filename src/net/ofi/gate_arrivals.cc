@@ -1,4 +1,5 @@
 // What comes in at a gate, and what has gone out.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -71,6 +72,7 @@ void Gate::take_error(Later& later) {
     refused_.add();
     auto& landing = static_cast<Landing&>(flight);
     landing.full = landing.full || (entry.flags & FI_MULTI_RECV) != 0;
+    landing.has_failed = true;
     return repost(landing, later);
   }
   lose(peer(flight.process), flight.process, std::move(what), later);
@@ -82,8 +84,13 @@ void Gate::complete(const fi_cq_data_entry& entry, Later& later) {
     case Flight::Kind::kLanding: {
       auto& landing = static_cast<Landing&>(flight);
       landing.full = landing.full || (entry.flags & FI_MULTI_RECV) != 0;
-      if ((entry.flags & FI_RECV) != 0)
-        land(landing, static_cast<const std::byte*>(entry.buf), entry.len, later);
+      if ((entry.flags & FI_RECV) != 0) {
+        const auto* const data = static_cast<const std::byte*>(entry.buf);
+        landing.arrived += entry.len;
+        landing.end =
+            std::max(landing.end, static_cast<std::size_t>(data - landing.memory.get()) + entry.len);
+        land(landing, data, entry.len, later);
+      }
       return repost(landing, later);
     }
     case Flight::Kind::kCopy:
@@ -158,8 +165,10 @@ void Gate::land(Landing& landing, const std::byte* data, std::size_t bytes, Late
 /// Gives a landing back to the network once nothing is left in it.
 void Gate::repost(Landing& landing, Later& later) {
   if (!landing.full || landing.kept > 0) return;
+  if (endpoint_->says_full_early() && landing.has_gap()) return;
   const ssize_t result = endpoint_->receive_into(landing.memory.get(), Landing::kBytes, landing);
   landing.full = result != 0;
+  if (result == 0) landing.arrived = landing.end = 0, landing.has_failed = false;
   must_repost_ = must_repost_ || result == -FI_EAGAIN;
   if (result != 0 && result != -FI_EAGAIN)
     later.lost.emplace_back(setup_.process, endpoint_->why("fi_recvmsg", result));

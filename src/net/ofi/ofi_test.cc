@@ -1,8 +1,14 @@
 // Messages of all kinds between the ranks of several processes.
+#include <signal.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <ctime>
+#include <filesystem>
 #include <random>
+#include <string>
 #include <thread>
 
 #include "datatype/derive.h"
@@ -214,6 +220,76 @@ TEST_F(Ofi, LeavesWithTheSenderWhatHasNoRoom) {
   ASSERT_TRUE(drain_until([&] { return once_more.times_released == 1; }));
   drain_for(5ms);
   EXPECT_GT(sink(1).taken_bytes, before) << "short messages are copied again";
+}
+
+/// All threads of this process but the caller stand still while this lives.
+class StandStill {
+ public:
+  StandStill() {
+    stands_.store(true);
+    struct sigaction action {};
+    action.sa_flags = SA_RESTART;
+    action.sa_handler = [](int) {
+      constexpr timespec kMoment{0, 1'000'000};
+      while (stands_.load()) ::nanosleep(&kMoment, nullptr);
+    };
+    ::sigaction(SIGUSR1, &action, nullptr);
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task"))
+      if (const int id = std::stoi(task.path().filename()); id != ::gettid())
+        ::tgkill(::getpid(), id, SIGUSR1);
+  }
+  ~StandStill() { stands_.store(false); }
+  StandStill(const StandStill&) = delete;
+  StandStill& operator=(const StandStill&) = delete;
+
+ private:
+  static inline std::atomic<bool> stands_{false};
+};
+
+// The network may say that it puts nothing more into a landing while something of what it has put there still
+// comes in from another process.
+TEST_F(Ofi, WaitsForWhatComesInParts) {
+  open({.processes = 3});
+  std::deque<Bytes> data;
+  std::deque<Message> sent;
+  const auto send = [&](int process, int count) {
+    for (int i = 0; i < count; ++i) {
+      const auto number = sent.size();
+      channel(process).send({process, 1}, sent.emplace_back(data.emplace_back(pattern(60'000, number)),
+                                                            static_cast<int>(number)));
+    }
+  };
+  const auto all_come = [&] {
+    return drain_until([&] {
+      return sink(1).came == static_cast<int>(sent.size()) &&
+             std::ranges::all_of(sent, [](const Message& one) { return one.times_released == 1; });
+    });
+  };
+  send(0, 1);
+  ASSERT_TRUE(all_come());
+  const int first = ::dup(STDIN_FILENO);  // what process 2 opens now, and what is opened for it, comes behind
+  send(2, 1);
+  ASSERT_TRUE(all_come());
+  for (int socket = first; socket < first + 16; ++socket) {
+    constexpr int kLeast = 1;  // the kernel takes the least that it can do with
+    ::setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &kLeast, sizeof kLeast);
+  }
+  ::close(first);
+  for (int round = 0; round < 10; ++round) {
+    {
+      const StandStill network_threads;
+      send(2, 1);  // which goes with its beginning only: nobody looks
+      for (int i = 0; i < 50; ++i) {
+        send(0, 1);
+        for (const int looks : {0, 1, 1, 1}) channel(looks).drain(0);
+      }
+    }
+    ASSERT_TRUE(all_come());
+  }
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    const Basket::Entry& entry = sink(1).entry(i);
+    ASSERT_EQ(entry.data, data[static_cast<std::size_t>(entry.envelope.tag())]) << i;
+  }
 }
 
 TEST_F(Ofi, DropsWhatStrangersSend) {
