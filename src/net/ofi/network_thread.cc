@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/thread_name.h"
 #include "fiber/worker.h"
 
 namespace clump::net::ofi {
@@ -77,6 +78,7 @@ bool NetworkThread::watch() {
 
 void* NetworkThread::begin(void* self) {
   auto& thread = *static_cast<NetworkThread*>(self);
+  base::name_own_thread("network");
   thread.run();
   thread.ended_.release();
   return nullptr;
