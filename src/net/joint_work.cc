@@ -78,7 +78,7 @@ void joint_copy(const datatype::Layout& to, const datatype::Layout& from, Count 
   Parts parts{bytes, part_size(bytes), 0};
   if (to.type->is_dense())
     parts.shift = static_cast<std::uint32_t>((reinterpret_cast<std::uintptr_t>(to.base) + offset) % kLine);
-  if (to.type->is_dense() && from.type->is_dense() && datatype::is_streamed(2 * bytes)) {
+  if (to.type->is_dense() && from.type->is_dense() && datatype::is_streamed_alone(2 * bytes)) {
     const StreamPart stream{static_cast<std::byte*>(to.base) + offset,
                             static_cast<const std::byte*>(from.base) + offset, parts};
     return fiber::do_together(parts.count, stream);
