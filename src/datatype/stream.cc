@@ -19,10 +19,11 @@ namespace {
 
 constexpr Count kLine = 64;
 // Lines are asked for so far ahead. The processor's own prefetching ends at each page. They are asked for as
-// lines that will be used again: with _MM_HINT_NTA a copy takes twice as long on Intel's processors.
+// lines that will be used again: with _MM_HINT_NTA a copy took twice as long on an Intel Xeon
+// (docs/measurements.md).
 constexpr Count kAhead = 1024;
 // A cache of the last level that is larger is shared by more cores than a virtual machine sees, and as slow
-// as memory: 260 MB on Intel's, where copies past it are faster from here on, too.
+// as memory: 260 MB on that Xeon, where copies past it are faster from here on, too.
 constexpr Count kLargestCache = Count{32} << 20;
 
 /// What Linux says of the outermost cache of a core, or nothing. sysconf() will not do: on a virtual machine

@@ -168,7 +168,10 @@ void Gate::repost(Landing& landing, Later& later) {
   if (endpoint_->says_full_early() && landing.has_gap()) return;
   const ssize_t result = endpoint_->receive_into(landing.memory.get(), Landing::kBytes, landing);
   landing.full = result != 0;
-  if (result == 0) landing.arrived = landing.end = 0, landing.has_failed = false;
+  if (result == 0) {
+    landing.arrived = landing.end = 0;
+    landing.has_failed = false;
+  }
   must_repost_ = must_repost_ || result == -FI_EAGAIN;
   if (result != 0 && result != -FI_EAGAIN)
     later.lost.emplace_back(setup_.process, endpoint_->why("fi_recvmsg", result));
