@@ -26,4 +26,7 @@ bool is_file(const std::string& path);
 /// PATH. Fails with MPI_ERR_NO_SUCH_FILE.
 base::Status find_program(const std::string& typed, const std::string& directory, std::string& path);
 
+/// As a word for a shell.
+std::string shell_word(const std::string& word);
+
 }  // namespace clump::tools

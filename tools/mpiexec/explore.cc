@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -17,6 +16,7 @@
 #include <deque>
 
 #include "common/cores.h"
+#include "common/places.h"
 #include "run.h"
 
 namespace clump::mpiexec {
@@ -152,22 +152,11 @@ class Exploration {
   Clock::time_point told_at_;
 };
 
-/// As a word for a shell.
-std::string quoted(const std::string& word) {
-  const auto plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("_-./:=,+@%", c) != nullptr;
-  };
-  if (!word.empty() && std::ranges::all_of(word, plain)) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
 }  // namespace
 
 std::string command_to_repeat(const Command& command, std::int64_t seed) {
   std::string text = fmt::format("mpiexec --seed {}", seed);
-  for (const std::string& word : command.other_words) text += " " + quoted(word);
+  for (const std::string& word : command.other_words) text += " " + tools::shell_word(word);
   return text;
 }
 

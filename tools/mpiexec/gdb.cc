@@ -1,6 +1,7 @@
 #include "gdb.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -21,10 +22,10 @@ void append(std::vector<std::string>& words, const std::string& command) {
   words.insert(words.end(), {"-ex", command});
 }
 
-/// What carries bytes between gdb and a socket that it inherits, until one of them has gone; Ctrl-C is not
-/// for it.
+/// The command that gdb talks to: mpiexec once more. (A shell cannot do it with `cat`: dash knows descriptors
+/// of one digit only.)
 std::string carrier(int socket) {
-  return fmt::format("exec 2>/dev/null; trap '' INT; cat <&{0} & exec >&{0}; cat; kill $!", socket);
+  return fmt::format("exec {} {} {}", tools::shell_word(tools::own_program("mpiexec")), kCarry, socket);
 }
 
 /// gdb takes the processes one by one.
@@ -60,7 +61,30 @@ std::vector<std::string> arguments(const std::string& path, const std::vector<De
   return words;
 }
 
+/// Whether there may be more.
+bool pass_on(int from, int to) {
+  char bytes[64 << 10];
+  const ssize_t got = ::read(from, bytes, sizeof bytes);
+  for (ssize_t written = 0; written < got;) {
+    const ssize_t more = ::write(to, bytes + written, static_cast<std::size_t>(got - written));
+    if (more <= 0) return false;
+    written += more;
+  }
+  return got > 0;
+}
+
 }  // namespace
+
+int carry(int socket) {
+  ::signal(SIGINT, SIG_IGN);  // Ctrl-C is gdb's
+  ::signal(SIGPIPE, SIG_IGN);
+  pollfd ends[] = {{STDIN_FILENO, POLLIN, 0}, {socket, POLLIN, 0}};
+  while (::poll(ends, std::size(ends), -1) > 0)
+    if ((ends[0].revents != 0 && !pass_on(STDIN_FILENO, socket)) ||
+        (ends[1].revents != 0 && !pass_on(socket, STDOUT_FILENO)))
+      break;
+  return 0;
+}
 
 Gdb::~Gdb() { end(); }
 

@@ -13,6 +13,11 @@
 
 namespace clump::mpiexec {
 
+/// `mpiexec --carry N`, which gdb starts: carries bytes between its standard input and output and the socket
+/// N, which it has inherited, until one of them has gone.
+inline constexpr const char* kCarry = "--carry";
+int carry(int socket);
+
 /// The processes of one host that wait for gdb.
 struct Debuggees {
   std::vector<pid_t> processes;

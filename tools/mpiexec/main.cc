@@ -1,10 +1,12 @@
 // mpiexec: reads the command line, plans, runs.
+#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "agent.h"
 #include "cluster.h"
 #include "explore.h"
+#include "gdb.h"
 #include "map.h"
 #include "options.h"
 #include "plan.h"
@@ -19,6 +21,7 @@ int fail(const base::Status& status, int exit_code) {
 }
 
 int mpiexec(const std::vector<std::string>& words) {
+  if (words.size() == 2 && words[0] == kCarry) return carry(std::atoi(words[1].c_str()));
   Command command;
   if (const base::Status status = parse(words, command); !status.ok()) return fail(status, kExitUsage);
   if (command.help) {
