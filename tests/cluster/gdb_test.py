@@ -50,10 +50,11 @@ class Gdb(cluster.Case):
                 self.assert_on_hosts(processes, job)
 
     def test_a_deadlock_stops_in_gdb(self):
-        # The shell through which gdb starts what it talks to may know descriptors of one digit only.
+        # The shell ($SHELL) through which gdb starts what it talks to may know descriptors of one digit only, as dash does.
         many = [os.open(os.devnull, os.O_RDONLY) for _ in range(16)]
         self.addCleanup(os.closerange, many[0], many[-1] + 1)
-        job = self.run_gdb(*HOSTS, *PROGRAM, commands=["continue", "clump ranks", "clump rank 3", "print local", "info inferiors"], pass_fds=many)
+        job = self.run_gdb(*HOSTS, *PROGRAM, commands=["continue", "clump ranks", "clump rank 3", "print local", "info inferiors"], pass_fds=many,
+                           env={**os.environ, "SHELL": "/bin/sh"})
         self.assertEqual(job.returncode, 1, job)
         self.assertIn("SIGTRAP", job.stdout)
         self.assert_on_hosts(2, job)
