@@ -78,8 +78,6 @@ void Operation::tell(std::vector<core::Awaited>& all) const {
                  .call = call_});
 }
 
-void Operation::before_wait() { p2p::expect(comm->owner); }
-
 base::Status Operation::cancel() {
   return base::fail(MPI_ERR_REQUEST,
                     "the request is of a collective operation, which cannot be cancelled: complete it "

@@ -39,7 +39,6 @@ class Operation final : public core::Request, net::Task, Schedule::Listener {
   base::Status start() override;
   base::Status cancel() override;
   base::Status may_detach() const override;
-  void before_wait() override;
   void tell(std::vector<core::Awaited>& all) const override;
   void ask(bool keep) override;
 

@@ -37,7 +37,6 @@ class CountingChannel final : public net::Channel {
   bool retract(net::Route route, net::Outgoing& message) override {
     return channel_->retract(route, message);
   }
-  void expect(int rank) override { channel_->expect(rank); }
   void poll(int rank) override { channel_->poll(rank); }
   void leave(int rank, net::Task& task) override { channel_->leave(rank, task); }
 

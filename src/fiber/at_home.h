@@ -37,7 +37,21 @@ class AtHome {
   int worker_ = -1;
 };
 
-/// After something was left for `worker` where only its progress function sees it.
+/// The worker whose rank's kernel thread the caller is; -1: none.
+inline int worker_beside() noexcept {
+  const Identity* const mine = this_fiber() == nullptr ? identity() : nullptr;
+  return mine != nullptr ? mine->home : -1;
+}
+
+/// Returns when those have ended that were at home at this worker when the call began. Not by fibers.
+CLUMP_HOST_API void await_those_at_home(int worker);
+
+/// After something was left for `worker` where only its progress function sees it: whether it is the caller
+/// who has to look after it.
+inline bool has_to_take_in(int worker) noexcept {
+  return workers[static_cast<std::size_t>(worker)].threads_asleep.load(std::memory_order_relaxed) != 0;
+}
+/// If it is not.
 inline void wake_worker(int worker) noexcept { workers[static_cast<std::size_t>(worker)].wake(); }
 
 }  // namespace clump::fiber

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <utility>
 
+#include "fiber/at_home.h"
 #include "fiber/errands.h"
 #include "fiber/exploration.h"
 #include "fiber/help.h"
@@ -59,17 +60,46 @@ class Wait {
   const bool is_watched_;
 };
 
+/// Where messages of the calling kernel thread's rank come in, so that it can look after them while it waits;
+/// -1 if others do that.
+int own_inlet() { return lookout::is_kept() ? 0 : worker_beside(); }
+
 bool has_core() {
   return spinning.load(std::memory_order_relaxed) && (workers.empty() || !cores_are_wanted());
 }
 
+/// The calling kernel thread sleeps, and does not look after the messages that come to its rank's worker.
+class SleepsBeside {
+ public:
+  explicit SleepsBeside(int worker) : worker_(worker) {
+    if (worker < 0) return;
+    threads_asleep().fetch_add(1, std::memory_order_relaxed);
+    // Whoever has not seen this when he left a message has left it before the barrier: the caller finds it.
+    barrier_everywhere();
+  }
+  ~SleepsBeside() {
+    if (worker_ >= 0) threads_asleep().fetch_sub(1, std::memory_order_relaxed);
+  }
+  SleepsBeside(const SleepsBeside&) = delete;
+  SleepsBeside& operator=(const SleepsBeside&) = delete;
+  /// To be repeated until it finds nothing.
+  bool take_in_the_last() const { return worker_ >= 0 && take_in(worker_); }
+
+ private:
+  std::atomic<int>& threads_asleep() const {
+    return workers[static_cast<std::size_t>(worker_)].threads_asleep;
+  }
+  const int worker_;
+};
+
 /// The poll-th poll of a kernel thread that waits: does what there is to do meanwhile.
 void look_around(int poll) {
-  const bool moved = lookout::is_kept() && take_in(0);
+  const int inlet = own_inlet();
+  const bool moved = inlet >= 0 && take_in(inlet);
   if ((poll % kPollsPerHelp == 0 && help()) || moved) return;
   if (!has_core())
     ::syscall(SYS_sched_yield);
-  else if (poll > kEagerPolls || cores_are_offered || !lookout::is_kept())
+  else if (poll > kEagerPolls || cores_are_offered || inlet < 0)
     pause_or_offer(poll);
 }
 
@@ -136,6 +166,9 @@ void Waiter::park() {
 }
 
 void Waiter::sleep_in_kernel(std::uint32_t asleep) {
+  const SleepsBeside sleeps(worker_beside());
+  while (state_.load(std::memory_order_relaxed) == asleep && sleeps.take_in_the_last()) {
+  }
   clump_note_registers(&told_.registers);
   told_ = {this, identity(), told_.registers, detail::innermost_wait};
   tells_.store(true, std::memory_order_release);
@@ -323,9 +356,7 @@ void yield_after_empty_poll() {
     if (exploration::is_on) return exploration::step_aside(*self);
     if (++self->empty_polls < kEmptyPollsBeforeYield) return;
     self->empty_polls = 0;
-    yield();
-    // What is polled for may come from a process, or a thread, that waits for this core.
-    if (cores_are_offered || cores_are_wanted()) ::syscall(SYS_sched_yield);
+    yield_to_all();  // what is polled for may come from a process, or a thread, that waits for this core
     return;
   }
   thread_local int empty_polls = 0;

@@ -72,6 +72,7 @@ void become_fiber(int home, Identity* rank) {
   auto* const self = new Fiber;  // stays: others may hold it until the process ends
   self->home = home;
   self->rank = rank;
+  if (rank != nullptr) rank->home = home;
   self->context.thread_pointer = __builtin_thread_pointer();
   detail::this_fiber = self;
   {
@@ -105,6 +106,13 @@ bool yield() {
   }
   make_runnable(*self);
   switch_out(*self);
+  return true;
+}
+
+bool yield_to_all() {
+  const bool yielded = yield();
+  if (!cores_are_offered && !cores_are_wanted()) return yielded;
+  ::syscall(SYS_sched_yield);
   return true;
 }
 

@@ -96,6 +96,8 @@ CLUMP_HOST_API void barrier_everywhere() noexcept;
 
 /// Lets other fibers of this worker run first; false if there are none.
 CLUMP_HOST_API bool yield();
+/// The same, and lets threads run that want the core; false if there was nobody.
+CLUMP_HOST_API bool yield_to_all();
 CLUMP_HOST_API void sleep_until(std::chrono::steady_clock::time_point when);
 /// By the clock of sleep_until().
 CLUMP_HOST_API std::chrono::steady_clock::time_point now();

@@ -24,6 +24,7 @@ struct Identity {
   /// Whether the rank may have, or have had, more than one thread. A rank's only thread sets it before it
   /// makes another.
   std::atomic<bool> threaded{true};
+  int home = -1;  ///< the worker of its main thread, set when that becomes a fiber; -1 where there are none
   Errands* errands = nullptr;  ///< set with `mpi`; see errands.h
   void* image = nullptr;  ///< owned and set by the image layer; null where ranks have no image of their own
   // What has happened to the rank's main thread of control; see meters.h.

@@ -94,7 +94,7 @@ void replace_carrier(Worker& worker) {
   busy.worker.store(nullptr, std::memory_order_seq_cst);
   // From here on a section that begins sees no worker; one that has begun is seen here.
   barrier_everywhere();
-  while (busy.sections.load(std::memory_order_acquire) != 0) ::usleep(20);
+  busy.await_sections();
   worker.wake();  // it may have gone to sleep meanwhile
   spare->serve(worker);
   census::falls_asleep();

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/thread_name.h"
+#include "fiber/at_home.h"
 #include "fiber/census.h"
 #include "fiber/exploration.h"
 #include "fiber/help.h"
@@ -137,6 +138,16 @@ void before_sleep(bool (*ask)()) { sleep_function.store(ask, std::memory_order_r
 KernelState*& taken_on(Carrier& carrier) noexcept { return carrier.kernel_state; }
 
 Carrier::Carrier(Worker* serves) : worker(serves), current(&idle) { idle.carrier = this; }
+
+void Carrier::await_sections() const {
+  // acquire: pairs with the release at a section's end.
+  while (sections.load(std::memory_order_acquire) != 0) ::usleep(20);
+}
+
+void await_those_at_home(int worker) {
+  barrier_everywhere();
+  workers[static_cast<std::size_t>(worker)].carrier.load(std::memory_order_acquire)->await_sections();
+}
 
 bool Carrier::start() { return start_kernel_thread(&Carrier::begin, this); }
 

@@ -35,6 +35,8 @@ class Carrier {
   std::atomic<Fiber*> current;  ///< which fiber runs, or `idle`
   Fiber* next = nullptr;        ///< what the idle loop shall run first
   Fiber idle;                   ///< the kernel thread's own context: looks for work
+  /// Returns when the sections have ended that were there before the last barrier_everywhere().
+  void await_sections() const;
   KernelState* kernel_state = nullptr;
   Carrier* next_spare = nullptr;
 
@@ -73,6 +75,9 @@ struct alignas(64) Worker {
   std::atomic<std::uint32_t>* asleep = &own_asleep;
   alignas(64) Inbox inbox;
   alignas(64) std::atomic<std::uint32_t> own_asleep{0};
+  /// Kernel threads that sleep, of ranks whose messages come here. The carrier may be busy with one of these
+  /// ranks' fibers, outside MPI: as long as there are some, who leaves a message takes it in himself.
+  std::atomic<int> threads_asleep{0};
 
   bool has_runnable() const { return !queue.empty() || !inbox.empty(); }
   /// What is in the inbox goes into the queue. Its carrier, in a section.

@@ -110,8 +110,7 @@ CLUMP_HOST_API int thrd_sleep(const timespec* request, timespec* left) {
 CLUMP_HOST_API int sched_yield() noexcept {
   static constinit Hidden<int()> real{"sched_yield"};
   if (rank_fiber() == nullptr) return real();
-  clump::fiber::yield();
-  return 0;
+  return clump::fiber::yield_to_all() ? 0 : real();
 }
 
 // Old programs have this one; the headers make sched_yield() of it.

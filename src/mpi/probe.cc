@@ -68,7 +68,6 @@ Status probe(Rank& self, int source, int tag, Comm& comm, MPI_Status* status) {
     core::write_status(status, no_process(), false);
     return {};
   }
-  p2p::expect(self);
   p2p::Matcher& matcher = p2p::matcher_of(self);
   const p2p::MatchKey key = p2p::Address{comm, source, tag}.key();
   p2p::Matcher::Probed found;
@@ -100,7 +99,6 @@ Status mprobe(Rank& self, int source, int tag, Comm& comm, MPI_Message* message,
     core::write_status(status, no_process(), false);
     return {};
   }
-  p2p::expect(self);
   p2p::Matcher& matcher = p2p::matcher_of(self);
   const p2p::MatchKey key = p2p::Address{comm, source, tag}.key();
   p2p::Unexpected* taken;

@@ -98,17 +98,10 @@ class Sink {
   /// Too much waits here: senders shall wait for their receives instead. A hint that channels look at before
   /// they accept a message which nobody can give back to its sender.
   bool crowded() const { return crowded_.load(std::memory_order_relaxed); }
-  /// Somebody waits here whom no channel can have look for messages: whoever sends has to bring them. The
-  /// channel sets it, once for all.
-  bool wants_delivery() const { return wants_delivery_.load(std::memory_order_relaxed); }
-  void want_delivery() { wants_delivery_.store(true, std::memory_order_relaxed); }
 
  protected:
   // On a line of its own, because all senders read it. relaxed: nothing else is told by it.
   alignas(64) std::atomic<bool> crowded_{false};
-
- private:
-  std::atomic<bool> wants_delivery_{false};
 };
 
 /// Messages that were counted, for tools.
@@ -171,9 +164,6 @@ class Channel {
   /// Takes back a message that no receive has matched yet (MPI_Cancel). False: it is too late, or the process
   /// that it has been offered to is asked, and message.withdrawn() tells if it could be taken back.
   virtual bool retract(Route route, Outgoing& message) = 0;
-  /// A thread of `rank` that works for no channel is going to wait for messages. Cheap but for the first
-  /// time.
-  virtual void expect(int rank) = 0;
   /// Lets what is on its way to `rank` arrive: what was sent before the call, by this thread of control or by
   /// others that it has synchronised with, is in the rank's sink afterwards.
   virtual void poll(int rank) = 0;

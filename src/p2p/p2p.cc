@@ -16,34 +16,7 @@ base::Status send_and_wait(Address to, const datatype::Layout& from, Mode mode) 
   return base::Status::from_code(operation.result.error);
 }
 
-namespace {
-
-[[gnu::noinline]] void expect_as_kernel_thread(const core::Rank& rank) {
-  // Who takes a collective's steps for another rank is not going to wait for them.
-  if (core::current_rank() != &rank) return;
-  for (const auto& channel : rank.world.channels) channel->expect(rank.number);
-}
-
-}  // namespace
-
-void expect(const core::Rank& rank) {
-  if (fiber::this_fiber() == nullptr) expect_as_kernel_thread(rank);
-}
-
-namespace {
-
-[[gnu::noinline]] void post_as_kernel_thread(const core::Rank& rank, Receive& receive) {
-  expect_as_kernel_thread(rank);
-  matcher_of(rank).post(receive);
-}
-
-}  // namespace
-
-void post(const core::Rank& rank, Receive& receive) {
-  if (fiber::this_fiber() == nullptr) [[unlikely]]
-    return post_as_kernel_thread(rank, receive);
-  matcher_of(rank).post(receive);
-}
+void post(const core::Rank& rank, Receive& receive) { matcher_of(rank).post(receive); }
 
 void poll(core::Rank& rank) {
   for (const auto& channel : rank.world.channels) channel->poll(rank.number);
@@ -104,10 +77,6 @@ void ReceiveOperation::tell(std::vector<core::Awaited>& all) const {
 void SendOperation::withdrawn() {
   result.cancelled = true;
   complete();
-}
-
-void ReceiveOperation::before_wait() {
-  if (owner_ != nullptr) expect(*owner_);
 }
 
 int ReceiveOperation::awaited() const {

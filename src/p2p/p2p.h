@@ -39,8 +39,6 @@ struct Address {
 /// happened; it needs an operation. Not for synchronous sends.
 inline bool try_send(const Address& to, const datatype::Layout& from);
 
-/// The calling thread of control, of `rank`, is going to wait for messages.
-void expect(const core::Rank& rank);
 /// Lets what is on its way to `rank`, the caller's, arrive, for calls that look once and do not wait.
 void poll(core::Rank& rank);
 
@@ -82,7 +80,6 @@ class ReceiveOperation : public core::Request, public Receive {
   ReceiveOperation() : Receive(static_cast<core::Operation&>(*this)) {}
   inline void begin(const Address& from, const datatype::Layout& to);
   base::Status cancel() override;
-  void before_wait() override;
   int awaited() const override;
   void tell(std::vector<core::Awaited>& all) const override;
 

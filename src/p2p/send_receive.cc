@@ -26,9 +26,6 @@ void SendReceive::half_done() {
   complete();
 }
 
-void SendReceive::before_wait() {
-  incoming_.before_wait();
-  outgoing_.before_wait();
-}
+void SendReceive::before_wait() { outgoing_.before_wait(); }
 
 }  // namespace clump::p2p

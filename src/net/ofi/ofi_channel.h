@@ -31,7 +31,6 @@ class OfiChannel final : public Channel {
   bool try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) override;
   void send(Route route, Outgoing& message) override;
   bool retract(Route route, Outgoing& message) override;
-  void expect(int) override {}  // who waits drains, or sleeps after watch()
   void poll(int rank) override;
   void leave(int, Task& task) override { run_here(&task); }
 

@@ -24,7 +24,6 @@ class DrawnChannel final : public Channel {
   bool try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) override;
   void send(Route route, Outgoing& message) override;
   bool retract(Route route, Outgoing& message) override;
-  void expect(int) override {}
   /// What arrives is drawn, whoever looks.
   void poll(int) override {}
   void leave(int, Task& task) override { run_here(&task); }

@@ -22,6 +22,45 @@ struct Parcel {
 
 }  // namespace
 
+/// While one of these lives that says true, the caller is the only one who writes into the lanes of the
+/// worker where `source` is at home. Others act for a rank, too: for them it says false.
+class SelfChannel::Writing {
+ public:
+  [[gnu::always_inline]] Writing(const SelfChannel& channel, int source)
+      : home_(channel.homes_[static_cast<std::size_t>(source)]) {
+    Outlet& outlet = channel.outlets_[static_cast<std::size_t>(home_)];
+    if (here_.worker() != home_) [[unlikely]] {
+      if (fiber::worker_beside() != home_) return;
+      share(outlet);
+    }
+    may_ = true;
+    if (!outlet.is_shared.load(std::memory_order_relaxed)) [[likely]]
+      return;
+    outlet.mutex.lock();
+    locked_ = &outlet.mutex;
+  }
+  ~Writing() {
+    if (locked_ != nullptr) [[unlikely]]
+      locked_->unlock();
+  }
+  Writing(const Writing&) = delete;
+  Writing& operator=(const Writing&) = delete;
+  explicit operator bool() const { return may_; }
+
+ private:
+  [[gnu::noinline]] void share(Outlet& outlet) const {
+    std::call_once(outlet.sharing, [&] {
+      outlet.is_shared.store(true, std::memory_order_relaxed);
+      fiber::await_those_at_home(home_);  // who have not seen it
+    });
+  }
+
+  const fiber::AtHome here_;
+  const int home_;
+  base::ShortMutex* locked_ = nullptr;
+  bool may_ = false;
+};
+
 SelfChannel::SelfChannel(std::vector<Sink*> sinks, std::vector<int> homes, int workers)
     : Channel(ChannelKind::kSelf),
       sinks_(std::move(sinks)),
@@ -31,6 +70,7 @@ SelfChannel::SelfChannel(std::vector<Sink*> sinks, std::vector<int> homes, int w
   const auto n = static_cast<std::size_t>(workers);
   lanes_ = std::make_unique<std::atomic<Lane*>[]>(n * n);
   inlets_ = std::make_unique<Inlet[]>(n);
+  outlets_ = std::make_unique<Outlet[]>(n);
   for (std::size_t i = 0; i < n; ++i) {
     inlets_[i].lanes = std::make_unique<std::atomic<Lane*>[]>(n);
     inlets_[i].crates = std::make_unique<Crates>(static_cast<int>(i));
@@ -62,9 +102,9 @@ bool SelfChannel::try_lane(Route route, Envelope envelope, Count bytes, const da
   const int to = homes_[static_cast<std::size_t>(route.destination)];
   bool pushed = false;
   {
-    const fiber::AtHome here;
-    if (is_at_home(here, route.source)) [[likely]] {
-      pushed = push(route, here.worker(), to, envelope, bytes, payload);
+    const Writing writing(*this, route.source);
+    if (writing) [[likely]] {
+      pushed = push(route, to, envelope, bytes, payload);
       if (!pushed) traffic.refused.add();
     }
   }
@@ -77,8 +117,8 @@ bool SelfChannel::try_lane(Route route, Envelope envelope, Count bytes, const da
   return try_show(route, envelope, bytes, payload, show_to_any);
 }
 
-bool SelfChannel::push(Route route, int from, int to, Envelope envelope, Count bytes,
-                       const datatype::Layout& payload) {
+bool SelfChannel::push(Route route, int to, Envelope envelope, Count bytes, const datatype::Layout& payload) {
+  const int from = homes_[static_cast<std::size_t>(route.source)];
   Lane& lane = lane_for_writing(from, to);
   return bytes <= kWithoutCrate ? lane.push(route.destination, envelope, bytes, payload)
                                 : push_parcel(lane, route.destination, from, envelope, bytes, payload);
@@ -113,9 +153,10 @@ void SelfChannel::send(Route route, Outgoing& message) {
     const int to = homes_[static_cast<std::size_t>(route.destination)];
     bool pushed = false;
     {
-      const fiber::AtHome here;
-      if (is_at_home(here, route.source)) [[likely]] {
-        pushed = lane_for_writing(here.worker(), to).push_note(route.destination, message.envelope, &message);
+      const int from = homes_[static_cast<std::size_t>(route.source)];
+      const Writing writing(*this, route.source);
+      if (writing) [[likely]] {
+        pushed = lane_for_writing(from, to).push_note(route.destination, message.envelope, &message);
         if (!pushed) traffic_of(route).refused.add();
       }
     }
@@ -128,22 +169,10 @@ void SelfChannel::send(Route route, Outgoing& message) {
 
 /// A message was left in a lane to `worker`.
 void SelfChannel::pushed(int destination, int worker) {
-  if (sinks_[static_cast<std::size_t>(destination)]->wants_delivery()) [[unlikely]]
+  if (fiber::has_to_take_in(worker)) [[unlikely]]
     poll(destination);
   else
     fiber::wake_worker(worker);
-}
-
-// The worker of a rank may be busy with the rank's own fiber, outside MPI, while another thread of the rank
-// waits: then nobody looks into the lanes.
-void SelfChannel::expect(int rank) {
-  if (workers_ == 0) return;
-  Sink& sink = *sinks_[static_cast<std::size_t>(rank)];
-  if (sink.wants_delivery()) return;
-  sink.want_delivery();
-  // Whoever has not seen this when he left a message has left it before the barrier, and the caller finds it.
-  fiber::barrier_everywhere();
-  poll(rank);
 }
 
 bool SelfChannel::retract(Route route, Outgoing& message) {
@@ -203,8 +232,7 @@ void SelfChannel::leave(int rank, Task& task) {
   const int home = homes_[static_cast<std::size_t>(rank)];
   Inlet& inlet = inlets_[static_cast<std::size_t>(home)];
   inlet.tasks.push(task);
-  // Looked at after the task was left, as in pushed(): see expect().
-  if (sinks_[static_cast<std::size_t>(rank)]->wants_delivery()) [[unlikely]]
+  if (fiber::has_to_take_in(home)) [[unlikely]]
     run_tasks(inlet);
   else
     fiber::wake_worker(home);

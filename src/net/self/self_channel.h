@@ -6,16 +6,17 @@
 // crates (crates.h), of which the lane says where they are; very long ones stay with their senders.
 //
 // Order: what a rank sends to a worker goes either through the one lane that leads there from the rank's own
-// worker, or, for a thread of control that does not own this worker just now, directly into the Sink, but
-// only after the lane was emptied.
+// worker, or, for a fiber that does not own this worker just now, directly into the Sink, but only after the
+// lane was emptied. Where ranks have threads, these write into the lanes of their ranks' workers as well, one
+// at a time with the fibers.
 #pragma once
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "base/mutex.h"
-#include "fiber/at_home.h"
 #include "net/channel.h"
 #include "net/crates.h"
 #include "net/lane.h"
@@ -50,7 +51,6 @@ class SelfChannel final : public Channel {
   }
   void send(Route route, Outgoing& message) override;
   bool retract(Route route, Outgoing& message) override;
-  void expect(int rank) override;
   void poll(int rank) override;
   void leave(int rank, Task& task) override;
 
@@ -82,13 +82,17 @@ class SelfChannel final : public Channel {
     }
   };
 
+  /// Where lanes begin that lead from one worker.
+  struct alignas(64) Outlet {
+    std::atomic<bool> is_shared{false};  // threads of ranks write as well, and `mutex` says who may
+    base::ShortMutex mutex;
+    std::once_flag sharing;
+  };
+  class Writing;
+
   bool is_direct(Route route) const {
     return homes_[static_cast<std::size_t>(route.source)] ==
            homes_[static_cast<std::size_t>(route.destination)];
-  }
-  /// Whether the caller may write into the lanes that messages of `source` take: others act for a rank, too.
-  bool is_at_home(const fiber::AtHome& here, int source) const {
-    return here.worker() == homes_[static_cast<std::size_t>(source)];
   }
   std::atomic<Lane*>& lane(int from, int to) {
     return lanes_[static_cast<std::size_t>(from) * static_cast<std::size_t>(workers_) +
@@ -114,7 +118,7 @@ class SelfChannel final : public Channel {
   [[gnu::noinline]] bool try_lane(Route route, Envelope envelope, Count bytes,
                                   const datatype::Layout& payload);
   [[gnu::cold]] Lane& make_lane(int from, int to);
-  bool push(Route route, int from, int to, Envelope envelope, Count bytes, const datatype::Layout& payload);
+  bool push(Route route, int to, Envelope envelope, Count bytes, const datatype::Layout& payload);
   bool push_parcel(Lane& lane, int destination, int from, Envelope envelope, Count bytes,
                    const datatype::Layout& payload);
   void deliver_parcel(const Lane::Message& message, Inlet& inlet);
@@ -134,6 +138,7 @@ class SelfChannel final : public Channel {
   std::vector<Traffic> traffic_;                 // [source]: each entry is written by its rank
   std::unique_ptr<std::atomic<Lane*>[]> lanes_;  // [from * workers_ + to]
   std::unique_ptr<Inlet[]> inlets_;
+  std::unique_ptr<Outlet[]> outlets_;
   std::unique_ptr<Crate[]> crates_;  // pages of them take memory when they are first touched
 };
 

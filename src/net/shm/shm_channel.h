@@ -44,7 +44,6 @@ class ShmChannel final : public Channel {
   bool try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) override;
   void send(Route route, Outgoing& message) override;
   bool retract(Route route, Outgoing& message) override;
-  void expect(int) override {}  // who waits looks after the port, and sleeps at its bell
   void poll(int rank) override;
   void leave(int rank, Task& task) override;
 
