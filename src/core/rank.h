@@ -112,6 +112,7 @@ class Rank {
   std::atomic<const char*> call{nullptr};  ///< the MPI function that a thread of this rank entered last
   int thread_level = MPI_THREAD_SINGLE;    ///< as asked for and granted
   unsigned long main_thread = 0;           ///< pthread_self() of the thread that initialised MPI
+  bool has_own_worker = false;             ///< no other rank is at home there; set before this one runs
 
   Errands errands;  ///< what only threads of this rank may do
   /// A standard send of more bytes is not copied to wait for its receive: it waits itself. Set by tools.
@@ -243,6 +244,8 @@ class Rank {
   static constexpr std::uint8_t kChecked = 4;     ///< they are watched (mpi/checking.h)
   static constexpr std::uint8_t kExplored = 8;    ///< what happens is drawn (fiber/exploration.h)
   bool is_explored() const { return (attention.load(std::memory_order_relaxed) & kExplored) != 0; }
+  /// Whether the caller is the only thread of this rank.
+  bool is_alone() const { return !identity->threaded.load(std::memory_order_relaxed); }
   void attend(std::uint8_t what) { attention.fetch_or(what, std::memory_order_relaxed); }
   void disregard(std::uint8_t what) {
     attention.fetch_and(static_cast<std::uint8_t>(~what), std::memory_order_relaxed);
@@ -283,9 +286,6 @@ class Rank {
   }
 
  private:
-  /// Whether the caller is the only thread of this rank.
-  bool is_alone() const { return !identity->threaded.load(std::memory_order_relaxed); }
-
   std::atomic<Comm*> usable_world_{nullptr}, usable_self_{nullptr};  // what the handles stand for
   HandleTable<Comm> comms_;
   HandleTable<const Group> groups_;

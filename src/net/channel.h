@@ -33,6 +33,7 @@ class Envelope {
   /// Rank of the sender in the communicator (in the remote group's numbering: its own rank).
   int source() const { return static_cast<int>(static_cast<std::uint32_t>(sender_)); }
   int tag() const { return static_cast<int>(tag_); }
+  friend bool operator==(const Envelope&, const Envelope&) = default;
 
  private:
   std::uint64_t sender_ = 0;

@@ -2,9 +2,11 @@
 //
 // Both sides of matching use it: posted receives without wildcards, and unexpected messages. It is intrusive,
 // so nothing is allocated per entry. Entries of one key are found first come, first served (MPI-5.0
-// section 3.5: messages do not overtake). Not thread-safe: the matcher holds its lock.
+// section 3.5: messages do not overtake). Not thread-safe, but for size() and empty(): the matcher holds its
+// lock.
 #pragma once
 
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <memory>
@@ -69,6 +71,18 @@ class MatchEntry {
   std::uint32_t hash_;
 };
 
+/// How many there are. Whoever has the lock changes it, any thread may look.
+class EntryCount {
+ public:
+  // relaxed: see Matcher::is_empty().
+  std::uint32_t value() const { return value_.load(std::memory_order_relaxed); }
+  void one_more() { value_.store(value() + 1, std::memory_order_relaxed); }
+  void one_less() { value_.store(value() - 1, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint32_t> value_{0};
+};
+
 /// Entries in the order in which they came.
 template <typename Entry>
 class MatchList {
@@ -76,12 +90,14 @@ class MatchList {
   void push(Entry& entry) {
     MatchEntry::append(list_, entry, &MatchEntry::in_order_);
     entry.queued = true;
+    count_.one_more();
   }
   void remove(Entry& entry) {
     MatchEntry::unlink(list_, entry, &MatchEntry::in_order_);
     entry.queued = false;
+    count_.one_less();
   }
-  bool empty() const { return list_.first == nullptr; }
+  bool empty() const { return count_.value() == 0; }
   template <typename Visit>
   void for_each(Visit visit) const {
     for (MatchEntry* e = list_.first; e != nullptr; e = e->in_order_.next) visit(*static_cast<Entry*>(e));
@@ -97,6 +113,7 @@ class MatchList {
 
  private:
   MatchEntry::List list_;
+  EntryCount count_;
 };
 
 /// Entries by key.
@@ -109,14 +126,14 @@ class MatchTable {
     push_into_room(entry);
   }
   /// The next push() takes long.
-  bool is_full() const { return size_ == buckets_; }
+  bool is_full() const { return size() == buckets_; }
   /// push() if it is not full.
   void push_into_room(Entry& entry) {
     MatchEntry& base = entry;
     base.hash_ = entry.key.hash();
     MatchEntry::append(bucket(base.hash_), entry, &MatchEntry::in_bucket_);
     entry.queued = true;
-    ++size_;
+    count_.one_more();
   }
 
   /// The oldest entry of a key; null if there is none.
@@ -133,7 +150,7 @@ class MatchTable {
       if (!(e->key == key)) continue;
       MatchEntry::unlink(list, *e, &MatchEntry::in_bucket_);
       e->queued = false;
-      --size_;
+      count_.one_less();
       return static_cast<Entry*>(e);
     }
     return nullptr;
@@ -143,10 +160,10 @@ class MatchTable {
     const MatchEntry& base = entry;
     MatchEntry::unlink(bucket(base.hash_), entry, &MatchEntry::in_bucket_);
     entry.queued = false;
-    --size_;
+    count_.one_less();
   }
 
-  std::uint32_t size() const { return size_; }
+  std::uint32_t size() const { return count_.value(); }
   /// In no particular order.
   template <typename Visit>
   void for_each(Visit visit) const {
@@ -179,7 +196,7 @@ class MatchTable {
       nothing_;  // the only bucket of tables that nothing was put into; stays empty
   MatchEntry::List* lists_ = &nothing_;
   std::uint32_t mask_ = 0;  // buckets are a power of two
-  std::uint32_t size_ = 0;
+  EntryCount count_;
   std::uint32_t buckets_ = 0;  // of its own
   std::unique_ptr<MatchEntry::List[]> owned_;
 };

@@ -506,7 +506,7 @@ void Matcher::watch(core::Watcher* watcher) {
 }
 
 Matcher::Arrived Matcher::arrived() const {
-  Arrived sum;
+  Arrived sum{.expected = in_passing_.messages.value(), .expected_bytes = in_passing_.bytes.value()};
   for (const Part& part : parts_) {
     sum.expected += part.expected.messages.value();
     sum.expected_bytes += part.expected.bytes.value();

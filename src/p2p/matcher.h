@@ -46,6 +46,14 @@ class Matcher final : public net::Sink {
 
   /// Matches `receive` with the oldest message that fits, or keeps it until one arrives.
   void post(Receive& receive);
+  /// Whether nothing waits in the part of `context`, neither a receive nor a message; of what the caller does
+  /// not know of, some may be about to.
+  bool is_empty(std::uint32_t context) {
+    const Part& part = part_of(context);
+    return part.unexpected.size() == 0 && part.exact.size() == 0 && part.wildcards.empty();
+  }
+  /// The rank's only thread has received a message that never came here.
+  void count_in_passing(Count bytes) { in_passing_.add(bytes); }
   /// Takes a posted receive back; false if it was matched.
   bool retract(Receive& receive);
 
@@ -162,6 +170,7 @@ class Matcher final : public net::Sink {
   std::atomic<Count> memory_{0};
   std::atomic<Count> bound_{kBound};  // relaxed: nothing else is told by it
   std::array<Part, kParts> parts_;
+  net::Volume in_passing_;  // not on the line that senders read
 };
 
 /// The matcher of a rank of this host process.

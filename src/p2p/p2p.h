@@ -106,6 +106,10 @@ inline net::Channel& channel_to(const core::World& world, net::Route route) {
 [[gnu::noinline]] base::Status send_and_wait(Address to, const datatype::Layout& from, Mode mode);
 [[gnu::noinline]] void receive_from_nobody(core::Result& result);
 
+/// receive() by a rank that has a worker to itself, and so polls while it waits.
+[[gnu::noinline]] base::Status receive_alone(Address from, const datatype::Layout& to,
+                                             core::Operation& operation);
+
 /// Matcher::take() with kRespect, of a sink that is a matcher.
 bool show(net::Sink& sink, net::Envelope envelope, Count bytes, const datatype::Layout& payload);
 
@@ -136,6 +140,7 @@ inline base::Status receive(const Address& from, const datatype::Layout& to, cor
     receive_from_nobody(operation.result);
     return {};
   }
+  if (from.comm.owner.has_own_worker) return receive_alone(from.apart(), to, operation);
   Receive incoming(operation, from.key(), to);
   post(from.comm.owner, incoming);
   operation.completion.wait();

@@ -161,6 +161,9 @@ core::World* make_world() {
   world->resources = resources_of(job);
   open_records(job);
   connect(*world, sinks);
+  for (const auto& rank : world->ranks)
+    if (rank != nullptr)
+      rank->has_own_worker = world->self != nullptr && world->self->has_own_worker(rank->number);
   apply_rules(job);
   apply_environment(job, *world);
   apply_checks(job, *world);

@@ -68,6 +68,9 @@ SelfChannel::SelfChannel(std::vector<Sink*> sinks, std::vector<int> homes, int w
       workers_(workers),
       traffic_(sinks_.size()) {
   const auto n = static_cast<std::size_t>(workers);
+  residents_.resize(n);
+  for (std::size_t rank = 0; rank < sinks_.size(); ++rank)
+    if (sinks_[rank] != nullptr) ++residents_[static_cast<std::size_t>(homes_[rank])];
   lanes_ = std::make_unique<std::atomic<Lane*>[]>(n * n);
   inlets_ = std::make_unique<Inlet[]>(n);
   outlets_ = std::make_unique<Outlet[]>(n);

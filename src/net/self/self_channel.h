@@ -51,6 +51,22 @@ class SelfChannel final : public Channel {
   }
   void send(Route route, Outgoing& message) override;
   bool retract(Route route, Outgoing& message) override;
+  /// Whether no other rank is at home at this one's worker.
+  bool has_own_worker(int rank) const {
+    return workers_ > 0 && residents_[static_cast<std::size_t>(homes_[static_cast<std::size_t>(rank)])] == 1;
+  }
+  /// Through which messages of a route come from another worker; null: none has come yet, or they come in
+  /// other ways. With workers.
+  Lane* lane(Route route) {
+    // acquire: pairs with the release in make_lane().
+    return lane(homes_[static_cast<std::size_t>(route.source)],
+                homes_[static_cast<std::size_t>(route.destination)])
+        .load(std::memory_order_acquire);
+  }
+  /// Takes the next message of `lane` if it is for `rank`, who calls, has this envelope, fits into `to`,
+  /// which is dense, and is_next() says yes: its bytes, or -1.
+  template <typename IsNext>
+  Count take_next(Lane& lane, int rank, Envelope envelope, const datatype::Layout& to, IsNext is_next);
   void poll(int rank) override;
   void leave(int rank, Task& task) override;
 
@@ -135,11 +151,28 @@ class SelfChannel final : public Channel {
   const std::vector<Sink*> sinks_;
   const std::vector<int> homes_;  // without workers all are the same
   const int workers_ = 0;
+  std::vector<int> residents_;                   // [worker]: ranks of this host process
   std::vector<Traffic> traffic_;                 // [source]: each entry is written by its rank
   std::unique_ptr<std::atomic<Lane*>[]> lanes_;  // [from * workers_ + to]
   std::unique_ptr<Inlet[]> inlets_;
   std::unique_ptr<Outlet[]> outlets_;
   std::unique_ptr<Crate[]> crates_;  // pages of them take memory when they are first touched
 };
+
+template <typename IsNext>
+Count SelfChannel::take_next(Lane& lane, int rank, Envelope envelope, const datatype::Layout& to,
+                             IsNext is_next) {
+  Inlet& inlet = inlets_[static_cast<std::size_t>(homes_[static_cast<std::size_t>(rank)])];
+  const std::unique_lock lock(inlet.mutex, std::try_to_lock);
+  if (!lock || !lane.ready()) return -1;
+  const Lane::Message message = lane.front();
+  const bool fits = message.destination == rank && !message.is_note && message.envelope == envelope &&
+                    message.bytes <= to.bytes();
+  if (!fits || !is_next()) return -1;
+  datatype::move_short(reinterpret_cast<std::intptr_t>(to.base),
+                       reinterpret_cast<std::intptr_t>(message.data), message.bytes);
+  lane.pop();
+  return message.bytes;
+}
 
 }  // namespace clump::net
