@@ -72,6 +72,52 @@ static void alltoallv(int iterations, size_t bytes) {
     MPI_Alltoallv(in, counts, places, MPI_BYTE, out, counts, places, MPI_BYTE, MPI_COMM_WORLD);
 }
 
+/* Begun, and waited for at once. */
+static void ibarrier(int iterations, size_t bytes) {
+  (void)bytes;
+  for (int i = 0; i < iterations; ++i) {
+    MPI_Request request;
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+}
+static void ibcast(int iterations, size_t bytes) {
+  for (int i = 0; i < iterations; ++i) {
+    MPI_Request request;
+    MPI_Ibcast(in, (int)bytes, MPI_BYTE, i % size, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+}
+static void iallreduce(int iterations, size_t bytes) {
+  for (int i = 0; i < iterations; ++i) {
+    MPI_Request request;
+    MPI_Iallreduce(in, out, (int)(bytes / sizeof(double)), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+}
+static void ialltoall(int iterations, size_t bytes) {
+  for (int i = 0; i < iterations; ++i) {
+    MPI_Request request;
+    MPI_Ialltoall(in, (int)bytes, MPI_BYTE, out, (int)bytes, MPI_BYTE, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+}
+
+static void ireduce(int iterations, size_t bytes) {
+  for (int i = 0; i < iterations; ++i) {
+    MPI_Request request;
+    MPI_Ireduce(in, out, (int)(bytes / sizeof(double)), MPI_DOUBLE, MPI_SUM, i % size, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+}
+static void igather(int iterations, size_t bytes) {
+  for (int i = 0; i < iterations; ++i) {
+    MPI_Request request;
+    MPI_Igather(in, (int)bytes, MPI_BYTE, out, (int)bytes, MPI_BYTE, i % size, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+}
+
 enum { kMostSizes = 32 };
 static struct Operation {
   const char* name;
@@ -93,6 +139,12 @@ static struct Operation {
     {.name = "scatterv", .batch = scatterv, .gives_each = 1},
     {.name = "allgatherv", .batch = allgatherv, .gives_each = 1},
     {.name = "alltoallv", .batch = alltoallv, .gives_each = 1},
+    {.name = "ibarrier", .batch = ibarrier},
+    {.name = "ibcast", .batch = ibcast},
+    {.name = "iallreduce", .batch = iallreduce},
+    {.name = "ireduce", .batch = ireduce},
+    {.name = "igather", .batch = igather, .gives_each = 1},
+    {.name = "ialltoall", .batch = ialltoall, .gives_each = 1},
 };
 enum { kOperations = sizeof operations / sizeof *operations };
 

@@ -213,7 +213,14 @@ def collectives_of(ranks):
         measurement(operation, operation, *large_sizes(operation, ranks), for_targets=ranks == 2) for operation in OPERATIONS]
 
 
+def begun_collectives_of(ranks):
+    """Non-blocking ones that are waited for at once."""
+    operations = ["ibarrier", 0] + [argument for operation in ("ibcast", "iallreduce", "ialltoall") for argument in (operation, 8, 64 * KB)]
+    return timed(f"begun-{ranks}", 16 * MB, *operations, program="collectives", sharing=CROWDED if ranks > 2 else None, for_targets=False)
+
+
 COLLECTIVES = [measurement for ranks in (2, 4, 16, 64) for measurement in collectives_of(ranks)] + [timed("overlap-2", 1 * MB)]
+COLLECTIVES += [begun_collectives_of(ranks) for ranks in (2, 16, 64)]
 # One rank with two threads: what a rank of a masteronly program is that has a node.
 COLLECTIVES += [timed("masteronly-1", sharing="threads that compute", for_targets=False),
                 timed("masteronly-helpers=0-1", our_options=("--helpers", "0"), ours_alone=True, for_targets=False)]

@@ -1,10 +1,10 @@
 // The blocking forms of the collectives that teams have.
 #include <cstdint>
 
+#include "coll/calls.h"
 #include "coll/choose.h"
 #include "coll/coll.h"
 #include "coll/node_team.h"
-#include "coll/pieces.h"
 #include "coll/select.h"
 #include "coll/team.h"
 #include "net/joint_work.h"
@@ -71,9 +71,6 @@ bool meets(const core::Comm& comm, Collective collective, const Reduction& reduc
   return meets(comm, collective, in.bytes(), slot, operations_of(reduction));
 }
 
-/// Count of one of the blocks that a buffer has for each rank.
-Count block_bytes(const Layout& all, int ranks) { return all.count / ranks * all.type->size(); }
-
 /// How an operation ended, or that it is still to be done. One word: what writes the two parts of an optional
 /// has it read back as a whole, and the processor waits for that: a tenth of the time of a small broadcast.
 class Done {
@@ -89,7 +86,7 @@ class Done {
 };
 
 /// The team does what `call` says, if the operation is one for teams.
-Done by_team(core::Comm& comm, Team& team, Team::Call&& call) {
+Done by_team(core::Comm& comm, Team& team, Meeting::Call&& call) {
   call.algorithm = call.reduction != nullptr ? choose(comm, team, *call.reduction, call.from, call.collective)
                                              : choose(comm, call.collective, call.bytes);
   const base::Status met = team.run(comm.rank, call);
@@ -102,16 +99,6 @@ Done by_team(core::Comm& comm, Collective collective, int root, const Blocks& ou
   Team* const team = Team::of(comm);
   if (team == nullptr || !is_for_teams(choose(comm, collective, 0))) return {};
   return team->exchange(comm.rank, collective, root, out, in);
-}
-
-/// A reduction's operands and results, where all ranks pass so many.
-Done by_team(core::Comm& comm, Collective collective, const Reduction& reduction, const Layout& in,
-             const Layout& out) {
-  Team* const team = Team::of(comm);
-  if (team == nullptr) return {};
-  return by_team(
-      comm, *team,
-      {.collective = collective, .bytes = in.bytes(), .from = in, .to = out, .reduction = &reduction});
 }
 
 Where where_is(core::Comm& comm) {
@@ -150,13 +137,7 @@ base::Status barrier(core::Comm& comm) {
 
 base::Status broadcast(core::Comm& comm, const Layout& buffer, int root) {
   if (Team* const team = Team::of(comm)) {
-    if (const auto done = by_team(comm, *team,
-                                  {.collective = Collective::kBroadcast,
-                                   .root = root,
-                                   .bytes = buffer.bytes(),
-                                   .from = buffer,
-                                   .to = buffer}))
-      return *done;
+    if (const auto done = by_team(comm, *team, call_of_broadcast(buffer, root))) return *done;
   } else if (NodeTeam* const node = node_team_of(comm)) {
     if (meets(comm, Collective::kBroadcast, buffer.bytes(), buffer.bytes()))
       return node->broadcast(buffer, root);
@@ -166,15 +147,7 @@ base::Status broadcast(core::Comm& comm, const Layout& buffer, int root) {
 
 base::Status gather(core::Comm& comm, const Layout& mine, const Layout& all, int root) {
   if (Team* const team = Team::of(comm)) {
-    if (const auto done =
-            by_team(comm, *team,
-                    {.collective = Collective::kGather,
-                     .root = root,
-                     .bytes = mine.bytes(),
-                     .from = mine,
-                     .to = all,
-                     .odd = comm.rank == root && block_bytes(all, team->size()) != mine.bytes()}))
-      return *done;
+    if (const auto done = by_team(comm, *team, call_of_gather(comm, mine, all, root))) return *done;
   } else if (NodeTeam* const node = node_team_of(comm)) {
     if (meets(comm, Collective::kGather, mine.bytes(), mine.bytes())) return node->gather(mine, all, root);
   }
@@ -183,15 +156,7 @@ base::Status gather(core::Comm& comm, const Layout& mine, const Layout& all, int
 
 base::Status scatter(core::Comm& comm, const Layout& all, const Layout& mine, int root) {
   if (Team* const team = Team::of(comm)) {
-    if (const auto done =
-            by_team(comm, *team,
-                    {.collective = Collective::kScatter,
-                     .root = root,
-                     .bytes = mine.bytes(),
-                     .from = all,
-                     .to = mine,
-                     .odd = comm.rank == root && block_bytes(all, team->size()) != mine.bytes()}))
-      return *done;
+    if (const auto done = by_team(comm, *team, call_of_scatter(comm, all, mine, root))) return *done;
   } else if (NodeTeam* const node = node_team_of(comm)) {
     if (meets(comm, Collective::kScatter, mine.bytes(), mine.bytes())) return node->scatter(all, mine, root);
   }
@@ -200,13 +165,7 @@ base::Status scatter(core::Comm& comm, const Layout& all, const Layout& mine, in
 
 base::Status allgather(core::Comm& comm, const Layout& mine, const Layout& all) {
   if (Team* const team = Team::of(comm)) {
-    if (const auto done = by_team(comm, *team,
-                                  {.collective = Collective::kAllgather,
-                                   .bytes = mine.bytes(),
-                                   .from = mine,
-                                   .to = all,
-                                   .odd = block_bytes(all, team->size()) != mine.bytes()}))
-      return *done;
+    if (const auto done = by_team(comm, *team, call_of_allgather(comm, mine, all))) return *done;
   } else if (NodeTeam* const node = node_team_of(comm)) {
     if (meets(comm, Collective::kAllgather, mine.bytes(), mine.bytes())) return node->allgather(mine, all);
   }
@@ -215,15 +174,7 @@ base::Status allgather(core::Comm& comm, const Layout& mine, const Layout& all) 
 
 base::Status alltoall(core::Comm& comm, const Layout& out, const Layout& in) {
   if (Team* const team = Team::of(comm)) {
-    const Count bytes = block_bytes(out, team->size());
-    if (const auto done = by_team(comm, *team,
-                                  {.collective = Collective::kAlltoall,
-                                   .bytes = bytes,
-                                   .from = out,
-                                   .to = in,
-                                   .in_place = is_in_place(out, in),
-                                   .odd = block_bytes(in, team->size()) != bytes}))
-      return *done;
+    if (const auto done = by_team(comm, *team, call_of_alltoall(comm, out, in))) return *done;
   } else if (NodeTeam* const node = node_team_of(comm)) {
     if (meets(comm, Collective::kAlltoall, block_bytes(out, comm.size()), out.bytes()))
       return node->alltoall(out, in);
@@ -254,14 +205,7 @@ base::Status alltoall(core::Comm& comm, const Blocks& out, const Blocks& in) {
 base::Status reduce(core::Comm& comm, const Reduction& reduction, const Layout& in, const Layout& out,
                     int root) {
   if (Team* const team = Team::of(comm)) {
-    if (const auto done = by_team(comm, *team,
-                                  {.collective = Collective::kReduce,
-                                   .root = root,
-                                   .bytes = in.bytes(),
-                                   .from = in,
-                                   .to = out,
-                                   .reduction = &reduction}))
-      return *done;
+    if (const auto done = by_team(comm, *team, call_of_reduce(reduction, in, out, root))) return *done;
   } else if (NodeTeam* const node = node_team_of(comm)) {
     if (meets(comm, Collective::kReduce, reduction, in)) return node->reduce(reduction, in, out, root);
   }
@@ -270,12 +214,7 @@ base::Status reduce(core::Comm& comm, const Reduction& reduction, const Layout& 
 
 base::Status allreduce(core::Comm& comm, const Reduction& reduction, const Layout& in, const Layout& out) {
   if (Team* const team = Team::of(comm)) {
-    if (const auto done = by_team(comm, *team,
-                                  {.collective = Collective::kAllreduce,
-                                   .bytes = in.bytes(),
-                                   .from = in,
-                                   .to = out,
-                                   .reduction = &reduction}))
+    if (const auto done = by_team(comm, *team, call_of_reduction(Collective::kAllreduce, reduction, in, out)))
       return *done;
   } else if (NodeTeam* const node = node_team_of(comm)) {
     if (meets(comm, Collective::kAllreduce, reduction, in)) return node->allreduce(reduction, in, out);
@@ -301,25 +240,16 @@ Done reduce_scatter_by_team(core::Comm& comm, const Reduction& reduction, const 
     from.base = copied.get();
     net::joint_copy(from, in, 0, in.bytes());
   }
-  return by_team(comm, *team,
-                 {.collective = Collective::kReduceScatter,
-                  .bytes = in.bytes(),
-                  .from = from,
-                  .to = out,
-                  .first = first,
-                  .reduction = &reduction});
+  return by_team(comm, *team, call_of_reduce_scatter(reduction, from, out, first));
 }
 
 }  // namespace
 
 base::Status reduce_scatter(core::Comm& comm, const Reduction& reduction, const Layout& in, const Layout& out,
                             const Numbers& counts) {
-  Count first = 0, whole = 0;
-  for (int rank = 0; rank < comm.size(); ++rank) {
-    if (rank == comm.rank) first = whole;
-    whole += counts[rank];
-  }
-  if (const auto done = reduce_scatter_by_team(comm, reduction, {in.base, whole, in.type}, out, first))
+  const Extent mine = extent_of(comm, counts);
+  if (const auto done =
+          reduce_scatter_by_team(comm, reduction, {in.base, mine.whole, in.type}, out, mine.first))
     return *done;
   return by_schedule(comm, reduction, [&](Schedule& s) { reduce_scatter(s, in, out, counts); });
 }
@@ -333,20 +263,16 @@ base::Status reduce_scatter_block(core::Comm& comm, const Reduction& reduction, 
 }
 
 base::Status scan(core::Comm& comm, const Reduction& reduction, const Layout& in, const Layout& out) {
-  if (const auto done = by_team(comm, Collective::kScan, reduction, in, out)) return *done;
+  if (Team* const team = Team::of(comm)) {
+    if (const auto done = by_team(comm, *team, call_of_reduction(Collective::kScan, reduction, in, out)))
+      return *done;
+  }
   return by_schedule(comm, reduction, [&](Schedule& s) { scan(s, in, out); });
 }
 
 base::Status exscan(core::Comm& comm, const Reduction& reduction, const Layout& in, const Layout& out) {
   if (Team* const team = Team::of(comm)) {
-    if (const auto done = by_team(comm, *team,
-                                  {.collective = Collective::kScan,
-                                   .bytes = in.bytes(),
-                                   .from = in,
-                                   .to = out,
-                                   .exclusive = true,
-                                   .reduction = &reduction}))
-      return *done;
+    if (const auto done = by_team(comm, *team, call_of_exscan(reduction, in, out))) return *done;
   }
   return by_schedule(comm, reduction, [&](Schedule& s) { exscan(s, in, out); });
 }

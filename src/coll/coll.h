@@ -6,9 +6,13 @@
 // Arguments were checked before.
 #pragma once
 
+#include <vector>
+
 #include "coll/schedule.h"
 
 namespace clump::coll {
+
+class TeamOperation;
 
 /// An array of counts or displacements as the user passed it: of int, or of MPI_Count or MPI_Aint.
 class Numbers {
@@ -41,11 +45,21 @@ class Blocks {
   Blocks(void* base, Numbers counts, Numbers displacements, const datatype::Datatype* const* types)
       : base_(base), types_(types), counts_(counts), displacements_(displacements) {}
 
+  Blocks() = default;
+
   Layout operator[](int i) const;
   bool operator==(const Blocks&) const = default;
 
+  /// For the counts, displacements and types of blocks.
+  struct Room {
+    std::vector<Count> counts, displacements;
+    std::vector<const datatype::Datatype*> types;
+  };
+  /// The first n of these blocks, of which nothing but the data stays with the caller's.
+  Blocks kept(Room& room, int n) const;
+
  private:
-  void* base_;
+  void* base_ = nullptr;
   Count count_ = 0;
   Count step_ = 0;
   const datatype::Datatype* type_ = nullptr;
@@ -85,6 +99,27 @@ void reduce_scatter_block(Schedule& s, const Layout& in, const Layout& out);
 void scan(Schedule& s, const Layout& in, const Layout& out);
 /// Rank 0's `out` stays as it is.
 void exscan(Schedule& s, const Layout& in, const Layout& out);
+
+// The same, by the team of the communicator (appointment.h); false, and nothing was done, if it is not for the
+// team. Intracommunicators only.
+bool barrier(TeamOperation& t);
+bool broadcast(TeamOperation& t, const Layout& buffer, int root);
+bool gather(TeamOperation& t, const Layout& mine, const Layout& all, int root);
+bool gatherv(TeamOperation& t, const Layout& mine, const Blocks& all, int root);
+bool scatter(TeamOperation& t, const Layout& all, const Layout& mine, int root);
+bool scatterv(TeamOperation& t, const Blocks& all, const Layout& mine, int root);
+bool allgather(TeamOperation& t, const Layout& mine, const Layout& all);
+bool allgatherv(TeamOperation& t, const Layout& mine, const Blocks& all);
+bool alltoall(TeamOperation& t, const Blocks& out, const Blocks& in);
+bool alltoall(TeamOperation& t, const Layout& out, const Layout& in);
+bool exchange_with_neighbours(TeamOperation& t, const core::Topology& topology, const Blocks& out,
+                              const Blocks& in);
+bool reduce(TeamOperation& t, const Layout& in, const Layout& out, int root);
+bool allreduce(TeamOperation& t, const Layout& in, const Layout& out);
+bool reduce_scatter(TeamOperation& t, const Layout& in, const Layout& out, const Numbers& counts);
+bool reduce_scatter_block(TeamOperation& t, const Layout& in, const Layout& out);
+bool scan(TeamOperation& t, const Layout& in, const Layout& out);
+bool exscan(TeamOperation& t, const Layout& in, const Layout& out);
 
 // Blocking forms: by the team of the communicator if it has one (team.h), otherwise by a schedule. Teams only
 // have those that are here. `in_place` is told as above.

@@ -6,15 +6,8 @@
 namespace clump::coll {
 
 Operation::Operation(core::Comm& comm, const Reduction& reduction, Kind kind)
-    : call_(comm.owner.call.load(std::memory_order_relaxed)), schedule_(comm, reduction) {
+    : CollectiveRequest(comm, kind), schedule_(comm, reduction) {
   if (reduction.op != nullptr && !reduction.op->is_predefined()) op_ = base::Ref(reduction.op);
-  this->comm = base::Ref<core::Comm>(&comm);
-  persistent = kind == Kind::kPersistent;
-  if (persistent) state = State::kInactive;
-}
-
-void Operation::keep(const datatype::Datatype& type) {
-  if (!type.is_predefined()) kept_.emplace_back(&type);
 }
 
 void Operation::check_first(std::unique_ptr<Check> check) {
@@ -39,15 +32,6 @@ void Operation::begin() {
   net::run_here(this);
 }
 
-base::Status Operation::start() {
-  if (!persistent) return Request::start();
-  state = State::kActive;
-  completion.reset();
-  result = {};
-  begin();
-  return {};
-}
-
 void Operation::run() {
   if (checking_) [[unlikely]] {
     if (!check_->advance()) return;
@@ -69,25 +53,6 @@ void Operation::round_ended() {
   core::Rank& rank = comm->owner;
   if (calls_user()) return rank.errands.leave(*this);
   rank.world.routes[static_cast<std::size_t>(rank.number)]->leave(rank.number, *this);
-}
-
-void Operation::tell(std::vector<core::Awaited>& all) const {
-  all.push_back({.kind = core::Awaited::Kind::kCollective,
-                 .context = static_cast<std::uint32_t>(comm->context),
-                 .tag = schedule_.tag(),
-                 .call = call_});
-}
-
-base::Status Operation::cancel() {
-  return base::fail(MPI_ERR_REQUEST,
-                    "the request is of a collective operation, which cannot be cancelled: complete it "
-                    "(MPI_Wait)");
-}
-
-base::Status Operation::may_detach() const {
-  return base::fail(MPI_ERR_REQUEST,
-                    "the request is of a collective operation in progress, which has to be completed "
-                    "(MPI_Wait) before it is freed");
 }
 
 }  // namespace clump::coll

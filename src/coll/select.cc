@@ -12,12 +12,17 @@ using enum Collective;
 using enum Algorithm;
 using enum Operations;
 
-// Those of teams first. The others are from measurements with ranks as threads of one process, fewer cores
+// Appointments first, then teams. The others are from measurements with ranks as threads of one process, fewer cores
 // than ranks: what counts is the number of messages and of bytes moved, not the number of rounds.
 // Two stages: from measurements with 4 hosts of 4 ranks; that of allgatherv is an estimate. Where they have
 // the leaders hold the data of their whole host they end where the copies that this takes begin to count.
+// Appointments: where messages take longer. Of few ranks with little data the root of an operation needs nobody
+// to be there (measured with 2 to 64 ranks on 2 cores).
+constexpr int kManyRanks = 8;
+constexpr Count kMuchData = 8 << 10;
 constexpr Count kNodeRoom = 4097;  // a slot of a node team has room for less
 constexpr Rule kRules[] = {
+    {kBarrier, kTeamAppoints, 0},
     {kBarrier, kNodeMeets, 0},
     {kBarrier, kTeamMeets, 0},
     {kBarrier, kTwoStages, 0},
@@ -25,6 +30,8 @@ constexpr Rule kRules[] = {
     {kBarrier, kDirect, 0, 32},
     {kBarrier, kDissemination, 0},
 
+    {kBroadcast, kTeamAppoints, 0, 0, kAny, Where::kAnywhere, kManyRanks},
+    {kBroadcast, kTeamAppoints, 0, 0, kAny, Where::kAnywhere, 0, kMuchData},
     {kBroadcast, kNodeMeets, kNodeRoom},
     {kBroadcast, kTeamPosts, 481},
     {kBroadcast, kTeamLeads, 4 << 10},
@@ -34,6 +41,8 @@ constexpr Rule kRules[] = {
     {kBroadcast, kBinomial, 512 << 10},
     {kBroadcast, kScatterAllgather, 0},
 
+    {kReduce, kTeamAppoints, 0, 0, kPredefined, Where::kAnywhere, kManyRanks},
+    {kReduce, kTeamAppoints, 0, 0, kPredefined, Where::kAnywhere, 0, kMuchData},
     {kReduce, kNodeMeets, kNodeRoom},
     {kReduce, kTeamCarries, 481},
     {kReduce, kTeamLeads, 4 << 10, 0, kPredefined},
@@ -46,6 +55,8 @@ constexpr Rule kRules[] = {
     {kReduce, kBinomial, 0},
     {kReduce, kChain, 0},
 
+    {kAllreduce, kTeamAppoints, 0, 0, kPredefined, Where::kAnywhere, 3},
+    {kAllreduce, kTeamAppoints, 0, 0, kPredefined, Where::kAnywhere, 0, kMuchData},
     {kAllreduce, kNodeMeets, kNodeRoom},
     {kAllreduce, kTeamCarries, 481},
     {kAllreduce, kTeamLeads, 4 << 10, 0, kPredefined},
@@ -57,6 +68,8 @@ constexpr Rule kRules[] = {
     {kAllreduce, kRing, 0, 0, kCommutative},
     {kAllreduce, kReduceBroadcast, 0},
 
+    {kGather, kTeamAppoints, 0, 0, kAny, Where::kAnywhere, kManyRanks},
+    {kGather, kTeamAppoints, 0, 0, kAny, Where::kAnywhere, 0, kMuchData},
     {kGather, kNodeMeets, kNodeRoom},
     {kGather, kTeamLeads, 4 << 10},
     {kGather, kTeamShares, 0},
@@ -65,10 +78,13 @@ constexpr Rule kRules[] = {
     {kGather, kBinomial, 2 << 10},
     {kGather, kDirect, 0},
 
+    {kGatherv, kTeamAppoints, 0},
     {kGatherv, kTeamLeads, 0},
     {kGatherv, kTwoStages, 0},
     {kGatherv, kDirect, 0},
 
+    {kScatter, kTeamAppoints, 0, 0, kAny, Where::kAnywhere, kManyRanks},
+    {kScatter, kTeamAppoints, 0, 0, kAny, Where::kAnywhere, 0, kMuchData},
     {kScatter, kNodeMeets, kNodeRoom},
     {kScatter, kTeamLeads, 4 << 10},
     {kScatter, kTeamShares, 0},
@@ -77,10 +93,13 @@ constexpr Rule kRules[] = {
     {kScatter, kBinomial, 2 << 10},
     {kScatter, kDirect, 0},
 
+    {kScatterv, kTeamAppoints, 0},
     {kScatterv, kTeamLeads, 0},
     {kScatterv, kTwoStages, 0},
     {kScatterv, kDirect, 0},
 
+    {kAllgather, kTeamAppoints, 0, 0, kAny, Where::kAnywhere, 3},
+    {kAllgather, kTeamAppoints, 0, 0, kAny, Where::kAnywhere, 0, kMuchData},
     {kAllgather, kNodeMeets, kNodeRoom},
     {kAllgather, kTeamCarries, 481},
     {kAllgather, kTeamLeads, 4 << 10},
@@ -91,10 +110,13 @@ constexpr Rule kRules[] = {
     {kAllgather, kBruck, 1 << 10},
     {kAllgather, kRing, 0},
 
+    {kAllgatherv, kTeamAppoints, 0},
     {kAllgatherv, kTeamLeads, 0},
     {kAllgatherv, kTwoStages, 4 << 10},
     {kAllgatherv, kRing, 0},
 
+    {kAlltoall, kTeamAppoints, 0, 0, kAny, Where::kAnywhere, 3},
+    {kAlltoall, kTeamAppoints, 0, 0, kAny, Where::kAnywhere, 0, kMuchData},
     {kAlltoall, kNodeMeets, kNodeRoom},
     {kAlltoall, kTeamCarries, 481},
     {kAlltoall, kTeamLeads, 4 << 10},
@@ -102,16 +124,21 @@ constexpr Rule kRules[] = {
     {kAlltoall, kTwoStages, 4 << 10},
     {kAlltoall, kDirect, 0},
 
+    {kAlltoallv, kTeamAppoints, 0},
     {kAlltoallv, kTeamLeads, 0},
     {kAlltoallv, kTwoStages, 0, 4096},
     {kAlltoallv, kDirect, 0},
 
+    {kReduceScatter, kTeamAppoints, 0, 0, kPredefined, Where::kAnywhere, 3},
+    {kReduceScatter, kTeamAppoints, 0, 0, kPredefined, Where::kAnywhere, 0, kMuchData},
     {kReduceScatter, kTeamLeads, 4 << 10, 0, kPredefined},
     {kReduceScatter, kTeamShares, 0, 0, kPredefined},
     {kReduceScatter, kReduceThenScatter, 64 << 10},
     {kReduceScatter, kDirect, 0, 0, kCommutative},
     {kReduceScatter, kReduceThenScatter, 0},
 
+    {kScan, kTeamAppoints, 0, 0, kPredefined, Where::kAnywhere, 3},
+    {kScan, kTeamAppoints, 0, 0, kPredefined, Where::kAnywhere, 0, kMuchData},
     {kScan, kTeamLeads, 4 << 10, 0, kPredefined},
     {kScan, kTeamShares, 0, 0, kPredefined},
     {kScan, kTwoStages, 0},
@@ -119,6 +146,7 @@ constexpr Rule kRules[] = {
     {kScan, kChain, 0},
 
     // Not all blocks are of one size, so that no rank knows how large those of the others are.
+    {kNeighbours, kTeamAppoints, 0},
     {kNeighbours, kTeamLeads, 0},
     {kNeighbours, kDirect, 0},
 };
@@ -161,6 +189,7 @@ constinit std::array<FirstRules, kWheres> first_rules{kAnywhereTable.first(), kP
 bool keeps_one_order(Collective collective, Algorithm algorithm) {
   switch (algorithm) {
     case kNodeMeets:
+    case kTeamAppoints:
     case kTeamLeads:
     case kTeamShares:
     case kReduceBroadcast:
@@ -180,6 +209,7 @@ constexpr bool has_limit(Algorithm algorithm) {
 /// But for places, sizes and numbers of ranks.
 bool suits(const Rule& rule, const Situation& is) {
   return (is.team || !is_for_teams(rule.algorithm)) && (is.node || rule.algorithm != kNodeMeets) &&
+         (is.appointed || rule.algorithm != kTeamAppoints) &&
          (is.carried || (rule.algorithm != kTeamCarries && rule.algorithm != kTeamPosts)) &&
          (is.hosts || rule.algorithm != kTwoStages) && rule.operations <= is.operation &&
          (!is.one_order || keeps_one_order(rule.collective, rule.algorithm));
@@ -271,6 +301,7 @@ const char* name_of(Algorithm algorithm) {
                                            "chain",
                                            "node: all meet",
                                            "two-stage",
+                                           "team: by appointment",
                                            "team: meets",
                                            "team: root posts",
                                            "team: leaders carry",

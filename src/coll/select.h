@@ -45,6 +45,7 @@ enum class Algorithm : std::uint8_t {
   kChain,              ///< reductions: from rank to rank, so in one order whatever the placement
   kNodeMeets,  ///< among processes of one node: each writes where all can read, and all meet (node_team.h)
   kTwoStages,  ///< across hosts: within each host to its leader, among leaders, and back (two_stages.cc)
+  kTeamAppoints,  ///< of a team, without blocking: the work is for who has time when all have come (appointment.h)
   // Of a team (team.h): ranks of one address space, grouped by the worker that is home to them.
   kTeamMeets,  ///< the leaders of the groups tell each other that all are there
   kTeamPosts,  ///< broadcast: the root leaves the data for the others, and waits for nobody (team_notices.cc)
@@ -100,6 +101,7 @@ struct Situation {
   Count bytes;
   Operations operation = Operations::kPredefined;  ///< the narrowest that holds
   bool team = false;                               ///< the ranks are a team
+  bool appointed = false;                          ///< they are, and the operation does not block
   bool node = false;                               ///< they have a place to meet on their node
   bool hosts = false;                              ///< they are on several hosts, in an order that suits
   bool one_order = false;  ///< operands must be combined in an order that no placement changes
@@ -122,7 +124,8 @@ constexpr bool is_for_teams(Algorithm algorithm) { return algorithm >= Algorithm
 constexpr bool is_for(Where where, Algorithm algorithm) {
   if (where == Where::kAnywhere) return true;
   if (algorithm == Algorithm::kNodeMeets) return where == Where::kNode;
-  return algorithm != Algorithm::kTwoStages && (where == Where::kProcess || !is_for_teams(algorithm));
+  return algorithm != Algorithm::kTwoStages && algorithm != Algorithm::kTeamAppoints &&
+         (where == Where::kProcess || !is_for_teams(algorithm));
 }
 
 /// What leaders do in the second of two stages depends on a rank's part as well, with limits of its own

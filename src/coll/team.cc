@@ -4,15 +4,12 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
-#include <unordered_map>
 #include <utility>
 
 #include "coll/hosts.h"
 #include "coll/node_team.h"
 #include "coll/team_state.h"
 #include "core/rank.h"
-#include "fiber/fiber.h"
-#include "fiber/help.h"
 
 namespace clump::coll {
 
@@ -44,6 +41,13 @@ core::Team* join_team(core::Comm& comm) {
   return comm.team.get();
 }
 
+Team* Team::here(core::Comm& comm) {
+  if (!comm.team && hosts_of(comm) == nullptr && !comm.is_inter() && comm.size() > 1 && lives_here(comm))
+    comm.team = join(comm);
+  const core::Team* const team = comm.team.get();
+  return team != nullptr && team->kind == Kind::kHere ? static_cast<Team*>(comm.team.get()) : nullptr;
+}
+
 base::Ref<core::Team> Team::join(core::Comm& comm) {
   core::World& world = comm.owner.world;
   const std::lock_guard lock(world.teams.mutex);
@@ -56,37 +60,10 @@ base::Ref<core::Team> Team::join(core::Comm& comm) {
   return team;
 }
 
-Team::Team(const core::Comm& comm)
-    : core::Team(Kind::kHere),
-      size_(comm.size()),
-      slots_(std::make_unique<Slot[]>(size_)),
-      buffers_(std::make_unique<Buffers[]>(size_)) {
-  const std::vector<int>& homes = comm.owner.world.homes;
-  std::unordered_map<int, int> number_of;  // of the group of a home
-  std::vector<std::vector<Slot*>> members;
-  int previous = -1;
-  for (int rank = 0; rank < size_; ++rank) {
-    const int home = homes.empty() ? 0 : homes[comm.group->world_rank(rank)];
-    const auto [entry, is_new] = number_of.try_emplace(home, static_cast<int>(members.size()));
-    const int number = entry->second;
-    if (is_new) members.emplace_back();
-    ordered_ = ordered_ && (is_new || number == previous);
-    previous = number;
-    slots_[rank].rank = rank;
-    slots_[rank].buffers = &buffers_[rank];
-    members[number].push_back(&slots_[rank]);
-  }
-  group_count_ = static_cast<int>(members.size());
-  spare_ = group_count_ < fiber::worker_count() || fiber::has_helpers();
-  groups_ = std::make_unique<Group[]>(group_count_);
-  for (int number = 0; number < group_count_; ++number) {
-    Group& group = groups_[number];
-    group.number = number;
-    for (Slot* slot : members[number]) slot->group = &group;
-    group.members = std::move(members[number]);
-  }
+Team::Team(const core::Comm& comm) : core::Team(Kind::kHere), Meeting(comm), appointments_(*this) {
   for (; active_ * 2 <= group_count_; active_ *= 2) ++rounds_;
   if (active_ < group_count_) rounds_ += 2;
+  rooms_ = std::make_unique_for_overwrite<Room[]>(static_cast<std::size_t>(group_count_));
   notices_ = std::make_unique_for_overwrite<Notice[]>(kNotices);
   mails_ = std::make_unique_for_overwrite<Mail[]>(static_cast<std::size_t>(group_count_) * rounds_ * 2);
 }
@@ -114,9 +91,8 @@ base::Status Team::barrier(int rank) {
 
 base::Status Team::run(int rank, const Call& call) {
   Slot& me = slots_[rank];
-  me.call = Word(call.collective, call.algorithm, call.root, call.in_place, call.odd, me.broadcasts);
+  me.call = word_of(call, me.broadcasts);
   if (call.algorithm == Algorithm::kTeamPosts) return post_or_fetch(me, call);
-  if (call.exclusive) me.call = me.call.as_exclusive();
   me.bytes = call.bytes;
   me.buffers->set(call.from, call.to, call.first);
   meet(me, call.reduction);
@@ -131,6 +107,31 @@ base::Status Team::run(int rank, const Call& call) {
     meet(me, nullptr);
   }
   return {};
+}
+
+base::Status Team::exchange(int rank, Collective collective, int root, const Blocks& out, const Blocks& in) {
+  Slot& me = slots_[rank];
+  me.buffers->set(out, in);
+  return meet_for_blocks(me, Word(collective, Algorithm::kTeamLeads, root, false, false, me.broadcasts));
+}
+
+base::Status Team::meet_for_blocks(Slot& me, Word call) {
+  me.call = call;
+  me.bytes = 0;  // is not the same on all ranks, and nothing depends on it
+  meet(me, nullptr);
+  if (!me.settled) [[likely]]
+    return {};
+  depart(me);
+  return base::Status::from_code(me.outcome);
+}
+
+base::Status Team::exchange_with_neighbours(const core::Comm& comm, const Blocks& out, const Blocks& in) {
+  Slot& me = slots_[comm.rank];
+  auto& mine = me.buffers->neighbourhood;
+  if (!mine) mine = std::make_unique<Neighbourhood>(*comm.topology);
+  me.buffers->set(out, in);
+  return meet_for_blocks(
+      me, Word(Collective::kNeighbours, Algorithm::kTeamLeads, 0, false, false, me.broadcasts));
 }
 
 void Team::depart(Slot& me) { me.settled = false; }
@@ -173,6 +174,13 @@ void Team::lead(Group& group, const Slot& me, const Reduction* reduction) {
   tell_each_other(group, {kDeparture}, nothing);
 }
 
+void Team::disagree(Group& group) {
+  for (Slot* member : group.members) {
+    member->outcome = complain(*member).code();
+    member->settled = true;
+  }
+}
+
 // Pairs of groups 1, 2, 4, ... apart tell each other what they know, so in the end all know everything.
 // Groups above a power of two fold in first: of the first pairs, the lower one lets the upper one speak for
 // it. The order of groups is kept. Returns whether all ranks of the team agree.
@@ -205,8 +213,18 @@ bool Team::tell_each_other(Group& group, Header header, Value& value) {
   return header.alike;
 }
 
-Team::Mail& Team::mail(int group, int round, unsigned parity) {
+Team::Mail& Team::mail(int group, int round, unsigned parity) const {
   return mails_[(static_cast<std::size_t>(group) * rounds_ + round) * 2 + parity];
+}
+
+// Whether the leader that speaks with this group's first waits for it already: it has nothing left to do.
+// Read by a rank of the group that has not yet arrived at the next meeting. Nobody tells a group that folds
+// in.
+bool Team::is_waited_for(const Group& group) const {
+  const int extra = group_count_ - active_;
+  const bool folds = group.number < 2 * extra;
+  if (group_count_ == 1 || (folds && group.number % 2 == 0)) return false;
+  return mail(group.number, folds ? rounds_ - 2 : 0, group.exchanges & 1).sent.done();
 }
 
 void Team::Mail::send(const Header& mine, const Value& value) {

@@ -12,7 +12,6 @@ namespace {
 
 using base::Status;
 using coll::Blocks;
-using coll::Schedule;
 using core::Comm;
 using core::Rank;
 using datatype::Datatype;
@@ -34,14 +33,14 @@ Layout own_block(const Comm& comm, const void* buffer, Count count, const Dataty
 
 Status barrier(Rank&, Comm& comm, const Timing& timing) {
   if (timing.blocking()) return coll::barrier(comm);
-  return run(comm, timing, {}, [](Schedule& s) { coll::barrier(s); });
+  return run(comm, timing, {}, [](auto& by) { return coll::barrier(by); });
 }
 
 Status bcast(Rank&, void* buffer, Count count, const Datatype& datatype, int root, Comm& comm,
              const Timing& timing) {
   const Layout data = layout(buffer, count, datatype);
   if (timing.blocking()) return coll::broadcast(comm, data, root);
-  return run(comm, timing, {Types{&datatype}}, [&](Schedule& s) { coll::broadcast(s, data, root); });
+  return run(comm, timing, {Types{&datatype}}, [&](auto& by) { return coll::broadcast(by, data, root); });
 }
 
 Status gather(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
@@ -51,7 +50,7 @@ Status gather(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendt
                                         : layout(sendbuf, sendcount, sendtype);
   if (timing.blocking()) return coll::gather(comm, mine, all, root);
   return run(comm, timing, {Types{&sendtype, &recvtype}},
-             [&](Schedule& s) { coll::gather(s, mine, all, root); });
+             [&](auto& by) { return coll::gather(by, mine, all, root); });
 }
 
 Status gatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
@@ -61,7 +60,7 @@ Status gatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& send
   const Layout mine = in_place(sendbuf) ? all[comm.rank] : layout(sendbuf, sendcount, sendtype);
   if (timing.blocking()) return coll::gatherv(comm, mine, all, root);
   return run(comm, timing, {Types{&sendtype, &recvtype}},
-             [&](Schedule& s) { coll::gatherv(s, mine, all, root); });
+             [&](auto& by) { return coll::gatherv(by, mine, all, root); });
 }
 
 Status scatter(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
@@ -71,7 +70,7 @@ Status scatter(Rank&, const void* sendbuf, Count sendcount, const Datatype& send
                                         : layout(recvbuf, recvcount, recvtype);
   if (timing.blocking()) return coll::scatter(comm, all, mine, root);
   return run(comm, timing, {Types{&sendtype, &recvtype}},
-             [&](Schedule& s) { coll::scatter(s, all, mine, root); });
+             [&](auto& by) { return coll::scatter(by, all, mine, root); });
 }
 
 Status scatterv(Rank&, const void* sendbuf, Counts sendcounts, Counts displs, const Datatype& sendtype,
@@ -81,7 +80,7 @@ Status scatterv(Rank&, const void* sendbuf, Counts sendcounts, Counts displs, co
   const Layout mine = in_place(recvbuf) ? all[comm.rank] : layout(recvbuf, recvcount, recvtype);
   if (timing.blocking()) return coll::scatterv(comm, all, mine, root);
   return run(comm, timing, {Types{&sendtype, &recvtype}},
-             [&](Schedule& s) { coll::scatterv(s, all, mine, root); });
+             [&](auto& by) { return coll::scatterv(by, all, mine, root); });
 }
 
 Status allgather(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
@@ -91,7 +90,7 @@ Status allgather(Rank&, const void* sendbuf, Count sendcount, const Datatype& se
                                         : layout(sendbuf, sendcount, sendtype);
   if (timing.blocking()) return coll::allgather(comm, mine, all);
   return run(comm, timing, {Types{&sendtype, &recvtype}},
-             [&](Schedule& s) { coll::allgather(s, mine, all); });
+             [&](auto& by) { return coll::allgather(by, mine, all); });
 }
 
 Status allgatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
@@ -101,7 +100,7 @@ Status allgatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& s
   const Layout mine = in_place(sendbuf) ? all[comm.rank] : layout(sendbuf, sendcount, sendtype);
   if (timing.blocking()) return coll::allgatherv(comm, mine, all);
   return run(comm, timing, {Types{&sendtype, &recvtype}},
-             [&](Schedule& s) { coll::allgatherv(s, mine, all); });
+             [&](auto& by) { return coll::allgatherv(by, mine, all); });
 }
 
 Status alltoall(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
@@ -109,7 +108,7 @@ Status alltoall(Rank&, const void* sendbuf, Count sendcount, const Datatype& sen
   const Layout in = all_blocks(comm, recvbuf, recvcount, recvtype);
   const Layout out = in_place(sendbuf) ? in : all_blocks(comm, sendbuf, sendcount, sendtype);
   if (timing.blocking()) return coll::alltoall(comm, out, in);
-  return run(comm, timing, {Types{&sendtype, &recvtype}}, [&](Schedule& s) { coll::alltoall(s, out, in); });
+  return run(comm, timing, {Types{&sendtype, &recvtype}}, [&](auto& by) { return coll::alltoall(by, out, in); });
 }
 
 Status alltoallv(Rank&, const void* sendbuf, Counts sendcounts, Counts sdispls, const Datatype& sendtype,
@@ -118,7 +117,7 @@ Status alltoallv(Rank&, const void* sendbuf, Counts sendcounts, Counts sdispls, 
   const Blocks in = blocks(recvbuf, recvcounts, rdispls, recvtype);
   const Blocks out = in_place(sendbuf) ? in : blocks(sendbuf, sendcounts, sdispls, sendtype);
   if (timing.blocking()) return coll::alltoall(comm, out, in);
-  return run(comm, timing, {Types{&sendtype, &recvtype}}, [&](Schedule& s) { coll::alltoall(s, out, in); });
+  return run(comm, timing, {Types{&sendtype, &recvtype}}, [&](auto& by) { return coll::alltoall(by, out, in); });
 }
 
 Status alltoallw(Rank& self, const void* sendbuf, Counts sendcounts, Counts sdispls,
@@ -135,7 +134,7 @@ Status alltoallw(Rank& self, const void* sendbuf, Counts sendcounts, Counts sdis
                                        : Blocks(const_cast<void*>(sendbuf), numbers(sendcounts),
                                                 numbers(sdispls), types.data() + peers);
   if (timing.blocking()) return coll::alltoall(comm, out, in);
-  return run(comm, timing, types, [&](Schedule& s) { coll::alltoall(s, out, in); });
+  return run(comm, timing, types, [&](auto& by) { return coll::alltoall(by, out, in); });
 }
 
 }  // namespace clump::mpi

@@ -11,7 +11,6 @@ namespace {
 
 using base::Status;
 using coll::Blocks;
-using coll::Schedule;
 using core::Comm;
 using core::Rank;
 using datatype::Datatype;
@@ -29,7 +28,7 @@ Blocks typed_blocks(const void* buffer, Counts counts, const MPI_Aint displaceme
 Status exchange(Comm& comm, const Timing& timing, const Uses& uses, const Blocks& out, const Blocks& in) {
   if (timing.blocking()) return coll::exchange_with_neighbours(comm, out, in);
   return run(comm, timing, uses,
-             [&](Schedule& s) { coll::exchange_with_neighbours(s, *comm.topology, out, in); });
+             [&](auto& by) { return coll::exchange_with_neighbours(by, *comm.topology, out, in); });
 }
 
 }  // namespace

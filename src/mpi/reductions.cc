@@ -9,7 +9,6 @@ namespace clump::mpi {
 namespace {
 
 using base::Status;
-using coll::Schedule;
 using core::Comm;
 using core::Op;
 using core::Rank;
@@ -33,7 +32,7 @@ Status reduce(Rank&, const void* sendbuf, void* recvbuf, Count count, const Data
   const coll::Reduction reduction{&op, datatype_handle};
   if (timing.blocking()) return coll::reduce(comm, reduction, in, out, root);
   return run(comm, timing, {Types{&datatype}, reduction},
-             [&](Schedule& s) { coll::reduce(s, in, out, root); });
+             [&](auto& by) { return coll::reduce(by, in, out, root); });
 }
 
 Status allreduce(Rank&, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
@@ -43,7 +42,7 @@ Status allreduce(Rank&, const void* sendbuf, void* recvbuf, Count count, const D
   const Layout out = result(recvbuf, count, datatype);
   const coll::Reduction reduction{&op, datatype_handle};
   if (timing.blocking()) return coll::allreduce(comm, reduction, in, out);
-  return run(comm, timing, {Types{&datatype}, reduction}, [&](Schedule& s) { coll::allreduce(s, in, out); });
+  return run(comm, timing, {Types{&datatype}, reduction}, [&](auto& by) { return coll::allreduce(by, in, out); });
 }
 
 Status reduce_scatter(Rank&, const void* sendbuf, void* recvbuf, Counts recvcounts, const Datatype& datatype,
@@ -56,7 +55,7 @@ Status reduce_scatter(Rank&, const void* sendbuf, void* recvbuf, Counts recvcoun
   const coll::Reduction reduction{&op, datatype_handle};
   if (timing.blocking()) return coll::reduce_scatter(comm, reduction, in, out, counts);
   return run(comm, timing, {Types{&datatype}, reduction},
-             [&](Schedule& s) { coll::reduce_scatter(s, in, out, counts); });
+             [&](auto& by) { return coll::reduce_scatter(by, in, out, counts); });
 }
 
 Status reduce_scatter_block(Rank&, const void* sendbuf, void* recvbuf, Count recvcount,
@@ -68,7 +67,7 @@ Status reduce_scatter_block(Rank&, const void* sendbuf, void* recvbuf, Count rec
   const coll::Reduction reduction{&op, datatype_handle};
   if (timing.blocking()) return coll::reduce_scatter_block(comm, reduction, in, out);
   return run(comm, timing, {Types{&datatype}, reduction},
-             [&](Schedule& s) { coll::reduce_scatter_block(s, in, out); });
+             [&](auto& by) { return coll::reduce_scatter_block(by, in, out); });
 }
 
 Status scan(Rank&, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
@@ -78,7 +77,7 @@ Status scan(Rank&, const void* sendbuf, void* recvbuf, Count count, const Dataty
   const Layout out = result(recvbuf, count, datatype);
   const coll::Reduction reduction{&op, datatype_handle};
   if (timing.blocking()) return coll::scan(comm, reduction, in, out);
-  return run(comm, timing, {Types{&datatype}, reduction}, [&](Schedule& s) { coll::scan(s, in, out); });
+  return run(comm, timing, {Types{&datatype}, reduction}, [&](auto& by) { return coll::scan(by, in, out); });
 }
 
 Status exscan(Rank&, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
@@ -88,7 +87,7 @@ Status exscan(Rank&, const void* sendbuf, void* recvbuf, Count count, const Data
   const Layout out = result(recvbuf, count, datatype);
   const coll::Reduction reduction{&op, datatype_handle};
   if (timing.blocking()) return coll::exscan(comm, reduction, in, out);
-  return run(comm, timing, {Types{&datatype}, reduction}, [&](Schedule& s) { coll::exscan(s, in, out); });
+  return run(comm, timing, {Types{&datatype}, reduction}, [&](auto& by) { return coll::exscan(by, in, out); });
 }
 
 Status reduce_local(Rank&, const void* inbuf, void* inoutbuf, Count count, const Datatype& datatype,

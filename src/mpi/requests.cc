@@ -45,17 +45,21 @@ Status unknown(const std::string& argument) {
       "{} is no request of this rank: it was never written, or it was completed or freed before", argument);
 }
 
-/// What the call has to return if a handle is unknown: no operation and so no communicator is involved.
-std::optional<Status> refuse_unknown(Rank& self, const char* call, MPI_Request handle) {
-  if (is_known(self, handle)) return {};
+bool are_known(Rank& self, std::span<const MPI_Request> handles) {
+  return std::ranges::all_of(handles, [&](MPI_Request handle) { return is_known(self, handle); });
+}
+
+/// What the call has to return if a handle is unknown: no operation and so no communicator is involved. Apart
+/// from the question whether it is: an optional of a status is read as a whole after it was written in parts,
+/// and the processor waits for that.
+[[gnu::cold]] Status refuse_unknown(Rank& self, const char* call) {
   return Status::from_code(raise(self, nullptr, call, unknown("request")));
 }
 
-std::optional<Status> refuse_unknown(Rank& self, const char* call, std::span<const MPI_Request> handles) {
-  for (std::size_t i = 0; i < handles.size(); ++i)
-    if (!is_known(self, handles[i]))
-      return Status::from_code(raise(self, nullptr, call, unknown(fmt::format("array_of_requests[{}]", i))));
-  return {};
+[[gnu::cold]] Status refuse_unknown(Rank& self, const char* call, std::span<const MPI_Request> handles) {
+  std::size_t i = 0;
+  while (is_known(self, handles[i])) ++i;
+  return Status::from_code(raise(self, nullptr, call, unknown(fmt::format("array_of_requests[{}]", i))));
 }
 
 /// How a call looks at operations.
@@ -205,7 +209,8 @@ void wait_for_any(Rank& self, std::span<const MPI_Request> handles) {
 
 /// MPI_Test and MPI_Request_get_status.
 Status test_one(Rank& self, const char* call, MPI_Request* handle, int* flag, const Manner& manner) {
-  if (const auto refused = refuse_unknown(self, call, *handle)) return *refused;
+  if (!is_known(self, *handle)) [[unlikely]]
+    return refuse_unknown(self, call);
   Request* const operation = active(self, *handle);
   *flag = 1;
   if (operation == nullptr) {
@@ -221,7 +226,8 @@ Status test_one(Rank& self, const char* call, MPI_Request* handle, int* flag, co
 
 Status test_all(Rank& self, const char* call, std::span<MPI_Request> handles, int* flag,
                 const Manner& manner) {
-  if (const auto refused = refuse_unknown(self, call, handles)) return *refused;
+  if (!are_known(self, handles)) [[unlikely]]
+    return refuse_unknown(self, call, handles);
   *flag = 1;
   bool any_active = false;
   for (std::size_t i = handles.size(); i-- > 0 && *flag == 1;)
@@ -238,7 +244,8 @@ Status test_all(Rank& self, const char* call, std::span<MPI_Request> handles, in
 /// The index goes to manner.indices.
 Status test_any(Rank& self, const char* call, std::span<MPI_Request> handles, int* flag,
                 const Manner& manner) {
-  if (const auto refused = refuse_unknown(self, call, handles)) return *refused;
+  if (!are_known(self, handles)) [[unlikely]]
+    return refuse_unknown(self, call, handles);
   const int found = poll_complete(self, handles, manner.keep);
   *flag = found == -1 ? 0 : 1;
   *manner.indices = found < 0 ? MPI_UNDEFINED : found;
@@ -250,7 +257,8 @@ Status test_any(Rank& self, const char* call, std::span<MPI_Request> handles, in
 }
 
 Status test_some(Rank& self, const char* call, std::span<MPI_Request> handles, Manner manner) {
-  if (const auto refused = refuse_unknown(self, call, handles)) return *refused;
+  if (!are_known(self, handles)) [[unlikely]]
+    return refuse_unknown(self, call, handles);
   const int found = poll_complete(self, handles, manner.keep);
   switch (found) {
     case -2:
@@ -322,7 +330,7 @@ struct Awaited {
                                                   MPI_Status* statuses, Awaited* room) {
   Awaited* const end = collect(self, handles, statuses, room);
   if (end == nullptr) [[unlikely]]
-    return *refuse_unknown(self, "MPI_Waitall", handles);
+    return refuse_unknown(self, "MPI_Waitall", handles);
   const std::span<const Awaited> awaited(room, end);
   if (!(awaited.size() > 1 ? wait_for_several(awaited, handles) : wait_for_all(awaited))) [[unlikely]]
     return finish(self, "MPI_Waitall", handles, {statuses});
@@ -342,7 +350,8 @@ struct Awaited {
 }  // namespace
 
 Status wait(Rank& self, MPI_Request* request, MPI_Status* status) {
-  if (const auto refused = refuse_unknown(self, "MPI_Wait", *request)) return *refused;
+  if (!is_known(self, *request)) [[unlikely]]
+    return refuse_unknown(self, "MPI_Wait");
   Request* const operation = active(self, *request);
   if (operation == nullptr) {
     core::write_status(status, kEmpty, true);
@@ -362,7 +371,8 @@ Status waitall(Rank& self, int count, MPI_Request array_of_requests[], MPI_Statu
 
 Status waitany(Rank& self, int count, MPI_Request array_of_requests[], int* index, MPI_Status* status) {
   const auto handles = span_of(array_of_requests, count);
-  if (const auto refused = refuse_unknown(self, "MPI_Waitany", handles)) return *refused;
+  if (!are_known(self, handles)) [[unlikely]]
+    return refuse_unknown(self, "MPI_Waitany", handles);
   int found;
   while ((found = find_complete(self, handles)) == -1) wait_for_any(self, handles);
   if (found < 0) {
@@ -377,7 +387,8 @@ Status waitany(Rank& self, int count, MPI_Request array_of_requests[], int* inde
 Status waitsome(Rank& self, int incount, MPI_Request array_of_requests[], int* outcount,
                 int array_of_indices[], MPI_Status* array_of_statuses) {
   const auto handles = span_of(array_of_requests, incount);
-  if (const auto refused = refuse_unknown(self, "MPI_Waitsome", handles)) return *refused;
+  if (!are_known(self, handles)) [[unlikely]]
+    return refuse_unknown(self, "MPI_Waitsome", handles);
   int found;
   while ((found = find_complete(self, handles)) == -1) wait_for_any(self, handles);
   if (found == -2) {
@@ -453,7 +464,8 @@ Status request_free(Rank& self, MPI_Request* request) {
 }
 
 Status cancel(Rank& self, MPI_Request* request) {
-  if (const auto refused = refuse_unknown(self, "MPI_Cancel", *request)) return *refused;
+  if (!is_known(self, *request)) [[unlikely]]
+    return refuse_unknown(self, "MPI_Cancel");
   Request* const operation = active(self, *request);
   const Status outcome =
       operation != nullptr

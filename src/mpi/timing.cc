@@ -4,7 +4,7 @@
 
 namespace clump::mpi {
 
-void begin(core::Rank& self, std::unique_ptr<coll::Operation> operation, const Timing& timing) {
+void begin(core::Rank& self, std::unique_ptr<coll::CollectiveRequest> operation, const Timing& timing) {
   if (timing.persistent) {
     *timing.request = self.add(std::move(operation));
     return;

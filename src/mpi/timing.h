@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "coll/operation.h"
+#include "coll/team_operation.h"
 #include "core/rank.h"
 
 namespace clump::mpi {
@@ -34,10 +35,11 @@ struct Uses {
   Uses(const std::vector<const datatype::Datatype*>& types) : types(types) {}                       // NOLINT
 };
 
-/// Starts or keeps an operation whose steps were written, and gives the user its request.
-void begin(core::Rank& self, std::unique_ptr<coll::Operation> operation, const Timing& timing);
+/// Starts or keeps an operation of which everything is known, and gives the user its request.
+void begin(core::Rank& self, std::unique_ptr<coll::CollectiveRequest> operation, const Timing& timing);
 
-/// Runs, starts or keeps the schedule that `write` writes. All ranks get here in the same order.
+/// Runs, starts or keeps what `write` writes: into a schedule, or into an operation of the team if that does
+/// such operations, which `write` then says. All ranks get here in the same order.
 template <typename Write>
 base::Status run(core::Comm& comm, const Timing& timing, const Uses& uses, const Write& write) {
   if (timing.blocking()) {
@@ -45,14 +47,21 @@ base::Status run(core::Comm& comm, const Timing& timing, const Uses& uses, const
     write(schedule);
     return schedule.run();
   }
-  using Kind = coll::Operation::Kind;
-  auto operation = std::make_unique<coll::Operation>(
-      comm, uses.reduction, timing.persistent ? Kind::kPersistent : Kind::kNonblocking);
-  for (const datatype::Datatype* const type : uses.types) operation->keep(*type);
-  if (timing.check != nullptr) operation->check_first(std::move(*timing.check));
+  using Kind = coll::CollectiveRequest::Kind;
+  const Kind kind = timing.persistent ? Kind::kPersistent : Kind::kNonblocking;
+  const auto begin = [&](auto operation) {
+    for (const datatype::Datatype* const type : uses.types) operation->keep(*type);
+    mpi::begin(comm.owner, std::move(operation), timing);
+    return base::Status();
+  };
+  const bool is_checked = timing.check != nullptr && *timing.check != nullptr;
+  if (auto by_team = is_checked ? nullptr : coll::TeamOperation::make(comm, uses.reduction, kind);
+      by_team != nullptr && write(*by_team))
+    return begin(std::move(by_team));
+  auto operation = std::make_unique<coll::Operation>(comm, uses.reduction, kind);
+  if (is_checked) operation->check_first(std::move(*timing.check));
   write(operation->schedule());
-  begin(comm.owner, std::move(operation), timing);
-  return {};
+  return begin(std::move(operation));
 }
 
 }  // namespace clump::mpi

@@ -1,25 +1,18 @@
-// Ranks of a team that call different things: each one is told what it can see of it, and gets the data that
+// Ranks that meet and have called different things: each one is told what it can see of it, and gets the data that
 // it can get.
 #include <algorithm>
 
 #include "coll/disagree.h"
-#include "coll/team_state.h"
+#include "coll/meeting_state.h"
 
 namespace clump::coll {
 
-void Team::disagree(Group& group) {
-  for (Slot* member : group.members) {
-    member->outcome = complain(*member).code();
-    member->settled = true;
-  }
-}
-
-base::Status Team::complain(const Slot& me) {
+base::Status Meeting::complain(const Slot& me) {
   CLUMP_TRY(compare_calls(me));
   return compare_blocks(me);
 }
 
-base::Status Team::compare_calls(const Slot& me) {
+base::Status Meeting::compare_calls(const Slot& me) {
   const Word mine = me.call;
   for (int rank = 0; rank < size_; ++rank) {
     const Word other = slots_[rank].call;
@@ -39,7 +32,7 @@ base::Status Team::compare_calls(const Slot& me) {
 }
 
 // All call the same, with sizes that differ.
-base::Status Team::compare_blocks(const Slot& me) {
+base::Status Meeting::compare_blocks(const Slot& me) {
   const Collective collective = me.call.collective();
   const int root = me.call.root();
   const auto block = [&](const Layout& whole, int i) {

@@ -1,8 +1,7 @@
-// Neighbourhood collectives (MPI-5.0 section 8.6) of a team: blocks are fetched where the neighbours have
-// them.
+// Neighbourhood collectives (MPI-5.0 section 8.6): blocks are fetched where the neighbours have them.
 #include <algorithm>
 
-#include "coll/team_state.h"
+#include "coll/meeting_state.h"
 
 namespace clump::coll {
 
@@ -17,20 +16,13 @@ std::vector<core::Neighbour> by_rank(const core::Neighbours& neighbours) {
 
 }  // namespace
 
-Team::Neighbourhood::Neighbourhood(const core::Topology& topology)
-    : destinations(by_rank(topology.destinations())), sources(by_rank(topology.sources())) {}
-
-base::Status Team::exchange_with_neighbours(const core::Comm& comm, const Blocks& out, const Blocks& in) {
-  Slot& me = slots_[comm.rank];
-  auto& mine = me.buffers->neighbourhood;
-  if (!mine) mine = std::make_unique<Neighbourhood>(*comm.topology);
-  me.buffers->set(out, in);
-  return meet_for_blocks(
-      me, Word(Collective::kNeighbours, Algorithm::kTeamLeads, 0, false, false, me.broadcasts));
-}
+Meeting::Neighbourhood::Neighbourhood(const core::Topology& topology)
+    : blocks(topology.sources().blocks),
+      destinations(by_rank(topology.destinations())),
+      sources(by_rank(topology.sources())) {}
 
 // The k-th block from a rank is the k-th that it has for the caller, each in the order of the topology.
-void Team::find_blocks(const Slot& me, Neighbourhood& mine) {
+void Meeting::find_blocks(const Slot& me, Neighbourhood& mine) {
   mine.incoming.reserve(mine.sources.size());
   std::size_t first = 0;  // of those from the same source
   for (std::size_t i = 0; i < mine.sources.size(); ++i) {
@@ -46,7 +38,7 @@ void Team::find_blocks(const Slot& me, Neighbourhood& mine) {
   mine.sources = {};
 }
 
-void Team::fetch_from_neighbours(Slot& me) {
+void Meeting::fetch_from_neighbours(Slot& me) {
   Neighbourhood& mine = *me.buffers->neighbourhood;
   if (!mine.sources.empty()) find_blocks(me, mine);
   base::Status status;

@@ -1,12 +1,15 @@
-// What is done when the ranks of a team have met: everyone's buffers are in the slots, and hold still.
+// What is done when ranks have met: everyone's buffers are in the slots, and hold still.
 #include <algorithm>
-#include <cstring>
+#include <unordered_map>
 #include <utility>
 
+#include "coll/meeting_state.h"
 #include "coll/pieces.h"
-#include "coll/team_state.h"
+#include "core/rank.h"
 #include "datatype/move.h"
 #include "datatype/stream.h"
+#include "fiber/fiber.h"
+#include "fiber/help.h"
 #include "net/joint_work.h"
 
 namespace clump::coll {
@@ -24,26 +27,7 @@ constexpr Count kLongBlock = 64 * 1024;
 constexpr Count kWorthSharing = 128 * 1024;
 constexpr Count kLine = 64;
 
-bool reduces(Collective collective) {
-  return collective == Collective::kReduce || collective == Collective::kAllreduce;
-}
-
 std::span<std::byte> span_of(std::byte* data, Count bytes) { return {data, static_cast<std::size_t>(bytes)}; }
-
-constexpr Count kWord = sizeof(std::uint64_t);
-// A larger table of blocks takes longer to carry than to fetch the blocks (measured with 2 and 4 ranks).
-constexpr Count kTableBytes = 512;
-
-/// A kernel: words of tables, of which in each place one at most is not empty.
-void overlay(const void* left, const void* right, void* out, Count words) {
-  for (Count at = 0; at < words * kWord; at += kWord) {
-    std::uint64_t a, b;
-    std::memcpy(&a, static_cast<const std::byte*>(left) + at, kWord);
-    std::memcpy(&b, static_cast<const std::byte*>(right) + at, kWord);
-    b |= a;
-    std::memcpy(static_cast<std::byte*>(out) + at, &b, kWord);
-  }
-}
 
 /// datatype::copy(); past the caches if `streamed`, and then see drain_streams().
 void copy_piece(const Layout& to, const Layout& from, Count first, Count bytes, bool streamed) {
@@ -61,18 +45,53 @@ void copy_short(const Layout& to, const Layout& from, Count bytes) {
                        bytes);
 }
 
-/// Operands of a predefined operation into `room`, where they lie as in an array. Without the gap that there
-/// may be behind the last one, which need not be the caller's.
-void load(std::byte* room, const Layout& operands) {
-  copy_short({room, operands.count, operands.type}, operands, operands.bytes());
+}  // namespace
+
+Meeting::Meeting(const core::Comm& comm)
+    : size_(comm.size()),
+      slots_(std::make_unique<Slot[]>(size_)),
+      buffers_(std::make_unique<Buffers[]>(size_)) {
+  const std::vector<int>& homes = comm.owner.world.homes;
+  std::unordered_map<int, int> number_of;  // of the group of a home
+  std::vector<std::vector<Slot*>> members;
+  int previous = -1;
+  for (int rank = 0; rank < size_; ++rank) {
+    const int home = homes.empty() ? 0 : homes[comm.group->world_rank(rank)];
+    const auto [entry, is_new] = number_of.try_emplace(home, static_cast<int>(members.size()));
+    const int number = entry->second;
+    if (is_new) members.emplace_back();
+    ordered_ = ordered_ && (is_new || number == previous);
+    previous = number;
+    slots_[rank].rank = rank;
+    slots_[rank].buffers = &buffers_[rank];
+    members[number].push_back(&slots_[rank]);
+  }
+  group_count_ = static_cast<int>(members.size());
+  spare_ = group_count_ < fiber::worker_count() || fiber::has_helpers();
+  groups_ = std::make_unique<Group[]>(group_count_);
+  for (int number = 0; number < group_count_; ++number) {
+    Group& group = groups_[number];
+    group.number = number;
+    for (Slot* slot : members[number]) slot->group = &group;
+    group.members = std::move(members[number]);
+  }
 }
 
-}  // namespace
+Meeting::~Meeting() = default;
+
+Word Meeting::word_of(const Call& call, std::uint64_t broadcasts) {
+  const Word word(call.collective, call.algorithm, call.root, call.in_place, call.odd, broadcasts);
+  return call.exclusive ? word.as_exclusive() : word;
+}
 
 void pack_short(std::byte* room, const Layout& from, Count bytes) {
   if (!from.type->is_dense()) return datatype::pack(span_of(room, bytes), from, 0);
   datatype::move_short(reinterpret_cast<std::intptr_t>(room), reinterpret_cast<std::intptr_t>(from.base),
                        bytes);
+}
+
+void load(std::byte* room, const Layout& operands) {
+  copy_short({room, operands.count, operands.type}, operands, operands.bytes());
 }
 
 void unpack_short(const Layout& to, Count offset, const std::byte* room, Count bytes) {
@@ -91,104 +110,41 @@ void swap(const Layout& one, const Layout& other, Count bytes) {
   }
 }
 
-// What a group puts into the mail. Operands are combined from the last rank to the first, because the right
-// one is where the result goes.
-void Team::bring(Group& group, const Slot& me, Value& value) {
-  if (me.bytes == 0) return;
-  if (!reduces(me.call.collective())) return bring_blocks(group, me, value);
-  value.count = me.buffers->from.count;
-  value.type = me.buffers->from.type;
-  value.kernel = value.reduction->op->kernel(*value.type);
-  value.bytes = value.count * value.type->extent();
-  value.data = group.room.data();
-  auto member = group.members.rbegin();
-  load(value.data, (*member)->buffers->from);
-  while (++member != group.members.rend()) value.apply((*member)->buffers->from.base, value.data);
-}
-
-/// By each rank.
-int Team::blocks_given(const Slot& me) const {
-  return me.call.collective() == Collective::kAlltoall ? size_ : 1;
-}
-
-// A row for each rank of the team, with what it gives; those of other groups are empty, so that leaders can
-// lay one such table over the other.
-void Team::bring_blocks(Group& group, const Slot& me, Value& value) const {
-  const Count row = me.bytes * blocks_given(me);
-  value.count = (row * size_ + kWord - 1) / kWord;
-  value.bytes = value.count * kWord;
-  value.kernel = overlay;
-  value.data = group.room.data();
-  std::memset(value.data, 0, static_cast<std::size_t>(value.bytes));
-  for (const Slot* member : group.members)
-    pack_short(value.data + member->rank * row, member->buffers->from, row);
-}
-
-void Team::hand_out_blocks(const Group& group, const Slot& me, const Value& value) const {
-  const int given = blocks_given(me);
-  if (given == 1) {
-    for (const Slot* member : group.members)
-      unpack_short(member->buffers->to, 0, value.data, me.bytes * size_);
-    return;
-  }
-  for (const Slot* member : group.members)
-    for (int source = 0; source < size_; ++source)
-      unpack_short(member->buffers->to, source * me.bytes,
-                   value.data + (source * given + member->rank) * me.bytes, me.bytes);
-}
-
-bool Team::can_carry(Collective collective, int ranks, Count bytes) {
-  if (collective == Collective::kBroadcast) return bytes <= Notice::kMostBytes;
-  if (collective == Collective::kAllgather) return bytes * ranks <= kTableBytes;
-  if (collective == Collective::kAlltoall) return bytes * ranks * ranks <= kTableBytes;
-  return bytes <= kMailBytes;
-}
-
-void Team::hand_out(const Group& group, const Slot& me, const Value& value) {
-  if (me.bytes == 0) return;
-  const Collective collective = me.call.collective();
-  const int root = me.call.root();
-  if (!reduces(collective)) return hand_out_blocks(group, me, value);
-  const Layout result{value.data, value.count, value.type};
-  if (collective == Collective::kReduce) {
-    if (slots_[root].group == &group) datatype::copy(buffers_[root].to, result, 0, me.bytes);
-    return;
-  }
-  for (const Slot* member : group.members) datatype::copy(member->buffers->to, result, 0, me.bytes);
-}
-
-void Team::work_for(Group& group, const Slot& me, const Reduction* reduction) {
+void Meeting::work_for(Group& group, const Slot& me, const Reduction* reduction) {
   switch (me.call.collective()) {
     case Collective::kReduce:
     case Collective::kAllreduce:
     case Collective::kScan:
       return combine_slice(me, group.number, group_count_, *reduction);
+    default:
+      group.block_bytes.store(Group::kNotCounted, std::memory_order_relaxed);
+      for (Slot* member : group.members) work(*member, reduction);
+  }
+}
+
+void Meeting::work(Slot& me, const Reduction* reduction) {
+  switch (me.call.collective()) {
+    case Collective::kReduce:
+    case Collective::kAllreduce:
+    case Collective::kScan:
+      return combine_slice(me, me.rank, size_, *reduction);
+    case Collective::kReduceScatter:
+      return reduce_block(me, *reduction);
     case Collective::kNeighbours:
-      group.block_bytes = Group::kNotCounted;
-      for (Slot* member : group.members) fetch_from_neighbours(*member);
-      return;
+      return fetch_from_neighbours(me);
     case Collective::kGatherv:
     case Collective::kScatterv:
     case Collective::kAllgatherv:
     case Collective::kAlltoallv:
-      group.block_bytes = Group::kNotCounted;
-      for (Slot* member : group.members) move_blocks(*member);
-      return;
+      return move_blocks(me);
     default:
-      for (const Slot* member : group.members) work(*member, reduction);
+      return move(me);
   }
-}
-
-// One rank's part.
-void Team::work(const Slot& me, const Reduction* reduction) {
-  if (reduction == nullptr) return move(me);
-  if (me.call.collective() == Collective::kReduceScatter) return reduce_block(me, *reduction);
-  combine_slice(me, me.rank, size_, *reduction);
 }
 
 // By all ranks together, in what only moves data. The source of a broadcast does not count: most often
 // somebody has just written it, and the copies are what he reads next (measured with roots in turn).
-Count Team::bytes_touched(const Slot& me) const {
+Count Meeting::bytes_touched(const Slot& me) const {
   switch (me.call.collective()) {
     case Collective::kBroadcast:
       return me.bytes * (size_ - 1);
@@ -204,21 +160,11 @@ Count Team::bytes_touched(const Slot& me) const {
   }
 }
 
-// Whether the leader that speaks with this group's first waits for it already: it has nothing left to do.
-// Read by a rank of the group that has not yet arrived at the next meeting. Nobody tells a group that folds
-// in.
-bool Team::is_waited_for(const Group& group) {
-  const int extra = group_count_ - active_;
-  const bool folds = group.number < 2 * extra;
-  if (group_count_ == 1 || (folds && group.number % 2 == 0)) return false;
-  return mail(group.number, folds ? rounds_ - 2 : 0, group.exchanges & 1).sent.done();
-}
-
-// All cores of a team have about as much to do, so each does its own: of what another one has done, the lines
+// All cores of a meeting have about as much to do, so each does its own: of what another one has done, the lines
 // lie in that one's cache, and it takes longer to get them back than it saved (alltoall of 64 KB by two
 // ranks: 7 us by whoever was free, 3 us so; docs/measurements.md). But who has nothing left helps.
 template <typename Work>
-void Team::in_steps(const Slot& me, const Steps& all, Work work) {
+void Meeting::in_steps(const Slot& me, const Steps& all, Work work) {
   const auto [begin, end, step, bytes, streamed] = all;
   const Count of_each = end > begin ? bytes / (end - begin) : 0;
   for (Count first = begin; first < end; first += step) {
@@ -235,21 +181,21 @@ void Team::in_steps(const Slot& me, const Steps& all, Work work) {
   if (streamed) datatype::drain_streams();
 }
 
-void Team::fetch(const Slot& me, const Layout& to, const Layout& from) {
+void Meeting::fetch(const Slot& me, const Layout& to, const Layout& from) {
   const Count bytes = std::min(to.bytes(), from.bytes());
   if (bytes == 0 || are_same(to, from)) return;
   bytes < kLongBlock ? copy_short(to, from, bytes) : fetch_long(me, to, from, bytes);
 }
 
 // A function of its own, so that fetch(), which is called for each pair of ranks, is short.
-[[gnu::noinline]] void Team::fetch_long(const Slot& me, const Layout& to, const Layout& from, Count bytes) {
+[[gnu::noinline]] void Meeting::fetch_long(const Slot& me, const Layout& to, const Layout& from, Count bytes) {
   const bool streamed = datatype::is_streamed(bytes_touched(me));
   in_steps(me, {0, bytes, kLongStep, bytes, streamed},
            [&](Count first, Count count) { copy_piece(to, from, first, count, streamed); });
 }
 
 /// One of the blocks that a buffer consists of.
-struct Team::Block {
+struct Meeting::Block {
   const Layout& buffer;
   int blocks;
   int index;
@@ -266,7 +212,7 @@ struct Team::Block {
 };
 
 // Solid short ones without a division or a call: this is done for each pair of ranks.
-void Team::copy_block(const Slot& me, const Block& to, const Block& from) {
+void Meeting::copy_block(const Slot& me, const Block& to, const Block& from) {
   if (me.bytes >= kLongBlock || !to.is_solid() || !from.is_solid())
     return fetch(me, to.layout(), from.layout());
   const std::intptr_t target = to.address(me.bytes), source = from.address(me.bytes);
@@ -274,7 +220,7 @@ void Team::copy_block(const Slot& me, const Block& to, const Block& from) {
 }
 
 // One rank's part of moving data: where it can be, what comes to this rank. Each begins with another peer.
-void Team::move(const Slot& me) {
+void Meeting::move(const Slot& me) {
   const Buffers& mine = *me.buffers;
   const int root = me.call.root();
   switch (me.call.collective()) {
@@ -302,7 +248,7 @@ void Team::move(const Slot& me) {
 }
 
 // Everyone, the root as well, brings a slice to all.
-void Team::broadcast_slice(const Slot& me) {
+void Meeting::broadcast_slice(const Slot& me) {
   const int root = me.call.root();
   const Count lines = (me.bytes + kLine - 1) / kLine;
   const Count begin = piece_begin(lines, size_, me.rank) * kLine;
@@ -316,7 +262,7 @@ void Team::broadcast_slice(const Slot& me) {
 }
 
 // Brought to everyone, not fetched by everyone: so it is read once, and the next reads find it in the cache.
-void Team::give_block(const Slot& me) {
+void Meeting::give_block(const Slot& me) {
   const bool streamed = datatype::is_streamed(bytes_touched(me));
   const Layout& from = me.buffers->from;
   const Steps steps{0, me.bytes, kLongChunkBytes, me.bytes * size_, streamed};
@@ -328,7 +274,7 @@ void Team::give_block(const Slot& me) {
   });
 }
 
-void Team::swap_blocks(const Slot& me) {
+void Meeting::swap_blocks(const Slot& me) {
   for (int peer = 0; peer < size_; ++peer) {
     if (!swaps_with(me.rank, peer)) continue;
     swap(Block{me.buffers->to, size_, peer}.layout(), Block{buffers_[peer].to, size_, me.rank}.layout(),
@@ -339,7 +285,7 @@ void Team::swap_blocks(const Slot& me) {
 // What follows is only for predefined operations: a user's may want to see its operands as a whole. In place,
 // nobody else reads the elements that somebody combines, so they can be replaced as soon as that is done.
 
-void Team::combine_slice(const Slot& me, int slice, int slices, const Reduction& reduction) {
+void Meeting::combine_slice(const Slot& me, int slice, int slices, const Reduction& reduction) {
   const Count begin = piece_begin(me.buffers->from.count, slices, slice);
   const Count end = piece_begin(me.buffers->from.count, slices, slice + 1);
   if (me.call.collective() != Collective::kScan) return reduce_slice(me, begin, end, reduction);
@@ -359,7 +305,7 @@ Count step_of(const datatype::Datatype& type) {
 /// Combines the elements of all ranks, some of them at a time, and calls write(first, value) for these. They
 /// grow at place(first, count), or in a room of their own.
 template <typename Place, typename Write>
-void Team::combine(Count begin, Count end, const Slot& me, const Reduction& reduction, Place place,
+void Meeting::combine(Count begin, Count end, const Slot& me, const Reduction& reduction, Place place,
                    Results results, Write write) {
   const datatype::Datatype& type = *me.buffers->from.type;
   const datatype::Kernel kernel = reduction.op->kernel(type);
@@ -375,7 +321,7 @@ void Team::combine(Count begin, Count end, const Slot& me, const Reduction& redu
            });
 }
 
-void Team::reduce_slice(const Slot& me, Count begin, Count end, const Reduction& reduction) {
+void Meeting::reduce_slice(const Slot& me, Count begin, Count end, const Reduction& reduction) {
   const bool for_all = me.call.collective() == Collective::kAllreduce;
   const int root = me.call.root();
   // The results grow where one of them goes, unless that is where another operand is.
@@ -396,7 +342,7 @@ void Team::reduce_slice(const Slot& me, Count begin, Count end, const Reduction&
       });
 }
 
-void Team::reduce_block(const Slot& me, const Reduction& reduction) {
+void Meeting::reduce_block(const Slot& me, const Reduction& reduction) {
   const Buffers& mine = *me.buffers;
   const auto result = [&](Count first, Count count) { return part(mine.to, first - mine.first, count); };
   combine(
@@ -407,7 +353,7 @@ void Team::reduce_block(const Slot& me, const Reduction& reduction) {
 }
 
 // Each result is the operand there, combined with the result of the rank below.
-void Team::scan_slice(const Slot& me, Count begin, Count end, const Reduction& reduction) {
+void Meeting::scan_slice(const Slot& me, Count begin, Count end, const Reduction& reduction) {
   const datatype::Datatype& type = *me.buffers->from.type;
   const datatype::Kernel kernel = reduction.op->kernel(type);
   const Steps steps{begin, end, step_of(type), (end - begin) * type.extent() * size_};
@@ -424,7 +370,7 @@ void Team::scan_slice(const Slot& me, Count begin, Count end, const Reduction& r
 }
 
 // In place the result takes the place of an operand, which the ranks above need as well.
-void Team::exscan_slice(const Slot& me, Count begin, Count end, const Reduction& reduction) {
+void Meeting::exscan_slice(const Slot& me, Count begin, Count end, const Reduction& reduction) {
   const datatype::Datatype& type = *me.buffers->from.type;
   const datatype::Kernel kernel = reduction.op->kernel(type);
   const Steps steps{begin, end, step_of(type), (end - begin) * type.extent() * size_};

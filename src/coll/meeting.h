@@ -1,0 +1,128 @@
+// What ranks of one address space have called, with which buffers, and the work that there is once all of
+// them are known; for team*.cc, meeting*.cc and appointment*.cc.
+//
+// Who meets, and who works when, is the business of Team, whose ranks wait for each other, and of
+// Appointment, whose ranks do not. Work on a meeting is in parts, one for each rank; parts are independent,
+// and it makes no difference who does them. Operands are combined in an order that only the communicator
+// decides, never who comes first.
+#pragma once
+
+#include <memory>
+
+#include "base/status.h"
+#include "coll/coll.h"
+#include "coll/select.h"
+#include "core/comm.h"
+
+namespace clump::coll {
+
+class Word;
+
+class Meeting {
+ public:
+  /// What a rank says when it arrives. `from` and `to` are what it gives and what it gets, whole buffers
+  /// where there is a block for each rank; a broadcast's buffer is both. Where they have no meaning at the
+  /// caller they are not looked at.
+  static constexpr Layout kNoLayout{};
+  struct Call {
+    Collective collective;
+    Algorithm
+        algorithm{};  ///< the same on all ranks; if not of a team, the ranks only find out whether they agree
+    int root = 0;
+    Count bytes = 0;  ///< of one block, the same on all ranks of a correct program
+    const Layout &from = kNoLayout,
+                 &to = kNoLayout;  // not copied: they have just been written in smaller pieces
+    bool in_place = false;
+    bool odd = false;        ///< the caller's own two buffers do not fit each other
+    bool exclusive = false;  ///< of a scan
+    Count first = 0;         ///< of a reduce-scatter: the element of `from` where the caller's block begins
+    const Reduction* reduction = nullptr;
+  };
+
+  Meeting(const Meeting&) = delete;
+  Meeting& operator=(const Meeting&) = delete;
+
+  int size() const { return size_; }
+  /// Whether the groups follow one another in the order of ranks, so that a tree over groups keeps it.
+  bool ordered() const { return ordered_; }
+
+ protected:
+  struct Buffers;
+  struct Exchange;
+  struct Neighbourhood;
+  struct Block;
+  struct Slot;
+  struct Group;
+
+  explicit Meeting(const core::Comm& comm);
+  ~Meeting();
+
+  static Word word_of(const Call& call, std::uint64_t broadcasts = 0);
+
+  // The work, when all ranks have arrived and agree.
+  void work_for(Group& group, const Slot& me, const Reduction* reduction);
+  /// One rank's part.
+  void work(Slot& me, const Reduction* reduction);
+  /// By all ranks together, in what only moves data.
+  Count bytes_touched(const Slot& me) const;
+
+  // When they do not agree, and for each rank.
+  base::Status complain(const Slot& me);
+
+  const int size_;
+  int group_count_ = 0;
+  bool ordered_ = true;
+  std::unique_ptr<Slot[]> slots_;       ///< by rank
+  std::unique_ptr<Buffers[]> buffers_;  ///< by rank
+  std::unique_ptr<Group[]> groups_;
+
+ private:
+  friend class Appointments;
+
+  /// Whether somebody who has no work left waits for this group's; see in_steps().
+  virtual bool is_waited_for(const Group& group) const = 0;
+
+  void move(const Slot& me);
+  /// [begin, end), so much at a time; `bytes` is what there is to move in all, `streamed` whether what is
+  /// written goes past the caches.
+  struct Steps {
+    Count begin, end, step, bytes;
+    bool streamed = false;
+  };
+  /// Calls work(first, count) for all steps.
+  template <typename Work>
+  void in_steps(const Slot& me, const Steps& all, Work work);
+  /// The bytes that both have room for; the more that one of them has stay as they are. Nothing happens if
+  /// they are the same place.
+  void fetch(const Slot& me, const Layout& to, const Layout& from);
+  void fetch_long(const Slot& me, const Layout& to, const Layout& from, Count bytes);
+  void copy_block(const Slot& me, const Block& to, const Block& from);
+  Count block_bytes(Group& group) const;
+  void broadcast_slice(const Slot& me);
+  void give_block(const Slot& me);
+  void swap_blocks(const Slot& me);
+  /// Where elements are combined: where a result goes; in the cache, and copied from there; or past the
+  /// caches.
+  enum class Results { kPlaced, kCopied, kStreamed };
+  template <typename Place, typename Write>
+  void combine(Count begin, Count end, const Slot& me, const Reduction& reduction, Place place,
+               Results results, Write write);
+  void combine_slice(const Slot& me, int slice, int slices, const Reduction& reduction);
+  void reduce_slice(const Slot& me, Count begin, Count end, const Reduction& reduction);
+  void reduce_block(const Slot& me, const Reduction& reduction);
+  void scan_slice(const Slot& me, Count begin, Count end, const Reduction& reduction);
+  void exscan_slice(const Slot& me, Count begin, Count end, const Reduction& reduction);
+
+  void move_blocks(Slot& me);
+  void swap_block(Slot& me, int peer);
+  void check_block(Slot& me, int source, const Layout& to, const Layout& from);
+  void fetch_from_neighbours(Slot& me);
+  void find_blocks(const Slot& me, Neighbourhood& mine);
+
+  base::Status compare_calls(const Slot& me);
+  base::Status compare_blocks(const Slot& me);
+
+  bool spare_ = false;  ///< there are cores that no rank here is mapped to
+};
+
+}  // namespace clump::coll
