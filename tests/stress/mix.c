@@ -180,6 +180,82 @@ static void collectives(Random* common, MPI_Comm comm) {
   free(out);
 }
 
+/* One of several collectives that are in flight together. */
+typedef struct {
+  int kind, count, root, *in, *out;
+} Begun;
+
+static void begin_collective(Begun* begun, int number, MPI_Comm comm, MPI_Request* request) {
+  int rank, size;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  const int count = begun->count;
+  begun->in = malloc(sizeof(int) * (size_t)count * (size_t)size);
+  begun->out = malloc(sizeof(int) * (size_t)count * (size_t)size);
+  for (int i = 0; i < count * size; ++i) begun->in[i] = rank + number * i, begun->out[i] = -1;
+  switch (begun->kind) {
+    case 0:
+      MPI_Ibarrier(comm, request);
+      break;
+    case 1:
+      MPI_Iallreduce(begun->in, begun->out, count, MPI_INT, MPI_SUM, comm, request);
+      break;
+    case 2:
+      if (rank == begun->root) memcpy(begun->out, begun->in, sizeof(int) * (size_t)count);
+      MPI_Ibcast(begun->out, count, MPI_INT, begun->root, comm, request);
+      break;
+    case 3:
+      MPI_Ialltoall(begun->in, count, MPI_INT, begun->out, count, MPI_INT, comm, request);
+      break;
+    case 4:
+      MPI_Iallgather(begun->in, count, MPI_INT, begun->out, count, MPI_INT, comm, request);
+      break;
+    default:
+      MPI_Ireduce_scatter_block(begun->in, begun->out, count, MPI_INT, MPI_SUM, comm, request);
+      break;
+  }
+}
+
+static void check_collective(const Begun* begun, int number, int rank, int size) {
+  const int count = begun->count, ranks = size * (size - 1) / 2;
+  const int results = begun->kind == 0 ? 0 : begun->kind == 3 || begun->kind == 4 ? count * size : count;
+  for (int i = 0; i < results; ++i) {
+    const int expected = begun->kind == 1   ? ranks + size * number * i
+                         : begun->kind == 2 ? begun->root + number * i
+                         : begun->kind == 3 ? i / count + number * (rank * count + i % count)
+                         : begun->kind == 4 ? i / count + number * (i % count)
+                                            : ranks + size * number * (rank * count + i);
+    if (begun->out[i] != expected)
+      STRESS_FAIL("collective %d, of kind %d: element %d of %d is %d instead of %d", number, begun->kind, i, count,
+                  begun->out[i], expected);
+  }
+}
+
+/* Several at once, which each rank completes in its own order; the communicator may be freed meanwhile. */
+static void collectives_in_flight(Random* common, MPI_Comm* comm, int may_free) {
+  enum { kMost = 8 };
+  Begun all[kMost];
+  MPI_Request requests[kMost];
+  int rank, size;
+  MPI_Comm_rank(*comm, &rank);
+  MPI_Comm_size(*comm, &size);
+  const int many = 1 + random_below(common, kMost);
+  for (int i = 0; i < many; ++i) {
+    all[i].kind = random_below(common, 6);
+    all[i].count = 1 + random_bytes(common) / 64;
+    all[i].root = random_below(common, size);
+    begin_collective(&all[i], i, *comm, &requests[i]);
+    disturb(&mine);
+  }
+  if (may_free && random_below(&mine, 2) == 0) MPI_Comm_free(comm);
+  finish(requests, many);
+  for (int i = 0; i < many; ++i) {
+    check_collective(&all[i], i, rank, size);
+    free(all[i].in);
+    free(all[i].out);
+  }
+}
+
 static void split(Random* common) {
   const int colours = 1 + random_below(common, 5);
   Random colour_of = random_from((uint64_t)stress_round, (uint64_t)stress_rank, 7);
@@ -187,7 +263,8 @@ static void split(Random* common) {
   MPI_Comm_split(MPI_COMM_WORLD, random_below(&colour_of, colours), stress_size - stress_rank, &part);
   collectives(common, part);
   disturb(&mine);
-  MPI_Comm_free(&part);
+  collectives_in_flight(common, &part, 1);
+  if (part != MPI_COMM_NULL) MPI_Comm_free(&part);
 }
 
 typedef struct {
@@ -260,9 +337,13 @@ int main(int argc, char** argv) {
         break;
       case 4:
       case 5:
-      case 6:
         collectives(&common, MPI_COMM_WORLD);
         break;
+      case 6: {
+        MPI_Comm world = MPI_COMM_WORLD;
+        collectives_in_flight(&common, &world, 0);
+        break;
+      }
       default:
         shifted_messages(&common, out, in);
         break;
