@@ -106,7 +106,8 @@ static void ialltoall(int iterations, size_t bytes) {
 static void ireduce(int iterations, size_t bytes) {
   for (int i = 0; i < iterations; ++i) {
     MPI_Request request;
-    MPI_Ireduce(in, out, (int)(bytes / sizeof(double)), MPI_DOUBLE, MPI_SUM, i % size, MPI_COMM_WORLD, &request);
+    MPI_Ireduce(in, out, (int)(bytes / sizeof(double)), MPI_DOUBLE, MPI_SUM, i % size, MPI_COMM_WORLD,
+                &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
 }

@@ -15,8 +15,8 @@ namespace clump::coll {
 
 namespace {
 
-// Less work than this the last one does himself: to tell another core of it, and to fetch what it has written,
-// would take as long.
+// Less work than this the last one does himself: to tell another core of it, and to fetch what it has
+// written, would take as long.
 constexpr Count kLittle = 8 * 1024;
 // For this much a worker that sleeps is woken.
 constexpr Count kMuch = 128 * 1024;
@@ -58,23 +58,17 @@ void Appointment::begin(const TeamOperation& last) {
   const int group = me.group->number;
   reduction_ = last.reduction();
   users_.store(1, std::memory_order_relaxed);
+  for (int i = 0; i < group_count_; ++i)
+    groups_[i].block_bytes.store(Group::kNotCounted, std::memory_order_relaxed);
   if (!all_agree(me)) [[unlikely]] {
-    for (int rank = 0; rank < size_; ++rank) {
-      slots_[rank].outcome = complain(slots_[rank]).code();
-      slots_[rank].settled = true;
-    }
+    tell_all();
     end_all(group);
+  } else if (const Count all = effort(me); all >= kLittle) {
+    leave_shares(group, all);
   } else {
-    for (int i = 0; i < group_count_; ++i)
-      groups_[i].block_bytes.store(Group::kNotCounted, std::memory_order_relaxed);
-    const Count all = effort(me);
-    if (all >= kLittle) {
-      leave_shares(group, all);
-    } else {
-      prepare_endings(group);
-      for (int rank = 0; rank < size_; ++rank) work(slots_[rank], &reduction_);
-      end_all(group);
-    }
+    prepare_endings(group);
+    for (int rank = 0; rank < size_; ++rank) work(slots_[rank], &reduction_);
+    end_all(group);
   }
   let_go();
 }
@@ -86,6 +80,13 @@ bool Appointment::all_agree(const Slot& me) const {
     agree = agree && other.call == me.call && other.bytes == me.bytes && !other.call.odd();
   }
   return agree;
+}
+
+void Appointment::tell_all() {
+  for (int rank = 0; rank < size_; ++rank) {
+    slots_[rank].outcome = complain(slots_[rank]).code();
+    slots_[rank].settled = true;
+  }
 }
 
 Count Appointment::effort(const Slot& me) const {
@@ -159,7 +160,8 @@ void Appointment::end_all(int group) {
 /// Asks for the lines that end_all() will write to.
 void Appointment::prepare_endings(int group) const {
   for (int i = 0; i < group_count_; ++i)
-    if (i != group && groups_[i].members.size() == 1) __builtin_prefetch(groups_[i].members.front()->operation, 1);
+    if (i != group && groups_[i].members.size() == 1)
+      __builtin_prefetch(groups_[i].members.front()->operation, 1);
 }
 
 void Appointment::end(int group) {

@@ -1,10 +1,10 @@
 // Appointments: collective operations of a team that do not block.
 //
-// Ranks come when they like, say what they call and with which buffers, and go on with what they do. Who comes
-// last sees that all are there: little work he does himself, at once; more is left for the workers of the
-// ranks, each with the parts of its own ranks, and whoever waits there, or has nothing to do and looks after
-// others, does it (net/tasks.h). Who is through with that goes on with the parts that nobody has begun. The
-// last part's end completes the requests of all. docs/decisions/025-appointments.md
+// Ranks come when they like, say what they call and with which buffers, and go on with what they do. Who
+// comes last sees that all are there: little work he does himself, at once; more is left for the workers of
+// the ranks, each with the parts of its own ranks, and whoever waits there, or has nothing to do and looks
+// after others, does it (net/tasks.h). Who is through with that goes on with the parts that nobody has begun.
+// The last part's end completes the requests of all. docs/decisions/024-appointments.md
 #pragma once
 
 #include <array>
@@ -49,6 +49,7 @@ class Appointment final : Meeting {
   /// All have come, this one as the last.
   void begin(const TeamOperation& last);
   bool all_agree(const Slot& me) const;
+  void tell_all();
   void leave_shares(int group, Count effort);
   void leave(int group, net::Task& task);
   void work_from(int group);
@@ -71,7 +72,8 @@ class Appointment final : Meeting {
   base::Ref<core::Team> team_;      ///< while tasks are out: some may be run after all requests are complete
   std::atomic<int> parts_left_{0};  ///< that are not done
   std::atomic<int> users_{0};       ///< tasks that were left and not yet run to their end, and who begins
-  std::atomic<bool> is_short_{false}; ///< of parts: somebody has found none while others are at work. relaxed: a hint
+  /// Of parts: somebody has found none while others are at work. relaxed: a hint.
+  std::atomic<bool> is_short_{false};
 };
 
 /// Those of a team: the ones that not all ranks have come to, and memory for others. Any thread.
@@ -126,7 +128,7 @@ class Appointments {
 
   Team& team_;
   std::unique_ptr<Group[]> groups_;
-  alignas(64) Table all_;         ///< counts groups
+  alignas(64) Table all_;  ///< counts groups
   // With the mutex of all_:
   std::array<Appointment*, 2> first_spares_{};  ///< in the line of that
   std::vector<Appointment*> spares_;            ///< more of them

@@ -11,7 +11,11 @@ namespace clump::coll {
 inline Count block_bytes(const Layout& all, int ranks) { return all.count / ranks * all.type->size(); }
 
 inline Meeting::Call call_of_broadcast(const Layout& buffer, int root) {
-  return {.collective = Collective::kBroadcast, .root = root, .bytes = buffer.bytes(), .from = buffer, .to = buffer};
+  return {.collective = Collective::kBroadcast,
+          .root = root,
+          .bytes = buffer.bytes(),
+          .from = buffer,
+          .to = buffer};
 }
 
 inline Meeting::Call call_of_gather(const core::Comm& comm, const Layout& mine, const Layout& all, int root) {
@@ -23,7 +27,8 @@ inline Meeting::Call call_of_gather(const core::Comm& comm, const Layout& mine, 
           .odd = comm.rank == root && block_bytes(all, comm.size()) != mine.bytes()};
 }
 
-inline Meeting::Call call_of_scatter(const core::Comm& comm, const Layout& all, const Layout& mine, int root) {
+inline Meeting::Call call_of_scatter(const core::Comm& comm, const Layout& all, const Layout& mine,
+                                     int root) {
   return {.collective = Collective::kScatter,
           .root = root,
           .bytes = mine.bytes(),
@@ -50,7 +55,8 @@ inline Meeting::Call call_of_alltoall(const core::Comm& comm, const Layout& out,
           .odd = block_bytes(in, comm.size()) != bytes};
 }
 
-inline Meeting::Call call_of_reduce(const Reduction& reduction, const Layout& in, const Layout& out, int root) {
+inline Meeting::Call call_of_reduce(const Reduction& reduction, const Layout& in, const Layout& out,
+                                    int root) {
   return {.collective = Collective::kReduce,
           .root = root,
           .bytes = in.bytes(),

@@ -100,8 +100,8 @@ void scan(Schedule& s, const Layout& in, const Layout& out);
 /// Rank 0's `out` stays as it is.
 void exscan(Schedule& s, const Layout& in, const Layout& out);
 
-// The same, by the team of the communicator (appointment.h); false, and nothing was done, if it is not for the
-// team. Intracommunicators only.
+// The same, by the team of the communicator (appointment.h); false, and nothing was done, if it is not for
+// the team. Intracommunicators only.
 bool barrier(TeamOperation& t);
 bool broadcast(TeamOperation& t, const Layout& buffer, int root);
 bool gather(TeamOperation& t, const Layout& mine, const Layout& all, int root);

@@ -160,8 +160,8 @@ Count Meeting::bytes_touched(const Slot& me) const {
   }
 }
 
-// All cores of a meeting have about as much to do, so each does its own: of what another one has done, the lines
-// lie in that one's cache, and it takes longer to get them back than it saved (alltoall of 64 KB by two
+// All cores of a meeting have about as much to do, so each does its own: of what another one has done, the
+// lines lie in that one's cache, and it takes longer to get them back than it saved (alltoall of 64 KB by two
 // ranks: 7 us by whoever was free, 3 us so; docs/measurements.md). But who has nothing left helps.
 template <typename Work>
 void Meeting::in_steps(const Slot& me, const Steps& all, Work work) {
@@ -188,7 +188,8 @@ void Meeting::fetch(const Slot& me, const Layout& to, const Layout& from) {
 }
 
 // A function of its own, so that fetch(), which is called for each pair of ranks, is short.
-[[gnu::noinline]] void Meeting::fetch_long(const Slot& me, const Layout& to, const Layout& from, Count bytes) {
+[[gnu::noinline]] void Meeting::fetch_long(const Slot& me, const Layout& to, const Layout& from,
+                                           Count bytes) {
   const bool streamed = datatype::is_streamed(bytes_touched(me));
   in_steps(me, {0, bytes, kLongStep, bytes, streamed},
            [&](Count first, Count count) { copy_piece(to, from, first, count, streamed); });
@@ -306,7 +307,7 @@ Count step_of(const datatype::Datatype& type) {
 /// grow at place(first, count), or in a room of their own.
 template <typename Place, typename Write>
 void Meeting::combine(Count begin, Count end, const Slot& me, const Reduction& reduction, Place place,
-                   Results results, Write write) {
+                      Results results, Write write) {
   const datatype::Datatype& type = *me.buffers->from.type;
   const datatype::Kernel kernel = reduction.op->kernel(type);
   const Count bytes = (end - begin) * type.extent() * size_;

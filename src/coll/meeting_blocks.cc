@@ -1,10 +1,10 @@
-// Collectives whose blocks may differ in size: they are moved from where one rank has them to where another one
-// wants them. Each receiver is told if a block that came to it has not the size that it expects.
+// Collectives whose blocks may differ in size: they are moved from where one rank has them to where another
+// one wants them. Each receiver is told if a block that came to it has not the size that it expects.
 #include <algorithm>
 
 #include "coll/disagree.h"
-#include "coll/pieces.h"
 #include "coll/meeting_state.h"
+#include "coll/pieces.h"
 
 namespace clump::coll {
 
@@ -33,7 +33,8 @@ Count Meeting::block_bytes(Group& group) const {
         bytes += in[member->call.root()].bytes();
         break;
       case Collective::kNeighbours:
-        for (int block = 0; block < member->buffers->neighbourhood->blocks; ++block) bytes += in[block].bytes();
+        for (int block = 0; block < member->buffers->neighbourhood->blocks; ++block)
+          bytes += in[block].bytes();
         break;
       default:
         for (int source = 0; source < size_; ++source) bytes += in[source].bytes();

@@ -1,5 +1,5 @@
-// Ranks that meet and have called different things: each one is told what it can see of it, and gets the data that
-// it can get.
+// Ranks that meet and have called different things: each one is told what it can see of it, and gets the data
+// that it can get.
 #include <algorithm>
 
 #include "coll/disagree.h"

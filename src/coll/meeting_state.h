@@ -118,7 +118,7 @@ struct alignas(128) Meeting::Group {
   static constexpr Count kNotCounted = -1;
   /// That the group moves, where blocks may differ in size; when asked for. relaxed: all count the same.
   std::atomic<Count> block_bytes{kNotCounted};
-  std::vector<Slot*> members;       ///< by rank
+  std::vector<Slot*> members;  ///< by rank
   /// Members that wait for a notice, and sleep. Alone, as roots look at it where `pollers` is not their
   /// business.
   alignas(64) std::atomic<int> asleep{0};

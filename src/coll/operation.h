@@ -1,5 +1,5 @@
-// A collective operation of messages that goes on by itself: what stands behind the request of a non-blocking or
-// persistent collective (MPI-5.0 sections 6.12 and 6.13).
+// A collective operation of messages that goes on by itself: what stands behind the request of a non-blocking
+// or persistent collective (MPI-5.0 sections 6.12 and 6.13).
 //
 // Nobody polls it. Whoever completes the last message of a round leaves the operation at the channel of its
 // rank (net/tasks.h); who waits at the rank's worker, or has nothing to do, takes the next steps, and the

@@ -12,12 +12,12 @@ using enum Collective;
 using enum Algorithm;
 using enum Operations;
 
-// Appointments first, then teams. The others are from measurements with ranks as threads of one process, fewer cores
-// than ranks: what counts is the number of messages and of bytes moved, not the number of rounds.
+// Appointments first, then teams. The others are from measurements with ranks as threads of one process,
+// fewer cores than ranks: what counts is the number of messages and of bytes moved, not the number of rounds.
 // Two stages: from measurements with 4 hosts of 4 ranks; that of allgatherv is an estimate. Where they have
 // the leaders hold the data of their whole host they end where the copies that this takes begin to count.
-// Appointments: where messages take longer. Of few ranks with little data the root of an operation needs nobody
-// to be there (measured with 2 to 64 ranks on 2 cores).
+// Appointments: where messages take longer. Of few ranks with little data the root of an operation needs
+// nobody to be there (measured with 2 to 64 ranks on 2 cores).
 constexpr int kManyRanks = 8;
 constexpr Count kMuchData = 8 << 10;
 constexpr Count kNodeRoom = 4097;  // a slot of a node team has room for less

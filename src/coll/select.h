@@ -43,9 +43,10 @@ enum class Algorithm : std::uint8_t {
   kGatherBroadcast,    ///< allgather likewise
   kPrefixDoubling,     ///< scan: partial results go 1, 2, 4, ... ranks up
   kChain,              ///< reductions: from rank to rank, so in one order whatever the placement
-  kNodeMeets,  ///< among processes of one node: each writes where all can read, and all meet (node_team.h)
-  kTwoStages,  ///< across hosts: within each host to its leader, among leaders, and back (two_stages.cc)
-  kTeamAppoints,  ///< of a team, without blocking: the work is for who has time when all have come (appointment.h)
+  kNodeMeets,     ///< among processes of one node: each writes where all can read, and all meet (node_team.h)
+  kTwoStages,     ///< across hosts: within each host to its leader, among leaders, and back (two_stages.cc)
+  kTeamAppoints,  ///< of a team, without blocking: the work is for who has time when all have come
+                  ///< (appointment.h)
   // Of a team (team.h): ranks of one address space, grouped by the worker that is home to them.
   kTeamMeets,  ///< the leaders of the groups tell each other that all are there
   kTeamPosts,  ///< broadcast: the root leaves the data for the others, and waits for nobody (team_notices.cc)

@@ -37,8 +37,8 @@ bool TeamOperation::say(const Meeting::Call& call) {
   if (!is_for_team(call.collective, call.bytes)) return false;
   note(*comm, call.collective, Algorithm::kTeamAppoints, call.bytes);
   tag_ = comm->next_collective_tag();
-  word_ = Word(call.collective, call.bytes < kShared ? Algorithm::kTeamLeads : Algorithm::kTeamShares, call.root,
-               call.in_place, call.odd, 0);
+  word_ = Word(call.collective, call.bytes < kShared ? Algorithm::kTeamLeads : Algorithm::kTeamShares,
+               call.root, call.in_place, call.odd, 0);
   if (call.exclusive) word_ = word_.as_exclusive();
   bytes_ = call.bytes;
   first_ = call.first;
@@ -119,7 +119,8 @@ bool alltoall(TeamOperation& t, const Blocks& out, const Blocks& in) {
 }
 bool exchange_with_neighbours(TeamOperation& t, const core::Topology& topology, const Blocks& out,
                               const Blocks& in) {
-  return t.say(Collective::kNeighbours, 0, out, topology.destinations().blocks, in, topology.sources().blocks);
+  return t.say(Collective::kNeighbours, 0, out, topology.destinations().blocks, in,
+               topology.sources().blocks);
 }
 
 bool reduce(TeamOperation& t, const Layout& in, const Layout& out, int root) {

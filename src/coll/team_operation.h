@@ -27,7 +27,8 @@ class TeamOperation final : public CollectiveRequest {
   bool say_with_copy(const Meeting::Call& call);
   /// With blocks that may differ in size; so many of them, or 0 where they have no meaning at the caller. The
   /// same ones twice: in place.
-  bool say(Collective collective, int root, const Blocks& out, int blocks_out, const Blocks& in, int blocks_in);
+  bool say(Collective collective, int root, const Blocks& out, int blocks_out, const Blocks& in,
+           int blocks_in);
 
   void begin() override;
 

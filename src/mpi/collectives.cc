@@ -108,7 +108,8 @@ Status alltoall(Rank&, const void* sendbuf, Count sendcount, const Datatype& sen
   const Layout in = all_blocks(comm, recvbuf, recvcount, recvtype);
   const Layout out = in_place(sendbuf) ? in : all_blocks(comm, sendbuf, sendcount, sendtype);
   if (timing.blocking()) return coll::alltoall(comm, out, in);
-  return run(comm, timing, {Types{&sendtype, &recvtype}}, [&](auto& by) { return coll::alltoall(by, out, in); });
+  return run(comm, timing, {Types{&sendtype, &recvtype}},
+             [&](auto& by) { return coll::alltoall(by, out, in); });
 }
 
 Status alltoallv(Rank&, const void* sendbuf, Counts sendcounts, Counts sdispls, const Datatype& sendtype,
@@ -117,7 +118,8 @@ Status alltoallv(Rank&, const void* sendbuf, Counts sendcounts, Counts sdispls, 
   const Blocks in = blocks(recvbuf, recvcounts, rdispls, recvtype);
   const Blocks out = in_place(sendbuf) ? in : blocks(sendbuf, sendcounts, sdispls, sendtype);
   if (timing.blocking()) return coll::alltoall(comm, out, in);
-  return run(comm, timing, {Types{&sendtype, &recvtype}}, [&](auto& by) { return coll::alltoall(by, out, in); });
+  return run(comm, timing, {Types{&sendtype, &recvtype}},
+             [&](auto& by) { return coll::alltoall(by, out, in); });
 }
 
 Status alltoallw(Rank& self, const void* sendbuf, Counts sendcounts, Counts sdispls,

@@ -42,7 +42,8 @@ Status allreduce(Rank&, const void* sendbuf, void* recvbuf, Count count, const D
   const Layout out = result(recvbuf, count, datatype);
   const coll::Reduction reduction{&op, datatype_handle};
   if (timing.blocking()) return coll::allreduce(comm, reduction, in, out);
-  return run(comm, timing, {Types{&datatype}, reduction}, [&](auto& by) { return coll::allreduce(by, in, out); });
+  return run(comm, timing, {Types{&datatype}, reduction},
+             [&](auto& by) { return coll::allreduce(by, in, out); });
 }
 
 Status reduce_scatter(Rank&, const void* sendbuf, void* recvbuf, Counts recvcounts, const Datatype& datatype,
@@ -87,7 +88,8 @@ Status exscan(Rank&, const void* sendbuf, void* recvbuf, Count count, const Data
   const Layout out = result(recvbuf, count, datatype);
   const coll::Reduction reduction{&op, datatype_handle};
   if (timing.blocking()) return coll::exscan(comm, reduction, in, out);
-  return run(comm, timing, {Types{&datatype}, reduction}, [&](auto& by) { return coll::exscan(by, in, out); });
+  return run(comm, timing, {Types{&datatype}, reduction},
+             [&](auto& by) { return coll::exscan(by, in, out); });
 }
 
 Status reduce_local(Rank&, const void* inbuf, void* inoutbuf, Count count, const Datatype& datatype,

@@ -226,8 +226,8 @@ static void check_collective(const Begun* begun, int number, int rank, int size)
                          : begun->kind == 4 ? i / count + number * (i % count)
                                             : ranks + size * number * (rank * count + i);
     if (begun->out[i] != expected)
-      STRESS_FAIL("collective %d, of kind %d: element %d of %d is %d instead of %d", number, begun->kind, i, count,
-                  begun->out[i], expected);
+      STRESS_FAIL("collective %d, of kind %d: element %d of %d is %d instead of %d", number, begun->kind, i,
+                  count, begun->out[i], expected);
   }
 }
 
