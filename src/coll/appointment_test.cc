@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -153,6 +154,42 @@ TEST_P(Appointed, ManyAtOnce) {
       }
     }
   });
+}
+
+// Ranks do what was left for their homes, until they are done; some are late, and others go on with their
+// parts.
+TEST_P(Appointed, ShareTheWork) {
+  const Shape shape = GetParam();
+  const std::vector<int> homes = shape.homes();
+  const core::Op sum(MPI_SUM);
+  Job job(shape.ranks, homes);
+  job.keep_tasks(shape.workers);
+  job.run([&](core::Comm& comm) {
+    const int size = shape.ranks, count = 9000;
+    const auto finish = [&](TeamOperation& operation) {
+      while (!operation.completion.done()) {
+        job.run_left(homes[comm.rank]);
+        std::this_thread::yield();
+      }
+      return base::Status::from_code(operation.result.error);
+    };
+    for (int round = 0; round < 20; ++round) {
+      std::vector<int> in(count, comm.rank + round), sums(count), blocks(count * size), all(count * size);
+      for (int i = 0; i < count * size; ++i) blocks[i] = comm.rank * 1000 + i / count;
+      const Operation reduced =
+          begun(comm, {&sum, MPI_INT}, [&](TeamOperation& t) { return allreduce(t, ints(in), ints(sums)); });
+      const Operation exchanged =
+          begun(comm, [&](TeamOperation& t) { return alltoall(t, ints(blocks), ints(all)); });
+      const Operation met = begun(comm, [&](TeamOperation& t) { return barrier(t); });
+      if ((comm.rank + round) % 3 == 0) std::this_thread::yield();
+      EXPECT_TRUE(finish(*exchanged).ok());
+      EXPECT_TRUE(finish(*met).ok());
+      EXPECT_TRUE(finish(*reduced).ok());
+      EXPECT_EQ(sums, std::vector<int>(count, size * (size - 1) / 2 + size * round));
+      for (int i = 0; i < count * size; i += 777) EXPECT_EQ(all[i], i / count * 1000 + comm.rank);
+    }
+  });
+  for (int home = 0; home < shape.workers; ++home) job.run_left(home);
 }
 
 TEST_P(Appointed, TellWhoDisagrees) {

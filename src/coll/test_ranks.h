@@ -38,7 +38,14 @@ class CountingChannel final : public net::Channel {
     return channel_->retract(route, message);
   }
   void poll(int rank) override { channel_->poll(rank); }
-  void leave(int rank, net::Task& task) override { channel_->leave(rank, task); }
+  void leave(int rank, net::Task& task) override {
+    if (left_.empty()) return channel_->leave(rank, task);
+    left_[static_cast<std::size_t>(world_.homes[static_cast<std::size_t>(rank)])].push(task);
+  }
+
+  /// From now on tasks wait for run_left(), as if each home was a worker.
+  void keep_tasks(int homes) { left_ = std::vector<net::TaskList>(static_cast<std::size_t>(homes)); }
+  void run_left(int home) { net::run_here(left_[static_cast<std::size_t>(home)].take_all()); }
 
  private:
   void count(net::Route route, Count bytes) {
@@ -48,6 +55,7 @@ class CountingChannel final : public net::Channel {
   }
   const std::unique_ptr<net::Channel> channel_;
   const core::World& world_;
+  std::vector<net::TaskList> left_;  // by home
   std::atomic<int> crossings_{0};
   std::atomic<Count> crossing_bytes_{0};
 };
@@ -76,6 +84,10 @@ class Job {
   /// Messages so far between ranks on different hosts.
   int crossings() const { return channel_->crossings(); }
   Count crossing_bytes() const { return channel_->crossing_bytes(); }
+
+  /// Tasks that are left for ranks at one of so many homes wait for run_left().
+  void keep_tasks(int homes) { channel_->keep_tasks(homes); }
+  void run_left(int home) { channel_->run_left(home); }
 
   /// Runs `body` on all ranks at once.
   void run(const std::function<void(core::Comm&)>& body) {
