@@ -44,7 +44,7 @@ void Appointment::write_down(TeamOperation& operation) {
   me.operation = &operation;
   me.call = operation.word_;
   me.bytes = operation.bytes_;
-  me.settled = false;
+  me.outcome = Slot::kOpen;
   if (!operation.has_blocks_) [[likely]]
     return me.buffers->set(operation.from_, operation.to_, operation.first_);
   me.buffers->set(operation.extra_->out, operation.extra_->in);
@@ -83,10 +83,7 @@ bool Appointment::all_agree(const Slot& me) const {
 }
 
 void Appointment::tell_all() {
-  for (int rank = 0; rank < size_; ++rank) {
-    slots_[rank].outcome = complain(slots_[rank]).code();
-    slots_[rank].settled = true;
-  }
+  for (int rank = 0; rank < size_; ++rank) slots_[rank].settle(complain(slots_[rank]));
 }
 
 Count Appointment::effort(const Slot& me) const {
@@ -171,7 +168,7 @@ void Appointment::end(int group) {
 
 void Appointment::complete(int group) {
   for (const Slot* member : groups_[group].members) {
-    member->operation->result.error = member->settled ? member->outcome : MPI_SUCCESS;
+    member->operation->result.error = member->is_settled() ? member->outcome : MPI_SUCCESS;
     member->operation->complete();
   }
 }

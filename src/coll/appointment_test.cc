@@ -229,7 +229,7 @@ TEST(Appointments, AreForPredefinedOperationsOfTeams) {
     EXPECT_FALSE(allreduce(*operation, ints(in), ints(out)));
     EXPECT_EQ(comm.collective_tags(), tags);  // the messages' is the next one
     EXPECT_EQ(TeamOperation::make(*comm.owner.comm_self, {}, Kind::kNonblocking), nullptr);
-    barrier(comm);
+    EXPECT_TRUE(barrier(comm).ok());
   });
   Job(4, {0, 0, 1, 1}, {0, 0, 1, 1}).run([&](core::Comm& comm) {  // two hosts
     EXPECT_EQ(TeamOperation::make(comm, {}, Kind::kNonblocking), nullptr);

@@ -10,12 +10,10 @@ namespace clump::coll {
 
 /// `from`, of `source`, is what comes to `to` of this rank.
 void Meeting::check_block(Slot& me, int source, const Layout& to, const Layout& from) {
-  if (to.bytes() == from.bytes() || me.settled) [[likely]]
+  if (to.bytes() == from.bytes() || me.is_settled()) [[likely]]
     return;
-  me.settled = true;
-  me.outcome = base::fail(MPI_ERR_TRUNCATE, "rank {} sent {} bytes where rank {} expects {}: {}", source,
-                          from.bytes(), me.rank, to.bytes(), kAdvice)
-                   .code();
+  me.settle(base::fail(MPI_ERR_TRUNCATE, "rank {} sent {} bytes where rank {} expects {}: {}", source,
+                       from.bytes(), me.rank, to.bytes(), kAdvice));
 }
 
 /// That the ranks of a group move. Counted once, and only if a long block asks for it.
@@ -74,10 +72,8 @@ void Meeting::swap_block(Slot& me, int peer) {
   const Layout mine = me.buffers->both->in[peer], other = theirs.in[me.rank];
   check_block(me, peer, mine, theirs.out[me.rank]);
   if (theirs.out != theirs.in && mine.bytes() > 0) {
-    me.settled = true;
-    me.outcome =
-        base::fail(MPI_ERR_BUFFER, "rank {} passes MPI_IN_PLACE where rank {} does not", me.rank, peer)
-            .code();
+    me.settle(
+        base::fail(MPI_ERR_BUFFER, "rank {} passes MPI_IN_PLACE where rank {} does not", me.rank, peer));
   } else if (swaps_with(me.rank, peer)) {
     swap(mine, other, std::min(mine.bytes(), other.bytes()));
   }

@@ -61,8 +61,7 @@ void Meeting::fetch_from_neighbours(Slot& me) {
   }
   if (status.ok()) [[likely]]
     return;
-  me.outcome = status.code();
-  me.settled = true;
+  me.settle(status);
 }
 
 }  // namespace clump::coll

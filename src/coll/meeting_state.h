@@ -91,19 +91,23 @@ struct Meeting::Neighbourhood {
   std::vector<Incoming> incoming;  ///< instead of sources, from the first time on that its leader needs it
 };
 
-/// A rank's, for whoever does its part.
+/// A rank's, for whoever does its part. What is not of a team's broadcasts is in one line.
 struct alignas(128) Meeting::Slot {
   fiber::Completion released;
   Word call;
   Count bytes = 0;
   Group* group = nullptr;
-  int rank = 0;
-  bool settled = false;       ///< there was a disagreement, which was dealt with
-  int outcome = MPI_SUCCESS;  ///< if settled
   Buffers* buffers = nullptr;
   TeamOperation* operation = nullptr;  ///< of an appointment
-  // Of a team's broadcasts on notices:
-  std::uint64_t broadcasts = 0;          ///< how many the rank has called
+  std::uint64_t broadcasts = 0;        ///< by notices of a team: how many the rank has called
+  int rank = 0;
+  static constexpr int kOpen = -1;  // no error's code
+  int outcome = kOpen;              ///< for the rank, if there was a disagreement, which was dealt with
+
+  bool is_settled() const { return outcome != kOpen; }
+  void settle(base::Status status) { outcome = status.code(); }
+
+  // Of broadcasts by notices:
   std::atomic<std::uint64_t> read{0};    ///< it has read all with smaller numbers; told at the end of a batch
   std::atomic<Slot*> follower{nullptr};  ///< the root that waits for this rank to read
   std::atomic<std::uint64_t> awaits{0};  ///< the notice for which the rank sleeps; 0: it does not

@@ -83,10 +83,9 @@ base::Status Team::barrier(int rank) {
   me.call = Word(Collective::kBarrier, Algorithm::kTeamMeets, 0, false, false, me.broadcasts);
   me.bytes = 0;
   meet(me, nullptr);
-  if (!me.settled) [[likely]]
+  if (!me.is_settled()) [[likely]]
     return {};
-  depart(me);
-  return base::Status::from_code(me.outcome);
+  return depart(me);
 }
 
 base::Status Team::run(int rank, const Call& call) {
@@ -96,10 +95,8 @@ base::Status Team::run(int rank, const Call& call) {
   me.bytes = call.bytes;
   me.buffers->set(call.from, call.to, call.first);
   meet(me, call.reduction);
-  if (me.settled) [[unlikely]] {
-    depart(me);
-    return base::Status::from_code(me.outcome);
-  }
+  if (me.is_settled()) [[unlikely]]
+    return depart(me);
   if (call.algorithm == Algorithm::kTeamShares) {
     work(me, call.reduction);
     me.call = kDeparture;
@@ -119,10 +116,9 @@ base::Status Team::meet_for_blocks(Slot& me, Word call) {
   me.call = call;
   me.bytes = 0;  // is not the same on all ranks, and nothing depends on it
   meet(me, nullptr);
-  if (!me.settled) [[likely]]
+  if (!me.is_settled()) [[likely]]
     return {};
-  depart(me);
-  return base::Status::from_code(me.outcome);
+  return depart(me);
 }
 
 base::Status Team::exchange_with_neighbours(const core::Comm& comm, const Blocks& out, const Blocks& in) {
@@ -134,7 +130,9 @@ base::Status Team::exchange_with_neighbours(const core::Comm& comm, const Blocks
       me, Word(Collective::kNeighbours, Algorithm::kTeamLeads, 0, false, false, me.broadcasts));
 }
 
-void Team::depart(Slot& me) { me.settled = false; }
+base::Status Team::depart(Slot& me) {
+  return base::Status::from_code(std::exchange(me.outcome, Slot::kOpen));
+}
 
 void Team::meet(Slot& me, const Reduction* reduction) {
   Group& group = *me.group;
@@ -176,8 +174,7 @@ void Team::lead(Group& group, const Slot& me, const Reduction* reduction) {
 
 void Team::disagree(Group& group) {
   for (Slot* member : group.members) {
-    member->outcome = complain(*member).code();
-    member->settled = true;
+    member->settle(complain(*member));
   }
 }
 

@@ -85,7 +85,7 @@ class Team final : public core::Team, public Meeting {
   void lead(Group& group, const Slot& me, const Reduction* reduction);
   bool tell_each_other(Group& group, Header header, Value& value);
   Mail& mail(int group, int round, unsigned parity) const;
-  static void depart(Slot& me);
+  static base::Status depart(Slot& me);
 
   base::Status post_or_fetch(Slot& me, const Call& call);
   base::Status post(Slot& me, std::uint64_t number, Notice& notice, const Call& call);
