@@ -82,7 +82,7 @@ class Rules(WithFolder):
         self.assertEqual(self.mpiexec("-n", 1, "true").err, "")
         self.assertIn(f"1 rules of {path}", self.clump("info", "--coll").out)
         self.assertIn("shipped", self.clump("info", "--coll", CLUMP_COLL_RULES="none").out)
-        self.assertRegex(self.clump("info", "--coll").out, r"(?m)^allreduce +ring +the operation commutes\n +node: all meet")
+        self.assertRegex(self.clump("info", "--coll").out, r"(?m)^allreduce +ring +the operation commutes\n +team: by appointment")
         self.assertRegex(self.clump("info", "--coll", "--shape", "8").out, r"(?m)^allreduce +ring +\nga")
 
     def test_what_is_chosen_otherwise_stands_above(self):
