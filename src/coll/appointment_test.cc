@@ -24,9 +24,9 @@ using Operation = std::unique_ptr<TeamOperation>;
 /// An operation that has been begun.
 template <typename Say>
 Operation begun(core::Comm& comm, const Reduction& reduction, Say say) {
-  Operation operation = TeamOperation::make(comm, reduction, Kind::kNonblocking);
-  EXPECT_NE(operation, nullptr);
-  EXPECT_TRUE(say(*operation));
+  Proposal proposal(comm, reduction, Kind::kNonblocking);
+  EXPECT_TRUE(say(proposal));
+  Operation operation = proposal.take();
   operation->begin();
   return operation;
 }
@@ -79,15 +79,14 @@ TEST_P(Appointed, ReduceWithinTheTeam) {
       const auto block = [&](std::vector<int>& data) { return Layout{data.data(), count, ints(data).type}; };
       std::vector<Operation> operations;
       operations.push_back(
-          begun(comm, reduction, [&](TeamOperation& t) { return allreduce(t, ints(in), ints(all)); }));
+          begun(comm, reduction, [&](Proposal& t) { return allreduce(t, ints(in), ints(all)); }));
       operations.push_back(
-          begun(comm, reduction, [&](TeamOperation& t) { return exscan(t, ints(in), ints(below)); }));
+          begun(comm, reduction, [&](Proposal& t) { return exscan(t, ints(in), ints(below)); }));
       operations.push_back(
-          begun(comm, reduction, [&](TeamOperation& t) { return scan(t, ints(in), ints(upto)); }));
-      operations.push_back(begun(comm, reduction, [&](TeamOperation& t) {
-        return reduce_scatter_block(t, block(long_in), ints(mine));
-      }));
-      operations.push_back(begun(comm, reduction, [&](TeamOperation& t) {
+          begun(comm, reduction, [&](Proposal& t) { return scan(t, ints(in), ints(upto)); }));
+      operations.push_back(begun(
+          comm, reduction, [&](Proposal& t) { return reduce_scatter_block(t, block(long_in), ints(mine)); }));
+      operations.push_back(begun(comm, reduction, [&](Proposal& t) {
         return reduce_scatter_block(t, block(placed), block(placed));
       }));
       for (const Operation& operation : operations) EXPECT_TRUE(end(*operation).ok());
@@ -119,9 +118,11 @@ TEST_P(Appointed, KeepWhatTheProgramMayChange) {
       }
     }
     in.resize(out.size());
-    const Operation operation = TeamOperation::make(comm, {}, Kind::kPersistent);
-    ASSERT_TRUE(alltoall(*operation, Blocks(out.data(), counts.data(), places.data(), type),
+    const Reduction none;
+    Proposal proposal(comm, none, Kind::kPersistent);
+    ASSERT_TRUE(alltoall(proposal, Blocks(out.data(), counts.data(), places.data(), type),
                          Blocks(in.data(), counts.data(), places.data(), type)));
+    const Operation operation = proposal.take();
     std::fill(counts.begin(), counts.end(), -1);
     std::fill(places.begin(), places.end(), 1 << 30);
     for (int run = 0; run < 3; ++run) {
@@ -145,8 +146,7 @@ TEST_P(Appointed, ManyAtOnce) {
       for (int i = 0; i < kMany; ++i) {
         const int root = i % shape.ranks;
         data[i].assign(3000, comm.rank == root ? i * 10 + round : -1);
-        operations.push_back(
-            begun(comm, [&](TeamOperation& t) { return broadcast(t, ints(data[i]), root); }));
+        operations.push_back(begun(comm, [&](Proposal& t) { return broadcast(t, ints(data[i]), root); }));
       }
       for (int i = kMany - 1; i >= 0; --i) {
         EXPECT_TRUE(end(*operations[i]).ok());
@@ -177,10 +177,10 @@ TEST_P(Appointed, ShareTheWork) {
       std::vector<int> in(count, comm.rank + round), sums(count), blocks(count * size), all(count * size);
       for (int i = 0; i < count * size; ++i) blocks[i] = comm.rank * 1000 + i / count;
       const Operation reduced =
-          begun(comm, {&sum, MPI_INT}, [&](TeamOperation& t) { return allreduce(t, ints(in), ints(sums)); });
+          begun(comm, {&sum, MPI_INT}, [&](Proposal& t) { return allreduce(t, ints(in), ints(sums)); });
       const Operation exchanged =
-          begun(comm, [&](TeamOperation& t) { return alltoall(t, ints(blocks), ints(all)); });
-      const Operation met = begun(comm, [&](TeamOperation& t) { return barrier(t); });
+          begun(comm, [&](Proposal& t) { return alltoall(t, ints(blocks), ints(all)); });
+      const Operation met = begun(comm, [&](Proposal& t) { return barrier(t); });
       if ((comm.rank + round) % 3 == 0) std::this_thread::yield();
       EXPECT_TRUE(finish(*exchanged).ok());
       EXPECT_TRUE(finish(*met).ok());
@@ -200,21 +200,20 @@ TEST_P(Appointed, TellWhoDisagrees) {
     const bool odd = comm.rank == 1;
     std::vector<int> in(3000, 1), out(3000);
     const Layout some{in.data(), odd ? 2999 : 3000, ints(in).type};
-    const Operation roots =
-        begun(comm, [&](TeamOperation& t) { return broadcast(t, ints(in), odd ? 1 : 0); });
-    const Operation sizes = begun(comm, reduction, [&](TeamOperation& t) {
+    const Operation roots = begun(comm, [&](Proposal& t) { return broadcast(t, ints(in), odd ? 1 : 0); });
+    const Operation sizes = begun(comm, reduction, [&](Proposal& t) {
       return allreduce(t, some, {out.data(), some.count, some.type});
     });
     const Operation calls =
-        odd ? begun(comm, [](TeamOperation& t) { return barrier(t); })
-            : begun(comm, reduction, [&](TeamOperation& t) { return allreduce(t, ints(in), ints(out)); });
+        odd ? begun(comm, [](Proposal& t) { return barrier(t); })
+            : begun(comm, reduction, [&](Proposal& t) { return allreduce(t, ints(in), ints(out)); });
     EXPECT_EQ(end(*roots).error_class(), MPI_ERR_ROOT);
     EXPECT_EQ(end(*sizes).error_class(), MPI_ERR_TRUNCATE);
     EXPECT_EQ(end(*calls).error_class(), MPI_ERR_OTHER);
     EXPECT_NE(std::string(base::message_of(calls->result.error)).find("rank 1 calls barrier"),
               std::string::npos);
     const Operation good =
-        begun(comm, reduction, [&](TeamOperation& t) { return allreduce(t, ints(in), ints(out)); });
+        begun(comm, reduction, [&](Proposal& t) { return allreduce(t, ints(in), ints(out)); });
     EXPECT_TRUE(end(*good).ok());
     EXPECT_EQ(out, std::vector<int>(3000, shape.ranks));
   });
@@ -224,15 +223,19 @@ TEST(Appointments, AreForPredefinedOperationsOfTeams) {
   const core::Op own(compose, true), sum(MPI_SUM);
   Job(3, {0, 1, 2}).run([&](core::Comm& comm) {
     std::vector<int> in(4), out(4);
-    const Operation operation = TeamOperation::make(comm, {&own, MPI_INT}, Kind::kNonblocking);
+    const Reduction of_own{&own, MPI_INT}, none;
+    Proposal proposal(comm, of_own, Kind::kNonblocking);
     const int tags = comm.collective_tags();
-    EXPECT_FALSE(allreduce(*operation, ints(in), ints(out)));
+    EXPECT_FALSE(allreduce(proposal, ints(in), ints(out)));
     EXPECT_EQ(comm.collective_tags(), tags);  // the messages' is the next one
-    EXPECT_EQ(TeamOperation::make(*comm.owner.comm_self, {}, Kind::kNonblocking), nullptr);
+    Proposal alone(*comm.owner.comm_self, none, Kind::kNonblocking);
+    EXPECT_FALSE(barrier(alone));
     EXPECT_TRUE(barrier(comm).ok());
   });
   Job(4, {0, 0, 1, 1}, {0, 0, 1, 1}).run([&](core::Comm& comm) {  // two hosts
-    EXPECT_EQ(TeamOperation::make(comm, {}, Kind::kNonblocking), nullptr);
+    const Reduction none;
+    Proposal proposal(comm, none, Kind::kNonblocking);
+    EXPECT_FALSE(barrier(proposal));
   });
 }
 

@@ -12,7 +12,7 @@
 
 namespace clump::coll {
 
-class TeamOperation;
+class Proposal;
 
 /// An array of counts or displacements as the user passed it: of int, or of MPI_Count or MPI_Aint.
 class Numbers {
@@ -102,24 +102,24 @@ void exscan(Schedule& s, const Layout& in, const Layout& out);
 
 // The same, by the team of the communicator (appointment.h); false, and nothing was done, if it is not for
 // the team. Intracommunicators only.
-bool barrier(TeamOperation& t);
-bool broadcast(TeamOperation& t, const Layout& buffer, int root);
-bool gather(TeamOperation& t, const Layout& mine, const Layout& all, int root);
-bool gatherv(TeamOperation& t, const Layout& mine, const Blocks& all, int root);
-bool scatter(TeamOperation& t, const Layout& all, const Layout& mine, int root);
-bool scatterv(TeamOperation& t, const Blocks& all, const Layout& mine, int root);
-bool allgather(TeamOperation& t, const Layout& mine, const Layout& all);
-bool allgatherv(TeamOperation& t, const Layout& mine, const Blocks& all);
-bool alltoall(TeamOperation& t, const Blocks& out, const Blocks& in);
-bool alltoall(TeamOperation& t, const Layout& out, const Layout& in);
-bool exchange_with_neighbours(TeamOperation& t, const core::Topology& topology, const Blocks& out,
+bool barrier(Proposal& t);
+bool broadcast(Proposal& t, const Layout& buffer, int root);
+bool gather(Proposal& t, const Layout& mine, const Layout& all, int root);
+bool gatherv(Proposal& t, const Layout& mine, const Blocks& all, int root);
+bool scatter(Proposal& t, const Layout& all, const Layout& mine, int root);
+bool scatterv(Proposal& t, const Blocks& all, const Layout& mine, int root);
+bool allgather(Proposal& t, const Layout& mine, const Layout& all);
+bool allgatherv(Proposal& t, const Layout& mine, const Blocks& all);
+bool alltoall(Proposal& t, const Blocks& out, const Blocks& in);
+bool alltoall(Proposal& t, const Layout& out, const Layout& in);
+bool exchange_with_neighbours(Proposal& t, const core::Topology& topology, const Blocks& out,
                               const Blocks& in);
-bool reduce(TeamOperation& t, const Layout& in, const Layout& out, int root);
-bool allreduce(TeamOperation& t, const Layout& in, const Layout& out);
-bool reduce_scatter(TeamOperation& t, const Layout& in, const Layout& out, const Numbers& counts);
-bool reduce_scatter_block(TeamOperation& t, const Layout& in, const Layout& out);
-bool scan(TeamOperation& t, const Layout& in, const Layout& out);
-bool exscan(TeamOperation& t, const Layout& in, const Layout& out);
+bool reduce(Proposal& t, const Layout& in, const Layout& out, int root);
+bool allreduce(Proposal& t, const Layout& in, const Layout& out);
+bool reduce_scatter(Proposal& t, const Layout& in, const Layout& out, const Numbers& counts);
+bool reduce_scatter_block(Proposal& t, const Layout& in, const Layout& out);
+bool scan(Proposal& t, const Layout& in, const Layout& out);
+bool exscan(Proposal& t, const Layout& in, const Layout& out);
 
 // Blocking forms: by the team of the communicator if it has one (team.h), otherwise by a schedule. Teams only
 // have those that are here. `in_place` is told as above.

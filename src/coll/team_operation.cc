@@ -18,54 +18,54 @@ constexpr Count kShared = 4 * 1024;
 
 }  // namespace
 
-std::unique_ptr<TeamOperation> TeamOperation::make(core::Comm& comm, const Reduction& reduction, Kind kind) {
-  Team* const team = Team::here(comm);
-  if (team == nullptr) return nullptr;
-  return std::unique_ptr<TeamOperation>(new TeamOperation(comm, *team, reduction, kind));
-}
-
 TeamOperation::TeamOperation(core::Comm& comm, Team& team, const Reduction& reduction, Kind kind)
-    : CollectiveRequest(comm, kind), team_(team), reduction_(reduction) {}
+    : CollectiveRequest(comm, kind), team_(team), reduction_(reduction), tag_(comm.next_collective_tag()) {}
 
-bool TeamOperation::is_for_team(Collective collective, Count bytes) const {
+Proposal::Proposal(core::Comm& comm, const Reduction& reduction, Kind kind)
+    : comm_(comm), reduction_(reduction), kind_(kind), team_(Team::here(comm)) {}
+
+bool Proposal::is_taken(Collective collective, Count bytes) {
+  if (team_ == nullptr) return false;
   const Situation situation{
-      .ranks = comm->size(), .bytes = bytes, .operation = operations_of(reduction_), .appointed = true};
-  return choose(*comm, collective, situation) == Algorithm::kTeamAppoints;
-}
-
-bool TeamOperation::say(const Meeting::Call& call) {
-  if (!is_for_team(call.collective, call.bytes)) return false;
-  note(*comm, call.collective, Algorithm::kTeamAppoints, call.bytes);
-  tag_ = comm->next_collective_tag();
-  word_ = Word(call.collective, call.bytes < kShared ? Algorithm::kTeamLeads : Algorithm::kTeamShares,
-               call.root, call.in_place, call.odd, 0);
-  if (call.exclusive) word_ = word_.as_exclusive();
-  bytes_ = call.bytes;
-  first_ = call.first;
-  from_ = call.from;
-  to_ = call.to;
+      .ranks = comm_.size(), .bytes = bytes, .operation = operations_of(reduction_), .appointed = true};
+  if (choose(comm_, collective, situation) != Algorithm::kTeamAppoints) return false;
+  if (collective != Collective::kNeighbours) note(comm_, collective, Algorithm::kTeamAppoints, bytes);
+  operation_.reset(new TeamOperation(comm_, *team_, reduction_, kind_));
   return true;
 }
 
-bool TeamOperation::say_with_copy(const Meeting::Call& call) {
+bool Proposal::say(const Meeting::Call& call) {
+  if (!is_taken(call.collective, call.bytes)) return false;
+  TeamOperation& made = *operation_;
+  made.word_ = Word(call.collective, call.bytes < kShared ? Algorithm::kTeamLeads : Algorithm::kTeamShares,
+                    call.root, call.in_place, call.odd, 0);
+  if (call.exclusive) made.word_ = made.word_.as_exclusive();
+  made.bytes_ = call.bytes;
+  made.first_ = call.first;
+  made.from_ = call.from;
+  made.to_ = call.to;
+  return true;
+}
+
+bool Proposal::say_with_copy(const Meeting::Call& call) {
   if (!say(call)) return false;
-  extra_ = std::make_unique<Extra>();
-  extra_->original = call.from;
-  extra_->copy = take_scratch(static_cast<std::size_t>(call.from.count * call.from.type->extent()));
-  from_.base = extra_->copy.get();
+  auto extra = std::make_unique<TeamOperation::Extra>();
+  extra->original = call.from;
+  extra->copy = take_scratch(static_cast<std::size_t>(call.from.count * call.from.type->extent()));
+  operation_->from_.base = extra->copy.get();
+  operation_->extra_ = std::move(extra);
   return true;
 }
 
-bool TeamOperation::say(Collective collective, int root, const Blocks& out, int blocks_out, const Blocks& in,
-                        int blocks_in) {
-  if (!is_for_team(collective, 0)) return false;
-  if (collective != Collective::kNeighbours) note(*comm, collective, Algorithm::kTeamAppoints, 0);
-  tag_ = comm->next_collective_tag();
-  word_ = Word(collective, Algorithm::kTeamShares, root, false, false, 0);
-  has_blocks_ = true;
-  extra_ = std::make_unique<Extra>();
-  extra_->in = in.kept(extra_->in_room, blocks_in);
-  extra_->out = out == in ? extra_->in : out.kept(extra_->out_room, blocks_out);
+bool Proposal::say(Collective collective, int root, const Blocks& out, int blocks_out, const Blocks& in,
+                   int blocks_in) {
+  if (!is_taken(collective, 0)) return false;
+  operation_->word_ = Word(collective, Algorithm::kTeamShares, root, false, false, 0);
+  operation_->has_blocks_ = true;
+  auto extra = std::make_unique<TeamOperation::Extra>();
+  extra->in = in.kept(extra->in_room, blocks_in);
+  extra->out = out == in ? extra->in : out.kept(extra->out_room, blocks_out);
+  operation_->extra_ = std::move(extra);
   return true;
 }
 
@@ -85,72 +85,70 @@ void TeamOperation::begin() {
 
 // What each collective says.
 
-bool barrier(TeamOperation& t) { return t.say({.collective = Collective::kBarrier}); }
-bool broadcast(TeamOperation& t, const Layout& buffer, int root) {
-  return t.say(call_of_broadcast(buffer, root));
-}
-bool gather(TeamOperation& t, const Layout& mine, const Layout& all, int root) {
+bool barrier(Proposal& t) { return t.say({.collective = Collective::kBarrier}); }
+bool broadcast(Proposal& t, const Layout& buffer, int root) { return t.say(call_of_broadcast(buffer, root)); }
+bool gather(Proposal& t, const Layout& mine, const Layout& all, int root) {
   return t.say(call_of_gather(t.communicator(), mine, all, root));
 }
-bool scatter(TeamOperation& t, const Layout& all, const Layout& mine, int root) {
+bool scatter(Proposal& t, const Layout& all, const Layout& mine, int root) {
   return t.say(call_of_scatter(t.communicator(), all, mine, root));
 }
-bool allgather(TeamOperation& t, const Layout& mine, const Layout& all) {
+bool allgather(Proposal& t, const Layout& mine, const Layout& all) {
   return t.say(call_of_allgather(t.communicator(), mine, all));
 }
-bool alltoall(TeamOperation& t, const Layout& out, const Layout& in) {
+bool alltoall(Proposal& t, const Layout& out, const Layout& in) {
   return t.say(call_of_alltoall(t.communicator(), out, in));
 }
 
-bool gatherv(TeamOperation& t, const Layout& mine, const Blocks& all, int root) {
+bool gatherv(Proposal& t, const Layout& mine, const Blocks& all, int root) {
   const core::Comm& comm = t.communicator();
   return t.say(Collective::kGatherv, root, Blocks(mine), 1, all, comm.rank == root ? comm.size() : 0);
 }
-bool scatterv(TeamOperation& t, const Blocks& all, const Layout& mine, int root) {
+bool scatterv(Proposal& t, const Blocks& all, const Layout& mine, int root) {
   const core::Comm& comm = t.communicator();
   return t.say(Collective::kScatterv, root, all, comm.rank == root ? comm.size() : 0, Blocks(mine), 1);
 }
-bool allgatherv(TeamOperation& t, const Layout& mine, const Blocks& all) {
+bool allgatherv(Proposal& t, const Layout& mine, const Blocks& all) {
   return t.say(Collective::kAllgatherv, 0, Blocks(mine), 1, all, t.communicator().size());
 }
-bool alltoall(TeamOperation& t, const Blocks& out, const Blocks& in) {
+bool alltoall(Proposal& t, const Blocks& out, const Blocks& in) {
   const int size = t.communicator().size();
   return t.say(Collective::kAlltoallv, 0, out, size, in, size);
 }
-bool exchange_with_neighbours(TeamOperation& t, const core::Topology& topology, const Blocks& out,
+bool exchange_with_neighbours(Proposal& t, const core::Topology& topology, const Blocks& out,
                               const Blocks& in) {
   return t.say(Collective::kNeighbours, 0, out, topology.destinations().blocks, in,
                topology.sources().blocks);
 }
 
-bool reduce(TeamOperation& t, const Layout& in, const Layout& out, int root) {
+bool reduce(Proposal& t, const Layout& in, const Layout& out, int root) {
   return t.say(call_of_reduce(t.reduction(), in, out, root));
 }
-bool allreduce(TeamOperation& t, const Layout& in, const Layout& out) {
+bool allreduce(Proposal& t, const Layout& in, const Layout& out) {
   return t.say(call_of_reduction(Collective::kAllreduce, t.reduction(), in, out));
 }
-bool scan(TeamOperation& t, const Layout& in, const Layout& out) {
+bool scan(Proposal& t, const Layout& in, const Layout& out) {
   return t.say(call_of_reduction(Collective::kScan, t.reduction(), in, out));
 }
-bool exscan(TeamOperation& t, const Layout& in, const Layout& out) {
+bool exscan(Proposal& t, const Layout& in, const Layout& out) {
   return t.say(call_of_exscan(t.reduction(), in, out));
 }
 
 namespace {
 
 // In place, results would go where the other ranks find their operands.
-bool reduce_scatter_from(TeamOperation& t, const Layout& all, const Layout& out, Count first) {
+bool reduce_scatter_from(Proposal& t, const Layout& all, const Layout& out, Count first) {
   const Meeting::Call call = call_of_reduce_scatter(t.reduction(), all, out, first);
   return all.base == out.base ? t.say_with_copy(call) : t.say(call);
 }
 
 }  // namespace
 
-bool reduce_scatter(TeamOperation& t, const Layout& in, const Layout& out, const Numbers& counts) {
+bool reduce_scatter(Proposal& t, const Layout& in, const Layout& out, const Numbers& counts) {
   const Extent mine = extent_of(t.communicator(), counts);
   return reduce_scatter_from(t, {in.base, mine.whole, in.type}, out, mine.first);
 }
-bool reduce_scatter_block(TeamOperation& t, const Layout& in, const Layout& out) {
+bool reduce_scatter_block(Proposal& t, const Layout& in, const Layout& out) {
   const core::Comm& comm = t.communicator();
   return reduce_scatter_from(t, {in.base, comm.size() * out.count, in.type}, out, comm.rank * out.count);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "coll/collective_request.h"
 #include "coll/meeting_state.h"
@@ -14,30 +15,14 @@ class Team;
 
 class TeamOperation final : public CollectiveRequest {
  public:
-  /// Null if the ranks of the communicator are no team.
-  static std::unique_ptr<TeamOperation> make(core::Comm& comm, const Reduction& reduction, Kind kind);
-
   core::Comm& communicator() const { return *comm; }
   const Reduction& reduction() const { return reduction_; }
   int tag() const override { return tag_; }
-
-  // What is called: one of these, once. False if that is not for the team: there are messages to be sent.
-  bool say(const Meeting::Call& call);
-  /// The same, for one that copies `call.from` first whenever it begins.
-  bool say_with_copy(const Meeting::Call& call);
-  /// With blocks that may differ in size; so many of them, or 0 where they have no meaning at the caller. The
-  /// same ones twice: in place.
-  bool say(Collective collective, int root, const Blocks& out, int blocks_out, const Blocks& in,
-           int blocks_in);
-
   void begin() override;
 
  private:
   friend class Appointment;
-
-  TeamOperation(core::Comm& comm, Team& team, const Reduction& reduction, Kind kind);
-  bool is_for_team(Collective collective, Count bytes) const;
-
+  friend class Proposal;
   /// What few have.
   struct Extra {
     Blocks out, in;
@@ -46,14 +31,50 @@ class TeamOperation final : public CollectiveRequest {
     Scratch copy{nullptr, {0}};
   };
 
+  /// Takes the communicator's next collective tag.
+  TeamOperation(core::Comm& comm, Team& team, const Reduction& reduction, Kind kind);
+
   Team& team_;
   const Reduction reduction_;  // predefined
-  int tag_ = 0;
+  const int tag_;
   bool has_blocks_ = false;
   Word word_;
   Count bytes_ = 0, first_ = 0;
   Layout from_{}, to_{};
   std::unique_ptr<Extra> extra_;
+};
+
+/// An operation that a call asks for. The team of the communicator does it or does not: then there are
+/// messages to be sent, and nothing has happened.
+class Proposal {
+ public:
+  using Kind = CollectiveRequest::Kind;
+  /// What it refers to has to stay.
+  Proposal(core::Comm& comm, const Reduction& reduction, Kind kind);
+
+  core::Comm& communicator() const { return comm_; }
+  const Reduction& reduction() const { return reduction_; }
+
+  // One of these, once: whether the team does it.
+  bool say(const Meeting::Call& call);
+  /// The same, for one that copies `call.from` first whenever it begins.
+  bool say_with_copy(const Meeting::Call& call);
+  /// With blocks that may differ in size; so many of them, or 0 where they have no meaning at the caller. The
+  /// same ones twice: in place.
+  bool say(Collective collective, int root, const Blocks& out, int blocks_out, const Blocks& in,
+           int blocks_in);
+
+  /// After one of them said yes.
+  std::unique_ptr<TeamOperation> take() { return std::move(operation_); }
+
+ private:
+  bool is_taken(Collective collective, Count bytes);
+
+  core::Comm& comm_;
+  const Reduction& reduction_;
+  const Kind kind_;
+  Team* const team_;
+  std::unique_ptr<TeamOperation> operation_;
 };
 
 }  // namespace clump::coll

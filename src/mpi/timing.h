@@ -38,8 +38,8 @@ struct Uses {
 /// Starts or keeps an operation of which everything is known, and gives the user its request.
 void begin(core::Rank& self, std::unique_ptr<coll::CollectiveRequest> operation, const Timing& timing);
 
-/// Runs, starts or keeps what `write` writes: into a schedule, or into an operation of the team if that does
-/// such operations, which `write` then says. All ranks get here in the same order.
+/// Runs, starts or keeps what `write` writes into a schedule, or what it proposes to the team, if that does
+/// it. All ranks get here in the same order.
 template <typename Write>
 base::Status run(core::Comm& comm, const Timing& timing, const Uses& uses, const Write& write) {
   if (timing.blocking()) {
@@ -55,9 +55,8 @@ base::Status run(core::Comm& comm, const Timing& timing, const Uses& uses, const
     return base::Status();
   };
   const bool is_checked = timing.check != nullptr && *timing.check != nullptr;
-  if (auto by_team = is_checked ? nullptr : coll::TeamOperation::make(comm, uses.reduction, kind);
-      by_team != nullptr && write(*by_team))
-    return begin(std::move(by_team));
+  if (coll::Proposal proposal(comm, uses.reduction, kind); !is_checked && write(proposal))
+    return begin(proposal.take());
   auto operation = std::make_unique<coll::Operation>(comm, uses.reduction, kind);
   if (is_checked) operation->check_first(std::move(*timing.check));
   write(operation->schedule());
