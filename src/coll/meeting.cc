@@ -165,20 +165,20 @@ Count Meeting::bytes_touched(const Slot& me) const {
 // ranks: 7 us by whoever was free, 3 us so; docs/measurements.md). But who has nothing left helps.
 template <typename Work>
 void Meeting::in_steps(const Slot& me, const Steps& all, Work work) {
-  const auto [begin, end, step, bytes, streamed] = all;
-  const Count of_each = end > begin ? bytes / (end - begin) : 0;
-  for (Count first = begin; first < end; first += step) {
-    const Count left = of_each * (end - first);
+  const Count of_each = all.end > all.begin ? all.bytes / (all.end - all.begin) : 0;
+  for (Count first = all.begin; first < all.end; first += all.step) {
+    const Count left = of_each * (all.end - first);
     if ((spare_ && left >= net::kWorthWaking) || (left >= kWorthSharing && is_waited_for(*me.group))) {
-      net::joint_work(end - first, step, left, [&work, first, streamed](Count after, Count count) {
-        work(first + after, count);
-        if (streamed) datatype::drain_streams();
-      });
+      net::joint_work(all.end - first, all.step, left,
+                      [&work, first, streamed = all.streamed](Count after, Count count) {
+                        work(first + after, count);
+                        if (streamed) datatype::drain_streams();
+                      });
       break;
     }
-    work(first, std::min(step, end - first));
+    work(first, std::min(all.step, all.end - first));
   }
-  if (streamed) datatype::drain_streams();
+  if (all.streamed) datatype::drain_streams();
 }
 
 void Meeting::fetch(const Slot& me, const Layout& to, const Layout& from) {

@@ -44,7 +44,7 @@ Count Meeting::block_bytes(Group& group) const {
 
 // What comes to this rank; but a gather is carried to its root by everyone, as others would only look on.
 void Meeting::move_blocks(Slot& me) {
-  const auto& [out, in] = *me.buffers->both;
+  const Blocks &out = me.buffers->both->out, &in = me.buffers->both->in;
   const int root = me.call.root();
   const auto given_by = [&](int source) { return buffers_[source].both->out[me.rank]; };
   const auto take = [&](int source) {

@@ -263,8 +263,8 @@ class SleepersByRank {
     std::ranges::stable_sort(all_, {}, number_of);
   }
   std::span<const fiber::Sleeper> of(int rank) const {
-    const auto range = std::ranges::equal_range(all_, rank, {}, number_of);
-    return {range.begin(), range.end()};
+    const auto first = std::ranges::lower_bound(all_, rank, {}, number_of);
+    return {first, std::ranges::upper_bound(first, all_.end(), rank, {}, number_of)};
   }
 
  private:

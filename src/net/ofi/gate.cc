@@ -353,7 +353,8 @@ bool Gate::sent(Peer& peer, int process, ssize_t result, Later& later) {
 
 bool Gate::send_copy(Peer& peer, int process, std::span<const std::byte> head, const Content& content,
                      Later& later) {
-  const auto& [bytes, payload] = content;
+  const Count bytes = content.bytes;
+  const datatype::Layout& payload = content.payload;
   const std::size_t all = head.size() + static_cast<std::size_t>(bytes);
   const auto fill = [&](std::byte* to) {
     std::memcpy(to, head.data(), head.size());
