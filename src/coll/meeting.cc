@@ -79,8 +79,8 @@ Meeting::Meeting(const core::Comm& comm)
 
 Meeting::~Meeting() = default;
 
-Word Meeting::word_of(const Call& call, std::uint64_t broadcasts) {
-  const Word word(call.collective, call.algorithm, call.root, call.in_place, call.odd, broadcasts);
+Word Meeting::word_of(const Call& call, Algorithm algorithm, std::uint64_t broadcasts) {
+  const Word word(call.collective, algorithm, call.root, call.in_place, call.odd, broadcasts);
   return call.exclusive ? word.as_exclusive() : word;
 }
 

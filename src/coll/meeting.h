@@ -42,6 +42,9 @@ class Meeting {
   Meeting(const Meeting&) = delete;
   Meeting& operator=(const Meeting&) = delete;
 
+  /// What ranks compare. `broadcasts`: see Word.
+  static Word word_of(const Call& call, Algorithm algorithm, std::uint64_t broadcasts);
+
   int size() const { return size_; }
   /// Whether the groups follow one another in the order of ranks, so that a tree over groups keeps it.
   bool ordered() const { return ordered_; }
@@ -56,8 +59,6 @@ class Meeting {
 
   explicit Meeting(const core::Comm& comm);
   ~Meeting();
-
-  static Word word_of(const Call& call, std::uint64_t broadcasts = 0);
 
   // The work, when all ranks have arrived and agree.
   void work_for(Group& group, const Slot& me, const Reduction* reduction);

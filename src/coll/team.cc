@@ -90,7 +90,7 @@ base::Status Team::barrier(int rank) {
 
 base::Status Team::run(int rank, const Call& call) {
   Slot& me = slots_[rank];
-  me.call = word_of(call, me.broadcasts);
+  me.call = word_of(call, call.algorithm, me.broadcasts);
   if (call.algorithm == Algorithm::kTeamPosts) return post_or_fetch(me, call);
   me.bytes = call.bytes;
   me.buffers->set(call.from, call.to, call.first);
@@ -173,9 +173,7 @@ void Team::lead(Group& group, const Slot& me, const Reduction* reduction) {
 }
 
 void Team::disagree(Group& group) {
-  for (Slot* member : group.members) {
-    member->settle(complain(*member));
-  }
+  for (Slot* member : group.members) member->settle(complain(*member));
 }
 
 // Pairs of groups 1, 2, 4, ... apart tell each other what they know, so in the end all know everything.

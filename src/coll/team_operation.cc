@@ -37,9 +37,8 @@ bool Proposal::is_taken(Collective collective, Count bytes) {
 bool Proposal::say(const Meeting::Call& call) {
   if (!is_taken(call.collective, call.bytes)) return false;
   TeamOperation& made = *operation_;
-  made.word_ = Word(call.collective, call.bytes < kShared ? Algorithm::kTeamLeads : Algorithm::kTeamShares,
-                    call.root, call.in_place, call.odd, 0);
-  if (call.exclusive) made.word_ = made.word_.as_exclusive();
+  made.word_ =
+      Meeting::word_of(call, call.bytes < kShared ? Algorithm::kTeamLeads : Algorithm::kTeamShares, 0);
   made.bytes_ = call.bytes;
   made.first_ = call.first;
   made.from_ = call.from;
