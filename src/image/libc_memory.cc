@@ -1,0 +1,46 @@
+// calloc() of ranks that share an address space: docs/decisions/025-fresh-memory.md.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+
+#include "base/free_memory.h"
+#include "base/types.h"
+#include "image/image.h"
+#include "image/rank_image.h"
+#include "image/symbols.h"
+
+namespace clump::image {
+namespace {
+
+/// Smaller blocks come from memory that is used again and again.
+constexpr std::size_t kWorthTheCall = std::size_t{128} << 10;
+
+/// A page that is read before it is written is the kernel's page of zeros at first, and when it is written
+/// all cores that run ranks have to forget that: 7 to 15 times as long as in a process of its own. So the
+/// pages are made here, at once. A rank that has several cores shall have each page where the thread is that
+/// comes to it first.
+void make_pages(void* block, std::size_t bytes) {
+  static constinit base::MemoryBudget budget;
+  if (!captured() || current_image().libc().core_count != 1) return;
+  const int error = errno;
+  const auto page = static_cast<std::uintptr_t>(getpagesize()),
+             begin = reinterpret_cast<std::uintptr_t>(block);
+  const std::uintptr_t first = begin / page * page, all = begin + bytes - first;
+  // Where it fails (Linux before 5.14, no memory) pages come when they are touched.
+  if (budget.take(all)) static_cast<void>(madvise(reinterpret_cast<void*>(first), all, MADV_POPULATE_WRITE));
+  errno = error;
+}
+
+}  // namespace
+}  // namespace clump::image
+
+extern "C" CLUMP_HOST_API void* calloc(size_t count, size_t size) noexcept {
+  static constinit clump::image::Hidden<void*(size_t, size_t)> real{"calloc"};
+  void* const block = real(count, size);
+  if (block != nullptr && count * size >= clump::image::kWorthTheCall) [[unlikely]]
+    clump::image::make_pages(block, count * size);
+  return block;
+}
