@@ -40,6 +40,12 @@ class Operation {
       end_abandoned_request();
   }
 
+  /// The same by who has `completion` in his cache, most likely.
+  [[gnu::always_inline]] void complete_near() {
+    if (completion.signal_near()) [[unlikely]]
+      end_abandoned_request();
+  }
+
   fiber::Completion completion;
   Result result;
 

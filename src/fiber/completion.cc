@@ -211,7 +211,7 @@ int Waiter::count_sleepers() {
 const void* Completion::sleeper() const noexcept {
   const std::uintptr_t state = state_.load(std::memory_order_acquire);
   if (state == kPending || state == kDone || state == kAbandoned) return nullptr;
-  if ((state & kFiber) != 0) return reinterpret_cast<const void*>(state & ~kFiber);
+  if ((state & kFiber) != 0) return reinterpret_cast<const void*>(state & ~(kFiber | kExpected));
   const Waiter* const waiter = reinterpret_cast<const Waiter*>(state);
   return waiter->fiber_ != nullptr ? static_cast<const void*>(waiter->fiber_) : waiter;
 }
@@ -237,11 +237,22 @@ void Waiter::unpark() {
 }
 
 void Completion::wake(std::uintptr_t who) {
-  if ((who & kFiber) != 0) return make_runnable(*reinterpret_cast<Fiber*>(who & ~kFiber));
+  if ((who & kFiber) != 0) return make_runnable(*reinterpret_cast<Fiber*>(who & ~(kFiber | kExpected)));
   reinterpret_cast<Waiter*>(who)->unpark();
 }
 
-// Between ranks of one worker this is the way of every message, so it goes straight on when others can run.
+// Between ranks of one worker this is the way of every message, and of most meetings.
+bool Completion::expect() noexcept {
+  Fiber* const self = this_fiber();
+  if (self == nullptr || Errands::waits_in_other_ways() || may_poll(*self)) return false;
+  // relaxed: others learn of it with the work.
+  state_.store(reinterpret_cast<std::uintptr_t>(self) | kFiber | kExpected, std::memory_order_relaxed);
+  return true;
+}
+
+void Completion::wait_expected() noexcept { make_room(*this_fiber()); }
+
+// It goes straight on when others can run.
 void Completion::sleep_until_signal() {
   Fiber* const self = this_fiber();
   if (self == nullptr || Errands::waits_in_other_ways()) [[unlikely]]

@@ -52,7 +52,7 @@ bool make_workers(const std::vector<std::int32_t>& cores, int fibers, void (*pre
   for (std::size_t i = 0; i < cores.size(); ++i) {
     workers[i].index = static_cast<int>(i);
     workers[i].core = cores[i];
-    workers[i].queue.reserve(static_cast<std::size_t>(fibers));
+    workers[i].queue.reserve(static_cast<std::size_t>(fibers), cores.size() == 1);
     workers[i].switches_to_look = exploration::is_on ? 0 : kSwitchesPerPoll - 1;
   }
   return true;

@@ -106,7 +106,7 @@ void deliver(net::Outgoing& message, Receive& receive) {
 [[gnu::noinline]] void deliver_any(net::Envelope envelope, Count bytes, const datatype::Layout& payload,
                                    Receive& receive) {
   copy(receive.buffer, payload, accept(receive, key_of(envelope), bytes));
-  receive.operation.complete();
+  receive.operation.complete_near();
 }
 
 [[gnu::always_inline]] inline void deliver(net::Envelope envelope, Count bytes,
@@ -121,7 +121,7 @@ void deliver(net::Outgoing& message, Receive& receive) {
   result.bytes = bytes;
   datatype::move_short(reinterpret_cast<std::intptr_t>(buffer.base),
                        reinterpret_cast<std::intptr_t>(payload.base), bytes);
-  receive.operation.complete();
+  receive.operation.complete_near();
 }
 
 }  // namespace
@@ -395,6 +395,10 @@ void Matcher::post(Receive& receive) {
   Unexpected* const message = part.find_unexpected(receive.key);
   if (message == nullptr) return add_and_unlock(part, receive);
   part.take_out(*message);
+  if (receive.is_expected) {  // there is nobody who would wake the caller
+    receive.is_expected = false;
+    receive.operation.completion.reset();
+  }
   const bool small = message->kept == nullptr && message->bytes <= kSmall;
   if (small) {
     copy(receive.buffer, message->data(), accept(receive, message->key, message->bytes));

@@ -61,8 +61,7 @@ base::Status receive_alone(Address from, const datatype::Layout& to, core::Opera
       from.peer >= 0 && from.tag != MPI_ANY_TAG && to.type != nullptr && to.type->is_dense();
   if (by_itself && receive_from_lane(from, to, operation)) return {};
   Receive incoming(operation, from.key(), to);
-  post(from.comm.owner, incoming);
-  operation.completion.wait();
+  post_and_wait(from.comm.owner, incoming);
   return base::Status::from_code(operation.result.error);
 }
 

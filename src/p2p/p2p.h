@@ -71,9 +71,20 @@ struct Receive : MatchEntry {
 
   core::Operation& operation;
   datatype::Layout buffer;
+  bool is_expected = false;  ///< its completion is, as long as no message has been found
 };
 /// By `rank`, the caller's.
 void post(const core::Rank& rank, Receive& receive);
+/// The same, and waits.
+inline void post_and_wait(const core::Rank& rank, Receive& receive) {
+  fiber::Completion& completion = receive.operation.completion;
+  receive.is_expected = completion.expect();
+  post(rank, receive);
+  if (receive.is_expected) [[likely]]
+    completion.wait_expected();
+  else
+    completion.wait();
+}
 
 class ReceiveOperation : public core::Request, public Receive {
  public:
@@ -142,8 +153,7 @@ inline base::Status receive(const Address& from, const datatype::Layout& to, cor
   }
   if (from.comm.owner.has_own_worker) return receive_alone(from.apart(), to, operation);
   Receive incoming(operation, from.key(), to);
-  post(from.comm.owner, incoming);
-  operation.completion.wait();
+  post_and_wait(from.comm.owner, incoming);
   return base::Status::from_code(operation.result.error);
 }
 
