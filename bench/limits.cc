@@ -99,6 +99,33 @@ void hand_over() {
   });
 }
 
+// The same with a flag for each direction, which only one side writes, as messages have it: the line was
+// looked at before it is written, so it has to be taken away from the other core first, and costs both ways.
+void flags_to_and_fro() {
+  measure("limit-flags", 0, 2, [](long iterations) {
+    static Line there_to_here, here_to_there;
+    there_to_here.value.store(0);
+    here_to_there.value.store(0);
+    const auto wait_for = [](const Line& line, long value) {
+      while (line.value.load(std::memory_order_acquire) != value) continue;
+    };
+    side_by_side(
+        cores[1],
+        [&] {
+          for (long i = 1; i <= iterations; ++i) {
+            here_to_there.value.store(i, std::memory_order_release);
+            wait_for(there_to_here, i);
+          }
+        },
+        [&] {
+          for (long i = 1; i <= iterations; ++i) {
+            wait_for(here_to_there, i);
+            there_to_here.value.store(i, std::memory_order_release);
+          }
+        });
+  });
+}
+
 void atomic_add() {
   measure("limit-atomic", 0, 1, [](long iterations) {
     static Line line;
@@ -402,7 +429,10 @@ int main(int argc, char** argv) {
   }
   atomic_add();
   context_switch();
-  if (cores.size() > 1) hand_over();
+  if (cores.size() > 1) {
+    hand_over();
+    flags_to_and_fro();
+  }
   futex_wake("limit-futex-onecore", cores[0]);
   if (cores.size() > 1) futex_wake("limit-futex", cores[1]);
   thread_creation();

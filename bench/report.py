@@ -32,6 +32,7 @@ SHOWN_AS = {
     "limit-switch": ("switch of registers and stack", NANOSECONDS),
     "limit-switch-tls": ("switch of registers, stack and thread pointer", NANOSECONDS),
     "limit-cache-line": ("cache line from core to core, one way", NANOSECONDS),
+    "limit-flags": ("flag of each direction's own from core to core, one way", NANOSECONDS),
     "limit-futex-onecore": ("futex wake-up, both threads on one core", MICROSECONDS),
     "limit-futex": ("futex wake-up on another core", MICROSECONDS),
     "limit-thread": ("thread made and joined", MICROSECONDS),
