@@ -19,7 +19,9 @@ namespace clump::net {
 
 /// Messages of up to this size may be copied to where they wait, unless a tool sets another limit. Above, the
 /// second copy costs more than the sender gains.
-inline constexpr Count kEagerLimit = 16 * 1024;
+inline constexpr Count kEagerLimit = 32 * 1024;
+/// Between processes those of up to this size travel in one piece.
+inline constexpr Count kPieceLimit = 16 * 1024;
 
 /// What a message is matched by (MPI-5.0 section 3.2.3). Made to be passed in two registers: compilers put
 /// smaller fields together in memory, and wait for that.

@@ -12,7 +12,7 @@ namespace clump::net {
 
 OfiChannel::OfiChannel(Setup setup)
     : Channel(ChannelKind::kOfi), setup_(std::move(setup)), traffic_(setup_.sinks.size()) {
-  set_lane_limit(kEagerLimit);
+  set_lane_limit(kPieceLimit);
 }
 
 OfiChannel::~OfiChannel() = default;

@@ -77,7 +77,7 @@ class SelfChannel final : public Channel {
 
  private:
   struct alignas(4096) Crate {
-    std::byte bytes[16 * 1024];
+    std::byte bytes[kEagerLimit];
   };
 
   /// Where lanes to one worker end, and what else was left for it.

@@ -34,7 +34,7 @@ ShmChannel::ShmChannel(Setup setup)
     outlets_[static_cast<std::size_t>(i)].crates = std::make_unique<Crates>(setup_.first_port + i);
     inlets_[static_cast<std::size_t>(i)].sources = std::make_unique<Inlet::Source[]>(ports);
   }
-  set_lane_limit(kEagerLimit);
+  set_lane_limit(kPieceLimit);
   set_least_eager(Segment::kCrate);
   allow_siblings();
 }
