@@ -268,7 +268,8 @@ class Controls {
          "bytes of messages that may wait at this rank before their senders have to wait", MPI_Count{1} << 40)
         .least = 1 << 20;
     size(Setting::kLaneLimit, "lane_limit",
-         std::string("bytes of the longest message that is copied on its way") + kInProcess, 32 << 10);
+         std::string("bytes of the longest message that is copied on its way") + kInProcess,
+         net::kMostInCrate);
     add(Category::kCollectives, Setting::kReductions, "reductions",
         "whether collectives that combine operands give the same bits wherever the ranks are (mpiexec "
         "--reproducible); all ranks of a communicator have to say the same",

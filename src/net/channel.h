@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "base/types.h"
 #include "datatype/datatype.h"
+#include "net/habit.h"
 #include "net/tasks.h"
 
 namespace clump::net {
@@ -20,6 +21,8 @@ namespace clump::net {
 /// Messages of up to this size may be copied to where they wait, unless a tool sets another limit. Above, the
 /// second copy costs more than the sender gains.
 inline constexpr Count kEagerLimit = 32 * 1024;
+/// Longer ones, up to this size, as is the habit (habit.h).
+inline constexpr Count kMostInCrate = 64 * 1024;
 /// Between processes those of up to this size travel in one piece.
 inline constexpr Count kPieceLimit = 16 * 1024;
 
@@ -55,9 +58,10 @@ class Sink;
 class Outgoing {
  public:
   Envelope envelope;
-  bool synchronous = false;  ///< it waits for its receive where it lies
-  bool is_remote = false;    ///< it lies in another process: `payload` says nothing, fetch() brings it
-  Count bytes = 0;           ///< packed size of `payload`
+  bool synchronous = false;    ///< it waits for its receive where it lies
+  bool may_be_copied = false;  ///< but its channel may copy it all the same: nobody asks for it to wait
+  bool is_remote = false;      ///< it lies in another process: `payload` says nothing, fetch() brings it
+  Count bytes = 0;             ///< packed size of `payload`
   datatype::Layout payload;
   /// The channel's: of a remote message, what stands for it in its own process. Never followed elsewhere.
   Outgoing* original = nullptr;
@@ -101,10 +105,14 @@ class Sink {
   /// Too much waits here: senders shall wait for their receives instead. A hint that channels look at before
   /// they accept a message which nobody can give back to its sender.
   bool crowded() const { return crowded_.load(std::memory_order_relaxed); }
+  Habit& habit() { return habit_; }
 
  protected:
   // On a line of its own, because all senders read it. relaxed: nothing else is told by it.
   alignas(64) std::atomic<bool> crowded_{false};
+
+ private:
+  Habit habit_;
 };
 
 /// Messages that were counted, for tools.

@@ -8,6 +8,7 @@
 #include "core/rank.h"
 #include "datatype/move.h"
 #include "fiber/exploration.h"
+#include "fiber/fiber.h"
 #include "net/joint_work.h"
 
 namespace clump::p2p {
@@ -64,10 +65,10 @@ Count memory_of(Count copied_bytes) {
 }
 
 /// As datatype::copy() from the start, without a detour for the usual case: solid and short. Others help with
-/// what is long.
-inline void copy(const datatype::Layout& to, const datatype::Layout& from, Count bytes) {
+/// what is longer than `most`.
+inline void bring(const datatype::Layout& to, const datatype::Layout& from, Count bytes, Count most) {
   if (bytes == 0) return;
-  if (bytes > net::kEagerLimit) return net::joint_copy(to, from, 0, bytes);
+  if (bytes > most) return net::joint_copy(to, from, 0, bytes);
   if (to.type->is_dense() && from.type->is_dense()) [[likely]]
     return datatype::move_short(reinterpret_cast<std::intptr_t>(to.base),
                                 reinterpret_cast<std::intptr_t>(from.base), bytes);
@@ -91,13 +92,16 @@ inline void copy(const datatype::Layout& to, const std::byte* from, Count bytes)
 }
 
 /// One copy, from the sender's buffer to the receiver's, by the calling thread.
-void deliver(net::Outgoing& message, Receive& receive) {
+void deliver(net::Outgoing& message, Receive& receive, net::Habit& habit) {
   const Count bytes = accept(receive, key_of(message.envelope), message.bytes);
   if (message.is_remote) [[unlikely]] {
     message.match = &receive;
     return message.fetch(receive.buffer, bytes);
   }
-  copy(receive.buffer, message.payload, bytes);
+  const bool timed = message.may_be_copied && bytes > net::kEagerLimit;
+  const auto begin = timed ? fiber::now() : std::chrono::steady_clock::time_point();
+  bring(receive.buffer, message.payload, bytes, net::kEagerLimit);
+  if (timed) habit.copied_together(bytes, fiber::now() - begin);
   message.released();
   receive.operation.complete();
 }
@@ -105,7 +109,7 @@ void deliver(net::Outgoing& message, Receive& receive) {
 /// Of any size and layout.
 [[gnu::noinline]] void deliver_any(net::Envelope envelope, Count bytes, const datatype::Layout& payload,
                                    Receive& receive) {
-  copy(receive.buffer, payload, accept(receive, key_of(envelope), bytes));
+  bring(receive.buffer, payload, accept(receive, key_of(envelope), bytes), net::kMostInCrate);
   receive.operation.complete_near();
 }
 
@@ -360,7 +364,9 @@ bool Matcher::arrive(net::Outgoing& message) {
   return false;
 }
 
-void Matcher::move(net::Outgoing& message) { deliver(message, *static_cast<Receive*>(message.match)); }
+void Matcher::move(net::Outgoing& message) {
+  deliver(message, *static_cast<Receive*>(message.match), habit());
+}
 
 void Matcher::fetched(net::Outgoing& message) { static_cast<Receive*>(message.match)->operation.complete(); }
 
@@ -420,7 +426,7 @@ void Matcher::receive_taken(Unexpected* message, Receive& receive) {
     dispose(part, message);
   }
   if (kept != nullptr)
-    deliver(*kept, receive);
+    deliver(*kept, receive, habit());
   else
     receive.operation.complete();
 }

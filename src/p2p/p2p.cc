@@ -84,6 +84,7 @@ void SendOperation::begin_untaken(const Address& to, const datatype::Layout& fro
   net::Channel& channel = channel_to(to.comm.owner.world, route_);
   const Count limit = to.comm.owner.eager_limit.load(std::memory_order_relaxed);
   synchronous = mode == Mode::kSynchronous || bytes > std::max(limit, channel.least_eager());
+  may_be_copied = mode != Mode::kSynchronous && limit >= net::kEagerLimit;
   channel.send(route_, *this);
 }
 

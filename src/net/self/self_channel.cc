@@ -151,6 +151,11 @@ void SelfChannel::deliver_parcel(const Lane::Message& message, Inlet& inlet) {
 }
 
 void SelfChannel::send(Route route, Outgoing& message) {
+  Sink& sink = *sinks_[static_cast<std::size_t>(route.destination)];
+  message.may_be_copied = message.may_be_copied && !is_direct(route) && message.bytes <= kMostInCrate;
+  if (message.may_be_copied && !sink.crowded() && sink.habit().wants_crate() &&
+      try_lane(route, message.envelope, message.bytes, message.payload))
+    return message.released();
   traffic_of(route)[Way::kReference].add(message.bytes);
   if (!is_direct(route)) {
     const int to = homes_[static_cast<std::size_t>(route.destination)];
@@ -166,7 +171,6 @@ void SelfChannel::send(Route route, Outgoing& message) {
     if (pushed) return this->pushed(route.destination, to);
     settle(route);
   }
-  Sink& sink = *sinks_[static_cast<std::size_t>(route.destination)];
   if (sink.arrive(message)) sink.move(message);
 }
 

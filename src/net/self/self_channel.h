@@ -77,7 +77,7 @@ class SelfChannel final : public Channel {
 
  private:
   struct alignas(4096) Crate {
-    std::byte bytes[kEagerLimit];
+    std::byte bytes[kMostInCrate];
   };
 
   /// Where lanes to one worker end, and what else was left for it.

@@ -20,8 +20,8 @@ static inline long pattern_differs(const unsigned char* buffer, size_t size, int
 }
 
 /* Sizes on both sides of every protocol limit. */
-static const int pattern_sizes[] = {0,    1,     8,     63,    64,    255,   256,    257,
-                                    4096, 16383, 16384, 16385, 32768, 32769, 100000, 3000000};
+static const int pattern_sizes[] = {0,     1,     8,     63,    64,    255,   256,   257,    4096,
+                                    16383, 16384, 16385, 32768, 32769, 65536, 65537, 100000, 3000000};
 enum { PATTERN_SIZES = sizeof pattern_sizes / sizeof pattern_sizes[0], PATTERN_LARGEST = 3000000 };
 
 #endif

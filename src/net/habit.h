@@ -1,0 +1,44 @@
+// How messages of 32 to 64 KB travel between two workers.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+
+#include "base/types.h"
+
+namespace clump::net {
+
+/// Of those to one rank. Copied once, by sender and receiver together, they are fast if nobody has touched
+/// their data since the last one, because each core has its half in its cache still. Where ranks write what
+/// they send and read what they get, both cores want all of it in turn, and two copies by way of a crate
+/// (crates.h) take less. Nobody knows what a program does, but how long a copy takes. relaxed: all of it is
+/// hints, and a lost count does no harm. Any thread.
+class Habit {
+ public:
+  /// By the sender of each: whether it shall go in a crate.
+  bool wants_crate() noexcept {
+    const int left = crates_left_.load(std::memory_order_relaxed);
+    if (left == 0) return false;
+    crates_left_.store(left - 1, std::memory_order_relaxed);
+    return true;
+  }
+  /// By the receiver of one that did not.
+  void copied_together(Count bytes, std::chrono::nanoseconds time) noexcept {
+    const bool fast = bytes >= kFast * time.count();
+    const int slow = fast ? 0 : slow_.load(std::memory_order_relaxed) + 1;
+    slow_.store(slow % kTries, std::memory_order_relaxed);
+    if (slow == kTries) crates_left_.store(kInCrates, std::memory_order_relaxed);
+  }
+
+  /// So many slow ones in a row, and so many go in crates before it is tried again. One is not enough: the
+  /// first ones after crates find the data where those have left it.
+  static constexpr int kTries = 4, kInCrates = 100;
+  /// Bytes in a nanosecond: out of the caches of two cores twice as many were measured, from one into the
+  /// other's two thirds.
+  static constexpr Count kFast = 20;
+
+ private:
+  std::atomic<int> slow_{0}, crates_left_{0};
+};
+
+}  // namespace clump::net
