@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
       MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &there, &status);
       if (!there) continue;
       MPI_Get_count(&status, MPI_INT, &count);
-      int* const values = malloc((size_t)count * sizeof(int));
+      int* const values = calloc((size_t)count, sizeof(int)); /* what is told is the same each time */
 #ifdef MENDED
       const int source = status.MPI_SOURCE;
 #else

@@ -92,7 +92,7 @@ class Limits(tool.Case):
         def little():
             resource.setrlimit(resource.RLIMIT_AS, (300 << 20, 300 << 20))
         result = tool.run("-n", "64", tool.program("show"), before=little)
-        self.assert_says(result, 1, "could not start", "ulimit -v")
+        self.assert_says(result, 126, "64 ranks", "RLIMIT_AS", "307200", "ulimit -v")
 
 
 if __name__ == "__main__":

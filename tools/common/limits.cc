@@ -69,6 +69,23 @@ void check_descriptors(const Needs& needs, std::vector<Limit>& all) {
                  fmt::format("ulimit -n {}, or nofile in /etc/security/limits.conf", needs.descriptors)});
 }
 
+/// What ulimit -s says, as the ranks have it (runtime/host_start.cc).
+long stack_of_rank() {
+  constexpr long kDefault = 8 << 10;
+  rlimit limit;
+  const bool is_limited = ::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return is_limited ? static_cast<long>(limit.rlim_cur >> 10) : kDefault;
+}
+
+void check_address_space(const Needs& needs, std::vector<Limit>& all) {
+  rlimit limit;
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  const auto most = static_cast<long>(limit.rlim_cur >> 10);
+  if (needs.stacks > most)
+    all.push_back({"RLIMIT_AS (ulimit -v)", most, needs.stacks,
+                   "ulimit -v unlimited; or make the ranks' stacks smaller with ulimit -s"});
+}
+
 }  // namespace
 
 Needs needs_of_host(long ranks, long workers, long private_objects) {
@@ -78,6 +95,7 @@ Needs needs_of_host(long ranks, long workers, long private_objects) {
   Needs needs;
   needs.tasks = ranks + (workers > 0 ? 2 * workers + 1 : 0);
   needs.mappings = ranks * (2 + 2 * private_objects) + 12 * workers + 80;
+  needs.stacks = ranks * stack_of_rank();
   return needs;
 }
 
@@ -90,6 +108,7 @@ std::vector<Limit> exceeded(const Needs& needs) {
   check_sysctl("kernel.threads-max", needs.tasks, used, all);
   check_sysctl("kernel.pid_max", needs.tasks, used, all);
   check_descriptors(needs, all);
+  check_address_space(needs, all);
   return all;
 }
 

@@ -13,6 +13,7 @@ struct Needs {
   long tasks = 0;        ///< threads and processes
   long mappings = 0;     ///< of the largest process
   long descriptors = 0;  ///< of mpiexec
+  long stacks = 0;       ///< KiB of address space for those of all ranks of the largest process
 };
 
 /// What a host process needs for so many ranks, workers (0 under the scheduler `threads`), and objects of

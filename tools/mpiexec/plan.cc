@@ -324,6 +324,7 @@ tools::Needs needs_of(const Plan& plan) {
     all.tasks += its.tasks;
     all.mappings = std::max(all.mappings, its.mappings);
     all.descriptors = std::max(all.descriptors, its.descriptors);
+    all.stacks = std::max(all.stacks, its.stacks);
   }
   return all;
 }
