@@ -290,11 +290,24 @@ void Meeting::swap_blocks(const Slot& me) {
 // nobody else reads the elements that somebody combines, so they can be replaced as soon as that is done.
 
 void Meeting::combine_slice(const Slot& me, int slice, int slices, const Reduction& reduction) {
+  if (combines_alone(me)) return reduce_slice(me, 0, me.buffers->from.count, reduction);
   const Count begin = piece_begin(me.buffers->from.count, slices, slice);
   const Count end = piece_begin(me.buffers->from.count, slices, slice + 1);
   if (me.call.collective() != Collective::kScan) return reduce_slice(me, begin, end, reduction);
   if (me.call.exclusive()) return exscan_slice(me, begin, end, reduction);
   scan_slice(me, begin, end, reduction);
+}
+
+// Of two ranks each combines everything, for itself alone: half of it for both would be half the work, but
+// what one writes for the other one has to be fetched from its cache again (64 KB that the ranks touch: twice
+// as fast).
+bool Meeting::combines_alone(const Slot& me) const {
+  const auto is_apart = [](const Buffers& its) {
+    return its.to.type->is_dense() && its.to.base != its.from.base;
+  };
+  return size_ == 2 && me.call.collective() == Collective::kAllreduce &&
+         me.call.algorithm() != Algorithm::kTeamLeads && !me.call.in_place() && me.bytes < kWorthGiving &&
+         is_apart(buffers_[0]) && is_apart(buffers_[1]);
 }
 
 namespace {
@@ -326,8 +339,8 @@ void Meeting::combine(Count begin, Count end, const Slot& me, const Reduction& r
 }
 
 void Meeting::reduce_slice(const Slot& me, Count begin, Count end, const Reduction& reduction) {
-  const bool for_all = me.call.collective() == Collective::kAllreduce;
-  const int root = me.call.root();
+  const bool for_all = me.call.collective() == Collective::kAllreduce && !combines_alone(me);
+  const int root = me.call.collective() == Collective::kAllreduce ? me.rank : me.call.root();
   // The results grow where one of them goes, unless that is where another operand is.
   const int home = !for_all ? root : me.call.in_place() ? size_ - 1 : me.rank;
   const Buffers& at = buffers_[home];

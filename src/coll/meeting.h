@@ -108,6 +108,7 @@ class Meeting {
   template <typename Place, typename Write>
   void combine(Count begin, Count end, const Slot& me, const Reduction& reduction, Place place,
                Results results, Write write);
+  bool combines_alone(const Slot& me) const;
   void combine_slice(const Slot& me, int slice, int slices, const Reduction& reduction);
   void reduce_slice(const Slot& me, Count begin, Count end, const Reduction& reduction);
   void reduce_block(const Slot& me, const Reduction& reduction);
