@@ -8,7 +8,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 EXAMPLES = HERE.parent / "examples"
-PROGRAMS = [HERE / name for name in ("pingpong.c", "rate.c", "collectives.c", "overlap.c", "masteronly.c", "halo.c", "threads.c", "many.c",
+PROGRAMS = [HERE / name for name in ("pingpong.c", "rate.c", "collectives.c", "overlap.c", "touched.c", "masteronly.c", "halo.c", "threads.c", "many.c",
                                      "partitioned.c", "datatypes.c", "startup.cc")]
 PROGRAMS += [EXAMPLES / "matmul.c", EXAMPLES / "jacobi.c"]
 FLAGS = {"masteronly": ["-fopenmp"]}

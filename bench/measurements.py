@@ -221,6 +221,7 @@ def begun_collectives_of(ranks):
 
 COLLECTIVES = [measurement for ranks in (2, 4, 16, 64) for measurement in collectives_of(ranks)] + [timed("overlap-2", 1 * MB)]
 COLLECTIVES += [begun_collectives_of(ranks) for ranks in (2, 16, 64)]
+COLLECTIVES += [timed("touched-2", for_targets=False)]
 # One rank with two threads: what a rank of a masteronly program is that has a node.
 COLLECTIVES += [timed("masteronly-1", sharing="threads that compute", for_targets=False),
                 timed("masteronly-helpers=0-1", our_options=("--helpers", "0"), ours_alone=True, for_targets=False)]

@@ -49,6 +49,8 @@ def shown_as(operation, size):
     if operation.startswith("hidden-"):
         _, what, others = operation.split("-")
         return f"{what}, {size_text(size)}, behind computation, other ranks {others}", HIDDEN
+    if operation.startswith("touched-"):
+        return f"{operation.partition('-')[2]}, {size_text(size)}, data written before and read afterwards", MICROSECONDS
     what, how = SHOWN_AS.get(operation, (operation, MICROSECONDS))
     if operation == "pingpong":
         what, how = ("ping-pong, latency", MICROSECONDS) if size <= 1024 else ("ping-pong, bandwidth", BANDWIDTH)

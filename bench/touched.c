@@ -1,0 +1,94 @@
+/* What other programs here leave out: the ranks write what they send and read what they get, in each
+ * iteration, as programs do that compute. The time is that of all three. With two ranks what matters is in
+ * whose cache the data is left. */
+#include "measure.h"
+
+enum { kLargest = 1 << 20 };
+
+static double *out, *in; /* a block for each rank */
+static volatile double seen;
+
+static void write_all(size_t bytes, int turn) {
+  for (size_t i = 0; i < bytes / sizeof *out; ++i) out[i] = (double)(i + (size_t)turn);
+}
+
+static void read_all(const double* data, size_t bytes) {
+  double sum = 0;
+  for (size_t i = 0; i < bytes / sizeof *data; ++i) sum += data[i];
+  seen = sum;
+}
+
+/* One rank sends, the next one receives; in turn. */
+static void touched_send(int iterations, size_t bytes) {
+  for (int i = 0; i < iterations; ++i) {
+    const int source = i % size, destination = (i + 1) % size;
+    if (rank == source) {
+      write_all(bytes, i);
+      MPI_Send(out, (int)bytes, MPI_BYTE, destination, 0, MPI_COMM_WORLD);
+    } else if (rank == destination) {
+      MPI_Recv(in, (int)bytes, MPI_BYTE, source, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      read_all(in, bytes);
+    }
+  }
+}
+
+static void touched_sendrecv(int iterations, size_t bytes) {
+  for (int i = 0; i < iterations; ++i) {
+    write_all(bytes, i);
+    MPI_Sendrecv(out, (int)bytes, MPI_BYTE, (rank + 1) % size, 0, in, (int)bytes, MPI_BYTE,
+                 (rank + size - 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    read_all(in, bytes);
+  }
+}
+
+static void touched_bcast(int iterations, size_t bytes) {
+  for (int i = 0; i < iterations; ++i) {
+    if (rank == i % size) write_all(bytes, i);
+    MPI_Bcast(out, (int)bytes, MPI_BYTE, i % size, MPI_COMM_WORLD);
+    read_all(out, bytes);
+  }
+}
+
+static void touched_allreduce(int iterations, size_t bytes) {
+  for (int i = 0; i < iterations; ++i) {
+    write_all(bytes, i);
+    MPI_Allreduce(out, in, (int)(bytes / sizeof *out), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    read_all(in, bytes);
+  }
+}
+
+static void touched_allgather(int iterations, size_t bytes) {
+  for (int i = 0; i < iterations; ++i) {
+    write_all(bytes, i);
+    MPI_Allgather(out, (int)bytes, MPI_BYTE, in, (int)bytes, MPI_BYTE, MPI_COMM_WORLD);
+    read_all(in, bytes * (size_t)size);
+  }
+}
+
+static void touched_alltoall(int iterations, size_t bytes) {
+  for (int i = 0; i < iterations; ++i) {
+    write_all(bytes * (size_t)size, i);
+    MPI_Alltoall(out, (int)bytes, MPI_BYTE, in, (int)bytes, MPI_BYTE, MPI_COMM_WORLD);
+    read_all(in, bytes * (size_t)size);
+  }
+}
+
+int main(int argc, char** argv) {
+  static const struct {
+    const char* name;
+    void (*batch)(int iterations, size_t bytes);
+  } operations[] = {{"touched-send", touched_send},           {"touched-sendrecv", touched_sendrecv},
+                    {"touched-bcast", touched_bcast},         {"touched-allreduce", touched_allreduce},
+                    {"touched-allgather", touched_allgather}, {"touched-alltoall", touched_alltoall}};
+  static const size_t sizes[] = {4 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10, kLargest};
+  measure_init(&argc, &argv);
+  out = new_buffer((size_t)kLargest * (size_t)size);
+  in = new_buffer((size_t)kLargest * (size_t)size);
+  for (size_t i = 0; i < sizeof operations / sizeof operations[0]; ++i)
+    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; ++k)
+      measure(operations[i].name, sizes[k], 1, operations[i].batch);
+  free(in);
+  free(out);
+  MPI_Finalize();
+  return 0;
+}
