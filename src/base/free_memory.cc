@@ -14,10 +14,11 @@ namespace {
 
 /// The beginning of a file, as much as `text` has room for; empty if there is no such file.
 template <std::size_t kRoom>
-std::string_view read(const char* root, std::string_view group, const char* file, char (&text)[kRoom]) {
+std::string_view read(const char* root, const char* folder, std::string_view group, const char* file,
+                      char (&text)[kRoom]) {
   char path[1024];
-  const int length =
-      std::snprintf(path, sizeof path, "%s%.*s%s", root, static_cast<int>(group.size()), group.data(), file);
+  const int length = std::snprintf(path, sizeof path, "%s%s%.*s%s", root, folder,
+                                   static_cast<int>(group.size()), group.data(), file);
   if (length < 0 || static_cast<std::size_t>(length) >= sizeof path) return {};
   const int descriptor = ::open(path, O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return {};
@@ -44,23 +45,20 @@ std::size_t number(std::string_view text, std::size_t otherwise) {
 constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
 std::size_t left_in(const char* root, std::string_view group) {
-  char text[64], path[512];
-  const int length =
-      std::snprintf(path, sizeof path, "/sys/fs/cgroup%.*s", static_cast<int>(group.size()), group.data());
-  const std::string_view folder(path,
-                                std::min<std::size_t>(static_cast<std::size_t>(length), sizeof path - 1));
-  const std::size_t most = number(read(root, folder, "/memory.max", text), kNoLimit);
+  constexpr const char* kGroups = "/sys/fs/cgroup";
+  char text[64];
+  const std::size_t most = number(read(root, kGroups, group, "/memory.max", text), kNoLimit);
   if (most == kNoLimit) return most;
-  return most - std::min(most, number(read(root, folder, "/memory.current", text), 0));
+  return most - std::min(most, number(read(root, kGroups, group, "/memory.current", text), 0));
 }
 
 }  // namespace
 
 std::size_t free_memory(const char* root) {
   char text[4096];
-  std::size_t least = number(after(read(root, "", "/proc/meminfo", text), "MemAvailable:"), 0) * 1024;
+  std::size_t least = number(after(read(root, "/proc", "", "/meminfo", text), "MemAvailable:"), 0) * 1024;
   // "0::/user.slice/job": the line of version 2.
-  std::string_view group = after(read(root, "", "/proc/self/cgroup", text), "0::");
+  std::string_view group = after(read(root, "/proc", "", "/self/cgroup", text), "0::");
   if (!group.starts_with('/')) return least;
   for (;; group = group.substr(0, group.rfind('/'))) {
     if (group == "/") group = {};

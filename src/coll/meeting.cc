@@ -23,8 +23,8 @@ constexpr Count kLongChunkBytes = 32768;
 // The same where it goes to one place only; and how long a block must be to go in steps.
 constexpr Count kLongStep = 128 * 1024;
 constexpr Count kLongBlock = 64 * 1024;
-// Of an allgather, how long a block must be to be brought to everyone. Shorter ones are in the caches, and
-// who reads the result is better off if he has written it (4 to 64 KB by two ranks: twice as fast).
+// How long a block must be to be written into the buffers of others. Shorter ones are in the caches, and who
+// reads the result is better off if he has written it (allgather of 4 to 64 KB by two ranks: twice as fast).
 constexpr Count kWorthGiving = 128 * 1024;
 // What must be left to do for somebody to help: with less the lines come and go for nothing.
 constexpr Count kWorthSharing = 128 * 1024;
@@ -290,10 +290,12 @@ void Meeting::swap_blocks(const Slot& me) {
 // nobody else reads the elements that somebody combines, so they can be replaced as soon as that is done.
 
 void Meeting::combine_slice(const Slot& me, int slice, int slices, const Reduction& reduction) {
-  if (combines_alone(me)) return reduce_slice(me, 0, me.buffers->from.count, reduction);
+  if (combines_alone(me)) return reduce_slice(me, 0, me.buffers->from.count, me.rank, reduction);
   const Count begin = piece_begin(me.buffers->from.count, slices, slice);
   const Count end = piece_begin(me.buffers->from.count, slices, slice + 1);
-  if (me.call.collective() != Collective::kScan) return reduce_slice(me, begin, end, reduction);
+  const bool for_all = me.call.collective() == Collective::kAllreduce;
+  if (me.call.collective() != Collective::kScan)
+    return reduce_slice(me, begin, end, for_all ? kAll : me.call.root(), reduction);
   if (me.call.exclusive()) return exscan_slice(me, begin, end, reduction);
   scan_slice(me, begin, end, reduction);
 }
@@ -338,9 +340,8 @@ void Meeting::combine(Count begin, Count end, const Slot& me, const Reduction& r
            });
 }
 
-void Meeting::reduce_slice(const Slot& me, Count begin, Count end, const Reduction& reduction) {
-  const bool for_all = me.call.collective() == Collective::kAllreduce && !combines_alone(me);
-  const int root = me.call.collective() == Collective::kAllreduce ? me.rank : me.call.root();
+void Meeting::reduce_slice(const Slot& me, Count begin, Count end, int root, const Reduction& reduction) {
+  const bool for_all = root == kAll;
   // The results grow where one of them goes, unless that is where another operand is.
   const int home = !for_all ? root : me.call.in_place() ? size_ - 1 : me.rank;
   const Buffers& at = buffers_[home];

@@ -110,7 +110,9 @@ class Meeting {
                Results results, Write write);
   bool combines_alone(const Slot& me) const;
   void combine_slice(const Slot& me, int slice, int slices, const Reduction& reduction);
-  void reduce_slice(const Slot& me, Count begin, Count end, const Reduction& reduction);
+  static constexpr int kAll = -1;
+  /// `root` gets the results, or kAll.
+  void reduce_slice(const Slot& me, Count begin, Count end, int root, const Reduction& reduction);
   void reduce_block(const Slot& me, const Reduction& reduction);
   void scan_slice(const Slot& me, Count begin, Count end, const Reduction& reduction);
   void exscan_slice(const Slot& me, Count begin, Count end, const Reduction& reduction);

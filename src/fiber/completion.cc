@@ -241,7 +241,7 @@ void Completion::wake(std::uintptr_t who) {
   reinterpret_cast<Waiter*>(who)->unpark();
 }
 
-// Between ranks of one worker this is the way of every message, and of most meetings.
+// Between ranks of one worker this is the way of every message that is waited for.
 bool Completion::expect() noexcept {
   Fiber* const self = this_fiber();
   if (self == nullptr || Errands::waits_in_other_ways() || may_poll(*self)) return false;
