@@ -20,13 +20,15 @@ Algorithm choose_here(const core::Comm& comm, Collective collective, const Situa
   return algorithm;
 }
 
-Algorithm choose(const core::Comm& comm, Collective collective, Count bytes) {
+Algorithm choose(const core::Comm& comm, const Team& team, Collective collective, Count bytes) {
   return choose_here(comm, collective,
                      {.ranks = comm.size(),
                       .bytes = bytes,
                       .team = true,
                       .where = Where::kProcess,
-                      .carried = Team::can_carry(collective, comm.size(), bytes)});
+                      .carried = Team::can_carry(collective, comm.size(), bytes),
+                      .swapped = team.can_swap(bytes),
+                      .touched = team.is_touched(comm.rank, collective, bytes)});
 }
 
 /// Teams combine operands where they lie, and keep their order as far as they themselves are in order.
@@ -36,6 +38,7 @@ Algorithm choose(const core::Comm& comm, const Team& team, const Reduction& redu
   const Operations operations = operations_of(reduction);
   const bool suits = (operations == Operations::kPredefined || in.type->is_dense()) &&
                      (operations != Operations::kAny || team.ordered());
+  const Count as_array = in.count * in.type->extent();
   return choose_here(comm, collective,
                      {.ranks = team.size(),
                       .bytes = in.bytes(),
@@ -43,7 +46,9 @@ Algorithm choose(const core::Comm& comm, const Team& team, const Reduction& redu
                       .team = suits,
                       .one_order = needs_one_order(comm, reduction, *in.type),
                       .where = Where::kProcess,
-                      .carried = Team::can_carry(collective, team.size(), in.count * in.type->extent())});
+                      .carried = Team::can_carry(collective, team.size(), as_array),
+                      .swapped = team.can_swap(as_array),
+                      .touched = team.is_touched(comm.rank, collective, in.bytes())});
 }
 
 /// The meeting place of processes of one node; null where there is none.
@@ -88,7 +93,7 @@ class Done {
 /// The team does what `call` says, if the operation is one for teams.
 Done by_team(core::Comm& comm, Team& team, Meeting::Call&& call) {
   call.algorithm = call.reduction != nullptr ? choose(comm, team, *call.reduction, call.from, call.collective)
-                                             : choose(comm, call.collective, call.bytes);
+                                             : choose(comm, team, call.collective, call.bytes);
   const base::Status met = team.run(comm.rank, call);
   if (!met.ok() || is_for_teams(call.algorithm)) return met;
   return {};
@@ -97,7 +102,7 @@ Done by_team(core::Comm& comm, Team& team, Meeting::Call&& call) {
 /// The same for blocks that may differ in size.
 Done by_team(core::Comm& comm, Collective collective, int root, const Blocks& out, const Blocks& in) {
   Team* const team = Team::of(comm);
-  if (team == nullptr || !is_for_teams(choose(comm, collective, 0))) return {};
+  if (team == nullptr || !is_for_teams(choose(comm, *team, collective, 0))) return {};
   return team->exchange(comm.rank, collective, root, out, in);
 }
 
@@ -129,7 +134,7 @@ base::Status by_schedule(core::Comm& comm, Write write) {
 
 base::Status barrier(core::Comm& comm) {
   if (Team* const team = Team::of(comm))
-    if (is_for_teams(choose(comm, Collective::kBarrier, 0))) return team->barrier(comm.rank);
+    if (is_for_teams(choose(comm, *team, Collective::kBarrier, 0))) return team->barrier(comm.rank);
   if (NodeTeam* const node = node_team_of(comm))
     if (meets(comm, Collective::kBarrier, 0, 0)) return node->barrier();
   return by_schedule(comm, [](Schedule& s) { barrier(s); });

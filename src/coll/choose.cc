@@ -5,7 +5,7 @@
 namespace clump::coll {
 
 static_assert(core::CollectiveChoices::kCollectives > static_cast<std::size_t>(Collective::kScan));
-static_assert(core::CollectiveChoices::kAlgorithms > static_cast<std::size_t>(Algorithm::kTeamShares));
+static_assert(core::CollectiveChoices::kAlgorithms >= kAlgorithms);
 
 Algorithm choose(const core::Comm& comm, Collective collective, const Situation& situation) {
   const auto& choices = comm.owner.collectives;

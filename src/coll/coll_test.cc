@@ -301,6 +301,26 @@ TEST(Selection, EveryCollectiveEndsWithARuleThatFitsAlways) {
   EXPECT_EQ(allreduce({16, 4 << 20, Operations::kCommutative, true}), Algorithm::kRing);
 }
 
+TEST(Select, TwoSwapRoomsWhereDataIsTouched) {
+  const auto allreduce = [](Count bytes, bool swapped, bool touched) {
+    return select(Collective::kAllreduce, {.ranks = 2,
+                                           .bytes = bytes,
+                                           .team = true,
+                                           .where = Where::kProcess,
+                                           .swapped = swapped,
+                                           .touched = touched});
+  };
+  EXPECT_EQ(allreduce(8, true, true), Algorithm::kTeamCarries);
+  EXPECT_EQ(allreduce(16 << 10, true, true), Algorithm::kTeamSwaps);
+  EXPECT_EQ(allreduce(16 << 10, true, false), Algorithm::kTeamShares);
+  EXPECT_EQ(allreduce(16 << 10, false, true), Algorithm::kTeamShares);
+  EXPECT_EQ(select(Collective::kAllreduce,
+                   {.ranks = 2, .bytes = 16 << 10, .team = true, .swapped = true, .touched = false},
+                   Algorithm::kTeamSwaps),
+            Algorithm::kTeamSwaps)
+      << "who asks for it gets it";
+}
+
 TEST(Select, WhatIsWantedIsUsedWhereItSuits) {
   const auto wanted = [](const Situation& situation, Algorithm algorithm) {
     return select(Collective::kAllreduce, situation, algorithm);

@@ -79,7 +79,6 @@ bool size(std::string_view text, Count& value) {
 
 /// Neighbourhood collectives ask no rules.
 constexpr int kSelectable = static_cast<int>(Collective::kScan) + 1;
-constexpr int kAlgorithms = static_cast<int>(Algorithm::kTeamShares) + 1;
 
 void list(std::string& all, std::string_view name) { all.append(all.empty() ? "" : ", ").append(name); }
 

@@ -20,7 +20,8 @@ using enum Operations;
 // nobody to be there (measured with 2 to 64 ranks on 2 cores).
 constexpr int kManyRanks = 8;
 constexpr Count kMuchData = 8 << 10;
-constexpr Count kNodeRoom = 4097;  // a slot of a node team has room for less
+constexpr Count kNodeRoom = 4097;       // a slot of a node team has room for less
+constexpr Count kSwapRoom = 128 << 10;  // two ranks that swap rooms have no larger ones
 constexpr Rule kRules[] = {
     {kBarrier, kTeamAppoints, 0},
     {kBarrier, kNodeMeets, 0},
@@ -33,6 +34,7 @@ constexpr Rule kRules[] = {
     {kBroadcast, kTeamAppoints, 0, 0, kAny, Where::kAnywhere, kManyRanks},
     {kBroadcast, kTeamAppoints, 0, 0, kAny, Where::kAnywhere, 0, kMuchData},
     {kBroadcast, kNodeMeets, kNodeRoom},
+    {kBroadcast, kTeamSwaps, kSwapRoom + 1, 2, kAny, Where::kAnywhere, 0, 65},
     {kBroadcast, kTeamPosts, 481},
     {kBroadcast, kTeamLeads, 4 << 10},
     {kBroadcast, kTeamShares, 0},
@@ -44,6 +46,7 @@ constexpr Rule kRules[] = {
     {kReduce, kTeamAppoints, 0, 0, kPredefined, Where::kAnywhere, kManyRanks},
     {kReduce, kTeamAppoints, 0, 0, kPredefined, Where::kAnywhere, 0, kMuchData},
     {kReduce, kNodeMeets, kNodeRoom},
+    {kReduce, kTeamSwaps, kSwapRoom + 1, 2, kPredefined, Where::kAnywhere, 0, 33},
     {kReduce, kTeamCarries, 481},
     {kReduce, kTeamLeads, 4 << 10, 0, kPredefined},
     {kReduce, kTeamShares, 0, 0, kPredefined},
@@ -58,6 +61,7 @@ constexpr Rule kRules[] = {
     {kAllreduce, kTeamAppoints, 0, 0, kPredefined, Where::kAnywhere, 3},
     {kAllreduce, kTeamAppoints, 0, 0, kPredefined, Where::kAnywhere, 0, kMuchData},
     {kAllreduce, kNodeMeets, kNodeRoom},
+    {kAllreduce, kTeamSwaps, kSwapRoom + 1, 2, kPredefined, Where::kAnywhere, 0, 33},
     {kAllreduce, kTeamCarries, 481},
     {kAllreduce, kTeamLeads, 4 << 10, 0, kPredefined},
     {kAllreduce, kTeamShares, 0, 0, kPredefined},
@@ -71,6 +75,7 @@ constexpr Rule kRules[] = {
     {kGather, kTeamAppoints, 0, 0, kAny, Where::kAnywhere, kManyRanks},
     {kGather, kTeamAppoints, 0, 0, kAny, Where::kAnywhere, 0, kMuchData},
     {kGather, kNodeMeets, kNodeRoom},
+    {kGather, kTeamSwaps, kSwapRoom + 1, 2, kAny, Where::kAnywhere, 0, 1},
     {kGather, kTeamLeads, 4 << 10},
     {kGather, kTeamShares, 0},
     {kGather, kTwoStages, 16 << 10},
@@ -86,6 +91,7 @@ constexpr Rule kRules[] = {
     {kScatter, kTeamAppoints, 0, 0, kAny, Where::kAnywhere, kManyRanks},
     {kScatter, kTeamAppoints, 0, 0, kAny, Where::kAnywhere, 0, kMuchData},
     {kScatter, kNodeMeets, kNodeRoom},
+    {kScatter, kTeamSwaps, kSwapRoom + 1, 2, kAny, Where::kAnywhere, 0, 1},
     {kScatter, kTeamLeads, 4 << 10},
     {kScatter, kTeamShares, 0},
     {kScatter, kTwoStages, 16 << 10},
@@ -101,6 +107,7 @@ constexpr Rule kRules[] = {
     {kAllgather, kTeamAppoints, 0, 0, kAny, Where::kAnywhere, 3},
     {kAllgather, kTeamAppoints, 0, 0, kAny, Where::kAnywhere, 0, kMuchData},
     {kAllgather, kNodeMeets, kNodeRoom},
+    {kAllgather, kTeamSwaps, kSwapRoom + 1, 2, kAny, Where::kAnywhere, 0, 17},
     {kAllgather, kTeamCarries, 481},
     {kAllgather, kTeamLeads, 4 << 10},
     {kAllgather, kTeamShares, 0},
@@ -118,6 +125,7 @@ constexpr Rule kRules[] = {
     {kAlltoall, kTeamAppoints, 0, 0, kAny, Where::kAnywhere, 3},
     {kAlltoall, kTeamAppoints, 0, 0, kAny, Where::kAnywhere, 0, kMuchData},
     {kAlltoall, kNodeMeets, kNodeRoom},
+    {kAlltoall, kTeamSwaps, kSwapRoom + 1, 2, kAny, Where::kAnywhere, 0, 9},
     {kAlltoall, kTeamCarries, 481},
     {kAlltoall, kTeamLeads, 4 << 10},
     {kAlltoall, kTeamShares, 0},
@@ -131,6 +139,7 @@ constexpr Rule kRules[] = {
 
     {kReduceScatter, kTeamAppoints, 0, 0, kPredefined, Where::kAnywhere, 3},
     {kReduceScatter, kTeamAppoints, 0, 0, kPredefined, Where::kAnywhere, 0, kMuchData},
+    {kReduceScatter, kTeamSwaps, kSwapRoom + 1, 2, kPredefined, Where::kAnywhere, 0, 1},
     {kReduceScatter, kTeamLeads, 4 << 10, 0, kPredefined},
     {kReduceScatter, kTeamShares, 0, 0, kPredefined},
     {kReduceScatter, kReduceThenScatter, 64 << 10},
@@ -139,6 +148,7 @@ constexpr Rule kRules[] = {
 
     {kScan, kTeamAppoints, 0, 0, kPredefined, Where::kAnywhere, 3},
     {kScan, kTeamAppoints, 0, 0, kPredefined, Where::kAnywhere, 0, kMuchData},
+    {kScan, kTeamSwaps, kSwapRoom + 1, 2, kPredefined, Where::kAnywhere, 0, 1},
     {kScan, kTeamLeads, 4 << 10, 0, kPredefined},
     {kScan, kTeamShares, 0, 0, kPredefined},
     {kScan, kTwoStages, 0},
@@ -151,7 +161,6 @@ constexpr Rule kRules[] = {
     {kNeighbours, kDirect, 0},
 };
 
-constexpr std::size_t kCollectives = static_cast<std::size_t>(kNeighbours) + 1;
 constexpr std::size_t kWheres = static_cast<std::size_t>(Where::kNode) + 1;
 
 /// Whether a rule is one for ranks that are there.
@@ -192,6 +201,7 @@ bool keeps_one_order(Collective collective, Algorithm algorithm) {
     case kTeamAppoints:
     case kTeamLeads:
     case kTeamShares:
+    case kTeamSwaps:
     case kReduceBroadcast:
     case kReduceThenScatter:
     case kChain:
@@ -203,7 +213,8 @@ bool keeps_one_order(Collective collective, Algorithm algorithm) {
 
 /// There is room for so much and no more.
 constexpr bool has_limit(Algorithm algorithm) {
-  return algorithm == kTeamPosts || algorithm == kTeamCarries || algorithm == kNodeMeets;
+  return algorithm == kTeamPosts || algorithm == kTeamCarries || algorithm == kTeamSwaps ||
+         algorithm == kNodeMeets;
 }
 
 /// But for places, sizes and numbers of ranks.
@@ -211,7 +222,8 @@ bool suits(const Rule& rule, const Situation& is) {
   return (is.team || !is_for_teams(rule.algorithm)) && (is.node || rule.algorithm != kNodeMeets) &&
          (is.appointed || rule.algorithm != kTeamAppoints) &&
          (is.carried || (rule.algorithm != kTeamCarries && rule.algorithm != kTeamPosts)) &&
-         (is.hosts || rule.algorithm != kTwoStages) && rule.operations <= is.operation &&
+         (is.swapped || rule.algorithm != kTeamSwaps) && (is.hosts || rule.algorithm != kTwoStages) &&
+         rule.operations <= is.operation &&
          (!is.one_order || keeps_one_order(rule.collective, rule.algorithm));
 }
 
@@ -221,8 +233,8 @@ std::span<const Rule> shipped_rules() { return kRules; }
 
 std::vector<Rule> in_front_of_shipped(std::span<const Rule> rules) {
   std::vector<Rule> all;
-  for (std::size_t i = 0; i < kCollectives; ++i) {
-    const auto belongs = [i](const Rule& rule) { return static_cast<std::size_t>(rule.collective) == i; };
+  for (int i = 0; i < kCollectives; ++i) {
+    const auto belongs = [i](const Rule& rule) { return static_cast<int>(rule.collective) == i; };
     std::ranges::copy_if(rules, std::back_inserter(all), belongs);
     std::ranges::copy_if(kRules, std::back_inserter(all), belongs);
   }
@@ -254,7 +266,7 @@ Algorithm select(Collective collective, const Situation& is) {
   const Rule* rule = first_rules[static_cast<std::size_t>(is.where)][static_cast<std::size_t>(collective)];
   while (!suits(*rule, is) || (rule->below_bytes != 0 && is.bytes >= rule->below_bytes) ||
          (rule->up_to_ranks != 0 && is.ranks > rule->up_to_ranks) || is.bytes < rule->from_bytes ||
-         is.ranks < rule->from_ranks)
+         is.ranks < rule->from_ranks || (rule->algorithm == kTeamSwaps && !is.touched))
     ++rule;
   return rule->algorithm;
 }
@@ -307,6 +319,7 @@ const char* name_of(Algorithm algorithm) {
                                            "team: leaders carry",
                                            "team: leaders work",
                                            "team: all work",
+                                           "team: two swap",
                                            "flat"};
   return kNames[static_cast<std::size_t>(algorithm)];
 }

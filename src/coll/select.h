@@ -28,6 +28,7 @@ enum class Collective : std::uint8_t {
   kScan,
   kNeighbours,  ///< all neighbourhood collectives
 };
+inline constexpr int kCollectives = static_cast<int>(Collective::kNeighbours) + 1;
 
 enum class Algorithm : std::uint8_t {
   kBinomial,           ///< a tree, log2(ranks) rounds
@@ -53,7 +54,9 @@ enum class Algorithm : std::uint8_t {
   kTeamCarries,  ///< leaders combine, or take, the data of their group, and pass it on as they meet
   kTeamLeads,    ///< leaders move or combine data for their group, where it lies
   kTeamShares,   ///< everyone moves or combines its part of the data, where it lies
+  kTeamSwaps,    ///< two ranks: each fetches what the other one has copied to where both can (team_swaps.cc)
 };
+inline constexpr int kAlgorithms = static_cast<int>(Algorithm::kTeamSwaps) + 1;
 
 /// Which reductions a rule fits.
 enum class Operations : std::uint8_t { kAny, kCommutative, kPredefined };
@@ -107,7 +110,9 @@ struct Situation {
   bool hosts = false;                              ///< they are on several hosts, in an order that suits
   bool one_order = false;  ///< operands must be combined in an order that no placement changes
   Where where = Where::kAnywhere;
-  bool carried = true;  ///< leaders of a team have room for it, or a notice has
+  bool carried = true;   ///< leaders of a team have room for it, or a notice has
+  bool swapped = false;  ///< so do two ranks that are a team, each alone on its core
+  bool touched = true;   ///< and their programs write and read the data, for all we know
 };
 Algorithm select(Collective collective, const Situation& situation);
 /// The same, but `wanted` if there is such an algorithm for the collective and the ranks and the operation
@@ -116,7 +121,7 @@ Algorithm select(Collective collective, const Situation& situation, Algorithm wa
 
 /// What a tool wants that wants no two stages anywhere: no algorithm of the table, which then chooses as on
 /// one host.
-inline constexpr Algorithm kFlat{static_cast<std::uint8_t>(Algorithm::kTeamShares) + 1};
+inline constexpr Algorithm kFlat{kAlgorithms};
 /// Whether there are two stages for it at all.
 bool has_two_stages(Collective collective);
 

@@ -65,6 +65,7 @@ Team::Team(const core::Comm& comm) : core::Team(Kind::kHere), Meeting(comm), app
   if (active_ < group_count_) rounds_ += 2;
   rooms_ = std::make_unique_for_overwrite<Room[]>(static_cast<std::size_t>(group_count_));
   notices_ = std::make_unique_for_overwrite<Notice[]>(kNotices);
+  if (size_ == 2 && group_count_ == 2) pair_ = std::make_unique<Pair>();
   mails_ = std::make_unique_for_overwrite<Mail[]>(static_cast<std::size_t>(group_count_) * rounds_ * 2);
 }
 
@@ -94,16 +95,22 @@ base::Status Team::run(int rank, const Call& call) {
   if (call.algorithm == Algorithm::kTeamPosts) return post_or_fetch(me, call);
   me.bytes = call.bytes;
   me.buffers->set(call.from, call.to, call.first);
+  if (call.algorithm == Algorithm::kTeamSwaps) return swap_rooms(me, call);
   meet(me, call.reduction);
   if (me.is_settled()) [[unlikely]]
     return depart(me);
-  if (call.algorithm == Algorithm::kTeamShares) {
-    work(me, call.reduction);
-    me.call = kDeparture;
-    me.bytes = 0;
-    meet(me, nullptr);
-  }
+  if (call.algorithm == Algorithm::kTeamShares) share(me, call);
   return {};
+}
+
+void Team::share(Slot& me, const Call& call) {
+  Turns* const turns = turns_of(me.rank, call.collective, call.bytes);
+  if (turns != nullptr) try_out(me, call, *turns);
+  work(me, call.reduction);
+  me.call = kDeparture;
+  me.bytes = 0;
+  meet(me, nullptr);
+  if (turns != nullptr) learn(call.collective, *turns);
 }
 
 base::Status Team::exchange(int rank, Collective collective, int root, const Blocks& out, const Blocks& in) {

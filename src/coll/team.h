@@ -52,6 +52,13 @@ class Team final : public core::Team, public Meeting {
   /// Whether leaders can carry what so many ranks give, of so many bytes each (Call::bytes), or a notice can.
   static bool can_carry(Collective collective, int ranks, Count bytes);
 
+  /// Whether this is a team of two ranks, each alone at its worker, and there is room for what one of them
+  /// gives the other.
+  bool can_swap(Count bytes) const { return pair_ != nullptr && bytes <= kSwapRoom; }
+  /// Whether the caller's program writes and reads the data of such an operation, as far as we know: the
+  /// same on both ranks. True where nothing depends on it.
+  bool is_touched(int rank, Collective collective, Count bytes) const;
+
   /// Whether `who` (Completion::sleeper()) waits here, as this rank. While there is a Hold
   /// (fiber/sleepers.h).
   bool is_waited_in(int rank, const void* who) const;
@@ -74,6 +81,10 @@ class Team final : public core::Team, public Meeting {
   struct Value;
   struct Mail;
   struct Room;
+
+  struct Turns;
+  struct Pair;
+  static constexpr Count kSwapRoom = 128 * 1024;
 
   struct Notice;
   static constexpr int kBatch = 8, kNotices = 2 * kBatch;
@@ -102,6 +113,16 @@ class Team final : public core::Team, public Meeting {
   void hand_out_blocks(const Group& group, const Slot& me, const Value& value) const;
   bool is_waited_for(const Group& group) const override;
 
+  void share(Slot& me, const Call& call);
+
+  struct Trade;
+  static Trade trade_of(int rank, const Call& call);
+  base::Status swap_rooms(Slot& me, const Call& call);
+  static void combine(int rank, const Trade& trade, const Layout& theirs, const Reduction& reduction);
+  Turns* turns_of(int rank, Collective collective, Count bytes) const;
+  void try_out(const Slot& me, const Call& call, const Turns& turns);
+  void learn(Collective collective, Turns& turns);
+
   base::Status meet_for_blocks(Slot& me, Word call);
   void disagree(Group& group);
 
@@ -111,6 +132,7 @@ class Team final : public core::Team, public Meeting {
   std::unique_ptr<Room[]> rooms_;  ///< by group
   std::unique_ptr<Mail[]> mails_;
   std::unique_ptr<Notice[]> notices_;
+  std::unique_ptr<Pair> pair_;  ///< of two ranks, each alone at its worker
 };
 
 }  // namespace clump::coll

@@ -1,7 +1,9 @@
 // What the ranks of a team share; for team*.cc only.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <mutex>
 
 #include "coll/meeting_state.h"
 #include "coll/team.h"
@@ -50,6 +52,33 @@ struct Team::Value {
     if (kernel != nullptr) return kernel(left, right, right, count);
     reduction->op->apply(left, right, count, *type, reduction->handle);
   }
+};
+
+/// What the program does with the data of a collective operation, as one rank of a pair knows it. Changes at
+/// the end of operations that both have called, so that it is the same on both.
+struct Team::Turns {
+  bool touched = true;
+  int left = 0;         ///< operations for which this is taken as known
+  unsigned trials = 0;  ///< so far
+};
+
+/// Of a team of two ranks, each alone at its worker (team_swaps.cc).
+struct Team::Pair {
+  struct alignas(4096) Room {
+    std::byte bytes[kSwapRoom];
+  };
+  /// A rank's.
+  struct alignas(128) Side {
+    int room = 0;  ///< which one is its own
+    std::array<Turns, kCollectives> turns{};
+  };
+
+  Side sides[2]{{.room = 0}, {.room = 1}};
+  /// The last trial in which somebody found that the data was touched. relaxed: between two meetings one
+  /// writes, and after them the other reads.
+  std::array<std::atomic<unsigned>, kCollectives> touched_in{};
+  std::once_flag made;
+  std::unique_ptr<Room[]> rooms;
 };
 
 /// From the leader of one group to that of another; written by the one until it is sent, then the other's.

@@ -16,7 +16,6 @@ constexpr const char* kInComm = "; of one communicator";
 constexpr const char* kInProcess = "; of the whole process, which may hold many ranks";
 
 constexpr int kCollectives = static_cast<int>(coll::Collective::kScan) + 1;
-constexpr int kAlgorithms = static_cast<int>(coll::Algorithm::kTeamShares) + 1;
 constexpr int kAutomatic = 0;  // an algorithm's value is one more than its number
 
 std::string name_of(int collective) { return coll::name_of(static_cast<coll::Collective>(collective)); }
@@ -74,7 +73,7 @@ std::vector<Enumeration> make_enumerations() {
   all.push_back({"collectives", {}});
   for (int i = 0; i < kCollectives; ++i) all.back().items.push_back({i, name_of(i)});
   all.push_back({"algorithms", {}});
-  for (int i = 0; i < kAlgorithms; ++i) all.back().items.push_back({i, name_of_algorithm(i)});
+  for (int i = 0; i < coll::kAlgorithms; ++i) all.back().items.push_back({i, name_of_algorithm(i)});
   all.push_back(numbered("message_elements", {"source", "tag", "bytes"}));
   all.push_back(numbered("collective_elements", {"collective", "algorithm", "bytes"}));
   all.push_back(numbered("move_elements", {"worker"}));
@@ -183,7 +182,7 @@ class Meters {
       add(Category::kCollectives, MPI_T_PVAR_CLASS_COUNTER, Reading::kCollective, "collective_" + name_of(i),
           "operations of kind " + name_of(i) + ", in whatever form, also as parts of others")
           .which = i;
-    for (int i = 0; i < kAlgorithms; ++i)
+    for (int i = 0; i < coll::kAlgorithms; ++i)
       add(Category::kCollectives, MPI_T_PVAR_CLASS_COUNTER, Reading::kAlgorithm,
           "algorithm_" + name_of_algorithm(i),
           std::string("collective operations that used the algorithm '") +

@@ -14,7 +14,7 @@ def is_running(process: str) -> bool:
     try:
         with open(f"/proc/{process}/stat") as file:
             return file.read().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # the latter if it ends between open and read
         return False
 
 

@@ -44,7 +44,7 @@ class WithFolder(tool.Case):
     def clump(self, *words, **more):
         return tool.run(*words, tool="clump", env=environment(self.folder, **more))
 
-    def chosen(self, *options, size=64, ranks=2, **more):
+    def chosen(self, *options, size=8, ranks=2, **more):
         """The algorithms of a blocking and of a non-blocking allreduce, the same on all ranks."""
         result = self.mpiexec("-n", ranks, *options, tool.program("chosen"), size, **more)
         self.assertEqual((result.code, result.err), (0, ""))

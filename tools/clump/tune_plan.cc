@@ -47,7 +47,7 @@ std::vector<Count> sizes_of(const Setting& setting, Collective collective, Count
 Cell cell_of(const Setting& setting, Collective collective, Count bytes) {
   Cell cell{collective, bytes, {}};
   const coll::Situation situation = situation_of(setting, collective, bytes);
-  for (int i = 0; i <= static_cast<int>(coll::Algorithm::kTeamShares); ++i) {
+  for (int i = 0; i < coll::kAlgorithms; ++i) {
     const auto algorithm = static_cast<coll::Algorithm>(i);
     if (!coll::limits_of(collective, algorithm) || !coll::is_for(setting.where, algorithm)) continue;
     // With fewer elements than ranks a ring is none.
@@ -78,15 +78,19 @@ std::string text_of(const Setting& setting) {
 }
 
 coll::Situation situation_of(const Setting& setting, Collective collective, Count bytes) {
+  const auto has_room = [&](coll::Algorithm algorithm, Count needed) {
+    const auto limits = coll::limits_of(collective, algorithm);
+    return limits && (limits->below_bytes == 0 || needed < limits->below_bytes);
+  };
   // A rank's slot in the place where processes meet has to hold all blocks of an alltoall.
   const Count slot = collective == Collective::kAlltoall ? bytes * setting.ranks : bytes;
-  const auto limits = coll::limits_of(collective, coll::Algorithm::kNodeMeets);
+  const bool is_process = setting.where == Where::kProcess;
   return {.ranks = setting.ranks,
           .bytes = bytes,
-          .team = setting.where == Where::kProcess,
-          .node = setting.where == Where::kNode && limits &&
-                  (limits->below_bytes == 0 || slot < limits->below_bytes),
-          .where = setting.where};
+          .team = is_process,
+          .node = setting.where == Where::kNode && has_room(coll::Algorithm::kNodeMeets, slot),
+          .where = setting.where,
+          .swapped = is_process && setting.ranks == 2 && has_room(coll::Algorithm::kTeamSwaps, bytes)};
 }
 
 std::vector<Cell> plan_cells(const Setting& setting, double seconds) {

@@ -1,0 +1,151 @@
+// Two ranks, each alone at its worker: what they exchange by rooms that change hands. Random types, layouts
+// and forms are those of tests/mpi/collectives/properties.c.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <numeric>
+#include <vector>
+
+#include "coll/team.h"
+#include "coll/test_ranks.h"
+
+namespace clump::coll {
+namespace {
+
+constexpr int kRanks = 2;
+// In ints: what mail carries, the first that it does not, a chunk and more, all that a room takes, and more.
+constexpr int kCounts[] = {0, 1, 9, 129, 1023, 1025, 5000, 32 * 1024, 32 * 1024 + 1};
+
+Job two_apart() { return Job(kRanks, {0, 1}); }
+
+/// Something else in each turn.
+std::vector<int> given(int rank, int turn, int count) {
+  std::vector<int> values(count);
+  std::iota(values.begin(), values.end(), 1000 * turn + 500 * rank);
+  return values;
+}
+
+std::vector<int> joined(const std::vector<int>& first, const std::vector<int>& second) {
+  std::vector<int> all = first;
+  all.insert(all.end(), second.begin(), second.end());
+  return all;
+}
+
+std::vector<int> half(const std::vector<int>& all, int which) {
+  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+  return which == 0 ? std::vector<int>(all.begin(), middle) : std::vector<int>(middle, all.end());
+}
+
+std::vector<int> sum(std::vector<int> one, const std::vector<int>& other) {
+  for (std::size_t i = 0; i < one.size(); ++i) one[i] += other[i];
+  return one;
+}
+
+/// Calls turn(comm, number, count) for each count, several times, on both ranks.
+template <typename Turn>
+void in_turns(Turn turn) {
+  two_apart().run([&](core::Comm& comm) {
+    int number = 0;
+    for (int repeat = 0; repeat < 3; ++repeat)
+      for (const int count : kCounts) turn(comm, ++number, count);
+  });
+}
+
+TEST(Swaps, MoveData) {
+  in_turns([](core::Comm& comm, int turn, int count) {
+    const int me = comm.rank, root = turn / 2 % kRanks;
+    const bool here = me == root;
+    const std::vector<int> first = given(0, turn, count), second = given(1, turn, count);
+    std::vector<int> mine = me == 0 ? first : second, some(count, -1), both(2 * count, -1);
+
+    std::vector<int> data = here ? mine : some;
+    EXPECT_TRUE(broadcast(comm, ints(data), root).ok());
+    EXPECT_EQ(data, root == 0 ? first : second);
+
+    EXPECT_TRUE(gather(comm, ints(mine), ints(both), root).ok());
+    EXPECT_EQ(both, here ? joined(first, second) : std::vector<int>(2 * count, -1));
+
+    std::vector<int> out = given(root, turn, 2 * count);
+    EXPECT_TRUE(scatter(comm, ints(out), ints(some), root).ok());
+    EXPECT_EQ(some, half(out, me));
+
+    EXPECT_TRUE(allgather(comm, ints(mine), ints(both)).ok());
+    EXPECT_EQ(both, joined(first, second));
+
+    out = given(me, turn, 2 * count);
+    const std::vector<int> swapped =
+        joined(half(given(0, turn, 2 * count), me), half(given(1, turn, 2 * count), me));
+    EXPECT_TRUE(alltoall(comm, ints(out), ints(both)).ok());
+    EXPECT_EQ(both, swapped);
+    EXPECT_TRUE(alltoall(comm, ints(out), ints(out)).ok());
+    EXPECT_EQ(out, swapped);
+  });
+}
+
+TEST(Swaps, CombineData) {
+  const core::Op op(MPI_SUM);
+  const Reduction reduction{&op, MPI_INT};
+  in_turns([&](core::Comm& comm, int turn, int count) {
+    const int me = comm.rank, root = turn / 2 % kRanks;
+    const std::vector<int> first = given(0, turn, count), second = given(1, turn, count),
+                           all = sum(first, second), none(count, -1);
+    std::vector<int> mine = me == 0 ? first : second, got = none;
+
+    EXPECT_TRUE(allreduce(comm, reduction, ints(mine), ints(got)).ok());
+    EXPECT_EQ(got, all);
+    got = mine;
+    EXPECT_TRUE(allreduce(comm, reduction, ints(got), ints(got)).ok());
+    EXPECT_EQ(got, all);
+    got = none;
+    EXPECT_TRUE(reduce(comm, reduction, ints(mine), ints(got), root).ok());
+    EXPECT_EQ(got, me == root ? all : none);
+    got = none;
+    EXPECT_TRUE(scan(comm, reduction, ints(mine), ints(got)).ok());
+    EXPECT_EQ(got, me == 0 ? first : all);
+    got = none;
+    EXPECT_TRUE(exscan(comm, reduction, ints(mine), ints(got)).ok());
+    if (me == 1) {
+      EXPECT_EQ(got, first);
+    }
+    std::vector<int> wide = given(me, turn, 2 * count);
+    got = none;
+    EXPECT_TRUE(reduce_scatter_block(comm, reduction, ints(wide), ints(got)).ok());
+    EXPECT_EQ(got, half(sum(given(0, turn, 2 * count), given(1, turn, 2 * count)), me));
+  });
+}
+
+// Each knows it for itself, and they may never differ: one would swap rooms where the other one does not.
+TEST(Swaps, AgreeWhetherDataIsTouched) {
+  const core::Op op(MPI_SUM);
+  constexpr int kTurns = 400, kCount = 4096;
+  std::vector<std::vector<bool>> touched(kRanks, std::vector<bool>(kTurns));
+  two_apart().run([&](core::Comm& comm) {
+    std::vector<int> mine(kCount, 1), got(kCount);
+    Team* const team = Team::of(comm);
+    ASSERT_NE(team, nullptr);
+    for (int turn = 0; turn < kTurns; ++turn) {
+      touched[comm.rank][turn] = team->is_touched(comm.rank, Collective::kAllreduce, kCount * sizeof(int));
+      if (turn < kTurns / 2) std::ranges::fill(mine, turn);
+      EXPECT_TRUE(allreduce(comm, {&op, MPI_INT}, ints(mine), ints(got)).ok());
+      EXPECT_EQ(got.back(), 2 * mine.back());
+    }
+  });
+  EXPECT_EQ(touched[0], touched[1]);
+  EXPECT_FALSE(touched[0][0]) << "who knows nothing tries";
+}
+
+TEST(Swaps, AreForTwoThatShareNoWorker) {
+  const auto can_swap = [](Job job) {
+    std::atomic<bool> can = true;
+    job.run([&](core::Comm& comm) { can = can && Team::of(comm)->can_swap(100); });
+    return can.load();
+  };
+  EXPECT_TRUE(can_swap(two_apart()));
+  EXPECT_FALSE(can_swap(Job(2, {0, 0})));
+  EXPECT_FALSE(can_swap(Job(2)));
+  EXPECT_FALSE(can_swap(Job(3, {0, 1, 2})));
+  two_apart().run([](core::Comm& comm) { EXPECT_FALSE(Team::of(comm)->can_swap(1 << 20)); });
+}
+
+}  // namespace
+}  // namespace clump::coll
