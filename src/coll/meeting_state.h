@@ -116,7 +116,7 @@ struct alignas(128) Meeting::Slot {
 /// The ranks that have one home. Of a team, what is not atomic is the leader's.
 struct alignas(128) Meeting::Group {
   std::atomic<int> arrived{0};
-  std::atomic<int> pollers{0};  ///< members that wait for a notice, and do not sleep
+  std::atomic<int> pollers{0};  ///< members that wait for a notice, and do not sleep, or were woken
   int number = 0;
   unsigned exchanges = 0;
   static constexpr Count kNotCounted = -1;

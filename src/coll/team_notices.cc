@@ -75,9 +75,10 @@ base::Status Team::fetch_posted(Slot& me, std::uint64_t number, const Notice& no
 }
 
 // Who polls sees a notice without any doing of the root; only where a group has none who does, the root wakes
-// one rank of it, so that it is not kept by all of them. Either wakes the others. And who is ahead of them,
-// and now begins to wait for the next notice, does so first: a slow root may take it for one that waits for
-// the last one.
+// one rank of it, so that it is not kept by all of them; and none where one that was woken has not gone on
+// yet (16 ranks on 2 cores: 0.67 instead of 0.95 us, most roots woke somebody on the other core). Either
+// wakes the others. And who is ahead of them, and now begins to wait for the next notice, does so first: a
+// slow root may take it for one that waits for the last one.
 void Team::wait_for_notice(Slot& me, std::uint64_t number, const Notice& notice) {
   Group& group = *me.group;
   wake_readers(group, number - 1, kAll);
@@ -92,6 +93,7 @@ void Team::wait_for_notice(Slot& me, std::uint64_t number, const Notice& notice)
     }
     me.released.wait();
     me.released.reset();
+    group.pollers.fetch_sub(1, std::memory_order_seq_cst);
   }
   // Roots of later notices may have taken it for one that polls for theirs, and woken nobody.
   while (notices_[(number + 1) % kNotices].number.load(std::memory_order_seq_cst) > number) ++number;
@@ -104,6 +106,7 @@ void Team::wake_readers(Group& group, std::uint64_t number, int most) {
   for (Slot* member : group.members) {
     std::uint64_t awaited = member->awaits.load(std::memory_order_seq_cst);
     if (awaited == 0 || awaited > number || !member->awaits.compare_exchange_strong(awaited, 0)) continue;
+    group.pollers.fetch_add(1, std::memory_order_relaxed);
     group.asleep.fetch_sub(1, std::memory_order_relaxed);
     member->released.signal();
     if (--most == 0) return;
