@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
   } operations[] = {{"touched-send", touched_send},           {"touched-sendrecv", touched_sendrecv},
                     {"touched-bcast", touched_bcast},         {"touched-allreduce", touched_allreduce},
                     {"touched-allgather", touched_allgather}, {"touched-alltoall", touched_alltoall}};
-  static const size_t sizes[] = {4 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10, kLargest};
+  static const size_t sizes[] = {256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 128 << 10, kLargest};
   measure_init(&argc, &argv);
   out = new_buffer((size_t)kLargest * (size_t)size);
   in = new_buffer((size_t)kLargest * (size_t)size);
