@@ -20,8 +20,7 @@ using enum Operations;
 // nobody to be there (measured with 2 to 64 ranks on 2 cores).
 constexpr int kManyRanks = 8;
 constexpr Count kMuchData = 8 << 10;
-constexpr Count kNodeRoom = 4097;       // a slot of a node team has room for less
-constexpr Count kSwapRoom = 128 << 10;  // two ranks that swap rooms have no larger ones
+constexpr Count kNodeRoom = 4097;  // a slot of a node team has room for less
 constexpr Rule kRules[] = {
     {kBarrier, kTeamAppoints, 0},
     {kBarrier, kNodeMeets, 0},

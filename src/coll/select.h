@@ -58,6 +58,9 @@ enum class Algorithm : std::uint8_t {
 };
 inline constexpr int kAlgorithms = static_cast<int>(Algorithm::kTeamSwaps) + 1;
 
+/// Of each of the rooms that two ranks swap.
+inline constexpr Count kSwapRoom = 128 << 10;
+
 /// Which reductions a rule fits.
 enum class Operations : std::uint8_t { kAny, kCommutative, kPredefined };
 

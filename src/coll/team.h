@@ -84,7 +84,6 @@ class Team final : public core::Team, public Meeting {
 
   struct Turns;
   struct Pair;
-  static constexpr Count kSwapRoom = 128 * 1024;
 
   struct Notice;
   static constexpr int kBatch = 8, kNotices = 2 * kBatch;

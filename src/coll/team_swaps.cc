@@ -52,9 +52,11 @@ bool is_far(const Layout& data) {
   return bytes < kNear * (fiber::now() - begin).count();
 }
 
-/// As datatype::copy(), which it need not be where both are the same.
+/// All that both have room for; nothing if they are the same place. (Bases alone say little: MPI_BOTTOM is
+/// one.)
 void copy(const Layout& to, const Layout& from) {
-  if (to.bytes() > 0 && to.base != from.base) datatype::copy(to, from, 0, std::min(to.bytes(), from.bytes()));
+  if (to.base == from.base && to.type == from.type) return;
+  if (const Count bytes = std::min(to.bytes(), from.bytes()); bytes > 0) datatype::copy(to, from, 0, bytes);
 }
 
 }  // namespace
