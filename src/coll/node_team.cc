@@ -87,7 +87,7 @@ base::Status NodeTeam::meet(Last last) {
   return place_.differ[set_].load(std::memory_order_relaxed) ? complain() : base::Status();
 }
 
-/// As teams do (team_disagree.cc), but that nobody gets any data.
+/// As teams do (meeting_disagree.cc), but that nobody gets any data.
 base::Status NodeTeam::complain() {
   const Call& mine = call(rank_);
   for (int rank = 0; rank < size_; ++rank) {

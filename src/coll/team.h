@@ -9,7 +9,7 @@
 // (team_notices.cc).
 //
 // Leaders compare what everyone called. Ranks that meet and disagree about the operation, the root or the
-// size are told so, and nobody hangs (team_disagree.cc).
+// size are told so, and nobody hangs (meeting_disagree.cc).
 //
 // Any thread of a rank may call, one at a time, as for all collectives; who waits does so on a Completion.
 // Operands are combined in an order that only the communicator decides, never who comes first.
@@ -117,7 +117,7 @@ class Team final : public core::Team, public Meeting {
   struct Trade;
   static Trade trade_of(int rank, const Call& call);
   base::Status swap_rooms(Slot& me, const Call& call);
-  static void combine(int rank, const Trade& trade, const Layout& theirs, const Reduction& reduction);
+  static void combine_two(int rank, const Trade& trade, const Layout& theirs, const Reduction& reduction);
   Turns* turns_of(int rank, Collective collective, Count bytes) const;
   void try_out(const Slot& me, const Call& call, const Turns& turns);
   void learn(Collective collective, Turns& turns);

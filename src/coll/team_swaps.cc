@@ -20,7 +20,7 @@ namespace clump::coll {
 namespace {
 
 // From here on it makes a difference whether a program touches its data; and for how many operations we think
-// that we know. What a trial costs if it was in vain is a third of an operation.
+// that we know. A trial in vain takes as long as it took before there were rooms.
 constexpr Count kWorthTrying = 4 * 1024;
 constexpr int kSwaps = 64, kDirectOnes = 16;
 // What is read in a trial; and bytes in a nanosecond: out of the own caches it is 40 and more, out of the
@@ -121,14 +121,14 @@ base::Status Team::swap_rooms(Slot& me, const Call& call) {
   room = 1 - room;
   if (is_something(trade.take)) {
     const Layout theirs = in_room(pair.rooms[room].bytes, trade.take, as_array);
-    trade.combines ? combine(me.rank, trade, theirs, *call.reduction) : copy(trade.take, theirs);
+    trade.combines ? combine_two(me.rank, trade, theirs, *call.reduction) : copy(trade.take, theirs);
   }
   if (Turns* const turns = turns_of(me.rank, call.collective, call.bytes)) --turns->left;
   return {};
 }
 
 /// In the order of ranks, to where the caller takes it. A kernel may only write to its right operand.
-void Team::combine(int rank, const Trade& trade, const Layout& theirs, const Reduction& reduction) {
+void Team::combine_two(int rank, const Trade& trade, const Layout& theirs, const Reduction& reduction) {
   const Layout &left = rank == 0 ? trade.own : theirs, &right = rank == 0 ? theirs : trade.own;
   const Layout& to = trade.take;
   const datatype::Kernel kernel = reduction.op->kernel(*to.type);

@@ -2,6 +2,7 @@
 // and forms are those of tests/mpi/collectives/properties.c.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <numeric>
 #include <vector>

@@ -31,8 +31,8 @@ static void expect(const int* all, int count, int turn, int arrived) {
 }
 
 static void test(int count) {
-  int *const mine = malloc((size_t)count * sizeof *mine), *const all =
-                                                              malloc((size_t)(size * count) * sizeof *all);
+  int* const mine = malloc((size_t)count * sizeof *mine);
+  int* const all = malloc((size_t)(size * count) * sizeof *all);
   MPI_Datatype from = type_of(mine, count), to = type_of(all, count);
   for (int turn = 0; turn < 3; ++turn) {
     const int root = turn % size;
