@@ -117,12 +117,13 @@ void Watch::conclude_check() {
 
 void Watch::ask() {
   user_waits_ = true;
-  if (asked_for_ == Finding::kNothing && !has_accounts_) ask(Finding::kAsked);
+  if (asked_for_ == Finding::kNothing) ask(Finding::kAsked);
 }
 
 void Watch::ask(Finding why) {
   if (why == Finding::kAsked) user_waits_ = false;
   asked_for_ = why;
+  has_accounts_ = false;
   patience_ = Clock::now() + kPatience;
   for (Host& host : hosts_) {
     host.account.clear();
@@ -158,7 +159,7 @@ Watch::Finding Watch::poll(std::string& text) {
     return Finding::kDeadlock;
   }
   if (asked_for_ == Finding::kNothing) {
-    if (user_waits_ && !has_accounts_) ask(Finding::kAsked);
+    if (user_waits_) ask(Finding::kAsked);
     return Finding::kNothing;
   }
   const bool is_answered = std::ranges::all_of(

@@ -211,6 +211,21 @@ TEST_F(WatchedHosts, ThatAreLostAreNotWaitedFor) {
   EXPECT_EQ(watch.poll(text), Finding::kAsked);
 }
 
+TEST_F(WatchedHosts, AreAskedForTheUserThoughOneDoesNotAnswerACheck) {
+  rest(0);
+  rest(1);
+  check(1, 7, 7);
+  check(1, 7, 7);
+  answer_question();
+  EXPECT_EQ(watch.poll(text), Finding::kNothing);
+  watch.take(0, at_rest(expect(Kind::kCheck), 1, 7, 0));
+  watch.ask();
+  answer_question();
+  EXPECT_EQ(watch.poll(text), Finding::kNothing);
+  answer_question();
+  EXPECT_EQ(watch.poll(text), Finding::kAsked);
+}
+
 TEST_F(WatchedHosts, AreAskedAgainIfTheUserCameBetween) {
   rest(0);
   rest(1);
