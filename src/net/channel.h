@@ -22,7 +22,7 @@ namespace clump::net {
 /// second copy costs more than the sender gains.
 inline constexpr Count kEagerLimit = 32 * 1024;
 /// Longer ones, up to this size, as is the habit (habit.h).
-inline constexpr Count kMostInCrate = 64 * 1024;
+inline constexpr Count kMostInCrate = 128 * 1024;
 /// Between processes those of up to this size travel in one piece.
 inline constexpr Count kPieceLimit = 16 * 1024;
 

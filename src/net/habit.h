@@ -1,4 +1,4 @@
-// How messages of 32 to 64 KB travel between two workers.
+// How messages of 32 to 128 KB travel between two workers.
 #pragma once
 
 #include <atomic>

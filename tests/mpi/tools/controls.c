@@ -169,7 +169,7 @@ int main(int argc, char** argv) {
   constants();
   sizes("eager_limit", 0, 1 << 20);
   sizes("unexpected_limit", 1 << 20, (MPI_Count)1 << 40);
-  if (rank == 0) sizes("lane_limit", 0, 64 << 10); /* of the process */
+  if (rank == 0) sizes("lane_limit", 0, 128 << 10); /* of the process */
   eager_limit();
   wrong();
   algorithms();
