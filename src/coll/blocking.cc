@@ -102,8 +102,11 @@ Done by_team(core::Comm& comm, Team& team, Meeting::Call&& call) {
 /// The same for blocks that may differ in size.
 Done by_team(core::Comm& comm, Collective collective, int root, const Blocks& out, const Blocks& in) {
   Team* const team = Team::of(comm);
-  if (team == nullptr || !is_for_teams(choose(comm, *team, collective, 0))) return {};
-  return team->exchange(comm.rank, collective, root, out, in);
+  if (team == nullptr) return {};
+  const Count bytes = team->most_given(comm.rank, collective, root, out, in);
+  const Algorithm algorithm = choose(comm, *team, collective, bytes);
+  if (!is_for_teams(algorithm)) return {};
+  return team->exchange(comm.rank, algorithm, collective, root, out, in);
 }
 
 Where where_is(core::Comm& comm) {

@@ -41,12 +41,15 @@ base::Status Meeting::compare_blocks(const Slot& me) {
   const Buffers& mine = buffers_[me.rank];
   base::Status status;
   // One block on its way from `sender` to the caller.
+  const auto compare = [&](int sender, Count wanted, Count sent) {
+    if (wanted != sent && status.ok())
+      status = base::fail(MPI_ERR_TRUNCATE, "rank {} sent {} bytes where rank {} expects {}: {}", sender,
+                          sent, me.rank, wanted, kAdvice);
+  };
   const auto take = [&](int sender, const Layout& to, const Layout& from) {
     if (to.base != from.base || to.type != from.type)
       datatype::copy(to, from, 0, std::min(to.bytes(), from.bytes()));
-    if (to.bytes() != from.bytes() && status.ok())
-      status = base::fail(MPI_ERR_TRUNCATE, "rank {} sent {} bytes where rank {} expects {}: {}", sender,
-                          from.bytes(), me.rank, to.bytes(), kAdvice);
+    compare(sender, to.bytes(), from.bytes());
   };
   for (int peer = 0; peer < size_; ++peer) {
     const Slot& other = slots_[peer];
@@ -77,12 +80,25 @@ base::Status Meeting::compare_blocks(const Slot& me) {
         take(peer, block(mine.to, peer), theirs.from);
         break;
       case Collective::kAlltoall:
-        if (!me.call.in_place()) {
+        if (me.call.in_place())
+          compare(peer, me.bytes, other.bytes);
+        else
           take(peer, block(mine.to, peer), block(theirs.from, me.rank));
-        } else if (other.bytes != me.bytes && status.ok()) {
-          status = base::fail(MPI_ERR_TRUNCATE, "rank {} sent {} bytes where rank {} expects {}: {}", peer,
-                              other.bytes, me.rank, me.bytes, kAdvice);
-        }
+        break;
+      case Collective::kGatherv:
+        if (me.rank == root) take(peer, mine.both->in[peer], theirs.both->out[root]);
+        break;
+      case Collective::kScatterv:
+        if (peer == root) take(root, mine.both->in[root], theirs.both->out[me.rank]);
+        break;
+      case Collective::kAllgatherv:
+        take(peer, mine.both->in[peer], theirs.both->out[me.rank]);
+        break;
+      case Collective::kAlltoallv:
+        if (me.call.in_place())
+          compare(peer, mine.both->in[peer].bytes(), theirs.both->out[me.rank].bytes());
+        else
+          take(peer, mine.both->in[peer], theirs.both->out[me.rank]);
         break;
       default:
         break;

@@ -83,6 +83,8 @@ constexpr Rule kRules[] = {
     {kGather, kDirect, 0},
 
     {kGatherv, kTeamAppoints, 0},
+    {kGatherv, kTeamSwaps, kSwapRoom + 1, 2, kAny, Where::kAnywhere, 0, 1},
+    {kGatherv, kTeamShares, kSwapRoom + 1, 2, kAny, Where::kAnywhere, 0, 1},
     {kGatherv, kTeamLeads, 0},
     {kGatherv, kTwoStages, 0},
     {kGatherv, kDirect, 0},
@@ -99,6 +101,8 @@ constexpr Rule kRules[] = {
     {kScatter, kDirect, 0},
 
     {kScatterv, kTeamAppoints, 0},
+    {kScatterv, kTeamSwaps, kSwapRoom + 1, 2, kAny, Where::kAnywhere, 0, 1},
+    {kScatterv, kTeamShares, kSwapRoom + 1, 2, kAny, Where::kAnywhere, 0, 1},
     {kScatterv, kTeamLeads, 0},
     {kScatterv, kTwoStages, 0},
     {kScatterv, kDirect, 0},
@@ -117,6 +121,8 @@ constexpr Rule kRules[] = {
     {kAllgather, kRing, 0},
 
     {kAllgatherv, kTeamAppoints, 0},
+    {kAllgatherv, kTeamSwaps, kSwapRoom + 1, 2, kAny, Where::kAnywhere, 0, 1},
+    {kAllgatherv, kTeamShares, kSwapRoom + 1, 2, kAny, Where::kAnywhere, 0, 1},
     {kAllgatherv, kTeamLeads, 0},
     {kAllgatherv, kTwoStages, 4 << 10},
     {kAllgatherv, kRing, 0},
@@ -132,6 +138,8 @@ constexpr Rule kRules[] = {
     {kAlltoall, kDirect, 0},
 
     {kAlltoallv, kTeamAppoints, 0},
+    {kAlltoallv, kTeamSwaps, kSwapRoom + 1, 2, kAny, Where::kAnywhere, 0, 1},
+    {kAlltoallv, kTeamShares, kSwapRoom + 1, 2, kAny, Where::kAnywhere, 0, 1},
     {kAlltoallv, kTeamLeads, 0},
     {kAlltoallv, kTwoStages, 0, 4096},
     {kAlltoallv, kDirect, 0},

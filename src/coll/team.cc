@@ -95,37 +95,47 @@ base::Status Team::run(int rank, const Call& call) {
   if (call.algorithm == Algorithm::kTeamPosts) return post_or_fetch(me, call);
   me.bytes = call.bytes;
   me.buffers->set(call.from, call.to, call.first);
-  if (call.algorithm == Algorithm::kTeamSwaps) return swap_rooms(me, call);
+  Turns* const turns = turns_of(rank, call.collective, call.bytes);
+  if (call.algorithm == Algorithm::kTeamSwaps)
+    return swap_rooms(me, trade_of(rank, call), call.reduction, turns);
   meet(me, call.reduction);
   if (me.is_settled()) [[unlikely]]
     return depart(me);
-  if (call.algorithm == Algorithm::kTeamShares) share(me, call);
+  if (call.algorithm != Algorithm::kTeamShares) return {};
+  if (turns != nullptr && trade_of(rank, call).takes())
+    try_out(call.collective, *turns, buffers_[1 - rank].from);
+  share(me, call.reduction, turns);
   return {};
 }
 
-void Team::share(Slot& me, const Call& call) {
-  Turns* const turns = turns_of(me.rank, call.collective, call.bytes);
-  if (turns != nullptr) try_out(me, call, *turns);
-  work(me, call.reduction);
+void Team::share(Slot& me, const Reduction* reduction, Turns* turns) {
+  const Collective collective = me.call.collective();
+  work(me, reduction);
   me.call = kDeparture;
   me.bytes = 0;
   meet(me, nullptr);
-  if (turns != nullptr) learn(call.collective, *turns);
+  if (turns != nullptr) learn(collective, *turns);
 }
 
-base::Status Team::exchange(int rank, Collective collective, int root, const Blocks& out, const Blocks& in) {
+base::Status Team::exchange(int rank, Algorithm algorithm, Collective collective, int root, const Blocks& out,
+                            const Blocks& in) {
   Slot& me = slots_[rank];
   me.buffers->set(out, in);
-  return meet_for_blocks(me, Word(collective, Algorithm::kTeamLeads, root, false, false, me.broadcasts));
+  if (algorithm == Algorithm::kTeamSwaps) return swap_rooms(me, collective, root, out, in);
+  meet_for_blocks(me, Word(collective, algorithm, root, false, false, me.broadcasts));
+  if (algorithm == Algorithm::kTeamShares && !me.is_settled()) {
+    Turns* const turns = turns_of(rank, collective, most_given(rank, collective, root, out, in));
+    if (turns != nullptr && trade_of(rank, collective, root, out, in).takes())
+      try_out(collective, *turns, buffers_[1 - rank].both->out[rank]);
+    share(me, nullptr, turns);
+  }
+  return me.is_settled() ? depart(me) : base::Status();
 }
 
-base::Status Team::meet_for_blocks(Slot& me, Word call) {
+void Team::meet_for_blocks(Slot& me, Word call) {
   me.call = call;
   me.bytes = 0;  // is not the same on all ranks, and nothing depends on it
   meet(me, nullptr);
-  if (!me.is_settled()) [[likely]]
-    return {};
-  return depart(me);
 }
 
 base::Status Team::exchange_with_neighbours(const core::Comm& comm, const Blocks& out, const Blocks& in) {
@@ -133,8 +143,8 @@ base::Status Team::exchange_with_neighbours(const core::Comm& comm, const Blocks
   auto& mine = me.buffers->neighbourhood;
   if (!mine) mine = std::make_unique<Neighbourhood>(*comm.topology);
   me.buffers->set(out, in);
-  return meet_for_blocks(
-      me, Word(Collective::kNeighbours, Algorithm::kTeamLeads, 0, false, false, me.broadcasts));
+  meet_for_blocks(me, Word(Collective::kNeighbours, Algorithm::kTeamLeads, 0, false, false, me.broadcasts));
+  return me.is_settled() ? depart(me) : base::Status();
 }
 
 base::Status Team::depart(Slot& me) {

@@ -68,10 +68,16 @@ class Team final : public core::Team, public Meeting {
   // Blocking. `rank` is the caller's.
   base::Status barrier(int rank);
   base::Status run(int rank, const Call& call);
-  /// The forms with blocks that may differ in size (gatherv, scatterv, allgatherv, alltoallv): leaders move
-  /// those of the ranks of their group. `out[i]` goes to rank i, `in[i]` comes from there; where the
-  /// collective has no such block it is not looked at. alltoallv in place: the same ones twice.
-  base::Status exchange(int rank, Collective collective, int root, const Blocks& out, const Blocks& in);
+  /// The forms with blocks that may differ in size (gatherv, scatterv, allgatherv, alltoallv). `out[i]` goes
+  /// to rank i, `in[i]` comes from there; where the collective has no such block it is not looked at.
+  /// alltoallv in place: the same ones twice.
+  base::Status exchange(int rank, Algorithm algorithm, Collective collective, int root, const Blocks& out,
+                        const Blocks& in);
+  /// Of these: the larger of what two ranks, each alone at its worker, give each other; the same on both.
+  /// Other teams do not know: 0.
+  Count most_given(int rank, Collective collective, int root, const Blocks& out, const Blocks& in) const {
+    return pair_ == nullptr ? 0 : most_of_trade(rank, collective, root, out, in);
+  }
   /// Leaders fetch what neighbours send to the ranks of their group. Blocks of two ranks may differ in size
   /// from those of two others, so nothing depends on it. `comm` is the caller's, and has a topology.
   base::Status exchange_with_neighbours(const core::Comm& comm, const Blocks& out, const Blocks& in);
@@ -112,17 +118,20 @@ class Team final : public core::Team, public Meeting {
   void hand_out_blocks(const Group& group, const Slot& me, const Value& value) const;
   bool is_waited_for(const Group& group) const override;
 
-  void share(Slot& me, const Call& call);
+  void share(Slot& me, const Reduction* reduction, Turns* turns);
 
   struct Trade;
   static Trade trade_of(int rank, const Call& call);
-  base::Status swap_rooms(Slot& me, const Call& call);
+  static Trade trade_of(int rank, Collective collective, int root, const Blocks& out, const Blocks& in);
+  static Count most_of_trade(int rank, Collective collective, int root, const Blocks& out, const Blocks& in);
+  base::Status swap_rooms(Slot& me, const Trade& trade, const Reduction* reduction, Turns* turns);
+  base::Status swap_rooms(Slot& me, Collective collective, int root, const Blocks& out, const Blocks& in);
   static void combine_two(int rank, const Trade& trade, const Layout& theirs, const Reduction& reduction);
   Turns* turns_of(int rank, Collective collective, Count bytes) const;
-  void try_out(const Slot& me, const Call& call, const Turns& turns);
+  void try_out(Collective collective, const Turns& turns, const Layout& given);
   void learn(Collective collective, Turns& turns);
 
-  base::Status meet_for_blocks(Slot& me, Word call);
+  void meet_for_blocks(Slot& me, Word call);
   void disagree(Group& group);
 
   int active_ = 1;  ///< the largest power of two that is not above group_count_

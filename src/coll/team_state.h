@@ -62,6 +62,17 @@ struct Team::Turns {
   unsigned trials = 0;  ///< so far
 };
 
+/// What one of two ranks does that swap rooms; layouts without a type are of nothing.
+struct Team::Trade {
+  Layout give, take;
+  Layout own, own_to;     ///< what it copies for itself
+  bool combines = false;  ///< what it takes is combined with `own`
+
+  bool gives() const { return give.type != nullptr; }
+  bool takes() const { return take.type != nullptr; }
+  bool keeps() const { return own_to.type != nullptr; }
+};
+
 /// Of a team of two ranks, each alone at its worker (team_swaps.cc).
 struct Team::Pair {
   struct alignas(4096) Room {

@@ -30,7 +30,7 @@ constexpr Count kLine = 64;
 // What is combined at a time where it cannot be done in place.
 constexpr Count kChunkBytes = 4096;
 
-bool is_something(const Layout& data) { return data.type != nullptr; }
+Count bytes_of(const Layout& data) { return data.type != nullptr ? data.bytes() : 0; }
 
 Layout block(const Layout& all, int index) {
   const Count count = all.count / 2;
@@ -43,13 +43,12 @@ Layout in_room(std::byte* room, const Layout& data, bool as_array) {
                   : Layout{room, data.bytes(), datatype::predefined(MPI_BYTE)};
 }
 
-/// Whether the first bytes come from another core.
+/// Whether the first kTried bytes come from another core.
 bool is_far(const Layout& data) {
-  const Count bytes = std::min(data.bytes(), kTried);
   const auto* const first = static_cast<const volatile std::byte*>(data.base);
   const auto begin = fiber::now();
-  for (Count at = 0; at < bytes; at += kLine) static_cast<void>(first[at]);
-  return bytes < kNear * (fiber::now() - begin).count();
+  for (Count at = 0; at < kTried; at += kLine) static_cast<void>(first[at]);
+  return kTried < kNear * (fiber::now() - begin).count();
 }
 
 /// All that both have room for; nothing if they are the same place. (Bases alone say little: MPI_BOTTOM is
@@ -60,13 +59,6 @@ void copy(const Layout& to, const Layout& from) {
 }
 
 }  // namespace
-
-/// What one of the two does; layouts without a type are of nothing.
-struct Team::Trade {
-  Layout give, take;
-  Layout own, own_to;     ///< what it copies for itself
-  bool combines = false;  ///< what it takes is combined with `own`
-};
 
 Team::Trade Team::trade_of(int rank, const Call& call) {
   const int peer = 1 - rank;
@@ -107,23 +99,55 @@ Team::Trade Team::trade_of(int rank, const Call& call) {
   }
 }
 
-base::Status Team::swap_rooms(Slot& me, const Call& call) {
+/// The same for blocks that may differ in size.
+Team::Trade Team::trade_of(int rank, Collective collective, int root, const Blocks& out, const Blocks& in) {
+  const int peer = 1 - rank;
+  const bool is_root = rank == root;
+  switch (collective) {
+    case Collective::kGatherv:
+      if (!is_root) return {.give = out[root]};
+      return {.take = in[peer], .own = out[rank], .own_to = in[rank]};
+    case Collective::kScatterv:
+      if (!is_root) return {.take = in[root]};
+      return {.give = out[peer], .own = out[rank], .own_to = in[rank]};
+    default:
+      return {.give = out[peer], .take = in[peer], .own = out[rank], .own_to = in[rank]};
+  }
+}
+
+Count Team::most_of_trade(int rank, Collective collective, int root, const Blocks& out, const Blocks& in) {
+  const Trade trade = trade_of(rank, collective, root, out, in);
+  return std::max(bytes_of(trade.give), bytes_of(trade.take));
+}
+
+/// They meet on what each of them gives, so both know whether they think the same of it.
+base::Status Team::swap_rooms(Slot& me, Collective collective, int root, const Blocks& out,
+                              const Blocks& in) {
+  const Trade trade = trade_of(me.rank, collective, root, out, in);
+  const Count given = bytes_of(trade.give), taken = bytes_of(trade.take);
+  me.bytes = me.rank == 0 ? given | taken << 32 : taken | given << 32;
+  const bool in_place = collective == Collective::kAlltoallv && out == in && me.bytes != 0;
+  me.call = Word(collective, Algorithm::kTeamSwaps, root, in_place,
+                 bytes_of(trade.own) != bytes_of(trade.own_to), me.broadcasts);
+  return swap_rooms(me, trade, nullptr, turns_of(me.rank, collective, std::max(given, taken)));
+}
+
+base::Status Team::swap_rooms(Slot& me, const Trade& trade, const Reduction* reduction, Turns* turns) {
   Pair& pair = *pair_;
   int& room = pair.sides[me.rank].room;
   std::call_once(pair.made, [&] { pair.rooms = std::make_unique_for_overwrite<Pair::Room[]>(2); });
-  const bool as_array = call.reduction != nullptr;
-  const Trade trade = trade_of(me.rank, call);
-  if (is_something(trade.give)) copy(in_room(pair.rooms[room].bytes, trade.give, as_array), trade.give);
-  if (is_something(trade.own_to)) copy(trade.own_to, trade.own);
+  const bool as_array = reduction != nullptr;
+  if (trade.gives()) copy(in_room(pair.rooms[room].bytes, trade.give, as_array), trade.give);
+  if (trade.keeps()) copy(trade.own_to, trade.own);
   meet(me, nullptr);
   if (me.is_settled()) [[unlikely]]
     return depart(me);
   room = 1 - room;
-  if (is_something(trade.take)) {
+  if (trade.takes()) {
     const Layout theirs = in_room(pair.rooms[room].bytes, trade.take, as_array);
-    trade.combines ? combine_two(me.rank, trade, theirs, *call.reduction) : copy(trade.take, theirs);
+    trade.combines ? combine_two(me.rank, trade, theirs, *reduction) : copy(trade.take, theirs);
   }
-  if (Turns* const turns = turns_of(me.rank, call.collective, call.bytes)) --turns->left;
+  if (turns != nullptr) --turns->left;
   return {};
 }
 
@@ -153,13 +177,12 @@ Team::Turns* Team::turns_of(int rank, Collective collective, Count bytes) const 
   return &pair_->sides[rank].turns[static_cast<std::size_t>(collective)];
 }
 
-/// All buffers are known, and the data will be read where it lies.
-void Team::try_out(const Slot& me, const Call& call, const Turns& turns) {
-  if (turns.left > 0 || !is_something(trade_of(me.rank, call).take)) return;
-  const Layout& given = buffers_[1 - me.rank].from;
+/// All buffers are known, and the caller will read what the other one has `given` where it lies.
+void Team::try_out(Collective collective, const Turns& turns, const Layout& given) {
+  if (turns.left > 0 || given.bytes() < kTried) return;
   if (!given.type->is_dense() || is_far(given))
-    pair_->touched_in[static_cast<std::size_t>(call.collective)].store(turns.trials + 1,
-                                                                       std::memory_order_relaxed);
+    pair_->touched_in[static_cast<std::size_t>(collective)].store(turns.trials + 1,
+                                                                  std::memory_order_relaxed);
 }
 
 /// Both are through with that.

@@ -83,6 +83,93 @@ TEST(Swaps, MoveData) {
   });
 }
 
+/// Block i is counts[i] ints, and the blocks follow each other.
+struct Uneven {
+  std::vector<int> values;
+  std::vector<int> counts, displacements;
+  Uneven(std::vector<int> given, int first)
+      : values(std::move(given)),
+        counts{first, static_cast<int>(values.size()) - first},
+        displacements{0, first} {}
+  Blocks blocks() {
+    return {values.data(), Numbers(counts.data()), Numbers(displacements.data()),
+            datatype::predefined(MPI_INT)};
+  }
+};
+
+TEST(Swaps, MoveBlocksThatDifferInSize) {
+  in_turns([](core::Comm& comm, int turn, int count) {
+    const int me = comm.rank, root = turn / 2 % kRanks;
+    const bool here = me == root;
+    const int counts[] = {count, count / 3};
+    const std::vector<int> first = given(0, turn, counts[0]), second = given(1, turn, counts[1]);
+    std::vector<int> mine = me == 0 ? first : second, some(counts[me], -1);
+    const std::vector<int> none(counts[0] + counts[1], -1);
+
+    Uneven both(none, counts[0]);
+    EXPECT_TRUE(gatherv(comm, ints(mine), both.blocks(), root).ok());
+    EXPECT_EQ(both.values, here ? joined(first, second) : none);
+
+    Uneven out(joined(first, second), counts[0]);
+    EXPECT_TRUE(scatterv(comm, out.blocks(), ints(some), root).ok());
+    EXPECT_EQ(some, mine);
+
+    both.values = none;
+    EXPECT_TRUE(allgatherv(comm, ints(mine), both.blocks()).ok());
+    EXPECT_EQ(both.values, joined(first, second));
+    std::ranges::fill_n(both.values.begin() + (me == 0 ? counts[0] : 0), counts[1 - me], -1);
+    EXPECT_TRUE(
+        allgatherv(comm, part(ints(both.values), me == 0 ? 0 : counts[0], counts[me]), both.blocks()).ok());
+    EXPECT_EQ(both.values, joined(first, second));
+
+    // Rank 0 has counts[0] for itself and counts[1] for rank 1, which has counts[1] for rank 0 and as many
+    // for itself.
+    Uneven in(std::vector<int>(counts[me] + counts[1], -1), counts[me]),
+        given_away(given(me, turn, counts[me] + counts[1]), counts[me]);
+    const auto block = [&](int from, int to) {
+      const std::vector<int> all = given(from, turn, counts[from] + counts[1]);
+      return to == 0 ? std::vector<int>(all.begin(), all.begin() + counts[from])
+                     : std::vector<int>(all.begin() + counts[from], all.end());
+    };
+    const std::vector<int> exchanged = joined(block(0, me), block(1, me));
+    EXPECT_TRUE(alltoall(comm, given_away.blocks(), in.blocks()).ok());
+    EXPECT_EQ(in.values, exchanged);
+    EXPECT_TRUE(alltoall(comm, given_away.blocks(), given_away.blocks()).ok());
+    EXPECT_EQ(given_away.values, exchanged);
+  });
+}
+
+// Whatever one of them takes for the size of what it gets: the other one's room is not left behind full.
+TEST(Swaps, TellWhoExpectsAnotherSize) {
+  for (const int expected : {0, 3, 5, 40'000}) {
+    two_apart().run([&](core::Comm& comm) {
+      std::vector<int> mine(4, comm.rank);
+      for (int repeat = 0; repeat < 2; ++repeat) {
+        Uneven both(std::vector<int>(4 + (comm.rank == 0 ? expected : 4), -1), 4);
+        const base::Status status = allgatherv(comm, ints(mine), both.blocks());
+        EXPECT_EQ(status.ok(), comm.rank == 1);
+        EXPECT_EQ(both.values[0], 0);
+        if (expected > 0) {
+          EXPECT_EQ(both.values[4], 1);
+        }
+        Uneven right(std::vector<int>(8, -1), 4);
+        EXPECT_TRUE(allgatherv(comm, ints(mine), right.blocks()).ok());
+        EXPECT_EQ(right.values, (std::vector{0, 0, 0, 0, 1, 1, 1, 1}));
+      }
+    });
+  }
+}
+
+TEST(Swaps, TellWhoExpectsAnotherSizeOfItself) {
+  two_apart().run([&](core::Comm& comm) {
+    std::vector<int> mine(4, comm.rank);
+    Uneven both(std::vector<int>(7, -1), comm.rank == 0 ? 3 : 4);
+    if (comm.rank == 1) both = Uneven(std::vector<int>(8, -1), 4);
+    EXPECT_EQ(allgatherv(comm, ints(mine), both.blocks()).ok(), comm.rank == 1);
+    EXPECT_EQ(both.values[comm.rank == 0 ? 3 : 4], 1);
+  });
+}
+
 TEST(Swaps, CombineData) {
   const core::Op op(MPI_SUM);
   const Reduction reduction{&op, MPI_INT};
