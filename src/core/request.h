@@ -103,14 +103,16 @@ class Request : public Operation {
   };
   virtual Sending sending() const { return {}; }
 
-  /// Before its owner waits for it and may sleep: does what nobody else might do soon. Never blocks.
-  virtual void before_wait() {}
+  enum class WaitsFor : std::uint8_t { kThis, kAny };
+  /// Before its owner waits for it, or for any of several, and may sleep: does what nobody else might do
+  /// soon. Never blocks.
+  virtual void before_wait(WaitsFor /*what*/) {}
   /// Adds what it waits for, while it is not complete.
   virtual void tell(std::vector<Awaited>& all) const { all.emplace_back(); }
   /// Waits until it is complete.
   void wait() {
     if (completion.done()) return;
-    before_wait();
+    before_wait(WaitsFor::kThis);
     being_awaited = this;
     completion.wait();
     being_awaited = nullptr;

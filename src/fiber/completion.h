@@ -81,6 +81,8 @@ class Completion {
     wake(before);
     return false;
   }
+  /// Marks the work as done that the caller alone knows of: nobody waits, and nobody else will signal.
+  void end_here() noexcept { state_.store(kDone, std::memory_order_release); }
   /// Says that nobody will wait. Returns false if the work is done already: then it is the caller's to clean
   /// up.
   bool abandon() noexcept {

@@ -201,7 +201,7 @@ void wait_for_any(Rank& self, std::span<const MPI_Request> handles) {
   completions.reserve(handles.size());
   for (const MPI_Request handle : handles)
     if (Request* request = active(self, handle)) {
-      request->before_wait();
+      request->before_wait(Request::WaitsFor::kAny);
       completions.push_back(&request->completion);
     }
   fiber::wait_any(completions);
@@ -305,23 +305,25 @@ struct Awaited {
 }
 
 /// Whether all that is left to do is what is done for most: there was no error, and nobody is to be asked.
-[[gnu::noinline]] bool wait_for_all(std::span<const Awaited> awaited) {
-  bool plain = true;
-  // The last one first: most often all others are complete when it is, and one wait does.
-  for (std::size_t i = awaited.size(); i-- > 0;) {
-    Request& operation = *awaited[i].operation;
-    operation.wait();
-    if (operation.result.error != MPI_SUCCESS || operation.is_to_be_asked()) [[unlikely]]
-      plain = false;
-  }
-  return plain;
+[[gnu::always_inline]] inline bool wait_for_one(Request& operation) {
+  operation.wait();
+  return operation.result.error == MPI_SUCCESS && !operation.is_to_be_asked();
 }
 
 /// The same for several: which they are can be told.
-[[gnu::noinline]] bool wait_for_several(std::span<const Awaited> awaited,
+[[gnu::noinline]] bool wait_for_several(const Rank& self, std::span<const Awaited> awaited,
                                         std::span<const MPI_Request> handles) {
+  constexpr std::size_t kFew = 8;
   const core::Waiting told(handles);
-  return wait_for_all(awaited);
+  bool plain = true;
+  if (self.has_own_worker && awaited.size() <= kFew) {
+    // As messages are likely to come: each is taken where it comes in. (Of many, several come at a time.)
+    for (const Awaited& one : awaited) plain = wait_for_one(*one.operation) && plain;
+  } else {
+    // The last one first: most often all others are complete when it is, and one wait does.
+    for (std::size_t i = awaited.size(); i-- > 0;) plain = wait_for_one(*awaited[i].operation) && plain;
+  }
+  return plain;
 }
 
 /// This is where most programs wait, so it is made of pieces that need few registers. `room` is for as many
@@ -332,7 +334,9 @@ struct Awaited {
   if (end == nullptr) [[unlikely]]
     return refuse_unknown(self, "MPI_Waitall", handles);
   const std::span<const Awaited> awaited(room, end);
-  if (!(awaited.size() > 1 ? wait_for_several(awaited, handles) : wait_for_all(awaited))) [[unlikely]]
+  const bool plain = awaited.size() > 1 ? wait_for_several(self, awaited, handles)
+                                        : awaited.empty() || wait_for_one(*awaited.front().operation);
+  if (!plain) [[unlikely]]
     return finish(self, "MPI_Waitall", handles, {statuses});
   for (const Awaited& one : awaited) {
     if (statuses != MPI_STATUSES_IGNORE)

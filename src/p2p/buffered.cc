@@ -95,7 +95,7 @@ void Flush::begin(base::Ref<AttachedBuffer> buffer) {
 }
 
 // Messages may lie where only those who work for their destinations look, and they may be busy for long.
-void Flush::before_wait() {
+void Flush::before_wait(WaitsFor /*what*/) {
   if (!buffer_) return;
   std::vector<net::Route> routes;
   {

@@ -67,7 +67,7 @@ class Flush final : public core::Request {
  public:
   /// Null: nothing is attached, nothing to wait for.
   void begin(base::Ref<AttachedBuffer> buffer);
-  void before_wait() override;
+  void before_wait(WaitsFor what) override;
   void tell(std::vector<core::Awaited>& all) const override;
 
  private:

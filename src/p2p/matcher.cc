@@ -442,6 +442,14 @@ bool Matcher::retract(Receive& receive) {
   return true;
 }
 
+bool Matcher::retract_if_first(Receive& receive) {
+  Part& part = part_of(receive.key.context);
+  const std::lock_guard lock(part.mutex);
+  if (!part.wildcards.empty() || part.exact.find(receive.key) != &receive) return false;
+  part.exact.remove(receive);
+  return true;
+}
+
 /// The kept message that satisfies `wanted`, which nobody finds any more; null if there is none.
 template <typename Wanted>
 net::Outgoing* Matcher::retract_kept(net::Envelope envelope, Wanted wanted) {

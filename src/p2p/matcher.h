@@ -56,6 +56,8 @@ class Matcher final : public net::Sink {
   void count_in_passing(Count bytes) { in_passing_.add(bytes); }
   /// Takes a posted receive back; false if it was matched.
   bool retract(Receive& receive);
+  /// The same for one without wildcards, if it is what the next message of its key matches.
+  bool retract_if_first(Receive& receive);
 
   struct Probed {
     int source, tag;

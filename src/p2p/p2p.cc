@@ -21,48 +21,70 @@ void post(const core::Rank& rank, Receive& receive) { matcher_of(rank).post(rece
 
 namespace {
 
-/// Polls for a short time, and if the next message of the lane from there is the one that is waited for, it
-/// is received, and nothing of it goes through the matcher. False: nothing has happened.
+enum class Came : std::uint8_t { kNothing, kAnother, kIt };
+
+/// Polls for a short time, and if the next message of the lane from there has this key, and is_next() says
+/// that it is the one that is waited for, it is received, and nothing of it goes through the matcher. If it
+/// is another one, or it cannot be received so, nothing has happened.
 //
 // In order: what the same sender has sent before on another way is in the matcher since before this message
 // was in the lane, and receives of this rank are posted by nobody else.
-bool receive_from_lane(const Address& from, const datatype::Layout& to, core::Operation& operation) {
+template <typename IsNext>
+Came receive_from_lane(const core::Rank& rank, int source, const MatchKey& key, const datatype::Layout& to,
+                       core::Result& result, IsNext is_next) {
   constexpr int kPolls = 200;  // less than a microsecond
   constexpr int kPollsPerLook = 8;
-  const core::Rank& rank = from.comm.owner;
   const fiber::Fiber* const self = fiber::this_fiber();
-  const net::Route route{from.comm.peers().world_rank(from.peer), rank.number};
+  const net::Route route{source, rank.number};
   net::SelfChannel& channel = *rank.world.self;
   net::Lane* const lane =
-      &channel_to(rank.world, {rank.number, route.source}) == &channel ? channel.lane(route) : nullptr;
+      &channel_to(rank.world, {rank.number, source}) == &channel ? channel.lane(route) : nullptr;
   if (lane == nullptr || self == nullptr || !rank.is_alone() || fiber::Errands::waits_in_other_ways())
-    return false;
-  const MatchKey key = from.key();
-  Matcher& matcher = matcher_of(rank);
-  const auto is_next = [&] { return matcher.is_empty(key.context); };
-  if (!is_next()) return false;
+    return Came::kNothing;
   for (int poll = 0; poll < kPolls; ++poll) {
-    if (poll % kPollsPerLook == 0 && !fiber::may_poll(*self)) return false;
+    if (poll % kPollsPerLook == 0 && !fiber::may_poll(*self)) return Came::kNothing;
     if (!lane->ready()) continue;
     const net::Envelope envelope{key.context, key.source, key.tag};
     const Count bytes = channel.take_next(*lane, rank.number, envelope, to, is_next);
-    if (bytes < 0) return false;
-    matcher.count_in_passing(bytes);
-    operation.result = {.source = key.source, .tag = key.tag, .bytes = bytes};
-    return true;
+    if (bytes < 0) return Came::kAnother;
+    matcher_of(rank).count_in_passing(bytes);
+    result = {.source = key.source, .tag = key.tag, .bytes = bytes};
+    return Came::kIt;
   }
-  return false;
+  return Came::kNothing;
+}
+
+bool is_simple(const MatchKey& key, const datatype::Layout& to) {
+  return key.source >= 0 && key.tag != MPI_ANY_TAG && to.type != nullptr && to.type->is_dense();
 }
 
 }  // namespace
 
 base::Status receive_alone(Address from, const datatype::Layout& to, core::Operation& operation) {
-  const bool by_itself =
-      from.peer >= 0 && from.tag != MPI_ANY_TAG && to.type != nullptr && to.type->is_dense();
-  if (by_itself && receive_from_lane(from, to, operation)) return {};
-  Receive incoming(operation, from.key(), to);
-  post_and_wait(from.comm.owner, incoming);
+  const core::Rank& rank = from.comm.owner;
+  const MatchKey key = from.key();
+  Matcher& matcher = matcher_of(rank);
+  const auto is_next = [&] { return matcher.is_empty(key.context); };
+  if (is_simple(key, to) && is_next() &&
+      receive_from_lane(rank, from.comm.peers().world_rank(from.peer), key, to, operation.result, is_next) ==
+          Came::kIt)
+    return {};
+  Receive incoming(operation, key, to);
+  post_and_wait(rank, incoming);
   return base::Status::from_code(operation.result.error);
+}
+
+void ReceiveOperation::before_wait(WaitsFor what) {
+  if (what != WaitsFor::kThis || owner_ == nullptr || !owner_->has_own_worker || !is_simple(key, buffer))
+    return;
+  const auto is_next = [this] { return matcher_of(*owner_).retract_if_first(*this); };
+  const int source = awaited();
+  while (source >= 0 && !completion.done()) {
+    const Came came = receive_from_lane(*owner_, source, key, buffer, result, is_next);
+    if (came == Came::kIt) return completion.end_here();
+    if (came == Came::kNothing) return;
+    owner_->world.self->poll(owner_->number);
+  }
 }
 
 void poll(core::Rank& rank) {
@@ -91,7 +113,7 @@ void SendOperation::begin_untaken(const Address& to, const datatype::Layout& fro
 // The message may lie where only those who work for the destination look, and they may be busy with something
 // else for long. They are given the time that it takes when they are not; then the sender sees to it himself:
 // a receive that is posted is served, a small message is put where it can wait.
-void SendOperation::before_wait() {
+void SendOperation::before_wait(WaitsFor /*what*/) {
   constexpr int kPolls = 50;
   if (route_.destination == MPI_PROC_NULL) return;
   net::Channel& channel = channel_to(core::current_rank()->world, route_);

@@ -52,7 +52,7 @@ class SendOperation : public net::Outgoing, public core::Request {
   /// Succeeds only while no receive has matched (MPI-5.0 section 3.8.4). If it lies with another process
   /// already, that turns out later.
   base::Status cancel() override;
-  void before_wait() override;
+  void before_wait(WaitsFor what) override;
   int awaited() const override { return route_.destination; }
   void tell(std::vector<core::Awaited>& all) const override;
 
@@ -91,6 +91,8 @@ class ReceiveOperation : public core::Request, public Receive {
   ReceiveOperation() : Receive(static_cast<core::Operation&>(*this)) {}
   inline void begin(const Address& from, const datatype::Layout& to);
   base::Status cancel() override;
+  /// A rank that has a worker to itself looks for the message where it comes in.
+  void before_wait(WaitsFor what) override;
   int awaited() const override;
   void tell(std::vector<core::Awaited>& all) const override;
 

@@ -58,7 +58,7 @@ base::Status PartitionedSend::start() {
 base::Status PartitionedSend::cancel() { return refuse_cancel(); }
 
 // The introduction may lie where only those look who work for the destination (SendOperation::before_wait()).
-void PartitionedSend::before_wait() {
+void PartitionedSend::before_wait(WaitsFor /*what*/) {
   if (link_ && route_.destination != MPI_PROC_NULL && !link_->introduced())
     channel_to(world_, route_).poll(route_.destination);
 }
@@ -172,10 +172,6 @@ base::Status PartitionedReceive::start() {
 }
 
 base::Status PartitionedReceive::cancel() { return refuse_cancel(); }
-
-void PartitionedReceive::before_wait() {
-  if (introduction_ && introduction_->incoming() == nullptr) introduction_->before_wait();
-}
 
 bool PartitionedReceive::has_arrived(int partition) const {
   if (state != State::kActive || completion.done()) return true;

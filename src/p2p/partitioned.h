@@ -20,7 +20,7 @@ class PartitionedSend final : public core::Request {
 
   base::Status start() override;
   base::Status cancel() override;
-  void before_wait() override;
+  void before_wait(WaitsFor what) override;
   int awaited() const override { return sending_.peer; }
   Sending sending() const override { return sending_; }
   void tell(std::vector<core::Awaited>& all) const override;
@@ -49,7 +49,6 @@ class PartitionedReceive final : public core::Request {
 
   base::Status start() override;
   base::Status cancel() override;
-  void before_wait() override;
   void tell(std::vector<core::Awaited>& all) const override;
 
   int partitions() const { return partitions_.count; }

@@ -26,6 +26,6 @@ void SendReceive::half_done() {
   complete();
 }
 
-void SendReceive::before_wait() { outgoing_.before_wait(); }
+void SendReceive::before_wait(WaitsFor what) { outgoing_.before_wait(what); }
 
 }  // namespace clump::p2p

@@ -16,7 +16,7 @@ class SendReceive : public core::Request {
   std::vector<std::byte> copy;
 
   void begin(const Address& to, const datatype::Layout& out, const Address& from, const datatype::Layout& in);
-  void before_wait() override;
+  void before_wait(WaitsFor what) override;
   void tell(std::vector<core::Awaited>& all) const override {
     if (!incoming_.completion.done()) incoming_.tell(all);
     if (!outgoing_.completion.done()) outgoing_.tell(all);
