@@ -41,6 +41,18 @@ static void touched_sendrecv(int iterations, size_t bytes) {
   }
 }
 
+/* The same with requests, as most programs do it. */
+static void touched_requests(int iterations, size_t bytes) {
+  for (int i = 0; i < iterations; ++i) {
+    MPI_Request requests[2];
+    write_all(bytes, i);
+    MPI_Irecv(in, (int)bytes, MPI_BYTE, (rank + size - 1) % size, 0, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(out, (int)bytes, MPI_BYTE, (rank + 1) % size, 0, MPI_COMM_WORLD, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    read_all(in, bytes);
+  }
+}
+
 static void touched_bcast(int iterations, size_t bytes) {
   for (int i = 0; i < iterations; ++i) {
     if (rank == i % size) write_all(bytes, i);
@@ -78,8 +90,9 @@ int main(int argc, char** argv) {
     const char* name;
     void (*batch)(int iterations, size_t bytes);
   } operations[] = {{"touched-send", touched_send},           {"touched-sendrecv", touched_sendrecv},
-                    {"touched-bcast", touched_bcast},         {"touched-allreduce", touched_allreduce},
-                    {"touched-allgather", touched_allgather}, {"touched-alltoall", touched_alltoall}};
+                    {"touched-requests", touched_requests},   {"touched-bcast", touched_bcast},
+                    {"touched-allreduce", touched_allreduce}, {"touched-allgather", touched_allgather},
+                    {"touched-alltoall", touched_alltoall}};
   static const size_t sizes[] = {256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 128 << 10, kLargest};
   measure_init(&argc, &argv);
   out = new_buffer((size_t)kLargest * (size_t)size);
