@@ -40,7 +40,7 @@ base::Status Meeting::compare_blocks(const Slot& me) {
   };
   const Buffers& mine = buffers_[me.rank];
   base::Status status;
-  // One block on its way from `sender` to the caller.
+  // One block on its way from `sender` to the caller: its size, and all of it.
   const auto compare = [&](int sender, Count wanted, Count sent) {
     if (wanted != sent && status.ok())
       status = base::fail(MPI_ERR_TRUNCATE, "rank {} sent {} bytes where rank {} expects {}: {}", sender,
