@@ -19,8 +19,7 @@ enum { kTimesAsLong = 4 };
 static enum way { kWaiting, kIdle, kBusy, kWays } way;
 static const char* const names_of_ways[kWays] = {"waiting", "idle", "busy"};
 static double work_seconds; /* 0: the operation by itself */
-static char *in, *out;
-static volatile double seen;
+static double *in, *out;
 
 static void iallreduce(size_t bytes, int root, MPI_Request* request) {
   (void)root;
@@ -40,16 +39,6 @@ static void ialltoall(size_t bytes, int root, MPI_Request* request) {
 
 typedef void Operation(size_t bytes, int root, MPI_Request* request);
 
-static void write_all(double* data, size_t bytes, int turn) {
-  for (size_t i = 0; i < bytes / sizeof *data; ++i) data[i] = (double)(i + (size_t)turn);
-}
-
-static void read_all(const double* data, size_t bytes) {
-  double sum = 0;
-  for (size_t i = 0; i < bytes / sizeof *data; ++i) sum += data[i];
-  seen = sum;
-}
-
 /* Does not touch memory, so that it takes as long beside a copy as without. */
 static void compute(void) {
   const double end = MPI_Wtime() + work_seconds;
@@ -66,7 +55,7 @@ static void sleep_as_long(void) {
 /* Seconds from beginning to end at this rank. All ranks begin together, also if some slept for too long. */
 static double once(Operation* operation, size_t bytes, int root) {
   const int is_broadcast = operation == ibcast;
-  if (rank == root || !is_broadcast) write_all((double*)in, bytes, root);
+  if (rank == root || !is_broadcast) write_all(in, bytes, root);
   MPI_Request request;
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = MPI_Wtime();
@@ -77,7 +66,7 @@ static double once(Operation* operation, size_t bytes, int root) {
     sleep_as_long();
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   const double end = MPI_Wtime();
-  read_all((double*)(is_broadcast ? in : out), bytes);
+  read_all(is_broadcast ? in : out, bytes);
   return end - start;
 }
 

@@ -1,4 +1,4 @@
-/* What other programs here leave out: the ranks write what they send and read what they get, in each
+/* What most other programs here leave out: the ranks write what they send and read what they get, in each
  * iteration, as programs do that compute. The time is that of all three. With two ranks what matters is in
  * whose cache the data is left. */
 #include "measure.h"
@@ -6,24 +6,13 @@
 enum { kLargest = 1 << 20 };
 
 static double *out, *in; /* a block for each rank */
-static volatile double seen;
-
-static void write_all(size_t bytes, int turn) {
-  for (size_t i = 0; i < bytes / sizeof *out; ++i) out[i] = (double)(i + (size_t)turn);
-}
-
-static void read_all(const double* data, size_t bytes) {
-  double sum = 0;
-  for (size_t i = 0; i < bytes / sizeof *data; ++i) sum += data[i];
-  seen = sum;
-}
 
 /* One rank sends, the next one receives; in turn. */
 static void touched_send(int iterations, size_t bytes) {
   for (int i = 0; i < iterations; ++i) {
     const int source = i % size, destination = (i + 1) % size;
     if (rank == source) {
-      write_all(bytes, i);
+      write_all(out, bytes, i);
       MPI_Send(out, (int)bytes, MPI_BYTE, destination, 0, MPI_COMM_WORLD);
     } else if (rank == destination) {
       MPI_Recv(in, (int)bytes, MPI_BYTE, source, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -34,7 +23,7 @@ static void touched_send(int iterations, size_t bytes) {
 
 static void touched_sendrecv(int iterations, size_t bytes) {
   for (int i = 0; i < iterations; ++i) {
-    write_all(bytes, i);
+    write_all(out, bytes, i);
     MPI_Sendrecv(out, (int)bytes, MPI_BYTE, (rank + 1) % size, 0, in, (int)bytes, MPI_BYTE,
                  (rank + size - 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     read_all(in, bytes);
@@ -45,7 +34,7 @@ static void touched_sendrecv(int iterations, size_t bytes) {
 static void touched_requests(int iterations, size_t bytes) {
   for (int i = 0; i < iterations; ++i) {
     MPI_Request requests[2];
-    write_all(bytes, i);
+    write_all(out, bytes, i);
     MPI_Irecv(in, (int)bytes, MPI_BYTE, (rank + size - 1) % size, 0, MPI_COMM_WORLD, &requests[0]);
     MPI_Isend(out, (int)bytes, MPI_BYTE, (rank + 1) % size, 0, MPI_COMM_WORLD, &requests[1]);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
@@ -55,7 +44,7 @@ static void touched_requests(int iterations, size_t bytes) {
 
 static void touched_bcast(int iterations, size_t bytes) {
   for (int i = 0; i < iterations; ++i) {
-    if (rank == i % size) write_all(bytes, i);
+    if (rank == i % size) write_all(out, bytes, i);
     MPI_Bcast(out, (int)bytes, MPI_BYTE, i % size, MPI_COMM_WORLD);
     read_all(out, bytes);
   }
@@ -63,7 +52,7 @@ static void touched_bcast(int iterations, size_t bytes) {
 
 static void touched_allreduce(int iterations, size_t bytes) {
   for (int i = 0; i < iterations; ++i) {
-    write_all(bytes, i);
+    write_all(out, bytes, i);
     MPI_Allreduce(out, in, (int)(bytes / sizeof *out), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     read_all(in, bytes);
   }
@@ -71,7 +60,7 @@ static void touched_allreduce(int iterations, size_t bytes) {
 
 static void touched_allgather(int iterations, size_t bytes) {
   for (int i = 0; i < iterations; ++i) {
-    write_all(bytes, i);
+    write_all(out, bytes, i);
     MPI_Allgather(out, (int)bytes, MPI_BYTE, in, (int)bytes, MPI_BYTE, MPI_COMM_WORLD);
     read_all(in, bytes * (size_t)size);
   }
@@ -79,7 +68,7 @@ static void touched_allgather(int iterations, size_t bytes) {
 
 static void touched_alltoall(int iterations, size_t bytes) {
   for (int i = 0; i < iterations; ++i) {
-    write_all(bytes * (size_t)size, i);
+    write_all(out, bytes * (size_t)size, i);
     MPI_Alltoall(out, (int)bytes, MPI_BYTE, in, (int)bytes, MPI_BYTE, MPI_COMM_WORLD);
     read_all(in, bytes * (size_t)size);
   }

@@ -120,7 +120,6 @@ void Meeting::work_for(Group& group, const Slot& me, const Reduction* reduction)
     case Collective::kScan:
       return combine_slice(me, group.number, group_count_, *reduction);
     default:
-      group.block_bytes.store(Group::kNotCounted, std::memory_order_relaxed);
       for (Slot* member : group.members) work(*member, reduction);
   }
 }

@@ -82,6 +82,8 @@ constexpr Rule kRules[] = {
     {kGather, kBinomial, 2 << 10},
     {kGather, kDirect, 0},
 
+    // Of blocks that may differ in size only two ranks that could swap rooms know how much there is; for
+    // others it is nothing.
     {kGatherv, kTeamAppoints, 0},
     {kGatherv, kTeamSwaps, kSwapRoom + 1, 2, kAny, Where::kAnywhere, 0, 1},
     {kGatherv, kTeamShares, kSwapRoom + 1, 2, kAny, Where::kAnywhere, 0, 1},

@@ -95,13 +95,13 @@ base::Status Team::run(int rank, const Call& call) {
   if (call.algorithm == Algorithm::kTeamPosts) return post_or_fetch(me, call);
   me.bytes = call.bytes;
   me.buffers->set(call.from, call.to, call.first);
-  Turns* const turns = turns_of(rank, call.collective, call.bytes);
   if (call.algorithm == Algorithm::kTeamSwaps)
-    return swap_rooms(me, trade_of(rank, call), call.reduction, turns);
+    return swap_rooms(me, trade_of(rank, call), call.reduction, turns_of(rank, call.collective, call.bytes));
   meet(me, call.reduction);
   if (me.is_settled()) [[unlikely]]
     return depart(me);
   if (call.algorithm != Algorithm::kTeamShares) return {};
+  Turns* const turns = turns_of(rank, call.collective, call.bytes);
   if (turns != nullptr && trade_of(rank, call).takes())
     try_out(call.collective, *turns, buffers_[1 - rank].from);
   share(me, call.reduction, turns);
@@ -135,6 +135,7 @@ base::Status Team::exchange(int rank, Algorithm algorithm, Collective collective
 void Team::meet_for_blocks(Slot& me, Word call) {
   me.call = call;
   me.bytes = 0;  // is not the same on all ranks, and nothing depends on it
+  me.group->block_bytes.store(Group::kNotCounted, std::memory_order_relaxed);
   meet(me, nullptr);
 }
 

@@ -77,6 +77,15 @@ struct WatchedHosts : testing::Test {
     EXPECT_EQ(watch.poll(text), Finding::kNothing);
     account(1, number);
   }
+  /// Two checks have found the same, and both have told; the third check is asked.
+  void seem_stuck() {
+    rest(0);
+    rest(1);
+    check(1, 7, 7);
+    check(1, 7, 7);
+    answer_question();
+    EXPECT_EQ(watch.poll(text), Finding::kNothing);
+  }
 };
 
 TEST_F(WatchedHosts, AreLeftAloneUntilAllRest) {
@@ -88,12 +97,7 @@ TEST_F(WatchedHosts, AreLeftAloneUntilAllRest) {
 }
 
 TEST_F(WatchedHosts, AreStuckIfNothingChangesUntilAllHaveTold) {
-  rest(0);
-  rest(1);
-  check(1, 7, 7);
-  check(1, 7, 7);
-  answer_question();
-  EXPECT_EQ(watch.poll(text), Finding::kNothing);
+  seem_stuck();
   check(1, 7, 7);
   EXPECT_EQ(watch.poll(text), Finding::kDeadlock);
   EXPECT_NE(text.find("on 2 hosts: a (ranks 0-1), b (ranks 2-3)"), text.npos) << text;
@@ -128,12 +132,7 @@ TEST_F(WatchedHosts, AreNotStuckIfOneHasWokenBetweenChecks) {
 }
 
 TEST_F(WatchedHosts, AreNotStuckIfOneHasWokenWhileAllTold) {
-  rest(0);
-  rest(1);
-  check(1, 7, 7);
-  check(1, 7, 7);
-  answer_question();
-  EXPECT_EQ(watch.poll(text), Finding::kNothing);
+  seem_stuck();
   check(2, 8, 8);
   EXPECT_EQ(watch.poll(text), Finding::kNothing);
   check(2, 8, 8);
@@ -212,12 +211,7 @@ TEST_F(WatchedHosts, ThatAreLostAreNotWaitedFor) {
 }
 
 TEST_F(WatchedHosts, AreAskedForTheUserThoughOneDoesNotAnswerACheck) {
-  rest(0);
-  rest(1);
-  check(1, 7, 7);
-  check(1, 7, 7);
-  answer_question();
-  EXPECT_EQ(watch.poll(text), Finding::kNothing);
+  seem_stuck();
   watch.take(0, at_rest(expect(Kind::kCheck), 1, 7, 0));
   watch.ask();
   answer_question();

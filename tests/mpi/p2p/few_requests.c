@@ -37,25 +37,22 @@ static int same_kind(const struct message* a, const struct message* b) {
   return a->source == b->source && a->comm == b->comm && a->tag == b->tag;
 }
 
-static struct message
-    coming[kAll]; /* in an order in which those of a kind follow each other as they are sent */
+/* In an order in which those of a kind follow each other as they are sent. */
+static struct message coming[kAll];
 static int expected;
 static int *in[kAll], *out[kAll];
 
+static void change_places(int i, int k) {
+  const struct message m = coming[i];
+  coming[i] = coming[k];
+  coming[k] = m;
+}
+
 static void shuffle(unsigned* state) {
-  for (int i = expected - 1; i > 0; --i) {
-    const int k = (int)draw(state, (unsigned)i + 1);
-    const struct message m = coming[i];
-    coming[i] = coming[k];
-    coming[k] = m;
-  }
+  for (int i = expected - 1; i > 0; --i) change_places(i, (int)draw(state, (unsigned)i + 1));
   for (int i = 0; i < expected; ++i) /* and now those of a kind in their order */
     for (int k = i + 1; k < expected; ++k)
-      if (same_kind(&coming[i], &coming[k]) && coming[k].value < coming[i].value) {
-        const struct message m = coming[i];
-        coming[i] = coming[k];
-        coming[k] = m;
-      }
+      if (same_kind(&coming[i], &coming[k]) && coming[k].value < coming[i].value) change_places(i, k);
 }
 
 /* Those before `named` name source and tag, the others only their communicator. */
