@@ -14,6 +14,7 @@ constinit std::atomic<int> services{0};
 }  // namespace
 
 constinit std::atomic<int> census::awake{0};
+constinit std::atomic<int> census::resting{0};
 
 void thread_begins() noexcept {
   alive.fetch_add(1, std::memory_order_acq_rel);

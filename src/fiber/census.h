@@ -32,7 +32,15 @@ void one_service_thread() noexcept;
 
 /// How many are awake. relaxed: who waits for what another thread does must not rely on it.
 extern constinit std::atomic<int> awake;
-inline int now_awake() noexcept { return awake.load(std::memory_order_relaxed); }
+/// How many of these need no core: fibers that sleep until a point in time, and those that wait in the kernel
+/// for something, as far as the monitor knows.
+extern constinit std::atomic<int> resting;
+/// relaxed, as `awake`: for those who think of giving their core away.
+inline int wanted_cores() noexcept {
+  return awake.load(std::memory_order_relaxed) - resting.load(std::memory_order_relaxed);
+}
+inline void one_rests() noexcept { resting.fetch_add(1, std::memory_order_relaxed); }
+inline void one_goes_on() noexcept { resting.fetch_sub(1, std::memory_order_relaxed); }
 
 /// One more is awake, for certain: called before the one that sleeps can notice.
 void one_awake() noexcept;

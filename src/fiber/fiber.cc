@@ -122,7 +122,7 @@ void sleep_until(std::chrono::steady_clock::time_point when) {
   if (self != nullptr) {
     self->wake_at = when;
     monitor::add_sleeper(*self);
-    return switch_out(*self);
+    return make_room_for_idle(*self);
   }
   const auto since_start = when.time_since_epoch();
   const timespec time{static_cast<time_t>(since_start / std::chrono::seconds(1)),

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "fiber/at_home.h"
+#include "fiber/census.h"
 #include "fiber/completion.h"
 
 namespace clump::fiber {
@@ -243,6 +244,44 @@ TEST(Fiber, BlockedInTheKernelDoesNotKeepOthersFromRunning) {
     }
     for (Completion& completion : first_ran) completion.signal();
   });
+}
+
+/// Within a second.
+template <typename Condition>
+bool comes_true(Condition condition) {
+  const auto end = Clock::now() + 1s;
+  while (Clock::now() < end)
+    if (condition()) return true;
+  return false;
+}
+
+TEST(Fiber, WantsNoCoreWhileItSleeps) {
+  need_workers();
+  constexpr int kMany = 8;
+  std::atomic<int> begun{0};
+  std::atomic<bool> over{false};
+  const Fibers fibers(kMany, [&](int) {
+    begun.fetch_add(1);
+    while (!over.load()) sleep_until(Clock::now() + 20ms);
+  });
+  EXPECT_TRUE(comes_true([&] { return begun.load() == kMany && census::wanted_cores() <= kWorkers; }));
+  over.store(true);
+}
+
+TEST(Fiber, WantsNoCoreWhileItIsBlockedInTheKernel) {
+  need_workers();
+  std::atomic<bool> over{false};
+  {
+    const Fibers fibers(4, [&](int i) {
+      if (i == 0)
+        while (!over.load()) std::this_thread::sleep_for(100ms);
+      else
+        while (!over.load()) yield();  // so that the worker is wanted
+    });
+    EXPECT_TRUE(comes_true([] { return census::resting.load() == 1; }));
+    over.store(true);
+  }
+  const Fibers one(1, [](int) { EXPECT_TRUE(comes_true([] { return census::resting.load() == 0; })); });
 }
 
 TEST(Fiber, IsTakenByAnIdleWorker) {

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <mutex>
 #include <queue>
+#include <utility>
+#include <vector>
 
 #include "base/thread_name.h"
 #include "fiber/census.h"
@@ -33,12 +35,30 @@ std::mutex lock;
 std::priority_queue<Fiber*, std::vector<Fiber*>, WakesLater> sleepers;
 Carrier* spares = nullptr;
 
+// When the first of them is to be woken: changed with the lock. relaxed: who has added one knows of it.
+constinit std::atomic<Clock::time_point> first_due{Clock::time_point::max()};
+// When the monitor will look at them; kNotPlanned while it does. It says so before it takes the lock to look,
+// so who has added one that it has not seen cannot find an older plan.
+constexpr auto kNotPlanned = Clock::time_point::max();
+constinit std::atomic<Clock::time_point> planned{kNotPlanned};
+
 // Futex: counted up whenever the monitor has something new to look at.
 constinit std::atomic<std::uint32_t> news{0};
 constinit std::atomic<bool> watching{false};  // it comes back by itself
 
 // For tools; the monitor's own.
 constinit base::Counter workers_stuck, carriers_made;
+
+/// A carrier without a worker, and what it has used at the last look.
+struct Stuck {
+  Carrier* carrier;
+  std::chrono::nanoseconds used;
+  bool rests = false;  ///< its fiber waits in the kernel
+};
+// The monitor's own.
+std::vector<Stuck> stuck_ones;
+// Who has used less than this between two looks waits in the kernel, and does not compute.
+constexpr std::chrono::microseconds kRest{50};
 
 struct Watch {
   std::uint64_t switches = 0;
@@ -48,6 +68,12 @@ struct Watch {
 void tell() noexcept {
   news.fetch_add(1, std::memory_order_release);
   ::syscall(SYS_futex, &news, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+/// With the lock.
+void note_first() noexcept {
+  first_due.store(sleepers.empty() ? Clock::time_point::max() : sleepers.top()->wake_at,
+                  std::memory_order_relaxed);
 }
 
 /// Makes those runnable whose time has come. Returns when the next one's comes.
@@ -60,8 +86,10 @@ Clock::time_point wake_sleepers() {
       if (sleepers.top()->wake_at > Clock::now()) return sleepers.top()->wake_at;
       fiber = sleepers.top();
       sleepers.pop();
+      note_first();
     }
     make_runnable(*fiber);
+    census::one_goes_on();
     census::falls_asleep();  // it counted as awake by itself; from now on its worker does
   }
 }
@@ -91,6 +119,8 @@ void replace_carrier(Worker& worker) {
   workers_stuck.add();
   tell_move(busy.current.load(std::memory_order_relaxed)->rank, Move::kStuck, worker.index);
   census::one_awake();  // us: what we do here must not look like a deadlock
+  busy.is_stuck.store(true, std::memory_order_relaxed);
+  stuck_ones.push_back({&busy, busy.used()});
   busy.worker.store(nullptr, std::memory_order_seq_cst);
   // From here on a section that begins sees no worker; one that has begun is seen here.
   barrier_everywhere();
@@ -123,19 +153,32 @@ void look_after(Worker& worker, Watch& watch) {
   replace_carrier(worker);
 }
 
+/// Whether it needs no longer be looked at.
+bool look_at(Stuck& stuck) {
+  const bool goes_on = !stuck.carrier->is_stuck.load(std::memory_order_acquire);
+  const std::chrono::nanoseconds before = std::exchange(stuck.used, stuck.carrier->used());
+  const bool rests = !goes_on && stuck.used - before < kRest;
+  if (rests != stuck.rests) rests ? census::one_rests() : census::one_goes_on();
+  stuck.rests = rests;
+  return goes_on;
+}
+
 void* run(void*) {
   base::name_own_thread("monitor");
   std::vector<Watch> watches(workers.size());
   for (;;) {
     const std::uint32_t seen = news.load(std::memory_order_acquire);
+    planned.store(kNotPlanned, std::memory_order_relaxed);
     Clock::time_point next = wake_sleepers();
     watching.store(true, std::memory_order_seq_cst);
     if (std::ranges::all_of(workers, is_asleep)) {
       watching.store(false, std::memory_order_seq_cst);
     } else {
+      std::erase_if(stuck_ones, look_at);
       for (std::size_t i = 0; i < watches.size(); ++i) look_after(workers[i], watches[i]);
       next = std::min(next, Clock::now() + kLook);
     }
+    planned.store(next, std::memory_order_relaxed);
     const auto left = std::max<std::chrono::nanoseconds>(next - Clock::now(), std::chrono::nanoseconds(0));
     const timespec time{static_cast<time_t>(left / std::chrono::seconds(1)),
                         static_cast<long>((left % std::chrono::seconds(1)).count())};
@@ -150,13 +193,26 @@ bool start() { return start_kernel_thread(&run, nullptr); }
 
 void add_sleeper(Fiber& fiber) {
   census::one_awake();
-  bool first;
-  {
-    const std::lock_guard guard(lock);
-    sleepers.push(&fiber);
-    first = sleepers.top() == &fiber;
-  }
-  if (first) tell();
+  census::one_rests();
+  const std::lock_guard guard(lock);
+  sleepers.push(&fiber);
+  note_first();
+}
+
+void keep_time() noexcept {
+  const auto due = first_due.load(std::memory_order_relaxed), plan = planned.load(std::memory_order_relaxed);
+  if (due != Clock::time_point::max() && (due < plan || plan == kNotPlanned)) tell();
+}
+
+std::chrono::nanoseconds until_due() noexcept {
+  const auto due = first_due.load(std::memory_order_relaxed);
+  return due == Clock::time_point::max() ? std::chrono::nanoseconds::max() : due - Clock::now();
+}
+
+bool wake_due() {
+  if (until_due() > std::chrono::nanoseconds(0)) return false;
+  wake_sleepers();
+  return true;
 }
 
 void worker_woke() noexcept {

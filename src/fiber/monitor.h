@@ -8,8 +8,15 @@ namespace clump::fiber::monitor {
 
 /// Begins it, once; false if there cannot be another thread.
 bool start();
-/// Has `fiber` made runnable at `fiber.wake_at`. Any thread.
+/// Notes that `fiber` is to be made runnable at `fiber.wake_at`. Who calls keeps the time himself, by
+/// wake_due(), until he calls keep_time(). Any thread.
 void add_sleeper(Fiber& fiber);
+/// From now on the monitor does, for all that sleep.
+void keep_time() noexcept;
+/// Until the first one is to be woken; a long time if nobody sleeps.
+std::chrono::nanoseconds until_due() noexcept;
+/// Wakes those whose time has come; whether there were any.
+bool wake_due();
 /// A worker has woken: there may be something to watch.
 void worker_woke() noexcept;
 

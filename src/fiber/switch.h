@@ -79,4 +79,16 @@ void look_and_go(Fiber& self, Worker& worker);
   go_to(self, worker != nullptr ? worker->queue.pop() : nullptr);
 }
 
+/// The calling fiber sleeps until a time that the monitor has noted but was not told of: the idle loop keeps
+/// it, or tells.
+inline void make_room_for_idle(Fiber& self) {
+  Carrier& carrier = *self.carrier;
+  carrier.sections.store(1, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  carrier.keeps_time = true;
+  if (Worker* const worker = carrier.worker.load(std::memory_order_relaxed))
+    worker->switches.store(worker->switches.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  go_to(self, nullptr);
+}
+
 }  // namespace clump::fiber

@@ -2,6 +2,8 @@
 
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <pthread.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -41,6 +43,8 @@ constexpr int kPollsAfterNap = 512;
 // to the monitor to wake it where there is something to take.
 constexpr std::chrono::milliseconds kFirstNap{1};
 constexpr int kNaps = 5;
+// It sleeps for no longer if it keeps the time for fibers; the monitor does if there is more to wait for.
+constexpr std::chrono::milliseconds kLongestWatch{1};
 constinit std::atomic<bool (*)(int)> poll_function{nullptr};
 constinit std::atomic<bool (*)()> sleep_function{nullptr};
 
@@ -156,6 +160,7 @@ void* Carrier::begin(void* carrier) {
   detail::this_fiber = &self.idle;
   self.idle.context.thread_pointer = __builtin_thread_pointer();
   unregister_rseq();
+  ::pthread_getcpuclockid(::pthread_self(), &self.clock_);
   prepare_carrier();
   self.run();
   return nullptr;
@@ -163,10 +168,12 @@ void* Carrier::begin(void* carrier) {
 
 void Carrier::run() {
   if (worker.load(std::memory_order_acquire) == nullptr) wait_for_worker();
+  ::prctl(PR_SET_TIMERSLACK, 1);  // or who sleeps to keep the time is late by 50 us
   Worker* bound = nullptr;
   for (;;) {
     Worker* const serving = worker.load(std::memory_order_acquire);
     if (serving == nullptr) {
+      hand_time_over();
       base::name_own_thread("spare");
       bound = nullptr;
       become_spare();
@@ -188,7 +195,14 @@ void Carrier::serve(Worker& given) {
   futex(has_worker_, FUTEX_WAKE, 1, nullptr);
 }
 
+std::chrono::nanoseconds Carrier::used() const {
+  timespec time{};
+  ::clock_gettime(clock_, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
 void Carrier::become_spare() {
+  is_stuck.store(false, std::memory_order_release);
   has_worker_.store(0, std::memory_order_relaxed);
   monitor::add_spare(*this);
   census::falls_asleep();
@@ -216,8 +230,13 @@ void Carrier::find_and_run() {
       mine->empty_inbox();
       next = mine->queue.pop();
     }
+    if (next == nullptr && keeps_time && monitor::wake_due()) {
+      mine->empty_inbox();
+      next = mine->queue.pop();
+    }
     if (next == nullptr && idle_polls_ % kPollsPerVictim == kPollsPerVictim - 1) next = steal(*mine);
     if (next != nullptr) {
+      hand_time_over();
       idle_polls_ = idle_sleeps_ = 0;
       mine->switches.store(mine->switches.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
       while (!next->left_behind()) pause_cpu();
@@ -238,6 +257,11 @@ void Carrier::find_and_run() {
   } else {
     idle_polls_ = sleep(*mine) ? 0 : kIdlePolls - kPollsAfterNap;
   }
+}
+
+/// What this one does next may take long.
+void Carrier::hand_time_over() {
+  if (std::exchange(keeps_time, false)) monitor::keep_time();
 }
 
 /// Looks at one other worker: takes a fiber from it if it was busy with another one for a while. In a section
@@ -282,6 +306,7 @@ Fiber* Carrier::rob(Worker& mine, Worker& victim) {
 
 /// Returns true if somebody had a reason to wake it.
 bool Carrier::sleep(Worker& mine) {
+  if (keeps_time && monitor::until_due() > kLongestWatch) hand_time_over();
   {
     const Section section;
     if (section.worker() == nullptr) return true;
@@ -295,12 +320,14 @@ bool Carrier::sleep(Worker& mine) {
     }
   }
   census::falls_asleep();
-  const bool nap = idle_sleeps_ < kNaps;
-  const timespec time{0, std::chrono::nanoseconds(kFirstNap * (1 << idle_sleeps_)).count()};
-  if (nap)
-    ++idle_sleeps_;
-  else
+  const bool nap = keeps_time || idle_sleeps_ < kNaps;
+  std::chrono::nanoseconds limit = kFirstNap * (1 << idle_sleeps_);
+  if (keeps_time) limit = std::clamp(monitor::until_due(), std::chrono::nanoseconds(0), limit);
+  const timespec time{0, limit.count()};
+  if (!nap)
     sleeps_for_long();
+  else if (!keeps_time)
+    ++idle_sleeps_;
   while (mine.asleep->load(std::memory_order_acquire) == 1) {
     const long result = futex(*mine.asleep, FUTEX_WAIT, 1, nap ? &time : nullptr);
     if (result == 0 || errno != ETIMEDOUT) continue;

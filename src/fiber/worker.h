@@ -28,13 +28,18 @@ class Carrier {
   bool start();
   /// Gives a spare one a worker.
   void serve(Worker& worker);
+  /// Time of a core that its kernel thread has used so far.
+  std::chrono::nanoseconds used() const;
 
   std::atomic<Worker*> worker;  ///< null: spare, or soon to be
   /// Depth of sections (see Section). Written by this carrier's kernel thread only; the monitor reads it.
   std::atomic<int> sections{0};
   std::atomic<Fiber*> current;  ///< which fiber runs, or `idle`
-  Fiber* next = nullptr;        ///< what the idle loop shall run first
-  Fiber idle;                   ///< the kernel thread's own context: looks for work
+  /// Its worker was taken away, and it is not yet a spare. The monitor sets it.
+  std::atomic<bool> is_stuck{false};
+  bool keeps_time = false;  ///< its idle loop wakes fibers that sleep; the monitor may not know of them
+  Fiber* next = nullptr;    ///< what the idle loop shall run first
+  Fiber idle;               ///< the kernel thread's own context: looks for work
   /// Returns when the sections have ended that were there before the last barrier_everywhere().
   void await_sections() const;
   KernelState* kernel_state = nullptr;
@@ -46,11 +51,13 @@ class Carrier {
   void become_spare();
   void wait_for_worker();
   bool sleep(Worker& worker);
+  void hand_time_over();
   Fiber* steal(Worker& mine);
   Fiber* rob(Worker& mine, Worker& victim);
   static void* begin(void* carrier);
 
   std::atomic<std::uint32_t> has_worker_{0};  // futex
+  clockid_t clock_{};                         // of its kernel thread, from its begin on
   int idle_polls_ = 0;
   int idle_sleeps_ = 0;  // in a row
   // The worker that is looked at as a victim: it is robbed if it goes on being busy with one fiber.
@@ -166,7 +173,7 @@ CLUMP_HOST_API extern constinit bool cores_are_shared;
 /// Whether who waits had better give his core away soon: others have it as well, processes or threads that
 /// ranks have made. Only where there are workers.
 inline bool cores_are_wanted() noexcept {
-  return cores_are_shared || census::now_awake() > static_cast<int>(workers.size());
+  return cores_are_shared || census::wanted_cores() > static_cast<int>(workers.size());
 }
 
 /// Whether who polls offers his core now and then: whether others want it cannot be known, and polls are no
