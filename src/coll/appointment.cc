@@ -45,6 +45,7 @@ void Appointment::write_down(TeamOperation& operation) {
   me.call = operation.word_;
   me.bytes = operation.bytes_;
   me.outcome = Slot::kOpen;
+  if (keeper_.rooms_ != nullptr) rooms_[comm.rank] = operation.room_;
   if (!operation.has_blocks_) [[likely]]
     return me.buffers->set(operation.from_, operation.to_, operation.first_);
   me.buffers->set(operation.extra_->out, operation.extra_->in);
@@ -60,17 +61,62 @@ void Appointment::begin(const TeamOperation& last) {
   users_.store(1, std::memory_order_relaxed);
   for (int i = 0; i < group_count_; ++i)
     groups_[i].block_bytes.store(Group::kNotCounted, std::memory_order_relaxed);
-  if (!all_agree(me)) [[unlikely]] {
+  const bool agree = all_agree(me);
+  swaps_ = agree && can_swap();
+  if (!swaps_) take_rooms_back();
+  if (!agree) [[unlikely]] {
     tell_all();
     end_all(group);
   } else if (const Count all = effort(me); all >= kLittle) {
     leave_shares(group, all);
   } else {
     prepare_endings(group);
-    for (int rank = 0; rank < size_; ++rank) work(slots_[rank], &reduction_);
+    for (int i = 0; i < group_count_; ++i)
+      for (Slot* const member : groups_[i].members) do_part(*member, i);
     end_all(group);
   }
   let_go();
+}
+
+/// Whether both, or the one who gives, have filled a room, with as much as the other one takes.
+bool Appointment::can_swap() const {
+  if (keeper_.rooms_ == nullptr || (rooms_[0] == nullptr && rooms_[1] == nullptr)) return false;
+  for (int rank = 0; rank < 2; ++rank) {
+    const Count given = slots_[rank].operation->trade_.given();
+    if (given != slots_[1 - rank].operation->trade_.taken() || (given > 0) != (rooms_[rank] != nullptr))
+      return false;
+  }
+  return true;
+}
+
+void Appointment::take_rooms_back() {
+  for (int rank = 0; rank < 2; ++rank)
+    if (SwapRoom* const room = std::exchange(rooms_[rank], nullptr)) keeper_.rooms_->give_back(rank, *room);
+}
+
+/// By somebody who works for the group's worker.
+void Appointment::do_part(Slot& member, int group) {
+  if (SwapRooms* const rooms = keeper_.rooms_.get(); rooms != nullptr) {
+    const int peer = 1 - member.rank;
+    if (member.group->number != group)
+      rooms->note_help();
+    else if (const Trade& trade = slots_[peer].operation->trade_; !swaps_ && trade.gives())
+      rooms->judge(peer, trade.give);
+  }
+  swaps_ ? swap(member) : work(member, &reduction_);
+}
+
+/// The other one's buffers are not looked at, so it may go on already.
+void Appointment::swap(Slot& member) {
+  const int rank = member.rank, peer = 1 - rank;
+  const Trade& trade = member.operation->trade_;
+  const bool gives = rooms_[rank] != nullptr;
+  trade.keep();
+  if (trade.takes()) {
+    trade.take_from(*rooms_[peer], rank, member.operation->combining());
+    keeper_.rooms_->read(peer, *rooms_[peer], gives);
+  }
+  complete(member.group->number);
 }
 
 bool Appointment::all_agree(const Slot& me) const {
@@ -116,12 +162,19 @@ void Appointment::leave(int group, net::Task& task) {
 void Appointment::leave_shares(int group, Count effort) {
   is_short_.store(fiber::worker_count() == 0, std::memory_order_relaxed);
   parts_left_.store(size_, std::memory_order_relaxed);  // both by release of the shares
-  for (int i = 0; i < group_count_; ++i) shares_[i].begun.store(0, std::memory_order_relaxed);
+  for (int i = 0; i < group_count_; ++i)
+    shares_[i].begun.store(has_part(i) ? 0 : groups_[i].members.size(), std::memory_order_relaxed);
   if (effort >= kMuch) fiber::wake_idle_worker();
   for (int i = 1; i <= group_count_; ++i) {
     const int to = wrap(group + i, group_count_);
-    leave(to, shares_[to]);
+    has_part(to) ? leave(to, shares_[to]) : complete(to);
   }
+}
+
+/// Who only gives by a room is through when all have come. (The other one is about to take it, most likely,
+/// so nothing is left that he could do.)
+bool Appointment::has_part(int group) const {
+  return !swaps_ || groups_[group].members.front()->operation->trade_.has_work();
 }
 
 void Appointment::work_from(int group) {
@@ -133,7 +186,7 @@ void Appointment::work_from(int group) {
     while (begun.load(std::memory_order_relaxed) < members.size()) {
       const std::size_t next = begun.fetch_add(1, std::memory_order_relaxed);
       if (next >= members.size()) break;
-      work(*members[next], &reduction_);
+      do_part(*members[next], group);
       ++done;
     }
   }
@@ -147,6 +200,7 @@ void Appointment::work_from(int group) {
 
 // To wake ranks of another worker takes several cache lines each: that is for somebody there.
 void Appointment::end_all(int group) {
+  if (swaps_) return;
   for (int i = 1; i < group_count_; ++i) {
     const int to = wrap(group + i, group_count_);
     groups_[to].members.size() == 1 ? complete(to) : leave(to, endings_[to]);
@@ -206,7 +260,10 @@ bool Appointments::Table::count_in(Entry& entry, int of) {
 }
 
 Appointments::Appointments(Team& team)
-    : team_(team), groups_(std::make_unique<Group[]>(static_cast<std::size_t>(team.group_count_))) {}
+    : team_(team),
+      rooms_(team.size_ == 2 && team.group_count_ == 2 && !team.spare_ ? std::make_unique<SwapRooms>()
+                                                                       : nullptr),
+      groups_(std::make_unique<Group[]>(static_cast<std::size_t>(team.group_count_))) {}
 
 Appointments::~Appointments() {
   for (Appointment* const spare : first_spares_) delete spare;
@@ -250,6 +307,7 @@ void Appointments::keep_spare(Appointment& appointment) {
 }
 
 void Appointments::come(TeamOperation& operation) {
+  if (rooms_ != nullptr) operation.fill_room(*rooms_);
   if (Appointment* const appointment = count_in(operation)) appointment->begin(operation);
 }
 

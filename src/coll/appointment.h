@@ -17,6 +17,7 @@
 
 #include "base/mutex.h"
 #include "coll/meeting.h"
+#include "coll/swap_rooms.h"
 #include "net/tasks.h"
 
 namespace clump::coll {
@@ -50,6 +51,11 @@ class Appointment final : Meeting {
   void begin(const TeamOperation& last);
   bool all_agree(const Slot& me) const;
   void tell_all();
+  bool can_swap() const;
+  void take_rooms_back();
+  bool has_part(int group) const;
+  void do_part(Slot& member, int group);
+  void swap(Slot& member);
   void leave_shares(int group, Count effort);
   void leave(int group, net::Task& task);
   void work_from(int group);
@@ -69,7 +75,9 @@ class Appointment final : Meeting {
   std::unique_ptr<Ending[]> endings_;  ///< by group
   // On a line of its own: what is above is read by all who come.
   alignas(64) Reduction reduction_;
-  base::Ref<core::Team> team_;      ///< while tasks are out: some may be run after all requests are complete
+  std::array<SwapRoom*, 2> rooms_{};  ///< by rank, of two ranks: with what it gives
+  bool swaps_ = false;          ///< each rank's part reads the other one's room, and completes its request
+  base::Ref<core::Team> team_;  ///< while tasks are out: some may be run after all requests are complete
   std::atomic<int> parts_left_{0};  ///< that are not done
   std::atomic<int> users_{0};       ///< tasks that were left and not yet run to their end, and who begins
   /// Of parts: somebody has found none while others are at work. relaxed: a hint.
@@ -127,6 +135,8 @@ class Appointments {
   void give_back(Appointment& appointment);
 
   Team& team_;
+  const std::unique_ptr<SwapRooms>
+      rooms_;  ///< of two ranks, each alone at its worker, and no cores are spare
   std::unique_ptr<Group[]> groups_;
   alignas(64) Table all_;  ///< counts groups
   // With the mutex of all_:

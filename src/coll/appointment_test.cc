@@ -53,7 +53,8 @@ void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.ranks << "on
 
 class Appointed : public testing::TestWithParam<Shape> {};
 INSTANTIATE_TEST_SUITE_P(Shapes, Appointed,
-                         testing::Values(Shape{3, 1}, Shape{3, 3}, Shape{8, 2}, Shape{9, 4}, Shape{13, 13}),
+                         testing::Values(Shape{2, 2}, Shape{3, 1}, Shape{3, 3}, Shape{8, 2}, Shape{9, 4},
+                                         Shape{13, 13}),
                          testing::PrintToStringParamName());
 
 // Blocks of bytes and of kilobytes: one does all the work, or shares are left.
@@ -63,6 +64,7 @@ TEST_P(Appointed, ReduceWithinTheTeam) {
   const Shape shape = GetParam();
   const core::Op sum(MPI_SUM);
   for (const int count : kSizes) {
+    if (shape.ranks == 2 && count < 2048) continue;  // goes by messages
     Job(shape.ranks, shape.homes()).run([&](core::Comm& comm) {
       const Reduction reduction{&sum, MPI_INT};
       const int size = shape.ranks, me = comm.rank;

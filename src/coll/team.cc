@@ -96,13 +96,13 @@ base::Status Team::run(int rank, const Call& call) {
   me.bytes = call.bytes;
   me.buffers->set(call.from, call.to, call.first);
   if (call.algorithm == Algorithm::kTeamSwaps)
-    return swap_rooms(me, trade_of(rank, call), call.reduction, turns_of(rank, call.collective, call.bytes));
+    return swap_rooms(me, Trade::of(rank, call), call.reduction, turns_of(rank, call.collective, call.bytes));
   meet(me, call.reduction);
   if (me.is_settled()) [[unlikely]]
     return depart(me);
   if (call.algorithm != Algorithm::kTeamShares) return {};
   Turns* const turns = turns_of(rank, call.collective, call.bytes);
-  if (turns != nullptr && trade_of(rank, call).takes())
+  if (turns != nullptr && Trade::of(rank, call).takes())
     try_out(call.collective, *turns, buffers_[1 - rank].from);
   share(me, call.reduction, turns);
   return {};
@@ -125,7 +125,7 @@ base::Status Team::exchange(int rank, Algorithm algorithm, Collective collective
   meet_for_blocks(me, Word(collective, algorithm, root, false, false, me.broadcasts));
   if (algorithm == Algorithm::kTeamShares && !me.is_settled()) {
     Turns* const turns = turns_of(rank, collective, most_given(rank, collective, root, out, in));
-    if (turns != nullptr && trade_of(rank, collective, root, out, in).takes())
+    if (turns != nullptr && Trade::of(rank, collective, root, out, in).takes())
       try_out(collective, *turns, buffers_[1 - rank].both->out[rank]);
     share(me, nullptr, turns);
   }

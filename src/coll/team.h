@@ -34,6 +34,8 @@ inline core::Team* team_of(core::Comm& comm) {
   return known != nullptr ? known : join_team(comm);
 }
 
+struct Trade;
+
 class Team final : public core::Team, public Meeting {
  public:
   /// The team of a communicator; null where there is none: intercommunicators, one rank alone, ranks
@@ -120,13 +122,9 @@ class Team final : public core::Team, public Meeting {
 
   void share(Slot& me, const Reduction* reduction, Turns* turns);
 
-  struct Trade;
-  static Trade trade_of(int rank, const Call& call);
-  static Trade trade_of(int rank, Collective collective, int root, const Blocks& out, const Blocks& in);
   static Count most_of_trade(int rank, Collective collective, int root, const Blocks& out, const Blocks& in);
   base::Status swap_rooms(Slot& me, const Trade& trade, const Reduction* reduction, Turns* turns);
   base::Status swap_rooms(Slot& me, Collective collective, int root, const Blocks& out, const Blocks& in);
-  static void combine_two(int rank, const Trade& trade, const Layout& theirs, const Reduction& reduction);
   Turns* turns_of(int rank, Collective collective, Count bytes) const;
   void try_out(Collective collective, const Turns& turns, const Layout& given);
   void learn(Collective collective, Turns& turns);

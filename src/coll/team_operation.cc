@@ -82,6 +82,21 @@ void TeamOperation::begin() {
   team_.appointments().come(*this);
 }
 
+void TeamOperation::fill_room(SwapRooms& rooms) {
+  const Collective collective = word_.collective();
+  const int rank = comm->rank, root = word_.root();
+  if (!has_blocks_)
+    trade_ = Trade::of(rank, {.collective = collective,
+                              .root = root,
+                              .from = from_,
+                              .to = to_,
+                              .exclusive = word_.exclusive(),
+                              .first = first_});
+  else
+    trade_ = Trade::of(rank, collective, root, extra_->out, extra_->in);
+  room_ = rooms.fill(rank, trade_, combining());
+}
+
 // What each collective says.
 
 bool barrier(Proposal& t) { return t.say({.collective = Collective::kBarrier}); }

@@ -8,6 +8,7 @@
 #include "coll/collective_request.h"
 #include "coll/meeting_state.h"
 #include "coll/scratch.h"
+#include "coll/swap_rooms.h"
 
 namespace clump::coll {
 
@@ -17,11 +18,14 @@ class TeamOperation final : public CollectiveRequest {
  public:
   core::Comm& communicator() const { return *comm; }
   const Reduction& reduction() const { return reduction_; }
+  /// Null where data is only moved.
+  const Reduction* combining() const { return reduction_.op != nullptr ? &reduction_ : nullptr; }
   int tag() const override { return tag_; }
   void begin() override;
 
  private:
   friend class Appointment;
+  friend class Appointments;
   friend class Proposal;
   /// What few have.
   struct Extra {
@@ -34,6 +38,9 @@ class TeamOperation final : public CollectiveRequest {
   /// Takes the communicator's next collective tag.
   TeamOperation(core::Comm& comm, Team& team, const Reduction& reduction, Kind kind);
 
+  /// Of two ranks: what the caller gives goes there, if it is worth it.
+  void fill_room(SwapRooms& rooms);
+
   Team& team_;
   const Reduction reduction_;  // predefined
   const int tag_;
@@ -41,6 +48,8 @@ class TeamOperation final : public CollectiveRequest {
   Word word_;
   Count bytes_ = 0, first_ = 0;
   Layout from_{}, to_{};
+  Trade trade_;               // where there are rooms
+  SwapRoom* room_ = nullptr;  // where the caller has put what it gives; null: nowhere
   std::unique_ptr<Extra> extra_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "coll/meeting_state.h"
 #include "coll/team.h"
+#include "coll/trade.h"
 #include "datatype/reduce.h"
 #include "fiber/completion.h"
 
@@ -62,22 +63,8 @@ struct Team::Turns {
   unsigned trials = 0;  ///< so far
 };
 
-/// What one of two ranks does that swap rooms; layouts without a type are of nothing.
-struct Team::Trade {
-  Layout give, take;
-  Layout own, own_to;     ///< what it copies for itself
-  bool combines = false;  ///< what it takes is combined with `own`
-
-  bool gives() const { return give.type != nullptr; }
-  bool takes() const { return take.type != nullptr; }
-  bool keeps() const { return own_to.type != nullptr; }
-};
-
 /// Of a team of two ranks, each alone at its worker (team_swaps.cc).
 struct Team::Pair {
-  struct alignas(4096) Room {
-    std::byte bytes[kSwapRoom];
-  };
   /// A rank's.
   struct alignas(128) Side {
     int room = 0;  ///< which one is its own
@@ -89,7 +76,7 @@ struct Team::Pair {
   /// writes, and after them the other reads.
   std::array<std::atomic<unsigned>, kCollectives> touched_in{};
   std::once_flag made;
-  std::unique_ptr<Room[]> rooms;
+  std::unique_ptr<SwapRoom[]> rooms;
 };
 
 /// From the leader of one group to that of another; written by the one until it is sent, then the other's.

@@ -1,0 +1,81 @@
+#include "coll/swap_rooms.h"
+
+#include <new>
+
+namespace clump::coll {
+
+namespace {
+
+// With less it makes no difference whether a program touches its data, and who comes last copies it.
+constexpr Count kLeast = 4 * 1024;
+
+}  // namespace
+
+SwapRoom* SwapRooms::fill(int rank, const Trade& trade, const Reduction* reduction) {
+  if (trade.given() < kLeast || !trade.fits(reduction) || !wants_room(sides_[rank])) return nullptr;
+  SwapRoom* room = take(rank);
+  if (room == nullptr) room = make(sides_[rank]);
+  if (room != nullptr) trade.fill(*room, reduction);
+  return room;
+}
+
+SwapRoom* SwapRooms::make(Side& side) {
+  for (auto& place : side.made)
+    if (place == nullptr) {
+      place.reset(new (std::nothrow) SwapRoom);
+      return place.get();
+    }
+  return nullptr;
+}
+
+/// Now and then an operation does without, and who reads finds out.
+bool SwapRooms::wants_room(Side& side) {
+  if (const Verdict verdict = side.verdict.load(std::memory_order_relaxed); verdict > Verdict::kAsked) {
+    side.by_room = verdict == Verdict::kByRoom;
+    side.verdict.store(Verdict::kNone, std::memory_order_relaxed);
+    side.left = side.by_room ? kSwaps : kDirectOnes;
+  }
+  if (side.left-- > 0) return side.by_room;
+  side.verdict.store(Verdict::kAsked, std::memory_order_relaxed);
+  side.left = side.by_room ? kSwaps : kDirectOnes;
+  return false;
+}
+
+void SwapRooms::judge(int rank, const Layout& given) {
+  std::atomic<Verdict>& verdict = sides_[rank].verdict;
+  if (verdict.load(std::memory_order_relaxed) != Verdict::kAsked || given.bytes() < kTried) return;
+  verdict.store(is_far(given) ? Verdict::kByRoom : Verdict::kInPlace, std::memory_order_relaxed);
+}
+
+void SwapRooms::note_help() {
+  for (Side& side : sides_) side.verdict.store(Verdict::kInPlace, std::memory_order_relaxed);
+}
+
+void SwapRooms::read(int rank, SwapRoom& room, bool returned) {
+  const int reader = 1 - rank;
+  if (!returned)
+    if (SwapRoom* const other = take(reader)) put(rank, *other);
+  put(reader, room);
+}
+
+SwapRoom* SwapRooms::take(int rank) {
+  Side& side = sides_[rank];
+  for (auto& place : side.free)
+    // relaxed, acquire: pairs with the release in put().
+    if (place.load(std::memory_order_relaxed) != nullptr)
+      if (SwapRoom* const room = place.exchange(nullptr, std::memory_order_acquire)) return room;
+  return nullptr;
+}
+
+void SwapRooms::put(int rank, SwapRoom& room) {
+  // There are as many places as rooms.
+  for (auto& place : sides_[rank].free) {
+    SwapRoom* none = nullptr;
+    // release: the next owner writes after all reads of the one before.
+    if (place.load(std::memory_order_relaxed) == nullptr &&
+        place.compare_exchange_strong(none, &room, std::memory_order_release, std::memory_order_relaxed))
+      return;
+  }
+}
+
+}  // namespace clump::coll
