@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -20,7 +21,7 @@ class Browser:
     """One page at a time. `problems` has what its scripts complain of."""
 
     def __init__(self, width: int = 1280, height: int = 1000, dark: bool = False) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="clump-browser-", ignore_cleanup_errors=True)
+        self._folder = tempfile.mkdtemp(prefix="clump-browser-")
         (their_in, self._out), (self._in, their_out) = os.pipe(), os.pipe()
 
         def give() -> None:  # it reads from 3 and writes to 4
@@ -28,10 +29,10 @@ class Browser:
             os.dup2(first, 3)
             os.dup2(second, 4)
 
-        words = [path(), "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", f"--user-data-dir={self._folder.name}",
+        words = [path(), "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", f"--user-data-dir={self._folder}",
                  f"--window-size={width},{height}", "--hide-scrollbars", "--disable-dev-shm-usage", "about:blank"]
         self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                         preexec_fn=give, close_fds=False)
+                                         preexec_fn=give, close_fds=False, start_new_session=True)
         os.close(their_in)
         os.close(their_out)
         self._read, self._last, self._session = b"", 0, None
@@ -47,11 +48,14 @@ class Browser:
         return self
 
     def __exit__(self, *_: Any) -> None:
-        self._process.kill()
+        os.killpg(self._process.pid, signal.SIGKILL)  # its helpers as well: they would still write to the folder
         self._process.wait()
         os.close(self._in)
         os.close(self._out)
-        self._folder.cleanup()
+        end = time.monotonic() + 5
+        while os.path.exists(self._folder) and time.monotonic() < end:
+            shutil.rmtree(self._folder, ignore_errors=True)  # while the last ones are on their way out
+        assert not os.path.exists(self._folder), f"{self._folder} is left behind"
 
     def _message(self) -> dict:
         while b"\0" not in self._read:
