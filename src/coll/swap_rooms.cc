@@ -68,14 +68,15 @@ SwapRoom* SwapRooms::take(int rank) {
 }
 
 void SwapRooms::put(int rank, SwapRoom& room) {
-  // There are as many places as rooms.
-  for (auto& place : sides_[rank].free) {
-    SwapRoom* none = nullptr;
-    // release: the next owner writes after all reads of the one before.
-    if (place.load(std::memory_order_relaxed) == nullptr &&
-        place.compare_exchange_strong(none, &room, std::memory_order_release, std::memory_order_relaxed))
-      return;
-  }
+  // There are as many places as rooms, so one is free; others may come and go meanwhile.
+  for (auto& free = sides_[rank].free;;)
+    for (auto& place : free) {
+      SwapRoom* none = nullptr;
+      // release: the next owner writes after all reads of the one before.
+      if (place.load(std::memory_order_relaxed) == nullptr &&
+          place.compare_exchange_strong(none, &room, std::memory_order_release, std::memory_order_relaxed))
+        return;
+    }
 }
 
 }  // namespace clump::coll

@@ -52,13 +52,12 @@ constinit base::Counter workers_stuck, carriers_made;
 /// A carrier without a worker, and what it has used at the last look.
 struct Stuck {
   Carrier* carrier;
-  std::chrono::nanoseconds used;
-  bool rests = false;  ///< its fiber waits in the kernel
+  std::chrono::nanoseconds used = carrier->used();
+  Clock::time_point looked = Clock::now();
+  bool rests = false;  ///< its fiber waits in the kernel: between two looks it has hardly used its core
 };
 // The monitor's own.
 std::vector<Stuck> stuck_ones;
-// Who has used less than this between two looks waits in the kernel, and does not compute.
-constexpr std::chrono::microseconds kRest{50};
 
 struct Watch {
   std::uint64_t switches = 0;
@@ -120,7 +119,7 @@ void replace_carrier(Worker& worker) {
   tell_move(busy.current.load(std::memory_order_relaxed)->rank, Move::kStuck, worker.index);
   census::one_awake();  // us: what we do here must not look like a deadlock
   busy.is_stuck.store(true, std::memory_order_relaxed);
-  stuck_ones.push_back({&busy, busy.used()});
+  stuck_ones.push_back({&busy});
   busy.worker.store(nullptr, std::memory_order_seq_cst);
   // From here on a section that begins sees no worker; one that has begun is seen here.
   barrier_everywhere();
@@ -156,8 +155,11 @@ void look_after(Worker& worker, Watch& watch) {
 /// Whether it needs no longer be looked at.
 bool look_at(Stuck& stuck) {
   const bool goes_on = !stuck.carrier->is_stuck.load(std::memory_order_acquire);
-  const std::chrono::nanoseconds before = std::exchange(stuck.used, stuck.carrier->used());
-  const bool rests = !goes_on && stuck.used - before < kRest;
+  const auto now = Clock::now();
+  const std::chrono::nanoseconds used = stuck.carrier->used();
+  const bool rests = !goes_on && 100 * (used - stuck.used) < now - stuck.looked;
+  stuck.used = used;
+  stuck.looked = now;
   if (rests != stuck.rests) rests ? census::one_rests() : census::one_goes_on();
   stuck.rests = rests;
   return goes_on;
