@@ -13,32 +13,13 @@
 
 #include "coll/team.h"
 #include "coll/team_operation.h"
+#include "coll/test_operations.h"
 #include "coll/test_ranks.h"
 
 namespace clump::coll {
 namespace {
 
 using Kind = CollectiveRequest::Kind;
-using Operation = std::unique_ptr<TeamOperation>;
-
-/// An operation that has been begun.
-template <typename Say>
-Operation begun(core::Comm& comm, const Reduction& reduction, Say say) {
-  Proposal proposal(comm, reduction, Kind::kNonblocking);
-  EXPECT_TRUE(say(proposal));
-  Operation operation = proposal.take();
-  operation->begin();
-  return operation;
-}
-template <typename Say>
-Operation begun(core::Comm& comm, Say say) {
-  return begun(comm, {}, say);
-}
-
-base::Status end(TeamOperation& operation) {
-  operation.wait();
-  return base::Status::from_code(operation.result.error);
-}
 
 struct Shape {
   int ranks, workers;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "coll/team.h"
+#include "coll/test_operations.h"
 #include "coll/test_ranks.h"
 
 namespace clump::coll {
@@ -83,6 +84,40 @@ TEST(Swaps, MoveData) {
   });
 }
 
+// The same without waiting in between, so that several are under way; more often than it takes to try out
+// whether rooms are better, and with more than fits into one.
+TEST(Swaps, MoveDataByAppointment) {
+  two_apart().run([](core::Comm& comm) {
+    for (int turn = 0; turn < 70; ++turn) {
+      const int count = std::vector{2048, 5000, 32 * 1024, 32 * 1024 + 1}[turn % 4];
+      const int me = comm.rank, root = turn / 4 % kRanks;
+      const bool here = me == root;
+      const std::vector<int> first = given(0, turn, count), second = given(1, turn, count),
+                             none(2 * count, -1);
+      const std::vector<int> whole = given(me, turn, 2 * count), of_root = given(root, turn, 2 * count);
+      std::vector<int> mine = me == 0 ? first : second, data = here ? mine : second, at_root = none,
+                       some(count), scattered = of_root, all = none, out = whole, in = none, placed = whole;
+      const std::vector<int> swapped =
+          joined(half(given(0, turn, 2 * count), me), half(given(1, turn, 2 * count), me));
+      std::vector<Operation> operations;
+      const auto begin = [&](auto say) { operations.push_back(begun(comm, say)); };
+      begin([&](Proposal& t) { return broadcast(t, ints(data), root); });
+      begin([&](Proposal& t) { return gather(t, ints(mine), ints(at_root), root); });
+      begin([&](Proposal& t) { return scatter(t, ints(scattered), ints(some), root); });
+      begin([&](Proposal& t) { return allgather(t, ints(mine), ints(all)); });
+      begin([&](Proposal& t) { return alltoall(t, ints(out), ints(in)); });
+      begin([&](Proposal& t) { return alltoall(t, ints(placed), ints(placed)); });
+      for (const Operation& operation : operations) EXPECT_TRUE(end(*operation).ok());
+      EXPECT_EQ(data, root == 0 ? first : second);
+      EXPECT_EQ(at_root, here ? joined(first, second) : none);
+      EXPECT_EQ(some, half(of_root, me));
+      EXPECT_EQ(all, joined(first, second));
+      EXPECT_EQ(in, swapped);
+      EXPECT_EQ(placed, swapped);
+    }
+  });
+}
+
 /// Block i is counts[i] ints, and the blocks follow each other.
 struct Uneven {
   std::vector<int> values;
@@ -96,6 +131,25 @@ struct Uneven {
             datatype::predefined(MPI_INT)};
   }
 };
+
+// Of which one does not fit what the other one expects: both read where the data lies, and are told.
+TEST(Swaps, TellWhoExpectsAnotherSizeByAppointment) {
+  two_apart().run([](core::Comm& comm) {
+    for (const int count : {3000, 20000}) {
+      const int other = comm.rank == 0 ? 5 : 0;  // rank 0 expects more than rank 1 gives
+      Uneven out(given(comm.rank, 1, 2 * count), count), in(std::vector<int>(2 * count + other), count);
+      in.counts = {count, count + other};
+      const Operation exchanged =
+          begun(comm, [&](Proposal& t) { return alltoall(t, out.blocks(), in.blocks()); });
+      EXPECT_EQ(end(*exchanged).error_class(), comm.rank == 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
+      std::vector<int> mine = given(comm.rank, 2, count), all(2 * count);
+      const Operation gathered =
+          begun(comm, [&](Proposal& t) { return allgather(t, ints(mine), ints(all)); });
+      EXPECT_TRUE(end(*gathered).ok());
+      EXPECT_EQ(all, joined(given(0, 2, count), given(1, 2, count)));
+    }
+  });
+}
 
 TEST(Swaps, MoveBlocksThatDifferInSize) {
   in_turns([](core::Comm& comm, int turn, int count) {
