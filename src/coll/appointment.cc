@@ -45,7 +45,7 @@ void Appointment::write_down(TeamOperation& operation) {
   me.call = operation.word_;
   me.bytes = operation.bytes_;
   me.outcome = Slot::kOpen;
-  if (keeper_.rooms_ != nullptr) rooms_[comm.rank] = operation.room_;
+  if (keeper_.rooms_ != nullptr && rooms_[comm.rank] != operation.room_) rooms_[comm.rank] = operation.room_;
   if (!operation.has_blocks_) [[likely]]
     return me.buffers->set(operation.from_, operation.to_, operation.first_);
   me.buffers->set(operation.extra_->out, operation.extra_->in);
@@ -91,7 +91,7 @@ bool Appointment::can_swap() const {
 
 void Appointment::take_rooms_back() {
   for (int rank = 0; rank < 2; ++rank)
-    if (SwapRoom* const room = std::exchange(rooms_[rank], nullptr)) keeper_.rooms_->give_back(rank, *room);
+    if (rooms_[rank] != nullptr) keeper_.rooms_->give_back(rank, *std::exchange(rooms_[rank], nullptr));
 }
 
 /// By somebody who works for the group's worker.
@@ -100,8 +100,8 @@ void Appointment::do_part(Slot& member, int group) {
     const int peer = 1 - member.rank;
     if (member.group->number != group)
       rooms->note_help();
-    else if (const Trade& trade = slots_[peer].operation->trade_; !swaps_ && trade.gives())
-      rooms->judge(peer, trade.give);
+    else if (!swaps_ && rooms->is_asked(peer))
+      rooms->judge(peer, slots_[peer].operation->trade_);
   }
   swaps_ ? swap(member) : work(member, &reduction_);
 }
@@ -307,7 +307,7 @@ void Appointments::keep_spare(Appointment& appointment) {
 }
 
 void Appointments::come(TeamOperation& operation) {
-  if (rooms_ != nullptr) operation.fill_room(*rooms_);
+  if (rooms_ != nullptr && operation.word_.collective() != Collective::kBarrier) operation.fill_room(*rooms_);
   if (Appointment* const appointment = count_in(operation)) appointment->begin(operation);
 }
 

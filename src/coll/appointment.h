@@ -73,9 +73,10 @@ class Appointment final : Meeting {
   std::vector<int> first_;             ///< by group: the number of its first rank in the job
   std::unique_ptr<Share[]> shares_;    ///< by group
   std::unique_ptr<Ending[]> endings_;  ///< by group
+  /// By rank, of two ranks: with what it gives. A line that is not written where there are none.
+  alignas(64) std::array<SwapRoom*, 2> rooms_{};
   // On a line of its own: what is above is read by all who come.
   alignas(64) Reduction reduction_;
-  std::array<SwapRoom*, 2> rooms_{};  ///< by rank, of two ranks: with what it gives
   bool swaps_ = false;          ///< each rank's part reads the other one's room, and completes its request
   base::Ref<core::Team> team_;  ///< while tasks are out: some may be run after all requests are complete
   std::atomic<int> parts_left_{0};  ///< that are not done

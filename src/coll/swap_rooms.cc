@@ -41,10 +41,10 @@ bool SwapRooms::wants_room(Side& side) {
   return false;
 }
 
-void SwapRooms::judge(int rank, const Layout& given) {
-  std::atomic<Verdict>& verdict = sides_[rank].verdict;
-  if (verdict.load(std::memory_order_relaxed) != Verdict::kAsked || given.bytes() < kTried) return;
-  verdict.store(is_far(given) ? Verdict::kByRoom : Verdict::kInPlace, std::memory_order_relaxed);
+void SwapRooms::judge(int rank, const Trade& trade) {
+  if (trade.given() < kTried) return;
+  sides_[rank].verdict.store(is_far(trade.give) ? Verdict::kByRoom : Verdict::kInPlace,
+                             std::memory_order_relaxed);
 }
 
 void SwapRooms::note_help() {

@@ -24,8 +24,12 @@ class SwapRooms {
   void read(int rank, SwapRoom& room, bool returned);
   /// The rank keeps what it has filled: nobody read it.
   void give_back(int rank, SwapRoom& room) { put(rank, room); }
-  /// Before the other one reads what the rank gives where it lies: is that in its own cache?
-  void judge(int rank, const Layout& given);
+  /// Whether it is to be judged if what the rank gives had better be read where it lies.
+  bool is_asked(int rank) const {
+    return sides_[rank].verdict.load(std::memory_order_relaxed) == Verdict::kAsked;
+  }
+  /// Before the other one reads it there: is it in its own cache?
+  void judge(int rank, const Trade& trade);
   /// Others do a rank's part while it computes. They can do so with all of it, but nobody fills a rank's room
   /// for it.
   void note_help();
