@@ -24,7 +24,6 @@ static inline void measure_init(int* argc, char*** argv) {
   if (*argc > 2) largest = strtoull((*argv)[2], NULL, 10);
 }
 
-/* A buffer whose pages are all there. */
 /* As programs do that compute: of whole doubles. */
 static inline void write_all(double* data, size_t bytes, int turn) {
   for (size_t i = 0; i < bytes / sizeof *data; ++i) data[i] = (double)(i + (size_t)turn);
@@ -37,6 +36,7 @@ static inline void read_all(const double* data, size_t bytes) {
   (void)seen;
 }
 
+/* A buffer whose pages are all there. */
 static inline void* new_buffer(size_t bytes) {
   void* buffer = malloc(bytes);
   if (buffer == NULL) MPI_Abort(MPI_COMM_WORLD, 1);

@@ -4,15 +4,8 @@
 
 namespace clump::coll {
 
-namespace {
-
-// With less it makes no difference whether a program touches its data, and who comes last copies it.
-constexpr Count kLeast = 4 * 1024;
-
-}  // namespace
-
 SwapRoom* SwapRooms::fill(int rank, const Trade& trade, const Reduction* reduction) {
-  if (trade.given() < kLeast || !trade.fits(reduction) || !wants_room(sides_[rank])) return nullptr;
+  if (trade.given() < kWorthTrying || !trade.fits(reduction) || !wants_room(sides_[rank])) return nullptr;
   SwapRoom* room = take(rank);
   if (room == nullptr) room = make(sides_[rank]);
   if (room != nullptr) trade.fill(*room, reduction);

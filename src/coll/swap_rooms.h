@@ -37,8 +37,6 @@ class SwapRooms {
  private:
   /// For so many operations under way at a time; with more, data is read where it lies.
   static constexpr int kRooms = 4;
-  /// For so many operations we think that we know what a program does (team_swaps.cc).
-  static constexpr int kSwaps = 64, kDirectOnes = 16;
   enum class Verdict { kNone, kAsked, kInPlace, kByRoom };
   struct alignas(128) Side {
     std::array<std::atomic<SwapRoom*>, 2 * kRooms> free{};

@@ -14,15 +14,6 @@
 
 namespace clump::coll {
 
-namespace {
-
-// From here on it makes a difference whether a program touches its data; and for how many operations we think
-// that we know. A trial in vain takes as long as it took before there were rooms.
-constexpr Count kWorthTrying = 4 * 1024;
-constexpr int kSwaps = 64, kDirectOnes = 16;
-
-}  // namespace
-
 Count Team::most_of_trade(int rank, Collective collective, int root, const Blocks& out, const Blocks& in) {
   const Trade trade = Trade::of(rank, collective, root, out, in);
   return std::max(trade.given(), trade.taken());

@@ -37,6 +37,12 @@ struct Trade {
   void take_from(SwapRoom& room, int rank, const Reduction* reduction) const;
 };
 
+/// From here on it makes a difference whether a program touches its data; and for how many operations we
+/// think that we know, with rooms and without. A trial in vain takes as long as it took before there were
+/// rooms.
+inline constexpr Count kWorthTrying = 4 * 1024;
+inline constexpr int kSwaps = 64, kDirectOnes = 16;
+
 /// Whether the first bytes of what a rank gives come from another core than the caller's; bytes() is at least
 /// kTried. Takes as long as to read them.
 inline constexpr Count kTried = 4 * 1024;
