@@ -73,17 +73,17 @@ bool is_first_group(const core::Comm& comm) {
 }
 
 base::Status agree_max(const Members& members, std::span<int> values) {
-  static const core::Op op(MPI_MAX);
+  static const auto& op = *new core::Op(MPI_MAX);
   return reduce_over(members, values, op);
 }
 
 base::Status agree_min(const Members& members, std::span<int> values) {
-  static const core::Op op(MPI_MIN);
+  static const auto& op = *new core::Op(MPI_MIN);
   return reduce_over(members, values, op);
 }
 
 base::Status agree_and(const Members& members, std::span<int> values) {
-  static const core::Op op(MPI_BAND);
+  static const auto& op = *new core::Op(MPI_BAND);
   return reduce_over(members, values, op);
 }
 

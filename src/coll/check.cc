@@ -18,7 +18,7 @@ Layout bytes_of(std::vector<T>& values) {
 Layout one_int(int& value) { return {&value, 1, datatype::predefined(MPI_INT)}; }
 
 Reduction largest() {
-  static const core::Op op(MPI_MAX);
+  static const auto& op = *new core::Op(MPI_MAX);
   return {&op, MPI_INT};
 }
 

@@ -251,7 +251,7 @@ std::vector<Rule> in_front_of_shipped(std::span<const Rule> rules) {
 }
 
 void use_rules(std::span<const Rule> rules) {
-  static std::array<std::vector<Rule>, kWheres> tables;
+  static auto& tables = *new std::array<std::vector<Rule>, kWheres>;
   const std::vector<Rule> all = in_front_of_shipped(rules);
   for (std::size_t i = 0; i < kWheres; ++i) {
     tables[i].clear();

@@ -27,7 +27,7 @@ bool lives_here(const core::Comm& comm) {
 }  // namespace
 
 core::Team* join_team(core::Comm& comm) {
-  static const auto none = base::make_ref<core::Team>(core::Team::Kind::kNone);
+  static const auto& none = *new auto(base::make_ref<core::Team>(core::Team::Kind::kNone));
   if (comm.is_inter() || comm.size() == 1)
     comm.team = none;
   else if (auto hosts = Hosts::found(comm))

@@ -11,20 +11,20 @@ bool is_predefined(std::intptr_t value) { return value > 0 && value < kPredefine
 
 /// The objects behind the handles of predefined operations and error handlers: the same for all ranks.
 Op* predefined_op(MPI_Op handle) {
-  static const auto ops = [] {
+  static const auto& ops = *new auto([] {
     std::array<base::Ref<Op>, 0x40> table;
     for (const MPI_Op op : {MPI_SUM, MPI_MIN, MPI_MAX, MPI_PROD, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_LAND,
                             MPI_LOR, MPI_LXOR, MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP})
       table[value_of(op)] = base::make_ref<Op>(op);
     return table;
-  }();
+  }());
   const std::intptr_t value = value_of(handle);
   return value < static_cast<std::intptr_t>(ops.size()) ? ops[value].get() : nullptr;
 }
 
 Errhandler* predefined_errhandler(MPI_Errhandler handle) {
-  static const base::Ref<Errhandler> fatal = Errhandler::fatal(), abort = Errhandler::abort(),
-                                     returns = Errhandler::returns();
+  static const auto &fatal = *new auto(Errhandler::fatal()), &abort = *new auto(Errhandler::abort()),
+                    &returns = *new auto(Errhandler::returns());
   if (handle == MPI_ERRORS_ARE_FATAL) return fatal.get();
   if (handle == MPI_ERRORS_ABORT) return abort.get();
   if (handle == MPI_ERRORS_RETURN) return returns.get();
@@ -125,7 +125,7 @@ void Rank::forget_all() {
 }
 
 const Group* Rank::group(MPI_Group handle) const {
-  static const base::Ref<const Group> empty = Group::regular(0);
+  static const auto& empty = *new auto(Group::regular(0));
   return handle == MPI_GROUP_EMPTY ? empty.get() : groups_.find(value_of(handle));
 }
 

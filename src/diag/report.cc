@@ -86,7 +86,8 @@ std::string stack(const pmi::Failure& failure) {
   int number = 0;
   int repeated = 0;
   std::string last;
-  bool inside = true;  // of what delivered the failure
+  // Inside of what delivered the failure. A thread of nobody's fails in nothing but Clump's own functions.
+  bool inside = failure.rank >= 0 || !failure.sharers.empty();
   const std::size_t count = failure.frames.size();
   for (std::size_t i = 0; i < count; ++i) {
     const pmi::Frame& frame = failure.frames[i];

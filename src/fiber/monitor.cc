@@ -32,7 +32,7 @@ struct WakesLater {
 
 // The monitor's lock. Short sections only: a fiber that holds it keeps its carrier.
 std::mutex lock;
-std::priority_queue<Fiber*, std::vector<Fiber*>, WakesLater> sleepers;
+auto& sleepers = *new std::priority_queue<Fiber*, std::vector<Fiber*>, WakesLater>;
 Carrier* spares = nullptr;
 
 // When the first of them is to be woken: changed with the lock. relaxed: who has added one knows of it.
@@ -57,7 +57,7 @@ struct Stuck {
   bool rests = false;  ///< its fiber waits in the kernel: between two looks it has hardly used its core
 };
 // The monitor's own.
-std::vector<Stuck> stuck_ones;
+auto& stuck_ones = *new std::vector<Stuck>;
 
 struct Watch {
   std::uint64_t switches = 0;

@@ -72,8 +72,8 @@ std::uintptr_t Program::entry() const {
 }
 
 const Rebinding& Program::rebinding(const Object& object) const {
-  static const Rebinding kNone;
-  if (!is_other()) return kNone;
+  static const auto& none = *new Rebinding;
+  if (!is_other()) return none;
   const std::scoped_lock hold(lock_);
   const auto [at, fresh] = rebindings_.try_emplace(object.id);
   if (fresh) at->second = bind(object);

@@ -85,7 +85,7 @@ class PredefinedNames {
 };
 
 PredefinedNames& predefined_names() {
-  static PredefinedNames names;
+  static auto& names = *new PredefinedNames;
   return names;
 }
 

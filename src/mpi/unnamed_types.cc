@@ -43,7 +43,7 @@ class Handles {
 };
 
 Handles& handles() {
-  static Handles instance;
+  static auto& instance = *new Handles;
   return instance;
 }
 

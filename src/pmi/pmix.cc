@@ -38,7 +38,7 @@ Library library;
 pmix_proc_t me;
 int job_size = 0;
 void (*tell_lost)() = nullptr;
-std::function<void(std::uint32_t)> tell_heard;
+auto& tell_heard = *new std::function<void(std::uint32_t)>;
 
 constexpr pmix_status_t kAnnouncement = PMIX_EXTERNAL_ERR_BASE - 1;
 constexpr const char* kNumber = "clump.number";

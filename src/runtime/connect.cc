@@ -76,7 +76,7 @@ std::byte* map_segment(const pmi::Job& job, std::size_t bytes) {
 
 /// The process of each port of this node.
 const std::vector<int>& processes_of_ports() {
-  static const std::vector<int> all = [] {
+  static const auto& all = *new auto([] {
     std::vector<int> made;
     const pmi::Job& job = runtime::job();
     const pmi::Node& node = job.this_node();
@@ -85,7 +85,7 @@ const std::vector<int>& processes_of_ports() {
       made.insert(made.end(), static_cast<std::size_t>(ports), process);
     }
     return made;
-  }();
+  }());
   return all;
 }
 

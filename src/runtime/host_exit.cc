@@ -32,7 +32,7 @@ constexpr std::chrono::microseconds kCaptureTime{300'000};
 std::atomic<bool> failing{false};
 
 std::mutex ended_lock;
-std::condition_variable ended_changed;
+auto& ended_changed = *new std::condition_variable;
 int ended_ranks = 0;
 
 /// The first rank that left orderly but with a code that is not zero: (rank + 1) << 8 | code; 0: none.

@@ -123,13 +123,13 @@ base::Status join_now() {
 }  // namespace
 
 const char* join_by_pmix() {
-  static const std::string wrong = [] {
+  static const auto& wrong = *new auto([] {
     const base::Status joined = join_now();
     if (!joined.ok()) return base::message_of(joined.code());
     name_process();
     describe_to_debuggers();
     return std::string();
-  }();
+  }());
   return wrong.empty() ? nullptr : wrong.c_str();
 }
 

@@ -31,6 +31,11 @@ class Failure(tool.Case):
         result = fail("short-name", 0)
         self.assert_says(result, 139, "#0  f at", "fail.c:")
 
+    def test_threads_of_the_library(self):
+        result = fail("monitor", 1)
+        self.assert_says(result, 139, "mpiexec: the job's process was ended by SIGSEGV", "#0 ", "clump::fiber::monitor::")
+        self.assert_fast(result)
+
     def test_leaving_early(self):
         for way, code in (("exit", 5), ("exit-zero", 1), ("_exit", 6)):
             for rank in (0, 3):
