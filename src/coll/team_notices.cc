@@ -9,8 +9,15 @@
 
 #include "coll/disagree.h"
 #include "coll/team_state.h"
+#include "fiber/fiber.h"
 
 namespace clump::coll {
+
+namespace {
+
+constexpr int kTurns = 2;
+
+}  // namespace
 
 base::Status Team::post_or_fetch(Slot& me, const Call& call) {
   const std::uint64_t number = ++me.broadcasts;
@@ -79,9 +86,17 @@ base::Status Team::fetch_posted(Slot& me, std::uint64_t number, const Notice& no
 // yet (16 ranks on 2 cores: 0.67 instead of 0.95 us, most roots woke somebody on the other core). Either
 // wakes the others. And who is ahead of them, and now begins to wait for the next notice, does so first: a
 // slow root may take it for one that waits for the last one.
+//
+// Before it sleeps it gives way to the others of its core: the roots that it waits for may be among them, and
+// when it comes back there are several notices to be read, for less than it takes to sleep and be woken (4,
+// 16, 64 ranks on 2 cores: 0.18, 0.52, 1.8 instead of 0.26, 0.61, 2.1 us; with one turn 0.22, 0.61, 1.9, with
+// 4 to 16 as with two).
 void Team::wait_for_notice(Slot& me, std::uint64_t number, const Notice& notice) {
   Group& group = *me.group;
   wake_readers(group, number - 1, kAll);
+  const auto is_behind = [&] { return notice.number.load(std::memory_order_acquire) < number; };
+  for (int turn = 0; turn < kTurns && is_behind() && fiber::rank_fiber() != nullptr; ++turn)
+    if (!fiber::yield()) break;
   fiber::poll_for(notice.number, number, &group.pollers);
   while (notice.number.load(std::memory_order_seq_cst) < number) {
     // The count first, so that it is never less than those who sleep. Both seq_cst: see post().

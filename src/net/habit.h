@@ -33,8 +33,8 @@ class Habit {
   /// So many slow ones in a row, and so many go in crates before it is tried again. One is not enough: the
   /// first ones after crates find the data where those have left it.
   static constexpr int kTries = 4, kInCrates = 100;
-  /// Bytes in a nanosecond. Measured of 64 and 128 KB: out of the caches of two cores 40 (Intel Xeon) and 50 to
-  /// 64 (AMD EPYC), from one into the other's 13, and 19 to 32.
+  /// Bytes in a nanosecond. Measured of 64 and 128 KB: out of the caches of two cores 40 (Intel Xeon) and 50
+  /// to 64 (AMD EPYC), from one into the other's 13, and 19 to 32.
   static constexpr Count kFast = 32;
 
  private:
