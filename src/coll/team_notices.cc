@@ -15,7 +15,7 @@ namespace clump::coll {
 
 namespace {
 
-constexpr int kTurns = 2;
+constexpr int kYields = 2;
 
 }  // namespace
 
@@ -95,7 +95,7 @@ void Team::wait_for_notice(Slot& me, std::uint64_t number, const Notice& notice)
   Group& group = *me.group;
   wake_readers(group, number - 1, kAll);
   const auto is_behind = [&] { return notice.number.load(std::memory_order_acquire) < number; };
-  for (int turn = 0; turn < kTurns && is_behind() && fiber::rank_fiber() != nullptr; ++turn)
+  for (int turn = 0; turn < kYields && is_behind() && fiber::rank_fiber() != nullptr; ++turn)
     if (!fiber::yield()) break;
   fiber::poll_for(notice.number, number, &group.pollers);
   while (notice.number.load(std::memory_order_seq_cst) < number) {

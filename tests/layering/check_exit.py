@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 
 FUNCTION = re.compile(r"^[0-9a-f]+ <(.+)>:$")
-# The C library's function for that, which the compiler calls behind a variable's constructor: by name, or by way of an address that ld.so fills in.
+# The C library's function for that, which the compiler calls behind a variable's constructor: by name, or by way of an address that ld.so
+# fills in.
 CALL = re.compile(r"\s(?:callq?|jmpq?|bl?)\s.*(?:<__cxa_atexit(?:@plt)?>$|# ([0-9a-f]+) <)")
 # The C++ runtime's own, and the functions behind which a program's registrations come in.
 RUNTIME = re.compile(r"^(_ZN?K?St|_ZN?K?10__cxxabiv1|atexit$|__cxa_atexit)")
