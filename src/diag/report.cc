@@ -87,7 +87,7 @@ std::string stack(const pmi::Failure& failure) {
   int repeated = 0;
   std::string last;
   // Inside of what delivered the failure. A thread of nobody's fails in nothing but Clump's own functions.
-  bool inside = failure.rank >= 0 || !failure.sharers.empty();
+  bool inside = failure.rank >= 0;
   const std::size_t count = failure.frames.size();
   for (std::size_t i = 0; i < count; ++i) {
     const pmi::Frame& frame = failure.frames[i];
