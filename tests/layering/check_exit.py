@@ -35,7 +35,9 @@ def callers(objdump, library):
 
 def is_runtimes(function, our_files):
     initialiser = INITIALISER.match(function)
-    return bool(RUNTIME.match(function)) or (initialiser is not None and initialiser[1] not in our_files)
+    if initialiser is not None:
+        return initialiser[1] not in our_files
+    return bool(RUNTIME.match(function)) and "clump" not in function  # as a template's argument
 
 
 def main():
