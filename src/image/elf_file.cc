@@ -77,20 +77,43 @@ const std::byte* ElfFile::at_address(std::uint64_t address, std::size_t size) co
   return nullptr;
 }
 
-std::vector<std::string> ElfFile::strings(ElfW(Sxword) tag) const {
+std::string ElfFile::string_at(std::uint64_t place) const {
   const ElfW(Dyn)* table = entry(DT_STRTAB);
   const ElfW(Dyn)* table_size = entry(DT_STRSZ);
-  if (table == nullptr || table_size == nullptr) return {};
+  if (table == nullptr || table_size == nullptr || place >= table_size->d_un.d_val) return {};
   const std::byte* text = at_address(table->d_un.d_ptr, table_size->d_un.d_val);
   if (text == nullptr) return {};
+  const char* string = reinterpret_cast<const char*>(text) + place;
+  return {string, strnlen(string, table_size->d_un.d_val - place)};
+}
 
+std::vector<std::string> ElfFile::strings(ElfW(Sxword) tag) const {
   std::vector<std::string> found;
   for (const ElfW(Dyn) & entry : dynamic()) {
-    if (entry.d_tag != tag || entry.d_un.d_val >= table_size->d_un.d_val) continue;
-    const char* string = reinterpret_cast<const char*>(text) + entry.d_un.d_val;
-    found.emplace_back(string, strnlen(string, table_size->d_un.d_val - entry.d_un.d_val));
+    if (entry.d_tag != tag) continue;
+    if (std::string text = string_at(entry.d_un.d_val); !text.empty()) found.push_back(std::move(text));
   }
   return found;
+}
+
+std::span<const ElfW(Rela)> ElfFile::relocations(ElfW(Sxword) table, ElfW(Sxword) bytes) const {
+  const ElfW(Dyn)* const where = entry(table);
+  const ElfW(Dyn)* const size = entry(bytes);
+  if (where == nullptr || size == nullptr) return {};
+  const std::byte* const first = at_address(where->d_un.d_ptr, size->d_un.d_val);
+  if (first == nullptr || reinterpret_cast<std::uintptr_t>(first) % alignof(ElfW(Rela)) != 0) return {};
+  return {reinterpret_cast<const ElfW(Rela)*>(first), size->d_un.d_val / sizeof(ElfW(Rela))};
+}
+
+std::string ElfFile::undefined_symbol(std::uint32_t number) const {
+  const ElfW(Dyn)* const table = entry(DT_SYMTAB);
+  if (table == nullptr) return {};
+  const std::byte* const found =
+      at_address(table->d_un.d_ptr + number * sizeof(ElfW(Sym)), sizeof(ElfW(Sym)));
+  if (found == nullptr) return {};
+  ElfW(Sym) symbol;
+  std::memcpy(&symbol, found, sizeof symbol);
+  return symbol.st_shndx == SHN_UNDEF ? string_at(symbol.st_name) : std::string();
 }
 
 std::string ElfFile::first_string(ElfW(Sxword) tag) const {

@@ -37,8 +37,13 @@ class ElfFile {
   /// The strings of all entries with that tag (DT_NEEDED, DT_SONAME, DT_RPATH, DT_RUNPATH).
   std::vector<std::string> strings(ElfW(Sxword) tag) const;
   std::string first_string(ElfW(Sxword) tag) const;
+  /// The relocations at the address in `table`'s entry, as many bytes as `bytes`' entry says.
+  std::span<const ElfW(Rela)> relocations(ElfW(Sxword) table, ElfW(Sxword) bytes) const;
+  /// The name of a dynamic symbol, by number; empty if the file defines it, or if there is none.
+  std::string undefined_symbol(std::uint32_t number) const;
 
  private:
+  std::string string_at(std::uint64_t place) const;
   const std::byte* at_address(std::uint64_t address, std::size_t size) const;
 
   std::span<const std::byte> bytes_;

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "image/elf_file.h"
+#include "image/process_only.h"
 #include "image/search.h"
 
 namespace clump::image {
@@ -69,6 +70,7 @@ class LibraryWalk {
     const ElfFile file(item.path);
     if (verdict_.text_relocations_in.empty() && has_text_relocations(file))
       verdict_.text_relocations_in = item.path;
+    if (!is_shared_library(std::string(base_name(item.path)).c_str())) note_imports(file, item.path);
     const SearchPaths paths = search_paths_of(file, item.path);
     std::vector<std::string> inherited = paths.rpath;
     inherited.insert(inherited.end(), item.inherited.begin(), item.inherited.end());
@@ -95,6 +97,16 @@ class LibraryWalk {
     verdict_.mpi = kind;
     verdict_.mpi_library = std::string(base_name(name));
     verdict_.mpi_needed_by = by;
+  }
+
+  void note_imports(const ElfFile& file, const std::string& path) {
+    if (!verdict_.process_function.empty()) return;
+    for (std::string& name : imports_of(file)) {
+      if (reason_for_processes(name).empty()) continue;
+      verdict_.process_function = std::move(name);
+      verdict_.process_function_in = path;
+      return;
+    }
   }
 
   Verdict& verdict_;
@@ -155,6 +167,10 @@ std::string reason_against(const std::string& path, const Verdict& verdict) {
   if (!verdict.text_relocations_in.empty()) {
     return fmt::format("{} has relocations in its code: compile all of it with -fPIC",
                        verdict.text_relocations_in);
+  }
+  if (!verdict.process_function.empty()) {
+    return fmt::format("{} calls {}(), which {}: its ranks are processes", verdict.process_function_in,
+                       verdict.process_function, reason_for_processes(verdict.process_function));
   }
   if (!verdict.missing.empty()) {
     return fmt::format("{} needs {}, which is not found: set LD_LIBRARY_PATH", path, verdict.missing.front());

@@ -38,9 +38,11 @@ struct Verdict {
   std::string text_relocations_in;  ///< path of a file, the program or a library, whose code ld.so changes:
                                     ///< it cannot be shared
   MpiKind mpi = MpiKind::kNone;
-  std::string mpi_library;      ///< SONAME of the MPI library, e.g. "libmpi_abi.so.1" or "libmpi.so.40"
-  std::string mpi_needed_by;    ///< path of the file that names it: the program or one of its libraries
-  std::uint64_t tls_bytes = 0;  ///< size of the program's own PT_TLS segment, rounded up to its alignment
+  std::string mpi_library;          ///< SONAME of the MPI library, e.g. "libmpi_abi.so.1" or "libmpi.so.40"
+  std::string mpi_needed_by;        ///< path of the file that names it: the program or one of its libraries
+  std::string process_function;     ///< a function that it imports and that needs a process for each rank
+  std::string process_function_in;  ///< path of the file that imports it: the program or a private library
+  std::uint64_t tls_bytes = 0;      ///< size of the program's own PT_TLS segment, rounded up to its alignment
   std::vector<std::string>
       libraries;                     ///< paths of all libraries found, in the order in which ld.so loads them
   std::vector<std::string> missing;  ///< names of libraries that were not found

@@ -21,6 +21,7 @@ struct Shape {
   bool interpreter = true;
   std::vector<std::string> needed;
   std::string run_path;
+  std::vector<std::string> imports;
   bool text_relocations = false;
   std::uint64_t tls_bytes = 0;
 };
@@ -30,6 +31,8 @@ std::string bytes_of(const Shape& shape) {
     ElfW(Ehdr) header;
     ElfW(Phdr) segments[4];
     ElfW(Dyn) dynamic[16];
+    ElfW(Sym) symbols[4];
+    ElfW(Rela) relocations[4];
     char strings[1024];
   } file{};
   std::memcpy(file.header.e_ident, ELFMAG, SELFMAG);
@@ -66,6 +69,17 @@ std::string bytes_of(const Shape& shape) {
   };
   for (const std::string& name : shape.needed) add_string(DT_NEEDED, name);
   if (!shape.run_path.empty()) add_string(DT_RUNPATH, shape.run_path);
+  std::uint32_t symbols = 1;
+  for (const std::string& name : shape.imports) {
+    file.symbols[symbols].st_name = static_cast<std::uint32_t>(used);
+    file.relocations[symbols - 1].r_info = ELF64_R_INFO(symbols, 0U);
+    std::memcpy(file.strings + used, name.c_str(), name.size() + 1);
+    used += name.size() + 1;
+    ++symbols;
+  }
+  add_entry(DT_SYMTAB, offsetof(File, symbols));
+  add_entry(DT_JMPREL, offsetof(File, relocations));
+  add_entry(DT_PLTRELSZ, (symbols - 1) * sizeof(ElfW(Rela)));
   if (shape.text_relocations) add_entry(DT_TEXTREL, 0);
   add_entry(DT_STRTAB, offsetof(File, strings));
   add_entry(DT_STRSZ, sizeof file.strings);
@@ -137,6 +151,14 @@ TEST_F(Inspect, RefusesOtherMachines) {
   const std::string path = make("program", Shape{.machine = other});
   EXPECT_EQ(inspect(path, "").kind, FileKind::kForeign);
   refuses(path, "another machine");
+}
+
+TEST_F(Inspect, WantsProcessesForWhatChangesTheProcess) {
+  make("libuser.so", Shape{.imports = {"puts", "setuid"}});
+  refuses(make("program", Shape{.needed = {"libuser.so"}}),
+          "libuser.so calls setuid(), which changes the user");
+  make("libc.so.6", Shape{.imports = {"setuid"}});
+  EXPECT_TRUE(inspect(make("other", Shape{.needed = {"libc.so.6"}, .imports = {"puts"}}), "").imageable());
 }
 
 TEST_F(Inspect, NamesTheInterpreterOfAScript) {
