@@ -28,4 +28,7 @@ endif()
 # sanitizers' own start-up calls it before it may call them. What it does is still seen through the functions that they intercept.
 function(clump_not_sanitized target)
   set_target_properties(${target} PROPERTIES CLUMP_NOT_SANITIZED ON)
+  if(CLUMP_SANITIZE)
+    set_target_properties(${target} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
+  endif()
 endfunction()
