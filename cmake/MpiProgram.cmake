@@ -171,6 +171,13 @@ macro(clump_mpi_cluster_tests test)
     set(tests ${test}.hosts2)
   endif()
   set_tests_properties(${tests} PROPERTIES LABELS cluster TIMEOUT 180)
+  # What collectives and topologies do depends on the shape; other chapters only need to cross the network, with any.
+  if(every_way GREATER 4)
+    set_property(TEST ${test}.hosts3 APPEND PROPERTY LABELS nightly)
+    if(NOT chapter MATCHES "collectives|topologies")
+      set_property(TEST ${test}.hosts4 APPEND PROPERTY LABELS nightly)
+    endif()
+  endif()
 endmacro()
 
 # All programs of clump_mpi_test(): what a sanitizer pass builds.

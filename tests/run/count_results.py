@@ -1,8 +1,10 @@
-"""Adds up the results in ctest's JUnit files, names the tests that failed, and prints 'N passed, N failed' as the last line.
+"""Adds up the results in ctest's JUnit files: seconds by kind of test, the slowest ones, those that failed, and 'N passed, N failed'
+as the last line.
 
 Exit code 1 if a test failed, if a file is missing (its ctest did not get as far as writing it), or if nothing ran.
 """
 
+import collections
 import sys
 import xml.etree.ElementTree
 from pathlib import Path
@@ -16,6 +18,23 @@ def outcome(case):
     return "failed" if status == "fail" else "skipped"
 
 
+def kind(name):
+    """What a test is about: mpi.collectives, image, cluster (which is the last word of a test that runs on several hosts)."""
+    words = name.split(".")
+    if words[-1] in ("hosts2", "hosts3", "hosts4", "uneven"):
+        return "hosts." + words[1]
+    return ".".join(words[:2]) if words[0] == "mpi" else words[0]
+
+
+def print_seconds(build, seconds):
+    """Where the time goes; tests run side by side, so this is more than passes on a clock."""
+    kinds = collections.Counter()
+    for name, time in seconds.items():
+        kinds[kind(name)] += time
+    print(f"seconds of build/{build}: " + ", ".join(f"{name} {time:.0f}" for name, time in kinds.most_common(24)))
+    print("  slowest: " + ", ".join(f"{name} {time:.0f}" for name, time in seconds.most_common(8)))
+
+
 def main(paths):
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     broken = False
@@ -24,11 +43,14 @@ def main(paths):
             print(f"no results from build/{path.stem}")
             broken = True
             continue
+        seconds = collections.Counter()
         for case in xml.etree.ElementTree.parse(path).getroot().iter("testcase"):
+            seconds[case.get("name")] += float(case.get("time", 0))
             result = outcome(case)
             counts[result] += 1
             if result == "failed":
                 print(f"failed: {case.get('name')} (build/{path.stem})")
+        print_seconds(path.stem, seconds)
     line = f"{counts['passed']} passed, {counts['failed']} failed"
     print(line + (f", {counts['skipped']} skipped" if counts["skipped"] else ""))
     return 1 if broken or counts["failed"] or not counts["passed"] else 0
