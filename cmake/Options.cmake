@@ -12,7 +12,7 @@ target_compile_definitions(clump_options INTERFACE $<$<CONFIG:Debug>:CLUMP_CHECK
 
 if(CLUMP_SANITIZE)
   target_compile_options(clump_options INTERFACE
-    $<$<NOT:$<BOOL:$<TARGET_PROPERTY:CLUMP_NOT_SANITIZED>>>:-fsanitize=${CLUMP_SANITIZE}> -g)
+    $<$<NOT:$<BOOL:$<TARGET_PROPERTY:CLUMP_NOT_SANITIZED>>>:-fsanitize=${CLUMP_SANITIZE}>)
   target_link_options(clump_options INTERFACE -fsanitize=${CLUMP_SANITIZE})
   target_compile_definitions(clump_options INTERFACE CLUMP_SANITIZE=1)
 endif()
