@@ -38,19 +38,12 @@ class Blocks {
       : base_(base), count_(count), step_(count), type_(type) {}
   /// Every block is the same.
   explicit Blocks(const Layout& block) : base_(block.base), count_(block.count), type_(block.type) {}
-  // Displacements are null only where all counts are zero: these then stand for them.
   /// Block i is counts[i] elements from element displacements[i] on.
   Blocks(void* base, Numbers counts, Numbers displacements, const datatype::Datatype* type)
-      : base_(base),
-        type_(type),
-        counts_(counts),
-        displacements_(displacements.null() ? counts : displacements) {}
+      : base_(base), type_(type), counts_(counts), displacements_(displacements) {}
   /// Block i is counts[i] elements of types[i], displacements[i] bytes from the base.
   Blocks(void* base, Numbers counts, Numbers displacements, const datatype::Datatype* const* types)
-      : base_(base),
-        types_(types),
-        counts_(counts),
-        displacements_(displacements.null() ? counts : displacements) {}
+      : base_(base), types_(types), counts_(counts), displacements_(displacements) {}
 
   Blocks() = default;
 

@@ -64,11 +64,6 @@ class Comm final : public base::RefCounted {
   std::unique_ptr<CollectiveWishes> wishes;
   /// Found by the first collective that wants it; null until then.
   base::Ref<Team> team;
-  /// Which of the rank's threads is in a collective call, if the rank has several (mpi/turn.h).
-  struct CollectiveTurn {
-    std::atomic<std::uintptr_t> thread{0};  ///< its pthread_t; 0: none
-    std::atomic<const char*> call{nullptr};
-  } turn;
 
   bool is_inter() const { return static_cast<bool>(remote_group); }
   int size() const { return group->size(); }
