@@ -82,8 +82,8 @@ base::Status read_weights(const char* name, const int* given, int edges, bool& h
   has_weights = given != MPI_UNWEIGHTED;
   if (!has_weights || edges == 0) return {};
   if (given == MPI_WEIGHTS_EMPTY || given == nullptr)
-    return base::fail(MPI_ERR_ARG, "{} is {}, but there are {} edges to be weighted", name,
-                      given == nullptr ? "a null pointer" : "MPI_WEIGHTS_EMPTY", edges);
+    return base::fail(MPI_ERR_ARG, "({} = {}): there are {} edges to be weighted", name,
+                      given == nullptr ? "NULL" : "MPI_WEIGHTS_EMPTY", edges);
   weights = {given, static_cast<std::size_t>(edges)};
   for (int i = 0; i < edges; ++i)
     if (weights[i] < 0)

@@ -68,6 +68,9 @@ SPECIAL = {
     "Group_from_session_pset.pset_name": '"mpi://SELF"', "Session_get_pset_info.pset_name": '"mpi://SELF"',
     "Pack_external.datarep": '"external32"', "Unpack_external.datarep": '"external32"', "Pack_external_size.datarep": '"external32"',
     "Reduce_local.inbuf": "other_data", "Add_error_string.string": '"text"', "Type_create_struct.array_of_types": "MPI_INT",
+    "T_event_handle_free.event_registration": "new_registration()", "T_cvar_handle_alloc.obj_handle": "&comm",
+    "T_pvar_handle_alloc.obj_handle": "&comm", "T_event_handle_alloc.obj_handle": "&comm", "Type_create_subarray.array_of_starts": "0",
+    "Dims_create.dims": "0", "Graph_get.maxindex": "size", "Graph_get.maxedges": "size",
     "Comm_create_group.tag": "7", "Get_elements_x.datatype": "MPI_INT", "Comm_split.color": "0", "Testany.index": "0",
 }  # fmt: skip
 FUNCTIONS = {
@@ -76,7 +79,8 @@ FUNCTIONS = {
     "MPI_User_function": "add", "MPI_User_function_c": "add_large", "MPI_Grequest_query_function": "query", "MPI_Grequest_free_function": "let_go",
     "MPI_Grequest_cancel_function": "do_cancel",
 }  # fmt: skip
-RESULTS = {"flag", "index", "outcount"}
+# What one rank may leave out, and another not: with several ranks one would wait for the other.
+NOT_ON_ALL_RANKS = re.compile(r"MPI_(Ie|E)xscan(_init)?\.recvbuf$")
 
 
 def communicator(function: str, chapter: str) -> str:
@@ -104,7 +108,7 @@ def scalar(function: str, chapter: str, p) -> str:
     if p.kind == "COMMUNICATOR":
         return communicator(function, chapter)
     if p.kind == "INFO" and is_about_info(function):
-        return "info"
+        return "with_key()"
     if p.kind == "RANK":
         return "MPI_PROC_NULL" if p.name in ("dest", "source") else "0"
     return SCALARS.get(p.kind, "0")
@@ -132,7 +136,9 @@ def pointer(function: str, p, local: str, declarations: list) -> str:
     if p.base == "char":
         return (special or '"a key"') if p.direction == "in" else "text"
     declarations.append(f"static {p.base} {local}[64][3];" if p.array.endswith("[3]") else f"static {p.base} {local}[64];")
-    if needs_value(function, p):
+    if p.array.endswith("[3]"):
+        declarations.append(f"{local}[0][2] = 1;")  # the stride of a range
+    elif needs_value(function, p):
         declarations.append(f"for (int i = 0; i < 64; ++i) {local}[i] = {pointee(function, p)};" if p.is_array and
                             "(" not in pointee(function, p) else f"{local}[0] = {pointee(function, p)};")
     return local
@@ -143,6 +149,10 @@ def completion(form, function: str) -> str:
     made = [p for p in form.parameters if p.kind == "REQUEST" and p.direction == "out"]
     if not made:
         return "end_requests();" if function in ("Start", "Startall") else ""
+    if function in ("Session_init", "Session_finalize"):
+        return "if (v_session[0] != MPI_SESSION_NULL) MPI_Session_finalize(&v_session[0]);"
+    if function == "Grequest_start":
+        return "if (code == MPI_SUCCESS) MPI_Grequest_complete(v_request[0]), complete(v_request);"
     end = "MPI_Request_free" if form.name.removesuffix("_c").endswith("_init") else "complete"
     return f"if (code == MPI_SUCCESS && null != {1 + pointers(form).index(made[0])}) {end}(&v_{made[0].name}[0]);"
 
@@ -163,6 +173,7 @@ def call(form, function: str, chapter: str) -> str:
         right = pointer(function, p, f"v_{p.name}", declarations)
         arguments.append(f"null == {number} ? NULL : {right}" if right != "NULL" else "NULL")
     body = "".join(f"  {line}\n" for line in declarations)
+    body += "" if any(argument.startswith("null == ") for argument in arguments) else "  (void)null;\n"
     body += f"  const int code = {form.name}({', '.join(arguments)});\n"
     end = completion(form, function)
     return f"static int call_{form.name[4:]}(int null) {{\n{body}" + (f"  {end}\n" if end else "") + "  return code;\n}\n"
@@ -186,7 +197,7 @@ def main() -> None:
             for p in pointers(form):
                 known.add(f"{name}.{p.name}")
                 flags = ["NULL_IS_ALLOWED"] if f"{name}.{p.name}" in allowed else []
-                flags += ["ROOT_ONLY"] if p.root_only else []
+                flags += ["ONE_RANK"] if p.root_only or NOT_ON_ALL_RANKS.match(f"{name}.{p.name}") else []
                 cells.append(f'{{"{p.name}", {" | ".join(flags) or 0}}}')
             rows.append(f'{{"{form.name}", call_{form.name[4:]}, {len(cells)}, {{{", ".join(cells)}}}}},\n')
     unknown = allowed - known
