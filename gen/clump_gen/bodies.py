@@ -77,6 +77,18 @@ def check(function: Function, entry: Entry) -> str:
     return f"checked::together(*call.self, {called})" if "together" in entry.flags else ""
 
 
+# Collective calls that are not `timed`, and of which it is not compared that all ranks make them.
+_COLLECTIVE_ALONE = {"MPI_Comm_idup": "comm", "MPI_Comm_idup_with_info": "comm", "MPI_Comm_free": "comm",
+                     "MPI_Comm_disconnect": "comm"}  # fmt: skip
+
+
+def in_turn(function: Function, entry: Entry) -> str:
+    """The communicator whose collective calls come one after the other, this among them (src/mpi/turn.h); empty: none."""
+    if "timed" in entry.flags:
+        return "comm"
+    return min(entry.parameters.get("together", {_COLLECTIVE_ALONE.get(function.name, "")}))
+
+
 def local(p: Parameter) -> str:
     """The entry point's variable for what a parameter stands for."""
     return f"the_{p.name}"

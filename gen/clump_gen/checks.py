@@ -135,7 +135,7 @@ class Writer:
             self._say(_try(f"member({_named(p)}, {self._comm})"))
 
     def _address(self, p: Parameter) -> None:
-        if kinds.may_be_null(self.function.name, p) or self.function.name.startswith("MPI_T_"):
+        if kinds.may_be_null(p) or self.function.name.startswith("MPI_T_"):
             return
         if self.entry.about("unchecked", p.name):
             return
@@ -146,12 +146,11 @@ class Writer:
         if "FUNCTION" in p.kind:
             self._say(_try(f"pointer({_named(p, f'reinterpret_cast<const void*>({p.name})')})"))
             return
-        if p.is_array:
+        if p.is_array and p.kind != "STRING":
             self._array(p)
             return
         value = f"{p.name}.data()" if kinds.is_wide_output(p) else p.name
-        error_class = kinds.NULL_CLASS.get(p.kind) if p.direction == "inout" else None
-        self._say(_try(f"pointer({_named(p, value)}{', ' + error_class if error_class else ''})"))
+        self._say(_try(f"pointer({_named(p, value)}, {kinds.null_class(p)})"))
         if p.kind in kinds.HANDLES and p.direction == "inout" and p.kind != "INFO":
             self._handle_to_free(p)
 
@@ -162,13 +161,14 @@ class Writer:
 
     def _array(self, p: Parameter) -> None:
         length = p.length[0] if isinstance(p.length, list) else p.length
+        length = kinds.LENGTHS.get((self.function.name, p.name), length)
         if length not in self.parameters or not self.parameters[length].is_scalar:
             return  # as long as something that only the body knows
         if kinds.is_wide_array(p) and p.kind.endswith("_NNI"):
             self._say(_try(f"not_negative({_named(p)}, {length})"))
         else:
             value = f"{p.name}.data()" if kinds.is_wide_array(p) else p.name
-            self._say(_try(f"array({_named(p, value)}, {length})"))
+            self._say(_try(f"array({_named(p, value)}, {length}, {kinds.null_class(p)})"))
 
     # The parameters of a message.
 
@@ -235,13 +235,17 @@ class Writer:
         if m.count is not None:
             if m.count.is_array:
                 checks.append(_try(f"not_negative({_named(m.count)}, {self._blocks(m)})"))
+                if m.displacements is not None:
+                    checks.append(_try(f"displacements({_named(m.displacements)}, {_named(m.count)}, {self._blocks(m)})"))
             else:
                 checks.append(_try(f"not_negative({_named(m.count)}, MPI_ERR_COUNT)"))
         return checks
 
     def _buffer(self, m: Message, b: Parameter, in_place: bool) -> List[str]:
-        if m.count is None or m.count.is_array or m.type.is_array:
-            check = _try(f"buffer({_named(b)})")
+        if m.count is not None and m.count.is_array and len(m.buffers) > 1 and b.name == "recvbuf":  # one block of all that are sent
+            check = _try(f"buffer({_named(b)}, {m.count.name}[{local(self.communicator)}->rank], *{local(m.type)})")
+        elif m.count is not None and m.count.is_array:
+            check = _try(f"buffer({_named(b)}, {self._described(m)})")
         else:
             check = _try(f"buffer({_named(b)}, {m.count.name}, *{local(m.type)})")
         if len(m.buffers) == 1:
@@ -249,7 +253,15 @@ class Writer:
         terms = [f"!{b.name}_in_place"] if in_place else []
         if self.root:
             terms.append("roles.at_root" if b.root_only else "roles.contributes")
+        if "xscan" in self.function.name and b.name == "recvbuf":  # means nothing at rank 0, unless the operand is there
+            terms.append(f"({local(self.communicator)}->rank != 0 || sendbuf_in_place)")
         return [f"if ({' && '.join(terms)}) {check}" if terms else check]
+
+    def _described(self, m: Message) -> str:
+        """The blocks of a message, as check::Blocks."""
+        types = f".types = {m.type.name}, .rank = call.self" if m.type.is_array else f".type = {local(m.type)}"
+        displacements = f", .displacements = {m.displacements.name}" if m.displacements is not None else ""
+        return f"check::Blocks{{.counts = {_named(m.count)}{displacements}, .number = {self._blocks(m)}, {types}}}"
 
     def _insignificant(self, m: Message) -> List[str]:
         values = []

@@ -22,6 +22,7 @@ _TOP = """\
 #include "mpi/entry.h"
 #include "mpi/entry_checks.h"
 #include "mpi/recording.h"
+#include "mpi/turn.h"
 
 #define CLUMP_ENTRY extern "C" __attribute__((visibility("default")))
 // MPI_X is the same code as PMPI_X, and gives way to a tool's MPI_X.
@@ -122,6 +123,11 @@ def _code(function: Function, entry: Entry, inside: bool = False) -> List[str]:
     check = bodies.check(function, entry)
     if check:
         work = ["if (checked::wanted(*call.self)) [[unlikely]] CLUMP_TRY(" + check + ");"] + work
+    turn = bodies.in_turn(function, entry)
+    if turn:
+        p = next(p for p in function.widest.parameters if p.name == turn)
+        value = "*" * p.pointers + p.name
+        work = [f'const Turn turn({{"{p.name}", {value}}}, *{bodies.local(p)}, call.name);', "CLUMP_TRY(turn.outcome());"] + work
     lines = list(writer.declarations)
     if bodies.is_deferred(function, entry):
         lines.append("std::unique_ptr<coll::Check> later;")

@@ -41,9 +41,9 @@ NOT_NEGATIVE = {
 # A stride may be negative, whatever its kind says.
 MAY_BE_NEGATIVE = {"stride"}
 
-# Null means something, or is nobody's business: ignored statuses and error codes, weights, command lines, the user's own pointers.
+# Null means something, or is nobody's business: ignored statuses, weights, command lines, the user's own pointers.
 MAY_BE_NULL = {
-    "ARGUMENT_LIST", "ARGUMENT_COUNT", "ATTRIBUTE_VAL", "ATTRIBUTE_VAL_10", "BUFFER", "ERROR_CODE", "EXTRA_STATE", "EXTRA_STATE2",
+    "ARGUMENT_LIST", "ARGUMENT_COUNT", "ATTRIBUTE_VAL", "ATTRIBUTE_VAL_10", "BUFFER", "EXTRA_STATE", "EXTRA_STATE2",
     "LOGICAL_OPTIONAL", "STRING_2DARRAY", "STRING_ARRAY", "WEIGHT", "TOOL_MPI_OBJ", "VARARGS",
 }  # fmt: skip
 # Functions of the user without which nothing can be done; null copy and delete functions of attributes are predefined ones.
@@ -54,6 +54,13 @@ NEEDED_FUNCTIONS = ("errhandler_function", "User_function", "User_function_c", "
 NULL_CLASS = {"REQUEST": "MPI_ERR_REQUEST", "COMMUNICATOR": "MPI_ERR_COMM", "DATATYPE": "MPI_ERR_TYPE", "GROUP": "MPI_ERR_GROUP",
               "OPERATION": "MPI_ERR_OP", "INFO": "MPI_ERR_INFO", "ERRHANDLER": "MPI_ERR_ERRHANDLER",
               "SESSION": "MPI_ERR_SESSION"}  # fmt: skip
+# The same for strings that a function reads, by the parameter's name.
+NULL_STRING_CLASS = {"key": "MPI_ERR_INFO_KEY", "value": "MPI_ERR_INFO_VALUE"}
+
+# The lengths of arrays that the standard's data leaves open, by function and parameter.
+LENGTHS = {
+    **{(f"MPI_{name}", "array_of_indices"): "incount" for name in ("Testsome", "Waitsome", "Request_get_status_some")},
+}
 
 
 def is_poly(p: Parameter) -> bool:
@@ -76,9 +83,17 @@ def is_object(p: Parameter) -> bool:
     return p.kind in HANDLES and p.is_scalar and p.direction == "in"
 
 
-def may_be_null(function: str, p: Parameter) -> bool:
+def null_class(p: Parameter) -> str:
+    if p.kind == "STRING" and p.direction == "in":
+        return NULL_STRING_CLASS.get(p.name, "MPI_ERR_ARG")
+    return NULL_CLASS.get(p.kind, "MPI_ERR_ARG") if p.direction == "inout" else "MPI_ERR_ARG"
+
+
+def may_be_null(p: Parameter) -> bool:
     if p.kind == "STATUS":
         return p.direction == "out"
+    if p.kind == "ERROR_CODE":
+        return p.is_array  # MPI_ERRCODES_IGNORE
     if "FUNCTION" in p.kind:
         return not p.base.endswith(NEEDED_FUNCTIONS)
     if p.kind in ("ATTRIBUTE_VAL", "ATTRIBUTE_VAL_10"):

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "fiber/at_home.h"
+#include "fiber/core_watch.h"
 #include "fiber/errands.h"
 #include "fiber/exploration.h"
 #include "fiber/help.h"
@@ -110,6 +111,19 @@ int spin_polls() {
 
 }  // namespace
 
+CoreWatch* CoreWatch::watch = nullptr;
+
+namespace {
+
+/// All Waiters are such.
+struct TimedWaiter : Waiter {
+  /// When its fiber was woken, if there is a CoreWatch; written by who wakes it. relaxed: the fiber goes on
+  /// after that.
+  std::atomic<std::uint64_t> woken{0};
+};
+
+}  // namespace
+
 /// Hands a Waiter to each thread and takes it back when the thread ends.
 struct WaiterPool {
   std::mutex mutex;
@@ -124,7 +138,7 @@ struct WaiterPool {
   }
 
   Waiter* make() {
-    auto* const waiter = new Waiter;
+    auto* const waiter = new TimedWaiter;
     waiter->next_made_ = std::exchange(made, waiter);
     return waiter;
   }
@@ -227,7 +241,11 @@ void Waiter::unpark() {
     // release: pairs with the acquire in park(). seq_cst: see lookout::call_watcher().
     if (state_.compare_exchange_strong(state, kPermitted, std::memory_order_seq_cst)) {
       if (!asleep) return;
-      if (fiber_ != nullptr) return make_runnable(*fiber_);
+      if (fiber_ != nullptr) {
+        if (CoreWatch::watch != nullptr)
+          static_cast<TimedWaiter*>(this)->woken.store(CoreWatch::watch->now(), std::memory_order_relaxed);
+        return make_runnable(*fiber_);
+      }
       if (state == kWatching) return lookout::call_watcher();
       syscall(SYS_futex, &state_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
       return;
@@ -280,7 +298,9 @@ void Completion::sleep_until_signal() {
 
 void Completion::sleep_unwatched() {
   Fiber* const self = this_fiber();
-  if (Errands* const errands = Errands::expected_here()) {
+  // A watched fiber waits as for several, because then it is known when it was woken.
+  Errands* const errands = Errands::expected_here();
+  if (errands != nullptr || (self != nullptr && CoreWatch::watch != nullptr && Errands::watched_here())) {
     Completion* const one = this;
     return wait_with_errands({&one, 1}, errands);
   }
@@ -326,10 +346,15 @@ void Completion::wait_for_any(std::span<Completion* const> completions, Errands*
                                            std::memory_order_acquire))
       found = true;
   }
+  auto& woken = static_cast<TimedWaiter&>(me).woken;
+  woken.store(0, std::memory_order_relaxed);
   {
     const WaitsForErrands callable(errands, me);
     while (!found && !over()) me.park();
   }
+  if (const std::uint64_t since = woken.load(std::memory_order_relaxed);
+      since != 0 && Errands::watched_here())
+    CoreWatch::watch->had_no_core(since);
   for (Completion* c : completions) {
     std::uintptr_t expected = name;
     if (c != nullptr) c->state_.compare_exchange_strong(expected, kPending, std::memory_order_relaxed);

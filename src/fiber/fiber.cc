@@ -12,6 +12,8 @@
 #include <mutex>
 
 #include "fiber/census.h"
+#include "fiber/core_watch.h"
+#include "fiber/errands.h"
 #include "fiber/exploration.h"
 #include "fiber/facts.h"
 #include "fiber/kernel_state.h"
@@ -104,8 +106,11 @@ bool yield() {
     const Worker* const worker = section.worker();
     if (worker != nullptr && !worker->has_runnable() && !progress(worker->index)) return false;
   }
+  const bool is_watched = CoreWatch::watch != nullptr && Errands::watched_here();
+  const std::uint64_t since = is_watched ? CoreWatch::watch->now() : 0;
   make_runnable(*self);
   switch_out(*self);
+  if (is_watched) CoreWatch::watch->had_no_core(since);
   return true;
 }
 

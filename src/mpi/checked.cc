@@ -152,8 +152,7 @@ Status scatterv(Rank&, const void* sendbuf, Counts sendcounts, Counts displs, co
   const Layout mine = made.is_in_place ? all(comm.rank) : block(recvcount, recvtype);
   if (at_root(comm, root)) made.gives = all;
   if (at_root(comm, root))
-    made.buffers =
-        all_of({writable(sendbuf), numbers(sendcounts), numbers(displs), &sendtype}, comm.peers().size());
+    made.buffers = all_of(mpi::blocks(sendbuf, sendcounts, displs, sendtype), comm.peers().size());
   if (has_root(root)) made.takes = only_for(root, mine);
   return check(comm, called, made);
 }
@@ -201,8 +200,7 @@ Status alltoallv(Rank&, const void* sendbuf, Counts sendcounts, Counts sdispls, 
   made.takes = blocks(recvcounts, recvtype);
   made.gives = made.is_in_place ? made.takes : blocks(sendcounts, sendtype);
   if (!made.is_in_place)
-    made.buffers =
-        all_of({writable(sendbuf), numbers(sendcounts), numbers(sdispls), &sendtype}, comm.peers().size());
+    made.buffers = all_of(mpi::blocks(sendbuf, sendcounts, sdispls, sendtype), comm.peers().size());
   return check(comm, called, made);
 }
 
@@ -218,8 +216,7 @@ Status alltoallw(Rank& self, const void* sendbuf, Counts sendcounts, Counts sdis
       made.is_in_place ? std::vector<const Datatype*>() : resolve(self, sendtypes, peers);
   made.takes = blocks(recvcounts, in);
   made.gives = made.is_in_place ? made.takes : blocks(sendcounts, out);
-  if (!made.is_in_place)
-    made.buffers = all_of({writable(sendbuf), numbers(sendcounts), numbers(sdispls), out.data()}, peers);
+  if (!made.is_in_place) made.buffers = all_of(typed_blocks(sendbuf, sendcounts, sdispls, out.data()), peers);
   return check(comm, called, made);
 }
 

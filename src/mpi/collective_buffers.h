@@ -15,9 +15,20 @@ inline coll::Numbers numbers(const Counts& counts) {
                        : coll::Numbers(static_cast<const int*>(counts.data()));
 }
 
+/// Displacements are null only where all counts are zero: these then stand for them.
+inline coll::Numbers displacements_or(const Counts& displacements, const Counts& counts) {
+  return numbers(displacements ? displacements : counts);
+}
+
 inline coll::Blocks blocks(const void* buffer, const Counts& counts, const Counts& displacements,
                            const datatype::Datatype& type) {
-  return {const_cast<void*>(buffer), numbers(counts), numbers(displacements), &type};
+  return {const_cast<void*>(buffer), numbers(counts), displacements_or(displacements, counts), &type};
+}
+
+/// The same where each block has a type of its own.
+inline coll::Blocks typed_blocks(const void* buffer, const Counts& counts, const Counts& displacements,
+                                 const datatype::Datatype* const* types) {
+  return {const_cast<void*>(buffer), numbers(counts), displacements_or(displacements, counts), types};
 }
 
 /// The types of an array of handles, which the entry point found to be valid.

@@ -131,10 +131,9 @@ Status alltoallw(Rank& self, const void* sendbuf, Counts sendcounts, Counts sdis
     const std::vector<const Datatype*> out_types = resolve(self, sendtypes, peers);
     types.insert(types.end(), out_types.begin(), out_types.end());
   }
-  const Blocks in(recvbuf, numbers(recvcounts), numbers(rdispls), types.data());
-  const Blocks out = in_place(sendbuf) ? in
-                                       : Blocks(const_cast<void*>(sendbuf), numbers(sendcounts),
-                                                numbers(sdispls), types.data() + peers);
+  const Blocks in = typed_blocks(recvbuf, recvcounts, rdispls, types.data());
+  const Blocks out =
+      in_place(sendbuf) ? in : typed_blocks(sendbuf, sendcounts, sdispls, types.data() + peers);
   if (timing.blocking()) return coll::alltoall(comm, out, in);
   return run(comm, timing, types, [&](auto& by) { return coll::alltoall(by, out, in); });
 }

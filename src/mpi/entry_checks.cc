@@ -30,9 +30,21 @@ base::Status bad_handle(int error_class, Named<Handle> argument, Handle null, co
       argument.name, core::value_of(argument.value), kind);
 }
 
-// The ABI's predefined handles are below 4096, so a datatype that has data below that place has no absolute
-// addresses.
-bool can_be_absolute(const datatype::Datatype& type) { return type.true_lb() >= 4096 || type.true_lb() < 0; }
+// No program has data in the first page, so data that lies there has no absolute address.
+constexpr Count kFirstPage = 4096;
+
+bool can_be_absolute(Count address) { return address >= kFirstPage || address < 0; }
+
+// What a buffer must not be, but for null.
+base::Status special_buffer(Named<const void*> argument) {
+  if (argument.value == MPI_IN_PLACE)
+    return base::fail(MPI_ERR_BUFFER, "({} = MPI_IN_PLACE): this argument has to be a buffer", argument.name);
+  if (argument.value == MPI_BUFFER_AUTOMATIC)
+    return base::fail(MPI_ERR_BUFFER,
+                      "({} = MPI_BUFFER_AUTOMATIC): only MPI_Buffer_attach and its family take it",
+                      argument.name);
+  return {};
+}
 
 }  // namespace
 
@@ -105,6 +117,20 @@ base::Status null(const char* name, int error_class) {
   return base::fail(error_class, "({} = NULL): an address is needed here", name);
 }
 
+base::Status null_array(const char* name, Count length, int error_class) {
+  return base::fail(error_class, "({} = NULL): an array of {} element{} is needed here", name, length,
+                    length == 1 ? "" : "s");
+}
+
+base::Status displacements(const char* name, Named<Counts> counts, Count number) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(number); ++i)
+    if (counts.value[i] != 0)
+      return base::fail(MPI_ERR_ARG,
+                        "({} = NULL): an array of {} displacement{} is needed here, because {}[{}] is {}",
+                        name, number, number == 1 ? "" : "s", counts.name, i, counts.value[i]);
+  return {};
+}
+
 base::Status peer(Named<int> argument, const core::Comm& comm, bool wildcard) {
   if (argument.value == MPI_ANY_SOURCE && !wildcard)
     return base::fail(MPI_ERR_RANK, "({} = MPI_ANY_SOURCE): only receives and probes may use it",
@@ -144,15 +170,26 @@ base::Status in_place(const char* name) {
 }
 
 base::Status buffer(Named<const void*> argument, Count count, const datatype::Datatype* type) {
-  if (argument.value == MPI_IN_PLACE)
-    return base::fail(MPI_ERR_BUFFER, "({} = MPI_IN_PLACE): this argument has to be a buffer", argument.name);
-  if (argument.value == MPI_BUFFER_AUTOMATIC)
-    return base::fail(MPI_ERR_BUFFER,
-                      "({} = MPI_BUFFER_AUTOMATIC): only MPI_Buffer_attach and its family take it",
-                      argument.name);
-  if (count == 0 || type->size() == 0 || can_be_absolute(*type)) return {};
+  CLUMP_TRY(special_buffer(argument));
+  if (count == 0 || type->size() == 0 || can_be_absolute(type->true_lb())) return {};
   return base::fail(MPI_ERR_BUFFER, "({} = NULL): a buffer for {} element{} of {} is needed", argument.name,
                     count, count == 1 ? "" : "s", type->description());
+}
+
+base::Status buffer(Named<const void*> argument, const Blocks& blocks) {
+  CLUMP_TRY(special_buffer(argument));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(blocks.number); ++i) {
+    const Count count = blocks.counts.value[i];
+    const datatype::Datatype& type =
+        blocks.types == nullptr ? *blocks.type : *blocks.rank->datatype(blocks.types[i]);
+    if (count == 0 || type.size() == 0) continue;
+    const Count displacement = blocks.displacements ? blocks.displacements[i] : 0;
+    const Count unit = blocks.types == nullptr ? type.extent() : 1;
+    if (can_be_absolute(displacement * unit + type.true_lb())) continue;
+    return base::fail(MPI_ERR_BUFFER, "({} = NULL): a buffer is needed here, because {}[{}] is {} (of {})",
+                      argument.name, blocks.counts.name, i, count, type.description());
+  }
+  return {};
 }
 
 }  // namespace cold

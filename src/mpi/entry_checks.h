@@ -46,6 +46,18 @@ struct Roles {
 
 namespace check {
 
+/// What the buffer of a collective holds whose blocks have counts, and perhaps types, of their own. The
+/// arrays were checked.
+struct Blocks {
+  Named<Counts> counts;
+  Counts displacements =
+      {};  ///< of elements, or, where there are `types`, of bytes; null: one follows another
+  Count number = 0;
+  const datatype::Datatype* type = nullptr;  ///< of all blocks; null: each has its own of `types`
+  const MPI_Datatype* types = nullptr;
+  const core::Rank* rank = nullptr;  ///< which knows these
+};
+
 namespace cold {
 [[gnu::cold]] base::Status comm(Named<MPI_Comm> argument);
 [[gnu::cold]] base::Status datatype(Named<MPI_Datatype> argument);
@@ -60,6 +72,8 @@ namespace cold {
 [[gnu::cold]] base::Status negative(Named<Count> argument, int error_class);
 [[gnu::cold]] base::Status negative_element(const char* name, std::size_t index, Count value);
 [[gnu::cold]] base::Status null(const char* name, int error_class);
+[[gnu::cold]] base::Status null_array(const char* name, Count length, int error_class);
+[[gnu::cold]] base::Status displacements(const char* name, Named<Counts> counts, Count number);
 [[gnu::cold]] base::Status peer(Named<int> argument, const core::Comm& comm, bool wildcard);
 [[gnu::cold]] base::Status member(Named<int> argument, const core::Comm& comm);
 [[gnu::cold]] base::Status root(Named<int> argument, const core::Comm& comm);
@@ -67,6 +81,7 @@ namespace cold {
 [[gnu::cold]] base::Status in_place(const char* name);
 /// Looks closer at a buffer whose address is one of the small numbers that mean something.
 [[gnu::cold]] base::Status buffer(Named<const void*> argument, Count count, const datatype::Datatype* type);
+[[gnu::cold]] base::Status buffer(Named<const void*> argument, const Blocks& blocks);
 }  // namespace cold
 
 /// What an insignificant datatype argument becomes: zero elements of this one.
@@ -165,7 +180,7 @@ inline base::Status not_negative(Named<Count> argument, int error_class) {
 /// The first `length` counts of an array; a null array has no counts.
 inline base::Status not_negative(Named<Counts> argument, Count length) {
   if (length > 0 && !argument.value) [[unlikely]]
-    return cold::null(argument.name, MPI_ERR_ARG);
+    return cold::null_array(argument.name, length, MPI_ERR_ARG);
   for (std::size_t i = 0; i < static_cast<std::size_t>(length); ++i)
     if (argument.value[i] < 0) [[unlikely]]
       return cold::negative_element(argument.name, i, argument.value[i]);
@@ -215,23 +230,28 @@ inline base::Status pointer(Named<const void*> argument, int error_class = MPI_E
 }
 
 /// An array that may be null if it has no elements.
-inline base::Status array(Named<const void*> argument, Count length) {
-  return argument.value == nullptr && length > 0 ? cold::null(argument.name, MPI_ERR_ARG) : base::Status();
+inline base::Status array(Named<const void*> argument, Count length, int error_class = MPI_ERR_ARG) {
+  return argument.value == nullptr && length > 0 ? cold::null_array(argument.name, length, error_class)
+                                                 : base::Status();
 }
+
+/// Where blocks lie. Null is right only if all of them are empty.
+inline base::Status displacements(Named<Counts> argument, Named<Counts> counts, Count number) {
+  return !argument.value && number > 0 ? cold::displacements(argument.name, counts, number) : base::Status();
+}
+
+/// MPI_BOTTOM, MPI_IN_PLACE, MPI_BUFFER_AUTOMATIC.
+inline bool is_special(const void* buffer) { return reinterpret_cast<std::uintptr_t>(buffer) <= 2; }
 
 /// `count` elements of `type`. MPI_BOTTOM is the null pointer, so null is wrong only if the type has no
 /// absolute addresses.
 inline base::Status buffer(Named<const void*> argument, Count count, const datatype::Datatype& type) {
-  constexpr std::uintptr_t kLastSpecial = 2;  // MPI_BOTTOM, MPI_IN_PLACE, MPI_BUFFER_AUTOMATIC
-  return reinterpret_cast<std::uintptr_t>(argument.value) <= kLastSpecial
-             ? cold::buffer(argument, count, &type)
-             : base::Status();
+  return is_special(argument.value) ? cold::buffer(argument, count, &type) : base::Status();
 }
 
-/// The buffer of a collective whose blocks have counts (and perhaps types) of their own: nothing is known of
-/// null.
-inline base::Status buffer(Named<const void*> argument) {
-  return argument.value == MPI_IN_PLACE ? cold::buffer(argument, 0, nullptr) : base::Status();
+/// The same for blocks: null is wrong if one with data has no absolute address.
+inline base::Status buffer(Named<const void*> argument, const Blocks& blocks) {
+  return is_special(argument.value) ? cold::buffer(argument, blocks) : base::Status();
 }
 
 /// Whether a collective works in place; `allowed`: MPI_IN_PLACE has a meaning for this argument of this

@@ -8,6 +8,7 @@
 #include "coll/deliver.h"
 #include "core/rank.h"
 #include "mpi/bodies.h"
+#include "mpi/entry_checks.h"
 #include "mpi/hints.h"
 #include "mpi/new_comm.h"
 #include "mpi/placements.h"
@@ -44,8 +45,7 @@ base::Status check_graph(std::span<const int> index, const int edges[], int avai
                         node, index[node], node, end);
     end = index[node];
   }
-  if (end > 0 && edges == nullptr)
-    return base::fail(MPI_ERR_ARG, "edges is a null pointer, but there are {} edges", end);
+  CLUMP_TRY(check::array({"edges", edges}, end));
   for (int i = 0; i < end; ++i)
     if (edges[i] < 0 || edges[i] >= nodes)
       return base::fail(MPI_ERR_ARG, "edges[{}] is {}, but the nodes are 0 to {}", i, edges[i], nodes - 1);
@@ -82,8 +82,8 @@ base::Status read_weights(const char* name, const int* given, int edges, bool& h
   has_weights = given != MPI_UNWEIGHTED;
   if (!has_weights || edges == 0) return {};
   if (given == MPI_WEIGHTS_EMPTY || given == nullptr)
-    return base::fail(MPI_ERR_ARG, "{} is {}, but there are {} edges to be weighted", name,
-                      given == nullptr ? "a null pointer" : "MPI_WEIGHTS_EMPTY", edges);
+    return base::fail(MPI_ERR_ARG, "({} = {}): there are {} edges to be weighted", name,
+                      given == nullptr ? "NULL" : "MPI_WEIGHTS_EMPTY", edges);
   weights = {given, static_cast<std::size_t>(edges)};
   for (int i = 0; i < edges; ++i)
     if (weights[i] < 0)
@@ -332,8 +332,7 @@ base::Status dist_graph_create(core::Rank&, Comm& comm_old, int n, const int sou
     if (__builtin_add_overflow(edges, degrees[i], &edges))
       return base::fail(MPI_ERR_ARG, "degrees add up to more than an int holds");
   }
-  if (edges > 0 && destinations == nullptr)
-    return base::fail(MPI_ERR_ARG, "destinations is a null pointer, but there are {} edges", edges);
+  CLUMP_TRY(check::array({"destinations", destinations}, edges));
   const std::span<const int> to(destinations, static_cast<std::size_t>(edges));
   CLUMP_TRY(check_ranks("destinations", to, comm_old));
   bool weighted = false;

@@ -19,11 +19,6 @@ Blocks equal_blocks(const void* buffer, Count count, const Datatype& type) {
   return {const_cast<void*>(buffer), count, &type};
 }
 
-Blocks typed_blocks(const void* buffer, Counts counts, const MPI_Aint displacements[],
-                    const Datatype* const* types) {
-  return {const_cast<void*>(buffer), numbers(counts), displacements, types};
-}
-
 /// Between neighbours, however the operation was called. `uses` are the types.
 Status exchange(Comm& comm, const Timing& timing, const Uses& uses, const Blocks& out, const Blocks& in) {
   if (timing.blocking()) return coll::exchange_with_neighbours(comm, out, in);

@@ -7,6 +7,7 @@
 #include "core/rank.h"
 #include "datatype/external32.h"
 #include "mpi/bodies.h"
+#include "mpi/entry_checks.h"
 #include "net/joint_work.h"
 
 namespace clump::mpi {
@@ -26,6 +27,13 @@ Status check_room(Count position, Count bytes, const char* name, Count size) {
                       position, position + bytes);
   }
   return {};
+}
+
+/// The packed form. Null is no MPI_BOTTOM here: the bytes begin at the address itself.
+Status check_packed(Named<const void*> buffer, Count bytes) {
+  if (buffer.value != nullptr || bytes == 0) return {};
+  return base::fail(MPI_ERR_BUFFER, "({} = NULL): a buffer for {} packed bytes is needed here", buffer.name,
+                    bytes);
 }
 
 Status check_representation(const char* datarep) {
@@ -49,6 +57,7 @@ Status pack(Rank&, const void* inbuf, Count incount, const Datatype& datatype, v
             Count* position, core::Comm&) {
   const Layout from{const_cast<void*>(inbuf), incount, &datatype};
   CLUMP_TRY(check_room(*position, from.bytes(), "outsize", outsize));
+  CLUMP_TRY(check_packed({"outbuf", outbuf}, from.bytes()));
   net::joint_pack({static_cast<std::byte*>(outbuf) + *position, static_cast<std::size_t>(from.bytes())}, from,
                   0);
   *position += from.bytes();
@@ -59,6 +68,7 @@ Status unpack(Rank&, const void* inbuf, Count insize, Count* position, void* out
               const Datatype& datatype, core::Comm&) {
   const Layout to{outbuf, outcount, &datatype};
   CLUMP_TRY(check_room(*position, to.bytes(), "insize", insize));
+  CLUMP_TRY(check_packed({"inbuf", inbuf}, to.bytes()));
   net::joint_unpack(to, 0,
                     {static_cast<const std::byte*>(inbuf) + *position, static_cast<std::size_t>(to.bytes())});
   *position += to.bytes();
@@ -70,6 +80,7 @@ Status pack_external(Rank&, const char datarep[], const void* inbuf, Count incou
   CLUMP_TRY(check_representation(datarep));
   const Count bytes = datatype::external32_bytes(datatype, incount);
   CLUMP_TRY(check_room(*position, bytes, "outsize", outsize));
+  CLUMP_TRY(check_packed({"outbuf", outbuf}, bytes));
   datatype::pack_external32(static_cast<std::byte*>(outbuf) + *position,
                             {const_cast<void*>(inbuf), incount, &datatype});
   *position += bytes;
@@ -81,6 +92,7 @@ Status unpack_external(Rank&, const char datarep[], const void* inbuf, Count ins
   CLUMP_TRY(check_representation(datarep));
   const Count bytes = datatype::external32_bytes(datatype, outcount);
   CLUMP_TRY(check_room(*position, bytes, "insize", insize));
+  CLUMP_TRY(check_packed({"inbuf", inbuf}, bytes));
   datatype::unpack_external32({outbuf, outcount, &datatype},
                               static_cast<const std::byte*>(inbuf) + *position);
   *position += bytes;

@@ -4,7 +4,9 @@
 
 #include "core/request.h"
 #include "core/topology.h"
+#include "fiber/core_watch.h"
 #include "fiber/errands.h"
+#include "fiber/fiber.h"
 
 namespace clump::mpi {
 
@@ -19,13 +21,15 @@ constexpr Named kNumbered[] = {
 };
 static_assert(std::size(kNumbered) <= record::kCalls);
 
-class Observer final : public fiber::WaitObserver {
+class Observer final : public fiber::WaitObserver, public fiber::CoreWatch {
  public:
   void wait_begins() noexcept override { record::Recorder::mine().wait_begins(); }
   void wait_ended() noexcept override {
     const core::Request* const awaited = core::Request::being_awaited;
     record::Recorder::mine().wait_ended(awaited != nullptr ? awaited->awaited() : MPI_UNDEFINED);
   }
+  void had_no_core(std::uint64_t since) noexcept override { record::Recorder::mine().had_no_core(since); }
+  std::uint64_t now() const noexcept override { return record::Book::now(); }
 };
 
 Observer observer;
@@ -45,6 +49,7 @@ bool meets_on_one_host(const core::Comm& comm) {
 void Recording::begin_use(core::Rank& rank) {
   if (!record::Book::is_open()) return;
   fiber::Errands::observer = &observer;
+  fiber::CoreWatch::watch = &observer;
   control(rank, true);
 }
 
@@ -55,6 +60,7 @@ void Recording::end_use(core::Rank& rank) {
 void Recording::control(core::Rank& rank, bool on) {
   if (!record::Book::is_open()) return;
   if (on) {
+    record::Recorder::mine().begins_watch(fiber::rank_fiber() != nullptr);
     record::Book::watch(rank.number);
     rank.errands.watch();
     rank.attend(core::Rank::kRecorded);

@@ -10,6 +10,7 @@
 
 #include "core/rank.h"
 #include "mpi/bodies.h"
+#include "mpi/entry_checks.h"
 #include "mpi/new_comm.h"
 #include "mpi/placements.h"
 #include "mpi/topologies.h"
@@ -131,7 +132,7 @@ base::Status cart_rank(core::Rank&, Comm& comm, const int coords[], int* rank) {
   const Grid* grid = nullptr;
   CLUMP_TRY(find_grid(comm, grid));
   const auto& dimensions = grid->dimensions();
-  if (coords == nullptr && !dimensions.empty()) return base::fail(MPI_ERR_ARG, "coords is a null pointer");
+  CLUMP_TRY(check::array({"coords", coords}, static_cast<Count>(dimensions.size())));
   for (std::size_t i = 0; i < dimensions.size(); ++i)
     if (!dimensions[i].periodic && (coords[i] < 0 || coords[i] >= dimensions[i].size))
       return base::fail(MPI_ERR_ARG,
@@ -166,6 +167,7 @@ base::Status cart_shift(core::Rank&, Comm& comm, int direction, int disp, int* r
 base::Status cart_sub(core::Rank& self, Comm& comm, const int remain_dims[], MPI_Comm* newcomm) {
   const Grid* grid = nullptr;
   CLUMP_TRY(find_grid(comm, grid));
+  CLUMP_TRY(check::array({"remain_dims", remain_dims}, static_cast<Count>(grid->dimensions().size())));
   // The coordinates that go away tell the subgrids apart; those that stay order the ranks of one.
   const std::vector<int> own = grid->coordinates_of(comm.rank);
   std::vector<Grid::Dimension> kept, dropped;

@@ -33,7 +33,8 @@ inline constexpr int kNobody = -1;
 using base::Counter;
 
 struct CallRecord {
-  Counter calls, ticks, waited, bytes;
+  Counter calls, ticks, bytes;
+  Counter waited, no_core;  ///< of the ticks: it waited for others; it could go on and had no core
 };
 struct SizeRecord {
   Counter messages, bytes;
@@ -76,6 +77,7 @@ struct ThreadRecord {
   std::array<SizeRecord, kSizes> messages, collectives;
   std::array<WaitRecord, kWaits> waits;
   Counter waits_left_out;                              ///< ticks
+  Counter no_core;                                     ///< ticks between calls in which it had no core
   std::atomic<std::uint64_t> first_chunk, last_chunk;  ///< of events
   Counter events, events_dropped;
   Counter lost;  ///< messages whose peer found no more room in the region
@@ -92,15 +94,16 @@ struct RankRecord {
 };
 
 struct Header {
-  static constexpr std::uint64_t kMagic = 0x3130'6472'6f63'6572;  // "record01", in the order of bytes
+  static constexpr std::uint64_t kMagic = 0x3230'6472'6f63'6572;  // "record02", in the order of bytes
 
   std::uint64_t magic;
-  std::uint64_t size;               ///< of the region
-  std::atomic<std::uint64_t> used;  ///< by all that has been allocated
-  std::uint32_t ranks;              ///< of the job
-  std::uint32_t event_chunks;       ///< that each rank may have; 0: no events are kept
-  std::uint32_t by_counter;         ///< see clock.h
-  std::atomic<std::uint32_t> full;  ///< somebody found no more room
+  std::uint64_t size;                         ///< of the region
+  std::atomic<std::uint64_t> used;            ///< by all that has been allocated
+  std::uint32_t ranks;                        ///< of the job
+  std::uint32_t event_chunks;                 ///< that each rank may have; 0: no events are kept
+  std::uint32_t by_counter;                   ///< see clock.h
+  std::atomic<std::uint32_t> full;            ///< somebody found no more room
+  std::atomic<std::uint32_t> core_is_untold;  ///< the kernel does not count how long threads wait for a core
   /// Who came last to the meetings whose number is this one's, and when: the one in the low 24 bits, the
   /// other in what is left, in units of 2^kMeetingShift ticks. Later ones take the place of earlier ones.
   std::array<std::atomic<std::uint64_t>, kMeetings> meetings;

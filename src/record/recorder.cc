@@ -1,5 +1,6 @@
 #include "record/recorder.h"
 
+#include <algorithm>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -36,7 +37,16 @@ constinit Book Book::book_;
 base::Status Book::open(int descriptor) {
   CLUMP_TRY(book_.region_.map(descriptor));
   book_.by_counter_ = book_.region_.header().by_counter != 0;
+  book_.opened_ticks_ = now();
+  book_.opened_nanoseconds_ = system_nanoseconds();
   return {};
+}
+
+std::uint64_t Book::ticks_of(std::uint64_t nanoseconds) {
+  if (!book_.by_counter_) return nanoseconds;
+  const auto ticks = static_cast<double>(now() - book_.opened_ticks_);
+  const auto since = static_cast<double>(system_nanoseconds() - book_.opened_nanoseconds_);
+  return since <= 0 ? 0 : static_cast<std::uint64_t>(static_cast<double>(nanoseconds) * ticks / since);
 }
 
 void Book::watch(int rank) {
@@ -117,11 +127,61 @@ void Recorder::waited_for_last(std::uint64_t meeting) {
   if (who != rank_) waited_for(who);
 }
 
+void Recorder::begins_watch(bool is_fiber) {
+  is_fiber_ = is_fiber;
+  has_moved_ = false;
+  look_for_core(0);
+  ended_ = Book::now();
+}
+
+/// For how many ticks, `most` at most, the kernel thread had no core since the last look.
+std::uint64_t Recorder::look_for_core(std::uint64_t most) {
+  bool is_told = true;
+  const std::uint64_t delay = delay_.look(is_told);
+  if (!is_told) Book::book_.region_.header().core_is_untold.store(1, std::memory_order_relaxed);
+  return delay == 0 ? 0 : std::min(most, Book::ticks_of(delay));
+}
+
+void Recorder::had_no_core(std::uint64_t since) {
+  if (wait_begun_ != 0) {
+    could_go_on_ = since;
+    return;
+  }
+  const std::uint64_t took = Book::now() - since;
+  if (in_call_) {
+    no_core_ += took;
+  } else if (record_ != nullptr) {
+    has_moved_ = true;
+    record_->no_core.add(took);
+  }
+}
+
+/// The last call is long ago.
+void Recorder::comes_from_afar() {
+  const std::uint64_t delay = look_for_core(begun_ - ended_);
+  // What its kernel thread waited for while others ran is nothing of this one's.
+  if (!std::exchange(has_moved_, false)) record_->no_core.add(delay);
+  begun_ = Book::now();
+}
+
+/// What it has waited for is known already.
+void Recorder::took_long() {
+  const std::uint64_t rest = ended_ - begun_ - std::min(waited_ + no_core_, ended_ - begun_);
+  const std::uint64_t delay = look_for_core(rest);
+  if (!is_fiber_) no_core_ += delay;
+}
+
 void Recorder::wait_ended(int peer) {
-  const std::uint64_t begun = std::exchange(wait_begun_, 0);
+  const std::uint64_t begun = std::exchange(wait_begun_, 0), since = std::exchange(could_go_on_, 0);
   if (!in_call_ || begun == 0) return;
   wait_ended_ = Book::now();
-  const std::uint64_t took = wait_ended_ - begun;
+  std::uint64_t took = wait_ended_ - begun, no_core = 0;
+  if (since > begun && since < wait_ended_)
+    no_core = wait_ended_ - since;
+  else if (!is_fiber_ && took > kLong)
+    no_core = look_for_core(took);
+  took -= no_core;
+  no_core_ += no_core;
   waited_ += took;
   if (peer < 0) peer = peer_;
   if (peer >= 0 && record_ != nullptr)

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "record/clock.h"
+#include "record/core_delay.h"
 #include "record/region.h"
 
 namespace clump::record {
@@ -21,12 +22,17 @@ class Book {
   static void watch(int rank);
   static void unwatch(int rank);
 
+  /// The clock of records.
+  static std::uint64_t now() { return ticks(book_.by_counter_); }
+
  private:
   friend class Recorder;
-  static std::uint64_t now() { return ticks(book_.by_counter_); }
+  static std::uint64_t ticks_of(std::uint64_t nanoseconds);
   static Book book_;
   Region region_;
   bool by_counter_ = false;
+  // When it was opened, by both clocks.
+  std::uint64_t opened_ticks_ = 0, opened_nanoseconds_ = 0;
 };
 
 /// A message, as far as one side of it knows.
@@ -41,6 +47,14 @@ class Recorder {
   /// The calling thread of control's own.
   static Recorder& mine();
 
+  // How long it could go on and had no core. What happens in a wait of a fiber is known to the tick; of a
+  // kernel thread, and of a fiber's between its calls, the kernel is asked where that took long.
+
+  /// The rank is watched from now on. `is_fiber`: its kernel thread runs others while it waits.
+  void begins_watch(bool is_fiber);
+  /// The fiber goes on, and could have since then. In a wait this is told before its end.
+  void had_no_core(std::uint64_t since);
+
   /// Whether it is in a call that is written down. What MPI and functions of the user's call meanwhile is
   /// part of that call.
   bool is_in_call() const { return in_call_; }
@@ -53,9 +67,12 @@ class Recorder {
     waited_ = unknown_ = 0;
     peer_ = kNobody;
     only_waits_ = false;
+    no_core_ = 0;
     begun_ = Book::now();
     if (record_ == nullptr) [[unlikely]]
       return;
+    if (begun_ - ended_ > kLong) [[unlikely]]
+      comes_from_afar();
     record_->call.store(call, std::memory_order_relaxed);
     record_->call_begun.store(begun_, std::memory_order_relaxed);
   }
@@ -73,11 +90,15 @@ class Recorder {
     in_call_ = false;
     if (record_ == nullptr) [[unlikely]]
       return;
+    if (ended_ - begun_ > kLong) [[unlikely]]
+      took_long();
     record_->call_begun.store(0, std::memory_order_relaxed);
     CallRecord& total = record_->calls[call_];
     total.calls.add();
     total.ticks.add(ended_ - begun_);
     if (waited_ != 0) total.waited.add(waited_);
+    if (no_core_ != 0) [[unlikely]]
+      total.no_core.add(no_core_);
   }
   void sent(const Message& message) {
     if (record_ == nullptr) [[unlikely]]
@@ -113,7 +134,12 @@ class Recorder {
   void wait_ended(int peer);
 
  private:
+  /// Ticks, of a third to a whole millisecond: less than a thread that the kernel has put aside is away.
+  static constexpr std::uint64_t kLong = std::uint64_t{1} << 20;
   struct Lease;
+  void comes_from_afar();
+  void took_long();
+  std::uint64_t look_for_core(std::uint64_t most);
   void find_record(int rank);
   PeerRecord* find_peer(int peer);
   void blame(int peer, std::uint64_t ticks);
@@ -134,8 +160,13 @@ class Recorder {
   int peer_ = kNobody;
   std::uint64_t begun_ = 0, ended_ = 0;
   std::uint64_t wait_begun_ = 0, wait_ended_ = 0;
-  std::uint64_t waited_ = 0;   ///< in this call
-  std::uint64_t unknown_ = 0;  ///< of that, for nobody knows whom
+  std::uint64_t waited_ = 0;       ///< in this call
+  std::uint64_t unknown_ = 0;      ///< of that, for nobody knows whom
+  std::uint64_t no_core_ = 0;      ///< in this call
+  std::uint64_t could_go_on_ = 0;  ///< in the wait that is about to end; 0: it did not sleep, or is no fiber
+  bool is_fiber_ = false;
+  bool has_moved_ = false;  ///< since its last call a fiber has let others run
+  CoreDelay delay_;
 };
 
 }  // namespace clump::record

@@ -30,12 +30,12 @@ class Case(tool.Case):
         self.addCleanup(made.cleanup)
         self.folder = pathlib.Path(made.name)
 
-    def run_profile(self, case, *options, ranks=RANKS, code=0):
+    def run_profile(self, case, *options, ranks=RANKS, code=0, before=None):
         """The JSON of a job of our program, and what mpiexec has said."""
-        return self.run_program(tool.program("profile"), case, options=options, ranks=ranks, code=code)
+        return self.run_program(tool.program("profile"), case, options=options, ranks=ranks, code=code, before=before)
 
-    def run_program(self, *words, options=(), ranks=RANKS, code=0):
-        result = tool.run("--profile=one", *options, "-n", ranks, *words, cwd=self.folder)
+    def run_program(self, *words, options=(), ranks=RANKS, code=0, before=None):
+        result = tool.run("--profile=one", *options, "-n", ranks, *words, cwd=self.folder, before=before)
         self.assertEqual(result.code, code, result)
         self.assertEqual(sorted(os.listdir(self.folder)), ["one.html", "one.json"])
         profile = json.loads((self.folder / "one.json").read_text())
@@ -44,18 +44,21 @@ class Case(tool.Case):
 
     def check(self, profile, ranks):
         """What holds for every profile."""
-        self.assertEqual(profile["clump_profile"], 1)
+        self.assertEqual(profile["clump_profile"], 2)
         self.assertEqual([rank["rank"] for rank in profile["ranks"]], list(range(ranks)))
         for rank in profile["ranks"]:
             self.assertAlmostEqual(sum(rank["times"].values()), rank["seconds"], delta=1e-6 + 1e-3 * rank["seconds"])
             self.assertTrue(all(seconds >= 0 for seconds in rank["times"].values()), rank)
             called = sum(call["seconds"] for call in rank["calls"].values())
-            self.assertAlmostEqual(called / rank["threads"], rank["seconds"] - rank["times"]["compute"], delta=1e-6 + 1e-3 * rank["seconds"])
+            between_calls = rank["times"]["no_core"] - sum(call["no_core"] for call in rank["calls"].values()) / rank["threads"]
+            self.assertGreaterEqual(between_calls, -1e-6)
+            self.assertAlmostEqual(called / rank["threads"], rank["seconds"] - rank["times"]["compute"] - between_calls,
+                                   delta=1e-6 + 1e-3 * rank["seconds"])
             waiting = sum(call["waiting"] for call in rank["calls"].values())
             self.assertAlmostEqual(waiting / rank["threads"], rank["times"]["waiting"], delta=1e-6)
             self.assertLessEqual(sum(wait["seconds"] for wait in rank["waits"]), waiting + 1e-6)
             for call in rank["calls"].values():
-                self.assertLessEqual(call["waiting"], call["seconds"] + 1e-9)
+                self.assertLessEqual(call["waiting"] + call["no_core"], call["seconds"] + 1e-9)
         for name, call in profile["calls"].items():
             for key in ("calls", "bytes"):
                 self.assertEqual(call[key], sum(rank["calls"].get(name, {}).get(key, 0) for rank in profile["ranks"]))
@@ -155,9 +158,26 @@ class Profile(Case):
 
     def test_computing(self):
         profile, result = self.run_profile("compute", "--ranks", "processes", ranks=3)
-        self.assertGreaterEqual(profile["ranks"][2]["times"]["compute"], 0.4)
-        self.assertGreaterEqual(profile["ranks"][0]["times"]["compute"], 0.2)
+        passed = [rank["times"]["compute"] + rank["times"]["no_core"] for rank in profile["ranks"]]
+        self.assertGreaterEqual(passed[2], 0.4)
+        self.assertGreaterEqual(passed[0], 0.2)
         self.assertIn("load imbalance: rank 2 computes", result.err)
+
+    def test_more_ranks_than_cores(self):
+        """On one core six ranks compute as long as the job lasts, together; the rest of their time they wait, for each other or for the core."""
+        ranks = 6
+        only_core = {min(os.sched_getaffinity(0))}
+
+        def look(_, options):
+            profile, result = self.run_profile("crowd", *options, ranks=ranks, before=lambda: os.sched_setaffinity(0, only_core))
+            whole = max(rank["seconds"] for rank in profile["ranks"])
+            computed = sum(rank["times"]["compute"] for rank in profile["ranks"])
+            without = sum(rank["times"]["no_core"] for rank in profile["ranks"])
+            self.assertLess(computed, 1.2 * whole + 0.01)
+            self.assertGreater(without, 0.2 * ranks * whole)
+            self.assertIn("waiting for a core", result.err)
+
+        self.in_all_modes(look)
 
     def test_control(self):
         def look(_, options):

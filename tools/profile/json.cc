@@ -32,8 +32,9 @@ std::string calls_of(const std::map<unsigned, Calls>& all) {
   List calls = object();
   for (const auto& [call, numbers] : all)
     calls.add(name_of_call(call),
-              fmt::format(R"({{"calls":{},"seconds":{},"waiting":{},"bytes":{}}})", numbers.calls,
-                          number(numbers.seconds), number(numbers.waiting), numbers.bytes));
+              fmt::format(R"({{"calls":{},"seconds":{},"waiting":{},"no_core":{},"bytes":{}}})",
+                          numbers.calls, number(numbers.seconds), number(numbers.waiting),
+                          number(numbers.no_core), numbers.bytes));
   return calls.take();
 }
 
@@ -85,7 +86,7 @@ std::string rank_of(const Rank& rank, std::size_t number_of_rank) {
 
 std::string as_json(const Profile& profile) {
   List fields = object();
-  fields.add("clump_profile", "1");
+  fields.add("clump_profile", "2");
   fields.add("clump", quoted(CLUMP_VERSION));
   fields.add("program", quoted(profile.program));
   fields.add("command", quoted(profile.command));

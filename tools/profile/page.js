@@ -5,6 +5,7 @@ const known = profile.ranks.filter(rank => rank.times);
 const KINDS = [
   ["compute", "computing"], ["messages", "sends and receives"], ["completion", "Wait, Test and Probe"],
   ["collectives", "collectives"], ["other", "other MPI calls"], ["waiting", "waiting in MPI"],
+  ["no_core", "waiting for a core"],
 ];
 
 // Words and numbers.
@@ -107,14 +108,16 @@ function write_head() {
 
 function write_tiles() {
   const whole = mean(known, rank => rank.seconds), waiting = mean(known, rank => rank.times.waiting);
+  const no_core = mean(known, rank => rank.times.no_core);
   const computing = mean(known, rank => rank.times.compute);
   const busiest = most(known, rank => rank.times.compute);
   const {within_process, within_host, between_hosts} = profile.distances;
   const all = [within_process, within_host, between_hosts];
   const total = sum(all, one => one.bytes);
   const tiles = [
-    [percent(whole - computing, whole), `of the time in MPI: ${seconds(whole - computing)} of ${seconds(whole)}, mean of all ranks`],
+    [percent(whole - computing - no_core, whole), `of the time in MPI: ${seconds(whole - computing - no_core)} of ${seconds(whole)}, mean of all ranks`],
     [percent(waiting, whole), `of the time waiting in MPI: ${seconds(waiting)}`],
+    ...(no_core > whole / 100 ? [[percent(no_core, whole), `of the time waiting for a core, which others had: ${seconds(no_core)}`]] : []),
     computing > whole / 100 ? [(busiest.times.compute / computing).toFixed(2) + "\u202f\u00d7", `load imbalance: rank ${busiest.rank} computes longest, ${seconds(busiest.times.compute)}`]
       : ["\u2013", "load imbalance: there was hardly any computing"],
     [bytes(total), `in ${count(sum(all, one => one.messages))} messages between ranks` + (profile.hosts.length > 1 ? `, ${percent(between_hosts.bytes, total)} between hosts` : "")],
@@ -388,7 +391,7 @@ function power(size) {
 // Calls.
 
 const COLUMNS = [
-  ["function", "name", text => text], ["calls", "calls", count], ["time", "seconds", seconds], ["of all time", "share", null], ["waiting", "waiting", seconds],
+  ["function", "name", text => text], ["calls", "calls", count], ["time", "seconds", seconds], ["of all time", "share", null], ["waiting", "waiting", seconds], ["no core", "no_core", seconds],
   ["each", "each", seconds], ["bytes", "bytes", bytes],
 ];
 let calls_by = "seconds", calls_down = true;
@@ -408,7 +411,8 @@ function write_calls() {
   by_id("calls").tBodies[0].replaceChildren(...rows.map(row => element("tr", {}, ...COLUMNS.map(([, key, say]) => {
     if (key === "name") return element("td", {className: "name"}, swatch(row.kind), row.name);
     if (key !== "share") return element("td", {textContent: row[key] === 0 ? "" : say(row[key])});
-    const bar = element("div", {className: "bar"}, part_of_bar(row.kind, (row.seconds - row.waiting) / longest), part_of_bar("waiting", row.waiting / longest));
+    const bar = element("div", {className: "bar"}, part_of_bar(row.kind, (row.seconds - row.waiting - row.no_core) / longest), part_of_bar("waiting", row.waiting / longest),
+      part_of_bar("no_core", row.no_core / longest));
     return element("td", {className: "share"}, element("div", {}, element("span", {textContent: percent(row.seconds, whole)}), bar));
   }))));
 }
@@ -445,8 +449,8 @@ function write_waits() {
 function write_footer() {
   by_id("footer").append(...[
     "Time is measured in every rank from the return of MPI_Init to the return of MPI_Finalize, without what lies between MPI_Pcontrol(0) and MPI_Pcontrol(1). " +
-    "Waiting is the part of a call in which the rank could not go on; where there are more ranks than cores, others computed meanwhile. " +
-    "Computing is all that is no call of MPI.",
+    "Waiting is the part of a call in which the rank could not go on. Waiting for a core is the time, in calls and between them, in which it could, " +
+    "but its core ran other ranks, threads or processes. Computing is the rest of what is no call of MPI.",
     "A rank waits in a receive for the sender, in a send for the receiver, and in a collective of one host for the rank that came last. " +
     "Messages are those of sends, counted where they are sent; what collectives send inside is not among them. " +
     "The bytes of a call are what it sends or gives to others, and of blocking receives what came in.",

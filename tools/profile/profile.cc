@@ -35,8 +35,8 @@ std::string with_unit(double value, double base, std::initializer_list<const cha
 }  // namespace
 
 std::string_view name_of(Kind kind) {
-  static constexpr std::string_view kNames[kKinds] = {"compute",     "messages", "completion",
-                                                      "collectives", "other",    "waiting"};
+  static constexpr std::string_view kNames[kKinds] = {"compute", "messages", "completion", "collectives",
+                                                      "other",   "waiting",  "no_core"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -57,6 +57,7 @@ void Calls::add(const Calls& other) {
   calls += other.calls;
   seconds += other.seconds;
   waiting += other.waiting;
+  no_core += other.no_core;
   bytes += other.bytes;
 }
 

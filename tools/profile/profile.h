@@ -14,9 +14,10 @@
 
 namespace clump::tools::profile {
 
-/// What a rank spends its time with. What it waits within a call is counted as waiting alone.
-enum class Kind : std::uint8_t { kCompute, kMessages, kCompletion, kCollectives, kOther, kWaiting };
-inline constexpr std::size_t kKinds = 6;
+/// What a rank spends its time with. What it waits within a call is counted as waiting alone, and time in
+/// which it could go on but had no core as nothing else.
+enum class Kind : std::uint8_t { kCompute, kMessages, kCompletion, kCollectives, kOther, kWaiting, kNoCore };
+inline constexpr std::size_t kKinds = 7;
 /// As in the JSON file.
 std::string_view name_of(Kind kind);
 
@@ -27,7 +28,7 @@ Kind kind_of_call(unsigned call);
 struct Calls {
   std::uint64_t calls = 0;
   double seconds = 0;
-  double waiting = 0;  ///< of these
+  double waiting = 0, no_core = 0;  ///< of these
   std::uint64_t bytes = 0;
 
   void add(const Calls& other);
@@ -61,8 +62,8 @@ struct Rank {
   std::string_view unfinished;
   double unfinished_seconds = 0;
 
-  double mpi() const { return seconds - kinds[static_cast<std::size_t>(Kind::kCompute)]; }
-  double waiting() const { return kinds[static_cast<std::size_t>(Kind::kWaiting)]; }
+  double of(Kind kind) const { return kinds[static_cast<std::size_t>(kind)]; }
+  double mpi() const { return seconds - of(Kind::kCompute) - of(Kind::kNoCore); }
 };
 
 struct Profile {

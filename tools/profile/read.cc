@@ -20,6 +20,7 @@ class ThreadReader {
   void read() {
     ++rank_.threads;
     read_calls();
+    rank_.kinds[static_cast<std::size_t>(Kind::kNoCore)] += source_.seconds(thread_.no_core.value());
     read_unfinished();
     read_peers();
     read_waits();
@@ -32,8 +33,9 @@ class ThreadReader {
     for (unsigned call = 0; call < record::kCalls; ++call) {
       const record::CallRecord& from = thread_.calls[call];
       if (from.calls.value() == 0) continue;
-      add(call, {from.calls.value(), source_.seconds(from.ticks.value()),
-                 source_.seconds(from.waited.value()), from.bytes.value()});
+      add(call,
+          {from.calls.value(), source_.seconds(from.ticks.value()), source_.seconds(from.waited.value()),
+           source_.seconds(from.no_core.value()), from.bytes.value()});
     }
   }
 
@@ -47,13 +49,15 @@ class ThreadReader {
       rank_.unfinished = name_of_call(call);
       rank_.unfinished_seconds = seconds;
     }
-    add(call, {1, seconds, 0, 0});
+    add(call, {1, seconds, 0, 0, 0});
   }
 
   void add(unsigned call, const Calls& numbers) {
     rank_.calls[call].add(numbers);
-    rank_.kinds[static_cast<std::size_t>(kind_of_call(call))] += numbers.seconds - numbers.waiting;
+    rank_.kinds[static_cast<std::size_t>(kind_of_call(call))] +=
+        numbers.seconds - numbers.waiting - numbers.no_core;
     rank_.kinds[static_cast<std::size_t>(Kind::kWaiting)] += numbers.waiting;
+    rank_.kinds[static_cast<std::size_t>(Kind::kNoCore)] += numbers.no_core;
   }
 
   void read_peers() {
@@ -138,6 +142,11 @@ void read(const Source& source, const pmi::Job& job, Profile& profile) {
   if (region.header().full.load() != 0)
     profile.notes.push_back(fmt::format("{}: the room for records was full; some calls are missing",
                                         profile.hosts[static_cast<std::size_t>(source.host)]));
+  if (region.header().core_is_untold.load() != 0)
+    profile.notes.push_back(
+        fmt::format("{}: the kernel does not tell how long threads wait for a core "
+                    "(/proc/thread-self/schedstat), so that time is part of the others",
+                    profile.hosts[static_cast<std::size_t>(source.host)]));
   for (int number = 0; number < job.ranks(); ++number) {
     Rank& rank = profile.ranks[static_cast<std::size_t>(number)];
     if (rank.host != source.host) continue;

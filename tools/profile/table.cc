@@ -37,7 +37,7 @@ struct Range {
   }
 };
 
-double compute(const Rank& rank) { return rank.kinds[static_cast<std::size_t>(Kind::kCompute)]; }
+double compute(const Rank& rank) { return rank.of(Kind::kCompute); }
 
 std::string range_line(const char* name, const Range& range, const Range& whole) {
   return fmt::format("  {:<22}{:>10} {:>8} {:>10} {:>10}   rank {} to rank {}\n", name,
@@ -54,7 +54,9 @@ std::string times(const Profile& profile) {
   text += range_line("computing", computing, all);
   text += range_line("in MPI", Range(profile.ranks, [](const Rank& rank) { return rank.mpi(); }), all);
   text += range_line("  of that waiting",
-                     Range(profile.ranks, [](const Rank& rank) { return rank.waiting(); }), all);
+                     Range(profile.ranks, [](const Rank& rank) { return rank.of(Kind::kWaiting); }), all);
+  text += range_line("waiting for a core",
+                     Range(profile.ranks, [](const Rank& rank) { return rank.of(Kind::kNoCore); }), all);
   if (computing.mean > all.mean / 100)
     text += fmt::format("  load imbalance: rank {} computes {:.2f} times as long as the mean\n",
                         computing.of_most, computing.most / computing.mean);
@@ -67,13 +69,15 @@ std::string calls(const Profile& profile) {
   std::ranges::sort(all, [](const auto& a, const auto& b) { return a.second.seconds > b.second.seconds; });
   double whole = 0;
   for (const Rank& rank : profile.ranks) whole += rank.seconds * rank.threads;
-  std::string text = fmt::format("\n  {:<26}{:>9} {:>10} {:>8} {:>10} {:>10} {:>10}\n", "calls, of all ranks",
-                                 "calls", "time", "", "waiting", "each", "bytes");
+  std::string text =
+      fmt::format("\n  {:<26}{:>9} {:>10} {:>8} {:>10} {:>10} {:>10} {:>10}\n", "calls, of all ranks",
+                  "calls", "time", "", "waiting", "no core", "each", "bytes");
   for (std::size_t i = 0; i < std::min(all.size(), kMostCalls); ++i) {
     const auto& [call, numbers] = all[i];
-    text += fmt::format("  {:<26}{:>9} {:>10} {:>8} {:>10} {:>10} {:>10}\n", name_of_call(call),
+    text += fmt::format("  {:<26}{:>9} {:>10} {:>8} {:>10} {:>10} {:>10} {:>10}\n", name_of_call(call),
                         human_count(static_cast<double>(numbers.calls)), human_seconds(numbers.seconds),
                         percent(numbers.seconds, whole), human_seconds(numbers.waiting),
+                        human_seconds(numbers.no_core),
                         human_seconds(numbers.seconds / static_cast<double>(numbers.calls)),
                         human_bytes(static_cast<double>(numbers.bytes)));
   }
