@@ -2,6 +2,7 @@
 // on; so does a rank that shares its process with others. Each has limits of its own. What the kernel knows
 // is the largest of them, for the native rank's stack, which the kernel makes, and for programs that ranks
 // start.
+#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -125,6 +126,17 @@ CLUMP_HOST_API int setrlimit(__rlimit_resource_t resource, const rlimit* limit) 
 
 CLUMP_HOST_API int setrlimit64(__rlimit_resource_t resource, const rlimit64* limit) noexcept {
   return setrlimit(resource, reinterpret_cast<const rlimit*>(limit));
+}
+
+/// Of a rank's main thread it shows the stack as it is now, grown by setrlimit().
+CLUMP_HOST_API int pthread_getattr_np(pthread_t thread, pthread_attr_t* attributes) noexcept {
+  static constinit Hidden<int(pthread_t, pthread_attr_t*)> real{"pthread_getattr_np"};
+  const int error = real(thread, attributes);
+  if (error != 0 || !::pthread_equal(thread, ::pthread_self())) return error;
+  const HostedRank* const rank = rank_with_limits();
+  if (rank == nullptr || !rank->stack.is_of_calling_thread()) return 0;
+  const std::uintptr_t bottom = rank->stack.bottom;
+  return ::pthread_attr_setstack(attributes, reinterpret_cast<void*>(bottom), rank->stack.top - bottom);
 }
 
 }  // extern "C"

@@ -107,14 +107,13 @@ std::size_t main_stack_limit() {
 }
 
 bool find_stack(const HostedRank* rank, Stack& stack) {
-  const auto thread = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
-  if (rank != nullptr && thread >= rank->stack.bottom && thread < rank->stack.top) {
+  if (rank != nullptr && rank->stack.is_of_calling_thread()) {
     const std::uintptr_t bottom = rank->stack.bottom;
     stack = {Owner::kRank, rank->stack.guard, bottom, rank->stack.top, rank->stack.top - bottom};
     stack.is_all_there_is = bottom <= rank->stack.lowest && rank->soft_stack_limit > stack.bytes;
     return true;
   }
-  // The C library puts the thread's own data at the top of its stack, but for the main thread.
+  const auto thread = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
   const bool is_main = thread == host().main_thread;
   Mapping mine, before;
   if (!find_mapping(is_main ? host().main_stack : thread, mine, before)) return false;
@@ -126,8 +125,14 @@ bool find_stack(const HostedRank* rank, Stack& stack) {
     const std::size_t limit = main_stack_limit();
     const std::size_t room = mine.end - before.end;
     stack.bytes = limit < room ? limit : stack.bytes;
-  } else if (before.end == mine.begin && !before.accessible) {
-    stack.guard = before.begin;
+  } else {
+    if (before.end == mine.begin && !before.accessible) stack.guard = before.begin;
+    stack_t signals{};  // lies at the top of the stack: image/thread_stack.h
+    const bool is_ours = ::sigaltstack(nullptr, &signals) == 0 &&
+                         reinterpret_cast<std::uintptr_t>(signals.ss_sp) >= mine.begin &&
+                         reinterpret_cast<std::uintptr_t>(signals.ss_sp) < mine.end;
+    if (is_ours) stack.top -= signals.ss_size;
+    stack.bytes = stack.top - stack.bottom;
   }
   return true;
 }

@@ -34,6 +34,12 @@ struct StackBounds {
   std::uintptr_t lowest = 0;
   std::atomic<std::uintptr_t> bottom{0};
   std::uintptr_t top = 0;
+
+  /// The C library puts a thread's own data at the top of its stack.
+  bool is_of_calling_thread() const {
+    const auto thread = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
+    return thread >= bottom && thread < top;
+  }
 };
 
 /// One rank of this process.

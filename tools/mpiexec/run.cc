@@ -83,7 +83,7 @@ class Run {
     output_.finish();
     read_packets();
     pass_on_news();
-    if (failure_) say(diag::report(*failure_, plan_.job.ranks()));
+    if (failure_) say(diag::report(*failure_, plan_.job.ranks(), has_core_));
     if (records_.are_wanted()) records_.finish(plan_.job, exit_code_);
     if (has_other_hosts() && exit_code_ == 0 && !command_.gdb) desk_.wait_for_all();
     return exit_code_;
@@ -258,6 +258,7 @@ class Run {
 
   /// The time is up: of the user's --timeout, or of the grace after a failure.
   void end_now() {
+    if (failure_ && keeper_.is_dumping_core()) return limit_grace_anew();
     if (failure_ && exit_code_ == 0) exit_code_ = failure_code(*failure_);
     if (exit_code_ == 0) {
       say(fmt::format("the job has not ended within {} s (--timeout): ending it", command_.timeout_seconds));
@@ -355,9 +356,11 @@ class Run {
     const int status = event.value;
     const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     read_packets();
+    const int number = plan_.job.this_node().first + event.index;
+    if (failure_ && (failure_->rank < 0 || plan_.job.process_of(failure_->rank) == number))
+      has_core_ = WIFSIGNALED(status) && WCOREDUMP(status);
     if (failure_ && exit_code_ == 0) exit_code_ = failure_code(*failure_);
     if (exit_code_ != 0) return;
-    const int number = plan_.job.this_node().first + event.index;
     station_.note_end(number);
     if (has_other_hosts() && code == 0) desk_.note_end(number);
     const pmi::HostProcess& process = process_of(event);
@@ -375,6 +378,7 @@ class Run {
     if (signal == SIGKILL && gdb_.is_running()) return;  // as the user wants
     fail(process, pmi::Reason::kSignal, signal,
          signal == SIGKILL ? "killed from outside; out of memory is the usual cause" : "");
+    if (failure_) has_core_ = WCOREDUMP(status);
   }
 
   /// A host process, of any node, has ended in order without MPI; -1: none has.
@@ -411,6 +415,8 @@ class Run {
     const auto grace_ends = Clock::now() + kGrace;
     end_at_ = end_at_ ? std::min(*end_at_, grace_ends) : grace_ends;
   }
+
+  void limit_grace_anew() { end_at_ = Clock::now() + kGrace; }
 
   void look_who_waits() {
     pass_on_news();
@@ -490,6 +496,7 @@ class Run {
   const pmi::HostProcess* absent_ = nullptr;  ///< has ended in order; a rank of it never called MPI_Init
   std::optional<Clock::time_point> end_at_;
   std::optional<pmi::Failure> failure_;
+  bool has_core_ = false;  ///< the system has written a core file of the process that has failed
   bool interrupted_ = false, is_stuck_ = false;
   int exit_code_ = 0;
 };
