@@ -1,5 +1,6 @@
 #include "runtime/host_core.h"
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include <csignal>
 
 #include "image/image.h"
+#include "runtime/host_mappings.h"
 #include "runtime/host_stacks.h"
 
 namespace clump::runtime {
@@ -28,6 +30,14 @@ void take_standard_action(int signal) {
   ::syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &only, nullptr, sizeof only);
 }
 
+/// Messages between processes lie in up to a gigabyte, the same for each process that ends.
+void leave_shared_memory_out() {
+  Mappings all;
+  for (Mapping one; all.next(one);)
+    if (one.is_shared_by_us)
+      ::madvise(reinterpret_cast<void*>(one.begin), one.end - one.begin, MADV_DONTDUMP);
+}
+
 }  // namespace
 
 bool leaves_core() {
@@ -37,6 +47,7 @@ bool leaves_core() {
 
 void end_with_core(int signal) {
   leave_untouched_stacks_out_of_core();
+  leave_shared_memory_out();
   take_standard_action(signal);
   ::syscall(SYS_tgkill, ::syscall(SYS_getpid), ::syscall(SYS_gettid), signal);
   image::exit_process(128 + signal);  // the standard action of `signal` is not the end

@@ -1,7 +1,6 @@
 // Is a fault one of the stack, and what is to be told of it? Any thread of the process: the main one, those
 // of ranks, and those that ranks make. The kernel's list of mappings tells where a stack ends; only a thread
 // in trouble pays for that.
-#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "runtime/host_mappings.h"
 #include "runtime/host_stacks.h"
 
 namespace clump::runtime {
@@ -22,57 +22,6 @@ constexpr std::uintptr_t kKiB = 1 << 10, kMiB = 1 << 20;
 constexpr std::uintptr_t kSlack = 64 * kKiB;
 /// An address so near to a stack is taken for one that was meant to be in it.
 constexpr std::uintptr_t kNear = 64 * kMiB;
-
-struct Mapping {
-  std::uintptr_t begin = 0, end = 0;
-  bool accessible = false;
-};
-
-/// Reads /proc/self/maps, "begin-end rwxp ..." in the order of addresses. Uses neither heap nor locks.
-class Mappings {
- public:
-  Mappings()
-      : file_(static_cast<int>(::syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC))) {}
-  ~Mappings() {
-    if (file_ >= 0) ::syscall(SYS_close, file_);
-  }
-  Mappings(const Mappings&) = delete;
-  Mappings& operator=(const Mappings&) = delete;
-
-  bool next(Mapping& found) {
-    found = {};
-    char letter = 0;
-    if (!number(found.begin, '-') || !number(found.end, ' ')) return false;
-    found.accessible = get(letter) && letter == 'r';
-    while (letter != '\n')
-      if (!get(letter)) return false;
-    return true;
-  }
-
- private:
-  bool get(char& letter) {
-    if (at_ == size_) {
-      const long got = file_ < 0 ? -1 : ::syscall(SYS_read, file_, buffer_, sizeof buffer_);
-      if (got <= 0) return false;
-      at_ = 0;
-      size_ = static_cast<std::size_t>(got);
-    }
-    letter = buffer_[at_++];
-    return true;
-  }
-
-  bool number(std::uintptr_t& value, char behind) {
-    for (char letter = 0; get(letter);) {
-      if (letter == behind) return true;
-      value = value << 4 | static_cast<std::uintptr_t>(letter <= '9' ? letter - '0' : letter - 'a' + 10);
-    }
-    return false;
-  }
-
-  int file_;
-  std::size_t at_ = 0, size_ = 0;
-  char buffer_[2048];
-};
 
 /// The mapping that holds `address`, and the one before it; false if none holds it.
 bool find_mapping(std::uintptr_t address, Mapping& found, Mapping& before) {

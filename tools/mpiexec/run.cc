@@ -37,6 +37,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 constexpr std::chrono::milliseconds kGrace{500};  ///< for the others, when a plain process has failed
+constexpr std::chrono::seconds kEndOfDump{10};    ///< its core file is written, and its memory goes
 constexpr std::chrono::milliseconds kLook{50};    ///< so often, whether anybody misses those who have gone
 constexpr std::chrono::milliseconds kSoon{1};     ///< and whether addresses that are wanted are told
 
@@ -258,7 +259,7 @@ class Run {
 
   /// The time is up: of the user's --timeout, or of the grace after a failure.
   void end_now() {
-    if (failure_ && keeper_.is_dumping_core()) return limit_grace_anew();
+    if (failure_ && waits_for_core()) return;
     if (failure_ && exit_code_ == 0) exit_code_ = failure_code(*failure_);
     if (exit_code_ == 0) {
       say(fmt::format("the job has not ended within {} s (--timeout): ending it", command_.timeout_seconds));
@@ -357,8 +358,10 @@ class Run {
     const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     read_packets();
     const int number = plan_.job.this_node().first + event.index;
-    if (failure_ && (failure_->rank < 0 || plan_.job.process_of(failure_->rank) == number))
+    if (failure_ && (failure_->rank < 0 || plan_.job.process_of(failure_->rank) == number)) {
       has_core_ = WIFSIGNALED(status) && WCOREDUMP(status);
+      limit_grace();
+    }
     if (failure_ && exit_code_ == 0) exit_code_ = failure_code(*failure_);
     if (exit_code_ != 0) return;
     station_.note_end(number);
@@ -416,7 +419,12 @@ class Run {
     end_at_ = end_at_ ? std::min(*end_at_, grace_ends) : grace_ends;
   }
 
-  void limit_grace_anew() { end_at_ = Clock::now() + kGrace; }
+  /// A process whose core file is being written, or was just now, ends by itself.
+  bool waits_for_core() {
+    const bool before = std::exchange(has_dumped_, keeper_.is_dumping_core());
+    if (before || has_dumped_) end_at_ = Clock::now() + (has_dumped_ ? kGrace : kEndOfDump);
+    return before || has_dumped_;
+  }
 
   void look_who_waits() {
     pass_on_news();
@@ -496,7 +504,8 @@ class Run {
   const pmi::HostProcess* absent_ = nullptr;  ///< has ended in order; a rank of it never called MPI_Init
   std::optional<Clock::time_point> end_at_;
   std::optional<pmi::Failure> failure_;
-  bool has_core_ = false;  ///< the system has written a core file of the process that has failed
+  bool has_dumped_ = false;  ///< when end_at_ was over last, a core file was being written
+  bool has_core_ = false;    ///< the system has written a core file of the process that has failed
   bool interrupted_ = false, is_stuck_ = false;
   int exit_code_ = 0;
 };

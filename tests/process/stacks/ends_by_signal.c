@@ -12,6 +12,7 @@ static void __attribute__((noinline)) culprit(const char* how) {
   if (strcmp(how, "segv") == 0) *(volatile int*)(long)zero = 1;
   if (strcmp(how, "abort") == 0) abort();
   if (strcmp(how, "fpe") == 0) raise(SIGFPE);
+  zero = 1;  // so that this function is on the stack
 }
 
 int main(int argc, char** argv) {
