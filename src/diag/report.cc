@@ -16,17 +16,18 @@ std::string who_failed(const pmi::Failure& failure, int ranks) {
   return failure.rank >= 0 ? fmt::format("rank {} of {}", failure.rank, ranks) : "the job's process";
 }
 
-std::string headline(const pmi::Failure& failure, int ranks) {
+std::string headline(const pmi::Failure& failure, int ranks, bool has_core) {
   std::string who = who_failed(failure, ranks);
+  const std::string_view core = has_core ? " (core dumped)" : "";
   switch (failure.reason) {
     case pmi::Reason::kExited:
       return fmt::format("{} ended with exit code {}", who, failure.code & 0xff);
     case pmi::Reason::kAborted:
       return fmt::format("{} aborted the job with code {}", who, failure.code);
     case pmi::Reason::kSignal:
-      return fmt::format("{} was ended by {}", who, signal_name(failure.code));
+      return fmt::format("{} was ended by {}{}", who, signal_name(failure.code), core);
     case pmi::Reason::kException:
-      return fmt::format("{} was ended by an uncaught exception", who);
+      return fmt::format("{} was ended by an uncaught exception{}", who, core);
     case pmi::Reason::kCannotStart:
       return fmt::format("{} could not start", who);
     case pmi::Reason::kDeadlock:
@@ -118,8 +119,8 @@ std::string signal_name(int number) {
   return fmt::format("SIG{} ({})", name, meaning);
 }
 
-std::string report(const pmi::Failure& failure, int ranks) {
-  std::string text = headline(failure, ranks);
+std::string report(const pmi::Failure& failure, int ranks, bool has_core) {
+  std::string text = headline(failure, ranks, has_core);
   if (!failure.text.empty()) text += ": " + failure.text;
   if (text.back() != '\n') text += '\n';
   // Otherwise the stack is Clump's own.

@@ -65,6 +65,8 @@ class Image {
   std::vector<Instance*> instances() const;
   /// Threads of the rank that have not ended, its main thread included.
   std::atomic<int> threads{1};
+  /// By the program, whether they have ended or not.
+  std::atomic<unsigned> threads_made{0};
   int argc = 0;
   char** argv = nullptr;
 

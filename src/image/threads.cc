@@ -1,5 +1,6 @@
 // Threads that a rank makes belong to it: they take its identity, their thread-local variables point into its
 // image, and if the rank is a fiber they take what the kernel should know of it.
+#include <alloca.h>
 #include <pthread.h>
 #include <threads.h>
 
@@ -20,6 +21,7 @@
 #include "image/joining.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
+#include "image/thread_stack.h"
 
 namespace clump::image {
 namespace {
@@ -65,12 +67,14 @@ struct Start {
   int (*c11_function)(void*);
   void* argument;
   fiber::Identity* identity;
+  bool has_signal_stack;
   Heritage heritage;
   base::Ref<ThreadEnd> end = base::make_ref<ThreadEnd>();
 };
 
 void* run_thread(void* argument) {
   std::unique_ptr<Start> start(static_cast<Start*>(argument));
+  const ThreadSignalStack signal_stack(start->has_signal_stack ? alloca(kThreadSignalStack) : nullptr);
   // Also where the thread ends by pthread_exit() or is cancelled: that unwinds its stack.
   const struct Counted {
     fiber::Identity* rank;
@@ -97,12 +101,23 @@ void* run_thread(void* argument) {
   return reinterpret_cast<void*>(static_cast<std::intptr_t>(c11_function(arguments)));
 }
 
+/// So many threads of a rank have large guards: all, where it keeps those that it makes, as OpenMP does.
+constexpr unsigned kLargeGuards = 32;
+
+ThreadAttributes::Guard guard_of_next_thread(fiber::Identity* identity) {
+  if (identity == nullptr || !captured()) return ThreadAttributes::Guard::kGiven;
+  const unsigned made = image_of(identity).threads_made.fetch_add(1, std::memory_order_relaxed);
+  return made < kLargeGuards ? ThreadAttributes::Guard::kLarge : ThreadAttributes::Guard::kSmall;
+}
+
 int create_thread(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
                   int (*c11_function)(void*), void* argument) {
   static constinit Hidden<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)> real{
       "pthread_create"};
   fiber::Identity* const identity = fiber::identity();
-  auto* start = new (std::nothrow) Start{function, c11_function, argument, identity, Heritage(attributes)};
+  const ThreadAttributes ours(attributes, guard_of_next_thread(identity));
+  auto* start = new (std::nothrow)
+      Start{function, c11_function, argument, identity, ours.has_room_for_signals(), Heritage(attributes)};
   if (start == nullptr) return EAGAIN;
   if (identity != nullptr) {
     fiber::thread_begins();
@@ -110,7 +125,7 @@ int create_thread(pthread_t* thread, const pthread_attr_t* attributes, void* (*f
     image_of(identity).threads.fetch_add(1, std::memory_order_relaxed);
   }
   const base::Ref<ThreadEnd> end = start->end;
-  const int error = real(thread, attributes, &run_thread, static_cast<void*>(start));
+  const int error = real(thread, ours.get(), &run_thread, static_cast<void*>(start));
   if (error == 0) {
     end->is_of(*thread);
     return 0;

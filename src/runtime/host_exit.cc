@@ -15,6 +15,7 @@
 #include "image/output.h"
 #include "pmi/pmix.h"
 #include "runtime/host.h"
+#include "runtime/host_core.h"
 #include "runtime/host_failure.h"
 #include "runtime/host_state.h"
 
@@ -58,6 +59,12 @@ int exit_code_of(const pmi::FailureView& failure) {
   return code != 0 ? code : 1;
 }
 
+/// What would have ended a process of the system's; 0: no signal.
+int signal_of(const pmi::FailureView& failure) {
+  if (failure.reason == pmi::Reason::kException) return SIGABRT;
+  return failure.reason == pmi::Reason::kSignal ? failure.code : 0;
+}
+
 /// Without mpiexec there is nobody to tell but the user.
 void print(const pmi::FailureView& failure) {
   char line[4096];
@@ -92,6 +99,7 @@ void have_launcher_end_job(int code) {
     print(failure);
     if (host().by_pmix && pmi::pmix::size() > 1) have_launcher_end_job(exit_code_of(failure));
   }
+  if (const int signal = signal_of(failure); signal != 0 && leaves_core()) end_with_core(signal);
   image::exit_process(exit_code_of(failure));
 }
 

@@ -249,7 +249,7 @@ const char* join_job() {
     for (const char* variable : kVariables) ::unsetenv(variable);
     take_back_preload();
     diag::prepare();
-    use_own_stack(here.ranks[0]);
+    use_signal_stack_if_none();
     install_failure_handlers();
     image::set_exit_hook(on_rank_exit);
     here.ranks[0].phase = Phase::kRunning;

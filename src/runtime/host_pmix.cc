@@ -112,7 +112,7 @@ base::Status join_now() {
   if (pmi::pmix::size() > 1) CLUMP_TRY(describe_job(here.job));
   here.ranks[0].identity.rank = here.job.first_rank(here.job.here());
   diag::prepare();
-  use_own_stack(here.ranks[0]);
+  use_signal_stack_if_none();
   install_failure_handlers();
   here.ranks[0].phase = Phase::kRunning;
   std::atexit(leave_job);

@@ -17,6 +17,7 @@
 #include <typeinfo>
 
 #include "runtime/host_failure.h"
+#include "runtime/host_stacks.h"
 #include "runtime/host_state.h"
 
 namespace clump::runtime {
@@ -53,19 +54,12 @@ bool is_fatal(int number) {
 /// True on the thread that is inside the handler: a fault there must not go round in circles.
 thread_local bool handling = false;
 
-/// The address lies in, or just below, the guard of this rank's stack. Frames larger than the guard may jump
-/// over it.
-bool is_stack_overflow(const HostedRank& rank, const siginfo_t& info, const ucontext_t& context) {
-  const auto address = reinterpret_cast<std::uintptr_t>(info.si_addr);
+std::uintptr_t stack_pointer_of(const ucontext_t& context) {
 #if defined(__x86_64__)
-  const auto stack_pointer = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
+  return static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
 #elif defined(__aarch64__)
-  const auto stack_pointer = static_cast<std::uintptr_t>(context.uc_mcontext.sp);
+  return static_cast<std::uintptr_t>(context.uc_mcontext.sp);
 #endif
-  if (stack_pointer > rank.stack.top || stack_pointer + (1 << 20) < rank.stack.guard) return false;
-  constexpr std::uintptr_t kSlack = 64 << 10;
-  return stack_pointer < rank.stack.bottom + kSlack && address < rank.stack.bottom + kSlack &&
-         address + kSlack > stack_pointer;
 }
 
 std::size_t describe(char* text, std::size_t capacity, const HostedRank* rank, int number,
@@ -75,9 +69,11 @@ std::size_t describe(char* text, std::size_t capacity, const HostedRank* rank, i
   if (number != SIGSEGV && number != SIGBUS && number != SIGFPE && number != SIGILL) return 0;
   if (info.si_code <= 0) {
     bytes = std::snprintf(text, capacity, "sent by process %d", info.si_pid);
-  } else if (rank != nullptr && number == SIGSEGV && is_stack_overflow(*rank, info, context)) {
-    bytes = std::snprintf(text, capacity, "stack overflow: its stack has %zu KiB; raise it with ulimit -s",
-                          static_cast<std::size_t>(rank->stack.top - rank->stack.bottom) >> 10);
+  } else if (const std::size_t told =
+                 number == SIGSEGV ? describe_overflow(text, capacity, rank, info, stack_pointer_of(context))
+                                   : 0;
+             told != 0) {
+    return told;
   } else if (info.si_code == SI_KERNEL) {
     bytes = std::snprintf(text, capacity, "not an address");
   } else {
@@ -98,7 +94,7 @@ void on_fatal_signal(int number, siginfo_t* info, void* context) {
   handling = true;
   const fiber::Identity* identity = fiber::identity();
   const HostedRank* rank = identity != nullptr ? &host().rank(*identity) : nullptr;
-  char text[200];
+  char text[320];
   const std::size_t bytes =
       describe(text, sizeof text, rank, number, *info, *static_cast<const ucontext_t*>(context));
   end_job_here({rank != nullptr ? identity->rank : -1, pmi::Reason::kSignal, number, {text, bytes}, {}},
@@ -185,19 +181,11 @@ void use_signal_stack(void* memory, std::size_t bytes) {
   ::sigaltstack(&stack, nullptr);
 }
 
-void use_own_stack(HostedRank& rank) {
+void use_signal_stack_if_none() {
   static std::byte signal_stack[kSignalStackBytes];
   stack_t present{};
   ::sigaltstack(nullptr, &present);
   if ((present.ss_flags & SS_DISABLE) != 0) use_signal_stack(signal_stack, sizeof signal_stack);
-  pthread_attr_t attributes;
-  if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return;
-  void* bottom = nullptr;
-  std::size_t bytes = 0;
-  ::pthread_attr_getstack(&attributes, &bottom, &bytes);
-  ::pthread_attr_destroy(&attributes);
-  const auto begin = reinterpret_cast<std::uintptr_t>(bottom);
-  rank.stack = {begin, begin, begin + bytes};
 }
 
 }  // namespace clump::runtime

@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -24,6 +23,7 @@
 #include "fiber/kernel_state.h"
 #include "image/output.h"
 #include "runtime/host.h"
+#include "runtime/host_stacks.h"
 #include "runtime/host_state.h"
 
 extern "C" {
@@ -34,9 +34,6 @@ extern "C" {
 namespace clump::runtime {
 
 namespace {
-
-constexpr std::size_t kGuardBytes = 64 << 10;
-constexpr std::size_t kDefaultStackBytes = 8 << 20;
 
 image::Main original_main = nullptr;
 
@@ -118,6 +115,7 @@ __attribute__((constructor)) void begin(int argc, char** argv, char** environmen
   if (__tsan_init != nullptr) __tsan_init();
   if (__asan_init != nullptr) __asan_init();
   host().process = ::getpid();
+  note_main_stack();
   prepare_for_forks();
   std::string wrong = find_job(argc, argv, environment);
   if (!wrong.empty()) cannot_start(-1, std::move(wrong));
@@ -189,7 +187,7 @@ void settle(HostedRank& rank) {
     return fiber::become_fiber(job.worker_of(rank.identity.rank) - job.first_worker(job.here()),
                                &rank.identity);
   }
-  prepare_kernel_thread(reinterpret_cast<void*>(rank.stack.guard - kSignalStackBytes));
+  prepare_kernel_thread(signal_stack_of(rank));
 }
 
 /// A rank but the first: the body of its thread.
@@ -219,39 +217,12 @@ void* run_rank(void* argument) {
   run_main(host().rank(*fiber::identity()), main, argc, argv);
 }
 
-std::size_t stack_bytes() {
-  rlimit limit;
-  if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kDefaultStackBytes;
-  const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  return std::max<std::size_t>(limit.rlim_cur, 256 << 10) / page * page;
-}
-
-/// Our own mapping rather than pthread's: its bounds tell a stack overflow from other faults, and no huge
-/// page may back it, which would cost each rank 2 MiB for a few KiB in use.
-void make_stack(HostedRank& rank, std::size_t bytes) {
-  const std::size_t all = kSignalStackBytes + kGuardBytes + bytes;
-  void* memory = ::mmap(nullptr, all, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  if (memory == MAP_FAILED) {
-    cannot_start(rank.identity.rank,
-                 fmt::format("no memory for a stack of {} KiB (ulimit -s, ulimit -v, vm.max_map_count): {}",
-                             bytes >> 10, std::strerror(errno)));
-  }
-  ::madvise(memory, all, MADV_NOHUGEPAGE);
-  rank.stack.guard = reinterpret_cast<std::uintptr_t>(memory) + kSignalStackBytes;
-  rank.stack.bottom = rank.stack.guard + kGuardBytes;
-  rank.stack.top = rank.stack.bottom + bytes;
-  if (::mprotect(reinterpret_cast<void*>(rank.stack.guard), kGuardBytes, PROT_NONE) != 0) {
-    cannot_start(rank.identity.rank,
-                 fmt::format("no more mappings (vm.max_map_count): {}", std::strerror(errno)));
-  }
-}
-
-void start_thread(HostedRank& rank, std::size_t bytes) {
-  make_stack(rank, bytes);
+void start_thread(HostedRank& rank, int index) {
+  make_stack(rank, index);
+  const std::uintptr_t bottom = rank.stack.bottom;
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
-  ::pthread_attr_setstack(&attributes, reinterpret_cast<void*>(rank.stack.bottom), bytes);
+  ::pthread_attr_setstack(&attributes, reinterpret_cast<void*>(bottom), rank.stack.top - bottom);
   ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_t thread;
   // It is a thread of none, until it makes itself one of its rank.
@@ -290,7 +261,7 @@ void start_helpers(int rank) {
   fiber::start_helpers(std::min(static_cast<int>(cores.size()), job.helpers), cores);
 }
 
-void start_ranks(std::size_t stack_bytes) {
+void start_ranks() {
   Host& here = host();
   fiber::note_beginning();
   prepare_for_thread_ends();
@@ -306,7 +277,8 @@ void start_ranks(std::size_t stack_bytes) {
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
   }
-  for (int i = 1; i < here.rank_count(); ++i) start_thread(here.ranks[i], stack_bytes);
+  reserve_stacks();
+  for (int i = 1; i < here.rank_count(); ++i) start_thread(here.ranks[i], i);
   if (uses_fibers()) settle(here.ranks[0]);
 }
 
@@ -315,12 +287,8 @@ int hosted_main(int argc, char** argv, char**) {
   Host& here = host();
   load_programs();
   diag::prepare();
-  const std::size_t bytes = stack_bytes();
-  HostedRank& native = here.ranks[0];
-  const auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  native.stack = {frame - bytes - kGuardBytes, frame - bytes, frame};
-  start_ranks(bytes);
-  run_main(native, original_main, argc, argv);
+  start_ranks();
+  run_main(here.ranks[0], original_main, argc, argv);
 }
 
 /// The same for a plain process: its end is seen, nothing else.

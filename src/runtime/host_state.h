@@ -1,6 +1,7 @@
 // What the files host_*.cc share: the ranks of this process and how far each has come. Not for other layers.
 #pragma once
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -26,11 +27,19 @@ std::string_view own_folder();
 /// How far a rank has come.
 enum class Phase : std::uint8_t { kStarting, kRunning, kEnded };
 
-/// A rank's stack, in one mapping: from low to high addresses the signal stack, the guard, the stack.
+/// A rank's stack, which is [bottom, top) and can grow down to `lowest`: see host_stacks.h. All 0 for a rank
+/// that runs on the main thread's stack.
 struct StackBounds {
   std::uintptr_t guard = 0;  ///< [guard, bottom) cannot be touched
-  std::uintptr_t bottom = 0;
+  std::uintptr_t lowest = 0;
+  std::atomic<std::uintptr_t> bottom{0};
   std::uintptr_t top = 0;
+
+  /// The C library puts a thread's own data at the top of its stack.
+  bool is_of_calling_thread() const {
+    const auto thread = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
+    return thread >= bottom && thread < top;
+  }
 };
 
 /// One rank of this process.
@@ -42,6 +51,7 @@ struct HostedRank {
   int app = 0;
   int program = 0;  ///< the image layer's number
   StackBounds stack;
+  std::atomic<rlim_t> soft_stack_limit{0}, hard_stack_limit{0};  ///< host_limits.cc
   pid_t kernel_thread = 0;  ///< the main thread's own, where a fiber's sleeps
   int key_rounds = 0;       ///< host_threads.cc
 };
@@ -53,6 +63,9 @@ struct Host {
   std::unique_ptr<HostedRank[]> ranks;  ///< of this process
   int control = -1;                     ///< socket to mpiexec; -1: no mpiexec
   pid_t process = 0;                    ///< this process: a child that a rank forks finds out that it is not
+  std::uintptr_t main_thread = 0;       ///< the thread pointer of the process's main thread
+  std::uintptr_t main_stack = 0;        ///< an address in its stack
+  bool have_own_limits = false;         ///< the ranks: see host_limits.cc
   bool is_debugged = false;             ///< mpiexec --gdb: ranks wait for the debugger
   const char* why_no_mpi = nullptr;
   bool by_pmix = false;  ///< another launcher than mpiexec has started it, and PMIx tells of the others
@@ -107,9 +120,9 @@ void watch_main_thread(HostedRank& rank);
 void install_failure_handlers();
 /// Gives the calling thread a stack for signal handlers in [memory, memory + bytes).
 void use_signal_stack(void* memory, std::size_t bytes);
-/// The rank of a plain process runs on the calling thread's stack, as the system has made it; the thread gets
-/// a stack for signal handlers if it has none.
-void use_own_stack(HostedRank& rank);
+/// Gives the calling thread, the first of a plain process to call MPI, a stack for signal handlers if it has
+/// none.
+void use_signal_stack_if_none();
 /// The image layer's hook: see image::ExitHook.
 void on_rank_exit(fiber::Identity* rank, int code, image::ExitKind kind);
 

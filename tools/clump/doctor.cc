@@ -91,7 +91,8 @@ void check_stack(Findings& findings) {
   rlimit limit;
   if (::getrlimit(RLIMIT_STACK, &limit) != 0) return;
   if (limit.rlim_cur == RLIM_INFINITY) {
-    findings.note("ulimit -s is unlimited: ranks get 8 MiB of stack each");
+    findings.good(
+        "ulimit -s is unlimited: ranks get 64 GiB of address space for stack each, or what there is");
   } else {
     findings.good(fmt::format("each rank gets {} KiB of stack (ulimit -s)", limit.rlim_cur >> 10));
   }

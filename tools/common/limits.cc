@@ -69,7 +69,7 @@ void check_descriptors(const Needs& needs, std::vector<Limit>& all) {
                  fmt::format("ulimit -n {}, or nofile in /etc/security/limits.conf", needs.descriptors)});
 }
 
-/// What ulimit -s says, as the ranks have it (runtime/host_start.cc).
+/// What ulimit -s says; where it says nothing, the least that ranks make do with (runtime/host_stacks.cc).
 long stack_of_rank() {
   constexpr long kDefault = 8 << 10;
   rlimit limit;
@@ -89,9 +89,9 @@ void check_address_space(const Needs& needs, std::vector<Limit>& all) {
 }  // namespace
 
 Needs needs_of_host(long ranks, long workers, long private_objects) {
-  // Counted in /proc/PID/maps of jobs of 64 to 4,000 ranks: two for each rank's stack, guard and signal stack
-  // together (the kernel joins neighbours), two for each private object. A worker has a carrier and, as soon
-  // as a fiber blocks, a second one, each with a stack, a guard, a signal stack and a heap; one monitor.
+  // Counted in /proc/PID/maps of jobs of 64 to 4,000 ranks: two for each rank's stack and what lies below it,
+  // two for each private object. A worker has a carrier and, as soon as a fiber blocks, a second one, each
+  // with a stack, a guard, a signal stack and a heap; one monitor.
   Needs needs;
   needs.tasks = ranks + (workers > 0 ? 2 * workers + 1 : 0);
   needs.mappings = ranks * (2 + 2 * private_objects) + 12 * workers + 80;

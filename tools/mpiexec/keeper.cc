@@ -183,6 +183,17 @@ void Keeper::signal(int number) {
   }
 }
 
+bool Keeper::is_dumping_core() const {
+  const auto dumps = [](pid_t process) {
+    std::ifstream status("/proc/" + std::to_string(process) + "/status");
+    for (std::string line; std::getline(status, line);)
+      if (line.starts_with("CoreDumping:")) return line.ends_with("1");
+    return false;
+  };
+  return std::any_of(running_.begin(), running_.end(),
+                     [&](pid_t process) { return process > 0 && dumps(process); });
+}
+
 void Keeper::stop() {
   if (socket_ < 0) return;
   ::close(std::exchange(socket_, -1));

@@ -55,6 +55,9 @@ class Keeper {
   bool next(Event& event, bool& gone);
   /// Sends a signal to all processes that have not ended; those that start later get it then.
   void signal(int number);
+  /// Whether the system writes a core file of one of the processes now; killed, that process would leave half
+  /// a file.
+  bool is_dumping_core() const;
   /// Kills all that is left and returns when it is gone. Harmless if called again.
   void stop();
 

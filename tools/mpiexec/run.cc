@@ -37,6 +37,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 constexpr std::chrono::milliseconds kGrace{500};  ///< for the others, when a plain process has failed
+constexpr std::chrono::seconds kEndOfDump{10};    ///< its core file is written, and its memory goes
 constexpr std::chrono::milliseconds kLook{50};    ///< so often, whether anybody misses those who have gone
 constexpr std::chrono::milliseconds kSoon{1};     ///< and whether addresses that are wanted are told
 
@@ -83,7 +84,7 @@ class Run {
     output_.finish();
     read_packets();
     pass_on_news();
-    if (failure_) say(diag::report(*failure_, plan_.job.ranks()));
+    if (failure_) say(diag::report(*failure_, plan_.job.ranks(), has_core_));
     if (records_.are_wanted()) records_.finish(plan_.job, exit_code_);
     if (has_other_hosts() && exit_code_ == 0 && !command_.gdb) desk_.wait_for_all();
     return exit_code_;
@@ -258,6 +259,7 @@ class Run {
 
   /// The time is up: of the user's --timeout, or of the grace after a failure.
   void end_now() {
+    if (failure_ && waits_for_core()) return;
     if (failure_ && exit_code_ == 0) exit_code_ = failure_code(*failure_);
     if (exit_code_ == 0) {
       say(fmt::format("the job has not ended within {} s (--timeout): ending it", command_.timeout_seconds));
@@ -355,9 +357,13 @@ class Run {
     const int status = event.value;
     const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     read_packets();
+    const int number = plan_.job.this_node().first + event.index;
+    if (failure_ && (failure_->rank < 0 || plan_.job.process_of(failure_->rank) == number)) {
+      has_core_ = WIFSIGNALED(status) && WCOREDUMP(status);
+      limit_grace();
+    }
     if (failure_ && exit_code_ == 0) exit_code_ = failure_code(*failure_);
     if (exit_code_ != 0) return;
-    const int number = plan_.job.this_node().first + event.index;
     station_.note_end(number);
     if (has_other_hosts() && code == 0) desk_.note_end(number);
     const pmi::HostProcess& process = process_of(event);
@@ -375,6 +381,7 @@ class Run {
     if (signal == SIGKILL && gdb_.is_running()) return;  // as the user wants
     fail(process, pmi::Reason::kSignal, signal,
          signal == SIGKILL ? "killed from outside; out of memory is the usual cause" : "");
+    if (failure_) has_core_ = WCOREDUMP(status);
   }
 
   /// A host process, of any node, has ended in order without MPI; -1: none has.
@@ -410,6 +417,13 @@ class Run {
     if (gdb_.is_running()) return;  // the user looks at it
     const auto grace_ends = Clock::now() + kGrace;
     end_at_ = end_at_ ? std::min(*end_at_, grace_ends) : grace_ends;
+  }
+
+  /// A process whose core file is being written, or was just now, ends by itself.
+  bool waits_for_core() {
+    const bool before = std::exchange(has_dumped_, keeper_.is_dumping_core());
+    if (before || has_dumped_) end_at_ = Clock::now() + (has_dumped_ ? kGrace : kEndOfDump);
+    return before || has_dumped_;
   }
 
   void look_who_waits() {
@@ -490,6 +504,8 @@ class Run {
   const pmi::HostProcess* absent_ = nullptr;  ///< has ended in order; a rank of it never called MPI_Init
   std::optional<Clock::time_point> end_at_;
   std::optional<pmi::Failure> failure_;
+  bool has_dumped_ = false;  ///< when end_at_ was over last, a core file was being written
+  bool has_core_ = false;    ///< the system has written a core file of the process that has failed
   bool interrupted_ = false, is_stuck_ = false;
   int exit_code_ = 0;
 };

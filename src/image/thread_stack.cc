@@ -1,0 +1,63 @@
+#include "image/thread_stack.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdint>
+
+namespace clump::image {
+
+namespace {
+
+constexpr std::size_t kSmallGuard = 1 << 20;
+constexpr std::size_t kLargeGuard = 64 << 20;
+
+/// Whether the program has said where the stack is to be.
+bool names_memory(const pthread_attr_t& attributes) {
+  void* lowest = nullptr;
+  std::size_t bytes = 0;
+  // An end of null is the C library's for "none".
+  return ::pthread_attr_getstack(&attributes, &lowest, &bytes) == 0 &&
+         reinterpret_cast<std::uintptr_t>(lowest) + bytes != 0;
+}
+
+}  // namespace
+
+ThreadAttributes::ThreadAttributes(const pthread_attr_t* given, Guard guard) : is_copy_(given != nullptr) {
+  if (is_copy_)
+    attributes_ = *given;  // what it points to stays the original's, and is not changed
+  else if (::pthread_getattr_default_np(&attributes_) != 0)
+    ::pthread_attr_init(&attributes_);
+  if (names_memory(attributes_)) return;
+  std::size_t bytes = 0, guard_bytes = 0;
+  ::pthread_attr_getguardsize(&attributes_, &guard_bytes);
+  if (guard != Guard::kGiven && guard_bytes == static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)))
+    ::pthread_attr_setguardsize(&attributes_, guard == Guard::kLarge ? kLargeGuard : kSmallGuard);
+  has_room_ = ::pthread_attr_getstacksize(&attributes_, &bytes) == 0 &&
+              ::pthread_attr_setstacksize(&attributes_, bytes + kThreadSignalStack) == 0;
+}
+
+ThreadAttributes::~ThreadAttributes() {
+  if (!is_copy_) ::pthread_attr_destroy(&attributes_);
+}
+
+ThreadSignalStack::ThreadSignalStack(void* memory) : memory_(memory) {
+  if (memory_ == nullptr) return;
+  stack_t stack{};
+  stack.ss_sp = memory_;
+  stack.ss_size = kThreadSignalStack;
+  ::sigaltstack(&stack, nullptr);
+}
+
+ThreadSignalStack::~ThreadSignalStack() {
+  if (memory_ == nullptr) return;
+  // What follows here on the thread's stack, as it ends, lies where the signal stack was.
+  stack_t now{};
+  if (::sigaltstack(nullptr, &now) != 0 || now.ss_sp != memory_) return;  // the program has its own
+  stack_t none{};
+  none.ss_flags = SS_DISABLE;
+  ::sigaltstack(&none, nullptr);
+}
+
+}  // namespace clump::image

@@ -1,0 +1,218 @@
+#include "runtime/host_stacks.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+
+#include "runtime/host.h"
+
+extern "C" {
+[[gnu::weak]] void __tsan_init();
+[[gnu::weak]] void __asan_init();
+}
+
+namespace clump::runtime {
+
+namespace {
+
+constexpr std::size_t kKiB = 1 << 10, kMiB = 1 << 20, kGiB = 1 << 30;
+
+/// A stack where no limit says how large it is to be and there is little address space; that of Linux.
+constexpr std::size_t kDefaultBytes = 8 * kMiB;
+constexpr std::size_t kLeastBytes = 256 * kKiB;
+
+/// What a frame has to be larger than to reach over the guard. Where `ulimit -v` leaves no room for that,
+/// less.
+constexpr std::size_t kGuardBytes = 64 * kMiB;
+constexpr std::size_t kLeastGuardBytes = 64 * kKiB;
+
+/// A stack may grow to so much, and all of a process together. Half of x86-64's address space is 64 TiB.
+constexpr std::size_t kMostBytes = 64 * kGiB;
+constexpr std::size_t kMostOfAll = 16384 * kGiB;
+/// The same where a sanitizer keeps a shadow of all memory.
+constexpr std::size_t kMostBytesSanitized = kGiB;
+constexpr std::size_t kMostOfAllSanitized = 64 * kGiB;
+
+/// Stacks a power of two apart would have their pages in the same sets of the TLB.
+constexpr std::size_t kColour = 17;
+
+/// The reservation.
+struct Region {
+  std::uintptr_t begin = 0;
+  std::size_t stride = 0;
+  std::size_t room = 0;    ///< most that a stack can have
+  std::size_t wanted = 0;  ///< what it begins with
+  std::size_t least = 0;   ///< what will do where `wanted` is all there is
+};
+constinit Region region;
+
+std::size_t page_bytes() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
+
+std::size_t signal_stack_bytes() {
+  return host().job.scheduler == pmi::Scheduler::kFibers ? 0
+                                                         : kSignalStackBytes;  // a fiber's is its carrier's
+}
+
+[[noreturn]] void cannot_make(int rank, std::string text) {
+  fail_job({rank, pmi::Reason::kCannotStart, 1, std::move(text), {}});
+}
+
+/// Thread-local variables lie on the stack of a rank, but not on that of a process: what they take beyond
+/// some KiB is added.
+std::size_t thread_local_bytes() {
+  constexpr std::size_t kFew = 64 * kKiB;  // a process has its environment on its stack
+  using Least = std::size_t (*)(const pthread_attr_t*);
+  const auto least = reinterpret_cast<Least>(::dlsym(RTLD_DEFAULT, "__pthread_get_minstack"));
+  if (least == nullptr) return 0;
+  pthread_attr_t attributes;
+  ::pthread_attr_init(&attributes);
+  const std::size_t bytes = least(&attributes) - std::min<std::size_t>(least(&attributes), PTHREAD_STACK_MIN);
+  ::pthread_attr_destroy(&attributes);
+  return bytes > kFew ? bytes : 0;
+}
+
+/// The address space that `ulimit -v` leaves for stacks: half of what is not in use. SIZE_MAX: it sets no
+/// limit.
+std::size_t address_space_left() {
+  rlimit limit;
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
+  unsigned long pages = 0;
+  if (std::FILE* const file = std::fopen("/proc/self/statm", "r"); file != nullptr) {
+    if (std::fscanf(file, "%lu", &pages) != 1) pages = 0;
+    std::fclose(file);
+  }
+  return (limit.rlim_cur - std::min<std::size_t>(limit.rlim_cur, pages * page_bytes())) / 2;
+}
+
+/// Decides how large stacks begin, and may become, and how large the guards are.
+std::size_t plan(std::size_t count) {
+  rlimit limit;
+  const bool is_limited = ::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  const std::size_t page = page_bytes();
+  const auto in_pages = [page](std::size_t bytes) { return (bytes + page - 1) / page * page; };
+  const std::size_t extra = in_pages(thread_local_bytes());
+  const std::size_t soft =
+      is_limited ? std::max<std::size_t>(limit.rlim_cur, kLeastBytes) / page * page : kDefaultBytes;
+  region.least = soft + extra;
+
+  const bool is_sanitized = __tsan_init != nullptr || __asan_init != nullptr;
+  const std::size_t most = is_sanitized ? kMostBytesSanitized : kMostBytes;
+  const std::size_t most_of_all = is_sanitized ? kMostOfAllSanitized : kMostOfAll;
+  const std::size_t left = address_space_left() / count;
+  std::size_t guard = kGuardBytes;
+  if (left < region.least + guard)
+    guard = left > region.least ? std::max((left - region.least) / page * page, kLeastGuardBytes)
+                                : kLeastGuardBytes;
+  region.room =
+      in_pages(std::max(region.least, std::min({most, most_of_all / count, std::max(left, guard) - guard})));
+  region.wanted = is_limited ? region.least : region.room;
+  return guard;
+}
+
+}  // namespace
+
+void note_main_stack() {
+  Host& here = host();
+  here.main_thread = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
+  here.main_stack = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+}
+
+void reserve_stacks() {
+  const auto count = static_cast<std::size_t>(host().rank_count() - 1);
+  if (count == 0) return;
+  begin_own_limits();
+  std::size_t guard = plan(count);
+  for (;;) {
+    region.stride = guard + region.room + signal_stack_bytes() + kColour * page_bytes();
+    const std::size_t all = count * region.stride + guard;
+    void* const memory =
+        ::mmap(nullptr, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (memory != MAP_FAILED) {
+      region.begin = reinterpret_cast<std::uintptr_t>(memory);
+      // A huge page would cost each rank 2 MiB for a few KiB in use.
+      ::madvise(memory, all, MADV_NOHUGEPAGE);
+      return;
+    }
+    if (region.room / 2 >= region.least)
+      region.room /= 2;
+    else if (region.room > region.least)
+      region.room = region.least;
+    else if (guard > kLeastGuardBytes)
+      guard /= 2;
+    else
+      cannot_make(-1, fmt::format("no address space for {} stacks of {} KiB (ulimit -s, ulimit -v): {}",
+                                  count, region.least / kKiB, std::strerror(errno)));
+    region.room = region.room / page_bytes() * page_bytes();
+    region.wanted = std::min(region.wanted, region.room);
+  }
+}
+
+void make_stack(HostedRank& rank, int index) {
+  const std::uintptr_t begin = region.begin + static_cast<std::size_t>(index - 1) * region.stride;
+  const std::uintptr_t end = begin + region.stride;
+  rank.stack.guard = begin;
+  rank.stack.top = end - signal_stack_bytes();
+  rank.stack.lowest = rank.stack.top - region.room;
+  for (std::size_t bytes = region.wanted;;
+       bytes = std::max(bytes / 2 / page_bytes() * page_bytes(), region.least)) {
+    const std::uintptr_t bottom = rank.stack.top - bytes;
+    if (::mprotect(reinterpret_cast<void*>(bottom), end - bottom, PROT_READ | PROT_WRITE) == 0) {
+      rank.stack.bottom = bottom;
+      return;
+    }
+    if (bytes == region.least)
+      cannot_make(rank.identity.rank, fmt::format("no memory for a stack of {} KiB (ulimit -s, ulimit -d, "
+                                                  "vm.overcommit_memory, vm.max_map_count): {}",
+                                                  bytes / kKiB, std::strerror(errno)));
+  }
+}
+
+void grow_stack(HostedRank& rank, std::size_t bytes) {
+  StackBounds& stack = rank.stack;
+  const std::size_t page = page_bytes();
+  const std::size_t room = stack.top - stack.lowest;  // 0: it is the native rank's
+  const std::uintptr_t wanted =
+      stack.top - std::min(room, bytes > room ? room : (bytes + page - 1) / page * page);
+  std::uintptr_t bottom = stack.bottom.load(std::memory_order_relaxed);
+  // Two threads of the rank may do this at once: the lower bottom stays.
+  while (wanted < bottom) {
+    if (::mprotect(reinterpret_cast<void*>(wanted), bottom - wanted, PROT_READ | PROT_WRITE) != 0) break;
+    if (stack.bottom.compare_exchange_weak(bottom, wanted)) break;
+  }
+}
+
+void leave_untouched_stacks_out_of_core() {
+  constexpr std::size_t kStep = 64 * kMiB;
+  static unsigned char present[kStep / (4 * kKiB)];
+  const std::size_t page = page_bytes();
+  Host& here = host();
+  for (int i = 1; i < here.rank_count(); ++i) {
+    const StackBounds& stack = here.ranks[i].stack;
+    const std::uintptr_t bottom = stack.bottom;
+    if (bottom == 0) continue;
+    std::uintptr_t used = bottom;
+    for (bool any = false; !any && used < stack.top;) {
+      const std::size_t bytes = std::min<std::size_t>(kStep, stack.top - used);
+      if (::mincore(reinterpret_cast<void*>(used), bytes, present) != 0) return;
+      const unsigned char* const begin = present;
+      const unsigned char* const last = begin + bytes / page;
+      const unsigned char* const first =
+          std::find_if(begin, last, [](unsigned char byte) { return (byte & 1) != 0; });
+      any = first != last;
+      used += static_cast<std::size_t>(first - begin) * page;
+    }
+    ::madvise(reinterpret_cast<void*>(bottom), used - bottom, MADV_DONTDUMP);
+  }
+}
+
+}  // namespace clump::runtime
