@@ -27,7 +27,7 @@ std::atomic<pid_t> host_process{0};
 bool in_host() {
   return exit_hook.load(std::memory_order_acquire) !=
              nullptr &&  // acquire: pairs with release in set_exit_hook()
-         host_process.load(std::memory_order_relaxed) == static_cast<pid_t>(syscall(SYS_getpid));
+         in_host_process();
 }
 
 void call(const Handler& handler, int code) {
@@ -150,6 +150,10 @@ void claim_leaving(Image& image) {
 }
 
 }  // namespace
+
+bool in_host_process() {
+  return host_process.load(std::memory_order_relaxed) == static_cast<pid_t>(syscall(SYS_getpid));
+}
 
 void set_exit_hook(ExitHook hook) {
   host_process.store(static_cast<pid_t>(syscall(SYS_getpid)), std::memory_order_relaxed);

@@ -71,6 +71,7 @@ struct LibcState {
   TimeState time;
   EnvironmentState environment;
   char* strtok_rest = nullptr;
+  int personality = -1;  ///< what a fiber has set; -1: nothing. personality.cc
   int core_count = 0;  ///< what a program takes for the number of cores; 0: ask the kernel. libc_cores.cc
 };
 
