@@ -1,5 +1,6 @@
 // Functions that start a process note whose child it is (children.h). What a rank starts has the rank's
 // cores and the rank's personality.
+#include <fcntl.h>
 #include <pty.h>
 #include <sched.h>
 #include <spawn.h>

@@ -114,6 +114,9 @@ bool captured();
 /// Async-signal-safe.
 bool in_host_process();
 
+/// The calling thread ends its rank. Others that try wait until the process ends.
+void claim_leaving(Image& image);
+
 /// Gives a rank that is not the first an empty standard input: libc_stdin.cc.
 void begin_input(Image& image);
 

@@ -16,9 +16,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "base/status.h"
 #include "diag/capture.h"
+#include "fiber/completion.h"
+#include "fiber/fiber.h"
+#include "fiber/identity.h"
 #include "runtime/host_state.h"
 
 namespace clump::runtime {
@@ -33,7 +37,7 @@ std::string_view own_folder() {
 namespace {
 
 constexpr const char* kVariables[] = {"CLUMP_JOB_FD",    "CLUMP_CONTROL_FD", "CLUMP_NODE_FD", "CLUMP_LIFE_FD",
-                                      "CLUMP_RECORD_FD", "CLUMP_PROCESS",    "CLUMP_GDB"};
+                                      "CLUMP_RECORD_FD", "CLUMP_PROCESS",    "CLUMP_GDB",     kSuccessorVariable, kNoMpiVariable};
 
 const char* value_of(char** environment, std::string_view name) {
   for (; *environment != nullptr; ++environment) {
@@ -43,12 +47,6 @@ const char* value_of(char** environment, std::string_view name) {
     }
   }
   return nullptr;
-}
-
-/// A number in the environment; -1 if it is not there.
-int number_in(char** environment, std::string_view name) {
-  const char* value = value_of(environment, name);
-  return value != nullptr ? std::atoi(value) : -1;
 }
 
 /// Says which library this is, and by what it was seen that `who` has started it.
@@ -105,17 +103,6 @@ std::string read_all(int descriptor) {
   return bytes;
 }
 
-void make_ranks() {
-  Host& here = host();
-  const pmi::HostProcess& mine = here.job.here();
-  here.ranks = std::make_unique<HostedRank[]>(static_cast<std::size_t>(mine.ranks));
-  for (const int rank : here.job.ranks_of(mine)) {
-    here.rank(rank).identity.rank = rank;
-    here.rank(rank).identity.threaded = false;
-    here.rank(rank).app = here.job.app_of(rank);
-  }
-}
-
 /// A job of one rank: this process.
 void describe_singleton(int argc, char** argv, char** environment) {
   Host& here = host();
@@ -170,6 +157,22 @@ void take_back_preload() {
 
 }  // namespace
 
+int number_in(char** environment, std::string_view name) {
+  const char* value = value_of(environment, name);
+  return value != nullptr ? std::atoi(value) : -1;
+}
+
+void make_ranks() {
+  Host& here = host();
+  const pmi::HostProcess& mine = here.job.here();
+  here.ranks = std::make_unique<HostedRank[]>(static_cast<std::size_t>(mine.ranks));
+  for (const int rank : here.job.ranks_of(mine)) {
+    here.rank(rank).identity.rank = rank;
+    here.rank(rank).identity.threaded = false;
+    here.rank(rank).app = here.job.app_of(rank);
+  }
+}
+
 void name_process() {
   const pmi::Job& job = host().job;
   if (job.ranks() == 1) return;
@@ -197,6 +200,8 @@ std::string find_job(int argc, char** argv, char** environment) {
     here.by_pmix =
         value_of(environment, "PMIX_NAMESPACE") != nullptr && value_of(environment, "PMIX_RANK") != nullptr;
     here.why_no_mpi = here.by_pmix ? nullptr : foreign_launcher(environment);
+    if (const char* const why = value_of(environment, kNoMpiVariable)) here.why_no_mpi = why;
+    become_successor(environment);
     if (job >= 0)
       here.why_no_mpi =
           "mpiexec has started this process by way of another program, which has closed the descriptors that "
@@ -215,12 +220,33 @@ std::string find_job(int argc, char** argv, char** environment) {
   }
   here.record_descriptor = number_in(environment, "CLUMP_RECORD_FD");
   here.is_debugged = number_in(environment, "CLUMP_GDB") > 0;
+  here.life_descriptor = number_in(environment, "CLUMP_LIFE_FD");
   if (here.job.here().plain) return {};
-  for (const int unused : {job, number_in(environment, "CLUMP_LIFE_FD")}) ::close(unused);
+  for (const int unused : {job, std::exchange(here.life_descriptor, -1)}) ::close(unused);
   close_on_exec(here.control);
   close_on_exec(here.node_descriptor);
   close_on_exec(here.record_descriptor);
   if (here.has_neighbours()) here.node.host(here.job.process).process_id = here.process;
+  return {};
+}
+
+std::string take_place(int process, std::span<const int> descriptors) {
+  Host& here = host();
+  here.job = {};
+  const base::Status read = pmi::decode(read_all(descriptors[0]), here.job);
+  if (!read.ok()) return base::message_of(read.code());
+  ::close(descriptors[0]);
+  here.job.process = process;
+  make_ranks();
+  here.node_descriptor = descriptors[1];
+  const base::Status mapped = pmi::NodeMemory::map(here.job, here.node_descriptor, here.node);
+  if (!mapped.ok()) return base::message_of(mapped.code());
+  here.life_descriptor = descriptors[2];
+  here.record_descriptor = descriptors[3];
+  here.successor_of = -1;
+  fiber::set_default_identity(&here.ranks[0].identity);
+  fiber::set_spinning(here.job.spin);
+  listen_to_neighbours();
   return {};
 }
 
@@ -240,8 +266,8 @@ const char* join_job() {
   }
   static const bool once = [] {
     Host& here = host();
-    end_with_launcher(number_in(environ, "CLUMP_LIFE_FD"));
-    close_on_exec(number_in(environ, "CLUMP_LIFE_FD"));
+    end_with_launcher(here.life_descriptor);
+    close_on_exec(here.life_descriptor);
     close_on_exec(number_in(environ, "CLUMP_JOB_FD"));
     close_on_exec(here.control);
     close_on_exec(here.node_descriptor);

@@ -104,6 +104,7 @@ void begin_imaged(int argc, char** argv, char** environment) {
   restore_environment(environment);
   if (!captured.ok()) cannot_start(-1, base::message_of(captured.code()));
   image::set_exit_hook(on_rank_exit);
+  offer_successors();
   open_output(native);
   native.kernel_thread = here.process;
   if (here.has_neighbours()) name_process();
@@ -350,7 +351,11 @@ const char* why_no_mpi() {
   Host& here = host();
   if (here.why_no_mpi != nullptr) return here.why_no_mpi;
   if (here.by_pmix) return join_by_pmix();
-  return here.started_by_mpiexec() && here.job.here().plain ? join_job() : nullptr;
+  if (here.is_successor())
+    if (const char* const why = join_as_successor()) return why;
+  if (!here.started_by_mpiexec()) return nullptr;
+  if (const char* const why = why_ranks_cannot_begin()) return why;
+  return here.job.here().plain ? join_job() : nullptr;
 }
 
 int node_descriptor() { return host().node_descriptor; }

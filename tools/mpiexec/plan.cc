@@ -25,7 +25,8 @@ namespace {
 using tools::Housing;
 
 bool inherited(const Environment& rules, const std::string& name) {
-  if (name.starts_with("CLUMP_") && (name == "CLUMP_PROCESS" || name.ends_with("_FD")))
+  if (name.starts_with("CLUMP_") && (name == "CLUMP_PROCESS" || name == "CLUMP_SUCCESSOR_OF" ||
+                                     name == "CLUMP_NO_MPI" || name.ends_with("_FD")))
     return false;                                  // an outer job's
   if (name == coll::kRulesVariable) return false;  // give_rules() knows better
   if (rules.inherit == Environment::Inherit::kListed) {
