@@ -20,9 +20,9 @@ struct Child {
   std::atomic<fiber::Identity*> owner{nullptr};
 };
 
-/// The rank that has started `process` with fork(), vfork(), posix_spawn(), system(), popen() or clone(); null
-/// if none has, or if it has been waited for. A child may end before the call that has started it returns in
-/// its parent: until then the answer is null.
+/// The rank that has started `process` with fork(), vfork(), posix_spawn(), system(), popen() or clone();
+/// null if none has, or if it has been waited for. A child may end before the call that has started it
+/// returns in its parent: until then the answer is null.
 CLUMP_HOST_API fiber::Identity* owner_of_child(pid_t process) noexcept;
 
 /// Whether the calling thread is one of a rank with an image, and not of a child that a rank has forked: only

@@ -1,6 +1,6 @@
-// exec() and its kin. In a rank they start its successor (successor.h); in a child that a rank has forked they
-// are the C library's own, and nothing here allocates there, as the child of vfork() has its parent's memory.
-// Where the environment is not given, it is the rank's; programs are searched by the rank's PATH.
+// exec() and its kin. In a rank they start its successor (successor.h); in a child that a rank has forked
+// they are the C library's own, and nothing here allocates there, as the child of vfork() has its parent's
+// memory. Where the environment is not given, it is the rank's; programs are searched by the rank's PATH.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -155,8 +155,7 @@ CLUMP_HOST_API int execveat(int folder, const char* path, char* const* arguments
                             int flags) noexcept {
   static constinit Hidden<int(int, const char*, char* const*, char* const*, int)> real{"execveat"};
   constexpr int kKnown = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW;
-  if (!records_children() || (flags & ~kKnown) != 0)
-    return real(folder, path, arguments, environment, flags);
+  if (!records_children() || (flags & ~kKnown) != 0) return real(folder, path, arguments, environment, flags);
   char whole[PATH_MAX + 32];
   struct stat info {};
   if (*path == '\0') {
@@ -177,8 +176,7 @@ CLUMP_HOST_API int execveat(int folder, const char* path, char* const* arguments
 
 CLUMP_HOST_API int fexecve(int program, char* const* arguments, char* const* environment) noexcept {
   static constinit Hidden<int(int, char* const*, char* const*)> real{"fexecve"};
-  if (!records_children() || program < 0)
-    return real(program, arguments, environment);
+  if (!records_children() || program < 0) return real(program, arguments, environment);
   return execveat(program, "", arguments, environment, AT_EMPTY_PATH);
 }
 

@@ -38,8 +38,8 @@ int status_of(pid_t child) {
   return status;
 }
 
-/// What system() does while the shell runs: the rank ignores the keyboard's signals, and the calling thread is
-/// not told of the child's end. Of several threads of a rank, the first and the last change that.
+/// What system() does while the shell runs: the rank ignores the keyboard's signals, and the calling thread
+/// is not told of the child's end. Of several threads of a rank, the first and the last change that.
 class Quiet {
  public:
   Quiet() : state_(current_image().libc().shell) {

@@ -202,7 +202,8 @@ pid_t process_behind(int descriptor) {
   std::size_t at = std::strlen(path);
   char digits[12];
   int length = 0;
-  for (int rest = descriptor; length == 0 || rest > 0; rest /= 10) digits[length++] = static_cast<char>('0' + rest % 10);
+  for (int rest = descriptor; length == 0 || rest > 0; rest /= 10)
+    digits[length++] = static_cast<char>('0' + rest % 10);
   while (length > 0) path[at++] = digits[--length];
   const int file = static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC));
   const long bytes = file >= 0 ? syscall(SYS_read, file, text, sizeof text - 1) : -1;
@@ -278,7 +279,8 @@ CLUMP_HOST_API int waitid(idtype_t type, id_t id, siginfo_t* info, int options) 
   const bool by_descriptor = type == kByDescriptor;
   const bool is_one = (type == P_PID && number > 0) || by_descriptor;
   // What the kernel refuses, it shall refuse.
-  if (!records_children() || (options & kStates) == 0 || (!is_any && !is_one)) return real(type, id, info, options);
+  if (!records_children() || (options & kStates) == 0 || (!is_any && !is_one))
+    return real(type, id, info, options);
   if (by_descriptor && (wanted.process = process_behind(number)) <= 0) return real(type, id, info, options);
   options &= ~__WNOTHREAD;
   ByWaitid question(info, by_descriptor ? number : -1);

@@ -166,11 +166,12 @@ const char* why_ranks_cannot_begin() {
   state().called_mpi = true;  // sequentially consistent, as `replaced`: one of two sides sees the other
   const int rank = first_replaced();
   if (rank < 0) return nullptr;
-  static char why[300];
+  static thread_local char why[300];
+  const fiber::Identity* const mine = fiber::identity();
   std::snprintf(why, sizeof why,
-                "rank %d has replaced itself by exec() before MPI_Init, and this rank of the same job has not: "
+                "rank %d has replaced itself by exec() before MPI_Init, and rank %d of the same job has not: "
                 "ranks of which only some do so need a process each: use --ranks processes",
-                rank);
+                rank, mine != nullptr ? mine->rank : -1);
   return why;
 }
 

@@ -23,6 +23,7 @@
 #include "fiber/completion.h"
 #include "fiber/fiber.h"
 #include "fiber/identity.h"
+#include "pmi/rank_variables.h"
 #include "runtime/host_state.h"
 
 namespace clump::runtime {
@@ -62,19 +63,33 @@ const char* started_by(const char* who, std::string_view variable, const char* v
   return why;
 }
 
+/// The variables are those of the job that a rank belongs to which has started this process, or the process
+/// before it: Clump's own.
+bool are_own_variables(char** environment) {
+  const char* const own = value_of(environment, pmi::kOwnRankVariable);
+  const char* const rank = value_of(environment, "PMI_RANK");
+  const char* const ranks = value_of(environment, "PMI_SIZE");
+  for (const char* const way : {"PMI_FD", "PMI_PORT", "PMI_ID"})
+    if (value_of(environment, way) != nullptr) return false;
+  return own != nullptr && rank != nullptr && ranks != nullptr && fmt::format("{}/{}", rank, ranks) == own;
+}
+
 /// Another launcher has started several of these, without PMIx, and none of them would know of the others.
 const char* foreign_launcher(char** environment) {
   struct Sign {
     std::string_view size;
     const char* who;
+    bool is_ours_too = true;  ///< our mpiexec sets it for its ranks, and what these start inherits it
   };
   // srun and Open MPI's mpirun set variables of PMI, too.
   static constexpr Sign kSigns[] = {
       {"OMPI_COMM_WORLD_SIZE", "Open MPI's launcher"},
       {"PMI_SIZE", "a PMI launcher (mpiexec of MPICH or Intel MPI, srun --mpi=pmi2, flux)"},
-      {"SLURM_STEP_NUM_TASKS", "srun"},
+      {"SLURM_STEP_NUM_TASKS", "srun", false},
   };
+  const bool is_own = are_own_variables(environment);
   for (const Sign& sign : kSigns) {
+    if (is_own && sign.is_ours_too) continue;
     if (const char* size = value_of(environment, sign.size); size != nullptr && std::atoi(size) > 1)
       return started_by(sign.who, sign.size, size);
   }

@@ -23,6 +23,7 @@
 #include "overview.h"
 #include "pmi/control.h"
 #include "pmi/node_memory.h"
+#include "pmi/rank_variables.h"
 #include "pmix_desk.h"
 #include "rank_list.h"
 #include "ranks_output.h"
@@ -166,11 +167,12 @@ class Run {
 
   base::Status describe(int number, const std::string& preload, Process& process) {
     const pmi::HostProcess& host = plan_.job.processes[static_cast<std::size_t>(number)];
-    const pmi::App& app =
-        plan_.job.apps[static_cast<std::size_t>(plan_.job.app_of(plan_.job.first_rank(host)))];
-    process = {app.program, app.arguments, app.environment, app.working_directory};
+    const int first = plan_.job.first_rank(host);
+    const pmi::App& app = plan_.job.apps[static_cast<std::size_t>(plan_.job.app_of(first))];
+    process = {app.program, app.arguments, pmi::environment_of_rank(plan_.job, first, app.environment),
+               app.working_directory};
     process.cores = plan_.only_cores;
-    if (host.plain && !is_alone()) process.cores = plan_.job.cores_of(plan_.job.first_rank(host));
+    if (host.plain && !is_alone()) process.cores = plan_.job.cores_of(first);
     process.same_addresses = plan_.job.seed.has_value();
     process.kept = {job_, theirs_, life_};
     set(process.environment, "LD_PRELOAD", preload + get(process.environment, "LD_PRELOAD"));
@@ -312,8 +314,7 @@ class Run {
     if (exit_code_ != 0) return;
     const pmi::HostProcess alone{job().seating.seat_of(note.rank), 1, true};
     if (!successors_.has_settled()) {
-      if (successors_.are_waiting() && note.status == 0 && !successors_.has_asked(note.rank))
-        return fail(alone, pmi::Reason::kExited, 0, "without calling MPI_Init, and other ranks have called it");
+      if (note.status == 0) successors_.note_end(note.rank);
       return judge_end(alone, note.status);
     }
     const int number = job().process_of(note.rank);

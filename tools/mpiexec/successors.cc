@@ -56,6 +56,7 @@ bool Successors::take(const pmi::JoinNote& note, int socket) {
 
 const pmi::HostProcess* Successors::missed() const {
   if (!are_waiting()) return nullptr;
+  if (missed_ != nullptr) return missed_;
   for (const pmi::HostProcess& process : before_->processes)
     if (memory_before_->host(static_cast<int>(&process - before_->processes.data())).left_early != 0)
       return &process;

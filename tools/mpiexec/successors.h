@@ -35,8 +35,8 @@ class Successors {
   bool are_waiting() const { return asked_ > 0 && !has_settled_; }
   /// Whether they wait in vain, as a rank has ended without MPI: its process.
   const pmi::HostProcess* missed() const;
-  /// A program that had not asked has ended: others wait in vain.
-  bool has_asked(int rank) const { return sockets_[static_cast<std::size_t>(rank)] != kNotAsked; }
+  /// A program has ended in order, before settle(). Others may ask, and wait in vain.
+  void note_end(int rank) { missed_ = &before_->processes[static_cast<std::size_t>(before_->process_of(rank))]; }
 
   bool has_settled() const { return has_settled_; }
   /// After settle().
@@ -46,6 +46,7 @@ class Successors {
  private:
   static constexpr int kNotAsked = -1, kAnswered = -2;
 
+  bool has_asked(int rank) const { return sockets_[static_cast<std::size_t>(rank)] != kNotAsked; }
   std::string why_not(const pmi::JoinNote& note) const;
   void describe_job();
 
@@ -54,6 +55,7 @@ class Successors {
   std::vector<int> sockets_;  // by rank
   int asked_ = 0;
   bool has_settled_ = false;
+  const pmi::HostProcess* missed_ = nullptr;
   pmi::Job job_;
   pmi::NodeMemory memory_;
 };
