@@ -1,11 +1,9 @@
 #include <dlfcn.h>
-#include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -97,32 +95,6 @@ CLUMP_HOST_API int get_nprocs() noexcept {
 CLUMP_HOST_API long sysconf(int name) noexcept {
   static constinit Hidden<long(int)> real{"sysconf"};
   return name == _SC_NPROCESSORS_ONLN ? get_nprocs() : real(name);
-}
-
-CLUMP_HOST_API int posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
-                               const posix_spawnattr_t* attributes, char* const* arguments,
-                               char* const* environment) {
-  static constinit Hidden<int(pid_t*, const char*, const posix_spawn_file_actions_t*,
-                              const posix_spawnattr_t*, char* const*, char* const*)>
-      real{"posix_spawn"};
-  const WithCoresOfFiber wide;
-  return real(child, path, actions, attributes, arguments, environment);
-}
-
-CLUMP_HOST_API int posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
-                                const posix_spawnattr_t* attributes, char* const* arguments,
-                                char* const* environment) {
-  static constinit Hidden<int(pid_t*, const char*, const posix_spawn_file_actions_t*,
-                              const posix_spawnattr_t*, char* const*, char* const*)>
-      real{"posix_spawnp"};
-  const WithCoresOfFiber wide;
-  return real(child, file, actions, attributes, arguments, environment);
-}
-
-CLUMP_HOST_API FILE* popen(const char* command, const char* mode) {
-  static constinit Hidden<FILE*(const char*, const char*)> real{"popen"};
-  const WithCoresOfFiber wide;
-  return real(command, mode);
 }
 
 }  // extern "C"

@@ -1,19 +1,22 @@
-// Programs that a rank starts see the rank's environment: functions that take it from `environ`, which is the
-// native rank's. Those that are given an environment (execve, posix_spawn) need no help.
+// exec() and its kin. In a rank they start its successor (successor.h); in a child that a rank has forked
+// they are the C library's own, and nothing here allocates there, as the child of vfork() has its parent's
+// memory. Where the environment is not given, it is the rank's; programs are searched by the rank's PATH.
 #include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <alloca.h>
 #include <cerrno>
-#include <csignal>
+#include <climits>
 #include <cstdarg>
+#include <cstdio>
 #include <cstdlib>
-#include <vector>
+#include <cstring>
 
 #include "base/types.h"
-#include "image/cores.h"
+#include "image/children.h"
 #include "image/rank_image.h"
+#include "image/successor.h"
 #include "image/symbols.h"
 
 namespace clump::image {
@@ -21,57 +24,75 @@ namespace {
 
 char** rank_environment() { return *current_image().variable(&environ); }
 
-/// The arguments of execl() and its kin, up to and with the null that ends them.
-std::vector<char*> collect(const char* first, va_list rest) {
-  std::vector<char*> arguments{const_cast<char*>(first)};
-  while (arguments.back() != nullptr) arguments.push_back(va_arg(rest, char*));
-  return arguments;
+int execute(const char* path, char* const* arguments, char* const* environment) {
+  static constinit Hidden<int(const char*, char* const*, char* const*)> real{"execve"};
+  return records_children() ? replace_rank(path, arguments, environment) : real(path, arguments, environment);
 }
 
-/// What system() does while the shell runs: the process ignores the keyboard's signals, the thread is not
-/// told of the child's end.
-class Quiet {
- public:
-  Quiet() {
-    struct sigaction ignore {};
-    ignore.sa_handler = SIG_IGN;
-    sigaction(SIGINT, &ignore, &interrupt_);
-    sigaction(SIGQUIT, &ignore, &quit_);
-    sigset_t child;
-    sigemptyset(&child);
-    sigaddset(&child, SIGCHLD);
-    pthread_sigmask(SIG_BLOCK, &child, &mask_);
-  }
-  ~Quiet() {
-    sigaction(SIGINT, &interrupt_, nullptr);
-    sigaction(SIGQUIT, &quit_, nullptr);
-    pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
-  }
-  Quiet(const Quiet&) = delete;
-  Quiet& operator=(const Quiet&) = delete;
+/// A file that is no program for the kernel is one for the shell.
+int execute_or_interpret(const char* path, char* const* arguments, char* const* environment) {
+  execute(path, arguments, environment);
+  if (errno != ENOEXEC) return -1;
+  std::size_t count = 0;
+  while (arguments[count] != nullptr) ++count;
+  auto** const words = static_cast<char**>(alloca((count + 2) * sizeof(char*)));
+  words[0] = const_cast<char*>("/bin/sh");
+  words[1] = const_cast<char*>(path);
+  for (std::size_t i = 1; i <= count; ++i) words[i + 1] = arguments[i];
+  if (count == 0) words[2] = nullptr;
+  return execute("/bin/sh", words, environment);
+}
 
-  int spawn(const char* command, pid_t* child) const {
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    sigset_t restored;
-    sigemptyset(&restored);
-    if (interrupt_.sa_handler != SIG_IGN) sigaddset(&restored, SIGINT);
-    if (quit_.sa_handler != SIG_IGN) sigaddset(&restored, SIGQUIT);
-    posix_spawnattr_setsigdefault(&attributes, &restored);
-    posix_spawnattr_setsigmask(&attributes, &mask_);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    const char* arguments[] = {"sh", "-c", command, nullptr};
-    const int error = posix_spawn(child, "/bin/sh", nullptr, &attributes, const_cast<char**>(arguments),
-                                  rank_environment());
-    posix_spawnattr_destroy(&attributes);
-    return error;
-  }
+/// Whether the search goes on after this error.
+bool is_elsewhere(int error) {
+  return error == EACCES || error == ENOENT || error == ESTALE || error == ENOTDIR || error == ENODEV ||
+         error == ETIMEDOUT;
+}
 
- private:
-  struct sigaction interrupt_ {};
-  struct sigaction quit_ {};
-  sigset_t mask_{};
-};
+/// By the rank's PATH, as execvp() does.
+int search(const char* file, char* const* arguments, char* const* environment) {
+  if (*file == '\0') return errno = ENOENT, -1;
+  if (std::strchr(file, '/') != nullptr) return execute_or_interpret(file, arguments, environment);
+  const char* folders = std::getenv("PATH");
+  if (folders == nullptr) folders = "/bin:/usr/bin";
+  const std::size_t length = std::strlen(file);
+  if (length > NAME_MAX) return errno = ENAMETOOLONG, -1;
+  bool was_forbidden = false;
+  char path[PATH_MAX];
+  for (const char* from = folders;; ++from) {
+    const char* const to = strchrnul(from, ':');
+    const auto bytes = static_cast<std::size_t>(to - from);
+    if (bytes + length + 2 <= sizeof path) {
+      std::memcpy(path, from, bytes);
+      if (bytes > 0) path[bytes] = '/';
+      std::memcpy(path + bytes + (bytes > 0 ? 1 : 0), file, length + 1);
+      if (access(path, F_OK) == 0) execute_or_interpret(path, arguments, environment);
+      if (!is_elsewhere(errno)) return -1;
+      was_forbidden = was_forbidden || errno == EACCES;
+    }
+    if (*(from = to) == '\0') break;
+  }
+  errno = was_forbidden ? EACCES : ENOENT;
+  return -1;
+}
+
+/// How many arguments follow the first one; `rest` is left behind the null that ends them.
+std::size_t count(va_list& rest) {
+  std::size_t number = 0;
+  while (va_arg(rest, char*) != nullptr) ++number;
+  return number;
+}
+
+/// The arguments of execl() and its kin as an array, with the null. A macro-free alloca() has to stay in the
+/// function that uses it, so the caller gives the memory.
+void collect(char** words, const char* first, va_list& rest) {
+  *words = const_cast<char*>(first);
+  while (*words != nullptr) *++words = va_arg(rest, char*);
+}
+
+std::size_t bytes_of(const char* first, va_list& rest) {
+  return (first == nullptr ? 1 : count(rest) + 2) * sizeof(char*);
+}
 
 }  // namespace
 }  // namespace clump::image
@@ -80,45 +101,83 @@ using namespace clump::image;  // the functions below are the C library's, outsi
 
 extern "C" {
 
-CLUMP_HOST_API int execv(const char* path, char* const* arguments) {
-  return execve(path, arguments, rank_environment());
+CLUMP_HOST_API int execve(const char* path, char* const* arguments, char* const* environment) noexcept {
+  return execute(path, arguments, environment);
 }
 
-CLUMP_HOST_API int execvp(const char* file, char* const* arguments) {
-  return execvpe(file, arguments, rank_environment());
+CLUMP_HOST_API int execv(const char* path, char* const* arguments) noexcept {
+  return execute(path, arguments, rank_environment());
 }
 
-CLUMP_HOST_API int execl(const char* path, const char* first, ...) {
+CLUMP_HOST_API int execvpe(const char* file, char* const* arguments, char* const* environment) noexcept {
+  return search(file, arguments, environment);
+}
+
+CLUMP_HOST_API int execvp(const char* file, char* const* arguments) noexcept {
+  return search(file, arguments, rank_environment());
+}
+
+CLUMP_HOST_API int execl(const char* path, const char* first, ...) noexcept {
   va_list rest;
   va_start(rest, first);
-  const std::vector<char*> arguments = collect(first, rest);
+  auto** const words = static_cast<char**>(alloca(bytes_of(first, rest)));
   va_end(rest);
-  return execve(path, arguments.data(), rank_environment());
+  va_start(rest, first);
+  collect(words, first, rest);
+  va_end(rest);
+  return execute(path, words, rank_environment());
 }
 
-CLUMP_HOST_API int execlp(const char* file, const char* first, ...) {
+CLUMP_HOST_API int execlp(const char* file, const char* first, ...) noexcept {
   va_list rest;
   va_start(rest, first);
-  const std::vector<char*> arguments = collect(first, rest);
+  auto** const words = static_cast<char**>(alloca(bytes_of(first, rest)));
   va_end(rest);
-  return execvpe(file, arguments.data(), rank_environment());
+  va_start(rest, first);
+  collect(words, first, rest);
+  va_end(rest);
+  return search(file, words, rank_environment());
 }
 
-CLUMP_HOST_API int system(const char* command) {
-  static constinit Hidden<int(const char*)> real{"system"};
-  if (command == nullptr || !captured()) return real(command);
-  if (current_image().native()) {
-    const WithCoresOfFiber wide;
-    return real(command);
+CLUMP_HOST_API int execle(const char* path, const char* first, ...) noexcept {
+  va_list rest;
+  va_start(rest, first);
+  auto** const words = static_cast<char**>(alloca(bytes_of(first, rest)));
+  va_end(rest);
+  va_start(rest, first);
+  collect(words, first, rest);
+  auto** const environment = va_arg(rest, char**);
+  va_end(rest);
+  return execute(path, words, environment);
+}
+
+CLUMP_HOST_API int execveat(int folder, const char* path, char* const* arguments, char* const* environment,
+                            int flags) noexcept {
+  static constinit Hidden<int(int, const char*, char* const*, char* const*, int)> real{"execveat"};
+  constexpr int kKnown = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW;
+  if (!records_children() || (flags & ~kKnown) != 0) return real(folder, path, arguments, environment, flags);
+  char whole[PATH_MAX + 32];
+  struct stat info {};
+  if (*path == '\0') {
+    if ((flags & AT_EMPTY_PATH) == 0) return errno = ENOENT, -1;
+    if (fcntl(folder, F_GETFD) < 0) return -1;
+    std::snprintf(whole, sizeof whole, "/proc/self/fd/%d", folder);
+    return execute(whole, arguments, environment);
   }
-  const Quiet quiet;
-  pid_t child = 0;
-  if (quiet.spawn(command, &child) != 0) return 127 << 8;  // as if the shell had not been found
-  int status = -1;
-  while (waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return -1;
-  }
-  return status;
+  if ((flags & AT_SYMLINK_NOFOLLOW) != 0 && fstatat(folder, path, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+      S_ISLNK(info.st_mode))
+    return errno = ELOOP, -1;
+  if (*path == '/' || folder == AT_FDCWD) return execute(path, arguments, environment);
+  if (fstat(folder, &info) != 0) return -1;
+  if (!S_ISDIR(info.st_mode)) return errno = ENOTDIR, -1;
+  std::snprintf(whole, sizeof whole, "/proc/self/fd/%d/%s", folder, path);
+  return execute(whole, arguments, environment);
+}
+
+CLUMP_HOST_API int fexecve(int program, char* const* arguments, char* const* environment) noexcept {
+  static constinit Hidden<int(int, char* const*, char* const*)> real{"fexecve"};
+  if (!records_children() || program < 0) return real(program, arguments, environment);
+  return execveat(program, "", arguments, environment, AT_EMPTY_PATH);
 }
 
 }  // extern "C"

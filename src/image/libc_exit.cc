@@ -27,7 +27,7 @@ std::atomic<pid_t> host_process{0};
 bool in_host() {
   return exit_hook.load(std::memory_order_acquire) !=
              nullptr &&  // acquire: pairs with release in set_exit_hook()
-         host_process.load(std::memory_order_relaxed) == static_cast<pid_t>(syscall(SYS_getpid));
+         in_host_process();
 }
 
 void call(const Handler& handler, int code) {
@@ -120,20 +120,6 @@ void run_thread_handlers(void*) {
   thread_registered = false;
 }
 
-/// One thread of a rank leaves; others that try wait until the process ends.
-void claim_leaving(Image& image) {
-  ExitState& state = image.libc().exit;
-  {
-    const std::scoped_lock lock(state.lock);
-    if (!state.leaving || pthread_equal(state.leaver, pthread_self())) {
-      state.leaving = true;
-      state.leaver = pthread_self();
-      return;
-    }
-  }
-  while (true) pause();
-}
-
 [[noreturn]] void leave(Image& image, int code, ExitKind kind) {
   image.output().end();
   if (kind != ExitKind::kExit) image.libc().exit.skipped_handlers = true;
@@ -150,6 +136,23 @@ void claim_leaving(Image& image) {
 }
 
 }  // namespace
+
+bool in_host_process() {
+  return host_process.load(std::memory_order_relaxed) == static_cast<pid_t>(syscall(SYS_getpid));
+}
+
+void claim_leaving(Image& image) {
+  ExitState& state = image.libc().exit;
+  {
+    const std::scoped_lock lock(state.lock);
+    if (!state.leaving || pthread_equal(state.leaver, pthread_self())) {
+      state.leaving = true;
+      state.leaver = pthread_self();
+      return;
+    }
+  }
+  while (true) pause();
+}
 
 void set_exit_hook(ExitHook hook) {
   host_process.store(static_cast<pid_t>(syscall(SYS_getpid)), std::memory_order_relaxed);

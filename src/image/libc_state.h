@@ -2,6 +2,7 @@
 // of its name.
 #pragma once
 
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -64,13 +65,23 @@ struct EnvironmentState {
       table;  ///< null-terminated; `environ` points to it, unless the program has set `environ`
 };
 
+/// system(): libc_shell.cc. What the rank does with the keyboard's signals otherwise.
+struct ShellState {
+  std::mutex lock;
+  int commands = 0;  ///< that run now
+  struct sigaction interrupt {};
+  struct sigaction quit {};
+};
+
 struct LibcState {
   ExitState exit;
   GetoptState getopt;
   RandomState random;
   TimeState time;
   EnvironmentState environment;
+  ShellState shell;
   char* strtok_rest = nullptr;
+  int personality = -1;  ///< what a fiber has set; -1: nothing. personality.cc
   int core_count = 0;  ///< what a program takes for the number of cores; 0: ask the kernel. libc_cores.cc
 };
 

@@ -103,6 +103,8 @@ std::string Stream::tagged(std::string_view text, bool goes_on) const {
 
 bool Stream::keeps_lines_whole() const { return tags.whole_lines && !redirected_; }
 
+bool Stream::goes_straight_out() const { return !redirected_ && copy_ < 0 && tags.before.empty(); }
+
 bool Stream::write_out(std::string_view text) {
   if (text.empty()) return true;
   if (copy_ >= 0) write_all(copy_, text);

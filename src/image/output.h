@@ -44,6 +44,8 @@ class Stream {
   void flush_if_free();
   /// From now on to another descriptor, as freopen() does. Takes it over.
   void redirect(int descriptor);
+  /// Whether what is written goes to `descriptor` as it is: no tags, no files of the rank.
+  bool goes_straight_out() const;
   /// From now on there, too. Takes it over.
   void copy_to(int descriptor) { copy_ = descriptor; }
 

@@ -112,6 +112,13 @@ void run_rank_destructors(Image& image);
 /// Whether capture() has been called: there are, or will be, several images.
 bool captured();
 
+/// False before ranks may leave (image.h: set_exit_hook), and in a child that one of them has forked.
+/// Async-signal-safe.
+bool in_host_process();
+
+/// The calling thread ends its rank. Others that try wait until the process ends.
+void claim_leaving(Image& image);
+
 /// Gives a rank that is not the first an empty standard input: libc_stdin.cc.
 void begin_input(Image& image);
 

@@ -1,5 +1,9 @@
 #include "pmi/control.h"
 
+#include <sys/socket.h>
+
+#include <cstring>
+
 #include "pmi/wire.h"
 
 namespace clump::pmi {
@@ -8,6 +12,9 @@ namespace {
 constexpr std::string_view kMagic = "clump failure " CLUMP_VERSION;
 constexpr std::string_view kAddressMagic = "clump address " CLUMP_VERSION;
 constexpr std::string_view kDoneMagic = "clump done " CLUMP_VERSION;
+constexpr std::string_view kJoinMagic = "clump join " CLUMP_VERSION;
+constexpr std::string_view kPlaceMagic = "clump place " CLUMP_VERSION;
+constexpr std::string_view kSuccessorMagic = "clump successor " CLUMP_VERSION;
 constexpr std::string_view kRestMagic = "clump rest " CLUMP_VERSION;
 
 template <typename Writer>
@@ -111,6 +118,72 @@ bool decode(const std::string& bytes, RestNote& note) {
   note.waits = in.number<bool>();
   for (std::uint64_t* number : {&note.wakes, &note.sent, &note.taken}) *number = in.number<std::uint64_t>();
   return in.finished();
+}
+
+namespace {
+
+std::string encode_two(std::string_view magic, int first, int second) {
+  Writer out;
+  out.text(magic);
+  out.number<std::int32_t>(first);
+  out.number<std::int32_t>(second);
+  return out.take();
+}
+
+bool decode_two(const std::string& bytes, std::string_view magic, int& first, int& second) {
+  Reader in(bytes);
+  if (in.text() != magic) return false;
+  first = in.number<std::int32_t>();
+  second = in.number<std::int32_t>();
+  return in.finished();
+}
+
+}  // namespace
+
+std::string encode(const JoinNote& note) { return encode_two(kJoinMagic, note.rank, note.process_id); }
+
+bool decode(const std::string& bytes, JoinNote& note) {
+  return decode_two(bytes, kJoinMagic, note.rank, note.process_id);
+}
+
+std::string encode(const PlaceNote& note) {
+  Writer out;
+  out.text(kPlaceMagic);
+  out.number<std::int32_t>(note.process);
+  out.text(note.why);
+  return out.take();
+}
+
+bool decode(const std::string& bytes, PlaceNote& note) {
+  Reader in(bytes);
+  if (in.text() != kPlaceMagic) return false;
+  note.process = in.number<std::int32_t>();
+  note.why = in.text();
+  return in.finished();
+}
+
+std::string encode(const SuccessorNote& note) { return encode_two(kSuccessorMagic, note.rank, note.status); }
+
+bool decode(const std::string& bytes, SuccessorNote& note) {
+  return decode_two(bytes, kSuccessorMagic, note.rank, note.status);
+}
+
+bool send(int socket, const std::string& bytes, std::span<const int> descriptors) {
+  iovec part{const_cast<char*>(bytes.data()), bytes.size()};
+  alignas(cmsghdr) char space[CMSG_SPACE(PlaceNote::kMostDescriptors * sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (!descriptors.empty()) {
+    message.msg_control = space;
+    message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
+    cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
+    std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
+  }
+  return ::sendmsg(socket, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
 }
 
 }  // namespace clump::pmi

@@ -85,4 +85,35 @@ struct RestNote {
 std::string encode(const RestNote& note);
 bool decode(const std::string& bytes, RestNote& note);
 
+/// A program that has replaced a rank by exec() calls MPI, and asks for the rank's place. With it comes a
+/// socket for the answer, a PlaceNote.
+struct JoinNote {
+  int rank = 0;
+  int process_id = 0;
+};
+std::string encode(const JoinNote& note);
+bool decode(const std::string& bytes, JoinNote& note);
+
+/// The place of a rank that was replaced: a host process of a job that is described anew. With it come the
+/// descriptors of job, node memory and life line, and of the records if there are any.
+struct PlaceNote {
+  static constexpr std::size_t kMostDescriptors = 4;
+  int process = 0;
+  std::string why;  ///< not empty: why there is none
+};
+std::string encode(const PlaceNote& note);
+bool decode(const std::string& bytes, PlaceNote& note);
+
+/// What has replaced a rank before it called MPI has ended, with this status of waitpid(). Sent by the process
+/// that the rank was in.
+struct SuccessorNote {
+  int rank = 0;
+  int status = 0;
+};
+std::string encode(const SuccessorNote& note);
+bool decode(const std::string& bytes, SuccessorNote& note);
+
+/// Sends a message with descriptors over a socket of the kind above. False if that has failed.
+bool send(int socket, const std::string& bytes, std::span<const int> descriptors);
+
 }  // namespace clump::pmi

@@ -151,6 +151,14 @@ void limit_capture_time(const pmi::FailureView& failure) {
   sleep_forever();
 }
 
+/// Programs that have replaced other ranks may wait for this one, which has ended in order.
+void note_early_end(const fiber::Identity& rank) {
+  Host& here = host();
+  const bool has_begun = rank.mpi.load(std::memory_order_acquire) != nullptr;  // see current_rank()
+  if (here.is_imaged() && !has_begun && !here.rank(rank).is_replaced && here.node_descriptor >= 0)
+    ++here.node.host(here.job.process).left_early;
+}
+
 }  // namespace
 
 void end_job(const pmi::FailureView& failure) {
@@ -192,6 +200,7 @@ void on_rank_exit(fiber::Identity* rank, int code, image::ExitKind kind) {
     image::exit_process(code);  // a child that a rank has forked
   const Phase before = host().rank(*rank).phase.exchange(Phase::kEnded);
   if (before == Phase::kEnded) sleep_forever();  // another thread of the same rank was first
+  if (code == 0) note_early_end(*rank);
   if (const char* const owed = host().rank(*rank).owes; owed != nullptr) {
     char how[80];
     std::snprintf(how, sizeof how, "%sbefore it called %s",

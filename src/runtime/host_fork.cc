@@ -6,8 +6,10 @@
 #include <cstdio>
 
 #include "fiber/fiber.h"
+#include "image/children.h"
 #include "image/cores.h"
 #include "image/output.h"
+#include "image/personality.h"
 #include "runtime/host_stacks.h"
 #include "runtime/host_state.h"
 
@@ -21,6 +23,8 @@ void in_parent() { image::output::let_go(); }
 
 void in_child() {
   image::keep_cores_after_fork();
+  image::keep_personality_after_fork();
+  image::forget_children();
   image::output::let_go_in_child();
   take_limits_after_fork();
   fiber::forget_fibers();

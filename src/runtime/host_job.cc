@@ -16,9 +16,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "base/status.h"
 #include "diag/capture.h"
+#include "fiber/completion.h"
+#include "fiber/fiber.h"
+#include "fiber/identity.h"
+#include "pmi/rank_variables.h"
 #include "runtime/host_state.h"
 
 namespace clump::runtime {
@@ -33,7 +38,7 @@ std::string_view own_folder() {
 namespace {
 
 constexpr const char* kVariables[] = {"CLUMP_JOB_FD",    "CLUMP_CONTROL_FD", "CLUMP_NODE_FD", "CLUMP_LIFE_FD",
-                                      "CLUMP_RECORD_FD", "CLUMP_PROCESS",    "CLUMP_GDB"};
+                                      "CLUMP_RECORD_FD", "CLUMP_PROCESS",    "CLUMP_GDB",     kSuccessorVariable, kNoMpiVariable};
 
 const char* value_of(char** environment, std::string_view name) {
   for (; *environment != nullptr; ++environment) {
@@ -43,12 +48,6 @@ const char* value_of(char** environment, std::string_view name) {
     }
   }
   return nullptr;
-}
-
-/// A number in the environment; -1 if it is not there.
-int number_in(char** environment, std::string_view name) {
-  const char* value = value_of(environment, name);
-  return value != nullptr ? std::atoi(value) : -1;
 }
 
 /// Says which library this is, and by what it was seen that `who` has started it.
@@ -64,19 +63,33 @@ const char* started_by(const char* who, std::string_view variable, const char* v
   return why;
 }
 
+/// The variables are those of the job that a rank belongs to which has started this process, or the process
+/// before it: Clump's own.
+bool are_own_variables(char** environment) {
+  const char* const own = value_of(environment, pmi::kOwnRankVariable);
+  const char* const rank = value_of(environment, "PMI_RANK");
+  const char* const ranks = value_of(environment, "PMI_SIZE");
+  for (const char* const way : {"PMI_FD", "PMI_PORT", "PMI_ID"})
+    if (value_of(environment, way) != nullptr) return false;
+  return own != nullptr && rank != nullptr && ranks != nullptr && fmt::format("{}/{}", rank, ranks) == own;
+}
+
 /// Another launcher has started several of these, without PMIx, and none of them would know of the others.
 const char* foreign_launcher(char** environment) {
   struct Sign {
     std::string_view size;
     const char* who;
+    bool is_ours_too = true;  ///< our mpiexec sets it for its ranks, and what these start inherits it
   };
   // srun and Open MPI's mpirun set variables of PMI, too.
   static constexpr Sign kSigns[] = {
       {"OMPI_COMM_WORLD_SIZE", "Open MPI's launcher"},
       {"PMI_SIZE", "a PMI launcher (mpiexec of MPICH or Intel MPI, srun --mpi=pmi2, flux)"},
-      {"SLURM_STEP_NUM_TASKS", "srun"},
+      {"SLURM_STEP_NUM_TASKS", "srun", false},
   };
+  const bool is_own = are_own_variables(environment);
   for (const Sign& sign : kSigns) {
+    if (is_own && sign.is_ours_too) continue;
     if (const char* size = value_of(environment, sign.size); size != nullptr && std::atoi(size) > 1)
       return started_by(sign.who, sign.size, size);
   }
@@ -103,17 +116,6 @@ std::string read_all(int descriptor) {
   const ssize_t got = ::pread(descriptor, bytes.data(), bytes.size(), 0);
   bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   return bytes;
-}
-
-void make_ranks() {
-  Host& here = host();
-  const pmi::HostProcess& mine = here.job.here();
-  here.ranks = std::make_unique<HostedRank[]>(static_cast<std::size_t>(mine.ranks));
-  for (const int rank : here.job.ranks_of(mine)) {
-    here.rank(rank).identity.rank = rank;
-    here.rank(rank).identity.threaded = false;
-    here.rank(rank).app = here.job.app_of(rank);
-  }
 }
 
 /// A job of one rank: this process.
@@ -170,6 +172,22 @@ void take_back_preload() {
 
 }  // namespace
 
+int number_in(char** environment, std::string_view name) {
+  const char* value = value_of(environment, name);
+  return value != nullptr ? std::atoi(value) : -1;
+}
+
+void make_ranks() {
+  Host& here = host();
+  const pmi::HostProcess& mine = here.job.here();
+  here.ranks = std::make_unique<HostedRank[]>(static_cast<std::size_t>(mine.ranks));
+  for (const int rank : here.job.ranks_of(mine)) {
+    here.rank(rank).identity.rank = rank;
+    here.rank(rank).identity.threaded = false;
+    here.rank(rank).app = here.job.app_of(rank);
+  }
+}
+
 void name_process() {
   const pmi::Job& job = host().job;
   if (job.ranks() == 1) return;
@@ -197,6 +215,8 @@ std::string find_job(int argc, char** argv, char** environment) {
     here.by_pmix =
         value_of(environment, "PMIX_NAMESPACE") != nullptr && value_of(environment, "PMIX_RANK") != nullptr;
     here.why_no_mpi = here.by_pmix ? nullptr : foreign_launcher(environment);
+    if (const char* const why = value_of(environment, kNoMpiVariable)) here.why_no_mpi = why;
+    become_successor(environment);
     if (job >= 0)
       here.why_no_mpi =
           "mpiexec has started this process by way of another program, which has closed the descriptors that "
@@ -215,12 +235,33 @@ std::string find_job(int argc, char** argv, char** environment) {
   }
   here.record_descriptor = number_in(environment, "CLUMP_RECORD_FD");
   here.is_debugged = number_in(environment, "CLUMP_GDB") > 0;
+  here.life_descriptor = number_in(environment, "CLUMP_LIFE_FD");
   if (here.job.here().plain) return {};
-  for (const int unused : {job, number_in(environment, "CLUMP_LIFE_FD")}) ::close(unused);
+  for (const int unused : {job, std::exchange(here.life_descriptor, -1)}) ::close(unused);
   close_on_exec(here.control);
   close_on_exec(here.node_descriptor);
   close_on_exec(here.record_descriptor);
   if (here.has_neighbours()) here.node.host(here.job.process).process_id = here.process;
+  return {};
+}
+
+std::string take_place(int process, std::span<const int> descriptors) {
+  Host& here = host();
+  here.job = {};
+  const base::Status read = pmi::decode(read_all(descriptors[0]), here.job);
+  if (!read.ok()) return base::message_of(read.code());
+  ::close(descriptors[0]);
+  here.job.process = process;
+  make_ranks();
+  here.node_descriptor = descriptors[1];
+  const base::Status mapped = pmi::NodeMemory::map(here.job, here.node_descriptor, here.node);
+  if (!mapped.ok()) return base::message_of(mapped.code());
+  here.life_descriptor = descriptors[2];
+  here.record_descriptor = descriptors[3];
+  here.successor_of = -1;
+  fiber::set_default_identity(&here.ranks[0].identity);
+  fiber::set_spinning(here.job.spin);
+  listen_to_neighbours();
   return {};
 }
 
@@ -240,8 +281,8 @@ const char* join_job() {
   }
   static const bool once = [] {
     Host& here = host();
-    end_with_launcher(number_in(environ, "CLUMP_LIFE_FD"));
-    close_on_exec(number_in(environ, "CLUMP_LIFE_FD"));
+    end_with_launcher(here.life_descriptor);
+    close_on_exec(here.life_descriptor);
     close_on_exec(number_in(environ, "CLUMP_JOB_FD"));
     close_on_exec(here.control);
     close_on_exec(here.node_descriptor);

@@ -22,6 +22,7 @@
 #include "fiber/help.h"
 #include "fiber/kernel_state.h"
 #include "image/output.h"
+#include "pmi/rank_variables.h"
 #include "runtime/host.h"
 #include "runtime/host_stacks.h"
 #include "runtime/host_state.h"
@@ -41,13 +42,15 @@ image::Main original_main = nullptr;
   fail_job({rank, pmi::Reason::kCannotStart, 1, std::move(text), {}});
 }
 
-/// Puts the environment of this process's first app where this process has its own, which has mpiexec's
+/// Puts the environment of this process's first rank where this process has its own, which has mpiexec's
 /// additions and so is at least as long.
 void restore_environment(char** environment) {
   char** slot = environment;
   const pmi::Job& job = host().job;
-  const auto app = static_cast<std::size_t>(job.app_of(job.first_rank(job.here())));
-  for (const std::string& entry : job.apps[app].environment) {
+  const int rank = job.first_rank(job.here());
+  static const auto& entries = *new std::vector<std::string>(pmi::environment_of_rank(
+      job, rank, job.apps[static_cast<std::size_t>(job.app_of(rank))].environment));
+  for (const std::string& entry : entries) {
     if (*slot == nullptr) break;
     *slot++ = const_cast<char*>(entry.c_str());
   }
@@ -101,6 +104,7 @@ void begin_imaged(int argc, char** argv, char** environment) {
   restore_environment(environment);
   if (!captured.ok()) cannot_start(-1, base::message_of(captured.code()));
   image::set_exit_hook(on_rank_exit);
+  offer_successors();
   open_output(native);
   native.kernel_thread = here.process;
   if (here.has_neighbours()) name_process();
@@ -203,7 +207,8 @@ void* run_rank(void* argument) {
   if (!made.ok()) cannot_start(rank.identity.rank, base::message_of(made.code()));
   open_output(rank);
   image::adopt_thread(rank.identity);
-  image::set_environment(rank.identity, app.environment);
+  image::set_environment(rank.identity,
+                         pmi::environment_of_rank(host().job, rank.identity.rank, app.environment));
 
   const int argc = static_cast<int>(app.arguments.size());
   char** argv = make_arguments(app);
@@ -318,7 +323,11 @@ const char* why_no_mpi() {
   Host& here = host();
   if (here.why_no_mpi != nullptr) return here.why_no_mpi;
   if (here.by_pmix) return join_by_pmix();
-  return here.started_by_mpiexec() && here.job.here().plain ? join_job() : nullptr;
+  if (here.is_successor())
+    if (const char* const why = join_as_successor()) return why;
+  if (!here.started_by_mpiexec()) return nullptr;
+  if (const char* const why = why_ranks_cannot_begin()) return why;
+  return here.job.here().plain ? join_job() : nullptr;
 }
 
 int node_descriptor() { return host().node_descriptor; }

@@ -24,6 +24,11 @@ namespace clump::runtime {
 /// Where this library lies, and libmpi_abi beside it.
 std::string_view own_folder();
 
+/// Tells a program that exec() has started which rank it has replaced.
+inline constexpr const char* kSuccessorVariable = "CLUMP_SUCCESSOR_OF";
+/// Tells it instead why it cannot take that rank's place.
+inline constexpr const char* kNoMpiVariable = "CLUMP_NO_MPI";
+
 /// How far a rank has come.
 enum class Phase : std::uint8_t { kStarting, kRunning, kEnded };
 
@@ -48,6 +53,7 @@ struct HostedRank {
   std::atomic<Phase> phase{Phase::kStarting};
   std::atomic<const char*> owes{nullptr};  ///< what it has to call before it may end
   std::atomic<bool> in_world{false};       ///< it has called MPI_Init
+  bool is_replaced = false;                ///< by exec(), before it called MPI: host_exec.cc
   int app = 0;
   int program = 0;  ///< the image layer's number
   StackBounds stack;
@@ -73,11 +79,14 @@ struct Host {
   /// Shared with the job's other processes on this node; only if there are any.
   pmi::NodeMemory node;
   int node_descriptor = -1;
+  int life_descriptor = -1;    ///< of a pipe that closes when mpiexec has ended; only in a plain process
+  int successor_of = -1;       ///< the rank that this program has replaced by exec(), and has not joined as
   int record_descriptor = -1;  ///< of the memory for records of calls; -1: none are wanted
 
   bool started_by_mpiexec() const { return control >= 0; }
   /// All ranks of this process have images.
   bool is_imaged() const { return started_by_mpiexec() && !job.here().plain; }
+  bool is_successor() const { return successor_of >= 0; }
   bool has_neighbours() const { return node_descriptor >= 0 && job.processes.size() > 1; }
   int rank_count() const { return job.here().ranks; }
   HostedRank& rank(int number) { return ranks[job.seating.seat_of(number) - job.here().first_seat]; }
@@ -94,6 +103,20 @@ Host& host();
 std::string find_job(int argc, char** argv, char** environment);
 /// A plain process becomes its rank, on its first call of MPI: null, or why it cannot.
 const char* join_job();
+/// A number in the environment; -1 if it is not there.
+int number_in(char** environment, std::string_view name);
+/// Makes the ranks of this process, which the job describes.
+void make_ranks();
+/// A successor has the job, which its descriptors describe, and becomes a plain process of it.
+std::string take_place(int process, std::span<const int> descriptors);
+/// host_exec.cc: ranks of this process may be replaced.
+void offer_successors();
+/// This process may be the successor of a rank.
+void become_successor(char** environment);
+/// It calls MPI: null, or why it cannot be the rank.
+const char* join_as_successor();
+/// A rank that is an image, or a plain process, calls MPI for the first time: null, or why it cannot.
+const char* why_ranks_cannot_begin();
 /// host_pmix.cc: the same for one that PMIx serves, with a job of its own until then.
 const char* join_by_pmix();
 base::Status announce_by_pmix(std::span<const std::byte> address);

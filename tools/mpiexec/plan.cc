@@ -13,6 +13,7 @@
 #include "common/scheduler.h"
 #include "image/inspect.h"
 #include "image/search.h"
+#include "pmi/rank_variables.h"
 #include "rank_list.h"
 #include "ranks_output.h"
 
@@ -25,8 +26,10 @@ namespace {
 using tools::Housing;
 
 bool inherited(const Environment& rules, const std::string& name) {
-  if (name.starts_with("CLUMP_") && (name == "CLUMP_PROCESS" || name.ends_with("_FD")))
+  if (name.starts_with("CLUMP_") && (name == "CLUMP_PROCESS" || name == "CLUMP_SUCCESSOR_OF" ||
+                                     name == "CLUMP_NO_MPI" || name.ends_with("_FD")))
     return false;                                  // an outer job's
+  if (pmi::tells_of_rank(name)) return false;      // the same
   if (name == coll::kRulesVariable) return false;  // give_rules() knows better
   if (rules.inherit == Environment::Inherit::kListed) {
     return std::find(rules.listed.begin(), rules.listed.end(), name) != rules.listed.end();

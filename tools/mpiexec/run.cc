@@ -23,10 +23,12 @@
 #include "overview.h"
 #include "pmi/control.h"
 #include "pmi/node_memory.h"
+#include "pmi/rank_variables.h"
 #include "pmix_desk.h"
 #include "rank_list.h"
 #include "ranks_output.h"
 #include "station.h"
+#include "successors.h"
 #include "watch.h"
 
 namespace clump::mpiexec {
@@ -105,7 +107,7 @@ class Run {
       for (const int given : {process.in, process.out, process.err})
         if (given >= 0) ::close(given);
     }
-    for (const int given : {job_, theirs_, life_}) ::close(given);
+    for (const int given : {job_, theirs_}) ::close(given);
     return started;
   }
 
@@ -130,6 +132,7 @@ class Run {
     CLUMP_TRY(pmi::NodeMemory::make(plan_.job, node_));
     CLUMP_TRY(pmi::NodeMemory::map(plan_.job, node_, memory_));
     station_.begin(plan_.job, memory_);
+    successors_.begin(plan_.job, memory_);
     if (!has_other_hosts()) watch_.emplace(plan_.job, command_.hang_after_seconds).admit(plan_.job.node);
     if (command_.agent) CLUMP_TRY(connect());
     return has_other_hosts() ? desk_.open(plan_.job, memory_) : base::Status{};
@@ -143,6 +146,10 @@ class Run {
     head_ = Connection(socket);
     return {};
   }
+
+  // As they are now.
+  const pmi::Job& job() const { return successors_.has_settled() ? successors_.job() : plan_.job; }
+  const pmi::NodeMemory& memory() const { return successors_.has_settled() ? successors_.memory() : memory_; }
 
   /// There is one host process, and it is on this host.
   bool is_alone() const { return plan_.job.processes.size() == 1; }
@@ -161,11 +168,12 @@ class Run {
 
   base::Status describe(int number, const std::string& preload, Process& process) {
     const pmi::HostProcess& host = plan_.job.processes[static_cast<std::size_t>(number)];
-    const pmi::App& app =
-        plan_.job.apps[static_cast<std::size_t>(plan_.job.app_of(plan_.job.first_rank(host)))];
-    process = {app.program, app.arguments, app.environment, app.working_directory};
+    const int first = plan_.job.first_rank(host);
+    const pmi::App& app = plan_.job.apps[static_cast<std::size_t>(plan_.job.app_of(first))];
+    process = {app.program, app.arguments, pmi::environment_of_rank(plan_.job, first, app.environment),
+               app.working_directory};
     process.cores = plan_.only_cores;
-    if (host.plain && !is_alone()) process.cores = plan_.job.cores_of(plan_.job.first_rank(host));
+    if (host.plain && !is_alone()) process.cores = plan_.job.cores_of(first);
     process.same_addresses = plan_.job.seed.has_value();
     process.kept = {job_, theirs_, life_};
     set(process.environment, "LD_PRELOAD", preload + get(process.environment, "LD_PRELOAD"));
@@ -208,6 +216,7 @@ class Run {
     read_events();
     if (command_.gdb) look_after_gdb();
     look_who_waits();
+    if (absent_ == nullptr) absent_ = successors_.missed();
     if (absent_ != nullptr && is_missed())
       fail(*absent_, pmi::Reason::kExited, 0, "without calling MPI_Init, and other ranks have called it");
   }
@@ -215,7 +224,7 @@ class Run {
   int milliseconds_left() const {
     using std::chrono::milliseconds;
     std::optional<milliseconds> most;
-    if (absent_ != nullptr || (command_.gdb && !gdb_.has_started())) most = kLook;
+    if (absent_ != nullptr || successors_.are_waiting() || (command_.gdb && !gdb_.has_started())) most = kLook;
     if (desk_.has_wanted()) most = kSoon;
     const auto watch_alarm = watch_ ? watch_->alarm() : std::nullopt;
     for (const auto& time : {end_at_, watch_alarm, station_.alarm(), output_.next()}) {
@@ -274,15 +283,61 @@ class Run {
     }
   }
 
+  /// A packet, and the socket that may come with it. As recv().
+  ssize_t receive(std::string& packet, int& socket) const {
+    packet.resize(64 << 10);
+    iovec part{packet.data(), packet.size()};
+    alignas(cmsghdr) char space[CMSG_SPACE(sizeof socket)];
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = space;
+    message.msg_controllen = sizeof space;
+    const ssize_t got = ::recvmsg(control_, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (got < 0) return got;
+    packet.resize(static_cast<std::size_t>(got));
+    if (const cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr && header->cmsg_type == SCM_RIGHTS)
+      std::memcpy(&socket, CMSG_DATA(header), sizeof socket);
+    return got;
+  }
+
+  /// The job goes on with programs that have replaced all of its ranks.
+  void settle_successors() {
+    const base::Status settled = successors_.settle(life_, records_.are_wanted() ? records_.descriptor() : -1);
+    if (!settled.ok()) return successors_.refuse_all(base::message_of(settled.code()));
+    station_ = {};
+    station_.begin(job(), memory());
+    if (watch_) watch_.emplace(job(), command_.hang_after_seconds).admit(job().node);
+  }
+
+  /// The program that has replaced a rank before it called MPI has ended, and the process that the rank was in
+  /// goes on.
+  void successor_ended(const pmi::SuccessorNote& note) {
+    if (exit_code_ != 0) return;
+    const pmi::HostProcess alone{job().seating.seat_of(note.rank), 1, true};
+    if (!successors_.has_settled()) {
+      if (note.status == 0) successors_.note_end(note.rank);
+      return judge_end(alone, note.status);
+    }
+    const int number = job().process_of(note.rank);
+    station_.note_end(number);
+    if (note.status == 0) look_at_state(number);
+    judge_end(alone, note.status);
+  }
+
   /// What a host process says (pmi/control.h); false if there is nothing now.
   bool read_packet() {
-    std::string packet(64 << 10, '\0');
-    const ssize_t got = ::recv(control_, packet.data(), packet.size(), MSG_DONTWAIT);
+    std::string packet;
+    int socket = -1;
+    const ssize_t got = receive(packet, socket);
     if (got == 0) ::close(std::exchange(control_, -1));
     if (got <= 0) return false;
-    packet.resize(static_cast<std::size_t>(got));
     pmi::Failure failure;
-    if (pmi::AddressNote address; pmi::decode(packet, address)) {
+    if (pmi::JoinNote join; socket >= 0 && pmi::decode(packet, join)) {
+      if (successors_.take(join, socket)) settle_successors();
+    } else if (pmi::SuccessorNote end; pmi::decode(packet, end)) {
+      successor_ended(end);
+    } else if (pmi::AddressNote address; pmi::decode(packet, address)) {
       desk_.note_address(address.process);
     } else if (pmi::DoneNote done; pmi::decode(packet, done)) {
       desk_.note_end(done.process);
@@ -354,9 +409,8 @@ class Run {
 
   void ended(const Event& event) {
     --running_;
-    const int status = event.value;
-    const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     read_packets();
+    const int status = event.value;
     const int number = plan_.job.this_node().first + event.index;
     if (failure_ && (failure_->rank < 0 || plan_.job.process_of(failure_->rank) == number)) {
       has_core_ = WIFSIGNALED(status) && WCOREDUMP(status);
@@ -364,19 +418,28 @@ class Run {
     }
     if (failure_ && exit_code_ == 0) exit_code_ = failure_code(*failure_);
     if (exit_code_ != 0) return;
-    station_.note_end(number);
-    if (has_other_hosts() && code == 0) desk_.note_end(number);
-    const pmi::HostProcess& process = process_of(event);
-    if (code == 0 && !is_alone()) {
-      const pmi::HostState& state = memory_.host(number);
-      if (state.owing != 0) return fail(process, pmi::Reason::kExited, 0, "before it called MPI_Finalize");
-      if (state.in_world < process.ranks) {
-        miss(number);
-        if (has_other_hosts()) desk_.note_absent(number);
-      }
+    if (!successors_.has_settled()) {
+      station_.note_end(number);
+      if (has_other_hosts() && status == 0) desk_.note_end(number);
+      if (status == 0 && !is_alone()) look_at_state(number);
     }
-    if (code == 0) return;
-    if (!WIFSIGNALED(status)) return fail(process, pmi::Reason::kExited, code, {});
+    judge_end(process_of(event), status);
+  }
+
+  /// A host process has ended in order, as far as the system knows.
+  void look_at_state(int number) {
+    const pmi::HostState& state = memory().host(number);
+    const pmi::HostProcess& process = job().processes[static_cast<std::size_t>(number)];
+    if (state.owing != 0) return fail(process, pmi::Reason::kExited, 0, "before it called MPI_Finalize");
+    if (state.in_world >= process.ranks) return;
+    miss(number);
+    if (has_other_hosts()) desk_.note_absent(number);
+  }
+
+  /// By its status of waitpid().
+  void judge_end(const pmi::HostProcess& process, int status) {
+    if (status == 0) return;
+    if (!WIFSIGNALED(status)) return fail(process, pmi::Reason::kExited, WEXITSTATUS(status), {});
     const int signal = WTERMSIG(status);
     if (signal == SIGKILL && gdb_.is_running()) return;  // as the user wants
     fail(process, pmi::Reason::kSignal, signal,
@@ -386,14 +449,15 @@ class Run {
 
   /// A host process, of any node, has ended in order without MPI; -1: none has.
   void miss(int number) {
-    if (number >= 0 && absent_ == nullptr) absent_ = &plan_.job.processes[static_cast<std::size_t>(number)];
+    if (number >= 0 && absent_ == nullptr) absent_ = &job().processes[static_cast<std::size_t>(number)];
   }
 
   /// Others will wait for ever for a process that has ended without MPI.
   bool is_missed() const {
-    const pmi::Node& node = plan_.job.this_node();
+    if (successors_.are_waiting()) return true;
+    const pmi::Node& node = job().this_node();
     for (int process = node.first; process < node.first + node.processes; ++process) {
-      const pmi::HostState& state = memory_.host(process);
+      const pmi::HostState& state = memory().host(process);
       if (state.in_world != 0 && state.owing != 0) return true;
     }
     return false;
@@ -403,8 +467,8 @@ class Run {
   void fail(const pmi::HostProcess& process, pmi::Reason reason, int code, std::string text) {
     pmi::Failure failure{.reason = reason, .code = code, .text = std::move(text)};
     if (process.ranks == 1 || !is_alone()) {
-      failure.rank = plan_.job.first_rank(process);
-      if (process.ranks > 1) failure.sharers = rank_list(plan_.job.ranks_of(process));
+      failure.rank = job().first_rank(process);
+      if (process.ranks > 1) failure.sharers = rank_list(job().ranks_of(process));
     }
     absent_ = nullptr;
     if (exit_code_ == 0) exit_code_ = failure_code(failure);
@@ -449,7 +513,7 @@ class Run {
       for (; watch_ && watch_->next(order); any = true) station_.obey(order);
       for (; station_.next(report); any = true) {
         if (watch_)
-          watch_->take(plan_.job.node, std::move(report));
+          watch_->take(job().node, std::move(report));
         else
           head_.send(encode(report));
       }
@@ -494,6 +558,7 @@ class Run {
   int node_ = -1;                           ///< the same
   pmi::NodeMemory memory_;                  ///< of `node_`
   Station station_;
+  Successors successors_;
   std::optional<Watch> watch_;  ///< not an agent's
   Connection head_;             ///< only an agent's: to mpiexec
   Gdb gdb_;                     ///< only with --gdb

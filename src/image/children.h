@@ -1,0 +1,45 @@
+// The processes that ranks have started: whose child is which. A rank waits for its own children only,
+// although the kernel knows one parent, the host process. See libc_fork.cc, libc_wait.cc.
+//
+// All functions are async-signal-safe and lock-free, for any thread. A process without images keeps no such
+// record.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+
+#include "base/types.h"
+#include "fiber/identity.h"
+
+namespace clump::image {
+
+/// One process that has not been waited for.
+struct Child {
+  std::atomic<pid_t> process{0};  ///< 0: the entry is free; negative: it is being written
+  std::atomic<fiber::Identity*> owner{nullptr};
+};
+
+/// The rank that has started `process` with fork(), vfork(), posix_spawn(), system(), popen() or clone();
+/// null if none has, or if it has been waited for. A child may end before the call that has started it
+/// returns in its parent: until then the answer is null.
+CLUMP_HOST_API fiber::Identity* owner_of_child(pid_t process) noexcept;
+
+/// Whether the calling thread is one of a rank with an image, and not of a child that a rank has forked: only
+/// then are children recorded.
+bool records_children() noexcept;
+
+/// The calling rank has started `process`; ignores negative numbers. Keeps errno.
+void note_child(pid_t process) noexcept;
+/// The same for a process that no rank may wait for: it runs what replaces the rank (libc_exec.cc).
+void note_successor(pid_t process) noexcept;
+/// The entry of a process; null if there is none.
+Child* find_child(pid_t process) noexcept;
+/// The entry after `before` (null: the first) that belongs to `owner`; null if there is no other.
+Child* next_child_of(const fiber::Identity* owner, Child* before) noexcept;
+/// The process has been waited for. Null is nothing.
+void forget_child(Child* child) noexcept;
+/// In a child that fork() has made: it has no children.
+void forget_children() noexcept;
+
+}  // namespace clump::image

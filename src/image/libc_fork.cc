@@ -1,0 +1,184 @@
+// Functions that start a process note whose child it is (children.h). What a rank starts has the rank's
+// cores and the rank's personality.
+#include <fcntl.h>
+#include <pty.h>
+#include <sched.h>
+#include <spawn.h>
+#include <sys/personality.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdarg>
+
+#include "base/types.h"
+#include "fiber/fiber.h"
+#include "image/children.h"
+#include "image/cores.h"
+#include "image/personality.h"
+#include "image/rank_image.h"
+#include "image/symbols.h"
+
+using namespace clump::image;  // the functions below are the C library's, outside of any namespace
+
+extern "C" {
+
+CLUMP_HOST_API pid_t fork() noexcept {
+  static constinit Hidden<pid_t()> real{"fork"};
+  const pid_t child = real();
+  if (child > 0) note_child(child);
+  return child;
+}
+
+CLUMP_HOST_API pid_t __fork() noexcept { return fork(); }
+CLUMP_HOST_API pid_t __libc_fork() noexcept { return fork(); }
+
+/// The form for signal handlers: without the functions that pthread_atfork() was given.
+CLUMP_HOST_API pid_t _Fork() noexcept {
+  static constinit Hidden<pid_t()> real{"_Fork"};
+  const pid_t child = real();
+  if (child > 0) note_child(child);
+  return child;
+}
+
+CLUMP_HOST_API int forkpty(int* terminal, char* name, const struct termios* settings,
+                           const struct winsize* size) noexcept {
+  static constinit Hidden<int(int*, char*, const struct termios*, const struct winsize*)> real{"forkpty"};
+  const int child = real(terminal, name, settings, size);
+  if (child > 0) note_child(child);
+  return child;
+}
+
+/// The C library's own would end the process of all ranks instead of this one.
+CLUMP_HOST_API int daemon(int keeps_directory, int keeps_descriptors) noexcept {
+  static constinit Hidden<int(int, int)> real{"daemon"};
+  if (!records_children()) return real(keeps_directory, keeps_descriptors);
+  const pid_t child = fork();
+  if (child < 0) return -1;
+  if (child > 0) _exit(0);
+  if (setsid() < 0) return -1;
+  if (keeps_directory == 0) (void)!chdir("/");
+  if (keeps_descriptors != 0) return 0;
+  const int nothing = static_cast<int>(syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR));
+  if (nothing < 0) return -1;
+  for (int descriptor = 0; descriptor < 3; ++descriptor) dup2(nothing, descriptor);
+  if (nothing > 2) close(nothing);
+  return 0;
+}
+
+// The child of vfork() runs on the caller's stack until it ends or starts a program, and would overwrite what
+// a function between the caller and the system call keeps there. So the return address is kept in a register
+// meanwhile, as the C library does it, and what has to be done is done in the parent, when the child is gone
+// from its stack.
+CLUMP_HOST_API pid_t vfork() noexcept;
+CLUMP_HOST_API pid_t __vfork() noexcept;
+
+/// Called by vfork() with what the system call has returned to the parent.
+[[gnu::visibility("hidden"), gnu::used]] pid_t clump_end_vfork(long result) noexcept {
+  if (result < 0) {
+    errno = static_cast<int>(-result);
+    return -1;
+  }
+  note_child(static_cast<pid_t>(result));
+  return static_cast<pid_t>(result);
+}
+
+#if defined(__x86_64__)
+__asm__(R"(
+  .pushsection .text
+  .globl vfork
+  .type vfork, @function
+  .globl __vfork
+  .set __vfork, vfork
+vfork:
+  .cfi_startproc
+  endbr64
+  popq %rdx
+  .cfi_adjust_cfa_offset -8
+  .cfi_register %rip, %rdx
+  movl $58, %eax
+  syscall
+  pushq %rdx
+  .cfi_adjust_cfa_offset 8
+  .cfi_rel_offset %rip, 0
+  testq %rax, %rax
+  jne 1f
+  ret
+1:
+  movq %rax, %rdi
+  jmp clump_end_vfork
+  .cfi_endproc
+  .size vfork, .-vfork
+  .popsection
+)");
+#elif defined(__aarch64__)
+__asm__(R"(
+  .pushsection .text
+  .globl vfork
+  .type vfork, %function
+  .globl __vfork
+  .set __vfork, vfork
+vfork:
+  .cfi_startproc
+  mov x0, #0x4111
+  mov x1, sp
+  mov x2, #0
+  mov x3, #0
+  mov x4, #0
+  mov x8, #220
+  svc #0
+  cbnz x0, 1f
+  ret
+1:
+  b clump_end_vfork
+  .cfi_endproc
+  .size vfork, .-vfork
+  .popsection
+)");
+#endif
+
+CLUMP_HOST_API int clone(int (*function)(void*), void* stack, int flags, void* argument, ...) noexcept {
+  static constinit Hidden<int(int (*)(void*), void*, int, void*, ...)> real{"clone"};
+  va_list rest;
+  va_start(rest, argument);
+  auto* const parent_number = va_arg(rest, pid_t*);
+  auto* const thread_pointer = va_arg(rest, void*);
+  auto* const child_number = va_arg(rest, pid_t*);
+  va_end(rest);
+  const int child = (*real)(function, stack, flags, argument, parent_number, thread_pointer, child_number);
+  if (child > 0 && (flags & (CLONE_THREAD | CLONE_PARENT)) == 0) note_child(child);
+  return child;
+}
+
+CLUMP_HOST_API int posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
+                               const posix_spawnattr_t* attributes, char* const* arguments,
+                               char* const* environment) {
+  static constinit Hidden<int(pid_t*, const char*, const posix_spawn_file_actions_t*,
+                              const posix_spawnattr_t*, char* const*, char* const*)>
+      real{"posix_spawn"};
+  const WithCoresOfFiber wide;
+  const WithPersonalityOfFiber same;
+  pid_t made = 0;
+  const int error = real(&made, path, actions, attributes, arguments, environment);
+  if (error == 0) note_child(made);
+  if (error == 0 && child != nullptr) *child = made;
+  return error;
+}
+
+CLUMP_HOST_API int posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
+                                const posix_spawnattr_t* attributes, char* const* arguments,
+                                char* const* environment) {
+  static constinit Hidden<int(pid_t*, const char*, const posix_spawn_file_actions_t*,
+                              const posix_spawnattr_t*, char* const*, char* const*)>
+      real{"posix_spawnp"};
+  const WithCoresOfFiber wide;
+  const WithPersonalityOfFiber same;
+  pid_t made = 0;
+  const int error = real(&made, file, actions, attributes, arguments, environment);
+  if (error == 0) note_child(made);
+  if (error == 0 && child != nullptr) *child = made;
+  return error;
+}
+
+}  // extern "C"

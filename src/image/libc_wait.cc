@@ -1,0 +1,300 @@
+// A rank waits for its own children only. The kernel would give it those of every rank of the process: so
+// "any child" is decided here, among those that the rank has started (children.h), and the kernel is asked
+// about each of them by its number.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/types.h"
+#include "image/children.h"
+#include "image/rank_image.h"
+#include "image/symbols.h"
+
+namespace clump::image {
+namespace {
+
+// A thread that waits for any child looks again after so long, in milliseconds, where the kernel would not
+// wake it: for a child that another thread has started meanwhile or has waited for, and for one that stops or
+// goes on.
+constexpr int kLookForOthers = 50, kLookForStops = 5;
+
+/// Children for which one poll() can wait without memory from the heap, which is not for signal handlers.
+constexpr std::size_t kMostPolled = 64;
+
+/// Which of its children the caller means: one, those of a process group, or (both 0) all.
+struct Wanted {
+  pid_t process = 0;
+  pid_t group = 0;
+
+  bool includes(pid_t child) const { return group == 0 || getpgid(child) == group; }
+};
+
+/// P_PIDFD, which older headers do not have.
+constexpr auto kByDescriptor = static_cast<idtype_t>(3);
+
+/// How to ask the kernel about one child: wait4() and waitid() differ in what they tell.
+class Question {
+ public:
+  enum class Answer { kNothing, kChanged, kEnded, kFailed };
+
+  /// 0 in `options` besides WNOHANG: as the caller of the C library has given them.
+  virtual Answer ask(pid_t child, int options) = 0;
+
+ protected:
+  ~Question() = default;
+};
+
+class ByWait4 final : public Question {
+ public:
+  ByWait4(int* status, rusage* usage) : status_(status), usage_(usage) {}
+
+  Answer ask(pid_t child, int options) override {
+    static constinit Hidden<pid_t(pid_t, int*, int, rusage*)> real{"wait4"};
+    int status = 0;
+    found_ = real(child, &status, options, usage_);
+    if (found_ < 0) return Answer::kFailed;
+    if (found_ == 0) return Answer::kNothing;
+    if (status_ != nullptr) *status_ = status;
+    return WIFEXITED(status) || WIFSIGNALED(status) ? Answer::kEnded : Answer::kChanged;
+  }
+  pid_t found() const { return found_; }
+
+ private:
+  int* status_;
+  rusage* usage_;
+  pid_t found_ = 0;
+};
+
+class ByWaitid final : public Question {
+ public:
+  /// `descriptor`: a pidfd of the child that is asked about; negative: its number is used.
+  explicit ByWaitid(siginfo_t* info, int descriptor = -1) : info_(info), descriptor_(descriptor) {}
+
+  Answer ask(pid_t child, int options) override {
+    static constinit Hidden<int(idtype_t, id_t, siginfo_t*, int)> real{"waitid"};
+    siginfo_t found;
+    std::memset(&found, 0, sizeof found);
+    const bool by_number = descriptor_ < 0;
+    if (real(by_number ? P_PID : kByDescriptor, static_cast<id_t>(by_number ? child : descriptor_), &found,
+             options) != 0)
+      return Answer::kFailed;
+    if (found.si_pid == 0) return Answer::kNothing;
+    if (info_ != nullptr) *info_ = found;
+    const bool ended =
+        found.si_code == CLD_EXITED || found.si_code == CLD_KILLED || found.si_code == CLD_DUMPED;
+    return ended && (options & WNOWAIT) == 0 ? Answer::kEnded : Answer::kChanged;
+  }
+
+ private:
+  siginfo_t* info_;
+  int descriptor_;
+};
+
+/// poll() is cut short by every signal handler, wait() by those without SA_RESTART only.
+bool some_handler_interrupts() {
+  for (int number = 1; number < SIGRTMAX; ++number) {
+    struct sigaction action {};
+    if (sigaction(number, nullptr, &action) != 0 || (action.sa_flags & SA_RESTART) != 0) continue;
+    const bool is_fault =
+        number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL || number == SIGABRT;
+    if (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN && !is_fault) return true;
+  }
+  return false;
+}
+
+/// Sleeps until one of the caller's children may have something to tell. False with EINTR if a signal handler
+/// has ended that.
+bool sleep_until_news(const fiber::Identity* me, const Wanted& wanted, bool also_stops) {
+  std::array<pollfd, kMostPolled> all;
+  std::size_t count = 0;
+  bool has_more = false;
+  for (Child* child = next_child_of(me, nullptr); child != nullptr; child = next_child_of(me, child)) {
+    const pid_t process = child->process.load(std::memory_order_relaxed);
+    if (process <= 0 || !wanted.includes(process)) continue;
+    if (count == all.size()) {
+      has_more = true;
+      break;
+    }
+    const int descriptor = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
+    if (descriptor >= 0)
+      all[count++] = {descriptor, POLLIN, 0};
+    else
+      has_more = true;  // no descriptors left, or an old kernel
+  }
+  const bool has_threads = me->threaded.load(std::memory_order_relaxed);
+  const int limit = also_stops || has_more ? kLookForStops : has_threads ? kLookForOthers : -1;
+  const int result = static_cast<int>(poll(all.data(), count, limit));
+  const int error = errno;
+  for (std::size_t i = 0; i < count; ++i) syscall(SYS_close, all[i].fd);
+  errno = error;
+  return result >= 0 || error != EINTR || !some_handler_interrupts();
+}
+
+/// Of those of the caller's children that it means, one that has something to tell. `stops` are the options
+/// that ask for children which stop or go on.
+Question::Answer wait_for_any(const Wanted& wanted, int options, int stops, Question& question) {
+  using Answer = Question::Answer;
+  const fiber::Identity* const me = current_image().identity();
+  for (;;) {
+    Child* only = nullptr;
+    int count = 0;
+    for (Child* child = next_child_of(me, nullptr); child != nullptr; child = next_child_of(me, child)) {
+      const pid_t process = child->process.load(std::memory_order_relaxed);
+      if (process <= 0 || !wanted.includes(process)) continue;
+      const Answer answer = question.ask(process, options | WNOHANG);
+      if (answer == Answer::kChanged) return answer;
+      if (answer == Answer::kFailed && errno != ECHILD) return answer;
+      // Without SIGCHLD the kernel forgets children when they end.
+      if (answer != Answer::kNothing) forget_child(child);
+      if (answer == Answer::kEnded) return answer;
+      if (answer == Answer::kFailed) continue;
+      only = child;
+      ++count;
+    }
+    if (count == 0) {
+      errno = ECHILD;
+      return Answer::kFailed;
+    }
+    if ((options & WNOHANG) != 0) return Answer::kNothing;
+    if (count == 1 && !me->threaded.load(std::memory_order_relaxed)) {
+      // The kernel knows best which signal handlers end this.
+      const Answer answer = question.ask(only->process.load(std::memory_order_relaxed), options);
+      if (answer == Answer::kEnded || (answer == Answer::kFailed && errno == ECHILD)) forget_child(only);
+      if (answer != Answer::kFailed || errno != ECHILD) return answer;
+    } else if (!sleep_until_news(me, wanted, stops != 0)) {
+      return Answer::kFailed;
+    }
+  }
+}
+
+/// One child by its number: the kernel knows whether it is the process's, and we whether it is another
+/// rank's.
+Question::Answer wait_for_one(pid_t process, int options, Question& question) {
+  Child* const child = find_child(process);
+  if (child != nullptr && child->owner.load(std::memory_order_relaxed) != current_image().identity()) {
+    errno = ECHILD;
+    return Question::Answer::kFailed;
+  }
+  const Question::Answer answer = question.ask(process, options);
+  const bool is_gone = answer == Question::Answer::kFailed && errno == ECHILD;
+  if (answer == Question::Answer::kEnded || is_gone) forget_child(child);
+  return answer;
+}
+
+Question::Answer answer(const Wanted& wanted, int options, int stops, Question& question) {
+  return wanted.process != 0 ? wait_for_one(wanted.process, options, question)
+                             : wait_for_any(wanted, options, stops, question);
+}
+
+/// The process behind a pidfd; negative with EBADF if it is none. Usable in a signal handler.
+pid_t process_behind(int descriptor) {
+  char path[48] = "/proc/self/fdinfo/", text[512];
+  std::size_t at = std::strlen(path);
+  char digits[12];
+  int length = 0;
+  for (int rest = descriptor; length == 0 || rest > 0; rest /= 10)
+    digits[length++] = static_cast<char>('0' + rest % 10);
+  while (length > 0) path[at++] = digits[--length];
+  const int file = static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC));
+  const long bytes = file >= 0 ? syscall(SYS_read, file, text, sizeof text - 1) : -1;
+  if (file >= 0) syscall(SYS_close, file);
+  text[bytes > 0 ? bytes : 0] = '\0';
+  const char* const found = std::strstr(text, "\nPid:");
+  if (found != nullptr) return std::atoi(found + std::strlen("\nPid:"));
+  errno = EBADF;
+  return -1;
+}
+
+pid_t wait_by_number(pid_t process, int* status, int options, rusage* usage) {
+  constexpr int kKnown = WNOHANG | WUNTRACED | WCONTINUED | __WNOTHREAD | __WALL | static_cast<int>(__WCLONE);
+  if ((options & ~kKnown) != 0) {
+    errno = EINVAL;
+    return -1;
+  }
+  options &= ~__WNOTHREAD;  // a rank's thread of control is run by several kernel threads
+  Wanted wanted{.process = process > 0 ? process : 0, .group = process < -1 ? -process : 0};
+  if (process == 0) wanted.group = getpgrp();
+  ByWait4 question(status, usage);
+  switch (answer(wanted, options, options & (WUNTRACED | WCONTINUED), question)) {
+    case Question::Answer::kNothing:
+      return 0;
+    case Question::Answer::kFailed:
+      return -1;
+    case Question::Answer::kChanged:
+    case Question::Answer::kEnded:
+      break;
+  }
+  return question.found();
+}
+
+}  // namespace
+}  // namespace clump::image
+
+using namespace clump::image;  // the functions below are the C library's, outside of any namespace
+
+extern "C" {
+
+CLUMP_HOST_API pid_t wait4(pid_t process, int* status, int options, struct rusage* usage) noexcept {
+  static constinit Hidden<pid_t(pid_t, int*, int, struct rusage*)> real{"wait4"};
+  if (!records_children() || process == INT_MIN) return real(process, status, options, usage);
+  return wait_by_number(process, status, options, usage);
+}
+
+CLUMP_HOST_API pid_t waitpid(pid_t process, int* status, int options) {
+  static constinit Hidden<pid_t(pid_t, int*, int)> real{"waitpid"};
+  if (!records_children() || process == INT_MIN) return real(process, status, options);
+  return wait_by_number(process, status, options, nullptr);
+}
+
+CLUMP_HOST_API pid_t __waitpid(pid_t process, int* status, int options) {
+  return waitpid(process, status, options);
+}
+
+CLUMP_HOST_API pid_t wait3(int* status, int options, struct rusage* usage) noexcept {
+  return wait4(-1, status, options, usage);
+}
+
+CLUMP_HOST_API pid_t wait(int* status) { return waitpid(-1, status, 0); }
+
+CLUMP_HOST_API pid_t __wait(int* status) { return waitpid(-1, status, 0); }
+
+CLUMP_HOST_API int waitid(idtype_t type, id_t id, siginfo_t* info, int options) {
+  static constinit Hidden<int(idtype_t, id_t, siginfo_t*, int)> real{"waitid"};
+  constexpr int kStates = WEXITED | WSTOPPED | WCONTINUED;
+  const auto number = static_cast<pid_t>(id);
+  Wanted wanted;
+  if (type == P_PID) wanted.process = number;
+  if (type == P_PGID) wanted.group = number == 0 ? getpgrp() : number;
+  const bool is_any = type == P_ALL || (type == P_PGID && number >= 0);
+  const bool by_descriptor = type == kByDescriptor;
+  const bool is_one = (type == P_PID && number > 0) || by_descriptor;
+  // What the kernel refuses, it shall refuse.
+  if (!records_children() || (options & kStates) == 0 || (!is_any && !is_one))
+    return real(type, id, info, options);
+  if (by_descriptor && (wanted.process = process_behind(number)) <= 0) return real(type, id, info, options);
+  options &= ~__WNOTHREAD;
+  ByWaitid question(info, by_descriptor ? number : -1);
+  switch (answer(wanted, options, options & (WSTOPPED | WCONTINUED), question)) {
+    case Question::Answer::kFailed:
+      return -1;
+    case Question::Answer::kNothing:
+      if (info != nullptr) info->si_pid = 0, info->si_signo = 0;
+      break;
+    case Question::Answer::kChanged:
+    case Question::Answer::kEnded:
+      break;
+  }
+  return 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,164 @@
+#include "image/successor.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "fiber/fiber.h"
+#include "image/children.h"
+#include "image/cores.h"
+#include "image/image.h"
+#include "image/output.h"
+#include "image/personality.h"
+#include "image/rank_image.h"
+#include "image/symbols.h"
+
+namespace clump::image {
+namespace {
+
+const SuccessorHooks* hooks = nullptr;
+
+/// What a successor writes to stdout or stderr, on its way to the rank's own stream.
+class Relay {
+ public:
+  Relay(output::Stream& stream, int target) : stream_(stream), target_(target) {}
+  Relay(const Relay&) = delete;
+  Relay& operator=(const Relay&) = delete;
+  ~Relay() { close_all(); }
+
+  /// Where the rank's lines have to be told apart from others'. An error number, or 0.
+  int open(posix_spawn_file_actions_t& actions) {
+    if (stream_.goes_straight_out()) return 0;
+    if (pipe2(ends_.data(), O_CLOEXEC) != 0) return errno;
+    posix_spawn_file_actions_adddup2(&actions, ends_[1], target_);
+    return 0;
+  }
+  void close_end_of_successor() {
+    if (ends_[1] >= 0) close(std::exchange(ends_[1], -1));
+  }
+  int descriptor() const { return ends_[0]; }
+  /// Passes on what is there, without waiting for more.
+  void pass_on() {
+    char bytes[16 << 10];
+    for (pollfd state{ends_[0], POLLIN, 0}; ends_[0] >= 0 && poll(&state, 1, 0) > 0;) {
+      const long got = syscall(SYS_read, ends_[0], bytes, sizeof bytes);
+      if (got > 0)
+        stream_.append({bytes, static_cast<std::size_t>(got)});
+      else if (got == 0 || errno != EINTR)
+        close(std::exchange(ends_[0], -1));
+    }
+  }
+
+ private:
+  void close_all() {
+    for (int& end : ends_)
+      if (end >= 0) close(std::exchange(end, -1));
+  }
+
+  output::Stream& stream_;
+  int target_;
+  std::array<int, 2> ends_{-1, -1};
+};
+
+std::string_view name_of(std::string_view variable) { return variable.substr(0, variable.find('=')); }
+
+/// `environment` with the passport's variables; their texts are the passport's.
+std::vector<char*> with_variables(char* const* environment, const Passport& passport) {
+  std::vector<char*> all;
+  for (; environment != nullptr && *environment != nullptr; ++environment) {
+    bool is_replaced = false;
+    for (const std::string& variable : passport.variables)
+      is_replaced = is_replaced || name_of(variable) == name_of(*environment);
+    if (!is_replaced) all.push_back(*environment);
+  }
+  for (const std::string& variable : passport.variables) all.push_back(const_cast<char*>(variable.c_str()));
+  all.push_back(nullptr);
+  return all;
+}
+
+/// The program's process, as exec() would have left this one. An error number, or 0.
+int start(const char* path, char* const* arguments, char* const* environment, const Passport& passport,
+          posix_spawn_file_actions_t& actions, pid_t& child) {
+  static constinit Hidden<int(pid_t*, const char*, const posix_spawn_file_actions_t*,
+                              const posix_spawnattr_t*, char* const*, char* const*)>
+      real{"posix_spawn"};
+  // The first rank has the process's standard input, the others have none.
+  if (!current_image().native())
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  for (const int descriptor : passport.descriptors)
+    posix_spawn_file_actions_adddup2(&actions, descriptor, descriptor);  // this takes close-on-exec away
+  const std::vector<char*> all = with_variables(environment, passport);
+  const WithCoresOfFiber wide;
+  const WithPersonalityOfFiber same;
+  return real(&child, path, &actions, nullptr, arguments, all.data());
+}
+
+/// Waits for the end of the successor; its status. What it has left behind may go on, unheard.
+int follow(pid_t child, Relay& standard, Relay& error) {
+  static constinit Hidden<pid_t(pid_t, int*, int)> real{"waitpid"};
+  int status = 0;
+  if (standard.descriptor() >= 0 || error.descriptor() >= 0) {
+    const int end = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
+    for (bool runs = true; runs;) {
+      std::array<pollfd, 3> all{{{end, POLLIN, 0}, {standard.descriptor(), POLLIN, 0}, {error.descriptor(), POLLIN, 0}}};
+      (void)poll(all.data(), all.size(), end >= 0 ? -1 : 20);
+      runs = real(child, &status, WNOHANG) == 0;
+      standard.pass_on();
+      error.pass_on();
+    }
+    return status;
+  }
+  while (real(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+}  // namespace
+
+void set_successor_hooks(const SuccessorHooks& chosen) { hooks = &chosen; }
+
+int replace_rank(const char* path, char* const* arguments, char* const* environment) {
+  Image& image = current_image();
+  pid_t child = 0;
+  int failure = 0;
+  Relay standard(image.output().stream(STDOUT_FILENO), STDOUT_FILENO);
+  Relay error(image.output().stream(STDERR_FILENO), STDERR_FILENO);
+  {
+    const Passport passport = hooks->prepare(*image.identity(), environment);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    failure = standard.open(actions);
+    if (failure == 0) failure = error.open(actions);
+    if (failure == 0) {
+      (void)image.output().flush();
+      failure = start(path, arguments, environment, passport, actions, child);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+  }
+  if (failure != 0) {
+    errno = failure;
+    return -1;
+  }
+  hooks->started(*image.identity());
+  note_successor(child);
+  claim_leaving(image);
+  standard.close_end_of_successor();
+  error.close_end_of_successor();
+  const int status = follow(child, standard, error);
+  forget_child(find_child(child));
+  (void)image.output().end();
+  image.libc().exit.skipped_handlers = true;
+  hooks->ended(*image.identity(), status);
+  std::abort();
+}
+
+}  // namespace clump::image
