@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 
-
 namespace clump::fiber {
 
 namespace {

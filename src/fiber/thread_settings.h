@@ -17,8 +17,8 @@ struct ThreadSettings {
     bool operator==(const MemoryPolicy&) const = default;
   };
   MemoryPolicy memory;
-  std::uint64_t timer_slack = 0;    ///< in ns
-  std::uint32_t io_priority = 0;    ///< as ioprio_set(2) takes it
+  std::uint64_t timer_slack = 0;  ///< in ns
+  std::uint32_t io_priority = 0;  ///< as ioprio_set(2) takes it
   bool operator==(const ThreadSettings&) const = default;
 
   /// Those of the calling kernel thread. What the kernel does not tell is 0.
@@ -27,8 +27,8 @@ struct ThreadSettings {
   void take_on_after(const ThreadSettings& before) const noexcept;
 };
 
-// By a rank that is a fiber; 0, or -1 with errno, as the system call of that name. All of them may be called in
-// signal handlers.
+// By a rank that is a fiber; 0, or -1 with errno, as the system call of that name. All of them may be called
+// in signal handlers.
 
 /// `nodes` has `bits` - 1 bits, as the kernel counts; null if it names none.
 CLUMP_HOST_API long change_memory_policy(int mode, const std::uint64_t* nodes, std::uint64_t bits) noexcept;

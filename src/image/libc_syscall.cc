@@ -16,6 +16,8 @@
 #include "base/types.h"
 #include "fiber/fiber.h"
 #include "fiber/kernel_state.h"
+#include "fiber/thread_settings.h"
+#include "image/libc_thread.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
 
@@ -33,6 +35,10 @@ bool is_about_thread(long number) {
     case SYS_fchdir:
     case SYS_umask:
     case SYS_rt_sigprocmask:
+    case SYS_prctl:
+    case SYS_set_mempolicy:
+    case SYS_ioprio_set:
+    case SYS_ioprio_get:
       return true;
     default:
       return false;
@@ -62,8 +68,14 @@ long change_signal_mask(long how, const std::uint64_t* wanted, std::uint64_t* be
   return failed(error);
 }
 
+/// As ioprio_set(2) names it.
+bool is_calling_thread(long which, long thread) {
+  constexpr long kOfThread = 1;  // IOPRIO_WHO_PROCESS
+  return which == kOfThread && (thread == 0 || thread == fiber::own_kernel_thread());
+}
+
 /// By a rank that is a fiber.
-long call_for_fiber(Real* real, long number, long a, long b, long c, long d) {
+long call_for_fiber(Real* real, long number, long a, long b, long c, long d, long e) {
   switch (number) {
     case SYS_gettid:
       return fiber::own_kernel_thread();
@@ -75,6 +87,16 @@ long call_for_fiber(Real* real, long number, long a, long b, long c, long d) {
       return umask(static_cast<mode_t>(a));
     case SYS_rt_sigprocmask:
       return change_signal_mask(a, pointer<const std::uint64_t>(b), pointer<std::uint64_t>(c), d);
+    case SYS_prctl:
+      return prctl_of_fiber(static_cast<int>(a), b, c, d, e);
+    case SYS_set_mempolicy:
+      return fiber::change_memory_policy(static_cast<int>(a), pointer<const std::uint64_t>(b),
+                                         static_cast<std::uint64_t>(c));
+    case SYS_ioprio_set:
+      return is_calling_thread(a, b) ? fiber::change_io_priority(static_cast<int>(c))
+                                     : real(number, a, b, c, d, 0, 0);
+    case SYS_ioprio_get:
+      return real(number, a, is_calling_thread(a, b) ? 0 : b, c, d, 0, 0);
     default:  // of cores
       return real(number, a == 0 ? fiber::own_kernel_thread() : a, b, c, d, 0, 0);
   }
@@ -92,7 +114,7 @@ long call_kernel(long number, long a, long b, long c, long d, long e, long f) {
   static constinit Hidden<Real> real{"syscall"};
   if (is_about_thread(number) && clump::fiber::rank_fiber() != nullptr && captured() &&
       image_at(__builtin_return_address(0)) != nullptr) [[unlikely]]
-    return call_for_fiber(*real, number, a, b, c, d);
+    return call_for_fiber(*real, number, a, b, c, d, e);
   return (*real)(number, a, b, c, d, e, f);
 }
 

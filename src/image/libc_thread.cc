@@ -1,6 +1,8 @@
 // What the kernel keeps for a thread, and a program changes by prctl() or by name: of a rank that is a fiber.
 // It is kept where it does not matter which kernel thread runs the rank: thread_settings.h, and the rank's
 // own kernel thread, which has its name.
+#include "image/libc_thread.h"
+
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/prctl.h>

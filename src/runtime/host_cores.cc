@@ -42,8 +42,8 @@ bool has_openmp() {
   return has;
 }
 
-/// An equal share of the process's cores, for a rank that is a kernel thread. With more ranks than cores it is
-/// one that others have as well.
+/// An equal share of the process's cores, for a rank that is a kernel thread. With more ranks than cores it
+/// is one that others have as well.
 std::vector<std::int32_t> share_of_process(int rank) {
   const pmi::Job& job = host().job;
   const std::vector<std::int32_t> all = of_process.numbers();

@@ -30,8 +30,8 @@ namespace clump::runtime {
 
 namespace {
 
-/// How long no thread may have run, if some sleep outside MPI, before it is certain that none will: the monitor
-/// looks after workers more often than that.
+/// How long no thread may have run, if some sleep outside MPI, before it is certain that none will: the
+/// monitor looks after workers more often than that.
 constexpr std::chrono::milliseconds kStill{500};
 /// A process that sleeps while its network has something to do is looked at again.
 constexpr std::chrono::milliseconds kSoon{50};
@@ -90,8 +90,8 @@ bool all_threads_sleep() { return all_threads_sleep_in_mpi() || tasks.are_still(
 /// When to look whether threads outside MPI are asleep: nobody tells. The observer's own.
 class Outsiders {
  public:
-  /// How long to wait for the next look; nothing if there need not be one: all threads of the process sleep in
-  /// MPI, so that others have to wake it.
+  /// How long to wait for the next look; nothing if there need not be one: all threads of the process sleep
+  /// in MPI, so that others have to wake it.
   std::optional<std::chrono::milliseconds> pause() const {
     if (all_threads_sleep_in_mpi()) return {};
     return pause_;
@@ -151,9 +151,10 @@ bool is_alone() { return host().is_imaged() && host().job.processes.size() == 1;
 /// Nobody wakes in MPI, and threads outside of it sleep for good. The others of the job may still wake this
 /// process, if there are others.
 void tell_that_outsiders_sleep() {
-  if (!is_alone()) return static_cast<void>(tell_whether_it_rests());
-  send_account(0);
-  if (tasks.are_still(kStill)) all_sleep.store(true, std::memory_order_relaxed);
+  if (is_alone())
+    all_sleep.store(true, std::memory_order_relaxed);
+  else
+    tell_whether_it_rests();
 }
 
 /// Until somebody calls the observer, or for so long. False if nobody has.

@@ -51,7 +51,6 @@ void tell_core_count(HostedRank& rank) {
   if (uses_fibers()) image::set_core_count(rank.identity, host().job.share_of(rank.identity.rank));
 }
 
-
 /// Puts the environment of this process's first app where this process has its own, which has mpiexec's
 /// additions and so is at least as long.
 void restore_environment(char** environment) {

@@ -42,7 +42,7 @@ static void *send_later(void *argument) {
   } else if (strcmp(kind, "alarm") == 0) {
     wait_for_post();
   } else if (strcmp(kind, "pipe") == 0) {
-    if (read(ends[0], &byte, 1) != 1) byte = 0;
+    byte = read(ends[0], &byte, 1) == 1;
   } else if (strcmp(kind, "sleep") == 0) {
     sleep(kSeconds);
   }
