@@ -18,6 +18,7 @@
 
 #include "fiber/fiber.h"
 #include "fiber/slots.h"
+#include "fiber/thread_settings.h"
 
 // glibc 2.35 and newer: where a thread's rseq area is.
 extern "C" {
@@ -47,6 +48,7 @@ struct Parts {
   Directory* directory = nullptr;  ///< null: as the process began
   mode_t file_mask = 0;
   SignalMask signals = 0;
+  ThreadSettings settings;
 
   bool operator==(const Parts&) const = default;
 };
@@ -76,8 +78,9 @@ struct Beginning {
   int directory = -1;  ///< descriptor
   mode_t file_mask = 0;
   SignalMask signals = 0;
+  ThreadSettings settings;
 
-  Parts parts() const { return {nullptr, file_mask, signals}; }
+  Parts parts() const { return {nullptr, file_mask, signals, settings}; }
 };
 constinit Beginning beginning;
 
@@ -162,6 +165,7 @@ void note_beginning() {
   beginning.file_mask = set_file_mask(0);
   set_file_mask(beginning.file_mask);
   beginning.signals = signals_now();
+  beginning.settings = ThreadSettings::now();
 }
 
 void retain(KernelState* state) noexcept {
@@ -182,6 +186,7 @@ void take_on(KernelState*& has, KernelState* wanted) noexcept {
   if (before.directory != after.directory) enter_directory(after.directory);
   if (before.file_mask != after.file_mask) set_file_mask(after.file_mask);
   if (before.signals != after.signals) set_signals(after.signals);
+  if (before.settings != after.settings) after.settings.take_on_after(before.settings);
   retain(wanted);
   release(std::exchange(has, wanted));
   errno = error;
@@ -265,6 +270,15 @@ int change_signal_mask(int how, const sigset_t* set, sigset_t* before) {
   now_has(fiber, parts);
   set_signals(after);
   return 0;
+}
+
+ThreadSettings settings_of_caller() noexcept { return parts_of(rank_fiber()->kernel_state).settings; }
+
+void note_settings_of_caller(const ThreadSettings& settings) noexcept {
+  Fiber& fiber = *rank_fiber();
+  Parts parts = parts_of(fiber.kernel_state);
+  parts.settings = settings;
+  now_has(fiber, parts);
 }
 
 void unregister_rseq() noexcept {

@@ -45,6 +45,7 @@ constinit std::atomic<Clock::time_point> planned{kNotPlanned};
 // Futex: counted up whenever the monitor has something new to look at.
 constinit std::atomic<std::uint32_t> news{0};
 constinit std::atomic<bool> watching{false};  // it comes back by itself
+constinit std::atomic<pid_t> own_number{0};
 
 // For tools; the monitor's own.
 constinit base::Counter workers_stuck, carriers_made;
@@ -167,6 +168,7 @@ bool look_at(Stuck& stuck) {
 
 void* run(void*) {
   base::name_own_thread("monitor");
+  own_number.store(static_cast<pid_t>(::syscall(SYS_gettid)), std::memory_order_relaxed);
   std::vector<Watch> watches(workers.size());
   for (;;) {
     const std::uint32_t seen = news.load(std::memory_order_acquire);
@@ -223,6 +225,13 @@ void worker_woke() noexcept {
 
 std::uint64_t stuck() noexcept { return workers_stuck.value(); }
 std::uint64_t extra_carriers() noexcept { return carriers_made.value(); }
+
+pid_t thread() noexcept { return own_number.load(std::memory_order_relaxed); }
+
+bool has_to_do() noexcept {
+  return first_due.load(std::memory_order_relaxed) != Clock::time_point::max() ||
+         std::ranges::any_of(workers, [](const Worker& worker) { return worker.has_runnable(); });
+}
 
 void add_spare(Carrier& carrier) {
   const std::lock_guard guard(lock);

@@ -1,6 +1,8 @@
 // The monitor: a kernel thread that wakes fibers at their time, and takes workers away from carriers whose
-// fibers keep them busy while others wait. Inside the fiber layer only.
+// fibers keep them busy while others wait. Inside the fiber layer only, but for the last two.
 #pragma once
+
+#include <sys/types.h>
 
 #include "fiber/worker.h"
 
@@ -26,5 +28,13 @@ void add_spare(Carrier& carrier);
 // What it has done, for tools; see meters.h. Any thread.
 std::uint64_t stuck() noexcept;
 std::uint64_t extra_carriers() noexcept;
+
+// For the runtime's look at kernel threads (host_tasks.h). Any thread.
+
+/// The monitor's number; 0: there is none.
+pid_t thread() noexcept;
+/// Whether a fiber will go on without anybody's help: one that sleeps until a point in time, or one that can
+/// be run.
+bool has_to_do() noexcept;
 
 }  // namespace clump::fiber::monitor

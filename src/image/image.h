@@ -49,9 +49,15 @@ void set_environment(fiber::Identity& rank, const std::vector<std::string>& envi
 /// Threads that a rank makes with pthread_create do this by themselves.
 void adopt_thread(fiber::Identity& rank);
 
-/// Tells the calling rank how many cores it has, which is how many threads its libraries should start:
-/// OpenMP's, if the user has not said so. By the rank's main thread, before its main().
+/// How many cores the rank is told that it has, which is how many threads its libraries should start. Before
+/// its constructors run.
 void set_core_count(fiber::Identity& rank, int cores);
+/// The same for the rank's OpenMP, unless the user has said how many threads there shall be. For ranks whose
+/// share of the cores is no affinity, which OpenMP goes by. By the rank's main thread, before its main().
+void tell_openmp_core_count(fiber::Identity& rank);
+/// omp_in_parallel() of the calling thread's rank; 0 if it has no OpenMP. Not by threads that are in the
+/// middle of opening libraries.
+int is_in_parallel_region();
 
 /// Runs the destructors of the calling thread's thread-local objects, those of private objects' code.
 void destruct_thread_locals();

@@ -48,13 +48,20 @@ void use_cores(const Cores& cores) {
 
 void keep_cores_after_fork() { use_cores(cores_of_fiber()); }
 
-void set_core_count(fiber::Identity& rank, int cores) {
-  image_of(&rank).libc().core_count = cores;
+void set_core_count(fiber::Identity& rank, int cores) { image_of(&rank).libc().core_count = cores; }
+
+void tell_openmp_core_count(fiber::Identity& rank) {
   if (std::getenv("OMP_NUM_THREADS") != nullptr) return;
-  // OpenMP runtimes are shared by all ranks, and have counted the process's cores when they were loaded. This
-  // setting is the calling thread's own.
-  const auto set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
-  if (set != nullptr) set(cores);
+  const void* const set = dlsym(RTLD_DEFAULT, "omp_set_num_threads");
+  if (set != nullptr)
+    reinterpret_cast<void (*)(int)>(translate(rank, set))(image_of(&rank).libc().core_count);
+}
+
+int is_in_parallel_region() {
+  static const void* const asked = dlsym(RTLD_DEFAULT, "omp_in_parallel");
+  fiber::Identity* const rank = fiber::identity();
+  if (asked == nullptr || rank == nullptr) return 0;
+  return reinterpret_cast<int (*)()>(translate(*rank, asked))();
 }
 
 WithCoresOfFiber::WithCoresOfFiber() {

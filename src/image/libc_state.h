@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <ctime>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -73,6 +74,17 @@ struct ShellState {
   struct sigaction quit {};
 };
 
+/// pthread_key_create() and its kin: libc_keys.cc. Made for the rank's first key.
+struct KeyState {
+  static constexpr std::size_t kMost = 1024;  ///< the C library's PTHREAD_KEYS_MAX
+  struct Key {
+    void (*destructor)(void*) = nullptr;
+    bool used = false;
+    std::uint64_t spent_number = 0;  ///< of the key that the rank has deleted last
+  };
+  Key all[kMost];
+};
+
 struct LibcState {
   ExitState exit;
   GetoptState getopt;
@@ -80,6 +92,7 @@ struct LibcState {
   TimeState time;
   EnvironmentState environment;
   ShellState shell;
+  std::unique_ptr<KeyState> keys;
   char* strtok_rest = nullptr;
   int personality = -1;  ///< what a fiber has set; -1: nothing. personality.cc
   int core_count = 0;  ///< what a program takes for the number of cores; 0: ask the kernel. libc_cores.cc

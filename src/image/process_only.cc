@@ -15,12 +15,22 @@ struct Row {
 
 /// By function. Add a row for what is rare and cannot be given to each rank at a reasonable cost.
 constexpr Row kProcessOnly[] = {
+    {"capset", "changes the capabilities of the thread that runs it"},
     {"chroot", "changes the root directory of the process"},
-    {"seteuid", "changes the user of the process"},
+    {"nice", "changes the priority of the thread that runs it, which cannot be taken back"},
+    {"personality", "changes the execution domain of the thread that runs it"},
+    {"pthread_setschedparam", "changes how the kernel schedules the thread that runs it"},
+    {"pthread_setschedprio", "changes how the kernel schedules the thread that runs it"},
+    {"sched_setparam", "changes how the kernel schedules the thread that runs it"},
+    {"sched_setscheduler", "changes how the kernel schedules the thread that runs it"},
     {"setegid", "changes the group of the process"},
+    {"seteuid", "changes the user of the process"},
+    {"setfsgid", "changes the group of the thread that runs it"},
+    {"setfsuid", "changes the user of the thread that runs it"},
     {"setgid", "changes the group of the process"},
     {"setgroups", "changes the groups of the process"},
     {"setns", "changes the namespaces of the process"},
+    {"setpriority", "changes the priority of the thread that runs it, which cannot be taken back"},
     {"setregid", "changes the group of the process"},
     {"setresgid", "changes the group of the process"},
     {"setresuid", "changes the user of the process"},

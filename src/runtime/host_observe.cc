@@ -7,9 +7,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/thread_name.h"
 #include "diag/capture.h"
@@ -19,16 +24,28 @@
 #include "pmi/waits.h"
 #include "runtime/host.h"
 #include "runtime/host_state.h"
+#include "runtime/host_tasks.h"
 
 namespace clump::runtime {
 
 namespace {
+
+/// How long no thread may have run, if some sleep outside MPI, before it is certain that none will: the
+/// monitor looks after workers more often than that.
+constexpr std::chrono::milliseconds kStill{500};
+/// A process that sleeps while its network has something to do is looked at again.
+constexpr std::chrono::milliseconds kSoon{50};
+/// Between looks at threads outside MPI: at first, and at last where some of them run.
+constexpr std::chrono::milliseconds kFirstPause{1000}, kLongestPause{8000};
 
 /// What has called MPI is told with so many frames, as the innermost may have no debugging information.
 constexpr std::size_t kCallers = 4;
 
 constinit Observed observed{};
 constinit std::atomic<bool> all_sleep{false}, may_rest{false};
+
+// The observer's own.
+Tasks tasks(Tasks::Wakers::kThreads), tasks_for_hang(Tasks::Wakers::kAnything);
 
 pmi::HostState& state() { return host().node.host(host().job.process); }
 
@@ -59,13 +76,41 @@ void send_account(std::uint32_t question) {
 }
 
 /// Whether all threads sleep in MPI. Of a plain process we do not know who makes threads.
-bool all_threads_sleep() {
+bool all_threads_sleep_in_mpi() {
   if (!host().job.here().plain) return fiber::threads_awake() == 0;
   struct stat tasks {};
   if (::stat("/proc/self/task", &tasks) != 0) return false;
   const int threads = static_cast<int>(tasks.st_nlink) - 2;
   return fiber::sleeping_threads() + fiber::service_threads() == threads;
 }
+
+/// The same, or that those which do not will never go on by themselves.
+bool all_threads_sleep() { return all_threads_sleep_in_mpi() || tasks.are_still(kStill); }
+
+/// When to look whether threads outside MPI are asleep: nobody tells. The observer's own.
+class Outsiders {
+ public:
+  /// How long to wait for the next look; nothing if there need not be one: all threads of the process sleep
+  /// in MPI, so that others have to wake it.
+  std::optional<std::chrono::milliseconds> pause() const {
+    if (all_threads_sleep_in_mpi()) return {};
+    return pause_;
+  }
+  /// The pause is over. Whether nobody will go on any more.
+  bool look() {
+    const std::uint64_t wakes = state().wakes.load(std::memory_order_relaxed);
+    const bool is_quiet = std::exchange(wakes_, wakes) == wakes;
+    if (is_quiet && tasks.are_still(kStill)) return true;
+    // Who runs is looked at less and less often; who sleeps is looked at once more soon.
+    pause_ = is_quiet && tasks.were_asleep() ? kFirstPause : std::min(2 * pause_, kLongestPause);
+    return false;
+  }
+
+ private:
+  std::chrono::milliseconds pause_ = kFirstPause;
+  std::uint64_t wakes_ = 0;
+};
+Outsiders outsiders;
 
 bool is_done() { return state().done.load(std::memory_order_acquire); }
 
@@ -95,8 +140,29 @@ bool tell_whether_it_rests() {
 
 void look_at_progress(std::uint32_t look) {
   state().progress.store(observed.progress(), std::memory_order_relaxed);
-  state().in_mpi.store(observed.all_in_mpi(), std::memory_order_relaxed);
+  // Who sleeps outside MPI all the time does nothing there.
+  const bool in_mpi = observed.all_in_mpi(), still = tasks_for_hang.are_still({});
+  state().in_mpi.store(in_mpi || still, std::memory_order_relaxed);
   state().looked.store(look, std::memory_order_release);
+}
+
+bool is_alone() { return host().is_imaged() && host().job.processes.size() == 1; }
+
+/// Nobody wakes in MPI, and threads outside of it sleep for good. The others of the job may still wake this
+/// process, if there are others.
+void tell_that_outsiders_sleep() {
+  if (is_alone())
+    all_sleep.store(true, std::memory_order_relaxed);
+  else
+    tell_whether_it_rests();
+}
+
+/// Until somebody calls the observer, or for so long. False if nobody has.
+bool wait_for_news(std::uint32_t seen, std::optional<std::chrono::milliseconds> longest) {
+  timespec time{};
+  if (longest) time = {longest->count() / 1000, longest->count() % 1000 * 1'000'000};
+  return ::syscall(SYS_futex, &state().news, FUTEX_WAIT, seen, longest ? &time : nullptr, nullptr, 0) == 0 ||
+         errno != ETIMEDOUT;
 }
 
 void* run_observer(void*) {
@@ -120,7 +186,8 @@ void* run_observer(void*) {
     }
     if (again || may_rest.exchange(false, std::memory_order_acq_rel)) again = !tell_whether_it_rests();
     if (again) may_rest.store(true, std::memory_order_release);
-    ::syscall(SYS_futex, &state().news, FUTEX_WAIT, seen, again ? &fiber::kUntilLong : nullptr, nullptr, 0);
+    if (!wait_for_news(seen, again ? kSoon : outsiders.pause()) && !again && outsiders.look())
+      tell_that_outsiders_sleep();
   }
 }
 
@@ -151,7 +218,7 @@ void observe(const Observed& how) {
               1,
               "cannot start a thread (ulimit -u, pids.max of the control group, kernel.threads-max)",
               {}});
-  if (host().is_imaged() && host().job.processes.size() == 1)
+  if (is_alone())
     fiber::on_deadlock(on_deadlock);
   else
     fiber::on_long_sleep(on_long_sleep);

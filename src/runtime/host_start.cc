@@ -22,6 +22,7 @@
 #include "fiber/help.h"
 #include "fiber/kernel_state.h"
 #include "image/output.h"
+#include "image/refusal.h"
 #include "pmi/rank_variables.h"
 #include "runtime/host.h"
 #include "runtime/host_stacks.h"
@@ -40,6 +41,12 @@ image::Main original_main = nullptr;
 
 [[noreturn]] void cannot_start(int rank, std::string text) {
   fail_job({rank, pmi::Reason::kCannotStart, 1, std::move(text), {}});
+}
+
+bool uses_fibers() { return host().job.scheduler == pmi::Scheduler::kFibers; }
+
+void tell_core_count(HostedRank& rank) {
+  if (uses_fibers()) image::set_core_count(rank.identity, host().job.share_of(rank.identity.rank));
 }
 
 /// Puts the environment of this process's first rank where this process has its own, which has mpiexec's
@@ -63,6 +70,10 @@ void begin_plain() {
   here.ranks[0].identity.threaded = true;  // it makes them without us
   fiber::set_default_identity(&here.ranks[0].identity);
   fiber::set_spinning(here.job.spin);
+}
+
+[[noreturn]] void on_refusal(fiber::Identity* rank, std::string text) {
+  fail_job({rank != nullptr ? rank->rank : -1, pmi::Reason::kAborted, 1, std::move(text), {}});
 }
 
 /// What mpiexec shall collapse tells whose it is in a way of its own.
@@ -105,12 +116,15 @@ void begin_imaged(int argc, char** argv, char** environment) {
   if (!captured.ok()) cannot_start(-1, base::message_of(captured.code()));
   image::set_exit_hook(on_rank_exit);
   offer_successors();
+  image::set_refusal_hook(on_refusal);
   open_output(native);
   native.kernel_thread = here.process;
   if (here.has_neighbours()) name_process();
   fiber::set_spinning(here.job.spin);
   native.phase = Phase::kRunning;
   fiber::thread_begins();
+  tell_core_count(native);
+  narrow_to_cores_of(native.identity.rank);
 }
 
 /// Runs before every other constructor of the process: this library is linked with -z initfirst.
@@ -153,11 +167,10 @@ char** make_arguments(const pmi::App& app) {
   return arguments;
 }
 
-bool uses_fibers() { return host().job.scheduler == pmi::Scheduler::kFibers; }
-
 [[noreturn]] void run_main(HostedRank& rank, image::Main main, int argc, char** argv) {
   rank.phase = Phase::kRunning;
-  if (uses_fibers()) image::set_core_count(rank.identity, host().job.share_of(rank.identity.rank));
+  if (uses_fibers() && host().job.cores_of(rank.identity.rank).empty())
+    image::tell_openmp_core_count(rank.identity);
   watch_main_thread(rank);
   if (host().is_debugged) wait_for_debugger();
   std::exit(main(
@@ -186,8 +199,8 @@ void settle(HostedRank& rank) {
   // The main thread's name is the process's.
   if (rank.kernel_thread != host().process)
     base::name_this_thread(fmt::format("rank {}", rank.identity.rank));
+  narrow_to_cores_of(rank.identity.rank);
   if (uses_fibers()) {
-    fiber::set_cores_of_this_thread(job.cores_of(rank.identity.rank));
     return fiber::become_fiber(job.worker_of(rank.identity.rank) - job.first_worker(job.here()),
                                &rank.identity);
   }
@@ -209,6 +222,7 @@ void* run_rank(void* argument) {
   image::adopt_thread(rank.identity);
   image::set_environment(rank.identity,
                          pmi::environment_of_rank(host().job, rank.identity.rank, app.environment));
+  tell_core_count(rank);
 
   const int argc = static_cast<int>(app.arguments.size());
   char** argv = make_arguments(app);
@@ -275,7 +289,8 @@ void start_ranks() {
   if (uses_fibers()) {
     if (!fiber::start_workers())
       cannot_start(-1, "cannot start a thread for each core (ulimit -u, pids.max of the control group)");
-    fiber::ask_for_parallel_regions(reinterpret_cast<int (*)()>(::dlsym(RTLD_DEFAULT, "omp_in_parallel")));
+    if (::dlsym(RTLD_DEFAULT, "omp_in_parallel") != nullptr)
+      fiber::ask_for_parallel_regions(image::is_in_parallel_region);
     for (int i = 0; i < here.rank_count(); ++i) start_helpers(here.ranks[i].identity.rank);
     // The kernel threads of ranks only lend their stacks: signals go to the workers.
     sigset_t all;
@@ -284,12 +299,13 @@ void start_ranks() {
   }
   reserve_stacks();
   for (int i = 1; i < here.rank_count(); ++i) start_thread(here.ranks[i], i);
-  if (uses_fibers()) settle(here.ranks[0]);
+  uses_fibers() ? settle(here.ranks[0]) : narrow_to_cores_of(here.ranks[0].identity.rank);
 }
 
 /// Takes the place of the program's main(): starts the other ranks and becomes the first.
 int hosted_main(int argc, char** argv, char**) {
   Host& here = host();
+  widen_to_cores_of_process();
   load_programs();
   diag::prepare();
   start_ranks();

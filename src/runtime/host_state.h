@@ -127,6 +127,12 @@ void wait_for_other_hosts();
 void listen_to_neighbours();
 /// The process, as ps and top name it, says which ranks it is.
 void name_process();
+/// host_cores.cc: the calling kernel thread, which will be the rank's main thread, gets the rank's cores, if
+/// it has some of its own; so do threads that it makes. The process's own thread does so before constructors
+/// run, of which some count cores (OpenMP's), and takes all cores of the process again before it makes the
+/// threads of others.
+void narrow_to_cores_of(int rank);
+void widen_to_cores_of_process();
 /// host_debugger.cc: fills the table that debuggers read.
 void describe_to_debuggers();
 /// Returns when the debugger lets the ranks go. By each rank, before its main(); by the first call of MPI in

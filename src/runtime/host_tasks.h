@@ -1,0 +1,46 @@
+// What the kernel knows of this process's threads: whether any of them can go on without another one.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+namespace clump::runtime {
+
+/// Looks at all threads of the process, as /proc/self/task shows them. Owned by the observer, which is left
+/// out, as is the monitor of fibers.
+class Tasks {
+ public:
+  /// Whose wake-ups a sleeping thread may wait for, to count as one that cannot go on by itself.
+  enum class Wakers : std::uint8_t {
+    kThreads,   ///< threads of this process
+    kAnything,  ///< other processes as well: it sleeps, for whatever
+  };
+  explicit Tasks(Wakers wakers) : wakers_(wakers) {}
+
+  /// Whether no thread has run since the last look, and none can go on by itself: all sleep in futexes that
+  /// have no time limit, no timer will send a signal, and there is no child process. False at the first look,
+  /// and if that was less than `least` ago; also where the kernel does not tell. Between two looks that have
+  /// found the same lies a moment at which all slept.
+  bool are_still(std::chrono::milliseconds least);
+  /// Whether the last look has found that none could.
+  bool were_asleep() const { return !last_.empty(); }
+
+ private:
+  struct Task {
+    pid_t thread = 0;
+    std::uint64_t futex = 0;     ///< address
+    std::uint64_t switches = 0;  ///< how often it has gone to sleep
+    bool operator==(const Task&) const = default;
+  };
+  bool look(std::vector<Task>& tasks) const;
+  bool look_at(pid_t thread, std::vector<Task>& tasks) const;
+
+  const Wakers wakers_;
+  std::vector<Task> last_;  ///< empty: somebody could go on
+  std::chrono::steady_clock::time_point looked_;
+};
+
+}  // namespace clump::runtime
