@@ -35,7 +35,8 @@ inline void* take(std::size_t wanted, std::size_t alignment = kUnit) {
   if (wanted >= mine.left) [[likely]]
     return nullptr;
   const auto next = reinterpret_cast<std::uintptr_t>(mine.next);
-  const std::size_t size = (wanted + kUnit - 1) / kUnit * kUnit;
+  // At least a unit, so that the address of no block is the end of the chunk.
+  const std::size_t size = wanted == 0 ? kUnit : (wanted + kUnit - 1) / kUnit * kUnit;
   const std::size_t skipped = (0 - (next + kUnit)) & (alignment - 1);
   if (skipped >= mine.left || skipped + kUnit + size > mine.left) return nullptr;
   char* const block = mine.next + skipped + kUnit;
