@@ -7,8 +7,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace clump::image {
@@ -41,9 +43,19 @@ class ElfFile {
   std::span<const ElfW(Rela)> relocations(ElfW(Sxword) table, ElfW(Sxword) bytes) const;
   /// The name of a dynamic symbol, by number; empty if the file defines it, or if there is none.
   std::string undefined_symbol(std::uint32_t number) const;
+  /// It has a definition of that name, of a function or a variable, which other files can use.
+  bool defines(std::string_view name) const;
 
  private:
   std::string string_at(std::uint64_t place) const;
+  /// A value at an address; one of zeros if the file has none there.
+  template <typename T>
+  T value_at(std::uint64_t address) const {
+    T value{};
+    if (const std::byte* found = at_address(address, sizeof value)) std::memcpy(&value, found, sizeof value);
+    return value;
+  }
+  bool is_definition(std::uint32_t number, std::string_view name) const;
   const std::byte* at_address(std::uint64_t address, std::size_t size) const;
 
   std::span<const std::byte> bytes_;

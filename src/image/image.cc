@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstddef>
 #include <cstring>
+#include <new>
 
 #include "image/arch.h"
 #include "image/arena.h"
@@ -61,9 +63,10 @@ Image& image_of(const fiber::Identity* rank) {
   if (rank != nullptr && rank->image != nullptr) return *static_cast<Image*>(rank->image);
   Image* native = native_image.load(std::memory_order_acquire);  // acquire: pairs with release below
   if (native != nullptr) return *native;
-  // The first use comes before capture(), from one thread, in the start-up of a preloaded library; or there
-  // is one rank only.
-  static auto& process = *new Image(nullptr, true);
+  // Before capture(), or in a process that is one rank. An allocator that starts up may call, so this must
+  // not allocate: neither here nor in the constructor.
+  alignas(Image) static constinit std::byte place[sizeof(Image)] = {};
+  static auto& process = *new (place) Image(nullptr, true);
   native_image.store(&process, std::memory_order_release);  // release: pairs with acquire above
   return process;
 }

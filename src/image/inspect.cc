@@ -12,6 +12,7 @@
 #include <set>
 #include <string_view>
 
+#include "image/allocators.h"
 #include "image/elf_file.h"
 #include "image/process_only.h"
 #include "image/search.h"
@@ -70,7 +71,9 @@ class LibraryWalk {
     const ElfFile file(item.path);
     if (verdict_.text_relocations_in.empty() && has_text_relocations(file))
       verdict_.text_relocations_in = item.path;
-    if (!is_shared_library(std::string(base_name(item.path)).c_str())) note_imports(file, item.path);
+    const bool is_shared = is_shared_library(std::string(base_name(item.path)).c_str());
+    if (!is_shared) note_imports(file, item.path);
+    note_allocator(file, item.path, is_shared);
     const SearchPaths paths = search_paths_of(file, item.path);
     std::vector<std::string> inherited = paths.rpath;
     inherited.insert(inherited.end(), item.inherited.begin(), item.inherited.end());
@@ -100,13 +103,23 @@ class LibraryWalk {
   }
 
   void note_imports(const ElfFile& file, const std::string& path) {
-    if (!verdict_.process_function.empty()) return;
-    for (std::string& name : imports_of(file)) {
-      if (reason_for_processes(name).empty()) continue;
-      verdict_.process_function = std::move(name);
-      verdict_.process_function_in = path;
-      return;
+    for (const std::string& name : imports_of(file)) {
+      if (verdict_.process_function.empty() && !reason_for_processes(name).empty()) {
+        verdict_.process_function = name;
+        verdict_.process_function_in = path;
+      }
+      if (verdict_.malloc_function.empty() && is_of_libc_malloc(name)) {
+        verdict_.malloc_function = name;
+        verdict_.malloc_function_in = path;
+      }
     }
+  }
+
+  void note_allocator(const ElfFile& file, const std::string& path, bool is_shared) {
+    const std::string name(base_name(path));
+    if (is_shared && !is_allocator_library(name.c_str())) return;  // the C library, sanitizers
+    std::string& noted = is_shared ? verdict_.allocator : verdict_.own_malloc;
+    if (noted.empty() && defines_malloc(file)) noted = path;
   }
 
   Verdict& verdict_;
@@ -171,6 +184,12 @@ std::string reason_against(const std::string& path, const Verdict& verdict) {
   if (!verdict.process_function.empty()) {
     return fmt::format("{} calls {}(), which {}: its ranks are processes", verdict.process_function_in,
                        verdict.process_function, reason_for_processes(verdict.process_function));
+  }
+  if (!verdict.own_malloc.empty()) {
+    return fmt::format(
+        "{} defines malloc(): each rank would have an allocator of its own, and the C library, which ranks "
+        "share, that of one of them: its ranks are processes",
+        verdict.own_malloc);
   }
   if (!verdict.missing.empty()) {
     return fmt::format("{} needs {}, which is not found: set LD_LIBRARY_PATH", path, verdict.missing.front());

@@ -47,8 +47,13 @@ struct Verdict {
       libraries;                     ///< paths of all libraries found, in the order in which ld.so loads them
   std::vector<std::string> missing;  ///< names of libraries that were not found
   std::vector<std::string>
-      sanitizers;       ///< paths of sanitizer runtimes among the libraries: they must be preloaded first
-  std::string why_not;  ///< one line that says why it cannot be imaged; empty if it can
+      sanitizers;          ///< paths of sanitizer runtimes among the libraries: they must be preloaded first
+  std::string allocator;   ///< path of the first library that defines malloc() and that ranks share
+  std::string own_malloc;  ///< path of a file, the program or a library that ranks do not share, which
+                           ///< defines malloc()
+  std::string malloc_function;  ///< a function of the C library's own allocator that is imported: "mallopt"
+  std::string malloc_function_in;  ///< path of the program or library that imports it
+  std::string why_not;             ///< one line that says why it cannot be imaged; empty if it can
 
   /// All its ranks can share one process, each with private globals.
   bool imageable() const { return why_not.empty(); }

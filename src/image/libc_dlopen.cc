@@ -21,9 +21,11 @@ namespace {
 /// What dlerror() will say to this thread; ld.so's own words where empty.
 struct LastError {
   std::string text;
-  bool ours = false;
   bool told = false;
 };
+
+/// Apart from the text, which takes memory when a thread first has one: an allocator may look symbols up.
+constinit thread_local bool has_own_error = false;
 
 LastError& last_error() {
   static thread_local LastError error;
@@ -31,7 +33,8 @@ LastError& last_error() {
 }
 
 void* fail(const base::Status& status) {
-  last_error() = {base::message_of(status.code()), true, false};
+  last_error() = {base::message_of(status.code()), false};
+  has_own_error = true;
   return nullptr;
 }
 
@@ -64,7 +67,7 @@ void* open_shared(const char* name, int flags, const void* from) {
 
 void* open(const char* name, int flags, const void* from) {
   const Caller caller = caller_at(from);
-  last_error().ours = false;
+  has_own_error = false;
   if (caller.object == nullptr) return open_shared(name, flags, from);
   std::string path;
   if (name != nullptr && *name != '\0') {
@@ -111,7 +114,7 @@ void* symbol(void* handle, const char* name, const char* version, const void* fr
   // Nothing is private yet; and a sanitizer that is starting up must get through here without meeting its own
   // checks.
   if (!captured()) return handle == RTLD_NEXT ? next_symbol(name, from) : ld_symbol(handle, name, version);
-  last_error().ours = false;
+  has_own_error = false;
   const Caller caller = caller_at(from);
   void* found = nullptr;
   Handle* mine = nullptr;
@@ -166,7 +169,7 @@ CLUMP_HOST_API void* dlvsym(void* handle, const char* name, const char* version)
 
 CLUMP_HOST_API int dlclose(void* handle) {
   static constinit Hidden<int(void*)> real{"dlclose"};
-  last_error().ours = false;
+  has_own_error = false;
   const Caller caller = caller_at(__builtin_return_address(0));
   Handle* mine = caller.image != nullptr ? caller.image->plugins().find(handle) : nullptr;
   if (mine == nullptr) return real(handle);
@@ -176,8 +179,8 @@ CLUMP_HOST_API int dlclose(void* handle) {
 
 CLUMP_HOST_API char* dlerror() {
   static constinit Hidden<char*()> real{"dlerror"};
+  if (!has_own_error) return real();
   LastError& error = last_error();
-  if (!error.ours) return real();
   real();  // what ld.so has to say is older
   if (error.told) return nullptr;
   error.told = true;

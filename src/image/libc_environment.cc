@@ -101,7 +101,10 @@ CLUMP_HOST_API char* getenv(const char* name) {
   return entry != nullptr ? *entry + std::strlen(name) + 1 : nullptr;
 }
 
-CLUMP_HOST_API char* secure_getenv(const char* name) { return getenv(name); }
+CLUMP_HOST_API char* secure_getenv(const char* name) {
+  static constinit Hidden<char*(const char*)> real{"secure_getenv"};
+  return captured() ? getenv(name) : real(name);
+}
 
 CLUMP_HOST_API int setenv(const char* name, const char* value, int replace) {
   static constinit Hidden<int(const char*, const char*, int)> real{"setenv"};

@@ -241,6 +241,8 @@ CLUMP_HOST_API int __cxa_at_quick_exit(void (*function)(void*), void* object) {
 }
 
 CLUMP_HOST_API int on_exit(void (*function)(int, void*), void* argument) {
+  static constinit Hidden<int(void (*)(int, void*), void*)> real{"on_exit"};
+  if (!captured()) return real(function, argument);
   return add_at_exit(current_image(), {reinterpret_cast<void (*)()>(function), argument, nullptr,
                                        Signature::kStatusAndArgument});
 }

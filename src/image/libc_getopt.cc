@@ -14,6 +14,7 @@
 
 #include "base/types.h"
 #include "image/rank_image.h"
+#include "image/symbols.h"
 
 namespace clump::image {
 namespace {
@@ -242,10 +243,14 @@ using namespace clump::image;  // the functions below are the C library's, outsi
 extern "C" {
 
 CLUMP_HOST_API int getopt(int argc, char* const* argv, const char* letters) {
+  static constinit Hidden<int(int, char* const*, const char*)> real{"getopt"};
+  if (!captured()) return real(argc, argv, letters);
   return Parser(current_image(), argc, argv, letters).next(nullptr, nullptr, LongStyle::kNone);
 }
 
 CLUMP_HOST_API int __posix_getopt(int argc, char* const* argv, const char* letters) {
+  static constinit Hidden<int(int, char* const*, const char*)> real{"__posix_getopt"};
+  if (!captured()) return real(argc, argv, letters);
   const std::string strict = std::string("+") + letters;
   return Parser(current_image(), argc, argv, letters[0] == '+' ? letters : strict.c_str())
       .next(nullptr, nullptr, LongStyle::kNone);
@@ -253,11 +258,15 @@ CLUMP_HOST_API int __posix_getopt(int argc, char* const* argv, const char* lette
 
 CLUMP_HOST_API int getopt_long(int argc, char* const* argv, const char* letters, const option* options,
                                int* index) {
+  static constinit Hidden<int(int, char* const*, const char*, const option*, int*)> real{"getopt_long"};
+  if (!captured()) return real(argc, argv, letters, options, index);
   return Parser(current_image(), argc, argv, letters).next(options, index, LongStyle::kDoubleDash);
 }
 
 CLUMP_HOST_API int getopt_long_only(int argc, char* const* argv, const char* letters, const option* options,
                                     int* index) {
+  static constinit Hidden<int(int, char* const*, const char*, const option*, int*)> real{"getopt_long_only"};
+  if (!captured()) return real(argc, argv, letters, options, index);
   return Parser(current_image(), argc, argv, letters).next(options, index, LongStyle::kSingleDashToo);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/types.h"
 #include "image/rank_image.h"
+#include "image/symbols.h"
 
 namespace clump::image {
 namespace {
@@ -47,12 +48,26 @@ using namespace clump::image;  // the functions below are the C library's, outsi
 
 extern "C" {
 
-CLUMP_HOST_API int rand() { return next(); }
-CLUMP_HOST_API long random() { return next(); }
-CLUMP_HOST_API void srand(unsigned value) { seed(value); }
-CLUMP_HOST_API void srandom(unsigned value) { seed(value); }
+CLUMP_HOST_API int rand() {
+  static constinit Hidden<int()> real{"rand"};
+  return captured() ? next() : real();
+}
+CLUMP_HOST_API long random() {
+  static constinit Hidden<long()> real{"random"};
+  return captured() ? next() : real();
+}
+CLUMP_HOST_API void srand(unsigned value) {
+  static constinit Hidden<void(unsigned)> real{"srand"};
+  captured() ? seed(value) : real(value);
+}
+CLUMP_HOST_API void srandom(unsigned value) {
+  static constinit Hidden<void(unsigned)> real{"srandom"};
+  captured() ? seed(value) : real(value);
+}
 
 CLUMP_HOST_API char* initstate(unsigned value, char* words, size_t size) {
+  static constinit Hidden<char*(unsigned, char*, size_t)> real{"initstate"};
+  if (!captured()) return real(value, words, size);
   RandomState& state = mine();
   const std::scoped_lock lock(state.lock);
   char* before = reinterpret_cast<char*>(begun(state).data.state);
@@ -60,33 +75,54 @@ CLUMP_HOST_API char* initstate(unsigned value, char* words, size_t size) {
 }
 
 CLUMP_HOST_API char* setstate(char* words) {
+  static constinit Hidden<char*(char*)> real{"setstate"};
+  if (!captured()) return real(words);
   RandomState& state = mine();
   const std::scoped_lock lock(state.lock);
   char* before = reinterpret_cast<char*>(begun(state).data.state);
   return setstate_r(words, &state.data) == 0 ? before - sizeof(std::int32_t) : nullptr;
 }
 
-CLUMP_HOST_API double drand48() { return draw48<double>(&drand48_r); }
-CLUMP_HOST_API long lrand48() { return draw48<long>(&lrand48_r); }
-CLUMP_HOST_API long mrand48() { return draw48<long>(&mrand48_r); }
+CLUMP_HOST_API double drand48() {
+  static constinit Hidden<double()> real{"drand48"};
+  return captured() ? draw48<double>(&drand48_r) : real();
+}
+CLUMP_HOST_API long lrand48() {
+  static constinit Hidden<long()> real{"lrand48"};
+  return captured() ? draw48<long>(&lrand48_r) : real();
+}
+CLUMP_HOST_API long mrand48() {
+  static constinit Hidden<long()> real{"mrand48"};
+  return captured() ? draw48<long>(&mrand48_r) : real();
+}
 CLUMP_HOST_API double erand48(unsigned short numbers[3]) {
+  static constinit Hidden<double(unsigned short*)> real{"erand48"};
+  if (!captured()) return real(numbers);
   return draw48<double>(
       [numbers](drand48_data* state, double* result) { erand48_r(numbers, state, result); });
 }
 CLUMP_HOST_API long nrand48(unsigned short numbers[3]) {
+  static constinit Hidden<long(unsigned short*)> real{"nrand48"};
+  if (!captured()) return real(numbers);
   return draw48<long>([numbers](drand48_data* state, long* result) { nrand48_r(numbers, state, result); });
 }
 CLUMP_HOST_API long jrand48(unsigned short numbers[3]) {
+  static constinit Hidden<long(unsigned short*)> real{"jrand48"};
+  if (!captured()) return real(numbers);
   return draw48<long>([numbers](drand48_data* state, long* result) { jrand48_r(numbers, state, result); });
 }
 
 CLUMP_HOST_API void srand48(long value) {
+  static constinit Hidden<void(long)> real{"srand48"};
+  if (!captured()) return real(value);
   RandomState& state = mine();
   const std::scoped_lock lock(state.lock);
   srand48_r(value, &state.drand);
 }
 
 CLUMP_HOST_API unsigned short* seed48(unsigned short value[3]) {
+  static constinit Hidden<unsigned short*(unsigned short*)> real{"seed48"};
+  if (!captured()) return real(value);
   RandomState& state = mine();
   const std::scoped_lock lock(state.lock);
   seed48_r(value, &state.drand);
@@ -94,6 +130,8 @@ CLUMP_HOST_API unsigned short* seed48(unsigned short value[3]) {
 }
 
 CLUMP_HOST_API void lcong48(unsigned short values[7]) {
+  static constinit Hidden<void(unsigned short*)> real{"lcong48"};
+  if (!captured()) return real(values);
   RandomState& state = mine();
   const std::scoped_lock lock(state.lock);
   lcong48_r(values, &state.drand);

@@ -5,6 +5,7 @@
 
 #include "base/types.h"
 #include "image/rank_image.h"
+#include "image/symbols.h"
 
 namespace clump::image {
 namespace {
@@ -19,21 +20,33 @@ using namespace clump::image;  // the functions below are the C library's, outsi
 extern "C" {
 
 CLUMP_HOST_API std::tm* localtime(const std::time_t* time) {
+  static constinit Hidden<std::tm*(const std::time_t*)> real{"localtime"};
+  if (!captured()) return real(time);
   tzset();
   return localtime_r(time, &mine().broken_down);
 }
 
-CLUMP_HOST_API std::tm* gmtime(const std::time_t* time) { return gmtime_r(time, &mine().broken_down); }
+CLUMP_HOST_API std::tm* gmtime(const std::time_t* time) {
+  static constinit Hidden<std::tm*(const std::time_t*)> real{"gmtime"};
+  return captured() ? gmtime_r(time, &mine().broken_down) : real(time);
+}
 
-CLUMP_HOST_API char* asctime(const std::tm* time) { return asctime_r(time, mine().text); }
+CLUMP_HOST_API char* asctime(const std::tm* time) {
+  static constinit Hidden<char*(const std::tm*)> real{"asctime"};
+  return captured() ? asctime_r(time, mine().text) : real(time);
+}
 
 CLUMP_HOST_API char* ctime(const std::time_t* time) {
+  static constinit Hidden<char*(const std::time_t*)> real{"ctime"};
+  if (!captured()) return real(time);
   const std::tm* broken_down = localtime(time);
   return broken_down != nullptr ? asctime(broken_down) : nullptr;
 }
 
 CLUMP_HOST_API char* strtok(char* text, const char* separators) {
-  return strtok_r(text, separators, &current_image().libc().strtok_rest);
+  static constinit Hidden<char*(char*, const char*)> real{"strtok"};
+  return captured() ? strtok_r(text, separators, &current_image().libc().strtok_rest)
+                    : real(text, separators);
 }
 
 }  // extern "C"

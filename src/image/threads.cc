@@ -110,10 +110,18 @@ ThreadAttributes::Guard guard_of_next_thread(fiber::Identity* identity) {
   return made < kLargeGuards ? ThreadAttributes::Guard::kLarge : ThreadAttributes::Guard::kSmall;
 }
 
-int create_thread(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
-                  int (*c11_function)(void*), void* argument) {
+/// Then threads are an allocator's, and belong to no rank.
+bool before_ranks() { return !captured() && fiber::identity() == nullptr; }
+
+int create_hidden(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
+                  void* argument) {
   static constinit Hidden<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)> real{
       "pthread_create"};
+  return real(thread, attributes, function, argument);
+}
+
+int create_thread(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
+                  int (*c11_function)(void*), void* argument) {
   fiber::Identity* const identity = fiber::identity();
   const ThreadAttributes ours(attributes, guard_of_next_thread(identity));
   auto* start = new (std::nothrow)
@@ -125,7 +133,7 @@ int create_thread(pthread_t* thread, const pthread_attr_t* attributes, void* (*f
     image_of(identity).threads.fetch_add(1, std::memory_order_relaxed);
   }
   const base::Ref<ThreadEnd> end = start->end;
-  const int error = real(thread, ours.get(), &run_thread, static_cast<void*>(start));
+  const int error = create_hidden(thread, ours.get(), &run_thread, start);
   if (error == 0) {
     end->is_of(*thread);
     return 0;
@@ -147,17 +155,20 @@ void thread_of_rank_ends(fiber::Identity& rank) {
 
 }  // namespace clump::image
 
-using clump::image::create_thread;
+using namespace clump::image;  // the functions below are the C library's, outside of any namespace
 
 extern "C" {
 
 CLUMP_HOST_API int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                                   void* (*function)(void*), void* argument) {
+  if (before_ranks()) return create_hidden(thread, attributes, function, argument);
   return create_thread(thread, attributes, function, nullptr, argument);
 }
 
 // The C library's own thrd_create does not pass through pthread_create.
 CLUMP_HOST_API int thrd_create(thrd_t* thread, thrd_start_t function, void* argument) {
+  static constinit Hidden<int(thrd_t*, thrd_start_t, void*)> real{"thrd_create"};
+  if (before_ranks()) return real(thread, function, argument);
   switch (create_thread(thread, nullptr, nullptr, function, argument)) {
     case 0:
       return thrd_success;

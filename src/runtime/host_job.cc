@@ -37,8 +37,9 @@ std::string_view own_folder() {
 
 namespace {
 
-constexpr const char* kVariables[] = {"CLUMP_JOB_FD",    "CLUMP_CONTROL_FD", "CLUMP_NODE_FD", "CLUMP_LIFE_FD",
-                                      "CLUMP_RECORD_FD", "CLUMP_PROCESS",    "CLUMP_GDB",     kSuccessorVariable, kNoMpiVariable};
+constexpr const char* kVariables[] = {
+    "CLUMP_JOB_FD",  "CLUMP_CONTROL_FD", "CLUMP_NODE_FD",   "CLUMP_LIFE_FD",    "CLUMP_RECORD_FD",
+    "CLUMP_PROCESS", "CLUMP_GDB",        "CLUMP_PRELOADED", kSuccessorVariable, kNoMpiVariable};
 
 const char* value_of(char** environment, std::string_view name) {
   for (; *environment != nullptr; ++environment) {
@@ -156,6 +157,7 @@ void close_on_exec(int descriptor) {
 /// What this process starts from now on is no rank, and gets LD_PRELOAD as whoever has called mpiexec had it.
 void take_back_preload() {
   const char* const now = value_of(environ, "LD_PRELOAD");
+  const char* const allocator = value_of(environ, "CLUMP_PRELOADED");
   const std::string_view folder = own_folder();
   std::string kept;
   for (std::string_view rest = now != nullptr ? now : ""; !rest.empty();) {
@@ -164,7 +166,7 @@ void take_back_preload() {
     rest.remove_prefix(std::min(end + 1, rest.size()));
     const bool ours = library.starts_with(folder) && (library.substr(folder.size()) == "/libclump_host.so" ||
                                                       library.substr(folder.size()) == "/libmpi_abi.so.1");
-    if (library.empty() || ours) continue;
+    if (library.empty() || ours || (allocator != nullptr && library == allocator)) continue;
     kept.append(kept.empty() ? "" : ":").append(library);
   }
   kept.empty() ? ::unsetenv("LD_PRELOAD") : ::setenv("LD_PRELOAD", kept.c_str(), 1);
@@ -287,8 +289,8 @@ const char* join_job() {
     close_on_exec(here.control);
     close_on_exec(here.node_descriptor);
     close_on_exec(here.record_descriptor);
-    for (const char* variable : kVariables) ::unsetenv(variable);
     take_back_preload();
+    for (const char* variable : kVariables) ::unsetenv(variable);
     diag::prepare();
     use_signal_stack_if_none();
     install_failure_handlers();

@@ -31,6 +31,9 @@
 extern "C" {
 [[gnu::weak]] void __tsan_init();
 [[gnu::weak]] void __asan_init();
+// src/malloc/young.h: there if mpiexec has preloaded libclump_malloc.so.
+[[gnu::weak]] void clump_malloc_prepare(std::size_t ranks);
+[[gnu::weak]] void clump_malloc_begin(std::size_t rank);
 }
 
 namespace clump::runtime {
@@ -210,6 +213,7 @@ void settle(HostedRank& rank) {
 /// A rank but the first: the body of its thread.
 void* run_rank(void* argument) {
   HostedRank& rank = *static_cast<HostedRank*>(argument);
+  if (clump_malloc_begin != nullptr) clump_malloc_begin(static_cast<std::size_t>(&rank - &host().ranks[0]));
   const pmi::App& app = host().job.apps[rank.app];
   settle(rank);
   if (!app.working_directory.empty() && ::chdir(app.working_directory.c_str()) != 0) {
@@ -297,6 +301,7 @@ void start_ranks() {
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
   }
+  if (clump_malloc_prepare != nullptr) clump_malloc_prepare(static_cast<std::size_t>(here.rank_count()));
   reserve_stacks();
   for (int i = 1; i < here.rank_count(); ++i) start_thread(here.ranks[i], i);
   uses_fibers() ? settle(here.ranks[0]) : narrow_to_cores_of(here.ranks[0].identity.rank);

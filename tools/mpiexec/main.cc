@@ -42,6 +42,8 @@ int mpiexec(const std::vector<std::string>& words) {
   if (const base::Status status = make_plan(command, plan, exit_code); !status.ok())
     return fail(status, exit_code);
   if (command.explain) fmt::print(stderr, "mpiexec: {}\n", plan.explanation);
+  if (command.explain && !plan.allocator.note.empty())
+    fmt::print(stderr, "mpiexec: {}\n", plan.allocator.note);
   if (command.explain && !plan.rules_note.empty()) fmt::print(stderr, "mpiexec: {}\n", plan.rules_note);
   if (command.explore > 0) return explore(command, plan);
   Records records;

@@ -47,6 +47,8 @@ const Option kOptions[] = {
     {{"profile"}, Action::kProfile, 0, "[=FILE]",
      "write FILE.json and FILE.html: time in MPI and out of it, calls, messages, who waited for whom (clump-profile-PROGRAM)", true},
     {{"trace"}, Action::kTrace, 1, "FILE", "write all calls one by one, for Perfetto or Chrome's tracing page"},
+    {{"malloc"}, Action::kMalloc, 1, "libc|mimalloc|NAME|FILE",
+     "the allocator of ranks that share a process (default mimalloc, or what the program brings; CLUMP_MALLOC)"},
     {{"agent"}, Action::kAgent},
     {{"use-hwthread-cpus"}, Action::kHardwareThreads, 0, "", "use all hardware threads of a core, not one"},
     {{"workers"}, Action::kWorkers, 1, "N", "so many workers (default: one for each core)"},

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "allocator.h"
 #include "collectives.h"
 #include "common/places.h"
 #include "common/scheduler.h"
@@ -312,6 +313,9 @@ class Parser {
         return number(word, values[0], command_.workers);
       case kHelpers:
         return number(word, values[0], command_.helpers.emplace(), 0);
+      case kMalloc:
+        global.set.emplace_back(kMallocVariable, values[0]);
+        break;
       case kCores:
         command_.cores = values[0];
         break;

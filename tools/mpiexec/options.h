@@ -122,6 +122,7 @@ enum class Action {
   kTrace,
   kAgent,
   kCores,
+  kMalloc,
   kWorkers,
   kHelpers,
   kHardwareThreads,

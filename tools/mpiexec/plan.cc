@@ -284,12 +284,14 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
     std::string why;
     CLUMP_TRY(tools::judge(typed, app.program, verdict, fits, why));
     note_needs(verdict, plan);
+    plan.allocator_needs.note(verdict, app);
     plan.job.apps.push_back(std::move(app));
     CLUMP_TRY(choose_housing(command, fits, why, plan, housings.emplace_back()));
   }
   exit_code = kExitUsage;
   CLUMP_TRY(give_rules(command, plan));
   CLUMP_TRY(seat(command, housings, plan.job));
+  CLUMP_TRY(choose_allocator(plan.job, plan.allocator_needs, plan.allocator));
   using Tags = pmi::Output::Tags;
   plan.job.output = {command.collapse     ? Tags::kMarks
                      : command.tag_output ? Tags::kNumbers
@@ -307,7 +309,9 @@ base::Status complete_plan(const Command& command, Plan& plan) {
   for (const pmi::App& app : plan.job.apps) {
     const image::Verdict verdict = image::inspect(app.program, value_of(app.environment, "LD_LIBRARY_PATH"));
     note_needs(verdict, plan);
+    plan.allocator_needs.note(verdict, app);
   }
+  CLUMP_TRY(choose_allocator(plan.job, plan.allocator_needs, plan.allocator));
   return place(command, plan);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "allocator.h"
 #include "common/cores.h"
 #include "common/limits.h"
 #include "options.h"
@@ -25,6 +26,8 @@ struct Plan {
   std::vector<tools::Processor> workers;  ///< who run the fibers, and where
   std::optional<tools::Quota> quota;      ///< why there are no more; then workers have no fixed cores
   std::string explanation;                ///< the line of --explain
+  AllocatorNeeds allocator_needs;         ///< of the programs
+  Allocator allocator;
   std::string rules_note;                 ///< another one, about the rules for collectives; empty: none
   std::string why_plain;                  ///< why there are plain processes
   std::vector<std::string> preload;       ///< sanitizer runtimes that must come before ours

@@ -176,7 +176,10 @@ class Run {
     if (host.plain && !is_alone()) process.cores = plan_.job.cores_of(first);
     process.same_addresses = plan_.job.seed.has_value();
     process.kept = {job_, theirs_, life_};
-    set(process.environment, "LD_PRELOAD", preload + get(process.environment, "LD_PRELOAD"));
+    const std::string& allocator = host.plain ? plan_.allocator.plain_library : plan_.allocator.library;
+    set(process.environment, "LD_PRELOAD",
+        preload + (allocator.empty() ? "" : allocator + ":") + get(process.environment, "LD_PRELOAD"));
+    if (!allocator.empty()) set(process.environment, "CLUMP_PRELOADED", allocator);
     if (!host.plain) set(process.environment, "LD_BIND_NOW", "1");
     set(process.environment, "CLUMP_JOB_FD", std::to_string(job_));
     set(process.environment, "CLUMP_CONTROL_FD", std::to_string(theirs_));

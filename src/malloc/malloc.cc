@@ -1,0 +1,162 @@
+// libclump_malloc.so: malloc() and its kin from mimalloc, as mpiexec preloads it for ranks that share a
+// process (docs/decisions/029-allocator.md). mimalloc's functions differ from the C library's in what
+// programs may rely on; here they do what malloc(3) and POSIX say, and errno tells of failures.
+//
+// The library needs nothing but mimalloc and the C library, and has no state of its own: it may be called
+// from the first instruction of the process on.
+#include <mimalloc.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "young.h"
+
+#define CLUMP_MALLOC_API extern "C" __attribute__((visibility("default")))
+
+namespace young = clump::young;
+
+namespace {
+
+/// mimalloc takes address space without asking whether there is memory for it; a program that asks for more
+/// than the system has expects a refusal. From this size on two system calls are nothing.
+constexpr std::size_t kAskSystem = std::size_t{1} << 30;
+
+[[gnu::cold, gnu::noinline]] bool system_has(std::size_t bytes) {
+  void* const probe = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (probe == MAP_FAILED) return false;
+  munmap(probe, bytes);
+  return true;
+}
+
+bool is_refused(std::size_t bytes) { return bytes >= kAskSystem && !system_has(bytes); }
+
+void* no_memory() {
+  errno = ENOMEM;
+  return nullptr;
+}
+
+void* checked(void* block) { return block != nullptr ? block : no_memory(); }
+
+bool is_power_of_two(std::size_t value) { return value != 0 && (value & (value - 1)) == 0; }
+
+std::size_t page() { return static_cast<std::size_t>(getpagesize()); }
+
+/// From this size on it is worth asking the kernel which pages are there.
+constexpr std::size_t kLarge = std::size_t{256} << 10;
+
+/// Most of the pages, of the first that `sample` has room for, are there.
+bool is_in_use(char* first, std::size_t pages) {
+  unsigned char sample[1024];
+  const std::size_t looked_at = pages < sizeof sample ? pages : sizeof sample;
+  if (mincore(first, looked_at * page(), sample) != 0) return true;
+  std::size_t present = 0;
+  for (std::size_t i = 0; i < looked_at; ++i) present += sample[i] & 1U;
+  return present * 2 > looked_at;
+}
+
+/// mimalloc would write zeros over memory that is fresh from the kernel, too, and so take pages that nobody
+/// needs yet. Pages that are there are overwritten, if they are many; otherwise the kernel takes back what
+/// there is and gives zeros when they are touched.
+[[gnu::noinline]] void* zeroed(void* block, std::size_t bytes) {
+  const int error = errno;
+  char* const begin = static_cast<char*>(block);
+  char* const first = begin + (page() - reinterpret_cast<std::uintptr_t>(begin) % page()) % page();
+  const std::size_t pages = (bytes - static_cast<std::size_t>(first - begin)) / page();
+  if (is_in_use(first, pages) || madvise(first, pages * page(), MADV_DONTNEED) != 0) {
+    std::memset(begin, 0, bytes);
+  } else {
+    char* const last = first + pages * page();
+    std::memset(begin, 0, static_cast<std::size_t>(first - begin));
+    std::memset(last, 0, static_cast<std::size_t>(begin + bytes - last));
+  }
+  errno = error;
+  return block;
+}
+
+/// The C library takes the next power of two.
+void* aligned(std::size_t alignment, std::size_t bytes) {
+  constexpr std::size_t kMost = std::size_t{1} << 62;
+  if (alignment > kMost) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  std::size_t power = young::kUnit;
+  while (power < alignment) power *= 2;
+  if (void* const block = young::take(bytes, power)) return block;
+  return is_refused(bytes) ? no_memory() : checked(mi_malloc_aligned(bytes, power));
+}
+
+}  // namespace
+
+CLUMP_MALLOC_API void* malloc(std::size_t bytes) noexcept {
+  if (void* const block = young::take(bytes)) return block;
+  return is_refused(bytes) ? no_memory() : checked(mi_malloc(bytes));
+}
+
+CLUMP_MALLOC_API void free(void* block) noexcept {
+  if (!young::holds(block)) [[likely]]
+    mi_free(block);
+}
+
+CLUMP_MALLOC_API void* calloc(std::size_t count, std::size_t size) noexcept {
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(count, size, &bytes) || is_refused(bytes)) return no_memory();
+  if (void* const block = young::take(bytes)) return block;
+  if (bytes < kLarge) return checked(mi_zalloc(bytes));
+  void* const block = mi_malloc(bytes);
+  return block != nullptr ? zeroed(block, bytes) : no_memory();
+}
+
+CLUMP_MALLOC_API void* realloc(void* block, std::size_t bytes) noexcept {
+  if (bytes == 0 && block != nullptr) {
+    free(block);
+    return nullptr;
+  }
+  if (block == nullptr) return malloc(bytes);
+  if (!young::holds(block)) return is_refused(bytes) ? no_memory() : checked(mi_realloc(block, bytes));
+  const std::size_t had = young::size_of(block);
+  if (bytes <= had) return block;
+  void* const moved = malloc(bytes);
+  if (moved != nullptr) std::memcpy(moved, block, had);
+  return moved;
+}
+
+CLUMP_MALLOC_API void* reallocarray(void* block, std::size_t count, std::size_t size) noexcept {
+  std::size_t bytes = 0;
+  return __builtin_mul_overflow(count, size, &bytes) ? no_memory() : realloc(block, bytes);
+}
+
+CLUMP_MALLOC_API void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
+  return aligned(alignment, bytes);
+}
+
+CLUMP_MALLOC_API void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
+  return aligned(alignment, bytes);
+}
+
+CLUMP_MALLOC_API int posix_memalign(void** block, std::size_t alignment, std::size_t bytes) noexcept {
+  if (alignment % sizeof(void*) != 0 || !is_power_of_two(alignment)) return EINVAL;
+  const int error = errno;
+  void* const made = aligned(alignment, bytes);
+  errno = error;
+  if (made == nullptr) return ENOMEM;
+  *block = made;
+  return 0;
+}
+
+CLUMP_MALLOC_API void* valloc(std::size_t bytes) noexcept { return aligned(page(), bytes); }
+
+CLUMP_MALLOC_API void* pvalloc(std::size_t bytes) noexcept {
+  std::size_t rounded = 0;
+  if (__builtin_add_overflow(bytes, page() - 1, &rounded)) return no_memory();
+  return aligned(page(), rounded / page() * page());
+}
+
+CLUMP_MALLOC_API std::size_t malloc_usable_size(void* block) noexcept {
+  return young::holds(block) ? young::size_of(block) : mi_usable_size(block);
+}

@@ -1,0 +1,33 @@
+#include "young.h"
+
+#include <sys/mman.h>
+
+namespace clump::young {
+namespace {
+
+constexpr std::size_t kChunk = std::size_t{128} << 10;
+
+}  // namespace
+
+constinit thread_local Chunk mine;
+constinit std::uintptr_t begin = 0;
+constinit std::size_t bytes = 0;
+
+}  // namespace clump::young
+
+using namespace clump::young;
+
+void clump_malloc_prepare(std::size_t ranks) {
+  const std::size_t all = ranks * kChunk;
+  void* const room =
+      mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) return;  // then mimalloc has the first blocks, too
+  madvise(room, all, MADV_NOHUGEPAGE);
+  begin = reinterpret_cast<std::uintptr_t>(room);
+  bytes = all;
+}
+
+void clump_malloc_begin(std::size_t rank) {
+  if ((rank + 1) * kChunk > bytes) return;
+  mine = {reinterpret_cast<char*>(begin + rank * kChunk), kChunk};
+}
