@@ -16,6 +16,7 @@
 #include "image/objects.h"
 #include "image/output.h"
 #include "image/rank_image.h"
+#include "image/standard.h"
 
 namespace clump::image {
 namespace {
@@ -140,7 +141,7 @@ base::Status create(fiber::Identity& rank, int program) {
   image->program = &source;
   CLUMP_TRY(image->add(source.objects, nullptr));
   for (Instance* instance : image->instances()) instance->pinned = true;
-  begin_input(*image);
+  begin_input(*image, -1);
   rank.image = image.release();
   return {};
 }
@@ -150,6 +151,7 @@ base::Status send_output_to(fiber::Identity& rank, int descriptor, const std::st
   if (opened < 0) return base::fail(MPI_ERR_BAD_FILE, "cannot write {}: {}", path, std::strerror(errno));
   output::Stream& stream = image_of(&rank).output().stream(descriptor);
   const int file = move_up(opened);
+  if (only) standard::give(image_of(&rank), descriptor, file);
   only ? stream.redirect(file) : stream.copy_to(file);
   return {};
 }

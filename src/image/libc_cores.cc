@@ -15,6 +15,7 @@
 #include "image/cores.h"
 #include "image/image.h"
 #include "image/rank_image.h"
+#include "image/standard.h"
 #include "image/symbols.h"
 
 namespace clump::image {
@@ -105,8 +106,10 @@ CLUMP_HOST_API int posix_spawn(pid_t* child, const char* path, const posix_spawn
   static constinit Hidden<int(pid_t*, const char*, const posix_spawn_file_actions_t*,
                               const posix_spawnattr_t*, char* const*, char* const*)>
       real{"posix_spawn"};
+  const standard::ChildActions all(actions);
+  if (all.error() != 0) return all.error();
   const WithCoresOfFiber wide;
-  return real(child, path, actions, attributes, arguments, environment);
+  return real(child, path, all.get(), attributes, arguments, environment);
 }
 
 CLUMP_HOST_API int posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
@@ -115,8 +118,10 @@ CLUMP_HOST_API int posix_spawnp(pid_t* child, const char* file, const posix_spaw
   static constinit Hidden<int(pid_t*, const char*, const posix_spawn_file_actions_t*,
                               const posix_spawnattr_t*, char* const*, char* const*)>
       real{"posix_spawnp"};
+  const standard::ChildActions all(actions);
+  if (all.error() != 0) return all.error();
   const WithCoresOfFiber wide;
-  return real(child, file, actions, attributes, arguments, environment);
+  return real(child, file, all.get(), attributes, arguments, environment);
 }
 
 CLUMP_HOST_API FILE* popen(const char* command, const char* mode) {

@@ -14,6 +14,7 @@
 #include "base/types.h"
 #include "image/cores.h"
 #include "image/rank_image.h"
+#include "image/standard.h"
 #include "image/symbols.h"
 
 namespace clump::image {
@@ -107,7 +108,7 @@ CLUMP_HOST_API int execlp(const char* file, const char* first, ...) {
 CLUMP_HOST_API int system(const char* command) {
   static constinit Hidden<int(const char*)> real{"system"};
   if (command == nullptr || !captured()) return real(command);
-  if (current_image().native()) {
+  if (current_image().native() && standard::is_home()) {
     const WithCoresOfFiber wide;
     return real(command);
   }

@@ -110,7 +110,18 @@ void run_rank_destructors(Image& image);
 /// Whether capture() has been called: there are, or will be, several images.
 bool captured();
 
-/// Gives a rank that is not the first an empty standard input: libc_stdin.cc.
-void begin_input(Image& image);
+// libc_stdin.cc
+
+/// Makes `descriptor` the rank's standard input; -1: one that is empty.
+void begin_input(Image& image, int descriptor);
+/// The calling rank's `stdin`.
+std::FILE* rank_input();
+/// From now on it reads this descriptor of the kernel's.
+void use_as_input(int real);
+/// freopen() of it.
+std::FILE* reopen_input(const char* path, const char* mode);
+
+/// open() that gives the kernel's lowest number: libc_descriptors.cc.
+int open_kernels(const char* path, int flags);
 
 }  // namespace clump::image

@@ -8,6 +8,7 @@
 #include "fiber/fiber.h"
 #include "image/cores.h"
 #include "image/output.h"
+#include "image/standard.h"
 #include "runtime/host_state.h"
 
 namespace clump::runtime {
@@ -21,6 +22,7 @@ void in_parent() { image::output::let_go(); }
 void in_child() {
   image::keep_cores_after_fork();
   image::output::let_go_in_child();
+  image::standard::go_home();
   fiber::forget_fibers();
   Host& here = host();
   // Nobody has called MPI yet: what it starts may be the rank.
