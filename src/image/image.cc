@@ -93,6 +93,7 @@ Image* image_at(const void* address) {
 base::Status capture(fiber::Identity& native, int argc, char** argv, char** envp) {
   Registry& registry = Registry::get();
   output::start();
+  standard::begin();
   registry.update();
   choose_private_objects();
 
@@ -141,7 +142,6 @@ base::Status create(fiber::Identity& rank, int program) {
   image->program = &source;
   CLUMP_TRY(image->add(source.objects, nullptr));
   for (Instance* instance : image->instances()) instance->pinned = true;
-  begin_input(*image, -1);
   rank.image = image.release();
   return {};
 }
@@ -155,6 +155,8 @@ base::Status send_output_to(fiber::Identity& rank, int descriptor, const std::st
   only ? stream.redirect(file) : stream.copy_to(file);
   return {};
 }
+
+void read_input_from(fiber::Identity& rank, int descriptor) { begin_input(image_of(&rank), descriptor); }
 
 void adopt_thread(fiber::Identity& rank) {
   fiber::adopt_identity(&rank);

@@ -19,6 +19,7 @@
 
 #include "base/types.h"
 #include "image/rank_image.h"
+#include "image/record_locks.h"
 #include "image/standard.h"
 #include "image/symbols.h"
 
@@ -208,6 +209,7 @@ CLUMP_HOST_API int close_range(unsigned first, unsigned last, int flags) noexcep
       standard::close(static_cast<int>(number));
   }
   const unsigned others = captured() ? std::max(first, 3U) : first;
+  if (captured() && !on_exec) locks::before_close_range(others, last);
   return first <= last && others > last ? 0 : real(others, last, flags);
 }
 

@@ -85,6 +85,7 @@ struct LibcState {
   TimeState time;
   EnvironmentState environment;
   StandardState standard;
+  std::atomic<int> locked_files{0};  ///< in which the rank may have record locks: record_locks.cc
   char* strtok_rest = nullptr;
   int core_count = 0;  ///< what a program takes for the number of cores; 0: ask the kernel. libc_cores.cc
 };

@@ -18,6 +18,7 @@
 #include "base/types.h"
 #include "image/output.h"
 #include "image/rank_image.h"
+#include "image/record_locks.h"
 #include "image/standard.h"
 #include "image/symbols.h"
 
@@ -209,7 +210,9 @@ CLUMP_HOST_API int fclose(FILE* file) {
     const bool good = fflush(file) == 0 && !mine().failed[descriptor];
     return standard::close(descriptor) == 0 && good ? 0 : EOF;
   }
-  const int number = standard::number_of(real_fileno(file));
+  const int kernels = real_fileno(file);
+  const int number = standard::number_of(kernels);
+  if (kernels >= 0) locks::before_close(kernels);
   const int result = real(file);
   if (number >= 0) standard::note_closed(number);
   return result;

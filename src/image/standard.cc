@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "image/rank_image.h"
+#include "image/record_locks.h"
 #include "image/symbols.h"
 
 namespace clump::image::standard {
@@ -25,7 +26,24 @@ constexpr int kDuplicates = 1 << 20;
 constinit std::atomic<std::uint8_t> duplicates[kDuplicates];
 
 /// In a child that fork() has made.
-constinit std::atomic<bool> home{false};
+constinit std::atomic<bool> forked{false};
+/// The process that the ranks share.
+constinit std::atomic<pid_t> process{0};
+/// The child of vfork() that runs on this thread, in its parent's memory, and has changed one of the three.
+constinit thread_local pid_t borrower = 0;
+
+pid_t this_process() { return static_cast<pid_t>(syscall(SYS_getpid)); }
+
+bool is_borrowed() {
+  if (borrower == 0) [[likely]]
+    return false;
+  if (borrower == this_process()) return true;
+  borrower = 0;  // it is gone
+  return false;
+}
+
+/// Whether 0, 1 and 2 are the kernel's.
+bool is_at_home() { return forked.load(std::memory_order_relaxed) || is_borrowed(); }  // relaxed: one thread
 
 // The system calls: the C library's functions of these names are interposed, and come here.
 int kernel_fcntl(int descriptor, int command, int argument) {
@@ -58,20 +76,59 @@ void change(int descriptor, Place next) {
   if (descriptor != 0) output.leave(descriptor, last.stream);
   const Place before = mine().now[descriptor].exchange(next);
   if (descriptor == 0) use_as_input(next.real);
-  if (!before.shared && before.real > 2 && before.real != next.real) kernel_close(before.real);
+  if (before.shared || before.real <= 2 || before.real == next.real) return;
+  locks::before_close(before.real);
+  kernel_close(before.real);
 }
 
-/// In a child that fork() has made, where the numbers are the kernel's.
+/// In a child, where the numbers are the kernel's, one of the three becomes a file.
+void note_at_home(int descriptor) {
+  if (static_cast<unsigned>(descriptor) > 2 || is_borrowed()) return;
+  if (descriptor != 0) current_image().output().leave(descriptor, place_of_standard(descriptor).stream);
+  mine().now[descriptor].store({descriptor, kOwn, true});
+}
+
 int replace_at_home(int from, int to, bool closed_on_exec) {
-  if (to == 1 || to == 2) current_image().output().leave(to, place_of_standard(to).stream);
-  const int made = kernel_dup3(from, to, closed_on_exec);
-  if (made >= 0 && to <= 2) mine().now[to].store({to, kOwn, true, closed_on_exec});
-  return made;
+  note_at_home(to);
+  return kernel_dup3(from, to, closed_on_exec);
+}
+
+/// Makes the kernel's 0, 1 and 2 what they are to the rank, and closes what they were.
+void bring_home(const Place (&places)[3]) {
+  int source[3];
+  for (int number = 0; number <= 2; ++number) {
+    const int real = places[number].real;
+    source[number] = real >= 0 && real <= 2 && real != number ? lift(real) : real;
+  }
+  for (int number = 0; number <= 2; ++number) {
+    if (source[number] < 0)
+      kernel_close(number);
+    else if (source[number] != number || places[number].closed_on_exec)
+      kernel_dup3(source[number], number, places[number].closed_on_exec);
+  }
+  for (int number = 0; number <= 2; ++number) {
+    if (source[number] > 2 && (source[number] != places[number].real || !places[number].shared))
+      kernel_close(source[number]);
+  }
+}
+
+void note_places(Place (&places)[3]) {
+  for (int number = 0; number <= 2; ++number) places[number] = mine().now[number].load();
+}
+
+/// In a child that has its parent's table, as that of vfork(): from here on the numbers are the kernel's.
+void leave_table_of_parent() {
+  if (is_at_home() || this_process() == process.load(std::memory_order_relaxed)) return;
+  Place places[3];
+  note_places(places);
+  bring_home(places);
+  borrower = this_process();
 }
 
 }  // namespace
 
 Place place_of_standard(int descriptor) {
+  if (is_borrowed()) return {descriptor, kOwn, true};
   return mine().now[descriptor].load(std::memory_order_relaxed);  // relaxed: a program orders its own calls
 }
 
@@ -80,7 +137,7 @@ Place place_of(int descriptor) {
   if (static_cast<unsigned>(descriptor) <= 2) return place_of_standard(descriptor);
   Place place{descriptor, kOwn, true};
   // relaxed: see note_duplicate()
-  if (descriptor > 2 && descriptor < kDuplicates && !home.load(std::memory_order_relaxed))
+  if (descriptor > 2 && descriptor < kDuplicates && !is_at_home())
     place.stream = static_cast<std::int16_t>(duplicates[descriptor].load(std::memory_order_relaxed) - 1);
   return place;
 }
@@ -103,11 +160,13 @@ int duplicate(int descriptor, int lowest, bool closed_on_exec) {
 }
 
 int replace(int from, int to, bool closed_on_exec) {
+  if (is_standard(to)) leave_table_of_parent();
   const Place source = place_of(from);
   if (kernel_fcntl(source.real, F_GETFD, 0) < 0) return -1;
   if (to < 0) return fail(EBADF);
-  if (home.load(std::memory_order_relaxed)) return replace_at_home(source.real, to, closed_on_exec);
+  if (is_at_home()) return replace_at_home(source.real, to, closed_on_exec);
   if (to > 2) {
+    locks::before_close(to);
     const int made = kernel_dup3(source.real, to, closed_on_exec);
     if (made >= 0) note_duplicate(made, source.stream);
     return made;
@@ -127,12 +186,15 @@ int replace(int from, int to, bool closed_on_exec) {
 int close(int descriptor) {
   if (!is_standard(descriptor)) {
     static constinit Hidden<int(int)> real{"close"};  // which is a cancellation point
-    if (captured()) note_duplicate(descriptor, kOwn);
+    if (captured()) {
+      note_duplicate(descriptor, kOwn);
+      locks::before_close(descriptor);
+    }
     return real(descriptor);
   }
-  if (home.load(std::memory_order_relaxed)) {
-    if (descriptor != 0) current_image().output().leave(descriptor, place_of_standard(descriptor).stream);
-    mine().now[descriptor].store({descriptor, kOwn, true});
+  leave_table_of_parent();
+  if (is_at_home()) {
+    note_at_home(descriptor);
     return kernel_close(descriptor);
   }
   if (place_of_standard(descriptor).real < 0) return fail(EBADF);
@@ -143,21 +205,22 @@ int close(int descriptor) {
 int descriptor_flags(int descriptor) {
   const Place place = place_of_standard(descriptor);
   if (place.real < 0) return fail(EBADF);
-  if (home.load(std::memory_order_relaxed)) return kernel_fcntl(place.real, F_GETFD, 0);
+  if (is_at_home()) return kernel_fcntl(place.real, F_GETFD, 0);
   return place.closed_on_exec ? FD_CLOEXEC : 0;
 }
 
 int set_descriptor_flags(int descriptor, int flags) {
+  leave_table_of_parent();
   Place place = place_of_standard(descriptor);
   if (place.real < 0) return fail(EBADF);
-  if (home.load(std::memory_order_relaxed)) return kernel_fcntl(place.real, F_SETFD, flags);
+  if (is_at_home()) return kernel_fcntl(place.real, F_SETFD, flags);
   place.closed_on_exec = (flags & FD_CLOEXEC) != 0;
   mine().now[descriptor].store(place);
   return 0;
 }
 
 int place_lowest(int made, const void* caller) {
-  if (made <= 2 || !captured() || home.load(std::memory_order_relaxed)) return made;
+  if (made <= 2 || !captured() || is_at_home()) return made;
   note_duplicate(made, kOwn);  // should somebody have closed this number without our seeing it
   for (int number = 0; number <= 2; ++number) {
     if (place_of_standard(number).real >= 0) continue;
@@ -173,8 +236,8 @@ int place_lowest(int made, const void* caller) {
 }
 
 void put(int descriptor, int file) {
-  if (home.load(std::memory_order_relaxed)) {
-    if (file == descriptor) return mine().now[descriptor].store({descriptor, kOwn, true});
+  if (is_at_home()) {
+    if (file == descriptor) return note_at_home(descriptor);
     replace_at_home(file, descriptor, false);
   } else {
     const int high = lift(file);
@@ -187,7 +250,7 @@ void put(int descriptor, int file) {
 int make_private(int descriptor) {
   Place place = place_of_standard(descriptor);
   if (place.real < 0) return fail(EBADF);
-  if (!place.shared || home.load(std::memory_order_relaxed)) return place.real;
+  if (!place.shared || is_at_home()) return place.real;
   place.real = lift(place.real);
   place.shared = false;
   if (place.real >= 0) change(descriptor, place);
@@ -196,7 +259,7 @@ int make_private(int descriptor) {
 
 void note_closed(int descriptor) {
   if (descriptor > 2) return note_duplicate(descriptor, kOwn);
-  if (!is_standard(descriptor) || home.load(std::memory_order_relaxed)) return;
+  if (!is_standard(descriptor) || is_at_home()) return;
   mine().now[descriptor].store({});
 }
 
@@ -221,31 +284,25 @@ bool is_home() {
   return true;
 }
 
+void begin() { process.store(this_process(), std::memory_order_relaxed); }
+
+bool in_child() { return is_at_home() || this_process() != process.load(std::memory_order_relaxed); }
+
 void go_home() {
-  if (!captured()) return;
-  home.store(true, std::memory_order_relaxed);
-  Place before[3];
-  int source[3];
+  if (!captured() || is_at_home()) return;
+  Place places[3];
+  note_places(places);
+  bring_home(places);
+  forked.store(true, std::memory_order_relaxed);
   for (int number = 0; number <= 2; ++number) {
-    before[number] = mine().now[number].load();
-    const int real = before[number].real;
-    source[number] = real >= 0 && real <= 2 && real != number ? lift(real) : real;
-  }
-  for (int number = 0; number <= 2; ++number) {
-    const Place& place = before[number];
-    if (source[number] < 0) {
-      kernel_close(number);
-    } else if (source[number] != number || place.closed_on_exec) {
-      kernel_dup3(source[number], number, place.closed_on_exec);
-    }
-    const bool same = place.real == number && place.stream == number;
-    mine().now[number].store({number, same ? place.stream : kOwn, true});
-  }
-  for (int number = 0; number <= 2; ++number) {
-    if (source[number] > 2 && (source[number] != before[number].real || !before[number].shared))
-      kernel_close(source[number]);
+    const bool same = places[number].real == number && places[number].stream == number;
+    mine().now[number].store({number, same ? places[number].stream : kOwn, true});
   }
   use_as_input(0);
+}
+
+void go_home_for_exec() {
+  if (captured()) leave_table_of_parent();
 }
 
 int named_by(const char* path) {
@@ -292,7 +349,7 @@ bool know_layout() {
 }  // namespace
 
 ChildActions::ChildActions(const posix_spawn_file_actions_t* user) : user_(user) {
-  if (is_home() || home.load(std::memory_order_relaxed)) return;
+  if (is_home() || is_at_home()) return;
   error_ = posix_spawn_file_actions_init(&own_);
   if (error_ != 0) return;
   has_own_ = true;

@@ -75,7 +75,15 @@ void give(Image& image, int descriptor, int file);
 
 /// Whether the calling rank's three are the kernel's.
 bool is_home();
+/// By capture().
+void begin();
+/// Whether this is another process than the ranks' one: a child of a rank.
+bool in_child();
+/// In a child that fork() has made. Async-signal-safe.
 void go_home();
+/// The same in a child that has its parent's memory, as that of vfork(), before it executes a program. It
+/// changes nothing in the parent. In the ranks' process it does nothing.
+void go_home_for_exec();
 
 /// Actions for posix_spawn(): those that make 0, 1 and 2 the calling rank's, and then the user's.
 class ChildActions {

@@ -8,6 +8,7 @@
 #include "fiber/fiber.h"
 #include "image/cores.h"
 #include "image/output.h"
+#include "image/record_locks.h"
 #include "image/standard.h"
 #include "runtime/host_state.h"
 
@@ -15,13 +16,20 @@ namespace clump::runtime {
 
 namespace {
 
-void before_fork() { image::output::hold(); }
+void before_fork() {
+  image::locks::hold();
+  image::output::hold();
+}
 
-void in_parent() { image::output::let_go(); }
+void in_parent() {
+  image::output::let_go();
+  image::locks::let_go();
+}
 
 void in_child() {
   image::keep_cores_after_fork();
   image::output::let_go_in_child();
+  image::locks::let_go_in_child();
   image::standard::go_home();
   fiber::forget_fibers();
   Host& here = host();

@@ -32,8 +32,9 @@ std::string_view own_folder() {
 
 namespace {
 
-constexpr const char* kVariables[] = {"CLUMP_JOB_FD",    "CLUMP_CONTROL_FD", "CLUMP_NODE_FD", "CLUMP_LIFE_FD",
-                                      "CLUMP_RECORD_FD", "CLUMP_PROCESS",    "CLUMP_GDB"};
+constexpr const char* kVariables[] = {"CLUMP_JOB_FD",  "CLUMP_CONTROL_FD", "CLUMP_NODE_FD",
+                                      "CLUMP_LIFE_FD", "CLUMP_RECORD_FD",  "CLUMP_PROCESS",
+                                      "CLUMP_GDB",     "CLUMP_INPUT_FDS"};
 
 const char* value_of(char** environment, std::string_view name) {
   for (; *environment != nullptr; ++environment) {
@@ -216,6 +217,7 @@ std::string find_job(int argc, char** argv, char** environment) {
   here.record_descriptor = number_in(environment, "CLUMP_RECORD_FD");
   here.is_debugged = number_in(environment, "CLUMP_GDB") > 0;
   if (here.job.here().plain) return {};
+  find_inputs(value_of(environment, "CLUMP_INPUT_FDS"));
   for (const int unused : {job, number_in(environment, "CLUMP_LIFE_FD")}) ::close(unused);
   close_on_exec(here.control);
   close_on_exec(here.node_descriptor);

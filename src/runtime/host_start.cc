@@ -23,6 +23,7 @@
 #include "fiber/help.h"
 #include "fiber/kernel_state.h"
 #include "image/output.h"
+#include "image/record_locks.h"
 #include "runtime/host.h"
 #include "runtime/host_state.h"
 
@@ -91,6 +92,17 @@ void open_output(HostedRank& rank) {
   }
 }
 
+/// Ranks that share the process may open together as many files as they could in a process each, as far as
+/// the hard limit goes.
+void raise_file_limit(int ranks) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  const rlim_t most =
+      limit.rlim_max == RLIM_INFINITY ? limit.rlim_cur * static_cast<rlim_t>(ranks) : limit.rlim_max;
+  limit.rlim_cur = std::min(limit.rlim_cur * static_cast<rlim_t>(ranks), most);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 void begin_imaged(int argc, char** argv, char** environment) {
   Host& here = host();
   static std::byte signal_stack[kSignalStackBytes];
@@ -104,7 +116,10 @@ void begin_imaged(int argc, char** argv, char** environment) {
   restore_environment(environment);
   if (!captured.ok()) cannot_start(-1, base::message_of(captured.code()));
   image::set_exit_hook(on_rank_exit);
+  if (here.rank_count() > 1) image::locks::begin();
+  raise_file_limit(here.rank_count());
   open_output(native);
+  open_input(native);
   native.kernel_thread = here.process;
   if (here.has_neighbours()) name_process();
   fiber::set_spinning(here.job.spin);
@@ -204,6 +219,7 @@ void* run_rank(void* argument) {
   const base::Status made = image::create(rank.identity, rank.program);
   if (!made.ok()) cannot_start(rank.identity.rank, base::message_of(made.code()));
   open_output(rank);
+  open_input(rank);
   image::adopt_thread(rank.identity);
   image::set_environment(rank.identity, app.environment);
 
