@@ -18,6 +18,7 @@
 #include "image/objects.h"
 #include "image/output.h"
 #include "image/rank_image.h"
+#include "image/standard.h"
 
 namespace clump::image {
 namespace {
@@ -95,6 +96,7 @@ Image* image_at(const void* address) {
 base::Status capture(fiber::Identity& native, int argc, char** argv, char** envp) {
   Registry& registry = Registry::get();
   output::start();
+  standard::begin();
   registry.update();
   choose_private_objects();
 
@@ -143,7 +145,6 @@ base::Status create(fiber::Identity& rank, int program) {
   image->program = &source;
   CLUMP_TRY(image->add(source.objects, nullptr));
   for (Instance* instance : image->instances()) instance->pinned = true;
-  begin_input(*image);
   rank.image = image.release();
   return {};
 }
@@ -153,9 +154,12 @@ base::Status send_output_to(fiber::Identity& rank, int descriptor, const std::st
   if (opened < 0) return base::fail(MPI_ERR_BAD_FILE, "cannot write {}: {}", path, std::strerror(errno));
   output::Stream& stream = image_of(&rank).output().stream(descriptor);
   const int file = move_up(opened);
+  if (only) standard::give(image_of(&rank), descriptor, file);
   only ? stream.redirect(file) : stream.copy_to(file);
   return {};
 }
+
+void read_input_from(fiber::Identity& rank, int descriptor) { begin_input(image_of(&rank), descriptor); }
 
 void adopt_thread(fiber::Identity& rank) {
   fiber::adopt_identity(&rank);

@@ -40,6 +40,10 @@ base::Status create(fiber::Identity& rank, int program = 0);
 /// else or also where it went before. MPI_ERR_BAD_FILE with the system's words.
 base::Status send_output_to(fiber::Identity& rank, int descriptor, const std::string& path, bool only);
 
+/// The rank's standard input is this descriptor, which it does not own; -1: one that is empty. Before its
+/// constructors run.
+void read_input_from(fiber::Identity& rank, int descriptor);
+
 /// What the calling rank sees as arguments and environment. `environment` is copied; for the native rank it
 /// takes effect on the process's own `environ`. By the thread that will run the rank, before
 /// run_constructors().

@@ -16,6 +16,7 @@
 #include "base/types.h"
 #include "image/children.h"
 #include "image/rank_image.h"
+#include "image/standard.h"
 #include "image/successor.h"
 #include "image/symbols.h"
 
@@ -26,7 +27,9 @@ char** rank_environment() { return *current_image().variable(&environ); }
 
 int execute(const char* path, char* const* arguments, char* const* environment) {
   static constinit Hidden<int(const char*, char* const*, char* const*)> real{"execve"};
-  return records_children() ? replace_rank(path, arguments, environment) : real(path, arguments, environment);
+  if (records_children()) return replace_rank(path, arguments, environment);
+  standard::go_home_for_exec();
+  return real(path, arguments, environment);
 }
 
 /// A file that is no program for the kernel is one for the shell.

@@ -12,6 +12,7 @@
 #include "image/image.h"
 #include "image/objects.h"
 #include "image/rank_image.h"
+#include "image/record_locks.h"
 #include "image/symbols.h"
 
 namespace clump::image {
@@ -122,6 +123,7 @@ void run_thread_handlers(void*) {
 
 [[noreturn]] void leave(Image& image, int code, ExitKind kind) {
   image.output().end();
+  locks::release_all(image);
   if (kind != ExitKind::kExit) image.libc().exit.skipped_handlers = true;
   if (in_host())
     exit_hook.load(std::memory_order_acquire)(image.identity(), code, kind);  // acquire: see in_host()

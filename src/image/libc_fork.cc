@@ -18,6 +18,7 @@
 #include "image/cores.h"
 #include "image/personality.h"
 #include "image/rank_image.h"
+#include "image/standard.h"
 #include "image/symbols.h"
 
 using namespace clump::image;  // the functions below are the C library's, outside of any namespace
@@ -157,10 +158,12 @@ CLUMP_HOST_API int posix_spawn(pid_t* child, const char* path, const posix_spawn
   static constinit Hidden<int(pid_t*, const char*, const posix_spawn_file_actions_t*,
                               const posix_spawnattr_t*, char* const*, char* const*)>
       real{"posix_spawn"};
+  const standard::ChildActions all(actions);
+  if (all.error() != 0) return all.error();
   const WithCoresOfFiber wide;
   const WithPersonalityOfFiber same;
   pid_t made = 0;
-  const int error = real(&made, path, actions, attributes, arguments, environment);
+  const int error = real(&made, path, all.get(), attributes, arguments, environment);
   if (error == 0) note_child(made);
   if (error == 0 && child != nullptr) *child = made;
   return error;
@@ -172,10 +175,12 @@ CLUMP_HOST_API int posix_spawnp(pid_t* child, const char* file, const posix_spaw
   static constinit Hidden<int(pid_t*, const char*, const posix_spawn_file_actions_t*,
                               const posix_spawnattr_t*, char* const*, char* const*)>
       real{"posix_spawnp"};
+  const standard::ChildActions all(actions);
+  if (all.error() != 0) return all.error();
   const WithCoresOfFiber wide;
   const WithPersonalityOfFiber same;
   pid_t made = 0;
-  const int error = real(&made, file, actions, attributes, arguments, environment);
+  const int error = real(&made, file, all.get(), attributes, arguments, environment);
   if (error == 0) note_child(made);
   if (error == 0 && child != nullptr) *child = made;
   return error;

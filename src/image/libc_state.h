@@ -2,6 +2,7 @@
 // of its name.
 #pragma once
 
+#include <atomic>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
@@ -85,6 +86,19 @@ struct KeyState {
   Key all[kMost];
 };
 
+/// What the descriptors 0, 1 and 2 are to the rank: standard.cc.
+struct StandardState {
+  struct Place {
+    std::int32_t real = -1;    ///< the kernel's number for it; -1: closed
+    std::int16_t stream = -1;  ///< 0, 1, 2: the job's stdin, stdout, stderr; -1: a file of the rank's own
+    bool shared = false;       ///< `real` is not the rank's to close
+    bool closed_on_exec = false;
+  };
+  std::atomic<Place> now[3] = {Place{0, 0, true}, Place{1, 1, true}, Place{2, 2, true}};
+  /// The job's streams, as the rank got them.
+  std::atomic<Place> given[3] = {Place{0, 0, true}, Place{1, 1, true}, Place{2, 2, true}};
+};
+
 struct LibcState {
   ExitState exit;
   GetoptState getopt;
@@ -93,6 +107,8 @@ struct LibcState {
   EnvironmentState environment;
   ShellState shell;
   std::unique_ptr<KeyState> keys;
+  StandardState standard;
+  std::atomic<int> locked_files{0};  ///< in which the rank may have record locks: record_locks.cc
   char* strtok_rest = nullptr;
   int personality = -1;  ///< what a fiber has set; -1: nothing. personality.cc
   int core_count = 0;  ///< what a program takes for the number of cores; 0: ask the kernel. libc_cores.cc

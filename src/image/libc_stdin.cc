@@ -1,40 +1,70 @@
-// Standard input belongs to the first rank; the others find it empty, as under every launcher. The C
-// library's functions that name no stream read its own `stdin`, which is the first rank's: here they read the
-// calling rank's.
+// Each rank has a stream of its own as `stdin`, which reads what the rank has as descriptor 0 (standard.h).
+// The C library's functions that name no stream read its own `stdin`, which is the first rank's: here they
+// read the calling rank's.
 
 // The header would define some of these functions itself, inline.
 #ifndef __NO_INLINE__
 #define __NO_INLINE__ 1
 #endif
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <cwchar>
 
 #include "base/types.h"
 #include "image/rank_image.h"
+#include "image/snapshot.h"
+#include "image/standard.h"
 #include "image/symbols.h"
 
 namespace clump::image {
 namespace {
 
-/// One stream for all who have nothing to read: that it is at its end is all there is to know about it.
-FILE* empty_input() {
-  static FILE* const empty = std::fopen("/dev/null", "re");
+/// What ranks read that get no input. One descriptor for all of them.
+int empty_input() {
+  static const int empty = move_up(open_kernels("/dev/null", O_RDONLY | O_CLOEXEC));
   return empty;
 }
 
-FILE* input() { return captured() ? *current_image().variable(&stdin) : stdin; }
-
-bool reads_nothing(int descriptor) {
-  return descriptor == STDIN_FILENO && captured() && !current_image().native();
-}
+FILE* input() { return captured() ? rank_input() : stdin; }
 
 }  // namespace
 
-void begin_input(Image& image) {
-  if (FILE* empty = empty_input()) *image.variable(&stdin) = empty;
+FILE* rank_input() { return *current_image().variable(&stdin); }
+
+void use_as_input(int real) { rank_input()->_fileno = real; }
+
+void begin_input(Image& image, int descriptor) {
+  const int given = descriptor >= 0 ? descriptor : empty_input();
+  FILE*& stream = *image.variable(&stdin);
+  if (stream == nullptr) stream = fdopen(given, "r");
+  if (stream == nullptr) return;
+  stream->_fileno = given;
+  standard::give(image, STDIN_FILENO, given);
+}
+
+FILE* reopen_input(const char* path, const char* mode) {
+  static constinit Hidden<FILE*(const char*, const char*, FILE*)> real{"freopen"};
+  const int before = standard::make_private(STDIN_FILENO);
+  FILE* const stream = real(path, mode, rank_input());
+  if (stream == nullptr) {
+    const int error = errno;
+    standard::note_closed(STDIN_FILENO);
+    use_as_input(-1);
+    errno = error;
+    return nullptr;
+  }
+  // The C library keeps the number, if there was one.
+  if (stream->_fileno == before) {
+    fcntl(before, F_SETFD, FD_CLOEXEC);
+    standard::note_reopened(STDIN_FILENO);
+  } else {
+    standard::put(STDIN_FILENO, stream->_fileno);
+  }
+  return stream;
 }
 
 }  // namespace clump::image
@@ -42,11 +72,6 @@ void begin_input(Image& image) {
 using namespace clump::image;  // the functions below are the C library's, outside of any namespace
 
 extern "C" {
-
-CLUMP_HOST_API ssize_t read(int descriptor, void* bytes, size_t count) {
-  static constinit Hidden<ssize_t(int, void*, size_t)> real{"read"};
-  return reads_nothing(descriptor) ? 0 : real(descriptor, bytes, count);
-}
 
 CLUMP_HOST_API int getchar() { return std::getc(input()); }
 CLUMP_HOST_API int getchar_unlocked() { return getc_unlocked(input()); }

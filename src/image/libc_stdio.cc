@@ -1,32 +1,48 @@
-// stdout and stderr are streams of ours (output.h); these functions know it, and so do writes to descriptors
-// 1 and 2.
+// stdout and stderr are streams of ours (output.h); these functions know it, and so do writes to what a rank
+// has as descriptors 1 and 2 (standard.h).
+#undef _FORTIFY_SOURCE  // whose header would define some of these functions itself, inline
+#ifndef __NO_INLINE__
+#define __NO_INLINE__ 1
+#endif
 #include <fcntl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "base/types.h"
 #include "image/output.h"
 #include "image/rank_image.h"
+#include "image/record_locks.h"
+#include "image/standard.h"
 #include "image/symbols.h"
 
 namespace clump::image {
 namespace {
 
-bool is_ours(int descriptor) {
-  return output::started() && (descriptor == STDOUT_FILENO || descriptor == STDERR_FILENO);
+using standard::Place;
+
+output::RankOutput& mine() { return current_image().output(); }
+
+/// write() to what a descriptor is to the rank. What has been printed before comes before it.
+ssize_t write_to(int descriptor, const Place& place, std::string_view text) {
+  static constinit Hidden<ssize_t(int, const void*, size_t)> real{"write"};
+  if (place.stream > 0)
+    return mine().stream(place.stream).append(text) ? static_cast<ssize_t>(text.size()) : -1;
+  if (descriptor == STDOUT_FILENO || descriptor == STDERR_FILENO) mine().leave(descriptor, place.stream);
+  return real(place.real, text.data(), text.size());
 }
 
-output::Stream& stream_of(int descriptor) { return current_image().output().stream(descriptor); }
-
-int flags_of_mode(const char* mode) {
-  const std::string text(mode);
-  const bool both = text.find('+') != std::string::npos;
-  if (text[0] == 'r') return both ? O_RDWR : O_RDONLY;
-  return (both ? O_RDWR : O_WRONLY) | O_CREAT | (text[0] == 'a' ? O_APPEND : O_TRUNC);
+int flags_of_mode(std::string_view mode) {
+  int flags = mode.find('+') != std::string_view::npos ? O_RDWR : mode[0] == 'r' ? O_RDONLY : O_WRONLY;
+  if (mode[0] != 'r') flags |= O_CREAT | (mode[0] == 'a' ? O_APPEND : O_TRUNC);
+  if (mode.find('e') != std::string_view::npos) flags |= O_CLOEXEC;
+  return mode.find('x') != std::string_view::npos ? flags | O_EXCL : flags;
 }
 
 }  // namespace
@@ -38,17 +54,55 @@ extern "C" {
 
 CLUMP_HOST_API ssize_t write(int descriptor, const void* bytes, size_t count) {
   static constinit Hidden<ssize_t(int, const void*, size_t)> real{"write"};
-  if (!is_ours(descriptor)) return real(descriptor, bytes, count);
-  return stream_of(descriptor).append({static_cast<const char*>(bytes), count}) ? static_cast<ssize_t>(count)
-                                                                                : -1;
+  const Place place = standard::place_of(descriptor);
+  if (place.stream <= 0 && !standard::is_standard(descriptor)) return real(descriptor, bytes, count);
+  return write_to(descriptor, place, {static_cast<const char*>(bytes), count});
 }
 
 CLUMP_HOST_API ssize_t writev(int descriptor, const iovec* parts, int count) {
   static constinit Hidden<ssize_t(int, const iovec*, int)> real{"writev"};
-  if (!is_ours(descriptor) || count < 0) return real(descriptor, parts, count);
+  const Place place = standard::place_of(descriptor);
+  if (count < 0 || (place.stream <= 0 && !standard::is_standard(descriptor)))
+    return real(place.real, parts, count);
   std::string all;
   for (int i = 0; i < count; ++i) all.append(static_cast<const char*>(parts[i].iov_base), parts[i].iov_len);
-  return stream_of(descriptor).append(all) ? static_cast<ssize_t>(all.size()) : -1;
+  return write_to(descriptor, place, all);
+}
+
+CLUMP_HOST_API int vdprintf(int descriptor, const char* format, va_list arguments) noexcept {
+  static constinit Hidden<int(int, const char*, va_list)> real{"vdprintf"};
+  const Place place = standard::place_of(descriptor);
+  if (place.stream <= 0) {
+    if (standard::is_standard(descriptor) && descriptor > 0) mine().leave(descriptor, place.stream);
+    return real(place.real, format, arguments);
+  }
+  char* text = nullptr;
+  const int length = vasprintf(&text, format, arguments);
+  if (length < 0) return length;
+  const bool good = mine().stream(place.stream).append({text, static_cast<std::size_t>(length)});
+  std::free(text);
+  return good ? length : -1;
+}
+
+CLUMP_HOST_API int dprintf(int descriptor, const char* format, ...) noexcept {
+  va_list arguments;
+  va_start(arguments, format);
+  const int length = vdprintf(descriptor, format, arguments);
+  va_end(arguments);
+  return length;
+}
+
+/// What the two above become with -D_FORTIFY_SOURCE.
+CLUMP_HOST_API int __vdprintf_chk(int descriptor, int, const char* format, va_list arguments) noexcept {
+  return vdprintf(descriptor, format, arguments);
+}
+
+CLUMP_HOST_API int __dprintf_chk(int descriptor, int, const char* format, ...) noexcept {
+  va_list arguments;
+  va_start(arguments, format);
+  const int length = vdprintf(descriptor, format, arguments);
+  va_end(arguments);
+  return length;
 }
 
 CLUMP_HOST_API int fflush(FILE* file) {
@@ -57,20 +111,55 @@ CLUMP_HOST_API int fflush(FILE* file) {
   if (file != nullptr && descriptor == 0) return real(file);
   const int others = real(file);
   if (!output::started()) return others;
-  output::RankOutput& mine = current_image().output();
-  const bool good = file == nullptr ? mine.flush() : mine.stream(descriptor).flush();
+  if (file == nullptr) return mine().flush() ? others : EOF;
+  const Place place = standard::place_of_standard(descriptor);
+  const bool good = place.stream > 0 ? mine().stream(place.stream).flush() : mine().own(descriptor).flush();
+  if (!good) mine().failed[descriptor] = true;
   return good ? others : EOF;
 }
 
 CLUMP_HOST_API int fflush_unlocked(FILE* file) { return fflush(file); }
 
-CLUMP_HOST_API int fileno(FILE* file) {
-  static constinit Hidden<int(FILE*)> real{"fileno"};
+CLUMP_HOST_API int ferror(FILE* file) noexcept {
+  static constinit Hidden<int(FILE*)> real{"ferror"};
   const int descriptor = output::descriptor_of(file);
-  return descriptor != 0 ? descriptor : real(file);
+  return descriptor != 0 ? static_cast<int>(mine().failed[descriptor]) : real(file);
 }
 
-CLUMP_HOST_API int fileno_unlocked(FILE* file) { return fileno(file); }
+CLUMP_HOST_API int ferror_unlocked(FILE* file) noexcept { return ferror(file); }
+
+CLUMP_HOST_API void clearerr(FILE* file) noexcept {
+  static constinit Hidden<void(FILE*)> real{"clearerr"};
+  const int descriptor = output::descriptor_of(file);
+  if (descriptor != 0)
+    mine().failed[descriptor] = false;
+  else
+    real(file);
+}
+
+CLUMP_HOST_API void clearerr_unlocked(FILE* file) noexcept { clearerr(file); }
+
+CLUMP_HOST_API int fileno(FILE* file) noexcept {
+  static constinit Hidden<int(FILE*)> real{"fileno"};
+  const int descriptor = output::descriptor_of(file);
+  if (descriptor != 0) return descriptor;
+  if (captured() && file == rank_input()) {
+    if (standard::place_of_standard(STDIN_FILENO).real >= 0) return STDIN_FILENO;
+    errno = EBADF;
+    return -1;
+  }
+  return standard::number_of(real(file));
+}
+
+CLUMP_HOST_API int fileno_unlocked(FILE* file) noexcept { return fileno(file); }
+
+CLUMP_HOST_API FILE* fdopen(int descriptor, const char* mode) noexcept {
+  static constinit Hidden<FILE*(int, const char*)> real{"fdopen"};
+  if (!standard::is_standard(descriptor)) return real(descriptor, mode);
+  // The C library closes it with the stream.
+  const int file = standard::make_private(descriptor);
+  return file < 0 ? nullptr : real(file, mode);
+}
 
 CLUMP_HOST_API int setvbuf(FILE* file, char* buffer, int mode, size_t size) {
   static constinit Hidden<int(FILE*, char*, int, size_t)> real{"setvbuf"};
@@ -87,15 +176,22 @@ CLUMP_HOST_API void setbuffer(FILE* file, char* buffer, size_t size) {
 
 CLUMP_HOST_API void setlinebuf(FILE* file) { (void)setvbuf(file, nullptr, _IOLBF, 0); }
 
-// A rank that reopens stdout means its own.
+// A rank that reopens one of the three means its own.
 CLUMP_HOST_API FILE* freopen(const char* path, const char* mode, FILE* file) {
   static constinit Hidden<FILE*(const char*, const char*, FILE*)> real{"freopen"};
   const int descriptor = output::descriptor_of(file);
+  if (captured() && file == rank_input()) return reopen_input(path, mode);
   if (descriptor == 0) return real(path, mode, file);
   if (path == nullptr) return file;
-  const int opened = open(path, flags_of_mode(mode) | O_CLOEXEC, 0666);
-  if (opened < 0) return nullptr;
-  stream_of(descriptor).redirect(opened);
+  const int opened = open_kernels(path, flags_of_mode(mode));
+  if (opened < 0) {
+    const int error = errno;
+    standard::close(descriptor);
+    errno = error;
+    return nullptr;
+  }
+  standard::put(descriptor, opened);
+  mine().failed[descriptor] = false;
   return file;
 }
 
@@ -106,9 +202,20 @@ CLUMP_HOST_API FILE* freopen64(const char* path, const char* mode, FILE* file) {
 // One rank's end of output is not the others'.
 CLUMP_HOST_API int fclose(FILE* file) {
   static constinit Hidden<int(FILE*)> real{"fclose"};
+  static constinit Hidden<int(FILE*)> real_fileno{"fileno"};
+  if (!captured() || file == nullptr) return real(file);
+  if (file == rank_input()) return standard::close(STDIN_FILENO);
   const int descriptor = output::descriptor_of(file);
-  if (descriptor == 0) return real(file);
-  return stream_of(descriptor).end() ? 0 : EOF;
+  if (descriptor != 0) {
+    const bool good = fflush(file) == 0 && !mine().failed[descriptor];
+    return standard::close(descriptor) == 0 && good ? 0 : EOF;
+  }
+  const int kernels = real_fileno(file);
+  const int number = standard::number_of(kernels);
+  if (kernels >= 0) locks::before_close(kernels);
+  const int result = real(file);
+  if (number >= 0) standard::note_closed(number);
+  return result;
 }
 
 }  // extern "C"

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "image/rank_image.h"
+#include "image/standard.h"
 #include "image/symbols.h"
 
 namespace clump::image::output {
@@ -51,10 +52,24 @@ bool write_all(int descriptor, std::string_view text) {
   return true;
 }
 
+/// To what the rank has as its stdout or stderr.
+bool print(RankOutput& output, int descriptor, std::string_view text) {
+  const standard::Place place = standard::place_of_standard(descriptor);
+  if (place.stream > 0) return output.stream(place.stream).append(text);
+  if (place.real < 0) {
+    errno = EBADF;
+    return false;
+  }
+  Stream& own = output.own(descriptor);
+  return own.append_to(place.real, text) && (descriptor != STDERR_FILENO || own.end());
+}
+
 template <int kDescriptor>
 ssize_t write_cookie(void*, const char* text, std::size_t bytes) {
-  // The C library takes 0 for failure.
-  return current_image().output().stream(kDescriptor).append({text, bytes}) ? static_cast<ssize_t>(bytes) : 0;
+  RankOutput& output = current_image().output();
+  if (print(output, kDescriptor, {text, bytes})) return static_cast<ssize_t>(bytes);
+  output.failed[kDescriptor] = true;
+  return 0;  // which the C library takes for failure
 }
 
 template <int kDescriptor>
@@ -163,9 +178,23 @@ void Stream::flush_if_free() {
   const std::unique_lock lock(lock_, std::try_to_lock);
   if (!lock.owns_lock() || partial_.empty()) return;
   // The line will get no more: end it, so that what mpiexec says next begins a line.
-  partial_ += '\n';
+  if (!redirected_) partial_ += '\n';
   write_out(partial_);
   partial_.clear();
+}
+
+void Stream::end_if_free() {
+  const std::unique_lock lock(lock_, std::try_to_lock);
+  if (lock.owns_lock()) write_partial();
+}
+
+bool Stream::append_to(int descriptor, std::string_view text) {
+  {
+    const std::scoped_lock lock(lock_);
+    descriptor_ = descriptor;
+    redirected_ = true;
+  }
+  return append(text);
 }
 
 void Stream::redirect(int descriptor) {
@@ -177,7 +206,8 @@ void Stream::redirect(int descriptor) {
   redirected_ = true;
 }
 
-RankOutput::RankOutput(const fiber::Identity* rank) : standard_(rank, 1), error_(rank, 2) {
+RankOutput::RankOutput(const fiber::Identity* rank)
+    : standard_(rank, 1), error_(rank, 2), own_standard_(rank, 1), own_error_(rank, 2) {
   const std::scoped_lock lock(list_lock);
   next_ = list;
   list = this;
@@ -194,27 +224,25 @@ RankOutput::~RankOutput() {
 }
 
 bool RankOutput::flush() {
-  const bool standard = standard_.flush();
-  return error_.flush() && standard;
+  bool good = true;
+  for (Stream* stream : all()) good = stream->flush() && good;
+  return good;
 }
 
 bool RankOutput::end() {
-  const bool standard = standard_.end();
-  return error_.end() && standard;
+  bool good = true;
+  for (Stream* stream : all()) good = stream->end() && good;
+  return good;
 }
 
 void hold() {
-  RankOutput& mine = current_image().output();
-  mine.standard_.lock_.lock();
-  mine.error_.lock_.lock();
+  for (Stream* stream : current_image().output().all()) stream->lock_.lock();
   for (Sink& sink : sinks) sink.lock.lock();
 }
 
 void let_go() {
-  RankOutput& mine = current_image().output();
   for (Sink& sink : sinks) sink.lock.unlock();
-  mine.error_.lock_.unlock();
-  mine.standard_.lock_.unlock();
+  for (Stream* stream : current_image().output().all()) stream->lock_.unlock();
 }
 
 void let_go_in_child() {
@@ -235,8 +263,7 @@ void flush_all() {
   const std::unique_lock lock(list_lock, std::try_to_lock);
   if (!lock.owns_lock()) return;
   for (RankOutput* output = list; output != nullptr; output = output->next_) {
-    output->standard_.flush_if_free();
-    output->error_.flush_if_free();
+    for (Stream* stream : output->all()) stream->flush_if_free();
   }
 }
 

@@ -4,6 +4,7 @@
 // between them.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -42,7 +43,11 @@ class Stream {
   bool end();
   /// Never blocks on another thread of the rank: for the end of a process that has crashed.
   void flush_if_free();
-  /// From now on to another descriptor, as freopen() does. Takes it over.
+  /// end(), if nobody is writing just then.
+  void end_if_free();
+  /// Takes all of `text` for a file that a rank has in the stream's place.
+  bool append_to(int descriptor, std::string_view text);
+  /// From now on to another descriptor. Takes it over.
   void redirect(int descriptor);
   /// Whether what is written goes to `descriptor` as it is: no tags, no files of the rank.
   bool goes_straight_out() const;
@@ -73,10 +78,20 @@ class RankOutput {
   RankOutput(const RankOutput&) = delete;
   RankOutput& operator=(const RankOutput&) = delete;
 
-  /// `descriptor` is 1 or 2.
+  /// The job's. `descriptor` is 1 or 2.
   Stream& stream(int descriptor) { return descriptor == 2 ? error_ : standard_; }
+  /// What is printed to a file that the rank has put in the place of `descriptor`.
+  Stream& own(int descriptor) { return descriptor == 2 ? own_error_ : own_standard_; }
   bool flush();
   bool end();
+  /// `descriptor`, which is the job's stream of that number, or a file of the rank's own (-1), will be
+  /// something else.
+  void leave(int descriptor, int stream) {
+    (stream > 0 ? this->stream(stream) : own(descriptor)).end_if_free();
+  }
+
+  /// Of stdout and stderr: what ferror() says.
+  bool failed[3] = {};
 
  private:
   friend void flush_all();
@@ -84,8 +99,12 @@ class RankOutput {
   friend void hold();
   friend void let_go();
   friend void let_go_in_child();
+  std::array<Stream*, 4> all() { return {&standard_, &error_, &own_standard_, &own_error_}; }
+
   Stream standard_;
   Stream error_;
+  Stream own_standard_;
+  Stream own_error_;
   RankOutput* next_ = nullptr;
 };
 

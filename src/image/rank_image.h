@@ -119,7 +119,18 @@ bool in_host_process();
 /// The calling thread ends its rank. Others that try wait until the process ends.
 void claim_leaving(Image& image);
 
-/// Gives a rank that is not the first an empty standard input: libc_stdin.cc.
-void begin_input(Image& image);
+// libc_stdin.cc
+
+/// Makes `descriptor` the rank's standard input; -1: one that is empty.
+void begin_input(Image& image, int descriptor);
+/// The calling rank's `stdin`.
+std::FILE* rank_input();
+/// From now on it reads this descriptor of the kernel's.
+void use_as_input(int real);
+/// freopen() of it.
+std::FILE* reopen_input(const char* path, const char* mode);
+
+/// open() that gives the kernel's lowest number: libc_descriptors.cc.
+int open_kernels(const char* path, int flags);
 
 }  // namespace clump::image

@@ -20,6 +20,7 @@
 #include "image/output.h"
 #include "image/personality.h"
 #include "image/rank_image.h"
+#include "image/standard.h"
 #include "image/symbols.h"
 
 namespace clump::image {
@@ -27,17 +28,21 @@ namespace {
 
 const SuccessorHooks* hooks = nullptr;
 
-/// What a successor writes to stdout or stderr, on its way to the rank's own stream.
+/// What a successor writes to stdout or stderr, on its way to the job's stream that this is to the rank.
 class Relay {
  public:
-  Relay(output::Stream& stream, int target) : stream_(stream), target_(target) {}
+  Relay(output::RankOutput& output, int target) : target_(target) {
+    // A file of the rank's own needs no relay: standard::ChildActions passes it on.
+    const int stream = standard::place_of_standard(target).stream;
+    if (stream == STDOUT_FILENO || stream == STDERR_FILENO) stream_ = &output.stream(stream);
+  }
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
   ~Relay() { close_all(); }
 
   /// Where the rank's lines have to be told apart from others'. An error number, or 0.
   int open(posix_spawn_file_actions_t& actions) {
-    if (stream_.goes_straight_out()) return 0;
+    if (stream_ == nullptr || stream_->goes_straight_out()) return 0;
     if (pipe2(ends_.data(), O_CLOEXEC) != 0) return errno;
     posix_spawn_file_actions_adddup2(&actions, ends_[1], target_);
     return 0;
@@ -52,7 +57,7 @@ class Relay {
     for (pollfd state{ends_[0], POLLIN, 0}; ends_[0] >= 0 && poll(&state, 1, 0) > 0;) {
       const long got = syscall(SYS_read, ends_[0], bytes, sizeof bytes);
       if (got > 0)
-        stream_.append({bytes, static_cast<std::size_t>(got)});
+        stream_->append({bytes, static_cast<std::size_t>(got)});
       else if (got == 0 || errno != EINTR)
         close(std::exchange(ends_[0], -1));
     }
@@ -64,7 +69,7 @@ class Relay {
       if (end >= 0) close(std::exchange(end, -1));
   }
 
-  output::Stream& stream_;
+  output::Stream* stream_ = nullptr;
   int target_;
   std::array<int, 2> ends_{-1, -1};
 };
@@ -91,28 +96,27 @@ int start(const char* path, char* const* arguments, char* const* environment, co
   static constinit Hidden<int(pid_t*, const char*, const posix_spawn_file_actions_t*,
                               const posix_spawnattr_t*, char* const*, char* const*)>
       real{"posix_spawn"};
-  // The first rank has the process's standard input, the others have none.
-  if (!current_image().native())
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   for (const int descriptor : passport.descriptors)
     posix_spawn_file_actions_adddup2(&actions, descriptor, descriptor);  // this takes close-on-exec away
+  const standard::ChildActions all_actions(&actions);
+  if (all_actions.error() != 0) return all_actions.error();
   const std::vector<char*> all = with_variables(environment, passport);
   const WithCoresOfFiber wide;
   const WithPersonalityOfFiber same;
-  return real(&child, path, &actions, nullptr, arguments, all.data());
+  return real(&child, path, all_actions.get(), nullptr, arguments, all.data());
 }
 
 /// Waits for the end of the successor; its status. What it has left behind may go on, unheard.
-int follow(pid_t child, Relay& standard, Relay& error) {
+int follow(pid_t child, Relay& out, Relay& error) {
   static constinit Hidden<pid_t(pid_t, int*, int)> real{"waitpid"};
   int status = 0;
-  if (standard.descriptor() >= 0 || error.descriptor() >= 0) {
+  if (out.descriptor() >= 0 || error.descriptor() >= 0) {
     const int end = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
     for (bool runs = true; runs;) {
-      std::array<pollfd, 3> all{{{end, POLLIN, 0}, {standard.descriptor(), POLLIN, 0}, {error.descriptor(), POLLIN, 0}}};
+      std::array<pollfd, 3> all{{{end, POLLIN, 0}, {out.descriptor(), POLLIN, 0}, {error.descriptor(), POLLIN, 0}}};
       (void)poll(all.data(), all.size(), end >= 0 ? -1 : 20);
       runs = real(child, &status, WNOHANG) == 0;
-      standard.pass_on();
+      out.pass_on();
       error.pass_on();
     }
     return status;
@@ -130,13 +134,13 @@ int replace_rank(const char* path, char* const* arguments, char* const* environm
   Image& image = current_image();
   pid_t child = 0;
   int failure = 0;
-  Relay standard(image.output().stream(STDOUT_FILENO), STDOUT_FILENO);
-  Relay error(image.output().stream(STDERR_FILENO), STDERR_FILENO);
+  Relay out(image.output(), STDOUT_FILENO);
+  Relay error(image.output(), STDERR_FILENO);
   {
     const Passport passport = hooks->prepare(*image.identity(), environment);
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
-    failure = standard.open(actions);
+    failure = out.open(actions);
     if (failure == 0) failure = error.open(actions);
     if (failure == 0) {
       (void)image.output().flush();
@@ -151,9 +155,9 @@ int replace_rank(const char* path, char* const* arguments, char* const* environm
   hooks->started(*image.identity());
   note_successor(child);
   claim_leaving(image);
-  standard.close_end_of_successor();
+  out.close_end_of_successor();
   error.close_end_of_successor();
-  const int status = follow(child, standard, error);
+  const int status = follow(child, out, error);
   forget_child(find_child(child));
   (void)image.output().end();
   image.libc().exit.skipped_handlers = true;

@@ -180,6 +180,7 @@ std::string encode(const Job& job) {
   out.number<std::uint8_t>(static_cast<std::uint8_t>(job.output.tags));
   for (const std::string& pattern : job.output.files) out.text(pattern);
   out.number<std::uint8_t>(job.output.to_files_only);
+  out.number(job.input);
   out.number<std::uint8_t>(job.map);
   out.number<std::uint8_t>(job.spin);
   out.number<std::uint8_t>(static_cast<std::uint8_t>(job.scheduler));
@@ -223,6 +224,7 @@ base::Status decode(const std::string& bytes, Job& job) {
   read.output.tags = Output::Tags{in.number<std::uint8_t>()};
   for (std::string& pattern : read.output.files) pattern = in.text();
   read.output.to_files_only = in.number<std::uint8_t>() != 0;
+  read.input = in.number<std::int32_t>();
   read.map = in.number<std::uint8_t>() != 0;
   read.spin = in.number<std::uint8_t>() != 0;
   read.scheduler = Scheduler{in.number<std::uint8_t>()};

@@ -107,6 +107,10 @@ struct Output {
   bool operator==(const Output&) const = default;
 };
 
+/// In place of a rank whose stdin is mpiexec's: all ranks read all of it, or none reads any.
+inline constexpr std::int32_t kInputForAll = -2;
+inline constexpr std::int32_t kNoInput = -1;
+
 struct Job {
   std::vector<App> apps;  ///< ranks are numbered through the apps in this order
   Seating seating;
@@ -130,6 +134,8 @@ struct Job {
   int helpers = 3;
   /// What is left open is drawn from this (fiber/exploration.h). Only with one process and one worker.
   std::optional<std::uint64_t> seed;
+  /// The rank that reads mpiexec's stdin, whatever its host.
+  std::int32_t input = 0;
 
   int ranks() const {
     int sum = 0;

@@ -10,6 +10,8 @@
 #include "image/cores.h"
 #include "image/output.h"
 #include "image/personality.h"
+#include "image/record_locks.h"
+#include "image/standard.h"
 #include "runtime/host_stacks.h"
 #include "runtime/host_state.h"
 
@@ -17,9 +19,15 @@ namespace clump::runtime {
 
 namespace {
 
-void before_fork() { image::output::hold(); }
+void before_fork() {
+  image::locks::hold();
+  image::output::hold();
+}
 
-void in_parent() { image::output::let_go(); }
+void in_parent() {
+  image::output::let_go();
+  image::locks::let_go();
+}
 
 void in_child() {
   image::keep_cores_after_fork();
@@ -27,6 +35,8 @@ void in_child() {
   image::forget_children();
   image::output::let_go_in_child();
   take_limits_after_fork();
+  image::locks::let_go_in_child();
+  image::standard::go_home();
   fiber::forget_fibers();
   Host& here = host();
   // Nobody has called MPI yet: what it starts may be the rank.

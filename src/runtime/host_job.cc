@@ -39,7 +39,7 @@ namespace {
 
 constexpr const char* kVariables[] = {
     "CLUMP_JOB_FD",  "CLUMP_CONTROL_FD", "CLUMP_NODE_FD",   "CLUMP_LIFE_FD",    "CLUMP_RECORD_FD",
-    "CLUMP_PROCESS", "CLUMP_GDB",        "CLUMP_PRELOADED", kSuccessorVariable, kNoMpiVariable};
+    "CLUMP_PROCESS", "CLUMP_GDB",        "CLUMP_PRELOADED", "CLUMP_INPUT_FDS", kSuccessorVariable, kNoMpiVariable};
 
 const char* value_of(char** environment, std::string_view name) {
   for (; *environment != nullptr; ++environment) {
@@ -239,6 +239,7 @@ std::string find_job(int argc, char** argv, char** environment) {
   here.is_debugged = number_in(environment, "CLUMP_GDB") > 0;
   here.life_descriptor = number_in(environment, "CLUMP_LIFE_FD");
   if (here.job.here().plain) return {};
+  find_inputs(value_of(environment, "CLUMP_INPUT_FDS"));
   for (const int unused : {job, std::exchange(here.life_descriptor, -1)}) ::close(unused);
   close_on_exec(here.control);
   close_on_exec(here.node_descriptor);

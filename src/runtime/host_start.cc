@@ -22,6 +22,7 @@
 #include "fiber/help.h"
 #include "fiber/kernel_state.h"
 #include "image/output.h"
+#include "image/record_locks.h"
 #include "image/refusal.h"
 #include "pmi/rank_variables.h"
 #include "runtime/host.h"
@@ -105,6 +106,17 @@ void open_output(HostedRank& rank) {
   }
 }
 
+/// Ranks that share the process may open together as many files as they could in a process each, as far as
+/// the hard limit goes.
+void raise_file_limit(int ranks) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  const rlim_t most =
+      limit.rlim_max == RLIM_INFINITY ? limit.rlim_cur * static_cast<rlim_t>(ranks) : limit.rlim_max;
+  limit.rlim_cur = std::min(limit.rlim_cur * static_cast<rlim_t>(ranks), most);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 void begin_imaged(int argc, char** argv, char** environment) {
   Host& here = host();
   static std::byte signal_stack[kSignalStackBytes];
@@ -120,7 +132,10 @@ void begin_imaged(int argc, char** argv, char** environment) {
   image::set_exit_hook(on_rank_exit);
   offer_successors();
   image::set_refusal_hook(on_refusal);
+  if (here.rank_count() > 1) image::locks::begin();
+  raise_file_limit(here.rank_count());
   open_output(native);
+  open_input(native);
   native.kernel_thread = here.process;
   if (here.has_neighbours()) name_process();
   fiber::set_spinning(here.job.spin);
@@ -223,6 +238,7 @@ void* run_rank(void* argument) {
   const base::Status made = image::create(rank.identity, rank.program);
   if (!made.ok()) cannot_start(rank.identity.rank, base::message_of(made.code()));
   open_output(rank);
+  open_input(rank);
   image::adopt_thread(rank.identity);
   image::set_environment(rank.identity,
                          pmi::environment_of_rank(host().job, rank.identity.rank, app.environment));

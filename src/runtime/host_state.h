@@ -81,6 +81,7 @@ struct Host {
   int node_descriptor = -1;
   int life_descriptor = -1;    ///< of a pipe that closes when mpiexec has ended; only in a plain process
   int successor_of = -1;       ///< the rank that this program has replaced by exec(), and has not joined as
+  std::vector<int> inputs;     ///< with pmi::kInputForAll: what the process's ranks have as stdin
   int record_descriptor = -1;  ///< of the memory for records of calls; -1: none are wanted
 
   bool started_by_mpiexec() const { return control >= 0; }
@@ -140,6 +141,10 @@ void describe_to_debuggers();
 void wait_for_debugger();
 /// Stops there, if a debugger looks at this process.
 void stop_in_debugger();
+/// host_input.cc: fills Host::inputs, from what mpiexec has left in the environment. Null: nothing.
+void find_inputs(const char* descriptors);
+/// What mpiexec has for the rank becomes its stdin. When it has an image, before its constructors run.
+void open_input(HostedRank& rank);
 /// host_fork.cc
 void prepare_for_forks();
 /// host_threads.cc: once, and by each rank's main thread

@@ -64,6 +64,7 @@ const Option kOptions[] = {
     {{"errfile-pattern"}, Action::kErrFile, 1, "FILE", "the same for stderr"},
     {{"tee"}, Action::kTee, 0, "", "what goes to such files goes to mpiexec's own output, too"},
     {{"output-filename"}, Action::kOutputFolderAndTee, 1, "DIR[:nocopy]", "--output-dir DIR --tee; with :nocopy without --tee"},
+    {{"stdin"}, Action::kInput, 1, "RANK|all|none", "which rank reads standard input (default 0); all: each reads all of it"},
     {{"gdb", "debug"}, Action::kGdb, 0, "", "one gdb on all ranks, before their main; \"help clump\" there names commands for ranks"},
     {{"gdb-command"}, Action::kGdbCommands, 1, "FILE", "the same, without a terminal: gdb executes the commands of FILE"},
     {{"timeout"}, Action::kTimeout, 1, "SECONDS", "end the job after so many seconds, with exit code 124"},
@@ -86,7 +87,6 @@ const Option kOptions[] = {
     {{"configfile", "app"}, Action::kRefused, 1, "",
      "write the parts on the command line, with ':' between them"},
     {{"output"}, Action::kRefused, 1, "", "use --output-dir, --tee, --tag-output or --collapse"},
-    {{"stdin"}, Action::kIgnored, 1, "", "standard input goes to rank 0"},
 
     {{"rank-by", "bind-to", "binding", "npersocket", "cpus-per-proc", "cpus-per-rank", "rankfile", "membind", "ranks-per-proc"},
      Action::kIgnored, 1, "", kPlacement},

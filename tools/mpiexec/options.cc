@@ -212,6 +212,12 @@ class Parser {
     return {};
   }
 
+  base::Status input(const std::string& word, const std::string& value) {
+    if (value != "all" && value != "none") return number(word, value, command_.input, 0);
+    command_.input = value == "all" ? pmi::kInputForAll : pmi::kNoInput;
+    return {};
+  }
+
   base::Status output_file(const std::string& word, const std::string& pattern, std::size_t stream) {
     if (pattern.find("%r") == std::string::npos)
       return base::fail(MPI_ERR_ARG,
@@ -373,6 +379,8 @@ class Parser {
       case kGdb:
         command_.gdb = true;
         break;
+      case kInput:
+        return input(word, values[0]);
       case kTee:
         command_.tee = true;
         break;
@@ -406,6 +414,22 @@ class Parser {
   bool is_about_seeds_ = false;  // the option that was read last
 };
 
+/// Where standard input goes by --stdin has to be there, and near.
+base::Status check_input(const Command& command) {
+  int ranks = 0;
+  for (const Part& part : command.parts) ranks += part.ranks;
+  if (command.input > 0 && ranks > 0 && command.input >= ranks)
+    return base::fail(MPI_ERR_ARG, "--stdin {}: the job has {} ranks, 0 to {}", command.input, ranks,
+                      ranks - 1);
+  const bool is_elsewhere = command.input > 0 || command.input == pmi::kInputForAll;
+  if (is_elsewhere && command.hosts.size() > 1)
+    return base::fail(MPI_ERR_ARG,
+                      "--stdin {} in a job on several hosts: only rank 0 reads standard input there, or none "
+                      "(--stdin none); let rank 0 read it and broadcast it",
+                      command.input > 0 ? std::to_string(command.input) : "all");
+  return {};
+}
+
 }  // namespace
 
 base::Status parse(const std::vector<std::string>& words, Command& command) {
@@ -416,6 +440,7 @@ base::Status parse(const std::vector<std::string>& words, Command& command) {
         MPI_ERR_ARG,
         "--per-process {} with --ranks processes: such a process is one rank; use --ranks fibers",
         command.as_asked.per_process);
+  CLUMP_TRY(check_input(command));
   const bool has_files = command.output_files != decltype(command.output_files){};
   if (command.tee && !has_files)
     return base::fail(MPI_ERR_ARG, "--tee: shows what goes to files; name a folder for them by --output-dir");

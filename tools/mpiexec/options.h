@@ -52,6 +52,7 @@ struct Command {
   std::optional<std::string> gdb_commands;  ///< a file; absolute
   std::array<std::string, 2> output_files;  ///< absolute patterns: see pmi/job.h
   bool tee = false;                         ///< to mpiexec's own output, too
+  std::int32_t input = 0;                   ///< which rank reads mpiexec's stdin: see pmi/job.h
   bool quiet = false;
   int timeout_seconds = 0;               ///< 0: none
   int hang_after_seconds = 0;            ///< 0: never
@@ -97,6 +98,7 @@ enum class Action {
   kOutFile,
   kErrFile,
   kTee,
+  kInput,
   kGdb,
   kGdbCommands,
   kExplain,

@@ -15,6 +15,7 @@
 #include "image/search.h"
 #include "pmi/rank_variables.h"
 #include "rank_list.h"
+#include "ranks_input.h"
 #include "ranks_output.h"
 
 extern char** environ;
@@ -297,6 +298,7 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
                      : command.tag_output ? Tags::kNumbers
                                           : Tags::kNone,
                      command.output_files, !command.tee};
+  plan.job.input = command.input;
   plan.job.map = command.map;
   CLUMP_TRY(choose_scheduler(command, plan));
   if (command.seed) CLUMP_TRY(prepare_exploration(command, plan));
@@ -317,9 +319,9 @@ base::Status complete_plan(const Command& command, Plan& plan) {
 
 tools::Needs needs_of(const Plan& plan) {
   const pmi::Job& job = plan.job;
-  // What each process reads, and two pipes, until it has its ends; each rank's files of output.
+  // What each process reads, and two pipes, until it has its ends; each rank's files of output and its input.
   const pmi::Node& node = job.this_node();
-  tools::Needs all{.descriptors = RanksOutput::files(job)};
+  tools::Needs all{.descriptors = RanksOutput::files(job) + RanksInput::files(job)};
   if (node.processes > 1) all.descriptors += 5 * static_cast<long>(node.processes) + 32;
   for (int process = node.first; process < node.first + node.processes; ++process) {
     const pmi::HostProcess& one = job.processes[static_cast<std::size_t>(process)];

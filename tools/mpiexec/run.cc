@@ -26,6 +26,7 @@
 #include "pmi/rank_variables.h"
 #include "pmix_desk.h"
 #include "rank_list.h"
+#include "ranks_input.h"
 #include "ranks_output.h"
 #include "station.h"
 #include "successors.h"
@@ -66,6 +67,7 @@ class Run {
       : command_(command),
         plan_(plan),
         records_(records),
+        input_(plan.job),
         output_(plan.job, command.collapse && !command.agent) {}
 
   base::Status start() {
@@ -108,6 +110,7 @@ class Run {
         if (given >= 0) ::close(given);
     }
     for (const int given : {job_, theirs_}) ::close(given);
+    input_.start();
     return started;
   }
 
@@ -195,10 +198,23 @@ class Run {
       set(process.environment, "CLUMP_GDB", "1");
       process.own_group = true;
     }
-    if (plan_.job.process_of(0) != number || command_.gdb)
-      process.in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (command_.gdb)
+      process.in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);  // gdb reads mpiexec's
+    else
+      CLUMP_TRY(direct_input(number, process));
     for (const int target : {STDOUT_FILENO, STDERR_FILENO})
       CLUMP_TRY(output_.direct(host, target, target == STDOUT_FILENO ? process.out : process.err));
+    return {};
+  }
+
+  base::Status direct_input(int number, Process& process) {
+    std::vector<int> of_ranks;
+    CLUMP_TRY(input_.direct(number, process.in, of_ranks));
+    if (of_ranks.empty()) return {};
+    process.kept.insert(process.kept.end(), of_ranks.begin(), of_ranks.end());
+    std::string list;
+    for (const int end : of_ranks) list += (list.empty() ? "" : ",") + std::to_string(end);
+    set(process.environment, "CLUMP_INPUT_FDS", list);
     return {};
   }
 
@@ -553,6 +569,7 @@ class Run {
   const Command& command_;
   const Plan& plan_;
   Records& records_;
+  RanksInput input_;
   Keeper keeper_;
   bool keeper_gone_ = false;
   int signals_ = -1;

@@ -1,0 +1,115 @@
+// fcntl() and its kin: on descriptors 0, 1 and 2 they are about the calling rank's (standard.h), and record
+// locks are the rank's own (record_locks.h).
+#undef _FORTIFY_SOURCE
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdarg>
+
+#include "base/types.h"
+#include "image/rank_image.h"
+#include "image/record_locks.h"
+#include "image/standard.h"
+#include "image/symbols.h"
+
+namespace clump::image {
+namespace {
+
+int control(int descriptor, int command, void* argument, const void* caller) {
+  static constinit Hidden<int(int, int, ...)> real{"fcntl"};
+  const int number = static_cast<int>(reinterpret_cast<std::intptr_t>(argument));
+  switch (command) {
+    case F_DUPFD:
+    case F_DUPFD_CLOEXEC: {
+      const int made = standard::duplicate(descriptor, number, command == F_DUPFD_CLOEXEC);
+      return number == 0 ? standard::place_lowest(made, caller) : made;
+    }
+    case F_GETFD:
+      if (standard::is_standard(descriptor)) return standard::descriptor_flags(descriptor);
+      break;
+    case F_SETFD:
+      if (standard::is_standard(descriptor)) return standard::set_descriptor_flags(descriptor, number);
+      break;
+    case F_GETLK:
+      if (argument == nullptr || !locks::are_kept()) break;
+      return locks::get(standard::kernel_number(descriptor), *static_cast<struct flock*>(argument));
+    case F_SETLK:
+    case F_SETLKW:
+      if (argument == nullptr || !locks::are_kept()) break;
+      return locks::set(standard::kernel_number(descriptor), *static_cast<const struct flock*>(argument),
+                        command == F_SETLKW);
+    case F_OFD_SETLKW:
+      if (argument == nullptr || !locks::are_kept()) break;
+      return locks::wait_for_description(standard::kernel_number(descriptor),
+                                         *static_cast<const struct flock*>(argument));
+    default:
+      break;
+  }
+  return (*real)(standard::kernel_number(descriptor), command, argument);
+}
+
+}  // namespace
+}  // namespace clump::image
+
+using namespace clump::image;  // the functions below are the C library's, outside of any namespace
+
+extern "C" {
+
+CLUMP_HOST_API int fcntl(int descriptor, int command, ...) {
+  va_list rest;
+  va_start(rest, command);
+  void* const argument = va_arg(rest, void*);
+  va_end(rest);
+  return control(descriptor, command, argument, __builtin_return_address(0));
+}
+
+CLUMP_HOST_API int fcntl64(int descriptor, int command, ...) {
+  va_list rest;
+  va_start(rest, command);
+  void* const argument = va_arg(rest, void*);
+  va_end(rest);
+  return control(descriptor, command, argument, __builtin_return_address(0));
+}
+
+CLUMP_HOST_API int lockf(int descriptor, int command, off_t bytes) {
+  static constinit Hidden<int(int, int, off_t)> real{"lockf"};
+  const int number = standard::kernel_number(descriptor);
+  if (!locks::are_kept()) return real(number, command, bytes);
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_CUR;
+  lock.l_len = bytes;
+  switch (command) {
+    case F_LOCK:
+      return locks::set(number, lock, true);
+    case F_TLOCK:
+      return locks::set(number, lock, false);
+    case F_ULOCK:
+      lock.l_type = F_UNLCK;
+      return locks::set(number, lock, false);
+    case F_TEST:
+      lock.l_type = F_RDLCK;
+      if (locks::get(number, lock) != 0) return -1;
+      if (lock.l_type == F_UNLCK) return 0;
+      errno = EACCES;
+      return -1;
+    default:
+      errno = EINVAL;
+      return -1;
+  }
+}
+
+CLUMP_HOST_API int lockf64(int descriptor, int command, off64_t bytes) {
+  return lockf(descriptor, command, bytes);
+}
+
+CLUMP_HOST_API int flock(int descriptor, int operation) noexcept {
+  static constinit Hidden<int(int, int)> real{"flock"};
+  const int number = standard::kernel_number(descriptor);
+  const bool waits = (operation & (LOCK_NB | LOCK_UN)) == 0;
+  return waits && locks::are_kept() ? locks::wait_for_file(number, operation) : real(number, operation);
+}
+
+}  // extern "C"

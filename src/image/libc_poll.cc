@@ -1,0 +1,152 @@
+// Waiting for descriptors: 0, 1 and 2 are the calling rank's (standard.h). Calls that name none of them, or
+// only such as have the same number for the kernel, go to it as they are.
+#undef _FORTIFY_SOURCE
+#include <poll.h>
+#include <sys/select.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+#include <vector>
+
+#include "base/types.h"
+#include "image/rank_image.h"
+#include "image/standard.h"
+#include "image/symbols.h"
+
+namespace clump::image {
+namespace {
+
+int real_poll(pollfd* all, nfds_t count, const timespec* time, const sigset_t* mask) {
+  static constinit Hidden<int(pollfd*, nfds_t, const timespec*, const sigset_t*)> real{"ppoll"};
+  return real(all, count, time, mask);
+}
+
+bool is_other(int descriptor) { return standard::kernel_number(descriptor) != descriptor; }
+
+/// Some of `all` have another number for the kernel.
+int poll_others(pollfd* all, nfds_t count, const timespec* time, const sigset_t* mask) {
+  std::vector<pollfd> real(all, all + count);
+  int closed = 0;
+  for (pollfd& one : real) {
+    const bool was_open = one.fd >= 0;
+    one.fd = standard::kernel_number(one.fd);
+    closed += static_cast<int>(was_open && one.fd < 0);
+  }
+  constexpr timespec kNoTime{0, 0};
+  const int ready = real_poll(real.data(), count, closed > 0 ? &kNoTime : time, mask);
+  if (ready < 0) return ready;
+  for (nfds_t i = 0; i < count; ++i) {
+    const bool is_closed = all[i].fd >= 0 && real[i].fd < 0;
+    all[i].revents = is_closed ? static_cast<short>(POLLNVAL) : real[i].revents;
+  }
+  return ready + closed;
+}
+
+bool any_other(const pollfd* all, nfds_t count) {
+  return captured() && std::any_of(all, all + count, [](const pollfd& one) { return is_other(one.fd); });
+}
+
+bool any_other(int count, const fd_set* const (&sets)[3]) {
+  if (!captured()) return false;
+  for (int number = 0; number <= 2 && number < count; ++number) {
+    for (const fd_set* set : sets)
+      if (set != nullptr && FD_ISSET(number, set) && is_other(number)) return true;
+  }
+  return false;
+}
+
+constexpr short kAsks[] = {POLLIN, POLLOUT, POLLPRI};
+constexpr short kAnswers[] = {POLLIN | POLLHUP | POLLERR, POLLOUT | POLLERR, POLLPRI};
+
+/// The three sets may not have room for the kernel's numbers.
+int select_by_poll(int count, fd_set* const (&sets)[3], const timespec* time, const sigset_t* mask) {
+  std::vector<pollfd> asked;
+  for (int number = 0; number < count; ++number) {
+    short events = 0;
+    for (int i = 0; i < 3; ++i)
+      if (sets[i] != nullptr && FD_ISSET(number, sets[i])) events |= kAsks[i];
+    if (events != 0) asked.push_back({number, events, 0});
+  }
+  const int ready = poll_others(asked.data(), asked.size(), time, mask);
+  if (ready < 0) return ready;
+  for (const pollfd& one : asked) {
+    if ((one.revents & POLLNVAL) != 0) {
+      errno = EBADF;
+      return -1;
+    }
+  }
+  int bits = 0;
+  for (const pollfd& one : asked) {
+    for (int i = 0; i < 3; ++i) {
+      if ((one.events & kAsks[i]) == 0) continue;
+      if ((one.revents & kAnswers[i]) != 0)
+        ++bits;
+      else
+        FD_CLR(one.fd, sets[i]);
+    }
+  }
+  return bits;
+}
+
+timespec since(const timespec& begin) {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  timespec passed{now.tv_sec - begin.tv_sec, now.tv_nsec - begin.tv_nsec};
+  if (passed.tv_nsec < 0) passed = {passed.tv_sec - 1, passed.tv_nsec + 1'000'000'000};
+  return passed;
+}
+
+}  // namespace
+}  // namespace clump::image
+
+using namespace clump::image;  // the functions below are the C library's, outside of any namespace
+
+extern "C" {
+
+CLUMP_HOST_API int poll(pollfd* all, nfds_t count, int milliseconds) {
+  static constinit Hidden<int(pollfd*, nfds_t, int)> real{"poll"};
+  if (!any_other(all, count)) return real(all, count, milliseconds);
+  const timespec time{milliseconds / 1000, milliseconds % 1000 * 1'000'000L};
+  return poll_others(all, count, milliseconds < 0 ? nullptr : &time, nullptr);
+}
+
+CLUMP_HOST_API int __poll_chk(pollfd* all, nfds_t count, int milliseconds, size_t) {
+  return poll(all, count, milliseconds);
+}
+
+CLUMP_HOST_API int ppoll(pollfd* all, nfds_t count, const timespec* time, const sigset_t* mask) {
+  return any_other(all, count) ? poll_others(all, count, time, mask) : real_poll(all, count, time, mask);
+}
+
+CLUMP_HOST_API int __ppoll_chk(pollfd* all, nfds_t count, const timespec* time, const sigset_t* mask,
+                               size_t) {
+  return ppoll(all, count, time, mask);
+}
+
+CLUMP_HOST_API int pselect(int count, fd_set* reads, fd_set* writes, fd_set* others, const timespec* time,
+                           const sigset_t* mask) {
+  static constinit Hidden<int(int, fd_set*, fd_set*, fd_set*, const timespec*, const sigset_t*)> real{
+      "pselect"};
+  if (!any_other(count, {reads, writes, others})) return real(count, reads, writes, others, time, mask);
+  return select_by_poll(count, {reads, writes, others}, time, mask);
+}
+
+CLUMP_HOST_API int select(int count, fd_set* reads, fd_set* writes, fd_set* others, timeval* time) {
+  static constinit Hidden<int(int, fd_set*, fd_set*, fd_set*, timeval*)> real{"select"};
+  if (!any_other(count, {reads, writes, others})) return real(count, reads, writes, others, time);
+  if (time == nullptr) return select_by_poll(count, {reads, writes, others}, nullptr, nullptr);
+  const timespec limit{time->tv_sec, time->tv_usec * 1000L};
+  timespec begin{};
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  const int ready = select_by_poll(count, {reads, writes, others}, &limit, nullptr);
+  // Linux tells what is left of the time.
+  const timespec passed = since(begin);
+  long left = (limit.tv_sec - passed.tv_sec) * 1'000'000 + (limit.tv_nsec - passed.tv_nsec) / 1000;
+  left = std::max(left, 0L);
+  *time = {left / 1'000'000, left % 1'000'000};
+  return ready;
+}
+
+}  // extern "C"

@@ -1,0 +1,312 @@
+#include "image/record_locks.h"
+
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "fiber/exploration.h"
+#include "fiber/fiber.h"
+#include "fiber/kernel_state.h"
+#include "image/rank_image.h"
+#include "image/standard.h"
+#include "image/symbols.h"
+
+namespace clump::image::locks {
+namespace {
+
+/// A file in which a rank has, or has had, locks.
+struct File {
+  Image* owner;
+  dev_t device;
+  ino_t number;
+  int description;  ///< a descriptor of the private open file description
+  pid_t thread;     ///< the owner, as F_GETLK names it: it has no process of its own
+  int users = 0;    ///< calls that are using `description`
+  bool gone = false;
+};
+
+std::atomic<bool> begun{false};
+std::mutex lock_of_files;
+std::vector<std::unique_ptr<File>>& files() {
+  static auto& all = *new std::vector<std::unique_ptr<File>>;
+  return all;
+}
+
+/// Holds the table. No signal handler runs meanwhile that might want it, as close() in a handler does.
+class Held {
+ public:
+  Held() {
+    std::uint64_t all = ~std::uint64_t{0};
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &mask_, sizeof all);
+    lock_of_files.lock();
+  }
+  ~Held() {
+    const int error = errno;
+    lock_of_files.unlock();
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask_, nullptr, sizeof mask_);
+    errno = error;
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+ private:
+  std::uint64_t mask_ = 0;
+};
+
+// The system calls: the C library's functions are interposed, and come here.
+int control(int descriptor, int command, struct flock* lock) {
+  return static_cast<int>(syscall(SYS_fcntl, descriptor, command, lock));
+}
+
+int file_lock(int descriptor, int operation) {
+  static constinit Hidden<int(int, int)> real{"flock"};
+  return real(descriptor, operation);
+}
+
+bool status_of(int descriptor, struct stat& status) {
+  static constinit Hidden<int(int, struct stat*)> real{"fstat"};
+  return real(descriptor, &status) == 0;
+}
+
+bool is_of(const File& file, const Image* owner, const struct stat& status) {
+  return file.owner == owner && file.number == status.st_ino && file.device == status.st_dev && !file.gone;
+}
+
+/// Held.
+File* find(const Image* owner, const struct stat& status) {
+  for (const std::unique_ptr<File>& file : files())
+    if (is_of(*file, owner, status)) return file.get();
+  return nullptr;
+}
+
+/// Held.
+void remove(File& file) {
+  file.owner->libc().locked_files.fetch_sub(1,
+                                            std::memory_order_relaxed);  // relaxed: of the rank's own calls
+  syscall(SYS_close, file.description);
+  std::erase_if(files(), [&](const std::unique_ptr<File>& one) { return one.get() == &file; });
+}
+
+/// Held. Its locks go now, although children may have the description, too.
+void give_up(File& file) {
+  struct flock all {};
+  all.l_type = F_UNLCK;
+  all.l_whence = SEEK_SET;
+  control(file.description, F_OFD_SETLK, &all);
+  file.gone = true;
+  if (file.users == 0) remove(file);
+}
+
+/// Another open file description of the same file; for reading and writing if the rank may, as later locks
+/// may be of either kind. -1 if there is none.
+int open_again(int descriptor, int mode) {
+  char path[32];
+  std::snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+  for (const int access : {O_RDWR, mode}) {
+    const int opened = static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, access | O_CLOEXEC, 0));
+    if (opened < 0) continue;
+    constexpr int kOutOfTheWay = 200;
+    const int high = static_cast<int>(syscall(SYS_fcntl, opened, F_DUPFD_CLOEXEC, kOutOfTheWay));
+    if (high < 0) return opened;
+    syscall(SYS_close, opened);
+    return high;
+  }
+  return -1;
+}
+
+/// A call's use of the description that has the rank's locks of a file.
+class Use {
+ public:
+  /// `makes`: the rank is about to have locks there.
+  Use(int descriptor, int mode, bool makes) : descriptor_(descriptor) {
+    struct stat status {};
+    if (!status_of(descriptor, status) || !S_ISREG(status.st_mode)) return;
+    Image& owner = current_image();
+    const Held held;
+    file_ = find(&owner, status);
+    if (file_ == nullptr && makes) {
+      const int description = open_again(descriptor, mode);
+      if (description < 0) return;
+      files().push_back(std::make_unique<File>(
+          File{&owner, status.st_dev, status.st_ino, description, fiber::own_kernel_thread()}));
+      file_ = files().back().get();
+      owner.libc().locked_files.fetch_add(1, std::memory_order_relaxed);  // relaxed: see remove()
+    }
+    if (file_ == nullptr) return;
+    ++file_->users;
+    descriptor_ = file_->description;
+  }
+  ~Use() {
+    if (file_ == nullptr) return;
+    const Held held;
+    if (--file_->users == 0 && file_->gone) remove(*file_);
+  }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+
+  int descriptor() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+  File* file_ = nullptr;
+};
+
+/// Counts from the beginning of the file where a lock begins. False with errno.
+bool make_absolute(int descriptor, struct flock& lock) {
+  if (lock.l_whence == SEEK_CUR) {
+    const off_t here = static_cast<off_t>(syscall(SYS_lseek, descriptor, 0, SEEK_CUR));
+    if (here < 0) return false;
+    lock.l_start += here;
+  } else if (lock.l_whence == SEEK_END) {
+    struct stat status {};
+    if (!status_of(descriptor, status)) return false;
+    lock.l_start += status.st_size;
+  } else if (lock.l_whence != SEEK_SET) {
+    errno = EINVAL;
+    return false;
+  }
+  lock.l_whence = SEEK_SET;
+  lock.l_pid = 0;
+  return true;
+}
+
+/// Tries until `attempt` returns something else than EAGAIN, or EWOULDBLOCK. Whoever has the lock may be a
+/// rank that needs this worker; it gets it at once, rather than when the monitor finds that the worker is
+/// stuck in the kernel. What takes long is left to the kernel, which signals interrupt.
+template <typename Attempt, typename Wait>
+int wait_until_free(Attempt attempt, Wait wait_in_kernel) {
+  using namespace std::chrono_literals;
+  if (fiber::rank_fiber() == nullptr) return wait_in_kernel();
+  constexpr auto kLongestPause = 1000us;
+  constexpr auto kMost = 20ms;
+  auto pause = 10us;
+  const auto begin = fiber::now();
+  while (fiber::exploration::is_on || fiber::now() - begin < kMost) {
+    const int result = attempt();
+    if (result == 0 || errno != EAGAIN) return result;
+    if (fiber::yield_to_all()) continue;
+    fiber::sleep_until(fiber::now() + pause);
+    pause = std::min<std::chrono::microseconds>(2 * pause, kLongestPause);
+  }
+  return wait_in_kernel();
+}
+
+int set_description(int descriptor, struct flock& wanted, bool waits) {
+  const auto attempt = [&] { return control(descriptor, F_OFD_SETLK, &wanted); };
+  if (!waits || wanted.l_type == F_UNLCK) return attempt();
+  return wait_until_free(attempt, [&] { return control(descriptor, F_OFD_SETLKW, &wanted); });
+}
+
+/// Another rank of this process that has locks in this file; -1 if there is none.
+pid_t other_holder(int descriptor) {
+  struct stat status {};
+  if (!status_of(descriptor, status)) return -1;
+  const Image* const mine = &current_image();
+  const Held held;
+  for (const std::unique_ptr<File>& file : files())
+    if (file->owner != mine && is_of(*file, file->owner, status)) return file->thread;
+  return -1;
+}
+
+}  // namespace
+
+void begin() { begun.store(true, std::memory_order_release); }  // release: pairs with acquire in are_kept()
+
+bool are_kept() {
+  return begun.load(std::memory_order_acquire) && !standard::in_child();  // acquire: pairs with begin()
+}
+
+int set(int descriptor, struct flock wanted, bool waits) {
+  const int flags = static_cast<int>(syscall(SYS_fcntl, descriptor, F_GETFL));
+  if (flags < 0) return -1;
+  const int mode = flags & O_ACCMODE;
+  const bool fits = (flags & O_PATH) == 0 && (wanted.l_type != F_RDLCK || mode != O_WRONLY) &&
+                    (wanted.l_type != F_WRLCK || mode != O_RDONLY);
+  if (!fits) {
+    errno = EBADF;
+    return -1;
+  }
+  if (!make_absolute(descriptor, wanted)) return -1;
+  const Use use(descriptor, mode, wanted.l_type != F_UNLCK);
+  return set_description(use.descriptor(), wanted, waits);
+}
+
+int get(int descriptor, struct flock& lock) {
+  struct flock probe = lock;
+  if (!make_absolute(descriptor, probe)) return -1;
+  const Use use(descriptor, O_RDONLY, false);
+  if (control(use.descriptor(), F_OFD_GETLK, &probe) != 0) return -1;
+  if (probe.l_type == F_UNLCK) {
+    lock.l_type = F_UNLCK;
+    return 0;
+  }
+  if (probe.l_pid == -1) probe.l_pid = other_holder(descriptor);
+  lock = probe;
+  return 0;
+}
+
+int wait_for_description(int descriptor, struct flock wanted) {
+  return set_description(descriptor, wanted, true);
+}
+
+int wait_for_file(int descriptor, int operation) {
+  return wait_until_free([&] { return file_lock(descriptor, operation | LOCK_NB); },
+                         [&] { return file_lock(descriptor, operation); });
+}
+
+void before_close(int descriptor) {
+  // relaxed: of the rank's own calls
+  if (current_image().libc().locked_files.load(std::memory_order_relaxed) == 0) [[likely]]
+    return;
+  const int error = errno;
+  struct stat status {};
+  if (are_kept() && status_of(descriptor, status)) {
+    const Held held;
+    if (File* const file = find(&current_image(), status)) give_up(*file);
+  }
+  errno = error;
+}
+
+void before_close_range(unsigned first, unsigned last) {
+  if (current_image().libc().locked_files.load(std::memory_order_relaxed) == 0) return;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    last = std::min(last, static_cast<unsigned>(limit.rlim_cur));
+  for (unsigned number = first; number < last; ++number) before_close(static_cast<int>(number));
+  before_close(static_cast<int>(last));
+}
+
+void release_all(Image& image) {
+  if (image.libc().locked_files.load(std::memory_order_relaxed) == 0 || !are_kept()) return;
+  const Held held;
+  std::vector<File*> mine;
+  for (const std::unique_ptr<File>& file : files())
+    if (file->owner == &image && !file->gone) mine.push_back(file.get());
+  for (File* file : mine) give_up(*file);
+}
+
+void hold() { lock_of_files.lock(); }
+
+void let_go() { lock_of_files.unlock(); }
+
+void let_go_in_child() {
+  lock_of_files.unlock();
+  // The descriptions are the parent's, too, which keeps its locks.
+  for (const std::unique_ptr<File>& file : files()) syscall(SYS_close, file->description);
+  current_image().libc().locked_files.store(0, std::memory_order_relaxed);  // relaxed: the only thread
+}
+
+}  // namespace clump::image::locks

@@ -1,0 +1,46 @@
+// Record locks (fcntl() with F_SETLK, lockf()) of ranks that share a process. POSIX gives them to the
+// process: ranks would not exclude each other, and one that closes a file would drop the locks of all.
+//
+// Here each rank owns its locks. For each file that it locks it has one private open file description, and
+// its locks are the kernel's open-file-description locks of that one: so descriptors of one rank agree, as
+// those of one process do, and different ranks exclude each other and other processes. When the rank closes
+// any descriptor of the file, its locks on it go. A child that fork() makes has none of them.
+//
+// What differs from POSIX: F_SETLKW does not find deadlocks (EDEADLK) between ranks; closing a descriptor by
+// the system call itself keeps the locks until the rank closes another one of that file, or ends; in files
+// that are not regular, or that cannot be opened again, locks belong to the descriptor that sets them.
+#pragma once
+
+#include <fcntl.h>
+
+namespace clump::image {
+
+class Image;
+
+namespace locks {
+
+/// Several ranks share this process. Before any of them runs.
+void begin();
+/// Whether the calling thread's locks are kept here; otherwise they are the kernel's business.
+bool are_kept();
+
+/// fcntl() with F_SETLK or, if it `waits`, F_SETLKW. `descriptor` is the kernel's number here and below.
+int set(int descriptor, struct flock wanted, bool waits);
+/// fcntl() with F_GETLK.
+int get(int descriptor, struct flock& lock);
+/// fcntl() with F_OFD_SETLKW, and flock(), where others of this process may have to run until it is free.
+int wait_for_description(int descriptor, struct flock wanted);
+int wait_for_file(int descriptor, int operation);
+
+/// The calling rank closes a descriptor, or puts another file there. Nothing happens if it has no locks.
+void before_close(int descriptor);
+void before_close_range(unsigned first, unsigned last);
+void release_all(Image& image);
+
+/// Around fork().
+void hold();
+void let_go();
+void let_go_in_child();
+
+}  // namespace locks
+}  // namespace clump::image

@@ -1,0 +1,404 @@
+#include "image/standard.h"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "image/rank_image.h"
+#include "image/record_locks.h"
+#include "image/symbols.h"
+
+namespace clump::image::standard {
+namespace {
+
+constexpr int kOutOfTheWay = 200;  // as for the process's other descriptors that programs do not expect
+constexpr std::int16_t kOwn = -1;
+
+/// By number above 2: 1 + the number of the job's stream that it is a duplicate of; 0: of none. Larger
+/// numbers are duplicates that nobody recognises.
+constexpr int kDuplicates = 1 << 20;
+constinit std::atomic<std::uint8_t> duplicates[kDuplicates];
+
+/// In a child that fork() has made.
+constinit std::atomic<bool> forked{false};
+/// The process that the ranks share.
+constinit std::atomic<pid_t> process{0};
+/// The child of vfork() that runs on this thread, in its parent's memory, and has changed one of the three.
+constinit thread_local pid_t borrower = 0;
+
+pid_t this_process() { return static_cast<pid_t>(syscall(SYS_getpid)); }
+
+bool is_borrowed() {
+  if (borrower == 0) [[likely]]
+    return false;
+  if (borrower == this_process()) return true;
+  borrower = 0;  // it is gone
+  return false;
+}
+
+/// Whether 0, 1 and 2 are the kernel's.
+bool is_at_home() { return forked.load(std::memory_order_relaxed) || is_borrowed(); }  // relaxed: one thread
+
+// The system calls: the C library's functions of these names are interposed, and come here.
+int kernel_fcntl(int descriptor, int command, int argument) {
+  return static_cast<int>(syscall(SYS_fcntl, descriptor, command, argument));
+}
+int kernel_close(int descriptor) { return static_cast<int>(syscall(SYS_close, descriptor)); }
+int kernel_dup3(int from, int to, bool closed_on_exec) {
+  if (from == to) return kernel_fcntl(to, F_SETFD, closed_on_exec ? FD_CLOEXEC : 0) == 0 ? to : -1;
+  return static_cast<int>(syscall(SYS_dup3, from, to, closed_on_exec ? O_CLOEXEC : 0));
+}
+int lift(int descriptor) { return kernel_fcntl(descriptor, F_DUPFD_CLOEXEC, kOutOfTheWay); }
+
+StandardState& mine() { return current_image().libc().standard; }
+
+void note_duplicate(int descriptor, int stream) {
+  // relaxed: whoever uses the number has it from the thread that made it
+  if (descriptor > 2 && descriptor < kDuplicates)
+    duplicates[descriptor].store(static_cast<std::uint8_t>(stream + 1), std::memory_order_relaxed);
+}
+
+int fail(int error) {
+  errno = error;
+  return -1;
+}
+
+/// One of the three becomes something else: what was printed to it goes out first, what it was is closed.
+void change(int descriptor, Place next) {
+  output::RankOutput& output = current_image().output();
+  const Place last = place_of_standard(descriptor);
+  if (descriptor != 0) output.leave(descriptor, last.stream);
+  const Place before = mine().now[descriptor].exchange(next);
+  if (descriptor == 0) use_as_input(next.real);
+  if (before.shared || before.real <= 2 || before.real == next.real) return;
+  locks::before_close(before.real);
+  kernel_close(before.real);
+}
+
+/// In a child, where the numbers are the kernel's, one of the three becomes a file.
+void note_at_home(int descriptor) {
+  if (static_cast<unsigned>(descriptor) > 2 || is_borrowed()) return;
+  if (descriptor != 0) current_image().output().leave(descriptor, place_of_standard(descriptor).stream);
+  mine().now[descriptor].store({descriptor, kOwn, true});
+}
+
+int replace_at_home(int from, int to, bool closed_on_exec) {
+  note_at_home(to);
+  return kernel_dup3(from, to, closed_on_exec);
+}
+
+/// Makes the kernel's 0, 1 and 2 what they are to the rank, and closes what they were.
+void bring_home(const Place (&places)[3]) {
+  int source[3];
+  for (int number = 0; number <= 2; ++number) {
+    const int real = places[number].real;
+    source[number] = real >= 0 && real <= 2 && real != number ? lift(real) : real;
+  }
+  for (int number = 0; number <= 2; ++number) {
+    if (source[number] < 0)
+      kernel_close(number);
+    else if (source[number] != number || places[number].closed_on_exec)
+      kernel_dup3(source[number], number, places[number].closed_on_exec);
+  }
+  for (int number = 0; number <= 2; ++number) {
+    if (source[number] > 2 && (source[number] != places[number].real || !places[number].shared))
+      kernel_close(source[number]);
+  }
+}
+
+void note_places(Place (&places)[3]) {
+  for (int number = 0; number <= 2; ++number) places[number] = mine().now[number].load();
+}
+
+/// In a child that has its parent's table, as that of vfork(): from here on the numbers are the kernel's.
+void leave_table_of_parent() {
+  if (is_at_home() || this_process() == process.load(std::memory_order_relaxed)) return;
+  Place places[3];
+  note_places(places);
+  bring_home(places);
+  borrower = this_process();
+}
+
+}  // namespace
+
+Place place_of_standard(int descriptor) {
+  if (is_borrowed()) return {descriptor, kOwn, true};
+  return mine().now[descriptor].load(std::memory_order_relaxed);  // relaxed: a program orders its own calls
+}
+
+Place place_of(int descriptor) {
+  if (!captured()) return {descriptor, kOwn, true};
+  if (static_cast<unsigned>(descriptor) <= 2) return place_of_standard(descriptor);
+  Place place{descriptor, kOwn, true};
+  // relaxed: see note_duplicate()
+  if (descriptor > 2 && descriptor < kDuplicates && !is_at_home())
+    place.stream = static_cast<std::int16_t>(duplicates[descriptor].load(std::memory_order_relaxed) - 1);
+  return place;
+}
+
+int number_of(int real) {
+  if (!captured() || real < 0) return real;
+  for (int number = 0; number <= 2; ++number) {
+    const Place place = place_of_standard(number);
+    if (place.real == real && !place.shared) return number;
+  }
+  return real;
+}
+
+int duplicate(int descriptor, int lowest, bool closed_on_exec) {
+  const Place place = place_of(descriptor);
+  const int command = closed_on_exec ? F_DUPFD_CLOEXEC : F_DUPFD;
+  const int made = kernel_fcntl(place.real, command, lowest);
+  if (made >= 0) note_duplicate(made, place.stream);
+  return made;
+}
+
+int replace(int from, int to, bool closed_on_exec) {
+  if (is_standard(to)) leave_table_of_parent();
+  const Place source = place_of(from);
+  if (kernel_fcntl(source.real, F_GETFD, 0) < 0) return -1;
+  if (to < 0) return fail(EBADF);
+  if (is_at_home()) return replace_at_home(source.real, to, closed_on_exec);
+  if (to > 2) {
+    locks::before_close(to);
+    const int made = kernel_dup3(source.real, to, closed_on_exec);
+    if (made >= 0) note_duplicate(made, source.stream);
+    return made;
+  }
+  Place next{source.real, source.stream, false, closed_on_exec};
+  if (source.stream != kOwn) {
+    next = mine().given[source.stream].load();
+    next.closed_on_exec = closed_on_exec;
+  } else {
+    next.real = lift(source.real);
+    if (next.real < 0) return -1;
+  }
+  change(to, next);
+  return to;
+}
+
+int close(int descriptor) {
+  if (!is_standard(descriptor)) {
+    static constinit Hidden<int(int)> real{"close"};  // which is a cancellation point
+    if (captured()) {
+      note_duplicate(descriptor, kOwn);
+      locks::before_close(descriptor);
+    }
+    return real(descriptor);
+  }
+  leave_table_of_parent();
+  if (is_at_home()) {
+    note_at_home(descriptor);
+    return kernel_close(descriptor);
+  }
+  if (place_of_standard(descriptor).real < 0) return fail(EBADF);
+  change(descriptor, {});
+  return 0;
+}
+
+int descriptor_flags(int descriptor) {
+  const Place place = place_of_standard(descriptor);
+  if (place.real < 0) return fail(EBADF);
+  if (is_at_home()) return kernel_fcntl(place.real, F_GETFD, 0);
+  return place.closed_on_exec ? FD_CLOEXEC : 0;
+}
+
+int set_descriptor_flags(int descriptor, int flags) {
+  leave_table_of_parent();
+  Place place = place_of_standard(descriptor);
+  if (place.real < 0) return fail(EBADF);
+  if (is_at_home()) return kernel_fcntl(place.real, F_SETFD, flags);
+  place.closed_on_exec = (flags & FD_CLOEXEC) != 0;
+  mine().now[descriptor].store(place);
+  return 0;
+}
+
+int place_lowest(int made, const void* caller) {
+  if (made <= 2 || !captured() || is_at_home()) return made;
+  note_duplicate(made, kOwn);  // should somebody have closed this number without our seeing it
+  for (int number = 0; number <= 2; ++number) {
+    if (place_of_standard(number).real >= 0) continue;
+    if (image_at(caller) == nullptr) return made;
+    const bool closed_on_exec = (kernel_fcntl(made, F_GETFD, 0) & FD_CLOEXEC) != 0;
+    const int high = lift(made);
+    if (high < 0) return made;
+    kernel_close(made);
+    change(number, {high, kOwn, false, closed_on_exec});
+    return number;
+  }
+  return made;
+}
+
+void put(int descriptor, int file) {
+  if (is_at_home()) {
+    if (file == descriptor) return note_at_home(descriptor);
+    replace_at_home(file, descriptor, false);
+  } else {
+    const int high = lift(file);
+    if (high < 0) return change(descriptor, {file, kOwn});
+    change(descriptor, {high, kOwn});
+  }
+  kernel_close(file);
+}
+
+int make_private(int descriptor) {
+  Place place = place_of_standard(descriptor);
+  if (place.real < 0) return fail(EBADF);
+  if (!place.shared || is_at_home()) return place.real;
+  place.real = lift(place.real);
+  place.shared = false;
+  if (place.real >= 0) change(descriptor, place);
+  return place.real;
+}
+
+void note_closed(int descriptor) {
+  if (descriptor > 2) return note_duplicate(descriptor, kOwn);
+  if (!is_standard(descriptor) || is_at_home()) return;
+  mine().now[descriptor].store({});
+}
+
+void note_reopened(int descriptor) {
+  Place place = place_of_standard(descriptor);
+  place.stream = kOwn;
+  mine().now[descriptor].store(place);
+}
+
+void give(Image& image, int descriptor, int file) {
+  const Place place{file, static_cast<std::int16_t>(descriptor), true};
+  image.libc().standard.given[descriptor].store(place);
+  image.libc().standard.now[descriptor].store(place);
+}
+
+bool is_home() {
+  if (!captured()) return true;
+  for (int number = 0; number <= 2; ++number) {
+    const Place place = place_of_standard(number);
+    if (place.real != number || place.closed_on_exec) return false;
+  }
+  return true;
+}
+
+void begin() { process.store(this_process(), std::memory_order_relaxed); }
+
+bool in_child() { return is_at_home() || this_process() != process.load(std::memory_order_relaxed); }
+
+void go_home() {
+  if (!captured() || is_at_home()) return;
+  Place places[3];
+  note_places(places);
+  bring_home(places);
+  forked.store(true, std::memory_order_relaxed);
+  for (int number = 0; number <= 2; ++number) {
+    const bool same = places[number].real == number && places[number].stream == number;
+    mine().now[number].store({number, same ? places[number].stream : kOwn, true});
+  }
+  use_as_input(0);
+}
+
+void go_home_for_exec() {
+  if (captured()) leave_table_of_parent();
+}
+
+int named_by(const char* path) {
+  if (path == nullptr || path[0] != '/' || !captured()) return -1;
+  const std::string_view name(path);
+  constexpr std::string_view kNames[] = {"/dev/stdin", "/dev/stdout", "/dev/stderr"};
+  for (int number = 0; number <= 2; ++number)
+    if (name == kNames[number]) return number;
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (name.size() != folder.size() + 1 || !name.starts_with(folder)) continue;
+    const int number = name.back() - '0';
+    return number >= 0 && number <= 2 ? number : -1;
+  }
+  return -1;
+}
+
+namespace {
+
+/// glibc keeps the actions as an array of structures that it does not show, of this size since it has them.
+constexpr std::size_t kActionBytes = 32;
+
+const char* bytes_of(const posix_spawn_file_actions_t& actions) {
+  return reinterpret_cast<const char*>(actions.__actions);
+}
+
+/// Whether two actions of one kind lie where we expect them.
+bool know_layout() {
+  static const bool known = [] {
+    posix_spawn_file_actions_t probe;
+    if (posix_spawn_file_actions_init(&probe) != 0) return false;
+    posix_spawn_file_actions_adddup2(&probe, 3, 4);
+    posix_spawn_file_actions_adddup2(&probe, 5, 6);
+    const int expected[] = {3, 4, 5, 6};
+    int found[4];
+    std::memcpy(found, bytes_of(probe) + 8, 2 * sizeof(int));
+    std::memcpy(found + 2, bytes_of(probe) + kActionBytes + 8, 2 * sizeof(int));
+    const bool same_kind = std::memcmp(bytes_of(probe), bytes_of(probe) + kActionBytes, sizeof(int)) == 0;
+    posix_spawn_file_actions_destroy(&probe);
+    return same_kind && std::memcmp(found, expected, sizeof found) == 0;
+  }();
+  return known;
+}
+
+}  // namespace
+
+ChildActions::ChildActions(const posix_spawn_file_actions_t* user) : user_(user) {
+  if (is_home() || is_at_home()) return;
+  error_ = posix_spawn_file_actions_init(&own_);
+  if (error_ != 0) return;
+  has_own_ = true;
+  bring_home();
+  if (user != nullptr && error_ == 0) append_users();
+}
+
+void ChildActions::bring_home() {
+  Place places[3];
+  for (int number = 0; number <= 2; ++number) {
+    places[number] = place_of_standard(number);
+    const int real = places[number].real;
+    if (real < 0 || real > 2 || real == number) continue;
+    lifted_[number] = lift(real);
+    if (lifted_[number] < 0) error_ = errno;
+    places[number].real = lifted_[number];
+  }
+  for (int number = 0; number <= 2; ++number) {
+    const Place& place = places[number];
+    if (place.real < 0 || place.closed_on_exec)
+      error_ |= posix_spawn_file_actions_addclose(&own_, number);
+    else if (place.real != number)
+      error_ |= posix_spawn_file_actions_adddup2(&own_, place.real, number);
+  }
+}
+
+/// They may use 0, 1 and 2, which are the rank's by then.
+void ChildActions::append_users() {
+  if (!know_layout()) {
+    error_ = ENOSYS;
+    return;
+  }
+  const int ours = own_.__used;
+  for (int i = 0; i < user_->__used && error_ == 0; ++i)
+    error_ = posix_spawn_file_actions_addclose(&own_, 0);  // makes room
+  if (error_ != 0) return;
+  std::memcpy(reinterpret_cast<char*>(own_.__actions) + static_cast<std::size_t>(ours) * kActionBytes,
+              bytes_of(*user_), static_cast<std::size_t>(user_->__used) * kActionBytes);
+}
+
+ChildActions::~ChildActions() {
+  const int error = errno;
+  if (has_own_) {
+    own_.__used = 0;  // what the actions hold is the user's
+    posix_spawn_file_actions_destroy(&own_);
+  }
+  for (const int descriptor : lifted_)
+    if (descriptor >= 0) kernel_close(descriptor);
+  errno = error;
+}
+
+}  // namespace clump::image::standard

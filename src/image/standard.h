@@ -1,0 +1,115 @@
+// Descriptors 0, 1 and 2 of each rank.
+//
+// Descriptors are the process's, and ranks that share it share their numbers, but for these three: each rank
+// has a table of what they are to it (StandardState). Each begins as the job's stream of that number. A rank
+// that closes one, or puts another file there, changes its table; the file gets a number of the kernel's
+// above 200 that nobody else uses. So functions of the C library that take a descriptor ask kernel_number()
+// first. A duplicate of one of the job's streams is known as such, so that what is written to it keeps whole
+// lines and tags, and dup2() of it back to 1 gives the rank the job's stream again.
+//
+// A child that fork() makes is a process of its own: go_home() makes the kernel's 0, 1 and 2 what they are to
+// the rank, and from then on the numbers are the kernel's. Programs that a rank starts get the same from
+// ChildActions.
+//
+// All functions are for any thread. Those that POSIX wants to be async-signal-safe take no lock, but for
+// writing out the partial line of a stream that is given up, if nobody writes to it just then. In a process
+// without images all numbers are the kernel's.
+#pragma once
+
+#include <spawn.h>
+
+#include <cstdio>
+
+#include "image/libc_state.h"
+
+namespace clump::image {
+
+class Image;
+bool captured();
+
+namespace standard {
+
+using Place = StandardState::Place;
+
+/// What a descriptor of the calling rank is.
+Place place_of(int descriptor);
+Place place_of_standard(int descriptor);
+
+/// The kernel's number for a descriptor of the calling rank; -1 if the rank has closed it.
+inline int kernel_number(int descriptor) {
+  if (static_cast<unsigned>(descriptor) > 2 || !captured()) [[likely]]
+    return descriptor;
+  return place_of_standard(descriptor).real;
+}
+/// Whether the number is 0, 1 or 2 in a process with images.
+inline bool is_standard(int descriptor) { return static_cast<unsigned>(descriptor) <= 2 && captured(); }
+
+/// The rank's number for a descriptor of the kernel's: the reverse of kernel_number().
+int number_of(int real);
+
+// What the C library's functions of these names do, with errno.
+
+int duplicate(int descriptor, int lowest, bool closed_on_exec);
+/// dup3() with `from` != `to`.
+int replace(int from, int to, bool closed_on_exec);
+int close(int descriptor);
+/// fcntl(F_GETFD) and fcntl(F_SETFD) of 0, 1 and 2.
+int descriptor_flags(int descriptor);
+int set_descriptor_flags(int descriptor, int flags);
+
+/// A new descriptor of the kernel's becomes the rank's lowest free number, if the rank has closed one of the
+/// three. `caller` is the return address of the function that makes it: code that all ranks share gets the
+/// kernel's number. Passes negative numbers on.
+int place_lowest(int made, const void* caller);
+
+/// `file`, which the caller gives away, becomes one of the three.
+void put(int descriptor, int file);
+/// One of the three, as a descriptor that is the rank's own and may be closed; -1 with errno.
+int make_private(int descriptor);
+/// It has been closed in a way that close() has not seen.
+void note_closed(int descriptor);
+/// The file behind the rank's own descriptor for it is another one now.
+void note_reopened(int descriptor);
+/// What the job's stream of this number is to the rank. `file` stays the caller's.
+void give(Image& image, int descriptor, int file);
+
+/// Whether the calling rank's three are the kernel's.
+bool is_home();
+/// By capture().
+void begin();
+/// Whether this is another process than the ranks' one: a child of a rank.
+bool in_child();
+/// In a child that fork() has made. Async-signal-safe.
+void go_home();
+/// The same in a child that has its parent's memory, as that of vfork(), before it executes a program. It
+/// changes nothing in the parent. In the ranks' process it does nothing.
+void go_home_for_exec();
+
+/// Actions for posix_spawn(): those that make 0, 1 and 2 the calling rank's, and then the user's.
+class ChildActions {
+ public:
+  explicit ChildActions(const posix_spawn_file_actions_t* user);
+  ~ChildActions();
+  ChildActions(const ChildActions&) = delete;
+  ChildActions& operator=(const ChildActions&) = delete;
+
+  /// 0, or an error number.
+  int error() const { return error_; }
+  const posix_spawn_file_actions_t* get() const { return has_own_ ? &own_ : user_; }
+
+ private:
+  void bring_home();
+  void append_users();
+
+  const posix_spawn_file_actions_t* user_;
+  posix_spawn_file_actions_t own_{};
+  bool has_own_ = false;
+  int error_ = 0;
+  int lifted_[3] = {-1, -1, -1};  ///< descriptors that live as long as this
+};
+
+/// The descriptor that `path` names, if that is one of the three (as /dev/stdout does); -1 otherwise.
+int named_by(const char* path);
+
+}  // namespace standard
+}  // namespace clump::image

@@ -1,0 +1,36 @@
+// What the host processes of this host have as standard input (--stdin): one rank reads mpiexec's own, or
+// none does, or each reads all of it.
+#pragma once
+
+#include <vector>
+
+#include "base/status.h"
+#include "pmi/job.h"
+
+namespace clump::mpiexec {
+
+class RanksInput {
+ public:
+  explicit RanksInput(const pmi::Job& job) : job_(job) {}
+  RanksInput(const RanksInput&) = delete;
+  RanksInput& operator=(const RanksInput&) = delete;
+
+  /// How many descriptors of mpiexec it takes.
+  static long files(const pmi::Job& job);
+
+  /// What a process gets as its stdin; -1: mpiexec's own. With pmi::kInputForAll a process with images gets
+  /// one for each of its ranks besides, in `of_ranks`; they stay this object's.
+  base::Status direct(int process, int& in, std::vector<int>& of_ranks);
+  /// The processes have started: closes what they have got, and passes on what comes, on a thread of its own
+  /// that ends when all has been read, or all who read are gone.
+  void start();
+
+ private:
+  base::Status input_of_rank(int& end);
+
+  const pmi::Job& job_;
+  std::vector<int> given_;  ///< to processes with images
+  std::vector<int> pipes_;  ///< the ends to write to
+};
+
+}  // namespace clump::mpiexec
