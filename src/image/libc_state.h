@@ -13,6 +13,8 @@
 
 #include <pthread.h>
 
+#include "image/signal_state.h"
+
 namespace clump::image {
 
 /// exit(), quick_exit() and their handlers: libc_exit.cc.
@@ -93,6 +95,7 @@ struct LibcState {
   EnvironmentState environment;
   ShellState shell;
   std::unique_ptr<KeyState> keys;
+  signals::SignalState signals;  ///< libc_signal.cc and others
   char* strtok_rest = nullptr;
   int personality = -1;  ///< what a fiber has set; -1: nothing. personality.cc
   int core_count = 0;  ///< what a program takes for the number of cores; 0: ask the kernel. libc_cores.cc

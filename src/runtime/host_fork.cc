@@ -11,6 +11,7 @@
 #include "image/output.h"
 #include "image/personality.h"
 #include "runtime/host_stacks.h"
+#include "image/signals.h"
 #include "runtime/host_state.h"
 
 namespace clump::runtime {
@@ -27,6 +28,7 @@ void in_child() {
   image::forget_children();
   image::output::let_go_in_child();
   take_limits_after_fork();
+  image::signals::become_process();
   fiber::forget_fibers();
   Host& here = host();
   // Nobody has called MPI yet: what it starts may be the rank.
