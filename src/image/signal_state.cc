@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <new>
+#include <utility>
 
 #include "base/mutex.h"
 #include "fiber/errands.h"
@@ -21,6 +21,7 @@ namespace {
 
 constinit Runtime runtime_{};
 constinit std::atomic<bool> on{false};
+constinit pid_t process = 0;
 constinit base::ShortMutex lock;
 
 constinit Table* tables = nullptr;
@@ -114,7 +115,10 @@ Thread& mine() {
 }
 
 bool is_on() noexcept { return on.load(std::memory_order_relaxed); }
-bool is_ours() noexcept { return is_on() && fiber::identity() != nullptr; }
+// The child of a vfork() has our memory, and the kernel's signals of a process of its own.
+bool is_ours() noexcept {
+  return is_on() && fiber::identity() != nullptr && ::syscall(SYS_getpid) == process;
+}
 const Runtime& runtime() noexcept { return runtime_; }
 
 SignalState& state_of(const fiber::Identity& rank) { return image_of(&rank).libc().signals; }
@@ -136,7 +140,7 @@ Table& table_of(const fiber::Identity& rank) {
     (void)!::write(STDERR_FILENO, kWhy, sizeof kWhy - 1);
     std::abort();
   }
-  auto* const table = new (memory) Table;
+  auto* const table = static_cast<Table*>(memory);  // begins as zeros, and takes memory as it is used
   table->rank = image_of(&rank).identity();
   for (int number = 1; number <= kHighest; ++number) table->actions[number] = action_at_beginning(number);
   table->next = tables;
@@ -148,6 +152,7 @@ Table& table_of(const fiber::Identity& rank) {
 
 void begin(const Runtime& runtime) {
   runtime_ = runtime;
+  process = ::getpid();
   for (int number = 1; number <= kSignals; ++number) kernel_action(number, nullptr, &beginning[number]);
   struct sigaction attention {};
   attention.sa_sigaction = on_attention;
@@ -239,7 +244,8 @@ void update_kernel(int number) {
   } else {
     action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO;
-    action.sa_mask = to_sigset(~kFaults);
+    // Of two ticks at once the second would go to another thread if the first one's handler blocked it.
+    action.sa_mask = to_sigset(~kFaults & ~kTicks);
     if (all.all_restart) action.sa_flags |= SA_RESTART;
     if (number == SIGCHLD && all.all_want_no_stops) action.sa_flags |= SA_NOCLDSTOP;
     if (number == SIGCHLD && all.all_leave_no_zombies) action.sa_flags |= SA_NOCLDWAIT;

@@ -34,6 +34,8 @@ inline constexpr Set kFaults = set_of({SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT,
 /// Nobody can block these: the kernel's, the C library's (32, 33) and ours.
 inline constexpr Set kNeverBlocked = set_of({SIGKILL, SIGSTOP, 32, 33, kRestart, kInterrupt});
 inline constexpr Set kIgnoredByDefault = set_of({SIGCHLD, SIGURG, SIGWINCH, SIGCONT});
+/// Of processor time; libc_itimer.cc.
+inline constexpr Set kTicks = set_of({SIGPROF, SIGVTALRM});
 inline constexpr Set kStops = set_of({SIGTSTP, SIGTTIN, SIGTTOU});
 
 /// A rank's disposition of a signal.

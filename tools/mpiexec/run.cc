@@ -353,10 +353,11 @@ class Run {
     } else if (!failure_ && !is_stuck_ && pmi::decode(packet, failure)) {
       if (is_as_wanted(failure)) {
         if (exit_code_ == 0) exit_code_ = failure_code(failure);
-      } else {
-        failure_ = std::move(failure);
-        if (failure_->reason == pmi::Reason::kDeadlock) tell_of_own_deadlock();
+        continue_or_end();
+        return true;
       }
+      failure_ = std::move(failure);
+      if (failure_->reason == pmi::Reason::kDeadlock) tell_of_own_deadlock();
       limit_grace();  // the process ends by itself, unless its heap is broken and it hangs
     }
     return true;
@@ -480,8 +481,14 @@ class Run {
     }
     absent_ = nullptr;
     if (exit_code_ == 0) exit_code_ = failure_code(failure);
-    if (!failure_ && !is_as_wanted(failure)) failure_ = std::move(failure);
+    if (is_as_wanted(failure)) return continue_or_end();
+    if (!failure_) failure_ = std::move(failure);
     limit_grace();
+  }
+
+  /// A rank has come to the end that the user wants. Where all are asked to end, each takes the time it needs.
+  void continue_or_end() {
+    if (interrupted_by_ == 0) limit_grace();
   }
 
   /// A rank has ended by a signal that the user has sent to all, or knows of, and needs not be told of it.

@@ -6,10 +6,11 @@
 #include "check.h"
 
 static volatile sig_atomic_t got, reaped;
+static volatile pid_t own_child;
 static void count(int number) { (void)number; got++; }
 static void reap(int number) {
   (void)number;
-  while (waitpid(-1, NULL, WNOHANG) > 0) reaped++;
+  if (own_child > 0 && waitpid(own_child, NULL, WNOHANG) == own_child) reaped++;
 }
 
 static int is_in(const char* line, int number) {
@@ -71,9 +72,14 @@ int main(int argc, char** argv) {
   signal(SIGCHLD, reap);
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) {
-    child = fork();
-    if (child == 0) _exit(0);
-    for (int i = 0; i < 200 && reaped == 0; ++i) usleep(10000);
+    sigset_t none;
+    sigemptyset(&one);
+    sigaddset(&one, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &one, &none);
+    own_child = fork();
+    if (own_child == 0) _exit(0);
+    while (reaped == 0) sigsuspend(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     CHECK(reaped == 1);
   }
   MPI_Barrier(MPI_COMM_WORLD);
