@@ -57,13 +57,13 @@ using namespace clump::image::signals;
 
 extern "C" {
 
-CLUMP_HOST_API int __sigaction(int number, const struct sigaction* wanted, struct sigaction* before) noexcept {
+CLUMP_HOST_API int __sigaction(int number, const struct sigaction* wanted,
+                               struct sigaction* before) noexcept {
   return sigaction(number, wanted, before);
 }
 
 CLUMP_HOST_API sighandler_t signal(int number, sighandler_t handler) noexcept {
-  const bool restart =
-      number < 1 || number > kSignals || (interrupting() & bit_of(number)) == 0;
+  const bool restart = number < 1 || number > kSignals || (interrupting() & bit_of(number)) == 0;
   return set(number, handler, restart ? SA_RESTART : 0);
 }
 

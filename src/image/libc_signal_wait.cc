@@ -54,7 +54,8 @@ class Looks {
     }
     timespec left{};
     if (until) {
-      const auto time = std::max<std::chrono::nanoseconds>(*until - Clock::now(), std::chrono::nanoseconds(0));
+      const auto time =
+          std::max<std::chrono::nanoseconds>(*until - Clock::now(), std::chrono::nanoseconds(0));
       left = {static_cast<time_t>(time / std::chrono::seconds(1)),
               static_cast<long>((time % std::chrono::seconds(1)).count())};
     }

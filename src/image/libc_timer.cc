@@ -157,7 +157,8 @@ void on_timer(const siginfo_t& kernels) {
 }
 
 void note_overrun(const siginfo_t& info) noexcept {
-  if (info.si_timerid >= 0 && info.si_timerid < kMostTimers) timers[info.si_timerid].overrun = info.si_overrun;
+  if (info.si_timerid >= 0 && info.si_timerid < kMostTimers)
+    timers[info.si_timerid].overrun = info.si_overrun;
 }
 
 }  // namespace clump::image::signals

@@ -32,9 +32,7 @@ constinit Set claimed = 0;
 
 constinit thread_local Thread own;
 
-bool is_valid(int number) {
-  return number >= 1 && number <= kHighest && number != 32 && number != 33;
-}
+bool is_valid(int number) { return number >= 1 && number <= kHighest && number != 32 && number != 33; }
 
 Action to_action(const struct sigaction& given) {
   return {(given.sa_flags & SA_SIGINFO) != 0 ? reinterpret_cast<sighandler_t>(given.sa_sigaction)
@@ -216,8 +214,7 @@ void become_process() noexcept {
     kernel_action(number, &action, nullptr);
   }
   const Set blocked = own.rank != nullptr ? own.blocked.load(std::memory_order_relaxed) : 0;
-  if (own.rank != nullptr)
-    ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, nullptr, sizeof blocked);
+  if (own.rank != nullptr) ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, nullptr, sizeof blocked);
 }
 
 int kernel_action(int number, const struct sigaction* wanted, struct sigaction* before) noexcept {

@@ -64,7 +64,7 @@ struct Thread {
   std::atomic<Set> pending{0};  ///< directed to this thread; changed with the Guard
   /// It is in a wait that signals end, and looks for them itself: no handler runs there from outside.
   std::atomic<bool> looks{false};
-  std::uint64_t handled = 0;  ///< handlers that have begun
+  std::uint64_t handled = 0;              ///< handlers that have begun
   stack_t stack{nullptr, SS_DISABLE, 0};  ///< a fiber's sigaltstack()
 };
 /// The calling thread's; enlisted if it belongs to a rank.
@@ -74,7 +74,7 @@ Thread& mine_as_it_is();
 
 /// One pending signal. Those that are not real-time signals are pending once, as in the kernel.
 struct Pending {
-  int number = 0;  ///< 0: the place is free
+  int number = 0;        ///< 0: the place is free
   Thread* to = nullptr;  ///< null: any thread of the rank
   std::uint64_t order = 0;
   siginfo_t info{};
@@ -98,7 +98,7 @@ struct Table {
   Pending places[kMostPending];
   ProcessorTimer processor_timers[2];
   Timer* alarm = nullptr;  ///< ITIMER_REAL
-  bool is_woken = false;  ///< its waits can be interrupted: Errands::park()
+  bool is_woken = false;   ///< its waits can be interrupted: Errands::park()
 };
 
 /// In a rank's LibcState.

@@ -377,7 +377,7 @@ class Run {
       }
       if (!from_terminal || number == SIGQUIT) pass_on(number);
       if (ends) {
-        interrupted_by_ = number;  // ranks that handle it may come to a good end
+        interrupted_by_ = number;           // ranks that handle it may come to a good end
         if (command_.agent) limit_grace();  // the others are ended, too
       }
       if (number == SIGTSTP) ::raise(SIGSTOP);
@@ -486,7 +486,8 @@ class Run {
     limit_grace();
   }
 
-  /// A rank has come to the end that the user wants. Where all are asked to end, each takes the time it needs.
+  /// A rank has come to the end that the user wants. Where all are asked to end, each takes the time it
+  /// needs.
   void continue_or_end() {
     if (interrupted_by_ == 0) limit_grace();
   }

@@ -10,12 +10,12 @@
 static int rank = -1, size = 0;
 static volatile int wrong = 0;
 
-#define CHECK(condition)                                                                          \
-  do {                                                                                            \
-    if (!(condition)) {                                                                           \
-      printf("rank %d: %s:%d: %s does not hold\n", rank, __FILE__, __LINE__, #condition);         \
-      wrong = 1;                                                                                  \
-    }                                                                                             \
+#define CHECK(condition)                                                                  \
+  do {                                                                                    \
+    if (!(condition)) {                                                                   \
+      printf("rank %d: %s:%d: %s does not hold\n", rank, __FILE__, __LINE__, #condition); \
+      wrong = 1;                                                                          \
+    }                                                                                     \
   } while (0)
 
 static void begin(int* argc, char*** argv) {
