@@ -14,6 +14,7 @@
 #include "fiber/errands.h"
 #include "fiber/exploration.h"
 #include "fiber/help.h"
+#include "fiber/interrupt.h"
 #include "fiber/lookout.h"
 #include "fiber/sleepers.h"
 #include "fiber/switch.h"
@@ -134,6 +135,8 @@ struct WaiterPool {
     const std::lock_guard lock(mutex);
     Waiter* const waiter = idle != nullptr ? std::exchange(idle, idle->next_idle_) : make();
     waiter->fiber_ = this_fiber();
+    // release: pairs with the acquire in wake_to_attend().
+    if (waiter->fiber_ != nullptr) waiter->fiber_->waiter.store(waiter, std::memory_order_release);
     return waiter;
   }
 
@@ -305,6 +308,10 @@ void Completion::sleep_unwatched() {
     return wait_with_errands({&one, 1}, errands);
   }
   if (self == nullptr) return sleep_as_kernel_thread();
+  if (Errands::parks_here()) {
+    Completion* const one = this;
+    return wait_for_any({&one, 1}, nullptr);
+  }
   if (may_poll(*self)) return poll_and_sleep(*self);
   leave_name_and_sleep(*self);
 }
@@ -350,7 +357,10 @@ void Completion::wait_for_any(std::span<Completion* const> completions, Errands*
   woken.store(0, std::memory_order_relaxed);
   {
     const WaitsForErrands callable(errands, me);
-    while (!found && !over()) me.park();
+    while (!found && !over()) {
+      me.park();
+      if (void (*const attend)() = detail::wake_function.load(std::memory_order_acquire)) attend();
+    }
   }
   if (const std::uint64_t since = woken.load(std::memory_order_relaxed);
       since != 0 && Errands::watched_here())

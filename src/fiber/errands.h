@@ -39,12 +39,19 @@ class Errands {
   static Errands* expected_here() noexcept {
     const Identity* const mine = identity();
     if (mine == nullptr || mine->errands == nullptr) return nullptr;
-    return mine->errands->expected_.load(std::memory_order_relaxed) % kWatched > 0 ? mine->errands : nullptr;
+    return mine->errands->expected_.load(std::memory_order_relaxed) % kParks > 0 ? mine->errands : nullptr;
   }
 
   /// The rank's threads of control tell the observer of their waits from now on; without, they no longer do.
   void watch() noexcept { expected_.fetch_or(kWatched, std::memory_order_relaxed); }
   void unwatch() noexcept { expected_.fetch_and(~kWatched, std::memory_order_relaxed); }
+  /// From now on the rank's fiber can be woken in the middle of a wait (interrupt.h).
+  void park() noexcept { expected_.fetch_or(kParks, std::memory_order_relaxed); }
+  static bool parks_here() noexcept {
+    const Identity* const mine = identity();
+    return mine != nullptr && mine->errands != nullptr &&
+           (mine->errands->expected_.load(std::memory_order_relaxed) & kParks) != 0;
+  }
   /// One for the process; set before the first rank is watched.
   CLUMP_HOST_API static WaitObserver* observer;
 
@@ -67,7 +74,9 @@ class Errands {
 
  private:
   friend class WaitsForErrands;
-  static constexpr int kWatched = 1 << 30;  // beside the number
+  // Beside the number.
+  static constexpr int kWatched = 1 << 30;
+  static constexpr int kParks = 1 << 29;
   std::atomic<int> expected_{0};  // relaxed: a thread expects errands before it starts what leads to them
   base::ShortMutex mutex_;
   WaitsForErrands* sleepers_ = nullptr;  // linked; on the sleepers' stacks

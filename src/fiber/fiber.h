@@ -23,6 +23,7 @@
 namespace clump::fiber {
 
 class Carrier;
+class Waiter;
 struct KernelState;
 
 /// One rank's main thread of control. Lives until the process ends.
@@ -40,6 +41,7 @@ struct alignas(64) Fiber {
   Fiber* next = nullptr;                          ///< in an inbox or a list of sleepers
   std::chrono::steady_clock::time_point wake_at;  ///< while it sleeps
   std::uint64_t priority = 0;                     ///< exploration.cc's
+  std::atomic<Waiter*> waiter{nullptr};           ///< Waiter::mine(), once it has waited there
 };
 
 namespace detail {

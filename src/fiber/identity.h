@@ -30,6 +30,8 @@ struct Identity {
   // What has happened to the rank's main thread of control; see meters.h.
   base::Counter taken;  ///< written by the carrier that takes it
   base::Counter stuck;  ///< written by the monitor
+  /// The rank's fiber has to be woken in the middle of waits: see Errands::park().
+  std::atomic<bool> parks{false};
 };
 
 namespace detail {

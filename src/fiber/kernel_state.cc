@@ -263,7 +263,7 @@ int change_signal_mask(int how, const sigset_t* set, sigset_t* before) {
     sigemptyset(before);
     std::memcpy(before, &now, sizeof now);
   }
-  if (after == now) return 0;
+  if (after == now && after == parts_of(fiber.kernel_state).signals) return 0;
   // First the note, so that a handler which runs at once, and may leave by siglongjmp(), finds it.
   Parts parts = parts_of(fiber.kernel_state);
   parts.signals = after & ~(bit_of(SIGKILL) | bit_of(SIGSTOP));

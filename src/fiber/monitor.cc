@@ -32,7 +32,17 @@ struct WakesLater {
 
 // The monitor's lock. Short sections only: a fiber that holds it keeps its carrier.
 std::mutex lock;
-auto& sleepers = *new std::priority_queue<Fiber*, std::vector<Fiber*>, WakesLater>;
+/// Those that sleep; the first to be woken is the top.
+struct Sleepers : std::priority_queue<Fiber*, std::vector<Fiber*>, WakesLater> {
+  bool remove(const Fiber* fiber) {
+    const auto at = std::ranges::find(c, fiber);
+    if (at == c.end()) return false;
+    c.erase(at);
+    std::ranges::make_heap(c, comp);
+    return true;
+  }
+};
+auto& sleepers = *new Sleepers;
 Carrier* spares = nullptr;
 
 // When the first of them is to be woken: changed with the lock. relaxed: who has added one knows of it.
@@ -76,6 +86,13 @@ void note_first() noexcept {
                   std::memory_order_relaxed);
 }
 
+/// Their time has come, or they are not to wait for it.
+void goes_on(Fiber& fiber) {
+  make_runnable(fiber);
+  census::one_goes_on();
+  census::falls_asleep();  // it counted as awake by itself; from now on its worker does
+}
+
 /// Makes those runnable whose time has come. Returns when the next one's comes.
 Clock::time_point wake_sleepers() {
   for (;;) {
@@ -88,9 +105,7 @@ Clock::time_point wake_sleepers() {
       sleepers.pop();
       note_first();
     }
-    make_runnable(*fiber);
-    census::one_goes_on();
-    census::falls_asleep();  // it counted as awake by itself; from now on its worker does
+    goes_on(*fiber);
   }
 }
 
@@ -201,6 +216,16 @@ void add_sleeper(Fiber& fiber) {
   const std::lock_guard guard(lock);
   sleepers.push(&fiber);
   note_first();
+}
+
+bool wake_early(Fiber& fiber) {
+  {
+    const std::lock_guard guard(lock);
+    if (!sleepers.remove(&fiber)) return false;
+    note_first();
+  }
+  goes_on(fiber);
+  return true;
 }
 
 void keep_time() noexcept {

@@ -19,6 +19,8 @@ void keep_time() noexcept;
 std::chrono::nanoseconds until_due() noexcept;
 /// Wakes those whose time has come; whether there were any.
 bool wake_due();
+/// Wakes one that sleeps, before its time; false if it does not sleep. By a thread that is none of a rank's.
+bool wake_early(Fiber& fiber);
 /// A worker has woken: there may be something to watch.
 void worker_woke() noexcept;
 

@@ -160,6 +160,7 @@ void* Carrier::begin(void* carrier) {
   detail::this_fiber = &self.idle;
   self.idle.context.thread_pointer = __builtin_thread_pointer();
   unregister_rseq();
+  self.kernel_thread.store(static_cast<pid_t>(::syscall(SYS_gettid)), std::memory_order_relaxed);
   ::pthread_getcpuclockid(::pthread_self(), &self.clock_);
   prepare_carrier();
   self.run();

@@ -44,6 +44,7 @@ class Carrier {
   void await_sections() const;
   KernelState* kernel_state = nullptr;
   Carrier* next_spare = nullptr;
+  std::atomic<pid_t> kernel_thread{0};  ///< its number; 0 until it has begun
 
  private:
   void run();

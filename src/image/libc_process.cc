@@ -9,11 +9,13 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 
 #include "base/types.h"
 #include "fiber/fiber.h"
 #include "fiber/kernel_state.h"
+#include "image/signal_state.h"
 #include "image/symbols.h"
 
 namespace clump::image {
@@ -23,11 +25,11 @@ using fiber::rank_fiber;
 
 /// The C library gives the saved signal mask to the kernel in a way that we do not see.
 void restore_signals(const __jmp_buf_tag& place) {
-  if (rank_fiber() != nullptr && place.__mask_was_saved != 0) {
+  if (signals::is_ours() && place.__mask_was_saved != 0) {
     sigset_t mask;
     static_assert(sizeof mask == sizeof place.__saved_mask);
     __builtin_memcpy(&mask, &place.__saved_mask, sizeof mask);
-    (void)fiber::change_signal_mask(SIG_SETMASK, &mask, nullptr);
+    (void)signals::change_mask(SIG_SETMASK, &mask, nullptr);
   }
 }
 
@@ -62,13 +64,13 @@ CLUMP_HOST_API mode_t umask(mode_t mask) noexcept {
 
 CLUMP_HOST_API int pthread_sigmask(int how, const sigset_t* set, sigset_t* before) noexcept {
   static constinit Hidden<int(int, const sigset_t*, sigset_t*)> real{"pthread_sigmask"};
-  return rank_fiber() == nullptr ? real(how, set, before) : fiber::change_signal_mask(how, set, before);
+  return !signals::is_ours() ? real(how, set, before) : signals::change_mask(how, set, before);
 }
 
 CLUMP_HOST_API int sigprocmask(int how, const sigset_t* set, sigset_t* before) noexcept {
   static constinit Hidden<int(int, const sigset_t*, sigset_t*)> real{"sigprocmask"};
-  if (rank_fiber() == nullptr) return real(how, set, before);
-  const int error = fiber::change_signal_mask(how, set, before);
+  if (!signals::is_ours()) return real(how, set, before);
+  const int error = signals::change_mask(how, set, before);
   if (error == 0) return 0;
   errno = error;
   return -1;
@@ -95,18 +97,27 @@ CLUMP_HOST_API void siglongjmp(sigjmp_buf place, int value) noexcept { longjmp(p
 
 CLUMP_HOST_API pid_t gettid() noexcept { return fiber::own_kernel_thread(); }
 
-/// A signal stack belongs to a kernel thread; that of a fiber's carrier is large and always there.
+/// A signal stack belongs to a kernel thread. A fiber's carrier has one of ours; the fiber's own is what its
+/// handlers run on that ask for it (SA_ONSTACK).
 CLUMP_HOST_API int sigaltstack(const stack_t* wanted, stack_t* before) noexcept {
   static constinit Hidden<int(const stack_t*, stack_t*)> real{"sigaltstack"};
   if (rank_fiber() == nullptr) return real(wanted, before);
-  static thread_local stack_t mine{nullptr, SS_DISABLE, 0};
-  const stack_t last = mine;
+  stack_t& mine = signals::mine().stack;
+  stack_t last = mine;
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  const auto begin = reinterpret_cast<std::uintptr_t>(mine.ss_sp);
+  const bool in_use = (mine.ss_flags & SS_DISABLE) == 0 && here >= begin && here < begin + mine.ss_size;
+  if (in_use) last.ss_flags |= SS_ONSTACK;
   if (wanted != nullptr) {
     constexpr unsigned kKnown = SS_DISABLE | SS_ONSTACK | 1U << 31;  // SS_AUTODISARM
     const bool small =
         (wanted->ss_flags & SS_DISABLE) == 0 && wanted->ss_size < static_cast<std::size_t>(MINSIGSTKSZ);
     if ((static_cast<unsigned>(wanted->ss_flags) & ~kKnown) != 0 || small) {
       errno = small ? ENOMEM : EINVAL;
+      return -1;
+    }
+    if (in_use) {
+      errno = EPERM;
       return -1;
     }
     mine = *wanted;

@@ -1,5 +1,4 @@
-// Sleeping and yielding: a fiber that does it lets others run. It is not woken by signals, whose handlers run
-// on whatever kernel thread they come to.
+// Sleeping and yielding: a fiber that does it lets others run. A signal handler of the rank's ends a sleep.
 #include <sched.h>
 #include <threads.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 
 #include "base/types.h"
 #include "fiber/fiber.h"
+#include "image/signal_wait.h"
 #include "image/symbols.h"
 
 namespace clump::image {
@@ -41,17 +41,29 @@ nanoseconds now(clockid_t clock) {
   return duration_of(time);
 }
 
-void sleep_for(nanoseconds time) {
+/// What is left when a handler has ended the sleep; nothing if none has.
+nanoseconds sleep_for(nanoseconds time) {
+  const auto end = fiber::now() + time;
+  if (time > nanoseconds::zero() && signals::is_ours()) {
+    if (!signals::wait_for_handler(signals::mine(), end)) return {};
+    return std::max<nanoseconds>(end - fiber::now(), nanoseconds(1));
+  }
   pthread_testcancel();  // all of these are cancellation points
-  fiber::sleep_until(fiber::now() + time);
+  fiber::sleep_until(end);
+  return {};
 }
 
-void sleep_until_time_of_day(nanoseconds when) {
+nanoseconds sleep_until_time_of_day(nanoseconds when) {
   for (;;) {
     const nanoseconds left = when - now(CLOCK_REALTIME);
-    if (left <= nanoseconds::zero()) return;
-    sleep_for(std::min<nanoseconds>(left, kLookAtClock));
+    if (left <= nanoseconds::zero()) return {};
+    const nanoseconds rest = sleep_for(std::min<nanoseconds>(left, kLookAtClock));
+    if (rest > nanoseconds::zero()) return rest;
   }
+}
+
+timespec to_timespec(nanoseconds time) {
+  return {static_cast<time_t>(time / seconds(1)), static_cast<long>((time % seconds(1)).count())};
 }
 
 }  // namespace
@@ -68,13 +80,16 @@ CLUMP_HOST_API int clock_nanosleep(clockid_t clock, int flags, const timespec* r
   const bool ours = clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
   if (rank_fiber() == nullptr || !ours || request == nullptr) return real(clock, flags, request, left);
   if (!valid(*request)) return EINVAL;
+  nanoseconds rest;
   if ((flags & TIMER_ABSTIME) == 0)
-    sleep_for(duration_of(*request));
+    rest = sleep_for(duration_of(*request));
   else if (clock == CLOCK_REALTIME)
-    sleep_until_time_of_day(duration_of(*request));
+    rest = sleep_until_time_of_day(duration_of(*request));
   else
-    sleep_for(duration_of(*request) - now(CLOCK_MONOTONIC));
-  return 0;
+    rest = sleep_for(duration_of(*request) - now(CLOCK_MONOTONIC));
+  if (rest == nanoseconds::zero()) return 0;
+  if ((flags & TIMER_ABSTIME) == 0 && left != nullptr) *left = to_timespec(rest);
+  return EINTR;
 }
 
 CLUMP_HOST_API int nanosleep(const timespec* request, timespec* left) {
@@ -89,22 +104,23 @@ CLUMP_HOST_API int nanosleep(const timespec* request, timespec* left) {
 CLUMP_HOST_API unsigned sleep(unsigned time) {
   static constinit Hidden<unsigned(unsigned)> real{"sleep"};
   if (rank_fiber() == nullptr) return real(time);
-  sleep_for(seconds(time));
-  return 0;
+  return static_cast<unsigned>(sleep_for(seconds(time)) / seconds(1));
 }
 
 CLUMP_HOST_API int usleep(useconds_t time) {
   static constinit Hidden<int(useconds_t)> real{"usleep"};
   if (rank_fiber() == nullptr) return real(time);
-  sleep_for(std::chrono::microseconds(time));
-  return 0;
+  if (sleep_for(std::chrono::microseconds(time)) == nanoseconds::zero()) return 0;
+  errno = EINTR;
+  return -1;
 }
 
 CLUMP_HOST_API int thrd_sleep(const timespec* request, timespec* left) {
   static constinit Hidden<int(const timespec*, timespec*)> real{"thrd_sleep"};
   if (rank_fiber() == nullptr) return real(request, left);
-  constexpr int kOtherError = -2;  // -1 is for signals
-  return clock_nanosleep(CLOCK_REALTIME, 0, request, left) == 0 ? 0 : kOtherError;
+  constexpr int kInterrupted = -1, kOtherError = -2;
+  const int error = clock_nanosleep(CLOCK_REALTIME, 0, request, left);
+  return error == 0 ? 0 : error == EINTR ? kInterrupted : kOtherError;
 }
 
 CLUMP_HOST_API int sched_yield() noexcept {

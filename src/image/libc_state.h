@@ -14,6 +14,8 @@
 
 #include <pthread.h>
 
+#include "image/signal_state.h"
+
 namespace clump::image {
 
 /// exit(), quick_exit() and their handlers: libc_exit.cc.
@@ -109,9 +111,10 @@ struct LibcState {
   std::unique_ptr<KeyState> keys;
   StandardState standard;
   std::atomic<int> locked_files{0};  ///< in which the rank may have record locks: record_locks.cc
+  signals::SignalState signals;      ///< libc_signal.cc and others
   char* strtok_rest = nullptr;
   int personality = -1;  ///< what a fiber has set; -1: nothing. personality.cc
-  int core_count = 0;  ///< what a program takes for the number of cores; 0: ask the kernel. libc_cores.cc
+  int core_count = 0;    ///< what a program takes for the number of cores; 0: ask the kernel. libc_cores.cc
 };
 
 }  // namespace clump::image

@@ -36,6 +36,7 @@ constexpr Row kProcessOnly[] = {
     {"setresuid", "changes the user of the process"},
     {"setreuid", "changes the user of the process"},
     {"setuid", "changes the user of the process"},
+    {"signalfd", "takes signals of the process by descriptor"},
     {"unshare", "changes the namespaces of the process"},
 };
 

@@ -20,6 +20,7 @@
 #include "image/image.h"
 #include "image/joining.h"
 #include "image/rank_image.h"
+#include "image/signals.h"
 #include "image/symbols.h"
 #include "image/thread_stack.h"
 
@@ -81,6 +82,7 @@ void* run_thread(void* argument) {
     base::Ref<ThreadEnd> end;
     ~Counted() {
       end->comes();  // while it counts as awake, so that who waits for it is no deadlock
+      signals::end_thread();
       if (rank == nullptr) return;
       thread_of_rank_ends(*rank);
       fiber::thread_ends();
@@ -92,6 +94,7 @@ void* run_thread(void* argument) {
       image_of(start->identity).relocate_thread();
       base::name_this_thread(fmt::format("rank {} thread", start->identity->rank));
     }
+    signals::begin_thread();
   }
   start->heritage.take();
   const auto [function, c11_function, arguments] =

@@ -1,5 +1,8 @@
 // The end of a rank and of the job: who leaves in which way, and what mpiexec is told.
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +16,7 @@
 #include "diag/capture.h"
 #include "fiber/fiber.h"
 #include "image/output.h"
+#include "image/signals.h"
 #include "pmi/pmix.h"
 #include "runtime/host.h"
 #include "runtime/host_core.h"
@@ -44,7 +48,7 @@ diag::Stack failing_stack;
 char failing_packet[60 << 10];
 
 [[noreturn]] void sleep_forever() {
-  for (;;) ::pause();
+  for (;;) ::syscall(SYS_ppoll, nullptr, 0, nullptr, nullptr, 0);
 }
 
 /// True for the first caller only.
@@ -75,15 +79,21 @@ void print(const pmi::FailureView& failure) {
   (void)!::write(STDERR_FILENO, line, std::min<std::size_t>(bytes, sizeof line - 1));
 }
 
+/// Has the kernel call `handler` after so long, whatever ranks do with SIGALRM; 0 calls it off.
+void call_late(sighandler_t handler, std::chrono::microseconds time) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  image::signals::kernel_action(SIGALRM, &action, nullptr);
+  constexpr std::uint64_t kLate = std::uint64_t{1} << (SIGALRM - 1);
+  ::syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &kLate, nullptr, sizeof kLate);
+  const itimerval timer{{0, 0}, {time / std::chrono::seconds(1), time.count() % 1'000'000}};
+  ::syscall(SYS_setitimer, ITIMER_REAL, &timer, nullptr);
+}
+
 /// Launchers may let the others wait for ever for one that has ended. In a signal handler, too: should it
 /// hang there, its time is limited.
 void have_launcher_end_job(int code) {
-  std::signal(SIGALRM, SIG_DFL);
-  sigset_t late;
-  sigemptyset(&late);
-  sigaddset(&late, SIGALRM);
-  ::pthread_sigmask(SIG_UNBLOCK, &late, nullptr);
-  ::alarm(1);
+  call_late(SIG_DFL, std::chrono::seconds(1));
   pmi::pmix::abort(code, "a rank has failed");
 }
 
@@ -111,12 +121,7 @@ void on_late_capture(int) { tell_and_exit(failure_without_stack); }
 
 void limit_capture_time(const pmi::FailureView& failure) {
   failure_without_stack = failure;
-  std::signal(SIGALRM, on_late_capture);
-  sigset_t late;
-  sigemptyset(&late);
-  sigaddset(&late, SIGALRM);
-  ::pthread_sigmask(SIG_UNBLOCK, &late, nullptr);
-  ::ualarm(static_cast<useconds_t>(kCaptureTime.count()), 0);
+  call_late(on_late_capture, kCaptureTime);
 }
 
 /// A rank's normal end. The last one ends the process.
@@ -175,7 +180,7 @@ void end_job_here(pmi::FailureView failure, const void* context) {
   }
   limit_capture_time(failure);
   diag::capture(failing_stack, context);
-  ::ualarm(0, 0);
+  call_late(on_late_capture, {});
   failure.frames = failing_stack.view();
   tell_and_exit(failure);
 }

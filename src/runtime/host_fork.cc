@@ -11,6 +11,7 @@
 #include "image/output.h"
 #include "image/personality.h"
 #include "image/record_locks.h"
+#include "image/signals.h"
 #include "image/standard.h"
 #include "runtime/host_stacks.h"
 #include "runtime/host_state.h"
@@ -37,6 +38,7 @@ void in_child() {
   take_limits_after_fork();
   image::locks::let_go_in_child();
   image::standard::go_home();
+  image::signals::become_process();
   fiber::forget_fibers();
   Host& here = host();
   // Nobody has called MPI yet: what it starts may be the rank.

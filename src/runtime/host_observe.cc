@@ -207,11 +207,11 @@ void observe(const Observed& how) {
   observed = how;
   fiber::count_wakes_in(state().wakes);
   // Signals are for the ranks' threads.
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_BLOCK, &all, &before);
+  constexpr std::uint64_t kAll = ~std::uint64_t{0};
+  std::uint64_t before = 0;
+  ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &kAll, &before, sizeof before);
   const bool started = fiber::start_kernel_thread(run_observer, nullptr);
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, sizeof before);
   if (!started)
     fail_job({-1,
               pmi::Reason::kCannotStart,

@@ -9,6 +9,7 @@
 #include <sys/ucontext.h>
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -16,6 +17,7 @@
 #include <string>
 #include <typeinfo>
 
+#include "image/signals.h"
 #include "runtime/host_failure.h"
 #include "runtime/host_stacks.h"
 #include "runtime/host_state.h"
@@ -91,14 +93,37 @@ void on_fatal_signal(int number, siginfo_t* info, void* context) {
     if (handling) end_job({-1, pmi::Reason::kSignal, number, {}, {}});
     return;  // the instruction faults again
   }
-  handling = true;
   const fiber::Identity* identity = fiber::identity();
   const HostedRank* rank = identity != nullptr ? &host().rank(*identity) : nullptr;
   char text[320];
+  const bool overflow =
+      number == SIGSEGV && info->si_code > 0 &&
+      describe_overflow(text, sizeof text, rank, *info,
+                        stack_pointer_of(*static_cast<const ucontext_t*>(context))) != 0;
+  if (image::signals::take_fault(number, info, context, overflow)) return;
+  handling = true;
   const std::size_t bytes =
       describe(text, sizeof text, rank, number, *info, *static_cast<const ucontext_t*>(context));
   end_job_here({rank != nullptr ? identity->rank : -1, pmi::Reason::kSignal, number, {text, bytes}, {}},
                context);
+}
+
+/// The rank's default action of a signal that is no fault, or that it has raised itself.
+void end_by_signal(const fiber::Identity& rank, int number, const siginfo_t& info, bool here,
+                   const void* context) {
+  char text[80] = "";
+  if (!here && info.si_code <= 0)
+    std::snprintf(text, sizeof text, "sent by process %d", static_cast<int>(info.si_pid));
+  const pmi::FailureView failure{rank.rank, pmi::Reason::kSignal, number, text, {}};
+  if (!here) end_job(failure);
+  handling = true;
+  end_job_here(failure, context);
+}
+
+/// Of this process, if it takes signals (still).
+fiber::Identity* receiver(int i) noexcept {
+  HostedRank& rank = host().ranks[i];
+  return rank.identity.image != nullptr && rank.phase != Phase::kEnded ? &rank.identity : nullptr;
 }
 
 struct sigaction our_action() {
@@ -174,6 +199,14 @@ void install_failure_handlers() {
   if (set_terminate != nullptr) set_terminate(on_terminate);
 }
 
+void give_ranks_signals() {
+  image::signals::begin({.ranks = host().rank_count(),
+                         .rank = receiver,
+                         .on_fault = on_fatal_signal,
+                         .end_rank = end_by_signal,
+                         .quit_asks = true});
+}
+
 void use_signal_stack(void* memory, std::size_t bytes) {
   stack_t stack{};
   stack.ss_sp = memory;
@@ -193,6 +226,13 @@ void use_signal_stack_if_none() {
 extern "C" CLUMP_HOST_API int sigaction(int number, const struct sigaction* wanted,
                                         struct sigaction* before) noexcept {
   using namespace clump::runtime;
+  namespace signals = clump::image::signals;
+  if (signals::is_ours()) {
+    const int error = signals::set_action(number, wanted, before);
+    if (error == 0) return 0;
+    errno = error;
+    return -1;
+  }
   if (!installed || !is_fatal(number)) return real_sigaction()(number, wanted, before);
   struct sigaction ours = our_action();
   const bool standard =
@@ -204,13 +244,4 @@ extern "C" CLUMP_HOST_API int sigaction(int number, const struct sigaction* want
     before->sa_handler = SIG_DFL;
   }
   return result;
-}
-
-extern "C" CLUMP_HOST_API sighandler_t signal(int number, sighandler_t handler) noexcept {
-  struct sigaction wanted {};
-  struct sigaction before {};
-  wanted.sa_handler = handler;
-  wanted.sa_flags = SA_RESTART;
-  if (sigaction(number, &wanted, &before) != 0) return SIG_ERR;
-  return before.sa_handler;
 }

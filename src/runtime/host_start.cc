@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -24,6 +25,7 @@
 #include "image/output.h"
 #include "image/record_locks.h"
 #include "image/refusal.h"
+#include "image/signals.h"
 #include "pmi/rank_variables.h"
 #include "runtime/host.h"
 #include "runtime/host_stacks.h"
@@ -59,8 +61,8 @@ void restore_environment(char** environment) {
   char** slot = environment;
   const pmi::Job& job = host().job;
   const int rank = job.first_rank(job.here());
-  static const auto& entries = *new std::vector<std::string>(pmi::environment_of_rank(
-      job, rank, job.apps[static_cast<std::size_t>(job.app_of(rank))].environment));
+  static const auto& entries = *new std::vector<std::string>(
+      pmi::environment_of_rank(job, rank, job.apps[static_cast<std::size_t>(job.app_of(rank))].environment));
   for (const std::string& entry : entries) {
     if (*slot == nullptr) break;
     *slot++ = const_cast<char*>(entry.c_str());
@@ -134,6 +136,7 @@ void begin_imaged(int argc, char** argv, char** environment) {
   image::set_refusal_hook(on_refusal);
   if (here.rank_count() > 1) image::locks::begin();
   raise_file_limit(here.rank_count());
+  give_ranks_signals();
   open_output(native);
   open_input(native);
   native.kernel_thread = here.process;
@@ -190,6 +193,7 @@ char** make_arguments(const pmi::App& app) {
   if (uses_fibers() && host().job.cores_of(rank.identity.rank).empty())
     image::tell_openmp_core_count(rank.identity);
   watch_main_thread(rank);
+  image::signals::begin_main_thread();
   if (host().is_debugged) wait_for_debugger();
   std::exit(main(
       argc, argv,
@@ -304,6 +308,7 @@ void start_ranks() {
   Host& here = host();
   fiber::note_beginning();
   prepare_for_thread_ends();
+  image::signals::allow_threads();
   if (uses_fibers()) make_workers();
   listen_to_neighbours();
   if (uses_fibers()) {
@@ -312,10 +317,10 @@ void start_ranks() {
     if (::dlsym(RTLD_DEFAULT, "omp_in_parallel") != nullptr)
       fiber::ask_for_parallel_regions(image::is_in_parallel_region);
     for (int i = 0; i < here.rank_count(); ++i) start_helpers(here.ranks[i].identity.rank);
-    // The kernel threads of ranks only lend their stacks: signals go to the workers.
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    // The kernel threads of ranks only lend their stacks: signals go to the workers. The system call, as the
+    // native rank blocks nothing by that.
+    constexpr std::uint64_t kAll = ~std::uint64_t{0};
+    ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &kAll, nullptr, sizeof kAll);
   }
   if (clump_malloc_prepare != nullptr) clump_malloc_prepare(static_cast<std::size_t>(here.rank_count()));
   reserve_stacks();

@@ -152,6 +152,8 @@ void prepare_for_thread_ends();
 void watch_main_thread(HostedRank& rank);
 /// Installs the handlers that turn fatal signals and uncaught exceptions into failures of a rank.
 void install_failure_handlers();
+/// From here on ranks with images have signals of their own. After the image layer's capture().
+void give_ranks_signals();
 /// Gives the calling thread a stack for signal handlers in [memory, memory + bytes).
 void use_signal_stack(void* memory, std::size_t bytes);
 /// Gives the calling thread, the first of a plain process to call MPI, a stack for signal handlers if it has

@@ -289,6 +289,7 @@ class Run {
   void end_now() {
     if (failure_ && waits_for_core()) return;
     if (failure_ && exit_code_ == 0) exit_code_ = failure_code(*failure_);
+    if (interrupted_by_ != 0 && exit_code_ == 0) exit_code_ = 128 + interrupted_by_;
     if (exit_code_ == 0) {
       say(fmt::format("the job has not ended within {} s (--timeout): ending it", command_.timeout_seconds));
       exit_code_ = kExitTimeout;
@@ -366,6 +367,11 @@ class Run {
     } else if (pmi::RestNote rest; pmi::decode(packet, rest)) {
       station_.take(rest);
     } else if (!failure_ && !is_stuck_ && pmi::decode(packet, failure)) {
+      if (is_as_wanted(failure)) {
+        if (exit_code_ == 0) exit_code_ = failure_code(failure);
+        continue_or_end();
+        return true;
+      }
       failure_ = std::move(failure);
       if (failure_->reason == pmi::Reason::kDeadlock) tell_of_own_deadlock();
       limit_grace();  // the process ends by itself, unless its heap is broken and it hangs
@@ -380,14 +386,14 @@ class Run {
       const bool from_terminal = info.ssi_code > 0;  // then the job's processes got it as well
       if (from_terminal && gdb_.is_running() && number != SIGHUP) continue;  // it is gdb's
       const bool ends = number == SIGINT || number == SIGTERM || number == SIGHUP;
-      if (ends && exit_code_ != 0) {
+      if (ends && (interrupted_by_ != 0 || exit_code_ != 0)) {
+        if (exit_code_ == 0) exit_code_ = 128 + number;
         keeper_.signal(SIGKILL);  // asked a second time
         continue;
       }
       if (!from_terminal || number == SIGQUIT) pass_on(number);
       if (ends) {
-        exit_code_ = 128 + number;
-        interrupted_ = true;
+        interrupted_by_ = number;           // ranks that handle it may come to a good end
         if (command_.agent) limit_grace();  // the others are ended, too
       }
       if (number == SIGTSTP) ::raise(SIGSTOP);
@@ -491,9 +497,22 @@ class Run {
     }
     absent_ = nullptr;
     if (exit_code_ == 0) exit_code_ = failure_code(failure);
-    const bool is_wanted = reason == pmi::Reason::kSignal && code == SIGPIPE;  // `mpiexec ... | head`
-    if (!failure_ && !interrupted_ && !is_wanted) failure_ = std::move(failure);
+    if (is_as_wanted(failure)) return continue_or_end();
+    if (!failure_) failure_ = std::move(failure);
     limit_grace();
+  }
+
+  /// A rank has come to the end that the user wants. Where all are asked to end, each takes the time it
+  /// needs.
+  void continue_or_end() {
+    if (interrupted_by_ == 0) limit_grace();
+  }
+
+  /// A rank has ended by a signal that the user has sent to all, or knows of, and needs not be told of it.
+  bool is_as_wanted(const pmi::Failure& failure) const {
+    if (failure.reason == pmi::Reason::kExited) return interrupted_by_ != 0 && failure.code != 0;
+    return failure.reason == pmi::Reason::kSignal &&
+           (failure.code == SIGPIPE || failure.code == interrupted_by_);  // `mpiexec ... | head`
   }
 
   void limit_grace() {
@@ -591,7 +610,8 @@ class Run {
   std::optional<pmi::Failure> failure_;
   bool has_dumped_ = false;  ///< when end_at_ was over last, a core file was being written
   bool has_core_ = false;    ///< the system has written a core file of the process that has failed
-  bool interrupted_ = false, is_stuck_ = false;
+  bool is_stuck_ = false;
+  int interrupted_by_ = 0;  ///< a signal that asks for the end of the job; 0: none has come
   int exit_code_ = 0;
 };
 

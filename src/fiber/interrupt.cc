@@ -1,0 +1,46 @@
+#include "fiber/interrupt.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "fiber/completion.h"
+#include "fiber/exploration.h"
+#include "fiber/monitor.h"
+#include "fiber/worker.h"
+
+namespace clump::fiber {
+
+namespace detail {
+constinit std::atomic<void (*)()> wake_function{nullptr};
+}  // namespace detail
+
+bool interrupt(const Fiber& fiber, int signal) noexcept {
+  if (fiber.left_behind()) return false;
+  // Written by whoever resumes the fiber. Carriers live as long as the process.
+  const Carrier* const carrier = __atomic_load_n(&fiber.carrier, __ATOMIC_RELAXED);
+  const pid_t thread = carrier != nullptr ? carrier->kernel_thread.load(std::memory_order_relaxed) : 0;
+  if (thread == 0) return false;
+  const int error = errno;
+  const bool sent = ::syscall(SYS_tgkill, ::syscall(SYS_getpid), thread, signal) == 0;
+  errno = error;
+  return sent;
+}
+
+void wake_to_attend(Fiber& fiber) {
+  if (exploration::is_on) return;  // who goes on when is drawn
+  if (monitor::wake_early(fiber)) return;
+  // acquire: pairs with the release in WaiterPool::take().
+  if (Waiter* const waiter = fiber.waiter.load(std::memory_order_acquire)) waiter->unpark();
+}
+
+void on_wake(void (*call)()) { detail::wake_function.store(call, std::memory_order_release); }
+
+bool in_section() noexcept {
+  const Fiber* const self = this_fiber();
+  return self != nullptr && self->carrier != nullptr &&
+         self->carrier->sections.load(std::memory_order_relaxed) != 0;
+}
+
+}  // namespace clump::fiber

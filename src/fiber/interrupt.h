@@ -1,0 +1,33 @@
+// How signals reach a rank that is a fiber. A signal comes to a kernel thread, and a fiber is on one only
+// while it runs: it is interrupted there. While it waits or sleeps, it is woken to attend to what has come.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+
+#include "base/types.h"
+#include "fiber/fiber.h"
+
+namespace clump::fiber {
+
+/// Sends `signal` to the kernel thread that runs the fiber; false if none does. The fiber may have left that
+/// thread by the time that the handler runs there, so the handler looks where it is. Async-signal-safe.
+CLUMP_HOST_API bool interrupt(const Fiber& fiber, int signal) noexcept;
+
+/// Wakes the fiber if it sleeps, or waits in a way that Errands::park() has asked for: it calls what
+/// on_wake() has set, and goes on waiting. By a thread that is none of a rank's.
+CLUMP_HOST_API void wake_to_attend(Fiber& fiber);
+
+/// Sets what a fiber calls when it was woken in the middle of a wait. It holds no lock there.
+CLUMP_HOST_API void on_wake(void (*call)());
+
+/// Whether the calling kernel thread is in a section of its carrier, and so perhaps between two fibers.
+/// Async-signal-safe.
+CLUMP_HOST_API bool in_section() noexcept;
+
+namespace detail {
+extern constinit std::atomic<void (*)()> wake_function;
+}  // namespace detail
+
+}  // namespace clump::fiber

@@ -1,0 +1,222 @@
+// Timers of a rank: timer_create() and its kin, alarm(), ITIMER_REAL. The kernel has one of them for each,
+// and tells the service (signal_service.cc), which leaves the signal for the rank.
+#include "image/libc_timer.h"
+
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+
+#include "base/types.h"
+#include "image/image.h"
+#include "image/rank_image.h"
+#include "image/symbols.h"
+
+namespace clump::image::signals {
+namespace {
+
+constexpr int kMostTimers = 4096;
+
+constinit Timer timers[kMostTimers];
+
+int kernel_create(clockid_t clock, sigevent* event, int* id) {
+  return static_cast<int>(::syscall(SYS_timer_create, clock, event, id));
+}
+
+Timer* take_timer() {
+  for (Timer& timer : timers) {
+    bool free = false;
+    if (!timer.used.load(std::memory_order_relaxed) && timer.used.compare_exchange_strong(free, true))
+      return &timer;
+  }
+  errno = EAGAIN;
+  return nullptr;
+}
+
+/// By the program's timer_t, which is the address. Null with EINVAL if it is none of the caller's.
+Timer* find(timer_t name) {
+  auto* const timer = static_cast<Timer*>(name);
+  const auto place = reinterpret_cast<std::uintptr_t>(timer) - reinterpret_cast<std::uintptr_t>(timers);
+  if (place >= sizeof timers || place % sizeof(Timer) != 0 || !timer->used.load(std::memory_order_relaxed) ||
+      timer->rank != fiber::identity()) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  return timer;
+}
+
+/// SIGEV_THREAD: on a thread that the C library has made for it.
+void run_in_thread(sigval value) {
+  const Timer& timer = *static_cast<const Timer*>(value.sival_ptr);
+  adopt_thread(*timer.rank);
+  begin_thread();
+  timer.function(timer.value);
+  end_thread();
+  fiber::adopt_identity(nullptr);
+}
+
+int create_threaded(clockid_t clock, const sigevent& wanted, Timer& timer) {
+  static constinit Hidden<int(clockid_t, sigevent*, timer_t*)> real{"timer_create"};
+  timer.function = wanted.sigev_notify_function;
+  timer.value = wanted.sigev_value;
+  sigevent event = wanted;
+  event.sigev_notify_function = run_in_thread;
+  event.sigev_value.sival_ptr = &timer;
+  return real(clock, &event, &timer.threaded);
+}
+
+/// SIGEV_THREAD_ID names one of the rank's threads. False: there is none such.
+bool find_target(pid_t number, Timer& timer) {
+  (void)mine();
+  const Guard guard;
+  for (Thread* thread = state_of(*timer.rank).threads; thread != nullptr; thread = thread->next)
+    if (thread->number == number) timer.to = thread;
+  return timer.to != nullptr;
+}
+
+int create(clockid_t clock, const sigevent* wanted, Timer& timer) {
+  if (wanted == nullptr) {
+    timer.number = SIGALRM;
+    timer.value.sival_ptr = &timer;
+    return start_timer(clock, timer);
+  }
+  timer.number = wanted->sigev_signo;
+  timer.value = wanted->sigev_value;
+  switch (wanted->sigev_notify) {
+    case SIGEV_THREAD:
+      return create_threaded(clock, *wanted, timer);
+    case SIGEV_NONE: {
+      sigevent none = *wanted;
+      return kernel_create(clock, &none, &timer.kernels);
+    }
+    case SIGEV_THREAD_ID:
+      if (!find_target(wanted->_sigev_un._tid, timer)) break;
+      [[fallthrough]];
+    case SIGEV_SIGNAL:
+      if (timer.number < 1 || timer.number > kHighest) break;
+      return start_timer(clock, timer);
+    default:
+      break;
+  }
+  errno = EINVAL;
+  return -1;
+}
+
+}  // namespace
+
+int start_timer(clockid_t clock, Timer& timer) {
+  start_service();
+  claim(bit_of(timer.number));
+  sigevent event{};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = kRestart;
+  event._sigev_un._tid = service_thread();
+  event.sigev_value.sival_ptr = &timer;
+  if (event._sigev_un._tid == 0) {
+    errno = EAGAIN;
+    return -1;
+  }
+  return kernel_create(clock, &event, &timer.kernels);
+}
+
+int set_timer(const Timer& timer, int flags, const itimerspec& wanted, itimerspec* before) {
+  return static_cast<int>(::syscall(SYS_timer_settime, timer.kernels, flags, &wanted, before));
+}
+
+int get_timer(const Timer& timer, itimerspec& now) {
+  return static_cast<int>(::syscall(SYS_timer_gettime, timer.kernels, &now));
+}
+
+Timer* make_timer() {
+  Timer* const timer = take_timer();
+  if (timer == nullptr) return nullptr;
+  timer->rank = fiber::identity();
+  timer->to = nullptr;
+  timer->threaded = nullptr;
+  timer->kernels = -1;
+  timer->overrun = 0;
+  timer->of_alarm = false;
+  return timer;
+}
+
+void on_timer(const siginfo_t& kernels) {
+  auto& timer = *static_cast<Timer*>(kernels.si_value.sival_ptr);
+  if (!timer.used.load(std::memory_order_acquire)) return;  // deleted meanwhile
+  siginfo_t info = make_info(timer.number, timer.of_alarm ? SI_KERNEL : SI_TIMER);
+  if (!timer.of_alarm) {
+    info.si_timerid = static_cast<int>(&timer - timers);
+    info.si_overrun = kernels.si_overrun;
+    info.si_value = timer.value;
+    const Guard guard;
+    if (count_overrun(*timer.rank, timer.to, info)) return;
+  }
+  (void)direct(*timer.rank, timer.to, info);
+}
+
+void note_overrun(const siginfo_t& info) noexcept {
+  if (info.si_timerid >= 0 && info.si_timerid < kMostTimers)
+    timers[info.si_timerid].overrun = info.si_overrun;
+}
+
+}  // namespace clump::image::signals
+
+using namespace clump::image;  // the functions below are the C library's, outside of any namespace
+using namespace clump::image::signals;
+
+extern "C" {
+
+CLUMP_HOST_API int timer_create(clockid_t clock, sigevent* event, timer_t* name) noexcept {
+  static constinit Hidden<int(clockid_t, sigevent*, timer_t*)> real{"timer_create"};
+  if (!is_ours()) return real(clock, event, name);
+  Timer* const timer = make_timer();
+  if (timer == nullptr) return -1;
+  if (create(clock, event, *timer) != 0) {
+    timer->used.store(false, std::memory_order_release);
+    return -1;
+  }
+  *name = timer;
+  return 0;
+}
+
+CLUMP_HOST_API int timer_settime(timer_t name, int flags, const itimerspec* wanted,
+                                 itimerspec* before) noexcept {
+  static constinit Hidden<int(timer_t, int, const itimerspec*, itimerspec*)> real{"timer_settime"};
+  if (!is_ours()) return real(name, flags, wanted, before);
+  const Timer* const timer = find(name);
+  if (timer == nullptr) return -1;
+  if (timer->threaded != nullptr) return real(timer->threaded, flags, wanted, before);
+  return set_timer(*timer, flags, *wanted, before);
+}
+
+CLUMP_HOST_API int timer_gettime(timer_t name, itimerspec* now) noexcept {
+  static constinit Hidden<int(timer_t, itimerspec*)> real{"timer_gettime"};
+  if (!is_ours()) return real(name, now);
+  const Timer* const timer = find(name);
+  if (timer == nullptr) return -1;
+  return timer->threaded != nullptr ? real(timer->threaded, now) : get_timer(*timer, *now);
+}
+
+CLUMP_HOST_API int timer_getoverrun(timer_t name) noexcept {
+  static constinit Hidden<int(timer_t)> real{"timer_getoverrun"};
+  if (!is_ours()) return real(name);
+  const Timer* const timer = find(name);
+  if (timer == nullptr) return -1;
+  return timer->threaded != nullptr ? real(timer->threaded) : timer->overrun;
+}
+
+CLUMP_HOST_API int timer_delete(timer_t name) noexcept {
+  static constinit Hidden<int(timer_t)> real{"timer_delete"};
+  if (!is_ours()) return real(name);
+  Timer* const timer = find(name);
+  if (timer == nullptr) return -1;
+  const int result = timer->threaded != nullptr
+                         ? real(timer->threaded)
+                         : static_cast<int>(::syscall(SYS_timer_delete, timer->kernels));
+  timer->used.store(false, std::memory_order_release);
+  return result;
+}
+
+}  // extern "C"

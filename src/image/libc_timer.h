@@ -1,0 +1,31 @@
+// Timers of ranks that the kernel keeps. Inside of this layer.
+#pragma once
+
+#include <atomic>
+#include <ctime>
+
+#include "image/signal_state.h"
+
+namespace clump::image::signals {
+
+struct Timer {
+  std::atomic<bool> used{false};
+  fiber::Identity* rank = nullptr;
+  Thread* to = nullptr;        ///< null: any thread of the rank
+  int kernels = -1;            ///< the kernel's number of it
+  timer_t threaded = nullptr;  ///< SIGEV_THREAD: the C library's
+  void (*function)(sigval) = nullptr;
+  int number = 0;  ///< of the signal
+  sigval value{};
+  int overrun = 0;        ///< of the signal that was taken last
+  bool of_alarm = false;  ///< ITIMER_REAL
+};
+
+/// One for the calling rank. Null with errno if there are no more.
+Timer* make_timer();
+/// Has the kernel tell the service. The C library's results, as of those that follow.
+int start_timer(clockid_t clock, Timer& timer);
+int set_timer(const Timer& timer, int flags, const itimerspec& wanted, itimerspec* before);
+int get_timer(const Timer& timer, itimerspec& now);
+
+}  // namespace clump::image::signals

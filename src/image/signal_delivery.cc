@@ -1,0 +1,299 @@
+// How a signal gets to a rank, and how its handler is run: on the rank's own stack, in its own thread of
+// control, with the mask that the rank has asked for.
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "fiber/fiber.h"
+#include "fiber/interrupt.h"
+#include "image/signal_state.h"
+
+namespace clump::image {
+
+/// children.h: the rank that has started a process. Null if it is not known (yet), or nobody keeps such a
+/// record.
+[[gnu::weak]] fiber::Identity* owner_of_child(pid_t process) noexcept;
+
+}  // namespace clump::image
+
+namespace clump::image::signals {
+namespace {
+
+using Handler = void (*)(int, siginfo_t*, void*);
+
+std::uintptr_t stack_pointer_of(const ucontext_t& context) {
+#if defined(__x86_64__)
+  return static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  return static_cast<std::uintptr_t>(context.uc_mcontext.sp);
+#endif
+}
+
+bool is_on_stack(const stack_t& stack) {
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  const auto begin = reinterpret_cast<std::uintptr_t>(stack.ss_sp);
+  return here >= begin && here < begin + stack.ss_size;
+}
+
+/// Below what the interrupted function may use without having moved the stack pointer.
+constexpr std::uintptr_t kRedZone = 256;
+
+/// On which stack a handler runs: null: on the one that we are on. The kernel's handler of faults is on the
+/// kernel thread's signal stack, which a rank's handler must not keep in use.
+void* stack_for(const Action& action, const ucontext_t* fault) {
+  stack_t wanted{};
+  ::sigaltstack(nullptr, &wanted);
+  if ((action.flags & SA_ONSTACK) != 0 && (wanted.ss_flags & SS_DISABLE) == 0)
+    return is_on_stack(wanted) ? nullptr : static_cast<std::byte*>(wanted.ss_sp) + wanted.ss_size;
+  if (fault == nullptr) return nullptr;
+  return reinterpret_cast<void*>(stack_pointer_of(*fault) - kRedZone);
+}
+
+/// `kernels`: the context that the kernel has given us, which a handler may change; null: there is none.
+void run(Thread& self, siginfo_t& info, const Action& action, void* kernels, const ucontext_t* fault) {
+  const int number = info.si_signo, error = errno;
+  const Set before = self.blocked.load(std::memory_order_relaxed);
+  const Set during = before | action.mask | ((action.flags & SA_NODEFER) != 0 ? 0 : bit_of(number));
+  ucontext_t callers;
+  if (kernels == nullptr) {
+    ::getcontext(&callers);
+    callers.uc_sigmask = to_sigset(before);
+    kernels = &callers;
+  }
+  auto& context = *static_cast<ucontext_t*>(kernels);
+  const Set given = to_set(context.uc_sigmask);
+  if (during != before) set_blocked(self, during);
+  ++self.handled;
+  // One with a single argument does not mind the others.
+  const auto handler = reinterpret_cast<Handler>(action.handler);
+  if (void* const stack = stack_for(action, fault))
+    clump_call_on_stack(number, &info, &context, handler, stack);
+  else
+    handler(number, &info, &context);
+  const Set wanted = to_set(context.uc_sigmask);
+  const Set after = wanted == given ? before : wanted;
+  if (after != self.blocked.load(std::memory_order_relaxed)) set_blocked(self, after);
+  errno = error;
+}
+
+/// The handler may have let the fiber go over to another kernel thread, whose signal stack is its own.
+void keep_signal_stack(void* context) {
+  ::syscall(SYS_sigaltstack, nullptr, &static_cast<ucontext_t*>(context)->uc_stack);
+}
+
+void interrupt_self(int signal) {
+  ::syscall(SYS_tgkill, ::syscall(SYS_getpid), ::syscall(SYS_gettid), signal);
+}
+
+void stop_process() { ::syscall(SYS_kill, ::syscall(SYS_getpid), SIGSTOP); }
+
+/// SA_RESETHAND. With the Guard.
+Action action_to_run(const fiber::Identity& rank, int number) {
+  const Action action = action_of(rank, number);
+  if (action.handles() && (action.flags & SA_RESETHAND) != 0) {
+    Action& kept = table_of(rank).actions[number];
+    kept.handler = SIG_DFL;
+    kept.flags &= ~SA_SIGINFO;
+    update_kernel(number);
+  }
+  return action;
+}
+
+/// A signal that the calling thread has caused by what it did: a write to a broken pipe, too large a file, or
+/// the C library's own tgkill().
+bool is_of_caller(const siginfo_t& info) {
+  const bool from_here = info.si_pid == static_cast<pid_t>(::syscall(SYS_getpid));
+  if (info.si_code == SI_TKILL) return from_here;
+  return info.si_code == SI_USER && from_here && (info.si_signo == SIGPIPE || info.si_signo == SIGXFSZ);
+}
+
+}  // namespace
+
+bool attend(Thread& self, void* context) {
+  bool any = false;
+  while (self.rank != nullptr) {
+    const Set open = ~self.blocked.load(std::memory_order_relaxed);
+    if ((pending_of(self) & open) == 0) break;
+    siginfo_t info{};
+    Action action;
+    {
+      const Guard guard;
+      if (take(self, open, info) == 0) break;
+      if (info.si_code == SI_TIMER) note_overrun(info);
+      action = action_to_run(*self.rank, info.si_signo);
+    }
+    if (action.handles()) {
+      run(self, info, action, context, nullptr);
+      any = true;
+    } else if (!action.ignores(info.si_signo)) {
+      if ((bit_of(info.si_signo) & kStops) != 0)
+        stop_process();
+      else
+        runtime().end_rank(*self.rank, info.si_signo, info, false, nullptr);
+    }
+  }
+  return any;
+}
+
+int direct(const fiber::Identity& rank, Thread* to, const siginfo_t& info) {
+  Thread& self = mine();
+  const bool here = self.rank == &rank && (to == nullptr || to == &self);
+  Fate fate;
+  {
+    const Guard guard;
+    fate = leave(rank, to, info, false);
+  }
+  switch (fate) {
+    case Fate::kDropped:
+      return 0;
+    case Fate::kNoRoom:
+      return EAGAIN;
+    case Fate::kEnds:
+      runtime().end_rank(rank, info.si_signo, info, here, nullptr);
+      return 0;
+    case Fate::kStops:
+      stop_process();
+      return 0;
+    case Fate::kLeft:
+      break;
+  }
+  if (here) attend(self);
+  call_service();
+  return 0;
+}
+
+void come_from_outside(const siginfo_t& info) {
+  const fiber::Identity* only = nullptr;
+  if (info.si_signo == SIGCHLD && info.si_code > 0 && owner_of_child != nullptr)
+    only = owner_of_child(info.si_pid);
+  const fiber::Identity* ends = nullptr;
+  bool stops = false;
+  for (int i = 0; i < runtime().ranks; ++i) {
+    const fiber::Identity* const rank = only != nullptr ? only : runtime().rank(i);
+    if (rank == nullptr) continue;
+    const Guard guard;
+    const Fate fate = leave(*rank, nullptr, info, true);
+    if (fate == Fate::kEnds && ends == nullptr) ends = rank;
+    stops |= fate == Fate::kStops;
+    if (only != nullptr) break;
+  }
+  if (ends != nullptr) runtime().end_rank(*ends, info.si_signo, info, false, nullptr);
+  if (stops) stop_process();
+  call_service();
+}
+
+// All signals but faults are blocked here, so nothing of this rank's runs before it returns.
+void on_signal(int, siginfo_t* info, void*) {
+  const int error = errno;
+  Thread& self = mine_as_it_is();
+  if (self.rank != nullptr && is_of_caller(*info))
+    come_to(self, *info);
+  else if (!on_tick(self, *info))
+    come_from_outside(*info);
+  errno = error;
+}
+
+void come_to(Thread& self, const siginfo_t& info) {
+  Fate fate;
+  bool restart;
+  {
+    const Guard guard;
+    restart = (action_of(*self.rank, info.si_signo).flags & SA_RESTART) != 0;
+    fate = leave(*self.rank, &self, info, false);
+  }
+  if (fate == Fate::kEnds) runtime().end_rank(*self.rank, info.si_signo, info, true, nullptr);
+  if (fate == Fate::kStops) stop_process();
+  if (fate == Fate::kLeft) interrupt_self(restart ? kRestart : kInterrupt);
+}
+
+void on_attention(int, siginfo_t* info, void* context) {
+  const int error = errno;
+  Thread& self = mine_as_it_is();
+  if (info->si_code == SI_TIMER) {
+    on_timer(*info);
+  } else if (self.rank != nullptr && !fiber::in_section() && !self.looks.load(std::memory_order_relaxed)) {
+    if (attend(self, context)) keep_signal_stack(context);
+  }
+  errno = error;
+}
+
+bool take_fault(int number, siginfo_t* info, void* context, bool overflow) {
+  if (!is_on() || fiber::in_section()) return false;
+  const bool own = is_of_caller(*info);
+  if (info->si_code <= 0 && !own) {
+    come_from_outside(*info);
+    return true;
+  }
+  Thread& self = mine();
+  if (self.rank == nullptr) return false;
+  Action action;
+  {
+    const Guard guard;
+    if ((self.blocked.load(std::memory_order_relaxed) & bit_of(number)) != 0) return false;
+    action = action_to_run(*self.rank, number);
+  }
+  const bool on_own_stack = (action.flags & SA_ONSTACK) != 0;
+  if (!action.handles() || (overflow && !on_own_stack)) return false;
+  run(self, *info, action, context, overflow ? nullptr : static_cast<const ucontext_t*>(context));
+  attend(self, context);
+  keep_signal_stack(context);
+  return !(own && number == SIGABRT);  // a handler that returns to abort() does not keep it from its end
+}
+
+#if defined(__x86_64__)
+__asm__(R"(
+  .pushsection .text
+  .globl clump_call_on_stack
+  .hidden clump_call_on_stack
+  .type clump_call_on_stack, @function
+clump_call_on_stack:
+  .cfi_startproc
+  endbr64
+  pushq %rbp
+  .cfi_adjust_cfa_offset 8
+  .cfi_rel_offset %rbp, 0
+  movq %rsp, %rbp
+  .cfi_def_cfa_register %rbp
+  movq %r8, %rsp
+  andq $-16, %rsp
+  call *%rcx
+  movq %rbp, %rsp
+  popq %rbp
+  .cfi_def_cfa %rsp, 8
+  ret
+  .cfi_endproc
+  .size clump_call_on_stack, .-clump_call_on_stack
+  .popsection
+)");
+#elif defined(__aarch64__)
+__asm__(R"(
+  .pushsection .text
+  .globl clump_call_on_stack
+  .hidden clump_call_on_stack
+  .type clump_call_on_stack, %function
+clump_call_on_stack:
+  .cfi_startproc
+  stp x29, x30, [sp, #-16]!
+  .cfi_adjust_cfa_offset 16
+  .cfi_rel_offset x29, 0
+  .cfi_rel_offset x30, 8
+  mov x29, sp
+  .cfi_def_cfa_register x29
+  and x9, x4, #-16
+  mov sp, x9
+  blr x3
+  mov sp, x29
+  .cfi_def_cfa_register sp
+  ldp x29, x30, [sp], #16
+  .cfi_adjust_cfa_offset -16
+  ret
+  .cfi_endproc
+  .size clump_call_on_stack, .-clump_call_on_stack
+  .popsection
+)");
+#endif
+
+}  // namespace clump::image::signals

@@ -1,0 +1,130 @@
+// The service: a kernel thread of this process that sees to it that ranks attend to their signals. A rank
+// that computes is interrupted, one that waits is woken. A rank may be on its way from the one to the other,
+// so the service looks again until nothing is left that could be attended to.
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <ctime>
+
+#include "base/thread_name.h"
+#include "fiber/interrupt.h"
+#include "fiber/worker.h"
+#include "image/signal_state.h"
+
+namespace clump::image::signals {
+namespace {
+
+constexpr timespec kLookAgain{0, 1'000'000};
+constexpr int kMostCalls = 256;
+
+constinit std::atomic<std::uint32_t> news{0};  // futex
+constinit std::atomic<pid_t> service{0};
+constinit std::atomic<bool> allowed{false}, wanted{false}, started{false};
+/// The cores of the process: a thread that a fiber makes would have the fiber's core alone.
+constinit cpu_set_t cores{};
+
+/// A thread of a rank that has something to attend to.
+struct Call {
+  fiber::Fiber* fiber;
+  pid_t thread;
+  int signal;
+  bool looks;
+};
+
+struct Calls {
+  Call all[kMostCalls];
+  int count = 0;
+
+  /// With the Guard.
+  void add(const Table& table, const Thread& thread, Set signals) {
+    if (count == kMostCalls) return;
+    bool restart = thread.awaited.load(std::memory_order_relaxed) == 0;
+    for (Set left = signals; left != 0; left &= left - 1)
+      restart &= (table.actions[__builtin_ctzll(left) + 1].flags & SA_RESTART) != 0;
+    all[count++] = {thread.fiber, thread.number, restart ? kRestart : kInterrupt,
+                    thread.looks.load(std::memory_order_relaxed)};
+  }
+
+  /// With the Guard. Who waits for a signal gets it first, then the main thread, then any other.
+  void add(const Table& table) {
+    Set left = table.pending.load(std::memory_order_relaxed);
+    const Thread* last = nullptr;
+    for (const Thread* thread = state_of(*table.rank).threads; thread != nullptr; thread = thread->next) {
+      last = thread;
+      const Set awaited = thread->awaited.load(std::memory_order_relaxed);
+      const Set open = awaited | ~thread->blocked.load(std::memory_order_relaxed);
+      const Set here = (thread->pending.load(std::memory_order_relaxed) & open) | (left & awaited);
+      if (here != 0) add(table, *thread, here);
+      left &= ~here;
+    }
+    for (const Thread* thread = last; thread != nullptr && left != 0; thread = thread->previous) {
+      const Set here = left & ~thread->blocked.load(std::memory_order_relaxed);
+      if (here != 0) add(table, *thread, here);
+      left &= ~here;
+    }
+  }
+};
+
+void make(const Call& call) {
+  if (call.fiber == nullptr) {
+    ::syscall(SYS_tgkill, ::syscall(SYS_getpid), call.thread, call.signal);
+    return;
+  }
+  if (!call.looks && fiber::interrupt(*call.fiber, call.signal)) return;
+  fiber::wake_to_attend(*call.fiber);
+}
+
+/// Whether there was anything to do.
+bool call_all() {
+  static Calls calls;  // the service's own
+  calls.count = 0;
+  {
+    const Guard guard;
+    for (const Table* table = first_table(); table != nullptr; table = table->next) calls.add(*table);
+  }
+  for (int i = 0; i < calls.count; ++i) make(calls.all[i]);
+  return calls.count != 0;
+}
+
+void* serve(void*) {
+  base::name_own_thread("signals");
+  ::syscall(SYS_sched_setaffinity, 0, sizeof cores, &cores);
+  // Whatever is blocked by ranks: what comes to the process comes here.
+  constexpr Set kNone = 0;
+  ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &kNone, nullptr, sizeof kNone);
+  service.store(static_cast<pid_t>(::syscall(SYS_gettid)), std::memory_order_release);
+  for (;;) {
+    const std::uint32_t seen = news.load(std::memory_order_acquire);
+    const bool again = call_all();
+    ::syscall(SYS_futex, &news, FUTEX_WAIT_PRIVATE, seen, again ? &kLookAgain : nullptr, nullptr, 0);
+  }
+}
+
+}  // namespace
+
+void start_service() {
+  if (!allowed.load(std::memory_order_acquire)) return wanted.store(true, std::memory_order_relaxed);
+  if (started.exchange(true, std::memory_order_relaxed)) return;
+  if (!fiber::start_kernel_thread(serve, nullptr)) started.store(false, std::memory_order_relaxed);
+}
+
+void allow_threads() {
+  ::syscall(SYS_sched_getaffinity, 0, sizeof cores, &cores);
+  allowed.store(true, std::memory_order_release);
+  if (wanted.load(std::memory_order_relaxed)) start_service();
+}
+
+void call_service() noexcept {
+  news.fetch_add(1, std::memory_order_release);
+  ::syscall(SYS_futex, &news, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+pid_t service_thread() noexcept {
+  if (!started.load(std::memory_order_relaxed)) return 0;
+  while (service.load(std::memory_order_acquire) == 0) ::syscall(SYS_sched_yield);
+  return service.load(std::memory_order_acquire);
+}
+
+}  // namespace clump::image::signals

@@ -1,0 +1,346 @@
+#include "image/signal_state.h"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "base/mutex.h"
+#include "fiber/errands.h"
+#include "fiber/interrupt.h"
+#include "fiber/kernel_state.h"
+#include "image/rank_image.h"
+#include "image/symbols.h"
+
+namespace clump::image::signals {
+namespace {
+
+constinit Runtime runtime_{};
+constinit std::atomic<bool> on{false};
+constinit pid_t process = 0;
+constinit base::ShortMutex lock;
+
+constinit Table* tables = nullptr;
+constinit int table_count = 0;
+/// What the process began with.
+struct sigaction beginning[kSignals + 1];
+constinit Set claimed = 0;
+
+constinit thread_local Thread own;
+
+bool is_valid(int number) { return number >= 1 && number <= kHighest && number != 32 && number != 33; }
+
+Action to_action(const struct sigaction& given) {
+  return {(given.sa_flags & SA_SIGINFO) != 0 ? reinterpret_cast<sighandler_t>(given.sa_sigaction)
+                                             : given.sa_handler,
+          to_set(given.sa_mask), given.sa_flags};
+}
+
+struct sigaction to_sigaction(const Action& action) {
+  struct sigaction given {};
+  given.sa_handler = action.handler;  // the same place as sa_sigaction
+  given.sa_mask = to_sigset(action.mask);
+  given.sa_flags = action.flags;
+  return given;
+}
+
+/// A fault that no rank wants to know of is the runtime's, unless somebody was there before it.
+Action action_at_beginning(int number) {
+  Action action = to_action(beginning[number]);
+  if (action.handler == reinterpret_cast<sighandler_t>(runtime_.on_fault)) action = {};
+  return action;
+}
+
+/// What all ranks want of a signal, as far as the kernel's action depends on it.
+struct Wants {
+  bool all_ignore = true, any_handler = false, any_changed = false, all_restart = true;
+  bool all_want_no_stops = true, all_leave_no_zombies = true;
+};
+
+Wants wants(int number) {
+  Wants all;
+  const auto count_in = [&](const Action& action) {
+    all.all_ignore &= action.handler == SIG_IGN;
+    all.all_leave_no_zombies &= action.handler == SIG_IGN || (action.flags & SA_NOCLDWAIT) != 0;
+    if (!action.handles()) return;
+    all.any_handler = true;
+    all.all_restart &= (action.flags & SA_RESTART) != 0;
+    all.all_want_no_stops &= (action.flags & SA_NOCLDSTOP) != 0;
+  };
+  const Action first = action_at_beginning(number);
+  if (table_count < runtime_.ranks) count_in(first);
+  for (const Table* table = tables; table != nullptr; table = table->next) {
+    count_in(table->actions[number]);
+    all.any_changed |= table->actions[number].handler != first.handler;
+  }
+  return all;
+}
+
+/// Some rank handles a signal: its waits have to be interrupted for that.
+void wake_for_signals(Table& table) {
+  if (std::exchange(table.is_woken, true)) return;
+  table.rank->parks.store(true, std::memory_order_relaxed);
+  if (table.rank->errands != nullptr) table.rank->errands->park();
+}
+
+}  // namespace
+
+Guard::Guard() noexcept {
+  constexpr Set kAll = ~kFaults;
+  const int error = errno;
+  ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &kAll, &before_, sizeof before_);
+  errno = error;
+  lock.lock();
+}
+
+Guard::~Guard() {
+  lock.unlock();
+  const int error = errno;
+  ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof before_);
+  errno = error;
+}
+
+Thread& mine_as_it_is() { return own; }
+
+Thread& mine() {
+  fiber::Identity* const rank = fiber::identity();
+  if (own.rank == nullptr && rank != nullptr) begin_thread();
+  return own;
+}
+
+bool is_on() noexcept { return on.load(std::memory_order_relaxed); }
+// The child of a vfork() has our memory, and the kernel's signals of a process of its own.
+bool is_ours() noexcept {
+  return is_on() && fiber::identity() != nullptr && ::syscall(SYS_getpid) == process;
+}
+const Runtime& runtime() noexcept { return runtime_; }
+
+SignalState& state_of(const fiber::Identity& rank) { return image_of(&rank).libc().signals; }
+
+Table* first_table() noexcept { return tables; }
+
+Table& own_table() {
+  const Guard guard;
+  return table_of(*fiber::identity());
+}
+
+Table& table_of(const fiber::Identity& rank) {
+  SignalState& state = state_of(rank);
+  if (state.table != nullptr) return *state.table;
+  void* const memory =
+      ::mmap(nullptr, sizeof(Table), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    constexpr char kWhy[] = "clump: no memory for a rank's signal handlers (ulimit -v, vm.max_map_count)\n";
+    (void)!::write(STDERR_FILENO, kWhy, sizeof kWhy - 1);
+    std::abort();
+  }
+  auto* const table = static_cast<Table*>(memory);  // begins as zeros, and takes memory as it is used
+  table->rank = image_of(&rank).identity();
+  for (int number = 1; number <= kHighest; ++number) table->actions[number] = action_at_beginning(number);
+  table->next = tables;
+  tables = table;
+  ++table_count;
+  state.table = table;
+  return *table;
+}
+
+void begin(const Runtime& runtime) {
+  runtime_ = runtime;
+  process = ::getpid();
+  for (int number = 1; number <= kSignals; ++number) kernel_action(number, nullptr, &beginning[number]);
+  struct sigaction attention {};
+  attention.sa_sigaction = on_attention;
+  attention.sa_flags = SA_SIGINFO | SA_NODEFER;
+  kernel_action(kInterrupt, &attention, nullptr);
+  attention.sa_flags |= SA_RESTART;
+  kernel_action(kRestart, &attention, nullptr);
+  fiber::on_wake([] { attend(mine_as_it_is()); });
+  on.store(true, std::memory_order_relaxed);
+}
+
+void begin_thread() {
+  if (!is_on()) return;
+  own.rank = fiber::identity();
+  own.handle = ::pthread_self();
+  Set blocked = 0;
+  ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, nullptr, &blocked, sizeof blocked);
+  own.blocked.store(blocked & ~kNeverBlocked, std::memory_order_relaxed);
+  own.fiber = fiber::rank_fiber();
+  own.number = fiber::own_kernel_thread();
+  const Guard guard;
+  SignalState& state = state_of(*own.rank);
+  own.next = state.threads;
+  if (own.next != nullptr) own.next->previous = &own;
+  state.threads = &own;
+}
+
+void begin_main_thread() {
+  if (!is_on()) return;
+  if (own.rank == nullptr) return begin_thread();
+  // The native rank's constructors have run before it became a fiber.
+  {
+    const Guard guard;
+    own.fiber = fiber::rank_fiber();
+    own.number = fiber::own_kernel_thread();
+  }
+  set_blocked(own, own.blocked.load(std::memory_order_relaxed));
+}
+
+void end_thread() noexcept {
+  if (own.rank == nullptr) return;
+  const Guard guard;
+  SignalState& state = state_of(*own.rank);
+  if (own.next != nullptr) own.next->previous = own.previous;
+  (own.previous != nullptr ? own.previous->next : state.threads) = own.next;
+  own.rank = nullptr;
+  if (state.table == nullptr) return;
+  for (Pending& place : state.table->places)
+    if (place.to == &own) place = {};
+}
+
+void become_process() noexcept {
+  if (!is_on()) return;
+  on.store(false, std::memory_order_relaxed);
+  fiber::Identity* const rank = fiber::identity();
+  if (rank == nullptr) return;
+  for (int number = 1; number <= kHighest; ++number) {
+    if (!is_valid(number) || number == SIGKILL || number == SIGSTOP) continue;
+    if ((claimed & bit_of(number)) == 0) continue;
+    const struct sigaction action = to_sigaction(action_of(*rank, number));
+    kernel_action(number, &action, nullptr);
+  }
+  const Set blocked = own.rank != nullptr ? own.blocked.load(std::memory_order_relaxed) : 0;
+  if (own.rank != nullptr) ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, nullptr, sizeof blocked);
+}
+
+int kernel_action(int number, const struct sigaction* wanted, struct sigaction* before) noexcept {
+  static constinit Hidden<int(int, const struct sigaction*, struct sigaction*)> real{"sigaction"};
+  return real(number, wanted, before);
+}
+
+Action action_of(const fiber::Identity& rank, int number) {
+  const Table* const table = state_of(rank).table;
+  return table != nullptr ? table->actions[number] : action_at_beginning(number);
+}
+
+void update_kernel(int number) {
+  const Set bit = bit_of(number);
+  const Wants all = wants(number);
+  if ((claimed & bit) == 0 && !all.any_changed) return;
+  claimed |= bit;
+  struct sigaction action {};
+  if ((bit & kFaults) != 0) {
+    action.sa_sigaction = runtime_.on_fault;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  } else if (all.all_ignore) {
+    action.sa_handler = SIG_IGN;
+  } else {
+    action.sa_sigaction = on_signal;
+    action.sa_flags = SA_SIGINFO;
+    // Of two ticks at once the second would go to another thread if the first one's handler blocked it.
+    action.sa_mask = to_sigset(~kFaults & ~kTicks);
+    if (all.all_restart) action.sa_flags |= SA_RESTART;
+    if (number == SIGCHLD && all.all_want_no_stops) action.sa_flags |= SA_NOCLDSTOP;
+    if (number == SIGCHLD && all.all_leave_no_zombies) action.sa_flags |= SA_NOCLDWAIT;
+  }
+  kernel_action(number, &action, nullptr);
+}
+
+void claim(Set numbers) {
+  const Guard guard;
+  for (int number = 1; number <= kHighest; ++number) {
+    if ((numbers & ~claimed & bit_of(number)) == 0 || !is_valid(number)) continue;
+    claimed |= bit_of(number);
+    update_kernel(number);
+  }
+}
+
+int set_action(int number, const struct sigaction* wanted, struct sigaction* before) {
+  if (!is_valid(number)) return EINVAL;
+  const bool fixed = number == SIGKILL || number == SIGSTOP;
+  if (fixed && wanted != nullptr) return EINVAL;
+  Action action, last;
+  if (wanted != nullptr) action = to_action(*wanted);
+  if (wanted == nullptr) {
+    const Guard guard;
+    last = fixed ? Action{} : action_of(*fiber::identity(), number);
+  } else {
+    Table& table = own_table();
+    const bool comes_from_outside = action.handles() && (bit_of(number) & kFaults) == 0;
+    if (comes_from_outside) start_service();
+    const Guard guard;
+    last = std::exchange(table.actions[number], action);
+    if (action.ignores(number)) forget(table, number);
+    if (comes_from_outside) wake_for_signals(table);
+    update_kernel(number);
+  }
+  if (before != nullptr) *before = to_sigaction(last);
+  return 0;
+}
+
+Set to_set(const sigset_t& set) noexcept {
+  Set bits = 0;
+  std::memcpy(&bits, &set, sizeof bits);
+  return bits;
+}
+
+sigset_t to_sigset(Set set) noexcept {
+  sigset_t all{};
+  std::memcpy(&all, &set, sizeof set);
+  return all;
+}
+
+void set_blocked(Thread& self, Set blocked) {
+  blocked &= ~kNeverBlocked;
+  const Set in_kernel = blocked & ~kFaults;
+  self.blocked.store(blocked, std::memory_order_relaxed);
+  if (fiber::rank_fiber() != nullptr) {
+    const sigset_t set = to_sigset(in_kernel);
+    (void)fiber::change_signal_mask(SIG_SETMASK, &set, nullptr);
+  } else {
+    ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &in_kernel, nullptr, sizeof in_kernel);
+  }
+}
+
+int change_mask(int how, const sigset_t* set, sigset_t* before) {
+  Thread& self = mine();
+  const Set now = self.blocked.load(std::memory_order_relaxed);
+  Set after = now;
+  if (set != nullptr) {
+    const Set named = to_set(*set) & ~kNeverBlocked;
+    switch (how) {
+      case SIG_BLOCK:
+        after = now | named;
+        break;
+      case SIG_UNBLOCK:
+        after = now & ~named;
+        break;
+      case SIG_SETMASK:
+        after = named;
+        break;
+      default:
+        return EINVAL;
+    }
+  }
+  if (before != nullptr) *before = to_sigset(now);
+  if (after == now) return 0;
+  if (const Set more = after & ~now; more != 0) claim(more);
+  set_blocked(self, after);
+  if ((now & ~after) != 0) attend(self);
+  return 0;
+}
+
+siginfo_t make_info(int number, int code) noexcept {
+  siginfo_t info{};
+  info.si_signo = number;
+  info.si_code = code;
+  info.si_pid = ::getpid();
+  info.si_uid = ::getuid();
+  return info;
+}
+
+}  // namespace clump::image::signals
