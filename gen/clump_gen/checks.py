@@ -168,7 +168,7 @@ class Writer:
             self._say(_try(f"not_negative({_named(p)}, {length})"))
         else:
             value = f"{p.name}.data()" if kinds.is_wide_array(p) else p.name
-            self._say(_try(f"array({_named(p, value)}, {length}, {kinds.null_class(p)})"))
+            self._say(_try(f"array({_named(p, value)}, {length})"))
 
     # The parameters of a message.
 

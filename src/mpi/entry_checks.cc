@@ -117,8 +117,8 @@ base::Status null(const char* name, int error_class) {
   return base::fail(error_class, "({} = NULL): an address is needed here", name);
 }
 
-base::Status null_array(const char* name, Count length, int error_class) {
-  return base::fail(error_class, "({} = NULL): an array of {} element{} is needed here", name, length,
+base::Status null_array(const char* name, Count length) {
+  return base::fail(MPI_ERR_ARG, "({} = NULL): an array of {} element{} is needed here", name, length,
                     length == 1 ? "" : "s");
 }
 

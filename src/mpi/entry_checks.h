@@ -72,7 +72,7 @@ namespace cold {
 [[gnu::cold]] base::Status negative(Named<Count> argument, int error_class);
 [[gnu::cold]] base::Status negative_element(const char* name, std::size_t index, Count value);
 [[gnu::cold]] base::Status null(const char* name, int error_class);
-[[gnu::cold]] base::Status null_array(const char* name, Count length, int error_class);
+[[gnu::cold]] base::Status null_array(const char* name, Count length);
 [[gnu::cold]] base::Status displacements(const char* name, Named<Counts> counts, Count number);
 [[gnu::cold]] base::Status peer(Named<int> argument, const core::Comm& comm, bool wildcard);
 [[gnu::cold]] base::Status member(Named<int> argument, const core::Comm& comm);
@@ -180,7 +180,7 @@ inline base::Status not_negative(Named<Count> argument, int error_class) {
 /// The first `length` counts of an array; a null array has no counts.
 inline base::Status not_negative(Named<Counts> argument, Count length) {
   if (length > 0 && !argument.value) [[unlikely]]
-    return cold::null_array(argument.name, length, MPI_ERR_ARG);
+    return cold::null_array(argument.name, length);
   for (std::size_t i = 0; i < static_cast<std::size_t>(length); ++i)
     if (argument.value[i] < 0) [[unlikely]]
       return cold::negative_element(argument.name, i, argument.value[i]);
@@ -230,9 +230,8 @@ inline base::Status pointer(Named<const void*> argument, int error_class = MPI_E
 }
 
 /// An array that may be null if it has no elements.
-inline base::Status array(Named<const void*> argument, Count length, int error_class = MPI_ERR_ARG) {
-  return argument.value == nullptr && length > 0 ? cold::null_array(argument.name, length, error_class)
-                                                 : base::Status();
+inline base::Status array(Named<const void*> argument, Count length) {
+  return argument.value == nullptr && length > 0 ? cold::null_array(argument.name, length) : base::Status();
 }
 
 /// Where blocks lie. Null is right only if all of them are empty.

@@ -1,7 +1,9 @@
 // Records as they are written by threads of several ranks, and found again in a copy of the region.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -87,6 +89,72 @@ TEST(Records, BlamesWhoWasWaitedFor) {
     EXPECT_EQ(wait.ticks.value(), thread.calls[kReceive].waited.value());
   }
   EXPECT_EQ(found, 1);
+}
+
+TEST(Records, WaitingForACoreIsNoWaitingForOthers) {
+  region();
+  as_thread([] {
+    Recorder& mine = Recorder::mine();
+    const auto pass = [](std::uint64_t ticks) {
+      for (const std::uint64_t end = Book::now() + ticks; Book::now() < end;) {
+      }
+    };
+    mine.begins_watch(true);
+    mine.begin(8, kReceive);
+    mine.wait_begins();
+    pass(1000);
+    const std::uint64_t woken = Book::now();
+    pass(2000);
+    mine.had_no_core(woken);
+    mine.wait_ended(17);
+    mine.end();
+    const std::uint64_t offered = Book::now();
+    pass(3000);
+    mine.had_no_core(offered);
+  });
+  ThreadRecord& thread = only_thread(8);
+  const CallRecord& call = thread.calls[kReceive];
+  EXPECT_GE(call.waited.value(), 1000U);
+  EXPECT_GE(call.no_core.value(), 2000U);
+  EXPECT_LE(call.waited.value() + call.no_core.value(), call.ticks.value());
+  EXPECT_GE(thread.no_core.value(), 3000U);
+  for (const WaitRecord& wait : thread.waits)
+    if (wait.who != 0) EXPECT_EQ(wait.ticks.value(), call.waited.value());
+}
+
+/// Of a kernel thread the kernel tells: while others have its core, time goes by that is not its own.
+TEST(Records, TheKernelTellsWhoHadNoCore) {
+  region();
+  cpu_set_t before, one;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+  CPU_ZERO(&one);
+  CPU_SET(::sched_getcpu(), &one);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);  // threads inherit it
+  std::atomic<bool> over{false};
+  std::thread rival([&] {
+    while (!over.load()) {
+    }
+  });
+  as_thread([] {
+    Recorder& mine = Recorder::mine();
+    mine.begins_watch(false);
+    mine.begin(9, kSend);
+    mine.end();
+    for (const auto end = system_nanoseconds() + 200'000'000; system_nanoseconds() < end;) {
+    }
+    mine.begin(9, kSend);
+    for (const auto end = system_nanoseconds() + 200'000'000; system_nanoseconds() < end;) {
+    }
+    mine.end();
+  });
+  over = true;
+  rival.join();
+  ::sched_setaffinity(0, sizeof before, &before);
+  if (region().header().core_is_untold.load() != 0) GTEST_SKIP() << "the kernel does not count";
+  ThreadRecord& thread = only_thread(9);
+  EXPECT_GT(thread.no_core.value(), 0U);
+  EXPECT_GT(thread.calls[kSend].no_core.value(), 0U);
+  EXPECT_LE(thread.calls[kSend].no_core.value(), thread.calls[kSend].ticks.value());
 }
 
 TEST(Records, MeetingsKnowWhoCameLast) {

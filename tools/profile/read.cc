@@ -55,7 +55,7 @@ class ThreadReader {
   void add(unsigned call, const Calls& numbers) {
     rank_.calls[call].add(numbers);
     rank_.kinds[static_cast<std::size_t>(kind_of_call(call))] +=
-        numbers.seconds - numbers.waiting - numbers.no_core;
+        std::max(0.0, numbers.seconds - numbers.waiting - numbers.no_core);
     rank_.kinds[static_cast<std::size_t>(Kind::kWaiting)] += numbers.waiting;
     rank_.kinds[static_cast<std::size_t>(Kind::kNoCore)] += numbers.no_core;
   }

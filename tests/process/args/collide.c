@@ -31,7 +31,8 @@ static void* with_own(void* thread) {
   MPI_Comm comm = own[(long)thread];
   for (int i = 0; i < ROUNDS; ++i) {
     int mine = rank + 1, sum = 0;
-    check_sum(MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comm), sum);
+    const int code = MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comm);
+    check_sum(code, sum);
   }
   return NULL;
 }
@@ -42,7 +43,8 @@ static void* one_by_one(void* unused) {
   for (int i = 0; i < ROUNDS; ++i) {
     int mine = rank + 1, sum = 0;
     pthread_mutex_lock(&in_turn);
-    check_sum(MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, same), sum);
+    const int code = MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, same);
+    check_sum(code, sum);
     pthread_mutex_unlock(&in_turn);
   }
   return NULL;
@@ -109,7 +111,7 @@ static void two_at_a_time(void) {
 /* Errors end the job here, and the report is looked at by the test. */
 static void* hammer(void* unused) {
   (void)unused;
-  for (int i = 0; i < 1000; ++i) MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 0; i < 500000; ++i) MPI_Barrier(MPI_COMM_WORLD); /* longer than a thread keeps its core */
   return NULL;
 }
 

@@ -146,11 +146,11 @@ def pointer(function: str, p, local: str, declarations: list) -> str:
 
 def completion(form, function: str) -> str:
     """What has to be done with the requests of a call that has succeeded."""
+    if function in ("Session_init", "Session_finalize"):
+        return "if (v_session[0] != MPI_SESSION_NULL) MPI_Session_finalize(&v_session[0]);"
     made = [p for p in form.parameters if p.kind == "REQUEST" and p.direction == "out"]
     if not made:
         return "end_requests();" if function in ("Start", "Startall") else ""
-    if function in ("Session_init", "Session_finalize"):
-        return "if (v_session[0] != MPI_SESSION_NULL) MPI_Session_finalize(&v_session[0]);"
     if function == "Grequest_start":
         return "if (code == MPI_SUCCESS) MPI_Grequest_complete(v_request[0]), complete(v_request);"
     end = "MPI_Request_free" if form.name.removesuffix("_c").endswith("_init") else "complete"
