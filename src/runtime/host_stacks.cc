@@ -113,8 +113,12 @@ std::size_t plan(std::size_t count) {
   if (left < region.least + guard)
     guard = left > region.least ? std::max((left - region.least) / page * page, kLeastGuardBytes)
                                 : kLeastGuardBytes;
-  region.room =
-      in_pages(std::max(region.least, std::min({most, most_of_all / count, std::max(left, guard) - guard})));
+  // Room that no rank can use would spread the stacks over more page tables, which costs 4 KiB a rank, and
+  // some percent of the time from rank to rank.
+  const bool may_grow =
+      !is_limited || image::imports_any({"setrlimit", "setrlimit64", "prlimit", "prlimit64"});
+  const std::size_t possible = std::min({most, most_of_all / count, std::max(left, guard) - guard});
+  region.room = may_grow ? in_pages(std::max(region.least, possible)) : region.least;
   region.wanted = is_limited ? region.least : region.room;
   return guard;
 }
