@@ -248,24 +248,6 @@ Cost cost_per_image(int program) {
   return cost;
 }
 
-bool imports_any(std::initializer_list<const char*> functions) {
-  const auto names_one = [&](const Dynamic& object, const ElfW(Rela) & relocation) {
-    const std::size_t number = ELF64_R_SYM(relocation.r_info);
-    if (number == 0 || object.symbols[number].st_shndx != SHN_UNDEF) return false;
-    const char* const name = object.name_of(object.symbols[number]);
-    return std::ranges::any_of(functions, [name](const char* one) { return std::strcmp(one, name) == 0; });
-  };
-  for (const std::unique_ptr<Program>& program : programs()) {
-    for (const Object* object : program->objects) {
-      for (const auto& table : {object->dynamic.relocations, object->dynamic.plt_relocations}) {
-        if (std::ranges::any_of(table, [&](const auto& one) { return names_one(object->dynamic, one); }))
-          return true;
-      }
-    }
-  }
-  return false;
-}
-
 std::vector<std::string_view> private_objects() {
   std::vector<std::string_view> paths;
   for (const std::unique_ptr<Program>& program : programs()) {

@@ -12,7 +12,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -113,10 +112,6 @@ struct Cost {
   std::size_t address_space = 0;
 };
 Cost cost_per_image(int program = 0);
-
-/// Whether the program, one of the other programs, or a private library of them calls one of `functions`, as
-/// far as their import tables tell. After load_program().
-bool imports_any(std::initializer_list<const char*> functions);
 
 /// Private objects: their paths, in load order; what `clump explain` and diagnostics print.
 std::vector<std::string_view> private_objects();
