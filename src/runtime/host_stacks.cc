@@ -102,14 +102,13 @@ std::size_t plan(std::size_t count) {
   const bool is_limited = ::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
   const std::size_t page = page_bytes();
   const auto in_pages = [page](std::size_t bytes) { return (bytes + page - 1) / page * page; };
-  const std::size_t extra = in_pages(thread_local_bytes());
-  const std::size_t soft =
-      is_limited ? std::max<std::size_t>(limit.rlim_cur, kLeastBytes) / page * page : kDefaultBytes;
-  region.least = soft + extra;
-
   const bool is_sanitized = __tsan_init != nullptr || __asan_init != nullptr;
   const std::size_t most = is_sanitized ? kMostBytesSanitized : kMostBytes;
   const std::size_t most_of_all = is_sanitized ? kMostOfAllSanitized : kMostOfAll;
+  const std::size_t soft = is_limited ? std::max<std::size_t>(limit.rlim_cur, kLeastBytes) : kDefaultBytes;
+  const std::size_t extra = in_pages(thread_local_bytes());
+  region.least = std::min(soft, std::max(most_of_all / count, kDefaultBytes)) / page * page + extra;
+
   const std::size_t left = address_space_left() / count;
   std::size_t guard = kGuardBytes + kColour * page;
   if (left < region.least + guard)
