@@ -83,7 +83,7 @@ std::size_t thread_local_bytes() {
   return bytes > kFew ? bytes : 0;
 }
 
-/// The address space that `ulimit -v` leaves for stacks: half of what is not in use. SIZE_MAX: it sets no
+/// The address space that `ulimit -v` leaves for stacks: an eighth of what is not in use. SIZE_MAX: it sets no
 /// limit.
 std::size_t address_space_left() {
   rlimit limit;
@@ -93,7 +93,7 @@ std::size_t address_space_left() {
     if (std::fscanf(file, "%lu", &pages) != 1) pages = 0;
     std::fclose(file);
   }
-  return (limit.rlim_cur - std::min<std::size_t>(limit.rlim_cur, pages * page_bytes())) / 2;
+  return (limit.rlim_cur - std::min<std::size_t>(limit.rlim_cur, pages * page_bytes())) / 8;
 }
 
 /// Decides how large stacks begin, and may become, and how large the guards are.
