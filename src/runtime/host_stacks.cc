@@ -1,10 +1,13 @@
 #include "runtime/host_stacks.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <pthread.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,7 +15,6 @@
 #include <climits>
 #include <cstdio>
 #include <cstring>
-#include <mutex>
 
 #include "runtime/host.h"
 
@@ -83,8 +85,8 @@ std::size_t thread_local_bytes() {
   return bytes > kFew ? bytes : 0;
 }
 
-/// The address space that `ulimit -v` leaves for stacks: an eighth of what is not in use. SIZE_MAX: it sets no
-/// limit.
+/// The address space that `ulimit -v` leaves for stacks: an eighth of what is not in use. SIZE_MAX: it sets
+/// no limit.
 std::size_t address_space_left() {
   rlimit limit;
   if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
@@ -118,6 +120,34 @@ std::size_t plan(std::size_t count) {
   region.room = in_pages(std::max(region.least, possible));
   region.wanted = is_limited ? region.least : region.room;
   return guard;
+}
+
+/// What the ioctl PAGEMAP_SCAN of Linux 6.7 takes, and gives: ioctl_pagemap_scan(2). Older headers do not
+/// know it.
+struct PageScan {
+  std::uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages, category_inverted, category_mask,
+      category_anyof_mask, return_mask;
+};
+struct PageRegion {
+  std::uint64_t start, end, categories;
+};
+constexpr unsigned long kPageScan = _IOWR('f', 16, PageScan);
+constexpr std::uint64_t kPresent = 1 << 3, kSwapped = 1 << 4;
+
+/// The lowest page of [bottom, top) that has ever been touched; `pages` is /proc/self/pagemap. Where the
+/// kernel does not tell, all but the upper gigabyte is taken for untouched.
+std::uintptr_t lowest_touched(int pages, std::uintptr_t bottom, std::uintptr_t top) {
+  PageRegion found{};
+  PageScan scan{};
+  scan.size = sizeof scan;
+  scan.start = bottom;
+  scan.end = top;
+  scan.vec = reinterpret_cast<std::uint64_t>(&found);
+  scan.vec_len = scan.max_pages = 1;
+  scan.category_anyof_mask = scan.return_mask = kPresent | kSwapped;
+  if (pages >= 0 && ::syscall(SYS_ioctl, pages, kPageScan, &scan) >= 0)
+    return found.end != 0 ? found.start : top;
+  return std::max(bottom, top - std::min<std::size_t>(top, kGiB));
 }
 
 }  // namespace
@@ -193,27 +223,17 @@ void grow_stack(HostedRank& rank, std::size_t bytes) {
 }
 
 void leave_untouched_stacks_out_of_core() {
-  constexpr std::size_t kStep = 64 * kMiB;
-  static unsigned char present[kStep / (4 * kKiB)];
-  const std::size_t page = page_bytes();
   Host& here = host();
+  const int pages =
+      static_cast<int>(::syscall(SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
   for (int i = 1; i < here.rank_count(); ++i) {
     const StackBounds& stack = here.ranks[i].stack;
     const std::uintptr_t bottom = stack.bottom;
-    if (bottom == 0) continue;
-    std::uintptr_t used = bottom;
-    for (bool any = false; !any && used < stack.top;) {
-      const std::size_t bytes = std::min<std::size_t>(kStep, stack.top - used);
-      if (::mincore(reinterpret_cast<void*>(used), bytes, present) != 0) return;
-      const unsigned char* const begin = present;
-      const unsigned char* const last = begin + bytes / page;
-      const unsigned char* const first =
-          std::find_if(begin, last, [](unsigned char byte) { return (byte & 1) != 0; });
-      any = first != last;
-      used += static_cast<std::size_t>(first - begin) * page;
-    }
+    if (bottom == 0) continue;  // it has not begun
+    const std::uintptr_t used = lowest_touched(pages, bottom, stack.top);
     ::madvise(reinterpret_cast<void*>(bottom), used - bottom, MADV_DONTDUMP);
   }
+  if (pages >= 0) ::syscall(SYS_close, pages);
 }
 
 }  // namespace clump::runtime
