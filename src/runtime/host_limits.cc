@@ -24,10 +24,11 @@ int kernels(const rlimit* wanted, rlimit* before) {
 /// The rank whose limits the caller means; null where they are the kernel's: in a process of one rank, before
 /// the ranks have begun, and in a child that a rank has forked.
 HostedRank* rank_with_limits() {
-  Host& here = host();
   const fiber::Identity* const mine = fiber::identity();
-  if (mine == nullptr || !here.have_own_limits || ::syscall(SYS_getpid) != here.process) return nullptr;
-  return &here.rank(*mine);
+  if (mine == nullptr) return nullptr;  // also as long as there is no host(), which would be made
+  Host& here = host();
+  const bool are_own = here.have_own_limits && ::syscall(SYS_getpid) == here.process;
+  return are_own ? &here.rank(*mine) : nullptr;
 }
 
 /// The same, for a function that is asked for `resource`.
@@ -76,10 +77,9 @@ void begin_own_limits() {
 }
 
 void take_limits_after_fork() {
-  Host& here = host();
   const fiber::Identity* const mine = fiber::identity();
-  if (mine == nullptr || !here.have_own_limits) return;
-  const HostedRank& rank = here.rank(*mine);
+  if (mine == nullptr || !host().have_own_limits) return;
+  const HostedRank& rank = host().rank(*mine);
   const rlimit own{rank.soft_stack_limit.load(std::memory_order_relaxed),
                    rank.hard_stack_limit.load(std::memory_order_relaxed)};
   kernels(&own, nullptr);
@@ -98,7 +98,7 @@ extern "C" {
 CLUMP_HOST_API int prlimit(pid_t process, __rlimit_resource resource, const rlimit* wanted,
                            rlimit* before) noexcept {
   static constinit Hidden<int(pid_t, __rlimit_resource, const rlimit*, rlimit*)> real{"prlimit"};
-  HostedRank* const rank = process == 0 || process == host().process ? rank_with(resource) : nullptr;
+  HostedRank* const rank = process == 0 || process == ::getpid() ? rank_with(resource) : nullptr;
   return rank != nullptr ? change(*rank, wanted, before) : real(process, resource, wanted, before);
 }
 

@@ -111,10 +111,9 @@ int describe_remedy(char* text, std::size_t capacity, const Stack& stack, std::s
                          proposed / kKiB, proposed);
   }
   if (stack.is_all_there_is) {
-    return std::snprintf(
-        text, capacity,
-        ", and there is no room for more in a process of so many ranks; mpiexec --per-process K "
-        "makes more processes");
+    return std::snprintf(text, capacity,
+                         ", and there is no room for more in a process of so many ranks; mpiexec "
+                         "--per-process K makes more processes");
   }
   rlimit limit{};
   ::syscall(SYS_prlimit64, 0, RLIMIT_STACK, nullptr, &limit);
