@@ -5,7 +5,9 @@
 // record.
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 
 #include <atomic>
 
@@ -41,5 +43,10 @@ Child* next_child_of(const fiber::Identity* owner, Child* before) noexcept;
 void forget_child(Child* child) noexcept;
 /// In a child that fork() has made: it has no children.
 void forget_children() noexcept;
+
+/// A child of the calling rank has been waited for, and has used this.
+void count_usage(const struct rusage& usage) noexcept;
+/// waitid() as the kernel has it, with what the child has used. By a rank (records_children()).
+int wait_by_id(idtype_t type, id_t id, siginfo_t* info, int options, struct rusage* usage);
 
 }  // namespace clump::image

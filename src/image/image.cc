@@ -174,6 +174,11 @@ void run_constructors(fiber::Identity& rank, int argc, char** argv) {
   const std::scoped_lock lock(image.lock);
   char**& environment = *image.variable(&environ);
   if (environment == nullptr) environment = environ;
+  if (argc > 0) {
+    *image.variable(&program_invocation_name) = argv[0];
+    char* const slash = std::strrchr(argv[0], '/');
+    *image.variable(&program_invocation_short_name) = slash != nullptr ? slash + 1 : argv[0];
+  }
   run_preinit(*image.instance(*image.program->main), argc, argv, environment);
   for (const Object* object : image.program->construction_order) construct(image, *image.instance(*object));
 }

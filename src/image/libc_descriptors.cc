@@ -18,6 +18,7 @@
 #include <cstdlib>
 
 #include "base/types.h"
+#include "image/own_program.h"
 #include "image/rank_image.h"
 #include "image/record_locks.h"
 #include "image/standard.h"
@@ -31,6 +32,7 @@ constexpr int kLongestName = 32;
 /// Another name for what the rank has as 0, 1 or 2, if `path` names that; `path` otherwise. The job's own
 /// streams have the names that they have everywhere.
 const char* real_path(const char* path, char (&room)[kLongestName]) {
+  if (const char* const own = path_for_rank(path); own != path) return own;
   const int number = standard::named_by(path);
   if (number < 0) return path;
   const int real = standard::place_of_standard(number).real;

@@ -15,6 +15,7 @@
 
 #include "base/types.h"
 #include "image/children.h"
+#include "image/own_program.h"
 #include "image/rank_image.h"
 #include "image/standard.h"
 #include "image/successor.h"
@@ -27,6 +28,7 @@ char** rank_environment() { return *current_image().variable(&environ); }
 
 int execute(const char* path, char* const* arguments, char* const* environment) {
   static constinit Hidden<int(const char*, char* const*, char* const*)> real{"execve"};
+  path = path_for_rank(path);
   if (records_children()) return replace_rank(path, arguments, environment);
   standard::go_home_for_exec();
   return real(path, arguments, environment);

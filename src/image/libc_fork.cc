@@ -16,6 +16,7 @@
 #include "fiber/fiber.h"
 #include "image/children.h"
 #include "image/cores.h"
+#include "image/own_program.h"
 #include "image/personality.h"
 #include "image/rank_image.h"
 #include "image/standard.h"
@@ -163,7 +164,7 @@ CLUMP_HOST_API int posix_spawn(pid_t* child, const char* path, const posix_spawn
   const WithCoresOfFiber wide;
   const WithPersonalityOfFiber same;
   pid_t made = 0;
-  const int error = real(&made, path, all.get(), attributes, arguments, environment);
+  const int error = real(&made, path_for_rank(path), all.get(), attributes, arguments, environment);
   if (error == 0) note_child(made);
   if (error == 0 && child != nullptr) *child = made;
   return error;

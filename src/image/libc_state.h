@@ -101,12 +101,27 @@ struct StandardState {
   std::atomic<Place> given[3] = {Place{0, 0, true}, Place{1, 1, true}, Place{2, 2, true}};
 };
 
+/// /proc/self/cmdline: own_program.cc.
+struct SelfState {
+  std::mutex lock;
+  char arguments[32] = {};  ///< path of a file with the rank's arguments; empty: not made yet
+};
+
+/// What the children used that the rank has waited for: libc_usage.cc. In the order of struct rusage.
+struct ChildrenUsage {
+  std::atomic<long> user_time{0}, system_time{0};  ///< microseconds
+  std::atomic<long> most_memory{0};
+  std::atomic<long> minor_faults{0}, major_faults{0}, blocks_in{0}, blocks_out{0}, waits{0}, preemptions{0};
+};
+
 struct LibcState {
   ExitState exit;
   GetoptState getopt;
   RandomState random;
   TimeState time;
   EnvironmentState environment;
+  ChildrenUsage children;
+  SelfState self;
   ShellState shell;
   std::unique_ptr<KeyState> keys;
   StandardState standard;

@@ -5,8 +5,11 @@
 // say: they mean the kernel thread.
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/personality.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,6 +20,7 @@
 #include "fiber/fiber.h"
 #include "fiber/kernel_state.h"
 #include "fiber/thread_settings.h"
+#include "image/children.h"
 #include "image/libc_thread.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
@@ -74,6 +78,53 @@ bool is_calling_thread(long which, long thread) {
   return which == kOfThread && (thread == 0 || thread == fiber::own_kernel_thread());
 }
 
+/// What the C library's functions of the same names do for a rank, however it runs: start and end programs,
+/// and wait for children.
+bool is_about_process(long number) {
+  switch (number) {
+    case SYS_execve:
+    case SYS_execveat:
+    case SYS_exit_group:
+    case SYS_clone:
+#ifdef SYS_fork
+    case SYS_fork:
+#endif
+    case SYS_wait4:
+    case SYS_waitid:
+    case SYS_personality:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// By a rank with an image.
+long call_for_rank(Real* real, long number, long a, long b, long c, long d, long e) {
+  const auto type = static_cast<idtype_t>(a);
+  const auto id = static_cast<id_t>(b);
+  long made = 0;
+  switch (number) {
+    case SYS_execve:
+      return execve(pointer<const char>(a), pointer<char* const>(b), pointer<char* const>(c));
+    case SYS_execveat:
+      return execveat(static_cast<int>(a), pointer<const char>(b), pointer<char* const>(c),
+                      pointer<char* const>(d), static_cast<int>(e));
+    case SYS_exit_group:
+      _exit(static_cast<int>(a));
+    case SYS_wait4:
+      return wait4(static_cast<pid_t>(a), pointer<int>(b), static_cast<int>(c), pointer<rusage>(d));
+    case SYS_waitid:
+      return wait_by_id(type, id, pointer<siginfo_t>(c), static_cast<int>(d), pointer<rusage>(e));
+    case SYS_personality:
+      return personality(static_cast<unsigned long>(a));
+    default:  // starts a process, or a thread
+      made = real(number, a, b, c, d, e, 0);
+      if (made > 0 && (number != SYS_clone || (a & (CLONE_THREAD | CLONE_PARENT)) == 0))
+        note_child(static_cast<pid_t>(made));
+      return made;
+  }
+}
+
 /// By a rank that is a fiber.
 long call_for_fiber(Real* real, long number, long a, long b, long c, long d, long e) {
   switch (number) {
@@ -115,6 +166,9 @@ long call_kernel(long number, long a, long b, long c, long d, long e, long f) {
   if (is_about_thread(number) && clump::fiber::rank_fiber() != nullptr && captured() &&
       image_at(__builtin_return_address(0)) != nullptr) [[unlikely]]
     return call_for_fiber(*real, number, a, b, c, d, e);
+  if (is_about_process(number) && records_children() && image_at(__builtin_return_address(0)) != nullptr)
+      [[unlikely]]
+    return call_for_rank(*real, number, a, b, c, d, e);
   return (*real)(number, a, b, c, d, e, f);
 }
 

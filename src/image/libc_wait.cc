@@ -61,11 +61,15 @@ class ByWait4 final : public Question {
   Answer ask(pid_t child, int options) override {
     static constinit Hidden<pid_t(pid_t, int*, int, rusage*)> real{"wait4"};
     int status = 0;
-    found_ = real(child, &status, options, usage_);
+    rusage usage;
+    found_ = real(child, &status, options, &usage);
     if (found_ < 0) return Answer::kFailed;
     if (found_ == 0) return Answer::kNothing;
     if (status_ != nullptr) *status_ = status;
-    return WIFEXITED(status) || WIFSIGNALED(status) ? Answer::kEnded : Answer::kChanged;
+    if (usage_ != nullptr) *usage_ = usage;
+    if (!WIFEXITED(status) && !WIFSIGNALED(status)) return Answer::kChanged;
+    count_usage(usage);
+    return Answer::kEnded;
   }
   pid_t found() const { return found_; }
 
@@ -75,29 +79,39 @@ class ByWait4 final : public Question {
   pid_t found_ = 0;
 };
 
+/// The C library's function does not tell what the child has used.
+int ask_kernel(idtype_t type, id_t id, siginfo_t* info, int options, rusage* usage) {
+  return static_cast<int>(syscall(SYS_waitid, type, id, info, options, usage));
+}
+
 class ByWaitid final : public Question {
  public:
   /// `descriptor`: a pidfd of the child that is asked about; negative: its number is used.
-  explicit ByWaitid(siginfo_t* info, int descriptor = -1) : info_(info), descriptor_(descriptor) {}
+  ByWaitid(siginfo_t* info, int descriptor, rusage* usage)
+      : info_(info), descriptor_(descriptor), usage_(usage) {}
 
   Answer ask(pid_t child, int options) override {
-    static constinit Hidden<int(idtype_t, id_t, siginfo_t*, int)> real{"waitid"};
     siginfo_t found;
     std::memset(&found, 0, sizeof found);
     const bool by_number = descriptor_ < 0;
-    if (real(by_number ? P_PID : kByDescriptor, static_cast<id_t>(by_number ? child : descriptor_), &found,
-             options) != 0)
+    const auto id = static_cast<id_t>(by_number ? child : descriptor_);
+    rusage usage;
+    if (ask_kernel(by_number ? P_PID : kByDescriptor, id, &found, options, &usage) != 0)
       return Answer::kFailed;
     if (found.si_pid == 0) return Answer::kNothing;
     if (info_ != nullptr) *info_ = found;
+    if (usage_ != nullptr) *usage_ = usage;
     const bool ended =
         found.si_code == CLD_EXITED || found.si_code == CLD_KILLED || found.si_code == CLD_DUMPED;
-    return ended && (options & WNOWAIT) == 0 ? Answer::kEnded : Answer::kChanged;
+    if (!ended || (options & WNOWAIT) != 0) return Answer::kChanged;
+    count_usage(usage);
+    return Answer::kEnded;
   }
 
  private:
   siginfo_t* info_;
   int descriptor_;
+  rusage* usage_;
 };
 
 /// poll() is cut short by every signal handler, wait() by those without SA_RESTART only.
@@ -238,6 +252,35 @@ pid_t wait_by_number(pid_t process, int* status, int options, rusage* usage) {
 }
 
 }  // namespace
+
+int wait_by_id(idtype_t type, id_t id, siginfo_t* info, int options, rusage* usage) {
+  constexpr int kStates = WEXITED | WSTOPPED | WCONTINUED;
+  const auto number = static_cast<pid_t>(id);
+  Wanted wanted;
+  if (type == P_PID) wanted.process = number;
+  if (type == P_PGID) wanted.group = number == 0 ? getpgrp() : number;
+  const bool is_any = type == P_ALL || (type == P_PGID && number >= 0);
+  const bool by_descriptor = type == kByDescriptor;
+  const bool is_one = (type == P_PID && number > 0) || by_descriptor;
+  // What the kernel refuses, it shall refuse.
+  if ((options & kStates) == 0 || (!is_any && !is_one)) return ask_kernel(type, id, info, options, usage);
+  if (by_descriptor && (wanted.process = process_behind(number)) <= 0)
+    return ask_kernel(type, id, info, options, usage);
+  options &= ~__WNOTHREAD;
+  ByWaitid question(info, by_descriptor ? number : -1, usage);
+  switch (answer(wanted, options, options & (WSTOPPED | WCONTINUED), question)) {
+    case Question::Answer::kFailed:
+      return -1;
+    case Question::Answer::kNothing:
+      if (info != nullptr) info->si_pid = 0, info->si_signo = 0;
+      break;
+    case Question::Answer::kChanged:
+    case Question::Answer::kEnded:
+      break;
+  }
+  return 0;
+}
+
 }  // namespace clump::image
 
 using namespace clump::image;  // the functions below are the C library's, outside of any namespace
@@ -270,31 +313,7 @@ CLUMP_HOST_API pid_t __wait(int* status) { return waitpid(-1, status, 0); }
 
 CLUMP_HOST_API int waitid(idtype_t type, id_t id, siginfo_t* info, int options) {
   static constinit Hidden<int(idtype_t, id_t, siginfo_t*, int)> real{"waitid"};
-  constexpr int kStates = WEXITED | WSTOPPED | WCONTINUED;
-  const auto number = static_cast<pid_t>(id);
-  Wanted wanted;
-  if (type == P_PID) wanted.process = number;
-  if (type == P_PGID) wanted.group = number == 0 ? getpgrp() : number;
-  const bool is_any = type == P_ALL || (type == P_PGID && number >= 0);
-  const bool by_descriptor = type == kByDescriptor;
-  const bool is_one = (type == P_PID && number > 0) || by_descriptor;
-  // What the kernel refuses, it shall refuse.
-  if (!records_children() || (options & kStates) == 0 || (!is_any && !is_one))
-    return real(type, id, info, options);
-  if (by_descriptor && (wanted.process = process_behind(number)) <= 0) return real(type, id, info, options);
-  options &= ~__WNOTHREAD;
-  ByWaitid question(info, by_descriptor ? number : -1);
-  switch (answer(wanted, options, options & (WSTOPPED | WCONTINUED), question)) {
-    case Question::Answer::kFailed:
-      return -1;
-    case Question::Answer::kNothing:
-      if (info != nullptr) info->si_pid = 0, info->si_signo = 0;
-      break;
-    case Question::Answer::kChanged:
-    case Question::Answer::kEnded:
-      break;
-  }
-  return 0;
+  return records_children() ? wait_by_id(type, id, info, options, nullptr) : real(type, id, info, options);
 }
 
 }  // extern "C"

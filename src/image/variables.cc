@@ -1,5 +1,6 @@
 #include "image/variables.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <unistd.h>
 
@@ -24,6 +25,12 @@ Entry entry(int number) {
       return {"optopt", &::optopt, [](Variables& v) -> void* { return &v.optopt; }};
     case 4:
       return {"stdin", &::stdin, [](Variables& v) -> void* { return &v.standard_input; }};
+    case 5:
+      return {"program_invocation_name", &::program_invocation_name,
+              [](Variables& v) -> void* { return &v.program_name; }};
+    case 6:
+      return {"program_invocation_short_name", &::program_invocation_short_name,
+              [](Variables& v) -> void* { return &v.short_program_name; }};
     default:
       return {"environ", &::environ, [](Variables& v) -> void* { return &v.environment; }};
   }

@@ -16,9 +16,11 @@ struct Variables {
   int optopt = '?';
   char** environment = nullptr;
   std::FILE* standard_input = nullptr;
+  char* program_name = nullptr;        ///< argv[0]
+  char* short_program_name = nullptr;  ///< its last part
 };
 
-inline constexpr int kVariables = 6;
+inline constexpr int kVariables = 8;
 
 /// The number of the variable at `address`, or -1.
 int variable_at(std::uintptr_t address);

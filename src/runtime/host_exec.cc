@@ -94,8 +94,18 @@ void ended(const fiber::Identity& rank, int status) {
     (void)!::send(host().control, packet.data(), packet.size(), MSG_NOSIGNAL);
     ::_exit(0);
   }
+  if (host().rank(rank).owes != nullptr && !WIFSIGNALED(status))
+    end_job({rank.rank,
+             pmi::Reason::kExited,
+             WEXITSTATUS(status),
+             "as the program that it has become by exec() before it called MPI_Finalize",
+             {}});
   if (WIFSIGNALED(status))
-    end_job({rank.rank, pmi::Reason::kSignal, WTERMSIG(status), "in the program that it has become by exec()", {}});
+    end_job({rank.rank,
+             pmi::Reason::kSignal,
+             WTERMSIG(status),
+             "in the program that it has become by exec()",
+             {}});
   ::_exit(WEXITSTATUS(status));
 }
 
@@ -135,7 +145,8 @@ std::string ask_for_place() {
   pmi::PlaceNote place;
   const bool answered = asked && pmi::decode(receive(ends[0], descriptors), place);
   ::close(ends[0]);
-  if (!answered) return fmt::format("rank {} was replaced by exec(), and mpiexec does not answer", here.successor_of);
+  if (!answered)
+    return fmt::format("rank {} was replaced by exec(), and mpiexec does not answer", here.successor_of);
   if (!place.why.empty()) return place.why;
   return take_place(place.process, descriptors);
 }

@@ -79,7 +79,66 @@ class Options(tool.Case):
         self.assertEqual((result.code, result.err), (0, ""))
 
     def test_refused_options_say_why(self):
-        self.assert_says(tool.run("-configfile", "x", "true"), 2, "-configfile", "':' between them")
+        for option, why in ((("--usize", "8"), "MPI_UNIVERSE_SIZE"), (("--nolocal",), "--host"), (("--rankfile", "f"), "--map-by"),
+                            (("-ckpointlib", "blcr"), "no checkpoints")):
+            self.assert_says(tool.run(*option, "true"), 2, f"option {option[0]} is not supported", why)
+
+    def test_what_says_elsewhere_how_many_ranks_there_are(self):
+        self.assertEqual(tool.run("--npernode", "3", "echo", "x").out, "x\n" * 3)
+        self.assertEqual(tool.run("--pernode", "echo", "x").out, "x\n")
+        for option in (("--npersocket", "2"), ("--map-by", "ppr:2:socket")):
+            self.assert_says(tool.run(*option, "true"), 2, " ".join(option), "give it by -n")
+            self.assert_says(tool.run(*option, "-n", "2", "true"), 0, f"option {' '.join(option)} is ignored")
+        cores = len(os.sched_getaffinity(0))
+        self.assert_says(tool.run("--nooversubscribe", "-n", cores + 1, "true"), 2, f"{cores + 1} ranks are more than")
+        self.assertEqual(tool.run("--nooversubscribe", "-n", "1", "true").code, 0)
+
+    def test_soft(self):
+        for soft, ranks in (("5", 5), ("1:4", 4), ("1:9:3", 4), ("2,3,9", 3), ("8:2:-2", 4), ("7:1:-2", 5), ("-3,0,2", 2), ("5:5", 5)):
+            self.assertEqual(tool.run("-n", "5", "-soft", soft, "echo", "x").out, "x\n" * ranks, soft)
+            self.assertEqual(tool.run("-soft", soft, "-n", "5", "echo", "x").out, "x\n" * ranks, soft)
+        self.assert_says(tool.run("-n", "5", "-soft", "6:9", "true"), 2, "-soft 6:9: none of these is from 1 to 5")
+        for bad in ("", "a", "1:", "1:2:0", "1:2:3:4", "1;2", "1,,2"):
+            self.assert_says(tool.run("-n", "5", "-soft", bad, "true"), 2, f"-soft {bad}", "is no number of ranks")
+
+    def test_architecture(self):
+        machine = os.uname().machine
+        for name in (machine, machine.upper(), {"x86_64": "amd64", "aarch64": "arm64"}.get(machine, machine)):
+            self.assertEqual(tool.run("-arch", name, "echo", "x").out, "x\n")
+        self.assert_says(tool.run("-arch", "sparc", "true"), 2, f"-arch sparc: this host is {machine}")
+
+    def test_path(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("launcher-only-here", "echo"):
+                with open(f"{folder}/{name}", "w", encoding="utf-8") as script:
+                    script.write("#!/bin/sh\nprintf 'found\\n'\n")
+                os.chmod(f"{folder}/{name}", 0o755)
+            self.assertEqual(tool.run("-path", folder, "launcher-only-here").out, "found\n")
+            self.assertEqual(tool.run("-path", f"/nowhere:{folder}", "echo", "x").out, "found\n")
+            self.assertEqual(tool.run("-wdir", folder, "-path", ".", "launcher-only-here").out, "found\n")
+            both = tool.run("-path", folder, "echo", ":", "echo", "x")
+            self.assertEqual(sorted(both.out.splitlines()), ["found", "x"])
+            self.assertEqual(tool.run("-path", folder, "true").code, 0)
+        self.assert_says(tool.run("-path", "/nowhere", "launcher-only-here"), 127, "was not found in PATH")
+
+    def test_files_of_options(self):
+        with tempfile.TemporaryDirectory() as folder:
+            def write(text):
+                with open(f"{folder}/words", "w", encoding="utf-8") as file:
+                    file.write(text)
+                return f"{folder}/words"
+
+            config = write("# a comment\n\n-n 2 echo 'a  b' \"c 'd'\" e\\ f\n  -n 1 \\\n  echo last\n")
+            for option in ("-configfile", "--app"):
+                self.assertEqual(sorted(tool.run(option, config).out.splitlines()), ["a  b c 'd' e f"] * 2 + ["last"])
+            self.assertEqual(sorted(tool.run("-n", "1", "echo", "x", ":", "-configfile", config).out.splitlines())[-1], "x")
+            self.assertEqual(tool.run("-q", "-configfile", config).code, 0)
+            self.assert_says(tool.run("-configfile", config, "true"), 2, "-configfile", "'true' comes behind it")
+            self.assertEqual(tool.run("-file", write("-n 3\n-env LAUNCHER_A x"), "sh", "-c", "echo $LAUNCHER_A").out, "x\n" * 3)
+            self.assert_says(tool.run("-configfile", write("-n 2 echo 'x")), 2, "line 1: a quotation does not end")
+            self.assert_says(tool.run("-configfile", write(f"-configfile {folder}/words")), 2, "do they name each other?")
+            self.assert_says(tool.run("-configfile", write("")), 2, "no program given")
+        self.assert_says(tool.run("-configfile", "/no/such"), 2, "-configfile /no/such", "No such file")
 
     def test_environment(self):
         show = ["sh", "-c", "echo $LAUNCHER_A-$LAUNCHER_B"]

@@ -10,12 +10,15 @@
 #include "collectives.h"
 #include "common/places.h"
 #include "common/scheduler.h"
+#include "counts.h"
+#include "word_file.h"
 
 namespace clump::mpiexec {
 
 namespace {
 
 constexpr int kMaxRanks = 1 << 24;
+constexpr int kMostFiles = 64;  // of options, before they are taken for files that name each other
 constexpr std::int64_t kMaxSeed = std::numeric_limits<std::int64_t>::max() / 2;  // more come after it
 constexpr int kHangAfterOfExplored = 10;                                         // seconds
 
@@ -27,9 +30,9 @@ class Parser {
   base::Status run() {
     command_.parts.emplace_back();
     while (at_ < words_.size()) {
-      const std::string& word = words_[at_];
-      const auto begin = words_.begin() + static_cast<std::ptrdiff_t>(at_);
-      is_about_seeds_ = false;
+      const std::string word = words_[at_];
+      const std::size_t begin = at_;
+      is_left_out_ = false;
       if (word.size() > 1 && word[0] == '-' && !options_ended_) {
         CLUMP_TRY(option());
         if (command_.help || command_.version) return {};
@@ -41,8 +44,9 @@ class Parser {
       } else {
         program();
       }
-      if (!is_about_seeds_)
-        command_.other_words.insert(command_.other_words.end(), begin,
+      if (!is_left_out_)
+        command_.other_words.insert(command_.other_words.end(),
+                                    words_.begin() + static_cast<std::ptrdiff_t>(begin),
                                     words_.begin() + static_cast<std::ptrdiff_t>(at_));
     }
     return end_part();
@@ -63,6 +67,7 @@ class Parser {
   }
 
   base::Status end_part() {
+    if (part().soft) CLUMP_TRY(choose_soft("-soft", *part().soft, part().ranks));
     if (!part().words.empty() || needs_no_program()) return {};
     if (command_.parts.size() == 1 && at_ >= words_.size()) {
       return base::fail(
@@ -74,7 +79,7 @@ class Parser {
   }
 
   base::Status option() {
-    const std::string& word = words_[at_++];
+    const std::string word = words_[at_++];
     if (word == "--") {
       options_ended_ = true;
       return {};
@@ -150,10 +155,10 @@ class Parser {
     return {};
   }
 
-  static std::vector<std::string> split(const std::string& list) {
+  static std::vector<std::string> split(const std::string& list, char separator = ',') {
     std::vector<std::string> names;
     for (std::size_t from = 0; from <= list.size();) {
-      const std::size_t to = std::min(list.find(',', from), list.size());
+      const std::size_t to = std::min(list.find(separator, from), list.size());
       if (to > from) names.push_back(list.substr(from, to - from));
       from = to + 1;
     }
@@ -198,6 +203,26 @@ class Parser {
     return {};
   }
 
+  /// -configfile: its lines are the parts of the command line. -file: its words are options of this part.
+  base::Status read_file(const std::string& word, const std::string& file, bool holds_parts) {
+    is_left_out_ = true;  // what it holds comes instead
+    if (++files_ > kMostFiles)
+      return base::fail(MPI_ERR_ARG, "{} {}: more than {} files of options: do they name each other?", word,
+                        file, kMostFiles);
+    if (holds_parts && at_ < words_.size() && words_[at_] != ":")
+      return base::fail(MPI_ERR_ARG, "{} {}: '{}' comes behind it, and the programs are those of the file",
+                        word, file, words_[at_]);
+    std::vector<std::vector<std::string>> lines;
+    CLUMP_TRY(read_words(word, file, lines));
+    std::vector<std::string> all;
+    for (const std::vector<std::string>& line : lines) {
+      if (holds_parts && !all.empty()) all.emplace_back(":");
+      all.insert(all.end(), line.begin(), line.end());
+    }
+    words_.insert(words_.begin() + static_cast<std::ptrdiff_t>(at_), all.begin(), all.end());
+    return {};
+  }
+
   /// Open MPI's --output-filename, which writes to the terminal, too, unless it is told ":nocopy".
   base::Status output_folder_and_tee(const std::string& value) {
     const std::size_t colon = value.find(':');
@@ -235,6 +260,7 @@ class Parser {
     } else if (const std::size_t end = value.find(":node"); unit == "ppr" && end != std::string::npos) {
       return number(word, value.substr(4, end - 4), command_.per_host);
     } else if (!unit.empty()) {
+      if (unit == "ppr") command_.needs_ranks = word + " " + value;
       ignore(word + " " + value,
              "on a host ranks go to cores in blocks; slot and node say in what order hosts get them");
     }
@@ -264,16 +290,17 @@ class Parser {
     Environment& global = command_.environment;
     switch (row.action) {
       case kRanks:
+        part().says_ranks = true;
         return number(word, values[0], part().ranks);
       case kTimeout:
         return number(word, values[0], command_.timeout_seconds);
       case kHangAfter:
         return number(word, values[0], command_.hang_after_seconds);
       case kSeed:
-        is_about_seeds_ = true;
+        is_left_out_ = true;
         return number(word, values[0], command_.seed.emplace(), 0, kMaxSeed);
       case kExplore:
-        is_about_seeds_ = true;
+        is_left_out_ = true;
         return number(word, values[0], command_.explore);
       case kScheduler:
         return tools::parse_scheduler(word, values[0], command_.as_asked.scheduler.emplace());
@@ -289,6 +316,16 @@ class Parser {
         return number(word, values[0], command_.per_host);
       case kMapBy:
         return map_by(word, values[0]);
+      case kOnePerHost:
+        command_.per_host = 1;
+        break;
+      case kCountElsewhere:
+        command_.needs_ranks = spelled(word, values);
+        ignore(command_.needs_ranks, row.text);
+        break;
+      case kEnoughCores:
+        command_.enough_cores = true;
+        break;
       case kRoundRobin:
         command_.map_by = MapBy::kNode;
         break;
@@ -337,6 +374,17 @@ class Parser {
       case kGlobalDirectory:
         command_.working_directory = values[0];
         break;
+      case kPath:
+        part().path = split(values[0], ':');
+        break;
+      case kSoft:
+        part().soft = values[0];
+        break;
+      case kArchitecture:
+        return check_architecture(word, values[0]);
+      case kFile:
+      case kConfigFile:
+        return read_file(word, values[0], row.action == kConfigFile);
       case kExport:
         return export_variable(values[0]);
       case kEnv:
@@ -407,11 +455,12 @@ class Parser {
     return {};
   }
 
-  const std::vector<std::string>& words_;
+  std::vector<std::string> words_;  // those of files come in where they are named
   Command& command_;
   std::size_t at_ = 0;
   bool options_ended_ = false;
-  bool is_about_seeds_ = false;  // the option that was read last
+  bool is_left_out_ = false;  // what was read last, of the words for one run of several
+  int files_ = 0;
 };
 
 /// Where standard input goes by --stdin has to be there, and near.
@@ -432,9 +481,30 @@ base::Status check_input(const Command& command) {
 
 }  // namespace
 
+namespace {
+
+/// Where -n does not say how many ranks there are, so many on each host does, and nothing else.
+base::Status count_ranks(Command& command) {
+  for (Part& part : command.parts) {
+    if (part.says_ranks || part.words.empty()) continue;
+    if (!command.needs_ranks.empty())
+      return base::fail(MPI_ERR_ARG, "{}: says here nothing about the number of ranks: give it by -n",
+                        command.needs_ranks);
+    if (command.per_host > 0 && command.parts.size() == 1)
+      part.ranks = command.per_host * std::max(static_cast<int>(command.hosts.size()), 1);
+  }
+  return {};
+}
+
+}  // namespace
+
 base::Status parse(const std::vector<std::string>& words, Command& command) {
   CLUMP_TRY(tools::default_ranks(command.as_asked));
   CLUMP_TRY(Parser(words, command).run());
+  CLUMP_TRY(count_ranks(command));
+  if (command.enough_cores && !command.hosts.empty())
+    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                      "--nooversubscribe with --host: write how many ranks a host takes: --host NAME:N,...");
   if (command.as_asked.as == tools::Ranks::As::kProcesses && command.as_asked.per_process > 1)
     return base::fail(
         MPI_ERR_ARG,

@@ -34,8 +34,11 @@ struct Environment {
 /// One part of an MPMD command line.
 struct Part {
   int ranks = 1;
-  std::vector<std::string> words;  ///< the program as typed, then its arguments
-  std::string working_directory;   ///< as typed; empty: mpiexec's
+  bool says_ranks = false;          ///< by -n
+  std::optional<std::string> soft;  ///< as typed
+  std::vector<std::string> path;    ///< where the program is looked for before PATH
+  std::vector<std::string> words;   ///< the program as typed, then its arguments
+  std::string working_directory;    ///< as typed; empty: mpiexec's
   Environment environment;
 };
 
@@ -63,6 +66,8 @@ struct Command {
   std::vector<Host> hosts;               ///< none: this one
   int per_host = 0;                      ///< so many ranks on each; 0: not said
   MapBy map_by = MapBy::kSlot;
+  std::string needs_ranks;    ///< an option that elsewhere says how many ranks there are, and here does not
+  bool enough_cores = false;  ///< no more ranks than cores
   std::optional<std::string> collective_rules;  ///< --coll-rules, as typed
   std::string network;                          ///< libfabric's provider; empty: its choice
   bool agent = false;                           ///< started by ourselves, to run one host's part of a job
@@ -82,6 +87,11 @@ enum class Action {
   kRanks,
   kDirectory,
   kGlobalDirectory,
+  kPath,
+  kSoft,
+  kArchitecture,
+  kFile,
+  kConfigFile,
   kEnv,
   kEnvList,
   kEnvNone,
@@ -113,6 +123,9 @@ enum class Action {
   kHosts,
   kHostfile,
   kPerHost,
+  kOnePerHost,
+  kCountElsewhere,  ///< says how many ranks there are for a resource that is not told apart here
+  kEnoughCores,
   kMapBy,
   kRoundRobin,
   kNetwork,

@@ -1,6 +1,7 @@
 #include "plan.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <numeric>
@@ -60,6 +61,16 @@ std::string value_of(const std::vector<std::string>& environment, const std::str
     if (entry.starts_with(name + "=")) return entry.substr(name.size() + 1);
   }
   return {};
+}
+
+/// -path: whether one of these folders has the program.
+bool find_in(const std::vector<std::string>& folders, const std::string& typed, const std::string& from,
+             std::string& program) {
+  if (typed.find('/') != std::string::npos) return false;
+  return std::ranges::any_of(folders, [&](const std::string& folder) {
+    program = tools::absolute(folder, from) + "/" + typed;
+    return tools::is_file(program) && ::access(program.c_str(), X_OK) == 0;
+  });
 }
 
 /// "3 ranks as fibers".
@@ -215,6 +226,9 @@ base::Status place(const Command& command, Plan& plan) {
   for (const tools::Processor& core : usable.all) different.insert(core.number);
   if (command.cores) plan.only_cores.assign(different.begin(), different.end());
   const auto ranks = static_cast<std::size_t>(plan.job.ranks(plan.job.this_node()));
+  if (command.enough_cores && !usable.all.empty() && ranks > std::min(different.size(), usable.most))
+    return base::fail(MPI_ERR_ARG, "--nooversubscribe: {} ranks are more than there are cores here, {}",
+                      ranks, std::min(different.size(), usable.most));
   plan.job.spin = usable.all.empty() || std::min(different.size(), usable.most) >= ranks;
   const bool any_images = std::ranges::any_of(plan.job.processes, [](const auto& one) { return !one.plain; });
   if (any_images && plan.job.scheduler == pmi::Scheduler::kThreads) return {};
@@ -277,7 +291,9 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
     }
     const std::string& typed = part.words.front();
     exit_code = kExitNotFound;
-    CLUMP_TRY(tools::find_program(typed, directory.empty() ? start : app.working_directory, app.program));
+    const std::string& from = directory.empty() ? start : app.working_directory;
+    if (!find_in(part.path, typed, from, app.program))
+      CLUMP_TRY(tools::find_program(typed, from, app.program));
 
     exit_code = kExitCannotRun;
     const image::Verdict verdict = image::inspect(app.program, value_of(app.environment, "LD_LIBRARY_PATH"));

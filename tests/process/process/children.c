@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -213,6 +214,27 @@ static void test_grandchildren(void) {
   CHECK(wait(&status) == -1 && errno == ECHILD);
 }
 
+/// Processor time of the own children, not of all.
+static void test_usage(void) {
+  struct rusage before, after;
+  CHECK(getrusage(RUSAGE_CHILDREN, &before) == 0);
+  const pid_t busy = rank == 0 ? fork() : -1;
+  if (busy == 0) {
+    for (const clock_t end = clock() + CLOCKS_PER_SEC / 5; clock() < end;) {
+    }
+    _exit(0);
+  }
+  if (rank == 0) CHECK(wait(NULL) == busy);
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK(getrusage(RUSAGE_CHILDREN, &after) == 0);
+  const double used = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec) + 1e-6 * (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec) +
+                      (double)(after.ru_stime.tv_sec - before.ru_stime.tv_sec) + 1e-6 * (double)(after.ru_stime.tv_usec - before.ru_stime.tv_usec);
+  if (rank == 0)
+    CHECK(used > 0.15);
+  else
+    CHECK(used < 0.001);
+}
+
 static void test_bad_arguments(void) {
   siginfo_t info;
   CHECK(waitpid(-1, NULL, 0x40) == -1 && errno == EINVAL);
@@ -228,7 +250,7 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   static void (*const tests[])(void) = {test_any,    test_without_hanging, test_stops,   test_groups,        test_foreign,
-                                        test_ways_to_start, test_shell, test_threads, test_grandchildren, test_bad_arguments};
+                                        test_ways_to_start, test_shell, test_threads, test_grandchildren, test_usage, test_bad_arguments};
   for (unsigned i = 0; i < sizeof tests / sizeof *tests; ++i) {
     MPI_Barrier(MPI_COMM_WORLD);
     tests[i]();

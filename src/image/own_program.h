@@ -1,0 +1,13 @@
+// What a rank finds about its own program in /proc/self. The kernel knows one program and one list of
+// arguments for the process: those of its first rank. For a rank of another part of the job, or with other
+// arguments, functions of the C library that take a path are given another one.
+#pragma once
+
+namespace clump::image {
+
+/// The path of what `path` means to the calling rank: that of its program for /proc/self/exe, of a file with
+/// its arguments for /proc/self/cmdline; `path` itself otherwise. Keeps errno. In a process without images it
+/// is always `path`.
+const char* path_for_rank(const char* path);
+
+}  // namespace clump::image
