@@ -2,6 +2,8 @@
 
 #include <sys/mman.h>
 
+#include "kept.h"
+
 namespace clump::young {
 namespace {
 
@@ -15,9 +17,12 @@ constinit std::size_t bytes = 0;
 
 }  // namespace clump::young
 
+constinit thread_local clump::kept::Blocks clump::kept::mine;
+
 using namespace clump::young;
 
 void clump_malloc_prepare(std::size_t ranks) {
+  clump::kept::mine.wanted = true;  // the calling thread will be the first rank's
   const std::size_t all = ranks * kChunk;
   void* const room =
       mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -28,6 +33,7 @@ void clump_malloc_prepare(std::size_t ranks) {
 }
 
 void clump_malloc_begin(std::size_t rank) {
+  clump::kept::mine.wanted = true;
   if ((rank + 1) * kChunk > bytes) return;
   mine = {reinterpret_cast<char*>(begin + rank * kChunk), kChunk};
 }
