@@ -14,8 +14,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "kept.h"
-#include "young.h"
+#include "malloc/kept.h"
+#include "malloc/young.h"
 
 #define CLUMP_MALLOC_API extern "C" __attribute__((visibility("default")))
 

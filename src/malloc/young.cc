@@ -1,8 +1,8 @@
-#include "young.h"
+#include "malloc/young.h"
 
 #include <sys/mman.h>
 
-#include "kept.h"
+#include "malloc/kept.h"
 
 namespace clump::young {
 namespace {
