@@ -172,3 +172,23 @@ CLUMP_MALLOC_API void* pvalloc(std::size_t bytes) noexcept {
 CLUMP_MALLOC_API std::size_t malloc_usable_size(void* block) noexcept {
   return young::holds(block) ? young::size_of(block) : mi_usable_size(block);
 }
+
+// The C library's other names for them: blocks of one allocator must not come to the other's free().
+
+CLUMP_MALLOC_API void* __libc_malloc(std::size_t bytes) noexcept { return malloc(bytes); }
+CLUMP_MALLOC_API void __libc_free(void* block) noexcept { free(block); }
+CLUMP_MALLOC_API void cfree(void* block) noexcept { free(block); }
+CLUMP_MALLOC_API void* __libc_calloc(std::size_t count, std::size_t size) noexcept {
+  return calloc(count, size);
+}
+CLUMP_MALLOC_API void* __libc_realloc(void* block, std::size_t bytes) noexcept {
+  return realloc(block, bytes);
+}
+CLUMP_MALLOC_API void* __libc_memalign(std::size_t alignment, std::size_t bytes) noexcept {
+  return memalign(alignment, bytes);
+}
+CLUMP_MALLOC_API void* __libc_valloc(std::size_t bytes) noexcept { return valloc(bytes); }
+CLUMP_MALLOC_API void* __libc_pvalloc(std::size_t bytes) noexcept { return pvalloc(bytes); }
+CLUMP_MALLOC_API int __posix_memalign(void** block, std::size_t alignment, std::size_t bytes) noexcept {
+  return posix_memalign(block, alignment, bytes);
+}
