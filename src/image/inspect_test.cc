@@ -9,7 +9,10 @@
 #include <cstring>
 #include <fstream>
 
+#include "image/allocators.h"
 #include "image/arch.h"
+#include "image/elf_file.h"
+#include "image/search.h"
 
 namespace clump::image {
 namespace {
@@ -185,6 +188,32 @@ TEST_F(Inspect, NamesMissingLibraries) {
   const std::string path = make("program", Shape{.needed = {"libnowhere.so.3"}});
   EXPECT_EQ(inspect(path, "").missing, std::vector<std::string>{"libnowhere.so.3"});
   refuses(path, "libnowhere.so.3, which is not found");
+}
+
+TEST(Allocators, AreKnownByWhatTheyDefine) {
+  const std::string libc = find_library("libc.so.6", {}, {}, ""),
+                    libm = find_library("libm.so.6", {}, {}, "");
+  EXPECT_TRUE(defines_malloc(ElfFile(libc)));
+  EXPECT_TRUE(ElfFile(libm).defines("cos"));
+  EXPECT_FALSE(ElfFile(libm).defines("malloc"));  // it only uses it, if at all
+  EXPECT_FALSE(ElfFile(libc).defines("no_such_function"));
+  EXPECT_FALSE(defines_malloc(ElfFile("/")));
+  EXPECT_EQ(allocator_among("", ""), "");
+  EXPECT_EQ(allocator_among("libm.so.6", ""), "");
+  EXPECT_EQ(allocator_among("libm.so.6:" + libc + " libm.so.6", ""), libc);
+  EXPECT_TRUE(is_allocator_library("libjemalloc.so.2"));
+  EXPECT_FALSE(is_allocator_library("libmalloc_of_somebody.so"));
+  EXPECT_TRUE(is_of_libc_malloc("mallopt"));
+  EXPECT_FALSE(is_of_libc_malloc("malloc"));
+}
+
+TEST_F(Inspect, NotesWhoSetsTheAllocatorOfTheCLibrary) {
+  const Verdict verdict = inspect(make("program", Shape{.imports = {"puts", "mallopt"}}), "");
+  EXPECT_TRUE(verdict.imageable());
+  EXPECT_EQ(verdict.malloc_function, "mallopt");
+  EXPECT_EQ(verdict.malloc_function_in, folder_ + "/program");
+  EXPECT_EQ(verdict.allocator, "");
+  EXPECT_EQ(verdict.own_malloc, "");
 }
 
 }  // namespace

@@ -14,10 +14,12 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "young.h"
+#include "malloc/kept.h"
+#include "malloc/young.h"
 
 #define CLUMP_MALLOC_API extern "C" __attribute__((visibility("default")))
 
+namespace kept = clump::kept;
 namespace young = clump::young;
 
 namespace {
@@ -41,6 +43,11 @@ void* no_memory() {
 }
 
 void* checked(void* block) { return block != nullptr ? block : no_memory(); }
+
+[[gnu::noinline]] void* large(std::size_t bytes) {
+  if (is_refused(bytes)) return no_memory();
+  return checked(kept::fits(bytes) ? kept::take() : mi_malloc(bytes));
+}
 
 bool is_power_of_two(std::size_t value) { return value != 0 && (value & (value - 1)) == 0; }
 
@@ -95,21 +102,26 @@ void* aligned(std::size_t alignment, std::size_t bytes) {
 
 CLUMP_MALLOC_API void* malloc(std::size_t bytes) noexcept {
   if (void* const block = young::take(bytes)) return block;
-  return is_refused(bytes) ? no_memory() : checked(mi_malloc(bytes));
+  if (bytes > kept::kLeast) [[unlikely]]
+    return large(bytes);
+  return checked(mi_malloc(bytes));
 }
 
 CLUMP_MALLOC_API void free(void* block) noexcept {
-  if (!young::holds(block)) [[likely]]
-    mi_free(block);
+  if (young::holds(block)) [[unlikely]]
+    return;
+  if (kept::may_be_one(block) && kept::keep(block)) [[unlikely]]
+    return;
+  mi_free(block);
 }
 
 CLUMP_MALLOC_API void* calloc(std::size_t count, std::size_t size) noexcept {
   std::size_t bytes = 0;
-  if (__builtin_mul_overflow(count, size, &bytes) || is_refused(bytes)) return no_memory();
+  if (__builtin_mul_overflow(count, size, &bytes)) return no_memory();
   if (void* const block = young::take(bytes)) return block;
   if (bytes < kLarge) return checked(mi_zalloc(bytes));
-  void* const block = mi_malloc(bytes);
-  return block != nullptr ? zeroed(block, bytes) : no_memory();
+  void* const block = malloc(bytes);
+  return block != nullptr ? zeroed(block, bytes) : nullptr;
 }
 
 CLUMP_MALLOC_API void* realloc(void* block, std::size_t bytes) noexcept {
@@ -159,4 +171,24 @@ CLUMP_MALLOC_API void* pvalloc(std::size_t bytes) noexcept {
 
 CLUMP_MALLOC_API std::size_t malloc_usable_size(void* block) noexcept {
   return young::holds(block) ? young::size_of(block) : mi_usable_size(block);
+}
+
+// The C library's other names for them: blocks of one allocator must not come to the other's free().
+
+CLUMP_MALLOC_API void* __libc_malloc(std::size_t bytes) noexcept { return malloc(bytes); }
+CLUMP_MALLOC_API void __libc_free(void* block) noexcept { free(block); }
+CLUMP_MALLOC_API void cfree(void* block) noexcept { free(block); }
+CLUMP_MALLOC_API void* __libc_calloc(std::size_t count, std::size_t size) noexcept {
+  return calloc(count, size);
+}
+CLUMP_MALLOC_API void* __libc_realloc(void* block, std::size_t bytes) noexcept {
+  return realloc(block, bytes);
+}
+CLUMP_MALLOC_API void* __libc_memalign(std::size_t alignment, std::size_t bytes) noexcept {
+  return memalign(alignment, bytes);
+}
+CLUMP_MALLOC_API void* __libc_valloc(std::size_t bytes) noexcept { return valloc(bytes); }
+CLUMP_MALLOC_API void* __libc_pvalloc(std::size_t bytes) noexcept { return pvalloc(bytes); }
+CLUMP_MALLOC_API int __posix_memalign(void** block, std::size_t alignment, std::size_t bytes) noexcept {
+  return posix_memalign(block, alignment, bytes);
 }

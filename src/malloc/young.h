@@ -49,7 +49,8 @@ inline void* take(std::size_t wanted, std::size_t alignment = kUnit) {
 }  // namespace clump::young
 
 extern "C" {
-/// Makes room for so many ranks. Once, before the second is called. By libclump_host.so.
+/// Makes room for so many ranks. Once, before the next is called, by the main thread of the first rank in
+/// libclump_host.so.
 __attribute__((visibility("default"))) void clump_malloc_prepare(std::size_t ranks);
 /// The calling thread is the main thread of a rank; ranks are numbered from 0. By libclump_host.so.
 __attribute__((visibility("default"))) void clump_malloc_begin(std::size_t rank);

@@ -190,6 +190,14 @@ class Options(tool.Case):
         self.assert_says(tool.run("true", env={"CLUMP_SCHEDULER": "x"}), 2, "CLUMP_SCHEDULER 'x': there is 'fibers' and 'threads'")
         self.assertEqual(tool.run("--scheduler", "fibers", "true").code, 0)
 
+    def test_malloc(self):
+        self.assert_says(tool.run("--malloc", "good", "true"), 2, "--malloc good: there is libc, mimalloc, jemalloc,")
+        self.assert_says(tool.run("--malloc", "/no/such.so", "true"), 2, "--malloc /no/such.so: /no/such.so was not found")
+        self.assert_says(tool.run("--malloc", "libm.so.6", "true"), 2, "libm.so.6 defines no malloc() and free()")
+        self.assert_says(tool.run("true", env={"CLUMP_MALLOC": "libnone.so"}), 2, "libnone.so was not found", "LD_LIBRARY_PATH")
+        self.assertEqual(tool.run("--malloc", "libc", "true").code, 0)
+        self.assert_says(tool.run("--explain", "--malloc", "libc.so.6", "-n", "2", "true"), 0, "as --malloc asks")
+
     def test_explain(self):
         self.assert_says(tool.run("--explain", "-n", "2", "true"), 0, "2 ranks as processes: 'true' is not linked to an MPI library")
 

@@ -32,6 +32,7 @@ BELOW = {
     "instruments": ["coll"],
     "mpi": ["coll", "topo", "instruments", "record"],
     "runtime": ["mpi", "diag"],
+    "malloc": [],
 }
 # Headers of one layer that others may include although they stand above: contracts without code of that layer behind them.
 SHARED_HEADERS = {"runtime/host.h"}

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <cstdlib>
 #include <string_view>
 
@@ -55,8 +56,10 @@ std::string setting_of_libc(const pmi::App& app) {
   return {};
 }
 
-/// mimalloc reserves more address space than it uses.
-std::string limit_of_address_space() {
+/// mimalloc reserves more address space than it uses, in more pieces: three for each rank that allocates.
+std::string limit_of_address_space(int ranks, long mappings) {
+  const long most = tools::read_number("/proc/sys/vm/max_map_count").value_or(LONG_MAX);
+  if (mappings + 3L * ranks > most / 2) return "vm.max_map_count limits the mappings of so many ranks";
   rlimit limit;
   if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
     return "ulimit -v limits the address space";
@@ -109,7 +112,8 @@ void AllocatorNeeds::note(const image::Verdict& verdict, const pmi::App& app) {
     only_libc = fmt::format("{} is set", setting);
 }
 
-base::Status choose_allocator(const pmi::Job& job, const AllocatorNeeds& needs, Allocator& chosen) {
+base::Status choose_allocator(const pmi::Job& job, const AllocatorNeeds& needs, long mappings,
+                              Allocator& chosen) {
   const std::string asked = asked_for(job);
   if (!asked.empty() && asked != "auto" && asked != "libc") {
     if (needs.is_sanitized)
@@ -131,7 +135,7 @@ base::Status choose_allocator(const pmi::Job& job, const AllocatorNeeds& needs, 
     why = "as --malloc asks";
   } else if (!needs.only_libc.empty()) {
     why = needs.only_libc;
-  } else if (why = limit_of_address_space(); why.empty()) {
+  } else if (why = limit_of_address_space(job.ranks(job.this_node()), mappings); why.empty()) {
     chosen.library = tools::own_library("libclump_malloc.so");
     if (chosen.library.empty()) why = "this Clump was built without mimalloc";
   }

@@ -29,8 +29,10 @@ struct Allocator {
   std::string note;           ///< for --explain
 };
 
-/// What the user asks for, or mimalloc where nothing speaks against it. On this host. Fails with MPI_ERR_ARG
-/// and a message if there is no such allocator. Reads files.
-base::Status choose_allocator(const pmi::Job& job, const AllocatorNeeds& needs, Allocator& chosen);
+/// What the user asks for, or mimalloc where nothing speaks against it. On this host, where the largest
+/// process needs `mappings` of memory without the allocator's. Fails with MPI_ERR_ARG and a message if there
+/// is no such allocator. Reads files.
+base::Status choose_allocator(const pmi::Job& job, const AllocatorNeeds& needs, long mappings,
+                              Allocator& chosen);
 
 }  // namespace clump::mpiexec

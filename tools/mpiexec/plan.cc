@@ -308,7 +308,6 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
   exit_code = kExitUsage;
   CLUMP_TRY(give_rules(command, plan));
   CLUMP_TRY(seat(command, housings, plan.job));
-  CLUMP_TRY(choose_allocator(plan.job, plan.allocator_needs, plan.allocator));
   using Tags = pmi::Output::Tags;
   plan.job.output = {command.collapse     ? Tags::kMarks
                      : command.tag_output ? Tags::kNumbers
@@ -318,7 +317,10 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
   plan.job.map = command.map;
   CLUMP_TRY(choose_scheduler(command, plan));
   if (command.seed) CLUMP_TRY(prepare_exploration(command, plan));
-  if (command.hosts.empty()) CLUMP_TRY(place(command, plan));
+  if (command.hosts.empty()) {
+    CLUMP_TRY(place(command, plan));
+    CLUMP_TRY(choose_allocator(plan.job, plan.allocator_needs, needs_of(plan).mappings, plan.allocator));
+  }
   if (!command.parts.front().words.empty()) plan.explanation = explain(plan, command);
   return {};
 }
@@ -329,8 +331,8 @@ base::Status complete_plan(const Command& command, Plan& plan) {
     note_needs(verdict, plan);
     plan.allocator_needs.note(verdict, app);
   }
-  CLUMP_TRY(choose_allocator(plan.job, plan.allocator_needs, plan.allocator));
-  return place(command, plan);
+  CLUMP_TRY(place(command, plan));
+  return choose_allocator(plan.job, plan.allocator_needs, needs_of(plan).mappings, plan.allocator);
 }
 
 tools::Needs needs_of(const Plan& plan) {
