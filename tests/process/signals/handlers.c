@@ -6,7 +6,10 @@
 #include "check.h"
 
 static volatile sig_atomic_t got, nested;
-static void count(int number) { (void)number; nested++; }
+static void count(int number) {
+  (void)number;
+  nested++;
+}
 static void work(int number) {
   (void)number;
   got++;
