@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 #include "base/mutex.h"
@@ -29,8 +30,9 @@ constinit int table_count = 0;
 /// What the process began with.
 struct sigaction beginning[kSignals + 1];
 constinit Set claimed = 0;
-/// How many of WithIgnoredOfRank want the kernel to ignore a signal.
-constinit int ignored_for_now[kSignals + 1] = {};
+/// What a WithIgnoredOfRank wants the kernel to ignore, and who may have one.
+constinit Set ignored_for_now = 0;
+constinit std::mutex starting;
 
 constinit thread_local Thread own;
 
@@ -239,7 +241,7 @@ void update_kernel(int number) {
   if ((bit & kFaults) != 0) {
     action.sa_sigaction = runtime_.on_fault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-  } else if (all.all_ignore || ignored_for_now[number] > 0) {
+  } else if (all.all_ignore || (ignored_for_now & bit) != 0) {
     action.sa_handler = SIG_IGN;
   } else {
     action.sa_sigaction = on_signal;
@@ -262,22 +264,30 @@ void claim(Set numbers) {
   }
 }
 
+// One at a time, or a program that another rank starts meanwhile would inherit it. Nobody is switched between
+// the two.
 WithIgnoredOfRank::WithIgnoredOfRank() noexcept {
   if (!is_ours()) return;
+  starting.lock();
   const Guard guard;
   for (int number = 1; number <= kHighest; ++number) {
     if ((claimed & ~kFaults & bit_of(number)) == 0) continue;
     if (action_of(*fiber::identity(), number).handler != SIG_IGN) continue;
     ignored_ |= bit_of(number);
-    if (++ignored_for_now[number] == 1) update_kernel(number);
+    ignored_for_now |= bit_of(number);
+    update_kernel(number);
   }
 }
 
 WithIgnoredOfRank::~WithIgnoredOfRank() {
-  if (ignored_ == 0) return;
-  const Guard guard;
-  for (int number = 1; number <= kHighest; ++number)
-    if ((ignored_ & bit_of(number)) != 0 && --ignored_for_now[number] == 0) update_kernel(number);
+  if (!is_ours()) return;
+  {
+    const Guard guard;
+    ignored_for_now = 0;
+    for (int number = 1; number <= kHighest; ++number)
+      if ((ignored_ & bit_of(number)) != 0) update_kernel(number);
+  }
+  starting.unlock();
 }
 
 void pass_on_to(pid_t successor) {
