@@ -52,6 +52,7 @@ void note(pid_t process, fiber::Identity* owner) noexcept {
       // relaxed: the entry is this thread's from here on, and nobody reads the rest of it yet
       if (!child.process.compare_exchange_strong(free, kBeingWritten, std::memory_order_relaxed)) continue;
       child.owner.store(owner, std::memory_order_relaxed);
+      child.told.store(false, std::memory_order_relaxed);
       child.process.store(process, std::memory_order_release);  // release: pairs with acquire in process_of()
       errno = error;
       return;

@@ -20,6 +20,7 @@ namespace clump::image {
 struct Child {
   std::atomic<pid_t> process{0};  ///< 0: the entry is free; negative: it is being written
   std::atomic<fiber::Identity*> owner{nullptr};
+  std::atomic<bool> told{false};  ///< its owner got a SIGCHLD for its end: signal_children.cc
 };
 
 /// The rank that has started `process` with fork(), vfork(), posix_spawn(), system(), popen() or clone();

@@ -19,6 +19,7 @@
 #include "image/own_program.h"
 #include "image/personality.h"
 #include "image/rank_image.h"
+#include "image/signals.h"
 #include "image/standard.h"
 #include "image/symbols.h"
 
@@ -163,6 +164,7 @@ CLUMP_HOST_API int posix_spawn(pid_t* child, const char* path, const posix_spawn
   if (all.error() != 0) return all.error();
   const WithCoresOfFiber wide;
   const WithPersonalityOfFiber same;
+  const signals::WithIgnoredOfRank ignored;
   pid_t made = 0;
   const int error = real(&made, path_for_rank(path), all.get(), attributes, arguments, environment);
   if (error == 0) note_child(made);
@@ -180,6 +182,7 @@ CLUMP_HOST_API int posix_spawnp(pid_t* child, const char* file, const posix_spaw
   if (all.error() != 0) return all.error();
   const WithCoresOfFiber wide;
   const WithPersonalityOfFiber same;
+  const signals::WithIgnoredOfRank ignored;
   pid_t made = 0;
   const int error = real(&made, file, all.get(), attributes, arguments, environment);
   if (error == 0) note_child(made);

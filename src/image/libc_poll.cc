@@ -12,6 +12,7 @@
 
 #include "base/types.h"
 #include "image/rank_image.h"
+#include "image/signal_wait.h"
 #include "image/standard.h"
 #include "image/symbols.h"
 
@@ -117,7 +118,10 @@ CLUMP_HOST_API int __poll_chk(pollfd* all, nfds_t count, int milliseconds, size_
 }
 
 CLUMP_HOST_API int ppoll(pollfd* all, nfds_t count, const timespec* time, const sigset_t* mask) {
-  return any_other(all, count) ? poll_others(all, count, time, mask) : real_poll(all, count, time, mask);
+  return signals::with_mask(mask, [&](const sigset_t* kernels) {
+    return any_other(all, count) ? poll_others(all, count, time, kernels)
+                                 : real_poll(all, count, time, kernels);
+  });
 }
 
 CLUMP_HOST_API int __ppoll_chk(pollfd* all, nfds_t count, const timespec* time, const sigset_t* mask,
@@ -129,8 +133,11 @@ CLUMP_HOST_API int pselect(int count, fd_set* reads, fd_set* writes, fd_set* oth
                            const sigset_t* mask) {
   static constinit Hidden<int(int, fd_set*, fd_set*, fd_set*, const timespec*, const sigset_t*)> real{
       "pselect"};
-  if (!any_other(count, {reads, writes, others})) return real(count, reads, writes, others, time, mask);
-  return select_by_poll(count, {reads, writes, others}, time, mask);
+  return signals::with_mask(mask, [&](const sigset_t* kernels) {
+    return any_other(count, {reads, writes, others})
+               ? select_by_poll(count, {reads, writes, others}, time, kernels)
+               : real(count, reads, writes, others, time, kernels);
+  });
 }
 
 CLUMP_HOST_API int select(int count, fd_set* reads, fd_set* writes, fd_set* others, timeval* time) {

@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sys/epoll.h>
-#include <sys/select.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,6 +24,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr Set kAttention = bit_of(kRestart) | bit_of(kInterrupt);
+
 /// No fiber sleeps longer in one go.
 constexpr std::chrono::hours kLong{24 * 365};
 
@@ -33,8 +34,8 @@ class Looks {
  public:
   explicit Looks(Thread& self) : self_(self) {
     self_.looks.store(true, std::memory_order_relaxed);
-    constexpr Set kBoth = bit_of(kRestart) | bit_of(kInterrupt);
-    if (self_.fiber == nullptr) ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &kBoth, &before_, sizeof before_);
+    if (self_.fiber == nullptr)
+      ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &kAttention, &before_, sizeof before_);
   }
   ~Looks() { end(); }
   Looks(const Looks&) = delete;
@@ -108,55 +109,6 @@ int wait_for(Set wanted, siginfo_t& info, std::optional<Clock::time_point> until
   }
 }
 
-/// A mask of the program for the time of one call, as the kernel may have it: nobody blocks what we need.
-class Mask {
- public:
-  explicit Mask(const sigset_t* set) : set_(set) {
-    if (set != nullptr && is_ours()) {
-      open_ = to_sigset(to_set(*set) & ~kNeverBlocked & ~kFaults);
-      set_ = &open_;
-    }
-  }
-  const sigset_t* get() const { return set_; }
-
- private:
-  const sigset_t* set_;
-  sigset_t open_{};
-};
-
-/// For a call that the kernel carries out with another mask: what is pending and open by that mask ends it at
-/// once, as the kernel does not know of it.
-template <typename Call>
-int with_mask(const sigset_t* set, Call call) {
-  if (set == nullptr || !is_ours()) return call(set);
-  Thread& self = mine();
-  const Set before = self.blocked.load(std::memory_order_relaxed);
-  const Set during = to_set(*set) & ~kNeverBlocked;
-  if (const Set more = during & ~before; more != 0) claim(more);
-  constexpr Set kBoth = bit_of(kRestart) | bit_of(kInterrupt);
-  Set kernels = 0;
-  // From here on handlers wait for the kernel to open the mask again, in the call.
-  ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &kBoth, &kernels, sizeof kernels);
-  self.blocked.store(during, std::memory_order_relaxed);
-  int result = -1;
-  bool handled = false;
-  if ((pending_of(self) & ~during) != 0) {
-    ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &kernels, nullptr, sizeof kernels);
-    handled = attend(self);
-    ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &kBoth, nullptr, sizeof kBoth);
-    errno = EINTR;
-  }
-  if (!handled) {
-    const Mask open(set);
-    result = call(open.get());
-  }
-  const int error = errno;
-  set_blocked(self, before);
-  attend(self);
-  errno = error;
-  return result;
-}
-
 int suspend(const sigset_t* mask) {
   Thread& self = mine();
   start_service();
@@ -194,6 +146,32 @@ int await(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
 }
 
 }  // namespace
+
+MaskedCall::MaskedCall(const sigset_t* mask) : mask_(mask) {
+  if (mask == nullptr || !is_ours()) return;
+  Thread& self = mine();
+  before_ = self.blocked.load(std::memory_order_relaxed);
+  const Set during = to_set(*mask) & ~kNeverBlocked;
+  if (const Set more = during & ~before_; more != 0) claim(more);
+  Set kernels = 0;
+  ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &kAttention, &kernels, sizeof kernels);
+  self.blocked.store(during, std::memory_order_relaxed);
+  self_ = &self;
+  open_ = to_sigset(during & ~kFaults);
+  mask_ = &open_;
+  if ((pending_of(self) & ~during) == 0) return;
+  ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &kernels, nullptr, sizeof kernels);
+  was_interrupted_ = attend(self);
+  ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &kAttention, nullptr, sizeof kAttention);
+}
+
+MaskedCall::~MaskedCall() {
+  if (self_ == nullptr) return;
+  const int error = errno;
+  set_blocked(*self_, before_);
+  attend(*self_);
+  errno = error;
+}
 
 bool wait_for_handler(Thread& self, std::optional<Clock::time_point> until) {
   for (;;) {
@@ -278,26 +256,6 @@ CLUMP_HOST_API int sigpending(sigset_t* set) noexcept {
   const Set all = pending_of(self) | (kernels & ~kNeverBlocked);
   *set = to_sigset(all & self.blocked.load(std::memory_order_relaxed));
   return 0;
-}
-
-CLUMP_HOST_API int ppoll(pollfd* all, nfds_t count, const timespec* timeout, const sigset_t* mask) {
-  static constinit Hidden<int(pollfd*, nfds_t, const timespec*, const sigset_t*)> real{"ppoll"};
-  return with_mask(mask, [&](const sigset_t* open) { return real(all, count, timeout, open); });
-}
-
-CLUMP_HOST_API int __ppoll_chk(pollfd* all, nfds_t count, const timespec* timeout, const sigset_t* mask,
-                               std::size_t bytes) {
-  static constinit Hidden<int(pollfd*, nfds_t, const timespec*, const sigset_t*, std::size_t)> real{
-      "__ppoll_chk"};
-  return with_mask(mask, [&](const sigset_t* open) { return real(all, count, timeout, open, bytes); });
-}
-
-CLUMP_HOST_API int pselect(int count, fd_set* read, fd_set* write, fd_set* other, const timespec* timeout,
-                           const sigset_t* mask) {
-  static constinit Hidden<int(int, fd_set*, fd_set*, fd_set*, const timespec*, const sigset_t*)> real{
-      "pselect"};
-  return with_mask(mask,
-                   [&](const sigset_t* open) { return real(count, read, write, other, timeout, open); });
 }
 
 CLUMP_HOST_API int epoll_pwait(int set, epoll_event* events, int most, int timeout, const sigset_t* mask) {

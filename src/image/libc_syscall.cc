@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@
 #include "image/children.h"
 #include "image/libc_thread.h"
 #include "image/rank_image.h"
+#include "image/signal_state.h"
 #include "image/symbols.h"
 
 namespace clump::image {
@@ -38,11 +40,30 @@ bool is_about_thread(long number) {
     case SYS_chdir:
     case SYS_fchdir:
     case SYS_umask:
-    case SYS_rt_sigprocmask:
     case SYS_prctl:
     case SYS_set_mempolicy:
     case SYS_ioprio_set:
     case SYS_ioprio_get:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Signals and their timers, for ranks that are kernel threads too.
+bool is_about_signals(long number) {
+  switch (number) {
+    case SYS_kill:
+    case SYS_tkill:
+    case SYS_tgkill:
+    case SYS_rt_sigaction:
+    case SYS_rt_sigprocmask:
+    case SYS_setitimer:
+    case SYS_getitimer:
+#if defined(SYS_alarm)
+    case SYS_alarm:
+    case SYS_pause:
+#endif
       return true;
     default:
       return false;
@@ -67,9 +88,62 @@ long change_signal_mask(long how, const std::uint64_t* wanted, std::uint64_t* be
   sigemptyset(&set);
   if (wanted != nullptr) __builtin_memcpy(&set, wanted, sizeof *wanted);
   const int error =
-      fiber::change_signal_mask(static_cast<int>(how), wanted != nullptr ? &set : nullptr, &last);
+      signals::change_mask(static_cast<int>(how), wanted != nullptr ? &set : nullptr, &last);
   if (error == 0 && before != nullptr) __builtin_memcpy(before, &last, sizeof *before);
   return failed(error);
+}
+
+/// The kernel's struct sigaction.
+struct KernelAction {
+  sighandler_t handler;
+  unsigned long flags;
+  void (*restorer)();
+  std::uint64_t mask;
+};
+
+long change_action(long number, const KernelAction* wanted, KernelAction* before, long bytes) {
+  if (bytes != sizeof wanted->mask) return failed(EINVAL);
+  struct sigaction action {};
+  struct sigaction last {};
+  if (wanted != nullptr) {
+    constexpr unsigned long kHasRestorer = 0x04000000;
+    action.sa_handler = wanted->handler;
+    action.sa_flags = static_cast<int>(wanted->flags & ~kHasRestorer);
+    action.sa_mask = signals::to_sigset(wanted->mask);
+  }
+  if (sigaction(static_cast<int>(number), wanted != nullptr ? &action : nullptr, &last) != 0) return -1;
+  if (before != nullptr)
+    *before = {last.sa_handler, static_cast<unsigned long>(last.sa_flags), nullptr,
+               signals::to_set(last.sa_mask)};
+  return 0;
+}
+
+long call_for_signals(long number, long a, long b, long c, long d) {
+  switch (number) {
+    case SYS_kill:
+      return kill(static_cast<pid_t>(a), static_cast<int>(b));
+    case SYS_tkill:
+      return tgkill(getpid(), static_cast<pid_t>(a), static_cast<int>(b));
+    case SYS_tgkill:
+      return tgkill(static_cast<pid_t>(a), static_cast<pid_t>(b), static_cast<int>(c));
+    case SYS_rt_sigaction:
+      return change_action(a, pointer<const KernelAction>(b), pointer<KernelAction>(c), d);
+    case SYS_rt_sigprocmask:
+      return change_signal_mask(a, pointer<const std::uint64_t>(b), pointer<std::uint64_t>(c), d);
+    case SYS_setitimer:
+      return setitimer(static_cast<__itimer_which>(a), pointer<const itimerval>(b), pointer<itimerval>(c));
+    case SYS_getitimer:
+      return getitimer(static_cast<__itimer_which>(a), pointer<itimerval>(b));
+#if defined(SYS_alarm)
+    case SYS_alarm:
+      return alarm(static_cast<unsigned>(a));
+    default:  // SYS_pause
+      return pause();
+#else
+    default:
+      return failed(ENOSYS);
+#endif
+  }
 }
 
 /// As ioprio_set(2) names it.
@@ -136,8 +210,6 @@ long call_for_fiber(Real* real, long number, long a, long b, long c, long d, lon
       return fchdir(static_cast<int>(a));
     case SYS_umask:
       return umask(static_cast<mode_t>(a));
-    case SYS_rt_sigprocmask:
-      return change_signal_mask(a, pointer<const std::uint64_t>(b), pointer<std::uint64_t>(c), d);
     case SYS_prctl:
       return prctl_of_fiber(static_cast<int>(a), b, c, d, e);
     case SYS_set_mempolicy:
@@ -169,6 +241,9 @@ long call_kernel(long number, long a, long b, long c, long d, long e, long f) {
   if (is_about_process(number) && records_children() && image_at(__builtin_return_address(0)) != nullptr)
       [[unlikely]]
     return call_for_rank(*real, number, a, b, c, d, e);
+  if (is_about_signals(number) && signals::is_ours() &&
+      image_at(__builtin_return_address(0)) != nullptr) [[unlikely]]
+    return call_for_signals(number, a, b, c, d);
   return (*real)(number, a, b, c, d, e, f);
 }
 

@@ -11,6 +11,7 @@
 #include <ctime>
 
 #include "base/types.h"
+#include "fiber/census.h"
 #include "image/image.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
@@ -51,15 +52,18 @@ Timer* find(timer_t name) {
 /// SIGEV_THREAD: on a thread that the C library has made for it.
 void run_in_thread(sigval value) {
   const Timer& timer = *static_cast<const Timer*>(value.sival_ptr);
+  fiber::thread_begins();
   adopt_thread(*timer.rank);
   begin_thread();
   timer.function(timer.value);
   end_thread();
   fiber::adopt_identity(nullptr);
+  fiber::thread_ends();
 }
 
 int create_threaded(clockid_t clock, const sigevent& wanted, Timer& timer) {
   static constinit Hidden<int(clockid_t, sigevent*, timer_t*)> real{"timer_create"};
+  timer.rank->threaded.store(true, std::memory_order_relaxed);  // the thread is ordered after its making
   timer.function = wanted.sigev_notify_function;
   timer.value = wanted.sigev_value;
   sigevent event = wanted;
@@ -136,7 +140,7 @@ Timer* make_timer() {
   timer->rank = fiber::identity();
   timer->to = nullptr;
   timer->threaded = nullptr;
-  timer->kernels = -1;
+  timer->kernels = 0;
   timer->overrun = 0;
   timer->of_alarm = false;
   return timer;

@@ -12,7 +12,7 @@ struct Timer {
   std::atomic<bool> used{false};
   fiber::Identity* rank = nullptr;
   Thread* to = nullptr;        ///< null: any thread of the rank
-  int kernels = -1;            ///< the kernel's number of it
+  int kernels = 0;             ///< the kernel's number of it
   timer_t threaded = nullptr;  ///< SIGEV_THREAD: the C library's
   void (*function)(sigval) = nullptr;
   int number = 0;  ///< of the signal

@@ -11,14 +11,6 @@
 #include "fiber/interrupt.h"
 #include "image/signal_state.h"
 
-namespace clump::image {
-
-/// children.h: the rank that has started a process. Null if it is not known (yet), or nobody keeps such a
-/// record.
-[[gnu::weak]] fiber::Identity* owner_of_child(pid_t process) noexcept;
-
-}  // namespace clump::image
-
 namespace clump::image::signals {
 namespace {
 
@@ -166,19 +158,15 @@ int direct(const fiber::Identity& rank, Thread* to, const siginfo_t& info) {
 }
 
 void come_from_outside(const siginfo_t& info) {
-  const fiber::Identity* only = nullptr;
-  if (info.si_signo == SIGCHLD && info.si_code > 0 && owner_of_child != nullptr)
-    only = owner_of_child(info.si_pid);
   const fiber::Identity* ends = nullptr;
   bool stops = false;
   for (int i = 0; i < runtime().ranks; ++i) {
-    const fiber::Identity* const rank = only != nullptr ? only : runtime().rank(i);
+    const fiber::Identity* const rank = runtime().rank(i);
     if (rank == nullptr) continue;
     const Guard guard;
     const Fate fate = leave(*rank, nullptr, info, true);
     if (fate == Fate::kEnds && ends == nullptr) ends = rank;
     stops |= fate == Fate::kStops;
-    if (only != nullptr) break;
   }
   if (ends != nullptr) runtime().end_rank(*ends, info.si_signo, info, false, nullptr);
   if (stops) stop_process();
@@ -191,6 +179,8 @@ void on_signal(int, siginfo_t* info, void*) {
   Thread& self = mine_as_it_is();
   if (self.rank != nullptr && is_of_caller(*info))
     come_to(self, *info);
+  else if (info->si_signo == SIGCHLD && info->si_code > 0)
+    on_child(*info), call_service();
   else if (!on_tick(self, *info))
     come_from_outside(*info);
   errno = error;

@@ -1,4 +1,7 @@
 // What is pending for a rank or one of its threads. All of it with the Guard.
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "image/signal_state.h"
 
 namespace clump::image::signals {
@@ -58,6 +61,10 @@ Fate leave(const fiber::Identity& rank, Thread* to, const siginfo_t& info, bool 
   const int number = info.si_signo;
   const Set bit = bit_of(number);
   const SignalState& state = state_of(rank);
+  if (state.successor > 0) {
+    if (outside && number != SIGCHLD) ::syscall(SYS_kill, state.successor, number);
+    return Fate::kDropped;
+  }
   const Takers who = takers(state.threads, to, bit);
   const Action action = action_of(rank, number);
   if (!who.all_block && !who.awaited && !action.handles()) {

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 #include "base/mutex.h"
@@ -29,6 +30,9 @@ constinit int table_count = 0;
 /// What the process began with.
 struct sigaction beginning[kSignals + 1];
 constinit Set claimed = 0;
+/// What a WithIgnoredOfRank wants the kernel to ignore, and who may have one.
+constinit Set ignored_for_now = 0;
+constinit std::mutex starting;
 
 constinit thread_local Thread own;
 
@@ -50,9 +54,10 @@ struct sigaction to_sigaction(const Action& action) {
 
 /// A fault that no rank wants to know of is the runtime's, unless somebody was there before it.
 Action action_at_beginning(int number) {
-  Action action = to_action(beginning[number]);
-  if (action.handler == reinterpret_cast<sighandler_t>(runtime_.on_fault)) action = {};
-  return action;
+  const Action action = to_action(beginning[number]);
+  const bool is_runtimes = action.handler == reinterpret_cast<sighandler_t>(runtime_.on_fault) ||
+                           (number == SIGQUIT && runtime_.quit_asks && action.handles());
+  return is_runtimes ? Action{} : action;
 }
 
 /// What all ranks want of a signal, as far as the kernel's action depends on it.
@@ -236,7 +241,7 @@ void update_kernel(int number) {
   if ((bit & kFaults) != 0) {
     action.sa_sigaction = runtime_.on_fault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-  } else if (all.all_ignore) {
+  } else if (all.all_ignore || (ignored_for_now & bit) != 0) {
     action.sa_handler = SIG_IGN;
   } else {
     action.sa_sigaction = on_signal;
@@ -257,6 +262,39 @@ void claim(Set numbers) {
     claimed |= bit_of(number);
     update_kernel(number);
   }
+}
+
+// One at a time, or a program that another rank starts meanwhile would inherit it. Nobody is switched between
+// the two.
+WithIgnoredOfRank::WithIgnoredOfRank() noexcept {
+  if (!is_ours()) return;
+  starting.lock();
+  const Guard guard;
+  for (int number = 1; number <= kHighest; ++number) {
+    if ((claimed & ~kFaults & bit_of(number)) == 0) continue;
+    if (action_of(*fiber::identity(), number).handler != SIG_IGN) continue;
+    ignored_ |= bit_of(number);
+    ignored_for_now |= bit_of(number);
+    update_kernel(number);
+  }
+}
+
+WithIgnoredOfRank::~WithIgnoredOfRank() {
+  if (!is_ours()) return;
+  {
+    const Guard guard;
+    ignored_for_now = 0;
+    for (int number = 1; number <= kHighest; ++number)
+      if ((ignored_ & bit_of(number)) != 0) update_kernel(number);
+  }
+  starting.unlock();
+}
+
+void pass_on_to(pid_t successor) {
+  if (!is_ours()) return;
+  claim(set_of({SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT}));
+  const Guard guard;
+  state_of(*fiber::identity()).successor = successor;
 }
 
 int set_action(int number, const struct sigaction* wanted, struct sigaction* before) {

@@ -105,6 +105,7 @@ struct Table {
 struct SignalState {
   Table* table = nullptr;
   Thread* threads = nullptr;  ///< the main thread is the last
+  pid_t successor = 0;        ///< another process has the rank's place; 0: none
   Set interrupting = 0;       ///< siginterrupt(): what signal() sets does not let system calls go on
 };
 SignalState& state_of(const fiber::Identity& rank);
@@ -168,8 +169,10 @@ bool attend(Thread& self, void* context = nullptr);
 /// Leaves a signal and sees to it that it is attended to, here if the calling thread may be the one. 0, or
 /// EAGAIN.
 int direct(const fiber::Identity& rank, Thread* to, const siginfo_t& info);
-/// A signal from outside of the process: for all its ranks, or for one.
+/// A signal from outside of the process: for all its ranks.
 void come_from_outside(const siginfo_t& info);
+/// A SIGCHLD: for the ranks whose children have changed. signal_children.cc.
+void on_child(const siginfo_t& info);
 /// The kernel's handlers.
 void on_signal(int number, siginfo_t* info, void* context);
 void on_attention(int number, siginfo_t* info, void* context);

@@ -48,6 +48,22 @@ void end_thread() noexcept;
 /// In the child of a fork(): the kernel gets what the rank had. Async-signal-safe.
 void become_process() noexcept;
 
+/// While one lives, the kernel ignores what the calling rank ignores, so that a program which it starts by
+/// posix_spawn() inherits that. Others of the process may lose such a signal that comes in this moment.
+class WithIgnoredOfRank {
+ public:
+  WithIgnoredOfRank() noexcept;
+  ~WithIgnoredOfRank();
+  WithIgnoredOfRank(const WithIgnoredOfRank&) = delete;
+  WithIgnoredOfRank& operator=(const WithIgnoredOfRank&) = delete;
+
+ private:
+  Set ignored_ = 0;
+};
+
+/// What comes for the calling rank from outside of the process goes to `successor`, which runs in its place.
+void pass_on_to(pid_t successor);
+
 /// A fault, or a signal that the C library's abort() has sent: runs the rank's handler. False if it has none
 /// (or has returned to abort()): then the rank ends. `overflow`: its stack is used up. By the kernel's
 /// handler of faults.

@@ -20,6 +20,7 @@
 #include "image/output.h"
 #include "image/personality.h"
 #include "image/rank_image.h"
+#include "image/signals.h"
 #include "image/standard.h"
 #include "image/symbols.h"
 
@@ -103,6 +104,7 @@ int start(const char* path, char* const* arguments, char* const* environment, co
   const std::vector<char*> all = with_variables(environment, passport);
   const WithCoresOfFiber wide;
   const WithPersonalityOfFiber same;
+  const signals::WithIgnoredOfRank ignored;
   return real(&child, path, all_actions.get(), nullptr, arguments, all.data());
 }
 
@@ -154,6 +156,7 @@ int replace_rank(const char* path, char* const* arguments, char* const* environm
   }
   hooks->started(*image.identity());
   note_successor(child);
+  signals::pass_on_to(child);
   claim_leaving(image);
   out.close_end_of_successor();
   error.close_end_of_successor();

@@ -11,8 +11,14 @@
 
 static volatile sig_atomic_t flag;
 static sigjmp_buf place;
-static void set(int number) { (void)number; flag++; }
-static void leave(int number) { (void)number; siglongjmp(place, 1); }
+static void set(int number) {
+  (void)number;
+  flag++;
+}
+static void leave(int number) {
+  (void)number;
+  siglongjmp(place, 1);
+}
 
 static double now(void) {
   struct timespec time;

@@ -3,6 +3,7 @@
 // For: test suites of libraries that raise() signals in themselves, language runtimes (Python's and Perl's
 // signal modules call sigaction() and set a flag), programs that stop themselves by kill(getpid(), ...).
 #include <pthread.h>
+#include <sys/syscall.h>
 
 #include "check.h"
 
@@ -54,6 +55,12 @@ int main(int argc, char** argv) {
   CHECK(sigqueue(getpid(), SIGUSR2, (union sigval){.sival_int = 100 + rank}) == 0);
   CHECK(last_code == SI_QUEUE && last_value == 100 + rank && got[SIGUSR2] == 3);
   CHECK(kill(getpid(), 0) == 0 && raise(1000) != 0);
+
+  // Past the C library.
+  got[SIGUSR2] = 0;
+  CHECK(syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGUSR2) == 0);
+  CHECK(got[SIGUSR2] == 1 && last_code == SI_TKILL);
+  CHECK(syscall(SYS_kill, getpid(), SIGUSR2) == 0 && got[SIGUSR2] == 2);
 
   // Nested, one after the other, and once.
   install(SIGHUP, nest, 0);

@@ -1,18 +1,35 @@
 // Signals to the job: every rank gets those that mpiexec passes on, and does with them what it wants.
 // For: checkpoints on SIGUSR1 or SIGTERM before a time limit (Slurm's --signal), LAMMPS- and GROMACS-like
 // handlers that set a flag and let the loop come to its end.
+#include <pthread.h>
+
 #include "check.h"
 
 static volatile sig_atomic_t got[65];
 static void count(int number) { got[number]++; }
+static void* wait_for_it(void* set) {
+  int number = 0;
+  sigwait(set, &number);
+  got[number]++;
+  return NULL;
+}
 
 int main(int argc, char** argv) {
   begin(&argc, &argv);
   const char* mode = argc > 1 ? argv[1] : "each";
-  const int mine = strcmp(mode, "each") == 0 || strcmp(mode, "compute") == 0 || strcmp(mode, "wait") == 0 || rank == 0;
+  const int by_thread = strcmp(mode, "thread") == 0;
+  const int mine = strcmp(mode, "each") == 0 || strcmp(mode, "compute") == 0 || strcmp(mode, "wait") == 0 ||
+                   by_thread || rank == 0;
   int number = SIGUSR1;
   if (argc > 2) number = atoi(argv[2]);
-  if (strcmp(mode, "default") != 0) signal(number, mine ? count : SIG_IGN);
+  sigset_t all;
+  pthread_t waiter;
+  sigfillset(&all);
+  if (by_thread) {  // blocked everywhere, and no handler
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    pthread_create(&waiter, NULL, wait_for_it, &all);
+  } else if (strcmp(mode, "default") != 0)
+    signal(number, mine ? count : SIG_IGN);
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) {
     printf("ready\n");
@@ -43,5 +60,6 @@ int main(int argc, char** argv) {
   }
   CHECK(stop);
   CHECK(got[number] == (mine ? 1 : 0));
+  if (by_thread) pthread_join(waiter, NULL);
   return end();
 }

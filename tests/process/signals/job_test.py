@@ -28,6 +28,10 @@ class JobSignals(unittest.TestCase):
         self.assert_good_end("each", signal.SIGUSR1)
         self.assert_good_end("each", signal.SIGUSR2)
 
+    def test_a_thread_of_each_rank_waits(self):
+        self.assert_good_end("thread", signal.SIGUSR1)
+        self.assert_good_end("thread", signal.SIGTERM)
+
     def test_one_rank_has_a_handler(self):
         self.assert_good_end("rank0", signal.SIGUSR1)
 

@@ -1,5 +1,6 @@
 // The older names: System V's and BSD's.
-// For: programs written before POSIX, and ports of them (NetHack, tcsh, Fortran run-time libraries' signal()).
+// For: programs written before POSIX, and ports of them (NetHack, tcsh, Fortran run-time libraries'
+// signal()).
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -12,7 +13,10 @@ int sigsetmask(int mask);
 int siggetmask(void);
 
 static volatile sig_atomic_t got;
-static void count(int number) { (void)number; got++; }
+static void count(int number) {
+  (void)number;
+  got++;
+}
 
 static void after(int milliseconds) {
   struct itimerval timer = {{0, 0}, {0, milliseconds * 1000}};

@@ -5,7 +5,10 @@
 #include "check.h"
 
 static volatile sig_atomic_t got;
-static void count(int number) { (void)number; got++; }
+static void count(int number) {
+  (void)number;
+  got++;
+}
 
 int main(int argc, char** argv) {
   begin(&argc, &argv);

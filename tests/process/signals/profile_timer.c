@@ -7,8 +7,10 @@
 
 static volatile sig_atomic_t profile, virtual_time;
 static void sample(int number) {
-  if (number == SIGPROF) profile++;
-  else virtual_time++;
+  if (number == SIGPROF)
+    profile++;
+  else
+    virtual_time++;
 }
 static double now(void) {
   struct timespec time;

@@ -10,7 +10,10 @@
 #include "check.h"
 
 static volatile sig_atomic_t flag;
-static void set(int number) { (void)number; flag++; }
+static void set(int number) {
+  (void)number;
+  flag++;
+}
 static volatile int caught[3];
 
 static void* wait_for_three(void* unused) {

@@ -1,0 +1,58 @@
+// SIGCHLD comes to the rank whose child it is about. The kernel tells of several children that end at about
+// the same time by one signal, so all that are known are looked at.
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "image/children.h"
+#include "image/signal_state.h"
+
+namespace clump::image::signals {
+namespace {
+
+/// waitid() of one child; the C library's is interposed. Whether `found` tells of it.
+bool ask(pid_t child, int options, siginfo_t& found) {
+  found = {};
+  return ::syscall(SYS_waitid, P_PID, child, &found, options, nullptr) == 0 && found.si_pid == child;
+}
+
+void tell(const fiber::Identity& rank, const siginfo_t& info) {
+  const Guard guard;
+  (void)leave(rank, nullptr, info, true);  // what is not handled is ignored
+}
+
+/// The rank wants no zombies, and what the kernel does is for all ranks.
+bool leaves_no_zombies(const fiber::Identity& rank) {
+  const Guard guard;
+  const Action action = action_of(rank, SIGCHLD);
+  return action.handler == SIG_IGN || (action.flags & SA_NOCLDWAIT) != 0;
+}
+
+void look_at_children_of(const fiber::Identity& rank) {
+  for (Child* child = next_child_of(&rank, nullptr); child != nullptr; child = next_child_of(&rank, child)) {
+    const pid_t process = child->process.load(std::memory_order_acquire);
+    siginfo_t end;
+    if (process <= 0 || !ask(process, WEXITED | WNOHANG | WNOWAIT, end)) continue;
+    if (child->told.exchange(true, std::memory_order_relaxed)) continue;
+    end.si_signo = SIGCHLD;
+    tell(rank, end);
+    if (leaves_no_zombies(rank) && ask(process, WEXITED | WNOHANG, end)) forget_child(child);
+  }
+}
+
+}  // namespace
+
+void on_child(const siginfo_t& info) {
+  const bool ended = info.si_code == CLD_EXITED || info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED;
+  // A child may end before the call that has started it returns in its parent: then every rank may look.
+  const bool is_known = find_child(info.si_pid) != nullptr;
+  const fiber::Identity* const owner = owner_of_child(info.si_pid);
+  for (int i = 0; i < runtime().ranks; ++i) {
+    const fiber::Identity* const rank = runtime().rank(i);
+    if (rank == nullptr) continue;
+    look_at_children_of(*rank);
+    if (!is_known || (!ended && rank == owner)) tell(*rank, info);
+  }
+}
+
+}  // namespace clump::image::signals
