@@ -41,6 +41,7 @@ CLUMP_HOST_API pid_t __libc_fork() noexcept { return fork(); }
 CLUMP_HOST_API pid_t _Fork() noexcept {
   static constinit Hidden<pid_t()> real{"_Fork"};
   const pid_t child = real();
+  if (child == 0) standard::go_home();
   if (child > 0) note_child(child);
   return child;
 }

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <memory>
@@ -99,6 +100,7 @@ struct StandardState {
   std::atomic<Place> now[3] = {Place{0, 0, true}, Place{1, 1, true}, Place{2, 2, true}};
   /// The job's streams, as the rank got them.
   std::atomic<Place> given[3] = {Place{0, 0, true}, Place{1, 1, true}, Place{2, 2, true}};
+  std::FILE* input = nullptr;  ///< what the program finds as `stdin`; null: it has none that is its own
 };
 
 /// /proc/self/cmdline: own_program.cc.

@@ -29,20 +29,25 @@ int empty_input() {
   return empty;
 }
 
-FILE* input() { return captured() ? rank_input() : stdin; }
+/// As the program has set it.
+FILE* input() { return captured() ? *current_image().variable(&stdin) : stdin; }
 
 }  // namespace
 
-FILE* rank_input() { return *current_image().variable(&stdin); }
+FILE* rank_input() { return current_image().libc().standard.input; }
 
-void use_as_input(int real) { rank_input()->_fileno = real; }
+void use_as_input(int real) {
+  if (FILE* const stream = rank_input()) stream->_fileno = real;
+}
 
 void begin_input(Image& image, int descriptor) {
   const int given = descriptor >= 0 ? descriptor : empty_input();
+  static constinit Hidden<FILE*(int, const char*)> open_stream{"fdopen"};
   FILE*& stream = *image.variable(&stdin);
-  if (stream == nullptr) stream = fdopen(given, "r");
+  if (!image.native()) stream = open_stream(given, "r");
   if (stream == nullptr) return;
   stream->_fileno = given;
+  image.libc().standard.input = stream;
   standard::give(image, STDIN_FILENO, given);
 }
 

@@ -143,7 +143,7 @@ CLUMP_HOST_API int fileno(FILE* file) noexcept {
   static constinit Hidden<int(FILE*)> real{"fileno"};
   const int descriptor = output::descriptor_of(file);
   if (descriptor != 0) return descriptor;
-  if (captured() && file == rank_input()) {
+  if (captured() && file != nullptr && file == rank_input()) {
     if (standard::place_of_standard(STDIN_FILENO).real >= 0) return STDIN_FILENO;
     errno = EBADF;
     return -1;
@@ -180,7 +180,7 @@ CLUMP_HOST_API void setlinebuf(FILE* file) { (void)setvbuf(file, nullptr, _IOLBF
 CLUMP_HOST_API FILE* freopen(const char* path, const char* mode, FILE* file) {
   static constinit Hidden<FILE*(const char*, const char*, FILE*)> real{"freopen"};
   const int descriptor = output::descriptor_of(file);
-  if (captured() && file == rank_input()) return reopen_input(path, mode);
+  if (captured() && file != nullptr && file == rank_input()) return reopen_input(path, mode);
   if (descriptor == 0) return real(path, mode, file);
   if (path == nullptr) return file;
   const int opened = open_kernels(path, flags_of_mode(mode));

@@ -160,6 +160,7 @@ int duplicate(int descriptor, int lowest, bool closed_on_exec) {
 }
 
 int replace(int from, int to, bool closed_on_exec) {
+  if (!captured()) return kernel_dup3(from, to, closed_on_exec);
   if (is_standard(to)) leave_table_of_parent();
   const Place source = place_of(from);
   if (kernel_fcntl(source.real, F_GETFD, 0) < 0) return -1;

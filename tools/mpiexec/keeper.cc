@@ -116,6 +116,7 @@ void kill_all_children() {
       if (descriptor > 2) ::close(descriptor);
     }
     for (const int descriptor : process.kept) ::close(descriptor);
+    for (const int descriptor : process.of_mpiexec) ::close(descriptor);
   }
 
   sigset_t child_ended;

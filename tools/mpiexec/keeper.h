@@ -30,6 +30,7 @@ struct Process {
   bool own_group = false;           ///< a terminal's Ctrl-C is not for it
   bool same_addresses = false;      ///< as when it is started the next time
   std::vector<int> kept;            ///< close-on-exec descriptors that shall stay open in it
+  std::vector<int> of_mpiexec;      ///< other ends of what it gets, which are for mpiexec alone
 };
 
 /// What the keeper tells.

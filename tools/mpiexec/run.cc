@@ -103,6 +103,7 @@ class Run {
     const pmi::Node& node = plan_.job.this_node();
     for (int number = node.first; number < node.first + node.processes; ++number)
       CLUMP_TRY(describe(number, preload, processes.emplace_back()));
+    if (!processes.empty()) processes.front().of_mpiexec = input_.pipes();
     running_ = static_cast<int>(processes.size());
     const base::Status started = keeper_.start(processes);
     for (const Process& process : processes) {
@@ -243,7 +244,8 @@ class Run {
   int milliseconds_left() const {
     using std::chrono::milliseconds;
     std::optional<milliseconds> most;
-    if (absent_ != nullptr || successors_.are_waiting() || (command_.gdb && !gdb_.has_started())) most = kLook;
+    if (absent_ != nullptr || successors_.are_waiting() || (command_.gdb && !gdb_.has_started()))
+      most = kLook;
     if (desk_.has_wanted()) most = kSoon;
     const auto watch_alarm = watch_ ? watch_->alarm() : std::nullopt;
     for (const auto& time : {end_at_, watch_alarm, station_.alarm(), output_.next()}) {
@@ -323,15 +325,16 @@ class Run {
 
   /// The job goes on with programs that have replaced all of its ranks.
   void settle_successors() {
-    const base::Status settled = successors_.settle(life_, records_.are_wanted() ? records_.descriptor() : -1);
+    const base::Status settled =
+        successors_.settle(life_, records_.are_wanted() ? records_.descriptor() : -1);
     if (!settled.ok()) return successors_.refuse_all(base::message_of(settled.code()));
     station_ = {};
     station_.begin(job(), memory());
     if (watch_) watch_.emplace(job(), command_.hang_after_seconds).admit(job().node);
   }
 
-  /// The program that has replaced a rank before it called MPI has ended, and the process that the rank was in
-  /// goes on.
+  /// The program that has replaced a rank before it called MPI has ended, and the process that the rank was
+  /// in goes on.
   void successor_ended(const pmi::SuccessorNote& note) {
     if (exit_code_ != 0) return;
     const pmi::HostProcess alone{job().seating.seat_of(note.rank), 1, true};
