@@ -27,6 +27,7 @@
 #include "rank_list.h"
 #include "ranks_output.h"
 #include "station.h"
+#include "thread_sanitizer.h"
 #include "watch.h"
 
 namespace clump::mpiexec {
@@ -158,6 +159,15 @@ class Run {
     return {};
   }
 
+  /// It finds no room for its tables where the kernel places libraries in too many ways (vm.mmap_rnd_bits).
+  static void prepare_thread_sanitizer(Process& process) {
+    process.same_addresses = true;
+    int suppressions = -1;
+    set(process.environment, "TSAN_OPTIONS",
+        thread_sanitizer_options(get(process.environment, "TSAN_OPTIONS"), suppressions));
+    if (suppressions >= 0) process.kept.push_back(suppressions);
+  }
+
   base::Status describe(int number, const std::string& preload, Process& process) {
     const pmi::HostProcess& host = plan_.job.processes[static_cast<std::size_t>(number)];
     const pmi::App& app =
@@ -167,6 +177,7 @@ class Run {
     if (host.plain && !is_alone()) process.cores = plan_.job.cores_of(plan_.job.first_rank(host));
     process.same_addresses = plan_.job.seed.has_value();
     process.kept = {job_, theirs_, life_};
+    if (is_thread_sanitizer(plan_.preload)) prepare_thread_sanitizer(process);
     set(process.environment, "LD_PRELOAD", preload + get(process.environment, "LD_PRELOAD"));
     if (!host.plain) set(process.environment, "LD_BIND_NOW", "1");
     set(process.environment, "CLUMP_JOB_FD", std::to_string(job_));
