@@ -25,6 +25,8 @@
 /// The stack pointer of kernel threads that fibers have left (context_*.S).
 extern "C" [[gnu::visibility("hidden")]] char clump_parked_stack;
 
+extern "C" [[gnu::weak]] void __tsan_init();
+
 namespace clump::fiber {
 
 namespace detail {
@@ -176,10 +178,14 @@ bool start_kernel_thread(void* (*body)(void*), void* argument) {
   using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
   // Where mpiexec has not preloaded this library, the C library's comes before it.
   static const auto create = [] {
-    void* const next = ::dlsym(RTLD_NEXT, "pthread_create");
+    // A sanitizer must know of a thread that allocates; its function, which comes before all others, calls the
+    // image layer's, for which the caller belongs to no rank meanwhile.
+    void* const next = __tsan_init != nullptr ? nullptr : ::dlsym(RTLD_NEXT, "pthread_create");
     return reinterpret_cast<Create>(next != nullptr ? next : ::dlsym(RTLD_DEFAULT, "pthread_create"));
   }();
   int error = EINVAL;
+  Identity* const maker = detail::current_identity;
+  adopt_identity(nullptr);
   // The larger one where thread-local variables of the program, or of a sanitizer, need it.
   for (const std::size_t stack : {kCarrierStackBytes, 64 * kCarrierStackBytes}) {
     pthread_attr_t attributes;
@@ -190,6 +196,7 @@ bool start_kernel_thread(void* (*body)(void*), void* argument) {
     if (error == EINVAL) error = create(&thread, &attributes, body, argument);
     ::pthread_attr_destroy(&attributes);
   }
+  adopt_identity(maker);
   if (error == 0) census::one_service_thread();
   return error == 0;
 }

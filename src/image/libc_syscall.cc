@@ -24,6 +24,7 @@
 #include "image/children.h"
 #include "image/libc_thread.h"
 #include "image/rank_image.h"
+#include "image/refusal.h"
 #include "image/signal_state.h"
 #include "image/symbols.h"
 
@@ -31,6 +32,51 @@ namespace clump::image {
 namespace {
 
 using Real = long(long, long, long, long, long, long, long);
+
+/// What would hold for a kernel thread that other ranks run on as well, and cannot be taken back. The C
+/// library's functions of these names are in process_only.cc.
+const char* call_of_all(long number) {
+  switch (number) {
+    case SYS_capset:
+      return "syscall(SYS_capset)";
+    case SYS_personality:
+      return "syscall(SYS_personality)";
+    case SYS_sched_setattr:
+      return "syscall(SYS_sched_setattr)";
+    case SYS_sched_setparam:
+      return "syscall(SYS_sched_setparam)";
+    case SYS_sched_setscheduler:
+      return "syscall(SYS_sched_setscheduler)";
+    case SYS_seccomp:
+      return "syscall(SYS_seccomp)";
+    case SYS_setfsgid:
+      return "syscall(SYS_setfsgid)";
+    case SYS_setfsuid:
+      return "syscall(SYS_setfsuid)";
+    case SYS_setgid:
+      return "syscall(SYS_setgid)";
+    case SYS_setgroups:
+      return "syscall(SYS_setgroups)";
+    case SYS_setns:
+      return "syscall(SYS_setns)";
+    case SYS_setpriority:
+      return "syscall(SYS_setpriority)";
+    case SYS_setregid:
+      return "syscall(SYS_setregid)";
+    case SYS_setresgid:
+      return "syscall(SYS_setresgid)";
+    case SYS_setresuid:
+      return "syscall(SYS_setresuid)";
+    case SYS_setreuid:
+      return "syscall(SYS_setreuid)";
+    case SYS_setuid:
+      return "syscall(SYS_setuid)";
+    case SYS_unshare:
+      return "syscall(SYS_unshare)";
+    default:
+      return nullptr;
+  }
+}
 
 bool is_about_thread(long number) {
   switch (number) {
@@ -46,7 +92,7 @@ bool is_about_thread(long number) {
     case SYS_ioprio_get:
       return true;
     default:
-      return false;
+      return call_of_all(number) != nullptr;
   }
 }
 
@@ -220,7 +266,10 @@ long call_for_fiber(Real* real, long number, long a, long b, long c, long d, lon
                                      : real(number, a, b, c, d, 0, 0);
     case SYS_ioprio_get:
       return real(number, a, is_calling_thread(a, b) ? 0 : b, c, d, 0, 0);
-    default:  // of cores
+    default:
+      if (const char* const call = call_of_all(number))
+        refuse(call, "changes the kernel thread that runs the rank");
+      // Of cores.
       return real(number, a == 0 ? fiber::own_kernel_thread() : a, b, c, d, 0, 0);
   }
 }

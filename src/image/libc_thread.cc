@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -81,7 +82,7 @@ const char* option_of_all(int option) {
   }
 }
 
-bool is_own_name(pthread_t thread) {
+bool is_itself(pthread_t thread) {
   return fiber::rank_fiber() != nullptr && pthread_equal(thread, pthread_self()) != 0;
 }
 
@@ -128,9 +129,18 @@ int call_prctl(int option, unsigned long a, unsigned long b, unsigned long c, un
   return static_cast<int>(prctl_of_fiber(option, a, b, c, d));
 }
 
+// Of other threads of the rank it is the kernel's. Only the ordinary way to be scheduled suits a fiber.
+CLUMP_HOST_API int pthread_setschedparam(pthread_t thread, int policy, const sched_param* wanted) noexcept {
+  static constinit Hidden<int(pthread_t, int, const sched_param*)> real{"pthread_setschedparam"};
+  if (is_itself(thread) && policy != SCHED_OTHER)
+    refuse("pthread_setschedparam(pthread_self())",
+           "changes how the kernel schedules the thread that runs the rank");
+  return real(thread, policy, wanted);
+}
+
 CLUMP_HOST_API int pthread_setname_np(pthread_t thread, const char* name) noexcept {
   static constinit Hidden<int(pthread_t, const char*)> real{"pthread_setname_np"};
-  if (!is_own_name(thread)) return real(thread, name);
+  if (!is_itself(thread)) return real(thread, name);
   if (std::strlen(name) >= kNameBytes) return ERANGE;
   const int before = errno;
   const int error = set_name(name) == 0 ? 0 : errno;
@@ -140,7 +150,7 @@ CLUMP_HOST_API int pthread_setname_np(pthread_t thread, const char* name) noexce
 
 CLUMP_HOST_API int pthread_getname_np(pthread_t thread, char* name, size_t bytes) noexcept {
   static constinit Hidden<int(pthread_t, char*, size_t)> real{"pthread_getname_np"};
-  if (!is_own_name(thread)) return real(thread, name, bytes);
+  if (!is_itself(thread)) return real(thread, name, bytes);
   if (bytes < kNameBytes) return ERANGE;
   const int before = errno;
   const int error = get_name(name) == 0 ? 0 : errno;

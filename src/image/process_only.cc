@@ -17,9 +17,10 @@ struct Row {
 constexpr Row kProcessOnly[] = {
     {"capset", "changes the capabilities of the thread that runs it"},
     {"chroot", "changes the root directory of the process"},
+    {"flockfile", "holds a lock of the C library that ranks of a process share"},
+    {"ftrylockfile", "holds a lock of the C library that ranks of a process share"},
     {"nice", "changes the priority of the thread that runs it, which cannot be taken back"},
     {"personality", "changes the execution domain of the thread that runs it"},
-    {"pthread_setschedparam", "changes how the kernel schedules the thread that runs it"},
     {"pthread_setschedprio", "changes how the kernel schedules the thread that runs it"},
     {"sched_setparam", "changes how the kernel schedules the thread that runs it"},
     {"sched_setscheduler", "changes how the kernel schedules the thread that runs it"},

@@ -433,7 +433,7 @@ static void many_ranks(void) {
 
 /* CASE test-for-ever
  * options: --hang-after 1
- * says: no progress: nothing has moved in MPI for 1 s (--hang-after), and all ranks are in it
+ * says: no progress: nothing has moved in MPI for 1 s (--hang-after), and all ranks are in it or asleep
  * says: rank 0 runs; the last call of MPI was MPI_Test
  * says: rank 1 waits in MPI_Finalize at ... */
 static void test_for_ever(void) {

@@ -30,6 +30,7 @@
 #include "ranks_output.h"
 #include "station.h"
 #include "successors.h"
+#include "thread_sanitizer.h"
 #include "watch.h"
 
 namespace clump::mpiexec {
@@ -170,6 +171,15 @@ class Run {
     return {};
   }
 
+  /// It finds no room for its tables where the kernel places libraries in too many ways (vm.mmap_rnd_bits).
+  static void prepare_thread_sanitizer(Process& process) {
+    process.same_addresses = true;
+    int suppressions = -1;
+    set(process.environment, "TSAN_OPTIONS",
+        thread_sanitizer_options(get(process.environment, "TSAN_OPTIONS"), suppressions));
+    if (suppressions >= 0) process.kept.push_back(suppressions);
+  }
+
   base::Status describe(int number, const std::string& preload, Process& process) {
     const pmi::HostProcess& host = plan_.job.processes[static_cast<std::size_t>(number)];
     const int first = plan_.job.first_rank(host);
@@ -180,6 +190,7 @@ class Run {
     if (host.plain && !is_alone()) process.cores = plan_.job.cores_of(first);
     process.same_addresses = plan_.job.seed.has_value();
     process.kept = {job_, theirs_, life_};
+    if (is_thread_sanitizer(plan_.preload)) prepare_thread_sanitizer(process);
     const std::string& allocator = host.plain ? plan_.allocator.plain_library : plan_.allocator.library;
     set(process.environment, "LD_PRELOAD",
         preload + (allocator.empty() ? "" : allocator + ":") + get(process.environment, "LD_PRELOAD"));
