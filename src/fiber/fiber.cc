@@ -178,8 +178,8 @@ bool start_kernel_thread(void* (*body)(void*), void* argument) {
   using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
   // Where mpiexec has not preloaded this library, the C library's comes before it.
   static const auto create = [] {
-    // A sanitizer must know of a thread that allocates; its function, which comes before all others, calls the
-    // image layer's, for which the caller belongs to no rank meanwhile.
+    // A sanitizer must know of a thread that allocates; its function, which comes before all others, calls
+    // the image layer's, for which the caller belongs to no rank meanwhile.
     void* const next = __tsan_init != nullptr ? nullptr : ::dlsym(RTLD_NEXT, "pthread_create");
     return reinterpret_cast<Create>(next != nullptr ? next : ::dlsym(RTLD_DEFAULT, "pthread_create"));
   }();

@@ -12,8 +12,9 @@ namespace clump::image {
 using RefusalHook = void (*)(fiber::Identity* rank, std::string text);
 void set_refusal_hook(RefusalHook hook);
 
-/// The calling rank has made `call`, which, as the end of a sentence, `why` it cannot be given to it alone.
-/// Ends the job: what the rank does next would rely on it.
+/// Ends the job because the calling rank has made `call`, which cannot be given to one rank alone: what the
+/// rank does next would rely on it. `why` goes on where `call` ends: "changes the kernel thread that runs the
+/// rank".
 [[noreturn]] void refuse(std::string_view call, std::string_view why);
 
 }  // namespace clump::image

@@ -45,7 +45,8 @@ constinit Observed observed{};
 constinit std::atomic<bool> all_sleep{false}, may_rest{false};
 
 // The observer's own.
-Tasks tasks(Tasks::Wakers::kThreads), tasks_for_hang(Tasks::Wakers::kAnything);
+auto& tasks = *new Tasks(Tasks::Wakers::kThreads);
+auto& tasks_for_hang = *new Tasks(Tasks::Wakers::kAnything);
 
 pmi::HostState& state() { return host().node.host(host().job.process); }
 
