@@ -20,7 +20,6 @@ constexpr Row kProcessOnly[] = {
     {"flockfile", "holds a lock of the C library that ranks of a process share"},
     {"ftrylockfile", "holds a lock of the C library that ranks of a process share"},
     {"nice", "changes the priority of the thread that runs it, which cannot be taken back"},
-    {"personality", "changes the execution domain of the thread that runs it"},
     {"pthread_setschedprio", "changes how the kernel schedules the thread that runs it"},
     {"sched_setparam", "changes how the kernel schedules the thread that runs it"},
     {"sched_setscheduler", "changes how the kernel schedules the thread that runs it"},
