@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace clump::image {
@@ -41,8 +42,15 @@ class ElfFile {
   std::span<const ElfW(Rela)> relocations(ElfW(Sxword) table, ElfW(Sxword) bytes) const;
   /// The name of a dynamic symbol, by number; empty if the file defines it, or if there is none.
   std::string undefined_symbol(std::uint32_t number) const;
+  /// The functions that other files find in this one. By the section headers: none where they are stripped.
+  /// Valid as long as this object.
+  std::vector<std::string_view> defined_functions() const;
+  /// The bytes of the section of constants, .rodata; empty if there is none.
+  std::string_view constants() const;
 
  private:
+  std::span<const ElfW(Shdr)> sections() const;
+  std::string_view bytes_of(const ElfW(Shdr) & section) const;
   std::string string_at(std::uint64_t place) const;
   const std::byte* at_address(std::uint64_t address, std::size_t size) const;
 

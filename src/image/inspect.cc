@@ -51,8 +51,14 @@ class LibraryWalk {
   LibraryWalk(Verdict& verdict, const std::string& library_path)
       : verdict_(verdict), library_path_(library_path) {}
 
-  void run(const std::string& program) {
+  void run(const std::string& program, const std::vector<std::string>& preloaded) {
     queue_.push_back({program, {}});
+    for (const std::string& name : preloaded) {
+      std::string found = find_library(name, {}, {}, library_path_);
+      if (found.empty()) continue;  // ld.so says so, and goes on
+      verdict_.libraries.push_back(found);
+      queue_.push_back({std::move(found), {}});
+    }
     while (!queue_.empty()) {
       const Item item = std::move(queue_.front());
       queue_.pop_front();
@@ -185,7 +191,8 @@ std::string reason_against(const std::string& path, const Verdict& verdict) {
 
 }  // namespace
 
-Verdict inspect(const std::string& path, const std::string& library_path) {
+Verdict inspect(const std::string& path, const std::string& library_path,
+                const std::vector<std::string>& preloaded) {
   Verdict verdict;
   struct stat info {};
   if (stat(path.c_str(), &info) == 0) {
@@ -193,7 +200,7 @@ Verdict inspect(const std::string& path, const std::string& library_path) {
     verdict.kind = kind_of(path, info, file, verdict);
     if (verdict.kind == FileKind::kElf) {
       read_program(file, path, info, verdict);
-      LibraryWalk(verdict, library_path).run(path);
+      LibraryWalk(verdict, library_path).run(path, preloaded);
       // Whether or not the MPI library is installed where the file looks for it: mpiexec brings its own.
       std::erase_if(verdict.missing,
                     [](const std::string& name) { return mpi_kind_of(name) == MpiKind::kStandardAbi; });

@@ -56,8 +56,10 @@ struct Verdict {
   bool runnable() const { return kind == FileKind::kElf || kind == FileKind::kScript; }
 };
 
-/// `library_path` stands for LD_LIBRARY_PATH as the program will see it.
-Verdict inspect(const std::string& path, const std::string& library_path);
+/// `library_path` stands for LD_LIBRARY_PATH as the program will see it; `preloaded` are libraries of which
+/// each rank will have a copy besides (interposers.h).
+Verdict inspect(const std::string& path, const std::string& library_path,
+                const std::vector<std::string>& preloaded = {});
 /// The same with this process's LD_LIBRARY_PATH.
 Verdict inspect(const std::string& path);
 

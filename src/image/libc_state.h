@@ -2,16 +2,44 @@
 // of its name.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <ctime>
+#include <memory>
 #include <mutex>
 #include <vector>
 
 #include <pthread.h>
 
 namespace clump::image {
+
+/// State that few programs use: made at first use, and never destroyed. Any thread.
+template <typename T>
+class OnDemand {
+ public:
+  T& get() {
+    T* mine = state_.load(std::memory_order_acquire);  // acquire: pairs with release below
+    if (mine == nullptr) {
+      auto fresh = std::make_unique<T>();
+      if (state_.compare_exchange_strong(mine, fresh.get(), std::memory_order_acq_rel))
+        mine = fresh.release();
+    }
+    return *mine;
+  }
+  /// Null if it was not used yet.
+  T* made() const { return state_.load(std::memory_order_acquire); }  // acquire: pairs with release in get()
+
+ private:
+  std::atomic<T*> state_{nullptr};
+};
+
+struct ConversionState;
+struct LocaleState;
+struct NamesState;
+struct PrintfState;
+struct SyslogState;
 
 /// exit(), quick_exit() and their handlers: libc_exit.cc.
 struct ExitState {
@@ -70,6 +98,11 @@ struct LibcState {
   RandomState random;
   TimeState time;
   EnvironmentState environment;
+  OnDemand<ConversionState> conversion;  ///< libc_conversion.cc
+  OnDemand<LocaleState> locale;          ///< libc_locale.cc
+  OnDemand<NamesState> names;            ///< libc_names.cc
+  OnDemand<PrintfState> printf;          ///< libc_printf.cc
+  OnDemand<SyslogState> syslog;          ///< libc_syslog.cc
   char* strtok_rest = nullptr;
   int core_count = 0;  ///< what a program takes for the number of cores; 0: ask the kernel. libc_cores.cc
 };

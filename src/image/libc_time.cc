@@ -5,6 +5,8 @@
 
 #include "base/types.h"
 #include "image/rank_image.h"
+#include "image/symbols.h"
+#include "image/zone.h"
 
 namespace clump::image {
 namespace {
@@ -19,8 +21,10 @@ using namespace clump::image;  // the functions below are the C library's, outsi
 extern "C" {
 
 CLUMP_HOST_API std::tm* localtime(const std::time_t* time) {
-  tzset();
-  return localtime_r(time, &mine().broken_down);
+  static constinit Hidden<std::tm*(const std::time_t*, std::tm*)> real{"localtime_r"};
+  WithZoneOfRank zone;
+  zone.read_zone();
+  return real(time, &mine().broken_down);
 }
 
 CLUMP_HOST_API std::tm* gmtime(const std::time_t* time) { return gmtime_r(time, &mine().broken_down); }

@@ -16,14 +16,24 @@ struct Variables {
   int optopt = '?';
   char** environment = nullptr;
   std::FILE* standard_input = nullptr;
+  int sign_of_gamma = 0;
+  char* zone_names[2] = {};
+  long zone_offset = 0;
+  int has_summer_time = 0;
 };
 
-inline constexpr int kVariables = 6;
+inline constexpr int kVariables = 10;
+// By number, those that functions of ours set.
+inline constexpr int kSignOfGamma = 6;
+inline constexpr int kZoneNames = 7;
+inline constexpr int kZoneOffset = 8;
+inline constexpr int kSummerTime = 9;
 
-/// The number of the variable at `address`, or -1.
+/// The number of the variable at `address`, or -1. Usable before constructors.
 int variable_at(std::uintptr_t address);
 const char* name_of_variable(int number);
-/// The one that every reference in the process sees, but for those in images.
+/// The one that every reference in the process sees, but for those in images. Null if no library that has it
+/// is loaded.
 void* original_variable(int number);
 /// Its counterpart among a rank's.
 void* variable_of(Variables& variables, int number);
