@@ -151,16 +151,23 @@ std::vector<std::string_view> ElfFile::defined_functions() const {
   return names;
 }
 
-std::string_view ElfFile::constants() const {
+const ElfW(Shdr) * ElfFile::section(std::string_view name) const {
   const std::span<const ElfW(Shdr)> all = sections();
-  if (header().e_shstrndx >= all.size()) return {};
+  if (all.empty() || header().e_shstrndx >= all.size()) return nullptr;
   const std::string_view names = bytes_of(all[header().e_shstrndx]);
   for (const ElfW(Shdr) & section : all) {
-    if (section.sh_name < names.size() &&
-        names.substr(section.sh_name).starts_with(std::string_view(".rodata\0", 8)))
-      return bytes_of(section);
+    if (section.sh_name >= names.size()) continue;
+    const std::string_view rest = names.substr(section.sh_name);
+    if (rest.substr(0, rest.find('\0')) == name) return &section;
   }
-  return {};
+  return nullptr;
+}
+
+bool ElfFile::has_section(std::string_view name) const { return section(name) != nullptr; }
+
+std::string_view ElfFile::constants() const {
+  const ElfW(Shdr)* const found = section(".rodata");
+  return found != nullptr ? bytes_of(*found) : std::string_view();
 }
 
 std::string ElfFile::first_string(ElfW(Sxword) tag) const {

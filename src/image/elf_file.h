@@ -47,10 +47,13 @@ class ElfFile {
   std::vector<std::string_view> defined_functions() const;
   /// The bytes of the section of constants, .rodata; empty if there is none.
   std::string_view constants() const;
+  bool has_section(std::string_view name) const;
 
  private:
   std::span<const ElfW(Shdr)> sections() const;
   std::string_view bytes_of(const ElfW(Shdr) & section) const;
+  /// Null if there is none of that name.
+  const ElfW(Shdr) * section(std::string_view name) const;
   std::string string_at(std::uint64_t place) const;
   const std::byte* at_address(std::uint64_t address, std::size_t size) const;
 

@@ -77,6 +77,7 @@ class LibraryWalk {
     if (verdict_.text_relocations_in.empty() && has_text_relocations(file))
       verdict_.text_relocations_in = item.path;
     if (!is_shared_library(std::string(base_name(item.path)).c_str())) note_imports(file, item.path);
+    if (verdict_.profiled_in.empty() && file.has_section("__llvm_prf_cnts")) verdict_.profiled_in = item.path;
     const SearchPaths paths = search_paths_of(file, item.path);
     std::vector<std::string> inherited = paths.rpath;
     inherited.insert(inherited.end(), item.inherited.begin(), item.inherited.end());
@@ -177,6 +178,11 @@ std::string reason_against(const std::string& path, const Verdict& verdict) {
   if (!verdict.process_function.empty()) {
     return fmt::format("{} calls {}(), which {}: its ranks are processes", verdict.process_function_in,
                        verdict.process_function, reason_for_processes(verdict.process_function));
+  }
+  if (!verdict.profiled_in.empty()) {
+    return fmt::format(
+        "{} was compiled with -fprofile-instr-generate, which counts for a process: its ranks are processes",
+        verdict.profiled_in);
   }
   if (!verdict.missing.empty()) {
     return fmt::format("{} needs {}, which is not found: set LD_LIBRARY_PATH", path, verdict.missing.front());

@@ -54,11 +54,24 @@ bool is_of_allocator(const char* name) {
                           "aligned_alloc", "posix_memalign", "valloc", "pvalloc", "malloc_usable_size"});
 }
 
-/// It lies in an interposer, a library before ours of which each rank has a copy; or, but for an allocator,
-/// in the program.
+bool defines_function(const link_map& map, const char* name) {
+  const ElfW(Sym)* const symbol = Dynamic(map).find(name);
+  return symbol != nullptr && ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT;
+}
+
+/// The program brings a sanitizer's runtime along, which must see all calls of the process.
+bool has_sanitizer(const link_map& program) {
+  return defines_function(program, "__asan_init") || defines_function(program, "__tsan_init") ||
+         defines_function(program, "__msan_init");
+}
+
+/// It is a function of an interposer, a library before ours of which each rank has a copy; or, but for an
+/// allocator, of the program. Variables that the program has copied from the C library are where all look for
+/// them.
 bool is_of_a_rank(std::uintptr_t definition, const char* name, const link_map* ours) {
   const link_map* const owner = loaded_at(reinterpret_cast<const void*>(definition));
-  if (owner == first_loaded()) return !is_of_allocator(name);
+  if (owner == nullptr || !defines_function(*owner, name)) return false;
+  if (owner == first_loaded()) return !is_of_allocator(name) && !has_sanitizer(*owner);
   for (const link_map* map = first_loaded(); map != nullptr && map != ours; map = map->l_next) {
     if (map == owner) return !is_shared_library(name_of(*map));
   }

@@ -66,6 +66,16 @@ static void check_next(int rank) {
   if (more < 100 || more > 150) expect("blocks of strdup", rank, more, 100);
 }
 
+/* One for all ranks of a process: these ranks share one. */
+static void check_allocator(int rank) {
+  long mine = (long)((void*(*)(void))function("allocator_memory"))(), first = mine;
+  MPI_Bcast(&first, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+  expect("the allocator's memory", rank, mine, first);
+  char* const block = malloc(1000);
+  if (block < (char*)mine || block > (char*)mine + (1 << 30)) expect("a block of the allocator", rank, 0, 1);
+  free(block);
+}
+
 int main(int argc, char** argv) {
   int rank, all;
   MPI_Init(&argc, &argv);
@@ -80,6 +90,7 @@ int main(int argc, char** argv) {
   }
   for (int i = 1; i < argc; ++i) {
     if (strcmp(argv[i], "pmpi") == 0) check_pmpi(rank);
+    if (strcmp(argv[i], "allocator") == 0) check_allocator(rank);
     if (strcmp(argv[i], "next") == 0) check_next(rank);
   }
   MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
