@@ -147,9 +147,12 @@ std::string ruled_out(const std::vector<Housing>& housings, const Plan& plan) {
   const std::vector<std::string>& shared =
       plan.preloads[static_cast<std::size_t>(first - housings.begin())].own;
   if (plan.preloads.back().own == shared) return {};
+  const auto list = [](const std::vector<std::string>& libraries) {
+    return libraries.empty() ? std::string("none") : image::join_preloads(libraries);
+  };
   return fmt::format(
-      "'{}' is to be loaded with other interposing libraries than the first program ({} and not {})",
-      app.arguments.front(), image::join_preloads(plan.preloads.back().own), image::join_preloads(shared));
+      "'{}' has other libraries before MPI and the C library than the first program: {}, not {}",
+      app.arguments.front(), list(plan.preloads.back().own), list(shared));
 }
 
 /// What a program needs of the process that it runs in.
