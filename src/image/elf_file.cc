@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "image/arch.h"
@@ -153,6 +154,59 @@ bool ElfFile::defines(std::string_view name) const {
     if (is_definition(number, name)) return true;
   }
   return false;
+}
+
+std::span<const ElfW(Shdr)> ElfFile::sections() const {
+  if (!valid_ || header().e_shentsize != sizeof(ElfW(Shdr)) || header().e_shoff % alignof(ElfW(Shdr)) != 0)
+    return {};
+  const std::uint64_t bytes = header().e_shnum * sizeof(ElfW(Shdr));
+  if (header().e_shoff > bytes_.size() || bytes > bytes_.size() - header().e_shoff) return {};
+  return {reinterpret_cast<const ElfW(Shdr)*>(bytes_.data() + header().e_shoff), header().e_shnum};
+}
+
+std::string_view ElfFile::bytes_of(const ElfW(Shdr) & section) const {
+  if (section.sh_type == SHT_NOBITS || section.sh_offset > bytes_.size() ||
+      section.sh_size > bytes_.size() - section.sh_offset)
+    return {};
+  return {reinterpret_cast<const char*>(bytes_.data()) + section.sh_offset, section.sh_size};
+}
+
+std::vector<std::string_view> ElfFile::defined_functions() const {
+  std::vector<std::string_view> names;
+  const std::span<const ElfW(Shdr)> all = sections();
+  for (const ElfW(Shdr) & section : all) {
+    if (section.sh_type != SHT_DYNSYM || section.sh_link >= all.size()) continue;
+    const std::string_view table = bytes_of(section), text = bytes_of(all[section.sh_link]);
+    for (std::size_t at = 0; at + sizeof(ElfW(Sym)) <= table.size(); at += sizeof(ElfW(Sym))) {
+      ElfW(Sym) symbol;
+      std::memcpy(&symbol, table.data() + at, sizeof symbol);
+      const auto type = ELF64_ST_TYPE(symbol.st_info);
+      if (symbol.st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC)) continue;
+      if (symbol.st_name >= text.size()) continue;
+      const std::string_view rest = text.substr(symbol.st_name);
+      names.push_back(rest.substr(0, rest.find('\0')));
+    }
+  }
+  return names;
+}
+
+const ElfW(Shdr) * ElfFile::section(std::string_view name) const {
+  const std::span<const ElfW(Shdr)> all = sections();
+  if (all.empty() || header().e_shstrndx >= all.size()) return nullptr;
+  const std::string_view names = bytes_of(all[header().e_shstrndx]);
+  for (const ElfW(Shdr) & section : all) {
+    if (section.sh_name >= names.size()) continue;
+    const std::string_view rest = names.substr(section.sh_name);
+    if (rest.substr(0, rest.find('\0')) == name) return &section;
+  }
+  return nullptr;
+}
+
+bool ElfFile::has_section(std::string_view name) const { return section(name) != nullptr; }
+
+std::string_view ElfFile::constants() const {
+  const ElfW(Shdr)* const found = section(".rodata");
+  return found != nullptr ? bytes_of(*found) : std::string_view();
 }
 
 std::string ElfFile::first_string(ElfW(Sxword) tag) const {

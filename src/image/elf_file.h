@@ -45,8 +45,18 @@ class ElfFile {
   std::string undefined_symbol(std::uint32_t number) const;
   /// It has a definition of that name, of a function or a variable, which other files can use.
   bool defines(std::string_view name) const;
+  /// The functions that other files find in this one. By the section headers: none where they are stripped.
+  /// Valid as long as this object.
+  std::vector<std::string_view> defined_functions() const;
+  /// The bytes of the section of constants, .rodata; empty if there is none.
+  std::string_view constants() const;
+  bool has_section(std::string_view name) const;
 
  private:
+  std::span<const ElfW(Shdr)> sections() const;
+  std::string_view bytes_of(const ElfW(Shdr) & section) const;
+  /// Null if there is none of that name.
+  const ElfW(Shdr) * section(std::string_view name) const;
   std::string string_at(std::uint64_t place) const;
   /// A value at an address; one of zeros if the file has none there.
   template <typename T>

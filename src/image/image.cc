@@ -14,6 +14,7 @@
 
 #include "image/arch.h"
 #include "image/arena.h"
+#include "image/doors.h"
 #include "image/loader.h"
 #include "image/objects.h"
 #include "image/output.h"
@@ -112,6 +113,7 @@ base::Status capture(fiber::Identity& native, int argc, char** argv, char** envp
     }
     CLUMP_TRY(object->snapshot.take(*object));
   }
+  make_doors();
   programs().push_back(std::make_unique<Program>(*objects.front(), objects));
 
   auto* image = new Image(&native, true);
@@ -135,7 +137,13 @@ base::Status load_program(const std::string& path, int* program) {
   Object* main = nullptr;
   CLUMP_TRY(load_executable(path, &main));
   *program = static_cast<int>(programs().size());
-  programs().push_back(std::make_unique<Program>(*main, with_needed(*main)));
+  std::vector<Object*> objects = with_needed(*main);
+  for (Object* interposer : interposers()) {
+    for (Object* object : with_needed(*interposer)) {
+      if (std::ranges::find(objects, object) == objects.end()) objects.push_back(object);
+    }
+  }
+  programs().push_back(std::make_unique<Program>(*main, std::move(objects)));
   return {};
 }
 
@@ -145,6 +153,7 @@ base::Status create(fiber::Identity& rank, int program) {
   image->program = &source;
   CLUMP_TRY(image->add(source.objects, nullptr));
   for (Instance* instance : image->instances()) instance->pinned = true;
+  image->behind_doors = behind_doors(*image);
   rank.image = image.release();
   return {};
 }

@@ -52,8 +52,14 @@ class LibraryWalk {
   LibraryWalk(Verdict& verdict, const std::string& library_path)
       : verdict_(verdict), library_path_(library_path) {}
 
-  void run(const std::string& program) {
+  void run(const std::string& program, const std::vector<std::string>& preloaded) {
     queue_.push_back({program, {}});
+    for (const std::string& name : preloaded) {
+      std::string found = find_library(name, {}, {}, library_path_);
+      if (found.empty()) continue;  // ld.so says so, and goes on
+      verdict_.libraries.push_back(found);
+      queue_.push_back({std::move(found), {}});
+    }
     while (!queue_.empty()) {
       const Item item = std::move(queue_.front());
       queue_.pop_front();
@@ -74,6 +80,7 @@ class LibraryWalk {
     const bool is_shared = is_shared_library(std::string(base_name(item.path)).c_str());
     if (!is_shared) note_imports(file, item.path);
     note_allocator(file, item.path, is_shared);
+    if (verdict_.profiled_in.empty() && file.has_section("__llvm_prf_cnts")) verdict_.profiled_in = item.path;
     const SearchPaths paths = search_paths_of(file, item.path);
     std::vector<std::string> inherited = paths.rpath;
     inherited.insert(inherited.end(), item.inherited.begin(), item.inherited.end());
@@ -191,6 +198,11 @@ std::string reason_against(const std::string& path, const Verdict& verdict) {
         "share, that of one of them: its ranks are processes",
         verdict.own_malloc);
   }
+  if (!verdict.profiled_in.empty()) {
+    return fmt::format(
+        "{} was compiled with -fprofile-instr-generate, which counts for a process: its ranks are processes",
+        verdict.profiled_in);
+  }
   if (!verdict.missing.empty()) {
     return fmt::format("{} needs {}, which is not found: set LD_LIBRARY_PATH", path, verdict.missing.front());
   }
@@ -204,7 +216,8 @@ std::string reason_against(const std::string& path, const Verdict& verdict) {
 
 }  // namespace
 
-Verdict inspect(const std::string& path, const std::string& library_path) {
+Verdict inspect(const std::string& path, const std::string& library_path,
+                const std::vector<std::string>& preloaded) {
   Verdict verdict;
   struct stat info {};
   if (stat(path.c_str(), &info) == 0) {
@@ -212,7 +225,7 @@ Verdict inspect(const std::string& path, const std::string& library_path) {
     verdict.kind = kind_of(path, info, file, verdict);
     if (verdict.kind == FileKind::kElf) {
       read_program(file, path, info, verdict);
-      LibraryWalk(verdict, library_path).run(path);
+      LibraryWalk(verdict, library_path).run(path, preloaded);
       // Whether or not the MPI library is installed where the file looks for it: mpiexec brings its own.
       std::erase_if(verdict.missing,
                     [](const std::string& name) { return mpi_kind_of(name) == MpiKind::kStandardAbi; });

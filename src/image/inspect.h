@@ -42,7 +42,9 @@ struct Verdict {
   std::string mpi_needed_by;        ///< path of the file that names it: the program or one of its libraries
   std::string process_function;     ///< a function that it imports and that needs a process for each rank
   std::string process_function_in;  ///< path of the file that imports it: the program or a private library
-  std::uint64_t tls_bytes = 0;      ///< size of the program's own PT_TLS segment, rounded up to its alignment
+  std::string
+      profiled_in;  ///< path of a file that LLVM has instrumented to count: its counts are of a process
+  std::uint64_t tls_bytes = 0;  ///< size of the program's own PT_TLS segment, rounded up to its alignment
   std::vector<std::string>
       libraries;                     ///< paths of all libraries found, in the order in which ld.so loads them
   std::vector<std::string> missing;  ///< names of libraries that were not found
@@ -61,8 +63,10 @@ struct Verdict {
   bool runnable() const { return kind == FileKind::kElf || kind == FileKind::kScript; }
 };
 
-/// `library_path` stands for LD_LIBRARY_PATH as the program will see it.
-Verdict inspect(const std::string& path, const std::string& library_path);
+/// `library_path` stands for LD_LIBRARY_PATH as the program will see it; `preloaded` are libraries of which
+/// each rank will have a copy besides (interposers.h).
+Verdict inspect(const std::string& path, const std::string& library_path,
+                const std::vector<std::string>& preloaded = {});
 /// The same with this process's LD_LIBRARY_PATH.
 Verdict inspect(const std::string& path);
 

@@ -12,6 +12,7 @@
 #include "image/image.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
+#include "image/zone.h"
 
 namespace clump::image {
 namespace {
@@ -95,7 +96,11 @@ extern "C" {
 CLUMP_HOST_API char* getenv(const char* name) {
   static constinit Hidden<char*(const char*)> real{"getenv"};
   Image& image = current_image();
-  if (image.native()) return real(name);
+  if (image.native()) {
+    if (std::strcmp(name, "TZ") != 0) return real(name);
+    const WithZoneOfRank zone;
+    return real(name);
+  }
   const Lock lock(image.libc().environment.lock);
   char** entry = find(environment_of(image), name);
   return entry != nullptr ? *entry + std::strlen(name) + 1 : nullptr;
@@ -109,7 +114,10 @@ CLUMP_HOST_API char* secure_getenv(const char* name) {
 CLUMP_HOST_API int setenv(const char* name, const char* value, int replace) {
   static constinit Hidden<int(const char*, const char*, int)> real{"setenv"};
   Image& image = current_image();
-  if (image.native()) return real(name, value, replace);
+  if (image.native()) {
+    const WithZoneOfRank zone;
+    return real(name, value, replace);
+  }
   if (!valid_name(name)) {
     errno = EINVAL;
     return -1;
@@ -126,7 +134,10 @@ CLUMP_HOST_API int setenv(const char* name, const char* value, int replace) {
 CLUMP_HOST_API int unsetenv(const char* name) {
   static constinit Hidden<int(const char*)> real{"unsetenv"};
   Image& image = current_image();
-  if (image.native()) return real(name);
+  if (image.native()) {
+    const WithZoneOfRank zone;
+    return real(name);
+  }
   if (!valid_name(name)) {
     errno = EINVAL;
     return -1;
@@ -139,7 +150,10 @@ CLUMP_HOST_API int unsetenv(const char* name) {
 CLUMP_HOST_API int putenv(char* entry) {
   static constinit Hidden<int(char*)> real{"putenv"};
   Image& image = current_image();
-  if (image.native()) return real(entry);
+  if (image.native()) {
+    const WithZoneOfRank zone;
+    return real(entry);
+  }
   const char* equals = std::strchr(entry, '=');
   if (equals == nullptr) return unsetenv(entry);
   const Lock lock(image.libc().environment.lock);
@@ -150,7 +164,10 @@ CLUMP_HOST_API int putenv(char* entry) {
 CLUMP_HOST_API int clearenv() {
   static constinit Hidden<int()> real{"clearenv"};
   Image& image = current_image();
-  if (image.native()) return real();
+  if (image.native()) {
+    const WithZoneOfRank zone;
+    return real();
+  }
   const Lock lock(image.libc().environment.lock);
   environment_of(image) = nullptr;
   return 0;

@@ -19,6 +19,32 @@
 
 namespace clump::image {
 
+/// State that few programs use: made at first use, and never destroyed. Any thread.
+template <typename T>
+class OnDemand {
+ public:
+  T& get() {
+    T* mine = state_.load(std::memory_order_acquire);  // acquire: pairs with release below
+    if (mine == nullptr) {
+      auto fresh = std::make_unique<T>();
+      if (state_.compare_exchange_strong(mine, fresh.get(), std::memory_order_acq_rel))
+        mine = fresh.release();
+    }
+    return *mine;
+  }
+  /// Null if it was not used yet.
+  T* made() const { return state_.load(std::memory_order_acquire); }  // acquire: pairs with release in get()
+
+ private:
+  std::atomic<T*> state_{nullptr};
+};
+
+struct ConversionState;
+struct LocaleState;
+struct NamesState;
+struct PrintfState;
+struct SyslogState;
+
 /// exit(), quick_exit() and their handlers: libc_exit.cc.
 struct ExitState {
   enum class Signature : std::uint8_t { kPlain, kArgument, kStatusAndArgument };
@@ -129,6 +155,11 @@ struct LibcState {
   StandardState standard;
   std::atomic<int> locked_files{0};  ///< in which the rank may have record locks: record_locks.cc
   signals::SignalState signals;      ///< libc_signal.cc and others
+  OnDemand<ConversionState> conversion;  ///< libc_conversion.cc
+  OnDemand<LocaleState> locale;          ///< libc_locale.cc
+  OnDemand<NamesState> names;            ///< libc_names.cc
+  OnDemand<PrintfState> printf;          ///< libc_printf.cc
+  OnDemand<SyslogState> syslog;          ///< libc_syslog.cc
   char* strtok_rest = nullptr;
   int personality = -1;  ///< what a fiber has set; -1: nothing. personality.cc
   int core_count = 0;    ///< what a program takes for the number of cores; 0: ask the kernel. libc_cores.cc

@@ -6,6 +6,7 @@
 #include "base/types.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
+#include "image/zone.h"
 
 namespace clump::image {
 namespace {
@@ -20,10 +21,12 @@ using namespace clump::image;  // the functions below are the C library's, outsi
 extern "C" {
 
 CLUMP_HOST_API std::tm* localtime(const std::time_t* time) {
-  static constinit Hidden<std::tm*(const std::time_t*)> real{"localtime"};
-  if (!captured()) return real(time);
-  tzset();
-  return localtime_r(time, &mine().broken_down);
+  static constinit Hidden<std::tm*(const std::time_t*)> shared{"localtime"};
+  static constinit Hidden<std::tm*(const std::time_t*, std::tm*)> real{"localtime_r"};
+  if (!captured()) return shared(time);
+  WithZoneOfRank zone;
+  zone.read_zone();
+  return real(time, &mine().broken_down);
 }
 
 CLUMP_HOST_API std::tm* gmtime(const std::time_t* time) {

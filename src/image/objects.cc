@@ -155,10 +155,25 @@ Object* Registry::find_map(const link_map* map) const {
   return nullptr;
 }
 
+std::vector<Object*> interposers() {
+  static constexpr char kHere = 0;
+  const Registry& registry = Registry::get();
+  std::vector<Object*> found;
+  for (int id = 1; id < registry.size(); ++id) {
+    Object& object = registry.at(id);
+    if (object.holds(reinterpret_cast<std::uintptr_t>(&kHere))) break;
+    const bool shared = is_shared_library(object.name()) ||
+                        (object.dynamic.soname != nullptr && is_shared_library(object.dynamic.soname));
+    if (!shared) found.push_back(&object);
+  }
+  return found;
+}
+
 void choose_private_objects() {
-  std::vector<Object*> found{&Registry::get().at(0)};
-  found.front()->is_private = true;
+  std::vector<Object*> found = interposers();
+  found.insert(found.begin(), &Registry::get().at(0));
   found.front()->is_program = true;
+  for (Object* root : found) root->is_private = true;
   for (std::size_t i = 0; i < found.size(); ++i) {
     for (Object* needed : found[i]->needed) {
       if (needed->is_private || is_shared_library(needed->name())) continue;

@@ -63,8 +63,12 @@ class Registry {
   void add(std::unique_ptr<Object> object);
 };
 
-/// Marks the private ones among the objects loaded at start: the program and what it needs, but for the
-/// shared ones.
+/// Marks the private ones among the objects loaded at start: the program, the interposers and what they need,
+/// but for the shared ones.
 void choose_private_objects();
+
+/// Libraries that ld.so looks through before ours, and that each rank has a copy of: profiling tools,
+/// wrappers (interposers.h). mpiexec preloads them before ours. In load order.
+std::vector<Object*> interposers();
 
 }  // namespace clump::image

@@ -69,6 +69,8 @@ class Image {
   std::atomic<unsigned> threads_made{0};
   int argc = 0;
   char** argv = nullptr;
+  /// See doors.h. Set before anything of the rank runs.
+  std::unique_ptr<void*[]> behind_doors;
 
   /// In bytes from the beginning of an Image, for debuggers.
   static std::size_t place_of_instances();

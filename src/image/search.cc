@@ -146,12 +146,19 @@ std::string find_library(const std::string& name, const SearchPaths& paths,
 
 bool is_shared_library(const char* name) {
   const std::string_view given(name);
-  for (std::string_view shared :
-       {"ld-linux",     "ld64.so",       "linux-vdso",    "linux-gate",       "libc.so",
-        "libm.so",      "libpthread.so", "libdl.so",      "librt.so",         "libutil.so",
-        "libresolv.so", "libnsl.so",     "libanl.so",     "libmvec.so",       "libthread_db.so",
-        "libnss_",      "libgcc_s.so",   "libmpi_abi.so", "libclump_host.so", "libasan.so",
-        "libtsan.so",   "libubsan.so",   "liblsan.so",    "libhwasan.so",     "libclang_rt."}) {
+  for (std::string_view shared : {"ld-linux",         "ld64.so",
+                                  "linux-vdso",       "linux-gate",
+                                  "libc.so",          "libm.so",
+                                  "libpthread.so",    "libdl.so",
+                                  "librt.so",         "libutil.so",
+                                  "libresolv.so",     "libnsl.so",
+                                  "libanl.so",        "libmvec.so",
+                                  "libthread_db.so",  "libnss_",
+                                  "libgcc_s.so",      "libmpi_abi.so",
+                                  "libclump_host.so", "libasan.so",
+                                  "libtsan.so",       "libubsan.so",
+                                  "liblsan.so",       "libhwasan.so",
+                                  "libclang_rt.",     "libc_malloc_debug.so"}) {
     if (given.substr(0, shared.size()) == shared) return true;
   }
   return is_allocator_library(name);

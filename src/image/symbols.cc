@@ -104,17 +104,6 @@ void search_sysv_hash(const Dynamic& object, const char* name, BestVersion& foun
   }
 }
 
-void* definition_after(const char* name, const link_map* map) {
-  for (; map != nullptr; map = map->l_next) {
-    if (map->l_ld == nullptr) continue;
-    const Dynamic object(*map);
-    if (const ElfW(Sym)* symbol = object.find(name)) {
-      if (void* address = address_of(object, *symbol)) return address;
-    }
-  }
-  return nullptr;
-}
-
 [[noreturn]] void die_without(const char* name) {
   constexpr char kBefore[] = "clump: the C library has no function ";
   (void)!syscall(SYS_write, STDERR_FILENO, kBefore, sizeof kBefore - 1);
@@ -223,6 +212,17 @@ const ElfW(Sym) * Dynamic::find(const char* name) const {
   return found.best();
 }
 
+void* definition_from(const char* name, const link_map* map) {
+  for (; map != nullptr; map = map->l_next) {
+    if (map->l_ld == nullptr) continue;
+    const Dynamic object(*map);
+    if (const ElfW(Sym)* symbol = object.find(name)) {
+      if (void* address = address_of(object, *symbol)) return address;
+    }
+  }
+  return nullptr;
+}
+
 const link_map* first_loaded() { return _r_debug.r_map; }
 
 void* address_of(const Dynamic& object, const ElfW(Sym) & symbol) {
@@ -251,7 +251,7 @@ const link_map* loaded_at(const void* address) {
 
 void* next_definition(const char* name, const void* after) {
   const link_map* map = loaded_at(after);
-  return definition_after(name, map != nullptr ? map->l_next : first_loaded());
+  return definition_from(name, map != nullptr ? map->l_next : first_loaded());
 }
 
 void* hidden_definition(const char* name) {
@@ -261,7 +261,7 @@ void* hidden_definition(const char* name) {
     // Preloaded libraries may come after the C library where a program was started by hand.
     const link_map* libc = first_loaded();
     while (libc != nullptr && std::strstr(libc->l_name, "/libc.so.6") == nullptr) libc = libc->l_next;
-    found = libc != nullptr ? definition_after(name, libc) : nullptr;
+    found = libc != nullptr ? definition_from(name, libc) : nullptr;
   }
   if (found == nullptr) die_without(name);
   return found;

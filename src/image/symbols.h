@@ -52,6 +52,9 @@ void* address_of(const Dynamic& object, const ElfW(Sym) & symbol);
 /// if there is none.
 void* next_definition(const char* name, const void* after);
 
+/// The first definition of a function in `map` and the objects after it; null if there is none.
+void* definition_from(const char* name, const link_map* map);
+
 /// The definition that a function of ours hides: the next one after libclump_host.so. Ends the process if
 /// there is none.
 void* hidden_definition(const char* name);

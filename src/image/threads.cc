@@ -20,6 +20,7 @@
 #include "image/image.h"
 #include "image/joining.h"
 #include "image/rank_image.h"
+#include "image/rank_locale.h"
 #include "image/signals.h"
 #include "image/symbols.h"
 #include "image/thread_stack.h"
@@ -92,6 +93,7 @@ void* run_thread(void* argument) {
     fiber::adopt_identity(start->identity);
     if (captured()) {
       image_of(start->identity).relocate_thread();
+      use_rank_locale();
       base::name_this_thread(fmt::format("rank {} thread", start->identity->rank));
     }
     signals::begin_thread();

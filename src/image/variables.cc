@@ -4,6 +4,11 @@
 #include <getopt.h>
 #include <unistd.h>
 
+#include <cmath>
+#include <ctime>
+
+#pragma weak signgam  // which the mathematical library has, and not every program
+
 namespace clump::image {
 namespace {
 
@@ -23,6 +28,14 @@ Entry entry(int number) {
       return {"opterr", &::opterr, [](Variables& v) -> void* { return &v.opterr; }};
     case 3:
       return {"optopt", &::optopt, [](Variables& v) -> void* { return &v.optopt; }};
+    case kSignOfGamma:
+      return {"signgam", &::signgam, [](Variables& v) -> void* { return &v.sign_of_gamma; }};
+    case kZoneNames:
+      return {"tzname", &::tzname, [](Variables& v) -> void* { return &v.zone_names; }};
+    case kZoneOffset:
+      return {"timezone", &::timezone, [](Variables& v) -> void* { return &v.zone_offset; }};
+    case kSummerTime:
+      return {"daylight", &::daylight, [](Variables& v) -> void* { return &v.has_summer_time; }};
     case 4:
       return {"stdin", &::stdin, [](Variables& v) -> void* { return &v.standard_input; }};
     case 5:
@@ -39,6 +52,7 @@ Entry entry(int number) {
 }  // namespace
 
 int variable_at(std::uintptr_t address) {
+  if (address == 0) return -1;
   for (int number = 0; number < kVariables; ++number) {
     if (reinterpret_cast<std::uintptr_t>(entry(number).original) == address) return number;
   }

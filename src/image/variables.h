@@ -18,14 +18,24 @@ struct Variables {
   std::FILE* standard_input = nullptr;
   char* program_name = nullptr;        ///< argv[0]
   char* short_program_name = nullptr;  ///< its last part
+  int sign_of_gamma = 0;
+  char* zone_names[2] = {};
+  long zone_offset = 0;
+  int has_summer_time = 0;
 };
 
-inline constexpr int kVariables = 8;
+inline constexpr int kVariables = 12;
+// By number, those that functions of ours set.
+inline constexpr int kSignOfGamma = 7;
+inline constexpr int kZoneNames = 8;
+inline constexpr int kZoneOffset = 9;
+inline constexpr int kSummerTime = 10;
 
-/// The number of the variable at `address`, or -1.
+/// The number of the variable at `address`, or -1. Usable before constructors.
 int variable_at(std::uintptr_t address);
 const char* name_of_variable(int number);
-/// The one that every reference in the process sees, but for those in images.
+/// The one that every reference in the process sees, but for those in images. Null if no library that has it
+/// is loaded.
 void* original_variable(int number);
 /// Its counterpart among a rank's.
 void* variable_of(Variables& variables, int number);

@@ -154,19 +154,24 @@ void close_on_exec(int descriptor) {
   if (descriptor >= 0) ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
 }
 
-/// What this process starts from now on is no rank, and gets LD_PRELOAD as whoever has called mpiexec had it.
+/// What this process starts from now on is no rank, and gets LD_PRELOAD as the caller of mpiexec had it.
 void take_back_preload() {
-  const char* const now = value_of(environ, "LD_PRELOAD");
-  const char* const allocator = value_of(environ, "CLUMP_PRELOADED");
-  const std::string_view folder = own_folder();
+  const auto libraries_in = [](const char* variable) {
+    const char* const list = value_of(environ, variable);
+    std::vector<std::string_view> all;
+    for (std::string_view rest = list != nullptr ? list : ""; !rest.empty();) {
+      const std::size_t end = std::min(rest.find_first_of(": "), rest.size());
+      if (end > 0) all.push_back(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return all;
+  };
+  const std::vector<std::string_view> added = libraries_in("CLUMP_PRELOADED");
+  const std::string folder(own_folder());
   std::string kept;
-  for (std::string_view rest = now != nullptr ? now : ""; !rest.empty();) {
-    const std::size_t end = std::min(rest.find_first_of(": "), rest.size());
-    const std::string_view library = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    const bool ours = library.starts_with(folder) && (library.substr(folder.size()) == "/libclump_host.so" ||
-                                                      library.substr(folder.size()) == "/libmpi_abi.so.1");
-    if (library.empty() || ours || (allocator != nullptr && library == allocator)) continue;
+  for (const std::string_view library : libraries_in("LD_PRELOAD")) {
+    if (library == folder + "/libclump_host.so" || library == folder + "/libmpi_abi.so.1") continue;
+    if (std::ranges::find(added, library) != added.end()) continue;
     kept.append(kept.empty() ? "" : ":").append(library);
   }
   kept.empty() ? ::unsetenv("LD_PRELOAD") : ::setenv("LD_PRELOAD", kept.c_str(), 1);

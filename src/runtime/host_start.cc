@@ -23,6 +23,7 @@
 #include "fiber/help.h"
 #include "fiber/kernel_state.h"
 #include "image/output.h"
+#include "image/own_calls.h"
 #include "image/record_locks.h"
 #include "image/refusal.h"
 #include "image/signals.h"
@@ -150,6 +151,7 @@ void begin_imaged(int argc, char** argv, char** environment) {
 
 /// Runs before every other constructor of the process: this library is linked with -z initfirst.
 __attribute__((constructor)) void begin(int argc, char** argv, char** environment) {
+  image::keep_own_calls(environment);
   // A sanitizer in the program has functions in the way of the C library's, which we are about to call.
   if (__tsan_init != nullptr) __tsan_init();
   if (__asan_init != nullptr) __asan_init();

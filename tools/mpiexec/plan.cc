@@ -28,8 +28,9 @@ namespace {
 using tools::Housing;
 
 bool inherited(const Environment& rules, const std::string& name) {
-  if (name.starts_with("CLUMP_") && (name == "CLUMP_PROCESS" || name == "CLUMP_SUCCESSOR_OF" ||
-                                     name == "CLUMP_NO_MPI" || name.ends_with("_FD")))
+  if (name.starts_with("CLUMP_") &&
+      (name == "CLUMP_PROCESS" || name == "CLUMP_PRELOADED" || name == "CLUMP_SUCCESSOR_OF" ||
+       name == "CLUMP_NO_MPI" || name.ends_with("_FD")))
     return false;                                  // an outer job's
   if (pmi::tells_of_rank(name)) return false;      // the same
   if (name == coll::kRulesVariable) return false;  // give_rules() knows better
@@ -131,6 +132,42 @@ base::Status choose_scheduler(const Command& command, Plan& plan) {
   CLUMP_TRY(tools::default_scheduler(!plan.preload.empty(), plan.job.scheduler));
   plan.job.scheduler = command.as_asked.scheduler.value_or(plan.job.scheduler);
   return {};
+}
+
+/// Looks at the program of an app and at all that is preloaded for it, which it notes.
+image::Verdict inspect_app(const pmi::App& app, Plan& plan) {
+  const std::string library_path = value_of(app.environment, "LD_LIBRARY_PATH");
+  image::Preloads preloads = image::divide_preloads(value_of(app.environment, "LD_PRELOAD"), library_path);
+  const image::Verdict verdict = image::inspect(app.program, library_path, preloads.own);
+  for (const std::string& library : image::interposers_among(
+           verdict.libraries,
+           {tools::own_library("libclump_host.so"), tools::own_library("libmpi_abi.so.1")})) {
+    const auto is_it = [&](const std::string& name) {
+      return image::find_library(name, {}, {}, library_path) == library;
+    };
+    if (std::ranges::none_of(preloads.own, is_it)) preloads.own.push_back(library);
+  }
+  plan.preloads.push_back(std::move(preloads));
+  return verdict;
+}
+
+/// What is set for the last app rules out that its ranks share a process, or share it with those of the first
+/// app: why. Empty if nothing does.
+std::string ruled_out(const std::vector<Housing>& housings, const Plan& plan) {
+  const pmi::App& app = plan.job.apps.back();
+  if (!value_of(app.environment, "LD_AUDIT").empty())
+    return "LD_AUDIT is set, and ld.so tells its library nothing of the ranks' private images";
+  const auto first = std::ranges::find(housings, Housing::kImages);
+  if (first == housings.end()) return {};
+  const std::vector<std::string>& shared =
+      plan.preloads[static_cast<std::size_t>(first - housings.begin())].own;
+  if (plan.preloads.back().own == shared) return {};
+  const auto list = [](const std::vector<std::string>& libraries) {
+    return libraries.empty() ? std::string("none") : image::join_preloads(libraries);
+  };
+  return fmt::format(
+      "'{}' has other libraries before MPI and the C library than the first program: {}, not {}",
+      app.arguments.front(), list(plan.preloads.back().own), list(shared));
 }
 
 /// What a program needs of the process that it runs in.
@@ -296,13 +333,17 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
       CLUMP_TRY(tools::find_program(typed, from, app.program));
 
     exit_code = kExitCannotRun;
-    const image::Verdict verdict = image::inspect(app.program, value_of(app.environment, "LD_LIBRARY_PATH"));
+    const image::Verdict verdict = inspect_app(app, plan);
     Housing fits;
     std::string why;
     CLUMP_TRY(tools::judge(typed, app.program, verdict, fits, why));
     note_needs(verdict, plan);
     plan.allocator_needs.note(verdict, app);
     plan.job.apps.push_back(std::move(app));
+    if (std::string against = ruled_out(housings, plan); fits == Housing::kImages && !against.empty()) {
+      fits = Housing::kPlain;
+      why = std::move(against);
+    }
     CLUMP_TRY(choose_housing(command, fits, why, plan, housings.emplace_back()));
   }
   exit_code = kExitUsage;
@@ -326,8 +367,9 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
 }
 
 base::Status complete_plan(const Command& command, Plan& plan) {
+  plan.preloads.clear();
   for (const pmi::App& app : plan.job.apps) {
-    const image::Verdict verdict = image::inspect(app.program, value_of(app.environment, "LD_LIBRARY_PATH"));
+    const image::Verdict verdict = inspect_app(app, plan);
     note_needs(verdict, plan);
     plan.allocator_needs.note(verdict, app);
   }

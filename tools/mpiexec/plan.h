@@ -10,6 +10,7 @@
 #include "allocator.h"
 #include "common/cores.h"
 #include "common/limits.h"
+#include "image/interposers.h"
 #include "options.h"
 #include "pmi/job.h"
 
@@ -31,6 +32,7 @@ struct Plan {
   std::string rules_note;                 ///< another one, about the rules for collectives; empty: none
   std::string why_plain;                  ///< why there are plain processes
   std::vector<std::string> preload;       ///< sanitizer runtimes that must come before ours
+  std::vector<image::Preloads> preloads;  ///< by app: libraries of the user's; own ones come before ours
   std::vector<std::int32_t> only_cores;   ///< the job's threads are kept to these; empty: to mpiexec's own
   int private_objects = 0;  ///< the program and its private libraries, of the part that has most
 };

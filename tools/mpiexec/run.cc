@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -98,12 +99,10 @@ class Run {
  private:
   base::Status start_processes() {
     CLUMP_TRY(make_descriptors());
-    std::string preload;
-    CLUMP_TRY(list_preloaded(preload));
     std::vector<Process> processes;
     const pmi::Node& node = plan_.job.this_node();
     for (int number = node.first; number < node.first + node.processes; ++number)
-      CLUMP_TRY(describe(number, preload, processes.emplace_back()));
+      CLUMP_TRY(describe(number, processes.emplace_back()));
     if (!processes.empty()) processes.front().of_mpiexec = input_.pipes();
     running_ = static_cast<int>(processes.size());
     const base::Status started = keeper_.start(processes);
@@ -160,14 +159,28 @@ class Run {
   bool is_alone() const { return plan_.job.processes.size() == 1; }
   bool has_other_hosts() const { return plan_.job.nodes.size() > 1; }
 
-  base::Status list_preloaded(std::string& preload) const {
-    for (const std::string& runtime : plan_.preload) preload += runtime + ":";
+  /// LD_PRELOAD of an app's processes: sanitizers, what stands before the C library and MPI, these of ours,
+  /// the allocator that we have chosen (if any), the rest. What nobody but us has asked for is named once
+  /// more, so that the process does not pass it on.
+  base::Status set_preloads(std::size_t app, const std::string& allocator,
+                            std::vector<std::string>& environment) const {
+    std::vector<std::string> all = plan_.preload;
+    const image::Preloads& preloads = plan_.preloads[app];
+    all.insert(all.end(), preloads.own.begin(), preloads.own.end());
+    const std::vector<std::string> asked = image::split_preloads(get(environment, "LD_PRELOAD"));
+    std::vector<std::string> added = all;
+    if (!allocator.empty()) added.push_back(allocator);
+    std::erase_if(added,
+                  [&](const std::string& one) { return std::ranges::find(asked, one) != asked.end(); });
+    if (!added.empty()) set(environment, "CLUMP_PRELOADED", image::join_preloads(added));
     for (const char* name : {"libclump_host.so", "libmpi_abi.so.1"}) {
-      const std::string path = tools::own_library(name);
-      if (path.empty())
+      all.push_back(tools::own_library(name));
+      if (all.back().empty())
         return base::fail(MPI_ERR_OTHER, "{} is missing: it belongs into ../lib beside mpiexec", name);
-      preload += path + ":";
     }
+    if (!allocator.empty()) all.push_back(allocator);
+    all.insert(all.end(), preloads.shared.begin(), preloads.shared.end());
+    set(environment, "LD_PRELOAD", image::join_preloads(all));
     return {};
   }
 
@@ -180,10 +193,11 @@ class Run {
     if (suppressions >= 0) process.kept.push_back(suppressions);
   }
 
-  base::Status describe(int number, const std::string& preload, Process& process) {
+  base::Status describe(int number, Process& process) {
     const pmi::HostProcess& host = plan_.job.processes[static_cast<std::size_t>(number)];
     const int first = plan_.job.first_rank(host);
-    const pmi::App& app = plan_.job.apps[static_cast<std::size_t>(plan_.job.app_of(first))];
+    const auto app_number = static_cast<std::size_t>(plan_.job.app_of(first));
+    const pmi::App& app = plan_.job.apps[app_number];
     process = {app.program, app.arguments, pmi::environment_of_rank(plan_.job, first, app.environment),
                app.working_directory};
     process.cores = plan_.only_cores;
@@ -191,10 +205,8 @@ class Run {
     process.same_addresses = plan_.job.seed.has_value();
     process.kept = {job_, theirs_, life_};
     if (is_thread_sanitizer(plan_.preload)) prepare_thread_sanitizer(process);
-    const std::string& allocator = host.plain ? plan_.allocator.plain_library : plan_.allocator.library;
-    set(process.environment, "LD_PRELOAD",
-        preload + (allocator.empty() ? "" : allocator + ":") + get(process.environment, "LD_PRELOAD"));
-    if (!allocator.empty()) set(process.environment, "CLUMP_PRELOADED", allocator);
+    CLUMP_TRY(set_preloads(app_number, host.plain ? plan_.allocator.plain_library : plan_.allocator.library,
+                           process.environment));
     if (!host.plain) set(process.environment, "LD_BIND_NOW", "1");
     set(process.environment, "CLUMP_JOB_FD", std::to_string(job_));
     set(process.environment, "CLUMP_CONTROL_FD", std::to_string(theirs_));

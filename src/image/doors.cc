@@ -1,0 +1,97 @@
+#include "image/doors.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "image/objects.h"
+#include "image/rank_image.h"
+#include "image/relocations.h"
+
+// doors_*.S: all doors, of kDoorBytes each. A door calls clump_behind_door() with its number, all registers
+// that may hold arguments saved, and jumps to what that returns.
+extern "C" {
+[[gnu::visibility("hidden")]] extern char clump_doors[];
+[[gnu::visibility("hidden")]] void* clump_behind_door(std::size_t number) noexcept;
+}
+
+namespace clump::image {
+namespace {
+
+constexpr int kDoors = 64;  // as many as doors_*.S has
+constexpr std::size_t kDoorBytes = 16;
+constexpr std::uintptr_t kPage = 4096;
+
+int door_count = 0;
+std::uintptr_t originals[kDoors];
+
+/// Who makes calls of its own that a rank's tool should see: the C library and its parts, OpenMP.
+bool has_doors(const Object& object) {
+  if (object.is_private || object.is_program) return false;
+  for (const std::string_view without : {"libclump_host.so", "libmpi_abi.so", "libasan", "libtsan",
+                                         "libubsan", "liblsan", "libhwasan", "libclang_rt", "ld-linux"}) {
+    if (std::string_view(object.name()).starts_with(without)) return false;
+  }
+  return true;
+}
+
+/// The door that leads to a function; 0 if there are no more.
+std::uintptr_t door_to(std::uintptr_t function) {
+  int number = 0;
+  while (number < door_count && originals[number] != function) ++number;
+  if (number == kDoors) return 0;
+  originals[number] = function;
+  door_count = std::max(door_count, number + 1);
+  return reinterpret_cast<std::uintptr_t>(clump_doors) + static_cast<std::size_t>(number) * kDoorBytes;
+}
+
+/// Changes a word that ld.so may have made read-only.
+void change(const Object& object, std::uintptr_t place, std::uintptr_t value) {
+  const ElfW(Phdr)* const constants = object.segment(PT_GNU_RELRO);
+  const bool read_only =
+      constants != nullptr && place - (object.dynamic.base + constants->p_vaddr) < constants->p_memsz;
+  auto* const page = reinterpret_cast<void*>(place & ~(kPage - 1));
+  if (read_only && mprotect(page, kPage, PROT_READ | PROT_WRITE) != 0) return;
+  std::memcpy(reinterpret_cast<void*>(place), &value, sizeof value);
+  if (read_only) mprotect(page, kPage, PROT_READ);
+}
+
+}  // namespace
+
+void make_doors() {
+  const std::vector<Object*> tools = interposers();
+  if (tools.empty()) return;
+  const Registry& registry = Registry::get();
+  for (int id = 0; id < registry.size(); ++id) {
+    const Object& object = registry.at(id);
+    if (!has_doors(object)) continue;
+    for_each_symbolic_word(object, [&](std::uintptr_t place, const char* name, std::uintptr_t addend) {
+      std::uintptr_t bound = 0;
+      std::memcpy(&bound, reinterpret_cast<const void*>(place), sizeof bound);
+      const Object* const owner = registry.find(bound);
+      if (addend != 0 || owner == nullptr || std::ranges::find(tools, owner) == tools.end()) return;
+      const ElfW(Sym)* const symbol = owner->dynamic.find(name);
+      if (symbol == nullptr || ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT) return;
+      if (const std::uintptr_t door = door_to(bound)) change(object, place, door);
+    });
+  }
+}
+
+std::unique_ptr<void* []> behind_doors(const Image& image) {
+  if (door_count == 0 || image.native()) return nullptr;
+  auto targets = std::make_unique<void*[]>(static_cast<std::size_t>(door_count));
+  for (int number = 0; number < door_count; ++number)
+    targets[static_cast<std::size_t>(number)] = reinterpret_cast<void*>(image.translate(originals[number]));
+  return targets;
+}
+
+}  // namespace clump::image
+
+void* clump_behind_door(std::size_t number) noexcept {
+  using namespace clump::image;
+  void* const* const mine = current_image().behind_doors.get();
+  return mine != nullptr ? mine[number] : reinterpret_cast<void*>(originals[number]);
+}

@@ -1,0 +1,134 @@
+// Numbers as text, hash tables, and characters of several bytes: what the C library keeps between calls, or
+// returns in memory of its own, per rank.
+#include <search.h>
+#include <uchar.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cwchar>
+
+#include "base/types.h"
+#include "image/rank_image.h"
+#include "image/symbols.h"
+#include "image/variables.h"
+
+namespace clump::image {
+
+struct ConversionState {
+  char digits[512] = {};
+  char base64[8] = {};
+  hsearch_data table{};
+  // Where a character begins in one call and ends in the next.
+  std::mbstate_t mbrlen{}, mbrtowc{}, mbsnrtowcs{}, mbrtoc16{}, mbrtoc32{}, c16rtomb{};
+};
+
+namespace {
+
+ConversionState& mine() { return current_image().libc().conversion.get(); }
+
+std::mbstate_t* state_or(std::mbstate_t* given, std::mbstate_t ConversionState::*of_rank) {
+  return given != nullptr ? given : &(mine().*of_rank);
+}
+
+using Digits = int(double, int, int*, int*, char*, std::size_t);
+using LongDigits = int(long double, int, int*, int*, char*, std::size_t);
+
+template <typename Function, typename Number>
+char* digits(Function* convert, Number number, int count, int* point, int* sign) {
+  char* const text = mine().digits;
+  return convert(number, count, point, sign, text, sizeof ConversionState::digits) == 0 ? text : nullptr;
+}
+
+/// lgamma() leaves the sign of the gamma function in a variable.
+template <typename Number>
+Number log_gamma(Hidden<Number(Number, int*)>& real, Number number) {
+  int sign = 0;
+  const Number result = real(number, &sign);
+  if (void* const place = current_image().variable(kSignOfGamma)) *static_cast<int*>(place) = sign;
+  return result;
+}
+
+}  // namespace
+}  // namespace clump::image
+
+using namespace clump::image;  // the functions below are the C library's, outside of any namespace
+
+extern "C" {
+
+CLUMP_HOST_API char* ecvt(double number, int count, int* point, int* sign) noexcept {
+  return digits<Digits>(&ecvt_r, number, count, point, sign);
+}
+CLUMP_HOST_API char* fcvt(double number, int count, int* point, int* sign) noexcept {
+  return digits<Digits>(&fcvt_r, number, count, point, sign);
+}
+CLUMP_HOST_API char* qecvt(long double number, int count, int* point, int* sign) noexcept {
+  return digits<LongDigits>(&qecvt_r, number, count, point, sign);
+}
+CLUMP_HOST_API char* qfcvt(long double number, int count, int* point, int* sign) noexcept {
+  return digits<LongDigits>(&qfcvt_r, number, count, point, sign);
+}
+
+/// Six bits a character, the lowest first: POSIX, a64l().
+CLUMP_HOST_API char* l64a(long number) noexcept {
+  static constexpr char kDigits[] = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  char* const text = mine().base64;
+  std::size_t length = 0;
+  for (auto rest = static_cast<std::uint32_t>(number); rest != 0; rest >>= 6)
+    text[length++] = kDigits[rest & 63];
+  text[length] = '\0';
+  return text;
+}
+
+CLUMP_HOST_API int hcreate(size_t count) noexcept { return hcreate_r(count, &mine().table); }
+CLUMP_HOST_API void hdestroy() noexcept { hdestroy_r(&mine().table); }
+CLUMP_HOST_API ENTRY* hsearch(ENTRY item, ACTION action) noexcept {
+  ENTRY* found = nullptr;
+  hsearch_r(item, action, &found, &mine().table);
+  return found;
+}
+
+CLUMP_HOST_API double lgamma(double number) noexcept {
+  static constinit Hidden<double(double, int*)> real{"lgamma_r"};
+  return log_gamma(real, number);
+}
+CLUMP_HOST_API float lgammaf(float number) noexcept {
+  static constinit Hidden<float(float, int*)> real{"lgammaf_r"};
+  return log_gamma(real, number);
+}
+CLUMP_HOST_API long double lgammal(long double number) noexcept {
+  static constinit Hidden<long double(long double, int*)> real{"lgammal_r"};
+  return log_gamma(real, number);
+}
+CLUMP_HOST_API double gamma(double number) noexcept { return lgamma(number); }
+CLUMP_HOST_API float gammaf(float number) noexcept { return lgammaf(number); }
+CLUMP_HOST_API long double gammal(long double number) noexcept { return lgammal(number); }
+
+CLUMP_HOST_API size_t mbrlen(const char* text, size_t size, mbstate_t* state) noexcept {
+  static constinit Hidden<size_t(const char*, size_t, mbstate_t*)> real{"mbrlen"};
+  return real(text, size, state_or(state, &ConversionState::mbrlen));
+}
+CLUMP_HOST_API size_t mbrtowc(wchar_t* wide, const char* text, size_t size, mbstate_t* state) noexcept {
+  static constinit Hidden<size_t(wchar_t*, const char*, size_t, mbstate_t*)> real{"mbrtowc"};
+  return real(wide, text, size, state_or(state, &ConversionState::mbrtowc));
+}
+CLUMP_HOST_API size_t mbsnrtowcs(wchar_t* wide, const char** text, size_t bytes, size_t size,
+                                 mbstate_t* state) noexcept {
+  static constinit Hidden<size_t(wchar_t*, const char**, size_t, size_t, mbstate_t*)> real{"mbsnrtowcs"};
+  return real(wide, text, bytes, size, state_or(state, &ConversionState::mbsnrtowcs));
+}
+CLUMP_HOST_API size_t mbrtoc16(char16_t* wide, const char* text, size_t size, mbstate_t* state) noexcept {
+  static constinit Hidden<size_t(char16_t*, const char*, size_t, mbstate_t*)> real{"mbrtoc16"};
+  return real(wide, text, size, state_or(state, &ConversionState::mbrtoc16));
+}
+CLUMP_HOST_API size_t mbrtoc32(char32_t* wide, const char* text, size_t size, mbstate_t* state) noexcept {
+  static constinit Hidden<size_t(char32_t*, const char*, size_t, mbstate_t*)> real{"mbrtoc32"};
+  return real(wide, text, size, state_or(state, &ConversionState::mbrtoc32));
+}
+CLUMP_HOST_API size_t c16rtomb(char* text, char16_t wide, mbstate_t* state) noexcept {
+  static constinit Hidden<size_t(char*, char16_t, mbstate_t*)> real{"c16rtomb"};
+  return real(text, wide, state_or(state, &ConversionState::c16rtomb));
+}
+
+}  // extern "C"

@@ -1,0 +1,266 @@
+// Answers about users, groups, hosts, services, ... that the C library keeps in memory of its own: per rank.
+// Each of these functions has a form with _r, which takes the memory as arguments.
+#include <aliases.h>
+#include <grp.h>
+#include <mntent.h>
+#include <netdb.h>
+#include <netinet/ether.h>
+#include <pwd.h>
+#include <shadow.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+#include "base/types.h"
+#include "image/rank_image.h"
+#include "image/symbols.h"
+
+namespace clump::image {
+
+/// The answer of one function, valid until the next call of it or of its kin.
+template <typename Entry>
+struct Answer {
+  Entry entry{};
+  std::vector<char> text;
+};
+
+struct NamesState {
+  std::recursive_mutex lock;  // recursive: a source of names may ask for others
+  Answer<passwd> user;
+  Answer<group> group_of_users;
+  std::size_t users_seen = 0;   // by getpwent()
+  std::size_t groups_seen = 0;  // by getgrent()
+  Answer<spwd> shadow;
+  Answer<hostent> host;
+  Answer<netent> network;
+  Answer<servent> service;
+  Answer<protoent> protocol;
+  Answer<aliasent> alias;
+  Answer<mntent> mount;
+  char ether_text[18] = {};
+  ether_addr ether{};
+  char terminal[PATH_MAX] = {};
+  char pseudo_terminal[PATH_MAX] = {};
+  char login[LOGIN_NAME_MAX + 1] = {};
+};
+
+namespace {
+
+constexpr std::size_t kFirstSize = 1024;
+
+NamesState& mine() { return current_image().libc().names.get(); }
+
+/// Calls a function with _r, with more and more memory until it is enough. `ask` takes the entry, the memory
+/// and where to put the result; it returns 0 or an error number.
+template <typename Entry, typename Ask>
+Entry* answer(Answer<Entry> NamesState::*kind, Ask ask) {
+  NamesState& state = mine();
+  const std::scoped_lock lock(state.lock);
+  Answer<Entry>& into = state.*kind;
+  if (into.text.empty()) into.text.resize(kFirstSize);
+  while (true) {
+    Entry* result = nullptr;
+    const int error = ask(&into.entry, into.text.data(), into.text.size(), &result);
+    if (error == 0) return result;
+    if (error != ERANGE) {
+      if (error != ENOENT) errno = error;  // which is the end of a list
+      return nullptr;
+    }
+    into.text.resize(into.text.size() * 2);
+  }
+}
+
+/// The same for functions about networks, which have a place for h_errno besides.
+template <typename Entry, typename Ask>
+Entry* answer_of_network(Answer<Entry> NamesState::*kind, Ask ask) {
+  return answer(kind, [&](Entry* entry, char* text, std::size_t size, Entry** result) {
+    const int error = ask(entry, text, size, result, &h_errno);
+    return error == ERANGE && h_errno != NETDB_INTERNAL ? 0 : error;
+  });
+}
+
+/// A list that the C library steps through: of users, of groups.
+template <typename Entry>
+struct List {
+  void (*rewind)();
+  int (*next)(Entry*, char*, std::size_t, Entry**);
+  void (*close)();
+};
+
+std::mutex list_lock;
+
+/// The entry after the first `seen`, which it counts. The C library has one place in the list, so it is found
+/// anew.
+template <typename Entry>
+int step(const List<Entry>& list, std::size_t& seen, Entry* entry, char* text, std::size_t size,
+         Entry** result) {
+  const std::scoped_lock lock(list_lock);
+  list.rewind();
+  int error = 0;
+  std::vector<char> passed(std::max(size, kFirstSize));
+  for (std::size_t i = 0; i < seen && error == 0;) {
+    error = list.next(entry, passed.data(), passed.size(), result);
+    if (error == ERANGE) {
+      passed.resize(passed.size() * 2);
+      error = 0;
+    } else {
+      ++i;
+    }
+  }
+  if (error == 0) error = list.next(entry, text, size, result);
+  if (error == 0) ++seen;
+  list.close();
+  return error;
+}
+
+int next_user(passwd* entry, char* text, std::size_t size, passwd** result) {
+  static constinit Hidden<void()> rewind{"setpwent"}, close{"endpwent"};
+  static constinit Hidden<int(passwd*, char*, std::size_t, passwd**)> next{"getpwent_r"};
+  return step<passwd>({*rewind, *next, *close}, mine().users_seen, entry, text, size, result);
+}
+
+int next_group(group* entry, char* text, std::size_t size, group** result) {
+  static constinit Hidden<void()> rewind{"setgrent"}, close{"endgrent"};
+  static constinit Hidden<int(group*, char*, std::size_t, group**)> next{"getgrent_r"};
+  return step<group>({*rewind, *next, *close}, mine().groups_seen, entry, text, size, result);
+}
+
+}  // namespace
+}  // namespace clump::image
+
+using namespace clump::image;  // the functions below are the C library's, outside of any namespace
+
+extern "C" {
+
+// Users and groups.
+
+CLUMP_HOST_API passwd* getpwnam(const char* name) {
+  return answer(&NamesState::user, [=](auto... into) { return getpwnam_r(name, into...); });
+}
+CLUMP_HOST_API passwd* getpwuid(uid_t user) {
+  return answer(&NamesState::user, [=](auto... into) { return getpwuid_r(user, into...); });
+}
+CLUMP_HOST_API passwd* fgetpwent(FILE* file) {
+  return answer(&NamesState::user, [=](auto... into) { return fgetpwent_r(file, into...); });
+}
+CLUMP_HOST_API group* getgrnam(const char* name) {
+  return answer(&NamesState::group_of_users, [=](auto... into) { return getgrnam_r(name, into...); });
+}
+CLUMP_HOST_API group* getgrgid(gid_t number) {
+  return answer(&NamesState::group_of_users, [=](auto... into) { return getgrgid_r(number, into...); });
+}
+CLUMP_HOST_API group* fgetgrent(FILE* file) {
+  return answer(&NamesState::group_of_users, [=](auto... into) { return fgetgrent_r(file, into...); });
+}
+CLUMP_HOST_API spwd* getspnam(const char* name) {
+  return answer(&NamesState::shadow, [=](auto... into) { return getspnam_r(name, into...); });
+}
+CLUMP_HOST_API spwd* fgetspent(FILE* file) {
+  return answer(&NamesState::shadow, [=](auto... into) { return fgetspent_r(file, into...); });
+}
+CLUMP_HOST_API spwd* sgetspent(const char* line) {
+  return answer(&NamesState::shadow, [=](auto... into) { return sgetspent_r(line, into...); });
+}
+CLUMP_HOST_API aliasent* getaliasbyname(const char* name) {
+  return answer(&NamesState::alias, [=](auto... into) { return getaliasbyname_r(name, into...); });
+}
+
+// Lists of users and groups.
+
+CLUMP_HOST_API int getpwent_r(passwd* entry, char* text, size_t size, passwd** result) {
+  return next_user(entry, text, size, result);
+}
+CLUMP_HOST_API passwd* getpwent() { return answer(&NamesState::user, &next_user); }
+CLUMP_HOST_API void setpwent() { mine().users_seen = 0; }
+CLUMP_HOST_API void endpwent() { mine().users_seen = 0; }
+CLUMP_HOST_API int getgrent_r(group* entry, char* text, size_t size, group** result) {
+  return next_group(entry, text, size, result);
+}
+CLUMP_HOST_API group* getgrent() { return answer(&NamesState::group_of_users, &next_group); }
+CLUMP_HOST_API void setgrent() { mine().groups_seen = 0; }
+CLUMP_HOST_API void endgrent() { mine().groups_seen = 0; }
+
+// Networks.
+
+CLUMP_HOST_API hostent* gethostbyname(const char* name) {
+  return answer_of_network(&NamesState::host, [=](auto... into) { return gethostbyname_r(name, into...); });
+}
+CLUMP_HOST_API hostent* gethostbyname2(const char* name, int family) {
+  return answer_of_network(&NamesState::host,
+                           [=](auto... into) { return gethostbyname2_r(name, family, into...); });
+}
+CLUMP_HOST_API hostent* gethostbyaddr(const void* address, socklen_t size, int family) {
+  return answer_of_network(&NamesState::host,
+                           [=](auto... into) { return gethostbyaddr_r(address, size, family, into...); });
+}
+CLUMP_HOST_API netent* getnetbyname(const char* name) {
+  return answer_of_network(&NamesState::network, [=](auto... into) { return getnetbyname_r(name, into...); });
+}
+CLUMP_HOST_API netent* getnetbyaddr(std::uint32_t network, int family) {
+  return answer_of_network(&NamesState::network,
+                           [=](auto... into) { return getnetbyaddr_r(network, family, into...); });
+}
+CLUMP_HOST_API servent* getservbyname(const char* name, const char* protocol) {
+  return answer(&NamesState::service, [=](auto... into) { return getservbyname_r(name, protocol, into...); });
+}
+CLUMP_HOST_API servent* getservbyport(int port, const char* protocol) {
+  return answer(&NamesState::service, [=](auto... into) { return getservbyport_r(port, protocol, into...); });
+}
+CLUMP_HOST_API protoent* getprotobyname(const char* name) {
+  return answer(&NamesState::protocol, [=](auto... into) { return getprotobyname_r(name, into...); });
+}
+CLUMP_HOST_API protoent* getprotobynumber(int number) {
+  return answer(&NamesState::protocol, [=](auto... into) { return getprotobynumber_r(number, into...); });
+}
+CLUMP_HOST_API char* ether_ntoa(const ether_addr* address) noexcept {
+  return ether_ntoa_r(address, mine().ether_text);
+}
+CLUMP_HOST_API ether_addr* ether_aton(const char* text) noexcept { return ether_aton_r(text, &mine().ether); }
+
+// Files and terminals.
+
+CLUMP_HOST_API mntent* getmntent(FILE* file) noexcept {
+  NamesState& state = mine();
+  const std::scoped_lock lock(state.lock);
+  state.mount.text.resize(4096);  // longer lines are cut, as by the C library
+  return getmntent_r(file, &state.mount.entry, state.mount.text.data(),
+                     static_cast<int>(state.mount.text.size()));
+}
+
+CLUMP_HOST_API char* ttyname(int descriptor) noexcept {
+  char* const name = mine().terminal;
+  const int error = ttyname_r(descriptor, name, PATH_MAX);
+  if (error == 0) return name;
+  errno = error;
+  return nullptr;
+}
+
+CLUMP_HOST_API char* ptsname(int descriptor) noexcept {
+  char* const name = mine().pseudo_terminal;
+  return ptsname_r(descriptor, name, PATH_MAX) == 0 ? name : nullptr;
+}
+
+CLUMP_HOST_API char* getlogin() {
+  char* const name = mine().login;
+  const int error = getlogin_r(name, LOGIN_NAME_MAX);
+  if (error == 0) return name;
+  errno = error;
+  return nullptr;
+}
+
+CLUMP_HOST_API char* cuserid(char* name) {
+  char* const into = name != nullptr ? name : mine().login;
+  const passwd* const user = getpwuid(geteuid());
+  std::memset(into, 0, L_cuserid);
+  if (user == nullptr) return name == nullptr ? nullptr : into;
+  std::strncpy(into, user->pw_name, L_cuserid - 1);
+  return into;
+}
+
+}  // extern "C"

@@ -1,0 +1,108 @@
+// What a rank writes to the system's log: with the name, the options, the facility and the mask that the rank
+// has chosen. The C library has one set of them, which is made the rank's for each message.
+#include <syslog.h>
+
+#include <cstdarg>
+#include <mutex>
+
+#include "base/types.h"
+#include "image/rank_image.h"
+#include "image/symbols.h"
+
+namespace clump::image {
+
+struct SyslogState {
+  std::mutex lock;
+  const char* name = nullptr;
+  int options = 0;
+  int facility = LOG_USER;
+  int mask = 0xff;
+};
+
+namespace {
+
+std::mutex one_at_a_time;
+
+/// Makes the process's settings the calling rank's while it lives; allows() says whether the rank wants the
+/// message.
+class WithLogOfRank {
+ public:
+  explicit WithLogOfRank(int priority) : hold_(one_at_a_time, std::defer_lock) {
+    if (!captured()) return;
+    static constinit Hidden<void(const char*, int, int)> open{"openlog"};
+    SyslogState& state = current_image().libc().syslog.get();
+    const std::scoped_lock lock(state.lock);
+    wanted_ = (LOG_MASK(LOG_PRI(priority)) & state.mask) != 0;
+    hold_.lock();
+    open(state.name, state.options & ~LOG_NDELAY, state.facility);
+  }
+  bool wanted() const { return wanted_; }
+
+ private:
+  std::unique_lock<std::mutex> hold_;
+  bool wanted_ = true;
+};
+
+}  // namespace
+}  // namespace clump::image
+
+using namespace clump::image;  // the functions below are the C library's, outside of any namespace
+
+extern "C" {
+
+CLUMP_HOST_API void openlog(const char* name, int options, int facility) {
+  static constinit Hidden<void(const char*, int, int)> real{"openlog"};
+  if (!captured()) return real(name, options, facility);
+  SyslogState& state = current_image().libc().syslog.get();
+  const std::scoped_lock lock(state.lock);
+  state.name = name;
+  state.options = options;
+  if (facility != 0) state.facility = facility;
+}
+
+CLUMP_HOST_API void closelog() {
+  static constinit Hidden<void()> real{"closelog"};
+  if (!captured()) return real();
+  SyslogState& state = current_image().libc().syslog.get();
+  const std::scoped_lock lock(state.lock);
+  state.name = nullptr;
+}
+
+CLUMP_HOST_API int setlogmask(int mask) noexcept {
+  static constinit Hidden<int(int)> real{"setlogmask"};
+  if (!captured()) return real(mask);
+  SyslogState& state = current_image().libc().syslog.get();
+  const std::scoped_lock lock(state.lock);
+  const int before = state.mask;
+  if (mask != 0) state.mask = mask;
+  return before;
+}
+
+CLUMP_HOST_API void vsyslog(int priority, const char* format, va_list arguments) {
+  static constinit Hidden<void(int, const char*, va_list)> real{"vsyslog"};
+  const WithLogOfRank log(priority);
+  if (log.wanted()) real(priority, format, arguments);
+}
+
+CLUMP_HOST_API void syslog(int priority, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsyslog(priority, format, arguments);
+  va_end(arguments);
+}
+
+// What these two become with -D_FORTIFY_SOURCE.
+CLUMP_HOST_API void __vsyslog_chk(int priority, int flag, const char* format, va_list arguments) {
+  static constinit Hidden<void(int, int, const char*, va_list)> real{"__vsyslog_chk"};
+  const WithLogOfRank log(priority);
+  if (log.wanted()) real(priority, flag, format, arguments);
+}
+
+CLUMP_HOST_API void __syslog_chk(int priority, int flag, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  __vsyslog_chk(priority, flag, format, arguments);
+  va_end(arguments);
+}
+
+}  // extern "C"

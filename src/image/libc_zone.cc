@@ -1,0 +1,128 @@
+// The time zone, per rank. The C library has one, that of the variable TZ in the first rank's environment,
+// and reads it anew when the variable has changed. A rank with another TZ has the C library change to its
+// zone, and back, around what it asks. That reads the zone's file twice; ranks with the same TZ as the first
+// one, which is to say all of them in nearly every program, pay for a lock.
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include "base/types.h"
+#include "image/rank_image.h"
+#include "image/symbols.h"
+#include "image/variables.h"
+#include "image/zone.h"
+
+namespace clump::image {
+namespace {
+
+std::mutex zone_lock;  // held while the C library's zone may be another than the first rank's
+
+std::optional<std::string> zone_in(char** environment) {
+  for (char** entry = environment; entry != nullptr && *entry != nullptr; ++entry) {
+    if (std::strncmp(*entry, "TZ=", 3) == 0) return *entry + 3;
+  }
+  return {};
+}
+
+void real_tzset() {
+  static constinit Hidden<void()> real{"tzset"};
+  real();
+}
+
+/// The first rank's environment with another TZ. What has been made stays: the first rank may be reading it,
+/// for another variable.
+char** environment_with(const std::optional<std::string>& zone) {
+  static auto& made = *new std::map<std::optional<std::string>, std::vector<char*>*>;
+  std::vector<char*>*& last = made[zone];
+  std::vector<char*> wanted;
+  if (zone) wanted.push_back(last != nullptr ? last->front() : strdup(("TZ=" + *zone).c_str()));
+  for (char** one = environ; one != nullptr && *one != nullptr; ++one) {
+    if (std::strncmp(*one, "TZ=", 3) != 0) wanted.push_back(*one);
+  }
+  wanted.push_back(nullptr);
+  if (last == nullptr || *last != wanted) last = new std::vector<char*>(std::move(wanted));
+  return last->data();
+}
+
+}  // namespace
+
+WithZoneOfRank::WithZoneOfRank() {
+  if (!captured()) return;
+  zone_lock.lock();
+  locked_ = true;
+  Image& image = current_image();
+  if (image.native()) return;
+  std::optional<std::string> mine;
+  {
+    const std::scoped_lock lock(image.libc().environment.lock);
+    mine = zone_in(*image.variable(&environ));
+  }
+  if (mine == zone_in(environ)) return;
+  before_ = environ;  // mktime(), for one, looks at it itself
+  environ = environment_with(mine);
+  real_tzset();
+}
+
+WithZoneOfRank::~WithZoneOfRank() {
+  if (!locked_) return;
+  if (before_ != nullptr) {
+    environ = before_;
+    real_tzset();
+  }
+  zone_lock.unlock();
+}
+
+void WithZoneOfRank::read_zone() {
+  if (before_ == nullptr) real_tzset();
+  Image& image = current_image();
+  if (!locked_ || image.native()) return;
+  std::memcpy(image.variable(kZoneNames), original_variable(kZoneNames), sizeof ::tzname);
+  std::memcpy(image.variable(kZoneOffset), original_variable(kZoneOffset), sizeof ::timezone);
+  std::memcpy(image.variable(kSummerTime), original_variable(kSummerTime), sizeof ::daylight);
+}
+
+}  // namespace clump::image
+
+using clump::image::Hidden;  // the functions below are the C library's, outside of any namespace
+using clump::image::WithZoneOfRank;
+
+extern "C" {
+
+CLUMP_HOST_API void tzset() noexcept { WithZoneOfRank().read_zone(); }
+
+CLUMP_HOST_API std::tm* localtime_r(const std::time_t* time, std::tm* result) noexcept {
+  static constinit Hidden<std::tm*(const std::time_t*, std::tm*)> real{"localtime_r"};
+  const WithZoneOfRank zone;
+  return real(time, result);
+}
+
+CLUMP_HOST_API char* ctime_r(const std::time_t* time, char* text) noexcept {
+  std::tm broken_down;
+  return localtime_r(time, &broken_down) != nullptr ? asctime_r(&broken_down, text) : nullptr;
+}
+
+CLUMP_HOST_API std::time_t mktime(std::tm* time) noexcept {
+  static constinit Hidden<std::time_t(std::tm*)> real{"mktime"};
+  WithZoneOfRank zone;
+  zone.read_zone();
+  return real(time);
+}
+
+CLUMP_HOST_API std::time_t timelocal(std::tm* time) noexcept { return mktime(time); }
+
+/// "%s" alone asks for the zone; the rest is in `time`.
+CLUMP_HOST_API size_t strftime(char* text, size_t size, const char* format, const std::tm* time) noexcept {
+  static constinit Hidden<size_t(char*, size_t, const char*, const std::tm*)> real{"strftime"};
+  if (std::strstr(format, "%s") == nullptr) return real(text, size, format, time);
+  const WithZoneOfRank zone;
+  return real(text, size, format, time);
+}
+
+}  // extern "C"
