@@ -1,7 +1,8 @@
-/* Threads of a rank that are in collective calls of one communicator at the same time: OpenMP programs that call MPI_Allreduce inside of a
-   parallel region, one thread per block. MPI-5.0 section 6.14 forbids it. Right: of two that are there at a time one gets an error that
-   names both calls, the communicator and the way out, and nothing else goes wrong; threads with a communicator each, and those that call
-   one after the other, are not disturbed.
+/* Threads of a rank that are in collective calls of one communicator at the same time: OpenMP programs that
+   call MPI_Allreduce inside of a parallel region, one thread per block. MPI-5.0 section 6.14 forbids it.
+   Right: of two that are there at a time one gets an error that names both calls, the communicator and the
+   way out, and nothing else goes wrong; threads with a communicator each, and those that call one after the
+   other, are not disturbed.
 
    usage: a.out CASE, with 2 ranks or more */
 #include <mpi.h>
@@ -63,7 +64,8 @@ static void* requests_of_several(void* thread) {
   return NULL;
 }
 
-/* The first thread waits in a barrier to which rank 0 does not come before a message; the second one calls meanwhile. */
+/* The first thread waits in a barrier to which rank 0 does not come before a message; the second one calls
+ * meanwhile. */
 static void* late(void* unused) {
   (void)unused;
   while (MPI_Barrier(same) != MPI_SUCCESS) { /* the other thread asks just now whether we are there */
@@ -77,8 +79,9 @@ static void collides(int code, const char* call) {
   if (code == MPI_SUCCESS) return fail("the second of two callers succeeds");
   MPI_Error_class(code, &class);
   MPI_Error_string(code, text, &length);
-  if (class != MPI_ERR_OTHER || strncmp(text, call, strlen(call)) != 0 || !strstr(text, "MPI_Barrier on this communicator") ||
-      !strstr(text, "MPI_Comm_dup") || !strstr(text, "a name"))
+  if (class != MPI_ERR_OTHER || strncmp(text, call, strlen(call)) != 0 ||
+      !strstr(text, "MPI_Barrier on this communicator") || !strstr(text, "MPI_Comm_dup") ||
+      !strstr(text, "a name"))
     fail(text);
 }
 
@@ -115,14 +118,15 @@ static void* hammer(void* unused) {
   return NULL;
 }
 
-/* Of the threads that collide, those that get an error go on: nothing may crash, whatever comes of the calls. A rank that is left alone in
-   a call would wait for ever, so the job is one rank. */
+/* Of the threads that collide, those that get an error go on: nothing may crash, whatever comes of the calls.
+   A rank that is left alone in a call would wait for ever, so the job is one rank. */
 static void* hammer_alone(void* unused) {
   (void)unused;
   for (int i = 0; i < 5000; ++i) {
     int mine = 1, sum = 0;
     MPI_Comm made = MPI_COMM_NULL;
-    const int code = i % 16 == 0 ? MPI_Comm_dup(MPI_COMM_SELF, &made) : MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
+    const int code = i % 16 == 0 ? MPI_Comm_dup(MPI_COMM_SELF, &made)
+                                 : MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
     if (code == MPI_SUCCESS && i % 16 != 0 && sum != 1) fail("an allreduce of one rank has another sum");
     if (made != MPI_COMM_NULL) MPI_Comm_free(&made);
   }

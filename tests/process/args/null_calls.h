@@ -1,11 +1,13 @@
-/* Every function is called with NULL for each of its pointers: codes that pass an array before it is allocated, an address of a result
-   that they do not want, or forget `displs`. Right, with MPI_ERRORS_RETURN: an error of a class that fits, whose text names the argument,
-   or success where null_is_allowed.txt says so; and never a crash. With nothing NULL every call succeeds, but for those in `kRefused`,
-   so that it is NULL alone that the others complain of.
+/* Every function is called with NULL for each of its pointers: codes that pass an array before it is
+   allocated, an address of a result that they do not want, or forget `displs`. Right, with MPI_ERRORS_RETURN:
+   an error of a class that fits, whose text names the argument, or success where null_is_allowed.txt says so;
+   and never a crash. With nothing NULL every call succeeds, but for those in `kRefused`, so that it is NULL
+   alone that the others complain of.
 
    usage: a.out [first function [last]]   calls these alone, and names each
 
-   With two ranks the communicator is MPI_COMM_WORLD, and both make the same mistake. What means something at the root only is for one rank. */
+   With two ranks the communicator is MPI_COMM_WORLD, and both make the same mistake. What means something at
+   the root only is for one rank. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +27,8 @@ struct function {
 };
 
 /* What the calls use. */
-static int rank, other, size, one = 1, zero, data[256], other_data[256], results[256], comm_keyval, type_keyval, pvar_class;
+static int rank, other, size, one = 1, zero, data[256], other_data[256], results[256], comm_keyval,
+                              type_keyval, pvar_class;
 static char text[MPI_MAX_LIBRARY_VERSION_STRING > 8192 ? MPI_MAX_LIBRARY_VERSION_STRING : 8192];
 static char cvar_name[256], pvar_name[256], category_name[256], event_name[256];
 static MPI_Comm comm, cart, graph, dist_graph, inter;
@@ -73,7 +76,9 @@ static void ignore_file_error(MPI_File* c, int* code, ...) { (void)c, (void)code
 static void ignore_win_error(MPI_Win* c, int* code, ...) { (void)c, (void)code; }
 static void ignore_session_error(MPI_Session* c, int* code, ...) { (void)c, (void)code; }
 static void add(void* in, void* out, int* n, MPI_Datatype* type) { (void)in, (void)out, (void)n, (void)type; }
-static void add_large(void* in, void* out, MPI_Count* n, MPI_Datatype* type) { (void)in, (void)out, (void)n, (void)type; }
+static void add_large(void* in, void* out, MPI_Count* n, MPI_Datatype* type) {
+  (void)in, (void)out, (void)n, (void)type;
+}
 static int query(void* state, MPI_Status* status) {
   (void)state;
   MPI_Status_set_elements(status, MPI_INT, 0);
@@ -218,7 +223,8 @@ static void prepare_tools(void) {
   NEED(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
   NEED(MPI_T_cvar_get_info(0, cvar_name, &length, &verbosity, NULL, NULL, NULL, NULL, &bind, &scope));
   length = sizeof pvar_name;
-  NEED(MPI_T_pvar_get_info(0, pvar_name, &length, NULL, &pvar_class, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+  NEED(MPI_T_pvar_get_info(0, pvar_name, &length, NULL, &pvar_class, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                           NULL));
   length = sizeof category_name;
   NEED(MPI_T_category_get_info(0, category_name, &length, NULL, NULL, NULL, NULL, NULL));
   length = sizeof event_name;
@@ -245,7 +251,8 @@ static void prepare(void) {
   for (int i = 0; i < size; ++i) index[i] = i + 1, edges[i] = size - 1 - i;
   NEED(MPI_Cart_create(comm, 1, all, periods, 0, &cart));
   NEED(MPI_Graph_create(comm, size, index, edges, 0, &graph));
-  NEED(MPI_Dist_graph_create_adjacent(comm, 1, &other, MPI_UNWEIGHTED, 1, &other, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &dist_graph));
+  NEED(MPI_Dist_graph_create_adjacent(comm, 1, &other, MPI_UNWEIGHTED, 1, &other, MPI_UNWEIGHTED,
+                                      MPI_INFO_NULL, 0, &dist_graph));
   inter = comm;
   if (size == 2) NEED(MPI_Intercomm_create(MPI_COMM_SELF, 0, comm, other, 3, &inter));
   NEED(MPI_Comm_group(comm, &group));
@@ -289,7 +296,8 @@ static int is_right(const struct function* f, const struct pointer* p, int code)
   MPI_Error_string(code, words, &length);
   snprintf(named, sizeof named, "%s(%s = NULL): ", f->name, p->name);
   if (class > MPI_SUCCESS && class < MPI_ERR_LASTCODE && strncmp(words, named, strlen(named)) == 0) return 1;
-  printf("%s: %s = NULL gives class %d, \"%s\"; expected a text that begins with \"%s\"\n", f->name, p->name, class, words, named);
+  printf("%s: %s = NULL gives class %d, \"%s\"; expected a text that begins with \"%s\"\n", f->name, p->name,
+         class, words, named);
   return 0;
 }
 
