@@ -40,10 +40,16 @@ CLUMP_HOST_API pid_t __libc_fork() noexcept { return fork(); }
 /// The form for signal handlers: without the functions that pthread_atfork() was given.
 CLUMP_HOST_API pid_t _Fork() noexcept {
   static constinit Hidden<pid_t()> real{"_Fork"};
+  const bool is_of_rank = records_children();
   const pid_t child = real();
   if (child == 0) standard::go_home();
   if (child > 0) note_child(child);
-  return child;
+  if (child != 0 || !is_of_rank) return child;
+  keep_cores_after_fork();
+  keep_personality_after_fork();
+  forget_children();
+  clump::fiber::forget_fibers();
+  return 0;
 }
 
 CLUMP_HOST_API int forkpty(int* terminal, char* name, const struct termios* settings,

@@ -238,9 +238,10 @@ long call_for_rank(Real* real, long number, long a, long b, long c, long d, long
     case SYS_personality:
       return personality(static_cast<unsigned long>(a));
     default:  // starts a process, or a thread
+      // What such a child has to forget is forgotten in fork() only.
+      if (number != SYS_clone || (a == SIGCHLD && b == 0)) return fork();
       made = real(number, a, b, c, d, e, 0);
-      if (made > 0 && (number != SYS_clone || (a & (CLONE_THREAD | CLONE_PARENT)) == 0))
-        note_child(static_cast<pid_t>(made));
+      if (made > 0 && (a & (CLONE_THREAD | CLONE_PARENT)) == 0) note_child(static_cast<pid_t>(made));
       return made;
   }
 }
