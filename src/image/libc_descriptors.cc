@@ -199,7 +199,7 @@ CLUMP_HOST_API int dup3(int from, int to, int flags) noexcept {
   return standard::replace(from, to, (flags & O_CLOEXEC) != 0);
 }
 
-CLUMP_HOST_API int close(int descriptor) { return standard::close(descriptor); }
+CLUMP_HOST_API int close(int descriptor) { return standard::close(descriptor, __builtin_return_address(0)); }
 
 CLUMP_HOST_API int close_range(unsigned first, unsigned last, int flags) noexcept {
   static constinit Hidden<int(unsigned, unsigned, int)> real{"close_range"};

@@ -106,6 +106,9 @@ using namespace clump::image;  // the functions below are the C library's, outsi
 
 extern "C" {
 
+// The headers say that the array is only written to, which is true of what comes back in it.
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+
 CLUMP_HOST_API int poll(pollfd* all, nfds_t count, int milliseconds) {
   static constinit Hidden<int(pollfd*, nfds_t, int)> real{"poll"};
   if (!any_other(all, count)) return real(all, count, milliseconds);

@@ -5,11 +5,14 @@
 // say: they mean the kernel thread.
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/personality.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -116,9 +119,63 @@ bool is_about_signals(long number) {
   }
 }
 
+bool is_about_descriptor(long number) {
+  switch (number) {
+    case SYS_read:
+    case SYS_readv:
+    case SYS_write:
+    case SYS_writev:
+    case SYS_lseek:
+    case SYS_ioctl:
+    case SYS_fcntl:
+    case SYS_flock:
+    case SYS_dup:
+#ifdef SYS_dup2
+    case SYS_dup2:
+#endif
+    case SYS_dup3:
+    case SYS_close:
+      return true;
+    default:
+      return false;
+  }
+}
+
 template <typename T>
 T* pointer(long argument) {
   return reinterpret_cast<T*>(argument);
+}
+
+/// The C library's functions of the same purpose are interposed, and know what a descriptor is to the rank.
+long call_for_descriptor(long number, int descriptor, long b, long c) {
+  switch (number) {
+    case SYS_read:
+      return read(descriptor, pointer<void>(b), static_cast<std::size_t>(c));
+    case SYS_readv:
+      return readv(descriptor, pointer<const iovec>(b), static_cast<int>(c));
+    case SYS_write:
+      return write(descriptor, pointer<const void>(b), static_cast<std::size_t>(c));
+    case SYS_writev:
+      return writev(descriptor, pointer<const iovec>(b), static_cast<int>(c));
+    case SYS_lseek:
+      return lseek(descriptor, b, static_cast<int>(c));
+    case SYS_ioctl:
+      return ioctl(descriptor, static_cast<unsigned long>(b), c);
+    case SYS_fcntl:
+      return fcntl(descriptor, static_cast<int>(b), c);
+    case SYS_flock:
+      return flock(descriptor, static_cast<int>(b));
+    case SYS_dup:
+      return dup(descriptor);
+#ifdef SYS_dup2
+    case SYS_dup2:
+      return dup2(descriptor, static_cast<int>(b));
+#endif
+    case SYS_dup3:
+      return dup3(descriptor, static_cast<int>(b), static_cast<int>(c));
+    default:
+      return close(descriptor);
+  }
 }
 
 long failed(int error) {
@@ -133,8 +190,7 @@ long change_signal_mask(long how, const std::uint64_t* wanted, std::uint64_t* be
   sigset_t set, last;
   sigemptyset(&set);
   if (wanted != nullptr) __builtin_memcpy(&set, wanted, sizeof *wanted);
-  const int error =
-      signals::change_mask(static_cast<int>(how), wanted != nullptr ? &set : nullptr, &last);
+  const int error = signals::change_mask(static_cast<int>(how), wanted != nullptr ? &set : nullptr, &last);
   if (error == 0 && before != nullptr) __builtin_memcpy(before, &last, sizeof *before);
   return failed(error);
 }
@@ -291,9 +347,12 @@ long call_kernel(long number, long a, long b, long c, long d, long e, long f) {
   if (is_about_process(number) && records_children() && image_at(__builtin_return_address(0)) != nullptr)
       [[unlikely]]
     return call_for_rank(*real, number, a, b, c, d, e);
-  if (is_about_signals(number) && signals::is_ours() &&
-      image_at(__builtin_return_address(0)) != nullptr) [[unlikely]]
+  if (is_about_signals(number) && signals::is_ours() && image_at(__builtin_return_address(0)) != nullptr)
+      [[unlikely]]
     return call_for_signals(number, a, b, c, d);
+  if (is_about_descriptor(number) && captured() && image_at(__builtin_return_address(0)) != nullptr)
+      [[unlikely]]
+    return call_for_descriptor(number, static_cast<int>(a), b, c);
   return (*real)(number, a, b, c, d, e, f);
 }
 

@@ -96,6 +96,7 @@ File* find(const Image* owner, const struct stat& status) {
 void remove(File& file) {
   file.owner->libc().locked_files.fetch_sub(1,
                                             std::memory_order_relaxed);  // relaxed: of the rank's own calls
+  standard::let_go(file.description);
   syscall(SYS_close, file.description);
   std::erase_if(files(), [&](const std::unique_ptr<File>& one) { return one.get() == &file; });
 }
@@ -122,6 +123,7 @@ int open_again(int descriptor, int mode) {
     const int high = static_cast<int>(syscall(SYS_fcntl, opened, F_DUPFD_CLOEXEC, kOutOfTheWay));
     if (high < 0) return opened;
     syscall(SYS_close, opened);
+    standard::protect(high);
     return high;
   }
   return -1;

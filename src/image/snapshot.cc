@@ -11,6 +11,7 @@
 
 #include "image/objects.h"
 #include "image/relocations.h"
+#include "image/standard.h"
 #include "image/variables.h"
 
 namespace clump::image {
@@ -49,6 +50,7 @@ int move_up(int fd) {
   const int high = fcntl(fd, F_DUPFD_CLOEXEC, kOutOfTheWay);
   if (high < 0) return fd;
   close(fd);
+  standard::protect(high);
   return high;
 }
 

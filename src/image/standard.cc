@@ -23,6 +23,8 @@ constexpr std::int16_t kOwn = -1;
 /// By number above 2: 1 + the number of the job's stream that it is a duplicate of; 0: of none. Larger
 /// numbers are duplicates that nobody recognises.
 constexpr int kDuplicates = 1 << 20;
+/// In place of that: it is not the program's.
+constexpr std::uint8_t kProtected = 255;
 constinit std::atomic<std::uint8_t> duplicates[kDuplicates];
 
 /// In a child that fork() has made.
@@ -64,6 +66,12 @@ void note_duplicate(int descriptor, int stream) {
     duplicates[descriptor].store(static_cast<std::uint8_t>(stream + 1), std::memory_order_relaxed);
 }
 
+bool is_protected(int descriptor) {
+  // relaxed: as above
+  return descriptor > 2 && descriptor < kDuplicates &&
+         duplicates[descriptor].load(std::memory_order_relaxed) == kProtected && !in_child();
+}
+
 int fail(int error) {
   errno = error;
   return -1;
@@ -76,7 +84,9 @@ void change(int descriptor, Place next) {
   if (descriptor != 0) output.leave(descriptor, last.stream);
   const Place before = mine().now[descriptor].exchange(next);
   if (descriptor == 0) use_as_input(next.real);
+  if (!next.shared && next.real > 2) protect(next.real);
   if (before.shared || before.real <= 2 || before.real == next.real) return;
+  let_go(before.real);
   locks::before_close(before.real);
   kernel_close(before.real);
 }
@@ -137,8 +147,10 @@ Place place_of(int descriptor) {
   if (static_cast<unsigned>(descriptor) <= 2) return place_of_standard(descriptor);
   Place place{descriptor, kOwn, true};
   // relaxed: see note_duplicate()
-  if (descriptor > 2 && descriptor < kDuplicates && !is_at_home())
-    place.stream = static_cast<std::int16_t>(duplicates[descriptor].load(std::memory_order_relaxed) - 1);
+  if (descriptor > 2 && descriptor < kDuplicates && !is_at_home()) {
+    const std::uint8_t known = duplicates[descriptor].load(std::memory_order_relaxed);
+    if (known != kProtected) place.stream = static_cast<std::int16_t>(known - 1);
+  }
   return place;
 }
 
@@ -167,6 +179,7 @@ int replace(int from, int to, bool closed_on_exec) {
   if (to < 0) return fail(EBADF);
   if (is_at_home()) return replace_at_home(source.real, to, closed_on_exec);
   if (to > 2) {
+    if (is_protected(to)) return fail(EBUSY);
     locks::before_close(to);
     const int made = kernel_dup3(source.real, to, closed_on_exec);
     if (made >= 0) note_duplicate(made, source.stream);
@@ -184,10 +197,11 @@ int replace(int from, int to, bool closed_on_exec) {
   return to;
 }
 
-int close(int descriptor) {
+int close(int descriptor, const void* caller) {
   if (!is_standard(descriptor)) {
     static constinit Hidden<int(int)> real{"close"};  // which is a cancellation point
     if (captured()) {
+      if (is_protected(descriptor) && image_at(caller) != nullptr) return fail(EBADF);
       note_duplicate(descriptor, kOwn);
       locks::before_close(descriptor);
     }
@@ -261,8 +275,16 @@ int make_private(int descriptor) {
 void note_closed(int descriptor) {
   if (descriptor > 2) return note_duplicate(descriptor, kOwn);
   if (!is_standard(descriptor) || is_at_home()) return;
+  let_go(place_of_standard(descriptor).real);
   mine().now[descriptor].store({});
 }
+
+void protect(int real) {
+  // relaxed: nobody who should not close it knows the number
+  if (real > 2 && real < kDuplicates) duplicates[real].store(kProtected, std::memory_order_relaxed);
+}
+
+void let_go(int real) { note_duplicate(real, kOwn); }
 
 void note_reopened(int descriptor) {
   Place place = place_of_standard(descriptor);

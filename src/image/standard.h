@@ -52,7 +52,8 @@ int number_of(int real);
 int duplicate(int descriptor, int lowest, bool closed_on_exec);
 /// dup3() with `from` != `to`.
 int replace(int from, int to, bool closed_on_exec);
-int close(int descriptor);
+/// `caller` is the return address of the function that closes.
+int close(int descriptor, const void* caller = nullptr);
 /// fcntl(F_GETFD) and fcntl(F_SETFD) of 0, 1 and 2.
 int descriptor_flags(int descriptor);
 int set_descriptor_flags(int descriptor, int flags);
@@ -68,6 +69,10 @@ void put(int descriptor, int file);
 int make_private(int descriptor);
 /// It has been closed in a way that close() has not seen.
 void note_closed(int descriptor);
+/// Clump needs this descriptor of the kernel's: code of programs cannot close or replace it, as some do that
+/// close all numbers from 3 on. Until it is let_go(), before it is closed.
+void protect(int real);
+void let_go(int real);
 /// The file behind the rank's own descriptor for it is another one now.
 void note_reopened(int descriptor);
 /// What the job's stream of this number is to the rank. `file` stays the caller's.

@@ -23,6 +23,7 @@
 #include "fiber/completion.h"
 #include "fiber/fiber.h"
 #include "fiber/identity.h"
+#include "image/standard.h"
 #include "pmi/rank_variables.h"
 #include "runtime/host_state.h"
 
@@ -37,9 +38,10 @@ std::string_view own_folder() {
 
 namespace {
 
-constexpr const char* kVariables[] = {
-    "CLUMP_JOB_FD",  "CLUMP_CONTROL_FD", "CLUMP_NODE_FD",   "CLUMP_LIFE_FD",    "CLUMP_RECORD_FD",
-    "CLUMP_PROCESS", "CLUMP_GDB",        "CLUMP_PRELOADED", "CLUMP_INPUT_FDS", kSuccessorVariable, kNoMpiVariable};
+constexpr const char* kVariables[] = {"CLUMP_JOB_FD",     "CLUMP_CONTROL_FD", "CLUMP_NODE_FD",
+                                      "CLUMP_LIFE_FD",    "CLUMP_RECORD_FD",  "CLUMP_PROCESS",
+                                      "CLUMP_GDB",        "CLUMP_PRELOADED",  "CLUMP_INPUT_FDS",
+                                      kSuccessorVariable, kNoMpiVariable};
 
 const char* value_of(char** environment, std::string_view name) {
   for (; *environment != nullptr; ++environment) {
@@ -246,9 +248,10 @@ std::string find_job(int argc, char** argv, char** environment) {
   if (here.job.here().plain) return {};
   find_inputs(value_of(environment, "CLUMP_INPUT_FDS"));
   for (const int unused : {job, std::exchange(here.life_descriptor, -1)}) ::close(unused);
-  close_on_exec(here.control);
-  close_on_exec(here.node_descriptor);
-  close_on_exec(here.record_descriptor);
+  for (const int ours : {here.control, here.node_descriptor, here.record_descriptor}) {
+    close_on_exec(ours);
+    image::standard::protect(ours);
+  }
   if (here.has_neighbours()) here.node.host(here.job.process).process_id = here.process;
   return {};
 }

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "check.h"
@@ -140,6 +141,20 @@ static void with_errors(void) {
   check_contents(name, "no end of line here\nperror: Success\nwrite\nout\nerr\n");
 }
 
+static void by_system_calls(void) {
+  const int saved = (int)syscall(SYS_dup, 1);
+  const int file = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  check(syscall(SYS_dup3, file, 1, 0) == 1, "SYS_dup3: %s", strerror(errno));
+  syscall(SYS_close, file);
+  check(syscall(SYS_write, 1, "call\n", 5) == 5, "SYS_write: %s", strerror(errno));
+  printf("printf\n");
+  fflush(stdout);
+  MPI_Barrier(MPI_COMM_WORLD);
+  syscall(SYS_dup3, saved, 1, 0);
+  syscall(SYS_close, saved);
+  check_contents(name, "call\nprintf\n");
+}
+
 static void silent_but_first(void) {
   const int saved = dup(1);
   if (check_rank > 0) {
@@ -175,8 +190,8 @@ int main(int argc, char** argv) {
   by_close_and_open();
   by_dup_of_lowest();
   by_freopen();
-  errno = 0;
   with_errors();
+  by_system_calls();
   silent_but_first();
   closed_stream();
   unlink(name);
