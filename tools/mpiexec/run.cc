@@ -41,10 +41,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
-constexpr std::chrono::milliseconds kGrace{500};  ///< for the others, when a plain process has failed
-constexpr std::chrono::seconds kEndOfDump{10};    ///< its core file is written, and its memory goes
-constexpr std::chrono::milliseconds kLook{50};    ///< so often, whether anybody misses those who have gone
-constexpr std::chrono::milliseconds kSoon{1};     ///< and whether addresses that are wanted are told
+constexpr std::chrono::milliseconds kGraceToEnd{5000};  ///< the same, when a signal has asked all to end
+constexpr std::chrono::milliseconds kGrace{500};        ///< for the others, when a plain process has failed
+constexpr std::chrono::seconds kEndOfDump{10};          ///< its core file is written, and its memory goes
+constexpr std::chrono::milliseconds kLook{50};  ///< so often, whether anybody misses those who have gone
+constexpr std::chrono::milliseconds kSoon{1};   ///< and whether addresses that are wanted are told
 
 void say(const std::string& text) {
   fmt::print(stderr, "mpiexec: {}{}", text, text.ends_with('\n') ? "" : "\n");
@@ -528,11 +529,9 @@ class Run {
     limit_grace();
   }
 
-  /// A rank has come to the end that the user wants. Where all are asked to end, each takes the time it
-  /// needs.
-  void continue_or_end() {
-    if (interrupted_by_ == 0) limit_grace();
-  }
+  /// A rank has come to the end that the user wants. The others, which may handle the signal, have some time
+  /// for their own, and no more, as they may wait for this rank.
+  void continue_or_end() { limit_grace(interrupted_by_ == 0 ? kGrace : kGraceToEnd); }
 
   /// A rank has ended by a signal that the user has sent to all, or knows of, and needs not be told of it.
   bool is_as_wanted(const pmi::Failure& failure) const {
@@ -541,9 +540,9 @@ class Run {
            (failure.code == SIGPIPE || failure.code == interrupted_by_);  // `mpiexec ... | head`
   }
 
-  void limit_grace() {
+  void limit_grace(std::chrono::milliseconds grace = kGrace) {
     if (gdb_.is_running()) return;  // the user looks at it
-    const auto grace_ends = Clock::now() + kGrace;
+    const auto grace_ends = Clock::now() + grace;
     end_at_ = end_at_ ? std::min(*end_at_, grace_ends) : grace_ends;
   }
 
