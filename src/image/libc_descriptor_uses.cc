@@ -210,10 +210,6 @@ CLUMP_HOST_API int isatty(int descriptor) noexcept {
   static constinit Hidden<int(int)> real{"isatty"};
   return real(kernel_number(descriptor));
 }
-CLUMP_HOST_API char* ttyname(int descriptor) noexcept {
-  static constinit Hidden<char*(int)> real{"ttyname"};
-  return real(kernel_number(descriptor));
-}
 CLUMP_HOST_API int ttyname_r(int descriptor, char* name, size_t room) noexcept {
   static constinit Hidden<int(int, char*, size_t)> real{"ttyname_r"};
   return real(kernel_number(descriptor), name, room);
