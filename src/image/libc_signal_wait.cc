@@ -100,9 +100,11 @@ int wait_for(Set wanted, siginfo_t& info, std::optional<Clock::time_point> until
       looks.sleep(until);
       continue;
     }
+    const std::uint64_t handled = self.handled;
     looks.end();
     self.awaited.store(0, std::memory_order_relaxed);
-    if (attend(self) && handlers_end_it) {
+    attend(self);
+    if (self.handled != handled && handlers_end_it) {
       errno = EINTR;
       return 0;
     }
@@ -113,12 +115,14 @@ int suspend(const sigset_t* mask) {
   Thread& self = mine();
   start_service();
   const Set before = self.blocked.load(std::memory_order_relaxed);
+  // A handler may run as soon as the mask lets it: before the thread sleeps.
+  const std::uint64_t handled = self.handled;
   if (mask != nullptr) {
     const Set during = to_set(*mask) & ~kNeverBlocked;
     if (const Set more = during & ~before; more != 0) claim(more);
     set_blocked(self, during);
   }
-  wait_for_handler(self, std::nullopt);
+  wait_for_handler(self, std::nullopt, handled);
   if (mask != nullptr) {
     set_blocked(self, before);
     attend(self);
@@ -155,14 +159,16 @@ MaskedCall::MaskedCall(const sigset_t* mask) : mask_(mask) {
   if (const Set more = during & ~before_; more != 0) claim(more);
   Set kernels = 0;
   ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &kAttention, &kernels, sizeof kernels);
+  const std::uint64_t handled = self.handled;
   self.blocked.store(during, std::memory_order_relaxed);
   self_ = &self;
   open_ = to_sigset(during & ~kFaults);
   mask_ = &open_;
   if ((pending_of(self) & ~during) == 0) return;
   ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &kernels, nullptr, sizeof kernels);
-  was_interrupted_ = attend(self);
+  attend(self);
   ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &kAttention, nullptr, sizeof kAttention);
+  was_interrupted_ = self.handled != handled;  // here, or where the service has interrupted the thread
 }
 
 MaskedCall::~MaskedCall() {
@@ -173,16 +179,15 @@ MaskedCall::~MaskedCall() {
   errno = error;
 }
 
-bool wait_for_handler(Thread& self, std::optional<Clock::time_point> until) {
+bool wait_for_handler(Thread& self, std::optional<Clock::time_point> until, std::uint64_t handled) {
   for (;;) {
     Looks looks(self);
-    const std::uint64_t handled = self.handled;
+    if (self.handled != handled) return true;
     const bool any = (pending_of(self) & ~self.blocked.load(std::memory_order_relaxed)) != 0;
     if (!any && is_over(until)) return false;
     if (!any) looks.sleep(until);
     looks.end();
     attend(self);
-    if (self.handled != handled) return true;
   }
 }
 

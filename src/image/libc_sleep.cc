@@ -45,7 +45,7 @@ nanoseconds now(clockid_t clock) {
 nanoseconds sleep_for(nanoseconds time) {
   const auto end = fiber::now() + time;
   if (time > nanoseconds::zero() && signals::is_ours()) {
-    if (!signals::wait_for_handler(signals::mine(), end)) return {};
+    if (!signals::wait_for_handler(signals::mine(), end, signals::mine().handled)) return {};
     return std::max<nanoseconds>(end - fiber::now(), nanoseconds(1));
   }
   pthread_testcancel();  // all of these are cancellation points

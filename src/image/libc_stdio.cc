@@ -212,7 +212,11 @@ CLUMP_HOST_API int fclose(FILE* file) {
   }
   const int kernels = real_fileno(file);
   const int number = standard::number_of(kernels);
-  if (kernels >= 0) locks::before_close(kernels);
+  if (kernels >= 0) {
+    // What the stream still holds is written while the rank has its locks.
+    if (locks::has_any()) fflush(file);
+    locks::before_close(kernels);
+  }
   const int result = real(file);
   if (number >= 0) standard::note_closed(number);
   return result;

@@ -269,9 +269,13 @@ int wait_for_file(int descriptor, int operation) {
                          [&] { return file_lock(descriptor, operation); });
 }
 
-void before_close(int descriptor) {
+bool has_any() {
   // relaxed: of the rank's own calls
-  if (current_image().libc().locked_files.load(std::memory_order_relaxed) == 0) [[likely]]
+  return current_image().libc().locked_files.load(std::memory_order_relaxed) != 0;
+}
+
+void before_close(int descriptor) {
+  if (!has_any()) [[likely]]
     return;
   const int error = errno;
   struct stat status {};
@@ -283,7 +287,7 @@ void before_close(int descriptor) {
 }
 
 void before_close_range(unsigned first, unsigned last) {
-  if (current_image().libc().locked_files.load(std::memory_order_relaxed) == 0) return;
+  if (!has_any()) return;
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
     last = std::min(last, static_cast<unsigned>(limit.rlim_cur));

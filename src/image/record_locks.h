@@ -32,6 +32,9 @@ int get(int descriptor, struct flock& lock);
 int wait_for_description(int descriptor, struct flock wanted);
 int wait_for_file(int descriptor, int operation);
 
+/// Whether the calling rank may have locks.
+bool has_any();
+
 /// The calling rank closes a descriptor, or puts another file there. Nothing happens if it has no locks.
 void before_close(int descriptor);
 void before_close_range(unsigned first, unsigned last);

@@ -2,6 +2,7 @@
 // says which rank and which signal, and the code is 128 and the signal's number.
 // For: assert() and abort() after handlers were installed, programs that put the default action back and
 // raise the signal again (libgfortran, shells), alarm() as a time limit without a handler.
+#undef NDEBUG  // which release builds define
 #include <assert.h>
 #include <sys/mman.h>
 
