@@ -1,5 +1,6 @@
 # Headers that nearly every C++ file includes, parsed once for all of them: half of the time that a file takes to compile is theirs.
-# GCC takes the result for files with other definitions and optimisations, but not for position-independent code and other code alike.
+# GCC takes the result for files with other definitions, but not for position-independent code and other code alike. Files with another
+# level of optimisation go without.
 # A header must still include what it needs: `./dev lint` and the sanitizer builds of single files would not notice.
 set(CLUMP_PRECOMPILED
   <algorithm> <array> <atomic> <chrono> <cstddef> <cstdint> <cstdlib> <cstring> <functional> <memory> <mutex> <optional> <span> <string>
