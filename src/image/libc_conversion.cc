@@ -28,15 +28,18 @@ namespace {
 
 ConversionState& mine() { return current_image().libc().conversion.get(); }
 
+/// Null, which is the C library's own, before there are ranks: making a ConversionState allocates.
 std::mbstate_t* state_or(std::mbstate_t* given, std::mbstate_t ConversionState::*of_rank) {
-  return given != nullptr ? given : &(mine().*of_rank);
+  return given != nullptr || !captured() ? given : &(mine().*of_rank);
 }
 
 using Digits = int(double, int, int*, int*, char*, std::size_t);
 using LongDigits = int(long double, int, int*, int*, char*, std::size_t);
 
 template <typename Function, typename Number>
-char* digits(Function* convert, Number number, int count, int* point, int* sign) {
+char* digits(Hidden<char*(Number, int, int*, int*)>& real, Function* convert, Number number, int count,
+             int* point, int* sign) {
+  if (!captured()) return real(number, count, point, sign);
   char* const text = mine().digits;
   return convert(number, count, point, sign, text, sizeof ConversionState::digits) == 0 ? text : nullptr;
 }
@@ -58,21 +61,27 @@ using namespace clump::image;  // the functions below are the C library's, outsi
 extern "C" {
 
 CLUMP_HOST_API char* ecvt(double number, int count, int* point, int* sign) noexcept {
-  return digits<Digits>(&ecvt_r, number, count, point, sign);
+  static constinit Hidden<char*(double, int, int*, int*)> real{"ecvt"};
+  return digits<Digits>(real, &ecvt_r, number, count, point, sign);
 }
 CLUMP_HOST_API char* fcvt(double number, int count, int* point, int* sign) noexcept {
-  return digits<Digits>(&fcvt_r, number, count, point, sign);
+  static constinit Hidden<char*(double, int, int*, int*)> real{"fcvt"};
+  return digits<Digits>(real, &fcvt_r, number, count, point, sign);
 }
 CLUMP_HOST_API char* qecvt(long double number, int count, int* point, int* sign) noexcept {
-  return digits<LongDigits>(&qecvt_r, number, count, point, sign);
+  static constinit Hidden<char*(long double, int, int*, int*)> real{"qecvt"};
+  return digits<LongDigits>(real, &qecvt_r, number, count, point, sign);
 }
 CLUMP_HOST_API char* qfcvt(long double number, int count, int* point, int* sign) noexcept {
-  return digits<LongDigits>(&qfcvt_r, number, count, point, sign);
+  static constinit Hidden<char*(long double, int, int*, int*)> real{"qfcvt"};
+  return digits<LongDigits>(real, &qfcvt_r, number, count, point, sign);
 }
 
 /// Six bits a character, the lowest first: POSIX, a64l().
 CLUMP_HOST_API char* l64a(long number) noexcept {
   static constexpr char kDigits[] = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  static constinit Hidden<char*(long)> real{"l64a"};
+  if (!captured()) return real(number);
   char* const text = mine().base64;
   std::size_t length = 0;
   for (auto rest = static_cast<std::uint32_t>(number); rest != 0; rest >>= 6)
@@ -81,9 +90,18 @@ CLUMP_HOST_API char* l64a(long number) noexcept {
   return text;
 }
 
-CLUMP_HOST_API int hcreate(size_t count) noexcept { return hcreate_r(count, &mine().table); }
-CLUMP_HOST_API void hdestroy() noexcept { hdestroy_r(&mine().table); }
+CLUMP_HOST_API int hcreate(size_t count) noexcept {
+  static constinit Hidden<int(size_t)> real{"hcreate"};
+  return captured() ? hcreate_r(count, &mine().table) : real(count);
+}
+CLUMP_HOST_API void hdestroy() noexcept {
+  static constinit Hidden<void()> real{"hdestroy"};
+  if (!captured()) return real();
+  hdestroy_r(&mine().table);
+}
 CLUMP_HOST_API ENTRY* hsearch(ENTRY item, ACTION action) noexcept {
+  static constinit Hidden<ENTRY*(ENTRY, ACTION)> real{"hsearch"};
+  if (!captured()) return real(item, action);
   ENTRY* found = nullptr;
   hsearch_r(item, action, &found, &mine().table);
   return found;

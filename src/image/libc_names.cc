@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstring>
 #include <mutex>
+#include <type_traits>
 #include <vector>
 
 #include "base/types.h"
@@ -76,11 +77,22 @@ Entry* answer(Answer<Entry> NamesState::*kind, Ask ask) {
   }
 }
 
+/// A function of the C library's by its form with _r, `ask`. Before there are ranks it is the C library's
+/// own, which makes no NamesState: an allocator's start-up may call.
+template <typename Entry, typename... Args, typename Ask>
+Entry* answer(Hidden<Entry*(Args...)>& real, Answer<Entry> NamesState::*kind, Ask ask,
+              std::type_identity_t<Args>... args) {
+  if (!captured()) return real(args...);
+  return answer(kind, [&](auto... into) { return ask(args..., into...); });
+}
+
 /// The same for functions about networks, which have a place for h_errno besides.
-template <typename Entry, typename Ask>
-Entry* answer_of_network(Answer<Entry> NamesState::*kind, Ask ask) {
-  return answer(kind, [&](Entry* entry, char* text, std::size_t size, Entry** result) {
-    const int error = ask(entry, text, size, result, &h_errno);
+template <typename Entry, typename... Args, typename Ask>
+Entry* answer_of_network(Hidden<Entry*(Args...)>& real, Answer<Entry> NamesState::*kind, Ask ask,
+                         std::type_identity_t<Args>... args) {
+  if (!captured()) return real(args...);
+  return answer(kind, [&](auto... into) {
+    const int error = ask(args..., into..., &h_errno);
     return error == ERANGE && h_errno != NETDB_INTERNAL ? 0 : error;
   });
 }
@@ -141,91 +153,137 @@ extern "C" {
 // Users and groups.
 
 CLUMP_HOST_API passwd* getpwnam(const char* name) {
-  return answer(&NamesState::user, [=](auto... into) { return getpwnam_r(name, into...); });
+  static constinit Hidden<passwd*(const char*)> real{"getpwnam"};
+  return answer(real, &NamesState::user, &getpwnam_r, name);
 }
 CLUMP_HOST_API passwd* getpwuid(uid_t user) {
-  return answer(&NamesState::user, [=](auto... into) { return getpwuid_r(user, into...); });
+  static constinit Hidden<passwd*(uid_t)> real{"getpwuid"};
+  return answer(real, &NamesState::user, &getpwuid_r, user);
 }
 CLUMP_HOST_API passwd* fgetpwent(FILE* file) {
-  return answer(&NamesState::user, [=](auto... into) { return fgetpwent_r(file, into...); });
+  static constinit Hidden<passwd*(FILE*)> real{"fgetpwent"};
+  return answer(real, &NamesState::user, &fgetpwent_r, file);
 }
 CLUMP_HOST_API group* getgrnam(const char* name) {
-  return answer(&NamesState::group_of_users, [=](auto... into) { return getgrnam_r(name, into...); });
+  static constinit Hidden<group*(const char*)> real{"getgrnam"};
+  return answer(real, &NamesState::group_of_users, &getgrnam_r, name);
 }
 CLUMP_HOST_API group* getgrgid(gid_t number) {
-  return answer(&NamesState::group_of_users, [=](auto... into) { return getgrgid_r(number, into...); });
+  static constinit Hidden<group*(gid_t)> real{"getgrgid"};
+  return answer(real, &NamesState::group_of_users, &getgrgid_r, number);
 }
 CLUMP_HOST_API group* fgetgrent(FILE* file) {
-  return answer(&NamesState::group_of_users, [=](auto... into) { return fgetgrent_r(file, into...); });
+  static constinit Hidden<group*(FILE*)> real{"fgetgrent"};
+  return answer(real, &NamesState::group_of_users, &fgetgrent_r, file);
 }
 CLUMP_HOST_API spwd* getspnam(const char* name) {
-  return answer(&NamesState::shadow, [=](auto... into) { return getspnam_r(name, into...); });
+  static constinit Hidden<spwd*(const char*)> real{"getspnam"};
+  return answer(real, &NamesState::shadow, &getspnam_r, name);
 }
 CLUMP_HOST_API spwd* fgetspent(FILE* file) {
-  return answer(&NamesState::shadow, [=](auto... into) { return fgetspent_r(file, into...); });
+  static constinit Hidden<spwd*(FILE*)> real{"fgetspent"};
+  return answer(real, &NamesState::shadow, &fgetspent_r, file);
 }
 CLUMP_HOST_API spwd* sgetspent(const char* line) {
-  return answer(&NamesState::shadow, [=](auto... into) { return sgetspent_r(line, into...); });
+  static constinit Hidden<spwd*(const char*)> real{"sgetspent"};
+  return answer(real, &NamesState::shadow, &sgetspent_r, line);
 }
 CLUMP_HOST_API aliasent* getaliasbyname(const char* name) {
-  return answer(&NamesState::alias, [=](auto... into) { return getaliasbyname_r(name, into...); });
+  static constinit Hidden<aliasent*(const char*)> real{"getaliasbyname"};
+  return answer(real, &NamesState::alias, &getaliasbyname_r, name);
 }
 
 // Lists of users and groups.
 
 CLUMP_HOST_API int getpwent_r(passwd* entry, char* text, size_t size, passwd** result) {
-  return next_user(entry, text, size, result);
+  static constinit Hidden<int(passwd*, char*, size_t, passwd**)> real{"getpwent_r"};
+  return captured() ? next_user(entry, text, size, result) : real(entry, text, size, result);
 }
-CLUMP_HOST_API passwd* getpwent() { return answer(&NamesState::user, &next_user); }
-CLUMP_HOST_API void setpwent() { mine().users_seen = 0; }
-CLUMP_HOST_API void endpwent() { mine().users_seen = 0; }
+CLUMP_HOST_API passwd* getpwent() {
+  static constinit Hidden<passwd*()> real{"getpwent"};
+  return answer(real, &NamesState::user, &next_user);
+}
+CLUMP_HOST_API void setpwent() {
+  static constinit Hidden<void()> real{"setpwent"};
+  if (!captured()) return real();
+  mine().users_seen = 0;
+}
+CLUMP_HOST_API void endpwent() {
+  static constinit Hidden<void()> real{"endpwent"};
+  if (!captured()) return real();
+  mine().users_seen = 0;
+}
 CLUMP_HOST_API int getgrent_r(group* entry, char* text, size_t size, group** result) {
-  return next_group(entry, text, size, result);
+  static constinit Hidden<int(group*, char*, size_t, group**)> real{"getgrent_r"};
+  return captured() ? next_group(entry, text, size, result) : real(entry, text, size, result);
 }
-CLUMP_HOST_API group* getgrent() { return answer(&NamesState::group_of_users, &next_group); }
-CLUMP_HOST_API void setgrent() { mine().groups_seen = 0; }
-CLUMP_HOST_API void endgrent() { mine().groups_seen = 0; }
+CLUMP_HOST_API group* getgrent() {
+  static constinit Hidden<group*()> real{"getgrent"};
+  return answer(real, &NamesState::group_of_users, &next_group);
+}
+CLUMP_HOST_API void setgrent() {
+  static constinit Hidden<void()> real{"setgrent"};
+  if (!captured()) return real();
+  mine().groups_seen = 0;
+}
+CLUMP_HOST_API void endgrent() {
+  static constinit Hidden<void()> real{"endgrent"};
+  if (!captured()) return real();
+  mine().groups_seen = 0;
+}
 
 // Networks.
 
 CLUMP_HOST_API hostent* gethostbyname(const char* name) {
-  return answer_of_network(&NamesState::host, [=](auto... into) { return gethostbyname_r(name, into...); });
+  static constinit Hidden<hostent*(const char*)> real{"gethostbyname"};
+  return answer_of_network(real, &NamesState::host, &gethostbyname_r, name);
 }
 CLUMP_HOST_API hostent* gethostbyname2(const char* name, int family) {
-  return answer_of_network(&NamesState::host,
-                           [=](auto... into) { return gethostbyname2_r(name, family, into...); });
+  static constinit Hidden<hostent*(const char*, int)> real{"gethostbyname2"};
+  return answer_of_network(real, &NamesState::host, &gethostbyname2_r, name, family);
 }
 CLUMP_HOST_API hostent* gethostbyaddr(const void* address, socklen_t size, int family) {
-  return answer_of_network(&NamesState::host,
-                           [=](auto... into) { return gethostbyaddr_r(address, size, family, into...); });
+  static constinit Hidden<hostent*(const void*, socklen_t, int)> real{"gethostbyaddr"};
+  return answer_of_network(real, &NamesState::host, &gethostbyaddr_r, address, size, family);
 }
 CLUMP_HOST_API netent* getnetbyname(const char* name) {
-  return answer_of_network(&NamesState::network, [=](auto... into) { return getnetbyname_r(name, into...); });
+  static constinit Hidden<netent*(const char*)> real{"getnetbyname"};
+  return answer_of_network(real, &NamesState::network, &getnetbyname_r, name);
 }
 CLUMP_HOST_API netent* getnetbyaddr(std::uint32_t network, int family) {
-  return answer_of_network(&NamesState::network,
-                           [=](auto... into) { return getnetbyaddr_r(network, family, into...); });
+  static constinit Hidden<netent*(std::uint32_t, int)> real{"getnetbyaddr"};
+  return answer_of_network(real, &NamesState::network, &getnetbyaddr_r, network, family);
 }
 CLUMP_HOST_API servent* getservbyname(const char* name, const char* protocol) {
-  return answer(&NamesState::service, [=](auto... into) { return getservbyname_r(name, protocol, into...); });
+  static constinit Hidden<servent*(const char*, const char*)> real{"getservbyname"};
+  return answer(real, &NamesState::service, &getservbyname_r, name, protocol);
 }
 CLUMP_HOST_API servent* getservbyport(int port, const char* protocol) {
-  return answer(&NamesState::service, [=](auto... into) { return getservbyport_r(port, protocol, into...); });
+  static constinit Hidden<servent*(int, const char*)> real{"getservbyport"};
+  return answer(real, &NamesState::service, &getservbyport_r, port, protocol);
 }
 CLUMP_HOST_API protoent* getprotobyname(const char* name) {
-  return answer(&NamesState::protocol, [=](auto... into) { return getprotobyname_r(name, into...); });
+  static constinit Hidden<protoent*(const char*)> real{"getprotobyname"};
+  return answer(real, &NamesState::protocol, &getprotobyname_r, name);
 }
 CLUMP_HOST_API protoent* getprotobynumber(int number) {
-  return answer(&NamesState::protocol, [=](auto... into) { return getprotobynumber_r(number, into...); });
+  static constinit Hidden<protoent*(int)> real{"getprotobynumber"};
+  return answer(real, &NamesState::protocol, &getprotobynumber_r, number);
 }
 CLUMP_HOST_API char* ether_ntoa(const ether_addr* address) noexcept {
-  return ether_ntoa_r(address, mine().ether_text);
+  static constinit Hidden<char*(const ether_addr*)> real{"ether_ntoa"};
+  return captured() ? ether_ntoa_r(address, mine().ether_text) : real(address);
 }
-CLUMP_HOST_API ether_addr* ether_aton(const char* text) noexcept { return ether_aton_r(text, &mine().ether); }
+CLUMP_HOST_API ether_addr* ether_aton(const char* text) noexcept {
+  static constinit Hidden<ether_addr*(const char*)> real{"ether_aton"};
+  return captured() ? ether_aton_r(text, &mine().ether) : real(text);
+}
 
 // Files and terminals.
 
 CLUMP_HOST_API mntent* getmntent(FILE* file) noexcept {
+  static constinit Hidden<mntent*(FILE*)> real{"getmntent"};
+  if (!captured()) return real(file);
   NamesState& state = mine();
   const std::scoped_lock lock(state.lock);
   state.mount.text.resize(4096);  // longer lines are cut, as by the C library
@@ -234,6 +292,8 @@ CLUMP_HOST_API mntent* getmntent(FILE* file) noexcept {
 }
 
 CLUMP_HOST_API char* ttyname(int descriptor) noexcept {
+  static constinit Hidden<char*(int)> real{"ttyname"};
+  if (!captured()) return real(descriptor);
   char* const name = mine().terminal;
   const int error = ttyname_r(descriptor, name, PATH_MAX);
   if (error == 0) return name;
@@ -242,11 +302,15 @@ CLUMP_HOST_API char* ttyname(int descriptor) noexcept {
 }
 
 CLUMP_HOST_API char* ptsname(int descriptor) noexcept {
+  static constinit Hidden<char*(int)> real{"ptsname"};
+  if (!captured()) return real(descriptor);
   char* const name = mine().pseudo_terminal;
   return ptsname_r(descriptor, name, PATH_MAX) == 0 ? name : nullptr;
 }
 
 CLUMP_HOST_API char* getlogin() {
+  static constinit Hidden<char*()> real{"getlogin"};
+  if (!captured()) return real();
   char* const name = mine().login;
   const int error = getlogin_r(name, LOGIN_NAME_MAX);
   if (error == 0) return name;
@@ -255,6 +319,8 @@ CLUMP_HOST_API char* getlogin() {
 }
 
 CLUMP_HOST_API char* cuserid(char* name) {
+  static constinit Hidden<char*(char*)> real{"cuserid"};
+  if (!captured()) return real(name);
   char* const into = name != nullptr ? name : mine().login;
   const passwd* const user = getpwuid(geteuid());
   std::memset(into, 0, L_cuserid);

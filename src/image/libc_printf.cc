@@ -5,10 +5,9 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cwchar>
-#include <map>
 #include <mutex>
-#include <string>
 
 #include "base/types.h"
 #include "image/rank_image.h"
@@ -31,10 +30,17 @@ namespace {
 constexpr int kAsBefore = -2;     // of a function that prints
 constexpr int kNoArguments = -1;  // of one that tells the arguments
 
-PrintfState& mine() { return current_image().libc().printf.get(); }
+/// Of threads that belong to no copy, and of constructors before there are ranks: making one allocates.
+constinit PrintfState of_native;
+
+PrintfState& mine() {
+  Image& image = current_image();
+  return image.native() ? of_native : image.libc().printf.get();
+}
 
 PrintfState::Specifier specifier_of(const printf_info* info) {
-  PrintfState* const state = current_image().libc().printf.made();
+  Image& image = current_image();
+  PrintfState* const state = image.native() ? &of_native : image.libc().printf.made();
   if (state == nullptr || info->spec > 255) return {};
   const std::scoped_lock lock(state->lock);
   return state->specifiers[static_cast<std::size_t>(info->spec)];
@@ -60,13 +66,64 @@ int add(int letter, const PrintfState::Specifier& specifier) {
     return -1;
   }
   PrintfState& state = mine();
-  const std::scoped_lock lock(state.lock);
-  state.specifiers[static_cast<std::size_t>(letter)] = specifier;
+  {
+    const std::scoped_lock lock(state.lock);
+    state.specifiers[static_cast<std::size_t>(letter)] = specifier;
+  }
   return real(letter, &print, &tell_arguments);
 }
 
-/// What the C library numbers, of which it has few numbers: the same for all ranks.
-std::mutex numbers_lock;
+/// What the C library numbers, and has at most `kMost` numbers for: the same for all ranks. Needs no memory
+/// of the heap, since constructors ask before there are ranks.
+template <std::size_t kMost>
+class Numbers {
+ public:
+  /// That of what has this key; `make` asks the C library for a new one. It may allocate, so no lock is held.
+  template <typename Make>
+  int of(std::uint64_t key, Make make) {
+    if (const int known = find(key); known >= 0) return known;
+    const int number = make();
+    return number >= 0 ? add(key, number) : number;
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t key = 0;
+    int number = 0;
+  };
+
+  /// -1 if there is none.
+  int find(std::uint64_t key) {
+    const std::scoped_lock lock(lock_);
+    return find_locked(key);
+  }
+  int find_locked(std::uint64_t key) const {
+    for (std::size_t i = 0; i < used_; ++i)
+      if (all_[i].key == key) return all_[i].number;
+    return -1;
+  }
+  /// What another thread has added meanwhile stays.
+  int add(std::uint64_t key, int number) {
+    const std::scoped_lock lock(lock_);
+    if (const int known = find_locked(key); known >= 0) return known;
+    if (used_ < kMost) all_[used_++] = {key, number};
+    return number;
+  }
+
+  std::mutex lock_;
+  std::array<Entry, kMost> all_{};
+  std::size_t used_ = 0;
+};
+
+constinit Numbers<16> modifiers;  // a bit each of printf_info::user
+constinit Numbers<256> types;     // PA_FLAG_MASK has 256
+
+/// FNV-1a.
+std::uint64_t hash_of(const wchar_t* text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (; *text != L'\0'; ++text) hash = (hash ^ static_cast<std::uint64_t>(*text)) * 0x100000001b3;
+  return hash;
+}
 
 }  // namespace
 }  // namespace clump::image
@@ -87,27 +144,15 @@ CLUMP_HOST_API int register_printf_function(int letter, printf_function* print,
 
 CLUMP_HOST_API int register_printf_modifier(const wchar_t* text) noexcept {
   static constinit Hidden<int(const wchar_t*)> real{"register_printf_modifier"};
-  static auto& numbers = *new std::map<std::wstring, int>;
-  const std::scoped_lock lock(numbers_lock);
-  const auto known = numbers.find(text);
-  if (known != numbers.end()) return known->second;
-  const int number = real(text);
-  if (number >= 0) numbers.emplace(text, number);
-  return number;
+  return modifiers.of(hash_of(text), [=] { return real(text); });
 }
 
 /// The function takes an argument from the list, and needs nothing of its rank: the first rank's serves all.
 CLUMP_HOST_API int register_printf_type(printf_va_arg_function* take) noexcept {
   static constinit Hidden<int(printf_va_arg_function*)> real{"register_printf_type"};
-  static auto& numbers = *new std::map<std::uintptr_t, int>;
-  const std::scoped_lock lock(numbers_lock);
   auto original = reinterpret_cast<std::uintptr_t>(take);
   if (captured()) original_of(reinterpret_cast<const void*>(take), &original);
-  const auto known = numbers.find(original);
-  if (known != numbers.end()) return known->second;
-  const int number = real(reinterpret_cast<printf_va_arg_function*>(original));
-  if (number >= 0) numbers.emplace(original, number);
-  return number;
+  return types.of(original, [=] { return real(reinterpret_cast<printf_va_arg_function*>(original)); });
 }
 
 }  // extern "C"

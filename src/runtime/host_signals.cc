@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <sys/ucontext.h>
 
-#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -18,6 +17,7 @@
 #include <typeinfo>
 
 #include "image/signals.h"
+#include "image/symbols.h"
 #include "runtime/host_failure.h"
 #include "runtime/host_stacks.h"
 #include "runtime/host_state.h"
@@ -35,15 +35,8 @@ using Sigaction = int (*)(int, const struct sigaction*, struct sigaction*);
 constinit bool installed = false;
 
 Sigaction real_sigaction() {
-  static constinit std::atomic<Sigaction> real{nullptr};
-  Sigaction found = real.load(std::memory_order_relaxed);  // relaxed: every thread would store the same value
-  if (found == nullptr) {
-    // Where mpiexec has not preloaded this library, the C library's comes before it.
-    for (void* const where : {RTLD_NEXT, RTLD_DEFAULT})
-      if (found == nullptr) found = reinterpret_cast<Sigaction>(::dlsym(where, "sigaction"));
-    real.store(found, std::memory_order_relaxed);
-  }
-  return found;
+  static constinit image::Hidden<int(int, const struct sigaction*, struct sigaction*)> real{"sigaction"};
+  return *real;
 }
 
 bool is_fatal(int number) {
