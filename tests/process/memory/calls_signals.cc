@@ -17,7 +17,6 @@ int __sigaction(int, const struct sigaction*, struct sigaction*);
 sighandler_t __sysv_signal(int, sighandler_t);
 sighandler_t bsd_signal(int, sighandler_t);
 sighandler_t sysv_signal(int, sighandler_t);
-int old_siggetmask() asm("siggetmask");
 int old_sigblock(int) asm("sigblock");
 int old_sigsetmask(int) asm("sigsetmask");
 }
@@ -78,9 +77,8 @@ const Row kRows[] = {
     {"pthread_sigmask", [] { pthread_sigmask(SIG_BLOCK, nullptr, &set); }},
     {"sighold", [] { sighold(SIGURG); }},
     {"sigrelse", [] { sigrelse(SIGURG); }},
-    {"siggetmask", [] { old_siggetmask(); }},
     {"sigblock", [] { old_sigblock(0); }},
-    {"sigsetmask", [] { old_sigsetmask(old_siggetmask()); }},
+    {"sigsetmask", [] { old_sigsetmask(old_sigblock(0)); }},
     {"sigpending", [] { sigpending(&set); }},
     {"sigtimedwait", [] { sigtimedwait(&kNoSignals, &info, &no_time); }},
     {"sigwait", nullptr, kWaits},
