@@ -69,6 +69,9 @@ void pass_on_to(pid_t successor);
 /// handler of faults.
 bool take_fault(int number, siginfo_t* info, void* context, bool overflow);
 
+/// Whether any rank has a timer, which may send a signal. Any thread.
+bool any_timer() noexcept;
+
 /// Whether the caller is a thread of a rank whose signals are ours to keep.
 bool is_ours() noexcept;
 /// sigaction() of a rank: 0, or an error number.

@@ -5,7 +5,7 @@
 //   CLUMP_TRY(turn.outcome());
 //
 // Calls that do not block are in question only while they are being made. A rank that has one thread looks at
-// Rank::is_alone() and goes on; one that has several notes in a table of the process which thread is where.
+// Rank::is_alone() and goes on; one that has several notes in the communicator which thread is there.
 #pragma once
 
 #include <pthread.h>

@@ -22,6 +22,7 @@
 #include "fiber/fiber.h"
 #include "fiber/monitor.h"
 #include "fiber/worker.h"
+#include "image/signals.h"
 #include "runtime/host_state.h"
 
 extern "C" [[gnu::weak]] void __tsan_init();
@@ -114,7 +115,8 @@ bool signals_will_come() {
     if (::getitimer(which, &timer) == 0 && (timer.it_value.tv_sec != 0 || timer.it_value.tv_usec != 0))
       return true;
   }
-  std::array<char, 16> room{};
+  if (image::signals::any_timer()) return true;
+  std::array<char, 16> room{};  // of a plain process; not all kernels tell
   if (!read_file("/proc/self/timers", room).empty()) return true;
   siginfo_t child;
   // Not waitid(): a rank's children may be its own.
