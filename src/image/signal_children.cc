@@ -16,6 +16,12 @@ bool ask(pid_t child, int options, siginfo_t& found) {
   return ::syscall(SYS_waitid, P_PID, child, &found, options, nullptr) == 0 && found.si_pid == child;
 }
 
+/// It runs, or has ended and was not waited for.
+bool exists(pid_t child) {
+  siginfo_t found{};
+  return ::syscall(SYS_waitid, P_PID, child, &found, WEXITED | WNOHANG | WNOWAIT, nullptr) == 0;
+}
+
 void tell(const fiber::Identity& rank, const siginfo_t& info) {
   const Guard guard;
   (void)leave(rank, nullptr, info, true);  // what is not handled is ignored
@@ -44,8 +50,9 @@ void look_at_children_of(const fiber::Identity& rank) {
 
 void on_child(const siginfo_t& info) {
   const bool ended = info.si_code == CLD_EXITED || info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED;
-  // A child may end before the call that has started it returns in its parent: then every rank may look.
-  const bool is_known = find_child(info.si_pid) != nullptr;
+  // A child may end before the call that has started it returns in its parent: then every rank may look. One
+  // that is not there any more was waited for before this signal was seen: its rank knows.
+  const bool is_known = find_child(info.si_pid) != nullptr || !exists(info.si_pid);
   const fiber::Identity* const owner = owner_of_child(info.si_pid);
   for (int i = 0; i < runtime().ranks; ++i) {
     const fiber::Identity* const rank = runtime().rank(i);
