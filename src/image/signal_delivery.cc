@@ -60,7 +60,7 @@ void run(Thread& self, siginfo_t& info, const Action& action, void* kernels, con
   if (during != before) set_blocked(self, during);
   ++self.handled;
   // One with a single argument does not mind the others.
-  const auto handler = reinterpret_cast<Handler>(action.handler);
+  const auto handler = reinterpret_cast<Handler>(reinterpret_cast<void*>(action.handler));
   if (void* const stack = stack_for(action, fault))
     clump_call_on_stack(number, &info, &context, handler, stack);
   else

@@ -39,8 +39,9 @@ constinit thread_local Thread own;
 bool is_valid(int number) { return number >= 1 && number <= kHighest && number != 32 && number != 33; }
 
 Action to_action(const struct sigaction& given) {
-  return {(given.sa_flags & SA_SIGINFO) != 0 ? reinterpret_cast<sighandler_t>(given.sa_sigaction)
-                                             : given.sa_handler,
+  return {(given.sa_flags & SA_SIGINFO) != 0
+              ? reinterpret_cast<sighandler_t>(reinterpret_cast<void*>(given.sa_sigaction))
+              : given.sa_handler,
           to_set(given.sa_mask), given.sa_flags};
 }
 
@@ -55,8 +56,9 @@ struct sigaction to_sigaction(const Action& action) {
 /// A fault that no rank wants to know of is the runtime's, unless somebody was there before it.
 Action action_at_beginning(int number) {
   const Action action = to_action(beginning[number]);
-  const bool is_runtimes = action.handler == reinterpret_cast<sighandler_t>(runtime_.on_fault) ||
-                           (number == SIGQUIT && runtime_.quit_asks && action.handles());
+  const bool is_runtimes =
+      action.handler == reinterpret_cast<sighandler_t>(reinterpret_cast<void*>(runtime_.on_fault)) ||
+      (number == SIGQUIT && runtime_.quit_asks && action.handles());
   return is_runtimes ? Action{} : action;
 }
 

@@ -51,7 +51,6 @@ std::vector<Layout> all_of(const coll::Blocks& blocks, int count) {
   for (int i = 0; i < count; ++i) found.push_back(blocks[i]);
   return found;
 }
-void* writable(const void* buffer) { return const_cast<void*>(buffer); }
 
 /// Block i of a buffer with as many elements for each rank has no other count and type than any other block.
 Layout block(Count count, const Datatype& type) { return {nullptr, count, &type}; }
