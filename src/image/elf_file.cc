@@ -78,7 +78,7 @@ const std::byte* ElfFile::at_address(std::uint64_t address, std::size_t size) co
   return nullptr;
 }
 
-std::string ElfFile::string_at(std::uint64_t place) const {
+std::string_view ElfFile::string_at(std::uint64_t place) const {
   const ElfW(Dyn)* table = entry(DT_STRTAB);
   const ElfW(Dyn)* table_size = entry(DT_STRSZ);
   if (table == nullptr || table_size == nullptr || place >= table_size->d_un.d_val) return {};
@@ -92,7 +92,7 @@ std::vector<std::string> ElfFile::strings(ElfW(Sxword) tag) const {
   std::vector<std::string> found;
   for (const ElfW(Dyn) & entry : dynamic()) {
     if (entry.d_tag != tag) continue;
-    if (std::string text = string_at(entry.d_un.d_val); !text.empty()) found.push_back(std::move(text));
+    if (const std::string_view text = string_at(entry.d_un.d_val); !text.empty()) found.emplace_back(text);
   }
   return found;
 }
@@ -106,7 +106,7 @@ std::span<const ElfW(Rela)> ElfFile::relocations(ElfW(Sxword) table, ElfW(Sxword
   return {reinterpret_cast<const ElfW(Rela)*>(first), size->d_un.d_val / sizeof(ElfW(Rela))};
 }
 
-std::string ElfFile::undefined_symbol(std::uint32_t number) const {
+std::string_view ElfFile::undefined_symbol(std::uint32_t number) const {
   const ElfW(Dyn)* const table = entry(DT_SYMTAB);
   if (table == nullptr) return {};
   const std::byte* const found =
@@ -114,7 +114,7 @@ std::string ElfFile::undefined_symbol(std::uint32_t number) const {
   if (found == nullptr) return {};
   ElfW(Sym) symbol;
   std::memcpy(&symbol, found, sizeof symbol);
-  return symbol.st_shndx == SHN_UNDEF ? string_at(symbol.st_name) : std::string();
+  return symbol.st_shndx == SHN_UNDEF ? string_at(symbol.st_name) : std::string_view();
 }
 
 bool ElfFile::is_definition(std::uint32_t number, std::string_view name) const {

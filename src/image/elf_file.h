@@ -41,8 +41,9 @@ class ElfFile {
   std::string first_string(ElfW(Sxword) tag) const;
   /// The relocations at the address in `table`'s entry, as many bytes as `bytes`' entry says.
   std::span<const ElfW(Rela)> relocations(ElfW(Sxword) table, ElfW(Sxword) bytes) const;
-  /// The name of a dynamic symbol, by number; empty if the file defines it, or if there is none.
-  std::string undefined_symbol(std::uint32_t number) const;
+  /// The name of a dynamic symbol, by number; empty if the file defines it, or if there is none. Valid as
+  /// long as this object.
+  std::string_view undefined_symbol(std::uint32_t number) const;
   /// It has a definition of that name, of a function or a variable, which other files can use.
   bool defines(std::string_view name) const;
   /// The functions that other files find in this one. By the section headers: none where they are stripped.
@@ -57,7 +58,7 @@ class ElfFile {
   std::string_view bytes_of(const ElfW(Shdr) & section) const;
   /// Null if there is none of that name.
   const ElfW(Shdr) * section(std::string_view name) const;
-  std::string string_at(std::uint64_t place) const;
+  std::string_view string_at(std::uint64_t place) const;
   /// A value at an address; one of zeros if the file has none there.
   template <typename T>
   T value_at(std::uint64_t address) const {

@@ -36,9 +36,8 @@ bool has_constant(const ElfFile& file, std::string_view word) {
 /// out: that one asks for the next definition by name, or calls the C library's.
 bool is_allocator(const ElfFile& file, const Names& defined) {
   if (!has(defined, "malloc") || !has(defined, "free")) return false;
-  const std::vector<std::string> imported = imports_of(file);
-  if (has(imported, "__libc_malloc")) return false;
-  return !(has(imported, "dlsym") || has(imported, "dlvsym")) || !has_constant(file, "malloc");
+  if (imports(file, "__libc_malloc")) return false;
+  return !(imports(file, "dlsym") || imports(file, "dlvsym")) || !has_constant(file, "malloc");
 }
 
 bool is_for_all_ranks(const std::string& path) {

@@ -18,8 +18,14 @@ constexpr std::string_view kOneResult = "has its result or its settings in memor
 constexpr std::string_view kProfile = "profiles the process (gcc -pg): gmon.out";
 constexpr std::string_view kWatchedMemory = "has the C library watch the memory of the process";
 
-/// By function. Add a row for what is rare and cannot be given to each rank at a reasonable cost.
+/// In the order of the characters' codes. Add a row for what is rare and cannot be given to each rank at a
+/// reasonable cost.
 constexpr Row kProcessOnly[] = {
+    {"__fentry__", kProfile},
+    {"__moncontrol", kProfile},
+    {"__monstartup", kProfile},
+    {"__profil", kProfile},
+    {"_mcount", kProfile},
     {"addseverity", kOneResult},
     {"capset", "changes the capabilities of the thread that runs it"},
     {"chroot", "changes the root directory of the process"},
@@ -37,7 +43,6 @@ constexpr Row kProcessOnly[] = {
     {"endusershell", kPlaceInList},
     {"endutent", kPlaceInList},
     {"endutxent", kPlaceInList},
-    {"__fentry__", kProfile},
     {"flockfile", "holds a lock of the C library that ranks of a process share"},
     {"fmtmsg", kOneResult},
     {"ftrylockfile", "holds a lock of the C library that ranks of a process share"},
@@ -75,18 +80,14 @@ constexpr Row kProcessOnly[] = {
     {"mcheck", kWatchedMemory},
     {"mcheck_check_all", kWatchedMemory},
     {"mcheck_pedantic", kWatchedMemory},
-    {"_mcount", kProfile},
     {"mcount", kProfile},
     {"mdb_env_open", "opens a database of LMDB, which keeps its readers by process"},
-    {"__moncontrol", kProfile},
     {"moncontrol", kProfile},
-    {"__monstartup", kProfile},
     {"monstartup", kProfile},
     {"mprobe", kWatchedMemory},
     {"mtrace", kWatchedMemory},
     {"muntrace", kWatchedMemory},
     {"nice", "changes the priority of the thread that runs it, which cannot be taken back"},
-    {"__profil", kProfile},
     {"profil", kProfile},
     {"pthread_setschedprio", "changes how the kernel schedules the thread that runs it"},
     {"pututline", kPlaceInList},
@@ -129,30 +130,42 @@ constexpr Row kProcessOnly[] = {
     {"utmpname", kPlaceInList},
     {"utmpxname", kPlaceInList},
 };
+static_assert(std::ranges::is_sorted(kProcessOnly, {}, &Row::function));
 
-void add_names(const ElfFile& file, ElfW(Sxword) table, ElfW(Sxword) bytes, std::vector<std::string>& names) {
-  for (const ElfW(Rela) & relocation : file.relocations(table, bytes)) {
+/// The imports among the relocations that two entries of the dynamic section tell of, one by one until
+/// `wanted` takes one.
+template <typename Wanted>
+bool find_import(const ElfFile& file, ElfW(Sxword) table, ElfW(Sxword) bytes, Wanted wanted) {
+  return std::ranges::any_of(file.relocations(table, bytes), [&](const ElfW(Rela) & relocation) {
     const std::uint32_t symbol = ELF64_R_SYM(relocation.r_info);
-    if (symbol == 0) continue;
-    std::string name = file.undefined_symbol(symbol);
-    if (!name.empty()) names.push_back(std::move(name));
-  }
+    const std::string_view name = symbol != 0 ? file.undefined_symbol(symbol) : std::string_view();
+    return !name.empty() && wanted(name);
+  });
+}
+
+template <typename Wanted>
+bool find_import(const ElfFile& file, Wanted wanted) {
+  return find_import(file, DT_JMPREL, DT_PLTRELSZ, wanted) || find_import(file, DT_RELA, DT_RELASZ, wanted);
 }
 
 }  // namespace
 
 std::string_view reason_for_processes(std::string_view function) {
-  const auto* row = std::ranges::find(kProcessOnly, function, &Row::function);
-  return row != std::end(kProcessOnly) ? row->reason : std::string_view();
+  const auto* row = std::ranges::lower_bound(kProcessOnly, function, {}, &Row::function);
+  return row != std::end(kProcessOnly) && row->function == function ? row->reason : std::string_view();
 }
 
-std::vector<std::string> imports_of(const ElfFile& file) {
-  std::vector<std::string> names;
-  add_names(file, DT_RELA, DT_RELASZ, names);
-  add_names(file, DT_JMPREL, DT_PLTRELSZ, names);
-  std::ranges::sort(names);
-  names.erase(std::ranges::unique(names).begin(), names.end());
-  return names;
+std::string_view process_function_of(const ElfFile& file) {
+  std::string_view found;
+  find_import(file, [&](std::string_view name) {
+    found = name;
+    return !reason_for_processes(name).empty();
+  });
+  return reason_for_processes(found).empty() ? std::string_view() : found;
+}
+
+bool imports(const ElfFile& file, std::string_view function) {
+  return find_import(file, [&](std::string_view name) { return name == function; });
 }
 
 }  // namespace clump::image

@@ -3,9 +3,7 @@
 // its import tables.
 #pragma once
 
-#include <string>
 #include <string_view>
-#include <vector>
 
 namespace clump::image {
 
@@ -15,8 +13,12 @@ class ElfFile;
 /// does not.
 std::string_view reason_for_processes(std::string_view function);
 
-/// The functions that the file takes from other files: the symbols that its relocations name and that it does
-/// not define. Empty for damaged files.
-std::vector<std::string> imports_of(const ElfFile& file);
+/// A function with such a reason that the file takes from another file: a symbol that one of its relocations
+/// names and that it does not define. Empty if there is none, and for damaged files. Valid as long as the
+/// file.
+std::string_view process_function_of(const ElfFile& file);
+
+/// Whether the file takes `function` from another file.
+bool imports(const ElfFile& file, std::string_view function);
 
 }  // namespace clump::image
