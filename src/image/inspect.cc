@@ -110,9 +110,17 @@ class LibraryWalk {
   }
 
   void note_imports(const ElfFile& file, const std::string& path) {
-    if (!verdict_.process_function.empty()) return;
-    verdict_.process_function = process_function_of(file);
-    if (!verdict_.process_function.empty()) verdict_.process_function_in = path;
+    find_import(file, [&](std::string_view name) {
+      if (verdict_.process_function.empty() && !reason_for_processes(name).empty()) {
+        verdict_.process_function = name;
+        verdict_.process_function_in = path;
+      }
+      if (verdict_.malloc_function.empty() && is_of_libc_malloc(name)) {
+        verdict_.malloc_function = name;
+        verdict_.malloc_function_in = path;
+      }
+      return false;
+    });
   }
 
   void note_allocator(const ElfFile& file, const std::string& path, bool is_shared) {

@@ -36,8 +36,11 @@ bool has_constant(const ElfFile& file, std::string_view word) {
 /// out: that one asks for the next definition by name, or calls the C library's.
 bool is_allocator(const ElfFile& file, const Names& defined) {
   if (!has(defined, "malloc") || !has(defined, "free")) return false;
-  if (imports(file, "__libc_malloc")) return false;
-  return !(imports(file, "dlsym") || imports(file, "dlvsym")) || !has_constant(file, "malloc");
+  const auto imports = [&](std::string_view function) {
+    return find_import(file, [&](std::string_view name) { return name == function; });
+  };
+  if (imports("__libc_malloc")) return false;
+  return !(imports("dlsym") || imports("dlvsym")) || !has_constant(file, "malloc");
 }
 
 bool is_for_all_ranks(const std::string& path) {

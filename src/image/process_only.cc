@@ -132,22 +132,6 @@ constexpr Row kProcessOnly[] = {
 };
 static_assert(std::ranges::is_sorted(kProcessOnly, {}, &Row::function));
 
-/// The imports among the relocations that two entries of the dynamic section tell of, one by one until
-/// `wanted` takes one.
-template <typename Wanted>
-bool find_import(const ElfFile& file, ElfW(Sxword) table, ElfW(Sxword) bytes, Wanted wanted) {
-  return std::ranges::any_of(file.relocations(table, bytes), [&](const ElfW(Rela) & relocation) {
-    const std::uint32_t symbol = ELF64_R_SYM(relocation.r_info);
-    const std::string_view name = symbol != 0 ? file.undefined_symbol(symbol) : std::string_view();
-    return !name.empty() && wanted(name);
-  });
-}
-
-template <typename Wanted>
-bool find_import(const ElfFile& file, Wanted wanted) {
-  return find_import(file, DT_JMPREL, DT_PLTRELSZ, wanted) || find_import(file, DT_RELA, DT_RELASZ, wanted);
-}
-
 }  // namespace
 
 std::string_view reason_for_processes(std::string_view function) {
@@ -155,17 +139,14 @@ std::string_view reason_for_processes(std::string_view function) {
   return row != std::end(kProcessOnly) && row->function == function ? row->reason : std::string_view();
 }
 
-std::string_view process_function_of(const ElfFile& file) {
-  std::string_view found;
-  find_import(file, [&](std::string_view name) {
-    found = name;
-    return !reason_for_processes(name).empty();
-  });
-  return reason_for_processes(found).empty() ? std::string_view() : found;
-}
-
-bool imports(const ElfFile& file, std::string_view function) {
-  return find_import(file, [&](std::string_view name) { return name == function; });
+bool find_import(const ElfFile& file, const std::function<bool(std::string_view)>& is_wanted) {
+  const auto is_it = [&](const ElfW(Rela) & relocation) {
+    const std::uint32_t symbol = ELF64_R_SYM(relocation.r_info);
+    const std::string_view name = symbol != 0 ? file.undefined_symbol(symbol) : std::string_view();
+    return !name.empty() && is_wanted(name);
+  };
+  return std::ranges::any_of(file.relocations(DT_JMPREL, DT_PLTRELSZ), is_it) ||
+         std::ranges::any_of(file.relocations(DT_RELA, DT_RELASZ), is_it);
 }
 
 }  // namespace clump::image

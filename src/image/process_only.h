@@ -3,6 +3,7 @@
 // its import tables.
 #pragma once
 
+#include <functional>
 #include <string_view>
 
 namespace clump::image {
@@ -13,12 +14,9 @@ class ElfFile;
 /// does not.
 std::string_view reason_for_processes(std::string_view function);
 
-/// A function with such a reason that the file takes from another file: a symbol that one of its relocations
-/// names and that it does not define. Empty if there is none, and for damaged files. Valid as long as the
-/// file.
-std::string_view process_function_of(const ElfFile& file);
-
-/// Whether the file takes `function` from another file.
-bool imports(const ElfFile& file, std::string_view function);
+/// Calls `is_wanted` with each function that the file takes from another file (a symbol that one of its
+/// relocations names and that it does not define) until that returns true, and tells whether it has. Names
+/// are valid as long as the file; one may come more than once.
+bool find_import(const ElfFile& file, const std::function<bool(std::string_view)>& is_wanted);
 
 }  // namespace clump::image
