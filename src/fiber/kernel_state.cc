@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -237,39 +238,15 @@ mode_t change_file_mask(mode_t mask) {
   return before;
 }
 
-int change_signal_mask(int how, const sigset_t* set, sigset_t* before) {
+void set_signal_mask(std::uint64_t mask) {
   Fiber& fiber = *rank_fiber();
-  const SignalMask now = signals_now();
-  SignalMask after = now;
-  if (set != nullptr) {
-    SignalMask named = 0;
-    std::memcpy(&named, set, sizeof named);
-    named &= ~kNeverBlocked;
-    switch (how) {
-      case SIG_BLOCK:
-        after = now | named;
-        break;
-      case SIG_UNBLOCK:
-        after = now & ~named;
-        break;
-      case SIG_SETMASK:
-        after = named;
-        break;
-      default:
-        return EINVAL;
-    }
-  }
-  if (before != nullptr) {
-    sigemptyset(before);
-    std::memcpy(before, &now, sizeof now);
-  }
-  if (after == now && after == parts_of(fiber.kernel_state).signals) return 0;
+  const SignalMask wanted = mask & ~kNeverBlocked;
+  if (wanted == signals_now() && wanted == parts_of(fiber.kernel_state).signals) return;
   // First the note, so that a handler which runs at once, and may leave by siglongjmp(), finds it.
   Parts parts = parts_of(fiber.kernel_state);
-  parts.signals = after & ~(bit_of(SIGKILL) | bit_of(SIGSTOP));
+  parts.signals = wanted & ~(bit_of(SIGKILL) | bit_of(SIGSTOP));
   now_has(fiber, parts);
-  set_signals(after);
-  return 0;
+  set_signals(wanted);
 }
 
 ThreadSettings settings_of_caller() noexcept { return parts_of(rank_fiber()->kernel_state).settings; }

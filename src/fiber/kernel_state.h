@@ -11,7 +11,7 @@
 
 #include <sys/types.h>
 
-#include <csignal>
+#include <cstdint>
 #include <span>
 
 #include "base/types.h"
@@ -37,8 +37,8 @@ void take_on(KernelState*& has, KernelState* wanted) noexcept;
 /// 0, or -1 with errno.
 CLUMP_HOST_API int change_directory(int relative_to, const char* path);
 CLUMP_HOST_API mode_t change_file_mask(mode_t mask);
-/// 0, or an error number. `set` may be null.
-CLUMP_HOST_API int change_signal_mask(int how, const sigset_t* set, sigset_t* before);
+/// A set of signals as the kernel has it: signal n is bit n - 1.
+CLUMP_HOST_API void set_signal_mask(std::uint64_t mask);
 
 /// Gives the calling kernel thread a directory and a file mode mask of its own, and those of `state`: for a
 /// thread that a fiber with this state has made. The signal mask it has inherited. After note_beginning().

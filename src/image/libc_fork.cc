@@ -23,6 +23,40 @@
 #include "image/standard.h"
 #include "image/symbols.h"
 
+namespace clump::image {
+namespace {
+
+using Spawn = int(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,
+                  char* const*, char* const*);
+
+/// While one lives, what the calling thread spawns gets what is the rank's: standard streams, cores,
+/// personality, ignored signals.
+class Inheritance {
+ public:
+  explicit Inheritance(const posix_spawn_file_actions_t* user) : streams_(user) {}
+
+  /// 0, or an error number.
+  int error() const { return streams_.error(); }
+  const posix_spawn_file_actions_t* actions() const { return streams_.get(); }
+
+ private:
+  standard::ChildActions streams_;
+  WithCoresOfFiber cores_;
+  WithPersonalityOfFiber personality_;
+  signals::WithIgnoredOfRank ignored_;
+};
+
+/// Passes on `error` as posix_spawn() returns it, which has made the process `made` if it is 0.
+int note_spawned(int error, pid_t made, pid_t* child) {
+  if (error != 0) return error;
+  note_child(made);
+  if (child != nullptr) *child = made;
+  return 0;
+}
+
+}  // namespace
+}  // namespace clump::image
+
 using namespace clump::image;  // the functions below are the C library's, outside of any namespace
 
 extern "C" {
@@ -164,37 +198,23 @@ CLUMP_HOST_API int clone(int (*function)(void*), void* stack, int flags, void* a
 CLUMP_HOST_API int posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
                                const posix_spawnattr_t* attributes, char* const* arguments,
                                char* const* environment) {
-  static constinit Hidden<int(pid_t*, const char*, const posix_spawn_file_actions_t*,
-                              const posix_spawnattr_t*, char* const*, char* const*)>
-      real{"posix_spawn"};
-  const standard::ChildActions all(actions);
-  if (all.error() != 0) return all.error();
-  const WithCoresOfFiber wide;
-  const WithPersonalityOfFiber same;
-  const signals::WithIgnoredOfRank ignored;
+  static constinit Hidden<Spawn> real{"posix_spawn"};
+  const Inheritance inherited(actions);
+  if (inherited.error() != 0) return inherited.error();
   pid_t made = 0;
-  const int error = real(&made, path_for_rank(path), all.get(), attributes, arguments, environment);
-  if (error == 0) note_child(made);
-  if (error == 0 && child != nullptr) *child = made;
-  return error;
+  const int error = real(&made, path_for_rank(path), inherited.actions(), attributes, arguments, environment);
+  return note_spawned(error, made, child);
 }
 
 CLUMP_HOST_API int posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
                                 const posix_spawnattr_t* attributes, char* const* arguments,
                                 char* const* environment) {
-  static constinit Hidden<int(pid_t*, const char*, const posix_spawn_file_actions_t*,
-                              const posix_spawnattr_t*, char* const*, char* const*)>
-      real{"posix_spawnp"};
-  const standard::ChildActions all(actions);
-  if (all.error() != 0) return all.error();
-  const WithCoresOfFiber wide;
-  const WithPersonalityOfFiber same;
-  const signals::WithIgnoredOfRank ignored;
+  static constinit Hidden<Spawn> real{"posix_spawnp"};
+  const Inheritance inherited(actions);
+  if (inherited.error() != 0) return inherited.error();
   pid_t made = 0;
-  const int error = real(&made, file, all.get(), attributes, arguments, environment);
-  if (error == 0) note_child(made);
-  if (error == 0 && child != nullptr) *child = made;
-  return error;
+  const int error = real(&made, file, inherited.actions(), attributes, arguments, environment);
+  return note_spawned(error, made, child);
 }
 
 }  // extern "C"

@@ -44,11 +44,22 @@ void* stack_for(const Action& action, const ucontext_t* fault) {
   return reinterpret_cast<void*>(stack_pointer_of(*fault) - kRedZone);
 }
 
-/// `kernels`: the context that the kernel has given us, which a handler may change; null: there is none.
-void run(Thread& self, siginfo_t& info, const Action& action, void* kernels, const ucontext_t* fault) {
-  const int number = info.si_signo, error = errno;
+/// Blocks what is blocked while the handler runs, and returns what was blocked before. In the same Guard as
+/// take(): otherwise the service could interrupt the thread between the two, and a later signal's handler
+/// would run first.
+Set block_for_handler(Thread& self, int number, const Action& action) {
   const Set before = self.blocked.load(std::memory_order_relaxed);
-  const Set during = before | action.mask | ((action.flags & SA_NODEFER) != 0 ? 0 : bit_of(number));
+  self.blocked.store(before | action.mask | ((action.flags & SA_NODEFER) != 0 ? 0 : bit_of(number)),
+                     std::memory_order_relaxed);
+  return before;
+}
+
+/// After block_for_handler(), which has returned `before`. `kernels`: the context that the kernel has given
+/// us, which a handler may change; null: there is none.
+void run(Thread& self, siginfo_t& info, const Action& action, Set before, void* kernels,
+         const ucontext_t* fault) {
+  const int number = info.si_signo, error = errno;
+  const Set during = self.blocked.load(std::memory_order_relaxed);
   ucontext_t callers;
   if (kernels == nullptr) {
     ::getcontext(&callers);
@@ -111,14 +122,16 @@ bool attend(Thread& self, void* context) {
     if ((pending_of(self) & open) == 0) break;
     siginfo_t info{};
     Action action;
+    Set before = 0;
     {
       const Guard guard;
-      if (take(self, open, info) == 0) break;
+      if (take(self, open & ~self.blocked.load(std::memory_order_relaxed), info) == 0) continue;
       if (info.si_code == SI_TIMER) note_overrun(info);
       action = action_to_run(*self.rank, info.si_signo);
+      if (action.handles()) before = block_for_handler(self, info.si_signo, action);
     }
     if (action.handles()) {
-      run(self, info, action, context, nullptr);
+      run(self, info, action, before, context, nullptr);
       any = true;
     } else if (!action.ignores(info.si_signo)) {
       if ((bit_of(info.si_signo) & kStops) != 0)
@@ -220,14 +233,16 @@ bool take_fault(int number, siginfo_t* info, void* context, bool overflow) {
   Thread& self = mine();
   if (self.rank == nullptr) return false;
   Action action;
+  Set before = 0;
   {
     const Guard guard;
     if ((self.blocked.load(std::memory_order_relaxed) & bit_of(number)) != 0) return false;
     action = action_to_run(*self.rank, number);
+    const bool on_own_stack = (action.flags & SA_ONSTACK) != 0;
+    if (!action.handles() || (overflow && !on_own_stack)) return false;
+    before = block_for_handler(self, number, action);
   }
-  const bool on_own_stack = (action.flags & SA_ONSTACK) != 0;
-  if (!action.handles() || (overflow && !on_own_stack)) return false;
-  run(self, *info, action, context, overflow ? nullptr : static_cast<const ucontext_t*>(context));
+  run(self, *info, action, before, context, overflow ? nullptr : static_cast<const ucontext_t*>(context));
   attend(self, context);
   keep_signal_stack(context);
   return !(own && number == SIGABRT);  // a handler that returns to abort() does not keep it from its end

@@ -338,12 +338,10 @@ void set_blocked(Thread& self, Set blocked) {
   blocked &= ~kNeverBlocked;
   const Set in_kernel = blocked & ~kFaults;
   self.blocked.store(blocked, std::memory_order_relaxed);
-  if (fiber::rank_fiber() != nullptr) {
-    const sigset_t set = to_sigset(in_kernel);
-    (void)fiber::change_signal_mask(SIG_SETMASK, &set, nullptr);
-  } else {
+  if (fiber::rank_fiber() != nullptr)
+    fiber::set_signal_mask(in_kernel);
+  else
     ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &in_kernel, nullptr, sizeof in_kernel);
-  }
 }
 
 int change_mask(int how, const sigset_t* set, sigset_t* before) {
