@@ -64,7 +64,8 @@ class Comm final : public base::RefCounted {
   std::unique_ptr<CollectiveWishes> wishes;
   /// Found by the first collective that wants it; null until then.
   base::Ref<Team> team;
-  /// Of a rank with several threads: the one that is in a collective call (pthread_self(); 0: none), and the call.
+  /// Of a rank with several threads: the one that is in a collective call (pthread_self(); 0: none), and the
+  /// call.
   std::atomic<std::uintptr_t> collective_thread{0};
   std::atomic<const char*> collective_call{nullptr};
 

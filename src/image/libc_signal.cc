@@ -115,8 +115,8 @@ CLUMP_HOST_API int old_sigblock(int mask) noexcept asm("sigblock");
 int old_sigblock(int mask) noexcept { return change_old(SIG_BLOCK, mask); }
 CLUMP_HOST_API int old_sigsetmask(int mask) noexcept asm("sigsetmask");
 int old_sigsetmask(int mask) noexcept { return change_old(SIG_SETMASK, mask); }
-// siggetmask() is the C library's: it asks the kernel, which has the rank's mask; and ld would warn at every link of a
-// program if a library defined it.
+// siggetmask() is the C library's: it asks the kernel, which has the rank's mask; and ld would warn at every
+// link of a program if a library defined it.
 
 /// What programs see as SIGRTMAX: the two above are ours.
 CLUMP_HOST_API int __libc_current_sigrtmax() noexcept {

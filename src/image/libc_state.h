@@ -153,8 +153,8 @@ struct LibcState {
   ShellState shell;
   std::unique_ptr<KeyState> keys;
   StandardState standard;
-  std::atomic<int> locked_files{0};  ///< in which the rank may have record locks: record_locks.cc
-  signals::SignalState signals;      ///< libc_signal.cc and others
+  std::atomic<int> locked_files{0};      ///< in which the rank may have record locks: record_locks.cc
+  signals::SignalState signals;          ///< libc_signal.cc and others
   OnDemand<ConversionState> conversion;  ///< libc_conversion.cc
   OnDemand<LocaleState> locale;          ///< libc_locale.cc
   OnDemand<NamesState> names;            ///< libc_names.cc

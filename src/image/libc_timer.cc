@@ -162,8 +162,8 @@ void on_timer(const siginfo_t& kernels) {
 }
 
 bool any_timer() noexcept {
-  return std::ranges::any_of(
-      timers, [](const Timer& timer) { return timer.used.load(std::memory_order_relaxed); });
+  return std::ranges::any_of(timers,
+                             [](const Timer& timer) { return timer.used.load(std::memory_order_relaxed); });
 }
 
 void note_overrun(const siginfo_t& info) noexcept {

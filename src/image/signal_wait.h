@@ -10,9 +10,9 @@
 
 namespace clump::image::signals {
 
-/// Sleeps until a handler of the calling thread's has run (true), or until the time (false). While the thread sleeps
-/// nothing else runs handlers, and they may leave by siglongjmp(). `handled`: the count of handlers before the caller
-/// let signals in; a handler that has run since then ends the wait.
+/// Sleeps until a handler of the calling thread's has run (true), or until the time (false). While the thread
+/// sleeps nothing else runs handlers, and they may leave by siglongjmp(). `handled`: the count of handlers
+/// before the caller let signals in; a handler that has run since then ends the wait.
 bool wait_for_handler(Thread& self, std::optional<std::chrono::steady_clock::time_point> until,
                       std::uint64_t handled);
 

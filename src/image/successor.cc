@@ -115,7 +115,8 @@ int follow(pid_t child, Relay& out, Relay& error) {
   if (out.descriptor() >= 0 || error.descriptor() >= 0) {
     const int end = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
     for (bool runs = true; runs;) {
-      std::array<pollfd, 3> all{{{end, POLLIN, 0}, {out.descriptor(), POLLIN, 0}, {error.descriptor(), POLLIN, 0}}};
+      std::array<pollfd, 3> all{
+          {{end, POLLIN, 0}, {out.descriptor(), POLLIN, 0}, {error.descriptor(), POLLIN, 0}}};
       (void)poll(all.data(), all.size(), end >= 0 ? -1 : 20);
       runs = real(child, &status, WNOHANG) == 0;
       out.pass_on();

@@ -104,8 +104,8 @@ struct PlaceNote {
 std::string encode(const PlaceNote& note);
 bool decode(const std::string& bytes, PlaceNote& note);
 
-/// What has replaced a rank before it called MPI has ended, with this status of waitpid(). Sent by the process
-/// that the rank was in.
+/// What has replaced a rank before it called MPI has ended, with this status of waitpid(). Sent by the
+/// process that the rank was in.
 struct SuccessorNote {
   int rank = 0;
   int status = 0;

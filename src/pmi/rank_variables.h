@@ -14,8 +14,8 @@ namespace clump::pmi {
 /// these are.
 inline constexpr std::string_view kOwnRankVariable = "CLUMP_IS_RANK";
 
-/// Whether a variable tells of a rank, or of the way to the launcher that has set it: what a job inside another
-/// job must not take over.
+/// Whether a variable tells of a rank, or of the way to the launcher that has set it: what a job inside
+/// another job must not take over.
 CLUMP_HOST_API bool tells_of_rank(std::string_view name);
 
 /// `environment` with the rank's own variables, and none of another job's.

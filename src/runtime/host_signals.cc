@@ -89,10 +89,9 @@ void on_fatal_signal(int number, siginfo_t* info, void* context) {
   const fiber::Identity* identity = fiber::identity();
   const HostedRank* rank = identity != nullptr ? &host().rank(*identity) : nullptr;
   char text[320];
-  const bool overflow =
-      number == SIGSEGV && info->si_code > 0 &&
-      describe_overflow(text, sizeof text, rank, *info,
-                        stack_pointer_of(*static_cast<const ucontext_t*>(context))) != 0;
+  const bool overflow = number == SIGSEGV && info->si_code > 0 &&
+                        describe_overflow(text, sizeof text, rank, *info,
+                                          stack_pointer_of(*static_cast<const ucontext_t*>(context))) != 0;
   if (image::signals::take_fault(number, info, context, overflow)) return;
   handling = true;
   const std::size_t bytes =

@@ -1,4 +1,5 @@
-/* MPI from a thread that belongs to no rank: one that the C library has made by itself, to tell of an input that is done. */
+/* MPI from a thread that belongs to no rank: one that the C library has made by itself, to tell of an input
+ * that is done. */
 #include <aio.h>
 #include <fcntl.h>
 #include <signal.h>

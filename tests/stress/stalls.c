@@ -1,7 +1,7 @@
 /* stalls SECONDS [SEED]: small collectives while a thread that belongs to no rank stops the other threads of
    its process for a fraction of a millisecond, at any instruction, as a crowded machine does. Whoever waits
-   for somebody who does not know it, waits for ever. What it does to the process it asks the C library itself for: the functions that
-   the program finds are about its rank. */
+   for somebody who does not know it, waits for ever. What it does to the process it asks the C library itself
+   for: the functions that the program finds are about its rank. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>

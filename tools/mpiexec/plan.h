@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/status.h"
 #include "allocator.h"
+#include "base/status.h"
 #include "common/cores.h"
 #include "common/limits.h"
 #include "image/interposers.h"

@@ -33,7 +33,8 @@ std::string Successors::why_not(const pmi::JoinNote& note) const {
     const auto number = static_cast<int>(&process - before_->processes.data());
     if (memory_before_->host(number).called_mpi)
       return fmt::format(
-          "exec() has replaced rank {} before MPI_Init, and other ranks of the job, which it has not replaced, "
+          "exec() has replaced rank {} before MPI_Init, and other ranks of the job, which it has not "
+          "replaced, "
           "have called MPI: ranks of which only some do so need a process each: use --ranks processes",
           note.rank);
   }
@@ -44,7 +45,8 @@ bool Successors::take(const pmi::JoinNote& note, int socket) {
   // Others find out (host_exec.cc), also where the process that was the rank has not come to say so.
   if (note.rank >= 0 && note.rank < before_->ranks()) {
     std::int32_t none = 0;
-    memory_before_->host(before_->process_of(note.rank)).replaced.compare_exchange_strong(none, note.rank + 1);
+    memory_before_->host(before_->process_of(note.rank))
+        .replaced.compare_exchange_strong(none, note.rank + 1);
   }
   if (std::string why = why_not(note); !why.empty()) {
     answer(socket, {.why = std::move(why)}, {});
@@ -83,8 +85,8 @@ base::Status Successors::settle(int life, int records) {
   std::vector<int> descriptors{job, memory, life};
   if (records >= 0) descriptors.push_back(records);
   for (int rank = 0; rank < job_.ranks(); ++rank)
-    answer(std::exchange(sockets_[static_cast<std::size_t>(rank)], kAnswered), {.process = job_.process_of(rank)},
-           descriptors);
+    answer(std::exchange(sockets_[static_cast<std::size_t>(rank)], kAnswered),
+           {.process = job_.process_of(rank)}, descriptors);
   ::close(job);
   ::close(memory);
   has_settled_ = true;

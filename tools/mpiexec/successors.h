@@ -1,6 +1,6 @@
 // Programs that have replaced ranks by exec() before MPI_Init (runtime/host_exec.cc). Each asks for the place
-// of its rank when it calls MPI. When those of all ranks have asked, the job is described anew, with a process
-// for each rank, and they get their places.
+// of its rank when it calls MPI. When those of all ranks have asked, the job is described anew, with a
+// process for each rank, and they get their places.
 #pragma once
 
 #include <string>
@@ -36,7 +36,9 @@ class Successors {
   /// Whether they wait in vain, as a rank has ended without MPI: its process.
   const pmi::HostProcess* missed() const;
   /// A program has ended in order, before settle(). Others may ask, and wait in vain.
-  void note_end(int rank) { missed_ = &before_->processes[static_cast<std::size_t>(before_->process_of(rank))]; }
+  void note_end(int rank) {
+    missed_ = &before_->processes[static_cast<std::size_t>(before_->process_of(rank))];
+  }
 
   bool has_settled() const { return has_settled_; }
   /// After settle().

@@ -228,8 +228,9 @@ pmi::Failure stuck(Watch::Finding found, int hang_after, const std::string& text
     return {.reason = pmi::Reason::kDeadlock, .code = 1, .text = kDeadlocked + text};
   return {.reason = pmi::Reason::kHang,
           .code = 1,
-          .text = fmt::format("nothing has moved in MPI for {} s (--hang-after), and all ranks are in it or asleep\n{}",
-                              hang_after, text)};
+          .text = fmt::format(
+              "nothing has moved in MPI for {} s (--hang-after), and all ranks are in it or asleep\n{}",
+              hang_after, text)};
 }
 
 }  // namespace clump::mpiexec

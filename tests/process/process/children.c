@@ -1,8 +1,8 @@
 // Every way to start and to wait for a child: a rank has its own children only, as a process has. Without
 // arguments: all of them, in turn, on all ranks at once.
 //
-// Stands for programs that run tools beside MPI: with fork() and wait() loops, posix_spawn(), vfork() and exec,
-// popen(), system(), a pidfd in poll(); and for libraries that reap with waitpid(-1, WNOHANG).
+// Stands for programs that run tools beside MPI: with fork() and wait() loops, posix_spawn(), vfork() and
+// exec, popen(), system(), a pidfd in poll(); and for libraries that reap with waitpid(-1, WNOHANG).
 #define _GNU_SOURCE
 #include <errno.h>
 #include <mpi.h>
@@ -20,12 +20,13 @@
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ;
+extern char** environ;
 static int rank, size, bad;
 
-#define CHECK(condition)                                                                                      \
-  do {                                                                                                        \
-    if (!(condition)) printf("rank %d, line %d: %s (%s)\n", rank, __LINE__, #condition, strerror(errno)), bad = 1; \
+#define CHECK(condition)                                                                           \
+  do {                                                                                             \
+    if (!(condition))                                                                              \
+      printf("rank %d, line %d: %s (%s)\n", rank, __LINE__, #condition, strerror(errno)), bad = 1; \
   } while (0)
 
 /// A child that ends with `code` after so many milliseconds.
@@ -47,7 +48,9 @@ static void test_any(void) {
   for (int n = 0; n < kChildren; ++n) {
     int status = 0, which = -1;
     struct rusage usage;
-    const pid_t got = n % 3 == 0 ? wait(&status) : n % 3 == 1 ? waitpid(-1, &status, 0) : wait3(&status, 0, &usage);
+    const pid_t got = n % 3 == 0   ? wait(&status)
+                      : n % 3 == 1 ? waitpid(-1, &status, 0)
+                                   : wait3(&status, 0, &usage);
     for (int i = 0; i < kChildren; ++i)
       if (all[i] == got) which = i;
     CHECK(which >= 0);
@@ -69,7 +72,8 @@ static void test_without_hanging(void) {
   siginfo_t info;
   memset(&info, 0xff, sizeof info);
   CHECK(waitid(P_ALL, 0, &info, WEXITED | WNOHANG) == 0 && info.si_pid == 0);
-  CHECK(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT) == 0 && info.si_pid == slow && info.si_status == own_code(1));
+  CHECK(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT) == 0 && info.si_pid == slow &&
+        info.si_status == own_code(1));
   CHECK(waitid(P_PID, (id_t)slow, &info, WEXITED | WNOWAIT) == 0 && info.si_code == CLD_EXITED);
   CHECK(wait4(slow, &status, 0, NULL) == slow && WEXITSTATUS(status) == own_code(1));
 }
@@ -83,7 +87,8 @@ static void test_stops(void) {
   CHECK(waitpid(-1, &status, WCONTINUED) == made && WIFCONTINUED(status));
   siginfo_t info;
   kill(made, SIGKILL);
-  CHECK(waitid(P_ALL, 0, &info, WEXITED) == 0 && info.si_pid == made && info.si_code == CLD_KILLED && info.si_status == SIGKILL);
+  CHECK(waitid(P_ALL, 0, &info, WEXITED) == 0 && info.si_pid == made && info.si_code == CLD_KILLED &&
+        info.si_status == SIGKILL);
 }
 
 static void test_groups(void) {
@@ -101,8 +106,8 @@ static void test_groups(void) {
 static void test_foreign(void) {
   const pid_t mine = child(own_code(3), 100);
   int theirs = 0, number = mine;
-  MPI_Sendrecv(&number, 1, MPI_INT, (rank + 1) % size, 0, &theirs, 1, MPI_INT, (rank + size - 1) % size, 0, MPI_COMM_WORLD,
-               MPI_STATUS_IGNORE);
+  MPI_Sendrecv(&number, 1, MPI_INT, (rank + 1) % size, 0, &theirs, 1, MPI_INT, (rank + size - 1) % size, 0,
+               MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   siginfo_t info;
   if (size > 1) {
     CHECK(waitpid(theirs, NULL, 0) == -1 && errno == ECHILD);
@@ -118,7 +123,8 @@ static void test_foreign(void) {
   if (own >= 0) {
     struct pollfd ends = {own, POLLIN, 0};
     CHECK(poll(&ends, 1, -1) == 1);
-    CHECK(waitid((idtype_t)3, (id_t)own, &info, WEXITED) == 0 && info.si_pid == mine && info.si_status == own_code(3));
+    CHECK(waitid((idtype_t)3, (id_t)own, &info, WEXITED) == 0 && info.si_pid == mine &&
+          info.si_status == own_code(3));
     close(own);
   } else {
     CHECK(waitpid(mine, NULL, 0) == mine);
@@ -126,7 +132,7 @@ static void test_foreign(void) {
   CHECK(wait(NULL) == -1 && errno == ECHILD);
 }
 
-static int body(void *code) { _exit((int)(long)code); }
+static int body(void* code) { _exit((int)(long)code); }
 
 static void test_ways_to_start(void) {
   char text[16], *words[] = {"sh", "-c", text, NULL};
@@ -137,11 +143,11 @@ static void test_ways_to_start(void) {
   CHECK(posix_spawn(NULL, "/no/such", NULL, NULL, words, environ) == ENOENT);
   const pid_t quick = vfork();
   if (quick == 0) {
-    execl("/bin/sh", "sh", "-c", text, (char *)NULL);
+    execl("/bin/sh", "sh", "-c", text, (char*)NULL);
     _exit(127);
   }
   static char stack[8][16384];
-  const pid_t cloned = clone(body, stack[rank % 8] + sizeof stack[0], SIGCHLD, (void *)(long)own_code(1));
+  const pid_t cloned = clone(body, stack[rank % 8] + sizeof stack[0], SIGCHLD, (void*)(long)own_code(1));
   CHECK(quick > 0 && cloned > 0);
   for (int n = 0; n < 4; ++n) {
     int status = 0;
@@ -162,14 +168,16 @@ static void test_shell(void) {
   CHECK(WIFEXITED(status) && WEXITSTATUS(status) == rank + 3);
   CHECK(system("kill -TERM $$") == SIGTERM);
   CHECK(system(NULL) != 0);
-  FILE *pipe = popen("echo rank $CHILDREN_RANK", "r");
+  FILE* pipe = popen("echo rank $CHILDREN_RANK", "r");
   CHECK(pipe != NULL && fgets(line, sizeof line, pipe) != NULL && atoi(line + 5) == rank);
   CHECK(pclose(pipe) == 0);
   // The command ends when it has read all, which it sees only if no other child has the pipe open.
-  pipe = popen("while read word; do test \"$word\" = end && break; done; cat > /dev/null; exit $((CHILDREN_RANK + 5))", "we");
+  pipe = popen(
+      "while read word; do test \"$word\" = end && break; done; cat > /dev/null; exit $((CHILDREN_RANK + 5))",
+      "we");
   CHECK(pipe != NULL && fprintf(pipe, "begin\nend\nmore\n") > 0);
   MPI_Barrier(MPI_COMM_WORLD);
-  FILE *second = popen("sleep 0.1; exit 2", "w");
+  FILE* second = popen("sleep 0.1; exit 2", "w");
   status = pclose(pipe);
   CHECK(WIFEXITED(status) && WEXITSTATUS(status) == rank + 5);
   status = pclose(second);
@@ -180,9 +188,9 @@ static void test_shell(void) {
   CHECK(wait(NULL) == -1 && errno == ECHILD);
 }
 
-static void *waiter(void *count) {
+static void* waiter(void* count) {
   int status = 0;
-  for (pid_t got; (got = waitpid(-1, &status, 0)) > 0;) __atomic_add_fetch((int *)count, 1, __ATOMIC_RELAXED);
+  for (pid_t got; (got = waitpid(-1, &status, 0)) > 0;) __atomic_add_fetch((int*)count, 1, __ATOMIC_RELAXED);
   return NULL;
 }
 
@@ -227,8 +235,10 @@ static void test_usage(void) {
   if (rank == 0) CHECK(wait(NULL) == busy);
   MPI_Barrier(MPI_COMM_WORLD);
   CHECK(getrusage(RUSAGE_CHILDREN, &after) == 0);
-  const double used = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec) + 1e-6 * (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec) +
-                      (double)(after.ru_stime.tv_sec - before.ru_stime.tv_sec) + 1e-6 * (double)(after.ru_stime.tv_usec - before.ru_stime.tv_usec);
+  const double used = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec) +
+                      1e-6 * (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec) +
+                      (double)(after.ru_stime.tv_sec - before.ru_stime.tv_sec) +
+                      1e-6 * (double)(after.ru_stime.tv_usec - before.ru_stime.tv_usec);
   if (rank == 0)
     CHECK(used > 0.15);
   else
@@ -244,13 +254,15 @@ static void test_bad_arguments(void) {
   CHECK(waitpid(1, NULL, 0) == -1 && errno == ECHILD);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int all;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &all);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  static void (*const tests[])(void) = {test_any,    test_without_hanging, test_stops,   test_groups,        test_foreign,
-                                        test_ways_to_start, test_shell, test_threads, test_grandchildren, test_usage, test_bad_arguments};
+  static void (*const tests[])(void) = {test_any,    test_without_hanging, test_stops,
+                                        test_groups, test_foreign,         test_ways_to_start,
+                                        test_shell,  test_threads,         test_grandchildren,
+                                        test_usage,  test_bad_arguments};
   for (unsigned i = 0; i < sizeof tests / sizeof *tests; ++i) {
     MPI_Barrier(MPI_COMM_WORLD);
     tests[i]();

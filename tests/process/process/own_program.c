@@ -19,27 +19,27 @@
 #ifdef OTHER
 #define NAME "process_own_program_other"
 enum { kArguments = 3 };
-static const char *const arguments[] = {"b", "c"};
+static const char* const arguments[] = {"b", "c"};
 #else
 #define NAME "process_own_program"
 enum { kArguments = 2 };
-static const char *const arguments[] = {"a"};
+static const char* const arguments[] = {"a"};
 #endif
 
 static int rank, bad;
 
-#define CHECK(condition)                                                                            \
-  do {                                                                                              \
+#define CHECK(condition)                                                                                \
+  do {                                                                                                  \
     if (!(condition)) printf("rank %d (%s), line %d: %s\n", rank, NAME, __LINE__, #condition), bad = 1; \
   } while (0)
 
 /// Whether the last part of a path is this program's name.
-static int is_mine(const char *path) {
-  const char *const slash = path != NULL ? strrchr(path, '/') : NULL;
+static int is_mine(const char* path) {
+  const char* const slash = path != NULL ? strrchr(path, '/') : NULL;
   return slash != NULL && strcmp(slash + 1, NAME) == 0;
 }
 
-static void look(char **argv) {
+static void look(char** argv) {
   char path[PATH_MAX] = "", numbered[64], text[4096];
   CHECK(readlink("/proc/self/exe", path, sizeof path - 1) > 0 && is_mine(path));
   memset(path, 0, sizeof path);
@@ -49,7 +49,7 @@ static void look(char **argv) {
   CHECK(readlink(numbered, path, sizeof path - 1) > 0 && is_mine(path));
   CHECK(realpath("/proc/self/exe", path) != NULL && is_mine(path));
   CHECK(readlink("/proc/self/exe", path, 3) == 3);
-  CHECK(is_mine((const char *)getauxval(AT_EXECFN)));
+  CHECK(is_mine((const char*)getauxval(AT_EXECFN)));
   CHECK(strcmp(program_invocation_short_name, NAME) == 0 && strcmp(program_invocation_name, argv[0]) == 0);
 
   struct stat own, opened;
@@ -58,7 +58,7 @@ static void look(char **argv) {
   CHECK(file >= 0 && fstat(file, &opened) == 0 && opened.st_ino == own.st_ino);
   close(file);
   CHECK(stat("/proc/self/exe", &opened) == 0 && opened.st_ino == own.st_ino);
-  FILE *const stream = fopen("/proc/self/exe", "rb");
+  FILE* const stream = fopen("/proc/self/exe", "rb");
   CHECK(stream != NULL && fstat(fileno(stream), &opened) == 0 && opened.st_ino == own.st_ino);
   if (stream != NULL) fclose(stream);
 
@@ -67,7 +67,7 @@ static void look(char **argv) {
     const ssize_t bytes = line >= 0 ? read(line, text, sizeof text - 1) : -1;
     close(line);
     CHECK(bytes > 0 && is_mine(text));
-    const char *at = text;
+    const char* at = text;
     for (int i = 1; i < kArguments; ++i) {
       at += strlen(at) + 1;
       CHECK(at < text + bytes && strcmp(at, arguments[i - 1]) == 0);
@@ -76,7 +76,7 @@ static void look(char **argv) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc > 1 && !strcmp(argv[1], "child")) return is_mine(argv[0]) ? 0 : 1;
   int sum;
   MPI_Init(&argc, &argv);
@@ -88,7 +88,7 @@ int main(int argc, char **argv) {
   if (child == 0) {
     char path[PATH_MAX] = "";
     if (readlink("/proc/self/exe", path, sizeof path - 1) <= 0 || !is_mine(path)) _exit(3);
-    execl("/proc/self/exe", argv[0], "child", (char *)NULL);
+    execl("/proc/self/exe", argv[0], "child", (char*)NULL);
     _exit(4);
   }
   int status = 0;

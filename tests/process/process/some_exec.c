@@ -1,4 +1,5 @@
-// Only rank 1 replaces itself before MPI_Init: first (run with "first"), or when the others have called MPI_Init
+// Only rank 1 replaces itself before MPI_Init: first (run with "first"), or when the others have called
+// MPI_Init
 // ("last"). Ranks of a shared process cannot do that; right is an error that says so, never a hang and never
 // code 0. As processes it works, and says "ok".
 //
@@ -9,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-int main(int argc, char **argv) {
-  const char *const mode = argc > 1 ? argv[1] : "first";
+int main(int argc, char** argv) {
+  const char* const mode = argc > 1 ? argv[1] : "first";
   const int is_one = getenv("PMI_RANK") != NULL && atoi(getenv("PMI_RANK")) == 1;
   if (is_one && getenv("SOME_EXEC") == NULL) {
     if (!strcmp(mode, "last")) usleep(300000);

@@ -1,5 +1,5 @@
-// Variables that tell a rank its number before MPI_Init, by the names of other launchers. Run with nothing, or
-// with "child": then a child of each rank that calls MPI is a job of its own, although it inherits them.
+// Variables that tell a rank its number before MPI_Init, by the names of other launchers. Run with nothing,
+// or with "child": then a child of each rank that calls MPI is a job of its own, although it inherits them.
 //
 // Stands for programs and scripts that choose a device, a file or a seed by OMPI_COMM_WORLD_LOCAL_RANK,
 // MPI_LOCALRANKID, PMI_RANK, and the like.
@@ -10,7 +10,7 @@
 
 enum { kRank, kSize, kLocalRank, kLocalSize, kKinds };
 static const struct {
-  const char *name;
+  const char* name;
   int kind;
 } variables[] = {
     {"PMI_RANK", kRank},
@@ -30,10 +30,11 @@ static const struct {
 };
 enum { kVariables = sizeof variables / sizeof *variables };
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int told[kVariables], bad = 0, sum;
-  for (int i = 0; i < kVariables; ++i) told[i] = getenv(variables[i].name) ? atoi(getenv(variables[i].name)) : -1;
-  const char *const mode = argc > 1 ? argv[1] : "";
+  for (int i = 0; i < kVariables; ++i)
+    told[i] = getenv(variables[i].name) ? atoi(getenv(variables[i].name)) : -1;
+  const char* const mode = argc > 1 ? argv[1] : "";
   int numbers[kKinds];
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &numbers[kRank]);
@@ -49,7 +50,8 @@ int main(int argc, char **argv) {
   MPI_Comm_free(&node);
   for (int i = 0; i < kVariables; ++i) {
     if (told[i] == numbers[variables[i].kind]) continue;
-    printf("rank %d: %s is %d, want %d\n", numbers[kRank], variables[i].name, told[i], numbers[variables[i].kind]);
+    printf("rank %d: %s is %d, want %d\n", numbers[kRank], variables[i].name, told[i],
+           numbers[variables[i].kind]);
     bad = 1;
   }
   if (!strcmp(mode, "child")) {

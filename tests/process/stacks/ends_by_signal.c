@@ -1,5 +1,6 @@
-// Stands for programs whose core files are looked at afterwards, as clusters' users do with `ulimit -c unlimited` in the job's script.
-// The rank in the second argument ends in the way that the first one names. Right: mpiexec's report and code as ever, and a core file.
+// Stands for programs whose core files are looked at afterwards, as clusters' users do with `ulimit -c
+// unlimited` in the job's script. The rank in the second argument ends in the way that the first one names.
+// Right: mpiexec's report and code as ever, and a core file.
 #include <mpi.h>
 #include <signal.h>
 #include <stdlib.h>

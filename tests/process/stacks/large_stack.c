@@ -1,11 +1,11 @@
-// Stands for programs with large automatic arrays: Fortran compiled with -fstack-arrays, -frecursive or -fopenmp, whose users are
-// told to say `ulimit -s unlimited`, and programs that call setrlimit(RLIMIT_STACK) at the beginning of main() for the same purpose.
+// Stands for programs with large automatic arrays: Fortran compiled with -fstack-arrays, -frecursive or
+// -fopenmp, whose users are told to say `ulimit -s unlimited`, and programs that call setrlimit(RLIMIT_STACK)
+// at the beginning of main() for the same purpose.
 //   alloca MB     an automatic array of so many MB, under a limit that allows it
 //   recurse MB    recursion as deep
-//   raise MB      the same after setrlimit(): first a small limit is raised, then the recursion needs what it gives
-//   unlimited MB  after setrlimit(RLIM_INFINITY)
-//   prlimit MB    after prlimit64()
-//   thread MB     an array as large in a thread that has asked for a stack of this size
+//   raise MB      the same after setrlimit(): first a small limit is raised, then the recursion needs what it
+//   gives unlimited MB  after setrlimit(RLIM_INFINITY) prlimit MB    after prlimit64() thread MB     an array
+//   as large in a thread that has asked for a stack of this size
 // Right: every rank uses all of it at the same time, finds in it what it wrote, and ends with code 0.
 #define _GNU_SOURCE
 #include <alloca.h>
@@ -20,7 +20,8 @@ enum { kFrame = 4096 };
 
 static int rank;
 
-/// Writes into each page of an array of `bytes`, waits until all ranks have, and counts what is not there any more.
+/// Writes into each page of an array of `bytes`, waits until all ranks have, and counts what is not there any
+/// more.
 static long __attribute__((noinline)) use_array(long bytes) {
   volatile unsigned char* const array = alloca(bytes);
   long wrong = 0;

@@ -1,6 +1,7 @@
-// Stands for programs that look at RLIMIT_STACK and change it for themselves and for what they start: shells' ulimit, test drivers,
-// interpreters that derive their recursion limit from it, run-time systems that ask pthread_getattr_np() where their stack is.
-// Right: every rank has limits of its own. What one sets the others do not see; a child that it forks has the rank's.
+// Stands for programs that look at RLIMIT_STACK and change it for themselves and for what they start: shells'
+// ulimit, test drivers, interpreters that derive their recursion limit from it, run-time systems that ask
+// pthread_getattr_np() where their stack is. Right: every rank has limits of its own. What one sets the
+// others do not see; a child that it forks has the rank's.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <mpi.h>
@@ -50,23 +51,27 @@ int main(int argc, char** argv) {
   expect(setrlimit(RLIMIT_STACK, &now) == 0, "setrlimit(RLIMIT_STACK) within the hard limit failed");
   MPI_Barrier(MPI_COMM_WORLD);
   expect(soft() == now.rlim_cur, "getrlimit() does not show what this rank has set");
-  expect(soft_by_prlimit(0) == now.rlim_cur && soft_by_prlimit(getpid()) == now.rlim_cur, "prlimit() does not show it");
+  expect(soft_by_prlimit(0) == now.rlim_cur && soft_by_prlimit(getpid()) == now.rlim_cur,
+         "prlimit() does not show it");
   expect(childs() == 16 + rank, "a child has another limit");
 
-  // The stack as the run-time system of a language would look for it: it holds this function's variables, and is as large as allowed.
+  // The stack as the run-time system of a language would look for it: it holds this function's variables, and
+  // is as large as allowed.
   pthread_attr_t attributes;
   void* lowest = NULL;
   size_t bytes = 0;
   pthread_getattr_np(pthread_self(), &attributes);
   pthread_attr_getstack(&attributes, &lowest, &bytes);
   pthread_attr_destroy(&attributes);
-  expect((char*)lowest < (char*)&now && (char*)&now < (char*)lowest + bytes, "pthread_getattr_np() shows another stack");
+  expect((char*)lowest < (char*)&now && (char*)&now < (char*)lowest + bytes,
+         "pthread_getattr_np() shows another stack");
   expect(bytes > ((size_t)15 << 20), "pthread_getattr_np() shows a stack that is smaller than the limit");
 
   // What is wrong, and what is of other processes.
   struct rlimit bad = {2 << 20, 1 << 20};
   errno = 0;
-  expect(setrlimit(RLIMIT_STACK, &bad) == -1 && errno == EINVAL, "a soft limit above the hard one is not EINVAL");
+  expect(setrlimit(RLIMIT_STACK, &bad) == -1 && errno == EINVAL,
+         "a soft limit above the hard one is not EINVAL");
   expect(soft() == now.rlim_cur, "what failed has changed the limit");
   expect(soft_by_prlimit(getppid()) != 0, "prlimit() of the parent failed");
   struct rlimit files = {0, 0};

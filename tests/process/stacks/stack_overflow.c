@@ -1,13 +1,12 @@
-// Stands for programs whose automatic arrays do not fit, as every MPI library's users report them ("segmentation fault in a subroutine
-// that only declares variables"), for endless recursion, and for indices beyond an array on the stack.
-//   frame KB     an array of so many KB; the first bytes of it are written, so that nothing between is touched
-//   sweep KB     the same, all of it, from its upper end on
-//   recurse      without end
-//   below KB     an address so far below an array that is on the stack
-//   above KB     an address so far above
-//   thread KB    as frame, in a thread of the rank
-//   openmp KB    as frame, in a thread of OpenMP
-// The rank that does it is the second argument. Right: mpiexec reports a stack overflow of this rank, and no other rank's variables change.
+// Stands for programs whose automatic arrays do not fit, as every MPI library's users report them
+// ("segmentation fault in a subroutine that only declares variables"), for endless recursion, and for indices
+// beyond an array on the stack.
+//   frame KB     an array of so many KB; the first bytes of it are written, so that nothing between is
+//   touched sweep KB     the same, all of it, from its upper end on recurse      without end below KB     an
+//   address so far below an array that is on the stack above KB     an address so far above thread KB    as
+//   frame, in a thread of the rank openmp KB    as frame, in a thread of OpenMP
+// The rank that does it is the second argument. Right: mpiexec reports a stack overflow of this rank, and no
+// other rank's variables change.
 #include <alloca.h>
 #include <mpi.h>
 #include <pthread.h>

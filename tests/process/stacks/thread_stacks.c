@@ -1,7 +1,7 @@
-// Stands for run-time systems that choose the stacks of their threads: OpenMP's and Java's set a size, Boehm's collector and Go's cgo ask
-// where a stack lies, servers give the smallest size that there is or memory of their own, and end threads by pthread_exit() and
-// pthread_cancel().
-// Right: a thread has at least the stack that was asked for, where it was asked for, with the guard that was asked for.
+// Stands for run-time systems that choose the stacks of their threads: OpenMP's and Java's set a size,
+// Boehm's collector and Go's cgo ask where a stack lies, servers give the smallest size that there is or
+// memory of their own, and end threads by pthread_exit() and pthread_cancel(). Right: a thread has at least
+// the stack that was asked for, where it was asked for, with the guard that was asked for.
 #define _GNU_SOURCE
 #include <limits.h>
 #include <mpi.h>
@@ -45,7 +45,8 @@ static struct Seen seen_with(const pthread_attr_t* attributes) {
   memset(&seen, 0, sizeof seen);
   pthread_t thread;
   if (pthread_create(&thread, attributes, look, &seen) == 0) pthread_join(thread, NULL);
-  expect(seen.place > seen.lowest && seen.place < seen.lowest + seen.bytes, "a thread runs on another stack than it is told");
+  expect(seen.place > seen.lowest && seen.place < seen.lowest + seen.bytes,
+         "a thread runs on another stack than it is told");
   return seen;
 }
 
@@ -61,7 +62,8 @@ static void uses_most(pthread_attr_t* attributes, size_t bytes) {
   pthread_t thread;
   void* result = NULL;
   pthread_attr_setstacksize(attributes, bytes);
-  expect(pthread_create(&thread, attributes, use_most, (void*)bytes) == 0, "no thread with a stack of this size");
+  expect(pthread_create(&thread, attributes, use_most, (void*)bytes) == 0,
+         "no thread with a stack of this size");
   pthread_join(thread, &result);
   expect(result == (void*)1, "a thread cannot use the stack that it has asked for");
 }
@@ -96,11 +98,13 @@ int main(int argc, char** argv) {
   size_t usual = 0;
   pthread_attr_getstacksize(&attributes, &usual);
   expect(seen_with(NULL).bytes >= usual, "a thread without attributes has a smaller stack than usual");
-  expect(seen_with(&attributes).bytes >= usual, "a thread with new attributes has a smaller stack than usual");
+  expect(seen_with(&attributes).bytes >= usual,
+         "a thread with new attributes has a smaller stack than usual");
   uses_most(&attributes, 1 << 20);
   uses_most(&attributes, 40 << 20);
   pthread_attr_setstacksize(&attributes, PTHREAD_STACK_MIN);
-  expect(seen_with(&attributes).bytes >= (size_t)PTHREAD_STACK_MIN, "a thread has less than the smallest stack");
+  expect(seen_with(&attributes).bytes >= (size_t)PTHREAD_STACK_MIN,
+         "a thread has less than the smallest stack");
   pthread_attr_setguardsize(&attributes, 0);
   expect(seen_with(&attributes).guard == 0, "a guard although none is wanted");
   pthread_attr_setguardsize(&attributes, 10 * page);
@@ -122,7 +126,8 @@ int main(int argc, char** argv) {
   pthread_attr_init(&attributes);
   pthread_attr_setstack(&attributes, memory, own);
   const struct Seen there = seen_with(&attributes);
-  expect(there.lowest == (uintptr_t)memory && there.bytes == own, "the thread is not where the program has put it");
+  expect(there.lowest == (uintptr_t)memory && there.bytes == own,
+         "the thread is not where the program has put it");
   pthread_attr_destroy(&attributes);
   free(memory);
 

@@ -14,7 +14,7 @@
 
 enum { kSeconds = 4 };
 
-static const char *kind;
+static const char* kind;
 static int rank;
 static sem_t posted;
 static int ends[2];
@@ -30,7 +30,7 @@ static void wait_for_post(void) {
 }
 
 /// Sends after some seconds what its rank's main thread waits for.
-static void *send_later(void *argument) {
+static void* send_later(void* argument) {
   (void)argument;
   char byte = 1;
   if (strcmp(kind, "clock") == 0) {
@@ -50,7 +50,7 @@ static void *send_later(void *argument) {
   return NULL;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   kind = argc > 1 ? argv[1] : "clock";
   int given = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &given);

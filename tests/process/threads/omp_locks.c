@@ -25,8 +25,8 @@ static void exchange(int tag) {
   got += theirs;
 }
 
-int main(int argc, char **argv) {
-  const char *kind = argc > 1 ? argv[1] : "critical";
+int main(int argc, char** argv) {
+  const char* kind = argc > 1 ? argv[1] : "critical";
   int given = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &given);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

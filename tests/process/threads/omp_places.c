@@ -1,6 +1,6 @@
 // OpenMP's threads bound to places (OMP_PLACES=cores OMP_PROC_BIND=close, in most job scripts of hybrid
-// codes). Right: places are cores of the rank's own share, each thread stays in its place, and where there are
-// cores enough no two ranks have the same.
+// codes). Right: places are cores of the rank's own share, each thread stays in its place, and where there
+// are cores enough no two ranks have the same.
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <omp.h>
@@ -11,15 +11,15 @@
 
 static int rank, size, failures = 0;
 
-#define EXPECT(condition)                                                               \
-  do {                                                                                  \
-    if (!(condition)) {                                                                 \
-      ++failures;                                                                       \
-      printf("rank %d: line %d: %s does not hold\n", rank, __LINE__, #condition);       \
-    }                                                                                   \
+#define EXPECT(condition)                                                         \
+  do {                                                                            \
+    if (!(condition)) {                                                           \
+      ++failures;                                                                 \
+      printf("rank %d: line %d: %s does not hold\n", rank, __LINE__, #condition); \
+    }                                                                             \
   } while (0)
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int given = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &given);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

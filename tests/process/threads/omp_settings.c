@@ -1,6 +1,7 @@
 // Settings of OpenMP, by call and by environment, are a rank's own: load-balanced hybrid codes give ranks
 // different numbers of threads (omp_set_num_threads, mpiexec's -env for each program).
-// omp_settings FIRST: the ranks' OMP_NUM_THREADS is FIRST plus that of the ranks before its program. Right: each sees its own.
+// omp_settings FIRST: the ranks' OMP_NUM_THREADS is FIRST plus that of the ranks before its program. Right:
+// each sees its own.
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>
@@ -8,12 +9,12 @@
 
 static int rank, failures = 0;
 
-#define EXPECT(condition)                                                               \
-  do {                                                                                  \
-    if (!(condition)) {                                                                 \
-      ++failures;                                                                       \
-      printf("rank %d: line %d: %s does not hold\n", rank, __LINE__, #condition);       \
-    }                                                                                   \
+#define EXPECT(condition)                                                         \
+  do {                                                                            \
+    if (!(condition)) {                                                           \
+      ++failures;                                                                 \
+      printf("rank %d: line %d: %s does not hold\n", rank, __LINE__, #condition); \
+    }                                                                             \
   } while (0)
 
 static int threads_of_region(void) {
@@ -23,7 +24,7 @@ static int threads_of_region(void) {
   return threads;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int given = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &given);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

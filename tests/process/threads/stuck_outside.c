@@ -9,21 +9,21 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work = PTHREAD_COND_INITIALIZER;
 
-static void *wait_for_work(void *argument) {
+static void* wait_for_work(void* argument) {
   (void)argument;
   pthread_mutex_lock(&mutex);
   for (;;) pthread_cond_wait(&work, &mutex);
   return NULL;
 }
 
-static void *receive(void *argument) {
+static void* receive(void* argument) {
   int number;
-  MPI_Recv(&number, 1, MPI_INT, *(int *)argument, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Recv(&number, 1, MPI_INT, *(int*)argument, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   return NULL;
 }
 
-int main(int argc, char **argv) {
-  const char *kind = argc > 1 ? argv[1] : "openmp";
+int main(int argc, char** argv) {
+  const char* kind = argc > 1 ? argv[1] : "openmp";
   int given = 0, rank = 0, size = 0, number = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &given);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

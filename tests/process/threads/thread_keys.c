@@ -14,29 +14,29 @@ static pthread_key_t keys[kKeys];
 static long destructed = 0;  // a copy for each rank
 static tss_t c11_key;
 
-#define EXPECT(condition)                                                               \
-  do {                                                                                  \
-    if (!(condition)) {                                                                 \
-      ++failures;                                                                       \
-      printf("rank %d: line %d: %s does not hold\n", rank, __LINE__, #condition);       \
-    }                                                                                   \
+#define EXPECT(condition)                                                         \
+  do {                                                                            \
+    if (!(condition)) {                                                           \
+      ++failures;                                                                 \
+      printf("rank %d: line %d: %s does not hold\n", rank, __LINE__, #condition); \
+    }                                                                             \
   } while (0)
 
-static void destruct(void *value) { destructed += (long)(size_t)value; }
-static void destruct_twice(void *value) { destructed += 2 * (long)(size_t)value; }
+static void destruct(void* value) { destructed += (long)(size_t)value; }
+static void destruct_twice(void* value) { destructed += 2 * (long)(size_t)value; }
 
-static void *use_keys(void *argument) {
+static void* use_keys(void* argument) {
   (void)argument;
   for (int i = 0; i < kKeys; ++i) {
     EXPECT(pthread_getspecific(keys[i]) == NULL);
-    EXPECT(pthread_setspecific(keys[i], (void *)(size_t)(rank + 1)) == 0);
+    EXPECT(pthread_setspecific(keys[i], (void*)(size_t)(rank + 1)) == 0);
   }
   EXPECT(tss_get(c11_key) == NULL);
-  EXPECT(tss_set(c11_key, (void *)(size_t)(rank + 1)) == thrd_success);
+  EXPECT(tss_set(c11_key, (void*)(size_t)(rank + 1)) == thrd_success);
   return NULL;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   // Even ranks name the one destructor first, odd ranks the other one.
@@ -60,7 +60,9 @@ int main(int argc, char **argv) {
     EXPECT(pthread_key_create(&passing, NULL) == 0);
     EXPECT(pthread_getspecific(passing) == NULL);
     EXPECT(pthread_setspecific(passing, &passing) == 0);
-    if (round % 10 == 0) MPI_Sendrecv(&round, 1, MPI_INT, rank, 0, &round, 1, MPI_INT, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (round % 10 == 0)
+      MPI_Sendrecv(&round, 1, MPI_INT, rank, 0, &round, 1, MPI_INT, rank, 0, MPI_COMM_WORLD,
+                   MPI_STATUS_IGNORE);
     EXPECT(pthread_getspecific(passing) == &passing);
     EXPECT(pthread_key_delete(passing) == 0);
   }

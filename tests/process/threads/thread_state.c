@@ -1,6 +1,7 @@
-// What the kernel keeps for a thread: its memory policy (libnuma, codes that interleave or bind), timer slack,
-// the priority of its input and output (ionice), its name. Also through syscall(), as libnuma and OpenMP do.
-// Right: each rank has what it has set, however often others run in between, and so have its threads.
+// What the kernel keeps for a thread: its memory policy (libnuma, codes that interleave or bind), timer
+// slack, the priority of its input and output (ionice), its name. Also through syscall(), as libnuma and
+// OpenMP do. Right: each rank has what it has set, however often others run in between, and so have its
+// threads.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <mpi.h>
@@ -17,12 +18,12 @@ enum { kRounds = 50, kDefault = 0, kPreferred = 1, kInterleave = 3 };
 
 static int rank, failures = 0;
 
-#define EXPECT(condition)                                                               \
-  do {                                                                                  \
-    if (!(condition)) {                                                                 \
-      ++failures;                                                                       \
-      printf("rank %d: line %d: %s does not hold\n", rank, __LINE__, #condition);       \
-    }                                                                                   \
+#define EXPECT(condition)                                                         \
+  do {                                                                            \
+    if (!(condition)) {                                                           \
+      ++failures;                                                                 \
+      printf("rank %d: line %d: %s does not hold\n", rank, __LINE__, #condition); \
+    }                                                                             \
   } while (0)
 
 static int policy_supported;
@@ -45,13 +46,13 @@ static void check(void) {
   EXPECT(syscall(SYS_ioprio_get, 1, 0) == wanted_io());
 }
 
-static void *in_thread(void *argument) {
+static void* in_thread(void* argument) {
   (void)argument;
   check();
   return NULL;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   unsigned long first_node = 1;
