@@ -185,7 +185,7 @@ bool make_absolute(int descriptor, struct flock& lock) {
   return true;
 }
 
-/// Tries until `attempt` returns something else than EAGAIN, or EWOULDBLOCK. Whoever has the lock may be a
+/// Tries until `attempt` returns something else than EAGAIN, or EWOULDBLOCK. The holder of the lock may be a
 /// rank that needs this worker; it gets it at once, rather than when the monitor finds that the worker is
 /// stuck in the kernel. What takes long is left to the kernel, which signals interrupt.
 template <typename Attempt, typename Wait>

@@ -47,7 +47,7 @@ struct Calls {
                     thread.looks.load(std::memory_order_relaxed)};
   }
 
-  /// With the Guard. Who waits for a signal gets it first, then the main thread, then any other.
+  /// With the Guard. A thread that waits for the signal gets it first, then the main thread, then any other.
   void add(const Table& table) {
     Set left = table.pending.load(std::memory_order_relaxed);
     const Thread* last = nullptr;
