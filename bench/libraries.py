@@ -9,7 +9,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 EXAMPLES = HERE.parent / "examples"
 PROGRAMS = [HERE / name for name in ("pingpong.c", "rate.c", "collectives.c", "overlap.c", "touched.c", "masteronly.c", "halo.c", "threads.c", "many.c",
-                                     "partitioned.c", "datatypes.c", "startup.cc")]
+                                     "partitioned.c", "datatypes.c", "startup.cc", "first_touch.c")]
 PROGRAMS += [EXAMPLES / "matmul.c", EXAMPLES / "jacobi.c"]
 FLAGS = {"masteronly": ["-fopenmp"]}
 PEERS = ["mpich", "openmpi", "intel"]

@@ -15,7 +15,7 @@ from libraries import Failed, Library, compile_standard_programs, finish
 from measurements import JACOBI, MATMUL, Measurement, numbers_in, run_example
 from run import describe_machine
 
-HPCC_GRID, HPCC_ORDER = (2, 2), 4000
+HPCC_GRID, HPCC_ORDER = ("2", "2"), "4000"
 
 
 def run_pingpong(library, measurement, options):
@@ -24,17 +24,18 @@ def run_pingpong(library, measurement, options):
     return {("8 B", 0): numbers["pingpong", 8]}
 
 
-def settings_of_hpcc(text):
-    for name, number in (("Ns", HPCC_ORDER), ("Ps", HPCC_GRID[0]), ("Qs", HPCC_GRID[1])):
+def settings_of_hpcc(text, order, rows, columns):
+    for name, number in (("Ns", order), ("Ps", rows), ("Qs", columns)):
         text = re.sub(rf"^\d+( +{name})$", rf"{number}\1", text, flags=re.M)
     return text
 
 
 def run_hpcc(library, measurement, options):
-    """Seconds of those parts that communicate, as its report gives them; of the FFT, for a floating-point operation."""
+    """Seconds of those parts that communicate, as its report gives them; of the FFT, for a floating-point operation. The measurement's
+    arguments are the order of the matrix and the grid's rows and columns."""
     folder = options.hpcc.absolute()
     with tempfile.TemporaryDirectory() as there:
-        (Path(there) / "hpccinf.txt").write_text(settings_of_hpcc((folder / "_hpccinf.txt").read_text()))
+        (Path(there) / "hpccinf.txt").write_text(settings_of_hpcc((folder / "_hpccinf.txt").read_text(), *measurement.arguments))
         command = [f"{library.home}/bin/mpiexec", *library.options, "--wdir", there, "-n", measurement.ranks, folder / "hpcc"]
         finish(library.begin(command, library.environment), options.timeout)
         report = dict(re.findall(r"^(\w+)=(.*)$", (Path(there) / "hpccoutf.txt").read_text(), flags=re.M))
@@ -52,7 +53,7 @@ MEASUREMENTS = [
     Measurement("matmul-8", "matmul", run_example, MATMUL),
     Measurement("jacobi-2", "jacobi", run_example, JACOBI),
     Measurement("jacobi-8", "jacobi", run_example, JACOBI),
-    Measurement(f"hpcc-{HPCC_GRID[0] * HPCC_GRID[1]}", "hpcc", run_hpcc),
+    Measurement("hpcc-4", "hpcc", run_hpcc, (HPCC_ORDER, *HPCC_GRID)),
 ]
 
 
@@ -60,17 +61,17 @@ def ways_in(folder):
     return {"as it is": [], "--profile": [f"--profile={folder}/profile"], "--trace": ["--trace", f"{folder}/trace.json"], "--check": ["--check"]}
 
 
-def measure(libraries, options):
+def measure(libraries, measurements, options):
     """{(measurement, part): {way: [seconds, ...]}}"""
     values = {}
     for round_number in range(options.rounds):
-        for measurement in MEASUREMENTS:
+        for measurement in measurements:
             if measurement.program == "hpcc" and not (options.hpcc / "hpcc").exists():
                 continue
             print(f"    round {round_number + 1} of {options.rounds}: {measurement.name}", flush=True)
             for way, library in libraries.items():
-                for (part, _), seconds in measurement.run(library, measurement, options).items():
-                    name = measurement.name if part == measurement.program else f"{measurement.name}, {part}"
+                for (part, size), seconds in measurement.run(library, measurement, options).items():
+                    name = measurement.name if part == measurement.program and not size else f"{measurement.name}, {size or part}"
                     values.setdefault(name, {}).setdefault(way, []).append(seconds)
     return values
 
@@ -96,7 +97,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         ways = {way: Library("clump", options.build, programs, words) for way, words in ways_in(folder).items()}
         try:
-            values = measure(ways, options)
+            values = measure(ways, MEASUREMENTS, options)
         except Failed as failure:
             sys.exit(f"./dev bench --overhead: {failure}")
     text = f"{describe_machine()}; medians of {options.rounds} rounds\n\n" + table(values, list(ways))
