@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <utility>
 
 #include "base/types.h"
+#include "image/fork_handlers.h"
 #include "image/image.h"
 #include "image/objects.h"
 #include "image/rank_image.h"
@@ -167,7 +169,13 @@ void exit_process(int code) {
 
 void end_process(int code) {
   static constinit Hidden<void(int)> real{"exit"};
+  static constinit Hidden<int(FILE*)> flush{"fflush"};
   output::finish();
+  // In a child that fork() has made the native rank's destructors are not the child's to run.
+  if (captured() && !in_host_process() && !current_image().native()) {
+    flush(nullptr);
+    exit_process(code);
+  }
   // What is left to run are the native rank's destructors, on whichever rank's thread was the last.
   if (captured()) fiber::adopt_identity(image_of(nullptr).identity());
   // ld.so would run the native rank's destructors, although that rank has left by _exit().
@@ -254,6 +262,7 @@ CLUMP_HOST_API void __cxa_finalize(void* object) {
   Image* image = object != nullptr ? image_at(object) : nullptr;
   if (image == nullptr) return real(object);
   run_those_of(*image, object);
+  fork_handlers::forget(*image, object);
 }
 
 CLUMP_HOST_API int __cxa_thread_atexit_impl(void (*function)(void*), void* argument, void* object) {

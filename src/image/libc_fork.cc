@@ -16,6 +16,7 @@
 #include "fiber/fiber.h"
 #include "image/children.h"
 #include "image/cores.h"
+#include "image/fork_handlers.h"
 #include "image/own_program.h"
 #include "image/personality.h"
 #include "image/rank_image.h"
@@ -63,8 +64,10 @@ extern "C" {
 
 CLUMP_HOST_API pid_t fork() noexcept {
   static constinit Hidden<pid_t()> real{"fork"};
+  fork_handlers::AroundFork handlers;
   const pid_t child = real();
   if (child > 0) note_child(child);
+  handlers.after(child);
   return child;
 }
 
@@ -89,8 +92,10 @@ CLUMP_HOST_API pid_t _Fork() noexcept {
 CLUMP_HOST_API int forkpty(int* terminal, char* name, const struct termios* settings,
                            const struct winsize* size) noexcept {
   static constinit Hidden<int(int*, char*, const struct termios*, const struct winsize*)> real{"forkpty"};
+  fork_handlers::AroundFork handlers;
   const int child = real(terminal, name, settings, size);
   if (child > 0) note_child(child);
+  handlers.after(child);
   return child;
 }
 

@@ -66,6 +66,18 @@ struct ExitState {
   pthread_t leaver{};
 };
 
+/// pthread_atfork(): fork_handlers.cc.
+struct ForkState {
+  struct Handler {
+    void (*prepare)() = nullptr;
+    void (*in_parent)() = nullptr;
+    void (*in_child)() = nullptr;
+    void* object = nullptr;  ///< the __dso_handle of the object that has registered it
+  };
+  std::mutex lock;
+  std::vector<Handler> handlers;  ///< oldest first
+};
+
 /// getopt(): libc_getopt.cc. Where it is in argv, beside optind.
 struct GetoptState {
   char* next = nullptr;   ///< the next letter of a cluster like -abc
@@ -155,6 +167,7 @@ struct LibcState {
   StandardState standard;
   std::atomic<int> locked_files{0};      ///< in which the rank may have record locks: record_locks.cc
   signals::SignalState signals;          ///< libc_signal.cc and others
+  OnDemand<ForkState> fork;              ///< fork_handlers.cc
   OnDemand<ConversionState> conversion;  ///< libc_conversion.cc
   OnDemand<LocaleState> locale;          ///< libc_locale.cc
   OnDemand<NamesState> names;            ///< libc_names.cc
