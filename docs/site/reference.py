@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Dict, Iterator, List, Tuple
+from typing import Dict, Iterator, List, Set, Tuple
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "gen"))
@@ -160,7 +160,16 @@ def named_in_sources() -> Dict[str, str]:
     return found
 
 
+def told_in_sources() -> Set[str]:
+    """What the launcher sets for a rank: the table of src/pmi/rank_variables.cc, and Clump's own."""
+    table = (ROOT / "src/pmi/rank_variables.cc").read_text()
+    return {"CLUMP_IS_RANK", *re.findall(r'\{"(\w+)", Told::', table)}
+
+
 def variables_page(build: Path) -> str:
+    told = {name for names in TOLD for name in names.split(", ")}
+    if told != told_in_sources():
+        sys.exit(f"reference.py: TOLD is not what src/pmi/rank_variables.cc has: {', '.join(sorted(told ^ told_in_sources()))}")
     controls = list(control_variables(output(build, "clump", "info", "--cvars")))
     known = {*VARIABLES, *INTERNAL, *TOLD, *(name for name, _, _ in controls)}
     unknown = {name: where for name, where in named_in_sources().items() if name not in known}

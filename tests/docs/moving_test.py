@@ -45,7 +45,7 @@ class Moving(unittest.TestCase):
                 self.assertRegex(happens, "^(works|no need|ignored|refused)")
 
     def test_a_refusal_names_what_to_use(self):
-        for options, word in (("-check_mpi", "--check"), ("--rankfile f", "--host"), ("--output tag", "--output-dir"), ("--tv", "--gdb")):
+        for options, word in (("--rankfile f", "--host"), ("--output tag", "--output-dir"), ("--tv", "--gdb")):
             self.assertIn(word, self.run_with(options).stderr)
 
 
