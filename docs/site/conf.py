@@ -18,6 +18,7 @@ source_suffix = {".md": "markdown"}
 exclude_patterns = ["site", "results"]
 nitpicky = True
 highlight_language = "text"
+smartquotes = False  # "--option" would become a dash
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
 
@@ -43,7 +44,7 @@ CHAPTERS = {
 
 # Pages below a page. A name may be a pattern.
 BELOW = {
-    "reference": ["reference/*"],
+    "reference": ["reference/options", "reference/variables", "reference/functions"],
     "how-it-works": ["architecture", "life-of-a-send", "fibers", "images"],
     "results": ["measurements", "real-programs"],
     "decisions/README": ["decisions/[0-9]*"],

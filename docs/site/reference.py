@@ -57,7 +57,7 @@ def output(build: Path, *words: str) -> str:
 
 def cell(text: str) -> str:
     """Text in a cell of a table. What looks like an option, a variable or a function of MPI is set as code."""
-    text = text.replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")
+    text = text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")
     return re.sub(r"(?<![\w`])(--[a-z][\w-]*|CLUMP_\w+|MPI_\w+|PATH\b|%[rh]\b)", r"`\1`", text)
 
 
