@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the table of speed in README.md, between two comments, from the newest of docs/results/*.json.
+"""Writes tables of speed into Markdown files, between two comments, from the newest of docs/results/*.json.
 
-usage: readme.py README.md              writes the table
-       readme.py README.md --check      fails where it is not what would be written
+usage: pages.py FILE...              writes the tables
+       pages.py FILE... --check      fails where they are not what would be written
 
-docs/results has copies of what ./dev bench wrote (build/bench/results.json): one for each machine and day that is worth to be kept."""
+Between `<!-- speed: written by bench/pages.py -->` and `<!-- speed: end -->` comes the short table of ROWS, for the README; between the same with
+`results` for `speed` all that was measured. docs/results has copies of what ./dev bench wrote (build/bench/results.json): one for each
+machine and day that is worth to be kept."""
 
 import argparse
 import json
@@ -14,10 +16,11 @@ import sys
 import time
 from pathlib import Path
 
+import report
 from report import digits, ratio_text, shown_as
 
 RESULTS = Path(__file__).resolve().parent.parent / "docs" / "results"
-BEGIN, END = "<!-- speed: written by bench/readme.py -->", "<!-- speed: end -->"
+MARKED = re.compile(r"(<!-- (speed|results): written by bench/pages\.py -->\n).*?(<!-- \2: end -->)", re.DOTALL)
 NAMES = {"mpich": "MPICH", "openmpi": "Open MPI", "intel": "Intel MPI"}
 
 # What is shown, the bad with the good: (measurement, operation, bytes) and what that is, in words.
@@ -51,35 +54,54 @@ def row(key, words, medians):
     return f"| {words} | {digits(shown['clump'])} {unit} | {digits(peers[best])} {unit} ({NAMES[best]}) | {ratio} |"
 
 
-def table(results):
-    medians = {(value["measurement"], value["operation"], value["bytes"]): {name: statistics.median(numbers)
-                                                                             for name, numbers in value["libraries"].items()}
-               for value in results["values"]}
+def medians_of(results):
+    return {(value["measurement"], value["operation"], value["bytes"]): {name: statistics.median(numbers) for name, numbers in value["libraries"].items()}
+            for value in results["values"]}
+
+
+def heading(results):
     day = time.strptime(results["date"][:10], "%Y-%m-%d")
     rounds = "one round" if results["rounds"] == 1 else f"medians of {results['rounds']} rounds"
+    return f"{results['machine']}; {day.tm_mday} {time.strftime('%B %Y', day)}, {rounds}."
+
+
+def short_table(results):
+    medians = medians_of(results)
     lines = ["| | Clump | best of MPICH, Open MPI and Intel MPI | times better |", "|---|---|---|---|"]
     lines += [row(key, words, medians[key]) for key, words in ROWS if len(medians.get(key, {})) > 1]
-    lines.append(f"\n{results['machine']}; {day.tm_mday} {time.strftime('%B %Y', day)}, {rounds}. Below 1 another library is better.")
-    return "\n".join(lines)
+    return "\n".join([*lines, "", f"{heading(results)} Below 1 another library is better."])
+
+
+def whole_table(results):
+    medians = medians_of(results)
+    names = [name for name in ("clump", *NAMES) if any(name in by_library for by_library in medians.values())]
+    failures = {(failure["measurement"], failure["library"]): failure["reason"] for failure in results["failures"]}
+    _, _, table = report.markdown("", names, medians, failures).partition("\n\n\n")
+    return f"{heading(results)}\n\n{table.strip()}"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("readme", type=Path)
+    parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
-    old = options.readme.read_text()
-    if BEGIN not in old or END not in old:
-        sys.exit(f"readme.py: {options.readme} has no lines '{BEGIN}' and '{END}'")
-    new = re.sub(f"{re.escape(BEGIN)}.*?{re.escape(END)}",
-                 lambda _: f"{BEGIN}\n{table(json.loads(newest(RESULTS).read_text()))}\n{END}", old, flags=re.DOTALL)
-    if options.check and new != old:
-        print("the table of README.md is not that of docs/results; './dev docs --update' writes it again")
-        return 1
-    if new != old:
-        options.readme.write_text(new)
-        print(f"written: {options.readme}")
-    return 0
+    results = json.loads(newest(RESULTS).read_text())
+    tables = {"speed": short_table(results), "results": whole_table(results)}
+    differ = False
+    for file in options.files:
+        old = file.read_text()
+        new, found = MARKED.subn(lambda match: match[1] + tables[match[2]] + "\n" + match[3], old)
+        if found == 0:
+            sys.exit(f"pages.py: {file} has no line '<!-- speed: written by bench/pages.py -->' and none that ends the table")
+        if new == old:
+            continue
+        differ = True
+        if options.check:
+            print(f"{file}: its table is not that of docs/results; './dev docs --update' writes it again")
+        else:
+            file.write_text(new)
+            print(f"written: {file}")
+    return 1 if options.check and differ else 0
 
 
 if __name__ == "__main__":
