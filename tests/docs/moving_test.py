@@ -1,5 +1,5 @@
 """Runs the options in the tables of docs/moving.md that have `<!-- try -->` in front of them: each piece of a command line in the first
-column, with a small MPI program. The last column says what has to happen."""
+column, with a small MPI program. The last column says what has to happen. And sets the variables that the page names."""
 
 import os
 import pathlib
@@ -25,6 +25,15 @@ def rows() -> List[Tuple[str, str]]:
     return found
 
 
+def variables() -> List[str]:
+    """Those of other libraries that stand in the first columns of the page's tables of variables."""
+    page = (ROOT / "docs" / "moving.md").read_text()
+    part = page[page.index("## Environment variables"):page.index("## Behaviour side by side")]
+    first = " ".join(line.split("|")[1] for line in part.splitlines() if line.startswith("|"))
+    found = re.findall(r"`((?:OMPI|PRTE|HYDRA|MPIEXEC|MPIR|MPICH|I_MPI|FI|UCX)_\w+\w)(?:=[^`]*)?`", first)
+    return [name for name in found if not name.startswith("OMPI_COMM_WORLD")]
+
+
 class Moving(unittest.TestCase):
     def run_with(self, options: str) -> subprocess.CompletedProcess:
         with tempfile.TemporaryDirectory() as folder:
@@ -43,6 +52,12 @@ class Moving(unittest.TestCase):
                 self.assertEqual(done.returncode, 2 if happens.startswith("refused") else 0, (options, happens, done.stderr))
                 self.assertEqual("is ignored" in done.stderr, happens.startswith("ignored"), (options, happens, done.stderr))
                 self.assertRegex(happens, "^(works|no need|ignored|refused)")
+
+    def test_variables_of_other_libraries_change_nothing(self):
+        self.assertGreater(len(variables()), 30)
+        done = subprocess.run([BIN / "mpiexec", "-n", "2", PROGRAM], env={**os.environ, **dict.fromkeys(variables(), "1")}, capture_output=True,
+                              text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, len(done.stdout.splitlines()), done.stderr), (0, 2, ""))
 
     def test_a_refusal_names_what_to_use(self):
         for options, word in (("--rankfile f", "--host"), ("--output tag", "--output-dir"), ("--tv", "--gdb")):
