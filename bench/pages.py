@@ -55,8 +55,8 @@ def row(key, words, medians):
 
 
 def medians_of(results):
-    return {(value["measurement"], value["operation"], value["bytes"]): {name: statistics.median(numbers) for name, numbers in value["libraries"].items()}
-            for value in results["values"]}
+    return {(value["measurement"], value["operation"], value["bytes"]):
+            {name: statistics.median(numbers) for name, numbers in value["libraries"].items()} for value in results["values"]}
 
 
 def heading(results):

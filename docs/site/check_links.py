@@ -51,8 +51,9 @@ def headings(text: str) -> Set[str]:
 
 
 def broken_in_sources(root: Path) -> Iterator[str]:
-    names = subprocess.run(["git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard", "*.md"], check=True, capture_output=True, text=True).stdout.split()
-    for name in names:
+    listed = subprocess.run(["git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
+                            check=True, capture_output=True, text=True)
+    for name in listed.stdout.split():
         page = root / name
         for line in text_lines(page.read_text()):
             for target in re.findall(r"!?\[[^\]]*\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "`code`", line)):

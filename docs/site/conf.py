@@ -20,7 +20,6 @@ nitpicky = True
 highlight_language = "text"
 smartquotes = False  # "--option" would become a dash
 myst_heading_anchors = 4
-myst_links_external_new_tab = False
 
 html_theme = "furo"
 html_title = f"Clump {version}"

@@ -174,24 +174,28 @@ def variables_page(build: Path) -> str:
     known = {*VARIABLES, *INTERNAL, *TOLD, *(name for name, _, _ in controls)}
     unknown = {name: where for name, where in named_in_sources().items() if name not in known}
     if unknown:
-        sys.exit("reference.py: not in a table of docs/site/reference.py: " + ", ".join(f"{name} ({where})" for name, where in unknown.items()))
+        sys.exit("reference.py: not in a table of docs/site/reference.py: " + ", ".join(f"{name} ({file})" for name, file in unknown.items()))
     lines = ["# Environment variables", "", NOTE,
-             "An option of `mpiexec` counts more than a variable. Variables of other MPI libraries are not read; "
-             "[moving from another library](../moving.md#environment-variables) says what takes their place.",
+             "An option of `mpiexec` counts more than a variable. Variables of other MPI libraries are not read; [moving from another library]"
+             "(../moving.md#environment-variables) says what takes their place.",
              "", "## What Clump reads", "", "| variable | values | meaning |", "|---|---|---|"]
     lines += [f"| {code(name)} | {values} | {meaning} |" for name, (values, meaning) in VARIABLES.items()]
-    lines += ["", "## Control variables", "These are control variables of the tool information interface (`MPI_T`), too. `mpiexec -x NAME=VALUE` sets them for a job. "
+    lines += ["", "## Control variables",
+              "These are control variables of the tool information interface (`MPI_T`), too. `mpiexec -x NAME=VALUE` sets them for a job. "
               "Sizes may be written as `64k` or `1m`. A wrong value ends the job with a message.",
               "", "| variable | values | meaning |", "|---|---|---|"]
     plain = [row for row in controls if not row[0].endswith("_ALGORITHM")]
     lines += [f"| {code(name)} | {cell(values)} | {cell(description)} |" for name, values, description in plain]
-    lines += ["", "## Algorithms of collective operations", "The option `--coll` sets them, too: `--coll allreduce=ring`. All ranks of a communicator have to use the same.",
+    lines += ["", "## Algorithms of collective operations",
+              "The option `--coll` sets them, too: `--coll allreduce=ring`. All ranks of a communicator have to use the same.",
               "", "| variable | values |", "|---|---|"]
     lines += [f"| {code(name)} | {cell(values)} |" for name, values, _ in controls if name.endswith("_ALGORITHM")]
-    lines += ["", "## What a rank is told", "`mpiexec` sets these for each rank, before the program begins. They have the names that other launchers use.",
+    lines += ["", "## What a rank is told",
+              "`mpiexec` sets these for each rank, before the program begins. They have the names that other launchers use.",
               "", "| variable | value |", "|---|---|"]
     lines += ["| " + ", ".join(code(name) for name in names.split(", ")) + f" | {value} |" for names, value in TOLD.items()]
-    lines += ["", "Other variables whose names begin with `CLUMP_` are for `mpiexec` and its own processes. A wrapper that starts a rank has to pass them on."]
+    lines += ["", "Other variables whose names begin with `CLUMP_` are for `mpiexec` and its own processes. "
+              "A wrapper that starts a rank has to pass them on."]
     return "\n".join(lines) + "\n"
 
 
@@ -217,9 +221,9 @@ def functions_page() -> str:
     count = {chapter: (len(have), len(have) + len(lack)) for chapter, (have, lack) in by_chapter.items()}
     have, every = (sum(column) for column in zip(*count.values()))
     lines = ["# Functions", "", NOTE,
-             f"{have} of the {every} functions of the C interface of MPI-5.0 work, each with its `PMPI_` twin. The others can be called, and fail with "
-             "`MPI_ERR_UNSUPPORTED_OPERATION` and a message that names them. `MPI_X(_c)` stands for `MPI_X` and for `MPI_X_c`, its form with large counts. "
-             "`clump info --coverage` prints the same.",
+             f"{have} of the {every} functions of the C interface of MPI-5.0 work, each with its `PMPI_` twin. The others can be called, and "
+             "fail with `MPI_ERR_UNSUPPORTED_OPERATION` and a message that names them. `MPI_X(_c)` stands for `MPI_X` and for `MPI_X_c`, its form "
+             "with large counts. `clump info --coverage` prints the same.",
              "", "| chapter | work | of |", "|---|---|---|"]
     lines += [f"| {titles[chapter]} | {some} | {total} |" for chapter, (some, total) in count.items()]
     for chapter, (works, lacks) in by_chapter.items():
