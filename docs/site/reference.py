@@ -149,7 +149,7 @@ def control_variables(text: str) -> Iterator[Tuple[str, str, str]]:
 
 
 def named_in_sources() -> Dict[str, str]:
-    """Every variable whose name stands by itself as a string in the sources, and where."""
+    """Every variable whose name stands by itself as a string in the sources, or that names a compiler, and where."""
     found: Dict[str, str] = {}
     for folder in ("src", "tools"):
         for file in sorted((ROOT / folder).rglob("*")):
@@ -157,6 +157,9 @@ def named_in_sources() -> Dict[str, str]:
                 continue
             for name in re.findall(r'"(CLUMP_[A-Z_]*[A-Z])"', file.read_text()):
                 found.setdefault(name, str(file.relative_to(ROOT)))
+    wrappers = ROOT / "tools/mpicc/CMakeLists.txt"
+    for name in re.findall(r"^clump_wrapper\([^)]*?(CLUMP_\w+)", wrappers.read_text(), re.MULTILINE):
+        found.setdefault(name, str(wrappers.relative_to(ROOT)))
     return found
 
 
