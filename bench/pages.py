@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Writes tables of speed into Markdown files, between two comments, from the newest of docs/results/*.json.
+
+usage: pages.py FILE...              writes the tables
+       pages.py FILE... --check      fails where they are not what would be written
+
+Between `<!-- speed: written by bench/pages.py -->` and `<!-- speed: end -->` comes the short table of ROWS, for the README; between the same with
+`results` for `speed` all that was measured. docs/results has copies of what ./dev bench wrote (build/bench/results.json): one for each
+machine and day that is worth to be kept."""
+
+import argparse
+import json
+import re
+import statistics
+import sys
+import time
+from pathlib import Path
+
+import report
+from report import digits, ratio_text, shown_as
+
+RESULTS = Path(__file__).resolve().parent.parent / "docs" / "results"
+MARKED = re.compile(r"(<!-- (speed|results): written by bench/pages\.py -->\n).*?(<!-- \2: end -->)", re.DOTALL)
+NAMES = {"mpich": "MPICH", "openmpi": "Open MPI", "intel": "Intel MPI"}
+
+# What is shown, the bad with the good: (measurement, operation, bytes) and what that is, in words.
+ROWS = [
+    (("pingpong-2", "pingpong", 8), "message of 8 bytes, 2 ranks"),
+    (("onecore-2", "pingpong", 8), "the same, both on one core"),
+    (("pingpong-2", "pingpong", 64 << 10), "messages of 64 KB"),
+    (("pingpong-2", "pingpong", 4 << 20), "messages of 4 MB"),
+    (("threads-2", "threads-own", 4), "small messages of 4 threads a rank"),
+    (("small-16", "barrier", 0), "barrier, 16 ranks"),
+    (("small-16", "allreduce", 8), "allreduce of 8 bytes, 16 ranks"),
+    (("halo-16", "halo", 64), "exchange with two neighbours, 16 ranks"),
+    (("matmul-2", "matmul", 0), "matrix product, 2 ranks"),
+    (("matmul-8", "matmul", 0), "the same matrices, 8 ranks"),
+    (("startup-64", "startup", 0), "start and end of 64 ranks"),
+    (("many-16", "waiting", 0), "processor time while 16 ranks wait"),
+    (("many-16", "memory", 0), "memory a rank, 16 ranks"),
+]
+
+
+def newest(folder):
+    return max(folder.glob("*.json"), key=lambda file: (json.loads(file.read_text())["date"], file.name))
+
+
+def row(key, words, medians):
+    _, (unit, convert, more_is_better) = shown_as(key[1], key[2])
+    shown = {name: convert(value, key[2]) for name, value in medians.items()}
+    peers = {name: value for name, value in shown.items() if name in NAMES}
+    best = (max if more_is_better else min)(peers, key=peers.get)
+    ratio = ratio_text(shown["clump"], list(peers.values()), more_is_better)
+    return f"| {words} | {digits(shown['clump'])} {unit} | {digits(peers[best])} {unit} ({NAMES[best]}) | {ratio} |"
+
+
+def medians_of(results):
+    return {(value["measurement"], value["operation"], value["bytes"]):
+            {name: statistics.median(numbers) for name, numbers in value["libraries"].items()} for value in results["values"]}
+
+
+def heading(results):
+    day = time.strptime(results["date"][:10], "%Y-%m-%d")
+    rounds = "one round" if results["rounds"] == 1 else f"medians of {results['rounds']} rounds"
+    return f"{results['machine']}; {day.tm_mday} {time.strftime('%B %Y', day)}, {rounds}."
+
+
+def short_table(results):
+    medians = medians_of(results)
+    lines = ["| | Clump | best of MPICH, Open MPI and Intel MPI | times better |", "|---|---|---|---|"]
+    lines += [row(key, words, medians[key]) for key, words in ROWS if len(medians.get(key, {})) > 1]
+    return "\n".join([*lines, "", f"{heading(results)} Below 1 another library is better."])
+
+
+def whole_table(results):
+    medians = medians_of(results)
+    names = [name for name in ("clump", *NAMES) if any(name in by_library for by_library in medians.values())]
+    failures = {(failure["measurement"], failure["library"]): failure["reason"] for failure in results["failures"]}
+    _, _, table = report.markdown("", names, medians, failures).partition("\n\n\n")
+    return f"{heading(results)}\n\n{table.strip()}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    results = json.loads(newest(RESULTS).read_text())
+    tables = {"speed": short_table(results), "results": whole_table(results)}
+    differ = False
+    for file in options.files:
+        old = file.read_text()
+        new, found = MARKED.subn(lambda match: match[1] + tables[match[2]] + "\n" + match[3], old)
+        if found == 0:
+            sys.exit(f"pages.py: {file} has no line '<!-- speed: written by bench/pages.py -->' and none that ends the table")
+        if new == old:
+            continue
+        differ = True
+        if options.check:
+            print(f"{file}: its table is not that of docs/results; './dev docs --update' writes it again")
+        else:
+            file.write_text(new)
+            print(f"written: {file}")
+    return 1 if options.check and differ else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

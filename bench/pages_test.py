@@ -1,0 +1,33 @@
+"""Does the README's table say what the results say?"""
+
+import unittest
+
+import pages
+
+RESULTS = {"machine": "2 cores", "date": "2026-11-05T10:00:00", "rounds": 3, "failures": [], "values": [
+    {"measurement": "small-16", "operation": "barrier", "bytes": 0,
+     "libraries": {"clump": [2e-6, 1e-6, 9e-6], "mpich": [6e-6], "intel": [4e-6], "clump-flat": [1e-7]}},
+    {"measurement": "pingpong-2", "operation": "pingpong", "bytes": 64 << 10, "libraries": {"clump": [64e-6], "openmpi": [32e-6]}},
+    {"measurement": "many-16", "operation": "memory", "bytes": 0, "libraries": {"clump": [1e6]}},
+]}
+
+
+class Table(unittest.TestCase):
+    def test_rows(self):
+        self.assertEqual(pages.short_table(RESULTS).splitlines(), [
+            "| | Clump | best of MPICH, Open MPI and Intel MPI | times better |",
+            "|---|---|---|---|",
+            "| messages of 64 KB | 1024 MB/s | 2048 MB/s (Open MPI) | 0.50 |",
+            "| barrier, 16 ranks | 2.00 µs | 4.00 µs (Intel MPI) | 2.00 |",
+            "",
+            "2 cores; 5 November 2026, medians of 3 rounds. Below 1 another library is better.",
+        ])
+
+    def test_whole_table(self):
+        lines = pages.whole_table(RESULTS).splitlines()
+        self.assertEqual(lines[0], "2 cores; 5 November 2026, medians of 3 rounds.")
+        self.assertIn("| barrier | 16 | µs | 2.00 | 6.00 |  | 4.00 | 2.00 |", lines)
+
+
+if __name__ == "__main__":
+    unittest.main()
