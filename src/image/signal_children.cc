@@ -68,8 +68,14 @@ Sender sender_of(const siginfo_t& info) noexcept {
   for (int i = 0; i < kMostGenerations && process > 1 && process != base::process_id(); ++i) {
     if (const fiber::Identity* const owner = starter_of(process)) return {owner, false};
     const pid_t parent = process_ids::parent_of(process);
-    if (parent == base::process_id()) return {nullptr, find_child(process) == nullptr};
-    process = parent;
+    if (parent > 0 && parent != base::process_id()) {
+      process = parent;
+      continue;
+    }
+    // It may have been noted, and waited for, since we have looked.
+    const bool is_early = parent > 0 && find_child(process) == nullptr;
+    const fiber::Identity* const owner = starter_of(process);
+    return {owner, owner == nullptr && is_early};
   }
   return {};
 }
