@@ -138,7 +138,8 @@ fiber::Identity* starter_of(pid_t process) noexcept {
   if (fiber::Identity* const owner = owner_of_child(process)) return owner;
   for (const Past& one : past) {
     // acquire: pairs with the release in remember()
-    if (one.process.load(std::memory_order_acquire) == process) return one.owner.load(std::memory_order_relaxed);
+    if (one.process.load(std::memory_order_acquire) == process)
+      return one.owner.load(std::memory_order_relaxed);
   }
   return nullptr;
 }

@@ -140,9 +140,7 @@ void run_thread_handlers(void*) {
 
 }  // namespace
 
-bool in_host_process() {
-  return host_process.load(std::memory_order_relaxed) == base::process_id();
-}
+bool in_host_process() { return host_process.load(std::memory_order_relaxed) == base::process_id(); }
 
 void claim_leaving(Image& image) {
   ExitState& state = image.libc().exit;

@@ -127,7 +127,8 @@ CLUMP_HOST_API int pthread_kill(pthread_t handle, int number) noexcept {
 CLUMP_HOST_API int pthread_sigqueue(pthread_t handle, int number, const sigval value) noexcept {
   static constinit Hidden<int(pthread_t, int, const sigval)> real{"pthread_sigqueue"};
   Thread* const thread = is_ours() ? find_thread(handle) : nullptr;
-  return thread != nullptr ? send(own_rank(), thread, with_value(number, value)) : real(handle, number, value);
+  return thread != nullptr ? send(own_rank(), thread, with_value(number, value))
+                           : real(handle, number, value);
 }
 
 CLUMP_HOST_API int tgkill(pid_t process, pid_t number_of_thread, int number) noexcept {

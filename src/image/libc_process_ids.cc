@@ -59,8 +59,8 @@ CLUMP_HOST_API int pidfd_open(pid_t process, unsigned flags) noexcept {
   constexpr unsigned kThread = 0200;  // PIDFD_THREAD
   const clump::fiber::Identity* const rank = process_ids::rank_with(process);
   const bool is_first = process_ids::for_kernel(process) == process;
-  const auto opened =
-      static_cast<int>(syscall(SYS_pidfd_open, process, rank == nullptr || is_first ? flags : flags | kThread));
+  const auto opened = static_cast<int>(
+      syscall(SYS_pidfd_open, process, rank == nullptr || is_first ? flags : flags | kThread));
   if (opened < 0 && rank != nullptr && !is_first && errno == EINVAL) errno = ENOSYS;
   return opened;
 }

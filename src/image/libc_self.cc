@@ -72,7 +72,8 @@ extern "C" {
 CLUMP_HOST_API ssize_t readlink(const char* path, char* text, size_t room) noexcept {
   static constinit Hidden<ssize_t(const char*, char*, size_t)> real{"readlink"};
   const Path own(path);
-  if (const char* const link = own.text_of_link(); link != nullptr && room > 0) return copy_link(link, text, room);
+  if (const char* const link = own.text_of_link(); link != nullptr && room > 0)
+    return copy_link(link, text, room);
   return is_program(path, own) ? read_link_to(own, text, room) : real(path, text, room);
 }
 

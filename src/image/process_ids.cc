@@ -24,7 +24,8 @@ pid_t number_in(const char* folder, int number, const char* file, const char* ke
   char digits[12];
   char* first = digits + sizeof digits;
   *--first = '\0';
-  for (int rest = number; *first == '\0' || rest > 0; rest /= 10) *--first = static_cast<char>('0' + rest % 10);
+  for (int rest = number; *first == '\0' || rest > 0; rest /= 10)
+    *--first = static_cast<char>('0' + rest % 10);
   std::strcat(std::strcat(std::strcat(path, folder), first), file);
   char text[512];
   const int opened = static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC));

@@ -13,8 +13,8 @@
 
 namespace clump::image::process_ids {
 
-/// The calling rank's. The kernel's number of the process for a thread of no rank, in a plain process, and in a
-/// child of a rank.
+/// The calling rank's. The kernel's number of the process for a thread of no rank, in a plain process, and in
+/// a child of a rank.
 pid_t mine() noexcept;
 
 /// A rank's of this process; 0 before anything of the rank runs.

@@ -217,7 +217,8 @@ pid_t other_holder(int descriptor) {
   const Image* const mine = &current_image();
   const Held held;
   for (const std::unique_ptr<File>& file : files())
-    if (file->owner != mine && is_of(*file, file->owner, status)) return process_ids::of(*file->owner->identity());
+    if (file->owner != mine && is_of(*file, file->owner, status))
+      return process_ids::of(*file->owner->identity());
   return -1;
 }
 

@@ -1,7 +1,8 @@
 // Signals for a rank of another process of this node, and for the rank that has forked the calling process.
 // The kernel would take the rank's process id, which is that of a thread there, for that of all its process,
-// and keep one signal of a kind for all ranks of it. So such a signal comes as another one: as one of those that
-// we keep for ourselves, which queue, with the rank's id in si_errno and the rest of it where it belongs.
+// and keep one signal of a kind for all ranks of it. So such a signal comes as another one: as one of those
+// that we keep for ourselves, which queue, with the rank's id in si_errno and the rest of it where it
+// belongs.
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -29,7 +30,8 @@ void unpack(siginfo_t& info) {
 bool forward(pid_t id, const siginfo_t& info) noexcept {
   const int number = info.si_signo;
   const bool is_known = info.si_code == SI_USER || info.si_code == SI_QUEUE || info.si_code == SI_TKILL;
-  if (number < 1 || number > kHighest || number == SIGKILL || number == SIGSTOP || number == SIGCONT || !is_known)
+  if (number < 1 || number > kHighest || number == SIGKILL || number == SIGSTOP || number == SIGCONT ||
+      !is_known)
     return false;
   const pid_t process = process_ids::process_of(id);
   if (process <= 0 || !runtime().is_of_job(process)) return false;

@@ -1,5 +1,6 @@
 // SIGCHLD comes to the rank whose child it is about. The kernel tells of several children that end at about
-// the same time by one signal, so all that are known are looked at. What a child sends comes to its rank, too.
+// the same time by one signal, so all that are known are looked at. What a child sends comes to its rank,
+// too.
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,7 +25,8 @@ bool exists(pid_t child) {
   return ::syscall(SYS_waitid, P_PID, child, &found, WEXITED | WNOHANG | WNOWAIT, nullptr) == 0;
 }
 
-/// What a child has sent before the call that has started it has returned, so that it is not known whose it is.
+/// What a child has sent before the call that has started it has returned, so that it is not known whose it
+/// is.
 struct Early {
   enum Stage : int { kFree, kBeingWritten, kWaits };
   std::atomic<int> stage{kFree};

@@ -89,9 +89,7 @@ void keep_signal_stack(void* context) {
   ::syscall(SYS_sigaltstack, nullptr, &static_cast<ucontext_t*>(context)->uc_stack);
 }
 
-void interrupt_self(int signal) {
-  ::syscall(SYS_tgkill, base::process_id(), ::syscall(SYS_gettid), signal);
-}
+void interrupt_self(int signal) { ::syscall(SYS_tgkill, base::process_id(), ::syscall(SYS_gettid), signal); }
 
 void stop_process() { ::syscall(SYS_kill, base::process_id(), SIGSTOP); }
 

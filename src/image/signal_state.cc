@@ -123,9 +123,7 @@ Thread& mine() {
 
 bool is_on() noexcept { return on.load(std::memory_order_relaxed); }
 // The child of a vfork() has our memory, and the kernel's signals of a process of its own.
-bool is_ours() noexcept {
-  return is_on() && fiber::identity() != nullptr && base::process_id() == process;
-}
+bool is_ours() noexcept { return is_on() && fiber::identity() != nullptr && base::process_id() == process; }
 const Runtime& runtime() noexcept { return runtime_; }
 
 bool has_ended(const fiber::Identity& rank) noexcept {

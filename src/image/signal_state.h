@@ -104,10 +104,10 @@ struct Table {
 /// In a rank's LibcState.
 struct SignalState {
   Table* table = nullptr;
-  Thread* threads = nullptr;  ///< the main thread is the last
-  pid_t successor = 0;        ///< another process has the rank's place; 0: none
+  Thread* threads = nullptr;                  ///< the main thread is the last
+  pid_t successor = 0;                        ///< another process has the rank's place; 0: none
   std::atomic<bool> owns_descriptors{false};  ///< F_SETOWN: their signals are for the rank
-  Set interrupting = 0;       ///< siginterrupt(): what signal() sets does not let system calls go on
+  Set interrupting = 0;  ///< siginterrupt(): what signal() sets does not let system calls go on
 };
 SignalState& state_of(const fiber::Identity& rank);
 /// The calling rank's, made if there is none. Without the Guard.
@@ -189,7 +189,8 @@ void come_from_rank(const siginfo_t& forwarded);
 void on_child(const siginfo_t& info);
 /// What has sent a signal from outside.
 struct Sender {
-  const fiber::Identity* starter = nullptr;  ///< the rank that has started it, or one of its forebears; null: none
+  const fiber::Identity* starter =
+      nullptr;            ///< the rank that has started it, or one of its forebears; null: none
   bool is_early = false;  ///< some rank has, in a call that has not returned yet
 };
 Sender sender_of(const siginfo_t& info) noexcept;

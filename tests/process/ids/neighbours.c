@@ -1,8 +1,7 @@
-// Ranks signal each other by their process ids, as processes do: the handler of that rank runs and no other one,
-// and siginfo_t tells which rank has sent it. With an argument: what the default action of the signal does
-// to a rank that does not handle it.
-// For: programs in which one rank wakes or stops another one by kill(), as checkpointing and steering do; time
-// limits by a rank that watches the others.
+// Ranks signal each other by their process ids, as processes do: the handler of that rank runs and no other
+// one, and siginfo_t tells which rank has sent it. With an argument: what the default action of the signal
+// does to a rank that does not handle it. For: programs in which one rank wakes or stops another one by
+// kill(), as checkpointing and steering do; time limits by a rank that watches the others.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +51,8 @@ static void all_to_one(void) {
   install_info(queued, note, SA_RESTART);
   MPI_Barrier(MPI_COMM_WORLD);
   for (int to = 0; to < size; ++to) {
-    for (int i = 0; i < kEach && rank != to; ++i) CHECK(sigqueue(ids[to], queued, (union sigval){.sival_int = i}) == 0);
+    for (int i = 0; i < kEach && rank != to; ++i)
+      CHECK(sigqueue(ids[to], queued, (union sigval){.sival_int = i}) == 0);
     if (rank == to) wait_for(queued, kEach * (size - 1));
     MPI_Barrier(MPI_COMM_WORLD);
   }

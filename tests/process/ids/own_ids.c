@@ -1,7 +1,7 @@
-// Each rank has a process id of its own: no other rank has it, it stays the same, all ways to ask for it agree,
-// and what takes a process id takes it.
-// For: temporary files, sockets and shared memory with names like "/tmp/scratch.%d", srand(time(NULL) + getpid()),
-// programs that tell their main thread by gettid() == getpid(), log lines with process ids, Python's tempfile.
+// Each rank has a process id of its own: no other rank has it, it stays the same, all ways to ask for it
+// agree, and what takes a process id takes it. For: temporary files, sockets and shared memory with names
+// like "/tmp/scratch.%d", srand(time(NULL) + getpid()), programs that tell their main thread by gettid() ==
+// getpid(), log lines with process ids, Python's tempfile.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
