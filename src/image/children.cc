@@ -32,7 +32,7 @@ constinit Past past[kMostPast];
 constinit std::atomic<unsigned> past_count{0};
 
 void remember(pid_t process, fiber::Identity* owner) noexcept {
-  // relaxed: who reads an entry that is being written finds another process, or none
+  // relaxed, and release: a reader of an entry that is being written finds no process in it
   Past& place = past[past_count.fetch_add(1, std::memory_order_relaxed) % kMostPast];
   place.process.store(0, std::memory_order_relaxed);
   place.owner.store(owner, std::memory_order_release);

@@ -21,7 +21,7 @@ namespace {
 
 constinit Hidden<int(int, int, ...)> real{"fcntl"};
 
-/// F_SETOWN and its kin: who gets the signals that tell of a descriptor. For the kernel that is the process,
+/// F_SETOWN and its kin: the receiver of signals that tell of a descriptor. For the kernel that is the process,
 /// and signal_delivery.cc knows the ranks that have asked for them.
 int control_owner(int descriptor, int command, void* argument) {
   const auto number = static_cast<pid_t>(reinterpret_cast<std::intptr_t>(argument));
