@@ -19,12 +19,13 @@ hello=$("$bin/mpiexec" -n "$ranks" ./hello | sort -t ' ' -k 4n)
 shown=$((ranks < 4 ? ranks : 4))
 head -n "$shown" <<<"$hello"
 [ "$ranks" -le "$shown" ] || echo "..."
-processes=$(sed -n 's/.* in process \([0-9]*\):.*/\1/p' <<<"$hello" | sort -u | wc -l)
+explained=$("$bin/mpiexec" --explain -n "$ranks" "$work/hello" 2>&1 >"$work/hello.out")
 counters=$(grep -o 'at 0x.*' <<<"$hello" | sort -u | wc -l)
 echo
-echo "$ranks ranks, $processes process, $counters places in memory for the global variable 'counter'."
+echo "$explained"
+echo "$ranks ranks, 1 process, $counters places in memory for the global variable 'counter'."
 echo "hello.c knows nothing of this: Clump made a private copy of its globals for every rank and shares the rest."
-[ "$processes" -eq 1 ] && [ "$counters" -eq "$ranks" ]
+[[ $explained == *"one process"* ]] && [ "$counters" -eq "$ranks" ]
 
 echo
 echo "==> mpiexec -n R matmul 1024 32: the product of two 1024 x 1024 matrices by broadcast, on 1 to 4 times as many ranks as cores ($cores)"

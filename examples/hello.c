@@ -2,7 +2,6 @@
  * ranks are in one process. */
 #include <mpi.h>
 #include <stdio.h>
-#include <unistd.h>
 
 static int counter;
 
@@ -15,8 +14,7 @@ int main(int argc, char** argv) {
 
   for (int i = 0; i <= rank; ++i) ++counter;
   MPI_Barrier(MPI_COMM_WORLD);
-  printf("Hello from rank %d of %d in process %d: my counter is %d, at %p\n", rank, size, (int)getpid(),
-         counter, (void*)&counter);
+  printf("Hello from rank %d of %d: my counter is %d, at %p\n", rank, size, counter, (void*)&counter);
 
   MPI_Finalize();
   return counter == rank + 1 ? 0 : 1;

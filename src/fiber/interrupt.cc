@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "base/process.h"
 #include "fiber/completion.h"
 #include "fiber/exploration.h"
 #include "fiber/monitor.h"
@@ -23,7 +24,7 @@ bool interrupt(const Fiber& fiber, int signal) noexcept {
   const pid_t thread = carrier != nullptr ? carrier->kernel_thread.load(std::memory_order_relaxed) : 0;
   if (thread == 0) return false;
   const int error = errno;
-  const bool sent = ::syscall(SYS_tgkill, ::syscall(SYS_getpid), thread, signal) == 0;
+  const bool sent = ::syscall(SYS_tgkill, base::process_id(), thread, signal) == 0;
   errno = error;
   return sent;
 }

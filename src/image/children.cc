@@ -22,6 +22,23 @@ struct Block {
 
 constinit Block first_block;
 
+/// Children that were waited for last. A signal of theirs may be on its way still.
+struct Past {
+  std::atomic<pid_t> process{0};
+  std::atomic<fiber::Identity*> owner{nullptr};
+};
+constexpr unsigned kMostPast = 256;
+constinit Past past[kMostPast];
+constinit std::atomic<unsigned> past_count{0};
+
+void remember(pid_t process, fiber::Identity* owner) noexcept {
+  // relaxed, and release: a reader of an entry that is being written finds no process in it
+  Past& place = past[past_count.fetch_add(1, std::memory_order_relaxed) % kMostPast];
+  place.process.store(0, std::memory_order_relaxed);
+  place.owner.store(owner, std::memory_order_release);
+  place.process.store(process, std::memory_order_release);
+}
+
 /// Owns what no rank may wait for.
 constinit fiber::Identity nobody;
 
@@ -106,6 +123,8 @@ Child* next_child_of(const fiber::Identity* owner, Child* before) noexcept {
 
 void forget_child(Child* child) noexcept {
   if (child == nullptr) return;
+  fiber::Identity* const owner = child->owner.load(std::memory_order_relaxed);
+  if (owner != nullptr && owner != &nobody) remember(process_of(*child), owner);
   child->owner.store(nullptr, std::memory_order_relaxed);
   child->process.store(0, std::memory_order_release);  // release: what was read of it was read before
 }
@@ -113,6 +132,16 @@ void forget_child(Child* child) noexcept {
 void forget_children() noexcept {
   for (Block* block = &first_block; block != nullptr; block = block->next.load(std::memory_order_relaxed))
     for (Child& child : block->children) forget_child(&child);
+}
+
+fiber::Identity* starter_of(pid_t process) noexcept {
+  if (fiber::Identity* const owner = owner_of_child(process)) return owner;
+  for (const Past& one : past) {
+    // acquire: pairs with the release in remember()
+    if (one.process.load(std::memory_order_acquire) == process)
+      return one.owner.load(std::memory_order_relaxed);
+  }
+  return nullptr;
 }
 
 fiber::Identity* owner_of_child(pid_t process) noexcept {

@@ -28,6 +28,9 @@ struct Child {
 /// returns in its parent: until then the answer is null.
 CLUMP_HOST_API fiber::Identity* owner_of_child(pid_t process) noexcept;
 
+/// The same, also of those that were waited for lately.
+fiber::Identity* starter_of(pid_t process) noexcept;
+
 /// Whether the calling thread is one of a rank with an image, and not of a child that a rank has forked: only
 /// then are children recorded.
 bool records_children() noexcept;

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/process.h"
 #include "base/types.h"
 #include "image/fork_handlers.h"
 #include "image/image.h"
@@ -141,9 +142,7 @@ void run_thread_handlers(void*) {
 
 }  // namespace
 
-bool in_host_process() {
-  return host_process.load(std::memory_order_relaxed) == static_cast<pid_t>(syscall(SYS_getpid));
-}
+bool in_host_process() { return host_process.load(std::memory_order_relaxed) == base::process_id(); }
 
 void claim_leaving(Image& image) {
   ExitState& state = image.libc().exit;
@@ -159,7 +158,7 @@ void claim_leaving(Image& image) {
 }
 
 void set_exit_hook(ExitHook hook) {
-  host_process.store(static_cast<pid_t>(syscall(SYS_getpid)), std::memory_order_relaxed);
+  host_process.store(base::process_id(), std::memory_order_relaxed);
   exit_hook.store(hook, std::memory_order_release);  // release: pairs with acquire in in_host()
 }
 

@@ -9,16 +9,49 @@
 #include <cstdarg>
 
 #include "base/types.h"
+#include "image/process_ids.h"
 #include "image/rank_image.h"
 #include "image/record_locks.h"
+#include "image/signal_state.h"
 #include "image/standard.h"
 #include "image/symbols.h"
 
 namespace clump::image {
 namespace {
 
+constinit Hidden<int(int, int, ...)> real{"fcntl"};
+
+/// F_SETOWN and its kin: the receiver of signals that tell of a descriptor. For the kernel that is the process,
+/// and signal_delivery.cc knows the ranks that have asked for them.
+int control_owner(int descriptor, int command, void* argument) {
+  const auto number = static_cast<pid_t>(reinterpret_cast<std::intptr_t>(argument));
+  const auto known = [](pid_t process) {
+    fiber::Identity* const rank = process_ids::rank_with(process);
+    if (rank != nullptr) signals::state_of(*rank).owns_descriptors.store(true, std::memory_order_relaxed);
+    return process_ids::for_kernel(process);
+  };
+  switch (command) {
+    case F_SETOWN:
+      return (*real)(descriptor, command, known(number));
+    case F_GETOWN:
+      return process_ids::for_rank((*real)(descriptor, command));
+    case F_SETOWN_EX: {
+      f_owner_ex owner = *static_cast<const f_owner_ex*>(argument);
+      if (owner.type == F_OWNER_PGRP || process_ids::rank_with(owner.pid) == nullptr) break;
+      owner = {F_OWNER_PID, known(owner.pid)};
+      return (*real)(descriptor, command, &owner);
+    }
+    default: {  // F_GETOWN_EX
+      auto& owner = *static_cast<f_owner_ex*>(argument);
+      const int result = (*real)(descriptor, command, &owner);
+      if (result == 0 && owner.type == F_OWNER_PID) owner.pid = process_ids::for_rank(owner.pid);
+      return result;
+    }
+  }
+  return (*real)(descriptor, command, argument);
+}
+
 int control(int descriptor, int command, void* argument, const void* caller) {
-  static constinit Hidden<int(int, int, ...)> real{"fcntl"};
   const int number = static_cast<int>(reinterpret_cast<std::intptr_t>(argument));
   switch (command) {
     case F_DUPFD:
@@ -44,6 +77,12 @@ int control(int descriptor, int command, void* argument, const void* caller) {
       if (argument == nullptr || !locks::are_kept()) break;
       return locks::wait_for_description(standard::kernel_number(descriptor),
                                          *static_cast<const struct flock*>(argument));
+    case F_SETOWN:
+    case F_GETOWN:
+    case F_SETOWN_EX:
+    case F_GETOWN_EX:
+      if (!captured() || (argument == nullptr && command != F_GETOWN)) break;
+      return control_owner(standard::kernel_number(descriptor), command, argument);
     default:
       break;
   }

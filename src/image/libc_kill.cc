@@ -1,6 +1,6 @@
-// Signals that a rank sends to itself or to its threads. The number of its process is that of all ranks
-// here, and means the rank that names it. What goes to other processes, and to the process group (which
-// mpiexec and all ranks of this host are in), is the kernel's.
+// Signals that a rank sends to itself, to its threads and to other ranks, each by its process id. A rank of
+// another process, and the rank that has forked this one, is told by forward(). What goes to other processes,
+// and to the process group (which mpiexec and all ranks of this host are in), is the kernel's.
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -8,7 +8,9 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "base/process.h"
 #include "base/types.h"
+#include "image/process_ids.h"
 #include "image/signal_state.h"
 #include "image/symbols.h"
 
@@ -17,17 +19,27 @@ namespace {
 
 fiber::Identity& own_rank() { return *fiber::identity(); }
 
-/// A signal to the calling rank, or to a thread of it: 0, or an error number.
-int send(Thread* to, const siginfo_t& info) {
+/// A signal to a rank of this process, or to a thread of it: 0, or an error number.
+int send(const fiber::Identity& rank, Thread* to, const siginfo_t& info) {
   const int number = info.si_signo;
-  if (number == 0) return 0;
   if (number < 0 || number > kHighest || number == 32 || number == 33) return EINVAL;
+  if (has_ended(rank)) return ESRCH;
+  if (number == 0) return 0;
   if (number == SIGSTOP) {
-    ::syscall(SYS_kill, ::syscall(SYS_getpid), SIGSTOP);
+    ::syscall(SYS_kill, base::process_id(), SIGSTOP);
     return 0;
   }
-  if (number == SIGKILL) runtime().end_rank(own_rank(), number, info, true, nullptr);
-  return direct(own_rank(), to, info);
+  if (number == SIGKILL) runtime().end_rank(rank, number, info, &rank == &own_rank(), nullptr);
+  return direct(rank, to, info);
+}
+
+/// The same to the rank with this process id, wherever it is; negative if there is none.
+int send(pid_t process, const siginfo_t& info) {
+  if (process <= 0 || runtime().ranks == 0) return -1;
+  if (!is_ours()) return forward(process, info) ? 0 : -1;
+  const fiber::Identity* const rank = process_ids::rank_with(process);
+  if (rank != nullptr) return send(*rank, nullptr, info);
+  return forward(process, info) ? 0 : -1;
 }
 
 int with_errno(int error) {
@@ -42,21 +54,20 @@ siginfo_t with_value(int number, sigval value) {
   return info;
 }
 
-/// The calling rank's; null if it has none such.
+/// The rank's; null if it has none such.
 template <typename Match>
-Thread* find_thread(Match match) {
+Thread* find_thread(const fiber::Identity& rank, Match match) {
   (void)mine();  // enlisted
   const Guard guard;
-  for (Thread* thread = state_of(own_rank()).threads; thread != nullptr; thread = thread->next)
+  for (Thread* thread = state_of(rank).threads; thread != nullptr; thread = thread->next)
     if (match(*thread)) return thread;
   return nullptr;
 }
 
 Thread* find_thread(pthread_t handle) {
-  return find_thread([&](const Thread& thread) { return pthread_equal(thread.handle, handle) != 0; });
+  return find_thread(own_rank(),
+                     [&](const Thread& thread) { return pthread_equal(thread.handle, handle) != 0; });
 }
-
-bool is_own_process(pid_t process) { return process == ::getpid(); }
 
 /// After a signal to the process group: what has come to this rank by it, the caller attends to before it
 /// goes on.
@@ -68,6 +79,15 @@ int attended(int result) {
 }
 
 }  // namespace
+
+int queue(pid_t process, int number, const siginfo_t* info) {
+  siginfo_t own = *info;
+  own.si_signo = number;
+  const int error = send(process, own);
+  return error >= 0 ? with_errno(error)
+                    : static_cast<int>(::syscall(SYS_rt_sigqueueinfo, process, number, info));
+}
+
 }  // namespace clump::image::signals
 
 using namespace clump::image;  // the functions below are the C library's, outside of any namespace
@@ -77,15 +97,15 @@ extern "C" {
 
 CLUMP_HOST_API int raise(int number) noexcept {
   static constinit Hidden<int(int)> real{"raise"};
-  return is_ours() ? with_errno(send(&mine(), make_info(number, SI_TKILL))) : real(number);
+  return is_ours() ? with_errno(send(own_rank(), &mine(), make_info(number, SI_TKILL))) : real(number);
 }
 
 CLUMP_HOST_API int gsignal(int number) noexcept { return raise(number); }
 
 CLUMP_HOST_API int kill(pid_t process, int number) noexcept {
   static constinit Hidden<int(pid_t, int)> real{"kill"};
-  if (is_ours() && is_own_process(process)) return with_errno(send(nullptr, make_info(number, SI_USER)));
-  return attended(real(process, number));
+  const int error = send(process, make_info(number, SI_USER));
+  return error >= 0 ? with_errno(error) : attended(real(process, number));
 }
 
 CLUMP_HOST_API int killpg(pid_t group, int number) noexcept {
@@ -94,31 +114,42 @@ CLUMP_HOST_API int killpg(pid_t group, int number) noexcept {
 }
 
 CLUMP_HOST_API int sigqueue(pid_t process, int number, const sigval value) noexcept {
-  static constinit Hidden<int(pid_t, int, const sigval)> real{"sigqueue"};
-  if (!is_ours() || !is_own_process(process)) return real(process, number, value);
-  return with_errno(send(nullptr, with_value(number, value)));
+  const siginfo_t info = with_value(number, value);
+  return queue(process, number, &info);
 }
 
 CLUMP_HOST_API int pthread_kill(pthread_t handle, int number) noexcept {
   static constinit Hidden<int(pthread_t, int)> real{"pthread_kill"};
   Thread* const thread = is_ours() ? find_thread(handle) : nullptr;
-  return thread != nullptr ? send(thread, make_info(number, SI_TKILL)) : real(handle, number);
+  return thread != nullptr ? send(own_rank(), thread, make_info(number, SI_TKILL)) : real(handle, number);
 }
 
 CLUMP_HOST_API int pthread_sigqueue(pthread_t handle, int number, const sigval value) noexcept {
   static constinit Hidden<int(pthread_t, int, const sigval)> real{"pthread_sigqueue"};
   Thread* const thread = is_ours() ? find_thread(handle) : nullptr;
-  return thread != nullptr ? send(thread, with_value(number, value)) : real(handle, number, value);
+  return thread != nullptr ? send(own_rank(), thread, with_value(number, value))
+                           : real(handle, number, value);
 }
 
 CLUMP_HOST_API int tgkill(pid_t process, pid_t number_of_thread, int number) noexcept {
   static constinit Hidden<int(pid_t, pid_t, int)> real{"tgkill"};
+  const clump::fiber::Identity* const rank = is_ours() ? process_ids::rank_with(process) : nullptr;
   Thread* const thread =
-      is_ours() && is_own_process(process)
-          ? find_thread([&](const Thread& each) { return each.number == number_of_thread; })
+      rank != nullptr
+          ? find_thread(*rank, [&](const Thread& each) { return each.number == number_of_thread; })
           : nullptr;
-  if (thread == nullptr) return real(process, number_of_thread, number);
-  return with_errno(send(thread, make_info(number, SI_TKILL)));
+  if (thread == nullptr) return real(process_ids::for_kernel(process), number_of_thread, number);
+  return with_errno(send(*rank, thread, make_info(number, SI_TKILL)));
+}
+
+CLUMP_HOST_API int pidfd_send_signal(int descriptor, int number, siginfo_t* info, unsigned flags) noexcept {
+  if (runtime().ranks > 0 && flags == 0) {
+    siginfo_t own = info != nullptr ? *info : make_info(number, SI_USER);
+    own.si_signo = number;
+    const int error = send(process_ids::behind(descriptor), own);
+    if (error >= 0) return with_errno(error);
+  }
+  return static_cast<int>(syscall(SYS_pidfd_send_signal, descriptor, number, info, flags));
 }
 
 /// The C library's would put the default action back for the whole process.
@@ -128,7 +159,7 @@ CLUMP_HOST_API void abort() noexcept {
     Thread& self = mine();
     set_blocked(self, self.blocked.load(std::memory_order_relaxed) & ~bit_of(SIGABRT));
     const siginfo_t info = make_info(SIGABRT, SI_TKILL);
-    (void)send(&self, info);
+    (void)send(own_rank(), &self, info);
     runtime().end_rank(own_rank(), SIGABRT, info, true, nullptr);  // ignored, or its handler has returned
   }
   real();

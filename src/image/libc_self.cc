@@ -6,13 +6,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #include "base/types.h"
 #include "image/objects.h"
 #include "image/own_program.h"
+#include "image/process_ids.h"
 #include "image/rank_image.h"
 #include "image/standard.h"
 #include "image/symbols.h"
@@ -24,18 +27,40 @@ using Resolve = char*(const char*, char*);
 
 constinit Hidden<Resolve> real_realpath{"realpath"};
 
+ssize_t copy_link(const char* link, char* text, std::size_t room) {
+  const std::size_t length = std::min(std::strlen(link), room);
+  std::memcpy(text, link, length);
+  return static_cast<ssize_t>(length);
+}
+
 /// What readlink() of the program's link gives, which the file with another path stands for: it is no link.
 ssize_t read_link_to(const char* file, char* text, std::size_t room) {
   char path[PATH_MAX];
   if (real_realpath(file, static_cast<char*>(path)) == nullptr) return -1;
-  const std::size_t length = std::strlen(path) < room ? std::strlen(path) : room;
-  std::memcpy(text, path, length);
-  return static_cast<ssize_t>(length);
+  return copy_link(static_cast<const char*>(path), text, room);
 }
 
 bool is_program(const char* path, const char* own) {
   return own != path && std::strcmp(std::strrchr(path, '/'), "/exe") == 0;
 }
+
+/// "/proc/self", which is a link to the rank's folder; any other path is what path_for_rank() says.
+class Path {
+ public:
+  explicit Path(const char* path) : path_(path_for_rank(path)) {
+    if (!captured() || path == nullptr || std::strcmp(path, "/proc/self") != 0) return;
+    std::snprintf(folder_, sizeof folder_, "/proc/%d", process_ids::mine());
+    path_ = folder_;
+  }
+  operator const char*() const { return path_; }
+
+  /// What readlink() of it gives; null where that is not /proc/self.
+  const char* text_of_link() const { return path_ == folder_ ? folder_ + std::strlen("/proc/") : nullptr; }
+
+ private:
+  const char* path_;
+  char folder_[24];
+};
 
 }  // namespace
 }  // namespace clump::image
@@ -46,19 +71,20 @@ extern "C" {
 
 CLUMP_HOST_API ssize_t readlink(const char* path, char* text, size_t room) noexcept {
   static constinit Hidden<ssize_t(const char*, char*, size_t)> real{"readlink"};
-  const char* const own = path_for_rank(path);
+  const Path own(path);
+  if (const char* const link = own.text_of_link(); link != nullptr && room > 0)
+    return copy_link(link, text, room);
   return is_program(path, own) ? read_link_to(own, text, room) : real(path, text, room);
 }
 
 CLUMP_HOST_API ssize_t readlinkat(int folder, const char* path, char* text, size_t room) noexcept {
   static constinit Hidden<ssize_t(int, const char*, char*, size_t)> real{"readlinkat"};
-  const char* const own = path_for_rank(path);
-  return is_program(path, own) ? read_link_to(own, text, room)
-                               : real(standard::kernel_number(folder), path, text, room);
+  if (*path == '/') return readlink(path, text, room);
+  return real(standard::kernel_number(folder), path, text, room);
 }
 
 CLUMP_HOST_API char* realpath(const char* path, char* resolved) noexcept {
-  return real_realpath(path_for_rank(path), resolved);
+  return real_realpath(static_cast<const char*>(Path(path)), resolved);
 }
 
 CLUMP_HOST_API char* canonicalize_file_name(const char* path) noexcept { return realpath(path, nullptr); }
@@ -75,7 +101,7 @@ CLUMP_HOST_API ssize_t __readlinkat_chk(int folder, const char* path, char* text
 }
 CLUMP_HOST_API char* __realpath_chk(const char* path, char* resolved, size_t room) noexcept {
   static constinit Hidden<char*(const char*, char*, size_t)> real{"__realpath_chk"};
-  return real(path_for_rank(path), resolved, room);
+  return real(static_cast<const char*>(Path(path)), resolved, room);
 }
 
 CLUMP_HOST_API int stat(const char* path, struct stat* status) noexcept {

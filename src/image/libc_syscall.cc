@@ -26,10 +26,17 @@
 #include "fiber/thread_settings.h"
 #include "image/children.h"
 #include "image/libc_thread.h"
+#include "image/process_ids.h"
 #include "image/rank_image.h"
 #include "image/refusal.h"
 #include "image/signal_state.h"
 #include "image/symbols.h"
+
+// Older headers of the C library have none of them.
+extern "C" {
+int pidfd_open(pid_t process, unsigned flags) noexcept;
+int pidfd_send_signal(int descriptor, int number, siginfo_t* info, unsigned flags) noexcept;
+}
 
 namespace clump::image {
 namespace {
@@ -102,7 +109,6 @@ bool is_about_thread(long number) {
 /// Signals and their timers, for ranks that are kernel threads too.
 bool is_about_signals(long number) {
   switch (number) {
-    case SYS_kill:
     case SYS_tkill:
     case SYS_tgkill:
     case SYS_rt_sigaction:
@@ -113,6 +119,22 @@ bool is_about_signals(long number) {
     case SYS_alarm:
     case SYS_pause:
 #endif
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// The numbers of processes, also in a child of a rank.
+bool is_about_process_ids(long number) {
+  switch (number) {
+    case SYS_getpid:
+    case SYS_getppid:
+    case SYS_setpgid:
+    case SYS_kill:
+    case SYS_rt_sigqueueinfo:
+    case SYS_pidfd_open:
+    case SYS_pidfd_send_signal:
       return true;
     default:
       return false;
@@ -222,10 +244,8 @@ long change_action(long number, const KernelAction* wanted, KernelAction* before
 
 long call_for_signals(long number, long a, long b, long c, long d) {
   switch (number) {
-    case SYS_kill:
-      return kill(static_cast<pid_t>(a), static_cast<int>(b));
     case SYS_tkill:
-      return tgkill(getpid(), static_cast<pid_t>(a), static_cast<int>(b));
+      return tgkill(process_ids::mine(), static_cast<pid_t>(a), static_cast<int>(b));
     case SYS_tgkill:
       return tgkill(static_cast<pid_t>(a), static_cast<pid_t>(b), static_cast<int>(c));
     case SYS_rt_sigaction:
@@ -245,6 +265,27 @@ long call_for_signals(long number, long a, long b, long c, long d) {
     default:
       return failed(ENOSYS);
 #endif
+  }
+}
+
+long call_for_process_ids(long number, long a, long b, long c, long d) {
+  const auto process = static_cast<pid_t>(a);
+  const auto second = static_cast<int>(b);
+  switch (number) {
+    case SYS_getpid:
+      return process_ids::mine();
+    case SYS_getppid:
+      return getppid();
+    case SYS_setpgid:
+      return setpgid(process, second);
+    case SYS_kill:
+      return kill(process, second);
+    case SYS_rt_sigqueueinfo:
+      return signals::queue(process, second, pointer<const siginfo_t>(c));
+    case SYS_pidfd_open:
+      return pidfd_open(process, static_cast<unsigned>(b));
+    default:  // SYS_pidfd_send_signal
+      return pidfd_send_signal(static_cast<int>(a), second, pointer<siginfo_t>(c), static_cast<unsigned>(d));
   }
 }
 
@@ -350,6 +391,9 @@ long call_kernel(long number, long a, long b, long c, long d, long e, long f) {
   if (is_about_signals(number) && signals::is_ours() && image_at(__builtin_return_address(0)) != nullptr)
       [[unlikely]]
     return call_for_signals(number, a, b, c, d);
+  if (is_about_process_ids(number) && captured() && image_at(__builtin_return_address(0)) != nullptr)
+      [[unlikely]]
+    return call_for_process_ids(number, a, b, c, d);
   if (is_about_descriptor(number) && captured() && image_at(__builtin_return_address(0)) != nullptr)
       [[unlikely]]
     return call_for_descriptor(number, static_cast<int>(a), b, c);

@@ -1,7 +1,6 @@
 // A rank waits for its own children only. The kernel would give it those of every rank of the process: so
 // "any child" is decided here, among those that the rank has started (children.h), and the kernel is asked
 // about each of them by its number.
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -12,11 +11,11 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 
 #include "base/types.h"
 #include "image/children.h"
+#include "image/process_ids.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
 
@@ -210,25 +209,6 @@ Question::Answer answer(const Wanted& wanted, int options, int stops, Question& 
                              : wait_for_any(wanted, options, stops, question);
 }
 
-/// The process behind a pidfd; negative with EBADF if it is none. Usable in a signal handler.
-pid_t process_behind(int descriptor) {
-  char path[48] = "/proc/self/fdinfo/", text[512];
-  std::size_t at = std::strlen(path);
-  char digits[12];
-  int length = 0;
-  for (int rest = descriptor; length == 0 || rest > 0; rest /= 10)
-    digits[length++] = static_cast<char>('0' + rest % 10);
-  while (length > 0) path[at++] = digits[--length];
-  const int file = static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC));
-  const long bytes = file >= 0 ? syscall(SYS_read, file, text, sizeof text - 1) : -1;
-  if (file >= 0) syscall(SYS_close, file);
-  text[bytes > 0 ? bytes : 0] = '\0';
-  const char* const found = std::strstr(text, "\nPid:");
-  if (found != nullptr) return std::atoi(found + std::strlen("\nPid:"));
-  errno = EBADF;
-  return -1;
-}
-
 pid_t wait_by_number(pid_t process, int* status, int options, rusage* usage) {
   constexpr int kKnown = WNOHANG | WUNTRACED | WCONTINUED | __WNOTHREAD | __WALL | static_cast<int>(__WCLONE);
   if ((options & ~kKnown) != 0) {
@@ -264,7 +244,7 @@ int wait_by_id(idtype_t type, id_t id, siginfo_t* info, int options, rusage* usa
   const bool is_one = (type == P_PID && number > 0) || by_descriptor;
   // What the kernel refuses, it shall refuse.
   if ((options & kStates) == 0 || (!is_any && !is_one)) return ask_kernel(type, id, info, options, usage);
-  if (by_descriptor && (wanted.process = process_behind(number)) <= 0)
+  if (by_descriptor && (wanted.process = process_ids::behind(number)) <= 0)
     return ask_kernel(type, id, info, options, usage);
   options &= ~__WNOTHREAD;
   ByWaitid question(info, by_descriptor ? number : -1, usage);

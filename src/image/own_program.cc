@@ -5,28 +5,37 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #include "image/objects.h"
+#include "image/process_ids.h"
 #include "image/rank_image.h"
 #include "image/snapshot.h"
 
 namespace clump::image {
 namespace {
 
-/// What follows "/proc/self/" or another name of the process's folder; null for other paths.
-const char* in_own_folder(const char* path) {
+/// A file in the folder that a rank of this process has in /proc; `name` is null for other paths.
+struct FileOfRank {
+  const char* name = nullptr;
+  const fiber::Identity* rank = nullptr;
+};
+
+FileOfRank file_of_rank(const char* path) {
   constexpr std::size_t kProc = 6;
-  if (path == nullptr || std::strncmp(path, "/proc/", kProc) != 0) return nullptr;
+  if (path == nullptr || std::strncmp(path, "/proc/", kProc) != 0) return {};
   path += kProc;
   for (const char* const name : {"self/", "thread-self/"})
-    if (std::strncmp(path, name, std::strlen(name)) == 0) return path + std::strlen(name);
+    if (std::strncmp(path, name, std::strlen(name)) == 0)
+      return {path + std::strlen(name), fiber::identity()};
   char* end = nullptr;
-  const bool is_number = *path >= '1' && *path <= '9';
-  const long number = is_number ? std::strtol(path, &end, 10) : 0;
-  return is_number && *end == '/' && number == syscall(SYS_getpid) ? end + 1 : nullptr;
+  const long number = *path >= '1' && *path <= '9' ? std::strtol(path, &end, 10) : 0;
+  if (number <= 0 || number > INT_MAX || *end != '/') return {};
+  const fiber::Identity* const rank = process_ids::rank_with(static_cast<pid_t>(number));
+  return rank != nullptr ? FileOfRank{end + 1, rank} : FileOfRank{};
 }
 
 /// A file with the arguments as the kernel shows them; -1 if there can be none.
@@ -53,9 +62,9 @@ const char* path_of_arguments(Image& image) {
 
 const char* path_for_rank(const char* path) {
   const int error = errno;
-  const char* const name = captured() ? in_own_folder(path) : nullptr;
+  const auto [name, rank] = captured() ? file_of_rank(path) : FileOfRank{};
   if (name == nullptr) return path;
-  Image& image = current_image();
+  Image& image = image_of(rank);
   if (image.native() || image.program == nullptr) return path;
   const char* found = nullptr;
   if (std::strcmp(name, "exe") == 0 && image.program->is_other())

@@ -6,7 +6,8 @@
 namespace clump::image {
 
 /// The path of what `path` means to the calling rank: that of its program for /proc/self/exe, of a file with
-/// its arguments for /proc/self/cmdline; `path` itself otherwise. Keeps errno. In a process without images it
+/// its arguments for /proc/self/cmdline; the same of another rank of the process for /proc/ID/exe and
+/// /proc/ID/cmdline; `path` itself otherwise. Keeps errno. In a process without images it
 /// is always `path`.
 const char* path_for_rank(const char* path);
 

@@ -19,7 +19,7 @@
 
 #include "fiber/exploration.h"
 #include "fiber/fiber.h"
-#include "fiber/kernel_state.h"
+#include "image/process_ids.h"
 #include "image/rank_image.h"
 #include "image/standard.h"
 #include "image/symbols.h"
@@ -33,7 +33,6 @@ struct File {
   dev_t device;
   ino_t number;
   int description;  ///< a descriptor of the private open file description
-  pid_t thread;     ///< the owner, as F_GETLK names it: it has no process of its own
   int users = 0;    ///< calls that are using `description`
   bool gone = false;
 };
@@ -142,8 +141,7 @@ class Use {
     if (file_ == nullptr && makes) {
       const int description = open_again(descriptor, mode);
       if (description < 0) return;
-      files().push_back(std::make_unique<File>(
-          File{&owner, status.st_dev, status.st_ino, description, fiber::own_kernel_thread()}));
+      files().push_back(std::make_unique<File>(File{&owner, status.st_dev, status.st_ino, description}));
       file_ = files().back().get();
       owner.libc().locked_files.fetch_add(1, std::memory_order_relaxed);  // relaxed: see remove()
     }
@@ -212,14 +210,15 @@ int set_description(int descriptor, struct flock& wanted, bool waits) {
   return wait_until_free(attempt, [&] { return control(descriptor, F_OFD_SETLKW, &wanted); });
 }
 
-/// Another rank of this process that has locks in this file; -1 if there is none.
+/// The process id of another rank of this process that has locks in this file; -1 if there is none.
 pid_t other_holder(int descriptor) {
   struct stat status {};
   if (!status_of(descriptor, status)) return -1;
   const Image* const mine = &current_image();
   const Held held;
   for (const std::unique_ptr<File>& file : files())
-    if (file->owner != mine && is_of(*file, file->owner, status)) return file->thread;
+    if (file->owner != mine && is_of(*file, file->owner, status))
+      return process_ids::of(*file->owner->identity());
   return -1;
 }
 

@@ -1,10 +1,13 @@
 // SIGCHLD comes to the rank whose child it is about. The kernel tells of several children that end at about
-// the same time by one signal, so all that are known are looked at.
+// the same time by one signal, so all that are known are looked at. What a child sends comes to its rank,
+// too.
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/process.h"
 #include "image/children.h"
+#include "image/process_ids.h"
 #include "image/signal_state.h"
 
 namespace clump::image::signals {
@@ -21,6 +24,18 @@ bool exists(pid_t child) {
   siginfo_t found{};
   return ::syscall(SYS_waitid, P_PID, child, &found, WEXITED | WNOHANG | WNOWAIT, nullptr) == 0;
 }
+
+/// What a child has sent before the call that has started it has returned, so that it is not known whose it
+/// is.
+struct Early {
+  enum Stage : int { kFree, kBeingWritten, kWaits };
+  std::atomic<int> stage{kFree};
+  int looks = 0;
+  siginfo_t info{};
+};
+constinit Early early[16];
+/// The service looks every millisecond, so often. Then nobody will know: it is for all ranks.
+constexpr int kMostLooks = 200;
 
 void tell(const fiber::Identity& rank, const siginfo_t& info) {
   const Guard guard;
@@ -47,6 +62,55 @@ void look_at_children_of(const fiber::Identity& rank) {
 }
 
 }  // namespace
+
+Sender sender_of(const siginfo_t& info) noexcept {
+  constexpr int kMostGenerations = 16;
+  if (info.si_code != SI_USER && info.si_code != SI_QUEUE) return {};
+  pid_t process = info.si_pid;
+  for (int i = 0; i < kMostGenerations && process > 1 && process != base::process_id(); ++i) {
+    if (const fiber::Identity* const owner = starter_of(process)) return {owner, false};
+    const pid_t parent = process_ids::parent_of(process);
+    if (parent > 0 && parent != base::process_id()) {
+      process = parent;
+      continue;
+    }
+    // It may have been noted, and waited for, since we have looked.
+    const bool is_early = parent > 0 && find_child(process) == nullptr;
+    const fiber::Identity* const owner = starter_of(process);
+    return {owner, owner == nullptr && is_early};
+  }
+  return {};
+}
+
+bool keep_early(const siginfo_t& info) noexcept {
+  if (!service_runs()) return false;
+  for (Early& place : early) {
+    int free = Early::kFree;
+    if (!place.stage.compare_exchange_strong(free, Early::kBeingWritten, std::memory_order_acquire)) continue;
+    place.info = info;
+    place.looks = 0;
+    place.stage.store(Early::kWaits, std::memory_order_release);  // release: pairs with acquire below
+    call_service();
+    return true;
+  }
+  return false;
+}
+
+bool bring_early() {
+  bool any = false;
+  for (Early& place : early) {
+    if (place.stage.load(std::memory_order_acquire) != Early::kWaits) continue;
+    const Sender sender = sender_of(place.info);
+    if (sender.is_early && ++place.looks < kMostLooks) {
+      any = true;
+      continue;
+    }
+    const siginfo_t info = place.info;
+    place.stage.store(Early::kFree, std::memory_order_release);  // release: `info` was read before
+    come_from_outside(info, sender.starter);
+  }
+  return any;
+}
 
 void on_child(const siginfo_t& info) {
   const bool ended = info.si_code == CLD_EXITED || info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED;

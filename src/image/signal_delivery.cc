@@ -7,8 +7,10 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/process.h"
 #include "fiber/fiber.h"
 #include "fiber/interrupt.h"
+#include "image/process_ids.h"
 #include "image/signal_state.h"
 
 namespace clump::image::signals {
@@ -87,11 +89,9 @@ void keep_signal_stack(void* context) {
   ::syscall(SYS_sigaltstack, nullptr, &static_cast<ucontext_t*>(context)->uc_stack);
 }
 
-void interrupt_self(int signal) {
-  ::syscall(SYS_tgkill, ::syscall(SYS_getpid), ::syscall(SYS_gettid), signal);
-}
+void interrupt_self(int signal) { ::syscall(SYS_tgkill, base::process_id(), ::syscall(SYS_gettid), signal); }
 
-void stop_process() { ::syscall(SYS_kill, ::syscall(SYS_getpid), SIGSTOP); }
+void stop_process() { ::syscall(SYS_kill, base::process_id(), SIGSTOP); }
 
 /// SA_RESETHAND. With the Guard.
 Action action_to_run(const fiber::Identity& rank, int number) {
@@ -108,9 +108,26 @@ Action action_to_run(const fiber::Identity& rank, int number) {
 /// A signal that the calling thread has caused by what it did: a write to a broken pipe, too large a file, or
 /// the C library's own tgkill().
 bool is_of_caller(const siginfo_t& info) {
-  const bool from_here = info.si_pid == static_cast<pid_t>(::syscall(SYS_getpid));
+  const bool from_here = info.si_pid == base::process_id();
   if (info.si_code == SI_TKILL) return from_here;
   return info.si_code == SI_USER && from_here && (info.si_signo == SIGPIPE || info.si_signo == SIGXFSZ);
+}
+
+/// It comes because of F_SETOWN.
+bool tells_of_descriptor(const siginfo_t& info) {
+  if (info.si_signo == SIGIO || info.si_signo == SIGURG) return info.si_code > 0;
+  return info.si_signo != SIGCHLD && info.si_code >= POLL_IN && info.si_code <= POLL_HUP;
+}
+
+bool owns_descriptors(const fiber::Identity& rank) {
+  return state_of(rank).owns_descriptors.load(std::memory_order_relaxed);
+}
+
+bool any_owner() {
+  for (int i = 0; i < runtime().ranks; ++i)
+    if (const fiber::Identity* const rank = runtime().rank(i); rank != nullptr && owns_descriptors(*rank))
+      return true;
+  return false;
 }
 
 }  // namespace
@@ -145,7 +162,10 @@ bool attend(Thread& self, void* context) {
 
 int direct(const fiber::Identity& rank, Thread* to, const siginfo_t& info) {
   Thread& self = mine();
-  const bool here = self.rank == &rank && (to == nullptr || to == &self);
+  return bring(rank, to, info, self.rank == &rank && (to == nullptr || to == &self));
+}
+
+int bring(const fiber::Identity& rank, Thread* to, const siginfo_t& info, bool here) {
   Fate fate;
   {
     const Guard guard;
@@ -165,17 +185,24 @@ int direct(const fiber::Identity& rank, Thread* to, const siginfo_t& info) {
     case Fate::kLeft:
       break;
   }
-  if (here) attend(self);
+  if (here) attend(mine_as_it_is());
   call_service();
   return 0;
 }
 
 void come_from_outside(const siginfo_t& info) {
+  const Sender sender = sender_of(info);
+  if (!sender.is_early || !keep_early(info)) come_from_outside(info, sender.starter);
+}
+
+void come_from_outside(const siginfo_t& info, const fiber::Identity* only) {
+  const bool for_owners = tells_of_descriptor(info) && any_owner();
   const fiber::Identity* ends = nullptr;
   bool stops = false;
   for (int i = 0; i < runtime().ranks; ++i) {
     const fiber::Identity* const rank = runtime().rank(i);
-    if (rank == nullptr) continue;
+    if (rank == nullptr || (only != nullptr && rank != only)) continue;
+    if (for_owners && !owns_descriptors(*rank)) continue;
     const Guard guard;
     const Fate fate = leave(*rank, nullptr, info, true);
     if (fate == Fate::kEnds && ends == nullptr) ends = rank;
@@ -217,6 +244,8 @@ void on_attention(int, siginfo_t* info, void* context) {
   Thread& self = mine_as_it_is();
   if (info->si_code == SI_TIMER) {
     on_timer(*info);
+  } else if (is_forwarded(*info)) {
+    come_from_rank(*info);
   } else if (self.rank != nullptr && !fiber::in_section() && !self.looks.load(std::memory_order_relaxed)) {
     if (attend(self, context)) keep_signal_stack(context);
   }

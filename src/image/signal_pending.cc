@@ -2,6 +2,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "image/process_ids.h"
 #include "image/signal_state.h"
 
 namespace clump::image::signals {
@@ -62,7 +63,8 @@ Fate leave(const fiber::Identity& rank, Thread* to, const siginfo_t& info, bool 
   const Set bit = bit_of(number);
   const SignalState& state = state_of(rank);
   if (state.successor > 0) {
-    if (outside && number != SIGCHLD) ::syscall(SYS_kill, state.successor, number);
+    const bool from_other = outside || (info.si_code != SI_TIMER && info.si_pid != process_ids::of(rank));
+    if (from_other && number != SIGCHLD) ::syscall(SYS_kill, state.successor, number);
     return Fate::kDropped;
   }
   const Takers who = takers(state.threads, to, bit);

@@ -8,6 +8,7 @@
 
 #include <ctime>
 
+#include "base/process.h"
 #include "base/thread_name.h"
 #include "fiber/interrupt.h"
 #include "fiber/worker.h"
@@ -69,7 +70,7 @@ struct Calls {
 
 void make(const Call& call) {
   if (call.fiber == nullptr) {
-    ::syscall(SYS_tgkill, ::syscall(SYS_getpid), call.thread, call.signal);
+    ::syscall(SYS_tgkill, base::process_id(), call.thread, call.signal);
     return;
   }
   if (!call.looks && fiber::interrupt(*call.fiber, call.signal)) return;
@@ -97,7 +98,7 @@ void* serve(void*) {
   service.store(static_cast<pid_t>(::syscall(SYS_gettid)), std::memory_order_release);
   for (;;) {
     const std::uint32_t seen = news.load(std::memory_order_acquire);
-    const bool again = call_all();
+    const bool again = bring_early() | call_all();
     ::syscall(SYS_futex, &news, FUTEX_WAIT_PRIVATE, seen, again ? &kLookAgain : nullptr, nullptr, 0);
   }
 }
@@ -120,6 +121,8 @@ void call_service() noexcept {
   news.fetch_add(1, std::memory_order_release);
   ::syscall(SYS_futex, &news, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
+
+bool service_runs() noexcept { return service.load(std::memory_order_relaxed) != 0; }
 
 pid_t service_thread() noexcept {
   if (!started.load(std::memory_order_relaxed)) return 0;

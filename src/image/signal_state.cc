@@ -11,9 +11,11 @@
 #include <utility>
 
 #include "base/mutex.h"
+#include "base/process.h"
 #include "fiber/errands.h"
 #include "fiber/interrupt.h"
 #include "fiber/kernel_state.h"
+#include "image/process_ids.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
 
@@ -121,10 +123,14 @@ Thread& mine() {
 
 bool is_on() noexcept { return on.load(std::memory_order_relaxed); }
 // The child of a vfork() has our memory, and the kernel's signals of a process of its own.
-bool is_ours() noexcept {
-  return is_on() && fiber::identity() != nullptr && ::syscall(SYS_getpid) == process;
-}
+bool is_ours() noexcept { return is_on() && fiber::identity() != nullptr && base::process_id() == process; }
 const Runtime& runtime() noexcept { return runtime_; }
+
+bool has_ended(const fiber::Identity& rank) noexcept {
+  for (int i = 0; i < runtime_.ranks; ++i)
+    if (&runtime_.any_rank(i) == &rank) return runtime_.rank(i) == nullptr;
+  return true;
+}
 
 SignalState& state_of(const fiber::Identity& rank) { return image_of(&rank).libc().signals; }
 
@@ -157,7 +163,7 @@ Table& table_of(const fiber::Identity& rank) {
 
 void begin(const Runtime& runtime) {
   runtime_ = runtime;
-  process = ::getpid();
+  process = base::process_id();
   for (int number = 1; number <= kSignals; ++number) kernel_action(number, nullptr, &beginning[number]);
   struct sigaction attention {};
   attention.sa_sigaction = on_attention;
@@ -376,7 +382,7 @@ siginfo_t make_info(int number, int code) noexcept {
   siginfo_t info{};
   info.si_signo = number;
   info.si_code = code;
-  info.si_pid = ::getpid();
+  info.si_pid = process_ids::mine();
   info.si_uid = ::getuid();
   return info;
 }

@@ -104,9 +104,10 @@ struct Table {
 /// In a rank's LibcState.
 struct SignalState {
   Table* table = nullptr;
-  Thread* threads = nullptr;  ///< the main thread is the last
-  pid_t successor = 0;        ///< another process has the rank's place; 0: none
-  Set interrupting = 0;       ///< siginterrupt(): what signal() sets does not let system calls go on
+  Thread* threads = nullptr;                  ///< the main thread is the last
+  pid_t successor = 0;                        ///< another process has the rank's place; 0: none
+  std::atomic<bool> owns_descriptors{false};  ///< F_SETOWN: their signals are for the rank
+  Set interrupting = 0;  ///< siginterrupt(): what signal() sets does not let system calls go on
 };
 SignalState& state_of(const fiber::Identity& rank);
 /// The calling rank's, made if there is none. Without the Guard.
@@ -131,6 +132,7 @@ class Guard {
 /// Whether begin() was called, and this is no child of the process.
 bool is_on() noexcept;
 const Runtime& runtime() noexcept;
+bool has_ended(const fiber::Identity& rank) noexcept;
 
 // Dispositions: signal_state.cc
 
@@ -169,10 +171,33 @@ bool attend(Thread& self, void* context = nullptr);
 /// Leaves a signal and sees to it that it is attended to, here if the calling thread may be the one. 0, or
 /// EAGAIN.
 int direct(const fiber::Identity& rank, Thread* to, const siginfo_t& info);
-/// A signal from outside of the process: for all its ranks.
+/// The same of any thread, also in a handler. `here`: the calling thread may be the one.
+int bring(const fiber::Identity& rank, Thread* to, const siginfo_t& info, bool here);
+/// A signal from outside of the process: for the rank that has started its sender, or for all ranks.
 void come_from_outside(const siginfo_t& info);
+/// The same for `only`; null: for all ranks.
+void come_from_outside(const siginfo_t& info, const fiber::Identity* only);
+/// Sends a signal to the rank with this process id, in another process of this node or in the one that has
+/// forked this one; false if it is none such, or the kernel may do it. signal_between.cc.
+bool forward(pid_t id, const siginfo_t& info) noexcept;
+/// rt_sigqueueinfo(). libc_kill.cc.
+int queue(pid_t process, int number, const siginfo_t* info);
+/// What has been sent so.
+bool is_forwarded(const siginfo_t& info) noexcept;
+void come_from_rank(const siginfo_t& forwarded);
 /// A SIGCHLD: for the ranks whose children have changed. signal_children.cc.
 void on_child(const siginfo_t& info);
+/// What has sent a signal from outside.
+struct Sender {
+  const fiber::Identity* starter =
+      nullptr;            ///< the rank that has started it, or one of its forebears; null: none
+  bool is_early = false;  ///< some rank has, in a call that has not returned yet
+};
+Sender sender_of(const siginfo_t& info) noexcept;
+/// A signal of such an early child: the service brings it when the call has returned. False if it cannot.
+bool keep_early(const siginfo_t& info) noexcept;
+/// By the service. Whether there are more.
+bool bring_early();
 /// The kernel's handlers.
 void on_signal(int number, siginfo_t* info, void* context);
 void on_attention(int number, siginfo_t* info, void* context);
@@ -186,6 +211,7 @@ extern "C" [[gnu::visibility("hidden")]] void clump_call_on_stack(int number, si
 void start_service();
 /// There is something for it to do. Async-signal-safe.
 void call_service() noexcept;
+bool service_runs() noexcept;
 /// Its number, once it runs; 0 before.
 pid_t service_thread() noexcept;
 /// A timer of a rank has expired: libc_timer.cc. By the service.

@@ -25,6 +25,12 @@ struct Runtime {
   int ranks = 0;  ///< of this process
   /// The i-th of them; null if it has ended.
   fiber::Identity* (*rank)(int i) noexcept = nullptr;
+  /// The same, whether it has ended or not.
+  fiber::Identity& (*any_rank)(int i) noexcept = nullptr;
+  /// Of its main thread: what has lent its stack to the fiber, and sleeps until the process ends.
+  pid_t (*kernel_thread)(const fiber::Identity& rank) noexcept = nullptr;
+  /// Whether this is the number of one of the job's processes on this node whose ranks have images.
+  bool (*is_of_job)(pid_t process) noexcept = nullptr;
   /// The kernel's handler of faults; calls take_fault() first.
   void (*on_fault)(int, siginfo_t*, void*) = nullptr;
   /// The default action of a signal ends `rank`, and with it the job. `here`: it is the calling thread that

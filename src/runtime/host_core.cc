@@ -7,6 +7,7 @@
 
 #include <csignal>
 
+#include "base/process.h"
 #include "image/image.h"
 #include "runtime/host_mappings.h"
 #include "runtime/host_stacks.h"
@@ -49,7 +50,7 @@ void end_with_core(int signal) {
   leave_untouched_stacks_out_of_core();
   leave_shared_memory_out();
   take_standard_action(signal);
-  ::syscall(SYS_tgkill, ::syscall(SYS_getpid), ::syscall(SYS_gettid), signal);
+  ::syscall(SYS_tgkill, base::process_id(), ::syscall(SYS_gettid), signal);
   image::exit_process(128 + signal);  // the standard action of `signal` is not the end
 }
 

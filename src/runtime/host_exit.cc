@@ -13,6 +13,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "base/process.h"
 #include "diag/capture.h"
 #include "fiber/fiber.h"
 #include "image/output.h"
@@ -201,7 +202,7 @@ void rank_owes(const fiber::Identity& rank, const char* call) {
 
 void on_rank_exit(fiber::Identity* rank, int code, image::ExitKind kind) {
   if (host().job.here().plain) rank = &host().ranks[0].identity;  // it has no image
-  if (rank == nullptr || ::getpid() != host().process)
+  if (rank == nullptr || base::process_id() != host().process)
     image::exit_process(code);  // a child that a rank has forked
   const Phase before = host().rank(*rank).phase.exchange(Phase::kEnded);
   if (before == Phase::kEnded) sleep_forever();  // another thread of the same rank was first

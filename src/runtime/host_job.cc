@@ -18,6 +18,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/process.h"
 #include "base/status.h"
 #include "diag/capture.h"
 #include "fiber/completion.h"
@@ -145,11 +146,11 @@ void end_with_launcher(int line) {
   std::snprintf(name, sizeof name, "/proc/self/fd/%d", line);
   const int own = ::open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (own < 0) return;
-  ::fcntl(own, F_SETOWN, ::getpid());
+  ::fcntl(own, F_SETOWN, base::process_id());
   ::fcntl(own, F_SETSIG, SIGKILL);
   ::fcntl(own, F_SETFL, O_NONBLOCK | O_ASYNC);
   pollfd closed{own, 0, 0};
-  if (::poll(&closed, 1, 0) > 0) ::kill(::getpid(), SIGKILL);  // they were gone before
+  if (::poll(&closed, 1, 0) > 0) ::kill(base::process_id(), SIGKILL);  // they were gone before
 }
 
 void close_on_exec(int descriptor) {

@@ -9,6 +9,8 @@
 
 #include <cerrno>
 
+#include "base/process.h"
+#include "image/process_ids.h"
 #include "image/symbols.h"
 #include "runtime/host_stacks.h"
 
@@ -27,7 +29,7 @@ HostedRank* rank_with_limits() {
   const fiber::Identity* const mine = fiber::identity();
   if (mine == nullptr) return nullptr;  // also as long as there is no host(), which would be made
   Host& here = host();
-  const bool are_own = here.have_own_limits && ::syscall(SYS_getpid) == here.process;
+  const bool are_own = here.have_own_limits && base::process_id() == here.process;
   return are_own ? &here.rank(*mine) : nullptr;
 }
 
@@ -98,7 +100,8 @@ extern "C" {
 CLUMP_HOST_API int prlimit(pid_t process, __rlimit_resource resource, const rlimit* wanted,
                            rlimit* before) noexcept {
   static constinit Hidden<int(pid_t, __rlimit_resource, const rlimit*, rlimit*)> real{"prlimit"};
-  HostedRank* const rank = process == 0 || process == ::getpid() ? rank_with(resource) : nullptr;
+  const bool is_own = process == 0 || process == clump::image::process_ids::mine();
+  HostedRank* const rank = is_own ? rank_with(resource) : nullptr;
   return rank != nullptr ? change(*rank, wanted, before) : real(process, resource, wanted, before);
 }
 

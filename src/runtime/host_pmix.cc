@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/process.h"
 #include "diag/capture.h"
 #include "pmi/pmix.h"
 #include "runtime/host_state.h"
@@ -75,7 +76,7 @@ base::Status make_node_memory() {
   const pmi::Job& job = here.job;
   if (job.process != job.this_node().first) return {};
   CLUMP_TRY(pmi::NodeMemory::make(job, here.node_descriptor));
-  const Whereabouts mine{::getpid(), here.node_descriptor};
+  const Whereabouts mine{base::process_id(), here.node_descriptor};
   return pmi::pmix::put(kNodeKey, std::as_bytes(std::span(&mine, 1)));
 }
 
@@ -100,7 +101,7 @@ base::Status find_node_memory() {
 /// leaves without a word, and the launcher ends the job.
 void leave_job() {
   Host& here = host();
-  if (::getpid() != here.process || here.ranks[0].owes != nullptr) return;
+  if (base::process_id() != here.process || here.ranks[0].owes != nullptr) return;
   if (!pmi::pmix::fence().ok()) return;
   here.left_pmix = true;
   pmi::pmix::leave();

@@ -16,6 +16,7 @@
 #include <string>
 #include <typeinfo>
 
+#include "base/process.h"
 #include "image/signals.h"
 #include "image/symbols.h"
 #include "runtime/host_failure.h"
@@ -78,7 +79,7 @@ std::size_t describe(char* text, std::size_t capacity, const HostedRank* rank, i
 }
 
 void on_fatal_signal(int number, siginfo_t* info, void* context) {
-  if (handling || ::getpid() != host().process) {
+  if (handling || base::process_id() != host().process) {
     // The unwinder itself has failed, or this is a child that a rank has forked: the system's own action.
     struct sigaction standard {};
     standard.sa_handler = SIG_DFL;
@@ -116,6 +117,21 @@ void end_by_signal(const fiber::Identity& rank, int number, const siginfo_t& inf
 fiber::Identity* receiver(int i) noexcept {
   HostedRank& rank = host().ranks[i];
   return rank.identity.image != nullptr && rank.phase != Phase::kEnded ? &rank.identity : nullptr;
+}
+
+fiber::Identity& any_rank(int i) noexcept { return host().ranks[i].identity; }
+
+pid_t kernel_thread(const fiber::Identity& rank) noexcept { return host().rank(rank).kernel_thread; }
+
+bool is_of_job(pid_t process) noexcept {
+  Host& here = host();
+  if (process == here.process) return true;
+  if (!here.has_neighbours()) return false;
+  const pmi::Node& node = here.job.this_node();
+  for (int i = node.first; i < node.first + node.processes; ++i)
+    if (!here.job.processes[static_cast<std::size_t>(i)].plain && here.node.host(i).process_id == process)
+      return true;
+  return false;
 }
 
 struct sigaction our_action() {
@@ -160,7 +176,7 @@ std::string describe_exception() {
 
 [[noreturn]] void on_terminate() {
   const fiber::Identity* identity = fiber::identity();
-  if (::getpid() == host().process && identity != nullptr && !handling) {
+  if (base::process_id() == host().process && identity != nullptr && !handling) {
     handling = true;
     const std::string text = describe_exception();
     end_job_here({identity->rank, pmi::Reason::kException, SIGABRT, text, {}}, nullptr);
@@ -194,6 +210,9 @@ void install_failure_handlers() {
 void give_ranks_signals() {
   image::signals::begin({.ranks = host().rank_count(),
                          .rank = receiver,
+                         .any_rank = any_rank,
+                         .kernel_thread = kernel_thread,
+                         .is_of_job = is_of_job,
                          .on_fault = on_fatal_signal,
                          .end_rank = end_by_signal,
                          .quit_asks = true});

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <map>
 
+#include "base/process.h"
 #include "base/status.h"
 #include "base/thread_name.h"
 #include "diag/capture.h"
@@ -155,7 +156,7 @@ __attribute__((constructor)) void begin(int argc, char** argv, char** environmen
   // A sanitizer in the program has functions in the way of the C library's, which we are about to call.
   if (__tsan_init != nullptr) __tsan_init();
   if (__asan_init != nullptr) __asan_init();
-  host().process = ::getpid();
+  host().process = base::process_id();
   note_main_stack();
   prepare_for_forks();
   std::string wrong = find_job(argc, argv, environment);

@@ -46,7 +46,7 @@ static void* shoot(void* unused) {
     pid_t threads[kMostThreads];
     const int count = find_threads(threads);
     for (int shot = 0; shot < kShots; ++shot) {
-      real_syscall(SYS_tgkill, getpid(), threads[random_below(&random, count)], SIGUSR2);
+      real_syscall(SYS_tgkill, real_syscall(SYS_getpid), threads[random_below(&random, count)], SIGUSR2);
       stand_still(30000);
     }
   }

@@ -11,9 +11,18 @@ static MPI_T_pvar_session session;
 static MPI_T_enum names;
 static int pids[kMost], nodes[kMost]; /* of each rank of the world; a node is the first rank on it */
 
+/* As the kernel counts: getpid() tells each rank another one. */
+static int process(void) {
+  int number = 0;
+  FILE* file = fopen("/proc/self/stat", "r");
+  CHECK(file != NULL && fscanf(file, "%d", &number) == 1);
+  fclose(file);
+  return number;
+}
+
 static void look_around(void) {
   MPI_Comm node;
-  int pid = (int)getpid(), first = rank;
+  int pid = process(), first = rank;
   CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
   CHECK_OK(MPI_Bcast(&first, 1, MPI_INT, 0, node));
   CHECK_OK(MPI_Comm_free(&node));

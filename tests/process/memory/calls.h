@@ -24,6 +24,7 @@ constexpr const char* kFile = "needs a stream, whose making allocates";
 constexpr const char* kReads = "takes standard input";
 constexpr const char* kSame = "is another name of one that is called";
 constexpr const char* kStarts = "starts a process";
+constexpr const char* kNew = "is not in every C library that we know";
 constexpr const char* kWaits = "waits";
 
 constexpr int kNone = -1;  ///< no descriptor

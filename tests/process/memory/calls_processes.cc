@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <sys/times.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "calls.h"
@@ -20,6 +21,7 @@ int __cxa_at_quick_exit(void (*)(void*), void*);
 int __cxa_thread_atexit_impl(void (*)(void*), void*, void*);
 int __posix_getopt(int, char* const*, const char*);
 pid_t __waitpid(pid_t, int*, int);
+pid_t __getpid();
 }
 
 namespace calls {
@@ -38,6 +40,7 @@ rlimit64 limit64;
 rusage used;
 tms used_time;
 siginfo_t info;
+clockid_t processor_clock;
 int status;
 
 int stop_at_first(dl_phdr_info*, size_t, void*) { return 1; }
@@ -68,6 +71,13 @@ const Row kRows[] = {
     {"dlopen", nullptr, "allocates in ld.so"},
     {"dlclose", nullptr, "allocates in ld.so"},
     {"dlinfo", nullptr, "needs a handle"},
+    // Numbers of processes.
+    {"getpid", [] { getpid(); }},
+    {"__getpid", [] { __getpid(); }},
+    {"getppid", [] { getppid(); }},
+    {"setpgid", [] { setpgid(-1, 0); }},
+    {"clock_getcpuclockid", [] { clock_getcpuclockid(0, &processor_clock); }},
+    {"pidfd_open", nullptr, kNew},
     // Limits and use.
     {"getrlimit", [] { getrlimit(RLIMIT_NOFILE, &limit); }},
     {"getrlimit64", [] { getrlimit64(RLIMIT_NOFILE, &limit64); }},

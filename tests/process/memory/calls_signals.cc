@@ -94,6 +94,7 @@ const Row kRows[] = {
     {"killpg", [] { killpg(getpgrp(), 0); }},
     {"tgkill", [] { tgkill(getpid(), gettid(), 0); }},
     {"sigqueue", [] { sigqueue(getpid(), 0, {}); }},
+    {"pidfd_send_signal", nullptr, kNew},
     {"pthread_kill", [] { pthread_kill(pthread_self(), 0); }},
     {"pthread_sigqueue", [] { pthread_sigqueue(pthread_self(), SIGURG, {}); }},
     {"raise", [] { raise(SIGURG); }},

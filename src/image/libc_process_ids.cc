@@ -1,0 +1,74 @@
+// Functions that give or take the number of a process: process_ids.h. Those that send signals are in
+// libc_kill.cc. What is not here takes the number of a thread as well: getpgid(), getsid(), sched_*(),
+// getpriority(), process_vm_readv().
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+
+#include "base/process.h"
+#include "base/types.h"
+#include "image/objects.h"
+#include "image/process_ids.h"
+#include "image/rank_image.h"
+#include "image/symbols.h"
+
+namespace clump::image {
+namespace {
+
+/// A library that ranks share keeps what it knows of the process for all of them, and may take another number
+/// for a fork(). Code that lies in no file is a program's.
+bool is_shared_code(const void* address) {
+  if (instance_at(address) != nullptr) return false;
+  const Object* const object = Registry::get().find(reinterpret_cast<std::uintptr_t>(address));
+  return object != nullptr && !object->is_private;
+}
+
+pid_t process_for(const void* caller) {
+  const pid_t process = base::process_id();
+  if (!captured()) return process;
+  const pid_t mine = process_ids::mine();
+  return mine == process || is_shared_code(caller) ? process : mine;
+}
+
+}  // namespace
+}  // namespace clump::image
+
+using namespace clump::image;  // the functions below are the C library's, outside of any namespace
+
+extern "C" {
+
+CLUMP_HOST_API pid_t getpid() noexcept { return process_for(__builtin_return_address(0)); }
+CLUMP_HOST_API pid_t __getpid() noexcept { return process_for(__builtin_return_address(0)); }
+
+/// A child of a rank has the rank for its parent.
+CLUMP_HOST_API pid_t getppid() noexcept {
+  const auto parent = static_cast<pid_t>(syscall(SYS_getppid));
+  return captured() ? process_ids::for_rank(parent) : parent;
+}
+
+/// The process group is that of all ranks.
+CLUMP_HOST_API int setpgid(pid_t process, pid_t group) noexcept {
+  static constinit Hidden<int(pid_t, pid_t)> real{"setpgid"};
+  return real(process_ids::for_kernel(process), process_ids::for_kernel(group));
+}
+
+/// Of a rank it is a descriptor of its thread (Linux 6.9), which tells which rank it is.
+CLUMP_HOST_API int pidfd_open(pid_t process, unsigned flags) noexcept {
+  constexpr unsigned kThread = 0200;  // PIDFD_THREAD
+  const clump::fiber::Identity* const rank = process_ids::rank_with(process);
+  const bool is_first = process_ids::for_kernel(process) == process;
+  const auto opened = static_cast<int>(
+      syscall(SYS_pidfd_open, process, rank == nullptr || is_first ? flags : flags | kThread));
+  if (opened < 0 && rank != nullptr && !is_first && errno == EINVAL) errno = ENOSYS;
+  return opened;
+}
+
+/// Processor time is that of all ranks.
+CLUMP_HOST_API int clock_getcpuclockid(pid_t process, clockid_t* clock) noexcept {
+  static constinit Hidden<int(pid_t, clockid_t*)> real{"clock_getcpuclockid"};
+  return real(process_ids::for_kernel(process), clock);
+}
+
+}  // extern "C"
