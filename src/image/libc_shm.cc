@@ -9,6 +9,7 @@
 #include "base/types.h"
 #include "fiber/identity.h"
 #include "image/rank_image.h"
+#include "image/standard.h"
 #include "image/symbols.h"
 
 namespace clump::image {
@@ -41,7 +42,8 @@ extern "C" {
 
 CLUMP_HOST_API int shm_open(const char* name, int flags, mode_t mode) {
   static constinit Hidden<int(const char*, int, mode_t)> real{"shm_open"};
-  return real(static_cast<const char*>(RanksName(name)), flags, mode);
+  return standard::place_lowest(real(static_cast<const char*>(RanksName(name)), flags, mode),
+                                __builtin_return_address(0));
 }
 
 CLUMP_HOST_API int shm_unlink(const char* name) {
