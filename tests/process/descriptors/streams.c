@@ -66,9 +66,9 @@ static void above_descriptors(void) {
     fprintf(first, "whole)\n");
     fprintf(second, "(rank %d whole)\n", check_rank);
   }
+  fflush(first);
   fclose(second);
   // It follows descriptor 1.
-  fflush(first);
   const int saved = dup(1);
   const int file = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0644);
   dup2(file, 1);
