@@ -169,8 +169,7 @@ void close_range(unsigned first, unsigned last, const void* caller) {
 
 void close_range_on_exec(unsigned first, unsigned last) {
   for_each_known(first, last, [&](int descriptor, Owner owner) {
-    if (owner == calling_rank() || owner == kInherited)
-      syscall(SYS_fcntl, descriptor, F_SETFD, FD_CLOEXEC);
+    if (owner == calling_rank() || owner == kInherited) syscall(SYS_fcntl, descriptor, F_SETFD, FD_CLOEXEC);
   });
 }
 

@@ -1,11 +1,11 @@
 // Which rank has made which descriptor above 2.
 //
-// Ranks of a process share its numbers, but each has its own descriptors, as if it was a process: to a rank the
-// number that another one has made is not open (EBADF), so that programs which close all numbers from 3 on
-// close their own. What the process was started with belongs to all ranks: a rank that closes such a number
-// does not have it any more, and the others do, until the last of them has closed it. What code that all ranks
-// share has made, ours above all, is not the program's to close. A number that was made in a way which is not
-// seen here, as by ioctl(), is open to all ranks.
+// Ranks of a process share its numbers, but each has its own descriptors, as if it was a process: to a rank
+// the number that another one has made is not open (EBADF), so that programs which close all numbers from 3
+// on close their own. What the process was started with belongs to all ranks: a rank that closes such a
+// number does not have it any more, and the others do, until the last of them has closed it. What code that
+// all ranks share has made, ours above all, is not the program's to close. A number that was made in a way
+// which is not seen here, as by ioctl(), is open to all ranks.
 //
 // All functions are for any thread, async-signal-safe, and take the kernel's numbers. In a process without
 // images, and in a child that fork() has made, all numbers are open.
@@ -80,8 +80,8 @@ Closing close(int descriptor, const void* caller);
 void close_range(unsigned first, unsigned last, const void* caller);
 /// Sets FD_CLOEXEC of those that the rank has.
 void close_range_on_exec(unsigned first, unsigned last);
-/// Ends the job if putting another file at `descriptor` would take it from others than the calling rank. `call` is
-/// made by `caller`.
+/// Ends the job if putting another file at `descriptor` would take it from others than the calling rank.
+/// `call` is made by `caller`.
 void check_replacing(int from, int descriptor, const void* caller);
 
 /// How many numbers are the calling rank's.
@@ -91,7 +91,8 @@ int count_mine();
 void close_all(Image& image, bool flushes);
 /// In a child's table of descriptors: closes what the calling rank does not have.
 void close_others_in_child();
-/// Calls `act` with each number that a program which the calling rank starts would have, and the rank has not.
+/// Calls `act` with each number that a program which the calling rank starts would have, and the rank has
+/// not.
 void for_each_to_close(void (*act)(int descriptor, void* argument), void* argument);
 
 }  // namespace owners

@@ -219,8 +219,7 @@ TEST_F(Inspect, NotesWhoSetsTheAllocatorOfTheCLibrary) {
 TEST_F(Inspect, ContextsWithMasksNeedProcesses) {
   EXPECT_TRUE(inspect(make("contexts", Shape{.imports = {"puts", "swapcontext"}}), "").imageable());
   EXPECT_TRUE(inspect(make("masks", Shape{.imports = {"puts", "pthread_sigmask"}}), "").imageable());
-  const Verdict verdict =
-      inspect(make("both", Shape{.imports = {"pthread_sigmask", "swapcontext"}}), "");
+  const Verdict verdict = inspect(make("both", Shape{.imports = {"pthread_sigmask", "swapcontext"}}), "");
   EXPECT_FALSE(verdict.imageable());
   EXPECT_EQ(verdict.process_function, "swapcontext");
 }

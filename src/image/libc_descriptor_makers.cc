@@ -1,5 +1,5 @@
-// Functions in which the C library opens descriptors by itself, and those that close such: they are the calling
-// rank's (descriptor_owners.h).
+// Functions in which the C library opens descriptors by itself, and those that close such: they are the
+// calling rank's (descriptor_owners.h).
 #undef _FORTIFY_SOURCE
 #include <dirent.h>
 #include <fcntl.h>

@@ -211,7 +211,8 @@ CLUMP_HOST_API int close_range(unsigned first, unsigned last, int flags) noexcep
 }
 
 CLUMP_HOST_API void closefrom(int lowest) noexcept {
-  (void)standard::close_range(static_cast<unsigned>(std::max(lowest, 0)), ~0U, 0, __builtin_return_address(0));
+  (void)standard::close_range(static_cast<unsigned>(std::max(lowest, 0)), ~0U, 0,
+                              __builtin_return_address(0));
 }
 
 }  // extern "C"

@@ -1,5 +1,5 @@
-// error(), err(), warn() and their kin. The C library's own would end the process of all ranks where they end the
-// program, count errors for all of them, and write to the first rank's `stderr`.
+// error(), err(), warn() and their kin. The C library's own would end the process of all ranks where they end
+// the program, count errors for all of them, and write to the first rank's `stderr`.
 #include <err.h>
 #include <error.h>
 

@@ -81,8 +81,7 @@ std::FILE* open_job_stream(int descriptor, const char* mode) {
     return nullptr;
   }
   auto* const target = new Target{&current_image(), descriptor, nullptr};
-  std::FILE* const stream =
-      fopencookie(target, mode, {read_cookie, write_cookie, seek_cookie, close_cookie});
+  std::FILE* const stream = fopencookie(target, mode, {read_cookie, write_cookie, seek_cookie, close_cookie});
   if (stream == nullptr) {
     delete target;
     return nullptr;

@@ -1,5 +1,5 @@
-// Streams that fdopen() makes above the job's stdout and stderr: what is written to them keeps whole lines and
-// tags, as what is printed.
+// Streams that fdopen() makes above the job's stdout and stderr: what is written to them keeps whole lines
+// and tags, as what is printed.
 #pragma once
 
 #include <cstdio>

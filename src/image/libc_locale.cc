@@ -292,7 +292,8 @@ CLUMP_HOST_API char* textdomain(const char* domain) noexcept {
   return state.domain.data();
 }
 
-/// Which folder a domain's messages are in is the process's: ranks may set the same, as all copies of a program do.
+/// Which folder a domain's messages are in is the process's: ranks may set the same, as all copies of a
+/// program do.
 CLUMP_HOST_API char* bindtextdomain(const char* domain, const char* folder) noexcept {
   static constinit Hidden<char*(const char*, const char*)> real{"bindtextdomain"};
   check_for_all(domain, folder, "bindtextdomain");

@@ -115,8 +115,8 @@ struct KeyState {
   Key all[kMost];
 };
 
-/// What the descriptors 0, 1 and 2 are to the rank: standard.cc. And which of those that the process was started
-/// with it has closed: descriptor_owners.cc.
+/// What the descriptors 0, 1 and 2 are to the rank: standard.cc. And which of those that the process was
+/// started with it has closed: descriptor_owners.cc.
 struct StandardState {
   static constexpr int kMostInherited = 1024;
   struct Place {

@@ -1,5 +1,5 @@
-// Which parts of a file an owner of record locks has, as the kernel keeps them: a later lock takes the place of an
-// earlier one where they overlap.
+// Which parts of a file an owner of record locks has, as the kernel keeps them: a later lock takes the place
+// of an earlier one where they overlap.
 #pragma once
 
 #include <fcntl.h>

@@ -14,7 +14,8 @@ class ElfFile;
 /// does not.
 std::string_view reason_for_processes(std::string_view function);
 
-/// Looks at all functions that one file imports: some need processes together, or by what their names begin with.
+/// Looks at all functions that one file imports: some need processes together, or by what their names begin
+/// with.
 class ImportedNeed {
  public:
   void see(std::string_view function);
@@ -24,7 +25,7 @@ class ImportedNeed {
 
  private:
   std::string_view function_, reason_;
-  std::string_view switches_;      ///< a function that switches contexts, with their signal masks
+  std::string_view switches_;  ///< a function that switches contexts, with their signal masks
   bool changes_masks_ = false;
 };
 

@@ -107,8 +107,10 @@ int replace_at_home(int from, int to, bool closed_on_exec) {
 
 /// Whether the rank has more descriptors now than the limit that it has set.
 bool is_one_too_many(const void* caller) {
-  const std::uint64_t most = mine().most_open.load(std::memory_order_relaxed);  // relaxed: of the rank's own calls
-  return most != 0 && image_at(caller) != nullptr && static_cast<std::uint64_t>(owners::count_mine()) + 3 > most;
+  const std::uint64_t most =
+      mine().most_open.load(std::memory_order_relaxed);  // relaxed: of the rank's own calls
+  return most != 0 && image_at(caller) != nullptr &&
+         static_cast<std::uint64_t>(owners::count_mine()) + 3 > most;
 }
 
 /// A new descriptor above 2 is the rank's, if the rank may have one more: the descriptor, or -1 with EMFILE.
@@ -120,8 +122,8 @@ int keep_made(int made, const void* caller) {
   return fail(EMFILE);
 }
 
-/// The number that the rank gets for its new descriptor, which is a duplicate of this stream of the job's (kOwn: of
-/// none).
+/// The number that the rank gets for its new descriptor, which is a duplicate of this stream of the job's
+/// (kOwn: of none).
 int to_lowest(int made, std::int16_t stream, const void* caller) {
   for (int number = 0; number <= 2; ++number) {
     if (place_of_standard(number).real >= 0) continue;

@@ -1,11 +1,12 @@
 // Descriptors 0, 1 and 2 of each rank.
 //
-// Descriptors are the process's, and ranks that share it share their numbers (descriptor_owners.h says whose each
-// is), but for these three: each rank has a table of what they are to it (StandardState). Each begins as the job's stream of that number. A rank
-// that closes one, or puts another file there, changes its table; the file gets a number of the kernel's
-// above 200 that nobody else uses. So functions of the C library that take a descriptor ask kernel_number()
-// first. A duplicate of one of the job's streams is known as such, so that what is written to it keeps whole
-// lines and tags, and dup2() of it back to 1 gives the rank the job's stream again.
+// Descriptors are the process's, and ranks that share it share their numbers (descriptor_owners.h says whose
+// each is), but for these three: each rank has a table of what they are to it (StandardState). Each begins as
+// the job's stream of that number. A rank that closes one, or puts another file there, changes its table; the
+// file gets a number of the kernel's above 200 that nobody else uses. So functions of the C library that take
+// a descriptor ask kernel_number() first. A duplicate of one of the job's streams is known as such, so that
+// what is written to it keeps whole lines and tags, and dup2() of it back to 1 gives the rank the job's
+// stream again.
 //
 // A child that fork() makes is a process of its own: go_home() makes the kernel's 0, 1 and 2 what they are to
 // the rank, and from then on the numbers are the kernel's. Programs that a rank starts get the same from
@@ -60,12 +61,12 @@ int close_range(unsigned first, unsigned last, int flags, const void* caller);
 int descriptor_flags(int descriptor);
 int set_descriptor_flags(int descriptor, int flags);
 
-/// A new descriptor of the kernel's is the calling rank's, and becomes the rank's lowest free number, if the rank has
-/// closed one of the three. Code that all ranks share gets the kernel's number. Passes negative numbers on. -1
-/// with EMFILE, and the descriptor is closed, where the rank has set a limit.
+/// A new descriptor of the kernel's is the calling rank's, and becomes the rank's lowest free number, if the
+/// rank has closed one of the three. Code that all ranks share gets the kernel's number. Passes negative
+/// numbers on. -1 with EMFILE, and the descriptor is closed, where the rank has set a limit.
 int place_lowest(int made, const void* caller);
-/// The same for what the C library has opened below a stream, which keeps its number; null with EMFILE. Passes null
-/// on.
+/// The same for what the C library has opened below a stream, which keeps its number; null with EMFILE.
+/// Passes null on.
 std::FILE* keep_stream(std::FILE* stream, const void* caller);
 
 /// `file`, which the caller gives away, becomes one of the three.

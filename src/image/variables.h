@@ -18,7 +18,7 @@ struct Variables {
   std::FILE* standard_input = nullptr;
   std::FILE* standard_output = nullptr;
   std::FILE* standard_error = nullptr;
-  unsigned error_count = 0;              ///< of error()
+  unsigned error_count = 0;  ///< of error()
   int one_error_per_line = 0;
   void (*print_program_name)() = nullptr;
   char* program_name = nullptr;        ///< argv[0]

@@ -1,10 +1,10 @@
-// Resource limits of a rank. A process may change them in its main(), and so does a rank that shares its process with
-// others: each rank has limits of its own, and is told what it has set.
+// Resource limits of a rank. A process may change them in its main(), and so does a rank that shares its
+// process with others: each rank has limits of its own, and is told what it has set.
 //
-// RLIMIT_STACK: the rank's stack grows up to it. RLIMIT_NOFILE: functions that open files count the rank's. Of the
-// others the kernel gets the largest that a rank has, or their sum where the process uses up a thing for all of
-// its ranks, as its time; so a limit is in force when all ranks have set it, as programs do, in which all ranks run
-// the same code. Limits of memory cannot be kept for a rank: lowering one is refused.
+// RLIMIT_STACK: the rank's stack grows up to it. RLIMIT_NOFILE: functions that open files count the rank's.
+// Of the others the kernel gets the largest that a rank has, or their sum where the process uses up a thing
+// for all of its ranks, as its time; so a limit is in force when all ranks have set it, as programs do, in
+// which all ranks run the same code. Limits of memory cannot be kept for a rank: lowering one is refused.
 #include <pthread.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>

@@ -1,6 +1,7 @@
-// A rank that ends closes what it has open, and writes what its streams hold, as a process does: whoever reads at
-// the other end of a pipe sees the end. Rank 0 reads a FIFO, after MPI_Finalize, which the others write to: by a
-// stream that they do not close, or (argument "quick") one that loses what it holds, as _exit() does not write it.
+// A rank that ends closes what it has open, and writes what its streams hold, as a process does: whoever
+// reads at the other end of a pipe sees the end. Rank 0 reads a FIFO, after MPI_Finalize, which the others
+// write to: by a stream that they do not close, or (argument "quick") one that loses what it holds, as
+// _exit() does not write it.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <poll.h>

@@ -1,4 +1,5 @@
-// err() and error() end the rank that calls them, with its exit handlers, as exit() does: not the process of all.
+// err() and error() end the rank that calls them, with its exit handlers, as exit() does: not the process of
+// all.
 #include <err.h>
 #include <error.h>
 

@@ -1,5 +1,5 @@
-// What the ranks were started with (the shell's 9<file) belongs to all of them: one that closes it does not have it
-// any more, and the others do.
+// What the ranks were started with (the shell's 9<file) belongs to all of them: one that closes it does not
+// have it any more, and the others do.
 #include <fcntl.h>
 
 #include "../files/check.h"

@@ -1,6 +1,6 @@
-// Each rank has its own descriptors. Programs close all numbers from 3 on, daemons and those that start others do,
-// and libraries close what they have not opened (by mistake): what another rank has open stays open, and to a rank
-// the other one's number is not open, as in a process of its own.
+// Each rank has its own descriptors. Programs close all numbers from 3 on, daemons and those that start
+// others do, and libraries close what they have not opened (by mistake): what another rank has open stays
+// open, and to a rank the other one's number is not open, as in a process of its own.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
@@ -125,7 +125,8 @@ static void others_are_closed(void) {
     errno = 0;
     check(dup(all[i]) == -1 && errno == EBADF, "dup(%d): %s", all[i], strerror(errno));
     struct pollfd one = {all[i], POLLIN, 0};
-    check(poll(&one, 1, 0) == 1 && one.revents == POLLNVAL, "poll() of %d: %x", all[i], (unsigned)one.revents);
+    check(poll(&one, 1, 0) == 1 && one.revents == POLLNVAL, "poll() of %d: %x", all[i],
+          (unsigned)one.revents);
     check(syscall(SYS_close, all[i]) == -1, "SYS_close of %d", all[i]);
   }
   free(all);
@@ -220,7 +221,8 @@ static void limit(void) {
   mine = before;
   mine.rlim_cur = check_rank == 1 ? 40 : before.rlim_cur;
   check(setrlimit(RLIMIT_NOFILE, &mine) == 0, "setrlimit: %s", strerror(errno));
-  check(getrlimit(RLIMIT_NOFILE, &now) == 0 && now.rlim_cur == mine.rlim_cur, "getrlimit says %d", (int)now.rlim_cur);
+  check(getrlimit(RLIMIT_NOFILE, &now) == 0 && now.rlim_cur == mine.rlim_cur, "getrlimit says %d",
+        (int)now.rlim_cur);
   MPI_Barrier(MPI_COMM_WORLD);
   int all[60], opened = 0;
   errno = 0;

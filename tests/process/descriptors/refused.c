@@ -1,5 +1,6 @@
-// What a rank cannot do without taking something from others, and what Clump cannot follow: the rank is told which
-// option helps, and nothing happens silently. Argument: replace | uring | clone3 | subreaper | memory | domain.
+// What a rank cannot do without taking something from others, and what Clump cannot follow: the rank is told
+// which option helps, and nothing happens silently. Argument: replace | uring | clone3 | subreaper | memory |
+// domain.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <libintl.h>

@@ -1,5 +1,5 @@
-// Streams in the place of the standard ones: fdopen(1) and of a duplicate of it, `stdout = fopen(...)`, error(),
-// warn(). Lines are whole and have tags, as those of printf(); a rank's own streams are its own.
+// Streams in the place of the standard ones: fdopen(1) and of a duplicate of it, `stdout = fopen(...)`,
+// error(), warn(). Lines are whole and have tags, as those of printf(); a rank's own streams are its own.
 #define _GNU_SOURCE
 #include <err.h>
 #include <error.h>
@@ -48,7 +48,8 @@ static void errors_to_file(void) {
   char expected[512] = "";
   for (int i = 0; i < check_rank; ++i)
     sprintf(expected + strlen(expected), "me: error %d: No such file or directory\n", i);
-  strcat(expected, "me:file:7: at line\nme: warn: Permission denied\nme: warnx\nperror: Operation not permitted\n");
+  strcat(expected,
+         "me:file:7: at line\nme: warn: Permission denied\nme: warnx\nperror: Operation not permitted\n");
   check_contents(name, expected);
 }
 

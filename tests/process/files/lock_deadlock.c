@@ -1,6 +1,7 @@
-// Two ranks that wait for each other's record locks: one of them gets EDEADLK, as processes do, and the other one the
-// lock. In a ring of all ranks too, and when both want to write what both have locked for reading.
-// As several processes of several ranks the kernel does not find it, and neither does Clump: not in mode "pairs".
+// Two ranks that wait for each other's record locks: one of them gets EDEADLK, as processes do, and the other
+// one the lock. In a ring of all ranks too, and when both want to write what both have locked for reading. As
+// several processes of several ranks the kernel does not find it, and neither does Clump: not in mode
+// "pairs".
 #define _GNU_SOURCE
 #include <fcntl.h>
 
