@@ -235,6 +235,16 @@ static void limit(void) {
   }
   while (opened > 0) close(all[--opened]);
   setrlimit(RLIMIT_NOFILE, &before);
+  // Others are told what they have set themselves.
+  check(getrlimit(RLIMIT_CORE, &before) == 0, "getrlimit");
+  mine = before;
+  mine.rlim_cur = check_rank == 1 ? 0 : before.rlim_cur;
+  check(setrlimit(RLIMIT_CORE, &mine) == 0, "setrlimit: %s", strerror(errno));
+  MPI_Barrier(MPI_COMM_WORLD);
+  check(getrlimit(RLIMIT_CORE, &now) == 0 && now.rlim_cur == mine.rlim_cur, "RLIMIT_CORE is %d",
+        (int)now.rlim_cur);
+  MPI_Barrier(MPI_COMM_WORLD);
+  setrlimit(RLIMIT_CORE, &before);
 }
 
 int main(int argc, char** argv) {
