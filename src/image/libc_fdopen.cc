@@ -109,7 +109,11 @@ void end_job_streams(Image& image, bool flushes) {
   if (count.load(std::memory_order_relaxed) == 0) return;  // relaxed: see close_cookie()
   std::vector<std::FILE*> mine;
   {
-    const std::scoped_lock lock(lock_of_targets);
+    std::unique_lock lock(lock_of_targets, std::try_to_lock);
+    if (!lock.owns_lock()) {
+      if (!in_host_process()) return;  // a thread that is not in this child held it when fork() was called
+      lock.lock();
+    }
     for (const Target* target : targets())
       if (target->owner == &image) mine.push_back(target->stream);
   }
