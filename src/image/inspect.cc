@@ -110,17 +110,19 @@ class LibraryWalk {
   }
 
   void note_imports(const ElfFile& file, const std::string& path) {
+    ImportedNeed need;
     find_import(file, [&](std::string_view name) {
-      if (verdict_.process_function.empty() && !reason_for_processes(name).empty()) {
-        verdict_.process_function = name;
-        verdict_.process_function_in = path;
-      }
+      need.see(name);
       if (verdict_.malloc_function.empty() && is_of_libc_malloc(name)) {
         verdict_.malloc_function = name;
         verdict_.malloc_function_in = path;
       }
       return false;
     });
+    if (need.function().empty() || !verdict_.process_function.empty()) return;
+    verdict_.process_function = need.function();
+    verdict_.process_reason = need.reason();
+    verdict_.process_function_in = path;
   }
 
   void note_allocator(const ElfFile& file, const std::string& path, bool is_shared) {
@@ -191,7 +193,7 @@ std::string reason_against(const std::string& path, const Verdict& verdict) {
   }
   if (!verdict.process_function.empty()) {
     return fmt::format("{} calls {}(), which {}: its ranks are processes", verdict.process_function_in,
-                       verdict.process_function, reason_for_processes(verdict.process_function));
+                       verdict.process_function, verdict.process_reason);
   }
   if (!verdict.own_malloc.empty()) {
     return fmt::format(

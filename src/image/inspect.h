@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace clump::image {
@@ -41,6 +42,7 @@ struct Verdict {
   std::string mpi_library;          ///< SONAME of the MPI library, e.g. "libmpi_abi.so.1" or "libmpi.so.40"
   std::string mpi_needed_by;        ///< path of the file that names it: the program or one of its libraries
   std::string process_function;     ///< a function that it imports and that needs a process for each rank
+  std::string_view process_reason;  ///< why it does, as the end of a sentence
   std::string process_function_in;  ///< path of the file that imports it: the program or a private library
   std::string
       profiled_in;  ///< path of a file that LLVM has instrumented to count: its counts are of a process

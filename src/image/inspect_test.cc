@@ -216,5 +216,19 @@ TEST_F(Inspect, NotesWhoSetsTheAllocatorOfTheCLibrary) {
   EXPECT_EQ(verdict.own_malloc, "");
 }
 
+TEST_F(Inspect, ContextsWithMasksNeedProcesses) {
+  EXPECT_TRUE(inspect(make("contexts", Shape{.imports = {"puts", "swapcontext"}}), "").imageable());
+  EXPECT_TRUE(inspect(make("masks", Shape{.imports = {"puts", "pthread_sigmask"}}), "").imageable());
+  const Verdict verdict = inspect(make("both", Shape{.imports = {"pthread_sigmask", "swapcontext"}}), "");
+  EXPECT_FALSE(verdict.imageable());
+  EXPECT_EQ(verdict.process_function, "swapcontext");
+}
+
+TEST_F(Inspect, LiburingNeedsProcesses) {
+  const Verdict verdict = inspect(make("program", Shape{.imports = {"puts", "io_uring_queue_init"}}), "");
+  EXPECT_FALSE(verdict.imageable());
+  EXPECT_EQ(verdict.process_function, "io_uring_queue_init");
+}
+
 }  // namespace
 }  // namespace clump::image

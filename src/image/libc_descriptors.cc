@@ -58,6 +58,12 @@ void place_both(int ends[2], const void* caller) {
   ends[1] = standard::place_lowest(ends[1], caller);
 }
 
+std::FILE* open_stream(const char* path, const char* mode, const void* caller) {
+  static constinit Hidden<FILE*(const char*, const char*)> real{"fopen"};
+  char room[kLongestName];
+  return standard::keep_stream(real(captured() ? real_path(path, room) : path, mode), caller);
+}
+
 }  // namespace
 
 int open_kernels(const char* path, int flags) {
@@ -70,6 +76,13 @@ int open_kernels(const char* path, int flags) {
 using namespace clump::image;  // the functions below are the C library's, outside of any namespace
 
 extern "C" {
+
+CLUMP_HOST_API FILE* fopen(const char* path, const char* mode) {
+  return open_stream(path, mode, __builtin_return_address(0));
+}
+CLUMP_HOST_API FILE* fopen64(const char* path, const char* mode) {
+  return open_stream(path, mode, __builtin_return_address(0));
+}
 
 CLUMP_HOST_API int open(const char* path, int flags, ...) {
   mode_t mode = 0;
@@ -136,14 +149,6 @@ CLUMP_HOST_API int creat64(const char* path, mode_t mode) {
   return open_at(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode, __builtin_return_address(0));
 }
 
-CLUMP_HOST_API FILE* fopen(const char* path, const char* mode) {
-  static constinit Hidden<FILE*(const char*, const char*)> real{"fopen"};
-  char room[kLongestName];
-  return real(captured() ? real_path(path, room) : path, mode);
-}
-
-CLUMP_HOST_API FILE* fopen64(const char* path, const char* mode) { return fopen(path, mode); }
-
 CLUMP_HOST_API int socket(int domain, int type, int protocol) noexcept {
   static constinit Hidden<int(int, int, int)> real{"socket"};
   return standard::place_lowest(real(domain, type, protocol), __builtin_return_address(0));
@@ -183,12 +188,12 @@ CLUMP_HOST_API int socketpair(int domain, int type, int protocol, int ends[2]) n
 }
 
 CLUMP_HOST_API int dup(int descriptor) noexcept {
-  return standard::place_lowest(standard::duplicate(descriptor, 0, false), __builtin_return_address(0));
+  return standard::duplicate(descriptor, 0, false, __builtin_return_address(0));
 }
 
 CLUMP_HOST_API int dup2(int from, int to) noexcept {
   if (from == to) return fcntl(from, F_GETFD) < 0 ? -1 : to;
-  return standard::replace(from, to, false);
+  return standard::replace(from, to, false, __builtin_return_address(0));
 }
 
 CLUMP_HOST_API int dup3(int from, int to, int flags) noexcept {
@@ -196,27 +201,18 @@ CLUMP_HOST_API int dup3(int from, int to, int flags) noexcept {
     errno = EINVAL;
     return -1;
   }
-  return standard::replace(from, to, (flags & O_CLOEXEC) != 0);
+  return standard::replace(from, to, (flags & O_CLOEXEC) != 0, __builtin_return_address(0));
 }
 
 CLUMP_HOST_API int close(int descriptor) { return standard::close(descriptor, __builtin_return_address(0)); }
 
 CLUMP_HOST_API int close_range(unsigned first, unsigned last, int flags) noexcept {
-  static constinit Hidden<int(unsigned, unsigned, int)> real{"close_range"};
-  const bool on_exec = (flags & CLOSE_RANGE_CLOEXEC) != 0;
-  for (unsigned number = first; number <= 2 && number <= last && captured(); ++number) {
-    if (on_exec)
-      standard::set_descriptor_flags(static_cast<int>(number), FD_CLOEXEC);
-    else
-      standard::close(static_cast<int>(number));
-  }
-  const unsigned others = captured() ? std::max(first, 3U) : first;
-  if (captured() && !on_exec) locks::before_close_range(others, last);
-  return first <= last && others > last ? 0 : real(others, last, flags);
+  return standard::close_range(first, last, flags, __builtin_return_address(0));
 }
 
 CLUMP_HOST_API void closefrom(int lowest) noexcept {
-  (void)close_range(static_cast<unsigned>(std::max(lowest, 0)), ~0U, 0);
+  (void)standard::close_range(static_cast<unsigned>(std::max(lowest, 0)), ~0U, 0,
+                              __builtin_return_address(0));
 }
 
 }  // extern "C"

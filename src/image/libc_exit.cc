@@ -13,9 +13,11 @@
 #include "base/types.h"
 #include "image/fork_handlers.h"
 #include "image/image.h"
+#include "image/libc_fdopen.h"
 #include "image/objects.h"
 #include "image/rank_image.h"
 #include "image/record_locks.h"
+#include "image/standard.h"
 #include "image/symbols.h"
 
 namespace clump::image {
@@ -125,8 +127,14 @@ void run_thread_handlers(void*) {
 }
 
 [[noreturn]] void leave(Image& image, int code, ExitKind kind) {
+  end_job_streams(image, kind == ExitKind::kExit);
   image.output().end();
   locks::release_all(image);
+  // The native rank's destructors run when the process ends, and may write.
+  if (!image.native() || kind != ExitKind::kExit) {
+    owners::close_all(image, kind == ExitKind::kExit);
+    standard::close_own(image);
+  }
   if (kind != ExitKind::kExit) image.libc().exit.skipped_handlers = true;
   if (in_host())
     exit_hook.load(std::memory_order_acquire)(image.identity(), code, kind);  // acquire: see in_host()

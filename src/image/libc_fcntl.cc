@@ -55,10 +55,8 @@ int control(int descriptor, int command, void* argument, const void* caller) {
   const int number = static_cast<int>(reinterpret_cast<std::intptr_t>(argument));
   switch (command) {
     case F_DUPFD:
-    case F_DUPFD_CLOEXEC: {
-      const int made = standard::duplicate(descriptor, number, command == F_DUPFD_CLOEXEC);
-      return number == 0 ? standard::place_lowest(made, caller) : made;
-    }
+    case F_DUPFD_CLOEXEC:
+      return standard::duplicate(descriptor, number, command == F_DUPFD_CLOEXEC, caller);
     case F_GETFD:
       if (standard::is_standard(descriptor)) return standard::descriptor_flags(descriptor);
       break;

@@ -3,6 +3,7 @@
 // the rank it looks like the process's, LC_GLOBAL_LOCALE. Threads that run already when the rank calls
 // setlocale() keep what they have.
 #undef __OPTIMIZE__  // with which <libintl.h> makes macros of functions
+#include <fmt/format.h>
 #include <libintl.h>
 #include <locale.h>
 
@@ -18,6 +19,7 @@
 #include "base/types.h"
 #include "image/rank_image.h"
 #include "image/rank_locale.h"
+#include "image/refusal.h"
 #include "image/symbols.h"
 
 namespace clump::image {
@@ -196,6 +198,31 @@ const char* domain_or(const char* domain) {
   return state != nullptr ? state->domain.c_str() : nullptr;
 }
 
+/// What ranks have set for a domain of messages, of one kind.
+struct SetForAll {
+  std::string kind, domain, value;
+  const Image* by;
+};
+
+/// Ends the job if another rank has set something else.
+void check_for_all(const char* domain, const char* value, const char* kind) {
+  if (!captured() || domain == nullptr || *domain == '\0' || value == nullptr) return;
+  static constinit std::mutex lock;
+  static auto& all = *new std::vector<SetForAll>;
+  const Image* const mine = &current_image();
+  const std::scoped_lock hold(lock);
+  for (SetForAll& one : all) {
+    if (one.kind != kind || one.domain != domain) continue;
+    if (one.value == value) return;
+    if (one.by != mine)
+      refuse(fmt::format("{}(\"{}\", \"{}\")", kind, domain, value),
+             fmt::format("changes what another rank has set (\"{}\") for the process", one.value));
+    one.value = value;
+    return;
+  }
+  all.push_back({kind, domain, value, mine});
+}
+
 }  // namespace
 
 void use_rank_locale() {
@@ -263,6 +290,19 @@ CLUMP_HOST_API char* textdomain(const char* domain) noexcept {
   const std::scoped_lock lock(state.lock);
   if (domain != nullptr) state.domain = *domain != '\0' ? domain : "messages";
   return state.domain.data();
+}
+
+/// Which folder a domain's messages are in is the process's: ranks may set the same, as all copies of a
+/// program do.
+CLUMP_HOST_API char* bindtextdomain(const char* domain, const char* folder) noexcept {
+  static constinit Hidden<char*(const char*, const char*)> real{"bindtextdomain"};
+  check_for_all(domain, folder, "bindtextdomain");
+  return real(domain, folder);
+}
+CLUMP_HOST_API char* bind_textdomain_codeset(const char* domain, const char* codeset) noexcept {
+  static constinit Hidden<char*(const char*, const char*)> real{"bind_textdomain_codeset"};
+  check_for_all(domain, codeset, "bind_textdomain_codeset");
+  return real(domain, codeset);
 }
 
 CLUMP_HOST_API char* dcgettext(const char* domain, const char* text, int category) noexcept {

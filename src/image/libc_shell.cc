@@ -15,6 +15,7 @@
 
 #include "base/types.h"
 #include "image/children.h"
+#include "image/descriptor_owners.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"
 
@@ -118,6 +119,7 @@ FILE* open_pipe(const char* command, bool reads) {
   if (pipe2(ends, O_CLOEXEC) != 0) return nullptr;
   const int ours = reads ? ends[0] : ends[1], theirs = reads ? ends[1] : ends[0];
   FILE* const stream = fdopen(ours, reads ? "r" : "w");
+  owners::note_for_rank(ours, stream);
   pid_t child = 0;
   int error = stream != nullptr ? 0 : errno;
   if (error == 0) {

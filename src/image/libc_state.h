@@ -127,8 +127,10 @@ struct KeyState {
   Key all[kMost];
 };
 
-/// What the descriptors 0, 1 and 2 are to the rank: standard.cc.
+/// What the descriptors 0, 1 and 2 are to the rank: standard.cc. And which of those that the process was
+/// started with it has closed: descriptor_owners.cc.
 struct StandardState {
+  static constexpr int kMostInherited = 1024;
   struct Place {
     std::int32_t real = -1;    ///< the kernel's number for it; -1: closed
     std::int16_t stream = -1;  ///< 0, 1, 2: the job's stdin, stdout, stderr; -1: a file of the rank's own
@@ -139,6 +141,8 @@ struct StandardState {
   /// The job's streams, as the rank got them.
   std::atomic<Place> given[3] = {Place{0, 0, true}, Place{1, 1, true}, Place{2, 2, true}};
   std::FILE* input = nullptr;  ///< what the program finds as `stdin`; null: it has none that is its own
+  std::atomic<std::uint64_t> closed_inherited[kMostInherited / 64] = {};
+  std::atomic<std::uint64_t> most_open{0};  ///< the rank's RLIMIT_NOFILE, if it has set one; 0: it has not
 };
 
 /// /proc/self/cmdline: own_program.cc.

@@ -41,6 +41,7 @@ void use_as_input(int real) {
 }
 
 void begin_input(Image& image, int descriptor) {
+  begin_standard_output(image);
   const int given = descriptor >= 0 ? descriptor : empty_input();
   static constinit Hidden<FILE*(int, const char*)> open_stream{"fdopen"};
   FILE*& stream = *image.variable(&stdin);

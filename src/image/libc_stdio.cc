@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "base/types.h"
+#include "image/libc_fdopen.h"
 #include "image/output.h"
 #include "image/rank_image.h"
 #include "image/record_locks.h"
@@ -55,7 +56,7 @@ extern "C" {
 CLUMP_HOST_API ssize_t write(int descriptor, const void* bytes, size_t count) {
   static constinit Hidden<ssize_t(int, const void*, size_t)> real{"write"};
   const Place place = standard::place_of(descriptor);
-  if (place.stream <= 0 && !standard::is_standard(descriptor)) return real(descriptor, bytes, count);
+  if (place.stream <= 0 && !standard::is_standard(descriptor)) return real(place.real, bytes, count);
   return write_to(descriptor, place, {static_cast<const char*>(bytes), count});
 }
 
@@ -143,6 +144,7 @@ CLUMP_HOST_API int fileno(FILE* file) noexcept {
   static constinit Hidden<int(FILE*)> real{"fileno"};
   const int descriptor = output::descriptor_of(file);
   if (descriptor != 0) return descriptor;
+  if (const int number = number_of_job_stream(file); number >= 0) return number;
   if (captured() && file != nullptr && file == rank_input()) {
     if (standard::place_of_standard(STDIN_FILENO).real >= 0) return STDIN_FILENO;
     errno = EBADF;
@@ -152,14 +154,6 @@ CLUMP_HOST_API int fileno(FILE* file) noexcept {
 }
 
 CLUMP_HOST_API int fileno_unlocked(FILE* file) noexcept { return fileno(file); }
-
-CLUMP_HOST_API FILE* fdopen(int descriptor, const char* mode) noexcept {
-  static constinit Hidden<FILE*(int, const char*)> real{"fdopen"};
-  if (!standard::is_standard(descriptor)) return real(descriptor, mode);
-  // The C library closes it with the stream.
-  const int file = standard::make_private(descriptor);
-  return file < 0 ? nullptr : real(file, mode);
-}
 
 CLUMP_HOST_API int setvbuf(FILE* file, char* buffer, int mode, size_t size) {
   static constinit Hidden<int(FILE*, char*, int, size_t)> real{"setvbuf"};
@@ -181,7 +175,11 @@ CLUMP_HOST_API FILE* freopen(const char* path, const char* mode, FILE* file) {
   static constinit Hidden<FILE*(const char*, const char*, FILE*)> real{"freopen"};
   const int descriptor = output::descriptor_of(file);
   if (captured() && file != nullptr && file == rank_input()) return reopen_input(path, mode);
-  if (descriptor == 0) return real(path, mode, file);
+  if (descriptor == 0) {
+    static constinit Hidden<int(FILE*)> real_fileno{"fileno"};
+    if (captured() && file != nullptr) owners::forget(real_fileno(file));
+    return standard::keep_stream(real(path, mode, file), __builtin_return_address(0));
+  }
   if (path == nullptr) return file;
   const int opened = open_kernels(path, flags_of_mode(mode));
   if (opened < 0) {
@@ -216,6 +214,7 @@ CLUMP_HOST_API int fclose(FILE* file) {
     // What the stream still holds is written while the rank has its locks.
     if (locks::has_any()) fflush(file);
     locks::before_close(kernels);
+    owners::forget(kernels);
   }
   const int result = real(file);
   if (number >= 0) standard::note_closed(number);

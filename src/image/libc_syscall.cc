@@ -30,6 +30,7 @@
 #include "image/rank_image.h"
 #include "image/refusal.h"
 #include "image/signal_state.h"
+#include "image/standard.h"
 #include "image/symbols.h"
 
 // Older headers of the C library have none of them.
@@ -157,9 +158,57 @@ bool is_about_descriptor(long number) {
 #endif
     case SYS_dup3:
     case SYS_close:
+    case SYS_close_range:
       return true;
     default:
       return false;
+  }
+}
+
+/// What returns a new descriptor, or makes two. The C library's functions are in libc_descriptors.cc and
+/// libc_descriptor_makers.cc.
+bool makes_descriptor(long number) {
+  switch (number) {
+#ifdef SYS_open
+    case SYS_open:
+    case SYS_creat:
+    case SYS_eventfd:
+    case SYS_epoll_create:
+    case SYS_inotify_init:
+    case SYS_pipe:
+#endif
+    case SYS_openat:
+    case SYS_openat2:
+    case SYS_socket:
+    case SYS_accept:
+    case SYS_accept4:
+    case SYS_eventfd2:
+    case SYS_epoll_create1:
+    case SYS_timerfd_create:
+    case SYS_memfd_create:
+    case SYS_inotify_init1:
+    case SYS_pidfd_open:
+    case SYS_pidfd_getfd:
+    case SYS_perf_event_open:
+    case SYS_userfaultfd:
+    case SYS_open_by_handle_at:
+    case SYS_pipe2:
+    case SYS_socketpair:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// What acts on the process in ways that no rank can have for itself.
+const char* call_of_process(long number) {
+  switch (number) {
+    case SYS_clone3:
+      return "syscall(SYS_clone3)";
+    case SYS_io_uring_setup:
+      return "syscall(SYS_io_uring_setup)";
+    default:
+      return nullptr;
   }
 }
 
@@ -168,8 +217,34 @@ T* pointer(long argument) {
   return reinterpret_cast<T*>(argument);
 }
 
+long failed(int error) {
+  if (error == 0) return 0;
+  errno = error;
+  return -1;
+}
+
+long make_descriptor(Real* real, long number, const long (&all)[6], const void* caller) {
+  const long made = real(number, all[0], all[1], all[2], all[3], all[4], all[5]);
+  int* ends = number == SYS_pipe2 ? pointer<int>(all[0]) : nullptr;
+  if (number == SYS_socketpair) ends = pointer<int>(all[3]);
+#ifdef SYS_pipe
+  if (number == SYS_pipe) ends = pointer<int>(all[0]);
+#endif
+  if (ends == nullptr || made < 0) return standard::place_lowest(static_cast<int>(made), caller);
+  ends[0] = standard::place_lowest(ends[0], caller);
+  ends[1] = standard::place_lowest(ends[1], caller);
+  return made;
+}
+
+long call_for_process(Real* real, long number, const long (&all)[6], const void* caller) {
+  if (const char* const call = call_of_process(number))
+    refuse(call, number == SYS_clone3 ? "makes a child of the process"
+                                      : "has the kernel use descriptors of the process");
+  return make_descriptor(real, number, all, caller);
+}
+
 /// The C library's functions of the same purpose are interposed, and know what a descriptor is to the rank.
-long call_for_descriptor(long number, int descriptor, long b, long c) {
+long call_for_descriptor(long number, int descriptor, long b, long c, const void* caller) {
   switch (number) {
     case SYS_read:
       return read(descriptor, pointer<void>(b), static_cast<std::size_t>(c));
@@ -184,26 +259,27 @@ long call_for_descriptor(long number, int descriptor, long b, long c) {
     case SYS_ioctl:
       return ioctl(descriptor, static_cast<unsigned long>(b), c);
     case SYS_fcntl:
+      if (b == F_DUPFD || b == F_DUPFD_CLOEXEC)
+        return standard::duplicate(descriptor, static_cast<int>(c), b == F_DUPFD_CLOEXEC, caller);
       return fcntl(descriptor, static_cast<int>(b), c);
     case SYS_flock:
       return flock(descriptor, static_cast<int>(b));
     case SYS_dup:
-      return dup(descriptor);
+      return standard::duplicate(descriptor, 0, false, caller);
 #ifdef SYS_dup2
     case SYS_dup2:
-      return dup2(descriptor, static_cast<int>(b));
+      if (descriptor == b) return dup2(descriptor, descriptor);
+      return standard::replace(descriptor, static_cast<int>(b), false, caller);
 #endif
     case SYS_dup3:
-      return dup3(descriptor, static_cast<int>(b), static_cast<int>(c));
+      if (descriptor == b || (c & ~O_CLOEXEC) != 0) return failed(EINVAL);
+      return standard::replace(descriptor, static_cast<int>(b), c != 0, caller);
+    case SYS_close_range:
+      return standard::close_range(static_cast<unsigned>(descriptor), static_cast<unsigned>(b),
+                                   static_cast<int>(c), caller);
     default:
-      return close(descriptor);
+      return standard::close(descriptor, caller);
   }
-}
-
-long failed(int error) {
-  if (error == 0) return 0;
-  errno = error;
-  return -1;
 }
 
 /// The kernel's sets of signals are shorter than the C library's.
@@ -355,6 +431,7 @@ long call_for_fiber(Real* real, long number, long a, long b, long c, long d, lon
     case SYS_umask:
       return umask(static_cast<mode_t>(a));
     case SYS_prctl:
+      refuse_option_of_process(static_cast<int>(a));
       return prctl_of_fiber(static_cast<int>(a), b, c, d, e);
     case SYS_set_mempolicy:
       return fiber::change_memory_policy(static_cast<int>(a), pointer<const std::uint64_t>(b),
@@ -396,7 +473,10 @@ long call_kernel(long number, long a, long b, long c, long d, long e, long f) {
     return call_for_process_ids(number, a, b, c, d);
   if (is_about_descriptor(number) && captured() && image_at(__builtin_return_address(0)) != nullptr)
       [[unlikely]]
-    return call_for_descriptor(number, static_cast<int>(a), b, c);
+    return call_for_descriptor(number, static_cast<int>(a), b, c, __builtin_return_address(0));
+  if ((makes_descriptor(number) || call_of_process(number) != nullptr) && records_children() &&
+      image_at(__builtin_return_address(0)) != nullptr) [[unlikely]]
+    return call_for_process(*real, number, {a, b, c, d, e, f}, __builtin_return_address(0));
   return (*real)(number, a, b, c, d, e, f);
 }
 

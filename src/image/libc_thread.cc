@@ -19,6 +19,7 @@
 #include "fiber/fiber.h"
 #include "fiber/kernel_state.h"
 #include "fiber/thread_settings.h"
+#include "image/children.h"
 #include "image/refusal.h"
 #include "image/symbols.h"
 
@@ -88,6 +89,11 @@ bool is_itself(pthread_t thread) {
 
 }  // namespace
 
+void refuse_option_of_process(int option) {
+  if (option == PR_SET_CHILD_SUBREAPER && records_children())
+    refuse("prctl(PR_SET_CHILD_SUBREAPER)", "makes orphans children of the process");
+}
+
 long prctl_of_fiber(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
   // The rank ends with mpiexec whatever it asks for; so the answer is remembered only.
   static thread_local int signal_at_parents_death = 0;
@@ -125,6 +131,7 @@ CLUMP_HOST_API int call_prctl(int option, unsigned long a, unsigned long b, unsi
                               unsigned long d) noexcept asm("prctl");
 int call_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) noexcept {
   static constinit Hidden<int(int, unsigned long, unsigned long, unsigned long, unsigned long)> real{"prctl"};
+  refuse_option_of_process(option);
   if (clump::fiber::rank_fiber() == nullptr) return real(option, a, b, c, d);
   return static_cast<int>(prctl_of_fiber(option, a, b, c, d));
 }

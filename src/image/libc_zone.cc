@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <cwchar>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -121,6 +122,22 @@ CLUMP_HOST_API std::time_t timelocal(std::tm* time) noexcept { return mktime(tim
 CLUMP_HOST_API size_t strftime(char* text, size_t size, const char* format, const std::tm* time) noexcept {
   static constinit Hidden<size_t(char*, size_t, const char*, const std::tm*)> real{"strftime"};
   if (std::strstr(format, "%s") == nullptr) return real(text, size, format, time);
+  const WithZoneOfRank zone;
+  return real(text, size, format, time);
+}
+
+CLUMP_HOST_API size_t strftime_l(char* text, size_t size, const char* format, const std::tm* time,
+                                 locale_t locale) noexcept {
+  static constinit Hidden<size_t(char*, size_t, const char*, const std::tm*, locale_t)> real{"strftime_l"};
+  if (std::strstr(format, "%s") == nullptr) return real(text, size, format, time, locale);
+  const WithZoneOfRank zone;
+  return real(text, size, format, time, locale);
+}
+
+CLUMP_HOST_API size_t wcsftime(wchar_t* text, size_t size, const wchar_t* format,
+                               const std::tm* time) noexcept {
+  static constinit Hidden<size_t(wchar_t*, size_t, const wchar_t*, const std::tm*)> real{"wcsftime"};
+  if (std::wcsstr(format, L"%s") == nullptr) return real(text, size, format, time);
   const WithZoneOfRank zone;
   return real(text, size, format, time);
 }

@@ -99,6 +99,8 @@ void set_tags(const Tags& chosen) { tags = chosen; }
 
 bool started() { return has_started.load(std::memory_order_acquire); }  // acquire: pairs with start()
 
+FILE* stream_of(int descriptor) { return streams[descriptor - 1]; }
+
 int descriptor_of(const FILE* file) {
   if (!started() || file == nullptr) return 0;
   return file == streams[0] ? STDOUT_FILENO : file == streams[1] ? STDERR_FILENO : 0;

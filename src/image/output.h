@@ -27,6 +27,8 @@ struct Tags {
 /// Before the first output.
 void set_tags(const Tags& tags);
 bool started();
+/// The streams that start() made; `descriptor` is 1 or 2.
+std::FILE* stream_of(int descriptor);
 /// 1 or 2 for the streams that start() made, 0 for any other.
 int descriptor_of(const std::FILE* file);
 

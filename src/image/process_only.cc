@@ -29,8 +29,6 @@ constexpr Row kProcessOnly[] = {
     {"addseverity", kOneResult},
     {"capset", "changes the capabilities of the thread that runs it"},
     {"chroot", "changes the root directory of the process"},
-    {"close_range", "closes descriptors that it has not opened"},
-    {"closefrom", "closes descriptors that it has not opened"},
     {"endaliasent", kPlaceInList},
     {"endfsent", kPlaceInList},
     {"endhostent", kPlaceInList},
@@ -137,6 +135,22 @@ static_assert(std::ranges::is_sorted(kProcessOnly, {}, &Row::function));
 std::string_view reason_for_processes(std::string_view function) {
   const auto* row = std::ranges::lower_bound(kProcessOnly, function, {}, &Row::function);
   return row != std::end(kProcessOnly) && row->function == function ? row->reason : std::string_view();
+}
+
+void ImportedNeed::see(std::string_view function) {
+  if (function == "swapcontext" || function == "setcontext") switches_ = function;
+  if (function == "sigprocmask" || function == "pthread_sigmask") changes_masks_ = true;
+  if (!function_.empty()) return;
+  std::string_view why = reason_for_processes(function);
+  if (why.empty() && function.starts_with("io_uring_"))
+    why = "has the kernel open, use and close descriptors past what is the rank's";
+  if (!why.empty()) {
+    function_ = function;
+    reason_ = why;
+  } else if (!switches_.empty() && changes_masks_) {
+    function_ = switches_;
+    reason_ = "gives back signal masks to the kernel thread that runs it, while the file changes the rank's";
+  }
 }
 
 bool find_import(const ElfFile& file, const std::function<bool(std::string_view)>& is_wanted) {

@@ -14,6 +14,21 @@ class ElfFile;
 /// does not.
 std::string_view reason_for_processes(std::string_view function);
 
+/// Looks at all functions that one file imports: some need processes together, or by what their names begin
+/// with.
+class ImportedNeed {
+ public:
+  void see(std::string_view function);
+  /// The function, and why, as above; empty if there is none.
+  std::string_view function() const { return function_; }
+  std::string_view reason() const { return reason_; }
+
+ private:
+  std::string_view function_, reason_;
+  std::string_view switches_;  ///< a function that switches contexts, with their signal masks
+  bool changes_masks_ = false;
+};
+
 /// Calls `is_wanted` with each function that the file takes from another file (a symbol that one of its
 /// relocations names and that it does not define) until that returns true, and tells whether it has. Names
 /// are valid as long as the file; one may come more than once.

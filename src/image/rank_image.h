@@ -132,6 +132,9 @@ void use_as_input(int real);
 /// freopen() of it.
 std::FILE* reopen_input(const char* path, const char* mode);
 
+/// The streams that the rank finds as `stdout` and `stderr`: libc_stdout.cc. Before its constructors run.
+void begin_standard_output(Image& image);
+
 /// open() that gives the kernel's lowest number: libc_descriptors.cc.
 int open_kernels(const char* path, int flags);
 

@@ -19,6 +19,8 @@
 
 #include "fiber/exploration.h"
 #include "fiber/fiber.h"
+#include "fiber/kernel_state.h"
+#include "image/lock_ranges.h"
 #include "image/process_ids.h"
 #include "image/rank_image.h"
 #include "image/standard.h"
@@ -35,6 +37,15 @@ struct File {
   int description;  ///< a descriptor of the private open file description
   int users = 0;    ///< calls that are using `description`
   bool gone = false;
+  Ranges ranges = {};  ///< that the owner has
+};
+
+/// A call of a rank that waits for a lock in a file.
+struct Waiting {
+  const Image* owner;
+  dev_t device;
+  ino_t number;
+  Range range;
 };
 
 std::atomic<bool> begun{false};
@@ -44,7 +55,12 @@ std::vector<std::unique_ptr<File>>& files() {
   return all;
 }
 
-/// Holds the table. No signal handler runs meanwhile that might want it, as close() in a handler does.
+std::vector<const Waiting*>& waiting() {
+  static auto& all = *new std::vector<const Waiting*>;
+  return all;
+}
+
+/// Holds the tables. No signal handler runs meanwhile that might want it, as close() in a handler does.
 class Held {
  public:
   Held() {
@@ -105,6 +121,7 @@ void give_up(File& file) {
   struct flock all {};
   all.l_type = F_UNLCK;
   all.l_whence = SEEK_SET;
+  file.ranges.clear();
   control(file.description, F_OFD_SETLK, &all);
   file.gone = true;
   if (file.users == 0) remove(file);
@@ -158,6 +175,14 @@ class Use {
   Use& operator=(const Use&) = delete;
 
   int descriptor() const { return descriptor_; }
+  /// Null if the locks are the descriptor's.
+  File* file() const { return file_; }
+  /// The rank has this lock now.
+  void note(const struct flock& lock) const {
+    if (file_ == nullptr) return;
+    const Held held;
+    if (!file_->gone) file_->ranges.set(Range::of(lock));
+  }
 
  private:
   int descriptor_;
@@ -204,10 +229,59 @@ int wait_until_free(Attempt attempt, Wait wait_in_kernel) {
   return wait_in_kernel();
 }
 
+/// Held. Whether `owner` waits, by way of others of this process, for what `target` has.
+bool leads_to(const Image* target, const Waiting& wish, std::vector<const Image*>& seen) {
+  for (const std::unique_ptr<File>& file : files()) {
+    const Image* const holder = file->owner;
+    if (holder == wish.owner || file->number != wish.number || file->device != wish.device ||
+        !file->ranges.exclude(wish.range))
+      continue;
+    if (holder == target) return true;
+    if (std::ranges::find(seen, holder) != seen.end()) continue;
+    seen.push_back(holder);
+    for (const Waiting* const next : waiting())
+      if (next->owner == holder && leads_to(target, *next, seen)) return true;
+  }
+  return false;
+}
+
+/// While one lives, the calling rank waits for a lock.
+class Wait {
+ public:
+  Wait(const File& file, const struct flock& wanted)
+      : waiting_{file.owner, file.device, file.number, Range::of(wanted)} {
+    const Held held;
+    std::vector<const Image*> seen;
+    is_for_ever_ = leads_to(file.owner, waiting_, seen);
+    waiting().push_back(&waiting_);
+  }
+  ~Wait() {
+    const Held held;
+    std::erase(waiting(), &waiting_);
+  }
+  Wait(const Wait&) = delete;
+  Wait& operator=(const Wait&) = delete;
+
+  bool is_for_ever() const { return is_for_ever_; }
+
+ private:
+  Waiting waiting_;
+  bool is_for_ever_ = false;
+};
+
 int set_description(int descriptor, struct flock& wanted, bool waits) {
   const auto attempt = [&] { return control(descriptor, F_OFD_SETLK, &wanted); };
   if (!waits || wanted.l_type == F_UNLCK) return attempt();
   return wait_until_free(attempt, [&] { return control(descriptor, F_OFD_SETLKW, &wanted); });
+}
+
+/// 0, or -1 with errno: EDEADLK if it would wait for ever.
+int wait_for(const Use& use, struct flock& wanted) {
+  if (use.file() == nullptr) return set_description(use.descriptor(), wanted, true);
+  const Wait wait(*use.file(), wanted);
+  if (!wait.is_for_ever()) return set_description(use.descriptor(), wanted, true);
+  errno = EDEADLK;
+  return -1;
 }
 
 /// The process id of another rank of this process that has locks in this file; -1 if there is none.
@@ -242,7 +316,11 @@ int set(int descriptor, struct flock wanted, bool waits) {
   }
   if (!make_absolute(descriptor, wanted)) return -1;
   const Use use(descriptor, mode, wanted.l_type != F_UNLCK);
-  return set_description(use.descriptor(), wanted, waits);
+  if (wanted.l_type == F_UNLCK) use.note(wanted);
+  int result = set_description(use.descriptor(), wanted, false);
+  if (result != 0 && errno == EAGAIN && waits) result = wait_for(use, wanted);
+  if (result == 0) use.note(wanted);
+  return result;
 }
 
 int get(int descriptor, struct flock& lock) {
@@ -312,6 +390,7 @@ void let_go_in_child() {
   // The descriptions are the parent's, too, which keeps its locks.
   for (const std::unique_ptr<File>& file : files()) syscall(SYS_close, file->description);
   current_image().libc().locked_files.store(0, std::memory_order_relaxed);  // relaxed: the only thread
+  waiting().clear();
 }
 
 }  // namespace clump::image::locks

@@ -6,9 +6,10 @@
 // those of one process do, and different ranks exclude each other and other processes. When the rank closes
 // any descriptor of the file, its locks on it go. A child that fork() makes has none of them.
 //
-// What differs from POSIX: F_SETLKW does not find deadlocks (EDEADLK) between ranks; closing a descriptor by
-// the system call itself keeps the locks until the rank closes another one of that file, or ends; in files
-// that are not regular, or that cannot be opened again, locks belong to the descriptor that sets them.
+// F_SETLKW finds deadlocks (EDEADLK) among the ranks of this process. What differs from POSIX: it does not
+// find those in which ranks of several processes take part; closing a descriptor by the system call itself
+// keeps the locks until the rank closes another one of that file, or ends; in files that are not regular, or
+// that cannot be opened again, locks belong to the descriptor that sets them.
 #pragma once
 
 #include <fcntl.h>

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +13,7 @@
 
 #include "image/rank_image.h"
 #include "image/record_locks.h"
+#include "image/refusal.h"
 #include "image/symbols.h"
 
 namespace clump::image::standard {
@@ -103,6 +105,46 @@ int replace_at_home(int from, int to, bool closed_on_exec) {
   return kernel_dup3(from, to, closed_on_exec);
 }
 
+/// Whether the rank has more descriptors now than the limit that it has set.
+bool is_one_too_many(const void* caller) {
+  const std::uint64_t most =
+      mine().most_open.load(std::memory_order_relaxed);  // relaxed: of the rank's own calls
+  return most != 0 && image_at(caller) != nullptr &&
+         static_cast<std::uint64_t>(owners::count_mine()) + 3 > most;
+}
+
+/// A new descriptor above 2 is the rank's, if the rank may have one more: the descriptor, or -1 with EMFILE.
+int keep_made(int made, const void* caller) {
+  owners::note(made, caller);
+  if (!is_one_too_many(caller)) return made;
+  owners::forget(made);
+  kernel_close(made);
+  return fail(EMFILE);
+}
+
+/// The number that the rank gets for its new descriptor, which is a duplicate of this stream of the job's
+/// (kOwn: of none).
+int to_lowest(int made, std::int16_t stream, const void* caller) {
+  for (int number = 0; number <= 2; ++number) {
+    if (place_of_standard(number).real >= 0) continue;
+    if (image_at(caller) == nullptr) return made;
+    const bool closed_on_exec = (kernel_fcntl(made, F_GETFD, 0) & FD_CLOEXEC) != 0;
+    Place next{-1, stream, false, closed_on_exec};
+    if (stream != kOwn) {
+      next = mine().given[stream].load();
+      next.closed_on_exec = closed_on_exec;
+    } else if ((next.real = lift(made)) < 0) {
+      return made;
+    }
+    note_duplicate(made, kOwn);
+    owners::forget(made);
+    kernel_close(made);
+    change(number, next);
+    return number;
+  }
+  return made;
+}
+
 /// Makes the kernel's 0, 1 and 2 what they are to the rank, and closes what they were.
 void bring_home(const Place (&places)[3]) {
   int source[3];
@@ -129,6 +171,7 @@ void note_places(Place (&places)[3]) {
 /// In a child that has its parent's table, as that of vfork(): from here on the numbers are the kernel's.
 void leave_table_of_parent() {
   if (is_at_home() || this_process() == process.load(std::memory_order_relaxed)) return;
+  owners::close_others_in_child();
   Place places[3];
   note_places(places);
   bring_home(places);
@@ -145,7 +188,7 @@ Place place_of_standard(int descriptor) {
 Place place_of(int descriptor) {
   if (!captured()) return {descriptor, kOwn, true};
   if (static_cast<unsigned>(descriptor) <= 2) return place_of_standard(descriptor);
-  Place place{descriptor, kOwn, true};
+  Place place{owners::is_closed_for_caller(descriptor) ? -1 : descriptor, kOwn, true};
   // relaxed: see note_duplicate()
   if (descriptor > 2 && descriptor < kDuplicates && !is_at_home()) {
     const std::uint8_t known = duplicates[descriptor].load(std::memory_order_relaxed);
@@ -163,15 +206,17 @@ int number_of(int real) {
   return real;
 }
 
-int duplicate(int descriptor, int lowest, bool closed_on_exec) {
+int duplicate(int descriptor, int lowest, bool closed_on_exec, const void* caller) {
   const Place place = place_of(descriptor);
   const int command = closed_on_exec ? F_DUPFD_CLOEXEC : F_DUPFD;
   const int made = kernel_fcntl(place.real, command, lowest);
-  if (made >= 0) note_duplicate(made, place.stream);
-  return made;
+  if (made <= 2 || !captured() || is_at_home()) return made;
+  note_duplicate(made, place.stream);
+  if (keep_made(made, caller) < 0) return -1;
+  return lowest == 0 ? to_lowest(made, place.stream, caller) : made;
 }
 
-int replace(int from, int to, bool closed_on_exec) {
+int replace(int from, int to, bool closed_on_exec, const void* caller) {
   if (!captured()) return kernel_dup3(from, to, closed_on_exec);
   if (is_standard(to)) leave_table_of_parent();
   const Place source = place_of(from);
@@ -179,10 +224,14 @@ int replace(int from, int to, bool closed_on_exec) {
   if (to < 0) return fail(EBADF);
   if (is_at_home()) return replace_at_home(source.real, to, closed_on_exec);
   if (to > 2) {
-    if (is_protected(to)) return fail(EBUSY);
+    if (is_protected(to) || (owners::of(to) == owners::kShared && image_at(caller) != nullptr))
+      return fail(EBUSY);
+    owners::check_replacing(from, to, caller);
     locks::before_close(to);
     const int made = kernel_dup3(source.real, to, closed_on_exec);
-    if (made >= 0) note_duplicate(made, source.stream);
+    if (made < 0) return made;
+    note_duplicate(made, source.stream);
+    owners::note(made, caller);
     return made;
   }
   Place next{source.real, source.stream, false, closed_on_exec};
@@ -202,6 +251,9 @@ int close(int descriptor, const void* caller) {
     static constinit Hidden<int(int)> real{"close"};  // which is a cancellation point
     if (captured()) {
       if (is_protected(descriptor) && image_at(caller) != nullptr) return fail(EBADF);
+      const owners::Closing closing = owners::close(descriptor, caller);
+      if (closing == owners::Closing::kNoted) return 0;
+      if (closing == owners::Closing::kRefused) return fail(EBADF);
       note_duplicate(descriptor, kOwn);
       locks::before_close(descriptor);
     }
@@ -214,6 +266,28 @@ int close(int descriptor, const void* caller) {
   }
   if (place_of_standard(descriptor).real < 0) return fail(EBADF);
   change(descriptor, {});
+  return 0;
+}
+
+int close_range(unsigned first, unsigned last, int flags, const void* caller) {
+  static constinit Hidden<int(unsigned, unsigned, int)> real{"close_range"};
+  if (!captured() || first > last || in_child()) {
+    if (captured() && first <= 2 && flags == 0) leave_table_of_parent();
+    return real(first, last, flags);
+  }
+  if ((flags & CLOSE_RANGE_UNSHARE) != 0)
+    refuse("close_range() with CLOSE_RANGE_UNSHARE", "changes the kernel thread that runs the rank");
+  if ((flags & ~CLOSE_RANGE_CLOEXEC) != 0) return fail(EINVAL);
+  for (unsigned number = first; number <= 2 && number <= last; ++number) {
+    if (flags != 0)
+      set_descriptor_flags(static_cast<int>(number), FD_CLOEXEC);
+    else
+      close(static_cast<int>(number), caller);
+  }
+  if (flags != 0)
+    owners::close_range_on_exec(first, last);
+  else
+    owners::close_range(first, last, caller);
   return 0;
 }
 
@@ -237,17 +311,17 @@ int set_descriptor_flags(int descriptor, int flags) {
 int place_lowest(int made, const void* caller) {
   if (made <= 2 || !captured() || is_at_home()) return made;
   note_duplicate(made, kOwn);  // should somebody have closed this number without our seeing it
-  for (int number = 0; number <= 2; ++number) {
-    if (place_of_standard(number).real >= 0) continue;
-    if (image_at(caller) == nullptr) return made;
-    const bool closed_on_exec = (kernel_fcntl(made, F_GETFD, 0) & FD_CLOEXEC) != 0;
-    const int high = lift(made);
-    if (high < 0) return made;
-    kernel_close(made);
-    change(number, {high, kOwn, false, closed_on_exec});
-    return number;
-  }
-  return made;
+  return keep_made(made, caller) < 0 ? -1 : to_lowest(made, kOwn, caller);
+}
+
+std::FILE* keep_stream(std::FILE* stream, const void* caller) {
+  if (stream == nullptr || !captured() || is_at_home() || stream->_fileno <= 2) return stream;
+  note_duplicate(stream->_fileno, kOwn);
+  owners::note_stream(stream, caller);
+  if (!is_one_too_many(caller)) return stream;
+  (void)std::fclose(stream);
+  errno = EMFILE;
+  return nullptr;
 }
 
 void put(int descriptor, int file) {
@@ -307,12 +381,34 @@ bool is_home() {
   return true;
 }
 
-void begin() { process.store(this_process(), std::memory_order_relaxed); }
+void begin() {
+  process.store(this_process(), std::memory_order_relaxed);
+  owners::begin();
+}
 
 bool in_child() { return is_at_home() || this_process() != process.load(std::memory_order_relaxed); }
 
+void limit_open_files(const fiber::Identity& rank, std::uint64_t most) {
+  const bool is_any = most == ~std::uint64_t{0};
+  // relaxed: see is_one_too_many(). A limit of 0 is one of 1: both allow nothing.
+  image_of(&rank).libc().standard.most_open.store(is_any ? 0 : std::max<std::uint64_t>(most, 1),
+                                                  std::memory_order_relaxed);
+}
+
+void close_own(Image& image) {
+  if (!captured() || in_child()) return;
+  for (std::atomic<Place>& now : image.libc().standard.now) {
+    const Place place = now.load();
+    if (place.shared || place.real <= 2) continue;
+    now.store({});
+    let_go(place.real);
+    kernel_close(place.real);
+  }
+}
+
 void go_home() {
   if (!captured() || is_at_home()) return;
+  owners::close_others_in_child();
   Place places[3];
   note_places(places);
   bring_home(places);
@@ -340,88 +436,6 @@ int named_by(const char* path) {
     return number >= 0 && number <= 2 ? number : -1;
   }
   return -1;
-}
-
-namespace {
-
-/// glibc keeps the actions as an array of structures that it does not show, of this size since it has them.
-constexpr std::size_t kActionBytes = 32;
-
-const char* bytes_of(const posix_spawn_file_actions_t& actions) {
-  return reinterpret_cast<const char*>(actions.__actions);
-}
-
-/// Whether two actions of one kind lie where we expect them.
-bool know_layout() {
-  static const bool known = [] {
-    posix_spawn_file_actions_t probe;
-    if (posix_spawn_file_actions_init(&probe) != 0) return false;
-    posix_spawn_file_actions_adddup2(&probe, 3, 4);
-    posix_spawn_file_actions_adddup2(&probe, 5, 6);
-    const int expected[] = {3, 4, 5, 6};
-    int found[4];
-    std::memcpy(found, bytes_of(probe) + 8, 2 * sizeof(int));
-    std::memcpy(found + 2, bytes_of(probe) + kActionBytes + 8, 2 * sizeof(int));
-    const bool same_kind = std::memcmp(bytes_of(probe), bytes_of(probe) + kActionBytes, sizeof(int)) == 0;
-    posix_spawn_file_actions_destroy(&probe);
-    return same_kind && std::memcmp(found, expected, sizeof found) == 0;
-  }();
-  return known;
-}
-
-}  // namespace
-
-ChildActions::ChildActions(const posix_spawn_file_actions_t* user) : user_(user) {
-  if (is_home() || is_at_home()) return;
-  error_ = posix_spawn_file_actions_init(&own_);
-  if (error_ != 0) return;
-  has_own_ = true;
-  bring_home();
-  if (user != nullptr && error_ == 0) append_users();
-}
-
-void ChildActions::bring_home() {
-  Place places[3];
-  for (int number = 0; number <= 2; ++number) {
-    places[number] = place_of_standard(number);
-    const int real = places[number].real;
-    if (real < 0 || real > 2 || real == number) continue;
-    lifted_[number] = lift(real);
-    if (lifted_[number] < 0) error_ = errno;
-    places[number].real = lifted_[number];
-  }
-  for (int number = 0; number <= 2; ++number) {
-    const Place& place = places[number];
-    if (place.real < 0 || place.closed_on_exec)
-      error_ |= posix_spawn_file_actions_addclose(&own_, number);
-    else if (place.real != number)
-      error_ |= posix_spawn_file_actions_adddup2(&own_, place.real, number);
-  }
-}
-
-/// They may use 0, 1 and 2, which are the rank's by then.
-void ChildActions::append_users() {
-  if (!know_layout()) {
-    error_ = ENOSYS;
-    return;
-  }
-  const int ours = own_.__used;
-  for (int i = 0; i < user_->__used && error_ == 0; ++i)
-    error_ = posix_spawn_file_actions_addclose(&own_, 0);  // makes room
-  if (error_ != 0) return;
-  std::memcpy(reinterpret_cast<char*>(own_.__actions) + static_cast<std::size_t>(ours) * kActionBytes,
-              bytes_of(*user_), static_cast<std::size_t>(user_->__used) * kActionBytes);
-}
-
-ChildActions::~ChildActions() {
-  const int error = errno;
-  if (has_own_) {
-    own_.__used = 0;  // what the actions hold is the user's
-    posix_spawn_file_actions_destroy(&own_);
-  }
-  for (const int descriptor : lifted_)
-    if (descriptor >= 0) kernel_close(descriptor);
-  errno = error;
 }
 
 }  // namespace clump::image::standard

@@ -1,11 +1,12 @@
 // Descriptors 0, 1 and 2 of each rank.
 //
-// Descriptors are the process's, and ranks that share it share their numbers, but for these three: each rank
-// has a table of what they are to it (StandardState). Each begins as the job's stream of that number. A rank
-// that closes one, or puts another file there, changes its table; the file gets a number of the kernel's
-// above 200 that nobody else uses. So functions of the C library that take a descriptor ask kernel_number()
-// first. A duplicate of one of the job's streams is known as such, so that what is written to it keeps whole
-// lines and tags, and dup2() of it back to 1 gives the rank the job's stream again.
+// Descriptors are the process's, and ranks that share it share their numbers (descriptor_owners.h says whose
+// each is), but for these three: each rank has a table of what they are to it (StandardState). Each begins as
+// the job's stream of that number. A rank that closes one, or puts another file there, changes its table; the
+// file gets a number of the kernel's above 200 that nobody else uses. So functions of the C library that take
+// a descriptor ask kernel_number() first. A duplicate of one of the job's streams is known as such, so that
+// what is written to it keeps whole lines and tags, and dup2() of it back to 1 gives the rank the job's
+// stream again.
 //
 // A child that fork() makes is a process of its own: go_home() makes the kernel's 0, 1 and 2 what they are to
 // the rank, and from then on the numbers are the kernel's. Programs that a rank starts get the same from
@@ -20,6 +21,7 @@
 
 #include <cstdio>
 
+#include "image/descriptor_owners.h"
 #include "image/libc_state.h"
 
 namespace clump::image {
@@ -35,11 +37,11 @@ using Place = StandardState::Place;
 Place place_of(int descriptor);
 Place place_of_standard(int descriptor);
 
-/// The kernel's number for a descriptor of the calling rank; -1 if the rank has closed it.
+/// The kernel's number for a descriptor of the calling rank; -1 if the rank does not have it.
 inline int kernel_number(int descriptor) {
-  if (static_cast<unsigned>(descriptor) > 2 || !captured()) [[likely]]
-    return descriptor;
-  return place_of_standard(descriptor).real;
+  if (static_cast<unsigned>(descriptor) > 2) [[likely]]
+    return owners::is_closed_for_caller(descriptor) ? -1 : descriptor;
+  return captured() ? place_of_standard(descriptor).real : descriptor;
 }
 /// Whether the number is 0, 1 or 2 in a process with images.
 inline bool is_standard(int descriptor) { return static_cast<unsigned>(descriptor) <= 2 && captured(); }
@@ -49,19 +51,23 @@ int number_of(int real);
 
 // What the C library's functions of these names do, with errno.
 
-int duplicate(int descriptor, int lowest, bool closed_on_exec);
+/// `caller`, here and below, is the return address of the function that programs call.
+int duplicate(int descriptor, int lowest, bool closed_on_exec, const void* caller);
 /// dup3() with `from` != `to`.
-int replace(int from, int to, bool closed_on_exec);
-/// `caller` is the return address of the function that closes.
+int replace(int from, int to, bool closed_on_exec, const void* caller);
 int close(int descriptor, const void* caller = nullptr);
+int close_range(unsigned first, unsigned last, int flags, const void* caller);
 /// fcntl(F_GETFD) and fcntl(F_SETFD) of 0, 1 and 2.
 int descriptor_flags(int descriptor);
 int set_descriptor_flags(int descriptor, int flags);
 
-/// A new descriptor of the kernel's becomes the rank's lowest free number, if the rank has closed one of the
-/// three. `caller` is the return address of the function that makes it: code that all ranks share gets the
-/// kernel's number. Passes negative numbers on.
+/// A new descriptor of the kernel's is the calling rank's, and becomes the rank's lowest free number, if the
+/// rank has closed one of the three. Code that all ranks share gets the kernel's number. Passes negative
+/// numbers on. -1 with EMFILE, and the descriptor is closed, where the rank has set a limit.
 int place_lowest(int made, const void* caller);
+/// The same for what the C library has opened below a stream, which keeps its number; null with EMFILE.
+/// Passes null on.
+std::FILE* keep_stream(std::FILE* stream, const void* caller);
 
 /// `file`, which the caller gives away, becomes one of the three.
 void put(int descriptor, int file);
@@ -84,6 +90,10 @@ bool is_home();
 void begin();
 /// Whether this is another process than the ranks' one: a child of a rank.
 bool in_child();
+/// The rank has at most this many descriptors from now on; RLIM_INFINITY: no limit of its own.
+void limit_open_files(const fiber::Identity& rank, std::uint64_t most);
+/// The rank ends: what it has in place of the three is closed.
+void close_own(Image& image);
 /// In a child that fork() has made. Async-signal-safe.
 void go_home();
 /// The same in a child that has its parent's memory, as that of vfork(), before it executes a program. It

@@ -161,6 +161,7 @@ int replace_rank(const char* path, char* const* arguments, char* const* environm
   claim_leaving(image);
   out.close_end_of_successor();
   error.close_end_of_successor();
+  owners::close_all(image, false);  // the successor has them
   const int status = follow(child, out, error);
   forget_child(find_child(child));
   (void)image.output().end();

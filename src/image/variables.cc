@@ -1,6 +1,7 @@
 #include "image/variables.h"
 
 #include <errno.h>
+#include <error.h>
 #include <getopt.h>
 #include <unistd.h>
 
@@ -36,6 +37,19 @@ Entry entry(int number) {
       return {"timezone", &::timezone, [](Variables& v) -> void* { return &v.zone_offset; }};
     case kSummerTime:
       return {"daylight", &::daylight, [](Variables& v) -> void* { return &v.has_summer_time; }};
+    case kStandardOutput:
+      return {"stdout", &::stdout, [](Variables& v) -> void* { return &v.standard_output; }};
+    case kStandardError:
+      return {"stderr", &::stderr, [](Variables& v) -> void* { return &v.standard_error; }};
+    case kErrorCount:
+      return {"error_message_count", &::error_message_count,
+              [](Variables& v) -> void* { return &v.error_count; }};
+    case kOneErrorPerLine:
+      return {"error_one_per_line", &::error_one_per_line,
+              [](Variables& v) -> void* { return &v.one_error_per_line; }};
+    case kPrintProgramName:
+      return {"error_print_progname", reinterpret_cast<void*>(&::error_print_progname),
+              [](Variables& v) -> void* { return reinterpret_cast<void*>(&v.print_program_name); }};
     case 4:
       return {"stdin", &::stdin, [](Variables& v) -> void* { return &v.standard_input; }};
     case 5:

@@ -16,6 +16,11 @@ struct Variables {
   int optopt = '?';
   char** environment = nullptr;
   std::FILE* standard_input = nullptr;
+  std::FILE* standard_output = nullptr;
+  std::FILE* standard_error = nullptr;
+  unsigned error_count = 0;  ///< of error()
+  int one_error_per_line = 0;
+  void (*print_program_name)() = nullptr;
   char* program_name = nullptr;        ///< argv[0]
   char* short_program_name = nullptr;  ///< its last part
   int sign_of_gamma = 0;
@@ -24,12 +29,17 @@ struct Variables {
   int has_summer_time = 0;
 };
 
-inline constexpr int kVariables = 12;
+inline constexpr int kVariables = 17;
 // By number, those that functions of ours set.
 inline constexpr int kSignOfGamma = 7;
 inline constexpr int kZoneNames = 8;
 inline constexpr int kZoneOffset = 9;
 inline constexpr int kSummerTime = 10;
+inline constexpr int kStandardOutput = 11;
+inline constexpr int kStandardError = 12;
+inline constexpr int kErrorCount = 13;
+inline constexpr int kOneErrorPerLine = 14;
+inline constexpr int kPrintProgramName = 15;
 
 /// The number of the variable at `address`, or -1. Usable before constructors.
 int variable_at(std::uintptr_t address);

@@ -1,16 +1,23 @@
-// RLIMIT_STACK of a rank. A process may change it in its main(), and the kernel lets its stack grow from then
-// on; so does a rank that shares its process with others. Each has limits of its own. What the kernel knows
-// is the largest of them, for the native rank's stack, which the kernel makes, and for programs that ranks
-// start.
+// Resource limits of a rank. A process may change them in its main(), and so does a rank that shares its
+// process with others: each rank has limits of its own, and is told what it has set.
+//
+// RLIMIT_STACK: the rank's stack grows up to it. RLIMIT_NOFILE: functions that open files count the rank's.
+// Of the others the kernel gets the largest that a rank has, or their sum where the process uses up a thing
+// for all of its ranks, as its time; so a limit is in force when all ranks have set it, as programs do, in
+// which all ranks run the same code. Limits of memory cannot be kept for a rank: lowering one is refused.
 #include <pthread.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <string>
 
 #include "base/process.h"
 #include "image/process_ids.h"
+#include "image/refusal.h"
+#include "image/standard.h"
 #include "image/symbols.h"
 #include "runtime/host_stacks.h"
 
@@ -19,8 +26,8 @@ namespace clump::runtime {
 namespace {
 
 /// The kernel's, of this process. -1 with errno, or 0.
-int kernels(const rlimit* wanted, rlimit* before) {
-  return static_cast<int>(::syscall(SYS_prlimit64, 0, RLIMIT_STACK, wanted, before));
+int kernels(int resource, const rlimit* wanted, rlimit* before) {
+  return static_cast<int>(::syscall(SYS_prlimit64, 0, resource, wanted, before));
 }
 
 /// The rank whose limits the caller means; null where they are the kernel's: in a process of one rank, before
@@ -34,30 +41,61 @@ HostedRank* rank_with_limits() {
 }
 
 /// The same, for a function that is asked for `resource`.
-HostedRank* rank_with(int resource) { return resource == RLIMIT_STACK ? rank_with_limits() : nullptr; }
+HostedRank* rank_with(int resource) {
+  return resource >= 0 && resource < RLIM_NLIMITS ? rank_with_limits() : nullptr;
+}
 
-void raise_for_all(rlim_t soft) {
+const char* name_of_memory(int resource) {
+  return resource == RLIMIT_AS ? "RLIMIT_AS" : resource == RLIMIT_DATA ? "RLIMIT_DATA" : nullptr;
+}
+
+/// The process uses it up for all of its ranks.
+bool is_shared_out(int resource) {
+  return resource == RLIMIT_CPU || resource == RLIMIT_MEMLOCK || resource == RLIMIT_NOFILE;
+}
+
+/// What the ranks have together.
+rlim_t soft_of_all(int resource) {
+  Host& here = host();
+  rlim_t all = 0;
+  for (int i = 0; i < here.rank_count(); ++i) {
+    const rlim_t one = here.ranks[i].soft_limits[resource].load(std::memory_order_relaxed);
+    if (one == RLIM_INFINITY) return RLIM_INFINITY;
+    all = is_shared_out(resource) ? all + one : std::max(all, one);
+  }
+  return all;
+}
+
+void change_kernels(int resource) {
   rlimit now{};
-  if (kernels(nullptr, &now) != 0 || now.rlim_cur >= soft) return;
-  now.rlim_cur = soft < now.rlim_max ? soft : now.rlim_max;
-  kernels(&now, nullptr);
+  if (kernels(resource, nullptr, &now) != 0) return;
+  const rlim_t soft = std::min(soft_of_all(resource), now.rlim_max);
+  // The native rank's stack is the kernel's, and Clump has descriptors of its own.
+  const bool may_fall = resource != RLIMIT_STACK && resource != RLIMIT_NOFILE;
+  if (soft == now.rlim_cur || (soft < now.rlim_cur && !may_fall)) return;
+  now.rlim_cur = soft;
+  kernels(resource, &now, nullptr);
 }
 
 /// Either may be null. -1 with errno, or 0.
-int change(HostedRank& rank, const rlimit* wanted, rlimit* before) {
-  const rlimit now{rank.soft_stack_limit.load(std::memory_order_relaxed),
-                   rank.hard_stack_limit.load(std::memory_order_relaxed)};
+int change(HostedRank& rank, int resource, const rlimit* wanted, rlimit* before) {
+  const rlimit now{rank.soft_limits[resource].load(std::memory_order_relaxed),
+                   rank.hard_limits[resource].load(std::memory_order_relaxed)};
   if (wanted != nullptr) {
     const bool is_wrong = wanted->rlim_cur > wanted->rlim_max;
     if (is_wrong || (wanted->rlim_max > now.rlim_max && ::geteuid() != 0)) {
       errno = is_wrong ? EINVAL : EPERM;
       return -1;
     }
+    if (const char* const name = name_of_memory(resource); name != nullptr && wanted->rlim_cur < now.rlim_cur)
+      image::refuse(std::string("setrlimit(") + name + ")", "limits the memory of the process");
     const int error = errno;
-    rank.soft_stack_limit.store(wanted->rlim_cur, std::memory_order_relaxed);
-    rank.hard_stack_limit.store(wanted->rlim_max, std::memory_order_relaxed);
-    raise_for_all(wanted->rlim_cur);
-    grow_stack(rank, wanted->rlim_cur);
+    rank.soft_limits[resource].store(wanted->rlim_cur, std::memory_order_relaxed);
+    rank.hard_limits[resource].store(wanted->rlim_max, std::memory_order_relaxed);
+    rank.changed_limits.fetch_or(1U << resource, std::memory_order_relaxed);
+    change_kernels(resource);
+    if (resource == RLIMIT_STACK) grow_stack(rank, wanted->rlim_cur);
+    if (resource == RLIMIT_NOFILE) image::standard::limit_open_files(rank.identity, wanted->rlim_cur);
     errno = error;
   }
   if (before != nullptr) *before = now;
@@ -69,11 +107,13 @@ int change(HostedRank& rank, const rlimit* wanted, rlimit* before) {
 void begin_own_limits() {
   Host& here = host();
   if (here.rank_count() == 1) return;
-  rlimit now{};
-  if (kernels(nullptr, &now) != 0) return;
-  for (int i = 0; i < here.rank_count(); ++i) {
-    here.ranks[i].soft_stack_limit.store(now.rlim_cur, std::memory_order_relaxed);
-    here.ranks[i].hard_stack_limit.store(now.rlim_max, std::memory_order_relaxed);
+  for (int resource = 0; resource < RLIM_NLIMITS; ++resource) {
+    rlimit now{};
+    if (kernels(resource, nullptr, &now) != 0) return;
+    for (int i = 0; i < here.rank_count(); ++i) {
+      here.ranks[i].soft_limits[resource].store(now.rlim_cur, std::memory_order_relaxed);
+      here.ranks[i].hard_limits[resource].store(now.rlim_max, std::memory_order_relaxed);
+    }
   }
   here.have_own_limits = true;
 }
@@ -82,9 +122,13 @@ void take_limits_after_fork() {
   const fiber::Identity* const mine = fiber::identity();
   if (mine == nullptr || !host().have_own_limits) return;
   const HostedRank& rank = host().rank(*mine);
-  const rlimit own{rank.soft_stack_limit.load(std::memory_order_relaxed),
-                   rank.hard_stack_limit.load(std::memory_order_relaxed)};
-  kernels(&own, nullptr);
+  const std::uint32_t changed = rank.changed_limits.load(std::memory_order_relaxed) | 1U << RLIMIT_STACK;
+  for (int resource = 0; resource < RLIM_NLIMITS; ++resource) {
+    if ((changed >> resource & 1) == 0) continue;
+    const rlimit own{rank.soft_limits[resource].load(std::memory_order_relaxed),
+                     rank.hard_limits[resource].load(std::memory_order_relaxed)};
+    kernels(resource, &own, nullptr);
+  }
 }
 
 }  // namespace clump::runtime
@@ -102,7 +146,7 @@ CLUMP_HOST_API int prlimit(pid_t process, __rlimit_resource resource, const rlim
   static constinit Hidden<int(pid_t, __rlimit_resource, const rlimit*, rlimit*)> real{"prlimit"};
   const bool is_own = process == 0 || process == clump::image::process_ids::mine();
   HostedRank* const rank = is_own ? rank_with(resource) : nullptr;
-  return rank != nullptr ? change(*rank, wanted, before) : real(process, resource, wanted, before);
+  return rank != nullptr ? change(*rank, resource, wanted, before) : real(process, resource, wanted, before);
 }
 
 CLUMP_HOST_API int prlimit64(pid_t process, __rlimit_resource resource, const rlimit64* wanted,
@@ -113,8 +157,8 @@ CLUMP_HOST_API int prlimit64(pid_t process, __rlimit_resource resource, const rl
 
 CLUMP_HOST_API int getrlimit(__rlimit_resource_t resource, rlimit* limit) noexcept {
   static constinit Hidden<int(int, rlimit*)> real{"getrlimit"};
-  HostedRank* const rank = limit != nullptr ? rank_with(resource) : nullptr;
-  return rank != nullptr ? change(*rank, nullptr, limit) : real(resource, limit);
+  HostedRank* const rank = rank_with(resource);
+  return rank != nullptr ? change(*rank, resource, nullptr, limit) : real(resource, limit);
 }
 
 CLUMP_HOST_API int getrlimit64(__rlimit_resource_t resource, rlimit64* limit) noexcept {
@@ -123,8 +167,8 @@ CLUMP_HOST_API int getrlimit64(__rlimit_resource_t resource, rlimit64* limit) no
 
 CLUMP_HOST_API int setrlimit(__rlimit_resource_t resource, const rlimit* limit) noexcept {
   static constinit Hidden<int(int, const rlimit*)> real{"setrlimit"};
-  HostedRank* const rank = limit != nullptr ? rank_with(resource) : nullptr;
-  return rank != nullptr ? change(*rank, limit, nullptr) : real(resource, limit);
+  HostedRank* const rank = rank_with(resource);
+  return rank != nullptr ? change(*rank, resource, limit, nullptr) : real(resource, limit);
 }
 
 CLUMP_HOST_API int setrlimit64(__rlimit_resource_t resource, const rlimit64* limit) noexcept {

@@ -59,7 +59,7 @@ bool find_stack(const HostedRank* rank, Stack& stack) {
   if (rank != nullptr && rank->stack.is_of_calling_thread()) {
     const std::uintptr_t bottom = rank->stack.bottom;
     stack = {Owner::kRank, rank->stack.guard, bottom, rank->stack.top, rank->stack.top - bottom};
-    stack.is_all_there_is = bottom <= rank->stack.lowest && rank->soft_stack_limit > stack.bytes;
+    stack.is_all_there_is = bottom <= rank->stack.lowest && rank->soft_limits[RLIMIT_STACK] > stack.bytes;
     return true;
   }
   const auto thread = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());

@@ -1,4 +1,4 @@
-// The stacks of the ranks of this process, and what RLIMIT_STACK means to each rank. Not for other layers.
+// The stacks of the ranks of this process, and what resource limits mean to each rank. Not for other layers.
 //
 // All stacks lie in one reservation of address space, from low to high addresses:
 //
@@ -42,7 +42,7 @@ void leave_untouched_stacks_out_of_core();
 std::size_t describe_overflow(char* text, std::size_t capacity, const HostedRank* rank, const siginfo_t& info,
                               std::uintptr_t stack_pointer);
 
-/// host_limits.cc: from now on each rank has its own RLIMIT_STACK. Before any but the native one begins.
+/// host_limits.cc: from now on each rank has its own resource limits. Before any but the native one begins.
 void begin_own_limits();
 /// Gives this process, a child that the calling rank has forked, the rank's limit.
 void take_limits_after_fork();

@@ -57,7 +57,8 @@ struct HostedRank {
   int app = 0;
   int program = 0;  ///< the image layer's number
   StackBounds stack;
-  std::atomic<rlim_t> soft_stack_limit{0}, hard_stack_limit{0};  ///< host_limits.cc
+  std::atomic<rlim_t> soft_limits[RLIM_NLIMITS] = {}, hard_limits[RLIM_NLIMITS] = {};  ///< host_limits.cc
+  std::atomic<std::uint32_t> changed_limits{0};                                        ///< a bit for each
   pid_t kernel_thread = 0;  ///< the main thread's own, where a fiber's sleeps
   int key_rounds = 0;       ///< host_threads.cc
 };

@@ -54,8 +54,8 @@ void note_host() {
 
 template <typename Use>
 void for_each_row(Use use) {
-  for (const auto table :
-       {calls::of_threads, calls::of_processes, calls::of_files, calls::of_signals, calls::of_state}) {
+  for (const auto table : {calls::of_threads, calls::of_processes, calls::of_files, calls::of_makers,
+                           calls::of_signals, calls::of_state}) {
     for (const calls::Row& row : table()) use(row);
   }
 }

@@ -14,6 +14,7 @@ struct Row {
 };
 
 std::span<const Row> of_files();
+std::span<const Row> of_makers();
 std::span<const Row> of_processes();
 std::span<const Row> of_signals();
 std::span<const Row> of_state();

@@ -1,8 +1,10 @@
 /* Right: each rank's TZ is its own, for localtime(), mktime(), strftime() and the variables that tzset()
  * sets. Climate and weather codes set TZ to UTC for mktime(). */
 #define _GNU_SOURCE
+#include <locale.h>
 #include <stdlib.h>
 #include <time.h>
+#include <wchar.h>
 
 #include "expect.h"
 
@@ -18,6 +20,13 @@ static void check(int hours, const char* name) {
   char wanted[32];
   snprintf(wanted, sizeof wanted, "%02d %s 0", hours, name);
   expect_text("strftime", text, wanted);
+  locale_t locale = newlocale(LC_ALL_MASK, "C", NULL);
+  strftime_l(text, sizeof text, "%H %Z %s", &broken_down, locale);
+  freelocale(locale);
+  expect_text("strftime_l", text, wanted);
+  wchar_t wide[32];
+  wcsftime(wide, 32, L"%s", &broken_down);
+  expect_number("wcsftime", wcscmp(wide, L"0"), 0);
   expect_text("tzname", tzname[0], name);
   expect_number("timezone", timezone, -hours * 3600);
 }

@@ -1,0 +1,101 @@
+// A program may put another stream in the place of `stdout` or `stderr`, and each rank has these variables to
+// itself. The C library's functions that name no stream write to its own `stdout`, which is the first rank's:
+// here they write to what the calling rank's is.
+
+// The header would define some of these functions itself, inline.
+#undef _FORTIFY_SOURCE
+#ifndef __NO_INLINE__
+#define __NO_INLINE__ 1
+#endif
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <cwchar>
+
+#include "base/types.h"
+#include "image/output.h"
+#include "image/rank_image.h"
+#include "image/symbols.h"
+
+namespace clump::image {
+namespace {
+
+FILE* current(int variable, FILE* of_process) {
+  return captured() ? *static_cast<FILE**>(current_image().variable(variable)) : of_process;
+}
+FILE* out() { return current(kStandardOutput, stdout); }
+
+}  // namespace
+
+void begin_standard_output(Image& image) {
+  if (image.native() || !output::started()) return;
+  auto** const out = static_cast<FILE**>(image.variable(kStandardOutput));
+  auto** const error = static_cast<FILE**>(image.variable(kStandardError));
+  if (*out == nullptr) *out = output::stream_of(1);
+  if (*error == nullptr) *error = output::stream_of(2);
+}
+
+}  // namespace clump::image
+
+using namespace clump::image;  // the functions below are the C library's, outside of any namespace
+
+extern "C" {
+
+CLUMP_HOST_API int vprintf(const char* format, va_list arguments) {
+  return std::vfprintf(out(), format, arguments);
+}
+CLUMP_HOST_API int printf(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const int length = std::vfprintf(out(), format, arguments);
+  va_end(arguments);
+  return length;
+}
+CLUMP_HOST_API int puts(const char* text) {
+  FILE* const stream = out();
+  flockfile(stream);
+  const bool good = fputs_unlocked(text, stream) >= 0 && putc_unlocked('\n', stream) >= 0;
+  funlockfile(stream);
+  return good ? 1 : EOF;
+}
+CLUMP_HOST_API int putchar(int letter) { return std::putc(letter, out()); }
+CLUMP_HOST_API int putchar_unlocked(int letter) { return putc_unlocked(letter, out()); }
+
+CLUMP_HOST_API int vwprintf(const wchar_t* format, va_list arguments) {
+  return std::vfwprintf(out(), format, arguments);
+}
+CLUMP_HOST_API int wprintf(const wchar_t* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const int length = std::vfwprintf(out(), format, arguments);
+  va_end(arguments);
+  return length;
+}
+CLUMP_HOST_API wint_t putwchar(wchar_t letter) { return std::putwc(letter, out()); }
+
+/// What these become with -D_FORTIFY_SOURCE.
+CLUMP_HOST_API int __vprintf_chk(int flag, const char* format, va_list arguments) {
+  static constinit Hidden<int(FILE*, int, const char*, va_list)> real{"__vfprintf_chk"};
+  return real(out(), flag, format, arguments);
+}
+CLUMP_HOST_API int __printf_chk(int flag, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const int length = __vprintf_chk(flag, format, arguments);
+  va_end(arguments);
+  return length;
+}
+
+/// Keeps the number of the error, as functions of the C library do that have gone well.
+CLUMP_HOST_API void perror(const char* text) {
+  const int error = errno;
+  FILE* const stream = current(kStandardError, stderr);
+  const bool has_text = text != nullptr && *text != '\0';
+  char room[128];
+  const char* const words = strerror_r(error, room, sizeof room);
+  std::fprintf(stream, "%s%s%s\n", has_text ? text : "", has_text ? ": " : "", words);
+  errno = error;
+}
+
+}  // extern "C"
