@@ -211,6 +211,14 @@ void close_others_in_child() {
   });
 }
 
+void discard_streams_of_others() {
+  for_each_known(3, kNumbers, [&](int descriptor, Owner owner) {
+    if (owner == calling_rank()) return;
+    if (std::FILE* const stream = streams[descriptor].load(std::memory_order_relaxed))
+      (void)end_stream(stream, false);
+  });
+}
+
 void for_each_to_close(void (*act)(int descriptor, void* argument), void* argument) {
   Image& mine = current_image();
   for_each_known(3, kNumbers, [&](int descriptor, Owner owner) {

@@ -91,6 +91,8 @@ int count_mine();
 void close_all(Image& image, bool flushes);
 /// In a child's table of descriptors: closes what the calling rank does not have.
 void close_others_in_child();
+/// In a child's own memory, before that: what streams of other ranks hold is theirs to write.
+void discard_streams_of_others();
 /// Calls `act` with each number that a program which the calling rank starts would have, and the rank has
 /// not.
 void for_each_to_close(void (*act)(int descriptor, void* argument), void* argument);

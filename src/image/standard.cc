@@ -408,6 +408,7 @@ void close_own(Image& image) {
 
 void go_home() {
   if (!captured() || is_at_home()) return;
+  owners::discard_streams_of_others();
   owners::close_others_in_child();
   Place places[3];
   note_places(places);
