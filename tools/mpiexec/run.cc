@@ -18,6 +18,7 @@
 
 #include "common/places.h"
 #include "connection.h"
+#include "describe.h"
 #include "diag/report.h"
 #include "gdb_hosts.h"
 #include "keeper.h"
@@ -31,7 +32,6 @@
 #include "ranks_output.h"
 #include "station.h"
 #include "successors.h"
-#include "thread_sanitizer.h"
 #include "watch.h"
 
 namespace clump::mpiexec {
@@ -44,23 +44,12 @@ constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2
 constexpr std::chrono::milliseconds kGraceToEnd{5000};  ///< the same, when a signal has asked all to end
 constexpr std::chrono::milliseconds kGrace{500};        ///< for the others, when a plain process has failed
 constexpr std::chrono::seconds kEndOfDump{10};          ///< its core file is written, and its memory goes
+constexpr std::chrono::milliseconds kLastAnswer{1000};  ///< so long may ranks take to tell where they are
 constexpr std::chrono::milliseconds kLook{50};  ///< so often, whether anybody misses those who have gone
 constexpr std::chrono::milliseconds kSoon{1};   ///< and whether addresses that are wanted are told
 
 void say(const std::string& text) {
-  fmt::print(stderr, "mpiexec: {}{}", text, text.ends_with('\n') ? "" : "\n");
-}
-
-void set(std::vector<std::string>& environment, const std::string& name, const std::string& value) {
-  std::erase_if(environment, [&](const std::string& entry) { return entry.starts_with(name + "="); });
-  environment.push_back(name + "=" + value);
-}
-
-std::string get(const std::vector<std::string>& environment, const std::string& name) {
-  for (const std::string& entry : environment) {
-    if (entry.starts_with(name + "=")) return entry.substr(name.size() + 1);
-  }
-  return {};
+  write_all(STDERR_FILENO, fmt::format("mpiexec: {}{}", text, text.ends_with('\n') ? "" : "\n"));
 }
 
 /// A running job, from start() to the exit code.
@@ -78,6 +67,7 @@ class Run {
     sigemptyset(&forwarded);
     for (const int number : kForwarded) sigaddset(&forwarded, number);
     ::sigprocmask(SIG_BLOCK, &forwarded, nullptr);
+    block_signals_of_writes();
     signals_ = ::signalfd(-1, &forwarded, SFD_CLOEXEC | SFD_NONBLOCK);
     if (command_.gdb) CLUMP_TRY(find_gdb());
     if (command_.timeout_seconds > 0) end_at_ = Clock::now() + std::chrono::seconds(command_.timeout_seconds);
@@ -92,7 +82,13 @@ class Run {
     read_packets();
     pass_on_news();
     if (failure_) say(diag::report(*failure_, plan_.job.ranks(), has_core_));
-    if (records_.are_wanted()) records_.finish(plan_.job, exit_code_);
+    // Ranks that handle the signal come to an end of their own, of which there is nothing to say.
+    if (!failure_ && exit_code_ != 0 && !where_it_ended_.empty())
+      say(fmt::format("the job was ended by {}; where the ranks were:\n{}", diag::signal_name(interrupted_by_),
+                      where_it_ended_));
+    look_at_output();
+    if (records_.are_wanted() && !records_.finish(plan_.job, exit_code_)) is_output_lost_ = true;
+    if (is_output_lost_ && exit_code_ == 0) exit_code_ = kExitOutput;
     if (has_other_hosts() && exit_code_ == 0 && !command_.gdb) desk_.wait_for_all();
     return exit_code_;
   }
@@ -103,7 +99,7 @@ class Run {
     std::vector<Process> processes;
     const pmi::Node& node = plan_.job.this_node();
     for (int number = node.first; number < node.first + node.processes; ++number)
-      CLUMP_TRY(describe(number, processes.emplace_back()));
+      CLUMP_TRY(describe_with_streams(number, processes.emplace_back()));
     if (!processes.empty()) processes.front().of_mpiexec = input_.pipes();
     running_ = static_cast<int>(processes.size());
     const base::Status started = keeper_.start(processes);
@@ -160,76 +156,28 @@ class Run {
   bool is_alone() const { return plan_.job.processes.size() == 1; }
   bool has_other_hosts() const { return plan_.job.nodes.size() > 1; }
 
-  /// LD_PRELOAD of an app's processes: sanitizers, what stands before the C library and MPI, these of ours,
-  /// the allocator that we have chosen (if any), the rest. What nobody but us has asked for is named once
-  /// more, so that the process does not pass it on.
-  base::Status set_preloads(std::size_t app, const std::string& allocator,
-                            std::vector<std::string>& environment) const {
-    std::vector<std::string> all = plan_.preload;
-    const image::Preloads& preloads = plan_.preloads[app];
-    all.insert(all.end(), preloads.own.begin(), preloads.own.end());
-    const std::vector<std::string> asked = image::split_preloads(get(environment, "LD_PRELOAD"));
-    std::vector<std::string> added = all;
-    if (!allocator.empty()) added.push_back(allocator);
-    std::erase_if(added,
-                  [&](const std::string& one) { return std::ranges::find(asked, one) != asked.end(); });
-    if (!added.empty()) set(environment, "CLUMP_PRELOADED", image::join_preloads(added));
-    for (const char* name : {"libclump_host.so", "libmpi_abi.so.1"}) {
-      all.push_back(tools::own_library(name));
-      if (all.back().empty())
-        return base::fail(MPI_ERR_OTHER, "{} is missing: it belongs into ../lib beside mpiexec", name);
-    }
-    if (!allocator.empty()) all.push_back(allocator);
-    all.insert(all.end(), preloads.shared.begin(), preloads.shared.end());
-    set(environment, "LD_PRELOAD", image::join_preloads(all));
-    return {};
-  }
-
-  /// It finds no room for its tables where the kernel places libraries in too many ways (vm.mmap_rnd_bits).
-  static void prepare_thread_sanitizer(Process& process) {
-    process.same_addresses = true;
-    int suppressions = -1;
-    set(process.environment, "TSAN_OPTIONS",
-        thread_sanitizer_options(get(process.environment, "TSAN_OPTIONS"), suppressions));
-    if (suppressions >= 0) process.kept.push_back(suppressions);
-  }
-
-  base::Status describe(int number, Process& process) {
+  base::Status describe_with_streams(int number, Process& process) {
     const pmi::HostProcess& host = plan_.job.processes[static_cast<std::size_t>(number)];
-    const int first = plan_.job.first_rank(host);
-    const auto app_number = static_cast<std::size_t>(plan_.job.app_of(first));
-    const pmi::App& app = plan_.job.apps[app_number];
-    process = {app.program, app.arguments, pmi::environment_of_rank(plan_.job, first, app.environment),
-               app.working_directory};
-    process.cores = plan_.only_cores;
-    if (host.plain && !is_alone()) process.cores = plan_.job.cores_of(first);
-    process.same_addresses = plan_.job.seed.has_value();
-    process.kept = {job_, theirs_, life_};
-    if (is_thread_sanitizer(plan_.preload)) prepare_thread_sanitizer(process);
-    CLUMP_TRY(set_preloads(app_number, host.plain ? plan_.allocator.plain_library : plan_.allocator.library,
-                           process.environment));
-    if (!host.plain) set(process.environment, "LD_BIND_NOW", "1");
-    set(process.environment, "CLUMP_JOB_FD", std::to_string(job_));
-    set(process.environment, "CLUMP_CONTROL_FD", std::to_string(theirs_));
-    set(process.environment, "CLUMP_LIFE_FD", std::to_string(life_));
-    set(process.environment, "CLUMP_PROCESS", std::to_string(number));
-    process.kept.push_back(node_);
-    set(process.environment, "CLUMP_NODE_FD", std::to_string(node_));
-    if (records_.are_wanted()) {
-      process.kept.push_back(records_.descriptor());
-      set(process.environment, "CLUMP_RECORD_FD", std::to_string(records_.descriptor()));
-    }
-    if (command_.gdb) {
-      set(process.environment, "CLUMP_GDB", "1");
-      process.own_group = true;
-    }
+    CLUMP_TRY(describe(command_, plan_,
+                       {job_, theirs_, life_, node_, records_.are_wanted() ? records_.descriptor() : -1},
+                       number, process));
     if (command_.gdb)
       process.in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);  // gdb reads mpiexec's
     else
       CLUMP_TRY(direct_input(number, process));
     for (const int target : {STDOUT_FILENO, STDERR_FILENO})
       CLUMP_TRY(output_.direct(host, target, target == STDOUT_FILENO ? process.out : process.err));
+    if (host.plain) name_output(process);
     return {};
+  }
+
+  /// Tells a plain process what its stdout and stderr are, which a shell in between may change.
+  static void name_output(Process& process) {
+    struct stat info {};
+    if (::fstat(process.out >= 0 ? process.out : STDOUT_FILENO, &info) == 0)
+      set(process.environment, "CLUMP_STDOUT", pmi::name_of_file(info));
+    if (::fstat(process.err >= 0 ? process.err : STDERR_FILENO, &info) == 0)
+      set(process.environment, "CLUMP_STDERR", pmi::name_of_file(info));
   }
 
   base::Status direct_input(int number, Process& process) {
@@ -257,12 +205,14 @@ class Run {
     if (all[3].revents != 0) miss(desk_.take_absent());
     read_signals();
     output_.pass_on();
+    look_at_output();
     read_events();
     if (command_.gdb) look_after_gdb();
     look_who_waits();
     if (absent_ == nullptr) absent_ = successors_.missed();
     if (absent_ != nullptr && is_missed())
-      fail(*absent_, pmi::Reason::kExited, 0, "without calling MPI_Init, and other ranks have called it");
+      fail(*absent_, pmi::Reason::kExited, 0, 
+           "without calling MPI_Init, and other ranks have called it: all ranks of a job have to, or none");
   }
 
   int milliseconds_left() const {
@@ -272,7 +222,7 @@ class Run {
       most = kLook;
     if (desk_.has_wanted()) most = kSoon;
     const auto watch_alarm = watch_ ? watch_->alarm() : std::nullopt;
-    for (const auto& time : {end_at_, watch_alarm, station_.alarm(), output_.next()}) {
+    for (const auto& time : {end_at_, ends_at_latest_, watch_alarm, station_.alarm(), output_.next()}) {
       if (!time) continue;
       const auto left = std::max(std::chrono::ceil<milliseconds>(*time - Clock::now()), milliseconds{0});
       most = most ? std::min(left, *most) : left;
@@ -316,10 +266,32 @@ class Run {
     if (failure_ && waits_for_core()) return;
     if (failure_ && exit_code_ == 0) exit_code_ = failure_code(*failure_);
     if (interrupted_by_ != 0 && exit_code_ == 0) exit_code_ = 128 + interrupted_by_;
-    if (exit_code_ == 0) {
-      say(fmt::format("the job has not ended within {} s (--timeout): ending it", command_.timeout_seconds));
-      exit_code_ = kExitTimeout;
+    end_at_.reset();
+    if (exit_code_ == 0) return tell_before_end(SIGALRM);
+    running_ = 0;
+    gdb_.end();
+  }
+
+  /// The job is to be ended from outside: by --timeout (SIGALRM) or by this signal. The user learns where the
+  /// ranks are before they are not there any more.
+  void tell_before_end(int why) {
+    ends_by_ = why;
+    if (!watch_ || gdb_.is_running()) return end_from_outside({});
+    watch_->ask();
+    ends_at_latest_ = Clock::now() + kLastAnswer;
+  }
+
+  /// `where` is empty if nobody could be asked.
+  void end_from_outside(const std::string& where) {
+    const int why = std::exchange(ends_by_, 0);
+    ends_at_latest_.reset();
+    if (why != SIGALRM) {
+      where_it_ended_ = where;
+      return keeper_.signal(why);
     }
+    say(fmt::format("the job has not ended within {} s (--timeout): ending it{}{}", command_.timeout_seconds,
+                    where.empty() ? "" : "; where the ranks were:\n", where));
+    exit_code_ = kExitTimeout;
     running_ = 0;
     gdb_.end();
   }
@@ -393,10 +365,11 @@ class Run {
       station_.take(note);
     } else if (pmi::RestNote rest; pmi::decode(packet, rest)) {
       station_.take(rest);
+    } else if (pmi::OutputNote note; pmi::decode(packet, note)) {
+      tell_of_lost_output(fmt::format("rank {} of {}", note.rank, job().ranks()), note.error);
     } else if (!failure_ && !is_stuck_ && pmi::decode(packet, failure)) {
       if (is_as_wanted(failure)) {
-        if (exit_code_ == 0) exit_code_ = failure_code(failure);
-        continue_or_end();
+        end_as_wanted(failure);
         return true;
       }
       failure_ = std::move(failure);
@@ -404,6 +377,24 @@ class Run {
       limit_grace();  // the process ends by itself, unless its heap is broken and it hangs
     }
     return true;
+  }
+
+  /// Whether mpiexec itself could write all that it has passed on.
+  void look_at_output() {
+    const WriteFailure* const failed = write_failure();
+    if (failed == nullptr || is_output_lost_) return;
+    tell_of_lost_output("mpiexec", failed->error);
+    if (failed->error != EPIPE) return;
+    // What a process would have been ended by.
+    if (exit_code_ == 0) exit_code_ = 128 + SIGPIPE;
+    running_ = 0;
+  }
+
+  /// Once. `subject` cannot write; the job goes on, as what it computes may be elsewhere.
+  void tell_of_lost_output(const std::string& subject, int error) {
+    if (std::exchange(is_output_lost_, true)) return;
+    say(fmt::format("{} cannot write its output: {}: what could not be written is lost", subject,
+                    error != 0 ? std::strerror(error) : "an error that it has not told (is the disk full?)"));
   }
 
   void read_signals() {
@@ -418,7 +409,10 @@ class Run {
         keeper_.signal(SIGKILL);  // asked a second time
         continue;
       }
-      if (!from_terminal || number == SIGQUIT) pass_on(number);
+      if (number == SIGTERM)
+        tell_before_end(number);
+      else if (!from_terminal || number == SIGQUIT)
+        pass_on(number);
       if (ends) {
         interrupted_by_ = number;           // ranks that handle it may come to a good end
         if (command_.agent) limit_grace();  // the others are ended, too
@@ -482,7 +476,8 @@ class Run {
   void look_at_state(int number) {
     const pmi::HostState& state = memory().host(number);
     const pmi::HostProcess& process = job().processes[static_cast<std::size_t>(number)];
-    if (state.owing != 0) return fail(process, pmi::Reason::kExited, 0, "before it called MPI_Finalize");
+    if (state.owing != 0) return fail(process, pmi::Reason::kExited, 0, 
+                                         "before it called MPI_Finalize: every rank has to call it, unless one calls MPI_Abort");
     if (state.in_world >= process.ranks) return;
     miss(number);
     if (has_other_hosts()) desk_.note_absent(number);
@@ -523,15 +518,21 @@ class Run {
       if (process.ranks > 1) failure.sharers = rank_list(job().ranks_of(process));
     }
     absent_ = nullptr;
+    if (is_as_wanted(failure)) return end_as_wanted(failure);
     if (exit_code_ == 0) exit_code_ = failure_code(failure);
-    if (is_as_wanted(failure)) return continue_or_end();
     if (!failure_) failure_ = std::move(failure);
     limit_grace();
   }
 
   /// A rank has come to the end that the user wants. The others, which may handle the signal, have some time
   /// for their own, and no more, as they may wait for this rank.
-  void continue_or_end() { limit_grace(interrupted_by_ == 0 ? kGrace : kGraceToEnd); }
+  void end_as_wanted(const pmi::Failure& failure) {
+    if (failure.reason == pmi::Reason::kSignal && failure.code == SIGPIPE)
+      tell_of_lost_output(failure.rank < 0 ? "a rank" : fmt::format("rank {} of {}", failure.rank, job().ranks()),
+                          EPIPE);
+    if (exit_code_ == 0) exit_code_ = failure_code(failure);
+    limit_grace(interrupted_by_ == 0 ? kGrace : kGraceToEnd);
+  }
 
   /// A rank has ended by a signal that the user has sent to all, or knows of, and needs not be told of it.
   bool is_as_wanted(const pmi::Failure& failure) const {
@@ -559,6 +560,8 @@ class Run {
     std::string text;
     const Watch::Finding found = watch_->poll(text);
     pass_on_news();
+    if (ends_by_ != 0 && (found == Watch::Finding::kAsked || Clock::now() >= *ends_at_latest_))
+      return end_from_outside(found == Watch::Finding::kAsked ? text : watch_->text(false));
     if (found == Watch::Finding::kAsked) return say("where the ranks are:\n" + text);
     if (found == Watch::Finding::kNothing || failure_ || exit_code_ != 0) return;
     failure_ = stuck(found, command_.hang_after_seconds, text);
@@ -632,10 +635,14 @@ class Run {
   RanksOutput output_;
   const pmi::HostProcess* absent_ = nullptr;  ///< has ended in order; a rank of it never called MPI_Init
   std::optional<Clock::time_point> end_at_;
+  int ends_by_ = 0;  ///< what ends the job from outside when the ranks have told where they are; 0: nothing
+  std::string where_it_ended_;  ///< where the ranks were when a signal came that ends the job
+  std::optional<Clock::time_point> ends_at_latest_;  ///< when it does so in any case
   std::optional<pmi::Failure> failure_;
   bool has_dumped_ = false;  ///< when end_at_ was over last, a core file was being written
   bool has_core_ = false;    ///< the system has written a core file of the process that has failed
   bool is_stuck_ = false;
+  bool is_output_lost_ = false;  ///< some of it, and that has been said
   int interrupted_by_ = 0;  ///< a signal that asks for the end of the job; 0: none has come
   int exit_code_ = 0;
 };
