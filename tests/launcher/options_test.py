@@ -168,7 +168,7 @@ class Options(tool.Case):
     def test_an_option_in_the_place_of_a_value(self):
         self.assert_says(tool.run("--trace", "-n", "4", "true"), 2, "option --trace needs a value, FILE, and -n is an option", "--trace=-n")
         self.assert_says(tool.run("-n", "--trace", "t", "true"), 2, "option -n needs a value", "--trace is an option")
-        self.assertEqual(tool.run("-env", "FLAGS", "-n", "sh", "-c", "echo $FLAGS").out, "-n\n")
+        self.assertEqual(tool.run("-env", "FLAGS", "-n", "sh", "-c", "echo [$FLAGS]").out, "[-n]\n")
         self.assert_says(tool.run("--timeout", "-3", "true"), 2, "--timeout -3: must be at least 1")
 
     def test_cores(self):
