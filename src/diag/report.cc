@@ -113,6 +113,7 @@ std::string stack(const pmi::Failure& failure) {
   for (std::size_t i = users; i < count; ++i) {
     const pmi::Frame& frame = failure.frames[i];
     const Place place = symbolizer.place(frame);
+    if (place.function == "_start") return text;  // it has returned from main()
     const std::string shown = line(0, frame, place);
     repeated = shown == last ? repeated + 1 : 0;
     last = shown;

@@ -95,7 +95,10 @@ void* open(const char* name, int flags, const void* from) {
   }
   void* handle = nullptr;
   const base::Status opened = caller.image->plugins().open(path, flags, &handle);
-  return opened.ok() ? handle : fail(opened);
+  if (opened.ok()) return handle;
+  const std::string text = base::message_of(opened.code());
+  const auto wrong = missing_mpi(path.c_str(), text.c_str());
+  return fail(wrong ? base::fail(MPI_ERR_ARG, "{} ({})", words_about(*wrong, own_mpicc()), text) : opened);
 }
 
 void* undefined(const char* name, const Object* object) {

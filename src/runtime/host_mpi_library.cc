@@ -1,11 +1,14 @@
 // Processes of a job whose program is made for another MPI library than ours: they come by way of a shell, an
 // interpreter or dlopen(), where mpiexec could not see it before the start.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <string>
 
 #include "image/loaded_mpi.h"
 #include "runtime/host.h"
+#include "runtime/host_failure.h"
 #include "runtime/host_state.h"
 
 namespace clump::runtime {
@@ -19,12 +22,12 @@ constexpr int kCannotRun = 126;
 void look_at_end(int status, void*) {
   const HostedRank& rank = host().ranks[0];
   if (status == 0 || rank.phase == Phase::kRunning || ::getpid() != host().process) return;
-  fail_job({rank.identity.rank, pmi::Reason::kExited, status,
-            fmt::format("without calling MPI_Init, after it had asked for the library's ABI (MPI_Abi_get_version). "
-                        "mpi4py does that to choose among its modules; wheels of it that have none for the MPI "
-                        "standard ABI, which Clump has, cannot be used: install it by\n  {}",
-                        image::command_for_mpi4py(image::own_mpicc())),
-            {}});
+  static const auto& text = *new std::string(
+      fmt::format("without calling MPI_Init, after it had asked for the library's ABI (MPI_Abi_get_version). "
+                  "mpi4py does that to choose among its modules; wheels of it that have none for the MPI "
+                  "standard ABI, which Clump has, cannot be used: install it by\n  {}",
+                  image::command_for_mpi4py(image::own_mpicc())));
+  end_job({rank.identity.rank, pmi::Reason::kExited, status, text, {}});
 }
 
 }  // namespace

@@ -153,7 +153,7 @@ class Lost(tool.Case):
     """What cannot be written is told, and the exit code is not 0."""
 
     def run_to(self, out, *words, before=None):
-        with open(out, "w") as file:
+        with open(out, "a") as file:
             done = subprocess.run([str(tool.BIN / "mpiexec"), *map(str, words)], stdout=file, stderr=subprocess.PIPE, text=True, timeout=60,
                                   preexec_fn=before)
         return tool.Result(done.returncode, "", done.stderr, 0)
@@ -179,11 +179,15 @@ class Lost(tool.Case):
         self.assertNotEqual(self.run_to("/dev/full", "-n", 2, sys.executable, "-c", "print(1)").code, 0)
 
     def test_a_limit_for_files(self):
+        limit = 1 << 30  # the job's own memory is a file, too
+
         def little():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
         with tempfile.TemporaryDirectory() as folder:
             for options in ([], ["--tag-output"], ["--collapse"]):
                 with self.subTest(options=options):
+                    pathlib.Path(folder, "out").write_text("")
+                    os.truncate(f"{folder}/out", limit - 100)
                     result = self.run_to(f"{folder}/out", "-n", 2, *options, tool.program("lines"), before=little)
                     self.assertNotEqual(result.code, 0)
                     self.assertRegex(result.err, "File too large|SIGXFSZ")
