@@ -47,8 +47,8 @@ bool is_file(const std::string& path, std::string_view name) {
 /// Libraries below the user's code: a mistake shows there, and is not made there.
 bool is_below_user(const pmi::Frame& frame) {
   static constexpr std::string_view kLibraries[] = {
-      "libclump_host.so", "libclump_malloc.so", "libmpi_abi.so", "libc.so",  "libstdc++.so",
-      "libgcc_s.so",      "libm.so",            "libpthread.so", "ld-linux", "[vdso]"};
+      "libclump_host.so", "libclump_malloc.so", "libmpi_abi.so", "libc.so", "libstdc++.so", "libgcc_s.so",
+      "libm.so",          "libpthread.so",      "ld-linux",      "[vdso]"};
   if (frame.object.empty()) return true;  // a call through a wild pointer
   return std::ranges::any_of(kLibraries,
                              [&](std::string_view library) { return is_file(frame.object, library); });

@@ -255,7 +255,8 @@ pmi::CommKey Scene::comm_between(int rank, int target) const {
   for (const Awaited& item : found->second.front()->items) {
     if (item.kind != Kind::kCollective) {
       if (item.peer == target && !is_under_way(rank, item)) return item.comm;
-    } else if (const std::vector<int> absent = missing(item); std::ranges::find(absent, target) != absent.end()) {
+    } else if (const std::vector<int> absent = missing(item);
+               std::ranges::find(absent, target) != absent.end()) {
       return item.comm;
     }
   }

@@ -40,7 +40,8 @@ std::string demangle(const char* name) {
 
 std::string mpi_call(std::string function) {
   constexpr std::string_view kUnnamed = "(anonymous namespace)::";
-  if (const std::size_t at = function.find(kUnnamed); at != function.npos) function.erase(0, at + kUnnamed.size());
+  if (const std::size_t at = function.find(kUnnamed); at != function.npos)
+    function.erase(0, at + kUnnamed.size());
   function.erase(std::min(function.find_first_of(".("), function.size()));
   if (const std::size_t space = function.rfind("::"); space != function.npos) function.erase(0, space + 2);
   for (const std::string_view prefix : {"checked_", "recorded_", "PMPI_", "MPI_"})

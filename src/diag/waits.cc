@@ -252,7 +252,8 @@ std::string cycle_text(const Scene& scene, const std::set<int>* among) {
   std::vector<std::string> comms;
   for (std::size_t i = 0; i < circle.size(); ++i)
     comms.push_back(scene.name_of(scene.comm_between(circle[i], circle[(i + 1) % circle.size()])));
-  const bool is_one = std::ranges::all_of(comms, [&](const std::string& comm) { return comm == comms.front(); });
+  const bool is_one =
+      std::ranges::all_of(comms, [&](const std::string& comm) { return comm == comms.front(); });
   std::string text = fmt::format("  in a circle: rank {}", circle.front());
   for (std::size_t i = 1; i <= circle.size(); ++i) {
     if (circle.size() > kMostNamed && i == kMostNamed / 2) {

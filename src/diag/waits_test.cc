@@ -39,9 +39,10 @@ TEST(Ranks, AreWrittenInRuns) {
 }
 
 TEST(Symbolizer, CallsAreToldByTheNamesThatUsersKnow) {
-  for (const char* name : {"PMPI_Wait", "MPI_Wait", "PMPI_Wait.localalias", "Wait(char const*, MPI_ABI_Request**)",
-                           "checked_Wait(char const*)", "recorded_Wait(char const*) [clone .isra.0]",
-                           "clump::mpi::(anonymous namespace)::checked_Wait(char const*)"})
+  for (const char* name :
+       {"PMPI_Wait", "MPI_Wait", "PMPI_Wait.localalias", "Wait(char const*, MPI_ABI_Request**)",
+        "checked_Wait(char const*)", "recorded_Wait(char const*) [clone .isra.0]",
+        "clump::mpi::(anonymous namespace)::checked_Wait(char const*)"})
     EXPECT_EQ(mpi_call(name), "MPI_Wait") << name;
   EXPECT_EQ(mpi_call("clump::mpi::wait(clump::core::Rank&)"), "MPI");
   EXPECT_EQ(mpi_call(""), "MPI");
@@ -151,8 +152,9 @@ TEST(Waits, ACircleThroughSeveralCommunicatorsTellsWhich) {
   other.comm = kPart;
   const std::vector<Wait> waits{{0, "MPI_Recv", "", {receive(1, 0)}}, {1, "MPI_Recv", "", {other}}};
   const std::string text = waits_text(Scene(waits, std::move(account), 2), true);
-  EXPECT_NE(text.find("  in a circle: rank 0 waits for rank 1 (in MPI_COMM_WORLD) waits for rank 0 (in halo)\n"),
-            text.npos)
+  EXPECT_NE(
+      text.find("  in a circle: rank 0 waits for rank 1 (in MPI_COMM_WORLD) waits for rank 0 (in halo)\n"),
+      text.npos)
       << text;
 }
 

@@ -87,7 +87,8 @@ void* open(const char* name, int flags, const void* from) {
   if (name != nullptr && *name != '\0') {
     path = resolve_library(name, caller.object);
     if (path.empty()) {
-      const std::string text = fmt::format("{}: cannot open shared object file: No such file or directory", name);
+      const std::string text =
+          fmt::format("{}: cannot open shared object file: No such file or directory", name);
       const auto wrong = missing_mpi(name, text.c_str());
       return fail(wrong ? base::fail(MPI_ERR_ARG, "{} ({})", words_about(*wrong, own_mpicc()), text)
                         : base::fail(MPI_ERR_ARG, "{}", text));
@@ -132,7 +133,8 @@ void* in_program(const Image& image, const char* name) {
 /// The function that begins another MPI library would begin a job of this rank alone.
 void* of_our_mpi(void* handle, const char* name, void* found) {
   const bool may_begin = name[0] == 'M' || name[0] == 'P';
-  if (!may_begin || found == nullptr || handle == RTLD_DEFAULT || std::strstr(name, "MPI_") == nullptr) return found;
+  if (!may_begin || found == nullptr || handle == RTLD_DEFAULT || std::strstr(name, "MPI_") == nullptr)
+    return found;
   const auto wrong = other_mpi_at(name, found);
   return wrong ? fail(base::fail(MPI_ERR_ARG, "{}: {}", name, words_about(*wrong, own_mpicc()))) : found;
 }
@@ -142,7 +144,8 @@ void* symbol(void* handle, const char* name, const char* version, const void* fr
   // checks.
   has_own_error = false;
   if (!captured())
-    return handle == RTLD_NEXT ? next_symbol(name, from) : of_our_mpi(handle, name, ld_symbol(handle, name, version));
+    return handle == RTLD_NEXT ? next_symbol(name, from)
+                               : of_our_mpi(handle, name, ld_symbol(handle, name, version));
   const Caller caller = caller_at(from);
   void* found = nullptr;
   Handle* mine = nullptr;

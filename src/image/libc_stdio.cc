@@ -29,7 +29,8 @@ using standard::Place;
 
 /// What the C library's function returns; the job is told if that was a failure to write to stdout or stderr.
 ssize_t noted(int descriptor, ssize_t result) {
-  if (result < 0 && errno != EAGAIN && errno != EINTR && (descriptor == STDOUT_FILENO || descriptor == STDERR_FILENO))
+  if (result < 0 && errno != EAGAIN && errno != EINTR &&
+      (descriptor == STDOUT_FILENO || descriptor == STDERR_FILENO))
     output::note_failure(descriptor, errno);
   return result;
 }

@@ -85,7 +85,8 @@ std::optional<WrongMpi> other_mpi_at(const char* name, const void* address) {
   if (!begins || ::dladdr(address, &info) == 0 || info.dli_fname == nullptr) return {};
   if (mpi_kind_of(info.dli_fname) != MpiKind::kOther) return {};
   const std::string path = info.dli_fname;
-  return WrongMpi{.user = program_path(), .by = {}, .library = path.substr(path.rfind('/') + 1), .path = path};
+  return WrongMpi{
+      .user = program_path(), .by = {}, .library = path.substr(path.rfind('/') + 1), .path = path};
 }
 
 const std::string& own_mpicc() {
@@ -96,7 +97,8 @@ const std::string& own_mpicc() {
     // bin is beside lib, or beside the folder that lib is in: lib/x86_64-linux-gnu.
     for (int level = 0; level < 3; ++level) {
       folder.resize(std::min(folder.rfind('/'), folder.size()));
-      if (const std::string found = folder + "/bin/mpicc"; level > 0 && ::access(found.c_str(), X_OK) == 0) return found;
+      if (const std::string found = folder + "/bin/mpicc"; level > 0 && ::access(found.c_str(), X_OK) == 0)
+        return found;
     }
     return std::string("mpicc");
   }());

@@ -1,5 +1,5 @@
-// What this process has loaded that is made for another MPI library than ours. Functions of MPI that it calls come
-// to us all the same, as ours was there first; but what they are given means something else.
+// What this process has loaded that is made for another MPI library than ours. Functions of MPI that it calls
+// come to us all the same, as ours was there first; but what they are given means something else.
 #pragma once
 
 #include <optional>

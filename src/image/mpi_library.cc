@@ -21,10 +21,12 @@ struct Family {
 
 // The first that fits. Open MPI before 2.0 had the number that MPICH's ABI has.
 constexpr Family kFamilies[] = {
-    {"libmpi.so.12", {}},         {"libmpi.so.", kOpenMpi},      {"libmpich.so", kMpich},
-    {"libmpi_cray.so", kMpich},   {"libmpi_gnu", kMpich},        {"libmpi_mt.so", "Intel MPI"},
-    {"libmpi_intel.so", kMpich},  {"libmpifort.so.12", kMpich},  {"libmpicxx.so.12", kMpich},
-    {"libmpi_mpifh.so", kOpenMpi}, {"libmpi_cxx.so", kOpenMpi},   {"libmpi_usempi", kOpenMpi},
+    {"libmpi.so.12", {}},        {"libmpi.so.", kOpenMpi},
+    {"libmpich.so", kMpich},     {"libmpi_cray.so", kMpich},
+    {"libmpi_gnu", kMpich},      {"libmpi_mt.so", "Intel MPI"},
+    {"libmpi_intel.so", kMpich}, {"libmpifort.so.12", kMpich},
+    {"libmpicxx.so.12", kMpich}, {"libmpi_mpifh.so", kOpenMpi},
+    {"libmpi_cxx.so", kOpenMpi}, {"libmpi_usempi", kOpenMpi},
     {"libmpi.so", {}},
 };
 
@@ -32,7 +34,8 @@ std::string_view file_name(std::string_view path) { return path.substr(path.rfin
 
 const Family* find(std::string_view library) {
   const std::string_view name = file_name(library);
-  const auto found = std::ranges::find_if(kFamilies, [&](const Family& one) { return name.starts_with(one.prefix); });
+  const auto found =
+      std::ranges::find_if(kFamilies, [&](const Family& one) { return name.starts_with(one.prefix); });
   return found == std::end(kFamilies) ? nullptr : found;
 }
 
@@ -57,8 +60,8 @@ std::string family_of(const WrongMpi& wrong) {
 }
 
 std::string command_for_mpi4py(const std::string& mpicc) {
-  return fmt::format("MPICC={} python3 -m pip install --force-reinstall --no-cache-dir --no-binary=mpi4py mpi4py",
-                     mpicc);
+  return fmt::format(
+      "MPICC={} python3 -m pip install --force-reinstall --no-cache-dir --no-binary=mpi4py mpi4py", mpicc);
 }
 
 std::string words_about(const WrongMpi& wrong, const std::string& mpicc) {
@@ -66,14 +69,15 @@ std::string words_about(const WrongMpi& wrong, const std::string& mpicc) {
   if (!wrong.by.empty() && wrong.by != wrong.user) needs += " by way of " + wrong.by;
   if (!wrong.path.empty() && wrong.path != wrong.library) needs += ", here " + wrong.path;
   std::string what = fmt::format(
-      "compile it with Clump's mpicc, or with any that links libmpi_abi.so.1, or start it with the mpiexec of that "
+      "compile it with Clump's mpicc, or with any that links libmpi_abi.so.1, or start it with the mpiexec "
+      "of that "
       "library");
   if (wrong.user.find("/mpi4py/") != wrong.user.npos)
     what = "install mpi4py for it: " + command_for_mpi4py(mpicc);
   else if (is_python_module(wrong.user))
     what = fmt::format("install its package from sources, compiled with Clump's mpicc ({})", mpicc);
-  return fmt::format("'{}' is made for {} ({}), and Clump runs what is made for the MPI standard ABI: {}", wrong.user,
-                     family_of(wrong), needs, what);
+  return fmt::format("'{}' is made for {} ({}), and Clump runs what is made for the MPI standard ABI: {}",
+                     wrong.user, family_of(wrong), needs, what);
 }
 
 }  // namespace clump::image

@@ -1,5 +1,5 @@
-// MPI libraries by their files: which ABI they have, whose they are, and what the user of a program that was made
-// for another one than ours is told. Looks at files only. Part of clump_inspect, too.
+// MPI libraries by their files: which ABI they have, whose they are, and what the user of a program that was
+// made for another one than ours is told. Looks at files only. Part of clump_inspect, too.
 #pragma once
 
 #include <cstdint>

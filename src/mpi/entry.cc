@@ -78,13 +78,14 @@ void begin_explored(core::Rank& rank) {
   end_job(&rank, status, base::message_of(status.code()));
 }
 
-/// A thread that a library has made to start processes ends by the error, and the program waits for it for ever:
-/// mpi4py.futures does. So the job ends, whatever the error handler.
+/// A thread that a library has made to start processes ends by the error, and the program waits for it for
+/// ever: mpi4py.futures does. So the job ends, whatever the error handler.
 void refuse_to_threads(core::Rank& rank, const char* name) {
   if (rank.main_thread == pthread_self()) return;
   const auto status = base::fail(
       MPI_ERR_UNSUPPORTED_OPERATION,
-      "{}: processes cannot be started by a running job in Clump {}: start all ranks by mpiexec -n. (Of mpi4py.futures, "
+      "{}: processes cannot be started by a running job in Clump {}: start all ranks by mpiexec -n. (Of "
+      "mpi4py.futures, "
       "MPIPoolExecutor uses the ranks that are there by: mpiexec -n N python3 -m mpi4py.futures SCRIPT)",
       name, CLUMP_VERSION);
   end_job(&rank, status, base::message_of(status.code()));

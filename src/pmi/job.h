@@ -47,8 +47,8 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
-/// Names the error handler that a rank begins with (mpiexec --initial-errhandler, MPI-5.0 section 11.5), by one
-/// of these.
+/// Names the error handler that a rank begins with (mpiexec --initial-errhandler, MPI-5.0 section 11.5), by
+/// one of these.
 inline constexpr std::string_view kInitialErrhandlerVariable = "CLUMP_INITIAL_ERRHANDLER";
 inline constexpr std::string_view kInitialErrhandlers[] = {"mpi_errors_are_fatal", "mpi_errors_abort",
                                                            "mpi_errors_return"};

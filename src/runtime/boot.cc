@@ -133,8 +133,8 @@ const char* value_in(const pmi::App& app, std::string_view name) {
   return nullptr;
 }
 
-/// mpiexec --initial-errhandler: of MPI_COMM_WORLD and MPI_COMM_SELF, and of what is raised while these are not
-/// there (entry.cc).
+/// mpiexec --initial-errhandler: of MPI_COMM_WORLD and MPI_COMM_SELF, and of what is raised while these are
+/// not there (entry.cc).
 void apply_initial_errhandler(const pmi::Job& job, core::Rank& rank) {
   const pmi::App& app = job.apps[static_cast<std::size_t>(job.app_of(rank.number))];
   const char* const name = value_in(app, pmi::kInitialErrhandlerVariable);
@@ -143,9 +143,10 @@ void apply_initial_errhandler(const pmi::Job& job, core::Rank& rank) {
                                                      core::Errhandler::returns};
   const auto found = std::ranges::find(pmi::kInitialErrhandlers, name);
   if (found == std::end(pmi::kInitialErrhandlers))
-    return abort_job(rank.number, MPI_ERR_ARG,
-                     fmt::format("{}={}: that is no error handler; there are {}", pmi::kInitialErrhandlerVariable, name,
-                                 fmt::join(pmi::kInitialErrhandlers, ", ")));
+    return abort_job(
+        rank.number, MPI_ERR_ARG,
+        fmt::format("{}={}: that is no error handler; there are {}", pmi::kInitialErrhandlerVariable, name,
+                    fmt::join(pmi::kInitialErrhandlers, ", ")));
   const auto handler = makers[found - std::begin(pmi::kInitialErrhandlers)]();
   for (const base::Ref<core::Comm>& comm : {rank.comm_world, rank.comm_self, rank.comm_founding})
     comm->errhandler.set(handler);

@@ -38,11 +38,10 @@ std::string_view own_folder() {
 
 namespace {
 
-constexpr const char* kVariables[] = {"CLUMP_JOB_FD",     "CLUMP_CONTROL_FD", "CLUMP_NODE_FD",
-                                      "CLUMP_LIFE_FD",    "CLUMP_RECORD_FD",  "CLUMP_PROCESS",
-                                      "CLUMP_GDB",        "CLUMP_PRELOADED",  "CLUMP_INPUT_FDS",
-                                      "CLUMP_STDOUT",     "CLUMP_STDERR",
-                                      kSuccessorVariable, kNoMpiVariable};
+constexpr const char* kVariables[] = {
+    "CLUMP_JOB_FD",  "CLUMP_CONTROL_FD", "CLUMP_NODE_FD",   "CLUMP_LIFE_FD",   "CLUMP_RECORD_FD",
+    "CLUMP_PROCESS", "CLUMP_GDB",        "CLUMP_PRELOADED", "CLUMP_INPUT_FDS", "CLUMP_STDOUT",
+    "CLUMP_STDERR",  kSuccessorVariable, kNoMpiVariable};
 
 const char* value_of(char** environment, std::string_view name) {
   for (; *environment != nullptr; ++environment) {

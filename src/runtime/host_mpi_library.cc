@@ -35,8 +35,11 @@ void look_at_end(int status, void*) {
 void refuse_other_mpi() {
   if (!host().started_by_mpiexec()) return;
   if (const auto wrong = image::only_other_mpi_here())
-    fail_job({host().ranks[0].identity.rank, pmi::Reason::kCannotStart, kCannotRun,
-              image::words_about(*wrong, image::own_mpicc()), {}});
+    fail_job({host().ranks[0].identity.rank,
+              pmi::Reason::kCannotStart,
+              kCannotRun,
+              image::words_about(*wrong, image::own_mpicc()),
+              {}});
 }
 
 std::string words_about_other_mpi() {
@@ -46,7 +49,8 @@ std::string words_about_other_mpi() {
 
 void note_abi_question() {
   static const bool is_plain = host().started_by_mpiexec() && host().job.here().plain &&
-                               host().ranks[0].phase != Phase::kRunning && ::on_exit(look_at_end, nullptr) == 0;
+                               host().ranks[0].phase != Phase::kRunning &&
+                               ::on_exit(look_at_end, nullptr) == 0;
   static_cast<void>(is_plain);
 }
 

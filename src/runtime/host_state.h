@@ -147,8 +147,8 @@ void stop_in_debugger();
 void find_inputs(const char* descriptors);
 /// What mpiexec has for the rank becomes its stdin. When it has an image, before its constructors run.
 void open_input(HostedRank& rank);
-/// host_output.cc: mpiexec learns of output of ranks that is lost. Of a plain process `out` and `err` tell what
-/// mpiexec has given it; the C library's stdout, if it is that, writes each line when it is complete.
+/// host_output.cc: mpiexec learns of output of ranks that is lost. Of a plain process `out` and `err` tell
+/// what mpiexec has given it; the C library's stdout, if it is that, writes each line when it is complete.
 void watch_output();
 void watch_plain_output(const char* out, const char* err);
 /// host_fork.cc

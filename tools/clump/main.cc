@@ -54,10 +54,10 @@ int main(int argc, char** argv) {
   std::string program;
   CLI::App* explain = app.add_subcommand("explain", "say how mpiexec would run PROGRAM, and why");
   explain->add_option("PROGRAM", program, "a path, or a name in PATH")->required();
-  CLI::App* which = app.add_subcommand(
-      "which",
-      "say which MPI library PROGRAM would load, and from where; with arguments behind it, run it, and say which has "
-      "come in: clump which python3 -c 'from mpi4py import MPI'");
+  CLI::App* which = app.add_subcommand("which",
+                                       "say which MPI library PROGRAM would load, and from where; with "
+                                       "arguments behind it, run it, and say which has "
+                                       "come in: clump which python3 -c 'from mpi4py import MPI'");
   which->add_option("PROGRAM", program, "a path, or a name in PATH")->required();
   which->prefix_command();
 
@@ -84,7 +84,8 @@ int main(int argc, char** argv) {
   if (argc > 1 && argv[1][0] != '-') {
     std::vector<std::string_view> names;
     for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
-    if (std::ranges::find(names, std::string_view(argv[1])) == names.end()) return refuse_command(argv[1], names);
+    if (std::ranges::find(names, std::string_view(argv[1])) == names.end())
+      return refuse_command(argv[1], names);
   }
   try {
     app.parse(argc, argv);

@@ -34,7 +34,8 @@ std::string own_mpicc() {
 /// Whether it fits.
 bool show(const WrongMpi& library) {
   const bool is_standard = image::mpi_kind_of(library.library) == MpiKind::kStandardAbi;
-  fmt::print("{}: {}, named by {}\n", library.user, library.library, library.by.empty() ? "nobody" : library.by);
+  fmt::print("{}: {}, named by {}\n", library.user, library.library,
+             library.by.empty() ? "nobody" : library.by);
   fmt::print("  started by itself:          {}{}\n", library.path.empty() ? "not found" : library.path,
              is_standard ? "" : fmt::format(" ({})", image::family_of(library)));
   if (is_standard) {
@@ -66,8 +67,8 @@ class Folder {
   std::string path_;
 };
 
-/// Runs the program to its end while ld.so writes what it does into files of the folder, one a process. Its exit
-/// code.
+/// Runs the program to its end while ld.so writes what it does into files of the folder, one a process. Its
+/// exit code.
 int run_observed(const std::string& path, const std::vector<std::string>& words, const std::string& folder) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -86,7 +87,8 @@ int run_observed(const std::string& path, const std::vector<std::string>& words,
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// What stands behind `before` in a line, up to " [" (ld.so's namespace) or the end; empty if it is not there.
+/// What stands behind `before` in a line, up to " [" (ld.so's namespace) or the end; empty if it is not
+/// there.
 std::string behind(const std::string& line, std::string_view before) {
   const std::size_t at = line.find(before);
   if (at == line.npos) return {};
@@ -132,8 +134,8 @@ std::vector<std::string> modules_of_mpi4py(const std::string& python) {
 int show_mpi4py(const std::string& python) {
   const std::vector<std::string> modules = modules_of_mpi4py(python);
   if (modules.empty()) return -1;
-  fmt::print("this Python has mpi4py with {} module{}; one is chosen by 'from mpi4py import MPI':\n", modules.size(),
-             modules.size() == 1 ? "" : "s");
+  fmt::print("this Python has mpi4py with {} module{}; one is chosen by 'from mpi4py import MPI':\n",
+             modules.size(), modules.size() == 1 ? "" : "s");
   bool fits = false;
   for (const std::string& module : modules) {
     for (const std::string& name : image::ElfFile(module).strings(DT_NEEDED)) {
@@ -195,7 +197,8 @@ int show_which(const std::vector<std::string>& words) {
   if (words.size() > 1) return show_what_comes(path, words);
   const image::Verdict verdict = image::inspect(path);
   if (verdict.mpi == MpiKind::kNone) {
-    fmt::print("{}: no MPI library; with arguments behind it, it is run, and what comes in then is told\n", path);
+    fmt::print("{}: no MPI library; with arguments behind it, it is run, and what comes in then is told\n",
+               path);
     return 1;
   }
   return show({path, verdict.mpi_needed_by, verdict.mpi_library, verdict.mpi_path}) ? 0 : 1;

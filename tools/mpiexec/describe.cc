@@ -33,8 +33,7 @@ base::Status set_preloads(const Plan& plan, std::size_t app, const std::string& 
   const std::vector<std::string> asked = image::split_preloads(get(environment, "LD_PRELOAD"));
   std::vector<std::string> added = all;
   if (!allocator.empty()) added.push_back(allocator);
-  std::erase_if(added,
-                [&](const std::string& one) { return std::ranges::find(asked, one) != asked.end(); });
+  std::erase_if(added, [&](const std::string& one) { return std::ranges::find(asked, one) != asked.end(); });
   if (!added.empty()) set(environment, "CLUMP_PRELOADED", image::join_preloads(added));
   for (const char* name : {"libclump_host.so", "libmpi_abi.so.1"}) {
     all.push_back(tools::own_library(name));

@@ -65,6 +65,6 @@ int mpiexec(const std::vector<std::string>& words) {
 }  // namespace
 }  // namespace clump::mpiexec
 
-int main(int argc, char** argv) { 
+int main(int argc, char** argv) {
   return clump::tools::run_tool("mpiexec", [&] { return clump::mpiexec::mpiexec({argv + 1, argv + argc}); });
 }

@@ -191,7 +191,8 @@ class Parser {
     return {};
   }
 
-  static base::Status initial_errhandler(const std::string& word, const std::string& name, Environment& environment) {
+  static base::Status initial_errhandler(const std::string& word, const std::string& name,
+                                         Environment& environment) {
     if (std::ranges::find(pmi::kInitialErrhandlers, name) == std::end(pmi::kInitialErrhandlers))
       return base::fail(MPI_ERR_ARG, "{} {}: that is no error handler; there are {}", word, name,
                         fmt::join(pmi::kInitialErrhandlers, ", "));
