@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 
@@ -43,8 +44,14 @@ bool is_file(const std::string& path, std::string_view name) {
   return std::string_view(path).substr(slash == std::string::npos ? 0 : slash + 1).starts_with(name);
 }
 
-bool is_clumps(const std::string& object) {
-  return is_file(object, "libclump_host.so") || is_file(object, "libmpi_abi.so");
+/// Libraries below the user's code: a mistake shows there, and is not made there.
+bool is_below_user(const pmi::Frame& frame) {
+  static constexpr std::string_view kLibraries[] = {
+      "libclump_host.so", "libclump_malloc.so", "libmpi_abi.so", "libc.so", "libstdc++.so", "libgcc_s.so",
+      "libm.so",          "libpthread.so",      "ld-linux",      "[vdso]"};
+  if (frame.object.empty()) return true;  // a call through a wild pointer
+  return std::ranges::any_of(kLibraries,
+                             [&](std::string_view library) { return is_file(frame.object, library); });
 }
 
 /// What raises a signal or an exception on the way out of the user's code: true, but not where the mistake
@@ -59,11 +66,19 @@ bool is_messenger(const pmi::Frame& frame, const Place& place) {
                                                      "std::terminate()",
                                                      "__cxa_throw",
                                                      "__cxa_rethrow"};
-  if (!is_file(frame.object, "libc.so") && !is_file(frame.object, "libstdc++.so")) return false;
-  for (const std::string_view name : kMessengers) {
-    if (place.function == name) return true;
-  }
-  return place.function.empty();
+  if (is_file(frame.object, "libclump_host.so")) return true;
+  return place.function.empty() || std::ranges::find(kMessengers, place.function) != std::end(kMessengers);
+}
+
+/// "  in strlen, called by": the function that the user's code has called and that did not come back. Empty
+
+std::string what_was_called(const pmi::Failure& failure, std::size_t users, Symbolizer& symbolizer) {
+  if (users == 0 || failure.reason != pmi::Reason::kSignal) return {};
+  const pmi::Frame& frame = failure.frames[users - 1];
+  const Place place = symbolizer.place(frame);
+  if (is_messenger(frame, place)) return {};
+  const bool is_mpi = is_file(frame.object, "libmpi_abi.so");
+  return fmt::format("  in {}, called by\n", is_mpi ? mpi_call(place.function) : place.function);
 }
 
 std::string line(int number, const pmi::Frame& frame, const Place& place) {
@@ -87,18 +102,18 @@ std::string stack(const pmi::Failure& failure) {
   int number = 0;
   int repeated = 0;
   std::string last;
-  // Inside of what delivered the failure. A thread of nobody's fails in nothing but Clump's own functions.
-  bool inside = failure.rank >= 0;
   const std::size_t count = failure.frames.size();
-  for (std::size_t i = 0; i < count; ++i) {
+  std::size_t users = 0;
+  // A thread of nobody's fails in nothing but Clump's own functions.
+  if (failure.rank >= 0) {
+    while (users < count && is_below_user(failure.frames[users])) ++users;
+    if (users == count) return {};  // it has left its main(), or nothing is known
+    text = what_was_called(failure, users, symbolizer);
+  }
+  for (std::size_t i = users; i < count; ++i) {
     const pmi::Frame& frame = failure.frames[i];
     const Place place = symbolizer.place(frame);
-    if (inside && i + 1 < count &&
-        (is_messenger(frame, place) || (is_clumps(frame.object) && is_clumps(failure.frames[i + 1].object)) ||
-         is_file(frame.object, "libclump_host.so"))) {
-      continue;
-    }
-    inside = false;
+    if (place.function == "_start") return text;  // it has returned from main()
     const std::string shown = line(0, frame, place);
     repeated = shown == last ? repeated + 1 : 0;
     last = shown;
@@ -121,7 +136,8 @@ std::string signal_name(int number) {
 
 std::string report(const pmi::Failure& failure, int ranks, bool has_core) {
   std::string text = headline(failure, ranks, has_core);
-  if (!failure.text.empty()) text += ": " + failure.text;
+  // Of an exit code the text goes on: "before it called MPI_Finalize".
+  if (!failure.text.empty()) text += (failure.reason == pmi::Reason::kExited ? " " : ": ") + failure.text;
   if (text.back() != '\n') text += '\n';
   // Otherwise the stack is Clump's own.
   const bool has_culprit =

@@ -249,6 +249,20 @@ std::vector<int> Scene::waited_for(int rank) const {
   return targets;
 }
 
+pmi::CommKey Scene::comm_between(int rank, int target) const {
+  const auto found = by_rank_.find(rank);
+  if (found == by_rank_.end()) return {};
+  for (const Awaited& item : found->second.front()->items) {
+    if (item.kind != Kind::kCollective) {
+      if (item.peer == target && !is_under_way(rank, item)) return item.comm;
+    } else if (const std::vector<int> absent = missing(item);
+               std::ranges::find(absent, target) != absent.end()) {
+      return item.comm;
+    }
+  }
+  return {};
+}
+
 /// The shortest one, by breadth-first search.
 std::vector<int> Scene::circle_through(int rank, const std::set<int>* among) const {
   std::map<int, int> reached_from;

@@ -45,6 +45,8 @@ class Scene {
   /// What is known about why one item of `wait` does not come, about its peer as "it": each a clause. Other
   /// ranks are told as so many away from the one that waits, if that is wanted.
   std::vector<std::string> hints(const Wait& wait, const pmi::Awaited& item, bool relative) const;
+  /// The communicator in which `rank`, which waits for `target`, does so.
+  pmi::CommKey comm_between(int rank, int target) const;
   /// A circle of ranks of which each waits for the next; empty: there is none. Null: of any.
   std::vector<int> cycle(const std::set<int>* among) const;
 

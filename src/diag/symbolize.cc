@@ -3,6 +3,7 @@
 #include <cxxabi.h>
 #include <elfutils/libdwfl.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
@@ -36,6 +37,18 @@ std::string demangle(const char* name) {
 }
 
 }  // namespace
+
+std::string mpi_call(std::string function) {
+  constexpr std::string_view kUnnamed = "(anonymous namespace)::";
+  if (const std::size_t at = function.find(kUnnamed); at != function.npos)
+    function.erase(0, at + kUnnamed.size());
+  function.erase(std::min(function.find_first_of(".("), function.size()));
+  if (const std::size_t space = function.rfind("::"); space != function.npos) function.erase(0, space + 2);
+  for (const std::string_view prefix : {"checked_", "recorded_", "PMPI_", "MPI_"})
+    if (function.starts_with(prefix)) function.erase(0, prefix.size());
+  const bool is_known = !function.empty() && function.front() >= 'A' && function.front() <= 'Z';
+  return is_known ? "MPI_" + function : "MPI";
+}
 
 Symbolizer::Symbolizer(Search search) : search_(search) {
   if (search == Search::kOtherFilesToo)

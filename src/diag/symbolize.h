@@ -47,4 +47,9 @@ class Symbolizer {
   std::map<std::string, Object> objects_;
 };
 
+/// The function of MPI that the user has called, by the name of one in the MPI library, which may be
+/// "PMPI_Recv.localalias", or what that goes on in: "Recv(char const*, ...)", "checked_Recv(...)". "MPI"
+/// where the name does not tell.
+std::string mpi_call(std::string function);
+
 }  // namespace clump::diag

@@ -248,6 +248,12 @@ std::string cycle_text(const Scene& scene, const std::set<int>* among) {
   const std::vector<int> circle = scene.cycle(among);
   if (circle.empty()) return {};
   if (circle.size() == 1) return fmt::format("  rank {} waits for itself\n", circle.front());
+  // Where it goes through several communicators, each link tells its own.
+  std::vector<std::string> comms;
+  for (std::size_t i = 0; i < circle.size(); ++i)
+    comms.push_back(scene.name_of(scene.comm_between(circle[i], circle[(i + 1) % circle.size()])));
+  const bool is_one =
+      std::ranges::all_of(comms, [&](const std::string& comm) { return comm == comms.front(); });
   std::string text = fmt::format("  in a circle: rank {}", circle.front());
   for (std::size_t i = 1; i <= circle.size(); ++i) {
     if (circle.size() > kMostNamed && i == kMostNamed / 2) {
@@ -255,6 +261,7 @@ std::string cycle_text(const Scene& scene, const std::set<int>* among) {
       i = circle.size() - 1;
     }
     text += fmt::format(" waits for rank {}", circle[i % circle.size()]);
+    if (!is_one) text += fmt::format(" (in {})", comms[i - 1]);
   }
   return text + "\n";
 }
@@ -286,13 +293,6 @@ bool is_mpi(const std::string& object) {
   return std::string_view(object).substr(object.rfind('/') + 1).starts_with("libmpi_abi.so");
 }
 
-/// "PMPI_Recv.localalias", or the body that it may end in, "Recv(char const*, ...)": MPI_Recv
-std::string call_name(std::string function) {
-  function.erase(std::min(function.find_first_of(".("), function.size()));
-  if (function.starts_with("PMPI_")) return function.substr(1);
-  return function.starts_with("MPI_") ? function : "MPI_" + function;
-}
-
 std::string place_text(Symbolizer& symbolizer, std::span<const pmi::Frame> callers) {
   std::string function;
   for (const pmi::Frame& frame : callers) {
@@ -317,7 +317,7 @@ Scene scene_of(pmi::Account account, int ranks) {
     Wait& wait = waits.emplace_back(Wait{waiter.rank, {}, {}, std::move(waiter.items)});
     std::span<const pmi::Frame> frames = waiter.frames;
     if (!frames.empty() && is_mpi(frames.front().object)) {
-      wait.call = call_name(symbolizer.place(frames.front()).function);
+      wait.call = mpi_call(symbolizer.place(frames.front()).function);
       frames = frames.subspan(1);
     }
     wait.place = place_text(symbolizer, frames);

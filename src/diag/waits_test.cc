@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "diag/symbolize.h"
+
 namespace clump::diag {
 namespace {
 
@@ -34,6 +36,16 @@ TEST(Ranks, AreWrittenInRuns) {
   std::vector<int> even;
   for (int rank = 0; rank < 100; rank += 2) even.push_back(rank);
   EXPECT_EQ(ranks_text(even), "ranks 0,2,4,6,8,10,12,14,16,18,20,22,... (50 in all)");
+}
+
+TEST(Symbolizer, CallsAreToldByTheNamesThatUsersKnow) {
+  for (const char* name :
+       {"PMPI_Wait", "MPI_Wait", "PMPI_Wait.localalias", "Wait(char const*, MPI_ABI_Request**)",
+        "checked_Wait(char const*)", "recorded_Wait(char const*) [clone .isra.0]",
+        "clump::mpi::(anonymous namespace)::checked_Wait(char const*)"})
+    EXPECT_EQ(mpi_call(name), "MPI_Wait") << name;
+  EXPECT_EQ(mpi_call("clump::mpi::wait(clump::core::Rank&)"), "MPI");
+  EXPECT_EQ(mpi_call(""), "MPI");
 }
 
 TEST(Waits, RanksThatWaitAlikeAreOneLine) {
@@ -131,6 +143,19 @@ TEST(Waits, CirclesAreToldWhileTheJobGoesOnIfTheirRanksStay) {
   second.waiters[0].items = {receive(1, 3)};
   second.waiters.push_back(second.waiters[1]);  // a second thread
   EXPECT_EQ(settled_ranks(first, second), (std::set<int>{2}));
+}
+
+TEST(Waits, ACircleThroughSeveralCommunicatorsTellsWhich) {
+  pmi::Account account = account_of(2);
+  account.comms = {{kWorld, "MPI_COMM_WORLD", {}}, {kPart, "halo", {}}};
+  Awaited other = receive(0, 0);
+  other.comm = kPart;
+  const std::vector<Wait> waits{{0, "MPI_Recv", "", {receive(1, 0)}}, {1, "MPI_Recv", "", {other}}};
+  const std::string text = waits_text(Scene(waits, std::move(account), 2), true);
+  EXPECT_NE(
+      text.find("  in a circle: rank 0 waits for rank 1 (in MPI_COMM_WORLD) waits for rank 0 (in halo)\n"),
+      text.npos)
+      << text;
 }
 
 TEST(Waits, WhatMovesIsNoCircle) {

@@ -24,16 +24,6 @@ bool starts_with(std::string_view text, std::string_view with) { return text.sub
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-MpiKind mpi_kind_of(std::string_view soname) {
-  if (starts_with(soname, "libmpi_abi.so")) return MpiKind::kStandardAbi;
-  // The C libraries of MPICH and its relatives, Open MPI, MVAPICH, MS-compatible and vendor builds.
-  for (std::string_view name :
-       {"libmpi.so", "libmpich.so", "libmpi_mt.so", "libmpi_cray.so", "libmpi_gnu", "libmpi_intel.so"}) {
-    if (starts_with(soname, name)) return MpiKind::kOther;
-  }
-  return MpiKind::kNone;
-}
-
 bool is_sanitizer(std::string_view soname) {
   for (std::string_view name : {"libasan.so", "libtsan.so", "libubsan.so", "liblsan.so", "libclang_rt."}) {
     if (starts_with(soname, name)) return true;
@@ -88,6 +78,7 @@ class LibraryWalk {
       note_mpi(name, item.path);
       if (!seen_.insert(name).second) continue;
       std::string found = find_library(name, paths, item.inherited, library_path_);
+      if (base_name(name) == verdict_.mpi_library) verdict_.mpi_path = found;
       if (found.empty()) {
         verdict_.missing.push_back(name);
         continue;
@@ -206,13 +197,11 @@ std::string reason_against(const std::string& path, const Verdict& verdict) {
         "{} was compiled with -fprofile-instr-generate, which counts for a process: its ranks are processes",
         verdict.profiled_in);
   }
+  if (verdict.mpi == MpiKind::kOther) {
+    return words_about({path, verdict.mpi_needed_by, verdict.mpi_library, verdict.mpi_path}, "mpicc");
+  }
   if (!verdict.missing.empty()) {
     return fmt::format("{} needs {}, which is not found: set LD_LIBRARY_PATH", path, verdict.missing.front());
-  }
-  if (verdict.mpi == MpiKind::kOther) {
-    return fmt::format(
-        "{} is linked to {}, which is not the MPI standard ABI: build it against libmpi_abi (mpicc)",
-        verdict.mpi_needed_by, verdict.mpi_library);
   }
   return {};
 }

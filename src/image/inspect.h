@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "image/mpi_library.h"
+
 namespace clump::image {
 
 /// What kind of file it is.
@@ -23,13 +25,6 @@ enum class FileKind : std::uint8_t {
   kOther,          ///< anything else
 };
 
-/// Which MPI the program is linked to, directly or through its libraries.
-enum class MpiKind : std::uint8_t {
-  kNone,         ///< none that can be seen (it may still load one later)
-  kStandardAbi,  ///< libmpi_abi.so.*: the ABI of MPI-5.0 chapter 20
-  kOther,        ///< another library, whose handles and constants differ: `mpi_library` names it
-};
-
 struct Verdict {
   FileKind kind = FileKind::kMissing;
   std::string interpreter;          ///< of a script: the path after "#!"
@@ -41,6 +36,7 @@ struct Verdict {
   MpiKind mpi = MpiKind::kNone;
   std::string mpi_library;          ///< SONAME of the MPI library, e.g. "libmpi_abi.so.1" or "libmpi.so.40"
   std::string mpi_needed_by;        ///< path of the file that names it: the program or one of its libraries
+  std::string mpi_path;             ///< where ld.so would find it; empty: nowhere
   std::string process_function;     ///< a function that it imports and that needs a process for each rank
   std::string_view process_reason;  ///< why it does, as the end of a sentence
   std::string process_function_in;  ///< path of the file that imports it: the program or a private library

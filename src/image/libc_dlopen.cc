@@ -9,6 +9,7 @@
 
 #include "base/types.h"
 #include "image/elf_file.h"
+#include "image/loaded_mpi.h"
 #include "image/loader.h"
 #include "image/objects.h"
 #include "image/rank_image.h"
@@ -65,21 +66,40 @@ void* open_shared(const char* name, int flags, const void* from) {
   return ld_open(found.empty() ? name : found.c_str(), flags);
 }
 
+/// What ld.so has failed to open; its words, and what the user can do if another MPI library is missing.
+void* explain(const char* name) {
+  static constinit Hidden<char*()> error{"dlerror"};
+  const char* const text = error();
+  if (text == nullptr) return nullptr;
+  const auto wrong = missing_mpi(name, text);
+  if (!wrong) return fail(base::fail(MPI_ERR_ARG, "{}", text));
+  return fail(base::fail(MPI_ERR_ARG, "{} ({})", words_about(*wrong, own_mpicc()), text));
+}
+
 void* open(const char* name, int flags, const void* from) {
   const Caller caller = caller_at(from);
   has_own_error = false;
-  if (caller.object == nullptr) return open_shared(name, flags, from);
+  if (caller.object == nullptr) {
+    void* const opened = open_shared(name, flags, from);
+    return opened != nullptr || name == nullptr ? opened : explain(name);
+  }
   std::string path;
   if (name != nullptr && *name != '\0') {
     path = resolve_library(name, caller.object);
     if (path.empty()) {
-      return fail(
-          base::fail(MPI_ERR_ARG, "{}: cannot open shared object file: No such file or directory", name));
+      const std::string text =
+          fmt::format("{}: cannot open shared object file: No such file or directory", name);
+      const auto wrong = missing_mpi(name, text.c_str());
+      return fail(wrong ? base::fail(MPI_ERR_ARG, "{} ({})", words_about(*wrong, own_mpicc()), text)
+                        : base::fail(MPI_ERR_ARG, "{}", text));
     }
   }
   void* handle = nullptr;
   const base::Status opened = caller.image->plugins().open(path, flags, &handle);
-  return opened.ok() ? handle : fail(opened);
+  if (opened.ok()) return handle;
+  const std::string text = base::message_of(opened.code());
+  const auto wrong = missing_mpi(path.c_str(), text.c_str());
+  return fail(wrong ? base::fail(MPI_ERR_ARG, "{} ({})", words_about(*wrong, own_mpicc()), text) : opened);
 }
 
 void* undefined(const char* name, const Object* object) {
@@ -110,11 +130,22 @@ void* in_program(const Image& image, const char* name) {
                            : nullptr;
 }
 
+/// The function that begins another MPI library would begin a job of this rank alone.
+void* of_our_mpi(void* handle, const char* name, void* found) {
+  const bool may_begin = name[0] == 'M' || name[0] == 'P';
+  if (!may_begin || found == nullptr || handle == RTLD_DEFAULT || std::strstr(name, "MPI_") == nullptr)
+    return found;
+  const auto wrong = other_mpi_at(name, found);
+  return wrong ? fail(base::fail(MPI_ERR_ARG, "{}: {}", name, words_about(*wrong, own_mpicc()))) : found;
+}
+
 void* symbol(void* handle, const char* name, const char* version, const void* from) {
   // Nothing is private yet; and a sanitizer that is starting up must get through here without meeting its own
   // checks.
-  if (!captured()) return handle == RTLD_NEXT ? next_symbol(name, from) : ld_symbol(handle, name, version);
   has_own_error = false;
+  if (!captured())
+    return handle == RTLD_NEXT ? next_symbol(name, from)
+                               : of_our_mpi(handle, name, ld_symbol(handle, name, version));
   const Caller caller = caller_at(from);
   void* found = nullptr;
   Handle* mine = nullptr;

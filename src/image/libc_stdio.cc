@@ -28,6 +28,14 @@ namespace {
 
 using standard::Place;
 
+/// What the C library's function returns; the job is told if that was a failure to write to stdout or stderr.
+ssize_t noted(int descriptor, ssize_t result) {
+  if (result < 0 && errno != EAGAIN && errno != EINTR &&
+      (descriptor == STDOUT_FILENO || descriptor == STDERR_FILENO))
+    output::note_failure(descriptor, errno);
+  return result;
+}
+
 output::RankOutput& mine() { return current_image().output(); }
 
 /// write() to what a descriptor is to the rank. What has been printed before comes before it.
@@ -56,7 +64,8 @@ extern "C" {
 CLUMP_HOST_API ssize_t write(int descriptor, const void* bytes, size_t count) {
   static constinit Hidden<ssize_t(int, const void*, size_t)> real{"write"};
   const Place place = standard::place_of(descriptor);
-  if (place.stream <= 0 && !standard::is_standard(descriptor)) return real(place.real, bytes, count);
+  if (place.stream <= 0 && !standard::is_standard(descriptor))
+    return noted(descriptor, real(place.real, bytes, count));
   return write_to(descriptor, place, {static_cast<const char*>(bytes), count});
 }
 
@@ -64,7 +73,7 @@ CLUMP_HOST_API ssize_t writev(int descriptor, const iovec* parts, int count) {
   static constinit Hidden<ssize_t(int, const iovec*, int)> real{"writev"};
   const Place place = standard::place_of(descriptor);
   if (count < 0 || (place.stream <= 0 && !standard::is_standard(descriptor)))
-    return real(place.real, parts, count);
+    return noted(descriptor, real(place.real, parts, count));
   std::string all;
   for (int i = 0; i < count; ++i) all.append(static_cast<const char*>(parts[i].iov_base), parts[i].iov_len);
   return write_to(descriptor, place, all);

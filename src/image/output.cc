@@ -32,9 +32,16 @@ std::atomic<bool> has_started{false};
 std::atomic<bool> has_finished{false};
 FILE* streams[2];
 Tags tags;
+std::atomic<FailureHook> failure_hook{nullptr};
 
 std::mutex list_lock;
 RankOutput* list = nullptr;
+
+void note_failure(const fiber::Identity& rank, int descriptor, int error) {
+  const FailureHook hook = failure_hook.load(std::memory_order_relaxed);  // relaxed: set before any rank runs
+  if (hook != nullptr) hook(rank, descriptor, error);
+  errno = error;
+}
 
 /// The system call itself: write() is ours.
 bool write_all(int descriptor, std::string_view text) {
@@ -95,6 +102,12 @@ void start() {
   has_started.store(true, std::memory_order_release);  // release: pairs with acquire in started()
 }
 
+void note_failure(int descriptor, int error) {
+  if (const fiber::Identity* const rank = fiber::identity()) note_failure(*rank, descriptor, error);
+}
+
+void set_failure_hook(FailureHook hook) { failure_hook.store(hook, std::memory_order_relaxed); }
+
 void set_tags(const Tags& chosen) { tags = chosen; }
 
 bool started() { return has_started.load(std::memory_order_acquire); }  // acquire: pairs with start()
@@ -124,8 +137,17 @@ bool Stream::goes_straight_out() const { return !redirected_ && copy_ < 0 && tag
 
 bool Stream::write_out(std::string_view text) {
   if (text.empty()) return true;
-  if (copy_ >= 0) write_all(copy_, text);
-  if (redirected_) return write_all(descriptor_, text);
+  if (copy_ >= 0) tell(write_all(copy_, text));
+  return tell(redirected_ ? write_all(descriptor_, text) : write_straight(text));
+}
+
+/// Passes on whether it was written, with errno.
+bool Stream::tell(bool written) {
+  if (!written && !is_own_ && rank_ != nullptr) note_failure(*rank_, number_, errno);
+  return written;
+}
+
+bool Stream::write_straight(std::string_view text) {
   Sink& sink = sinks[descriptor_ - 1];
   const std::scoped_lock lock(sink.lock);
   const bool goes_on = sink.open_line == this;
@@ -209,7 +231,7 @@ void Stream::redirect(int descriptor) {
 }
 
 RankOutput::RankOutput(const fiber::Identity* rank)
-    : standard_(rank, 1), error_(rank, 2), own_standard_(rank, 1), own_error_(rank, 2) {
+    : standard_(rank, 1), error_(rank, 2), own_standard_(rank, 1, true), own_error_(rank, 2, true) {
   const std::scoped_lock lock(list_lock);
   next_ = list;
   list = this;

@@ -29,13 +29,21 @@ void set_tags(const Tags& tags);
 bool started();
 /// The streams that start() made; `descriptor` is 1 or 2.
 std::FILE* stream_of(int descriptor);
+/// Is told of the first failure to write what a rank prints to the job's stdout or stderr, or to the file
+/// that mpiexec has made for it. Any thread.
+using FailureHook = void (*)(const fiber::Identity& rank, int descriptor, int error);
+void set_failure_hook(FailureHook hook);
+/// The hook's, if the calling thread belongs to a rank. Leaves errno alone.
+void note_failure(int descriptor, int error);
 /// 1 or 2 for the streams that start() made, 0 for any other.
 int descriptor_of(const std::FILE* file);
 
 /// One of a rank's two streams.
 class Stream {
  public:
-  Stream(const fiber::Identity* rank, int descriptor) : rank_(rank), descriptor_(descriptor) {}
+  /// `is_own`: what is written there goes to a file of the rank's, which is its own affair.
+  Stream(const fiber::Identity* rank, int descriptor, bool is_own = false)
+      : rank_(rank), number_(descriptor), is_own_(is_own), descriptor_(descriptor) {}
 
   /// Takes all of `text`. Blocks while the descriptor does. False with errno if it cannot be written.
   bool append(std::string_view text);
@@ -62,9 +70,13 @@ class Stream {
   bool keeps_lines_whole() const;
   bool write_partial();
   bool write_out(std::string_view text);
+  bool write_straight(std::string_view text);
+  bool tell(bool written);
   std::string tagged(std::string_view text, bool goes_on) const;
 
   const fiber::Identity* rank_;
+  const int number_;  // 1 or 2
+  const bool is_own_;
   int descriptor_;
   int copy_ = -1;
   bool redirected_ = false;

@@ -10,6 +10,7 @@
 
 #include "core/rank.h"
 #include "mpi/bodies.h"
+#include "mpi/process.h"
 
 namespace clump::mpi {
 
@@ -73,6 +74,7 @@ Status told_already(const char* what) {
 }  // namespace
 
 Status abi_get_version(Rank*, int* abi_major, int* abi_minor) {
+  note_abi_question();
   *abi_major = MPI_ABI_VERSION;
   *abi_minor = MPI_ABI_SUBVERSION;
   return {};

@@ -1,8 +1,11 @@
 #include "mpi/entry.h"
 
+#include <pthread.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "fiber/exploration.h"
 #include "fiber/fiber.h"
@@ -50,8 +53,10 @@ base::Ref<core::Errhandler> handler_of(core::Rank* self, const Concern& concern)
   if (concern.errhandler != nullptr) return base::Ref(concern.errhandler);
   if (concern.comm != nullptr) return concern.comm->errhandler.get();
   if (concern.session != nullptr) return concern.session->errhandler.get();
-  const core::Comm* const comm_self = self == nullptr ? nullptr : self->comm(MPI_COMM_SELF);
-  return comm_self != nullptr ? comm_self->errhandler.get() : core::Errhandler::fatal();
+  if (self == nullptr) return core::Errhandler::fatal();
+  // Outside of MPI_Init and MPI_Finalize the initial one, which the communicator keeps that no user sees.
+  const core::Comm* const comm_self = self->comm(MPI_COMM_SELF);
+  return (comm_self != nullptr ? comm_self : self->comm_founding.get())->errhandler.get();
 }
 
 base::Status why_not_ready(const core::Rank& self) {
@@ -70,6 +75,19 @@ void begin_explored(core::Rank& rank) {
       MPI_ERR_UNSUPPORTED_OPERATION,
       "a thread that this rank has made calls MPI, and nobody can draw from a seed (mpiexec --seed) when it "
       "runs: run the program without --seed, or call MPI from main threads alone");
+  end_job(&rank, status, base::message_of(status.code()));
+}
+
+/// A thread that a library has made to start processes ends by the error, and the program waits for it for
+/// ever: mpi4py.futures does. So the job ends, whatever the error handler.
+void refuse_to_threads(core::Rank& rank, const char* name) {
+  if (rank.main_thread == pthread_self()) return;
+  const auto status = base::fail(
+      MPI_ERR_UNSUPPORTED_OPERATION,
+      "{}: processes cannot be started by a running job in Clump {}: start all ranks by mpiexec -n. (Of "
+      "mpi4py.futures, "
+      "MPIPoolExecutor uses the ranks that are there by: mpiexec -n N python3 -m mpi4py.futures SCRIPT)",
+      name, CLUMP_VERSION);
   end_job(&rank, status, base::message_of(status.code()));
 }
 
@@ -135,6 +153,10 @@ int missing(const char* name, MPI_Comm comm) {
   const base::Status status = call.enter();
   if (!status.ok() && call.aside == Call::Aside::kNone) return call.raise(status);
   call.concern.comm = call.self->comm(comm);
+  // Files have their own, which returns (MPI-5.0 section 14.7).
+  if (std::string_view(name).starts_with("MPI_File_"))
+    call.concern.errhandler = core::Errhandler::returns().get();
+  if (std::string_view(name).starts_with("MPI_Comm_spawn")) refuse_to_threads(*call.self, name);
   return call.raise(base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
                                "this function is not built yet in Clump {}; `clump info --missing` "
                                "lists all that are not",

@@ -1,5 +1,7 @@
 #include "mpi/entry_checks.h"
 
+#include "mpi/process.h"
+
 namespace clump::mpi::check {
 
 namespace {
@@ -24,6 +26,9 @@ base::Status bad_handle(int error_class, Named<Handle> argument, Handle null, co
     return base::fail(error_class, "({} = 0): this is not {}; is the variable initialised?", argument.name,
                       kind);
   }
+  const std::string other = words_about_other_mpi();
+  if (!other.empty())
+    return base::fail(error_class, "({} = {:#x}): {}", argument.name, core::value_of(argument.value), other);
   return base::fail(
       error_class,
       "({} = {:#x}): this is not {} of this rank; it was freed, belongs to another rank or was never made",

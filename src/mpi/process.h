@@ -18,6 +18,13 @@ core::Rank* find_rank(std::string& why);
 /// Null: it may end. `call` must live as long as the process.
 void announce_owed(const char* call);
 
+/// What to tell the user of a handle that is none, if code for another MPI library is in this process; empty:
+/// there is none.
+std::string words_about_other_mpi();
+
+/// The program asks for the ABI of the library, maybe before it has begun to use it.
+void note_abi_question();
+
 /// Whether it is one of MPI_THREAD_SINGLE to MPI_THREAD_MULTIPLE, which are no neighbouring numbers.
 inline bool is_thread_level(int level) {
   return level == MPI_THREAD_SINGLE || level == MPI_THREAD_FUNNELED || level == MPI_THREAD_SERIALIZED ||

@@ -15,6 +15,7 @@ constexpr std::string_view kDoneMagic = "clump done " CLUMP_VERSION;
 constexpr std::string_view kJoinMagic = "clump join " CLUMP_VERSION;
 constexpr std::string_view kPlaceMagic = "clump place " CLUMP_VERSION;
 constexpr std::string_view kSuccessorMagic = "clump successor " CLUMP_VERSION;
+constexpr std::string_view kOutputMagic = "clump output " CLUMP_VERSION;
 constexpr std::string_view kRestMagic = "clump rest " CLUMP_VERSION;
 
 template <typename Writer>
@@ -144,6 +145,12 @@ std::string encode(const JoinNote& note) { return encode_two(kJoinMagic, note.ra
 
 bool decode(const std::string& bytes, JoinNote& note) {
   return decode_two(bytes, kJoinMagic, note.rank, note.process_id);
+}
+
+std::string encode(const OutputNote& note) { return encode_two(kOutputMagic, note.rank, note.error); }
+
+bool decode(const std::string& bytes, OutputNote& note) {
+  return decode_two(bytes, kOutputMagic, note.rank, note.error);
 }
 
 std::string encode(const PlaceNote& note) {

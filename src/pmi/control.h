@@ -113,6 +113,14 @@ struct SuccessorNote {
 std::string encode(const SuccessorNote& note);
 bool decode(const std::string& bytes, SuccessorNote& note);
 
+/// What a rank has written to its stdout or stderr could not be written, for the first time.
+struct OutputNote {
+  int rank = 0;
+  int error = 0;  ///< errno; 0: nobody knows
+};
+std::string encode(const OutputNote& note);
+bool decode(const std::string& bytes, OutputNote& note);
+
 /// Sends a message with descriptors over a socket of the kind above. False if that has failed.
 bool send(int socket, const std::string& bytes, std::span<const int> descriptors);
 

@@ -7,10 +7,13 @@
 // CLUMP_LIFE_FD a pipe that closes when mpiexec and its keeper have ended.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -43,6 +46,17 @@ struct Place {
 
   bool operator==(const Place&) const = default;
 };
+
+/// Names the error handler that a rank begins with (mpiexec --initial-errhandler, MPI-5.0 section 11.5), by
+/// one of these.
+inline constexpr std::string_view kInitialErrhandlerVariable = "CLUMP_INITIAL_ERRHANDLER";
+inline constexpr std::string_view kInitialErrhandlers[] = {"mpi_errors_are_fatal", "mpi_errors_abort",
+                                                           "mpi_errors_return"};
+
+/// What a descriptor is open on, as a word for a variable of the environment: CLUMP_STDOUT, CLUMP_STDERR.
+inline std::string name_of_file(const struct stat& info) {
+  return std::to_string(info.st_dev) + ":" + std::to_string(info.st_ino);
+}
 
 /// One process of the job, with the ranks of consecutive seats.
 struct HostProcess {

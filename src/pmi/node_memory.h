@@ -38,6 +38,7 @@ struct alignas(64) HostState {
 
   // Who waits for whom (waits.h).
   std::atomic<std::uint32_t> news{0};  ///< futex of its observer: counted up when there is something to do
+  std::atomic<bool> observes{false};   ///< there is one, which answers questions
   std::atomic<std::uint32_t> question{0};  ///< mpiexec's last one: it wants an account
   std::atomic<bool> ends{false};           ///< mpiexec's: the job is over, with this deadlock
   std::atomic<std::uint64_t> wakes{0};     ///< of threads that have slept

@@ -1,8 +1,11 @@
 // Boot of libmpi_abi: makes the ranks of this host process and connects them. The only file that knows every
 // layer.
+#include <fmt/format.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <mutex>
 #include <string>
 #include <system_error>
@@ -122,6 +125,33 @@ void apply_checks(const pmi::Job& job, core::World& world) {
     if (rank != nullptr) rank->eager_limit.fetch_add(sizeof(p2p::Label), std::memory_order_relaxed);
 }
 
+/// The value of a variable of an app; null: it has none.
+const char* value_in(const pmi::App& app, std::string_view name) {
+  for (const std::string& variable : app.environment)
+    if (variable.size() > name.size() && variable.starts_with(name) && variable[name.size()] == '=')
+      return variable.c_str() + name.size() + 1;
+  return nullptr;
+}
+
+/// mpiexec --initial-errhandler: of MPI_COMM_WORLD and MPI_COMM_SELF, and of what is raised while these are
+/// not there (entry.cc).
+void apply_initial_errhandler(const pmi::Job& job, core::Rank& rank) {
+  const pmi::App& app = job.apps[static_cast<std::size_t>(job.app_of(rank.number))];
+  const char* const name = value_in(app, pmi::kInitialErrhandlerVariable);
+  if (name == nullptr) return;
+  base::Ref<core::Errhandler> (*const makers[])() = {core::Errhandler::fatal, core::Errhandler::abort,
+                                                     core::Errhandler::returns};
+  const auto found = std::ranges::find(pmi::kInitialErrhandlers, name);
+  if (found == std::end(pmi::kInitialErrhandlers))
+    return abort_job(
+        rank.number, MPI_ERR_ARG,
+        fmt::format("{}={}: that is no error handler; there are {}", pmi::kInitialErrhandlerVariable, name,
+                    fmt::join(pmi::kInitialErrhandlers, ", ")));
+  const auto handler = makers[found - std::begin(pmi::kInitialErrhandlers)]();
+  for (const base::Ref<core::Comm>& comm : {rank.comm_world, rank.comm_self, rank.comm_founding})
+    comm->errhandler.set(handler);
+}
+
 /// mpiexec --profile and --trace
 void open_records(const pmi::Job& job) {
   if (runtime::record_descriptor() < 0) return;
@@ -157,6 +187,7 @@ core::World* make_world() {
     made->inbox = std::make_unique<p2p::Matcher>();
     sinks.back() = made->inbox.get();
     if (job.seed) made->attend(core::Rank::kExplored);
+    apply_initial_errhandler(job, *made);
   }
   world->resources = resources_of(job);
   open_records(job);
@@ -211,6 +242,10 @@ core::Rank* find_rank(std::string& why) {
   identity->mpi.store(rank, std::memory_order_release);  // release: pairs with the acquire in current_rank()
   return rank;
 }
+
+std::string words_about_other_mpi() { return runtime::words_about_other_mpi(); }
+
+void note_abi_question() { runtime::note_abi_question(); }
 
 void announce_owed(const char* call) { runtime::rank_owes(*fiber::identity(), call); }
 

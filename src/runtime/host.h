@@ -75,6 +75,12 @@ CLUMP_HOST_API bool is_in_mpi(const std::vector<pmi::Frame>& frames);
 /// it may end. `call` must live as long as the process.
 CLUMP_HOST_API void rank_owes(const fiber::Identity& rank, const char* call);
 
+/// If this process has loaded another MPI library: a sentence about it, and what has brought it in. What is
+/// made for that one gives us handles that we do not know.
+CLUMP_HOST_API std::string words_about_other_mpi();
+/// The program asks for the ABI of the library, maybe before it has begun to use it.
+CLUMP_HOST_API void note_abi_question();
+
 /// Reports `failure` with the calling thread's stack and ends the job with exit code `failure.code`. The
 /// first caller wins; later ones never return either.
 [[noreturn]] CLUMP_HOST_API void fail_job(pmi::Failure failure);

@@ -208,8 +208,9 @@ void on_rank_exit(fiber::Identity* rank, int code, image::ExitKind kind) {
   if (before == Phase::kEnded) sleep_forever();  // another thread of the same rank was first
   if (code == 0) note_early_end(*rank);
   if (const char* const owed = host().rank(*rank).owes; owed != nullptr) {
-    char how[80];
-    std::snprintf(how, sizeof how, "%sbefore it called %s",
+    char how[160];
+    std::snprintf(how, sizeof how,
+                  "%sbefore it called %s: every rank has to call it, unless one calls MPI_Abort",
                   kind == image::ExitKind::kImmediate ? "by _exit() " : "", owed);
     end_job_here({rank->rank, pmi::Reason::kExited, code, how, {}}, nullptr);
   }

@@ -39,10 +39,10 @@ std::string_view own_folder() {
 
 namespace {
 
-constexpr const char* kVariables[] = {"CLUMP_JOB_FD",     "CLUMP_CONTROL_FD", "CLUMP_NODE_FD",
-                                      "CLUMP_LIFE_FD",    "CLUMP_RECORD_FD",  "CLUMP_PROCESS",
-                                      "CLUMP_GDB",        "CLUMP_PRELOADED",  "CLUMP_INPUT_FDS",
-                                      kSuccessorVariable, kNoMpiVariable};
+constexpr const char* kVariables[] = {
+    "CLUMP_JOB_FD",  "CLUMP_CONTROL_FD", "CLUMP_NODE_FD",   "CLUMP_LIFE_FD",   "CLUMP_RECORD_FD",
+    "CLUMP_PROCESS", "CLUMP_GDB",        "CLUMP_PRELOADED", "CLUMP_INPUT_FDS", "CLUMP_STDOUT",
+    "CLUMP_STDERR",  kSuccessorVariable, kNoMpiVariable};
 
 const char* value_of(char** environment, std::string_view name) {
   for (; *environment != nullptr; ++environment) {
@@ -246,7 +246,10 @@ std::string find_job(int argc, char** argv, char** environment) {
   here.record_descriptor = number_in(environment, "CLUMP_RECORD_FD");
   here.is_debugged = number_in(environment, "CLUMP_GDB") > 0;
   here.life_descriptor = number_in(environment, "CLUMP_LIFE_FD");
-  if (here.job.here().plain) return {};
+  if (here.job.here().plain) {
+    watch_plain_output(value_of(environment, "CLUMP_STDOUT"), value_of(environment, "CLUMP_STDERR"));
+    return {};
+  }
   find_inputs(value_of(environment, "CLUMP_INPUT_FDS"));
   for (const int unused : {job, std::exchange(here.life_descriptor, -1)}) ::close(unused);
   for (const int ours : {here.control, here.node_descriptor, here.record_descriptor}) {
@@ -293,6 +296,7 @@ const char* join_job() {
   }
   static const bool once = [] {
     Host& here = host();
+    refuse_other_mpi();
     end_with_launcher(here.life_descriptor);
     close_on_exec(here.life_descriptor);
     close_on_exec(number_in(environ, "CLUMP_JOB_FD"));

@@ -219,6 +219,7 @@ void observe(const Observed& how) {
               1,
               "cannot start a thread (ulimit -u, pids.max of the control group, kernel.threads-max)",
               {}});
+  state().observes.store(true, std::memory_order_release);
   if (is_alone())
     fiber::on_deadlock(on_deadlock);
   else

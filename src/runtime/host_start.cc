@@ -129,6 +129,7 @@ void begin_imaged(int argc, char** argv, char** environment) {
   HostedRank& native = here.ranks[0];
   fiber::adopt_identity(&native.identity);
   image::output::set_tags(tags());
+  watch_output();
   const base::Status captured =
       image::capture(native.identity, argc, argv, environment);  // looks at LD_BIND_NOW
   restore_environment(environment);

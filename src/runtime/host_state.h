@@ -105,6 +105,8 @@ Host& host();
 std::string find_job(int argc, char** argv, char** environment);
 /// A plain process becomes its rank, on its first call of MPI: null, or why it cannot.
 const char* join_job();
+/// host_mpi_library.cc: ends the job if this plain process is made for another MPI library.
+void refuse_other_mpi();
 /// A number in the environment; -1 if it is not there.
 int number_in(char** environment, std::string_view name);
 /// Makes the ranks of this process, which the job describes.
@@ -146,6 +148,10 @@ void stop_in_debugger();
 void find_inputs(const char* descriptors);
 /// What mpiexec has for the rank becomes its stdin. When it has an image, before its constructors run.
 void open_input(HostedRank& rank);
+/// host_output.cc: mpiexec learns of output of ranks that is lost. Of a plain process `out` and `err` tell
+/// what mpiexec has given it; the C library's stdout, if it is that, writes each line when it is complete.
+void watch_output();
+void watch_plain_output(const char* out, const char* err);
 /// host_fork.cc
 void prepare_for_forks();
 /// host_threads.cc: once, and by each rank's main thread

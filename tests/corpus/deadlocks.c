@@ -219,7 +219,7 @@ static void eaten_by_wildcard(void) {
 }
 
 /* CASE early-exit
- * says: rank 1 of 2 ended with exit code 0: before it called MPI_Finalize */
+ * says: rank 1 of 2 ended with exit code 0 before it called MPI_Finalize */
 static void early_exit(void) {
   if (rank == 1) exit(0);
   MPI_Recv(&two, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

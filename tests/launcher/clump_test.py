@@ -94,7 +94,8 @@ class Clump(tool.Case):
             shown = clump(*command, "--help")
             self.assertEqual(shown.code, 0)
             self.assertIn("--help", shown.out)
-        self.assertNotEqual(clump("frobnicate").code, 0)
+        self.assert_says(clump("frobnicate"), 2, "clump: there is no command 'frobnicate'; there are info, explain, which, tune, doctor")
+        self.assert_says(clump("infoo"), 2, "there is no command 'infoo' (did you mean 'info'?)")
         self.assertNotEqual(clump().code, 0)
         self.assertNotEqual(clump("explain").code, 0)
 

@@ -43,7 +43,7 @@ class Failure(tool.Case):
             for rank in (0, 3):
                 with self.subTest(way=way, rank=rank):
                     result = fail(way, rank)
-                    self.assert_says(result, code, f"rank {rank} of 4 ended with exit code", "before it called MPI_Finalize", "fail.c:")
+                    self.assert_says(result, code, f"rank {rank} of 4 ended with exit code", "before it called MPI_Finalize: every rank has to", "fail.c:")
                     self.assert_fast(result)
 
     def test_abort_of_the_job(self):
@@ -56,6 +56,22 @@ class Failure(tool.Case):
         self.assertNotEqual(result.code, 0)
         self.assert_says(result, result.code, "rank 1 of 4 aborted the job", "MPI_Send", "1000", "fail.c:")
         self.assert_fast(result)
+
+    def test_the_initial_error_handler(self):
+        def run(handler):
+            return tool.run("-n", 4, "-initial-errhandler", handler, tool.program("fail"), "+bad-rank", 1)
+        self.assertEqual(run("mpi_errors_return")[:3], (0, "", ""))
+        for handler in ("mpi_errors_are_fatal", "mpi_errors_abort"):
+            self.assert_says(run(handler), 6, "rank 1 of 4 aborted the job", "MPI_Send", "1000")
+        self.assert_says(run("return"), 2, "-initial-errhandler return: that is no error handler; there are mpi_errors_are_fatal, ")
+
+    def test_the_first_frame_is_the_programs(self):
+        for way, code, inside in (("segv", 139, ""), ("abort", 134, ""), ("strlen", 139, r"  in \w*strlen\w*, called by\n"),
+                                  ("send-null", 139, r"  in MPI_Send, called by\n"), ("mpi-abort", 7, ""), ("bad-rank", 6, ""), ("exit", 5, ""), ("call-null", 139, "")):
+            with self.subTest(way=way):
+                result = fail(way, 1)
+                self.assertEqual(result.code, code)
+                self.assertRegex(result.err, rf"^mpiexec: rank 1 of 4 .*\n{inside}  #0  (touch_null|fail) at .*fail\.c:\d+\n")
 
     def test_return_code(self):
         for rank in (0, 1):

@@ -162,8 +162,14 @@ class Options(tool.Case):
 
     def test_timeout(self):
         result = tool.run("--timeout", "1", "-n", "2", "sleep", "50")
-        self.assert_says(result, 124, "not ended within 1 s")
-        self.assertLess(result.seconds, 5)
+        self.assert_says(result, 124, "not ended within 1 s", "ranks 0,1 have not called MPI_Init")
+        self.assertLess(result.seconds, 2.5)
+
+    def test_an_option_in_the_place_of_a_value(self):
+        self.assert_says(tool.run("--trace", "-n", "4", "true"), 2, "option --trace needs a value, FILE, and -n is an option", "--trace=-n")
+        self.assert_says(tool.run("-n", "--trace", "t", "true"), 2, "option -n needs a value", "--trace is an option")
+        self.assertEqual(tool.run("-env", "FLAGS", "-n", "sh", "-c", "echo [$FLAGS]").out, "[-n]\n")
+        self.assert_says(tool.run("--timeout", "-3", "true"), 2, "--timeout -3: must be at least 1")
 
     def test_cores(self):
         mine = ["sh", "-c", "taskset -cp $$ | sed 's/.*: //'"]

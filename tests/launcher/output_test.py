@@ -3,9 +3,14 @@
 import collections
 import os
 import pathlib
+import pty
+import resource
 import select
+import signal
 import subprocess
+import sys
 import tempfile
+import time
 import unittest
 
 import tool
@@ -104,6 +109,110 @@ class Collapse(tool.Case):
         result = tool.run("-n", "3", "--collapse", PROGRAM, "fail")
         self.assert_says(result, 3, "an error", "mpiexec: rank 1")
         self.assertIn("[1] last words\n", result.out)
+
+
+class Soon(tool.Case):
+    """Lines are shown when they are written, whatever mpiexec's output is, and not when the job ends."""
+
+    def first_lines(self, lines, *words, number=signal.SIGINT, terminal=False):
+        """What has come when so many lines have, and what comes when the job is ended then."""
+        mine, its = pty.openpty() if terminal else os.pipe()
+        with subprocess.Popen([str(tool.BIN / "mpiexec"), *map(str, words)], stdout=its, stderr=subprocess.PIPE) as job:
+            os.close(its)
+            text, end = b"", time.monotonic() + 30
+            while text.count(b"\n") < lines:
+                if not select.select([mine], [], [], max(end - time.monotonic(), 0))[0]:
+                    job.kill()
+                    self.fail(f"no line: {text}")
+                text += os.read(mine, 65536)
+            job.send_signal(number)
+            self.assertEqual(job.wait(timeout=30), 128 + number)
+            os.close(mine)
+        return sorted(text.decode().replace("\r", "").splitlines())
+
+    def test_of_programs_in_c(self):
+        for terminal in (False, True):
+            for lines in (1, 300):
+                with self.subTest(lines=lines, terminal=terminal):
+                    wanted = sorted(f"line {line} of rank {rank}" for line in range(lines) for rank in (0, 1))
+                    self.assertEqual(self.first_lines(2 * lines, "-n", 2, tool.program("early_lines"), lines, terminal=terminal), wanted)
+
+    def test_of_python(self):
+        script = "import time; print('now'); time.sleep(100)"
+        for terminal in (False, True):
+            for ranks in (1, 2):
+                self.assertEqual(self.first_lines(ranks, "-n", ranks, sys.executable, "-c", script, terminal=terminal, number=signal.SIGTERM), ["now"] * ranks)
+
+    def test_python_is_left_alone_where_the_user_says_so(self):
+        script = "import os; print(os.environ.get('PYTHONUNBUFFERED'))"
+        self.assertEqual(tool.run(sys.executable, "-c", script, env={"PYTHONUNBUFFERED": ""}).out, "\n")
+        self.assertEqual(tool.run(sys.executable, "-c", script).out, "1\n")
+
+
+class Lost(tool.Case):
+    """What cannot be written is told, and the exit code is not 0."""
+
+    def run_to(self, out, *words, before=None):
+        with open(out, "a") as file:
+            done = subprocess.run([str(tool.BIN / "mpiexec"), *map(str, words)], stdout=file, stderr=subprocess.PIPE, text=True, timeout=60,
+                                  preexec_fn=before)
+        return tool.Result(done.returncode, "", done.stderr, 0)
+
+    def test_a_full_disk(self):
+        for options in ([], ["--tag-output"], ["--collapse"]):
+            for ranks in (1, 3):
+                with self.subTest(options=options, ranks=ranks):
+                    result = self.run_to("/dev/full", "-n", ranks, *options, PROGRAM)
+                    self.assert_says(result, 1, "mpiexec: ", "cannot write its output: No space left on device")
+                    self.assertEqual(result.err.count("mpiexec:"), 1)
+
+    def test_a_full_disk_under_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.symlink("/dev/full", f"{folder}/rank.1.out")
+            for options in ([], ["--tee"]):
+                with self.subTest(options=options):
+                    result = tool.run("-n", "3", "--output-dir", folder, *options, PROGRAM)
+                    self.assert_says(result, 1, "cannot write its output", "is lost")
+                    self.assertIn("rank 2\n", pathlib.Path(folder, "rank.2.out").read_text())
+
+    def test_of_python(self):
+        self.assertNotEqual(self.run_to("/dev/full", "-n", 2, sys.executable, "-c", "print(1)").code, 0)
+
+    def test_a_limit_for_files(self):
+        limit = 1 << 30  # the job's own memory is a file, too
+
+        def little():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+        with tempfile.TemporaryDirectory() as folder:
+            for options in ([], ["--tag-output"], ["--collapse"]):
+                with self.subTest(options=options):
+                    pathlib.Path(folder, "out").write_text("")
+                    os.truncate(f"{folder}/out", limit - 100)
+                    result = self.run_to(f"{folder}/out", "-n", 2, *options, tool.program("lines"), before=little)
+                    self.assertNotEqual(result.code, 0)
+                    self.assertRegex(result.err, "File too large|SIGXFSZ")
+
+    def test_a_reader_that_goes_away(self):
+        for options in ("", "--tag-output", "--collapse"):
+            with self.subTest(options=options):
+                command = f"{tool.BIN / 'mpiexec'} -n 2 {options} {tool.program('early_lines')} 100000 | head -1; exit ${{PIPESTATUS[0]}}"
+                done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+                self.assertEqual((done.returncode, done.stdout.count("\n")), (141, 1))
+                self.assertRegex(done.stderr, r"^mpiexec: .*cannot write its output: Broken pipe: .*\n$")
+
+    def test_records(self):
+        result = tool.run("-n", "2", "--trace", "/dev/full", PROGRAM)
+        self.assert_says(result, 1, "mpiexec: cannot write /dev/full: No space left on device")
+        with tempfile.TemporaryDirectory() as folder:
+            os.symlink("/dev/full", f"{folder}/p.html")
+            result = tool.run("-n", "2", f"--profile={folder}/p", PROGRAM)
+            self.assert_says(result, 1, f"mpiexec: cannot write {folder}/p.html: No space left on device")
+
+    def test_words_of_the_tools(self):
+        for words in (["mpiexec", "--help"], ["mpiexec", "--map", "-n", "2"], ["clump", "info"]):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([str(tool.BIN / words[0]), *words[1:]], stdout=full, stderr=subprocess.PIPE, text=True)
+            self.assertEqual((done.returncode, done.stderr), (1, f"{words[0]}: cannot write its output: No space left on device\n"))
 
 
 def ranks_of(line):

@@ -36,8 +36,9 @@ struct TuneOptions {
 int tune(const TuneOptions& options);
 /// How mpiexec would run `program`. 0 if its ranks would share a process.
 int show_explanation(const std::string& program);
-/// Which MPI library `program` would load. 0 if it is one of the standard ABI.
-int show_which(const std::string& program);
+/// Which MPI library the program would load. With arguments behind it it is run, and what comes in while it
+/// runs is told. 0 if that is one of the standard ABI.
+int show_which(const std::vector<std::string>& words);
 /// Limits and properties of this system. 0 if nothing stands in the way.
 int show_health();
 

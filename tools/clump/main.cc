@@ -1,9 +1,25 @@
 // clump: what this installation is and can, and what it would do with a program.
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "commands.h"
+#include "common/output.h"
+#include "common/spelling.h"
+
+namespace {
+
+int refuse_command(const char* word, const std::vector<std::string_view>& known) {
+  const std::string_view nearest = clump::tools::nearest(word, known);
+  fmt::print(stderr, "clump: there is no command '{}'{}; there are {} (clump --help tells more)\n", word,
+             nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest), fmt::join(known, ", "));
+  return 2;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using namespace clump::tools;
@@ -38,8 +54,12 @@ int main(int argc, char** argv) {
   std::string program;
   CLI::App* explain = app.add_subcommand("explain", "say how mpiexec would run PROGRAM, and why");
   explain->add_option("PROGRAM", program, "a path, or a name in PATH")->required();
-  CLI::App* which = app.add_subcommand("which", "say which MPI library PROGRAM would load, and from where");
+  CLI::App* which = app.add_subcommand("which",
+                                       "say which MPI library PROGRAM would load, and from where; with "
+                                       "arguments behind it, run it, and say which has "
+                                       "come in: clump which python3 -c 'from mpi4py import MPI'");
   which->add_option("PROGRAM", program, "a path, or a name in PATH")->required();
+  which->prefix_command();
 
   TuneOptions how;
   CLI::App* tuning = app.add_subcommand(
@@ -61,6 +81,12 @@ int main(int argc, char** argv) {
 
   CLI::App* doctor =
       app.add_subcommand("doctor", "look for what would make a job fail or slow on this system");
+  if (argc > 1 && argv[1][0] != '-') {
+    std::vector<std::string_view> names;
+    for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+    if (std::ranges::find(names, std::string_view(argv[1])) == names.end())
+      return refuse_command(argv[1], names);
+  }
   try {
     app.parse(argc, argv);
     if (!channels && info->remaining_size() > 0) throw CLI::ExtrasError(info->remaining());
@@ -68,18 +94,25 @@ int main(int argc, char** argv) {
     return app.exit(end) == 0 ? 0 : 2;  // a wrong command line, as for mpiexec
   }
 
-  if (channels) return show_channels(info->remaining());
-  if (coverage) return show_coverage();
-  if (meters) return show_meters();
-  if (controls) return show_controls();
-  if (events) return show_events();
-  if (info->parsed()) {
-    if (!selection) return show_info(missing);
-    return given_shape->count() == 0 ? show_selection() : show_selection(shape);
-  }
-  if (explain->parsed()) return show_explanation(program);
-  if (which->parsed()) return show_which(program);
-  if (tuning->parsed()) return tune(how);
-  if (doctor->parsed()) return show_health();
-  return 0;
+  const auto run_command = [&] {
+    if (channels) return show_channels(info->remaining());
+    if (coverage) return show_coverage();
+    if (meters) return show_meters();
+    if (controls) return show_controls();
+    if (events) return show_events();
+    if (info->parsed()) {
+      if (!selection) return show_info(missing);
+      return given_shape->count() == 0 ? show_selection() : show_selection(shape);
+    }
+    if (explain->parsed()) return show_explanation(program);
+    if (which->parsed()) {
+      std::vector<std::string> words{program};
+      for (const std::string& word : which->remaining()) words.push_back(word);
+      return show_which(words);
+    }
+    if (tuning->parsed()) return tune(how);
+    if (doctor->parsed()) return show_health();
+    return 0;
+  };
+  return run_tool("clump", run_command);
 }

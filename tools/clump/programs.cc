@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <string_view>
 
 #include "commands.h"
 #include "common/cores.h"
@@ -17,8 +16,6 @@ bool find(const std::string& typed, std::string& path) {
   if (!found.ok()) fmt::print(stderr, "clump: {}\n", base::message_of(found.code()));
   return found.ok();
 }
-
-std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace
 
@@ -47,31 +44,6 @@ int show_explanation(const std::string& program) {
     return 0;
   }
   fmt::print("{}: each rank is a process: {}\n", path, why);
-  return 0;
-}
-
-int show_which(const std::string& program) {
-  std::string path;
-  if (!find(program, path)) return 127;
-  const image::Verdict verdict = image::inspect(path);
-  if (verdict.mpi == image::MpiKind::kNone) {
-    fmt::print("{}: no MPI library\n", path);
-    return 1;
-  }
-  std::string library = "not found";
-  for (const std::string& candidate : verdict.libraries) {
-    if (file_name(candidate) == verdict.mpi_library) library = candidate;
-  }
-  for (const std::string& name : verdict.missing) {
-    if (name == verdict.mpi_library) library = "not found";
-  }
-  fmt::print("{}: {}, named by {}\n", path, verdict.mpi_library, verdict.mpi_needed_by);
-  fmt::print("  started by itself:          {}\n", library);
-  if (verdict.mpi == image::MpiKind::kOther) {
-    fmt::print("  under Clump's mpiexec:      refused: that is not the standard MPI ABI\n");
-    return 1;
-  }
-  fmt::print("  under Clump's mpiexec:      {}\n", own_library("libmpi_abi.so.1"));
   return 0;
 }
 

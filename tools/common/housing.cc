@@ -35,18 +35,16 @@ base::Status cannot_run(const std::string& typed, const image::Verdict& verdict)
 base::Status judge(const std::string& typed, const std::string& path, const image::Verdict& verdict,
                    Housing& housing, std::string& why) {
   if (!verdict.runnable()) return cannot_run(typed, verdict);
+  if (verdict.mpi == image::MpiKind::kOther)
+    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "{}",
+                      image::words_about({typed, verdict.mpi_needed_by == path ? "" : verdict.mpi_needed_by,
+                                          verdict.mpi_library, verdict.mpi_path},
+                                         "mpicc"));
   if (!verdict.missing.empty()) {
     return base::fail(
         MPI_ERR_ACCESS,
         "'{}' needs the library {}, which was not found (LD_LIBRARY_PATH, run path, /etc/ld.so.conf)", typed,
         verdict.missing.front());
-  }
-  if (verdict.mpi == image::MpiKind::kOther) {
-    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                      "'{}' is linked to {} (named by {}), which is not the standard MPI ABI: build it with "
-                      "Clump's mpicc, or with "
-                      "any mpicc that links libmpi_abi.so.1",
-                      typed, verdict.mpi_library, verdict.mpi_needed_by);
   }
   const bool hidden_mpi = verdict.kind == image::FileKind::kElf && !verdict.dynamic && contains_mpi(path);
   const bool is_mpi = verdict.mpi == image::MpiKind::kStandardAbi || hidden_mpi;

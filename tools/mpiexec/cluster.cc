@@ -152,7 +152,7 @@ base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, 
   CLUMP_TRY(run_prterun({prterun_arguments(prterun, command, plan.job), word, hosts, overview,
                          command.collapse ? plan.job.ranks() : 0, gdb ? &*gdb : nullptr},
                         code));
-  if (records.are_wanted()) records.finish_collecting(plan.job, code);
+  if (records.are_wanted() && !records.finish_collecting(plan.job, code) && code == 0) code = kExitOutput;
   return {};
 }
 

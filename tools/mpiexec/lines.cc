@@ -1,9 +1,11 @@
 #include "lines.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <optional>
 
 #include "collapse.h"
 
@@ -12,6 +14,8 @@ namespace clump::mpiexec {
 namespace {
 
 constexpr std::size_t kLongestLine = 1 << 20;  // a longer one is written in pieces
+
+std::optional<WriteFailure> first_failure;
 
 }  // namespace
 
@@ -24,9 +28,20 @@ void write_all(int descriptor, std::string_view bytes) {
       pollfd writable{descriptor, POLLOUT, 0};
       ::poll(&writable, 1, -1);
     } else if (errno != EINTR) {
+      if (!first_failure) first_failure = {descriptor, errno};
       return;
     }
   }
+}
+
+const WriteFailure* write_failure() { return first_failure ? &*first_failure : nullptr; }
+
+void block_signals_of_writes() {
+  sigset_t both;
+  sigemptyset(&both);
+  sigaddset(&both, SIGPIPE);
+  sigaddset(&both, SIGXFSZ);
+  ::sigprocmask(SIG_BLOCK, &both, nullptr);
 }
 
 void LineForwarder::add(std::string_view bytes) {

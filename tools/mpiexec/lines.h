@@ -8,8 +8,18 @@ namespace clump::mpiexec {
 
 class CollapsedScreen;
 
-/// Blocks while the descriptor does.
+/// Blocks while the descriptor does. What cannot be written is lost, and write_failure() tells.
 void write_all(int descriptor, std::string_view bytes);
+
+struct WriteFailure {
+  int descriptor;
+  int error;  ///< errno
+};
+/// The first one; null: all was written. Owned by mpiexec's only thread.
+const WriteFailure* write_failure();
+/// From now on a closed pipe, and a file's limit, are errors of write() and end nobody. For children that is
+/// to be undone: they inherit the calling thread's mask.
+void block_signals_of_writes();
 
 /// Where lines go.
 struct LineTarget {

@@ -5,6 +5,7 @@
 
 #include "agent.h"
 #include "cluster.h"
+#include "common/output.h"
 #include "explore.h"
 #include "gdb.h"
 #include "map.h"
@@ -64,4 +65,6 @@ int mpiexec(const std::vector<std::string>& words) {
 }  // namespace
 }  // namespace clump::mpiexec
 
-int main(int argc, char** argv) { return clump::mpiexec::mpiexec({argv + 1, argv + argc}); }
+int main(int argc, char** argv) {
+  return clump::tools::run_tool("mpiexec", [&] { return clump::mpiexec::mpiexec({argv + 1, argv + argc}); });
+}

@@ -53,6 +53,8 @@ const Option kOptions[] = {
     {{"check"}, Action::kCheck, 0, "[=error]",
      "compare what ranks send and receive, and their collective calls; tell what is left at MPI_Finalize (=error: fail then)",
      true},
+    {{"initial-errhandler"}, Action::kInitialErrhandler, 1, "NAME",
+     "what an error of MPI does at first: mpi_errors_are_fatal (default), mpi_errors_abort or mpi_errors_return"},
     {{"profile"}, Action::kProfile, 0, "[=FILE]",
      "write FILE.json and FILE.html: time in MPI and out of it, calls, messages, who waited for whom (clump-profile-PROGRAM)", true},
     {{"trace"}, Action::kTrace, 1, "FILE", "write all calls one by one, for Perfetto or Chrome's tracing page"},

@@ -1,15 +1,17 @@
 #include "options.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 
 #include "allocator.h"
 #include "collectives.h"
 #include "common/places.h"
 #include "common/scheduler.h"
+#include "common/spelling.h"
 #include "counts.h"
 #include "word_file.h"
 
@@ -100,9 +102,21 @@ class Parser {
         return base::fail(MPI_ERR_ARG, "option {} needs {}", word,
                           row->values == 1 ? "a value" : "two values");
       }
+      if (row->values == 1 && is_option(words_[at_]))
+        return base::fail(MPI_ERR_ARG,
+                          "option {0} needs a value, {1}, and {2} is an option itself; if it is meant as the "
+                          "value, write {0}={2}",
+                          word, row->metavar.empty() ? "one word" : row->metavar, words_[at_]);
       values.push_back(words_[at_++]);
     }
     return apply(*row, word, values);
+  }
+
+  /// It is one that mpiexec knows, and not a negative number or a name.
+  static bool is_option(std::string_view word) {
+    if (word.size() < 2 || word[0] != '-') return false;
+    word.remove_prefix(word[1] == '-' ? 2 : 1);
+    return find(word.substr(0, word.find('='))) != nullptr;
   }
 
   static const Option* find(std::string_view name) {
@@ -112,30 +126,10 @@ class Parser {
     return nullptr;
   }
 
-  static std::size_t distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), 0);
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-      std::size_t diagonal = std::exchange(row[0], i);
-      for (std::size_t j = 1; j <= b.size(); ++j) {
-        const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-        diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, changed}));
-      }
-    }
-    return row[b.size()];
-  }
-
   static base::Status unknown(std::string_view word, std::string_view name) {
-    std::string_view nearest;
-    std::size_t best = std::max<std::size_t>(name.size() / 3, 1) + 1;
-    for (const Option& row : option_table()) {
-      for (const std::string_view known : row.names) {
-        if (const std::size_t far = distance(name, known); far < best && known.size() > 2) {
-          best = far;
-          nearest = known;
-        }
-      }
-    }
+    std::vector<std::string_view> all;
+    for (const Option& row : option_table()) all.insert(all.end(), row.names.begin(), row.names.end());
+    const std::string_view nearest = tools::nearest(name, all);
     if (nearest.empty())
       return base::fail(MPI_ERR_ARG, "unknown option {} (mpiexec --help shows the options)", word);
     return base::fail(MPI_ERR_ARG, "unknown option {}; did you mean --{}?", word, nearest);
@@ -194,6 +188,15 @@ class Parser {
                         values[0], word);
     }
     environment.set.emplace_back(values[0], values[1]);
+    return {};
+  }
+
+  static base::Status initial_errhandler(const std::string& word, const std::string& name,
+                                         Environment& environment) {
+    if (std::ranges::find(pmi::kInitialErrhandlers, name) == std::end(pmi::kInitialErrhandlers))
+      return base::fail(MPI_ERR_ARG, "{} {}: that is no error handler; there are {}", word, name,
+                        fmt::join(pmi::kInitialErrhandlers, ", "));
+    environment.set.emplace_back(pmi::kInitialErrhandlerVariable, name);
     return {};
   }
 
@@ -342,6 +345,8 @@ class Parser {
         break;
       case kCheck:
         return choose_checks("--check", values.empty() ? "on" : values[0], global.set);
+      case kInitialErrhandler:
+        return initial_errhandler(word, values[0], local);
       case kProfile:
         command_.profile = true;
         if (!values.empty()) command_.profile_file = values[0];

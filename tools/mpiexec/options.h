@@ -133,6 +133,7 @@ enum class Action {
   kCollectiveRules,
   kReproducible,
   kCheck,
+  kInitialErrhandler,
   kProfile,
   kTrace,
   kAgent,

@@ -17,6 +17,7 @@
 namespace clump::mpiexec {
 
 /// Exit codes of mpiexec itself, as shells have them.
+inline constexpr int kExitOutput = 1;  ///< what ranks have written, or what they did, is lost
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitTimeout = 124;
 inline constexpr int kExitCannotRun = 126;

@@ -110,6 +110,8 @@ bool RanksOutput::pass_on() {
 void RanksOutput::finish() {
   while (pass_on()) {
   }
+  // Somebody whom a rank has left behind may still hold the other end.
+  for (Stream& stream : streams_) stream.lines.finish();
   if (screen_) screen_->show_all();
 }
 

@@ -114,24 +114,26 @@ base::Status Records::begin(const pmi::Job& job) {
   return reporter_ ? reporter_->connect(job.node, descriptor_, start_) : base::Status();
 }
 
-void Records::finish(const pmi::Job& job, int exit_code) {
+bool Records::finish(const pmi::Job& job, int exit_code) {
   std::this_thread::sleep_until(began_ + kLeastTime);
   if (reporter_) {
     if (!reporter_->report(exit_code != 0))
       fmt::print(stderr, "mpiexec: {}: the records of calls could not be sent\n", job.this_node().name);
-    return;
+    return true;
   }
   Source source{.host = job.node, .start = start_, .end = tools::profile::now()};
-  if (const base::Status mapped = source.region.map(descriptor_); !mapped.ok())
-    return fmt::print(stderr, "mpiexec: {}\n", base::message_of(mapped.code()));
-  write(job, {source}, exit_code);
+  if (const base::Status mapped = source.region.map(descriptor_); !mapped.ok()) {
+    fmt::print(stderr, "mpiexec: {}\n", base::message_of(mapped.code()));
+    return false;
+  }
+  return write(job, {source}, exit_code);
 }
 
-void Records::finish_collecting(const pmi::Job& job, int exit_code) {
-  write(job, collector_.finish(), exit_code);
+bool Records::finish_collecting(const pmi::Job& job, int exit_code) {
+  return write(job, collector_.finish(), exit_code);
 }
 
-void Records::write(const pmi::Job& job, const std::vector<Source>& sources, int exit_code) const {
+bool Records::write(const pmi::Job& job, const std::vector<Source>& sources, int exit_code) const {
   Profile profile;
   profile.program = program_;
   profile.command = command_;
@@ -144,18 +146,21 @@ void Records::write(const pmi::Job& job, const std::vector<Source>& sources, int
       profile.notes.push_back(
           fmt::format("no records came from {}", profile.hosts[static_cast<std::size_t>(host)]));
   for (const Source& source : sources) tools::profile::read(source, job, profile);
+  bool is_written = true;
   if (profile_) {
     fmt::print(stderr, "{}", tools::profile::as_table(profile));
-    if (write_text(json_, tools::profile::as_json(profile)) &&
-        write_text(page_, tools::profile::as_page(profile)))
-      fmt::print(stderr, "  written: {} and {}\n", json_, page_);
+    is_written = write_text(json_, tools::profile::as_json(profile)) &&
+                 write_text(page_, tools::profile::as_page(profile));
+    if (is_written) fmt::print(stderr, "  written: {} and {}\n", json_, page_);
   }
-  if (!trace_) return;
+  if (!trace_) return is_written;
   tools::profile::Traced traced;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(trace_file_.c_str(), "w"),
                                                              std::fclose);
-  if (file == nullptr || !tools::profile::write_trace(file.get(), sources, job, profile, traced))
-    return fmt::print(stderr, "mpiexec: cannot write {}: {}\n", trace_file_, std::strerror(errno));
+  if (file == nullptr || !tools::profile::write_trace(file.get(), sources, job, profile, traced)) {
+    fmt::print(stderr, "mpiexec: cannot write {}: {}\n", trace_file_, std::strerror(errno));
+    return false;
+  }
   fmt::print(stderr, "trace: {} calls, and {} messages as arrows, in {}{}\n", traced.events, traced.arrows,
              trace_file_,
              traced.dropped == 0
@@ -163,6 +168,7 @@ void Records::write(const pmi::Job& job, const std::vector<Source>& sources, int
                  : fmt::format("; {} calls more found no room (MPI_Pcontrol(0) and (1) choose what is "
                                "traced)",
                                traced.dropped));
+  return is_written;
 }
 
 }  // namespace clump::mpiexec

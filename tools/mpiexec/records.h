@@ -25,17 +25,19 @@ class Records {
   // Where the ranks are on other hosts: they go from the agents there to the process that the user has
   // started.
   base::Status collect();
-  void finish_collecting(const pmi::Job& job, int exit_code);
+  /// As finish().
+  bool finish_collecting(const pmi::Job& job, int exit_code);
 
   /// Memory for the ranks of this host; the descriptor is for its host processes.
   base::Status begin(const pmi::Job& job);
   int descriptor() const { return descriptor_; }
-  /// The job is over: writes the files, and the table to stderr. An agent sends what it has.
-  void finish(const pmi::Job& job, int exit_code);
+  /// The job is over: writes the files, and the table to stderr. An agent sends what it has. False, and it is
+  /// said, if a file could not be written.
+  bool finish(const pmi::Job& job, int exit_code);
 
  private:
   void note_start();
-  void write(const pmi::Job& job, const std::vector<tools::profile::Source>& sources, int exit_code) const;
+  bool write(const pmi::Job& job, const std::vector<tools::profile::Source>& sources, int exit_code) const;
 
   bool profile_ = false, trace_ = false;
   std::string json_, page_, trace_file_;  ///< absolute

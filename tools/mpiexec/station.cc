@@ -97,6 +97,13 @@ void Station::finish_check() {
   reports_.push_back(std::move(report));
 }
 
+/// Who has not called MPI has nobody who could answer.
+bool Station::has_answered(int process) const {
+  if (!memory_->host(process).observes.load(std::memory_order_acquire)) return true;
+  const auto found = answers_.find(process);
+  return found != answers_.end() && found->second.is_complete;
+}
+
 void Station::ask(std::uint32_t question) {
   question_ = question;
   patience_ = Clock::now() + kPatience;
@@ -128,7 +135,7 @@ void Station::finish_question() {
     if (found != answers_.end() && found->second.is_complete && pmi::decode(found->second.bytes, one))
       all.add(std::move(one));
     else
-      is_complete = false;
+      is_complete = is_complete && has_answered(process);
   }
   for (std::size_t i = 0; i < ended_.size(); ++i)
     if (ended_[i])
@@ -146,11 +153,8 @@ std::optional<Station::Clock::time_point> Station::alarm() const {
 }
 
 bool Station::next(Report& report) {
-  const auto has_answered = [&](int process) {
-    const auto found = answers_.find(process);
-    return found != answers_.end() && found->second.is_complete;
-  };
-  if (question_ && (Clock::now() >= patience_ || std::ranges::all_of(running(), has_answered)))
+  if (question_ && (Clock::now() >= patience_ ||
+                    std::ranges::all_of(running(), [&](int process) { return has_answered(process); })))
     finish_question();
   if (reports_.empty()) return false;
   report = std::move(reports_.front());

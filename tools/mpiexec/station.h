@@ -45,6 +45,7 @@ class Station {
   void check(std::uint32_t number);
   void finish_check();
   void ask(std::uint32_t question);
+  bool has_answered(int process) const;
   void finish_question();
   void look_at_progress(std::uint32_t look);
 

@@ -17,6 +17,12 @@ constexpr std::chrono::milliseconds kFirstPause{10}, kLongestPause{1000};
 /// In how many looks, one after the other, nothing may be new before it is a hang.
 constexpr int kLooks = 4;
 
+/// All hosts that can have told what was asked last.
+bool is_answered(const auto& hosts) {
+  return std::ranges::all_of(hosts,
+                             [](const auto& host) { return host.is_complete || host.over || !host.answers; });
+}
+
 }  // namespace
 
 Watch::Watch(const pmi::Job& job, int hang_after)
@@ -142,7 +148,7 @@ bool Watch::next(Order& order) {
 std::optional<Watch::Clock::time_point> Watch::alarm() const {
   std::optional<Clock::time_point> first = next_check_;
   const auto sooner = [&](Clock::time_point time) { first = first ? std::min(*first, time) : time; };
-  if (asked_for_ != Finding::kNothing) sooner(patience_);
+  if (asked_for_ != Finding::kNothing) sooner(is_answered(hosts_) ? Clock::now() : patience_);
   if (between_looks_.count() > 0) sooner(next_look_);
   return first;
 }
@@ -162,9 +168,7 @@ Watch::Finding Watch::poll(std::string& text) {
     if (user_waits_) ask(Finding::kAsked);
     return Finding::kNothing;
   }
-  const bool is_answered = std::ranges::all_of(
-      hosts_, [](const Host& host) { return host.is_complete || host.over || !host.answers; });
-  return is_answered || now >= patience_ ? finish_question(text) : Finding::kNothing;
+  return is_answered(hosts_) || now >= patience_ ? finish_question(text) : Finding::kNothing;
 }
 
 Watch::Finding Watch::finish_question(std::string& text) {

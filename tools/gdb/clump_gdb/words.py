@@ -48,8 +48,11 @@ def place_of(frame):
 
 
 def name_of_call(frame):
-    """PMPI_Recv.localalias: MPI_Recv"""
+    """PMPI_Recv.localalias: MPI_Recv; and what that may go on in, checked_Recv."""
     name = (frame.name() or "MPI").split(".")[0].split("(")[0]
+    for prefix in ("checked_", "recorded_"):
+        if name.startswith(prefix):
+            return "MPI_" + name[len(prefix):]
     return name[1:] if name.startswith("PMPI_") else name
 
 

@@ -1,0 +1,108 @@
+#include "image/loaded_mpi.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "image/elf_file.h"
+
+namespace clump::image {
+
+namespace {
+
+std::vector<std::string> loaded_files() {
+  std::vector<std::string> all;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* argument) {
+        const char* const name = info->dlpi_name;
+        auto& files = *static_cast<std::vector<std::string>*>(argument);
+        // The first one is the program.
+        files.emplace_back(name != nullptr && *name != '\0' ? name : files.empty() ? "/proc/self/exe" : "");
+        return 0;
+      },
+      &all);
+  return all;
+}
+
+std::string program_path() {
+  std::string path(4096, '\0');
+  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
+  path.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
+  return path;
+}
+
+bool needs(const std::string& file, MpiKind kind) {
+  for (const std::string& name : ElfFile(file).strings(DT_NEEDED))
+    if (mpi_kind_of(name) == kind) return true;
+  return false;
+}
+
+/// What a file of the MPI library `other`, or of its relatives, is no user of.
+std::optional<WrongMpi> find(bool may_have_ours) {
+  const std::vector<std::string> files = loaded_files();
+  std::string other;
+  for (const std::string& file : files)
+    if (other.empty() && mpi_kind_of(file) == MpiKind::kOther) other = file;
+  if (other.empty()) return {};
+  WrongMpi wrong{.user = other, .by = {}, .library = other.substr(other.rfind('/') + 1), .path = other};
+  bool is_known = false;
+  for (const std::string& file : files) {
+    if (mpi_kind_of(file) != MpiKind::kNone) continue;
+    if (!may_have_ours && needs(file, MpiKind::kStandardAbi)) return {};
+    if (is_known || !needs(file, MpiKind::kOther)) continue;
+    is_known = true;
+    wrong.user = file == "/proc/self/exe" ? program_path() : file;
+  }
+  return wrong;
+}
+
+}  // namespace
+
+std::optional<WrongMpi> other_mpi_here() { return find(true); }
+
+std::optional<WrongMpi> only_other_mpi_here() { return find(false); }
+
+std::optional<WrongMpi> missing_mpi(const char* name, const char* error) {
+  const std::string_view text = error;
+  const std::size_t end = text.find(':');
+  if (end == text.npos || text.find("cannot open shared object file") == text.npos) return {};
+  const std::string_view library = text.substr(0, end);
+  if (mpi_kind_of(library) != MpiKind::kOther) return {};
+  return WrongMpi{.user = name, .by = {}, .library = std::string(library), .path = {}};
+}
+
+std::optional<WrongMpi> other_mpi_at(const char* name, const void* address) {
+  if (*name == 'P') ++name;
+  bool begins = false;
+  for (const char* const one : {"MPI_Init", "MPI_Init_thread", "MPI_Session_init"})
+    begins = begins || std::strcmp(name, one) == 0;
+  Dl_info info{};
+  if (!begins || ::dladdr(address, &info) == 0 || info.dli_fname == nullptr) return {};
+  if (mpi_kind_of(info.dli_fname) != MpiKind::kOther) return {};
+  const std::string path = info.dli_fname;
+  return WrongMpi{
+      .user = program_path(), .by = {}, .library = path.substr(path.rfind('/') + 1), .path = path};
+}
+
+const std::string& own_mpicc() {
+  static const auto& path = *new std::string([] {
+    Dl_info own{};
+    ::dladdr(reinterpret_cast<const void*>(&own_mpicc), &own);
+    std::string folder = own.dli_fname != nullptr ? own.dli_fname : "";
+    // bin is beside lib, or beside the folder that lib is in: lib/x86_64-linux-gnu.
+    for (int level = 0; level < 3; ++level) {
+      folder.resize(std::min(folder.rfind('/'), folder.size()));
+      if (const std::string found = folder + "/bin/mpicc"; level > 0 && ::access(found.c_str(), X_OK) == 0)
+        return found;
+    }
+    return std::string("mpicc");
+  }());
+  return path;
+}
+
+}  // namespace clump::image

@@ -1,0 +1,57 @@
+// Processes of a job whose program is made for another MPI library than ours: they come by way of a shell, an
+// interpreter or dlopen(), where mpiexec could not see it before the start.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "image/loaded_mpi.h"
+#include "runtime/host.h"
+#include "runtime/host_failure.h"
+#include "runtime/host_state.h"
+
+namespace clump::runtime {
+
+namespace {
+
+/// As a shell does for what cannot be run.
+constexpr int kCannotRun = 126;
+
+/// The program has asked which ABI the library has, and has ended without using it.
+void look_at_end(int status, void*) {
+  const HostedRank& rank = host().ranks[0];
+  if (status == 0 || rank.phase == Phase::kRunning || ::getpid() != host().process) return;
+  static const auto& text = *new std::string(
+      fmt::format("without calling MPI_Init, after it had asked for the library's ABI (MPI_Abi_get_version). "
+                  "mpi4py does that to choose among its modules; wheels of it that have none for the MPI "
+                  "standard ABI, which Clump has, cannot be used: install it by\n  {}",
+                  image::command_for_mpi4py(image::own_mpicc())));
+  end_job({rank.identity.rank, pmi::Reason::kExited, status, text, {}});
+}
+
+}  // namespace
+
+void refuse_other_mpi() {
+  if (!host().started_by_mpiexec()) return;
+  if (const auto wrong = image::only_other_mpi_here())
+    fail_job({host().ranks[0].identity.rank,
+              pmi::Reason::kCannotStart,
+              kCannotRun,
+              image::words_about(*wrong, image::own_mpicc()),
+              {}});
+}
+
+std::string words_about_other_mpi() {
+  const auto wrong = image::other_mpi_here();
+  return wrong ? image::words_about(*wrong, image::own_mpicc()) : std::string();
+}
+
+void note_abi_question() {
+  static const bool is_plain = host().started_by_mpiexec() && host().job.here().plain &&
+                               host().ranks[0].phase != Phase::kRunning &&
+                               ::on_exit(look_at_end, nullptr) == 0;
+  static_cast<void>(is_plain);
+}
+
+}  // namespace clump::runtime

@@ -1,0 +1,207 @@
+// clump which: the MPI library that a program is linked to, or that comes into it while it runs.
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+
+#include "commands.h"
+#include "common/places.h"
+#include "image/elf_file.h"
+#include "image/inspect.h"
+
+namespace clump::tools {
+
+namespace {
+
+using image::MpiKind;
+using image::WrongMpi;
+
+std::string own_mpicc() {
+  std::error_code none;
+  const auto folder = std::filesystem::read_symlink("/proc/self/exe", none).parent_path();
+  return (folder / "mpicc").string();
+}
+
+/// Whether it fits.
+bool show(const WrongMpi& library) {
+  const bool is_standard = image::mpi_kind_of(library.library) == MpiKind::kStandardAbi;
+  fmt::print("{}: {}, named by {}\n", library.user, library.library,
+             library.by.empty() ? "nobody" : library.by);
+  fmt::print("  started by itself:          {}{}\n", library.path.empty() ? "not found" : library.path,
+             is_standard ? "" : fmt::format(" ({})", image::family_of(library)));
+  if (is_standard) {
+    fmt::print("  under Clump's mpiexec:      {}\n", own_library("libmpi_abi.so.1"));
+  } else {
+    WrongMpi wrong = library;
+    if (!wrong.by.empty()) wrong.user = std::exchange(wrong.by, {});
+    fmt::print("  under Clump's mpiexec:      refused: {}\n", image::words_about(wrong, own_mpicc()));
+  }
+  return is_standard;
+}
+
+/// A folder for what ld.so tells, gone with this object.
+class Folder {
+ public:
+  Folder() {
+    std::string path = (std::filesystem::temp_directory_path() / "clump-which-XXXXXX").string();
+    if (::mkdtemp(path.data()) != nullptr) path_ = path;
+  }
+  ~Folder() {
+    std::error_code none;
+    if (!path_.empty()) std::filesystem::remove_all(path_, none);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// Runs the program to its end while ld.so writes what it does into files of the folder, one a process. Its
+/// exit code.
+int run_observed(const std::string& path, const std::vector<std::string>& words, const std::string& folder) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::setenv("LD_DEBUG", "libs,files", 1);
+    ::setenv("LD_DEBUG_OUTPUT", (folder + "/ld").c_str(), 1);
+    std::vector<char*> arguments;
+    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    ::execv(path.c_str(), arguments.data());
+    std::_Exit(127);
+  }
+  int status = 0;
+  while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (child < 0) return 127;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// What stands behind `before` in a line, up to " [" (ld.so's namespace) or the end; empty if it is not
+/// there.
+std::string behind(const std::string& line, std::string_view before) {
+  const std::size_t at = line.find(before);
+  if (at == line.npos) return {};
+  const std::string rest = line.substr(at + before.size());
+  return rest.substr(0, std::min(rest.find(" ["), rest.size()));
+}
+
+/// MPI libraries by name, with what has named them and where they were found.
+using Seen = std::map<std::string, WrongMpi>;
+
+void read_observations(const std::string& folder, Seen& seen) {
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
+    std::ifstream file(entry.path());
+    for (std::string line; std::getline(file, line);) {
+      const std::string found = behind(line, "calling init: ");
+      const std::string wanted = !found.empty() ? found.substr(found.rfind('/') + 1) : behind(line, "file=");
+      const std::string name = wanted.substr(wanted.rfind('/') + 1);
+      if (name.empty() || image::mpi_kind_of(name) == MpiKind::kNone) continue;
+      WrongMpi& library = seen.try_emplace(name, WrongMpi{{}, {}, name, {}}).first->second;
+      if (!found.empty()) library.path = found;
+      for (const char* const way : {"needed by ", "dynamically loaded by "})
+        if (library.by.empty()) library.by = behind(line, way);
+    }
+  }
+}
+
+/// The modules of mpi4py that this Python would choose from.
+std::vector<std::string> modules_of_mpi4py(const std::string& python) {
+  const std::string script =
+      "import glob, importlib.util, os; s = importlib.util.find_spec('mpi4py'); "
+      "print('\\n'.join(sorted(glob.glob(os.path.join(os.path.dirname(s.origin), 'MPI.*so')))) if s else '')";
+  const std::string command = shell_word(python) + " -c " + shell_word(script) + " 2>/dev/null";
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(::popen(command.c_str(), "r"), ::pclose);
+  std::vector<std::string> all;
+  char line[4096];
+  while (pipe != nullptr && std::fgets(line, sizeof line, pipe.get()) != nullptr)
+    if (std::string text(line, std::strcspn(line, "\n")); !text.empty()) all.push_back(std::move(text));
+  return all;
+}
+
+/// Python's import of mpi4py loads no MPI library: that of mpi4py.MPI does. -1: it is not installed.
+int show_mpi4py(const std::string& python) {
+  const std::vector<std::string> modules = modules_of_mpi4py(python);
+  if (modules.empty()) return -1;
+  fmt::print("this Python has mpi4py with {} module{}; one is chosen by 'from mpi4py import MPI':\n",
+             modules.size(), modules.size() == 1 ? "" : "s");
+  bool fits = false;
+  for (const std::string& module : modules) {
+    for (const std::string& name : image::ElfFile(module).strings(DT_NEEDED)) {
+      if (image::mpi_kind_of(name) == MpiKind::kNone) continue;
+      const bool is_standard = image::mpi_kind_of(name) == MpiKind::kStandardAbi;
+      fits = fits || is_standard;
+      fmt::print("  {}: {} ({})\n", module, name,
+                 is_standard ? "the MPI standard ABI" : image::family_of({module, {}, name, {}}));
+    }
+  }
+  if (fits)
+    fmt::print("under Clump's mpiexec:      {}\n", own_library("libmpi_abi.so.1"));
+  else
+    fmt::print("under Clump's mpiexec:      none of these; install mpi4py for the MPI standard ABI:\n  {}\n",
+               image::command_for_mpi4py(own_mpicc()));
+  return fits ? 0 : 1;
+}
+
+bool is_python(const std::string& path) {
+  return std::string_view(path).substr(path.rfind('/') + 1).starts_with("python");
+}
+
+int show_what_comes(const std::string& path, const std::vector<std::string>& words) {
+  const Folder folder;
+  if (folder.path().empty()) {
+    fmt::print(stderr, "clump: cannot make a folder for what ld.so tells: {} (TMPDIR names another place)\n",
+               std::strerror(errno));
+    return 1;
+  }
+  const int code = run_observed(path, words, folder.path());
+  Seen seen;
+  read_observations(folder.path(), seen);
+  std::string command;
+  for (const std::string& word : words) command += (command.empty() ? "" : " ") + shell_word(word);
+  if (code != 0) fmt::print("{}: ended with exit code {}\n", command, code);
+  // What has come in is told; what was looked for in vain only if nothing has.
+  const bool any = std::ranges::any_of(seen, [](const auto& one) { return !one.second.path.empty(); });
+  bool fits = !seen.empty();
+  for (auto& [name, library] : seen) {
+    if (any && library.path.empty()) continue;
+    library.user = command;
+    fits = show(library) && fits;
+  }
+  if (!seen.empty()) return fits ? 0 : 1;
+  fmt::print("{}: no MPI library has come in\n", command);
+  const int python = is_python(path) ? show_mpi4py(words.front()) : -1;
+  return python >= 0 ? python : 1;
+}
+
+}  // namespace
+
+int show_which(const std::vector<std::string>& words) {
+  std::string path;
+  const base::Status found = find_program(words.front(), current_directory(), path);
+  if (!found.ok()) {
+    fmt::print(stderr, "clump: {}\n", base::message_of(found.code()));
+    return 127;
+  }
+  if (words.size() > 1) return show_what_comes(path, words);
+  const image::Verdict verdict = image::inspect(path);
+  if (verdict.mpi == MpiKind::kNone) {
+    fmt::print("{}: no MPI library; with arguments behind it, it is run, and what comes in then is told\n",
+               path);
+    return 1;
+  }
+  return show({path, verdict.mpi_needed_by, verdict.mpi_library, verdict.mpi_path}) ? 0 : 1;
+}
+
+}  // namespace clump::tools
