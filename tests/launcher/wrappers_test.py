@@ -64,8 +64,16 @@ class Wrappers(tool.Case):
         done = subprocess.run([self.folder + "/bin/mpicc", "-show"], capture_output=True, text=True, timeout=20)
         return tool.Result(done.returncode, done.stdout, done.stderr, 0)
 
-    def test_fortran_is_not_there(self):
-        self.assert_says(self.wrap("mpifort", "x.f90"), 1, "no Fortran bindings yet")
+    @unittest.skipIf(shutil.which("gfortran") is None, "not installed: gfortran")
+    def test_fortran(self):
+        pathlib.Path(self.folder, "with.f90").write_text("program with\n  use mpi\nend program\n")
+        self.assert_says(self.wrap("mpifort", "-c", "with.f90"), 1, "mpifort: with.f90, line 2: 'use mpi'", "no Fortran bindings yet")
+        pathlib.Path(self.folder, "without.f90").write_text("program without\nend program\n")
+        self.assertEqual(self.wrap("mpifort", "without.f90", "-o", "without").code, 0)
+
+    def test_help(self):
+        self.assertIn("-showme:compile", self.wrap("mpicc", "--help").out)
+        self.assertIn("-W", self.wrap("mpicc", "--help=warnings").out)  # the compiler's
 
 
 if __name__ == "__main__":

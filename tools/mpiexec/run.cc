@@ -26,6 +26,7 @@
 #include "pmi/node_memory.h"
 #include "pmi/rank_variables.h"
 #include "pmix_desk.h"
+#include "preload_names.h"
 #include "rank_list.h"
 #include "ranks_input.h"
 #include "ranks_output.h"
@@ -164,22 +165,26 @@ class Run {
   /// the allocator that we have chosen (if any), the rest. What nobody but us has asked for is named once
   /// more, so that the process does not pass it on.
   base::Status set_preloads(std::size_t app, const std::string& allocator,
-                            std::vector<std::string>& environment) const {
+                            std::vector<std::string>& environment) {
     std::vector<std::string> all = plan_.preload;
     const image::Preloads& preloads = plan_.preloads[app];
     all.insert(all.end(), preloads.own.begin(), preloads.own.end());
+    CLUMP_TRY(preload_names_.replace(all));
+    std::vector<std::string> ours;
+    for (const char* name : {"libclump_host.so", "libmpi_abi.so.1"}) {
+      ours.push_back(tools::own_library(name));
+      if (ours.back().empty())
+        return base::fail(MPI_ERR_OTHER, "{} is missing: it belongs into ../lib beside mpiexec", name);
+    }
+    if (!allocator.empty()) ours.push_back(allocator);
+    CLUMP_TRY(preload_names_.replace(ours));
     const std::vector<std::string> asked = image::split_preloads(get(environment, "LD_PRELOAD"));
     std::vector<std::string> added = all;
-    if (!allocator.empty()) added.push_back(allocator);
+    if (!allocator.empty()) added.push_back(ours.back());
     std::erase_if(added,
                   [&](const std::string& one) { return std::ranges::find(asked, one) != asked.end(); });
     if (!added.empty()) set(environment, "CLUMP_PRELOADED", image::join_preloads(added));
-    for (const char* name : {"libclump_host.so", "libmpi_abi.so.1"}) {
-      all.push_back(tools::own_library(name));
-      if (all.back().empty())
-        return base::fail(MPI_ERR_OTHER, "{} is missing: it belongs into ../lib beside mpiexec", name);
-    }
-    if (!allocator.empty()) all.push_back(allocator);
+    all.insert(all.end(), ours.begin(), ours.end());
     all.insert(all.end(), preloads.shared.begin(), preloads.shared.end());
     set(environment, "LD_PRELOAD", image::join_preloads(all));
     return {};
@@ -622,6 +627,7 @@ class Run {
   int node_ = -1;                           ///< the same
   pmi::NodeMemory memory_;                  ///< of `node_`
   Station station_;
+  PreloadNames preload_names_;
   Successors successors_;
   std::optional<Watch> watch_;  ///< not an agent's
   Connection head_;             ///< only an agent's: to mpiexec
