@@ -71,8 +71,10 @@ class Tree(place.Case):
                     self.assertIn(f"{path.parent.name}/.debug/{path.name}.debug", files)
             print(f"size of the debug files: {sum(os.path.getsize(os.path.join(folder, name)) for name in files) / 1e6:.1f} MB")
             shutil.copy(place.PREFIX / "lib" / "libclump_host.so", folder + "/lib")
-            shown = self.run_here("gdb", "-batch", "-ex", "info line clump::base::fail", folder + "/lib/libclump_host.so") + self.err
-            self.assertIn("libclump_host.so.debug", shown)
+            ask = ("gdb", "-nx", "-batch", "-ex", "info line clump::base::message_of", folder + "/lib/libclump_host.so")
+            self.assertRegex(self.run_here(*ask), r'Line \d+ of .*status\.cc"')
+            shutil.rmtree(folder + "/lib/.debug")
+            self.assertNotIn("status.cc", subprocess.run(ask, capture_output=True, text=True).stdout)
 
     def test_versions(self):
         for tool in TOOLS:

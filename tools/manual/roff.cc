@@ -43,7 +43,7 @@ std::string section_of(const Page& page, const Section& section) {
   const bool is_subcommand = page.has_subcommands && section.title != "OPTIONS";
   std::string text = is_subcommand ? fmt::format(".SS \"{} {}\"\n", page.name, section.title)
                                    : fmt::format(".SH {}\n", section.title);
-  if (!section.text.empty()) text += plain(section.text) + "\n";
+  if (!section.text.empty()) text += plain(section.text) + "\n.PP\n";
   bool has_texts = false;
   for (const Option& option : section.options) has_texts |= !option.text.empty();
   for (std::size_t i = 0; i < section.options.size(); ++i) {
@@ -59,7 +59,7 @@ std::string section_of(const Page& page, const Section& section) {
 }  // namespace
 
 std::string as_roff(const Page& page) {
-  std::string text = fmt::format(".TH {} 1 \"\" \"Clump {}\" \"Clump\"\n", upper(page.name), CLUMP_VERSION);
+  std::string text = fmt::format(".TH {} 1 \"\" \"Clump {}\" \"Clump\"\n.nh\n", upper(page.name), CLUMP_VERSION);
   std::string names = page.name;
   for (const std::string& synonym : page.synonyms) names += ", " + synonym;
   text += fmt::format(".SH NAME\n{} \\- {}\n.SH SYNOPSIS\n.nf\n", plain(names), plain(page.summary));
