@@ -34,7 +34,8 @@ def run(*words: object, tool: str = "mpiexec", stdin: str = "", env: Optional[di
         before=None, limit: float = 60) -> Result:
     environment = {**os.environ, **(env or {})}
     begin = time.monotonic()
-    done = subprocess.run([str(TOOLS / tool), *map(str, words)], input=stdin, capture_output=True, text=True, timeout=limit, env=environment,
+    folder = BIN if tool.startswith("launcher_") else TOOLS
+    done = subprocess.run([str(folder / tool), *map(str, words)], input=stdin, capture_output=True, text=True, timeout=limit, env=environment,
                           cwd=cwd, preexec_fn=before, errors="replace")
     return Result(done.returncode, done.stdout, done.stderr, time.monotonic() - begin)
 
