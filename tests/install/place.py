@@ -39,9 +39,12 @@ class Case(unittest.TestCase):
     maxDiff = None
 
     def run_here(self, *words, cwd=None, env=None, code=0, limit=100):
-        """stdout; the exit code has to be `code`."""
+        """stdout; the exit code has to be `code`, or any but 0 if that is None."""
         done = subprocess.run([str(word) for word in words], cwd=cwd, env=env or environment(), capture_output=True, text=True, timeout=limit)
-        self.assertEqual(done.returncode, code, f"{words}\n{done.stdout}\n{done.stderr}")
+        if code is None:
+            self.assertNotEqual(done.returncode, 0, f"{words}\n{done.stdout}\n{done.stderr}")
+        else:
+            self.assertEqual(done.returncode, code, f"{words}\n{done.stdout}\n{done.stderr}")
         self.err = done.stderr
         return done.stdout
 
