@@ -204,7 +204,8 @@ std::string zsh_options(const std::vector<Section>& sections) {
     for (const Option& option : section.options)
       for (const std::string& spelling : option.spellings)
         text += fmt::format(
-            "    '*{}[{}]{}' \\\n", zsh_text(typed(spelling)) + (spelling.find('=') != std::string::npos ? "-" : ""),
+            "    '*{}[{}]{}' \\\n",
+            zsh_text(typed(spelling)) + (spelling.find('=') != std::string::npos ? "-" : ""),
             zsh_text(option.text.empty() ? "accepted, changes nothing" : option.text),
             spelling.find('=') != std::string::npos ? ":compiler:_command_names -e" : zsh_values(option));
   return text;

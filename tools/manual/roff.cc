@@ -59,7 +59,8 @@ std::string section_of(const Page& page, const Section& section) {
 }  // namespace
 
 std::string as_roff(const Page& page) {
-  std::string text = fmt::format(".TH {} 1 \"\" \"Clump {}\" \"Clump\"\n.nh\n", upper(page.name), CLUMP_VERSION);
+  std::string text =
+      fmt::format(".TH {} 1 \"\" \"Clump {}\" \"Clump\"\n.nh\n", upper(page.name), CLUMP_VERSION);
   std::string names = page.name;
   for (const std::string& synonym : page.synonyms) names += ", " + synonym;
   text += fmt::format(".SH NAME\n{} \\- {}\n.SH SYNOPSIS\n.nf\n", plain(names), plain(page.summary));
