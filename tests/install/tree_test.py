@@ -95,6 +95,14 @@ class Tree(place.Case):
             self.run_here(folder + "/mpicc", source, "-o", folder + "/hello")
             self.assertRegex(self.run_here(folder + "/mpiexec", "-n", 2, folder + "/hello"), "^2 ranks, Clump")
 
+    def test_dev_install_refuses(self):
+        dev = pathlib.Path(__file__).parents[2] / "dev"
+        for words, code, text in ((["--help"], 0, ""), (["--prefix"], 2, "needs a folder"), (["--prefix="], 2, "needs a folder"),
+                                  (["--perfix", "x"], 2, "--help"), (["--prefix", "/proc/nowhere"], 1, "no permission to write into /proc/nowhere")):
+            with self.subTest(words=words):
+                self.run_here(dev, "install", *words, code=code)
+                self.assertIn(text, self.err)
+
     @unittest.skipIf(shutil.which("tclsh") is None, "not installed: tclsh")
     def test_modulefile(self):
         """As environment modules read it, with the commands that it uses put in their place."""
