@@ -37,13 +37,14 @@ def write_sources(folder: Path, functions) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--header", type=Path, metavar="FILE", help="write mpi.h there")
+    parser.add_argument("--version", metavar="X.Y.Z", default="0.0.0", help="the library's version, for mpi.h")
     parser.add_argument("--sources", type=Path, metavar="FOLDER", help="write the entry points and all that belongs to them there")
     arguments = parser.parse_args()
     standard.load()
     functions = standard.functions()
     if arguments.header:
         groups = constants.load(OVERLAY / "constants.txt")
-        write_if_changed(arguments.header, header.write(functions, standard.callbacks(), groups))
+        write_if_changed(arguments.header, header.write(functions, standard.callbacks(), groups, arguments.version))
     if arguments.sources:
         write_sources(arguments.sources, functions)
 

@@ -11,12 +11,26 @@ TOOL_HANDLES = ("T_enum", "T_cvar_handle", "T_pvar_handle", "T_pvar_session", "T
 ALIASES = {f"MPI_{kind}_errhandler_fn": f"MPI_{kind}_errhandler_function" for kind in ("Comm", "File", "Win", "Session")}
 
 _TOP = """\
-/* mpi.h: the interface of the MPI-5.0 standard with its standard ABI (chapter 20), for C99 and C++11 or later.
+/* mpi.h: the interface of the MPI-5.0 standard with its standard ABI (chapter 20), for C89 and C++98 or later.
    Written by gen/generate.py of Clump; any program compiled with it runs with any MPI library that has this ABI. */
 #ifndef MPI_H_ABI
 #define MPI_H_ABI
 
 #include <stdint.h>
+
+/* Which library's header this is. */
+#define CLUMP 1
+#define CLUMP_VERSION "@VERSION@"
+#define CLUMP_NUMVERSION @NUMBER@ /* 10000 * major + 100 * minor + patch */
+
+/* C89 has no inline functions. */
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 199901L)
+#define CLUMP_INLINE static inline
+#elif defined(__GNUC__)
+#define CLUMP_INLINE static __inline__
+#else
+#define CLUMP_INLINE static
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -53,13 +67,13 @@ typedef struct {
 """
 
 _STATUS_CONVERSIONS = """\
-static inline int MPI_Status_c2f(const MPI_Status* c_status, MPI_Fint* f_status) {
+CLUMP_INLINE int MPI_Status_c2f(const MPI_Status* c_status, MPI_Fint* f_status) {
   const int* from = (const int*)c_status;
   int i;
   for (i = 0; i < MPI_F_STATUS_SIZE; ++i) f_status[i] = (MPI_Fint)from[i];
   return MPI_SUCCESS;
 }
-static inline int MPI_Status_f2c(const MPI_Fint* f_status, MPI_Status* c_status) {
+CLUMP_INLINE int MPI_Status_f2c(const MPI_Fint* f_status, MPI_Status* c_status) {
   int* to = (int*)c_status;
   int i;
   for (i = 0; i < MPI_F_STATUS_SIZE; ++i) to[i] = (int)f_status[i];
@@ -68,6 +82,7 @@ static inline int MPI_Status_f2c(const MPI_Fint* f_status, MPI_Status* c_status)
 """
 
 _BOTTOM = """
+#undef CLUMP_INLINE
 #ifdef __cplusplus
 }
 #endif
@@ -100,13 +115,19 @@ def _fortran_conversions() -> str:
     text = ["\n/* Handles and statuses as Fortran has them (section 19.3.4) */\n"]
     for name in sorted(HANDLES):
         short = "Type" if name == "Datatype" else name
-        text.append(f"static inline MPI_Fint MPI_{short}_c2f(MPI_{name} handle) {{ return (MPI_Fint)MPI_{short}_toint(handle); }}\n")
-        text.append(f"static inline MPI_{name} MPI_{short}_f2c(MPI_Fint handle) {{ return MPI_{short}_fromint((int)handle); }}\n")
+        text.append(f"CLUMP_INLINE MPI_Fint MPI_{short}_c2f(MPI_{name} handle) {{ return (MPI_Fint)MPI_{short}_toint(handle); }}\n")
+        text.append(f"CLUMP_INLINE MPI_{name} MPI_{short}_f2c(MPI_Fint handle) {{ return MPI_{short}_fromint((int)handle); }}\n")
     return "".join(text) + _STATUS_CONVERSIONS
 
 
-def write(functions: Dict[str, standard.Function], callbacks: List[standard.Form], groups: List[constants.Group]) -> str:
-    text = [_TOP, "\n/* Handles */\n"]
+def _top(version: str) -> str:
+    """`version` is the library's: "0.1.0"."""
+    major, minor, patch = map(int, version.split("."))
+    return _TOP.replace("@VERSION@", version).replace("@NUMBER@", str(10000 * major + 100 * minor + patch))
+
+
+def write(functions: Dict[str, standard.Function], callbacks: List[standard.Form], groups: List[constants.Group], version: str) -> str:
+    text = [_top(version), "\n/* Handles */\n"]
     text.extend(f"typedef struct MPI_ABI_{name}* MPI_{name};\n" for name in HANDLES + TOOL_HANDLES)
     text.append(_constants(groups))
     text.append("\n/* Functions that a program hands to MPI */\n")

@@ -161,10 +161,6 @@ CLUMP_HOST_API int fanotify_init(unsigned flags, unsigned of_events) noexcept {
   static constinit Hidden<int(unsigned, unsigned)> real{"fanotify_init"};
   return place_lowest(real(flags, of_events), __builtin_return_address(0));
 }
-CLUMP_HOST_API int pidfd_open(pid_t process, unsigned flags) noexcept {
-  static constinit Hidden<int(pid_t, unsigned)> real{"pidfd_open"};
-  return place_lowest(real(process, flags), __builtin_return_address(0));
-}
 CLUMP_HOST_API int pidfd_getfd(int process, int descriptor, unsigned flags) noexcept {
   static constinit Hidden<int(int, int, unsigned)> real{"pidfd_getfd"};
   return place_lowest(real(process, descriptor, flags), __builtin_return_address(0));

@@ -12,6 +12,7 @@
 #include "image/objects.h"
 #include "image/process_ids.h"
 #include "image/rank_image.h"
+#include "image/standard.h"
 #include "image/symbols.h"
 
 namespace clump::image {
@@ -62,7 +63,7 @@ CLUMP_HOST_API int pidfd_open(pid_t process, unsigned flags) noexcept {
   const auto opened = static_cast<int>(
       syscall(SYS_pidfd_open, process, rank == nullptr || is_first ? flags : flags | kThread));
   if (opened < 0 && rank != nullptr && !is_first && errno == EINVAL) errno = ENOSYS;
-  return opened;
+  return clump::image::standard::place_lowest(opened, __builtin_return_address(0));
 }
 
 /// Processor time is that of all ranks.

@@ -30,6 +30,13 @@ ALWAYS(source_is_first, offsetof(MPI_Status, MPI_SOURCE) == 0);
 ALWAYS(tag_is_second, offsetof(MPI_Status, MPI_TAG) == 4);
 ALWAYS(error_is_third, offsetof(MPI_Status, MPI_ERROR) == 8);
 ALWAYS(the_rest_is_the_librarys, offsetof(MPI_Status, MPI_internal) == 12);
+
+/* Which library this is the header of. */
+#ifndef CLUMP
+#error "CLUMP is not defined"
+#endif
+ALWAYS(version_has_this_length, sizeof(CLUMP_VERSION) == sizeof("{version}"));
+ALWAYS(version_is_this, CLUMP_NUMVERSION == {number});
 {always}
 
 /* A handle or pointer of the wrong type does not compile either. */
@@ -59,12 +66,15 @@ def number(text):
     return text if text.startswith("MPI_") else text.lstrip("(")
 
 
-def write_program(c11):
+def write_program(version, c11):
     with open(HERE / "constants.csv", newline="") as file:
         rows = [(row["name"], row["handle_or_pointer_type"], row["value"]) for row in csv.DictReader(file)]
     integers = [(name, value) for name, kind, value in rows if kind in ("", "int") and "(" not in value and not value.startswith("MPI_")]
     typed = [(name, kind) for name, kind, value in rows if kind not in ("", "int")]
+    major, minor, patch = map(int, version.split("."))
     return PROGRAM.format(
+        version=version,
+        number=10000 * major + 100 * minor + patch,
         types='#include "types.h"' if c11 else "",
         always="\n".join(f"ALWAYS(value_of_{name}, {name} == {number(value)});" for name, value in integers),
         typed="\n".join(f"extern {kind} take_{name}(void);\n{kind} take_{name}(void) {{ return {name}; }}" for name, kind in typed),
@@ -77,11 +87,15 @@ def main():
     parser.add_argument("--include", required=True)
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--language", required=True)
+    parser.add_argument("--version", required=True, help="the library's: 0.1.0")
     arguments = parser.parse_args()
+    if arguments.compiler.endswith("-NOTFOUND"):
+        print("skipped: this compiler is not installed")
+        return 77
     is_cxx = "++" in arguments.language
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "constants.cc" if is_cxx else "constants.c")
-        source.write_text(write_program(c11=arguments.language in ("c11", "c17")))
+        source.write_text(write_program(arguments.version, c11=arguments.language in ("c11", "c17", "c2x")))
         program = Path(folder, "constants")
         subprocess.run(
             [arguments.compiler, f"-std={arguments.language}", "-Wall", "-Wextra", "-pedantic", "-Werror", f"-I{arguments.include}",

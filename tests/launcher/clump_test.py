@@ -77,7 +77,7 @@ class Clump(tool.Case):
     def test_which(self):
         shown = clump("which", tool.program("show"))
         self.assertEqual(shown.code, 0)
-        self.assertIn(str(tool.BUILD / "lib" / "libmpi_abi.so.1"), shown.out)
+        self.assertIn(str(tool.TOOLS.parent / "lib" / "libmpi_abi.so.1"), shown.out)
         foreign = clump("which", tool.program("foreign"))
         self.assertEqual(foreign.code, 1)
         self.assertIn("refused", foreign.out)

@@ -59,7 +59,7 @@ class Job:
     def __init__(self, way: str, folder: str):
         self.mark = uuid.uuid4().hex
         environment = {**os.environ, MARK: self.mark, "TMPDIR": folder}
-        self.mpiexec = subprocess.Popen([str(tool.BIN / "mpiexec"), *map(str, WAYS[way])], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        self.mpiexec = subprocess.Popen([str(tool.TOOLS / "mpiexec"), *map(str, WAYS[way])], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         env=environment, text=True)
 
     def processes(self) -> List[Process]:
@@ -87,7 +87,7 @@ class Job:
             return keeper
         if what == "mpiexec and keeper":
             return keeper and keeper + [one for one in everything if one.pid == self.mpiexec.pid]
-        launcher = str(tool.BIN / "mpiexec")
+        launcher = str(tool.TOOLS / "mpiexec")
         return [one for one in everything if one.program != launcher]
 
 

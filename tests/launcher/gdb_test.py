@@ -29,7 +29,7 @@ class Job:
     """Four ranks of debug.c that wait for each other."""
 
     def __init__(self, *options):
-        self.process = subprocess.Popen([str(tool.BIN / "mpiexec"), "-n", "4", *options, PROGRAM], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([str(tool.TOOLS / "mpiexec"), "-n", "4", *options, PROGRAM], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         said = [self.process.stdout.readline().split() for _ in range(4)]
         self.pids = {int(rank): int(pid) for rank, pid in said}

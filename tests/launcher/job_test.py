@@ -85,7 +85,7 @@ class Job(tool.Case):
 
 class NothingIsLeft(tool.Case):
     def start(self):
-        job = subprocess.Popen([str(tool.BIN / "mpiexec"), "-n", "3", tool.program("family")], stdout=subprocess.PIPE, text=True)
+        job = subprocess.Popen([str(tool.TOOLS / "mpiexec"), "-n", "3", tool.program("family")], stdout=subprocess.PIPE, text=True)
         said = dict(job.stdout.readline().split() for _ in range(2))
         for process in said.values():
             self.assertTrue(is_running(process))

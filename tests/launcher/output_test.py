@@ -98,7 +98,7 @@ class Collapse(tool.Case):
         self.fail(result)
 
     def test_nobody_is_kept_waiting(self):
-        words = [str(tool.BIN / "mpiexec"), "-n", "2", "--collapse", "sh", "-c", "echo now; exec sleep 100"]
+        words = [str(tool.TOOLS / "mpiexec"), "-n", "2", "--collapse", "sh", "-c", "echo now; exec sleep 100"]
         with subprocess.Popen(words, stdout=subprocess.PIPE) as job:
             said = select.select([job.stdout], [], [], 20)[0]
             job.terminate()

@@ -1,6 +1,7 @@
 """Programs that do not use MPI run as separate processes."""
 
 import os
+import shlex
 import subprocess
 import tempfile
 import unittest
@@ -57,7 +58,7 @@ class Plain(tool.Case):
             self.assertEqual(tool.run("./launcher-script", cwd=folder).out, "found\n")
 
     def test_a_reader_that_goes_away(self):
-        command = f"{tool.BIN / 'mpiexec'} -n 2 yes | head -1"
+        command = f"{shlex.quote(str(tool.TOOLS / 'mpiexec'))} -n 2 yes | head -1"
         done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=20)
         self.assertEqual(done.stdout, "y\n")
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
@@ -65,7 +66,7 @@ class Plain(tool.Case):
 
     def test_signals_are_passed_on(self):
         script = "trap 'echo got it; exit 0' TERM; echo ready; while :; do sleep 0.05; done"
-        job = subprocess.Popen([str(tool.BIN / "mpiexec"), "sh", "-c", script], stdout=subprocess.PIPE, text=True)
+        job = subprocess.Popen([str(tool.TOOLS / "mpiexec"), "sh", "-c", script], stdout=subprocess.PIPE, text=True)
         self.assertEqual(job.stdout.readline(), "ready\n")
         job.terminate()
         self.assertEqual(job.stdout.read(), "got it\n")

@@ -153,7 +153,7 @@ class EachARank(tool.Case):
         self.assertLess(result.seconds, 3)
 
     def test_terminated(self):
-        job = subprocess.Popen([str(tool.BIN / "mpiexec"), "--ranks", "processes", "-n", "2", tool.program("busy")],
+        job = subprocess.Popen([str(tool.TOOLS / "mpiexec"), "--ranks", "processes", "-n", "2", tool.program("busy")],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.assertEqual(job.stdout.readline(), "busy\n")
         job.terminate()
@@ -163,7 +163,7 @@ class EachARank(tool.Case):
 
     def test_terminated_while_it_starts(self):
         for after in range(30):
-            job = subprocess.Popen([str(tool.BIN / "mpiexec"), "-n", "8", "sleep", "50"])
+            job = subprocess.Popen([str(tool.TOOLS / "mpiexec"), "-n", "8", "sleep", "50"])
             time.sleep(after / 1000)
             job.terminate()
             self.assertIn(job.wait(timeout=5), (143, -15))  # by itself, if nothing had been started

@@ -1,4 +1,5 @@
-"""What the tests of the launcher share. The environment variable CLUMP_BUILD names the build tree."""
+"""What the tests of the launcher share. The environment variable CLUMP_BUILD names the build tree; CLUMP_TOOLS the folder of the tools, if it is
+not that of the programs."""
 
 import os
 import pathlib
@@ -9,6 +10,7 @@ from typing import NamedTuple, Optional
 
 BUILD = pathlib.Path(os.environ["CLUMP_BUILD"])
 BIN = BUILD / "bin"
+TOOLS = pathlib.Path(os.environ.get("CLUMP_TOOLS", BIN))
 
 
 class Result(NamedTuple):
@@ -32,7 +34,8 @@ def run(*words: object, tool: str = "mpiexec", stdin: str = "", env: Optional[di
         before=None, limit: float = 60) -> Result:
     environment = {**os.environ, **(env or {})}
     begin = time.monotonic()
-    done = subprocess.run([str(BIN / tool), *map(str, words)], input=stdin, capture_output=True, text=True, timeout=limit, env=environment,
+    folder = BIN if tool.startswith("launcher_") else TOOLS
+    done = subprocess.run([str(folder / tool), *map(str, words)], input=stdin, capture_output=True, text=True, timeout=limit, env=environment,
                           cwd=cwd, preexec_fn=before, errors="replace")
     return Result(done.returncode, done.stdout, done.stderr, time.monotonic() - begin)
 

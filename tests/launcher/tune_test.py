@@ -150,7 +150,7 @@ class Tune(WithFolder):
 
     @unittest.skipIf(SANITIZED, "its times say nothing")
     def test_an_interruption_leaves_nothing(self):
-        job = subprocess.Popen([str(tool.BIN / "clump"), "tune", "--seconds", "100"], env={**os.environ, **environment(self.folder)},
+        job = subprocess.Popen([str(tool.TOOLS / "clump"), "tune", "--seconds", "100"], env={**os.environ, **environment(self.folder)},
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         time.sleep(1)
         os.killpg(job.pid, signal.SIGINT)

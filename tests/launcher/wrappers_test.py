@@ -59,6 +59,22 @@ class Wrappers(tool.Case):
             self.assertEqual(subprocess.run([self.folder + "/a b"], timeout=20).returncode, 0)
         self.assertNotEqual(self.wrap("mpicc", "missing.c").code, 0)
 
+    @unittest.skipIf(os.environ.get("CLUMP_SANITIZE"), "the wrappers add no sanitizer")
+    def test_interposer_in_a_folder_with_a_space(self):
+        """mpiexec preloads it before its own libraries, and ld.so divides LD_PRELOAD at spaces and colons."""
+        for folder in ("a b", "a:b"):
+            with self.subTest(folder=folder):
+                os.mkdir(os.path.join(self.folder, folder))
+                pathlib.Path(self.folder, "tool.c").write_text(
+                    '#include <mpi.h>\n#include <stdio.h>\nint MPI_Barrier(MPI_Comm comm) { printf("seen\\n"); return PMPI_Barrier(comm); }\n')
+                pathlib.Path(self.folder, "user.c").write_text(HELLO.replace("return", "MPI_Barrier(MPI_COMM_WORLD); return"))
+                self.assertEqual(self.wrap("mpicc", "-shared", "-fPIC", "tool.c", "-o", folder + "/libtool.so").code, 0)
+                # ld.so takes no colon in a run path either; a name with a slash it takes as it is.
+                self.assertEqual(self.wrap("mpicc", "user.c", "./" + folder + "/libtool.so", "-o", "user").code, 0)
+                for ranks in ("fibers", "processes"):
+                    result = tool.run("-n", 2, "--ranks", ranks, "./user", cwd=self.folder)
+                    self.assertEqual((result.code, result.out, result.err), (0, "seen\nseen\n", ""))
+
     def test_in_another_place(self):
         for part in ("bin", "include", "lib"):
             os.mkdir(os.path.join(self.folder, part))
@@ -72,8 +88,16 @@ class Wrappers(tool.Case):
         done = subprocess.run([self.folder + "/bin/mpicc", "-show"], capture_output=True, text=True, timeout=20)
         return tool.Result(done.returncode, done.stdout, done.stderr, 0)
 
-    def test_fortran_is_not_there(self):
-        self.assert_says(self.wrap("mpifort", "x.f90"), 1, "no Fortran bindings yet")
+    @unittest.skipIf(shutil.which("gfortran") is None, "not installed: gfortran")
+    def test_fortran(self):
+        pathlib.Path(self.folder, "with.f90").write_text("program with\n  use mpi\nend program\n")
+        self.assert_says(self.wrap("mpifort", "-c", "with.f90"), 1, "mpifort: with.f90, line 2: 'use mpi'", "no Fortran bindings yet")
+        pathlib.Path(self.folder, "without.f90").write_text("program without\nend program\n")
+        self.assertEqual(self.wrap("mpifort", "without.f90", "-o", "without").code, 0)
+
+    def test_help(self):
+        self.assertIn("-showme:compile", self.wrap("mpicc", "--help").out)
+        self.assertIn("-W", self.wrap("mpicc", "--help=warnings").out)  # the compiler's
 
 
 if __name__ == "__main__":

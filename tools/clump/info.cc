@@ -50,6 +50,7 @@ int show_info(bool missing) {
   }
   if (missing) return 0;
   fmt::print("Clump {}\n", CLUMP_VERSION);
+  fmt::print("prefix: {}\n", own_prefix());
   fmt::print("library: {}\n", own_library("libmpi_abi.so.1"));
   show_machine();
   fmt::print("functions of the MPI standard (C, with large counts): {} of {} have a body\n", with_body,

@@ -20,6 +20,8 @@ std::filesystem::path own_folder() {
 
 }  // namespace
 
+std::string own_prefix() { return own_folder().parent_path(); }
+
 std::string own_program(const std::string& name) { return own_folder() / name; }
 
 std::string own_library(const std::string& name) {

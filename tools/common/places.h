@@ -11,6 +11,9 @@ namespace clump::tools {
 /// Empty if it is not there.
 std::string own_library(const std::string& name);
 
+/// The folder that has bin and lib: the prefix of the installation, or the build tree.
+std::string own_prefix();
+
 /// Our program of that name, beside the running tool.
 std::string own_program(const std::string& name);
 

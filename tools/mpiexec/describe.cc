@@ -26,21 +26,25 @@ namespace {
 /// the allocator that we have chosen (if any), the rest. What nobody but us has asked for is named once
 /// more, so that the process does not pass it on.
 base::Status set_preloads(const Plan& plan, std::size_t app, const std::string& allocator,
-                          std::vector<std::string>& environment) {
+                          PreloadNames& names, std::vector<std::string>& environment) {
   std::vector<std::string> all = plan.preload;
   const image::Preloads& preloads = plan.preloads[app];
   all.insert(all.end(), preloads.own.begin(), preloads.own.end());
-  const std::vector<std::string> asked = image::split_preloads(get(environment, "LD_PRELOAD"));
-  std::vector<std::string> added = all;
-  if (!allocator.empty()) added.push_back(allocator);
-  std::erase_if(added, [&](const std::string& one) { return std::ranges::find(asked, one) != asked.end(); });
-  if (!added.empty()) set(environment, "CLUMP_PRELOADED", image::join_preloads(added));
+  CLUMP_TRY(names.replace(all));
+  std::vector<std::string> ours;
   for (const char* name : {"libclump_host.so", "libmpi_abi.so.1"}) {
-    all.push_back(tools::own_library(name));
-    if (all.back().empty())
+    ours.push_back(tools::own_library(name));
+    if (ours.back().empty())
       return base::fail(MPI_ERR_OTHER, "{} is missing: it belongs into ../lib beside mpiexec", name);
   }
-  if (!allocator.empty()) all.push_back(allocator);
+  if (!allocator.empty()) ours.push_back(allocator);
+  CLUMP_TRY(names.replace(ours));
+  const std::vector<std::string> asked = image::split_preloads(get(environment, "LD_PRELOAD"));
+  std::vector<std::string> added = all;
+  if (!allocator.empty()) added.push_back(ours.back());
+  std::erase_if(added, [&](const std::string& one) { return std::ranges::find(asked, one) != asked.end(); });
+  if (!added.empty()) set(environment, "CLUMP_PRELOADED", image::join_preloads(added));
+  all.insert(all.end(), ours.begin(), ours.end());
   all.insert(all.end(), preloads.shared.begin(), preloads.shared.end());
   set(environment, "LD_PRELOAD", image::join_preloads(all));
   return {};
@@ -57,8 +61,8 @@ void prepare_thread_sanitizer(Process& process) {
 
 }  // namespace
 
-base::Status describe(const Command& command, const Plan& plan, const Handed& handed, int number,
-                      Process& process) {
+base::Status describe(const Command& command, const Plan& plan, const Handed& handed, PreloadNames& names,
+                      int number, Process& process) {
   const pmi::HostProcess& host = plan.job.processes[static_cast<std::size_t>(number)];
   const int first = plan.job.first_rank(host);
   const auto app_number = static_cast<std::size_t>(plan.job.app_of(first));
@@ -71,7 +75,7 @@ base::Status describe(const Command& command, const Plan& plan, const Handed& ha
   process.kept = {handed.job, handed.control, handed.life, handed.node};
   if (is_thread_sanitizer(plan.preload)) prepare_thread_sanitizer(process);
   CLUMP_TRY(set_preloads(plan, app_number, host.plain ? plan.allocator.plain_library : plan.allocator.library,
-                         process.environment));
+                         names, process.environment));
   if (!host.plain) set(process.environment, "LD_BIND_NOW", "1");
   set(process.environment, "CLUMP_JOB_FD", std::to_string(handed.job));
   set(process.environment, "CLUMP_CONTROL_FD", std::to_string(handed.control));

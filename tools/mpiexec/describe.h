@@ -4,6 +4,7 @@
 #include "keeper.h"
 #include "options.h"
 #include "plan.h"
+#include "preload_names.h"
 
 namespace clump::mpiexec {
 
@@ -13,9 +14,9 @@ struct Handed {
   int records = -1;  ///< -1: calls are not written down
 };
 
-/// All but stdin, stdout and stderr.
-base::Status describe(const Command& command, const Plan& plan, const Handed& handed, int number,
-                      Process& process);
+/// All but stdin, stdout and stderr. `names` has to live as long as the process.
+base::Status describe(const Command& command, const Plan& plan, const Handed& handed, PreloadNames& names,
+                      int number, Process& process);
 
 /// Sets a variable of an environment, or replaces it.
 void set(std::vector<std::string>& environment, const std::string& name, const std::string& value);

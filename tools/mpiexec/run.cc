@@ -130,7 +130,7 @@ base::Status Run::describe_with_streams(int number, Process& process) {
   const pmi::HostProcess& host = plan_.job.processes[static_cast<std::size_t>(number)];
   CLUMP_TRY(describe(command_, plan_,
                      {job_, theirs_, life_, node_, records_.are_wanted() ? records_.descriptor() : -1},
-                     number, process));
+                     preload_names_, number, process));
   if (command_.gdb)
     process.in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);  // gdb reads mpiexec's
   else

@@ -16,6 +16,7 @@
 #include "pmi/control.h"
 #include "pmi/node_memory.h"
 #include "pmix_desk.h"
+#include "preload_names.h"
 #include "ranks_input.h"
 #include "ranks_output.h"
 #include "records.h"
@@ -140,6 +141,7 @@ class Run {
   int node_ = -1;                           ///< the same
   pmi::NodeMemory memory_;                  ///< of `node_`
   Station station_;
+  PreloadNames preload_names_;
   Successors successors_;
   std::optional<Watch> watch_;  ///< not an agent's
   Connection head_;             ///< only an agent's: to mpiexec

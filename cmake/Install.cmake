@@ -1,0 +1,37 @@
+# What is installed, and how. Components: `runtime` (libraries, mpiexec, clump), `development` (mpi.h, compiler wrappers, files for build tools),
+# `documentation` (manual pages, completion, licences), and `debug`, which is installed only if it is named: what gdb needs to show lines
+# of Clump's own code, ten times the size of the rest. All places are relative to the prefix, so the tree can be moved.
+set(CLUMP_DEBUG_FILES "${CMAKE_BINARY_DIR}/debug")
+
+# clump_install_binary(target): a library or program without lines and types; those are in folder/.debug/NAME.debug, where gdb and libdw look for
+# them by the link that the file holds.
+function(clump_install_binary target)
+  get_target_property(type ${target} TYPE)
+  set(folder "${CMAKE_INSTALL_LIBDIR}")
+  if(type STREQUAL EXECUTABLE)
+    set(folder "${CMAKE_INSTALL_BINDIR}")
+  endif()
+  install(TARGETS ${target}
+    RUNTIME DESTINATION "${folder}" COMPONENT runtime
+    LIBRARY DESTINATION "${folder}" COMPONENT runtime NAMELINK_COMPONENT development)
+  foreach(component runtime debug)
+    set(excluded)
+    if(component STREQUAL debug)
+      set(excluded EXCLUDE_FROM_ALL)
+    endif()
+    install(CODE "
+set(built \"$<TARGET_FILE:${target}>\")
+set(folder \"${folder}\")
+set(component ${component})
+set(debug_files \"${CLUMP_DEBUG_FILES}\")
+set(objcopy \"${CMAKE_OBJCOPY}\")
+include(\"${PROJECT_SOURCE_DIR}/cmake/SplitDebug.cmake\")" COMPONENT ${component} ${excluded})
+  endforeach()
+  set_property(GLOBAL APPEND PROPERTY CLUMP_INSTALLED ${target})
+endfunction()
+
+# clump_install_target(): the target `installed`, which builds all that is installed and no test.
+function(clump_install_target)
+  get_property(targets GLOBAL PROPERTY CLUMP_INSTALLED)
+  add_custom_target(installed DEPENDS ${targets})
+endfunction()

@@ -1,0 +1,61 @@
+#include "command_line.h"
+
+namespace clump::tools {
+
+CommandLine::CommandLine() {
+  app.set_version_flag("--version", "clump " CLUMP_VERSION);
+  app.require_subcommand(1);
+  add_info();
+  explain = app.add_subcommand("explain", "say how mpiexec would run PROGRAM, and why");
+  explain->add_option("PROGRAM", program, "a path, or a name in PATH")->required();
+  which =
+      app.add_subcommand("which",
+                         "say which MPI library PROGRAM would load, and from where; with arguments behind "
+                         "it, run it, and say which has come in: clump which python3 -c 'from mpi4py import "
+                         "MPI'");
+  which->add_option("PROGRAM", program, "a path, or a name in PATH")->required();
+  which->prefix_command();
+  add_tuning();
+  doctor = app.add_subcommand("doctor", "look for what would make a job fail or slow on this system");
+}
+
+void CommandLine::add_info() {
+  info = app.add_subcommand("info", "what this installation has");
+  info->add_flag("--missing", missing, "list the functions of the standard that have no body yet");
+  info->add_flag("--coll", selection, "show which algorithm a collective operation uses")
+      ->excludes("--missing");
+  given_shape = info->add_option("--shape", shape, "with --coll: for ranks on hosts like these, 4x4 or 1+2+4")
+                    ->needs("--coll");
+  info->add_flag("--coverage", coverage,
+                 "count the functions of the standard by chapter, and name what remains");
+  info->add_flag("--pvars", meters, "list the performance variables that tools can read (MPI_T)");
+  info->add_flag("--cvars", controls, "list the control variables (MPI_T), and what sets them at start");
+  info->add_flag("--events", events, "list the events that tools can be told of (MPI_T)");
+  info->add_flag(
+      "--channels", channels,
+      "start a job, and show the channel from each of its ranks to each other one; words after it are "
+      "mpiexec's: clump info --channels -n 8 --per-process 4");
+  info->prefix_command();
+  info->set_version_flag("--version", "clump " CLUMP_VERSION);
+}
+
+void CommandLine::add_tuning() {
+  tuning = app.add_subcommand(
+      "tune", "measure which algorithms suit collective operations on this machine, for mpiexec to use");
+  tuning
+      ->add_option(
+          "--ranks", how.ranks,
+          "measure these numbers of ranks, too: 16,64 (always: 2, the cores, and four times as many)")
+      ->delimiter(',');
+  tuning->add_option("--modes", how.modes, "fibers, processes, or both, which is the default")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"fibers", "processes"}));
+  tuning->add_option("--seconds", how.seconds, "how long to measure altogether")
+      ->check(CLI::Range(0.1, 86400.0))
+      ->capture_default_str();
+  tuning->add_option("--output", how.output,
+                     "the file for the rules (default: where mpiexec looks, ~/.config/clump/collectives)");
+  tuning->add_flag("--dry-run", how.dry_run, "measure nothing, say what would be measured");
+}
+
+}  // namespace clump::tools

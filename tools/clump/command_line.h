@@ -1,0 +1,40 @@
+// The command line of clump. main.cc reads it; the manual page and the completion of shells are made from it,
+// too.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+
+#include "commands.h"
+
+namespace clump::tools {
+
+/// What the user asks for. It stays where it is made: `app` points into it.
+struct CommandLine {
+  CommandLine();
+  CommandLine(const CommandLine&) = delete;
+  CommandLine& operator=(const CommandLine&) = delete;
+
+  CLI::App app{"Clump: an MPI library whose ranks are threads. Programs are started with mpiexec.", "clump"};
+
+  CLI::App* info = nullptr;
+  bool missing = false, selection = false, coverage = false, meters = false, controls = false, events = false,
+       channels = false;
+  std::string shape;
+  const CLI::Option* given_shape = nullptr;
+
+  CLI::App *explain = nullptr, *which = nullptr;
+  std::string program;
+
+  CLI::App* tuning = nullptr;
+  TuneOptions how;
+
+  CLI::App* doctor = nullptr;
+
+ private:
+  void add_info();
+  void add_tuning();
+};
+
+}  // namespace clump::tools
