@@ -1,5 +1,5 @@
-// What a program leaves behind at MPI_Finalize (mpiexec --check): objects that it has not freed, requests
-// that it has not completed, messages that nobody has received.
+// What is told at MPI_Finalize (mpiexec --check): objects that a program has not freed, requests that it has not
+// completed, messages that nobody has received, and what it has done that no call has failed for.
 #pragma once
 
 #include "base/status.h"
@@ -10,5 +10,8 @@ namespace clump::mpi {
 /// Rank 0 tells of all ranks what is left, once. All ranks of the World model call it, each after all that it
 /// has sent and freed. With --check=error it fails there instead, with the same words.
 base::Status tell_left_over(core::Rank& self);
+
+/// That a persistent request was waited for, and was started neither before nor afterwards.
+core::Remark never_started(const core::Rank& self, const core::Request& request);
 
 }  // namespace clump::mpi

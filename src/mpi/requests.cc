@@ -9,12 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "coll/collective_request.h"
 #include "core/rank.h"
 #include "fiber/completion.h"
 #include "mpi/bodies.h"
 #include "mpi/entry.h"
 #include "mpi/exploring.h"
 #include "mpi/generalized_requests.h"
+#include "mpi/left_over.h"
 #include "p2p/p2p.h"
 
 namespace clump::mpi {
@@ -33,6 +35,20 @@ constexpr core::Result kEmpty;
 inline Request* active(Rank& self, MPI_Request handle) {
   Request* request = handle == MPI_REQUEST_NULL ? nullptr : self.request(handle);
   return request != nullptr && request->state == Request::State::kActive ? request : nullptr;
+}
+
+/// Under --check: a call that completes operations is given these requests. One that is persistent and was never
+/// started is as good as none (MPI-5.0 section 3.9), so this is wrong only if it is never started.
+[[gnu::cold]] void note_waited_for(const Rank& self, std::span<const MPI_Request> handles) {
+  for (const MPI_Request handle : handles) {
+    Request* const request = handle == MPI_REQUEST_NULL ? nullptr : self.request(handle);
+    if (request != nullptr && request->persistent && !request->was_started) request->was_waited_for = true;
+  }
+}
+
+void look_at_waited_for(const Rank& self, std::span<const MPI_Request> handles) {
+  if (self.sites != nullptr) [[unlikely]]
+    note_waited_for(self, handles);
 }
 
 bool is_known(Rank& self, MPI_Request handle) {
@@ -112,6 +128,7 @@ Status finish_one(Rank& self, const char* call, MPI_Request* handle, Request& re
 Status finish(Rank& self, const char* call, std::span<MPI_Request> handles, const Manner& manner) {
   MPI_Status* const statuses = manner.statuses;
   const bool all = manner.outcount == nullptr;
+  if (all) look_at_waited_for(self, handles);
   base::Ref<core::Comm> failed;
   std::string text;
   std::vector<int> errors;  // stays empty, and without memory, while nothing fails
@@ -214,6 +231,7 @@ Status test_one(Rank& self, const char* call, MPI_Request* handle, int* flag, co
   Request* const operation = active(self, *handle);
   *flag = 1;
   if (operation == nullptr) {
+    look_at_waited_for(self, {handle, 1});
     core::write_status(manner.statuses, kEmpty, true);
     return {};
   }
@@ -298,6 +316,7 @@ struct Awaited {
       }
       if (operation == nullptr && handle != MPI_REQUEST_NULL) [[unlikely]]
         return nullptr;
+      look_at_waited_for(self, {&handle, 1});
     }
     if (statuses != MPI_STATUSES_IGNORE) write_empty(&statuses[&handle - handles.data()]);
   }
@@ -358,6 +377,7 @@ Status wait(Rank& self, MPI_Request* request, MPI_Status* status) {
     return refuse_unknown(self, "MPI_Wait");
   Request* const operation = active(self, *request);
   if (operation == nullptr) {
+    look_at_waited_for(self, {request, 1});
     core::write_status(status, kEmpty, true);
     return {};
   }
@@ -380,6 +400,7 @@ Status waitany(Rank& self, int count, MPI_Request array_of_requests[], int* inde
   int found;
   while ((found = find_complete(self, handles)) == -1) wait_for_any(self, handles);
   if (found < 0) {
+    look_at_waited_for(self, handles);
     *index = MPI_UNDEFINED;
     core::write_status(status, kEmpty, true);
     return {};
@@ -449,6 +470,31 @@ Status request_get_status_some(Rank& self, int incount, const MPI_Request array_
                    {array_of_statuses, true, outcount, array_of_indices});
 }
 
+namespace {
+
+/// What --check says about a request that is freed.
+void look_at_freed(Rank& self, Request& request) {
+  using Kind = core::Remark::Kind;
+  const bool is_active = request.state == Request::State::kActive;
+  if (request.persistent && request.was_waited_for && !request.was_started)
+    self.sites->remark(never_started(self, request));
+  if (is_active && dynamic_cast<const coll::CollectiveRequest*>(&request) != nullptr)
+    self.remark(Kind::kUncommon,
+                "frees the request of a collective operation, if only when it is complete; the standard has it "
+                "completed (MPI-5.0 section 6.12)");
+  // Nobody else will ask.
+  if (is_active && request.kind == Request::Kind::kChecked && request.completion.done()) request.ask(false);
+}
+
+}  // namespace
+
+core::Remark never_started(const Rank& self, const Request& request) {
+  const core::Site made = self.sites->find(core::Sites::Kind::kRequest, core::value_of(request.handle));
+  return {core::Remark::Kind::kWrong,
+          fmt::format("waited for the request of {}{} and never started it",
+                      made.call != nullptr ? made.call : "a call", self.world.at(made))};
+}
+
 Status request_free(Rank& self, MPI_Request* request) {
   Request* const operation = self.request(*request);
   if (operation == nullptr)
@@ -457,7 +503,11 @@ Status request_free(Rank& self, MPI_Request* request) {
         "request is MPI_REQUEST_NULL, or was completed or freed before: there is nothing to free");
   const MPI_Request handle = *request;
   const bool is_active = operation->state == Request::State::kActive;
-  if (is_active) CLUMP_TRY(operation->may_detach());
+  if (is_active) {
+    if (!operation->completion.done()) p2p::poll(self);
+    CLUMP_TRY(operation->may_detach());
+  }
+  if (self.sites != nullptr) look_at_freed(self, *operation);
   *request = MPI_REQUEST_NULL;
   if (handle == core::kCompletedRequest) return {};
   if (operation->kind == Request::Kind::kGeneralized)
@@ -495,6 +545,7 @@ Status start_one(Rank& self, const char* call, MPI_Request handle) {
                          "the request is active already: complete it (MPI_Wait) before it is started again");
   else
     outcome = operation->start();
+  if (operation != nullptr) operation->was_started = true;
   if (outcome.ok()) return {};
   return Status::from_code(
       raise(self, operation != nullptr ? operation->comm.get() : nullptr, call, outcome));
