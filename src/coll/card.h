@@ -20,9 +20,9 @@ enum class Difference : std::uint8_t {
   kInPlace,
   kArguments,  ///< others that have to be alike
   kCounts,     ///< of the blocks of a reduce-scatter
-  kAmount,  ///< of data
-  kType,    ///< of data, the amount being the same
-  kEdges,   ///< of a graph
+  kAmount,     ///< of data
+  kType,       ///< of data, the amount being the same
+  kEdges,      ///< of a graph
 };
 
 /// Is sent as it is; trivial.

@@ -82,8 +82,8 @@ void Check::link(const std::vector<Call::Link>& links, std::vector<Card>& cards,
   }
 }
 
-/// One of the program's is the function behind it, if that lies in the program itself. What extensions of Python
-/// and the like make operations of, they share among several.
+/// One of the program's is the function behind it, if that lies in the program itself. What extensions of
+/// Python and the like make operations of, they share among several.
 void Check::name_operation(Card& card, const core::Op& op) {
   card.operation = number_of(op);
   const core::World& world = comm_.owner.world;

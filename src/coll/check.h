@@ -37,9 +37,9 @@ class Check final {
     int root = Card::kNoRoot;
     const core::Op* op = nullptr;
     bool is_in_place = false;
-    bool all_in_place = false;  ///< all ranks have to work in place if one does
-    bool combines = false;      ///< as on a card
-    std::uint64_t counts = 0;   ///< as on a card
+    bool all_in_place = false;    ///< all ranks have to work in place if one does
+    bool combines = false;        ///< as on a card
+    std::uint64_t counts = 0;     ///< as on a card
     std::uint64_t arguments = 0;  ///< as on a card
     std::string words;            ///< these, as a message tells them
     /// What goes to a rank of the peers, and what comes from there; null: nothing. Are not kept.
@@ -74,8 +74,8 @@ class Check final {
   base::Status status() const { return status_; }
   /// Whether there are buffers or arrays that nobody may write before the operation is over.
   bool has_buffers() const { return !sends_.empty() || !receives_.empty() || !arrays_.empty(); }
-  /// Where the operation gets to put what it receives for `buffer`, an argument of the call: so it is seen whether
-  /// the program writes there before it is over.
+  /// Where the operation gets to put what it receives for `buffer`, an argument of the call: so it is seen
+  /// whether the program writes there before it is over.
   void* stand_in(void* buffer) const;
   /// The operation is over: gives the program what was received. MPI_ERR_BUFFER if a buffer has changed since
   /// start(), MPI_ERR_ARG if an array has.
@@ -111,8 +111,8 @@ class Check final {
   enum class Stage : std::uint8_t { kCards, kAgreement, kFindings };
 
   void write_cards(const Call& call);
-  static void link(const std::vector<Call::Link>& links, std::vector<Card>& cards, datatype::Content Card::*way,
-                   std::vector<Portion>& portions);
+  static void link(const std::vector<Call::Link>& links, std::vector<Card>& cards,
+                   datatype::Content Card::*way, std::vector<Portion>& portions);
   void name_operation(Card& card, const core::Op& op);
   void keep_buffers(const Call& call);
   Layout stand_in(const Layout& data) const;

@@ -51,13 +51,15 @@ void Check::keep_buffers(const Call& call) {
   for (const Layout& data : call.receives) {
     if (data.bytes() == 0) continue;
     const datatype::Reach own = datatype::reach_of(data);
-    reach = bytes == 0 ? own : datatype::Reach{std::min(reach.begin, own.begin), std::max(reach.end, own.end)};
+    reach =
+        bytes == 0 ? own : datatype::Reach{std::min(reach.begin, own.begin), std::max(reach.end, own.end)};
     bytes += data.bytes();
   }
   if (bytes == 0 || is_sparse(reach, bytes)) return;
   // Where elements are aligned, they are there, too.
   const std::intptr_t into_line = reach.begin & (kLine - 1);
-  room_.reset(static_cast<std::byte*>(std::malloc(static_cast<std::size_t>(reach.end - reach.begin + 2 * kLine))));
+  room_.reset(
+      static_cast<std::byte*>(std::malloc(static_cast<std::size_t>(reach.end - reach.begin + 2 * kLine))));
   if (room_ == nullptr) return;
   const auto start = reinterpret_cast<std::intptr_t>(room_.get());
   shift_ = ((start + kLine - 1) & -kLine) + into_line - reach.begin;
@@ -75,13 +77,14 @@ Layout Check::stand_in(const Layout& data) const { return {stand_in(data.base), 
 std::string Check::when(const char* verb) const {
   const core::World& world = comm_.owner.world;
   const core::Site* const now = core::Site::current;
-  return fmt::format("given to {}{}\n  and {} the program's again with {}{}", started_.call, world.at(started_),
-                     verb, now != nullptr ? now->call : "this call", now != nullptr ? world.at(*now) : "");
+  return fmt::format("given to {}{}\n  and {} the program's again with {}{}", started_.call,
+                     world.at(started_), verb, now != nullptr ? now->call : "this call",
+                     now != nullptr ? world.at(*now) : "");
 }
 
 base::Status Check::changed(const char* what, const Buffer& buffer, const char* advice) const {
-  return base::fail(MPI_ERR_BUFFER, "the {} buffer has changed while it was MPI's\n  {} of {} were {}\n  {}", what,
-                    buffer.portion.words(), name_, when("are"), advice);
+  return base::fail(MPI_ERR_BUFFER, "the {} buffer has changed while it was MPI's\n  {} of {} were {}\n  {}",
+                    what, buffer.portion.words(), name_, when("are"), advice);
 }
 
 base::Status Check::look_at_arrays() const {
@@ -89,12 +92,12 @@ base::Status Check::look_at_arrays() const {
     return std::memcmp(array.array.data, array.contents.data(), array.contents.size()) != 0;
   });
   if (found == arrays_.end()) return {};
-  return base::fail(MPI_ERR_ARG,
-                    "the array {} has changed while it was MPI's: {}\n  it was {}\n  the arrays of a call must not "
-                    "be written before its operation is complete, and those of a persistent one not before it is "
-                    "freed",
-                    found->array.name, difference(found->array, found->contents.data()),
-                    when("is"));
+  return base::fail(
+      MPI_ERR_ARG,
+      "the array {} has changed while it was MPI's: {}\n  it was {}\n  the arrays of a call must not "
+      "be written before its operation is complete, and those of a persistent one not before it is "
+      "freed",
+      found->array.name, difference(found->array, found->contents.data()), when("is"));
 }
 
 base::Status Check::look_at_sends() const {
@@ -107,7 +110,8 @@ base::Status Check::look_at_sends() const {
 base::Status Check::look_at_receives() const {
   for (const Buffer& buffer : receives_)
     if (datatype::fingerprint(buffer.data) != buffer.fingerprint)
-      return changed("receive", buffer, "a receive buffer must not be written before the operation is complete");
+      return changed("receive", buffer,
+                     "a receive buffer must not be written before the operation is complete");
   return {};
 }
 
@@ -117,7 +121,8 @@ base::Status Check::give_back() {
   if (was_given_) return status;
   if (status.ok()) status = look_at_receives();
   was_given_ = true;
-  for (const Buffer& buffer : receives_) datatype::copy(buffer.data, stand_in(buffer.data), 0, buffer.data.bytes());
+  for (const Buffer& buffer : receives_)
+    datatype::copy(buffer.data, stand_in(buffer.data), 0, buffer.data.bytes());
   return status;
 }
 

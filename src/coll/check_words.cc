@@ -37,7 +37,8 @@ Words words_for(Difference difference) {
       return {"pass different arguments", "all ranks have to pass the same here"};
     case Difference::kEdges:
       return {"do not name the same edges between them",
-              "an edge is named twice: by its source as one that goes there, and by its destination as one that comes "
+              "an edge is named twice: by its source as one that goes there, and by its destination as one "
+              "that comes "
               "from there"};
     case Difference::kCounts:
       return {"divide the result differently", "all ranks have to pass the same recvcounts"};
@@ -92,7 +93,8 @@ std::string Check::own_words(int peer) const {
   }
   if (is_in_place_) add("MPI_IN_PLACE");
   if (card.operation != Card::kNoOperation)
-    add(name_of_operation(card.operation) + (place_of_operation_.empty() ? "" : " at " + place_of_operation_));
+    add(name_of_operation(card.operation) +
+        (place_of_operation_.empty() ? "" : " at " + place_of_operation_));
   if (!arguments_.empty()) add(arguments_);
   if (card.root != Card::kNoRoot) add("root " + name_of_root(card.root));
   text += ')';

@@ -25,7 +25,7 @@ class Keyval final : public base::RefCounted {
   const Copy copy;      ///< may be MPI_NULL_COPY_FN (0) or MPI_DUP_FN (1)
   const Delete remove;  ///< may be MPI_NULL_DELETE_FN (0)
   void* const extra_state;
-  int number = MPI_KEYVAL_INVALID;  ///< what the user holds
+  int number = MPI_KEYVAL_INVALID;    ///< what the user holds
   std::atomic<int> being_deleted{0};  ///< calls of `remove` that have not returned
 };
 

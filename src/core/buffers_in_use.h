@@ -18,8 +18,8 @@ struct BufferInUse {
   Site site;
 };
 
-/// No two of them may have a byte in common (MPI-5.0 section 3.7.2: nobody touches a buffer while MPI has it). Any
-/// thread of the rank.
+/// No two of them may have a byte in common (MPI-5.0 section 3.7.2: nobody touches a buffer while MPI has
+/// it). Any thread of the rank.
 class BuffersInUse {
  public:
   /// Keeps the address of `use`, until remove(), if no other one has a byte of it; otherwise that one.

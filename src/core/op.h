@@ -24,8 +24,8 @@ class Op final : public base::RefCounted {
   }
   /// Of a predefined one; MPI_OP_NULL for a user's.
   MPI_Op handle() const { return predefined_; }
-  /// Whether collectives may use this operation on this type: MPI_ERR_OP, with both names, if it is not defined
-  /// there. User functions take any type.
+  /// Whether collectives may use this operation on this type: MPI_ERR_OP, with both names, if it is not
+  /// defined there. User functions take any type.
   base::Status check(const datatype::Datatype& type) const;
   /// Of what check() allows: whether the standard does, too (MPI-5.0 section 6.9.2).
   bool is_standard(const datatype::Datatype& type) const;

@@ -112,12 +112,12 @@ class Rank {
   std::atomic<Phase> phase{Phase::kBefore};
   /// Who gives this rank the right to call MPI: the World model, while it is initialised, and each session.
   std::atomic<int> users{0};
-  std::mutex users_mutex;                  ///< held by those who change `users` and tell the runtime
-  std::atomic<const char*> call{nullptr};  ///< the MPI function that a thread of this rank entered last
-  int thread_level = MPI_THREAD_SINGLE;    ///< as asked for and granted
-  unsigned long main_thread = 0;           ///< pthread_self() of the thread that initialised MPI
+  std::mutex users_mutex;                       ///< held by those who change `users` and tell the runtime
+  std::atomic<const char*> call{nullptr};       ///< the MPI function that a thread of this rank entered last
+  int thread_level = MPI_THREAD_SINGLE;         ///< as asked for and granted
+  unsigned long main_thread = 0;                ///< pthread_self() of the thread that initialised MPI
   std::atomic<unsigned long> thread_inside{0};  ///< that of one in a call which is watched; 0: none
-  bool has_own_worker = false;             ///< no other rank is at home there; set before this one runs
+  bool has_own_worker = false;                  ///< no other rank is at home there; set before this one runs
 
   Errands errands;  ///< what only threads of this rank may do
   /// A standard send of more bytes is not copied to wait for its receive: it waits itself. Set by tools.
@@ -236,7 +236,8 @@ class Rank {
   } freed_early;
   /// Whether a datatype has an attribute of this key. None of the rank's threads makes one meanwhile.
   bool is_type_attribute(int keyval) const {
-    return std::ranges::any_of(type_attributes_, [&](const auto& of) { return of.second.key(keyval) != nullptr; });
+    return std::ranges::any_of(type_attributes_,
+                               [&](const auto& of) { return of.second.key(keyval) != nullptr; });
   }
   SendBufferSlot send_buffer;  ///< MPI_Buffer_attach
 

@@ -131,9 +131,9 @@ class Request : public Operation {
   datatype::Ref type;    ///< keeps a derived datatype alive while the operation uses it
   State state = State::kActive;
   bool persistent = false;
-  bool reusable = false;  ///< see Rank::make_reusable()
-  bool was_started = false;      ///< of a persistent one: ever (mpiexec --check)
-  bool was_waited_for = false;   ///< and before that
+  bool reusable = false;        ///< see Rank::make_reusable()
+  bool was_started = false;     ///< of a persistent one: ever (mpiexec --check)
+  bool was_waited_for = false;  ///< and before that
   Kind kind = Kind::kOrdinary;
 
  protected:

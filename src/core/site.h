@@ -39,8 +39,8 @@ struct Remark {
   friend auto operator<=>(const Remark&, const Remark&) = default;
 };
 
-/// Where the handles of a rank were made, and what there is to say about what it does with them. Any thread of
-/// the rank.
+/// Where the handles of a rank were made, and what there is to say about what it does with them. Any thread
+/// of the rank.
 class Sites {
  public:
   enum class Kind : std::uint8_t {

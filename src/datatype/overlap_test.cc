@@ -13,7 +13,8 @@ const Datatype& kInt() { return *predefined(MPI_INT); }
 
 TEST(Overlaps, OfSolidBuffers) {
   std::array<int, 8> data{};
-  const Layout first{data.data(), 4, &kInt()}, last{data.data() + 4, 4, &kInt()}, middle{data.data() + 3, 2, &kInt()};
+  const Layout first{data.data(), 4, &kInt()}, last{data.data() + 4, 4, &kInt()},
+      middle{data.data() + 3, 2, &kInt()};
   EXPECT_FALSE(overlap(first, last));
   EXPECT_TRUE(overlap(first, middle));
   EXPECT_TRUE(overlap(middle, last));
@@ -28,7 +29,8 @@ TEST(Overlaps, NotOfColumnsThatLieBetweenEachOther) {
   ASSERT_TRUE(make_vector({8, 1, 8}, kInt(), column).ok());
   for (int i = 0; i < 8; ++i)
     for (int j = 0; j < 8; ++j)
-      EXPECT_EQ(overlap({data.data() + i, 1, column.type.get()}, {data.data() + j, 1, column.type.get()}), i == j);
+      EXPECT_EQ(overlap({data.data() + i, 1, column.type.get()}, {data.data() + j, 1, column.type.get()}),
+                i == j);
   EXPECT_TRUE(overlap({data.data() + 3, 1, column.type.get()}, {data.data() + 19, 1, &kInt()}));
   EXPECT_FALSE(overlap({data.data() + 3, 1, column.type.get()}, {data.data() + 20, 7, &kInt()}));
 }

@@ -338,8 +338,7 @@ Kernel kernel(PredefinedOp op, const Datatype& type, Vectors vectors) {
 
 bool is_standard(PredefinedOp op, const Datatype& type) {
   if (type.kind() == Class::kCharacter) return false;
-  const bool is_logical =
-      op == PredefinedOp::kLand || op == PredefinedOp::kLor || op == PredefinedOp::kLxor;
+  const bool is_logical = op == PredefinedOp::kLand || op == PredefinedOp::kLor || op == PredefinedOp::kLxor;
   return type.kind() != Class::kMultiLanguage || !is_logical;
 }
 

@@ -76,9 +76,7 @@ Status buffer_detach(Rank& self, void* buffer_addr, Count* size) {
   return detach(self, self.send_buffer, buffer_addr, size);
 }
 
-Status buffer_flush(Rank& self) {
-  return flush(self, self.send_buffer);
-}
+Status buffer_flush(Rank& self) { return flush(self, self.send_buffer); }
 
 Status buffer_iflush(Rank& self, MPI_Request* request) {
   *request = iflush(self, self.send_buffer);
@@ -93,9 +91,7 @@ Status comm_detach_buffer(Rank& self, Comm& comm, void* buffer_addr, Count* size
   return detach(self, comm.send_buffer, buffer_addr, size);
 }
 
-Status comm_flush_buffer(Rank& self, Comm& comm) {
-  return flush(self, comm.send_buffer);
-}
+Status comm_flush_buffer(Rank& self, Comm& comm) { return flush(self, comm.send_buffer); }
 
 Status comm_iflush_buffer(Rank& self, Comm& comm, MPI_Request* request) {
   *request = iflush(self, comm.send_buffer);
@@ -110,9 +106,7 @@ Status session_detach_buffer(Rank& self, Session& session, void* buffer_addr, Co
   return detach(self, session.send_buffer, buffer_addr, size);
 }
 
-Status session_flush_buffer(Rank& self, Session& session) {
-  return flush(self, session.send_buffer);
-}
+Status session_flush_buffer(Rank& self, Session& session) { return flush(self, session.send_buffer); }
 
 Status session_iflush_buffer(Rank& self, Session& session, MPI_Request* request) {
   *request = iflush(self, session.send_buffer);

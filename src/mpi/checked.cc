@@ -60,23 +60,26 @@ Check::Call reduction(const Called& called, const Op& op, const void* sendbuf, C
   return made;
 }
 
-/// What one rank alone sees. Memory that is written must be written once, and must not be what is read (MPI-5.0
-/// sections 6.2, 6.5 and 6.7); what a scatter sends shall be read once, too (section 6.6), which harms nobody.
+/// What one rank alone sees. Memory that is written must be written once, and must not be what is read
+/// (MPI-5.0 sections 6.2, 6.5 and 6.7); what a scatter sends shall be read once, too (section 6.6), which
+/// harms nobody.
 Status look_at_buffers(const Rank& self, const Check::Call& call) {
   const auto overlaps = [](const Layout& one) {
     return [&](const Layout& other) { return datatype::overlap(one, other); };
   };
   if (datatype::overlap_themselves(call.receives))
-    return base::fail(MPI_ERR_BUFFER,
-                      "what is received from different ranks, or the elements of the receive type, overlap{}: no byte "
-                      "of the receive buffer may be written twice; compare counts, displacements and types",
-                      self.world.at({call.name, call.address}));
+    return base::fail(
+        MPI_ERR_BUFFER,
+        "what is received from different ranks, or the elements of the receive type, overlap{}: no byte "
+        "of the receive buffer may be written twice; compare counts, displacements and types",
+        self.world.at({call.name, call.address}));
   for (const Layout& sent : call.sends)
     if (std::ranges::any_of(call.receives, overlaps(sent)))
-      return base::fail(MPI_ERR_BUFFER,
-                        "the receive buffer overlaps the send buffer{}: give one of them other memory, or pass "
-                        "MPI_IN_PLACE",
-                        self.world.at({call.name, call.address}));
+      return base::fail(
+          MPI_ERR_BUFFER,
+          "the receive buffer overlaps the send buffer{}: give one of them other memory, or pass "
+          "MPI_IN_PLACE",
+          self.world.at({call.name, call.address}));
   if (call.scatters && datatype::overlap_themselves(call.sends))
     self.remark(core::Remark::Kind::kUncommon,
                 "sends a byte to several ranks: by the standard no place of the root is read more than once "
@@ -199,7 +202,8 @@ Status allgather(Rank&, const void* sendbuf, Count sendcount, const Datatype& se
 }
 
 Status allgatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
-                  Counts recvcounts, Counts displs, const Datatype& recvtype, Comm& comm, const Called& called) {
+                  Counts recvcounts, Counts displs, const Datatype& recvtype, Comm& comm,
+                  const Called& called) {
   Check::Call made = call(called);
   made.is_in_place = in_place(sendbuf);
   made.all_in_place = true;
@@ -208,7 +212,8 @@ Status allgatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& s
   made.gives = always(made.is_in_place ? all(comm.rank) : block(sendcount, sendtype));
   made.sends = {at(sendbuf, sendcount, sendtype)};
   made.receives = all_of(mpi::blocks(recvbuf, recvcounts, displs, recvtype), comm.peers().size());
-  made.arrays = {array("recvcounts", recvcounts, comm.peers().size()), array("displs", displs, comm.peers().size())};
+  made.arrays = {array("recvcounts", recvcounts, comm.peers().size()),
+                 array("displs", displs, comm.peers().size())};
   return check(comm, called, made);
 }
 
@@ -282,8 +287,8 @@ Status reduce(Rank&, const void* sendbuf, void* recvbuf, Count count, const Data
   return check(comm, called, made);
 }
 
-Status allreduce(Rank&, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype, MPI_Datatype,
-                 Op& op, Comm& comm, const Called& called) {
+Status allreduce(Rank&, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
+                 MPI_Datatype, Op& op, Comm& comm, const Called& called) {
   Check::Call made = reduction(called, op, sendbuf, count, datatype, at(recvbuf, count, datatype));
   made.all_in_place = true;
   return check(comm, called, made);
@@ -305,14 +310,15 @@ Status reduce_scatter(Rank&, const void* sendbuf, void* recvbuf, Counts recvcoun
   return check(comm, called, made);
 }
 
-Status reduce_scatter_block(Rank&, const void* sendbuf, void* recvbuf, Count recvcount, const Datatype& datatype,
-                            MPI_Datatype, Op& op, Comm& comm, const Called& called) {
+Status reduce_scatter_block(Rank&, const void* sendbuf, void* recvbuf, Count recvcount,
+                            const Datatype& datatype, MPI_Datatype, Op& op, Comm& comm,
+                            const Called& called) {
   const Count whole = recvcount * comm.size(), taken = in_place(sendbuf) ? whole : recvcount;
   return check(comm, called, reduction(called, op, sendbuf, whole, datatype, at(recvbuf, taken, datatype)));
 }
 
-Status scan(Rank&, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype, MPI_Datatype, Op& op,
-            Comm& comm, const Called& called) {
+Status scan(Rank&, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype, MPI_Datatype,
+            Op& op, Comm& comm, const Called& called) {
   return check(comm, called, reduction(called, op, sendbuf, count, datatype, at(recvbuf, count, datatype)));
 }
 

@@ -24,15 +24,16 @@ inline std::vector<datatype::Layout> all_of(const coll::Blocks& blocks, int coun
 }
 
 inline coll::Check::Call::Array array(const char* name, const Counts& counts, int elements) {
-  return {name, counts.data(), static_cast<std::size_t>(elements), counts.wide() ? sizeof(Count) : sizeof(int)};
+  return {name, counts.data(), static_cast<std::size_t>(elements),
+          counts.wide() ? sizeof(Count) : sizeof(int)};
 }
 
 inline coll::Check::Call::Array array(const char* name, const MPI_Datatype types[], int elements) {
   return {name, types, static_cast<std::size_t>(elements), sizeof types[0]};
 }
 
-/// Looks at what this rank alone sees, and has the ranks compare what they call; if the call does not block, this
-/// comes later.
+/// Looks at what this rank alone sees, and has the ranks compare what they call; if the call does not block,
+/// this comes later.
 base::Status check(core::Comm& comm, const Called& called, coll::Check::Call call);
 
 }  // namespace clump::mpi::checked

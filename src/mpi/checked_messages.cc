@@ -136,8 +136,7 @@ Status sendrecv(Rank&, const void* sendbuf, Count sendcount, const Datatype& sen
                 void* recvbuf, Count recvcount, const Datatype& recvtype, int source, int recvtag, Comm& comm,
                 MPI_Status* status) {
   const Layout out = layout(sendbuf, sendcount, sendtype), in = layout(recvbuf, recvcount, recvtype);
-  if (dest != MPI_PROC_NULL && source != MPI_PROC_NULL)
-    CLUMP_TRY(p2p::keep_apart(comm.owner.world, out, in));
+  if (dest != MPI_PROC_NULL && source != MPI_PROC_NULL) CLUMP_TRY(p2p::keep_apart(comm.owner.world, out, in));
   return exchange({comm, dest, sendtag}, out, {comm, source, recvtag}, in, status);
 }
 

@@ -1,5 +1,5 @@
-// Under --check: what goes to which neighbour, and what comes from there (MPI-5.0 sections 8.6 to 8.8), and what the
-// ranks that make a topology have to agree about (section 8.5). Arguments are those of the bodies
+// Under --check: what goes to which neighbour, and what comes from there (MPI-5.0 sections 8.6 to 8.8), and
+// what the ranks that make a topology have to agree about (section 8.5). Arguments are those of the bodies
 // (neighbourhoods.cc, topologies.cc, graphs.cc).
 #include <span>
 #include <string>
@@ -25,7 +25,8 @@ using datatype::Layout;
 /// Each block of `out` goes to a neighbour, or all of it to each of them.
 enum class Sends : std::uint8_t { kBlocks, kAllToEach };
 
-Status exchange(Comm& comm, const Called& called, Check::Call made, Sends how, const Blocks& out, const Blocks& in) {
+Status exchange(Comm& comm, const Called& called, Check::Call made, Sends how, const Blocks& out,
+                const Blocks& in) {
   for (const core::Neighbour& one : comm.topology->destinations().in_order) {
     made.to.push_back({one.rank, out[one.block]});
     if (how == Sends::kBlocks || made.sends.empty()) made.sends.push_back(out[one.block]);
@@ -87,18 +88,21 @@ void add_edges(std::vector<Check::Call::Link>& links, std::span<const int> peers
 
 }  // namespace
 
-Status neighbor_allgather(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
-                          Count recvcount, const Datatype& recvtype, Comm& comm, const Called& called) {
+Status neighbor_allgather(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype,
+                          void* recvbuf, Count recvcount, const Datatype& recvtype, Comm& comm,
+                          const Called& called) {
   return exchange(comm, called, call(called), Sends::kAllToEach, Blocks(layout(sendbuf, sendcount, sendtype)),
                   equal_blocks(recvbuf, recvcount, recvtype));
 }
 
-Status neighbor_allgatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
-                           Counts recvcounts, Counts displs, const Datatype& recvtype, Comm& comm,
-                           const Called& called) {
+Status neighbor_allgatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype,
+                           void* recvbuf, Counts recvcounts, Counts displs, const Datatype& recvtype,
+                           Comm& comm, const Called& called) {
   Check::Call made = call(called);
-  made.arrays = {array("recvcounts", recvcounts, sources_of(comm)), array("displs", displs, sources_of(comm))};
-  return exchange(comm, called, std::move(made), Sends::kAllToEach, Blocks(layout(sendbuf, sendcount, sendtype)),
+  made.arrays = {array("recvcounts", recvcounts, sources_of(comm)),
+                 array("displs", displs, sources_of(comm))};
+  return exchange(comm, called, std::move(made), Sends::kAllToEach,
+                  Blocks(layout(sendbuf, sendcount, sendtype)),
                   blocks(recvbuf, recvcounts, displs, recvtype));
 }
 
@@ -108,14 +112,16 @@ Status neighbor_alltoall(Rank&, const void* sendbuf, Count sendcount, const Data
                   equal_blocks(recvbuf, recvcount, recvtype));
 }
 
-Status neighbor_alltoallv(Rank&, const void* sendbuf, Counts sendcounts, Counts sdispls, const Datatype& sendtype,
-                          void* recvbuf, Counts recvcounts, Counts rdispls, const Datatype& recvtype, Comm& comm,
-                          const Called& called) {
+Status neighbor_alltoallv(Rank&, const void* sendbuf, Counts sendcounts, Counts sdispls,
+                          const Datatype& sendtype, void* recvbuf, Counts recvcounts, Counts rdispls,
+                          const Datatype& recvtype, Comm& comm, const Called& called) {
   Check::Call made = call(called);
   made.arrays = {array("sendcounts", sendcounts, destinations_of(comm)),
                  array("sdispls", sdispls, destinations_of(comm)),
-                 array("recvcounts", recvcounts, sources_of(comm)), array("rdispls", rdispls, sources_of(comm))};
-  return exchange(comm, called, std::move(made), Sends::kBlocks, blocks(sendbuf, sendcounts, sdispls, sendtype),
+                 array("recvcounts", recvcounts, sources_of(comm)),
+                 array("rdispls", rdispls, sources_of(comm))};
+  return exchange(comm, called, std::move(made), Sends::kBlocks,
+                  blocks(sendbuf, sendcounts, sdispls, sendtype),
                   blocks(recvbuf, recvcounts, rdispls, recvtype));
 }
 
@@ -125,17 +131,18 @@ Status neighbor_alltoallw(Rank& self, const void* sendbuf, Counts sendcounts, co
                           const Called& called) {
   const int out = destinations_of(comm), in = sources_of(comm);
   Check::Call made = call(called);
-  made.arrays = {array("sendcounts", sendcounts, out),      array("sdispls", Counts(sdispls), out),
-                 array("sendtypes", sendtypes, out),        array("recvcounts", recvcounts, in),
-                 array("rdispls", Counts(rdispls), in),     array("recvtypes", recvtypes, in)};
-  const std::vector<const Datatype*> sent = resolve(self, sendtypes, out), received = resolve(self, recvtypes, in);
+  made.arrays = {array("sendcounts", sendcounts, out),  array("sdispls", Counts(sdispls), out),
+                 array("sendtypes", sendtypes, out),    array("recvcounts", recvcounts, in),
+                 array("rdispls", Counts(rdispls), in), array("recvtypes", recvtypes, in)};
+  const std::vector<const Datatype*> sent = resolve(self, sendtypes, out),
+                                     received = resolve(self, recvtypes, in);
   return exchange(comm, called, std::move(made), Sends::kBlocks,
                   typed_blocks(sendbuf, sendcounts, sdispls, sent.data()),
                   typed_blocks(recvbuf, recvcounts, rdispls, received.data()));
 }
 
-Status cart_create(Rank&, Comm& comm_old, int ndims, const int dims[], const int periods[], int reorder, MPI_Comm*,
-                   const Called& called) {
+Status cart_create(Rank&, Comm& comm_old, int ndims, const int dims[], const int periods[], int reorder,
+                   MPI_Comm*, const Called& called) {
   Alike alike;
   alike.add("dims", some(dims, ndims));
   alike.add_logical("periods", some(periods, ndims));
@@ -153,8 +160,8 @@ Status cart_sub(Rank&, Comm& comm, const int remain_dims[], MPI_Comm*, const Cal
   return agree(comm, called, alike);
 }
 
-Status graph_create(Rank&, Comm& comm_old, int nnodes, const int index[], const int edges[], int reorder, MPI_Comm*,
-                    const Called& called) {
+Status graph_create(Rank&, Comm& comm_old, int nnodes, const int index[], const int edges[], int reorder,
+                    MPI_Comm*, const Called& called) {
   Alike alike;
   const std::span<const int> nodes = some(index, nnodes);
   alike.add("index", nodes);
@@ -163,9 +170,9 @@ Status graph_create(Rank&, Comm& comm_old, int nnodes, const int index[], const 
   return agree(comm_old, called, alike);
 }
 
-Status dist_graph_create_adjacent(Rank&, Comm& comm_old, int indegree, const int sources[], const int sourceweights[],
-                                  int outdegree, const int destinations[], const int[], core::Info*, int reorder,
-                                  MPI_Comm*, const Called& called) {
+Status dist_graph_create_adjacent(Rank&, Comm& comm_old, int indegree, const int sources[],
+                                  const int sourceweights[], int outdegree, const int destinations[],
+                                  const int[], core::Info*, int reorder, MPI_Comm*, const Called& called) {
   Alike alike;
   const int weighted = sourceweights != MPI_UNWEIGHTED;
   alike.add("weights", {&weighted, 1});
@@ -178,8 +185,8 @@ Status dist_graph_create_adjacent(Rank&, Comm& comm_old, int indegree, const int
   return check(comm_old, called, std::move(made));
 }
 
-Status dist_graph_create(Rank&, Comm& comm_old, int, const int[], const int[], const int[], const int weights[],
-                         core::Info*, int reorder, MPI_Comm*, const Called& called) {
+Status dist_graph_create(Rank&, Comm& comm_old, int, const int[], const int[], const int[],
+                         const int weights[], core::Info*, int reorder, MPI_Comm*, const Called& called) {
   Alike alike;
   const int weighted = weights != MPI_UNWEIGHTED;
   alike.add("weights", {&weighted, 1});

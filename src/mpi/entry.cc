@@ -121,17 +121,19 @@ base::Status Call::may_call(const core::Rank& rank) {
   if (rank.thread_level == MPI_THREAD_SERIALIZED) {
     const unsigned long inside = rank.thread_inside.load(std::memory_order_acquire);
     if (inside == 0 || inside == self) return {};
-    return base::fail(MPI_ERR_OTHER,
-                      "two threads of the rank are in calls of MPI at the same time, and the program has asked for "
-                      "MPI_THREAD_SERIALIZED: ask for MPI_THREAD_MULTIPLE (MPI_Init_thread), or let one wait for the "
-                      "other");
+    return base::fail(
+        MPI_ERR_OTHER,
+        "two threads of the rank are in calls of MPI at the same time, and the program has asked for "
+        "MPI_THREAD_SERIALIZED: ask for MPI_THREAD_MULTIPLE (MPI_Init_thread), or let one wait for the "
+        "other");
   }
   if (self == rank.main_thread) return {};
-  return base::fail(MPI_ERR_OTHER,
-                    "a thread that has not initialised MPI calls it, and the program has asked for {}: ask for "
-                    "MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE (MPI_Init_thread)",
-                    rank.thread_level == MPI_THREAD_FUNNELED ? "MPI_THREAD_FUNNELED"
-                                                             : "MPI_THREAD_SINGLE (as MPI_Init does)");
+  return base::fail(
+      MPI_ERR_OTHER,
+      "a thread that has not initialised MPI calls it, and the program has asked for {}: ask for "
+      "MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE (MPI_Init_thread)",
+      rank.thread_level == MPI_THREAD_FUNNELED ? "MPI_THREAD_FUNNELED"
+                                               : "MPI_THREAD_SINGLE (as MPI_Init does)");
 }
 
 instruments::Tool* enter_tool() {

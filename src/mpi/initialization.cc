@@ -19,8 +19,8 @@ namespace {
 using base::Status;
 using core::Rank;
 
-/// `level` is what the program asks for. It gets MPI_THREAD_MULTIPLE whatever that is, unless it wants to know
-/// whether it keeps to it.
+/// `level` is what the program asks for. It gets MPI_THREAD_MULTIPLE whatever that is, unless it wants to
+/// know whether it keeps to it.
 Status begin(Rank& self, int level) {
   Rank::Phase before = Rank::Phase::kBefore;
   // relaxed: the standard forbids concurrent calls; the exchange only tells a second one.

@@ -214,7 +214,8 @@ void Findings::look_at_request(std::intptr_t handle) {
   const core::Request& request = *self_.request(value);
   const std::string origin = origin_of(Handles::kRequest, handle);
   if (request.state != core::Request::State::kActive) {
-    if (request.was_waited_for && !request.was_started) add(Kind::kRemark, {}, never_started(self_, request).text);
+    if (request.was_waited_for && !request.was_started)
+      add(Kind::kRemark, {}, never_started(self_, request).text);
     return add(Kind::kPersistent, origin);
   }
   const auto* const receive = dynamic_cast<const p2p::LabelledReceive*>(&request);
@@ -237,9 +238,9 @@ void Findings::look_at(Handles kind, std::intptr_t handle) {
       break;
   }
   if (is_attribute(handle)) return;
-  static constexpr Kind kKinds[] = {Kind::kComm,       Kind::kGroup, Kind::kDatatype, Kind::kOp,
-                                    Kind::kErrhandler, Kind::kInfo,  Kind::kRequest,  Kind::kProbed,
-                                    Kind::kKeyval};
+  static constexpr Kind kKinds[] = {Kind::kComm,    Kind::kGroup,      Kind::kDatatype,
+                                    Kind::kOp,      Kind::kErrhandler, Kind::kInfo,
+                                    Kind::kRequest, Kind::kProbed,     Kind::kKeyval};
   add(kKinds[static_cast<std::size_t>(kind)], origin_of(kind, handle));
 }
 

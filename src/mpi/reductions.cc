@@ -57,8 +57,9 @@ Status allreduce(Rank& self, const void* sendbuf, void* recvbuf, Count count, co
              [&](auto& by) { return coll::allreduce(by, in, out); });
 }
 
-Status reduce_scatter(Rank& self, const void* sendbuf, void* recvbuf, Counts recvcounts, const Datatype& datatype,
-                      MPI_Datatype datatype_handle, Op& op, Comm& comm, const Timing& timing) {
+Status reduce_scatter(Rank& self, const void* sendbuf, void* recvbuf, Counts recvcounts,
+                      const Datatype& datatype, MPI_Datatype datatype_handle, Op& op, Comm& comm,
+                      const Timing& timing) {
   CLUMP_TRY(check(self, op, datatype));
   const coll::Numbers counts = recvcounts.wide() ? coll::Numbers(static_cast<const Count*>(recvcounts.data()))
                                                  : coll::Numbers(static_cast<const int*>(recvcounts.data()));

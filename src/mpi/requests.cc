@@ -37,8 +37,8 @@ inline Request* active(Rank& self, MPI_Request handle) {
   return request != nullptr && request->state == Request::State::kActive ? request : nullptr;
 }
 
-/// Under --check: a call that completes operations is given these requests. One that is persistent and was never
-/// started is as good as none (MPI-5.0 section 3.9), so this is wrong only if it is never started.
+/// Under --check: a call that completes operations is given these requests. One that is persistent and was
+/// never started is as good as none (MPI-5.0 section 3.9), so this is wrong only if it is never started.
 [[gnu::cold]] void note_waited_for(const Rank& self, std::span<const MPI_Request> handles) {
   for (const MPI_Request handle : handles) {
     Request* const request = handle == MPI_REQUEST_NULL ? nullptr : self.request(handle);
@@ -479,9 +479,10 @@ void look_at_freed(Rank& self, Request& request) {
   if (request.persistent && request.was_waited_for && !request.was_started)
     self.sites->remark(never_started(self, request));
   if (is_active && dynamic_cast<const coll::CollectiveRequest*>(&request) != nullptr)
-    self.remark(Kind::kUncommon,
-                "frees the request of a collective operation, if only when it is complete; the standard has it "
-                "completed (MPI-5.0 section 6.12)");
+    self.remark(
+        Kind::kUncommon,
+        "frees the request of a collective operation, if only when it is complete; the standard has it "
+        "completed (MPI-5.0 section 6.12)");
   // Nobody else will ask.
   if (is_active && request.kind == Request::Kind::kChecked && request.completion.done()) request.ask(false);
 }

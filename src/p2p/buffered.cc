@@ -62,10 +62,11 @@ base::Status AttachedBuffer::look(const core::World& world) {
   if (!has_fingerprint_) return {};
   has_fingerprint_ = false;
   if (datatype::fingerprint(whole()) == fingerprint_) return {};
-  return base::fail(MPI_ERR_BUFFER,
-                    "the attached buffer has changed while it was MPI's\n  it was given to {}{}\n  its {} bytes must "
-                    "not be written from the first buffered send on until it is detached",
-                    site_.call, world.at(site_), size_);
+  return base::fail(
+      MPI_ERR_BUFFER,
+      "the attached buffer has changed while it was MPI's\n  it was given to {}{}\n  its {} bytes must "
+      "not be written from the first buffered send on until it is detached",
+      site_.call, world.at(site_), size_);
 }
 
 void AttachedBuffer::note_contents() {

@@ -24,8 +24,9 @@ class AttachedBuffer final : public core::SendBuffer {
   /// With MPI_BUFFER_AUTOMATIC as `memory` the size means nothing.
   AttachedBuffer(void* memory, Count size) : memory_(static_cast<std::byte*>(memory)), size_(size) {}
 
-  /// From here on the messages lie elsewhere, and it is seen whether the program writes into its memory: what it
-  /// writes then does not get into messages (mpiexec --check). `site` is the call that attaches it. Before send().
+  /// From here on the messages lie elsewhere, and it is seen whether the program writes into its memory: what
+  /// it writes then does not get into messages (mpiexec --check). `site` is the call that attaches it. Before
+  /// send().
   void watch(const core::Site& site) {
     is_watched_ = true;
     site_ = site;

@@ -92,10 +92,11 @@ Received::Received(const core::Site& site, const datatype::Layout& data, Until u
 
 base::Status keep_apart(const core::World& world, const datatype::Layout& out, const datatype::Layout& in) {
   if (!datatype::overlap(out, in)) return {};
-  return base::fail(MPI_ERR_BUFFER,
-                    "the receive buffer overlaps the send buffer\n  {} x {} are sent, {} x {} received by "
-                    "{}\n  they must have no byte in common: MPI_Sendrecv_replace receives into what it sends",
-                    out.count, out.type->description(), in.count, in.type->description(), call_now(world));
+  return base::fail(
+      MPI_ERR_BUFFER,
+      "the receive buffer overlaps the send buffer\n  {} x {} are sent, {} x {} received by "
+      "{}\n  they must have no byte in common: MPI_Sendrecv_replace receives into what it sends",
+      out.count, out.type->description(), in.count, in.type->description(), call_now(world));
 }
 
 base::Status Received::claim(core::Rank& rank, int from) {
@@ -112,12 +113,13 @@ base::Status Received::claim(core::Rank& rank, int from) {
     claimed_by_ = &rank;
     return {};
   }
-  return base::fail(MPI_ERR_BUFFER,
-                    "the receive buffer overlaps that of another receive in progress\n  this one: {}({} x {}){}\n  "
-                    "the other one: {}({} x {}){}\n  a receive buffer must not be used before the operation is "
-                    "complete",
-                    site_.call, data.count, data.type->description(), rank.world.at(site_), other->site.call,
-                    other->data.count, other->data.type->description(), rank.world.at(other->site));
+  return base::fail(
+      MPI_ERR_BUFFER,
+      "the receive buffer overlaps that of another receive in progress\n  this one: {}({} x {}){}\n  "
+      "the other one: {}({} x {}){}\n  a receive buffer must not be used before the operation is "
+      "complete",
+      site_.call, data.count, data.type->description(), rank.world.at(site_), other->site.call,
+      other->data.count, other->data.type->description(), rank.world.at(other->site));
 }
 
 void Received::unclaim() {
@@ -149,9 +151,7 @@ base::Status Received::compare(const core::Comm& comm, const core::Result& resul
   const std::string source = name_of_source(comm, result.source), self = comm.group->name_of(comm.rank);
   const char* const what = is_cut ? "takes less than it is sent by" : "does not take what it is sent by";
   const char* const advice =
-      is_cut
-          ? "the receive buffer has to have room for the whole message"
-          : kSameTypes;
+      is_cut ? "the receive buffer has to have room for the whole message" : kSameTypes;
   return base::fail(is_cut ? MPI_ERR_TRUNCATE : MPI_ERR_TYPE, "{} {} {}\n  {}: {}\n  {}: {}\n  {}", self,
                     what, source, source,
                     label.words(comm.owner.world, fmt::format(" to {}, tag {}", self, result.tag)), self,

@@ -45,7 +45,8 @@ bool may_go_into(const datatype::Content& sent, const datatype::Layout& buffer);
 /// "MPI_Wait at solver.c:12", the current call.
 std::string call_now(const core::World& world);
 inline constexpr const char* kSameTypes =
-    "the basic types have to be the same, in the same order (MPI_BYTE is one of them); a receive may have room for "
+    "the basic types have to be the same, in the same order (MPI_BYTE is one of them); a receive may have "
+    "room for "
     "more";
 
 /// A label with room for data behind it.
@@ -109,9 +110,9 @@ class Received {
   Received(const Received&) = delete;
   Received& operator=(const Received&) = delete;
 
-  /// From here on until it was opened, the buffer is this receive's: MPI_ERR_BUFFER if another one has bytes of it,
-  /// MPI_ERR_TYPE if the layout itself has a byte twice (MPI-5.0 sections 3.7.2 and 5.1.11). `from`: nobody sends,
-  /// so it is not written.
+  /// From here on until it was opened, the buffer is this receive's: MPI_ERR_BUFFER if another one has bytes
+  /// of it, MPI_ERR_TYPE if the layout itself has a byte twice (MPI-5.0 sections 3.7.2 and 5.1.11). `from`:
+  /// nobody sends, so it is not written.
   base::Status claim(core::Rank& rank, int from);
 
   datatype::Layout whole() const { return package_.whole(); }

@@ -52,8 +52,7 @@ PartitionedSend::PartitionedSend(const Address& to, const Partitions& partitions
 base::Status PartitionedSend::start() {
   activate(*this);
   ++round_;
-  if (link_ && route_.destination == MPI_PROC_NULL)
-    link_->open(round_);
+  if (link_ && route_.destination == MPI_PROC_NULL) link_->open(round_);
   return {};
 }
 
@@ -63,7 +62,8 @@ datatype::Layout PartitionedSend::partition(int number) const {
 }
 
 void PartitionedSend::note_contents(int first, int last) {
-  for (int i = first; i < last; ++i) fingerprints_[static_cast<std::size_t>(i)] = datatype::fingerprint(partition(i));
+  for (int i = first; i < last; ++i)
+    fingerprints_[static_cast<std::size_t>(i)] = datatype::fingerprint(partition(i));
 }
 
 /// Each partition is the program's until it is ready, and MPI's from then on (MPI-5.0 section 4.2).
@@ -71,13 +71,13 @@ void PartitionedSend::ask(bool) {
   if (result.error != MPI_SUCCESS) return;
   for (std::size_t i = 0; i < fingerprints_.size(); ++i) {
     if (datatype::fingerprint(partition(static_cast<int>(i))) == fingerprints_[i]) continue;
-    result.error = base::fail(MPI_ERR_BUFFER,
-                              "partition {} has changed after it was ready\n  it is one of {}\n  and is the program's "
-                              "again with {}\n  what is sent must not be written between MPI_Pready and the "
-                              "completion of the operation",
-                              i, label_.words(world_, fmt::format(" in {} partitions", partitions_)),
-                              call_now(world_))
-                       .code();
+    result.error =
+        base::fail(MPI_ERR_BUFFER,
+                   "partition {} has changed after it was ready\n  it is one of {}\n  and is the program's "
+                   "again with {}\n  what is sent must not be written between MPI_Pready and the "
+                   "completion of the operation",
+                   i, label_.words(world_, fmt::format(" in {} partitions", partitions_)), call_now(world_))
+            .code();
     return;
   }
 }

@@ -39,8 +39,10 @@ base::Status IncomingPartitions::compare(const PartitionShape& from) const {
   const auto words = [&](const PartitionShape& shape) {
     return shape.label.words(world, fmt::format(" in {} partitions", shape.count));
   };
-  return base::fail(MPI_ERR_TYPE, "the partitioned receive does not take what it is sent\n  sent: {}\n  received: "
-                    "{}\n  {}", words(from), words(to_), kSameTypes);
+  return base::fail(MPI_ERR_TYPE,
+                    "the partitioned receive does not take what it is sent\n  sent: {}\n  received: "
+                    "{}\n  {}",
+                    words(from), words(to_), kSameTypes);
 }
 
 void IncomingPartitions::add_arrived(Count begin, Count end) {

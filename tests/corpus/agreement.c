@@ -1,5 +1,7 @@
 /* Programs whose ranks do not agree about a topology, about what goes between neighbours or in partitions, or about
- * an operation of their own. */
+ * an operation of their own. What is expected has a line for itself,
+ * however long. */
+// clang-format off
 #include "corpus.h"
 
 static int data[16] = {1, 2, 3, 4}, other[16];

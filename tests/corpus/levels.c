@@ -1,4 +1,6 @@
-/* Programs whose threads do more than the level allows that they have asked for; and some that keep to it. */
+/* Programs whose threads do more than the level allows that they have asked for; and some that keep to it. What is expected has a line for itself,
+ * however long. */
+// clang-format off
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>

@@ -1,4 +1,6 @@
-/* Programs that give MPI memory twice of which it writes one: told by the call that finds it. */
+/* Programs that give MPI memory twice of which it writes one: told by the call that finds it. What is expected has a line for itself,
+ * however long. */
+// clang-format off
 #include "corpus.h"
 
 static int data[16] = {1, 2, 3, 4}, other[16];

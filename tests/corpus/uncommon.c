@@ -1,5 +1,7 @@
 /* Programs that do what the standard does not have, and all libraries take: told once for each place, and nothing
- * fails. */
+ * fails. What is expected has a line for itself,
+ * however long. */
+// clang-format off
 #include "corpus.h"
 
 static void expect(int condition) {
