@@ -14,6 +14,7 @@
 
 #include "coll/algorithms.h"
 #include "coll/coll.h"
+#include "mpi/checked_requests.h"
 #include "p2p/buffered.h"
 #include "p2p/labelled.h"
 #include "p2p/matcher.h"
@@ -215,7 +216,7 @@ void Findings::look_at_request(std::intptr_t handle) {
   const std::string origin = origin_of(Handles::kRequest, handle);
   if (request.state != core::Request::State::kActive) {
     if (request.was_waited_for && !request.was_started)
-      add(Kind::kRemark, {}, never_started(self_, request).text);
+      add(Kind::kRemark, {}, checked::never_started(self_, request).text);
     return add(Kind::kPersistent, origin);
   }
   const auto* const receive = dynamic_cast<const p2p::LabelledReceive*>(&request);

@@ -11,7 +11,4 @@ namespace clump::mpi {
 /// has sent and freed. With --check=error it fails there instead, with the same words.
 base::Status tell_left_over(core::Rank& self);
 
-/// That a persistent request was waited for, and was started neither before nor afterwards.
-core::Remark never_started(const core::Rank& self, const core::Request& request);
-
 }  // namespace clump::mpi

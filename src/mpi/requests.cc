@@ -9,14 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "coll/collective_request.h"
 #include "core/rank.h"
 #include "fiber/completion.h"
 #include "mpi/bodies.h"
+#include "mpi/checked_requests.h"
 #include "mpi/entry.h"
 #include "mpi/exploring.h"
 #include "mpi/generalized_requests.h"
-#include "mpi/left_over.h"
 #include "p2p/p2p.h"
 
 namespace clump::mpi {
@@ -37,18 +36,9 @@ inline Request* active(Rank& self, MPI_Request handle) {
   return request != nullptr && request->state == Request::State::kActive ? request : nullptr;
 }
 
-/// Under --check: a call that completes operations is given these requests. One that is persistent and was
-/// never started is as good as none (MPI-5.0 section 3.9), so this is wrong only if it is never started.
-[[gnu::cold]] void note_waited_for(const Rank& self, std::span<const MPI_Request> handles) {
-  for (const MPI_Request handle : handles) {
-    Request* const request = handle == MPI_REQUEST_NULL ? nullptr : self.request(handle);
-    if (request != nullptr && request->persistent && !request->was_started) request->was_waited_for = true;
-  }
-}
-
 void look_at_waited_for(const Rank& self, std::span<const MPI_Request> handles) {
   if (self.sites != nullptr) [[unlikely]]
-    note_waited_for(self, handles);
+    checked::note_waited_for(self, handles);
 }
 
 bool is_known(Rank& self, MPI_Request handle) {
@@ -470,32 +460,6 @@ Status request_get_status_some(Rank& self, int incount, const MPI_Request array_
                    {array_of_statuses, true, outcount, array_of_indices});
 }
 
-namespace {
-
-/// What --check says about a request that is freed.
-void look_at_freed(Rank& self, Request& request) {
-  using Kind = core::Remark::Kind;
-  const bool is_active = request.state == Request::State::kActive;
-  if (request.persistent && request.was_waited_for && !request.was_started)
-    self.sites->remark(never_started(self, request));
-  if (is_active && dynamic_cast<const coll::CollectiveRequest*>(&request) != nullptr)
-    self.remark(
-        Kind::kUncommon,
-        "frees the request of a collective operation, if only when it is complete; the standard has it "
-        "completed (MPI-5.0 section 6.12)");
-  // Nobody else will ask.
-  if (is_active && request.kind == Request::Kind::kChecked && request.completion.done()) request.ask(false);
-}
-
-}  // namespace
-
-core::Remark never_started(const Rank& self, const Request& request) {
-  const core::Site made = self.sites->find(core::Sites::Kind::kRequest, core::value_of(request.handle));
-  return {core::Remark::Kind::kWrong,
-          fmt::format("waited for the request of {}{} and never started it",
-                      made.call != nullptr ? made.call : "a call", self.world.at(made))};
-}
-
 Status request_free(Rank& self, MPI_Request* request) {
   Request* const operation = self.request(*request);
   if (operation == nullptr)
@@ -508,7 +472,7 @@ Status request_free(Rank& self, MPI_Request* request) {
     if (!operation->completion.done()) p2p::poll(self);
     CLUMP_TRY(operation->may_detach());
   }
-  if (self.sites != nullptr) look_at_freed(self, *operation);
+  if (self.sites != nullptr) checked::look_at_freed(self, *operation);
   *request = MPI_REQUEST_NULL;
   if (handle == core::kCompletedRequest) return {};
   if (operation->kind == Request::Kind::kGeneralized)

@@ -185,7 +185,7 @@ static void receive_behind_the_message(void) {
  * code: 1
  * says: MPI_Buffer_detach: the attached buffer has changed while it was MPI's
  * says:   it was given to MPI_Buffer_attach at ...@a
- * says:   its 110000 bytes must not be written from the first buffered send on until it is detached [MPI_ERR_BUFFER] */
+ * says:   its 110000 bytes must not be written from the first buffered send on ... [MPI_ERR_BUFFER] */
 static void attached(void) {
   static char memory[110000];
   void* had;
@@ -254,7 +254,8 @@ static void result_in_place(void) {
 static void blocks_of_a_persistent_gather(void) {
   static int all[8], counts[2] = {2, 2}, places[2] = {4, 0};
   MPI_Request request;
-  MPI_Gatherv_init(data, 2, MPI_INT, all, counts, places, MPI_INT, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+  MPI_Gatherv_init(data, 2, MPI_INT, all, counts, places, MPI_INT, 1, MPI_COMM_WORLD, MPI_INFO_NULL,
+                   &request);
   for (int i = 0; i < 3; ++i) {
     all[2] = i; /* belongs to nobody */
     all[5] = i;

@@ -365,7 +365,7 @@ static void never_started_is_an_error(void) {
  * options: --check
  * code: 0
  * lines: 2
- * says:   rank 1 has freed, before a message came, 1 receive: MPI_Irecv(1 x MPI_INT from rank 0, tag 3, MPI_COMM_WORLD) at ...@a */
+ * says:   rank 1 has freed, before a message came, 1 receive: MPI_Irecv(1 x MPI_INT from rank 0, tag 3, ...@a */
 static void freed_receive(void) {
   static int room;
   MPI_Request request;
