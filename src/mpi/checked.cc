@@ -91,8 +91,12 @@ Status look_at_buffers(const Rank& self, const Check::Call& call) {
 
 Status check(Comm& comm, const Called& called, Check::Call call) {
   const bool watches = comm.owner.world.checks != core::Checks::kNone;
+  if (called.later == nullptr) {
+    // First what all ranks find: where counts differ, blocks may overlap because of that.
+    CLUMP_TRY(Check(comm, call).run());
+    return watches ? look_at_buffers(comm.owner, call) : Status();
+  }
   if (watches) CLUMP_TRY(look_at_buffers(comm.owner, call));
-  if (called.later == nullptr) return Check(comm, call).run();
   if (!watches) call.sends.clear(), call.receives.clear(), call.arrays.clear();
   *called.later = std::make_unique<Check>(comm, call);
   return {};
