@@ -60,15 +60,28 @@ def is_deferred(function: Function, entry: Entry) -> bool:
 
 
 def is_described(entry: Entry) -> bool:
-    """A collective whose arguments are compared, too: those between neighbours need not be alike."""
-    return "timed" in entry.flags and entry.chapter == "collectives"
+    """A collective whose arguments are compared, too."""
+    return bool(entry.flags & {"timed", "alike"})
+
+
+def _described(function: Function, entry: Entry) -> List[Argument]:
+    """All arguments of the body but the timing."""
+    return arguments(function, entry)[: -1 if "timed" in entry.flags else None]
+
+
+def received(function: Function, entry: Entry) -> str:
+    """Where a collective that does not block puts what it receives; empty: nowhere, or it blocks."""
+    if not is_deferred(function, entry):
+        return ""
+    names = [p.name for p in function.widest.parameters if p.kind == "BUFFER"]
+    return next((name for name in ("recvbuf", "buffer") if name in names), "")
 
 
 def check(function: Function, entry: Entry) -> str:
     """The call that compares what ranks call (src/mpi/checked.h); empty for a function that is not collective."""
     called = f"{{call.name, site{', &later' if is_deferred(function, entry) else ''}}}"
     if is_described(entry):
-        values = ", ".join(a.value for a in arguments(function, entry)[:-1])  # all but the timing
+        values = ", ".join(a.value for a in _described(function, entry))
         return f"checked::{name_of(function, entry)}({values}, {called})"
     if "timed" in entry.flags:
         return f"checked::together(*the_comm, {called})"
@@ -190,7 +203,7 @@ def write(functions: Dict[str, Function], entries: Dict[str, Entry]) -> str:
             if checkings.is_labelled(function):
                 text.append(f"namespace checked {{\n[[gnu::cold]] base::Status {name_of(function, entry)}({parameters});\n}}\n")
             if is_described(entry):
-                parameters = ", ".join([a.declaration for a in arguments(function, entry)[:-1]] + ["const Called& called"])
+                parameters = ", ".join([a.declaration for a in _described(function, entry)] + ["const Called& called"])
                 name = name_of(function, entry)
                 text.append(f"namespace checked {{\n[[gnu::cold]] base::Status {name}({parameters});\n}}\n")
     text.append("\n}  // namespace clump::mpi\n")

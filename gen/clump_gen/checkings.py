@@ -8,10 +8,13 @@ from .standard import Function, Parameter
 
 # Point-to-point calls whose messages carry labels then: they have bodies of their own (src/mpi/checked_messages.cc).
 _LABELLED = re.compile(r"MPI_(I?[bsr]?send(_init)?|I?sendrecv(_replace)?|I?m?recv|Recv_init|I?m?probe)$", re.IGNORECASE)
-# Calls that complete or start operations: what these have done is told with the place of the call.
-_COMPLETING = re.compile(r"MPI_((Wait|Test)(all|any|some)?|Start(all)?|Request_get_status(_all|_any|_some)?)$")
+# Calls that complete or start operations, or take something back: what these have done is told with the place of the call.
+_COMPLETING = re.compile(
+    r"MPI_((Wait|Test)(all|any|some)?|Start(all)?|Request_get_status(_all|_any|_some)?|Request_free|Reduce_local|P(ready|arrived)\w*"
+    r"|(Comm_|Session_)?(Buffer_(attach|detach|flush)|(attach|detach|flush)_buffer)|((Comm|Type)_free_keyval|Keyval_free))$"
+)
 # Handles that are to be freed.
-_MADE = {"COMMUNICATOR", "GROUP", "DATATYPE", "OPERATION", "ERRHANDLER", "INFO", "REQUEST", "MESSAGE"}
+_MADE = {"COMMUNICATOR", "GROUP", "DATATYPE", "OPERATION", "ERRHANDLER", "INFO", "REQUEST", "MESSAGE", "KEYVAL"}
 
 
 def is_labelled(function: Function) -> bool:
@@ -30,7 +33,8 @@ def made(function: Function) -> List[str]:
 def is_checked(function: Function, entry: Entry) -> bool:
     if not entry.has_body or entry.flags & {"plain", "tool", "always"}:
         return False
-    return is_labelled(function) or bool(_COMPLETING.match(function.name)) or bool(made(function))
+    is_collective = bool(entry.flags & {"timed", "together"}) or "together" in entry.parameters
+    return is_labelled(function) or is_collective or bool(_COMPLETING.match(function.name)) or bool(made(function))
 
 
 def write(function: Function, code: List[str]) -> str:

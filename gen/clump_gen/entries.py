@@ -122,7 +122,9 @@ def _code(function: Function, entry: Entry, inside: bool = False) -> List[str]:
     raises = "raises" in entry.flags
     check = bodies.check(function, entry)
     if check:
-        work = ["if (checked::wanted(*call.self)) [[unlikely]] CLUMP_TRY(" + check + ");"] + work
+        into = bodies.received(function, entry)
+        lead = [f"if (later != nullptr) {into} = later->stand_in({into});"] if into else []
+        work = ["if (checked::wanted(*call.self)) [[unlikely]] CLUMP_TRY(" + check + ");"] + lead + work
     turn = bodies.in_turn(function, entry)
     if turn:
         p = next(p for p in function.widest.parameters if p.name == turn)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Dict, FrozenSet, Iterable, Set
 
-FLAGS = {"plain", "always", "anytime", "raises", "form", "timed", "tool", "together"}
+FLAGS = {"plain", "always", "anytime", "raises", "form", "timed", "tool", "together", "alike"}
 PARAMETER_FLAGS = {"handle", "raw", "unchecked", "errors", "together"}
 
 

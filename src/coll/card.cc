@@ -22,6 +22,13 @@ bool differ_in_root(const Written& a, const Written& b, bool inter) {
   return b.card.root < 0 || !same_root(b, a);
 }
 
+/// In one file, other places are other functions. Of two files, nobody knows.
+bool differ_in_operation(const Card& a, const Card& b) {
+  if (a.operation != b.operation) return true;
+  return a.file_of_operation != 0 && a.file_of_operation == b.file_of_operation &&
+         a.place_of_operation != b.place_of_operation;
+}
+
 Difference between(const datatype::Content& given, const datatype::Content& taken) {
   if (matches(given, taken)) return Difference::kNone;
   // So many elements of another size are another type, rather than more or less of the same.
@@ -46,8 +53,9 @@ Difference difference(const Written& a, const Written& b, bool inter) {
   const Card &mine = a.card, &theirs = b.card;
   if (mine.call() != theirs.call()) return Difference::kCall;
   if (differ_in_root(a, b, inter)) return Difference::kRoot;
-  if (mine.operation != theirs.operation) return Difference::kOperation;
+  if (differ_in_operation(mine, theirs)) return Difference::kOperation;
   if (mine.in_place != theirs.in_place) return Difference::kInPlace;
+  if (mine.arguments != theirs.arguments) return Difference::kArguments;
   // The groups of an intercommunicator divide the same data among different ranks.
   if (mine.counts != theirs.counts && !inter) return Difference::kCounts;
   if (mine.combines) return between(mine.gives, theirs.gives);
@@ -69,6 +77,9 @@ int class_of(Difference difference) {
       return MPI_ERR_TRUNCATE;
     case Difference::kType:
       return MPI_ERR_TYPE;
+    case Difference::kArguments:
+    case Difference::kEdges:
+      return MPI_ERR_ARG;
     default:
       return MPI_ERR_OTHER;
   }

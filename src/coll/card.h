@@ -18,9 +18,11 @@ enum class Difference : std::uint8_t {
   kRoot,
   kOperation,
   kInPlace,
-  kCounts,  ///< of the blocks of a reduce-scatter
-  kAmount,  ///< of data
-  kType,    ///< of data, the amount being the same
+  kArguments,  ///< others that have to be alike
+  kCounts,     ///< of the blocks of a reduce-scatter
+  kAmount,     ///< of data
+  kType,       ///< of data, the amount being the same
+  kEdges,      ///< of a graph
 };
 
 /// Is sent as it is; trivial.
@@ -36,7 +38,10 @@ struct Card {
   InPlace in_place = InPlace::kAsEachLikes;
   bool combines = false;  ///< `gives` is what all ranks have to pass, and nothing is received
   std::int64_t operation = kNoOperation;
-  std::uint64_t counts = 0;  ///< the same if all blocks have the same sizes
+  /// Where a function of the program's lies, which is an operation: its file and the place there. 0: unknown.
+  std::uint64_t file_of_operation = 0, place_of_operation = 0;
+  std::uint64_t counts = 0;     ///< the same if all blocks have the same sizes
+  std::uint64_t arguments = 0;  ///< the same if others are that all ranks have to pass
   datatype::Content gives, takes;
 
   void set_name(std::string_view call);

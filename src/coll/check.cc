@@ -1,6 +1,8 @@
 #include "coll/check.h"
 
 #include <algorithm>
+#include <functional>
+#include <string_view>
 
 #include "coll/coll.h"
 #include "core/rank.h"
@@ -30,15 +32,23 @@ Check::Check(core::Comm& comm, const Call& call)
       address_(call.address),
       is_in_place_(call.is_in_place),
       tags_(comm.next_check_tags()),
+      are_edges_(call.are_edges),
+      arguments_(call.words),
       theirs_(static_cast<std::size_t>(comm.peers().size())),
       findings_(theirs_.size()) {
+  write_cards(call);
+  keep_buffers(call);
+}
+
+void Check::write_cards(const Call& call) {
   Card card;
   card.set_name(call.name);
   card.root = call.root;
   if (call.all_in_place) card.in_place = call.is_in_place ? Card::InPlace::kYes : Card::InPlace::kNo;
   card.combines = call.combines;
-  if (call.op != nullptr) card.operation = number_of(*call.op);
+  if (call.op != nullptr) name_operation(card, *call.op);
   card.counts = call.counts;
+  card.arguments = call.arguments;
   mine_.assign(theirs_.size(), card);
   for (std::size_t peer = 0; peer < mine_.size(); ++peer) {
     if (call.gives != nullptr) {
@@ -52,8 +62,41 @@ Check::Check(core::Comm& comm, const Call& call)
       takes_.push_back(Portion::of(data));
     }
   }
-  for (const Layout& data : call.buffers)
-    if (data.bytes() > 0) buffers_.push_back({data, Portion::of(data)});
+  link(call.to, mine_, &Card::gives, gives_);
+  link(call.from, mine_, &Card::takes, takes_);
+}
+
+/// What goes to one peer, or comes from there, is one sequence.
+void Check::link(const std::vector<Call::Link>& links, std::vector<Card>& cards, datatype::Content Card::*way,
+                 std::vector<Portion>& portions) {
+  if (!links.empty()) portions.resize(cards.size());
+  for (const auto& [peer, data] : links) {
+    const auto i = static_cast<std::size_t>(peer);
+    const datatype::Content content = datatype::Content::of(data);
+    datatype::Content& all = cards[i].*way;
+    all = {all.signature.then(content.signature), all.bytes + content.bytes};
+    if (portions[i].count == 0)
+      portions[i] = Portion::of(data);
+    else
+      ++portions[i].more;
+  }
+}
+
+/// One of the program's is the function behind it, if that lies in the program itself. What extensions of
+/// Python and the like make operations of, they share among several.
+void Check::name_operation(Card& card, const core::Op& op) {
+  card.operation = number_of(op);
+  const core::World& world = comm_.owner.world;
+  if (op.is_predefined() || world.find_in_code == nullptr) return;
+  // As if a call returned behind the function's first instruction.
+  const CodePlace place = world.find_in_code(static_cast<const char*>(op.function()) + 1);
+  if (place.object == nullptr) return;
+  std::string_view file = place.object;
+  file.remove_prefix(file.rfind('/') + 1);
+  if (file.find(".so") != std::string_view::npos) return;
+  card.file_of_operation = std::hash<std::string_view>()(file) | 1;
+  card.place_of_operation = place.address;
+  if (world.name_in_code != nullptr) place_of_operation_ = world.name_in_code(place);
 }
 
 base::Status Check::run() {
@@ -70,7 +113,12 @@ void Check::start(Schedule::Listener& listener) {
   status_ = {};
   listener_ = &listener;
   started_ = core::Site::current != nullptr ? *core::Site::current : core::Site{name_, address_};
-  for (Buffer& buffer : buffers_) buffer.fingerprint = datatype::fingerprint(buffer.data);
+  for (Buffer& buffer : sends_) buffer.fingerprint = datatype::fingerprint(buffer.data);
+  for (Buffer& buffer : receives_) {
+    buffer.fingerprint = datatype::fingerprint(buffer.data);
+    datatype::copy(stand_in(buffer.data), buffer.data, 0, buffer.data.bytes());
+  }
+  was_given_ = false;
   prepare();
   schedule_->start(listener);
 }
@@ -128,8 +176,10 @@ void Check::compare() {
   finding_ = {};
   for (int peer = 0; peer < static_cast<int>(mine_.size()) && finding_.peer < 0; ++peer) {
     const auto i = static_cast<std::size_t>(peer);
-    const Difference found = difference({mine_[i], comm_.rank}, {theirs_[i], peer}, comm_.is_inter());
+    Difference found = difference({mine_[i], comm_.rank}, {theirs_[i], peer}, comm_.is_inter());
     if (found == Difference::kNone) continue;
+    const bool is_about_edges = are_edges_ && (found == Difference::kAmount || found == Difference::kType);
+    if (is_about_edges) found = Difference::kEdges;
     finding_.peer = peer;
     finding_.difference = found;
     const std::string words = own_words(peer);

@@ -13,7 +13,11 @@
 // check is the beginning of the operation.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,13 +37,30 @@ class Check final {
     int root = Card::kNoRoot;
     const core::Op* op = nullptr;
     bool is_in_place = false;
-    bool all_in_place = false;  ///< all ranks have to work in place if one does
-    bool combines = false;      ///< as on a card
-    std::uint64_t counts = 0;   ///< as on a card
+    bool all_in_place = false;    ///< all ranks have to work in place if one does
+    bool combines = false;        ///< as on a card
+    std::uint64_t counts = 0;     ///< as on a card
+    std::uint64_t arguments = 0;  ///< as on a card
+    std::string words;            ///< these, as a message tells them
     /// What goes to a rank of the peers, and what comes from there; null: nothing. Are not kept.
     std::function<Layout(int peer)> gives, takes;
-    /// Where the data lie that the rank gives, if the call does not block and the program asks for it.
-    std::vector<Layout> buffers;
+    /// The same where only some are neighbours, and these perhaps several times.
+    struct Link {
+      int peer;
+      Layout data;
+    };
+    std::vector<Link> to, from;
+    bool are_edges = false;  ///< these links are what is made, and no data go there yet
+    /// Where the data lie that the rank gives, and where those go that it takes, if the program asks for it.
+    std::vector<Layout> sends, receives;
+    bool scatters = false;  ///< `sends` are blocks for different ranks, each of which is sent once
+    /// What the operation reads until it is complete (MPI-5.0 section 6.12).
+    struct Array {
+      const char* name;
+      const void* data;
+      std::size_t elements, bytes_each;
+    };
+    std::vector<Array> arrays;
   };
 
   /// All ranks make theirs in the same order.
@@ -51,10 +72,14 @@ class Check final {
   void start(Schedule::Listener& listener);
   bool advance();
   base::Status status() const { return status_; }
-  /// Whether there are buffers that the operation only reads, and which nobody may write before it is over.
-  bool has_buffers() const { return !buffers_.empty(); }
-  /// It is over: MPI_ERR_BUFFER if one of them has changed since start().
-  base::Status look_at_buffers() const;
+  /// Whether there are buffers or arrays that nobody may write before the operation is over.
+  bool has_buffers() const { return !sends_.empty() || !receives_.empty() || !arrays_.empty(); }
+  /// Where the operation gets to put what it receives for `buffer`, an argument of the call: so it is seen
+  /// whether the program writes there before it is over.
+  void* stand_in(void* buffer) const;
+  /// The operation is over: gives the program what was received. MPI_ERR_BUFFER if a buffer has changed since
+  /// start(), MPI_ERR_ARG if an array has.
+  base::Status give_back();
 
  private:
   /// What a rank has found, in words that others read: is sent as it is.
@@ -67,6 +92,7 @@ class Check final {
   struct Portion {
     Count count = 0;
     datatype::Ref type;
+    int more = 0;  ///< blocks that go the same way
     static Portion of(const Layout& layout);
     std::string words() const;
   };
@@ -75,8 +101,26 @@ class Check final {
     Portion portion;  // keeps the type
     std::uint64_t fingerprint = 0;
   };
+  struct Array {
+    Call::Array array;
+    std::vector<std::byte> contents;
+  };
+  struct Free {
+    void operator()(std::byte* memory) const { std::free(memory); }
+  };
   enum class Stage : std::uint8_t { kCards, kAgreement, kFindings };
 
+  void write_cards(const Call& call);
+  static void link(const std::vector<Call::Link>& links, std::vector<Card>& cards,
+                   datatype::Content Card::*way, std::vector<Portion>& portions);
+  void name_operation(Card& card, const core::Op& op);
+  void keep_buffers(const Call& call);
+  Layout stand_in(const Layout& data) const;
+  base::Status changed(const char* what, const Buffer& buffer, const char* advice) const;
+  base::Status look_at_arrays() const;
+  base::Status look_at_sends() const;
+  base::Status look_at_receives() const;
+  std::string when(const char* verb) const;
   void prepare();
   bool go_on();
   void compare();
@@ -89,8 +133,15 @@ class Check final {
   const void* const address_;
   const bool is_in_place_;
   const int tags_;
+  const bool are_edges_;
+  const std::string arguments_;
+  std::string place_of_operation_;      // of the program's
   std::vector<Portion> gives_, takes_;  // by peer; empty: nothing for anybody
-  std::vector<Buffer> buffers_;
+  std::vector<Buffer> sends_, receives_;
+  std::vector<Array> arrays_;
+  std::unique_ptr<std::byte, Free> room_;  // for what is received
+  std::intptr_t shift_ = 0;                // from the user's memory to it
+  bool was_given_ = true;
   core::Site started_;
   std::vector<Card> mine_, theirs_;  // by peer
   Finding finding_;

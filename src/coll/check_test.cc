@@ -47,6 +47,28 @@ TEST(Cards, CompareOperations) {
   EXPECT_EQ(between(a, b), Difference::kOperation);
 }
 
+TEST(Cards, TellOwnOperationsOfOneFileApart) {
+  Card a = card_of("MPI_Allreduce"), b = a;
+  MPI_User_function* const none = nullptr;
+  a.operation = b.operation = number_of(core::Op(none, true));
+  a.place_of_operation = 10, b.place_of_operation = 20;
+  EXPECT_EQ(between(a, b), Difference::kNone) << "nobody knows their files";
+  a.file_of_operation = 1;
+  EXPECT_EQ(between(a, b), Difference::kNone);
+  b.file_of_operation = 3;
+  EXPECT_EQ(between(a, b), Difference::kNone);
+  b.file_of_operation = 1;
+  EXPECT_EQ(between(a, b), Difference::kOperation);
+  b.place_of_operation = 10;
+  EXPECT_EQ(between(a, b), Difference::kNone);
+}
+
+TEST(Cards, CompareOtherArguments) {
+  Card a = card_of("MPI_Cart_create"), b = a;
+  a.arguments = 1, b.arguments = 2;
+  EXPECT_EQ(between(a, b), Difference::kArguments);
+}
+
 TEST(Cards, KnowTheRootsOfIntercommunicators) {
   const auto roots = [](int a, int b) {
     return between(card_of("MPI_Bcast", a), card_of("MPI_Bcast", b), true);  // ranks 0 and 1 of two groups

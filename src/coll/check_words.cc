@@ -33,6 +33,13 @@ Words words_for(Difference difference) {
       return {"combine with different operations", "all ranks have to pass the same operation"};
     case Difference::kInPlace:
       return {"do not both work in place", "either all ranks pass MPI_IN_PLACE here, or none does"};
+    case Difference::kArguments:
+      return {"pass different arguments", "all ranks have to pass the same here"};
+    case Difference::kEdges:
+      return {"do not name the same edges between them",
+              "an edge is named twice: by its source as one that goes there, and by its destination as one "
+              "that comes "
+              "from there"};
     case Difference::kCounts:
       return {"divide the result differently", "all ranks have to pass the same recvcounts"};
     case Difference::kAmount:
@@ -50,11 +57,13 @@ Words words_for(Difference difference) {
 }  // namespace
 
 Check::Portion Check::Portion::of(const Layout& layout) {
-  return layout.bytes() == 0 ? Portion() : Portion{layout.count, datatype::Ref(layout.type)};
+  return layout.bytes() == 0 ? Portion() : Portion{layout.count, datatype::Ref(layout.type), 0};
 }
 
 std::string Check::Portion::words() const {
-  return count == 0 ? "nothing" : fmt::format("{} x {}", count, type->description());
+  if (count == 0) return "nothing";
+  const std::string text = fmt::format("{} x {}", count, type->description());
+  return more == 0 ? text : fmt::format("{} and {} more block{}", text, more, more == 1 ? "" : "s");
 }
 
 /// "rank 1: MPI_Gather(4 x MPI_INT to rank 0, root 0) at a.c:12"
@@ -70,33 +79,26 @@ std::string Check::own_words(int peer) const {
     before = ", ";
   };
   const char* const group = comm_.is_inter() ? "remote rank" : "rank";
-  if (card.combines) {
+  if (are_edges_) {
+    const auto edges = [&](const std::vector<Portion>& all) {
+      return all.empty() || all[i].count == 0 ? 0 : 1 + all[i].more;
+    };
+    add(fmt::format("{} to {} {}", edges(gives_), group, peer));
+    add(fmt::format("{} from {} {}", edges(takes_), group, peer));
+  } else if (card.combines) {
     add(gives_[i].words());
   } else {
     if (!gives_.empty()) add(fmt::format("{} to {} {}", gives_[i].words(), group, peer));
     if (!takes_.empty()) add(fmt::format("{} from {} {}", takes_[i].words(), group, peer));
   }
   if (is_in_place_) add("MPI_IN_PLACE");
-  if (card.operation != Card::kNoOperation) add(name_of_operation(card.operation));
+  if (card.operation != Card::kNoOperation)
+    add(name_of_operation(card.operation) +
+        (place_of_operation_.empty() ? "" : " at " + place_of_operation_));
+  if (!arguments_.empty()) add(arguments_);
   if (card.root != Card::kNoRoot) add("root " + name_of_root(card.root));
   text += ')';
   return text + comm_.owner.world.at({name_, address_});
-}
-
-base::Status Check::look_at_buffers() const {
-  const auto changed = std::ranges::find_if(buffers_, [](const Buffer& buffer) {
-    return datatype::fingerprint(buffer.data) != buffer.fingerprint;
-  });
-  if (changed == buffers_.end()) return {};
-  const core::World& world = comm_.owner.world;
-  const core::Site* const now = core::Site::current;
-  return base::fail(
-      MPI_ERR_BUFFER,
-      "the send buffer has changed while it was MPI's\n  {} of {} were given to {}{}\n  and are the "
-      "program's again with {}{}\n  what is sent must not be written before the operation is "
-      "complete",
-      changed->portion.words(), name_, started_.call, world.at(started_),
-      now != nullptr ? now->call : "this call", now != nullptr ? world.at(*now) : "");
 }
 
 /// `finding` is that of `rank`, who speaks for all.

@@ -31,6 +31,7 @@ base::Status CollectiveRequest::cancel() {
 }
 
 base::Status CollectiveRequest::may_detach() const {
+  if (completion.done()) return {};
   return base::fail(MPI_ERR_REQUEST,
                     "the request is of a collective operation in progress, which has to be completed "
                     "(MPI_Wait) before it is freed");

@@ -17,7 +17,7 @@ void Operation::check_first(std::unique_ptr<Check> check) {
 
 void Operation::ask(bool) {
   if (result.error != MPI_SUCCESS) return;
-  result.error = check_->look_at_buffers().code();
+  result.error = check_->give_back().code();
 }
 
 void Operation::begin() {

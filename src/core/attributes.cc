@@ -46,8 +46,12 @@ base::Status Attributes::remove(void* handle, const Keyval& keyval) {
   // The entry may hold the last reference to a key that the user has freed.
   const auto is_it = [&](const Entry& entry) { return entry.keyval.get() == &keyval; };
   const base::Ref<Keyval> alive = std::find_if(entries_.begin(), entries_.end(), is_it)->keyval;
-  if (keyval.remove != nullptr)
-    CLUMP_TRY(answer(keyval.remove(handle, keyval.number, *place, keyval.extra_state)));
+  if (keyval.remove != nullptr) {
+    ++alive->being_deleted;
+    const int code = keyval.remove(handle, keyval.number, *place, keyval.extra_state);
+    --alive->being_deleted;
+    CLUMP_TRY(answer(code));
+  }
   // Looked up again: the function may have changed the list.
   const auto found = std::find_if(entries_.begin(), entries_.end(), is_it);
   if (found != entries_.end()) entries_.erase(found);

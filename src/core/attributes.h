@@ -1,6 +1,7 @@
 // Caching: attributes of communicators, datatypes and windows (MPI-5.0 section 7.7).
 #pragma once
 
+#include <atomic>
 #include <vector>
 
 #include "base/ref.h"
@@ -24,7 +25,8 @@ class Keyval final : public base::RefCounted {
   const Copy copy;      ///< may be MPI_NULL_COPY_FN (0) or MPI_DUP_FN (1)
   const Delete remove;  ///< may be MPI_NULL_DELETE_FN (0)
   void* const extra_state;
-  int number = MPI_KEYVAL_INVALID;  ///< what the user holds
+  int number = MPI_KEYVAL_INVALID;    ///< what the user holds
+  std::atomic<int> being_deleted{0};  ///< calls of `remove` that have not returned
 };
 
 /// The attributes of one object, in the order in which they were set. Used by threads of one rank under MPI's

@@ -27,6 +27,12 @@ base::Status Op::check(const datatype::Datatype& type) const {
                     type.is_predefined() ? "" : "; derived datatypes need one made with MPI_Op_create");
 }
 
+bool Op::is_standard(const datatype::Datatype& type) const {
+  return !is_predefined() || datatype::is_standard(predefined(predefined_), type);
+}
+
+const char* Op::name() const { return datatype::name_of(predefined(predefined_)); }
+
 datatype::Kernel Op::kernel(const datatype::Datatype& type) const {
   return is_predefined() ? datatype::kernel(predefined(predefined_), type) : nullptr;
 }

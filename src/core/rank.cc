@@ -143,6 +143,11 @@ Info* Rank::info(MPI_Info handle) const {
                                 : infos_.find(value_of(handle));
 }
 Rank::Message* Rank::message(MPI_Message handle) const { return messages_.find(value_of(handle)); }
+void Rank::remark(Remark::Kind kind, std::string_view text) const {
+  if (sites == nullptr || Site::current == nullptr) return;
+  sites->remark({kind, fmt::format("{}{} {}", Site::current->call, world.at(*Site::current), text)});
+}
+
 Keyval* Rank::keyval(int number) const { return keyvals_.find(number); }
 
 std::size_t Rank::live(Handles kind) const {

@@ -1,19 +1,23 @@
 // Rank: everything that belongs to one MPI process. World: what all ranks of this host process share.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/ref.h"
 #include "base/status.h"
+#include "core/buffers_in_use.h"
 #include "core/comm.h"
 #include "core/errands.h"
 #include "core/error_codes.h"
@@ -108,11 +112,12 @@ class Rank {
   std::atomic<Phase> phase{Phase::kBefore};
   /// Who gives this rank the right to call MPI: the World model, while it is initialised, and each session.
   std::atomic<int> users{0};
-  std::mutex users_mutex;                  ///< held by those who change `users` and tell the runtime
-  std::atomic<const char*> call{nullptr};  ///< the MPI function that a thread of this rank entered last
-  int thread_level = MPI_THREAD_SINGLE;    ///< as asked for and granted
-  unsigned long main_thread = 0;           ///< pthread_self() of the thread that initialised MPI
-  bool has_own_worker = false;             ///< no other rank is at home there; set before this one runs
+  std::mutex users_mutex;                       ///< held by those who change `users` and tell the runtime
+  std::atomic<const char*> call{nullptr};       ///< the MPI function that a thread of this rank entered last
+  int thread_level = MPI_THREAD_SINGLE;         ///< as asked for and granted
+  unsigned long main_thread = 0;                ///< pthread_self() of the thread that initialised MPI
+  std::atomic<unsigned long> thread_inside{0};  ///< that of one in a call which is watched; 0: none
+  bool has_own_worker = false;                  ///< no other rank is at home there; set before this one runs
 
   Errands errands;  ///< what only threads of this rank may do
   /// A standard send of more bytes is not copied to wait for its receive: it waits itself. Set by tools.
@@ -224,6 +229,16 @@ class Rank {
   base::Ref<Comm> comm_founding;
   ErrorCodes error_codes;
   Attributes& type_attributes(MPI_Datatype handle) { return type_attributes_[handle]; }
+  /// Keys that were freed by their delete functions, and not yet by who has made them.
+  struct EarlyFreed {
+    std::mutex mutex;
+    std::set<int> keyvals;
+  } freed_early;
+  /// Whether a datatype has an attribute of this key. None of the rank's threads makes one meanwhile.
+  bool is_type_attribute(int keyval) const {
+    return std::ranges::any_of(type_attributes_,
+                               [&](const auto& of) { return of.second.key(keyval) != nullptr; });
+  }
   SendBufferSlot send_buffer;  ///< MPI_Buffer_attach
 
   /// What the rank's Fortran layer has told about its compiler (MPI-5.0 section 20.3.4), each part once.
@@ -268,6 +283,10 @@ class Rank {
 
   /// Where what the program has was made; null: nobody wants to know. Made by the first use of MPI.
   std::unique_ptr<Sites> sites;
+  std::unique_ptr<BuffersInUse> buffers_in_use;  ///< there where the sites are
+  /// The current call does what is to be told: "MPI_Allreduce at solver.c:12 " and the text. Nothing where
+  /// nobody checks.
+  void remark(Remark::Kind kind, std::string_view text) const;
   /// Calls visit(kind, handle) for all that the program has made and not freed. None of the rank's threads
   /// makes or frees anything meanwhile.
   template <typename Visit>
@@ -317,6 +336,7 @@ void Rank::for_each_live(Visit visit) const {
   visit_all(Sites::Kind::kInfo, infos_);
   visit_all(Sites::Kind::kRequest, requests_);
   visit_all(Sites::Kind::kMessage, messages_);
+  visit_all(Sites::Kind::kKeyval, keyvals_);
 }
 
 /// The rank of the calling thread; null if it belongs to none, or to one that has not needed MPI yet.

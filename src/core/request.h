@@ -61,10 +61,10 @@ class Request : public Operation {
   /// Some calls are for one kind of requests only.
   enum class Kind : std::uint8_t {
     kOrdinary,
-    kPartitionedSend,
     kPartitionedReceive,
-    kGeneralized,
-    kChecked,  ///< mpiexec --check looks at what it has done
+    kGeneralized,      ///< from here on they are asked
+    kPartitionedSend,  ///< mpiexec --check looks at its partitions,
+    kChecked,          ///< and at all that this one has done
   };
 
   Request() = default;
@@ -131,7 +131,9 @@ class Request : public Operation {
   datatype::Ref type;    ///< keeps a derived datatype alive while the operation uses it
   State state = State::kActive;
   bool persistent = false;
-  bool reusable = false;  ///< see Rank::make_reusable()
+  bool reusable = false;        ///< see Rank::make_reusable()
+  bool was_started = false;     ///< of a persistent one: ever (mpiexec --check)
+  bool was_waited_for = false;  ///< and before that
   Kind kind = Kind::kOrdinary;
 
  protected:

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <mutex>
+#include <set>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -25,10 +27,40 @@ enum class Checks : std::uint8_t {
   kFail,  ///< and is an error (--check=error)
 };
 
-/// Where the handles of a rank were made. Any thread of the rank.
+/// What a rank does that no call fails for, and that is told at MPI_Finalize.
+struct Remark {
+  enum class Kind : std::uint8_t {
+    kWrong,     ///< as what is left is
+    kUncommon,  ///< the standard does not have it, but other libraries take it, and so does this one
+  };
+  Kind kind;
+  std::string text;  ///< begins with the call and its place
+
+  friend auto operator<=>(const Remark&, const Remark&) = default;
+};
+
+/// Where the handles of a rank were made, and what there is to say about what it does with them. Any thread
+/// of the rank.
 class Sites {
  public:
-  enum class Kind : std::uint8_t { kComm, kGroup, kDatatype, kOp, kErrhandler, kInfo, kRequest, kMessage };
+  enum class Kind : std::uint8_t {
+    kComm,
+    kGroup,
+    kDatatype,
+    kOp,
+    kErrhandler,
+    kInfo,
+    kRequest,
+    kMessage,
+    kKeyval,
+  };
+
+  /// Each is told once.
+  void remark(Remark remark) {
+    const std::lock_guard lock(mutex_);
+    remarks_.insert(std::move(remark));
+  }
+  const std::set<Remark>& remarks() const { return remarks_; }
 
   void note(Kind kind, std::intptr_t handle, const Site& site) {
     const std::lock_guard lock(mutex_);
@@ -65,6 +97,7 @@ class Sites {
 
   mutable std::mutex mutex_;
   std::unordered_map<std::uint64_t, Site> sites_;
+  std::set<Remark> remarks_;
   std::size_t most_ = kFew;
 };
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <type_traits>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -84,7 +85,7 @@ const Versions* real(PredefinedOp op) {
   return found != nullptr ? found : arithmetic<T>(op);
 }
 
-// Fortran integers and MPI_AINT, MPI_OFFSET, MPI_COUNT
+// Fortran integers
 template <typename T>
 const Versions* integer(PredefinedOp op) {
   const Versions* const found = real<T>(op);
@@ -135,7 +136,12 @@ const Versions* unsigned_kernel(PredefinedOp op, Count size) {
   }
 }
 
-const Versions* other_integer_kernel(PredefinedOp op, Count size) {
+/// The number that a `char` of C is.
+const Versions* char_kernel(PredefinedOp op) {
+  return std::is_signed_v<char> ? signed_kernel(op, 1) : unsigned_kernel(op, 1);
+}
+
+const Versions* fortran_integer_kernel(PredefinedOp op, Count size) {
   switch (size) {
     case 1:
       return integer<std::int8_t>(op);
@@ -283,8 +289,9 @@ const Versions* versions_of(PredefinedOp op, const Datatype& type) {
     case Class::kUnsigned:
       return unsigned_kernel(op, type.size());
     case Class::kFortranInteger:
+      return fortran_integer_kernel(op, type.size());
     case Class::kMultiLanguage:
-      return other_integer_kernel(op, type.size());
+      return signed_kernel(op, type.size());
     case Class::kFloating:
       return floating_kernel(op, *type.element());
     case Class::kComplex:
@@ -295,8 +302,9 @@ const Versions* versions_of(PredefinedOp op, const Datatype& type) {
       return bits<std::uint8_t>(op);
     case Class::kPair:
       return pair_kernel(op, type);
-    case Class::kDerived:
     case Class::kCharacter:
+      return &type == predefined(MPI_CHAR) ? char_kernel(op) : nullptr;
+    case Class::kDerived:
     case Class::kPacked:
       return nullptr;
   }
@@ -326,6 +334,12 @@ Kernel kernel(PredefinedOp op, const Datatype& type, Vectors vectors) {
   if (op == PredefinedOp::kReplace || op == PredefinedOp::kNoOp) return copying_kernel(op, type.extent());
   const Versions* const found = versions_of(op, type);
   return found != nullptr ? (*found)[static_cast<std::size_t>(vectors)] : nullptr;
+}
+
+bool is_standard(PredefinedOp op, const Datatype& type) {
+  if (type.kind() == Class::kCharacter) return false;
+  const bool is_logical = op == PredefinedOp::kLand || op == PredefinedOp::kLor || op == PredefinedOp::kLxor;
+  return type.kind() != Class::kMultiLanguage || !is_logical;
 }
 
 const char* name_of(PredefinedOp op) {

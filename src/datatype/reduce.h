@@ -39,10 +39,15 @@ enum class Vectors : std::uint8_t {
 /// What this machine executes. Any thread.
 Vectors widest_vectors();
 
-/// Null if the standard does not define the operation on this type (derived types included), or if the
-/// compiler that built this library has no arithmetic for it (128-bit floating point). All versions give the
-/// same bits. The version must be one that the machine executes, if it is called.
+/// Null if the operation is not defined on this type (as on derived types), or if the compiler that built
+/// this library has no arithmetic for it (128-bit floating point). Besides what the standard defines (MPI-5.0
+/// section 6.9.2) these are, as in other libraries, the operations of C integers on MPI_CHAR, and the logical
+/// ones on MPI_AINT, MPI_OFFSET and MPI_COUNT. All versions give the same bits. The version must be one that
+/// the machine executes, if it is called.
 Kernel kernel(PredefinedOp op, const Datatype& type, Vectors vectors = widest_vectors());
+
+/// Whether the standard defines an operation that has a kernel.
+bool is_standard(PredefinedOp op, const Datatype& type);
 
 /// "MPI_SUM" and so on, for messages; null if there is no such operation.
 const char* name_of(PredefinedOp op);

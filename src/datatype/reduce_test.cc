@@ -119,10 +119,12 @@ TEST(Reduce, FortranIntegersAndAddresses) {
   }
   expect_order_and_arithmetic<std::int8_t>(MPI_INTEGER1);
   expect_order_and_arithmetic<std::int16_t>(MPI_INTEGER2);
-  for (const MPI_Datatype type : {MPI_INTEGER8, MPI_AINT, MPI_COUNT, MPI_OFFSET}) {
+  expect_order_and_arithmetic<std::int64_t>(MPI_INTEGER8);
+  EXPECT_EQ(kernel(PredefinedOp::kLor, *predefined(MPI_INTEGER8)), nullptr);
+  for (const MPI_Datatype type : {MPI_AINT, MPI_COUNT, MPI_OFFSET}) {
     expect_order_and_arithmetic<std::int64_t>(type);
     expect_bits<std::int64_t>(type);
-    EXPECT_EQ(kernel(PredefinedOp::kLor, *predefined(type)), nullptr);
+    EXPECT_TRUE(is_standard(PredefinedOp::kBor, *predefined(type)));
   }
   const Kernel sum = kernel(PredefinedOp::kSum, *predefined(MPI_INTEGER16));
   const __int128 in = static_cast<__int128>(1) << 100;
@@ -331,8 +333,17 @@ TEST(Reduce, ReplaceAndNoOpOnEveryType) {
   }
 }
 
-TEST(Reduce, CharactersAreNotNumbers) {
-  for (const MPI_Datatype type : {MPI_CHAR, MPI_CHARACTER, MPI_WCHAR, MPI_PACKED}) {
+TEST(Reduce, BesidesTheStandard) {
+  expect_c_integer<char>({MPI_CHAR});
+  expect_c_integer<std::int64_t>({MPI_AINT, MPI_COUNT, MPI_OFFSET});
+  EXPECT_FALSE(is_standard(PredefinedOp::kMax, *predefined(MPI_CHAR)));
+  EXPECT_FALSE(is_standard(PredefinedOp::kLand, *predefined(MPI_AINT)));
+  EXPECT_TRUE(is_standard(PredefinedOp::kMax, *predefined(MPI_SIGNED_CHAR)));
+  EXPECT_TRUE(is_standard(PredefinedOp::kLand, *predefined(MPI_INT)));
+}
+
+TEST(Reduce, OtherCharactersAreNotNumbers) {
+  for (const MPI_Datatype type : {MPI_CHARACTER, MPI_WCHAR, MPI_PACKED}) {
     for (const PredefinedOp op :
          {PredefinedOp::kSum, PredefinedOp::kBand, PredefinedOp::kLand, PredefinedOp::kMaxloc}) {
       EXPECT_EQ(kernel(op, *predefined(type)), nullptr);

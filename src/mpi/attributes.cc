@@ -61,9 +61,18 @@ base::Status find_keyval(core::Rank& self, Kind kind, int number, const Attribut
   return keyval != nullptr ? base::Status{} : find_keyval(self, kind, number, keyval);
 }
 
+/// Some programs free a key in its delete function, and once more where they have made it: the second time it
+/// is MPI_KEYVAL_INVALID by the standard (MPI-5.0 section 7.7.2), but other libraries take it.
 base::Status free_keyval(core::Rank& self, Kind kind, int* number) {
+  const std::lock_guard lock(self.freed_early.mutex);
+  if (self.freed_early.keyvals.erase(*number) != 0) {
+    self.remark(core::Remark::Kind::kUncommon, "frees a key that its delete function has freed");
+    *number = MPI_KEYVAL_INVALID;
+    return {};
+  }
   Keyval* keyval = nullptr;
   CLUMP_TRY(find_keyval(self, kind, *number, keyval));
+  if (keyval->being_deleted > 0) self.freed_early.keyvals.insert(*number);
   self.remove_keyval(*number);  // objects that have such an attribute still hold the key
   *number = MPI_KEYVAL_INVALID;
   return {};

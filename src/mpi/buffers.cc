@@ -1,6 +1,8 @@
 // Memory for buffered sends (MPI-5.0 section 3.6), attached to a rank, a session or a communicator.
 #include "mpi/buffers.h"
 
+#include <utility>
+
 #include "core/rank.h"
 #include "mpi/bodies.h"
 #include "p2p/buffered.h"
@@ -25,7 +27,9 @@ Status attach(SendBufferSlot& slot, void* buffer, Count size, const char* detach
   if (buffer == nullptr && size > 0)
     return base::fail(MPI_ERR_BUFFER,
                       "(buffer = NULL): the address of {} bytes is needed, or MPI_BUFFER_AUTOMATIC", size);
-  if (!slot.attach(base::make_ref<AttachedBuffer>(buffer, size)))
+  auto made = base::make_ref<AttachedBuffer>(buffer, size);
+  if (const core::Site* const site = core::Site::current) made->watch(*site);
+  if (!slot.attach(std::move(made)))
     return base::fail(MPI_ERR_BUFFER, "a buffer is attached already: detach it first ({})", detach_call);
   return {};
 }
@@ -37,14 +41,21 @@ void flush(const base::Ref<AttachedBuffer>& buffer) {
   all.wait();
 }
 
-Status detach(SendBufferSlot& slot, void* buffer_addr, Count* size) {
+/// The program waits for its messages to leave; under --check it learns whether it has written over them.
+Status flush(const Rank& self, const SendBufferSlot& slot) {
+  const base::Ref<AttachedBuffer> buffer = attached(slot.get());
+  flush(buffer);
+  return buffer ? buffer->look(self.world) : Status();
+}
+
+Status detach(const Rank& self, SendBufferSlot& slot, void* buffer_addr, Count* size) {
   const base::Ref<AttachedBuffer> buffer = attached(slot.detach());
   if (!buffer) return base::fail(MPI_ERR_BUFFER, "no buffer is attached");
   buffer->close();
   flush(buffer);
   *static_cast<void**>(buffer_addr) = buffer->memory();
   *size = buffer->size();
-  return {};
+  return buffer->look(self.world);
 }
 
 MPI_Request iflush(Rank& self, const SendBufferSlot& slot) {
@@ -62,13 +73,10 @@ Status buffer_attach(Rank& self, void* buffer, Count size) {
 }
 
 Status buffer_detach(Rank& self, void* buffer_addr, Count* size) {
-  return detach(self.send_buffer, buffer_addr, size);
+  return detach(self, self.send_buffer, buffer_addr, size);
 }
 
-Status buffer_flush(Rank& self) {
-  flush(attached(self.send_buffer.get()));
-  return {};
-}
+Status buffer_flush(Rank& self) { return flush(self, self.send_buffer); }
 
 Status buffer_iflush(Rank& self, MPI_Request* request) {
   *request = iflush(self, self.send_buffer);
@@ -79,14 +87,11 @@ Status comm_attach_buffer(Rank&, Comm& comm, void* buffer, Count size) {
   return attach(comm.send_buffer, buffer, size, "MPI_Comm_detach_buffer");
 }
 
-Status comm_detach_buffer(Rank&, Comm& comm, void* buffer_addr, Count* size) {
-  return detach(comm.send_buffer, buffer_addr, size);
+Status comm_detach_buffer(Rank& self, Comm& comm, void* buffer_addr, Count* size) {
+  return detach(self, comm.send_buffer, buffer_addr, size);
 }
 
-Status comm_flush_buffer(Rank&, Comm& comm) {
-  flush(attached(comm.send_buffer.get()));
-  return {};
-}
+Status comm_flush_buffer(Rank& self, Comm& comm) { return flush(self, comm.send_buffer); }
 
 Status comm_iflush_buffer(Rank& self, Comm& comm, MPI_Request* request) {
   *request = iflush(self, comm.send_buffer);
@@ -97,14 +102,11 @@ Status session_attach_buffer(Rank&, Session& session, void* buffer, Count size) 
   return attach(session.send_buffer, buffer, size, "MPI_Session_detach_buffer");
 }
 
-Status session_detach_buffer(Rank&, Session& session, void* buffer_addr, Count* size) {
-  return detach(session.send_buffer, buffer_addr, size);
+Status session_detach_buffer(Rank& self, Session& session, void* buffer_addr, Count* size) {
+  return detach(self, session.send_buffer, buffer_addr, size);
 }
 
-Status session_flush_buffer(Rank&, Session& session) {
-  flush(attached(session.send_buffer.get()));
-  return {};
-}
+Status session_flush_buffer(Rank& self, Session& session) { return flush(self, session.send_buffer); }
 
 Status session_iflush_buffer(Rank& self, Session& session, MPI_Request* request) {
   *request = iflush(self, session.send_buffer);

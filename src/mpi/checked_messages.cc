@@ -47,6 +47,7 @@ Status exchange(const Address& to, const Layout& out, const Address& from, const
                 MPI_Status* status) {
   const p2p::Sent sent(to.comm.owner.world, here(), out);
   p2p::Received received(here(), in, Until::kReturn);
+  CLUMP_TRY(received.claim(to.comm.owner, from.peer));
   core::Result result;
   const Status outcome = p2p::send_receive(to, sent.whole(), from, received.whole(), &result);
   received.open(to.comm, result);
@@ -57,9 +58,13 @@ Status exchange(const Address& to, const Layout& out, const Address& from, const
 Status begin_exchange(Rank& self, const Address& to, const Layout& out, const Address& from, const Layout& in,
                       bool is_replaced, MPI_Request* request) {
   auto operation = std::make_unique<p2p::LabelledSendReceive>();
-  operation->begin(to, out, from, in, is_replaced);
+  CLUMP_TRY(operation->begin(to, out, from, in, is_replaced));
   *request = self.add(std::move(operation));
   return {};
+}
+
+Status claim(Rank& self, p2p::LabelledReceive& receive, MPI_Message message) {
+  return message == MPI_MESSAGE_NO_PROC ? Status() : receive.claim(self);
 }
 
 /// What a probe tells of a message is about its data.
@@ -88,9 +93,10 @@ Status bsend(Rank& self, const void* buf, Count count, const Datatype& datatype,
   return p2p::buffered_send({comm, dest, tag}, sent.whole());
 }
 
-Status recv(Rank&, void* buf, Count count, const Datatype& datatype, int source, int tag, Comm& comm,
+Status recv(Rank& self, void* buf, Count count, const Datatype& datatype, int source, int tag, Comm& comm,
             MPI_Status* status) {
   p2p::Received received(here(), layout(buf, count, datatype), Until::kReturn);
+  CLUMP_TRY(received.claim(self, source));
   core::Operation operation;
   static_cast<void>(p2p::receive({comm, source, tag}, received.whole(), operation));
   received.open(comm, operation.result);
@@ -121,7 +127,7 @@ Status ibsend(Rank& self, const void* buf, Count count, const Datatype& datatype
 Status irecv(Rank& self, void* buf, Count count, const Datatype& datatype, int source, int tag, Comm& comm,
              MPI_Request* request) {
   auto operation = std::make_unique<p2p::LabelledReceive>(layout(buf, count, datatype));
-  operation->begin({comm, source, tag});
+  CLUMP_TRY(operation->begin({comm, source, tag}));
   *request = self.add(std::move(operation));
   return {};
 }
@@ -129,8 +135,9 @@ Status irecv(Rank& self, void* buf, Count count, const Datatype& datatype, int s
 Status sendrecv(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, int dest, int sendtag,
                 void* recvbuf, Count recvcount, const Datatype& recvtype, int source, int recvtag, Comm& comm,
                 MPI_Status* status) {
-  return exchange({comm, dest, sendtag}, layout(sendbuf, sendcount, sendtype), {comm, source, recvtag},
-                  layout(recvbuf, recvcount, recvtype), status);
+  const Layout out = layout(sendbuf, sendcount, sendtype), in = layout(recvbuf, recvcount, recvtype);
+  if (dest != MPI_PROC_NULL && source != MPI_PROC_NULL) CLUMP_TRY(p2p::keep_apart(comm.owner.world, out, in));
+  return exchange({comm, dest, sendtag}, out, {comm, source, recvtag}, in, status);
 }
 
 Status sendrecv_replace(Rank&, void* buf, Count count, const Datatype& datatype, int dest, int sendtag,
@@ -208,7 +215,8 @@ Status improbe(Rank& self, int source, int tag, Comm& comm, int* flag, MPI_Messa
 Status mrecv(Rank& self, void* buf, Count count, const Datatype& datatype, MPI_Message* message,
              MPI_Status* status) {
   p2p::LabelledReceive receive(layout(buf, count, datatype));
-  Status outcome = receive_matched(self, message, receive);
+  Status outcome = claim(self, receive, *message);
+  if (outcome.ok()) outcome = receive_matched(self, message, receive);
   if (outcome.ok()) {
     receive.completion.wait();
     receive.ask(false);
@@ -221,6 +229,7 @@ Status mrecv(Rank& self, void* buf, Count count, const Datatype& datatype, MPI_M
 Status imrecv(Rank& self, void* buf, Count count, const Datatype& datatype, MPI_Message* message,
               MPI_Request* request) {
   auto receive = std::make_unique<p2p::LabelledReceive>(layout(buf, count, datatype));
+  CLUMP_TRY(claim(self, *receive, *message));
   CLUMP_TRY(receive_matched(self, message, *receive));
   *request = self.add(std::move(receive));
   return {};

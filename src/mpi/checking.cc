@@ -1,5 +1,7 @@
 #include "mpi/checking.h"
 
+#include <pthread.h>
+
 namespace clump::mpi {
 
 namespace {
@@ -25,6 +27,8 @@ bool is_live(const Rank& rank, Kind kind, std::intptr_t handle) {
       return rank.request(core::handle_of<MPI_Request>(handle)) != nullptr;
     case Kind::kMessage:
       return rank.message(core::handle_of<MPI_Message>(handle)) != nullptr;
+    case Kind::kKeyval:
+      return rank.keyval(static_cast<int>(handle)) != nullptr;
   }
   return false;
 }
@@ -42,9 +46,28 @@ void note(Rank& rank, Kind kind, const Handle* handle, const core::Site& site) {
 
 }  // namespace
 
+Checking::Checking(const char* call, const void* address)
+    : site_{call, address}, outer_(core::Site::current) {
+  core::Site::current = &site_;
+  core::Rank* const rank = core::current_rank();
+  unsigned long none = 0;
+  // acq_rel: pairs with the end of the call before this one, by whatever thread.
+  if (outer_ == nullptr && rank != nullptr &&
+      rank->thread_inside.compare_exchange_strong(none, pthread_self(), std::memory_order_acq_rel))
+    inside_ = rank;
+}
+
+Checking::~Checking() {
+  if (inside_ != nullptr) inside_->thread_inside.store(0, std::memory_order_release);
+  core::Site::current = outer_;
+}
+
 void Checking::begin_use(Rank& rank) {
   if (rank.world.checks == core::Checks::kNone) return;
-  if (rank.sites == nullptr) rank.sites = std::make_unique<core::Sites>();
+  if (rank.sites == nullptr) {
+    rank.sites = std::make_unique<core::Sites>();
+    rank.buffers_in_use = std::make_unique<core::BuffersInUse>();
+  }
   rank.attend(Rank::kChecked);
 }
 
@@ -63,6 +86,10 @@ void Checking::made(Rank& rank, const MPI_Request* handle) const {
 }
 void Checking::made(Rank& rank, const MPI_Message* handle) const {
   note(rank, Kind::kMessage, handle, site_);
+}
+void Checking::made(Rank& rank, const int* keyval) const {
+  const auto handle = core::handle_of<void*>(*keyval);
+  note(rank, Kind::kKeyval, &handle, site_);
 }
 
 }  // namespace clump::mpi

@@ -10,10 +10,8 @@ namespace clump::mpi {
 
 class Checking {
  public:
-  Checking(const char* call, const void* address) : site_{call, address}, outer_(core::Site::current) {
-    core::Site::current = &site_;
-  }
-  ~Checking() { core::Site::current = outer_; }
+  Checking(const char* call, const void* address);
+  ~Checking();
   Checking(const Checking&) = delete;
   Checking& operator=(const Checking&) = delete;
 
@@ -30,10 +28,12 @@ class Checking {
   void made(core::Rank& rank, const MPI_Info* handle) const;
   void made(core::Rank& rank, const MPI_Request* handle) const;
   void made(core::Rank& rank, const MPI_Message* handle) const;
+  void made(core::Rank& rank, const int* keyval) const;
 
  private:
   const core::Site site_;
   const core::Site* const outer_;
+  core::Rank* inside_ = nullptr;  ///< whose only thread in a call this one is
 };
 
 }  // namespace clump::mpi

@@ -130,6 +130,28 @@ Call::Aside Call::attend(core::Rank& rank, Form form) {
   return Aside::kNone;
 }
 
+base::Status Call::may_call(const core::Rank& rank) {
+  // Sessions get MPI_THREAD_MULTIPLE.
+  if (!is_checked(rank) || rank.thread_level == MPI_THREAD_MULTIPLE || rank.had_sessions()) return {};
+  const unsigned long self = pthread_self();
+  if (rank.thread_level == MPI_THREAD_SERIALIZED) {
+    const unsigned long inside = rank.thread_inside.load(std::memory_order_acquire);
+    if (inside == 0 || inside == self) return {};
+    return base::fail(
+        MPI_ERR_OTHER,
+        "two threads of the rank are in calls of MPI at the same time, and the program has asked for "
+        "MPI_THREAD_SERIALIZED: ask for MPI_THREAD_MULTIPLE (MPI_Init_thread), or let one wait for the "
+        "other");
+  }
+  if (self == rank.main_thread) return {};
+  return base::fail(
+      MPI_ERR_OTHER,
+      "a thread that has not initialised MPI calls it, and the program has asked for {}: ask for "
+      "MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE (MPI_Init_thread)",
+      rank.thread_level == MPI_THREAD_FUNNELED ? "MPI_THREAD_FUNNELED"
+                                               : "MPI_THREAD_SINGLE (as MPI_Init does)");
+}
+
 instruments::Tool* enter_tool() {
   core::Rank* const rank = core::current_rank();
   instruments::Tool* const tool = instruments::Tool::ready(rank);

@@ -83,6 +83,7 @@ struct Call {
     if (rank->attention.load(std::memory_order_relaxed) != 0) [[unlikely]] {
       aside = attend(*rank, form);
       if (aside != Aside::kNone) return base::Status::from_code(MPI_ERR_OTHER);
+      CLUMP_TRY(may_call(*rank));
     }
     rank->call.store(name, std::memory_order_relaxed);  // relaxed: only read for messages
     return {};
@@ -118,6 +119,9 @@ struct Call {
   static bool is_checked(const core::Rank& rank) {
     return (rank.attention.load(std::memory_order_relaxed) & core::Rank::kChecked) != 0;
   }
+  /// MPI_ERR_OTHER if the calls are watched, and this thread may not make one now: the program has asked for
+  /// a lower thread level (MPI-5.0 section 11.6.2).
+  [[gnu::cold]] static base::Status may_call(const core::Rank& rank);
   /// Tells what events there are; whether the call is to be recorded, and is not yet, or to be checked.
   static Aside attend(core::Rank& rank, Form form);
   [[gnu::cold]] static Early enter_early();

@@ -57,9 +57,12 @@ Status alignment_of(const core::Info* info, std::size_t& alignment) {
 /// Some questions make sense of MPI_Init only, not of a session.
 Status check_world_model(const Rank& self) {
   if (self.phase.load(std::memory_order_relaxed) == Rank::Phase::kInitialized) return {};
-  return base::fail(MPI_ERR_OTHER,
-                    "this call is about MPI_Init, and this rank has only sessions; "
-                    "MPI_Session_get_info tells a session's thread_level");
+  const bool has_session = self.users.load(std::memory_order_relaxed) > 0;
+  return base::fail(MPI_ERR_OTHER, "{}",
+                    has_session ? "this call is about MPI_Init, and this rank has only sessions; "
+                                  "MPI_Session_get_info tells a session's thread_level"
+                                : "MPI is not initialised, or not any more: call MPI_Init before, and "
+                                  "MPI_Finalize afterwards");
 }
 
 }  // namespace

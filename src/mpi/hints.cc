@@ -1,5 +1,9 @@
 #include "mpi/hints.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
 #include "instruments/catalogue.h"
 
 namespace clump::mpi {
@@ -7,6 +11,14 @@ namespace clump::mpi {
 namespace {
 
 constexpr std::string_view kPrefix = "clump_";
+
+/// What a program asserts about its messages: it is told again as it was given, whatever use is made of it.
+bool is_assertion(std::string_view key) {
+  constexpr std::string_view kKnown[] = {"mpi_assert_no_any_tag", "mpi_assert_no_any_source",
+                                         "mpi_assert_exact_length", "mpi_assert_allow_overtaking",
+                                         "mpi_assert_strict_persistent_collective_ordering"};
+  return std::ranges::find(kKnown, key) != std::end(kKnown);
+}
 
 /// The control variable that a key stands for; null if it stands for none.
 const instruments::Control* control_of(std::string_view key) {
@@ -41,9 +53,10 @@ base::Status check_hints(const core::Info* info) {
 
 void give_hints(core::Comm& comm, const core::Info* info) {
   if (info == nullptr) return;
-  comm.info.set_all(*info);
   for (const auto& [key, value] : info->entries()) {
     const instruments::Control* const control = control_of(key);
+    const bool is_asserted = is_assertion(key) && (value == "true" || value == "false");
+    if (control != nullptr || is_asserted) comm.info.set(key, value);
     if (control == nullptr) continue;
     if (!comm.wishes) comm.wishes = std::make_unique<core::CollectiveWishes>();
     const int wanted = item_of(*control, value)->value;

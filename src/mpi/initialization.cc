@@ -19,7 +19,9 @@ namespace {
 using base::Status;
 using core::Rank;
 
-Status begin(Rank& self) {
+/// `level` is what the program asks for. It gets MPI_THREAD_MULTIPLE whatever that is, unless it wants to
+/// know whether it keeps to it.
+Status begin(Rank& self, int level) {
   Rank::Phase before = Rank::Phase::kBefore;
   // relaxed: the standard forbids concurrent calls; the exchange only tells a second one.
   if (!self.phase.compare_exchange_strong(before, Rank::Phase::kInitialized, std::memory_order_relaxed))
@@ -29,7 +31,7 @@ Status begin(Rank& self) {
             ? "MPI is initialised already: call MPI_Init or MPI_Init_thread once (MPI_Initialized tells)"
             : "MPI was finalised; it cannot be initialised again");
   self.main_thread = pthread_self();
-  self.thread_level = MPI_THREAD_MULTIPLE;
+  self.thread_level = self.world.checks == core::Checks::kNone ? MPI_THREAD_MULTIPLE : level;
   self.show_world(true);
   begin_use(self);
   return {};
@@ -64,7 +66,7 @@ void end_use(Rank& self) {
   announce_owed(owed(self));
 }
 
-Status init(Rank& self, int*, char***) { return begin(self); }
+Status init(Rank& self, int*, char***) { return begin(self, MPI_THREAD_SINGLE); }
 
 Status init_thread(Rank& self, int*, char***, int required, int* provided) {
   if (!is_thread_level(required))
@@ -72,7 +74,7 @@ Status init_thread(Rank& self, int*, char***, int required, int* provided) {
         MPI_ERR_ARG,
         "required = {} is no thread level: use MPI_THREAD_SINGLE, _FUNNELED, _SERIALIZED or _MULTIPLE",
         required);
-  CLUMP_TRY(begin(self));
+  CLUMP_TRY(begin(self, required));
   *provided = self.thread_level;
   return {};
 }

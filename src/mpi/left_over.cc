@@ -14,6 +14,8 @@
 
 #include "coll/algorithms.h"
 #include "coll/coll.h"
+#include "mpi/checked_requests.h"
+#include "p2p/buffered.h"
 #include "p2p/labelled.h"
 #include "p2p/matcher.h"
 
@@ -35,11 +37,16 @@ enum class Kind : std::uint8_t {
   kOp,
   kErrhandler,
   kInfo,
+  kKeyval,
+  kBuffer,
   kPersistent,
   kRequest,
   kProbed,
   kReceive,
+  kFreedReceive,
   kMessage,
+  kRemark,    ///< what stands in `words` is told as it is
+  kUncommon,  ///< the same of what is not wrong
 };
 struct Words {
   const char *before, *one, *several, *of;
@@ -51,10 +58,13 @@ constexpr Words kWords[] = {
     {"not freed", "operation", "operations", " of "},
     {"not freed", "error handler", "error handlers", " of "},
     {"not freed", "info object", "info objects", " of "},
+    {"not freed", "attribute key", "attribute keys", " of "},
+    {"not detached", "buffer", "buffers", " of "},
     {"not freed", "persistent request", "persistent requests", " of "},
     {"not completed", "request", "requests", " of "},
     {"not received", "message", "messages", " of "},
     {"got no message for", "receive", "receives", ": "},
+    {"freed, before a message came,", "receive", "receives", ": "},
     {"not received", "message", "messages", ""},
 };
 const Words& words_of(Kind kind) { return kWords[static_cast<std::size_t>(kind)]; }
@@ -79,8 +89,13 @@ struct Told {
 class Findings {
  public:
   explicit Findings(Rank& self) : self_(self) {}
+  /// What is not complete when the program begins to end.
+  void look_at_freed_receives();
   std::vector<Told> look() {
     look_at_receives();
+    look_at_buffers();
+    for (const core::Remark& remark : self_.sites->remarks())
+      add(remark.kind == core::Remark::Kind::kUncommon ? Kind::kUncommon : Kind::kRemark, {}, remark.text);
     self_.for_each_live([&](Handles kind, std::intptr_t handle) { look_at(kind, handle); });
     look_at_messages();
     return std::move(all_);
@@ -117,10 +132,13 @@ class Findings {
     return !comm->name.empty() ? comm->name : fmt::format("a communicator of {} ranks", comm->size());
   }
   void look_at_receives();
+  void look_at_buffers();
+  void look_at_buffer(const core::SendBufferSlot& slot);
   void look_at(Handles kind, std::intptr_t handle);
   void look_at_request(std::intptr_t handle);
   void look_at_messages();
   bool is_attribute(std::intptr_t handle);
+  bool is_in_use(int keyval);
 
   Rank& self_;
   std::set<const p2p::Receive*> posted_;
@@ -143,6 +161,38 @@ void Findings::look_at_receives() {
   p2p::matcher_of(self_).visit(visitor);
 }
 
+/// The program has freed their requests, so it cannot know when they are complete (MPI-5.0 section 3.7.3).
+void Findings::look_at_freed_receives() {
+  look_at_receives();
+  std::set<const p2p::Receive*> freed = std::exchange(posted_, {});
+  self_.for_each_request([&](const core::Request& request) {
+    if (const auto* const receive = dynamic_cast<const p2p::LabelledReceive*>(&request)) freed.erase(receive);
+  });
+  for (const p2p::Receive* const one : freed) {
+    if (!one->is_labelled) continue;
+    const auto& receive = static_cast<const p2p::LabelledReceive&>(*one);
+    add(Kind::kFreedReceive, {}, receive.words(name_of(receive.comm.get())));
+  }
+}
+
+/// What was attached and never detached. Memory that MPI takes for itself is not the program's.
+void Findings::look_at_buffers() {
+  look_at_buffer(self_.send_buffer);
+  self_.for_each_comm([&](const Comm& comm) { look_at_buffer(comm.send_buffer); });
+}
+
+void Findings::look_at_buffer(const core::SendBufferSlot& slot) {
+  const base::Ref<core::SendBuffer> found = slot.get();
+  if (!found) return;
+  auto& buffer = static_cast<p2p::AttachedBuffer&>(*found);
+  if (!buffer.is_watched() || buffer.memory() == MPI_BUFFER_AUTOMATIC) return;
+  add(Kind::kBuffer, buffer.site().call + self_.world.at(buffer.site()));
+  if (!buffer.look(self_.world).ok())
+    add(Kind::kRemark, {},
+        fmt::format("wrote into the buffer of {}{} while it was MPI's", buffer.site().call,
+                    self_.world.at(buffer.site())));
+}
+
 /// Its owner can find it: the program keeps it for others, and its delete function frees it.
 bool Findings::is_attribute(std::intptr_t handle) {
   bool found = false;
@@ -152,12 +202,23 @@ bool Findings::is_attribute(std::intptr_t handle) {
   return found;
 }
 
+/// An object has an attribute of it, and keeps it.
+bool Findings::is_in_use(int keyval) {
+  bool found = self_.is_type_attribute(keyval);
+  self_.for_each_comm([&](const Comm& comm) { found = found || comm.attributes.key(keyval) != nullptr; });
+  return found;
+}
+
 void Findings::look_at_request(std::intptr_t handle) {
   const auto value = core::handle_of<MPI_Request>(handle);
   if (value == core::kCompletedRequest) return;
   const core::Request& request = *self_.request(value);
   const std::string origin = origin_of(Handles::kRequest, handle);
-  if (request.state != core::Request::State::kActive) return add(Kind::kPersistent, origin);
+  if (request.state != core::Request::State::kActive) {
+    if (request.was_waited_for && !request.was_started)
+      add(Kind::kRemark, {}, checked::never_started(self_, request).text);
+    return add(Kind::kPersistent, origin);
+  }
   const auto* const receive = dynamic_cast<const p2p::LabelledReceive*>(&request);
   if (receive == nullptr || !posted_.contains(receive)) return add(Kind::kRequest, origin);
   add(Kind::kReceive, origin, receive->words(name_of(request.comm.get())));
@@ -167,6 +228,9 @@ void Findings::look_at(Handles kind, std::intptr_t handle) {
   switch (kind) {
     case Handles::kRequest:
       return look_at_request(handle);
+    case Handles::kKeyval:
+      if (is_in_use(static_cast<int>(handle))) return;
+      break;
     case Handles::kDatatype:
       // Types by precision and range are as predefined ones.
       if (self_.datatype(core::handle_of<MPI_Datatype>(handle))->is_basic()) return;
@@ -175,8 +239,9 @@ void Findings::look_at(Handles kind, std::intptr_t handle) {
       break;
   }
   if (is_attribute(handle)) return;
-  static constexpr Kind kKinds[] = {Kind::kComm,       Kind::kGroup, Kind::kDatatype, Kind::kOp,
-                                    Kind::kErrhandler, Kind::kInfo,  Kind::kRequest,  Kind::kProbed};
+  static constexpr Kind kKinds[] = {Kind::kComm,    Kind::kGroup,      Kind::kDatatype,
+                                    Kind::kOp,      Kind::kErrhandler, Kind::kInfo,
+                                    Kind::kRequest, Kind::kProbed,     Kind::kKeyval};
   add(kKinds[static_cast<std::size_t>(kind)], origin_of(kind, handle));
 }
 
@@ -287,6 +352,8 @@ std::string ranks_text(const std::set<int>& ranks) {
 
 /// A sentence for what several ranks have in common.
 std::string sentence(const Told& told, const std::set<int>& ranks, const std::set<int>& sources) {
+  if (told.head.kind == Kind::kRemark) return fmt::format("\n  {} {}", ranks_text(ranks), told.words);
+  if (told.head.kind == Kind::kUncommon) return fmt::format("\n  {}: {}", ranks_text(ranks), told.words);
   const Words& words = words_of(told.head.kind);
   std::string text = fmt::format(
       "\n  {} {} {} {} {}{}", ranks_text(ranks), ranks.size() == 1 ? "has" : "have", words.before,
@@ -314,23 +381,40 @@ std::string text_of(const std::vector<Told>& all) {
   return text;
 }
 
+/// At once, so that no other rank's output gets in between.
+void say(const std::string& text) { static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size())); }
+
+/// What other libraries take, too.
+void say_uncommon(std::vector<Told>& all) {
+  std::vector<Told> uncommon;
+  std::erase_if(all, [&](const Told& told) {
+    const bool is_one = told.head.kind == Kind::kUncommon;
+    if (is_one) uncommon.push_back(told);
+    return is_one;
+  });
+  if (!uncommon.empty())
+    say("check: this is taken here, but the standard does not have it, so not every library may:" +
+        text_of(uncommon) + '\n');
+}
+
 }  // namespace
 
 Status tell_left_over(Rank& self) {
   if (self.world.checks == core::Checks::kNone) return {};
   Comm& comm = *self.comm_world;
+  Findings findings(self);
+  findings.look_at_freed_receives();
   CLUMP_TRY(wait_for_messages(comm));
   std::string bytes;
-  CLUMP_TRY(gather(comm, encode(Findings(self).look()), bytes));
+  CLUMP_TRY(gather(comm, encode(findings.look()), bytes));
   std::vector<Told> all = decode(bytes);
+  say_uncommon(all);
   forget_told_twice(all);
   if (all.empty()) return {};
   const std::string text = text_of(all);
   if (self.world.checks == core::Checks::kFail)
     return base::fail(MPI_ERR_OTHER, "this is left (mpiexec --check=error):{}", text);
-  const std::string lines = "check: this is left at MPI_Finalize:" + text + '\n';
-  // At once, so that no other rank's output gets in between.
-  static_cast<void>(!::write(STDERR_FILENO, lines.data(), lines.size()));
+  say("check: this is left at MPI_Finalize:" + text + '\n');
   return {};
 }
 

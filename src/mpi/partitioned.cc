@@ -20,14 +20,22 @@ using p2p::Address;
 using p2p::Partitions;
 
 Status check_partitions(int partitions, Count count, const Datatype& type) {
-  if (partitions < 0)
-    return base::fail(MPI_ERR_ARG, "(partitions = {}): this must not be negative", partitions);
+  if (partitions < 1)
+    return base::fail(MPI_ERR_ARG, "(partitions = {}): a message has at least one partition", partitions);
   Count elements = 0, bytes = 0;
   if (__builtin_mul_overflow(Count{partitions}, count, &elements) ||
       __builtin_mul_overflow(elements, type.size(), &bytes))
     return base::fail(MPI_ERR_COUNT, "(count = {}): {} partitions of so many {} are more than memory holds",
                       count, partitions, type.description());
   return {};
+}
+
+/// One side's buffer, with its label where calls are watched.
+Partitions describe(const Rank& self, void* buffer, int partitions, Count count, const Datatype& type) {
+  Partitions made(buffer, partitions, count, type);
+  if (self.sites != nullptr && core::Site::current != nullptr)
+    made.label = p2p::Label(self.world, *core::Site::current, made.whole);
+  return made;
 }
 
 /// A request of one side; an error is raised on its communicator.
@@ -91,7 +99,7 @@ Status psend_init(Rank& self, const void* buf, int partitions, MPI_Count count, 
                   int dest, int tag, Comm& comm, core::Info*, MPI_Request* request) {
   CLUMP_TRY(check_partitions(partitions, count, datatype));
   *request = self.add(std::make_unique<p2p::PartitionedSend>(
-      Address{comm, dest, tag}, Partitions(const_cast<void*>(buf), partitions, count, datatype)));
+      Address{comm, dest, tag}, describe(self, const_cast<void*>(buf), partitions, count, datatype)));
   return {};
 }
 
@@ -99,7 +107,7 @@ Status precv_init(Rank& self, void* buf, int partitions, MPI_Count count, const 
                   int source, int tag, Comm& comm, core::Info*, MPI_Request* request) {
   CLUMP_TRY(check_partitions(partitions, count, datatype));
   *request = self.add(std::make_unique<p2p::PartitionedReceive>(
-      Address{comm, source, tag}, Partitions(buf, partitions, count, datatype)));
+      Address{comm, source, tag}, describe(self, buf, partitions, count, datatype)));
   return {};
 }
 

@@ -20,13 +20,24 @@ Layout operands(const void* sendbuf, void* recvbuf, Count count, const Datatype&
   return {sendbuf == MPI_IN_PLACE ? recvbuf : const_cast<void*>(sendbuf), count, &type};
 }
 
+/// Whether the operation is defined on the type, be it by this library alone.
+Status check(const Rank& self, const Op& op, const Datatype& type) {
+  CLUMP_TRY(op.check(type));
+  if (self.sites == nullptr || op.is_standard(type)) [[likely]]
+    return {};
+  self.remark(core::Remark::Kind::kUncommon,
+              fmt::format("combines {} with {}, which the standard does not define (MPI-5.0 section 6.9.2)",
+                          type.description(), op.name()));
+  return {};
+}
+
 Layout result(void* recvbuf, Count count, const Datatype& type) { return {recvbuf, count, &type}; }
 
 }  // namespace
 
-Status reduce(Rank&, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
+Status reduce(Rank& self, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
               MPI_Datatype datatype_handle, Op& op, int root, Comm& comm, const Timing& timing) {
-  if (root != MPI_PROC_NULL) CLUMP_TRY(op.check(datatype));
+  if (root != MPI_PROC_NULL) CLUMP_TRY(check(self, op, datatype));
   const Layout in = operands(sendbuf, recvbuf, count, datatype);
   const Layout out = result(recvbuf, count, datatype);
   const coll::Reduction reduction{&op, datatype_handle};
@@ -35,9 +46,9 @@ Status reduce(Rank&, const void* sendbuf, void* recvbuf, Count count, const Data
              [&](auto& by) { return coll::reduce(by, in, out, root); });
 }
 
-Status allreduce(Rank&, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
+Status allreduce(Rank& self, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
                  MPI_Datatype datatype_handle, Op& op, Comm& comm, const Timing& timing) {
-  CLUMP_TRY(op.check(datatype));
+  CLUMP_TRY(check(self, op, datatype));
   const Layout in = operands(sendbuf, recvbuf, count, datatype);
   const Layout out = result(recvbuf, count, datatype);
   const coll::Reduction reduction{&op, datatype_handle};
@@ -46,9 +57,10 @@ Status allreduce(Rank&, const void* sendbuf, void* recvbuf, Count count, const D
              [&](auto& by) { return coll::allreduce(by, in, out); });
 }
 
-Status reduce_scatter(Rank&, const void* sendbuf, void* recvbuf, Counts recvcounts, const Datatype& datatype,
-                      MPI_Datatype datatype_handle, Op& op, Comm& comm, const Timing& timing) {
-  CLUMP_TRY(op.check(datatype));
+Status reduce_scatter(Rank& self, const void* sendbuf, void* recvbuf, Counts recvcounts,
+                      const Datatype& datatype, MPI_Datatype datatype_handle, Op& op, Comm& comm,
+                      const Timing& timing) {
+  CLUMP_TRY(check(self, op, datatype));
   const coll::Numbers counts = recvcounts.wide() ? coll::Numbers(static_cast<const Count*>(recvcounts.data()))
                                                  : coll::Numbers(static_cast<const int*>(recvcounts.data()));
   const Layout in = operands(sendbuf, recvbuf, 0, datatype);
@@ -59,10 +71,10 @@ Status reduce_scatter(Rank&, const void* sendbuf, void* recvbuf, Counts recvcoun
              [&](auto& by) { return coll::reduce_scatter(by, in, out, counts); });
 }
 
-Status reduce_scatter_block(Rank&, const void* sendbuf, void* recvbuf, Count recvcount,
+Status reduce_scatter_block(Rank& self, const void* sendbuf, void* recvbuf, Count recvcount,
                             const Datatype& datatype, MPI_Datatype datatype_handle, Op& op, Comm& comm,
                             const Timing& timing) {
-  CLUMP_TRY(op.check(datatype));
+  CLUMP_TRY(check(self, op, datatype));
   const Layout in = operands(sendbuf, recvbuf, 0, datatype);
   const Layout out = result(recvbuf, recvcount, datatype);
   const coll::Reduction reduction{&op, datatype_handle};
@@ -71,9 +83,9 @@ Status reduce_scatter_block(Rank&, const void* sendbuf, void* recvbuf, Count rec
              [&](auto& by) { return coll::reduce_scatter_block(by, in, out); });
 }
 
-Status scan(Rank&, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
+Status scan(Rank& self, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
             MPI_Datatype datatype_handle, Op& op, Comm& comm, const Timing& timing) {
-  CLUMP_TRY(op.check(datatype));
+  CLUMP_TRY(check(self, op, datatype));
   const Layout in = operands(sendbuf, recvbuf, count, datatype);
   const Layout out = result(recvbuf, count, datatype);
   const coll::Reduction reduction{&op, datatype_handle};
@@ -81,9 +93,9 @@ Status scan(Rank&, const void* sendbuf, void* recvbuf, Count count, const Dataty
   return run(comm, timing, {Types{&datatype}, reduction}, [&](auto& by) { return coll::scan(by, in, out); });
 }
 
-Status exscan(Rank&, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
+Status exscan(Rank& self, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
               MPI_Datatype datatype_handle, Op& op, Comm& comm, const Timing& timing) {
-  CLUMP_TRY(op.check(datatype));
+  CLUMP_TRY(check(self, op, datatype));
   const Layout in = operands(sendbuf, recvbuf, count, datatype);
   const Layout out = result(recvbuf, count, datatype);
   const coll::Reduction reduction{&op, datatype_handle};
@@ -92,9 +104,9 @@ Status exscan(Rank&, const void* sendbuf, void* recvbuf, Count count, const Data
              [&](auto& by) { return coll::exscan(by, in, out); });
 }
 
-Status reduce_local(Rank&, const void* inbuf, void* inoutbuf, Count count, const Datatype& datatype,
+Status reduce_local(Rank& self, const void* inbuf, void* inoutbuf, Count count, const Datatype& datatype,
                     MPI_Datatype datatype_handle, Op& op) {
-  CLUMP_TRY(op.check(datatype));
+  CLUMP_TRY(check(self, op, datatype));
   if (count > 0) op.apply(inbuf, inoutbuf, count, datatype, datatype_handle);
   return {};
 }

@@ -12,6 +12,7 @@
 #include "core/rank.h"
 #include "fiber/completion.h"
 #include "mpi/bodies.h"
+#include "mpi/checked_requests.h"
 #include "mpi/entry.h"
 #include "mpi/exploring.h"
 #include "mpi/generalized_requests.h"
@@ -33,6 +34,11 @@ constexpr core::Result kEmpty;
 inline Request* active(Rank& self, MPI_Request handle) {
   Request* request = handle == MPI_REQUEST_NULL ? nullptr : self.request(handle);
   return request != nullptr && request->state == Request::State::kActive ? request : nullptr;
+}
+
+void look_at_waited_for(const Rank& self, std::span<const MPI_Request> handles) {
+  if (self.sites != nullptr) [[unlikely]]
+    checked::note_waited_for(self, handles);
 }
 
 bool is_known(Rank& self, MPI_Request handle) {
@@ -112,6 +118,7 @@ Status finish_one(Rank& self, const char* call, MPI_Request* handle, Request& re
 Status finish(Rank& self, const char* call, std::span<MPI_Request> handles, const Manner& manner) {
   MPI_Status* const statuses = manner.statuses;
   const bool all = manner.outcount == nullptr;
+  if (all) look_at_waited_for(self, handles);
   base::Ref<core::Comm> failed;
   std::string text;
   std::vector<int> errors;  // stays empty, and without memory, while nothing fails
@@ -214,6 +221,7 @@ Status test_one(Rank& self, const char* call, MPI_Request* handle, int* flag, co
   Request* const operation = active(self, *handle);
   *flag = 1;
   if (operation == nullptr) {
+    look_at_waited_for(self, {handle, 1});
     core::write_status(manner.statuses, kEmpty, true);
     return {};
   }
@@ -298,6 +306,7 @@ struct Awaited {
       }
       if (operation == nullptr && handle != MPI_REQUEST_NULL) [[unlikely]]
         return nullptr;
+      look_at_waited_for(self, {&handle, 1});
     }
     if (statuses != MPI_STATUSES_IGNORE) write_empty(&statuses[&handle - handles.data()]);
   }
@@ -358,6 +367,7 @@ Status wait(Rank& self, MPI_Request* request, MPI_Status* status) {
     return refuse_unknown(self, "MPI_Wait");
   Request* const operation = active(self, *request);
   if (operation == nullptr) {
+    look_at_waited_for(self, {request, 1});
     core::write_status(status, kEmpty, true);
     return {};
   }
@@ -380,6 +390,7 @@ Status waitany(Rank& self, int count, MPI_Request array_of_requests[], int* inde
   int found;
   while ((found = find_complete(self, handles)) == -1) wait_for_any(self, handles);
   if (found < 0) {
+    look_at_waited_for(self, handles);
     *index = MPI_UNDEFINED;
     core::write_status(status, kEmpty, true);
     return {};
@@ -457,7 +468,11 @@ Status request_free(Rank& self, MPI_Request* request) {
         "request is MPI_REQUEST_NULL, or was completed or freed before: there is nothing to free");
   const MPI_Request handle = *request;
   const bool is_active = operation->state == Request::State::kActive;
-  if (is_active) CLUMP_TRY(operation->may_detach());
+  if (is_active) {
+    if (!operation->completion.done()) p2p::poll(self);
+    CLUMP_TRY(operation->may_detach());
+  }
+  if (self.sites != nullptr) checked::look_at_freed(self, *operation);
   *request = MPI_REQUEST_NULL;
   if (handle == core::kCompletedRequest) return {};
   if (operation->kind == Request::Kind::kGeneralized)
@@ -495,6 +510,7 @@ Status start_one(Rank& self, const char* call, MPI_Request handle) {
                          "the request is active already: complete it (MPI_Wait) before it is started again");
   else
     outcome = operation->start();
+  if (operation != nullptr) operation->was_started = true;
   if (outcome.ok()) return {};
   return Status::from_code(
       raise(self, operation != nullptr ? operation->comm.get() : nullptr, call, outcome));

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "datatype/fingerprint.h"
+
 namespace clump::p2p {
 
 void AttachedBuffer::Message::released() {
@@ -12,13 +14,18 @@ void AttachedBuffer::Message::released() {
 }
 
 /// The caller holds the lock.
+Count AttachedBuffer::used() const {
+  Count sum = 0;
+  for (const auto& [place, message] : messages_) sum += message.room;
+  return sum;
+}
+
+/// The caller holds the lock.
 base::Status AttachedBuffer::no_room(Count bytes) const {
-  Count used = 0;
-  for (const auto& [place, message] : messages_) used += message.room;
   return base::fail(MPI_ERR_BUFFER,
                     "the attached buffer has {} bytes, {} of them in use by {} messages; this message has {} "
                     "bytes: attach a larger buffer, with MPI_BSEND_OVERHEAD ({}) more for each message",
-                    size_, used, messages_.size(), bytes, MPI_BSEND_OVERHEAD);
+                    size_, used(), messages_.size(), bytes, MPI_BSEND_OVERHEAD);
 }
 
 base::Status AttachedBuffer::reserve(Count bytes, net::Route route, Messages::value_type*& message) {
@@ -29,10 +36,8 @@ base::Status AttachedBuffer::reserve(Count bytes, net::Route route, Messages::va
   // where they lie.
   const Count room = std::max<Count>(bytes, 1);
   std::byte* place = memory_;
-  if (is_automatic()) {
-    place = static_cast<std::byte*>(std::malloc(static_cast<std::size_t>(room)));
-    if (place == nullptr)
-      return base::fail(MPI_ERR_NO_MEM, "there is no memory for a message of {} bytes", bytes);
+  if (allocates()) {
+    CLUMP_TRY(allocate(room, bytes, place));
   } else {
     for (const auto& [start, other] : messages_) {
       if (start - place >= room) break;
@@ -42,6 +47,34 @@ base::Status AttachedBuffer::reserve(Count bytes, net::Route route, Messages::va
   }
   message = &*messages_.try_emplace(place, *this, room, next_number_++, route).first;
   return {};
+}
+
+base::Status AttachedBuffer::allocate(Count room, Count bytes, std::byte*& place) const {
+  if (is_watched_ && !is_automatic() && size_ - used() < room) return no_room(bytes);
+  place = static_cast<std::byte*>(std::malloc(static_cast<std::size_t>(room)));
+  if (place == nullptr)
+    return base::fail(MPI_ERR_NO_MEM, "there is no memory for a message of {} bytes", bytes);
+  return {};
+}
+
+base::Status AttachedBuffer::look(const core::World& world) {
+  const std::lock_guard lock(mutex_);
+  if (!has_fingerprint_) return {};
+  has_fingerprint_ = false;
+  if (datatype::fingerprint(whole()) == fingerprint_) return {};
+  return base::fail(
+      MPI_ERR_BUFFER,
+      "the attached buffer has changed while it was MPI's\n  it was given to {}{}\n  its {} bytes must "
+      "not be written from the first buffered send on until it is detached",
+      site_.call, world.at(site_), size_);
+}
+
+void AttachedBuffer::note_contents() {
+  if (!is_watched_ || is_automatic()) return;
+  const std::lock_guard lock(mutex_);
+  if (has_fingerprint_) return;
+  fingerprint_ = datatype::fingerprint(whole());
+  has_fingerprint_ = true;
 }
 
 void AttachedBuffer::free(const Message& message) {
@@ -55,7 +88,7 @@ void AttachedBuffer::free(const Message& message) {
     });
     auto* const place = static_cast<std::byte*>(message.payload.base);
     messages_.erase(place);
-    if (is_automatic()) std::free(place);
+    if (allocates()) std::free(place);
   }
   for (Flush* const flush : complete) flush->complete();
 }
@@ -143,8 +176,10 @@ base::Status buffered_send(const Address& to, const datatype::Layout& from) {
         MPI_ERR_BUFFER,
         "no buffer is attached: call MPI_Buffer_attach, or attach one to the communicator or session (with "
         "MPI_BUFFER_AUTOMATIC, if you like) before a buffered send");
+  auto& attached = static_cast<AttachedBuffer&>(*buffer);
+  attached.note_contents();
   if (try_send(to, from)) return {};
-  return static_cast<AttachedBuffer&>(*buffer).send(to, from);
+  return attached.send(to, from);
 }
 
 }  // namespace clump::p2p

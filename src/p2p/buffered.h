@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/send_buffer.h"
+#include "core/site.h"
 #include "p2p/p2p.h"
 
 namespace clump::p2p {
@@ -22,6 +23,20 @@ class AttachedBuffer final : public core::SendBuffer {
  public:
   /// With MPI_BUFFER_AUTOMATIC as `memory` the size means nothing.
   AttachedBuffer(void* memory, Count size) : memory_(static_cast<std::byte*>(memory)), size_(size) {}
+
+  /// From here on the messages lie elsewhere, and it is seen whether the program writes into its memory: what
+  /// it writes then does not get into messages (mpiexec --check). `site` is the call that attaches it. Before
+  /// send().
+  void watch(const core::Site& site) {
+    is_watched_ = true;
+    site_ = site;
+  }
+  bool is_watched() const { return is_watched_; }
+  const core::Site& site() const { return site_; }
+  /// A message is sent by way of it.
+  void note_contents();
+  /// MPI_ERR_BUFFER if the program has written into the memory since the first message since the last look.
+  base::Status look(const core::World& world);
 
   void* memory() const { return memory_; }
   Count size() const { return is_automatic() ? 0 : size_; }
@@ -48,6 +63,11 @@ class AttachedBuffer final : public core::SendBuffer {
   using Messages = std::map<std::byte*, Message>;  // by where they lie
 
   bool is_automatic() const { return memory_ == MPI_BUFFER_AUTOMATIC; }
+  /// Each message has memory of its own.
+  bool allocates() const { return is_automatic() || is_watched_; }
+  base::Status allocate(Count room, Count bytes, std::byte*& place) const;
+  Count used() const;
+  datatype::Layout whole() const { return {memory_, size_, datatype::predefined(MPI_BYTE)}; }
   base::Status reserve(Count bytes, net::Route route, Messages::value_type*& message);
   base::Status no_room(Count bytes) const;
   void free(const Message& message);
@@ -56,6 +76,9 @@ class AttachedBuffer final : public core::SendBuffer {
   const Count size_;
   std::mutex mutex_;
   bool closed_ = false;
+  bool is_watched_ = false, has_fingerprint_ = false;
+  std::uint64_t fingerprint_ = 0;
+  core::Site site_;
   std::uint64_t next_number_ = 0;
   Messages messages_;
   std::vector<Flush*> flushes_;  // that are not complete

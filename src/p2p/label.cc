@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "datatype/fingerprint.h"
+#include "datatype/overlap.h"
 
 namespace clump::p2p {
 
@@ -21,25 +22,23 @@ void write(std::array<char, kRoom>& to, std::string_view text) {
   std::copy_n(text.data(), std::min(text.size(), kRoom - 1), to.data());
 }
 
-/// Whether a message may be received into `buffer`, for which it is not too long (MPI-5.0 section 3.3.1): its
-/// types are the first ones of the buffer's.
-bool matches(const datatype::Content& sent, const datatype::Layout& buffer) {
+std::string name_of_source(const core::Comm& comm, int source) {
+  return (comm.is_inter() ? "remote " : "") + comm.peers().name_of(source);
+}
+
+}  // namespace
+
+bool may_go_into(const datatype::Content& sent, const datatype::Layout& buffer) {
   if (sent.signature.packed || sent.bytes == 0) return true;
   if (buffer.type->signature().packed) return true;
   return sent.signature.elements <= buffer.count * buffer.type->signature().elements &&
          sent.signature == buffer.type->signature_of(sent.signature.elements);
 }
 
-std::string name_of_source(const core::Comm& comm, int source) {
-  return (comm.is_inter() ? "remote " : "") + comm.peers().name_of(source);
-}
-
 std::string call_now(const core::World& world) {
   const core::Site* const now = core::Site::current;
   return now == nullptr ? "now" : now->call + world.at(*now);
 }
-
-}  // namespace
 
 Label::Label(const core::World& world, const core::Site& site, const datatype::Layout& data)
     : content(datatype::Content::of(data)), count(data.count) {
@@ -91,7 +90,45 @@ Received::Received(const core::Site& site, const datatype::Layout& data, Until u
   if (until == Until::kCompletion) fingerprint_ = datatype::fingerprint(data);
 }
 
+base::Status keep_apart(const core::World& world, const datatype::Layout& out, const datatype::Layout& in) {
+  if (!datatype::overlap(out, in)) return {};
+  return base::fail(
+      MPI_ERR_BUFFER,
+      "the receive buffer overlaps the send buffer\n  {} x {} are sent, {} x {} received by "
+      "{}\n  they must have no byte in common: MPI_Sendrecv_replace receives into what it sends",
+      out.count, out.type->description(), in.count, in.type->description(), call_now(world));
+}
+
+base::Status Received::claim(core::Rank& rank, int from) {
+  if (from == MPI_PROC_NULL) return {};
+  const datatype::Layout& data = portion_.data;
+  if (datatype::overlap_themselves({&data, 1}))
+    return base::fail(MPI_ERR_TYPE,
+                      "the receive buffer has bytes that belong to two elements of its datatype\n  "
+                      "{}({} x {}){}\n  what is received must not be written twice: such types are for sends",
+                      site_.call, data.count, data.type->description(), rank.world.at(site_));
+  use_ = {data, site_};
+  const std::optional<core::BufferInUse> other = rank.buffers_in_use->add(use_);
+  if (!other) {
+    claimed_by_ = &rank;
+    return {};
+  }
+  return base::fail(
+      MPI_ERR_BUFFER,
+      "the receive buffer overlaps that of another receive in progress\n  this one: {}({} x {}){}\n  "
+      "the other one: {}({} x {}){}\n  a receive buffer must not be used before the operation is "
+      "complete",
+      site_.call, data.count, data.type->description(), rank.world.at(site_), other->site.call,
+      other->data.count, other->data.type->description(), rank.world.at(other->site));
+}
+
+void Received::unclaim() {
+  if (claimed_by_ != nullptr) claimed_by_->buffers_in_use->remove(use_);
+  claimed_by_ = nullptr;
+}
+
 void Received::open(const core::Comm& comm, core::Result& result) {
+  unclaim();  // who sees the data may use the buffer
   if (result.cancelled || result.source < 0) return;
   result.bytes -= static_cast<Count>(sizeof(Label));
   base::Status status = compare(comm, result);
@@ -110,14 +147,11 @@ std::string Received::words(const core::Comm& comm, const core::Result& result) 
 base::Status Received::compare(const core::Comm& comm, const core::Result& result) const {
   const Label& label = package_.label();
   const bool is_cut = label.content.bytes > portion_.data.bytes();
-  if (!is_cut && matches(label.content, portion_.data)) return {};
+  if (!is_cut && may_go_into(label.content, portion_.data)) return {};
   const std::string source = name_of_source(comm, result.source), self = comm.group->name_of(comm.rank);
   const char* const what = is_cut ? "takes less than it is sent by" : "does not take what it is sent by";
   const char* const advice =
-      is_cut
-          ? "the receive buffer has to have room for the whole message"
-          : "the basic types have to be the same, in the same order (MPI_BYTE is one of them); a receive may "
-            "have room for more";
+      is_cut ? "the receive buffer has to have room for the whole message" : kSameTypes;
   return base::fail(is_cut ? MPI_ERR_TRUNCATE : MPI_ERR_TYPE, "{} {} {}\n  {}: {}\n  {}: {}\n  {}", self,
                     what, source, source,
                     label.words(comm.owner.world, fmt::format(" to {}, tag {}", self, result.tag)), self,

@@ -39,6 +39,16 @@ struct Label {
   std::string place(const core::World& world) const;
 };
 
+/// Whether a message of this content may be received into `buffer`, for which it is not too long (MPI-5.0
+/// section 3.3.1): its types are the first ones of the buffer's.
+bool may_go_into(const datatype::Content& sent, const datatype::Layout& buffer);
+/// "MPI_Wait at solver.c:12", the current call.
+std::string call_now(const core::World& world);
+inline constexpr const char* kSameTypes =
+    "the basic types have to be the same, in the same order (MPI_BYTE is one of them); a receive may have "
+    "room for "
+    "more";
+
 /// A label with room for data behind it.
 class Package {
  public:
@@ -87,12 +97,23 @@ class Sent {
   Package package_;
 };
 
+/// MPI_ERR_BUFFER if what one call sends and what it receives have bytes in common (MPI-5.0 section 3.10).
+base::Status keep_apart(const core::World& world, const datatype::Layout& out, const datatype::Layout& in);
+
 /// What a rank receives, with its label.
 class Received {
  public:
   /// The call of the program blocks, or not: then the buffer must not be written before it is complete.
   enum class Until : std::uint8_t { kReturn, kCompletion };
   Received(const core::Site& site, const datatype::Layout& data, Until until);
+  ~Received() { unclaim(); }
+  Received(const Received&) = delete;
+  Received& operator=(const Received&) = delete;
+
+  /// From here on until it was opened, the buffer is this receive's: MPI_ERR_BUFFER if another one has bytes
+  /// of it, MPI_ERR_TYPE if the layout itself has a byte twice (MPI-5.0 sections 3.7.2 and 5.1.11). `from`:
+  /// nobody sends, so it is not written.
+  base::Status claim(core::Rank& rank, int from);
 
   datatype::Layout whole() const { return package_.whole(); }
   /// The operation that has received whole() is complete, with `result`: gives the user the data, and makes
@@ -101,12 +122,15 @@ class Received {
   void open(const core::Comm& comm, core::Result& result);
 
  private:
+  void unclaim();
   base::Status compare(const core::Comm& comm, const core::Result& result) const;
   base::Status look(const core::World& world) const;
   std::string words(const core::Comm& comm, const core::Result& result) const;
 
   Portion portion_;
   core::Site site_;
+  core::Rank* claimed_by_ = nullptr;
+  core::BufferInUse use_;
   Until until_;
   std::uint64_t fingerprint_ = 0;
   Package package_;

@@ -50,6 +50,7 @@ core::Request::Sending LabelledSend::sending() const { return p2p::sending(to_, 
 
 LabelledReceive::LabelledReceive(const datatype::Layout& data) : data_(data), made_(*core::Site::current) {
   kind = Kind::kChecked;
+  is_labelled = true;
   if (!data.type->is_predefined()) type = datatype::Ref(data.type);
   prepare();
 }
@@ -59,9 +60,11 @@ void LabelledReceive::prepare() {
   buffer = received_->whole();
 }
 
-void LabelledReceive::begin(const Address& from) {
+base::Status LabelledReceive::begin(const Address& from) {
+  CLUMP_TRY(received_->claim(from.comm.owner, from.peer));
   comm = base::Ref<core::Comm>(&from.comm);
   ReceiveOperation::begin(from, received_->whole());
+  return {};
 }
 
 void LabelledReceive::keep(const Address& from) {
@@ -72,8 +75,12 @@ void LabelledReceive::keep(const Address& from) {
 
 base::Status LabelledReceive::start() {
   if (!persistent) return Request::start();
-  activate(*this);
   prepare();
+  if (const base::Status claimed = received_->claim(from_->comm.owner, from_->peer); !claimed.ok()) {
+    received_.reset();
+    return claimed;
+  }
+  activate(*this);
   ReceiveOperation::begin(*from_, received_->whole());
   return {};
 }
@@ -94,15 +101,19 @@ std::string LabelledReceive::words(const std::string& name_of_comm) const {
                      source, tag, name_of_comm, comm->owner.world.at(made_));
 }
 
-void LabelledSendReceive::begin(const Address& to, const datatype::Layout& out, const Address& from,
-                                const datatype::Layout& in, bool is_replaced) {
+base::Status LabelledSendReceive::begin(const Address& to, const datatype::Layout& out, const Address& from,
+                                        const datatype::Layout& in, bool is_replaced) {
   kind = Kind::kChecked;
   comm = base::Ref<core::Comm>(&to.comm);
   is_replaced_ = is_replaced;
   const core::Site& site = *core::Site::current;
   sent_.emplace(to.comm.owner.world, site, out);
   received_.emplace(site, in, Received::Until::kCompletion);
+  const bool has_both = to.peer != MPI_PROC_NULL && from.peer != MPI_PROC_NULL;
+  if (!is_replaced && has_both) CLUMP_TRY(keep_apart(to.comm.owner.world, out, in));
+  CLUMP_TRY(received_->claim(to.comm.owner, from.peer));
   SendReceive::begin(to, sent_->whole(), from, received_->whole());
+  return {};
 }
 
 void LabelledSendReceive::ask(bool) {

@@ -43,7 +43,9 @@ class LabelledReceive final : public ReceiveOperation {
   /// For a message that is known already; receive_taken() of the matcher begins it.
   explicit LabelledReceive(const datatype::Layout& data);
   /// Starts receiving from there. Once, or by start() whenever it is persistent.
-  void begin(const Address& from);
+  base::Status begin(const Address& from);
+  /// Before it gets a message that is known already: as Received::claim().
+  base::Status claim(core::Rank& rank) { return received_->claim(rank, MPI_ANY_SOURCE); }
   void keep(const Address& from);
   base::Status start() override;
   void ask(bool keep) override;
@@ -64,8 +66,8 @@ class LabelledReceive final : public ReceiveOperation {
 class LabelledSendReceive final : public SendReceive {
  public:
   /// `is_replaced`: what is sent need not stay.
-  void begin(const Address& to, const datatype::Layout& out, const Address& from, const datatype::Layout& in,
-             bool is_replaced);
+  base::Status begin(const Address& to, const datatype::Layout& out, const Address& from,
+                     const datatype::Layout& in, bool is_replaced);
   void ask(bool keep) override;
 
  private:

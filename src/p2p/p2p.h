@@ -72,6 +72,7 @@ struct Receive : MatchEntry {
   core::Operation& operation;
   datatype::Layout buffer;
   bool is_expected = false;  ///< its completion is, as long as no message has been found
+  bool is_labelled = false;  ///< it is a LabelledReceive
 };
 /// By `rank`, the caller's.
 void post(const core::Rank& rank, Receive& receive);

@@ -91,7 +91,6 @@ void PartitionLink::open(Round round) {
   core::Request* const receiver = receiver_;
   if (receiver != nullptr) tell_result(from_);
   open_.store(round, std::memory_order_seq_cst);  // see mark()
-  if (from_.count == 0 && receiver != nullptr) return receiver->complete();
   move_ready(round, 0, from_.count);
 }
 

@@ -154,7 +154,6 @@ void PartitionInbox::open(Round) {
   const base::Ref<IncomingPartitions> alive(this);
   tell_result(terms_.shape);
   const int count = terms_.shape.count;
-  if (count == 0) return receiver_->complete();
   missing_.store(count, std::memory_order_relaxed);  // relaxed: the receives are posted after it, under locks
   for (int i = 0; i < count; ++i) messages_[i].receive({from_.comm, from_.peer, terms_.tag(i), true});
 }

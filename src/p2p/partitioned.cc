@@ -4,6 +4,7 @@
 #include <climits>
 #include <mutex>
 
+#include "datatype/fingerprint.h"
 #include "p2p/persistent.h"
 
 namespace clump::p2p {
@@ -30,6 +31,9 @@ PartitionedSend::PartitionedSend(const Address& to, const Partitions& partitions
     : Request(Kind::kPartitionedSend),
       to_(to),
       partitions_(partitions.count),
+      whole_(partitions.whole),
+      label_(partitions.label),
+      fingerprints_(label_.call[0] == '\0' ? 0u : static_cast<unsigned>(partitions.count)),
       sending_(p2p::sending(to, partitions.whole)),
       world_(to.comm.owner.world) {
   keep(*this, to, partitions.whole);
@@ -48,11 +52,34 @@ PartitionedSend::PartitionedSend(const Address& to, const Partitions& partitions
 base::Status PartitionedSend::start() {
   activate(*this);
   ++round_;
-  if (partitions_ == 0)
-    complete();
-  else if (link_ && route_.destination == MPI_PROC_NULL)
-    link_->open(round_);
+  if (link_ && route_.destination == MPI_PROC_NULL) link_->open(round_);
   return {};
+}
+
+datatype::Layout PartitionedSend::partition(int number) const {
+  const Count each = whole_.count / partitions_;
+  return datatype::part(whole_, number * each, each);
+}
+
+void PartitionedSend::note_contents(int first, int last) {
+  for (int i = first; i < last; ++i)
+    fingerprints_[static_cast<std::size_t>(i)] = datatype::fingerprint(partition(i));
+}
+
+/// Each partition is the program's until it is ready, and MPI's from then on (MPI-5.0 section 4.2).
+void PartitionedSend::ask(bool) {
+  if (result.error != MPI_SUCCESS) return;
+  for (std::size_t i = 0; i < fingerprints_.size(); ++i) {
+    if (datatype::fingerprint(partition(static_cast<int>(i))) == fingerprints_[i]) continue;
+    result.error =
+        base::fail(MPI_ERR_BUFFER,
+                   "partition {} has changed after it was ready\n  it is one of {}\n  and is the program's "
+                   "again with {}\n  what is sent must not be written between MPI_Pready and the "
+                   "completion of the operation",
+                   i, label_.words(world_, fmt::format(" in {} partitions", partitions_)), call_now(world_))
+            .code();
+    return;
+  }
 }
 
 base::Status PartitionedSend::cancel() { return refuse_cancel(); }

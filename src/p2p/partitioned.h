@@ -6,7 +6,9 @@
 // From another process it brings the terms on which partitions come as messages (partition_messages.h).
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "p2p/p2p.h"
 #include "p2p/partition_link.h"
@@ -24,10 +26,13 @@ class PartitionedSend final : public core::Request {
   int awaited() const override { return sending_.peer; }
   Sending sending() const override { return sending_; }
   void tell(std::vector<core::Awaited>& all) const override;
+  void ask(bool keep) override;
 
   int partitions() const { return partitions_; }
   /// The partitions [first, last) are ready (MPI_Pready). Of an active request; any number of threads.
   base::Status mark(int first, int last) {
+    if (!fingerprints_.empty()) [[unlikely]]
+      note_contents(first, last);
     return link_ ? link_->mark(round_, first, last) : messages_->mark(round_, first, last);
   }
 
@@ -35,7 +40,13 @@ class PartitionedSend final : public core::Request {
   base::Ref<PartitionLink> link_;
   std::unique_ptr<OutgoingPartitions> messages_;  ///< instead of a link, to another process
   const Address to_;
+  void note_contents(int first, int last);
+  datatype::Layout partition(int number) const;
+
   const int partitions_;
+  const datatype::Layout whole_;
+  const Label label_;
+  std::vector<std::uint64_t> fingerprints_;  ///< of each partition when it was ready; none: nobody looks
   const Sending sending_;
   const core::World& world_;
   net::Route route_{MPI_PROC_NULL, MPI_PROC_NULL};  ///< in the job; none if the message goes to nobody

@@ -20,13 +20,29 @@ void IncomingPartitions::attach(core::Request& receiver, const Partitions& to, c
 
 void IncomingPartitions::tell_result(const PartitionShape& from) const {
   receiver_->result.bytes = total_;
-  if (total_ == from.bytes()) return;
+  if (total_ == from.bytes()) {
+    receiver_->result.error = compare(from).code();
+    return;
+  }
   const auto status =
       base::fail(MPI_ERR_TRUNCATE,
                  "the partitioned send has {} partitions of {} bytes, the receive only {} of {}: both sides "
                  "need as many bytes in all",
                  from.count, from.bytes_each, to_.count, to_.bytes_each);
   receiver_->result.error = status.code();
+}
+
+base::Status IncomingPartitions::compare(const PartitionShape& from) const {
+  const bool are_labelled = from.label.call[0] != '\0' && to_.label.call[0] != '\0';
+  if (!are_labelled || may_go_into(from.label.content, to_.whole)) return {};
+  const core::World& world = receiver_->comm->owner.world;
+  const auto words = [&](const PartitionShape& shape) {
+    return shape.label.words(world, fmt::format(" in {} partitions", shape.count));
+  };
+  return base::fail(MPI_ERR_TYPE,
+                    "the partitioned receive does not take what it is sent\n  sent: {}\n  received: "
+                    "{}\n  {}",
+                    words(from), words(to_), kSameTypes);
 }
 
 void IncomingPartitions::add_arrived(Count begin, Count end) {

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "core/request.h"
 #include "datatype/datatype.h"
+#include "p2p/label.h"
 
 namespace clump::p2p {
 
@@ -18,6 +19,7 @@ using Round = std::uint64_t;
 struct PartitionShape {
   int count = 0;
   Count bytes_each = 0;
+  Label label;  ///< under --check; otherwise it names no call
   Count bytes() const { return count * bytes_each; }
 };
 
@@ -27,7 +29,7 @@ struct Partitions : PartitionShape {
 
   Partitions() = default;
   Partitions(void* buffer, int partitions, Count elements_each, const datatype::Datatype& type)
-      : PartitionShape{partitions, elements_each * type.size()},
+      : PartitionShape{partitions, elements_each * type.size(), {}},
         whole{buffer, partitions * elements_each, &type} {}
 };
 
@@ -48,6 +50,8 @@ class IncomingPartitions : public base::RefCounted {
   void attach(core::Request& receiver, const Partitions& to, const PartitionShape& from);
   /// What the receiver's operation tells when it is complete.
   void tell_result(const PartitionShape& from) const;
+  /// MPI_ERR_TYPE if both sides are labelled, and do not mean the same types.
+  base::Status compare(const PartitionShape& from) const;
   /// The packed bytes [begin, end) are there.
   void add_arrived(Count begin, Count end);
 

@@ -180,6 +180,150 @@ static void receive_behind_the_message(void) {
   MPI_Waitsome(1, &request, &done, &which, MPI_STATUSES_IGNORE); /* @b */
 }
 
+/* CASE attached
+ * options: --check
+ * code: 1
+ * says: MPI_Buffer_detach: the attached buffer has changed while it was MPI's
+ * says:   it was given to MPI_Buffer_attach at ...@a
+ * says:   its 110000 bytes must not be written from the first buffered send on ... [MPI_ERR_BUFFER] */
+static void attached(void) {
+  static char memory[110000];
+  void* had;
+  int bytes;
+  if (rank == 1) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    receive_large();
+    for (int i = 0; i < kLarge; ++i)
+      if (large[i] != 5) exit(98);
+  } else {
+    MPI_Buffer_attach(memory, sizeof memory); /* @a */
+    memset(large, 5, kLarge);
+    MPI_Bsend(large, kLarge, MPI_CHAR, 1, 7, MPI_COMM_WORLD);
+    memset(memory, 1, sizeof memory);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) MPI_Buffer_detach(&had, &bytes);
+}
+
+/* CASE broadcast-to-a-leaf
+ * options: --check
+ * code: 1
+ * says: MPI_Wait: the receive buffer has changed while it was MPI's
+ * says:   4 x MPI_INT of MPI_Ibcast were given to MPI_Ibcast at ...@a
+ * says:   and are the program's again with MPI_Wait at ...@b
+ * says:   a receive buffer must not be written before the operation is complete [MPI_ERR_BUFFER] */
+static void broadcast_to_a_leaf(void) {
+  MPI_Request request;
+  MPI_Ibcast(data, 4, MPI_INT, 0, MPI_COMM_WORLD, &request); /* @a */
+  if (rank == 1) data[0] = 30;
+  MPI_Wait(&request, MPI_STATUS_IGNORE); /* @b */
+}
+
+/* CASE result-of-a-reduction
+ * options: --check
+ * code: 1
+ * says: MPI_Wait: the receive buffer has changed while it was MPI's
+ * says:   4 x MPI_INT of MPI_Iallreduce were given to MPI_Iallreduce at ...@a */
+static void result_of_a_reduction(void) {
+  int sum[4] = {0};
+  MPI_Request request;
+  MPI_Iallreduce(data, sum, 4, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request); /* @a */
+  sum[0] = 3;
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* CASE result-in-place
+ * options: --check
+ * code: 1
+ * says: MPI_Test: the receive buffer has changed while it was MPI's
+ * says:   4 x MPI_INT of MPI_Iallreduce were given to MPI_Iallreduce at ...@a */
+static void result_in_place(void) {
+  MPI_Request request;
+  int done = 0;
+  MPI_Iallreduce(MPI_IN_PLACE, data, 4, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request); /* @a */
+  data[3] = 30;
+  while (!done) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+}
+
+/* CASE blocks-of-a-persistent-gather
+ * options: --check
+ * code: 1
+ * says: MPI_Wait: the receive buffer has changed while it was MPI's
+ * says:   2 x MPI_INT of MPI_Gatherv_init were given to MPI_Start at ...@a */
+static void blocks_of_a_persistent_gather(void) {
+  static int all[8], counts[2] = {2, 2}, places[2] = {4, 0};
+  MPI_Request request;
+  MPI_Gatherv_init(data, 2, MPI_INT, all, counts, places, MPI_INT, 1, MPI_COMM_WORLD, MPI_INFO_NULL,
+                   &request);
+  for (int i = 0; i < 3; ++i) {
+    all[2] = i; /* belongs to nobody */
+    all[5] = i;
+    MPI_Start(&request); /* @a */
+    all[7] = i;
+    if (i == 2 && rank == 1) all[4] = 9;
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (rank == 1 && (all[0] != 1 || all[4] != 1 || all[5] != 2 || all[2] != i || all[7] != i)) exit(98);
+  }
+  MPI_Request_free(&request);
+}
+
+/* CASE displacements
+ * options: --check
+ * code: 13
+ * says: MPI_Wait: the array displs has changed while it was MPI's: displs[1] was 2 and is 5
+ * says:   it was given to MPI_Igatherv at ...@a
+ * says:   and is the program's again with MPI_Wait at ...@b
+ * says:   the arrays of a call must not be written before its operation is complete */
+static void displacements(void) {
+  int all[8], counts[2] = {2, 2}, displs[2] = {0, 2};
+  MPI_Request request;
+  MPI_Igatherv(data, 2, MPI_INT, all, counts, displs, MPI_INT, 0, MPI_COMM_WORLD, &request); /* @a */
+  displs[1] = 5;
+  MPI_Wait(&request, MPI_STATUS_IGNORE); /* @b */
+}
+
+/* CASE counts-of-large
+ * options: --check
+ * code: 13
+ * says: MPI_Wait: the array sendcounts has changed while it was MPI's: sendcounts[0] was 1 and is 0 */
+static void counts_of_large(void) {
+  int in[2];
+  MPI_Count counts[2] = {1, 1};
+  const MPI_Count each[2] = {1, 1};
+  const MPI_Aint places[2] = {0, 1};
+  MPI_Request request;
+  MPI_Ialltoallv_c(data, counts, places, MPI_INT, in, each, places, MPI_INT, MPI_COMM_WORLD, &request);
+  counts[0] = 0;
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* CASE partition
+ * options: --check
+ * code: 1
+ * says: MPI_Wait: partition 1 has changed after it was ready
+ * says:   it is one of MPI_Psend_init(4 x MPI_INT in 2 partitions) at ...@a
+ * says:   and is the program's again with MPI_Wait at ...@b */
+static void partition(void) {
+  MPI_Request request;
+  if (rank == 0)
+    MPI_Psend_init(data, 2, 2, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_INFO_NULL, &request); /* @a */
+  else
+    MPI_Precv_init(data, 2, 2, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+  for (int i = 0; i < 2; ++i) {
+    MPI_Start(&request);
+    if (rank == 0) {
+      data[0] = i; /* is not ready yet */
+      MPI_Pready(1, request);
+      data[1] = i;
+      if (i == 1) data[3] = 40;
+      MPI_Pready(0, request);
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE); /* @b */
+  }
+  MPI_Request_free(&request);
+}
+
 int main(int argc, char** argv) {
   static const struct Case cases[] = {
       {"small-send", small_send},
@@ -192,6 +336,14 @@ int main(int argc, char** argv) {
       {"persistent-collective", persistent_collective},
       {"receive", receive},
       {"receive-behind-the-message", receive_behind_the_message},
+      {"attached", attached},
+      {"broadcast-to-a-leaf", broadcast_to_a_leaf},
+      {"result-of-a-reduction", result_of_a_reduction},
+      {"result-in-place", result_in_place},
+      {"blocks-of-a-persistent-gather", blocks_of_a_persistent_gather},
+      {"displacements", displacements},
+      {"counts-of-large", counts_of_large},
+      {"partition", partition},
       {NULL, NULL},
   };
   return run_case(argc, argv, cases, NULL);

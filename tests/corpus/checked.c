@@ -458,6 +458,7 @@ static void messages_inside_of_a_call(void) {
   MPI_Comm_dup(MPI_COMM_WORLD, &copy);
   MPI_Comm_set_attr(copy, key, &one);
   MPI_Comm_dup(copy, &copies_copy);
+  MPI_Comm_free_keyval(&key);
   MPI_Comm_free(&copies_copy);
   MPI_Comm_free(&copy);
 }

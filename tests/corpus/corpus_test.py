@@ -131,7 +131,7 @@ class Corpus(unittest.TestCase):
 
     def test_all(self):
         cases = [case for case in all_cases() if case.modes is None or mode() in case.modes]
-        self.assertGreater(len(cases), 140 if "CLUMP_CLUSTER" in os.environ else 170)
+        self.assertGreater(len(cases), 190 if "CLUMP_CLUSTER" in os.environ else 220)
         for case in cases:
             with self.subTest(program=case.program, case=case.name):
                 code, err = run(case)

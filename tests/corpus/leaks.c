@@ -278,6 +278,102 @@ static void wrong_tag(void) {
   if (rank == 1) MPI_Irecv(&room, 1, MPI_INT, 0, 8, MPI_COMM_WORLD, &request); /* @b */
 }
 
+/* CASE attribute-key
+ * options: --check
+ * code: 0
+ * lines: 3
+ * says:   ranks 0,1 have not freed 2 attribute keys each of MPI_Comm_create_keyval at ...@a
+ * says:   rank 1 has not freed 1 attribute key of MPI_Type_create_keyval at ...@b */
+static void attribute_key(void) {
+  int key;
+  for (int i = 0; i < 2; ++i)
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL); /* @a */
+  MPI_Comm_set_attr(MPI_COMM_WORLD, key, NULL);
+  MPI_Comm_delete_attr(MPI_COMM_WORLD, key);
+  if (rank == 1) MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &key, NULL); /* @b */
+}
+
+/* CASE attached-buffer
+ * options: --check
+ * code: 0
+ * lines: 3
+ * says:   ranks 0,1 have not detached 1 buffer each of MPI_Buffer_attach at ...@a
+ * says:   rank 0 has not detached 1 buffer of MPI_Comm_attach_buffer at ...@b */
+static void attached_buffer(void) {
+  static char attached[1000], more[1000];
+  MPI_Buffer_attach(attached, sizeof attached);                              /* @a */
+  if (rank == 0) MPI_Comm_attach_buffer(MPI_COMM_SELF, more, sizeof more); /* @b */
+}
+
+/* CASE written-and-left-attached
+ * options: --check
+ * code: 0
+ * lines: 3
+ * says:   rank 0 has not detached 1 buffer of MPI_Buffer_attach at ...@a
+ * says:   rank 0 wrote into the buffer of MPI_Buffer_attach at ...@a while it was MPI's */
+static void written_and_left_attached(void) {
+  static char attached[1000];
+  if (rank == 0) {
+    MPI_Buffer_attach(attached, sizeof attached); /* @a */
+    MPI_Bsend(&one, 1, MPI_INT, 1, 7, MPI_COMM_WORLD);
+    memset(attached, 7, sizeof attached);
+  } else {
+    MPI_Recv(&two, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+}
+
+/* CASE never-started
+ * options: --check
+ * code: 0
+ * lines: 3
+ * says:   rank 0 waited for the request of MPI_Send_init at ...@a and never started it
+ * says:   rank 1 waited for the request of MPI_Recv_init at ...@b and never started it */
+static void never_started(void) {
+  MPI_Request request;
+  if (rank == 0) MPI_Send_init(&one, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, &request); /* @a */
+  if (rank == 1) MPI_Recv_init(&two, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, &request); /* @b */
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Request_free(&request);
+}
+
+/* CASE never-started-collective
+ * options: --check
+ * code: 0
+ * lines: 3
+ * says:   ranks 0,1 have not freed 1 persistent request each of MPI_Barrier_init at ...@a
+ * says:   ranks 0,1 waited for the request of MPI_Barrier_init at ...@a and never started it */
+static void never_started_collective(void) {
+  MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]); /* @a */
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+
+/* CASE never-started-is-an-error
+ * options: --check=error
+ * code: 16
+ * says:   rank 0 waited for the request of MPI_Ssend_init at ...@a and never started it */
+static void never_started_is_an_error(void) {
+  MPI_Request request;
+  int done;
+  if (rank != 0) return;
+  MPI_Ssend_init(&one, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, &request); /* @a */
+  MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+  MPI_Request_free(&request);
+}
+
+/* CASE freed-receive
+ * options: --check
+ * code: 0
+ * lines: 2
+ * says:   rank 1 has freed, before a message came, 1 receive: MPI_Irecv(1 x MPI_INT from rank 0, tag 3, ...@a */
+static void freed_receive(void) {
+  static int room;
+  MPI_Request request;
+  if (rank != 1) return;
+  MPI_Irecv(&room, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, &request); /* @a */
+  MPI_Request_free(&request);
+}
+
 /* CASE left-is-an-error
  * options: --check=error
  * code: 16
@@ -316,6 +412,13 @@ int main(int argc, char** argv) {
       {"receive-nobody-sends-to", receive_nobody_sends_to},
       {"probed-message", probed_message},
       {"wrong-tag", wrong_tag},
+      {"attribute-key", attribute_key},
+      {"attached-buffer", attached_buffer},
+      {"written-and-left-attached", written_and_left_attached},
+      {"never-started", never_started},
+      {"never-started-collective", never_started_collective},
+      {"never-started-is-an-error", never_started_is_an_error},
+      {"freed-receive", freed_receive},
       {"left-is-an-error", left_is_an_error},
       {NULL, NULL},
   };

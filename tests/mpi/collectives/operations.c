@@ -159,9 +159,12 @@ static const type_row types[] = {
     ROW(MPI_UINT16_T, kInteger, uint16),
     ROW(MPI_UINT32_T, kInteger, uint32),
     ROW(MPI_UINT64_T, kInteger, uint64),
-    ROW(MPI_AINT, kOtherInteger, int64),
-    ROW(MPI_COUNT, kOtherInteger, int64),
-    ROW(MPI_OFFSET, kOtherInteger, int64),
+    /* Of these the standard has no logical operations, and of characters none, but all libraries take them.
+     */
+    ROW(MPI_AINT, kInteger, int64),
+    ROW(MPI_COUNT, kInteger, int64),
+    ROW(MPI_OFFSET, kInteger, int64),
+    ROW(MPI_CHAR, kInteger, int8),
     ROW(MPI_FLOAT, kFloating, float),
     ROW(MPI_DOUBLE, kFloating, double),
     ROW(MPI_LONG_DOUBLE, kFloating, long_double),

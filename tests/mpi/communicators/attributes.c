@@ -110,6 +110,26 @@ static void freed_while_in_use(void) {
   CHECK_EQ(deletions, 1);
 }
 
+static int frees_its_key(MPI_Comm comm, int key, void* value, void* extra) {
+  (void)comm, (void)value, (void)extra;
+  return MPI_Comm_free_keyval(&key);
+}
+
+/* As other libraries, this one takes it if who has made the key frees it once more, but not twice. */
+static void freed_by_its_delete_function(void) {
+  int key = MPI_KEYVAL_INVALID, stale;
+  MPI_Comm comm;
+  CHECK_OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, frees_its_key, &key, NULL));
+  stale = key;
+  CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+  CHECK_OK(MPI_Comm_set_attr(comm, key, pointer(5)));
+  CHECK_OK(MPI_Comm_free(&comm));
+  CHECK_CLASS(MPI_Comm_set_attr(MPI_COMM_WORLD, key, NULL), MPI_ERR_KEYVAL);
+  CHECK_OK(MPI_Comm_free_keyval(&key));
+  CHECK_EQ(key, MPI_KEYVAL_INVALID);
+  CHECK_CLASS(MPI_Comm_free_keyval(&stale), MPI_ERR_KEYVAL);
+}
+
 static void duplication(void) {
   int plain, counted, refused, dropped, calls = 0;
   MPI_Comm first, second;
@@ -275,6 +295,7 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   set_get_delete();
   freed_while_in_use();
+  freed_by_its_delete_function();
   duplication();
   failing_callbacks();
   wrong_arguments();

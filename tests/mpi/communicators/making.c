@@ -154,11 +154,19 @@ static void hints(void) {
   int length = sizeof value, flag = 0;
   CHECK_OK(MPI_Info_create(&given));
   CHECK_OK(MPI_Info_set(given, "mpi_assert_no_any_tag", "true"));
+  CHECK_OK(MPI_Info_set(given, "mpi_assert_exact_length", "perhaps"));
+  CHECK_OK(MPI_Info_set(given, "a_hint_of_another_library", "true"));
   CHECK_OK(MPI_Comm_dup_with_info(MPI_COMM_WORLD, given, &comm));
   CHECK_OK(MPI_Comm_get_info(comm, &used));
   CHECK_OK(MPI_Info_get_string(used, "mpi_assert_no_any_tag", &length, value, &flag));
   CHECK(flag);
   if (flag) CHECK_STR(value, "true");
+  /* Those are told that are in use (MPI-5.0 section 7.4.4). */
+  CHECK_OK(MPI_Info_get_string(used, "a_hint_of_another_library", &length, value, &flag));
+  CHECK(!flag);
+  length = sizeof value;
+  CHECK_OK(MPI_Info_get_string(used, "mpi_assert_exact_length", &length, value, &flag));
+  CHECK(!flag || strcmp(value, "perhaps") != 0);
   CHECK_OK(MPI_Info_free(&used));
   CHECK_OK(MPI_Info_set(given, "mpi_assert_no_any_tag", "false"));
   CHECK_OK(MPI_Comm_set_info(comm, given));

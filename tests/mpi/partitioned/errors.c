@@ -9,6 +9,8 @@ static void arguments(void) {
   const MPI_Comm world = MPI_COMM_WORLD;
   const MPI_Info none = MPI_INFO_NULL;
   CHECK_CLASS(MPI_Psend_init(buffer, -1, 1, MPI_INT, 0, 1, world, none, &request), MPI_ERR_ARG);
+  CHECK_CLASS(MPI_Psend_init(buffer, 0, 1, MPI_INT, 0, 1, world, none, &request), MPI_ERR_ARG);
+  CHECK_CLASS(MPI_Precv_init(buffer, 0, 1, MPI_INT, 0, 1, world, none, &request), MPI_ERR_ARG);
   CHECK_CLASS(MPI_Psend_init(buffer, 1, -1, MPI_INT, 0, 1, world, none, &request), MPI_ERR_COUNT);
   CHECK_CLASS(MPI_Psend_init(buffer, 1 << 30, (MPI_Count)1 << 40, MPI_INT, 0, 1, world, none, &request),
               MPI_ERR_COUNT);

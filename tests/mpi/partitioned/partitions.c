@@ -180,23 +180,23 @@ static void with_nobody(void) {
   for (int i = 0; i < 2; ++i) CHECK_OK(MPI_Request_free(&requests[i]));
 }
 
-/* Messages without bytes, and without partitions. */
+/* Messages without bytes. */
 static void empty(void) {
   MPI_Request requests[2];
-  for (int partitions = 0; partitions < 3; partitions += 2) {
+  for (int partitions = 1; partitions < 3; ++partitions) {
     CHECK_OK(
         MPI_Psend_init(NULL, partitions, 0, MPI_INT, right, 7, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]));
     CHECK_OK(MPI_Precv_init(NULL, 4, 0, MPI_INT, left, 7, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]));
     for (int round = 0; round < 3; ++round) {
       int flag = -1;
       CHECK_OK(MPI_Start(&requests[1]));
-      for (int i = 0; i < 4 && partitions > 0; ++i) { /* nothing, too, has not arrived before it is sent */
+      for (int i = 0; i < 4; ++i) { /* nothing, too, has not arrived before it is sent */
         CHECK_OK(MPI_Parrived(requests[1], i, &flag));
         CHECK_EQ(flag, 0);
       }
       MPI_Barrier(MPI_COMM_WORLD);
       CHECK_OK(MPI_Start(&requests[0]));
-      if (partitions > 0) CHECK_OK(MPI_Pready_range(0, partitions - 1, requests[0]));
+      CHECK_OK(MPI_Pready_range(0, partitions - 1, requests[0]));
       for (int i = 0; i < 4; ++i)
         for (flag = 0; !flag;) CHECK_OK(MPI_Parrived(requests[1], i, &flag));
       CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
