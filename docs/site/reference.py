@@ -31,6 +31,7 @@ VARIABLES = {
     "CLUMP_PRTERUN": ("a file", "PRRTE's `prterun` for jobs on several hosts; otherwise the one in `PATH`"),
     "CLUMP_CC": ("a command", "the compiler that `mpicc` calls (default `cc`); it may have words behind it, as `ccache gcc`"),
     "CLUMP_CXX": ("a command", "the compiler that `mpicxx` calls (default `c++`)"),
+    "CLUMP_FC": ("a command", "the compiler that `mpifort` calls (default `gfortran`)"),
 }
 
 # What the launcher tells a rank: for scripts, and for programs that need their number before MPI_Init.
@@ -43,7 +44,7 @@ TOLD = {
 }
 
 # Between mpiexec and its own processes, and not for users.
-INTERNAL = {"CLUMP_COLLECTOR", "CLUMP_CONTROL_FD", "CLUMP_GDB", "CLUMP_GDB_LINE", "CLUMP_INPUT_FDS", "CLUMP_JOB_FD", "CLUMP_LAST_WORD",
+INTERNAL = {"CLUMP_COLLECTOR", "CLUMP_CONTROL_FD", "CLUMP_GDB", "CLUMP_GDB_LINE", "CLUMP_INITIAL_ERRHANDLER", "CLUMP_INPUT_FDS", "CLUMP_JOB_FD", "CLUMP_LAST_WORD",
             "CLUMP_LIFE_FD", "CLUMP_NODE_FD", "CLUMP_NO_MPI", "CLUMP_OVERVIEW", "CLUMP_PRELOADED", "CLUMP_PROCESS", "CLUMP_RECORD_FD",
             "CLUMP_SUCCESSOR_OF"}
 
