@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -33,6 +34,29 @@ ssize_t read_link_to(const char* file, char* text, std::size_t room) {
   return static_cast<ssize_t>(length);
 }
 
+/// The path of what `path` means to the calling rank: something of its program's, or what it has as one of
+/// the descriptors 0, 1 and 2.
+class PathOfRank {
+ public:
+  explicit PathOfRank(const char* path) : path_(path_for_rank(path)) {
+    const int number = path_ == path ? standard::named_by(path) : -1;
+    if (number < 0 || standard::kernel_number(number) == number) return;
+    std::snprintf(room_, sizeof room_, "/proc/self/fd/%d", standard::kernel_number(number));
+    path_ = room_;
+  }
+  PathOfRank(const PathOfRank&) = delete;
+  PathOfRank& operator=(const PathOfRank&) = delete;
+
+  const char* get() const { return path_; }
+
+ private:
+  const char* path_;
+  char room_[32];
+};
+
+/// /dev/stdout is a link to /proc/self/fd/1 for every rank; that link leads somewhere else for each.
+bool is_link_to_link(const char* path) { return path != nullptr && std::strncmp(path, "/dev/std", 8) == 0; }
+
 bool is_program(const char* path, const char* own) {
   return own != path && std::strcmp(std::strrchr(path, '/'), "/exe") == 0;
 }
@@ -46,19 +70,19 @@ extern "C" {
 
 CLUMP_HOST_API ssize_t readlink(const char* path, char* text, size_t room) noexcept {
   static constinit Hidden<ssize_t(const char*, char*, size_t)> real{"readlink"};
-  const char* const own = path_for_rank(path);
-  return is_program(path, own) ? read_link_to(own, text, room) : real(path, text, room);
+  if (is_link_to_link(path)) return real(path, text, room);
+  const PathOfRank own(path);
+  return is_program(path, own.get()) ? read_link_to(own.get(), text, room) : real(own.get(), text, room);
 }
 
 CLUMP_HOST_API ssize_t readlinkat(int folder, const char* path, char* text, size_t room) noexcept {
   static constinit Hidden<ssize_t(int, const char*, char*, size_t)> real{"readlinkat"};
-  const char* const own = path_for_rank(path);
-  return is_program(path, own) ? read_link_to(own, text, room)
-                               : real(standard::kernel_number(folder), path, text, room);
+  if (path != nullptr && path[0] == '/') return readlink(path, text, room);
+  return real(standard::kernel_number(folder), path, text, room);
 }
 
 CLUMP_HOST_API char* realpath(const char* path, char* resolved) noexcept {
-  return real_realpath(path_for_rank(path), resolved);
+  return real_realpath(PathOfRank(path).get(), resolved);
 }
 
 CLUMP_HOST_API char* canonicalize_file_name(const char* path) noexcept { return realpath(path, nullptr); }
@@ -75,17 +99,17 @@ CLUMP_HOST_API ssize_t __readlinkat_chk(int folder, const char* path, char* text
 }
 CLUMP_HOST_API char* __realpath_chk(const char* path, char* resolved, size_t room) noexcept {
   static constinit Hidden<char*(const char*, char*, size_t)> real{"__realpath_chk"};
-  return real(path_for_rank(path), resolved, room);
+  return real(PathOfRank(path).get(), resolved, room);
 }
 
 CLUMP_HOST_API int stat(const char* path, struct stat* status) noexcept {
   static constinit Hidden<int(const char*, struct stat*)> real{"stat"};
-  return real(path_for_rank(path), status);
+  return real(PathOfRank(path).get(), status);
 }
 
 CLUMP_HOST_API int stat64(const char* path, struct stat64* status) noexcept {
   static constinit Hidden<int(const char*, struct stat64*)> real{"stat64"};
-  return real(path_for_rank(path), status);
+  return real(PathOfRank(path).get(), status);
 }
 
 CLUMP_HOST_API unsigned long getauxval(unsigned long type) noexcept {

@@ -252,6 +252,7 @@ class Run {
     const int ready = ::poll(all.data(), all.size(), milliseconds_left());
     if (ready < 0 && errno != EINTR) return;
     if (end_at_ && Clock::now() >= *end_at_) return end_now();
+    if (taken_by_ && Clock::now() >= *taken_by_) look_who_blocks();
     if (all[2].revents != 0) read_packets();
     if (desk_.has_wanted()) desk_.look_again();
     if (all[3].revents != 0) miss(desk_.take_absent());
@@ -272,7 +273,7 @@ class Run {
       most = kLook;
     if (desk_.has_wanted()) most = kSoon;
     const auto watch_alarm = watch_ ? watch_->alarm() : std::nullopt;
-    for (const auto& time : {end_at_, watch_alarm, station_.alarm(), output_.next()}) {
+    for (const auto& time : {end_at_, taken_by_, watch_alarm, station_.alarm(), output_.next()}) {
       if (!time) continue;
       const auto left = std::max(std::chrono::ceil<milliseconds>(*time - Clock::now()), milliseconds{0});
       most = most ? std::min(left, *most) : left;
@@ -420,11 +421,23 @@ class Run {
       }
       if (!from_terminal || number == SIGQUIT) pass_on(number);
       if (ends) {
-        interrupted_by_ = number;           // ranks that handle it may come to a good end
+        interrupted_by_ = number;  // ranks that handle it may come to a good end
+        taken_by_ = Clock::now() + kGraceToEnd;
         if (command_.agent) limit_grace();  // the others are ended, too
       }
       if (number == SIGTSTP) ::raise(SIGSTOP);
     }
+  }
+
+  /// A rank that handles the signal may take its time. One that does not even take it would never end.
+  void look_who_blocks() {
+    taken_by_.reset();
+    if (exit_code_ != 0 || !keeper_.has_pending(interrupted_by_)) return;
+    say(fmt::format(
+        "a rank has not taken SIG{} for {} s, because all of its threads block it: killing the job",
+        ::sigabbrev_np(interrupted_by_), kGraceToEnd / std::chrono::seconds(1)));
+    exit_code_ = 128 + interrupted_by_;
+    keeper_.signal(SIGKILL);
   }
 
   void pass_on(int signal) {
@@ -632,6 +645,8 @@ class Run {
   RanksOutput output_;
   const pmi::HostProcess* absent_ = nullptr;  ///< has ended in order; a rank of it never called MPI_Init
   std::optional<Clock::time_point> end_at_;
+  std::optional<Clock::time_point>
+      taken_by_;  ///< then the ranks must have taken the signal that asks for the end
   std::optional<pmi::Failure> failure_;
   bool has_dumped_ = false;  ///< when end_at_ was over last, a core file was being written
   bool has_core_ = false;    ///< the system has written a core file of the process that has failed
