@@ -47,8 +47,8 @@ bool is_clumps(const std::string& object) {
   return is_file(object, "libclump_host.so") || is_file(object, "libmpi_abi.so");
 }
 
-/// What raises a signal or an exception on the way out of the user's code: true, but not where the mistake
-/// is.
+/// What raises a signal or an exception, or ends the process, on the way out of the user's code: true, but
+/// not where the mistake is.
 bool is_messenger(const pmi::Frame& frame, const Place& place) {
   static constexpr std::string_view kMessengers[] = {"raise",
                                                      "abort",
@@ -58,7 +58,10 @@ bool is_messenger(const pmi::Frame& frame, const Place& place) {
                                                      "__cxxabiv1::__terminate(void (*)())",
                                                      "std::terminate()",
                                                      "__cxa_throw",
-                                                     "__cxa_rethrow"};
+                                                     "__cxa_rethrow",
+                                                     "__run_exit_handlers",
+                                                     "exit",
+                                                     "quick_exit"};
   if (!is_file(frame.object, "libc.so") && !is_file(frame.object, "libstdc++.so")) return false;
   for (const std::string_view name : kMessengers) {
     if (place.function == name) return true;
