@@ -63,8 +63,9 @@ bool is_messenger(const pmi::Frame& frame, const Place& place) {
                                                      "exit",
                                                      "quick_exit"};
   if (!is_file(frame.object, "libc.so") && !is_file(frame.object, "libstdc++.so")) return false;
+  const std::string_view function = std::string_view(place.function).substr(0, place.function.find('@'));
   for (const std::string_view name : kMessengers) {
-    if (place.function == name) return true;
+    if (function == name) return true;
   }
   return place.function.empty();
 }

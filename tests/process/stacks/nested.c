@@ -2,14 +2,6 @@
 // way). The program says in its file that it needs stacks that can be executed: those of ranks, of their
 // threads, and what is added to a stack that grows. With a file as argument: that is a library which does,
 // and the program does not.
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <mpi.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/resource.h>
-
 #ifdef NESTED
 __attribute__((visibility("default"))) int sum_of(int rank) {
   int sum = rank;
@@ -21,6 +13,12 @@ __attribute__((visibility("default"))) int sum_of(int rank) {
 #endif
 
 #ifndef PLUGIN
+#include <dlfcn.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/resource.h>
+
 static int rank, wrong;
 static int (*sum)(int);
 
