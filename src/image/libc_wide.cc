@@ -1,7 +1,7 @@
 // Wide characters on the ranks' stdout and stderr. These are streams that the C library keeps narrow
 // (output.h), so the functions that would make them wide convert, in the rank's locale, and print bytes. As
-// in a process, what comes first decides: a rank that has printed bytes prints no wide characters. The other
-// way round it may, where a process gets an error.
+// in a process, what comes first decides: a rank that has printed bytes prints no wide characters, but by
+// putwc(). The other way round it may, where a process gets an error.
 #undef _FORTIFY_SOURCE  // whose header would define some of these functions itself, inline
 #include <iconv.h>
 #include <langinfo.h>
@@ -66,10 +66,13 @@ bool convert(Orientation& orientation, std::wstring_view text, std::string& byte
   return true;
 }
 
-/// Of stdout or stderr, which must not have had bytes. False with errno.
-bool print(FILE* file, int descriptor, std::wstring_view text) {
+/// What a function does where the rank has printed bytes.
+enum class AfterBytes : std::uint8_t { kFails, kPrints };
+
+/// On stdout or stderr. False with errno.
+bool print(FILE* file, int descriptor, std::wstring_view text, AfterBytes after_bytes = AfterBytes::kFails) {
   Orientation& orientation = orientation_of(descriptor);
-  if (orientation.decide(1) < 0) return false;
+  if (orientation.decide(1) < 0 && after_bytes == AfterBytes::kFails) return false;
   std::string bytes;
   const bool whole = convert(orientation, text, bytes);
   if (!whole) current_image().output().failed[descriptor] = true;
@@ -99,12 +102,22 @@ CLUMP_HOST_API wint_t fputwc_unlocked(wchar_t character, FILE* file) {
   static constinit Hidden<wint_t(wchar_t, FILE*)> real{"fputwc_unlocked"};
   return output::descriptor_of(file) != 0 ? fputwc(character, file) : real(character, file);
 }
-CLUMP_HOST_API wint_t putwc(wchar_t character, FILE* file) { return fputwc(character, file); }
-CLUMP_HOST_API wint_t putwc_unlocked(wchar_t character, FILE* file) {
-  return fputwc_unlocked(character, file);
+
+// The C library does not ask what the stream is for in these. std::wcout, which programs use beside
+// std::cout, calls the first.
+CLUMP_HOST_API wint_t putwc(wchar_t character, FILE* file) {
+  static constinit Hidden<wint_t(wchar_t, FILE*)> real{"putwc"};
+  const int descriptor = output::descriptor_of(file);
+  if (descriptor == 0) return real(character, file);
+  return print(file, descriptor, {&character, 1}, AfterBytes::kPrints) ? static_cast<wint_t>(character)
+                                                                       : WEOF;
 }
-CLUMP_HOST_API wint_t putwchar(wchar_t character) { return fputwc(character, stdout); }
-CLUMP_HOST_API wint_t putwchar_unlocked(wchar_t character) { return fputwc_unlocked(character, stdout); }
+CLUMP_HOST_API wint_t putwc_unlocked(wchar_t character, FILE* file) {
+  static constinit Hidden<wint_t(wchar_t, FILE*)> real{"putwc_unlocked"};
+  return output::descriptor_of(file) != 0 ? putwc(character, file) : real(character, file);
+}
+CLUMP_HOST_API wint_t putwchar(wchar_t character) { return putwc(character, stdout); }
+CLUMP_HOST_API wint_t putwchar_unlocked(wchar_t character) { return putwc_unlocked(character, stdout); }
 
 CLUMP_HOST_API int fputws(const wchar_t* text, FILE* file) {
   static constinit Hidden<int(const wchar_t*, FILE*)> real{"fputws"};

@@ -37,11 +37,12 @@ void print_bytes() {
   check(std::fwide(stdout, 0) < 0 && std::fwide(stdout, 1) < 0, "fwide after printf");
   check(std::wprintf(L"lost\n") < 0 && std::fputwc(L'x', stdout) == WEOF, "wide characters after bytes");
   std::fflush(stdout);
+  std::wcout << L"wcout" << std::endl;  // by putwc(), which does not mind
   std::printf("never seen");
   __fpurge(stdout);
   std::printf("rest\n");
   std::fflush(stdout);
-  check_contents(name, ("narrow " + std::to_string(check_rank) + "\nrest\n").c_str());
+  check_contents(name, ("narrow " + std::to_string(check_rank) + "\nwcout\nrest\n").c_str());
 }
 
 }  // namespace
