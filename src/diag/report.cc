@@ -54,8 +54,8 @@ bool is_below_user(const pmi::Frame& frame) {
                              [&](std::string_view library) { return is_file(frame.object, library); });
 }
 
-/// What raises a signal or an exception on the way out of the user's code: true, but not where the mistake
-/// is.
+/// What raises a signal or an exception, or ends the process, on the way out of the user's code: true, but
+/// not where the mistake is.
 bool is_messenger(const pmi::Frame& frame, const Place& place) {
   static constexpr std::string_view kMessengers[] = {"raise",
                                                      "abort",
@@ -65,9 +65,13 @@ bool is_messenger(const pmi::Frame& frame, const Place& place) {
                                                      "__cxxabiv1::__terminate(void (*)())",
                                                      "std::terminate()",
                                                      "__cxa_throw",
-                                                     "__cxa_rethrow"};
+                                                     "__cxa_rethrow",
+                                                     "__run_exit_handlers",
+                                                     "exit",
+                                                     "quick_exit"};
   if (is_file(frame.object, "libclump_host.so")) return true;
-  return place.function.empty() || std::ranges::find(kMessengers, place.function) != std::end(kMessengers);
+  const std::string_view function = std::string_view(place.function).substr(0, place.function.find('@'));
+  return function.empty() || std::ranges::find(kMessengers, function) != std::end(kMessengers);
 }
 
 /// "  in strlen, called by": the function that the user's code has called and that did not come back. Empty

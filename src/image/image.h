@@ -44,10 +44,11 @@ base::Status send_output_to(fiber::Identity& rank, int descriptor, const std::st
 /// constructors run.
 void read_input_from(fiber::Identity& rank, int descriptor);
 
-/// What the calling rank sees as arguments and environment. `environment` is copied; for the native rank it
-/// takes effect on the process's own `environ`. By the thread that will run the rank, before
-/// run_constructors().
-void set_environment(fiber::Identity& rank, const std::vector<std::string>& environment);
+/// What the calling rank, which is not the native one, sees as arguments and environment: copies, in one
+/// piece as the kernel makes it for a process, because programs write their title over it. Returns argv. By
+/// the thread that will run the rank, before run_constructors().
+char** set_environment(fiber::Identity& rank, const std::vector<std::string>& arguments,
+                       const std::vector<std::string>& environment);
 
 /// Makes the calling thread one of `rank`'s: identity, and thread-local variables that hold addresses.
 /// Threads that a rank makes with pthread_create do this by themselves.
@@ -97,15 +98,26 @@ enum class ExitKind : std::uint8_t {
 };
 
 /// Decides what leaving means for the process; set by the runtime. Called on the thread that left, with its
-/// output flushed. Must not return.
+/// output flushed. Must not return, except after kExit in a process without images: the C library ends that.
 using ExitHook = void (*)(fiber::Identity* rank, int code, ExitKind kind);
 void set_exit_hook(ExitHook hook);
+/// Has the C library call the exit hook when its last exit handler and the last destructor have run,
+/// whichever function of its own ends the process. Once, in a process without images, by the first
+/// constructor.
+void see_exit_of_process();
 
 /// Ends the process as the C library's exit does: destructors of the originals and of shared libraries run.
 /// Every rank has left.
 [[noreturn]] void end_process(int code);
 /// Ends the process as the C library's _exit does, past every hook.
 [[noreturn]] void exit_process(int code);
+
+/// Whether a loaded object has code on stacks: nested functions of GNU C, internal procedures of Fortran as
+/// arguments. The C library makes the stacks executable that it has made itself.
+bool wants_executable_stacks();
+/// `hook` is called when a rank has opened a library, if there is such an object by then.
+using StackHook = void (*)();
+void on_executable_stacks(StackHook hook);
 
 /// Where an address lies. Usable in a signal handler.
 struct Location {

@@ -70,21 +70,27 @@ void remove(Image& image, std::string_view name) {
 
 }  // namespace
 
-void set_environment(fiber::Identity& rank, const std::vector<std::string>& environment) {
-  Image& image = image_of(&rank);
-  if (image.native()) {
-    clearenv();
-    for (const std::string& entry : environment) {
-      if (char* copy = strdup(entry.c_str())) putenv(copy);
+char** set_environment(fiber::Identity& rank, const std::vector<std::string>& arguments,
+                       const std::vector<std::string>& environment) {
+  std::size_t bytes = 0;
+  for (const auto* const list : {&arguments, &environment})
+    for (const std::string& entry : *list) bytes += entry.size() + 1;
+  const std::size_t addresses = arguments.size() + environment.size() + 2;
+  char** const argv = new char*[addresses + (bytes + sizeof(char*) - 1) / sizeof(char*)];
+  char** slot = argv;
+  char* text = reinterpret_cast<char*>(argv + addresses);
+  for (const auto* const list : {&arguments, &environment}) {
+    for (const std::string& entry : *list) {
+      *slot++ = text;
+      std::memcpy(text, entry.c_str(), entry.size() + 1);
+      text += entry.size() + 1;
     }
-    return;
+    *slot++ = nullptr;
   }
+  Image& image = image_of(&rank);
   const Lock lock(image.libc().environment.lock);
-  std::vector<char*>& table = image.libc().environment.table;
-  table.clear();
-  for (const std::string& entry : environment) table.push_back(strdup(entry.c_str()));
-  table.push_back(nullptr);
-  environment_of(image) = table.data();
+  environment_of(image) = argv + arguments.size() + 1;
+  return argv;
 }
 
 }  // namespace clump::image

@@ -126,6 +126,11 @@ void run_thread_handlers(void*) {
   thread_registered = false;
 }
 
+void call_exit_hook(Image& image, int code, ExitKind kind) {
+  if (in_host())
+    exit_hook.load(std::memory_order_acquire)(image.identity(), code, kind);  // acquire: see in_host()
+}
+
 [[noreturn]] void leave(Image& image, int code, ExitKind kind) {
   end_job_streams(image, kind == ExitKind::kExit);
   image.output().end();
@@ -136,8 +141,7 @@ void run_thread_handlers(void*) {
     standard::close_own(image);
   }
   if (kind != ExitKind::kExit) image.libc().exit.skipped_handlers = true;
-  if (in_host())
-    exit_hook.load(std::memory_order_acquire)(image.identity(), code, kind);  // acquire: see in_host()
+  call_exit_hook(image, code, kind);
   switch (kind) {
     case ExitKind::kExit:
       end_process(code);
@@ -146,6 +150,18 @@ void run_thread_handlers(void*) {
       break;
   }
   exit_process(code);
+}
+
+// Without images exit handlers are the C library's to run. It runs these two after all others, destructors of
+// libraries included, because they are registered first.
+
+void judge_exit(int code, void*) { call_exit_hook(current_image(), code, ExitKind::kExit); }
+
+/// What quick_exit() was called with: the C library does not tell it to handlers.
+constinit std::atomic<int> quick_exit_code{0};
+
+void judge_quick_exit(void*) {
+  call_exit_hook(current_image(), quick_exit_code.load(), ExitKind::kQuickExit);
 }
 
 }  // namespace
@@ -168,6 +184,13 @@ void claim_leaving(Image& image) {
 void set_exit_hook(ExitHook hook) {
   host_process.store(base::process_id(), std::memory_order_relaxed);
   exit_hook.store(hook, std::memory_order_release);  // release: pairs with acquire in in_host()
+}
+
+void see_exit_of_process() {
+  static constinit Hidden<int(void (*)(int, void*), void*)> at_exit{"on_exit"};
+  static constinit Hidden<int(void (*)(void*), void*)> at_quick_exit{"__cxa_at_quick_exit"};
+  (void)at_exit(judge_exit, static_cast<void*>(nullptr));
+  (void)at_quick_exit(judge_quick_exit, static_cast<void*>(nullptr));
 }
 
 void exit_process(int code) {
@@ -210,8 +233,13 @@ using namespace clump::image;  // the functions below are the C library's, outsi
 extern "C" {
 
 CLUMP_HOST_API void exit(int code) {
+  static constinit Hidden<void(int)> real{"exit"};
   Image& image = current_image();
   claim_leaving(image);
+  if (!captured()) {
+    real(code);
+    __builtin_unreachable();
+  }
   run_thread_handlers(nullptr);
   ExitState& state = image.libc().exit;
   if (!state.program_begun) state.of_libraries = state.at_exit.size();
@@ -224,8 +252,14 @@ CLUMP_HOST_API void exit(int code) {
 }
 
 CLUMP_HOST_API void quick_exit(int code) {
+  static constinit Hidden<void(int)> real{"quick_exit"};
   Image& image = current_image();
   claim_leaving(image);
+  if (!captured()) {
+    quick_exit_code.store(code);
+    real(code);
+    __builtin_unreachable();
+  }
   run_all(image, &ExitState::at_quick_exit, code, 0);
   leave(image, code, ExitKind::kQuickExit);
 }

@@ -44,23 +44,37 @@ bool is_program(const char* path, const char* own) {
   return own != path && std::strcmp(std::strrchr(path, '/'), "/exe") == 0;
 }
 
-/// "/proc/self", which is a link to the rank's folder; any other path is what path_for_rank() says.
-class Path {
+/// The path of what `path` means to the calling rank: something of its program's, what it has as one of the
+/// descriptors 0, 1 and 2, or the folder that "/proc/self" is a link to.
+class PathOfRank {
  public:
-  explicit Path(const char* path) : path_(path_for_rank(path)) {
-    if (!captured() || path == nullptr || std::strcmp(path, "/proc/self") != 0) return;
-    std::snprintf(folder_, sizeof folder_, "/proc/%d", process_ids::mine());
-    path_ = folder_;
+  explicit PathOfRank(const char* path) : path_(path_for_rank(path)) {
+    if (!captured() || path == nullptr || path_ != path) return;
+    is_self_ = std::strcmp(path, "/proc/self") == 0;
+    const int number = standard::named_by(path);
+    if (is_self_)
+      std::snprintf(room_, sizeof room_, "/proc/%d", process_ids::mine());
+    else if (number >= 0 && standard::kernel_number(number) != number)
+      std::snprintf(room_, sizeof room_, "/proc/self/fd/%d", standard::kernel_number(number));
+    else
+      return;
+    path_ = room_;
   }
-  operator const char*() const { return path_; }
+  PathOfRank(const PathOfRank&) = delete;
+  PathOfRank& operator=(const PathOfRank&) = delete;
 
+  const char* get() const { return path_; }
   /// What readlink() of it gives; null where that is not /proc/self.
-  const char* text_of_link() const { return path_ == folder_ ? folder_ + std::strlen("/proc/") : nullptr; }
+  const char* text_of_link() const { return is_self_ ? room_ + std::strlen("/proc/") : nullptr; }
 
  private:
   const char* path_;
-  char folder_[24];
+  bool is_self_ = false;
+  char room_[32];
 };
+
+/// /dev/stdout is a link to /proc/self/fd/1 for every rank; that link leads somewhere else for each.
+bool is_link_to_link(const char* path) { return path != nullptr && std::strncmp(path, "/dev/std", 8) == 0; }
 
 }  // namespace
 }  // namespace clump::image
@@ -71,20 +85,21 @@ extern "C" {
 
 CLUMP_HOST_API ssize_t readlink(const char* path, char* text, size_t room) noexcept {
   static constinit Hidden<ssize_t(const char*, char*, size_t)> real{"readlink"};
-  const Path own(path);
+  if (is_link_to_link(path)) return real(path, text, room);
+  const PathOfRank own(path);
   if (const char* const link = own.text_of_link(); link != nullptr && room > 0)
     return copy_link(link, text, room);
-  return is_program(path, own) ? read_link_to(own, text, room) : real(path, text, room);
+  return is_program(path, own.get()) ? read_link_to(own.get(), text, room) : real(own.get(), text, room);
 }
 
 CLUMP_HOST_API ssize_t readlinkat(int folder, const char* path, char* text, size_t room) noexcept {
   static constinit Hidden<ssize_t(int, const char*, char*, size_t)> real{"readlinkat"};
-  if (*path == '/') return readlink(path, text, room);
+  if (path != nullptr && path[0] == '/') return readlink(path, text, room);
   return real(standard::kernel_number(folder), path, text, room);
 }
 
 CLUMP_HOST_API char* realpath(const char* path, char* resolved) noexcept {
-  return real_realpath(static_cast<const char*>(Path(path)), resolved);
+  return real_realpath(PathOfRank(path).get(), resolved);
 }
 
 CLUMP_HOST_API char* canonicalize_file_name(const char* path) noexcept { return realpath(path, nullptr); }
@@ -101,17 +116,17 @@ CLUMP_HOST_API ssize_t __readlinkat_chk(int folder, const char* path, char* text
 }
 CLUMP_HOST_API char* __realpath_chk(const char* path, char* resolved, size_t room) noexcept {
   static constinit Hidden<char*(const char*, char*, size_t)> real{"__realpath_chk"};
-  return real(static_cast<const char*>(Path(path)), resolved, room);
+  return real(PathOfRank(path).get(), resolved, room);
 }
 
 CLUMP_HOST_API int stat(const char* path, struct stat* status) noexcept {
   static constinit Hidden<int(const char*, struct stat*)> real{"stat"};
-  return real(path_for_rank(path), status);
+  return real(PathOfRank(path).get(), status);
 }
 
 CLUMP_HOST_API int stat64(const char* path, struct stat64* status) noexcept {
   static constinit Hidden<int(const char*, struct stat64*)> real{"stat64"};
-  return real(path_for_rank(path), status);
+  return real(PathOfRank(path).get(), status);
 }
 
 CLUMP_HOST_API unsigned long getauxval(unsigned long type) noexcept {

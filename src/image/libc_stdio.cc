@@ -199,6 +199,7 @@ CLUMP_HOST_API FILE* freopen(const char* path, const char* mode, FILE* file) {
   }
   standard::put(descriptor, opened);
   mine().failed[descriptor] = false;
+  mine().orientation[static_cast<std::size_t>(descriptor)].now = 0;
   return file;
 }
 

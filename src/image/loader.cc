@@ -2,10 +2,12 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
@@ -13,6 +15,7 @@
 
 #include "image/arch.h"
 #include "image/elf_file.h"
+#include "image/image.h"
 #include "image/objects.h"
 #include "image/rank_image.h"
 #include "image/relocations.h"
@@ -20,6 +23,8 @@
 
 namespace clump::image {
 namespace {
+
+std::atomic<StackHook> stack_hook{nullptr};
 
 /// Names of libraries being loaded, so that a circle of needs comes to an end.
 std::vector<std::string>& under_way() {
@@ -280,7 +285,28 @@ std::vector<Object*> with_needed(Object& object) {
 
 void* ld_open(const char* path, int flags) {
   static constinit Hidden<void*(const char*, int)> real{"dlopen"};
-  return real(path, flags);
+  void* const handle = real(path, flags);
+  // acquire: pairs with release in on_executable_stacks()
+  if (StackHook const hook = stack_hook.load(std::memory_order_acquire);
+      handle != nullptr && hook != nullptr && wants_executable_stacks())
+    hook();
+  return handle;
+}
+
+bool wants_executable_stacks() {
+  using Visitor = int (*)(dl_phdr_info*, std::size_t, void*);
+  static constinit Hidden<int(Visitor, void*)> visit{"dl_iterate_phdr"};
+  const Visitor wants = [](dl_phdr_info* info, std::size_t, void*) {
+    const std::span<const ElfW(Phdr)> segments(info->dlpi_phdr, info->dlpi_phnum);
+    return static_cast<int>(std::ranges::any_of(segments, [](const ElfW(Phdr) & segment) {
+      return segment.p_type == PT_GNU_STACK && (segment.p_flags & PF_X) != 0;
+    }));
+  };
+  return visit(wants, static_cast<void*>(nullptr)) != 0;
+}
+
+void on_executable_stacks(StackHook hook) {
+  stack_hook.store(hook, std::memory_order_release);  // release: pairs with acquire in ld_open()
 }
 
 std::string ld_error() {

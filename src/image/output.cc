@@ -74,6 +74,7 @@ bool print(RankOutput& output, int descriptor, std::string_view text) {
 template <int kDescriptor>
 ssize_t write_cookie(void*, const char* text, std::size_t bytes) {
   RankOutput& output = current_image().output();
+  output.orientation[kDescriptor].decide(-1);
   if (print(output, kDescriptor, {text, bytes})) return static_cast<ssize_t>(bytes);
   output.failed[kDescriptor] = true;
   return 0;  // which the C library takes for failure
@@ -191,6 +192,16 @@ bool Stream::append(std::string_view text) {
 bool Stream::flush() {
   const std::scoped_lock lock(lock_);
   return keeps_lines_whole() || write_partial();
+}
+
+std::size_t Stream::pending() {
+  const std::scoped_lock lock(lock_);
+  return partial_.size();
+}
+
+void Stream::discard() {
+  const std::scoped_lock lock(lock_);
+  partial_.clear();
 }
 
 bool Stream::end() {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -57,6 +58,9 @@ class Stream {
   void end_if_free();
   /// Takes all of `text` for a file that a rank has in the stream's place.
   bool append_to(int descriptor, std::string_view text);
+  /// Bytes of the partial line.
+  std::size_t pending();
+  void discard();
   /// From now on to another descriptor. Takes it over.
   void redirect(int descriptor);
   /// Whether what is written goes to `descriptor` as it is: no tags, no files of the rank.
@@ -84,6 +88,21 @@ class Stream {
   std::string partial_;
 };
 
+/// Whether a rank's stdout or stderr takes bytes (-1) or wide characters (1), as fwide() tells; 0: what comes
+/// first decides.
+struct Orientation {
+  /// What it is, from now on `wanted` if that is not 0 and nothing else was first.
+  int decide(int wanted) {
+    int before = 0;
+    const int fresh = (wanted > 0) - (wanted < 0);
+    return now.compare_exchange_strong(before, fresh) ? fresh : before;
+  }
+
+  std::atomic<int> now{0};
+  std::mutex lock;             ///< guards `conversion`
+  void* conversion = nullptr;  ///< from wide characters: libc_wide.cc
+};
+
 /// A rank's streams. All of them are known to flush_all().
 class RankOutput {
  public:
@@ -106,6 +125,7 @@ class RankOutput {
 
   /// Of stdout and stderr: what ferror() says.
   bool failed[3] = {};
+  std::array<Orientation, 3> orientation;
 
  private:
   friend void flush_all();

@@ -44,6 +44,9 @@ int ended_ranks = 0;
 /// The first rank that left orderly but with a code that is not zero: (rank + 1) << 8 | code; 0: none.
 std::atomic<std::uint64_t> bad_exit{0};
 
+/// The C library was about to write out what the program's streams hold.
+std::atomic<bool> leaves_streams{false};
+
 /// Memory for the failure that is told: a signal handler has no other.
 diag::Stack failing_stack;
 char failing_packet[60 << 10];
@@ -104,6 +107,7 @@ void have_launcher_end_job(int code) {
   if (host().started_by_mpiexec()) {
     const std::size_t bytes = pmi::encode(failure, failing_packet);
     (void)!::send(host().control, failing_packet, bytes, MSG_NOSIGNAL);
+    if (leaves_streams) std::fflush(nullptr);
     image::output::flush_all();  // should it hang on a broken heap: mpiexec waits only so long once it has
                                  // the packet
   } else {
@@ -201,22 +205,24 @@ void rank_owes(const fiber::Identity& rank, const char* call) {
 }
 
 void on_rank_exit(fiber::Identity* rank, int code, image::ExitKind kind) {
-  if (host().job.here().plain) rank = &host().ranks[0].identity;  // it has no image
+  const bool plain = host().job.here().plain;
+  if (plain) rank = &host().ranks[0].identity;  // it has no image
   if (rank == nullptr || base::process_id() != host().process)
     image::exit_process(code);  // a child that a rank has forked
   const Phase before = host().rank(*rank).phase.exchange(Phase::kEnded);
   if (before == Phase::kEnded) sleep_forever();  // another thread of the same rank was first
   if (code == 0) note_early_end(*rank);
   if (const char* const owed = host().rank(*rank).owes; owed != nullptr) {
+    leaves_streams = plain && kind == image::ExitKind::kExit;
     char how[160];
     std::snprintf(how, sizeof how,
                   "%sbefore it called %s: every rank has to call it, unless one calls MPI_Abort",
                   kind == image::ExitKind::kImmediate ? "by _exit() " : "", owed);
     end_job_here({rank->rank, pmi::Reason::kExited, code, how, {}}, nullptr);
   }
-  if (host().job.here().plain) {  // mpiexec sees the code
+  if (plain) {                                   // mpiexec sees the code
+    if (kind == image::ExitKind::kExit) return;  // other hosts: wait_for_other_hosts_at_exit()
     if (code == 0) wait_for_other_hosts();
-    if (kind == image::ExitKind::kExit) image::end_process(code);
     image::exit_process(code);
   }
   if ((code & 0xff) != 0) end_badly(rank->rank, code & 0xff);

@@ -180,6 +180,12 @@ void take_back_preload() {
   kept.empty() ? ::unsetenv("LD_PRELOAD") : ::setenv("LD_PRELOAD", kept.c_str(), 1);
 }
 
+/// Before libraries are destructed: the network's is needed as long as others may ask for something.
+void wait_for_other_hosts_at_exit(int code, void*) {
+  const Host& here = host();
+  if (code == 0 && ::getpid() == here.process && here.ranks[0].owes == nullptr) wait_for_other_hosts();
+}
+
 }  // namespace
 
 int number_in(char** environment, std::string_view name) {
@@ -309,6 +315,7 @@ const char* join_job() {
     use_signal_stack_if_none();
     install_failure_handlers();
     image::set_exit_hook(on_rank_exit);
+    ::on_exit(wait_for_other_hosts_at_exit, nullptr);
     here.ranks[0].phase = Phase::kRunning;
     here.ranks[0].kernel_thread = ::gettid();
     name_process();

@@ -11,11 +11,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstring>
 
+#include "image/image.h"
 #include "runtime/host.h"
 
 extern "C" {
@@ -59,6 +61,9 @@ struct Region {
   std::size_t least = 0;   ///< what will do where `wanted` is all there is
 };
 constinit Region region;
+
+/// Of the stacks that ranks use.
+constinit std::atomic<int> protection{PROT_READ | PROT_WRITE};
 
 std::size_t page_bytes() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
 
@@ -150,6 +155,26 @@ std::uintptr_t lowest_touched(int pages, std::uintptr_t bottom, std::uintptr_t t
   return std::max(bottom, top - std::min<std::size_t>(top, kGiB));
 }
 
+/// Pages of a stack. Keeps what is in them.
+bool make_usable(std::uintptr_t begin, std::uintptr_t end) {
+  return ::mprotect(reinterpret_cast<void*>(begin), end - begin, protection) == 0;
+}
+
+/// A rank has opened a library that has code on stacks.
+void make_stacks_executable() {
+  if ((protection.exchange(PROT_READ | PROT_WRITE | PROT_EXEC) & PROT_EXEC) != 0) return;
+  Host& here = host();
+  for (int i = 1; i < here.rank_count(); ++i) {
+    const StackBounds& stack = here.ranks[i].stack;
+    if (stack.bottom != 0 && !make_usable(stack.bottom, stack.top + signal_stack_bytes()))
+      cannot_make(
+          here.ranks[i].identity.rank,
+          fmt::format(
+              "a library that it has opened has code on the stack, which cannot be made executable: {}",
+              std::strerror(errno)));
+  }
+}
+
 }  // namespace
 
 void note_main_stack() {
@@ -161,6 +186,8 @@ void note_main_stack() {
 void reserve_stacks() {
   const auto count = static_cast<std::size_t>(host().rank_count() - 1);
   if (count == 0) return;
+  image::on_executable_stacks(make_stacks_executable);
+  if (image::wants_executable_stacks()) make_stacks_executable();
   begin_own_limits();
   std::size_t guard = plan(count);
   for (;;) {
@@ -197,8 +224,9 @@ void make_stack(HostedRank& rank, int index) {
   for (std::size_t bytes = region.wanted;;
        bytes = std::max(bytes / 2 / page_bytes() * page_bytes(), region.least)) {
     const std::uintptr_t bottom = rank.stack.top - bytes;
-    if (::mprotect(reinterpret_cast<void*>(bottom), end - bottom, PROT_READ | PROT_WRITE) == 0) {
+    if (make_usable(bottom, end)) {
       rank.stack.bottom = bottom;
+      (void)make_usable(bottom, end);  // should stacks have become executable just now
       return;
     }
     if (bytes == region.least)
@@ -217,7 +245,7 @@ void grow_stack(HostedRank& rank, std::size_t bytes) {
   std::uintptr_t bottom = stack.bottom.load(std::memory_order_relaxed);
   // Two threads of the rank may do this at once: the lower bottom stays.
   while (wanted < bottom) {
-    if (::mprotect(reinterpret_cast<void*>(wanted), bottom - wanted, PROT_READ | PROT_WRITE) != 0) break;
+    if (!make_usable(wanted, bottom)) break;
     if (stack.bottom.compare_exchange_weak(bottom, wanted)) break;
   }
 }

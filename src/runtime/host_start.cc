@@ -58,16 +58,23 @@ void tell_core_count(HostedRank& rank) {
 }
 
 /// Puts the environment of this process's first rank where this process has its own, which has mpiexec's
-/// additions and so is at least as long.
+/// additions and so is at least as long: behind the arguments, where programs that write their title look for
+/// it.
 void restore_environment(char** environment) {
   char** slot = environment;
+  char* text = *environment;
+  const char* end = text;
+  for (char** entry = environment; *entry == end && end != nullptr; ++entry) end += std::strlen(end) + 1;
   const pmi::Job& job = host().job;
   const int rank = job.first_rank(job.here());
   static const auto& entries = *new std::vector<std::string>(
       pmi::environment_of_rank(job, rank, job.apps[static_cast<std::size_t>(job.app_of(rank))].environment));
   for (const std::string& entry : entries) {
     if (*slot == nullptr) break;
-    *slot++ = const_cast<char*>(entry.c_str());
+    const bool fits = static_cast<std::size_t>(end - text) > entry.size();
+    *slot++ = fits ? static_cast<char*>(std::memcpy(text, entry.c_str(), entry.size() + 1))
+                   : const_cast<char*>(entry.c_str());
+    if (fits) text += entry.size() + 1;
   }
   *slot = nullptr;
 }
@@ -78,6 +85,7 @@ void begin_plain() {
   here.ranks[0].identity.threaded = true;  // it makes them without us
   fiber::set_default_identity(&here.ranks[0].identity);
   fiber::set_spinning(here.job.spin);
+  image::see_exit_of_process();
 }
 
 [[noreturn]] void on_refusal(fiber::Identity* rank, std::string text) {
@@ -184,14 +192,6 @@ void load_programs() {
   }
 }
 
-/// argv of a rank. Programs may change it, so each rank has its own.
-char** make_arguments(const pmi::App& app) {
-  char** arguments = new char*[app.arguments.size() + 1];
-  for (std::size_t i = 0; i < app.arguments.size(); ++i) arguments[i] = ::strdup(app.arguments[i].c_str());
-  arguments[app.arguments.size()] = nullptr;
-  return arguments;
-}
-
 [[noreturn]] void run_main(HostedRank& rank, image::Main main, int argc, char** argv) {
   rank.phase = Phase::kRunning;
   if (uses_fibers() && host().job.cores_of(rank.identity.rank).empty())
@@ -248,12 +248,12 @@ void* run_rank(void* argument) {
   open_output(rank);
   open_input(rank);
   image::adopt_thread(rank.identity);
-  image::set_environment(rank.identity,
-                         pmi::environment_of_rank(host().job, rank.identity.rank, app.environment));
+  char** const argv =
+      image::set_environment(rank.identity, app.arguments,
+                             pmi::environment_of_rank(host().job, rank.identity.rank, app.environment));
   tell_core_count(rank);
 
   const int argc = static_cast<int>(app.arguments.size());
-  char** argv = make_arguments(app);
   image::run_constructors(rank.identity, argc, argv);
   if (rank.program != 0) image::enter(rank.identity);  // and so to __libc_start_main below
   run_main(rank, image::main_of(rank.identity, original_main), argc, argv);
@@ -345,6 +345,7 @@ int hosted_main(int argc, char** argv, char**) {
 /// The same for a plain process: its end is seen, nothing else.
 int plain_main(int argc, char** argv, char** environment) {
   listen_to_neighbours();
+  watch_main_thread_of_process();
   std::exit(original_main(argc, argv, environment));
 }
 

@@ -157,6 +157,9 @@ void prepare_for_forks();
 /// host_threads.cc: once, and by each rank's main thread
 void prepare_for_thread_ends();
 void watch_main_thread(HostedRank& rank);
+/// By that of a plain process: it may end by pthread_exit(), and then the process ends with the last thread
+/// of the program.
+void watch_main_thread_of_process();
 /// Installs the handlers that turn fatal signals and uncaught exceptions into failures of a rank.
 void install_failure_handlers();
 /// From here on ranks with images have signals of their own. After the image layer's capture().

@@ -27,6 +27,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kLibrarie
     {"hoard", "libhoard.so"},
 }};
 
+/// What --check sets.
+constexpr std::string_view kCheckVariable = "CLUMP_CHECK";
+
 std::string_view value_of(const pmi::App& app, std::string_view name) {
   for (const std::string_view entry : app.environment) {
     if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=')
@@ -110,6 +113,9 @@ void AllocatorNeeds::note(const image::Verdict& verdict, const pmi::App& app) {
     only_libc = fmt::format("{} calls {}()", verdict.malloc_function_in, verdict.malloc_function);
   if (std::string setting = setting_of_libc(app); only_libc.empty() && !setting.empty())
     only_libc = fmt::format("{} is set", setting);
+  const std::string_view checks = value_of(app, kCheckVariable);
+  if (only_libc.empty() && !checks.empty() && checks != "off")
+    only_libc = "it tells of what is freed twice, as --check is to tell of errors";
 }
 
 base::Status choose_allocator(const pmi::Job& job, const AllocatorNeeds& needs, long mappings,

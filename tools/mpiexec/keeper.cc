@@ -48,6 +48,15 @@ bool keep_to(const std::vector<std::int32_t>& cores) {
   return done;
 }
 
+/// What /proc/PID/status has behind "name:\t"; empty if it has no such line.
+std::string status_of(pid_t process, std::string_view name) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(name) && line.substr(name.size()).starts_with(":\t"))
+      return line.substr(name.size() + 2);
+  return {};
+}
+
 /// In the new process. Returns only if it cannot become `process`.
 void become(const Process& process, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -184,15 +193,16 @@ void Keeper::signal(int number) {
   }
 }
 
+bool Keeper::has_pending(int number) const {
+  return std::any_of(running_.begin(), running_.end(), [&](pid_t process) {
+    const std::string pending = process > 0 ? status_of(process, "ShdPnd") : std::string();
+    return (std::strtoull(pending.c_str(), nullptr, 16) >> (number - 1) & 1) != 0;
+  });
+}
+
 bool Keeper::is_dumping_core() const {
-  const auto dumps = [](pid_t process) {
-    std::ifstream status("/proc/" + std::to_string(process) + "/status");
-    for (std::string line; std::getline(status, line);)
-      if (line.starts_with("CoreDumping:")) return line.ends_with("1");
-    return false;
-  };
   return std::any_of(running_.begin(), running_.end(),
-                     [&](pid_t process) { return process > 0 && dumps(process); });
+                     [&](pid_t process) { return process > 0 && status_of(process, "CoreDumping") == "1"; });
 }
 
 void Keeper::stop() {

@@ -160,6 +160,7 @@ void Run::wait_once() {
   const int ready = ::poll(all.data(), all.size(), milliseconds_left());
   if (ready < 0 && errno != EINTR) return;
   if (end_at_ && Clock::now() >= *end_at_) return end_now();
+  if (taken_by_ && Clock::now() >= *taken_by_) look_who_blocks();
   if (all[2].revents != 0) read_packets();
   if (desk_.has_wanted()) desk_.look_again();
   if (all[3].revents != 0) miss(desk_.take_absent());
@@ -181,7 +182,8 @@ int Run::milliseconds_left() const {
   if (absent_ != nullptr || successors_.are_waiting() || (command_.gdb && !gdb_.has_started())) most = kLook;
   if (desk_.has_wanted()) most = kSoon;
   const auto watch_alarm = watch_ ? watch_->alarm() : std::nullopt;
-  for (const auto& time : {end_at_, ends_at_latest_, watch_alarm, station_.alarm(), output_.next()}) {
+  for (const auto& time :
+       {end_at_, taken_by_, ends_at_latest_, watch_alarm, station_.alarm(), output_.next()}) {
     if (!time) continue;
     const auto left = std::max(std::chrono::ceil<milliseconds>(*time - Clock::now()), milliseconds{0});
     most = most ? std::min(left, *most) : left;

@@ -105,11 +105,21 @@ void Run::read_signals() {
     else if (!from_terminal || number == SIGQUIT)
       pass_on(number);
     if (ends) {
-      interrupted_by_ = number;           // ranks that handle it may come to a good end
+      interrupted_by_ = number;  // ranks that handle it may come to a good end
+      taken_by_ = Clock::now() + kGraceToEnd;
       if (command_.agent) limit_grace();  // the others are ended, too
     }
     if (number == SIGTSTP) ::raise(SIGSTOP);
   }
+}
+
+void Run::look_who_blocks() {
+  taken_by_.reset();
+  if (exit_code_ != 0 || !keeper_.has_pending(interrupted_by_)) return;
+  say(fmt::format("a rank has not taken SIG{} for {} s, because all of its threads block it: killing the job",
+                  ::sigabbrev_np(interrupted_by_), kGraceToEnd / std::chrono::seconds(1)));
+  exit_code_ = 128 + interrupted_by_;
+  keeper_.signal(SIGKILL);
 }
 
 void Run::pass_on(int signal) {

@@ -96,6 +96,8 @@ class Run {
   /// Once. `subject` (empty: mpiexec) cannot write; the job goes on, as what it computes may be elsewhere.
   void tell_of_lost_output(const std::string& subject, int error);
   void read_signals();
+  /// A rank that handles the signal may take its time. One that does not even take it would never end.
+  void look_who_blocks();
   void pass_on(int signal);
   void read_events();
   const pmi::HostProcess& process_of(const Event& event) const;
@@ -152,6 +154,8 @@ class Run {
   RanksOutput output_;
   const pmi::HostProcess* absent_ = nullptr;  ///< has ended in order; a rank of it never called MPI_Init
   std::optional<Clock::time_point> end_at_;
+  std::optional<Clock::time_point>
+      taken_by_;     ///< then the ranks must have taken the signal that asks for the end
   int ends_by_ = 0;  ///< what ends the job from outside when the ranks have told where they are; 0: nothing
   std::string where_it_ended_;  ///< where the ranks were when a signal came that ends the job
   std::optional<Clock::time_point> ends_at_latest_;  ///< when it does so in any case

@@ -43,7 +43,7 @@ static int check_end(void) {
 
 // The whole of a file; "" if there is none. The caller frees it.
 __attribute__((unused)) static char* contents(const char* name) {
-  char* text = calloc(1, 1 << 16);
+  char* text = (char*)calloc(1, 1 << 16);
   FILE* file = fopen(name, "r");
   if (file == NULL) return text;
   const size_t bytes = fread(text, 1, (1 << 16) - 1, file);
