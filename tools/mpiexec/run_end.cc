@@ -16,9 +16,7 @@ namespace clump::mpiexec {
 
 namespace {
 
-constexpr std::chrono::milliseconds kGraceToEnd{
-    5000};                                      ///< for the others, when a signal has asked all to end
-constexpr std::chrono::seconds kEndOfDump{10};  ///< its core file is written, and its memory goes
+constexpr std::chrono::seconds kEndOfDump{10};          ///< its core file is written, and its memory goes
 constexpr std::chrono::milliseconds kLastAnswer{1000};  ///< so long may ranks take to tell where they are
 
 }  // namespace

@@ -117,7 +117,7 @@ void Run::look_who_blocks() {
   taken_by_.reset();
   if (exit_code_ != 0 || !keeper_.has_pending(interrupted_by_)) return;
   say(fmt::format("a rank has not taken SIG{} for {} s, because all of its threads block it: killing the job",
-                  ::sigabbrev_np(interrupted_by_), kGraceToEnd / std::chrono::seconds(1)));
+                  ::sigabbrev_np(interrupted_by_), kGraceToEnd.count()));
   exit_code_ = 128 + interrupted_by_;
   keeper_.signal(SIGKILL);
 }

@@ -34,6 +34,7 @@ class Run {
   using Clock = std::chrono::steady_clock;
   /// For the others, when a plain process has failed.
   static constexpr std::chrono::milliseconds kGrace{500};
+  static constexpr std::chrono::seconds kGraceToEnd{5};  ///< when a signal has asked all ranks to end
 
  public:
   Run(const Command& command, const Plan& plan, Records& records)
