@@ -110,8 +110,9 @@ class LibraryWalk {
   }
 
   void note_imports(const ElfFile& file, const std::string& path) {
+    const bool is_program = file.segment(PT_INTERP) != nullptr;
     find_import(file, [&](std::string_view name) {
-      if (verdict_.process_function.empty() && !reason_for_processes(name).empty()) {
+      if (verdict_.process_function.empty() && !reason_for_processes(name, is_program).empty()) {
         verdict_.process_function = name;
         verdict_.process_function_in = path;
       }

@@ -11,8 +11,8 @@ namespace clump::image {
 class ElfFile;
 
 /// Why a program that calls `function` needs a process for each rank, as the end of a sentence; empty if it
-/// does not.
-std::string_view reason_for_processes(std::string_view function);
+/// does not. `of_program`: the program itself imports it, and not a library of its.
+std::string_view reason_for_processes(std::string_view function, bool of_program = true);
 
 /// Calls `is_wanted` with each function that the file takes from another file (a symbol that one of its
 /// relocations names and that it does not define) until that returns true, and tells whether it has. Names

@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "base/status.h"
@@ -131,6 +132,12 @@ std::FILE* rank_input();
 void use_as_input(int real);
 /// freopen() of it.
 std::FILE* reopen_input(const char* path, const char* mode);
+
+/// From here on processor time is counted, if the program may ask for it: libc_usage.cc.
+void keep_usage_if_told(const Dynamic& program);
+
+/// Where execvp() finds a program by the rank's PATH: libc_expand.cc. Empty if it finds none.
+std::string program_in_path(const char* file);
 
 /// open() that gives the kernel's lowest number: libc_descriptors.cc.
 int open_kernels(const char* path, int flags);

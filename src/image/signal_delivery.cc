@@ -10,6 +10,7 @@
 #include "fiber/fiber.h"
 #include "fiber/interrupt.h"
 #include "image/signal_state.h"
+#include "image/thread_directory.h"
 
 namespace clump::image::signals {
 namespace {
@@ -215,6 +216,7 @@ void come_to(Thread& self, const siginfo_t& info) {
 void on_attention(int, siginfo_t* info, void* context) {
   const int error = errno;
   Thread& self = mine_as_it_is();
+  take_directory(self);
   if (info->si_code == SI_TIMER) {
     on_timer(*info);
   } else if (self.rank != nullptr && !fiber::in_section() && !self.looks.load(std::memory_order_relaxed)) {
