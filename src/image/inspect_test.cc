@@ -164,7 +164,7 @@ TEST_F(Inspect, WantsProcessesForWhatChangesTheProcess) {
   EXPECT_TRUE(inspect(make("other", Shape{.needed = {"libc.so.6"}, .imports = {"puts"}}), "").imageable());
   // Some libraries import these and hardly ever call them.
   refuses(make("arena", Shape{.imports = {"sbrk"}}), "arena calls sbrk(), which moves the end of the heap");
-  make("libarena.so", Shape{.interpreter = {}, .imports = {"sbrk"}});
+  make("libarena.so", Shape{.imports = {"sbrk"}});
   EXPECT_TRUE(inspect(make("sparing", Shape{.needed = {"libarena.so"}}), "").imageable());
 }
 

@@ -18,6 +18,7 @@
 #include "image/output.h"
 #include "image/plugins.h"
 #include "image/program.h"
+#include "image/symbols.h"
 #include "image/variables.h"
 
 namespace clump::image {
