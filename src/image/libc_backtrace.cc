@@ -1,7 +1,6 @@
-// What the C library tells of addresses in a rank's copies (unwind.cc has what it tells of objects): names of
-// functions in a backtrace, and what getauxval() says of the program.
+// Names of functions in backtraces, as the C library writes them: those in a rank's copies, too. unwind.cc
+// has what it tells of objects.
 #include <execinfo.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <dlfcn.h>
@@ -60,13 +59,6 @@ char** describe_all(void* const* addresses, int count) {
   return all;
 }
 
-/// The address of the program headers of the rank's program.
-std::uintptr_t headers_of(const Image& image) {
-  const Object& program = *image.program->main;
-  const auto* const header = reinterpret_cast<const ElfW(Ehdr)*>(program.dynamic.base);
-  return image.translate(program.dynamic.base) + header->e_phoff;
-}
-
 }  // namespace
 }  // namespace clump::image
 
@@ -90,15 +82,6 @@ CLUMP_HOST_API void backtrace_symbols_fd(void* const* addresses, int count, int 
     text[length] = '\n';
     if (write(descriptor, text, static_cast<std::size_t>(length) + 1) < 0) return;
   }
-}
-
-CLUMP_HOST_API unsigned long getauxval(unsigned long kind) noexcept {
-  static constinit Hidden<unsigned long(unsigned long)> real{"getauxval"};
-  const unsigned long value = real(kind);
-  if ((kind != AT_PHDR && kind != AT_ENTRY) || value == 0 || !captured()) return value;
-  const Image* const image = image_at(__builtin_return_address(0));
-  if (image == nullptr || image->native()) return value;
-  return kind == AT_PHDR ? headers_of(*image) : image->translate(value);
 }
 
 }  // extern "C"

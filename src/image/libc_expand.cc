@@ -1,14 +1,11 @@
 // Functions that look at the environment inside the C library, which knows the first rank's only: glob() of a
-// home directory, tempnam(), and the search of posix_spawnp(). wordexp() is in process_only.cc.
+// home directory, and the search of posix_spawnp(). wordexp() and tempnam() are in process_only.cc.
 #include <fmt/format.h>
 #include <glob.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <climits>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -89,22 +86,6 @@ CLUMP_HOST_API int glob(const char* pattern, int flags, int (*failed)(const char
 
 CLUMP_HOST_API int glob64(const char* pattern, int flags, int (*failed)(const char*, int), glob64_t* found) {
   return expand("glob64", pattern, flags, failed, found);
-}
-
-CLUMP_HOST_API char* tempnam(const char* folder, const char* prefix) noexcept {
-  static constinit Hidden<char*(const char*, const char*)> real{"tempnam"};
-  static constinit Hidden<char*(char*)> name_unused{"mktemp"};
-  if (!captured()) return real(folder, prefix);
-  for (const char* const wanted : {static_cast<const char*>(secure_getenv("TMPDIR")), folder, P_tmpdir}) {
-    if (!is_folder(wanted)) continue;
-    char path[PATH_MAX];
-    const int length =
-        std::snprintf(path, sizeof path, "%s/%.5sXXXXXX", wanted, prefix != nullptr ? prefix : "file");
-    if (length >= static_cast<int>(sizeof path) || *name_unused(path) == '\0') return nullptr;
-    return strdup(path);
-  }
-  errno = ENOENT;
-  return nullptr;
 }
 
 }  // extern "C"

@@ -76,9 +76,13 @@ CLUMP_HOST_API int nftw(const char* path, Visit* function, int descriptors, int 
 
 // With 64-bit offsets, which all have here.
 
-CLUMP_HOST_API FTSENT* fts64_read(FTS* walk) { return fts_read(walk); }
+static_assert(sizeof(FTS64) == sizeof(FTS) && sizeof(FTSENT64) == sizeof(FTSENT));
 
-CLUMP_HOST_API int fts64_close(FTS* walk) { return fts_close(walk); }
+CLUMP_HOST_API FTSENT64* fts64_read(FTS64* walk) {
+  return reinterpret_cast<FTSENT64*>(fts_read(reinterpret_cast<FTS*>(walk)));
+}
+
+CLUMP_HOST_API int fts64_close(FTS64* walk) { return fts_close(reinterpret_cast<FTS*>(walk)); }
 
 CLUMP_HOST_API int nftw64(const char* path, int (*function)(const char*, const struct stat64*, int, FTW*),
                           int descriptors, int flags) {

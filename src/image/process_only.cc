@@ -22,6 +22,7 @@ constexpr std::string_view kPlaceInList = "steps through a list at a place that 
 constexpr std::string_view kOneResult = "has its result or its settings in memory that the process has once";
 constexpr std::string_view kProfile = "profiles the process (gcc -pg): gmon.out";
 constexpr std::string_view kQueue = "is told of the end of input and output by what the process has once";
+constexpr std::string_view kEnvironment = "looks at the environment of the process";
 constexpr std::string_view kHeapEnd = "moves the end of the heap of the process";
 constexpr std::string_view kUndo = "may have the kernel undo it, which it does when the process ends";
 constexpr std::string_view kWatchedMemory = "has the C library watch the memory of the process";
@@ -152,11 +153,12 @@ constexpr Row kProcessOnly[] = {
     {"setutxent", kPlaceInList},
     {"signalfd", "takes signals of the process by descriptor"},
     {"sprofil", kProfile},
+    {"tempnam", kEnvironment},
     {"tmpnam", kOneResult},
     {"unshare", "changes the namespaces of the process"},
     {"utmpname", kPlaceInList},
     {"utmpxname", kPlaceInList},
-    {"wordexp", "looks at the environment of the process"},
+    {"wordexp", kEnvironment},
 };
 static_assert(std::ranges::is_sorted(kProcessOnly, {}, &Row::function));
 
