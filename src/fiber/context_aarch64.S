@@ -1,9 +1,10 @@
 // clump_switch_context and clump_leave_kernel_thread for aarch64: see context.h. A suspended stack holds, from
-// its bottom up: x29 and x30, x19 to x28, d8 to d15, FPCR.
+// its bottom up: x29 and x30, x19 to x28, d8 to d15, FPCR, FPSR.
 #include <asm/unistd.h>
 
 #define FRAME 176
 #define FPCR_AT 160
+#define FPSR_AT 168
 #define FUTEX_WAIT_PRIVATE 128
 
         .text
@@ -43,6 +44,8 @@
         .cfi_rel_offset d15, 152
         mrs     x9, fpcr
         str     x9, [sp, #FPCR_AT]
+        mrs     x14, fpsr
+        str     x14, [sp, #FPSR_AT]
         mov     x10, sp
         str     x10, [x0]
         .endm
@@ -63,6 +66,11 @@ clump_switch_context:
         b.eq    .Lhave_fpcr
         msr     fpcr, x13
 .Lhave_fpcr:
+        ldr     x13, [sp, #FPSR_AT]
+        cmp     x13, x14
+        b.eq    .Lhave_fpsr
+        msr     fpsr, x13
+.Lhave_fpsr:
         ldp     x29, x30, [sp, #0]
         ldp     x19, x20, [sp, #16]
         ldp     x21, x22, [sp, #32]

@@ -192,6 +192,40 @@ TEST_P(Switching, RoundingFollows) {
 #endif
 }
 
+#if defined(__x86_64__)
+unsigned short x87_flags() {
+  unsigned short status = 0;
+  asm volatile("fnstsw %0" : "=m"(status));
+  return status & 0x3f;
+}
+
+TEST_P(Switching, X87FlagsStayInTheirThreadOfControl) {
+  constexpr unsigned short kDividedByZero = 4;
+  Context main = here();
+  volatile long double zero = 0;
+  std::feclearexcept(FE_ALL_EXCEPT);
+  Parked other([&](Parked& self, Context* resumer) {
+    EXPECT_EQ(x87_flags(), 0);
+    volatile long double infinite = 1 / zero;
+    static_cast<void>(infinite);
+    for (int round = 0; round < 2; ++round) {
+      EXPECT_EQ(x87_flags(), kDividedByZero);
+      clump_switch_context(&self.context, resumer);
+    }
+    EXPECT_EQ(x87_flags(), kDividedByZero);
+    std::feclearexcept(FE_ALL_EXCEPT);
+  });
+  for (int round = 0; round < 2; ++round) {
+    clump_switch_context(&main, &other.context);
+    EXPECT_EQ(x87_flags(), 0);
+  }
+  volatile long double three = 3;
+  EXPECT_EQ(static_cast<double>(three * three), 9);
+  clump_switch_context(&main, &other.context);
+  EXPECT_EQ(x87_flags(), 0);
+}
+#endif
+
 TEST_P(Switching, ExceptionsStayInTheirThreadOfControl) {
   Context main = here();
   int caught = 0;

@@ -1,5 +1,6 @@
 // clump_switch_context and clump_leave_kernel_thread for x86-64: see context.h. A suspended stack holds, from
-// its top down: return address, rbp, rbx, r12 to r15, MXCSR (4 bytes) and the x87 control word (2 bytes).
+// its top down: return address, rbp, rbx, r12 to r15, MXCSR (4 bytes), the x87 control word (2 bytes) and the x87
+// exception flags (2 bytes). Those of SSE are in MXCSR.
 #include <asm/prctl.h>
 #include <asm/unistd.h>
 
@@ -28,6 +29,9 @@
         .cfi_adjust_cfa_offset 8
         stmxcsr (%rsp)
         fnstcw  4(%rsp)
+        fnstsw  %ax
+        andl    $0x7f, %eax
+        movw    %ax, 6(%rsp)
         .endm
 
         .globl  clump_switch_context
@@ -40,6 +44,7 @@ clump_switch_context:
         movq    %rsp, (%rdi)
         movl    (%rsp), %ecx
         movzwl  4(%rsp), %edx
+        movl    %eax, %r8d
         movq    8(%rsi), %rax
         cmpb    $0, clump_has_fsgsbase(%rip)
         je      .Lset_by_kernel
@@ -53,6 +58,9 @@ clump_switch_context:
         cmpw    4(%rsp), %dx
         jne     .Lload_control_word
 .Lhave_control_word:
+        cmpw    6(%rsp), %r8w
+        jne     .Lload_flags
+.Lhave_flags:
         movq    %rdi, %rax
         addq    $8, %rsp
         .cfi_adjust_cfa_offset -8
@@ -76,6 +84,23 @@ clump_switch_context:
 .Lload_control_word:
         fldcw   4(%rsp)
         jmp     .Lhave_control_word
+.Lload_flags:
+        cmpw    $0, 6(%rsp)
+        jne     .Lload_environment
+        fnclex
+        jmp     .Lhave_flags
+.Lload_environment:
+        // Only a whole environment can be loaded: what is there, with these flags.
+        movzwl  6(%rsp), %eax
+        subq    $32, %rsp
+        .cfi_adjust_cfa_offset 32
+        fnstenv (%rsp)
+        andw    $0x7f00, 4(%rsp)
+        orw     %ax, 4(%rsp)
+        fldenv  (%rsp)
+        addq    $32, %rsp
+        .cfi_adjust_cfa_offset -32
+        jmp     .Lhave_flags
 .Lset_by_kernel:
         // arch_prctl(ARCH_SET_FS, to->thread_pointer). The system call leaves all registers but rax, rcx, r11.
         movq    %rdi, %rbx

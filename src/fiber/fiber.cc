@@ -18,6 +18,7 @@
 #include "fiber/facts.h"
 #include "fiber/kernel_state.h"
 #include "fiber/monitor.h"
+#include "fiber/processor_time.h"
 #include "fiber/sleepers.h"
 #include "fiber/switch.h"
 #include "fiber/worker.h"
@@ -90,6 +91,7 @@ void become_fiber(int home, Identity* rank) {
   census::becomes_fiber();
   arrive(*self, clump_leave_kernel_thread(&self->context, &self->in_use));
   detail::stay_while_held();
+  if (keeps_processor_time()) detail::begin_turn();
 }
 
 Fiber* rank_fiber() noexcept {

@@ -17,6 +17,7 @@
 #include <cstring>
 #include <utility>
 
+#include "fiber/directory.h"
 #include "fiber/fiber.h"
 #include "fiber/slots.h"
 #include "fiber/thread_settings.h"
@@ -156,6 +157,22 @@ Directory* make_directory(int descriptor) {
   return made;
 }
 
+/// The calling fiber is in the directory that its kernel thread is in. Takes over `descriptor`, which may be
+/// -1. False if there is no memory.
+bool now_is_in(int descriptor) {
+  Fiber& fiber = *rank_fiber();
+  Directory* const directory = make_directory(descriptor);
+  if (directory == nullptr) {
+    if (descriptor >= 0) ::close(descriptor);
+    return false;
+  }
+  Parts parts = parts_of(fiber.kernel_state);
+  parts.directory = directory;
+  now_has(fiber, parts);
+  release_directory(directory);
+  return true;
+}
+
 }  // namespace
 
 void note_beginning() {
@@ -193,12 +210,17 @@ void take_on(KernelState*& has, KernelState* wanted) noexcept {
   errno = error;
 }
 
-void inherit(KernelState* state) {
-  ::unshare(CLONE_FS);
-  // Its maker's kernel thread may have gone over to another rank meanwhile.
+void enter_as(const KernelState* state) noexcept {
+  const int error = errno;
   const Parts parts = parts_of(state);
   enter_directory(parts.directory);
   set_file_mask(parts.file_mask);
+  errno = error;
+}
+
+void inherit(KernelState* state) {
+  ::unshare(CLONE_FS);
+  enter_as(state);  // its maker's kernel thread may have gone over to another rank meanwhile
 }
 
 int change_directory(int relative_to, const char* path) {
@@ -214,19 +236,17 @@ int change_directory(int relative_to, const char* path) {
   } else if (errno != EMFILE || ::syscall(SYS_chdir, path) != 0) {
     return -1;
   }
-  Fiber& fiber = *rank_fiber();
-  Directory* const directory = make_directory(descriptor);
-  if (directory == nullptr) {
-    if (descriptor >= 0) ::close(descriptor);
-    enter_directory(parts_of(fiber.kernel_state).directory);
-    errno = ENOMEM;
-    return -1;
-  }
-  Parts parts = parts_of(fiber.kernel_state);
-  parts.directory = directory;
-  now_has(fiber, parts);
-  release_directory(directory);
-  return 0;
+  if (now_is_in(descriptor)) return 0;
+  enter_directory(parts_of(rank_fiber()->kernel_state).directory);
+  errno = ENOMEM;
+  return -1;
+}
+
+void note_directory() {
+  const int error = errno;
+  const int descriptor = ::open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  now_is_in(descriptor >= 0 ? move_up(descriptor) : -1);
+  errno = error;
 }
 
 mode_t change_file_mask(mode_t mask) {

@@ -9,6 +9,7 @@
 
 #include "fiber/completion.h"
 #include "fiber/lookout.h"
+#include "fiber/processor_time.h"
 #include "fiber/switch.h"
 #include "fiber/worker.h"
 
@@ -67,14 +68,15 @@ Registers registers_of(const Fiber& fiber) {
 
 Hold::Hold() {
   detail::held.store(1, std::memory_order_seq_cst);
-  on_resume.store(detail::stay_while_held, std::memory_order_release);
+  on_resume.store(keeps_processor_time() ? detail::resume_in_turn : detail::stay_while_held,
+                  std::memory_order_release);
   // A fiber that is resumed from here on comes to stay_while_held() before it does anything else; those that
   // were resumed before are seen to be in use.
   barrier_everywhere();
 }
 
 Hold::~Hold() {
-  on_resume.store(nullptr, std::memory_order_release);
+  on_resume.store(keeps_processor_time() ? detail::resume_in_turn : nullptr, std::memory_order_release);
   detail::held.store(0, std::memory_order_seq_cst);
   ::syscall(SYS_futex, &detail::held, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }

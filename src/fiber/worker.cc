@@ -20,6 +20,7 @@
 #include "fiber/lookout.h"
 #include "fiber/meters.h"
 #include "fiber/monitor.h"
+#include "fiber/processor_time.h"
 #include "fiber/sleepers.h"
 #include "fiber/switch.h"
 
@@ -243,6 +244,8 @@ void Carrier::find_and_run() {
       while (!next->left_behind()) pause_cpu();
       switch_to(idle, *next);
       sections.store(1, std::memory_order_relaxed);  // the section's destructor leaves it
+      if (keeps_processor_time()) [[unlikely]]
+        detail::begin_turn();
       return;
     }
   }

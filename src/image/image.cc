@@ -115,6 +115,7 @@ base::Status capture(fiber::Identity& native, int argc, char** argv, char** envp
   }
   make_doors();
   programs().push_back(std::make_unique<Program>(*objects.front(), objects));
+  keep_usage_if_told(objects.front()->dynamic);
 
   auto* image = new Image(&native, true);
   image->program = programs().front().get();
@@ -144,6 +145,7 @@ base::Status load_program(const std::string& path, int* program) {
     }
   }
   programs().push_back(std::make_unique<Program>(*main, std::move(objects)));
+  keep_usage_if_told(main->dynamic);
   return {};
 }
 

@@ -53,7 +53,7 @@ class LibraryWalk {
     while (!queue_.empty()) {
       const Item item = std::move(queue_.front());
       queue_.pop_front();
-      visit(item);
+      visit(item, item.path == program);
     }
   }
 
@@ -63,12 +63,12 @@ class LibraryWalk {
     std::vector<std::string> inherited;
   };
 
-  void visit(const Item& item) {
+  void visit(const Item& item, bool is_program) {
     const ElfFile file(item.path);
     if (verdict_.text_relocations_in.empty() && has_text_relocations(file))
       verdict_.text_relocations_in = item.path;
     const bool is_shared = is_shared_library(std::string(base_name(item.path)).c_str());
-    if (!is_shared) note_imports(file, item.path);
+    if (!is_shared) note_imports(file, item.path, is_program);
     note_allocator(file, item.path, is_shared);
     if (verdict_.profiled_in.empty() && file.has_section("__llvm_prf_cnts")) verdict_.profiled_in = item.path;
     const SearchPaths paths = search_paths_of(file, item.path);
@@ -100,8 +100,8 @@ class LibraryWalk {
     verdict_.mpi_needed_by = by;
   }
 
-  void note_imports(const ElfFile& file, const std::string& path) {
-    ImportedNeed need;
+  void note_imports(const ElfFile& file, const std::string& path, bool is_program) {
+    ImportedNeed need(is_program);
     find_import(file, [&](std::string_view name) {
       need.see(name);
       if (verdict_.malloc_function.empty() && is_of_libc_malloc(name)) {

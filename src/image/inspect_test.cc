@@ -161,6 +161,10 @@ TEST_F(Inspect, WantsProcessesForWhatChangesTheProcess) {
           "libuser.so calls setuid(), which changes the user");
   make("libc.so.6", Shape{.imports = {"setuid"}});
   EXPECT_TRUE(inspect(make("other", Shape{.needed = {"libc.so.6"}, .imports = {"puts"}}), "").imageable());
+  // Some libraries import these and hardly ever call them.
+  refuses(make("arena", Shape{.imports = {"sbrk"}}), "arena calls sbrk(), which moves the end of the heap");
+  make("libarena.so", Shape{.imports = {"sbrk"}});
+  EXPECT_TRUE(inspect(make("sparing", Shape{.needed = {"libarena.so"}}), "").imageable());
 }
 
 TEST_F(Inspect, NamesTheInterpreterOfAScript) {

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -185,15 +184,6 @@ CLUMP_HOST_API int posix_fadvise64(int descriptor, off_t from, off_t bytes, int 
 CLUMP_HOST_API long fpathconf(int descriptor, int name) noexcept {
   static constinit Hidden<long(int, int)> real{"fpathconf"};
   return real(kernel_number(descriptor), name);
-}
-CLUMP_HOST_API void* mmap(void* wanted, size_t bytes, int protection, int flags, int descriptor,
-                          off_t from) noexcept {
-  static constinit Hidden<void*(void*, size_t, int, int, int, off_t)> real{"mmap"};
-  return real(wanted, bytes, protection, flags, kernel_number(descriptor), from);
-}
-CLUMP_HOST_API void* mmap64(void* wanted, size_t bytes, int protection, int flags, int descriptor,
-                            off_t from) noexcept {
-  return mmap(wanted, bytes, protection, flags, descriptor, from);
 }
 
 // Terminals and devices.

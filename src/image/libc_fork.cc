@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdarg>
+#include <string>
 
 #include "base/types.h"
 #include "fiber/fiber.h"
@@ -217,8 +218,10 @@ CLUMP_HOST_API int posix_spawnp(pid_t* child, const char* file, const posix_spaw
   static constinit Hidden<Spawn> real{"posix_spawnp"};
   const Inheritance inherited(actions);
   if (inherited.error() != 0) return inherited.error();
+  const std::string found = captured() ? program_in_path(file) : file;
+  if (found.empty()) return ENOENT;
   pid_t made = 0;
-  const int error = real(&made, file, inherited.actions(), attributes, arguments, environment);
+  const int error = real(&made, found.c_str(), inherited.actions(), attributes, arguments, environment);
   return note_spawned(error, made, child);
 }
 

@@ -1,6 +1,7 @@
 // Waiting for descriptors: 0, 1 and 2 are the calling rank's (standard.h). Calls that name none of them, or
 // only such as have the same number for the kernel, go to it as they are.
 #undef _FORTIFY_SOURCE
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/select.h>
 
@@ -12,6 +13,7 @@
 
 #include "base/types.h"
 #include "image/rank_image.h"
+#include "image/refusal.h"
 #include "image/signal_wait.h"
 #include "image/standard.h"
 #include "image/symbols.h"
@@ -62,6 +64,14 @@ constexpr short kAsks[] = {POLLIN, POLLOUT, POLLPRI};
 constexpr short kAnswers[] = {POLLIN | POLLHUP | POLLERR, POLLOUT | POLLERR, POLLPRI};
 
 /// The three sets may not have room for the kernel's numbers.
+/// A set of the usual size ends below FD_SETSIZE, and the process's descriptors have higher numbers than
+/// those of a process with one rank.
+void check_number(const char* call, long number, long highest, const void* caller) {
+  if (number <= highest || !captured() || image_at(caller) == nullptr) return;
+  refuse(fmt::format("{}({})", call, number),
+         fmt::format("needs numbers below {} (FD_SETSIZE) for descriptors of the process", FD_SETSIZE));
+}
+
 int select_by_poll(int count, fd_set* const (&sets)[3], const timespec* time, const sigset_t* mask) {
   std::vector<pollfd> asked;
   for (int number = 0; number < count; ++number) {
@@ -136,6 +146,7 @@ CLUMP_HOST_API int pselect(int count, fd_set* reads, fd_set* writes, fd_set* oth
                            const sigset_t* mask) {
   static constinit Hidden<int(int, fd_set*, fd_set*, fd_set*, const timespec*, const sigset_t*)> real{
       "pselect"};
+  check_number("pselect", count, FD_SETSIZE, __builtin_return_address(0));
   return signals::with_mask(mask, [&](const sigset_t* kernels) {
     return any_other(count, {reads, writes, others})
                ? select_by_poll(count, {reads, writes, others}, time, kernels)
@@ -145,6 +156,7 @@ CLUMP_HOST_API int pselect(int count, fd_set* reads, fd_set* writes, fd_set* oth
 
 CLUMP_HOST_API int select(int count, fd_set* reads, fd_set* writes, fd_set* others, timeval* time) {
   static constinit Hidden<int(int, fd_set*, fd_set*, fd_set*, timeval*)> real{"select"};
+  check_number("select", count, FD_SETSIZE, __builtin_return_address(0));
   if (!any_other(count, {reads, writes, others})) return real(count, reads, writes, others, time);
   if (time == nullptr) return select_by_poll(count, {reads, writes, others}, nullptr, nullptr);
   const timespec limit{time->tv_sec, time->tv_usec * 1000L};
@@ -157,6 +169,13 @@ CLUMP_HOST_API int select(int count, fd_set* reads, fd_set* writes, fd_set* othe
   left = std::max(left, 0L);
   *time = {left / 1'000'000, left % 1'000'000};
   return ready;
+}
+
+/// What FD_SET() and its kin call with -D_FORTIFY_SOURCE.
+CLUMP_HOST_API long __fdelt_chk(long descriptor) {
+  static constinit Hidden<long(long)> real{"__fdelt_chk"};
+  check_number("FD_SET", descriptor, FD_SETSIZE - 1, __builtin_return_address(0));
+  return real(descriptor);
 }
 
 }  // extern "C"

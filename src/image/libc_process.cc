@@ -17,6 +17,7 @@
 #include "fiber/kernel_state.h"
 #include "image/signal_state.h"
 #include "image/symbols.h"
+#include "image/thread_directory.h"
 
 namespace clump::image {
 namespace {
@@ -33,6 +34,12 @@ void restore_signals(const __jmp_buf_tag& place) {
   }
 }
 
+/// The rank's threads have the same directory.
+int told(int result) {
+  if (result == 0) signals::tell_threads();
+  return result;
+}
+
 }  // namespace
 }  // namespace clump::image
 
@@ -44,22 +51,33 @@ extern "C" {
 
 CLUMP_HOST_API int chdir(const char* path) noexcept {
   static constinit Hidden<int(const char*)> real{"chdir"};
-  return rank_fiber() == nullptr ? real(path) : fiber::change_directory(AT_FDCWD, path);
+  if (rank_fiber() != nullptr) return told(fiber::change_directory(AT_FDCWD, path));
+  signals::refuse_change_by_thread("chdir()");
+  return real(path);
 }
 
 CLUMP_HOST_API int fchdir(int descriptor) noexcept {
   static constinit Hidden<int(int)> real{"fchdir"};
-  if (rank_fiber() == nullptr) return real(descriptor);
+  if (rank_fiber() == nullptr) {
+    signals::refuse_change_by_thread("fchdir()");
+    return real(descriptor);
+  }
   if (descriptor < 0) {
     errno = EBADF;
     return -1;
   }
-  return fiber::change_directory(descriptor, ".");
+  return told(fiber::change_directory(descriptor, "."));
 }
 
 CLUMP_HOST_API mode_t umask(mode_t mask) noexcept {
   static constinit Hidden<mode_t(mode_t)> real{"umask"};
-  return rank_fiber() == nullptr ? real(mask) : fiber::change_file_mask(mask);
+  if (rank_fiber() == nullptr) {
+    signals::refuse_change_by_thread("umask()");
+    return real(mask);
+  }
+  const mode_t before = fiber::change_file_mask(mask);
+  signals::tell_threads();
+  return before;
 }
 
 CLUMP_HOST_API int pthread_sigmask(int how, const sigset_t* set, sigset_t* before) noexcept {

@@ -76,6 +76,12 @@ class PathOfRank {
 /// /dev/stdout is a link to /proc/self/fd/1 for every rank; that link leads somewhere else for each.
 bool is_link_to_link(const char* path) { return path != nullptr && std::strncmp(path, "/dev/std", 8) == 0; }
 
+/// The address of the program headers of the rank's program.
+unsigned long headers_of(const Image& image) {
+  const std::uintptr_t original = image.program->main->dynamic.base;
+  return image.translate(original) + reinterpret_cast<const ElfW(Ehdr)*>(original)->e_phoff;
+}
+
 }  // namespace
 }  // namespace clump::image
 
@@ -131,8 +137,11 @@ CLUMP_HOST_API int stat64(const char* path, struct stat64* status) noexcept {
 
 CLUMP_HOST_API unsigned long getauxval(unsigned long type) noexcept {
   static constinit Hidden<unsigned long(unsigned long)> real{"getauxval"};
-  if (type != AT_EXECFN || !captured()) return real(type);
+  if (!captured()) return real(type);
   const Image& image = current_image();
+  if (type == AT_PHDR && !image.native() && image_at(__builtin_return_address(0)) == &image)
+    return headers_of(image);
+  if (type != AT_EXECFN) return real(type);
   if (image.native() || image.program == nullptr || !image.program->is_other()) return real(type);
   return reinterpret_cast<unsigned long>(image.program->main->path.c_str());
 }

@@ -178,8 +178,9 @@ struct LibcState {
   OnDemand<PrintfState> printf;          ///< libc_printf.cc
   OnDemand<SyslogState> syslog;          ///< libc_syslog.cc
   char* strtok_rest = nullptr;
-  int personality = -1;  ///< what a fiber has set; -1: nothing. personality.cc
-  int core_count = 0;    ///< what a program takes for the number of cores; 0: ask the kernel. libc_cores.cc
+  int personality = -1;                   ///< what a fiber has set; -1: nothing. personality.cc
+  std::atomic<long> told_system_time{0};  ///< microseconds. libc_usage.cc
+  int core_count = 0;  ///< what a program takes for the number of cores; 0: ask the kernel. libc_cores.cc
 };
 
 }  // namespace clump::image

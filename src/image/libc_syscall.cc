@@ -3,6 +3,9 @@
 //
 // All that is not named here goes to the kernel as it is, and so does what shared libraries, ours among them,
 // say: they mean the kernel thread.
+#if defined(__x86_64__)
+#include <asm/prctl.h>
+#endif
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/file.h>
@@ -52,6 +55,10 @@ const char* call_of_all(long number) {
       return "syscall(SYS_capset)";
     case SYS_personality:
       return "syscall(SYS_personality)";
+    case SYS_pkey_alloc:
+      return "syscall(SYS_pkey_alloc)";
+    case SYS_ptrace:
+      return "syscall(SYS_ptrace)";
     case SYS_sched_setattr:
       return "syscall(SYS_sched_setattr)";
     case SYS_sched_setparam:
@@ -101,6 +108,9 @@ bool is_about_thread(long number) {
     case SYS_set_mempolicy:
     case SYS_ioprio_set:
     case SYS_ioprio_get:
+#ifdef SYS_arch_prctl
+    case SYS_arch_prctl:
+#endif
       return true;
     default:
       return call_of_all(number) != nullptr;
@@ -441,6 +451,12 @@ long call_for_fiber(Real* real, long number, long a, long b, long c, long d, lon
                                      : real(number, a, b, c, d, 0, 0);
     case SYS_ioprio_get:
       return real(number, a, is_calling_thread(a, b) ? 0 : b, c, d, 0, 0);
+#ifdef SYS_arch_prctl
+    case SYS_arch_prctl:
+      if (a == ARCH_SET_GS || a == ARCH_SET_FS)
+        refuse("syscall(SYS_arch_prctl)", "changes registers of the kernel thread that runs the rank");
+      return real(number, a, b, c, d, 0, 0);
+#endif
     default:
       if (const char* const call = call_of_all(number))
         refuse(call, "changes the kernel thread that runs the rank");

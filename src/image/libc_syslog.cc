@@ -1,9 +1,16 @@
 // What a rank writes to the system's log: with the name, the options, the facility and the mask that the rank
 // has chosen. The C library has one set of them, which is made the rank's for each message.
+#undef _FORTIFY_SOURCE
+#include <errno.h>
+#include <fmt/format.h>
 #include <syslog.h>
+#include <unistd.h>
 
 #include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
 #include <mutex>
+#include <string>
 
 #include "base/types.h"
 #include "image/rank_image.h"
@@ -34,13 +41,32 @@ class WithLogOfRank {
     const std::scoped_lock lock(state.lock);
     wanted_ = (LOG_MASK(LOG_PRI(priority)) & state.mask) != 0;
     hold_.lock();
-    open(state.name, state.options & ~LOG_NDELAY, state.facility);
+    open(state.name, state.options & ~(LOG_NDELAY | LOG_PERROR), state.facility);
+    name_ = state.name != nullptr ? state.name : *current_image().variable(&program_invocation_short_name);
+    options_ = state.options;
   }
   bool wanted() const { return wanted_; }
+  /// LOG_PERROR: also to what the rank has as descriptor 2.
+  void tell(const char* format, va_list arguments) const {
+    if (!wanted_ || (options_ & LOG_PERROR) == 0) return;
+    std::string head = name_;
+    if ((options_ & LOG_PID) != 0) head += fmt::format("[{}]", getpid());
+    char* text = nullptr;
+    const int error = errno;
+    const int length = vasprintf(&text, format, arguments);  // which knows %m
+    if (length >= 0) {
+      const bool ends = length > 0 && text[length - 1] == '\n';
+      dprintf(STDERR_FILENO, "%s: %s%s", head.c_str(), text, ends ? "" : "\n");
+      std::free(text);
+    }
+    errno = error;
+  }
 
  private:
   std::unique_lock<std::mutex> hold_;
   bool wanted_ = true;
+  const char* name_ = "";
+  int options_ = 0;
 };
 
 }  // namespace
@@ -81,6 +107,10 @@ CLUMP_HOST_API int setlogmask(int mask) noexcept {
 CLUMP_HOST_API void vsyslog(int priority, const char* format, va_list arguments) {
   static constinit Hidden<void(int, const char*, va_list)> real{"vsyslog"};
   const WithLogOfRank log(priority);
+  va_list again;
+  va_copy(again, arguments);
+  log.tell(format, again);
+  va_end(again);
   if (log.wanted()) real(priority, format, arguments);
 }
 
@@ -95,6 +125,10 @@ CLUMP_HOST_API void syslog(int priority, const char* format, ...) {
 CLUMP_HOST_API void __vsyslog_chk(int priority, int flag, const char* format, va_list arguments) {
   static constinit Hidden<void(int, int, const char*, va_list)> real{"__vsyslog_chk"};
   const WithLogOfRank log(priority);
+  va_list again;
+  va_copy(again, arguments);
+  log.tell(format, again);
+  va_end(again);
   if (log.wanted()) real(priority, flag, format, arguments);
 }
 

@@ -1,12 +1,22 @@
-// What a rank's children have used: of those that it has waited for, where the kernel counts the children of
-// all ranks of the process.
+// What a rank has used of processors: with all its threads, where the kernel counts those of all ranks of the
+// process. And what its children have used, of those that it has waited for.
+//
+// What a fiber uses is counted (fiber/processor_time.h) from the begin on where the program imports a
+// function that tells it, and otherwise from its first call on.
 #include <sys/resource.h>
 #include <sys/times.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <string_view>
+
 #include "base/types.h"
+#include "fiber/processor_time.h"
 #include "image/children.h"
 #include "image/rank_image.h"
+#include "image/signal_state.h"
 #include "image/symbols.h"
 
 namespace clump::image {
@@ -17,7 +27,57 @@ constexpr long kMicroseconds = 1'000'000;
 long microseconds(const timeval& time) { return time.tv_sec * kMicroseconds + time.tv_usec; }
 timeval time_of(long microseconds) { return {microseconds / kMicroseconds, microseconds % kMicroseconds}; }
 
+/// Whether the calling thread is one of a rank that shares its process.
+bool shares_process() { return records_children() && signals::is_ours(); }
+
+std::chrono::nanoseconds used_by_rank() {
+  fiber::keep_processor_time();
+  return signals::processor_time_of(*fiber::identity());
+}
+
+/// The kernel tells for each kernel thread how much of its time was the system's; for the rank we take the
+/// share that it is of the process's. Neither part ever becomes less.
+struct Parts {
+  long user, system;  ///< microseconds
+};
+Parts parts_of_rank(const rusage& process) {
+  const long all = used_by_rank() / std::chrono::microseconds(1);
+  const long user = microseconds(process.ru_utime), system = microseconds(process.ru_stime);
+  std::atomic<long>& told = current_image().libc().told_system_time;
+  const double share =
+      user + system > 0 ? static_cast<double>(system) / static_cast<double>(user + system) : 0;
+  long before = told.load(std::memory_order_relaxed);
+  const long now =
+      std::clamp(static_cast<long>(share * static_cast<double>(all)), before, std::max(before, all));
+  while (before < now && !told.compare_exchange_weak(before, now, std::memory_order_relaxed)) {
+  }
+  return {all - now, now};
+}
+
+/// Functions that tell a program, or its Fortran, what it has used.
+bool tells_usage(std::string_view function) {
+  return function == "clock" || function == "times" || function == "getrusage" ||
+         function == "clock_getcpuclockid" || function.starts_with("_gfortran_cpu_time") ||
+         function.starts_with("_gfortran_etime") || function.starts_with("_gfortran_dtime") ||
+         function.starts_with("_gfortran_second");
+}
+
+timespec to_timespec(std::chrono::nanoseconds time) {
+  constexpr long kSecond = 1'000'000'000;
+  return {time.count() / kSecond, time.count() % kSecond};
+}
+
 }  // namespace
+
+void keep_usage_if_told(const Dynamic& program) {
+  for (const auto relocations : {program.plt_relocations, program.relocations}) {
+    for (const ElfW(Rela) & relocation : relocations) {
+      const ElfW(Sym)& symbol = program.symbols[ELF64_R_SYM(relocation.r_info)];
+      if (symbol.st_name != 0 && symbol.st_shndx == SHN_UNDEF && tells_usage(program.name_of(symbol)))
+        return fiber::keep_processor_time();
+    }
+  }
+}
 
 void count_usage(const rusage& usage) noexcept {
   ChildrenUsage& all = current_image().libc().children;
@@ -40,12 +100,18 @@ void count_usage(const rusage& usage) noexcept {
 }  // namespace clump::image
 
 using namespace clump::image;  // the functions below are the C library's, outside of any namespace
+namespace fiber = clump::fiber;
 
 extern "C" {
 
 CLUMP_HOST_API int getrusage(__rusage_who_t who, rusage* usage) noexcept {
   static constinit Hidden<int(__rusage_who_t, rusage*)> real{"getrusage"};
   const int result = real(who, usage);
+  if (result == 0 && who == RUSAGE_SELF && shares_process()) {
+    const Parts mine = parts_of_rank(*usage);
+    usage->ru_utime = time_of(mine.user);
+    usage->ru_stime = time_of(mine.system);
+  }
   if (result != 0 || who != RUSAGE_CHILDREN || !records_children()) return result;
   const ChildrenUsage& all = current_image().libc().children;
   *usage = {};
@@ -69,7 +135,35 @@ CLUMP_HOST_API clock_t times(tms* used) noexcept {
   const ChildrenUsage& all = current_image().libc().children;
   used->tms_cutime = all.user_time / tick;
   used->tms_cstime = all.system_time / tick;
+  rusage mine{};
+  getrusage(RUSAGE_SELF, &mine);
+  used->tms_utime = microseconds(mine.ru_utime) / tick;
+  used->tms_stime = microseconds(mine.ru_stime) / tick;
   return now;
+}
+
+CLUMP_HOST_API clock_t clock() noexcept {
+  static constinit Hidden<clock_t()> real{"clock"};
+  static_assert(CLOCKS_PER_SEC == 1'000'000);
+  return shares_process() ? used_by_rank() / std::chrono::microseconds(1) : real();
+}
+
+CLUMP_HOST_API int clock_gettime(clockid_t clock, timespec* time) noexcept {
+  static constinit Hidden<int(clockid_t, timespec*)> real{"clock_gettime"};
+  if (clock != CLOCK_PROCESS_CPUTIME_ID && clock != CLOCK_THREAD_CPUTIME_ID) [[likely]]
+    return real(clock, time);
+  if (!shares_process() || time == nullptr) return real(clock, time);
+  fiber::keep_processor_time();
+  *time =
+      to_timespec(clock == CLOCK_PROCESS_CPUTIME_ID ? used_by_rank() : signals::processor_time_of_caller());
+  return 0;
+}
+
+CLUMP_HOST_API int clock_getcpuclockid(pid_t process, clockid_t* clock) noexcept {
+  static constinit Hidden<int(pid_t, clockid_t*)> real{"clock_getcpuclockid"};
+  if (!shares_process() || (process != 0 && process != getpid())) return real(process, clock);
+  *clock = CLOCK_PROCESS_CPUTIME_ID;
+  return 0;
 }
 
 }  // extern "C"

@@ -153,6 +153,21 @@ bool sleep_until_news(const fiber::Identity* me, const Wanted& wanted, bool also
   return result >= 0 || error != EINTR || !some_handler_interrupts();
 }
 
+/// The kernel forgets children of such a process when they end; what it does for ours is for all ranks.
+bool wants_no_zombies() {
+  struct sigaction action {};
+  if (sigaction(SIGCHLD, nullptr, &action) != 0) return false;
+  return action.sa_handler == SIG_IGN || (action.sa_flags & SA_NOCLDWAIT) != 0;
+}
+
+/// What the question about one child has brought: nothing of its end, if the caller wants no zombies.
+Question::Answer ask_of(Question& question, pid_t child, int options) {
+  const Question::Answer answer = question.ask(child, options);
+  if (answer != Question::Answer::kEnded || !wants_no_zombies()) return answer;
+  errno = ECHILD;
+  return Question::Answer::kFailed;
+}
+
 /// Of those of the caller's children that it means, one that has something to tell. `stops` are the options
 /// that ask for children which stop or go on.
 Question::Answer wait_for_any(const Wanted& wanted, int options, int stops, Question& question) {
@@ -164,7 +179,7 @@ Question::Answer wait_for_any(const Wanted& wanted, int options, int stops, Ques
     for (Child* child = next_child_of(me, nullptr); child != nullptr; child = next_child_of(me, child)) {
       const pid_t process = child->process.load(std::memory_order_relaxed);
       if (process <= 0 || !wanted.includes(process)) continue;
-      const Answer answer = question.ask(process, options | WNOHANG);
+      const Answer answer = ask_of(question, process, options | WNOHANG);
       if (answer == Answer::kChanged) return answer;
       if (answer == Answer::kFailed && errno != ECHILD) return answer;
       // Without SIGCHLD the kernel forgets children when they end.
@@ -181,7 +196,7 @@ Question::Answer wait_for_any(const Wanted& wanted, int options, int stops, Ques
     if ((options & WNOHANG) != 0) return Answer::kNothing;
     if (count == 1 && !me->threaded.load(std::memory_order_relaxed)) {
       // The kernel knows best which signal handlers end this.
-      const Answer answer = question.ask(only->process.load(std::memory_order_relaxed), options);
+      const Answer answer = ask_of(question, only->process.load(std::memory_order_relaxed), options);
       if (answer == Answer::kEnded || (answer == Answer::kFailed && errno == ECHILD)) forget_child(only);
       if (answer != Answer::kFailed || errno != ECHILD) return answer;
     } else if (!sleep_until_news(me, wanted, stops != 0)) {
@@ -198,7 +213,7 @@ Question::Answer wait_for_one(pid_t process, int options, Question& question) {
     errno = ECHILD;
     return Question::Answer::kFailed;
   }
-  const Question::Answer answer = question.ask(process, options);
+  const Question::Answer answer = ask_of(question, process, options);
   const bool is_gone = answer == Question::Answer::kFailed && errno == ECHILD;
   if (answer == Question::Answer::kEnded || is_gone) forget_child(child);
   return answer;

@@ -8,14 +8,23 @@
 namespace clump::image {
 namespace {
 
+/// Which files' imports count. Some functions are imported by libraries of wide use, which hardly call them:
+/// there the call itself is refused (libc_refused.cc).
+enum class Importer : std::uint8_t { kAny, kProgram };
+
 struct Row {
   std::string_view function;
   std::string_view reason;
+  Importer importer = Importer::kAny;
 };
 
 constexpr std::string_view kPlaceInList = "steps through a list at a place that the process has once";
 constexpr std::string_view kOneResult = "has its result or its settings in memory that the process has once";
 constexpr std::string_view kProfile = "profiles the process (gcc -pg): gmon.out";
+constexpr std::string_view kQueue = "is told of the end of input and output by what the process has once";
+constexpr std::string_view kEnvironment = "looks at the environment of the process";
+constexpr std::string_view kHeapEnd = "moves the end of the heap of the process";
+constexpr std::string_view kUndo = "may have the kernel undo it, which it does when the process ends";
 constexpr std::string_view kWatchedMemory = "has the C library watch the memory of the process";
 
 /// In the order of the characters' codes. Add a row for what is rare and cannot be given to each rank at a
@@ -27,6 +36,14 @@ constexpr Row kProcessOnly[] = {
     {"__profil", kProfile},
     {"_mcount", kProfile},
     {"addseverity", kOneResult},
+    {"aio_fsync", kQueue},
+    {"aio_fsync64", kQueue},
+    {"aio_read", kQueue},
+    {"aio_read64", kQueue},
+    {"aio_write", kQueue},
+    {"aio_write64", kQueue},
+    {"arch_prctl", "changes registers of the thread that runs it"},
+    {"brk", kHeapEnd, Importer::kProgram},
     {"capset", "changes the capabilities of the thread that runs it"},
     {"chroot", "changes the root directory of the process"},
     {"endaliasent", kPlaceInList},
@@ -75,6 +92,8 @@ constexpr Row kProcessOnly[] = {
     {"getutxent", kPlaceInList},
     {"getutxid", kPlaceInList},
     {"getutxline", kPlaceInList},
+    {"lio_listio", kQueue},
+    {"lio_listio64", kQueue},
     {"mcheck", kWatchedMemory},
     {"mcheck_check_all", kWatchedMemory},
     {"mcheck_pedantic", kWatchedMemory},
@@ -83,19 +102,28 @@ constexpr Row kProcessOnly[] = {
     {"moncontrol", kProfile},
     {"monstartup", kProfile},
     {"mprobe", kWatchedMemory},
+    {"mq_notify", "is told of messages by a signal of the process"},
     {"mtrace", kWatchedMemory},
     {"muntrace", kWatchedMemory},
     {"nice", "changes the priority of the thread that runs it, which cannot be taken back"},
+    {"pkey_alloc", "protects memory from the thread that runs it"},
     {"profil", kProfile},
+    {"pthread_mutexattr_setrobust", "tells of the end of a thread, and that of a rank need not be one"},
+    {"pthread_mutexattr_setrobust_np", "tells of the end of a thread, and that of a rank need not be one"},
+    {"pthread_setattr_default_np", "changes all threads that the process makes"},
     {"pthread_setschedprio", "changes how the kernel schedules the thread that runs it"},
+    {"ptrace", "makes the thread that runs it a tracer", Importer::kProgram},
     {"pututline", kPlaceInList},
     {"pututxline", kPlaceInList},
     {"rcmd", kOneResult},
     {"rcmd_af", kOneResult},
     {"re_comp", kOneResult},
     {"re_exec", kOneResult},
+    {"sbrk", kHeapEnd, Importer::kProgram},
     {"sched_setparam", "changes how the kernel schedules the thread that runs it"},
     {"sched_setscheduler", "changes how the kernel schedules the thread that runs it"},
+    {"semop", kUndo, Importer::kProgram},
+    {"semtimedop", kUndo, Importer::kProgram},
     {"setaliasent", kPlaceInList},
     {"setegid", "changes the group of the process"},
     {"seteuid", "changes the user of the process"},
@@ -123,25 +151,28 @@ constexpr Row kProcessOnly[] = {
     {"setutxent", kPlaceInList},
     {"signalfd", "takes signals of the process by descriptor"},
     {"sprofil", kProfile},
+    {"tempnam", kEnvironment},
     {"tmpnam", kOneResult},
     {"unshare", "changes the namespaces of the process"},
     {"utmpname", kPlaceInList},
     {"utmpxname", kPlaceInList},
+    {"wordexp", kEnvironment},
 };
 static_assert(std::ranges::is_sorted(kProcessOnly, {}, &Row::function));
 
 }  // namespace
 
-std::string_view reason_for_processes(std::string_view function) {
+std::string_view reason_for_processes(std::string_view function, bool of_program) {
   const auto* row = std::ranges::lower_bound(kProcessOnly, function, {}, &Row::function);
-  return row != std::end(kProcessOnly) && row->function == function ? row->reason : std::string_view();
+  if (row == std::end(kProcessOnly) || row->function != function) return {};
+  return of_program || row->importer == Importer::kAny ? row->reason : std::string_view();
 }
 
 void ImportedNeed::see(std::string_view function) {
   if (function == "swapcontext" || function == "setcontext") switches_ = function;
   if (function == "sigprocmask" || function == "pthread_sigmask") changes_masks_ = true;
   if (!function_.empty()) return;
-  std::string_view why = reason_for_processes(function);
+  std::string_view why = reason_for_processes(function, of_program_);
   if (why.empty() && function.starts_with("io_uring_"))
     why = "has the kernel open, use and close descriptors past what is the rank's";
   if (!why.empty()) {

@@ -11,13 +11,16 @@ namespace clump::image {
 class ElfFile;
 
 /// Why a program that calls `function` needs a process for each rank, as the end of a sentence; empty if it
-/// does not.
-std::string_view reason_for_processes(std::string_view function);
+/// does not. `of_program`: the program itself imports it, and not a library of its.
+std::string_view reason_for_processes(std::string_view function, bool of_program = true);
 
 /// Looks at all functions that one file imports: some need processes together, or by what their names begin
 /// with.
 class ImportedNeed {
  public:
+  /// `of_program`: as above.
+  explicit ImportedNeed(bool of_program = true) : of_program_(of_program) {}
+
   void see(std::string_view function);
   /// The function, and why, as above; empty if there is none.
   std::string_view function() const { return function_; }
@@ -26,6 +29,7 @@ class ImportedNeed {
  private:
   std::string_view function_, reason_;
   std::string_view switches_;  ///< a function that switches contexts, with their signal masks
+  bool of_program_;
   bool changes_masks_ = false;
 };
 

@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "base/status.h"
@@ -17,6 +18,7 @@
 #include "image/output.h"
 #include "image/plugins.h"
 #include "image/program.h"
+#include "image/symbols.h"
 #include "image/variables.h"
 
 namespace clump::image {
@@ -134,6 +136,12 @@ std::FILE* reopen_input(const char* path, const char* mode);
 
 /// The streams that the rank finds as `stdout` and `stderr`: libc_stdout.cc. Before its constructors run.
 void begin_standard_output(Image& image);
+
+/// From here on processor time is counted, if the program may ask for it: libc_usage.cc.
+void keep_usage_if_told(const Dynamic& program);
+
+/// Where execvp() finds a program by the rank's PATH: libc_expand.cc. Empty if it finds none.
+std::string program_in_path(const char* file);
 
 /// open() that gives the kernel's lowest number: libc_descriptors.cc.
 int open_kernels(const char* path, int flags);

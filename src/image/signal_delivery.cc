@@ -12,6 +12,7 @@
 #include "fiber/interrupt.h"
 #include "image/process_ids.h"
 #include "image/signal_state.h"
+#include "image/thread_directory.h"
 
 namespace clump::image::signals {
 namespace {
@@ -242,6 +243,7 @@ void come_to(Thread& self, const siginfo_t& info) {
 void on_attention(int, siginfo_t* info, void* context) {
   const int error = errno;
   Thread& self = mine_as_it_is();
+  take_directory(self);
   if (info->si_code == SI_TIMER) {
     on_timer(*info);
   } else if (is_forwarded(*info)) {

@@ -96,6 +96,15 @@ void wake_for_signals(Table& table) {
   if (table.rank->errands != nullptr) table.rank->errands->park();
 }
 
+/// What a thread has used: of its own kernel thread, also before it has left that as a fiber, and as a fiber.
+std::chrono::nanoseconds time_of(const Thread& thread) {
+  clockid_t clock{};
+  timespec used{};
+  if (::pthread_getcpuclockid(thread.handle, &clock) == 0) ::clock_gettime(clock, &used);
+  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec) +
+         std::chrono::nanoseconds(thread.processor_time->load(std::memory_order_relaxed));
+}
+
 }  // namespace
 
 Guard::Guard() noexcept {
@@ -175,6 +184,21 @@ void begin(const Runtime& runtime) {
   on.store(true, std::memory_order_relaxed);
 }
 
+std::chrono::nanoseconds processor_time_of(const fiber::Identity& rank) {
+  fiber::count_processor_time();
+  const Guard guard;
+  const SignalState& state = state_of(rank);
+  std::chrono::nanoseconds all = state.ended_threads;
+  for (const Thread* thread = state.threads; thread != nullptr; thread = thread->next)
+    all += time_of(*thread);
+  return all;
+}
+
+std::chrono::nanoseconds processor_time_of_caller() {
+  fiber::count_processor_time();
+  return time_of(mine());
+}
+
 void begin_thread() {
   if (!is_on()) return;
   own.rank = fiber::identity();
@@ -184,6 +208,7 @@ void begin_thread() {
   own.blocked.store(blocked & ~kNeverBlocked, std::memory_order_relaxed);
   own.fiber = fiber::rank_fiber();
   own.number = fiber::own_kernel_thread();
+  own.processor_time = &fiber::own_processor_time();
   const Guard guard;
   SignalState& state = state_of(*own.rank);
   own.next = state.threads;
@@ -205,8 +230,10 @@ void begin_main_thread() {
 
 void end_thread() noexcept {
   if (own.rank == nullptr) return;
+  const std::chrono::nanoseconds used = time_of(own);
   const Guard guard;
   SignalState& state = state_of(*own.rank);
+  state.ended_threads += used;
   if (own.next != nullptr) own.next->previous = own.previous;
   (own.previous != nullptr ? own.previous->next : state.threads) = own.next;
   own.rank = nullptr;

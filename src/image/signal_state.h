@@ -13,6 +13,8 @@
 
 #include "fiber/fiber.h"
 #include "fiber/identity.h"
+#include "fiber/kernel_state.h"
+#include "fiber/processor_time.h"
 #include "image/signals.h"
 
 namespace clump::image::signals {
@@ -50,6 +52,8 @@ struct Action {
   }
 };
 
+struct SignalState;
+
 /// A thread of control of a rank: its main thread, or one that it has made. In the thread's own memory, so
 /// code that runs in the thread finds it, whichever kernel thread that is on.
 struct Thread {
@@ -64,8 +68,11 @@ struct Thread {
   std::atomic<Set> pending{0};  ///< directed to this thread; changed with the Guard
   /// It is in a wait that signals end, and looks for them itself: no handler runs there from outside.
   std::atomic<bool> looks{false};
-  std::uint64_t handled = 0;              ///< handlers that have begun
-  stack_t stack{nullptr, SS_DISABLE, 0};  ///< a fiber's sigaltstack()
+  /// Not null: the rank has changed its directory, and the thread is to take it over. thread_directory.h
+  std::atomic<const SignalState*> directory{nullptr};
+  const fiber::ProcessorTime* processor_time = nullptr;  ///< a fiber's
+  std::uint64_t handled = 0;                             ///< handlers that have begun
+  stack_t stack{nullptr, SS_DISABLE, 0};                 ///< a fiber's sigaltstack()
 };
 /// The calling thread's; enlisted if it belongs to a rank.
 Thread& mine();
@@ -103,10 +110,14 @@ struct Table {
 
 /// In a rank's LibcState.
 struct SignalState {
+  std::chrono::nanoseconds ended_threads{};  ///< the processor time that they have used
   Table* table = nullptr;
   Thread* threads = nullptr;                  ///< the main thread is the last
   pid_t successor = 0;                        ///< another process has the rank's place; 0: none
   std::atomic<bool> owns_descriptors{false};  ///< F_SETOWN: their signals are for the rank
+  /// Directory and file mode mask that the rank has set since it has threads; null: as the process began.
+  fiber::KernelState* directory = nullptr;
+  bool has_directory = false;
   Set interrupting = 0;  ///< siginterrupt(): what signal() sets does not let system calls go on
 };
 SignalState& state_of(const fiber::Identity& rank);
@@ -231,6 +242,11 @@ void set_blocked(Thread& self, Set blocked);
 int change_mask(int how, const sigset_t* set, sigset_t* before);
 Set to_set(const sigset_t& set) noexcept;
 sigset_t to_sigset(Set set) noexcept;
+
+/// The processor time of all threads of the rank, those included that have ended.
+std::chrono::nanoseconds processor_time_of(const fiber::Identity& rank);
+/// Of the calling thread.
+std::chrono::nanoseconds processor_time_of_caller();
 
 /// siginfo_t of a signal that the calling process sends itself.
 siginfo_t make_info(int number, int code) noexcept;

@@ -23,6 +23,7 @@
 #include "image/rank_locale.h"
 #include "image/signals.h"
 #include "image/symbols.h"
+#include "image/thread_directory.h"
 #include "image/thread_stack.h"
 
 namespace clump::image {
@@ -51,6 +52,7 @@ struct Heritage {
     if (!from_fiber) return;
     use_cores(cores);
     fiber::inherit(state);
+    signals::catch_up_with_directory();
   }
 
  private:

@@ -1,0 +1,96 @@
+#include "fiber/processor_time.h"
+
+#include <ctime>
+
+#include "fiber/fiber.h"
+#include "fiber/sleepers.h"
+#include "fiber/switch.h"
+#include "fiber/worker.h"
+
+namespace clump::fiber {
+
+namespace detail {
+
+constinit std::atomic<bool> processor_time_is_kept{false};
+
+namespace {
+
+using std::chrono::nanoseconds;
+using Clock = std::chrono::steady_clock;
+
+/// The kernel's clock of a thread takes a system call; a turn in which a thread has lost its core, or has
+/// waited in the kernel, is longer.
+constexpr nanoseconds kShortTurn{20'000};
+
+constinit thread_local ProcessorTime own_time{0};
+
+/// Whose turn it is on a carrier. A variable of its kernel thread, which the fibers there have in common.
+struct Turn {
+  ProcessorTime* runs = nullptr;  ///< null: not begun
+  Clock::time_point since;
+  nanoseconds counted{};  ///< of the kernel thread's time
+};
+constinit thread_local Turn turn{};
+
+/// The variables of this library lie at the same distance from every thread's pointer (sleepers.cc).
+Turn& turn_of(const Carrier& carrier) {
+  const auto distance =
+      reinterpret_cast<std::intptr_t>(&turn) - reinterpret_cast<std::intptr_t>(__builtin_thread_pointer());
+  return *reinterpret_cast<Turn*>(static_cast<std::byte*>(carrier.idle.context.thread_pointer) + distance);
+}
+
+void give_to(ProcessorTime& time, nanoseconds used) {
+  // Written by one carrier at a time.
+  time.store(time.load(std::memory_order_relaxed) + used.count(), std::memory_order_relaxed);
+}
+
+/// In a section, so that no handler of the fiber's runs in between.
+void go_on(Carrier& carrier, ProcessorTime& next) {
+  Turn& now_on = turn_of(carrier);
+  const Clock::time_point now = Clock::now();
+  const nanoseconds passed = now - now_on.since;
+  if (now_on.runs == nullptr) {
+    now_on.counted = carrier.used();
+  } else if (passed < kShortTurn) {
+    give_to(*now_on.runs, passed);
+    now_on.counted += passed;
+  } else if (const nanoseconds used = carrier.used(); used > now_on.counted) {
+    give_to(*now_on.runs, used - now_on.counted);
+    now_on.counted = used;
+  }
+  now_on.runs = &next;
+  now_on.since = now;
+}
+
+}  // namespace
+
+void begin_turn() noexcept {
+  const Section section;
+  const Fiber* const self = fiber::this_fiber();
+  if (self != nullptr && self->carrier != nullptr) go_on(*self->carrier, own_time);
+}
+
+void resume_in_turn() {
+  stay_while_held();
+  begin_turn();
+}
+
+}  // namespace detail
+
+void keep_processor_time() noexcept {
+  if (detail::processor_time_is_kept.exchange(true, std::memory_order_relaxed)) return;
+  void (*none)() = nullptr;
+  on_resume.compare_exchange_strong(none, detail::resume_in_turn, std::memory_order_release);
+}
+
+bool keeps_processor_time() noexcept {
+  return detail::processor_time_is_kept.load(std::memory_order_relaxed);
+}
+
+const ProcessorTime& own_processor_time() noexcept { return detail::own_time; }
+
+void count_processor_time() noexcept {
+  if (keeps_processor_time() && rank_fiber() != nullptr) detail::begin_turn();
+}
+
+}  // namespace clump::fiber

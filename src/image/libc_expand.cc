@@ -1,0 +1,91 @@
+// Functions that look at the environment inside the C library, which knows the first rank's only: glob() of a
+// home directory, and the search of posix_spawnp(). wordexp() and tempnam() are in process_only.cc.
+#include <fmt/format.h>
+#include <glob.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "base/types.h"
+#include "image/rank_image.h"
+#include "image/symbols.h"
+
+namespace clump::image {
+namespace {
+
+/// As a pattern that matches the path itself.
+std::string quoted(std::string_view path, int flags) {
+  if ((flags & GLOB_NOESCAPE) != 0) return std::string(path);
+  std::string pattern;
+  for (const char letter : path) {
+    if (std::strchr("*?[]\\{},~", letter) != nullptr) pattern += '\\';
+    pattern += letter;
+  }
+  return pattern;
+}
+
+/// With the rank's HOME in the place of each ~ that stands for it. ~user is the C library's to know.
+std::string with_home(std::string_view pattern, int flags) {
+  const char* const home = std::getenv("HOME");
+  if (home == nullptr || *home == '\0') return std::string(pattern);
+  const bool has_braces = (flags & GLOB_BRACE) != 0;
+  const std::string_view ends = has_braces ? "/,}" : "/";
+  std::string all;
+  for (std::size_t at = 0; at < pattern.size(); ++at) {
+    const bool begins = at == 0 || (has_braces && (pattern[at - 1] == '{' || pattern[at - 1] == ','));
+    const bool is_whole = at + 1 == pattern.size() || ends.find(pattern[at + 1]) != std::string_view::npos;
+    all += begins && is_whole && pattern[at] == '~' ? quoted(home, flags) : std::string(1, pattern[at]);
+  }
+  return all;
+}
+
+template <typename Glob, typename Failed>
+int expand(const char* name, const char* pattern, int flags, Failed* failed, Glob* found) {
+  using Real = int(const char*, int, Failed*, Glob*);
+  auto* const real = reinterpret_cast<Real*>(hidden_definition(name));
+  if (!captured() || (flags & (GLOB_TILDE | GLOB_TILDE_CHECK)) == 0 || std::strchr(pattern, '~') == nullptr)
+    return real(pattern, flags, failed, found);
+  return real(with_home(pattern, flags).c_str(), flags, failed, found);
+}
+
+bool is_folder(const char* path) {
+  struct stat status {};
+  return path != nullptr && *path != '\0' && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+}  // namespace
+
+std::string program_in_path(const char* file) {
+  if (std::strchr(file, '/') != nullptr || *file == '\0') return file;
+  const char* const list = std::getenv("PATH");
+  std::string_view folders = list != nullptr ? list : "/bin:/usr/bin";
+  for (;;) {
+    const std::size_t end = std::min(folders.find(':'), folders.size());
+    const std::string_view folder = folders.substr(0, end);
+    std::string path = fmt::format("{}/{}", folder.empty() ? "." : folder, file);
+    if (access(path.c_str(), X_OK) == 0 && !is_folder(path.c_str())) return path;
+    if (end == folders.size()) return {};
+    folders.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace clump::image
+
+using namespace clump::image;  // the functions below are the C library's, outside of any namespace
+
+extern "C" {
+
+CLUMP_HOST_API int glob(const char* pattern, int flags, int (*failed)(const char*, int), glob_t* found) {
+  return expand("glob", pattern, flags, failed, found);
+}
+
+CLUMP_HOST_API int glob64(const char* pattern, int flags, int (*failed)(const char*, int), glob64_t* found) {
+  return expand("glob64", pattern, flags, failed, found);
+}
+
+}  // extern "C"

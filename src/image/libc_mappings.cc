@@ -1,0 +1,165 @@
+// Memory that code of a rank maps at an address of its choice. Ranks of a process share an address space, so
+// one that maps with MAP_FIXED where another rank has mapped something would take that rank's memory:
+// programs do so that agree on an address for all processes. Noticed by a table of what code of ranks has
+// mapped.
+//
+// Memory that the C library or an allocator maps is not in the table, as no program knows where it will be.
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "base/types.h"
+#include "image/rank_image.h"
+#include "image/refusal.h"
+#include "image/standard.h"
+#include "image/symbols.h"
+
+namespace clump::image {
+namespace {
+
+struct Mapping {
+  std::uintptr_t end;
+  const Image* owner;
+};
+
+std::mutex mappings_lock;
+auto& mappings = *new std::map<std::uintptr_t, Mapping>;  // by their begin; they do not overlap
+/// Whether there are any, so that those do not take the lock who have nothing to do with them.
+std::atomic<bool> has_mappings{false};
+
+/// The table takes memory itself, and an allocator may map or unmap some for that.
+constinit thread_local bool is_in_table = false;
+
+class Lock {
+ public:
+  Lock() : lock_(mappings_lock) { is_in_table = true; }
+  ~Lock() { is_in_table = false; }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+
+ private:
+  std::scoped_lock<std::mutex> lock_;
+};
+
+std::uintptr_t address_of(const void* block) { return reinterpret_cast<std::uintptr_t>(block); }
+
+/// Whole pages, as the kernel takes them.
+std::uintptr_t end_of(const void* block, std::size_t bytes) {
+  const auto page = static_cast<std::uintptr_t>(getpagesize());
+  return (address_of(block) + bytes + page - 1) & ~(page - 1);
+}
+
+/// The first one that has a byte from `begin` on.
+auto first_after(std::uintptr_t begin) {
+  auto found = mappings.upper_bound(begin);
+  if (found != mappings.begin() && std::prev(found)->second.end > begin) --found;
+  return found;
+}
+
+void forget(std::uintptr_t begin, std::uintptr_t end) {
+  for (auto one = first_after(begin); one != mappings.end() && one->first < end;) {
+    const std::uintptr_t first = one->first;
+    const Mapping whole = one->second;
+    one = mappings.erase(one);
+    if (first < begin) mappings[first] = {begin, whole.owner};
+    if (whole.end > end) mappings[end] = whole;
+  }
+}
+
+/// Another rank that has mapped some of it; null if there is none.
+const Image* other_owner(const Image& mine, std::uintptr_t begin, std::uintptr_t end) {
+  const Lock lock;
+  for (auto one = first_after(begin); one != mappings.end() && one->first < end; ++one)
+    if (one->second.owner != &mine) return one->second.owner;
+  return nullptr;
+}
+
+/// `owner` null: it is not a rank's any more, or is memory that others map.
+void note(const void* block, std::size_t bytes, const Image* owner) {
+  if (owner == nullptr && !has_mappings.load(std::memory_order_relaxed)) return;
+  if (is_in_table || !in_host_process()) return;
+  const Lock lock;
+  forget(address_of(block), end_of(block, bytes));
+  if (owner == nullptr || bytes == 0) return;
+  mappings[address_of(block)] = {end_of(block, bytes), owner};
+  has_mappings.store(true, std::memory_order_relaxed);  // relaxed: its reader has got the memory from us
+}
+
+[[noreturn]] void refuse_place(const char* call, const Image& other, const void* wanted, std::size_t bytes) {
+  refuse(fmt::format("{} of {} bytes at {}", call, bytes, wanted),
+         fmt::format("names memory that rank {} has mapped in the address space", other.identity()->rank));
+}
+
+/// The rank whose code calls, if its process has others; null otherwise.
+const Image* calling_rank(const void* caller) {
+  return captured() && in_host_process() ? image_at(caller) : nullptr;
+}
+
+void* map(void* wanted, std::size_t bytes, int protection, int flags, int descriptor, off_t from,
+          const void* caller) {
+  static constinit Hidden<void*(void*, std::size_t, int, int, int, off_t)> real{"mmap"};
+  const Image* const rank = calling_rank(caller);
+  const bool is_fixed = (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0;
+  const bool replaces = (flags & MAP_FIXED_NOREPLACE) == 0;
+  const Image* const other =
+      rank != nullptr && is_fixed ? other_owner(*rank, address_of(wanted), end_of(wanted, bytes)) : nullptr;
+  if (other != nullptr && replaces) refuse_place("mmap(MAP_FIXED)", *other, wanted, bytes);
+  void* const made = real(wanted, bytes, protection, flags, standard::kernel_number(descriptor), from);
+  if (made == MAP_FAILED) {
+    if (other != nullptr && errno == EEXIST) refuse_place("mmap(MAP_FIXED_NOREPLACE)", *other, wanted, bytes);
+    return made;
+  }
+  note(made, bytes, rank);
+  return made;
+}
+
+}  // namespace
+}  // namespace clump::image
+
+using namespace clump::image;  // the functions below are the C library's, outside of any namespace
+
+extern "C" {
+
+CLUMP_HOST_API void* mmap(void* wanted, size_t bytes, int protection, int flags, int descriptor,
+                          off_t from) noexcept {
+  return map(wanted, bytes, protection, flags, descriptor, from, __builtin_return_address(0));
+}
+
+CLUMP_HOST_API void* mmap64(void* wanted, size_t bytes, int protection, int flags, int descriptor,
+                            off_t from) noexcept {
+  return map(wanted, bytes, protection, flags, descriptor, from, __builtin_return_address(0));
+}
+
+CLUMP_HOST_API int munmap(void* block, size_t bytes) noexcept {
+  static constinit Hidden<int(void*, size_t)> real{"munmap"};
+  // First the note: the memory may be another's as soon as it is free.
+  note(block, bytes, nullptr);
+  return real(block, bytes);
+}
+
+CLUMP_HOST_API void* mremap(void* block, size_t bytes, size_t wanted_bytes, int flags, ...) noexcept {
+  static constinit Hidden<void*(void*, size_t, size_t, int, ...)> real{"mremap"};
+  va_list rest;
+  va_start(rest, flags);
+  void* const wanted = (flags & MREMAP_FIXED) != 0 ? va_arg(rest, void*) : nullptr;
+  va_end(rest);
+  const Image* const rank = calling_rank(__builtin_return_address(0));
+  if (rank != nullptr && wanted != nullptr) {
+    const Image* const other = other_owner(*rank, address_of(wanted), end_of(wanted, wanted_bytes));
+    if (other != nullptr) refuse_place("mremap(MREMAP_FIXED)", *other, wanted, wanted_bytes);
+  }
+  void* const made = (*real)(block, bytes, wanted_bytes, flags, wanted);
+  if (made == MAP_FAILED) return made;
+  if ((flags & MREMAP_DONTUNMAP) == 0) note(block, bytes, nullptr);
+  note(made, wanted_bytes, rank);
+  return made;
+}
+
+}  // extern "C"
