@@ -73,11 +73,17 @@ void forget(std::uintptr_t begin, std::uintptr_t end) {
   }
 }
 
-/// Another rank that has mapped some of it; null if there is none.
-const Image* other_owner(const Image& mine, std::uintptr_t begin, std::uintptr_t end) {
+/// Another rank that has mapped some of it; null if there is none. Then `mine` has it if it `claims` it: of
+/// two ranks that name the same place one is the first.
+const Image* other_owner(const Image& mine, std::uintptr_t begin, std::uintptr_t end, bool claims) {
   const Lock lock;
   for (auto one = first_after(begin); one != mappings.end() && one->first < end; ++one)
     if (one->second.owner != &mine) return one->second.owner;
+  if (claims && begin < end) {
+    forget(begin, end);
+    mappings[begin] = {end, &mine};
+    has_mappings.store(true, std::memory_order_relaxed);
+  }
   return nullptr;
 }
 
@@ -108,12 +114,17 @@ void* map(void* wanted, std::size_t bytes, int protection, int flags, int descri
   const Image* const rank = calling_rank(caller);
   const bool is_fixed = (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0;
   const bool replaces = (flags & MAP_FIXED_NOREPLACE) == 0;
-  const Image* const other =
-      rank != nullptr && is_fixed ? other_owner(*rank, address_of(wanted), end_of(wanted, bytes)) : nullptr;
+  const bool claims = rank != nullptr && is_fixed && replaces;
+  const Image* const other = rank != nullptr && is_fixed
+                                 ? other_owner(*rank, address_of(wanted), end_of(wanted, bytes), claims)
+                                 : nullptr;
   if (other != nullptr && replaces) refuse_place("mmap(MAP_FIXED)", *other, wanted, bytes);
   void* const made = real(wanted, bytes, protection, flags, standard::kernel_number(descriptor), from);
   if (made == MAP_FAILED) {
-    if (other != nullptr && errno == EEXIST) refuse_place("mmap(MAP_FIXED_NOREPLACE)", *other, wanted, bytes);
+    const int error = errno;
+    if (other != nullptr && error == EEXIST) refuse_place("mmap(MAP_FIXED_NOREPLACE)", *other, wanted, bytes);
+    if (claims) note(wanted, bytes, nullptr);
+    errno = error;
     return made;
   }
   note(made, bytes, rank);
@@ -152,7 +163,7 @@ CLUMP_HOST_API void* mremap(void* block, size_t bytes, size_t wanted_bytes, int 
   va_end(rest);
   const Image* const rank = calling_rank(__builtin_return_address(0));
   if (rank != nullptr && wanted != nullptr) {
-    const Image* const other = other_owner(*rank, address_of(wanted), end_of(wanted, wanted_bytes));
+    const Image* const other = other_owner(*rank, address_of(wanted), end_of(wanted, wanted_bytes), true);
     if (other != nullptr) refuse_place("mremap(MREMAP_FIXED)", *other, wanted, wanted_bytes);
   }
   void* const made = (*real)(block, bytes, wanted_bytes, flags, wanted);
