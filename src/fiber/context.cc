@@ -2,7 +2,13 @@
 
 #include <sys/auxv.h>
 
+#include "fiber/float_flags.h"
+
 namespace clump::fiber {
+
+constinit char clump_keeps_float_flags = 0;
+
+void keep_float_flags() { clump_keeps_float_flags = 1; }
 
 void prepare_contexts() {
 #if defined(__x86_64__)

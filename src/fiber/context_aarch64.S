@@ -1,5 +1,5 @@
 // clump_switch_context and clump_leave_kernel_thread for aarch64: see context.h. A suspended stack holds, from
-// its bottom up: x29 and x30, x19 to x28, d8 to d15, FPCR, FPSR.
+// its bottom up: x29 and x30, x19 to x28, d8 to d15, FPCR, and FPSR if it is kept (float_flags.h).
 #include <asm/unistd.h>
 
 #define FRAME 176
@@ -44,8 +44,12 @@
         .cfi_rel_offset d15, 152
         mrs     x9, fpcr
         str     x9, [sp, #FPCR_AT]
-        mrs     x14, fpsr
-        str     x14, [sp, #FPSR_AT]
+        adrp    x14, clump_keeps_float_flags
+        ldrb    w14, [x14, #:lo12:clump_keeps_float_flags]
+        cbz     w14, .Lno_flags\@
+        mrs     x15, fpsr
+        str     x15, [sp, #FPSR_AT]
+.Lno_flags\@:
         mov     x10, sp
         str     x10, [x0]
         .endm
@@ -66,8 +70,9 @@ clump_switch_context:
         b.eq    .Lhave_fpcr
         msr     fpcr, x13
 .Lhave_fpcr:
+        cbz     w14, .Lhave_fpsr
         ldr     x13, [sp, #FPSR_AT]
-        cmp     x13, x14
+        cmp     x13, x15
         b.eq    .Lhave_fpsr
         msr     fpsr, x13
 .Lhave_fpsr:

@@ -1,6 +1,8 @@
 // Switching between threads of control: what must follow the thread of control, and what must not be lost.
 #include "fiber/context.h"
 
+#include "fiber/float_flags.h"
+
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -200,6 +202,7 @@ unsigned short x87_flags() {
 }
 
 TEST_P(Switching, X87FlagsStayInTheirThreadOfControl) {
+  keep_float_flags();
   constexpr unsigned short kDividedByZero = 4;
   Context main = here();
   volatile long double zero = 0;
@@ -223,6 +226,7 @@ TEST_P(Switching, X87FlagsStayInTheirThreadOfControl) {
   EXPECT_EQ(static_cast<double>(three * three), 9);
   clump_switch_context(&main, &other.context);
   EXPECT_EQ(x87_flags(), 0);
+  clump_keeps_float_flags = 0;
 }
 #endif
 

@@ -1,6 +1,6 @@
 // clump_switch_context and clump_leave_kernel_thread for x86-64: see context.h. A suspended stack holds, from
 // its top down: return address, rbp, rbx, r12 to r15, MXCSR (4 bytes), the x87 control word (2 bytes) and the x87
-// exception flags (2 bytes). Those of SSE are in MXCSR.
+// exception flags (2 bytes; if they are kept: float_flags.h). Those of SSE are in MXCSR.
 #include <asm/prctl.h>
 #include <asm/unistd.h>
 
@@ -29,9 +29,12 @@
         .cfi_adjust_cfa_offset 8
         stmxcsr (%rsp)
         fnstcw  4(%rsp)
+        cmpb    $0, clump_keeps_float_flags(%rip)
+        je      .Lno_flags\@
         fnstsw  %ax
         andl    $0x7f, %eax
         movw    %ax, 6(%rsp)
+.Lno_flags\@:
         .endm
 
         .globl  clump_switch_context
@@ -44,7 +47,6 @@ clump_switch_context:
         movq    %rsp, (%rdi)
         movl    (%rsp), %ecx
         movzwl  4(%rsp), %edx
-        movl    %eax, %r8d
         movq    8(%rsi), %rax
         cmpb    $0, clump_has_fsgsbase(%rip)
         je      .Lset_by_kernel
@@ -58,8 +60,8 @@ clump_switch_context:
         cmpw    4(%rsp), %dx
         jne     .Lload_control_word
 .Lhave_control_word:
-        cmpw    6(%rsp), %r8w
-        jne     .Lload_flags
+        cmpb    $0, clump_keeps_float_flags(%rip)
+        jne     .Lcompare_flags
 .Lhave_flags:
         movq    %rdi, %rax
         addq    $8, %rsp
@@ -84,7 +86,11 @@ clump_switch_context:
 .Lload_control_word:
         fldcw   4(%rsp)
         jmp     .Lhave_control_word
-.Lload_flags:
+.Lcompare_flags:
+        fnstsw  %ax
+        andl    $0x7f, %eax
+        cmpw    6(%rsp), %ax
+        je      .Lhave_flags
         cmpw    $0, 6(%rsp)
         jne     .Lload_environment
         fnclex

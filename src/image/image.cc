@@ -15,6 +15,7 @@
 #include "image/arch.h"
 #include "image/arena.h"
 #include "image/doors.h"
+#include "image/float_flags.h"
 #include "image/loader.h"
 #include "image/objects.h"
 #include "image/output.h"
@@ -116,6 +117,7 @@ base::Status capture(fiber::Identity& native, int argc, char** argv, char** envp
   make_doors();
   programs().push_back(std::make_unique<Program>(*objects.front(), objects));
   keep_usage_if_told(objects.front()->dynamic);
+  for (const Object* object : objects) keep_float_flags_if_told(object->dynamic);
 
   auto* image = new Image(&native, true);
   image->program = programs().front().get();
@@ -139,13 +141,14 @@ base::Status load_program(const std::string& path, int* program) {
   CLUMP_TRY(load_executable(path, &main));
   *program = static_cast<int>(programs().size());
   std::vector<Object*> objects = with_needed(*main);
+  keep_usage_if_told(main->dynamic);
+  for (const Object* object : objects) keep_float_flags_if_told(object->dynamic);
   for (Object* interposer : interposers()) {
     for (Object* object : with_needed(*interposer)) {
       if (std::ranges::find(objects, object) == objects.end()) objects.push_back(object);
     }
   }
   programs().push_back(std::make_unique<Program>(*main, std::move(objects)));
-  keep_usage_if_told(main->dynamic);
   return {};
 }
 

@@ -8,11 +8,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdarg>
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <mutex>
 
 #include "base/types.h"
@@ -25,28 +26,20 @@ namespace clump::image {
 namespace {
 
 struct Mapping {
-  std::uintptr_t end;
+  std::uintptr_t begin, end;
   const Image* owner;
 };
 
+/// In the order of their addresses; they do not overlap. No memory of an allocator's: it may hold a lock of
+/// its own when it maps or unmaps some, and so comes here. What finds no room is not noticed.
+constexpr std::size_t kMostMappings = 1 << 16;
+constinit Mapping mappings[kMostMappings];
+constinit std::size_t mapping_count = 0;
 std::mutex mappings_lock;
-auto& mappings = *new std::map<std::uintptr_t, Mapping>;  // by their begin; they do not overlap
 /// Whether there are any, so that those do not take the lock who have nothing to do with them.
 std::atomic<bool> has_mappings{false};
 
-/// The table takes memory itself, and an allocator may map or unmap some for that.
-constinit thread_local bool is_in_table = false;
-
-class Lock {
- public:
-  Lock() : lock_(mappings_lock) { is_in_table = true; }
-  ~Lock() { is_in_table = false; }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-
- private:
-  std::scoped_lock<std::mutex> lock_;
-};
+using Lock = std::scoped_lock<std::mutex>;
 
 std::uintptr_t address_of(const void* block) { return reinterpret_cast<std::uintptr_t>(block); }
 
@@ -57,39 +50,58 @@ std::uintptr_t end_of(const void* block, std::size_t bytes) {
 }
 
 /// The first one that has a byte from `begin` on.
-auto first_after(std::uintptr_t begin) {
-  auto found = mappings.upper_bound(begin);
-  if (found != mappings.begin() && std::prev(found)->second.end > begin) --found;
-  return found;
+Mapping* first_after(std::uintptr_t begin) {
+  return std::partition_point(mappings, mappings + mapping_count,
+                              [&](const Mapping& one) { return one.end <= begin; });
+}
+
+void insert(Mapping* place, const Mapping& mapping) {
+  if (mapping_count == kMostMappings) return;
+  std::move_backward(place, mappings + mapping_count, mappings + mapping_count + 1);
+  *place = mapping;
+  ++mapping_count;
 }
 
 void forget(std::uintptr_t begin, std::uintptr_t end) {
-  for (auto one = first_after(begin); one != mappings.end() && one->first < end;) {
-    const std::uintptr_t first = one->first;
-    const Mapping whole = one->second;
-    one = mappings.erase(one);
-    if (first < begin) mappings[first] = {begin, whole.owner};
-    if (whole.end > end) mappings[end] = whole;
+  Mapping* first = first_after(begin);
+  if (first != mappings + mapping_count && first->begin < begin) {
+    const Mapping whole = *first;
+    first->end = begin;
+    insert(++first, {begin, whole.end, whole.owner});
   }
+  Mapping* last = first;
+  while (last != mappings + mapping_count && last->end <= end) ++last;
+  if (last != mappings + mapping_count && last->begin < end) last->begin = end;
+  mapping_count -= static_cast<std::size_t>(last - first);
+  std::move(last, mappings + mapping_count + (last - first), first);
 }
 
-/// Another rank that has mapped some of it; null if there is none.
-const Image* other_owner(const Image& mine, std::uintptr_t begin, std::uintptr_t end) {
-  const Lock lock;
-  for (auto one = first_after(begin); one != mappings.end() && one->first < end; ++one)
-    if (one->second.owner != &mine) return one->second.owner;
+void add(std::uintptr_t begin, std::uintptr_t end, const Image* owner) {
+  forget(begin, end);
+  if (begin >= end) return;
+  insert(first_after(begin), {begin, end, owner});
+  has_mappings.store(true, std::memory_order_relaxed);  // relaxed: its reader has got the memory from us
+}
+
+/// Another rank that has mapped some of it; null if there is none. Then `mine` has it if it `claims` it: of
+/// two ranks that name the same place one is the first.
+const Image* other_owner(const Image& mine, std::uintptr_t begin, std::uintptr_t end, bool claims) {
+  const Lock lock(mappings_lock);
+  for (const Mapping* one = first_after(begin); one != mappings + mapping_count && one->begin < end; ++one)
+    if (one->owner != &mine) return one->owner;
+  if (claims) add(begin, end, &mine);
   return nullptr;
 }
 
 /// `owner` null: it is not a rank's any more, or is memory that others map.
 void note(const void* block, std::size_t bytes, const Image* owner) {
   if (owner == nullptr && !has_mappings.load(std::memory_order_relaxed)) return;
-  if (is_in_table || !in_host_process()) return;
-  const Lock lock;
-  forget(address_of(block), end_of(block, bytes));
-  if (owner == nullptr || bytes == 0) return;
-  mappings[address_of(block)] = {end_of(block, bytes), owner};
-  has_mappings.store(true, std::memory_order_relaxed);  // relaxed: its reader has got the memory from us
+  if (!in_host_process()) return;
+  const Lock lock(mappings_lock);
+  if (owner == nullptr)
+    forget(address_of(block), end_of(block, bytes));
+  else
+    add(address_of(block), end_of(block, bytes), owner);
 }
 
 [[noreturn]] void refuse_place(const char* call, const Image& other, const void* wanted, std::size_t bytes) {
@@ -108,12 +120,17 @@ void* map(void* wanted, std::size_t bytes, int protection, int flags, int descri
   const Image* const rank = calling_rank(caller);
   const bool is_fixed = (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0;
   const bool replaces = (flags & MAP_FIXED_NOREPLACE) == 0;
-  const Image* const other =
-      rank != nullptr && is_fixed ? other_owner(*rank, address_of(wanted), end_of(wanted, bytes)) : nullptr;
+  const bool claims = rank != nullptr && is_fixed && replaces;
+  const Image* const other = rank != nullptr && is_fixed
+                                 ? other_owner(*rank, address_of(wanted), end_of(wanted, bytes), claims)
+                                 : nullptr;
   if (other != nullptr && replaces) refuse_place("mmap(MAP_FIXED)", *other, wanted, bytes);
   void* const made = real(wanted, bytes, protection, flags, standard::kernel_number(descriptor), from);
   if (made == MAP_FAILED) {
-    if (other != nullptr && errno == EEXIST) refuse_place("mmap(MAP_FIXED_NOREPLACE)", *other, wanted, bytes);
+    const int error = errno;
+    if (other != nullptr && error == EEXIST) refuse_place("mmap(MAP_FIXED_NOREPLACE)", *other, wanted, bytes);
+    if (claims) note(wanted, bytes, nullptr);
+    errno = error;
     return made;
   }
   note(made, bytes, rank);
@@ -152,7 +169,7 @@ CLUMP_HOST_API void* mremap(void* block, size_t bytes, size_t wanted_bytes, int 
   va_end(rest);
   const Image* const rank = calling_rank(__builtin_return_address(0));
   if (rank != nullptr && wanted != nullptr) {
-    const Image* const other = other_owner(*rank, address_of(wanted), end_of(wanted, wanted_bytes));
+    const Image* const other = other_owner(*rank, address_of(wanted), end_of(wanted, wanted_bytes), true);
     if (other != nullptr) refuse_place("mremap(MREMAP_FIXED)", *other, wanted, wanted_bytes);
   }
   void* const made = (*real)(block, bytes, wanted_bytes, flags, wanted);

@@ -4,6 +4,7 @@
 // What a fiber uses is counted (fiber/processor_time.h) from the begin on where the program imports a
 // function that tells it, and otherwise from its first call on.
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/times.h>
 #include <unistd.h>
 
@@ -36,7 +37,7 @@ std::chrono::nanoseconds used_by_rank() {
 }
 
 /// The kernel tells for each kernel thread how much of its time was the system's; for the rank we take the
-/// share that it is of the process's. Neither part ever becomes less.
+/// share that it is of the process's, which never becomes less.
 struct Parts {
   long user, system;  ///< microseconds
 };
@@ -60,6 +61,15 @@ bool tells_usage(std::string_view function) {
          function == "clock_getcpuclockid" || function.starts_with("_gfortran_cpu_time") ||
          function.starts_with("_gfortran_etime") || function.starts_with("_gfortran_dtime") ||
          function.starts_with("_gfortran_second");
+}
+
+/// As clock_getcpuclockid() names the clock of the calling process, by its number or by 0.
+bool is_of_process(clockid_t clock) {
+  constexpr clockid_t kOfScheduler = 2;
+  const auto clock_of = [](pid_t process) { return (~process * 8) | kOfScheduler; };
+  if (clock == CLOCK_PROCESS_CPUTIME_ID || clock == clock_of(0)) return true;
+  // Clocks of threads have another bit.
+  return (clock & 7) == kOfScheduler && clock == clock_of(static_cast<pid_t>(syscall(SYS_getpid)));
 }
 
 timespec to_timespec(std::chrono::nanoseconds time) {
@@ -150,19 +160,14 @@ CLUMP_HOST_API clock_t clock() noexcept {
 
 CLUMP_HOST_API int clock_gettime(clockid_t clock, timespec* time) noexcept {
   static constinit Hidden<int(clockid_t, timespec*)> real{"clock_gettime"};
-  if (clock != CLOCK_PROCESS_CPUTIME_ID && clock != CLOCK_THREAD_CPUTIME_ID) [[likely]]
+  constexpr clockid_t kMostOfProcessors = 3;  // those of the time of day have other numbers
+  if (clock > kMostOfProcessors || clock == CLOCK_MONOTONIC || clock == CLOCK_REALTIME) [[likely]]
     return real(clock, time);
-  if (!shares_process() || time == nullptr) return real(clock, time);
+  const bool of_process = is_of_process(clock);
+  if ((!of_process && clock != CLOCK_THREAD_CPUTIME_ID) || time == nullptr || !shares_process())
+    return real(clock, time);
   fiber::keep_processor_time();
-  *time =
-      to_timespec(clock == CLOCK_PROCESS_CPUTIME_ID ? used_by_rank() : signals::processor_time_of_caller());
-  return 0;
-}
-
-CLUMP_HOST_API int clock_getcpuclockid(pid_t process, clockid_t* clock) noexcept {
-  static constinit Hidden<int(pid_t, clockid_t*)> real{"clock_getcpuclockid"};
-  if (!shares_process() || (process != 0 && process != getpid())) return real(process, clock);
-  *clock = CLOCK_PROCESS_CPUTIME_ID;
+  *time = to_timespec(of_process ? used_by_rank() : signals::processor_time_of_caller());
   return 0;
 }
 

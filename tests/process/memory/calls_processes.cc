@@ -1,11 +1,15 @@
 // Processes: their environment, what is loaded, children, and the end.
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <getopt.h>
 #include <link.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/sem.h>
 #include <sys/syscall.h>
 #include <sys/times.h>
 #include <sys/wait.h>
@@ -22,6 +26,7 @@ int __cxa_thread_atexit_impl(void (*)(void*), void*, void*);
 int __posix_getopt(int, char* const*, const char*);
 pid_t __waitpid(pid_t, int*, int);
 pid_t __getpid();
+long __fdelt_chk(long);
 }
 
 namespace calls {
@@ -39,6 +44,9 @@ rlimit limit;
 rlimit64 limit64;
 rusage used;
 tms used_time;
+timespec time_used;
+timespec no_time;
+sembuf no_operation;
 siginfo_t info;
 clockid_t processor_clock;
 int status;
@@ -89,6 +97,30 @@ const Row kRows[] = {
     {"times", [] { times(&used_time); }},
     {"personality", [] { personality(0xffffffff); }},
     {"syscall", [] { syscall(SYS_getpid); }},
+    {"clock", [] { (void)!clock(); }},
+    {"clock_gettime", [] { clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time_used); }},
+    // Memory at addresses.
+    {"munmap", [] { munmap(nullptr, 0); }},
+    {"mremap", [] { (void)!mremap(nullptr, 0, 0, 0); }},
+    {"brk", nullptr, "moves the end of the heap"},
+    {"sbrk", [] { (void)!sbrk(0); }},
+    // Semaphores, tracing, descriptors of select().
+    {"semop", [] { semop(kNone, &no_operation, 1); }},
+    {"semtimedop", [] { semtimedop(kNone, &no_operation, 1, &no_time); }},
+    {"ptrace", [] { ptrace(PTRACE_PEEKDATA, 0, nullptr, nullptr); }},
+    {"__fdelt_chk", [] { (void)!__fdelt_chk(0); }},
+    // Names and walks.
+    {"backtrace_symbols", nullptr, "allocates"},
+    {"backtrace_symbols_fd", [] { backtrace_symbols_fd(&extra, 0, kNone); }},
+    {"herror", nullptr, kFile},
+    {"glob", nullptr, "allocates"},
+    {"glob64", nullptr, "allocates"},
+    {"nftw", nullptr, "allocates"},
+    {"nftw64", nullptr, "allocates"},
+    {"fts_read", nullptr, "needs a walk, whose making allocates"},
+    {"fts_close", nullptr, "needs a walk, whose making allocates"},
+    {"fts64_read", nullptr, kSame},
+    {"fts64_close", nullptr, kSame},
     // Children.
     {"system", [] { (void)!system(nullptr); }},
     {"waitpid", [] { waitpid(-1, &status, WNOHANG); }},
