@@ -22,6 +22,7 @@ extern "C" {
 int on_exit(void (*)(int, void*), void*);
 int __cxa_atexit(void (*)(void*), void*, void*);
 int __cxa_at_quick_exit(void (*)(void*), void*);
+int __register_atfork(void (*)(), void (*)(), void (*)(), void*);
 int __cxa_thread_atexit_impl(void (*)(void*), void*, void*);
 int __posix_getopt(int, char* const*, const char*);
 pid_t __waitpid(pid_t, int*, int);
@@ -153,6 +154,7 @@ const Row kRows[] = {
     {"execvp", [] { execvp(kNoFile, arguments); }},
     {"execvpe", [] { execvpe(kNoFile, arguments, no_environment); }},
     {"fexecve", [] { fexecve(kNone, arguments, no_environment); }},
+    {"__register_atfork", [] { __register_atfork(nullptr, nullptr, nullptr, nullptr); }},
     {"__cxa_atexit", [] { __cxa_atexit(nothing, nullptr, nullptr); }},
     {"__cxa_at_quick_exit", [] { __cxa_at_quick_exit(nothing, nullptr); }},
     {"__cxa_thread_atexit_impl", [] { __cxa_thread_atexit_impl(nothing, nullptr, name); }},
