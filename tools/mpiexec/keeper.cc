@@ -194,10 +194,13 @@ void Keeper::signal(int number) {
 }
 
 bool Keeper::has_pending(int number) const {
-  return std::any_of(running_.begin(), running_.end(), [&](pid_t process) {
-    const std::string pending = process > 0 ? status_of(process, "ShdPnd") : std::string();
-    return (std::strtoull(pending.c_str(), nullptr, 16) >> (number - 1) & 1) != 0;
-  });
+  const auto blocks = [number](pid_t process) {
+    const std::string state = status_of(process, "State"), pending = status_of(process, "ShdPnd");
+    return !state.starts_with('T') && !state.starts_with('t') &&
+           (std::strtoull(pending.c_str(), nullptr, 16) >> (number - 1) & 1) != 0;
+  };
+  return std::any_of(running_.begin(), running_.end(),
+                     [&](pid_t process) { return process > 0 && blocks(process); });
 }
 
 bool Keeper::is_dumping_core() const {

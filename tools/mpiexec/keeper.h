@@ -56,7 +56,8 @@ class Keeper {
   bool next(Event& event, bool& gone);
   /// Sends a signal to all processes that have not ended; those that start later get it then.
   void signal(int number);
-  /// Whether one of the processes has not taken this signal, because all of its threads block it.
+  /// Whether one of the processes has not taken this signal, because all of its threads block it. One that is
+  /// stopped would take it later.
   bool has_pending(int number) const;
   /// Whether the system writes a core file of one of the processes now; killed, that process would leave half
   /// a file.
