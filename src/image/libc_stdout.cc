@@ -11,7 +11,6 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
-#include <cwchar>
 
 #include "base/types.h"
 #include "image/output.h"
@@ -24,9 +23,10 @@ namespace {
 FILE* current(int variable, FILE* of_process) {
   return captured() ? *static_cast<FILE**>(current_image().variable(variable)) : of_process;
 }
-FILE* out() { return current(kStandardOutput, stdout); }
 
 }  // namespace
+
+FILE* own_stdout() { return current(kStandardOutput, stdout); }
 
 void begin_standard_output(Image& image) {
   if (image.native() || !output::started()) return;
@@ -43,41 +43,29 @@ using namespace clump::image;  // the functions below are the C library's, outsi
 extern "C" {
 
 CLUMP_HOST_API int vprintf(const char* format, va_list arguments) {
-  return std::vfprintf(out(), format, arguments);
+  return std::vfprintf(own_stdout(), format, arguments);
 }
 CLUMP_HOST_API int printf(const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  const int length = std::vfprintf(out(), format, arguments);
+  const int length = std::vfprintf(own_stdout(), format, arguments);
   va_end(arguments);
   return length;
 }
 CLUMP_HOST_API int puts(const char* text) {
-  FILE* const stream = out();
+  FILE* const stream = own_stdout();
   flockfile(stream);
   const bool good = fputs_unlocked(text, stream) >= 0 && putc_unlocked('\n', stream) >= 0;
   funlockfile(stream);
   return good ? 1 : EOF;
 }
-CLUMP_HOST_API int putchar(int letter) { return std::putc(letter, out()); }
-CLUMP_HOST_API int putchar_unlocked(int letter) { return putc_unlocked(letter, out()); }
-
-CLUMP_HOST_API int vwprintf(const wchar_t* format, va_list arguments) {
-  return std::vfwprintf(out(), format, arguments);
-}
-CLUMP_HOST_API int wprintf(const wchar_t* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  const int length = std::vfwprintf(out(), format, arguments);
-  va_end(arguments);
-  return length;
-}
-CLUMP_HOST_API wint_t putwchar(wchar_t letter) { return std::putwc(letter, out()); }
+CLUMP_HOST_API int putchar(int letter) { return std::putc(letter, own_stdout()); }
+CLUMP_HOST_API int putchar_unlocked(int letter) { return putc_unlocked(letter, own_stdout()); }
 
 /// What these become with -D_FORTIFY_SOURCE.
 CLUMP_HOST_API int __vprintf_chk(int flag, const char* format, va_list arguments) {
   static constinit Hidden<int(FILE*, int, const char*, va_list)> real{"__vfprintf_chk"};
-  return real(out(), flag, format, arguments);
+  return real(own_stdout(), flag, format, arguments);
 }
 CLUMP_HOST_API int __printf_chk(int flag, const char* format, ...) {
   va_list arguments;

@@ -116,8 +116,8 @@ CLUMP_HOST_API wint_t putwc_unlocked(wchar_t character, FILE* file) {
   static constinit Hidden<wint_t(wchar_t, FILE*)> real{"putwc_unlocked"};
   return output::descriptor_of(file) != 0 ? putwc(character, file) : real(character, file);
 }
-CLUMP_HOST_API wint_t putwchar(wchar_t character) { return putwc(character, stdout); }
-CLUMP_HOST_API wint_t putwchar_unlocked(wchar_t character) { return putwc_unlocked(character, stdout); }
+CLUMP_HOST_API wint_t putwchar(wchar_t character) { return putwc(character, own_stdout()); }
+CLUMP_HOST_API wint_t putwchar_unlocked(wchar_t character) { return putwc_unlocked(character, own_stdout()); }
 
 CLUMP_HOST_API int fputws(const wchar_t* text, FILE* file) {
   static constinit Hidden<int(const wchar_t*, FILE*)> real{"fputws"};
@@ -144,7 +144,7 @@ CLUMP_HOST_API int vfwprintf(FILE* file, const wchar_t* format, va_list argument
   return count >= 0 && print(file, descriptor, {text, length}) ? count : -1;
 }
 CLUMP_HOST_API int vwprintf(const wchar_t* format, va_list arguments) {
-  return vfwprintf(stdout, format, arguments);
+  return vfwprintf(own_stdout(), format, arguments);
 }
 CLUMP_HOST_API int fwprintf(FILE* file, const wchar_t* format, ...) {
   va_list arguments;
@@ -156,7 +156,7 @@ CLUMP_HOST_API int fwprintf(FILE* file, const wchar_t* format, ...) {
 CLUMP_HOST_API int wprintf(const wchar_t* format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  const int count = vfwprintf(stdout, format, arguments);
+  const int count = vfwprintf(own_stdout(), format, arguments);
   va_end(arguments);
   return count;
 }
@@ -168,7 +168,7 @@ CLUMP_HOST_API int __vfwprintf_chk(FILE* file, int flag, const wchar_t* format, 
                                           : real(file, flag, format, arguments);
 }
 CLUMP_HOST_API int __vwprintf_chk(int flag, const wchar_t* format, va_list arguments) {
-  return __vfwprintf_chk(stdout, flag, format, arguments);
+  return __vfwprintf_chk(own_stdout(), flag, format, arguments);
 }
 CLUMP_HOST_API int __fwprintf_chk(FILE* file, int flag, const wchar_t* format, ...) {
   va_list arguments;
@@ -180,7 +180,7 @@ CLUMP_HOST_API int __fwprintf_chk(FILE* file, int flag, const wchar_t* format, .
 CLUMP_HOST_API int __wprintf_chk(int flag, const wchar_t* format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  const int count = __vfwprintf_chk(stdout, flag, format, arguments);
+  const int count = __vfwprintf_chk(own_stdout(), flag, format, arguments);
   va_end(arguments);
   return count;
 }

@@ -136,6 +136,8 @@ std::FILE* reopen_input(const char* path, const char* mode);
 
 /// The streams that the rank finds as `stdout` and `stderr`: libc_stdout.cc. Before its constructors run.
 void begin_standard_output(Image& image);
+/// What the calling rank has as `stdout` now.
+std::FILE* own_stdout();
 
 /// From here on processor time is counted, if the program may ask for it: libc_usage.cc.
 void keep_usage_if_told(const Dynamic& program);
