@@ -29,14 +29,6 @@ class Wrappers(tool.Case):
         self.assertNotIn("-lmpi_abi", self.wrap("mpicc", "-show", "-c", "hello.c").out)
         self.assertIn("-lmpi_abi", self.wrap("mpicc", "-show").out)
 
-    def test_help(self):
-        for name, variable in (("mpicc", "CLUMP_CC"), ("mpicxx", "CLUMP_CXX")):
-            shown = self.wrap(name, "--help")
-            self.assertEqual(shown.code, 0)
-            self.assertTrue(shown.out.startswith(f"{name} of Clump "), shown.out)
-            for word in ("-showme:compile", variable, "\nUsage: "):
-                self.assertIn(word, shown.out)
-
     def test_showme(self):
         self.assertRegex(self.wrap("mpicc", "-showme:compile").out, r"^-I\S+\n$")
         self.assertIn("-lmpi_abi", self.wrap("mpicxx", "--showme:link").out)
