@@ -41,6 +41,7 @@ POINTEES = {
     "DISTRIB_ENUM": "MPI_DISTRIBUTE_BLOCK", "DTYPE_DISTRIBUTION": "MPI_DISTRIBUTE_DFLT_DARG", "DEGREE": "1", "INDEX": "1",
     "STRING_LENGTH": "8", "INFO_VALUE_LENGTH": "8", "CVAR": "new_cvar()", "PVAR": "new_pvar()", "PVAR_SESSION": "new_pvar_session()",
     "KEYVAL": "new_comm_keyval()", "ARRAY_LENGTH_NNI": "1", "DIMENSION": "size", "WEIGHT": "1",
+    "POLYDISPLACEMENT": "4 * i", "DISPLACEMENT": "4 * i",
 }  # fmt: skip
 # What does not follow from the kind.
 SPECIAL = {
@@ -72,6 +73,7 @@ SPECIAL = {
     "T_pvar_handle_alloc.obj_handle": "&comm", "T_event_handle_alloc.obj_handle": "&comm", "Type_create_subarray.array_of_starts": "0",
     "Dims_create.dims": "0", "Graph_get.maxindex": "size", "Graph_get.maxedges": "size",
     "Comm_create_group.tag": "7", "Get_elements_x.datatype": "MPI_INT", "Comm_split.color": "0", "Testany.index": "0",
+    "Psend_init.partitions": "1", "Precv_init.partitions": "1",
 }  # fmt: skip
 FUNCTIONS = {
     "MPI_Comm_errhandler_function": "ignore_comm_error", "MPI_File_errhandler_function": "ignore_file_error",
