@@ -6,13 +6,11 @@ multiple of the first one's, and writes them to allocators.md. `./dev bench --al
 
 import argparse
 import os
-import sys
 from pathlib import Path
 
-from libraries import Failed, Library, compile_programs, finish
+from libraries import Library, compile_programs, finish
 from measurements import JACOBI, MATMUL, Measurement, numbers_in, run_example
-from overhead import HPCC_ORDER, measure, run_hpcc, table
-from run import describe_machine
+from overhead import HPCC_ORDER, report, run_hpcc
 
 RANKS = (1, 2, 16, 64)
 MEGABYTES = {1: 256, 2: 128, 16: 32, 64: 16}  # a rank
@@ -53,13 +51,7 @@ def main():
     programs = compile_programs({".c": options.build / "bin/mpicc", ".cc": options.build / "bin/mpicxx"}, options.out / "programs-own")
     ways = {way: Library("clump", options.build, programs, words) for way, words in WAYS.items()}
     wanted = [each for each in measurements(len(os.sched_getaffinity(0))) if not options.only or each.name in options.only.split(",")]
-    try:
-        values = measure(ways, wanted, options)
-    except Failed as failure:
-        sys.exit(f"./dev bench --allocators: {failure}")
-    text = f"{describe_machine()}; medians of {options.rounds} rounds\n\n" + table(values, list(ways))
-    (options.out / "allocators.md").write_text(text)
-    print(text)
+    report("allocators", ways, wanted, options)
 
 
 if __name__ == "__main__":

@@ -84,6 +84,17 @@ def table(values, ways):
     return "\n".join(lines) + "\n"
 
 
+def report(name, ways, measurements, options):
+    """Measures, prints the table, and writes it to NAME.md. Ends the program if a run fails."""
+    try:
+        values = measure(ways, measurements, options)
+    except Failed as failure:
+        sys.exit(f"./dev bench --{name}: {failure}")
+    text = f"{describe_machine()}; medians of {options.rounds} rounds\n\n" + table(values, list(ways))
+    (options.out / f"{name}.md").write_text(text)
+    print(text)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, required=True, help="our build directory")
@@ -96,13 +107,7 @@ def main():
     programs = compile_standard_programs(options.peers_dir, options.out)
     with tempfile.TemporaryDirectory() as folder:
         ways = {way: Library("clump", options.build, programs, words) for way, words in ways_in(folder).items()}
-        try:
-            values = measure(ways, MEASUREMENTS, options)
-        except Failed as failure:
-            sys.exit(f"./dev bench --overhead: {failure}")
-    text = f"{describe_machine()}; medians of {options.rounds} rounds\n\n" + table(values, list(ways))
-    (options.out / "overhead.md").write_text(text)
-    print(text)
+        report("overhead", ways, MEASUREMENTS, options)
 
 
 if __name__ == "__main__":

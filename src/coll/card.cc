@@ -22,7 +22,7 @@ bool differ_in_root(const Written& a, const Written& b, bool inter) {
   return b.card.root < 0 || !same_root(b, a);
 }
 
-/// In one file, other places are other functions. Of two files, nobody knows.
+/// In one file, other places are other functions. Of two files that is not known.
 bool differ_in_operation(const Card& a, const Card& b) {
   if (a.operation != b.operation) return true;
   return a.file_of_operation != 0 && a.file_of_operation == b.file_of_operation &&

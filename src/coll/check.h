@@ -72,7 +72,7 @@ class Check final {
   void start(Schedule::Listener& listener);
   bool advance();
   base::Status status() const { return status_; }
-  /// Whether there are buffers or arrays that nobody may write before the operation is over.
+  /// Whether there are buffers or arrays that must not be written before the operation is over.
   bool has_buffers() const { return !sends_.empty() || !receives_.empty() || !arrays_.empty(); }
   /// Where the operation gets to put what it receives for `buffer`, an argument of the call: so it is seen
   /// whether the program writes there before it is over.

@@ -18,7 +18,7 @@ struct BufferInUse {
   Site site;
 };
 
-/// No two of them may have a byte in common (MPI-5.0 section 3.7.2: nobody touches a buffer while MPI has
+/// No two of them may have a byte in common (MPI-5.0 section 3.7.2: a buffer is not touched while MPI has
 /// it). Any thread of the rank.
 class BuffersInUse {
  public:

@@ -229,7 +229,7 @@ class Rank {
   base::Ref<Comm> comm_founding;
   ErrorCodes error_codes;
   Attributes& type_attributes(MPI_Datatype handle) { return type_attributes_[handle]; }
-  /// Keys that were freed by their delete functions, and not yet by who has made them.
+  /// Keys that were freed by their delete functions, and not yet by the program.
   struct EarlyFreed {
     std::mutex mutex;
     std::set<int> keyvals;

@@ -108,7 +108,7 @@ std::string stack(const pmi::Failure& failure) {
   std::string last;
   const std::size_t count = failure.frames.size();
   std::size_t users = 0;
-  // A thread of nobody's fails in nothing but Clump's own functions.
+  // A thread of no rank fails in nothing but Clump's own functions.
   if (failure.rank >= 0) {
     while (users < count && is_below_user(failure.frames[users])) ++users;
     if (users == count) return {};  // it has left its main(), or nothing is known

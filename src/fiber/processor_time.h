@@ -1,4 +1,4 @@
-// The processor time that fibers use, as long as somebody wants to know: the kernel counts it for kernel
+// The processor time that fibers use, once a program asks for it: the kernel counts it for kernel
 // threads. A carrier's time goes to the fiber that has run there. A short turn is measured by the wall clock,
 // which costs little; a longer one, in which the kernel thread may have waited or another may have had the
 // core, by the kernel thread's own clock.

@@ -23,7 +23,7 @@ class Image;
 
 namespace owners {
 
-/// Larger numbers are nobody's.
+/// Larger numbers have no owner.
 constexpr unsigned kNumbers = 1U << 20;
 
 /// 1 + the number of the rank in MPI_COMM_WORLD, or one of these.
@@ -36,7 +36,7 @@ extern constinit std::atomic<Owner> table[kNumbers];
 
 inline Owner of(int descriptor) {
   const auto number = static_cast<unsigned>(descriptor);
-  // relaxed: whoever uses the number has it from the thread that made it
+  // relaxed: the thread that uses the number has got it from the one that made it
   return number < kNumbers ? table[number].load(std::memory_order_relaxed) : kUnknown;
 }
 
@@ -45,7 +45,7 @@ inline Owner calling_rank() {
   return mine != nullptr ? static_cast<Owner>(mine->rank) + 1 : kUnknown;
 }
 
-/// The same for a descriptor that `owner`, who is known and not the caller, has made.
+/// The same for a descriptor whose owner is known, and is not the caller.
 bool is_closed_for_caller(int descriptor, Owner owner);
 
 /// Whether the calling rank has no such descriptor, although the kernel may.

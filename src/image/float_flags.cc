@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "fiber/float_flags.h"
+#include "image/imports.h"
 
 namespace clump::image {
 namespace {
@@ -17,13 +18,7 @@ bool tells_exceptions(std::string_view function) {
 }  // namespace
 
 void keep_float_flags_if_told(const Dynamic& object) {
-  for (const auto relocations : {object.plt_relocations, object.relocations}) {
-    for (const ElfW(Rela) & relocation : relocations) {
-      const ElfW(Sym)& symbol = object.symbols[ELF64_R_SYM(relocation.r_info)];
-      if (symbol.st_name != 0 && symbol.st_shndx == SHN_UNDEF && tells_exceptions(object.name_of(symbol)))
-        return fiber::keep_float_flags();
-    }
-  }
+  if (imports_any(object, tells_exceptions)) fiber::keep_float_flags();
 }
 
 }  // namespace clump::image

@@ -36,7 +36,7 @@ ssize_t read_cookie(void* cookie, char* bytes, std::size_t size) {
   return read(static_cast<Target*>(cookie)->descriptor, bytes, size);
 }
 
-/// Whoever has the C library flush all streams writes for the stream's rank.
+/// A rank that has the C library flush all streams writes for the stream's rank.
 ssize_t write_cookie(void* cookie, const char* bytes, std::size_t size) {
   const Target& target = *static_cast<Target*>(cookie);
   fiber::Identity* const caller = fiber::identity();

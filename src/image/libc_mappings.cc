@@ -36,7 +36,7 @@ constexpr std::size_t kMostMappings = 1 << 16;
 constinit Mapping mappings[kMostMappings];
 constinit std::size_t mapping_count = 0;
 std::mutex mappings_lock;
-/// Whether there are any, so that those do not take the lock who have nothing to do with them.
+/// Whether there are any: where there are none, the lock is not taken.
 std::atomic<bool> has_mappings{false};
 
 using Lock = std::scoped_lock<std::mutex>;

@@ -16,6 +16,7 @@
 #include "base/types.h"
 #include "fiber/processor_time.h"
 #include "image/children.h"
+#include "image/imports.h"
 #include "image/rank_image.h"
 #include "image/signal_state.h"
 #include "image/symbols.h"
@@ -80,13 +81,7 @@ timespec to_timespec(std::chrono::nanoseconds time) {
 }  // namespace
 
 void keep_usage_if_told(const Dynamic& program) {
-  for (const auto relocations : {program.plt_relocations, program.relocations}) {
-    for (const ElfW(Rela) & relocation : relocations) {
-      const ElfW(Sym)& symbol = program.symbols[ELF64_R_SYM(relocation.r_info)];
-      if (symbol.st_name != 0 && symbol.st_shndx == SHN_UNDEF && tells_usage(program.name_of(symbol)))
-        return fiber::keep_processor_time();
-    }
-  }
+  if (imports_any(program, tells_usage)) fiber::keep_processor_time();
 }
 
 void count_usage(const rusage& usage) noexcept {

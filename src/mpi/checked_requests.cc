@@ -23,7 +23,7 @@ void look_at_freed(Rank& self, Request& request) {
         core::Remark::Kind::kUncommon,
         "frees the request of a collective operation, if only when it is complete; the standard has it "
         "completed (MPI-5.0 section 6.12)");
-  // Nobody else will ask.
+  // Nothing else will ask.
   if (is_active && request.kind == Request::Kind::kChecked && request.completion.done()) request.ask(false);
 }
 

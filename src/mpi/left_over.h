@@ -1,5 +1,5 @@
 // What is told at MPI_Finalize (mpiexec --check): objects that a program has not freed, requests that it has
-// not completed, messages that nobody has received, and what it has done that no call has failed for.
+// not completed, messages that were not received, and what it has done that no call has failed for.
 #pragma once
 
 #include "base/status.h"

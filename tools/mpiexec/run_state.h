@@ -80,7 +80,7 @@ class Run {
   /// The job is to be ended from outside: by --timeout (SIGALRM) or by this signal. The user learns where the
   /// ranks are before they are not there any more.
   void tell_before_end(int why);
-  /// `where` is empty if nobody could be asked.
+  /// `where` is empty if no rank could be asked.
   void end_from_outside(const std::string& where);
   void read_packets();
   /// A packet, and the socket that may come with it. As recv().
@@ -128,7 +128,7 @@ class Run {
   void obey(const Order& order);
   /// A job of one process knows by itself, and has told what all wait for.
   void tell_of_own_deadlock();
-  /// All ranks wait for each other, which is said by whoever has found it.
+  /// All ranks wait for each other; the finder of that has said so.
   void end_stuck();
   static int failure_code(const pmi::Failure& failure);
 

@@ -97,7 +97,7 @@ void Station::finish_check() {
   reports_.push_back(std::move(report));
 }
 
-/// Who has not called MPI has nobody who could answer.
+/// A rank that has not called MPI cannot answer.
 bool Station::has_answered(int process) const {
   if (!memory_->host(process).observes.load(std::memory_order_acquire)) return true;
   const auto found = answers_.find(process);

@@ -1,0 +1,13 @@
+// What a loaded object takes from others. For a file that is not loaded: find_import() of process_only.h.
+#pragma once
+
+#include <string_view>
+
+#include "image/symbols.h"
+
+namespace clump::image {
+
+/// Whether the object imports a function, or another symbol, whose name is wanted.
+bool imports_any(const Dynamic& object, bool (*is_wanted)(std::string_view name));
+
+}  // namespace clump::image
