@@ -202,6 +202,7 @@ const char* domain_or(const char* domain) {
 struct SetForAll {
   std::string kind, domain, value;
   const Image* by;
+  bool by_others = false;  ///< other ranks have set the same
 };
 
 /// Ends the job if another rank has set something else.
@@ -213,8 +214,11 @@ void check_for_all(const char* domain, const char* value, const char* kind) {
   const std::scoped_lock hold(lock);
   for (SetForAll& one : all) {
     if (one.kind != kind || one.domain != domain) continue;
-    if (one.value == value) return;
-    if (one.by != mine)
+    if (one.value == value) {
+      one.by_others |= one.by != mine;
+      return;
+    }
+    if (one.by != mine || one.by_others)
       refuse(fmt::format("{}(\"{}\", \"{}\")", kind, domain, value),
              fmt::format("changes what another rank has set (\"{}\") for the process", one.value));
     one.value = value;
