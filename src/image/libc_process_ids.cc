@@ -1,6 +1,7 @@
 // Functions that give or take the number of a process: process_ids.h. Those that send signals are in
 // libc_kill.cc. What is not here takes the number of a thread as well: getpgid(), getsid(), sched_*(),
 // getpriority(), process_vm_readv().
+#include <dlfcn.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -23,7 +24,10 @@ namespace {
 bool is_shared_code(const void* address) {
   if (instance_at(address) != nullptr) return false;
   const Object* const object = Registry::get().find(reinterpret_cast<std::uintptr_t>(address));
-  return object != nullptr && !object->is_private;
+  if (object != nullptr) return !object->is_private;
+  // Libraries that shared libraries open by themselves are in no registry.
+  dl_find_object found;
+  return _dl_find_object(const_cast<void*>(address), &found) == 0;
 }
 
 pid_t process_for(const void* caller) {
