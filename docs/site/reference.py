@@ -28,6 +28,8 @@ VARIABLES = {
     "CLUMP_MALLOC": ("`libc`, `mimalloc`, a name, a file", "the allocator of the ranks, where `--malloc` does not say it"),
     "CLUMP_COLL_RULES": ("a file, `none`", "rules by which collectives choose their algorithm, where `--coll-rules` does not say it"),
     "CLUMP_COLL_TABLE": ("rules, with `;` between", "the same for ranks that `mpiexec` has not started (`srun`, or one rank alone)"),
+    "CLUMP_CONNECT_TIMEOUT": ("seconds", "how long to try to connect to another host over sockets, and to wait for acknowledgements of what was sent "
+                              "to it, until the job ends with an error; 8 by default"),
     "CLUMP_PRTERUN": ("a file", "PRRTE's `prterun` for jobs on several hosts; otherwise the one in `PATH`"),
     "CLUMP_CC": ("a command", "the compiler that `mpicc` calls (default `cc`); it may have words behind it, as `ccache gcc`"),
     "CLUMP_CXX": ("a command", "the compiler that `mpicxx` calls (default `c++`)"),

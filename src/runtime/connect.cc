@@ -6,9 +6,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "fiber/completion.h"
@@ -120,8 +124,22 @@ void lost_process(int process, std::string why) {
   const pmi::Job& job = runtime::job();
   const int first = job.first_rank(job.processes[static_cast<std::size_t>(process)]);
   cannot_connect(job, MPI_ERR_OTHER,
-                 fmt::format("cannot reach rank {} on {} any more: {}", first,
+                 fmt::format("{} cannot reach rank {} on {}: {}", job.this_node().name, first,
                              job.nodes[static_cast<std::size_t>(job.node_of(first))].name, why));
+}
+
+/// As CLUMP_CONNECT_TIMEOUT says, or as it was.
+std::chrono::seconds connect_timeout(const pmi::Job& job, std::chrono::seconds otherwise) {
+  const char* const text = std::getenv(net::ofi::kConnectTimeoutVariable);
+  if (text == nullptr || *text == '\0') return otherwise;
+  const std::string_view digits = text;
+  int seconds = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), seconds);
+  if (error != std::errc() || end != digits.data() + digits.size() || seconds < 1)
+    cannot_connect(job, MPI_ERR_ARG,
+                   fmt::format("{}={}: a number of seconds is needed, 1 or more",
+                               net::ofi::kConnectTimeoutVariable, text));
+  return std::chrono::seconds(seconds);
 }
 
 /// Ranks of other nodes go over the network.
@@ -134,6 +152,7 @@ std::unique_ptr<net::Channel> make_ofi_channel(const pmi::Job& job, std::vector<
                                .find = find_address,
                                .lost = lost_process};
   for (int rank = 0; rank < job.ranks(); ++rank) setup.processes.push_back(job.process_of(rank));
+  setup.connect_timeout = connect_timeout(job, setup.connect_timeout);
   std::unique_ptr<net::OfiChannel> channel;
   base::Status opened = net::OfiChannel::open(std::move(setup), channel);
   if (!opened.ok()) cannot_connect(job, opened.error_class(), base::message_of(opened.code()));

@@ -19,7 +19,7 @@ std::uint64_t mask_of(std::uint64_t format) {
 }
 
 /// Sockets and nothing above them, which bear different names in different versions.
-bool is_sockets(const fi_info& info) {
+bool uses_sockets(const fi_info& info) {
   const std::string_view name = info.fabric_attr->prov_name;
   return name == "tcp" || name == "net";
 }
@@ -27,7 +27,7 @@ bool is_sockets(const fi_info& info) {
 // To ask and be asked takes two more messages than to send at once; through the kernel that costs more than
 // the copy that it saves. Others have an eager protocol of their own up to here.
 Count short_limit_of(const fi_info& info) {
-  return static_cast<Count>((is_sockets(info) ? wire::kLongest : 16 * 1024) - wire::kHead);
+  return static_cast<Count>((uses_sockets(info) ? wire::kLongest : 16 * 1024) - wire::kHead);
 }
 
 template <typename Object>
@@ -41,7 +41,7 @@ void close_object(Object*& object) {
 Endpoint::Endpoint(const Libfabric& library, const fi_info& info)
     : library_(library),
       inject_limit_(info.tx_attr->inject_size),
-      is_sockets_(is_sockets(info)),
+      is_sockets_(uses_sockets(info)),
       longest_(static_cast<Count>(std::min(info.ep_attr->max_msg_size, std::size_t{1} << 62))),
       short_limit_(short_limit_of(info)),
       tag_mask_(mask_of(info.ep_attr->mem_tag_format)) {}

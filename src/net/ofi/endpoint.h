@@ -90,6 +90,8 @@ class Endpoint {
 
   /// Becomes readable when there is something to be read, after read() has found nothing and may_sleep() has
   /// returned true; -1: the provider has none.
+  /// Whether it goes through the kernel's sockets.
+  bool is_sockets() const { return is_sockets_; }
   int descriptor() const { return descriptor_; }
   bool may_sleep();
 

@@ -31,7 +31,11 @@ Gate::Gate(const House& house, std::size_t index, std::unique_ptr<Endpoint> endp
       token_(house.token),
       salt_(house.salt),
       window_(window_for(book_.processes())),
-      peers_(book_.processes()) {}
+      peers_(book_.processes()) {
+  std::vector<std::byte> own;
+  if (endpoint_->is_sockets() && endpoint_->name(own).ok())
+    watch_.emplace(InternetAddress(own), setup_.connect_timeout);
+}
 
 Gate::~Gate() {
   // The network has our memory until it is closed.
@@ -59,6 +63,7 @@ bool Gate::reach(Peer& peer, int process, Later& later) {
   base::Status found = book_.find(process, index_, entry);
   if (found.ok()) found = endpoint_->insert(entry.name, peer.address);
   peer.token = entry.token;
+  if (found.ok() && watch_) watch_->add(process, InternetAddress(entry.name));
   if (!found.ok()) lose(peer, process, base::message_of(found.code()), later);
   return found.ok();
 }
@@ -159,6 +164,23 @@ bool Gate::may_sleep() {
   }
   unlocked(later);
   return may;
+}
+
+void Gate::watch_peers() {
+  if (!watch_ || !mutex_.try_lock()) return;
+  Later later;
+  const PeerWatch::Clock::time_point now = PeerWatch::Clock::now();
+  for (const std::vector<int>* processes : {&waiting_, &bundling_}) {
+    for (const int process : *processes) {
+      Peer& peer = this->peer(process);
+      if (peer.lost) continue;
+      if (auto why = watch_->waits(process, peer.next_out, now)) lose(peer, process, std::move(*why), later);
+    }
+  }
+  if (auto silent = watch_->silent_host())
+    lose(peer(silent->process), silent->process, std::move(silent->why), later);
+  mutex_.unlock();
+  unlocked(later);
 }
 
 // Of pieces each side knows while they are under way; all else has a number.

@@ -17,6 +17,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/mutex.h"
@@ -24,6 +25,7 @@
 #include "net/ofi/endpoint.h"
 #include "net/ofi/flights.h"
 #include "net/ofi/offered.h"
+#include "net/ofi/peer_watch.h"
 #include "net/ofi/post.h"
 #include "net/ofi/setup.h"
 #include "net/ofi/timer.h"
@@ -73,6 +75,8 @@ class Gate {
   bool progress(Look look);
   /// Whether descriptor() will tell of what comes next; false also if there is something right now.
   bool may_sleep();
+  /// Gives up processes that cannot be reached. The network thread, once in PeerWatch::kInterval.
+  void watch_peers();
   /// Adds what was sent and taken. False: something is under way in this process, or somebody is inside.
   bool rests(Passed& passed);
   /// Whether messages wait for others to go with them. Looking sends them.
@@ -193,9 +197,10 @@ class Gate {
   std::map<const Outgoing*, Count> partly_sent_;
   std::uint64_t pieces_ = 0;
   Flights flights_;
-  bool must_repost_ = false;  // there was no room for a landing
-  std::atomic<int> skip_{0};  // glances to be left out
-  int skips_ = 0;             // after the next look that finds nothing
+  std::optional<PeerWatch> watch_;  // of sockets
+  bool must_repost_ = false;        // there was no room for a landing
+  std::atomic<int> skip_{0};        // glances to be left out
+  int skips_ = 0;                   // after the next look that finds nothing
   base::Counter looks_, refused_;
 };
 

@@ -87,8 +87,13 @@ void* NetworkThread::begin(void* self) {
 void NetworkThread::run() {
   milliseconds nap = kFirstNap;
   std::uint64_t seen = looks();
+  auto watched = Clock::now();
   while (running_.load(std::memory_order_acquire)) {
     const Woken woken = sleep(nap);
+    if (const auto now = Clock::now(); now - watched >= PeerWatch::kInterval) {
+      for (const auto& gate : gates_) gate->watch_peers();
+      watched = now;
+    }
     if (woken == Woken::kByTimer) {
       send_what_is_held_back();
       continue;

@@ -1,6 +1,7 @@
 // What the ofi channel has to know of the job.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -10,6 +11,9 @@
 #include "net/channel.h"
 
 namespace clump::net::ofi {
+
+/// Seconds, of Setup::connect_timeout.
+inline constexpr const char* kConnectTimeoutVariable = "CLUMP_CONNECT_TIMEOUT";
 
 struct Setup {
   std::vector<Sink*> sinks;       ///< of each rank of the job; null: it is not of this process
@@ -22,6 +26,9 @@ struct Setup {
   std::function<base::Status(int process, std::vector<std::byte>& address)> find;
   /// A process cannot be reached any more. Called once for each, by any thread, which holds nothing.
   std::function<void(int process, std::string what)> lost;
+  /// How long to try to reach a process, and to wait for acknowledgements of what was sent to it, with
+  /// providers over sockets. Others tell by themselves.
+  std::chrono::seconds connect_timeout{8};
   int endpoints = 1;  ///< several: as many threads can drive the network at the same time
 };
 

@@ -1,5 +1,5 @@
-// A library that another shared library opens by itself is the process's, and gets the process's id, whichever
-// rank calls: iconv_open() of a character set in a module (module.c).
+// A library that another shared library opens by itself is the process's, and gets the process's id,
+// whichever rank calls: iconv_open() of a character set in a module (module.c).
 #include <iconv.h>
 
 #include "../signals/check.h"

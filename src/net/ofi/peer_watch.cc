@@ -1,0 +1,113 @@
+#include "net/ofi/peer_watch.h"
+
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace clump::net::ofi {
+
+namespace {
+
+// A connection may be refused for a moment while the other process opens its endpoint.
+constexpr int kMostFailures = 3;
+// Connections come and go between two looks at all descriptors.
+constexpr int kLooksBetweenSearches = 5;
+// Descriptors are given out from the lowest on: after so many that are not open there are no more.
+constexpr int kGap = 1024;
+
+/// Something has been sent for that long, and nothing acknowledged.
+bool is_silent(int descriptor, std::chrono::milliseconds patience) {
+  tcp_info info{};
+  socklen_t length = sizeof info;
+  return ::getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 && info.tcpi_unacked > 0 &&
+         info.tcpi_retransmits > 0 && info.tcpi_last_ack_recv > patience.count() &&
+         info.tcpi_last_data_recv > patience.count();
+}
+
+}  // namespace
+
+void PeerWatch::add(int process, const InternetAddress& address) {
+  if (address.valid()) peers_.try_emplace(process, Peer{.address = address, .probe = nullptr});
+  looks_ = 0;
+}
+
+std::string PeerWatch::tell(const Peer& peer, const std::string& error) const {
+  return fmt::format(
+      "no TCP connection from {} to {}: {}. Firewalls have to let the job's hosts connect to each other, on "
+      "all "
+      "ports or on those from FI_TCP_PORT_LOW_RANGE to FI_TCP_PORT_HIGH_RANGE; CLUMP_CONNECT_TIMEOUT={} is "
+      "how "
+      "many seconds to try",
+      own_.text(), peer.address.text(), error, patience_.count());
+}
+
+std::optional<std::string> PeerWatch::waits(int process, std::uint32_t sent, Clock::time_point now) {
+  const auto found = peers_.find(process);
+  if (found == peers_.end()) return {};
+  Peer& peer = found->second;
+  if (peer.since == Clock::time_point() || peer.sent != sent) {
+    peer = {.address = peer.address, .sent = sent, .since = now, .probe = nullptr};
+    return {};
+  }
+  if (peer.probe == nullptr) peer.probe = std::make_unique<Probe>(peer.address);
+  switch (peer.probe->look()) {
+    case Probe::Answer::kNone:
+      if (now - peer.since < patience_) return {};
+      return tell(peer, fmt::format("no answer within {} s", patience_.count()));
+    case Probe::Answer::kReached:  // it does not take anything now, for whatever reason
+      peer = {.address = peer.address, .sent = sent, .since = now, .probe = nullptr};
+      return {};
+    case Probe::Answer::kFailed:
+      if (++peer.failures >= kMostFailures) return tell(peer, peer.probe->error());
+      peer.probe = nullptr;
+      return {};
+  }
+  return {};
+}
+
+std::optional<int> PeerWatch::process_at(int descriptor) const {
+  const InternetAddress other = InternetAddress::of_peer(descriptor);
+  if (!other.valid()) return {};
+  const bool accepted = InternetAddress::of_self(descriptor) == own_;
+  for (const auto& [process, peer] : peers_)
+    if (accepted ? peer.address.is_same_host(other) : peer.address == other) return process;
+  return {};
+}
+
+void PeerWatch::find_connections() {
+  connections_.clear();
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  const auto most = static_cast<int>(std::min<rlim_t>(limit.rlim_cur, 1 << 20));
+  for (int descriptor = 0, last = 0; descriptor < most && descriptor - last < kGap; ++descriptor) {
+    int type = 0;
+    socklen_t length = sizeof type;
+    const bool is_socket = ::getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &length) == 0;
+    if (is_socket || errno != EBADF) last = descriptor;
+    if (!is_socket || type != SOCK_STREAM) continue;
+    if (const std::optional<int> process = process_at(descriptor))
+      connections_.push_back({descriptor, *process});
+  }
+}
+
+std::optional<PeerWatch::Silent> PeerWatch::silent_host() {
+  if (looks_++ % kLooksBetweenSearches == 0) find_connections();
+  for (const Connection& connection : connections_) {
+    // The number may be another file's by now.
+    if (!is_silent(connection.descriptor, patience_) ||
+        process_at(connection.descriptor) != connection.process)
+      continue;
+    return Silent{
+        connection.process,
+        fmt::format("what was sent from {} to {} has not been acknowledged for {} s "
+                    "(CLUMP_CONNECT_TIMEOUT)",
+                    own_.text(), InternetAddress::of_peer(connection.descriptor).text(), patience_.count())};
+  }
+  return {};
+}
+
+}  // namespace clump::net::ofi

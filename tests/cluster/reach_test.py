@@ -1,0 +1,84 @@
+"""Hosts that do not reach each other, from the start or from some moment on: the job ends, and says which ones, by which addresses."""
+
+import contextlib
+import os
+import pathlib
+import subprocess
+import time
+import unittest
+
+import cluster
+from cluster import CLUSTER, mpiexec, tool
+
+setUpModule = cluster.skip_without_hosts
+PATIENCE = 2  # seconds
+
+
+def ip(host: str, *words: str) -> None:
+    prefix = pathlib.Path(CLUSTER, "prefix").read_text().strip()
+    subprocess.run(["ip", "-n", f"{prefix}-{host}", *words], check=True)
+
+
+class Reach(cluster.Case):
+    environment = {**os.environ, "CLUMP_CONNECT_TIMEOUT": str(PATIENCE)}
+
+    @contextlib.contextmanager
+    def cut(self, first: int, second: int):
+        """What one of these hosts sends to the other gets lost, as where a firewall drops it: no machine has that address."""
+        for one, other in ((first, second), (second, first)):
+            ip(f"h{one}", "neigh", "replace", f"10.77.0.{other + 1}", "lladdr", "02:00:00:00:00:99", "dev", "eth0", "nud", "permanent")
+        yield
+        for one, other in ((first, second), (second, first)):
+            ip(f"h{one}", "neigh", "del", f"10.77.0.{other + 1}", "dev", "eth0")
+
+    def job(self, *words: object) -> subprocess.CompletedProcess:
+        return self.run_job("--host", "h0,h1,h2", "-n", 3, *words, tool.BIN / "cluster_ring", 0.1, env=self.environment)
+
+    def assert_told(self, text: str) -> None:
+        self.assertRegex(text, r"h(1 cannot reach rank 2 on h2|2 cannot reach rank 1 on h1): ")
+        self.assertRegex(text, r"(10\.77\.0\.2 port \d+ to 10\.77\.0\.3 port \d+|10\.77\.0\.3 port \d+ to 10\.77\.0\.2 port \d+)")
+        self.assertIn("CLUMP_CONNECT_TIMEOUT", text)
+
+    def test_packets_between_two_of_three_hosts_are_dropped(self):
+        with self.cut(1, 2):
+            begin = time.monotonic()
+            job = self.job()
+            took = time.monotonic() - begin
+        self.assertNotEqual(job.returncode, 0)
+        self.assert_told(job.stderr)
+        self.assertIn("no answer within 2 s", job.stderr)
+        self.assertLess(took, 20)
+
+    def test_there_is_no_route(self):
+        ip("h1", "route", "add", "unreachable", "10.77.0.3/32")
+        self.addCleanup(ip, "h1", "route", "del", "unreachable", "10.77.0.3/32")
+        job = self.job()
+        self.assertNotEqual(job.returncode, 0)
+        self.assertRegex(job.stderr, r"h1 cannot reach rank 2 on h2: .*No route to host")
+
+    def test_two_hosts_lose_each_other(self):
+        job = subprocess.Popen(mpiexec("--host", "h0,h1,h2", "-n", 3, tool.BIN / "cluster_ring", 30), stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, env=self.environment)
+        self.addCleanup(job.kill)
+        self.assertEqual(job.stdout.readline(), "begun\n")
+        with self.cut(1, 2):
+            begin = time.monotonic()
+            _, errors = job.communicate(timeout=60)
+            took = time.monotonic() - begin
+        self.assertNotEqual(job.returncode, 0)
+        self.assert_told(errors)
+        self.assertLess(took, 20)
+
+    def test_ranks_that_compute_are_not_given_up(self):
+        # What is for them waits, and their kernel answers.
+        job = self.run_job("--host", "h0,h1", "-n", 2, tool.BIN / "cluster_late", 3 * PATIENCE, env=self.environment)
+        self.assertEqual((job.returncode, job.stderr), (0, ""))
+
+    def test_a_number_of_seconds_is_needed(self):
+        job = self.run_job("--host", "h0,h1", "-n", 2, tool.BIN / "cluster_ring", 0, env={**os.environ, "CLUMP_CONNECT_TIMEOUT": "soon"})
+        self.assertNotEqual(job.returncode, 0)
+        self.assertIn("CLUMP_CONNECT_TIMEOUT=soon: a number of seconds is needed", job.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
