@@ -34,7 +34,7 @@ def measurements(cores):
     for ranks in RANKS:
         found.append(Measurement(f"matmul-{ranks}", "matmul", run_example, MATMUL, cores))
         found.append(Measurement(f"jacobi-{ranks}", "jacobi", run_example, JACOBI, cores))
-    for rows, columns in ((1, 1), (1, 2), (4, 4)):
+    for rows, columns in ((1, 1), (1, 2), (4, 4), (8, 8)):
         found.append(Measurement(f"hpcc-{rows * columns}", "hpcc", run_hpcc, (HPCC_ORDER, str(rows), str(columns)), cores))
     return found
 
