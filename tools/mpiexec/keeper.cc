@@ -14,13 +14,17 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 namespace clump::mpiexec {
 
 namespace {
+
+constexpr std::chrono::milliseconds kLook{5};  ///< so often, whether children have ended
 
 void send_event(int socket, Event::Kind kind, int index, int value) {
   const Event event{kind, index, value};
@@ -76,6 +80,18 @@ void become(const Process& process, pid_t parent) {
   ::execve(process.program.c_str(), pointers(process.arguments).data(), pointers(process.environment).data());
 }
 
+/// Waits for this process's children, and theirs as they become ours; false: some are left after so long.
+bool all_children_end(std::chrono::milliseconds most) {
+  const auto end = std::chrono::steady_clock::now() + most;
+  for (;;) {
+    const pid_t ended = ::waitpid(-1, nullptr, WNOHANG);
+    if (ended < 0 && errno == ECHILD) return true;
+    if (ended > 0) continue;
+    if (std::chrono::steady_clock::now() >= end) return false;
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
 /// Kills this process's children, and theirs as they become ours, until there is none.
 void kill_all_children() {
   const auto children = [] {
@@ -100,6 +116,33 @@ void kill_all_children() {
     for (const pid_t child : children()) ::kill(child, SIGKILL);
     if (::waitpid(-1, nullptr, 0) < 0 && errno == ECHILD) return;
   }
+}
+
+bool is_there(pid_t process) {
+  const std::string state = status_of(process, "State");
+  return !state.empty() && !state.starts_with('Z');
+}
+
+void remove(const Folder& folder) {
+  std::error_code ignored;
+  if (!folder.path.empty() && (folder.owner == 0 || !is_there(folder.owner)))
+    std::filesystem::remove_all(folder.path, ignored);
+}
+
+/// `processes`: those that were started; -1: has ended.
+void end_all(const std::vector<pid_t>& processes, std::chrono::milliseconds grace) {
+  if (grace.count() > 0) {
+    for (const pid_t process : processes)
+      if (process > 0) ::kill(process, SIGTERM);
+    if (all_children_end(grace)) return;
+  }
+  kill_all_children();
+}
+
+std::chrono::milliseconds grace_of(const std::vector<Process>& processes) {
+  std::chrono::milliseconds most{0};
+  for (const Process& process : processes) most = std::max(most, process.grace);
+  return most;
 }
 
 [[noreturn]] void keep(const std::vector<Process>& processes, int socket) {
@@ -146,7 +189,8 @@ void kill_all_children() {
       send_event(socket, Event::Kind::kEnded, static_cast<int>(known - pids.begin()), status);
     }
   }
-  kill_all_children();
+  end_all(pids, grace_of(processes));
+  for (const Process& process : processes) remove(process.folder);
   ::_exit(0);
 }
 
@@ -170,6 +214,9 @@ base::Status Keeper::start(const std::vector<Process>& processes) {
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   ::close(ends[1]);
   socket_ = ends[0];
+  grace_ = grace_of(processes);
+  for (const Process& process : processes)
+    if (!process.folder.path.empty()) folders_.push_back(process.folder);
   running_.assign(processes.size(), -1);
   if (keeper_ < 0) return base::fail(MPI_ERR_NO_MEM, "cannot start a process: {}", std::strerror(errno));
   return {};
@@ -212,7 +259,8 @@ void Keeper::stop() {
   if (socket_ < 0) return;
   ::close(std::exchange(socket_, -1));
   if (keeper_ > 0) ::waitpid(keeper_, nullptr, 0);
-  kill_all_children();  // only if the keeper was killed: its orphans are ours
+  end_all({}, grace_);  // only if the keeper was killed: its orphans are ours
+  for (const Folder& folder : folders_) remove(folder);
 }
 
 }  // namespace clump::mpiexec

@@ -1,0 +1,93 @@
+"""Faults at random moments of jobs on two or three hosts: any process is killed, or the job is ended by a signal or by --timeout. Each time all is
+over soon, with the right exit code, and nothing is left on any host. CLUMP_FAULTS says how many; CLUMP_FAULTS_SEED repeats what has failed."""
+
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import time
+import unittest
+
+import cluster
+from cluster import CLUSTER, mpiexec, name_of, processes, program_of, tool
+
+setUpModule = cluster.skip_without_hosts
+
+COUNT = int(os.environ.get("CLUMP_FAULTS", "20"))
+SEED = int(os.environ.get("CLUMP_FAULTS_SEED", str(time.time_ns() % 1_000_000)))
+MOST = 10.0  # seconds from the fault to the end of everything
+MODES = ((), (), ("--scheduler", "threads"), ("--ranks", "processes"), ("--per-process", 1))
+HOSTS = ("h0,h1", "h1,h2", "h0,h1,h2")
+FAULTS = ("TERM", "INT", "timeout", "kill", "kill", "kill", "kill", "kill")
+
+
+def files() -> list:
+    """What jobs may have left in folders of their hosts, and in shared memory."""
+    return sorted([*(str(path) for path in pathlib.Path(CLUSTER).glob("tmp.*/*")), *(f"/dev/shm/{name}" for name in os.listdir("/dev/shm"))])
+
+
+class Faults(cluster.Case):
+    def setUp(self) -> None:
+        self.before = files()
+
+    def victim(self, draw: random.Random, hosts: str) -> tuple:
+        """Some process of a host, by what it is."""
+        host = draw.choice(sorted({"h0", *hosts.split(",")}))
+        there = [(name_of(pid), pid) for pid in processes(host)]
+        if not there:
+            return None, None, None
+        name, pid = draw.choice(sorted(there))
+        return host, "rank" if program_of(pid).startswith("launcher_") else name, pid
+
+    def one(self, number: int) -> None:
+        draw = random.Random(SEED + number)
+        hosts, mode, fault = draw.choice(HOSTS), draw.choice(MODES), draw.choice(FAULTS)
+        delay = draw.uniform(0.0, 1.6)
+        options = ("--timeout", 1) if fault == "timeout" else ()
+        began = time.monotonic()
+        job = subprocess.Popen(mpiexec(*options, *mode, "--host", hosts, "-n", 6, tool.program("busy")), stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(job.kill)
+        time.sleep(1.0 if fault == "timeout" else delay)
+        host = what = None
+        if fault == "kill":
+            host, what, pid = self.victim(draw, hosts)
+            if pid is not None:
+                cluster.send([pid], signal.SIGKILL)
+            else:
+                fault = "TERM"  # nothing is there yet
+        if fault in ("TERM", "INT"):
+            job.send_signal(getattr(signal, f"SIG{fault}"))
+        begin = time.monotonic()
+        out, errors = job.communicate(timeout=3 * MOST)
+        seconds = time.monotonic() - begin
+        story = f"CLUMP_FAULTS_SEED={SEED + number} CLUMP_FAULTS=1: {fault} of {what} on {host} after {delay:.3f} s of {mode} on {hosts}: " \
+                f"{job.returncode} after {seconds:.1f} s (began {begin - began:.1f} s before)\n{errors}"
+        print(story.splitlines()[0], flush=True)
+        self.assertLess(seconds, MOST, story)
+        self.judge(job.returncode, fault, what, story)
+        if what in ("prted", "mpiexec") and host != "h0" and "busy" in out:
+            self.assertIn(host, errors, story)
+        self.assert_nothing_left(2)
+        self.wait_for(lambda: files() == self.before, 2)
+        self.assertEqual(files(), self.before, story)
+
+    def judge(self, code: int, fault: str, what: str, story: str) -> None:
+        if fault == "timeout":
+            return self.assertEqual(code, 124, story)
+        if fault in ("TERM", "INT"):
+            number = getattr(signal, f"SIG{fault}")
+            return self.assertIn(code, (128 + number, -number), story)  # the second: mpiexec was no more than begun
+        if what == "rank":
+            return self.assertEqual(code, 128 + signal.SIGKILL, story)
+        return self.assertNotEqual(code, 0, story)
+
+    def test_faults(self):
+        for number in range(COUNT):
+            with self.subTest(seed=SEED + number):
+                self.one(number)
+
+
+if __name__ == "__main__":
+    unittest.main()
