@@ -34,7 +34,9 @@ class Ending {
   /// A signal; 0: the job is not ended from outside.
   int why() const { return why_; }
   /// What the ranks were asked is known.
-  void note_answer() { times_.tell = Clock::now(); }
+  void note_answer() {
+    if (times_.tell) times_.tell = Clock::now();
+  }
 
   /// Whether --timeout is over now. True once.
   bool is_timeout();

@@ -60,7 +60,7 @@ base::Status Run::start() {
   block_signals_of_writes();
   signals_ = ::signalfd(-1, &forwarded, SFD_CLOEXEC | SFD_NONBLOCK);
   if (command_.gdb) CLUMP_TRY(find_gdb());
-  if (command_.timeout_seconds > 0 && !command_.agent)  // an agent is told
+  if (command_.timeout_seconds > 0 && !command_.agent)  // mpiexec tells an agent when
     end_at_ = Clock::now() + std::chrono::seconds(command_.timeout_seconds);
   return start_processes();
 }
