@@ -63,6 +63,18 @@ class Ending(cluster.Case):
         self.assertNotEqual(job.returncode, 0)
         self.assertIn("h2", errors)
 
+    def test_ssh_fails(self):
+        job = self.begin(Agent(self, h1="fails").mpiexec("--host", "h0,h1,h2", "-n", 3, "hostname"))
+        errors = self.end(job)
+        self.assertNotEqual(job.returncode, 0)
+        self.assertIn("Connection refused", errors)
+
+    def test_ssh_talks(self):
+        job = self.begin(Agent(self, h1="talks").mpiexec("--host", "h0,h1,h2", "-n", 3, "hostname"))
+        out, errors = job.communicate(timeout=2 * MOST)
+        self.assertEqual((job.returncode, errors), (0, ""))
+        self.assertLessEqual({"h0", "h1", "h2"}, set(out.split()))
+
     def test_from_the_first_moment_on(self):
         for delay in 0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5:
             for number in signal.SIGTERM, signal.SIGINT:

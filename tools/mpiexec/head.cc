@@ -18,13 +18,13 @@
 #include "collapse.h"
 #include "diag/report.h"
 #include "ending.h"
+#include "exit_codes.h"
 #include "gdb_hosts.h"
 #include "hosts_input.h"
 #include "impatience.h"
 #include "keeper.h"
 #include "lines.h"
 #include "overview.h"
-#include "plan.h"
 #include "prterun_environment.h"
 
 namespace clump::mpiexec {

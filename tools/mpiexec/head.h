@@ -56,7 +56,7 @@ class HeadFilter {
 inline constexpr const char* kLastWordVariable = "CLUMP_LAST_WORD";
 
 /// `code` is the agent's, as mpiexec's on one host.
-std::string last_word(const std::string& word, int host, HostEnd end, int code);
+std::string last_word(const std::string& word, int host, HostEnd end, int code = 0);
 
 /// What run_prterun() needs.
 struct Launch {

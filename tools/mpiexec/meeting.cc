@@ -25,7 +25,7 @@ namespace clump::mpiexec {
 
 namespace {
 
-constexpr std::chrono::seconds kPatience{2};  // for all addresses together
+constexpr std::chrono::seconds kPatience{10};  // for all addresses together
 
 std::string text_of(const sockaddr* address) {
   const bool is_v4 = address->sa_family == AF_INET;
