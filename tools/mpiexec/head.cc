@@ -32,8 +32,7 @@ namespace clump::mpiexec {
 namespace {
 
 constexpr int kHandled[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
-constexpr std::chrono::milliseconds kEndOfDaemons{
-    1000};  ///< those that prterun has started here remove their files
+constexpr std::chrono::milliseconds kEndOfDaemons{1000};  ///< until what prterun has started here has ended
 constexpr std::size_t kShortestRule = 40;
 constexpr int kLook = 20;  ///< milliseconds; so often, whether a collapsed line has waited long enough
 
@@ -178,6 +177,11 @@ class Head {
     const bool all_done = std::ranges::all_of(ends, [](HostEnd end) { return end == HostEnd::kDone; });
     if (code == 0 && all_done) return launch_.gdb != nullptr ? launch_.gdb->code() : 0;
     if (std::ranges::find(ends, HostEnd::kFailed) != ends.end()) return code != 0 ? code : 1;
+    if (WIFSIGNALED(status_)) {
+      fmt::print(stderr, "mpiexec: prterun, which starts the job on its hosts, was ended by {}\n",
+                 diag::signal_name(WTERMSIG(status_)));
+      return code;
+    }
     if (const std::string missing = filter_.missing(); !missing.empty())
       fmt::print(stderr, "mpiexec: {}\n", missing);
     if (const std::string settings = prrte_settings(launch_.environment);
@@ -194,7 +198,7 @@ class Head {
     if (ending_.why() == SIGALRM) return kExitTimeout;
     const auto& ends = filter_.ends();
     if (std::ranges::all_of(ends, [](HostEnd end) { return end == HostEnd::kDone; })) return 0;
-    if (!overview_.tells_itself() || ending_.why() != SIGTERM)
+    if (ending_.why() != SIGTERM || !agent_has_told())
       fmt::print(stderr, "mpiexec: the job was ended by {}{}{}\n", diag::signal_name(ending_.why()),
                  where_.empty() ? "" : "; where the ranks were:\n", where_);
     return filter_.code() != 0 ? filter_.code() : 128 + ending_.why();
@@ -217,6 +221,9 @@ class Head {
     }
   }
 
+  /// Where the ranks were.
+  bool agent_has_told() const { return overview_.tells_itself() && has_come(filter_.ends().front()); }
+
   /// `why`: a signal, or SIGALRM for --timeout.
   void end_job(int why) {
     const bool can_be_told = launch_.gdb == nullptr && overview_.is_complete();
@@ -235,7 +242,7 @@ class Head {
         if (ending_.why() == SIGALRM && !overview_.tells_itself()) tell_of_timeout();
         return overview_.end_ranks(ending_.why());
       case Ending::Step::kTerminate:
-        if (ending_.why() == SIGALRM) tell_of_timeout();
+        if (ending_.why() == SIGALRM && !agent_has_told()) tell_of_timeout();
         return keeper_.signal(SIGTERM);
       case Ending::Step::kKill:
         return keeper_.signal(SIGKILL);

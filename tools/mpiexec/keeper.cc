@@ -80,41 +80,47 @@ void become(const Process& process, pid_t parent) {
   ::execve(process.program.c_str(), pointers(process.arguments).data(), pointers(process.environment).data());
 }
 
-/// Waits for this process's children, and theirs as they become ours; false: some are left after so long.
-bool all_children_end(std::chrono::milliseconds most) {
-  const auto end = std::chrono::steady_clock::now() + most;
-  for (;;) {
-    const pid_t ended = ::waitpid(-1, nullptr, WNOHANG);
-    if (ended < 0 && errno == ECHILD) return true;
-    if (ended > 0) continue;
-    if (std::chrono::steady_clock::now() >= end) return false;
-    std::this_thread::sleep_for(kLook);
+/// This process's children, and what they have left to it.
+std::vector<pid_t> children() {
+  std::vector<pid_t> found;
+  std::ifstream list("/proc/thread-self/children");
+  for (pid_t child; list >> child;) found.push_back(child);
+  if (list.is_open()) return found;
+  // A kernel without CONFIG_PROC_CHILDREN: ask every process for its parent.
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
+    std::ifstream stat(entry.path() / "stat");
+    std::string text((std::istreambuf_iterator<char>(stat)), {});
+    int parent = 0;
+    const std::size_t name_end = text.rfind(')');
+    if (name_end == std::string::npos || ::sscanf(text.c_str() + name_end + 1, " %*c %d", &parent) != 1)
+      continue;
+    if (parent == ::getpid()) found.push_back(std::atoi(entry.path().filename().c_str()));
   }
+  return found;
 }
 
 /// Kills this process's children, and theirs as they become ours, until there is none.
 void kill_all_children() {
-  const auto children = [] {
-    std::vector<pid_t> found;
-    std::ifstream list("/proc/thread-self/children");
-    for (pid_t child; list >> child;) found.push_back(child);
-    if (list.is_open()) return found;
-    // A kernel without CONFIG_PROC_CHILDREN: ask every process for its parent.
-    std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
-      std::ifstream stat(entry.path() / "stat");
-      std::string text((std::istreambuf_iterator<char>(stat)), {});
-      int parent = 0;
-      const std::size_t name_end = text.rfind(')');
-      if (name_end == std::string::npos || ::sscanf(text.c_str() + name_end + 1, " %*c %d", &parent) != 1)
-        continue;
-      if (parent == ::getpid()) found.push_back(std::atoi(entry.path().filename().c_str()));
-    }
-    return found;
-  };
   for (;;) {
     for (const pid_t child : children()) ::kill(child, SIGKILL);
     if (::waitpid(-1, nullptr, 0) < 0 && errno == ECHILD) return;
+  }
+}
+
+/// The same with a grace, and but for those that have made a session of their own, as the connection does
+/// that ssh keeps for later (ControlPersist).
+void end_all_children(std::chrono::milliseconds grace) {
+  const auto kill_at = std::chrono::steady_clock::now() + grace;
+  const pid_t session = ::getsid(0);
+  for (;; std::this_thread::sleep_for(kLook)) {
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    std::vector<pid_t> left = children();
+    std::erase_if(left, [&](pid_t child) { return ::getsid(child) != session; });
+    if (left.empty()) return;
+    if (std::chrono::steady_clock::now() < kill_at) continue;
+    for (const pid_t child : left) ::kill(child, SIGKILL);
   }
 }
 
@@ -131,12 +137,10 @@ void remove(const Folder& folder) {
 
 /// `processes`: those that were started; -1: has ended.
 void end_all(const std::vector<pid_t>& processes, std::chrono::milliseconds grace) {
-  if (grace.count() > 0) {
-    for (const pid_t process : processes)
-      if (process > 0) ::kill(process, SIGTERM);
-    if (all_children_end(grace)) return;
-  }
-  kill_all_children();
+  if (grace.count() == 0) return kill_all_children();
+  for (const pid_t process : processes)
+    if (process > 0) ::kill(process, SIGTERM);
+  end_all_children(grace);
 }
 
 std::chrono::milliseconds grace_of(const std::vector<Process>& processes) {

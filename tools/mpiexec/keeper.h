@@ -34,13 +34,15 @@ struct Process {
   int in = -1;
   int out = -1;
   int err = -1;
-  std::vector<std::int32_t> cores;     ///< it may run on these only; empty: where mpiexec may
-  bool own_group = false;              ///< a terminal's Ctrl-C is not for it
-  bool same_addresses = false;         ///< as when it is started the next time
-  std::vector<int> kept;               ///< close-on-exec descriptors that shall stay open in it
-  Folder folder;                       ///< removed when the process and all that it has started have ended
-  std::chrono::milliseconds grace{0};  ///< so long after SIGTERM may it, and what it has started, take to end
-  std::vector<int> of_mpiexec;         ///< other ends of what it gets, which are for mpiexec alone
+  std::vector<std::int32_t> cores;  ///< it may run on these only; empty: where mpiexec may
+  bool own_group = false;           ///< a terminal's Ctrl-C is not for it
+  bool same_addresses = false;      ///< as when it is started the next time
+  std::vector<int> kept;            ///< close-on-exec descriptors that shall stay open in it
+  Folder folder;                    ///< removed when the process and all that it has started have ended
+  /// So long after SIGTERM may it, and what it has started, take to end; not 0: what has made a session of
+  /// its own stays.
+  std::chrono::milliseconds grace{0};
+  std::vector<int> of_mpiexec;  ///< other ends of what it gets, which are for mpiexec alone
 };
 
 /// What the keeper tells.
