@@ -66,6 +66,9 @@ std::string receive_word() {
 }
 
 base::Status prepare(const Command& command, Plan& plan, HeadLine& head) {
+  if (std::getenv(kOverviewVariable) == nullptr)
+    return base::fail(MPI_ERR_ARG,
+                      "--agent is how mpiexec starts itself on other hosts: it is not for users");
   CLUMP_TRY(pmi::pmix::join());
   plan.job.node = pmi::pmix::rank();
   CLUMP_TRY(meet_overview(pmi::pmix::rank(), head.connection, plan.job));
@@ -82,7 +85,6 @@ base::Status prepare(const Command& command, Plan& plan, HeadLine& head) {
 
 int run_agent(const Command& command) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // prted has gone, and so has the job
-  ::signal(SIGQUIT, SIG_DFL);          // which prterun ignores: see head.cc
   const std::string word = receive_word();
   Plan plan;
   HeadLine head;

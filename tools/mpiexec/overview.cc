@@ -2,7 +2,6 @@
 
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <utility>
 
 #include "diag/report.h"
@@ -16,9 +15,6 @@ void say(const std::string& text) { fmt::print(stderr, "mpiexec: {}", text); }
 }  // namespace
 
 base::Status meet_overview(int host, Connection& line, pmi::Job& job) {
-  if (std::getenv(kOverviewVariable) == nullptr)
-    return base::fail(MPI_ERR_ARG,
-                      "--agent is how mpiexec starts itself on other hosts: it is not for users");
   int socket = -1;
   CLUMP_TRY(go_to_meeting(kOverviewVariable, "a job on several hosts needs", host, socket));
   line = Connection(socket);

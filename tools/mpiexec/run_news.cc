@@ -178,7 +178,8 @@ void Run::obey(const Order& order) {
 }
 
 void Run::obey_signal(int number) {
-  head_->ends_job = number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGALRM;
+  head_->ends_job =
+      head_->ends_job || number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGALRM;
   if (number == SIGALRM) return tell_before_end(number);
   take_signal(number, false, kGraceToEnd);
 }
