@@ -11,9 +11,11 @@
 #include <cstdlib>
 #include <memory>
 
-#include "cluster.h"
+#include "connection.h"
 #include "head.h"
+#include "hosts_input.h"
 #include "map.h"
+#include "overview.h"
 #include "plan.h"
 #include "pmi/pmix.h"
 #include "run.h"
@@ -63,13 +65,18 @@ std::string receive_word() {
   return word;
 }
 
-base::Status prepare(const Command& command, Plan& plan) {
-  CLUMP_TRY(receive_plan(plan.job));
+base::Status prepare(const Command& command, Plan& plan, HeadLine& head) {
+  if (std::getenv(kOverviewVariable) == nullptr)
+    return base::fail(MPI_ERR_ARG,
+                      "--agent is how mpiexec starts itself on other hosts: it is not for users");
   CLUMP_TRY(pmi::pmix::join());
+  plan.job.node = pmi::pmix::rank();
+  CLUMP_TRY(meet_overview(pmi::pmix::rank(), head.connection, plan.job));
   if (pmi::pmix::size() != static_cast<int>(plan.job.nodes.size()))
     return base::fail(MPI_ERR_SPAWN, "{} agents were started for {} hosts", pmi::pmix::size(),
                       plan.job.nodes.size());
   plan.job.node = pmi::pmix::rank();
+  CLUMP_TRY(meet_input(plan.job, head.input));
   plan.job.network.interface = own_address(plan.job);
   return complete_plan(command, plan);
 }
@@ -78,13 +85,13 @@ base::Status prepare(const Command& command, Plan& plan) {
 
 int run_agent(const Command& command) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // prted has gone, and so has the job
-  ::signal(SIGQUIT, SIG_DFL);          // which prterun ignores: see head.cc
   const std::string word = receive_word();
   Plan plan;
-  const base::Status prepared = prepare(command, plan);
+  HeadLine head;
+  const base::Status prepared = prepare(command, plan, head);
   if (!prepared.ok()) {
     fmt::print(stderr, "mpiexec: {}\n{}", base::message_of(prepared.code()),
-               last_word(word, plan.job.node, HostEnd::kFailed));
+               last_word(word, plan.job.node, HostEnd::kFailed, kExitCannotRun));
     return kExitCannotRun;
   }
   if (command.map) fmt::print(stderr, "{}", map_text(plan));
@@ -92,10 +99,10 @@ int run_agent(const Command& command) {
   pmi::pmix::watch([] { ::kill(::getpid(), SIGTERM); });
   Records records;
   (void)records.prepare(command, plan.job);  // an agent writes no files
-  const int code = runs ? run(command, plan, records) : 0;
+  const int code = runs ? run(command, plan, records, &head) : 0;
   const HostEnd end = code == 0 ? HostEnd::kDone : code == 128 + SIGTERM ? HostEnd::kEnded : HostEnd::kFailed;
-  fmt::print(stderr, "{}", last_word(word, plan.job.node, end));
-  if (code != 0) return code;  // without leave(): the other agents are ended
+  fmt::print(stderr, "{}", last_word(word, plan.job.node, end, code));
+  if (code != 0 && !head.ends_job) return code;  // without leave(): the other agents are ended
   pmi::pmix::leave();
   return 0;
 }

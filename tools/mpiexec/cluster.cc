@@ -12,41 +12,18 @@
 #include "common/places.h"
 #include "gdb_hosts.h"
 #include "head.h"
+#include "hosts_input.h"
 #include "overview.h"
+#include "prterun_environment.h"
 
 namespace clump::mpiexec {
 
 namespace {
 
-// The kernel takes no longer strings (MAX_ARG_STRLEN, 128 KiB).
-constexpr std::size_t kMostInVariable = 100'000;
-
-std::string variable(std::size_t number) { return fmt::format("CLUMP_PLAN_{}", number); }
-
 std::string as_hex(const std::string& bytes) {
   std::string text;
   for (const char byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
   return text;
-}
-
-/// False if it is none.
-bool from_hex(std::string_view text, std::string& bytes) {
-  const auto digit = [](char c) { return c >= 'a' ? c - 'a' + 10 : c - '0'; };
-  if (text.size() % 2 != 0 || text.find_first_not_of("0123456789abcdef") != text.npos) return false;
-  for (std::size_t i = 0; i < text.size(); i += 2)
-    bytes += static_cast<char>(digit(text[i]) << 4 | digit(text[i + 1]));
-  return true;
-}
-
-/// Sets the variables that receive_plan() reads; their names.
-std::vector<std::string> send_plan(const pmi::Job& job) {
-  const std::string text = as_hex(pmi::encode(job));
-  std::vector<std::string> names;
-  for (std::size_t from = 0; from < text.size(); from += kMostInVariable) {
-    names.push_back(variable(names.size()));
-    ::setenv(names.back().c_str(), text.substr(from, kMostInVariable).c_str(), 1);
-  }
-  return names;
 }
 
 /// What of the command line each agent has to know.
@@ -103,9 +80,21 @@ std::vector<std::string> locate(const std::string& prterun) {
   const std::filesystem::path prefix = std::filesystem::path(prterun).parent_path().parent_path();
   std::error_code none;
   if (!std::filesystem::exists(prefix / "share" / "prte", none)) return {};
-  ::setenv("PRTE_PREFIX", prefix.c_str(), 0);
-  ::setenv("PMIX_PREFIX", prefix.c_str(), 0);
+  ::setenv("PRTE_PREFIX", prefix.c_str(), 1);
+  ::setenv("PMIX_PREFIX", prefix.c_str(), 1);
   return {"--prefix", prefix.string()};
+}
+
+/// A folder for prterun's files, which it leaves behind when it is killed; empty where the user has chosen
+/// one.
+std::string make_folder() {
+  static constexpr const char* kLocal = "PRTE_MCA_prte_local_tmpdir_base";
+  if (std::getenv(kLocal) != nullptr || std::getenv("PRTE_MCA_prte_tmpdir_base") != nullptr) return {};
+  std::error_code none;
+  std::string folder = (std::filesystem::temp_directory_path(none) / "clump.XXXXXX").string();
+  if (none || ::mkdtemp(folder.data()) == nullptr) return {};
+  ::setenv(kLocal, folder.c_str(), 1);
+  return folder;
 }
 
 std::vector<std::string> prterun_arguments(const std::string& prterun, const Command& command,
@@ -117,9 +106,8 @@ std::vector<std::string> prterun_arguments(const std::string& prterun, const Com
   for (const pmi::Node& node : job.nodes) hosts += (hosts.empty() ? "" : ",") + node.name + ":1";
   words.insert(words.end(), {"--host", hosts, "--map-by", "ppr:1:node", "--bind-to", "none", "-n",
                              std::to_string(job.nodes.size())});
-  for (const std::string& name : send_plan(job)) words.insert(words.end(), {"-x", name});
-  for (const char* const name :
-       {"PRTE_PREFIX", "PMIX_PREFIX", kLastWordVariable, kCollectorVariable, kOverviewVariable, kGdbVariable})
+  for (const char* const name : {"PRTE_PREFIX", "PMIX_PREFIX", kLastWordVariable, kCollectorVariable,
+                                 kOverviewVariable, kInputVariable, kGdbVariable})
     if (std::getenv(name) != nullptr) words.insert(words.end(), {"-x", name});
   words.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
   for (std::string& word : agent_options(command)) words.push_back(std::move(word));
@@ -146,29 +134,27 @@ base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, 
   for (const pmi::Node& node : plan.job.nodes) hosts.push_back(node.name);
   Overview overview(plan.job, command.hang_after_seconds);
   CLUMP_TRY(overview.open());
+  if (command.gdb) plan.job.input = pmi::kNoInput;  // gdb reads mpiexec's
+  HostsInput input(plan.job);
+  CLUMP_TRY(input.open());
   if (records.are_wanted()) CLUMP_TRY(records.collect());
   std::optional<GdbHosts> gdb;
   if (command.gdb) CLUMP_TRY(gdb.emplace(hosts.size(), command.gdb_commands).open());
-  CLUMP_TRY(run_prterun({prterun_arguments(prterun, command, plan.job), word, hosts, overview,
-                         command.collapse ? plan.job.ranks() : 0, gdb ? &*gdb : nullptr},
+  const std::string folder = make_folder();
+  const std::vector<std::string> words = prterun_arguments(prterun, command, plan.job);
+  CLUMP_TRY(run_prterun({.arguments = words,
+                         .environment = prterun_environment(environ),
+                         .folder = folder,
+                         .word = word,
+                         .hosts = hosts,
+                         .overview = overview,
+                         .input = input,
+                         .timeout_seconds = command.timeout_seconds,
+                         .collapsed = command.collapse ? plan.job.ranks() : 0,
+                         .gdb = gdb ? &*gdb : nullptr},
                         code));
   if (records.are_wanted() && !records.finish_collecting(plan.job, code) && code == 0) code = kExitOutput;
   return {};
-}
-
-base::Status receive_plan(pmi::Job& job) {
-  std::string bytes;
-  for (std::size_t number = 0;; ++number) {
-    const std::string name = variable(number);
-    const char* const text = std::getenv(name.c_str());
-    if (text == nullptr) break;
-    if (!from_hex(text, bytes)) return base::fail(MPI_ERR_ARG, "{} is damaged", name);
-    ::unsetenv(name.c_str());
-  }
-  if (bytes.empty())
-    return base::fail(MPI_ERR_ARG,
-                      "--agent is how mpiexec starts itself on other hosts: it is not for users");
-  return pmi::decode(bytes, job);
 }
 
 }  // namespace clump::mpiexec

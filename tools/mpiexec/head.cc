@@ -4,7 +4,6 @@
 #include <netdb.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,16 +16,23 @@
 #include <optional>
 
 #include "collapse.h"
+#include "diag/report.h"
+#include "ending.h"
+#include "exit_codes.h"
 #include "gdb_hosts.h"
+#include "hosts_input.h"
 #include "impatience.h"
+#include "keeper.h"
 #include "lines.h"
 #include "overview.h"
+#include "prterun_environment.h"
 
 namespace clump::mpiexec {
 
 namespace {
 
-constexpr int kHandled[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGCHLD};
+constexpr int kHandled[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+constexpr std::chrono::milliseconds kEndOfDaemons{1000};  ///< until what prterun has started here has ended
 constexpr std::size_t kShortestRule = 40;
 constexpr int kLook = 20;  ///< milliseconds; so often, whether a collapsed line has waited long enough
 
@@ -43,32 +49,13 @@ bool repeats_report(std::string_view line) {
 /// A race between prterun and the ssh that it starts, without consequences.
 bool is_noise(std::string_view line) { return line.find("plm:ssh: Warning: setpgid(") != line.npos; }
 
-/// Between fork and exec: what is typed, and Ctrl-C, is for gdb.
-void leave_terminal() {
-  ::setpgid(0, 0);
-  ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
-}
-
-/// Between fork and exec. Returns only if that fails.
-void become(const std::vector<std::string>& words, int output, int errors, pid_t parent) {
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // prterun then ends the job on all hosts
-  if (::getppid() != parent) ::_exit(127);
-  sigset_t none;
-  sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  if (output >= 0) ::dup2(output, STDOUT_FILENO);
-  ::signal(SIGQUIT, SIG_IGN);  // which a terminal sends it, too, and is for us
-  ::dup2(errors, STDERR_FILENO);
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  ::execv(arguments.front(), arguments.data());
-}
-
 class Head {
  public:
   explicit Head(const Launch& launch)
-      : launch_(launch), filter_(launch.word, launch.hosts), overview_(launch.overview) {
+      : launch_(launch),
+        filter_(launch.word, launch.hosts),
+        overview_(launch.overview),
+        ending_(launch.timeout_seconds) {
     if (launch.collapsed == 0) return;
     screen_.emplace(launch.collapsed);
     out_lines_.emplace(LineTarget{STDOUT_FILENO, &*screen_}, "");
@@ -80,56 +67,49 @@ class Head {
     for (const int number : kHandled) sigaddset(&handled, number);
     ::sigprocmask(SIG_BLOCK, &handled, nullptr);
     signals_ = ::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
-    int errors[2], failure[2], output[2] = {-1, -1};
-    if (signals_ < 0 || ::pipe2(errors, O_CLOEXEC) != 0 || ::pipe2(failure, O_CLOEXEC) != 0 ||
-        (screen_ && ::pipe2(output, O_CLOEXEC) != 0))
+    int errors[2], output[2] = {-1, -1};
+    if (signals_ < 0 || ::pipe2(errors, O_CLOEXEC) != 0 || (screen_ && ::pipe2(output, O_CLOEXEC) != 0))
       return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", std::strerror(errno));
     errors_ = errors[0];
     output_ = output[0];
     for (const int end : {errors_, output_})
       if (end >= 0) ::fcntl(end, F_SETFL, O_NONBLOCK);
-    const pid_t parent = ::getpid();
-    if ((child_ = ::fork()) == 0) {
-      if (launch_.gdb != nullptr) leave_terminal();
-      become(launch_.arguments, output[1], errors[1], parent);
-      const int why = errno;
-      (void)!::write(failure[1], &why, sizeof why);
-      ::_exit(127);
-    }
-    for (const int end : {errors[1], failure[1], output[1]})
+    const base::Status started = start_prterun(output[1], errors[1]);
+    for (const int end : {errors[1], output[1]})
       if (end >= 0) ::close(end);
-    int why = errno;
-    const bool failed = child_ < 0 || ::read(failure[0], &why, sizeof why) == sizeof why;
-    ::close(failure[0]);
-    if (failed)
-      return base::fail(MPI_ERR_SPAWN, "cannot start {}: {}", launch_.arguments.front(), std::strerror(why));
-    return {};
+    return started;
   }
 
   int finish() {
-    int status = 0;
-    while (!has_ended(status)) {
-      std::vector<pollfd> all{
-          {signals_, POLLIN, 0}, {errors_, POLLIN, 0}, {output_, POLLIN, 0}};  // -1: not asked
+    while (!has_ended()) {
+      std::vector<pollfd> all{{signals_, POLLIN, 0},
+                              {errors_, POLLIN, 0},
+                              {output_, POLLIN, 0},
+                              {keeper_.descriptor(), POLLIN, 0}};
       overview_.add_descriptors(all);
+      launch_.input.add_descriptors(all);
       if (launch_.gdb != nullptr) launch_.gdb->add_descriptors(all);
       ::poll(all.data(), all.size(), screen_ ? std::min(kLook, milliseconds_left()) : milliseconds_left());
-      impatience_.look_at(child_);
+      if (prterun_ > 0) impatience_.look_at(prterun_);
       read_signals();
       read_errors();
       read_output();
       if (screen_) screen_->show();
-      if (interrupted_ || std::ranges::any_of(filter_.ends(), has_come)) overview_.note_end();
+      if (ending_.has_begun() || std::ranges::any_of(filter_.ends(), has_come)) overview_.note_end();
       is_stuck_ = overview_.poll() || is_stuck_;
+      launch_.input.poll();
+      if (ending_.is_timeout()) end_job(SIGALRM);
+      take_steps();
       if (launch_.gdb != nullptr) look_after_gdb(*launch_.gdb);
     }
+    keeper_.stop();
     if (launch_.gdb != nullptr) launch_.gdb->end();
     read_errors();  // daemons may keep the pipe open: what is in it is all that is waited for
     read_output();
     show(filter_.finish());
     if (out_lines_) out_lines_->finish();
     if (screen_) screen_->show_all();
-    return report(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+    return report(WIFSIGNALED(status_) ? 128 + WTERMSIG(status_) : WEXITSTATUS(status_));
   }
 
  private:
@@ -138,9 +118,10 @@ class Head {
   int milliseconds_left() const {
     using std::chrono::milliseconds;
     milliseconds most{Impatience::kMilliseconds};
-    if (const auto alarm = overview_.alarm())
-      most = std::clamp(std::chrono::ceil<milliseconds>(*alarm - std::chrono::steady_clock::now()),
-                        milliseconds{0}, most);
+    for (const auto& alarm : {overview_.alarm(), ending_.alarm()})
+      if (alarm)
+        most = std::clamp(std::chrono::ceil<milliseconds>(*alarm - std::chrono::steady_clock::now()),
+                          milliseconds{0}, most);
     return static_cast<int>(most.count());
   }
 
@@ -148,25 +129,79 @@ class Head {
     const base::Status started = gdb.poll();
     if (started.ok()) return;
     show(fmt::format("mpiexec: {}\n", base::message_of(started.code())));
-    interrupted_ = true;
-    ::kill(child_, SIGTERM);
+    ending_.begin(SIGTERM, {});
   }
 
-  bool has_ended(int& status) const {
-    const pid_t ended = ::waitpid(child_, &status, WNOHANG);
-    return ended == child_ || (ended < 0 && errno == ECHILD);
+  base::Status start_prterun(int output, int errors) {
+    Process prterun{launch_.arguments.front(), launch_.arguments, launch_.environment, {}};
+    prterun.in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);  // standard input goes another way
+    prterun.out = output;
+    prterun.err = errors;
+    prterun.folder = {launch_.folder, 0};
+    prterun.grace = kEndOfDaemons;
+    prterun.own_group = true;  // what a terminal sends is for mpiexec, which passes it on
+    prterun.of_mpiexec = {errors_};
+    if (output_ >= 0) prterun.of_mpiexec.push_back(output_);
+    const base::Status started = keeper_.start({prterun});
+    ::close(prterun.in);
+    return started;
+  }
+
+  bool has_ended() {
+    Event event;
+    bool keeper_gone = false;
+    while (keeper_.next(event, keeper_gone)) {
+      if (event.kind == Event::Kind::kStarted) {
+        prterun_ = event.value;
+        continue;
+      }
+      status_ = event.value;
+      if (event.kind == Event::Kind::kCannotStart) cannot_start_ = event.value;
+      return true;
+    }
+    if (keeper_gone) show("mpiexec: the process that keeps the job together was killed\n");
+    if (keeper_gone) status_ = SIGKILL;
+    return keeper_gone;
   }
 
   /// prterun's code is no proof: it may end with 0 where it has lost a host.
   int report(int code) const {
+    if (cannot_start_ != 0) {
+      fmt::print(stderr, "mpiexec: cannot start {}: {}\n", launch_.arguments.front(),
+                 std::strerror(cannot_start_));
+      return kExitCannotRun;
+    }
     if (is_stuck_) return 1;  // which was said
+    if (ending_.has_begun()) return report_ending();
     const auto& ends = filter_.ends();
     const bool all_done = std::ranges::all_of(ends, [](HostEnd end) { return end == HostEnd::kDone; });
     if (code == 0 && all_done) return launch_.gdb != nullptr ? launch_.gdb->code() : 0;
-    if (interrupted_ || std::ranges::find(ends, HostEnd::kFailed) != ends.end()) return code != 0 ? code : 1;
+    if (std::ranges::find(ends, HostEnd::kFailed) != ends.end()) return code != 0 ? code : 1;
+    if (WIFSIGNALED(status_)) {
+      fmt::print(stderr, "mpiexec: prterun, which starts the job on its hosts, was ended by {}\n",
+                 diag::signal_name(WTERMSIG(status_)));
+      return code;
+    }
     if (const std::string missing = filter_.missing(); !missing.empty())
       fmt::print(stderr, "mpiexec: {}\n", missing);
+    if (const std::string settings = prrte_settings(launch_.environment);
+        !overview_.has_begun() && !settings.empty())
+      fmt::print(
+          stderr,
+          "mpiexec: prterun was given {} by the environment: unset what is left over from another job\n",
+          settings);
     return code != 0 ? code : 1;
+  }
+
+  /// By the time it is ended from outside, ranks that handle the signal may have come to a good end.
+  int report_ending() const {
+    if (ending_.why() == SIGALRM) return kExitTimeout;
+    const auto& ends = filter_.ends();
+    if (std::ranges::all_of(ends, [](HostEnd end) { return end == HostEnd::kDone; })) return 0;
+    if (ending_.why() != SIGTERM || !agent_has_told())
+      fmt::print(stderr, "mpiexec: the job was ended by {}{}{}\n", diag::signal_name(ending_.why()),
+                 where_.empty() ? "" : "; where the ranks were:\n", where_);
+    return filter_.code() != 0 ? filter_.code() : 128 + ending_.why();
   }
 
   void read_signals() {
@@ -174,20 +209,51 @@ class Head {
     while (::read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
       const auto number = static_cast<int>(info.ssi_signo);
       const bool typed = info.ssi_code > 0;
-      if (number == SIGCHLD) continue;
       if (typed && launch_.gdb != nullptr && launch_.gdb->is_running() && number != SIGHUP)
         continue;  // gdb's
-      if (number == SIGQUIT) {
+      if (number == SIGQUIT)
         overview_.ask();
-        continue;
-      }
-      if (number == SIGUSR1 || number == SIGUSR2) {
+      else if (number == SIGINT || number == SIGTERM || number == SIGHUP)
+        end_job(number);
+      else
         overview_.pass_on(number);
-        continue;
-      }
-      interrupted_ = interrupted_ || number == SIGINT || number == SIGTERM || number == SIGHUP;
-      if (!typed || launch_.gdb != nullptr) ::kill(child_, number);  // otherwise prterun got it as well
+      if (number == SIGTSTP) ::raise(SIGSTOP);
     }
+  }
+
+  /// Where the ranks were.
+  bool agent_has_told() const { return overview_.tells_itself() && has_come(filter_.ends().front()); }
+
+  /// `why`: a signal, or SIGALRM for --timeout.
+  void end_job(int why) {
+    const bool can_be_told = launch_.gdb == nullptr && overview_.is_complete();
+    const bool asks = can_be_told && !overview_.tells_itself() && (why == SIGTERM || why == SIGALRM);
+    if (asks && !ending_.has_begun()) overview_.ask_before_end();
+    ending_.begin(why, {.can_be_told = can_be_told, .are_asked = asks});
+  }
+
+  void take_steps() {
+    if (ending_.has_begun() && overview_.has_answered()) ending_.note_answer();
+    switch (ending_.next()) {
+      case Ending::Step::kNothing:
+        return;
+      case Ending::Step::kTell:
+        where_ = overview_.answer();
+        if (ending_.why() == SIGALRM && !overview_.tells_itself()) tell_of_timeout();
+        return overview_.end_ranks(ending_.why());
+      case Ending::Step::kTerminate:
+        if (ending_.why() == SIGALRM && !agent_has_told()) tell_of_timeout();
+        return keeper_.signal(SIGTERM);
+      case Ending::Step::kKill:
+        return keeper_.signal(SIGKILL);
+    }
+  }
+
+  /// Once; of a host whose agent has not come, nothing more is known.
+  void tell_of_timeout() {
+    if (std::exchange(has_told_, true)) return;
+    show(fmt::format("mpiexec: the job has not ended within {} s (--timeout): ending it{}{}\n",
+                     launch_.timeout_seconds, where_.empty() ? "" : "; where the ranks were:\n", where_));
   }
 
   void read_errors() {
@@ -224,11 +290,15 @@ class Head {
   const Launch& launch_;
   HeadFilter filter_;
   Overview& overview_;
-  bool interrupted_ = false, is_stuck_ = false;
+  Ending ending_;
+  std::string where_;  ///< the ranks were, before they were told to end
+  bool is_stuck_ = false, has_told_ = false;
+  int status_ = 0, cannot_start_ = 0;  ///< prterun's, as waitpid() has it, and why there is none
   Impatience impatience_;
   std::optional<CollapsedScreen> screen_;  ///< only where output is collapsed
   std::optional<LineForwarder> out_lines_;
-  pid_t child_ = -1;
+  Keeper keeper_;
+  pid_t prterun_ = -1;
   int signals_ = -1, errors_ = -1;
   int output_ = -1;  ///< prterun's stdout, where it is collapsed
 };
@@ -290,9 +360,12 @@ bool HeadFilter::is_last_word(std::string_view line) {
   if (word_.empty() || !line.starts_with(word_)) return false;
   std::size_t host = 0;
   char end = 0;
-  if (std::sscanf(std::string(line.substr(word_.size())).c_str(), " %zu %c", &host, &end) == 2 &&
-      host < ends_.size())
+  int code = 0;
+  if (std::sscanf(std::string(line.substr(word_.size())).c_str(), " %zu %c %d", &host, &end, &code) == 3 &&
+      host < ends_.size()) {
     ends_[host] = HostEnd{end};
+    if (code_ == 0) code_ = code;
+  }
   return true;
 }
 
@@ -319,8 +392,8 @@ std::string HeadFilter::missing() const {
   return fmt::format("no host has begun: no address is known for {}", nameless);
 }
 
-std::string last_word(const std::string& word, int host, HostEnd end) {
-  return fmt::format("{} {} {}\n", word, host, static_cast<char>(end));
+std::string last_word(const std::string& word, int host, HostEnd end, int code) {
+  return fmt::format("{} {} {} {}\n", word, host, static_cast<char>(end), code);
 }
 
 base::Status run_prterun(const Launch& launch, int& code) {

@@ -11,6 +11,7 @@
 namespace clump::mpiexec {
 
 class GdbHosts;
+class HostsInput;
 class Overview;
 
 /// How the ranks of a host have ended, as its agent's last word says.
@@ -30,6 +31,8 @@ class HeadFilter {
   std::string finish();
   /// Of each host.
   const std::vector<HostEnd>& ends() const { return ends_; }
+  /// Of the first host that has told one other than 0.
+  int code() const { return code_; }
   /// Which hosts have not told how their ranks ended, and what that means; empty if all have.
   std::string missing() const;
 
@@ -41,6 +44,7 @@ class HeadFilter {
   const std::string word_;
   const std::vector<std::string> hosts_;
   std::vector<HostEnd> ends_;
+  int code_ = 0;
   std::string lost_;  ///< the host that PRRTE says it has lost
   std::string partial_;
   std::string rule_;            ///< a line of dashes, until it is known what follows
@@ -51,14 +55,19 @@ class HeadFilter {
 /// Where agents find with what their last word begins.
 inline constexpr const char* kLastWordVariable = "CLUMP_LAST_WORD";
 
-std::string last_word(const std::string& word, int host, HostEnd end);
+/// `code` is the agent's, as mpiexec's on one host.
+std::string last_word(const std::string& word, int host, HostEnd end, int code = 0);
 
 /// What run_prterun() needs.
 struct Launch {
   std::vector<std::string> arguments;  ///< prterun and its own
-  std::string word;                    ///< agents' last words begin with it
+  std::vector<std::string> environment;
+  std::string folder;  ///< of its files, to be removed; empty: none
+  std::string word;    ///< agents' last words begin with it
   const std::vector<std::string>& hosts;
   Overview& overview;
+  HostsInput& input;
+  int timeout_seconds = 0;  ///< 0: none
   int collapsed = 0;        ///< the output of so many ranks is; 0: of none
   GdbHosts* gdb = nullptr;  ///< only with --gdb
 };

@@ -14,13 +14,17 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 namespace clump::mpiexec {
 
 namespace {
+
+constexpr std::chrono::milliseconds kLook{5};  ///< so often, whether children have ended
 
 void send_event(int socket, Event::Kind kind, int index, int value) {
   const Event event{kind, index, value};
@@ -76,30 +80,73 @@ void become(const Process& process, pid_t parent) {
   ::execve(process.program.c_str(), pointers(process.arguments).data(), pointers(process.environment).data());
 }
 
+/// This process's children, and what they have left to it.
+std::vector<pid_t> children() {
+  std::vector<pid_t> found;
+  std::ifstream list("/proc/thread-self/children");
+  for (pid_t child; list >> child;) found.push_back(child);
+  if (list.is_open()) return found;
+  // A kernel without CONFIG_PROC_CHILDREN: ask every process for its parent.
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
+    std::ifstream stat(entry.path() / "stat");
+    std::string text((std::istreambuf_iterator<char>(stat)), {});
+    int parent = 0;
+    const std::size_t name_end = text.rfind(')');
+    if (name_end == std::string::npos || ::sscanf(text.c_str() + name_end + 1, " %*c %d", &parent) != 1)
+      continue;
+    if (parent == ::getpid()) found.push_back(std::atoi(entry.path().filename().c_str()));
+  }
+  return found;
+}
+
 /// Kills this process's children, and theirs as they become ours, until there is none.
 void kill_all_children() {
-  const auto children = [] {
-    std::vector<pid_t> found;
-    std::ifstream list("/proc/thread-self/children");
-    for (pid_t child; list >> child;) found.push_back(child);
-    if (list.is_open()) return found;
-    // A kernel without CONFIG_PROC_CHILDREN: ask every process for its parent.
-    std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
-      std::ifstream stat(entry.path() / "stat");
-      std::string text((std::istreambuf_iterator<char>(stat)), {});
-      int parent = 0;
-      const std::size_t name_end = text.rfind(')');
-      if (name_end == std::string::npos || ::sscanf(text.c_str() + name_end + 1, " %*c %d", &parent) != 1)
-        continue;
-      if (parent == ::getpid()) found.push_back(std::atoi(entry.path().filename().c_str()));
-    }
-    return found;
-  };
   for (;;) {
     for (const pid_t child : children()) ::kill(child, SIGKILL);
     if (::waitpid(-1, nullptr, 0) < 0 && errno == ECHILD) return;
   }
+}
+
+/// The same with a grace, and but for those that have made a session of their own, as the connection does
+/// that ssh keeps for later (ControlPersist).
+void end_all_children(std::chrono::milliseconds grace) {
+  const auto kill_at = std::chrono::steady_clock::now() + grace;
+  const pid_t session = ::getsid(0);
+  for (;; std::this_thread::sleep_for(kLook)) {
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    std::vector<pid_t> left = children();
+    std::erase_if(left, [&](pid_t child) { return ::getsid(child) != session; });
+    if (left.empty()) return;
+    if (std::chrono::steady_clock::now() < kill_at) continue;
+    for (const pid_t child : left) ::kill(child, SIGKILL);
+  }
+}
+
+bool is_there(pid_t process) {
+  const std::string state = status_of(process, "State");
+  return !state.empty() && !state.starts_with('Z');
+}
+
+void remove(const Folder& folder) {
+  std::error_code ignored;
+  if (!folder.path.empty() && (folder.owner == 0 || !is_there(folder.owner)))
+    std::filesystem::remove_all(folder.path, ignored);
+}
+
+/// `processes`: those that were started; -1: has ended.
+void end_all(const std::vector<pid_t>& processes, std::chrono::milliseconds grace) {
+  if (grace.count() == 0) return kill_all_children();
+  for (const pid_t process : processes)
+    if (process > 0) ::kill(process, SIGTERM);
+  end_all_children(grace);
+}
+
+std::chrono::milliseconds grace_of(const std::vector<Process>& processes) {
+  std::chrono::milliseconds most{0};
+  for (const Process& process : processes) most = std::max(most, process.grace);
+  return most;
 }
 
 [[noreturn]] void keep(const std::vector<Process>& processes, int socket) {
@@ -146,7 +193,8 @@ void kill_all_children() {
       send_event(socket, Event::Kind::kEnded, static_cast<int>(known - pids.begin()), status);
     }
   }
-  kill_all_children();
+  end_all(pids, grace_of(processes));
+  for (const Process& process : processes) remove(process.folder);
   ::_exit(0);
 }
 
@@ -170,6 +218,9 @@ base::Status Keeper::start(const std::vector<Process>& processes) {
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   ::close(ends[1]);
   socket_ = ends[0];
+  grace_ = grace_of(processes);
+  for (const Process& process : processes)
+    if (!process.folder.path.empty()) folders_.push_back(process.folder);
   running_.assign(processes.size(), -1);
   if (keeper_ < 0) return base::fail(MPI_ERR_NO_MEM, "cannot start a process: {}", std::strerror(errno));
   return {};
@@ -212,7 +263,8 @@ void Keeper::stop() {
   if (socket_ < 0) return;
   ::close(std::exchange(socket_, -1));
   if (keeper_ > 0) ::waitpid(keeper_, nullptr, 0);
-  kill_all_children();  // only if the keeper was killed: its orphans are ours
+  end_all({}, grace_);  // only if the keeper was killed: its orphans are ours
+  for (const Folder& folder : folders_) remove(folder);
 }
 
 }  // namespace clump::mpiexec

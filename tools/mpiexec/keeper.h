@@ -3,12 +3,14 @@
 //   mpiexec --- keeper --- host process (or N plain processes) --- whatever the ranks start
 //
 // The keeper is the reaper of all orphans below it. When mpiexec ends, by whatever means, the keeper's socket
-// closes and it kills all that is left. When the keeper is killed, its children get SIGKILL from the kernel
-// (PR_SET_PDEATHSIG) and their orphans go to mpiexec, which is a reaper too.
+// closes and it kills all that is left, after a grace where one is given. When the keeper is killed, its
+// children get SIGKILL from the kernel (PR_SET_PDEATHSIG) and their orphans go to mpiexec, which is a reaper
+// too.
 #pragma once
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,6 +18,12 @@
 #include "base/status.h"
 
 namespace clump::mpiexec {
+
+/// Files that are not to be left behind.
+struct Folder {
+  std::string path;  ///< empty: none
+  pid_t owner = 0;   ///< it removes them itself, unless it is killed; 0: it does not
+};
 
 /// One process to start. Descriptors of -1 are inherited.
 struct Process {
@@ -30,7 +38,11 @@ struct Process {
   bool own_group = false;           ///< a terminal's Ctrl-C is not for it
   bool same_addresses = false;      ///< as when it is started the next time
   std::vector<int> kept;            ///< close-on-exec descriptors that shall stay open in it
-  std::vector<int> of_mpiexec;      ///< other ends of what it gets, which are for mpiexec alone
+  Folder folder;                    ///< removed when the process and all that it has started have ended
+  /// So long after SIGTERM may it, and what it has started, take to end; not 0: what has made a session of
+  /// its own stays.
+  std::chrono::milliseconds grace{0};
+  std::vector<int> of_mpiexec;  ///< other ends of what it gets, which are for mpiexec alone
 };
 
 /// What the keeper tells.
@@ -68,6 +80,8 @@ class Keeper {
  private:
   int socket_ = -1;
   pid_t keeper_ = -1;
+  std::vector<Folder> folders_;
+  std::chrono::milliseconds grace_{0};
   std::vector<pid_t> running_;  ///< by index; -1: not started, or ended
   std::vector<int> sent_;       ///< signals so far
 };

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -17,13 +18,32 @@
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace clump::mpiexec {
 
 namespace {
 
-constexpr std::chrono::seconds kPatience{2};  // for all addresses together
+constexpr std::chrono::seconds kPatience{10};  // for all addresses together
+
+std::string text_of(const sockaddr* address) {
+  const bool is_v4 = address->sa_family == AF_INET;
+  char text[INET6_ADDRSTRLEN] = {};
+  const void* const bytes =
+      is_v4 ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in*>(address)->sin_addr)
+            : &reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr;
+  ::inet_ntop(address->sa_family, bytes, text, sizeof text);
+  return text;
+}
+
+/// An address of a link alone has no meaning elsewhere.
+bool has_meaning(const sockaddr* address) {
+  if (address == nullptr) return false;
+  return address->sa_family == AF_INET ||
+         (address->sa_family == AF_INET6 &&
+          !IN6_IS_ADDR_LINKLOCAL(&reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr));
+}
 
 /// This host's addresses, as others see them; its own last.
 std::string addresses() {
@@ -31,11 +51,8 @@ std::string addresses() {
   ifaddrs* all = nullptr;
   if (::getifaddrs(&all) != 0) return "127.0.0.1";
   for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
-    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET || (one->ifa_flags & IFF_UP) == 0)
-      continue;
-    char text[INET_ADDRSTRLEN] = {};
-    ::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(one->ifa_addr)->sin_addr, text, sizeof text);
-    ((one->ifa_flags & IFF_LOOPBACK) != 0 ? own : others) += std::string(text) + ",";
+    if (!has_meaning(one->ifa_addr) || (one->ifa_flags & IFF_UP) == 0) continue;
+    ((one->ifa_flags & IFF_LOOPBACK) != 0 ? own : others) += text_of(one->ifa_addr) + ",";
   }
   ::freeifaddrs(all);
   return others + own;
@@ -43,15 +60,15 @@ std::string addresses() {
 
 /// A socket that begins to connect; -1: it cannot.
 int begin_to_connect(const char* address, int port) {
-  sockaddr_in there{};
-  there.sin_family = AF_INET;
-  there.sin_port = htons(static_cast<std::uint16_t>(port));
-  if (::inet_pton(AF_INET, address, &there.sin_addr) != 1) return -1;
-  const int made = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (::connect(made, reinterpret_cast<const sockaddr*>(&there), sizeof there) == 0 || errno == EINPROGRESS)
-    return made;
-  ::close(made);
-  return -1;
+  addrinfo wanted{}, *found = nullptr;
+  wanted.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+  wanted.ai_socktype = SOCK_STREAM;
+  if (::getaddrinfo(address, std::to_string(port).c_str(), &wanted, &found) != 0) return -1;
+  int made = ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (made >= 0 && ::connect(made, found->ai_addr, found->ai_addrlen) != 0 && errno != EINPROGRESS)
+    ::close(std::exchange(made, -1));
+  ::freeaddrinfo(found);
+  return made;
 }
 
 bool is_connected(int socket) {
@@ -94,10 +111,16 @@ int connect_to_any(char* list, int port) {
 
 base::Status Meeting::open(const char* variable, const char* for_what) {
   std::uint64_t number[2];
-  sockaddr_in any{};
-  any.sin_family = AF_INET;
+  sockaddr_in6 any{};  // IPv4, too; where the kernel has no IPv6, only that
+  any.sin6_family = AF_INET6;
   socklen_t length = sizeof any;
-  listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const auto make = [&](int family) {
+    any.sin6_family = static_cast<sa_family_t>(family);
+    return ::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  };
+  if ((listener_ = make(AF_INET6)) < 0) listener_ = make(AF_INET);
+  const int off = 0;
+  ::setsockopt(listener_, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
   if (::getrandom(number, sizeof number, 0) != sizeof number || listener_ < 0 ||
       ::bind(listener_, reinterpret_cast<const sockaddr*>(&any), sizeof any) != 0 ||
       ::listen(listener_, 1024) != 0 ||
@@ -105,7 +128,7 @@ base::Status Meeting::open(const char* variable, const char* for_what) {
     return base::fail(MPI_ERR_OTHER, "cannot listen for other hosts ({}): {}", for_what,
                       std::strerror(errno));
   word_ = fmt::format("{:016x}{:016x}", number[0], number[1]);
-  ::setenv(variable, fmt::format("{} {} {}", word_, ntohs(any.sin_port), addresses()).c_str(), 1);
+  ::setenv(variable, fmt::format("{} {} {}", word_, ntohs(any.sin6_port), addresses()).c_str(), 1);
   return {};
 }
 

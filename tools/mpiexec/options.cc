@@ -468,19 +468,13 @@ class Parser {
   int files_ = 0;
 };
 
-/// Where standard input goes by --stdin has to be there, and near.
+/// The rank that reads standard input by --stdin has to be there.
 base::Status check_input(const Command& command) {
   int ranks = 0;
   for (const Part& part : command.parts) ranks += part.ranks;
   if (command.input > 0 && ranks > 0 && command.input >= ranks)
     return base::fail(MPI_ERR_ARG, "--stdin {}: the job has {} ranks, 0 to {}", command.input, ranks,
                       ranks - 1);
-  const bool is_elsewhere = command.input > 0 || command.input == pmi::kInputForAll;
-  if (is_elsewhere && command.hosts.size() > 1)
-    return base::fail(MPI_ERR_ARG,
-                      "--stdin {} in a job on several hosts: only rank 0 reads standard input there, or none "
-                      "(--stdin none); let rank 0 read it and broadcast it",
-                      command.input > 0 ? std::to_string(command.input) : "all");
   return {};
 }
 

@@ -14,6 +14,20 @@ void say(const std::string& text) { fmt::print(stderr, "mpiexec: {}", text); }
 
 }  // namespace
 
+base::Status meet_overview(int host, Connection& line, pmi::Job& job) {
+  int socket = -1;
+  CLUMP_TRY(go_to_meeting(kOverviewVariable, "a job on several hosts needs", host, socket));
+  line = Connection(socket);
+  std::string plan;
+  while (!line.receive(plan)) {
+    if (!line.is_open()) return base::fail(MPI_ERR_SPAWN, "mpiexec was gone before it sent what is to run");
+    pollfd events = line.events();
+    ::poll(&events, 1, -1);
+    line.transfer();
+  }
+  return pmi::decode(plan, job);
+}
+
 void Overview::add_descriptors(std::vector<pollfd>& all) const {
   reception_.add_descriptors(all);
   for (const Connection& agent : agents_)
@@ -22,7 +36,9 @@ void Overview::add_descriptors(std::vector<pollfd>& all) const {
 
 bool Overview::poll() {
   reception_.greet([this](std::size_t host, Connection agent) {
+    has_begun_ = true;
     agents_[host] = std::move(agent);
+    agents_[host].send(pmi::encode(job_));
     watch_.admit(static_cast<int>(host));
   });
   for (std::size_t host = 0; host < agents_.size(); ++host) read(host);
@@ -50,6 +66,7 @@ void Overview::tell_all(const Order& order) {
 bool Overview::conclude() {
   std::string text;
   const Watch::Finding found = watch_.poll(text);
+  if (found == Watch::Finding::kAsked && asks_before_end_) return answer_ = text, false;
   if (found == Watch::Finding::kNothing || is_over_) return false;
   if (found == Watch::Finding::kAsked) return say("where the ranks are:\n" + text), false;
   say(diag::report(stuck(found, hang_after_, text), job_.ranks()));
@@ -63,6 +80,22 @@ void Overview::ask() {
     say(fmt::format("ranks on {} cannot be asked: its agent is not connected\n", some));
   if (is_only_one()) return tell_all({Order::Kind::kSignal, SIGQUIT});
   watch_.ask();
+}
+
+void Overview::ask_before_end() {
+  asks_before_end_ = true;
+  watch_.ask();
+}
+
+std::string Overview::answer() const {
+  if (answer_) return *answer_;
+  return asks_before_end_ ? watch_.text(false) : std::string();
+}
+
+void Overview::end_ranks(int why) {
+  const bool at_once = why == SIGALRM && !is_only_one();
+  tell_all(at_once ? Order{Order::Kind::kEnd, 0}
+                   : Order{Order::Kind::kSignal, static_cast<std::uint32_t>(why)});
 }
 
 void Overview::pass_on(int signal) {

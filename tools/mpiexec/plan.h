@@ -10,18 +10,12 @@
 #include "base/status.h"
 #include "common/cores.h"
 #include "common/limits.h"
+#include "exit_codes.h"
 #include "image/interposers.h"
 #include "options.h"
 #include "pmi/job.h"
 
 namespace clump::mpiexec {
-
-/// Exit codes of mpiexec itself, as shells have them.
-inline constexpr int kExitOutput = 1;  ///< what ranks have written, or what they did, is lost
-inline constexpr int kExitUsage = 2;
-inline constexpr int kExitTimeout = 124;
-inline constexpr int kExitCannotRun = 126;
-inline constexpr int kExitNotFound = 127;
 
 struct Plan {
   pmi::Job job;

@@ -32,8 +32,8 @@ class PmixDesk {
   int descriptor() const { return absent_[0]; }
   /// The process; -1 if there is none that has not been taken.
   int take_absent();
-  /// Returns when all processes of all nodes are done.
-  void wait_for_all() { over_.acquire(); }
+  /// Waits for all processes of all nodes to be done; false: they are not, after so long.
+  bool wait_for_all(std::chrono::milliseconds most) { return over_.try_acquire_for(most); }
 
  private:
   using Clock = std::chrono::steady_clock;

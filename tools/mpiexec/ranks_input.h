@@ -11,7 +11,9 @@ namespace clump::mpiexec {
 
 class RanksInput {
  public:
-  explicit RanksInput(const pmi::Job& job) : job_(job) {}
+  /// `source`: mpiexec's own standard input; or a connection to mpiexec on another host (hosts_input.h),
+  /// which becomes this object's.
+  RanksInput(const pmi::Job& job, int source) : job_(job), source_(source) {}
   RanksInput(const RanksInput&) = delete;
   RanksInput& operator=(const RanksInput&) = delete;
 
@@ -21,8 +23,8 @@ class RanksInput {
   /// What a process gets as its stdin; -1: mpiexec's own. With pmi::kInputForAll a process with images gets
   /// one for each of its ranks besides, in `of_ranks`; they stay this object's.
   base::Status direct(int process, int& in, std::vector<int>& of_ranks);
-  /// mpiexec's ends of pipes, which nobody else may have.
-  const std::vector<int>& pipes() const { return pipes_; }
+  /// mpiexec's descriptors, which nobody else may have.
+  std::vector<int> own() const;
   /// The processes have started: closes what they have got, and passes on what comes, on a thread of its own
   /// that ends when all has been read, or all who read are gone.
   void start();
@@ -31,6 +33,7 @@ class RanksInput {
   base::Status input_of_rank(int& end);
 
   const pmi::Job& job_;
+  const int source_;
   std::vector<int> given_;  ///< to processes with images
   std::vector<int> pipes_;  ///< the ends to write to
 };

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -37,6 +38,14 @@ void name_output(Process& process) {
     set(process.environment, "CLUMP_STDERR", pmi::name_of_file(info));
 }
 
+/// The files of the daemon that has started this agent: it leaves them behind if it is killed.
+Folder folder_of_server() {
+  const char* const path = std::getenv("PMIX_SERVER_TMPDIR");  // ends in ".PID"
+  const char* const dot = path != nullptr ? std::strrchr(path, '.') : nullptr;
+  const pid_t owner = dot != nullptr ? std::atoi(dot + 1) : 0;
+  return owner > 0 ? Folder{path, owner} : Folder{};
+}
+
 }  // namespace
 
 void say(const std::string& text) {
@@ -51,7 +60,8 @@ base::Status Run::start() {
   block_signals_of_writes();
   signals_ = ::signalfd(-1, &forwarded, SFD_CLOEXEC | SFD_NONBLOCK);
   if (command_.gdb) CLUMP_TRY(find_gdb());
-  if (command_.timeout_seconds > 0) end_at_ = Clock::now() + std::chrono::seconds(command_.timeout_seconds);
+  if (command_.timeout_seconds > 0 && !command_.agent)  // mpiexec tells an agent when
+    end_at_ = Clock::now() + std::chrono::seconds(command_.timeout_seconds);
   return start_processes();
 }
 
@@ -70,8 +80,12 @@ int Run::finish() {
   look_at_output();
   if (records_.are_wanted() && !records_.finish(plan_.job, exit_code_)) is_output_lost_ = true;
   if (is_output_lost_ && exit_code_ == 0) exit_code_ = kExitOutput;
-  if (has_other_hosts() && exit_code_ == 0 && !command_.gdb) desk_.wait_for_all();
+  if (has_other_hosts() && !command_.gdb) wait_for_other_hosts();
   return exit_code_;
+}
+
+void Run::wait_for_other_hosts() {
+  while (exit_code_ == 0 && !head_->ends_job && !desk_.wait_for_all(kLook)) pass_on_news();
 }
 
 base::Status Run::start_processes() {
@@ -80,7 +94,10 @@ base::Status Run::start_processes() {
   const pmi::Node& node = plan_.job.this_node();
   for (int number = node.first; number < node.first + node.processes; ++number)
     CLUMP_TRY(describe_with_streams(number, processes.emplace_back()));
-  if (!processes.empty()) processes.front().of_mpiexec = input_.pipes();
+  if (!processes.empty()) {
+    processes.front().of_mpiexec = input_.own();
+    if (command_.agent) processes.front().folder = folder_of_server();
+  }
   running_ = static_cast<int>(processes.size());
   const base::Status started = keeper_.start(processes);
   for (const Process& process : processes) {
@@ -114,16 +131,7 @@ base::Status Run::make_descriptors() {
   station_.begin(plan_.job, memory_);
   successors_.begin(plan_.job, memory_);
   if (!has_other_hosts()) watch_.emplace(plan_.job, command_.hang_after_seconds).admit(plan_.job.node);
-  if (command_.agent) CLUMP_TRY(connect());
   return has_other_hosts() ? desk_.open(plan_.job, memory_) : base::Status{};
-}
-
-base::Status Run::connect() {
-  int socket = -1;
-  const base::Status met = go_to_meeting(kOverviewVariable, "--hang-after needs", plan_.job.node, socket);
-  if (!met.ok() && command_.hang_after_seconds > 0) return met;
-  head_ = Connection(socket);
-  return {};
 }
 
 base::Status Run::describe_with_streams(int number, Process& process) {
@@ -153,9 +161,10 @@ base::Status Run::direct_input(int number, Process& process) {
 }
 
 void Run::wait_once() {
+  const pollfd head = head_ != nullptr ? head_->connection.events() : pollfd{-1, 0, 0};
   std::vector<pollfd> all{
       {keeper_.descriptor(), POLLIN, 0}, {signals_, POLLIN, 0},          {control_, POLLIN, 0},
-      {desk_.descriptor(), POLLIN, 0},   {gdb_.descriptor(), POLLIN, 0}, head_.events()};
+      {desk_.descriptor(), POLLIN, 0},   {gdb_.descriptor(), POLLIN, 0}, head};
   output_.add_to(all);
   const int ready = ::poll(all.data(), all.size(), milliseconds_left());
   if (ready < 0 && errno != EINTR) return;
@@ -247,8 +256,8 @@ void Run::cannot_start(const Event& event) {
   running_ = 0;
 }
 
-int run(const Command& command, const Plan& plan, Records& records) {
-  Run job(command, plan, records);
+int run(const Command& command, const Plan& plan, Records& records, HeadLine* head) {
+  Run job(command, plan, records, head);
   base::Status status = tools::check_limits(needs_of(plan), plan.job.ranks(plan.job.this_node()));
   if (status.ok()) status = RanksOutput::make_files(plan.job);
   if (status.ok()) status = job.start();

@@ -1,13 +1,21 @@
 // Runs a job to its end: starts it, passes on signals and output, and reports the first failure.
 #pragma once
 
+#include "connection.h"
 #include "options.h"
 #include "plan.h"
 #include "records.h"
 
 namespace clump::mpiexec {
 
-/// Blocks until nothing of the job is left. Returns mpiexec's exit code.
-int run(const Command& command, const Plan& plan, Records& records);
+/// An agent's line to mpiexec.
+struct HeadLine {
+  Connection connection;
+  int input = -1;         ///< what its ranks read (hosts_input.h); -1: nothing. It is given away
+  bool ends_job = false;  ///< mpiexec has passed on a signal that ends the job
+};
+
+/// Blocks until nothing of the job is left. Returns mpiexec's exit code. `head`: only an agent's.
+int run(const Command& command, const Plan& plan, Records& records, HeadLine* head = nullptr);
 
 }  // namespace clump::mpiexec

@@ -94,23 +94,25 @@ void Run::read_signals() {
     const int number = static_cast<int>(info.ssi_signo);
     const bool from_terminal = info.ssi_code > 0;  // then the job's processes got it as well
     if (from_terminal && gdb_.is_running() && number != SIGHUP) continue;  // it is gdb's
-    const bool ends = number == SIGINT || number == SIGTERM || number == SIGHUP;
-    if (ends && (interrupted_by_ != 0 || exit_code_ != 0)) {
-      if (exit_code_ == 0) exit_code_ = 128 + number;
-      keeper_.signal(SIGKILL);  // asked a second time
-      continue;
-    }
-    if (number == SIGTERM)
-      tell_before_end(number);
-    else if (!from_terminal || number == SIGQUIT)
-      pass_on(number);
-    if (ends) {
-      interrupted_by_ = number;  // ranks that handle it may come to a good end
-      taken_by_ = Clock::now() + kGraceToEnd;
-      if (command_.agent) limit_grace();  // the others are ended, too
-    }
+    take_signal(number, from_terminal, kGrace);
     if (number == SIGTSTP) ::raise(SIGSTOP);
   }
+}
+
+void Run::take_signal(int number, bool from_terminal, std::chrono::milliseconds grace) {
+  const bool ends = number == SIGINT || number == SIGTERM || number == SIGHUP;
+  if (ends && (interrupted_by_ != 0 || exit_code_ != 0)) {
+    if (exit_code_ == 0) exit_code_ = 128 + number;
+    return keeper_.signal(SIGKILL);  // asked a second time
+  }
+  if (number == SIGTERM)
+    tell_before_end(number);
+  else if (!from_terminal || number == SIGQUIT)
+    pass_on(number);
+  if (!ends) return;
+  interrupted_by_ = number;  // ranks that handle it may come to a good end
+  taken_by_ = Clock::now() + kGraceToEnd;
+  if (command_.agent) limit_grace(grace);  // the others are ended, too
 }
 
 void Run::look_who_blocks() {
@@ -142,26 +144,44 @@ void Run::look_who_waits() {
 }
 
 void Run::pass_on_news() {
+  if (head_ != nullptr) read_orders();
   Report report;
   Order order;
-  head_.transfer();
-  for (std::string message; head_.receive(message);)
-    if (decode(message, order)) obey(order);
   for (bool any = true; std::exchange(any, false);) {
     for (; watch_ && watch_->next(order); any = true) station_.obey(order);
     for (; station_.next(report); any = true) {
       if (watch_)
         watch_->take(job().node, std::move(report));
       else
-        head_.send(encode(report));
+        head_->connection.send(encode(report));
     }
   }
 }
 
+void Run::read_orders() {
+  Connection& line = head_->connection;
+  if (!line.is_open()) return;
+  line.transfer();
+  Order order;
+  for (std::string message; line.receive(message);)
+    if (decode(message, order)) obey(order);
+  if (line.is_open()) return;
+  if (exit_code_ == 0) exit_code_ = 128 + SIGKILL;  // mpiexec has gone: no one learns of it
+  running_ = 0;
+  gdb_.end();
+}
+
 void Run::obey(const Order& order) {
-  if (order.kind == Order::Kind::kSignal) return pass_on(static_cast<int>(order.number));
+  if (order.kind == Order::Kind::kSignal) return obey_signal(static_cast<int>(order.number));
   if (order.kind == Order::Kind::kEnd && exit_code_ == 0 && !failure_) return end_stuck();
   station_.obey(order);
+}
+
+void Run::obey_signal(int number) {
+  head_->ends_job =
+      head_->ends_job || number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGALRM;
+  if (number == SIGALRM) return tell_before_end(number);
+  take_signal(number, false, kGraceToEnd);
 }
 
 }  // namespace clump::mpiexec

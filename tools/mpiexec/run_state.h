@@ -2,6 +2,7 @@
 #pragma once
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <optional>
@@ -20,6 +21,7 @@
 #include "ranks_input.h"
 #include "ranks_output.h"
 #include "records.h"
+#include "run.h"
 #include "station.h"
 #include "successors.h"
 #include "watch.h"
@@ -37,11 +39,12 @@ class Run {
   static constexpr std::chrono::seconds kGraceToEnd{5};  ///< when a signal has asked all ranks to end
 
  public:
-  Run(const Command& command, const Plan& plan, Records& records)
+  Run(const Command& command, const Plan& plan, Records& records, HeadLine* head)
       : command_(command),
         plan_(plan),
         records_(records),
-        input_(plan.job),
+        input_(plan.job, head != nullptr ? head->input : STDIN_FILENO),
+        head_(head),
         output_(plan.job, command.collapse && !command.agent) {}
 
   base::Status start();
@@ -51,10 +54,10 @@ class Run {
   // run.cc
 
   base::Status start_processes();
+  /// Whose ranks may still want something of this host's; only an agent's.
+  void wait_for_other_hosts();
   /// What all host processes get: see pmi/job.h, control.h and node_memory.h.
   base::Status make_descriptors();
-  /// To mpiexec, which can ask who waits for whom if this succeeds.
-  base::Status connect();
   // As they are now.
   const pmi::Job& job() const { return successors_.has_settled() ? successors_.job() : plan_.job; }
   const pmi::NodeMemory& memory() const { return successors_.has_settled() ? successors_.memory() : memory_; }
@@ -97,6 +100,7 @@ class Run {
   /// Once. `subject` (empty: mpiexec) cannot write; the job goes on, as what it computes may be elsewhere.
   void tell_of_lost_output(const std::string& subject, int error);
   void read_signals();
+  void take_signal(int number, bool from_terminal, std::chrono::milliseconds grace);
   /// A rank that handles the signal may take its time. One that does not even take it would never end.
   void look_who_blocks();
   void pass_on(int signal);
@@ -125,7 +129,10 @@ class Run {
   void look_who_waits();
   /// What mpiexec wants to know, which an agent's is on another host, and what there is to be told.
   void pass_on_news();
+  /// mpiexec's. Where it has gone, so has the job.
+  void read_orders();
   void obey(const Order& order);
+  void obey_signal(int number);
   /// A job of one process knows by itself, and has told what all wait for.
   void tell_of_own_deadlock();
   /// All ranks wait for each other; the finder of that has said so.
@@ -147,7 +154,7 @@ class Run {
   PreloadNames preload_names_;
   Successors successors_;
   std::optional<Watch> watch_;  ///< not an agent's
-  Connection head_;             ///< only an agent's: to mpiexec
+  HeadLine* const head_;        ///< only an agent's
   Gdb gdb_;                     ///< only with --gdb
   Connection gdb_line_;         ///< only an agent's: its gdbserver's
   PmixDesk desk_;               ///< only an agent's

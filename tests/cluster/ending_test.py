@@ -1,0 +1,193 @@
+"""How jobs on several hosts are ended from outside, by a signal or by --timeout, whatever ssh, prterun and the hosts do at that time; and
+what they do with a large environment, or that of another job."""
+
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+import cluster
+from agents import Agent
+from cluster import CLUSTER, PRTERUN, mpiexec, name_of, on, processes, send, tool
+
+setUpModule = cluster.skip_without_hosts
+
+MOST = 10.0  # seconds from what ends a job to its end
+
+
+class Ending(cluster.Case):
+    def begin(self, command: list) -> subprocess.Popen:
+        job = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(job.kill)
+        return job
+
+    def end(self, job: subprocess.Popen, seconds: float = MOST) -> str:
+        begin = time.monotonic()
+        _, errors = job.communicate(timeout=3 * MOST)
+        self.assertLess(time.monotonic() - begin, seconds)
+        self.assert_nothing_left(1)
+        return errors
+
+    def starts(self, *programs: str):
+        """Waits for these on h0."""
+        self.assertTrue(self.wait_for(lambda: set(programs) <= {name_of(pid) for pid in processes("h0")}))
+
+    def test_ssh_hangs(self):
+        for hosts in {"h1": "hangs"}, {"h1": "hangs", "h2": "hangs"}:
+            agent = Agent(self, **hosts)
+            with self.subTest("timeout", hosts=hosts):
+                job = self.begin(agent.mpiexec("--timeout", 2, "--host", "h0,h1,h2", "-n", 3, "hostname"))
+                errors = self.end(job, 2 + MOST)
+                self.assertEqual(job.returncode, 124, errors)
+                self.assertIn("mpiexec: the job has not ended within 2 s (--timeout): ending it", errors)
+            for number in signal.SIGTERM, signal.SIGINT, signal.SIGHUP:
+                with self.subTest(signal=number, hosts=hosts):
+                    job = self.begin(agent.mpiexec("--host", "h0,h1,h2", "-n", 3, "hostname"))
+                    self.starts("sleep")
+                    job.send_signal(number)
+                    errors = self.end(job)
+                    self.assertEqual(job.returncode, 128 + number, errors)
+                    self.assertIn(f"mpiexec: the job was ended by {number.name}", errors)
+        with self.subTest("mpiexec is killed"):
+            job = self.begin(agent.mpiexec("--host", "h0,h1,h2", "-n", 3, "hostname"))
+            self.starts("sleep")
+            job.kill()
+            self.end(job)
+
+    def test_ssh_dies(self):
+        job = self.begin(Agent(self, h2="dies").mpiexec("--host", "h0,h1,h2", "-n", 3, tool.program("busy")))
+        errors = self.end(job, 2 + MOST)
+        self.assertNotEqual(job.returncode, 0)
+        self.assertIn("h2", errors)
+
+    def test_ssh_fails(self):
+        job = self.begin(Agent(self, h1="fails").mpiexec("--host", "h0,h1,h2", "-n", 3, "hostname"))
+        errors = self.end(job)
+        self.assertNotEqual(job.returncode, 0)
+        self.assertIn("Connection refused", errors)
+
+    def test_ssh_talks(self):
+        job = self.begin(Agent(self, h1="talks").mpiexec("--host", "h0,h1,h2", "-n", 3, "hostname"))
+        out, errors = job.communicate(timeout=2 * MOST)
+        self.assertEqual((job.returncode, errors), (0, ""))
+        self.assertLessEqual({"h0", "h1", "h2"}, set(out.split()))
+
+    def test_from_the_first_moment_on(self):
+        for delay in 0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5:
+            for number in signal.SIGTERM, signal.SIGINT:
+                with self.subTest(delay=delay, signal=number):
+                    job = self.begin(mpiexec("--host", "h0,h1,h2", "-n", 3, tool.program("busy")))
+                    self.wait_for(lambda: "mpiexec" in {name_of(pid) for pid in processes("h0")})
+                    time.sleep(delay)
+                    job.send_signal(number)
+                    errors = self.end(job)
+                    if job.returncode != -number:  # it was no more than begun
+                        self.assertEqual(job.returncode, 128 + number, errors)
+
+    def test_a_signal_in_the_middle(self):
+        for hosts in "h0,h1,h2", "h1":
+            for number in signal.SIGTERM, signal.SIGINT:
+                with self.subTest(hosts=hosts, signal=number):
+                    job = self.start("--host", hosts, "-n", 6)
+                    job.send_signal(number)
+                    errors = self.end(job)
+                    self.assertEqual(job.returncode, 128 + number, errors)
+                    self.assertEqual(errors.count(f"mpiexec: the job was ended by {number.name}"), 1, errors)
+                    if number == signal.SIGTERM:
+                        self.assertRegex(errors, r"where the ranks were:\n.*rank.*MPI_")
+
+    def test_timeout_in_the_middle(self):
+        for hosts in "h0,h1,h2", "h1":
+            with self.subTest(hosts=hosts):
+                job = self.begin(mpiexec("--timeout", 3, "--host", hosts, "-n", 6, tool.program("busy")))
+                errors = self.end(job, 3 + MOST)
+                self.assertEqual(job.returncode, 124, errors)
+                self.assertEqual(errors.count("mpiexec: "), 1, errors)
+                self.assertRegex(errors, r"mpiexec: the job has not ended within 3 s \(--timeout\): ending it; where the ranks were:\n.*rank.*MPI_")
+
+    def test_ranks_that_handle_the_signal(self):
+        """They have time for that, though those of other hosts have ended at once; and they have a say."""
+        def script(code):
+            return f'if [ $PMI_RANK = 0 ]; then trap "sleep 2; echo saved; exit {code}" TERM; fi; echo ready; while :; do sleep 0.1; done'
+        for code, expected in (3, 3), (0, 143):
+            with self.subTest(code=code):
+                job = self.begin(mpiexec("--host", "h1,h2", "-n", 2, "sh", "-c", script(code)))
+                self.assertEqual([job.stdout.readline() for _ in range(2)], ["ready\n"] * 2)
+                job.send_signal(signal.SIGTERM)
+                self.assertEqual(job.stdout.readline(), "saved\n")
+                errors = self.end(job)
+                self.assertIn(job.returncode, (expected, 143), errors)
+
+    def test_ranks_that_ignore_the_signal(self):
+        job = self.begin(mpiexec("--host", "h1,h2", "-n", 2, "sh", "-c", 'trap "" TERM; echo ready; while :; do sleep 0.1; done'))
+        self.assertEqual([job.stdout.readline() for _ in range(2)], ["ready\n"] * 2)
+        job.send_signal(signal.SIGTERM)
+        errors = self.end(job)
+        self.assertEqual(job.returncode, 128 + signal.SIGTERM, errors)
+
+    def test_a_host_stands_still(self):
+        for number in signal.SIGTERM, signal.SIGINT:
+            with self.subTest(signal=number):
+                job = self.start("--host", "h0,h1,h2", "-n", 6)
+                there = processes("h2")
+                send(there, signal.SIGSTOP)
+                try:
+                    job.send_signal(number)
+                    begin = time.monotonic()
+                    _, errors = job.communicate(timeout=3 * MOST)
+                    self.assertLess(time.monotonic() - begin, MOST)
+                finally:
+                    send(there, signal.SIGCONT)
+                self.assertEqual(job.returncode, 128 + number, errors)
+                self.assert_nothing_left()
+
+    def test_asked_twice(self):
+        job = self.begin(mpiexec("--host", "h1,h2", "-n", 2, "sh", "-c", 'trap "" TERM INT; echo ready; while :; do sleep 0.1; done'))
+        self.assertEqual([job.stdout.readline() for _ in range(2)], ["ready\n"] * 2)
+        job.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        job.send_signal(signal.SIGINT)
+        errors = self.end(job, 2)
+        self.assertEqual(job.returncode, 128 + signal.SIGINT, errors)
+
+
+class Environment(cluster.Case):
+    def test_large_variables(self):
+        environment = {**os.environ, **{f"LARGE_{i}": str(i) * 100_000 for i in range(7)}}
+        job = self.run_job("--host", "h0,h1", "-n", 2, "sh", "-c", "echo ${#LARGE_0} ${#LARGE_6}", env=environment)
+        self.assertEqual((job.returncode, job.stdout, job.stderr), (0, "100000 100000\n" * 2, ""))
+
+    def test_many_parts(self):
+        environment = {**os.environ, "LARGE": "x" * 60_000}
+        words = sum([[":", "-n", "1", "sh", "-c", f"echo part {i} ${{#LARGE}}"] for i in range(24)], [])[1:]
+        job = self.run_job("--host", "h0,h1", *words, env=environment)
+        self.assertEqual((job.returncode, job.stderr), (0, ""))
+        self.assertEqual(sorted(job.stdout.splitlines()), sorted(f"part {i} 60000" for i in range(24)))
+
+    def test_what_another_job_has_left(self):
+        left = ["PRTE_MCA_ess=env", "PRTE_MCA_ess_base_nspace=prterun-a@0", "PRTE_MCA_prte_hnp_uri=x", "PRTE_LAUNCHED=1", "PMIX_NAMESPACE=x",
+                "PMIX_RANK=1", "PMIX_SERVER_URI41=x;tcp4://127.0.0.1:1", "PMIX_SERVER_TMPDIR=/nowhere", "PMIX_PREFIX=/nowhere"]
+        job = subprocess.run(on("h0", "env", *left, tool.BIN / "mpiexec", "--host", "h0,h1", "-n", 2, "hostname"), capture_output=True, text=True,
+                             stdin=subprocess.DEVNULL, timeout=60, check=False)
+        self.assertEqual((job.returncode, sorted(job.stdout.split()), job.stderr), (0, ["h0", "h1"], ""))
+
+    def test_a_setting_that_prterun_cannot_follow(self):
+        job = subprocess.run(on("h0", "env", "PRTE_MCA_plm=slurm", tool.BIN / "mpiexec", "--host", "h0,h1", "-n", 2, "hostname"),
+                             capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60, check=False)
+        self.assertNotEqual(job.returncode, 0)
+        self.assertRegex(job.stderr, r"mpiexec: prterun was given .*PRTE_MCA_plm=slurm.* by the environment")
+
+    def test_a_job_inside_another_one(self):
+        prefix = str(pathlib.Path(PRTERUN).resolve().parent.parent)
+        outer = on("h0", "env", f"PRTE_PREFIX={prefix}", f"PMIX_PREFIX={prefix}", PRTERUN, "--allow-run-as-root", "--prefix", prefix, "-x",
+                   "PMIX_PREFIX", "-x", "CLUMP_PRTERUN", "-x", "PRTE_MCA_plm_ssh_agent", "--host", "h1", "-n", 1)
+        job = subprocess.run([*outer, str(tool.BIN / "mpiexec"), "--host", "h1,h2", "-n", "2", "hostname"], capture_output=True, text=True,
+                             stdin=subprocess.DEVNULL, timeout=60, check=False)
+        self.assertEqual((job.returncode, sorted(job.stdout.split())), (0, ["h1", "h2"]), job)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,95 @@
+"""Faults at random moments of jobs on two or three hosts: any process is killed, or the job is ended by a signal or by --timeout. Each time all is
+over soon, with the right exit code, and nothing is left on any host. CLUMP_FAULTS says how many; CLUMP_FAULTS_SEED repeats what has failed."""
+
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import time
+import unittest
+
+import cluster
+from cluster import CLUSTER, mpiexec, name_of, processes, program_of, tool
+
+setUpModule = cluster.skip_without_hosts
+
+COUNT = int(os.environ.get("CLUMP_FAULTS", "20"))
+SEED = int(os.environ.get("CLUMP_FAULTS_SEED", str(time.time_ns() % 1_000_000)))
+MOST = 10.0  # seconds from the fault to the end of everything
+MODES = ((), (), ("--scheduler", "threads"), ("--ranks", "processes"), ("--per-process", 1))
+HOSTS = ("h0,h1", "h1,h2", "h0,h1,h2")
+FAULTS = ("TERM", "INT", "timeout", "kill", "kill", "kill", "kill", "kill")
+
+
+def files() -> list:
+    """What jobs may have left in folders of their hosts, and in shared memory."""
+    return sorted([*(str(path) for path in pathlib.Path(CLUSTER).glob("tmp.*/*")), *(f"/dev/shm/{name}" for name in os.listdir("/dev/shm"))])
+
+
+class Faults(cluster.Case):
+    def victim(self, draw: random.Random, hosts: str) -> tuple:
+        """Some process of a host, by what it is."""
+        host = draw.choice(sorted({"h0", *hosts.split(",")}))
+        there = [(name_of(pid), pid) for pid in processes(host)]
+        if not there:
+            return None, None, None
+        name, pid = draw.choice(sorted(there))
+        return host, "rank" if program_of(pid).startswith("launcher_") else name, pid
+
+    def one(self, number: int) -> None:
+        draw = random.Random(SEED + number)
+        before = files()
+        hosts, mode, fault = draw.choice(HOSTS), draw.choice(MODES), draw.choice(FAULTS)
+        program = draw.choice(("busy", "busy", "busy", "show"))  # the second ends at once, by itself
+        delay = draw.uniform(0.0, 1.6 if program == "busy" else 0.9)
+        options = ("--timeout", 1) if fault == "timeout" else ()
+        began = time.monotonic()
+        job = subprocess.Popen(mpiexec(*options, *mode, "--host", hosts, "-n", 6, tool.program(program)), stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(job.kill)
+        time.sleep(1.0 if fault == "timeout" else delay)
+        host = what = pid = None
+        if fault == "kill":
+            host, what, pid = self.victim(draw, hosts)
+            if pid is not None:
+                cluster.send([pid], signal.SIGKILL)
+            else:
+                fault = "TERM"  # nothing is there yet
+        if fault in ("TERM", "INT"):
+            job.send_signal(getattr(signal, f"SIG{fault}"))
+        begin = time.monotonic()
+        out, errors = job.communicate(timeout=3 * MOST)
+        seconds = time.monotonic() - begin
+        story = f"CLUMP_FAULTS_SEED={SEED + number} CLUMP_FAULTS=1: {fault} of {what} on {host} after {delay:.3f} s of {program} {mode} on {hosts}: " \
+                f"{job.returncode} after {seconds:.1f} s (began {begin - began:.1f} s before)\n{errors}"
+        print(story.splitlines()[0], flush=True)
+        self.assertLess(seconds, MOST, story)
+        if program == "busy" or job.returncode != 0:  # the other one may have ended before
+            self.judge(job.returncode, fault, what, story)
+        if what in ("prted", "mpiexec") and host != "h0" and "busy" in out:
+            self.assertIn(host, errors, story)
+        self.assert_nothing_left(2)
+        # A daemon that is killed before it has started what looks after it leaves its folder to nobody.
+        allowed = [path for path in files() if what == "prted" and path.endswith(f"/prted.{pid}")]
+        self.wait_for(lambda: set(files()) <= {*before, *allowed}, 2)
+        self.assertLessEqual(set(files()), {*before, *allowed}, story)
+
+    def judge(self, code: int, fault: str, what: str, story: str) -> None:
+        if fault == "timeout":
+            return self.assertEqual(code, 124, story)
+        if fault in ("TERM", "INT"):
+            number = getattr(signal, f"SIG{fault}")
+            return self.assertIn(code, (128 + number, -number), story)  # the second: mpiexec was no more than begun
+        if what == "rank":
+            return self.assertEqual(code, 128 + signal.SIGKILL, story)
+        return self.assertNotEqual(code, 0, story)
+
+    def test_faults(self):
+        for number in range(COUNT):
+            with self.subTest(seed=SEED + number):
+                self.one(number)
+
+
+if __name__ == "__main__":
+    unittest.main()
