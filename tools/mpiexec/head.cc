@@ -18,9 +18,11 @@
 
 #include "collapse.h"
 #include "gdb_hosts.h"
+#include "held_output.h"
 #include "impatience.h"
 #include "lines.h"
 #include "overview.h"
+#include "plan.h"
 
 namespace clump::mpiexec {
 
@@ -34,14 +36,18 @@ bool is_rule(std::string_view line) {
   return line.size() > kShortestRule && line.find_first_not_of('-') == line.size() - 1;
 }
 
-/// What PRRTE says of a process that has failed; our report comes before it.
+/// What PRRTE says of a process or a host that has failed; our own report says it.
 bool repeats_report(std::string_view line) {
   return line.starts_with("prterun detected that one or more processes exited") ||
-         line.starts_with("prterun noticed that process rank");
+         line.starts_with("prterun noticed that process rank") ||
+         line.starts_with("PRTE has lost communication with a remote daemon");
 }
 
-/// A race between prterun and the ssh that it starts, without consequences.
-bool is_noise(std::string_view line) { return line.find("plm:ssh: Warning: setpgid(") != line.npos; }
+/// A race between prterun and the ssh that it starts, without consequences, and what follows from a failure.
+bool is_noise(std::string_view line) {
+  return line.find("plm:ssh: Warning: setpgid(") != line.npos ||
+         (line.starts_with('[') && line.find("] PRTE ERROR: ") != line.npos);
+}
 
 /// Between fork and exec: what is typed, and Ctrl-C, is for gdb.
 void leave_terminal() {
@@ -56,7 +62,7 @@ void become(const std::vector<std::string>& words, int output, int errors, pid_t
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  if (output >= 0) ::dup2(output, STDOUT_FILENO);
+  ::dup2(output, STDOUT_FILENO);
   ::signal(SIGQUIT, SIG_IGN);  // which a terminal sends it, too, and is for us
   ::dup2(errors, STDERR_FILENO);
   std::vector<char*> arguments;
@@ -72,6 +78,7 @@ class Head {
     if (launch.collapsed == 0) return;
     screen_.emplace(launch.collapsed);
     out_lines_.emplace(LineTarget{STDOUT_FILENO, &*screen_}, "");
+    output_.write_to(*out_lines_);
   }
 
   base::Status start() {
@@ -80,14 +87,14 @@ class Head {
     for (const int number : kHandled) sigaddset(&handled, number);
     ::sigprocmask(SIG_BLOCK, &handled, nullptr);
     signals_ = ::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
-    int errors[2], failure[2], output[2] = {-1, -1};
+    block_signals_of_writes();
+    int errors[2], failure[2], output[2];
     if (signals_ < 0 || ::pipe2(errors, O_CLOEXEC) != 0 || ::pipe2(failure, O_CLOEXEC) != 0 ||
-        (screen_ && ::pipe2(output, O_CLOEXEC) != 0))
+        ::pipe2(output, O_CLOEXEC) != 0)
       return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", std::strerror(errno));
     errors_ = errors[0];
-    output_ = output[0];
-    for (const int end : {errors_, output_})
-      if (end >= 0) ::fcntl(end, F_SETFL, O_NONBLOCK);
+    for (const int end : {errors_, output[0]}) ::fcntl(end, F_SETFL, O_NONBLOCK);
+    output_.read_from(output[0]);
     const pid_t parent = ::getpid();
     if ((child_ = ::fork()) == 0) {
       if (launch_.gdb != nullptr) leave_terminal();
@@ -96,8 +103,7 @@ class Head {
       (void)!::write(failure[1], &why, sizeof why);
       ::_exit(127);
     }
-    for (const int end : {errors[1], failure[1], output[1]})
-      if (end >= 0) ::close(end);
+    for (const int end : {errors[1], failure[1], output[1]}) ::close(end);
     int why = errno;
     const bool failed = child_ < 0 || ::read(failure[0], &why, sizeof why) == sizeof why;
     ::close(failure[0]);
@@ -109,15 +115,15 @@ class Head {
   int finish() {
     int status = 0;
     while (!has_ended(status)) {
-      std::vector<pollfd> all{
-          {signals_, POLLIN, 0}, {errors_, POLLIN, 0}, {output_, POLLIN, 0}};  // -1: not asked
+      std::vector<pollfd> all{{signals_, POLLIN, 0}, {errors_, POLLIN, 0}};  // -1: not asked
+      output_.add_descriptors(all);
       overview_.add_descriptors(all);
       if (launch_.gdb != nullptr) launch_.gdb->add_descriptors(all);
       ::poll(all.data(), all.size(), screen_ ? std::min(kLook, milliseconds_left()) : milliseconds_left());
       impatience_.look_at(child_);
       read_signals();
       read_errors();
-      read_output();
+      pass_on_output();
       if (screen_) screen_->show();
       if (interrupted_ || std::ranges::any_of(filter_.ends(), has_come)) overview_.note_end();
       is_stuck_ = overview_.poll() || is_stuck_;
@@ -125,7 +131,8 @@ class Head {
     }
     if (launch_.gdb != nullptr) launch_.gdb->end();
     read_errors();  // daemons may keep the pipe open: what is in it is all that is waited for
-    read_output();
+    pass_on_output();
+    output_.finish();
     show(filter_.finish());
     if (out_lines_) out_lines_->finish();
     if (screen_) screen_->show_all();
@@ -160,10 +167,17 @@ class Head {
   /// prterun's code is no proof: it may end with 0 where it has lost a host.
   int report(int code) const {
     if (is_stuck_) return 1;  // which was said
+    if (output_.error() == EPIPE) return 128 + SIGPIPE;
+    if (filter_.troubles().any()) {
+      write_all(STDERR_FILENO, filter_.troubles().text());
+      return filter_.troubles().code();
+    }
     const auto& ends = filter_.ends();
     const bool all_done = std::ranges::all_of(ends, [](HostEnd end) { return end == HostEnd::kDone; });
+    if (code == 0 && all_done && is_output_lost_) return kExitOutput;
     if (code == 0 && all_done) return launch_.gdb != nullptr ? launch_.gdb->code() : 0;
     if (interrupted_ || std::ranges::find(ends, HostEnd::kFailed) != ends.end()) return code != 0 ? code : 1;
+    write_all(STDERR_FILENO, output_.unreleased());
     if (const std::string missing = filter_.missing(); !missing.empty())
       fmt::print(stderr, "mpiexec: {}\n", missing);
     return code != 0 ? code : 1;
@@ -203,17 +217,13 @@ class Head {
     }
   }
 
-  void read_output() {
-    char bytes[64 << 10];
-    while (output_ >= 0) {
-      const ssize_t got = ::read(output_, bytes, sizeof bytes);
-      if (got > 0) {
-        out_lines_->add({bytes, static_cast<std::size_t>(got)});
-      } else {
-        if (got == 0) ::close(std::exchange(output_, -1));
-        return;
-      }
-    }
+  void pass_on_output() {
+    if (filter_.has_begun()) output_.release();
+    output_.transfer();
+    if (output_.error() == 0 || std::exchange(is_output_lost_, true)) return;
+    show(fmt::format("mpiexec: cannot write its output: {}: what could not be written is lost\n",
+                     std::strerror(output_.error())));
+    if (output_.error() == EPIPE) interrupted_ = ::kill(child_, SIGTERM) == 0;
   }
 
   void show(const std::string& text) {
@@ -230,7 +240,8 @@ class Head {
   std::optional<LineForwarder> out_lines_;
   pid_t child_ = -1;
   int signals_ = -1, errors_ = -1;
-  int output_ = -1;  ///< prterun's stdout, where it is collapsed
+  HeldOutput output_;
+  bool is_output_lost_ = false;
 };
 
 bool has_address(const std::string& host) {
@@ -288,11 +299,14 @@ std::string HeadFilter::take_line(std::string line) {
 
 bool HeadFilter::is_last_word(std::string_view line) {
   if (word_.empty() || !line.starts_with(word_)) return false;
+  if (troubles_.take(line.substr(word_.size()))) return true;
   std::size_t host = 0;
   char end = 0;
   if (std::sscanf(std::string(line.substr(word_.size())).c_str(), " %zu %c", &host, &end) == 2 &&
-      host < ends_.size())
-    ends_[host] = HostEnd{end};
+      host < ends_.size()) {
+    has_begun_ = has_begun_ || HostEnd{end} == HostEnd::kBegun;
+    if (HostEnd{end} != HostEnd::kBegun) ends_[host] = HostEnd{end};
+  }
   return true;
 }
 

@@ -7,14 +7,15 @@
 #include <vector>
 
 #include "base/status.h"
+#include "troubles.h"
 
 namespace clump::mpiexec {
 
 class GdbHosts;
 class Overview;
 
-/// How the ranks of a host have ended, as its agent's last word says.
-enum class HostEnd : char { kUnknown = '?', kDone = 'd', kFailed = 'f', kEnded = 'e' };
+/// How the ranks of a host have ended, as its agent's last word says; or that they begin.
+enum class HostEnd : char { kUnknown = '?', kBegun = 'b', kDone = 'd', kFailed = 'f', kEnded = 'e' };
 
 /// What prterun writes to stderr, by lines: without the agents' last words, what one agent says as another
 /// has said it, and what prterun says of a failure that an agent has reported, and in more words. Kept apart
@@ -28,8 +29,12 @@ class HeadFilter {
   std::string add(std::string_view bytes);
   /// The stream has ended: the rest.
   std::string finish();
-  /// Of each host.
+  /// Of each host; kUnknown until they have ended.
   const std::vector<HostEnd>& ends() const { return ends_; }
+  /// Ranks begin on some host.
+  bool has_begun() const { return has_begun_; }
+  /// What was wrong on hosts before.
+  const Troubles& troubles() const { return troubles_; }
   /// Which hosts have not told how their ranks ended, and what that means; empty if all have.
   std::string missing() const;
 
@@ -41,6 +46,8 @@ class HeadFilter {
   const std::string word_;
   const std::vector<std::string> hosts_;
   std::vector<HostEnd> ends_;
+  bool has_begun_ = false;
+  Troubles troubles_;
   std::string lost_;  ///< the host that PRRTE says it has lost
   std::string partial_;
   std::string rule_;            ///< a line of dashes, until it is known what follows
