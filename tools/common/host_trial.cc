@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -14,6 +15,7 @@
 #include <iostream>
 #include <memory>
 #include <sstream>
+#include <thread>
 
 #include "common/places.h"
 #include "common/reach.h"
@@ -37,7 +39,12 @@ class Findings {
   int code() const { return code_; }
 
  private:
-  int code_ = 0;
+  static void tell(std::string_view what, std::string_view verdict, const std::string& text) {
+    fmt::print("{}{} {} {}\n", kTrialMark, what, verdict, text);
+    std::fflush(stdout);
+  }
+
+  std::atomic<int> code_ = 0;
 };
 
 std::vector<std::string> split(const std::string& list) {
@@ -114,22 +121,27 @@ void try_prted(const std::string& prted, Findings& findings) {
                fmt::format("{} cannot be run ({})", prted, first.empty() ? "it says nothing" : first));
 }
 
+/// "NAME PORT ADDRESS"
+void try_other(const std::string& line, Findings& findings) {
+  std::istringstream in(line);
+  std::string name, address, why;
+  int port = 0;
+  if (!(in >> name >> port >> address)) return;
+  const int socket = connect_to_any({address}, port, kPatience, why);
+  if (socket < 0) return findings.bad("reaches", fmt::format("{}: {}", name, why));
+  ::close(socket);
+  findings.good("reaches", name);
+}
+
 void try_others(Findings& findings) {
   int port = 0;
   const int listener = listen_anywhere(port);
   if (listener < 0) return findings.bad("listens", std::strerror(errno));
   findings.good("listens", fmt::format("{} {}", port, fmt::join(own_addresses(), ",")));
-  std::fflush(stdout);
-  for (std::string line; std::getline(std::cin, line);) {
-    std::istringstream in(line);
-    std::string name, address, why;
-    int there = 0;
-    if (!(in >> name >> there >> address)) continue;
-    const int socket = connect_to_any({address}, there, kPatience, why);
-    socket >= 0 ? findings.good("reaches", name) : findings.bad("reaches", fmt::format("{} {}", name, why));
-    if (socket >= 0) ::close(socket);
-    std::fflush(stdout);
-  }
+  std::vector<std::jthread> tries;  // all at a time: a way that is closed takes long
+  for (std::string line; std::getline(std::cin, line);)
+    tries.emplace_back([line, &findings] { try_other(line, findings); });
+  tries.clear();
   ::close(listener);
 }
 

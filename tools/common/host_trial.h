@@ -20,8 +20,8 @@ inline constexpr int kTrialFailed = 99;
 struct Trial {
   int port = 0;                        ///< somebody listens there,
   std::vector<std::string> addresses;  ///< at one of these at least
-  std::string folder;
-  std::string prted;
+  std::string folder = {};
+  std::string prted = {};
   /// Listens, tells where ("listens"), and tries the ways to other hosts that lines of stdin name: "NAME PORT
   /// ADDRESS"
   bool tries_others = false;

@@ -141,7 +141,7 @@ base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, 
   Overview overview(plan.job, command.hang_after_seconds);
   CLUMP_TRY(overview.open());
   if (records.are_wanted()) CLUMP_TRY(records.collect());
-  CLUMP_TRY(start_hosts_by_ourselves(kOverviewVariable));
+  CLUMP_TRY(start_hosts_by_ourselves(kOverviewVariable, hosts.size()));
   tell_places(command.hosts, plan.job);
   int host_file = -1;
   CLUMP_TRY(write_host_file(plan.job, host_file));

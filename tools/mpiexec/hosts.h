@@ -12,8 +12,8 @@ struct Host {
   std::string name;
   int slots = 0;  ///< so many ranks; 0: not said
   // What the name means from here: host_names.h finds it out.
-  bool is_here = false;  ///< it is this host
-  std::string address;   ///< numeric; empty: this host's, or unknown
+  bool is_here = false;      ///< it is this host
+  std::string address = {};  ///< numeric; empty: this host's, or unknown
 };
 
 /// The host is named once more, with so many slots.

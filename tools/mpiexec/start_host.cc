@@ -32,6 +32,7 @@ namespace {
 
 constexpr const char* kShell = "CLUMP_REMOTE_SHELL";  ///< what the user's PRTE_MCA_plm_ssh_agent was
 constexpr const char* kTrial = "CLUMP_HOST_TRIAL";    ///< a command for the host's shell
+constexpr std::size_t kUsualRadix = 64;               ///< PRRTE's
 constexpr std::size_t kMostShown = 600;               ///< bytes of what ssh says: the end
 constexpr int kSoon = 1000;                           ///< milliseconds; so long may ssh take to fail
 constexpr int kLost = 255;                            ///< ssh's exit code where it fails itself
@@ -184,14 +185,15 @@ std::string explain(int code, const std::string& said, const std::string& shell,
 
 }  // namespace
 
-base::Status start_hosts_by_ourselves(const char* meeting) {
+base::Status start_hosts_by_ourselves(const char* meeting, std::size_t hosts) {
   std::vector<std::string> shell;
   CLUMP_TRY(tools::find_remote_shell(shell));
   ::setenv(kShell, value(tools::kRemoteShellVariable).c_str(), 1);
   ::setenv(kTrial, tools::command_of(way_to(value(meeting))).c_str(), 1);
   // Not our path, in which PRRTE would take blanks and colons for its own.
   ::setenv(tools::kRemoteShellVariable, fmt::format("/proc/{}/exe {}", ::getpid(), kStartHost).c_str(), 1);
-  ::setenv("PRTE_MCA_plm_ssh_no_tree_spawn", "1", 1);  // all of them start from here
+  // All of them start from here: daemons would start others, where there are more hosts than this.
+  ::setenv("PRTE_MCA_rml_base_radix", std::to_string(std::max(hosts, kUsualRadix)).c_str(), 1);
   return {};
 }
 

@@ -3,6 +3,7 @@
 // failed, and why (troubles.h).
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ inline constexpr const char* kStartHost = "--start-host";
 
 /// Sets variables by which prterun does so. `meeting` is the variable of a Meeting, to which every host needs
 /// a way.
-base::Status start_hosts_by_ourselves(const char* meeting);
+base::Status start_hosts_by_ourselves(const char* meeting, std::size_t hosts);
 
 /// The exit code: that of ssh.
 int start_host(const std::vector<std::string>& words);
