@@ -1,7 +1,7 @@
 // clump doctor --host: whether jobs can run on these hosts. Each is asked, by the way that jobs take, to try
 // itself (common/host_trial.h), and then the ways to all others.
 #include <fcntl.h>
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -31,11 +31,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kFirstPatience{15};  ///< for ssh, and what a host finds by itself
 constexpr std::chrono::seconds kPatience{12};       ///< for the ways between hosts
+constexpr std::chrono::seconds kLastPatience{3};    ///< for the end
 constexpr std::size_t kMostShown = 300;             ///< bytes of what ssh says
 
 /// The columns of the table, and what a finding is about.
 enum Column { kShell, kClump, kPrted, kFolder, kBack, kThere, kOthers, kColumns };
 constexpr const char* kTitles[] = {"ssh", "Clump", "prted", "directory", "to here", "from here", "to others"};
+
+std::size_t width_of(const char* title) { return std::max(std::strlen(title), std::strlen("FAILS")); }
 
 class Patient {
  public:
@@ -45,11 +48,18 @@ class Patient {
   /// Poll for this; -1: nothing more will come.
   int descriptor() const { return output_; }
   void read();
-  /// It has told where it listens, or will not.
-  bool has_listened() const { return output_ < 0 || port_ != 0; }
+  /// Nothing more will come.
+  bool has_ended() const { return output_ < 0; }
+  /// It has told where it listens, or will not; which ways it has, likewise.
+  bool has_listened() const { return has_ended() || port_ != 0; }
+  bool has_tried() const { return has_ended() || input_ < 0 || tried_ == asked_; }
   /// What a line for the others says of it.
   std::string address(const mpiexec::Host& first_other) const;
-  void try_others(const std::string& lines);
+  /// So many lines. It listens until release(), lest it ends before others have tried the way to it.
+  void try_others(const std::string& lines, int number);
+  void release() {
+    if (input_ >= 0) ::close(std::exchange(input_, -1));
+  }
   void try_from_here();
   /// Whatever has not been told yet is missing.
   void finish(const std::string& shell, bool is_late);
@@ -68,7 +78,7 @@ class Patient {
   pid_t child_ = -1;
   int input_ = -1, output_ = -1;
   std::string partial_, rest_;
-  int port_ = 0;
+  int port_ = 0, asked_ = 0, tried_ = 0;
   std::vector<std::string> addresses_;
   std::map<Column, bool> cells_;
   std::vector<std::string> problems_;
@@ -127,6 +137,7 @@ void Patient::take(const TrialLine& line) {
     for (std::istringstream all(list); std::getline(all, list, ',');) addresses_.push_back(list);
     return;
   }
+  if (line.what == "reaches") ++tried_;
   const auto column = kColumnOf.find(line.what);
   if (column != kColumnOf.end())
     note(column->second, line.is_good, column->second == kOthers ? "no way to " + line.text : line.text);
@@ -145,9 +156,9 @@ std::string Patient::address(const mpiexec::Host& first_other) const {
   return addresses_.empty() ? host_.name : addresses_.front();
 }
 
-void Patient::try_others(const std::string& lines) {
+void Patient::try_others(const std::string& lines, int number) {
+  asked_ = number;
   (void)!::write(input_, lines.data(), lines.size());
-  ::close(std::exchange(input_, -1));
 }
 
 void Patient::try_from_here() {
@@ -159,7 +170,7 @@ void Patient::try_from_here() {
 }
 
 void Patient::finish(const std::string& shell, bool is_late) {
-  if (input_ >= 0) ::close(std::exchange(input_, -1));
+  release();
   if (is_late && output_ >= 0) ::kill(-child_, SIGKILL);
   int status = 0;
   ::waitpid(child_, &status, 0);
@@ -168,7 +179,7 @@ void Patient::finish(const std::string& shell, bool is_late) {
       said.empty() ? "it says nothing" : said.substr(0, said.find_last_not_of("; ") + 1);
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   if (cells_.contains(kClump)) {
-    if (is_late && output_ >= 0) problems_.push_back("it has not answered all questions in time");
+    if (is_late && output_ >= 0) problems_.emplace_back("it has not answered all questions in time");
   } else if (is_late && output_ >= 0) {
     note(
         kShell, false,
@@ -192,7 +203,7 @@ std::string Patient::row() const {
     const char* const shown = cell != cells_.end()                ? (cell->second ? "ok" : "FAILS")
                               : column == kShell && host_.is_here ? "here"
                                                                   : "-";
-    text += fmt::format("  {:<{}}", shown, std::strlen(kTitles[column]));
+    text += fmt::format("  {:<{}}", shown, width_of(kTitles[column]));
   }
   return text.substr(0, text.find_last_not_of(' ') + 1);
 }
@@ -219,10 +230,11 @@ void try_ways(std::vector<Patient>& all) {
   };
   for (Patient& one : all) {
     std::string lines;
+    int number = 0;
     for (const Patient& each : all)
-      if (&each != &one && each.listens())
+      if (&each != &one && each.listens() && ++number > 0)
         lines += fmt::format("{} {} {}\n", each.host().name, each.port(), each.address(other_than(each)));
-    if (one.listens()) one.try_others(lines);
+    if (one.listens()) one.try_others(lines, number);
   }
   for (Patient& one : all) one.try_from_here();
 }
@@ -230,7 +242,9 @@ void try_ways(std::vector<Patient>& all) {
 int print(const std::vector<Patient>& all) {
   std::size_t width = 4;
   for (const Patient& one : all) width = std::max(width, one.host().name.size());
-  fmt::print("{:<{}}  {}\n", "host", width, fmt::join(kTitles, "  "));
+  std::string titles = fmt::format("{:<{}}", "host", width);
+  for (const char* const title : kTitles) titles += fmt::format("  {:<{}}", title, width_of(title));
+  fmt::print("{}\n", titles.substr(0, titles.find_last_not_of(' ') + 1));
   bool is_healthy = true;
   for (const Patient& one : all) fmt::print("{:<{}}{}\n", one.host().name, width, one.row());
   for (const Patient& one : all) {
@@ -272,7 +286,9 @@ int show_health_of_hosts(const std::string& list) {
   }
   read_until(all, kFirstPatience, [](const Patient& one) { return one.has_listened(); });
   try_ways(all);
-  const bool is_late = !read_until(all, kPatience, [](const Patient& one) { return one.descriptor() < 0; });
+  read_until(all, kPatience, [](const Patient& one) { return one.has_tried(); });
+  for (Patient& one : all) one.release();
+  const bool is_late = !read_until(all, kLastPatience, [](const Patient& one) { return one.has_ended(); });
   const std::string name = std::filesystem::path(shell.front()).filename();
   for (Patient& one : all) one.finish(name, is_late);
   ::close(listener);
