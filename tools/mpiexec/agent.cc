@@ -62,9 +62,10 @@ int run_agent(const Command& command) {
   int exit_code = 0;
   const base::Status prepared = prepare(command, plan, exit_code);
   if (!prepared.ok()) {
-    fmt::print(stderr, "{}{}",
-               trouble_line(word, own_name(plan.job), exit_code, base::message_of(prepared.code())),
-               last_word(word, plan.job.node, HostEnd::kFailed));
+    fmt::print(
+        stderr, "{}{}",
+        trouble_line(word, Finder::kAgent, own_name(plan.job), exit_code, base::message_of(prepared.code())),
+        last_word(word, plan.job.node, HostEnd::kFailed));
     return exit_code;
   }
   fmt::print(stderr, "{}", last_word(word, plan.job.node, HostEnd::kBegun));

@@ -299,7 +299,7 @@ std::string HeadFilter::take_line(std::string line) {
 
 bool HeadFilter::is_last_word(std::string_view line) {
   if (word_.empty() || !line.starts_with(word_)) return false;
-  if (troubles_.take(line.substr(word_.size()))) return true;
+  if (troubles_.take(line.substr(word_.size()), has_begun_)) return true;
   std::size_t host = 0;
   char end = 0;
   if (std::sscanf(std::string(line.substr(word_.size())).c_str(), " %zu %c", &host, &end) == 2 &&

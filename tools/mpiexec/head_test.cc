@@ -54,9 +54,9 @@ TEST(HeadFilter, KnowsWhichHostIsLost) {
 
 TEST(HeadFilter, KnowsWhatIsWrongOnAHost) {
   HeadFilter filter("done 17", {"a", "b", "c"});
-  EXPECT_EQ(filter.add(trouble_line("done 17", "b", 127, "program 'x':\nNo such file") + "between\n" +
-                       trouble_line("done 17", "c", 126, "directory") +
-                       trouble_line("done 17", "a", 127, "program 'x':\nNo such file")),
+  EXPECT_EQ(filter.add(trouble_line("done 17", Finder::kStarter, "b", 127, "program 'x':\nNo such file") +
+                       "between\n" + trouble_line("done 17", Finder::kStarter, "c", 126, "directory") +
+                       trouble_line("done 17", Finder::kStarter, "a", 127, "program 'x':\nNo such file")),
             "between\n");
   EXPECT_FALSE(filter.has_begun());
   EXPECT_EQ(filter.troubles().code(), 127);
@@ -68,8 +68,11 @@ TEST(HeadFilter, KnowsThatRanksBegin) {
   EXPECT_FALSE(filter.has_begun());
   EXPECT_EQ(filter.add(last_word("done 17", 1, HostEnd::kBegun)), "");
   EXPECT_TRUE(filter.has_begun());
+  filter.add(trouble_line("done 17", Finder::kStarter, "b", 126, "ssh has ended"));
+  EXPECT_FALSE(filter.troubles().any()) << "which is what comes of a lost host";
+  filter.add(trouble_line("done 17", Finder::kAgent, "b", 126, "no directory"));
+  EXPECT_EQ(filter.troubles().text(), "mpiexec: b: no directory\n");
   EXPECT_EQ(filter.ends(), (std::vector{HostEnd::kUnknown, HostEnd::kUnknown}));
-  EXPECT_FALSE(filter.troubles().any());
 }
 
 TEST(HeadFilter, SaysOnceWhatSeveralAgentsSay) {

@@ -32,7 +32,7 @@ namespace {
 
 constexpr const char* kShell = "CLUMP_REMOTE_SHELL";  ///< what the user's PRTE_MCA_plm_ssh_agent was
 constexpr const char* kTrial = "CLUMP_HOST_TRIAL";    ///< a command for the host's shell
-constexpr std::size_t kUsualRadix = 64;               ///< PRRTE's
+constexpr std::size_t kUsualRadix = 64;               ///< of PRRTE's tree of daemons
 constexpr std::size_t kMostShown = 600;               ///< bytes of what ssh says: the end
 constexpr int kSoon = 1000;                           ///< milliseconds; so long may ssh take to fail
 constexpr int kLost = 255;                            ///< ssh's exit code where it fails itself
@@ -192,8 +192,8 @@ base::Status start_hosts_by_ourselves(const char* meeting, std::size_t hosts) {
   ::setenv(kTrial, tools::command_of(way_to(value(meeting))).c_str(), 1);
   // Not our path, in which PRRTE would take blanks and colons for its own.
   ::setenv(tools::kRemoteShellVariable, fmt::format("/proc/{}/exe {}", ::getpid(), kStartHost).c_str(), 1);
-  // All of them start from here: daemons would start others, where there are more hosts than this.
-  ::setenv("PRTE_MCA_rml_base_radix", std::to_string(std::max(hosts, kUsualRadix)).c_str(), 1);
+  // All of them start from here: among more hosts daemons would start others.
+  if (hosts > kUsualRadix) ::setenv("PRTE_MCA_plm_ssh_no_tree_spawn", "1", 1);
   return {};
 }
 
@@ -215,8 +215,8 @@ int start_host(const std::vector<std::string>& words) {
   if (!ssh.start(std::move(shell))) return kLost;
   const int code = ssh.wait();
   if (code == 0 || ssh.was_ended()) return ssh.show_all(), code;
-  const std::string line = trouble_line(value(kLastWordVariable), words[host], kExitCannotRun,
-                                        explain(code, ssh.said(), name, words[host]));
+  const std::string line = trouble_line(value(kLastWordVariable), Finder::kStarter, words[host],
+                                        kExitCannotRun, explain(code, ssh.said(), name, words[host]));
   (void)!::write(STDERR_FILENO, line.data(), line.size());
   return code;
 }

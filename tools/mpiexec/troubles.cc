@@ -24,12 +24,14 @@ std::string trouble_line(const std::string& word, const std::string& host, int c
   return line + '\n';
 }
 
-bool Troubles::take(std::string_view line) {
+bool Troubles::take(std::string_view line, bool has_begun) {
   if (!line.starts_with(kMark)) return false;
   std::istringstream in{std::string(line.substr(kMark.size()))};
   int code = 0;
+  char finder = 0;
   std::string host, what;
-  if (!(in >> code >> host) || !std::getline(in >> std::ws, what)) return false;
+  if (!(in >> finder >> code >> host) || !std::getline(in >> std::ws, what)) return false;
+  if (has_begun && Finder{finder} == Finder::kStarter) return true;
   const auto same = std::ranges::find_if(
       all_, [&](const Trouble& known) { return known.what == what && known.code == code; });
   if (same == all_.end())

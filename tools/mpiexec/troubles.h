@@ -8,13 +8,18 @@
 
 namespace clump::mpiexec {
 
+/// Who tells.
+enum class Finder : char { kStarter = 's', kAgent = 'a' };
+
 /// The line; `word` is that of last_word(), `code` mpiexec's exit code for it.
-std::string trouble_line(const std::string& word, const std::string& host, int code, const std::string& what);
+std::string trouble_line(const std::string& word, Finder finder, const std::string& host, int code,
+                         const std::string& what);
 
 class Troubles {
  public:
-  /// A line without its word. False: it is another kind.
-  bool take(std::string_view line);
+  /// A line without its word. False: it is another kind. Once agents have begun, what ends those who have
+  /// started them follows from something else, and is left out.
+  bool take(std::string_view line, bool has_begun);
   bool any() const { return !all_.empty(); }
   /// Of the first one.
   int code() const { return all_.empty() ? 0 : all_.front().code; }
