@@ -29,12 +29,10 @@ constexpr std::chrono::seconds kPatience{5};  ///< for a connection
 /// Findings, told as they come.
 class Findings {
  public:
-  void good(std::string_view what, const std::string& text) {
-    fmt::print("{}{} ok {}\n", kTrialMark, what, text);
-  }
+  void good(std::string_view what, const std::string& text) { tell(what, "ok", text); }
   void bad(std::string_view what, const std::string& text) {
-    fmt::print("{}{} bad {}\n", kTrialMark, what, text);
     code_ = kTrialFailed;
+    tell(what, "bad", text);
   }
   int code() const { return code_; }
 

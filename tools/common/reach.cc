@@ -80,7 +80,8 @@ std::vector<std::string> own_addresses() {
     const bool is_4 = one->ifa_addr->sa_family == AF_INET;
     if (!is_4 && one->ifa_addr->sa_family != AF_INET6) continue;
     std::string text = numeric(one->ifa_addr, is_4 ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
-    if (!text.empty() && !is_loopback(text)) own.push_back(std::move(text));
+    const bool leads_here = !text.empty() && !is_loopback(text) && !text.starts_with("fe80:");
+    if (leads_here) own.push_back(std::move(text));
   }
   ::freeifaddrs(all);
   return own;

@@ -11,7 +11,7 @@ namespace clump::tools {
 /// none.
 std::vector<std::string> addresses_of(const std::string& name);
 
-/// Of this host, without those that lead nowhere else.
+/// Those of this host that mean it on other hosts, too.
 std::vector<std::string> own_addresses();
 
 /// Whether a numeric address leads to the host that uses it, whichever that is.
