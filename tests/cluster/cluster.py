@@ -6,6 +6,7 @@ import pathlib
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "launcher"))
@@ -56,6 +57,29 @@ def send(pids, number: signal.Signals) -> None:
 
 
 class Case(tool.Case):
+    def give(self, name: str, text: str) -> None:
+        """A file by which a host differs from the others (hosts.sh), for this test."""
+        path = pathlib.Path(CLUSTER, name)
+        path.write_text(text)
+        self.addCleanup(path.unlink, missing_ok=True)
+
+    def folder(self) -> pathlib.Path:
+        made = tempfile.TemporaryDirectory()
+        self.addCleanup(made.cleanup)
+        return pathlib.Path(made.name)
+
+    def hide(self, host: str, *folders: object) -> None:
+        """They are empty on this host."""
+        empty = self.folder()
+        self.give(f"mounts.{host}", "".join(f"{empty} {folder}\n" for folder in folders))
+
+    def agent(self, script: str) -> dict:
+        """An environment with an agent in ssh's place that does what the script says for $1, the host, and else what all do."""
+        path = self.folder() / "agent"
+        path.write_text(f'#!/bin/sh\nwhile [ "${{1#-}}" != "$1" ]; do shift; done\n{script}\nexec {CLUSTER}/agent "$@"\n')
+        path.chmod(0o755)
+        return {**os.environ, "CLUSTER_AGENT": str(path)}
+
     def run_job(self, *words: object, command=mpiexec, **options) -> subprocess.CompletedProcess:
         return subprocess.run(command(*words), capture_output=True, text=True, timeout=60, **options)
 

@@ -36,6 +36,6 @@ class Hosts:
         return [f"h{i}" for i in range(self.number)]
 
     def on(self, host, *words):
-        """A command on a host, from where it can start others through PRRTE."""
-        return [str(SCRIPT), "run", str(self.folder), host, "env", f"PRTE_MCA_plm_ssh_agent={self.folder}/agent",
-                f"CLUMP_PRTERUN={self.prterun}", *map(str, words)]
+        """A command on a host, from where it can start others through PRRTE, by CLUSTER_AGENT if that is set."""
+        set_up = f'PRTE_MCA_plm_ssh_agent="${{CLUSTER_AGENT:-{self.folder}/agent}}" CLUMP_PRTERUN={self.prterun} exec "$@"'
+        return [str(SCRIPT), "run", str(self.folder), host, "sh", "-c", set_up, "sh", *map(str, words)]

@@ -9,10 +9,14 @@
 #   hosts.sh down DIR            removes them with all that runs there, and DIR
 #   hosts.sh keep DIR N [RATE]   makes them, says "up", and removes them when its standard input ends: then whoever has started it has gone
 #
-# `up` leaves DIR/agent, which starts a command on a host as ssh would: agent [options] HOST CMD...
+# `up` leaves DIR/agent, which starts a command on a host as ssh would: agent [options] HOST CMD... Like ssh it goes where the address of
+# HOST leads, as the host that runs the agent knows it.
+#
+# A host can differ from the others by files that a test writes: DIR/hosts.hK is its /etc/hosts, DIR/name.hK has its name, and of lines
+# "SOURCE TARGET" in DIR/mounts.hK it sees the one at the place of the other.
 set -euo pipefail
 
-usage() { sed -n '2,13p' "$0" >&2; exit 2; }
+usage() { sed -n '2,17p' "$0" >&2; exit 2; }
 [ $# -ge 2 ] || usage
 action=$1 dir=$2
 shift 2
@@ -59,13 +63,21 @@ up() {
     ip -n "$ns" link set eth0 up
     ip -n "$ns" link set lo up
     [ "$rate" = none ] || ip netns exec "$ns" tc qdisc add dev eth0 root tbf rate "$rate" burst 256kb latency 50ms
-    echo "10.77.0.$((k + 1)) h$k" >>"$dir/hosts"
+    echo "10.77.0.$((k + 1)) h$k" | tee -a "$dir/addresses" >>"$dir/hosts"
   done
   cat >"$dir/agent" <<AGENT
 #!/bin/sh
 # Options of ssh have no meaning here; its exit code has: 255 when the connection is lost.
 while [ "\${1#-}" != "\$1" ]; do shift; done
 host=\$1; shift
+address=\$(getent ahosts "\$host" | awk '{ print \$1; exit }')
+case \$address in
+  "") echo "agent: could not resolve hostname \$host" >&2; exit 255 ;;
+  127.* | ::1) host=\$CLUMP_CLUSTER_HOST ;;
+  *) host=\$(awk -v a="\$address" '\$1 == a { print \$2; exit }' $(printf %q "$dir/addresses")) ;;
+esac
+cd /
+[ -n "\$host" ] || { echo "agent: connect to address \$address port 22: No route to host" >&2; exit 255; }
 $(printf %q "$(readlink -f "$0")") run $(printf %q "$dir") "\$host" sh -c "\$*"
 code=\$?
 [ \$code -lt 128 ] || exit 255
@@ -80,10 +92,15 @@ run() {
   [ -f "$dir/agent" ] || { echo "hosts.sh: there is no cluster in $dir" >&2; exit 77; }
   # A folder of its own, as on another machine: PRRTE's daemons take theirs away when they end.
   TMPDIR=$(mktemp -d "$dir/tmp.XXXXXX")
-  export TMPDIR
+  local name=$host hosts=$dir/hosts
+  [ ! -f "$dir/name.$host" ] || name=$(cat "$dir/name.$host")
+  [ ! -f "$dir/hosts.$host" ] || hosts=$dir/hosts.$host
+  export TMPDIR CLUMP_CLUSTER_HOST=$host
   # shellcheck disable=SC2016  # the inner shell's
   exec taskset -c "$(core_of "$host")" nsenter --net="/run/netns/$(namespace "$host")" unshare --uts --mount \
-    sh -c 'hostname "$1"; mount --bind "$2/hosts" /etc/hosts; shift 2; exec "$@"' sh "$host" "$dir" "$@"
+    sh -c 'hostname "$1"; mount --bind "$2" /etc/hosts
+           [ ! -f "$3" ] || while read -r source target; do mount --bind "$source" "$target"; done <"$3"
+           shift 3; exec "$@"' sh "$name" "$hosts" "$dir/mounts.$host" "$@"
 }
 
 down() {

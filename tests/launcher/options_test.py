@@ -160,6 +160,12 @@ class Options(tool.Case):
             self.assertEqual(sorted(both.out.split()), ["/", folder])
         self.assert_says(tool.run("-wdir", "/no/such", "pwd"), 126, "'/no/such' does not exist")
 
+    @unittest.skipIf(os.geteuid() != 0, "needs root, to become somebody whom a directory is closed to")
+    def test_a_working_directory_that_is_closed(self):
+        with tempfile.TemporaryDirectory() as folder:  # which is its owner's alone
+            result = tool.run("-wdir", folder, "pwd", cwd="/", before=lambda: os.setuid(65534))
+            self.assert_says(result, 126, f"mpiexec: working directory '{folder}': Permission denied")
+
     def test_timeout(self):
         result = tool.run("--timeout", "1", "-n", "2", "sleep", "50")
         self.assert_says(result, 124, "not ended within 1 s", "ranks 0,1 have not called MPI_Init")

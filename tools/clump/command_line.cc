@@ -17,6 +17,10 @@ CommandLine::CommandLine() {
   which->prefix_command();
   add_tuning();
   doctor = app.add_subcommand("doctor", "look for what would make a job fail or slow on this system");
+  doctor_hosts =
+      doctor->add_option("--host", hosts,
+                         "try whether jobs can run on these hosts together instead: ssh, Clump, PRRTE, "
+                         "this directory, the ways between all of them: NAME,NAME,...");
 }
 
 void CommandLine::add_info() {

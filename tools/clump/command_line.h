@@ -31,6 +31,8 @@ struct CommandLine {
   TuneOptions how;
 
   CLI::App* doctor = nullptr;
+  std::string hosts;
+  const CLI::Option* doctor_hosts = nullptr;
 
  private:
   void add_info();

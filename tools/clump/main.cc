@@ -43,6 +43,7 @@ int run(const CommandLine& line) {
     return show_which(words);
   }
   if (line.tuning->parsed()) return tune(line.how);
+  if (line.doctor_hosts->count() > 0) return show_health_of_hosts(line.hosts);
   if (line.doctor->parsed()) return show_health();
   return 0;
 }

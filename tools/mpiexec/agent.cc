@@ -1,61 +1,26 @@
 #include "agent.h"
 
-#include <arpa/inet.h>
-#include <netdb.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 
 #include "connection.h"
 #include "head.h"
 #include "hosts_input.h"
 #include "map.h"
 #include "overview.h"
+#include "places_here.h"
 #include "plan.h"
 #include "pmi/pmix.h"
 #include "run.h"
+#include "troubles.h"
 
 namespace clump::mpiexec {
 
 namespace {
-
-/// The address of this host from which `other` is reached; empty if nobody knows.
-std::string address_towards(const std::string& other) {
-  addrinfo wanted{};
-  wanted.ai_socktype = SOCK_DGRAM;
-  addrinfo* found = nullptr;
-  if (::getaddrinfo(other.c_str(), "9", &wanted, &found) != 0) return {};
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> all(found, ::freeaddrinfo);
-  for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
-    const int probe = ::socket(one->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (probe < 0) continue;
-    sockaddr_storage own{};
-    socklen_t length = sizeof own;
-    // Of a datagram socket this sends nothing, but chooses the way.
-    const bool known = ::connect(probe, one->ai_addr, one->ai_addrlen) == 0 &&
-                       ::getsockname(probe, reinterpret_cast<sockaddr*>(&own), &length) == 0;
-    ::close(probe);
-    char text[INET6_ADDRSTRLEN + 1] = {};
-    if (known && ::getnameinfo(reinterpret_cast<sockaddr*>(&own), length, text, sizeof text, nullptr, 0,
-                               NI_NUMERICHOST) == 0)
-      return text;
-  }
-  return {};
-}
-
-/// The address by which the job's other hosts reach this one.
-std::string own_address(const pmi::Job& job) {
-  for (const pmi::Node& other : job.nodes) {
-    if (&other == &job.this_node()) continue;
-    if (std::string address = address_towards(other.name); !address.empty()) return address;
-  }
-  return {};
-}
 
 /// Taken out of the environment.
 std::string receive_word() {
@@ -65,10 +30,21 @@ std::string receive_word() {
   return word;
 }
 
-base::Status prepare(const Command& command, Plan& plan, HeadLine& head) {
+/// What the user calls this host, if that is known.
+std::string own_name(const pmi::Job& job) {
+  if (job.node < static_cast<int>(job.nodes.size())) return job.this_node().name;
+  char name[256] = {};
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+base::Status prepare(const Command& command, Plan& plan, HeadLine& head, int& exit_code) {
+  exit_code = kExitCannotRun;
   if (std::getenv(kOverviewVariable) == nullptr)
     return base::fail(MPI_ERR_ARG,
                       "--agent is how mpiexec starts itself on other hosts: it is not for users");
+  Places places;
+  CLUMP_TRY(receive_places(places));
   CLUMP_TRY(pmi::pmix::join());
   plan.job.node = pmi::pmix::rank();
   CLUMP_TRY(meet_overview(pmi::pmix::rank(), head.connection, plan.job));
@@ -77,7 +53,9 @@ base::Status prepare(const Command& command, Plan& plan, HeadLine& head) {
                       plan.job.nodes.size());
   plan.job.node = pmi::pmix::rank();
   CLUMP_TRY(meet_input(plan.job, head.input));
-  plan.job.network.interface = own_address(plan.job);
+  CLUMP_TRY(enter(plan.job, places.start, exit_code));
+  exit_code = kExitCannotRun;
+  plan.job.network.interface = own_address(plan.job, places);
   return complete_plan(command, plan);
 }
 
@@ -88,12 +66,17 @@ int run_agent(const Command& command) {
   const std::string word = receive_word();
   Plan plan;
   HeadLine head;
-  const base::Status prepared = prepare(command, plan, head);
+  int exit_code = 0;
+  const base::Status prepared = prepare(command, plan, head, exit_code);
   if (!prepared.ok()) {
-    fmt::print(stderr, "mpiexec: {}\n{}", base::message_of(prepared.code()),
-               last_word(word, plan.job.node, HostEnd::kFailed, kExitCannotRun));
-    return kExitCannotRun;
+    const std::string why = base::message_of(prepared.code());
+    const std::string told = word.empty()
+                                 ? fmt::format("mpiexec: {}\n", why)
+                                 : trouble_line(word, Finder::kAgent, own_name(plan.job), exit_code, why);
+    fmt::print(stderr, "{}{}", told, last_word(word, plan.job.node, HostEnd::kFailed, exit_code));
+    return exit_code;
   }
+  fmt::print(stderr, "{}", last_word(word, plan.job.node, HostEnd::kBegun));
   if (command.map) fmt::print(stderr, "{}", map_text(plan));
   const bool runs = !plan.job.apps.front().program.empty();  // otherwise it was only to print the map
   pmi::pmix::watch([] { ::kill(::getpid(), SIGTERM); });

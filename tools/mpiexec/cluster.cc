@@ -1,5 +1,6 @@
 #include "cluster.h"
 
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -9,12 +10,14 @@
 #include <cstring>
 #include <filesystem>
 
-#include "common/places.h"
+#include "common/remote_shell.h"
 #include "gdb_hosts.h"
 #include "head.h"
 #include "hosts_input.h"
 #include "overview.h"
+#include "places_here.h"
 #include "prterun_environment.h"
+#include "start_host.h"
 
 namespace clump::mpiexec {
 
@@ -44,19 +47,6 @@ std::vector<std::string> agent_options(const Command& command) {
   return words;
 }
 
-base::Status find_prterun(std::string& path) {
-  if (const char* const named = std::getenv("CLUMP_PRTERUN")) {
-    path = named;
-    if (::access(named, X_OK) == 0) return {};
-    return base::fail(MPI_ERR_SPAWN, "CLUMP_PRTERUN={}: {}", named, std::strerror(errno));
-  }
-  if (tools::find_program("prterun", tools::current_directory(), path).ok()) return {};
-  return base::fail(
-      MPI_ERR_SPAWN,
-      "a job on several hosts is started by PRRTE's prterun, and there is none in PATH: install prrte, "
-      "or the Python package openmpi, which carries it; or name it in CLUMP_PRTERUN");
-}
-
 /// What nobody else writes.
 base::Status choose_word(std::string& word) {
   std::string number(8, '\0');
@@ -77,12 +67,20 @@ void notice_silence() {
 
 /// One that was moved from where it was built has to be told where its files are.
 std::vector<std::string> locate(const std::string& prterun) {
-  const std::filesystem::path prefix = std::filesystem::path(prterun).parent_path().parent_path();
-  std::error_code none;
-  if (!std::filesystem::exists(prefix / "share" / "prte", none)) return {};
+  const std::string prefix = tools::prefix_of_prterun(prterun);
+  if (prefix.empty()) return {};
   ::setenv("PRTE_PREFIX", prefix.c_str(), 1);
   ::setenv("PMIX_PREFIX", prefix.c_str(), 1);
-  return {"--prefix", prefix.string()};
+  return {"--prefix", prefix};
+}
+
+/// For prterun, which takes addresses of all kinds from a file only.
+base::Status write_host_file(const pmi::Job& job, int& file) {
+  std::string lines;
+  for (const pmi::Node& node : job.nodes) lines += node.name + " slots=1\n";
+  file = ::memfd_create("clump hosts", MFD_CLOEXEC);
+  if (file >= 0 && ::write(file, lines.data(), lines.size()) == std::ssize(lines)) return {};
+  return base::fail(MPI_ERR_NO_MEM, "no memory for the list of hosts: {}", std::strerror(errno));
 }
 
 /// A folder for prterun's files, which it leaves behind when it is killed; empty where the user has chosen
@@ -98,16 +96,16 @@ std::string make_folder() {
 }
 
 std::vector<std::string> prterun_arguments(const std::string& prterun, const Command& command,
-                                           const pmi::Job& job) {
+                                           const pmi::Job& job, int host_file) {
   std::vector<std::string> words{prterun};
   if (::geteuid() == 0) words.emplace_back("--allow-run-as-root");
   for (std::string& word : locate(prterun)) words.push_back(std::move(word));
-  std::string hosts;
-  for (const pmi::Node& node : job.nodes) hosts += (hosts.empty() ? "" : ",") + node.name + ":1";
-  words.insert(words.end(), {"--host", hosts, "--map-by", "ppr:1:node", "--bind-to", "none", "-n",
-                             std::to_string(job.nodes.size())});
+  // Agents go where the user was themselves, and say where they cannot: prterun takes another folder instead.
+  words.insert(words.end(),
+               {"--hostfile", fmt::format("/proc/{}/fd/{}", ::getpid(), host_file), "--map-by", "ppr:1:node",
+                "--bind-to", "none", "--wdir", "/", "-n", std::to_string(job.nodes.size())});
   for (const char* const name : {"PRTE_PREFIX", "PMIX_PREFIX", kLastWordVariable, kCollectorVariable,
-                                 kOverviewVariable, kInputVariable, kGdbVariable})
+                                 kOverviewVariable, kInputVariable, kGdbVariable, kPlacesVariable})
     if (std::getenv(name) != nullptr) words.insert(words.end(), {"-x", name});
   words.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
   for (std::string& word : agent_options(command)) words.push_back(std::move(word));
@@ -117,16 +115,12 @@ std::vector<std::string> prterun_arguments(const std::string& prterun, const Com
 }  // namespace
 
 bool needs_other_hosts(const Command& command) {
-  char own[256] = {};
-  ::gethostname(own, sizeof own - 1);
-  return std::ranges::any_of(command.hosts, [&](const Host& host) {
-    return host.name != own && host.name != "localhost" && host.name != "127.0.0.1";
-  });
+  return std::ranges::any_of(command.hosts, [](const Host& host) { return !host.is_here; });
 }
 
 base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, int& code) {
   std::string prterun, word;
-  CLUMP_TRY(find_prterun(prterun));
+  CLUMP_TRY(tools::find_prterun(prterun));
   plan.job.network.provider = command.network;
   CLUMP_TRY(choose_word(word));
   notice_silence();
@@ -138,10 +132,14 @@ base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, 
   HostsInput input(plan.job);
   CLUMP_TRY(input.open());
   if (records.are_wanted()) CLUMP_TRY(records.collect());
+  CLUMP_TRY(start_hosts_by_ourselves(kOverviewVariable, hosts.size()));
+  tell_places(command.hosts, plan.job);
+  int host_file = -1;
+  CLUMP_TRY(write_host_file(plan.job, host_file));
   std::optional<GdbHosts> gdb;
   if (command.gdb) CLUMP_TRY(gdb.emplace(hosts.size(), command.gdb_commands).open());
   const std::string folder = make_folder();
-  const std::vector<std::string> words = prterun_arguments(prterun, command, plan.job);
+  const std::vector<std::string> words = prterun_arguments(prterun, command, plan.job, host_file);
   CLUMP_TRY(run_prterun({.arguments = words,
                          .environment = prterun_environment(environ),
                          .folder = folder,

@@ -20,11 +20,13 @@
 #include "ending.h"
 #include "exit_codes.h"
 #include "gdb_hosts.h"
+#include "held_output.h"
 #include "hosts_input.h"
 #include "impatience.h"
 #include "keeper.h"
 #include "lines.h"
 #include "overview.h"
+#include "plan.h"
 #include "prterun_environment.h"
 
 namespace clump::mpiexec {
@@ -40,14 +42,18 @@ bool is_rule(std::string_view line) {
   return line.size() > kShortestRule && line.find_first_not_of('-') == line.size() - 1;
 }
 
-/// What PRRTE says of a process that has failed; our report comes before it.
+/// What PRRTE says of a process or a host that has failed; our own report says it.
 bool repeats_report(std::string_view line) {
   return line.starts_with("prterun detected that one or more processes exited") ||
-         line.starts_with("prterun noticed that process rank");
+         line.starts_with("prterun noticed that process rank") ||
+         line.starts_with("PRTE has lost communication with a remote daemon");
 }
 
-/// A race between prterun and the ssh that it starts, without consequences.
-bool is_noise(std::string_view line) { return line.find("plm:ssh: Warning: setpgid(") != line.npos; }
+/// A race between prterun and the ssh that it starts, without consequences, and what follows from a failure.
+bool is_noise(std::string_view line) {
+  return line.find("plm:ssh: Warning: setpgid(") != line.npos ||
+         (line.starts_with('[') && line.find("] PRTE ERROR: ") != line.npos);
+}
 
 class Head {
  public:
@@ -59,6 +65,7 @@ class Head {
     if (launch.collapsed == 0) return;
     screen_.emplace(launch.collapsed);
     out_lines_.emplace(LineTarget{STDOUT_FILENO, &*screen_}, "");
+    output_.write_to(*out_lines_);
   }
 
   base::Status start() {
@@ -67,25 +74,23 @@ class Head {
     for (const int number : kHandled) sigaddset(&handled, number);
     ::sigprocmask(SIG_BLOCK, &handled, nullptr);
     signals_ = ::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
-    int errors[2], output[2] = {-1, -1};
-    if (signals_ < 0 || ::pipe2(errors, O_CLOEXEC) != 0 || (screen_ && ::pipe2(output, O_CLOEXEC) != 0))
+    block_signals_of_writes();
+    int errors[2], output[2];
+    if (signals_ < 0 || ::pipe2(errors, O_CLOEXEC) != 0 || ::pipe2(output, O_CLOEXEC) != 0)
       return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", std::strerror(errno));
     errors_ = errors[0];
-    output_ = output[0];
-    for (const int end : {errors_, output_})
-      if (end >= 0) ::fcntl(end, F_SETFL, O_NONBLOCK);
-    const base::Status started = start_prterun(output[1], errors[1]);
-    for (const int end : {errors[1], output[1]})
-      if (end >= 0) ::close(end);
+    for (const int end : {errors_, output[0]}) ::fcntl(end, F_SETFL, O_NONBLOCK);
+    output_.read_from(output[0]);
+    const base::Status started = start_prterun(output, errors);
+    for (const int end : {errors[1], output[1]}) ::close(end);
     return started;
   }
 
   int finish() {
     while (!has_ended()) {
-      std::vector<pollfd> all{{signals_, POLLIN, 0},
-                              {errors_, POLLIN, 0},
-                              {output_, POLLIN, 0},
-                              {keeper_.descriptor(), POLLIN, 0}};
+      std::vector<pollfd> all{
+          {signals_, POLLIN, 0}, {errors_, POLLIN, 0}, {keeper_.descriptor(), POLLIN, 0}};  // -1: not asked
+      output_.add_descriptors(all);
       overview_.add_descriptors(all);
       launch_.input.add_descriptors(all);
       if (launch_.gdb != nullptr) launch_.gdb->add_descriptors(all);
@@ -93,7 +98,7 @@ class Head {
       if (prterun_ > 0) impatience_.look_at(prterun_);
       read_signals();
       read_errors();
-      read_output();
+      pass_on_output();
       if (screen_) screen_->show();
       if (ending_.has_begun() || std::ranges::any_of(filter_.ends(), has_come)) overview_.note_end();
       is_stuck_ = overview_.poll() || is_stuck_;
@@ -105,7 +110,8 @@ class Head {
     keeper_.stop();
     if (launch_.gdb != nullptr) launch_.gdb->end();
     read_errors();  // daemons may keep the pipe open: what is in it is all that is waited for
-    read_output();
+    pass_on_output();
+    output_.finish();
     show(filter_.finish());
     if (out_lines_) out_lines_->finish();
     if (screen_) screen_->show_all();
@@ -132,16 +138,15 @@ class Head {
     ending_.begin(SIGTERM, {});
   }
 
-  base::Status start_prterun(int output, int errors) {
+  base::Status start_prterun(const int (&output)[2], const int (&errors)[2]) {
     Process prterun{launch_.arguments.front(), launch_.arguments, launch_.environment, {}};
     prterun.in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);  // standard input goes another way
-    prterun.out = output;
-    prterun.err = errors;
+    prterun.out = output[1];
+    prterun.err = errors[1];
     prterun.folder = {launch_.folder, 0};
     prterun.grace = kEndOfDaemons;
     prterun.own_group = true;  // what a terminal sends is for mpiexec, which passes it on
-    prterun.of_mpiexec = {errors_};
-    if (output_ >= 0) prterun.of_mpiexec.push_back(output_);
+    prterun.of_mpiexec = {errors[0], output[0]};
     const base::Status started = keeper_.start({prterun});
     ::close(prterun.in);
     return started;
@@ -172,11 +177,18 @@ class Head {
       return kExitCannotRun;
     }
     if (is_stuck_) return 1;  // which was said
+    if (output_.error() == EPIPE) return 128 + SIGPIPE;
     if (ending_.has_begun()) return report_ending();
+    if (filter_.troubles().any()) {
+      write_all(STDERR_FILENO, filter_.troubles().text());
+      return filter_.troubles().code();
+    }
     const auto& ends = filter_.ends();
     const bool all_done = std::ranges::all_of(ends, [](HostEnd end) { return end == HostEnd::kDone; });
+    if (code == 0 && all_done && is_output_lost_) return kExitOutput;
     if (code == 0 && all_done) return launch_.gdb != nullptr ? launch_.gdb->code() : 0;
     if (std::ranges::find(ends, HostEnd::kFailed) != ends.end()) return code != 0 ? code : 1;
+    write_all(STDERR_FILENO, output_.unreleased());
     if (WIFSIGNALED(status_)) {
       fmt::print(stderr, "mpiexec: prterun, which starts the job on its hosts, was ended by {}\n",
                  diag::signal_name(WTERMSIG(status_)));
@@ -269,17 +281,13 @@ class Head {
     }
   }
 
-  void read_output() {
-    char bytes[64 << 10];
-    while (output_ >= 0) {
-      const ssize_t got = ::read(output_, bytes, sizeof bytes);
-      if (got > 0) {
-        out_lines_->add({bytes, static_cast<std::size_t>(got)});
-      } else {
-        if (got == 0) ::close(std::exchange(output_, -1));
-        return;
-      }
-    }
+  void pass_on_output() {
+    if (filter_.has_begun()) output_.release();
+    output_.transfer();
+    if (output_.error() == 0 || std::exchange(is_output_lost_, true)) return;
+    show(fmt::format("mpiexec: cannot write its output: {}: what could not be written is lost\n",
+                     std::strerror(output_.error())));
+    if (output_.error() == EPIPE) end_job(SIGTERM);
   }
 
   void show(const std::string& text) {
@@ -300,7 +308,8 @@ class Head {
   Keeper keeper_;
   pid_t prterun_ = -1;
   int signals_ = -1, errors_ = -1;
-  int output_ = -1;  ///< prterun's stdout, where it is collapsed
+  HeldOutput output_;
+  bool is_output_lost_ = false;
 };
 
 bool has_address(const std::string& host) {
@@ -358,11 +367,16 @@ std::string HeadFilter::take_line(std::string line) {
 
 bool HeadFilter::is_last_word(std::string_view line) {
   if (word_.empty() || !line.starts_with(word_)) return false;
+  if (troubles_.take(line.substr(word_.size()), has_begun_)) return true;
   std::size_t host = 0;
   char end = 0;
   int code = 0;
-  if (std::sscanf(std::string(line.substr(word_.size())).c_str(), " %zu %c %d", &host, &end, &code) == 3 &&
-      host < ends_.size()) {
+  if (std::sscanf(std::string(line.substr(word_.size())).c_str(), " %zu %c %d", &host, &end, &code) != 3 ||
+      host >= ends_.size())
+    return true;
+  if (HostEnd{end} == HostEnd::kBegun) {
+    has_begun_ = true;
+  } else {
     ends_[host] = HostEnd{end};
     if (code_ == 0) code_ = code;
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "troubles.h"
 
 namespace clump::mpiexec {
 
@@ -14,8 +15,8 @@ class GdbHosts;
 class HostsInput;
 class Overview;
 
-/// How the ranks of a host have ended, as its agent's last word says.
-enum class HostEnd : char { kUnknown = '?', kDone = 'd', kFailed = 'f', kEnded = 'e' };
+/// How the ranks of a host have ended, as its agent's last word says; or that they begin.
+enum class HostEnd : char { kUnknown = '?', kBegun = 'b', kDone = 'd', kFailed = 'f', kEnded = 'e' };
 
 /// What prterun writes to stderr, by lines: without the agents' last words, what one agent says as another
 /// has said it, and what prterun says of a failure that an agent has reported, and in more words. Kept apart
@@ -29,10 +30,14 @@ class HeadFilter {
   std::string add(std::string_view bytes);
   /// The stream has ended: the rest.
   std::string finish();
-  /// Of each host.
+  /// Of each host; kUnknown until they have ended.
   const std::vector<HostEnd>& ends() const { return ends_; }
   /// Of the first host that has told one other than 0.
   int code() const { return code_; }
+  /// Ranks begin on some host.
+  bool has_begun() const { return has_begun_; }
+  /// What was wrong on hosts before.
+  const Troubles& troubles() const { return troubles_; }
   /// Which hosts have not told how their ranks ended, and what that means; empty if all have.
   std::string missing() const;
 
@@ -45,6 +50,8 @@ class HeadFilter {
   const std::vector<std::string> hosts_;
   std::vector<HostEnd> ends_;
   int code_ = 0;
+  bool has_begun_ = false;
+  Troubles troubles_;
   std::string lost_;  ///< the host that PRRTE says it has lost
   std::string partial_;
   std::string rule_;            ///< a line of dashes, until it is known what follows

@@ -37,13 +37,42 @@ TEST(HeadFilter, LeavesOutWhatAnAgentHasReported) {
 
 TEST(HeadFilter, KeepsWhatElseStandsBetweenRules) {
   HeadFilter filter("", {"a", "b"});
-  const std::string block = kRule + "PRTE has lost communication with a remote daemon.\n" +
-                            "  HNP daemon   : [prterun-a-1@0,0] on node a\n" +
-                            "  Remote daemon: [prterun-a-1@0,1] on node b\n" + kRule + kRule;
+  const std::string block = kRule + "All sums are right.\n" + kRule + kRule;
   std::string shown = filter.add(block);
   shown += filter.finish();
   EXPECT_EQ(shown, block);
+}
+
+TEST(HeadFilter, KnowsWhichHostIsLost) {
+  HeadFilter filter("", {"a", "b"});
+  EXPECT_EQ(filter.add(kRule + "PRTE has lost communication with a remote daemon.\n" +
+                       "  HNP daemon   : [prterun-a-1@0,0] on node a\n" +
+                       "  Remote daemon: [prterun-a-1@0,1] on node b\n" + kRule + "after\n"),
+            "after\n");
   EXPECT_TRUE(filter.missing().starts_with("lost b: ")) << filter.missing();
+}
+
+TEST(HeadFilter, KnowsWhatIsWrongOnAHost) {
+  HeadFilter filter("done 17", {"a", "b", "c"});
+  EXPECT_EQ(filter.add(trouble_line("done 17", Finder::kStarter, "b", 127, "program 'x':\nNo such file") +
+                       "between\n" + trouble_line("done 17", Finder::kStarter, "c", 126, "directory") +
+                       trouble_line("done 17", Finder::kStarter, "a", 127, "program 'x':\nNo such file")),
+            "between\n");
+  EXPECT_FALSE(filter.has_begun());
+  EXPECT_EQ(filter.troubles().code(), 127);
+  EXPECT_EQ(filter.troubles().text(), "mpiexec: b, a: program 'x': No such file\nmpiexec: c: directory\n");
+}
+
+TEST(HeadFilter, KnowsThatRanksBegin) {
+  HeadFilter filter("done 17", {"a", "b"});
+  EXPECT_FALSE(filter.has_begun());
+  EXPECT_EQ(filter.add(last_word("done 17", 1, HostEnd::kBegun)), "");
+  EXPECT_TRUE(filter.has_begun());
+  filter.add(trouble_line("done 17", Finder::kStarter, "b", 126, "ssh has ended"));
+  EXPECT_FALSE(filter.troubles().any()) << "which is what comes of a lost host";
+  filter.add(trouble_line("done 17", Finder::kAgent, "b", 126, "no directory"));
+  EXPECT_EQ(filter.troubles().text(), "mpiexec: b: no directory\n");
+  EXPECT_EQ(filter.ends(), (std::vector{HostEnd::kUnknown, HostEnd::kUnknown}));
 }
 
 TEST(HeadFilter, SaysOnceWhatSeveralAgentsSay) {

@@ -11,13 +11,21 @@ namespace clump::mpiexec {
 struct Host {
   std::string name;
   int slots = 0;  ///< so many ranks; 0: not said
+  // What the name means from here: host_names.h finds it out.
+  bool is_here = false;      ///< it is this host
+  std::string address = {};  ///< numeric; empty: this host's, or unknown
 };
+
+/// The host is named once more, with so many slots.
+void add_slots(Host& host, int slots);
 
 /// Adds the hosts of a list to `hosts`; one that is there already gets more slots. `option` is named in
 /// errors.
 base::Status parse_hosts(const std::string& option, const std::string& list, std::vector<Host>& hosts);
-/// The same from a file. '#' begins a comment.
-base::Status read_hostfile(const std::string& option, const std::string& path, std::vector<Host>& hosts);
+/// The same from a file, as Open MPI and MPICH write it: '#' begins a comment, and a host with 0 slots gets
+/// no rank. Adds to `without_meaning` the keys that change nothing here, each once.
+base::Status read_hostfile(const std::string& option, const std::string& path, std::vector<Host>& hosts,
+                           std::vector<std::string>& without_meaning);
 
 /// In what order hosts get their ranks.
 enum class MapBy {

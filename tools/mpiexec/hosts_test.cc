@@ -37,19 +37,71 @@ TEST(Hosts, BadOnesAreRefused) {
     EXPECT_FALSE(parse_hosts("--host", bad, hosts).ok()) << bad;
 }
 
-TEST(Hosts, ComeFromAFile) {
-  const std::string path = testing::TempDir() + "clump_hosts_test";
-  std::ofstream(path) << "# three\n a slots=2 max_slots=4\n\nb:3 # colon\nc\n";
-  std::vector<Host> hosts;
-  ASSERT_TRUE(read_hostfile("-f", path, hosts).ok());
+TEST(Hosts, MayBeIPv6Addresses) {
+  const std::vector<Host> hosts = hosts_of("fd00::1,[fd00::2]:3,[fd00::2],::ffff:10.0.0.1");
   ASSERT_EQ(hosts.size(), 3u);
-  EXPECT_EQ(hosts[0].slots, 2);
-  EXPECT_EQ(hosts[1].slots, 3);
-  EXPECT_EQ(hosts[2].name, "c");
-  std::ofstream(path) << "a slots\n";
-  EXPECT_FALSE(read_hostfile("-f", path, hosts).ok());
-  std::remove(path.c_str());
-  EXPECT_FALSE(read_hostfile("-f", path, hosts).ok());
+  EXPECT_EQ(hosts[0].name, "fd00::1");
+  EXPECT_EQ(hosts[1].name, "fd00::2");
+  EXPECT_EQ(hosts[1].slots, 4);
+  EXPECT_EQ(hosts[2].name, "::ffff:10.0.0.1");
+  std::vector<Host> none;
+  for (const char* const bad : {"[fd00::1", "[fd00::1]4", "[fd00::1]:", "[a]:2", "[]", "["})
+    EXPECT_FALSE(parse_hosts("--host", bad, none).ok()) << bad;
+}
+
+/// What a file with this text names; `without_meaning` has a space behind each key.
+struct Read {
+  bool ok = false;
+  std::vector<Host> hosts;
+  std::vector<std::string> without_meaning;
+
+  explicit Read(const std::string& text) {
+    const std::string path = testing::TempDir() + "clump_hosts_test";
+    std::ofstream(path) << text;
+    ok = read_hostfile("-f", path, hosts, without_meaning).ok();
+    std::remove(path.c_str());
+  }
+};
+
+TEST(Hosts, ComeFromAFile) {
+  const Read read("# three\n a slots=2 max_slots=4\n\nb:3 # colon\nc\n");
+  ASSERT_TRUE(read.ok);
+  ASSERT_EQ(read.hosts.size(), 3u);
+  EXPECT_EQ(read.hosts[0].slots, 2);
+  EXPECT_EQ(read.hosts[1].slots, 3);
+  EXPECT_EQ(read.hosts[2].name, "c");
+  EXPECT_EQ(read.hosts[2].slots, 0);
+  EXPECT_FALSE(Read("a slots\n").ok);
+  EXPECT_FALSE(Read("").ok);
+  std::vector<std::string> keys;
+  std::vector<Host> hosts;
+  EXPECT_FALSE(read_hostfile("-f", testing::TempDir() + "clump_no_such_file", hosts, keys).ok());
+}
+
+TEST(Hosts, ComeFromFilesOfOtherLaunchers) {
+  const Read read(
+      "\xef\xbb\xbf"
+      "a slots = 2\r\nb cpu=3 max-slots= 0\r\n\t\r\n c\tcount =1\n[fd00::1]:2\nd slots=0\ne:0\n");
+  ASSERT_TRUE(read.ok);
+  ASSERT_EQ(read.hosts.size(), 4u) << "d and e have no slots";
+  EXPECT_EQ(read.hosts[0].name, "a");
+  EXPECT_EQ(read.hosts[0].slots, 2);
+  EXPECT_EQ(read.hosts[1].slots, 3);
+  EXPECT_EQ(read.hosts[2].name, "c");
+  EXPECT_EQ(read.hosts[2].slots, 1);
+  EXPECT_EQ(read.hosts[3].name, "fd00::1");
+  EXPECT_EQ(read.hosts[3].slots, 2);
+  EXPECT_TRUE(read.without_meaning.empty());
+  EXPECT_FALSE(Read("a slots=0\nb:0\n").ok);
+  EXPECT_FALSE(Read("a slots=x\n").ok);
+  EXPECT_FALSE(Read("a slots=-1\n").ok);
+}
+
+TEST(Hosts, NamesKeysWithoutMeaningOnce) {
+  const Read read("a slots=1 user=me port=22\nb user = you ifhn=b-ib slots=2\n");
+  ASSERT_TRUE(read.ok);
+  EXPECT_EQ(read.without_meaning, (std::vector<std::string>{"user", "port", "ifhn"}));
+  EXPECT_EQ(read.hosts[1].slots, 2);
 }
 
 TEST(Hosts, GetRanksInBlocks) {

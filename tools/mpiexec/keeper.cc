@@ -61,23 +61,26 @@ std::string status_of(pid_t process, std::string_view name) {
   return {};
 }
 
-/// In the new process. Returns only if it cannot become `process`.
-void become(const Process& process, pid_t parent) {
+/// In the new process. Returns only if it cannot become `process`: why, and errno.
+Event::Kind become(const Process& process, pid_t parent) {
+  constexpr Event::Kind kCannotStart = Event::Kind::kCannotStart;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);  // the keeper died before the line above
-  if (!process.working_directory.empty() && ::chdir(process.working_directory.c_str()) != 0) return;
-  if (!keep_to(process.cores)) return;
-  if (process.own_group && ::setpgid(0, 0) != 0) return;
+  if (!process.working_directory.empty() && ::chdir(process.working_directory.c_str()) != 0)
+    return Event::Kind::kCannotEnter;
+  if (!keep_to(process.cores)) return kCannotStart;
+  if (process.own_group && ::setpgid(0, 0) != 0) return kCannotStart;
   if (process.same_addresses) ::personality(ADDR_NO_RANDOMIZE);
   const int wanted[] = {process.in, process.out, process.err};
   for (int target = 0; target < 3; ++target) {
-    if (wanted[target] >= 0 && ::dup2(wanted[target], target) < 0) return;
+    if (wanted[target] >= 0 && ::dup2(wanted[target], target) < 0) return kCannotStart;
   }
   for (const int descriptor : process.kept) ::fcntl(descriptor, F_SETFD, 0);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::execve(process.program.c_str(), pointers(process.arguments).data(), pointers(process.environment).data());
+  return kCannotStart;
 }
 
 /// This process's children, and what they have left to it.
@@ -157,8 +160,8 @@ std::chrono::milliseconds grace_of(const std::vector<Process>& processes) {
   for (std::size_t index = 0; index < processes.size(); ++index) {
     const pid_t child = ::fork();
     if (child == 0) {
-      become(processes[index], me);
-      send_event(socket, Event::Kind::kCannotStart, static_cast<int>(index), errno);
+      const Event::Kind what = become(processes[index], me);
+      send_event(socket, what, static_cast<int>(index), errno);
       ::_exit(127);
     }
     pids.push_back(child);

@@ -45,9 +45,9 @@ struct Process {
   std::vector<int> of_mpiexec;  ///< other ends of what it gets, which are for mpiexec alone
 };
 
-/// What the keeper tells.
+/// What the keeper tells. kCannotEnter: its working directory.
 struct Event {
-  enum class Kind { kStarted, kCannotStart, kEnded } kind = Kind::kStarted;
+  enum class Kind { kStarted, kCannotStart, kCannotEnter, kEnded } kind = Kind::kStarted;
   int index = 0;  ///< in the vector given to start()
   int value = 0;  ///< process id, errno, or wait status
 };

@@ -5,13 +5,16 @@
 
 #include "agent.h"
 #include "cluster.h"
+#include "common/host_trial.h"
 #include "common/output.h"
 #include "explore.h"
 #include "gdb.h"
+#include "host_names.h"
 #include "map.h"
 #include "options.h"
 #include "plan.h"
 #include "run.h"
+#include "start_host.h"
 
 namespace clump::mpiexec {
 namespace {
@@ -23,6 +26,8 @@ int fail(const base::Status& status, int exit_code) {
 
 int mpiexec(const std::vector<std::string>& words) {
   if (words.size() == 2 && words[0] == kCarry) return carry(std::atoi(words[1].c_str()));
+  if (!words.empty() && words[0] == kStartHost) return start_host(words);
+  if (!words.empty() && words[0] == tools::kTryHost) return tools::try_host({words.begin() + 1, words.end()});
   Command command;
   if (const base::Status status = parse(words, command); !status.ok()) return fail(status, kExitUsage);
   if (command.help) {
@@ -37,6 +42,7 @@ int mpiexec(const std::vector<std::string>& words) {
     if (!command.quiet) fmt::print(stderr, "mpiexec: option {} is ignored: {}\n", option, why);
   }
   if (command.agent) return run_agent(command);
+  merge_names(command.hosts);
   if (!needs_other_hosts(command)) command.hosts.clear();
   Plan plan;
   int exit_code = kExitCannotRun;

@@ -255,6 +255,17 @@ class Parser {
     return {};
   }
 
+  base::Status hostfile(const std::string& word, const std::string& path) {
+    std::vector<std::string> without_meaning;
+    CLUMP_TRY(read_hostfile(word, path, command_.hosts, without_meaning));
+    for (const std::string& key : without_meaning)
+      ignore(fmt::format("{}= of {} {}", key, word, path),
+             key.starts_with("user") || key == "port"
+                 ? "the user and the port of a host are ssh's to know (~/.ssh/config)"
+                 : "a line of a host file is NAME slots=N here");
+    return {};
+  }
+
   /// What Open MPI's launcher has here, "ppr:2:node" and modifiers behind a colon too.
   base::Status map_by(const std::string& word, const std::string& value) {
     const std::string unit = value.substr(0, value.find(':'));
@@ -314,7 +325,7 @@ class Parser {
       case kHosts:
         return parse_hosts(word, values[0], command_.hosts);
       case kHostfile:
-        return read_hostfile(word, values[0], command_.hosts);
+        return hostfile(word, values[0]);
       case kPerHost:
         return number(word, values[0], command_.per_host);
       case kMapBy:

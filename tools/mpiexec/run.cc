@@ -232,7 +232,7 @@ void Run::look_after_gdb() {
 void Run::read_events() {
   Event event;
   while (keeper_.next(event, keeper_gone_)) {
-    if (event.kind == Event::Kind::kCannotStart) {
+    if (event.kind == Event::Kind::kCannotStart || event.kind == Event::Kind::kCannotEnter) {
       cannot_start(event);
     } else if (event.kind == Event::Kind::kEnded) {
       ended(event);
@@ -251,7 +251,11 @@ const pmi::HostProcess& Run::process_of(const Event& event) const {
 void Run::cannot_start(const Event& event) {
   const pmi::App& app =
       plan_.job.apps[static_cast<std::size_t>(plan_.job.app_of(plan_.job.first_rank(process_of(event))))];
-  if (exit_code_ == 0) say(fmt::format("cannot start {}: {}", app.program, std::strerror(event.value)));
+  const std::string where = command_.agent ? plan_.job.this_node().name + ": " : std::string();
+  const std::string what = event.kind == Event::Kind::kCannotEnter
+                               ? fmt::format("working directory '{}'", app.working_directory)
+                               : fmt::format("cannot start {}", app.program);
+  if (exit_code_ == 0) say(fmt::format("{}{}: {}", where, what, std::strerror(event.value)));
   exit_code_ = kExitCannotRun;
   running_ = 0;
 }

@@ -1,0 +1,191 @@
+"""How jobs on several hosts start, or do not: hosts under several names, hosts that cannot be reached or lack something."""
+
+import pathlib
+import subprocess
+import time
+import unittest
+
+import cluster
+from cluster import CLUSTER, LIMIT, PRTERUN, tool
+
+setUpModule = cluster.skip_without_hosts
+
+NAMES = "127.0.0.1 localhost\n10.77.0.1 h0 h0.cluster.test\n10.77.0.2 h1 h1.cluster.test\n10.77.0.3 h2 h2.cluster.test\n10.77.0.4 h3\n"
+
+
+class Names(cluster.Case):
+    def assert_runs(self, hosts: str, *where: str) -> None:
+        """One rank after the other is there, and they talk to each other."""
+        with self.subTest(hosts=hosts):
+            job = self.run_job("--host", hosts, "-n", len(where), "--tag-output", "hostname")
+            self.assertEqual((job.returncode, job.stderr), (0, ""), job)
+            self.assertEqual(sorted(job.stdout.splitlines()), [f"[{rank}] {host}" for rank, host in enumerate(where)])
+            job = self.run_job("--host", hosts, "-n", len(where), tool.BIN / "mpi_collectives_reductions")
+            self.assertEqual((job.returncode, job.stderr), (0, ""), job)
+
+    def test_this_host_is_called_localhost(self):
+        self.assert_runs("localhost:1,h1:1", "h0", "h1")
+        self.assert_runs("h2:1,127.0.0.1:2,h1:1", "h2", "h0", "h0", "h1")
+        self.assert_runs("h1:1,localhost:1,h0:1", "h1", "h0", "h0")
+
+    def test_a_host_under_two_names(self):
+        self.assert_runs("h1:1,10.77.0.2:1", "h1", "h1")
+        self.assert_runs("h1:1,h2:1,10.77.0.2:1", "h1", "h1", "h2")
+        self.assert_runs("10.77.0.1:1,10.77.0.2:1", "h0", "h1")
+
+    def test_long_and_short_names(self):
+        self.give("hosts.h0", NAMES)
+        self.give("hosts.h1", NAMES)
+        self.give("hosts.h2", NAMES)
+        self.assert_runs("h1.cluster.test:1,h2:1,h1:1", "h1", "h1", "h2")
+        self.assert_runs("h0.cluster.test:1,h1.cluster.test:1", "h0", "h1")
+        self.assert_runs("h1.cluster.test:1,h2.cluster.test:1,h0:1,h0.cluster.test:1", "h1", "h2", "h0", "h0")
+
+    def test_hosts_that_call_themselves_by_long_names(self):
+        for host in "h0", "h1", "h2":
+            self.give(f"hosts.{host}", NAMES)
+            self.give(f"name.{host}", f"{host}.cluster.test")
+        self.assert_runs("h0:1,h1:1,h2:1", "h0.cluster.test", "h1.cluster.test", "h2.cluster.test")
+        self.assert_runs("localhost:1,h1.cluster.test:1", "h0.cluster.test", "h1.cluster.test")
+
+    def test_hosts_whose_own_names_lead_to_themselves(self):
+        """Debian's installer writes such a line."""
+        for host in "h0", "h1", "h2":
+            self.give(f"hosts.{host}", f"127.0.1.1 {host}.cluster.test {host}\n{NAMES}")
+        self.assert_runs("h0:1,h1:1,h2:1", "h0", "h1", "h2")
+        self.assert_runs("h0.cluster.test:1,h1:1", "h0", "h1")
+
+    def test_names_that_other_hosts_do_not_know(self):
+        for host in "h1", "h2":
+            self.give(f"hosts.{host}", "127.0.0.1 localhost\n")
+        self.assert_runs("h0:1,h1:1,h2:1", "h0", "h1", "h2")
+        self.assert_runs("h1:1,h2:1", "h1", "h2")
+
+    def test_ipv6(self):
+        prefix = pathlib.Path(CLUSTER, "prefix").read_text().strip()
+        addresses = pathlib.Path(CLUSTER, "addresses")
+        before = addresses.read_text()
+        self.addCleanup(addresses.write_text, before)
+        for k in range(3):
+            change = lambda what, k=k: ["ip", "-n", f"{prefix}-h{k}", "addr", what, f"fd77::{k + 1}/64", "dev", "eth0", "nodad"]
+            subprocess.run(change("add"), check=True)
+            self.addCleanup(subprocess.run, change("del"), check=True)
+        addresses.write_text(before + "".join(f"fd77::{k + 1} h{k}\n" for k in range(3)))
+        self.assert_runs("[fd77::1]:1,[fd77::2]:2", "h0", "h1", "h1")
+        self.assert_runs("fd77::2,fd77::3", "h1", "h2")
+        file = self.folder() / "hosts"
+        file.write_bytes(b"\xef\xbb\xbf[fd77::1] slots = 1\r\nfd77::2 slots=2 user=me\r\nh3 slots=0\r\n")
+        job = self.run_job("--hostfile", file, "-n", 3, "--tag-output", "hostname")
+        self.assertEqual((job.returncode, sorted(job.stdout.splitlines())), (0, ["[0] h0", "[1] h1", "[2] h1"]), job)
+        self.assertRegex(job.stderr, r"^mpiexec: option user= of --hostfile \S+/hosts is ignored: .*\n$")
+
+
+class Starts(cluster.Case):
+    def refused(self, *words: object, code: int, says: str, hosts: str = "h0:1,h1:1,h2:1", ranks: int = 3, **options) -> None:
+        """Such a job ends soon, and one line says why."""
+        begin = time.monotonic()
+        job = self.run_job("--host", hosts, "-n", ranks, *words, **options)
+        self.assertLess(time.monotonic() - begin, 2 * LIMIT)
+        self.assertRegex(job.stderr, f"^mpiexec: {says}\n$")
+        self.assertEqual(job.returncode, code, job)
+        self.assertNotIn("--------", job.stdout)
+        self.assertNotIn("h1", job.stdout)
+
+    def test_ssh_is_refused(self):
+        env = self.agent('[ "$1" != h1 ] || { echo "ssh: connect to host h1 port 22: Connection refused" >&2; exit 255; }')
+        self.refused("hostname", code=126, env=env,
+                     says=r"h1: agent does not reach it \(exit code 255\): ssh: connect to host h1 port 22: Connection refused")
+
+    def test_ssh_says_nothing(self):
+        self.refused("hostname", code=126, env=self.agent('[ "$1" != h1 ] || exit 255'),
+                     says=r"h1: agent does not reach it \(exit code 255\): it says nothing")
+
+    def test_what_ssh_says_on_the_way_is_shown(self):
+        job = self.run_job("--host", "h0:1,h1:1", "-n", 2, "hostname", env=self.agent("echo Authorized users only >&2"))
+        self.assertEqual((job.returncode, job.stderr, sorted(job.stdout.split())), (0, "Authorized users only\n", ["h0", "h1"]))
+
+    def test_no_agent(self):
+        self.refused("hostname", code=126, env={**cluster.os.environ, "CLUSTER_AGENT": "/no/ssh"},
+                     says=r"other hosts are reached by '/no/ssh' \(PRTE_MCA_plm_ssh_agent\), and there is no such program.*")
+
+    def test_prted_is_missing(self):
+        self.hide("h1", pathlib.Path(PRTERUN).resolve().parent)
+        self.refused("hostname", code=126, says=r"h1: PRRTE's daemon cannot be run there \(exit code 127: .*not found\): .*")
+
+    def test_clump_is_missing(self):
+        self.hide("h1", tool.TOOLS.resolve())
+        self.refused("hostname", code=126, says=r"h1: Clump cannot be run there \(.*mpiexec: not found\): it has to be .*")
+
+    def test_no_way_back(self):
+        switch = pathlib.Path(CLUSTER, "prefix").read_text().strip() + "-switch"
+        link = lambda state: subprocess.run(["ip", "-n", switch, "link", "set", "p1", state], check=True)
+        self.addCleanup(self.wait_for, lambda: self.reaches("h1", "h0"))
+        self.addCleanup(link, "up")
+        link("down")
+        self.refused("hostname", code=126, says=r"h1: .*10\.77\.0\.1 port \d+: (no answer within \d s|No route to host).*")
+
+    def test_the_program_is_missing(self):
+        here, there = self.folder(), self.folder()
+        program = here / "program"
+        program.write_text("#!/bin/sh\nhostname\n")
+        program.chmod(0o755)
+        self.give("mounts.h1", f"{there} {here}\n")
+        self.refused(program, code=127, says=rf"h1: program '{program}': No such file or directory")
+        self.give("mounts.h2", f"{there} {here}\n")
+        self.refused(program, code=127, says=rf"(h1, h2|h2, h1|h1|h2): program '{program}': No such file or directory")
+
+    def test_a_program_that_is_missing_where_it_does_not_run(self):
+        here = self.folder()
+        program = here / "program"
+        program.write_text("#!/bin/sh\nhostname\n")
+        program.chmod(0o755)
+        self.hide("h1", here)
+        job = self.run_job("--host", "h1:1,h0:1", "-n", 1, "hostname", ":", "-n", 1, program)
+        self.assertEqual((job.returncode, job.stderr, sorted(job.stdout.split())), (0, "", ["h0", "h1"]), job)
+
+    def test_a_program_that_cannot_be_executed(self):
+        here, there = self.folder(), self.folder()
+        for folder, mode in (here, 0o755), (there, 0o644):
+            (folder / "program").write_text("#!/bin/sh\nhostname\n")
+            (folder / "program").chmod(mode)
+        self.give("mounts.h1", f"{there} {here}\n")
+        self.refused(here / "program", code=126, says=rf"h1: program '{here}/program' cannot be executed: Permission denied")
+
+    def test_the_start_directory_is_missing(self):
+        here = self.folder()
+        (here / "work").mkdir()
+        self.hide("h1", here)
+        self.refused("pwd", code=126, cwd=here / "work", says=rf"h1: working directory '{here}/work': No such file or directory")
+        job = self.run_job("--wdir", "/usr", "--host", "h0:1,h1:1", "-n", 2, "pwd", cwd=here / "work")
+        self.assertEqual((job.returncode, job.stdout, job.stderr), (0, "/usr\n/usr\n", ""))
+
+    def test_the_working_directory_is_missing(self):
+        here, there = self.folder(), self.folder()
+        (here / "work").mkdir()
+        (there / "work").write_text("")
+        self.hide("h1", here)
+        self.refused("--wdir", here / "work", "pwd", code=126, says=rf"h1: working directory '{here}/work': No such file or directory")
+        self.give("mounts.h1", f"{there} {here}\n")
+        self.refused("--wdir", here / "work", "pwd", code=126, says=rf"h1: working directory '{here}/work': it is no directory")
+
+    def test_ranks_run_where_the_user_is(self):
+        here = self.folder()
+        job = self.run_job("--host", "h0:1,h1:1", "-n", 2, "pwd", cwd=here)
+        self.assertEqual((job.returncode, job.stdout, job.stderr), (0, f"{here}\n{here}\n", ""))
+
+    def test_much_output_and_few_readers(self):
+        job = self.run_job("--host", "h0:1,h1:1", "-n", 2, "sh", "-c", "seq 300000")
+        self.assertEqual((job.returncode, job.stderr, len(job.stdout)), (0, "", 2 * len("".join(f"{n}\n" for n in range(1, 300001)))))
+        pipe = subprocess.Popen(cluster.mpiexec("--host", "h0:1,h1:1", "-n", 2, "yes"), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(pipe.stdout.read(4), b"y\ny\n")
+        pipe.stdout.close()
+        begin = time.monotonic()
+        self.addCleanup(pipe.kill)
+        _, errors = pipe.communicate(timeout=20)
+        self.assertEqual(pipe.returncode, 141, errors)
+        self.assertLess(time.monotonic() - begin, LIMIT)
+        self.assertIn(b"mpiexec: cannot write its output: Broken pipe", errors)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,298 @@
+// clump doctor --host: whether jobs can run on these hosts. Each is asked, by the way that jobs take, to try
+// itself (common/host_trial.h), and then the ways to all others.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <sstream>
+#include <utility>
+
+#include "commands.h"
+#include "common/host_trial.h"
+#include "common/places.h"
+#include "common/reach.h"
+#include "common/remote_shell.h"
+#include "mpiexec/host_names.h"
+#include "mpiexec/hosts.h"
+
+namespace clump::tools {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::seconds kFirstPatience{15};  ///< for ssh, and what a host finds by itself
+constexpr std::chrono::seconds kPatience{12};       ///< for the ways between hosts
+constexpr std::chrono::seconds kLastPatience{3};    ///< for the end
+constexpr std::size_t kMostShown = 300;             ///< bytes of what ssh says
+
+/// The columns of the table, and what a finding is about.
+enum Column { kShell, kClump, kPrted, kFolder, kBack, kThere, kOthers, kColumns };
+constexpr const char* kTitles[] = {"ssh", "Clump", "prted", "directory", "to here", "from here", "to others"};
+
+std::size_t width_of(const char* title) { return std::max(std::strlen(title), std::strlen("FAILS")); }
+
+class Patient {
+ public:
+  explicit Patient(mpiexec::Host host) : host_(std::move(host)) {}
+
+  void start(std::vector<std::string> shell, const std::string& command);
+  /// Poll for this; -1: nothing more will come.
+  int descriptor() const { return output_; }
+  void read();
+  /// Nothing more will come.
+  bool has_ended() const { return output_ < 0; }
+  /// It has told where it listens, or will not; which ways it has, likewise.
+  bool has_listened() const { return has_ended() || port_ != 0; }
+  bool has_tried() const { return has_ended() || input_ < 0 || tried_ == asked_; }
+  /// What a line for the others says of it.
+  std::string address(const mpiexec::Host& first_other) const;
+  /// So many lines. It listens until release(), lest it ends before others have tried the way to it.
+  void try_others(const std::string& lines, int number);
+  void release() {
+    if (input_ >= 0) ::close(std::exchange(input_, -1));
+  }
+  void try_from_here();
+  /// Whatever has not been told yet is missing.
+  void finish(const std::string& shell, bool is_late);
+
+  const mpiexec::Host& host() const { return host_; }
+  bool listens() const { return port_ != 0; }
+  int port() const { return port_; }
+  std::string row() const;
+  const std::vector<std::string>& problems() const { return problems_; }
+
+ private:
+  void take(const TrialLine& line);
+  void note(Column column, bool is_good, const std::string& problem);
+
+  mpiexec::Host host_;
+  pid_t child_ = -1;
+  int input_ = -1, output_ = -1;
+  std::string partial_, rest_;
+  int port_ = 0, asked_ = 0, tried_ = 0;
+  std::vector<std::string> addresses_;
+  std::map<Column, bool> cells_;
+  std::vector<std::string> problems_;
+};
+
+void Patient::start(std::vector<std::string> shell, const std::string& command) {
+  if (host_.is_here) shell = {"/bin/sh", "-c"};
+  if (!host_.is_here) shell.push_back(host_.name);
+  shell.push_back(command);
+  int in[2], out[2];
+  if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0) return;
+  child_ = ::fork();
+  if (child_ == 0) {
+    ::setpgid(0, 0);
+    ::dup2(in[0], STDIN_FILENO);
+    ::dup2(out[1], STDOUT_FILENO);
+    ::dup2(out[1], STDERR_FILENO);
+    std::vector<char*> arguments;
+    for (std::string& word : shell) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    ::execv(arguments.front(), arguments.data());
+    ::_exit(127);
+  }
+  ::close(in[0]);
+  ::close(out[1]);
+  input_ = in[1];
+  output_ = out[0];
+  ::fcntl(output_, F_SETFL, O_NONBLOCK);
+}
+
+void Patient::read() {
+  char bytes[4096];
+  while (output_ >= 0) {
+    const ssize_t got = ::read(output_, bytes, sizeof bytes);
+    if (got == 0) ::close(std::exchange(output_, -1));
+    if (got <= 0) break;
+    partial_.append(bytes, static_cast<std::size_t>(got));
+  }
+  for (std::size_t end; (end = partial_.find('\n')) != partial_.npos; partial_.erase(0, end + 1)) {
+    TrialLine line;
+    if (parse(std::string_view(partial_).substr(0, end), line))
+      take(line);
+    else
+      rest_ += partial_.substr(0, end) + "; ";
+  }
+}
+
+void Patient::take(const TrialLine& line) {
+  static const std::map<std::string, Column> kColumnOf{
+      {"version", kClump}, {"prted", kPrted}, {"folder", kFolder}, {"back", kBack}, {"reaches", kOthers}};
+  if (!host_.is_here) cells_[kShell] = true;
+  if (line.what == "listens") {
+    std::istringstream in(line.text);
+    std::string list;
+    in >> port_ >> list;
+    for (std::istringstream all(list); std::getline(all, list, ',');) addresses_.push_back(list);
+    return;
+  }
+  if (line.what == "reaches") ++tried_;
+  const auto column = kColumnOf.find(line.what);
+  if (column != kColumnOf.end())
+    note(column->second, line.is_good, column->second == kOthers ? "no way to " + line.text : line.text);
+}
+
+void Patient::note(Column column, bool is_good, const std::string& problem) {
+  const auto [cell, is_new] = cells_.try_emplace(column, is_good);
+  cell->second = cell->second && is_good;
+  if (!is_good) problems_.push_back(problem);
+}
+
+std::string Patient::address(const mpiexec::Host& first_other) const {
+  if (host_.is_here)
+    return address_towards(first_other.address.empty() ? first_other.name : first_other.address);
+  if (!host_.address.empty()) return host_.address;
+  return addresses_.empty() ? host_.name : addresses_.front();
+}
+
+void Patient::try_others(const std::string& lines, int number) {
+  asked_ = number;
+  (void)!::write(input_, lines.data(), lines.size());
+}
+
+void Patient::try_from_here() {
+  if (!listens() || host_.is_here) return;
+  std::string why;
+  const int socket = connect_to_any({address(host_)}, port_, std::chrono::seconds(5), why);
+  if (socket >= 0) ::close(socket);
+  note(kThere, socket >= 0, fmt::format("no way from here to it: {}", why));
+}
+
+void Patient::finish(const std::string& shell, bool is_late) {
+  release();
+  if (is_late && output_ >= 0) ::kill(-child_, SIGKILL);
+  int status = 0;
+  ::waitpid(child_, &status, 0);
+  const std::string said = rest_.substr(0, std::min(rest_.size(), kMostShown));
+  const std::string quoted =
+      said.empty() ? "it says nothing" : said.substr(0, said.find_last_not_of("; ") + 1);
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  if (cells_.contains(kClump)) {
+    if (is_late && output_ >= 0) problems_.emplace_back("it has not answered all questions in time");
+  } else if (is_late && output_ >= 0) {
+    note(
+        kShell, false,
+        fmt::format("{} has not come back within {} s: {}; is there a firewall, or a question that ssh asks?",
+                    shell, kFirstPatience.count(), quoted));
+  } else if (code == 255) {
+    note(kShell, false,
+         fmt::format("{} does not reach it: {}{}", shell, quoted,
+                     addresses_of(host_.name).empty() ? "; no address is known for it" : ""));
+  } else {
+    if (!host_.is_here) cells_[kShell] = true;
+    note(kClump, false,
+         fmt::format("Clump cannot be run there ({}): it has to be at the same path on every host", quoted));
+  }
+}
+
+std::string Patient::row() const {
+  std::string text;
+  for (int column = 0; column < kColumns; ++column) {
+    const auto cell = cells_.find(Column(column));
+    const char* const shown = cell != cells_.end()                ? (cell->second ? "ok" : "FAILS")
+                              : column == kShell && host_.is_here ? "here"
+                                                                  : "-";
+    text += fmt::format("  {:<{}}", shown, width_of(kTitles[column]));
+  }
+  return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
+/// False if some have not, in time.
+template <typename Done>
+bool read_until(std::vector<Patient>& all, std::chrono::seconds patience, Done done) {
+  const auto end = Clock::now() + patience;
+  while (!std::ranges::all_of(all, done)) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+    if (left.count() <= 0) return false;
+    std::vector<pollfd> asked;
+    for (const Patient& one : all) asked.push_back({one.descriptor(), POLLIN, 0});
+    ::poll(asked.data(), asked.size(), static_cast<int>(left.count()));
+    for (Patient& one : all) one.read();
+  }
+  return true;
+}
+
+void try_ways(std::vector<Patient>& all) {
+  const auto other_than = [&](const Patient& one) -> const mpiexec::Host& {
+    const auto found = std::ranges::find_if(all, [&](const Patient& each) { return &each != &one; });
+    return found != all.end() ? found->host() : one.host();
+  };
+  for (Patient& one : all) {
+    std::string lines;
+    int number = 0;
+    for (const Patient& each : all)
+      if (&each != &one && each.listens() && ++number > 0)
+        lines += fmt::format("{} {} {}\n", each.host().name, each.port(), each.address(other_than(each)));
+    if (one.listens()) one.try_others(lines, number);
+  }
+  for (Patient& one : all) one.try_from_here();
+}
+
+int print(const std::vector<Patient>& all) {
+  std::size_t width = 4;
+  for (const Patient& one : all) width = std::max(width, one.host().name.size());
+  std::string titles = fmt::format("{:<{}}", "host", width);
+  for (const char* const title : kTitles) titles += fmt::format("  {:<{}}", title, width_of(title));
+  fmt::print("{}\n", titles.substr(0, titles.find_last_not_of(' ') + 1));
+  bool is_healthy = true;
+  for (const Patient& one : all) fmt::print("{:<{}}{}\n", one.host().name, width, one.row());
+  for (const Patient& one : all) {
+    for (const std::string& problem : one.problems())
+      fmt::print("PROBLEM  {}: {}\n", one.host().name, problem);
+    is_healthy = is_healthy && one.problems().empty();
+  }
+  return is_healthy ? 0 : 1;
+}
+
+}  // namespace
+
+int show_health_of_hosts(const std::string& list) {
+  std::vector<mpiexec::Host> hosts;
+  std::vector<std::string> shell;
+  std::string prterun;
+  const auto fail = [](const base::Status& status, int code) {
+    fmt::print(stderr, "clump: {}\n", base::message_of(status.code()));
+    return code;
+  };
+  if (const base::Status parsed = mpiexec::parse_hosts("--host", list, hosts); !parsed.ok())
+    return fail(parsed, 2);
+  mpiexec::merge_names(hosts);
+  for (const base::Status& found : {find_remote_shell(shell), find_prterun(prterun)})
+    if (!found.ok()) return fail(found, 1);
+  ::signal(SIGPIPE, SIG_IGN);
+
+  Trial trial{.addresses = own_addresses(), .folder = current_directory(), .tries_others = true};
+  const int listener = listen_anywhere(trial.port);
+  if (listener < 0) return fail(base::fail(MPI_ERR_OTHER, "cannot listen: {}", std::strerror(errno)), 1);
+  const std::string prefix = prefix_of_prterun(prterun);
+  trial.prted = prefix.empty() ? "prted" : prefix + "/bin/prted";
+  std::vector<Patient> all;
+  for (mpiexec::Host& host : hosts) all.emplace_back(std::move(host));
+  for (Patient& one : all) {
+    Trial its = trial;
+    if (one.host().is_here) its.addresses.clear();
+    one.start(shell, command_of(its));
+  }
+  read_until(all, kFirstPatience, [](const Patient& one) { return one.has_listened(); });
+  try_ways(all);
+  read_until(all, kPatience, [](const Patient& one) { return one.has_tried(); });
+  for (Patient& one : all) one.release();
+  const bool is_late = !read_until(all, kLastPatience, [](const Patient& one) { return one.has_ended(); });
+  const std::string name = std::filesystem::path(shell.front()).filename();
+  for (Patient& one : all) one.finish(name, is_late);
+  ::close(listener);
+  return print(all);
+}
+
+}  // namespace clump::tools

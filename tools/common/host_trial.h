@@ -1,0 +1,44 @@
+// Whether a host can take part in a job: mpiexec tries it there before it starts anything, and clump doctor
+// --host asks it for more. Both run it by a command for the host's shell, and read lines "clump-trial WHAT
+// ok|bad TEXT".
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace clump::tools {
+
+/// What a line begins with.
+inline constexpr std::string_view kTrialMark = "clump-trial ";
+/// The first word of mpiexec's command line on that host.
+inline constexpr const char* kTryHost = "--try-host";
+/// The exit code where something is wrong; others are the shell's.
+inline constexpr int kTrialFailed = 99;
+
+/// What is tried besides the version; what is empty is not.
+struct Trial {
+  int port = 0;                        ///< somebody listens there,
+  std::vector<std::string> addresses;  ///< at one of these at least
+  std::string folder = {};
+  std::string prted = {};
+  /// Listens, tells where ("listens"), and tries the ways to other hosts that lines of stdin name: "NAME PORT
+  /// ADDRESS"
+  bool tries_others = false;
+};
+
+/// For the shell of a host. It fails, too, where mpiexec is not at the same path as here.
+std::string command_of(const Trial& trial);
+
+struct TrialLine {
+  std::string what;  ///< "version", "back", "folder", "prted", "listens", "reaches"
+  bool is_good = false;
+  std::string text;
+};
+/// False if it is none.
+bool parse(std::string_view line, TrialLine& found);
+
+/// On the host: what follows kTryHost. The exit code.
+int try_host(const std::vector<std::string>& words);
+
+}  // namespace clump::tools

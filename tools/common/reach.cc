@@ -1,0 +1,172 @@
+#include "common/reach.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <ifaddrs.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+namespace clump::tools {
+
+namespace {
+
+using Found = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
+
+Found look_up(const std::string& name, const char* service, int flags) {
+  addrinfo wanted{};
+  wanted.ai_socktype = SOCK_STREAM;
+  wanted.ai_flags = flags;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(name.c_str(), service, &wanted, &found) != 0) found = nullptr;
+  return {found, ::freeaddrinfo};
+}
+
+std::string numeric(const sockaddr* address, socklen_t length) {
+  char text[INET6_ADDRSTRLEN + 32] = {};
+  if (::getnameinfo(address, length, text, sizeof text, nullptr, 0, NI_NUMERICHOST) != 0) return {};
+  return text;
+}
+
+/// A socket that begins to connect; -1: it cannot, errno says why.
+int begin_to_connect(const std::string& address, int port) {
+  const Found there = look_up(address, std::to_string(port).c_str(), AI_NUMERICHOST | AI_NUMERICSERV);
+  errno = EINVAL;
+  if (!there) return -1;
+  const int made = ::socket(there->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (made < 0 || ::connect(made, there->ai_addr, there->ai_addrlen) == 0 || errno == EINPROGRESS)
+    return made;
+  const int why = errno;
+  ::close(made);
+  errno = why;
+  return -1;
+}
+
+/// 0: it is connected.
+int error_of(int socket) {
+  int error = 0;
+  socklen_t length = sizeof error;
+  return ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno;
+}
+
+}  // namespace
+
+std::vector<std::string> addresses_of(const std::string& name) {
+  std::vector<std::string> all;
+  const Found found = look_up(name.substr(name.find('@') + 1), nullptr, 0);
+  for (const addrinfo* one = found.get(); one != nullptr; one = one->ai_next) {
+    const std::string text = numeric(one->ai_addr, one->ai_addrlen);
+    if (!text.empty() && std::ranges::find(all, text) == all.end()) all.push_back(text);
+  }
+  return all;
+}
+
+std::vector<std::string> own_addresses() {
+  std::vector<std::string> own;
+  ifaddrs* all = nullptr;
+  if (::getifaddrs(&all) != 0) return own;
+  for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr) continue;
+    const bool is_4 = one->ifa_addr->sa_family == AF_INET;
+    if (!is_4 && one->ifa_addr->sa_family != AF_INET6) continue;
+    std::string text = numeric(one->ifa_addr, is_4 ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
+    const bool leads_here = !text.empty() && !is_loopback(text) && !text.starts_with("fe80:");
+    if (leads_here) own.push_back(std::move(text));
+  }
+  ::freeifaddrs(all);
+  return own;
+}
+
+bool is_loopback(const std::string& address) {
+  return address.starts_with("127.") || address == "::1" || address.starts_with("::ffff:127.");
+}
+
+std::string address_towards(const std::string& other) {
+  const Found found = look_up(other.substr(other.find('@') + 1), "9", 0);
+  for (const addrinfo* one = found.get(); one != nullptr; one = one->ai_next) {
+    const int probe = ::socket(one->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (probe < 0) continue;
+    sockaddr_storage own{};
+    socklen_t length = sizeof own;
+    // Of a datagram socket this sends nothing, but chooses the way.
+    const bool known = ::connect(probe, one->ai_addr, one->ai_addrlen) == 0 &&
+                       ::getsockname(probe, reinterpret_cast<sockaddr*>(&own), &length) == 0;
+    ::close(probe);
+    std::string text = known ? numeric(reinterpret_cast<sockaddr*>(&own), length) : std::string();
+    if (!text.empty()) return text;
+  }
+  return {};
+}
+
+int connect_to_any(const std::vector<std::string>& addresses, int port, std::chrono::milliseconds patience,
+                   std::string& why) {
+  std::vector<pollfd> tried;
+  std::vector<std::string> reasons;
+  for (const std::string& address : addresses) {
+    tried.push_back({begin_to_connect(address, port), POLLOUT, 0});
+    reasons.emplace_back(tried.back().fd >= 0
+                             ? fmt::format("no answer within {} s", patience / std::chrono::seconds(1))
+                             : std::strerror(errno));
+  }
+  int found = -1;
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (found < 0 && std::ranges::any_of(tried, [](const pollfd& one) { return one.fd >= 0; })) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    if (left.count() <= 0) break;
+    ::poll(tried.data(), tried.size(), static_cast<int>(left.count()));
+    for (std::size_t i = 0; i < tried.size() && found < 0; ++i) {
+      if (tried[i].fd < 0 || tried[i].revents == 0) continue;
+      const int error = error_of(tried[i].fd);
+      if (error == 0) found = std::exchange(tried[i].fd, -1);
+      if (error == 0) break;
+      reasons[i] = std::strerror(error);
+      ::close(std::exchange(tried[i].fd, -1));
+    }
+  }
+  for (const pollfd& one : tried)
+    if (one.fd >= 0) ::close(one.fd);
+  if (found >= 0) {
+    ::fcntl(found, F_SETFL, 0);
+    return found;
+  }
+  why.clear();
+  for (std::size_t i = 0; i < addresses.size(); ++i)
+    why += fmt::format("{}{} port {}: {}", i == 0 ? "" : ", ", addresses[i], port, reasons[i]);
+  return -1;
+}
+
+int listen_anywhere(int& port) {
+  sockaddr_in6 any{};
+  any.sin6_family = AF_INET6;
+  socklen_t length = sizeof any;
+  int listener = ::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (listener < 0) {  // a kernel without IPv6
+    listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    any.sin6_family = AF_INET;
+    length = sizeof(sockaddr_in);
+  }
+  const int off = 0;
+  ::setsockopt(listener, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+  if (::bind(listener, reinterpret_cast<const sockaddr*>(&any), length) == 0 &&
+      ::listen(listener, 128) == 0 &&
+      ::getsockname(listener, reinterpret_cast<sockaddr*>(&any), &length) == 0) {
+    port = ntohs(any.sin6_port);  // at the same place as in sockaddr_in
+    return listener;
+  }
+  const int why = errno;
+  ::close(listener);
+  errno = why;
+  return -1;
+}
+
+}  // namespace clump::tools

@@ -1,0 +1,31 @@
+// How hosts reach each other: what their names mean, and connections that are made in time or not at all.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace clump::tools {
+
+/// The numeric addresses of "NAME" or "USER@NAME", each once, as the resolver orders them; empty: it knows
+/// none.
+std::vector<std::string> addresses_of(const std::string& name);
+
+/// Those of this host that mean it on other hosts, too.
+std::vector<std::string> own_addresses();
+
+/// Whether a numeric address leads to the host that uses it, whichever that is.
+bool is_loopback(const std::string& address);
+
+/// The address of this host from which `other`, a name or a numeric address, is reached; empty: no way is
+/// known. Sends nothing.
+std::string address_towards(const std::string& other);
+
+/// The first of the numeric addresses that answers: the socket, or -1 and `why`.
+int connect_to_any(const std::vector<std::string>& addresses, int port, std::chrono::milliseconds patience,
+                   std::string& why);
+
+/// Listens on all addresses of this host, and sets `port`; -1: it cannot, errno says why.
+int listen_anywhere(int& port);
+
+}  // namespace clump::tools

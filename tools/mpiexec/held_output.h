@@ -1,0 +1,43 @@
+// prterun's stdout: first its own explanations of why a job does not begin, then, once it has begun, what
+// ranks write. mpiexec passes on the latter and blocks for neither.
+#pragma once
+
+#include <poll.h>
+
+#include <string>
+#include <vector>
+
+namespace clump::mpiexec {
+
+class LineForwarder;
+
+class HeldOutput {
+ public:
+  /// Reads `descriptor`, which is non-blocking, and closes it in the end.
+  void read_from(int descriptor) { in_ = descriptor; }
+  /// In place of stdout.
+  void write_to(LineForwarder& lines) { lines_ = &lines; }
+  void add_descriptors(std::vector<pollfd>& all) const;
+  /// Whatever has come, and comes, is of ranks.
+  void release() { is_released_ = true; }
+  /// Moves what can be moved now.
+  void transfer();
+  /// prterun has ended: moves all the rest, and waits for whoever reads it.
+  void finish();
+  /// What is still held: no rank has written it.
+  std::string unreleased() const { return is_released_ ? std::string() : held_; }
+  /// Why it cannot be written; 0: it can.
+  int error() const { return error_; }
+
+ private:
+  void read();
+  void write(bool waits);
+
+  int in_ = -1;
+  LineForwarder* lines_ = nullptr;
+  bool is_released_ = false;
+  int error_ = 0;
+  std::string held_;
+};
+
+}  // namespace clump::mpiexec
