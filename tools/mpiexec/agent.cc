@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "cluster.h"
+#include "common/places.h"
 #include "head.h"
 #include "map.h"
 #include "plan.h"
@@ -65,7 +66,7 @@ std::string receive_word() {
 
 base::Status prepare(const Command& command, Plan& plan) {
   CLUMP_TRY(receive_plan(plan.job));
-  CLUMP_TRY(pmi::pmix::join());
+  CLUMP_TRY(pmi::pmix::join(tools::own_library("clump/libpmix.so.2")));
   if (pmi::pmix::size() != static_cast<int>(plan.job.nodes.size()))
     return base::fail(MPI_ERR_SPAWN, "{} agents were started for {} hosts", pmi::pmix::size(),
                       plan.job.nodes.size());
