@@ -62,12 +62,15 @@ bool find_all(void* object) {
          find(object, "PMIx_Error_string", library.error_string);
 }
 
-/// The server's own version first, where it tells (PMIX_PREFIX): others may misunderstand it.
-base::Status load() {
+/// The server's own version first, where it tells (PMIX_PREFIX): others may misunderstand it. Then the
+/// system's, with which servers like Slurm's are linked; then what an installation of Clump has brought
+/// along.
+base::Status load(const std::string& brought) {
   std::vector<std::string> names;
   if (const char* const prefix = std::getenv("PMIX_PREFIX"))
     names = {fmt::format("{}/lib/openmpi/libpmix.so.2", prefix), fmt::format("{}/lib/libpmix.so.2", prefix)};
   names.emplace_back("libpmix.so.2");
+  if (!brought.empty()) names.push_back(brought);
   std::string tried;
   for (const std::string& name : names) {
     void* const object = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -141,8 +144,8 @@ void on_heard(std::size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t* info,
 
 }  // namespace
 
-base::Status join() {
-  CLUMP_TRY(load());
+base::Status join(const std::string& brought) {
+  CLUMP_TRY(load(brought));
   CLUMP_TRY(check(library.init(&me, nullptr, 0), "reach the server that has started this process"));
   job_size = find_size();
   if (job_size > 0) return {};

@@ -16,8 +16,9 @@ namespace clump::pmi {
 /// There is one for each process. All functions may be called by any thread, after join() has succeeded.
 namespace pmix {
 
-/// Fails with MPI_ERR_SPAWN.
-base::Status join();
+/// `brought` is the client library that an installation of Clump has in its own folder, for systems that have
+/// none; it need not be there. Fails with MPI_ERR_SPAWN.
+base::Status join(const std::string& brought);
 
 /// Of this process among those that were started together, and how many they are.
 int rank();

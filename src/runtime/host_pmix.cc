@@ -109,7 +109,7 @@ void leave_job() {
 
 base::Status join_now() {
   Host& here = host();
-  CLUMP_TRY(pmi::pmix::join());
+  CLUMP_TRY(pmi::pmix::join(fmt::format("{}/clump/libpmix.so.2", own_folder())));
   if (pmi::pmix::size() > 1) CLUMP_TRY(describe_job(here.job));
   here.ranks[0].identity.rank = here.job.first_rank(here.job.here());
   diag::prepare();

@@ -49,7 +49,8 @@ base::Status find_prterun(std::string& path) {
   return base::fail(
       MPI_ERR_SPAWN,
       "a job on several hosts is started by PRRTE's prterun, and there is none in PATH: install prrte, "
-      "or the Python package openmpi, which carries it; or name it in CLUMP_PRTERUN");
+      "or the Python package openmpi in an environment of its own, and name its bin/prterun in "
+      "CLUMP_PRTERUN");
 }
 
 std::string prefix_of_prterun(const std::string& path) {

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "common/places.h"
 #include "connection.h"
 #include "head.h"
 #include "hosts_input.h"
@@ -45,7 +46,7 @@ base::Status prepare(const Command& command, Plan& plan, HeadLine& head, int& ex
                       "--agent is how mpiexec starts itself on other hosts: it is not for users");
   Places places;
   CLUMP_TRY(receive_places(places));
-  CLUMP_TRY(pmi::pmix::join());
+  CLUMP_TRY(pmi::pmix::join(tools::own_library("clump/libpmix.so.2")));
   plan.job.node = pmi::pmix::rank();
   CLUMP_TRY(meet_overview(pmi::pmix::rank(), head.connection, plan.job));
   if (pmi::pmix::size() != static_cast<int>(plan.job.nodes.size()))

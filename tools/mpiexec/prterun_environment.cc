@@ -42,8 +42,8 @@ std::vector<std::string> prterun_environment(const char* const* own) {
 
 std::string prrte_settings(const std::vector<std::string>& environment) {
   // Those that mpiexec makes itself.
-  static constexpr std::array<std::string_view, 2> kOwn{"PRTE_MCA_oob_tcp_keepalive_",
-                                                        "PRTE_MCA_prte_local_tmpdir_base="};
+  static constexpr std::array<std::string_view, 3> kOwn{
+      "PRTE_MCA_oob_tcp_keepalive_", "PRTE_MCA_prte_local_tmpdir_base=", "PRTE_MCA_plm_ssh_"};
   std::string all;
   for (const std::string& entry : environment)
     if (entry.starts_with(kSettings) &&
