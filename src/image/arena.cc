@@ -9,6 +9,8 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/why_refused.h"
+
 namespace clump::image::arena {
 namespace {
 
@@ -49,13 +51,13 @@ base::Status add_block(std::size_t at_least) {
   if (begin == MAP_FAILED) {
     return base::fail(
         MPI_ERR_NO_MEM,
-        "cannot reserve {} bytes of address space for a copy of the program: {} (see ulimit -v)", at_least,
-        std::strerror(errno));
+        "cannot reserve {} bytes of address space for a copy of the program: {}", at_least,
+        base::why_refused("mmap", errno));
   }
   void* owners = map_nothing(bytes / kGranule * sizeof(std::atomic<Instance*>), PROT_READ | PROT_WRITE);
   if (owners == MAP_FAILED) {
     munmap(begin, bytes);
-    return base::fail(MPI_ERR_NO_MEM, "cannot map the table of copies: {}", std::strerror(errno));
+    return base::fail(MPI_ERR_NO_MEM, "cannot map the table of copies: {}", base::why_refused("mmap", errno));
   }
   blocks[number] = {reinterpret_cast<std::uintptr_t>(begin), bytes, 0,
                     static_cast<std::atomic<Instance*>*>(owners)};

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/program_path.h"
 #include "common/places.h"
 #include "gdb_hosts.h"
 #include "head.h"
@@ -121,7 +122,7 @@ std::vector<std::string> prterun_arguments(const std::string& prterun, const Com
   for (const char* const name :
        {"PRTE_PREFIX", "PMIX_PREFIX", kLastWordVariable, kCollectorVariable, kOverviewVariable, kGdbVariable})
     if (std::getenv(name) != nullptr) words.insert(words.end(), {"-x", name});
-  words.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
+  words.push_back(base::program_path());
   for (std::string& word : agent_options(command)) words.push_back(std::move(word));
   return words;
 }

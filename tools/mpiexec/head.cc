@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,11 +15,13 @@
 #include <cstring>
 #include <optional>
 
+#include "base/why_refused.h"
 #include "collapse.h"
 #include "gdb_hosts.h"
 #include "impatience.h"
 #include "lines.h"
 #include "overview.h"
+#include "signal_line.h"
 
 namespace clump::mpiexec {
 
@@ -75,15 +76,11 @@ class Head {
   }
 
   base::Status start() {
-    sigset_t handled;
-    sigemptyset(&handled);
-    for (const int number : kHandled) sigaddset(&handled, number);
-    ::sigprocmask(SIG_BLOCK, &handled, nullptr);
-    signals_ = ::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
+    signals_.begin(kHandled);
     int errors[2], failure[2], output[2] = {-1, -1};
-    if (signals_ < 0 || ::pipe2(errors, O_CLOEXEC) != 0 || ::pipe2(failure, O_CLOEXEC) != 0 ||
+    if (::pipe2(errors, O_CLOEXEC) != 0 || ::pipe2(failure, O_CLOEXEC) != 0 ||
         (screen_ && ::pipe2(output, O_CLOEXEC) != 0))
-      return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", std::strerror(errno));
+      return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", base::why_refused("pipe2", errno));
     errors_ = errors[0];
     output_ = output[0];
     for (const int end : {errors_, output_})
@@ -110,7 +107,7 @@ class Head {
     int status = 0;
     while (!has_ended(status)) {
       std::vector<pollfd> all{
-          {signals_, POLLIN, 0}, {errors_, POLLIN, 0}, {output_, POLLIN, 0}};  // -1: not asked
+          {signals_.descriptor(), POLLIN, 0}, {errors_, POLLIN, 0}, {output_, POLLIN, 0}};  // -1: not asked
       overview_.add_descriptors(all);
       if (launch_.gdb != nullptr) launch_.gdb->add_descriptors(all);
       ::poll(all.data(), all.size(), screen_ ? std::min(kLook, milliseconds_left()) : milliseconds_left());
@@ -170,10 +167,10 @@ class Head {
   }
 
   void read_signals() {
-    signalfd_siginfo info;
-    while (::read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
-      const auto number = static_cast<int>(info.ssi_signo);
-      const bool typed = info.ssi_code > 0;
+    siginfo_t info;
+    while (signals_.next(info)) {
+      const int number = info.si_signo;
+      const bool typed = info.si_code > 0;
       if (number == SIGCHLD) continue;
       if (typed && launch_.gdb != nullptr && launch_.gdb->is_running() && number != SIGHUP)
         continue;  // gdb's
@@ -229,7 +226,8 @@ class Head {
   std::optional<CollapsedScreen> screen_;  ///< only where output is collapsed
   std::optional<LineForwarder> out_lines_;
   pid_t child_ = -1;
-  int signals_ = -1, errors_ = -1;
+  SignalLine signals_;
+  int errors_ = -1;
   int output_ = -1;  ///< prterun's stdout, where it is collapsed
 };
 

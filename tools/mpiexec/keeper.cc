@@ -6,17 +6,20 @@
 #include <signal.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+
+#include "base/why_refused.h"
+#include "signal_line.h"
 
 namespace clump::mpiexec {
 
@@ -76,8 +79,20 @@ void become(const Process& process, pid_t parent) {
   ::execve(process.program.c_str(), pointers(process.arguments).data(), pointers(process.environment).data());
 }
 
-/// Kills this process's children, and theirs as they become ours, until there is none.
-void kill_all_children() {
+/// The same where nothing tells which there are: those that are known, and the groups that they lead.
+void kill_known_children(const std::vector<pid_t>& known) {
+  for (const pid_t child : known) {
+    if (child <= 0) continue;
+    ::kill(-child, SIGKILL);
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+  }
+}
+
+/// Kills this process's children, and theirs as they become ours, until there is none. `known`: children that it has
+/// started, or not (-1).
+void kill_all_children(const std::vector<pid_t>& known) {
+  if (::access("/proc/self", F_OK) != 0) return kill_known_children(known);
   const auto children = [] {
     std::vector<pid_t> found;
     std::ifstream list("/proc/thread-self/children");
@@ -128,16 +143,15 @@ void kill_all_children() {
     for (const int descriptor : process.of_mpiexec) ::close(descriptor);
   }
 
-  sigset_t child_ended;
-  sigemptyset(&child_ended);
-  sigaddset(&child_ended, SIGCHLD);
-  const int signals = ::signalfd(-1, &child_ended, SFD_CLOEXEC);
+  SignalLine signals;
+  signals.begin(std::array{SIGCHLD});
+  const int most = signals.descriptor() < 0 ? static_cast<int>(SignalLine::kPause.count()) : -1;
   for (;;) {
-    pollfd both[] = {{signals, POLLIN, 0}, {socket, POLLIN, 0}};
-    if (::poll(both, 2, -1) < 0) continue;
+    pollfd both[] = {{signals.descriptor(), POLLIN, 0}, {socket, POLLIN, 0}};
+    if (::poll(both, 2, most) < 0) continue;
     if (both[1].revents != 0) break;  // nothing is ever sent to the keeper: mpiexec is done, or dead
-    signalfd_siginfo info;
-    (void)!::read(signals, &info, sizeof info);
+    siginfo_t info;
+    while (signals.next(info)) continue;
     int status = 0;
     for (pid_t ended; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
       const auto known = std::find(pids.begin(), pids.end(), ended);
@@ -146,7 +160,7 @@ void kill_all_children() {
       send_event(socket, Event::Kind::kEnded, static_cast<int>(known - pids.begin()), status);
     }
   }
-  kill_all_children();
+  kill_all_children(pids);
   ::_exit(0);
 }
 
@@ -156,13 +170,14 @@ base::Status Keeper::start(const std::vector<Process>& processes) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-    return base::fail(MPI_ERR_OTHER, "cannot make a socket pair: {}", std::strerror(errno));
+    return base::fail(MPI_ERR_OTHER, "cannot make a socket pair: {}", base::why_refused("socketpair", errno));
   }
   // The keeper lives by its socket only: a terminal's Ctrl-C goes to the job, not to it.
   sigset_t all, before;
   sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, &before);
   keeper_ = ::fork();
+  const int error = errno;
   if (keeper_ == 0) {
     ::close(ends[0]);
     keep(processes, ends[1]);
@@ -171,7 +186,7 @@ base::Status Keeper::start(const std::vector<Process>& processes) {
   ::close(ends[1]);
   socket_ = ends[0];
   running_.assign(processes.size(), -1);
-  if (keeper_ < 0) return base::fail(MPI_ERR_NO_MEM, "cannot start a process: {}", std::strerror(errno));
+  if (keeper_ < 0) return base::fail(MPI_ERR_NO_MEM, "cannot start a process: {}", base::why_refused("fork", error));
   return {};
 }
 
@@ -212,7 +227,7 @@ void Keeper::stop() {
   if (socket_ < 0) return;
   ::close(std::exchange(socket_, -1));
   if (keeper_ > 0) ::waitpid(keeper_, nullptr, 0);
-  kill_all_children();  // only if the keeper was killed: its orphans are ours
+  kill_all_children(running_);  // only if the keeper was killed: its orphans are ours
 }
 
 }  // namespace clump::mpiexec

@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/mman.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +11,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/memory_file.h"
+#include "base/why_refused.h"
 #include "common/limits.h"
 #include "describe.h"
 #include "diag/report.h"
@@ -44,12 +44,8 @@ void say(const std::string& text) {
 }
 
 base::Status Run::start() {
-  sigset_t forwarded;
-  sigemptyset(&forwarded);
-  for (const int number : kForwarded) sigaddset(&forwarded, number);
-  ::sigprocmask(SIG_BLOCK, &forwarded, nullptr);
+  signals_.begin(kForwarded);
   block_signals_of_writes();
-  signals_ = ::signalfd(-1, &forwarded, SFD_CLOEXEC | SFD_NONBLOCK);
   if (command_.gdb) CLUMP_TRY(find_gdb());
   if (command_.timeout_seconds > 0) end_at_ = Clock::now() + std::chrono::seconds(command_.timeout_seconds);
   return start_processes();
@@ -94,19 +90,19 @@ base::Status Run::start_processes() {
 
 base::Status Run::make_descriptors() {
   const std::string bytes = pmi::encode(plan_.job);
-  job_ = ::memfd_create("clump job", MFD_CLOEXEC);
-  if (job_ < 0 || ::pwrite(job_, bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    return base::fail(MPI_ERR_NO_MEM, "no memory for the description of the job: {}", std::strerror(errno));
-  }
+  job_ = base::memory_file("clump job");
+  if (job_ < 0 || ::pwrite(job_, bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
+    return base::fail(MPI_ERR_NO_MEM, "no memory for the description of the job: {}",
+                      base::why_refused(job_ < 0 ? "memfd_create" : "pwrite", errno));
   int control[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) != 0) {
-    return base::fail(MPI_ERR_OTHER, "cannot make a socket pair: {}", std::strerror(errno));
+    return base::fail(MPI_ERR_OTHER, "cannot make a socket pair: {}", base::why_refused("socketpair", errno));
   }
   control_ = control[0];
   theirs_ = control[1];
   int line[2];  // the other end stays open in mpiexec and its keeper for as long as they live
   if (::pipe2(line, O_CLOEXEC) != 0)
-    return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", std::strerror(errno));
+    return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", base::why_refused("pipe2", errno));
   life_ = line[0];
   if (records_.are_wanted()) CLUMP_TRY(records_.begin(plan_.job));
   CLUMP_TRY(pmi::NodeMemory::make(plan_.job, node_));
@@ -154,7 +150,7 @@ base::Status Run::direct_input(int number, Process& process) {
 
 void Run::wait_once() {
   std::vector<pollfd> all{
-      {keeper_.descriptor(), POLLIN, 0}, {signals_, POLLIN, 0},          {control_, POLLIN, 0},
+      {keeper_.descriptor(), POLLIN, 0}, {signals_.descriptor(), POLLIN, 0}, {control_, POLLIN, 0},
       {desk_.descriptor(), POLLIN, 0},   {gdb_.descriptor(), POLLIN, 0}, head_.events()};
   output_.add_to(all);
   const int ready = ::poll(all.data(), all.size(), milliseconds_left());
@@ -180,6 +176,7 @@ int Run::milliseconds_left() const {
   using std::chrono::milliseconds;
   std::optional<milliseconds> most;
   if (absent_ != nullptr || successors_.are_waiting() || (command_.gdb && !gdb_.has_started())) most = kLook;
+  if (signals_.descriptor() < 0) most = SignalLine::kPause;
   if (desk_.has_wanted()) most = kSoon;
   const auto watch_alarm = watch_ ? watch_->alarm() : std::nullopt;
   for (const auto& time :
@@ -242,7 +239,8 @@ const pmi::HostProcess& Run::process_of(const Event& event) const {
 void Run::cannot_start(const Event& event) {
   const pmi::App& app =
       plan_.job.apps[static_cast<std::size_t>(plan_.job.app_of(plan_.job.first_rank(process_of(event))))];
-  if (exit_code_ == 0) say(fmt::format("cannot start {}: {}", app.program, std::strerror(event.value)));
+  if (exit_code_ == 0)
+    say(fmt::format("cannot start {}: {}", app.program, base::why_refused("fork or execve", event.value)));
   exit_code_ = kExitCannotRun;
   running_ = 0;
 }

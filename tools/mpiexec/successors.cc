@@ -7,6 +7,9 @@
 #include <cstring>
 #include <utility>
 
+#include "base/memory_file.h"
+#include "base/why_refused.h"
+
 namespace clump::mpiexec {
 
 namespace {
@@ -79,9 +82,9 @@ base::Status Successors::settle(int life, int records) {
   CLUMP_TRY(pmi::NodeMemory::make(job_, memory));
   CLUMP_TRY(pmi::NodeMemory::map(job_, memory, memory_));
   const std::string bytes = pmi::encode(job_);
-  const int job = ::memfd_create("clump job", MFD_CLOEXEC);
+  const int job = base::memory_file("clump job");
   if (job < 0 || ::pwrite(job, bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
-    return base::fail(MPI_ERR_NO_MEM, "no memory for the description of the job: {}", std::strerror(errno));
+    return base::fail(MPI_ERR_NO_MEM, "no memory for the description of the job: {}", base::why_refused("memfd_create", errno));
   std::vector<int> descriptors{job, memory, life};
   if (records >= 0) descriptors.push_back(records);
   for (int rank = 0; rank < job_.ranks(); ++rank)
