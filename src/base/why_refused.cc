@@ -106,7 +106,9 @@ void add_tasks(Reasons& reasons) {
 
 /// The kernel, or what stands before it, does not do this at all.
 void add_forbidden(std::string_view call, int error, Reasons& reasons) {
-  if (has_call_filter()) {
+  if (has_call_filter() && call == "pthread_create") {
+    reasons.add("a filter of system calls (seccomp) is in force here; let it answer clone3 with ENOSYS, and the C library does without");
+  } else if (has_call_filter()) {
     reasons.add(fmt::format("a filter of system calls (seccomp) is in force here; allow {} in the profile of the "
                             "container, or run it with --security-opt seccomp=unconfined",
                             call));

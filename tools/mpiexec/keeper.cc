@@ -39,6 +39,7 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return all;
 }
 
+/// Where the system forbids it, the process runs on any.
 bool keep_to(const std::vector<std::int32_t>& cores) {
   if (cores.empty()) return true;
   const auto most = static_cast<std::size_t>(*std::max_element(cores.begin(), cores.end())) + 1;
@@ -47,8 +48,9 @@ bool keep_to(const std::vector<std::int32_t>& cores) {
   CPU_ZERO_S(size, set);
   for (const std::int32_t core : cores) CPU_SET_S(static_cast<std::size_t>(core), size, set);
   const bool done = ::sched_setaffinity(0, size, set) == 0;
+  const bool is_forbidden = !done && (errno == ENOSYS || errno == EPERM);
   CPU_FREE(set);
-  return done;
+  return done || is_forbidden;
 }
 
 /// What /proc/PID/status has behind "name:\t"; empty if it has no such line.

@@ -11,13 +11,13 @@
 #include <cstring>
 #include <utility>
 
-#include "base/memory_file.h"
 #include "base/why_refused.h"
 #include "common/limits.h"
 #include "describe.h"
 #include "diag/report.h"
 #include "gdb_hosts.h"
 #include "lines.h"
+#include "pmi/job_file.h"
 #include "run_state.h"
 
 namespace clump::mpiexec {
@@ -89,11 +89,7 @@ base::Status Run::start_processes() {
 }
 
 base::Status Run::make_descriptors() {
-  const std::string bytes = pmi::encode(plan_.job);
-  job_ = base::memory_file("clump job");
-  if (job_ < 0 || ::pwrite(job_, bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
-    return base::fail(MPI_ERR_NO_MEM, "no memory for the description of the job: {}",
-                      base::why_refused(job_ < 0 ? "memfd_create" : "pwrite", errno));
+  CLUMP_TRY(pmi::write_job(plan_.job, job_));
   int control[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) != 0) {
     return base::fail(MPI_ERR_OTHER, "cannot make a socket pair: {}", base::why_refused("socketpair", errno));
@@ -239,8 +235,10 @@ const pmi::HostProcess& Run::process_of(const Event& event) const {
 void Run::cannot_start(const Event& event) {
   const pmi::App& app =
       plan_.job.apps[static_cast<std::size_t>(plan_.job.app_of(plan_.job.first_rank(process_of(event))))];
+  const bool is_limit = event.value == EAGAIN || event.value == ENOMEM || event.value == EMFILE;
   if (exit_code_ == 0)
-    say(fmt::format("cannot start {}: {}", app.program, base::why_refused("fork or execve", event.value)));
+    say(fmt::format("cannot start {}: {}", app.program,
+                    is_limit ? base::why_refused("fork", event.value) : std::strerror(event.value)));
   exit_code_ = kExitCannotRun;
   running_ = 0;
 }
