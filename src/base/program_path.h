@@ -5,8 +5,8 @@
 
 namespace clump::base {
 
-/// The file that the kernel runs, absolute, with no links in it. Without /proc it is what the kernel was asked for, as it can be found from
-/// the current folder. Empty if that is gone.
+/// The file that the kernel runs, absolute, with no links in it. Without /proc it is what the kernel was
+/// asked for, as it can be found from the current folder. Empty if that is gone.
 std::string program_path();
 
 }  // namespace clump::base

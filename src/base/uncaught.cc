@@ -37,7 +37,8 @@ std::string words_for(const std::exception_ptr& thrown) {
 [[noreturn]] void on_terminate() {
   // There is not even memory for the words.
   if (telling.exchange(true)) {
-    constexpr std::string_view kWords = "Clump: no memory is left, not even to say more (ulimit -v, ulimit -d)\n";
+    constexpr std::string_view kWords =
+        "Clump: no memory is left, not even to say more (ulimit -v, ulimit -d)\n";
     (void)!::write(STDERR_FILENO, kWords.data(), kWords.size());
     ::_exit(1);
   }

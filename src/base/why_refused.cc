@@ -20,8 +20,8 @@ namespace {
 struct LimitName {
   int resource;
   std::string_view name, letter, unit;
-  rlim_t bytes_in_unit;          ///< 1 where it is no size
-  std::string_view item;         ///< in /etc/security/limits.conf
+  rlim_t bytes_in_unit;   ///< 1 where it is no size
+  std::string_view item;  ///< in /etc/security/limits.conf
 };
 
 constexpr LimitName kAddressSpace{RLIMIT_AS, "RLIMIT_AS", "v", " KiB", 1024, "as"};
@@ -44,7 +44,8 @@ class Reasons {
     std::string how = fmt::format("raise it with ulimit -{} {}", one.letter,
                                   one.resource == RLIMIT_NOFILE ? "4096" : "unlimited");
     if (!may_raise)
-      how += fmt::format(", as root or by '{}' in /etc/security/limits.conf: it is the hard limit, too", one.item);
+      how += fmt::format(", as root or by '{}' in /etc/security/limits.conf: it is the hard limit, too",
+                         one.item);
     add(fmt::format("{} (ulimit -{}) is {}{}; {}", one.name, one.letter, limit.rlim_cur / one.bytes_in_unit,
                     one.unit, how));
   }
@@ -107,11 +108,14 @@ void add_tasks(Reasons& reasons) {
 /// The kernel, or what stands before it, does not do this at all.
 void add_forbidden(std::string_view call, int error, Reasons& reasons) {
   if (has_call_filter() && call == "pthread_create") {
-    reasons.add("a filter of system calls (seccomp) is in force here; let it answer clone3 with ENOSYS, and the C library does without");
+    reasons.add(
+        "a filter of system calls (seccomp) is in force here; let it answer clone3 with ENOSYS, and the C "
+        "library does without");
   } else if (has_call_filter()) {
-    reasons.add(fmt::format("a filter of system calls (seccomp) is in force here; allow {} in the profile of the "
-                            "container, or run it with --security-opt seccomp=unconfined",
-                            call));
+    reasons.add(
+        fmt::format("a filter of system calls (seccomp) is in force here; allow {} in the profile of the "
+                    "container, or run it with --security-opt seccomp=unconfined",
+                    call));
   } else if (error == ENOSYS) {
     utsname system{};
     reasons.add(::uname(&system) == 0 ? fmt::format("this kernel, Linux {}, does not have it", system.release)

@@ -133,7 +133,8 @@ Carrier* take_spare() {
   return nullptr;
 }
 
-/// The carrier of `worker` goes on without it. False, with errno, if there is no thread for that: what waits has to wait.
+/// The carrier of `worker` goes on without it. False, with errno, if there is no thread for that: what waits
+/// has to wait.
 bool replace_carrier(Worker& worker) {
   Carrier* const spare = take_spare();
   if (spare == nullptr) return false;
@@ -155,9 +156,11 @@ bool replace_carrier(Worker& worker) {
 
 /// What waits may be what the rank waits for, outside MPI: then this is a hang, and nothing else tells.
 void tell_of_refusal(const Worker& worker, int error) {
-  const Fiber* const holder = worker.carrier.load(std::memory_order_relaxed)->current.load(std::memory_order_relaxed);
+  const Fiber* const holder =
+      worker.carrier.load(std::memory_order_relaxed)->current.load(std::memory_order_relaxed);
   const std::string words = fmt::format(
-      "Clump: rank {} has not called MPI for some seconds, other ranks on its core wait for that, and there is no thread to run them "
+      "Clump: rank {} has not called MPI for some seconds, other ranks on its core wait for that, and there "
+      "is no thread to run them "
       "meanwhile: {}\n",
       holder->rank != nullptr ? holder->rank->rank : -1, base::why_refused("pthread_create", error));
   ::syscall(SYS_write, STDERR_FILENO, words.data(), words.size());

@@ -49,10 +49,9 @@ base::Status add_block(std::size_t at_least) {
     begin = map_nothing(bytes, PROT_NONE);
   }
   if (begin == MAP_FAILED) {
-    return base::fail(
-        MPI_ERR_NO_MEM,
-        "cannot reserve {} bytes of address space for a copy of the program: {}", at_least,
-        base::why_refused("mmap", errno));
+    return base::fail(MPI_ERR_NO_MEM,
+                      "cannot reserve {} bytes of address space for a copy of the program: {}", at_least,
+                      base::why_refused("mmap", errno));
   }
   void* owners = map_nothing(bytes / kGranule * sizeof(std::atomic<Instance*>), PROT_READ | PROT_WRITE);
   if (owners == MAP_FAILED) {

@@ -23,7 +23,9 @@ std::vector<std::string> loaded_files() {
         const char* const name = info->dlpi_name;
         auto& files = *static_cast<std::vector<std::string>*>(argument);
         // The first one is the program.
-        files.emplace_back(name != nullptr && *name != '\0' ? name : files.empty() ? base::program_path() : "");
+        files.emplace_back(name != nullptr && *name != '\0' ? name
+                           : files.empty()                  ? base::program_path()
+                                                            : "");
         return 0;
       },
       &all);

@@ -91,15 +91,15 @@ base::Status make_memory_file(const ElfFile& file, const std::string& path, cons
                               std::string* memory_path) {
   if (access("/proc/self/fd", X_OK) != 0)
     return cannot_open(path,
-                       "each rank gets a copy of it, which Clump opens by way of /proc/self/fd, and /proc is not mounted here: "
+                       "each rank gets a copy of it, which Clump opens by way of /proc/self/fd, and /proc is "
+                       "not mounted here: "
                        "mount it (mount -t proc proc /proc), or use --ranks processes");
   const std::size_t size = file.bytes().size();
   const int low = base::memory_file("clump-template", true);
   if (low < 0) return cannot_open(path, base::why_refused("memfd_create", errno));
   const int fd = move_up(low);
-  void* map = base::set_size(fd, size)
-                  ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
-                  : MAP_FAILED;
+  void* map =
+      base::set_size(fd, size) ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
   if (map == MAP_FAILED) {
     const std::string why = base::why_refused("ftruncate or mmap", errno);
     close(fd);

@@ -60,7 +60,8 @@ base::Status Snapshot::take(Object& object) {
   sort_words(object);
   list_code(object);
   file = open(object.path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return base::fail(MPI_ERR_SPAWN, "cannot open {}: {}", object.path, base::why_refused("open", errno));
+  if (file < 0)
+    return base::fail(MPI_ERR_SPAWN, "cannot open {}: {}", object.path, base::why_refused("open", errno));
   file = move_up(file);
   CLUMP_TRY(store_data(object));
   taken_ = true;

@@ -18,10 +18,12 @@ base::Status write_job(const Job& job, int& descriptor) {
     call = "ftruncate";
     if (base::set_size(descriptor, bytes.size())) {
       call = "pwrite";
-      if (::pwrite(descriptor, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size())) return {};
+      if (::pwrite(descriptor, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()))
+        return {};
     }
   }
-  return base::fail(MPI_ERR_NO_MEM, "no memory for the description of the job: {}", base::why_refused(call, errno));
+  return base::fail(MPI_ERR_NO_MEM, "no memory for the description of the job: {}",
+                    base::why_refused(call, errno));
 }
 
 }  // namespace clump::pmi

@@ -79,7 +79,8 @@ base::Status NodeMemory::make(const Job& job, int& descriptor) {
   descriptor = base::memory_file("clump node");
   if (descriptor >= 0 && base::set_size(descriptor, end(job))) return {};
   return base::fail(MPI_ERR_NO_MEM, "no memory for what the job's {} processes share: {}",
-                    job.this_node().processes, base::why_refused(descriptor < 0 ? "memfd_create" : "ftruncate", errno));
+                    job.this_node().processes,
+                    base::why_refused(descriptor < 0 ? "memfd_create" : "ftruncate", errno));
 }
 
 base::Status NodeMemory::map(const Job& job, int descriptor, NodeMemory& memory) {

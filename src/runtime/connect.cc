@@ -58,7 +58,8 @@ std::unique_ptr<net::SelfChannel> make_self_channel(const pmi::Job& job, std::ve
   return channel;
 }
 
-/// So many bytes of the node's memory, behind what pmi has there; MAP_FAILED with errno, and the call that has failed.
+/// So many bytes of the node's memory, behind what pmi has there; MAP_FAILED with errno, and the call that
+/// has failed.
 void* map_node_memory(const pmi::Job& job, std::size_t bytes, const char*& call) {
   const int file = runtime::node_descriptor();
   const std::size_t begin = pmi::NodeMemory::end(job);
@@ -66,18 +67,21 @@ void* map_node_memory(const pmi::Job& job, std::size_t bytes, const char*& call)
   // All of them make it as long, whoever comes first.
   call = "ftruncate";
   if (::fstat(file, &info) != 0) return MAP_FAILED;
-  if (static_cast<std::size_t>(info.st_size) < begin + bytes && !base::set_size(file, begin + bytes)) return MAP_FAILED;
+  if (static_cast<std::size_t>(info.st_size) < begin + bytes && !base::set_size(file, begin + bytes))
+    return MAP_FAILED;
   call = "mmap";
   return ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(begin));
 }
 
-/// Where other processes of this node left what they send us. ulimit -v and -f may leave room for less than all.
+/// Where other processes of this node left what they send us. ulimit -v and -f may leave room for less than
+/// all.
 void map_segment(const pmi::Job& job, net::Segment& segment) {
   for (std::size_t common = net::Segment::kCommonBytes;; common /= 2) {
     const char* call = nullptr;
     void* const base = map_node_memory(job, segment.bytes(common), call);
     if (base != MAP_FAILED && segment.set_base(static_cast<std::byte*>(base), common)) return;
-    if (base == MAP_FAILED && common > net::Segment::kLeastCommonBytes && (errno == ENOMEM || errno == EFBIG)) continue;
+    if (base == MAP_FAILED && common > net::Segment::kLeastCommonBytes && (errno == ENOMEM || errno == EFBIG))
+      continue;
     cannot_connect(job, MPI_ERR_NO_MEM,
                    fmt::format("cannot map {} MiB of memory for messages between {} processes: {}",
                                segment.bytes(common) >> 20, job.this_node().processes,

@@ -209,8 +209,8 @@ void reserve_stacks() {
     else if (guard > kLeastGuardBytes)
       guard = std::max(guard / 2 / page_bytes() * page_bytes(), kLeastGuardBytes);
     else
-      cannot_make(-1, fmt::format("no address space for {} stacks of {} KiB (ulimit -s): {}",
-                                  count, region.least / kKiB, base::why_refused("mmap", errno)));
+      cannot_make(-1, fmt::format("no address space for {} stacks of {} KiB (ulimit -s): {}", count,
+                                  region.least / kKiB, base::why_refused("mmap", errno)));
     region.room = region.room / page_bytes() * page_bytes();
     region.wanted = std::min(region.wanted, region.room);
   }

@@ -1,5 +1,6 @@
-// forbid ERROR NAME[,NAME...] PROGRAM [ARGUMENTS]: runs the program where these system calls fail with this error (EPERM, ENOSYS), as the
-// seccomp filters of container runtimes have it. Ends with code 77 where the system lets it install no filter, 2 where it is used wrongly.
+// forbid ERROR NAME[,NAME...] PROGRAM [ARGUMENTS]: runs the program where these system calls fail with this
+// error (EPERM, ENOSYS), as the seccomp filters of container runtimes have it. Ends with code 77 where the
+// system lets it install no filter, 2 where it is used wrongly.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/audit.h>
@@ -20,7 +21,12 @@
 #endif
 
 // Older headers do not know all of these; their numbers are the same on all machines.
-enum { NUMBER_OF_PIDFD_OPEN = 434, NUMBER_OF_CLONE3 = 435, NUMBER_OF_CLOSE_RANGE = 436, NUMBER_OF_EPOLL_PWAIT2 = 441 };
+enum {
+  NUMBER_OF_PIDFD_OPEN = 434,
+  NUMBER_OF_CLONE3 = 435,
+  NUMBER_OF_CLOSE_RANGE = 436,
+  NUMBER_OF_EPOLL_PWAIT2 = 441
+};
 
 static const struct {
   const char* name;
@@ -70,7 +76,8 @@ int main(int argc, char** argv) {
   enum { LONGEST = 2 * sizeof known / sizeof *known + 8 };
   struct sock_filter code[LONGEST];
   unsigned short length = 0;
-  code[length++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch));
+  code[length++] =
+      (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch));
   code[length++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0);
   code[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
   code[length++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
@@ -81,7 +88,8 @@ int main(int argc, char** argv) {
   code[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 
   const struct sock_fprog filter = {length, code};
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) {
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) {
     fprintf(stderr, "forbid: no filter can be installed here: %s\n", strerror(errno));
     return 77;
   }

@@ -1,5 +1,6 @@
-// work KIND: hello, ring, collectives, threads or openmp. Checks what it computes; rank 0 says "KIND: N ranks are right" at the end, and a
-// rank that finds something wrong ends the job with code 3. Messages are of all lengths, so that each protocol is used.
+// work KIND: hello, ring, collectives, threads or openmp. Checks what it computes; rank 0 says "KIND: N ranks
+// are right" at the end, and a rank that finds something wrong ends the job with code 3. Messages are of all
+// lengths, so that each protocol is used.
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -30,7 +31,8 @@ static void ring(int tag) {
   const int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
   for (int words = 1; words <= LONGEST; words *= 64) {
     for (int i = 0; i < words; ++i) out[i] = rank + i + tag;
-    MPI_Sendrecv(out, words, MPI_INT, right, tag, in, words, MPI_INT, left, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(out, words, MPI_INT, right, tag, in, words, MPI_INT, left, tag, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
     for (int i = 0; i < words; ++i) check(in[i] == left + i + tag, "a message");
   }
   free(out);
@@ -49,6 +51,7 @@ static void collectives(void) {
     MPI_Alltoall(mine, words, MPI_INT, all, words, MPI_INT, MPI_COMM_WORLD);
     for (int r = 0; r < ranks; ++r) check(all[r * words] == r * ranks + rank, "MPI_Alltoall");
     for (int root = 0; root < ranks; root += 5) {
+      mine[0] = rank * ranks;
       MPI_Bcast(mine, words, MPI_INT, root, MPI_COMM_WORLD);
       check(mine[0] == root * ranks, "MPI_Bcast");
     }

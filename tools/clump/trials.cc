@@ -60,7 +60,9 @@ class Trials {
   bool is_usable() const { return is_usable_; }
 
  private:
-  static void line(std::string_view what, std::string_view outcome) { fmt::print("{:<34} {}\n", what, outcome); }
+  static void line(std::string_view what, std::string_view outcome) {
+    fmt::print("{:<34} {}\n", what, outcome);
+  }
 
   bool is_usable_ = true;
 };
@@ -71,7 +73,8 @@ void try_memory(Trials& trials) {
   const bool has_call = opens(::memfd_create("clump trial", MFD_CLOEXEC));
   const std::string why = has_call ? "" : base::why_refused("memfd_create", errno);
   const int file = base::memory_file("clump trial");
-  if (file < 0) return trials.fails(kWhat, why, "no job can be described, and /dev/shm, TMPDIR and /tmp have no room");
+  if (file < 0)
+    return trials.fails(kWhat, why, "no job can be described, and /dev/shm, TMPDIR and /tmp have no room");
   void* memory = MAP_FAILED;
   const char* call = "ftruncate";
   if (base::set_size(file, kBytes)) {
@@ -118,7 +121,8 @@ void try_sockets(Trials& trials) {
 void try_fibers(Trials& trials) {
   constexpr const char* kWhat = "ranks as fibers (membarrier)";
   if (has_membarrier()) return trials.works(kWhat);
-  trials.falls_back(kWhat, base::why_refused("membarrier", errno), "ranks are threads, as with --scheduler threads");
+  trials.falls_back(kWhat, base::why_refused("membarrier", errno),
+                    "ranks are threads, as with --scheduler threads");
 }
 
 /// Between two children of one process, as ranks are.
@@ -193,7 +197,8 @@ void try_files(Trials& trials) {
   constexpr const char* kProc = "/proc";
   if (::access("/proc/self/maps", R_OK) != 0 || ::access("/proc/self/fd", X_OK) != 0)
     trials.falls_back(kProc, "it is not mounted: mount -t proc proc /proc",
-                      "deadlocks are not found while threads are outside MPI, a rank cannot open a library of its own with dlopen, "
+                      "deadlocks are not found while threads are outside MPI, a rank cannot open a library "
+                      "of its own with dlopen, "
                       "and what wrapped processes leave behind may outlive the job");
   else
     trials.works(kProc);
@@ -217,8 +222,9 @@ void try_hosts(Trials& trials) {
   addrinfo* found = nullptr;
   const int outcome = ::getaddrinfo(name, nullptr, nullptr, &found);
   if (outcome != 0)
-    return trials.lacks(kWhat, fmt::format("the name of this host, {}, is not known: {}; add it to /etc/hosts", name,
-                                           ::gai_strerror(outcome)),
+    return trials.lacks(kWhat,
+                        fmt::format("the name of this host, {}, is not known: {}; add it to /etc/hosts", name,
+                                    ::gai_strerror(outcome)),
                         "other hosts may not find this one");
   ::freeaddrinfo(found);
   trials.works(kWhat);
@@ -229,7 +235,8 @@ void try_debugging(Trials& trials) {
   if (child == 0) ::_exit(::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0 ? 0 : errno);
   int status = 0;
   if (child > 0 && ::waitpid(child, &status, 0) == child && status != 0 && WIFEXITED(status))
-    trials.lacks("debuggers (ptrace)", base::why_refused("ptrace", WEXITSTATUS(status)), "mpiexec --gdb cannot run");
+    trials.lacks("debuggers (ptrace)", base::why_refused("ptrace", WEXITSTATUS(status)),
+                 "mpiexec --gdb cannot run");
   else
     trials.works("debuggers (ptrace)");
   constexpr unsigned long kAsk = 0xffffffff;
@@ -243,7 +250,8 @@ void try_debugging(Trials& trials) {
   std::ifstream file("/proc/sys/kernel/core_pattern");
   std::getline(file, pattern);
   if (::getrlimit(RLIMIT_CORE, &cores) == 0 && cores.rlim_cur == 0 && !pattern.starts_with('|'))
-    trials.lacks("core files", "RLIMIT_CORE (ulimit -c) is 0; raise it with ulimit -c unlimited", "none are written");
+    trials.lacks("core files", "RLIMIT_CORE (ulimit -c) is 0; raise it with ulimit -c unlimited",
+                 "none are written");
   else
     trials.works(pattern.empty() ? "core files" : fmt::format("core files ({:.20})", pattern));
 }
@@ -253,7 +261,8 @@ void try_debugging(Trials& trials) {
 bool show_trials() {
   Trials trials;
   if (base::program_path().empty())
-    trials.fails("own files", "neither /proc nor the command line tells where this program lies", "mpiexec finds no library");
+    trials.fails("own files", "neither /proc nor the command line tells where this program lies",
+                 "mpiexec finds no library");
   try_memory(trials);
   try_processes(trials);
   try_sockets(trials);

@@ -78,7 +78,8 @@ base::Status measure(const Setting& setting, std::span<const Cell> cells, double
                      const std::function<void(const Cell&)>& progress, Measured& measured) {
   measured.setting = setting;
   int ends[2];
-  if (::pipe(ends) != 0) return base::fail(MPI_ERR_OTHER, "cannot make a pipe: {}", base::why_refused("pipe", errno));
+  if (::pipe(ends) != 0)
+    return base::fail(MPI_ERR_OTHER, "cannot make a pipe: {}", base::why_refused("pipe", errno));
   const pid_t child = ::fork();
   if (child == 0) {
     ::close(ends[0]);

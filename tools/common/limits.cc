@@ -116,7 +116,8 @@ base::Status check_stack() {
   constexpr rlim_t kLeast = 128 << 10;
   rlimit limit;
   if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kLeast) return {};
-  return base::fail(MPI_ERR_SPAWN, "RLIMIT_STACK (ulimit -s) is {} KiB, at least {} needed; raise it with: ulimit -s 8192",
+  return base::fail(MPI_ERR_SPAWN,
+                    "RLIMIT_STACK (ulimit -s) is {} KiB, at least {} needed; raise it with: ulimit -s 8192",
                     limit.rlim_cur >> 10, kLeast >> 10);
 }
 

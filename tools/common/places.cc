@@ -15,9 +15,7 @@ namespace clump::tools {
 
 namespace {
 
-std::filesystem::path own_folder() {
-  return std::filesystem::path(base::program_path()).parent_path();
-}
+std::filesystem::path own_folder() { return std::filesystem::path(base::program_path()).parent_path(); }
 
 }  // namespace
 

@@ -85,9 +85,8 @@ class Exploration {
 
  private:
   bool start(std::int64_t seed) {
-    Trial trial{.seed = seed,
-                .out = base::memory_file("clump stdout"),
-                .err = base::memory_file("clump stderr")};
+    Trial trial{
+        .seed = seed, .out = base::memory_file("clump stdout"), .err = base::memory_file("clump stderr")};
     const pid_t me = ::getpid();
     if (trial.out >= 0 && trial.err >= 0) trial.process = ::fork();
     if (trial.process == 0) become(trial, me);

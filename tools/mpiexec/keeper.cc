@@ -91,8 +91,8 @@ void kill_known_children(const std::vector<pid_t>& known) {
   }
 }
 
-/// Kills this process's children, and theirs as they become ours, until there is none. `known`: children that it has
-/// started, or not (-1).
+/// Kills this process's children, and theirs as they become ours, until there is none. `known`: children that
+/// it has started, or not (-1).
 void kill_all_children(const std::vector<pid_t>& known) {
   if (::access("/proc/self", F_OK) != 0) return kill_known_children(known);
   const auto children = [] {
@@ -188,7 +188,8 @@ base::Status Keeper::start(const std::vector<Process>& processes) {
   ::close(ends[1]);
   socket_ = ends[0];
   running_.assign(processes.size(), -1);
-  if (keeper_ < 0) return base::fail(MPI_ERR_NO_MEM, "cannot start a process: {}", base::why_refused("fork", error));
+  if (keeper_ < 0)
+    return base::fail(MPI_ERR_NO_MEM, "cannot start a process: {}", base::why_refused("fork", error));
   return {};
 }
 

@@ -144,10 +144,11 @@ base::Status choose_scheduler(const Command& command, Plan& plan) {
   const bool any_images = std::ranges::any_of(plan.job.processes, [](const auto& one) { return !one.plain; });
   if (*asked != pmi::Scheduler::kFibers || !any_images || !command.hosts.empty()) return {};
   const std::string against = tools::why_no_fibers();
-  return against.empty() ? base::Status()
-                         : base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                                      "the ranks cannot be fibers: {}; or leave the option out, and they are threads",
-                                      against);
+  return against.empty()
+             ? base::Status()
+             : base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                          "the ranks cannot be fibers: {}; or leave the option out, and they are threads",
+                          against);
 }
 
 /// Looks at the program of an app and at all that is preloaded for it, which it notes.

@@ -147,7 +147,7 @@ base::Status Run::direct_input(int number, Process& process) {
 void Run::wait_once() {
   std::vector<pollfd> all{
       {keeper_.descriptor(), POLLIN, 0}, {signals_.descriptor(), POLLIN, 0}, {control_, POLLIN, 0},
-      {desk_.descriptor(), POLLIN, 0},   {gdb_.descriptor(), POLLIN, 0}, head_.events()};
+      {desk_.descriptor(), POLLIN, 0},   {gdb_.descriptor(), POLLIN, 0},     head_.events()};
   output_.add_to(all);
   const int ready = ::poll(all.data(), all.size(), milliseconds_left());
   if (ready < 0 && errno != EINTR) return;

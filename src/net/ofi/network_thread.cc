@@ -54,7 +54,8 @@ base::Status NetworkThread::start() {
   running_.store(true, std::memory_order_release);
   if (fiber::start_kernel_thread(&begin, this)) return {};
   running_.store(false, std::memory_order_relaxed);
-  return base::fail(MPI_ERR_OTHER, "no thread for the network: {}", base::why_refused("pthread_create", errno));
+  return base::fail(MPI_ERR_OTHER, "no thread for the network: {}",
+                    base::why_refused("pthread_create", errno));
 }
 
 NetworkThread::~NetworkThread() {

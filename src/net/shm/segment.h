@@ -23,8 +23,8 @@ class Segment {
   std::size_t bytes(std::size_t common = kCommonBytes) const {
     return common_at_ + whole_pages(sizeof(Common)) + common;
   }
-  /// Where its memory is in this process. With less for other uses than kCommonBytes no process takes more from now on; false if one has
-  /// done so already.
+  /// Where its memory is in this process. With less for other uses than kCommonBytes no process takes more
+  /// from now on; false if one has done so already.
   bool set_base(std::byte* base, std::size_t common = kCommonBytes);
 
   int ports() const { return static_cast<int>(ports_); }
