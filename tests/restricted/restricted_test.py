@@ -97,14 +97,19 @@ class Restricted(tool.Case):
     def test_signals_without_signalfd(self):
         prefix = restrictions.forbidden("EPERM", "signalfd4")
         self.allowed(prefix)
-        job = subprocess.Popen([*prefix, str(tool.TOOLS / "mpiexec"), "-n", "2", "sleep", "60"])
+        job = subprocess.Popen([*prefix, str(tool.TOOLS / "mpiexec"), "-n", "2", "sleep", "60"], stderr=subprocess.DEVNULL)
         time.sleep(0.5)
         job.terminate()
         self.assertEqual(job.wait(timeout=10), 128 + signal.SIGTERM)
 
     def test_limits(self):
-        for limit, words in (("-f 0", "RLIMIT_FSIZE (ulimit -f) is 0 bytes"), ("-f 1", "RLIMIT_FSIZE (ulimit -f) is 512 bytes")):
+        for limit, words in (("-f 0", "RLIMIT_FSIZE (ulimit -f) is 0 bytes"), ("-f 1", "RLIMIT_FSIZE (ulimit -f) is 1024 bytes")):
             self.says(restrictions.limit(limit), "processes", words, "raise it with ulimit -f")
+        self.says(restrictions.limit("-s 64"), "default", "RLIMIT_STACK (ulimit -s) is 64 KiB, at least 128 needed")
+        self.says(restrictions.limit("-n 8"), "default", "Too many open files: RLIMIT_NOFILE (ulimit -n) is 8;")
+        self.says(restrictions.limit("-v 60000"), "fibers", "RLIMIT_AS (ulimit -v) is 60000")
+        for limit in ("-v 400000", "-f 100000", "-s 128"):
+            self.falls_back(restrictions.limit(limit), "default", "processes", ranks=2)
 
     def test_mounts(self):
         self.allowed(restrictions.mounted("true"))
