@@ -1,6 +1,7 @@
 #include "image/arena.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -42,8 +43,11 @@ base::Status add_block(std::size_t at_least) {
     return base::fail(MPI_ERR_NO_MEM, "no room for another copy: {} blocks of address space are full",
                       number);
   std::size_t bytes = std::max(kFirstBlock << number, std::bit_ceil(at_least));
+  // A limit on address space (ulimit -v) allows less, and the ranks need some for all else.
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    while (bytes > limit.rlim_cur / 8 && bytes / 2 >= at_least) bytes /= 2;
   void* begin = map_nothing(bytes, PROT_NONE);
-  // A limit on address space (ulimit -v) allows less.
   while (begin == MAP_FAILED && bytes / 2 >= at_least) {
     bytes /= 2;
     begin = map_nothing(bytes, PROT_NONE);
