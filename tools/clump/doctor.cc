@@ -91,7 +91,7 @@ void check_virtual_machine(Findings& findings) {
 void check_stack(Findings& findings) {
   rlimit limit;
   if (::getrlimit(RLIMIT_STACK, &limit) != 0) return;
-  if (const base::Status enough = check_stack(); !enough.ok())
+  if (const base::Status enough = tools::check_stack(); !enough.ok())
     return findings.bad(base::message_of(enough.code()));
   if (limit.rlim_cur == RLIM_INFINITY) {
     findings.good(
