@@ -200,6 +200,7 @@ bool start_kernel_thread(void* (*body)(void*), void* argument) {
   }
   adopt_identity(maker);
   if (error == 0) census::one_service_thread();
+  errno = error;
   return error == 0;
 }
 

@@ -1,17 +1,21 @@
 #include "fiber/monitor.h"
 
+#include <fmt/format.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <mutex>
 #include <queue>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/thread_name.h"
+#include "base/why_refused.h"
 #include "fiber/census.h"
 #include "fiber/meters.h"
 
@@ -25,6 +29,8 @@ using Clock = std::chrono::steady_clock;
 // worker: after 10 to 15 ms.
 constexpr std::chrono::milliseconds kLook{5};
 constexpr int kLooks = 3;
+// After so many in a row that could not be done the user is told: some seconds.
+constexpr int kRefusalsToTell = 300;
 
 struct WakesLater {
   bool operator()(const Fiber* a, const Fiber* b) const { return a->wake_at > b->wake_at; }
@@ -73,6 +79,7 @@ auto& stuck_ones = *new std::vector<Stuck>;
 struct Watch {
   std::uint64_t switches = 0;
   int looks = 0;
+  int refusals = 0;
 };
 
 void tell() noexcept {
@@ -126,10 +133,11 @@ Carrier* take_spare() {
   return nullptr;
 }
 
-/// The carrier of `worker` goes on without it.
-void replace_carrier(Worker& worker) {
+/// The carrier of `worker` goes on without it. False, with errno, if there is no thread for that: what waits
+/// has to wait.
+bool replace_carrier(Worker& worker) {
   Carrier* const spare = take_spare();
-  if (spare == nullptr) return;  // no more threads: what waits has to wait
+  if (spare == nullptr) return false;
   Carrier& busy = *worker.carrier.load(std::memory_order_relaxed);
   workers_stuck.add();
   tell_move(busy.current.load(std::memory_order_relaxed)->rank, Move::kStuck, worker.index);
@@ -143,6 +151,19 @@ void replace_carrier(Worker& worker) {
   worker.wake();  // it may have gone to sleep meanwhile
   spare->serve(worker);
   census::falls_asleep();
+  return true;
+}
+
+/// What waits may be what the rank waits for, outside MPI: then this is a hang, and nothing else tells.
+void tell_of_refusal(const Worker& worker, int error) {
+  const Fiber* const holder =
+      worker.carrier.load(std::memory_order_relaxed)->current.load(std::memory_order_relaxed);
+  const std::string words = fmt::format(
+      "Clump: rank {} has not called MPI for some seconds, other ranks on its core wait for that, and there "
+      "is no thread to run them "
+      "meanwhile: {}\n",
+      holder->rank != nullptr ? holder->rank->rank : -1, base::why_refused("pthread_create", error));
+  ::syscall(SYS_write, STDERR_FILENO, words.data(), words.size());
 }
 
 bool is_asleep(const Worker& worker) { return worker.asleep->load(std::memory_order_seq_cst) != 0; }
@@ -154,7 +175,7 @@ void look_after(Worker& worker, Watch& watch) {
       switches == watch.switches && carrier.current.load(std::memory_order_relaxed) != &carrier.idle;
   watch.switches = switches;
   if (!busy) {
-    watch.looks = 0;
+    watch = {.switches = switches};
     return;
   }
   census::one_awake();  // us: what we have taken out of a lane can still wake all
@@ -165,7 +186,11 @@ void look_after(Worker& worker, Watch& watch) {
   if (idle != workers.end()) return idle->wake();  // to take what waits here
   if (++watch.looks < kLooks) return;
   watch.looks = 0;
-  replace_carrier(worker);
+  if (replace_carrier(worker)) {
+    watch.refusals = 0;
+  } else if (++watch.refusals == kRefusalsToTell) {
+    tell_of_refusal(worker, errno);
+  }
 }
 
 /// Whether it needs no longer be looked at.

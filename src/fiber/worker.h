@@ -133,7 +133,7 @@ CLUMP_HOST_API extern constinit std::span<Worker> workers;
 
 /// Calls `visit` for all that there have been.
 void for_each_fiber(const std::function<void(const Fiber&)>& visit);
-/// A kernel thread that belongs to no rank; false if there cannot be another one.
+/// A kernel thread that belongs to no rank; false, with an error in errno, if there cannot be another one.
 CLUMP_HOST_API bool start_kernel_thread(void* (*body)(void*), void* argument);
 /// A carrier's kernel thread gets ready: the runtime's part (make_workers), and its core.
 void prepare_carrier();

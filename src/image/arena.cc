@@ -1,6 +1,7 @@
 #include "image/arena.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -8,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 #include <mutex>
+
+#include "base/why_refused.h"
 
 namespace clump::image::arena {
 namespace {
@@ -40,22 +43,24 @@ base::Status add_block(std::size_t at_least) {
     return base::fail(MPI_ERR_NO_MEM, "no room for another copy: {} blocks of address space are full",
                       number);
   std::size_t bytes = std::max(kFirstBlock << number, std::bit_ceil(at_least));
+  // A limit on address space (ulimit -v) allows less, and the ranks need some for all else.
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    while (bytes > limit.rlim_cur / 8 && bytes / 2 >= at_least) bytes /= 2;
   void* begin = map_nothing(bytes, PROT_NONE);
-  // A limit on address space (ulimit -v) allows less.
   while (begin == MAP_FAILED && bytes / 2 >= at_least) {
     bytes /= 2;
     begin = map_nothing(bytes, PROT_NONE);
   }
   if (begin == MAP_FAILED) {
-    return base::fail(
-        MPI_ERR_NO_MEM,
-        "cannot reserve {} bytes of address space for a copy of the program: {} (see ulimit -v)", at_least,
-        std::strerror(errno));
+    return base::fail(MPI_ERR_NO_MEM,
+                      "cannot reserve {} bytes of address space for a copy of the program: {}", at_least,
+                      base::why_refused("mmap", errno));
   }
   void* owners = map_nothing(bytes / kGranule * sizeof(std::atomic<Instance*>), PROT_READ | PROT_WRITE);
   if (owners == MAP_FAILED) {
     munmap(begin, bytes);
-    return base::fail(MPI_ERR_NO_MEM, "cannot map the table of copies: {}", std::strerror(errno));
+    return base::fail(MPI_ERR_NO_MEM, "cannot map the table of copies: {}", base::why_refused("mmap", errno));
   }
   blocks[number] = {reinterpret_cast<std::uintptr_t>(begin), bytes, 0,
                     static_cast<std::atomic<Instance*>*>(owners)};

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/why_refused.h"
 #include "image/arch.h"
 #include "image/arena.h"
 #include "image/objects.h"
@@ -26,14 +27,8 @@ using Constructor = void (*)(int, char**, char**);
 using Destructor = void (*)();
 
 base::Status out_of_mappings(const Object& object) {
-  if (errno == ENOMEM) {
-    return base::fail(MPI_ERR_SPAWN,
-                      "no more memory or mappings for a copy of {}: raise the limit with sysctl "
-                      "vm.max_map_count=262144, or "
-                      "start fewer ranks",
-                      object.path);
-  }
-  return base::fail(MPI_ERR_SPAWN, "cannot map a copy of {}: {}", object.path, std::strerror(errno));
+  return base::fail(MPI_ERR_SPAWN, "cannot map a copy of {}: {}; or start fewer ranks", object.path,
+                    base::why_refused("mmap", errno));
 }
 
 void* pointer(std::uintptr_t address) { return reinterpret_cast<void*>(address); }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/program_path.h"
 #include "base/types.h"
 #include "image/elf_file.h"
 #include "image/loaded_mpi.h"
@@ -57,7 +58,7 @@ Caller caller_at(const void* address) {
 void* open_shared(const char* name, int flags, const void* from) {
   if (name == nullptr || std::strchr(name, '/') != nullptr) return ld_open(name, flags);
   const link_map* map = loaded_at(from);
-  const std::string file = map == nullptr || map->l_name[0] == '\0' ? "/proc/self/exe" : map->l_name;
+  const std::string file = map == nullptr || map->l_name[0] == '\0' ? base::program_path() : map->l_name;
   const SearchPaths paths = search_paths_of(ElfFile(file), file);
   if (paths.rpath.empty() && paths.runpath.empty()) return ld_open(name, flags);
   if (void* loaded = ld_open(name, flags | RTLD_NOLOAD)) return loaded;

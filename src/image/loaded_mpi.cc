@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/program_path.h"
 #include "image/elf_file.h"
 
 namespace clump::image {
@@ -22,18 +23,13 @@ std::vector<std::string> loaded_files() {
         const char* const name = info->dlpi_name;
         auto& files = *static_cast<std::vector<std::string>*>(argument);
         // The first one is the program.
-        files.emplace_back(name != nullptr && *name != '\0' ? name : files.empty() ? "/proc/self/exe" : "");
+        files.emplace_back(name != nullptr && *name != '\0' ? name
+                           : files.empty()                  ? base::program_path()
+                                                            : "");
         return 0;
       },
       &all);
   return all;
-}
-
-std::string program_path() {
-  std::string path(4096, '\0');
-  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
-  path.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
-  return path;
 }
 
 bool needs(const std::string& file, MpiKind kind) {
@@ -56,7 +52,7 @@ std::optional<WrongMpi> find(bool may_have_ours) {
     if (!may_have_ours && needs(file, MpiKind::kStandardAbi)) return {};
     if (is_known || !needs(file, MpiKind::kOther)) continue;
     is_known = true;
-    wrong.user = file == "/proc/self/exe" ? program_path() : file;
+    wrong.user = file;
   }
   return wrong;
 }
@@ -86,7 +82,7 @@ std::optional<WrongMpi> other_mpi_at(const char* name, const void* address) {
   if (mpi_kind_of(info.dli_fname) != MpiKind::kOther) return {};
   const std::string path = info.dli_fname;
   return WrongMpi{
-      .user = program_path(), .by = {}, .library = path.substr(path.rfind('/') + 1), .path = path};
+      .user = base::program_path(), .by = {}, .library = path.substr(path.rfind('/') + 1), .path = path};
 }
 
 const std::string& own_mpicc() {

@@ -13,6 +13,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/memory_file.h"
+#include "base/why_refused.h"
 #include "image/arch.h"
 #include "image/elf_file.h"
 #include "image/image.h"
@@ -44,7 +46,7 @@ Object* find_loaded(const std::string& name) {
   return nullptr;
 }
 
-base::Status cannot_open(const std::string& path, const char* why) {
+base::Status cannot_open(const std::string& path, std::string_view why) {
   return base::fail(MPI_ERR_ARG, "{}: {}", path, why);
 }
 
@@ -87,16 +89,21 @@ void neutralise(std::byte* bytes, const ElfFile& file, const Needs& needs) {
 /// same file.
 base::Status make_memory_file(const ElfFile& file, const std::string& path, const Needs& needs,
                               std::string* memory_path) {
+  if (access("/proc/self/fd", X_OK) != 0)
+    return cannot_open(path,
+                       "each rank gets a copy of it, which Clump opens by way of /proc/self/fd, and /proc is "
+                       "not mounted here: "
+                       "mount it (mount -t proc proc /proc), or use --ranks processes");
   const std::size_t size = file.bytes().size();
-  const int low = memfd_create("clump-template", MFD_CLOEXEC);
-  if (low < 0) return cannot_open(path, std::strerror(errno));
+  const int low = base::memory_file("clump-template", true);
+  if (low < 0) return cannot_open(path, base::why_refused("memfd_create", errno));
   const int fd = move_up(low);
-  void* map = ftruncate(fd, static_cast<off_t>(size)) == 0
-                  ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
-                  : MAP_FAILED;
+  void* map =
+      base::set_size(fd, size) ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
   if (map == MAP_FAILED) {
+    const std::string why = base::why_refused("ftruncate or mmap", errno);
     close(fd);
-    return cannot_open(path, std::strerror(errno));
+    return cannot_open(path, why);
   }
   std::memcpy(map, file.bytes().data(), size);
   neutralise(static_cast<std::byte*>(map), file, needs);

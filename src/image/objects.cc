@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/program_path.h"
 #include "image/search.h"
 
 namespace clump::image {
@@ -19,12 +20,6 @@ constexpr char kMemoryFile[] = "/proc/self/fd/";
 
 std::atomic<Object*> objects[kMaxObjects];
 std::atomic<int> object_count{0};
-
-std::string path_of_program() {
-  char path[4096];
-  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
-  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : std::string();
-}
 
 /// Only ld.so knows where an object's program headers are.
 void read_segments(const link_map& map, std::vector<ElfW(Phdr)>& segments, std::size_t& tls_module) {
@@ -110,7 +105,7 @@ std::vector<Object*> Registry::update(const std::string& path_of_new) {
   for (const link_map* map = first_loaded(); map != nullptr; map = map->l_next) {
     if (map->l_ld == nullptr || find_map(map) != nullptr) continue;
     const bool memory_file = std::strncmp(map->l_name, kMemoryFile, sizeof kMemoryFile - 1) == 0;
-    std::string path = map == first_loaded() ? path_of_program() : memory_file ? path_of_new : map->l_name;
+    std::string path = map == first_loaded() ? base::program_path() : memory_file ? path_of_new : map->l_name;
     auto object = std::make_unique<Object>(*map, std::move(path));
     object->is_template = memory_file;
     added.push_back(object.get());

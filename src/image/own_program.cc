@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/memory_file.h"
 #include "image/objects.h"
 #include "image/process_ids.h"
 #include "image/rank_image.h"
@@ -40,7 +41,7 @@ FileOfRank file_of_rank(const char* path) {
 
 /// A file with the arguments as the kernel shows them; -1 if there can be none.
 int write_arguments(const Image& image) {
-  const int file = move_up(memfd_create("cmdline", MFD_CLOEXEC));
+  const int file = move_up(base::memory_file("cmdline"));
   for (int i = 0; file >= 0 && i < image.argc && image.argv[i] != nullptr; ++i)
     (void)!syscall(SYS_write, file, image.argv[i], std::strlen(image.argv[i]) + 1);
   return file;

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/why_refused.h"
 #include "image/arch.h"
 #include "image/objects.h"
 
@@ -119,7 +120,8 @@ base::Status repeat_copies(const Object& object) {
     const std::uintptr_t page = to & ~std::uintptr_t{4095};
     // ld.so may have made it read-only.
     if (mprotect(reinterpret_cast<void*>(page), to + symbol.st_size - page, PROT_READ | PROT_WRITE) != 0) {
-      return base::fail(MPI_ERR_SPAWN, "cannot change a copy of {}: {}", object.path, std::strerror(errno));
+      return base::fail(MPI_ERR_SPAWN, "cannot change a copy of {}: {}", object.path,
+                        base::why_refused("mprotect", errno));
     }
     owner->snapshot.read(owner->dynamic.base + source->st_value, symbol.st_size,
                          reinterpret_cast<std::byte*>(to));

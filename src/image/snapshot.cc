@@ -9,6 +9,8 @@
 #include <cstring>
 #include <set>
 
+#include "base/memory_file.h"
+#include "base/why_refused.h"
 #include "image/objects.h"
 #include "image/relocations.h"
 #include "image/standard.h"
@@ -58,7 +60,8 @@ base::Status Snapshot::take(Object& object) {
   sort_words(object);
   list_code(object);
   file = open(object.path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return base::fail(MPI_ERR_SPAWN, "cannot open {}: {}", object.path, std::strerror(errno));
+  if (file < 0)
+    return base::fail(MPI_ERR_SPAWN, "cannot open {}: {}", object.path, base::why_refused("open", errno));
   file = move_up(file);
   CLUMP_TRY(store_data(object));
   taken_ = true;
@@ -165,14 +168,14 @@ base::Status Snapshot::store_data(const Object& object) {
   }
   if (stored_bytes == 0) return {};
 
-  const int fd = memfd_create("clump-snapshot", MFD_CLOEXEC);
-  if (fd < 0 || ftruncate(fd, static_cast<off_t>(stored_bytes)) != 0) {
+  const int fd = base::memory_file("clump-snapshot");
+  if (fd < 0 || !base::set_size(fd, stored_bytes)) {
     return base::fail(MPI_ERR_SPAWN, "cannot make a memory file of {} bytes: {}", stored_bytes,
-                      std::strerror(errno));
+                      base::why_refused(fd < 0 ? "memfd_create" : "ftruncate", errno));
   }
   void* map = mmap(nullptr, stored_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (map == MAP_FAILED)
-    return base::fail(MPI_ERR_SPAWN, "cannot map a memory file: {}", std::strerror(errno));
+    return base::fail(MPI_ERR_SPAWN, "cannot map a memory file: {}", base::why_refused("mmap", errno));
   for (const DataPart& part : data) {
     std::memcpy(static_cast<std::byte*>(map) + part.stored_at, reinterpret_cast<const void*>(part.begin),
                 part.bytes);

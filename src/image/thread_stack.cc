@@ -1,5 +1,6 @@
 #include "image/thread_stack.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +23,12 @@ bool names_memory(const pthread_attr_t& attributes) {
          reinterpret_cast<std::uintptr_t>(lowest) + bytes != 0;
 }
 
+/// ulimit -v limits the process: what guards take would be missing for threads.
+bool is_address_space_limited() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
 }  // namespace
 
 ThreadAttributes::ThreadAttributes(const pthread_attr_t* given, Guard guard) : is_copy_(given != nullptr) {
@@ -32,7 +39,8 @@ ThreadAttributes::ThreadAttributes(const pthread_attr_t* given, Guard guard) : i
   if (names_memory(attributes_)) return;
   std::size_t bytes = 0, guard_bytes = 0;
   ::pthread_attr_getguardsize(&attributes_, &guard_bytes);
-  if (guard != Guard::kGiven && guard_bytes == static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)))
+  if (guard != Guard::kGiven && guard_bytes == static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) &&
+      !is_address_space_limited())
     ::pthread_attr_setguardsize(&attributes_, guard == Guard::kLarge ? kLargeGuard : kSmallGuard);
   has_room_ = ::pthread_attr_getstacksize(&attributes_, &bytes) == 0 &&
               ::pthread_attr_setstacksize(&attributes_, bytes + kThreadSignalStack) == 0;

@@ -10,7 +10,7 @@ namespace clump::pmi {
 
 namespace {
 
-constexpr std::string_view kMagic = "clump job " CLUMP_VERSION;
+constexpr std::string_view kMagic = "clump job " CLUMP_VERSION, kMagicOfAll = kMagic.substr(0, 10);
 
 void write_app(Writer& out, const App& app) {
   out.text(app.program);
@@ -212,6 +212,12 @@ std::string encode(const Job& job) {
   for (const App& app : job.apps) write_app(out, app);
   write_seating(out, job.seating.ranks());
   return out.take();
+}
+
+bool is_job(int descriptor) {
+  char bytes[sizeof(std::uint32_t) + kMagicOfAll.size()];
+  if (::pread(descriptor, bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes)) return false;
+  return std::string_view(bytes, sizeof bytes).substr(sizeof(std::uint32_t)) == kMagicOfAll;
 }
 
 base::Status decode(const std::string& bytes, Job& job) {

@@ -215,6 +215,8 @@ struct Job {
 
 /// A byte string that decode() turns back into the same Job.
 std::string encode(const Job& job);
+/// Whether the file behind the descriptor has been written with encode(), by any version of Clump.
+bool is_job(int descriptor);
 /// Fails with MPI_ERR_ARG when `bytes` was not written by the same version of Clump.
 base::Status decode(const std::string& bytes, Job& job);
 

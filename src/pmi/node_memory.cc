@@ -9,6 +9,9 @@
 #include <climits>
 #include <cstring>
 
+#include "base/memory_file.h"
+#include "base/why_refused.h"
+
 namespace clump::pmi {
 
 namespace {
@@ -73,17 +76,18 @@ void NodeMemory::call_observer(int process) const {
 std::size_t NodeMemory::end(const Job& job) { return (Parts(job).end + kPage - 1) / kPage * kPage; }
 
 base::Status NodeMemory::make(const Job& job, int& descriptor) {
-  descriptor = ::memfd_create("clump node", MFD_CLOEXEC);
-  if (descriptor >= 0 && ::ftruncate(descriptor, static_cast<off_t>(end(job))) == 0) return {};
+  descriptor = base::memory_file("clump node");
+  if (descriptor >= 0 && base::set_size(descriptor, end(job))) return {};
   return base::fail(MPI_ERR_NO_MEM, "no memory for what the job's {} processes share: {}",
-                    job.this_node().processes, std::strerror(errno));
+                    job.this_node().processes,
+                    base::why_refused(descriptor < 0 ? "memfd_create" : "ftruncate", errno));
 }
 
 base::Status NodeMemory::map(const Job& job, int descriptor, NodeMemory& memory) {
   void* const begin = ::mmap(nullptr, end(job), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (begin == MAP_FAILED)
     return base::fail(MPI_ERR_NO_MEM, "cannot map the memory that the job's processes share: {}",
-                      std::strerror(errno));
+                      base::why_refused("mmap", errno));
   memory.hosts_ = static_cast<HostState*>(begin);
   const Parts at(job);
   memory.bells_ = reinterpret_cast<base::Bell*>(static_cast<std::byte*>(begin) + at.bells);

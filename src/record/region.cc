@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/memory_file.h"
+#include "base/why_refused.h"
 #include "record/clock.h"
 
 namespace clump::record {
@@ -33,10 +35,10 @@ base::Status Region::make(int ranks, std::int64_t events, int& descriptor) {
   const std::size_t thread = sizeof(ThreadRecord) + many / kPeersInChunk * 8 + 4096;
   const std::size_t size =
       beginning(ranks) + many * (kThreads * thread + 2 * peers + chunks * sizeof(EventChunk)) + (64 << 20);
-  descriptor = ::memfd_create("clump records", MFD_CLOEXEC);
-  if (descriptor < 0 || ::ftruncate(descriptor, static_cast<off_t>(size)) != 0)
+  descriptor = base::memory_file("clump records");
+  if (descriptor < 0 || !base::set_size(descriptor, size))
     return base::fail(MPI_ERR_NO_MEM, "no memory for the records of {} ranks: {}", ranks,
-                      std::strerror(errno));
+                      base::why_refused(descriptor < 0 ? "memfd_create" : "ftruncate", errno));
   Region made;
   CLUMP_TRY(made.map(descriptor));
   Header& header = made.header();
@@ -57,7 +59,7 @@ base::Status Region::map(int descriptor) {
                    MAP_SHARED | MAP_NORESERVE, descriptor, 0);
   if (begin == MAP_FAILED)
     return base::fail(MPI_ERR_NO_MEM, "cannot map the memory for records (--profile, --trace): {}",
-                      std::strerror(errno));
+                      base::why_refused("mmap", errno));
   begin_ = static_cast<std::byte*>(begin);
   size_ = static_cast<std::size_t>(info.st_size);
   return {};

@@ -11,6 +11,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/uncaught.h"
 #include "coll/rules.h"
 #include "core/rank.h"
 #include "fiber/fiber.h"
@@ -162,6 +163,7 @@ void open_records(const pmi::Job& job) {
 
 /// All ranks are made at once, so that a message can be sent to a rank that has not called MPI_Init yet.
 core::World* make_world() {
+  base::tell_uncaught(runtime::fail_by_exception);
   const pmi::Job& job = runtime::job();
   auto* const world = new core::World;
   world->size = job.ranks();

@@ -15,6 +15,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/memory_file.h"
+#include "base/why_refused.h"
 #include "fiber/completion.h"
 #include "fiber/fiber.h"
 #include "net/ofi/ofi_channel.h"
@@ -60,22 +62,35 @@ std::unique_ptr<net::SelfChannel> make_self_channel(const pmi::Job& job, std::ve
   return channel;
 }
 
-/// Where other processes of this node left what they send us.
-std::byte* map_segment(const pmi::Job& job, std::size_t bytes) {
+/// So many bytes of the node's memory, behind what pmi has there; MAP_FAILED with errno, and the call that
+/// has failed.
+void* map_node_memory(const pmi::Job& job, std::size_t bytes, const char*& call) {
   const int file = runtime::node_descriptor();
-  const auto begin = static_cast<off_t>(pmi::NodeMemory::end(job));
-  const off_t end = begin + static_cast<off_t>(bytes);
+  const std::size_t begin = pmi::NodeMemory::end(job);
   struct stat info {};
   // All of them make it as long, whoever comes first.
-  void* base = MAP_FAILED;
-  if (::fstat(file, &info) == 0 && (info.st_size >= end || ::ftruncate(file, end) == 0))
-    base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, begin);
-  if (base == MAP_FAILED)
-    cannot_connect(
-        job, MPI_ERR_NO_MEM,
-        fmt::format("cannot map {} MiB of memory for messages between {} processes (ulimit -v): {}",
-                    bytes >> 20, job.this_node().processes, std::strerror(errno)));
-  return static_cast<std::byte*>(base);
+  call = "ftruncate";
+  if (::fstat(file, &info) != 0) return MAP_FAILED;
+  if (static_cast<std::size_t>(info.st_size) < begin + bytes && !base::set_size(file, begin + bytes))
+    return MAP_FAILED;
+  call = "mmap";
+  return ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(begin));
+}
+
+/// Where other processes of this node left what they send us. ulimit -v and -f may leave room for less than
+/// all.
+void map_segment(const pmi::Job& job, net::Segment& segment) {
+  for (std::size_t common = net::Segment::kCommonBytes;; common /= 2) {
+    const char* call = nullptr;
+    void* const base = map_node_memory(job, segment.bytes(common), call);
+    if (base != MAP_FAILED && segment.set_base(static_cast<std::byte*>(base), common)) return;
+    if (base == MAP_FAILED && common > net::Segment::kLeastCommonBytes && (errno == ENOMEM || errno == EFBIG))
+      continue;
+    cannot_connect(job, MPI_ERR_NO_MEM,
+                   fmt::format("cannot map {} MiB of memory for messages between {} processes: {}",
+                               segment.bytes(common) >> 20, job.this_node().processes,
+                               base::why_refused(call, base == MAP_FAILED ? errno : ENOMEM)));
+  }
 }
 
 /// The process of each port of this node.
@@ -108,7 +123,7 @@ std::unique_ptr<net::Channel> make_shm_channel(const pmi::Job& job, std::vector<
       }};
   for (int rank = 0; rank < job.ranks(); ++rank)
     setup.ports.push_back(job.node_of(rank) == job.node ? job.port_of(rank) : net::ShmChannel::kElsewhere);
-  setup.segment.set_base(map_segment(job, setup.segment.bytes()));
+  map_segment(job, setup.segment);
   auto channel = std::make_unique<net::ShmChannel>(std::move(setup));
   drained_shm = channel.get();
   return channel;

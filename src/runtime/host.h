@@ -84,5 +84,7 @@ CLUMP_HOST_API void note_abi_question();
 /// Reports `failure` with the calling thread's stack and ends the job with exit code `failure.code`. The
 /// first caller wins; later ones never return either.
 [[noreturn]] CLUMP_HOST_API void fail_job(pmi::Failure failure);
+/// For base::tell_uncaught(): what nothing in our own code catches ends the job of the calling rank.
+CLUMP_HOST_API void fail_by_exception(std::string words);
 
 }  // namespace clump::runtime

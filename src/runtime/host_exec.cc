@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/why_refused.h"
 #include "image/successor.h"
 #include "pmi/control.h"
 #include "runtime/host_failure.h"
@@ -136,7 +137,7 @@ std::string ask_for_place() {
   Host& here = host();
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-    return fmt::format("cannot make a socket pair: {}", std::strerror(errno));
+    return fmt::format("cannot make a socket pair: {}", base::why_refused("socketpair", errno));
   const bool asked = pmi::send(here.control, pmi::encode(pmi::JoinNote{here.successor_of, here.process}),
                                std::span(&ends[1], 1));
   ::close(ends[1]);

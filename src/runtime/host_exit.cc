@@ -194,6 +194,11 @@ void fail_job(pmi::Failure failure) {
   end_job_here({failure.rank, failure.reason, failure.code, failure.text, {}}, nullptr);
 }
 
+void fail_by_exception(std::string words) {
+  const fiber::Identity* const rank = fiber::identity();
+  fail_job({rank != nullptr ? rank->rank : -1, pmi::Reason::kAborted, 1, std::move(words), {}});
+}
+
 void rank_owes(const fiber::Identity& rank, const char* call) {
   Host& here = host();
   const char* const before = here.rank(rank).owes.exchange(call);

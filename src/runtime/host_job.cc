@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "base/process.h"
+#include "base/program_path.h"
 #include "base/status.h"
 #include "diag/capture.h"
 #include "fiber/completion.h"
@@ -104,15 +105,6 @@ const char* foreign_launcher(char** environment) {
   return nullptr;
 }
 
-/// Whether a wrapper has closed the descriptor, or has something else there.
-bool is_job(int descriptor) {
-  char name[64], target[64];
-  std::snprintf(name, sizeof name, "/proc/self/fd/%d", descriptor);
-  const ssize_t length = ::readlink(name, target, sizeof target);
-  return length > 0 &&
-         std::string_view(target, static_cast<std::size_t>(length)).starts_with("/memfd:clump job");
-}
-
 std::string read_all(int descriptor) {
   struct stat info {};
   ::fstat(descriptor, &info);
@@ -126,9 +118,7 @@ std::string read_all(int descriptor) {
 void describe_singleton(int argc, char** argv, char** environment) {
   Host& here = host();
   pmi::App& app = here.job.apps.emplace_back();
-  app.program.resize(PATH_MAX);
-  const ssize_t length = ::readlink("/proc/self/exe", app.program.data(), app.program.size());
-  app.program.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
+  app.program = base::program_path();
   app.arguments.assign(argv, argv + argc);
   for (char** entry = environment; *entry != nullptr; ++entry) app.environment.emplace_back(*entry);
   here.job.processes.push_back({0, 1, true});
@@ -226,7 +216,7 @@ void name_process() {
 std::string find_job(int argc, char** argv, char** environment) {
   Host& here = host();
   const int job = number_in(environment, "CLUMP_JOB_FD");
-  if (job < 0 || !is_job(job)) {
+  if (job < 0 || !pmi::is_job(job)) {  // a wrapper may have closed it, or have something else there
     describe_singleton(argc, argv, environment);
     here.by_pmix =
         value_of(environment, "PMIX_NAMESPACE") != nullptr && value_of(environment, "PMIX_RANK") != nullptr;

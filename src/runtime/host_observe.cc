@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "base/thread_name.h"
+#include "base/why_refused.h"
 #include "diag/capture.h"
 #include "fiber/census.h"
 #include "fiber/sleepers.h"
@@ -212,12 +213,13 @@ void observe(const Observed& how) {
   std::uint64_t before = 0;
   ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &kAll, &before, sizeof before);
   const bool started = fiber::start_kernel_thread(run_observer, nullptr);
+  const int error = errno;
   ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, sizeof before);
   if (!started)
     fail_job({-1,
               pmi::Reason::kCannotStart,
               1,
-              "cannot start a thread (ulimit -u, pids.max of the control group, kernel.threads-max)",
+              fmt::format("cannot start a thread: {}", base::why_refused("pthread_create", error)),
               {}});
   state().observes.store(true, std::memory_order_release);
   if (is_alone())

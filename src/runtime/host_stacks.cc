@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/why_refused.h"
 #include "image/image.h"
 #include "runtime/host.h"
 
@@ -208,8 +209,8 @@ void reserve_stacks() {
     else if (guard > kLeastGuardBytes)
       guard = std::max(guard / 2 / page_bytes() * page_bytes(), kLeastGuardBytes);
     else
-      cannot_make(-1, fmt::format("no address space for {} stacks of {} KiB (ulimit -s, ulimit -v): {}",
-                                  count, region.least / kKiB, std::strerror(errno)));
+      cannot_make(-1, fmt::format("no address space for {} stacks of {} KiB (ulimit -s): {}", count,
+                                  region.least / kKiB, base::why_refused("mmap", errno)));
     region.room = region.room / page_bytes() * page_bytes();
     region.wanted = std::min(region.wanted, region.room);
   }
@@ -230,9 +231,8 @@ void make_stack(HostedRank& rank, int index) {
       return;
     }
     if (bytes == region.least)
-      cannot_make(rank.identity.rank, fmt::format("no memory for a stack of {} KiB (ulimit -s, ulimit -d, "
-                                                  "vm.overcommit_memory, vm.max_map_count): {}",
-                                                  bytes / kKiB, std::strerror(errno)));
+      cannot_make(rank.identity.rank, fmt::format("no memory for a stack of {} KiB (ulimit -s): {}",
+                                                  bytes / kKiB, base::why_refused("mprotect", errno)));
   }
 }
 

@@ -17,6 +17,8 @@
 #include "base/process.h"
 #include "base/status.h"
 #include "base/thread_name.h"
+#include "base/uncaught.h"
+#include "base/why_refused.h"
 #include "diag/capture.h"
 #include "fiber/completion.h"
 #include "fiber/exploration.h"
@@ -166,6 +168,7 @@ __attribute__((constructor)) void begin(int argc, char** argv, char** environmen
   if (__tsan_init != nullptr) __tsan_init();
   if (__asan_init != nullptr) __asan_init();
   host().process = base::process_id();
+  base::tell_uncaught(fail_by_exception);
   note_main_stack();
   prepare_for_forks();
   std::string wrong = find_job(argc, argv, environment);
@@ -214,7 +217,8 @@ void prepare_kernel_thread(void* signal_stack) {
 void prepare_carrier() {
   void* const stack =
       ::mmap(nullptr, kSignalStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (stack == MAP_FAILED) cannot_start(-1, "no memory for a signal stack (ulimit -v, vm.max_map_count)");
+  if (stack == MAP_FAILED)
+    cannot_start(-1, fmt::format("no memory for a signal stack: {}", base::why_refused("mmap", errno)));
   prepare_kernel_thread(stack);
 }
 
@@ -280,11 +284,8 @@ void start_thread(HostedRank& rank, int index) {
   fiber::adopt_identity(maker);
   ::pthread_attr_destroy(&attributes);
   if (error != 0) {
-    cannot_start(
-        rank.identity.rank,
-        fmt::format(
-            "cannot start a thread (ulimit -u, pids.max of the control group, kernel.threads-max): {}",
-            std::strerror(error)));
+    cannot_start(rank.identity.rank,
+                 fmt::format("cannot start a thread: {}", base::why_refused("pthread_create", error)));
   }
 }
 
@@ -296,7 +297,9 @@ void make_workers() {
   const std::vector<std::int32_t> cores(begin, begin + here.job.workers(mine));
   if (here.job.seed) fiber::exploration::begin(*here.job.seed, mine.ranks);
   if (!fiber::make_workers(cores, mine.ranks, prepare_carrier))
-    cannot_start(-1, "this kernel offers no membarrier (Linux 4.14, or forbidden): use --scheduler threads");
+    cannot_start(-1,
+                 fmt::format("ranks as fibers need this: {}; or have them as threads: --scheduler threads",
+                             base::why_refused("membarrier", errno)));
 }
 
 /// On cores that no worker has, and that a rank shares with the threads that it makes.
@@ -317,7 +320,8 @@ void start_ranks() {
   listen_to_neighbours();
   if (uses_fibers()) {
     if (!fiber::start_workers())
-      cannot_start(-1, "cannot start a thread for each core (ulimit -u, pids.max of the control group)");
+      cannot_start(-1, fmt::format("cannot start a thread for each core: {}",
+                                   base::why_refused("pthread_create", errno)));
     if (::dlsym(RTLD_DEFAULT, "omp_in_parallel") != nullptr)
       fiber::ask_for_parallel_regions(image::is_in_parallel_region);
     for (int i = 0; i < here.rank_count(); ++i) start_helpers(here.ranks[i].identity.rank);

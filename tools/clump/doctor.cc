@@ -9,6 +9,7 @@
 #include "common/limits.h"
 #include "common/places.h"
 #include "common/system.h"
+#include "trials.h"
 
 namespace clump::tools {
 
@@ -90,6 +91,8 @@ void check_virtual_machine(Findings& findings) {
 void check_stack(Findings& findings) {
   rlimit limit;
   if (::getrlimit(RLIMIT_STACK, &limit) != 0) return;
+  if (const base::Status enough = tools::check_stack(); !enough.ok())
+    return findings.bad(base::message_of(enough.code()));
   if (limit.rlim_cur == RLIM_INFINITY) {
     findings.good(
         "ulimit -s is unlimited: ranks get 64 GiB of address space for stack each, or what there is");
@@ -118,8 +121,6 @@ void check_scheduler(Findings& findings) {
   }
   if (has_membarrier()) {
     findings.good("membarrier: a worker whose rank blocks can be handed on");
-  } else {
-    findings.bad("no membarrier system call: use --scheduler threads for programs that block outside MPI");
   }
 }
 
@@ -133,6 +134,7 @@ void check_environment(Findings& findings) {
 
 int show_health() {
   Findings findings;
+  const bool is_usable = show_trials();
   check_libraries(findings);
   check_job_size(findings);
   check_cores(findings);
@@ -141,7 +143,7 @@ int show_health() {
   check_scheduler(findings);
   check_virtual_machine(findings);
   check_environment(findings);
-  return findings.exit_code();
+  return is_usable ? findings.exit_code() : 1;
 }
 
 }  // namespace clump::tools

@@ -31,11 +31,13 @@ int show_explanation(const std::string& program) {
   }
   if (housing == Housing::kImages) {
     pmi::Scheduler scheduler;
-    if (const base::Status chosen = default_scheduler(!verdict.sanitizers.empty(), scheduler); !chosen.ok()) {
+    std::string against;
+    const base::Status chosen = default_scheduler(!verdict.sanitizers.empty(), scheduler, against);
+    if (!chosen.ok()) {
       fmt::print(stderr, "clump: {}\n", base::message_of(chosen.code()));
       return 2;
     }
-    std::string how = verdict.sanitizers.empty() ? "threads" : "threads, because a sanitizer is in it,";
+    std::string how = against.empty() ? "threads" : fmt::format("threads (not fibers: {})", against);
     if (UsableCores cores; scheduler == pmi::Scheduler::kFibers && find_cores({}, cores).ok())
       how = fmt::format("fibers on up to {} workers, a core each,", std::max<std::size_t>(cores.most, 1));
     fmt::print(

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/why_refused.h"
 #include "common/places.h"
 #include "instruments/catalogue.h"
 #include "tune.h"
@@ -77,7 +78,8 @@ base::Status measure(const Setting& setting, std::span<const Cell> cells, double
                      const std::function<void(const Cell&)>& progress, Measured& measured) {
   measured.setting = setting;
   int ends[2];
-  if (::pipe(ends) != 0) return base::fail(MPI_ERR_OTHER, "cannot make a pipe: {}", std::strerror(errno));
+  if (::pipe(ends) != 0)
+    return base::fail(MPI_ERR_OTHER, "cannot make a pipe: {}", base::why_refused("pipe", errno));
   const pid_t child = ::fork();
   if (child == 0) {
     ::close(ends[0]);
@@ -86,7 +88,7 @@ base::Status measure(const Setting& setting, std::span<const Cell> cells, double
   ::close(ends[1]);
   if (child < 0) {
     ::close(ends[0]);
-    return base::fail(MPI_ERR_OTHER, "cannot start a process: {}", std::strerror(errno));
+    return base::fail(MPI_ERR_OTHER, "cannot start a process: {}", base::why_refused("fork", errno));
   }
   std::string strange;
   std::FILE* const in = ::fdopen(ends[0], "r");

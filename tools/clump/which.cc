@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 
+#include "base/program_path.h"
 #include "commands.h"
 #include "common/places.h"
 #include "image/elf_file.h"
@@ -26,9 +27,7 @@ using image::MpiKind;
 using image::WrongMpi;
 
 std::string own_mpicc() {
-  std::error_code none;
-  const auto folder = std::filesystem::read_symlink("/proc/self/exe", none).parent_path();
-  return (folder / "mpicc").string();
+  return (std::filesystem::path(base::program_path()).parent_path() / "mpicc").string();
 }
 
 /// Whether it fits.

@@ -112,6 +112,15 @@ std::vector<Limit> exceeded(const Needs& needs) {
   return all;
 }
 
+base::Status check_stack() {
+  constexpr rlim_t kLeast = 128 << 10;
+  rlimit limit;
+  if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kLeast) return {};
+  return base::fail(MPI_ERR_SPAWN,
+                    "RLIMIT_STACK (ulimit -s) is {} KiB, at least {} needed; raise it with: ulimit -s 8192",
+                    limit.rlim_cur >> 10, kLeast >> 10);
+}
+
 base::Status check_limits(const Needs& needs, int ranks) {
   const std::vector<Limit> all = exceeded(needs);
   if (all.empty()) return {};

@@ -31,6 +31,10 @@ struct Limit {
 /// Every limit that `needs` exceeds. Reads /proc, /sys and the limits of this process.
 std::vector<Limit> exceeded(const Needs& needs);
 
+/// Fails with MPI_ERR_SPAWN if the stack that this process, and so a rank's, has is too small for Clump's own
+/// functions.
+base::Status check_stack();
+
 /// Fails with MPI_ERR_SPAWN and a text that names the first limit. Raises the soft limit of open files where
 /// that is enough.
 base::Status check_limits(const Needs& needs, int ranks);

@@ -104,6 +104,7 @@ std::string as_list(const std::vector<std::int32_t>& numbers) {
 }
 
 std::vector<Processor> describe(const std::vector<std::int32_t>& numbers, const char* synthetic) {
+  if (numbers.empty()) return {};  // hwloc asks the system again and again where this is forbidden
   const Topology topology(synthetic);
   std::set<std::int32_t> wanted(numbers.begin(), numbers.end());
   std::vector<Processor> all;

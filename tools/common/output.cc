@@ -1,11 +1,15 @@
 #include "common/output.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 #include <system_error>
+
+#include "base/uncaught.h"
 
 namespace clump::tools {
 
@@ -19,12 +23,18 @@ int fail(const char* name, int error) {
 }  // namespace
 
 int run_tool(const char* name, const std::function<int()>& body) {
+  static const char* const own_name = name;
+  base::tell_uncaught([](std::string words) {
+    std::fprintf(stderr, "%s: %s\n", own_name, words.c_str());
+    ::_exit(1);
+  });
   try {
     const int code = body();
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
     const int told = fail(name, errno);
     return code != 0 ? code : told;
-  } catch (const std::system_error& error) {  // what fmt::print() throws
+  } catch (const std::system_error& error) {
+    if (!std::string_view(error.what()).starts_with("cannot write")) throw;  // not what fmt::print() throws
     return fail(name, error.code().value());
   }
 }

@@ -9,14 +9,13 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/program_path.h"
+
 namespace clump::tools {
 
 namespace {
 
-std::filesystem::path own_folder() {
-  std::error_code error;
-  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-}
+std::filesystem::path own_folder() { return std::filesystem::path(base::program_path()).parent_path(); }
 
 }  // namespace
 

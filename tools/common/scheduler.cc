@@ -1,6 +1,10 @@
 #include "common/scheduler.h"
 
+#include <cerrno>
 #include <cstdlib>
+
+#include "base/why_refused.h"
+#include "common/system.h"
 
 namespace clump::tools {
 
@@ -19,11 +23,17 @@ base::Status parse_scheduler(std::string_view option, std::string_view text, pmi
   return {};
 }
 
-base::Status default_scheduler(bool sanitized, pmi::Scheduler& scheduler) {
+std::string why_no_fibers() {
+  return has_membarrier() ? std::string() : "they need " + base::why_refused("membarrier", errno);
+}
+
+base::Status default_scheduler(bool sanitized, pmi::Scheduler& scheduler, std::string& why) {
   scheduler = kDefaultScheduler;
   if (const char* value = std::getenv("CLUMP_SCHEDULER"); value != nullptr && *value != '\0')
     CLUMP_TRY(parse_scheduler("environment variable CLUMP_SCHEDULER", value, scheduler));
-  if (sanitized) scheduler = pmi::Scheduler::kThreads;  // its books are per kernel thread
+  why = sanitized ? "a sanitizer is in it" : "";  // its books are per kernel thread
+  if (!sanitized && scheduler == pmi::Scheduler::kFibers) why = why_no_fibers();
+  if (!why.empty()) scheduler = pmi::Scheduler::kThreads;
   return {};
 }
 

@@ -10,6 +10,9 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/memory_file.h"
+#include "base/program_path.h"
+#include "base/why_refused.h"
 #include "common/remote_shell.h"
 #include "gdb_hosts.h"
 #include "head.h"
@@ -78,9 +81,10 @@ std::vector<std::string> locate(const std::string& prterun) {
 base::Status write_host_file(const pmi::Job& job, int& file) {
   std::string lines;
   for (const pmi::Node& node : job.nodes) lines += node.name + " slots=1\n";
-  file = ::memfd_create("clump hosts", MFD_CLOEXEC);
+  file = base::memory_file("clump hosts");
   if (file >= 0 && ::write(file, lines.data(), lines.size()) == std::ssize(lines)) return {};
-  return base::fail(MPI_ERR_NO_MEM, "no memory for the list of hosts: {}", std::strerror(errno));
+  return base::fail(MPI_ERR_NO_MEM, "no memory for the list of hosts: {}",
+                    base::why_refused("memfd_create", errno));
 }
 
 /// A folder for prterun's files, which it leaves behind when it is killed; empty where the user has chosen
@@ -107,7 +111,7 @@ std::vector<std::string> prterun_arguments(const std::string& prterun, const Com
   for (const char* const name : {"PRTE_PREFIX", "PMIX_PREFIX", kLastWordVariable, kCollectorVariable,
                                  kOverviewVariable, kInputVariable, kGdbVariable, kPlacesVariable})
     if (std::getenv(name) != nullptr) words.insert(words.end(), {"-x", name});
-  words.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
+  words.push_back(base::program_path());
   for (std::string& word : agent_options(command)) words.push_back(std::move(word));
   return words;
 }

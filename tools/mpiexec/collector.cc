@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "base/why_refused.h"
 #include "record/clock.h"
 
 namespace clump::mpiexec {
@@ -162,7 +163,7 @@ class Collector::Line {
 
 base::Status Collector::open() {
   if ((stop_ = ::eventfd(0, EFD_CLOEXEC)) < 0 || (news_ = ::eventfd(0, EFD_CLOEXEC)) < 0)
-    return base::fail(MPI_ERR_OTHER, "cannot make an event (ulimit -n): {}", std::strerror(errno));
+    return base::fail(MPI_ERR_OTHER, "cannot make an event: {}", base::why_refused("eventfd", errno));
   CLUMP_TRY(meeting_.open(kCollectorVariable, "--profile and --trace"));
   acceptor_ = start_thread([this] { accept_all(); });
   return {};

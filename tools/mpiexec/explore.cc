@@ -15,6 +15,8 @@
 #include <cstring>
 #include <deque>
 
+#include "base/memory_file.h"
+#include "base/why_refused.h"
 #include "common/cores.h"
 #include "common/places.h"
 #include "run.h"
@@ -83,14 +85,14 @@ class Exploration {
 
  private:
   bool start(std::int64_t seed) {
-    Trial trial{.seed = seed,
-                .out = ::memfd_create("clump stdout", MFD_CLOEXEC),
-                .err = ::memfd_create("clump stderr", MFD_CLOEXEC)};
+    Trial trial{
+        .seed = seed, .out = base::memory_file("clump stdout"), .err = base::memory_file("clump stderr")};
     const pid_t me = ::getpid();
     if (trial.out >= 0 && trial.err >= 0) trial.process = ::fork();
     if (trial.process == 0) become(trial, me);
     if (trial.process < 0) {
-      fmt::print(stderr, "mpiexec: cannot run seed {}: {}\n", seed, std::strerror(errno));
+      fmt::print(stderr, "mpiexec: cannot run seed {}: {}\n", seed,
+                 base::why_refused("fork or memfd_create", errno));
       end_all();
       return false;
     }

@@ -4,7 +4,6 @@
 #include <netdb.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/why_refused.h"
 #include "collapse.h"
 #include "diag/report.h"
 #include "ending.h"
@@ -28,6 +28,7 @@
 #include "overview.h"
 #include "plan.h"
 #include "prterun_environment.h"
+#include "signal_line.h"
 
 namespace clump::mpiexec {
 
@@ -69,15 +70,11 @@ class Head {
   }
 
   base::Status start() {
-    sigset_t handled;
-    sigemptyset(&handled);
-    for (const int number : kHandled) sigaddset(&handled, number);
-    ::sigprocmask(SIG_BLOCK, &handled, nullptr);
-    signals_ = ::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
+    signals_.begin(kHandled);
     block_signals_of_writes();
     int errors[2], output[2];
-    if (signals_ < 0 || ::pipe2(errors, O_CLOEXEC) != 0 || ::pipe2(output, O_CLOEXEC) != 0)
-      return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", std::strerror(errno));
+    if (::pipe2(errors, O_CLOEXEC) != 0 || ::pipe2(output, O_CLOEXEC) != 0)
+      return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", base::why_refused("pipe2", errno));
     errors_ = errors[0];
     for (const int end : {errors_, output[0]}) ::fcntl(end, F_SETFL, O_NONBLOCK);
     output_.read_from(output[0]);
@@ -89,7 +86,7 @@ class Head {
   int finish() {
     while (!has_ended()) {
       std::vector<pollfd> all{
-          {signals_, POLLIN, 0}, {errors_, POLLIN, 0}, {keeper_.descriptor(), POLLIN, 0}};  // -1: not asked
+          {signals_.descriptor(), POLLIN, 0}, {errors_, POLLIN, 0}, {keeper_.descriptor(), POLLIN, 0}};  // -1: not asked
       output_.add_descriptors(all);
       overview_.add_descriptors(all);
       launch_.input.add_descriptors(all);
@@ -217,10 +214,10 @@ class Head {
   }
 
   void read_signals() {
-    signalfd_siginfo info;
-    while (::read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
-      const auto number = static_cast<int>(info.ssi_signo);
-      const bool typed = info.ssi_code > 0;
+    siginfo_t info;
+    while (signals_.next(info)) {
+      const int number = info.si_signo;
+      const bool typed = info.si_code > 0;
       if (typed && launch_.gdb != nullptr && launch_.gdb->is_running() && number != SIGHUP)
         continue;  // gdb's
       if (number == SIGQUIT)
@@ -307,7 +304,8 @@ class Head {
   std::optional<LineForwarder> out_lines_;
   Keeper keeper_;
   pid_t prterun_ = -1;
-  int signals_ = -1, errors_ = -1;
+  SignalLine signals_;
+  int errors_ = -1;
   HeldOutput output_;
   bool is_output_lost_ = false;
 };

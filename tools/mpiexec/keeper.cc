@@ -6,12 +6,12 @@
 #include <signal.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cerrno>
 #include <chrono>
@@ -19,6 +19,9 @@
 #include <filesystem>
 #include <fstream>
 #include <thread>
+
+#include "base/why_refused.h"
+#include "signal_line.h"
 
 namespace clump::mpiexec {
 
@@ -40,6 +43,7 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return all;
 }
 
+/// Where the system forbids it, the process runs on any.
 bool keep_to(const std::vector<std::int32_t>& cores) {
   if (cores.empty()) return true;
   const auto most = static_cast<std::size_t>(*std::max_element(cores.begin(), cores.end())) + 1;
@@ -48,8 +52,9 @@ bool keep_to(const std::vector<std::int32_t>& cores) {
   CPU_ZERO_S(size, set);
   for (const std::int32_t core : cores) CPU_SET_S(static_cast<std::size_t>(core), size, set);
   const bool done = ::sched_setaffinity(0, size, set) == 0;
+  const bool is_forbidden = !done && (errno == ENOSYS || errno == EPERM);
   CPU_FREE(set);
-  return done;
+  return done || is_forbidden;
 }
 
 /// What /proc/PID/status has behind "name:\t"; empty if it has no such line.
@@ -103,8 +108,20 @@ std::vector<pid_t> children() {
   return found;
 }
 
-/// Kills this process's children, and theirs as they become ours, until there is none.
-void kill_all_children() {
+/// The same where nothing tells which there are: those that are known, and the groups that they lead.
+void kill_known_children(const std::vector<pid_t>& known) {
+  for (const pid_t child : known) {
+    if (child <= 0) continue;
+    ::kill(-child, SIGKILL);
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+  }
+}
+
+/// Kills this process's children, and theirs as they become ours, until there is none. `known`: children that
+/// it has started, or not (-1).
+void kill_all_children(const std::vector<pid_t>& known) {
+  if (::access("/proc/self", F_OK) != 0) return kill_known_children(known);
   for (;;) {
     for (const pid_t child : children()) ::kill(child, SIGKILL);
     if (::waitpid(-1, nullptr, 0) < 0 && errno == ECHILD) return;
@@ -138,9 +155,9 @@ void remove(const Folder& folder) {
     std::filesystem::remove_all(folder.path, ignored);
 }
 
-/// `processes`: those that were started; -1: has ended.
+/// `processes`: those that were started, or not, or have ended (-1).
 void end_all(const std::vector<pid_t>& processes, std::chrono::milliseconds grace) {
-  if (grace.count() == 0) return kill_all_children();
+  if (grace.count() == 0) return kill_all_children(processes);
   for (const pid_t process : processes)
     if (process > 0) ::kill(process, SIGTERM);
   end_all_children(grace);
@@ -178,16 +195,15 @@ std::chrono::milliseconds grace_of(const std::vector<Process>& processes) {
     for (const int descriptor : process.of_mpiexec) ::close(descriptor);
   }
 
-  sigset_t child_ended;
-  sigemptyset(&child_ended);
-  sigaddset(&child_ended, SIGCHLD);
-  const int signals = ::signalfd(-1, &child_ended, SFD_CLOEXEC);
+  SignalLine signals;
+  signals.begin(std::array{SIGCHLD});
+  const int most = signals.descriptor() < 0 ? static_cast<int>(SignalLine::kPause.count()) : -1;
   for (;;) {
-    pollfd both[] = {{signals, POLLIN, 0}, {socket, POLLIN, 0}};
-    if (::poll(both, 2, -1) < 0) continue;
+    pollfd both[] = {{signals.descriptor(), POLLIN, 0}, {socket, POLLIN, 0}};
+    if (::poll(both, 2, most) < 0) continue;
     if (both[1].revents != 0) break;  // nothing is ever sent to the keeper: mpiexec is done, or dead
-    signalfd_siginfo info;
-    (void)!::read(signals, &info, sizeof info);
+    siginfo_t info;
+    while (signals.next(info)) continue;
     int status = 0;
     for (pid_t ended; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
       const auto known = std::find(pids.begin(), pids.end(), ended);
@@ -207,13 +223,14 @@ base::Status Keeper::start(const std::vector<Process>& processes) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-    return base::fail(MPI_ERR_OTHER, "cannot make a socket pair: {}", std::strerror(errno));
+    return base::fail(MPI_ERR_OTHER, "cannot make a socket pair: {}", base::why_refused("socketpair", errno));
   }
   // The keeper lives by its socket only: a terminal's Ctrl-C goes to the job, not to it.
   sigset_t all, before;
   sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, &before);
   keeper_ = ::fork();
+  const int error = errno;
   if (keeper_ == 0) {
     ::close(ends[0]);
     keep(processes, ends[1]);
@@ -225,7 +242,8 @@ base::Status Keeper::start(const std::vector<Process>& processes) {
   for (const Process& process : processes)
     if (!process.folder.path.empty()) folders_.push_back(process.folder);
   running_.assign(processes.size(), -1);
-  if (keeper_ < 0) return base::fail(MPI_ERR_NO_MEM, "cannot start a process: {}", std::strerror(errno));
+  if (keeper_ < 0)
+    return base::fail(MPI_ERR_NO_MEM, "cannot start a process: {}", base::why_refused("fork", error));
   return {};
 }
 
@@ -266,7 +284,8 @@ void Keeper::stop() {
   if (socket_ < 0) return;
   ::close(std::exchange(socket_, -1));
   if (keeper_ > 0) ::waitpid(keeper_, nullptr, 0);
-  end_all({}, grace_);  // only if the keeper was killed: its orphans are ours
+  // Only if the keeper was killed: its orphans are ours. Those that it has reaped have lost their numbers.
+  end_all(grace_.count() == 0 ? running_ : std::vector<pid_t>(), grace_);
   for (const Folder& folder : folders_) remove(folder);
 }
 

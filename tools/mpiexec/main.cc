@@ -6,6 +6,7 @@
 #include "agent.h"
 #include "cluster.h"
 #include "common/host_trial.h"
+#include "common/limits.h"
 #include "common/output.h"
 #include "explore.h"
 #include "gdb.h"
@@ -38,6 +39,7 @@ int mpiexec(const std::vector<std::string>& words) {
     fmt::print("mpiexec (Clump) {}\n", CLUMP_VERSION);
     return 0;
   }
+  if (const base::Status status = tools::check_stack(); !status.ok()) return fail(status, kExitCannotRun);
   for (const auto& [option, why] : command.ignored) {
     if (!command.quiet) fmt::print(stderr, "mpiexec: option {} is ignored: {}\n", option, why);
   }

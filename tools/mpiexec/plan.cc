@@ -106,8 +106,9 @@ std::string explain(const Plan& plan, const Command& command) {
     else if (fibers)
       text += fmt::format("{} {}", workers, workers == 1 ? "worker runs them" : "workers run them");
     else
-      text += fmt::format("waiting ranks {}",
-                          job.spin ? "spin briefly (a core for each)" : "sleep (more ranks than cores)");
+      text += fmt::format("waiting ranks {}{}",
+                          job.spin ? "spin briefly (a core for each)" : "sleep (more ranks than cores)",
+                          plan.why_threads.empty() ? "" : "; not fibers: " + plan.why_threads);
   }
   if (plain > 0)
     text += fmt::format("{}{}: {}", text.empty() ? "" : "; ",
@@ -135,9 +136,19 @@ base::Status give_rules(const Command& command, Plan& plan) {
 
 /// The option decides, then what fits the program.
 base::Status choose_scheduler(const Command& command, Plan& plan) {
-  CLUMP_TRY(tools::default_scheduler(!plan.preload.empty(), plan.job.scheduler));
-  plan.job.scheduler = command.as_asked.scheduler.value_or(plan.job.scheduler);
-  return {};
+  CLUMP_TRY(tools::default_scheduler(!plan.preload.empty(), plan.job.scheduler, plan.why_threads));
+  const std::optional<pmi::Scheduler> asked = command.as_asked.scheduler;
+  if (!asked) return {};
+  plan.job.scheduler = *asked;
+  plan.why_threads.clear();
+  const bool any_images = std::ranges::any_of(plan.job.processes, [](const auto& one) { return !one.plain; });
+  if (*asked != pmi::Scheduler::kFibers || !any_images || !command.hosts.empty()) return {};
+  const std::string against = tools::why_no_fibers();
+  return against.empty()
+             ? base::Status()
+             : base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                          "the ranks cannot be fibers: {}; or leave the option out, and they are threads",
+                          against);
 }
 
 /// Looks at the program of an app and at all that is preloaded for it, which it notes.
@@ -251,8 +262,8 @@ base::Status prepare_exploration(const Command& command, Plan& plan) {
     return refuse(fmt::format("some are processes: {}", plan.why_plain));
   if (job.processes.size() > 1) return refuse("--per-process makes several");
   if (job.scheduler != pmi::Scheduler::kFibers)
-    return refuse(plan.preload.empty() ? "--scheduler threads (or CLUMP_SCHEDULER) makes threads of them"
-                                       : "the program was built with a sanitizer, which knows no fibers");
+    return refuse(plan.why_threads.empty() ? "--scheduler threads (or CLUMP_SCHEDULER) makes threads of them"
+                                           : "these are threads: " + plan.why_threads);
   if (command.workers > 1)
     return refuse(
         fmt::format("--workers {} asks for several that run at a time: leave it out", command.workers));

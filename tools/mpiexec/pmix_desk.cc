@@ -10,6 +10,7 @@
 #include <functional>
 #include <utility>
 
+#include "base/why_refused.h"
 #include "pmi/pmix.h"
 
 namespace clump::mpiexec {
@@ -33,7 +34,7 @@ base::Status PmixDesk::open(const pmi::Job& job, const pmi::NodeMemory& memory) 
   told_.assign(static_cast<std::size_t>(job.this_node().processes), false);
   ended_ = told_;
   if (::pipe2(absent_, O_CLOEXEC | O_NONBLOCK) != 0)
-    return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", std::strerror(errno));
+    return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", base::why_refused("pipe2", errno));
   pmi::pmix::listen([into = absent_[1]](std::uint32_t process) {
     static_cast<void>(!::write(into, &process, sizeof process));  // full: there is one to be read
   });

@@ -10,6 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/why_refused.h"
+
 namespace clump::mpiexec {
 
 namespace {
@@ -74,7 +76,7 @@ base::Status RanksOutput::direct(const pmi::HostProcess& process, int target, in
   if (is_alone && !is_read && !screen_) return {};
   int pipe[2];
   if (::pipe2(pipe, O_CLOEXEC) != 0)
-    return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", std::strerror(errno));
+    return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", base::why_refused("pipe2", errno));
   ::fcntl(pipe[0], F_SETFL, O_NONBLOCK);
   end = pipe[1];
   streams_.push_back({pipe[0], LineForwarder({target, screen_ ? &*screen_ : nullptr, file},

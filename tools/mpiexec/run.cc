@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/mman.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,11 +12,13 @@
 #include <cstring>
 #include <utility>
 
+#include "base/why_refused.h"
 #include "common/limits.h"
 #include "describe.h"
 #include "diag/report.h"
 #include "gdb_hosts.h"
 #include "lines.h"
+#include "pmi/job_file.h"
 #include "run_state.h"
 
 namespace clump::mpiexec {
@@ -53,12 +53,8 @@ void say(const std::string& text) {
 }
 
 base::Status Run::start() {
-  sigset_t forwarded;
-  sigemptyset(&forwarded);
-  for (const int number : kForwarded) sigaddset(&forwarded, number);
-  ::sigprocmask(SIG_BLOCK, &forwarded, nullptr);
+  signals_.begin(kForwarded);
   block_signals_of_writes();
-  signals_ = ::signalfd(-1, &forwarded, SFD_CLOEXEC | SFD_NONBLOCK);
   if (command_.gdb) CLUMP_TRY(find_gdb());
   if (command_.timeout_seconds > 0 && !command_.agent)  // mpiexec tells an agent when
     end_at_ = Clock::now() + std::chrono::seconds(command_.timeout_seconds);
@@ -110,20 +106,16 @@ base::Status Run::start_processes() {
 }
 
 base::Status Run::make_descriptors() {
-  const std::string bytes = pmi::encode(plan_.job);
-  job_ = ::memfd_create("clump job", MFD_CLOEXEC);
-  if (job_ < 0 || ::pwrite(job_, bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    return base::fail(MPI_ERR_NO_MEM, "no memory for the description of the job: {}", std::strerror(errno));
-  }
+  CLUMP_TRY(pmi::write_job(plan_.job, job_));
   int control[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) != 0) {
-    return base::fail(MPI_ERR_OTHER, "cannot make a socket pair: {}", std::strerror(errno));
+    return base::fail(MPI_ERR_OTHER, "cannot make a socket pair: {}", base::why_refused("socketpair", errno));
   }
   control_ = control[0];
   theirs_ = control[1];
   int line[2];  // the other end stays open in mpiexec and its keeper for as long as they live
   if (::pipe2(line, O_CLOEXEC) != 0)
-    return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", std::strerror(errno));
+    return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", base::why_refused("pipe2", errno));
   life_ = line[0];
   if (records_.are_wanted()) CLUMP_TRY(records_.begin(plan_.job));
   CLUMP_TRY(pmi::NodeMemory::make(plan_.job, node_));
@@ -163,8 +155,8 @@ base::Status Run::direct_input(int number, Process& process) {
 void Run::wait_once() {
   const pollfd head = head_ != nullptr ? head_->connection.events() : pollfd{-1, 0, 0};
   std::vector<pollfd> all{
-      {keeper_.descriptor(), POLLIN, 0}, {signals_, POLLIN, 0},          {control_, POLLIN, 0},
-      {desk_.descriptor(), POLLIN, 0},   {gdb_.descriptor(), POLLIN, 0}, head};
+      {keeper_.descriptor(), POLLIN, 0}, {signals_.descriptor(), POLLIN, 0}, {control_, POLLIN, 0},
+      {desk_.descriptor(), POLLIN, 0},   {gdb_.descriptor(), POLLIN, 0},     head};
   output_.add_to(all);
   const int ready = ::poll(all.data(), all.size(), milliseconds_left());
   if (ready < 0 && errno != EINTR) return;
@@ -189,6 +181,7 @@ int Run::milliseconds_left() const {
   using std::chrono::milliseconds;
   std::optional<milliseconds> most;
   if (absent_ != nullptr || successors_.are_waiting() || (command_.gdb && !gdb_.has_started())) most = kLook;
+  if (signals_.descriptor() < 0) most = SignalLine::kPause;
   if (desk_.has_wanted()) most = kSoon;
   const auto watch_alarm = watch_ ? watch_->alarm() : std::nullopt;
   for (const auto& time :
@@ -255,7 +248,10 @@ void Run::cannot_start(const Event& event) {
   const std::string what = event.kind == Event::Kind::kCannotEnter
                                ? fmt::format("working directory '{}'", app.working_directory)
                                : fmt::format("cannot start {}", app.program);
-  if (exit_code_ == 0) say(fmt::format("{}{}: {}", where, what, std::strerror(event.value)));
+  const bool is_limit = event.value == EAGAIN || event.value == ENOMEM || event.value == EMFILE;
+  if (exit_code_ == 0)
+    say(fmt::format("{}{}: {}", where, what,
+                    is_limit ? base::why_refused("fork", event.value) : std::strerror(event.value)));
   exit_code_ = kExitCannotRun;
   running_ = 0;
 }

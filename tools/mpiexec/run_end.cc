@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/why_refused.h"
 #include "diag/report.h"
 #include "lines.h"
 #include "rank_list.h"
@@ -15,6 +16,13 @@
 namespace clump::mpiexec {
 
 namespace {
+
+/// ld.so ends a program with this code where it cannot load a library, and names no limit.
+std::string why_not_loaded(int code) {
+  constexpr int kNotLoaded = 127;
+  const std::string limits = code == kNotLoaded ? base::limits_of_memory() : std::string();
+  return limits.empty() ? limits : fmt::format("({})", limits);
+}
 
 constexpr std::chrono::seconds kEndOfDump{10};          ///< its core file is written, and its memory goes
 constexpr std::chrono::milliseconds kLastAnswer{1000};  ///< so long may ranks take to tell where they are
@@ -102,7 +110,8 @@ void Run::look_at_state(int number) {
 
 void Run::judge_end(const pmi::HostProcess& process, int status) {
   if (status == 0) return;
-  if (!WIFSIGNALED(status)) return fail(process, pmi::Reason::kExited, WEXITSTATUS(status), {});
+  if (!WIFSIGNALED(status))
+    return fail(process, pmi::Reason::kExited, WEXITSTATUS(status), why_not_loaded(WEXITSTATUS(status)));
   const int signal = WTERMSIG(status);
   if (signal == SIGKILL && gdb_.is_running()) return;  // as the user wants
   fail(process, pmi::Reason::kSignal, signal,

@@ -1,6 +1,5 @@
 // What a running job hears: from its host processes, from the user by signals, from mpiexec on other hosts.
 #include <signal.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -89,10 +88,10 @@ bool Run::read_packet() {
 }
 
 void Run::read_signals() {
-  signalfd_siginfo info;
-  while (::read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
-    const int number = static_cast<int>(info.ssi_signo);
-    const bool from_terminal = info.ssi_code > 0;  // then the job's processes got it as well
+  siginfo_t info;
+  while (signals_.next(info)) {
+    const int number = info.si_signo;
+    const bool from_terminal = info.si_code > 0;  // then the job's processes got it as well
     if (from_terminal && gdb_.is_running() && number != SIGHUP) continue;  // it is gdb's
     take_signal(number, from_terminal, kGrace);
     if (number == SIGTSTP) ::raise(SIGSTOP);

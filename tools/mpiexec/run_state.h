@@ -22,6 +22,7 @@
 #include "ranks_output.h"
 #include "records.h"
 #include "run.h"
+#include "signal_line.h"
 #include "station.h"
 #include "successors.h"
 #include "watch.h"
@@ -145,7 +146,7 @@ class Run {
   RanksInput input_;
   Keeper keeper_;
   bool keeper_gone_ = false;
-  int signals_ = -1;
+  SignalLine signals_;
   int control_ = -1;
   int job_ = -1, theirs_ = -1, life_ = -1;  ///< what the processes get
   int node_ = -1;                           ///< the same

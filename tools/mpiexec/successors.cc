@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "pmi/job_file.h"
+
 namespace clump::mpiexec {
 
 namespace {
@@ -78,10 +80,8 @@ base::Status Successors::settle(int life, int records) {
   int memory = -1;
   CLUMP_TRY(pmi::NodeMemory::make(job_, memory));
   CLUMP_TRY(pmi::NodeMemory::map(job_, memory, memory_));
-  const std::string bytes = pmi::encode(job_);
-  const int job = ::memfd_create("clump job", MFD_CLOEXEC);
-  if (job < 0 || ::pwrite(job, bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
-    return base::fail(MPI_ERR_NO_MEM, "no memory for the description of the job: {}", std::strerror(errno));
+  int job = -1;
+  CLUMP_TRY(pmi::write_job(job_, job));
   std::vector<int> descriptors{job, memory, life};
   if (records >= 0) descriptors.push_back(records);
   for (int rank = 0; rank < job_.ranks(); ++rank)

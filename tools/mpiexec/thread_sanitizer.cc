@@ -8,6 +8,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/memory_file.h"
+
 namespace clump::mpiexec {
 
 namespace {
@@ -43,7 +45,7 @@ std::string thread_sanitizer_options(const std::string& options, int& descriptor
     if (!file) return options;  // the run-time library will say so
     lines.append(std::istreambuf_iterator<char>(file), {});
   }
-  const int made = ::memfd_create("clump-suppressions", MFD_CLOEXEC);
+  const int made = base::memory_file("clump-suppressions");
   if (made < 0) return options;
   if (::write(made, lines.data(), lines.size()) != static_cast<ssize_t>(lines.size())) {
     ::close(made);

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/thread_name.h"
+#include "base/why_refused.h"
 #include "fiber/worker.h"
 
 namespace clump::net::ofi {
@@ -33,7 +34,7 @@ constexpr milliseconds kBlindNap{1};
 
 base::Status NetworkThread::start() {
   const auto failed = [](const char* call) {
-    return base::fail(MPI_ERR_OTHER, "{}: {} (ulimit -n)", call, std::strerror(errno));
+    return base::fail(MPI_ERR_OTHER, "no network: {}", base::why_refused(call, errno));
   };
   alarms_ = ::epoll_create1(EPOLL_CLOEXEC);
   stop_ = ::eventfd(0, EFD_CLOEXEC);
@@ -53,7 +54,8 @@ base::Status NetworkThread::start() {
   running_.store(true, std::memory_order_release);
   if (fiber::start_kernel_thread(&begin, this)) return {};
   running_.store(false, std::memory_order_relaxed);
-  return base::fail(MPI_ERR_OTHER, "the system gives no thread for the network (ulimit -u)");
+  return base::fail(MPI_ERR_OTHER, "no thread for the network: {}",
+                    base::why_refused("pthread_create", errno));
 }
 
 NetworkThread::~NetworkThread() {

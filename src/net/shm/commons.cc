@@ -25,7 +25,7 @@ std::int64_t Commons::allocate(std::size_t bytes) {
   std::int64_t place = first - 1;
   if (place >= 0) {
     std::memcpy(&first, at(place), sizeof first);
-  } else if (common.used + size <= Segment::kCommonBytes) {
+  } else if (common.used + size <= Segment::kCommonBytes - common.missing) {
     place = static_cast<std::int64_t>(common.used);
     common.used += size;
   }

@@ -1,5 +1,8 @@
 #include "net/shm/segment.h"
 
+#include <algorithm>
+#include <mutex>
+
 #include "net/crates.h"
 
 namespace clump::net {
@@ -23,6 +26,15 @@ Segment::Segment(int ports, int ranks)
       ranks_at_(lanes_at_ + whole_pages(ports_ * ports_ * Lane::footprint(size_))),
       crates_at_(ranks_at_ + whole_pages(ranks_)),
       common_at_(crates_at_ + ports_ * Crates::kOfWorker * static_cast<std::size_t>(kCrate)) {}
+
+bool Segment::set_base(std::byte* base, std::size_t common_bytes) {
+  base_ = base;
+  if (common_bytes == kCommonBytes) return true;
+  Common& all = common();
+  const std::lock_guard lock(all.mutex);
+  all.missing = std::max<std::uint64_t>(all.missing, kCommonBytes - common_bytes);
+  return all.used <= common_bytes;
+}
 
 Lane& Segment::open(int from, int to) const {
   Lane& made = Lane::make_at(&lane(from, to), size_);

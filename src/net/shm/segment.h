@@ -19,9 +19,13 @@ class Segment {
  public:
   Segment(int ports, int ranks);
 
-  std::size_t bytes() const { return common_at_ + whole_pages(sizeof(Common)) + kCommonBytes; }
-  /// Where its memory is in this process.
-  void set_base(std::byte* base) { base_ = base; }
+  /// With so much memory for other uses, which is at the end.
+  std::size_t bytes(std::size_t common = kCommonBytes) const {
+    return common_at_ + whole_pages(sizeof(Common)) + common;
+  }
+  /// Where its memory is in this process. With less for other uses than kCommonBytes no process takes more
+  /// from now on; false if one has done so already.
+  bool set_base(std::byte* base, std::size_t common = kCommonBytes);
 
   int ports() const { return static_cast<int>(ports_); }
   Lane::Size lane_size() const { return size_; }
@@ -46,6 +50,7 @@ class Segment {
 
   /// Memory for other uses (commons.h), and its books.
   static constexpr std::size_t kCommonBytes = std::size_t{1} << 30;
+  static constexpr std::size_t kLeastCommonBytes = std::size_t{1} << 20;  ///< where limits leave no more
   /// A place that not all who share it have found yet; linked by 1 + the number of the next.
   struct Sharing {
     std::uint64_t key;
@@ -55,7 +60,7 @@ class Segment {
   static constexpr std::uint32_t kSharings = 16384;
   struct Common {
     base::ShortMutex mutex;
-    std::uint64_t used;
+    std::uint64_t used, missing;  // of kCommonBytes
     std::int64_t
         free[64];  // by the size's power of two; 1 + the place of the first, in which the next one stands
     std::uint32_t forming, unused_sharings;  // linked

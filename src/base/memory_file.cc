@@ -1,0 +1,81 @@
+#include "base/memory_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+
+namespace clump::base {
+
+namespace {
+
+/// A folder with so much room is good enough, and the first such one is taken.
+constexpr unsigned long long kPlenty = 1ULL << 30;
+
+/// What can be written into the folder; 0 if code cannot be mapped from its files, but has to be.
+unsigned long long room_in(const char* folder, bool for_code) {
+  struct statvfs info {};
+  if (::statvfs(folder, &info) != 0 || (for_code && (info.f_flag & ST_NOEXEC) != 0)) return 0;
+  return static_cast<unsigned long long>(info.f_bavail) * info.f_frsize;
+}
+
+/// In maps it looks like a file of memfd_create.
+int file_in(const char* folder, const char* name) {
+  char path[PATH_MAX];
+  const int length = std::snprintf(path, sizeof path, "%s/memfd:%s.XXXXXX", folder, name);
+  if (length < 0 || static_cast<std::size_t>(length) >= sizeof path) return -1;
+  const int file = ::mkostemp(path, O_CLOEXEC);
+  if (file >= 0) ::unlink(path);
+  return file;
+}
+
+int unnamed_file(const char* name, bool for_code) {
+  const char* const chosen = std::getenv("TMPDIR");
+  const char* best = nullptr;
+  unsigned long long most = 0;
+  for (const char* const folder : {"/dev/shm", chosen, "/tmp"}) {
+    if (folder == nullptr || most >= kPlenty || ::access(folder, W_OK | X_OK) != 0) continue;
+    const unsigned long long room = room_in(folder, for_code);
+    if (room <= most) continue;
+    best = folder;
+    most = room;
+  }
+  return best != nullptr ? file_in(best, name) : -1;
+}
+
+}  // namespace
+
+int memory_file(const char* name, bool for_code) {
+  const int made = ::memfd_create(name, MFD_CLOEXEC);
+  if (made >= 0 || (errno != ENOSYS && errno != EPERM && errno != EACCES)) return made;
+  const int error = errno;
+  const int file = unnamed_file(name, for_code);
+  if (file < 0) errno = error;
+  return file;
+}
+
+bool set_size(int file, std::size_t bytes) {
+  // The system calls, as a rank's signals are not the thread's.
+  constexpr std::uint64_t kSignal = std::uint64_t{1} << (SIGXFSZ - 1);
+  constexpr timespec kNow{};
+  std::uint64_t before = 0;
+  ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &kSignal, &before, sizeof before);
+  const bool is_done = ::ftruncate(file, static_cast<off_t>(bytes)) == 0;
+  const int error = errno;
+  const bool is_raised = !is_done && error == EFBIG && (before & kSignal) == 0;
+  if (is_raised) ::syscall(SYS_rt_sigtimedwait, &kSignal, nullptr, &kNow, sizeof kSignal);
+  ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, sizeof before);
+  errno = error;
+  return is_done;
+}
+
+}  // namespace clump::base
