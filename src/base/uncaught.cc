@@ -34,7 +34,8 @@ std::string words_for(const std::exception_ptr& thrown) {
   return "std::terminate() was called";
 }
 
-[[noreturn]] void on_terminate() {
+/// What is thrown in here, for lack of memory, calls it again.
+[[noreturn]] void on_terminate() noexcept {
   // There is not even memory for the words.
   if (telling.exchange(true)) {
     constexpr std::string_view kWords =

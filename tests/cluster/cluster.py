@@ -16,7 +16,7 @@ import tool  # noqa: E402
 CLUSTER = os.environ["CLUMP_CLUSTER"]
 PRTERUN = os.environ["CLUMP_PRTERUN"]
 on = hosts.Hosts(CLUSTER, PRTERUN).on
-LIMIT = 5.0  # seconds from a fault to the end of everything
+LIMIT = 8.0  # seconds from a fault to the end of everything
 
 
 def mpiexec(*words: object) -> list:

@@ -70,10 +70,11 @@ class Faults(cluster.Case):
         if what in ("prted", "mpiexec") and host != "h0" and "busy" in out:
             self.assertIn(host, errors, story)
         self.assert_nothing_left(2)
-        # A daemon that is killed before it has started what looks after it leaves its folder to nobody.
-        allowed = [path for path in files() if what == "prted" and path.endswith(f"/prted.{pid}")]
-        self.wait_for(lambda: set(files()) <= {*before, *allowed}, 2)
-        self.assertLessEqual(set(files()), {*before, *allowed}, story)
+        # A daemon that is ended before it has started the agent, which looks after it, leaves its folder.
+        killed = f"/prted.{pid}" if what == "prted" else "/prted." if "busy" not in out else None
+        left = lambda: {path for path in files() if killed is None or killed not in path} - {*before}
+        self.wait_for(lambda: not left(), 2)
+        self.assertEqual(left(), set(), story)
 
     def judge(self, code: int, fault: str, what: str, story: str) -> None:
         if fault == "timeout":

@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   char* out = calloc(1, kLongest);
   char* in = calloc(1, kLongest);
+  MPI_Barrier(MPI_COMM_WORLD); /* all have begun */
   if (rank == 0 && puts("busy") < 0) return 1;
   fflush(stdout);
   const double begin = MPI_Wtime();
