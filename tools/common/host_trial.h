@@ -18,7 +18,7 @@ inline constexpr int kTrialFailed = 99;
 
 /// What is tried besides the version; what is empty is not.
 struct Trial {
-  int port = 0;                        ///< somebody listens there,
+  int port = 0;                        ///< a process listens there,
   std::vector<std::string> addresses;  ///< at one of these at least
   std::string folder = {};
   std::string prted = {};

@@ -27,7 +27,7 @@ base::Status find_remote_shell(const std::string& text, std::vector<std::string>
     if (words.empty() || !find_program(words.front(), current_directory(), path).ok() ||
         ::access(path.c_str(), X_OK) != 0)
       continue;
-    // As PRRTE does: nobody looks at windows of the other host.
+    // As PRRTE does: daemons open no windows.
     if (std::filesystem::path(words.front()).filename() == "ssh") words.emplace_back("-x");
     words.front() = path;
     return {};

@@ -101,7 +101,7 @@ class Distribution {
 
   const int source_;
   std::vector<Reader> readers_;
-  std::deque<std::string> blocks_;  ///< what somebody has not got yet
+  std::deque<std::string> blocks_;  ///< what not all readers have got
   std::uint64_t begin_ = 0;         ///< where they begin in the input
   std::uint64_t end_ = 0;           ///< so much has been read
   bool over_ = false;

@@ -85,8 +85,9 @@ class Head {
 
   int finish() {
     while (!has_ended()) {
-      std::vector<pollfd> all{
-          {signals_.descriptor(), POLLIN, 0}, {errors_, POLLIN, 0}, {keeper_.descriptor(), POLLIN, 0}};  // -1: not asked
+      std::vector<pollfd> all{{signals_.descriptor(), POLLIN, 0},
+                              {errors_, POLLIN, 0},
+                              {keeper_.descriptor(), POLLIN, 0}};  // -1: not asked
       output_.add_descriptors(all);
       overview_.add_descriptors(all);
       launch_.input.add_descriptors(all);

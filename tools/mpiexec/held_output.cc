@@ -14,7 +14,7 @@ namespace clump::mpiexec {
 
 namespace {
 
-constexpr std::size_t kMost = 1 << 20;  ///< then whoever writes waits
+constexpr std::size_t kMost = 1 << 20;  ///< so much is held; ranks that write more wait
 
 bool is_writable(int milliseconds) {
   pollfd one{STDOUT_FILENO, POLLOUT, 0};

@@ -22,7 +22,7 @@ class HeldOutput {
   void release() { is_released_ = true; }
   /// Moves what can be moved now.
   void transfer();
-  /// prterun has ended: moves all the rest, and waits for whoever reads it.
+  /// prterun has ended: moves all the rest, and waits until it is read.
   void finish();
   /// What is still held: no rank has written it.
   std::string unreleased() const { return is_released_ ? std::string() : held_; }

@@ -26,7 +26,7 @@ struct Plan {
   Allocator allocator;
   std::string rules_note;   ///< another one, about the rules for collectives; empty: none
   std::string why_plain;    ///< why there are plain processes
-  std::string why_threads;  ///< why ranks cannot be fibers, if they are asked for by nobody; empty: they can
+  std::string why_threads;  ///< why ranks are threads where no option asks for them; empty: they are not
   std::vector<std::string> preload;       ///< sanitizer runtimes that must come before ours
   std::vector<image::Preloads> preloads;  ///< by app: libraries of the user's; own ones come before ours
   std::vector<std::int32_t> only_cores;   ///< the job's threads are kept to these; empty: to mpiexec's own

@@ -23,7 +23,7 @@ class RanksInput {
   /// What a process gets as its stdin; -1: mpiexec's own. With pmi::kInputForAll a process with images gets
   /// one for each of its ranks besides, in `of_ranks`; they stay this object's.
   base::Status direct(int process, int& in, std::vector<int>& of_ranks);
-  /// mpiexec's descriptors, which nobody else may have.
+  /// mpiexec's descriptors, which no other process may have.
   std::vector<int> own() const;
   /// The processes have started: closes what they have got, and passes on what comes, on a thread of its own
   /// that ends when all has been read, or all who read are gone.

@@ -1,4 +1,4 @@
-// What goes wrong on a host before ranks run there, told by whoever finds it (the agent, or who starts it) to
+// What goes wrong on a host before ranks run there, told by the agent, or by the process that starts it, to
 // mpiexec in a line of stderr, and by mpiexec to the user with the hosts' names.
 #pragma once
 
