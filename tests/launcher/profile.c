@@ -101,6 +101,9 @@ static void callbacks(void) {
    for rank 2 in a barrier, and rank 3 once more, in a probe. */
 static void waits(void) {
   MPI_Request request;
+  MPI_Pcontrol(0); /* processes start one after the other */
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Pcontrol(1);
   if (rank % 2 == 0 && rank < 4) {
     pass_seconds(0.4);
     MPI_Send(buffer, 1, MPI_INT, rank + 1, 0, MPI_COMM_WORLD);
