@@ -15,6 +15,9 @@ namespace clump::mpiexec {
 namespace {
 
 constexpr std::size_t kMost = 1 << 20;  ///< so much is held; ranks that write more wait
+/// PRRTE's explanations are shorter. prterun may tell that ranks have begun only after what they have written
+/// by then, and keeps in memory whatever is not read.
+constexpr std::size_t kLongestExplanation = 64 << 10;
 
 bool is_writable(int milliseconds) {
   pollfd one{STDOUT_FILENO, POLLOUT, 0};
@@ -48,6 +51,7 @@ void HeldOutput::read() {
     const ssize_t got = ::read(in_, bytes, sizeof bytes);
     if (got > 0) {
       held_.append(bytes, static_cast<std::size_t>(got));
+      is_released_ = is_released_ || held_.size() > kLongestExplanation;
     } else {
       if (got == 0) ::close(std::exchange(in_, -1));
       return;
