@@ -176,7 +176,8 @@ class Starts(cluster.Case):
     def test_much_output_and_few_readers(self):
         job = self.run_job("--host", "h0:1,h1:1", "-n", 2, "sh", "-c", "seq 300000")
         self.assertEqual((job.returncode, job.stderr, len(job.stdout)), (0, "", 2 * len("".join(f"{n}\n" for n in range(1, 300001)))))
-        pipe = subprocess.Popen(cluster.mpiexec("--host", "h0:1,h1:1", "-n", 2, "yes"), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        pipe = subprocess.Popen(cluster.mpiexec("--host", "h0:1,h1:1", "-n", 2, "sh", "-c", "yes | head -c 4000000; sleep 100"),
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual(pipe.stdout.read(4), b"y\ny\n")
         pipe.stdout.close()
         begin = time.monotonic()
