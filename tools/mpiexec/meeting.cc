@@ -1,13 +1,10 @@
 #include "meeting.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,9 +14,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
 #include <string_view>
-#include <utility>
 #include <vector>
+
+#include "common/reach.h"
 
 namespace clump::mpiexec {
 
@@ -58,53 +57,11 @@ std::string addresses() {
   return others + own;
 }
 
-/// A socket that begins to connect; -1: it cannot.
-int begin_to_connect(const char* address, int port) {
-  addrinfo wanted{}, *found = nullptr;
-  wanted.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
-  wanted.ai_socktype = SOCK_STREAM;
-  if (::getaddrinfo(address, std::to_string(port).c_str(), &wanted, &found) != 0) return -1;
-  int made = ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (made >= 0 && ::connect(made, found->ai_addr, found->ai_addrlen) != 0 && errno != EINPROGRESS)
-    ::close(std::exchange(made, -1));
-  ::freeaddrinfo(found);
-  return made;
-}
-
-bool is_connected(int socket) {
-  int error = 0;
-  socklen_t length = sizeof error;
-  return ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length) == 0 && error == 0;
-}
-
-/// The first of the addresses that answers; -1: none does.
-int connect_to_any(char* list, int port) {
-  std::vector<pollfd> tried;
-  while (list != nullptr && *list != '\0')
-    if (const int made = begin_to_connect(::strsep(&list, ","), port); made >= 0)
-      tried.push_back({made, POLLOUT, 0});
-  int found = -1;
-  const auto end = std::chrono::steady_clock::now() + kPatience;
-  while (found < 0 && !tried.empty()) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-    if (left.count() <= 0 ||
-        (::poll(tried.data(), tried.size(), static_cast<int>(left.count())) < 0 && errno != EINTR))
-      break;
-    std::erase_if(tried, [&](const pollfd& one) {
-      if (one.revents == 0 || found >= 0) return false;
-      if (is_connected(one.fd))
-        found = one.fd;
-      else
-        ::close(one.fd);
-      return true;
-    });
-  }
-  for (const pollfd& one : tried) ::close(one.fd);
-  if (found < 0) return -1;
-  const int on = 1;
-  ::setsockopt(found, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  ::fcntl(found, F_SETFL, 0);
-  return found;
+std::vector<std::string> parts_of(const std::string& list) {
+  std::vector<std::string> parts;
+  std::istringstream in(list);
+  for (std::string one; std::getline(in, one, ',');) parts.push_back(one);
+  return parts;
 }
 
 }  // namespace
@@ -151,11 +108,14 @@ base::Status go_to_meeting(const char* variable, const char* for_what, int host,
     return base::fail(MPI_ERR_ARG, "{} does not say where mpiexec is", variable);
   const std::string addresses = list;
   ::unsetenv(variable);
-  socket = connect_to_any(list, port);
+  std::string why;
+  socket = tools::connect_to_any(parts_of(addresses), port, kPatience, why);
   if (socket < 0)
     return base::fail(MPI_ERR_OTHER,
                       "cannot connect to mpiexec at {} port {}: {} a way from each host to that of mpiexec",
                       addresses, port, for_what);
+  const int on = 1;
+  ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   std::memcpy(hello.word, word, sizeof hello.word);
   if (::send(socket, &hello, sizeof hello, MSG_NOSIGNAL) == sizeof hello) return {};
   ::close(socket);
