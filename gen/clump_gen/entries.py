@@ -109,9 +109,9 @@ def _failed(function: Function, entry: Entry, inside: bool) -> str:
     if inside:
         return failed
     if checkings.is_checked(function, entry):
-        failed = f"call.aside == Call::Aside::kChecked ? checked_{name}({arguments}) : {failed}"
+        failed = f"call.slow_path == Call::SlowPath::kChecked ? checked_{name}({arguments}) : {failed}"
     if recordings.is_recorded(entry):
-        failed = f"call.aside == Call::Aside::kRecorded ? recorded_{name}({arguments}) : {failed}"
+        failed = f"call.slow_path == Call::SlowPath::kRecorded ? recorded_{name}({arguments}) : {failed}"
     return failed
 
 

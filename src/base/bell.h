@@ -15,10 +15,10 @@ namespace clump::base {
 /// Whoever is going to sleep sets its word to 1, with seq_cst, looks once more whether something was left for
 /// it, and sleeps while the word is 1. All zero: nobody sleeps.
 struct alignas(64) Bell {
-  std::atomic<std::uint32_t> worker{0};   ///< futex: the carrier of a worker
-  std::atomic<std::uint32_t> lookout{0};  ///< futex: a thread that looks out for its whole process
+  std::atomic<std::uint32_t> worker{0};   ///< futex: the worker thread of a worker
+  std::atomic<std::uint32_t> progress_sleeper{0};  ///< futex: a thread that looks out for its whole process
 
-  /// `worker`: another process has rung. Who sleeps there does not count as awake yet (fiber/census.h).
+  /// `worker`: another process has rung. Who sleeps there does not count as awake yet (fiber/awake_threads.h).
   static constexpr std::uint32_t kRung = 2;
 
   /// After something was left. Any process.
@@ -27,8 +27,8 @@ struct alignas(64) Bell {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (worker.load(std::memory_order_relaxed) == 1) [[unlikely]]
       ring_worker();
-    if (lookout.load(std::memory_order_relaxed) != 0) [[unlikely]]
-      wake(lookout);
+    if (progress_sleeper.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      wake(progress_sleeper);
   }
   /// False: nobody slept.
   static bool wake(std::atomic<std::uint32_t>& word) noexcept {

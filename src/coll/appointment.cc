@@ -8,7 +8,7 @@
 #include "coll/team.h"
 #include "coll/team_operation.h"
 #include "core/rank.h"
-#include "fiber/at_home.h"
+#include "fiber/own_worker.h"
 #include "fiber/fiber.h"
 
 namespace clump::coll {

@@ -1,7 +1,7 @@
 #include "coll/operation.h"
 
 #include "core/rank.h"
-#include "fiber/at_home.h"
+#include "fiber/own_worker.h"
 
 namespace clump::coll {
 
@@ -21,7 +21,7 @@ void Operation::ask(bool) {
 }
 
 void Operation::begin() {
-  if (calls_user()) comm->owner.errands.expect(1);
+  if (calls_user()) comm->owner.callbacks.expect(1);
   checking_ = check_ != nullptr;
   if (checking_) [[unlikely]]
     check_->start(*this);
@@ -44,14 +44,14 @@ void Operation::run() {
 }
 
 void Operation::end(base::Status status) {
-  if (calls_user()) comm->owner.errands.expect(-1);
+  if (calls_user()) comm->owner.callbacks.expect(-1);
   result.error = status.code();
   complete();
 }
 
 void Operation::round_ended() {
   core::Rank& rank = comm->owner;
-  if (calls_user()) return rank.errands.leave(*this);
+  if (calls_user()) return rank.callbacks.leave(*this);
   rank.world.routes[static_cast<std::size_t>(rank.number)]->leave(rank.number, *this);
 }
 

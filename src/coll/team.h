@@ -61,8 +61,8 @@ class Team final : public core::Team, public Meeting {
   /// same on both ranks. True where nothing depends on it.
   bool is_touched(int rank, Collective collective, Count bytes) const;
 
-  /// Whether `who` (Completion::sleeper()) waits here, as this rank. While there is a Hold
-  /// (fiber/sleepers.h).
+  /// Whether `who` (Completion::sleeper()) waits here, as this rank. While there is a WorldStop
+  /// (fiber/world_stop.h).
   bool is_waited_in(int rank, const void* who) const;
 
   Appointments& appointments() { return appointments_; }

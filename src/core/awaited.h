@@ -7,7 +7,7 @@
 #include <span>
 
 #include "base/types.h"
-#include "fiber/sleepers.h"
+#include "fiber/world_stop.h"
 
 namespace clump::core {
 

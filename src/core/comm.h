@@ -14,7 +14,7 @@
 #include "core/info.h"
 #include "core/send_buffer.h"
 #include "core/topology.h"
-#include "core/watcher.h"
+#include "core/tool_observer.h"
 
 namespace clump::core {
 

@@ -19,7 +19,7 @@
 #include "base/status.h"
 #include "core/buffers_in_use.h"
 #include "core/comm.h"
-#include "core/errands.h"
+#include "core/rank_callbacks.h"
 #include "core/error_codes.h"
 #include "core/handle_table.h"
 #include "core/op.h"
@@ -27,7 +27,7 @@
 #include "core/send_buffer.h"
 #include "core/session.h"
 #include "core/site.h"
-#include "core/watcher.h"
+#include "core/tool_observer.h"
 #include "datatype/datatype.h"
 #include "fiber/identity.h"
 #include "net/channel.h"
@@ -119,7 +119,7 @@ class Rank {
   std::atomic<unsigned long> thread_inside{0};  ///< that of one in a call which is watched; 0: none
   bool has_own_worker = false;                  ///< no other rank is at home there; set before this one runs
 
-  Errands errands;  ///< what only threads of this rank may do
+  RankCallbacks callbacks;  ///< what only threads of this rank may do
   /// A standard send of more bytes is not copied to wait for its receive: it waits itself. Set by tools.
   std::atomic<Count> eager_limit{net::kEagerLimit};
 
@@ -251,19 +251,19 @@ class Rank {
 
   // For tools (MPI-5.0 chapter 15).
   CollectiveChoices collectives;
-  std::atomic<Watcher*> watcher{nullptr};  ///< null: nobody watches
+  std::atomic<ToolObserver*> watcher{nullptr};  ///< null: nobody watches
   /// What the rank's next call of MPI looks at first; all but zero is unusual. relaxed: as above.
-  std::atomic<std::uint8_t> attention{0};
+  std::atomic<std::uint8_t> pending_events{0};
   static constexpr std::uint8_t kEventsWait = 1;  ///< the watcher has something to tell
   static constexpr std::uint8_t kRecorded = 2;    ///< calls are written down (mpi/recording.h)
   static constexpr std::uint8_t kChecked = 4;     ///< they are watched (mpi/checking.h)
   static constexpr std::uint8_t kExplored = 8;    ///< what happens is drawn (fiber/exploration.h)
-  bool is_explored() const { return (attention.load(std::memory_order_relaxed) & kExplored) != 0; }
+  bool is_explored() const { return (pending_events.load(std::memory_order_relaxed) & kExplored) != 0; }
   /// Whether the caller is the only thread of this rank.
   bool is_alone() const { return !identity->threaded.load(std::memory_order_relaxed); }
-  void attend(std::uint8_t what) { attention.fetch_or(what, std::memory_order_relaxed); }
+  void attend(std::uint8_t what) { pending_events.fetch_or(what, std::memory_order_relaxed); }
   void disregard(std::uint8_t what) {
-    attention.fetch_and(static_cast<std::uint8_t>(~what), std::memory_order_relaxed);
+    pending_events.fetch_and(static_cast<std::uint8_t>(~what), std::memory_order_relaxed);
   }
   /// Owned; made when a tool first asks, by one of the rank's threads.
   std::atomic<ToolState*> tool{nullptr};

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "fiber/sleepers.h"
+#include "fiber/world_stop.h"
 #include "pmi/control.h"
 
 namespace clump::diag {

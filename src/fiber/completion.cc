@@ -9,14 +9,14 @@
 #include <mutex>
 #include <utility>
 
-#include "fiber/at_home.h"
+#include "fiber/own_worker.h"
 #include "fiber/core_watch.h"
-#include "fiber/errands.h"
+#include "fiber/rank_callbacks.h"
 #include "fiber/exploration.h"
 #include "fiber/help.h"
 #include "fiber/interrupt.h"
-#include "fiber/lookout.h"
-#include "fiber/sleepers.h"
+#include "fiber/progress_sleeper.h"
+#include "fiber/world_stop.h"
 #include "fiber/switch.h"
 #include "fiber/worker.h"
 
@@ -49,11 +49,11 @@ constexpr int kPollsPerHelp = 8;
 /// From here to its end the calling thread of control waits.
 class Wait {
  public:
-  Wait() : is_watched_(Errands::watched_here()) {
-    if (is_watched_) Errands::observer->wait_begins();
+  Wait() : is_watched_(RankCallbacks::watched_here()) {
+    if (is_watched_) RankCallbacks::observer->wait_begins();
   }
   ~Wait() {
-    if (is_watched_) Errands::observer->wait_ended();
+    if (is_watched_) RankCallbacks::observer->wait_ended();
   }
   Wait(const Wait&) = delete;
   Wait& operator=(const Wait&) = delete;
@@ -64,7 +64,7 @@ class Wait {
 
 /// Where messages of the calling kernel thread's rank come in, so that it can look after them while it waits;
 /// -1 if others do that.
-int own_inlet() { return lookout::is_kept() ? 0 : worker_beside(); }
+int own_inlet() { return progress_sleeper::is_kept() ? 0 : worker_beside(); }
 
 bool has_core() {
   return spinning.load(std::memory_order_relaxed) && (workers.empty() || !cores_are_wanted());
@@ -107,7 +107,7 @@ void look_around(int poll) {
 
 int spin_polls() {
   if (has_core()) return kSpinPolls;
-  return lookout::is_kept() || !workers.empty() ? kYields : 0;
+  return progress_sleeper::is_kept() || !workers.empty() ? kYields : 0;
 }
 
 }  // namespace
@@ -166,8 +166,8 @@ Waiter& Waiter::mine() {
 }
 
 void Waiter::park() {
-  const bool looks_out = fiber_ == nullptr && lookout::is_kept();
-  const bool watches = looks_out && lookout::begin(*this);
+  const bool looks_out = fiber_ == nullptr && progress_sleeper::is_kept();
+  const bool watches = looks_out && progress_sleeper::begin(*this);
   const std::uint32_t asleep = watches ? kWatching : kAsleep;
   std::uint32_t expected = kIdle;
   if (state_.compare_exchange_strong(expected, asleep, std::memory_order_acq_rel)) {
@@ -179,7 +179,7 @@ void Waiter::park() {
   // acquire: pairs with the release in unpark(), so that the caller sees what it was woken for. An exchange,
   // because a store would not see an unpark() that comes in between.
   state_.exchange(kIdle, std::memory_order_acq_rel);
-  if (looks_out) lookout::end(*this, watches);
+  if (looks_out) progress_sleeper::end(*this, watches);
 }
 
 void Waiter::sleep_in_kernel(std::uint32_t asleep) {
@@ -189,7 +189,7 @@ void Waiter::sleep_in_kernel(std::uint32_t asleep) {
   clump_note_registers(&told_.registers);
   told_ = {this, identity(), told_.registers, detail::innermost_wait};
   tells_.store(true, std::memory_order_release);
-  census::falls_asleep();
+  awake_threads::falls_asleep();
   const auto sleep = [&](const timespec* limit) {
     while (state_.load(std::memory_order_relaxed) == asleep)
       if (syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, asleep, limit, nullptr, 0) != 0 &&
@@ -197,25 +197,25 @@ void Waiter::sleep_in_kernel(std::uint32_t asleep) {
         return;
   };
   if (asleep == kWatching) {
-    lookout::sleep_while(state_, asleep);
+    progress_sleeper::sleep_while(state_, asleep);
   } else {
     sleep(&kUntilLong);
     if (state_.load(std::memory_order_relaxed) == asleep) sleeps_for_long();
     sleep(nullptr);
   }
-  census::note_wake();
-  // seq_cst: of us and of who begins a Hold, one sees what the other has stored.
+  awake_threads::note_wake();
+  // seq_cst: of us and of who begins a WorldStop, one sees what the other has stored.
   tells_.store(false, std::memory_order_seq_cst);
-  detail::stay_while_held();
+  detail::stay_while_stopped();
 }
 
-void Waiter::add_sleepers(std::vector<Sleeper>& sleepers) {
+void Waiter::add_blocked(std::vector<BlockedThread>& sleepers) {
   const std::lock_guard lock(pool.mutex);
   for (const Waiter* waiter = pool.made; waiter != nullptr; waiter = waiter->next_made_)
     if (waiter->tells_.load(std::memory_order_seq_cst)) sleepers.push_back(waiter->told_);
 }
 
-int Waiter::count_sleepers() {
+int Waiter::count_blocked() {
   const std::lock_guard lock(pool.mutex);
   int count = 0;
   for (const Waiter* waiter = pool.made; waiter != nullptr; waiter = waiter->next_made_)
@@ -240,8 +240,8 @@ void Waiter::unpark() {
     // Counted awake before it can wake: it might be asleep again before we come to it, and look like the
     // last.
     const bool count = asleep && fiber_ == nullptr;
-    if (count) census::one_awake();
-    // release: pairs with the acquire in park(). seq_cst: see lookout::call_watcher().
+    if (count) awake_threads::one_awake();
+    // release: pairs with the acquire in park(). seq_cst: see progress_sleeper::wake_up().
     if (state_.compare_exchange_strong(state, kPermitted, std::memory_order_seq_cst)) {
       if (!asleep) return;
       if (fiber_ != nullptr) {
@@ -249,11 +249,11 @@ void Waiter::unpark() {
           static_cast<TimedWaiter*>(this)->woken.store(CoreWatch::watch->now(), std::memory_order_relaxed);
         return make_runnable(*fiber_);
       }
-      if (state == kWatching) return lookout::call_watcher();
+      if (state == kWatching) return progress_sleeper::wake_up();
       syscall(SYS_futex, &state_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
       return;
     }
-    if (count) census::not_needed();
+    if (count) awake_threads::not_needed();
   }
 }
 
@@ -265,7 +265,7 @@ void Completion::wake(std::uintptr_t who) {
 // Between ranks of one worker this is the way of every message that is waited for.
 bool Completion::expect() noexcept {
   Fiber* const self = this_fiber();
-  if (self == nullptr || Errands::waits_in_other_ways() || may_poll(*self)) return false;
+  if (self == nullptr || RankCallbacks::waits_in_other_ways() || may_poll(*self)) return false;
   // relaxed: others learn of it with the work.
   state_.store(reinterpret_cast<std::uintptr_t>(self) | kFiber | kExpected, std::memory_order_relaxed);
   return true;
@@ -276,7 +276,7 @@ void Completion::wait_expected() noexcept { make_room(*this_fiber()); }
 // It goes straight on when others can run.
 void Completion::sleep_until_signal() {
   Fiber* const self = this_fiber();
-  if (self == nullptr || Errands::waits_in_other_ways()) [[unlikely]]
+  if (self == nullptr || RankCallbacks::waits_in_other_ways()) [[unlikely]]
     return sleep_otherwise();
   if (may_poll(*self)) return poll_and_sleep(*self);
   leave_name_and_sleep(*self);
@@ -302,13 +302,13 @@ void Completion::sleep_until_signal() {
 void Completion::sleep_unwatched() {
   Fiber* const self = this_fiber();
   // A watched fiber waits as for several, because then it is known when it was woken.
-  Errands* const errands = Errands::expected_here();
-  if (errands != nullptr || (self != nullptr && CoreWatch::watch != nullptr && Errands::watched_here())) {
+  RankCallbacks* const callbacks = RankCallbacks::expected_here();
+  if (callbacks != nullptr || (self != nullptr && CoreWatch::watch != nullptr && RankCallbacks::watched_here())) {
     Completion* const one = this;
-    return wait_with_errands({&one, 1}, errands);
+    return wait_with_callbacks({&one, 1}, callbacks);
   }
   if (self == nullptr) return sleep_as_kernel_thread();
-  if (Errands::parks_here()) {
+  if (RankCallbacks::parks_here()) {
     Completion* const one = this;
     return wait_for_any({&one, 1}, nullptr);
   }
@@ -330,8 +330,8 @@ void Completion::sleep_as_kernel_thread() {
   while (!done()) me.park();
 }
 
-void Completion::wait_for_any(std::span<Completion* const> completions, Errands* errands) {
-  const auto over = [&] { return any_done(completions) || (errands != nullptr && errands->any()); };
+void Completion::wait_for_any(std::span<Completion* const> completions, RankCallbacks* callbacks) {
+  const auto over = [&] { return any_done(completions) || (callbacks != nullptr && callbacks->any()); };
   if (const Fiber* const self = this_fiber()) {
     if (poll_in_place(*self, over)) return;
   } else {
@@ -356,14 +356,14 @@ void Completion::wait_for_any(std::span<Completion* const> completions, Errands*
   auto& woken = static_cast<TimedWaiter&>(me).woken;
   woken.store(0, std::memory_order_relaxed);
   {
-    const WaitsForErrands callable(errands, me);
+    const CallbackWait callable(callbacks, me);
     while (!found && !over()) {
       me.park();
       if (void (*const attend)() = detail::wake_function.load(std::memory_order_acquire)) attend();
     }
   }
   if (const std::uint64_t since = woken.load(std::memory_order_relaxed);
-      since != 0 && Errands::watched_here())
+      since != 0 && RankCallbacks::watched_here())
     CoreWatch::watch->had_no_core(since);
   for (Completion* c : completions) {
     std::uintptr_t expected = name;
@@ -371,16 +371,16 @@ void Completion::wait_for_any(std::span<Completion* const> completions, Errands*
   }
 }
 
-void Completion::wait_with_errands(std::span<Completion* const> completions, Errands* errands) {
+void Completion::wait_with_callbacks(std::span<Completion* const> completions, RankCallbacks* callbacks) {
   do {
-    if (errands != nullptr) errands->run();
-    wait_for_any(completions, errands);
-  } while (errands != nullptr && (errands->any() || !any_done(completions)));
+    if (callbacks != nullptr) callbacks->run();
+    wait_for_any(completions, callbacks);
+  } while (callbacks != nullptr && (callbacks->any() || !any_done(completions)));
 }
 
 void wait_any(std::span<Completion* const> completions) {
   const Wait wait;
-  Completion::wait_with_errands(completions, Errands::expected_here());
+  Completion::wait_with_callbacks(completions, RankCallbacks::expected_here());
 }
 
 bool poll_for(const std::atomic<std::uint64_t>& word, std::uint64_t least, std::atomic<int>* pollers) {

@@ -12,14 +12,14 @@
 #include <vector>
 
 #include "base/types.h"
-#include "fiber/census.h"
-#include "fiber/sleepers.h"
+#include "fiber/awake_threads.h"
+#include "fiber/world_stop.h"
 
 namespace clump::fiber {
 
-class Errands;
+class RankCallbacks;
 struct Fiber;
-struct Sleeper;
+struct BlockedThread;
 
 /// Where one thread of control sleeps. Waiters are pooled and their memory is never given back, so that a
 /// late unpark() of a thread that has gone on, or has ended, touches valid memory and costs at most one
@@ -35,12 +35,12 @@ class alignas(16) Waiter {
   /// Wakes park(), now or when it is called. Any thread.
   CLUMP_HOST_API void unpark();
 
-  Waiter* next_sleeper = nullptr;  ///< lookout.cc's
+  Waiter* next_sleeper = nullptr;  ///< progress_sleeper.cc's
 
-  /// The kernel threads that sleep here, and are held (sleepers.h).
-  static void add_sleepers(std::vector<Sleeper>& sleepers);
+  /// The kernel threads that sleep here, and are held (world_stop.h).
+  static void add_blocked(std::vector<BlockedThread>& sleepers);
   /// How many of them nobody has woken.
-  static int count_sleepers();
+  static int count_blocked();
 
  private:
   enum State : std::uint32_t { kIdle, kPermitted, kAsleep, kWatching };
@@ -49,7 +49,7 @@ class alignas(16) Waiter {
   Waiter* next_idle_ = nullptr;
   Waiter* next_made_ = nullptr;
   // While a kernel thread sleeps: what can be told about it, and that it can.
-  Sleeper told_;
+  BlockedThread told_;
   std::atomic<bool> tells_{false};
   [[gnu::noinline]] void sleep_in_kernel(std::uint32_t asleep);
   friend struct WaiterPool;
@@ -93,7 +93,7 @@ class Completion {
   /// Back to pending, for work that is started again. Only when nobody waits.
   void reset() noexcept { state_.store(kPending, std::memory_order_relaxed); }
 
-  /// Who waits, as Sleeper::who; null: nobody. While there is a Hold.
+  /// Who waits, as BlockedThread::who; null: nobody. While there is a WorldStop.
   CLUMP_HOST_API const void* sleeper() const noexcept;
 
   /// Blocks until done().
@@ -114,10 +114,10 @@ class Completion {
   void poll_and_sleep(Fiber& self);
   void leave_name_and_sleep(Fiber& self);
   void sleep_as_kernel_thread();
-  /// Returns when one is done or, with `errands`, when there are some.
-  static void wait_for_any(std::span<Completion* const> completions, Errands* errands);
-  /// The same, until one is done; runs what `errands` there are.
-  static void wait_with_errands(std::span<Completion* const> completions, Errands* errands);
+  /// Returns when one is done or, with `callbacks`, when there are some.
+  static void wait_for_any(std::span<Completion* const> completions, RankCallbacks* callbacks);
+  /// The same, until one is done; runs what `callbacks` there are.
+  static void wait_with_callbacks(std::span<Completion* const> completions, RankCallbacks* callbacks);
   CLUMP_HOST_API static void wake(std::uintptr_t who);
   static constexpr std::uintptr_t kPending = 0;
   static constexpr std::uintptr_t kDone = 1;

@@ -146,14 +146,14 @@ TEST_P(Switching, AnotherKernelThreadGoesOn) {
     clump_switch_context(&self.context, next);
   });
   clump_switch_context(&main, &other.context);
-  pid_t carrier = 0;
+  pid_t worker_thread = 0;
   std::thread([&] {
     Context place = here();
-    carrier = kernel_thread();
+    worker_thread = kernel_thread();
     clump_switch_context(&place, &other.context);
     EXPECT_EQ(mine, 0);
   }).join();
-  EXPECT_EQ(second, carrier);
+  EXPECT_EQ(second, worker_thread);
   EXPECT_NE(second, first);
 }
 

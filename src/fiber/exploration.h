@@ -4,7 +4,7 @@
 // (docs/decisions/020-exploration.md).
 //
 // There is one worker, and nothing of what happens depends on the clock or on other kernel threads. All that
-// stands here is for its carrier alone, and so for fibers, but for begin() and now().
+// stands here is for its worker thread alone, and so for fibers, but for begin() and now().
 #pragma once
 
 #include <chrono>

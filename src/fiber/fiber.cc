@@ -11,15 +11,15 @@
 #include <cstddef>
 #include <mutex>
 
-#include "fiber/census.h"
+#include "fiber/awake_threads.h"
 #include "fiber/core_watch.h"
-#include "fiber/errands.h"
+#include "fiber/rank_callbacks.h"
 #include "fiber/exploration.h"
 #include "fiber/facts.h"
 #include "fiber/kernel_state.h"
 #include "fiber/monitor.h"
 #include "fiber/processor_time.h"
-#include "fiber/sleepers.h"
+#include "fiber/world_stop.h"
 #include "fiber/switch.h"
 #include "fiber/worker.h"
 
@@ -36,7 +36,7 @@ constinit thread_local Fiber* this_fiber = nullptr;
 
 namespace {
 
-constexpr std::size_t kCarrierStackBytes = 256 << 10;
+constexpr std::size_t kWorkerThreadStackBytes = 256 << 10;
 
 void (*prepare_kernel_thread)() = nullptr;
 std::mutex fibers_lock;
@@ -50,7 +50,7 @@ std::vector<Fiber*>& fibers() {
 bool make_workers(const std::vector<std::int32_t>& cores, int fibers, void (*prepare)()) {
   prepare_contexts();
   note_beginning();
-  // Sections, and carriers that fall asleep, rest on barrier_everywhere().
+  // Sections, and worker threads that fall asleep, rest on barrier_everywhere().
   if (::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0) return false;
   prepare_kernel_thread = prepare;
   workers = {new Worker[cores.size()], cores.size()};
@@ -65,10 +65,10 @@ bool make_workers(const std::vector<std::int32_t>& cores, int fibers, void (*pre
 
 bool start_workers() {
   for (Worker& worker : workers) {
-    auto* const carrier = new Carrier(&worker);
-    worker.carrier.store(carrier, std::memory_order_release);
-    census::one_awake();
-    if (!carrier->start()) return false;
+    auto* const worker_thread = new WorkerThread(&worker);
+    worker.worker_thread.store(worker_thread, std::memory_order_release);
+    awake_threads::one_awake();
+    if (!worker_thread->start()) return false;
   }
   return exploration::is_on || monitor::start();
 }
@@ -88,15 +88,15 @@ void become_fiber(int home, Identity* rank) {
   Worker& worker = workers[static_cast<std::size_t>(home)];
   worker.inbox.push(*self);
   worker.wake();
-  census::becomes_fiber();
+  awake_threads::becomes_fiber();
   arrive(*self, clump_leave_kernel_thread(&self->context, &self->in_use));
-  detail::stay_while_held();
+  detail::stay_while_stopped();
   if (keeps_processor_time()) detail::begin_turn();
 }
 
 Fiber* rank_fiber() noexcept {
   Fiber* const self = this_fiber();
-  return self != nullptr && self->carrier != nullptr && self != &self->carrier->idle ? self : nullptr;
+  return self != nullptr && self->worker_thread != nullptr && self != &self->worker_thread->idle ? self : nullptr;
 }
 
 int worker_count() noexcept { return static_cast<int>(workers.size()); }
@@ -110,7 +110,7 @@ bool yield() {
     const Worker* const worker = section.worker();
     if (worker != nullptr && !worker->has_runnable() && !progress(worker->index)) return false;
   }
-  const bool is_watched = CoreWatch::watch != nullptr && Errands::watched_here();
+  const bool is_watched = CoreWatch::watch != nullptr && RankCallbacks::watched_here();
   const std::uint64_t since = is_watched ? CoreWatch::watch->now() : 0;
   make_runnable(*self);
   switch_out(*self);
@@ -152,7 +152,7 @@ void end_here() {
     for (;;) ::syscall(SYS_ppoll, nullptr, 0, nullptr, nullptr, 0);
   }
   self->over.store(true, std::memory_order_relaxed);
-  census::fiber_ends();
+  awake_threads::fiber_ends();
   for (;;) switch_out(*self);
 }
 
@@ -189,7 +189,7 @@ bool start_kernel_thread(void* (*body)(void*), void* argument) {
   Identity* const maker = detail::current_identity;
   adopt_identity(nullptr);
   // The larger one where thread-local variables of the program, or of a sanitizer, need it.
-  for (const std::size_t stack : {kCarrierStackBytes, 64 * kCarrierStackBytes}) {
+  for (const std::size_t stack : {kWorkerThreadStackBytes, 64 * kWorkerThreadStackBytes}) {
     pthread_attr_t attributes;
     ::pthread_attr_init(&attributes);
     ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
@@ -199,12 +199,12 @@ bool start_kernel_thread(void* (*body)(void*), void* argument) {
     ::pthread_attr_destroy(&attributes);
   }
   adopt_identity(maker);
-  if (error == 0) census::one_service_thread();
+  if (error == 0) awake_threads::one_service_thread();
   errno = error;
   return error == 0;
 }
 
-void prepare_carrier() {
+void prepare_worker_thread() {
   if (prepare_kernel_thread != nullptr) prepare_kernel_thread();
 }
 

@@ -1,9 +1,9 @@
 // Fibers: ranks as threads of control that workers run (the `fibers` scheduler).
 //
-// A worker is a place to run fibers, one for each usable core, with a queue of those that can run. A carrier
-// is a kernel thread that serves a worker; should a fiber keep its carrier busy outside MPI while others
-// wait, the monitor gives the worker to another carrier. A fiber has a home, the worker that its rank is
-// mapped to. Idle workers run fibers of others as guests until these wait again.
+// A worker is a place to run fibers, one for each usable core, with a queue of those that can run. A worker thread
+// is a kernel thread that serves a worker; should a fiber keep its worker thread busy outside MPI while others
+// wait, the monitor gives the worker to another worker thread. A fiber has a home, the worker that its rank is
+// mapped to. Idle workers run fibers of others as stolen fibers until these wait again.
 //
 // Threads that ranks make, and every thread under the `threads` scheduler, are kernel threads and no fibers:
 // for them this_fiber() is null.
@@ -22,15 +22,15 @@
 
 namespace clump::fiber {
 
-class Carrier;
+class WorkerThread;
 class Waiter;
 struct KernelState;
 
 /// One rank's main thread of control. Lives until the process ends.
 struct alignas(64) Fiber {
   Context context;                ///< first, so that a Context* of a fiber is its Fiber*
-  Carrier* carrier = nullptr;     ///< who runs it, while it runs
-  Identity* rank = nullptr;       ///< whose it is; null for carriers
+  WorkerThread* worker_thread = nullptr;     ///< who runs it, while it runs
+  Identity* rank = nullptr;       ///< whose it is; null for worker threads
   int home = 0;                   ///< worker
   std::atomic<int> in_use{1};     ///< 0: nobody runs on its stack
   std::atomic<bool> over{false};  ///< it will not run again
@@ -51,7 +51,7 @@ CLUMP_HOST_API extern constinit thread_local Fiber* this_fiber;
 /// The calling fiber; null for a kernel thread that is none.
 inline Fiber* this_fiber() noexcept { return detail::this_fiber; }
 
-/// The same, but null also for a carrier that looks for work: who runs a program's code.
+/// The same, but null also for a worker thread that looks for work: who runs a program's code.
 CLUMP_HOST_API Fiber* rank_fiber() noexcept;
 
 // Set-up, by the runtime, in this order.
@@ -103,7 +103,7 @@ CLUMP_HOST_API bool yield_to_all();
 CLUMP_HOST_API void sleep_until(std::chrono::steady_clock::time_point when);
 /// By the clock of sleep_until().
 CLUMP_HOST_API std::chrono::steady_clock::time_point now();
-/// The calling rank is over: its thread of control is not run again, and is counted out (census.h).
+/// The calling rank is over: its thread of control is not run again, and is counted out (awake_threads.h).
 [[noreturn]] CLUMP_HOST_API void end_here();
 
 /// In a child that fork() has made: it has one thread, which is no fiber any more.

@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "fiber/at_home.h"
-#include "fiber/census.h"
+#include "fiber/own_worker.h"
+#include "fiber/awake_threads.h"
 #include "fiber/completion.h"
 
 namespace clump::fiber {
@@ -239,7 +239,7 @@ TEST(Fiber, BlockedInTheKernelDoesNotKeepOthersFromRunning) {
   std::vector<Completion> first_ran(kMany);
   Fibers(kMany, [&](int i) {
     if (i > 0) {
-      std::this_thread::sleep_for(30ms);  // the C library's: keeps the carrier
+      std::this_thread::sleep_for(30ms);  // the C library's: keeps the worker thread
       return first_ran[i].wait();
     }
     for (Completion& completion : first_ran) completion.signal();
@@ -264,7 +264,7 @@ TEST(Fiber, WantsNoCoreWhileItSleeps) {
     begun.fetch_add(1);
     while (!over.load()) sleep_until(Clock::now() + 20ms);
   });
-  EXPECT_TRUE(comes_true([&] { return begun.load() == kMany && census::wanted_cores() <= kWorkers; }));
+  EXPECT_TRUE(comes_true([&] { return begun.load() == kMany && awake_threads::wanted_cores() <= kWorkers; }));
   over.store(true);
 }
 
@@ -278,10 +278,10 @@ TEST(Fiber, WantsNoCoreWhileItIsBlockedInTheKernel) {
       else
         while (!over.load()) yield();  // so that the worker is wanted
     });
-    EXPECT_TRUE(comes_true([] { return census::resting.load() == 1; }));
+    EXPECT_TRUE(comes_true([] { return awake_threads::resting.load() == 1; }));
     over.store(true);
   }
-  const Fibers one(1, [](int) { EXPECT_TRUE(comes_true([] { return census::resting.load() == 0; })); });
+  const Fibers one(1, [](int) { EXPECT_TRUE(comes_true([] { return awake_threads::resting.load() == 0; })); });
 }
 
 TEST(Fiber, IsTakenByAnIdleWorker) {
@@ -303,14 +303,14 @@ TEST(Fiber, IsTakenByAnIdleWorker) {
 TEST(Fiber, HoldsItsWorkerAtHome) {
   need_workers();
   {
-    const AtHome none;  // a kernel thread has no home
+    const OwnWorker none;  // a kernel thread has no home
     EXPECT_FALSE(none);
   }
   std::vector<std::atomic<int>> inside(kWorkers);
   Fibers(32, [&](int) {
     for (int round = 0; round < 1000; ++round) {
       {
-        const AtHome here;
+        const OwnWorker here;
         if (here) {
           EXPECT_EQ(inside[here.worker()].fetch_add(1), 0);
           inside[here.worker()].fetch_sub(1);

@@ -8,7 +8,7 @@
 
 namespace clump::fiber::detail {
 
-constinit Board board{};
+constinit LoopBoard loop_board{};
 
 namespace {
 
@@ -16,7 +16,7 @@ constexpr unsigned kCores = 1024;
 // Some tens of microseconds. A helper that is not done by then has lost its core, perhaps to us.
 constexpr unsigned kManyMoments = 2000;
 
-constinit Offer offers[kOffers];
+constinit Offer offers[kLoops];
 
 // The half at which each core worked last. A hint, so two cores may share an entry.
 constinit std::atomic<std::uint8_t> half_of_core[kCores];
@@ -50,16 +50,16 @@ void prefetch(Offer& offer, int half) {
 
 }  // namespace
 
-Offer* take_offer(int& half) noexcept {
+Offer* take_loop(int& half) noexcept {
   const unsigned here = core();
   half = half_of_core[here].load(std::memory_order_relaxed);
-  for (int i = 0; i < kOffers; ++i) {
-    Offer& offer = offers[(here + static_cast<unsigned>(i)) % kOffers];
+  for (int i = 0; i < kLoops; ++i) {
+    Offer& offer = offers[(here + static_cast<unsigned>(i)) % kLoops];
     bool expected = false;
     if (offer.taken.load(std::memory_order_relaxed)) continue;
-    // acquire: pairs with the release at the end of do_offered().
+    // acquire: pairs with the release at the end of run_loop().
     if (!offer.taken.compare_exchange_strong(expected, true, std::memory_order_acquire)) continue;
-    __builtin_prefetch(&board.wanted[index_of(offer)], 1);
+    __builtin_prefetch(&loop_board.wanted[index_of(offer)], 1);
     __builtin_prefetch(&offer.enter, 1);
     __builtin_prefetch(&offer.halves[0], 1);
     __builtin_prefetch(&offer.halves[1], 1);
@@ -70,17 +70,17 @@ Offer* take_offer(int& half) noexcept {
 
 void show(Offer& offer, int half_for_helpers) noexcept {
   // release: pairs with the acquire in help_now(), for `enter`.
-  board.wanted[index_of(offer)].store(1 + static_cast<std::uint32_t>(half_for_helpers),
+  loop_board.wanted[index_of(offer)].store(1 + static_cast<std::uint32_t>(half_for_helpers),
                                       std::memory_order_release);
 }
 
-void hide(Offer& offer) noexcept { board.wanted[index_of(offer)].store(0, std::memory_order_relaxed); }
+void hide(Offer& offer) noexcept { loop_board.wanted[index_of(offer)].store(0, std::memory_order_relaxed); }
 
 bool help_now() noexcept {
   bool helped = false;
-  for (int i = 0; i < kOffers; ++i) {
+  for (int i = 0; i < kLoops; ++i) {
     // acquire: pairs with the release in show().
-    const std::uint32_t wanted = board.wanted[i].load(std::memory_order_acquire);
+    const std::uint32_t wanted = loop_board.wanted[i].load(std::memory_order_acquire);
     if (wanted == 0) continue;
     const int half = static_cast<int>(wanted - 1);
     prefetch(offers[i], half);

@@ -1,7 +1,7 @@
 // Whoever waits helps: work in parts, done by the one that has it and by all who wait meanwhile.
 //
-// do_together() puts its work on a board and begins with it at once. Waiting threads of control and idle
-// workers call help(), which does parts of what is on the board. Parts are handed out from both ends: the
+// do_together() puts its work on a loop_board and begins with it at once. Waiting threads of control and idle
+// workers call help(), which does parts of what is on the loop_board. Parts are handed out from both ends: the
 // owner works at one end, helpers at the other, and a core keeps to the end at which it worked last. So in
 // repeated exchanges the same core touches the same half of a buffer, which stays in its cache; memory that
 // another core has just written is ten times slower than one's own.
@@ -36,15 +36,15 @@ class alignas(64) Half {
   /// By the owner, once the work is described and the last part of the work before is done.
   void publish(std::uint32_t parts, std::uint32_t near) noexcept {
     done_.store(0, std::memory_order_relaxed);  // by release of the tickets
-    // release: pairs with the acquire in claim_near() and claim_far().
+    // release: pairs with the acquire in claim_front() and claim_back().
     tickets_.store(std::uint64_t{parts} << 2 * kBits | near, std::memory_order_release);
   }
   /// Numbers in the half, 0 being the outermost part; kNone when all are handed out.
-  std::uint32_t claim_near() noexcept {
+  std::uint32_t claim_front() noexcept {
     const std::uint64_t before = claim(1);
     return before == kNothing ? kNone : near(before);
   }
-  std::uint32_t claim_far() noexcept {
+  std::uint32_t claim_back() noexcept {
     const std::uint64_t before = claim(std::uint64_t{1} << kBits);
     return before == kNothing ? kNone : parts(before) - 1 - far(before);
   }
@@ -85,7 +85,7 @@ class alignas(64) Half {
   std::atomic<std::uint32_t> done_{0};
 };
 
-/// A place on the board. Its memory is never given back, and a ticket is the only right to anything in it: a
+/// A place on the loop_board. Its memory is never given back, and a ticket is the only right to anything in it: a
 /// helper that comes too late finds no ticket, or one of the next work, which is as good.
 struct Offer {
   // The owner's line.
@@ -106,17 +106,17 @@ struct Offer {
   void run_part(int half, std::uint32_t number) { run(body, half == 0 ? number : parts - 1 - number); }
 };
 
-constexpr int kOffers = 16;
+constexpr int kLoops = 16;
 
 /// Which offers there are: 0, or 1 + the half at which helpers are wanted. One line, read by all who wait and
 /// written by owners with plain stores.
-struct alignas(64) Board {
-  std::atomic<std::uint32_t> wanted[kOffers];
+struct alignas(64) LoopBoard {
+  std::atomic<std::uint32_t> wanted[kLoops];
 };
-CLUMP_HOST_API extern constinit Board board;
+CLUMP_HOST_API extern constinit LoopBoard loop_board;
 
-/// A place on the board, and the half that the calling core keeps to; null if all are taken.
-CLUMP_HOST_API Offer* take_offer(int& half) noexcept;
+/// A place on the loop_board, and the half that the calling core keeps to; null if all are taken.
+CLUMP_HOST_API Offer* take_loop(int& half) noexcept;
 CLUMP_HOST_API void show(Offer& offer, int half_for_helpers) noexcept;
 CLUMP_HOST_API void hide(Offer& offer) noexcept;
 CLUMP_HOST_API bool help_now() noexcept;
@@ -130,7 +130,7 @@ using Clock = std::chrono::steady_clock;
 /// Does what is left of `half`, from the middle on. Returns how many parts it did.
 inline std::uint32_t take_rest(Offer& offer, int half) {
   std::uint32_t mine = 0;
-  for (std::uint32_t number; (number = offer.halves[half].claim_far()) != Half::kNone; ++mine)
+  for (std::uint32_t number; (number = offer.halves[half].claim_back()) != Half::kNone; ++mine)
     offer.run_part(half, number);
   return mine;
 }
@@ -150,7 +150,7 @@ inline std::uint32_t finish(Offer& offer, int half, Clock::duration patience) {
       since = now;
       left = patience;
     } else if (now - since >= left) {
-      const std::uint32_t number = offer.halves[half].claim_far();
+      const std::uint32_t number = offer.halves[half].claim_back();
       if (number == Half::kNone) break;
       offer.run_part(half, number);
       ++mine;
@@ -175,7 +175,7 @@ inline bool enter(Offer& offer, int half) {
   if (own.progress() == Half::kNone) return false;
   const auto begin = Clock::now();
   std::uint32_t mine = 0;
-  for (std::uint32_t number; mine < kPartsPerVisit && (number = own.claim_near()) != Half::kNone; ++mine)
+  for (std::uint32_t number; mine < kPartsPerVisit && (number = own.claim_front()) != Half::kNone; ++mine)
     offer.run_part(half, number);
   if (mine == 0) return false;
   own.add_done(mine);
@@ -187,7 +187,7 @@ inline bool enter(Offer& offer, int half) {
 }
 
 /// The owner's side, once `offer.body` and `offer.run` are there.
-inline void do_offered(Offer& offer, int half, std::uint32_t parts) {
+inline void run_loop(Offer& offer, int half, std::uint32_t parts) {
   const std::uint32_t here = half == 0 ? (parts + 1) / 2 : parts / 2;
   Half& own = offer.halves[half];
   Half& other = offer.halves[1 - half];
@@ -199,7 +199,7 @@ inline void do_offered(Offer& offer, int half, std::uint32_t parts) {
 
   const auto begin = offer.helped ? Clock::now() : Clock::time_point{};
   std::uint32_t mine = 0;
-  for (std::uint32_t number = 0; number != Half::kNone; number = own.claim_near(), ++mine)
+  for (std::uint32_t number = 0; number != Half::kNone; number = own.claim_front(), ++mine)
     offer.run_part(half, number);
   // Nobody came the last time: nobody is waited for.
   mine += offer.helped ? finish(offer, 1 - half, patience(Clock::now() - begin, mine))
@@ -209,7 +209,7 @@ inline void do_offered(Offer& offer, int half, std::uint32_t parts) {
   offer.helped = mine != parts;
   offer.parts_offered.add(parts);
   offer.parts_done_by_owner.add(mine);
-  offer.taken.store(false, std::memory_order_release);  // release: pairs with the acquire in take_offer()
+  offer.taken.store(false, std::memory_order_release);  // release: pairs with the acquire in take_loop()
 }
 
 }  // namespace detail
@@ -222,18 +222,18 @@ template <typename Body>
 void do_together(std::uint32_t parts, const Body& body) {
   static_assert(std::is_trivially_copyable_v<Body> && sizeof(Body) <= sizeof(detail::Offer::body));
   int half = 0;
-  detail::Offer* offer = parts > 1 && parts <= kMostParts ? detail::take_offer(half) : nullptr;
+  detail::Offer* offer = parts > 1 && parts <= kMostParts ? detail::take_loop(half) : nullptr;
   if (offer == nullptr) {
     for (std::uint32_t part = 0; part < parts; ++part) body(part);
     return;
   }
-  // Once more, where sanitizers see it: acquire, pairs with the release at the end of do_offered().
+  // Once more, where sanitizers see it: acquire, pairs with the release at the end of run_loop().
   (void)offer->taken.load(std::memory_order_acquire);
   std::memcpy(offer->body, &body, sizeof(Body));
   offer->run = [](const std::byte* copy, std::uint32_t part) {
     (*reinterpret_cast<const Body*>(copy))(part);
   };
-  detail::do_offered(*offer, half, parts);
+  detail::run_loop(*offer, half, parts);
 }
 
 /// For work that takes much longer than waking somebody (some microseconds): wakes up to `most` workers and
@@ -247,12 +247,12 @@ CLUMP_HOST_API bool has_helpers() noexcept;
 /// program's own threads have the cores; null if the program has none.
 void ask_for_parallel_regions(int (*in_parallel)()) noexcept;
 
-/// Does parts of something that is on the board; false, after one read of a line that rarely changes, if
+/// Does parts of something that is on the loop_board; false, after one read of a line that rarely changes, if
 /// there is nothing. Called by whoever waits and has a core to spare. Takes as long as the work, at most;
 /// never waits for long.
 inline bool help() noexcept {
   std::uint32_t any = 0;
-  for (const auto& wanted : detail::board.wanted) any |= wanted.load(std::memory_order_relaxed);
+  for (const auto& wanted : detail::loop_board.wanted) any |= wanted.load(std::memory_order_relaxed);
   return any != 0 && detail::help_now();
 }
 

@@ -103,12 +103,12 @@ TEST(HelpTest, TheOwnerWaitsForAHelpersPart) {
   EXPECT_GE(state.others.load(), 1);
 }
 
-// More owners than places on the board; they help each other in between.
+// More owners than places on the loop_board; they help each other in between.
 TEST(HelpTest, ManyOwnersAndHelpers) {
   const Helpers helpers(4);
   std::vector<std::thread> owners;
   std::atomic<int> wrong{0};
-  for (int owner = 0; owner < detail::kOffers + 4; ++owner) {
+  for (int owner = 0; owner < detail::kLoops + 4; ++owner) {
     owners.emplace_back([&wrong, owner] {
       constexpr int kRounds = 300;
       std::vector<int> numbers(40 * 64);

@@ -15,7 +15,7 @@ class Rank;
 
 namespace clump::fiber {
 
-class Errands;
+class RankCallbacks;
 
 struct Identity {
   int rank = 0;  ///< in MPI_COMM_WORLD
@@ -25,12 +25,12 @@ struct Identity {
   /// makes another.
   std::atomic<bool> threaded{true};
   int home = -1;  ///< the worker of its main thread, set when that becomes a fiber; -1 where there are none
-  Errands* errands = nullptr;  ///< set with `mpi`; see errands.h
+  RankCallbacks* callbacks = nullptr;  ///< set with `mpi`; see callbacks.h
   void* image = nullptr;  ///< owned and set by the image layer; null where ranks have no image of their own
   // What has happened to the rank's main thread of control; see meters.h.
-  base::Counter taken;  ///< written by the carrier that takes it
+  base::Counter taken;  ///< written by the worker thread that takes it
   base::Counter stuck;  ///< written by the monitor
-  /// The rank's fiber has to be woken in the middle of waits: see Errands::park().
+  /// The rank's fiber has to be woken in the middle of waits: see RankCallbacks::park().
   std::atomic<bool> parks{false};
 };
 

@@ -19,9 +19,9 @@ constinit std::atomic<void (*)()> wake_function{nullptr};
 
 bool interrupt(const Fiber& fiber, int signal) noexcept {
   if (fiber.left_behind()) return false;
-  // Written by whoever resumes the fiber. Carriers live as long as the process.
-  const Carrier* const carrier = __atomic_load_n(&fiber.carrier, __ATOMIC_RELAXED);
-  const pid_t thread = carrier != nullptr ? carrier->kernel_thread.load(std::memory_order_relaxed) : 0;
+  // Written by whoever resumes the fiber. Worker threads live as long as the process.
+  const WorkerThread* const worker_thread = __atomic_load_n(&fiber.worker_thread, __ATOMIC_RELAXED);
+  const pid_t thread = worker_thread != nullptr ? worker_thread->kernel_thread.load(std::memory_order_relaxed) : 0;
   if (thread == 0) return false;
   const int error = errno;
   const bool sent = ::syscall(SYS_tgkill, base::process_id(), thread, signal) == 0;
@@ -40,8 +40,8 @@ void on_wake(void (*call)()) { detail::wake_function.store(call, std::memory_ord
 
 bool in_section() noexcept {
   const Fiber* const self = this_fiber();
-  return self != nullptr && self->carrier != nullptr &&
-         self->carrier->sections.load(std::memory_order_relaxed) != 0;
+  return self != nullptr && self->worker_thread != nullptr &&
+         self->worker_thread->sections.load(std::memory_order_relaxed) != 0;
 }
 
 }  // namespace clump::fiber

@@ -15,14 +15,14 @@ namespace clump::fiber {
 /// thread by the time that the handler runs there, so the handler looks where it is. Async-signal-safe.
 CLUMP_HOST_API bool interrupt(const Fiber& fiber, int signal) noexcept;
 
-/// Wakes the fiber if it sleeps, or waits in a way that Errands::park() has asked for: it calls what
+/// Wakes the fiber if it sleeps, or waits in a way that RankCallbacks::park() has asked for: it calls what
 /// on_wake() has set, and goes on waiting. By a thread that is none of a rank's.
 CLUMP_HOST_API void wake_to_attend(Fiber& fiber);
 
 /// Sets what a fiber calls when it was woken in the middle of a wait. It holds no lock there.
 CLUMP_HOST_API void on_wake(void (*call)());
 
-/// Whether the calling kernel thread is in a section of its carrier, and so perhaps between two fibers.
+/// Whether the calling kernel thread is in a section of its worker thread, and so perhaps between two fibers.
 /// Async-signal-safe.
 CLUMP_HOST_API bool in_section() noexcept;
 

@@ -128,7 +128,7 @@ Parts parts_of(const KernelState* state) { return state != nullptr ? state->part
 /// can run there.
 void now_has(Fiber& fiber, const Parts& parts) {
   KernelState* made = nullptr;
-  KernelState*& carriers = taken_on(*fiber.carrier);
+  KernelState*& worker_threads = taken_on(*fiber.worker_thread);
   if (parts != beginning.parts()) {
     made = states.take();
     if (made == nullptr) return;  // 131072 of them in use: the change lasts until others run here
@@ -137,9 +137,9 @@ void now_has(Fiber& fiber, const Parts& parts) {
     if (parts.directory != nullptr) parts.directory->references.fetch_add(1, std::memory_order_relaxed);
   }
   KernelState* const before = std::exchange(fiber.kernel_state, made);
-  KernelState* const carriers_before = std::exchange(carriers, made);
+  KernelState* const worker_threads_before = std::exchange(worker_threads, made);
   release(before);
-  release(carriers_before);
+  release(worker_threads_before);
 }
 
 /// The directory that the calling kernel thread is in. `descriptor` becomes its, unless it is -1. Null if

@@ -1,11 +1,11 @@
 // What the kernel keeps for each of its threads, and a program expects of its thread of control: working
-// directory, file mode mask, signal mask. A carrier that resumes a fiber takes on what that fiber has set.
+// directory, file mode mask, signal mask. A worker thread that resumes a fiber takes on what that fiber has set.
 //
 // Hardly any program changes these, so a fiber has a pointer to what it has set, null if that is nothing, and
-// a switch compares this pointer with the carrier's. A KernelState never changes: whoever sets something gets
-// a new one. It is counted by the fiber and by the carriers that have taken it on.
+// a switch compares this pointer with the worker thread's. A KernelState never changes: whoever sets something gets
+// a new one. It is counted by the fiber and by the worker threads that have taken it on.
 //
-// A carrier must have a directory and a mask of its own (unshare(CLONE_FS)), and begin as the process did.
+// A worker thread must have a directory and a mask of its own (unshare(CLONE_FS)), and begin as the process did.
 // What fibers set for themselves may be set in signal handlers, where POSIX allows the call.
 #pragma once
 
@@ -18,15 +18,15 @@
 
 namespace clump::fiber {
 
-class Carrier;
+class WorkerThread;
 struct KernelState;
 
 /// Notes what the process began with, which fibers go back to that have set nothing. Once, before the first
 /// fiber, by a thread that has changed nothing yet.
 CLUMP_HOST_API void note_beginning();
 
-/// What a carrier has taken on: beside Carrier's definition.
-KernelState*& taken_on(Carrier& carrier) noexcept;
+/// What a worker thread has taken on: beside Worker thread's definition.
+KernelState*& taken_on(WorkerThread& worker_thread) noexcept;
 
 /// Makes the calling kernel thread, which has taken on `has`, have `wanted`, and `has` say so. Keeps errno.
 /// By the scheduler, when they differ.
@@ -47,10 +47,10 @@ CLUMP_HOST_API void inherit(KernelState* state);
 CLUMP_HOST_API void retain(KernelState* state) noexcept;
 CLUMP_HOST_API void release(KernelState* state) noexcept;
 
-// Kernel threads that fibers have left, and the carriers that run them.
+// Kernel threads that fibers have left, and the worker threads that run them.
 
 /// The kernel writes the number of the core that a thread runs on into the thread's memory (rseq); this ends
-/// that. A fiber's own kernel thread would tell lies there, and a carrier's is of no use. By a carrier when
+/// that. A fiber's own kernel thread would tell lies there, and a worker thread's is of no use. By a worker thread when
 /// it begins.
 CLUMP_HOST_API void unregister_rseq() noexcept;
 /// The same, and keeps the number for own_kernel_thread(). By a thread that becomes a fiber, before it leaves

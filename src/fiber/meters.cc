@@ -19,7 +19,7 @@ WorkerMeters meters_of(int worker) noexcept {
 ProcessMeters process_meters() noexcept {
   ProcessMeters meters;
   meters.stuck = monitor::stuck();
-  meters.carriers = workers.size() + monitor::extra_carriers();
+  meters.worker_threads = workers.size() + monitor::extra_worker_threads();
   detail::count_parts(meters.parts_offered, meters.parts_helped);
   return meters;
 }

@@ -16,7 +16,7 @@
 
 #include "base/thread_name.h"
 #include "base/why_refused.h"
-#include "fiber/census.h"
+#include "fiber/awake_threads.h"
 #include "fiber/meters.h"
 
 namespace clump::fiber::monitor {
@@ -25,7 +25,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A carrier that was seen with the same fiber at this many looks in a row, while others waited, loses its
+// A worker thread that was seen with the same fiber at this many looks in a row, while others waited, loses its
 // worker: after 10 to 15 ms.
 constexpr std::chrono::milliseconds kLook{5};
 constexpr int kLooks = 3;
@@ -36,10 +36,10 @@ struct WakesLater {
   bool operator()(const Fiber* a, const Fiber* b) const { return a->wake_at > b->wake_at; }
 };
 
-// The monitor's lock. Short sections only: a fiber that holds it keeps its carrier.
+// The monitor's lock. Short sections only: a fiber that holds it keeps its worker thread.
 std::mutex lock;
 /// Those that sleep; the first to be woken is the top.
-struct Sleepers : std::priority_queue<Fiber*, std::vector<Fiber*>, WakesLater> {
+struct WorldStop : std::priority_queue<Fiber*, std::vector<Fiber*>, WakesLater> {
   bool remove(const Fiber* fiber) {
     const auto at = std::ranges::find(c, fiber);
     if (at == c.end()) return false;
@@ -48,8 +48,8 @@ struct Sleepers : std::priority_queue<Fiber*, std::vector<Fiber*>, WakesLater> {
     return true;
   }
 };
-auto& sleepers = *new Sleepers;
-Carrier* spares = nullptr;
+auto& sleepers = *new WorldStop;
+WorkerThread* spares = nullptr;
 
 // When the first of them is to be woken: changed with the lock. relaxed: who has added one knows of it.
 constinit std::atomic<Clock::time_point> first_due{Clock::time_point::max()};
@@ -64,12 +64,12 @@ constinit std::atomic<bool> watching{false};  // it comes back by itself
 constinit std::atomic<pid_t> own_number{0};
 
 // For tools; the monitor's own.
-constinit base::Counter workers_stuck, carriers_made;
+constinit base::Counter workers_stuck, worker_threads_made;
 
-/// A carrier without a worker, and what it has used at the last look.
+/// A worker thread without a worker, and what it has used at the last look.
 struct Stuck {
-  Carrier* carrier;
-  std::chrono::nanoseconds used = carrier->used();
+  WorkerThread* worker_thread;
+  std::chrono::nanoseconds used = worker_thread->used();
   Clock::time_point looked = Clock::now();
   bool rests = false;  ///< its fiber waits in the kernel: between two looks it has hardly used its core
 };
@@ -96,8 +96,8 @@ void note_first() noexcept {
 /// Their time has come, or they are not to wait for it.
 void goes_on(Fiber& fiber) {
   make_runnable(fiber);
-  census::one_goes_on();
-  census::falls_asleep();  // it counted as awake by itself; from now on its worker does
+  awake_threads::one_goes_on();
+  awake_threads::falls_asleep();  // it counted as awake by itself; from now on its worker does
 }
 
 /// Makes those runnable whose time has come. Returns when the next one's comes.
@@ -116,32 +116,32 @@ Clock::time_point wake_sleepers() {
   }
 }
 
-Carrier* take_spare() {
+WorkerThread* take_spare() {
   {
     const std::lock_guard guard(lock);
-    if (Carrier* const spare = spares) {
+    if (WorkerThread* const spare = spares) {
       spares = spare->next_spare;
       return spare;
     }
   }
-  auto* const fresh = new Carrier(nullptr);
+  auto* const fresh = new WorkerThread(nullptr);
   if (fresh->start()) {
-    carriers_made.add();
+    worker_threads_made.add();
     return fresh;
   }
   delete fresh;
   return nullptr;
 }
 
-/// The carrier of `worker` goes on without it. False, with errno, if there is no thread for that: what waits
+/// The worker thread of `worker` goes on without it. False, with errno, if there is no thread for that: what waits
 /// has to wait.
-bool replace_carrier(Worker& worker) {
-  Carrier* const spare = take_spare();
+bool replace_worker_thread(Worker& worker) {
+  WorkerThread* const spare = take_spare();
   if (spare == nullptr) return false;
-  Carrier& busy = *worker.carrier.load(std::memory_order_relaxed);
+  WorkerThread& busy = *worker.worker_thread.load(std::memory_order_relaxed);
   workers_stuck.add();
   tell_move(busy.current.load(std::memory_order_relaxed)->rank, Move::kStuck, worker.index);
-  census::one_awake();  // us: what we do here must not look like a deadlock
+  awake_threads::one_awake();  // us: what we do here must not look like a deadlock
   busy.is_stuck.store(true, std::memory_order_relaxed);
   stuck_ones.push_back({&busy});
   busy.worker.store(nullptr, std::memory_order_seq_cst);
@@ -150,14 +150,14 @@ bool replace_carrier(Worker& worker) {
   busy.await_sections();
   worker.wake();  // it may have gone to sleep meanwhile
   spare->serve(worker);
-  census::falls_asleep();
+  awake_threads::falls_asleep();
   return true;
 }
 
 /// What waits may be what the rank waits for, outside MPI: then this is a hang, and nothing else tells.
 void tell_of_refusal(const Worker& worker, int error) {
   const Fiber* const holder =
-      worker.carrier.load(std::memory_order_relaxed)->current.load(std::memory_order_relaxed);
+      worker.worker_thread.load(std::memory_order_relaxed)->current.load(std::memory_order_relaxed);
   const std::string words = fmt::format(
       "Clump: rank {} has not called MPI for some seconds, other ranks on its core wait for that, and there "
       "is no thread to run them "
@@ -170,23 +170,23 @@ bool is_asleep(const Worker& worker) { return worker.asleep->load(std::memory_or
 
 void look_after(Worker& worker, Watch& watch) {
   const std::uint64_t switches = worker.switches.load(std::memory_order_relaxed);
-  const Carrier& carrier = *worker.carrier.load(std::memory_order_relaxed);
+  const WorkerThread& worker_thread = *worker.worker_thread.load(std::memory_order_relaxed);
   const bool busy =
-      switches == watch.switches && carrier.current.load(std::memory_order_relaxed) != &carrier.idle;
+      switches == watch.switches && worker_thread.current.load(std::memory_order_relaxed) != &worker_thread.idle;
   watch.switches = switches;
   if (!busy) {
     watch = {.switches = switches};
     return;
   }
-  census::one_awake();  // us: what we have taken out of a lane can still wake all
+  awake_threads::one_awake();  // us: what we have taken out of a lane can still wake all
   progress(worker.index);
-  census::falls_asleep();
+  awake_threads::falls_asleep();
   if (!worker.has_runnable()) return;
   const auto idle = std::ranges::find_if(workers, is_asleep);
   if (idle != workers.end()) return idle->wake();  // to take what waits here
   if (++watch.looks < kLooks) return;
   watch.looks = 0;
-  if (replace_carrier(worker)) {
+  if (replace_worker_thread(worker)) {
     watch.refusals = 0;
   } else if (++watch.refusals == kRefusalsToTell) {
     tell_of_refusal(worker, errno);
@@ -195,13 +195,13 @@ void look_after(Worker& worker, Watch& watch) {
 
 /// Whether it needs no longer be looked at.
 bool look_at(Stuck& stuck) {
-  const bool goes_on = !stuck.carrier->is_stuck.load(std::memory_order_acquire);
+  const bool goes_on = !stuck.worker_thread->is_stuck.load(std::memory_order_acquire);
   const auto now = Clock::now();
-  const std::chrono::nanoseconds used = stuck.carrier->used();
+  const std::chrono::nanoseconds used = stuck.worker_thread->used();
   const bool rests = !goes_on && 100 * (used - stuck.used) < now - stuck.looked;
   stuck.used = used;
   stuck.looked = now;
-  if (rests != stuck.rests) rests ? census::one_rests() : census::one_goes_on();
+  if (rests != stuck.rests) rests ? awake_threads::one_rests() : awake_threads::one_goes_on();
   stuck.rests = rests;
   return goes_on;
 }
@@ -236,8 +236,8 @@ void* run(void*) {
 bool start() { return start_kernel_thread(&run, nullptr); }
 
 void add_sleeper(Fiber& fiber) {
-  census::one_awake();
-  census::one_rests();
+  awake_threads::one_awake();
+  awake_threads::one_rests();
   const std::lock_guard guard(lock);
   sleepers.push(&fiber);
   note_first();
@@ -274,7 +274,7 @@ void worker_woke() noexcept {
 }
 
 std::uint64_t stuck() noexcept { return workers_stuck.value(); }
-std::uint64_t extra_carriers() noexcept { return carriers_made.value(); }
+std::uint64_t extra_worker_threads() noexcept { return worker_threads_made.value(); }
 
 pid_t thread() noexcept { return own_number.load(std::memory_order_relaxed); }
 
@@ -283,10 +283,10 @@ bool has_to_do() noexcept {
          std::ranges::any_of(workers, [](const Worker& worker) { return worker.has_runnable(); });
 }
 
-void add_spare(Carrier& carrier) {
+void add_spare(WorkerThread& worker_thread) {
   const std::lock_guard guard(lock);
-  carrier.next_spare = spares;
-  spares = &carrier;
+  worker_thread.next_spare = spares;
+  spares = &worker_thread;
 }
 
 }  // namespace clump::fiber::monitor

@@ -1,4 +1,4 @@
-// The monitor: a kernel thread that wakes fibers at their time, and takes workers away from carriers whose
+// The monitor: a kernel thread that wakes fibers at their time, and takes workers away from worker threads whose
 // fibers keep them busy while others wait. Inside the fiber layer only, but for the last two.
 #pragma once
 
@@ -24,12 +24,12 @@ bool wake_early(Fiber& fiber);
 /// A worker has woken: there may be something to watch.
 void worker_woke() noexcept;
 
-/// A carrier that serves none, to be used again. Spares lie on a stack.
-void add_spare(Carrier& carrier);
+/// A worker thread that serves none, to be used again. Spares lie on a stack.
+void add_spare(WorkerThread& worker_thread);
 
 // What it has done, for tools; see meters.h. Any thread.
 std::uint64_t stuck() noexcept;
-std::uint64_t extra_carriers() noexcept;
+std::uint64_t extra_worker_threads() noexcept;
 
 // For the runtime's look at kernel threads (host_tasks.h). Any thread.
 

@@ -3,7 +3,7 @@
 #include <ctime>
 
 #include "fiber/fiber.h"
-#include "fiber/sleepers.h"
+#include "fiber/world_stop.h"
 #include "fiber/switch.h"
 #include "fiber/worker.h"
 
@@ -24,7 +24,7 @@ constexpr nanoseconds kShortTurn{20'000};
 
 constinit thread_local ProcessorTime own_time{0};
 
-/// Whose turn it is on a carrier. A variable of its kernel thread, which the fibers there have in common.
+/// Whose turn it is on a worker thread. A variable of its kernel thread, which the fibers there have in common.
 struct Turn {
   ProcessorTime* runs = nullptr;  ///< null: not begun
   Clock::time_point since;
@@ -32,29 +32,29 @@ struct Turn {
 };
 constinit thread_local Turn turn{};
 
-/// The variables of this library lie at the same distance from every thread's pointer (sleepers.cc).
-Turn& turn_of(const Carrier& carrier) {
+/// The variables of this library lie at the same distance from every thread's pointer (world_stop.cc).
+Turn& turn_of(const WorkerThread& worker_thread) {
   const auto distance =
       reinterpret_cast<std::intptr_t>(&turn) - reinterpret_cast<std::intptr_t>(__builtin_thread_pointer());
-  return *reinterpret_cast<Turn*>(static_cast<std::byte*>(carrier.idle.context.thread_pointer) + distance);
+  return *reinterpret_cast<Turn*>(static_cast<std::byte*>(worker_thread.idle.context.thread_pointer) + distance);
 }
 
 void give_to(ProcessorTime& time, nanoseconds used) {
-  // Written by one carrier at a time.
+  // Written by one worker thread at a time.
   time.store(time.load(std::memory_order_relaxed) + used.count(), std::memory_order_relaxed);
 }
 
 /// In a section, so that no handler of the fiber's runs in between.
-void go_on(Carrier& carrier, ProcessorTime& next) {
-  Turn& now_on = turn_of(carrier);
+void go_on(WorkerThread& worker_thread, ProcessorTime& next) {
+  Turn& now_on = turn_of(worker_thread);
   const Clock::time_point now = Clock::now();
   const nanoseconds passed = now - now_on.since;
   if (now_on.runs == nullptr) {
-    now_on.counted = carrier.used();
+    now_on.counted = worker_thread.used();
   } else if (passed < kShortTurn) {
     give_to(*now_on.runs, passed);
     now_on.counted += passed;
-  } else if (const nanoseconds used = carrier.used(); used > now_on.counted) {
+  } else if (const nanoseconds used = worker_thread.used(); used > now_on.counted) {
     give_to(*now_on.runs, used - now_on.counted);
     now_on.counted = used;
   }
@@ -67,11 +67,11 @@ void go_on(Carrier& carrier, ProcessorTime& next) {
 void begin_turn() noexcept {
   const Section section;
   const Fiber* const self = fiber::this_fiber();
-  if (self != nullptr && self->carrier != nullptr) go_on(*self->carrier, own_time);
+  if (self != nullptr && self->worker_thread != nullptr) go_on(*self->worker_thread, own_time);
 }
 
 void resume_in_turn() {
-  stay_while_held();
+  stay_while_stopped();
   begin_turn();
 }
 

@@ -1,5 +1,5 @@
 // The processor time that fibers use, once a program asks for it: the kernel counts it for kernel
-// threads. A carrier's time goes to the fiber that has run there. A short turn is measured by the wall clock,
+// threads. A worker thread's time goes to the fiber that has run there. A short turn is measured by the wall clock,
 // which costs little; a longer one, in which the kernel thread may have waited or another may have had the
 // core, by the kernel thread's own clock.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace clump::fiber {
 
-/// A fiber's time in nanoseconds, since keep_processor_time(). Written by the carrier that runs it.
+/// A fiber's time in nanoseconds, since keep_processor_time(). Written by the worker thread that runs it.
 using ProcessorTime = std::atomic<std::int64_t>;
 
 /// From here on it is counted. Any thread, any number of times.
@@ -25,7 +25,7 @@ CLUMP_HOST_API void count_processor_time() noexcept;
 
 namespace detail {
 extern constinit std::atomic<bool> processor_time_is_kept;
-/// What ran on the calling fiber's carrier has had its turn; the caller, which may be the idle loop, begins
+/// What ran on the calling fiber's worker thread has had its turn; the caller, which may be the idle loop, begins
 /// its own.
 void begin_turn() noexcept;
 /// on_resume while it is kept.

@@ -1,4 +1,4 @@
-// clump_note_registers and clump_call_behind for x86-64: see sleepers.h.
+// clump_note_registers and clump_call_behind for x86-64: see world_stop.h.
         .text
 
         .globl  clump_note_registers

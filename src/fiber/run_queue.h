@@ -1,4 +1,4 @@
-// What can run: a worker's queue, which its carrier fills and everybody may take from, and its inbox, which
+// What can run: a worker's queue, which its worker thread fills and everybody may take from, and its inbox, which
 // everybody fills. First come, first served.
 #pragma once
 

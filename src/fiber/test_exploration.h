@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-#include "fiber/census.h"
+#include "fiber/awake_threads.h"
 #include "fiber/exploration.h"
 #include "fiber/fiber.h"
 

@@ -12,16 +12,16 @@
 #include <utility>
 
 #include "base/thread_name.h"
-#include "fiber/at_home.h"
-#include "fiber/census.h"
+#include "fiber/own_worker.h"
+#include "fiber/awake_threads.h"
 #include "fiber/exploration.h"
 #include "fiber/help.h"
 #include "fiber/kernel_state.h"
-#include "fiber/lookout.h"
+#include "fiber/progress_sleeper.h"
 #include "fiber/meters.h"
 #include "fiber/monitor.h"
 #include "fiber/processor_time.h"
-#include "fiber/sleepers.h"
+#include "fiber/world_stop.h"
 #include "fiber/switch.h"
 
 namespace clump::fiber {
@@ -40,7 +40,7 @@ constexpr int kPollsPerVictim = 16;
 // Where others want the core: so often the idle loop gives its core away before it sleeps.
 constexpr int kIdleYields = 64;
 constexpr int kPollsAfterNap = 512;
-// An idle carrier looks after the others again a few times, each time after twice as long, and then leaves it
+// An idle worker thread looks after the others again a few times, each time after twice as long, and then leaves it
 // to the monitor to wake it where there is something to take.
 constexpr std::chrono::milliseconds kFirstNap{1};
 constexpr int kNaps = 5;
@@ -72,7 +72,7 @@ void barrier_everywhere() noexcept {
 }
 
 void listen_to(std::span<base::Bell> bells) {
-  if (workers.empty()) return lookout::keep(bells.front());
+  if (workers.empty()) return progress_sleeper::keep(bells.front());
   futex_scope = 0;  // shared with other processes
   for (std::size_t i = 0; i < workers.size(); ++i) workers[i].asleep = &bells[i].worker;
 }
@@ -86,8 +86,8 @@ void Worker::empty_inbox() {
 }
 
 void Worker::wake_up() noexcept {
-  census::one_awake();
-  if (asleep->exchange(0, std::memory_order_acq_rel) == 0) return census::not_needed();
+  awake_threads::one_awake();
+  if (asleep->exchange(0, std::memory_order_acq_rel) == 0) return awake_threads::not_needed();
   futex(*asleep, FUTEX_WAKE, 1, nullptr);
   monitor::worker_woke();
 }
@@ -123,8 +123,8 @@ bool progress(int worker) {
 
 bool wake_idle_worker() noexcept {
   for (Worker& worker : workers) {
-    const Carrier* const carrier = worker.carrier.load(std::memory_order_acquire);
-    if (carrier == nullptr || carrier->current.load(std::memory_order_relaxed) != &carrier->idle) continue;
+    const WorkerThread* const worker_thread = worker.worker_thread.load(std::memory_order_acquire);
+    if (worker_thread == nullptr || worker_thread->current.load(std::memory_order_relaxed) != &worker_thread->idle) continue;
     worker.wake();
     return true;
   }
@@ -140,35 +140,35 @@ bool may_sleep() {
 
 void before_sleep(bool (*ask)()) { sleep_function.store(ask, std::memory_order_release); }
 
-KernelState*& taken_on(Carrier& carrier) noexcept { return carrier.kernel_state; }
+KernelState*& taken_on(WorkerThread& worker_thread) noexcept { return worker_thread.kernel_state; }
 
-Carrier::Carrier(Worker* serves) : worker(serves), current(&idle) { idle.carrier = this; }
+WorkerThread::WorkerThread(Worker* serves) : worker(serves), current(&idle) { idle.worker_thread = this; }
 
-void Carrier::await_sections() const {
+void WorkerThread::await_sections() const {
   // acquire: pairs with the release at a section's end.
   while (sections.load(std::memory_order_acquire) != 0) ::usleep(20);
 }
 
-void await_those_at_home(int worker) {
+void await_owners(int worker) {
   barrier_everywhere();
-  workers[static_cast<std::size_t>(worker)].carrier.load(std::memory_order_acquire)->await_sections();
+  workers[static_cast<std::size_t>(worker)].worker_thread.load(std::memory_order_acquire)->await_sections();
 }
 
-bool Carrier::start() { return start_kernel_thread(&Carrier::begin, this); }
+bool WorkerThread::start() { return start_kernel_thread(&WorkerThread::begin, this); }
 
-void* Carrier::begin(void* carrier) {
-  auto& self = *static_cast<Carrier*>(carrier);
+void* WorkerThread::begin(void* worker_thread) {
+  auto& self = *static_cast<WorkerThread*>(worker_thread);
   detail::this_fiber = &self.idle;
   self.idle.context.thread_pointer = __builtin_thread_pointer();
   unregister_rseq();
   self.kernel_thread.store(static_cast<pid_t>(::syscall(SYS_gettid)), std::memory_order_relaxed);
   ::pthread_getcpuclockid(::pthread_self(), &self.clock_);
-  prepare_carrier();
+  prepare_worker_thread();
   self.run();
   return nullptr;
 }
 
-void Carrier::run() {
+void WorkerThread::run() {
   if (worker.load(std::memory_order_acquire) == nullptr) wait_for_worker();
   ::prctl(PR_SET_TIMERSLACK, 1);  // or who sleeps to keep the time is late by 50 us
   Worker* bound = nullptr;
@@ -189,34 +189,34 @@ void Carrier::run() {
   }
 }
 
-void Carrier::serve(Worker& given) {
-  census::one_awake();
-  given.carrier.store(this, std::memory_order_release);
+void WorkerThread::serve(Worker& given) {
+  awake_threads::one_awake();
+  given.worker_thread.store(this, std::memory_order_release);
   worker.store(&given, std::memory_order_release);  // release: pairs with the acquire in run()
   has_worker_.store(1, std::memory_order_release);
   futex(has_worker_, FUTEX_WAKE, 1, nullptr);
 }
 
-std::chrono::nanoseconds Carrier::used() const {
+std::chrono::nanoseconds WorkerThread::used() const {
   timespec time{};
   ::clock_gettime(clock_, &time);
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-void Carrier::become_spare() {
+void WorkerThread::become_spare() {
   is_stuck.store(false, std::memory_order_release);
   has_worker_.store(0, std::memory_order_relaxed);
   monitor::add_spare(*this);
-  census::falls_asleep();
+  awake_threads::falls_asleep();
   wait_for_worker();
 }
 
-void Carrier::wait_for_worker() {
+void WorkerThread::wait_for_worker() {
   while (has_worker_.load(std::memory_order_acquire) == 0) futex(has_worker_, FUTEX_WAIT, 0, nullptr);
 }
 
 /// One round of the idle loop.
-void Carrier::find_and_run() {
+void WorkerThread::find_and_run() {
   Worker* mine;
   {
     const Section section;
@@ -264,13 +264,13 @@ void Carrier::find_and_run() {
 }
 
 /// What this one does next may take long.
-void Carrier::hand_time_over() {
+void WorkerThread::hand_time_over() {
   if (std::exchange(keeps_time, false)) monitor::keep_time();
 }
 
 /// Looks at one other worker: takes a fiber from it if it was busy with another one for a while. In a section
 /// of `mine`, which the monitor may be about to take away: it waits.
-Fiber* Carrier::steal(Worker& mine) {
+Fiber* WorkerThread::steal(Worker& mine) {
   if (workers.size() == 1) return nullptr;
   Worker& victim = workers[victim_.worker];
   const std::uint64_t switches = victim.switches.load(std::memory_order_relaxed);
@@ -295,11 +295,11 @@ Fiber* Carrier::steal(Worker& mine) {
 }
 
 /// Takes what waits at `victim`: the first one is the caller's to run.
-Fiber* Carrier::rob(Worker& mine, Worker& victim) {
+Fiber* WorkerThread::rob(Worker& mine, Worker& victim) {
   if (Fiber* const fiber = victim.queue.pop()) return fiber;
   Fiber* const first = victim.inbox.take_all();
   if (first == nullptr) return nullptr;
-  // We own our queue: the others wait there, and run as guests too.
+  // We own our queue: the others wait there, and run as stolen fibers too.
   for (Fiber* fiber = first->next; fiber != nullptr;) {
     Fiber* const next = fiber->next;
     mine.queue.push(*fiber);
@@ -309,7 +309,7 @@ Fiber* Carrier::rob(Worker& mine, Worker& victim) {
 }
 
 /// Returns true if somebody had a reason to wake it.
-bool Carrier::sleep(Worker& mine) {
+bool WorkerThread::sleep(Worker& mine) {
   if (keeps_time && monitor::until_due() > kLongestWatch) hand_time_over();
   {
     const Section section;
@@ -319,11 +319,11 @@ bool Carrier::sleep(Worker& mine) {
     mine.asleep->store(1, std::memory_order_seq_cst);
     barrier_everywhere();
     if (mine.has_runnable() || progress(mine.index) || !may_sleep()) {
-      if (mine.asleep->exchange(0, std::memory_order_acq_rel) == 0) census::not_needed();
+      if (mine.asleep->exchange(0, std::memory_order_acq_rel) == 0) awake_threads::not_needed();
       return true;
     }
   }
-  census::falls_asleep();
+  awake_threads::falls_asleep();
   const bool nap = keeps_time || idle_sleeps_ < kNaps;
   std::chrono::nanoseconds limit = kFirstNap * (1 << idle_sleeps_);
   if (keeps_time) limit = std::clamp(monitor::until_due(), std::chrono::nanoseconds(0), limit);
@@ -335,20 +335,20 @@ bool Carrier::sleep(Worker& mine) {
   while (mine.asleep->load(std::memory_order_acquire) == 1) {
     const long result = futex(*mine.asleep, FUTEX_WAIT, 1, nap ? &time : nullptr);
     if (result == 0 || errno != ETIMEDOUT) continue;
-    census::note_wake();
-    census::one_awake();
+    awake_threads::note_wake();
+    awake_threads::one_awake();
     const Section section;
     // Where the monitor has taken the worker away, it has woken us, too.
     if (section.worker() != &mine || mine.asleep->exchange(0, std::memory_order_acq_rel) == 0)
-      census::not_needed();
+      awake_threads::not_needed();
     monitor::worker_woke();
     return false;
   }
-  census::note_wake();
+  awake_threads::note_wake();
   // Who rings from another process cannot count us, or tell the monitor.
   if (mine.asleep->load(std::memory_order_relaxed) == base::Bell::kRung) {
-    census::one_awake();
-    if (mine.asleep->exchange(0, std::memory_order_acq_rel) == 0) census::not_needed();
+    awake_threads::one_awake();
+    if (mine.asleep->exchange(0, std::memory_order_acq_rel) == 0) awake_threads::not_needed();
   }
   if (mine.asleep != &mine.own_asleep) monitor::worker_woke();
   return true;

@@ -1,4 +1,4 @@
-// Workers and carriers: see fiber.h for what they are. Other layers use at_home.h.
+// Workers and worker_threads: see fiber.h for what they are. Other layers use own_worker.h.
 #pragma once
 
 #include <sys/syscall.h>
@@ -10,7 +10,7 @@
 #include <span>
 
 #include "base/counter.h"
-#include "fiber/census.h"
+#include "fiber/awake_threads.h"
 #include "fiber/exploration.h"
 #include "fiber/run_queue.h"
 
@@ -20,9 +20,9 @@ struct Worker;
 
 /// A kernel thread that runs fibers, for the worker that it serves. One that serves none, because its fiber
 /// was busy for too long, runs this fiber to its next wait and becomes a spare.
-class Carrier {
+class WorkerThread {
  public:
-  explicit Carrier(Worker* serves);
+  explicit WorkerThread(Worker* serves);
 
   /// Its kernel thread begins; false if there cannot be another one. With a worker, it is counted as awake.
   bool start();
@@ -32,7 +32,7 @@ class Carrier {
   std::chrono::nanoseconds used() const;
 
   std::atomic<Worker*> worker;  ///< null: spare, or soon to be
-  /// Depth of sections (see Section). Written by this carrier's kernel thread only; the monitor reads it.
+  /// Depth of sections (see Section). Written by this worker thread's kernel thread only; the monitor reads it.
   std::atomic<int> sections{0};
   std::atomic<Fiber*> current;  ///< which fiber runs, or `idle`
   /// Its worker was taken away, and it is not yet a spare. The monitor sets it.
@@ -43,7 +43,7 @@ class Carrier {
   /// Returns when the sections have ended that were there before the last barrier_everywhere().
   void await_sections() const;
   KernelState* kernel_state = nullptr;
-  Carrier* next_spare = nullptr;
+  WorkerThread* next_spare = nullptr;
   std::atomic<pid_t> kernel_thread{0};  ///< its number; 0 until it has begun
 
  private:
@@ -55,7 +55,7 @@ class Carrier {
   void hand_time_over();
   Fiber* steal(Worker& mine);
   Fiber* rob(Worker& mine, Worker& victim);
-  static void* begin(void* carrier);
+  static void* begin(void* worker_thread);
 
   std::atomic<std::uint32_t> has_worker_{0};  // futex
   clockid_t clock_{};                         // of its kernel thread, from its begin on
@@ -75,24 +75,24 @@ struct alignas(64) Worker {
   int index = 0;
   int core = -1;
   RunQueue queue;
-  std::atomic<std::uint64_t> switches{0};  ///< written by its carrier: who does not count on is busy
+  std::atomic<std::uint64_t> switches{0};  ///< written by its worker_thread: who does not count on is busy
   std::uint64_t switches_to_look;          ///< at every such number of them: a power of two, less one
-  base::Counter taken;                     ///< from other workers, by its carrier
-  std::atomic<Carrier*> carrier{nullptr};
-  /// futex; 1: its carrier sleeps. A word of its own, or, where there are other processes, of its bell.
+  base::Counter taken;                     ///< from other workers, by its worker thread
+  std::atomic<WorkerThread*> worker_thread{nullptr};
+  /// futex; 1: its worker thread sleeps. A word of its own, or, where there are other processes, of its bell.
   std::atomic<std::uint32_t>* asleep = &own_asleep;
   alignas(64) Inbox inbox;
   alignas(64) std::atomic<std::uint32_t> own_asleep{0};
-  /// Kernel threads that sleep, of ranks whose messages come here. The carrier may be busy with one of these
+  /// Kernel threads that sleep, of ranks whose messages come here. The worker thread may be busy with one of these
   /// ranks' fibers, outside MPI: as long as there are some, who leaves a message takes it in himself.
   std::atomic<int> threads_asleep{0};
 
   bool has_runnable() const { return !queue.empty() || !inbox.empty(); }
-  /// What is in the inbox goes into the queue. Its carrier, in a section.
+  /// What is in the inbox goes into the queue. Its worker thread, in a section.
   void empty_inbox();
-  /// Wakes the carrier if it sleeps. Any thread.
+  /// Wakes the worker thread if it sleeps. Any thread.
   void wake() noexcept {
-    if (asleep->load(std::memory_order_seq_cst) != 0) [[unlikely]]  // seq_cst: see Carrier::sleep
+    if (asleep->load(std::memory_order_seq_cst) != 0) [[unlikely]]  // seq_cst: see WorkerThread::sleep
       wake_up();
   }
 
@@ -105,38 +105,38 @@ struct alignas(64) Worker {
 class Section {
  public:
   [[gnu::always_inline]] Section() noexcept
-      : carrier_(this_fiber() != nullptr ? this_fiber()->carrier : nullptr), worker_(nullptr) {
-    if (carrier_ == nullptr) return;
-    carrier_->sections.store(carrier_->sections.load(std::memory_order_relaxed) + 1,
+      : worker_thread_(this_fiber() != nullptr ? this_fiber()->worker_thread : nullptr), worker_(nullptr) {
+    if (worker_thread_ == nullptr) return;
+    worker_thread_->sections.store(worker_thread_->sections.load(std::memory_order_relaxed) + 1,
                              std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);  // the monitor makes a full barrier of it
-    worker_ = carrier_->worker.load(std::memory_order_relaxed);
+    worker_ = worker_thread_->worker.load(std::memory_order_relaxed);
   }
   [[gnu::always_inline]] ~Section() {
-    if (carrier_ == nullptr) return;
-    // release: pairs with the monitor's acquire. Another carrier may serve the worker right after.
-    carrier_->sections.store(carrier_->sections.load(std::memory_order_relaxed) - 1,
+    if (worker_thread_ == nullptr) return;
+    // release: pairs with the monitor's acquire. Another worker thread may serve the worker right after.
+    worker_thread_->sections.store(worker_thread_->sections.load(std::memory_order_relaxed) - 1,
                              std::memory_order_release);
   }
   Section(const Section&) = delete;
   Section& operator=(const Section&) = delete;
-  /// Null: the caller is no fiber, or its worker was given to another carrier.
+  /// Null: the caller is no fiber, or its worker was given to another worker thread.
   Worker* worker() const { return worker_; }
 
  private:
-  Carrier* const carrier_;
+  WorkerThread* const worker_thread_;
   Worker* worker_;
 };
 
-/// All workers; fixed once they are made, and never gone: carriers run until the process is.
+/// All workers; fixed once they are made, and never gone: worker threads run until the process is.
 CLUMP_HOST_API extern constinit std::span<Worker> workers;
 
 /// Calls `visit` for all that there have been.
 void for_each_fiber(const std::function<void(const Fiber&)>& visit);
 /// A kernel thread that belongs to no rank; false, with an error in errno, if there cannot be another one.
 CLUMP_HOST_API bool start_kernel_thread(void* (*body)(void*), void* argument);
-/// A carrier's kernel thread gets ready: the runtime's part (make_workers), and its core.
-void prepare_carrier();
+/// A worker thread's kernel thread gets ready: the runtime's part (make_workers), and its core.
+void prepare_worker_thread();
 void bind_to_core(int core);
 
 /// make_room() of switch.h, for those who do not mind a call.
@@ -146,7 +146,7 @@ CLUMP_HOST_API void make_runnable(Fiber& fiber);
 /// Whether a worker has nothing to run; if it sleeps it is woken, and looks after those that are busy. Any
 /// thread.
 CLUMP_HOST_API bool wake_idle_worker() noexcept;
-/// Whether `self`, which is to wait, polls: nothing else can run, and it is no guest, who goes home to wait.
+/// Whether `self`, which is to wait, polls: nothing else can run, and it is no stolen fiber, who goes home to wait.
 bool may_poll(const Fiber& self);
 /// For `self` that is to wait for `done`: polls while it may, for a short time. True if it is done.
 template <typename Done>
@@ -174,7 +174,7 @@ CLUMP_HOST_API extern constinit bool cores_are_shared;
 /// Whether who waits had better give his core away soon: others have it as well, processes or threads that
 /// ranks have made. Only where there are workers.
 inline bool cores_are_wanted() noexcept {
-  return cores_are_shared || census::wanted_cores() > static_cast<int>(workers.size());
+  return cores_are_shared || awake_threads::wanted_cores() > static_cast<int>(workers.size());
 }
 
 /// Whether who polls offers his core now and then: whether others want it cannot be known, and polls are no
@@ -197,7 +197,7 @@ inline constexpr int kEagerPolls = 200;
 inline constexpr int kPollsPerHelp = 8;
 
 inline bool may_poll(const Fiber& self) {
-  const Worker* const home = self.carrier->worker.load(std::memory_order_relaxed);
+  const Worker* const home = self.worker_thread->worker.load(std::memory_order_relaxed);
   return home != nullptr && home->index == self.home && !home->has_runnable();
 }
 

@@ -12,7 +12,7 @@
 #include <ctime>
 
 #include "base/types.h"
-#include "fiber/census.h"
+#include "fiber/awake_threads.h"
 #include "image/image.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"

@@ -12,7 +12,7 @@
 
 #include "base/mutex.h"
 #include "base/process.h"
-#include "fiber/errands.h"
+#include "fiber/rank_callbacks.h"
 #include "fiber/interrupt.h"
 #include "fiber/kernel_state.h"
 #include "image/process_ids.h"
@@ -93,7 +93,7 @@ Wants wants(int number) {
 void wake_for_signals(Table& table) {
   if (std::exchange(table.is_woken, true)) return;
   table.rank->parks.store(true, std::memory_order_relaxed);
-  if (table.rank->errands != nullptr) table.rank->errands->park();
+  if (table.rank->callbacks != nullptr) table.rank->callbacks->park();
 }
 
 /// What a thread has used: of its own kernel thread, also before it has left that as a fiber, and as a fiber.

@@ -105,7 +105,7 @@ struct Table {
   Pending places[kMostPending];
   ProcessorTimer processor_timers[2];
   Timer* alarm = nullptr;  ///< ITIMER_REAL
-  bool is_woken = false;   ///< its waits can be interrupted: Errands::park()
+  bool is_woken = false;   ///< its waits can be interrupted: RankCallbacks::park()
 };
 
 /// In a rank's LibcState.

@@ -209,7 +209,7 @@ class Meters {
         &enumerations()[kWorkerStates];
     process(MPI_T_PVAR_CLASS_SIZE, Reading::kWorkers, "worker_count",
             "workers, or 0 where each rank is a kernel thread");
-    process(MPI_T_PVAR_CLASS_LEVEL, Reading::kCarriers, "carriers",
+    process(MPI_T_PVAR_CLASS_LEVEL, Reading::kWorkerThreads, "worker_threads",
             "kernel threads that were made to run ranks");
     process(MPI_T_PVAR_CLASS_COUNTER, Reading::kStuck, "stuck_workers",
             "times that a worker was taken away from a rank that kept it busy while others waited");

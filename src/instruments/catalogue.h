@@ -61,7 +61,7 @@ enum class Reading : std::uint8_t {
   kRunnable,
   kWorkerState,
   kWorkers,
-  kCarriers,
+  kWorkerThreads,
   kStuck,
   kPartsOffered,
   kPartsHelped,

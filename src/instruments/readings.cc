@@ -65,8 +65,8 @@ std::uint64_t of_worker(Reading reading, int worker) {
 std::uint64_t of_process(Reading reading) {
   const fiber::ProcessMeters meters = fiber::process_meters();
   switch (reading) {
-    case Reading::kCarriers:
-      return meters.carriers;
+    case Reading::kWorkerThreads:
+      return meters.worker_threads;
     case Reading::kStuck:
       return meters.stuck;
     case Reading::kPartsOffered:
@@ -131,7 +131,7 @@ void read(const core::Rank& rank, const Meter& meter, const Bound& bound, std::u
     case Reading::kWorkers:
       *values = static_cast<std::uint64_t>(fiber::worker_count());
       return;
-    case Reading::kCarriers:
+    case Reading::kWorkerThreads:
     case Reading::kStuck:
     case Reading::kPartsOffered:
     case Reading::kPartsHelped:
@@ -149,7 +149,7 @@ void read(const core::Rank& rank, const Meter& meter, const Bound& bound, std::u
     case Reading::kChannel:
       of_peers(rank.world, *bound.peers, values);
       return;
-    case Reading::kMostUnexpected:  // a Desk's
+    case Reading::kMostUnexpected:  // a EventDispatcher's
       return;
   }
 }

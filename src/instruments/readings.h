@@ -17,7 +17,7 @@ struct Bound {
 
 /// How many values a meter has.
 int values_of(const Meter& meter, const Bound& bound);
-/// Reads them, at `rank`. Not for marks, which a Desk has. Any thread.
+/// Reads them, at `rank`. Not for marks, which a EventDispatcher has. Any thread.
 void read(const core::Rank& rank, const Meter& meter, const Bound& bound, std::uint64_t* values);
 
 }  // namespace clump::instruments

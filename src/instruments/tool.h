@@ -15,7 +15,7 @@
 #include "core/handle_table.h"
 #include "core/rank.h"
 #include "instruments/catalogue.h"
-#include "instruments/desk.h"
+#include "instruments/event_dispatcher.h"
 #include "instruments/readings.h"
 
 namespace clump::instruments {
@@ -32,11 +32,11 @@ class Tool final : public core::ToolState {
     return tool != nullptr && tool->users_.load(std::memory_order_acquire) > 0 ? tool : nullptr;
   }
 
-  explicit Tool(core::Rank& rank) : rank(rank), desk(rank) {}
+  explicit Tool(core::Rank& rank) : rank(rank), dispatcher(rank) {}
   ~Tool() override;
 
   core::Rank& rank;
-  Desk desk;
+  EventDispatcher dispatcher;
 
   void begin();
   /// The last end of as many as there were begins frees all that is left.
@@ -80,7 +80,7 @@ class Tool final : public core::ToolState {
     bool started;
     std::vector<std::uint64_t> before;  ///< sums: counted while it was started earlier, and what was written
     std::vector<std::uint64_t> since;   ///< sums: what the meter showed when it was started
-    Desk::Mark mark;
+    EventDispatcher::Mark mark;
   };
 
   base::Status bind(const void* object, Bound& bound) const;

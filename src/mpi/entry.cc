@@ -49,10 +49,10 @@ std::string last_words(core::Rank* self, const char* call, base::Status status, 
   std::_Exit(EXIT_FAILURE);
 }
 
-base::Ref<core::Errhandler> handler_of(core::Rank* self, const Concern& concern) {
-  if (concern.errhandler != nullptr) return base::Ref(concern.errhandler);
-  if (concern.comm != nullptr) return concern.comm->errhandler.get();
-  if (concern.session != nullptr) return concern.session->errhandler.get();
+base::Ref<core::Errhandler> handler_of(core::Rank* self, const ErrorTarget& target) {
+  if (target.errhandler != nullptr) return base::Ref(target.errhandler);
+  if (target.comm != nullptr) return target.comm->errhandler.get();
+  if (target.session != nullptr) return target.session->errhandler.get();
   if (self == nullptr) return core::Errhandler::fatal();
   // Outside of MPI_Init and MPI_Finalize the initial one, which the communicator keeps that no user sees.
   const core::Comm* const comm_self = self->comm(MPI_COMM_SELF);
@@ -93,23 +93,23 @@ void refuse_to_threads(core::Rank& rank, const char* name) {
 
 }  // namespace
 
-int raise(core::Rank* self, const Concern& concern, const char* call, base::Status status) {
+int raise(core::Rank* self, const ErrorTarget& target, const char* call, base::Status status) {
   status = with_name(call, status);
-  const base::Ref<core::Errhandler> handler = handler_of(self, concern);
-  const bool is_made = concern.errhandler == nullptr;  // what the handler is told of
+  const base::Ref<core::Errhandler> handler = handler_of(self, target);
+  const bool is_made = target.errhandler == nullptr;  // what the handler is told of
   switch (handler->action) {
     case core::Errhandler::Action::kReturn:
       return status.code();
     case core::Errhandler::Action::kComm: {
-      MPI_Comm handle = !is_made ? MPI_COMM_NULL : concern.comm ? concern.comm->handle : MPI_COMM_SELF;
+      MPI_Comm handle = !is_made ? MPI_COMM_NULL : target.comm ? target.comm->handle : MPI_COMM_SELF;
       return handler->call(&handle, status.code());
     }
     case core::Errhandler::Action::kSession: {
-      MPI_Session handle = is_made ? concern.session->handle : MPI_SESSION_NULL;
+      MPI_Session handle = is_made ? target.session->handle : MPI_SESSION_NULL;
       return handler->call(&handle, status.code());
     }
     default:
-      end_job(self, status, last_words(self, call, status, concern.comm));
+      end_job(self, status, last_words(self, call, status, target.comm));
   }
 }
 
@@ -120,14 +120,14 @@ Call::Early Call::not_ready() {
   return early;
 }
 
-Call::Aside Call::attend(core::Rank& rank, Form form) {
-  const std::uint8_t what = rank.attention.load(std::memory_order_relaxed);
+Call::SlowPath Call::attend(core::Rank& rank, Form form) {
+  const std::uint8_t what = rank.pending_events.load(std::memory_order_relaxed);
   if ((what & core::Rank::kEventsWait) != 0) instruments::Tool::of(rank).desk.tell();
   // A call that goes aside is begun once more, and then others may come first.
-  if ((what & core::Rank::kRecorded) != 0 && !record::Recorder::mine().is_in_call()) return Aside::kRecorded;
-  if (form == Form::kUnchecked && is_checked(rank)) return Aside::kChecked;
+  if ((what & core::Rank::kRecorded) != 0 && !record::Recorder::mine().is_in_call()) return SlowPath::kRecorded;
+  if (form == Form::kUnchecked && is_checked(rank)) return SlowPath::kChecked;
   if ((what & core::Rank::kExplored) != 0) begin_explored(rank);
-  return Aside::kNone;
+  return SlowPath::kNone;
 }
 
 base::Status Call::may_call(const core::Rank& rank) {
@@ -155,7 +155,7 @@ base::Status Call::may_call(const core::Rank& rank) {
 instruments::Tool* enter_tool() {
   core::Rank* const rank = core::current_rank();
   instruments::Tool* const tool = instruments::Tool::ready(rank);
-  if (tool != nullptr && (rank->attention.load(std::memory_order_relaxed) & core::Rank::kEventsWait) != 0)
+  if (tool != nullptr && (rank->pending_events.load(std::memory_order_relaxed) & core::Rank::kEventsWait) != 0)
     tool->desk.tell();
   return tool;
 }
@@ -173,11 +173,11 @@ int missing(const char* name) { return missing(name, MPI_COMM_NULL); }
 int missing(const char* name, MPI_Comm comm) {
   Call call(name);
   const base::Status status = call.enter();
-  if (!status.ok() && call.aside == Call::Aside::kNone) return call.raise(status);
-  call.concern.comm = call.self->comm(comm);
+  if (!status.ok() && call.slow_path == Call::SlowPath::kNone) return call.raise(status);
+  call.target.comm = call.self->comm(comm);
   // Files have their own, which returns (MPI-5.0 section 14.7).
   if (std::string_view(name).starts_with("MPI_File_"))
-    call.concern.errhandler = core::Errhandler::returns().get();
+    call.target.errhandler = core::Errhandler::returns().get();
   if (std::string_view(name).starts_with("MPI_Comm_spawn")) refuse_to_threads(*call.self, name);
   return call.raise(base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
                                "this function is not built yet in Clump {}; `clump info --missing` "

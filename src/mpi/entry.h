@@ -36,10 +36,10 @@ class Tool;
 namespace clump::mpi {
 
 /// Whose error handler a failure of a call is told to: the first of these that is not null.
-struct Concern {
-  Concern(std::nullptr_t = nullptr) {}                   // NOLINT: nobody
-  Concern(core::Comm* comm) : comm(comm) {}              // NOLINT: as the user sees it
-  Concern(core::Session* session) : session(session) {}  // NOLINT
+struct ErrorTarget {
+  ErrorTarget(std::nullptr_t = nullptr) {}                   // NOLINT: nobody
+  ErrorTarget(core::Comm* comm) : comm(comm) {}              // NOLINT: as the user sees it
+  ErrorTarget(core::Session* session) : session(session) {}  // NOLINT
 
   core::Errhandler* errhandler = nullptr;  ///< an argument of the call, of an object that it was to make
   core::Comm* comm = nullptr;
@@ -50,10 +50,10 @@ struct Concern {
 /// message, calls the error handler of who is concerned, and returns the code that the call has to return.
 /// Where nobody is, the handler is MPI_COMM_SELF's; outside of MPI_Init and MPI_Finalize it is the initial
 /// one, which ends the job. `self` may be null.
-[[gnu::cold]] int raise(core::Rank* self, const Concern& concern, const char* call, base::Status status);
+[[gnu::cold]] int raise(core::Rank* self, const ErrorTarget& target, const char* call, base::Status status);
 
-inline int raise(core::Rank& self, const Concern& concern, const char* call, base::Status status) {
-  return raise(&self, concern, call, status);
+inline int raise(core::Rank& self, const ErrorTarget& target, const char* call, base::Status status) {
+  return raise(&self, target, call, status);
 }
 
 /// One call of an entry point. Lives in registers of the caller, as its address is given to nobody who is not
@@ -63,10 +63,10 @@ struct Call {
 
   const char* const name;
   core::Rank* self = nullptr;
-  Concern concern;
+  ErrorTarget target;
   /// Nothing was done: it is to be done inside of a Recording, or of a Checking.
-  enum class Aside : std::uint8_t { kNone, kRecorded, kChecked };
-  Aside aside = Aside::kNone;
+  enum class SlowPath : std::uint8_t { kNone, kRecorded, kChecked };
+  SlowPath slow_path = SlowPath::kNone;
   /// Whether the function is one of those that there are inside of a Checking.
   enum class Form : std::uint8_t { kOnly, kUnchecked };
 
@@ -80,9 +80,9 @@ struct Call {
       return early.why;
     }
     self = rank;
-    if (rank->attention.load(std::memory_order_relaxed) != 0) [[unlikely]] {
-      aside = attend(*rank, form);
-      if (aside != Aside::kNone) return base::Status::from_code(MPI_ERR_OTHER);
+    if (rank->pending_events.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+      slow_path = attend(*rank, form);
+      if (aside != SlowPath::kNone) return base::Status::from_code(MPI_ERR_OTHER);
       CLUMP_TRY(may_call(*rank));
     }
     rank->call.store(name, std::memory_order_relaxed);  // relaxed: only read for messages
@@ -94,7 +94,7 @@ struct Call {
     if (self != nullptr) [[likely]] {
       if (form == Form::kOnly || !is_checked(*self)) [[likely]]
         return {};
-      aside = Aside::kChecked;
+      slow_path = SlowPath::kChecked;
       return base::Status::from_code(MPI_ERR_OTHER);
     }
     const Early early = enter_early();
@@ -105,7 +105,7 @@ struct Call {
   void enter_always() { self = core::current_rank(); }
 
   [[gnu::always_inline]] int raise(base::Status status) const {
-    const Concern copy = concern;
+    const ErrorTarget copy = target;
     return mpi::raise(self, copy, name, status);
   }
 
@@ -117,13 +117,13 @@ struct Call {
   };
   [[gnu::cold]] static Early not_ready();
   static bool is_checked(const core::Rank& rank) {
-    return (rank.attention.load(std::memory_order_relaxed) & core::Rank::kChecked) != 0;
+    return (rank.pending_events.load(std::memory_order_relaxed) & core::Rank::kChecked) != 0;
   }
   /// MPI_ERR_OTHER if the calls are watched, and this thread may not make one now: the program has asked for
   /// a lower thread level (MPI-5.0 section 11.6.2).
   [[gnu::cold]] static base::Status may_call(const core::Rank& rank);
   /// Tells what events there are; whether the call is to be recorded, and is not yet, or to be checked.
-  static Aside attend(core::Rank& rank, Form form);
+  static SlowPath attend(core::Rank& rank, Form form);
   [[gnu::cold]] static Early enter_early();
 };
 

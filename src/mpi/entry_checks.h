@@ -93,7 +93,7 @@ inline const datatype::Datatype* no_type() { return datatype::predefined(MPI_BYT
   object = call.self->comm(argument.value);
   if (object == nullptr) [[unlikely]]
     return cold::comm(argument);
-  if (call.concern.comm == nullptr) call.concern.comm = object;
+  if (call.target.comm == nullptr) call.target.comm = object;
   return {};
 }
 
@@ -151,7 +151,7 @@ inline base::Status session(Call& call, Named<MPI_Session> argument, core::Sessi
   object = call.self->session(argument.value);
   if (object == nullptr) [[unlikely]]
     return cold::session(argument);
-  call.concern.session = object;
+  call.target.session = object;
   return {};
 }
 
@@ -161,7 +161,7 @@ inline base::Status new_errhandler(Call& call, Named<MPI_Errhandler> argument, c
   CLUMP_TRY(errhandler(call, argument, object));
   if (!object->suits(kind)) [[unlikely]]
     return cold::unsuited(argument, kind);
-  call.concern.errhandler = object;
+  call.target.errhandler = object;
   return {};
 }
 

@@ -5,7 +5,7 @@
 #include "core/request.h"
 #include "core/topology.h"
 #include "fiber/core_watch.h"
-#include "fiber/errands.h"
+#include "fiber/rank_callbacks.h"
 #include "fiber/fiber.h"
 
 namespace clump::mpi {
@@ -48,7 +48,7 @@ bool meets_on_one_host(const core::Comm& comm) {
 
 void Recording::begin_use(core::Rank& rank) {
   if (!record::Book::is_open()) return;
-  fiber::Errands::observer = &observer;
+  fiber::RankCallbacks::observer = &observer;
   fiber::CoreWatch::watch = &observer;
   control(rank, true);
 }
@@ -62,11 +62,11 @@ void Recording::control(core::Rank& rank, bool on) {
   if (on) {
     record::Recorder::mine().begins_watch(fiber::rank_fiber() != nullptr);
     record::Book::watch(rank.number);
-    rank.errands.watch();
+    rank.callbacks.watch();
     rank.attend(core::Rank::kRecorded);
   } else {
     rank.disregard(core::Rank::kRecorded);
-    rank.errands.unwatch();
+    rank.callbacks.unwatch();
     record::Book::unwatch(rank.number);
   }
 }

@@ -1,4 +1,4 @@
-// Events and their sources (MPI-5.0 section 15.3.8). When they are told: instruments/desk.h.
+// Events and their sources (MPI-5.0 section 15.3.8). When they are told: instruments/event_dispatcher.h.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>

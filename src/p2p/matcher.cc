@@ -510,7 +510,7 @@ Matcher::Lengths Matcher::lengths(std::uint32_t context) {
   return sum;
 }
 
-void Matcher::watch(core::Watcher* watcher) {
+void Matcher::watch(core::ToolObserver* watcher) {
   for (Part& part : parts_) part.mutex.lock();
   if (watcher != nullptr) {
     Count waiting = 0;

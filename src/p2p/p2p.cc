@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/rank.h"
-#include "fiber/at_home.h"
-#include "fiber/errands.h"
+#include "fiber/own_worker.h"
+#include "fiber/rank_callbacks.h"
 #include "p2p/matcher.h"
 
 namespace clump::p2p {
@@ -39,7 +39,7 @@ Came receive_from_lane(const core::Rank& rank, int source, const MatchKey& key, 
   net::SelfChannel& channel = *rank.world.self;
   net::Lane* const lane =
       &channel_to(rank.world, {rank.number, source}) == &channel ? channel.lane(route) : nullptr;
-  if (lane == nullptr || self == nullptr || !rank.is_alone() || fiber::Errands::waits_in_other_ways())
+  if (lane == nullptr || self == nullptr || !rank.is_alone() || fiber::RankCallbacks::waits_in_other_ways())
     return Came::kNothing;
   for (int poll = 0; poll < kPolls; ++poll) {
     if (poll % kPollsPerLook == 0 && !fiber::may_poll(*self)) return Came::kNothing;
@@ -89,7 +89,7 @@ void ReceiveOperation::before_wait(WaitsFor what) {
 
 void poll(core::Rank& rank) {
   for (const auto& channel : rank.world.channels) channel->poll(rank.number);
-  rank.errands.run();
+  rank.callbacks.run();
 }
 
 void SendOperation::begin(const Address& to, const datatype::Layout& from, Mode mode) {

@@ -43,7 +43,7 @@ Place read_place(Reader& in) {
 }
 
 /// As runs of equal steps: ranks that go to the hosts in turn have a few for each host.
-void write_seating(Writer& out, const std::vector<std::int32_t>& ranks) {
+void write_rank_mapping(Writer& out, const std::vector<std::int32_t>& ranks) {
   struct Run {
     std::int32_t first, step, count;
   };
@@ -62,7 +62,7 @@ void write_seating(Writer& out, const std::vector<std::int32_t>& ranks) {
 }
 
 /// False if it is none of `all` ranks.
-bool read_seating(Reader& in, int all, Seating& seating) {
+bool read_rank_mapping(Reader& in, int all, RankMapping& rank_mapping) {
   std::vector<std::int32_t> ranks;
   std::vector<bool> seen(static_cast<std::size_t>(all));
   for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
@@ -76,37 +76,37 @@ bool read_seating(Reader& in, int all, Seating& seating) {
     }
   }
   if (!ranks.empty() && ranks.size() != seen.size()) return false;
-  seating = Seating(std::move(ranks));
+  rank_mapping = RankMapping(std::move(ranks));
   return true;
 }
 
 }  // namespace
 
-Seating::Seating(std::vector<std::int32_t> ranks) {
+RankMapping::RankMapping(std::vector<std::int32_t> ranks) {
   if (std::ranges::is_sorted(ranks)) return;
   ranks_ = std::move(ranks);
-  seats_.resize(ranks_.size());
-  for (std::size_t seat = 0; seat < ranks_.size(); ++seat)
-    seats_[static_cast<std::size_t>(ranks_[seat])] = static_cast<std::int32_t>(seat);
+  slots_.resize(ranks_.size());
+  for (std::size_t slot = 0; slot < ranks_.size(); ++slot)
+    slots_[static_cast<std::size_t>(ranks_[slot])] = static_cast<std::int32_t>(slot);
 }
 
 int Job::process_of(int rank) const {
-  const auto after = std::ranges::upper_bound(processes, seating.seat_of(rank), {}, &HostProcess::first_seat);
+  const auto after = std::ranges::upper_bound(processes, rank_mapping.slot_of(rank), {}, &HostProcess::first_slot);
   return static_cast<int>(after - processes.begin()) - 1;
 }
 
-int Job::first_seat(const Node& one) const {
-  return processes[static_cast<std::size_t>(one.first)].first_seat;
+int Job::first_slot(const Node& one) const {
+  return processes[static_cast<std::size_t>(one.first)].first_slot;
 }
 
 int Job::ranks(const Node& one) const {
   const HostProcess& last = processes[static_cast<std::size_t>(one.first + one.processes) - 1];
-  return last.first_seat + last.ranks - first_seat(one);
+  return last.first_slot + last.ranks - first_slot(one);
 }
 
-std::vector<int> Job::ranks_from(int seat, int count) const {
+std::vector<int> Job::ranks_from(int slot, int count) const {
   std::vector<int> all;
-  for (int i = 0; i < count; ++i) all.push_back(seating.rank_at(seat + i));
+  for (int i = 0; i < count; ++i) all.push_back(rank_mapping.rank_at(slot + i));
   return all;
 }
 
@@ -135,7 +135,7 @@ std::vector<std::int32_t> Job::cores_of(int rank) const {
   std::vector<std::int32_t> all{workers_core};
   const std::size_t count = other_cores.size();
   const auto all_ranks = static_cast<std::size_t>(ranks(this_node()));
-  const auto mine = static_cast<std::size_t>(seating.seat_of(rank) - first_seat(this_node()));
+  const auto mine = static_cast<std::size_t>(rank_mapping.slot_of(rank) - first_slot(this_node()));
   for (std::size_t i = mine * count / all_ranks; i < (mine + 1) * count / all_ranks; ++i)
     all.push_back(other_cores[i]);
   return all;
@@ -195,7 +195,7 @@ std::string encode(const Job& job) {
   out.number<std::uint64_t>(job.seed.value_or(0));
   out.number<std::uint32_t>(static_cast<std::uint32_t>(job.processes.size()));
   for (const HostProcess& one : job.processes) {
-    out.number(one.first_seat);
+    out.number(one.first_slot);
     out.number(one.ranks);
     out.number<std::uint8_t>(one.plain);
   }
@@ -210,7 +210,7 @@ std::string encode(const Job& job) {
   out.text(job.network.interface);
   out.number<std::uint32_t>(static_cast<std::uint32_t>(job.apps.size()));
   for (const App& app : job.apps) write_app(out, app);
-  write_seating(out, job.seating.ranks());
+  write_rank_mapping(out, job.rank_mapping.ranks());
   return out.take();
 }
 
@@ -249,7 +249,7 @@ base::Status decode(const std::string& bytes, Job& job) {
   if (explored) read.seed = seed;
   for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
     HostProcess& one = read.processes.emplace_back();
-    one.first_seat = in.number<std::int32_t>();
+    one.first_slot = in.number<std::int32_t>();
     one.ranks = in.number<std::int32_t>();
     one.plain = in.number<std::uint8_t>() != 0;
   }
@@ -265,7 +265,7 @@ base::Status decode(const std::string& bytes, Job& job) {
   for (std::uint32_t left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
     read.apps.push_back(read_app(in));
   }
-  if (!in.ok() || !read_seating(in, read.ranks(), read.seating) || !in.finished())
+  if (!in.ok() || !read_rank_mapping(in, read.ranks(), read.rank_mapping) || !in.finished())
     return base::fail(MPI_ERR_ARG, "the description of the job is damaged ({} bytes)", bytes.size());
   job = std::move(read);
   return {};

@@ -58,9 +58,9 @@ inline std::string name_of_file(const struct stat& info) {
   return std::to_string(info.st_dev) + ":" + std::to_string(info.st_ino);
 }
 
-/// One process of the job, with the ranks of consecutive seats.
+/// One process of the job, with the ranks of consecutive slots.
 struct HostProcess {
-  std::int32_t first_seat = 0;
+  std::int32_t first_slot = 0;
   std::int32_t ranks = 0;
   /// Its only rank is the program as the system starts it: no image, no fiber, nothing of the C library's
   /// that is not as usual. Whatever of the process's descendants calls MPI first becomes the rank.
@@ -69,23 +69,23 @@ struct HostProcess {
   bool operator==(const HostProcess&) const = default;
 };
 
-/// Which rank has which seat. Seats are numbered node by node, and process by process within a node, so all
-/// that is shared out in blocks (processes, workers, cores) goes by seats; which ranks have those of a node
+/// Which rank has which slot. Seats are numbered node by node, and process by process within a node, so all
+/// that is shared out in blocks (processes, workers, cores) goes by slots; which ranks have those of a node
 /// is as the user asked for. Ranks of one process are in rising order.
-class Seating {
+class RankMapping {
  public:
-  /// Rank and seat are the same number.
-  Seating() = default;
-  /// `ranks[i]` has seat i.
-  CLUMP_HOST_API explicit Seating(std::vector<std::int32_t> ranks);
+  /// Rank and slot are the same number.
+  RankMapping() = default;
+  /// `ranks[i]` has slot i.
+  CLUMP_HOST_API explicit RankMapping(std::vector<std::int32_t> ranks);
 
-  int rank_at(int seat) const { return ranks_.empty() ? seat : ranks_[static_cast<std::size_t>(seat)]; }
-  int seat_of(int rank) const { return seats_.empty() ? rank : seats_[static_cast<std::size_t>(rank)]; }
-  /// The rank of each seat; empty where rank and seat are the same number.
+  int rank_at(int slot) const { return ranks_.empty() ? slot : ranks_[static_cast<std::size_t>(slot)]; }
+  int slot_of(int rank) const { return slots_.empty() ? rank : slots_[static_cast<std::size_t>(rank)]; }
+  /// The rank of each slot; empty where rank and slot are the same number.
   const std::vector<std::int32_t>& ranks() const { return ranks_; }
 
  private:
-  std::vector<std::int32_t> ranks_, seats_;
+  std::vector<std::int32_t> ranks_, slots_;
 };
 
 /// A host of the job, with some of its host processes, one after the other.
@@ -127,8 +127,8 @@ inline constexpr std::int32_t kNoInput = -1;
 
 struct Job {
   std::vector<App> apps;  ///< ranks are numbered through the apps in this order
-  Seating seating;
-  std::vector<HostProcess> processes;  ///< in the order of their seats; together they hold all
+  RankMapping rank_mapping;
+  std::vector<HostProcess> processes;  ///< in the order of their slots; together they hold all
   std::vector<Node> nodes;             ///< in the order of their processes; together they have all
   int process = 0;                     ///< the reader's own; not part of encode(): CLUMP_PROCESS names it
   int node = 0;                        ///< the reader's own; all that follows is of this one
@@ -162,21 +162,21 @@ struct Job {
     return one >= this_node().first && one < this_node().first + this_node().processes;
   }
   /// The lowest one.
-  int first_rank(const HostProcess& one) const { return seating.rank_at(one.first_seat); }
-  std::vector<int> ranks_of(const HostProcess& one) const { return ranks_from(one.first_seat, one.ranks); }
-  std::vector<int> ranks_of(const Node& one) const { return ranks_from(first_seat(one), ranks(one)); }
+  int first_rank(const HostProcess& one) const { return rank_mapping.rank_at(one.first_slot); }
+  std::vector<int> ranks_of(const HostProcess& one) const { return ranks_from(one.first_slot, one.ranks); }
+  std::vector<int> ranks_of(const Node& one) const { return ranks_from(first_slot(one), ranks(one)); }
   /// How many.
   CLUMP_HOST_API int ranks(const Node& one) const;
-  CLUMP_HOST_API int first_seat(const Node& one) const;
+  CLUMP_HOST_API int first_slot(const Node& one) const;
   CLUMP_HOST_API int node_of(int rank) const;
   CLUMP_HOST_API int process_of(int rank) const;
   bool is_here(int rank) const { return process_of(rank) == process; }
   bool uses_fibers(const HostProcess& one) const { return scheduler == Scheduler::kFibers && !one.plain; }
   /// Only of this node, from here on. The first of the workers that run the ranks of a host process, and how
   /// many they are; none but with fibers.
-  int first_worker(const HostProcess& one) const { return uses_fibers(one) ? worker_at(one.first_seat) : 0; }
+  int first_worker(const HostProcess& one) const { return uses_fibers(one) ? worker_at(one.first_slot) : 0; }
   int workers(const HostProcess& one) const {
-    return uses_fibers(one) ? worker_at(one.first_seat + one.ranks - 1) - worker_at(one.first_seat) + 1 : 0;
+    return uses_fibers(one) ? worker_at(one.first_slot + one.ranks - 1) - worker_at(one.first_slot) + 1 : 0;
   }
   /// Where messages from other processes of the node come in: a port for each worker, or one for all threads.
   /// Numbered through the node.
@@ -186,9 +186,9 @@ struct Job {
   /// Of all.
   int ports() const { return first_port(this_node().first + this_node().processes); }
   CLUMP_HOST_API int port_of(int rank) const;
-  /// The worker that is home to a rank: blocks of seats, as equal as can be. Only with
+  /// The worker that is home to a rank: blocks of slots, as equal as can be. Only with
   /// cores; host processes with blocks in common have a worker each on one core.
-  int worker_of(int rank) const { return worker_at(seating.seat_of(rank)); }
+  int worker_of(int rank) const { return worker_at(rank_mapping.slot_of(rank)); }
   /// The cores of a rank and of the threads that it makes: its worker's, and its part of those that no worker
   /// has. Empty if the kernel decides.
   std::vector<std::int32_t> cores_of(int rank) const;
@@ -205,10 +205,10 @@ struct Job {
   }
 
  private:
-  CLUMP_HOST_API std::vector<int> ranks_from(int seat, int count) const;
-  int worker_at(int seat) const {
+  CLUMP_HOST_API std::vector<int> ranks_from(int slot, int count) const;
+  int worker_at(int slot) const {
     const Node& mine = this_node();
-    return static_cast<int>(static_cast<std::int64_t>(seat - first_seat(mine)) *
+    return static_cast<int>(static_cast<std::int64_t>(slot - first_slot(mine)) *
                             static_cast<std::int64_t>(cores.size()) / ranks(mine));
   }
 };

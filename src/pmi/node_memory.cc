@@ -61,7 +61,7 @@ bool NodeMemory::rests(const Job& job, int process, std::uint64_t& since) const 
   if (job.processes.size() == 1) return true;  // nobody rings
   const HostProcess& one = job.processes[static_cast<std::size_t>(process)];
   const int first = job.first_port(process);
-  if (!job.uses_fibers(one)) return bell(first).lookout.load(std::memory_order_acquire) == 1;
+  if (!job.uses_fibers(one)) return bell(first).progress_sleeper.load(std::memory_order_acquire) == 1;
   for (int port = first; port < first + job.ports(one); ++port)
     if (bell(port).worker.load(std::memory_order_acquire) != 1) return false;
   return true;

@@ -59,12 +59,12 @@ TEST(NodeMemory, KnowsWhoRests) {
   memory.host(1).wakes = 4;
   memory.host(1).rested = 5;
   EXPECT_FALSE(memory.rests(job, 1, since));  // it does not sleep at its bell
-  memory.bell(job.first_port(1)).lookout = 1;
+  memory.bell(job.first_port(1)).progress_sleeper = 1;
   EXPECT_TRUE(memory.rests(job, 1, since));
   EXPECT_EQ(since, 4u);
   memory.bell(job.first_port(1)).ring();
   EXPECT_FALSE(memory.rests(job, 1, since));
-  memory.bell(job.first_port(1)).lookout = 1;
+  memory.bell(job.first_port(1)).progress_sleeper = 1;
   ++memory.host(1).wakes;
   EXPECT_FALSE(memory.rests(job, 1, since));
   ::close(file);
@@ -151,22 +151,22 @@ TEST(Job, DividesRanksAmongProcesses) {
   EXPECT_EQ(job.first_port(2), 2);
 }
 
-TEST(Job, SeatsRanksInAnyOrder) {
+TEST(Job, MapsRanksInAnyOrder) {
   Job job;
   job.apps.push_back({"/bin/a", {}, {}, "", 7});
   job.cores = {0, 1};
-  job.seating = Seating({0, 3, 1, 4, 6, 2, 5});  // two on the first host, then three, then two
+  job.rank_mapping = RankMapping({0, 3, 1, 4, 6, 2, 5});  // two on the first host, then three, then two
   job.processes = {{0, 2, false}, {2, 2, false}, {4, 1, true}, {5, 2, false}};
   job.nodes = {{"a", 0, 1}, {"b", 1, 2}, {"c", 3, 1}};
   job.node = job.process = 1;
   Job read;
   ASSERT_TRUE(decode(encode(job), read).ok());
-  EXPECT_EQ(read.seating.ranks(), job.seating.ranks());
+  EXPECT_EQ(read.rank_mapping.ranks(), job.rank_mapping.ranks());
   std::vector<int> nodes, processes;
   for (int rank = 0; rank < 7; ++rank) {
     nodes.push_back(read.node_of(rank));
     processes.push_back(read.process_of(rank));
-    EXPECT_EQ(read.seating.rank_at(read.seating.seat_of(rank)), rank);
+    EXPECT_EQ(read.rank_mapping.rank_at(read.rank_mapping.slot_of(rank)), rank);
   }
   EXPECT_EQ(nodes, (std::vector<int>{0, 1, 2, 0, 1, 2, 1}));
   EXPECT_EQ(processes, (std::vector<int>{0, 1, 3, 0, 1, 3, 2}));
@@ -182,19 +182,19 @@ TEST(Job, SeatsRanksInAnyOrder) {
   EXPECT_EQ(job.cores_of(6), std::vector<std::int32_t>{1});
 }
 
-TEST(Job, DescribesSeatsInFewBytes) {
+TEST(Job, DescribesSlotsInFewBytes) {
   Job job;
   job.apps.push_back({"/bin/a", {}, {}, "", 10000});
   const std::size_t in_order = encode(job).size();
-  std::vector<std::int32_t> seats;
+  std::vector<std::int32_t> slots;
   for (int host = 0; host < 10; ++host)
-    for (int rank = host; rank < 10000; rank += 10) seats.push_back(rank);
-  job.seating = Seating(seats);
+    for (int rank = host; rank < 10000; rank += 10) slots.push_back(rank);
+  job.rank_mapping = RankMapping(slots);
   const std::string bytes = encode(job);
   EXPECT_LE(bytes.size(), in_order + 10 * 12);
   Job read;
   ASSERT_TRUE(decode(bytes, read).ok());
-  EXPECT_EQ(read.seating.ranks(), seats);
+  EXPECT_EQ(read.rank_mapping.ranks(), slots);
 }
 
 TEST(NodeMemory, IsTheSameInEveryProcess) {
@@ -210,12 +210,12 @@ TEST(NodeMemory, IsTheSameInEveryProcess) {
   ASSERT_TRUE(NodeMemory::map(job, descriptor, other).ok());
   EXPECT_EQ(other.host(1).owing, 0);
   one.host(1).owing = 2;
-  one.bell(1).lookout = 1;
+  one.bell(1).progress_sleeper = 1;
   EXPECT_EQ(other.host(1).owing, 2);
   EXPECT_EQ(other.host(0).owing, 0);
-  EXPECT_EQ(other.bell(1).lookout, 1u);
+  EXPECT_EQ(other.bell(1).progress_sleeper, 1u);
   other.bell(1).ring();
-  EXPECT_EQ(one.bell(1).lookout, 0u) << "nobody sleeps there any more";
+  EXPECT_EQ(one.bell(1).progress_sleeper, 0u) << "nobody sleeps there any more";
   EXPECT_EQ(NodeMemory::end(job) % 4096, 0u);
   ::close(descriptor);
 }

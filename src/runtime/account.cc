@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "coll/team.h"
-#include "fiber/sleepers.h"
+#include "fiber/world_stop.h"
 #include "p2p/label.h"
 #include "p2p/matcher.h"
 #include "runtime/host.h"
@@ -48,8 +48,8 @@ class RankAccount final : p2p::Matcher::Visitor {
   RankAccount(core::Rank& rank, pmi::Account& account, std::set<pmi::CommKey>& told)
       : rank_(rank), account_(account), told_(told) {}
 
-  void add(std::span<const fiber::Sleeper> threads) {
-    for (const fiber::Sleeper& thread : threads)
+  void add(std::span<const fiber::BlockedThread> threads) {
+    for (const fiber::BlockedThread& thread : threads)
       waiters_.push_back({&thread, {rank_.number, runtime::frames_of(thread.registers), {}}, {}});
     // What belongs to a rank alone changes while it runs.
     if (!threads.empty()) {
@@ -65,7 +65,7 @@ class RankAccount final : p2p::Matcher::Visitor {
 
  private:
   struct Waiter {
-    const fiber::Sleeper* thread;
+    const fiber::BlockedThread* thread;
     pmi::Waiter told;
     std::set<const core::Request*> requests;  // that were told
   };
@@ -256,20 +256,20 @@ pmi::Standing::State state_of(const core::Rank& rank) {
   return finalized || rank.had_sessions() ? State::kFinalized : State::kBefore;
 }
 
-class SleepersByRank {
+class BlockedByRank {
  public:
-  explicit SleepersByRank(const fiber::Hold& hold) : all_(hold.sleepers()) {
-    std::erase_if(all_, [](const fiber::Sleeper& one) { return one.rank == nullptr; });
+  explicit BlockedByRank(const fiber::WorldStop& hold) : all_(hold.blocked_threads()) {
+    std::erase_if(all_, [](const fiber::BlockedThread& one) { return one.rank == nullptr; });
     std::ranges::stable_sort(all_, {}, number_of);
   }
-  std::span<const fiber::Sleeper> of(int rank) const {
+  std::span<const fiber::BlockedThread> of(int rank) const {
     const auto first = std::ranges::lower_bound(all_, rank, {}, number_of);
     return {first, std::ranges::upper_bound(first, all_.end(), rank, {}, number_of)};
   }
 
  private:
-  static int number_of(const fiber::Sleeper& one) { return one.rank->rank; }
-  std::vector<fiber::Sleeper> all_;
+  static int number_of(const fiber::BlockedThread& one) { return one.rank->rank; }
+  std::vector<fiber::BlockedThread> all_;
 };
 
 /// Changes whenever a message of a rank has moved, or a collective has begun.
@@ -304,8 +304,8 @@ std::string last_call_of(const core::Rank& rank) {
 pmi::Account take_account(core::World& world) {
   pmi::Account account;
   std::set<pmi::CommKey> told;
-  const fiber::Hold hold;
-  const SleepersByRank sleepers(hold);
+  const fiber::WorldStop hold;
+  const BlockedByRank sleepers(hold);
   for (const auto& rank : world.ranks) {
     if (rank == nullptr) continue;
     account.standings.push_back(
@@ -332,10 +332,10 @@ bool all_in_mpi(core::World& world) {
     else
       calls_before()[rank->number] = call;
   }
-  const fiber::Hold hold;
-  const SleepersByRank sleepers(hold);
+  const fiber::WorldStop hold;
+  const BlockedByRank sleepers(hold);
   return std::ranges::all_of(silent, [&](const core::Rank* rank) {
-    return std::ranges::any_of(sleepers.of(rank->number), [](const fiber::Sleeper& one) {
+    return std::ranges::any_of(sleepers.of(rank->number), [](const fiber::BlockedThread& one) {
       return runtime::is_in_mpi(runtime::frames_of(one.registers));
     });
   });

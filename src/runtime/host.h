@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "base/types.h"
 #include "fiber/identity.h"
-#include "fiber/sleepers.h"
+#include "fiber/world_stop.h"
 #include "pmi/control.h"
 #include "pmi/job.h"
 #include "pmi/waits.h"

@@ -48,7 +48,7 @@ std::vector<std::int32_t> share_of_process(int rank) {
   const pmi::Job& job = host().job;
   const std::vector<std::int32_t> all = of_process.numbers();
   const auto ranks = static_cast<std::size_t>(host().rank_count());
-  const auto mine = static_cast<std::size_t>(job.seating.seat_of(rank) - job.here().first_seat);
+  const auto mine = static_cast<std::size_t>(job.rank_mapping.slot_of(rank) - job.here().first_slot);
   const std::size_t begin = mine * all.size() / ranks;
   const std::size_t end = std::max((mine + 1) * all.size() / ranks, begin + 1);
   if (all.size() < end) return {};

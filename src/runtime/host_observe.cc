@@ -19,8 +19,8 @@
 #include "base/thread_name.h"
 #include "base/why_refused.h"
 #include "diag/capture.h"
-#include "fiber/census.h"
-#include "fiber/sleepers.h"
+#include "fiber/awake_threads.h"
+#include "fiber/world_stop.h"
 #include "fiber/worker.h"
 #include "pmi/waits.h"
 #include "runtime/host.h"
@@ -132,7 +132,7 @@ pmi::RestNote look_whether_it_rests(std::uint32_t check) {
 bool tell_whether_it_rests() {
   if (!is_done()) {
     const std::uint64_t since = state().wakes.load(std::memory_order_seq_cst);
-    if (!fiber::lookout_sleeps() || !all_threads_sleep()) return true;
+    if (!fiber::progress_sleeper_sleeps() || !all_threads_sleep()) return true;
     state().rested.store(since + 1, std::memory_order_seq_cst);
   }
   const pmi::RestNote note = look_whether_it_rests(0);

@@ -63,8 +63,8 @@ base::Status describe_job(pmi::Job& job) {
     job.nodes[node].processes = static_cast<std::int32_t>(ranks_of[node].size());
     seated.insert(seated.end(), ranks_of[node].begin(), ranks_of[node].end());
   }
-  for (int seat = 0; seat < size; ++seat) job.processes.push_back({seat, 1, true});
-  job.seating = pmi::Seating(std::move(seated));
+  for (int slot = 0; slot < size; ++slot) job.processes.push_back({slot, 1, true});
+  job.rank_mapping = pmi::RankMapping(std::move(seated));
   job.process = job.process_of(own);
   job.spin = std::thread::hardware_concurrency() >= static_cast<unsigned>(job.this_node().processes);
   return {};

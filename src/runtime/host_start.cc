@@ -213,8 +213,8 @@ void prepare_kernel_thread(void* signal_stack) {
   fiber::inherit(nullptr);  // a working directory and umask of its own, as a process has
 }
 
-/// The same for a carrier of fibers, which outlives them all.
-void prepare_carrier() {
+/// The same for a worker thread of fibers, which outlives them all.
+void prepare_worker_thread() {
   void* const stack =
       ::mmap(nullptr, kSignalStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (stack == MAP_FAILED)
@@ -296,7 +296,7 @@ void make_workers() {
   const auto begin = here.job.cores.begin() + here.job.first_worker(mine);
   const std::vector<std::int32_t> cores(begin, begin + here.job.workers(mine));
   if (here.job.seed) fiber::exploration::begin(*here.job.seed, mine.ranks);
-  if (!fiber::make_workers(cores, mine.ranks, prepare_carrier))
+  if (!fiber::make_workers(cores, mine.ranks, prepare_worker_thread))
     cannot_start(-1,
                  fmt::format("ranks as fibers need this: {}; or have them as threads: --scheduler threads",
                              base::why_refused("membarrier", errno)));

@@ -91,7 +91,7 @@ struct Host {
   bool is_successor() const { return successor_of >= 0; }
   bool has_neighbours() const { return node_descriptor >= 0 && job.processes.size() > 1; }
   int rank_count() const { return job.here().ranks; }
-  HostedRank& rank(int number) { return ranks[job.seating.seat_of(number) - job.here().first_seat]; }
+  HostedRank& rank(int number) { return ranks[job.rank_mapping.slot_of(number) - job.here().first_slot]; }
   HostedRank& rank(const fiber::Identity& identity) { return rank(identity.rank); }
 };
 

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "base/thread_name.h"
-#include "fiber/census.h"
+#include "fiber/awake_threads.h"
 #include "fiber/fiber.h"
 #include "fiber/worker.h"
 #include "runtime/host_state.h"

@@ -30,7 +30,7 @@ class Fibers(tool.Case):
         self.assert_says(run("fail", "+return", 9), 9, "rank 9 of 16 ended with exit code 9")
 
     def test_deadlocks(self):
-        for how in ("cycle", "unreceived", "missing", "in-flight", "errand", "probe", "ended", "threads"):
+        for how in ("cycle", "unreceived", "missing", "in-flight", "callback", "probe", "ended", "threads"):
             for ranks, workers in ((1, 1), (4, 2), (64, 1), (64, 7)):
                 if ranks == 1 and how != "cycle":
                     continue

@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
     MPI_Allreduce(&one, &two, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   }
   if (strcmp(how, "in-flight") == 0) wait_in_flight(MPI_SUM);
-  if (strcmp(how, "errand") == 0) {
+  if (strcmp(how, "callback") == 0) {
     MPI_Op op;
     MPI_Op_create(keep_second, 0, &op);
     wait_in_flight(op);

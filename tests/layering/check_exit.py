@@ -1,4 +1,4 @@
-"""Does nothing of ours have a destructor that runs when the process ends? Carriers, the monitor, the network's thread and other ranks still
+"""Does nothing of ours have a destructor that runs when the process ends? WorkerThreads, the monitor, the network's thread and other ranks still
 run then, and would use what is gone. So what lives as long as the process is made by `static auto& x = *new T` and never destroyed.
 
   check_exit.py SRC OBJDUMP LIBRARY...

@@ -24,7 +24,7 @@ void append(std::vector<std::string>& words, const std::string& command) {
 
 /// The command that gdb talks to: mpiexec once more. (A shell cannot do it with `cat`: dash knows descriptors
 /// of one digit only.)
-std::string carrier(int socket) {
+std::string worker_thread(int socket) {
   return fmt::format("exec {} {} {}", tools::shell_word(tools::own_program("mpiexec")), kCarry, socket);
 }
 
@@ -38,7 +38,7 @@ void attach(std::vector<std::string>& words, const std::vector<Debuggees>& hosts
         append(words, is_first ? "add-inferior -no-connection" : "add-inferior");
         append(words, fmt::format("inferior {}", inferior));
       }
-      if (is_first && host.server >= 0) append(words, "target extended-remote | " + carrier(host.server));
+      if (is_first && host.server >= 0) append(words, "target extended-remote | " + worker_thread(host.server));
       append(words, fmt::format("attach {}", process));
       ++inferior;
     }

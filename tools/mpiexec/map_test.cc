@@ -72,7 +72,7 @@ TEST(Map, RanksThatWentToHostsInTurn) {
   Plan plan = plan_of(16, {{0, 0, 0, 0, 0, 3}, {1, 1, 0, 0, 0, 3}});
   plan.job.processes = {{0, 8, false}, {8, 8, false}};
   plan.job.nodes = {{"even", 0, 1}, {"odd", 1, 1}};
-  plan.job.seating = pmi::Seating({0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15});
+  plan.job.rank_mapping = pmi::RankMapping({0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15});
   plan.job.node = plan.job.process = 1;
   EXPECT_EQ(
       map_text(plan),

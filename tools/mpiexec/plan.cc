@@ -218,7 +218,7 @@ base::Status choose_housing(const Command& command, Housing fits, const std::str
 
 /// Divides the ranks among hosts, and those of each host among host processes. A host without ranks is none
 /// of the job's.
-base::Status seat(const Command& command, const std::vector<Housing>& housings, pmi::Job& job) {
+base::Status slot(const Command& command, const std::vector<Housing>& housings, pmi::Job& job) {
   const std::vector<Host> hosts = command.hosts.empty() ? std::vector<Host>(1) : command.hosts;
   std::vector<int> host_of;
   CLUMP_TRY(
@@ -233,17 +233,17 @@ base::Status seat(const Command& command, const std::vector<Housing>& housings, 
   for (std::size_t at = 0; at < ranks.size(); ++at) {
     const bool begins_host = at == 0 || host_at(ranks[at]) != host_at(ranks[at - 1]);
     const bool plain = housings[static_cast<std::size_t>(job.app_of(ranks[at]))] == Housing::kPlain;
-    const auto seat = static_cast<std::int32_t>(at);
+    const auto slot = static_cast<std::int32_t>(at);
     if (begins_host)
       job.nodes.push_back({hosts[static_cast<std::size_t>(host_at(ranks[at]))].name,
                            static_cast<std::int32_t>(all.size()), 0});
     if (begins_host || plain || all.back().plain || all.back().ranks >= most) {
-      all.push_back({seat, 0, plain});
+      all.push_back({slot, 0, plain});
       ++job.nodes.back().processes;
     }
     ++all.back().ranks;
   }
-  job.seating = pmi::Seating(std::move(ranks));
+  job.rank_mapping = pmi::RankMapping(std::move(ranks));
   return {};
 }
 
@@ -365,7 +365,7 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
   }
   exit_code = kExitUsage;
   CLUMP_TRY(give_rules(command, plan));
-  CLUMP_TRY(seat(command, housings, plan.job));
+  CLUMP_TRY(slot(command, housings, plan.job));
   using Tags = pmi::Output::Tags;
   plan.job.output = {command.collapse     ? Tags::kMarks
                      : command.tag_output ? Tags::kNumbers

@@ -42,7 +42,7 @@ void Run::settle_successors() {
 
 void Run::successor_ended(const pmi::SuccessorNote& note) {
   if (exit_code_ != 0) return;
-  const pmi::HostProcess alone{job().seating.seat_of(note.rank), 1, true};
+  const pmi::HostProcess alone{job().rank_mapping.slot_of(note.rank), 1, true};
   if (!successors_.has_settled()) {
     if (note.status == 0) successors_.note_end(note.rank);
     return judge_end(alone, note.status);

@@ -71,7 +71,7 @@ const pmi::HostProcess* Successors::missed() const {
 void Successors::describe_job() {
   job_ = *before_;
   job_.processes.clear();
-  for (int seat = 0; seat < job_.ranks(); ++seat) job_.processes.push_back({seat, 1, true});
+  for (int slot = 0; slot < job_.ranks(); ++slot) job_.processes.push_back({slot, 1, true});
   job_.nodes.front().processes = job_.ranks();
 }
 

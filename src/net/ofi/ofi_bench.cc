@@ -166,18 +166,18 @@ class ByChannel {
 };
 
 /// Half the round trip, in microseconds.
-template <typename Carrier>
-double measure(Carrier& carrier, const Peer& peer, Bytes& buffer, std::size_t bytes) {
+template <typename WorkerThread>
+double measure(WorkerThread& worker_thread, const Peer& peer, Bytes& buffer, std::size_t bytes) {
   const int rounds = bytes <= 16'384 ? 2000 : bytes <= 262'144 ? 400 : 60;
   Clock::time_point begin;
   for (int round = -rounds / 10; round < rounds; ++round) {
     if (round == 0) begin = Clock::now();
-    carrier.expect(buffer.data() + kLargest, bytes);
+    worker_thread.expect(buffer.data() + kLargest, bytes);
     if (round == -rounds / 10) peer.exchange({});
-    if (peer.is_second) carrier.receive();
-    carrier.send(buffer.data(), bytes);
-    if (!peer.is_second) carrier.receive();
-    carrier.finish();
+    if (peer.is_second) worker_thread.receive();
+    worker_thread.send(buffer.data(), bytes);
+    if (!peer.is_second) worker_thread.receive();
+    worker_thread.finish();
   }
   return std::chrono::duration<double, std::micro>(Clock::now() - begin).count() / rounds / 2;
 }

@@ -2,7 +2,7 @@
 
 #include <mutex>
 
-#include "fiber/at_home.h"
+#include "fiber/own_worker.h"
 #include "fiber/fiber.h"
 
 namespace clump::net {
@@ -51,11 +51,11 @@ class SelfChannel::Writing {
   [[gnu::noinline]] void share(Outlet& outlet) const {
     std::call_once(outlet.sharing, [&] {
       outlet.is_shared.store(true, std::memory_order_relaxed);
-      fiber::await_those_at_home(home_);  // who have not seen it
+      fiber::await_owners(home_);  // who have not seen it
     });
   }
 
-  const fiber::AtHome here_;
+  const fiber::OwnWorker here_;
   const int home_;
   base::ShortMutex* locked_ = nullptr;
   bool may_ = false;

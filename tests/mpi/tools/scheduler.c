@@ -63,10 +63,10 @@ int main(int argc, char** argv) {
   T_OK(MPI_T_pvar_session_create(&session));
   MPI_T_pvar_handle taken = open_meter(session, "rank_taken", MPI_T_PVAR_CLASS_COUNTER, NULL);
   MPI_T_pvar_handle stuck = open_meter(session, "rank_stuck", MPI_T_PVAR_CLASS_COUNTER, NULL);
-  MPI_T_pvar_handle carriers = open_meter(session, "carriers", MPI_T_PVAR_CLASS_LEVEL, NULL);
+  MPI_T_pvar_handle worker_threads = open_meter(session, "worker_threads", MPI_T_PVAR_CLASS_LEVEL, NULL);
   const int workers =
       (int)read_meter(session, open_meter(session, "worker_count", MPI_T_PVAR_CLASS_SIZE, NULL));
-  CHECK(read_meter(session, carriers) >= (unsigned)workers);
+  CHECK(read_meter(session, worker_threads) >= (unsigned)workers);
   watch("rank_taken");
   watch("rank_stuck");
   CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));

@@ -1,13 +1,13 @@
-#include "fiber/lookout.h"
+#include "fiber/progress_sleeper.h"
 
 #include <mutex>
 #include <utility>
 
 #include "fiber/completion.h"
-#include "fiber/sleepers.h"
+#include "fiber/world_stop.h"
 #include "fiber/worker.h"
 
-namespace clump::fiber::lookout {
+namespace clump::fiber::progress_sleeper {
 
 namespace {
 
@@ -19,7 +19,7 @@ constinit std::atomic<bool> asleep_now{false};
 
 }  // namespace
 
-bool watcher_sleeps() noexcept { return asleep_now.load(std::memory_order_seq_cst); }
+bool is_asleep() noexcept { return asleep_now.load(std::memory_order_seq_cst); }
 
 bool is_kept() noexcept { return bell != nullptr; }
 
@@ -39,24 +39,24 @@ void sleep_while(const std::atomic<std::uint32_t>& state, std::uint32_t asleep) 
   const auto is_asleep = [&] { return state.load(std::memory_order_seq_cst) == asleep; };
   while (is_asleep()) {
     if (take_in(0)) continue;
-    // seq_cst: see Bell, and call_watcher().
-    bell->lookout.store(1, std::memory_order_seq_cst);
+    // seq_cst: see Bell, and wake_up().
+    bell->progress_sleeper.store(1, std::memory_order_seq_cst);
     if (is_asleep() && !take_in(0) && may_sleep()) {
       asleep_now.store(true, std::memory_order_seq_cst);
-      base::Bell::sleep(bell->lookout, &kUntilLong);
-      if (bell->lookout.load(std::memory_order_seq_cst) == 1 && is_asleep()) {
+      base::Bell::sleep(bell->progress_sleeper, &kUntilLong);
+      if (bell->progress_sleeper.load(std::memory_order_seq_cst) == 1 && is_asleep()) {
         sleeps_for_long();
-        base::Bell::sleep(bell->lookout);
+        base::Bell::sleep(bell->progress_sleeper);
       }
-      census::note_wake();
+      awake_threads::note_wake();
       asleep_now.store(false, std::memory_order_seq_cst);
     }
-    bell->lookout.store(0, std::memory_order_relaxed);
+    bell->progress_sleeper.store(0, std::memory_order_relaxed);
   }
 }
 
-void call_watcher() noexcept {
-  if (bell->lookout.load(std::memory_order_seq_cst) != 0) base::Bell::wake(bell->lookout);
+void wake_up() noexcept {
+  if (bell->progress_sleeper.load(std::memory_order_seq_cst) != 0) base::Bell::wake(bell->progress_sleeper);
 }
 
 void end(Waiter& waiter, bool watched) {
@@ -74,4 +74,4 @@ void end(Waiter& waiter, bool watched) {
   if (next != nullptr) next->unpark();  // for nothing: it looks, goes back to sleep, and watches
 }
 
-}  // namespace clump::fiber::lookout
+}  // namespace clump::fiber::progress_sleeper

@@ -1,4 +1,4 @@
-#include "fiber/sleepers.h"
+#include "fiber/world_stop.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -8,7 +8,7 @@
 #include <climits>
 
 #include "fiber/completion.h"
-#include "fiber/lookout.h"
+#include "fiber/progress_sleeper.h"
 #include "fiber/processor_time.h"
 #include "fiber/switch.h"
 #include "fiber/worker.h"
@@ -31,10 +31,10 @@ const void* innermost_wait_of(const void* thread_pointer) {
   return *reinterpret_cast<const void* const*>(static_cast<const std::byte*>(thread_pointer) + distance);
 }
 
-bool is_held() noexcept { return held.load(std::memory_order_seq_cst) != 0; }
+bool is_stopped() noexcept { return held.load(std::memory_order_seq_cst) != 0; }
 
-void stay_while_held() noexcept {
-  while (is_held()) ::syscall(SYS_futex, &held, FUTEX_WAIT_PRIVATE, 1, nullptr, nullptr, 0);
+void stay_while_stopped() noexcept {
+  while (is_stopped()) ::syscall(SYS_futex, &held, FUTEX_WAIT_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
 }  // namespace detail
@@ -66,23 +66,23 @@ Registers registers_of(const Fiber& fiber) {
 
 }  // namespace
 
-Hold::Hold() {
+WorldStop::WorldStop() {
   detail::held.store(1, std::memory_order_seq_cst);
-  on_resume.store(keeps_processor_time() ? detail::resume_in_turn : detail::stay_while_held,
+  on_resume.store(keeps_processor_time() ? detail::resume_in_turn : detail::stay_while_stopped,
                   std::memory_order_release);
-  // A fiber that is resumed from here on comes to stay_while_held() before it does anything else; those that
+  // A fiber that is resumed from here on comes to stay_while_stopped() before it does anything else; those that
   // were resumed before are seen to be in use.
   barrier_everywhere();
 }
 
-Hold::~Hold() {
+WorldStop::~WorldStop() {
   on_resume.store(keeps_processor_time() ? detail::resume_in_turn : nullptr, std::memory_order_release);
   detail::held.store(0, std::memory_order_seq_cst);
   ::syscall(SYS_futex, &detail::held, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
 
-std::vector<Sleeper> Hold::sleepers() const {
-  std::vector<Sleeper> found;
+std::vector<BlockedThread> WorldStop::blocked_threads() const {
+  std::vector<BlockedThread> found;
   for_each_fiber([&](const Fiber& fiber) {
     if (!fiber.left_behind() || fiber.over.load(std::memory_order_relaxed)) return;
     const Registers registers = registers_of(fiber);
@@ -90,13 +90,13 @@ std::vector<Sleeper> Hold::sleepers() const {
     if (!fiber.left_behind()) return;
     found.push_back({&fiber, fiber.rank, registers, detail::innermost_wait_of(fiber.context.thread_pointer)});
   });
-  Waiter::add_sleepers(found);
+  Waiter::add_blocked(found);
   return found;
 }
 
-int sleeping_threads() { return Waiter::count_sleepers(); }
+int sleeping_threads() { return Waiter::count_blocked(); }
 
-bool lookout_sleeps() noexcept { return !lookout::is_kept() || lookout::watcher_sleeps(); }
+bool progress_sleeper_sleeps() noexcept { return !progress_sleeper::is_kept() || progress_sleeper::is_asleep(); }
 
 void on_long_sleep(void (*listener)()) { long_sleep_listener.store(listener, std::memory_order_release); }
 

@@ -1,4 +1,4 @@
-#include "instruments/desk.h"
+#include "instruments/event_dispatcher.h"
 
 #include <algorithm>
 #include <ctime>
@@ -17,8 +17,8 @@ constinit std::atomic<core::World*> world{nullptr};
 
 void moved(fiber::Identity& identity, fiber::Move move, int worker) {
   const auto& ranks = world.load(std::memory_order_relaxed)->ranks;
-  // acquire: pairs with the release in Desk::watch().
-  core::Watcher* const watcher =
+  // acquire: pairs with the release in EventDispatcher::watch().
+  core::ToolObserver* const watcher =
       ranks[static_cast<std::size_t>(identity.rank)]->watcher.load(std::memory_order_acquire);
   if (watcher == nullptr) return;
   move == fiber::Move::kTaken ? watcher->taken(worker) : watcher->stuck(worker);
@@ -47,7 +47,7 @@ const Interest::Callback& Interest::best() const {
                                [](const Callback& callback) { return callback.function != nullptr; });
 }
 
-void Desk::want(const Interest& interest) {
+void EventDispatcher::want(const Interest& interest) {
   {
     const std::lock_guard lock(mutex_);
     if (notes_.empty()) notes_.resize(kMostNotes);
@@ -68,7 +68,7 @@ void Desk::want(const Interest& interest) {
   watch();
 }
 
-void Desk::forget(MPI_T_event_registration handle) {
+void EventDispatcher::forget(MPI_T_event_registration handle) {
   Interest none;
   none.handle = handle;
   want(none);
@@ -78,7 +78,7 @@ void Desk::forget(MPI_T_event_registration handle) {
     fiber::yield();
 }
 
-void Desk::add_mark(Mark& mark) {
+void EventDispatcher::add_mark(Mark& mark) {
   {
     const std::lock_guard lock(mutex_);
     marks_.push_back(&mark);
@@ -88,7 +88,7 @@ void Desk::add_mark(Mark& mark) {
   mark.most = std::max(mark.most, unexpected_);
 }
 
-void Desk::remove_mark(Mark& mark) {
+void EventDispatcher::remove_mark(Mark& mark) {
   {
     const std::lock_guard lock(mutex_);
     std::erase(marks_, &mark);
@@ -96,18 +96,18 @@ void Desk::remove_mark(Mark& mark) {
   watch();
 }
 
-Count Desk::most(const Mark& mark) {
+Count EventDispatcher::most(const Mark& mark) {
   const std::lock_guard lock(mutex_);
   return mark.most;
 }
 
-void Desk::set_most(Mark& mark, Count value) {
+void EventDispatcher::set_most(Mark& mark, Count value) {
   const std::lock_guard lock(mutex_);
   mark.most = value;
 }
 
 /// Has those told who make happen what somebody wants to know, and nobody else.
-void Desk::watch() {
+void EventDispatcher::watch() {
   const std::lock_guard one_at_a_time(watching_mutex_);
   bool messages = false, others = false, moves = false;
   {
@@ -122,13 +122,13 @@ void Desk::watch() {
   if (messages != watching_messages_) p2p::matcher_of(rank_).watch(messages ? this : nullptr);
   watching_messages_ = messages;
   // release: pairs with the acquire of those who call it.
-  rank_.watcher.store(others ? this : nullptr, std::memory_order_release);
+  rank_.observer.store(others ? this : nullptr, std::memory_order_release);
   if (!moves) return;
   world.store(&rank_.world, std::memory_order_relaxed);  // by release in on_move()
   fiber::on_move(moved);
 }
 
-void Desk::note(Note note) {
+void EventDispatcher::note(Note note) {
   const std::lock_guard lock(mutex_);
   note.time = now();  // under the lock, so that times rise with numbers
   note.number = next_;
@@ -145,7 +145,7 @@ void Desk::note(Note note) {
 }
 
 /// The oldest note, and those who are to be told of it.
-bool Desk::fetch(Note& note, std::vector<Interest>& told) {
+bool EventDispatcher::fetch(Note& note, std::vector<Interest>& told) {
   told.clear();
   const std::lock_guard lock(mutex_);
   if (first_ == next_) return false;
@@ -156,7 +156,7 @@ bool Desk::fetch(Note& note, std::vector<Interest>& told) {
 }
 
 /// Somebody who is to be told how many events were dropped.
-bool Desk::fetch_drops(Interest& told) {
+bool EventDispatcher::fetch_drops(Interest& told) {
   const std::lock_guard lock(mutex_);
   for (Interest& interest : interests_) {
     if (interest.drops == 0) continue;
@@ -168,7 +168,7 @@ bool Desk::fetch_drops(Interest& told) {
   return false;
 }
 
-void Desk::tell() {
+void EventDispatcher::tell() {
   std::thread::id nobody;
   if (!teller_.compare_exchange_strong(nobody, std::this_thread::get_id(), std::memory_order_acquire)) return;
   rank_.disregard(core::Rank::kEventsWait);
@@ -192,12 +192,12 @@ void Desk::tell() {
   teller_.store(std::thread::id(), std::memory_order_release);
 }
 
-void Desk::unexpected_are(Count messages) {
+void EventDispatcher::unexpected_are(Count messages) {
   const std::lock_guard lock(mutex_);
   unexpected_ = messages;
 }
 
-void Desk::unexpected_came(const Message& message) {
+void EventDispatcher::unexpected_came(const Message& message) {
   {
     const std::lock_guard lock(mutex_);
     ++unexpected_;
@@ -209,16 +209,16 @@ void Desk::unexpected_came(const Message& message) {
         .elements = {message.source, message.tag, message.bytes}});
 }
 
-void Desk::unexpected_went() {
+void EventDispatcher::unexpected_went() {
   const std::lock_guard lock(mutex_);
   --unexpected_;
 }
 
-void Desk::collective_begins(std::uint32_t context, int collective, int algorithm, Count bytes) {
+void EventDispatcher::collective_begins(std::uint32_t context, int collective, int algorithm, Count bytes) {
   note({.happening = Happening::kCollective, .context = context, .elements = {collective, algorithm, bytes}});
 }
 
-void Desk::taken(int worker) { note({.happening = Happening::kTaken, .elements = {worker}}); }
-void Desk::stuck(int worker) { note({.happening = Happening::kStuck, .elements = {worker}}); }
+void EventDispatcher::taken(int worker) { note({.happening = Happening::kTaken, .elements = {worker}}); }
+void EventDispatcher::stuck(int worker) { note({.happening = Happening::kStuck, .elements = {worker}}); }
 
 }  // namespace clump::instruments

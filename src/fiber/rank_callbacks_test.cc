@@ -1,5 +1,5 @@
-// A rank's threads are called out of their waits to do errands, and go on waiting.
-#include "fiber/errands.h"
+// A rank's threads are called out of their waits to do callbacks, and go on waiting.
+#include "fiber/rank_callbacks.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 namespace clump::fiber {
 namespace {
 
-struct Counted final : Errands {
+struct Counted final : RankCallbacks {
   bool any() const noexcept override { return left.load() > done.load(); }
   void run() override {
     for (int before = done.load(); before < left.load();)
@@ -28,16 +28,16 @@ struct Counted final : Errands {
   std::atomic<std::thread::id> by;
 };
 
-void wait_until_done(const Counted& errands, int number) {
-  while (errands.done.load() < number) std::this_thread::yield();
+void wait_until_done(const Counted& callbacks, int number) {
+  while (callbacks.done.load() < number) std::this_thread::yield();
 }
 
-TEST(Errands, AreDoneByWhoWaits) {
+TEST(RankCallbacks, AreDoneByWhoWaits) {
   for (const bool several : {false, true}) {
-    Counted errands;
+    Counted callbacks;
     Identity identity;
-    identity.errands = &errands;
-    errands.expect(1);
+    identity.callbacks = &callbacks;
+    callbacks.expect(1);
     Completion first;
     Completion second;
     std::thread waiter([&] {
@@ -51,21 +51,21 @@ TEST(Errands, AreDoneByWhoWaits) {
     });
     const auto id = waiter.get_id();
     for (int i = 1; i <= 1000; ++i) {
-      errands.leave();
-      wait_until_done(errands, i);
+      callbacks.leave();
+      wait_until_done(callbacks, i);
     }
     first.signal();
     waiter.join();
-    EXPECT_EQ(errands.by.load(), id);
+    EXPECT_EQ(callbacks.by.load(), id);
   }
 }
 
-TEST(Errands, AreNotLostWhenTheOneCalledHasGone) {
+TEST(RankCallbacks, AreNotLostWhenTheOneCalledHasGone) {
   constexpr int kRounds = 300;
-  Counted errands;
+  Counted callbacks;
   Identity identity;
-  identity.errands = &errands;
-  errands.expect(1);
+  identity.callbacks = &callbacks;
+  callbacks.expect(1);
   for (int round = 1; round <= kRounds; ++round) {
     Completion soon;
     Completion late;
@@ -75,26 +75,26 @@ TEST(Errands, AreNotLostWhenTheOneCalledHasGone) {
     };
     std::thread leaves([&] { wait(soon); });
     std::thread stays([&] { wait(late); });
-    std::thread caller([&] { errands.leave(); });
+    std::thread caller([&] { callbacks.leave(); });
     soon.signal();
-    wait_until_done(errands, round);  // by one of the two
+    wait_until_done(callbacks, round);  // by one of the two
     late.signal();
     for (std::thread* thread : {&leaves, &stays, &caller}) thread->join();
   }
 }
 
-TEST(Errands, AreForThreadsOfTheirRankOnly) {
-  Counted errands;
+TEST(RankCallbacks, AreForThreadsOfTheirRankOnly) {
+  Counted callbacks;
   Identity identity;
-  identity.errands = &errands;
-  EXPECT_EQ(Errands::expected_here(), nullptr);
+  identity.callbacks = &callbacks;
+  EXPECT_EQ(RankCallbacks::expected_here(), nullptr);
   std::thread([&] {
     adopt_identity(&identity);
-    EXPECT_EQ(Errands::expected_here(), nullptr);
-    errands.expect(1);
-    EXPECT_EQ(Errands::expected_here(), &errands);
-    errands.expect(-1);
-    EXPECT_EQ(Errands::expected_here(), nullptr);
+    EXPECT_EQ(RankCallbacks::expected_here(), nullptr);
+    callbacks.expect(1);
+    EXPECT_EQ(RankCallbacks::expected_here(), &callbacks);
+    callbacks.expect(-1);
+    EXPECT_EQ(RankCallbacks::expected_here(), nullptr);
   }).join();
 }
 

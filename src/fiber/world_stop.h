@@ -32,7 +32,7 @@ CLUMP_HOST_API void clump_call_behind(const Registers* registers, void (*functio
 }
 
 /// A thread of control of a rank that does not run.
-struct Sleeper {
+struct BlockedThread {
   const void* who = nullptr;  ///< as Completion::sleeper() names it
   const Identity* rank = nullptr;
   Registers registers;
@@ -41,29 +41,29 @@ struct Sleeper {
 
 /// While one lives, no thread of control goes on that does not run; those that run go on until they wait.
 /// One at a time, by a thread that is none of a rank's.
-class Hold {
+class WorldStop {
  public:
-  CLUMP_HOST_API Hold();
-  CLUMP_HOST_API ~Hold();
-  Hold(const Hold&) = delete;
-  Hold& operator=(const Hold&) = delete;
+  CLUMP_HOST_API WorldStop();
+  CLUMP_HOST_API ~WorldStop();
+  WorldStop(const WorldStop&) = delete;
+  WorldStop& operator=(const WorldStop&) = delete;
 
-  CLUMP_HOST_API std::vector<Sleeper> sleepers() const;
+  CLUMP_HOST_API std::vector<BlockedThread> blocked_threads() const;
 };
 
 /// How many kernel threads sleep, other than for a worker, and were not woken. At any time.
 CLUMP_HOST_API int sleeping_threads();
-/// Whether the one that looks out for messages of other processes does, if there has to be one (lookout.h).
-CLUMP_HOST_API bool lookout_sleeps() noexcept;
+/// Whether the one that looks out for messages of other processes does, if there has to be one (progress_sleeper.h).
+CLUMP_HOST_API bool progress_sleeper_sleeps() noexcept;
 
 namespace detail {
 /// What the calling thread of control tells about its wait; what it is belongs to core.
 CLUMP_HOST_API extern constinit thread_local const void* innermost_wait;
 /// The same of another one.
 const void* innermost_wait_of(const void* thread_pointer);
-/// Returns when there is no Hold.
-void stay_while_held() noexcept;
-bool is_held() noexcept;
+/// Returns when there is no WorldStop.
+void stay_while_stopped() noexcept;
+bool is_stopped() noexcept;
 }  // namespace detail
 
 /// A thread that has slept for so long sleeps for long.

@@ -1,6 +1,6 @@
-// Threads that wait in a process without workers. By itself, because what lookout::keep() has begun does not
+// Threads that wait in a process without workers. By itself, because what progress_sleeper::keep() has begun does not
 // end.
-#include "fiber/lookout.h"
+#include "fiber/progress_sleeper.h"
 
 #include <gtest/gtest.h>
 
@@ -28,10 +28,10 @@ bool take_in_messages(int) {
 }
 
 // Whoever watches takes in what has come for himself and for the one that was to watch next, and both leave.
-TEST(Lookout, SomebodyWatchesAsLongAsAnybodyWaits) {
+TEST(ProgressSleeper, SomebodyWatchesAsLongAsAnybodyWaits) {
   static constinit base::Bell bell;
   set_spinning(false);
-  lookout::keep(bell);
+  progress_sleeper::keep(bell);
   on_progress(take_in_messages);
   for (int round = 0; round < 300; ++round) {
     std::atomic<int> left{kThreads};

@@ -1,4 +1,4 @@
-#include "fiber/sleepers.h"
+#include "fiber/world_stop.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -10,7 +10,7 @@
 #include <chrono>
 #include <thread>
 
-#include "fiber/census.h"
+#include "fiber/awake_threads.h"
 #include "fiber/completion.h"
 #include "fiber/fiber.h"
 
@@ -58,12 +58,12 @@ struct Waiting {
 /// It sleeps, is found, has its frames, and does not go on while it is held.
 void expect_held(Waiting& waiting) {
   while (!waiting.begun) std::this_thread::sleep_for(1ms);
-  Sleeper found;
+  BlockedThread found;
   for (int tries = 0; found.who == nullptr && tries < 2000; ++tries) {
     std::this_thread::sleep_for(1ms);
-    const Hold hold;
+    const WorldStop hold;
     const void* const who = waiting.awaited.sleeper();
-    for (const Sleeper& one : hold.sleepers())
+    for (const BlockedThread& one : hold.blocked_threads())
       if (who != nullptr && one.who == who) found = one;
     if (found.who == nullptr) continue;
     EXPECT_EQ(found.rank, &waiting.identity);
@@ -79,7 +79,7 @@ void expect_held(Waiting& waiting) {
   EXPECT_TRUE(waiting.over);
 }
 
-TEST(Sleepers, AKernelThreadIsFoundAndHeld) {
+TEST(WorldStop, AKernelThreadIsFoundAndHeld) {
   Waiting waiting;
   std::thread thread([&] {
     adopt_identity(&waiting.identity);
@@ -89,7 +89,7 @@ TEST(Sleepers, AKernelThreadIsFoundAndHeld) {
   thread.join();
 }
 
-TEST(Sleepers, AFiberIsFoundAndHeld) {
+TEST(WorldStop, AFiberIsFoundAndHeld) {
   ASSERT_TRUE(make_workers({-1, -1}, 16, nullptr) && start_workers());
   static Waiting waiting;
   sigset_t all, before;
@@ -111,7 +111,7 @@ TEST(Sleepers, AFiberIsFoundAndHeld) {
   expect_held(waiting);
 }
 
-TEST(Sleepers, WhatOthersTellAboutTheirWaitsIsRead) {
+TEST(WorldStop, WhatOthersTellAboutTheirWaitsIsRead) {
   static const int what = 0;
   Waiting waiting;
   std::thread thread([&] {
@@ -122,8 +122,8 @@ TEST(Sleepers, WhatOthersTellAboutTheirWaitsIsRead) {
   bool read = false;
   for (int tries = 0; !read && tries < 2000; ++tries) {
     std::this_thread::sleep_for(1ms);
-    const Hold hold;
-    read = std::ranges::any_of(hold.sleepers(), [](const Sleeper& one) { return one.waits == &what; });
+    const WorldStop hold;
+    read = std::ranges::any_of(hold.blocked_threads(), [](const BlockedThread& one) { return one.waits == &what; });
   }
   EXPECT_TRUE(read);
   waiting.awaited.signal();

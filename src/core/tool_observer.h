@@ -11,8 +11,8 @@
 namespace clump::core {
 
 /// Is told at once of what happens to a rank, by whoever makes it happen: any thread, in the middle of
-/// anything, with locks of ours held. So it only notes it down. A rank's Watcher lives as long as the rank.
-class Watcher {
+/// anything, with locks of ours held. So it only notes it down. A rank's ToolObserver lives as long as the rank.
+class ToolObserver {
  public:
   struct Message {
     std::uint32_t context;
@@ -30,7 +30,7 @@ class Watcher {
   virtual void stuck(int worker) = 0;
 
  protected:
-  ~Watcher() = default;
+  ~ToolObserver() = default;
 };
 
 /// What a rank's collectives did, and what a tool or the user wants them to do. Indexes are numbers of

@@ -12,7 +12,7 @@ namespace clump::fiber {
 
 class Waiter;
 
-namespace lookout {
+namespace progress_sleeper {
 
 /// Whether there is anything to look out for: there are other processes, and no workers.
 bool is_kept() noexcept;
@@ -23,11 +23,11 @@ void keep(base::Bell& bell) noexcept;
 bool begin(Waiter& waiter);
 /// The watcher's sleep, while `state` is `asleep`; takes in what comes.
 void sleep_while(const std::atomic<std::uint32_t>& state, std::uint32_t asleep);
-/// Whether the watcher sleeps: it does nothing before it has counted its wake (census.h).
-bool watcher_sleeps() noexcept;
+/// Whether the watcher sleeps: it does nothing before it has counted its wake (awake_threads.h).
+bool is_asleep() noexcept;
 /// The watcher's `state` has changed, with seq_cst: it looks at it.
-void call_watcher() noexcept;
+void wake_up() noexcept;
 void end(Waiter& waiter, bool watched);
 
-}  // namespace lookout
+}  // namespace progress_sleeper
 }  // namespace clump::fiber

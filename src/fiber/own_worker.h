@@ -7,33 +7,33 @@ namespace clump::fiber {
 
 /// Holds a fiber's worker: while one of these lives, the calling fiber (or idle worker) is the only thread of
 /// control that acts for that worker. Short sections only; waiting inside is not allowed.
-class AtHome {
+class OwnWorker {
  public:
-  AtHome() noexcept {
+  OwnWorker() noexcept {
     const Fiber* const self = this_fiber();
     if (self == nullptr) return;
-    carrier_ = self->carrier;
-    carrier_->sections.store(carrier_->sections.load(std::memory_order_relaxed) + 1,
+    worker_thread_ = self->worker_thread;
+    worker_thread_->sections.store(worker_thread_->sections.load(std::memory_order_relaxed) + 1,
                              std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);  // see Section
-    const Worker* const worker = carrier_->worker.load(std::memory_order_relaxed);
-    if (worker != nullptr && (worker->index == self->home || self == &carrier_->idle))
+    const Worker* const worker = worker_thread_->worker.load(std::memory_order_relaxed);
+    if (worker != nullptr && (worker->index == self->home || self == &worker_thread_->idle))
       worker_ = worker->index;
   }
-  ~AtHome() {
-    if (carrier_ == nullptr) return;
+  ~OwnWorker() {
+    if (worker_thread_ == nullptr) return;
     // release: as in Section.
-    carrier_->sections.store(carrier_->sections.load(std::memory_order_relaxed) - 1,
+    worker_thread_->sections.store(worker_thread_->sections.load(std::memory_order_relaxed) - 1,
                              std::memory_order_release);
   }
-  AtHome(const AtHome&) = delete;
-  AtHome& operator=(const AtHome&) = delete;
-  /// False for guests, for fibers whose worker was given to another carrier, and for kernel threads.
+  OwnWorker(const OwnWorker&) = delete;
+  OwnWorker& operator=(const OwnWorker&) = delete;
+  /// False for stolen fibers, for fibers whose worker was given to another worker thread, and for kernel threads.
   explicit operator bool() const noexcept { return worker_ >= 0; }
   int worker() const noexcept { return worker_; }
 
  private:
-  Carrier* carrier_ = nullptr;
+  WorkerThread* worker_thread_ = nullptr;
   int worker_ = -1;
 };
 
@@ -44,7 +44,7 @@ inline int worker_beside() noexcept {
 }
 
 /// Returns when those have ended that were at home at this worker when the call began. Not by fibers.
-CLUMP_HOST_API void await_those_at_home(int worker);
+CLUMP_HOST_API void await_owners(int worker);
 
 /// After something was left for `worker` where only its progress function sees it: whether it is the caller
 /// who has to look after it.

@@ -1,4 +1,4 @@
-#include "fiber/census.h"
+#include "fiber/awake_threads.h"
 
 #include <atomic>
 
@@ -13,26 +13,26 @@ constinit std::atomic<int> services{0};
 
 }  // namespace
 
-constinit std::atomic<int> census::awake{0};
-constinit std::atomic<int> census::resting{0};
+constinit std::atomic<int> awake_threads::awake{0};
+constinit std::atomic<int> awake_threads::resting{0};
 
 void thread_begins() noexcept {
   alive.fetch_add(1, std::memory_order_acq_rel);
-  census::awake.fetch_add(1, std::memory_order_acq_rel);
+  awake_threads::awake.fetch_add(1, std::memory_order_acq_rel);
 }
 
 void thread_ends() noexcept {
   alive.fetch_sub(1, std::memory_order_acq_rel);
-  census::falls_asleep();
+  awake_threads::falls_asleep();
 }
 
 void on_deadlock(void (*report)()) { report_deadlock.store(report, std::memory_order_release); }
 
 void count_wakes_in(std::atomic<std::uint64_t>& counter) { wakes.store(&counter, std::memory_order_release); }
 int service_threads() noexcept { return services.load(std::memory_order_relaxed); }
-int threads_awake() noexcept { return census::awake.load(std::memory_order_seq_cst); }
+int threads_awake() noexcept { return awake_threads::awake.load(std::memory_order_seq_cst); }
 
-namespace census {
+namespace awake_threads {
 
 void note_wake() noexcept {
   // release: whoever sees what is done from here on sees that somebody has woken.
@@ -54,5 +54,5 @@ void falls_asleep() {
 void becomes_fiber() { falls_asleep(); }
 void fiber_ends() noexcept { alive.fetch_sub(1, std::memory_order_acq_rel); }
 
-}  // namespace census
+}  // namespace awake_threads
 }  // namespace clump::fiber

@@ -12,7 +12,7 @@
 namespace clump::fiber {
 
 class Waiter;
-class WaitsForErrands;
+class CallbackWait;
 
 /// Is told, in the thread of control itself, when one of a watched rank begins to wait, and when it goes on.
 class WaitObserver {
@@ -25,7 +25,7 @@ class WaitObserver {
 };
 
 /// One for each rank; fiber::Identity knows it.
-class Errands {
+class RankCallbacks {
  public:
   /// While some are expected, the rank's threads of control wait in a way that costs more, and lets them be
   /// called. Any thread; `more` is negative when fewer are expected again.
@@ -36,10 +36,10 @@ class Errands {
   virtual void run() = 0;
 
   /// Those of the calling thread's rank; null if none are expected.
-  static Errands* expected_here() noexcept {
+  static RankCallbacks* expected_here() noexcept {
     const Identity* const mine = identity();
-    if (mine == nullptr || mine->errands == nullptr) return nullptr;
-    return mine->errands->expected_.load(std::memory_order_relaxed) % kParks > 0 ? mine->errands : nullptr;
+    if (mine == nullptr || mine->callbacks == nullptr) return nullptr;
+    return mine->callbacks->expected_.load(std::memory_order_relaxed) % kParks > 0 ? mine->callbacks : nullptr;
   }
 
   /// The rank's threads of control tell the observer of their waits from now on; without, they no longer do.
@@ -49,54 +49,54 @@ class Errands {
   void park() noexcept { expected_.fetch_or(kParks, std::memory_order_relaxed); }
   static bool parks_here() noexcept {
     const Identity* const mine = identity();
-    return mine != nullptr && mine->errands != nullptr &&
-           (mine->errands->expected_.load(std::memory_order_relaxed) & kParks) != 0;
+    return mine != nullptr && mine->callbacks != nullptr &&
+           (mine->callbacks->expected_.load(std::memory_order_relaxed) & kParks) != 0;
   }
   /// One for the process; set before the first rank is watched.
   CLUMP_HOST_API static WaitObserver* observer;
 
-  /// Whether the calling thread of control does not simply wait: errands are expected, or it is watched.
+  /// Whether the calling thread of control does not simply wait: callbacks are expected, or it is watched.
   static bool waits_in_other_ways() noexcept {
     const Identity* const mine = identity();
-    return mine != nullptr && mine->errands != nullptr &&
-           mine->errands->expected_.load(std::memory_order_relaxed) != 0;
+    return mine != nullptr && mine->callbacks != nullptr &&
+           mine->callbacks->expected_.load(std::memory_order_relaxed) != 0;
   }
   static bool watched_here() noexcept {
     const Identity* const mine = identity();
-    return mine != nullptr && mine->errands != nullptr &&
-           mine->errands->expected_.load(std::memory_order_relaxed) >= kWatched;
+    return mine != nullptr && mine->callbacks != nullptr &&
+           mine->callbacks->expected_.load(std::memory_order_relaxed) >= kWatched;
   }
 
  protected:
-  ~Errands() = default;
+  ~RankCallbacks() = default;
   /// Something was left: one of the rank's threads of control that sleep is woken to do it. Any thread.
   CLUMP_HOST_API void call() noexcept;
 
  private:
-  friend class WaitsForErrands;
+  friend class CallbackWait;
   // Beside the number.
   static constexpr int kWatched = 1 << 30;
   static constexpr int kParks = 1 << 29;
-  std::atomic<int> expected_{0};  // relaxed: a thread expects errands before it starts what leads to them
+  std::atomic<int> expected_{0};  // relaxed: a thread expects callbacks before it starts what leads to them
   base::ShortMutex mutex_;
-  WaitsForErrands* sleepers_ = nullptr;  // linked; on the sleepers' stacks
+  CallbackWait* sleepers_ = nullptr;  // linked; on the sleepers' stacks
 };
 
 /// The calling thread of control is going to sleep, and call() finds it. Who lets it end looks at any() once
 /// more: it may have been called.
-class WaitsForErrands {
+class CallbackWait {
  public:
-  WaitsForErrands(Errands* errands, Waiter& waiter);
-  ~WaitsForErrands();
-  WaitsForErrands(const WaitsForErrands&) = delete;
-  WaitsForErrands& operator=(const WaitsForErrands&) = delete;
+  CallbackWait(RankCallbacks* callbacks, Waiter& waiter);
+  ~CallbackWait();
+  CallbackWait(const CallbackWait&) = delete;
+  CallbackWait& operator=(const CallbackWait&) = delete;
 
  private:
-  friend class Errands;
-  Errands* const errands_;
+  friend class RankCallbacks;
+  RankCallbacks* const callbacks_;
   Waiter& waiter_;
-  WaitsForErrands* previous_ = nullptr;
-  WaitsForErrands* next_ = nullptr;
+  CallbackWait* previous_ = nullptr;
+  CallbackWait* next_ = nullptr;
 };
 
 }  // namespace clump::fiber

@@ -1,12 +1,12 @@
 // Tasks that only threads of one rank may run, because they call functions of its program.
 #pragma once
 
-#include "fiber/errands.h"
+#include "fiber/rank_callbacks.h"
 #include "net/tasks.h"
 
 namespace clump::core {
 
-class Errands final : public fiber::Errands {
+class RankCallbacks final : public fiber::RankCallbacks {
  public:
   /// Any thread.
   void leave(net::Task& task) {

@@ -1,7 +1,7 @@
-// A rank's desk: notes down what happens to the rank while a tool watches, and tells the tool's callbacks
+// A rank's dispatcher: notes down what happens to the rank while a tool watches, and tells the tool's callbacks
 // (MPI-5.0 section 15.3.8).
 //
-// Events are noted by whoever makes them happen (core/watcher.h), and told by the rank itself, at the
+// Events are noted by whoever makes them happen (core/tool_observer.h), and told by the rank itself, at the
 // beginning of its next call of MPI. So a callback runs where any code of the program may run: it may call
 // everything, and needs no particular safety. The price is that it comes later than its event, whose time it
 // can ask for. Notes that nobody has fetched are kept up to kMostNotes; what is over is counted as dropped.
@@ -38,7 +38,7 @@ struct Instance {
   const Note& note;
 };
 
-/// What a registration wants to be told. Plain data: the desk keeps a copy.
+/// What a registration wants to be told. Plain data: the dispatcher keeps a copy.
 struct Interest {
   struct Callback {
     MPI_T_event_cb_function* function = nullptr;
@@ -63,9 +63,9 @@ struct Interest {
   const Callback& best() const;
 };
 
-class Desk final : public core::Watcher {
+class EventDispatcher final : public core::ToolObserver {
  public:
-  explicit Desk(core::Rank& rank) : rank_(rank) {}
+  explicit EventDispatcher(core::Rank& rank) : rank_(rank) {}
 
   // By one thread of the rank at a time (Tool's lock).
   /// Replaces the interest of a registration; one without callbacks is forgotten.
@@ -90,7 +90,7 @@ class Desk final : public core::Watcher {
     return instance != nullptr && current_.load(std::memory_order_relaxed) == instance;
   }
 
-  // Watcher
+  // ToolObserver
   void unexpected_are(Count messages) override;
   void unexpected_came(const Message& message) override;
   void unexpected_went() override;

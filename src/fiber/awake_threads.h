@@ -1,5 +1,5 @@
 // Who is awake? Only threads of ranks wake threads of ranks, so when the last one that is awake goes to
-// sleep, none will ever wake: a deadlock. Counted are kernel threads, which is what carriers are too, and
+// sleep, none will ever wake: a deadlock. Counted are kernel threads, which is what worker threads are too, and
 // fibers that sleep until a point in time. One that is outside MPI counts as awake, whatever it does there:
 // there is no false alarm.
 #pragma once
@@ -24,7 +24,7 @@ CLUMP_HOST_API int threads_awake() noexcept;
 /// What is called at a deadlock, by the last one that goes to sleep: it must not wait, or call for others.
 CLUMP_HOST_API void on_deadlock(void (*report)());
 
-namespace census {
+namespace awake_threads {
 
 /// A thread has woken, and has done nothing yet.
 void note_wake() noexcept;
@@ -52,5 +52,5 @@ void falls_asleep();
 void becomes_fiber();
 void fiber_ends() noexcept;
 
-}  // namespace census
+}  // namespace awake_threads
 }  // namespace clump::fiber
