@@ -8,11 +8,11 @@
 
 #include <vector>
 
-#include "coll/schedule.h"
+#include "coll/schedule/schedule.h"
 
 namespace clump::coll {
 
-class Proposal;
+class RequestBuilder;
 
 /// An array of counts or displacements as the user passed it: of int, or of MPI_Count or MPI_Aint.
 class Numbers {
@@ -100,28 +100,28 @@ void scan(Schedule& s, const Layout& in, const Layout& out);
 /// Rank 0's `out` stays as it is.
 void exscan(Schedule& s, const Layout& in, const Layout& out);
 
-// The same, by the team of the communicator (appointment.h); false, and nothing was done, if it is not for
+// The same, by the team of the communicator (shared/pending.h); false, and nothing was done, if it is not for
 // the team. Intracommunicators only.
-bool barrier(Proposal& t);
-bool broadcast(Proposal& t, const Layout& buffer, int root);
-bool gather(Proposal& t, const Layout& mine, const Layout& all, int root);
-bool gatherv(Proposal& t, const Layout& mine, const Blocks& all, int root);
-bool scatter(Proposal& t, const Layout& all, const Layout& mine, int root);
-bool scatterv(Proposal& t, const Blocks& all, const Layout& mine, int root);
-bool allgather(Proposal& t, const Layout& mine, const Layout& all);
-bool allgatherv(Proposal& t, const Layout& mine, const Blocks& all);
-bool alltoall(Proposal& t, const Blocks& out, const Blocks& in);
-bool alltoall(Proposal& t, const Layout& out, const Layout& in);
-bool exchange_with_neighbours(Proposal& t, const core::Topology& topology, const Blocks& out,
+bool barrier(RequestBuilder& t);
+bool broadcast(RequestBuilder& t, const Layout& buffer, int root);
+bool gather(RequestBuilder& t, const Layout& mine, const Layout& all, int root);
+bool gatherv(RequestBuilder& t, const Layout& mine, const Blocks& all, int root);
+bool scatter(RequestBuilder& t, const Layout& all, const Layout& mine, int root);
+bool scatterv(RequestBuilder& t, const Blocks& all, const Layout& mine, int root);
+bool allgather(RequestBuilder& t, const Layout& mine, const Layout& all);
+bool allgatherv(RequestBuilder& t, const Layout& mine, const Blocks& all);
+bool alltoall(RequestBuilder& t, const Blocks& out, const Blocks& in);
+bool alltoall(RequestBuilder& t, const Layout& out, const Layout& in);
+bool exchange_with_neighbours(RequestBuilder& t, const core::Topology& topology, const Blocks& out,
                               const Blocks& in);
-bool reduce(Proposal& t, const Layout& in, const Layout& out, int root);
-bool allreduce(Proposal& t, const Layout& in, const Layout& out);
-bool reduce_scatter(Proposal& t, const Layout& in, const Layout& out, const Numbers& counts);
-bool reduce_scatter_block(Proposal& t, const Layout& in, const Layout& out);
-bool scan(Proposal& t, const Layout& in, const Layout& out);
-bool exscan(Proposal& t, const Layout& in, const Layout& out);
+bool reduce(RequestBuilder& t, const Layout& in, const Layout& out, int root);
+bool allreduce(RequestBuilder& t, const Layout& in, const Layout& out);
+bool reduce_scatter(RequestBuilder& t, const Layout& in, const Layout& out, const Numbers& counts);
+bool reduce_scatter_block(RequestBuilder& t, const Layout& in, const Layout& out);
+bool scan(RequestBuilder& t, const Layout& in, const Layout& out);
+bool exscan(RequestBuilder& t, const Layout& in, const Layout& out);
 
-// Blocking forms: by the team of the communicator if it has one (team.h), otherwise by a schedule. Teams only
+// Blocking forms: by the team of the communicator if it has one (shared/team.h), otherwise by a schedule. Teams only
 // have those that are here. `in_place` is told as above.
 base::Status barrier(core::Comm& comm);
 base::Status broadcast(core::Comm& comm, const Layout& buffer, int root);

@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "coll/algorithms.h"
-#include "coll/select.h"
+#include "coll/algorithms/algorithms.h"
+#include "coll/select/select.h"
 #include "coll/test_ranks.h"
 
 namespace clump::coll {
@@ -296,8 +296,8 @@ TEST(Selection, EveryCollectiveEndsWithARuleThatFitsAlways) {
   EXPECT_EQ(allreduce({16, 8}), Algorithm::kReduceBroadcast);
   EXPECT_EQ(allreduce({16, 4 << 20}), Algorithm::kRing);
   EXPECT_EQ(allreduce({16, 4 << 20, Operations::kAny}), Algorithm::kReduceBroadcast);
-  EXPECT_EQ(allreduce({16, 8, Operations::kAny, true}), Algorithm::kTeamCarries);
-  EXPECT_EQ(allreduce({16, 4 << 20, Operations::kPredefined, true}), Algorithm::kTeamShares);
+  EXPECT_EQ(allreduce({16, 8, Operations::kAny, true}), Algorithm::kShmSmall);
+  EXPECT_EQ(allreduce({16, 4 << 20, Operations::kPredefined, true}), Algorithm::kShmAll);
   EXPECT_EQ(allreduce({16, 4 << 20, Operations::kCommutative, true}), Algorithm::kRing);
 }
 
@@ -310,14 +310,14 @@ TEST(Select, TwoSwapRoomsWhereDataIsTouched) {
                                            .swapped = swapped,
                                            .touched = touched});
   };
-  EXPECT_EQ(allreduce(8, true, true), Algorithm::kTeamCarries);
-  EXPECT_EQ(allreduce(16 << 10, true, true), Algorithm::kTeamSwaps);
-  EXPECT_EQ(allreduce(16 << 10, true, false), Algorithm::kTeamShares);
-  EXPECT_EQ(allreduce(16 << 10, false, true), Algorithm::kTeamShares);
+  EXPECT_EQ(allreduce(8, true, true), Algorithm::kShmSmall);
+  EXPECT_EQ(allreduce(16 << 10, true, true), Algorithm::kShmPair);
+  EXPECT_EQ(allreduce(16 << 10, true, false), Algorithm::kShmAll);
+  EXPECT_EQ(allreduce(16 << 10, false, true), Algorithm::kShmAll);
   EXPECT_EQ(select(Collective::kAllreduce,
                    {.ranks = 2, .bytes = 16 << 10, .team = true, .swapped = true, .touched = false},
-                   Algorithm::kTeamSwaps),
-            Algorithm::kTeamSwaps)
+                   Algorithm::kShmPair),
+            Algorithm::kShmPair)
       << "who asks for it gets it";
 }
 
@@ -327,11 +327,11 @@ TEST(Select, WhatIsWantedIsUsedWhereItSuits) {
   };
   EXPECT_EQ(wanted({16, 8}, Algorithm::kRing), Algorithm::kRing);
   EXPECT_EQ(wanted({16, 8, Operations::kAny}, Algorithm::kRing), Algorithm::kReduceBroadcast);
-  EXPECT_EQ(wanted({16, 8}, Algorithm::kTeamLeads), Algorithm::kReduceBroadcast);
-  EXPECT_EQ(wanted({16, 8, Operations::kPredefined, true}, Algorithm::kTeamShares), Algorithm::kTeamShares);
-  EXPECT_EQ(wanted({16, 8, Operations::kPredefined, true}, Algorithm::kBruck), Algorithm::kTeamCarries);
-  EXPECT_EQ(wanted({16, 1 << 20, Operations::kPredefined, true}, Algorithm::kTeamCarries),
-            Algorithm::kTeamShares);
+  EXPECT_EQ(wanted({16, 8}, Algorithm::kShmLeader), Algorithm::kReduceBroadcast);
+  EXPECT_EQ(wanted({16, 8, Operations::kPredefined, true}, Algorithm::kShmAll), Algorithm::kShmAll);
+  EXPECT_EQ(wanted({16, 8, Operations::kPredefined, true}, Algorithm::kBruck), Algorithm::kShmSmall);
+  EXPECT_EQ(wanted({16, 1 << 20, Operations::kPredefined, true}, Algorithm::kShmSmall),
+            Algorithm::kShmAll);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "coll/coll.h"
-#include "coll/select.h"
+#include "coll/select/select.h"
 #include "coll/test_ranks.h"
 
 namespace clump::coll {
@@ -187,7 +187,7 @@ TEST_P(CrossingsOf, GatherAndScatter) {
   }
 }
 
-// Each pile has a length of 8 bytes with each block.
+// Each packed blocks has a length of 8 bytes with each block.
 TEST_P(CrossingsOf, GathervAndScatterv) {
   const std::vector<Count> counts(hosts_.size(), 3);
   std::vector<Count> places;

@@ -5,16 +5,16 @@
 
 #include <memory>
 
-#include "coll/team_operation.h"
+#include "coll/shared/request.h"
 
 namespace clump::coll {
 
-using Operation = std::unique_ptr<TeamOperation>;
+using Operation = std::unique_ptr<TeamRequest>;
 
 /// An operation that has been begun.
 template <typename Say>
 Operation begun(core::Comm& comm, const Reduction& reduction, Say say) {
-  Proposal proposal(comm, reduction, CollectiveRequest::Kind::kNonblocking);
+  RequestBuilder proposal(comm, reduction, CollectiveRequest::Kind::kNonblocking);
   EXPECT_TRUE(say(proposal));
   Operation operation = proposal.take();
   operation->begin();
@@ -25,7 +25,7 @@ Operation begun(core::Comm& comm, Say say) {
   return begun(comm, {}, say);
 }
 
-inline base::Status end(TeamOperation& operation) {
+inline base::Status end(TeamRequest& operation) {
   operation.wait();
   return base::Status::from_code(operation.result.error);
 }

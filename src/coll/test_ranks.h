@@ -30,21 +30,21 @@ class CountingChannel final : public net::Channel {
     if (sent) count(route, bytes);
     return sent;
   }
-  void send(net::Route route, net::Outgoing& message) override {
+  void send(net::Route route, net::SendRequest& message) override {
     count(route, message.bytes);
     channel_->send(route, message);
   }
-  bool retract(net::Route route, net::Outgoing& message) override {
+  bool retract(net::Route route, net::SendRequest& message) override {
     return channel_->retract(route, message);
   }
   void poll(int rank) override { channel_->poll(rank); }
-  void leave(int rank, net::Task& task) override {
-    if (left_.empty()) return channel_->leave(rank, task);
+  void submit(int rank, net::ProgressTask& task) override {
+    if (left_.empty()) return channel_->submit(rank, task);
     left_[static_cast<std::size_t>(world_.homes[static_cast<std::size_t>(rank)])].push(task);
   }
 
   /// From now on tasks wait for run_left(), as if each home was a worker.
-  void keep_tasks(int homes) { left_ = std::vector<net::TaskList>(static_cast<std::size_t>(homes)); }
+  void keep_tasks(int homes) { left_ = std::vector<net::ProgressTaskList>(static_cast<std::size_t>(homes)); }
   void run_left(int home) { net::run_here(left_[static_cast<std::size_t>(home)].take_all()); }
 
  private:
@@ -55,7 +55,7 @@ class CountingChannel final : public net::Channel {
   }
   const std::unique_ptr<net::Channel> channel_;
   const core::World& world_;
-  std::vector<net::TaskList> left_;  // by home
+  std::vector<net::ProgressTaskList> left_;  // by home
   std::atomic<int> crossings_{0};
   std::atomic<Count> crossing_bytes_{0};
 };

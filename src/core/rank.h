@@ -31,7 +31,7 @@
 #include "datatype/datatype.h"
 #include "fiber/identity.h"
 #include "net/channel.h"
-#include "net/shm/commons.h"
+#include "net/shm/shared_allocator.h"
 
 namespace clump::net {
 class SelfChannel;
@@ -52,7 +52,7 @@ struct World {
   std::vector<std::unique_ptr<net::Channel>> channels;
   std::vector<net::Channel*> routes;      ///< the channel to each rank of the job
   net::SelfChannel* self = nullptr;       ///< the one to ranks of this host process; null in an explored run
-  std::unique_ptr<net::Commons> commons;  ///< null: this is the only process of the node
+  std::unique_ptr<net::SharedAllocator> shared_allocator;  ///< null: this is the only process of the node
   /// Even numbers; the first few are the predefined communicators'. Each host process has its own, so many
   /// apart as there are processes.
   std::atomic<std::uint32_t> next_context{8};

@@ -2,14 +2,14 @@
 #pragma once
 
 #include "fiber/rank_callbacks.h"
-#include "net/tasks.h"
+#include "net/progress_tasks.h"
 
 namespace clump::core {
 
 class RankCallbacks final : public fiber::RankCallbacks {
  public:
   /// Any thread.
-  void leave(net::Task& task) {
+  void submit(net::ProgressTask& task) {
     tasks_.push(task);
     call();
   }
@@ -19,7 +19,7 @@ class RankCallbacks final : public fiber::RankCallbacks {
   }
 
  private:
-  net::TaskList tasks_;
+  net::ProgressTaskList tasks_;
 };
 
 }  // namespace clump::core

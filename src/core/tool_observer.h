@@ -23,7 +23,7 @@ class ToolObserver {
   virtual void unexpected_are(Count messages) = 0;
   virtual void unexpected_came(const Message& message) = 0;
   virtual void unexpected_went() = 0;
-  /// The rank begins a collective operation; numbers as in coll/select.h.
+  /// The rank begins a collective operation; numbers as in coll/select/select.h.
   virtual void collective_begins(std::uint32_t context, int collective, int algorithm, Count bytes) = 0;
   /// An idle worker runs the rank, or the rank has lost its worker.
   virtual void taken(int worker) = 0;
@@ -34,7 +34,7 @@ class ToolObserver {
 };
 
 /// What a rank's collectives did, and what a tool or the user wants them to do. Indexes are numbers of
-/// coll/select.h.
+/// coll/select/select.h.
 struct CollectiveChoices {
   static constexpr std::size_t kCollectives = 16, kAlgorithms = 24;
   std::array<base::Counter, kCollectives> begun;  ///< written by the rank's threads
@@ -44,7 +44,7 @@ struct CollectiveChoices {
   std::array<std::atomic<std::uint8_t>, kCollectives> wanted{};
   /// Reductions give the same bits wherever the ranks are. relaxed: as above.
   std::atomic<bool> reproducible{false};
-  /// Ranks compare what they call before they do it (coll/check.h). relaxed: as above.
+  /// Ranks compare what they call before they do it (coll/check/check.h). relaxed: as above.
 #ifdef CLUMP_CHECKS
   std::atomic<bool> checked{true};
 #else

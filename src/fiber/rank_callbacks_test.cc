@@ -20,7 +20,7 @@ struct Counted final : RankCallbacks {
     for (int before = done.load(); before < left.load();)
       if (done.compare_exchange_weak(before, before + 1)) by = std::this_thread::get_id();
   }
-  void leave() {
+  void submit() {
     ++left;
     call();
   }
@@ -51,7 +51,7 @@ TEST(RankCallbacks, AreDoneByWhoWaits) {
     });
     const auto id = waiter.get_id();
     for (int i = 1; i <= 1000; ++i) {
-      callbacks.leave();
+      callbacks.submit();
       wait_until_done(callbacks, i);
     }
     first.signal();
@@ -75,7 +75,7 @@ TEST(RankCallbacks, AreNotLostWhenTheOneCalledHasGone) {
     };
     std::thread leaves([&] { wait(soon); });
     std::thread stays([&] { wait(late); });
-    std::thread caller([&] { callbacks.leave(); });
+    std::thread caller([&] { callbacks.submit(); });
     soon.signal();
     wait_until_done(callbacks, round);  // by one of the two
     late.signal();

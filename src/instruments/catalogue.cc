@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "coll/select.h"
+#include "coll/select/select.h"
 #include "net/channel.h"
 
 namespace clump::instruments {
@@ -270,7 +270,7 @@ class Controls {
         .least = 1 << 20;
     size(Setting::kLaneLimit, "lane_limit",
          std::string("bytes of the longest message that is copied on its way") + kInProcess,
-         net::kMostInCrate);
+         net::kMostStaged);
     add(Category::kCollectives, Setting::kReductions, "reductions",
         "whether collectives that combine operands give the same bits wherever the ranks are (mpiexec "
         "--reproducible); all ranks of a communicator have to say the same",

@@ -1,6 +1,6 @@
 #include "mpi/checked_requests.h"
 
-#include "coll/collective_request.h"
+#include "coll/schedule/collective_request.h"
 
 namespace clump::mpi::checked {
 

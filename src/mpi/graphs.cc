@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "coll/deliver.h"
+#include "coll/schedule/deliver.h"
 #include "core/rank.h"
 #include "mpi/bodies.h"
 #include "mpi/entry_checks.h"

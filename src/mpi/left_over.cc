@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "coll/algorithms.h"
+#include "coll/algorithms/algorithms.h"
 #include "coll/coll.h"
 #include "mpi/checked_requests.h"
 #include "p2p/buffered.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "coll/agree.h"
+#include "coll/schedule/agree.h"
 #include "core/rank.h"
 
 namespace clump::mpi {

@@ -5,7 +5,7 @@
 #include <array>
 #include <span>
 
-#include "coll/agree.h"
+#include "coll/schedule/agree.h"
 #include "coll/coll.h"
 #include "core/op.h"
 #include "core/rank.h"

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "coll/operation.h"
-#include "coll/team_operation.h"
+#include "coll/schedule/schedule_request.h"
+#include "coll/shared/request.h"
 #include "core/rank.h"
 
 namespace clump::mpi {
@@ -55,7 +55,7 @@ base::Status run(core::Comm& comm, const Timing& timing, const Uses& uses, const
     return base::Status();
   };
   const bool is_checked = timing.check != nullptr && *timing.check != nullptr;
-  if (coll::Proposal proposal(comm, uses.reduction, kind); !is_checked && write(proposal))
+  if (coll::RequestBuilder proposal(comm, uses.reduction, kind); !is_checked && write(proposal))
     return begin(proposal.take());
   auto operation = std::make_unique<coll::Operation>(comm, uses.reduction, kind);
   if (is_checked) operation->check_first(std::move(*timing.check));

@@ -2,7 +2,7 @@
 // matching exists once.
 //
 // A message that is small enough is taken out of the sender's hands while try_send() runs: it is copied to
-// its receive, or to where it can wait for one. Every other send is an Outgoing: an envelope and the layout
+// its receive, or to where it can wait for one. Every other send is an SendRequest: an envelope and the layout
 // of the user's buffer, which stays where it is until a receive is posted (rendezvous).
 #pragma once
 
@@ -13,16 +13,16 @@
 #include "base/status.h"
 #include "base/types.h"
 #include "datatype/datatype.h"
-#include "net/habit.h"
-#include "net/tasks.h"
+#include "net/locality_predictor.h"
+#include "net/progress_tasks.h"
 
 namespace clump::net {
 
 /// Messages of up to this size may be copied to where they wait, unless a tool sets another limit. Above, the
 /// second copy costs more than the sender gains.
 inline constexpr Count kEagerLimit = 32 * 1024;
-/// Longer ones, up to this size, as is the habit (habit.h).
-inline constexpr Count kMostInCrate = 128 * 1024;
+/// Longer ones, up to this size, as is the habit (locality_predictor.h).
+inline constexpr Count kMostStaged = 128 * 1024;
 /// Between processes those of up to this size travel in one piece.
 inline constexpr Count kPieceLimit = 16 * 1024;
 
@@ -53,9 +53,9 @@ struct Route {
 
 class Sink;
 
-/// A message on its way, owned by the sender until released() or withdrawn() is called. Exactly one call, by
+/// A message on its way, owned by the sender until released() or cancelled() is called. Exactly one call, by
 /// any thread, as the last touch.
-class Outgoing {
+class SendRequest {
  public:
   Envelope envelope;
   bool synchronous = false;    ///< it waits for its receive where it lies
@@ -64,21 +64,21 @@ class Outgoing {
   Count bytes = 0;             ///< packed size of `payload`
   datatype::Layout payload;
   /// The channel's: of a remote message, what stands for it in its own process. Never followed elsewhere.
-  Outgoing* original = nullptr;
-  Outgoing* next = nullptr;  ///< the channel's: where it holds several of them
+  SendRequest* original = nullptr;
+  SendRequest* next = nullptr;  ///< the channel's: where it holds several of them
   Sink* sink = nullptr;      ///< the channel's: where this one has arrived
   void* match = nullptr;     ///< the Sink's: what it was matched with, between arrive() and move()
 
   /// The payload was copied (or will not be wanted): the buffer is the sender's again.
   virtual void released() = 0;
   /// No receive has got it, and none will. Only after Channel::retract() has returned false.
-  virtual void withdrawn() {}
+  virtual void cancelled() {}
   /// Only if it is remote: brings the first `bytes` of it to `to` and calls sink->fetched(), now or later, by
   /// any thread; instead of released().
   virtual void fetch(const datatype::Layout&, Count) {}
 
  protected:
-  ~Outgoing() = default;
+  ~SendRequest() = default;
 };
 
 /// Takes arriving messages of one rank. Called by any thread, but in order for the messages of one sender.
@@ -93,26 +93,26 @@ class Sink {
   virtual bool take(Envelope envelope, Count bytes, const datatype::Layout& payload, Bound bound) = 0;
   /// Matches `message`. True: there is a receive for it, and the caller must call move(), now or later, which
   /// copies. False: it was copied to where it can wait, and released, or is kept until a receive comes.
-  virtual bool arrive(Outgoing& message) = 0;
-  virtual void move(Outgoing& message) = 0;
+  virtual bool arrive(SendRequest& message) = 0;
+  virtual void move(SendRequest& message) = 0;
   /// A remote message is where its receive wants it.
-  virtual void fetched(Outgoing& message) = 0;
+  virtual void fetched(SendRequest& message) = 0;
   /// Gives a kept message back, unmatched, without calling released(); false if it is not kept (any more).
-  virtual bool retract(Outgoing& message) = 0;
+  virtual bool retract(SendRequest& message) = 0;
   /// The same for the remote message with this envelope and `original`: null if it is not kept.
-  virtual Outgoing* retract_remote(Envelope envelope, const Outgoing* original) = 0;
+  virtual SendRequest* retract_remote(Envelope envelope, const SendRequest* original) = 0;
 
   /// Too much waits here: senders shall wait for their receives instead. A hint that channels look at before
   /// they accept a message which nobody can give back to its sender.
   bool crowded() const { return crowded_.load(std::memory_order_relaxed); }
-  Habit& habit() { return habit_; }
+  LocalityPredictor& locality() { return locality_; }
 
  protected:
   // On a line of its own, because all senders read it. relaxed: nothing else is told by it.
   alignas(64) std::atomic<bool> crowded_{false};
 
  private:
-  Habit habit_;
+  LocalityPredictor locality_;
 };
 
 /// Messages that were counted, for tools.
@@ -171,16 +171,16 @@ class Channel {
   /// `payload` is the sender's again. False: nothing has happened; send() it.
   virtual bool try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) = 0;
   /// Never waits for the receiving rank.
-  virtual void send(Route route, Outgoing& message) = 0;
+  virtual void send(Route route, SendRequest& message) = 0;
   /// Takes back a message that no receive has matched yet (MPI_Cancel). False: it is too late, or the process
-  /// that it has been offered to is asked, and message.withdrawn() tells if it could be taken back.
-  virtual bool retract(Route route, Outgoing& message) = 0;
+  /// that it has been offered to is asked, and message.cancelled() tells if it could be taken back.
+  virtual bool retract(Route route, SendRequest& message) = 0;
   /// Lets what is on its way to `rank` arrive: what was sent before the call, by this thread of control or by
   /// others that it has synchronised with, is in the rank's sink afterwards.
   virtual void poll(int rank) = 0;
   /// Has a task of `rank`, of this host process, run soon: by who works for the rank's worker, if there is
   /// such a one, otherwise by the caller (run_here()).
-  virtual void leave(int rank, Task& task) = 0;
+  virtual void submit(int rank, ProgressTask& task) = 0;
 
  protected:
   explicit Channel(ChannelKind kind) : kind_(kind) {}

@@ -50,7 +50,7 @@ class AttachedBuffer final : public core::SendBuffer {
   friend class Flush;
 
   /// A message in the buffer. It belongs to the channel until it is released.
-  struct Message final : net::Outgoing {
+  struct Message final : net::SendRequest {
     Message(AttachedBuffer& owner, Count room, std::uint64_t number, net::Route route)
         : owner(&owner), room(room), number(number), route(route) {}
     void released() override;

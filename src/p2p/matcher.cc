@@ -92,7 +92,7 @@ inline void copy(const datatype::Layout& to, const std::byte* from, Count bytes)
 }
 
 /// One copy, from the sender's buffer to the receiver's, by the calling thread.
-void deliver(net::Outgoing& message, Receive& receive, net::Habit& habit) {
+void deliver(net::SendRequest& message, Receive& receive, net::LocalityPredictor& habit) {
   const Count bytes = accept(receive, key_of(message.envelope), message.bytes);
   if (message.is_remote) [[unlikely]] {
     message.match = &receive;
@@ -109,7 +109,7 @@ void deliver(net::Outgoing& message, Receive& receive, net::Habit& habit) {
 /// Of any size and layout.
 [[gnu::noinline]] void deliver_any(net::Envelope envelope, Count bytes, const datatype::Layout& payload,
                                    Receive& receive) {
-  bring(receive.buffer, payload, accept(receive, key_of(envelope), bytes), net::kMostInCrate);
+  bring(receive.buffer, payload, accept(receive, key_of(envelope), bytes), net::kMostStaged);
   receive.operation.complete_near();
 }
 
@@ -344,7 +344,7 @@ bool Matcher::take(net::Envelope envelope, Count bytes, const datatype::Layout& 
   return true;
 }
 
-bool Matcher::arrive(net::Outgoing& message) {
+bool Matcher::arrive(net::SendRequest& message) {
   const net::Envelope envelope = message.envelope;
   if (!message.synchronous && take(envelope, message.bytes, message.payload, Bound::kRespect)) {
     message.released();
@@ -364,11 +364,11 @@ bool Matcher::arrive(net::Outgoing& message) {
   return false;
 }
 
-void Matcher::move(net::Outgoing& message) {
-  deliver(message, *static_cast<Receive*>(message.match), habit());
+void Matcher::move(net::SendRequest& message) {
+  deliver(message, *static_cast<Receive*>(message.match), locality());
 }
 
-void Matcher::fetched(net::Outgoing& message) { static_cast<Receive*>(message.match)->operation.complete(); }
+void Matcher::fetched(net::SendRequest& message) { static_cast<Receive*>(message.match)->operation.complete(); }
 
 void Matcher::post(Receive& receive) {
   Part& part = part_of(receive.key.context);
@@ -418,7 +418,7 @@ void Matcher::post(Receive& receive) {
 }
 
 void Matcher::receive_taken(Unexpected* message, Receive& receive) {
-  net::Outgoing* const kept = message->kept;
+  net::SendRequest* const kept = message->kept;
   if (kept == nullptr) copy(receive.buffer, message->data(), accept(receive, message->key, message->bytes));
   Part& part = part_of(message->key.context);
   {
@@ -426,7 +426,7 @@ void Matcher::receive_taken(Unexpected* message, Receive& receive) {
     dispose(part, message);
   }
   if (kept != nullptr)
-    deliver(*kept, receive, habit());
+    deliver(*kept, receive, locality());
   else
     receive.operation.complete();
 }
@@ -452,26 +452,26 @@ bool Matcher::retract_if_first(Receive& receive) {
 
 /// The kept message that satisfies `wanted`, which nobody finds any more; null if there is none.
 template <typename Wanted>
-net::Outgoing* Matcher::retract_kept(net::Envelope envelope, Wanted wanted) {
+net::SendRequest* Matcher::retract_kept(net::Envelope envelope, Wanted wanted) {
   Part& part = part_of(envelope.context());
   const std::lock_guard lock(part.mutex);
   Unexpected* const entry =
       part.unexpected.find_if([&](const Unexpected& u) { return u.kept != nullptr && wanted(*u.kept); });
   if (entry == nullptr) return nullptr;
-  net::Outgoing* const kept = entry->kept;
+  net::SendRequest* const kept = entry->kept;
   part.take_out(*entry);
   dispose(part, entry);
   return kept;
 }
 
-bool Matcher::retract(net::Outgoing& message) {
-  return retract_kept(message.envelope, [&](const net::Outgoing& kept) { return &kept == &message; });
+bool Matcher::retract(net::SendRequest& message) {
+  return retract_kept(message.envelope, [&](const net::SendRequest& kept) { return &kept == &message; });
 }
 
-net::Outgoing* Matcher::retract_remote(net::Envelope envelope, const net::Outgoing* original) {
+net::SendRequest* Matcher::retract_remote(net::Envelope envelope, const net::SendRequest* original) {
   // Another process may have a message of its own at the address.
   const MatchKey key = key_of(envelope);
-  return retract_kept(envelope, [&](const net::Outgoing& kept) {
+  return retract_kept(envelope, [&](const net::SendRequest& kept) {
     return kept.original == original && key_of(kept.envelope) == key;
   });
 }

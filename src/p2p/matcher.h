@@ -21,11 +21,11 @@
 
 namespace clump::p2p {
 
-/// A message that no receive has matched yet: a kept Outgoing, or (eager) a copy of its bytes behind this
+/// A message that no receive has matched yet: a kept SendRequest, or (eager) a copy of its bytes behind this
 /// struct.
 struct Unexpected final : MatchEntry {
   explicit Unexpected(const MatchKey& envelope) { key = envelope; }
-  net::Outgoing* kept = nullptr;
+  net::SendRequest* kept = nullptr;
   Count bytes = 0;
   Unexpected* next_spare;  ///< while it waits to be used again
   std::byte* data() { return reinterpret_cast<std::byte*>(this + 1); }
@@ -38,11 +38,11 @@ class Matcher final : public net::Sink {
   bool take(net::Envelope envelope, Count bytes, const datatype::Layout& payload, Bound bound) override;
   /// The same, inline.
   bool take_now(net::Envelope envelope, Count bytes, const datatype::Layout& payload, Bound bound);
-  bool arrive(net::Outgoing& message) override;
-  void move(net::Outgoing& message) override;
-  void fetched(net::Outgoing& message) override;
-  bool retract(net::Outgoing& message) override;
-  net::Outgoing* retract_remote(net::Envelope envelope, const net::Outgoing* original) override;
+  bool arrive(net::SendRequest& message) override;
+  void move(net::SendRequest& message) override;
+  void fetched(net::SendRequest& message) override;
+  bool retract(net::SendRequest& message) override;
+  net::SendRequest* retract_remote(net::Envelope envelope, const net::SendRequest* original) override;
 
   /// Matches `receive` with the oldest message that fits, or keeps it until one arrives.
   void post(Receive& receive);
@@ -146,7 +146,7 @@ class Matcher final : public net::Sink {
   Part& part_of(std::uint32_t context) { return parts_[(context / 2 + context / 32) % kParts]; }
 
   template <typename Wanted>
-  net::Outgoing* retract_kept(net::Envelope envelope, Wanted wanted);
+  net::SendRequest* retract_kept(net::Envelope envelope, Wanted wanted);
   // What begins with the part locked, and ends with it unlocked. The usual ways call nothing but at their
   // ends, so that they need no registers which they would have to save.
   bool take_locked(Part& part, net::Envelope envelope, Count bytes, const datatype::Layout& payload,

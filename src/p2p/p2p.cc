@@ -124,7 +124,7 @@ void SendOperation::before_wait(WaitsFor /*what*/) {
 base::Status SendOperation::cancel() {
   if (route_.destination == MPI_PROC_NULL || completion.done()) return {};
   const core::World& world = core::current_rank()->world;
-  if (channel_to(world, route_).retract(route_, *this)) withdrawn();
+  if (channel_to(world, route_).retract(route_, *this)) cancelled();
   return {};
 }
 
@@ -144,7 +144,7 @@ void ReceiveOperation::tell(std::vector<core::Awaited>& all) const {
                  .bytes = buffer.bytes()});
 }
 
-void SendOperation::withdrawn() {
+void SendOperation::cancelled() {
   result.cancelled = true;
   complete();
 }

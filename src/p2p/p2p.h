@@ -42,11 +42,11 @@ inline bool try_send(const Address& to, const datatype::Layout& from);
 /// Lets what is on its way to `rank`, the caller's, arrive, for calls that look once and do not wait.
 void poll(core::Rank& rank);
 
-class SendOperation : public net::Outgoing, public core::Request {
+class SendOperation : public net::SendRequest, public core::Request {
  public:
   void begin(const Address& to, const datatype::Layout& from, Mode mode = Mode::kStandard);
   void released() override { complete(); }
-  void withdrawn() override;
+  void cancelled() override;
   /// The same after try_send() has failed, or for synchronous sends.
   void begin_untaken(const Address& to, const datatype::Layout& from, Mode mode = Mode::kStandard);
   /// Succeeds only while no receive has matched (MPI-5.0 section 3.8.4). If it lies with another process

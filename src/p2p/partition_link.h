@@ -21,7 +21,7 @@
 namespace clump::p2p {
 
 /// It is itself the message that introduces it to the receiver, whose payload is its own address.
-class PartitionLink final : public IncomingPartitions, public net::Outgoing {
+class PartitionLink final : public IncomingPartitions, public net::SendRequest {
  public:
   PartitionLink(core::Request& sender, const Partitions& from);
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "coll/team.h"
+#include "coll/shared/team.h"
 #include "fiber/world_stop.h"
 #include "p2p/label.h"
 #include "p2p/matcher.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/uncaught.h"
-#include "coll/rules.h"
+#include "coll/select/rules.h"
 #include "core/rank.h"
 #include "fiber/fiber.h"
 #include "instruments/settings.h"

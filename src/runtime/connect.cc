@@ -204,7 +204,7 @@ void connect(core::World& world, const std::vector<net::Sink*>& sinks) {
   if (job.this_node().processes > 1) {
     world.channels.push_back(make_shm_channel(job, sinks));
     lead([&](int rank) { return job.node_of(rank) == job.node; });
-    world.commons = std::make_unique<net::Commons>(*drained_shm);
+    world.shared_allocator = std::make_unique<net::SharedAllocator>(*drained_shm);
   }
   if (const auto processes = static_cast<std::uint32_t>(job.processes.size()); processes > 1) {
     world.next_context += 2 * static_cast<std::uint32_t>(job.process);

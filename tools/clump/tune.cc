@@ -15,7 +15,7 @@
 #include <filesystem>
 #include <set>
 
-#include "coll/rules.h"
+#include "coll/select/rules.h"
 #include "commands.h"
 #include "common/cores.h"
 #include "common/rules_file.h"

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "coll/rules.h"
+#include "coll/select/rules.h"
 #include "tune.h"
 
 namespace clump::tools {
@@ -88,9 +88,9 @@ coll::Situation situation_of(const Setting& setting, Collective collective, Coun
   return {.ranks = setting.ranks,
           .bytes = bytes,
           .team = is_process,
-          .node = setting.where == Where::kNode && has_room(coll::Algorithm::kNodeMeets, slot),
+          .node = setting.where == Where::kNode && has_room(coll::Algorithm::kNodeShm, slot),
           .where = setting.where,
-          .swapped = is_process && setting.ranks == 2 && has_room(coll::Algorithm::kTeamSwaps, bytes)};
+          .swapped = is_process && setting.ranks == 2 && has_room(coll::Algorithm::kShmPair, bytes)};
 }
 
 std::vector<Cell> plan_cells(const Setting& setting, double seconds) {

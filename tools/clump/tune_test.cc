@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "coll/rules.h"
+#include "coll/select/rules.h"
 
 namespace clump::tools {
 namespace {
@@ -42,12 +42,12 @@ TEST(TunePlan, HasTheAlgorithmsThatSuit) {
   const Cell* const small = find(team, Collective::kAllreduce, 32);
   ASSERT_NE(small, nullptr);
   EXPECT_EQ(small->algorithms,
-            (std::vector{Algorithm::kRecursiveDoubling, Algorithm::kReduceBroadcast, Algorithm::kTeamCarries,
-                         Algorithm::kTeamLeads, Algorithm::kTeamShares}));
+            (std::vector{Algorithm::kRecursiveDoubling, Algorithm::kReduceBroadcast, Algorithm::kShmSmall,
+                         Algorithm::kShmLeader, Algorithm::kShmAll}));
   const Cell* const large = find(team, Collective::kAllreduce, 2 << 20);
   ASSERT_NE(large, nullptr);
   EXPECT_TRUE(std::ranges::count(large->algorithms, Algorithm::kRing));
-  EXPECT_FALSE(std::ranges::count(large->algorithms, Algorithm::kTeamCarries));
+  EXPECT_FALSE(std::ranges::count(large->algorithms, Algorithm::kShmSmall));
   // All blocks have to be in a rank's slot: 512 bytes for each of 8.
   const std::vector<Cell> node = plan_cells({8, Where::kNode}, 1000);
   EXPECT_NE(find(node, Collective::kAlltoall, 512), nullptr);

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "coll/rules.h"
+#include "coll/select/rules.h"
 #include "common/places.h"
 
 namespace clump::tools {

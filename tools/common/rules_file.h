@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "coll/select.h"
+#include "coll/select/select.h"
 
 namespace clump::tools {
 

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <set>
 
-#include "coll/rules.h"
+#include "coll/select/rules.h"
 #include "common/housing.h"
 #include "common/places.h"
 #include "common/rules_file.h"

@@ -45,10 +45,10 @@ base::Status NetworkThread::start() {
   if (::epoll_ctl(alarms_, EPOLL_CTL_ADD, stop_, &stopping) != 0 ||
       ::epoll_ctl(alarms_, EPOLL_CTL_ADD, timer_.descriptor(), &ringing) != 0)
     return failed("epoll_ctl");
-  for (const auto& gate : gates_) {
-    blind_ = blind_ || gate->descriptor() < 0;
+  for (const auto& context : contexts_) {
+    blind_ = blind_ || context->descriptor() < 0;
     epoll_event coming{.events = 0, .data = {.ptr = gate.get()}};
-    if (gate->descriptor() >= 0 && ::epoll_ctl(alarms_, EPOLL_CTL_ADD, gate->descriptor(), &coming) != 0)
+    if (context->descriptor() >= 0 && ::epoll_ctl(alarms_, EPOLL_CTL_ADD, context->descriptor(), &coming) != 0)
       return failed("epoll_ctl");
   }
   running_.store(true, std::memory_order_release);
@@ -69,11 +69,11 @@ NetworkThread::~NetworkThread() {
 }
 
 bool NetworkThread::watch() {
-  for (const auto& gate : gates_) {
-    if (gate->descriptor() < 0) continue;
+  for (const auto& context : contexts_) {
+    if (context->descriptor() < 0) continue;
     epoll_event coming{.events = EPOLLIN | EPOLLONESHOT, .data = {.ptr = gate.get()}};
-    if (!gate->may_sleep()) return false;
-    ::epoll_ctl(alarms_, EPOLL_CTL_MOD, gate->descriptor(), &coming);
+    if (!context->may_sleep()) return false;
+    ::epoll_ctl(alarms_, EPOLL_CTL_MOD, context->descriptor(), &coming);
   }
   return true;
 }
@@ -93,7 +93,7 @@ void NetworkThread::run() {
   while (running_.load(std::memory_order_acquire)) {
     const Woken woken = sleep(nap);
     if (const auto now = Clock::now(); now - watched >= PeerWatch::kInterval) {
-      for (const auto& gate : gates_) gate->watch_peers();
+      for (const auto& context : contexts_) context->watch_peers();
       watched = now;
     }
     if (woken == Woken::kByTimer) {
@@ -124,15 +124,15 @@ NetworkThread::Woken NetworkThread::sleep(milliseconds most) {
 
 void NetworkThread::send_what_is_held_back() {
   timer_.rang();
-  for (const auto& gate : gates_) {
-    if (gate->holds_back()) gate->progress(Gate::Look::kByThread);
-    if (gate->holds_back()) timer_.set();  // somebody was inside
+  for (const auto& context : contexts_) {
+    if (context->holds_back()) context->progress(EndpointContext::Look::kByThread);
+    if (context->holds_back()) timer_.set();  // somebody was inside
   }
 }
 
 bool NetworkThread::look() {
   bool moved = false;
-  for (const auto& gate : gates_) moved = gate->progress(Gate::Look::kByThread) || moved;
+  for (const auto& context : contexts_) moved = context->progress(EndpointContext::Look::kByThread) || moved;
   return moved;
 }
 
@@ -158,7 +158,7 @@ milliseconds NetworkThread::watch_by_itself() {
 /// How often others have looked.
 std::uint64_t NetworkThread::looks() const {
   std::uint64_t sum = 0;
-  for (const auto& gate : gates_) sum += gate->looks();
+  for (const auto& context : contexts_) sum += context->looks();
   return sum;
 }
 

@@ -3,7 +3,7 @@
 // Those who work or wait look by themselves, and then the thread must not compete: nothing wakes it. Who goes
 // to sleep calls watch() first, which arms what the providers offer to sleep at; the next thing that comes
 // wakes the thread, it takes it in, and so wakes whom it is for. Where ranks compute for long, nobody looks
-// and nobody sleeps: the thread notices after some milliseconds and watches by itself. What gates hold back
+// and nobody sleeps: the thread notices after some milliseconds and watches by itself. What endpoint contexts hold back
 // is sent by the thread when its timer rings.
 #pragma once
 
@@ -15,14 +15,14 @@
 #include <vector>
 
 #include "base/status.h"
-#include "net/ofi/gate.h"
+#include "net/ofi/endpoint_context.h"
 
 namespace clump::net::ofi {
 
 class NetworkThread {
  public:
-  NetworkThread(const std::vector<std::unique_ptr<Gate>>& gates, Timer& timer)
-      : gates_(gates), timer_(timer) {}
+  NetworkThread(const std::vector<std::unique_ptr<EndpointContext>>& contexts, Timer& timer)
+      : contexts_(contexts), timer_(timer) {}
   /// The thread is gone when this returns.
   ~NetworkThread();
   NetworkThread(const NetworkThread&) = delete;
@@ -46,11 +46,11 @@ class NetworkThread {
   std::chrono::milliseconds watch_by_itself();
   std::uint64_t looks() const;
 
-  const std::vector<std::unique_ptr<Gate>>& gates_;
+  const std::vector<std::unique_ptr<EndpointContext>>& contexts_;
   Timer& timer_;
-  int alarms_ = -1;     // epoll: the gates' descriptors, timer_'s and stop_
+  int alarms_ = -1;     // epoll: the endpoint contexts' descriptors, timer_'s and stop_
   int stop_ = -1;       // eventfd
-  bool blind_ = false;  // a gate has no descriptor
+  bool blind_ = false;  // a endpoint context has no descriptor
   std::atomic<bool> running_{false};
   std::atomic<std::uint64_t> turns_{1};
   std::binary_semaphore ended_{0};

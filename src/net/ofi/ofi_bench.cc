@@ -106,19 +106,19 @@ class Posted final : public Sink {
     std::memcpy(to, payload.base, static_cast<std::size_t>(bytes));
     return here = true;
   }
-  bool arrive(Outgoing&) override { return true; }
-  void move(Outgoing& message) override {
+  bool arrive(SendRequest&) override { return true; }
+  void move(SendRequest& message) override {
     message.fetch({to, message.bytes, datatype::predefined(MPI_BYTE)}, message.bytes);
   }
-  void fetched(Outgoing&) override { here = true; }
-  bool retract(Outgoing&) override { return false; }
-  Outgoing* retract_remote(Envelope, const Outgoing*) override { return nullptr; }
+  void fetched(SendRequest&) override { here = true; }
+  bool retract(SendRequest&) override { return false; }
+  SendRequest* retract_remote(Envelope, const SendRequest*) override { return nullptr; }
 
   std::byte* to = nullptr;
   std::atomic<bool> here{false};
 };
 
-class Message final : public Outgoing {
+class Message final : public SendRequest {
  public:
   void released() override { gone = true; }
   std::atomic<bool> gone{false};

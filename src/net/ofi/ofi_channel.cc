@@ -25,9 +25,9 @@ base::Status OfiChannel::open(Setup setup, std::unique_ptr<OfiChannel>& channel)
   std::unique_ptr<OfiChannel> made(new OfiChannel(std::move(setup)));
   std::string tried;
   for (const ofi::FabricInfo& info : found) {
-    const base::Status opened = made->open_gates(*library, *info);
+    const base::Status opened = made->open_contexts(*library, *info);
     if (opened.ok()) {
-      made->thread_ = std::make_unique<ofi::NetworkThread>(made->gates_, made->timer_);
+      made->thread_ = std::make_unique<ofi::NetworkThread>(made->contexts_, made->timer_);
       CLUMP_TRY(made->thread_->start());
       channel = std::move(made);
       return {};
@@ -38,40 +38,40 @@ base::Status OfiChannel::open(Setup setup, std::unique_ptr<OfiChannel>& channel)
                     "no network can be opened; tried:{}\nCLUMP_OFI_PROVIDER chooses another one", tried);
 }
 
-base::Status OfiChannel::open_gates(const ofi::Libfabric& library, fi_info& info) {
-  gates_.clear();
+base::Status OfiChannel::open_contexts(const ofi::Libfabric& library, fi_info& info) {
+  contexts_.clear();
   std::uint64_t token_and_salt[2];
   if (::getrandom(token_and_salt, sizeof token_and_salt, 0) != sizeof token_and_salt)
     return base::fail(MPI_ERR_OTHER, "getrandom: {}", std::strerror(errno));
   const auto [token, salt] = token_and_salt;
   ofi::PublishedAddress own{info.fabric_attr->prov_name, token, {}};
   book_ = std::make_unique<ofi::AddressBook>(setup_, own.provider);
-  const ofi::House house{setup_, *book_, traffic_, timer_, token, salt};
+  const ofi::SharedContext shared{setup_, *book_, traffic_, timer_, token, salt};
   for (int i = 0; i < setup_.endpoints; ++i) {
     std::unique_ptr<ofi::Endpoint> endpoint;
     CLUMP_TRY(ofi::Endpoint::open(library, info, endpoint));
     CLUMP_TRY(endpoint->name(own.endpoints.emplace_back()));
-    gates_.push_back(std::make_unique<ofi::Gate>(house, static_cast<std::size_t>(i), std::move(endpoint)));
-    CLUMP_TRY(gates_.back()->begin());
+    contexts_.push_back(std::make_unique<ofi::EndpointContext>(shared, static_cast<std::size_t>(i), std::move(endpoint)));
+    CLUMP_TRY(contexts_.back()->begin());
   }
-  set_least_eager(gates_.front()->short_limit());
+  set_least_eager(contexts_.front()->short_limit());
   address_ = own.packed();
   network_ = ofi::describe(info);
   return {};
 }
 
 /// The same at both ends.
-std::size_t OfiChannel::gate_of(Route route) const {
-  return static_cast<std::size_t>(route.source + route.destination) % gates_.size();
+std::size_t OfiChannel::context_of(Route route) const {
+  return static_cast<std::size_t>(route.source + route.destination) % contexts_.size();
 }
 
 bool OfiChannel::try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) {
   if (bytes > lane_limit()) return false;
-  return gate(route).try_send(route, ofi::wire::Address::of(envelope, route.destination), bytes, payload);
+  return context(route).try_send(route, ofi::wire::Address::of(envelope, route.destination), bytes, payload);
 }
 
-void OfiChannel::send(Route route, Outgoing& message) {
-  gate(route).post({.kind = ofi::Post::Kind::kMessage,
+void OfiChannel::send(Route route, SendRequest& message) {
+  context(route).post({.kind = ofi::PendingSend::Kind::kMessage,
                     .process = process_of(route.destination),
                     .source = route.source,
                     .may_be_short = message.bytes <= std::max(lane_limit(), least_eager()),
@@ -79,8 +79,8 @@ void OfiChannel::send(Route route, Outgoing& message) {
                     .address = ofi::wire::Address::of(message.envelope, route.destination)});
 }
 
-bool OfiChannel::retract(Route route, Outgoing& message) {
-  return gate(route).retract({.kind = ofi::Post::Kind::kWithdraw,
+bool OfiChannel::retract(Route route, SendRequest& message) {
+  return context(route).retract({.kind = ofi::PendingSend::Kind::kCancel,
                               .process = process_of(route.destination),
                               .message = &message,
                               .address = ofi::wire::Address::of(message.envelope, route.destination)});
@@ -88,30 +88,30 @@ bool OfiChannel::retract(Route route, Outgoing& message) {
 
 void OfiChannel::poll(int rank) {
   if (setup_.sinks[static_cast<std::size_t>(rank)] == nullptr) return;
-  for (const auto& gate : gates_) gate->progress(ofi::Gate::Look::kReal);
+  for (const auto& context : contexts_) context->progress(ofi::EndpointContext::Look::kReal);
 }
 
 bool OfiChannel::drain(int worker) {
   bool moved = false;
   // Not all at the same one.
-  const std::size_t n = gates_.size();
+  const std::size_t n = contexts_.size();
   for (std::size_t i = 0; i < n; ++i)
-    moved = gates_[(static_cast<std::size_t>(worker) + i) % n]->progress(ofi::Gate::Look::kGlance) || moved;
+    moved = contexts_[(static_cast<std::size_t>(worker) + i) % n]->progress(ofi::EndpointContext::Look::kGlance) || moved;
   return moved;
 }
 
-// What the thread has taken out of a gate it finishes before it sleeps.
+// What the thread has taken out of a endpoint context it finishes before it sleeps.
 bool OfiChannel::rests(ofi::Passed& passed) {
   const std::uint64_t turns = thread_->turns();
   if (turns % 2 != 0) return false;
-  for (const auto& gate : gates_)
-    if (!gate->rests(passed)) return false;
+  for (const auto& context : contexts_)
+    if (!context->rests(passed)) return false;
   return thread_->turns() == turns;
 }
 
 std::uint64_t OfiChannel::refused() const {
   std::uint64_t sum = 0;
-  for (const auto& gate : gates_) sum += gate->refused();
+  for (const auto& context : contexts_) sum += context->refused();
   return sum;
 }
 

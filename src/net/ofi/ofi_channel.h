@@ -1,6 +1,6 @@
 // The `ofi` channel: to ranks on other hosts, through libfabric.
 //
-// Each process has one or more gates (gate.h), and all that a rank sends to another goes through one of them.
+// Each process has one or more endpoint contexts (endpoint_context.h), and all that a rank sends to another goes through one of them.
 // Who works or waits looks after them (drain()); who goes to sleep tells the network thread first (watch()).
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include "net/channel.h"
 #include "net/ofi/addresses.h"
-#include "net/ofi/gate.h"
+#include "net/ofi/endpoint_context.h"
 #include "net/ofi/network_thread.h"
 #include "net/ofi/setup.h"
 
@@ -29,10 +29,10 @@ class OfiChannel final : public Channel {
 
   const Traffic& traffic(int rank) const override { return traffic_[static_cast<std::size_t>(rank)]; }
   bool try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) override;
-  void send(Route route, Outgoing& message) override;
-  bool retract(Route route, Outgoing& message) override;
+  void send(Route route, SendRequest& message) override;
+  bool retract(Route route, SendRequest& message) override;
   void poll(int rank) override;
-  void leave(int, Task& task) override { run_here(&task); }
+  void submit(int, ProgressTask& task) override { run_here(&task); }
 
   /// Takes in what has come, and sends what had to wait; for who works or waits, with the number of a worker
   /// (0, where there are none). Whether there was anything; after false, watch() says if one may sleep.
@@ -47,9 +47,9 @@ class OfiChannel final : public Channel {
 
  private:
   explicit OfiChannel(Setup setup);
-  base::Status open_gates(const ofi::Libfabric& library, fi_info& info);
-  ofi::Gate& gate(Route route) { return *gates_[gate_of(route)]; }
-  std::size_t gate_of(Route route) const;
+  base::Status open_contexts(const ofi::Libfabric& library, fi_info& info);
+  ofi::EndpointContext& context(Route route) { return *contexts_[context_of(route)]; }
+  std::size_t context_of(Route route) const;
   int process_of(int rank) const { return setup_.processes[static_cast<std::size_t>(rank)]; }
 
   const Setup setup_;
@@ -58,7 +58,7 @@ class OfiChannel final : public Channel {
   std::vector<Traffic> traffic_;
   std::unique_ptr<ofi::AddressBook> book_;
   ofi::Timer timer_;
-  std::vector<std::unique_ptr<ofi::Gate>> gates_;
+  std::vector<std::unique_ptr<ofi::EndpointContext>> contexts_;
   std::unique_ptr<ofi::NetworkThread> thread_;  // the first to end
 };
 

@@ -15,14 +15,14 @@
 
 namespace clump::net::ofi {
 
-/// One gate's peers. Not safe for threads: the gate's lock is held.
+/// One endpoint context's peers. Not safe for threads: the endpoint context's lock is held.
 class PeerWatch {
  public:
   using Clock = std::chrono::steady_clock;
   /// How often it should look.
   static constexpr std::chrono::seconds kInterval{1};
 
-  /// `own` is the name of the gate's endpoint.
+  /// `own` is the name of the endpoint context's endpoint.
   PeerWatch(InternetAddress own, std::chrono::seconds patience) : own_(own), patience_(patience) {}
 
   /// Something is to be sent to a process.
@@ -51,7 +51,7 @@ class PeerWatch {
   };
 
   void find_connections();
-  /// The process at the other end, or one of its host; none if it is no connection of this gate's.
+  /// The process at the other end, or one of its host; none if it is no connection of this endpoint context's.
   std::optional<int> process_at(int descriptor) const;
   std::string tell(const Peer& peer, const std::string& error) const;
 

@@ -36,7 +36,7 @@ class Basket final : public Sink {
     Envelope envelope;
     Bytes data;
     std::atomic<bool> here{false};
-    Outgoing* message = nullptr;
+    SendRequest* message = nullptr;
     datatype::Layout to;
   };
 
@@ -48,20 +48,20 @@ class Basket final : public Sink {
     arrived(entry);
     return true;
   }
-  bool arrive(Outgoing& message) override {
+  bool arrive(SendRequest& message) override {
     const std::lock_guard lock(mutex);
     Entry& entry = add(message.envelope, message.bytes);
     message.match = &entry;
     if (!wanted) entry.message = &message;
     return wanted;
   }
-  void move(Outgoing& message) override {
+  void move(SendRequest& message) override {
     auto& entry = *static_cast<Entry*>(message.match);
     message.fetch(entry.to, std::min(message.bytes, most_wanted.load()));
   }
-  void fetched(Outgoing& message) override { arrived(*static_cast<Entry*>(message.match)); }
-  bool retract(Outgoing&) override { return false; }
-  Outgoing* retract_remote(Envelope, const Outgoing* original) override {
+  void fetched(SendRequest& message) override { arrived(*static_cast<Entry*>(message.match)); }
+  bool retract(SendRequest&) override { return false; }
+  SendRequest* retract_remote(Envelope, const SendRequest* original) override {
     const std::lock_guard lock(mutex);
     for (Entry& entry : entries)
       if (entry.message != nullptr && entry.message->original == original)
@@ -70,13 +70,13 @@ class Basket final : public Sink {
   }
 
   void fetch_all() {
-    std::vector<Outgoing*> waiting;
+    std::vector<SendRequest*> waiting;
     {
       const std::lock_guard lock(mutex);
       for (Entry& entry : entries)
         if (entry.message != nullptr) waiting.push_back(std::exchange(entry.message, nullptr));
     }
-    for (Outgoing* message : waiting) move(*message);
+    for (SendRequest* message : waiting) move(*message);
   }
   std::size_t size() {
     const std::lock_guard lock(mutex);
@@ -122,7 +122,7 @@ class Basket final : public Sink {
   }
 };
 
-class Message final : public Outgoing {
+class Message final : public SendRequest {
  public:
   Message() = default;
   Message(Bytes& data, int tag, bool is_synchronous = false) {
@@ -132,7 +132,7 @@ class Message final : public Outgoing {
     synchronous = is_synchronous;
   }
   void released() override { ++times_released; }
-  void withdrawn() override { ++times_withdrawn; }
+  void cancelled() override { ++times_withdrawn; }
   std::atomic<int> times_released{0}, times_withdrawn{0};
 };
 

@@ -3,10 +3,10 @@
 // they are.
 //
 //   short messages  sender: kMessage, with the bytes; one, or several that follow each other closely
-//   others          sender: kOffer; receiver, once there is a receive: one kAsk for each piece, having said
+//   others          sender: kRts; receiver, once there is a receive: one kCts for each piece, having said
 //                   to its network where the piece goes; sender: the piece, as a tagged transfer; or, where
-//                   nothing is wanted, receiver: kTaken
-//   cancelled       sender: kWithdraw; receiver, if there is no receive yet: kWithdrawn; otherwise nothing,
+//                   nothing is wanted, receiver: kFin
+//   cancelled       sender: kCancel; receiver, if there is no receive yet: kCancelled; otherwise nothing,
 //                   because it goes on as it would have
 //
 // Pointers are of the process that has made them, and are only followed there.
@@ -19,7 +19,7 @@
 
 namespace clump::net::ofi::wire {
 
-enum class Kind : std::uint32_t { kMessage, kOffer, kAsk, kTaken, kWithdraw, kWithdrawn, kCredit };
+enum class Kind : std::uint32_t { kMessage, kRts, kCts, kFin, kCancel, kCancelled, kCredit };
 
 struct Header {
   std::uint64_t token;     ///< the receiver's; without it nothing else is looked at
@@ -46,27 +46,27 @@ struct MessageBody {  // followed by the bytes, and, perhaps, by the next one
   Count bytes;
 };
 
-struct OfferBody {
+struct RtsBody {
   Address address;
-  Outgoing* message;
+  SendRequest* message;
   Count bytes;
   std::uint64_t solid;  ///< it is one block of memory
 };
 
-struct AskBody {
-  Outgoing* message;
+struct CtsBody {
+  SendRequest* message;
   Count offset, bytes;  ///< of the piece
   Count wanted;         ///< of all pieces
   std::uint64_t tag;
 };
 
-struct TakenBody {  // also of kWithdrawn
-  Outgoing* message;
+struct FinBody {  // also of kCancelled
+  SendRequest* message;
 };
 
-struct WithdrawBody {
+struct CancelBody {
   Address address;
-  Outgoing* message;
+  SendRequest* message;
 };
 
 struct NoBody {
@@ -79,7 +79,7 @@ struct Note {
   Header header;
   Body body;
 };
-static_assert(sizeof(Note<AskBody>) == 64 && sizeof(Note<MessageBody>) == 48, "without holes");
+static_assert(sizeof(Note<CtsBody>) == 64 && sizeof(Note<MessageBody>) == 48, "without holes");
 
 /// What a short message has before its bytes.
 inline constexpr std::size_t kHead = sizeof(Note<MessageBody>);

@@ -13,7 +13,7 @@ void DrawnChannel::Link::push(Message message) {
   if (!std::exchange(added_, true)) exploration::add(*this);
 }
 
-bool DrawnChannel::Link::remove(const Outgoing& message) {
+bool DrawnChannel::Link::remove(const SendRequest& message) {
   return std::erase_if(messages_, [&](const Message& one) { return one.original == &message; }) != 0;
 }
 
@@ -54,13 +54,13 @@ bool DrawnChannel::try_send(Route route, Envelope envelope, Count bytes, const d
   return true;
 }
 
-void DrawnChannel::send(Route route, Outgoing& message) {
+void DrawnChannel::send(Route route, SendRequest& message) {
   message.synchronous = true;  // that it is not copied was decided before
   traffic_of(route)[Way::kReference].add(message.bytes);
   link(route).push({.envelope = message.envelope, .copy = {}, .original = &message});
 }
 
-bool DrawnChannel::retract(Route route, Outgoing& message) {
+bool DrawnChannel::retract(Route route, SendRequest& message) {
   return link(route).remove(message) || sinks_[static_cast<std::size_t>(route.destination)]->retract(message);
 }
 

@@ -22,11 +22,11 @@ class DrawnChannel final : public Channel {
 
   const Traffic& traffic(int rank) const override { return traffic_[static_cast<std::size_t>(rank)]; }
   bool try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) override;
-  void send(Route route, Outgoing& message) override;
-  bool retract(Route route, Outgoing& message) override;
+  void send(Route route, SendRequest& message) override;
+  bool retract(Route route, SendRequest& message) override;
   /// What arrives is drawn, whoever looks.
   void poll(int) override {}
-  void leave(int, Task& task) override { run_here(&task); }
+  void submit(int, ProgressTask& task) override { run_here(&task); }
 
  private:
   /// From one rank to another.
@@ -36,12 +36,12 @@ class DrawnChannel final : public Channel {
     struct Message {
       Envelope envelope;
       std::vector<std::byte> copy;   ///< of its bytes
-      Outgoing* original = nullptr;  ///< instead of a copy
+      SendRequest* original = nullptr;  ///< instead of a copy
     };
     void push(Message message);
     /// Whether another message of so many bytes may leave its sender.
     bool has_room(Count bytes) const { return copied_ + bytes <= kMostCopied; }
-    bool remove(const Outgoing& message);
+    bool remove(const SendRequest& message);
     bool step() override;
 
    private:

@@ -19,14 +19,14 @@ class Diary final : public Sink {
     note(envelope, value == envelope.tag());
     return true;
   }
-  bool arrive(Outgoing& message) override {
+  bool arrive(SendRequest& message) override {
     note(message.envelope, message.synchronous);
     return true;
   }
-  void move(Outgoing& message) override { message.released(); }
-  void fetched(Outgoing&) override {}
-  bool retract(Outgoing&) override { return false; }
-  Outgoing* retract_remote(Envelope, const Outgoing*) override { return nullptr; }
+  void move(SendRequest& message) override { message.released(); }
+  void fetched(SendRequest&) override {}
+  bool retract(SendRequest&) override { return false; }
+  SendRequest* retract_remote(Envelope, const SendRequest*) override { return nullptr; }
 
   int came = 0;
 
@@ -38,7 +38,7 @@ class Diary final : public Sink {
   std::string& text_;
 };
 
-struct Letter final : Outgoing {
+struct Letter final : SendRequest {
   void released() override { is_released = true; }
   bool is_released = false;
 };

@@ -13,10 +13,10 @@ namespace {
 constexpr Lane::Size kLane{128, 64 * 1024}, kSmallLane{64, 16 * 1024};
 constexpr int kManyWorkers = 16;
 
-/// In the lane instead of a message that travels in a crate; such a note's destination is negative: ~rank.
+/// In the lane instead of a message that travels in a staging buffer; such a note's destination is negative: ~rank.
 struct Parcel {
-  std::uint32_t crate, bytes;
-  int from;            ///< whose crate it was
+  std::uint32_t staging_buffer, bytes;
+  int from;            ///< whose staging buffer it was
   bool one_is_wanted;  ///< in return
 };
 
@@ -76,10 +76,10 @@ SelfChannel::SelfChannel(std::vector<Sink*> sinks, std::vector<int> homes, int w
   outlets_ = std::make_unique<Outlet[]>(n);
   for (std::size_t i = 0; i < n; ++i) {
     inlets_[i].lanes = std::make_unique<std::atomic<Lane*>[]>(n);
-    inlets_[i].crates = std::make_unique<Crates>(static_cast<int>(i));
+    inlets_[i].staging_buffers = std::make_unique<StagingBuffers>(static_cast<int>(i));
   }
-  crates_ = std::make_unique_for_overwrite<Crate[]>(n * Crates::kOfWorker);
-  set_lane_limit(sizeof(Crate));
+  staging_buffers_ = std::make_unique_for_overwrite<StagingBuffer[]>(n * StagingBuffers::kOfWorker);
+  set_lane_limit(sizeof(StagingBuffer));
 }
 
 SelfChannel::~SelfChannel() {
@@ -123,37 +123,37 @@ bool SelfChannel::try_lane(Route route, Envelope envelope, Count bytes, const da
 bool SelfChannel::push(Route route, int to, Envelope envelope, Count bytes, const datatype::Layout& payload) {
   const int from = homes_[static_cast<std::size_t>(route.source)];
   Lane& lane = lane_for_writing(from, to);
-  return bytes <= kWithoutCrate ? lane.push(route.destination, envelope, bytes, payload)
-                                : push_parcel(lane, route.destination, from, envelope, bytes, payload);
+  return bytes <= kLeastStaged ? lane.push(route.destination, envelope, bytes, payload)
+                                : push_staged(lane, route.destination, from, envelope, bytes, payload);
 }
 
-bool SelfChannel::push_parcel(Lane& lane, int destination, int from, Envelope envelope, Count bytes,
+bool SelfChannel::push_staged(Lane& lane, int destination, int from, Envelope envelope, Count bytes,
                               const datatype::Layout& payload) {
-  if (bytes > static_cast<Count>(sizeof(Crate)) || !lane.has_room()) return false;
-  Crates& crates = crates_of(from);
-  const std::optional<std::uint32_t> crate = crates.take();
-  if (!crate) return false;
-  datatype::pack({crates_[*crate].bytes, static_cast<std::size_t>(bytes)}, payload, 0);
+  if (bytes > static_cast<Count>(sizeof(StagingBuffer)) || !lane.has_room()) return false;
+  StagingBuffers& staging_buffers = staging_buffers_of(from);
+  const std::optional<std::uint32_t> staging_buffer = staging_buffers.take();
+  if (!staging_buffer) return false;
+  datatype::pack({staging_buffers_[*staging_buffer].bytes, static_cast<std::size_t>(bytes)}, payload, 0);
   return lane.push_note(~destination, envelope,
-                        Parcel{*crate, static_cast<std::uint32_t>(bytes), from, crates.are_few()});
+                        Parcel{*staging_buffer, static_cast<std::uint32_t>(bytes), from, staging_buffers.are_few()});
 }
 
-void SelfChannel::deliver_parcel(const Lane::Message& message, Inlet& inlet) {
+void SelfChannel::deliver_staged(const Lane::Message& message, Inlet& inlet) {
   const auto parcel = message.note<Parcel>();
-  const datatype::Layout payload{crates_[parcel.crate].bytes, parcel.bytes, datatype::predefined(MPI_BYTE)};
+  const datatype::Layout payload{staging_buffers_[parcel.staging_buffer].bytes, parcel.bytes, datatype::predefined(MPI_BYTE)};
   sinks_[static_cast<std::size_t>(~message.destination)]->take(message.envelope, parcel.bytes, payload,
                                                                Sink::Bound::kIgnore);
-  Crates& crates = *inlet.crates;
+  StagingBuffers& staging_buffers = *inlet.staging_buffers;
   if (parcel.one_is_wanted)
-    crates_of(parcel.from).put(crates.exchange(parcel.crate));
+    staging_buffers_of(parcel.from).put(staging_buffers.exchange(parcel.staging_buffer));
   else
-    crates.put(parcel.crate);
+    staging_buffers.put(parcel.staging_buffer);
 }
 
-void SelfChannel::send(Route route, Outgoing& message) {
+void SelfChannel::send(Route route, SendRequest& message) {
   Sink& sink = *sinks_[static_cast<std::size_t>(route.destination)];
-  message.may_be_copied = message.may_be_copied && !is_direct(route) && message.bytes <= kMostInCrate;
-  if (message.may_be_copied && !sink.crowded() && sink.habit().wants_crate() &&
+  message.may_be_copied = message.may_be_copied && !is_direct(route) && message.bytes <= kMostStaged;
+  if (message.may_be_copied && !sink.crowded() && sink.locality().wants_staging() &&
       try_lane(route, message.envelope, message.bytes, message.payload))
     return message.released();
   traffic_of(route)[Way::kReference].add(message.bytes);
@@ -182,7 +182,7 @@ void SelfChannel::pushed(int destination, int worker) {
     fiber::wake_worker(worker);
 }
 
-bool SelfChannel::retract(Route route, Outgoing& message) {
+bool SelfChannel::retract(Route route, SendRequest& message) {
   if (!is_direct(route)) settle(route);
   return sinks_[static_cast<std::size_t>(route.destination)]->retract(message);
 }
@@ -194,7 +194,7 @@ void SelfChannel::settle(Route route) {
   Lane* const used = lane(homes_[static_cast<std::size_t>(route.source)], to).load(std::memory_order_acquire);
   if (used == nullptr || used->empty()) return;
   Inlet& inlet = inlets_[static_cast<std::size_t>(to)];
-  Outgoing* matched = nullptr;
+  SendRequest* matched = nullptr;
   {
     const Holding holding;
     const std::lock_guard lock(inlet.mutex);
@@ -234,7 +234,7 @@ bool SelfChannel::run_tasks(Inlet& inlet) {
   return true;
 }
 
-void SelfChannel::leave(int rank, Task& task) {
+void SelfChannel::submit(int rank, ProgressTask& task) {
   if (workers_ == 0) return run_here(&task);
   const int home = homes_[static_cast<std::size_t>(rank)];
   Inlet& inlet = inlets_[static_cast<std::size_t>(home)];
@@ -248,8 +248,8 @@ void SelfChannel::leave(int rank, Task& task) {
 /// Unlocks, because copying what was matched may take long.
 void SelfChannel::drain_locked(Inlet& inlet) {
   const int count = inlet.count.load(std::memory_order_relaxed);
-  Outgoing* matched = nullptr;
-  Outgoing** last = &matched;
+  SendRequest* matched = nullptr;
+  SendRequest** last = &matched;
   {
     const Holding holding;
     for (int i = 0; i < count; ++i)
@@ -261,16 +261,16 @@ void SelfChannel::drain_locked(Inlet& inlet) {
 
 /// Empties a lane, whose consumer the caller is, but for what comes in meanwhile. Messages that have found a
 /// receive and still have to be moved are linked to `*last`; returns where the next one is to be linked.
-Outgoing** SelfChannel::drain(Lane& lane, Inlet& inlet, Outgoing** last) {
+SendRequest** SelfChannel::drain(Lane& lane, Inlet& inlet, SendRequest** last) {
   if (!lane.ready()) return last;
   Lane::Ahead ahead;
   for (std::uint64_t messages = 1;; ++messages) {
     const Lane::Message message = lane.front();
     if (message.destination < 0) {
-      deliver_parcel(message, inlet);
+      deliver_staged(message, inlet);
     } else if (Sink& sink = *sinks_[static_cast<std::size_t>(message.destination)]; !message.is_note) {
       sink.take(message.envelope, message.bytes, message.payload(), Sink::Bound::kIgnore);
-    } else if (Outgoing& outgoing = *message.note<Outgoing*>(); sink.arrive(outgoing)) {
+    } else if (SendRequest& outgoing = *message.note<SendRequest*>(); sink.arrive(outgoing)) {
       outgoing.sink = &sink;
       outgoing.next = nullptr;
       *last = &outgoing;
@@ -282,8 +282,8 @@ Outgoing** SelfChannel::drain(Lane& lane, Inlet& inlet, Outgoing** last) {
   }
 }
 
-void SelfChannel::move(Outgoing* matched) {
-  while (Outgoing* const message = matched) {
+void SelfChannel::move(SendRequest* matched) {
+  while (SendRequest* const message = matched) {
     matched = message->next;
     message->sink->move(*message);  // its sender may be gone afterwards
   }

@@ -3,7 +3,7 @@
 // Ranks of one worker, and all ranks under the `threads` scheduler, show their messages to the destination's
 // Sink directly. From worker to worker messages go through lanes, and whoever works for the destination takes
 // them out, so that one cache line travels for a small message and none of the matching's. Longer ones go in
-// crates (crates.h), of which the lane says where they are; very long ones stay with their senders.
+// staging buffers (staging_buffers.h), of which the lane says where they are; very long ones stay with their senders.
 //
 // Order: what a rank sends to a worker goes either through the one lane that leads there from the rank's own
 // worker, or, for a fiber that does not own this worker just now, directly into the Sink, but only after the
@@ -18,7 +18,7 @@
 
 #include "base/mutex.h"
 #include "net/channel.h"
-#include "net/crates.h"
+#include "net/staging_buffers.h"
 #include "net/lane.h"
 
 namespace clump::net {
@@ -49,8 +49,8 @@ class SelfChannel final : public Channel {
     return is_direct(route) ? try_show(route, envelope, bytes, payload, show)
                             : try_lane(route, envelope, bytes, payload);
   }
-  void send(Route route, Outgoing& message) override;
-  bool retract(Route route, Outgoing& message) override;
+  void send(Route route, SendRequest& message) override;
+  bool retract(Route route, SendRequest& message) override;
   /// Whether no other rank is at home at this one's worker.
   bool has_own_worker(int rank) const {
     return workers_ > 0 && residents_[static_cast<std::size_t>(homes_[static_cast<std::size_t>(rank)])] == 1;
@@ -68,7 +68,7 @@ class SelfChannel final : public Channel {
   template <typename IsNext>
   Count take_next(Lane& lane, int rank, Envelope envelope, const datatype::Layout& to, IsNext is_next);
   void poll(int rank) override;
-  void leave(int rank, Task& task) override;
+  void submit(int rank, ProgressTask& task) override;
 
   /// Takes out what lies in the lanes to a worker, unless another thread does so just now, and runs the tasks
   /// that were left for it. Whether there was anything; false means that there will not be before somebody
@@ -76,8 +76,8 @@ class SelfChannel final : public Channel {
   bool drain(int worker);
 
  private:
-  struct alignas(4096) Crate {
-    std::byte bytes[kMostInCrate];
+  struct alignas(4096) StagingBuffer {
+    std::byte bytes[kMostStaged];
   };
 
   /// Where lanes to one worker end, and what else was left for it.
@@ -86,8 +86,8 @@ class SelfChannel final : public Channel {
     std::unique_ptr<std::atomic<Lane*>[]> lanes;  // in the order of their making
     alignas(64) base::ShortMutex mutex;           // of the consumer's side of these lanes
     base::ShortMutex making;
-    alignas(64) TaskList tasks;
-    std::unique_ptr<Crates> crates;
+    alignas(64) ProgressTaskList tasks;
+    std::unique_ptr<StagingBuffers> staging_buffers;
 
     Lane& at(int i) const { return *lanes[static_cast<std::size_t>(i)].load(std::memory_order_relaxed); }
     bool ready() const {
@@ -135,17 +135,17 @@ class SelfChannel final : public Channel {
                                   const datatype::Layout& payload);
   [[gnu::cold]] Lane& make_lane(int from, int to);
   bool push(Route route, int to, Envelope envelope, Count bytes, const datatype::Layout& payload);
-  bool push_parcel(Lane& lane, int destination, int from, Envelope envelope, Count bytes,
+  bool push_staged(Lane& lane, int destination, int from, Envelope envelope, Count bytes,
                    const datatype::Layout& payload);
-  void deliver_parcel(const Lane::Message& message, Inlet& inlet);
-  Crates& crates_of(int worker) { return *inlets_[static_cast<std::size_t>(worker)].crates; }
+  void deliver_staged(const Lane::Message& message, Inlet& inlet);
+  StagingBuffers& staging_buffers_of(int worker) { return *inlets_[static_cast<std::size_t>(worker)].staging_buffers; }
   bool take_in(Inlet& inlet);
   static bool run_tasks(Inlet& inlet);
   void drain_locked(Inlet& inlet);
-  Outgoing** drain(Lane& lane, Inlet& inlet, Outgoing** last);
+  SendRequest** drain(Lane& lane, Inlet& inlet, SendRequest** last);
   void pushed(int destination, int worker);
   void settle(Route route);
-  static void move(Outgoing* matched);
+  static void move(SendRequest* matched);
   Traffic& traffic_of(Route route) { return traffic_[static_cast<std::size_t>(route.source)]; }
 
   const std::vector<Sink*> sinks_;
@@ -156,7 +156,7 @@ class SelfChannel final : public Channel {
   std::unique_ptr<std::atomic<Lane*>[]> lanes_;  // [from * workers_ + to]
   std::unique_ptr<Inlet[]> inlets_;
   std::unique_ptr<Outlet[]> outlets_;
-  std::unique_ptr<Crate[]> crates_;  // pages of them take memory when they are first touched
+  std::unique_ptr<StagingBuffer[]> staging_buffers_;  // pages of them take memory when they are first touched
 };
 
 template <typename IsNext>

@@ -1,5 +1,5 @@
 // What the shm channel has in the memory of the node: for each pair of ports a lane, for each port a list of
-// the lanes that lead to it and some crates, for each rank whether it takes more messages that nobody has
+// the lanes that lead to it and some staging buffers, for each rank whether it takes more messages that nobody has
 // asked for.
 //
 // All zero is the state at the start, and a page takes memory when it is first touched: lanes that are not
@@ -42,30 +42,30 @@ class Segment {
     return *reinterpret_cast<Lane*>(base_ + lanes_at_ + index(to, from) * Lane::footprint(size_));
   }
 
-  /// Where a crate's bytes are (crates.h).
-  std::byte* crate(std::uint32_t number) const {
-    return base_ + crates_at_ + number * static_cast<std::size_t>(kCrate);
+  /// Where a staging buffer's bytes are (staging_buffers.h).
+  std::byte* staging_buffer(std::uint32_t number) const {
+    return base_ + staging_at_ + number * static_cast<std::size_t>(kStagingBuffer);
   }
-  static constexpr Count kCrate = 64 * 1024;
+  static constexpr Count kStagingBuffer = 64 * 1024;
 
-  /// Memory for other uses (commons.h), and its books.
+  /// Memory for other uses (shared_allocator.h), and its books.
   static constexpr std::size_t kCommonBytes = std::size_t{1} << 30;
   static constexpr std::size_t kLeastCommonBytes = std::size_t{1} << 20;  ///< where limits leave no more
   /// A place that not all who share it have found yet; linked by 1 + the number of the next.
-  struct Sharing {
+  struct NamedRegion {
     std::uint64_t key;
     std::int64_t place;
     std::uint32_t came, next;
   };
-  static constexpr std::uint32_t kSharings = 16384;
+  static constexpr std::uint32_t kNamedRegions = 16384;
   struct Common {
     base::ShortMutex mutex;
     std::uint64_t used, missing;  // of kCommonBytes
     std::int64_t
         free[64];  // by the size's power of two; 1 + the place of the first, in which the next one stands
-    std::uint32_t forming, unused_sharings;  // linked
-    std::uint32_t used_sharings;             // so many were used at some time
-    Sharing sharings[kSharings];
+    std::uint32_t forming, unused_regions;  // linked
+    std::uint32_t used_regions;             // so many were used at some time
+    NamedRegion regions[kNamedRegions];
   };
   Common& common() const { return *reinterpret_cast<Common*>(base_ + common_at_); }
   std::byte* common_memory() const { return base_ + common_at_ + whole_pages(sizeof(Common)); }
@@ -128,7 +128,7 @@ class Segment {
 
   const std::size_t ports_, ranks_;
   const Lane::Size size_;
-  std::size_t entries_at_, lanes_at_, ranks_at_, crates_at_, common_at_;
+  std::size_t entries_at_, lanes_at_, ranks_at_, staging_at_, common_at_;
   std::byte* base_ = nullptr;
 };
 

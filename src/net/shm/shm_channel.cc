@@ -13,8 +13,8 @@ namespace {
 // A sender that waits answers within a microsecond or two.
 constexpr std::chrono::microseconds kPatience{15};
 
-void release_all(Outgoing* linked) {
-  while (Outgoing* const message = linked) {
+void release_all(SendRequest* linked) {
+  while (SendRequest* const message = linked) {
     linked = message->next;
     message->released();
   }
@@ -31,11 +31,11 @@ ShmChannel::ShmChannel(Setup setup)
   const auto ports = static_cast<std::size_t>(setup_.segment.ports());
   for (int i = 0; i < setup_.own_ports; ++i) {
     outlets_[static_cast<std::size_t>(i)].lanes = std::make_unique<Lane*[]>(ports);
-    outlets_[static_cast<std::size_t>(i)].crates = std::make_unique<Crates>(setup_.first_port + i);
+    outlets_[static_cast<std::size_t>(i)].staging_buffers = std::make_unique<StagingBuffers>(setup_.first_port + i);
     inlets_[static_cast<std::size_t>(i)].sources = std::make_unique<Inlet::Source[]>(ports);
   }
   set_lane_limit(kPieceLimit);
-  set_least_eager(Segment::kCrate);
+  set_least_eager(Segment::kStagingBuffer);
   allow_siblings();
 }
 
@@ -54,9 +54,9 @@ bool ShmChannel::try_send(Route route, Envelope envelope, Count bytes, const dat
   {
     const std::lock_guard lock(outlet.mutex);
     if (!outlet.backlog.empty() && outlet.backlog.contains(to)) return false;
-    Outway way = outway(outlet, from, to);
-    if (bytes <= kWithoutCrate ? !way.lane.push(route.destination, envelope, bytes, payload)
-                               : !way.push_parcel(route.destination, envelope, bytes, payload)) {
+    TransmitResources way = outway(outlet, from, to);
+    if (bytes <= kLeastStaged ? !way.lane.push(route.destination, envelope, bytes, payload)
+                               : !way.push_staged(route.destination, envelope, bytes, payload)) {
       traffic.refused.add();
       return false;
     }
@@ -66,21 +66,21 @@ bool ShmChannel::try_send(Route route, Envelope envelope, Count bytes, const dat
   return true;
 }
 
-void ShmChannel::send(Route route, Outgoing& message) {
+void ShmChannel::send(Route route, SendRequest& message) {
   const bool copied = !message.synchronous && message.bytes <= std::max(lane_limit(), least_eager()) &&
                       !setup_.segment.crowded(route.destination).load(std::memory_order_relaxed);
   traffic_[static_cast<std::size_t>(route.source)][copied ? Way::kLane : Way::kReference].add(message.bytes);
   const int to = route.destination;
   post(port_of(route.source), port_of(to),
-       !copied                          ? Post::offer(to, message)
-       : message.bytes <= kWithoutCrate ? Post::copied(to, message)
-                                        : Post::streamed(to, message));
+       !copied                          ? PendingWrite::rts(to, message)
+       : message.bytes <= kLeastStaged ? PendingWrite::copied(to, message)
+                                        : PendingWrite::streamed(to, message));
 }
 
-void ShmChannel::post(int from, int to, Post what) {
+void ShmChannel::post(int from, int to, PendingWrite what) {
   Outlet& outlet = this->outlet(from);
-  Outgoing* released = nullptr;
-  Outgoing** last = &released;
+  SendRequest* released = nullptr;
+  SendRequest** last = &released;
   {
     const std::lock_guard lock(outlet.mutex);
     const bool first = outlet.backlog.empty() || !outlet.backlog.contains(to);
@@ -99,11 +99,11 @@ void ShmChannel::post(int from, int to, Post what) {
 
 /// Sends what waits for one port. True: nothing is left. The caller has the lock; it releases the messages
 /// that are linked to `*released`.
-bool ShmChannel::flush(Outlet& outlet, int port, int to, Outgoing**& released) {
-  const Outway way = outway(outlet, port, to);
-  std::deque<Post>& waiting = outlet.backlog[to];
+bool ShmChannel::flush(Outlet& outlet, int port, int to, SendRequest**& released) {
+  const TransmitResources way = outway(outlet, port, to);
+  std::deque<PendingWrite>& waiting = outlet.backlog[to];
   for (bool asked = false; !waiting.empty();) {
-    Outgoing* done = nullptr;
+    SendRequest* done = nullptr;
     if (waiting.front().push(way, done)) {
       waiting.pop_front();
       outlet.waiting.fetch_sub(1, std::memory_order_relaxed);
@@ -123,8 +123,8 @@ bool ShmChannel::flush(Outlet& outlet, int port, int to, Outgoing**& released) {
 bool ShmChannel::flush(int port) {
   Outlet& outlet = this->outlet(port);
   if (outlet.waiting.load(std::memory_order_relaxed) == 0) return false;
-  Outgoing* released = nullptr;
-  Outgoing** last = &released;
+  SendRequest* released = nullptr;
+  SendRequest** last = &released;
   int before = 0, after = 0;
   {
     const std::lock_guard lock(outlet.mutex);
@@ -141,7 +141,7 @@ bool ShmChannel::flush(int port) {
   return after != before;
 }
 
-bool ShmChannel::retract(Route route, Outgoing& message) {
+bool ShmChannel::retract(Route route, SendRequest& message) {
   const int from = port_of(route.source), to = port_of(route.destination);
   switch (retract_waiting(outlet(from), to, message)) {
     case Waiting::kWhole:
@@ -152,19 +152,19 @@ bool ShmChannel::retract(Route route, Outgoing& message) {
       break;
   }
   // Behind its offer, and before whatever else is offered from the same address.
-  post(from, to, Post::withdraw(message.envelope, &message, route.destination));
+  post(from, to, PendingWrite::cancel(message.envelope, &message, route.destination));
   return false;
 }
 
 /// Takes a message back that is not in the lane yet.
-ShmChannel::Waiting ShmChannel::retract_waiting(Outlet& outlet, int to, const Outgoing& message) {
+ShmChannel::Waiting ShmChannel::retract_waiting(Outlet& outlet, int to, const SendRequest& message) {
   const std::lock_guard lock(outlet.mutex);
   const auto entry = outlet.backlog.find(to);
   if (entry == outlet.backlog.end()) return Waiting::kNot;
-  std::deque<Post>& posts = entry->second;
-  if (std::ranges::any_of(posts, [&](const Post& post) { return post.is_part(message); }))
+  std::deque<PendingWrite>& posts = entry->second;
+  if (std::ranges::any_of(posts, [&](const PendingWrite& post) { return post.is_part(message); }))
     return Waiting::kPart;
-  if (std::erase_if(posts, [&](const Post& post) { return post.is_whole(message); }) == 0)
+  if (std::erase_if(posts, [&](const PendingWrite& post) { return post.is_whole(message); }) == 0)
     return Waiting::kNot;
   outlet.waiting.fetch_sub(1, std::memory_order_relaxed);
   if (posts.empty()) outlet.backlog.erase(entry);
@@ -227,7 +227,7 @@ void ShmChannel::poll(int rank) {
   flush(port_of(rank));
 }
 
-void ShmChannel::leave(int, Task& task) { run_here(&task); }
+void ShmChannel::submit(int, ProgressTask& task) { run_here(&task); }
 
 bool ShmChannel::ready(const Inlet& inlet, int port) const {
   const int known = inlet.known.load(std::memory_order_acquire);  // acquire: pairs with learn_sources()
@@ -257,7 +257,7 @@ bool ShmChannel::take_in(int port, bool wait) {
     inlet.mutex.unlock();
   }
   *later.last = nullptr;
-  while (Outgoing* const message = later.matched) {
+  while (SendRequest* const message = later.matched) {
     later.matched = message->next;
     message->sink->move(*message);
   }
@@ -295,62 +295,62 @@ void ShmChannel::deliver(const Lane::Message& message, int port, Inlet::Source& 
 
 void ShmChannel::deliver_note(const Lane::Message& message, int port, Inlet::Source& from, Later& later) {
   switch (static_cast<Control>(message.destination)) {
-    case Control::kTaken:
-      return message.note<TakenNote>().message->released();
-    case Control::kAsk: {
-      const auto note = message.note<AskNote>();
+    case Control::kFin:
+      return message.note<FinNote>().message->released();
+    case Control::kCts: {
+      const auto note = message.note<CtsNote>();
       if (note.into != nullptr) return later.wanted.push_back({from.port, note});
       if (note.ticket == 0 || claim(from.port, note.ticket))
-        post(port, from.port, Post::pieces(*note.message, note.asker, note.bytes));
+        post(port, from.port, PendingWrite::pieces(*note.message, note.asker, note.bytes));
       return;
     }
     case Control::kPiece:
       return deliver_piece(message, port, from);
-    case Control::kParcel:
-      return deliver_parcel(message, port, from);
-    case Control::kEmpty:
-      return outlet(port).crates->put(message.note<EmptyNote>().crate);
+    case Control::kStaged:
+      return deliver_staged(message, port, from);
+    case Control::kBufferCredit:
+      return outlet(port).staging_buffers->put(message.note<BufferCreditNote>().staging_buffer);
     case Control::kWritten: {
       const auto note = message.note<WrittenNote>();
       return note.asker->written(note.complete);
     }
-    case Control::kWithdraw: {
-      const auto note = message.note<WithdrawNote>();
-      Outgoing* const kept = sink(note.destination).retract_remote(message.envelope, note.message);
-      if (kept != nullptr) static_cast<Remote*>(kept)->give_back();
+    case Control::kCancel: {
+      const auto note = message.note<CancelNote>();
+      SendRequest* const kept = sink(note.destination).retract_remote(message.envelope, note.message);
+      if (kept != nullptr) static_cast<ShmRendezvous*>(kept)->give_back();
       return;
     }
-    case Control::kWithdrawn:
-      return message.note<WithdrawnNote>().message->withdrawn();
+    case Control::kCancelled:
+      return message.note<CancelledNote>().message->cancelled();
     default:
-      return deliver_offer(message, port, from, later);
+      return deliver_rts(message, port, from, later);
   }
 }
 
-void ShmChannel::deliver_parcel(const Lane::Message& message, int port, const Inlet::Source& from) {
-  const auto note = message.note<CrateNote>();
-  const datatype::Layout payload{setup_.segment.crate(note.crate), note.bytes,
+void ShmChannel::deliver_staged(const Lane::Message& message, int port, const Inlet::Source& from) {
+  const auto note = message.note<StagingNote>();
+  const datatype::Layout payload{setup_.segment.staging_buffer(note.staging_buffer), note.bytes,
                                  datatype::predefined(MPI_BYTE)};
   sink(note.destination).take(message.envelope, note.bytes, payload, Sink::Bound::kIgnore);
   tell_crowded(note.destination);
-  keep_crate(note, port, from.port);
+  keep_staging_buffer(note, port, from.port);
 }
 
 void ShmChannel::deliver_piece(const Lane::Message& message, int port, const Inlet::Source& from) {
-  const auto note = message.note<CrateNote>();
-  from.piece_for(message.envelope).take_piece(setup_.segment.crate(note.crate) + note.begin, note.bytes);
-  if (note.is_over) keep_crate(note, port, from.port);
+  const auto note = message.note<StagingNote>();
+  from.piece_for(message.envelope).take_piece(setup_.segment.staging_buffer(note.staging_buffer) + note.begin, note.bytes);
+  if (note.is_over) keep_staging_buffer(note, port, from.port);
 }
 
 /// It is empty now.
-void ShmChannel::keep_crate(const CrateNote& note, int port, int from) {
-  Crates& crates = *outlet(port).crates;
-  if (!note.one_is_wanted) return crates.put(note.crate);
-  post(port, from, Post::empty(crates.exchange(note.crate)));
+void ShmChannel::keep_staging_buffer(const StagingNote& note, int port, int from) {
+  StagingBuffers& staging_buffers = *outlet(port).staging_buffers;
+  if (!note.one_is_wanted) return staging_buffers.put(note.staging_buffer);
+  post(port, from, PendingWrite::buffer_credit(staging_buffers.exchange(note.staging_buffer)));
 }
 
-void ShmChannel::deliver_offer(const Lane::Message& message, int port, Inlet::Source& from, Later& later) {
-  auto* const remote = new Remote(*this, port, from.port, message.envelope, message.note<OfferNote>());
+void ShmChannel::deliver_rts(const Lane::Message& message, int port, Inlet::Source& from, Later& later) {
+  auto* const remote = new ShmRendezvous(*this, port, from.port, message.envelope, message.note<RtsNote>());
   remote->sink = &sink(message.destination);
   tell_crowded(message.destination);
   if (remote->is_streamed()) {
@@ -363,7 +363,7 @@ void ShmChannel::deliver_offer(const Lane::Message& message, int port, Inlet::So
   }
 }
 
-std::uint64_t ShmChannel::ask(int port, Remote& message, std::uint64_t& noted) {
+std::uint64_t ShmChannel::ask(int port, ShmRendezvous& message, std::uint64_t& noted) {
   if (reading_.load(std::memory_order_relaxed) == Reading::kForbidden) return 0;
   Inlet& inlet = this->inlet(port);
   const std::lock_guard lock(inlet.asking);
@@ -375,7 +375,7 @@ std::uint64_t ShmChannel::ask(int port, Remote& message, std::uint64_t& noted) {
   return ticket;
 }
 
-void ShmChannel::is_answered(int port, Remote& message) {
+void ShmChannel::is_answered(int port, ShmRendezvous& message) {
   Inlet& inlet = this->inlet(port);
   const std::lock_guard lock(inlet.asking);
   std::erase_if(inlet.asked, [&](const Inlet::Asked& asked) { return asked.message == &message; });
@@ -385,7 +385,7 @@ void ShmChannel::is_answered(int port, Remote& message) {
 /// Does without those who do not answer; false if there are none.
 bool ShmChannel::stop_asking(Inlet& inlet) {
   if (!inlet.any_asked.load(std::memory_order_relaxed)) return false;
-  Remote* late = nullptr;
+  ShmRendezvous* late = nullptr;
   {
     const std::lock_guard lock(inlet.asking);
     if (inlet.asked.empty() || std::chrono::steady_clock::now() - inlet.asked.front().since < kPatience)
@@ -435,7 +435,7 @@ bool ShmChannel::read_parts(int here, int there, std::uint64_t ticket, const Blo
 }
 
 // The message is there as long as a part is claimed and not reported as written.
-void ShmChannel::write_parts(int here, int there, const AskNote& note) {
+void ShmChannel::write_parts(int here, int there, const CtsNote& note) {
   const Division division(note.bytes);
   const Segment::End end = end_of(here, there);
   bool any = false, complete = true;
@@ -446,7 +446,7 @@ void ShmChannel::write_parts(int here, int there, const AskNote& note) {
                                     division.size(part),
                                     static_cast<const std::byte*>(note.message->payload.base) + begin);
   }
-  if (any) post(here, there, Post::written(note.asker, complete));
+  if (any) post(here, there, PendingWrite::written(note.asker, complete));
 }
 
 }  // namespace clump::net

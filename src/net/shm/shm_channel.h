@@ -42,16 +42,16 @@ class ShmChannel final : public Channel {
 
   const Traffic& traffic(int rank) const override { return traffic_[static_cast<std::size_t>(rank)]; }
   bool try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) override;
-  void send(Route route, Outgoing& message) override;
-  bool retract(Route route, Outgoing& message) override;
+  void send(Route route, SendRequest& message) override;
+  bool retract(Route route, SendRequest& message) override;
   void poll(int rank) override;
-  void leave(int rank, Task& task) override;
+  void submit(int rank, ProgressTask& task) override;
 
   /// Takes out what has come in at the port of a worker (0, where there are none), and sends what had to
   /// wait. Whether there was anything; false means that there will not be before somebody rings. Any thread.
   bool drain(int worker);
 
-  // For other uses of the memory (Commons).
+  // For other uses of the memory (SharedAllocator).
 
   const Segment& segment() const { return setup_.segment; }
   int port_of(int rank) const { return setup_.ports[static_cast<std::size_t>(rank)]; }
@@ -59,10 +59,10 @@ class ShmChannel final : public Channel {
   void wait(int rank, const std::atomic<std::uint32_t>& word, std::uint32_t old);
   void ring(std::span<const int> ports);
 
-  // For what goes on after a message has arrived (Remote).
+  // For what goes on after a message has arrived (ShmRendezvous).
 
   /// Sends it now, or when there is room.
-  void post(int from, int to, Post what);
+  void post(int from, int to, PendingWrite what);
   /// Whether to read a message at once, and not to ask for pieces. The first large one shows if that works.
   bool reads(Count bytes) const {
     const bool known = reading_.load(std::memory_order_relaxed) != Reading::kUnknown;
@@ -71,8 +71,8 @@ class ShmChannel final : public Channel {
   /// A port asks for a message: whoever claims the ticket moves it. If nobody has answered soon, the message
   /// is told to stop asking, perhaps before this returns: so the ticket is noted first. 0: only the sender
   /// can move it.
-  std::uint64_t ask(int port, Remote& message, std::uint64_t& noted);
-  void is_answered(int port, Remote& message);
+  std::uint64_t ask(int port, ShmRendezvous& message, std::uint64_t& noted);
+  void is_answered(int port, ShmRendezvous& message);
   bool claim(int port, std::uint64_t ticket) { return setup_.segment.claim(port, ticket); }
   /// Copies from the memory of the process that has a port; false if that is not allowed.
   bool read(int port, const void* address, Count bytes, const datatype::Layout& to);
@@ -95,7 +95,7 @@ class ShmChannel final : public Channel {
   };
   /// Each moves what parts it gets; false if it could not. The sender's tells the receiver.
   bool read_parts(int here, int there, std::uint64_t ticket, const Block& block);
-  void write_parts(int here, int there, const AskNote& note);
+  void write_parts(int here, int there, const CtsNote& note);
   std::uint32_t parts_of_sender(int here, int there, std::uint64_t ticket) const {
     return setup_.segment.claimed(here, ticket, end_of(there, here));
   }
@@ -104,9 +104,9 @@ class ShmChannel final : public Channel {
   /// A port of this process, to all others.
   struct alignas(64) Outlet {
     base::ShortMutex mutex;
-    std::unique_ptr<Crates> crates;
+    std::unique_ptr<StagingBuffers> staging_buffers;
     std::unique_ptr<Lane*[]> lanes;           // [to]; null: not in use yet
-    std::map<int, std::deque<Post>> backlog;  // [to]; none is empty
+    std::map<int, std::deque<PendingWrite>> backlog;  // [to]; none is empty
     std::atomic<int> waiting{0};              // entries of the backlog; also read without the lock
   };
   /// The same port, from all others.
@@ -117,9 +117,9 @@ class ShmChannel final : public Channel {
       Lane* lane = nullptr;
       int port = 0;
       unsigned popped = 0;
-      Remote* streamed = nullptr;  // the last offer of which the pieces follow
-      Remote& piece_for(Envelope envelope) const {
-        Remote* const named = remote_of(envelope);
+      ShmRendezvous* streamed = nullptr;  // the last offer of which the pieces follow
+      ShmRendezvous& piece_for(Envelope envelope) const {
+        ShmRendezvous* const named = remote_of(envelope);
         return named != nullptr ? *named : *streamed;
       }
     };
@@ -127,7 +127,7 @@ class ShmChannel final : public Channel {
 
     /// Messages that were asked for and of which nothing has come.
     struct Asked {
-      Remote* message;
+      ShmRendezvous* message;
       std::chrono::steady_clock::time_point since;
     };
     base::ShortMutex asking;
@@ -147,11 +147,11 @@ class ShmChannel final : public Channel {
   };
   /// What is to be done when no lock is held any more.
   struct Later {
-    Outgoing* matched = nullptr;  // linked: to be moved
-    Outgoing** last = &matched;
+    SendRequest* matched = nullptr;  // linked: to be moved
+    SendRequest** last = &matched;
     struct Wanted {
       int asker;
-      AskNote note;
+      CtsNote note;
     };
     std::vector<Wanted> wanted;  // of us, for both to move
   };
@@ -171,15 +171,15 @@ class ShmChannel final : public Channel {
     return open != nullptr ? *open : open_lane(from, port, to);
   }
   [[gnu::cold]] Lane& open_lane(Outlet& from, int port, int to);
-  Outway outway(Outlet& from, int port, int to) {
-    return {lane(from, port, to), *from.crates, setup_.segment};
+  TransmitResources outway(Outlet& from, int port, int to) {
+    return {lane(from, port, to), *from.staging_buffers, setup_.segment};
   }
   void ring(int port) { setup_.bells[port].ring(); }
   /// How much of a message is in the backlog.
   enum class Waiting : std::uint8_t { kNot, kPart, kWhole };
-  Waiting retract_waiting(Outlet& outlet, int to, const Outgoing& message);
+  Waiting retract_waiting(Outlet& outlet, int to, const SendRequest& message);
   bool flush(int port);
-  bool flush(Outlet& outlet, int port, int to, Outgoing**& released);
+  bool flush(Outlet& outlet, int port, int to, SendRequest**& released);
   bool ready(const Inlet& inlet, int port) const;
   bool take_in(int port, bool wait);
   static bool look_at_watches(Inlet& inlet);
@@ -188,10 +188,10 @@ class ShmChannel final : public Channel {
   void take_in(Inlet::Source& source, int port, Later& later);
   void deliver(const Lane::Message& message, int port, Inlet::Source& from, Later& later);
   void deliver_note(const Lane::Message& message, int port, Inlet::Source& from, Later& later);
-  void deliver_parcel(const Lane::Message& message, int port, const Inlet::Source& from);
+  void deliver_staged(const Lane::Message& message, int port, const Inlet::Source& from);
   void deliver_piece(const Lane::Message& message, int port, const Inlet::Source& from);
-  void keep_crate(const CrateNote& note, int port, int from);
-  void deliver_offer(const Lane::Message& message, int port, Inlet::Source& from, Later& later);
+  void keep_staging_buffer(const StagingNote& note, int port, int from);
+  void deliver_rts(const Lane::Message& message, int port, Inlet::Source& from, Later& later);
   void tell_crowded(int rank);
 
   Setup setup_;

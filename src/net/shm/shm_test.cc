@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "net/shm/commons.h"
+#include "net/shm/shared_allocator.h"
 #include "net/shm/remote_memory.h"
 #include "net/shm/shm_channel.h"
 
@@ -30,35 +30,35 @@ class Basket final : public Sink {
     ++came;
     return true;
   }
-  bool arrive(Outgoing& message) override {
+  bool arrive(SendRequest& message) override {
     last = message.envelope;
     waiting = &message;
     return wanted;
   }
-  void move(Outgoing& message) override {
+  void move(SendRequest& message) override {
     data.assign(static_cast<std::size_t>(message.bytes), std::byte{0});
     message.fetch(bytes_at(data.data(), data.size()), message.bytes);
   }
-  void fetched(Outgoing&) override { ++came; }
-  bool retract(Outgoing&) override { return false; }
-  Outgoing* retract_remote(Envelope, const Outgoing*) override { return std::exchange(waiting, nullptr); }
+  void fetched(SendRequest&) override { ++came; }
+  bool retract(SendRequest&) override { return false; }
+  SendRequest* retract_remote(Envelope, const SendRequest*) override { return std::exchange(waiting, nullptr); }
 
   Envelope last;
   std::vector<std::byte> data;
   int came = 0;
   bool wanted = true;
-  Outgoing* waiting = nullptr;
+  SendRequest* waiting = nullptr;
 };
 
-class Message final : public Outgoing {
+class Message final : public SendRequest {
  public:
   Message() = default;
-  Message(const Message& other) : Outgoing(other) {}
+  Message(const Message& other) : SendRequest(other) {}
   void released() override {
     ++times_released;
     released_by_now.store(times_released, std::memory_order_release);
   }
-  void withdrawn() override { ++times_withdrawn; }
+  void cancelled() override { ++times_withdrawn; }
   int times_released = 0, times_withdrawn = 0;
   std::atomic<int> released_by_now{0};  // the same, for another thread
 };
@@ -239,12 +239,12 @@ TEST_F(Shm, KeepsWhatFindsNoRoom) {
   for (const Message& one : sent) EXPECT_EQ(one.times_released, 1);
 }
 
-TEST_F(Shm, CarriesParcelsAtOnce) {
+TEST_F(Shm, CarriesStagedMessagesAtOnce) {
   const std::vector<std::byte> data = pattern(16'384);
   for (int i = 0; i < 100; ++i) {
     auto* const bytes = const_cast<std::byte*>(data.data());
     ASSERT_TRUE(channels_[0]->try_send({0, 1}, {4, 0, i}, 16'384, bytes_at(bytes, 16'384)))
-        << "crates come back to those who only send";
+        << "staging_buffers come back to those who only send";
     settle();
     EXPECT_EQ(sinks_[1].last.tag(), i);
     EXPECT_EQ(sinks_[1].data, data);
@@ -262,23 +262,23 @@ TEST_F(Shm, DoesWithoutCratesWhenThereAreNone) {
   for (const Message& one : sent) EXPECT_EQ(one.times_released, 1);
 }
 
-TEST(Crates, AreUsedWhileTheyAreWarm) {
-  Crates crates(1);
-  constexpr std::uint32_t kEach = Crates::kOfWorker;
-  EXPECT_EQ(crates.take(), 2 * kEach - 1);
-  crates.put(7);
-  EXPECT_EQ(crates.take(), 7);
-  crates.put(8);
-  EXPECT_EQ(crates.exchange(9), kEach) << "the one that was not used for longest goes";
-  EXPECT_EQ(crates.take(), 9);
-  EXPECT_FALSE(crates.are_few());
-  for (std::uint32_t left = kEach - 1; left > 0; --left) EXPECT_TRUE(crates.take().has_value());
-  EXPECT_TRUE(crates.are_few());
-  EXPECT_FALSE(crates.take().has_value());
+TEST(StagingBuffers, AreUsedWhileTheyAreWarm) {
+  StagingBuffers staging_buffers(1);
+  constexpr std::uint32_t kEach = StagingBuffers::kOfWorker;
+  EXPECT_EQ(staging_buffers.take(), 2 * kEach - 1);
+  staging_buffers.put(7);
+  EXPECT_EQ(staging_buffers.take(), 7);
+  staging_buffers.put(8);
+  EXPECT_EQ(staging_buffers.exchange(9), kEach) << "the one that was not used for longest goes";
+  EXPECT_EQ(staging_buffers.take(), 9);
+  EXPECT_FALSE(staging_buffers.are_few());
+  for (std::uint32_t left = kEach - 1; left > 0; --left) EXPECT_TRUE(staging_buffers.take().has_value());
+  EXPECT_TRUE(staging_buffers.are_few());
+  EXPECT_FALSE(staging_buffers.take().has_value());
 }
 
 TEST_F(Shm, SharesPlacesByKey) {
-  Commons one(*channels_[0]), other(*channels_[1]);
+  SharedAllocator one(*channels_[0]), other(*channels_[1]);
   const std::int64_t a = one.share(77, 2, 10'000), b = one.share(78, 2, 10'000);
   EXPECT_NE(a, b);
   EXPECT_EQ(other.share(78, 2, 10'000), b);

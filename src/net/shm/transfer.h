@@ -1,9 +1,9 @@
 // What the shm channel's processes tell each other besides messages, and what one of them still has to tell.
 //
 //   short message   sender: the bytes, in the lane
-//   longer          sender: the bytes in a crate, a "parcel"
+//   longer          sender: the bytes in a staging buffer, a "staged message"
 //   longer, eager   sender: an offer, and at once pieces, so that one side copies in while the other copies
-//                   out; in crates while it has some, otherwise in the lane
+//                   out; in staging buffers while it has some, otherwise in the lane
 //   others          sender: an offer; receiver, once there is a receive: "ask"; sender, as soon as it looks:
 //                   pieces. If it does not look soon, the receiver reads the sender's memory where it may and
 //                   where that is one solid block, and says "taken"
@@ -23,53 +23,53 @@
 
 #include "base/mutex.h"
 #include "net/channel.h"
-#include "net/crates.h"
+#include "net/staging_buffers.h"
 #include "net/lane.h"
 #include "net/shm/segment.h"
 
 namespace clump::net {
 
-class Remote;
+class ShmRendezvous;
 
 /// Destinations of notes to the channel itself; ranks are not negative.
 enum class Control : int {
-  kTaken = -1,      ///< TakenNote, to the sender
-  kAsk = -2,        ///< AskNote, to the sender
-  kPiece = -3,      ///< bytes, to the receiver; the envelope says for which Remote; none: of the last offer
-  kWithdraw = -4,   ///< WithdrawNote, to the receiver; the envelope is the message's
-  kWithdrawn = -5,  ///< WithdrawnNote, to the sender
+  kFin = -1,      ///< FinNote, to the sender
+  kCts = -2,        ///< CtsNote, to the sender
+  kPiece = -3,      ///< bytes, to the receiver; the envelope says for which ShmRendezvous; none: of the last offer
+  kCancel = -4,   ///< CancelNote, to the receiver; the envelope is the message's
+  kCancelled = -5,  ///< CancelledNote, to the sender
   kWritten = -6,    ///< WrittenNote, to the receiver
-  kParcel = -7,     ///< CrateNote, to the receiver; the envelope is the message's
-  kEmpty = -8,      ///< EmptyNote, to whoever wanted a crate back
+  kStaged = -7,     ///< StagingNote, to the receiver; the envelope is the message's
+  kEmpty = -8,      ///< BufferCreditNote, to whoever wanted a staging buffer back
 };
 
-/// Bytes in a crate: those of a piece, or of a parcel.
-struct CrateNote {
-  std::uint32_t crate, begin, bytes;
-  bool is_over;        ///< no more will be in this crate: it is the receiver's
+/// Bytes in a staging_buffer: those of a piece, or of a staged message.
+struct StagingNote {
+  std::uint32_t staging_buffer, begin, bytes;
+  bool is_over;        ///< no more will be in this staging_buffer: it is the receiver's
   bool one_is_wanted;  ///< the sender has few: one shall come back for it
   int destination;     ///< of a parcel: the rank
 };
 
-struct EmptyNote {
-  std::uint32_t crate;
+struct BufferCreditNote {
+  std::uint32_t staging_buffer;
 };
 
 /// Envelope: the message's. To a rank.
-struct OfferNote {
-  Outgoing* message;
+struct RtsNote {
+  SendRequest* message;
   const void* address;  ///< of the payload, where it is one solid block; otherwise null
   Count bytes;
   bool streamed;  ///< all of it follows
 };
 
-struct TakenNote {
-  Outgoing* message;
+struct FinNote {
+  SendRequest* message;
 };
 
-struct AskNote {
-  Outgoing* message;
-  Remote* asker;
+struct CtsNote {
+  SendRequest* message;
+  ShmRendezvous* asker;
   Count bytes;           ///< so many are wanted
   std::uint64_t ticket;  ///< whoever claims it may move the message (Segment::claim); 0: the sender
   void* into;            ///< not null: it is moved in parts by both sides, and wanted there
@@ -77,93 +77,93 @@ struct AskNote {
 
 /// All parts that the sender has claimed are where they are wanted; or not, if it could not write.
 struct WrittenNote {
-  Remote* asker;
+  ShmRendezvous* asker;
   bool complete;
 };
 
-struct WithdrawNote {
-  Outgoing* message;
+struct CancelNote {
+  SendRequest* message;
   int destination;
 };
 
-struct WithdrawnNote {
-  Outgoing* message;
+struct CancelledNote {
+  SendRequest* message;
 };
 
 /// A pointer where a message has its envelope.
-inline Envelope envelope_of(const Remote* remote) {
+inline Envelope envelope_of(const ShmRendezvous* remote) {
   const auto bits = reinterpret_cast<std::uintptr_t>(remote);
   return {static_cast<std::uint32_t>(bits >> 32), static_cast<int>(static_cast<std::uint32_t>(bits)), 0};
 }
-inline Remote* remote_of(Envelope envelope) {
+inline ShmRendezvous* remote_of(Envelope envelope) {
   const std::uintptr_t low = static_cast<std::uint32_t>(envelope.source());
-  return reinterpret_cast<Remote*>(std::uintptr_t{envelope.context()} << 32 | low);
+  return reinterpret_cast<ShmRendezvous*>(std::uintptr_t{envelope.context()} << 32 | low);
 }
 
 /// What there is to send with, from one port to another.
-struct Outway {
+struct TransmitResources {
   Lane& lane;
-  Crates& crates;
+  StagingBuffers& staging_buffers;
   const Segment& segment;
-  /// False if there is no room, or no crate; or if it is too long for one.
-  bool push_parcel(int destination, Envelope envelope, Count bytes, const datatype::Layout& payload);
+  /// False if there is no room, or no staging buffer; or if it is too long for one.
+  bool push_staged(int destination, Envelope envelope, Count bytes, const datatype::Layout& payload);
 };
 
 /// Something to be put into a lane, if not now then when there is room.
-class Post {
+class PendingWrite {
  public:
   /// A message of this process goes into the lane as it is, or in pieces, and is released.
-  static Post copied(int destination, Outgoing& message);
-  static Post streamed(int destination, Outgoing& message);
+  static PendingWrite copied(int destination, SendRequest& message);
+  static PendingWrite streamed(int destination, SendRequest& message);
   /// It stays with its sender.
-  static Post offer(int destination, Outgoing& message);
-  static Post taken(Outgoing* message);
-  static Post ask(const AskNote& note);
+  static PendingWrite rts(int destination, SendRequest& message);
+  static PendingWrite fin(SendRequest* message);
+  static PendingWrite cts(const CtsNote& note);
   /// A message of this process that somebody has asked for.
-  static Post pieces(Outgoing& message, Remote* asker, Count bytes);
-  static Post written(Remote* asker, bool complete);
-  static Post withdraw(Envelope envelope, Outgoing* message, int destination);
-  static Post withdrawn(Outgoing* message);
-  static Post empty(std::uint32_t crate);
+  static PendingWrite pieces(SendRequest& message, ShmRendezvous* asker, Count bytes);
+  static PendingWrite written(ShmRendezvous* asker, bool complete);
+  static PendingWrite cancel(Envelope envelope, SendRequest* message, int destination);
+  static PendingWrite cancelled(SendRequest* message);
+  static PendingWrite buffer_credit(std::uint32_t staging_buffer);
 
   /// Puts what there is room for into the lane; true when it is all in. Then `released` is a message that is
   /// to be released, or null.
-  bool push(Outway way, Outgoing*& released);
+  bool push(TransmitResources way, SendRequest*& released);
   /// Whether it is this message, and nothing of it is in the lane.
-  bool is_whole(const Outgoing& message) const;
+  bool is_whole(const SendRequest& message) const;
   /// Whether it is this message, of which a part is in the lane.
-  bool is_part(const Outgoing& message) const;
+  bool is_part(const SendRequest& message) const;
 
  private:
   enum class Kind : std::uint8_t {
     kCopied,
     kStreamed,
-    kOffer,
-    kTaken,
-    kAsk,
+    kRts,
+    kFin,
+    kCts,
     kPieces,
     kWritten,
-    kWithdraw,
-    kWithdrawn,
+    kCancel,
+    kCancelled,
     kEmpty
   };
-  Post(Kind kind, int destination, Outgoing* message, Remote* asker, Count bytes)
+  PendingWrite(Kind kind, int destination, SendRequest* message, ShmRendezvous* asker, Count bytes)
       : kind_(kind), destination_(destination), message_(message), asker_(asker), bytes_(bytes) {}
-  bool push_offer(Lane& lane);
-  bool push_pieces(Outway way);
-  bool push_piece(Outway way);
+  bool push_rts(Lane& lane);
+  bool push_pieces(TransmitResources way);
+  bool push_piece(TransmitResources way);
 
   Kind kind_;
   bool offered_ = false;  // kStreamed
   int destination_;
-  Outgoing* message_;
-  Remote* asker_;
+  SendRequest* message_;
+  ShmRendezvous* asker_;
   Count bytes_;
   Count done_ = 0;
-  std::optional<std::uint32_t> crate_;  // pieces go into this one, or kEmpty
-  Count in_crate_ = 0;                  // so much already
+  std::optional<std::uint32_t> staging_buffer_;  // pieces go into this one, or kEmpty
+  Count in_staging_ = 0;                  // so much already
   std::uint64_t ticket_ = 0;
-  void* into_ = nullptr;   // kAsk
+  void* into_ = nullptr;   // kCts
   bool complete_ = false;  // kWritten
   Envelope envelope_;      // only to withdraw it: the message may be gone
 };
@@ -172,7 +172,7 @@ class ShmChannel;
 
 /// How a message is divided that both sides move.
 struct Division {
-  /// From this size on it is worth it: below, two copies by way of a crate take less than the kernel's one.
+  /// From this size on it is worth it: below, two copies by way of a staging buffer take less than the kernel's one.
   static constexpr Count kFrom = 1024 * 1024;
   explicit Division(Count bytes);
   std::uint32_t parts;
@@ -183,10 +183,10 @@ struct Division {
 };
 
 /// A message that another process has offered, from its arrival until it was fetched.
-class Remote final : public Outgoing {
+class ShmRendezvous final : public SendRequest {
  public:
   /// From port `there` to port `here`.
-  Remote(ShmChannel& channel, int here, int there, Envelope envelope, const OfferNote& offer);
+  ShmRendezvous(ShmChannel& channel, int here, int there, Envelope envelope, const RtsNote& offer);
 
   bool is_streamed() const { return streamed_; }
   void released() override;

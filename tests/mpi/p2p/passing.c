@@ -56,9 +56,9 @@ static void behind_others(void) {
   long_buffer[kLong - 1] = 7;
   MPI_Isend(long_buffer, kLong, MPI_BYTE, partner, 5, MPI_COMM_WORLD, &request);
   send_int(22, 5);
-  static char landing[kLong];
-  MPI_Recv(landing, kLong, MPI_BYTE, partner, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  CHECK_EQ(landing[kLong - 1], 7);
+  static char multi_receive[kLong];
+  MPI_Recv(multi_receive, kLong, MPI_BYTE, partner, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  CHECK_EQ(multi_receive[kLong - 1], 7);
   CHECK_EQ(receive_int(partner, 5), 22);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }

@@ -1,0 +1,43 @@
+// Barrier (MPI-5.0 section 6.3): by way of rank 0, or dissemination, after Hensgen, Finkel and Manber, "Two
+// algorithms for barrier synchronization" (1988).
+#include "coll/algorithms/algorithms.h"
+#include "coll/coll.h"
+#include "coll/algorithms/pieces.h"
+#include "coll/select/select.h"
+
+namespace clump::coll {
+
+// Everybody sleeps once, which is what counts where there are more ranks than cores.
+void barrier_direct(Schedule& s) {
+  const Layout nothing = bytes_at(nullptr, 0);
+  if (s.rank() != 0) {
+    s.send(nothing, 0);
+    return s.receive(nothing, 0);
+  }
+  for (int i = 1; i < s.size(); ++i) s.receive(nothing, i);
+  s.next();
+  for (int i = 1; i < s.size(); ++i) s.send(nothing, i);
+}
+
+void barrier_dissemination(Schedule& s) {
+  const Layout nothing = bytes_at(nullptr, 0);
+  for (int distance = 1; distance < s.size(); distance *= 2) {
+    s.send(nothing, wrap(s.rank() + distance, s.size()));
+    s.receive(nothing, wrap(s.rank() - distance, s.size()));
+    s.next();
+  }
+}
+
+void barrier(Schedule& s) {
+  if (s.is_inter()) return inter::barrier(s);
+  switch (s.choose(Collective::kBarrier, 0)) {
+    case Algorithm::kTwoStages:
+      return barrier_two_stages(s);
+    case Algorithm::kDirect:
+      return barrier_direct(s);
+    default:
+      return barrier_dissemination(s);
+  }
+}
+
+}  // namespace clump::coll

@@ -1,0 +1,82 @@
+// Collective operations of little data among ranks of several processes on one node, without messages.
+//
+// The ranks of a communicator have a meeting place in the memory that the processes share. Each writes down
+// what it gives, arrives, and waits; the last to arrive does what is to be done for all and opens the next
+// round; then each reads what it gets. So every rank waits once, which is what counts where there are more
+// processes than cores and each wait is a switch of processes.
+//
+// There are two sets of places to write, used in turn: nobody can be two rounds ahead of another, so what is
+// written in one round is read before it is overwritten. Any thread of a rank may call, one at a time, as for
+// all collectives. Operands are combined in the order of ranks.
+#pragma once
+
+#include <vector>
+
+#include "base/status.h"
+#include "coll/coll.h"
+#include "coll/select/select.h"
+#include "core/comm.h"
+#include "net/shm/shared_allocator.h"
+
+namespace clump::coll {
+
+class NodeTeam final : public core::Team {
+ public:
+  /// What a rank may give, in bytes.
+  static constexpr Count kRoom = 4096;
+
+  /// The caller's own of a communicator whose ranks are of several processes of this node; null if there
+  /// cannot be one. A collective operation.
+  static base::Ref<NodeTeam> found(core::Comm& comm);
+  ~NodeTeam() override;
+
+  // As in coll.h; ranks that disagree are told so. Nothing that a rank gives may be longer than kRoom, all
+  // blocks of an alltoall together.
+  base::Status barrier();
+  base::Status broadcast(const Layout& buffer, int root);
+  base::Status gather(const Layout& mine, const Layout& all, int root);
+  base::Status scatter(const Layout& all, const Layout& mine, int root);
+  base::Status allgather(const Layout& mine, const Layout& all);
+  base::Status alltoall(const Layout& out, const Layout& in);
+  // The type is dense.
+  base::Status reduce(const Reduction& reduction, const Layout& in, const Layout& out, int root);
+  base::Status allreduce(const Reduction& reduction, const Layout& in, const Layout& out);
+
+ private:
+  struct Place;
+  NodeTeam(const core::Comm& comm, std::int64_t at);
+  static std::size_t bytes_for(int ranks);
+
+  /// Returns when all have arrived; `last` is called by the last one, before.
+  template <typename Last>
+  base::Status meet(Last last);
+  base::Status complain();
+  /// What a rank calls, with so many bytes in each slot: those of little data share a page or two, because
+  /// the fewer pages, the less a process that has just been switched to has to find again.
+  struct alignas(16) Call {
+    Collective collective;
+    int root;
+    Count bytes;
+    bool operator==(const Call&) const = default;
+  };
+  void begin(Collective collective, int root, Count bytes);
+  Call& call(int rank);
+  std::byte* slot(int rank);
+  /// Packed, into a rank's slot; and the other way.
+  void give(int rank, const Layout& from);
+  void get(int rank, Count offset, const Layout& to);
+  /// The last rank's slot has the result afterwards.
+  void combine(const Reduction& reduction, const Layout& in);
+
+  net::SharedAllocator& shared_allocator_;
+  const int self_;  // the rank's number in the job
+  const int rank_, size_;
+  const std::int64_t at_;
+  Place& place_;
+  std::vector<int> ports_;  // of all ranks, each once
+  std::uint32_t round_;     // the last one that is complete
+  unsigned set_ = 0;        // which slots are written: those of this operation
+  std::size_t stride_ = 0;  // from one slot to the next
+};
+
+}  // namespace clump::coll

@@ -1,0 +1,58 @@
+#include "coll/schedule/schedule_request.h"
+
+#include "core/rank.h"
+#include "fiber/own_worker.h"
+
+namespace clump::coll {
+
+Operation::Operation(core::Comm& comm, const Reduction& reduction, Kind kind)
+    : CollectiveRequest(comm, kind), schedule_(comm, reduction) {
+  if (reduction.op != nullptr && !reduction.op->is_predefined()) op_ = base::Ref(reduction.op);
+}
+
+void Operation::check_first(std::unique_ptr<Check> check) {
+  check_ = std::move(check);
+  if (check_ != nullptr && check_->has_buffers()) kind = Request::Kind::kChecked;
+}
+
+void Operation::ask(bool) {
+  if (result.error != MPI_SUCCESS) return;
+  result.error = check_->give_back().code();
+}
+
+void Operation::begin() {
+  if (calls_user()) comm->owner.callbacks.expect(1);
+  checking_ = check_ != nullptr;
+  if (checking_) [[unlikely]]
+    check_->start(*this);
+  else
+    schedule_.start(*this);
+  // Copying what others wait for already is not for this call, if somebody else has time for it.
+  if (!calls_user() && schedule_.begins_with_much() && fiber::wake_idle_worker()) return round_ended();
+  net::run_here(this);
+}
+
+void Operation::run() {
+  if (checking_) [[unlikely]] {
+    if (!check_->advance()) return;
+    checking_ = false;
+    // All ranks know of it, so none waits for a message of another one.
+    if (!check_->status().ok()) return end(check_->status());
+    schedule_.start(*this);
+  }
+  if (schedule_.advance()) end(schedule_.status());
+}
+
+void Operation::end(base::Status status) {
+  if (calls_user()) comm->owner.callbacks.expect(-1);
+  result.error = status.code();
+  complete();
+}
+
+void Operation::round_ended() {
+  core::Rank& rank = comm->owner;
+  if (calls_user()) return rank.callbacks.submit(*this);
+  rank.world.routes[static_cast<std::size_t>(rank.number)]->submit(rank.number, *this);
+}
+
+}  // namespace clump::coll

@@ -1,0 +1,148 @@
+// PendingCollectives: collective operations of a team that do not block.
+//
+// Ranks come when they like, say what they call and with which buffers, and go on with what they do. Who
+// comes last sees that all are there: little work he does himself, at once; more is left for the workers of
+// the ranks, each with the parts of its own ranks, and whoever waits there, or has nothing to do and looks
+// after others, does it (net/progress_tasks.h). Who is through with that goes on with the parts that nobody has begun.
+// The last part's end completes the requests of all. docs/decisions/024-appointments.md
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/mutex.h"
+#include "coll/shared/shared_collective.h"
+#include "coll/shared/pair_buffers.h"
+#include "net/progress_tasks.h"
+
+namespace clump::coll {
+
+class PendingCollectives;
+class Team;
+class TeamRequest;
+
+class PendingCollective final : SharedCollective {
+ private:
+  friend class PendingCollectives;
+  /// What is left for the worker of a group: the parts of its ranks, and to tell them that all is over.
+  struct WorkTask final : net::ProgressTask {
+    PendingCollective* pending = nullptr;
+    int group = 0;
+    std::atomic<std::size_t> begun{0};
+    void run() override { pending->work_from(group); }
+  };
+  struct CompletionTask final : net::ProgressTask {
+    PendingCollective* pending = nullptr;
+    int group = 0;
+    void run() override { pending->end(group); }
+  };
+
+  PendingCollective(const core::Comm& comm, PendingCollectives& keeper);
+  ~PendingCollective() = default;
+
+  /// What a rank calls that comes.
+  void write_down(TeamRequest& operation);
+  /// All have come, this one as the last.
+  void begin(const TeamRequest& last);
+  bool all_agree(const ArgumentSlot& me) const;
+  void tell_all();
+  bool can_swap() const;
+  void take_rooms_back();
+  bool has_part(int group) const;
+  void do_part(ArgumentSlot& member, int group);
+  void swap(ArgumentSlot& member);
+  void submit_work(int group, Count effort);
+  void submit(int group, net::ProgressTask& task);
+  void work_from(int group);
+  void end_all(int group);
+  void prepare_completions(int group) const;
+  void end(int group);
+  void complete(int group);
+  void let_go();
+  /// About how many bytes could be copied in the time that one core needs for all the work.
+  Count effort(const ArgumentSlot& me) const;
+  bool is_waited_for(const LocalGroup&) const override;
+
+  PendingCollectives& keeper_;
+  const core::World& world_;
+  std::vector<int> first_;             ///< by group: the number of its first rank in the job
+  std::unique_ptr<WorkTask[]> work_tasks_;    ///< by group
+  std::unique_ptr<CompletionTask[]> completion_tasks_;  ///< by group
+  /// By rank, of two ranks: with what it gives. A line that is not written where there are none.
+  alignas(64) std::array<PairBuffer*, 2> rooms_{};
+  // On a line of its own: what is above is read by all who come.
+  alignas(64) Reduction reduction_;
+  bool swaps_ = false;          ///< each rank's part reads the other one's room, and completes its request
+  base::Ref<core::Team> team_;  ///< while tasks are out: some may be run after all requests are complete
+  std::atomic<int> parts_left_{0};  ///< that are not done
+  std::atomic<int> users_{0};       ///< tasks that were left and not yet run to their end, and who begins
+  /// Of parts: somebody has found none while others are at work. relaxed: a hint.
+  std::atomic<bool> is_short_{false};
+};
+
+/// Those of a team: the ones that not all ranks have come to, and memory for others. Any thread.
+///
+/// Ranks of a worker come one after the other, so they count themselves where only they do; the last one of
+/// them counts all of them in.
+class PendingCollectives {
+ public:
+  explicit PendingCollectives(Team& team);
+  ~PendingCollectives();
+  PendingCollectives(const PendingCollectives&) = delete;
+  PendingCollectives& operator=(const PendingCollectives&) = delete;
+
+  /// The rank comes. The operation is complete later, or when this returns.
+  void come(TeamRequest& operation);
+
+ private:
+  friend class PendingCollective;
+
+  /// Open ones, and how many have come to each.
+  class Table {
+   public:
+    struct Entry {
+      int tag, come;
+      PendingCollective* pending;
+    };
+    /// By whoever reads or changes it.
+    base::ShortMutex mutex;
+    Entry* find(int tag);
+    Entry& add(int tag, PendingCollective& pending);
+    /// One comes: whether it is the last one of so many. Then the entry is gone.
+    bool count_in(Entry& entry, int of);
+
+   private:
+    /// So many are in the line of the mutex; others are few.
+    static constexpr std::size_t kFirst = 2;
+    Entry& at(std::size_t i) { return i < kFirst ? first_[i] : (*more_)[i - kFirst]; }
+    std::uint32_t count_ = 0;
+    Entry first_[kFirst];
+    std::unique_ptr<std::vector<Entry>> more_;
+    friend PendingCollectives;
+  };
+  struct alignas(64) LocalGroup {
+    Table table;  ///< counts ranks
+  };
+
+  Table::Entry& find_or_open(const TeamRequest& operation, std::unique_lock<base::ShortMutex>& lock);
+  PendingCollective* count_in(TeamRequest& operation);
+  PendingCollective* take_spare();
+  void keep_spare(PendingCollective& pending);
+  void give_back(PendingCollective& pending);
+
+  Team& team_;
+  const std::unique_ptr<PairBuffers>
+      rooms_;  ///< of two ranks, each alone at its worker, and no cores are spare
+  std::unique_ptr<LocalGroup[]> groups_;
+  alignas(64) Table all_;  ///< counts groups
+  // With the mutex of all_:
+  std::array<PendingCollective*, 2> first_spares_{};  ///< in the line of that
+  std::vector<PendingCollective*> spares_;            ///< more of them
+};
+
+}  // namespace clump::coll

@@ -1,0 +1,146 @@
+// What the ranks of a meeting share.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "coll/shared/shared_collective.h"
+#include "fiber/completion.h"
+
+namespace clump::coll {
+
+class TeamRequest;
+
+/// What must be the same on all ranks, in one word.
+class PackedSignature {
+ public:
+  constexpr PackedSignature() = default;
+  /// `broadcasts` that went before without a meeting (shared/bcast_ring.cc); the last digits are enough.
+  constexpr PackedSignature(Collective collective, Algorithm algorithm, int root, bool in_place, bool odd,
+                 std::uint64_t broadcasts)
+      : bits_((broadcasts & kSomeBroadcasts) << 19 | static_cast<std::uint64_t>(collective) |
+              static_cast<std::uint64_t>(algorithm) << 8 | static_cast<std::uint64_t>(in_place) << 16 |
+              static_cast<std::uint64_t>(odd) << 17 |
+              static_cast<std::uint64_t>(static_cast<std::uint32_t>(root)) << 32) {}
+  Collective collective() const { return static_cast<Collective>(bits_ & 0xff); }
+  Algorithm algorithm() const { return static_cast<Algorithm>(bits_ >> 8 & 0xff); }
+  bool in_place() const { return (bits_ >> 16 & 1) != 0; }
+  bool odd() const { return (bits_ >> 17 & 1) != 0; }
+  bool same_broadcasts(PackedSignature other) const { return ((bits_ ^ other.bits_) >> 19 & kSomeBroadcasts) == 0; }
+  /// A scan without the caller's own operand.
+  PackedSignature as_exclusive() const {
+    PackedSignature word = *this;
+    word.bits_ |= std::uint64_t{1} << 18;
+    return word;
+  }
+  bool exclusive() const { return (bits_ >> 18 & 1) != 0; }
+  int root() const { return static_cast<int>(bits_ >> 32); }
+  friend bool operator==(PackedSignature, PackedSignature) = default;
+
+ private:
+  static constexpr std::uint64_t kSomeBroadcasts = 0xfff;
+  std::uint64_t bits_ = 0;
+};
+
+/// A rank's buffers: it writes before it arrives, the others read between a meeting's arrival and release.
+/// Not in the slot, because it is read from other cores, and often the same as the time before.
+struct alignas(64) SharedCollective::Buffers {
+  Layout from, to;
+  Count first = 0;                 ///< of a reduce-scatter: the element of `from` that belongs to to's first
+  std::unique_ptr<Exchange> both;  ///< made by the rank's first exchange of blocks that may differ in size
+  std::unique_ptr<Neighbourhood> neighbourhood;  ///< made by the rank's first exchange with neighbours
+
+  void set(const Layout& new_from, const Layout& new_to, Count new_first) {
+    if (!same(from, new_from)) from = new_from;
+    if (!same(to, new_to)) to = new_to;
+    if (first != new_first) first = new_first;
+  }
+  inline void set(const Blocks& out, const Blocks& in);
+  static bool same(const Layout& a, const Layout& b) {
+    return a.base == b.base && a.count == b.count && a.type == b.type;
+  }
+};
+
+/// A block for each rank, or for each neighbour, that the caller gives, and that it gets.
+struct alignas(64) SharedCollective::Exchange {
+  Blocks out, in;
+};
+
+// Mostly the same as the time before, and then the other cores still have them.
+inline void SharedCollective::Buffers::set(const Blocks& out, const Blocks& in) {
+  if (!both) both = std::make_unique<Exchange>(Exchange{out, in});
+  if (both->out != out) both->out = out;
+  if (both->in != in) both->in = in;
+}
+
+/// Whom a rank has as neighbours; shared as its buffers are. Apart from what its leader finds once, nothing
+/// changes.
+struct SharedCollective::Neighbourhood {
+  /// A block of the caller, and the source's block that goes there; kNone if the source has none.
+  struct Incoming {
+    int source, to, from;
+  };
+  static constexpr int kNone = -1;
+
+  explicit Neighbourhood(const core::Topology& topology);
+  const int blocks;  ///< that come in
+  std::vector<core::Neighbour> destinations,
+      sources;                     ///< by rank; those to (from) the same one in their order
+  std::vector<Incoming> incoming;  ///< instead of sources, from the first time on that its leader needs it
+};
+
+/// A rank's, for whoever does its part. What is not of a team's broadcasts is in one line.
+struct alignas(128) SharedCollective::ArgumentSlot {
+  fiber::Completion released;
+  PackedSignature call;
+  Count bytes = 0;
+  LocalGroup* group = nullptr;
+  Buffers* buffers = nullptr;
+  TeamRequest* operation = nullptr;  ///< of a pending collective
+  std::uint64_t broadcasts = 0;        ///< by notices of a team: how many the rank has called
+  int rank = 0;
+  static constexpr int kOpen = -1;  // no error's code
+  int outcome = kOpen;              ///< for the rank, if there was a disagreement, which was dealt with
+
+  bool is_settled() const { return outcome != kOpen; }
+  void settle(base::Status status) { outcome = status.code(); }
+
+  // Of broadcasts by notices:
+  std::atomic<std::uint64_t> read{0};    ///< it has read all with smaller numbers; told at the end of a batch
+  std::atomic<ArgumentSlot*> follower{nullptr};  ///< the root that waits for this rank to read
+  std::atomic<std::uint64_t> awaits{0};  ///< the ring_slot for which the rank sleeps; 0: it does not
+};
+
+/// The ranks that have one home. Of a team, what is not atomic is the leader's.
+struct alignas(128) SharedCollective::LocalGroup {
+  std::atomic<int> arrived{0};
+  std::atomic<int> pollers{0};  ///< members that wait for a ring_slot, and do not sleep, or were woken
+  int number = 0;
+  unsigned exchanges = 0;
+  static constexpr Count kNotCounted = -1;
+  /// That the group moves, where blocks may differ in size; when asked for. relaxed: all count the same.
+  std::atomic<Count> block_bytes{kNotCounted};
+  std::vector<ArgumentSlot*> members;  ///< by rank
+  /// Members that wait for a ring_slot, and sleep. Alone, as roots look at it where `pollers` is not their
+  /// business.
+  alignas(64) std::atomic<int> asleep{0};
+};
+
+// For little data.
+void pack_short(std::byte* room, const Layout& from, Count bytes);
+void unpack_short(const Layout& to, Count offset, const std::byte* room, Count bytes);
+/// Operands of a predefined operation into `room`, where they lie as in an array. Without the gap that there
+/// may be behind the last one, which need not be the caller's.
+void load(std::byte* room, const Layout& operands);
+/// Exchanges the first bytes of two buffers.
+void swap(const Layout& one, const Layout& other, Count bytes);
+/// Whether of this pair it is `rank` that exchanges the two blocks, in place. Each rank does half of its
+/// pairs.
+inline bool swaps_with(int rank, int peer) {
+  const bool odd_pair = (rank + peer) % 2 != 0;
+  return peer != rank && (peer < rank) != odd_pair;
+}
+
+}  // namespace clump::coll

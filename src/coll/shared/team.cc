@@ -1,0 +1,266 @@
+// How the ranks of a team meet, and what their leaders tell each other.
+#include "coll/shared/team.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "coll/hierarchical/hosts.h"
+#include "coll/node/node_team.h"
+#include "coll/shared/team_state.h"
+#include "core/rank.h"
+
+namespace clump::coll {
+
+namespace {
+
+constexpr PackedSignature kDeparture{};  // of a second meeting: nobody can come to it with something else
+
+bool lives_here(const core::Comm& comm) {
+  const core::World& world = comm.owner.world;
+  for (int rank = 0; rank < comm.size(); ++rank)
+    if (world.ranks[comm.group->world_rank(rank)] == nullptr) return false;
+  return true;
+}
+
+}  // namespace
+
+core::Team* join_team(core::Comm& comm) {
+  static const auto& none = *new auto(base::make_ref<core::Team>(core::Team::Kind::kNone));
+  if (comm.is_inter() || comm.size() == 1)
+    comm.team = none;
+  else if (auto hosts = Hosts::found(comm))
+    comm.team = std::move(hosts);
+  else if (lives_here(comm))
+    comm.team = Team::join(comm);
+  else if (auto made = NodeTeam::found(comm))
+    comm.team = std::move(made);
+  else
+    comm.team = none;
+  return comm.team.get();
+}
+
+Team* Team::here(core::Comm& comm) {
+  if (!comm.team && hosts_of(comm) == nullptr && !comm.is_inter() && comm.size() > 1 && lives_here(comm))
+    comm.team = join(comm);
+  const core::Team* const team = comm.team.get();
+  return team != nullptr && team->kind == Kind::kHere ? static_cast<Team*>(comm.team.get()) : nullptr;
+}
+
+base::Ref<core::Team> Team::join(core::Comm& comm) {
+  core::World& world = comm.owner.world;
+  const std::lock_guard lock(world.teams.mutex);
+  // One call may make several communicators with one context; no rank is in two of them.
+  const std::pair key{comm.context, comm.group->world_rank(0)};
+  auto& entry = world.teams.forming[key];
+  if (!entry.team) entry.team = base::make_ref<Team>(comm);
+  const base::Ref<core::Team> team = entry.team;
+  if (++entry.joined == comm.size()) world.teams.forming.erase(key);
+  return team;
+}
+
+Team::Team(const core::Comm& comm) : core::Team(Kind::kHere), SharedCollective(comm), pending_(*this) {
+  for (; active_ * 2 <= group_count_; active_ *= 2) ++rounds_;
+  if (active_ < group_count_) rounds_ += 2;
+  rooms_ = std::make_unique_for_overwrite<LeaderBuffer[]>(static_cast<std::size_t>(group_count_));
+  ring_ = std::make_unique_for_overwrite<RingSlot[]>(kRingSlots);
+  if (size_ == 2 && group_count_ == 2) pair_ = std::make_unique<Pair>();
+  mailboxes_ = std::make_unique_for_overwrite<LeaderMailbox[]>(static_cast<std::size_t>(group_count_) * rounds_ * 2);
+}
+
+Team::~Team() = default;
+
+bool Team::is_waited_in(int rank, const void* who) const {
+  if (slots_[rank].released.sleeper() == who) return true;
+  // As the leader of its group it waits for mailbox.
+  const int mails = rounds_ * 2;
+  const LeaderMailbox* const first = &mailboxes_[static_cast<std::size_t>(slots_[rank].group->number) * mails];
+  return std::any_of(first, first + mails, [&](const LeaderMailbox& mailbox) { return mailbox.sent.sleeper() == who; });
+}
+
+base::Status Team::barrier(int rank) {
+  ArgumentSlot& me = slots_[rank];
+  me.call = PackedSignature(Collective::kBarrier, Algorithm::kShmBarrier, 0, false, false, me.broadcasts);
+  me.bytes = 0;
+  meet(me, nullptr);
+  if (!me.is_settled()) [[likely]]
+    return {};
+  return depart(me);
+}
+
+base::Status Team::run(int rank, const Call& call) {
+  ArgumentSlot& me = slots_[rank];
+  me.call = signature_of(call, call.algorithm, me.broadcasts);
+  if (call.algorithm == Algorithm::kShmBcastRing) return publish_or_read(me, call);
+  me.bytes = call.bytes;
+  me.buffers->set(call.from, call.to, call.first);
+  if (call.algorithm == Algorithm::kShmPair)
+    return exchange_pair(me, PairTransfer::of(rank, call), call.reduction, locality_of(rank, call.collective, call.bytes));
+  meet(me, call.reduction);
+  if (me.is_settled()) [[unlikely]]
+    return depart(me);
+  if (call.algorithm != Algorithm::kShmAll) return {};
+  LocalityState* const locality = locality_of(rank, call.collective, call.bytes);
+  if (locality != nullptr && PairTransfer::of(rank, call).receives())
+    try_out(call.collective, *locality, buffers_[1 - rank].from);
+  share(me, call.reduction, locality);
+  return {};
+}
+
+void Team::share(ArgumentSlot& me, const Reduction* reduction, LocalityState* locality) {
+  const Collective collective = me.call.collective();
+  work(me, reduction);
+  me.call = kDeparture;
+  me.bytes = 0;
+  meet(me, nullptr);
+  if (locality != nullptr) learn(collective, *locality);
+}
+
+base::Status Team::exchange(int rank, Algorithm algorithm, Collective collective, int root, const Blocks& out,
+                            const Blocks& in) {
+  ArgumentSlot& me = slots_[rank];
+  me.buffers->set(out, in);
+  if (algorithm == Algorithm::kShmPair) return exchange_pair(me, collective, root, out, in);
+  meet_for_blocks(me, PackedSignature(collective, algorithm, root, false, false, me.broadcasts));
+  if (algorithm == Algorithm::kShmAll && !me.is_settled()) {
+    LocalityState* const locality = locality_of(rank, collective, most_given(rank, collective, root, out, in));
+    if (locality != nullptr && PairTransfer::of(rank, collective, root, out, in).receives())
+      try_out(collective, *locality, buffers_[1 - rank].both->out[rank]);
+    share(me, nullptr, locality);
+  }
+  return me.is_settled() ? depart(me) : base::Status();
+}
+
+void Team::meet_for_blocks(ArgumentSlot& me, PackedSignature call) {
+  me.call = call;
+  me.bytes = 0;  // is not the same on all ranks, and nothing depends on it
+  me.group->block_bytes.store(LocalGroup::kNotCounted, std::memory_order_relaxed);
+  meet(me, nullptr);
+}
+
+base::Status Team::exchange_with_neighbours(const core::Comm& comm, const Blocks& out, const Blocks& in) {
+  ArgumentSlot& me = slots_[comm.rank];
+  auto& mine = me.buffers->neighbourhood;
+  if (!mine) mine = std::make_unique<Neighbourhood>(*comm.topology);
+  me.buffers->set(out, in);
+  meet_for_blocks(me, PackedSignature(Collective::kNeighbours, Algorithm::kShmLeader, 0, false, false, me.broadcasts));
+  return me.is_settled() ? depart(me) : base::Status();
+}
+
+base::Status Team::depart(ArgumentSlot& me) {
+  return base::Status::from_code(std::exchange(me.outcome, ArgumentSlot::kOpen));
+}
+
+void Team::meet(ArgumentSlot& me, const Reduction* reduction) {
+  LocalGroup& group = *me.group;
+  const int size = static_cast<int>(group.members.size());
+  // release: the leader sees all slots of its group; acquire: pairs with that.
+  if (size > 1 && group.arrived.fetch_add(1, std::memory_order_acq_rel) != size - 1) {
+    me.released.wait();
+    me.released.reset();
+    return;
+  }
+  // relaxed: nobody arrives again before it is released.
+  group.arrived.store(0, std::memory_order_relaxed);
+  lead(group, me, reduction);
+  for (ArgumentSlot* member : group.members)
+    if (member != &me) member->released.signal();
+}
+
+void Team::lead(LocalGroup& group, const ArgumentSlot& me, const Reduction* reduction) {
+  Header header{me.call, me.bytes, !me.call.odd()};
+  for (const ArgumentSlot* member : group.members)
+    header.alike = header.alike && member->call == me.call && member->bytes == me.bytes;
+
+  Value value;
+  value.reduction = reduction;
+  const Algorithm algorithm = me.call.algorithm();
+  if (algorithm == Algorithm::kShmSmall && header.alike) bring(group, me, value);
+  if (!tell_each_other(group, header, value)) [[unlikely]] {
+    disagree(group);
+  } else if (algorithm == Algorithm::kShmSmall) {
+    return hand_out(group, me, value);
+  } else if (algorithm == Algorithm::kShmLeader) {
+    work_for(group, me, reduction);
+  } else {
+    return;
+  }
+  Value nothing;
+  tell_each_other(group, {kDeparture}, nothing);
+}
+
+void Team::disagree(LocalGroup& group) {
+  for (ArgumentSlot* member : group.members) member->settle(complain(*member));
+}
+
+// Pairs of groups 1, 2, 4, ... apart tell each other what they know, so in the end all know everything.
+// Groups above a power of two fold in first: of the first pairs, the lower one lets the upper one speak for
+// it. The order of groups is kept. Returns whether all ranks of the team agree.
+bool Team::tell_each_other(LocalGroup& group, Header header, Value& value) {
+  if (group_count_ == 1) return header.alike;
+  // Nobody can be two exchanges ahead of another, because each needs everyone.
+  const unsigned parity = group.exchanges++ & 1;
+  const int number = group.number;
+  const int extra = group_count_ - active_;
+  const int fold_in = rounds_ - 2, fold_out = rounds_ - 1;
+  const bool folds = number < 2 * extra;
+
+  if (folds && number % 2 == 0) {
+    mailbox(number + 1, fold_in, parity).send(header, value);
+    Value whole;
+    whole.bytes = value.bytes;
+    mailbox(number, fold_out, parity).receive(header, whole, false);
+    if (whole.data != nullptr) value.data = whole.data;
+    return header.alike;
+  }
+  if (folds) mailbox(number, fold_in, parity).receive(header, value, true);
+  const int self = folds ? number / 2 : number - extra;
+  for (int round = 0, distance = 1; distance < active_; ++round, distance *= 2) {
+    const int partner = self ^ distance;
+    const int peer = partner < extra ? 2 * partner + 1 : partner + extra;
+    mailbox(peer, round, parity).send(header, value);
+    mailbox(number, round, parity).receive(header, value, partner < self);
+  }
+  if (folds) mailbox(number - 1, fold_out, parity).send(header, value);
+  return header.alike;
+}
+
+Team::LeaderMailbox& Team::mailbox(int group, int round, unsigned parity) const {
+  return mailboxes_[(static_cast<std::size_t>(group) * rounds_ + round) * 2 + parity];
+}
+
+// Whether the leader that speaks with this group's first waits for it already: it has nothing left to do.
+// Read by a rank of the group that has not yet arrived at the next meeting. Nobody tells a group that folds
+// in.
+bool Team::is_waited_for(const LocalGroup& group) const {
+  const int extra = group_count_ - active_;
+  const bool folds = group.number < 2 * extra;
+  if (group_count_ == 1 || (folds && group.number % 2 == 0)) return false;
+  return mailbox(group.number, folds ? rounds_ - 2 : 0, group.exchanges & 1).sent.done();
+}
+
+void Team::LeaderMailbox::send(const Header& mine, const Value& value) {
+  header = mine;
+  header.has_data = mine.alike && value.data != nullptr;
+  if (header.has_data) std::memcpy(data, value.data, value.bytes);
+  sent.signal();
+}
+
+// What was received stays where it is until the exchange after the next, so `value` may point there.
+void Team::LeaderMailbox::receive(Header& mine, Value& value, bool from_lower) {
+  sent.wait();
+  sent.reset();
+  mine.alike = mine.alike && header.alike && header.call == mine.call && header.bytes == mine.bytes;
+  if (!mine.alike || !header.has_data) return;
+  if (value.data == nullptr) {
+    value.data = data;
+  } else if (from_lower) {
+    value.apply(data, value.data);
+  } else {
+    value.apply(value.data, data);
+    value.data = data;
+  }
+}
+
+}  // namespace clump::coll

@@ -1,0 +1,144 @@
+// Teams: collective operations among ranks of one address space, without messages.
+//
+// A team is what the ranks of an intracommunicator share. Its ranks are grouped by the worker that is home to
+// them. Everyone writes down what it calls and with which buffers (its ArgumentSlot), and arrives; the last of a
+// group to arrive is its leader for this time. Leaders tell each other (LeaderMailbox), do the work that there is, and
+// let the others of their group go. So each rank waits once, and only leaders, one for each worker, talk
+// across cores. Much data is moved by everyone instead: then the team meets twice, before (all buffers are
+// known) and after (nobody needs another one's buffer any more). For a small broadcast nobody meets
+// (shared/bcast_ring.cc).
+//
+// Leaders compare what everyone called. Ranks that meet and disagree about the operation, the root or the
+// size are told so, and nobody hangs (shared/mismatch.cc).
+//
+// Any thread of a rank may call, one at a time, as for all collectives; who waits does so on a Completion.
+// Operands are combined in an order that only the communicator decides, never who comes first.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+
+#include "base/status.h"
+#include "coll/shared/pending.h"
+#include "coll/shared/shared_collective.h"
+#include "core/comm.h"
+
+namespace clump::coll {
+
+/// What a communicator has, of whatever kind. The first time for a communicator it is a collective operation.
+core::Team* join_team(core::Comm& comm);
+inline core::Team* team_of(core::Comm& comm) {
+  core::Team* const known = comm.team.get();
+  return known != nullptr ? known : join_team(comm);
+}
+
+struct PairTransfer;
+
+class Team final : public core::Team, public SharedCollective {
+ public:
+  /// The team of a communicator; null where there is none: intercommunicators, one rank alone, ranks
+  /// elsewhere.
+  static Team* of(core::Comm& comm) {
+    core::Team* const team = team_of(comm);
+    return team->kind == Kind::kHere ? static_cast<Team*>(team) : nullptr;
+  }
+
+  /// The same, for what does not block. Null also where only an operation that blocks can find out.
+  static Team* here(core::Comm& comm);
+
+  explicit Team(const core::Comm& comm);
+  ~Team() override;
+
+  /// Whether leaders can carry what so many ranks give, of so many bytes each (Call::bytes), or a ring_slot can.
+  static bool can_carry(Collective collective, int ranks, Count bytes);
+
+  /// Whether this is a team of two ranks, each alone at its worker, and there is room for what one of them
+  /// gives the other.
+  bool can_swap(Count bytes) const { return pair_ != nullptr && bytes <= kPairBuffer; }
+  /// Whether the caller's program writes and reads the data of such an operation, as far as we know: the
+  /// same on both ranks. True where nothing depends on it.
+  bool is_touched(int rank, Collective collective, Count bytes) const;
+
+  /// Whether `who` (Completion::sleeper()) waits here, as this rank. While there is a WorldStop
+  /// (fiber/world_stop.h).
+  bool is_waited_in(int rank, const void* who) const;
+
+  PendingCollectives& pending() { return pending_; }
+
+  // Blocking. `rank` is the caller's.
+  base::Status barrier(int rank);
+  base::Status run(int rank, const Call& call);
+  /// The forms with blocks that may differ in size (gatherv, scatterv, allgatherv, alltoallv). `out[i]` goes
+  /// to rank i, `in[i]` comes from there; where the collective has no such block it is not looked at.
+  /// alltoallv in place: the same ones twice.
+  base::Status exchange(int rank, Algorithm algorithm, Collective collective, int root, const Blocks& out,
+                        const Blocks& in);
+  /// Of these: the larger of what two ranks, each alone at its worker, give each other; the same on both.
+  /// Other teams do not know: 0.
+  Count most_given(int rank, Collective collective, int root, const Blocks& out, const Blocks& in) const {
+    return pair_ == nullptr ? 0 : most_of_transfer(rank, collective, root, out, in);
+  }
+  /// Leaders fetch what neighbours send to the ranks of their group. Blocks of two ranks may differ in size
+  /// from those of two others, so nothing depends on it. `comm` is the caller's, and has a topology.
+  base::Status exchange_with_neighbours(const core::Comm& comm, const Blocks& out, const Blocks& in);
+
+ private:
+  struct Header;
+  struct Value;
+  struct LeaderMailbox;
+  struct LeaderBuffer;
+
+  struct LocalityState;
+  struct Pair;
+
+  struct RingSlot;
+  static constexpr int kBatch = 8, kRingSlots = 2 * kBatch;
+
+  friend core::Team* join_team(core::Comm& comm);
+  static base::Ref<core::Team> join(core::Comm& comm);
+
+  void meet(ArgumentSlot& me, const Reduction* reduction);
+  void lead(LocalGroup& group, const ArgumentSlot& me, const Reduction* reduction);
+  bool tell_each_other(LocalGroup& group, Header header, Value& value);
+  LeaderMailbox& mailbox(int group, int round, unsigned parity) const;
+  static base::Status depart(ArgumentSlot& me);
+
+  base::Status publish_or_read(ArgumentSlot& me, const Call& call);
+  base::Status publish(ArgumentSlot& me, std::uint64_t number, RingSlot& ring_slot, const Call& call);
+  void wait_for_readers(ArgumentSlot& me, std::uint64_t number);
+  base::Status read_published(ArgumentSlot& me, std::uint64_t number, const RingSlot& ring_slot, const Call& call);
+  void wait_for_slot(ArgumentSlot& me, std::uint64_t number, const RingSlot& ring_slot);
+  static constexpr int kAll = std::numeric_limits<int>::max();
+  static void wake_readers(LocalGroup& group, std::uint64_t number, int most);
+
+  void bring(LocalGroup& group, const ArgumentSlot& me, Value& value);
+  void hand_out(const LocalGroup& group, const ArgumentSlot& me, const Value& value);
+  int blocks_given(const ArgumentSlot& me) const;
+  void bring_blocks(LocalGroup& group, const ArgumentSlot& me, Value& value) const;
+  void hand_out_blocks(const LocalGroup& group, const ArgumentSlot& me, const Value& value) const;
+  bool is_waited_for(const LocalGroup& group) const override;
+
+  void share(ArgumentSlot& me, const Reduction* reduction, LocalityState* locality);
+
+  static Count most_of_transfer(int rank, Collective collective, int root, const Blocks& out, const Blocks& in);
+  base::Status exchange_pair(ArgumentSlot& me, const PairTransfer& transfer, const Reduction* reduction, LocalityState* locality);
+  base::Status exchange_pair(ArgumentSlot& me, Collective collective, int root, const Blocks& out, const Blocks& in);
+  LocalityState* locality_of(int rank, Collective collective, Count bytes) const;
+  void try_out(Collective collective, const LocalityState& locality, const Layout& given);
+  void learn(Collective collective, LocalityState& locality);
+
+  void meet_for_blocks(ArgumentSlot& me, PackedSignature call);
+  void disagree(LocalGroup& group);
+
+  int active_ = 1;  ///< the largest power of two that is not above group_count_
+  int rounds_ = 0;  ///< of an exchange, with two for the groups above active_
+  PendingCollectives pending_;
+  std::unique_ptr<LeaderBuffer[]> rooms_;  ///< by group
+  std::unique_ptr<LeaderMailbox[]> mailboxes_;
+  std::unique_ptr<RingSlot[]> ring_;
+  std::unique_ptr<Pair> pair_;  ///< of two ranks, each alone at its worker
+};
+
+}  // namespace clump::coll

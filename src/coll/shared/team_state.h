@@ -1,0 +1,92 @@
+// What the ranks of a team share; for team*.cc only.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <mutex>
+
+#include "coll/shared/shared_state.h"
+#include "coll/shared/team.h"
+#include "coll/shared/pair_transfer.h"
+#include "datatype/reduce.h"
+#include "fiber/completion.h"
+
+namespace clump::coll {
+
+/// Bytes that fit into the leaders' mailbox: more than the selection table lets them carry, because value-index
+/// pairs travel with their gaps.
+constexpr Count kMailboxBytes = 768;
+
+/// Where a leader combines what its group gives.
+struct alignas(64) Team::LeaderBuffer {
+  std::byte bytes[kMailboxBytes];
+};
+
+/// On which the root of a broadcast leaves its data.
+struct alignas(64) Team::RingSlot {
+  static constexpr Count kMostBytes = 480;
+  std::atomic<std::uint64_t> number{0};  ///< of the broadcast; they are counted from 1
+  PackedSignature call;
+  Count bytes = 0;
+  std::byte data[kMostBytes];
+};
+
+/// What leaders compare.
+struct Team::Header {
+  PackedSignature call;
+  Count bytes = 0;
+  bool alike = true;
+  bool has_data = false;
+};
+
+/// What leaders carry: the group's operands combined, or its blocks.
+struct Team::Value {
+  std::byte* data = nullptr;  ///< null: nothing, or not here
+  Count bytes = 0;            ///< as it lies in memory
+  Count count = 0;
+  const datatype::Datatype* type = nullptr;
+  const Reduction* reduction = nullptr;
+  datatype::Kernel kernel = nullptr;
+
+  /// right = left op right.
+  void apply(const void* left, void* right) const {
+    if (kernel != nullptr) return kernel(left, right, right, count);
+    reduction->op->apply(left, right, count, *type, reduction->handle);
+  }
+};
+
+/// What the program does with the data of a collective operation, as one rank of a pair knows it. Changes at
+/// the end of operations that both have called, so that it is the same on both.
+struct Team::LocalityState {
+  bool touched = true;
+  int left = 0;         ///< operations for which this is taken as known
+  unsigned trials = 0;  ///< so far
+};
+
+/// Of a team of two ranks, each alone at its worker (shared/pair_blocking.cc).
+struct Team::Pair {
+  /// A rank's.
+  struct alignas(128) Side {
+    int room = 0;  ///< which one is its own
+    std::array<LocalityState, kCollectives> locality{};
+  };
+
+  Side sides[2]{{.room = 0}, {.room = 1}};
+  /// The last trial in which somebody found that the data was touched. relaxed: between two meetings one
+  /// writes, and after them the other reads.
+  std::array<std::atomic<unsigned>, kCollectives> touched_in{};
+  std::once_flag made;
+  std::unique_ptr<PairBuffer[]> rooms;
+};
+
+/// From the leader of one group to that of another; written by the one until it is sent, then the other's.
+struct alignas(64) Team::LeaderMailbox {
+  fiber::Completion sent;
+  Header header;
+  alignas(32) std::byte data[kMailboxBytes];  // begins in the line of the header, for small data
+
+  void send(const Header& mine, const Value& value);
+  void receive(Header& mine, Value& value, bool from_lower);
+};
+
+}  // namespace clump::coll

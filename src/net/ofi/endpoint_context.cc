@@ -1,0 +1,423 @@
+#include "net/ofi/endpoint_context.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <mutex>
+
+#include "net/joint_work.h"
+
+namespace clump::net::ofi {
+
+namespace {
+
+// Short messages that one process may have on their way to another, or waiting there: fewer if there are
+// many processes. All compute the same.
+constexpr Count kWindow = 1 << 20, kLeastWindow = 64 * 1024, kWindows = 64 << 20;
+
+Count window_for(std::size_t processes) {
+  return std::clamp(kWindows / static_cast<Count>(processes), kLeastWindow, kWindow);
+}
+
+}  // namespace
+
+EndpointContext::EndpointContext(const SharedContext& shared, std::size_t index, std::unique_ptr<Endpoint> endpoint)
+    : setup_(shared.setup),
+      book_(shared.book),
+      index_(index),
+      endpoint_(std::move(endpoint)),
+      traffic_(shared.traffic),
+      timer_(shared.timer),
+      token_(shared.token),
+      salt_(shared.salt),
+      window_(window_for(book_.processes())),
+      peers_(book_.processes()) {
+  std::vector<std::byte> own;
+  if (endpoint_->is_sockets() && endpoint_->name(own).ok())
+    watch_.emplace(InternetAddress(own), setup_.connect_timeout);
+}
+
+EndpointContext::~EndpointContext() {
+  // The network has our memory until it is closed.
+  endpoint_.reset();
+}
+
+bool EndpointContext::may_be_short(const Peer& peer, Count bytes) const {
+  return bytes <= endpoint_->short_limit() && peer.credit >= bytes + wire::kOverhead;
+}
+
+EndpointContext::Peer& EndpointContext::peer(int process) {
+  std::unique_ptr<Peer>& peer = peers_[static_cast<std::size_t>(process)];
+  if (peer == nullptr) {
+    peer = std::make_unique<Peer>();
+    peer->credit = window_;
+  }
+  return *peer;
+}
+
+bool EndpointContext::reach(Peer& peer, int process, Later& later) {
+  if (peer.address != FI_ADDR_UNSPEC) [[likely]]
+    return true;
+  if (peer.lost) return false;
+  AddressBook::Entry entry;
+  base::Status found = book_.find(process, index_, entry);
+  if (found.ok()) found = endpoint_->insert(entry.name, peer.address);
+  peer.token = entry.token;
+  if (found.ok() && watch_) watch_->add(process, InternetAddress(entry.name));
+  if (!found.ok()) lose(peer, process, base::message_of(found.code()), later);
+  return found.ok();
+}
+
+void EndpointContext::lose(Peer& peer, int process, std::string why, Later& later) {
+  if (!peer.lost) later.lost.emplace_back(process, std::move(why));
+  peer.lost = true;
+}
+
+bool EndpointContext::try_send(Route route, const wire::Address& address, Count bytes, const datatype::Layout& payload) {
+  if (bytes > kCopied || !inbox_.empty() || !mutex_.try_lock()) return false;
+  Later later;
+  const int process = setup_.processes[static_cast<std::size_t>(route.destination)];
+  Peer& peer = this->peer(process);
+  bool sent = false;
+  if (peer.backlog.empty() && may_be_short(peer, bytes) && reach(peer, process, later) && !peer.lost) {
+    sent = send_short(peer, process, address, {bytes, payload}, later) && !peer.lost;
+    if (sent) peer.credit -= bytes + wire::kOverhead;
+  }
+  Traffic& traffic = traffic_[static_cast<std::size_t>(route.source)];
+  if (sent)
+    traffic[Way::kLane].add(bytes);
+  else
+    traffic.refused.add();
+  mutex_.unlock();
+  unlocked(later);
+  return sent;
+}
+
+void EndpointContext::post(const PendingSend& what) {
+  if (!mutex_.try_lock()) {
+    inbox_.push(what);
+    Later none;
+    return unlocked(none);
+  }
+  Later later;
+  {
+    const Holding holding;
+    take_posts(later);
+    begin(what, later);
+    mutex_.unlock();
+  }
+  unlocked(later);
+}
+
+/// After a moment with the lock, or one without in which something was left.
+void EndpointContext::unlocked(Later& later) {
+  later.matched.give_all([](SendRequest& message) { message.sink->move(message); });
+  later.released.give_all([](SendRequest& message) { message.released(); });
+  later.withdrawn.give_all([](SendRequest& message) { message.cancelled(); });
+  later.fetched.give_all([](SendRequest& message) {
+    message.sink->fetched(message);
+    delete static_cast<OfiRendezvous*>(&message);
+  });
+  for (auto& [process, why] : later.lost) setup_.lost(process, std::move(why));
+  // Who has left a post and found the lock taken: either he sees that it is free, or we see the post.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (!inbox_.empty()) progress(Look::kReal);
+}
+
+bool EndpointContext::progress(Look look) {
+  if (look == Look::kGlance && inbox_.empty() && !holds_back()) {
+    // relaxed, and not exact: threads may take each other's turns.
+    const int skip = skip_.load(std::memory_order_relaxed);
+    if (skip > 0) return skip_.store(skip - 1, std::memory_order_relaxed), false;
+  }
+  if (!mutex_.try_lock()) return false;
+  Later later;
+  bool moved = false;
+  {
+    const Holding holding;
+    if (look != Look::kByThread) looks_.add();
+    take_posts(later);
+    moved = read_completions(later);
+    if (!withheld_.empty()) return_withheld(later);
+    if (must_repost_) repost_all(later);
+    if (!waiting_.empty()) moved = flush(later) || moved;
+    if (!aggregating_.empty()) moved = send_aggregates(later) || moved;
+    constexpr int kMostSkips = 8;
+    skips_ = moved ? 0 : std::min(skips_ + 1, kMostSkips);
+    skip_.store(skips_, std::memory_order_relaxed);
+    mutex_.unlock();
+  }
+  unlocked(later);
+  return moved;
+}
+
+bool EndpointContext::may_sleep() {
+  if (!mutex_.try_lock()) return false;
+  Later later;
+  bool may = false;
+  {
+    const Holding holding;
+    send_aggregates(later);
+    may = inbox_.empty() && aggregating_.empty() && !read_completions(later) && endpoint_->may_sleep();
+    skip_.store(0, std::memory_order_relaxed);
+    mutex_.unlock();
+  }
+  unlocked(later);
+  return may;
+}
+
+void EndpointContext::watch_peers() {
+  if (!watch_ || !mutex_.try_lock()) return;
+  Later later;
+  const PeerWatch::Clock::time_point now = PeerWatch::Clock::now();
+  for (const std::vector<int>* processes : {&waiting_, &aggregating_}) {
+    for (const int process : *processes) {
+      Peer& peer = this->peer(process);
+      if (peer.lost) continue;
+      if (auto why = watch_->waits(process, peer.next_out, now)) lose(peer, process, std::move(*why), later);
+    }
+  }
+  if (auto silent = watch_->silent_host())
+    lose(peer(silent->process), silent->process, std::move(silent->why), later);
+  mutex_.unlock();
+  unlocked(later);
+}
+
+// Of pieces each side knows while they are under way; all else has a number.
+bool EndpointContext::rests(Passed& passed) {
+  if (!mutex_.try_lock()) return false;
+  const bool rests = inbox_.empty() && waiting_.empty() && aggregating_.empty() && in_flight_pools_.all_are_back();
+  for (const auto& peer : peers_) {
+    if (peer == nullptr) continue;
+    passed.sent += peer->next_out;
+    passed.taken += peer->next_in;
+  }
+  mutex_.unlock();
+  Later none;
+  unlocked(none);
+  return rests;
+}
+
+bool EndpointContext::retract(const PendingSend& withdraw) {
+  Later later;
+  bool found = false;
+  {
+    const Holding holding;
+    mutex_.lock();
+    take_posts(later);
+    found = std::erase_if(peer(withdraw.process).backlog, [&](const PendingSend& post) {
+              return post.kind == PendingSend::Kind::kMessage && post.message == withdraw.message;
+            }) != 0;
+    // Behind its offer, and before whatever else is offered from the same address.
+    if (!found) begin(withdraw, later);
+    mutex_.unlock();
+  }
+  unlocked(later);
+  return found;
+}
+
+void EndpointContext::take_posts(Later& later) {
+  if (inbox_.empty()) return;
+  inbox_.take_all([&](const PendingSend& post) { begin(post, later); });
+}
+
+void EndpointContext::begin(const PendingSend& post, Later& later) {
+  Peer& peer = this->peer(post.process);
+  if (peer.backlog.empty() && start(peer, post, later)) return;
+  if (peer.backlog.empty()) waiting_.push_back(post.process);
+  peer.backlog.push_back(post);
+  if (post.kind == PendingSend::Kind::kFetch) post.offered->waits = true;
+}
+
+/// Sends what waits; true if it could send anything.
+bool EndpointContext::flush(Later& later) {
+  bool any = false;
+  std::erase_if(waiting_, [&](int process) {
+    Peer& peer = this->peer(process);
+    while (!peer.backlog.empty()) {
+      const PendingSend& post = peer.backlog.front();
+      if (post.kind == PendingSend::Kind::kFetch) post.offered->waits = false;
+      if (!start(peer, post, later)) {
+        if (post.kind == PendingSend::Kind::kFetch) post.offered->waits = true;
+        return false;
+      }
+      peer.backlog.pop_front();
+      any = true;
+    }
+    return true;
+  });
+  return any;
+}
+
+/// What is for a process that is lost goes nowhere: its end is the job's.
+bool EndpointContext::start(Peer& peer, const PendingSend& post, Later& later) {
+  if (!reach(peer, post.process, later) || peer.lost) return true;
+  if (post.kind != PendingSend::Kind::kMessage && !send_aggregate(peer, post.process, later)) return false;
+  switch (post.kind) {
+    case PendingSend::Kind::kMessage:
+      return start_message(peer, post, later);
+    case PendingSend::Kind::kFetch:
+      return start_fetch(peer, *post.offered, later);
+    case PendingSend::Kind::kPiece:
+      return start_piece(peer, post, later);
+    case PendingSend::Kind::kFin:
+      return send_note(peer, post.process, wire::Kind::kFin, wire::FinBody{post.message}, later);
+    case PendingSend::Kind::kCancel:
+      return send_note(peer, post.process, wire::Kind::kCancel,
+                       wire::CancelBody{post.address, post.message}, later);
+    case PendingSend::Kind::kCancelled:
+      return send_note(peer, post.process, wire::Kind::kCancelled, wire::FinBody{post.message}, later);
+    case PendingSend::Kind::kCredit:
+      return start_credit(peer, post.process);
+  }
+  return true;
+}
+
+bool EndpointContext::start_message(Peer& peer, const PendingSend& post, Later& later) {
+  SendRequest& message = *post.message;
+  const bool is_short = post.may_be_short && !message.synchronous && may_be_short(peer, message.bytes);
+  const bool solid = message.bytes == 0 || message.payload.type->is_dense();
+  bool gone = false;
+  const bool is_copied = is_short && (!solid || message.bytes <= kCopied);
+  if (!is_copied && !send_aggregate(peer, post.process, later)) return false;
+  if (is_copied) {
+    gone = send_short(peer, post.process, post.address, {message.bytes, message.payload}, later);
+    if (gone) later.released.push(message);
+  } else if (is_short) {
+    gone = send_in_place(peer, post, later);
+  } else {
+    gone = send_note(peer, post.process, wire::Kind::kRts,
+                     wire::RtsBody{post.address, &message, message.bytes, solid}, later);
+  }
+  if (!gone) return false;
+  if (is_short) peer.credit -= message.bytes + wire::kOverhead;
+  traffic_[static_cast<std::size_t>(post.source)][is_short ? Way::kLane : Way::kReference].add(message.bytes);
+  return true;
+}
+
+bool EndpointContext::start_fetch(Peer& peer, OfiRendezvous& offered, Later& later) {
+  for (;;) {
+    if (const wire::CtsBody* const ask = offered.unsent()) {
+      if (!send_note(peer, offered.process(), wire::Kind::kCts, *ask, later)) return false;
+      offered.sent();
+    }
+    if (!offered.has_next()) return true;
+    const OfiRendezvous::Piece next = offered.next();
+    PieceIn& piece = *in_flight_pools_.pieces_in.take();
+    piece.process = offered.process();
+    piece.offered = &offered;
+    piece.offset = next.offset;
+    piece.bytes = next.bytes;
+    if (next.in_place == nullptr)
+      piece.packed = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(next.bytes));
+    const std::uint64_t tag = next_tag();
+    const ssize_t result =
+        endpoint_->receive_tagged(next.in_place != nullptr ? next.in_place : piece.packed.get(),
+                                  static_cast<std::size_t>(next.bytes), tag, piece);
+    if (result != 0) {
+      in_flight_pools_.pieces_in.put_back(piece);
+      if (result == -FI_EAGAIN) return false;
+      return lose(peer, offered.process(), endpoint_->why("fi_trecv", result), later), true;
+    }
+    offered.place(next, tag);
+  }
+}
+
+bool EndpointContext::start_piece(Peer& peer, const PendingSend& post, Later& later) {
+  const wire::CtsBody& ask = post.piece;
+  SendRequest& message = *ask.message;
+  const auto bytes = static_cast<std::size_t>(ask.bytes);
+  PieceOut& piece = *in_flight_pools_.pieces_out.take();
+  piece.process = post.process;
+  piece.message = &message;
+  piece.bytes = ask.bytes;
+  piece.wanted = ask.wanted;
+  const std::byte* data = static_cast<const std::byte*>(message.payload.base) + ask.offset;
+  if (!message.payload.type->is_dense()) {
+    piece.packed = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    if (ask.offset == 0) wake_helpers(message.payload.bytes());
+    joint_pack({piece.packed.get(), bytes}, message.payload, ask.offset);
+    data = piece.packed.get();
+  }
+  const ssize_t result = endpoint_->send_tagged(data, bytes, peer.address, ask.tag, piece);
+  if (result == 0) return true;
+  piece.packed = nullptr;
+  in_flight_pools_.pieces_out.put_back(piece);
+  if (result == -FI_EAGAIN) return false;
+  return lose(peer, post.process, endpoint_->why("fi_tsend", result), later), true;
+}
+
+bool EndpointContext::start_credit(Peer& peer, int process) {
+  // To one that has left already it is of no use, and that is no failure.
+  Later unheard;
+  if (peer.owed > 0 && !send_note(peer, process, wire::Kind::kCredit, wire::NoBody{}, unheard)) return false;
+  peer.lost = false;
+  peer.crediting = false;
+  return true;
+}
+
+wire::Header EndpointContext::header(const Peer& peer, wire::Kind kind) const {
+  return {peer.token, peer.next_out, static_cast<std::uint32_t>(setup_.process),
+          static_cast<std::uint32_t>(peer.owed), kind};
+}
+
+/// What follows from an attempt to send something with a header.
+bool EndpointContext::sent(Peer& peer, int process, ssize_t result, Later& later) {
+  if (result == 0) [[likely]] {
+    ++peer.next_out;
+    peer.owed = 0;
+    return true;
+  }
+  if (result == -FI_EAGAIN) return false;
+  lose(peer, process, endpoint_->why("fi_send", result), later);
+  return true;
+}
+
+bool EndpointContext::send_copy(Peer& peer, int process, std::span<const std::byte> head, const Content& content,
+                     Later& later) {
+  const Count bytes = content.bytes;
+  const datatype::Layout& payload = content.payload;
+  const std::size_t all = head.size() + static_cast<std::size_t>(bytes);
+  const auto fill = [&](std::byte* to) {
+    std::memcpy(to, head.data(), head.size());
+    if (bytes > 0) datatype::pack({to + head.size(), static_cast<std::size_t>(bytes)}, payload, 0);
+  };
+  if (may_inject(all)) {
+    std::byte together[kLongestInjected];
+    fill(together);
+    return sent(peer, process, endpoint_->inject(together, all, peer.address), later);
+  }
+  Copy* const copy = in_flight_pools_.copies.take(kMostCopies);
+  if (copy == nullptr) return false;
+  copy->process = process;
+  fill(copy->data);
+  const ssize_t result = endpoint_->send(copy->data, all, peer.address, *copy);
+  if (result != 0) in_flight_pools_.copies.put_back(*copy);
+  return sent(peer, process, result, later);
+}
+
+bool EndpointContext::send_lone(Peer& peer, int process, const wire::Address& address, const Content& content,
+                     Later& later) {
+  const wire::Note<wire::MessageBody> head{header(peer, wire::Kind::kMessage), {address, content.bytes}};
+  return send_copy(peer, process, std::as_bytes(std::span(&head, 1)), content, later);
+}
+
+template <typename Body>
+bool EndpointContext::send_note(Peer& peer, int process, wire::Kind kind, const Body& body, Later& later) {
+  const wire::Note<Body> note{header(peer, kind), body};
+  return send_copy(peer, process, std::as_bytes(std::span(&note, 1)), {}, later);
+}
+
+bool EndpointContext::send_in_place(Peer& peer, const PendingSend& post, Later& later) {
+  InPlace& flight = *in_flight_pools_.in_place.take();
+  flight.process = post.process;
+  flight.message = post.message;
+  flight.head = {header(peer, wire::Kind::kMessage), {post.address, post.message->bytes}};
+  const iovec parts[] = {{&flight.head, sizeof flight.head},
+                         {post.message->payload.base, static_cast<std::size_t>(post.message->bytes)}};
+  const ssize_t result = endpoint_->send(parts, peer.address, flight);
+  if (result != 0) in_flight_pools_.in_place.put_back(flight);
+  return sent(peer, post.process, result, later);
+}
+
+}  // namespace clump::net::ofi

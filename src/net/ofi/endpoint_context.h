@@ -1,0 +1,207 @@
+// A context: one endpoint, and all that the ranks of this process have to do with others through it.
+//
+// Nobody waits for a endpoint context. Who finds it free does what he came for and whatever else there is to do; who
+// finds it busy leaves a post in its inbox, which the one inside takes before he is done. So the lock may be
+// held across system calls of a provider's.
+//
+// What one endpoint context sends another is numbered, and delivered in this order, because providers complete what has
+// come in any order.
+//
+// Where a send is a system call, it costs as much as hundreds of copies. So short messages that follow each
+// other closely to the same process are held back, and go together (aggregates.cc): when somebody looks, which
+// all do who wait, when there is no room for more, or when the network thread comes.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/mutex.h"
+#include "net/ofi/addresses.h"
+#include "net/ofi/endpoint.h"
+#include "net/ofi/in_flight.h"
+#include "net/ofi/incoming_rendezvous.h"
+#include "net/ofi/peer_watch.h"
+#include "net/ofi/pending_send.h"
+#include "net/ofi/setup.h"
+#include "net/ofi/timer.h"
+
+namespace clump::net::ofi {
+
+/// What all endpoint contexts of a process share.
+struct SharedContext {
+  const Setup& setup;
+  AddressBook& book;
+  std::vector<Traffic>& traffic;
+  Timer& timer;
+  std::uint64_t token;  ///< what this process has published
+  std::uint64_t salt;   ///< what nobody else knows
+};
+
+/// How much of what has a number was given to the network, and came out of it: what a job's processes have
+/// sent and not taken is on its way.
+struct Passed {
+  std::uint64_t sent = 0, taken = 0;
+};
+
+class EndpointContext {
+ public:
+  EndpointContext(const SharedContext& shared, std::size_t index, std::unique_ptr<Endpoint> endpoint);
+  ~EndpointContext();
+  EndpointContext(const EndpointContext&) = delete;
+  EndpointContext& operator=(const EndpointContext&) = delete;
+  /// Gives the network memory to receive into. Before anything else.
+  base::Status begin();
+
+  // Any thread.
+
+  /// True: it is on its way, or lies in memory of ours. False: nothing has happened.
+  bool try_send(Route route, const wire::Address& address, Count bytes, const datatype::Layout& payload);
+  /// Now or when there is room, in the order of the calls.
+  void post(const PendingSend& what);
+  /// Takes back a message that is still here; otherwise asks for it.
+  bool retract(const PendingSend& withdraw);
+
+  enum class Look : std::uint8_t {
+    kGlance,  ///< of those that come often: not every time
+    kReal,
+    kByThread,  ///< the network thread's, which is not counted
+  };
+  /// Takes in what has come, and sends what had to wait. Whether anything was done.
+  bool progress(Look look);
+  /// Whether descriptor() will tell of what comes next; false also if there is something right now.
+  bool may_sleep();
+  /// Gives up processes that cannot be reached. The network thread, once in PeerWatch::kInterval.
+  void watch_peers();
+  /// Adds what was sent and taken. False: something is under way in this process, or somebody is inside.
+  bool rests(Passed& passed);
+  /// Whether messages wait for others to go with them. Looking sends them.
+  bool holds_back() const { return holds_back_.load(std::memory_order_relaxed); }
+  int descriptor() const { return endpoint_->descriptor(); }
+  Count short_limit() const { return endpoint_->short_limit(); }
+  const Endpoint& endpoint() const { return *endpoint_; }
+  /// How often somebody has looked, other than the network thread.
+  std::uint64_t looks() const { return looks_.value(); }
+  /// What came without this process's token, or in no form that is known.
+  std::uint64_t refused() const { return refused_.value(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  /// Another process.
+  struct Peer {
+    fi_addr_t address = FI_ADDR_UNSPEC;
+    std::uint64_t token = 0;
+    bool lost = false;
+    bool crediting = false;  // a post that returns credit is in the backlog
+    std::uint32_t next_out = 0, next_in = 0;
+    Count credit = 0;  // we may send so much that it has to keep
+    Count owed = 0;    // it may send so much more
+    std::deque<PendingSend> backlog;
+    struct Early {
+      const std::byte* data;
+      std::size_t bytes;
+      MultiReceive* multi_receive;
+    };
+    std::map<std::uint32_t, Early> early;  // what has overtaken others
+    Copy* aggregate = nullptr;                // messages that are held back
+    std::size_t aggregated = 0;               // bytes of it
+    Clock::time_point last_sent{};         // when the last short message that went by itself was gone
+    int in_a_row = 0;                      // so many of them
+  };
+  /// Credit that a rank withholds because too much waits for it.
+  using Withheld = std::map<std::pair<int, int>, Count>;  // by rank, by process
+
+  Peer& peer(int process);
+  bool reach(Peer& peer, int process, Later& later);
+  void lose(Peer& peer, int process, std::string why, Later& later);
+  void unlocked(Later& later);
+
+  // Sending: endpoint_context.cc. Functions that return bool: false, and nothing has happened, if there is no room.
+  void take_posts(Later& later);
+  void begin(const PendingSend& post, Later& later);
+  bool flush(Later& later);
+  bool start(Peer& peer, const PendingSend& post, Later& later);
+  bool start_message(Peer& peer, const PendingSend& post, Later& later);
+  bool start_fetch(Peer& peer, OfiRendezvous& offered, Later& later);
+  bool start_piece(Peer& peer, const PendingSend& post, Later& later);
+  bool start_credit(Peer& peer, int process);
+  struct Content {
+    Count bytes = 0;
+    datatype::Layout payload;
+  };
+  bool send_copy(Peer& peer, int process, std::span<const std::byte> head, const Content& content,
+                 Later& later);
+  bool send_in_place(Peer& peer, const PendingSend& post, Later& later);
+  bool send_lone(Peer& peer, int process, const wire::Address& address, const Content& content, Later& later);
+  template <typename Body>
+  bool send_note(Peer& peer, int process, wire::Kind kind, const Body& body, Later& later);
+  wire::Header header(const Peer& peer, wire::Kind kind) const;
+  bool sent(Peer& peer, int process, ssize_t result, Later& later);
+  bool may_be_short(const Peer& peer, Count bytes) const;
+  bool may_inject(std::size_t bytes) const {
+    return bytes <= std::min(endpoint_->inject_limit(), kLongestInjected);
+  }
+
+  // Sending together: aggregates.cc. The same.
+  bool send_short(Peer& peer, int process, const wire::Address& address, const Content& content,
+                  Later& later);
+  bool is_burst(Peer& peer) const;
+  bool hold_back(Peer& peer, int process, const wire::Address& address, const Content& content, Later& later);
+  bool send_aggregate(Peer& peer, int process, Later& later);
+  bool send_aggregates(Later& later);
+
+  // Receiving: endpoint_arrivals.cc.
+  bool read_completions(Later& later);
+  void take_error(Later& later);
+  void complete(const fi_cq_data_entry& entry, Later& later);
+  void piece_sent(PieceOut& piece, Later& later);
+  void piece_arrived(PieceIn& piece, std::size_t bytes, Later& later);
+  void land(MultiReceive& multi_receive, const std::byte* data, std::size_t bytes, Later& later);
+  void repost(MultiReceive& multi_receive, Later& later);
+  void repost_all(Later& later);
+  void deliver(Peer& peer, int process, std::span<const std::byte> message, Later& later);
+  void deliver_messages(Peer& peer, int process, std::span<const std::byte> rest, Later& later);
+  bool deliver_message(Peer& peer, int process, const wire::Address& address, std::span<const std::byte> data,
+                       Later& later);
+  void deliver_rts(int process, const wire::RtsBody& offer, Later& later);
+  void give_back(int process, const wire::CancelBody& withdraw, Later& later);
+  void owe(Peer& peer, int process, Count bytes, Later& later);
+  void return_withheld(Later& later);
+  Sink* sink(int rank) const {
+    return rank < 0 || rank >= static_cast<int>(setup_.sinks.size())
+               ? nullptr
+               : setup_.sinks[static_cast<std::size_t>(rank)];
+  }
+  std::uint64_t next_tag();
+
+  const Setup& setup_;
+  AddressBook& book_;
+  const std::size_t index_;
+  std::unique_ptr<Endpoint> endpoint_;  // never changed
+  std::vector<Traffic>& traffic_;
+  Timer& timer_;
+  const std::uint64_t token_, salt_;
+  const Count window_;
+
+  base::ShortMutex mutex_;  // of all that follows but what is atomic
+  PendingSends inbox_;
+  std::vector<std::unique_ptr<Peer>> peers_;  // [process]
+  std::vector<int> waiting_;                  // processes with a backlog
+  std::vector<int> aggregating_;                 // those with a aggregate
+  std::atomic<bool> holds_back_{false};       // there are such
+  Withheld withheld_;
+  std::map<const SendRequest*, Count> partly_sent_;
+  std::uint64_t pieces_ = 0;
+  InFlightPools in_flight_pools_;
+  std::optional<PeerWatch> watch_;  // of sockets
+  bool must_repost_ = false;        // there was no room for a multi-receive buffer
+  std::atomic<int> skip_{0};        // glances to be left out
+  int skips_ = 0;                   // after the next look that finds nothing
+  base::Counter looks_, refused_;
+};
+
+}  // namespace clump::net::ofi
