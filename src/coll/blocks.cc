@@ -1,4 +1,4 @@
-#include "coll/coll.h"
+#include "coll/call.h"
 
 namespace clump::coll {
 
@@ -9,18 +9,18 @@ Layout Blocks::operator[](int i) const {
           types_[i]};
 }
 
-Blocks Blocks::kept(Room& room, int n) const {
+Blocks Blocks::kept(Storage& storage, int n) const {
   if (n == 0) return {};
   if (counts_.null()) return *this;
   Blocks blocks = *this;
   for (int i = 0; i < n; ++i) {
-    room.counts.push_back(counts_[i]);
-    room.displacements.push_back(displacements_[i]);
-    if (types_ != nullptr) room.types.push_back(types_[i]);
+    storage.counts.push_back(counts_[i]);
+    storage.displacements.push_back(displacements_[i]);
+    if (types_ != nullptr) storage.types.push_back(types_[i]);
   }
-  blocks.counts_ = room.counts.data();
-  blocks.displacements_ = room.displacements.data();
-  if (types_ != nullptr) blocks.types_ = room.types.data();
+  blocks.counts_ = storage.counts.data();
+  blocks.displacements_ = storage.displacements.data();
+  if (types_ != nullptr) blocks.types_ = storage.types.data();
   return blocks;
 }
 

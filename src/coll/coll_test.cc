@@ -1,7 +1,7 @@
 // Schedules over ranks that are threads of this test: the engine itself, the agreements, and every rule of
 // the selection table at many numbers of ranks. What the MPI functions make of it is tested in
 // tests/mpi/collectives.
-#include "coll/coll.h"
+#include "coll/test_calls.h"
 
 #include <gtest/gtest.h>
 

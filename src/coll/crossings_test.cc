@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "coll/coll.h"
+#include "coll/test_calls.h"
 #include "coll/select/select.h"
 #include "coll/test_ranks.h"
 
@@ -187,7 +187,7 @@ TEST_P(CrossingsOf, GatherAndScatter) {
   }
 }
 
-// Each packed blocks has a length of 8 bytes with each block.
+// Packed blocks begin with a length of 8 bytes with each block.
 TEST_P(CrossingsOf, GathervAndScatterv) {
   const std::vector<Count> counts(hosts_.size(), 3);
   std::vector<Count> places;

@@ -12,17 +12,11 @@ namespace clump::coll {
 using Operation = std::unique_ptr<TeamRequest>;
 
 /// An operation that has been begun.
-template <typename Say>
-Operation begun(core::Comm& comm, const Reduction& reduction, Say say) {
-  RequestBuilder proposal(comm, reduction, CollectiveRequest::Kind::kNonblocking);
-  EXPECT_TRUE(say(proposal));
-  Operation operation = proposal.take();
+inline Operation begun(core::Comm& comm, const Call& call) {
+  Operation operation = TeamRequest::make(comm, call, CollectiveRequest::Kind::kNonblocking);
+  EXPECT_NE(operation, nullptr);
   operation->begin();
   return operation;
-}
-template <typename Say>
-Operation begun(core::Comm& comm, Say say) {
-  return begun(comm, {}, say);
 }
 
 inline base::Status end(TeamRequest& operation) {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "coll/coll.h"
+#include "coll/test_calls.h"
 #include "core/rank.h"
 #include "net/self/self_channel.h"
 #include "p2p/matcher.h"

@@ -251,10 +251,10 @@ class Rank {
 
   // For tools (MPI-5.0 chapter 15).
   CollectiveChoices collectives;
-  std::atomic<ToolObserver*> watcher{nullptr};  ///< null: nobody watches
+  std::atomic<ToolObserver*> observer{nullptr};  ///< null: there is none
   /// What the rank's next call of MPI looks at first; all but zero is unusual. relaxed: as above.
   std::atomic<std::uint8_t> pending_events{0};
-  static constexpr std::uint8_t kEventsWait = 1;  ///< the watcher has something to tell
+  static constexpr std::uint8_t kEventsWait = 1;  ///< the observer has something to tell
   static constexpr std::uint8_t kRecorded = 2;    ///< calls are written down (mpi/recording.h)
   static constexpr std::uint8_t kChecked = 4;     ///< they are watched (mpi/checking.h)
   static constexpr std::uint8_t kExplored = 8;    ///< what happens is drawn (fiber/exploration.h)

@@ -1,7 +1,8 @@
-// Who is awake? Only threads of ranks wake threads of ranks, so when the last one that is awake goes to
-// sleep, none will ever wake: a deadlock. Counted are kernel threads, which is what worker threads are too, and
-// fibers that sleep until a point in time. One that is outside MPI counts as awake, whatever it does there:
-// there is no false alarm.
+// Accounting of threads of control that are awake, for the detection of deadlocks.
+//
+// Only threads of ranks wake threads of ranks. So when the last one that is awake goes to sleep, none will ever
+// wake: a deadlock. The count covers kernel threads, worker threads among them, and fibers that sleep until a
+// point in time. A thread outside MPI counts as awake, whatever it does there, so there is no false alarm.
 #pragma once
 
 #include <atomic>

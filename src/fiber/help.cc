@@ -16,7 +16,7 @@ constexpr unsigned kCores = 1024;
 // Some tens of microseconds. A helper that is not done by then has lost its core, perhaps to us.
 constexpr unsigned kManyMoments = 2000;
 
-constinit Offer offers[kLoops];
+constinit SharedLoop offers[kLoops];
 
 // The half at which each core worked last. A hint, so two cores may share an entry.
 constinit std::atomic<std::uint8_t> half_of_core[kCores];
@@ -40,21 +40,21 @@ void keep_to(unsigned core, int half) {
     half_of_core[core].store(static_cast<std::uint8_t>(half), std::memory_order_relaxed);
 }
 
-int index_of(const Offer& offer) { return static_cast<int>(&offer - offers); }
+int index_of(const SharedLoop& offer) { return static_cast<int>(&offer - offers); }
 
 // The lines that will be written are asked for together, not one after the other.
-void prefetch(Offer& offer, int half) {
+void prefetch(SharedLoop& offer, int half) {
   __builtin_prefetch(&offer.enter, 0);
   __builtin_prefetch(&offer.halves[half], 1);
 }
 
 }  // namespace
 
-Offer* take_loop(int& half) noexcept {
+SharedLoop* take_loop(int& half) noexcept {
   const unsigned here = core();
   half = half_of_core[here].load(std::memory_order_relaxed);
   for (int i = 0; i < kLoops; ++i) {
-    Offer& offer = offers[(here + static_cast<unsigned>(i)) % kLoops];
+    SharedLoop& offer = offers[(here + static_cast<unsigned>(i)) % kLoops];
     bool expected = false;
     if (offer.taken.load(std::memory_order_relaxed)) continue;
     // acquire: pairs with the release at the end of run_loop().
@@ -68,13 +68,13 @@ Offer* take_loop(int& half) noexcept {
   return nullptr;
 }
 
-void show(Offer& offer, int half_for_helpers) noexcept {
+void show(SharedLoop& offer, int half_for_helpers) noexcept {
   // release: pairs with the acquire in help_now(), for `enter`.
   loop_board.wanted[index_of(offer)].store(1 + static_cast<std::uint32_t>(half_for_helpers),
                                       std::memory_order_release);
 }
 
-void hide(Offer& offer) noexcept { loop_board.wanted[index_of(offer)].store(0, std::memory_order_relaxed); }
+void hide(SharedLoop& offer) noexcept { loop_board.wanted[index_of(offer)].store(0, std::memory_order_relaxed); }
 
 bool help_now() noexcept {
   bool helped = false;
@@ -93,7 +93,7 @@ bool help_now() noexcept {
 
 void count_parts(std::uint64_t& offered, std::uint64_t& helped) noexcept {
   offered = helped = 0;
-  for (const Offer& offer : offers) {
+  for (const SharedLoop& offer : offers) {
     const std::uint64_t by_owner = offer.parts_done_by_owner.value();  // before the sum that it is part of
     offered += offer.parts_offered.value();
     helped += offer.parts_offered.value() - by_owner;

@@ -1,10 +1,13 @@
-// Whoever waits helps: work in parts, done by the one that has it and by all who wait meanwhile.
+// Work sharing: a thread of control that waits, or an idle worker, does parts of work that another one has.
 //
-// do_together() puts its work on a loop_board and begins with it at once. Waiting threads of control and idle
-// workers call help(), which does parts of what is on the loop_board. Parts are handed out from both ends: the
-// owner works at one end, helpers at the other, and a core keeps to the end at which it worked last. So in
-// repeated exchanges the same core touches the same half of a buffer, which stays in its cache; memory that
-// another core has just written is ten times slower than one's own.
+//   owner: do_together(parts, body) --> SharedLoop on the board --> help() of waiting threads: run parts
+//          parts 0 1 2 ... | ... n-1
+//          owner -->       ^ middle        <-- helpers
+//
+// do_together() puts its loop on the board and begins with it at once. Parts are handed out from both ends: the
+// owner works at one end, helpers at the other, and a core keeps to the end at which it worked last. So in repeated
+// exchanges the same core touches the same half of a buffer, which stays in its cache; memory that another core has
+// just written is ten times slower than the core's own.
 //
 // What synchronises is inline, so that sanitizers see it: they do not look into libclump_host.so.
 #pragma once
@@ -29,7 +32,7 @@ namespace detail {
 
 /// The parts of one half, as tickets: `near` of them were handed out from the outer end on, `far` from the
 /// middle on.
-class alignas(64) Half {
+class alignas(64) LoopRange {
  public:
   static constexpr std::uint32_t kNone = ~0u;
 
@@ -87,7 +90,7 @@ class alignas(64) Half {
 
 /// A place on the loop_board. Its memory is never given back, and a ticket is the only right to anything in it: a
 /// helper that comes too late finds no ticket, or one of the next work, which is as good.
-struct Offer {
+struct SharedLoop {
   // The owner's line.
   alignas(64) std::atomic<bool> taken{false};
   bool helped = false;                ///< somebody came the last time
@@ -95,14 +98,14 @@ struct Offer {
   base::Counter parts_done_by_owner;  ///< of these
 
   // The description: constant from the first ticket on until the last part is done.
-  alignas(64) std::atomic<bool (*)(Offer&, int half)> enter{nullptr};
+  alignas(64) std::atomic<bool (*)(SharedLoop&, int half)> enter{nullptr};
   void (*run)(const std::byte* body, std::uint32_t part) = nullptr;
   std::uint32_t parts = 0;
   alignas(8) std::byte body[40] = {};
 
-  Half halves[2];
+  LoopRange halves[2];
 
-  /// Half 0 counts from the first part up, half 1 from the last part down.
+  /// LoopRange 0 counts from the first part up, half 1 from the last part down.
   void run_part(int half, std::uint32_t number) { run(body, half == 0 ? number : parts - 1 - number); }
 };
 
@@ -116,9 +119,9 @@ struct alignas(64) LoopBoard {
 CLUMP_HOST_API extern constinit LoopBoard loop_board;
 
 /// A place on the loop_board, and the half that the calling core keeps to; null if all are taken.
-CLUMP_HOST_API Offer* take_loop(int& half) noexcept;
-CLUMP_HOST_API void show(Offer& offer, int half_for_helpers) noexcept;
-CLUMP_HOST_API void hide(Offer& offer) noexcept;
+CLUMP_HOST_API SharedLoop* take_loop(int& half) noexcept;
+CLUMP_HOST_API void show(SharedLoop& offer, int half_for_helpers) noexcept;
+CLUMP_HOST_API void hide(SharedLoop& offer) noexcept;
 CLUMP_HOST_API bool help_now() noexcept;
 /// For tools (meters.h): parts of all offers, and those of them that helpers did.
 void count_parts(std::uint64_t& offered, std::uint64_t& helped) noexcept;
@@ -128,22 +131,22 @@ CLUMP_HOST_API void wait_a_moment(unsigned moments_before) noexcept;
 using Clock = std::chrono::steady_clock;
 
 /// Does what is left of `half`, from the middle on. Returns how many parts it did.
-inline std::uint32_t take_rest(Offer& offer, int half) {
+inline std::uint32_t take_rest(SharedLoop& offer, int half) {
   std::uint32_t mine = 0;
-  for (std::uint32_t number; (number = offer.halves[half].claim_back()) != Half::kNone; ++mine)
+  for (std::uint32_t number; (number = offer.halves[half].claim_back()) != LoopRange::kNone; ++mine)
     offer.run_part(half, number);
   return mine;
 }
 
 /// The same for a half whose own people are at work, but may be slow or lose their core: with `patience`,
 /// because what they touch is likely to be in their cache and not in ours.
-inline std::uint32_t finish(Offer& offer, int half, Clock::duration patience) {
+inline std::uint32_t finish(SharedLoop& offer, int half, Clock::duration patience) {
   std::uint32_t mine = 0;
   auto since = Clock::now();
   Clock::duration left = patience;
   for (std::uint32_t seen = 0;;) {
     const std::uint32_t progress = offer.halves[half].progress();
-    if (progress == Half::kNone) break;
+    if (progress == LoopRange::kNone) break;
     const auto now = Clock::now();
     if (progress != seen) {
       seen = progress;
@@ -151,7 +154,7 @@ inline std::uint32_t finish(Offer& offer, int half, Clock::duration patience) {
       left = patience;
     } else if (now - since >= left) {
       const std::uint32_t number = offer.halves[half].claim_back();
-      if (number == Half::kNone) break;
+      if (number == LoopRange::kNone) break;
       offer.run_part(half, number);
       ++mine;
       since = Clock::now();
@@ -170,12 +173,12 @@ inline Clock::duration patience(Clock::duration spent, std::uint32_t parts) {
 constexpr std::uint32_t kPartsPerVisit = 16;
 
 /// What a helper does with an offer. False if there was nothing left to do.
-inline bool enter(Offer& offer, int half) {
-  Half& own = offer.halves[half];
-  if (own.progress() == Half::kNone) return false;
+inline bool enter(SharedLoop& offer, int half) {
+  LoopRange& own = offer.halves[half];
+  if (own.progress() == LoopRange::kNone) return false;
   const auto begin = Clock::now();
   std::uint32_t mine = 0;
-  for (std::uint32_t number; mine < kPartsPerVisit && (number = own.claim_front()) != Half::kNone; ++mine)
+  for (std::uint32_t number; mine < kPartsPerVisit && (number = own.claim_front()) != LoopRange::kNone; ++mine)
     offer.run_part(half, number);
   if (mine == 0) return false;
   own.add_done(mine);
@@ -187,10 +190,10 @@ inline bool enter(Offer& offer, int half) {
 }
 
 /// The owner's side, once `offer.body` and `offer.run` are there.
-inline void run_loop(Offer& offer, int half, std::uint32_t parts) {
+inline void run_loop(SharedLoop& offer, int half, std::uint32_t parts) {
   const std::uint32_t here = half == 0 ? (parts + 1) / 2 : parts / 2;
-  Half& own = offer.halves[half];
-  Half& other = offer.halves[1 - half];
+  LoopRange& own = offer.halves[half];
+  LoopRange& other = offer.halves[1 - half];
   offer.parts = parts;
   offer.enter.store(&enter, std::memory_order_relaxed);  // by release in show()
   own.publish(here, 1);                                  // the first part is ours already
@@ -199,7 +202,7 @@ inline void run_loop(Offer& offer, int half, std::uint32_t parts) {
 
   const auto begin = offer.helped ? Clock::now() : Clock::time_point{};
   std::uint32_t mine = 0;
-  for (std::uint32_t number = 0; number != Half::kNone; number = own.claim_front(), ++mine)
+  for (std::uint32_t number = 0; number != LoopRange::kNone; number = own.claim_front(), ++mine)
     offer.run_part(half, number);
   // Nobody came the last time: nobody is waited for.
   mine += offer.helped ? finish(offer, 1 - half, patience(Clock::now() - begin, mine))
@@ -220,9 +223,9 @@ inline void run_loop(Offer& offer, int half, std::uint32_t parts) {
 /// begun.
 template <typename Body>
 void do_together(std::uint32_t parts, const Body& body) {
-  static_assert(std::is_trivially_copyable_v<Body> && sizeof(Body) <= sizeof(detail::Offer::body));
+  static_assert(std::is_trivially_copyable_v<Body> && sizeof(Body) <= sizeof(detail::SharedLoop::body));
   int half = 0;
-  detail::Offer* offer = parts > 1 && parts <= kMostParts ? detail::take_loop(half) : nullptr;
+  detail::SharedLoop* offer = parts > 1 && parts <= kMostParts ? detail::take_loop(half) : nullptr;
   if (offer == nullptr) {
     for (std::uint32_t part = 0; part < parts; ++part) body(part);
     return;

@@ -1,4 +1,5 @@
-// What those who leave messages between workers need of them, for each message: so it is inline.
+// For code that leaves messages at another worker: which worker the caller acts for, and whether the other one will
+// look. Inline, because each message asks.
 #pragma once
 
 #include "fiber/worker.h"

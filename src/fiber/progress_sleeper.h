@@ -1,6 +1,8 @@
-// Kernel threads that wait in a process without workers, for messages of other processes: one of them, the
-// watcher, sleeps where the other processes ring, and takes in what has come for all. The others sleep for
-// themselves; when the watcher has what it waits for, it wakes one of them to take its place.
+// The progress sleeper of a process without workers: the one kernel thread that sleeps where other processes ring
+// (base/bell.h), and takes in the messages that come for all ranks of the process.
+//
+// The other kernel threads sleep for themselves. When the progress sleeper has what it waits for, it wakes one of
+// them, which takes its place.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
-// Work that only threads of control of one rank may do, because it runs functions of that rank's program,
-// with its thread-local storage: while they wait for something else, they are called to do it. And who wants
-// to know how long they wait.
+// Callbacks that run in threads of one rank only, because they call functions of the rank's program with its
+// thread-local storage. A thread of the rank that waits for something else is woken to run them. The same classes
+// tell an observer how long threads of the rank wait.
 #pragma once
 
 #include <atomic>

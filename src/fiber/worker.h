@@ -1,4 +1,9 @@
-// Workers and worker_threads: see fiber.h for what they are. Other layers use own_worker.h.
+// Workers and their kernel threads. fiber.h explains the model; other layers use own_worker.h.
+//
+//   Worker (a core, a run queue)  --worker_thread-->  WorkerThread (a kernel thread)  --current-->  Fiber (a rank)
+//
+// A worker has one worker thread at a time. If a fiber keeps it busy for too long while others wait, the monitor
+// gives the worker to another worker thread; the old one runs its fiber to the next wait and becomes a spare.
 #pragma once
 
 #include <sys/syscall.h>

@@ -1,5 +1,6 @@
-// Who sleeps where, for reports about what a job waits for (docs/decisions/018-who-waits-for-whom.md). What
-// is written down while nobody asks is next to nothing: where a kernel thread goes to sleep.
+// A stop-the-world snapshot: which threads of control are blocked, and where, for reports about what a job waits for
+// (docs/decisions/018-who-waits-for-whom.md). While no report is asked for, a thread that blocks writes down next to
+// nothing: a kernel thread, where it goes to sleep.
 #pragma once
 
 #include <cstdint>

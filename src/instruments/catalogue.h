@@ -17,7 +17,10 @@ struct Enumeration {
   struct Item {
     int value;
     std::string name;
+    std::string old_name = {};  ///< is accepted as well; empty: none
   };
+  /// By its name or its old name; null: there is none.
+  const Item* find(std::string_view text) const;
   std::string name;
   std::vector<Item> items;
 };
@@ -136,7 +139,7 @@ struct EventKind : Entry {
 };
 const std::vector<EventKind>& event_kinds();
 
-/// "scatter and ring" and "team: all work" as names: scatter_and_ring, team_all_work.
+/// "scatter and ring" and "two-stage" as names: scatter_and_ring, two_stage.
 std::string as_name(const std::string& words);
 
 }  // namespace clump::instruments

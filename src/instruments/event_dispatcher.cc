@@ -18,10 +18,10 @@ constinit std::atomic<core::World*> world{nullptr};
 void moved(fiber::Identity& identity, fiber::Move move, int worker) {
   const auto& ranks = world.load(std::memory_order_relaxed)->ranks;
   // acquire: pairs with the release in EventDispatcher::watch().
-  core::ToolObserver* const watcher =
-      ranks[static_cast<std::size_t>(identity.rank)]->watcher.load(std::memory_order_acquire);
-  if (watcher == nullptr) return;
-  move == fiber::Move::kTaken ? watcher->taken(worker) : watcher->stuck(worker);
+  core::ToolObserver* const observer =
+      ranks[static_cast<std::size_t>(identity.rank)]->observer.load(std::memory_order_acquire);
+  if (observer == nullptr) return;
+  move == fiber::Move::kTaken ? observer->taken(worker) : observer->stuck(worker);
 }
 
 }  // namespace

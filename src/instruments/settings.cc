@@ -102,11 +102,11 @@ base::Status set_size_from(std::string_view text, core::Rank& rank, const Contro
 }
 
 base::Status set_item_from(std::string_view text, core::Rank& rank, const Control& control) {
+  if (const Enumeration::Item* const item = control.enumeration->find(text))
+    return set_item(rank, control, item->value);
   std::string known;
-  for (const Enumeration::Item& item : control.enumeration->items) {
-    if (item.name == text) return set_item(rank, control, item.value);
+  for (const Enumeration::Item& item : control.enumeration->items)
     known += (known.empty() ? "" : ", ") + item.name;
-  }
   return base::fail(MPI_ERR_ARG, "environment variable {} is '{}': there is {}", control.environment(), text,
                     known);
 }

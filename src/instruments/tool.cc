@@ -52,7 +52,7 @@ void Tool::end() {
   }
   // Without the lock: a callback that runs may want it.
   for (const Interest* registration : empty(registrations_)) {
-    desk.forget(registration->handle);
+    dispatcher.forget(registration->handle);
     delete registration;
   }
 }
@@ -129,7 +129,7 @@ Status Tool::find(MPI_T_pvar_session session, MPI_T_pvar_handle handle, View*& v
 std::vector<std::uint64_t> Tool::show(const View& view) {
   std::vector<std::uint64_t> values(view.before.size());
   if (view.meter.is_mark()) {
-    values[0] = static_cast<std::uint64_t>(desk.most(view.mark));
+    values[0] = static_cast<std::uint64_t>(dispatcher.most(view.mark));
     return values;
   }
   instruments::read(rank, view.meter, view.bound, values.data());
@@ -140,7 +140,7 @@ void Tool::start(View& view) {
   if (view.started) return;
   view.started = true;
   if (view.meter.is_mark())
-    desk.add_mark(view.mark);
+    dispatcher.add_mark(view.mark);
   else
     view.since = show(view);
 }
@@ -148,7 +148,7 @@ void Tool::start(View& view) {
 void Tool::stop(View& view) {
   if (!view.started) return;
   view.started = false;
-  if (view.meter.is_mark()) return desk.remove_mark(view.mark);
+  if (view.meter.is_mark()) return dispatcher.remove_mark(view.mark);
   const std::vector<std::uint64_t> now = show(view);
   for (std::size_t i = 0; i < now.size(); ++i) view.before[i] += now[i] - view.since[i];
 }
@@ -158,7 +158,7 @@ void Tool::reset(View& view) {
     const Meter& level = *std::ranges::find(meters(), Reading::kUnexpected, &Meter::reading);
     std::uint64_t waiting = 0;
     instruments::read(rank, level, {}, &waiting);
-    return desk.set_most(view.mark, static_cast<Count>(waiting));
+    return dispatcher.set_most(view.mark, static_cast<Count>(waiting));
   }
   view.before.assign(view.before.size(), 0);
   if (view.started) view.since = show(view);
@@ -215,7 +215,7 @@ Status Tool::write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const v
   CLUMP_TRY(find(session, handle, view));
   const auto* const given = static_cast<const unsigned long long*>(values);
   if (view->meter.is_mark()) {
-    desk.set_most(view->mark, static_cast<Count>(given[0]));
+    dispatcher.set_most(view->mark, static_cast<Count>(given[0]));
     return {};
   }
   if (!view->meter.is_sum()) return failure(MPI_T_ERR_PVAR_NO_WRITE);
@@ -243,7 +243,7 @@ Status Tool::close(MPI_T_event_registration handle) {
     const std::unique_ptr<Interest> gone(registrations_.remove(value_of(handle)));
     if (gone == nullptr) return failure(MPI_T_ERR_INVALID_HANDLE);
   }
-  desk.forget(handle);  // without the lock: a callback that runs may want it
+  dispatcher.forget(handle);  // without the lock: a callback that runs may want it
   return {};
 }
 
@@ -257,7 +257,7 @@ Status Tool::set_callback(MPI_T_event_registration handle, MPI_T_cb_safety safet
   const auto* const level = std::ranges::find(Interest::kLevels, safety);
   if (level == std::end(Interest::kLevels)) return failure(MPI_T_ERR_INVALID);
   registration->callbacks[static_cast<std::size_t>(level - Interest::kLevels)] = callback;
-  desk.want(*registration);
+  dispatcher.want(*registration);
   return {};
 }
 
@@ -266,7 +266,7 @@ Status Tool::set_dropped(MPI_T_event_registration handle, MPI_T_event_dropped_cb
   Interest* const registration = registrations_.find(value_of(handle));
   if (registration == nullptr) return failure(MPI_T_ERR_INVALID_HANDLE);
   registration->dropped = function;
-  desk.want(*registration);
+  dispatcher.want(*registration);
   return {};
 }
 

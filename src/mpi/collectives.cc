@@ -32,15 +32,13 @@ Layout own_block(const Comm& comm, const void* buffer, Count count, const Dataty
 }  // namespace
 
 Status barrier(Rank&, Comm& comm, const Timing& timing) {
-  if (timing.blocking()) return coll::barrier(comm);
-  return run(comm, timing, {}, [](auto& by) { return coll::barrier(by); });
+  return run(comm, coll::Call::barrier(), timing, {});
 }
 
 Status bcast(Rank&, void* buffer, Count count, const Datatype& datatype, int root, Comm& comm,
              const Timing& timing) {
   const Layout data = layout(buffer, count, datatype);
-  if (timing.blocking()) return coll::broadcast(comm, data, root);
-  return run(comm, timing, {Types{&datatype}}, [&](auto& by) { return coll::broadcast(by, data, root); });
+  return run(comm, coll::Call::broadcast(data, root), timing, {&datatype});
 }
 
 Status gather(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
@@ -48,9 +46,7 @@ Status gather(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendt
   const Layout all = all_blocks(comm, recvbuf, recvcount, recvtype);
   const Layout mine = in_place(sendbuf) ? own_block(comm, recvbuf, recvcount, recvtype)
                                         : layout(sendbuf, sendcount, sendtype);
-  if (timing.blocking()) return coll::gather(comm, mine, all, root);
-  return run(comm, timing, {Types{&sendtype, &recvtype}},
-             [&](auto& by) { return coll::gather(by, mine, all, root); });
+  return run(comm, coll::Call::gather(comm, mine, all, root), timing, {&sendtype, &recvtype});
 }
 
 Status gatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
@@ -58,9 +54,7 @@ Status gatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& send
                const Timing& timing) {
   const Blocks all = blocks(recvbuf, recvcounts, displs, recvtype);
   const Layout mine = in_place(sendbuf) ? all[comm.rank] : layout(sendbuf, sendcount, sendtype);
-  if (timing.blocking()) return coll::gatherv(comm, mine, all, root);
-  return run(comm, timing, {Types{&sendtype, &recvtype}},
-             [&](auto& by) { return coll::gatherv(by, mine, all, root); });
+  return run(comm, coll::Call::gatherv(mine, all, root), timing, {&sendtype, &recvtype});
 }
 
 Status scatter(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
@@ -68,9 +62,7 @@ Status scatter(Rank&, const void* sendbuf, Count sendcount, const Datatype& send
   const Layout all = all_blocks(comm, sendbuf, sendcount, sendtype);
   const Layout mine = in_place(recvbuf) ? own_block(comm, sendbuf, sendcount, sendtype)
                                         : layout(recvbuf, recvcount, recvtype);
-  if (timing.blocking()) return coll::scatter(comm, all, mine, root);
-  return run(comm, timing, {Types{&sendtype, &recvtype}},
-             [&](auto& by) { return coll::scatter(by, all, mine, root); });
+  return run(comm, coll::Call::scatter(comm, all, mine, root), timing, {&sendtype, &recvtype});
 }
 
 Status scatterv(Rank&, const void* sendbuf, Counts sendcounts, Counts displs, const Datatype& sendtype,
@@ -78,9 +70,7 @@ Status scatterv(Rank&, const void* sendbuf, Counts sendcounts, Counts displs, co
                 const Timing& timing) {
   const Blocks all = blocks(sendbuf, sendcounts, displs, sendtype);
   const Layout mine = in_place(recvbuf) ? all[comm.rank] : layout(recvbuf, recvcount, recvtype);
-  if (timing.blocking()) return coll::scatterv(comm, all, mine, root);
-  return run(comm, timing, {Types{&sendtype, &recvtype}},
-             [&](auto& by) { return coll::scatterv(by, all, mine, root); });
+  return run(comm, coll::Call::scatterv(all, mine, root), timing, {&sendtype, &recvtype});
 }
 
 Status allgather(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
@@ -88,9 +78,7 @@ Status allgather(Rank&, const void* sendbuf, Count sendcount, const Datatype& se
   const Layout all = all_blocks(comm, recvbuf, recvcount, recvtype);
   const Layout mine = in_place(sendbuf) ? own_block(comm, recvbuf, recvcount, recvtype)
                                         : layout(sendbuf, sendcount, sendtype);
-  if (timing.blocking()) return coll::allgather(comm, mine, all);
-  return run(comm, timing, {Types{&sendtype, &recvtype}},
-             [&](auto& by) { return coll::allgather(by, mine, all); });
+  return run(comm, coll::Call::allgather(comm, mine, all), timing, {&sendtype, &recvtype});
 }
 
 Status allgatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
@@ -98,18 +86,14 @@ Status allgatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& s
                   const Timing& timing) {
   const Blocks all = blocks(recvbuf, recvcounts, displs, recvtype);
   const Layout mine = in_place(sendbuf) ? all[comm.rank] : layout(sendbuf, sendcount, sendtype);
-  if (timing.blocking()) return coll::allgatherv(comm, mine, all);
-  return run(comm, timing, {Types{&sendtype, &recvtype}},
-             [&](auto& by) { return coll::allgatherv(by, mine, all); });
+  return run(comm, coll::Call::allgatherv(mine, all), timing, {&sendtype, &recvtype});
 }
 
 Status alltoall(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
                 Count recvcount, const Datatype& recvtype, Comm& comm, const Timing& timing) {
   const Layout in = all_blocks(comm, recvbuf, recvcount, recvtype);
   const Layout out = in_place(sendbuf) ? in : all_blocks(comm, sendbuf, sendcount, sendtype);
-  if (timing.blocking()) return coll::alltoall(comm, out, in);
-  return run(comm, timing, {Types{&sendtype, &recvtype}},
-             [&](auto& by) { return coll::alltoall(by, out, in); });
+  return run(comm, coll::Call::alltoall(comm, out, in), timing, {&sendtype, &recvtype});
 }
 
 Status alltoallv(Rank&, const void* sendbuf, Counts sendcounts, Counts sdispls, const Datatype& sendtype,
@@ -117,9 +101,7 @@ Status alltoallv(Rank&, const void* sendbuf, Counts sendcounts, Counts sdispls, 
                  const Timing& timing) {
   const Blocks in = blocks(recvbuf, recvcounts, rdispls, recvtype);
   const Blocks out = in_place(sendbuf) ? in : blocks(sendbuf, sendcounts, sdispls, sendtype);
-  if (timing.blocking()) return coll::alltoall(comm, out, in);
-  return run(comm, timing, {Types{&sendtype, &recvtype}},
-             [&](auto& by) { return coll::alltoall(by, out, in); });
+  return run(comm, coll::Call::alltoallv(out, in), timing, {&sendtype, &recvtype});
 }
 
 Status alltoallw(Rank& self, const void* sendbuf, Counts sendcounts, Counts sdispls,
@@ -134,8 +116,7 @@ Status alltoallw(Rank& self, const void* sendbuf, Counts sendcounts, Counts sdis
   const Blocks in = typed_blocks(recvbuf, recvcounts, rdispls, types.data());
   const Blocks out =
       in_place(sendbuf) ? in : typed_blocks(sendbuf, sendcounts, sdispls, types.data() + peers);
-  if (timing.blocking()) return coll::alltoall(comm, out, in);
-  return run(comm, timing, types, [&](auto& by) { return coll::alltoall(by, out, in); });
+  return run(comm, coll::Call::alltoallv(out, in), timing, types);
 }
 
 }  // namespace clump::mpi

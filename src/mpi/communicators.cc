@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "coll/schedule/schedule_request.h"
 #include "core/rank.h"
 #include "mpi/bodies.h"
 #include "mpi/hints.h"
@@ -91,7 +92,7 @@ base::Status start_duplicate(core::Rank& self, Comm& comm, core::Info* info, MPI
   give_hints(*copy, info);
 
   auto operation =
-      std::make_unique<coll::Operation>(comm, coll::Reduction(), coll::Operation::Kind::kNonblocking);
+      std::make_unique<coll::ScheduleRequest>(comm, coll::Reduction(), coll::CollectiveRequest::Kind::kNonblocking);
   operation->keep(copy);
   coll::share(operation->schedule(), members, room_for_context(*copy));
   if (copy->local) {
@@ -108,7 +109,7 @@ base::Status start_duplicate(core::Rank& self, Comm& comm, core::Info* info, MPI
   (void)copy->attributes.clear(handle);  // the copy function's failure is the one to report
   self.remove(handle);
   // The others do not know of it, and may need this rank's messages.
-  coll::Operation& going_on = *operation;
+  coll::ScheduleRequest& going_on = *operation;
   going_on.begin();
   core::Request::detach(std::move(operation));
   return copied;

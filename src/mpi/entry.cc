@@ -122,7 +122,7 @@ Call::Early Call::not_ready() {
 
 Call::SlowPath Call::attend(core::Rank& rank, Form form) {
   const std::uint8_t what = rank.pending_events.load(std::memory_order_relaxed);
-  if ((what & core::Rank::kEventsWait) != 0) instruments::Tool::of(rank).desk.tell();
+  if ((what & core::Rank::kEventsWait) != 0) instruments::Tool::of(rank).dispatcher.tell();
   // A call that goes aside is begun once more, and then others may come first.
   if ((what & core::Rank::kRecorded) != 0 && !record::Recorder::mine().is_in_call()) return SlowPath::kRecorded;
   if (form == Form::kUnchecked && is_checked(rank)) return SlowPath::kChecked;
@@ -156,7 +156,7 @@ instruments::Tool* enter_tool() {
   core::Rank* const rank = core::current_rank();
   instruments::Tool* const tool = instruments::Tool::ready(rank);
   if (tool != nullptr && (rank->pending_events.load(std::memory_order_relaxed) & core::Rank::kEventsWait) != 0)
-    tool->desk.tell();
+    tool->dispatcher.tell();
   return tool;
 }
 

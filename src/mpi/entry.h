@@ -1,23 +1,23 @@
-// What every generated entry point does around its body (gen/clump_gen/entries.py writes them, into
-// <build>/gen/entry_*.cc).
+// What every generated entry point does around its body (gen/clump_gen/entries.py writes them into
+// <build>/gen/entry_*.cc). MPI_Send is a weak alias of PMPI_Send, so that tools can put themselves in between
+// (MPI-5.0 section 15.2).
 //
-//   int PMPI_Send(...) {            // MPI_Send is a weak alias, so that tools can put themselves in between
-//   (MPI-5.0 section 15.2)
+// clang-format off
+//   int PMPI_Send(...) {
 //     Call call("MPI_Send");
 //     const base::Status outcome = [&]() -> base::Status {
-//       CLUMP_TRY(call.enter());                                // which rank is this, and may it call MPI
-//       now? CLUMP_TRY(check::comm(call, {"comm", comm}, the_comm)); // entry_checks.h; the error handler is
-//       this communicator's from here on
-//       ...
-//       return send(*call.self, ...);                           // the body: <build>/gen/mpi/bodies.h,
-//       written in src/mpi/<chapter>.cc
-//     }();
+//       CLUMP_TRY(call.enter());                                // which rank is this, and may it call MPI now?
+//       CLUMP_TRY(check::comm(call, {"comm", comm}, the_comm)); // entry_checks.h; from here on the error handler
+//       ...                                                     // is that of this communicator
+//       return send(*call.self, ...);                           // the body, declared in <build>/gen/mpi/bodies.h
+//     }();                                                      // and written in src/mpi/<chapter>.cc
 //     return outcome.ok() ? MPI_SUCCESS : call.raise(outcome);
 //   }
+// clang-format on
 //
-// Where the rank's calls are written down (--profile) or watched (--check), enter() fails, and then, out of
-// the way, the same is done once more inside of a Recording (recording.h) or a Checking (checking.h).
-// Otherwise this costs nothing.
+// Where the calls of the rank are recorded (--profile) or checked (--check), enter() fails, and the entry point does
+// the same once more, out of the way, inside a Recording (recording.h) or a Checking (checking.h). Otherwise this
+// costs nothing.
 //
 // Any thread of a rank may call; no exception comes out of a body.
 #pragma once
@@ -82,7 +82,7 @@ struct Call {
     self = rank;
     if (rank->pending_events.load(std::memory_order_relaxed) != 0) [[unlikely]] {
       slow_path = attend(*rank, form);
-      if (aside != SlowPath::kNone) return base::Status::from_code(MPI_ERR_OTHER);
+      if (slow_path != SlowPath::kNone) return base::Status::from_code(MPI_ERR_OTHER);
       CLUMP_TRY(may_call(*rank));
     }
     rank->call.store(name, std::memory_order_relaxed);  // relaxed: only read for messages

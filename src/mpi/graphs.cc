@@ -125,31 +125,31 @@ struct GraphPart {
 
 /// All edges to rank 0. Collective.
 base::Status collect_edges(Comm& comm, const GraphPart& mine, std::vector<topo::Link>& links) {
-  std::vector<coll::Parcel> parcels;
+  std::vector<coll::SparseRecord> records;
   for (std::size_t i = 0; i < mine.out.ranks.size(); ++i)
-    parcels.push_back({0, {comm.rank, mine.out.ranks[i], mine.weighted ? mine.out.weights[i] : 1}});
-  CLUMP_TRY(coll::deliver(comm, parcels));
-  for (const coll::Parcel& parcel : parcels)
-    links.push_back({parcel.content[0], parcel.content[1], parcel.content[2]});
+    records.push_back({0, {comm.rank, mine.out.ranks[i], mine.weighted ? mine.out.weights[i] : 1}});
+  CLUMP_TRY(coll::deliver(comm, records));
+  for (const coll::SparseRecord& record : records)
+    links.push_back({record.content[0], record.content[1], record.content[2]});
   return {};
 }
 
 /// Each part goes to the rank that gets its place. Edges stay in the order in which they were given.
 base::Status move_parts(Comm& comm, std::span<const int> ranks, GraphPart& part) {
-  std::vector<coll::Parcel> parcels;
+  std::vector<coll::SparseRecord> records;
   const int to = ranks[static_cast<std::size_t>(comm.rank)];
   for (Edges* const side : {&part.in, &part.out})
     for (std::size_t i = 0; i < side->ranks.size(); ++i) {
       const int number = 2 * static_cast<int>(i) + (side == &part.out ? 1 : 0);
-      parcels.push_back({to, {number, side->ranks[i], part.weighted ? side->weights[i] : 0}});
+      records.push_back({to, {number, side->ranks[i], part.weighted ? side->weights[i] : 0}});
     }
-  CLUMP_TRY(coll::deliver(comm, parcels));
-  std::ranges::sort(parcels, {}, [](const coll::Parcel& parcel) { return parcel.content[0]; });
+  CLUMP_TRY(coll::deliver(comm, records));
+  std::ranges::sort(records, {}, [](const coll::SparseRecord& record) { return record.content[0]; });
   part.in = part.out = {};
-  for (const coll::Parcel& parcel : parcels) {
-    Edges& side = parcel.content[0] % 2 != 0 ? part.out : part.in;
-    side.ranks.push_back(parcel.content[1]);
-    if (part.weighted) side.weights.push_back(parcel.content[2]);
+  for (const coll::SparseRecord& record : records) {
+    Edges& side = record.content[0] % 2 != 0 ? part.out : part.in;
+    side.ranks.push_back(record.content[1]);
+    if (part.weighted) side.weights.push_back(record.content[2]);
   }
   return {};
 }
@@ -183,26 +183,26 @@ base::Status make_dist_graph(Comm& comm_old, GraphPart part, const core::Info* i
 enum class End { kSource, kDestination };
 
 /// Tells both ends of each edge, whoever named it.
-std::vector<coll::Parcel> parcels_of(std::span<const int> sources, const int degrees[],
+std::vector<coll::SparseRecord> parcels_of(std::span<const int> sources, const int degrees[],
                                      std::span<const int> destinations, std::span<const int> weights) {
-  std::vector<coll::Parcel> parcels;
-  parcels.reserve(2 * destinations.size());
+  std::vector<coll::SparseRecord> records;
+  records.reserve(2 * destinations.size());
   std::size_t edge = 0;
   for (std::size_t i = 0; i < sources.size(); ++i)
     for (int k = 0; k < degrees[i]; ++k, ++edge) {
       const int weight = weights.empty() ? 0 : weights[edge];
-      parcels.push_back({sources[i], {static_cast<int>(End::kSource), destinations[edge], weight}});
-      parcels.push_back({destinations[edge], {static_cast<int>(End::kDestination), sources[i], weight}});
+      records.push_back({sources[i], {static_cast<int>(End::kSource), destinations[edge], weight}});
+      records.push_back({destinations[edge], {static_cast<int>(End::kDestination), sources[i], weight}});
     }
-  return parcels;
+  return records;
 }
 
 /// The edges of which the caller is that end; where two lead to the same rank, both ends list them in the
 /// same order.
-Edges edges_at(End end, std::span<const coll::Parcel> parcels, bool weighted) {
+Edges edges_at(End end, std::span<const coll::SparseRecord> records, bool weighted) {
   std::vector<std::pair<int, int>> found;  // rank at the other end, weight
-  for (const coll::Parcel& parcel : parcels)
-    if (parcel.content[0] == static_cast<int>(end)) found.emplace_back(parcel.content[1], parcel.content[2]);
+  for (const coll::SparseRecord& record : records)
+    if (record.content[0] == static_cast<int>(end)) found.emplace_back(record.content[1], record.content[2]);
   std::sort(found.begin(), found.end());
   Edges edges;
   for (const auto& [rank, weight] : found) {
@@ -339,11 +339,11 @@ base::Status dist_graph_create(core::Rank&, Comm& comm_old, int n, const int sou
   std::span<const int> given;
   CLUMP_TRY(read_weights("weights", weights, edges, weighted, given));
 
-  std::vector<coll::Parcel> parcels = parcels_of(from, degrees, to, given);
-  CLUMP_TRY(coll::deliver(comm_old, parcels));
+  std::vector<coll::SparseRecord> records = parcels_of(from, degrees, to, given);
+  CLUMP_TRY(coll::deliver(comm_old, records));
   return make_dist_graph(
       comm_old,
-      {edges_at(End::kDestination, parcels, weighted), edges_at(End::kSource, parcels, weighted), weighted},
+      {edges_at(End::kDestination, records, weighted), edges_at(End::kSource, records, weighted), weighted},
       info, reorder != 0, comm_dist_graph);
 }
 

@@ -31,19 +31,13 @@ const instruments::Control* control_of(std::string_view key) {
   return nullptr;
 }
 
-const instruments::Enumeration::Item* item_of(const instruments::Control& control, std::string_view name) {
-  for (const instruments::Enumeration::Item& item : control.enumeration->items)
-    if (item.name == name) return &item;
-  return nullptr;
-}
-
 }  // namespace
 
 base::Status check_hints(const core::Info* info) {
   if (info == nullptr) return {};
   for (const auto& [key, value] : info->entries()) {
     const instruments::Control* const control = control_of(key);
-    if (control == nullptr || item_of(*control, value) != nullptr) continue;
+    if (control == nullptr || control->enumeration->find(value) != nullptr) continue;
     std::string known;
     for (const auto& item : control->enumeration->items) known += (known.empty() ? "" : ", ") + item.name;
     return base::fail(MPI_ERR_INFO_VALUE, "info key {} has the value '{}': there is {}", key, value, known);
@@ -59,7 +53,7 @@ void give_hints(core::Comm& comm, const core::Info* info) {
     if (control != nullptr || is_asserted) comm.info.set(key, value);
     if (control == nullptr) continue;
     if (!comm.wishes) comm.wishes = std::make_unique<core::CollectiveWishes>();
-    const int wanted = item_of(*control, value)->value;
+    const int wanted = control->enumeration->find(value)->value;
     if (control->setting == instruments::Setting::kReductions)
       comm.wishes->reproducible = wanted != 0;
     else

@@ -89,7 +89,7 @@ Status finalize(Rank& self) {
   const Status left = tell_left_over(self);
   // Sends that nobody waits for, buffered ones too, must reach their receivers before this rank's memory
   // goes.
-  CLUMP_TRY(coll::barrier(*self.comm_world));
+  CLUMP_TRY(coll::run(*self.comm_world, coll::Call::barrier()));
   self.phase.store(Rank::Phase::kFinalized, std::memory_order_relaxed);
   self.show_world(false);
   self.forget(core::Origin::kWorld);

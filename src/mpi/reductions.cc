@@ -41,9 +41,7 @@ Status reduce(Rank& self, const void* sendbuf, void* recvbuf, Count count, const
   const Layout in = operands(sendbuf, recvbuf, count, datatype);
   const Layout out = result(recvbuf, count, datatype);
   const coll::Reduction reduction{&op, datatype_handle};
-  if (timing.blocking()) return coll::reduce(comm, reduction, in, out, root);
-  return run(comm, timing, {Types{&datatype}, reduction},
-             [&](auto& by) { return coll::reduce(by, in, out, root); });
+  return run(comm, coll::Call::reduce(reduction, in, out, root), timing, {&datatype});
 }
 
 Status allreduce(Rank& self, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
@@ -52,9 +50,7 @@ Status allreduce(Rank& self, const void* sendbuf, void* recvbuf, Count count, co
   const Layout in = operands(sendbuf, recvbuf, count, datatype);
   const Layout out = result(recvbuf, count, datatype);
   const coll::Reduction reduction{&op, datatype_handle};
-  if (timing.blocking()) return coll::allreduce(comm, reduction, in, out);
-  return run(comm, timing, {Types{&datatype}, reduction},
-             [&](auto& by) { return coll::allreduce(by, in, out); });
+  return run(comm, coll::Call::allreduce(reduction, in, out), timing, {&datatype});
 }
 
 Status reduce_scatter(Rank& self, const void* sendbuf, void* recvbuf, Counts recvcounts,
@@ -63,24 +59,20 @@ Status reduce_scatter(Rank& self, const void* sendbuf, void* recvbuf, Counts rec
   CLUMP_TRY(check(self, op, datatype));
   const coll::Numbers counts = recvcounts.wide() ? coll::Numbers(static_cast<const Count*>(recvcounts.data()))
                                                  : coll::Numbers(static_cast<const int*>(recvcounts.data()));
-  const Layout in = operands(sendbuf, recvbuf, 0, datatype);
+  const Layout in = operands(sendbuf, recvbuf, coll::total_of(comm, counts), datatype);
   const Layout out = result(recvbuf, recvcounts[comm.rank], datatype);
   const coll::Reduction reduction{&op, datatype_handle};
-  if (timing.blocking()) return coll::reduce_scatter(comm, reduction, in, out, counts);
-  return run(comm, timing, {Types{&datatype}, reduction},
-             [&](auto& by) { return coll::reduce_scatter(by, in, out, counts); });
+  return run(comm, coll::Call::reduce_scatter(comm, reduction, in, out, counts), timing, {&datatype});
 }
 
 Status reduce_scatter_block(Rank& self, const void* sendbuf, void* recvbuf, Count recvcount,
                             const Datatype& datatype, MPI_Datatype datatype_handle, Op& op, Comm& comm,
                             const Timing& timing) {
   CLUMP_TRY(check(self, op, datatype));
-  const Layout in = operands(sendbuf, recvbuf, 0, datatype);
+  const Layout in = operands(sendbuf, recvbuf, comm.size() * recvcount, datatype);
   const Layout out = result(recvbuf, recvcount, datatype);
   const coll::Reduction reduction{&op, datatype_handle};
-  if (timing.blocking()) return coll::reduce_scatter_block(comm, reduction, in, out);
-  return run(comm, timing, {Types{&datatype}, reduction},
-             [&](auto& by) { return coll::reduce_scatter_block(by, in, out); });
+  return run(comm, coll::Call::reduce_scatter_block(comm, reduction, in, out), timing, {&datatype});
 }
 
 Status scan(Rank& self, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
@@ -89,8 +81,7 @@ Status scan(Rank& self, const void* sendbuf, void* recvbuf, Count count, const D
   const Layout in = operands(sendbuf, recvbuf, count, datatype);
   const Layout out = result(recvbuf, count, datatype);
   const coll::Reduction reduction{&op, datatype_handle};
-  if (timing.blocking()) return coll::scan(comm, reduction, in, out);
-  return run(comm, timing, {Types{&datatype}, reduction}, [&](auto& by) { return coll::scan(by, in, out); });
+  return run(comm, coll::Call::scan(reduction, in, out), timing, {&datatype});
 }
 
 Status exscan(Rank& self, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
@@ -99,9 +90,7 @@ Status exscan(Rank& self, const void* sendbuf, void* recvbuf, Count count, const
   const Layout in = operands(sendbuf, recvbuf, count, datatype);
   const Layout out = result(recvbuf, count, datatype);
   const coll::Reduction reduction{&op, datatype_handle};
-  if (timing.blocking()) return coll::exscan(comm, reduction, in, out);
-  return run(comm, timing, {Types{&datatype}, reduction},
-             [&](auto& by) { return coll::exscan(by, in, out); });
+  return run(comm, coll::Call::exscan(reduction, in, out), timing, {&datatype});
 }
 
 Status reduce_local(Rank& self, const void* inbuf, void* inoutbuf, Count count, const Datatype& datatype,

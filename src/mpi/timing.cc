@@ -17,4 +17,13 @@ void begin(core::Rank& self, std::unique_ptr<coll::CollectiveRequest> operation,
   *timing.request = over ? core::kCompletedRequest : self.add(std::move(operation));
 }
 
+base::Status make_request(core::Comm& comm, const coll::Call& call, const Timing& timing, Types types) {
+  using Kind = coll::CollectiveRequest::Kind;
+  auto operation = coll::make_request(comm, call, timing.persistent ? Kind::kPersistent : Kind::kNonblocking,
+                                      timing.check != nullptr ? std::move(*timing.check) : nullptr);
+  for (const datatype::Datatype* const type : types) operation->keep(*type);
+  begin(comm.owner, std::move(operation), timing);
+  return {};
+}
+
 }  // namespace clump::mpi

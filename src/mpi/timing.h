@@ -5,10 +5,8 @@
 #include <initializer_list>
 #include <memory>
 #include <span>
-#include <vector>
 
-#include "coll/schedule/schedule_request.h"
-#include "coll/shared/request.h"
+#include "coll/coll.h"
 #include "core/rank.h"
 
 namespace clump::mpi {
@@ -22,45 +20,23 @@ struct Timing {
   bool blocking() const { return request == nullptr; }
 };
 
-using Types = std::initializer_list<const datatype::Datatype*>;
+/// The datatypes that an operation uses which outlives its call.
+using Types = std::span<const datatype::Datatype* const>;
 
-/// What an operation that outlives its call uses, besides its communicator. A view: lives as long as the
-/// call.
-struct Uses {
-  std::span<const datatype::Datatype* const> types;
-  coll::Reduction reduction;
-
-  Uses() = default;
-  Uses(Types types, const coll::Reduction& reduction = {}) : types(types), reduction(reduction) {}  // NOLINT
-  Uses(const std::vector<const datatype::Datatype*>& types) : types(types) {}                       // NOLINT
-};
-
-/// Starts or keeps an operation of which everything is known, and gives the user its request.
+/// Starts a non-blocking operation, and gives the user the request, or keeps a persistent one.
 void begin(core::Rank& self, std::unique_ptr<coll::CollectiveRequest> operation, const Timing& timing);
 
-/// Runs, starts or keeps what `write` writes into a schedule, or what it proposes to the team, if that does
-/// it. All ranks get here in the same order.
-template <typename Write>
-base::Status run(core::Comm& comm, const Timing& timing, const Uses& uses, const Write& write) {
-  if (timing.blocking()) {
-    coll::Schedule schedule(comm, uses.reduction);
-    write(schedule);
-    return schedule.run();
-  }
-  using Kind = coll::CollectiveRequest::Kind;
-  const Kind kind = timing.persistent ? Kind::kPersistent : Kind::kNonblocking;
-  const auto begin = [&](auto operation) {
-    for (const datatype::Datatype* const type : uses.types) operation->keep(*type);
-    mpi::begin(comm.owner, std::move(operation), timing);
-    return base::Status();
-  };
-  const bool is_checked = timing.check != nullptr && *timing.check != nullptr;
-  if (coll::RequestBuilder proposal(comm, uses.reduction, kind); !is_checked && write(proposal))
-    return begin(proposal.take());
-  auto operation = std::make_unique<coll::Operation>(comm, uses.reduction, kind);
-  if (is_checked) operation->check_first(std::move(*timing.check));
-  write(operation->schedule());
-  return begin(std::move(operation));
+/// Makes and starts a non-blocking operation, or makes a persistent one, and gives the user its request.
+base::Status make_request(core::Comm& comm, const coll::Call& call, const Timing& timing, Types types);
+
+/// Does the operation, or makes its request, as `timing` says. All ranks get here in the same order.
+inline base::Status run(core::Comm& comm, const coll::Call& call, const Timing& timing, Types types) {
+  if (timing.blocking()) return coll::run(comm, call);
+  return make_request(comm, call, timing, types);
+}
+inline base::Status run(core::Comm& comm, const coll::Call& call, const Timing& timing,
+                        std::initializer_list<const datatype::Datatype*> types) {
+  return run(comm, call, timing, Types(types.begin(), types.size()));
 }
 
 }  // namespace clump::mpi

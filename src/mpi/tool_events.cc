@@ -40,7 +40,7 @@ bool is_safety(MPI_T_cb_safety safety) {
 /// Only the callback that runs may ask about its instance.
 Status find(const Tool& tool, MPI_T_event_instance event_instance, const Instance*& instance) {
   instance = reinterpret_cast<const Instance*>(event_instance);
-  return tool.desk.is_current(instance) ? Status() : tool_failure(MPI_T_ERR_INVALID_HANDLE);
+  return tool.dispatcher.is_current(instance) ? Status() : tool_failure(MPI_T_ERR_INVALID_HANDLE);
 }
 
 void put_element(const Instance& instance, std::size_t element, void* out) {

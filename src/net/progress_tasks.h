@@ -50,7 +50,7 @@ class ProgressTaskList {
 };
 
 /// Runs linked tasks in the calling thread: now, or when the Holding or the task that it is in the middle of
-/// is over. So tasks that make others possible do not packed blocks up on the stack.
+/// is over. So tasks that make others possible do not pile up on the stack.
 void run_here(ProgressTask* tasks);
 
 /// While one lives, run_here() of the calling thread only takes note of its tasks; the outermost one's end

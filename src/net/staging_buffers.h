@@ -1,11 +1,13 @@
-// Blocks of memory in which longer messages travel from one core to another, of this process or of another
-// one.
+// Staging (bounce) buffers: messages of 512 bytes to 128 KB travel in them from one core to another, in this process
+// or to another one.
 //
-// A staging buffer belongs to one worker at a time. Who sends fills it, who receives empties it, and it is his from
-// then on: he sends with it next, because its lines are in his core's cache, and to write lines that another
-// core was the last to read takes several times as long. So two copies by way of a staging buffer take less than one
-// from buffer to buffer, where these go back and forth. Where messages go one way only, the sender asks for
-// others back before he runs out of them.
+//   sender: copies in --> buffer --> receiver: copies out, and owns the buffer from then on
+//
+// A staging buffer has one owning worker. Sending it transfers the ownership: the receiver copies out, keeps the
+// buffer and uses it for its next send, because the lines of the buffer are in the cache of its core. To write lines
+// that another core was the last to read takes several times as long; so two copies through a staging buffer take
+// less time than one copy from user buffer to user buffer where messages go both ways. A worker that only sends
+// runs out of buffers, so it asks for one back when it has fewer than half of them (BufferCreditNote).
 #pragma once
 
 #include <cstdint>

@@ -190,14 +190,14 @@ inline void Matcher::Part::add(Receive& receive) {
   message.sequence = next_sequence++;
   unexpected.push(message);
   came_early.add(message.bytes);
-  if (watcher != nullptr || !probers.empty()) [[unlikely]]
+  if (observer != nullptr || !probers.empty()) [[unlikely]]
     announce(message);
 }
 
 /// To those who want to know.
 [[gnu::cold, gnu::noinline]] void Matcher::Part::announce(const Unexpected& message) {
-  if (watcher != nullptr)
-    watcher->unexpected_came({message.key.context, message.key.source, message.key.tag, message.bytes});
+  if (observer != nullptr)
+    observer->unexpected_came({message.key.context, message.key.source, message.key.tag, message.bytes});
   std::erase_if(probers, [&](const Prober& prober) {
     if (!fits(prober.key, message.key)) return false;
     prober.arrived->signal();
@@ -207,8 +207,8 @@ inline void Matcher::Part::add(Receive& receive) {
 
 inline void Matcher::Part::take_out(Unexpected& message) {
   unexpected.remove(message);
-  if (watcher != nullptr) [[unlikely]]
-    watcher->unexpected_went();
+  if (observer != nullptr) [[unlikely]]
+    observer->unexpected_went();
 }
 
 template <typename Wanted>
@@ -510,15 +510,15 @@ Matcher::Lengths Matcher::lengths(std::uint32_t context) {
   return sum;
 }
 
-void Matcher::watch(core::ToolObserver* watcher) {
+void Matcher::watch(core::ToolObserver* observer) {
   for (Part& part : parts_) part.mutex.lock();
-  if (watcher != nullptr) {
+  if (observer != nullptr) {
     Count waiting = 0;
     for (const Part& part : parts_) waiting += part.unexpected.size();
-    watcher->unexpected_are(waiting);
+    observer->unexpected_are(waiting);
   }
   for (Part& part : parts_) {
-    part.watcher = watcher;
+    part.observer = observer;
     part.mutex.unlock();
   }
 }

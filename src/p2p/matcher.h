@@ -99,9 +99,9 @@ class Matcher final : public net::Sink {
     ~Visitor() = default;
   };
   void visit(Visitor& visitor);
-  /// Has `watcher` told of unexpected messages from now on; null: nobody any more. Afterwards the one before
+  /// Has `observer` told of unexpected messages from now on; null: nobody any more. Afterwards the one before
   /// is not called again.
-  void watch(core::ToolObserver* watcher);
+  void watch(core::ToolObserver* observer);
   /// Copied messages that may wait here, in bytes with all that belongs to them; more, and senders wait.
   Count bound() const { return bound_.load(std::memory_order_relaxed); }
   void set_bound(Count bytes) { bound_.store(bytes, std::memory_order_relaxed); }
@@ -123,7 +123,7 @@ class Matcher final : public net::Sink {
     Unexpected* spare = nullptr;  // small ones, to be used again
     Count not_counted = 0;        // added to memory_ in larger steps
     net::Volume expected, came_early;
-    core::ToolObserver* watcher = nullptr;
+    core::ToolObserver* observer = nullptr;
     std::vector<Prober> probers;
 
     Receive* take_posted(const MatchKey& key);

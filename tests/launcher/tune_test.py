@@ -58,17 +58,19 @@ class WithFolder(tool.Case):
 class Rules(WithFolder):
     def test_a_file_changes_the_algorithm(self):
         shipped = self.chosen("--ranks", HERE)
-        self.assertEqual(shipped, ("team_leaders_carry", "recursive_doubling"))
-        path = self.write("allreduce team: all work in one process, below 1 KiB, the operation is predefined\n"
+        self.assertEqual(shipped, ("shm_small", "recursive_doubling"))
+        path = self.write("allreduce shm all in one process, below 1 KiB, the operation is predefined\n"
                           "allreduce recursive doubling on one node, from 3 ranks\n")
         by_file = ("--coll-rules", path)
-        self.assertEqual(self.chosen("--ranks", HERE, *by_file), ("team_all_work", "recursive_doubling"))
+        self.assertEqual(self.chosen("--ranks", HERE, *by_file), ("shm_all", "recursive_doubling"))
         self.assertEqual(self.chosen("--ranks", HERE, *by_file, size=1024), self.chosen("--ranks", HERE, size=1024))
-        self.assertEqual(self.chosen("--ranks", HERE, CLUMP_COLL_RULES=path)[0], "team_all_work")
+        self.assertEqual(self.chosen("--ranks", HERE, CLUMP_COLL_RULES=path)[0], "shm_all")
+        for old in ("--coll", "allreduce=team_all_work"), ("--coll-rules", self.write("allreduce team: all work in one process, the operation is predefined\n", "old")):
+            self.assertEqual(self.chosen("--ranks", HERE, *old)[0], "shm_all", old)
         self.assertEqual(self.chosen("--ranks", HERE, "--coll-rules", "none", CLUMP_COLL_RULES=path), shipped)
         self.assertEqual(self.chosen("--ranks", HERE, CLUMP_COLL_TABLE="allreduce ring in one process, the operation commutes"), shipped)
         if os.environ.get("CLUMP_SANITIZE") in ("", None, "address"):
-            self.assertEqual(self.chosen("--ranks", "processes", *by_file)[0], "node_all_meet")
+            self.assertEqual(self.chosen("--ranks", "processes", *by_file)[0], "node_shm")
             self.assertEqual(self.chosen("--ranks", "processes", *by_file, ranks=3)[0], "recursive_doubling")
             self.assertEqual(self.chosen("--per-process", "2", "--ranks", HERE, *by_file, ranks=4)[0], "recursive_doubling")
 
@@ -76,13 +78,13 @@ class Rules(WithFolder):
         path = self.write("# cores: 1000\nallreduce ring the operation commutes\n", "clump/collectives")
         self.assertEqual(self.chosen(), ("ring", "ring"))
         self.assertNotEqual(self.chosen("--coll-rules", "none")[0], "ring")
-        self.assertEqual(self.chosen(XDG_CONFIG_HOME="", HOME=self.folder)[0], "team_leaders_carry")
+        self.assertEqual(self.chosen(XDG_CONFIG_HOME="", HOME=self.folder)[0], "shm_small")
         explained = self.mpiexec("--explain", "-n", 1, "true").err
         self.assertRegex(explained, rf"(?m)^mpiexec: collectives choose by the rules of {re.escape(path)}, which are for 1000 cores: here are \d+")
         self.assertEqual(self.mpiexec("-n", 1, "true").err, "")
         self.assertIn(f"1 rules of {path}", self.clump("info", "--coll").out)
         self.assertIn("shipped", self.clump("info", "--coll", CLUMP_COLL_RULES="none").out)
-        self.assertRegex(self.clump("info", "--coll").out, r"(?m)^allreduce +ring +the operation commutes\n +team: by appointment")
+        self.assertRegex(self.clump("info", "--coll").out, r"(?m)^allreduce +ring +the operation commutes\n +shm nonblocking")
         self.assertRegex(self.clump("info", "--coll", "--shape", "8").out, r"(?m)^allreduce +ring +\nga")
 
     def test_what_is_chosen_otherwise_stands_above(self):
@@ -102,7 +104,7 @@ class Rules(WithFolder):
     def test_bad_files(self):
         for text, says in (("allreduce rings", ":1: allreduce has no algorithm 'rings': there is"),
                            ("# fine\n\nallreduced ring", ":3: 'allreduced' is no collective operation: there is barrier"),
-                           ("broadcast team: root posts, below 1 KiB", "needs 'below 481 bytes' or less"),
+                           ("broadcast shm bcast ring, below 1 KiB", "needs 'below 481 bytes' or less"),
                            ("gather direct, on Tuesdays", "'on Tuesdays' is no condition: there is 'in one process'")):
             path = self.write(text, "clump/collectives")
             self.assert_says(self.mpiexec("-n", 1, "true"), 2, path, says, "--coll-rules none")

@@ -70,7 +70,7 @@ int show_selection() {
   if (!find_rules_here(file)) return 2;
   fmt::print(
       "Within one group, the first line that fits decides; sizes are those of one rank's part.\n"
-      "Lines with \"team\" are for ranks of one address space, \"team: by pending\" for what does not "
+      "Lines with \"shm\" are for ranks of one address space, \"shm nonblocking\" for what does not "
       "block;\n"
       "\"two-stage\" is for ranks on several hosts.\n"
       "--shape 4x4 shows what that comes to for 4 hosts of 4 ranks; mpiexec --coll chooses otherwise.\n"

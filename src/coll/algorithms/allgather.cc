@@ -1,9 +1,7 @@
 // Allgather (MPI-5.0 section 6.7). Small blocks: Bruck et al., "Efficient algorithms for all-to-all
 // communications in multiport message-passing systems" (1997), or gather and broadcast; otherwise a ring.
 #include "coll/algorithms/algorithms.h"
-#include "coll/coll.h"
 #include "coll/algorithms/pieces.h"
-#include "coll/select/select.h"
 
 namespace clump::coll {
 
@@ -32,36 +30,10 @@ void allgather_gather_broadcast(Schedule& s, const Layout& mine, const Layout& a
   broadcast(s, all, 0);
 }
 
-void allgather(Schedule& s, const Layout& mine, const Layout& all) {
-  const Blocks blocks(all.base, s.peers() == 0 ? 0 : all.count / s.peers(), all.type);
-  if (s.is_inter()) return inter::allgather(s, mine, blocks);
-  if (all.bytes() == 0) return;
-  switch (s.size() == 1 ? Algorithm::kRing : s.choose(Collective::kAllgather, mine.bytes())) {
-    case Algorithm::kTwoStages:
-      return allgather_two_stages(s, mine, all);
-    case Algorithm::kGatherBroadcast:
-      return allgather_gather_broadcast(s, mine, all);
-    case Algorithm::kBruck:
-      return allgather_bruck(s, mine, all);
-    default:
-      return allgather_ring(s, mine, blocks);
-  }
-}
-
 void allgather_ring(Schedule& s, const Layout& mine, const Blocks& all) {
   s.copy(all[s.rank()], mine);
   ring_allgather(s, s.rank(), wrap(s.rank() + 1, s.size()), wrap(s.rank() - 1, s.size()),
                  [&](int i) { return all[i]; });
-}
-
-void allgatherv(Schedule& s, const Layout& mine, const Blocks& all) {
-  if (s.is_inter()) return inter::allgather(s, mine, all);
-  Count bytes = 0;  // that of mine alone is not the same on all ranks
-  for (int i = 0; i < s.size(); ++i) bytes += all[i].bytes();
-  if (bytes == 0) return;
-  if (s.size() > 1 && s.choose(Collective::kAllgatherv, bytes / s.size()) == Algorithm::kTwoStages)
-    return allgatherv_two_stages(s, mine, all);
-  allgather_ring(s, mine, all);
 }
 
 }  // namespace clump::coll

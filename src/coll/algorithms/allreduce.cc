@@ -2,9 +2,7 @@
 #include <utility>
 
 #include "coll/algorithms/algorithms.h"
-#include "coll/coll.h"
 #include "coll/algorithms/pieces.h"
-#include "coll/select/select.h"
 
 namespace clump::coll {
 
@@ -66,27 +64,11 @@ void allreduce_reduce_broadcast(Schedule& s, const Layout& in, const Layout& out
 }
 
 void allreduce_ring(Schedule& s, const Layout& in, const Layout& out) {
+  if (in.count < s.size()) return allreduce_recursive_doubling(s, in, out);  // no piece for each rank
   ring_reduce_scatter(s, in, out);
   const int size = s.size();
   ring_allgather(s, wrap(s.rank() + 1, size), wrap(s.rank() + 1, size), wrap(s.rank() - 1, size),
                  [&](int i) { return piece(out, size, i); });
-}
-
-void allreduce(Schedule& s, const Layout& in, const Layout& out) {
-  if (s.is_inter()) return inter::allreduce(s, in, out);
-  if (in.count == 0) return;
-  if (s.size() == 1) return s.copy(out, in);
-  switch (s.choose(Collective::kAllreduce, in)) {
-    case Algorithm::kTwoStages:
-      return allreduce_two_stages(s, in, out);
-    case Algorithm::kReduceBroadcast:
-      return allreduce_reduce_broadcast(s, in, out);
-    case Algorithm::kRing:
-      if (in.count >= s.size()) return allreduce_ring(s, in, out);
-      [[fallthrough]];
-    default:
-      return allreduce_recursive_doubling(s, in, out);
-  }
 }
 
 }  // namespace clump::coll

@@ -1,26 +1,17 @@
 // Alltoall, alltoallv, alltoallw (MPI-5.0 section 6.8): every block goes straight from its owner to its user,
 // unless it is a small one for another host.
 #include "coll/algorithms/algorithms.h"
-#include "coll/coll.h"
 #include "coll/algorithms/pieces.h"
-#include "coll/select/select.h"
 
 namespace clump::coll {
 
 namespace {
 
 // So many exchanges are in progress at a time: enough that nobody waits for one slow rank, few enough that
-// unexpected messages do not packed blocks up.
+// unexpected messages do not pile up.
 constexpr int kWindow = 32;
 
 }  // namespace
-
-void alltoall(Schedule& s, const Blocks& out, const Blocks& in) {
-  if (s.is_inter()) return inter::alltoall(s, out, in);
-  if (out == in) return alltoall_in_place(s, in);
-  if (s.choose(Collective::kAlltoallv, 0) == Algorithm::kTwoStages) return alltoallv_two_stages(s, out, in);
-  alltoall_direct(s, out, in);
-}
 
 void exchange_directly(Schedule& s, const Blocks& out, const Blocks& in,
                        const std::function<bool(int peer, Count bytes)>& is_wanted) {
@@ -37,18 +28,6 @@ void exchange_directly(Schedule& s, const Blocks& out, const Blocks& in,
 
 void alltoall_direct(Schedule& s, const Blocks& out, const Blocks& in) {
   exchange_directly(s, out, in, [](int, Count bytes) { return bytes > 0; });
-}
-
-void alltoall(Schedule& s, const Layout& out, const Layout& in) {
-  const auto blocks = [&](const Layout& all) {
-    return Blocks(all.base, s.peers() == 0 ? 0 : all.count / s.peers(), all.type);
-  };
-  if (is_in_place(out, in) && !s.is_inter()) return alltoall_in_place(s, blocks(in));
-  if (s.is_inter()) return inter::alltoall(s, blocks(out), blocks(in));
-  if (s.size() > 1 && out.bytes() > 0 &&
-      s.choose(Collective::kAlltoall, out.bytes() / s.size()) == Algorithm::kTwoStages)
-    return alltoall_two_stages(s, out, in);
-  alltoall_direct(s, blocks(out), blocks(in));
 }
 
 void alltoall_in_place(Schedule& s, const Blocks& blocks) {

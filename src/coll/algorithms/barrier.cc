@@ -1,9 +1,7 @@
 // Barrier (MPI-5.0 section 6.3): by way of rank 0, or dissemination, after Hensgen, Finkel and Manber, "Two
 // algorithms for barrier synchronization" (1988).
 #include "coll/algorithms/algorithms.h"
-#include "coll/coll.h"
 #include "coll/algorithms/pieces.h"
-#include "coll/select/select.h"
 
 namespace clump::coll {
 
@@ -25,18 +23,6 @@ void barrier_dissemination(Schedule& s) {
     s.send(nothing, wrap(s.rank() + distance, s.size()));
     s.receive(nothing, wrap(s.rank() - distance, s.size()));
     s.next();
-  }
-}
-
-void barrier(Schedule& s) {
-  if (s.is_inter()) return inter::barrier(s);
-  switch (s.choose(Collective::kBarrier, 0)) {
-    case Algorithm::kTwoStages:
-      return barrier_two_stages(s);
-    case Algorithm::kDirect:
-      return barrier_direct(s);
-    default:
-      return barrier_dissemination(s);
   }
 }
 

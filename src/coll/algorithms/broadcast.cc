@@ -1,8 +1,6 @@
 // Broadcast (MPI-5.0 section 6.4). The large form is that of van de Geijn: scatter, then collect.
 #include "coll/algorithms/algorithms.h"
-#include "coll/coll.h"
 #include "coll/algorithms/pieces.h"
-#include "coll/select/select.h"
 
 namespace clump::coll {
 
@@ -48,19 +46,6 @@ void broadcast_scatter_allgather(Schedule& s, const Layout& buffer, int root) {
   ring_allgather(s, wrap(s.rank() - root, s.size()), wrap(s.rank() + 1, s.size()),
                  wrap(s.rank() - 1, s.size()), [&](int i) { return piece(bytes, s.size(), i); });
   if (!solid && s.rank() != root) s.copy(buffer, bytes);
-}
-
-void broadcast(Schedule& s, const Layout& buffer, int root) {
-  if (s.is_inter()) return inter::broadcast(s, buffer, root);
-  if (s.size() == 1 || buffer.bytes() == 0) return;
-  switch (s.choose(Collective::kBroadcast, buffer.bytes())) {
-    case Algorithm::kTwoStages:
-      return broadcast_two_stages(s, buffer, root);
-    case Algorithm::kBinomial:
-      return broadcast_binomial(s, buffer, root);
-    default:
-      return broadcast_scatter_allgather(s, buffer, root);
-  }
 }
 
 }  // namespace clump::coll

@@ -4,9 +4,7 @@
 #include <vector>
 
 #include "coll/algorithms/algorithms.h"
-#include "coll/coll.h"
 #include "coll/algorithms/pieces.h"
-#include "coll/select/select.h"
 
 namespace clump::coll {
 
@@ -88,23 +86,6 @@ void scatter_binomial(Schedule& s, const Layout& all, const Layout& mine, int ro
   s.copy(mine, Stretches(all, s.size(), root, 0, 1).low);
 }
 
-void gather(Schedule& s, const Layout& mine, const Layout& all, int root) {
-  const Blocks blocks(all.base, s.peers() == 0 ? 0 : all.count / s.peers(), all.type);
-  if (s.is_inter()) return inter::gather(s, mine, blocks, root);
-  if (mine.bytes() == 0) return;
-  const Algorithm algorithm = s.choose(Collective::kGather, mine.bytes());
-  if (algorithm == Algorithm::kTwoStages) return gather_two_stages(s, mine, all, root);
-  if (algorithm == Algorithm::kBinomial) return gather_binomial(s, mine, all, root);
-  gather_direct(s, mine, blocks, root);
-}
-
-void gatherv(Schedule& s, const Layout& mine, const Blocks& all, int root) {
-  if (s.is_inter()) return inter::gather(s, mine, all, root);
-  if (s.choose(Collective::kGatherv, 0) == Algorithm::kTwoStages)
-    return gatherv_two_stages(s, mine, all, root);
-  gather_direct(s, mine, all, root);
-}
-
 void gather_direct(Schedule& s, const Layout& mine, const Blocks& all, int root) {
   if (s.rank() != root) {
     if (mine.bytes() > 0) s.send(mine, root);
@@ -115,23 +96,6 @@ void gather_direct(Schedule& s, const Layout& mine, const Blocks& all, int root)
     if (const Layout block = all[peer]; block.bytes() > 0) s.receive(block, peer);
   }
   s.copy(all[root], mine);
-}
-
-void scatter(Schedule& s, const Layout& all, const Layout& mine, int root) {
-  const Blocks blocks(all.base, s.peers() == 0 ? 0 : all.count / s.peers(), all.type);
-  if (s.is_inter()) return inter::scatter(s, blocks, mine, root);
-  if (mine.bytes() == 0) return;
-  const Algorithm algorithm = s.choose(Collective::kScatter, mine.bytes());
-  if (algorithm == Algorithm::kTwoStages) return scatter_two_stages(s, all, mine, root);
-  if (algorithm == Algorithm::kBinomial) return scatter_binomial(s, all, mine, root);
-  scatter_direct(s, blocks, mine, root);
-}
-
-void scatterv(Schedule& s, const Blocks& all, const Layout& mine, int root) {
-  if (s.is_inter()) return inter::scatter(s, all, mine, root);
-  if (s.choose(Collective::kScatterv, 0) == Algorithm::kTwoStages)
-    return scatterv_two_stages(s, all, mine, root);
-  scatter_direct(s, all, mine, root);
 }
 
 void scatter_direct(Schedule& s, const Blocks& all, const Layout& mine, int root) {

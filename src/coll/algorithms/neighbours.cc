@@ -1,6 +1,7 @@
 // Neighbourhood collectives (MPI-5.0 section 8.6) by messages: every block goes straight to the neighbour
 // that it is for.
-#include "coll/coll.h"
+
+#include "coll/algorithms/algorithms.h"
 
 namespace clump::coll {
 

@@ -3,13 +3,10 @@
 
 #include <algorithm>
 
-#include "coll/coll.h"
+#include "coll/call.h"
+#include "coll/schedule/schedule.h"
 
 namespace clump::coll {
-
-inline bool is_in_place(const Layout& out, const Layout& in) {
-  return out.base == in.base && out.type == in.type && in.bytes() > 0;
-}
 
 /// Where piece `i` begins if `whole` elements are cut into `pieces` of nearly the same size; for i == pieces,
 /// the end.
@@ -69,25 +66,5 @@ inline int pieces_of_chain(const Schedule& s, const Layout& operands) {
   if (!s.splits_operands()) return 1;
   return static_cast<int>(std::clamp<Count>(operands.bytes() / kPiece, 1, kMost));
 }
-
-/// `value` becomes the result of all ranks up to the caller; `below`, if there is one, that of the ranks
-/// below the caller, and stays as it is on rank 0.
-void prefix(Schedule& s, const Layout& value, const Layout& below = {});
-
-namespace inter {
-
-// The forms for intercommunicators (MPI-5.0 section 6.2.2), where messages go between the groups only. Data
-// that everyone of a group needs in a combined form is collected by the first rank of a group, and comes back
-// through the first rank of the other.
-void barrier(Schedule& s);
-void broadcast(Schedule& s, const Layout& buffer, int root);
-void gather(Schedule& s, const Layout& mine, const Blocks& all, int root);
-void scatter(Schedule& s, const Blocks& all, const Layout& mine, int root);
-void allgather(Schedule& s, const Layout& mine, const Blocks& all);
-void alltoall(Schedule& s, const Blocks& out, const Blocks& in);
-void reduce(Schedule& s, const Layout& in, const Layout& out, int root);
-void allreduce(Schedule& s, const Layout& in, const Layout& out);
-
-}  // namespace inter
 
 }  // namespace clump::coll

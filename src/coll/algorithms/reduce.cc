@@ -1,9 +1,7 @@
 // Reduce (MPI-5.0 section 6.9.1): little data straight to the root, then a binomial tree; much data in pieces
 // on a ring. All but the ring keep the order of ranks.
 #include "coll/algorithms/algorithms.h"
-#include "coll/coll.h"
 #include "coll/algorithms/pieces.h"
-#include "coll/select/select.h"
 
 namespace clump::coll {
 
@@ -90,6 +88,7 @@ void reduce_chain(Schedule& s, const Layout& in, const Layout& out, int root) {
 
 void reduce_ring(Schedule& s, const Layout& in, const Layout& out, int root) {
   const int size = s.size();
+  if (in.count < size) return reduce_binomial(s, in, out, root);  // no piece for each rank
   const bool is_root = s.rank() == root;
   const Layout work = is_root ? out : s.scratch(in.count, *in.type);
   ring_reduce_scatter(s, in, work);
@@ -122,18 +121,6 @@ void ring_reduce_scatter(Schedule& s, const Layout& in, const Layout& out) {
       s.combine(mine, partial);
     now = incoming;
   }
-}
-
-void reduce(Schedule& s, const Layout& in, const Layout& out, int root) {
-  if (s.is_inter()) return inter::reduce(s, in, out, root);
-  if (in.count == 0) return;
-  if (s.size() == 1) return s.copy(out, in);
-  const Algorithm algorithm = s.choose(Collective::kReduce, in);
-  if (algorithm == Algorithm::kTwoStages) return reduce_two_stages(s, in, out, root);
-  if (algorithm == Algorithm::kDirect) return reduce_direct(s, in, out, root);
-  if (algorithm == Algorithm::kChain) return reduce_chain(s, in, out, root);
-  if (algorithm == Algorithm::kRing && in.count >= s.size()) return reduce_ring(s, in, out, root);
-  reduce_binomial(s, in, out, root);
 }
 
 }  // namespace clump::coll

@@ -1,83 +1,64 @@
 // Reduce-scatter (MPI-5.0 section 6.10).
 #include <vector>
 
-#include "coll/coll.h"
+#include "coll/algorithms/algorithms.h"
 #include "coll/algorithms/pieces.h"
-#include "coll/select/select.h"
 
 namespace clump::coll {
 
 namespace {
 
-// Where the block of each rank begins, and the end, in elements.
-using Begins = std::vector<Count>;
+/// The blocks of all ranks, one after the other.
+class OperandBlocks {
+ public:
+  OperandBlocks(const Schedule& s, const Call& call) : begins_(static_cast<std::size_t>(s.size()) + 1, 0) {
+    for (int i = 0; i < s.size(); ++i)
+      begins_[at(i + 1)] = begins_[at(i)] + (call.counts != nullptr ? (*call.counts)[i] : call.recv.count);
+  }
+  Layout of(const Layout& all, int rank) const {
+    return part(all, begins_[at(rank)], begins_[at(rank + 1)] - begins_[at(rank)]);
+  }
 
-Layout block(const Layout& all, const Begins& begins, int i) {
-  return part(all, begins[i], begins[i + 1] - begins[i]);
-}
+ private:
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  std::vector<Count> begins_;
+};
 
-// Every rank gets the operands of its own block, and combines them as they come. For operations that commute.
-void direct(Schedule& s, const Layout& in, const Layout& out, const Begins& begins) {
+}  // namespace
+
+// Every rank gets the operands of its own block, and combines them as they come.
+void reduce_scatter_direct(Schedule& s, const Call& call) {
   const int size = s.size();
-  const Layout mine = block(in, begins, s.rank());
+  const Layout &in = call.send, &out = call.recv;
+  const OperandBlocks blocks(s, call);
+  const Layout mine = blocks.of(in, s.rank());
   const Layout result = in.base == out.base ? s.scratch(mine.count, *mine.type) : out;
-  const Layout room = s.scratch(mine.count, *mine.type);
+  const Layout received = s.scratch(mine.count, *mine.type);
   s.copy(result, mine);
   for (int i = 1; i < size; ++i) {
     const int to = wrap(s.rank() + i, size);
-    if (const Layout theirs = block(in, begins, to); theirs.bytes() > 0) s.send(theirs, to);
-    if (mine.bytes() > 0) s.receive(room, wrap(s.rank() - i, size));
+    if (const Layout theirs = blocks.of(in, to); theirs.bytes() > 0) s.send(theirs, to);
+    if (mine.bytes() > 0) s.receive(received, wrap(s.rank() - i, size));
     s.next();
-    s.combine(room, result);
+    s.combine(received, result);
   }
   s.copy(out, result);
 }
 
-// For intercommunicators, where the ranks of a group cannot reach each other.
-void all_then_own(Schedule& s, const Layout& in, const Layout& out, const Begins& begins) {
-  const Layout result = s.scratch(in.count, *in.type);
-  allreduce(s, in, result);
-  s.copy(out, block(result, begins, s.rank()));
-}
-
-void reduce_then_scatter(Schedule& s, const Layout& in, const Layout& out, const Begins& begins) {
-  if (s.rank() == 0) {
-    const Layout result = s.scratch(in.count, *in.type);
-    reduce(s, in, result, 0);
-    for (int i = 1; i < s.size(); ++i)
-      if (const Layout theirs = block(result, begins, i); theirs.bytes() > 0) s.send(theirs, i);
-    s.copy(out, block(result, begins, 0));
-  } else {
+void reduce_then_scatter(Schedule& s, const Call& call) {
+  const Layout &in = call.send, &out = call.recv;
+  if (s.rank() != 0) {
     reduce(s, in, {nullptr, in.count, in.type}, 0);
     s.next();
     if (out.bytes() > 0) s.receive(out, 0);
+    return;
   }
-}
-
-void by_blocks(Schedule& s, const Layout& in, const Layout& out, const Begins& begins) {
-  if (in.count == 0) return;
-  if (s.is_inter()) return all_then_own(s, in, out, begins);
-  if (s.size() == 1) return s.copy(out, in);
-  if (s.choose(Collective::kReduceScatter, in) == Algorithm::kDirect) return direct(s, in, out, begins);
-  reduce_then_scatter(s, in, out, begins);
-}
-
-}  // namespace
-
-void reduce_scatter(Schedule& s, const Layout& in, const Layout& out, const Numbers& counts) {
-  // On an intercommunicator the counts are those of the local group, whose sum is the size of the remote
-  // group's buffers, too.
-  Begins begins(s.size() + 1, 0);
-  for (int i = 0; i < s.size(); ++i) begins[i + 1] = begins[i] + counts[i];
-  const Layout all{in.base, begins.back(), in.type};
-  by_blocks(s, all, out, begins);
-}
-
-void reduce_scatter_block(Schedule& s, const Layout& in, const Layout& out) {
-  Begins begins(s.size() + 1);
-  for (int i = 0; i <= s.size(); ++i) begins[i] = i * out.count;
-  const Layout all{in.base, begins.back(), in.type};
-  by_blocks(s, all, out, begins);
+  const OperandBlocks blocks(s, call);
+  const Layout result = s.scratch(in.count, *in.type);
+  reduce(s, in, result, 0);
+  for (int i = 1; i < s.size(); ++i)
+    if (const Layout theirs = blocks.of(result, i); theirs.bytes() > 0) s.send(theirs, i);
+  s.copy(out, blocks.of(result, 0));
 }
 
 }  // namespace clump::coll

@@ -1,8 +1,6 @@
 // Scan and exscan (MPI-5.0 section 6.11), after Hillis and Steele, "Data parallel algorithms" (1986).
 #include "coll/algorithms/algorithms.h"
-#include "coll/coll.h"
 #include "coll/algorithms/pieces.h"
-#include "coll/select/select.h"
 
 namespace clump::coll {
 
@@ -21,10 +19,8 @@ void prefix(Schedule& s, const Layout& value, const Layout& below) {
   }
 }
 
-namespace {
-
 // What comes from the rank below is of all below.
-void chain(Schedule& s, const Layout& value, const Layout& below) {
+void prefix_chain(Schedule& s, const Layout& value, const Layout& below) {
   const int pieces = pieces_of_chain(s, value);
   const Layout room = s.rank() > 0 ? s.scratch(value.count, *value.type) : Layout{};
   for (int i = 0; i < pieces; ++i) {
@@ -37,31 +33,14 @@ void chain(Schedule& s, const Layout& value, const Layout& below) {
   }
 }
 
-void by_algorithm(Schedule& s, const Layout& value, const Layout& below) {
-  switch (s.choose(Collective::kScan, value)) {
-    case Algorithm::kTwoStages:
-      return prefix_two_stages(s, value, below);
-    case Algorithm::kChain:
-      return chain(s, value, below);
-    default:
-      return prefix(s, value, below);
+void scan_by(Schedule& s, const Call& call, void (*prefix)(Schedule&, const Layout&, const Layout&)) {
+  if (!call.exclusive) {
+    s.copy(call.recv, call.send);
+    return prefix(s, call.recv, {});
   }
-}
-
-}  // namespace
-
-void scan(Schedule& s, const Layout& in, const Layout& out) {
-  if (in.count == 0) return;
-  s.copy(out, in);
-  if (s.size() == 1) return;
-  by_algorithm(s, out, {});
-}
-
-void exscan(Schedule& s, const Layout& in, const Layout& out) {
-  if (in.count == 0 || s.size() == 1) return;
-  const Layout value = s.scratch(in.count, *in.type);
-  s.copy(value, in);
-  by_algorithm(s, value, out);
+  const Layout value = s.scratch(call.send.count, *call.send.type);
+  s.copy(value, call.send);
+  prefix(s, value, call.recv);
 }
 
 }  // namespace clump::coll

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string_view>
 
-#include "coll/coll.h"
+#include "coll/algorithms/algorithms.h"
 #include "core/rank.h"
 #include "datatype/fingerprint.h"
 

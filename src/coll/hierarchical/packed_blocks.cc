@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "coll/algorithms/algorithms.h"
-#include "coll/coll.h"
 #include "coll/hierarchical/stages.h"
 
 namespace clump::coll {
@@ -84,7 +83,7 @@ SharedBlocks receive(Schedule& s, Count blocks, Count most, int from) {
 std::vector<SharedBlocks> make_packed(Schedule& s, const Stages& stages, Count blocks, Count most) {
   std::vector<SharedBlocks> packed;
   for (int host = 0; host < stages.hosts.count(); ++host)
-    piles.push_back(host == stages.host
+    packed.push_back(host == stages.host
                         ? nullptr
                         : std::make_shared<PackedBlocks>(s, blocks * std::ssize(stages.hosts.ranks(host)), most));
   return packed;
@@ -107,7 +106,7 @@ void for_each_straight(const Stages& stages, const std::vector<Layout>& blocks, 
   }
 }
 
-void gather_piles(Schedule& s, const Stages& stages, const Layout& mine, const std::vector<Layout>& blocks) {
+void gather_packed(Schedule& s, const Stages& stages, const Layout& mine, const std::vector<Layout>& blocks) {
   const Hosts& hosts = stages.hosts;
   const std::vector<SharedBlocks> packed = make_packed(s, stages, 1, kMostOfBlock);
   for (int host = 0; host < hosts.count(); ++host)
@@ -119,11 +118,11 @@ void gather_piles(Schedule& s, const Stages& stages, const Layout& mine, const s
   s.act([&s, &hosts, packed, blocks] {
     base::Status outcome;
     for (int host = 0; host < hosts.count(); ++host) {
-      const SharedBlocks& packed = packed[static_cast<std::size_t>(host)];
-      if (packed == nullptr) continue;
-      packed->begin();
+      const SharedBlocks& of_host = packed[static_cast<std::size_t>(host)];
+      if (of_host == nullptr) continue;
+      of_host->begin();
       for (const int rank : hosts.ranks(host)) {
-        const base::Status taken = packed->take(s, blocks[static_cast<std::size_t>(rank)], rank);
+        const base::Status taken = of_host->take(s, blocks[static_cast<std::size_t>(rank)], rank);
         if (outcome.ok()) outcome = taken;
       }
     }
@@ -131,15 +130,15 @@ void gather_piles(Schedule& s, const Stages& stages, const Layout& mine, const s
   });
 }
 
-void scatter_piles(Schedule& s, const Stages& stages, const std::vector<Layout>& blocks, const Layout& mine) {
+void scatter_packed(Schedule& s, const Stages& stages, const std::vector<Layout>& blocks, const Layout& mine) {
   const Hosts& hosts = stages.hosts;
   const std::vector<SharedBlocks> packed = make_packed(s, stages, 1, kMostOfBlock);
   s.act([&hosts, packed, blocks] {
     for (int host = 0; host < hosts.count(); ++host) {
-      const SharedBlocks& packed = packed[static_cast<std::size_t>(host)];
-      if (packed == nullptr) continue;
-      packed->begin();
-      for (const int rank : hosts.ranks(host)) packed->add(blocks[static_cast<std::size_t>(rank)]);
+      const SharedBlocks& of_host = packed[static_cast<std::size_t>(host)];
+      if (of_host == nullptr) continue;
+      of_host->begin();
+      for (const int rank : hosts.ranks(host)) of_host->add(blocks[static_cast<std::size_t>(rank)]);
     }
     return base::Status{};
   });
@@ -196,7 +195,7 @@ void sort_packed(Schedule& s, const Stages& stages, Count most, const SharedBloc
 
 void gatherv_two_stages(Schedule& s, const Layout& mine, const Blocks& all, int root) {
   const Stages stages(s, root);
-  if (s.rank() == root) return gather_piles(s, stages, mine, all_of(all, s.size()));
+  if (s.rank() == root) return gather_packed(s, stages, mine, all_of(all, s.size()));
   if (stages.host == stages.hosts.host_of(root)) return gather_direct(s, mine, all, root);
   std::vector<SharedBlocks> others;
   if (stages.leads())
@@ -217,7 +216,7 @@ void gatherv_two_stages(Schedule& s, const Layout& mine, const Blocks& all, int 
 
 void scatterv_two_stages(Schedule& s, const Blocks& all, const Layout& mine, int root) {
   const Stages stages(s, root);
-  if (s.rank() == root) return scatter_piles(s, stages, all_of(all, s.size()), mine);
+  if (s.rank() == root) return scatter_packed(s, stages, all_of(all, s.size()), mine);
   if (stages.host == stages.hosts.host_of(root)) return scatter_direct(s, all, mine, root);
   const auto packed = receive(s, stages.leads() ? stages.count_here() : 1, kMostOfBlock,
                             stages.leads() ? root : stages.leader_rank());

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "coll/algorithms/algorithms.h"
-#include "coll/coll.h"
 #include "coll/algorithms/pieces.h"
 #include "coll/hierarchical/stages.h"
 

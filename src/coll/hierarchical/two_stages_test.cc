@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "coll/coll.h"
+#include "coll/test_calls.h"
 #include "coll/hierarchical/hosts.h"
 #include "coll/select/select.h"
 #include "coll/test_ranks.h"

@@ -22,11 +22,11 @@ struct NodeTeam::Place {
 };
 
 std::size_t NodeTeam::bytes_for(int ranks) {
-  return sizeof(Place) + 2 * static_cast<std::size_t>(ranks) * (sizeof(Call) + kRoom);
+  return sizeof(Place) + 2 * static_cast<std::size_t>(ranks) * (sizeof(Signature) + kRoom);
 }
 
 base::Ref<NodeTeam> NodeTeam::found(core::Comm& comm) {
-  net::SharedAllocator* const shared_allocator = comm.owner.world.commons.get();
+  net::SharedAllocator* const shared_allocator = comm.owner.world.shared_allocator.get();
   if (shared_allocator == nullptr || comm.is_inter()) return {};
   for (int rank = 0; rank < comm.size(); ++rank)
     if (shared_allocator->port_of(comm.group->world_rank(rank)) < 0) return {};  // it is on another node
@@ -65,7 +65,7 @@ NodeTeam::~NodeTeam() {
 void NodeTeam::begin(Collective collective, int root, Count bytes) {
   set_ ^= 1;
   stride_ = static_cast<std::size_t>(bytes + 63) / 64 * 64;
-  call(rank_) = {collective, root, bytes};
+  signature(rank_) = {collective, root, bytes};
 }
 
 template <typename Last>
@@ -75,7 +75,7 @@ base::Status NodeTeam::meet(Last last) {
   if (place_.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == static_cast<std::uint32_t>(size_)) {
     place_.arrived.store(0, std::memory_order_relaxed);  // nobody arrives again before the round is complete
     bool differ = false;
-    for (int rank = 0; rank < size_; ++rank) differ = differ || call(rank) != call(rank_);
+    for (int rank = 0; rank < size_; ++rank) differ = differ || signature(rank) != signature(rank_);
     place_.differ[set_].store(differ, std::memory_order_relaxed);  // by release of the round
     if (!differ) last();
     place_.round.store(round_, std::memory_order_release);  // release: pairs with who waits for it
@@ -89,9 +89,9 @@ base::Status NodeTeam::meet(Last last) {
 
 /// As teams do (shared/mismatch.cc), but that nobody gets any data.
 base::Status NodeTeam::complain() {
-  const Call& mine = call(rank_);
+  const Signature& mine = signature(rank_);
   for (int rank = 0; rank < size_; ++rank) {
-    const Call& other = call(rank);
+    const Signature& other = signature(rank);
     if (other.collective != mine.collective)
       return different_calls(rank_, mine.collective, rank, other.collective);
     if (other.root != mine.root) return different_roots(rank_, mine.root, rank, other.root);
@@ -102,14 +102,14 @@ base::Status NodeTeam::complain() {
   return {};
 }
 
-NodeTeam::Call& NodeTeam::call(int rank) {
-  return reinterpret_cast<Call*>(
+NodeTeam::Signature& NodeTeam::signature(int rank) {
+  return reinterpret_cast<Signature*>(
       place_.rest())[set_ * static_cast<std::size_t>(size_) + static_cast<std::size_t>(rank)];
 }
 
 std::byte* NodeTeam::slot(int rank) {
   const auto ranks = static_cast<std::size_t>(size_);
-  return place_.rest() + 2 * ranks * sizeof(Call) + set_ * ranks * kRoom +
+  return place_.rest() + 2 * ranks * sizeof(Signature) + set_ * ranks * kRoom +
          static_cast<std::size_t>(rank) * stride_;
 }
 
@@ -120,6 +120,27 @@ void NodeTeam::give(int rank, const Layout& from) {
 
 void NodeTeam::get(int rank, Count offset, const Layout& to) {
   datatype::unpack(to, 0, {slot(rank) + offset, static_cast<std::size_t>(to.bytes())});
+}
+
+base::Status NodeTeam::run(const Call& call) {
+  switch (call.collective) {
+    case Collective::kBroadcast:
+      return broadcast(call.send, call.root);
+    case Collective::kGather:
+      return gather(call.send, call.recv, call.root);
+    case Collective::kScatter:
+      return scatter(call.send, call.recv, call.root);
+    case Collective::kAllgather:
+      return allgather(call.send, call.recv);
+    case Collective::kAlltoall:
+      return alltoall(call.send, call.recv);
+    case Collective::kReduce:
+      return reduce(*call.reduction, call.send, call.recv, call.root);
+    case Collective::kAllreduce:
+      return allreduce(*call.reduction, call.send, call.recv);
+    default:  // no other collective has a rule for it
+      return barrier();
+  }
 }
 
 base::Status NodeTeam::barrier() {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "coll/coll.h"
+#include "coll/call.h"
 #include "coll/select/select.h"
 #include "core/comm.h"
 #include "net/shm/shared_allocator.h"
@@ -30,20 +30,21 @@ class NodeTeam final : public core::Team {
   static base::Ref<NodeTeam> found(core::Comm& comm);
   ~NodeTeam() override;
 
-  // As in coll.h; ranks that disagree are told so. Nothing that a rank gives may be longer than kRoom, all
-  // blocks of an alltoall together.
+  /// The operation. Ranks that disagree are told so. Nothing that a rank gives may be longer than kRoom, all
+  /// blocks of an alltoall together; the type of operands is dense. For the collectives that have a rule for it.
+  base::Status run(const Call& call);
+
+ private:
+  struct Place;
   base::Status barrier();
   base::Status broadcast(const Layout& buffer, int root);
   base::Status gather(const Layout& mine, const Layout& all, int root);
   base::Status scatter(const Layout& all, const Layout& mine, int root);
   base::Status allgather(const Layout& mine, const Layout& all);
   base::Status alltoall(const Layout& out, const Layout& in);
-  // The type is dense.
   base::Status reduce(const Reduction& reduction, const Layout& in, const Layout& out, int root);
   base::Status allreduce(const Reduction& reduction, const Layout& in, const Layout& out);
 
- private:
-  struct Place;
   NodeTeam(const core::Comm& comm, std::int64_t at);
   static std::size_t bytes_for(int ranks);
 
@@ -53,14 +54,14 @@ class NodeTeam final : public core::Team {
   base::Status complain();
   /// What a rank calls, with so many bytes in each slot: those of little data share a page or two, because
   /// the fewer pages, the less a process that has just been switched to has to find again.
-  struct alignas(16) Call {
+  struct alignas(16) Signature {
     Collective collective;
     int root;
     Count bytes;
-    bool operator==(const Call&) const = default;
+    bool operator==(const Signature&) const = default;
   };
   void begin(Collective collective, int root, Count bytes);
-  Call& call(int rank);
+  Signature& signature(int rank);
   std::byte* slot(int rank);
   /// Packed, into a rank's slot; and the other way.
   void give(int rank, const Layout& from);

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "coll/algorithms/algorithms.h"
 #include "coll/coll.h"
 
 namespace clump::coll {
@@ -16,7 +17,7 @@ Layout ints(std::span<const int> values) {
 base::Status reduce_over(const Members& members, std::span<int> values, const core::Op& op) {
   const Reduction reduction{&op, MPI_INT};
   if (!members.comm.is_inter()) {
-    if (!members.part) return allreduce(members.comm, reduction, ints(values), ints(values));
+    if (!members.part) return run(members.comm, Call::allreduce(reduction, ints(values), ints(values)));
     Schedule s(members, reduction);
     allreduce(s, ints(values), ints(values));
     return s.run();
@@ -39,14 +40,14 @@ base::Status reduce_over(const Members& members, std::span<int> values, const co
 }  // namespace
 
 base::Status allgather_ints(const Members& members, std::span<const int> mine, std::span<int> all) {
-  if (!members.part) return allgather(members.comm, ints(mine), ints(all));
+  if (!members.part) return run(members.comm, Call::allgather(members.comm, ints(mine), ints(all)));
   Schedule s(members);
   allgather(s, ints(mine), ints(all));
   return s.run();
 }
 
 base::Status bcast_ints(const Members& members, std::span<int> values, int root) {
-  if (!members.part) return broadcast(members.comm, ints(values), root);
+  if (!members.part) return run(members.comm, Call::broadcast(ints(values), root));
   Schedule s(members);
   broadcast(s, ints(values), root);
   return s.run();
@@ -88,7 +89,7 @@ base::Status agree_and(const Members& members, std::span<int> values) {
 }
 
 base::Status synchronize(const Members& members) {
-  if (!members.part) return barrier(members.comm);
+  if (!members.part) return run(members.comm, Call::barrier());
   Schedule s(members);
   barrier(s);
   return s.run();

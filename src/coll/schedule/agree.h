@@ -23,7 +23,7 @@ class Members {
   explicit Members(core::Comm& comm) : comm(comm), group(*comm.group), rank(comm.rank) {}
   /// A part of an intracommunicator, told apart from concurrent agreements in it by `tag`
   /// (MPI_Comm_create_group, MPI-5.0 section 7.4.2). The caller is in `group`.
-  Members(core::Comm& comm, const core::LocalGroup& group, int tag)
+  Members(core::Comm& comm, const core::Group& group, int tag)
       : comm(comm),
         group(group),
         rank(group.rank_of(comm.group->world_rank(comm.rank))),
@@ -31,7 +31,7 @@ class Members {
         part_tag(tag) {}
 
   core::Comm& comm;
-  const core::LocalGroup& group;  ///< the local group, where the communicator has two
+  const core::Group& group;  ///< the local group, where the communicator has two
   const int rank;            ///< of the caller in `group`
   const bool part = false;
   const int part_tag = 0;

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "coll/call.h"
 #include "coll/schedule/agree.h"
 #include "coll/schedule/scratch.h"
 #include "coll/select/select.h"
@@ -32,24 +33,7 @@
 
 namespace clump::coll {
 
-using datatype::Layout;
-using datatype::part;
 class Hosts;
-
-/// Solid bytes.
-Layout bytes_at(void* base, Count bytes);
-
-/// What the combine steps of a schedule do. `handle` is given to user functions.
-struct Reduction {
-  const core::Op* op = nullptr;
-  MPI_Datatype handle = MPI_DATATYPE_NULL;
-};
-
-/// The narrowest class that an operation is in.
-inline Operations operations_of(const Reduction& reduction) {
-  if (reduction.op == nullptr || reduction.op->is_predefined()) return Operations::kPredefined;
-  return reduction.op->commutative() ? Operations::kCommutative : Operations::kAny;
-}
 
 class Schedule {
  public:
@@ -71,6 +55,8 @@ class Schedule {
   bool is_inter() const { return comm_.is_inter(); }
   bool commutative() const { return reduction_.op == nullptr || reduction_.op->commutative(); }
   bool splits_operands() const { return operations_of(reduction_) == Operations::kPredefined; }
+  /// Of the communicator, which has one.
+  const core::Topology& topology() const { return *comm_.topology; }
   /// The algorithm for a collective, or for a part of one, that is built now.
   Algorithm choose(Collective collective, Count bytes) { return choose(collective, bytes, false); }
   /// For one that combines operands.

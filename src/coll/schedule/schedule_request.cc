@@ -5,22 +5,22 @@
 
 namespace clump::coll {
 
-Operation::Operation(core::Comm& comm, const Reduction& reduction, Kind kind)
+ScheduleRequest::ScheduleRequest(core::Comm& comm, const Reduction& reduction, Kind kind)
     : CollectiveRequest(comm, kind), schedule_(comm, reduction) {
   if (reduction.op != nullptr && !reduction.op->is_predefined()) op_ = base::Ref(reduction.op);
 }
 
-void Operation::check_first(std::unique_ptr<Check> check) {
+void ScheduleRequest::check_first(std::unique_ptr<Check> check) {
   check_ = std::move(check);
   if (check_ != nullptr && check_->has_buffers()) kind = Request::Kind::kChecked;
 }
 
-void Operation::ask(bool) {
+void ScheduleRequest::ask(bool) {
   if (result.error != MPI_SUCCESS) return;
   result.error = check_->give_back().code();
 }
 
-void Operation::begin() {
+void ScheduleRequest::begin() {
   if (calls_user()) comm->owner.callbacks.expect(1);
   checking_ = check_ != nullptr;
   if (checking_) [[unlikely]]
@@ -32,7 +32,7 @@ void Operation::begin() {
   net::run_here(this);
 }
 
-void Operation::run() {
+void ScheduleRequest::run() {
   if (checking_) [[unlikely]] {
     if (!check_->advance()) return;
     checking_ = false;
@@ -43,13 +43,13 @@ void Operation::run() {
   if (schedule_.advance()) end(schedule_.status());
 }
 
-void Operation::end(base::Status status) {
+void ScheduleRequest::end(base::Status status) {
   if (calls_user()) comm->owner.callbacks.expect(-1);
   result.error = status.code();
   complete();
 }
 
-void Operation::round_ended() {
+void ScheduleRequest::round_ended() {
   core::Rank& rank = comm->owner;
   if (calls_user()) return rank.callbacks.submit(*this);
   rank.world.routes[static_cast<std::size_t>(rank.number)]->submit(rank.number, *this);

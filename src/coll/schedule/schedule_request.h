@@ -17,10 +17,10 @@
 
 namespace clump::coll {
 
-class Operation final : public CollectiveRequest, net::ProgressTask, Schedule::Listener {
+class ScheduleRequest final : public CollectiveRequest, net::ProgressTask, Schedule::Listener {
  public:
   /// Takes the communicator's next collective tag. Keeps the reduction's operation alive.
-  Operation(core::Comm& comm, const Reduction& reduction, Kind kind);
+  ScheduleRequest(core::Comm& comm, const Reduction& reduction, Kind kind);
 
   /// To be written before the operation is started.
   Schedule& schedule() { return schedule_; }

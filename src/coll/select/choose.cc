@@ -38,8 +38,8 @@ void note(const core::Comm& comm, Collective collective, Algorithm algorithm, Co
   rank.collectives.begun[static_cast<std::size_t>(collective)].add();
   rank.collectives.used[static_cast<std::size_t>(algorithm)].add();
   // acquire: pairs with the release by who watches.
-  if (core::ToolObserver* const watcher = rank.observer.load(std::memory_order_acquire)) [[unlikely]]
-    watcher->collective_begins(static_cast<std::uint32_t>(comm.context), static_cast<int>(collective),
+  if (core::ToolObserver* const observer = rank.observer.load(std::memory_order_acquire)) [[unlikely]]
+    observer->collective_begins(static_cast<std::uint32_t>(comm.context), static_cast<int>(collective),
                                static_cast<int>(algorithm), bytes);
 }
 

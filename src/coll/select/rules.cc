@@ -107,6 +107,13 @@ class Line {
     return fmt::format("'{}' is no collective operation: there is {}", word, known);
   }
 
+  /// Of the name, if the rest of the line begins with it; otherwise 0.
+  std::size_t length_at_begin(std::string_view name) const {
+    if (!rest_.starts_with(name)) return 0;
+    const bool ends = rest_.size() == name.size() || kEndsName.find(rest_[name.size()]) != kEndsName.npos;
+    return ends ? name.size() : 0;
+  }
+
   /// Names have blanks in them: the longest one that the line goes on with.
   std::string take_algorithm(Rule& rule) {
     std::size_t longest = 0;
@@ -114,12 +121,13 @@ class Line {
     for (int i = 0; i < kAlgorithms; ++i) {
       const auto algorithm = static_cast<Algorithm>(i);
       if (!limits_of(rule.collective, algorithm)) continue;
-      const std::string_view name = name_of(algorithm);
-      list(known, name);
-      if (!rest_.starts_with(name) || name.size() <= longest) continue;
-      if (rest_.size() > name.size() && kEndsName.find(rest_[name.size()]) == kEndsName.npos) continue;
-      longest = name.size();
-      rule.algorithm = algorithm;
+      list(known, name_of(algorithm));
+      for (const char* const name : {name_of(algorithm), old_name_of(algorithm)}) {
+        const std::size_t length = name != nullptr ? length_at_begin(name) : 0;
+        if (length <= longest) continue;
+        longest = length;
+        rule.algorithm = algorithm;
+      }
     }
     const std::string_view text = rest_;
     rest_ = trimmed(rest_.substr(longest));

@@ -80,15 +80,16 @@ TEST_F(Rules, WhatIsWrongIsNamed) {
 }
 
 TEST_F(Rules, LimitsOfAlgorithmsStay) {
-  EXPECT_NE(wrong("broadcast team: root posts").find("needs 'below 481 bytes' or less"), std::string::npos);
-  EXPECT_NE(wrong("broadcast team: root posts below 482 bytes").find("below 481"), std::string::npos);
-  EXPECT_EQ(parse("broadcast team: root posts below 481 bytes").size(), 1u);
-  EXPECT_NE(wrong("gather node: all meet below 8 KiB").find("needs 'below 4097 bytes'"), std::string::npos);
-  EXPECT_EQ(parse("barrier node: all meet").size(), 1u);
+  EXPECT_NE(wrong("broadcast shm bcast ring").find("needs 'below 481 bytes' or less"), std::string::npos);
+  EXPECT_NE(wrong("broadcast shm bcast ring below 482 bytes").find("below 481"), std::string::npos);
+  EXPECT_EQ(parse("broadcast shm bcast ring below 481 bytes").size(), 1u);
+  EXPECT_EQ(parse("broadcast team: root posts below 481 bytes"), parse("broadcast shm bcast ring below 481 bytes"));
+  EXPECT_NE(wrong("gather node shm below 8 KiB").find("needs 'below 4097 bytes'"), std::string::npos);
+  EXPECT_EQ(parse("barrier node shm").size(), 1u);
   EXPECT_NE(wrong("allreduce ring").find("needs 'the operation commutes'"), std::string::npos);
   EXPECT_EQ(parse("allreduce ring the operation is predefined").size(), 1u);
-  EXPECT_NE(wrong("scan team: all work the operation commutes").find("is predefined"), std::string::npos);
-  EXPECT_NE(wrong("gather team: all work on one node").find("not for ranks on one node"), std::string::npos);
+  EXPECT_NE(wrong("scan shm all the operation commutes").find("is predefined"), std::string::npos);
+  EXPECT_NE(wrong("gather shm all on one node").find("not for ranks on one node"), std::string::npos);
   EXPECT_NE(wrong("barrier two-stage in one process").find("not for ranks in one process"),
             std::string::npos);
 }
@@ -101,7 +102,7 @@ TEST_F(Rules, OnesInUseStandInFrontOfTheShipped) {
   elsewhere.where = Where::kNode;
   const auto chosen = [](const Situation& is) { return select(Collective::kAllreduce, is); };
   EXPECT_EQ(chosen(few), Algorithm::kShmSmall);
-  use_rules(parse("allreduce team: all work in one process, up to 4 ranks, the operation is predefined"));
+  use_rules(parse("allreduce shm all in one process, up to 4 ranks, the operation is predefined"));
   EXPECT_EQ(chosen(few), Algorithm::kShmAll);
   EXPECT_EQ(chosen(many), Algorithm::kShmSmall);
   EXPECT_EQ(chosen(elsewhere), Algorithm::kReduceBroadcast);

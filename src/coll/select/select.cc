@@ -320,17 +320,40 @@ const char* name_of(Algorithm algorithm) {
                                            "gather and broadcast",
                                            "prefix doubling",
                                            "chain",
-                                           "node: all meet",
+                                           "node shm",
                                            "two-stage",
-                                           "team: by pending",
-                                           "team: meets",
-                                           "team: root posts",
-                                           "team: leaders carry",
-                                           "team: leaders work",
-                                           "team: all work",
-                                           "team: two swap",
+                                           "shm nonblocking",
+ "shm barrier",
+ "shm bcast ring",
+ "shm small",
+ "shm leader",
+ "shm all",
+ "shm pair",
                                            "flat"};
   return kNames[static_cast<std::size_t>(algorithm)];
+}
+
+const char* old_name_of(Algorithm algorithm) {
+  switch (algorithm) {
+    case kNodeShm:
+      return "node: all meet";
+    case kShmNonblocking:
+      return "team: by appointment";
+    case kShmBarrier:
+      return "team: meets";
+    case kShmBcastRing:
+      return "team: root posts";
+    case kShmSmall:
+      return "team: leaders carry";
+    case kShmLeader:
+      return "team: leaders work";
+    case kShmAll:
+      return "team: all work";
+    case kShmPair:
+      return "team: two swap";
+    default:
+      return nullptr;
+  }
 }
 
 }  // namespace clump::coll

@@ -149,5 +149,7 @@ inline constexpr int kFewHosts = 8;
 
 const char* name_of(Collective collective);
 const char* name_of(Algorithm algorithm);
+/// What it was called before 0.2, and is still accepted; null: the same.
+const char* old_name_of(Algorithm algorithm);
 
 }  // namespace clump::coll

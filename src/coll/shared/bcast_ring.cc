@@ -42,7 +42,7 @@ base::Status Team::publish(ArgumentSlot& me, std::uint64_t number, RingSlot& rin
   if (ring_slot.number.load(std::memory_order_acquire) == number) return root_of_two();
   ring_slot.call = me.call;
   ring_slot.bytes = call.bytes;
-  pack_short(ring_slot.data, call.from, call.bytes);
+  pack_short(ring_slot.data, call.send, call.bytes);
   // seq_cst: who says that it sleeps from now on, or polls no more, looks at the number after that.
   if (ring_slot.number.exchange(number, std::memory_order_seq_cst) == number) return root_of_two();
   for (int i = 0; i < group_count_; ++i) {
@@ -74,7 +74,7 @@ base::Status Team::read_published(ArgumentSlot& me, std::uint64_t number, const 
   if (ring_slot.number.load(std::memory_order_acquire) < number) wait_for_slot(me, number, ring_slot);
   if (ring_slot.call.root() != call.root)
     return different_roots(me.rank, call.root, ring_slot.call.root(), ring_slot.call.root());
-  unpack_short(call.to, 0, ring_slot.data, std::min(ring_slot.bytes, call.bytes));
+  unpack_short(call.recv, 0, ring_slot.data, std::min(ring_slot.bytes, call.bytes));
   if (ring_slot.bytes != call.bytes)
     return base::fail(MPI_ERR_TRUNCATE, "rank {} sent {} bytes where rank {} expects {}: {}", call.root,
                       ring_slot.bytes, me.rank, call.bytes, kAdvice);

@@ -14,21 +14,20 @@
 
 namespace clump::coll {
 
-Count Team::most_of_transfer(int rank, Collective collective, int root, const Blocks& out, const Blocks& in) {
-  const PairTransfer transfer = PairTransfer::of(rank, collective, root, out, in);
+Count Team::most_of_transfer(int rank, const Call& call) {
+  const PairTransfer transfer = PairTransfer::of(rank, call);
   return std::max(transfer.bytes_sent(), transfer.bytes_received());
 }
 
-/// They meet on what each of them gives, so both know whether they think the same of it.
-base::Status Team::exchange_pair(ArgumentSlot& me, Collective collective, int root, const Blocks& out,
-                              const Blocks& in) {
-  const PairTransfer transfer = PairTransfer::of(me.rank, collective, root, out, in);
-  const Count given = transfer.bytes_sent(), taken = transfer.bytes_received();
-  me.bytes = me.rank == 0 ? given | taken << 32 : taken | given << 32;
-  const bool in_place = collective == Collective::kAlltoallv && out == in && me.bytes != 0;
+/// The signature has what each of the two sends, so both ranks know whether they expect the same.
+base::Status Team::exchange_pair_of_blocks(ArgumentSlot& me, const Call& call) {
+  const PairTransfer transfer = PairTransfer::of(me.rank, call);
+  const Count sent = transfer.bytes_sent(), received = transfer.bytes_received();
+  me.bytes = me.rank == 0 ? sent | received << 32 : received | sent << 32;
+  const bool in_place = call.in_place && me.bytes != 0;
   const bool fits = transfer.local_to.type == nullptr || transfer.local.bytes() == transfer.local_to.bytes();
-  me.call = PackedSignature(collective, Algorithm::kShmPair, root, in_place, !fits, me.broadcasts);
-  return exchange_pair(me, transfer, nullptr, locality_of(me.rank, collective, std::max(given, taken)));
+  me.call = PackedSignature(call.collective, Algorithm::kShmPair, call.root, in_place, !fits, me.broadcasts);
+  return exchange_pair(me, transfer, nullptr, locality_of(me.rank, call.collective, std::max(sent, received)));
 }
 
 base::Status Team::exchange_pair(ArgumentSlot& me, const PairTransfer& transfer, const Reduction* reduction, LocalityState* locality) {

@@ -100,13 +100,13 @@ TEST(Swaps, NonblockingMovesData) {
       const std::vector<int> swapped =
           joined(half(given(0, turn, 2 * count), me), half(given(1, turn, 2 * count), me));
       std::vector<Operation> operations;
-      const auto begin = [&](auto say) { operations.push_back(begun(comm, say)); };
-      begin([&](RequestBuilder& t) { return broadcast(t, ints(data), root); });
-      begin([&](RequestBuilder& t) { return gather(t, ints(mine), ints(at_root), root); });
-      begin([&](RequestBuilder& t) { return scatter(t, ints(scattered), ints(some), root); });
-      begin([&](RequestBuilder& t) { return allgather(t, ints(mine), ints(all)); });
-      begin([&](RequestBuilder& t) { return alltoall(t, ints(out), ints(in)); });
-      begin([&](RequestBuilder& t) { return alltoall(t, ints(placed), ints(placed)); });
+      const auto begin = [&](const Call& call) { operations.push_back(begun(comm, call)); };
+      begin(Call::broadcast(ints(data), root));
+      begin(Call::gather(comm, ints(mine), ints(at_root), root));
+      begin(Call::scatter(comm, ints(scattered), ints(some), root));
+      begin(Call::allgather(comm, ints(mine), ints(all)));
+      begin(Call::alltoall(comm, ints(out), ints(in)));
+      begin(Call::alltoall(comm, ints(placed), ints(placed)));
       for (const Operation& operation : operations) EXPECT_TRUE(end(*operation).ok());
       EXPECT_EQ(data, root == 0 ? first : second);
       EXPECT_EQ(at_root, here ? joined(first, second) : none);
@@ -140,11 +140,11 @@ TEST(Swaps, NonblockingTellsWhichRankExpectsAnotherSize) {
       Uneven out(given(comm.rank, 1, 2 * count), count), in(std::vector<int>(2 * count + other), count);
       in.counts = {count, count + other};
       const Operation exchanged =
-          begun(comm, [&](RequestBuilder& t) { return alltoall(t, out.blocks(), in.blocks()); });
+          begun(comm, Call::alltoallv(out.blocks(), in.blocks()));
       EXPECT_EQ(end(*exchanged).error_class(), comm.rank == 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
       std::vector<int> mine = given(comm.rank, 2, count), all(2 * count);
       const Operation gathered =
-          begun(comm, [&](RequestBuilder& t) { return allgather(t, ints(mine), ints(all)); });
+          begun(comm, Call::allgather(comm, ints(mine), ints(all)));
       EXPECT_TRUE(end(*gathered).ok());
       EXPECT_EQ(all, joined(given(0, 2, count), given(1, 2, count)));
     }

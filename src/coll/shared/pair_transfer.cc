@@ -51,10 +51,11 @@ void combine_two(int rank, const PairTransfer& transfer, const Layout& theirs, c
 
 }  // namespace
 
-PairTransfer PairTransfer::of(int rank, const SharedCollective::Call& call) {
+PairTransfer PairTransfer::of(int rank, const Call& call) {
+  if (call.has_blocks()) return of_blocks(rank, call.collective, call.root, call.blocks_out(), call.blocks_in());
   const int peer = 1 - rank;
   const bool is_root = rank == call.root;
-  const Layout &from = call.from, &to = call.to;
+  const Layout &from = call.send, &to = call.recv;
   switch (call.collective) {
     case Collective::kBroadcast:
       return is_root ? PairTransfer{.send = from} : PairTransfer{.recv = to};
@@ -90,7 +91,8 @@ PairTransfer PairTransfer::of(int rank, const SharedCollective::Call& call) {
   }
 }
 
-PairTransfer PairTransfer::of(int rank, Collective collective, int root, const Blocks& out, const Blocks& in) {
+PairTransfer PairTransfer::of_blocks(int rank, Collective collective, int root, const Blocks& out,
+                                     const Blocks& in) {
   const int peer = 1 - rank;
   const bool is_root = rank == root;
   switch (collective) {

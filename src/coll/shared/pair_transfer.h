@@ -24,9 +24,9 @@ struct PairTransfer {
   Layout local{}, local_to{};  ///< `local` is copied to `local_to`, or combined
   bool combines = false;       ///< what is received is combined with `local`
 
-  static PairTransfer of(int rank, const SharedCollective::Call& call);
+  static PairTransfer of(int rank, const Call& call);
   /// The same for blocks that may differ in size.
-  static PairTransfer of(int rank, Collective collective, int root, const Blocks& out, const Blocks& in);
+  static PairTransfer of_blocks(int rank, Collective collective, int root, const Blocks& out, const Blocks& in);
 
   bool sends() const { return send.type != nullptr; }
   bool receives() const { return recv.type != nullptr; }

@@ -306,7 +306,7 @@ void PendingCollectives::keep_spare(PendingCollective& pending) {
   spares_.push_back(&pending);
 }
 
-void PendingCollectives::come(TeamRequest& operation) {
+void PendingCollectives::join(TeamRequest& operation) {
   if (rooms_ != nullptr && operation.signature_.collective() != Collective::kBarrier) operation.fill_room(*rooms_);
   if (PendingCollective* const pending = count_in(operation)) pending->begin(operation);
 }

@@ -1,10 +1,13 @@
-// PendingCollectives: collective operations of a team that do not block.
+// Non-blocking and persistent collectives among ranks of one address space, without messages.
 //
-// Ranks come when they like, say what they call and with which buffers, and go on with what they do. Who
-// comes last sees that all are there: little work he does himself, at once; more is left for the workers of
-// the ranks, each with the parts of its own ranks, and whoever waits there, or has nothing to do and looks
-// after others, does it (net/progress_tasks.h). Who is through with that goes on with the parts that nobody has begun.
-// The last part's end completes the requests of all. docs/decisions/024-appointments.md
+//   MPI_Iallreduce of ranks 0 ... n-1 --> arguments in slots --> the last rank: little work: does all of it
+//                                                                much work: one WorkTask for each worker
+//   the worker's progress, or a rank that waits, runs the task --> the last part: completes all requests
+//
+// Each rank registers its arguments with the PendingCollective of the operation and returns. The last rank to
+// register does the work itself if it is little (below 8 KB), or submits one task for each worker with the parts of
+// the ranks at home there. A thread that has finished its own parts takes parts that nobody has begun. The end of
+// the last part completes the requests of all ranks. docs/decisions/024-appointments.md
 #pragma once
 
 #include <array>
@@ -18,6 +21,7 @@
 #include "base/mutex.h"
 #include "coll/shared/shared_collective.h"
 #include "coll/shared/pair_buffers.h"
+#include "core/rank.h"
 #include "net/progress_tasks.h"
 
 namespace clump::coll {
@@ -97,7 +101,7 @@ class PendingCollectives {
   PendingCollectives& operator=(const PendingCollectives&) = delete;
 
   /// The rank comes. The operation is complete later, or when this returns.
-  void come(TeamRequest& operation);
+  void join(TeamRequest& operation);
 
  private:
   friend class PendingCollective;

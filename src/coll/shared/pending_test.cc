@@ -62,16 +62,13 @@ TEST_P(Appointed, ReduceWithinTheTeam) {
       const auto block = [&](std::vector<int>& data) { return Layout{data.data(), count, ints(data).type}; };
       std::vector<Operation> operations;
       operations.push_back(
-          begun(comm, reduction, [&](RequestBuilder& t) { return allreduce(t, ints(in), ints(all)); }));
+          begun(comm, Call::allreduce(reduction, ints(in), ints(all))));
       operations.push_back(
-          begun(comm, reduction, [&](RequestBuilder& t) { return exscan(t, ints(in), ints(below)); }));
+          begun(comm, Call::exscan(reduction, ints(in), ints(below))));
       operations.push_back(
-          begun(comm, reduction, [&](RequestBuilder& t) { return scan(t, ints(in), ints(upto)); }));
-      operations.push_back(begun(
-          comm, reduction, [&](RequestBuilder& t) { return reduce_scatter_block(t, block(long_in), ints(mine)); }));
-      operations.push_back(begun(comm, reduction, [&](RequestBuilder& t) {
-        return reduce_scatter_block(t, block(placed), block(placed));
-      }));
+          begun(comm, Call::scan(reduction, ints(in), ints(upto))));
+      operations.push_back(begun(comm, Call::reduce_scatter_block(comm, reduction, ints(long_in), ints(mine))));
+      operations.push_back(begun(comm, Call::reduce_scatter_block(comm, reduction, ints(placed), block(placed))));
       for (const Operation& operation : operations) EXPECT_TRUE(end(*operation).ok());
       EXPECT_EQ(all, sums_of(size, 0, count));
       if (me > 0) {
@@ -101,11 +98,12 @@ TEST_P(Appointed, KeepWhatTheProgramMayChange) {
       }
     }
     in.resize(out.size());
-    const Reduction none;
-    RequestBuilder proposal(comm, none, Kind::kPersistent);
-    ASSERT_TRUE(alltoall(proposal, Blocks(out.data(), counts.data(), places.data(), type),
-                         Blocks(in.data(), counts.data(), places.data(), type)));
-    const Operation operation = proposal.take();
+    const Operation operation =
+        TeamRequest::make(comm,
+                          Call::alltoallv(Blocks(out.data(), counts.data(), places.data(), type),
+                                          Blocks(in.data(), counts.data(), places.data(), type)),
+                          Kind::kPersistent);
+    ASSERT_NE(operation, nullptr);
     std::fill(counts.begin(), counts.end(), -1);
     std::fill(places.begin(), places.end(), 1 << 30);
     for (int run = 0; run < 3; ++run) {
@@ -129,7 +127,7 @@ TEST_P(Appointed, ManyAtOnce) {
       for (int i = 0; i < kMany; ++i) {
         const int root = i % shape.ranks;
         data[i].assign(3000, comm.rank == root ? i * 10 + round : -1);
-        operations.push_back(begun(comm, [&](RequestBuilder& t) { return broadcast(t, ints(data[i]), root); }));
+        operations.push_back(begun(comm, Call::broadcast(ints(data[i]), root)));
       }
       for (int i = kMany - 1; i >= 0; --i) {
         EXPECT_TRUE(end(*operations[i]).ok());
@@ -160,10 +158,10 @@ TEST_P(Appointed, ShareTheWork) {
       std::vector<int> in(count, comm.rank + round), sums(count), blocks(count * size), all(count * size);
       for (int i = 0; i < count * size; ++i) blocks[i] = comm.rank * 1000 + i / count;
       const Operation reduced =
-          begun(comm, {&sum, MPI_INT}, [&](RequestBuilder& t) { return allreduce(t, ints(in), ints(sums)); });
+          begun(comm, Call::allreduce({&sum, MPI_INT}, ints(in), ints(sums)));
       const Operation exchanged =
-          begun(comm, [&](RequestBuilder& t) { return alltoall(t, ints(blocks), ints(all)); });
-      const Operation met = begun(comm, [&](RequestBuilder& t) { return barrier(t); });
+          begun(comm, Call::alltoall(comm, ints(blocks), ints(all)));
+      const Operation met = begun(comm, Call::barrier());
       if ((comm.rank + round) % 3 == 0) std::this_thread::yield();
       EXPECT_TRUE(finish(*exchanged).ok());
       EXPECT_TRUE(finish(*met).ok());
@@ -183,20 +181,18 @@ TEST_P(Appointed, TellWhoDisagrees) {
     const bool odd = comm.rank == 1;
     std::vector<int> in(3000, 1), out(3000);
     const Layout some{in.data(), odd ? 2999 : 3000, ints(in).type};
-    const Operation roots = begun(comm, [&](RequestBuilder& t) { return broadcast(t, ints(in), odd ? 1 : 0); });
-    const Operation sizes = begun(comm, reduction, [&](RequestBuilder& t) {
-      return allreduce(t, some, {out.data(), some.count, some.type});
-    });
+    const Operation roots = begun(comm, Call::broadcast(ints(in), odd ? 1 : 0));
+    const Operation sizes = begun(comm, Call::allreduce(reduction, some, {out.data(), some.count, some.type}));
     const Operation calls =
-        odd ? begun(comm, [](RequestBuilder& t) { return barrier(t); })
-            : begun(comm, reduction, [&](RequestBuilder& t) { return allreduce(t, ints(in), ints(out)); });
+        odd ? begun(comm, Call::barrier())
+            : begun(comm, Call::allreduce(reduction, ints(in), ints(out)));
     EXPECT_EQ(end(*roots).error_class(), MPI_ERR_ROOT);
     EXPECT_EQ(end(*sizes).error_class(), MPI_ERR_TRUNCATE);
     EXPECT_EQ(end(*calls).error_class(), MPI_ERR_OTHER);
     EXPECT_NE(std::string(base::message_of(calls->result.error)).find("rank 1 calls barrier"),
               std::string::npos);
     const Operation good =
-        begun(comm, reduction, [&](RequestBuilder& t) { return allreduce(t, ints(in), ints(out)); });
+        begun(comm, Call::allreduce(reduction, ints(in), ints(out)));
     EXPECT_TRUE(end(*good).ok());
     EXPECT_EQ(out, std::vector<int>(3000, shape.ranks));
   });
@@ -206,19 +202,15 @@ TEST(PendingCollectives, AreForPredefinedOperationsOfTeams) {
   const core::Op own(compose, true), sum(MPI_SUM);
   Job(3, {0, 1, 2}).run([&](core::Comm& comm) {
     std::vector<int> in(4), out(4);
-    const Reduction of_own{&own, MPI_INT}, none;
-    RequestBuilder proposal(comm, of_own, Kind::kNonblocking);
     const int tags = comm.collective_tags();
-    EXPECT_FALSE(allreduce(proposal, ints(in), ints(out)));
+    EXPECT_EQ(TeamRequest::make(comm, Call::allreduce({&own, MPI_INT}, ints(in), ints(out)), Kind::kNonblocking),
+              nullptr);
     EXPECT_EQ(comm.collective_tags(), tags);  // the messages' is the next one
-    RequestBuilder alone(*comm.owner.comm_self, none, Kind::kNonblocking);
-    EXPECT_FALSE(barrier(alone));
+    EXPECT_EQ(TeamRequest::make(*comm.owner.comm_self, Call::barrier(), Kind::kNonblocking), nullptr);
     EXPECT_TRUE(barrier(comm).ok());
   });
   Job(4, {0, 0, 1, 1}, {0, 0, 1, 1}).run([&](core::Comm& comm) {  // two hosts
-    const Reduction none;
-    RequestBuilder proposal(comm, none, Kind::kNonblocking);
-    EXPECT_FALSE(barrier(proposal));
+    EXPECT_EQ(TeamRequest::make(comm, Call::barrier(), Kind::kNonblocking), nullptr);
   });
 }
 

@@ -83,7 +83,7 @@ SharedCollective::SharedCollective(const core::Comm& comm)
 SharedCollective::~SharedCollective() = default;
 
 PackedSignature SharedCollective::signature_of(const Call& call, Algorithm algorithm, std::uint64_t broadcasts) {
-  const PackedSignature word(call.collective, algorithm, call.root, call.in_place, call.odd, broadcasts);
+  const PackedSignature word(call.collective, algorithm, call.root, call.in_place, call.mismatched, broadcasts);
   return call.exclusive ? word.as_exclusive() : word;
 }
 

@@ -1,16 +1,18 @@
-// What ranks of one address space have called, with which buffers, and the work that there is once all of
-// them are known; for team*.cc, meeting*.cc and pending collective*.cc.
+// The shared-memory core of collectives among ranks of one address space: what each rank has called, with which
+// buffers, and the work that follows once all of them are known. For shared/ only.
 //
-// Who meets, and who works when, is the business of Team, whose ranks wait for each other, and of
-// Pending collective, whose ranks do not. Work on a meeting is in parts, one for each rank; parts are independent,
-// and it makes no difference who does them. Operands are combined in an order that only the communicator
-// decides, never who comes first.
+//   rank 0 ... n-1 --arguments--> slots_[rank], buffers_[rank]     all have arrived --> work(rank) for each rank
+//
+// Team (team.h) and PendingCollective (pending.h) decide when the ranks are complete and which thread works: the
+// ranks of a Team wait for each other, those of a PendingCollective do not. The work is in parts, one for each
+// rank; parts are independent, and any thread may do any of them. Operands are combined in an order that depends
+// on the communicator alone, never on which rank comes first.
 #pragma once
 
 #include <memory>
 
 #include "base/status.h"
-#include "coll/coll.h"
+#include "coll/call.h"
 #include "coll/select/select.h"
 #include "core/comm.h"
 
@@ -20,25 +22,6 @@ class PackedSignature;
 
 class SharedCollective {
  public:
-  /// What a rank says when it arrives. `from` and `to` are what it gives and what it gets, whole buffers
-  /// where there is a block for each rank; a broadcast's buffer is both. Where they have no meaning at the
-  /// caller they are not looked at.
-  static constexpr Layout kNoLayout{};
-  struct Call {
-    Collective collective;
-    Algorithm
-        algorithm{};  ///< the same on all ranks; if not of a team, the ranks only find out whether they agree
-    int root = 0;
-    Count bytes = 0;  ///< of one block, the same on all ranks of a correct program
-    const Layout &from = kNoLayout,
-                 &to = kNoLayout;  // not copied: they have just been written in smaller pieces
-    bool in_place = false;
-    bool odd = false;        ///< the caller's own two buffers do not fit each other
-    bool exclusive = false;  ///< of a scan
-    Count first = 0;         ///< of a reduce-scatter: the element of `from` where the caller's block begins
-    const Reduction* reduction = nullptr;
-  };
-
   SharedCollective(const SharedCollective&) = delete;
   SharedCollective& operator=(const SharedCollective&) = delete;
 

@@ -89,18 +89,24 @@ base::Status Team::barrier(int rank) {
   return depart(me);
 }
 
-base::Status Team::run(int rank, const Call& call) {
+base::Status Team::run(const core::Comm& comm, const Call& call, Algorithm algorithm) {
+  const int rank = comm.rank;
+  if (call.collective == Collective::kBarrier) return barrier(rank);
+  if (call.collective == Collective::kNeighbours)
+    return exchange_with_neighbours(comm, *call.send_blocks, *call.recv_blocks);
+  if (call.has_blocks()) return exchange(rank, call, algorithm);
   ArgumentSlot& me = slots_[rank];
-  me.call = signature_of(call, call.algorithm, me.broadcasts);
-  if (call.algorithm == Algorithm::kShmBcastRing) return publish_or_read(me, call);
+  me.call = signature_of(call, algorithm, me.broadcasts);
+  if (algorithm == Algorithm::kShmBcastRing) return publish_or_read(me, call);
   me.bytes = call.bytes;
-  me.buffers->set(call.from, call.to, call.first);
-  if (call.algorithm == Algorithm::kShmPair)
-    return exchange_pair(me, PairTransfer::of(rank, call), call.reduction, locality_of(rank, call.collective, call.bytes));
+  me.buffers->set(call.send, call.recv, call.first);
+  if (algorithm == Algorithm::kShmPair)
+    return exchange_pair(me, PairTransfer::of(rank, call), call.reduction,
+                         locality_of(rank, call.collective, call.bytes));
   meet(me, call.reduction);
   if (me.is_settled()) [[unlikely]]
     return depart(me);
-  if (call.algorithm != Algorithm::kShmAll) return {};
+  if (algorithm != Algorithm::kShmAll) return {};
   LocalityState* const locality = locality_of(rank, call.collective, call.bytes);
   if (locality != nullptr && PairTransfer::of(rank, call).receives())
     try_out(call.collective, *locality, buffers_[1 - rank].from);
@@ -117,16 +123,15 @@ void Team::share(ArgumentSlot& me, const Reduction* reduction, LocalityState* lo
   if (locality != nullptr) learn(collective, *locality);
 }
 
-base::Status Team::exchange(int rank, Algorithm algorithm, Collective collective, int root, const Blocks& out,
-                            const Blocks& in) {
+base::Status Team::exchange(int rank, const Call& call, Algorithm algorithm) {
   ArgumentSlot& me = slots_[rank];
-  me.buffers->set(out, in);
-  if (algorithm == Algorithm::kShmPair) return exchange_pair(me, collective, root, out, in);
-  meet_for_blocks(me, PackedSignature(collective, algorithm, root, false, false, me.broadcasts));
+  me.buffers->set(call.blocks_out(), call.blocks_in());
+  if (algorithm == Algorithm::kShmPair) return exchange_pair_of_blocks(me, call);
+  meet_for_blocks(me, PackedSignature(call.collective, algorithm, call.root, false, false, me.broadcasts));
   if (algorithm == Algorithm::kShmAll && !me.is_settled()) {
-    LocalityState* const locality = locality_of(rank, collective, most_given(rank, collective, root, out, in));
-    if (locality != nullptr && PairTransfer::of(rank, collective, root, out, in).receives())
-      try_out(collective, *locality, buffers_[1 - rank].both->out[rank]);
+    LocalityState* const locality = locality_of(rank, call.collective, most_given(rank, call));
+    if (locality != nullptr && PairTransfer::of(rank, call).receives())
+      try_out(call.collective, *locality, buffers_[1 - rank].both->out[rank]);
     share(me, nullptr, locality);
   }
   return me.is_settled() ? depart(me) : base::Status();

@@ -1,18 +1,22 @@
-// Teams: collective operations among ranks of one address space, without messages.
+// Blocking collectives among ranks of one address space, without messages.
 //
-// A team is what the ranks of an intracommunicator share. Its ranks are grouped by the worker that is home to
-// them. Everyone writes down what it calls and with which buffers (its ArgumentSlot), and arrives; the last of a
-// group to arrive is its leader for this time. Leaders tell each other (LeaderMailbox), do the work that there is, and
-// let the others of their group go. So each rank waits once, and only leaders, one for each worker, talk
-// across cores. Much data is moved by everyone instead: then the team meets twice, before (all buffers are
-// known) and after (nobody needs another one's buffer any more). For a small broadcast nobody meets
-// (shared/bcast_ring.cc).
+// A Team is what the ranks of an intracommunicator share. Its ranks form local groups, one for each worker that
+// is home to some of them. Each rank writes its arguments into its slot and arrives at its group; the last rank
+// to arrive leads the group in this operation.
 //
-// Leaders compare what everyone called. Ranks that meet and disagree about the operation, the root or the
-// size are told so, and nobody hangs (shared/mismatch.cc).
+//   rank, rank, rank --arrive--> leader of group 0 <--LeaderMailbox--> leader of group 1 <--arrive-- rank, rank
+//         ^                           |  the work, or a part of it          |
+//         +--------- released --------+                                     +---- released --->
 //
-// Any thread of a rank may call, one at a time, as for all collectives; who waits does so on a Completion.
-// Operands are combined in an order that only the communicator decides, never who comes first.
+// So each rank waits once, and only the leaders, one for each worker, communicate across cores. Four ways
+// (select/select.h): leaders carry little data in their mailboxes (shm_small), leaders move the data of their
+// group (shm_leader), all ranks move their part and the team synchronises twice (shm_all), or the root of a small
+// broadcast publishes it in a ring and nobody meets (shm_bcast_ring, bcast_ring.cc). Two ranks that are alone at
+// their workers exchange staging buffers instead (shm_pair, pair_blocking.cc).
+//
+// Leaders compare what the ranks have called. Ranks that disagree about the operation, the root or the size get
+// an error, and none of them hangs (mismatch.cc). Any thread of a rank may call, one at a time, as for all
+// collectives. Operands are combined in an order that depends on the communicator alone.
 #pragma once
 
 #include <cstddef>
@@ -68,22 +72,13 @@ class Team final : public core::Team, public SharedCollective {
   PendingCollectives& pending() { return pending_; }
 
   // Blocking. `rank` is the caller's.
-  base::Status barrier(int rank);
-  base::Status run(int rank, const Call& call);
-  /// The forms with blocks that may differ in size (gatherv, scatterv, allgatherv, alltoallv). `out[i]` goes
-  /// to rank i, `in[i]` comes from there; where the collective has no such block it is not looked at.
-  /// alltoallv in place: the same ones twice.
-  base::Status exchange(int rank, Algorithm algorithm, Collective collective, int root, const Blocks& out,
-                        const Blocks& in);
-  /// Of these: the larger of what two ranks, each alone at its worker, give each other; the same on both.
+  /// An algorithm that is not for teams: the ranks only find out whether they agree.
+  base::Status run(const core::Comm& comm, const Call& call, Algorithm algorithm);
+  /// Of blocks that may differ in size: the larger of what two ranks, each alone at its worker, give each other; the same on both.
   /// Other teams do not know: 0.
-  Count most_given(int rank, Collective collective, int root, const Blocks& out, const Blocks& in) const {
-    return pair_ == nullptr ? 0 : most_of_transfer(rank, collective, root, out, in);
+  Count most_given(int rank, const Call& call) const {
+    return pair_ == nullptr ? 0 : most_of_transfer(rank, call);
   }
-  /// Leaders fetch what neighbours send to the ranks of their group. Blocks of two ranks may differ in size
-  /// from those of two others, so nothing depends on it. `comm` is the caller's, and has a topology.
-  base::Status exchange_with_neighbours(const core::Comm& comm, const Blocks& out, const Blocks& in);
-
  private:
   struct Header;
   struct Value;
@@ -99,6 +94,11 @@ class Team final : public core::Team, public SharedCollective {
   friend core::Team* join_team(core::Comm& comm);
   static base::Ref<core::Team> join(core::Comm& comm);
 
+  base::Status barrier(int rank);
+  base::Status exchange(int rank, const Call& call, Algorithm algorithm);
+  /// Leaders fetch what neighbours send to the ranks of their group. Blocks of two ranks may differ in size from
+  /// those of two others, so nothing depends on it. `comm` has a topology.
+  base::Status exchange_with_neighbours(const core::Comm& comm, const Blocks& out, const Blocks& in);
   void meet(ArgumentSlot& me, const Reduction* reduction);
   void lead(LocalGroup& group, const ArgumentSlot& me, const Reduction* reduction);
   bool tell_each_other(LocalGroup& group, Header header, Value& value);
@@ -122,9 +122,9 @@ class Team final : public core::Team, public SharedCollective {
 
   void share(ArgumentSlot& me, const Reduction* reduction, LocalityState* locality);
 
-  static Count most_of_transfer(int rank, Collective collective, int root, const Blocks& out, const Blocks& in);
+  static Count most_of_transfer(int rank, const Call& call);
   base::Status exchange_pair(ArgumentSlot& me, const PairTransfer& transfer, const Reduction* reduction, LocalityState* locality);
-  base::Status exchange_pair(ArgumentSlot& me, Collective collective, int root, const Blocks& out, const Blocks& in);
+  base::Status exchange_pair_of_blocks(ArgumentSlot& me, const Call& call);
   LocalityState* locality_of(int rank, Collective collective, Count bytes) const;
   void try_out(Collective collective, const LocalityState& locality, const Layout& given);
   void learn(Collective collective, LocalityState& locality);

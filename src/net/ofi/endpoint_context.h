@@ -1,15 +1,18 @@
-// A context: one endpoint, and all that the ranks of this process have to do with others through it.
+// An endpoint context: one libfabric endpoint, and all that the ranks of this process send and receive through it.
 //
-// Nobody waits for a endpoint context. Who finds it free does what he came for and whatever else there is to do; who
-// finds it busy leaves a post in its inbox, which the one inside takes before he is done. So the lock may be
-// held across system calls of a provider's.
+//   rank --try_send, post--> [lock free: do it]  [lock taken: PendingSends] --> endpoint --> network
+//   network --> MultiReceive buffers --> deliver in the sender's order --> Sink (matcher) of the rank
 //
-// What one endpoint context sends another is numbered, and delivered in this order, because providers complete what has
-// come in any order.
+// No thread waits for the lock. A thread that finds it free does what it came for, and all that the context has to
+// do besides; a thread that finds it taken leaves a PendingSend in the inbox, which the owner of the lock takes
+// before it lets go. So the lock may be held across system calls of a provider.
 //
-// Where a send is a system call, it costs as much as hundreds of copies. So short messages that follow each
-// other closely to the same process are held back, and go together (aggregates.cc): when somebody looks, which
-// all do who wait, when there is no room for more, or when the network thread comes.
+// What one context sends another is numbered and delivered in this order, because providers complete arrivals in any
+// order.
+//
+// A send that is a system call costs as much as hundreds of copies. So short messages that follow each other closely
+// to one process are aggregated (aggregation.cc). They leave when a thread looks after the network, as all that wait
+// do, when there is no room for more, or when the network thread comes.
 #pragma once
 
 #include <algorithm>

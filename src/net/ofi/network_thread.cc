@@ -47,7 +47,7 @@ base::Status NetworkThread::start() {
     return failed("epoll_ctl");
   for (const auto& context : contexts_) {
     blind_ = blind_ || context->descriptor() < 0;
-    epoll_event coming{.events = 0, .data = {.ptr = gate.get()}};
+    epoll_event coming{.events = 0, .data = {.ptr = context.get()}};
     if (context->descriptor() >= 0 && ::epoll_ctl(alarms_, EPOLL_CTL_ADD, context->descriptor(), &coming) != 0)
       return failed("epoll_ctl");
   }
@@ -71,7 +71,7 @@ NetworkThread::~NetworkThread() {
 bool NetworkThread::watch() {
   for (const auto& context : contexts_) {
     if (context->descriptor() < 0) continue;
-    epoll_event coming{.events = EPOLLIN | EPOLLONESHOT, .data = {.ptr = gate.get()}};
+    epoll_event coming{.events = EPOLLIN | EPOLLONESHOT, .data = {.ptr = context.get()}};
     if (!context->may_sleep()) return false;
     ::epoll_ctl(alarms_, EPOLL_CTL_MOD, context->descriptor(), &coming);
   }

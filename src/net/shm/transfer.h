@@ -40,7 +40,7 @@ enum class Control : int {
   kCancelled = -5,  ///< CancelledNote, to the sender
   kWritten = -6,    ///< WrittenNote, to the receiver
   kStaged = -7,     ///< StagingNote, to the receiver; the envelope is the message's
-  kEmpty = -8,      ///< BufferCreditNote, to whoever wanted a staging buffer back
+  kBufferCredit = -8,      ///< BufferCreditNote, to whoever wanted a staging buffer back
 };
 
 /// Bytes in a staging_buffer: those of a piece, or of a staged message.
@@ -145,7 +145,7 @@ class PendingWrite {
     kWritten,
     kCancel,
     kCancelled,
-    kEmpty
+    kBufferCredit
   };
   PendingWrite(Kind kind, int destination, SendRequest* message, ShmRendezvous* asker, Count bytes)
       : kind_(kind), destination_(destination), message_(message), asker_(asker), bytes_(bytes) {}
@@ -160,7 +160,7 @@ class PendingWrite {
   ShmRendezvous* asker_;
   Count bytes_;
   Count done_ = 0;
-  std::optional<std::uint32_t> staging_buffer_;  // pieces go into this one, or kEmpty
+  std::optional<std::uint32_t> staging_buffer_;  // pieces go into this one, or kBufferCredit
   Count in_staging_ = 0;                  // so much already
   std::uint64_t ticket_ = 0;
   void* into_ = nullptr;   // kCts

@@ -1,0 +1,153 @@
+#include "coll/algorithms/registry.h"
+
+#include <algorithm>
+
+#include "coll/algorithms/algorithms.h"
+#include "coll/algorithms/pieces.h"
+
+namespace clump::coll {
+
+namespace {
+
+using enum Collective;
+using enum Algorithm;
+
+struct Row {
+  Collective collective;
+  Algorithm algorithm;
+  void (*build)(Schedule& s, const Call& call);
+};
+
+/// A buffer of equal blocks, one for each peer.
+Blocks equal_blocks(const Schedule& s, const Layout& all) {
+  return {all.base, s.peers() == 0 ? 0 : all.count / s.peers(), all.type};
+}
+
+// clang-format off
+constexpr Row kRows[] = {
+    {kBarrier, kTwoStages, [](Schedule& s, const Call&) { barrier_two_stages(s); }},
+    {kBarrier, kDirect, [](Schedule& s, const Call&) { barrier_direct(s); }},
+    {kBarrier, kDissemination, [](Schedule& s, const Call&) { barrier_dissemination(s); }},
+
+    {kBroadcast, kTwoStages, [](Schedule& s, const Call& c) { broadcast_two_stages(s, c.send, c.root); }},
+    {kBroadcast, kBinomial, [](Schedule& s, const Call& c) { broadcast_binomial(s, c.send, c.root); }},
+    {kBroadcast, kScatterAllgather, [](Schedule& s, const Call& c) { broadcast_scatter_allgather(s, c.send, c.root); }},
+
+    {kGather, kTwoStages, [](Schedule& s, const Call& c) { gather_two_stages(s, c.send, c.recv, c.root); }},
+    {kGather, kBinomial, [](Schedule& s, const Call& c) { gather_binomial(s, c.send, c.recv, c.root); }},
+    {kGather, kDirect, [](Schedule& s, const Call& c) { gather_direct(s, c.send, equal_blocks(s, c.recv), c.root); }},
+    {kGatherv, kTwoStages, [](Schedule& s, const Call& c) { gatherv_two_stages(s, c.send, *c.recv_blocks, c.root); }},
+    {kGatherv, kDirect, [](Schedule& s, const Call& c) { gather_direct(s, c.send, *c.recv_blocks, c.root); }},
+
+    {kScatter, kTwoStages, [](Schedule& s, const Call& c) { scatter_two_stages(s, c.send, c.recv, c.root); }},
+    {kScatter, kBinomial, [](Schedule& s, const Call& c) { scatter_binomial(s, c.send, c.recv, c.root); }},
+    {kScatter, kDirect, [](Schedule& s, const Call& c) { scatter_direct(s, equal_blocks(s, c.send), c.recv, c.root); }},
+    {kScatterv, kTwoStages, [](Schedule& s, const Call& c) { scatterv_two_stages(s, *c.send_blocks, c.recv, c.root); }},
+    {kScatterv, kDirect, [](Schedule& s, const Call& c) { scatter_direct(s, *c.send_blocks, c.recv, c.root); }},
+
+    {kAllgather, kTwoStages, [](Schedule& s, const Call& c) { allgather_two_stages(s, c.send, c.recv); }},
+    {kAllgather, kGatherBroadcast, [](Schedule& s, const Call& c) { allgather_gather_broadcast(s, c.send, c.recv); }},
+    {kAllgather, kBruck, [](Schedule& s, const Call& c) { allgather_bruck(s, c.send, c.recv); }},
+    {kAllgather, kRing, [](Schedule& s, const Call& c) { allgather_ring(s, c.send, equal_blocks(s, c.recv)); }},
+    {kAllgatherv, kTwoStages, [](Schedule& s, const Call& c) { allgatherv_two_stages(s, c.send, *c.recv_blocks); }},
+    {kAllgatherv, kRing, [](Schedule& s, const Call& c) { allgather_ring(s, c.send, *c.recv_blocks); }},
+
+    {kAlltoall, kTwoStages, [](Schedule& s, const Call& c) { alltoall_two_stages(s, c.send, c.recv); }},
+    {kAlltoall, kDirect, [](Schedule& s, const Call& c) { alltoall_direct(s, equal_blocks(s, c.send), equal_blocks(s, c.recv)); }},
+    {kAlltoallv, kTwoStages, [](Schedule& s, const Call& c) { alltoallv_two_stages(s, *c.send_blocks, *c.recv_blocks); }},
+    {kAlltoallv, kDirect, [](Schedule& s, const Call& c) { alltoall_direct(s, *c.send_blocks, *c.recv_blocks); }},
+
+    {kReduce, kTwoStages, [](Schedule& s, const Call& c) { reduce_two_stages(s, c.send, c.recv, c.root); }},
+    {kReduce, kDirect, [](Schedule& s, const Call& c) { reduce_direct(s, c.send, c.recv, c.root); }},
+    {kReduce, kChain, [](Schedule& s, const Call& c) { reduce_chain(s, c.send, c.recv, c.root); }},
+    {kReduce, kRing, [](Schedule& s, const Call& c) { reduce_ring(s, c.send, c.recv, c.root); }},
+    {kReduce, kBinomial, [](Schedule& s, const Call& c) { reduce_binomial(s, c.send, c.recv, c.root); }},
+
+    {kAllreduce, kTwoStages, [](Schedule& s, const Call& c) { allreduce_two_stages(s, c.send, c.recv); }},
+    {kAllreduce, kReduceBroadcast, [](Schedule& s, const Call& c) { allreduce_reduce_broadcast(s, c.send, c.recv); }},
+    {kAllreduce, kRing, [](Schedule& s, const Call& c) { allreduce_ring(s, c.send, c.recv); }},
+    {kAllreduce, kRecursiveDoubling, [](Schedule& s, const Call& c) { allreduce_recursive_doubling(s, c.send, c.recv); }},
+
+    {kReduceScatter, kDirect, reduce_scatter_direct},
+    {kReduceScatter, kReduceThenScatter, reduce_then_scatter},
+
+    {kScan, kTwoStages, [](Schedule& s, const Call& c) { scan_by(s, c, prefix_two_stages); }},
+    {kScan, kChain, [](Schedule& s, const Call& c) { scan_by(s, c, prefix_chain); }},
+    {kScan, kPrefixDoubling, [](Schedule& s, const Call& c) { scan_by(s, c, prefix); }},
+};
+// clang-format on
+
+Count all_bytes(const Schedule& s, const Blocks& blocks) {
+  Count bytes = 0;
+  for (int i = 0; i < s.size(); ++i) bytes += blocks[i].bytes();
+  return bytes;
+}
+
+/// Whether there is no data, on any rank, so that no messages are needed either.
+bool moves_nothing(const Schedule& s, const Call& call) {
+  switch (call.collective) {
+    case kBroadcast:
+    case kGather:
+    case kScatter:
+    case kAllgather:
+      return call.bytes == 0;
+    case kAllgatherv:
+      return all_bytes(s, *call.recv_blocks) == 0;
+    case kReduce:
+    case kAllreduce:
+    case kReduceScatter:
+    case kScan:
+      return call.send.count == 0;
+    default:
+      return false;
+  }
+}
+
+/// One rank alone: what it sends is what it receives.
+void copy_own(Schedule& s, const Call& call) {
+  switch (call.collective) {
+    case kBarrier:
+    case kBroadcast:
+      return;
+    case kScan:
+      return call.exclusive ? void() : s.copy(call.recv, call.send);
+    case kNeighbours:
+      return exchange_with_neighbours(s, s.topology(), *call.send_blocks, *call.recv_blocks);
+    default:
+      s.copy(call.recv_blocks != nullptr ? (*call.recv_blocks)[0] : call.recv,
+             call.send_blocks != nullptr ? (*call.send_blocks)[0] : call.send);
+  }
+}
+
+Algorithm choose(Schedule& s, const Call& call) {
+  switch (call.collective) {
+    case kReduce:
+    case kAllreduce:
+    case kReduceScatter:
+    case kScan:
+      return s.choose(call.collective, call.send);
+    case kAllgatherv:  // the bytes of one block are not the same on all ranks
+      return s.choose(call.collective, all_bytes(s, *call.recv_blocks) / s.size());
+    default:
+      return s.choose(call.collective, call.bytes);
+  }
+}
+
+}  // namespace
+
+void write(Schedule& s, const Call& call) {
+  if (s.is_inter()) return inter::write(s, call);
+  if (moves_nothing(s, call)) return;
+  if (s.size() == 1) return copy_own(s, call);
+  if (call.collective == kNeighbours)
+    return exchange_with_neighbours(s, s.topology(), *call.send_blocks, *call.recv_blocks);
+  if (call.in_place && call.collective == kAlltoall) return alltoall_in_place(s, equal_blocks(s, call.recv));
+  if (call.in_place && call.collective == kAlltoallv) return alltoall_in_place(s, *call.recv_blocks);
+  const Algorithm algorithm = choose(s, call);
+  const Row* const row = std::ranges::find_if(kRows, [&](const Row& one) {
+    return one.collective == call.collective && one.algorithm == algorithm;
+  });
+  row->build(s, call);
+}
+
+}  // namespace clump::coll
