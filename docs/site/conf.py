@@ -45,7 +45,8 @@ CHAPTERS = {
 BELOW = {
     "reference": ["reference/options", "reference/variables", "reference/functions"],
     "how-it-works": ["architecture", "life-of-a-send", "fibers", "images"],
-    "results": ["measurements", "real-programs"],
+    "results": ["performance/method", "performance/limits", "performance/runs", "experiments/README", "real-programs"],
+    "experiments/README": ["experiments/[0-9]*"],
     "decisions/README": ["decisions/[0-9]*"],
 }
 
