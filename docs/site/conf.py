@@ -44,8 +44,9 @@ CHAPTERS = {
 # Pages below a page. A name may be a pattern.
 BELOW = {
     "reference": ["reference/options", "reference/variables", "reference/functions"],
-    "how-it-works": ["architecture", "life-of-a-send", "fibers", "images"],
-    "results": ["measurements", "real-programs"],
+    "how-it-works": ["architecture", "find-your-way", "life-of-a-send", "life-of-a-collective", "life-of-a-job", "fibers", "images"],
+    "results": ["performance/method", "performance/limits", "performance/runs", "experiments/README", "real-programs"],
+    "experiments/README": ["experiments/[0-9]*"],
     "decisions/README": ["decisions/[0-9]*"],
 }
 

@@ -53,7 +53,7 @@ class Site(unittest.TestCase):
 
     def test_every_page_is_in_the_menu(self):
         menu = (self.site / "index.html").read_text()
-        for page in ("quick-start", "moving", "faq", "user-guide", "reference/functions", "life-of-a-send", "measurements"):
+        for page in ("quick-start", "moving", "faq", "user-guide", "reference/functions", "life-of-a-send", "performance/method", "experiments/README"):
             self.assertIn(f'href="{page}.html"', menu)
 
     @unittest.skipUnless(browser.path(), "no headless browser: ./dev setup --browser")
