@@ -69,7 +69,7 @@ class _Facts:
         return "timed" in self.entry.flags and not self.persistent
 
     @property
-    def meeting(self) -> str:
+    def collective(self) -> str:
         """The communicator all ranks of which have to come, if they do so before anybody goes on; else empty."""
         if "timed" in self.entry.flags:
             return "comm" if self.is_collective and self.blocks and not self.body.startswith("neighbor_") else ""
@@ -93,8 +93,8 @@ def _before(facts: _Facts) -> List[str]:
         lines.append("recording.starts(request);")
     if facts.function.name == "MPI_Startall":
         lines.append("recording.starts(count, array_of_requests);")
-    if facts.meeting:
-        lines.append(f"recording.meets({facts.meeting});")
+    if facts.collective:
+        lines.append(f"recording.begins_collective({facts.collective});")
     return lines
 
 
@@ -113,12 +113,12 @@ def _after(facts: _Facts) -> List[str]:
         lines.append("recording.started();")
     if facts.is_collective:
         lines.append(f"recording.gave({GIVEN[facts.body]});")
-    if facts.meeting and facts.body in _FROM_ROOT:
+    if facts.collective and facts.body in _FROM_ROOT:
         lines.append("recording.met_root(root, comm);")
-    elif facts.meeting and facts.body in _LOOSE:
+    elif facts.collective and facts.body in _LOOSE:
         lines.append("recording.met_in_team(comm);")
-    elif facts.meeting:
-        lines.append("recording.met();")
+    elif facts.collective:
+        lines.append("recording.ends_collective();")
     return lines
 
 

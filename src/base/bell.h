@@ -15,10 +15,11 @@ namespace clump::base {
 /// Whoever is going to sleep sets its word to 1, with seq_cst, looks once more whether something was left for
 /// it, and sleeps while the word is 1. All zero: nobody sleeps.
 struct alignas(64) Bell {
-  std::atomic<std::uint32_t> worker{0};   ///< futex: the worker thread of a worker
+  std::atomic<std::uint32_t> worker{0};            ///< futex: the worker thread of a worker
   std::atomic<std::uint32_t> progress_sleeper{0};  ///< futex: a thread that looks out for its whole process
 
-  /// `worker`: another process has rung. Who sleeps there does not count as awake yet (fiber/awake_threads.h).
+  /// `worker`: another process has rung. Who sleeps there does not count as awake yet
+  /// (fiber/awake_threads.h).
   static constexpr std::uint32_t kRung = 2;
 
   /// After something was left. Any process.

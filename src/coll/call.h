@@ -2,8 +2,8 @@
 //
 //   MPI body -> Call -> run() or start() (coll.h) -> an engine: shared/, node/, or messages (algorithms/)
 //
-// A Call refers to layouts and blocks of the caller. It lives as long as the MPI call; an operation that goes on
-// afterwards copies what it needs.
+// A Call refers to layouts and blocks of the caller. It lives as long as the MPI call; an operation that goes
+// on afterwards copies what it needs.
 #pragma once
 
 #include <vector>
@@ -94,11 +94,10 @@ class Blocks {
   Numbers counts_, displacements_;
 };
 
-
-/// The arguments of one rank. "In place" is told by passing the same layout, or blocks, twice: what MPI_IN_PLACE
-/// stands for is at the other buffer. Layouts that have no meaning at the caller (the receive buffer of a rank
-/// that is not the root) are not looked at. On an intercommunicator `root` is MPI_ROOT, MPI_PROC_NULL or a rank
-/// of the remote group. The arguments were checked before.
+/// The arguments of one rank. "In place" is told by passing the same layout, or blocks, twice: what
+/// MPI_IN_PLACE stands for is at the other buffer. Layouts that have no meaning at the caller (the receive
+/// buffer of a rank that is not the root) are not looked at. On an intercommunicator `root` is MPI_ROOT,
+/// MPI_PROC_NULL or a rank of the remote group. The arguments were checked before.
 struct Call {
   static constexpr Layout kNoLayout{};
 
@@ -112,10 +111,10 @@ struct Call {
   const Layout &send = kNoLayout, &recv = kNoLayout;
   const Blocks *send_blocks = nullptr, *recv_blocks = nullptr;  ///< where blocks may differ in size
   bool in_place = false;
-  bool mismatched = false;            ///< the caller's own two buffers do not fit each other
-  bool exclusive = false;             ///< MPI_Exscan
-  Count first = 0;                    ///< of a reduce-scatter: the element of `send` where the caller's block begins
-  const Numbers* counts = nullptr;    ///< of a reduce-scatter; null: all blocks have recv.count elements
+  bool mismatched = false;  ///< the caller's own two buffers do not fit each other
+  bool exclusive = false;   ///< MPI_Exscan
+  Count first = 0;          ///< of a reduce-scatter: the element of `send` where the caller's block begins
+  const Numbers* counts = nullptr;  ///< of a reduce-scatter; null: all blocks have recv.count elements
   const Reduction* reduction = nullptr;
 
   bool has_blocks() const { return send_blocks != nullptr || recv_blocks != nullptr; }
@@ -218,10 +217,8 @@ inline Call Call::allgatherv(const Layout& mine, const Blocks& all) {
 }
 
 inline Call Call::alltoallv(const Blocks& out, const Blocks& in) {
-  return {.collective = Collective::kAlltoallv,
-          .send_blocks = &out,
-          .recv_blocks = &in,
-          .in_place = out == in};
+  return {
+      .collective = Collective::kAlltoallv, .send_blocks = &out, .recv_blocks = &in, .in_place = out == in};
 }
 
 inline Call Call::neighbours(const Blocks& out, const Blocks& in) {
@@ -246,11 +243,8 @@ inline Call Call::allreduce(const Reduction& reduction, const Layout& in, const 
 }
 
 inline Call Call::scan(const Reduction& reduction, const Layout& in, const Layout& out) {
-  return {.collective = Collective::kScan,
-          .bytes = in.bytes(),
-          .send = in,
-          .recv = out,
-          .reduction = &reduction};
+  return {
+      .collective = Collective::kScan, .bytes = in.bytes(), .send = in, .recv = out, .reduction = &reduction};
 }
 
 inline Call Call::exscan(const Reduction& reduction, const Layout& in, const Layout& out) {

@@ -330,8 +330,7 @@ TEST(Select, WhatIsWantedIsUsedWhereItSuits) {
   EXPECT_EQ(wanted({16, 8}, Algorithm::kShmLeader), Algorithm::kReduceBroadcast);
   EXPECT_EQ(wanted({16, 8, Operations::kPredefined, true}, Algorithm::kShmAll), Algorithm::kShmAll);
   EXPECT_EQ(wanted({16, 8, Operations::kPredefined, true}, Algorithm::kBruck), Algorithm::kShmSmall);
-  EXPECT_EQ(wanted({16, 1 << 20, Operations::kPredefined, true}, Algorithm::kShmSmall),
-            Algorithm::kShmAll);
+  EXPECT_EQ(wanted({16, 1 << 20, Operations::kPredefined, true}, Algorithm::kShmSmall), Algorithm::kShmAll);
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "coll/test_calls.h"
 #include "coll/select/select.h"
+#include "coll/test_calls.h"
 #include "coll/test_ranks.h"
 
 namespace clump::coll {

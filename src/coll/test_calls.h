@@ -1,5 +1,5 @@
-// For unit tests of this folder: the collectives by their names, blocking on a communicator, or written into a
-// schedule.
+// For unit tests of this folder: the collectives by their names, blocking on a communicator, or written into
+// a schedule.
 #pragma once
 
 #include "coll/algorithms/algorithms.h"
@@ -49,16 +49,19 @@ inline base::Status allreduce(core::Comm& comm, const Reduction& reduction, cons
 inline base::Status scan(core::Comm& comm, const Reduction& reduction, const Layout& in, const Layout& out) {
   return run(comm, Call::scan(reduction, in, out));
 }
-inline base::Status exscan(core::Comm& comm, const Reduction& reduction, const Layout& in, const Layout& out) {
+inline base::Status exscan(core::Comm& comm, const Reduction& reduction, const Layout& in,
+                           const Layout& out) {
   return run(comm, Call::exscan(reduction, in, out));
 }
 inline base::Status reduce_scatter(core::Comm& comm, const Reduction& reduction, const Layout& in,
                                    const Layout& out, const Numbers& counts) {
-  return run(comm, Call::reduce_scatter(comm, reduction, {in.base, total_of(comm, counts), in.type}, out, counts));
+  return run(comm,
+             Call::reduce_scatter(comm, reduction, {in.base, total_of(comm, counts), in.type}, out, counts));
 }
 inline base::Status reduce_scatter_block(core::Comm& comm, const Reduction& reduction, const Layout& in,
                                          const Layout& out) {
-  return run(comm, Call::reduce_scatter_block(comm, reduction, {in.base, comm.size() * out.count, in.type}, out));
+  return run(comm,
+             Call::reduce_scatter_block(comm, reduction, {in.base, comm.size() * out.count, in.type}, out));
 }
 
 inline void gatherv(Schedule& s, const Layout& mine, const Blocks& all, int root) {
@@ -75,7 +78,8 @@ inline void scan(Schedule& s, const Layout& in, const Layout& out) {
   write(s, {.collective = Collective::kScan, .bytes = in.bytes(), .send = in, .recv = out});
 }
 inline void exscan(Schedule& s, const Layout& in, const Layout& out) {
-  write(s, {.collective = Collective::kScan, .bytes = in.bytes(), .send = in, .recv = out, .exclusive = true});
+  write(s,
+        {.collective = Collective::kScan, .bytes = in.bytes(), .send = in, .recv = out, .exclusive = true});
 }
 
 }  // namespace clump::coll

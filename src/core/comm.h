@@ -13,8 +13,8 @@
 #include "core/group.h"
 #include "core/info.h"
 #include "core/send_buffer.h"
-#include "core/topology.h"
 #include "core/tool_observer.h"
+#include "core/topology.h"
 
 namespace clump::core {
 
@@ -92,7 +92,7 @@ class Comm final : public base::RefCounted {
   }
   /// The number of a collective call of this communicator, where calls are written down: the same on all
   /// ranks.
-  std::uint32_t next_recorded_meeting() { return meetings_.fetch_add(1, std::memory_order_relaxed); }
+  std::uint32_t next_recorded_collective() { return recorded_.fetch_add(1, std::memory_order_relaxed); }
   /// Numbers for so many partitions that this rank sends, the first one of a sequence that goes on after 2^32
   /// with 0.
   std::uint32_t next_partition_tags(int partitions) {
@@ -101,7 +101,7 @@ class Comm final : public base::RefCounted {
 
  private:
   const Group& peers_;
-  std::atomic<std::uint32_t> collectives_{0}, partition_tags_{0}, checks_{0}, meetings_{0};
+  std::atomic<std::uint32_t> collectives_{0}, partition_tags_{0}, checks_{0}, recorded_{0};
 };
 
 }  // namespace clump::core

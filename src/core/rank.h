@@ -19,10 +19,10 @@
 #include "base/status.h"
 #include "core/buffers_in_use.h"
 #include "core/comm.h"
-#include "core/rank_callbacks.h"
 #include "core/error_codes.h"
 #include "core/handle_table.h"
 #include "core/op.h"
+#include "core/rank_callbacks.h"
 #include "core/request.h"
 #include "core/send_buffer.h"
 #include "core/session.h"
@@ -50,8 +50,8 @@ struct World {
   std::string node;                          ///< the name of this host
   std::vector<int> nodes;                    ///< which host each rank is on; empty: all are on this one
   std::vector<std::unique_ptr<net::Channel>> channels;
-  std::vector<net::Channel*> routes;      ///< the channel to each rank of the job
-  net::SelfChannel* self = nullptr;       ///< the one to ranks of this host process; null in an explored run
+  std::vector<net::Channel*> routes;  ///< the channel to each rank of the job
+  net::SelfChannel* self = nullptr;   ///< the one to ranks of this host process; null in an explored run
   std::unique_ptr<net::SharedAllocator> shared_allocator;  ///< null: this is the only process of the node
   /// Even numbers; the first few are the predefined communicators'. Each host process has its own, so many
   /// apart as there are processes.

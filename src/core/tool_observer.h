@@ -11,7 +11,8 @@
 namespace clump::core {
 
 /// Is told at once of what happens to a rank, by whoever makes it happen: any thread, in the middle of
-/// anything, with locks of ours held. So it only notes it down. A rank's ToolObserver lives as long as the rank.
+/// anything, with locks of ours held. So it only notes it down. A rank's ToolObserver lives as long as the
+/// rank.
 class ToolObserver {
  public:
   struct Message {

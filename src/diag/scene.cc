@@ -138,8 +138,8 @@ std::vector<int> Scene::members_of(const Awaited& collective) const {
   return all;
 }
 
-// A collective by messages has a number, and each rank tells how many it has begun. Others are meetings: who
-// has come waits there.
+// A collective by messages has a number, and each rank tells how many it has begun. Others synchronise in
+// shared memory: who has come waits there.
 std::vector<int> Scene::missing(const Awaited& collective) const {
   std::vector<int> missing = members_of(collective);
   const auto met = meeting_.find(collective.comm);

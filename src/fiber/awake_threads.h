@@ -1,8 +1,9 @@
 // Accounting of threads of control that are awake, for the detection of deadlocks.
 //
-// Only threads of ranks wake threads of ranks. So when the last one that is awake goes to sleep, none will ever
-// wake: a deadlock. The count covers kernel threads, worker threads among them, and fibers that sleep until a
-// point in time. A thread outside MPI counts as awake, whatever it does there, so there is no false alarm.
+// Only threads of ranks wake threads of ranks. So when the last one that is awake goes to sleep, none will
+// ever wake: a deadlock. The count covers kernel threads, worker threads among them, and fibers that sleep
+// until a point in time. A thread outside MPI counts as awake, whatever it does there, so there is no false
+// alarm.
 #pragma once
 
 #include <atomic>

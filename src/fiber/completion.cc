@@ -9,16 +9,16 @@
 #include <mutex>
 #include <utility>
 
-#include "fiber/own_worker.h"
 #include "fiber/core_watch.h"
-#include "fiber/rank_callbacks.h"
 #include "fiber/exploration.h"
 #include "fiber/help.h"
 #include "fiber/interrupt.h"
+#include "fiber/own_worker.h"
 #include "fiber/progress_sleeper.h"
-#include "fiber/world_stop.h"
+#include "fiber/rank_callbacks.h"
 #include "fiber/switch.h"
 #include "fiber/worker.h"
+#include "fiber/world_stop.h"
 
 namespace clump::fiber {
 
@@ -303,7 +303,8 @@ void Completion::sleep_unwatched() {
   Fiber* const self = this_fiber();
   // A watched fiber waits as for several, because then it is known when it was woken.
   RankCallbacks* const callbacks = RankCallbacks::expected_here();
-  if (callbacks != nullptr || (self != nullptr && CoreWatch::watch != nullptr && RankCallbacks::watched_here())) {
+  if (callbacks != nullptr ||
+      (self != nullptr && CoreWatch::watch != nullptr && RankCallbacks::watched_here())) {
     Completion* const one = this;
     return wait_with_callbacks({&one, 1}, callbacks);
   }

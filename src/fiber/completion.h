@@ -3,9 +3,10 @@
 //   pending --signal()--> done          waiter: polls, then leaves its address in the word and sleeps
 //   pending --waiter's address--> signal() exchanges it for "done" and wakes that waiter
 //
-// A Completion is one word. The thread that finishes the work calls signal() once; at most one thread of control
-// waits at a time. Kernel threads and fibers (fiber.h) wait in the same way: they poll for as long as a message
-// between two cores takes; then a kernel thread sleeps in the kernel, and a fiber lets its worker run others.
+// A Completion is one word. The thread that finishes the work calls signal() once; at most one thread of
+// control waits at a time. Kernel threads and fibers (fiber.h) wait in the same way: they poll for as long as
+// a message between two cores takes; then a kernel thread sleeps in the kernel, and a fiber lets its worker
+// run others.
 #pragma once
 
 #include <atomic>

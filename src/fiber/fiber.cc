@@ -13,15 +13,15 @@
 
 #include "fiber/awake_threads.h"
 #include "fiber/core_watch.h"
-#include "fiber/rank_callbacks.h"
 #include "fiber/exploration.h"
 #include "fiber/facts.h"
 #include "fiber/kernel_state.h"
 #include "fiber/monitor.h"
 #include "fiber/processor_time.h"
-#include "fiber/world_stop.h"
+#include "fiber/rank_callbacks.h"
 #include "fiber/switch.h"
 #include "fiber/worker.h"
+#include "fiber/world_stop.h"
 
 /// The stack pointer of kernel threads that fibers have left (context_*.S).
 extern "C" [[gnu::visibility("hidden")]] char clump_parked_stack;
@@ -86,7 +86,7 @@ void become_fiber(int home, Identity* rank) {
   }
   prepare_to_be_left();
   Worker& worker = workers[static_cast<std::size_t>(home)];
-  worker.inbox.push(*self);
+  worker.inbox.push(*self, std::memory_order_seq_cst);
   worker.wake();
   awake_threads::becomes_fiber();
   arrive(*self, clump_leave_kernel_thread(&self->context, &self->in_use));
@@ -96,7 +96,8 @@ void become_fiber(int home, Identity* rank) {
 
 Fiber* rank_fiber() noexcept {
   Fiber* const self = this_fiber();
-  return self != nullptr && self->worker_thread != nullptr && self != &self->worker_thread->idle ? self : nullptr;
+  return self != nullptr && self->worker_thread != nullptr && self != &self->worker_thread->idle ? self
+                                                                                                 : nullptr;
 }
 
 int worker_count() noexcept { return static_cast<int>(workers.size()); }

@@ -1,9 +1,9 @@
 // Fibers: ranks as threads of control that workers run (the `fibers` scheduler).
 //
-// A worker is a place to run fibers, one for each usable core, with a queue of those that can run. A worker thread
-// is a kernel thread that serves a worker; should a fiber keep its worker thread busy outside MPI while others
-// wait, the monitor gives the worker to another worker thread. A fiber has a home, the worker that its rank is
-// mapped to. Idle workers run fibers of others as stolen fibers until these wait again.
+// A worker is a place to run fibers, one for each usable core, with a queue of those that can run. A worker
+// thread is a kernel thread that serves a worker; should a fiber keep its worker thread busy outside MPI
+// while others wait, the monitor gives the worker to another worker thread. A fiber has a home, the worker
+// that its rank is mapped to. Idle workers run fibers of others as stolen fibers until these wait again.
 //
 // Threads that ranks make, and every thread under the `threads` scheduler, are kernel threads and no fibers:
 // for them this_fiber() is null.
@@ -28,12 +28,12 @@ struct KernelState;
 
 /// One rank's main thread of control. Lives until the process ends.
 struct alignas(64) Fiber {
-  Context context;                ///< first, so that a Context* of a fiber is its Fiber*
-  WorkerThread* worker_thread = nullptr;     ///< who runs it, while it runs
-  Identity* rank = nullptr;       ///< whose it is; null for worker threads
-  int home = 0;                   ///< worker
-  std::atomic<int> in_use{1};     ///< 0: nobody runs on its stack
-  std::atomic<bool> over{false};  ///< it will not run again
+  Context context;                        ///< first, so that a Context* of a fiber is its Fiber*
+  WorkerThread* worker_thread = nullptr;  ///< who runs it, while it runs
+  Identity* rank = nullptr;               ///< whose it is; null for worker threads
+  int home = 0;                           ///< worker
+  std::atomic<int> in_use{1};             ///< 0: nobody runs on its stack
+  std::atomic<bool> over{false};          ///< it will not run again
   /// Whether it can be run. acquire: pairs with the release by whoever has left its stack.
   bool left_behind() const noexcept { return in_use.load(std::memory_order_acquire) == 0; }
   int empty_polls = 0;                            ///< in a row, of polling calls

@@ -13,9 +13,9 @@
 #include <thread>
 #include <vector>
 
-#include "fiber/own_worker.h"
 #include "fiber/awake_threads.h"
 #include "fiber/completion.h"
+#include "fiber/own_worker.h"
 
 namespace clump::fiber {
 namespace {
@@ -281,7 +281,8 @@ TEST(Fiber, WantsNoCoreWhileItIsBlockedInTheKernel) {
     EXPECT_TRUE(comes_true([] { return awake_threads::resting.load() == 1; }));
     over.store(true);
   }
-  const Fibers one(1, [](int) { EXPECT_TRUE(comes_true([] { return awake_threads::resting.load() == 0; })); });
+  const Fibers one(1,
+                   [](int) { EXPECT_TRUE(comes_true([] { return awake_threads::resting.load() == 0; })); });
 }
 
 TEST(Fiber, IsTakenByAnIdleWorker) {

@@ -71,10 +71,12 @@ SharedLoop* take_loop(int& half) noexcept {
 void show(SharedLoop& offer, int half_for_helpers) noexcept {
   // release: pairs with the acquire in help_now(), for `enter`.
   loop_board.wanted[index_of(offer)].store(1 + static_cast<std::uint32_t>(half_for_helpers),
-                                      std::memory_order_release);
+                                           std::memory_order_release);
 }
 
-void hide(SharedLoop& offer) noexcept { loop_board.wanted[index_of(offer)].store(0, std::memory_order_relaxed); }
+void hide(SharedLoop& offer) noexcept {
+  loop_board.wanted[index_of(offer)].store(0, std::memory_order_relaxed);
+}
 
 bool help_now() noexcept {
   bool helped = false;

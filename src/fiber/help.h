@@ -4,10 +4,10 @@
 //          parts 0 1 2 ... | ... n-1
 //          owner -->       ^ middle        <-- helpers
 //
-// do_together() puts its loop on the board and begins with it at once. Parts are handed out from both ends: the
-// owner works at one end, helpers at the other, and a core keeps to the end at which it worked last. So in repeated
-// exchanges the same core touches the same half of a buffer, which stays in its cache; memory that another core has
-// just written is ten times slower than the core's own.
+// do_together() puts its loop on the board and begins with it at once. Parts are handed out from both ends:
+// the owner works at one end, helpers at the other, and a core keeps to the end at which it worked last. So
+// in repeated exchanges the same core touches the same half of a buffer, which stays in its cache; memory
+// that another core has just written is ten times slower than the core's own.
 //
 // What synchronises is inline, so that sanitizers see it: they do not look into libclump_host.so.
 #pragma once
@@ -88,8 +88,8 @@ class alignas(64) LoopRange {
   std::atomic<std::uint32_t> done_{0};
 };
 
-/// A place on the loop_board. Its memory is never given back, and a ticket is the only right to anything in it: a
-/// helper that comes too late finds no ticket, or one of the next work, which is as good.
+/// A place on the loop_board. Its memory is never given back, and a ticket is the only right to anything in
+/// it: a helper that comes too late finds no ticket, or one of the next work, which is as good.
 struct SharedLoop {
   // The owner's line.
   alignas(64) std::atomic<bool> taken{false};
@@ -178,7 +178,8 @@ inline bool enter(SharedLoop& offer, int half) {
   if (own.progress() == LoopRange::kNone) return false;
   const auto begin = Clock::now();
   std::uint32_t mine = 0;
-  for (std::uint32_t number; mine < kPartsPerVisit && (number = own.claim_front()) != LoopRange::kNone; ++mine)
+  for (std::uint32_t number; mine < kPartsPerVisit && (number = own.claim_front()) != LoopRange::kNone;
+       ++mine)
     offer.run_part(half, number);
   if (mine == 0) return false;
   own.add_done(mine);

@@ -18,7 +18,8 @@ namespace clump::fiber {
 
 namespace {
 
-// Empty looks at the loop_board before a helper sleeps again: as long as it takes to wake it, some microseconds.
+// Empty looks at the loop_board before a helper sleeps again: as long as it takes to wake it, some
+// microseconds.
 constexpr int kLooks = 200;
 
 class Helper {

@@ -21,7 +21,8 @@ bool interrupt(const Fiber& fiber, int signal) noexcept {
   if (fiber.left_behind()) return false;
   // Written by whoever resumes the fiber. Worker threads live as long as the process.
   const WorkerThread* const worker_thread = __atomic_load_n(&fiber.worker_thread, __ATOMIC_RELAXED);
-  const pid_t thread = worker_thread != nullptr ? worker_thread->kernel_thread.load(std::memory_order_relaxed) : 0;
+  const pid_t thread =
+      worker_thread != nullptr ? worker_thread->kernel_thread.load(std::memory_order_relaxed) : 0;
   if (thread == 0) return false;
   const int error = errno;
   const bool sent = ::syscall(SYS_tgkill, base::process_id(), thread, signal) == 0;

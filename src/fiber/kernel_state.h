@@ -1,12 +1,13 @@
 // What the kernel keeps for each of its threads, and a program expects of its thread of control: working
-// directory, file mode mask, signal mask. A worker thread that resumes a fiber takes on what that fiber has set.
+// directory, file mode mask, signal mask. A worker thread that resumes a fiber takes on what that fiber has
+// set.
 //
 // Hardly any program changes these, so a fiber has a pointer to what it has set, null if that is nothing, and
-// a switch compares this pointer with the worker thread's. A KernelState never changes: whoever sets something gets
-// a new one. It is counted by the fiber and by the worker threads that have taken it on.
+// a switch compares this pointer with the worker thread's. A KernelState never changes: whoever sets
+// something gets a new one. It is counted by the fiber and by the worker threads that have taken it on.
 //
-// A worker thread must have a directory and a mask of its own (unshare(CLONE_FS)), and begin as the process did.
-// What fibers set for themselves may be set in signal handlers, where POSIX allows the call.
+// A worker thread must have a directory and a mask of its own (unshare(CLONE_FS)), and begin as the process
+// did. What fibers set for themselves may be set in signal handlers, where POSIX allows the call.
 #pragma once
 
 #include <sys/types.h>
@@ -50,8 +51,8 @@ CLUMP_HOST_API void release(KernelState* state) noexcept;
 // Kernel threads that fibers have left, and the worker threads that run them.
 
 /// The kernel writes the number of the core that a thread runs on into the thread's memory (rseq); this ends
-/// that. A fiber's own kernel thread would tell lies there, and a worker thread's is of no use. By a worker thread when
-/// it begins.
+/// that. A fiber's own kernel thread would tell lies there, and a worker thread's is of no use. By a worker
+/// thread when it begins.
 CLUMP_HOST_API void unregister_rseq() noexcept;
 /// The same, and keeps the number for own_kernel_thread(). By a thread that becomes a fiber, before it leaves
 /// its kernel thread.

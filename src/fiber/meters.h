@@ -19,10 +19,10 @@ CLUMP_HOST_API WorkerMeters meters_of(int worker) noexcept;
 
 /// Of this process.
 struct ProcessMeters {
-  std::uint64_t stuck = 0;          ///< times that a worker was taken away from a fiber that kept it busy
-  std::uint64_t worker_threads = 0;       ///< kernel threads that have served workers
-  std::uint64_t parts_offered = 0;  ///< of work that was offered to helpers (help.h)
-  std::uint64_t parts_helped = 0;   ///< of these, done by others than the owner
+  std::uint64_t stuck = 0;           ///< times that a worker was taken away from a fiber that kept it busy
+  std::uint64_t worker_threads = 0;  ///< kernel threads that have served workers
+  std::uint64_t parts_offered = 0;   ///< of work that was offered to helpers (help.h)
+  std::uint64_t parts_helped = 0;    ///< of these, done by others than the owner
 };
 CLUMP_HOST_API ProcessMeters process_meters() noexcept;
 
@@ -31,8 +31,8 @@ enum class Move : std::uint8_t {
   kTaken,  ///< an idle worker runs it as a stolen fiber from now on
   kStuck,  ///< it has kept its worker busy while others waited, and goes on without it
 };
-/// Has `tell` called for all ranks from now on, by a worker thread or the monitor: it must be short, and must not
-/// wait. `worker` is the one that has taken the rank, or that was taken from it. Once, and for good.
+/// Has `tell` called for all ranks from now on, by a worker thread or the monitor: it must be short, and must
+/// not wait. `worker` is the one that has taken the rank, or that was taken from it. Once, and for good.
 CLUMP_HOST_API void on_move(void (*tell)(Identity& rank, Move move, int worker)) noexcept;
 
 /// Inside the fiber layer: somebody is told, if anybody wants to know. `rank` may be null.

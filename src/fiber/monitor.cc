@@ -25,8 +25,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A worker thread that was seen with the same fiber at this many looks in a row, while others waited, loses its
-// worker: after 10 to 15 ms.
+// A worker thread that was seen with the same fiber at this many looks in a row, while others waited, loses
+// its worker: after 10 to 15 ms.
 constexpr std::chrono::milliseconds kLook{5};
 constexpr int kLooks = 3;
 // After so many in a row that could not be done the user is told: some seconds.
@@ -133,8 +133,8 @@ WorkerThread* take_spare() {
   return nullptr;
 }
 
-/// The worker thread of `worker` goes on without it. False, with errno, if there is no thread for that: what waits
-/// has to wait.
+/// The worker thread of `worker` goes on without it. False, with errno, if there is no thread for that: what
+/// waits has to wait.
 bool replace_worker_thread(Worker& worker) {
   WorkerThread* const spare = take_spare();
   if (spare == nullptr) return false;
@@ -171,8 +171,8 @@ bool is_asleep(const Worker& worker) { return worker.asleep->load(std::memory_or
 void look_after(Worker& worker, Watch& watch) {
   const std::uint64_t switches = worker.switches.load(std::memory_order_relaxed);
   const WorkerThread& worker_thread = *worker.worker_thread.load(std::memory_order_relaxed);
-  const bool busy =
-      switches == watch.switches && worker_thread.current.load(std::memory_order_relaxed) != &worker_thread.idle;
+  const bool busy = switches == watch.switches &&
+                    worker_thread.current.load(std::memory_order_relaxed) != &worker_thread.idle;
   watch.switches = switches;
   if (!busy) {
     watch = {.switches = switches};

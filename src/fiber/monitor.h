@@ -1,5 +1,5 @@
-// The monitor: a kernel thread that wakes fibers at their time, and takes workers away from worker threads whose
-// fibers keep them busy while others wait. Inside the fiber layer only, but for the last two.
+// The monitor: a kernel thread that wakes fibers at their time, and takes workers away from worker threads
+// whose fibers keep them busy while others wait. Inside the fiber layer only, but for the last two.
 #pragma once
 
 #include <sys/types.h>

@@ -1,5 +1,5 @@
-// For code that leaves messages at another worker: which worker the caller acts for, and whether the other one will
-// look. Inline, because each message asks.
+// For code that leaves messages at another worker: which worker the caller acts for, and whether the other
+// one will look. Inline, because each message asks.
 #pragma once
 
 #include "fiber/worker.h"
@@ -15,7 +15,7 @@ class OwnWorker {
     if (self == nullptr) return;
     worker_thread_ = self->worker_thread;
     worker_thread_->sections.store(worker_thread_->sections.load(std::memory_order_relaxed) + 1,
-                             std::memory_order_relaxed);
+                                   std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);  // see Section
     const Worker* const worker = worker_thread_->worker.load(std::memory_order_relaxed);
     if (worker != nullptr && (worker->index == self->home || self == &worker_thread_->idle))
@@ -25,11 +25,12 @@ class OwnWorker {
     if (worker_thread_ == nullptr) return;
     // release: as in Section.
     worker_thread_->sections.store(worker_thread_->sections.load(std::memory_order_relaxed) - 1,
-                             std::memory_order_release);
+                                   std::memory_order_release);
   }
   OwnWorker(const OwnWorker&) = delete;
   OwnWorker& operator=(const OwnWorker&) = delete;
-  /// False for stolen fibers, for fibers whose worker was given to another worker thread, and for kernel threads.
+  /// False for stolen fibers, for fibers whose worker was given to another worker thread, and for kernel
+  /// threads.
   explicit operator bool() const noexcept { return worker_ >= 0; }
   int worker() const noexcept { return worker_; }
 

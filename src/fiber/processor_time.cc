@@ -3,9 +3,9 @@
 #include <ctime>
 
 #include "fiber/fiber.h"
-#include "fiber/world_stop.h"
 #include "fiber/switch.h"
 #include "fiber/worker.h"
+#include "fiber/world_stop.h"
 
 namespace clump::fiber {
 
@@ -24,7 +24,8 @@ constexpr nanoseconds kShortTurn{20'000};
 
 constinit thread_local ProcessorTime own_time{0};
 
-/// Whose turn it is on a worker thread. A variable of its kernel thread, which the fibers there have in common.
+/// Whose turn it is on a worker thread. A variable of its kernel thread, which the fibers there have in
+/// common.
 struct Turn {
   ProcessorTime* runs = nullptr;  ///< null: not begun
   Clock::time_point since;
@@ -36,7 +37,8 @@ constinit thread_local Turn turn{};
 Turn& turn_of(const WorkerThread& worker_thread) {
   const auto distance =
       reinterpret_cast<std::intptr_t>(&turn) - reinterpret_cast<std::intptr_t>(__builtin_thread_pointer());
-  return *reinterpret_cast<Turn*>(static_cast<std::byte*>(worker_thread.idle.context.thread_pointer) + distance);
+  return *reinterpret_cast<Turn*>(static_cast<std::byte*>(worker_thread.idle.context.thread_pointer) +
+                                  distance);
 }
 
 void give_to(ProcessorTime& time, nanoseconds used) {

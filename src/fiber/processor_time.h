@@ -1,7 +1,7 @@
 // The processor time that fibers use, once a program asks for it: the kernel counts it for kernel
-// threads. A worker thread's time goes to the fiber that has run there. A short turn is measured by the wall clock,
-// which costs little; a longer one, in which the kernel thread may have waited or another may have had the
-// core, by the kernel thread's own clock.
+// threads. A worker thread's time goes to the fiber that has run there. A short turn is measured by the wall
+// clock, which costs little; a longer one, in which the kernel thread may have waited or another may have had
+// the core, by the kernel thread's own clock.
 #pragma once
 
 #include <atomic>
@@ -25,8 +25,8 @@ CLUMP_HOST_API void count_processor_time() noexcept;
 
 namespace detail {
 extern constinit std::atomic<bool> processor_time_is_kept;
-/// What ran on the calling fiber's worker thread has had its turn; the caller, which may be the idle loop, begins
-/// its own.
+/// What ran on the calling fiber's worker thread has had its turn; the caller, which may be the idle loop,
+/// begins its own.
 void begin_turn() noexcept;
 /// on_resume while it is kept.
 void resume_in_turn();

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "fiber/completion.h"
-#include "fiber/world_stop.h"
 #include "fiber/worker.h"
+#include "fiber/world_stop.h"
 
 namespace clump::fiber::progress_sleeper {
 

@@ -1,8 +1,8 @@
-// The progress sleeper of a process without workers: the one kernel thread that sleeps where other processes ring
-// (base/bell.h), and takes in the messages that come for all ranks of the process.
+// The progress sleeper of a process without workers: the one kernel thread that sleeps where other processes
+// ring (base/bell.h), and takes in the messages that come for all ranks of the process.
 //
-// The other kernel threads sleep for themselves. When the progress sleeper has what it waits for, it wakes one of
-// them, which takes its place.
+// The other kernel threads sleep for themselves. When the progress sleeper has what it waits for, it wakes
+// one of them, which takes its place.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Threads that wait in a process without workers. By itself, because what progress_sleeper::keep() has begun does not
-// end.
+// Threads that wait in a process without workers. By itself, because what progress_sleeper::keep() has begun
+// does not end.
 #include "fiber/progress_sleeper.h"
 
 #include <gtest/gtest.h>

@@ -17,7 +17,8 @@ void RankCallbacks::call() noexcept {
   if (sleeper != nullptr) sleeper->unpark();
 }
 
-CallbackWait::CallbackWait(RankCallbacks* callbacks, Waiter& waiter) : callbacks_(callbacks), waiter_(waiter) {
+CallbackWait::CallbackWait(RankCallbacks* callbacks, Waiter& waiter)
+    : callbacks_(callbacks), waiter_(waiter) {
   if (callbacks_ == nullptr) return;
   const std::lock_guard lock(callbacks_->mutex_);
   next_ = callbacks_->sleepers_;

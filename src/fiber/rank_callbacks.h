@@ -1,6 +1,6 @@
 // Callbacks that run in threads of one rank only, because they call functions of the rank's program with its
-// thread-local storage. A thread of the rank that waits for something else is woken to run them. The same classes
-// tell an observer how long threads of the rank wait.
+// thread-local storage. A thread of the rank that waits for something else is woken to run them. The same
+// classes tell an observer how long threads of the rank wait.
 #pragma once
 
 #include <atomic>
@@ -39,7 +39,8 @@ class RankCallbacks {
   static RankCallbacks* expected_here() noexcept {
     const Identity* const mine = identity();
     if (mine == nullptr || mine->callbacks == nullptr) return nullptr;
-    return mine->callbacks->expected_.load(std::memory_order_relaxed) % kParks > 0 ? mine->callbacks : nullptr;
+    return mine->callbacks->expected_.load(std::memory_order_relaxed) % kParks > 0 ? mine->callbacks
+                                                                                   : nullptr;
   }
 
   /// The rank's threads of control tell the observer of their waits from now on; without, they no longer do.

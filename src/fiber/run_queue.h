@@ -1,5 +1,5 @@
-// What can run: a worker's queue, which its worker thread fills and everybody may take from, and its inbox, which
-// everybody fills. First come, first served.
+// What can run: the queue of a worker, which its worker thread fills and any thread may take from, and its
+// inbox, which any thread fills. First come, first served.
 #pragma once
 
 #include <atomic>
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/mpsc_stack.h"
 #include "fiber/fiber.h"
 
 namespace clump::fiber {
@@ -63,35 +64,8 @@ class RunQueue {
   std::unique_ptr<std::atomic<Fiber*>[]> slots_;
 };
 
-/// Many producers, many consumers, who take all at once.
-class Inbox {
- public:
-  void push(Fiber& fiber) {
-    Fiber* first = first_.load(std::memory_order_relaxed);
-    do {
-      fiber.next = first;
-      // seq_cst: comes before the look at whether the worker sleeps (see Worker::sleep).
-    } while (!first_.compare_exchange_weak(first, &fiber, std::memory_order_seq_cst));
-  }
-
-  /// All that are in, linked by `next`, oldest first; null if there are none.
-  Fiber* take_all() {
-    if (empty()) return nullptr;
-    Fiber* fiber = first_.exchange(nullptr, std::memory_order_acquire);  // acquire: pairs with push()
-    Fiber* oldest = nullptr;
-    while (fiber != nullptr) {
-      Fiber* const next = fiber->next;
-      fiber->next = oldest;
-      oldest = fiber;
-      fiber = next;
-    }
-    return oldest;
-  }
-
-  bool empty() const { return first_.load(std::memory_order_relaxed) == nullptr; }
-
- private:
-  std::atomic<Fiber*> first_{nullptr};
-};
+/// Fibers that other threads have made runnable. Any thread pushes, with seq_cst: the push comes before the
+/// look at whether the worker sleeps (see WorkerThread::sleep). Any thread takes.
+using Inbox = base::MpscStack<&Fiber::next>;
 
 }  // namespace clump::fiber

@@ -24,7 +24,8 @@ extern constinit std::atomic<void (*)()> on_resume;
 [[gnu::always_inline]] inline void arrive(Fiber& self, Context* left) {
   // release: whoever resumes it sees its stack as it left it.
   reinterpret_cast<Fiber*>(left)->in_use.store(0, std::memory_order_release);
-  self.worker_thread->sections.store(0, std::memory_order_release);  // release: pairs with the monitor's acquire
+  self.worker_thread->sections.store(0,
+                                     std::memory_order_release);  // release: pairs with the monitor's acquire
 }
 
 /// `next`, which nobody uses, runs in place of `self`, on the same kernel thread. Inside a section of its

@@ -12,17 +12,17 @@
 #include <utility>
 
 #include "base/thread_name.h"
-#include "fiber/own_worker.h"
 #include "fiber/awake_threads.h"
 #include "fiber/exploration.h"
 #include "fiber/help.h"
 #include "fiber/kernel_state.h"
-#include "fiber/progress_sleeper.h"
 #include "fiber/meters.h"
 #include "fiber/monitor.h"
+#include "fiber/own_worker.h"
 #include "fiber/processor_time.h"
-#include "fiber/world_stop.h"
+#include "fiber/progress_sleeper.h"
 #include "fiber/switch.h"
+#include "fiber/world_stop.h"
 
 namespace clump::fiber {
 
@@ -40,8 +40,8 @@ constexpr int kPollsPerVictim = 16;
 // Where others want the core: so often the idle loop gives its core away before it sleeps.
 constexpr int kIdleYields = 64;
 constexpr int kPollsAfterNap = 512;
-// An idle worker thread looks after the others again a few times, each time after twice as long, and then leaves it
-// to the monitor to wake it where there is something to take.
+// An idle worker thread looks after the others again a few times, each time after twice as long, and then
+// leaves it to the monitor to wake it where there is something to take.
 constexpr std::chrono::milliseconds kFirstNap{1};
 constexpr int kNaps = 5;
 // It sleeps for no longer if it keeps the time for fibers; the monitor does if there is more to wait for.
@@ -98,7 +98,7 @@ void make_runnable(Fiber& fiber) {
     const Section section;
     if (section.worker() == &home) return home.queue.push(fiber);
   }
-  home.inbox.push(fiber);
+  home.inbox.push(fiber, std::memory_order_seq_cst);
   home.wake();
 }
 
@@ -124,7 +124,9 @@ bool progress(int worker) {
 bool wake_idle_worker() noexcept {
   for (Worker& worker : workers) {
     const WorkerThread* const worker_thread = worker.worker_thread.load(std::memory_order_acquire);
-    if (worker_thread == nullptr || worker_thread->current.load(std::memory_order_relaxed) != &worker_thread->idle) continue;
+    if (worker_thread == nullptr ||
+        worker_thread->current.load(std::memory_order_relaxed) != &worker_thread->idle)
+      continue;
     worker.wake();
     return true;
   }

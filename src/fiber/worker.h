@@ -1,9 +1,11 @@
 // Workers and their kernel threads. fiber.h explains the model; other layers use own_worker.h.
 //
-//   Worker (a core, a run queue)  --worker_thread-->  WorkerThread (a kernel thread)  --current-->  Fiber (a rank)
+//   Worker (a core, a run queue)  --worker_thread-->  WorkerThread (a kernel thread)  --current-->  Fiber (a
+//   rank)
 //
-// A worker has one worker thread at a time. If a fiber keeps it busy for too long while others wait, the monitor
-// gives the worker to another worker thread; the old one runs its fiber to the next wait and becomes a spare.
+// A worker has one worker thread at a time. If a fiber keeps it busy for too long while others wait, the
+// monitor gives the worker to another worker thread; the old one runs its fiber to the next wait and becomes
+// a spare.
 #pragma once
 
 #include <sys/syscall.h>
@@ -37,7 +39,8 @@ class WorkerThread {
   std::chrono::nanoseconds used() const;
 
   std::atomic<Worker*> worker;  ///< null: spare, or soon to be
-  /// Depth of sections (see Section). Written by this worker thread's kernel thread only; the monitor reads it.
+  /// Depth of sections (see Section). Written by this worker thread's kernel thread only; the monitor reads
+  /// it.
   std::atomic<int> sections{0};
   std::atomic<Fiber*> current;  ///< which fiber runs, or `idle`
   /// Its worker was taken away, and it is not yet a spare. The monitor sets it.
@@ -88,8 +91,8 @@ struct alignas(64) Worker {
   std::atomic<std::uint32_t>* asleep = &own_asleep;
   alignas(64) Inbox inbox;
   alignas(64) std::atomic<std::uint32_t> own_asleep{0};
-  /// Kernel threads that sleep, of ranks whose messages come here. The worker thread may be busy with one of these
-  /// ranks' fibers, outside MPI: as long as there are some, who leaves a message takes it in himself.
+  /// Kernel threads that sleep, of ranks whose messages come here. The worker thread may be busy with one of
+  /// these ranks' fibers, outside MPI: as long as there are some, who leaves a message takes it in himself.
   std::atomic<int> threads_asleep{0};
 
   bool has_runnable() const { return !queue.empty() || !inbox.empty(); }
@@ -113,7 +116,7 @@ class Section {
       : worker_thread_(this_fiber() != nullptr ? this_fiber()->worker_thread : nullptr), worker_(nullptr) {
     if (worker_thread_ == nullptr) return;
     worker_thread_->sections.store(worker_thread_->sections.load(std::memory_order_relaxed) + 1,
-                             std::memory_order_relaxed);
+                                   std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);  // the monitor makes a full barrier of it
     worker_ = worker_thread_->worker.load(std::memory_order_relaxed);
   }
@@ -121,7 +124,7 @@ class Section {
     if (worker_thread_ == nullptr) return;
     // release: pairs with the monitor's acquire. Another worker thread may serve the worker right after.
     worker_thread_->sections.store(worker_thread_->sections.load(std::memory_order_relaxed) - 1,
-                             std::memory_order_release);
+                                   std::memory_order_release);
   }
   Section(const Section&) = delete;
   Section& operator=(const Section&) = delete;
@@ -151,7 +154,8 @@ CLUMP_HOST_API void make_runnable(Fiber& fiber);
 /// Whether a worker has nothing to run; if it sleeps it is woken, and looks after those that are busy. Any
 /// thread.
 CLUMP_HOST_API bool wake_idle_worker() noexcept;
-/// Whether `self`, which is to wait, polls: nothing else can run, and it is no stolen fiber, who goes home to wait.
+/// Whether `self`, which is to wait, polls: nothing else can run, and it is no stolen fiber, who goes home to
+/// wait.
 bool may_poll(const Fiber& self);
 /// For `self` that is to wait for `done`: polls while it may, for a short time. True if it is done.
 template <typename Done>

@@ -8,8 +8,8 @@
 #include <climits>
 
 #include "fiber/completion.h"
-#include "fiber/progress_sleeper.h"
 #include "fiber/processor_time.h"
+#include "fiber/progress_sleeper.h"
 #include "fiber/switch.h"
 #include "fiber/worker.h"
 
@@ -70,8 +70,8 @@ WorldStop::WorldStop() {
   detail::held.store(1, std::memory_order_seq_cst);
   on_resume.store(keeps_processor_time() ? detail::resume_in_turn : detail::stay_while_stopped,
                   std::memory_order_release);
-  // A fiber that is resumed from here on comes to stay_while_stopped() before it does anything else; those that
-  // were resumed before are seen to be in use.
+  // A fiber that is resumed from here on comes to stay_while_stopped() before it does anything else; those
+  // that were resumed before are seen to be in use.
   barrier_everywhere();
 }
 
@@ -96,7 +96,9 @@ std::vector<BlockedThread> WorldStop::blocked_threads() const {
 
 int sleeping_threads() { return Waiter::count_blocked(); }
 
-bool progress_sleeper_sleeps() noexcept { return !progress_sleeper::is_kept() || progress_sleeper::is_asleep(); }
+bool progress_sleeper_sleeps() noexcept {
+  return !progress_sleeper::is_kept() || progress_sleeper::is_asleep();
+}
 
 void on_long_sleep(void (*listener)()) { long_sleep_listener.store(listener, std::memory_order_release); }
 

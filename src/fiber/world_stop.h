@@ -1,6 +1,6 @@
-// A stop-the-world snapshot: which threads of control are blocked, and where, for reports about what a job waits for
-// (docs/decisions/018-who-waits-for-whom.md). While no report is asked for, a thread that blocks writes down next to
-// nothing: a kernel thread, where it goes to sleep.
+// A stop-the-world snapshot: which threads of control are blocked, and where, for reports about what a job
+// waits for (docs/decisions/018-who-waits-for-whom.md). While no report is asked for, a thread that blocks
+// writes down next to nothing: a kernel thread, where it goes to sleep.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,8 @@ class WorldStop {
 
 /// How many kernel threads sleep, other than for a worker, and were not woken. At any time.
 CLUMP_HOST_API int sleeping_threads();
-/// Whether the one that looks out for messages of other processes does, if there has to be one (progress_sleeper.h).
+/// Whether the one that looks out for messages of other processes does, if there has to be one
+/// (progress_sleeper.h).
 CLUMP_HOST_API bool progress_sleeper_sleeps() noexcept;
 
 namespace detail {

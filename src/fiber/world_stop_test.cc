@@ -123,7 +123,8 @@ TEST(WorldStop, WhatOthersTellAboutTheirWaitsIsRead) {
   for (int tries = 0; !read && tries < 2000; ++tries) {
     std::this_thread::sleep_for(1ms);
     const WorldStop hold;
-    read = std::ranges::any_of(hold.blocked_threads(), [](const BlockedThread& one) { return one.waits == &what; });
+    read = std::ranges::any_of(hold.blocked_threads(),
+                               [](const BlockedThread& one) { return one.waits == &what; });
   }
   EXPECT_TRUE(read);
   waiting.awaited.signal();

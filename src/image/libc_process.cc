@@ -115,8 +115,8 @@ CLUMP_HOST_API void siglongjmp(sigjmp_buf place, int value) noexcept { longjmp(p
 
 CLUMP_HOST_API pid_t gettid() noexcept { return fiber::own_kernel_thread(); }
 
-/// A signal stack belongs to a kernel thread. A fiber's worker thread has one of ours; the fiber's own is what its
-/// handlers run on that ask for it (SA_ONSTACK).
+/// A signal stack belongs to a kernel thread. A fiber's worker thread has one of ours; the fiber's own is
+/// what its handlers run on that ask for it (SA_ONSTACK).
 CLUMP_HOST_API int sigaltstack(const stack_t* wanted, stack_t* before) noexcept {
   static constinit Hidden<int(const stack_t*, stack_t*)> real{"sigaltstack"};
   if (rank_fiber() == nullptr) return real(wanted, before);

@@ -12,9 +12,9 @@
 
 #include "base/mutex.h"
 #include "base/process.h"
-#include "fiber/rank_callbacks.h"
 #include "fiber/interrupt.h"
 #include "fiber/kernel_state.h"
+#include "fiber/rank_callbacks.h"
 #include "image/process_ids.h"
 #include "image/rank_image.h"
 #include "image/symbols.h"

@@ -222,7 +222,7 @@ class Meters {
     process(MPI_T_PVAR_CLASS_COUNTER, Reading::kPartsHelped, "parts_helped",
             "of the parts offered, those that somebody else did");
     add(Category::kScheduler, MPI_T_PVAR_CLASS_COUNTER, Reading::kRankTaken, "rank_taken",
-        "times that an idle worker has taken this rank to run it as a guest");
+        "times that an idle worker has taken this rank to run it until it waits");
     add(Category::kScheduler, MPI_T_PVAR_CLASS_COUNTER, Reading::kRankStuck, "rank_stuck",
         "times that this rank has kept its worker busy while others waited, and lost it");
   }

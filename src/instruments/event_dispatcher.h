@@ -1,5 +1,5 @@
-// A rank's dispatcher: notes down what happens to the rank while a tool watches, and tells the tool's callbacks
-// (MPI-5.0 section 15.3.8).
+// A rank's dispatcher: notes down what happens to the rank while a tool watches, and tells the tool's
+// callbacks (MPI-5.0 section 15.3.8).
 //
 // Events are noted by whoever makes them happen (core/tool_observer.h), and told by the rank itself, at the
 // beginning of its next call of MPI. So a callback runs where any code of the program may run: it may call

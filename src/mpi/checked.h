@@ -1,6 +1,6 @@
 // Collective operations under --check: before its body, the entry point of each one says here what the rank
-// calls (coll/check/check.h). Those that move data do so with the arguments of the body, as bodies.h declares them;
-// of the others, all that can differ is which one is called.
+// calls (coll/check/check.h). Those that move data do so with the arguments of the body, as bodies.h declares
+// them; of the others, all that can differ is which one is called.
 #pragma once
 
 #include <memory>

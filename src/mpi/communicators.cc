@@ -91,8 +91,8 @@ base::Status start_duplicate(core::Rank& self, Comm& comm, core::Info* info, MPI
   copy->topology = comm.topology;
   give_hints(*copy, info);
 
-  auto operation =
-      std::make_unique<coll::ScheduleRequest>(comm, coll::Reduction(), coll::CollectiveRequest::Kind::kNonblocking);
+  auto operation = std::make_unique<coll::ScheduleRequest>(comm, coll::Reduction(),
+                                                           coll::CollectiveRequest::Kind::kNonblocking);
   operation->keep(copy);
   coll::share(operation->schedule(), members, room_for_context(*copy));
   if (copy->local) {

@@ -124,7 +124,8 @@ Call::SlowPath Call::attend(core::Rank& rank, Form form) {
   const std::uint8_t what = rank.pending_events.load(std::memory_order_relaxed);
   if ((what & core::Rank::kEventsWait) != 0) instruments::Tool::of(rank).dispatcher.tell();
   // A call that goes aside is begun once more, and then others may come first.
-  if ((what & core::Rank::kRecorded) != 0 && !record::Recorder::mine().is_in_call()) return SlowPath::kRecorded;
+  if ((what & core::Rank::kRecorded) != 0 && !record::Recorder::mine().is_in_call())
+    return SlowPath::kRecorded;
   if (form == Form::kUnchecked && is_checked(rank)) return SlowPath::kChecked;
   if ((what & core::Rank::kExplored) != 0) begin_explored(rank);
   return SlowPath::kNone;
@@ -155,7 +156,8 @@ base::Status Call::may_call(const core::Rank& rank) {
 instruments::Tool* enter_tool() {
   core::Rank* const rank = core::current_rank();
   instruments::Tool* const tool = instruments::Tool::ready(rank);
-  if (tool != nullptr && (rank->pending_events.load(std::memory_order_relaxed) & core::Rank::kEventsWait) != 0)
+  if (tool != nullptr &&
+      (rank->pending_events.load(std::memory_order_relaxed) & core::Rank::kEventsWait) != 0)
     tool->dispatcher.tell();
   return tool;
 }

@@ -15,9 +15,9 @@
 //   }
 // clang-format on
 //
-// Where the calls of the rank are recorded (--profile) or checked (--check), enter() fails, and the entry point does
-// the same once more, out of the way, inside a Recording (recording.h) or a Checking (checking.h). Otherwise this
-// costs nothing.
+// Where the calls of the rank are recorded (--profile) or checked (--check), enter() fails, and the entry
+// point does the same once more, out of the way, inside a Recording (recording.h) or a Checking (checking.h).
+// Otherwise this costs nothing.
 //
 // Any thread of a rank may call; no exception comes out of a body.
 #pragma once

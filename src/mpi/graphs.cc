@@ -184,7 +184,7 @@ enum class End { kSource, kDestination };
 
 /// Tells both ends of each edge, whoever named it.
 std::vector<coll::SparseRecord> parcels_of(std::span<const int> sources, const int degrees[],
-                                     std::span<const int> destinations, std::span<const int> weights) {
+                                           std::span<const int> destinations, std::span<const int> weights) {
   std::vector<coll::SparseRecord> records;
   records.reserve(2 * destinations.size());
   std::size_t edge = 0;

@@ -29,22 +29,22 @@ datatype::Layout layout_of(std::span<int> ints) {
 }
 
 /// Where the leaders meet: `peer` is the other one's rank in `comm`.
-struct Meeting {
+struct LeaderLink {
   Comm* comm = nullptr;
   int peer = MPI_PROC_NULL;
   int tag = 0;
 };
 
-base::Status swap(const Meeting& meeting, std::span<int> ours, std::span<int> theirs) {
-  const p2p::Address other{*meeting.comm, meeting.peer, meeting.tag};
+base::Status swap(const LeaderLink& link, std::span<int> ours, std::span<int> theirs) {
+  const p2p::Address other{*link.comm, link.peer, link.tag};
   return p2p::send_receive(other, layout_of(ours), other, layout_of(theirs));
 }
 
 /// What the leader does with the other one. The groups must not overlap.
-base::Status introduce(const Meeting& meeting, const Group& local, Introduction& ours, Introduction& theirs) {
-  CLUMP_TRY(swap(meeting, ours.head, theirs.head));
+base::Status introduce(const LeaderLink& link, const Group& local, Introduction& ours, Introduction& theirs) {
+  CLUMP_TRY(swap(link, ours.head, theirs.head));
   theirs.world_ranks.resize(theirs.head[Introduction::kRanks]);
-  CLUMP_TRY(swap(meeting, ours.world_ranks, theirs.world_ranks));
+  CLUMP_TRY(swap(link, ours.world_ranks, theirs.world_ranks));
   for (const int world_rank : theirs.world_ranks)
     if (local.rank_of(world_rank) != MPI_UNDEFINED)
       return base::fail(MPI_ERR_COMM, "rank {} of the job is in both groups; they must be disjoint",
@@ -63,7 +63,7 @@ base::Status pass_on(const coll::Members& members, int leader, base::Status lear
   return coll::bcast_ints(members, theirs.world_ranks, leader);
 }
 
-/// The intercommunicator of the members' group and the one that its leader meets. `find(Meeting&)` says
+/// The intercommunicator of the members' group and the one that its leader meets. `find(LeaderLink&)` says
 /// where; only the leader is asked.
 template <typename Find>
 base::Status connect(const coll::Members& members, int leader, Find find, const Heritage& heritage,
@@ -76,9 +76,9 @@ base::Status connect(const coll::Members& members, int leader, Find find, const 
     ours.world_ranks = local.world_ranks();
     const Contexts proposed = {self.world.allocate_context(), self.world.allocate_context()};
     ours.head = {local.size(), proposed.as_ints()[0], proposed.as_ints()[1], MPI_SUCCESS};
-    Meeting meeting;
-    learnt = find(meeting);
-    if (learnt.ok()) learnt = introduce(meeting, local, ours, theirs);
+    LeaderLink link;
+    learnt = find(link);
+    if (learnt.ok()) learnt = introduce(link, local, ours, theirs);
     // One proposal counts for both sides: that of the group whose rank 0 comes first in the job.
     if (learnt.ok() && ours.world_ranks[0] < theirs.world_ranks[0])
       for (const int i : {Introduction::kContexts, Introduction::kContexts + 1})
@@ -111,10 +111,10 @@ base::Status intercomm_create(core::Rank& self, Comm& local_comm, int local_lead
     return base::fail(MPI_ERR_RANK, "local_leader is {}, but local_comm has {} ranks", local_leader,
                       local_comm.size());
 
-  const auto find = [&](Meeting& meeting) -> base::Status {
-    meeting = {self.comm(peer_comm), remote_leader, tag};
-    if (meeting.comm == nullptr) return base::fail(MPI_ERR_COMM, "peer_comm is not a communicator");
-    const int size = meeting.comm->peers().size();
+  const auto find = [&](LeaderLink& link) -> base::Status {
+    link = {self.comm(peer_comm), remote_leader, tag};
+    if (link.comm == nullptr) return base::fail(MPI_ERR_COMM, "peer_comm is not a communicator");
+    const int size = link.comm->peers().size();
     if (remote_leader >= 0 && remote_leader < size) return {};
     return base::fail(MPI_ERR_RANK, "remote_leader is {}, but peer_comm has {} ranks", remote_leader, size);
   };
@@ -132,13 +132,13 @@ base::Status intercomm_create_from_groups(core::Rank& self, const Group& local_g
   CLUMP_TRY(check_hints(info));
   int tag = 0;
   CLUMP_TRY(tag_of(stringtag, tag));
-  const auto find = [&](Meeting& meeting) -> base::Status {
+  const auto find = [&](LeaderLink& link) -> base::Status {
     const Group* const remote = self.group(remote_group);
     if (remote == nullptr) return base::fail(MPI_ERR_GROUP, "remote_group is not a group");
     if (remote_leader < 0 || remote_leader >= remote->size())
       return base::fail(MPI_ERR_RANK, "remote_leader is {}, but remote_group has {} ranks", remote_leader,
                         remote->size());
-    meeting = {self.comm_founding.get(), remote->world_rank(remote_leader), tag};
+    link = {self.comm_founding.get(), remote->world_rank(remote_leader), tag};
     return {};
   };
   CLUMP_TRY(connect(coll::Members(*self.comm_founding, local_group, tag), local_leader, find,

@@ -24,24 +24,36 @@ Blocks equal_blocks(const void* buffer, Count count, const Datatype& type) {
 Status neighbor_allgather(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype,
                           void* recvbuf, Count recvcount, const Datatype& recvtype, Comm& comm,
                           const Timing& timing) {
-  return run(comm, coll::Call::neighbours(Blocks(layout(sendbuf, sendcount, sendtype)), equal_blocks(recvbuf, recvcount, recvtype)), timing, {&sendtype, &recvtype});
+  return run(comm,
+             coll::Call::neighbours(Blocks(layout(sendbuf, sendcount, sendtype)),
+                                    equal_blocks(recvbuf, recvcount, recvtype)),
+             timing, {&sendtype, &recvtype});
 }
 
 Status neighbor_allgatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype,
                            void* recvbuf, Counts recvcounts, Counts displs, const Datatype& recvtype,
                            Comm& comm, const Timing& timing) {
-  return run(comm, coll::Call::neighbours(Blocks(layout(sendbuf, sendcount, sendtype)), blocks(recvbuf, recvcounts, displs, recvtype)), timing, {&sendtype, &recvtype});
+  return run(comm,
+             coll::Call::neighbours(Blocks(layout(sendbuf, sendcount, sendtype)),
+                                    blocks(recvbuf, recvcounts, displs, recvtype)),
+             timing, {&sendtype, &recvtype});
 }
 
 Status neighbor_alltoall(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
                          Count recvcount, const Datatype& recvtype, Comm& comm, const Timing& timing) {
-  return run(comm, coll::Call::neighbours(equal_blocks(sendbuf, sendcount, sendtype), equal_blocks(recvbuf, recvcount, recvtype)), timing, {&sendtype, &recvtype});
+  return run(comm,
+             coll::Call::neighbours(equal_blocks(sendbuf, sendcount, sendtype),
+                                    equal_blocks(recvbuf, recvcount, recvtype)),
+             timing, {&sendtype, &recvtype});
 }
 
 Status neighbor_alltoallv(Rank&, const void* sendbuf, Counts sendcounts, Counts sdispls,
                           const Datatype& sendtype, void* recvbuf, Counts recvcounts, Counts rdispls,
                           const Datatype& recvtype, Comm& comm, const Timing& timing) {
-  return run(comm, coll::Call::neighbours(blocks(sendbuf, sendcounts, sdispls, sendtype), blocks(recvbuf, recvcounts, rdispls, recvtype)), timing, {&sendtype, &recvtype});
+  return run(comm,
+             coll::Call::neighbours(blocks(sendbuf, sendcounts, sdispls, sendtype),
+                                    blocks(recvbuf, recvcounts, rdispls, recvtype)),
+             timing, {&sendtype, &recvtype});
 }
 
 Status neighbor_alltoallw(Rank& self, const void* sendbuf, Counts sendcounts, const MPI_Aint sdispls[],
@@ -53,7 +65,10 @@ Status neighbor_alltoallw(Rank& self, const void* sendbuf, Counts sendcounts, co
   const std::size_t sent = types.size();
   for (const Datatype* const type : resolve(self, recvtypes, comm.topology->sources().blocks))
     types.push_back(type);
-  return run(comm, coll::Call::neighbours(typed_blocks(sendbuf, sendcounts, sdispls, types.data()), typed_blocks(recvbuf, recvcounts, rdispls, types.data() + sent)), timing, types);
+  return run(comm,
+             coll::Call::neighbours(typed_blocks(sendbuf, sendcounts, sdispls, types.data()),
+                                    typed_blocks(recvbuf, recvcounts, rdispls, types.data() + sent)),
+             timing, types);
 }
 
 }  // namespace clump::mpi

@@ -5,8 +5,8 @@
 #include <array>
 #include <span>
 
-#include "coll/schedule/agree.h"
 #include "coll/coll.h"
+#include "coll/schedule/agree.h"
 #include "core/op.h"
 #include "core/rank.h"
 #include "topo/partition.h"
@@ -28,7 +28,8 @@ base::Status find_homes(Comm& comm, std::vector<int>& homes) {
   int own = world.homes.empty() ? 0 : world.homes[self];
   if (comm.rank == 0) homes.resize(static_cast<std::size_t>(comm.size()));
   const auto type = datatype::predefined(MPI_INT);
-  return coll::run(comm, coll::Call::gather(comm, {&own, 1, type}, {homes.data(), static_cast<Count>(homes.size()), type}, 0));
+  return coll::run(comm, coll::Call::gather(comm, {&own, 1, type},
+                                            {homes.data(), static_cast<Count>(homes.size()), type}, 0));
 }
 
 /// At rank 0. Where there is no Scotch, all stays as it is, and `why_not` says so.
@@ -92,7 +93,8 @@ base::Status tell(Comm& made, const Comm& comm_old, const Placed& placed) {
   std::array<std::int64_t, 6> sums{};
   const core::Op sum(MPI_SUM);
   const auto type = datatype::predefined(MPI_INT64_T);
-  CLUMP_TRY(coll::run(made, coll::Call::allreduce({&sum, MPI_INT64_T}, {own.data(), 6, type}, {sums.data(), 6, type})));
+  CLUMP_TRY(coll::run(
+      made, coll::Call::allreduce({&sum, MPI_INT64_T}, {own.data(), 6, type}, {sums.data(), 6, type})));
   if (comm_old.rank != 0) return {};
   for (std::int64_t& one : sums) one /= placed.ends;
   std::string text = fmt::format("map: {}: {} {}", placed.what, sums[3], placed.links);

@@ -5,8 +5,8 @@
 #include "core/request.h"
 #include "core/topology.h"
 #include "fiber/core_watch.h"
-#include "fiber/rank_callbacks.h"
 #include "fiber/fiber.h"
+#include "fiber/rank_callbacks.h"
 
 namespace clump::mpi {
 
@@ -36,7 +36,7 @@ Observer observer;
 
 bool is_team(const core::Comm& comm) { return comm.team && comm.team->kind == core::Team::Kind::kHere; }
 
-/// Only ranks of one host keep their meetings in the same memory.
+/// Only ranks of one host record collectives in the same memory.
 bool meets_on_one_host(const core::Comm& comm) {
   const core::World& world = comm.owner.world;
   const bool is_known =
@@ -85,13 +85,13 @@ void Recording::starts(std::span<const MPI_Request> requests) {
         starting_.push_back(sending);
 }
 
-void Recording::meets(MPI_Comm handle) {
+void Recording::begins_collective(MPI_Comm handle) {
   core::Comm* const comm = self_.comm(handle);
   if (comm == nullptr || !meets_on_one_host(*comm)) return;
   context_ = static_cast<std::uint32_t>(comm->context);
-  meeting_ = (std::uint64_t{context_} << 32 | comm->next_recorded_meeting()) +
-             (static_cast<std::uint64_t>(comm->group->world_rank(0)) << 20);
-  recorder_.meets(meeting_, self_.number);
+  collective_ = (std::uint64_t{context_} << 32 | comm->next_recorded_collective()) +
+                (static_cast<std::uint64_t>(comm->group->world_rank(0)) << 20);
+  recorder_.begins_collective(collective_, self_.number);
 }
 
 void Recording::sent(Count count, MPI_Datatype type, int dest, int tag, MPI_Comm handle) {

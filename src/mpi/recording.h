@@ -49,7 +49,7 @@ class Recording {
     starts(std::span(requests, static_cast<std::size_t>(count < 0 ? 0 : count)));
   }
   /// All ranks of the communicator have to come.
-  void meets(MPI_Comm comm);
+  void begins_collective(MPI_Comm comm);
 
   /// After it: whether it has succeeded.
   bool ended(int code) {
@@ -64,7 +64,7 @@ class Recording {
   void started();
   /// What it has given to a collective operation.
   void gave(Count bytes) { recorder_.gave(bytes); }
-  void met() { recorder_.waited_for_last(meeting_); }
+  void ends_collective() { recorder_.waited_for_last(collective_); }
   /// Of one in which ranks wait for all others only if they are a team.
   void met_in_team(MPI_Comm comm);
   /// In a collective that has one root the others wait for it; in a team perhaps for whoever comes last.
@@ -91,7 +91,7 @@ class Recording {
   record::Recorder& recorder_;
   record::Message out_, in_;
   std::uint32_t context_ = 0;
-  std::uint64_t meeting_ = 0;
+  std::uint64_t collective_ = 0;
   MPI_Status own_status_;
   std::vector<core::Request::Sending> starting_;
 };

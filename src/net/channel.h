@@ -2,8 +2,8 @@
 // matching exists once.
 //
 // A message that is small enough is taken out of the sender's hands while try_send() runs: it is copied to
-// its receive, or to where it can wait for one. Every other send is an SendRequest: an envelope and the layout
-// of the user's buffer, which stays where it is until a receive is posted (rendezvous).
+// its receive, or to where it can wait for one. Every other send is an SendRequest: an envelope and the
+// layout of the user's buffer, which stays where it is until a receive is posted (rendezvous).
 #pragma once
 
 #include <atomic>
@@ -66,8 +66,8 @@ class SendRequest {
   /// The channel's: of a remote message, what stands for it in its own process. Never followed elsewhere.
   SendRequest* original = nullptr;
   SendRequest* next = nullptr;  ///< the channel's: where it holds several of them
-  Sink* sink = nullptr;      ///< the channel's: where this one has arrived
-  void* match = nullptr;     ///< the Sink's: what it was matched with, between arrive() and move()
+  Sink* sink = nullptr;         ///< the channel's: where this one has arrived
+  void* match = nullptr;        ///< the Sink's: what it was matched with, between arrive() and move()
 
   /// The payload was copied (or will not be wanted): the buffer is the sender's again.
   virtual void released() = 0;

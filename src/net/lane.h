@@ -1,15 +1,17 @@
-// A lane: a one-way queue of messages from one worker to another, of this process or of another one. (Not a lane of
-// UCX, which is one of several transports of an endpoint.)
+// A lane: a one-way queue of messages from one worker to another, of this process or of another one. (Not a
+// lane of UCX, which is one of several transports of an endpoint.)
 //
 //   sender's worker --push--> [cell][cell][cell]...  --pop--> receiver's worker
-//                             cell = envelope + up to 40 bytes, one cache line;  longer: a ring of bytes beside it
+//                             cell = envelope + up to 40 bytes, one cache line;  longer: a ring of bytes
+//                             beside it
 //
-// A cell is one cache line with what a message is matched by, up to 40 bytes of it, and the flag that says "written".
-// So a small message is one line that travels from core to core; a side looks at the other one's index only when it
-// has run out of cells that it knows of. Of messages that are not to be copied twice, the cell says where they are.
+// A cell is one cache line with what a message is matched by, up to 40 bytes of it, and the flag that says
+// "written". So a small message is one line that travels from core to core; a side looks at the other one's
+// index only when it has run out of cells that it knows of. Of messages that are not to be copied twice, the
+// cell says where they are.
 //
-// One producer and one consumer at a time. Another thread may take over a side if something else orders the change:
-// the producer's worker, the consumer's lock. Any thread may ask empty().
+// One producer and one consumer at a time. Another thread may take over a side if something else orders the
+// change: the producer's worker, the consumer's lock. Any thread may ask empty().
 #pragma once
 
 #include <algorithm>

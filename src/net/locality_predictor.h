@@ -10,9 +10,9 @@ namespace clump::net {
 
 /// Of those to one rank. Copied once, by sender and receiver together, they are fast if nobody has touched
 /// their data since the last one, because each core has its half in its cache still. Where ranks write what
-/// they send and read what they get, both cores want all of it in turn, and two copies by way of a staging buffer
-/// (staging_buffers.h) take less. Nobody knows what a program does, but how long a copy takes. relaxed: all of it is
-/// hints, and a lost count does no harm. Any thread.
+/// they send and read what they get, both cores want all of it in turn, and two copies by way of a staging
+/// buffer (staging_buffers.h) take less. Nobody knows what a program does, but how long a copy takes.
+/// relaxed: all of it is hints, and a lost count does no harm. Any thread.
 class LocalityPredictor {
  public:
   /// By the sender of each: whether it shall go in a staging buffer.
@@ -30,8 +30,8 @@ class LocalityPredictor {
     if (slow == kTries) staged_left_.store(kStagedInARow, std::memory_order_relaxed);
   }
 
-  /// So many slow ones in a row, and so many go in staging buffers before it is tried again. One is not enough: the
-  /// first ones after staging buffers find the data where those have left it.
+  /// So many slow ones in a row, and so many go in staging buffers before it is tried again. One is not
+  /// enough: the first ones after staging buffers find the data where those have left it.
   static constexpr int kTries = 4, kStagedInARow = 100;
   /// Bytes in a nanosecond. Measured of 64 and 128 KB: out of the caches of two cores 40 (Intel Xeon) and 50
   /// to 64 (AMD EPYC), from one into the other's 13, and 19 to 32.

@@ -8,7 +8,8 @@ namespace {
 using std::chrono::nanoseconds;
 
 constexpr Count kBytes = 50'000;
-constexpr nanoseconds kFastTime{kBytes / LocalityPredictor::kFast}, kSlowTime{kBytes / LocalityPredictor::kFast + 1};
+constexpr nanoseconds kFastTime{kBytes / LocalityPredictor::kFast},
+    kSlowTime{kBytes / LocalityPredictor::kFast + 1};
 
 TEST(LocalityPredictor, IsToCopyTogetherAsLongAsThatIsFast) {
   LocalityPredictor habit;

@@ -1,13 +1,14 @@
-// What follows from the arrival of messages for ranks that are not there to see it: work that is done by
-// whoever brought the last message, or by whoever works for the rank's worker (Channel::submit()).
+// Progress tasks: work that follows from the arrival of messages for ranks that are not there to see it. The
+// thread that brought the last message does it, or a thread that works for the rank's worker
+// (Channel::submit()).
 #pragma once
 
-#include <atomic>
+#include "base/mpsc_stack.h"
 
 namespace clump::net {
 
-/// Work that somebody has to do soon. It never waits for anything. Its owner keeps it until run() is called,
-/// which may be by any thread, once for each time that it was left; run() may end it.
+/// Work to be done soon, by any thread. It never waits for anything. Its owner keeps it until run() is
+/// called, once for each time that it was submitted; run() may end it.
 class ProgressTask {
  public:
   virtual void run() = 0;
@@ -22,32 +23,8 @@ class ProgressTask {
   ProgressTask* next_ = nullptr;
 };
 
-/// Tasks that wait for somebody who has time. Any thread.
-class ProgressTaskList {
- public:
-  bool empty() const noexcept { return newest_.load(std::memory_order_relaxed) == nullptr; }
-  void push(ProgressTask& task) noexcept {
-    task.next_ = newest_.load(std::memory_order_relaxed);
-    // release: pairs with the acquire in take_all().
-    while (!newest_.compare_exchange_weak(task.next_, &task, std::memory_order_release,
-                                          std::memory_order_relaxed)) {
-    }
-  }
-  /// All of them, linked, the oldest first; null if there are none.
-  ProgressTask* take_all() noexcept {
-    ProgressTask* oldest = nullptr;
-    for (ProgressTask* task = newest_.exchange(nullptr, std::memory_order_acquire); task != nullptr;) {
-      ProgressTask* const next = task->next_;
-      task->next_ = oldest;
-      oldest = task;
-      task = next;
-    }
-    return oldest;
-  }
-
- private:
-  std::atomic<ProgressTask*> newest_{nullptr};
-};
+/// Tasks that wait for a thread that has time for them.
+class ProgressTaskList : public base::MpscStack<&ProgressTask::next_> {};
 
 /// Runs linked tasks in the calling thread: now, or when the Holding or the task that it is in the middle of
 /// is over. So tasks that make others possible do not pile up on the stack.

@@ -1,13 +1,14 @@
-// Staging (bounce) buffers: messages of 512 bytes to 128 KB travel in them from one core to another, in this process
-// or to another one.
+// Staging (bounce) buffers: messages of 512 bytes to 128 KB travel in them from one core to another, in this
+// process or to another one.
 //
 //   sender: copies in --> buffer --> receiver: copies out, and owns the buffer from then on
 //
-// A staging buffer has one owning worker. Sending it transfers the ownership: the receiver copies out, keeps the
-// buffer and uses it for its next send, because the lines of the buffer are in the cache of its core. To write lines
-// that another core was the last to read takes several times as long; so two copies through a staging buffer take
-// less time than one copy from user buffer to user buffer where messages go both ways. A worker that only sends
-// runs out of buffers, so it asks for one back when it has fewer than half of them (BufferCreditNote).
+// A staging buffer has one owning worker. Sending it transfers the ownership: the receiver copies out, keeps
+// the buffer and uses it for its next send, because the lines of the buffer are in the cache of its core. To
+// write lines that another core was the last to read takes several times as long; so two copies through a
+// staging buffer take less time than one copy from user buffer to user buffer where messages go both ways. A
+// worker that only sends runs out of buffers, so it asks for one back when it has fewer than half of them
+// (BufferCreditNote).
 #pragma once
 
 #include <cstdint>

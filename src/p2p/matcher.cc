@@ -368,7 +368,9 @@ void Matcher::move(net::SendRequest& message) {
   deliver(message, *static_cast<Receive*>(message.match), locality());
 }
 
-void Matcher::fetched(net::SendRequest& message) { static_cast<Receive*>(message.match)->operation.complete(); }
+void Matcher::fetched(net::SendRequest& message) {
+  static_cast<Receive*>(message.match)->operation.complete();
+}
 
 void Matcher::post(Receive& receive) {
   Part& part = part_of(receive.key.context);

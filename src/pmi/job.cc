@@ -91,7 +91,8 @@ RankMapping::RankMapping(std::vector<std::int32_t> ranks) {
 }
 
 int Job::process_of(int rank) const {
-  const auto after = std::ranges::upper_bound(processes, rank_mapping.slot_of(rank), {}, &HostProcess::first_slot);
+  const auto after =
+      std::ranges::upper_bound(processes, rank_mapping.slot_of(rank), {}, &HostProcess::first_slot);
   return static_cast<int>(after - processes.begin()) - 1;
 }
 

@@ -69,7 +69,7 @@ struct HostProcess {
   bool operator==(const HostProcess&) const = default;
 };
 
-/// Which rank has which slot. Seats are numbered node by node, and process by process within a node, so all
+/// Which rank has which slot. Slots are numbered node by node, and process by process within a node, so all
 /// that is shared out in blocks (processes, workers, cores) goes by slots; which ranks have those of a node
 /// is as the user asked for. Ranks of one process are in rising order.
 class RankMapping {

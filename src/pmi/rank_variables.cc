@@ -53,9 +53,9 @@ std::vector<std::string> environment_of_rank(const Job& job, int rank,
   std::ranges::copy_if(environment, std::back_inserter(all),
                        [](const std::string& entry) { return !tells_of_rank(name_of(entry)); });
   const Node& node = job.nodes[static_cast<std::size_t>(job.node_of(rank))];
-  const std::array<std::string, 4> numbers{std::to_string(rank), std::to_string(job.ranks()),
-                                           std::to_string(job.rank_mapping.slot_of(rank) - job.first_slot(node)),
-                                           std::to_string(job.ranks(node))};
+  const std::array<std::string, 4> numbers{
+      std::to_string(rank), std::to_string(job.ranks()),
+      std::to_string(job.rank_mapping.slot_of(rank) - job.first_slot(node)), std::to_string(job.ranks(node))};
   for (const Variable& variable : kVariables)
     all.push_back(std::string(variable.name) + '=' + numbers[static_cast<std::size_t>(variable.told)]);
   all.push_back(std::string(kOwnRankVariable) + '=' + numbers[0] + '/' + numbers[1]);

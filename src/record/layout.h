@@ -25,7 +25,7 @@ inline constexpr std::size_t kEventsInChunk = 1000;
 /// Whom a thread has waited for, in which function: so many pairs, and what does not fit is not told apart.
 inline constexpr std::size_t kWaits = 512;
 /// Collectives that are under way at the same time.
-inline constexpr std::size_t kMeetings = 4096;
+inline constexpr std::size_t kCollectives = 4096;
 
 /// Places of peers that are none.
 inline constexpr int kNobody = -1;
@@ -104,13 +104,13 @@ struct Header {
   std::uint32_t by_counter;                   ///< see clock.h
   std::atomic<std::uint32_t> full;            ///< somebody found no more room
   std::atomic<std::uint32_t> core_is_untold;  ///< the kernel does not count how long threads wait for a core
-  /// Who came last to the meetings whose number is this one's, and when: the one in the low 24 bits, the
-  /// other in what is left, in units of 2^kMeetingShift ticks. Later ones take the place of earlier ones.
-  std::array<std::atomic<std::uint64_t>, kMeetings> meetings;
+  /// Who came last to the collectives whose number is this one's, and when: the one in the low 24 bits, the
+  /// other in what is left, in units of 2^kCollectiveShift ticks. Later ones take the place of earlier ones.
+  std::array<std::atomic<std::uint64_t>, kCollectives> collectives;
   // Behind it: a RankRecord for each rank of the job.
 };
 
-inline constexpr int kMeetingShift = 4;
+inline constexpr int kCollectiveShift = 4;
 
 inline std::size_t size_class(std::uint64_t bytes) { return static_cast<std::size_t>(std::bit_width(bytes)); }
 

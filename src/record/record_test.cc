@@ -159,22 +159,22 @@ TEST(Records, TheKernelTellsWhoHadNoCore) {
 
 TEST(Records, MeetingsKnowWhoCameLast) {
   region();
-  constexpr std::uint64_t kMeeting = 12345;
+  constexpr std::uint64_t kCollective = 12345;
   as_thread([] {
     Recorder& mine = Recorder::mine();
     mine.begin(5, kReceive);
-    mine.meets(kMeeting, 5);
+    mine.begins_collective(kCollective, 5);
     mine.wait_begins();
     as_thread([] {
       Recorder& other = Recorder::mine();
       other.begin(6, kReceive);
-      other.meets(kMeeting, 6);
+      other.begins_collective(kCollective, 6);
       other.end();
-      other.waited_for_last(kMeeting);
+      other.waited_for_last(kCollective);
     });
     mine.wait_ended(-1);
     mine.end();
-    mine.waited_for_last(kMeeting);
+    mine.waited_for_last(kCollective);
   });
   int found = 0;
   for (const WaitRecord& wait : only_thread(5).waits) {

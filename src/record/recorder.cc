@@ -25,10 +25,10 @@ struct Idle {
   }
 };
 
-std::atomic<std::uint64_t>& place_of(Header& header, std::uint64_t meeting) {
-  return header.meetings[(meeting * 0x9e3779b97f4a7c15) >> 52];
+std::atomic<std::uint64_t>& place_of(Header& header, std::uint64_t collective) {
+  return header.collectives[(collective * 0x9e3779b97f4a7c15) >> 52];
 }
-static_assert(kMeetings == std::size_t{1} << 12);
+static_assert(kCollectives == std::size_t{1} << 12);
 
 }  // namespace
 
@@ -110,20 +110,21 @@ PeerRecord* Recorder::find_peer(int peer) {
 }
 
 // Plain stores: of two ranks that come at the same moment either may be called the last.
-void Recorder::meets(std::uint64_t meeting, int rank) {
-  place_of(Book::book_.region_.header(), meeting)
-      .store(begun_ >> kMeetingShift << kRankBits | static_cast<std::uint64_t>(rank),
+void Recorder::begins_collective(std::uint64_t collective, int rank) {
+  place_of(Book::book_.region_.header(), collective)
+      .store(begun_ >> kCollectiveShift << kRankBits | static_cast<std::uint64_t>(rank),
              std::memory_order_relaxed);
 }
 
-// Another meeting may have taken the place: what lies outside of this call is none of its.
-void Recorder::waited_for_last(std::uint64_t meeting) {
+// Another collective may have taken the place: what lies outside of this call is none of its.
+void Recorder::waited_for_last(std::uint64_t collective) {
   if (unknown_ == 0) return;
-  const std::uint64_t last = place_of(Book::book_.region_.header(), meeting).load(std::memory_order_relaxed);
+  const std::uint64_t last =
+      place_of(Book::book_.region_.header(), collective).load(std::memory_order_relaxed);
   const auto shifted = [](std::uint64_t time) { return time << kRankBits >> kRankBits; };
   const std::uint64_t when = last >> kRankBits;
   const int who = static_cast<int>(last & kRankMask);
-  if (when < shifted(begun_ >> kMeetingShift) || when > shifted(ended_ >> kMeetingShift)) return;
+  if (when < shifted(begun_ >> kCollectiveShift) || when > shifted(ended_ >> kCollectiveShift)) return;
   if (who != rank_) waited_for(who);
 }
 

@@ -81,8 +81,8 @@ class Recorder {
   /// The call has nothing else to do than to wait: then its beginning and the wait's, and both ends, are the
   /// same moments, and the clock is read half as often.
   void only_waits() { only_waits_ = true; }
-  /// The last of `size` ranks or fewer to begin the meeting with this number is who all wait for.
-  void meets(std::uint64_t meeting, int rank);
+  /// The last of `size` ranks or fewer to begin the collective with this number is who all wait for.
+  void begins_collective(std::uint64_t collective, int rank);
 
   /// The call has come back. The time of what is told from here on is the program's.
   void end() {
@@ -120,7 +120,7 @@ class Recorder {
   void waited_for(int peer) {
     if (unknown_ != 0 && peer >= 0) blame(peer, std::exchange(unknown_, 0));
   }
-  void waited_for_last(std::uint64_t meeting);
+  void waited_for_last(std::uint64_t collective);
   /// The last word about a call, if events are kept.
   void keep(const Message& out, const Message& in, std::uint32_t context) {
     if (record_ != nullptr && Book::book_.region_.header().event_chunks != 0) [[unlikely]]

@@ -69,8 +69,9 @@ constinit std::atomic<int> protection{PROT_READ | PROT_WRITE};
 std::size_t page_bytes() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
 
 std::size_t signal_stack_bytes() {
-  return host().job.scheduler == pmi::Scheduler::kFibers ? 0
-                                                         : kSignalStackBytes;  // a fiber's is its worker thread's
+  return host().job.scheduler == pmi::Scheduler::kFibers
+             ? 0
+             : kSignalStackBytes;  // a fiber's is its worker thread's
 }
 
 [[noreturn]] void cannot_make(int rank, std::string text) {

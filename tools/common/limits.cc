@@ -90,8 +90,8 @@ void check_address_space(const Needs& needs, std::vector<Limit>& all) {
 
 Needs needs_of_host(long ranks, long workers, long private_objects) {
   // Counted in /proc/PID/maps of jobs of 64 to 4,000 ranks: two for each rank's stack and what lies below it,
-  // two for each private object. A worker has a worker thread and, as soon as a fiber blocks, a second one, each
-  // with a stack, a guard, a signal stack and a heap; one monitor.
+  // two for each private object. A worker has a worker thread and, as soon as a fiber blocks, a second one,
+  // each with a stack, a guard, a signal stack and a heap; one monitor.
   Needs needs;
   needs.tasks = ranks + (workers > 0 ? 2 * workers + 1 : 0);
   needs.mappings = ranks * (2 + 2 * private_objects) + 12 * workers + 80;

@@ -38,7 +38,8 @@ void attach(std::vector<std::string>& words, const std::vector<Debuggees>& hosts
         append(words, is_first ? "add-inferior -no-connection" : "add-inferior");
         append(words, fmt::format("inferior {}", inferior));
       }
-      if (is_first && host.server >= 0) append(words, "target extended-remote | " + worker_thread(host.server));
+      if (is_first && host.server >= 0)
+        append(words, "target extended-remote | " + worker_thread(host.server));
       append(words, fmt::format("attach {}", process));
       ++inferior;
     }

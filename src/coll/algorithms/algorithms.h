@@ -1,5 +1,5 @@
-// The algorithms of messages (rows of registry.cc), for intracommunicators of at least two ranks and data that is
-// not empty. call.h says what the arguments are. Each can be used at any size, unless it says so.
+// The algorithms of messages (rows of registry.cc), for intracommunicators of at least two ranks and data
+// that is not empty. call.h says what the arguments are. Each can be used at any size, unless it says so.
 #pragma once
 
 #include <functional>
@@ -41,8 +41,8 @@ void allreduce_reduce_broadcast(Schedule& s, const Layout& in, const Layout& out
 /// Only for operations that commute; with less than one element for each rank by recursive doubling.
 void allreduce_ring(Schedule& s, const Layout& in, const Layout& out);
 
-// Only where s.hosts() says where the ranks are (hierarchical/two_stages.cc); operations that do not commute only where
-// the ranks of each host follow one another.
+// Only where s.hosts() says where the ranks are (hierarchical/two_stages.cc); operations that do not commute
+// only where the ranks of each host follow one another.
 void barrier_two_stages(Schedule& s);
 void broadcast_two_stages(Schedule& s, const Layout& buffer, int root);
 void gather_two_stages(Schedule& s, const Layout& mine, const Layout& all, int root);
@@ -60,9 +60,10 @@ void reduce_scatter_direct(Schedule& s, const Call& call);  ///< only for operat
 void reduce_then_scatter(Schedule& s, const Call& call);
 
 /// Writes a scan or exscan by `prefix`, which is one of the functions below.
-void scan_by(Schedule& s, const Call& call, void (*prefix)(Schedule& s, const Layout& value, const Layout& below));
-/// `value` becomes the result of all ranks up to the caller; `below`, if it has a type, that of the ranks below
-/// the caller, and stays as it is on rank 0.
+void scan_by(Schedule& s, const Call& call,
+             void (*prefix)(Schedule& s, const Layout& value, const Layout& below));
+/// `value` becomes the result of all ranks up to the caller; `below`, if it has a type, that of the ranks
+/// below the caller, and stays as it is on rank 0.
 void prefix(Schedule& s, const Layout& value, const Layout& below);
 void prefix_chain(Schedule& s, const Layout& value, const Layout& below);
 /// Only where the ranks of each host follow one another.
@@ -71,16 +72,21 @@ void prefix_two_stages(Schedule& s, const Layout& value, const Layout& below);
 /// Block i goes to rank i and is replaced by what that one sends (MPI_IN_PLACE).
 void alltoall_in_place(Schedule& s, const Blocks& blocks);
 /// The blocks may be of any size, and are those of the topology's destinations and sources.
-void exchange_with_neighbours(Schedule& s, const core::Topology& topology, const Blocks& out, const Blocks& in);
+void exchange_with_neighbours(Schedule& s, const core::Topology& topology, const Blocks& out,
+                              const Blocks& in);
 
 // Parts of other algorithms: by the algorithm that suits the ranks and the size of the part.
 inline void barrier(Schedule& s) { write(s, Call::barrier()); }
-inline void broadcast(Schedule& s, const Layout& buffer, int root) { write(s, Call::broadcast(buffer, root)); }
+inline void broadcast(Schedule& s, const Layout& buffer, int root) {
+  write(s, Call::broadcast(buffer, root));
+}
 inline void gather(Schedule& s, const Layout& mine, const Layout& all, int root) {
-  write(s, {.collective = Collective::kGather, .root = root, .bytes = mine.bytes(), .send = mine, .recv = all});
+  write(s,
+        {.collective = Collective::kGather, .root = root, .bytes = mine.bytes(), .send = mine, .recv = all});
 }
 inline void scatter(Schedule& s, const Layout& all, const Layout& mine, int root) {
-  write(s, {.collective = Collective::kScatter, .root = root, .bytes = mine.bytes(), .send = all, .recv = mine});
+  write(s,
+        {.collective = Collective::kScatter, .root = root, .bytes = mine.bytes(), .send = all, .recv = mine});
 }
 inline void allgather(Schedule& s, const Layout& mine, const Layout& all) {
   write(s, {.collective = Collective::kAllgather, .bytes = mine.bytes(), .send = mine, .recv = all});
@@ -101,9 +107,9 @@ inline void allreduce(Schedule& s, const Layout& in, const Layout& out) {
 
 namespace inter {
 
-/// On intercommunicators (MPI-5.0 section 6.2.2) messages go between the groups only. Data that all ranks of a
-/// group need in a combined form is collected by the first rank of a group, and comes back through the first
-/// rank of the other one.
+/// On intercommunicators (MPI-5.0 section 6.2.2) messages go between the groups only. Data that all ranks of
+/// a group need in a combined form is collected by the first rank of a group, and comes back through the
+/// first rank of the other one.
 void write(Schedule& s, const Call& call);
 
 }  // namespace inter

@@ -144,9 +144,8 @@ void write(Schedule& s, const Call& call) {
   if (call.in_place && call.collective == kAlltoall) return alltoall_in_place(s, equal_blocks(s, call.recv));
   if (call.in_place && call.collective == kAlltoallv) return alltoall_in_place(s, *call.recv_blocks);
   const Algorithm algorithm = choose(s, call);
-  const Row* const row = std::ranges::find_if(kRows, [&](const Row& one) {
-    return one.collective == call.collective && one.algorithm == algorithm;
-  });
+  const Row* const row = std::ranges::find_if(
+      kRows, [&](const Row& one) { return one.collective == call.collective && one.algorithm == algorithm; });
   row->build(s, call);
 }
 

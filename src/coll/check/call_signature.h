@@ -1,5 +1,6 @@
-// CallSignatures: what two ranks of a communicator compare before a collective operation of the program's (check/check.h).
-// A signature has one reader: what it says about data is what goes from its writer to its reader, and back.
+// CallSignatures: what two ranks of a communicator compare before a collective operation of the program's
+// (check/check.h). A signature has one reader: what it says about data is what goes from its writer to its
+// reader, and back.
 #pragma once
 
 #include <array>

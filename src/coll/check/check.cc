@@ -44,7 +44,8 @@ void Check::write_signatures(const Call& call) {
   CallSignature signature;
   signature.set_name(call.name);
   signature.root = call.root;
-  if (call.all_in_place) signature.in_place = call.is_in_place ? CallSignature::InPlace::kYes : CallSignature::InPlace::kNo;
+  if (call.all_in_place)
+    signature.in_place = call.is_in_place ? CallSignature::InPlace::kYes : CallSignature::InPlace::kNo;
   signature.combines = call.combines;
   if (call.op != nullptr) name_operation(signature, *call.op);
   signature.counts = call.counts;
@@ -67,8 +68,8 @@ void Check::write_signatures(const Call& call) {
 }
 
 /// What goes to one peer, or comes from there, is one sequence.
-void Check::link(const std::vector<Call::Link>& links, std::vector<CallSignature>& signatures, datatype::Content CallSignature::*way,
-                 std::vector<Portion>& portions) {
+void Check::link(const std::vector<Call::Link>& links, std::vector<CallSignature>& signatures,
+                 datatype::Content CallSignature::*way, std::vector<Portion>& portions) {
   if (!links.empty()) portions.resize(signatures.size());
   for (const auto& [peer, data] : links) {
     const auto i = static_cast<std::size_t>(peer);

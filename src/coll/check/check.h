@@ -1,10 +1,10 @@
 // What ranks do under --check before a collective operation of the program's: they tell each other what they
 // call, and find out whether that is one operation.
 //
-// Each rank sends each other one a signature (check/call_signature.h), and compares what it gets with its own. Then all agree on
-// whether anybody has found a difference, and only if so, they tell each other what they have called, in
-// words. So all ranks come to the same end: they do the operation, or all of them fail with the same message,
-// which names two of them, and none waits for something that never comes.
+// Each rank sends each other one a signature (check/call_signature.h), and compares what it gets with its
+// own. Then all agree on whether anybody has found a difference, and only if so, they tell each other what
+// they have called, in words. So all ranks come to the same end: they do the operation, or all of them fail
+// with the same message, which names two of them, and none waits for something that never comes.
 //
 // These are messages with tags of their own, in the order in which the program calls collectives of the
 // communicator. So it makes no difference what operations the ranks have called, whether these block, or

@@ -28,8 +28,10 @@ Difference between(const CallSignature& a, const CallSignature& b, bool inter = 
 }
 
 TEST(CallSignatures, NameTheFunctionButNotItsForm) {
-  EXPECT_EQ(between(call_signature_of("MPI_Bcast", 0), call_signature_of("MPI_Bcast_c", 0)), Difference::kNone);
-  EXPECT_EQ(between(call_signature_of("MPI_Bcast", 0), call_signature_of("MPI_Ibcast", 0)), Difference::kCall);
+  EXPECT_EQ(between(call_signature_of("MPI_Bcast", 0), call_signature_of("MPI_Bcast_c", 0)),
+            Difference::kNone);
+  EXPECT_EQ(between(call_signature_of("MPI_Bcast", 0), call_signature_of("MPI_Ibcast", 0)),
+            Difference::kCall);
   EXPECT_EQ(between(call_signature_of("MPI_Bcast", 0), call_signature_of("MPI_Bcast", 1)), Difference::kRoot);
 }
 
@@ -71,7 +73,8 @@ TEST(CallSignatures, CompareOtherArguments) {
 
 TEST(CallSignatures, KnowTheRootsOfIntercommunicators) {
   const auto roots = [](int a, int b) {
-    return between(call_signature_of("MPI_Bcast", a), call_signature_of("MPI_Bcast", b), true);  // ranks 0 and 1 of two groups
+    return between(call_signature_of("MPI_Bcast", a), call_signature_of("MPI_Bcast", b),
+                   true);  // ranks 0 and 1 of two groups
   };
   EXPECT_EQ(roots(1, MPI_ROOT), Difference::kNone);
   EXPECT_EQ(roots(0, MPI_PROC_NULL), Difference::kNone);

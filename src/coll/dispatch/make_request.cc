@@ -8,8 +8,8 @@
 
 namespace clump::coll {
 
-std::unique_ptr<CollectiveRequest> make_request(core::Comm& comm, const Call& call, CollectiveRequest::Kind kind,
-                                                std::unique_ptr<Check> check) {
+std::unique_ptr<CollectiveRequest> make_request(core::Comm& comm, const Call& call,
+                                                CollectiveRequest::Kind kind, std::unique_ptr<Check> check) {
   if (check == nullptr)
     if (auto request = TeamRequest::make(comm, call, kind)) return request;
   auto request = std::make_unique<ScheduleRequest>(

@@ -69,8 +69,10 @@ base::Status run_team(core::Comm& comm, Team& team, const Call& call) {
   const Algorithm algorithm = choose_for_team(comm, team, call);
   const bool is_copied = call.collective == Collective::kReduceScatter && call.send.base == call.recv.base &&
                          operations_of(*call.reduction) == Operations::kPredefined;
-  // Where messages follow, the ranks meet all the same to compare what they call, unless nobody knows the sizes.
-  const bool meets = is_for_teams(algorithm) || !(call.has_blocks() || call.collective == Collective::kBarrier);
+  // Where messages follow, the ranks meet all the same to compare what they call, unless nobody knows the
+  // sizes.
+  const bool meets =
+      is_for_teams(algorithm) || !(call.has_blocks() || call.collective == Collective::kBarrier);
   if (meets) {
     const base::Status met =
         is_copied ? run_from_copy(comm, team, call, algorithm) : team.run(comm, call, algorithm);

@@ -1,4 +1,5 @@
-// Which ranks of a communicator are on which host: what algorithms in two stages (hierarchical/two_stages.cc) go by.
+// Which ranks of a communicator are on which host: what algorithms in two stages (hierarchical/two_stages.cc)
+// go by.
 #pragma once
 
 #include <span>

@@ -1,6 +1,6 @@
 // Gatherv, scatterv, alltoallv and alltoallw across hosts in two stages. Leaders do not know how large the
-// blocks of their ranks are: these travel in packed blocks, which say so. A large block goes straight from its owner
-// to its user, who both know its size.
+// blocks of their ranks are: these travel in packed blocks, which say so. A large block goes straight from
+// its owner to its user, who both know its size.
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -13,8 +13,8 @@ namespace clump::coll {
 
 namespace {
 
-// Larger blocks go straight. Packed blocks for all ranks has less room for each if they are many; how much is an
-// estimate.
+// Larger blocks go straight. Packed blocks for all ranks has less room for each if they are many; how much is
+// an estimate.
 constexpr Count kMostOfBlock = 8 << 10, kMostOfOneInMany = 1 << 10, kMostOfMany = 64 << 10;
 
 /// The lengths of some blocks, and those of them that are not too large. In room of a schedule's own; filled
@@ -83,9 +83,9 @@ SharedBlocks receive(Schedule& s, Count blocks, Count most, int from) {
 std::vector<SharedBlocks> make_packed(Schedule& s, const Stages& stages, Count blocks, Count most) {
   std::vector<SharedBlocks> packed;
   for (int host = 0; host < stages.hosts.count(); ++host)
-    packed.push_back(host == stages.host
-                        ? nullptr
-                        : std::make_shared<PackedBlocks>(s, blocks * std::ssize(stages.hosts.ranks(host)), most));
+    packed.push_back(host == stages.host ? nullptr
+                                         : std::make_shared<PackedBlocks>(
+                                               s, blocks * std::ssize(stages.hosts.ranks(host)), most));
   return packed;
 }
 
@@ -130,7 +130,8 @@ void gather_packed(Schedule& s, const Stages& stages, const Layout& mine, const 
   });
 }
 
-void scatter_packed(Schedule& s, const Stages& stages, const std::vector<Layout>& blocks, const Layout& mine) {
+void scatter_packed(Schedule& s, const Stages& stages, const std::vector<Layout>& blocks,
+                    const Layout& mine) {
   const Hosts& hosts = stages.hosts;
   const std::vector<SharedBlocks> packed = make_packed(s, stages, 1, kMostOfBlock);
   s.act([&hosts, packed, blocks] {
@@ -152,7 +153,7 @@ void scatter_packed(Schedule& s, const Stages& stages, const std::vector<Layout>
 /// What a leader does in between: sorts what its ranks send by hosts, and what comes from these by ranks.
 /// `outgoing` and `incoming` are its own.
 void sort_packed(Schedule& s, const Stages& stages, Count most, const SharedBlocks& outgoing,
-                const SharedBlocks& incoming) {
+                 const SharedBlocks& incoming) {
   const Hosts& hosts = stages.hosts;
   const Count others = s.size() - stages.count_here();
   std::vector<SharedBlocks> from_here{outgoing}, to_here{incoming};
@@ -219,7 +220,7 @@ void scatterv_two_stages(Schedule& s, const Blocks& all, const Layout& mine, int
   if (s.rank() == root) return scatter_packed(s, stages, all_of(all, s.size()), mine);
   if (stages.host == stages.hosts.host_of(root)) return scatter_direct(s, all, mine, root);
   const auto packed = receive(s, stages.leads() ? stages.count_here() : 1, kMostOfBlock,
-                            stages.leads() ? root : stages.leader_rank());
+                              stages.leads() ? root : stages.leader_rank());
   if (mine.bytes() > kMostOfBlock) s.receive(mine, root);
   std::vector<SharedBlocks> others;
   if (stages.leads())

@@ -3,7 +3,8 @@
 // none has to wait for another that could have gone at the same time.
 //
 // The leader of a host is its lowest rank; the root of an operation leads its own host. What a stage does is
-// chosen as if there were no ranks but those of the stage; only leaders have limits of their own (select/select.h).
+// chosen as if there were no ranks but those of the stage; only leaders have limits of their own
+// (select/select.h).
 #include <algorithm>
 #include <utility>
 #include <vector>

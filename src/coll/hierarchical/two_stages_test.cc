@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "coll/test_calls.h"
 #include "coll/hierarchical/hosts.h"
 #include "coll/select/select.h"
+#include "coll/test_calls.h"
 #include "coll/test_ranks.h"
 
 namespace clump::coll {
@@ -242,7 +242,8 @@ TEST_P(TwoStages, CollectBlocksOfAnySize) {
   });
 }
 
-/// Of all sizes: with nothing, with what fits into packed blocks (hierarchical/packed_blocks.cc), and with what does not.
+/// Of all sizes: with nothing, with what fits into packed blocks (hierarchical/packed_blocks.cc), and with
+/// what does not.
 class Sizes {
  public:
   Sizes(const core::Comm& comm, const std::function<Count(int)>& of) {

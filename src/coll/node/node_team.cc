@@ -4,8 +4,8 @@
 #include <atomic>
 #include <cstring>
 
-#include "coll/check/mismatch_errors.h"
 #include "coll/algorithms/pieces.h"
+#include "coll/check/mismatch_errors.h"
 #include "core/awaited.h"
 #include "core/rank.h"
 
@@ -47,7 +47,8 @@ NodeTeam::NodeTeam(const core::Comm& comm, std::int64_t at)
       at_(at),
       place_(*reinterpret_cast<Place*>(shared_allocator_.at(at))),
       round_(place_.round.load(std::memory_order_relaxed)) {
-  for (int rank = 0; rank < size_; ++rank) ports_.push_back(shared_allocator_.port_of(comm.group->world_rank(rank)));
+  for (int rank = 0; rank < size_; ++rank)
+    ports_.push_back(shared_allocator_.port_of(comm.group->world_rank(rank)));
   std::ranges::sort(ports_);
   ports_.erase(std::unique(ports_.begin(), ports_.end()), ports_.end());
 }

@@ -1,6 +1,6 @@
 // Collective operations of little data among ranks of several processes on one node, without messages.
 //
-// The ranks of a communicator have a meeting place in the memory that the processes share. Each writes down
+// The ranks of a communicator have a place in the memory that the processes share. Each writes down
 // what it gives, arrives, and waits; the last to arrive does what is to be done for all and opens the next
 // round; then each reads what it gets. So every rank waits once, which is what counts where there are more
 // processes than cores and each wait is a switch of processes.
@@ -31,7 +31,8 @@ class NodeTeam final : public core::Team {
   ~NodeTeam() override;
 
   /// The operation. Ranks that disagree are told so. Nothing that a rank gives may be longer than kRoom, all
-  /// blocks of an alltoall together; the type of operands is dense. For the collectives that have a rule for it.
+  /// blocks of an alltoall together; the type of operands is dense. For the collectives that have a rule for
+  /// it.
   base::Status run(const Call& call);
 
  private:

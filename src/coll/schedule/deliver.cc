@@ -19,7 +19,8 @@ base::Status pass_on(core::Comm& comm, int distance, const Layout& out, const La
 }
 
 Layout bytes_of(std::vector<SparseRecord>& records, std::size_t first) {
-  return bytes_at(records.data() + first, static_cast<Count>((records.size() - first) * sizeof(SparseRecord)));
+  return bytes_at(records.data() + first,
+                  static_cast<Count>((records.size() - first) * sizeof(SparseRecord)));
 }
 
 }  // namespace
@@ -28,9 +29,9 @@ base::Status deliver(core::Comm& comm, std::vector<SparseRecord>& records) {
   const int size = comm.size();
   std::vector<SparseRecord> leaving;
   for (int distance = 1; distance < size; distance *= 2) {
-    const auto first_leaving = std::partition(records.begin(), records.end(), [&](const SparseRecord& record) {
-      return (wrap(record.to - comm.rank, size) & distance) == 0;
-    });
+    const auto first_leaving = std::partition(
+        records.begin(), records.end(),
+        [&](const SparseRecord& record) { return (wrap(record.to - comm.rank, size) & distance) == 0; });
     leaving.assign(first_leaving, records.end());
     records.erase(first_leaving, records.end());
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "coll/select/choose.h"
 #include "coll/hierarchical/hosts.h"
+#include "coll/select/choose.h"
 #include "net/joint_work.h"
 
 namespace clump::coll {

@@ -2,9 +2,9 @@
 // or persistent collective (MPI-5.0 sections 6.12 and 6.13).
 //
 // Nobody polls it. Whoever completes the last message of a round leaves the operation at the channel of its
-// rank (net/progress_tasks.h); who waits at the rank's worker, or has nothing to do, takes the next steps, and the
-// last of them completes the request. If there is a function of the user's to be called, these are callbacks of
-// the rank (fiber/rank_callbacks.h). docs/decisions/010-collectives-in-flight.md
+// rank (net/progress_tasks.h); who waits at the rank's worker, or has nothing to do, takes the next steps,
+// and the last of them completes the request. If there is a function of the user's to be called, these are
+// callbacks of the rank (fiber/rank_callbacks.h). docs/decisions/010-collectives-in-flight.md
 #pragma once
 
 #include <memory>

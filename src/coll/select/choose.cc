@@ -40,7 +40,7 @@ void note(const core::Comm& comm, Collective collective, Algorithm algorithm, Co
   // acquire: pairs with the release by who watches.
   if (core::ToolObserver* const observer = rank.observer.load(std::memory_order_acquire)) [[unlikely]]
     observer->collective_begins(static_cast<std::uint32_t>(comm.context), static_cast<int>(collective),
-                               static_cast<int>(algorithm), bytes);
+                                static_cast<int>(algorithm), bytes);
 }
 
 }  // namespace clump::coll

@@ -1,5 +1,5 @@
-// Which algorithm a rank uses for one operation: the table's (select/select.h), unless a tool wants another one; and
-// the books that are kept about it (core/tool_observer.h).
+// Which algorithm a rank uses for one operation: the table's (select/select.h), unless a tool wants another
+// one; and the books that are kept about it (core/tool_observer.h).
 #pragma once
 
 #include "coll/schedule/schedule.h"

@@ -12,12 +12,12 @@ using enum Collective;
 using enum Algorithm;
 using enum Operations;
 
-// Pending collectives first, then teams. The others are from measurements with ranks as threads of one process,
-// fewer cores than ranks: what counts is the number of messages and of bytes moved, not the number of rounds.
-// Two stages: from measurements with 4 hosts of 4 ranks; that of allgatherv is an estimate. Where they have
-// the leaders hold the data of their whole host they end where the copies that this takes begin to count.
-// PendingCollectives: where messages take longer. Of few ranks with little data the root of an operation needs
-// nobody to be there (measured with 2 to 64 ranks on 2 cores).
+// Pending collectives first, then teams. The others are from measurements with ranks as threads of one
+// process, fewer cores than ranks: what counts is the number of messages and of bytes moved, not the number
+// of rounds. Two stages: from measurements with 4 hosts of 4 ranks; that of allgatherv is an estimate. Where
+// they have the leaders hold the data of their whole host they end where the copies that this takes begin to
+// count. PendingCollectives: where messages take longer. Of few ranks with little data the root of an
+// operation needs nobody to be there (measured with 2 to 64 ranks on 2 cores).
 constexpr int kManyRanks = 8;
 constexpr Count kMuchData = 8 << 10;
 constexpr Count kNodeRoom = 4097;  // a slot of a node team has room for less
@@ -323,12 +323,12 @@ const char* name_of(Algorithm algorithm) {
                                            "node shm",
                                            "two-stage",
                                            "shm nonblocking",
- "shm barrier",
- "shm bcast ring",
- "shm small",
- "shm leader",
- "shm all",
- "shm pair",
+                                           "shm barrier",
+                                           "shm bcast ring",
+                                           "shm small",
+                                           "shm leader",
+                                           "shm all",
+                                           "shm pair",
                                            "flat"};
   return kNames[static_cast<std::size_t>(algorithm)];
 }

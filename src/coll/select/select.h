@@ -44,17 +44,20 @@ enum class Algorithm : std::uint8_t {
   kGatherBroadcast,    ///< allgather likewise
   kPrefixDoubling,     ///< scan: partial results go 1, 2, 4, ... ranks up
   kChain,              ///< reductions: from rank to rank, so in one order whatever the placement
-  kNodeShm,     ///< among processes of one node: each writes where all can read, and all meet (node/node_team.h)
-  kTwoStages,     ///< across hosts: within each host to its leader, among leaders, and back (hierarchical/two_stages.cc)
+  kNodeShm,  ///< among processes of one node: each writes where all can read, and all meet (node/node_team.h)
+  kTwoStages,       ///< across hosts: within each host to its leader, among leaders, and back
+                    ///< (hierarchical/two_stages.cc)
   kShmNonblocking,  ///< of a team, without blocking: the work is for who has time when all have come
-                  ///< (shared/pending.h)
+                    ///< (shared/pending.h)
   // Of a team (shared/team.h): ranks of one address space, grouped by the worker that is home to them.
-  kShmBarrier,  ///< the leaders of the groups tell each other that all are there
-  kShmBcastRing,  ///< broadcast: the root leaves the data for the others, and waits for nobody (shared/bcast_ring.cc)
-  kShmSmall,  ///< leaders combine, or take, the data of their group, and pass it on as they meet
-  kShmLeader,    ///< leaders move or combine data for their group, where it lies
-  kShmAll,   ///< everyone moves or combines its part of the data, where it lies
-  kShmPair,    ///< two ranks: each fetches what the other one has copied to where both can (shared/pair_blocking.cc)
+  kShmBarrier,    ///< the leaders of the groups tell each other that all are there
+  kShmBcastRing,  ///< broadcast: the root leaves the data for the others, and waits for nobody
+                  ///< (shared/bcast_ring.cc)
+  kShmSmall,      ///< leaders combine, or take, the data of their group, and pass it on as they meet
+  kShmLeader,     ///< leaders move or combine data for their group, where it lies
+  kShmAll,        ///< everyone moves or combines its part of the data, where it lies
+  kShmPair,       ///< two ranks: each fetches what the other one has copied to where both can
+                  ///< (shared/pair_blocking.cc)
 };
 inline constexpr int kAlgorithms = static_cast<int>(Algorithm::kShmPair) + 1;
 
@@ -113,7 +116,7 @@ struct Situation {
   bool hosts = false;                              ///< they are on several hosts, in an order that suits
   bool one_order = false;  ///< operands must be combined in an order that no placement changes
   Where where = Where::kAnywhere;
-  bool carried = true;   ///< leaders of a team have room for it, or a notice has
+  bool carried = true;   ///< leaders of a team have room for it, or a slot of the ring has
   bool swapped = false;  ///< so do two ranks that are a team, each alone on its core
   bool touched = true;   ///< and their programs write and read the data, for all we know
 };

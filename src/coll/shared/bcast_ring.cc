@@ -1,9 +1,9 @@
-// Small broadcasts of a team: the root leaves the data on a ring_slot, where the others fetch it, and waits for
-// nobody. There are two batches of notices, so that a root is ahead of who reads by a batch at least, and by
-// two at most: only before the first ring_slot of a batch it makes sure that all have read those that were
+// Small broadcasts of a team: the root leaves the data on a ring_slot, where the others fetch it, and waits
+// for nobody. There are two batches of slots, so that a root is ahead of who reads by a batch at least, and
+// by two at most: only before the first ring_slot of a batch it makes sure that all have read those that were
 // there.
 //
-// Who calls another collective instead comes to its meeting with another number of broadcasts (PackedSignature), and
+// Who calls another collective instead arrives with another number of broadcasts (PackedSignature), and
 // that is where it is found out.
 #include <algorithm>
 
@@ -22,8 +22,8 @@ constexpr int kYields = 2;
 base::Status Team::publish_or_read(ArgumentSlot& me, const Call& call) {
   const std::uint64_t number = ++me.broadcasts;
   RingSlot& ring_slot = ring_[number % kRingSlots];
-  base::Status status =
-      me.rank == call.root ? publish(me, number, ring_slot, call) : read_published(me, number, ring_slot, call);
+  base::Status status = me.rank == call.root ? publish(me, number, ring_slot, call)
+                                             : read_published(me, number, ring_slot, call);
   if ((number + 1) % kBatch == 0) {
     // seq_cst: a root that says in `follower` that it waits looks at `read` after that.
     me.read.store(number + 1, std::memory_order_seq_cst);
@@ -70,7 +70,8 @@ void Team::wait_for_readers(ArgumentSlot& me, std::uint64_t number) {
   }
 }
 
-base::Status Team::read_published(ArgumentSlot& me, std::uint64_t number, const RingSlot& ring_slot, const Call& call) {
+base::Status Team::read_published(ArgumentSlot& me, std::uint64_t number, const RingSlot& ring_slot,
+                                  const Call& call) {
   if (ring_slot.number.load(std::memory_order_acquire) < number) wait_for_slot(me, number, ring_slot);
   if (ring_slot.call.root() != call.root)
     return different_roots(me.rank, call.root, ring_slot.call.root(), ring_slot.call.root());
@@ -81,14 +82,14 @@ base::Status Team::read_published(ArgumentSlot& me, std::uint64_t number, const 
   return {};
 }
 
-// Who polls sees a ring_slot without any doing of the root; only where a group has none who does, the root wakes
-// one rank of it, so that it is not kept by all of them; and none where one that was woken has not gone on
-// yet (16 ranks on 2 cores: 0.67 instead of 0.95 us, most roots woke somebody on the other core). Either
+// Who polls sees a ring_slot without any doing of the root; only where a group has none who does, the root
+// wakes one rank of it, so that it is not kept by all of them; and none where one that was woken has not gone
+// on yet (16 ranks on 2 cores: 0.67 instead of 0.95 us, most roots woke somebody on the other core). Either
 // wakes the others. And who is ahead of them, and now begins to wait for the next ring_slot, does so first: a
 // slow root may take it for one that waits for the last one.
 //
 // Before it sleeps it gives way to the others of its core: the roots that it waits for may be among them, and
-// when it comes back there are several notices to be read, for less than it takes to sleep and be woken (4,
+// when it comes back there are several slots to be read, for less than it takes to sleep and be woken (4,
 // 16, 64 ranks on 2 cores: 0.18, 0.52, 1.8 instead of 0.26, 0.61, 2.1 us; with one turn 0.22, 0.61, 1.9, with
 // 4 to 16 as with two).
 void Team::wait_for_slot(ArgumentSlot& me, std::uint64_t number, const RingSlot& ring_slot) {
@@ -110,7 +111,7 @@ void Team::wait_for_slot(ArgumentSlot& me, std::uint64_t number, const RingSlot&
     me.released.reset();
     group.pollers.fetch_sub(1, std::memory_order_seq_cst);
   }
-  // Roots of later notices may have taken it for one that polls for theirs, and woken nobody.
+  // Roots of later broadcasts may have taken it for one that polls for theirs, and woken nobody.
   while (ring_[(number + 1) % kRingSlots].number.load(std::memory_order_seq_cst) > number) ++number;
   wake_readers(group, number, kAll);
 }

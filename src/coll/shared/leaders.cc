@@ -29,8 +29,8 @@ bool reduces(Collective collective) {
 
 }  // namespace
 
-// What a group puts into the mailbox. Operands are combined from the last rank to the first, because the right
-// one is where the result goes.
+// What a group puts into the mailbox. Operands are combined from the last rank to the first, because the
+// right one is where the result goes.
 void Team::bring(LocalGroup& group, const ArgumentSlot& me, Value& value) {
   if (me.bytes == 0) return;
   if (!reduces(me.call.collective())) return bring_blocks(group, me, value);

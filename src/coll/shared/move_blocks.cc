@@ -2,9 +2,9 @@
 // one wants them. Each receiver is told if a block that came to it has not the size that it expects.
 #include <algorithm>
 
+#include "coll/algorithms/pieces.h"
 #include "coll/check/mismatch_errors.h"
 #include "coll/shared/shared_state.h"
-#include "coll/algorithms/pieces.h"
 
 namespace clump::coll {
 

@@ -27,10 +27,12 @@ base::Status Team::exchange_pair_of_blocks(ArgumentSlot& me, const Call& call) {
   const bool in_place = call.in_place && me.bytes != 0;
   const bool fits = transfer.local_to.type == nullptr || transfer.local.bytes() == transfer.local_to.bytes();
   me.call = PackedSignature(call.collective, Algorithm::kShmPair, call.root, in_place, !fits, me.broadcasts);
-  return exchange_pair(me, transfer, nullptr, locality_of(me.rank, call.collective, std::max(sent, received)));
+  return exchange_pair(me, transfer, nullptr,
+                       locality_of(me.rank, call.collective, std::max(sent, received)));
 }
 
-base::Status Team::exchange_pair(ArgumentSlot& me, const PairTransfer& transfer, const Reduction* reduction, LocalityState* locality) {
+base::Status Team::exchange_pair(ArgumentSlot& me, const PairTransfer& transfer, const Reduction* reduction,
+                                 LocalityState* locality) {
   Pair& pair = *pair_;
   int& room = pair.sides[me.rank].room;
   std::call_once(pair.made, [&] { pair.rooms = std::make_unique_for_overwrite<PairBuffer[]>(2); });
@@ -68,8 +70,8 @@ void Team::try_out(Collective collective, const LocalityState& locality, const L
 void Team::learn(Collective collective, LocalityState& locality) {
   if (--locality.left >= 0) return;
   ++locality.trials;
-  locality.touched =
-      pair_->touched_in[static_cast<std::size_t>(collective)].load(std::memory_order_relaxed) == locality.trials;
+  locality.touched = pair_->touched_in[static_cast<std::size_t>(collective)].load(
+                         std::memory_order_relaxed) == locality.trials;
   locality.left = locality.touched ? kSwaps : kDirectOnes;
 }
 

@@ -15,7 +15,8 @@ namespace clump::coll {
 namespace {
 
 constexpr int kRanks = 2;
-// In ints: what mailbox carries, the first that it does not, a chunk and more, all that a room takes, and more.
+// In ints: what mailbox carries, the first that it does not, a chunk and more, all that a room takes, and
+// more.
 constexpr int kCounts[] = {0, 1, 9, 129, 1023, 1025, 5000, 32 * 1024, 32 * 1024 + 1};
 
 Job two_apart() { return Job(kRanks, {0, 1}); }
@@ -139,12 +140,10 @@ TEST(Swaps, NonblockingTellsWhichRankExpectsAnotherSize) {
       const int other = comm.rank == 0 ? 5 : 0;  // rank 0 expects more than rank 1 gives
       Uneven out(given(comm.rank, 1, 2 * count), count), in(std::vector<int>(2 * count + other), count);
       in.counts = {count, count + other};
-      const Operation exchanged =
-          begun(comm, Call::alltoallv(out.blocks(), in.blocks()));
+      const Operation exchanged = begun(comm, Call::alltoallv(out.blocks(), in.blocks()));
       EXPECT_EQ(end(*exchanged).error_class(), comm.rank == 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
       std::vector<int> mine = given(comm.rank, 2, count), all(2 * count);
-      const Operation gathered =
-          begun(comm, Call::allgather(comm, ints(mine), ints(all)));
+      const Operation gathered = begun(comm, Call::allgather(comm, ints(mine), ints(all)));
       EXPECT_TRUE(end(*gathered).ok());
       EXPECT_EQ(all, joined(given(0, 2, count), given(1, 2, count)));
     }

@@ -5,7 +5,8 @@
 namespace clump::coll {
 
 PairBuffer* PairBuffers::fill(int rank, const PairTransfer& transfer, const Reduction* reduction) {
-  if (transfer.bytes_sent() < kWorthTrying || !transfer.fits(reduction) || !wants_room(sides_[rank])) return nullptr;
+  if (transfer.bytes_sent() < kWorthTrying || !transfer.fits(reduction) || !wants_room(sides_[rank]))
+    return nullptr;
   PairBuffer* room = take(rank);
   if (room == nullptr) room = make(sides_[rank]);
   if (room != nullptr) transfer.fill(*room, reduction);

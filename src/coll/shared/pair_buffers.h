@@ -1,5 +1,6 @@
-// The rooms of pending collectives of two ranks, each alone at its worker: as of teams (shared/pair_blocking.cc), but several
-// operations may be under way, and what is done with a room is done by whoever does the part.
+// The rooms of pending collectives of two ranks, each alone at its worker: as of teams
+// (shared/pair_blocking.cc), but several operations may be under way, and what is done with a room is done by
+// whoever does the part.
 //
 // Each rank owns rooms. It fills one when it comes, and the other one, who reads it, owns it from then on and
 // gives one of his own for it, if he has one left. docs/decisions/027-swapped-rooms.md

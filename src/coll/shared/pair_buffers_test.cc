@@ -1,5 +1,5 @@
-// The rooms of appointments: who owns them, and when there are none. What comes of operations that use them
-// is tested in shared/pending_test.cc, with two ranks.
+// The staging buffers of non-blocking operations: who owns them, and when there are none. What comes of
+// operations that use them is tested in shared/pending_test.cc, with two ranks.
 #include "coll/shared/pair_buffers.h"
 
 #include <gtest/gtest.h>

@@ -52,7 +52,8 @@ void combine_two(int rank, const PairTransfer& transfer, const Layout& theirs, c
 }  // namespace
 
 PairTransfer PairTransfer::of(int rank, const Call& call) {
-  if (call.has_blocks()) return of_blocks(rank, call.collective, call.root, call.blocks_out(), call.blocks_in());
+  if (call.has_blocks())
+    return of_blocks(rank, call.collective, call.root, call.blocks_out(), call.blocks_in());
   const int peer = 1 - rank;
   const bool is_root = rank == call.root;
   const Layout &from = call.send, &to = call.recv;

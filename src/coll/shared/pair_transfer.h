@@ -17,8 +17,8 @@ struct alignas(4096) PairBuffer {
   std::byte bytes[kPairBuffer];
 };
 
-/// What one of the two ranks sends to the other one, receives from it, and copies for itself. A layout without
-/// a type stands for no data.
+/// What one of the two ranks sends to the other one, receives from it, and copies for itself. A layout
+/// without a type stands for no data.
 struct PairTransfer {
   Layout send{}, recv{};
   Layout local{}, local_to{};  ///< `local` is copied to `local_to`, or combined
@@ -26,7 +26,8 @@ struct PairTransfer {
 
   static PairTransfer of(int rank, const Call& call);
   /// The same for blocks that may differ in size.
-  static PairTransfer of_blocks(int rank, Collective collective, int root, const Blocks& out, const Blocks& in);
+  static PairTransfer of_blocks(int rank, Collective collective, int root, const Blocks& out,
+                                const Blocks& in);
 
   bool sends() const { return send.type != nullptr; }
   bool receives() const { return recv.type != nullptr; }
@@ -35,8 +36,8 @@ struct PairTransfer {
   Count bytes_sent() const { return sends() ? send.bytes() : 0; }
   Count bytes_received() const { return receives() ? recv.bytes() : 0; }
 
-  // `reduction` is null where data is only moved. Operands lie in a buffer as in an array, other data as packed
-  // bytes.
+  // `reduction` is null where data is only moved. Operands lie in a buffer as in an array, other data as
+  // packed bytes.
   bool fits(const Reduction* reduction) const;
   void fill(PairBuffer& buffer, const Reduction* reduction) const;
   /// Copies `local` to `local_to`, if there is such a copy.

@@ -3,13 +3,13 @@
 #include <mutex>
 #include <utility>
 
-#include "coll/shared/shared_state.h"
 #include "coll/algorithms/pieces.h"
-#include "coll/shared/team.h"
 #include "coll/shared/request.h"
+#include "coll/shared/shared_state.h"
+#include "coll/shared/team.h"
 #include "core/rank.h"
-#include "fiber/own_worker.h"
 #include "fiber/fiber.h"
+#include "fiber/own_worker.h"
 
 namespace clump::coll {
 
@@ -83,7 +83,8 @@ bool PendingCollective::can_swap() const {
   if (keeper_.rooms_ == nullptr || (rooms_[0] == nullptr && rooms_[1] == nullptr)) return false;
   for (int rank = 0; rank < 2; ++rank) {
     const Count given = slots_[rank].operation->transfer_.bytes_sent();
-    if (given != slots_[1 - rank].operation->transfer_.bytes_received() || (given > 0) != (rooms_[rank] != nullptr))
+    if (given != slots_[1 - rank].operation->transfer_.bytes_received() ||
+        (given > 0) != (rooms_[rank] != nullptr))
       return false;
   }
   return true;
@@ -236,7 +237,9 @@ void PendingCollective::let_go() {
 }
 
 // Mostly each worker does the parts of its own ranks, whose data it has in its cache.
-bool PendingCollective::is_waited_for(const LocalGroup&) const { return is_short_.load(std::memory_order_relaxed); }
+bool PendingCollective::is_waited_for(const LocalGroup&) const {
+  return is_short_.load(std::memory_order_relaxed);
+}
 
 PendingCollectives::Table::Entry* PendingCollectives::Table::find(int tag) {
   for (std::size_t i = count_; i-- > 0;)
@@ -273,7 +276,7 @@ PendingCollectives::~PendingCollectives() {
 
 /// With a lock of all_.
 PendingCollectives::Table::Entry& PendingCollectives::find_or_open(const TeamRequest& operation,
-                                                       std::unique_lock<base::ShortMutex>& lock) {
+                                                                   std::unique_lock<base::ShortMutex>& lock) {
   if (auto* const open = all_.find(operation.tag())) return *open;
   PendingCollective* taken = take_spare();
   if (taken == nullptr) [[unlikely]] {
@@ -307,7 +310,8 @@ void PendingCollectives::keep_spare(PendingCollective& pending) {
 }
 
 void PendingCollectives::join(TeamRequest& operation) {
-  if (rooms_ != nullptr && operation.signature_.collective() != Collective::kBarrier) operation.fill_room(*rooms_);
+  if (rooms_ != nullptr && operation.signature_.collective() != Collective::kBarrier)
+    operation.fill_room(*rooms_);
   if (PendingCollective* const pending = count_in(operation)) pending->begin(operation);
 }
 

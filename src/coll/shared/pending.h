@@ -5,9 +5,9 @@
 //   the worker's progress, or a rank that waits, runs the task --> the last part: completes all requests
 //
 // Each rank registers its arguments with the PendingCollective of the operation and returns. The last rank to
-// register does the work itself if it is little (below 8 KB), or submits one task for each worker with the parts of
-// the ranks at home there. A thread that has finished its own parts takes parts that nobody has begun. The end of
-// the last part completes the requests of all ranks. docs/decisions/024-appointments.md
+// register does the work itself if it is little (below 8 KB), or submits one task for each worker with the
+// parts of the ranks at home there. A thread that has finished its own parts takes parts that nobody has
+// begun. The end of the last part completes the requests of all ranks. docs/decisions/024-appointments.md
 #pragma once
 
 #include <array>
@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "coll/shared/shared_collective.h"
 #include "coll/shared/pair_buffers.h"
+#include "coll/shared/shared_collective.h"
 #include "core/rank.h"
 #include "net/progress_tasks.h"
 
@@ -74,8 +74,8 @@ class PendingCollective final : SharedCollective {
 
   PendingCollectives& keeper_;
   const core::World& world_;
-  std::vector<int> first_;             ///< by group: the number of its first rank in the job
-  std::unique_ptr<WorkTask[]> work_tasks_;    ///< by group
+  std::vector<int> first_;                              ///< by group: the number of its first rank in the job
+  std::unique_ptr<WorkTask[]> work_tasks_;              ///< by group
   std::unique_ptr<CompletionTask[]> completion_tasks_;  ///< by group
   /// By rank, of two ranks: with what it gives. A line that is not written where there are none.
   alignas(64) std::array<PairBuffer*, 2> rooms_{};

@@ -1,5 +1,5 @@
-// Pending collectives of teams in different shapes: what comes of it when all have come. That workers do the work
-// together is tested in tests/mpi/collectives and tests/stress.
+// Pending collectives of teams in different shapes: what comes of it when all have come. That workers do the
+// work together is tested in tests/mpi/collectives and tests/stress.
 #include "coll/shared/pending.h"
 
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "coll/shared/team.h"
 #include "coll/shared/request.h"
+#include "coll/shared/team.h"
 #include "coll/test_operations.h"
 #include "coll/test_ranks.h"
 
@@ -61,14 +61,13 @@ TEST_P(Appointed, ReduceWithinTheTeam) {
       std::vector<int> all(count), below(count), upto(count), mine(count), placed = long_in;
       const auto block = [&](std::vector<int>& data) { return Layout{data.data(), count, ints(data).type}; };
       std::vector<Operation> operations;
+      operations.push_back(begun(comm, Call::allreduce(reduction, ints(in), ints(all))));
+      operations.push_back(begun(comm, Call::exscan(reduction, ints(in), ints(below))));
+      operations.push_back(begun(comm, Call::scan(reduction, ints(in), ints(upto))));
       operations.push_back(
-          begun(comm, Call::allreduce(reduction, ints(in), ints(all))));
+          begun(comm, Call::reduce_scatter_block(comm, reduction, ints(long_in), ints(mine))));
       operations.push_back(
-          begun(comm, Call::exscan(reduction, ints(in), ints(below))));
-      operations.push_back(
-          begun(comm, Call::scan(reduction, ints(in), ints(upto))));
-      operations.push_back(begun(comm, Call::reduce_scatter_block(comm, reduction, ints(long_in), ints(mine))));
-      operations.push_back(begun(comm, Call::reduce_scatter_block(comm, reduction, ints(placed), block(placed))));
+          begun(comm, Call::reduce_scatter_block(comm, reduction, ints(placed), block(placed))));
       for (const Operation& operation : operations) EXPECT_TRUE(end(*operation).ok());
       EXPECT_EQ(all, sums_of(size, 0, count));
       if (me > 0) {
@@ -157,10 +156,8 @@ TEST_P(Appointed, ShareTheWork) {
     for (int round = 0; round < 20; ++round) {
       std::vector<int> in(count, comm.rank + round), sums(count), blocks(count * size), all(count * size);
       for (int i = 0; i < count * size; ++i) blocks[i] = comm.rank * 1000 + i / count;
-      const Operation reduced =
-          begun(comm, Call::allreduce({&sum, MPI_INT}, ints(in), ints(sums)));
-      const Operation exchanged =
-          begun(comm, Call::alltoall(comm, ints(blocks), ints(all)));
+      const Operation reduced = begun(comm, Call::allreduce({&sum, MPI_INT}, ints(in), ints(sums)));
+      const Operation exchanged = begun(comm, Call::alltoall(comm, ints(blocks), ints(all)));
       const Operation met = begun(comm, Call::barrier());
       if ((comm.rank + round) % 3 == 0) std::this_thread::yield();
       EXPECT_TRUE(finish(*exchanged).ok());
@@ -182,17 +179,16 @@ TEST_P(Appointed, TellWhoDisagrees) {
     std::vector<int> in(3000, 1), out(3000);
     const Layout some{in.data(), odd ? 2999 : 3000, ints(in).type};
     const Operation roots = begun(comm, Call::broadcast(ints(in), odd ? 1 : 0));
-    const Operation sizes = begun(comm, Call::allreduce(reduction, some, {out.data(), some.count, some.type}));
+    const Operation sizes =
+        begun(comm, Call::allreduce(reduction, some, {out.data(), some.count, some.type}));
     const Operation calls =
-        odd ? begun(comm, Call::barrier())
-            : begun(comm, Call::allreduce(reduction, ints(in), ints(out)));
+        odd ? begun(comm, Call::barrier()) : begun(comm, Call::allreduce(reduction, ints(in), ints(out)));
     EXPECT_EQ(end(*roots).error_class(), MPI_ERR_ROOT);
     EXPECT_EQ(end(*sizes).error_class(), MPI_ERR_TRUNCATE);
     EXPECT_EQ(end(*calls).error_class(), MPI_ERR_OTHER);
     EXPECT_NE(std::string(base::message_of(calls->result.error)).find("rank 1 calls barrier"),
               std::string::npos);
-    const Operation good =
-        begun(comm, Call::allreduce(reduction, ints(in), ints(out)));
+    const Operation good = begun(comm, Call::allreduce(reduction, ints(in), ints(out)));
     EXPECT_TRUE(end(*good).ok());
     EXPECT_EQ(out, std::vector<int>(3000, shape.ranks));
   });
@@ -203,8 +199,9 @@ TEST(PendingCollectives, AreForPredefinedOperationsOfTeams) {
   Job(3, {0, 1, 2}).run([&](core::Comm& comm) {
     std::vector<int> in(4), out(4);
     const int tags = comm.collective_tags();
-    EXPECT_EQ(TeamRequest::make(comm, Call::allreduce({&own, MPI_INT}, ints(in), ints(out)), Kind::kNonblocking),
-              nullptr);
+    EXPECT_EQ(
+        TeamRequest::make(comm, Call::allreduce({&own, MPI_INT}, ints(in), ints(out)), Kind::kNonblocking),
+        nullptr);
     EXPECT_EQ(comm.collective_tags(), tags);  // the messages' is the next one
     EXPECT_EQ(TeamRequest::make(*comm.owner.comm_self, Call::barrier(), Kind::kNonblocking), nullptr);
     EXPECT_TRUE(barrier(comm).ok());

@@ -35,14 +35,15 @@ std::unique_ptr<TeamRequest> TeamRequest::make(core::Comm& comm, const Call& cal
     made->keep_blocks(call);
     return made;
   }
-  made->signature_ =
-      SharedCollective::signature_of(call, call.bytes < kShared ? Algorithm::kShmLeader : Algorithm::kShmAll, 0);
+  made->signature_ = SharedCollective::signature_of(
+      call, call.bytes < kShared ? Algorithm::kShmLeader : Algorithm::kShmAll, 0);
   made->bytes_ = call.bytes;
   made->first_ = call.first;
   made->from_ = call.send;
   made->to_ = call.recv;
   // In place, results would go where the other ranks find their operands.
-  if (call.collective == Collective::kReduceScatter && call.send.base == call.recv.base) made->copy_first(call);
+  if (call.collective == Collective::kReduceScatter && call.send.base == call.recv.base)
+    made->copy_first(call);
   return made;
 }
 
@@ -100,11 +101,11 @@ void TeamRequest::fill_room(PairBuffers& rooms) {
   const int rank = comm->rank, root = signature_.root();
   if (!has_blocks_)
     transfer_ = PairTransfer::of(rank, {.collective = collective,
-                              .root = root,
-                              .send = from_,
- .recv = to_,
-                              .exclusive = signature_.exclusive(),
-                              .first = first_});
+                                        .root = root,
+                                        .send = from_,
+                                        .recv = to_,
+                                        .exclusive = signature_.exclusive(),
+                                        .first = first_});
   else
     transfer_ = PairTransfer::of_blocks(rank, collective, root, extra_->out, extra_->in);
   room_ = rooms.fill(rank, transfer_, combining());

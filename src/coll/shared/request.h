@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "coll/schedule/collective_request.h"
-#include "coll/shared/shared_state.h"
 #include "coll/schedule/scratch.h"
 #include "coll/shared/pair_buffers.h"
+#include "coll/shared/shared_state.h"
 
 namespace clump::coll {
 
@@ -15,8 +15,8 @@ class Team;
 
 class TeamRequest final : public CollectiveRequest {
  public:
-  /// Takes the communicator's next collective tag. Null, and nothing has happened, if the team of the communicator
-  /// does not do the operation: then there are messages to be sent.
+  /// Takes the communicator's next collective tag. Null, and nothing has happened, if the team of the
+  /// communicator does not do the operation: then there are messages to be sent.
   static std::unique_ptr<TeamRequest> make(core::Comm& comm, const Call& call, Kind kind);
 
   core::Comm& communicator() const { return *comm; }
@@ -52,7 +52,7 @@ class TeamRequest final : public CollectiveRequest {
   PackedSignature signature_;
   Count bytes_ = 0, first_ = 0;
   Layout from_{}, to_{};
-  PairTransfer transfer_;               // where there are rooms
+  PairTransfer transfer_;       // where there are rooms
   PairBuffer* room_ = nullptr;  // where the caller has put what it gives; null: nowhere
   std::unique_ptr<Extra> extra_;
 };

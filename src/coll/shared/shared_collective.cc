@@ -3,8 +3,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "coll/shared/shared_state.h"
 #include "coll/algorithms/pieces.h"
+#include "coll/shared/shared_state.h"
 #include "core/rank.h"
 #include "datatype/move.h"
 #include "datatype/stream.h"
@@ -82,8 +82,10 @@ SharedCollective::SharedCollective(const core::Comm& comm)
 
 SharedCollective::~SharedCollective() = default;
 
-PackedSignature SharedCollective::signature_of(const Call& call, Algorithm algorithm, std::uint64_t broadcasts) {
-  const PackedSignature word(call.collective, algorithm, call.root, call.in_place, call.mismatched, broadcasts);
+PackedSignature SharedCollective::signature_of(const Call& call, Algorithm algorithm,
+                                               std::uint64_t broadcasts) {
+  const PackedSignature word(call.collective, algorithm, call.root, call.in_place, call.mismatched,
+                             broadcasts);
   return call.exclusive ? word.as_exclusive() : word;
 }
 
@@ -162,7 +164,7 @@ Count SharedCollective::bytes_touched(const ArgumentSlot& me) const {
   }
 }
 
-// All cores of a meeting have about as much to do, so each does its own: of what another one has done, the
+// All cores have about as much to do, so each does its own: of what another one has done, the
 // lines lie in that one's cache, and it takes longer to get them back than it saved (alltoall of 64 KB by two
 // ranks: 7 us by whoever was free, 3 us so; docs/measurements.md). But who has nothing left helps.
 template <typename Work>
@@ -190,8 +192,8 @@ void SharedCollective::fetch(const ArgumentSlot& me, const Layout& to, const Lay
 }
 
 // A function of its own, so that fetch(), which is called for each pair of ranks, is short.
-[[gnu::noinline]] void SharedCollective::fetch_long(const ArgumentSlot& me, const Layout& to, const Layout& from,
-                                           Count bytes) {
+[[gnu::noinline]] void SharedCollective::fetch_long(const ArgumentSlot& me, const Layout& to,
+                                                    const Layout& from, Count bytes) {
   const bool streamed = datatype::is_streamed(bytes_touched(me));
   in_steps(me, {0, bytes, kLongStep, bytes, streamed},
            [&](Count first, Count count) { copy_piece(to, from, first, count, streamed); });
@@ -288,7 +290,8 @@ void SharedCollective::swap_blocks(const ArgumentSlot& me) {
 // What follows is only for predefined operations: a user's may want to see its operands as a whole. In place,
 // nobody else reads the elements that somebody combines, so they can be replaced as soon as that is done.
 
-void SharedCollective::combine_slice(const ArgumentSlot& me, int slice, int slices, const Reduction& reduction) {
+void SharedCollective::combine_slice(const ArgumentSlot& me, int slice, int slices,
+                                     const Reduction& reduction) {
   if (combines_alone(me)) return reduce_slice(me, 0, me.buffers->from.count, me.rank, reduction);
   const Count begin = piece_begin(me.buffers->from.count, slices, slice);
   const Count end = piece_begin(me.buffers->from.count, slices, slice + 1);
@@ -323,8 +326,8 @@ Count step_of(const datatype::Datatype& type) {
 /// Combines the elements of all ranks, some of them at a time, and calls write(first, value) for these. They
 /// grow at place(first, count), or in a room of their own.
 template <typename Place, typename Write>
-void SharedCollective::combine(Count begin, Count end, const ArgumentSlot& me, const Reduction& reduction, Place place,
-                      Results results, Write write) {
+void SharedCollective::combine(Count begin, Count end, const ArgumentSlot& me, const Reduction& reduction,
+                               Place place, Results results, Write write) {
   const datatype::Datatype& type = *me.buffers->from.type;
   const datatype::Kernel kernel = reduction.op->kernel(type);
   const Count bytes = (end - begin) * type.extent() * size_;
@@ -339,7 +342,8 @@ void SharedCollective::combine(Count begin, Count end, const ArgumentSlot& me, c
            });
 }
 
-void SharedCollective::reduce_slice(const ArgumentSlot& me, Count begin, Count end, int root, const Reduction& reduction) {
+void SharedCollective::reduce_slice(const ArgumentSlot& me, Count begin, Count end, int root,
+                                    const Reduction& reduction) {
   const bool for_all = root == kAll;
   // The results grow where one of them goes, unless that is where another operand is.
   const int home = !for_all ? root : me.call.in_place() ? size_ - 1 : me.rank;
@@ -370,7 +374,8 @@ void SharedCollective::reduce_block(const ArgumentSlot& me, const Reduction& red
 }
 
 // Each result is the operand there, combined with the result of the rank below.
-void SharedCollective::scan_slice(const ArgumentSlot& me, Count begin, Count end, const Reduction& reduction) {
+void SharedCollective::scan_slice(const ArgumentSlot& me, Count begin, Count end,
+                                  const Reduction& reduction) {
   const datatype::Datatype& type = *me.buffers->from.type;
   const datatype::Kernel kernel = reduction.op->kernel(type);
   const Steps steps{begin, end, step_of(type), (end - begin) * type.extent() * size_};
@@ -387,7 +392,8 @@ void SharedCollective::scan_slice(const ArgumentSlot& me, Count begin, Count end
 }
 
 // In place the result takes the place of an operand, which the ranks above need as well.
-void SharedCollective::exscan_slice(const ArgumentSlot& me, Count begin, Count end, const Reduction& reduction) {
+void SharedCollective::exscan_slice(const ArgumentSlot& me, Count begin, Count end,
+                                    const Reduction& reduction) {
   const datatype::Datatype& type = *me.buffers->from.type;
   const datatype::Kernel kernel = reduction.op->kernel(type);
   const Steps steps{begin, end, step_of(type), (end - begin) * type.extent() * size_};

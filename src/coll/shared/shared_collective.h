@@ -1,12 +1,13 @@
-// The shared-memory core of collectives among ranks of one address space: what each rank has called, with which
-// buffers, and the work that follows once all of them are known. For shared/ only.
+// The shared-memory core of collectives among ranks of one address space: what each rank has called, with
+// which buffers, and the work that follows once all of them are known. For shared/ only.
 //
-//   rank 0 ... n-1 --arguments--> slots_[rank], buffers_[rank]     all have arrived --> work(rank) for each rank
+//   rank 0 ... n-1 --arguments--> slots_[rank], buffers_[rank]     all have arrived --> work(rank) for each
+//   rank
 //
-// Team (team.h) and PendingCollective (pending.h) decide when the ranks are complete and which thread works: the
-// ranks of a Team wait for each other, those of a PendingCollective do not. The work is in parts, one for each
-// rank; parts are independent, and any thread may do any of them. Operands are combined in an order that depends
-// on the communicator alone, never on which rank comes first.
+// Team (team.h) and PendingCollective (pending.h) decide when the ranks are complete and which thread works:
+// the ranks of a Team wait for each other, those of a PendingCollective do not. The work is in parts, one for
+// each rank; parts are independent, and any thread may do any of them. Operands are combined in an order that
+// depends on the communicator alone, never on which rank comes first.
 #pragma once
 
 #include <memory>
@@ -56,8 +57,8 @@ class SharedCollective {
   const int size_;
   int group_count_ = 0;
   bool ordered_ = true;
-  std::unique_ptr<ArgumentSlot[]> slots_;       ///< by rank
-  std::unique_ptr<Buffers[]> buffers_;  ///< by rank
+  std::unique_ptr<ArgumentSlot[]> slots_;  ///< by rank
+  std::unique_ptr<Buffers[]> buffers_;     ///< by rank
   std::unique_ptr<LocalGroup[]> groups_;
 
  private:

@@ -1,4 +1,4 @@
-// What the ranks of a meeting share.
+// What the ranks of a collective share.
 #pragma once
 
 #include <atomic>
@@ -17,9 +17,9 @@ class TeamRequest;
 class PackedSignature {
  public:
   constexpr PackedSignature() = default;
-  /// `broadcasts` that went before without a meeting (shared/bcast_ring.cc); the last digits are enough.
+  /// `broadcasts` that went before without synchronising (shared/bcast_ring.cc); the last digits are enough.
   constexpr PackedSignature(Collective collective, Algorithm algorithm, int root, bool in_place, bool odd,
-                 std::uint64_t broadcasts)
+                            std::uint64_t broadcasts)
       : bits_((broadcasts & kSomeBroadcasts) << 19 | static_cast<std::uint64_t>(collective) |
               static_cast<std::uint64_t>(algorithm) << 8 | static_cast<std::uint64_t>(in_place) << 16 |
               static_cast<std::uint64_t>(odd) << 17 |
@@ -28,7 +28,9 @@ class PackedSignature {
   Algorithm algorithm() const { return static_cast<Algorithm>(bits_ >> 8 & 0xff); }
   bool in_place() const { return (bits_ >> 16 & 1) != 0; }
   bool odd() const { return (bits_ >> 17 & 1) != 0; }
-  bool same_broadcasts(PackedSignature other) const { return ((bits_ ^ other.bits_) >> 19 & kSomeBroadcasts) == 0; }
+  bool same_broadcasts(PackedSignature other) const {
+    return ((bits_ ^ other.bits_) >> 19 & kSomeBroadcasts) == 0;
+  }
   /// A scan without the caller's own operand.
   PackedSignature as_exclusive() const {
     PackedSignature word = *this;
@@ -44,7 +46,7 @@ class PackedSignature {
   std::uint64_t bits_ = 0;
 };
 
-/// A rank's buffers: it writes before it arrives, the others read between a meeting's arrival and release.
+/// A rank's buffers: it writes before it arrives, the others read between their arrival and their release.
 /// Not in the slot, because it is read from other cores, and often the same as the time before.
 struct alignas(64) SharedCollective::Buffers {
   Layout from, to;
@@ -99,7 +101,7 @@ struct alignas(128) SharedCollective::ArgumentSlot {
   LocalGroup* group = nullptr;
   Buffers* buffers = nullptr;
   TeamRequest* operation = nullptr;  ///< of a pending collective
-  std::uint64_t broadcasts = 0;        ///< by notices of a team: how many the rank has called
+  std::uint64_t broadcasts = 0;      ///< by the ring of a team: how many the rank has called
   int rank = 0;
   static constexpr int kOpen = -1;  // no error's code
   int outcome = kOpen;              ///< for the rank, if there was a disagreement, which was dealt with
@@ -107,10 +109,10 @@ struct alignas(128) SharedCollective::ArgumentSlot {
   bool is_settled() const { return outcome != kOpen; }
   void settle(base::Status status) { outcome = status.code(); }
 
-  // Of broadcasts by notices:
-  std::atomic<std::uint64_t> read{0};    ///< it has read all with smaller numbers; told at the end of a batch
+  // Of broadcasts by the ring:
+  std::atomic<std::uint64_t> read{0};  ///< it has read all with smaller numbers; told at the end of a batch
   std::atomic<ArgumentSlot*> follower{nullptr};  ///< the root that waits for this rank to read
-  std::atomic<std::uint64_t> awaits{0};  ///< the ring_slot for which the rank sleeps; 0: it does not
+  std::atomic<std::uint64_t> awaits{0};          ///< the ring_slot for which the rank sleeps; 0: it does not
 };
 
 /// The ranks that have one home. Of a team, what is not atomic is the leader's.

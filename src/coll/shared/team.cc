@@ -15,7 +15,8 @@ namespace clump::coll {
 
 namespace {
 
-constexpr PackedSignature kDeparture{};  // of a second meeting: nobody can come to it with something else
+constexpr PackedSignature
+    kDeparture{};  // the second synchronisation of an operation: no rank can arrive with another one
 
 bool lives_here(const core::Comm& comm) {
   const core::World& world = comm.owner.world;
@@ -66,7 +67,8 @@ Team::Team(const core::Comm& comm) : core::Team(Kind::kHere), SharedCollective(c
   rooms_ = std::make_unique_for_overwrite<LeaderBuffer[]>(static_cast<std::size_t>(group_count_));
   ring_ = std::make_unique_for_overwrite<RingSlot[]>(kRingSlots);
   if (size_ == 2 && group_count_ == 2) pair_ = std::make_unique<Pair>();
-  mailboxes_ = std::make_unique_for_overwrite<LeaderMailbox[]>(static_cast<std::size_t>(group_count_) * rounds_ * 2);
+  mailboxes_ =
+      std::make_unique_for_overwrite<LeaderMailbox[]>(static_cast<std::size_t>(group_count_) * rounds_ * 2);
 }
 
 Team::~Team() = default;
@@ -75,8 +77,10 @@ bool Team::is_waited_in(int rank, const void* who) const {
   if (slots_[rank].released.sleeper() == who) return true;
   // As the leader of its group it waits for mailbox.
   const int mails = rounds_ * 2;
-  const LeaderMailbox* const first = &mailboxes_[static_cast<std::size_t>(slots_[rank].group->number) * mails];
-  return std::any_of(first, first + mails, [&](const LeaderMailbox& mailbox) { return mailbox.sent.sleeper() == who; });
+  const LeaderMailbox* const first =
+      &mailboxes_[static_cast<std::size_t>(slots_[rank].group->number) * mails];
+  return std::any_of(first, first + mails,
+                     [&](const LeaderMailbox& mailbox) { return mailbox.sent.sleeper() == who; });
 }
 
 base::Status Team::barrier(int rank) {
@@ -149,7 +153,8 @@ base::Status Team::exchange_with_neighbours(const core::Comm& comm, const Blocks
   auto& mine = me.buffers->neighbourhood;
   if (!mine) mine = std::make_unique<Neighbourhood>(*comm.topology);
   me.buffers->set(out, in);
-  meet_for_blocks(me, PackedSignature(Collective::kNeighbours, Algorithm::kShmLeader, 0, false, false, me.broadcasts));
+  meet_for_blocks(
+      me, PackedSignature(Collective::kNeighbours, Algorithm::kShmLeader, 0, false, false, me.broadcasts));
   return me.is_settled() ? depart(me) : base::Status();
 }
 
@@ -236,8 +241,8 @@ Team::LeaderMailbox& Team::mailbox(int group, int round, unsigned parity) const 
 }
 
 // Whether the leader that speaks with this group's first waits for it already: it has nothing left to do.
-// Read by a rank of the group that has not yet arrived at the next meeting. Nobody tells a group that folds
-// in.
+// Read by a rank of the group that has not yet arrived at the next synchronisation. Nobody tells a group that
+// folds in.
 bool Team::is_waited_for(const LocalGroup& group) const {
   const int extra = group_count_ - active_;
   const bool folds = group.number < 2 * extra;

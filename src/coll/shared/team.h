@@ -1,22 +1,23 @@
 // Blocking collectives among ranks of one address space, without messages.
 //
-// A Team is what the ranks of an intracommunicator share. Its ranks form local groups, one for each worker that
-// is home to some of them. Each rank writes its arguments into its slot and arrives at its group; the last rank
-// to arrive leads the group in this operation.
+// A Team is what the ranks of an intracommunicator share. Its ranks form local groups, one for each worker
+// that is home to some of them. Each rank writes its arguments into its slot and arrives at its group; the
+// last rank to arrive leads the group in this operation.
 //
-//   rank, rank, rank --arrive--> leader of group 0 <--LeaderMailbox--> leader of group 1 <--arrive-- rank, rank
+//   rank, rank, rank --arrive--> leader of group 0 <--LeaderMailbox--> leader of group 1 <--arrive-- rank,
+//   rank
 //         ^                           |  the work, or a part of it          |
 //         +--------- released --------+                                     +---- released --->
 //
 // So each rank waits once, and only the leaders, one for each worker, communicate across cores. Four ways
 // (select/select.h): leaders carry little data in their mailboxes (shm_small), leaders move the data of their
-// group (shm_leader), all ranks move their part and the team synchronises twice (shm_all), or the root of a small
-// broadcast publishes it in a ring and nobody meets (shm_bcast_ring, bcast_ring.cc). Two ranks that are alone at
-// their workers exchange staging buffers instead (shm_pair, pair_blocking.cc).
+// group (shm_leader), all ranks move their part and the team synchronises twice (shm_all), or the root of a
+// small broadcast publishes it in a ring and nobody meets (shm_bcast_ring, bcast_ring.cc). Two ranks that are
+// alone at their workers exchange staging buffers instead (shm_pair, pair_blocking.cc).
 //
-// Leaders compare what the ranks have called. Ranks that disagree about the operation, the root or the size get
-// an error, and none of them hangs (mismatch.cc). Any thread of a rank may call, one at a time, as for all
-// collectives. Operands are combined in an order that depends on the communicator alone.
+// Leaders compare what the ranks have called. Ranks that disagree about the operation, the root or the size
+// get an error, and none of them hangs (mismatch.cc). Any thread of a rank may call, one at a time, as for
+// all collectives. Operands are combined in an order that depends on the communicator alone.
 #pragma once
 
 #include <cstddef>
@@ -55,7 +56,8 @@ class Team final : public core::Team, public SharedCollective {
   explicit Team(const core::Comm& comm);
   ~Team() override;
 
-  /// Whether leaders can carry what so many ranks give, of so many bytes each (Call::bytes), or a ring_slot can.
+  /// Whether leaders can carry what so many ranks give, of so many bytes each (Call::bytes), or a ring_slot
+  /// can.
   static bool can_carry(Collective collective, int ranks, Count bytes);
 
   /// Whether this is a team of two ranks, each alone at its worker, and there is room for what one of them
@@ -74,11 +76,12 @@ class Team final : public core::Team, public SharedCollective {
   // Blocking. `rank` is the caller's.
   /// An algorithm that is not for teams: the ranks only find out whether they agree.
   base::Status run(const core::Comm& comm, const Call& call, Algorithm algorithm);
-  /// Of blocks that may differ in size: the larger of what two ranks, each alone at its worker, give each other; the same on both.
-  /// Other teams do not know: 0.
+  /// Of blocks that may differ in size: the larger of what two ranks, each alone at its worker, give each
+  /// other; the same on both. Other teams do not know: 0.
   Count most_given(int rank, const Call& call) const {
     return pair_ == nullptr ? 0 : most_of_transfer(rank, call);
   }
+
  private:
   struct Header;
   struct Value;
@@ -96,8 +99,8 @@ class Team final : public core::Team, public SharedCollective {
 
   base::Status barrier(int rank);
   base::Status exchange(int rank, const Call& call, Algorithm algorithm);
-  /// Leaders fetch what neighbours send to the ranks of their group. Blocks of two ranks may differ in size from
-  /// those of two others, so nothing depends on it. `comm` has a topology.
+  /// Leaders fetch what neighbours send to the ranks of their group. Blocks of two ranks may differ in size
+  /// from those of two others, so nothing depends on it. `comm` has a topology.
   base::Status exchange_with_neighbours(const core::Comm& comm, const Blocks& out, const Blocks& in);
   void meet(ArgumentSlot& me, const Reduction* reduction);
   void lead(LocalGroup& group, const ArgumentSlot& me, const Reduction* reduction);
@@ -108,7 +111,8 @@ class Team final : public core::Team, public SharedCollective {
   base::Status publish_or_read(ArgumentSlot& me, const Call& call);
   base::Status publish(ArgumentSlot& me, std::uint64_t number, RingSlot& ring_slot, const Call& call);
   void wait_for_readers(ArgumentSlot& me, std::uint64_t number);
-  base::Status read_published(ArgumentSlot& me, std::uint64_t number, const RingSlot& ring_slot, const Call& call);
+  base::Status read_published(ArgumentSlot& me, std::uint64_t number, const RingSlot& ring_slot,
+                              const Call& call);
   void wait_for_slot(ArgumentSlot& me, std::uint64_t number, const RingSlot& ring_slot);
   static constexpr int kAll = std::numeric_limits<int>::max();
   static void wake_readers(LocalGroup& group, std::uint64_t number, int most);
@@ -123,7 +127,8 @@ class Team final : public core::Team, public SharedCollective {
   void share(ArgumentSlot& me, const Reduction* reduction, LocalityState* locality);
 
   static Count most_of_transfer(int rank, const Call& call);
-  base::Status exchange_pair(ArgumentSlot& me, const PairTransfer& transfer, const Reduction* reduction, LocalityState* locality);
+  base::Status exchange_pair(ArgumentSlot& me, const PairTransfer& transfer, const Reduction* reduction,
+                             LocalityState* locality);
   base::Status exchange_pair_of_blocks(ArgumentSlot& me, const Call& call);
   LocalityState* locality_of(int rank, Collective collective, Count bytes) const;
   void try_out(Collective collective, const LocalityState& locality, const Layout& given);

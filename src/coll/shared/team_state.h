@@ -5,16 +5,16 @@
 #include <atomic>
 #include <mutex>
 
+#include "coll/shared/pair_transfer.h"
 #include "coll/shared/shared_state.h"
 #include "coll/shared/team.h"
-#include "coll/shared/pair_transfer.h"
 #include "datatype/reduce.h"
 #include "fiber/completion.h"
 
 namespace clump::coll {
 
-/// Bytes that fit into the leaders' mailbox: more than the selection table lets them carry, because value-index
-/// pairs travel with their gaps.
+/// Bytes that fit into the leaders' mailbox: more than the selection table lets them carry, because
+/// value-index pairs travel with their gaps.
 constexpr Count kMailboxBytes = 768;
 
 /// Where a leader combines what its group gives.
@@ -72,8 +72,8 @@ struct Team::Pair {
   };
 
   Side sides[2]{{.room = 0}, {.room = 1}};
-  /// The last trial in which somebody found that the data was touched. relaxed: between two meetings one
-  /// writes, and after them the other reads.
+  /// The last trial in which somebody found that the data was touched. relaxed: between two synchronisations
+  /// one writes, and after them the other reads.
   std::array<std::atomic<unsigned>, kCollectives> touched_in{};
   std::once_flag made;
   std::unique_ptr<PairBuffer[]> rooms;

@@ -17,8 +17,8 @@ constexpr int kAlone = 4;
 }  // namespace
 
 /// Up to kCopied bytes, or what has to be packed.
-bool EndpointContext::send_short(Peer& peer, int process, const wire::Address& address, const Content& content,
-                      Later& later) {
+bool EndpointContext::send_short(Peer& peer, int process, const wire::Address& address,
+                                 const Content& content, Later& later) {
   if (content.bytes > kCopied) {
     if (!send_aggregate(peer, process, later)) return false;
   } else if (peer.aggregate != nullptr || is_burst(peer)) {
@@ -36,10 +36,11 @@ bool EndpointContext::is_burst(Peer& peer) const {
 }
 
 bool EndpointContext::hold_back(Peer& peer, int process, const wire::Address& address, const Content& content,
-                     Later& later) {
+                                Later& later) {
   const auto bytes = static_cast<std::size_t>(content.bytes);
   const wire::MessageBody body{address, content.bytes};
-  if (peer.aggregated + sizeof body + bytes > kMostAggregated && !send_aggregate(peer, process, later)) return false;
+  if (peer.aggregated + sizeof body + bytes > kMostAggregated && !send_aggregate(peer, process, later))
+    return false;
   if (peer.aggregate == nullptr) {
     peer.aggregate = in_flight_pools_.copies.take(kMostCopies);
     if (peer.aggregate == nullptr) return false;

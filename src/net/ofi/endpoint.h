@@ -40,14 +40,14 @@ class Endpoint {
 
   /// Up to so many bytes can be injected: they are the caller's again, and nothing completes.
   std::size_t inject_limit() const { return inject_limit_; }
-  /// In what pieces an offered message is best fetched, and how many of them at a time. Not solid: they are
+  /// In what pieces an announced message is best fetched, and how many of them at a time. Not solid: they are
   /// packed or unpacked.
   struct Pieces {
     Count bytes;
     int at_once;
   };
   Pieces pieces_of(Count message, bool solid) const;
-  /// Messages up to so many bytes are better sent at once than offered.
+  /// Messages up to so many bytes are better sent at once than rendezvous.
   Count short_limit() const { return short_limit_; }
   /// So that several messages had better be one.
   bool sends_by_system_calls() const { return is_sockets_; }

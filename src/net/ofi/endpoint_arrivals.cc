@@ -32,8 +32,10 @@ bool body_of(std::span<const std::byte> message, Body& body) {
 
 base::Status EndpointContext::begin() {
   for (int i = 0; i < kMultiReceives; ++i) {
-    MultiReceive& multi_receive = *in_flight_pools_.multi_receives.emplace_back(std::make_unique<MultiReceive>());
-    const ssize_t result = endpoint_->receive_into(multi_receive.memory.get(), MultiReceive::kBytes, multi_receive);
+    MultiReceive& multi_receive =
+        *in_flight_pools_.multi_receives.emplace_back(std::make_unique<MultiReceive>());
+    const ssize_t result =
+        endpoint_->receive_into(multi_receive.memory.get(), MultiReceive::kBytes, multi_receive);
     if (result != 0) return base::fail(MPI_ERR_OTHER, "{}", endpoint_->why("fi_recvmsg", result));
   }
   return {};
@@ -87,8 +89,8 @@ void EndpointContext::complete(const fi_cq_data_entry& entry, Later& later) {
       if ((entry.flags & FI_RECV) != 0) {
         const auto* const data = static_cast<const std::byte*>(entry.buf);
         multi_receive.arrived += entry.len;
-        multi_receive.end =
-            std::max(multi_receive.end, static_cast<std::size_t>(data - multi_receive.memory.get()) + entry.len);
+        multi_receive.end = std::max(multi_receive.end,
+                                     static_cast<std::size_t>(data - multi_receive.memory.get()) + entry.len);
         land(multi_receive, data, entry.len, later);
       }
       return repost(multi_receive, later);
@@ -121,21 +123,23 @@ void EndpointContext::piece_sent(PieceOut& piece, Later& later) {
 }
 
 void EndpointContext::piece_arrived(PieceIn& piece, std::size_t bytes, Later& later) {
-  OfiRendezvous& offered = *piece.offered;
-  Peer& peer = this->peer(offered.process());
+  OfiRendezvous& rendezvous = *piece.rendezvous;
+  Peer& peer = this->peer(rendezvous.process());
   if (bytes != static_cast<std::size_t>(piece.bytes))
-    return lose(peer, offered.process(), fmt::format("a piece of {} bytes came with {}", piece.bytes, bytes),
-                later);
-  offered.take(piece.offset, piece.bytes, piece.packed.get());
+    return lose(peer, rendezvous.process(),
+                fmt::format("a piece of {} bytes came with {}", piece.bytes, bytes), later);
+  rendezvous.take(piece.offset, piece.bytes, piece.packed.get());
   piece.packed = nullptr;
   in_flight_pools_.pieces_in.put_back(piece);
-  if (offered.complete())
-    later.fetched.push(offered);
-  else if (offered.has_next() && !offered.waits)
-    begin({.kind = PendingSend::Kind::kFetch, .process = offered.process(), .offered = &offered}, later);
+  if (rendezvous.complete())
+    later.fetched.push(rendezvous);
+  else if (rendezvous.has_next() && !rendezvous.waits)
+    begin({.kind = PendingSend::Kind::kFetch, .process = rendezvous.process(), .rendezvous = &rendezvous},
+          later);
 }
 
-void EndpointContext::land(MultiReceive& multi_receive, const std::byte* data, std::size_t bytes, Later& later) {
+void EndpointContext::land(MultiReceive& multi_receive, const std::byte* data, std::size_t bytes,
+                           Later& later) {
   wire::Header header;
   if (bytes < sizeof header) return refused_.add();
   std::memcpy(&header, data, sizeof header);
@@ -166,7 +170,8 @@ void EndpointContext::land(MultiReceive& multi_receive, const std::byte* data, s
 void EndpointContext::repost(MultiReceive& multi_receive, Later& later) {
   if (!multi_receive.full || multi_receive.kept > 0) return;
   if (endpoint_->says_full_early() && multi_receive.has_gap()) return;
-  const ssize_t result = endpoint_->receive_into(multi_receive.memory.get(), MultiReceive::kBytes, multi_receive);
+  const ssize_t result =
+      endpoint_->receive_into(multi_receive.memory.get(), MultiReceive::kBytes, multi_receive);
   multi_receive.full = result != 0;
   if (result == 0) {
     multi_receive.arrived = multi_receive.end = 0;
@@ -215,7 +220,8 @@ void EndpointContext::deliver(Peer& peer, int process, std::span<const std::byte
 }
 
 /// One or several.
-void EndpointContext::deliver_messages(Peer& peer, int process, std::span<const std::byte> rest, Later& later) {
+void EndpointContext::deliver_messages(Peer& peer, int process, std::span<const std::byte> rest,
+                                       Later& later) {
   for (;;) {
     wire::MessageBody body;
     if (rest.size() < sizeof body) break;
@@ -231,7 +237,7 @@ void EndpointContext::deliver_messages(Peer& peer, int process, std::span<const 
 
 /// False: there is no such rank.
 bool EndpointContext::deliver_message(Peer& peer, int process, const wire::Address& address,
-                           std::span<const std::byte> data, Later& later) {
+                                      std::span<const std::byte> data, Later& later) {
   Sink* const sink = this->sink(address.destination);
   if (sink == nullptr) return false;
   const auto bytes = static_cast<Count>(data.size());
@@ -247,9 +253,9 @@ void EndpointContext::deliver_rts(int process, const wire::RtsBody& offer, Later
   Sink* const sink = this->sink(offer.address.destination);
   if (sink == nullptr)
     return lose(peer(process), process, "it has offered a message for a rank that is not here", later);
-  auto* const offered = new OfiRendezvous(*this, process, offer);
-  offered->sink = sink;
-  if (sink->arrive(*offered)) later.matched.push(*offered);
+  auto* const rendezvous = new OfiRendezvous(*this, process, offer);
+  rendezvous->sink = sink;
+  if (sink->arrive(*rendezvous)) later.matched.push(*rendezvous);
 }
 
 void EndpointContext::give_back(int process, const wire::CancelBody& withdraw, Later& later) {

@@ -21,7 +21,8 @@ Count window_for(std::size_t processes) {
 
 }  // namespace
 
-EndpointContext::EndpointContext(const SharedContext& shared, std::size_t index, std::unique_ptr<Endpoint> endpoint)
+EndpointContext::EndpointContext(const SharedContext& shared, std::size_t index,
+                                 std::unique_ptr<Endpoint> endpoint)
     : setup_(shared.setup),
       book_(shared.book),
       index_(index),
@@ -73,7 +74,8 @@ void EndpointContext::lose(Peer& peer, int process, std::string why, Later& late
   peer.lost = true;
 }
 
-bool EndpointContext::try_send(Route route, const wire::Address& address, Count bytes, const datatype::Layout& payload) {
+bool EndpointContext::try_send(Route route, const wire::Address& address, Count bytes,
+                               const datatype::Layout& payload) {
   if (bytes > kCopied || !inbox_.empty() || !mutex_.try_lock()) return false;
   Later later;
   const int process = setup_.processes[static_cast<std::size_t>(route.destination)];
@@ -186,7 +188,8 @@ void EndpointContext::watch_peers() {
 // Of pieces each side knows while they are under way; all else has a number.
 bool EndpointContext::rests(Passed& passed) {
   if (!mutex_.try_lock()) return false;
-  const bool rests = inbox_.empty() && waiting_.empty() && aggregating_.empty() && in_flight_pools_.all_are_back();
+  const bool rests =
+      inbox_.empty() && waiting_.empty() && aggregating_.empty() && in_flight_pools_.all_are_back();
   for (const auto& peer : peers_) {
     if (peer == nullptr) continue;
     passed.sent += peer->next_out;
@@ -208,7 +211,7 @@ bool EndpointContext::retract(const PendingSend& withdraw) {
     found = std::erase_if(peer(withdraw.process).backlog, [&](const PendingSend& post) {
               return post.kind == PendingSend::Kind::kMessage && post.message == withdraw.message;
             }) != 0;
-    // Behind its offer, and before whatever else is offered from the same address.
+    // Behind its RTS, and before any other RTS from the same address.
     if (!found) begin(withdraw, later);
     mutex_.unlock();
   }
@@ -226,7 +229,7 @@ void EndpointContext::begin(const PendingSend& post, Later& later) {
   if (peer.backlog.empty() && start(peer, post, later)) return;
   if (peer.backlog.empty()) waiting_.push_back(post.process);
   peer.backlog.push_back(post);
-  if (post.kind == PendingSend::Kind::kFetch) post.offered->waits = true;
+  if (post.kind == PendingSend::Kind::kFetch) post.rendezvous->waits = true;
 }
 
 /// Sends what waits; true if it could send anything.
@@ -236,9 +239,9 @@ bool EndpointContext::flush(Later& later) {
     Peer& peer = this->peer(process);
     while (!peer.backlog.empty()) {
       const PendingSend& post = peer.backlog.front();
-      if (post.kind == PendingSend::Kind::kFetch) post.offered->waits = false;
+      if (post.kind == PendingSend::Kind::kFetch) post.rendezvous->waits = false;
       if (!start(peer, post, later)) {
-        if (post.kind == PendingSend::Kind::kFetch) post.offered->waits = true;
+        if (post.kind == PendingSend::Kind::kFetch) post.rendezvous->waits = true;
         return false;
       }
       peer.backlog.pop_front();
@@ -257,14 +260,14 @@ bool EndpointContext::start(Peer& peer, const PendingSend& post, Later& later) {
     case PendingSend::Kind::kMessage:
       return start_message(peer, post, later);
     case PendingSend::Kind::kFetch:
-      return start_fetch(peer, *post.offered, later);
+      return start_fetch(peer, *post.rendezvous, later);
     case PendingSend::Kind::kPiece:
       return start_piece(peer, post, later);
     case PendingSend::Kind::kFin:
       return send_note(peer, post.process, wire::Kind::kFin, wire::FinBody{post.message}, later);
     case PendingSend::Kind::kCancel:
-      return send_note(peer, post.process, wire::Kind::kCancel,
-                       wire::CancelBody{post.address, post.message}, later);
+      return send_note(peer, post.process, wire::Kind::kCancel, wire::CancelBody{post.address, post.message},
+                       later);
     case PendingSend::Kind::kCancelled:
       return send_note(peer, post.process, wire::Kind::kCancelled, wire::FinBody{post.message}, later);
     case PendingSend::Kind::kCredit:
@@ -295,17 +298,17 @@ bool EndpointContext::start_message(Peer& peer, const PendingSend& post, Later& 
   return true;
 }
 
-bool EndpointContext::start_fetch(Peer& peer, OfiRendezvous& offered, Later& later) {
+bool EndpointContext::start_fetch(Peer& peer, OfiRendezvous& rendezvous, Later& later) {
   for (;;) {
-    if (const wire::CtsBody* const ask = offered.unsent()) {
-      if (!send_note(peer, offered.process(), wire::Kind::kCts, *ask, later)) return false;
-      offered.sent();
+    if (const wire::CtsBody* const ask = rendezvous.unsent()) {
+      if (!send_note(peer, rendezvous.process(), wire::Kind::kCts, *ask, later)) return false;
+      rendezvous.sent();
     }
-    if (!offered.has_next()) return true;
-    const OfiRendezvous::Piece next = offered.next();
+    if (!rendezvous.has_next()) return true;
+    const OfiRendezvous::Piece next = rendezvous.next();
     PieceIn& piece = *in_flight_pools_.pieces_in.take();
-    piece.process = offered.process();
-    piece.offered = &offered;
+    piece.process = rendezvous.process();
+    piece.rendezvous = &rendezvous;
     piece.offset = next.offset;
     piece.bytes = next.bytes;
     if (next.in_place == nullptr)
@@ -317,9 +320,9 @@ bool EndpointContext::start_fetch(Peer& peer, OfiRendezvous& offered, Later& lat
     if (result != 0) {
       in_flight_pools_.pieces_in.put_back(piece);
       if (result == -FI_EAGAIN) return false;
-      return lose(peer, offered.process(), endpoint_->why("fi_trecv", result), later), true;
+      return lose(peer, rendezvous.process(), endpoint_->why("fi_trecv", result), later), true;
     }
-    offered.place(next, tag);
+    rendezvous.place(next, tag);
   }
 }
 
@@ -373,8 +376,8 @@ bool EndpointContext::sent(Peer& peer, int process, ssize_t result, Later& later
   return true;
 }
 
-bool EndpointContext::send_copy(Peer& peer, int process, std::span<const std::byte> head, const Content& content,
-                     Later& later) {
+bool EndpointContext::send_copy(Peer& peer, int process, std::span<const std::byte> head,
+                                const Content& content, Later& later) {
   const Count bytes = content.bytes;
   const datatype::Layout& payload = content.payload;
   const std::size_t all = head.size() + static_cast<std::size_t>(bytes);
@@ -397,7 +400,7 @@ bool EndpointContext::send_copy(Peer& peer, int process, std::span<const std::by
 }
 
 bool EndpointContext::send_lone(Peer& peer, int process, const wire::Address& address, const Content& content,
-                     Later& later) {
+                                Later& later) {
   const wire::Note<wire::MessageBody> head{header(peer, wire::Kind::kMessage), {address, content.bytes}};
   return send_copy(peer, process, std::as_bytes(std::span(&head, 1)), content, later);
 }

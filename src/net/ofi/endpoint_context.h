@@ -1,18 +1,19 @@
-// An endpoint context: one libfabric endpoint, and all that the ranks of this process send and receive through it.
+// An endpoint context: one libfabric endpoint, and all that the ranks of this process send and receive
+// through it.
 //
 //   rank --try_send, post--> [lock free: do it]  [lock taken: PendingSends] --> endpoint --> network
 //   network --> MultiReceive buffers --> deliver in the sender's order --> Sink (matcher) of the rank
 //
-// No thread waits for the lock. A thread that finds it free does what it came for, and all that the context has to
-// do besides; a thread that finds it taken leaves a PendingSend in the inbox, which the owner of the lock takes
-// before it lets go. So the lock may be held across system calls of a provider.
+// No thread waits for the lock. A thread that finds it free does what it came for, and all that the context
+// has to do besides; a thread that finds it taken leaves a PendingSend in the inbox, which the owner of the
+// lock takes before it lets go. So the lock may be held across system calls of a provider.
 //
-// What one context sends another is numbered and delivered in this order, because providers complete arrivals in any
-// order.
+// What one context sends another is numbered and delivered in this order, because providers complete arrivals
+// in any order.
 //
-// A send that is a system call costs as much as hundreds of copies. So short messages that follow each other closely
-// to one process are aggregated (aggregation.cc). They leave when a thread looks after the network, as all that wait
-// do, when there is no room for more, or when the network thread comes.
+// A send that is a system call costs as much as hundreds of copies. So short messages that follow each other
+// closely to one process are aggregated (aggregation.cc). They leave when a thread looks after the network,
+// as all that wait do, when there is no room for more, or when the network thread comes.
 #pragma once
 
 #include <algorithm>
@@ -110,8 +111,8 @@ class EndpointContext {
       MultiReceive* multi_receive;
     };
     std::map<std::uint32_t, Early> early;  // what has overtaken others
-    Copy* aggregate = nullptr;                // messages that are held back
-    std::size_t aggregated = 0;               // bytes of it
+    Copy* aggregate = nullptr;             // messages that are held back
+    std::size_t aggregated = 0;            // bytes of it
     Clock::time_point last_sent{};         // when the last short message that went by itself was gone
     int in_a_row = 0;                      // so many of them
   };
@@ -123,13 +124,14 @@ class EndpointContext {
   void lose(Peer& peer, int process, std::string why, Later& later);
   void unlocked(Later& later);
 
-  // Sending: endpoint_context.cc. Functions that return bool: false, and nothing has happened, if there is no room.
+  // Sending: endpoint_context.cc. Functions that return bool: false, and nothing has happened, if there is no
+  // room.
   void take_posts(Later& later);
   void begin(const PendingSend& post, Later& later);
   bool flush(Later& later);
   bool start(Peer& peer, const PendingSend& post, Later& later);
   bool start_message(Peer& peer, const PendingSend& post, Later& later);
-  bool start_fetch(Peer& peer, OfiRendezvous& offered, Later& later);
+  bool start_fetch(Peer& peer, OfiRendezvous& rendezvous, Later& later);
   bool start_piece(Peer& peer, const PendingSend& post, Later& later);
   bool start_credit(Peer& peer, int process);
   struct Content {
@@ -194,7 +196,7 @@ class EndpointContext {
   PendingSends inbox_;
   std::vector<std::unique_ptr<Peer>> peers_;  // [process]
   std::vector<int> waiting_;                  // processes with a backlog
-  std::vector<int> aggregating_;                 // those with a aggregate
+  std::vector<int> aggregating_;              // those with a aggregate
   std::atomic<bool> holds_back_{false};       // there are such
   Withheld withheld_;
   std::map<const SendRequest*, Count> partly_sent_;

@@ -61,7 +61,7 @@ struct PieceOut : InFlight {
 
 struct PieceIn : InFlight {
   PieceIn() : InFlight(Kind::kPieceIn) {}
-  OfiRendezvous* offered = nullptr;
+  OfiRendezvous* rendezvous = nullptr;
   Count offset = 0, bytes = 0;
   std::unique_ptr<std::byte[]> packed;  ///< null: into the receiver's buffer
 };

@@ -29,7 +29,7 @@ void OfiRendezvous::fetch(const datatype::Layout& to, Count wanted) {
   to_ = to;
   pieces_ = context_.endpoint().pieces_of(wanted, solid_ && to.type->is_dense());
   wanted_ = wanted;
-  context_.post({.kind = PendingSend::Kind::kFetch, .process = process_, .offered = this});
+  context_.post({.kind = PendingSend::Kind::kFetch, .process = process_, .rendezvous = this});
 }
 
 OfiRendezvous::Piece OfiRendezvous::next() const {

@@ -1,4 +1,4 @@
-// A message that another process has offered, from its arrival until it was fetched.
+// A message that another process has announced (RTS), from its arrival until it was fetched.
 #pragma once
 
 #include "net/ofi/endpoint.h"

@@ -48,7 +48,8 @@ base::Status NetworkThread::start() {
   for (const auto& context : contexts_) {
     blind_ = blind_ || context->descriptor() < 0;
     epoll_event coming{.events = 0, .data = {.ptr = context.get()}};
-    if (context->descriptor() >= 0 && ::epoll_ctl(alarms_, EPOLL_CTL_ADD, context->descriptor(), &coming) != 0)
+    if (context->descriptor() >= 0 &&
+        ::epoll_ctl(alarms_, EPOLL_CTL_ADD, context->descriptor(), &coming) != 0)
       return failed("epoll_ctl");
   }
   running_.store(true, std::memory_order_release);

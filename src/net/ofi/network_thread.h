@@ -3,8 +3,8 @@
 // Those who work or wait look by themselves, and then the thread must not compete: nothing wakes it. Who goes
 // to sleep calls watch() first, which arms what the providers offer to sleep at; the next thing that comes
 // wakes the thread, it takes it in, and so wakes whom it is for. Where ranks compute for long, nobody looks
-// and nobody sleeps: the thread notices after some milliseconds and watches by itself. What endpoint contexts hold back
-// is sent by the thread when its timer rings.
+// and nobody sleeps: the thread notices after some milliseconds and watches by itself. What endpoint contexts
+// hold back is sent by the thread when its timer rings.
 #pragma once
 
 #include <atomic>

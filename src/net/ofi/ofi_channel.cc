@@ -51,7 +51,8 @@ base::Status OfiChannel::open_contexts(const ofi::Libfabric& library, fi_info& i
     std::unique_ptr<ofi::Endpoint> endpoint;
     CLUMP_TRY(ofi::Endpoint::open(library, info, endpoint));
     CLUMP_TRY(endpoint->name(own.endpoints.emplace_back()));
-    contexts_.push_back(std::make_unique<ofi::EndpointContext>(shared, static_cast<std::size_t>(i), std::move(endpoint)));
+    contexts_.push_back(
+        std::make_unique<ofi::EndpointContext>(shared, static_cast<std::size_t>(i), std::move(endpoint)));
     CLUMP_TRY(contexts_.back()->begin());
   }
   set_least_eager(contexts_.front()->short_limit());
@@ -72,18 +73,18 @@ bool OfiChannel::try_send(Route route, Envelope envelope, Count bytes, const dat
 
 void OfiChannel::send(Route route, SendRequest& message) {
   context(route).post({.kind = ofi::PendingSend::Kind::kMessage,
-                    .process = process_of(route.destination),
-                    .source = route.source,
-                    .may_be_short = message.bytes <= std::max(lane_limit(), least_eager()),
-                    .message = &message,
-                    .address = ofi::wire::Address::of(message.envelope, route.destination)});
+                       .process = process_of(route.destination),
+                       .source = route.source,
+                       .may_be_short = message.bytes <= std::max(lane_limit(), least_eager()),
+                       .message = &message,
+                       .address = ofi::wire::Address::of(message.envelope, route.destination)});
 }
 
 bool OfiChannel::retract(Route route, SendRequest& message) {
   return context(route).retract({.kind = ofi::PendingSend::Kind::kCancel,
-                              .process = process_of(route.destination),
-                              .message = &message,
-                              .address = ofi::wire::Address::of(message.envelope, route.destination)});
+                                 .process = process_of(route.destination),
+                                 .message = &message,
+                                 .address = ofi::wire::Address::of(message.envelope, route.destination)});
 }
 
 void OfiChannel::poll(int rank) {
@@ -96,7 +97,9 @@ bool OfiChannel::drain(int worker) {
   // Not all at the same one.
   const std::size_t n = contexts_.size();
   for (std::size_t i = 0; i < n; ++i)
-    moved = contexts_[(static_cast<std::size_t>(worker) + i) % n]->progress(ofi::EndpointContext::Look::kGlance) || moved;
+    moved = contexts_[(static_cast<std::size_t>(worker) + i) % n]->progress(
+                ofi::EndpointContext::Look::kGlance) ||
+            moved;
   return moved;
 }
 

@@ -1,7 +1,8 @@
 // The `ofi` channel: to ranks on other hosts, through libfabric.
 //
-// Each process has one or more endpoint contexts (endpoint_context.h), and all that a rank sends to another goes through one of them.
-// Who works or waits looks after them (drain()); who goes to sleep tells the network thread first (watch()).
+// Each process has one or more endpoint contexts (endpoint_context.h), and all that a rank sends to another
+// goes through one of them. Who works or waits looks after them (drain()); who goes to sleep tells the
+// network thread first (watch()).
 #pragma once
 
 #include <memory>

@@ -246,8 +246,8 @@ class StandStill {
   static inline std::atomic<bool> stands_{false};
 };
 
-// The network may say that it puts nothing more into a multi-receive buffer while something of what it has put there still
-// comes in from another process.
+// The network may say that it puts nothing more into a multi-receive buffer while something of what it has
+// put there still comes in from another process.
 TEST_F(Ofi, WaitsForWhatComesInParts) {
   open({.processes = 3});
   std::deque<Bytes> data;

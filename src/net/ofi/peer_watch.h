@@ -51,7 +51,8 @@ class PeerWatch {
   };
 
   void find_connections();
-  /// The process at the other end, or one of its host; none if it is no connection of this endpoint context's.
+  /// The process at the other end, or one of its host; none if it is no connection of this endpoint
+  /// context's.
   std::optional<int> process_at(int descriptor) const;
   std::string tell(const Peer& peer, const std::string& error) const;
 

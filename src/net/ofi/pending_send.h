@@ -1,12 +1,13 @@
-// What a endpoint context has to do, now or when there is room, and what it has to tell when it holds no lock any more.
+// What a endpoint context has to do, now or when there is room, and what it has to tell when it holds no lock
+// any more.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/mpsc_stack.h"
 #include "net/ofi/wire.h"
 
 namespace clump::net::ofi {
@@ -17,60 +18,48 @@ class OfiRendezvous;
 struct PendingSend {
   enum class Kind : std::uint8_t {
     kMessage,    ///< with its bytes or as an offer
-    kFetch,      ///< the next pieces of an offered message are asked for
+    kFetch,      ///< the next pieces of an announced message are asked for
     kPiece,      ///< of a message that was asked for
-    kFin,      ///< an offered message is not needed any more
-    kCancel,   ///< an offer shall be given back
+    kFin,        ///< an announced message is not needed any more
+    kCancel,     ///< an offer shall be given back
     kCancelled,  ///< it was
     kCredit,     ///< more short messages may come
   };
   Kind kind;
-  int process;                  ///< to which
-  int source = 0;               ///< kMessage: the sending rank
-  bool may_be_short = false;    ///< kMessage: its bytes may be sent before anybody wants them
+  int process;                     ///< to which
+  int source = 0;                  ///< kMessage: the sending rank
+  bool may_be_short = false;       ///< kMessage: its bytes may be sent before anybody wants them
   SendRequest* message = nullptr;  ///< here, or there where it is from there
-  OfiRendezvous* offered = nullptr;
+  OfiRendezvous* rendezvous = nullptr;
   wire::Address address{};  ///< kMessage, kCancel: the message may be gone
   wire::CtsBody piece{};
 };
 
-/// Posts by threads that have found the endpoint context busy. Any thread pushes; whoever has the endpoint context takes.
+/// What threads leave that have found the endpoint context busy. Any thread pushes; the thread that has the
+/// context takes.
 class PendingSends {
  public:
   ~PendingSends() {
     take_all([](const PendingSend&) {});
   }
-  bool empty() const noexcept { return newest_.load(std::memory_order_relaxed) == nullptr; }
-  void push(const PendingSend& post) {
-    auto* const entry = new Entry{post, newest_.load(std::memory_order_relaxed)};
-    // release: pairs with the acquire in take_all().
-    while (!newest_.compare_exchange_weak(entry->next, entry, std::memory_order_release,
-                                          std::memory_order_relaxed)) {
-    }
-  }
+  bool empty() const noexcept { return entries_.empty(); }
+  void push(const PendingSend& what) { entries_.push(*new Entry{what}); }
   /// The oldest first.
   template <typename Take>
   void take_all(Take take) {
-    Entry* oldest = nullptr;
-    for (Entry* entry = newest_.exchange(nullptr, std::memory_order_acquire); entry != nullptr;) {
-      Entry* const next = entry->next;
-      entry->next = oldest;
-      oldest = entry;
-      entry = next;
-    }
-    while (oldest != nullptr) {
+    for (Entry* oldest = entries_.take_all(); oldest != nullptr;) {
       const std::unique_ptr<Entry> entry(oldest);
       oldest = entry->next;
-      take(entry->post);
+      take(entry->what);
     }
   }
 
  private:
   struct Entry {
-    PendingSend post;
-    Entry* next;
+    PendingSend what;
+    Entry* next = nullptr;
   };
-  std::atomic<Entry*> newest_{nullptr};
+  base::MpscStack<&Entry::next> entries_;
 };
 
 /// Messages linked by their `next`.

@@ -29,7 +29,8 @@ inline Bytes pattern(std::size_t size, std::size_t seed = 0) {
   return data;
 }
 
-/// Keeps everything, in the order of the calls; offered messages are fetched at once, or when it is told to.
+/// Keeps everything, in the order of the calls; announced messages are fetched at once, or when it is told
+/// to.
 class Basket final : public Sink {
  public:
   struct Entry {

@@ -35,7 +35,7 @@ class DrawnChannel final : public Channel {
     explicit Link(Sink& sink) : sink_(sink) {}
     struct Message {
       Envelope envelope;
-      std::vector<std::byte> copy;   ///< of its bytes
+      std::vector<std::byte> copy;      ///< of its bytes
       SendRequest* original = nullptr;  ///< instead of a copy
     };
     void push(Message message);

@@ -2,8 +2,8 @@
 
 #include <mutex>
 
-#include "fiber/own_worker.h"
 #include "fiber/fiber.h"
+#include "fiber/own_worker.h"
 
 namespace clump::net {
 
@@ -13,8 +13,9 @@ namespace {
 constexpr Lane::Size kLane{128, 64 * 1024}, kSmallLane{64, 16 * 1024};
 constexpr int kManyWorkers = 16;
 
-/// In the lane instead of a message that travels in a staging buffer; such a note's destination is negative: ~rank.
-struct Parcel {
+/// In the lane instead of a message that travels in a staging buffer; such a note's destination is negative:
+/// ~rank.
+struct StagedMessage {
   std::uint32_t staging_buffer, bytes;
   int from;            ///< whose staging buffer it was
   bool one_is_wanted;  ///< in return
@@ -49,7 +50,7 @@ class SelfChannel::Writing {
 
  private:
   [[gnu::noinline]] void share(Outlet& outlet) const {
-    std::call_once(outlet.sharing, [&] {
+    std::call_once(outlet.shared_once, [&] {
       outlet.is_shared.store(true, std::memory_order_relaxed);
       fiber::await_owners(home_);  // who have not seen it
     });
@@ -124,7 +125,7 @@ bool SelfChannel::push(Route route, int to, Envelope envelope, Count bytes, cons
   const int from = homes_[static_cast<std::size_t>(route.source)];
   Lane& lane = lane_for_writing(from, to);
   return bytes <= kLeastStaged ? lane.push(route.destination, envelope, bytes, payload)
-                                : push_staged(lane, route.destination, from, envelope, bytes, payload);
+                               : push_staged(lane, route.destination, from, envelope, bytes, payload);
 }
 
 bool SelfChannel::push_staged(Lane& lane, int destination, int from, Envelope envelope, Count bytes,
@@ -134,20 +135,22 @@ bool SelfChannel::push_staged(Lane& lane, int destination, int from, Envelope en
   const std::optional<std::uint32_t> staging_buffer = staging_buffers.take();
   if (!staging_buffer) return false;
   datatype::pack({staging_buffers_[*staging_buffer].bytes, static_cast<std::size_t>(bytes)}, payload, 0);
-  return lane.push_note(~destination, envelope,
-                        Parcel{*staging_buffer, static_cast<std::uint32_t>(bytes), from, staging_buffers.are_few()});
+  return lane.push_note(
+      ~destination, envelope,
+      StagedMessage{*staging_buffer, static_cast<std::uint32_t>(bytes), from, staging_buffers.are_few()});
 }
 
 void SelfChannel::deliver_staged(const Lane::Message& message, Inlet& inlet) {
-  const auto parcel = message.note<Parcel>();
-  const datatype::Layout payload{staging_buffers_[parcel.staging_buffer].bytes, parcel.bytes, datatype::predefined(MPI_BYTE)};
-  sinks_[static_cast<std::size_t>(~message.destination)]->take(message.envelope, parcel.bytes, payload,
+  const auto staged = message.note<StagedMessage>();
+  const datatype::Layout payload{staging_buffers_[staged.staging_buffer].bytes, staged.bytes,
+                                 datatype::predefined(MPI_BYTE)};
+  sinks_[static_cast<std::size_t>(~message.destination)]->take(message.envelope, staged.bytes, payload,
                                                                Sink::Bound::kIgnore);
   StagingBuffers& staging_buffers = *inlet.staging_buffers;
-  if (parcel.one_is_wanted)
-    staging_buffers_of(parcel.from).put(staging_buffers.exchange(parcel.staging_buffer));
+  if (staged.one_is_wanted)
+    staging_buffers_of(staged.from).put(staging_buffers.exchange(staged.staging_buffer));
   else
-    staging_buffers.put(parcel.staging_buffer);
+    staging_buffers.put(staged.staging_buffer);
 }
 
 void SelfChannel::send(Route route, SendRequest& message) {

@@ -3,7 +3,8 @@
 // Ranks of one worker, and all ranks under the `threads` scheduler, show their messages to the destination's
 // Sink directly. From worker to worker messages go through lanes, and whoever works for the destination takes
 // them out, so that one cache line travels for a small message and none of the matching's. Longer ones go in
-// staging buffers (staging_buffers.h), of which the lane says where they are; very long ones stay with their senders.
+// staging buffers (staging_buffers.h), of which the lane says where they are; very long ones stay with their
+// senders.
 //
 // Order: what a rank sends to a worker goes either through the one lane that leads there from the rank's own
 // worker, or, for a fiber that does not own this worker just now, directly into the Sink, but only after the
@@ -18,8 +19,8 @@
 
 #include "base/mutex.h"
 #include "net/channel.h"
-#include "net/staging_buffers.h"
 #include "net/lane.h"
+#include "net/staging_buffers.h"
 
 namespace clump::net {
 
@@ -102,7 +103,7 @@ class SelfChannel final : public Channel {
   struct alignas(64) Outlet {
     std::atomic<bool> is_shared{false};  // threads of ranks write as well, and `mutex` says who may
     base::ShortMutex mutex;
-    std::once_flag sharing;
+    std::once_flag shared_once;
   };
   class Writing;
 
@@ -138,7 +139,9 @@ class SelfChannel final : public Channel {
   bool push_staged(Lane& lane, int destination, int from, Envelope envelope, Count bytes,
                    const datatype::Layout& payload);
   void deliver_staged(const Lane::Message& message, Inlet& inlet);
-  StagingBuffers& staging_buffers_of(int worker) { return *inlets_[static_cast<std::size_t>(worker)].staging_buffers; }
+  StagingBuffers& staging_buffers_of(int worker) {
+    return *inlets_[static_cast<std::size_t>(worker)].staging_buffers;
+  }
   bool take_in(Inlet& inlet);
   static bool run_tasks(Inlet& inlet);
   void drain_locked(Inlet& inlet);

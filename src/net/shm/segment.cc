@@ -25,7 +25,8 @@ Segment::Segment(int ports, int ranks)
       lanes_at_(entries_at_ + whole_pages(ports_ * ports_ * sizeof(Entry))),
       ranks_at_(lanes_at_ + whole_pages(ports_ * ports_ * Lane::footprint(size_))),
       staging_at_(ranks_at_ + whole_pages(ranks_)),
-      common_at_(staging_at_ + ports_ * StagingBuffers::kOfWorker * static_cast<std::size_t>(kStagingBuffer)) {}
+      common_at_(staging_at_ +
+                 ports_ * StagingBuffers::kOfWorker * static_cast<std::size_t>(kStagingBuffer)) {}
 
 bool Segment::set_base(std::byte* base, std::size_t common_bytes) {
   base_ = base;

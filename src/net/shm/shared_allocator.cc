@@ -55,11 +55,11 @@ std::int64_t SharedAllocator::share(std::uint64_t key, int users, std::size_t by
     give_back(common, fresh, bytes);
   }
   const std::uint32_t number = *link;
-  Segment::NamedRegion& sharing = common.regions[number - 1];
-  const std::int64_t place = sharing.place;
-  if (++sharing.came == static_cast<std::uint32_t>(users)) {
-    *link = sharing.next;
-    sharing.next = common.unused_regions;
+  Segment::NamedRegion& region = common.regions[number - 1];
+  const std::int64_t place = region.place;
+  if (++region.came == static_cast<std::uint32_t>(users)) {
+    *link = region.next;
+    region.next = common.unused_regions;
     common.unused_regions = number;
   }
   return place;
@@ -77,7 +77,9 @@ void SharedAllocator::release(std::int64_t place, std::size_t bytes) {
   give_back(common, place, bytes);
 }
 
-std::byte* SharedAllocator::at(std::int64_t place) const { return channel_.segment().common_memory() + place; }
+std::byte* SharedAllocator::at(std::int64_t place) const {
+  return channel_.segment().common_memory() + place;
+}
 
 int SharedAllocator::port_of(int rank) const { return channel_.port_of(rank); }
 

@@ -1,4 +1,4 @@
-// Memory that the processes of a node have in common, for what is no message: the meeting places of
+// Memory that the processes of a node have in common, for what is no message: the shared state of
 // communicators (coll/node/node_team.h).
 #pragma once
 

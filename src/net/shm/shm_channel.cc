@@ -31,7 +31,8 @@ ShmChannel::ShmChannel(Setup setup)
   const auto ports = static_cast<std::size_t>(setup_.segment.ports());
   for (int i = 0; i < setup_.own_ports; ++i) {
     outlets_[static_cast<std::size_t>(i)].lanes = std::make_unique<Lane*[]>(ports);
-    outlets_[static_cast<std::size_t>(i)].staging_buffers = std::make_unique<StagingBuffers>(setup_.first_port + i);
+    outlets_[static_cast<std::size_t>(i)].staging_buffers =
+        std::make_unique<StagingBuffers>(setup_.first_port + i);
     inlets_[static_cast<std::size_t>(i)].sources = std::make_unique<Inlet::Source[]>(ports);
   }
   set_lane_limit(kPieceLimit);
@@ -54,9 +55,9 @@ bool ShmChannel::try_send(Route route, Envelope envelope, Count bytes, const dat
   {
     const std::lock_guard lock(outlet.mutex);
     if (!outlet.backlog.empty() && outlet.backlog.contains(to)) return false;
-    TransmitResources way = outway(outlet, from, to);
+    TransmitResources way = transmit_resources(outlet, from, to);
     if (bytes <= kLeastStaged ? !way.lane.push(route.destination, envelope, bytes, payload)
-                               : !way.push_staged(route.destination, envelope, bytes, payload)) {
+                              : !way.push_staged(route.destination, envelope, bytes, payload)) {
       traffic.refused.add();
       return false;
     }
@@ -72,9 +73,9 @@ void ShmChannel::send(Route route, SendRequest& message) {
   traffic_[static_cast<std::size_t>(route.source)][copied ? Way::kLane : Way::kReference].add(message.bytes);
   const int to = route.destination;
   post(port_of(route.source), port_of(to),
-       !copied                          ? PendingWrite::rts(to, message)
+       !copied                         ? PendingWrite::rts(to, message)
        : message.bytes <= kLeastStaged ? PendingWrite::copied(to, message)
-                                        : PendingWrite::streamed(to, message));
+                                       : PendingWrite::streamed(to, message));
 }
 
 void ShmChannel::post(int from, int to, PendingWrite what) {
@@ -84,7 +85,7 @@ void ShmChannel::post(int from, int to, PendingWrite what) {
   {
     const std::lock_guard lock(outlet.mutex);
     const bool first = outlet.backlog.empty() || !outlet.backlog.contains(to);
-    if (first && what.push(outway(outlet, from, to), released)) {
+    if (first && what.push(transmit_resources(outlet, from, to), released)) {
       if (released != nullptr) last = &released->next;
     } else {
       outlet.backlog[to].push_back(what);
@@ -100,7 +101,7 @@ void ShmChannel::post(int from, int to, PendingWrite what) {
 /// Sends what waits for one port. True: nothing is left. The caller has the lock; it releases the messages
 /// that are linked to `*released`.
 bool ShmChannel::flush(Outlet& outlet, int port, int to, SendRequest**& released) {
-  const TransmitResources way = outway(outlet, port, to);
+  const TransmitResources way = transmit_resources(outlet, port, to);
   std::deque<PendingWrite>& waiting = outlet.backlog[to];
   for (bool asked = false; !waiting.empty();) {
     SendRequest* done = nullptr;
@@ -151,7 +152,7 @@ bool ShmChannel::retract(Route route, SendRequest& message) {
     case Waiting::kNot:
       break;
   }
-  // Behind its offer, and before whatever else is offered from the same address.
+  // Behind its RTS, and before any other RTS from the same address.
   post(from, to, PendingWrite::cancel(message.envelope, &message, route.destination));
   return false;
 }
@@ -338,7 +339,8 @@ void ShmChannel::deliver_staged(const Lane::Message& message, int port, const In
 
 void ShmChannel::deliver_piece(const Lane::Message& message, int port, const Inlet::Source& from) {
   const auto note = message.note<StagingNote>();
-  from.piece_for(message.envelope).take_piece(setup_.segment.staging_buffer(note.staging_buffer) + note.begin, note.bytes);
+  from.piece_for(message.envelope)
+      .take_piece(setup_.segment.staging_buffer(note.staging_buffer) + note.begin, note.bytes);
   if (note.is_over) keep_staging_buffer(note, port, from.port);
 }
 

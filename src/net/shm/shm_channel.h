@@ -105,9 +105,9 @@ class ShmChannel final : public Channel {
   struct alignas(64) Outlet {
     base::ShortMutex mutex;
     std::unique_ptr<StagingBuffers> staging_buffers;
-    std::unique_ptr<Lane*[]> lanes;           // [to]; null: not in use yet
+    std::unique_ptr<Lane*[]> lanes;                   // [to]; null: not in use yet
     std::map<int, std::deque<PendingWrite>> backlog;  // [to]; none is empty
-    std::atomic<int> waiting{0};              // entries of the backlog; also read without the lock
+    std::atomic<int> waiting{0};                      // entries of the backlog; also read without the lock
   };
   /// The same port, from all others.
   struct alignas(64) Inlet {
@@ -171,7 +171,7 @@ class ShmChannel final : public Channel {
     return open != nullptr ? *open : open_lane(from, port, to);
   }
   [[gnu::cold]] Lane& open_lane(Outlet& from, int port, int to);
-  TransmitResources outway(Outlet& from, int port, int to) {
+  TransmitResources transmit_resources(Outlet& from, int port, int to) {
     return {lane(from, port, to), *from.staging_buffers, setup_.segment};
   }
   void ring(int port) { setup_.bells[port].ring(); }

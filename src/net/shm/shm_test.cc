@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "net/shm/shared_allocator.h"
 #include "net/shm/remote_memory.h"
+#include "net/shm/shared_allocator.h"
 #include "net/shm/shm_channel.h"
 
 namespace clump::net {
@@ -41,7 +41,9 @@ class Basket final : public Sink {
   }
   void fetched(SendRequest&) override { ++came; }
   bool retract(SendRequest&) override { return false; }
-  SendRequest* retract_remote(Envelope, const SendRequest*) override { return std::exchange(waiting, nullptr); }
+  SendRequest* retract_remote(Envelope, const SendRequest*) override {
+    return std::exchange(waiting, nullptr);
+  }
 
   Envelope last;
   std::vector<std::byte> data;

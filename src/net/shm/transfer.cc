@@ -11,8 +11,8 @@ namespace clump::net {
 
 namespace {
 
-// So much goes into the lane, or into a staging buffer, at a time: one side copies a piece in while the other copies
-// the one before out.
+// So much goes into the lane, or into a staging buffer, at a time: one side copies a piece in while the other
+// copies the one before out.
 constexpr Count kPiece = 4096, kPieceInCrate = Segment::kStagingBuffer / 4;
 
 // In one piece up to here; the sender of a longer one should not be waited for.
@@ -81,14 +81,15 @@ PendingWrite PendingWrite::buffer_credit(std::uint32_t staging_buffer) {
   return post;
 }
 
-bool TransmitResources::push_staged(int destination, Envelope envelope, Count bytes, const datatype::Layout& payload) {
+bool TransmitResources::push_staged(int destination, Envelope envelope, Count bytes,
+                                    const datatype::Layout& payload) {
   if (bytes > kLongestStaged || !lane.has_room()) return false;
   const std::optional<std::uint32_t> staging_buffer = staging_buffers.take();
   if (!staging_buffer) return false;
   datatype::pack({segment.staging_buffer(*staging_buffer), static_cast<std::size_t>(bytes)}, payload, 0);
-  return lane.push_note(
-      static_cast<int>(Control::kStaged), envelope,
-      StagingNote{*staging_buffer, 0, static_cast<std::uint32_t>(bytes), true, staging_buffers.are_few(), destination});
+  return lane.push_note(static_cast<int>(Control::kStaged), envelope,
+                        StagingNote{*staging_buffer, 0, static_cast<std::uint32_t>(bytes), true,
+                                    staging_buffers.are_few(), destination});
 }
 
 bool PendingWrite::push(TransmitResources way, SendRequest*& released) {
@@ -130,9 +131,8 @@ bool PendingWrite::push(TransmitResources way, SendRequest*& released) {
 bool PendingWrite::push_rts(Lane& lane) {
   const datatype::Layout& payload = message_->payload;
   const bool solid = bytes_ > 0 && payload.type->is_dense();
-  return lane.push_note(
-      destination_, message_->envelope,
-      RtsNote{message_, solid ? payload.base : nullptr, bytes_, kind_ == Kind::kStreamed});
+  return lane.push_note(destination_, message_->envelope,
+                        RtsNote{message_, solid ? payload.base : nullptr, bytes_, kind_ == Kind::kStreamed});
 }
 
 bool PendingWrite::push_pieces(TransmitResources way) {
@@ -155,10 +155,14 @@ bool PendingWrite::push_piece(TransmitResources way) {
     return true;
   }
   const Count now = std::min({kPieceInCrate, bytes_ - done_, Segment::kStagingBuffer - in_staging_});
-  datatype::pack({way.segment.staging_buffer(*staging_buffer_) + in_staging_, static_cast<std::size_t>(now)}, message_->payload,
-                 done_);
-  StagingNote note{
-      *staging_buffer_, static_cast<std::uint32_t>(in_staging_), static_cast<std::uint32_t>(now), false, false, 0};
+  datatype::pack({way.segment.staging_buffer(*staging_buffer_) + in_staging_, static_cast<std::size_t>(now)},
+                 message_->payload, done_);
+  StagingNote note{*staging_buffer_,
+                   static_cast<std::uint32_t>(in_staging_),
+                   static_cast<std::uint32_t>(now),
+                   false,
+                   false,
+                   0};
   done_ += now;
   in_staging_ += now;
   if (done_ == bytes_ || in_staging_ == Segment::kStagingBuffer) {
@@ -178,7 +182,8 @@ bool PendingWrite::is_part(const SendRequest& message) const {
   return message_ == &message && (offered_ || kind_ == Kind::kPieces);
 }
 
-ShmRendezvous::ShmRendezvous(ShmChannel& channel, int here, int there, Envelope its_envelope, const RtsNote& offer)
+ShmRendezvous::ShmRendezvous(ShmChannel& channel, int here, int there, Envelope its_envelope,
+                             const RtsNote& offer)
     : channel_(channel), here_(here), there_(there), streamed_(offer.streamed), address_(offer.address) {
   envelope = its_envelope;
   bytes = offer.bytes;

@@ -23,9 +23,9 @@
 
 #include "base/mutex.h"
 #include "net/channel.h"
-#include "net/staging_buffers.h"
 #include "net/lane.h"
 #include "net/shm/segment.h"
+#include "net/staging_buffers.h"
 
 namespace clump::net {
 
@@ -33,14 +33,15 @@ class ShmRendezvous;
 
 /// Destinations of notes to the channel itself; ranks are not negative.
 enum class Control : int {
-  kFin = -1,      ///< FinNote, to the sender
-  kCts = -2,        ///< CtsNote, to the sender
-  kPiece = -3,      ///< bytes, to the receiver; the envelope says for which ShmRendezvous; none: of the last offer
-  kCancel = -4,   ///< CancelNote, to the receiver; the envelope is the message's
-  kCancelled = -5,  ///< CancelledNote, to the sender
-  kWritten = -6,    ///< WrittenNote, to the receiver
-  kStaged = -7,     ///< StagingNote, to the receiver; the envelope is the message's
-  kBufferCredit = -8,      ///< BufferCreditNote, to whoever wanted a staging buffer back
+  kFin = -1,  ///< FinNote, to the sender
+  kCts = -2,  ///< CtsNote, to the sender
+  kPiece =
+      -3,  ///< bytes, to the receiver; the envelope says for which ShmRendezvous; none: of the last offer
+  kCancel = -4,        ///< CancelNote, to the receiver; the envelope is the message's
+  kCancelled = -5,     ///< CancelledNote, to the sender
+  kWritten = -6,       ///< WrittenNote, to the receiver
+  kStaged = -7,        ///< StagingNote, to the receiver; the envelope is the message's
+  kBufferCredit = -8,  ///< BufferCreditNote, to whoever wanted a staging buffer back
 };
 
 /// Bytes in a staging_buffer: those of a piece, or of a staged message.
@@ -48,7 +49,7 @@ struct StagingNote {
   std::uint32_t staging_buffer, begin, bytes;
   bool is_over;        ///< no more will be in this staging_buffer: it is the receiver's
   bool one_is_wanted;  ///< the sender has few: one shall come back for it
-  int destination;     ///< of a parcel: the rank
+  int destination;     ///< of a staged message: the rank
 };
 
 struct BufferCreditNote {
@@ -161,7 +162,7 @@ class PendingWrite {
   Count bytes_;
   Count done_ = 0;
   std::optional<std::uint32_t> staging_buffer_;  // pieces go into this one, or kBufferCredit
-  Count in_staging_ = 0;                  // so much already
+  Count in_staging_ = 0;                         // so much already
   std::uint64_t ticket_ = 0;
   void* into_ = nullptr;   // kCts
   bool complete_ = false;  // kWritten
@@ -172,7 +173,8 @@ class ShmChannel;
 
 /// How a message is divided that both sides move.
 struct Division {
-  /// From this size on it is worth it: below, two copies by way of a staging buffer take less than the kernel's one.
+  /// From this size on it is worth it: below, two copies by way of a staging buffer take less than the
+  /// kernel's one.
   static constexpr Count kFrom = 1024 * 1024;
   explicit Division(Count bytes);
   std::uint32_t parts;
@@ -182,7 +184,7 @@ struct Division {
   Count bytes;
 };
 
-/// A message that another process has offered, from its arrival until it was fetched.
+/// A message that another process has announced (RTS), from its arrival until it was fetched.
 class ShmRendezvous final : public SendRequest {
  public:
   /// From port `there` to port `here`.
