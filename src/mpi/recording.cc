@@ -121,12 +121,12 @@ void Recording::started() {
 }
 
 void Recording::met_in_team(MPI_Comm comm) {
-  if (is_team(*self_.comm(comm))) met();
+  if (is_team(*self_.comm(comm))) ends_collective();
 }
 
 void Recording::met_root(int root, MPI_Comm handle) {
   const core::Comm& comm = *self_.comm(handle);
-  if (is_team(comm)) met();
+  if (is_team(comm)) ends_collective();
   if (!comm.is_inter() && root != comm.rank) recorder_.waited_for(comm.group->world_rank(root));
 }
 
