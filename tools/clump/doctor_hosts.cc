@@ -21,8 +21,8 @@
 #include "common/places.h"
 #include "common/reach.h"
 #include "common/remote_shell.h"
-#include "mpiexec/host_names.h"
-#include "mpiexec/hosts.h"
+#include "mpiexec/command/host_names.h"
+#include "mpiexec/command/hosts.h"
 
 namespace clump::tools {
 

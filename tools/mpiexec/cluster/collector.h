@@ -1,0 +1,84 @@
+// How records of other hosts come to mpiexec: over a connection that the agent on each of them opens before
+// its ranks start. mpiexec asks, and a thread of the agent answers: what time it is, before the job and after
+// it, so that clocks can be compared, and what the ranks have written down until now. If the ranks of one
+// host have failed, all hosts are asked at once: the launcher is about to end them.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/status.h"
+#include "cluster/meeting.h"
+#include "profile/read.h"
+
+namespace clump::mpiexec {
+
+/// Where agents find mpiexec.
+inline constexpr const char* kCollectorVariable = "CLUMP_COLLECTOR";
+
+/// mpiexec's side.
+class Collector {
+ public:
+  Collector() = default;
+  ~Collector();
+  Collector(const Collector&) = delete;
+  Collector& operator=(const Collector&) = delete;
+
+  /// Listens, and says where in the environment variable.
+  base::Status open();
+  /// The agents have ended: what came, by hosts; with times of this host's clock.
+  std::vector<tools::profile::Source> finish();
+
+ private:
+  class Line;
+  void accept_all();
+  void serve(int connection);
+  bool fetch(Line& line, tools::profile::Source& source);
+  void wait_for_others();
+
+  Meeting meeting_;
+  int stop_ = -1;  ///< an event: no more agents come
+  int news_ = -1;  ///< an event: one of the next two has changed
+  std::thread acceptor_;
+  /// Who has not told by now that its part of the job has ended will not, or need not.
+  std::atomic<bool> is_over_{false}, has_failed_{false};
+  std::mutex mutex_;
+  std::condition_variable served_one_;
+  int unserved_ = 0;
+  std::vector<std::thread> servers_;
+  std::vector<tools::profile::Source> sources_;
+};
+
+/// An agent's side.
+class Reporter {
+ public:
+  Reporter() = default;
+  ~Reporter();
+  Reporter(const Reporter&) = delete;
+  Reporter& operator=(const Reporter&) = delete;
+
+  /// Takes the variable out of the environment. From here on mpiexec can ask for the memory behind
+  /// `descriptor`.
+  base::Status connect(int host, int descriptor, const tools::profile::Moment& start);
+  /// The ranks of this host have ended: waits until mpiexec has all that it wants.
+  bool report(bool failed);
+
+ private:
+  void answer_all();
+  bool answer(char ask);
+  bool send_records();
+
+  int socket_ = -1;
+  int descriptor_ = -1;
+  tools::profile::Moment start_;
+  std::thread thread_;
+  std::mutex sending_, mutex_;
+  std::condition_variable changed_;
+  bool dismissed_ = false, ended_ = false;
+};
+
+}  // namespace clump::mpiexec

@@ -1,0 +1,45 @@
+#include "cluster/hosts_input.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "job/distribution.h"
+
+namespace clump::mpiexec {
+
+namespace {
+
+bool reads_input(const pmi::Job& job, int host) {
+  if (job.input == pmi::kInputForAll) return job.ranks(job.nodes[static_cast<std::size_t>(host)]) > 0;
+  return job.input >= 0 && job.node_of(job.input) == host;
+}
+
+}  // namespace
+
+base::Status HostsInput::open() {
+  for (int host = 0; host < std::ssize(job_.nodes); ++host) awaited_ += reads_input(job_, host) ? 1 : 0;
+  return awaited_ > 0 ? reception_.open(kInputVariable, "standard input") : base::Status();
+}
+
+void HostsInput::add_descriptors(std::vector<pollfd>& all) const {
+  if (awaited_ > 0) reception_.add_descriptors(all);
+}
+
+void HostsInput::poll() {
+  if (awaited_ == 0) return;
+  reception_.greet([this](std::size_t, Connection agent) {
+    sockets_.push_back(agent.release());
+    if (--awaited_ == 0) distribute_input(STDIN_FILENO, std::exchange(sockets_, {}));
+  });
+}
+
+base::Status meet_input(const pmi::Job& job, int& input) {
+  if (reads_input(job, job.node))
+    CLUMP_TRY(go_to_meeting(kInputVariable, "standard input needs", job.node, input));
+  ::unsetenv(kInputVariable);
+  return {};
+}
+
+}  // namespace clump::mpiexec

@@ -1,0 +1,56 @@
+// --gdb for a job on several hosts. gdb runs beside mpiexec, and a gdbserver on each host, which its agent
+// starts when all ranks there wait for gdb. They talk over a connection that the agent opens.
+#pragma once
+
+#include <poll.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cluster/reception.h"
+#include "gdb/gdb.h"
+
+namespace clump::mpiexec {
+
+/// Where agents find it.
+inline constexpr const char* kGdbVariable = "CLUMP_GDB_LINE";
+
+/// mpiexec's side, of its only thread; nothing blocks.
+class GdbHosts {
+ public:
+  GdbHosts(std::size_t hosts, std::optional<std::string> commands)
+      : commands_(std::move(commands)), reception_(hosts), hosts_(hosts) {}
+
+  /// Finds gdb, listens, and says where in the environment.
+  base::Status open();
+  void add_descriptors(std::vector<pollfd>& all) const;
+  /// Does what there is to do now: starts gdb when the ranks of all hosts wait for it.
+  base::Status poll();
+  bool is_running() const { return gdb_.is_running(); }
+  /// gdb's exit code; 0 until it has ended.
+  int code() const { return code_; }
+  void end() { gdb_.end(); }
+
+ private:
+  struct Waiting {
+    Connection line;
+    std::vector<pid_t> processes;  ///< none until all of them wait
+  };
+  void read(Waiting& host);
+
+  const std::optional<std::string> commands_;
+  Reception reception_;
+  std::vector<Waiting> hosts_;
+  Gdb gdb_;
+  int code_ = 0;
+};
+
+/// An agent's side: connects, and takes the variable out of the environment.
+base::Status meet_gdb(int host, Connection& line);
+/// Tells at the other end of `line` that these processes, all of this host, wait, and starts gdbserver for
+/// them.
+base::Status serve_gdb(Gdb& server, Connection line, const std::vector<pid_t>& processes);
+
+}  // namespace clump::mpiexec
