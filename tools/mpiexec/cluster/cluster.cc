@@ -13,10 +13,10 @@
 #include "base/memory_file.h"
 #include "base/program_path.h"
 #include "base/why_refused.h"
-#include "cluster/head.h"
+#include "cluster/control_server.h"
 #include "cluster/hosts_input.h"
-#include "cluster/overview.h"
 #include "cluster/places_here.h"
+#include "cluster/prterun_driver.h"
 #include "cluster/prterun_environment.h"
 #include "cluster/start_host.h"
 #include "common/remote_shell.h"
@@ -32,9 +32,9 @@ std::string as_hex(const std::string& bytes) {
   return text;
 }
 
-/// What of the command line each agent has to know.
-std::vector<std::string> agent_options(const Command& command) {
-  std::vector<std::string> words{"--agent"};
+/// What of the command line each proxy has to know.
+std::vector<std::string> proxy_options(const Command& command) {
+  std::vector<std::string> words{"--proxy"};
   if (command.cores) words.insert(words.end(), {"--cores", *command.cores});
   if (command.hardware_threads) words.emplace_back("--use-hwthread-cpus");
   if (command.workers > 0) words.insert(words.end(), {"--workers", std::to_string(command.workers)});
@@ -50,17 +50,17 @@ std::vector<std::string> agent_options(const Command& command) {
   return words;
 }
 
-/// What nobody else writes.
-base::Status choose_word(std::string& word) {
+/// What no other program writes.
+base::Status choose_token(std::string& token) {
   std::string number(8, '\0');
   if (::getrandom(number.data(), number.size(), 0) != static_cast<ssize_t>(number.size()))
     return base::fail(MPI_ERR_OTHER, "cannot choose a number: {}", std::strerror(errno));
-  word = "clump: last word " + as_hex(number);
-  ::setenv(kLastWordVariable, word.c_str(), 1);
+  token = "clump: final status " + as_hex(number);
+  ::setenv(kFinalStatusVariable, token.c_str(), 1);
   return {};
 }
 
-/// A host whose network is gone sends no word of it: PRRTE's daemons ask each other every second, and not
+/// A host whose network is gone does not say so: PRRTE's daemons ask each other every second, and not
 /// every five minutes.
 void notice_silence() {
   ::setenv("PRTE_MCA_oob_tcp_keepalive_time", "1", 0);
@@ -104,15 +104,16 @@ std::vector<std::string> prterun_arguments(const std::string& prterun, const Com
   std::vector<std::string> words{prterun};
   if (::geteuid() == 0) words.emplace_back("--allow-run-as-root");
   for (std::string& word : locate(prterun)) words.push_back(std::move(word));
-  // Agents go where the user was themselves, and say where they cannot: prterun takes another folder instead.
+  // Proxies go where the user was themselves, and say where they cannot: prterun takes another folder
+  // instead.
   words.insert(words.end(),
                {"--hostfile", fmt::format("/proc/{}/fd/{}", ::getpid(), host_file), "--map-by", "ppr:1:node",
                 "--bind-to", "none", "--wdir", "/", "-n", std::to_string(job.nodes.size())});
-  for (const char* const name : {"PRTE_PREFIX", "PMIX_PREFIX", kLastWordVariable, kCollectorVariable,
-                                 kOverviewVariable, kInputVariable, kGdbVariable, kPlacesVariable})
+  for (const char* const name : {"PRTE_PREFIX", "PMIX_PREFIX", kFinalStatusVariable, kRecordsVariable,
+                                 kControlVariable, kInputVariable, kGdbVariable, kPlacesVariable})
     if (std::getenv(name) != nullptr) words.insert(words.end(), {"-x", name});
   words.push_back(base::program_path());
-  for (std::string& word : agent_options(command)) words.push_back(std::move(word));
+  for (std::string& word : proxy_options(command)) words.push_back(std::move(word));
   return words;
 }
 
@@ -123,20 +124,20 @@ bool needs_other_hosts(const Command& command) {
 }
 
 base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, int& code) {
-  std::string prterun, word;
+  std::string prterun, token;
   CLUMP_TRY(tools::find_prterun(prterun));
   plan.job.network.provider = command.network;
-  CLUMP_TRY(choose_word(word));
+  CLUMP_TRY(choose_token(token));
   notice_silence();
   std::vector<std::string> hosts;
   for (const pmi::Node& node : plan.job.nodes) hosts.push_back(node.name);
-  Overview overview(plan.job, command.hang_after_seconds);
-  CLUMP_TRY(overview.open());
+  ControlServer control(plan.job, command.hang_after_seconds);
+  CLUMP_TRY(control.open());
   if (command.gdb) plan.job.input = pmi::kNoInput;  // gdb reads mpiexec's
   HostsInput input(plan.job);
   CLUMP_TRY(input.open());
   if (records.are_wanted()) CLUMP_TRY(records.collect());
-  CLUMP_TRY(start_hosts_by_ourselves(kOverviewVariable, hosts.size()));
+  CLUMP_TRY(start_hosts_by_ourselves(kControlVariable, hosts.size()));
   tell_places(command.hosts, plan.job);
   int host_file = -1;
   CLUMP_TRY(write_host_file(plan.job, host_file));
@@ -147,9 +148,9 @@ base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, 
   CLUMP_TRY(run_prterun({.arguments = words,
                          .environment = prterun_environment(environ),
                          .folder = folder,
-                         .word = word,
+                         .token = token,
                          .hosts = hosts,
-                         .overview = overview,
+                         .control = control,
                          .input = input,
                          .timeout_seconds = command.timeout_seconds,
                          .collapsed = command.collapse ? plan.job.ranks() : 0,

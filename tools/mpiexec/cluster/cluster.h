@@ -1,5 +1,9 @@
-// A job on several hosts: mpiexec plans it and runs PRRTE's prterun (head.h), which starts an agent on each
-// host (agent.h) and sends it the plan (overview.h).
+// A job on several hosts. mpiexec plans it and runs PRRTE's prterun (prterun_driver.h), which starts a proxy
+// on each host (proxy.h). mpiexec sends the plan to each proxy (control_server.h).
+//
+//   host of mpiexec: mpiexec -- supervisor -- prterun -- ssh, one for each other host
+//   each host:       prted (or prterun) -- proxy -- supervisor -- the processes with ranks
+//   between:         each proxy connects to mpiexec
 #pragma once
 
 #include <string>

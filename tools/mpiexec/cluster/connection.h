@@ -1,4 +1,4 @@
-// Messages over a socket between mpiexec and an agent, in both directions; nothing blocks.
+// Messages over a socket between mpiexec and a proxy, in both directions; nothing blocks.
 #pragma once
 
 #include <poll.h>

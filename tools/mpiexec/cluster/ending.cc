@@ -10,7 +10,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kAnswer{1000};      ///< so long may ranks take to tell where they are
-constexpr milliseconds kGraceToEnd{5500};  ///< somewhat more than their agents give them after a signal
+constexpr milliseconds kGraceToEnd{5500};  ///< somewhat more than their proxies give them after a signal
 constexpr milliseconds kEndOfRanks{1500};  ///< that nothing is waited for
 constexpr milliseconds kEndOfPrterun{1000};
 

@@ -1,6 +1,6 @@
 // How a job on several hosts is ended from outside, by --timeout or by a signal: its ranks tell where they
-// are, then get the signal from their agents. What has not ended by then is ended by force, step by step, so
-// that the job ends whatever prterun, the agents and their hosts do.
+// are, then get the signal from their proxies. What has not ended by then is ended by force, step by step, so
+// that the job ends whatever prterun, the proxies and their hosts do.
 #pragma once
 
 #include <chrono>
@@ -16,12 +16,12 @@ class Ending {
   /// What is to be done next.
   enum class Step : std::uint8_t {
     kNothing,
-    kTell,       ///< the agents shall end their ranks
+    kTell,       ///< the proxies shall end their ranks
     kTerminate,  ///< prterun gets SIGTERM
     kKill,       ///< prterun and all that it has started here get SIGKILL
   };
   struct Ranks {
-    bool can_be_told = false;  ///< the agents of all hosts are connected
+    bool can_be_told = false;  ///< the proxies of all hosts are connected
     bool are_asked = false;    ///< where they are, which they answer soon
   };
 

@@ -20,24 +20,24 @@ bool reads_input(const pmi::Job& job, int host) {
 
 base::Status HostsInput::open() {
   for (int host = 0; host < std::ssize(job_.nodes); ++host) awaited_ += reads_input(job_, host) ? 1 : 0;
-  return awaited_ > 0 ? reception_.open(kInputVariable, "standard input") : base::Status();
+  return awaited_ > 0 ? acceptor_.open(kInputVariable, "standard input") : base::Status();
 }
 
 void HostsInput::add_descriptors(std::vector<pollfd>& all) const {
-  if (awaited_ > 0) reception_.add_descriptors(all);
+  if (awaited_ > 0) acceptor_.add_descriptors(all);
 }
 
 void HostsInput::poll() {
   if (awaited_ == 0) return;
-  reception_.greet([this](std::size_t, Connection agent) {
-    sockets_.push_back(agent.release());
+  acceptor_.greet([this](std::size_t, Connection proxy) {
+    sockets_.push_back(proxy.release());
     if (--awaited_ == 0) distribute_input(STDIN_FILENO, std::exchange(sockets_, {}));
   });
 }
 
-base::Status meet_input(const pmi::Job& job, int& input) {
+base::Status connect_input(const pmi::Job& job, int& input) {
   if (reads_input(job, job.node))
-    CLUMP_TRY(go_to_meeting(kInputVariable, "standard input needs", job.node, input));
+    CLUMP_TRY(connect_to_listener(kInputVariable, "standard input needs", job.node, input));
   ::unsetenv(kInputVariable);
   return {};
 }

@@ -11,13 +11,13 @@
 
 namespace clump::mpiexec {
 
-/// Where agents find it.
+/// Where proxies find it.
 inline constexpr const char* kPlacesVariable = "CLUMP_PLACES";
 
 /// mpiexec's side: sets the variable, for these hosts of the user's.
 void tell_places(const std::vector<Host>& hosts, const pmi::Job& job);
 
-/// An agent's. Taken out of the environment.
+/// A proxy's. Taken out of the environment.
 struct Places {
   std::string start;                   ///< where the user was
   std::vector<std::string> addresses;  ///< of the nodes, as mpiexec knows them

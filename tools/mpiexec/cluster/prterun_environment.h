@@ -1,4 +1,4 @@
-// The environment of prterun and of the agents that it starts. Ranks have another one, which the plan
+// The environment of prterun and of the proxies that it starts. Ranks have another one, which the plan
 // carries.
 #pragma once
 

@@ -19,7 +19,7 @@
 #include <string_view>
 #include <utility>
 
-#include "cluster/head.h"
+#include "cluster/prterun_driver.h"
 #include "cluster/troubles.h"
 #include "common/host_trial.h"
 #include "common/reach.h"
@@ -42,7 +42,7 @@ std::string value(const char* variable) {
   return text != nullptr ? text : "";
 }
 
-/// A Meeting's variable says where it is.
+/// A Listener's variable says where it is.
 tools::Trial way_to(const std::string& meeting) {
   tools::Trial trial;
   char list[4096] = {};
@@ -215,7 +215,7 @@ int start_host(const std::vector<std::string>& words) {
   if (!ssh.start(std::move(shell))) return kLost;
   const int code = ssh.wait();
   if (code == 0 || ssh.was_ended()) return ssh.show_all(), code;
-  const std::string line = trouble_line(value(kLastWordVariable), Finder::kStarter, words[host],
+  const std::string line = trouble_line(value(kFinalStatusVariable), Finder::kStarter, words[host],
                                         kExitCannotRun, explain(code, ssh.said(), name, words[host]));
   (void)!::write(STDERR_FILENO, line.data(), line.size());
   return code;

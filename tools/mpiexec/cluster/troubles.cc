@@ -16,9 +16,10 @@ constexpr std::size_t kMostHosts = 8;  ///< of one kind are named
 
 }  // namespace
 
-std::string trouble_line(const std::string& word, Finder finder, const std::string& host, int code,
+std::string trouble_line(const std::string& token, Finder finder, const std::string& host, int code,
                          const std::string& what) {
-  std::string line = fmt::format("{}{}{} {} {} {}", word, kMark, static_cast<char>(finder), code, host, what);
+  std::string line =
+      fmt::format("{}{}{} {} {} {}", token, kMark, static_cast<char>(finder), code, host, what);
   std::ranges::replace(line, '\n', ' ');
   line.resize(std::min<std::size_t>(line.size(), PIPE_BUF - 1));  // others' lines do not come in between
   return line + '\n';

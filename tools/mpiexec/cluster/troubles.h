@@ -1,4 +1,4 @@
-// What goes wrong on a host before ranks run there, told by the agent, or by the process that starts it, to
+// What goes wrong on a host before ranks run there, told by the proxy, or by the process that starts it, to
 // mpiexec in a line of stderr, and by mpiexec to the user with the hosts' names.
 #pragma once
 
@@ -9,15 +9,15 @@
 namespace clump::mpiexec {
 
 /// Who tells.
-enum class Finder : char { kStarter = 's', kAgent = 'a' };
+enum class Finder : char { kStarter = 's', kProxy = 'p' };
 
-/// The line; `word` is that of last_word(), `code` mpiexec's exit code for it.
-std::string trouble_line(const std::string& word, Finder finder, const std::string& host, int code,
+/// The line; `token` is that of final_status(), `code` mpiexec's exit code for it.
+std::string trouble_line(const std::string& token, Finder finder, const std::string& host, int code,
                          const std::string& what);
 
 class Troubles {
  public:
-  /// A line without its word. False: it is another kind. Once agents have begun, what ends those who have
+  /// A line without its token. False: it is another kind. Once proxies have begun, what ends those who have
   /// started them follows from something else, and is left out.
   bool take(std::string_view line, bool has_begun);
   bool any() const { return !all_.empty(); }

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "cluster/agent.h"
 #include "cluster/cluster.h"
+#include "cluster/proxy.h"
 #include "cluster/start_host.h"
 #include "command/host_names.h"
 #include "command/options.h"
@@ -43,7 +43,7 @@ int mpiexec(const std::vector<std::string>& words) {
   for (const auto& [option, why] : command.ignored) {
     if (!command.quiet) fmt::print(stderr, "mpiexec: option {} is ignored: {}\n", option, why);
   }
-  if (command.agent) return run_agent(command);
+  if (command.proxy) return run_proxy(command);
   merge_names(command.hosts);
   if (!needs_other_hosts(command)) command.hosts.clear();
   Plan plan;

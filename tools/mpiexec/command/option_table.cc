@@ -60,7 +60,7 @@ const Option kOptions[] = {
     {{"trace"}, Action::kTrace, 1, "FILE", "write all calls one by one, for Perfetto or Chrome's tracing page"},
     {{"malloc"}, Action::kMalloc, 1, "libc|mimalloc|NAME|FILE",
      "the allocator of ranks that share a process (default mimalloc, or what the program brings; CLUMP_MALLOC)"},
-    {{"agent"}, Action::kAgent},
+    {{"proxy"}, Action::kProxy},
     {{"use-hwthread-cpus"}, Action::kHardwareThreads, 0, "", "use all hardware threads of a core, not one"},
     {{"workers"}, Action::kWorkers, 1, "N", "so many workers (default: one for each core)"},
     {{"helpers"}, Action::kHelpers, 1, "N",

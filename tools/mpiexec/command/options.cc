@@ -62,9 +62,9 @@ class Parser {
   }
 
   /// `mpiexec --map -n 8` runs nothing.
-  /// So does an agent, by itself.
+  /// So does a proxy, by itself.
   bool needs_no_program() const {
-    return (command_.map || command_.agent) && command_.parts.size() == 1 && at_ >= words_.size();
+    return (command_.map || command_.proxy) && command_.parts.size() == 1 && at_ >= words_.size();
   }
 
   base::Status end_part() {
@@ -364,8 +364,8 @@ class Parser {
       case kTrace:
         command_.trace = values[0];
         break;
-      case kAgent:
-        command_.agent = true;
+      case kProxy:
+        command_.proxy = true;
         break;
       case kWorkers:
         return number(word, values[0], command_.workers);
@@ -554,7 +554,7 @@ std::string help_text() {
     }
     if (row.action == Action::kIgnored || row.action == Action::kAlready) {
       accepted += (accepted.empty() ? "" : ", ") + names;
-    } else if (row.action != Action::kRefused && row.action != Action::kAgent) {
+    } else if (row.action != Action::kRefused && row.action != Action::kProxy) {
       if (!row.metavar.empty()) names += fmt::format("{}{}", row.may_have_value ? "" : " ", row.metavar);
       text += names.size() < 28 ? fmt::format("  {:<28}{}\n", names, row.text)
                                 : fmt::format("  {}\n  {:<28}{}\n", names, "", row.text);

@@ -74,7 +74,7 @@ struct Command {
   bool enough_cores = false;  ///< no more ranks than cores
   std::optional<std::string> collective_rules;  ///< --coll-rules, as typed
   std::string network;                          ///< libfabric's provider; empty: its choice
-  bool agent = false;                           ///< started by ourselves, to run one host's part of a job
+  bool proxy = false;                           ///< started by ourselves, to run one host's part of a job
   std::optional<std::string> cores;             ///< as typed; none: all that are usable
   bool hardware_threads = false;                ///< a worker for each hardware thread
   bool map = false;                             ///< print the placement
@@ -140,7 +140,7 @@ enum class Action {
   kInitialErrhandler,
   kProfile,
   kTrace,
-  kAgent,
+  kProxy,
   kCores,
   kMalloc,
   kWorkers,

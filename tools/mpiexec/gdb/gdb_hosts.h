@@ -1,5 +1,5 @@
-// --gdb for a job on several hosts. gdb runs beside mpiexec, and a gdbserver on each host, which its agent
-// starts when all ranks there wait for gdb. They talk over a connection that the agent opens.
+// --gdb for a job on several hosts. gdb runs beside mpiexec, and a gdbserver on each host, which its proxy
+// starts when all ranks there wait for gdb. They talk over a connection that the proxy opens.
 #pragma once
 
 #include <poll.h>
@@ -9,19 +9,19 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/reception.h"
+#include "cluster/acceptor.h"
 #include "gdb/gdb.h"
 
 namespace clump::mpiexec {
 
-/// Where agents find it.
+/// Where proxies find it.
 inline constexpr const char* kGdbVariable = "CLUMP_GDB_LINE";
 
 /// mpiexec's side, of its only thread; nothing blocks.
 class GdbHosts {
  public:
   GdbHosts(std::size_t hosts, std::optional<std::string> commands)
-      : commands_(std::move(commands)), reception_(hosts), hosts_(hosts) {}
+      : commands_(std::move(commands)), acceptor_(hosts), hosts_(hosts) {}
 
   /// Finds gdb, listens, and says where in the environment.
   base::Status open();
@@ -41,14 +41,14 @@ class GdbHosts {
   void read(Waiting& host);
 
   const std::optional<std::string> commands_;
-  Reception reception_;
+  Acceptor acceptor_;
   std::vector<Waiting> hosts_;
   Gdb gdb_;
   int code_ = 0;
 };
 
-/// An agent's side: connects, and takes the variable out of the environment.
-base::Status meet_gdb(int host, Connection& line);
+/// A proxy's side: connects, and takes the variable out of the environment.
+base::Status connect_gdb(int host, Connection& line);
 /// Tells at the other end of `line` that these processes, all of this host, wait, and starts gdbserver for
 /// them.
 base::Status serve_gdb(Gdb& server, Connection line, const std::vector<pid_t>& processes);

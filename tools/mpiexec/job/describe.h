@@ -1,9 +1,9 @@
-// What the keeper has to know of a host process before it starts it: program, environment, descriptors.
+// What the supervisor has to know of a host process before it starts it: program, environment, descriptors.
 #pragma once
 
 #include "command/options.h"
-#include "job/keeper.h"
 #include "job/preload_names.h"
+#include "job/supervisor.h"
 #include "plan/plan.h"
 
 namespace clump::mpiexec {

@@ -1,5 +1,5 @@
 // Passes on standard input: to ranks of this host over pipes, to those of other hosts over connections to
-// their agents.
+// their proxies.
 #pragma once
 
 #include <vector>

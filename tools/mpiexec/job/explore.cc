@@ -119,7 +119,7 @@ class Exploration {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
 
-  /// Those of later seeds; their keepers end what they have started.
+  /// Those of later seeds; their supervisors end what they have started.
   void end_all() {
     for (const Trial& trial : trials_) ::kill(trial.process, SIGKILL);
     for (const Trial& trial : trials_) wait_for(trial);

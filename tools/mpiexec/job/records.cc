@@ -73,7 +73,7 @@ base::Status Records::prepare(const Command& command, const pmi::Job& job) {
   profile_ = command.profile;
   trace_ = command.trace.has_value();
   if (!are_wanted()) return {};
-  if (command.agent) return reporter_.emplace(), base::Status();
+  if (command.proxy) return sender_.emplace(), base::Status();
   command_ = join(command.parts);
   program_ = std::filesystem::path(job.apps.front().program).filename().string();
   const std::string here = tools::current_directory();
@@ -111,13 +111,13 @@ base::Status Records::begin(const pmi::Job& job) {
   CLUMP_TRY(record::Region::make(job.ranks(), events, descriptor_));
   note_start();
   start_ = tools::profile::now();
-  return reporter_ ? reporter_->connect(job.node, descriptor_, start_) : base::Status();
+  return sender_ ? sender_->connect(job.node, descriptor_, start_) : base::Status();
 }
 
 bool Records::finish(const pmi::Job& job, int exit_code) {
   std::this_thread::sleep_until(began_ + kLeastTime);
-  if (reporter_) {
-    if (!reporter_->report(exit_code != 0))
+  if (sender_) {
+    if (!sender_->report(exit_code != 0))
       fmt::print(stderr, "mpiexec: {}: the records of calls could not be sent\n", job.this_node().name);
     return true;
   }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "cluster/collector.h"
+#include "cluster/record_collector.h"
 #include "command/options.h"
 #include "pmi/job.h"
 #include "profile/read.h"
@@ -22,7 +22,7 @@ class Records {
   base::Status prepare(const Command& command, const pmi::Job& job);
   bool are_wanted() const { return profile_ || trace_; }
 
-  // Where the ranks are on other hosts: they go from the agents there to the process that the user has
+  // Where the ranks are on other hosts: they go from the proxies there to the process that the user has
   // started.
   base::Status collect();
   /// As finish().
@@ -31,7 +31,7 @@ class Records {
   /// Memory for the ranks of this host; the descriptor is for its host processes.
   base::Status begin(const pmi::Job& job);
   int descriptor() const { return descriptor_; }
-  /// The job is over: writes the files, and the table to stderr. An agent sends what it has. False, and it is
+  /// The job is over: writes the files, and the table to stderr. A proxy sends what it has. False, and it is
   /// said, if a file could not be written.
   bool finish(const pmi::Job& job, int exit_code);
 
@@ -45,8 +45,8 @@ class Records {
   int descriptor_ = -1;
   tools::profile::Moment start_;
   std::chrono::steady_clock::time_point began_;
-  Collector collector_;
-  std::optional<Reporter> reporter_;  ///< an agent's
+  RecordCollector collector_;
+  std::optional<RecordSender> sender_;  ///< a proxy's
 };
 
 }  // namespace clump::mpiexec

@@ -38,7 +38,7 @@ void name_output(Process& process) {
     set(process.environment, "CLUMP_STDERR", pmi::name_of_file(info));
 }
 
-/// The files of the daemon that has started this agent: it leaves them behind if it is killed.
+/// The files of the daemon that has started this proxy: it leaves them behind if it is killed.
 Folder folder_of_server() {
   const char* const path = std::getenv("PMIX_SERVER_TMPDIR");  // ends in ".PID"
   const char* const dot = path != nullptr ? std::strrchr(path, '.') : nullptr;
@@ -56,14 +56,14 @@ base::Status Run::start() {
   signals_.begin(kForwarded);
   block_signals_of_writes();
   if (command_.gdb) CLUMP_TRY(find_gdb());
-  if (command_.timeout_seconds > 0 && !command_.agent)  // mpiexec tells an agent when
+  if (command_.timeout_seconds > 0 && !command_.proxy)  // mpiexec tells a proxy when
     end_at_ = Clock::now() + std::chrono::seconds(command_.timeout_seconds);
   return start_processes();
 }
 
 int Run::finish() {
-  while ((running_ > 0 || gdb_.is_running()) && !keeper_gone_) wait_once();
-  keeper_.stop();
+  while ((running_ > 0 || gdb_.is_running()) && !supervisor_gone_) wait_once();
+  supervisor_.stop();
   gdb_.end();
   output_.finish();
   read_packets();
@@ -81,7 +81,7 @@ int Run::finish() {
 }
 
 void Run::wait_for_other_hosts() {
-  while (exit_code_ == 0 && !head_->ends_job && !desk_.wait_for_all(kLook)) pass_on_news();
+  while (exit_code_ == 0 && !link_->ends_job && !pmix_.wait_for_all(kLook)) pass_on_news();
 }
 
 base::Status Run::start_processes() {
@@ -92,10 +92,10 @@ base::Status Run::start_processes() {
     CLUMP_TRY(describe_with_streams(number, processes.emplace_back()));
   if (!processes.empty()) {
     processes.front().of_mpiexec = input_.own();
-    if (command_.agent) processes.front().folder = folder_of_server();
+    if (command_.proxy) processes.front().folder = folder_of_server();
   }
   running_ = static_cast<int>(processes.size());
-  const base::Status started = keeper_.start(processes);
+  const base::Status started = supervisor_.start(processes);
   for (const Process& process : processes) {
     for (const int given : {process.in, process.out, process.err})
       if (given >= 0) ::close(given);
@@ -113,17 +113,17 @@ base::Status Run::make_descriptors() {
   }
   control_ = control[0];
   theirs_ = control[1];
-  int line[2];  // the other end stays open in mpiexec and its keeper for as long as they live
+  int line[2];  // the other end stays open in mpiexec and its supervisor for as long as they live
   if (::pipe2(line, O_CLOEXEC) != 0)
     return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", base::why_refused("pipe2", errno));
   life_ = line[0];
   if (records_.are_wanted()) CLUMP_TRY(records_.begin(plan_.job));
   CLUMP_TRY(pmi::NodeMemory::make(plan_.job, node_));
   CLUMP_TRY(pmi::NodeMemory::map(plan_.job, node_, memory_));
-  station_.begin(plan_.job, memory_);
+  probe_.begin(plan_.job, memory_);
   successors_.begin(plan_.job, memory_);
-  if (!has_other_hosts()) watch_.emplace(plan_.job, command_.hang_after_seconds).admit(plan_.job.node);
-  return has_other_hosts() ? desk_.open(plan_.job, memory_) : base::Status{};
+  if (!has_other_hosts()) detector_.emplace(plan_.job, command_.hang_after_seconds).admit(plan_.job.node);
+  return has_other_hosts() ? pmix_.open(plan_.job, memory_) : base::Status{};
 }
 
 base::Status Run::describe_with_streams(int number, Process& process) {
@@ -153,18 +153,18 @@ base::Status Run::direct_input(int number, Process& process) {
 }
 
 void Run::wait_once() {
-  const pollfd head = head_ != nullptr ? head_->connection.events() : pollfd{-1, 0, 0};
+  const pollfd link = link_ != nullptr ? link_->connection.events() : pollfd{-1, 0, 0};
   std::vector<pollfd> all{
-      {keeper_.descriptor(), POLLIN, 0}, {signals_.descriptor(), POLLIN, 0}, {control_, POLLIN, 0},
-      {desk_.descriptor(), POLLIN, 0},   {gdb_.descriptor(), POLLIN, 0},     head};
+      {supervisor_.descriptor(), POLLIN, 0}, {signals_.descriptor(), POLLIN, 0}, {control_, POLLIN, 0},
+      {pmix_.descriptor(), POLLIN, 0},       {gdb_.descriptor(), POLLIN, 0},     link};
   output_.add_to(all);
   const int ready = ::poll(all.data(), all.size(), milliseconds_left());
   if (ready < 0 && errno != EINTR) return;
   if (end_at_ && Clock::now() >= *end_at_) return end_now();
   if (taken_by_ && Clock::now() >= *taken_by_) look_who_blocks();
   if (all[2].revents != 0) read_packets();
-  if (desk_.has_wanted()) desk_.look_again();
-  if (all[3].revents != 0) miss(desk_.take_absent());
+  if (pmix_.has_wanted()) pmix_.look_again();
+  if (all[3].revents != 0) miss(pmix_.take_absent());
   read_signals();
   output_.pass_on();
   look_at_output();
@@ -182,10 +182,10 @@ int Run::milliseconds_left() const {
   std::optional<milliseconds> most;
   if (absent_ != nullptr || successors_.are_waiting() || (command_.gdb && !gdb_.has_started())) most = kLook;
   if (signals_.descriptor() < 0) most = SignalLine::kPause;
-  if (desk_.has_wanted()) most = kSoon;
-  const auto watch_alarm = watch_ ? watch_->alarm() : std::nullopt;
+  if (pmix_.has_wanted()) most = kSoon;
+  const auto detector_alarm = detector_ ? detector_->alarm() : std::nullopt;
   for (const auto& time :
-       {end_at_, taken_by_, ends_at_latest_, watch_alarm, station_.alarm(), output_.next()}) {
+       {end_at_, taken_by_, ends_at_latest_, detector_alarm, probe_.alarm(), output_.next()}) {
     if (!time) continue;
     const auto left = std::max(std::chrono::ceil<milliseconds>(*time - Clock::now()), milliseconds{0});
     most = most ? std::min(left, *most) : left;
@@ -194,16 +194,16 @@ int Run::milliseconds_left() const {
 }
 
 base::Status Run::find_gdb() {
-  if (!command_.agent) return gdb_.find("gdb");
+  if (!command_.proxy) return gdb_.find("gdb");
   CLUMP_TRY(gdb_.find("gdbserver"));
-  return meet_gdb(plan_.job.node, gdb_line_);
+  return connect_gdb(plan_.job.node, gdb_line_);
 }
 
 void Run::look_after_gdb() {
   if (gdb_.has_started()) {
     const std::optional<int> code = gdb_.take_end();
     if (!code) return;
-    if (!command_.agent && exit_code_ == 0) exit_code_ = *code;
+    if (!command_.proxy && exit_code_ == 0) exit_code_ = *code;
     running_ = 0;
     return;
   }
@@ -213,7 +213,7 @@ void Run::look_after_gdb() {
     if (const pid_t waits = memory_.host(number).debuggee.load(std::memory_order_acquire); waits > 0)
       processes.push_back(waits);
   if (std::ssize(processes) < node.processes) return;
-  const base::Status started = command_.agent ? serve_gdb(gdb_, std::move(gdb_line_), processes)
+  const base::Status started = command_.proxy ? serve_gdb(gdb_, std::move(gdb_line_), processes)
                                               : gdb_.debug({{processes}}, command_.gdb_commands);
   if (!started.ok()) {
     say(base::message_of(started.code()));
@@ -224,14 +224,14 @@ void Run::look_after_gdb() {
 
 void Run::read_events() {
   Event event;
-  while (keeper_.next(event, keeper_gone_)) {
+  while (supervisor_.next(event, supervisor_gone_)) {
     if (event.kind == Event::Kind::kCannotStart || event.kind == Event::Kind::kCannotEnter) {
       cannot_start(event);
     } else if (event.kind == Event::Kind::kEnded) {
       ended(event);
     }
   }
-  if (keeper_gone_ && exit_code_ == 0) {
+  if (supervisor_gone_ && exit_code_ == 0) {
     say("the process that keeps the job together was killed");
     exit_code_ = 128 + SIGKILL;
   }
@@ -244,7 +244,7 @@ const pmi::HostProcess& Run::process_of(const Event& event) const {
 void Run::cannot_start(const Event& event) {
   const pmi::App& app =
       plan_.job.apps[static_cast<std::size_t>(plan_.job.app_of(plan_.job.first_rank(process_of(event))))];
-  const std::string where = command_.agent ? plan_.job.this_node().name + ": " : std::string();
+  const std::string where = command_.proxy ? plan_.job.this_node().name + ": " : std::string();
   const std::string what = event.kind == Event::Kind::kCannotEnter
                                ? fmt::format("working directory '{}'", app.working_directory)
                                : fmt::format("cannot start {}", app.program);
@@ -256,8 +256,8 @@ void Run::cannot_start(const Event& event) {
   running_ = 0;
 }
 
-int run(const Command& command, const Plan& plan, Records& records, HeadLine* head) {
-  Run job(command, plan, records, head);
+int run(const Command& command, const Plan& plan, Records& records, ControlLink* link) {
+  Run job(command, plan, records, link);
   base::Status status = tools::check_limits(needs_of(plan), plan.job.ranks(plan.job.this_node()));
   if (status.ok()) status = RanksOutput::make_files(plan.job);
   if (status.ok()) status = job.start();

@@ -8,14 +8,14 @@
 
 namespace clump::mpiexec {
 
-/// An agent's line to mpiexec.
-struct HeadLine {
+/// A proxy's line to mpiexec.
+struct ControlLink {
   Connection connection;
   int input = -1;         ///< what its ranks read (hosts_input.h); -1: nothing. It is given away
   bool ends_job = false;  ///< mpiexec has passed on a signal that ends the job
 };
 
-/// Blocks until nothing of the job is left. Returns mpiexec's exit code. `head`: only an agent's.
-int run(const Command& command, const Plan& plan, Records& records, HeadLine* head = nullptr);
+/// Blocks until nothing of the job is left. Returns mpiexec's exit code. `link`: only a proxy's.
+int run(const Command& command, const Plan& plan, Records& records, ControlLink* link = nullptr);
 
 }  // namespace clump::mpiexec

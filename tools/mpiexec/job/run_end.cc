@@ -41,8 +41,8 @@ void Run::end_now() {
 
 void Run::tell_before_end(int why) {
   ends_by_ = why;
-  if (!watch_ || gdb_.is_running()) return end_from_outside({});
-  watch_->ask();
+  if (!detector_ || gdb_.is_running()) return end_from_outside({});
+  detector_->ask();
   pass_on_news();
   ends_at_latest_ = Clock::now() + kLastAnswer;
 }
@@ -52,7 +52,7 @@ void Run::end_from_outside(const std::string& where) {
   ends_at_latest_.reset();
   if (why != SIGALRM) {
     where_it_ended_ = where;
-    return keeper_.signal(why);
+    return supervisor_.signal(why);
   }
   say(fmt::format("the job has not ended within {} s (--timeout): ending it{}{}", command_.timeout_seconds,
                   where.empty() ? "" : "; where the ranks were:\n", where));
@@ -90,8 +90,8 @@ void Run::ended(const Event& event) {
   if (failure_ && exit_code_ == 0) exit_code_ = failure_code(*failure_);
   if (exit_code_ != 0) return;
   if (!successors_.has_settled()) {
-    station_.note_end(number);
-    if (has_other_hosts() && status == 0) desk_.note_end(number);
+    probe_.note_end(number);
+    if (has_other_hosts() && status == 0) pmix_.note_end(number);
     if (status == 0 && !is_alone()) look_at_state(number);
   }
   judge_end(process_of(event), status);
@@ -105,7 +105,7 @@ void Run::look_at_state(int number) {
                 "before it called MPI_Finalize: every rank has to call it, unless one calls MPI_Abort");
   if (state.in_world >= process.ranks) return;
   miss(number);
-  if (has_other_hosts()) desk_.note_absent(number);
+  if (has_other_hosts()) pmix_.note_absent(number);
 }
 
 void Run::judge_end(const pmi::HostProcess& process, int status) {
@@ -167,20 +167,20 @@ void Run::limit_grace(std::chrono::milliseconds grace) {
 }
 
 bool Run::waits_for_core() {
-  const bool before = std::exchange(has_dumped_, keeper_.is_dumping_core());
+  const bool before = std::exchange(has_dumped_, supervisor_.is_dumping_core());
   if (before || has_dumped_) end_at_ = Clock::now() + (has_dumped_ ? kGrace : kEndOfDump);
   return before || has_dumped_;
 }
 
 void Run::tell_of_own_deadlock() {
   pass_on_news();
-  failure_->text = kDeadlocked + watch_->text(true);
+  failure_->text = kDeadlocked + detector_->text(true);
 }
 
 void Run::end_stuck() {
   is_stuck_ = true;
   exit_code_ = 1;
-  station_.end_all();
+  probe_.end_all();
   limit_grace();
 }
 

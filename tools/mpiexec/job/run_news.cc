@@ -35,9 +35,9 @@ ssize_t Run::receive(std::string& packet, int& socket) const {
 void Run::settle_successors() {
   const base::Status settled = successors_.settle(life_, records_.are_wanted() ? records_.descriptor() : -1);
   if (!settled.ok()) return successors_.refuse_all(base::message_of(settled.code()));
-  station_ = {};
-  station_.begin(job(), memory());
-  if (watch_) watch_.emplace(job(), command_.hang_after_seconds).admit(job().node);
+  probe_ = {};
+  probe_.begin(job(), memory());
+  if (detector_) detector_.emplace(job(), command_.hang_after_seconds).admit(job().node);
 }
 
 void Run::successor_ended(const pmi::SuccessorNote& note) {
@@ -48,7 +48,7 @@ void Run::successor_ended(const pmi::SuccessorNote& note) {
     return judge_end(alone, note.status);
   }
   const int number = job().process_of(note.rank);
-  station_.note_end(number);
+  probe_.note_end(number);
   if (note.status == 0) look_at_state(number);
   judge_end(alone, note.status);
 }
@@ -65,14 +65,14 @@ bool Run::read_packet() {
   } else if (pmi::SuccessorNote end; pmi::decode(packet, end)) {
     successor_ended(end);
   } else if (pmi::AddressNote address; pmi::decode(packet, address)) {
-    desk_.note_address(address.process);
+    pmix_.note_address(address.process);
   } else if (pmi::DoneNote done; pmi::decode(packet, done)) {
-    desk_.note_end(done.process);
-    station_.note_done();
+    pmix_.note_end(done.process);
+    probe_.note_done();
   } else if (pmi::AccountNote note; pmi::decode(packet, note)) {
-    station_.take(note);
+    probe_.take(note);
   } else if (pmi::RestNote rest; pmi::decode(packet, rest)) {
-    station_.take(rest);
+    probe_.take(rest);
   } else if (pmi::OutputNote note; pmi::decode(packet, note)) {
     tell_of_lost_output(fmt::format("rank {} of {}", note.rank, job().ranks()), note.error);
   } else if (!failure_ && !is_stuck_ && pmi::decode(packet, failure)) {
@@ -102,7 +102,7 @@ void Run::take_signal(int number, bool from_terminal, std::chrono::milliseconds 
   const bool ends = number == SIGINT || number == SIGTERM || number == SIGHUP;
   if (ends && (interrupted_by_ != 0 || exit_code_ != 0)) {
     if (exit_code_ == 0) exit_code_ = 128 + number;
-    return keeper_.signal(SIGKILL);  // asked a second time
+    return supervisor_.signal(SIGKILL);  // asked a second time
   }
   if (number == SIGTERM)
     tell_before_end(number);
@@ -111,74 +111,74 @@ void Run::take_signal(int number, bool from_terminal, std::chrono::milliseconds 
   if (!ends) return;
   interrupted_by_ = number;  // ranks that handle it may come to a good end
   taken_by_ = Clock::now() + kGraceToEnd;
-  if (command_.agent) limit_grace(grace);  // the others are ended, too
+  if (command_.proxy) limit_grace(grace);  // the others are ended, too
 }
 
 void Run::look_who_blocks() {
   taken_by_.reset();
-  if (exit_code_ != 0 || !keeper_.has_pending(interrupted_by_)) return;
+  if (exit_code_ != 0 || !supervisor_.has_pending(interrupted_by_)) return;
   say(fmt::format("a rank has not taken SIG{} for {} s, because all of its threads block it: killing the job",
                   ::sigabbrev_np(interrupted_by_), kGraceToEnd.count()));
   exit_code_ = 128 + interrupted_by_;
-  keeper_.signal(SIGKILL);
+  supervisor_.signal(SIGKILL);
 }
 
 void Run::pass_on(int signal) {
-  if (signal != SIGQUIT) return keeper_.signal(signal);
-  if (watch_) watch_->ask();
+  if (signal != SIGQUIT) return supervisor_.signal(signal);
+  if (detector_) detector_->ask();
 }
 
 void Run::look_who_waits() {
   pass_on_news();
-  if (!watch_) return;
+  if (!detector_) return;
   std::string text;
-  const Watch::Finding found = watch_->poll(text);
+  const HangDetector::Finding found = detector_->poll(text);
   pass_on_news();
-  if (ends_by_ != 0 && (found == Watch::Finding::kAsked || Clock::now() >= *ends_at_latest_))
-    return end_from_outside(found == Watch::Finding::kAsked ? text : watch_->text(false));
-  if (found == Watch::Finding::kAsked) return say("where the ranks are:\n" + text);
-  if (found == Watch::Finding::kNothing || failure_ || exit_code_ != 0) return;
+  if (ends_by_ != 0 && (found == HangDetector::Finding::kAsked || Clock::now() >= *ends_at_latest_))
+    return end_from_outside(found == HangDetector::Finding::kAsked ? text : detector_->text(false));
+  if (found == HangDetector::Finding::kAsked) return say("where the ranks are:\n" + text);
+  if (found == HangDetector::Finding::kNothing || failure_ || exit_code_ != 0) return;
   failure_ = stuck(found, command_.hang_after_seconds, text);
   end_stuck();
 }
 
 void Run::pass_on_news() {
-  if (head_ != nullptr) read_orders();
-  Report report;
-  Order order;
+  if (link_ != nullptr) read_control();
+  ControlReply reply;
+  ControlMessage message;
   for (bool any = true; std::exchange(any, false);) {
-    for (; watch_ && watch_->next(order); any = true) station_.obey(order);
-    for (; station_.next(report); any = true) {
-      if (watch_)
-        watch_->take(job().node, std::move(report));
+    for (; detector_ && detector_->next(message); any = true) probe_.handle(message);
+    for (; probe_.next(reply); any = true) {
+      if (detector_)
+        detector_->take(job().node, std::move(reply));
       else
-        head_->connection.send(encode(report));
+        link_->connection.send(encode(reply));
     }
   }
 }
 
-void Run::read_orders() {
-  Connection& line = head_->connection;
+void Run::read_control() {
+  Connection& line = link_->connection;
   if (!line.is_open()) return;
   line.transfer();
-  Order order;
-  for (std::string message; line.receive(message);)
-    if (decode(message, order)) obey(order);
+  ControlMessage message;
+  for (std::string bytes; line.receive(bytes);)
+    if (decode(bytes, message)) handle(message);
   if (line.is_open()) return;
   if (exit_code_ == 0) exit_code_ = 128 + SIGKILL;  // mpiexec has gone: no one learns of it
   running_ = 0;
   gdb_.end();
 }
 
-void Run::obey(const Order& order) {
-  if (order.kind == Order::Kind::kSignal) return obey_signal(static_cast<int>(order.number));
-  if (order.kind == Order::Kind::kEnd && exit_code_ == 0 && !failure_) return end_stuck();
-  station_.obey(order);
+void Run::handle(const ControlMessage& message) {
+  if (message.kind == ControlMessage::Kind::kSignal) return handle_signal(static_cast<int>(message.number));
+  if (message.kind == ControlMessage::Kind::kEnd && exit_code_ == 0 && !failure_) return end_stuck();
+  probe_.handle(message);
 }
 
-void Run::obey_signal(int number) {
-  head_->ends_job =
-      head_->ends_job || number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGALRM;
+void Run::handle_signal(int number) {
+  link_->ends_job =
+      link_->ends_job || number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGALRM;
   if (number == SIGALRM) return tell_before_end(number);
   take_signal(number, false, kGraceToEnd);
 }

@@ -9,19 +9,19 @@
 #include <string>
 
 #include "cluster/connection.h"
-#include "cluster/overview.h"
-#include "cluster/pmix_desk.h"
+#include "cluster/control_server.h"
+#include "cluster/pmix_client.h"
 #include "command/options.h"
 #include "gdb/gdb.h"
-#include "hang/station.h"
-#include "hang/watch.h"
-#include "job/keeper.h"
+#include "hang/hang_detector.h"
+#include "hang/host_probe.h"
 #include "job/preload_names.h"
 #include "job/ranks_input.h"
 #include "job/records.h"
 #include "job/run.h"
 #include "job/signal_line.h"
 #include "job/successors.h"
+#include "job/supervisor.h"
 #include "output/ranks_output.h"
 #include "plan/plan.h"
 #include "pmi/control.h"
@@ -40,13 +40,13 @@ class Run {
   static constexpr std::chrono::seconds kGraceToEnd{5};  ///< when a signal has asked all ranks to end
 
  public:
-  Run(const Command& command, const Plan& plan, Records& records, HeadLine* head)
+  Run(const Command& command, const Plan& plan, Records& records, ControlLink* link)
       : command_(command),
         plan_(plan),
         records_(records),
-        input_(plan.job, head != nullptr ? head->input : STDIN_FILENO),
-        head_(head),
-        output_(plan.job, command.collapse && !command.agent) {}
+        input_(plan.job, link != nullptr ? link->input : STDIN_FILENO),
+        link_(link),
+        output_(plan.job, command.collapse && !command.proxy) {}
 
   base::Status start();
   int finish();
@@ -55,7 +55,7 @@ class Run {
   // run.cc
 
   base::Status start_processes();
-  /// Whose ranks may still want something of this host's; only an agent's.
+  /// Whose ranks may still want something of this host's; only a proxy's.
   void wait_for_other_hosts();
   /// What all host processes get: see pmi/job.h, control.h and node_memory.h.
   base::Status make_descriptors();
@@ -72,7 +72,7 @@ class Run {
   /// Waits for something to happen and deals with it.
   void wait_once();
   int milliseconds_left() const;
-  /// An agent has gdbserver in its place.
+  /// A proxy has gdbserver in its place.
   base::Status find_gdb();
   /// Starts it when all processes wait for it. Its end is the job's.
   void look_after_gdb();
@@ -128,12 +128,12 @@ class Run {
   /// A process whose core file is being written, or was just now, ends by itself.
   bool waits_for_core();
   void look_who_waits();
-  /// What mpiexec wants to know, which an agent's is on another host, and what there is to be told.
+  /// What mpiexec wants to know, which a proxy's is on another host, and what there is to be told.
   void pass_on_news();
   /// mpiexec's. Where it has gone, so has the job.
-  void read_orders();
-  void obey(const Order& order);
-  void obey_signal(int number);
+  void read_control();
+  void handle(const ControlMessage& message);
+  void handle_signal(int number);
   /// A job of one process knows by itself, and has told what all wait for.
   void tell_of_own_deadlock();
   /// All ranks wait for each other; the finder of that has said so.
@@ -144,22 +144,22 @@ class Run {
   const Plan& plan_;
   Records& records_;
   RanksInput input_;
-  Keeper keeper_;
-  bool keeper_gone_ = false;
+  Supervisor supervisor_;
+  bool supervisor_gone_ = false;
   SignalLine signals_;
   int control_ = -1;
   int job_ = -1, theirs_ = -1, life_ = -1;  ///< what the processes get
   int node_ = -1;                           ///< the same
   pmi::NodeMemory memory_;                  ///< of `node_`
-  Station station_;
+  HostProbe probe_;
   PreloadNames preload_names_;
   Successors successors_;
-  std::optional<Watch> watch_;  ///< not an agent's
-  HeadLine* const head_;        ///< only an agent's
-  Gdb gdb_;                     ///< only with --gdb
-  Connection gdb_line_;         ///< only an agent's: its gdbserver's
-  PmixDesk desk_;               ///< only an agent's
-  int running_ = 0;             ///< processes that have not ended
+  std::optional<HangDetector> detector_;  ///< not a proxy's
+  ControlLink* const link_;               ///< only a proxy's
+  Gdb gdb_;                               ///< only with --gdb
+  Connection gdb_line_;                   ///< only a proxy's: its gdbserver's
+  PmixClient pmix_;                       ///< only a proxy's
+  int running_ = 0;                       ///< processes that have not ended
   RanksOutput output_;
   const pmi::HostProcess* absent_ = nullptr;  ///< has ended in order; a rank of it never called MPI_Init
   std::optional<Clock::time_point> end_at_;

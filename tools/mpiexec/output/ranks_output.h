@@ -18,7 +18,7 @@ namespace clump::mpiexec {
 
 class RanksOutput {
  public:
-  /// `collapses`: equal lines meet here. An agent leaves that to the mpiexec that has started it.
+  /// `collapses`: equal lines meet here. A proxy leaves that to the mpiexec that has started it.
   RanksOutput(const pmi::Job& job, bool collapses);
   RanksOutput(const RanksOutput&) = delete;
   RanksOutput& operator=(const RanksOutput&) = delete;

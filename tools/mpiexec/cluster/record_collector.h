@@ -1,5 +1,5 @@
-// How records of other hosts come to mpiexec: over a connection that the agent on each of them opens before
-// its ranks start. mpiexec asks, and a thread of the agent answers: what time it is, before the job and after
+// How records of other hosts come to mpiexec: over a connection that the proxy on each of them opens before
+// its ranks start. mpiexec asks, and a thread of the proxy answers: what time it is, before the job and after
 // it, so that clocks can be compared, and what the ranks have written down until now. If the ranks of one
 // host have failed, all hosts are asked at once: the launcher is about to end them.
 #pragma once
@@ -12,25 +12,25 @@
 #include <vector>
 
 #include "base/status.h"
-#include "cluster/meeting.h"
+#include "cluster/listener.h"
 #include "profile/read.h"
 
 namespace clump::mpiexec {
 
-/// Where agents find mpiexec.
-inline constexpr const char* kCollectorVariable = "CLUMP_COLLECTOR";
+/// Where proxies find mpiexec.
+inline constexpr const char* kRecordsVariable = "CLUMP_RECORD_COLLECTOR";
 
 /// mpiexec's side.
-class Collector {
+class RecordCollector {
  public:
-  Collector() = default;
-  ~Collector();
-  Collector(const Collector&) = delete;
-  Collector& operator=(const Collector&) = delete;
+  RecordCollector() = default;
+  ~RecordCollector();
+  RecordCollector(const RecordCollector&) = delete;
+  RecordCollector& operator=(const RecordCollector&) = delete;
 
   /// Listens, and says where in the environment variable.
   base::Status open();
-  /// The agents have ended: what came, by hosts; with times of this host's clock.
+  /// The proxies have ended: what came, by hosts; with times of this host's clock.
   std::vector<tools::profile::Source> finish();
 
  private:
@@ -40,10 +40,10 @@ class Collector {
   bool fetch(Line& line, tools::profile::Source& source);
   void wait_for_others();
 
-  Meeting meeting_;
-  int stop_ = -1;  ///< an event: no more agents come
+  Listener listener_;
+  int stop_ = -1;  ///< an event: no more proxies come
   int news_ = -1;  ///< an event: one of the next two has changed
-  std::thread acceptor_;
+  std::thread accept_thread_;
   /// Who has not told by now that its part of the job has ended will not, or need not.
   std::atomic<bool> is_over_{false}, has_failed_{false};
   std::mutex mutex_;
@@ -53,13 +53,13 @@ class Collector {
   std::vector<tools::profile::Source> sources_;
 };
 
-/// An agent's side.
-class Reporter {
+/// A proxy's side.
+class RecordSender {
  public:
-  Reporter() = default;
-  ~Reporter();
-  Reporter(const Reporter&) = delete;
-  Reporter& operator=(const Reporter&) = delete;
+  RecordSender() = default;
+  ~RecordSender();
+  RecordSender(const RecordSender&) = delete;
+  RecordSender& operator=(const RecordSender&) = delete;
 
   /// Takes the variable out of the environment. From here on mpiexec can ask for the memory behind
   /// `descriptor`.

@@ -1,4 +1,4 @@
-#include "job/keeper.h"
+#include "job/supervisor.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -31,7 +31,7 @@ constexpr std::chrono::milliseconds kLook{5};  ///< so often, whether children h
 
 void send_event(int socket, Event::Kind kind, int index, int value) {
   const Event event{kind, index, value};
-  // mpiexec may be gone; the keeper finds out by end-of-file.
+  // mpiexec may be gone; the supervisor finds out by end-of-file.
   (void)!::send(socket, &event, sizeof event, MSG_NOSIGNAL);
 }
 
@@ -70,7 +70,7 @@ std::string status_of(pid_t process, std::string_view name) {
 Event::Kind become(const Process& process, pid_t parent) {
   constexpr Event::Kind kCannotStart = Event::Kind::kCannotStart;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(127);  // the keeper died before the line above
+  if (::getppid() != parent) ::_exit(127);  // the supervisor died before the line above
   if (!process.working_directory.empty() && ::chdir(process.working_directory.c_str()) != 0)
     return Event::Kind::kCannotEnter;
   if (!keep_to(process.cores)) return kCannotStart;
@@ -169,9 +169,9 @@ std::chrono::milliseconds grace_of(const std::vector<Process>& processes) {
   return most;
 }
 
-[[noreturn]] void keep(const std::vector<Process>& processes, int socket) {
+[[noreturn]] void supervise(const std::vector<Process>& processes, int socket) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  ::prctl(PR_SET_NAME, "clump keeper");
+  ::prctl(PR_SET_NAME, "clump-supervise");
   const pid_t me = ::getpid();
   std::vector<pid_t> pids;
   for (std::size_t index = 0; index < processes.size(); ++index) {
@@ -186,7 +186,7 @@ std::chrono::milliseconds grace_of(const std::vector<Process>& processes) {
                child < 0 ? errno : child);
   }
 
-  // The keeper holds no end of the job's pipes open, so that their readers see the end.
+  // The supervisor holds no end of the job's pipes open, so that their readers see the end.
   for (const Process& process : processes) {
     for (const int descriptor : {process.in, process.out, process.err}) {
       if (descriptor > 2) ::close(descriptor);
@@ -201,7 +201,7 @@ std::chrono::milliseconds grace_of(const std::vector<Process>& processes) {
   for (;;) {
     pollfd both[] = {{signals.descriptor(), POLLIN, 0}, {socket, POLLIN, 0}};
     if (::poll(both, 2, most) < 0) continue;
-    if (both[1].revents != 0) break;  // nothing is ever sent to the keeper: mpiexec is done, or dead
+    if (both[1].revents != 0) break;  // nothing is ever sent to the supervisor: mpiexec is done, or dead
     siginfo_t info;
     while (signals.next(info)) continue;
     int status = 0;
@@ -219,21 +219,21 @@ std::chrono::milliseconds grace_of(const std::vector<Process>& processes) {
 
 }  // namespace
 
-base::Status Keeper::start(const std::vector<Process>& processes) {
+base::Status Supervisor::start(const std::vector<Process>& processes) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
     return base::fail(MPI_ERR_OTHER, "cannot make a socket pair: {}", base::why_refused("socketpair", errno));
   }
-  // The keeper lives by its socket only: a terminal's Ctrl-C goes to the job, not to it.
+  // The supervisor lives by its socket only: a terminal's Ctrl-C goes to the job, not to it.
   sigset_t all, before;
   sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, &before);
-  keeper_ = ::fork();
+  supervisor_ = ::fork();
   const int error = errno;
-  if (keeper_ == 0) {
+  if (supervisor_ == 0) {
     ::close(ends[0]);
-    keep(processes, ends[1]);
+    supervise(processes, ends[1]);
   }
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   ::close(ends[1]);
@@ -242,12 +242,12 @@ base::Status Keeper::start(const std::vector<Process>& processes) {
   for (const Process& process : processes)
     if (!process.folder.path.empty()) folders_.push_back(process.folder);
   running_.assign(processes.size(), -1);
-  if (keeper_ < 0)
+  if (supervisor_ < 0)
     return base::fail(MPI_ERR_NO_MEM, "cannot start a process: {}", base::why_refused("fork", error));
   return {};
 }
 
-bool Keeper::next(Event& event, bool& gone) {
+bool Supervisor::next(Event& event, bool& gone) {
   const ssize_t got = ::recv(socket_, &event, sizeof event, MSG_DONTWAIT);
   gone = got == 0;
   if (got != static_cast<ssize_t>(sizeof event)) return false;
@@ -258,14 +258,14 @@ bool Keeper::next(Event& event, bool& gone) {
   return true;
 }
 
-void Keeper::signal(int number) {
+void Supervisor::signal(int number) {
   sent_.push_back(number);
   for (const pid_t process : running_) {
     if (process > 0) ::kill(process, number);
   }
 }
 
-bool Keeper::has_pending(int number) const {
+bool Supervisor::has_pending(int number) const {
   const auto blocks = [number](pid_t process) {
     const std::string state = status_of(process, "State"), pending = status_of(process, "ShdPnd");
     return !state.starts_with('T') && !state.starts_with('t') &&
@@ -275,16 +275,17 @@ bool Keeper::has_pending(int number) const {
                      [&](pid_t process) { return process > 0 && blocks(process); });
 }
 
-bool Keeper::is_dumping_core() const {
+bool Supervisor::is_dumping_core() const {
   return std::any_of(running_.begin(), running_.end(),
                      [&](pid_t process) { return process > 0 && status_of(process, "CoreDumping") == "1"; });
 }
 
-void Keeper::stop() {
+void Supervisor::stop() {
   if (socket_ < 0) return;
   ::close(std::exchange(socket_, -1));
-  if (keeper_ > 0) ::waitpid(keeper_, nullptr, 0);
-  // Only if the keeper was killed: its orphans are ours. Those that it has reaped have lost their numbers.
+  if (supervisor_ > 0) ::waitpid(supervisor_, nullptr, 0);
+  // Only if the supervisor was killed: its orphans are ours. Those that it has reaped have lost their
+  // numbers.
   end_all(grace_.count() == 0 ? running_ : std::vector<pid_t>(), grace_);
   for (const Folder& folder : folders_) remove(folder);
 }

@@ -1,4 +1,4 @@
-#include "cluster/impatience.h"
+#include "cluster/tcp_user_timeout.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -19,7 +19,7 @@ int option(int socket, int level, int name) {
 }
 
 /// False: it is no such socket, or not yet.
-bool hurry(int socket) {
+bool set_user_timeout(int socket) {
   if (option(socket, SOL_SOCKET, SO_KEEPALIVE) == 0) return false;
   const int seconds = option(socket, IPPROTO_TCP, TCP_KEEPIDLE) +
                       option(socket, IPPROTO_TCP, TCP_KEEPINTVL) * option(socket, IPPROTO_TCP, TCP_KEEPCNT);
@@ -29,7 +29,7 @@ bool hurry(int socket) {
 
 }  // namespace
 
-void Impatience::look_at(pid_t prterun) {
+void TcpUserTimeout::apply_to(pid_t prterun) {
   namespace fs = std::filesystem;
   const auto now = std::chrono::steady_clock::now();
   if (now < next_look_) return;
@@ -41,11 +41,11 @@ void Impatience::look_at(pid_t prterun) {
        !gone && entry != end; entry.increment(gone)) {
     std::error_code closed;
     const std::string file = fs::read_symlink(entry->path(), closed).string();
-    if (closed || !file.starts_with("socket:") || hurried_.contains(file)) continue;
+    if (closed || !file.starts_with("socket:") || set_on_.contains(file)) continue;
     const int number = std::stoi(entry->path().filename().string());
     const auto socket = static_cast<int>(::syscall(SYS_pidfd_getfd, process, number, 0));
     if (socket < 0) continue;
-    if (hurry(socket)) hurried_.insert(file);
+    if (set_user_timeout(socket)) set_on_.insert(file);
     ::close(socket);
   }
   ::close(process);

@@ -1,4 +1,4 @@
-#include "cluster/meeting.h"
+#include "cluster/listener.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -66,7 +66,7 @@ std::vector<std::string> parts_of(const std::string& list) {
 
 }  // namespace
 
-base::Status Meeting::open(const char* variable, const char* for_what) {
+base::Status Listener::open(const char* variable, const char* for_what) {
   std::uint64_t number[2];
   sockaddr_in6 any{};  // IPv4, too; where the kernel has no IPv6, only that
   any.sin6_family = AF_INET6;
@@ -75,13 +75,12 @@ base::Status Meeting::open(const char* variable, const char* for_what) {
     any.sin6_family = static_cast<sa_family_t>(family);
     return ::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   };
-  if ((listener_ = make(AF_INET6)) < 0) listener_ = make(AF_INET);
+  if ((socket_ = make(AF_INET6)) < 0) socket_ = make(AF_INET);
   const int off = 0;
-  ::setsockopt(listener_, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-  if (::getrandom(number, sizeof number, 0) != sizeof number || listener_ < 0 ||
-      ::bind(listener_, reinterpret_cast<const sockaddr*>(&any), sizeof any) != 0 ||
-      ::listen(listener_, 1024) != 0 ||
-      ::getsockname(listener_, reinterpret_cast<sockaddr*>(&any), &length) != 0)
+  ::setsockopt(socket_, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+  if (::getrandom(number, sizeof number, 0) != sizeof number || socket_ < 0 ||
+      ::bind(socket_, reinterpret_cast<const sockaddr*>(&any), sizeof any) != 0 ||
+      ::listen(socket_, 1024) != 0 || ::getsockname(socket_, reinterpret_cast<sockaddr*>(&any), &length) != 0)
     return base::fail(MPI_ERR_OTHER, "cannot listen for other hosts ({}): {}", for_what,
                       std::strerror(errno));
   word_ = fmt::format("{:016x}{:016x}", number[0], number[1]);
@@ -89,17 +88,17 @@ base::Status Meeting::open(const char* variable, const char* for_what) {
   return {};
 }
 
-int Meeting::accept() const { return ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC); }
+int Listener::accept() const { return ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC); }
 
-bool Meeting::knows(const Hello& hello) const {
+bool Listener::knows(const Hello& hello) const {
   return word_ == std::string_view(hello.word, sizeof hello.word);
 }
 
-Meeting::~Meeting() {
-  if (listener_ >= 0) ::close(listener_);
+Listener::~Listener() {
+  if (socket_ >= 0) ::close(socket_);
 }
 
-base::Status go_to_meeting(const char* variable, const char* for_what, int host, int& socket) {
+base::Status connect_to_listener(const char* variable, const char* for_what, int host, int& socket) {
   const char* const given = std::getenv(variable);
   Hello hello{{}, host};
   char word[sizeof hello.word + 1] = {}, list[4096] = {};

@@ -1,5 +1,6 @@
-// What mpiexec wants of each host of the job, and what a host tells, about who waits for whom
-// (docs/decisions/022-deadlocks-over-hosts.md). On one host they are handed over, to others they are sent.
+// Control messages: what mpiexec asks of each host of the job, and what the host replies
+// (docs/decisions/022-deadlocks-over-hosts.md). On one host they are passed by a function call, to other
+// hosts over the proxy's connection.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 
 namespace clump::mpiexec {
 
-struct Order {
+struct ControlMessage {
   enum class Kind : std::uint8_t {
     kCheck,     ///< do all of its processes rest?
     kAccount,   ///< what do its ranks wait for?
@@ -16,15 +17,15 @@ struct Order {
     kSignal,    ///< its processes get signal `number`
   };
   Kind kind = Kind::kCheck;
-  std::uint32_t number = 0;  ///< its answer has the same
+  std::uint32_t number = 0;  ///< the reply has the same
 };
 
-struct Report {
+struct ControlReply {
   enum class Kind : std::uint8_t {
     kRests,     ///< unasked: all of its processes seem to rest, and will for long
     kChecked,   ///< `holds`: they do; and the sums for two looks to be compared by
     kAccount,   ///< `bytes`, and whether it is complete
-    kProgress,  ///< `progress`, and whether all of its ranks have been in MPI since the order before
+    kProgress,  ///< `progress`, and whether all of its ranks have been in MPI since the message before
     kOver,      ///< unasked: all of its processes have ended
   };
   Kind kind = Kind::kRests;
@@ -35,9 +36,9 @@ struct Report {
   std::string bytes;  ///< a pmi::Account
 };
 
-std::string encode(const Order& order);
-std::string encode(const Report& report);
-bool decode(const std::string& bytes, Order& order);
-bool decode(const std::string& bytes, Report& report);
+std::string encode(const ControlMessage& message);
+std::string encode(const ControlReply& reply);
+bool decode(const std::string& bytes, ControlMessage& message);
+bool decode(const std::string& bytes, ControlReply& reply);
 
 }  // namespace clump::mpiexec

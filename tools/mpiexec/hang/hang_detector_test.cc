@@ -1,4 +1,4 @@
-#include "hang/watch.h"
+#include "hang/hang_detector.h"
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,8 @@
 namespace clump::mpiexec {
 namespace {
 
-using Kind = Order::Kind;
-using Finding = Watch::Finding;
+using Kind = ControlMessage::Kind;
+using Finding = HangDetector::Finding;
 
 /// Two hosts with two ranks each.
 pmi::Job two_hosts() {
@@ -27,8 +27,8 @@ pmi::Job two_hosts() {
 }
 
 /// What a host says that rests.
-Report at_rest(std::uint32_t number, std::uint64_t wakes, std::uint64_t sent, std::uint64_t taken) {
-  return {.kind = Report::Kind::kChecked,
+ControlReply at_rest(std::uint32_t number, std::uint64_t wakes, std::uint64_t sent, std::uint64_t taken) {
+  return {.kind = ControlReply::Kind::kChecked,
           .number = number,
           .holds = true,
           .waiting = 1,
@@ -39,42 +39,42 @@ Report at_rest(std::uint32_t number, std::uint64_t wakes, std::uint64_t sent, st
 
 struct WatchedHosts : testing::Test {
   const pmi::Job job = two_hosts();
-  Watch watch{job, 0};
+  HangDetector detector{job, 0};
   std::string text;
 
   WatchedHosts() {
-    watch.admit(0);
-    watch.admit(1);
+    detector.admit(0);
+    detector.admit(1);
   }
-  /// The order that is given now; fails if there is none of this kind.
+  /// The message that is given now; fails if there is none of this kind.
   std::uint32_t expect(Kind kind) {
-    Order order;
-    EXPECT_TRUE(watch.next(order));
-    EXPECT_EQ(order.kind, kind);
-    return order.number;
+    ControlMessage message;
+    EXPECT_TRUE(detector.next(message));
+    EXPECT_EQ(message.kind, kind);
+    return message.number;
   }
   void expect_none() {
-    Order order;
-    EXPECT_FALSE(watch.next(order)) << static_cast<int>(order.kind);
+    ControlMessage message;
+    EXPECT_FALSE(detector.next(message)) << static_cast<int>(message.kind);
   }
-  void rest(int host) { watch.take(host, {.kind = Report::Kind::kRests}); }
+  void rest(int host) { detector.take(host, {.kind = ControlReply::Kind::kRests}); }
   /// Both answer the check that is asked now.
   void check(std::uint64_t wakes, std::uint64_t sent, std::uint64_t taken) {
     const std::uint32_t number = expect(Kind::kCheck);
-    watch.take(0, at_rest(number, wakes, sent, 0));
+    detector.take(0, at_rest(number, wakes, sent, 0));
     expect_none();
-    watch.take(1, at_rest(number, 5, 0, taken));
+    detector.take(1, at_rest(number, 5, 0, taken));
   }
   void account(int host, std::uint32_t number) {
-    watch.take(host, {.kind = Report::Kind::kAccount,
-                      .number = number,
-                      .holds = true,
-                      .bytes = pmi::encode(pmi::Account{})});
+    detector.take(host, {.kind = ControlReply::Kind::kAccount,
+                         .number = number,
+                         .holds = true,
+                         .bytes = pmi::encode(pmi::Account{})});
   }
   void answer_question() {
     const std::uint32_t number = expect(Kind::kAccount);
     account(0, number);
-    EXPECT_EQ(watch.poll(text), Finding::kNothing);
+    EXPECT_EQ(detector.poll(text), Finding::kNothing);
     account(1, number);
   }
   /// Two checks have found the same, and both have told; the third check is asked.
@@ -84,7 +84,7 @@ struct WatchedHosts : testing::Test {
     check(1, 7, 7);
     check(1, 7, 7);
     answer_question();
-    EXPECT_EQ(watch.poll(text), Finding::kNothing);
+    EXPECT_EQ(detector.poll(text), Finding::kNothing);
   }
 };
 
@@ -93,13 +93,13 @@ TEST_F(WatchedHosts, AreLeftAloneUntilAllRest) {
   rest(0);
   rest(0);
   expect_none();
-  EXPECT_EQ(watch.poll(text), Finding::kNothing);
+  EXPECT_EQ(detector.poll(text), Finding::kNothing);
 }
 
 TEST_F(WatchedHosts, AreStuckIfNothingChangesUntilAllHaveTold) {
   seem_stuck();
   check(1, 7, 7);
-  EXPECT_EQ(watch.poll(text), Finding::kDeadlock);
+  EXPECT_EQ(detector.poll(text), Finding::kDeadlock);
   EXPECT_NE(text.find("on 2 hosts: a (ranks 0-1), b (ranks 2-3)"), text.npos) << text;
 }
 
@@ -109,13 +109,13 @@ TEST_F(WatchedHosts, AreNotStuckWhileSomethingIsOnItsWay) {
   check(1, 8, 7);
   expect_none();  // for a while
   for (int i = 0; i < 2; ++i) {
-    ASSERT_TRUE(watch.alarm());
-    std::this_thread::sleep_until(*watch.alarm());
-    EXPECT_EQ(watch.poll(text), Finding::kNothing);
+    ASSERT_TRUE(detector.alarm());
+    std::this_thread::sleep_until(*detector.alarm());
+    EXPECT_EQ(detector.poll(text), Finding::kNothing);
     check(1, 8, 7);
   }
-  std::this_thread::sleep_until(*watch.alarm());
-  EXPECT_EQ(watch.poll(text), Finding::kNothing);
+  std::this_thread::sleep_until(*detector.alarm());
+  EXPECT_EQ(detector.poll(text), Finding::kNothing);
   check(1, 8, 8);  // it came, and nobody has woken
   check(1, 8, 8);
   expect(Kind::kAccount);
@@ -134,7 +134,7 @@ TEST_F(WatchedHosts, AreNotStuckIfOneHasWokenBetweenChecks) {
 TEST_F(WatchedHosts, AreNotStuckIfOneHasWokenWhileAllTold) {
   seem_stuck();
   check(2, 8, 8);
-  EXPECT_EQ(watch.poll(text), Finding::kNothing);
+  EXPECT_EQ(detector.poll(text), Finding::kNothing);
   check(2, 8, 8);
   answer_question();  // again
 }
@@ -143,8 +143,8 @@ TEST_F(WatchedHosts, AreLeftAloneAfterOneIsAwake) {
   rest(0);
   rest(1);
   const std::uint32_t number = expect(Kind::kCheck);
-  watch.take(0, {.kind = Report::Kind::kChecked, .number = number});
-  watch.take(1, at_rest(number, 1, 0, 0));
+  detector.take(0, {.kind = ControlReply::Kind::kChecked, .number = number});
+  detector.take(1, at_rest(number, 1, 0, 0));
   expect_none();
   rest(0);
   check(1, 0, 0);
@@ -155,22 +155,22 @@ TEST_F(WatchedHosts, AreNotStuckIfAllAreDone) {
   rest(1);
   const std::uint32_t number = expect(Kind::kCheck);
   for (const int host : {0, 1}) {
-    Report done = at_rest(number, 1, 0, 0);
+    ControlReply done = at_rest(number, 1, 0, 0);
     done.waiting = 0;
-    watch.take(host, done);
+    detector.take(host, done);
   }
   expect_none();
-  EXPECT_FALSE(watch.alarm());
+  EXPECT_FALSE(detector.alarm());
 }
 
 TEST_F(WatchedHosts, WhoseProcessesHaveEndedAreNotAsked) {
-  watch.take(0, {.kind = Report::Kind::kOver});
+  detector.take(0, {.kind = ControlReply::Kind::kOver});
   rest(1);
-  for (int i = 0; i < 2; ++i) watch.take(1, at_rest(expect(Kind::kCheck), 1, 0, 0));
+  for (int i = 0; i < 2; ++i) detector.take(1, at_rest(expect(Kind::kCheck), 1, 0, 0));
   account(1, expect(Kind::kAccount));
-  EXPECT_EQ(watch.poll(text), Finding::kNothing);
-  watch.take(1, at_rest(expect(Kind::kCheck), 1, 0, 0));
-  EXPECT_EQ(watch.poll(text), Finding::kDeadlock);
+  EXPECT_EQ(detector.poll(text), Finding::kNothing);
+  detector.take(1, at_rest(expect(Kind::kCheck), 1, 0, 0));
+  EXPECT_EQ(detector.poll(text), Finding::kDeadlock);
   EXPECT_NE(text.find("ranks 0,1 have ended"), text.npos) << text;
 }
 
@@ -178,46 +178,46 @@ TEST_F(WatchedHosts, ThatAreLostAreNeverStuck) {
   rest(0);
   rest(1);
   const std::uint32_t number = expect(Kind::kCheck);
-  watch.take(0, at_rest(number, 1, 0, 0));
-  watch.lose(1);
+  detector.take(0, at_rest(number, 1, 0, 0));
+  detector.lose(1);
   rest(0);
   expect_none();
 }
 
 TEST_F(WatchedHosts, AreAskedForTheUser) {
-  watch.ask();
+  detector.ask();
   answer_question();
-  EXPECT_EQ(watch.poll(text), Finding::kNothing);
+  EXPECT_EQ(detector.poll(text), Finding::kNothing);
   answer_question();
-  EXPECT_EQ(watch.poll(text), Finding::kAsked);
+  EXPECT_EQ(detector.poll(text), Finding::kAsked);
   EXPECT_EQ(text.find("not answered"), text.npos) << text;
 }
 
 TEST_F(WatchedHosts, ThatDoNotAnswerAreWaitedForNotForEver) {
-  watch.ask();
+  detector.ask();
   account(0, expect(Kind::kAccount));
-  EXPECT_EQ(watch.poll(text), Finding::kNothing);
-  std::this_thread::sleep_until(*watch.alarm());
-  EXPECT_EQ(watch.poll(text), Finding::kAsked);
+  EXPECT_EQ(detector.poll(text), Finding::kNothing);
+  std::this_thread::sleep_until(*detector.alarm());
+  EXPECT_EQ(detector.poll(text), Finding::kAsked);
   EXPECT_NE(text.find("ranks 2,3 are on hosts that have not answered"), text.npos) << text;
 }
 
 TEST_F(WatchedHosts, ThatAreLostAreNotWaitedFor) {
-  watch.ask();
+  detector.ask();
   account(0, expect(Kind::kAccount));
-  EXPECT_EQ(watch.poll(text), Finding::kNothing);
-  watch.lose(1);
-  EXPECT_EQ(watch.poll(text), Finding::kAsked);
+  EXPECT_EQ(detector.poll(text), Finding::kNothing);
+  detector.lose(1);
+  EXPECT_EQ(detector.poll(text), Finding::kAsked);
 }
 
 TEST_F(WatchedHosts, AreAskedForTheUserThoughOneDoesNotAnswerACheck) {
   seem_stuck();
-  watch.take(0, at_rest(expect(Kind::kCheck), 1, 7, 0));
-  watch.ask();
+  detector.take(0, at_rest(expect(Kind::kCheck), 1, 7, 0));
+  detector.ask();
   answer_question();
-  EXPECT_EQ(watch.poll(text), Finding::kNothing);
+  EXPECT_EQ(detector.poll(text), Finding::kNothing);
   answer_question();
-  EXPECT_EQ(watch.poll(text), Finding::kAsked);
+  EXPECT_EQ(detector.poll(text), Finding::kAsked);
 }
 
 TEST_F(WatchedHosts, AreAskedAgainIfTheUserCameBetween) {
@@ -225,53 +225,54 @@ TEST_F(WatchedHosts, AreAskedAgainIfTheUserCameBetween) {
   rest(1);
   check(1, 7, 7);
   check(1, 7, 7);
-  watch.ask();
+  detector.ask();
   answer_question();
-  EXPECT_EQ(watch.poll(text), Finding::kNothing);
+  EXPECT_EQ(detector.poll(text), Finding::kNothing);
   check(2, 7, 7);
   expect(Kind::kCheck);
-  EXPECT_EQ(watch.poll(text), Finding::kNothing);
+  EXPECT_EQ(detector.poll(text), Finding::kNothing);
   answer_question();
-  EXPECT_EQ(watch.poll(text), Finding::kNothing);
+  EXPECT_EQ(detector.poll(text), Finding::kNothing);
   answer_question();
-  EXPECT_EQ(watch.poll(text), Finding::kAsked);
+  EXPECT_EQ(detector.poll(text), Finding::kAsked);
 }
 
 TEST(Hang, IsWhenNothingMovesWhileAllAreInMpi) {
   const pmi::Job job = two_hosts();
-  Watch watch(job, 1);
-  watch.admit(0);
-  watch.admit(1);
+  HangDetector detector(job, 1);
+  detector.admit(0);
+  detector.admit(1);
   std::string text;
-  Order order;
+  ControlMessage message;
   int looks = 0;
-  while (watch.next(order) && order.kind == Kind::kProgress) {
+  while (detector.next(message) && message.kind == Kind::kProgress) {
     ASSERT_LT(looks, 8);
     // The first look finds nothing yet, and before the third something moves.
     const bool in_mpi = looks > 0;
     const std::uint64_t progress = looks < 2 ? 3 : 4;
     for (const int host : {0, 1})
-      watch.take(
-          host,
-          {.kind = Report::Kind::kProgress, .number = order.number, .holds = in_mpi, .progress = progress});
+      detector.take(host, {.kind = ControlReply::Kind::kProgress,
+                           .number = message.number,
+                           .holds = in_mpi,
+                           .progress = progress});
     ++looks;
-    std::this_thread::sleep_until(*watch.alarm());
-    EXPECT_EQ(watch.poll(text), Finding::kNothing);
+    std::this_thread::sleep_until(*detector.alarm());
+    EXPECT_EQ(detector.poll(text), Finding::kNothing);
   }
-  EXPECT_EQ(order.kind, Kind::kAccount);
+  EXPECT_EQ(message.kind, Kind::kAccount);
   EXPECT_EQ(looks, 7);
 }
 
 TEST(Orders, AndReportsAreReadAsTheyWereWritten) {
-  Order order;
-  EXPECT_TRUE(decode(encode(Order{Kind::kSignal, 10}), order));
-  EXPECT_EQ(order.kind, Kind::kSignal);
-  EXPECT_EQ(order.number, 10u);
-  Report report;
-  EXPECT_TRUE(decode(encode(at_rest(3, 4, 5, 6)), report));
-  EXPECT_EQ(report.taken, 6u);
-  EXPECT_FALSE(decode(std::string(1, 'x'), report));
-  EXPECT_FALSE(decode(std::string(5, '\x7f'), order));
+  ControlMessage message;
+  EXPECT_TRUE(decode(encode(ControlMessage{Kind::kSignal, 10}), message));
+  EXPECT_EQ(message.kind, Kind::kSignal);
+  EXPECT_EQ(message.number, 10u);
+  ControlReply reply;
+  EXPECT_TRUE(decode(encode(at_rest(3, 4, 5, 6)), reply));
+  EXPECT_EQ(reply.taken, 6u);
+  EXPECT_FALSE(decode(std::string(1, 'x'), reply));
+  EXPECT_FALSE(decode(std::string(5, '\x7f'), message));
 }
 
 TEST(Connections, KeepMessagesApartAndDoNotBlock) {

@@ -1,4 +1,4 @@
-#include "hang/watch.h"
+#include "hang/hang_detector.h"
 
 #include <algorithm>
 #include <utility>
@@ -25,7 +25,7 @@ bool is_answered(const auto& hosts) {
 
 }  // namespace
 
-Watch::Watch(const pmi::Job& job, int hang_after)
+HangDetector::HangDetector(const pmi::Job& job, int hang_after)
     : job_(job),
       hosts_(job.nodes.size()),
       pause_(kFirstPause),
@@ -34,71 +34,71 @@ Watch::Watch(const pmi::Job& job, int hang_after)
 }
 
 template <typename Is>
-bool Watch::all(Is is) const {
+bool HangDetector::all(Is is) const {
   return std::ranges::all_of(hosts_,
                              [&](const Host& host) { return host.over || (host.answers && is(host)); });
 }
 
-void Watch::lose(int host) {
+void HangDetector::lose(int host) {
   Host& lost = hosts_[static_cast<std::size_t>(host)];
   lost.answers = lost.over;
   is_checking_ = false;
 }
 
-void Watch::Moment::add(const Report& report) {
-  holds = holds && report.holds;
-  waiting += report.waiting;
-  wakes += report.wakes;
-  sent += report.sent;
-  taken += report.taken;
-  progress += report.progress;
+void HangDetector::Moment::add(const ControlReply& reply) {
+  holds = holds && reply.holds;
+  waiting += reply.waiting;
+  wakes += reply.wakes;
+  sent += reply.sent;
+  taken += reply.taken;
+  progress += reply.progress;
 }
 
-void Watch::take(int from, Report report) {
+void HangDetector::take(int from, ControlReply reply) {
   Host& host = hosts_[static_cast<std::size_t>(from)];
-  switch (report.kind) {
-    case Report::Kind::kOver:
+  switch (reply.kind) {
+    case ControlReply::Kind::kOver:
       host.over = true;
       if (is_checking_) return conclude_check();
       [[fallthrough]];
-    case Report::Kind::kRests:
+    case ControlReply::Kind::kRests:
       host.rests = true;
       return look_for_deadlock();
-    case Report::Kind::kChecked:
-      if (!is_checking_ || report.number != check_) return;
+    case ControlReply::Kind::kChecked:
+      if (!is_checking_ || reply.number != check_) return;
       host.checked = true;
-      host.rests = report.holds;
-      now_.add(report);
+      host.rests = reply.holds;
+      now_.add(reply);
       return conclude_check();
-    case Report::Kind::kAccount:
-      if (report.number != question_ && report.number != 0) return;
-      host.account = std::move(report.bytes);
-      host.is_complete = report.holds;
+    case ControlReply::Kind::kAccount:
+      if (reply.number != question_ && reply.number != 0) return;
+      host.account = std::move(reply.bytes);
+      host.is_complete = reply.holds;
       return;
-    case Report::Kind::kProgress:
-      if (report.number != looks_) return;
+    case ControlReply::Kind::kProgress:
+      if (reply.number != looks_) return;
       host.has_looked = true;
-      look_.add(report);
+      look_.add(reply);
       return conclude_look();
   }
 }
 
-void Watch::look_for_deadlock() {
+void HangDetector::look_for_deadlock() {
   if (is_checking_ || is_deadlock_ || asked_for_ == Finding::kDeadlock) return;
   if (all([](const Host& host) { return host.rests; })) check();
 }
 
-void Watch::check() {
+void HangDetector::check() {
   is_checking_ = true;
   now_ = {};
   for (Host& host : hosts_) host.checked = false;
-  order(Order::Kind::kCheck, ++check_);
+  send_to_all(ControlMessage::Kind::kCheck, ++check_);
 }
 
 // All numbers only grow, so if their sums are what they were, each is. Then there was a moment between the
 // two checks, which follow each other, at which every process rested; and if the network had given out by
 // then all that it was given, nobody was left to wake anybody.
-void Watch::conclude_check() {
+void HangDetector::conclude_check() {
   if (!all([](const Host& host) { return host.checked; })) return;
   is_checking_ = false;
   const std::optional<Moment> before = std::exchange(before_, std::nullopt);
@@ -121,12 +121,12 @@ void Watch::conclude_check() {
   pause_ = std::min(2 * pause_, kLongestPause);
 }
 
-void Watch::ask() {
+void HangDetector::ask() {
   user_waits_ = true;
   if (asked_for_ == Finding::kNothing) ask(Finding::kAsked);
 }
 
-void Watch::ask(Finding why) {
+void HangDetector::ask(Finding why) {
   if (why == Finding::kAsked) user_waits_ = false;
   asked_for_ = why;
   has_accounts_ = false;
@@ -135,17 +135,17 @@ void Watch::ask(Finding why) {
     host.account.clear();
     host.is_complete = false;
   }
-  order(Order::Kind::kAccount, ++question_);
+  send_to_all(ControlMessage::Kind::kAccount, ++question_);
 }
 
-bool Watch::next(Order& order) {
-  if (orders_.empty()) return false;
-  order = orders_.front();
-  orders_.pop_front();
+bool HangDetector::next(ControlMessage& message) {
+  if (messages_.empty()) return false;
+  message = messages_.front();
+  messages_.pop_front();
   return true;
 }
 
-std::optional<Watch::Clock::time_point> Watch::alarm() const {
+std::optional<HangDetector::Clock::time_point> HangDetector::alarm() const {
   std::optional<Clock::time_point> first = next_check_;
   const auto sooner = [&](Clock::time_point time) { first = first ? std::min(*first, time) : time; };
   if (asked_for_ != Finding::kNothing) sooner(is_answered(hosts_) ? Clock::now() : patience_);
@@ -153,7 +153,7 @@ std::optional<Watch::Clock::time_point> Watch::alarm() const {
   return first;
 }
 
-Watch::Finding Watch::poll(std::string& text) {
+HangDetector::Finding HangDetector::poll(std::string& text) {
   const auto now = Clock::now();
   if (between_looks_.count() > 0 && now >= next_look_) look_at_progress();
   if (next_check_ && now >= *next_check_) {
@@ -171,7 +171,7 @@ Watch::Finding Watch::poll(std::string& text) {
   return is_answered(hosts_) || now >= patience_ ? finish_question(text) : Finding::kNothing;
 }
 
-Watch::Finding Watch::finish_question(std::string& text) {
+HangDetector::Finding HangDetector::finish_question(std::string& text) {
   const Finding found = std::exchange(asked_for_, Finding::kNothing);
   const bool is_answered = all([](const Host& host) { return host.is_complete; });
   if (found == Finding::kDeadlock) {
@@ -188,7 +188,7 @@ Watch::Finding Watch::finish_question(std::string& text) {
   return Finding::kNothing;
 }
 
-pmi::Account Watch::account() const {
+pmi::Account HangDetector::account() const {
   pmi::Account all;
   for (std::size_t i = 0; i < hosts_.size(); ++i) {
     const Host& host = hosts_[i];
@@ -203,7 +203,7 @@ pmi::Account Watch::account() const {
   return all;
 }
 
-std::string Watch::text(bool is_final) const {
+std::string HangDetector::text(bool is_final) const {
   pmi::Account all = account();
   const std::set<int> settled = first_ ? diag::settled_ranks(*first_, all) : std::set<int>();
   std::string text = diag::waits_text(diag::scene_of(std::move(all), job_.ranks()), is_final, settled);
@@ -211,15 +211,15 @@ std::string Watch::text(bool is_final) const {
   return text;
 }
 
-void Watch::look_at_progress() {
+void HangDetector::look_at_progress() {
   next_look_ = Clock::now() + between_looks_;
   look_ = {};
   for (Host& host : hosts_) host.has_looked = false;
-  order(Order::Kind::kProgress, ++looks_);
+  send_to_all(ControlMessage::Kind::kProgress, ++looks_);
 }
 
 /// Whether several looks, the last of them now, have found that nothing has moved while all were in MPI.
-void Watch::conclude_look() {
+void HangDetector::conclude_look() {
   if (!all([](const Host& host) { return host.has_looked; })) return;
   still_ = look_.holds && look_.progress == std::exchange(progress_, look_.progress) ? still_ + 1 : 0;
   if (still_ < kLooks || asked_for_ != Finding::kNothing || has_accounts_) return;
@@ -227,8 +227,8 @@ void Watch::conclude_look() {
   ask(Finding::kHang);
 }
 
-pmi::Failure stuck(Watch::Finding found, int hang_after, const std::string& text) {
-  if (found == Watch::Finding::kDeadlock)
+pmi::Failure stuck(HangDetector::Finding found, int hang_after, const std::string& text) {
+  if (found == HangDetector::Finding::kDeadlock)
     return {.reason = pmi::Reason::kDeadlock, .code = 1, .text = kDeadlocked + text};
   return {.reason = pmi::Reason::kHang,
           .code = 1,

@@ -1,5 +1,6 @@
-// Who waits for whom: mpiexec asks the hosts of the job (station.h), when the user wants to know, when all
-// seem to wait for each other, or when nothing has happened for too long.
+// The hang detector: mpiexec finds out which ranks wait for which. It sends control messages to all hosts of
+// the job (host_probe.h) when the user asks (SIGQUIT), when all hosts report that their ranks sleep, and at
+// intervals with --hang-after. It decides whether there is a deadlock or a hang.
 // docs/decisions/018-who-waits-for-whom.md, 022-deadlocks-over-hosts.md
 #pragma once
 
@@ -10,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "hang/orders.h"
+#include "hang/control_messages.h"
 #include "pmi/control.h"
 #include "pmi/job.h"
 #include "pmi/waits.h"
@@ -18,27 +19,28 @@
 namespace clump::mpiexec {
 
 /// Owned by mpiexec's only thread; nothing blocks.
-class Watch {
+class HangDetector {
  public:
-  /// `hang_after`: so many seconds without progress are a hang; 0: they are not. No host can be asked yet.
-  Watch(const pmi::Job& job, int hang_after);
+  /// `hang_after`: a job without progress for so many seconds hangs; 0: this is not looked at. No host can be
+  /// asked before admit().
+  HangDetector(const pmi::Job& job, int hang_after);
 
-  /// From now on a host can be asked, or not any more.
+  /// The host can be asked from now on; after lose(), it cannot.
   void admit(int host) { hosts_[static_cast<std::size_t>(host)].answers = true; }
   void lose(int host);
-  void take(int host, Report report);
-  /// The user asks.
+  void take(int host, ControlReply reply);
+  /// The user asks where the ranks are; poll() returns kAsked when the answer is complete.
   void ask();
 
-  /// What all hosts are to be told now; false if there is nothing.
-  bool next(Order& order);
+  /// The next message for all hosts; false if there is none.
+  bool next(ControlMessage& message);
   /// When poll() has to be called, if nothing comes before.
   std::optional<std::chrono::steady_clock::time_point> alarm() const;
 
   enum class Finding : std::uint8_t { kNothing, kAsked, kDeadlock, kHang };
-  /// What is new. `text` says what all wait for.
+  /// What has been found since the last call. `text` says what all ranks wait for.
   Finding poll(std::string& text);
-  /// What was told by now. `is_final`: what has not come by now never will.
+  /// What all ranks wait for, as far as hosts have replied. `is_final`: no further reply can come.
   std::string text(bool is_final) const;
 
  private:
@@ -46,21 +48,21 @@ class Watch {
   struct Host {
     bool answers = false, over = false;
     bool rests = false;                        // as far as it has told
-    bool checked = false, has_looked = false;  // it has answered the last order
+    bool checked = false, has_looked = false;  // it has answered the last message
     bool is_complete = false;                  // its account
     std::string account;
   };
-  /// What all hosts have answered to one order.
+  /// What all hosts have answered to one message.
   struct Moment {
     bool holds = true;
     std::uint64_t waiting = 0, wakes = 0, sent = 0, taken = 0, progress = 0;
-    void add(const Report& report);
+    void add(const ControlReply& reply);
     bool operator==(const Moment&) const = default;
   };
 
   template <typename Is>
   bool all(Is is) const;
-  void order(Order::Kind kind, std::uint32_t number) { orders_.push_back({kind, number}); }
+  void send_to_all(ControlMessage::Kind kind, std::uint32_t number) { messages_.push_back({kind, number}); }
   void ask(Finding why);
   Finding finish_question(std::string& text);
   pmi::Account account() const;
@@ -72,7 +74,7 @@ class Watch {
 
   const pmi::Job& job_;
   std::vector<Host> hosts_;
-  std::deque<Order> orders_;
+  std::deque<ControlMessage> messages_;
 
   // A question: why it was asked.
   Finding asked_for_ = Finding::kNothing;
@@ -103,6 +105,6 @@ class Watch {
 inline constexpr const char* kDeadlocked = "every rank waits for what cannot come any more\n";
 
 /// What is said of a deadlock or a hang, in which all wait for `text`.
-pmi::Failure stuck(Watch::Finding found, int hang_after, const std::string& text);
+pmi::Failure stuck(HangDetector::Finding found, int hang_after, const std::string& text);
 
 }  // namespace clump::mpiexec

@@ -1,4 +1,4 @@
-#include "cluster/collector.h"
+#include "cluster/record_collector.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -28,9 +28,9 @@ constexpr int kPatience = 10;  // seconds, for the other side's next word
 constexpr std::size_t kPiece = 1 << 20;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
 
-/// What mpiexec sends: the agent is to tell the time, to send its records, or may go.
+/// What mpiexec sends: the proxy is to tell the time, to send its records, or may go.
 constexpr char kTime = 't', kRecords = 'r', kDismissed = 'b';
-/// What an agent sends besides, unasked: its ranks have ended, well or not.
+/// What a proxy sends besides, unasked: its ranks have ended, well or not.
 constexpr char kDone = 'd', kFailed = 'f';
 
 /// What comes first of all.
@@ -115,8 +115,8 @@ std::thread start_thread(Work work) {
 
 }  // namespace
 
-/// A connection to an agent.
-class Collector::Line {
+/// A connection to a proxy.
+class RecordCollector::Line {
  public:
   explicit Line(int socket) : socket(socket) {}
   ~Line() { ::close(socket); }
@@ -149,7 +149,7 @@ class Collector::Line {
     return true;
   }
   /// As long as the job takes. A host whose network has gone says nothing.
-  bool wait_for_end(const Collector& all) {
+  bool wait_for_end(const RecordCollector& all) {
     while (!is_done && !all.has_failed_) {
       pollfd both[] = {{socket, POLLIN, 0}, {all.news_, POLLIN, 0}};
       if (::poll(both, 2, -1) < 0 && errno != EINTR) return false;
@@ -161,20 +161,20 @@ class Collector::Line {
   }
 };
 
-base::Status Collector::open() {
+base::Status RecordCollector::open() {
   if ((stop_ = ::eventfd(0, EFD_CLOEXEC)) < 0 || (news_ = ::eventfd(0, EFD_CLOEXEC)) < 0)
     return base::fail(MPI_ERR_OTHER, "cannot make an event: {}", base::why_refused("eventfd", errno));
-  CLUMP_TRY(meeting_.open(kCollectorVariable, "--profile and --trace"));
-  acceptor_ = start_thread([this] { accept_all(); });
+  CLUMP_TRY(listener_.open(kRecordsVariable, "--profile and --trace"));
+  accept_thread_ = start_thread([this] { accept_all(); });
   return {};
 }
 
-void Collector::accept_all() {
+void RecordCollector::accept_all() {
   for (;;) {
-    pollfd both[] = {{meeting_.descriptor(), POLLIN, 0}, {stop_, POLLIN, 0}};
+    pollfd both[] = {{listener_.descriptor(), POLLIN, 0}, {stop_, POLLIN, 0}};
     if (::poll(both, 2, -1) < 0 && errno != EINTR) return;
     if (both[1].revents != 0) return;
-    const int connection = meeting_.accept();
+    const int connection = listener_.accept();
     if (connection < 0) continue;
     const std::lock_guard lock(mutex_);
     ++unserved_;
@@ -182,7 +182,7 @@ void Collector::accept_all() {
   }
 }
 
-void Collector::serve(int connection) {
+void RecordCollector::serve(int connection) {
   Line line(connection);
   prepare(connection);
   tools::profile::Source source;
@@ -197,11 +197,11 @@ void Collector::serve(int connection) {
   (void)send_one(connection, kDismissed);
 }
 
-bool Collector::fetch(Line& line, tools::profile::Source& source) {
+bool RecordCollector::fetch(Line& line, tools::profile::Source& source) {
   Hello hello{};
   Head head{};
   Offset early, late;
-  if (!receive_one(line.socket, hello) || !meeting_.knows(hello)) return false;
+  if (!receive_one(line.socket, hello) || !listener_.knows(hello)) return false;
   if (!line.measure(early) || !line.wait_for_end(*this)) return false;
   if (line.has_failed) {
     has_failed_ = true;
@@ -217,36 +217,36 @@ bool Collector::fetch(Line& line, tools::profile::Source& source) {
   return true;
 }
 
-void Collector::wait_for_others() {
+void RecordCollector::wait_for_others() {
   std::unique_lock lock(mutex_);
   served_one_.wait_for(lock, std::chrono::seconds(kPatience), [this] { return unserved_ == 0; });
 }
 
-std::vector<tools::profile::Source> Collector::finish() {
-  if (!acceptor_.joinable()) return {};
+std::vector<tools::profile::Source> RecordCollector::finish() {
+  if (!accept_thread_.joinable()) return {};
   is_over_ = true;
   for (const int event : {stop_, news_}) ::eventfd_write(event, 1);
-  acceptor_.join();
-  for (std::thread& server : servers_) server.join();  // agents that have ended have closed their ends
+  accept_thread_.join();
+  for (std::thread& server : servers_) server.join();  // proxies that have ended have closed their ends
   std::ranges::sort(sources_, {}, &tools::profile::Source::host);
   return std::move(sources_);
 }
 
-Collector::~Collector() {
+RecordCollector::~RecordCollector() {
   finish();
   for (const int one : {stop_, news_})
     if (one >= 0) ::close(one);
 }
 
-base::Status Reporter::connect(int host, int descriptor, const Moment& start) {
-  CLUMP_TRY(go_to_meeting(kCollectorVariable, "--profile and --trace need", host, socket_));
+base::Status RecordSender::connect(int host, int descriptor, const Moment& start) {
+  CLUMP_TRY(connect_to_listener(kRecordsVariable, "--profile and --trace need", host, socket_));
   descriptor_ = descriptor;
   start_ = start;
   thread_ = start_thread([this] { answer_all(); });
   return {};
 }
 
-void Reporter::answer_all() {
+void RecordSender::answer_all() {
   char ask = 0;
   while (receive_one(socket_, ask) && ask != kDismissed && answer(ask)) {
   }
@@ -256,14 +256,14 @@ void Reporter::answer_all() {
   changed_.notify_all();
 }
 
-bool Reporter::answer(char ask) {
+bool RecordSender::answer(char ask) {
   const std::lock_guard lock(sending_);
   if (!send_one(socket_, ask)) return false;
   return ask == kTime ? send_one(socket_, static_cast<std::int64_t>(record::system_nanoseconds()))
                       : send_records();
 }
 
-bool Reporter::send_records() {
+bool RecordSender::send_records() {
   record::Region region;
   if (!region.map(descriptor_).ok()) return false;
   const std::uint64_t bytes = std::min(region.header().used.load(), region.header().size);
@@ -285,7 +285,7 @@ bool Reporter::send_records() {
   return send_one(socket_, Piece{0, 0});
 }
 
-bool Reporter::report(bool failed) {
+bool RecordSender::report(bool failed) {
   {
     const std::lock_guard lock(sending_);
     (void)send_one(socket_, failed ? kFailed : kDone);  // it may have been dismissed before
@@ -295,7 +295,7 @@ bool Reporter::report(bool failed) {
   return dismissed_;
 }
 
-Reporter::~Reporter() {
+RecordSender::~RecordSender() {
   if (socket_ < 0) return;
   ::shutdown(socket_, SHUT_RDWR);
   if (thread_.joinable()) thread_.join();

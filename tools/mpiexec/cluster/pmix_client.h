@@ -1,5 +1,6 @@
-// What this node's host processes want of PMIx, in a job of several nodes: to tell their addresses, to find
-// those of others, not to end before all have said their last, and not to wait for those who never come.
+// A proxy's use of PMIx, for the host processes of its node in a job of several nodes. It publishes their
+// addresses, looks up those of other nodes, holds two fences with all other proxies, and announces processes
+// that have ended without calling MPI_Init.
 #pragma once
 
 #include <atomic>
@@ -13,10 +14,11 @@
 
 namespace clump::mpiexec {
 
-/// All agents meet twice: when all addresses are told, because a server that is asked for one before answers
-/// seconds later, and when all processes are done; one after the other, as PMIx cannot tell two fences of the
-/// same processes apart. Owned by mpiexec's only thread; nothing waits but wait_for_all().
-class PmixDesk {
+/// The first fence ends when all addresses are published: PRRTE's server answers seconds late if it is asked
+/// before. The second one ends when all processes are done with the network. They never overlap, as PMIx
+/// cannot tell two fences of the same processes apart. Owned by mpiexec's only thread. Only wait_for_all()
+/// blocks.
+class PmixClient {
  public:
   base::Status open(const pmi::Job& job, const pmi::NodeMemory& memory);
   /// A process has told its address, or wants that of another (pmi/control.h).
@@ -39,13 +41,14 @@ class PmixDesk {
   using Clock = std::chrono::steady_clock;
   void tell(int process);
   void look_up(int process);
-  void meet();
+  /// Begins the next fence if it is time.
+  void begin_fence();
   void all_are_told();
   void all_are_done();
 
   const pmi::Job* job_ = nullptr;
   const pmi::NodeMemory* memory_ = nullptr;
-  enum class Stage { kTelling, kFirstMeeting, kWorking, kLastMeeting };
+  enum class Stage { kTelling, kFirstFence, kWorking, kLastFence };
   std::mutex mutex_;                // the next three are PMIx's thread's, too
   std::vector<bool> told_, ended_;  // of each of this node's processes
   Stage stage_ = Stage::kTelling;

@@ -1,6 +1,6 @@
-// What mpiexec does for a job on several hosts besides watching prterun (head.h): it has a connection to the
-// agent on each host, sends it the plan of the job, asks them who waits for whom (watch.h), and passes on
-// signals that prterun would not.
+// What mpiexec does for a job on several hosts besides watching prterun (prterun_driver.h): it has a
+// connection to the proxy on each host, sends it the plan of the job, asks them who waits for whom
+// (hang_detector.h), and passes on signals that prterun would not.
 #pragma once
 
 #include <poll.h>
@@ -11,40 +11,40 @@
 #include <string>
 #include <vector>
 
+#include "cluster/acceptor.h"
 #include "cluster/connection.h"
-#include "cluster/reception.h"
-#include "hang/watch.h"
+#include "hang/hang_detector.h"
 #include "pmi/job.h"
 
 namespace clump::mpiexec {
 
-/// Where agents find it.
-inline constexpr const char* kOverviewVariable = "CLUMP_OVERVIEW";
+/// Where proxies find it.
+inline constexpr const char* kControlVariable = "CLUMP_CONTROL_SERVER";
 
 /// Owned by mpiexec's only thread; nothing blocks.
-class Overview {
+class ControlServer {
  public:
-  Overview(const pmi::Job& job, int hang_after)
+  ControlServer(const pmi::Job& job, int hang_after)
       : job_(job),
         hang_after_(hang_after),
-        watch_(job, is_only_one() ? 0 : hang_after),
-        reception_(job.nodes.size()),
-        agents_(job.nodes.size()) {}
+        detector_(job, is_only_one() ? 0 : hang_after),
+        acceptor_(job.nodes.size()),
+        proxies_(job.nodes.size()) {}
 
   /// Listens, and sets the variable.
-  base::Status open() { return reception_.open(kOverviewVariable, "their plans and signals"); }
+  base::Status open() { return acceptor_.open(kControlVariable, "their plans and signals"); }
   void add_descriptors(std::vector<pollfd>& all) const;
-  std::optional<std::chrono::steady_clock::time_point> alarm() const { return watch_.alarm(); }
+  std::optional<std::chrono::steady_clock::time_point> alarm() const { return detector_.alarm(); }
   /// Does what there is to do now. True: the ranks are stuck, which was said, and are being ended.
   bool poll();
 
   /// SIGQUIT: says where all ranks are, soon.
   void ask();
-  /// The agents of all hosts are connected.
-  bool is_complete() const { return std::ranges::all_of(agents_, &Connection::is_open); }
-  /// The agent of a host has come.
+  /// The proxies of all hosts are connected.
+  bool is_complete() const { return std::ranges::all_of(proxies_, &Connection::is_open); }
+  /// The proxy of a host has come.
   bool has_begun() const { return has_begun_; }
-  /// The job has one host, whose agent says itself where the ranks are, and why they are ended.
+  /// The job has one host, whose proxy says itself where the ranks are, and why they are ended.
   bool tells_itself() const { return is_only_one() && has_begun_; }
   /// The job is to be ended from outside: where are its ranks?
   void ask_before_end();
@@ -59,25 +59,25 @@ class Overview {
   void note_end() { is_over_ = true; }
 
  private:
-  /// Then its agent does it all, and prints.
+  /// Then its proxy does it all, and prints.
   bool is_only_one() const { return job_.nodes.size() == 1; }
   void read(std::size_t host);
-  void tell_all(const Order& order);
+  void tell_all(const ControlMessage& message);
   bool conclude();
   std::string unconnected() const;
 
   const pmi::Job& job_;
   const int hang_after_;
-  Watch watch_;
-  Reception reception_;
-  std::vector<Connection> agents_;  // by host
+  HangDetector detector_;
+  Acceptor acceptor_;
+  std::vector<Connection> proxies_;  // by host
   bool has_begun_ = false;
   bool is_over_ = false;
   bool asks_before_end_ = false;
   std::optional<std::string> answer_;  ///< to that
 };
 
-/// An agent's side: connects as `host`, and waits for the plan. Takes the variable out of the environment.
-base::Status meet_overview(int host, Connection& line, pmi::Job& job);
+/// A proxy's side: connects as `host`, and waits for the plan. Takes the variable out of the environment.
+base::Status connect_control(int host, Connection& line, pmi::Job& job);
 
 }  // namespace clump::mpiexec

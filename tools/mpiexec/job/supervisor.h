@@ -1,11 +1,12 @@
-// The keeper: a small process between mpiexec and what it starts, so that nothing of a job outlives it.
+// The supervisor: a small process between mpiexec and the processes that it starts. No process of a job
+// outlives mpiexec.
 //
-//   mpiexec --- keeper --- host process (or N plain processes) --- whatever the ranks start
+//   mpiexec --- supervisor --- host process (or N plain processes) --- whatever the ranks start
 //
-// The keeper is the reaper of all orphans below it. When mpiexec ends, by whatever means, the keeper's socket
-// closes and it kills all that is left, after a grace where one is given. When the keeper is killed, its
-// children get SIGKILL from the kernel (PR_SET_PDEATHSIG) and their orphans go to mpiexec, which is a reaper
-// too.
+// The supervisor adopts all orphans below it (PR_SET_CHILD_SUBREAPER). When mpiexec ends, by whatever means,
+// the supervisor's socket closes, and it kills all processes that are left, after a grace where one is given.
+// When the supervisor is killed, its children get SIGKILL from the kernel (PR_SET_PDEATHSIG), and mpiexec
+// adopts and kills their orphans.
 #pragma once
 
 #include <sys/types.h>
@@ -45,7 +46,7 @@ struct Process {
   std::vector<int> of_mpiexec;  ///< other ends of what it gets, which are for mpiexec alone
 };
 
-/// What the keeper tells. kCannotEnter: its working directory.
+/// What the supervisor reports of one process. kCannotEnter: the process cannot enter its working directory.
 struct Event {
   enum class Kind { kStarted, kCannotStart, kCannotEnter, kEnded } kind = Kind::kStarted;
   int index = 0;  ///< in the vector given to start()
@@ -53,18 +54,18 @@ struct Event {
 };
 
 /// Owned by mpiexec's only thread.
-class Keeper {
+class Supervisor {
  public:
-  Keeper() = default;
-  Keeper(const Keeper&) = delete;
-  Keeper& operator=(const Keeper&) = delete;
-  ~Keeper() { stop(); }
+  Supervisor() = default;
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+  ~Supervisor() { stop(); }
 
   /// Starts all of `processes`. What goes wrong later arrives as an Event.
   base::Status start(const std::vector<Process>& processes);
   /// Readable when next() has something to tell.
   int descriptor() const { return socket_; }
-  /// Does not block. False if there is nothing now; `gone` is set when the keeper has died.
+  /// Does not block. False if there is nothing now; `gone` is set when the supervisor has died.
   bool next(Event& event, bool& gone);
   /// Sends a signal to all processes that have not ended; those that start later get it then.
   void signal(int number);
@@ -79,7 +80,7 @@ class Keeper {
 
  private:
   int socket_ = -1;
-  pid_t keeper_ = -1;
+  pid_t supervisor_ = -1;
   std::vector<Folder> folders_;
   std::chrono::milliseconds grace_{0};
   std::vector<pid_t> running_;  ///< by index; -1: not started, or ended

@@ -1,4 +1,4 @@
-#include "hang/station.h"
+#include "hang/host_probe.h"
 
 #include <algorithm>
 #include <utility>
@@ -15,51 +15,51 @@ constexpr std::uint32_t kUnasked = 0;
 
 }  // namespace
 
-void Station::begin(const pmi::Job& job, const pmi::NodeMemory& memory) {
+void HostProbe::begin(const pmi::Job& job, const pmi::NodeMemory& memory) {
   job_ = &job;
   memory_ = &memory;
   ended_.assign(static_cast<std::size_t>(job.this_node().processes), false);
 }
 
-std::vector<int> Station::running() const {
+std::vector<int> HostProbe::running() const {
   std::vector<int> all;
   for (std::size_t i = 0; i < ended_.size(); ++i)
     if (!ended_[i]) all.push_back(job_->this_node().first + static_cast<int>(i));
   return all;
 }
 
-void Station::obey(const Order& order) {
-  switch (order.kind) {
-    case Order::Kind::kCheck:
-      return check(order.number);
-    case Order::Kind::kAccount:
-      return ask(order.number);
-    case Order::Kind::kProgress:
-      return look_at_progress(order.number);
-    case Order::Kind::kEnd:
+void HostProbe::handle(const ControlMessage& message) {
+  switch (message.kind) {
+    case ControlMessage::Kind::kCheck:
+      return check(message.number);
+    case ControlMessage::Kind::kAccount:
+      return ask(message.number);
+    case ControlMessage::Kind::kProgress:
+      return look_at_progress(message.number);
+    case ControlMessage::Kind::kEnd:
       return end_all();
-    case Order::Kind::kSignal:
+    case ControlMessage::Kind::kSignal:
       return;
   }
 }
 
-void Station::note_end(int process) {
+void HostProbe::note_end(int process) {
   ended_[static_cast<std::size_t>(process - job_->this_node().first)] = true;
-  if (running().empty()) return reports_.push_back({.kind = Report::Kind::kOver});
+  if (running().empty()) return replies_.push_back({.kind = ControlReply::Kind::kOver});
   if (check_) finish_check();
   tell_if_all_rest();
 }
 
-bool Station::all_rest() const {
+bool HostProbe::all_rest() const {
   std::uint64_t since = 0;
   return std::ranges::all_of(running(), [&](int process) { return memory_->rests(*job_, process, since); });
 }
 
-void Station::tell_if_all_rest() {
-  if (!running().empty() && all_rest()) reports_.push_back({.kind = Report::Kind::kRests});
+void HostProbe::tell_if_all_rest() {
+  if (!running().empty() && all_rest()) replies_.push_back({.kind = ControlReply::Kind::kRests});
 }
 
-void Station::check(std::uint32_t number) {
+void HostProbe::check(std::uint32_t number) {
   check_ = number;
   rests_.clear();
   // Who rests has come to MPI, and answers.
@@ -70,7 +70,7 @@ void Station::check(std::uint32_t number) {
   }
 }
 
-void Station::take(const pmi::RestNote& note) {
+void HostProbe::take(const pmi::RestNote& note) {
   if (note.check == kUnasked) return tell_if_all_rest();
   if (check_ != note.check) return;
   rests_[note.process] = note;
@@ -78,33 +78,33 @@ void Station::take(const pmi::RestNote& note) {
 }
 
 /// If it is known how it ends.
-void Station::finish_check() {
-  Report report{.kind = Report::Kind::kChecked, .number = *check_, .holds = all_rest()};
+void HostProbe::finish_check() {
+  ControlReply reply{.kind = ControlReply::Kind::kChecked, .number = *check_, .holds = all_rest()};
   for (const int process : running()) {
     const auto found = rests_.find(process);
     if (found == rests_.end()) {
-      if (report.holds) return;
+      if (reply.holds) return;
       continue;
     }
     const pmi::RestNote& note = found->second;
-    report.holds = report.holds && note.rests;
-    report.waiting += static_cast<std::uint64_t>(note.waits);
-    report.wakes += note.wakes;
-    report.sent += note.sent;
-    report.taken += note.taken;
+    reply.holds = reply.holds && note.rests;
+    reply.waiting += static_cast<std::uint64_t>(note.waits);
+    reply.wakes += note.wakes;
+    reply.sent += note.sent;
+    reply.taken += note.taken;
   }
   check_.reset();
-  reports_.push_back(std::move(report));
+  replies_.push_back(std::move(reply));
 }
 
 /// A rank that has not called MPI cannot answer.
-bool Station::has_answered(int process) const {
+bool HostProbe::has_answered(int process) const {
   if (!memory_->host(process).observes.load(std::memory_order_acquire)) return true;
   const auto found = answers_.find(process);
   return found != answers_.end() && found->second.is_complete;
 }
 
-void Station::ask(std::uint32_t question) {
+void HostProbe::ask(std::uint32_t question) {
   question_ = question;
   patience_ = Clock::now() + kPatience;
   answers_.clear();
@@ -114,7 +114,7 @@ void Station::ask(std::uint32_t question) {
   }
 }
 
-void Station::take(const pmi::AccountNote& note) {
+void HostProbe::take(const pmi::AccountNote& note) {
   if (note.question == kUnasked && question_ != kUnasked) {
     question_ = kUnasked;
     patience_ = Clock::now() + kPatience;
@@ -126,7 +126,7 @@ void Station::take(const pmi::AccountNote& note) {
   answer.is_complete = note.is_last;
 }
 
-void Station::finish_question() {
+void HostProbe::finish_question() {
   pmi::Account all;
   bool is_complete = true;
   for (const int process : running()) {
@@ -142,27 +142,27 @@ void Station::finish_question() {
       for (const int rank :
            job_->ranks_of(job_->processes[static_cast<std::size_t>(job_->this_node().first) + i]))
         all.standings.push_back({rank, pmi::Standing::State::kEnded, {}});
-  reports_.push_back({.kind = Report::Kind::kAccount,
+  replies_.push_back({.kind = ControlReply::Kind::kAccount,
                       .number = *std::exchange(question_, std::nullopt),
                       .holds = is_complete,
                       .bytes = pmi::encode(all)});
 }
 
-std::optional<Station::Clock::time_point> Station::alarm() const {
+std::optional<HostProbe::Clock::time_point> HostProbe::alarm() const {
   return question_ ? std::optional(patience_) : std::nullopt;
 }
 
-bool Station::next(Report& report) {
+bool HostProbe::next(ControlReply& reply) {
   if (question_ && (Clock::now() >= patience_ ||
                     std::ranges::all_of(running(), [&](int process) { return has_answered(process); })))
     finish_question();
-  if (reports_.empty()) return false;
-  report = std::move(reports_.front());
-  reports_.pop_front();
+  if (replies_.empty()) return false;
+  reply = std::move(replies_.front());
+  replies_.pop_front();
   return true;
 }
 
-void Station::end_all() const {
+void HostProbe::end_all() const {
   for (const int process : running()) {
     memory_->host(process).ends.store(true, std::memory_order_release);
     memory_->call_observer(process);
@@ -170,16 +170,16 @@ void Station::end_all() const {
 }
 
 /// What the look before has found, and begins the next one.
-void Station::look_at_progress(std::uint32_t look) {
-  Report report{.kind = Report::Kind::kProgress, .number = look, .holds = true};
+void HostProbe::look_at_progress(std::uint32_t look) {
+  ControlReply reply{.kind = ControlReply::Kind::kProgress, .number = look, .holds = true};
   for (const int process : running()) {
     pmi::HostState& state = memory_->host(process);
-    report.holds = report.holds && state.looked.load(std::memory_order_acquire) == look - 1 && state.in_mpi;
-    report.progress += state.progress;
+    reply.holds = reply.holds && state.looked.load(std::memory_order_acquire) == look - 1 && state.in_mpi;
+    reply.progress += state.progress;
     state.looks.store(look, std::memory_order_release);
     memory_->call_observer(process);
   }
-  reports_.push_back(std::move(report));
+  replies_.push_back(std::move(reply));
 }
 
 }  // namespace clump::mpiexec

@@ -1,5 +1,5 @@
-// A host's part in finding out who waits for whom: asks its host processes what mpiexec's orders say, and
-// puts their answers together into reports (orders.h).
+// The host probe: a host's part in finding out which ranks wait for which. It asks the host's processes what
+// mpiexec's control messages ask, and puts their answers together into one reply (control_messages.h).
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "hang/orders.h"
+#include "hang/control_messages.h"
 #include "pmi/job.h"
 #include "pmi/node_memory.h"
 #include "pmi/waits.h"
@@ -18,12 +18,12 @@
 namespace clump::mpiexec {
 
 /// Owned by mpiexec's only thread; nothing blocks.
-class Station {
+class HostProbe {
  public:
   void begin(const pmi::Job& job, const pmi::NodeMemory& memory);
 
   /// All but kSignal.
-  void obey(const Order& order);
+  void handle(const ControlMessage& message);
   void take(const pmi::AccountNote& note);
   void take(const pmi::RestNote& note);
   /// A process will not call MPI any more: it says so, or has ended.
@@ -33,7 +33,7 @@ class Station {
   void end_all() const;
 
   /// What is to be told now; false if there is nothing.
-  bool next(Report& report);
+  bool next(ControlReply& reply);
   /// When next() has to be called, if nothing comes before.
   std::optional<std::chrono::steady_clock::time_point> alarm() const;
 
@@ -52,7 +52,7 @@ class Station {
   const pmi::Job* job_ = nullptr;
   const pmi::NodeMemory* memory_ = nullptr;
   std::vector<bool> ended_;  // by process of this node
-  std::deque<Report> reports_;
+  std::deque<ControlReply> replies_;
 
   std::optional<std::uint32_t> check_;  // that is not answered
   std::map<int, pmi::RestNote> rests_;  // by process

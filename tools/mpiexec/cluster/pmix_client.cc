@@ -1,4 +1,4 @@
-#include "cluster/pmix_desk.h"
+#include "cluster/pmix_client.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ namespace clump::mpiexec {
 
 namespace {
 
-/// So long at most is waited for those who have not told yet: they may be no MPI program at all.
+/// The longest wait for processes that have not published an address: they may be no MPI programs.
 constexpr std::chrono::seconds kPatience{1};
 
 std::string key_of(int process) { return fmt::format("clump.address.{}", process); }
@@ -28,7 +28,7 @@ void complain(const base::Status& status) {
 
 }  // namespace
 
-base::Status PmixDesk::open(const pmi::Job& job, const pmi::NodeMemory& memory) {
+base::Status PmixClient::open(const pmi::Job& job, const pmi::NodeMemory& memory) {
   job_ = &job;
   memory_ = &memory;
   told_.assign(static_cast<std::size_t>(job.this_node().processes), false);
@@ -41,29 +41,29 @@ base::Status PmixDesk::open(const pmi::Job& job, const pmi::NodeMemory& memory) 
   return {};
 }
 
-void PmixDesk::note_address(int process) {
+void PmixClient::note_address(int process) {
   if (job_->is_on_this_node(process)) return tell(process);
   if (wanted_.empty()) wanted_since_ = Clock::now();
   wanted_.push_back(process);
   look_again();
 }
 
-/// PMIx takes it that all is told when something is: this waits for the last of the node.
-void PmixDesk::tell(int process) {
+/// Publishes. A commit of PMIx covers all that was put before: it waits for the last process of the node.
+void PmixClient::tell(int process) {
   complain(pmi::pmix::put(key_of(process).c_str(), memory_->address(process).content()));
   {
     const std::lock_guard lock(mutex_);
     told_[static_cast<std::size_t>(process - job_->this_node().first)] = true;
   }
-  meet();
+  begin_fence();
 }
 
-void PmixDesk::look_again() {
+void PmixClient::look_again() {
   if (!all_told_.load(std::memory_order_acquire) && Clock::now() - wanted_since_ < kPatience) return;
   for (const int process : std::exchange(wanted_, {})) look_up(process);
 }
 
-void PmixDesk::look_up(int process) {
+void PmixClient::look_up(int process) {
   pmi::Address& wanted = memory_->address(process);
   const auto& nodes = job_->nodes;
   const int node = job_->node_of(job_->first_rank(job_->processes[static_cast<std::size_t>(process)]));
@@ -78,37 +78,36 @@ void PmixDesk::look_up(int process) {
   if (!asked.ok()) done(asked, {});
 }
 
-void PmixDesk::note_end(int process) {
+void PmixClient::note_end(int process) {
   const auto index = static_cast<std::size_t>(process - job_->this_node().first);
   {
     const std::lock_guard lock(mutex_);
     told_[index] = ended_[index] = true;  // it will not tell any more
   }
-  meet();
+  begin_fence();
 }
 
-void PmixDesk::note_absent(int process) {
+void PmixClient::note_absent(int process) {
   complain(pmi::pmix::announce(static_cast<std::uint32_t>(process)));
 }
 
-int PmixDesk::take_absent() {
+int PmixClient::take_absent() {
   std::uint32_t process = 0;
   if (::read(absent_[0], &process, sizeof process) != sizeof process) return -1;
   return process < job_->processes.size() ? static_cast<int>(process) : -1;
 }
 
-/// Goes to the next meeting if it is time.
-void PmixDesk::meet() {
-  void (PmixDesk::*over)() = nullptr;
+void PmixClient::begin_fence() {
+  void (PmixClient::*over)() = nullptr;
   {
     const std::lock_guard lock(mutex_);
     if (stage_ == Stage::kTelling && std::ranges::all_of(told_, std::identity{})) {
-      stage_ = Stage::kFirstMeeting;
+      stage_ = Stage::kFirstFence;
       complain(pmi::pmix::commit());
-      over = &PmixDesk::all_are_told;
+      over = &PmixClient::all_are_told;
     } else if (stage_ == Stage::kWorking && std::ranges::all_of(ended_, std::identity{})) {
-      stage_ = Stage::kLastMeeting;
-      over = &PmixDesk::all_are_done;
+      stage_ = Stage::kLastFence;
+      over = &PmixClient::all_are_done;
     }
   }
   if (over == nullptr) return;
@@ -118,16 +117,16 @@ void PmixDesk::meet() {
   }
 }
 
-void PmixDesk::all_are_told() {
+void PmixClient::all_are_told() {
   {
     const std::lock_guard lock(mutex_);
     stage_ = Stage::kWorking;
   }
   all_told_.store(true, std::memory_order_release);
-  meet();
+  begin_fence();
 }
 
-void PmixDesk::all_are_done() {
+void PmixClient::all_are_done() {
   const pmi::Node& node = job_->this_node();
   for (int own = node.first; own < node.first + node.processes; ++own)
     if (memory_->address(own).state == pmi::Address::kKnown) memory_->address(own).end();
