@@ -13,12 +13,15 @@
 #include "base/memory_file.h"
 #include "base/program_path.h"
 #include "base/why_refused.h"
+#include "cluster/acceptor.h"
 #include "cluster/control_server.h"
 #include "cluster/hosts_input.h"
 #include "cluster/places_here.h"
 #include "cluster/prterun_driver.h"
 #include "cluster/prterun_environment.h"
+#include "cluster/prterun_output_filter.h"
 #include "cluster/start_host.h"
+#include "command/host_names.h"
 #include "common/remote_shell.h"
 #include "gdb/gdb_hosts.h"
 
@@ -109,8 +112,8 @@ std::vector<std::string> prterun_arguments(const std::string& prterun, const Com
   words.insert(words.end(),
                {"--hostfile", fmt::format("/proc/{}/fd/{}", ::getpid(), host_file), "--map-by", "ppr:1:node",
                 "--bind-to", "none", "--wdir", "/", "-n", std::to_string(job.nodes.size())});
-  for (const char* const name : {"PRTE_PREFIX", "PMIX_PREFIX", kFinalStatusVariable, kRecordsVariable,
-                                 kControlVariable, kInputVariable, kGdbVariable, kPlacesVariable})
+  for (const char* const name :
+       {"PRTE_PREFIX", "PMIX_PREFIX", kFinalStatusVariable, ListenAddress::kVariable, kPlacesVariable})
     if (std::getenv(name) != nullptr) words.insert(words.end(), {"-x", name});
   words.push_back(base::program_path());
   for (std::string& word : proxy_options(command)) words.push_back(std::move(word));
@@ -131,13 +134,13 @@ base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, 
   notice_silence();
   std::vector<std::string> hosts;
   for (const pmi::Node& node : plan.job.nodes) hosts.push_back(node.name);
+  Acceptor acceptor(hosts.size());
+  CLUMP_TRY(acceptor.open(own_addresses_towards(command.hosts)));
   ControlServer control(plan.job, command.hang_after_seconds);
-  CLUMP_TRY(control.open());
   if (command.gdb) plan.job.input = pmi::kNoInput;  // gdb reads mpiexec's
   HostsInput input(plan.job);
-  CLUMP_TRY(input.open());
   if (records.are_wanted()) CLUMP_TRY(records.collect());
-  CLUMP_TRY(start_hosts_by_ourselves(kControlVariable, hosts.size()));
+  CLUMP_TRY(start_hosts_by_ourselves(hosts.size()));
   tell_places(command.hosts, plan.job);
   int host_file = -1;
   CLUMP_TRY(write_host_file(plan.job, host_file));
@@ -150,8 +153,10 @@ base::Status run_on_hosts(const Command& command, Plan& plan, Records& records, 
                          .folder = folder,
                          .token = token,
                          .hosts = hosts,
+                         .acceptor = acceptor,
                          .control = control,
                          .input = input,
+                         .records = records,
                          .timeout_seconds = command.timeout_seconds,
                          .collapsed = command.collapse ? plan.job.ranks() : 0,
                          .gdb = gdb ? &*gdb : nullptr},

@@ -14,9 +14,9 @@ void say(const std::string& text) { fmt::print(stderr, "mpiexec: {}", text); }
 
 }  // namespace
 
-base::Status connect_control(int host, Connection& line, pmi::Job& job) {
+base::Status connect_control(const ListenAddress& mpiexec, int host, Connection& line, pmi::Job& job) {
   int socket = -1;
-  CLUMP_TRY(connect_to_listener(kControlVariable, "a job on several hosts needs", host, socket));
+  CLUMP_TRY(mpiexec.connect(Stream::kControl, host, "a job on several hosts needs", socket));
   line = Connection(socket);
   std::string plan;
   while (!line.receive(plan)) {
@@ -29,18 +29,18 @@ base::Status connect_control(int host, Connection& line, pmi::Job& job) {
 }
 
 void ControlServer::add_descriptors(std::vector<pollfd>& all) const {
-  acceptor_.add_descriptors(all);
   for (const Connection& proxy : proxies_)
     if (proxy.is_open()) all.push_back(proxy.events());
 }
 
+void ControlServer::admit(std::size_t host, int socket) {
+  has_begun_ = true;
+  proxies_[host] = Connection(socket);
+  proxies_[host].send(pmi::encode(job_));
+  detector_.admit(static_cast<int>(host));
+}
+
 bool ControlServer::poll() {
-  acceptor_.greet([this](std::size_t host, Connection proxy) {
-    has_begun_ = true;
-    proxies_[host] = std::move(proxy);
-    proxies_[host].send(pmi::encode(job_));
-    detector_.admit(static_cast<int>(host));
-  });
   for (std::size_t host = 0; host < proxies_.size(); ++host) read(host);
   const bool is_stuck = conclude();
   for (ControlMessage message; detector_.next(message);) tell_all(message);

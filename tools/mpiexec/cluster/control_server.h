@@ -11,15 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "cluster/acceptor.h"
 #include "cluster/connection.h"
+#include "cluster/listener.h"
 #include "hang/hang_detector.h"
 #include "pmi/job.h"
 
 namespace clump::mpiexec {
-
-/// Where proxies find it.
-inline constexpr const char* kControlVariable = "CLUMP_CONTROL_SERVER";
 
 /// Owned by mpiexec's only thread; nothing blocks.
 class ControlServer {
@@ -28,11 +25,10 @@ class ControlServer {
       : job_(job),
         hang_after_(hang_after),
         detector_(job, is_only_one() ? 0 : hang_after),
-        acceptor_(job.nodes.size()),
         proxies_(job.nodes.size()) {}
 
-  /// Listens, and sets the variable.
-  base::Status open() { return acceptor_.open(kControlVariable, "their plans and signals"); }
+  /// The proxy of a host has connected: sends it the plan.
+  void admit(std::size_t host, int socket);
   void add_descriptors(std::vector<pollfd>& all) const;
   std::optional<std::chrono::steady_clock::time_point> alarm() const { return detector_.alarm(); }
   /// Does what there is to do now. True: the ranks are stuck, which was said, and are being ended.
@@ -69,7 +65,6 @@ class ControlServer {
   const pmi::Job& job_;
   const int hang_after_;
   HangDetector detector_;
-  Acceptor acceptor_;
   std::vector<Connection> proxies_;  // by host
   bool has_begun_ = false;
   bool is_over_ = false;
@@ -77,7 +72,7 @@ class ControlServer {
   std::optional<std::string> answer_;  ///< to that
 };
 
-/// A proxy's side: connects as `host`, and waits for the plan. Takes the variable out of the environment.
-base::Status connect_control(int host, Connection& line, pmi::Job& job);
+/// A proxy's side: connects as `host`, and waits for the plan.
+base::Status connect_control(const ListenAddress& mpiexec, int host, Connection& line, pmi::Job& job);
 
 }  // namespace clump::mpiexec

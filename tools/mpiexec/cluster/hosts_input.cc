@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
 #include <utility>
 
 #include "job/distribution.h"
@@ -18,28 +17,18 @@ bool reads_input(const pmi::Job& job, int host) {
 
 }  // namespace
 
-base::Status HostsInput::open() {
-  for (int host = 0; host < std::ssize(job_.nodes); ++host) awaited_ += reads_input(job_, host) ? 1 : 0;
-  return awaited_ > 0 ? acceptor_.open(kInputVariable, "standard input") : base::Status();
+HostsInput::HostsInput(const pmi::Job& job) {
+  for (int host = 0; host < std::ssize(job.nodes); ++host) awaited_ += reads_input(job, host) ? 1 : 0;
 }
 
-void HostsInput::add_descriptors(std::vector<pollfd>& all) const {
-  if (awaited_ > 0) acceptor_.add_descriptors(all);
+void HostsInput::admit(int socket) {
+  sockets_.push_back(socket);
+  if (sockets_.size() == awaited_) distribute_input(STDIN_FILENO, std::exchange(sockets_, {}));
 }
 
-void HostsInput::poll() {
-  if (awaited_ == 0) return;
-  acceptor_.greet([this](std::size_t, Connection proxy) {
-    sockets_.push_back(proxy.release());
-    if (--awaited_ == 0) distribute_input(STDIN_FILENO, std::exchange(sockets_, {}));
-  });
-}
-
-base::Status connect_input(const pmi::Job& job, int& input) {
-  if (reads_input(job, job.node))
-    CLUMP_TRY(connect_to_listener(kInputVariable, "standard input needs", job.node, input));
-  ::unsetenv(kInputVariable);
-  return {};
+base::Status connect_input(const ListenAddress& mpiexec, const pmi::Job& job, int& input) {
+  if (!reads_input(job, job.node)) return {};
+  return mpiexec.connect(Stream::kInput, job.node, "standard input needs", input);
 }
 
 }  // namespace clump::mpiexec

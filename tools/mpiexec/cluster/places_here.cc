@@ -21,7 +21,7 @@ namespace {
 /// Of this host, as the first other one is reached from it.
 std::string address_here(const std::vector<Host>& hosts) {
   for (const Host& host : hosts)
-    if (!host.is_here && !host.address.empty()) return tools::address_towards(host.address);
+    if (!host.is_here && !host.addresses.empty()) return tools::address_towards(host.address());
   return {};
 }
 
@@ -55,7 +55,7 @@ void tell_places(const std::vector<Host>& hosts, const pmi::Job& job) {
   for (const pmi::Node& node : job.nodes) {
     const auto host = std::ranges::find(hosts, node.name, &Host::name);
     if (host == hosts.end()) continue;
-    text += (host->is_here ? address_here(hosts) : host->address) + ",";
+    text += (host->is_here ? address_here(hosts) : host->address()) + ",";
   }
   ::setenv(kPlacesVariable, (text + ":" + tools::current_directory()).c_str(), 1);
 }

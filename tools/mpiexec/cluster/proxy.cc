@@ -11,7 +11,7 @@
 #include "cluster/control_server.h"
 #include "cluster/hosts_input.h"
 #include "cluster/places_here.h"
-#include "cluster/prterun_driver.h"
+#include "cluster/prterun_output_filter.h"
 #include "cluster/troubles.h"
 #include "common/places.h"
 #include "job/run.h"
@@ -41,19 +41,20 @@ std::string own_name(const pmi::Job& job) {
 
 base::Status prepare(const Command& command, Plan& plan, ControlLink& link, int& exit_code) {
   exit_code = kExitCannotRun;
-  if (std::getenv(kControlVariable) == nullptr)
+  if (!ListenAddress::read(link.mpiexec))
     return base::fail(MPI_ERR_ARG,
                       "--proxy is how mpiexec starts itself on other hosts: it is not for users");
+  ::unsetenv(ListenAddress::kVariable);
   Places places;
   CLUMP_TRY(receive_places(places));
   CLUMP_TRY(pmi::pmix::join(tools::own_library("clump/libpmix.so.2")));
   plan.job.node = pmi::pmix::rank();
-  CLUMP_TRY(connect_control(pmi::pmix::rank(), link.connection, plan.job));
+  CLUMP_TRY(connect_control(link.mpiexec, pmi::pmix::rank(), link.connection, plan.job));
   if (pmi::pmix::size() != static_cast<int>(plan.job.nodes.size()))
     return base::fail(MPI_ERR_SPAWN, "{} proxies were started for {} hosts", pmi::pmix::size(),
                       plan.job.nodes.size());
   plan.job.node = pmi::pmix::rank();
-  CLUMP_TRY(connect_input(plan.job, link.input));
+  CLUMP_TRY(connect_input(link.mpiexec, plan.job, link.input));
   CLUMP_TRY(enter(plan.job, places.start, exit_code));
   exit_code = kExitCannotRun;
   plan.job.network.interface = own_address(plan.job, places);
@@ -83,6 +84,7 @@ int run_proxy(const Command& command) {
   pmi::pmix::watch([] { ::kill(::getpid(), SIGTERM); });
   Records records;
   (void)records.prepare(command, plan.job);  // a proxy writes no files
+  records.send_to(link.mpiexec);
   const int code = runs ? run(command, plan, records, &link) : 0;
   const HostStatus end = code == 0               ? HostStatus::kDone
                          : code == 128 + SIGTERM ? HostStatus::kEnded

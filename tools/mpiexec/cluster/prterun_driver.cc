@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "base/why_refused.h"
+#include "cluster/acceptor.h"
 #include "cluster/control_server.h"
 #include "cluster/ending.h"
 #include "cluster/hosts_input.h"
@@ -23,6 +24,7 @@
 #include "command/exit_codes.h"
 #include "diag/report.h"
 #include "gdb/gdb_hosts.h"
+#include "job/records.h"
 #include "job/signal_line.h"
 #include "job/supervisor.h"
 #include "output/collapse.h"
@@ -71,8 +73,8 @@ class PrterunDriver {
                               {errors_, POLLIN, 0},
                               {supervisor_.descriptor(), POLLIN, 0}};  // -1: not asked
       output_.add_descriptors(all);
+      launch_.acceptor.add_descriptors(all);
       control_.add_descriptors(all);
-      launch_.input.add_descriptors(all);
       if (launch_.gdb != nullptr) launch_.gdb->add_descriptors(all);
       ::poll(all.data(), all.size(), screen_ ? std::min(kLook, milliseconds_left()) : milliseconds_left());
       if (prterun_ > 0) user_timeout_.apply_to(prterun_);
@@ -81,8 +83,9 @@ class PrterunDriver {
       pass_on_output();
       if (screen_) screen_->show();
       if (ending_.has_begun() || std::ranges::any_of(filter_.ends(), has_come)) control_.note_end();
+      launch_.acceptor.accept(
+          [this](Stream stream, std::size_t host, int socket) { admit(stream, host, socket); });
       is_stuck_ = control_.poll() || is_stuck_;
-      launch_.input.poll();
       if (ending_.is_timeout()) end_job(SIGALRM);
       take_steps();
       if (launch_.gdb != nullptr) look_after_gdb(*launch_.gdb);
@@ -99,6 +102,23 @@ class PrterunDriver {
   }
 
  private:
+  /// The proxy of a host has opened a connection.
+  void admit(Stream stream, std::size_t host, int socket) {
+    switch (stream) {
+      case Stream::kControl:
+        return control_.admit(host, socket);
+      case Stream::kInput:
+        return launch_.input.admit(socket);
+      case Stream::kRecords:
+        if (launch_.records.are_wanted()) return launch_.records.admit(host, socket);
+        break;
+      case Stream::kGdb:
+        if (launch_.gdb != nullptr) return launch_.gdb->admit(host, socket);
+        break;
+    }
+    ::close(socket);
+  }
+
   static bool has_come(HostStatus end) { return end != HostStatus::kUnknown; }
 
   int milliseconds_left() const {

@@ -10,9 +10,11 @@
 
 namespace clump::mpiexec {
 
+class Acceptor;
+class ControlServer;
 class GdbHosts;
 class HostsInput;
-class ControlServer;
+class Records;
 
 /// What run_prterun() needs.
 struct Launch {
@@ -21,8 +23,10 @@ struct Launch {
   std::string folder;  ///< of its files, to be removed; empty: none
   std::string token;   ///< proxies' final statuses begin with it
   const std::vector<std::string>& hosts;
+  Acceptor& acceptor;
   ControlServer& control;
   HostsInput& input;
+  Records& records;
   int timeout_seconds = 0;  ///< 0: none
   int collapsed = 0;        ///< the output of so many ranks is; 0: of none
   GdbHosts* gdb = nullptr;  ///< only with --gdb

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 #include "base/why_refused.h"
 #include "record/clock.h"
@@ -34,7 +35,7 @@ constexpr char kTime = 't', kRecords = 'r', kDismissed = 'b';
 constexpr char kDone = 'd', kFailed = 'f';
 
 /// What comes first of all.
-struct Head {
+struct RecordsHead {
   tools::profile::Moment start, end;
   std::uint64_t bytes;  ///< of the region, as far as it is used
 };
@@ -162,30 +163,20 @@ class RecordCollector::Line {
 };
 
 base::Status RecordCollector::open() {
-  if ((stop_ = ::eventfd(0, EFD_CLOEXEC)) < 0 || (news_ = ::eventfd(0, EFD_CLOEXEC)) < 0)
-    return base::fail(MPI_ERR_OTHER, "cannot make an event: {}", base::why_refused("eventfd", errno));
-  CLUMP_TRY(listener_.open(kRecordsVariable, "--profile and --trace"));
-  accept_thread_ = start_thread([this] { accept_all(); });
-  return {};
+  if ((news_ = ::eventfd(0, EFD_CLOEXEC)) >= 0) return {};
+  return base::fail(MPI_ERR_OTHER, "cannot make an event: {}", base::why_refused("eventfd", errno));
 }
 
-void RecordCollector::accept_all() {
-  for (;;) {
-    pollfd both[] = {{listener_.descriptor(), POLLIN, 0}, {stop_, POLLIN, 0}};
-    if (::poll(both, 2, -1) < 0 && errno != EINTR) return;
-    if (both[1].revents != 0) return;
-    const int connection = listener_.accept();
-    if (connection < 0) continue;
-    const std::lock_guard lock(mutex_);
-    ++unserved_;
-    servers_.emplace_back([this, connection] { serve(connection); });
-  }
+void RecordCollector::admit(std::size_t host, int socket) {
+  const std::lock_guard lock(mutex_);
+  ++unserved_;
+  servers_.push_back(start_thread([this, host, socket] { serve(host, socket); }));
 }
 
-void RecordCollector::serve(int connection) {
-  Line line(connection);
-  prepare(connection);
-  tools::profile::Source source;
+void RecordCollector::serve(std::size_t host, int socket) {
+  Line line(socket);
+  prepare(socket);
+  tools::profile::Source source{.host = static_cast<int>(host)};
   const bool all_came = fetch(line, source);
   {
     const std::lock_guard lock(mutex_);
@@ -194,14 +185,12 @@ void RecordCollector::serve(int connection) {
   }
   served_one_.notify_all();
   if (has_failed_) wait_for_others();  // it ends when this one does
-  (void)send_one(connection, kDismissed);
+  (void)send_one(socket, kDismissed);
 }
 
 bool RecordCollector::fetch(Line& line, tools::profile::Source& source) {
-  Hello hello{};
-  Head head{};
+  RecordsHead head{};
   Offset early, late;
-  if (!receive_one(line.socket, hello) || !listener_.knows(hello)) return false;
   if (!line.measure(early) || !line.wait_for_end(*this)) return false;
   if (line.has_failed) {
     has_failed_ = true;
@@ -210,7 +199,6 @@ bool RecordCollector::fetch(Line& line, tools::profile::Source& source) {
   if (!line.measure(late) || !line.ask(kRecords) || !receive_one(line.socket, head) ||
       !receive_region(line.socket, head.bytes, source.region))
     return false;
-  source.host = hello.host;
   source.start = {head.start.ticks, head.start.nanoseconds - early.ahead};
   source.end = {head.end.ticks, head.end.nanoseconds - late.ahead};
   source.uncertainty = static_cast<double>(std::max(early.error, late.error)) * 1e-9;
@@ -223,23 +211,23 @@ void RecordCollector::wait_for_others() {
 }
 
 std::vector<tools::profile::Source> RecordCollector::finish() {
-  if (!accept_thread_.joinable()) return {};
+  if (news_ < 0) return {};
   is_over_ = true;
-  for (const int event : {stop_, news_}) ::eventfd_write(event, 1);
-  accept_thread_.join();
-  for (std::thread& server : servers_) server.join();  // proxies that have ended have closed their ends
+  ::eventfd_write(news_, 1);
+  for (std::thread& server : std::exchange(servers_, {}))
+    server.join();  // proxies that have ended have closed their ends
   std::ranges::sort(sources_, {}, &tools::profile::Source::host);
   return std::move(sources_);
 }
 
 RecordCollector::~RecordCollector() {
   finish();
-  for (const int one : {stop_, news_})
-    if (one >= 0) ::close(one);
+  if (news_ >= 0) ::close(news_);
 }
 
-base::Status RecordSender::connect(int host, int descriptor, const Moment& start) {
-  CLUMP_TRY(connect_to_listener(kRecordsVariable, "--profile and --trace need", host, socket_));
+base::Status RecordSender::connect(const ListenAddress& mpiexec, int host, int descriptor,
+                                   const Moment& start) {
+  CLUMP_TRY(mpiexec.connect(Stream::kRecords, host, "--profile and --trace need", socket_));
   descriptor_ = descriptor;
   start_ = start;
   thread_ = start_thread([this] { answer_all(); });
@@ -267,7 +255,7 @@ bool RecordSender::send_records() {
   record::Region region;
   if (!region.map(descriptor_).ok()) return false;
   const std::uint64_t bytes = std::min(region.header().used.load(), region.header().size);
-  if (!send_one(socket_, Head{start_, tools::profile::now(), bytes})) return false;
+  if (!send_one(socket_, RecordsHead{start_, tools::profile::now(), bytes})) return false;
   std::vector<char> buffer(kPiece);
   // What was never written to is a hole in the file.
   for (off_t at = 0, end = static_cast<off_t>(bytes); at < end;) {

@@ -17,9 +17,6 @@
 
 namespace clump::mpiexec {
 
-/// Where proxies find mpiexec.
-inline constexpr const char* kRecordsVariable = "CLUMP_RECORD_COLLECTOR";
-
 /// mpiexec's side.
 class RecordCollector {
  public:
@@ -28,23 +25,21 @@ class RecordCollector {
   RecordCollector(const RecordCollector&) = delete;
   RecordCollector& operator=(const RecordCollector&) = delete;
 
-  /// Listens, and says where in the environment variable.
+  /// Before the first admit(), which is for mpiexec's only thread.
   base::Status open();
+  /// The proxy of a host has connected: a thread serves it.
+  void admit(std::size_t host, int socket);
   /// The proxies have ended: what came, by hosts; with times of this host's clock.
   std::vector<tools::profile::Source> finish();
 
  private:
   class Line;
-  void accept_all();
-  void serve(int connection);
+  void serve(std::size_t host, int socket);
   bool fetch(Line& line, tools::profile::Source& source);
   void wait_for_others();
 
-  Listener listener_;
-  int stop_ = -1;  ///< an event: no more proxies come
   int news_ = -1;  ///< an event: one of the next two has changed
-  std::thread accept_thread_;
-  /// Who has not told by now that its part of the job has ended will not, or need not.
+  /// A proxy that has not told by now that its part of the job has ended will not, or need not.
   std::atomic<bool> is_over_{false}, has_failed_{false};
   std::mutex mutex_;
   std::condition_variable served_one_;
@@ -61,9 +56,9 @@ class RecordSender {
   RecordSender(const RecordSender&) = delete;
   RecordSender& operator=(const RecordSender&) = delete;
 
-  /// Takes the variable out of the environment. From here on mpiexec can ask for the memory behind
-  /// `descriptor`.
-  base::Status connect(int host, int descriptor, const tools::profile::Moment& start);
+  /// From here on mpiexec can ask for the memory behind `descriptor`.
+  base::Status connect(const ListenAddress& mpiexec, int host, int descriptor,
+                       const tools::profile::Moment& start);
   /// The ranks of this host have ended: waits until mpiexec has all that it wants.
   bool report(bool failed);
 

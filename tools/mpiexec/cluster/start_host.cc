@@ -19,7 +19,8 @@
 #include <string_view>
 #include <utility>
 
-#include "cluster/prterun_driver.h"
+#include "cluster/listener.h"
+#include "cluster/prterun_output_filter.h"
 #include "cluster/troubles.h"
 #include "common/host_trial.h"
 #include "common/reach.h"
@@ -42,15 +43,12 @@ std::string value(const char* variable) {
   return text != nullptr ? text : "";
 }
 
-/// A Listener's variable says where it is.
-tools::Trial way_to(const std::string& meeting) {
-  tools::Trial trial;
-  char list[4096] = {};
-  if (std::sscanf(meeting.c_str(), "%*s %d %4095s", &trial.port, list) != 2) return {};
-  std::istringstream in(list);
-  for (std::string one; std::getline(in, one, ',');)
-    if (!tools::is_loopback(one)) trial.addresses.push_back(one);
-  return trial;
+/// Where mpiexec listens.
+tools::Trial way_back() {
+  ListenAddress mpiexec;
+  if (!ListenAddress::read(mpiexec)) return {};
+  std::erase_if(mpiexec.addresses, tools::is_loopback);
+  return {.port = mpiexec.port, .addresses = mpiexec.addresses};
 }
 
 /// What a trial has found to be wrong, among all that came from the host; empty: nothing.
@@ -185,11 +183,11 @@ std::string explain(int code, const std::string& said, const std::string& shell,
 
 }  // namespace
 
-base::Status start_hosts_by_ourselves(const char* meeting, std::size_t hosts) {
+base::Status start_hosts_by_ourselves(std::size_t hosts) {
   std::vector<std::string> shell;
   CLUMP_TRY(tools::find_remote_shell(shell));
   ::setenv(kShell, value(tools::kRemoteShellVariable).c_str(), 1);
-  ::setenv(kTrial, tools::command_of(way_to(value(meeting))).c_str(), 1);
+  ::setenv(kTrial, tools::command_of(way_back()).c_str(), 1);
   // Not our path, in which PRRTE would take blanks and colons for its own.
   ::setenv(tools::kRemoteShellVariable, fmt::format("/proc/{}/exe {}", ::getpid(), kStartHost).c_str(), 1);
   // All of them start from here: among more hosts daemons would start others.

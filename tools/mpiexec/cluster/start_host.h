@@ -14,9 +14,8 @@ namespace clump::mpiexec {
 /// The first word of mpiexec's command line then; a host and a command follow.
 inline constexpr const char* kStartHost = "--start-host";
 
-/// Sets variables by which prterun does so. `meeting` is the variable of a Listener, to which every host
-/// needs a way.
-base::Status start_hosts_by_ourselves(const char* meeting, std::size_t hosts);
+/// Sets variables by which prterun does so. mpiexec listens (listener.h): every host needs a way there.
+base::Status start_hosts_by_ourselves(std::size_t hosts);
 
 /// The exit code: that of ssh.
 int start_host(const std::vector<std::string>& words);

@@ -27,7 +27,7 @@ bool are_among(const Addresses& some, const Addresses& all) {
   return !some.empty() && std::ranges::all_of(some, [&](const std::string& one) { return has(all, one); });
 }
 
-/// The addresses that mean the same on every host; sets is_here and address.
+/// The addresses that mean the same on every host; sets is_here and addresses.
 Addresses look_up(Host& host, const std::string& own, const Addresses& own_addresses) {
   host.is_here = host.name == own || host.name == "localhost" || tools::is_loopback(host.name);
   if (host.is_here) return {};
@@ -35,7 +35,7 @@ Addresses look_up(Host& host, const std::string& own, const Addresses& own_addre
   const bool any = !addresses.empty();
   std::erase_if(addresses, tools::is_loopback);
   host.is_here = (any && addresses.empty()) || are_among(addresses, own_addresses);
-  if (!host.is_here && !addresses.empty()) host.address = addresses.front();
+  if (!host.is_here) host.addresses = addresses;
   return addresses;
 }
 
@@ -62,6 +62,26 @@ void merge_names(std::vector<Host>& hosts) {
     }
   }
   hosts = std::move(merged);
+}
+
+std::vector<std::string> own_addresses_towards(const std::vector<Host>& hosts) {
+  Addresses all;
+  const auto add = [&all](const std::string& own) {
+    if (!own.empty() && !own.starts_with("fe80:") && !has(all, own)) all.push_back(own);
+  };
+  for (const Host& host : hosts) {
+    if (host.is_here) continue;
+    bool is_known = false;
+    for (const std::string& address : host.addresses) {
+      const std::string own = tools::address_towards(address);
+      is_known = is_known || !own.empty();
+      add(own);
+    }
+    if (is_known) continue;
+    for (const std::string& own : tools::own_addresses()) add(own);
+  }
+  if (all.empty()) all.emplace_back("127.0.0.1");
+  return all;
 }
 
 }  // namespace clump::mpiexec

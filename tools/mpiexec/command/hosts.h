@@ -12,8 +12,12 @@ struct Host {
   std::string name;
   int slots = 0;  ///< so many ranks; 0: not said
   // What the name means from here: host_names.h finds it out.
-  bool is_here = false;      ///< it is this host
-  std::string address = {};  ///< numeric; empty: this host's, or unknown
+  bool is_here = false;  ///< it is this host
+  std::vector<std::string> addresses =
+      {};  ///< numeric, as the resolver orders them; none: this host's, or unknown
+
+  /// The first of them; empty: there is none.
+  std::string address() const { return addresses.empty() ? std::string() : addresses.front(); }
 };
 
 /// The host is named once more, with so many slots.

@@ -7,19 +7,7 @@
 
 namespace clump::mpiexec {
 
-namespace {
-
-constexpr const char* kForWhat = "--gdb needs";
-
-}  // namespace
-
-base::Status GdbHosts::open() {
-  CLUMP_TRY(gdb_.find("gdb"));
-  return acceptor_.open(kGdbVariable, kForWhat);
-}
-
 void GdbHosts::add_descriptors(std::vector<pollfd>& all) const {
-  acceptor_.add_descriptors(all);
   all.push_back({gdb_.descriptor(), POLLIN, 0});
   for (const Waiting& host : hosts_)
     if (host.line.is_open() && !gdb_.has_started()) all.push_back(host.line.events());
@@ -30,7 +18,6 @@ base::Status GdbHosts::poll() {
     code_ = gdb_.take_end().value_or(code_);
     return {};
   }
-  acceptor_.greet([this](std::size_t host, Connection line) { hosts_[host].line = std::move(line); });
   for (Waiting& host : hosts_) read(host);
   if (std::ranges::any_of(hosts_, [](const Waiting& host) { return host.processes.empty(); })) return {};
   std::vector<Debuggees> all;
@@ -48,9 +35,9 @@ void GdbHosts::read(Waiting& host) {
   std::memcpy(host.processes.data(), message.data(), host.processes.size() * sizeof(pid_t));
 }
 
-base::Status connect_gdb(int host, Connection& line) {
+base::Status connect_gdb(const ListenAddress& mpiexec, int host, Connection& line) {
   int socket = -1;
-  CLUMP_TRY(connect_to_listener(kGdbVariable, kForWhat, host, socket));
+  CLUMP_TRY(mpiexec.connect(Stream::kGdb, host, "--gdb needs", socket));
   line = Connection(socket);
   return {};
 }

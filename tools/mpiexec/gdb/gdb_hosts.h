@@ -9,22 +9,22 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/acceptor.h"
+#include "cluster/connection.h"
+#include "cluster/listener.h"
 #include "gdb/gdb.h"
 
 namespace clump::mpiexec {
-
-/// Where proxies find it.
-inline constexpr const char* kGdbVariable = "CLUMP_GDB_LINE";
 
 /// mpiexec's side, of its only thread; nothing blocks.
 class GdbHosts {
  public:
   GdbHosts(std::size_t hosts, std::optional<std::string> commands)
-      : commands_(std::move(commands)), acceptor_(hosts), hosts_(hosts) {}
+      : commands_(std::move(commands)), hosts_(hosts) {}
 
-  /// Finds gdb, listens, and says where in the environment.
-  base::Status open();
+  /// Finds gdb.
+  base::Status open() { return gdb_.find("gdb"); }
+  /// The proxy of a host has connected.
+  void admit(std::size_t host, int socket) { hosts_[host].line = Connection(socket); }
   void add_descriptors(std::vector<pollfd>& all) const;
   /// Does what there is to do now: starts gdb when the ranks of all hosts wait for it.
   base::Status poll();
@@ -41,14 +41,13 @@ class GdbHosts {
   void read(Waiting& host);
 
   const std::optional<std::string> commands_;
-  Acceptor acceptor_;
   std::vector<Waiting> hosts_;
   Gdb gdb_;
   int code_ = 0;
 };
 
-/// A proxy's side: connects, and takes the variable out of the environment.
-base::Status connect_gdb(int host, Connection& line);
+/// A proxy's side: connects.
+base::Status connect_gdb(const ListenAddress& mpiexec, int host, Connection& line);
 /// Tells at the other end of `line` that these processes, all of this host, wait, and starts gdbserver for
 /// them.
 base::Status serve_gdb(Gdb& server, Connection line, const std::vector<pid_t>& processes);

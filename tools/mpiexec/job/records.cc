@@ -111,7 +111,7 @@ base::Status Records::begin(const pmi::Job& job) {
   CLUMP_TRY(record::Region::make(job.ranks(), events, descriptor_));
   note_start();
   start_ = tools::profile::now();
-  return sender_ ? sender_->connect(job.node, descriptor_, start_) : base::Status();
+  return sender_ ? sender_->connect(mpiexec_, job.node, descriptor_, start_) : base::Status();
 }
 
 bool Records::finish(const pmi::Job& job, int exit_code) {

@@ -25,6 +25,10 @@ class Records {
   // Where the ranks are on other hosts: they go from the proxies there to the process that the user has
   // started.
   base::Status collect();
+  /// The proxy of a host has connected.
+  void admit(std::size_t host, int socket) { collector_.admit(host, socket); }
+  /// A proxy's side.
+  void send_to(const ListenAddress& mpiexec) { mpiexec_ = mpiexec; }
   /// As finish().
   bool finish_collecting(const pmi::Job& job, int exit_code);
 
@@ -47,6 +51,7 @@ class Records {
   std::chrono::steady_clock::time_point began_;
   RecordCollector collector_;
   std::optional<RecordSender> sender_;  ///< a proxy's
+  ListenAddress mpiexec_;               ///< the same
 };
 
 }  // namespace clump::mpiexec

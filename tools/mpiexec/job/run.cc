@@ -196,7 +196,7 @@ int Run::milliseconds_left() const {
 base::Status Run::find_gdb() {
   if (!command_.proxy) return gdb_.find("gdb");
   CLUMP_TRY(gdb_.find("gdbserver"));
-  return connect_gdb(plan_.job.node, gdb_line_);
+  return connect_gdb(link_->mpiexec, plan_.job.node, gdb_line_);
 }
 
 void Run::look_after_gdb() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cluster/connection.h"
+#include "cluster/listener.h"
 #include "command/options.h"
 #include "job/records.h"
 #include "plan/plan.h"
@@ -10,6 +11,7 @@ namespace clump::mpiexec {
 
 /// A proxy's line to mpiexec.
 struct ControlLink {
+  ListenAddress mpiexec;
   Connection connection;
   int input = -1;         ///< what its ranks read (hosts_input.h); -1: nothing. It is given away
   bool ends_job = false;  ///< mpiexec has passed on a signal that ends the job
