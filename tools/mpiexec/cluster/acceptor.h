@@ -32,6 +32,7 @@ class Acceptor {
 
   /// Listens on these addresses, and sets the environment variable (listener.h).
   base::Status open(const std::vector<std::string>& addresses) { return listener_.open(addresses); }
+  const std::vector<int>& sockets() const { return listener_.sockets(); }
   void add_descriptors(std::vector<pollfd>& all) const;
   /// Accepts what has come, and calls admit(stream, host, socket) once for each stream of each host; the
   /// socket is the callee's. To be called once in kPatience at least.

@@ -146,7 +146,8 @@ class PrterunDriver {
     prterun.folder = {launch_.folder, 0};
     prterun.grace = kEndOfDaemons;
     prterun.own_group = true;  // what a terminal sends is for mpiexec, which passes it on
-    prterun.of_mpiexec = {errors[0], output[0]};
+    prterun.of_mpiexec = launch_.acceptor.sockets();
+    prterun.of_mpiexec.insert(prterun.of_mpiexec.end(), {errors[0], output[0]});
     const base::Status started = supervisor_.start({prterun});
     ::close(prterun.in);
     return started;
