@@ -4,7 +4,7 @@
 // mpiexec writes it into a memfd and names the descriptor in the environment variable CLUMP_JOB_FD; the host
 // process reads it before any of the program's code runs, closes it, and removes the variable. The control
 // socket (failures, results) is named by CLUMP_CONTROL_FD in the same way (see pmi/control.h), and by
-// CLUMP_LIFE_FD a pipe that closes when mpiexec and its keeper have ended.
+// CLUMP_LIFE_FD a pipe that closes when mpiexec and its supervisor have ended.
 #pragma once
 
 #include <sys/stat.h>

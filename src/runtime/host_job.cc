@@ -126,7 +126,7 @@ void describe_singleton(int argc, char** argv, char** environment) {
   make_ranks();
 }
 
-/// This process ends when mpiexec and its keeper have ended, whoever its parent is. `line` is a pipe into
+/// This process ends when mpiexec and its supervisor have ended, whoever its parent is. `line` is a pipe into
 /// which they never write: its other end closes when neither has it any more. Opened anew, as the signal goes
 /// to one process for each opening.
 void end_with_launcher(int line) {

@@ -70,7 +70,7 @@ class Faults(cluster.Case):
         if what in ("prted", "mpiexec") and host != "h0" and "busy" in out:
             self.assertIn(host, errors, story)
         self.assert_nothing_left(2)
-        # A daemon that is ended before it has started the agent, which looks after it, leaves its folder.
+        # A daemon that is ended before it has started the proxy, which looks after it, leaves its folder.
         killed = f"/prted.{pid}" if what == "prted" else "/prted." if "busy" not in out else None
         left = lambda: {path for path in files() if killed is None or killed not in path} - {*before}
         self.wait_for(lambda: not left(), 2)

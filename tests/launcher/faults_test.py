@@ -33,7 +33,7 @@ WAYS = {
 }
 if os.environ.get("CLUMP_SANITIZE"):
     del WAYS["fibers"]
-VICTIMS = ["rank", "mpiexec", "keeper", "mpiexec and keeper", "all"]
+VICTIMS = ["rank", "mpiexec", "supervisor", "mpiexec and supervisor", "all"]
 
 
 class Process(NamedTuple):
@@ -82,11 +82,11 @@ class Job:
             return everything
         if what == "mpiexec":
             return [one for one in everything if one.pid == self.mpiexec.pid]
-        keeper = [one for one in everything if one.name == "clump keeper"]
-        if what == "keeper":
-            return keeper
-        if what == "mpiexec and keeper":
-            return keeper and keeper + [one for one in everything if one.pid == self.mpiexec.pid]
+        supervisor = [one for one in everything if one.name == "clump-supervise"]
+        if what == "supervisor":
+            return supervisor
+        if what == "mpiexec and supervisor":
+            return supervisor and supervisor + [one for one in everything if one.pid == self.mpiexec.pid]
         launcher = str(tool.TOOLS / "mpiexec")
         return [one for one in everything if one.program != launcher]
 
@@ -150,15 +150,15 @@ class Faults(tool.Case):
             self.fail(f"not ended after {LIMIT} s")
         code = job.mpiexec.returncode
         self.assertIn(out, ("", "busy\n"))
-        if what not in ("rank", "keeper"):
-            self.assertIn(code, (-signal.SIGKILL, 128 + signal.SIGKILL), err)  # it may see the keeper go before it goes itself
+        if what not in ("rank", "supervisor"):
+            self.assertIn(code, (-signal.SIGKILL, 128 + signal.SIGKILL), err)  # it may see the supervisor go before it goes itself
             return
         self.assertEqual(code, 128 + signal.SIGKILL, err)
         self.assertEqual(err.count("mpiexec:"), 1, err)
         self.assertIn(self.cause(way, what, victim), err)
 
     def cause(self, way: str, what: str, victim: Process) -> str:
-        if what == "keeper":
+        if what == "supervisor":
             return "mpiexec: the process that keeps the job together was killed"
         number = int(victim.environment.get("CLUMP_PROCESS", 0))
         if way in ("fibers", "threads"):

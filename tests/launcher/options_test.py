@@ -56,7 +56,7 @@ class Options(tool.Case):
         self.assert_says(tool.run("--host", ":3", "true"), 2, "--host", "':3' is no host")
         self.assert_says(tool.run("--hostfile", "none", "true"), 2, "--hostfile none", "No such file")
         self.assert_says(tool.run("--host", "a,b", "--ppn", "2", "-n", "5", "true"), 2, "5 ranks on 2 hosts", "at most 4")
-        self.assert_says(tool.run("--agent"), 126, "not for users")
+        self.assert_says(tool.run("--proxy"), 126, "not for users")
 
     def test_choice_of_collectives(self):
         chosen = tool.run("--coll", "allreduce=two-stage,broadcast=recursive", "true")

@@ -5,6 +5,7 @@ import unittest
 from pathlib import Path
 
 import check_includes
+import check_maps
 
 
 class CheckIncludes(unittest.TestCase):
@@ -42,6 +43,20 @@ class CheckIncludes(unittest.TestCase):
         for layer, below in check_includes.BELOW.items():
             for other in below:
                 self.assertNotIn(layer, check_includes.allowed(other))
+
+
+class CheckMaps(unittest.TestCase):
+    def problems(self, *files):
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "README.md").write_text("# x\n\n| file | what it has |\n|---|---|\n| a.h a.cc | a |\n\n| other | b.cc |\n")
+            for name in files:
+                Path(folder, name).touch()
+            return [problem.rpartition("README.md: ")[2] for problem in check_maps.check(Path(folder))]
+
+    def test_every_file_has_a_row(self):
+        self.assertEqual(self.problems("a.h", "a.cc", "CMakeLists.txt"), [])
+        self.assertEqual(self.problems("a.h", "a.cc", "b.cc"), ["does not name b.cc"])
+        self.assertEqual(self.problems("a.h"), ["names a.cc, which is not there"])
 
 
 if __name__ == "__main__":

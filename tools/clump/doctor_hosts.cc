@@ -21,8 +21,8 @@
 #include "common/places.h"
 #include "common/reach.h"
 #include "common/remote_shell.h"
-#include "mpiexec/host_names.h"
-#include "mpiexec/hosts.h"
+#include "mpiexec/command/host_names.h"
+#include "mpiexec/command/hosts.h"
 
 namespace clump::tools {
 
@@ -151,8 +151,8 @@ void Patient::note(Column column, bool is_good, const std::string& problem) {
 
 std::string Patient::address(const mpiexec::Host& first_other) const {
   if (host_.is_here)
-    return address_towards(first_other.address.empty() ? first_other.name : first_other.address);
-  if (!host_.address.empty()) return host_.address;
+    return address_towards(first_other.addresses.empty() ? first_other.name : first_other.address());
+  if (!host_.addresses.empty()) return host_.address();
   return addresses_.empty() ? host_.name : addresses_.front();
 }
 
@@ -272,9 +272,11 @@ int show_health_of_hosts(const std::string& list) {
     if (!found.ok()) return fail(found, 1);
   ::signal(SIGPIPE, SIG_IGN);
 
-  Trial trial{.addresses = own_addresses(), .folder = current_directory(), .tries_others = true};
-  const int listener = listen_anywhere(trial.port);
-  if (listener < 0) return fail(base::fail(MPI_ERR_OTHER, "cannot listen: {}", std::strerror(errno)), 1);
+  Trial trial{.addresses = mpiexec::own_addresses_towards(hosts),
+              .folder = current_directory(),
+              .tries_others = true};
+  const std::vector<int> listeners = listen_on(trial.addresses, trial.port);
+  if (listeners.empty()) return fail(base::fail(MPI_ERR_OTHER, "cannot listen: {}", std::strerror(errno)), 1);
   const std::string prefix = prefix_of_prterun(prterun);
   trial.prted = prefix.empty() ? "prted" : prefix + "/bin/prted";
   std::vector<Patient> all;
@@ -291,7 +293,7 @@ int show_health_of_hosts(const std::string& list) {
   const bool is_late = !read_until(all, kLastPatience, [](const Patient& one) { return one.has_ended(); });
   const std::string name = std::filesystem::path(shell.front()).filename();
   for (Patient& one : all) one.finish(name, is_late);
-  ::close(listener);
+  for (const int listener : listeners) ::close(listener);
   return print(all);
 }
 

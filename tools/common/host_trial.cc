@@ -133,14 +133,16 @@ void try_other(const std::string& line, Findings& findings) {
 
 void try_others(Findings& findings) {
   int port = 0;
-  const int listener = listen_anywhere(port);
-  if (listener < 0) return findings.bad("listens", std::strerror(errno));
-  findings.good("listens", fmt::format("{} {}", port, fmt::join(own_addresses(), ",")));
+  const std::vector<std::string> own = own_addresses();
+  const std::vector<int> listeners = listen_on(own, port);
+  if (listeners.empty())
+    return findings.bad("listens", own.empty() ? "no address leads to this host" : std::strerror(errno));
+  findings.good("listens", fmt::format("{} {}", port, fmt::join(own, ",")));
   std::vector<std::jthread> tries;  // all at a time: a way that is closed takes long
   for (std::string line; std::getline(std::cin, line);)
     tries.emplace_back([line, &findings] { try_other(line, findings); });
   tries.clear();
-  ::close(listener);
+  for (const int listener : listeners) ::close(listener);
 }
 
 }  // namespace

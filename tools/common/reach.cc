@@ -52,6 +52,27 @@ int begin_to_connect(const std::string& address, int port) {
   return -1;
 }
 
+/// Port 0: the kernel chooses one. -1: it cannot, errno says why.
+int listen_at(const std::string& address, int& port) {
+  const Found here =
+      look_up(address, std::to_string(port).c_str(), AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE);
+  errno = EINVAL;
+  if (!here) return -1;
+  const int made = ::socket(here->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (made < 0) return -1;
+  sockaddr_storage own{};
+  socklen_t length = sizeof own;
+  if (::bind(made, here->ai_addr, here->ai_addrlen) == 0 && ::listen(made, SOMAXCONN) == 0 &&
+      ::getsockname(made, reinterpret_cast<sockaddr*>(&own), &length) == 0) {
+    port = ntohs(reinterpret_cast<sockaddr_in*>(&own)->sin_port);  // at the same place as in sockaddr_in6
+    return made;
+  }
+  const int why = errno;
+  ::close(made);
+  errno = why;
+  return -1;
+}
+
 /// 0: it is connected.
 int error_of(int socket) {
   int error = 0;
@@ -145,28 +166,25 @@ int connect_to_any(const std::vector<std::string>& addresses, int port, std::chr
   return -1;
 }
 
-int listen_anywhere(int& port) {
-  sockaddr_in6 any{};
-  any.sin6_family = AF_INET6;
-  socklen_t length = sizeof any;
-  int listener = ::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (listener < 0) {  // a kernel without IPv6
-    listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    any.sin6_family = AF_INET;
-    length = sizeof(sockaddr_in);
+std::vector<int> listen_on(const std::vector<std::string>& addresses, int& port) {
+  std::vector<int> made;
+  const auto close_all = [&made] {
+    const int why = errno;
+    for (const int socket : std::exchange(made, {})) ::close(socket);
+    errno = why;
+  };
+  constexpr int kTries = 16;  // the kernel chooses the port for the first address: it may be taken at another
+  for (int i = 0; i < kTries && made.empty(); ++i) {
+    port = 0;
+    for (const std::string& address : addresses) {
+      const int socket = listen_at(address, port);
+      if (socket >= 0) made.push_back(socket);
+      if (socket >= 0 || errno != EADDRINUSE) continue;
+      close_all();
+      break;
+    }
   }
-  const int off = 0;
-  ::setsockopt(listener, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-  if (::bind(listener, reinterpret_cast<const sockaddr*>(&any), length) == 0 &&
-      ::listen(listener, 128) == 0 &&
-      ::getsockname(listener, reinterpret_cast<sockaddr*>(&any), &length) == 0) {
-    port = ntohs(any.sin6_port);  // at the same place as in sockaddr_in
-    return listener;
-  }
-  const int why = errno;
-  ::close(listener);
-  errno = why;
-  return -1;
+  return made;
 }
 
 }  // namespace clump::tools

@@ -25,7 +25,8 @@ std::string address_towards(const std::string& other);
 int connect_to_any(const std::vector<std::string>& addresses, int port, std::chrono::milliseconds patience,
                    std::string& why);
 
-/// Listens on all addresses of this host, and sets `port`; -1: it cannot, errno says why.
-int listen_anywhere(int& port);
+/// Listens on each of these numeric addresses of this host, all at one port, which it sets. An address that
+/// this host does not have any more is left out. Empty: none is left, errno says why.
+std::vector<int> listen_on(const std::vector<std::string>& addresses, int& port);
 
 }  // namespace clump::tools

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "clump/command_line.h"
-#include "mpiexec/options.h"
+#include "mpiexec/command/options.h"
 
 namespace clump::manual {
 

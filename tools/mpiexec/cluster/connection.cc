@@ -1,0 +1,77 @@
+#include "cluster/connection.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+namespace clump::mpiexec {
+
+Connection::Connection(Connection&& other) noexcept
+    : socket_(std::exchange(other.socket_, -1)), in_(std::move(other.in_)), out_(std::move(other.out_)) {}
+
+Connection& Connection::operator=(Connection&& other) noexcept {
+  std::swap(socket_, other.socket_);
+  std::swap(in_, other.in_);
+  std::swap(out_, other.out_);
+  return *this;
+}
+
+Connection::~Connection() { close(); }
+
+void Connection::close() {
+  if (socket_ >= 0) ::close(std::exchange(socket_, -1));
+}
+
+pollfd Connection::events() const {
+  return {socket_, static_cast<short>(out_.empty() ? POLLIN : POLLIN | POLLOUT), 0};
+}
+
+void Connection::send(std::string_view message) {
+  if (!is_open()) return;
+  const auto bytes = static_cast<std::uint32_t>(message.size());
+  out_.append(reinterpret_cast<const char*>(&bytes), sizeof bytes);
+  out_ += message;
+  flush();
+}
+
+// Reads nothing: what is read must be looked at, and nobody would.
+void Connection::flush() {
+  const ssize_t sent = ::send(socket_, out_.data(), out_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (sent > 0) out_.erase(0, static_cast<std::size_t>(sent));
+  if (sent < 0 && errno != EAGAIN && errno != EINTR) close();
+}
+
+void Connection::transfer() {
+  if (!out_.empty()) flush();
+  char bytes[64 << 10];
+  while (is_open()) {
+    const ssize_t got = ::recv(socket_, bytes, sizeof bytes, MSG_DONTWAIT);
+    if (got <= 0) return got == 0 || (errno != EAGAIN && errno != EINTR) ? close() : void();
+    in_.append(bytes, static_cast<std::size_t>(got));
+  }
+}
+
+bool Connection::receive(std::string& message) {
+  std::uint32_t bytes = 0;
+  if (in_.size() < sizeof bytes) return false;
+  std::memcpy(&bytes, in_.data(), sizeof bytes);
+  if (in_.size() - sizeof bytes < bytes) return false;
+  message = in_.substr(sizeof bytes, bytes);
+  in_.erase(0, sizeof bytes + bytes);
+  return true;
+}
+
+bool Connection::receive_head(void* head, std::size_t bytes) {
+  if (in_.size() < bytes) return false;
+  std::memcpy(head, in_.data(), bytes);
+  in_.erase(0, bytes);
+  return true;
+}
+
+int Connection::release() { return std::exchange(socket_, -1); }
+
+}  // namespace clump::mpiexec

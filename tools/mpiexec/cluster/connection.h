@@ -1,0 +1,40 @@
+// Messages over a socket between mpiexec and a proxy, in both directions; nothing blocks.
+#pragma once
+
+#include <poll.h>
+
+#include <string>
+#include <string_view>
+
+namespace clump::mpiexec {
+
+class Connection {
+ public:
+  /// Closes `socket` in the end; -1: there is none.
+  explicit Connection(int socket = -1) : socket_(socket) {}
+  Connection(Connection&& other) noexcept;
+  Connection& operator=(Connection&& other) noexcept;
+  ~Connection();
+
+  bool is_open() const { return socket_ >= 0; }
+  /// What poll() has to wait for.
+  pollfd events() const;
+  void send(std::string_view message);
+  /// Moves what can be moved now; closes at the other side's end. receive() must follow.
+  void transfer();
+  /// The next message that has come as a whole; false if there is none.
+  bool receive(std::string& message);
+  /// Bytes that have come before the first message; false if they have not yet.
+  bool receive_head(void* head, std::size_t bytes);
+  /// The socket is the caller's from now on.
+  int release();
+
+ private:
+  void flush();
+  void close();
+
+  int socket_ = -1;
+  std::string in_, out_;
+};
+
+}  // namespace clump::mpiexec

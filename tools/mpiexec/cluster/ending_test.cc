@@ -1,0 +1,52 @@
+#include "cluster/ending.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+namespace clump::mpiexec {
+namespace {
+
+using Step = Ending::Step;
+
+TEST(Ending, WaitsForNothingBeforeTheAgentsAreThere) {
+  Ending ending(0);
+  EXPECT_FALSE(ending.alarm());
+  ending.begin(SIGTERM, {});
+  EXPECT_EQ(ending.why(), SIGTERM);
+  EXPECT_EQ(ending.next(), Step::kTerminate);
+  EXPECT_EQ(ending.next(), Step::kNothing);  // prterun has some time
+  EXPECT_TRUE(ending.alarm());
+}
+
+TEST(Ending, TellsTheRanksOnceWhenTheyHaveAnswered) {
+  Ending ending(0);
+  ending.begin(SIGTERM, {.can_be_told = true, .are_asked = true});
+  EXPECT_EQ(ending.next(), Step::kNothing);
+  for (int times = 0; times < 2; ++times) {
+    ending.note_answer();
+    EXPECT_EQ(ending.next(), times == 0 ? Step::kTell : Step::kNothing);
+  }
+}
+
+TEST(Ending, KillsAtOnceWhenAskedTwice) {
+  Ending ending(0);
+  ending.begin(SIGINT, {.can_be_told = true, .are_asked = false});
+  EXPECT_EQ(ending.next(), Step::kTell);
+  ending.begin(SIGTERM, {.can_be_told = true, .are_asked = true});
+  EXPECT_EQ(ending.why(), SIGINT);
+  EXPECT_EQ(ending.next(), Step::kKill);
+  EXPECT_FALSE(ending.alarm());
+}
+
+TEST(Ending, KnowsTheTimeoutUntilItEndsOtherwise) {
+  Ending ending(1000);
+  ASSERT_TRUE(ending.alarm());
+  EXPECT_GT(*ending.alarm(), Ending::Clock::now() + std::chrono::seconds(900));
+  EXPECT_FALSE(ending.is_timeout());
+  ending.begin(SIGINT, {});
+  EXPECT_LT(*ending.alarm(), Ending::Clock::now() + std::chrono::seconds(100));
+}
+
+}  // namespace
+}  // namespace clump::mpiexec

@@ -1,0 +1,108 @@
+#include "cluster/places_here.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+
+#include "common/places.h"
+#include "common/reach.h"
+#include "plan/plan.h"
+#include "pmi/wire.h"
+
+namespace clump::mpiexec {
+
+namespace {
+
+/// Of this host, as the first other one is reached from it.
+std::string address_here(const std::vector<Host>& hosts) {
+  for (const Host& host : hosts)
+    if (!host.is_here && !host.addresses.empty()) return tools::address_towards(host.address());
+  return {};
+}
+
+base::Status check_directory(const std::string& directory, int& exit_code) {
+  exit_code = kExitCannotRun;
+  struct stat info {};
+  if (::stat(directory.c_str(), &info) != 0)
+    return base::fail(MPI_ERR_BAD_FILE, "working directory '{}': {}", directory, std::strerror(errno));
+  if (!S_ISDIR(info.st_mode))
+    return base::fail(MPI_ERR_BAD_FILE, "working directory '{}': it is no directory", directory);
+  if (::access(directory.c_str(), X_OK) != 0)
+    return base::fail(MPI_ERR_BAD_FILE, "working directory '{}': {}", directory, std::strerror(errno));
+  return {};
+}
+
+base::Status check_program(const std::string& program, int& exit_code) {
+  exit_code = kExitNotFound;
+  if (::access(program.c_str(), F_OK) != 0)
+    return base::fail(MPI_ERR_NO_SUCH_FILE, "program '{}': {}", program, std::strerror(errno));
+  exit_code = kExitCannotRun;
+  if (!tools::is_file(program)) return base::fail(MPI_ERR_BAD_FILE, "program '{}': it is no file", program);
+  if (::access(program.c_str(), X_OK) != 0)
+    return base::fail(MPI_ERR_BAD_FILE, "program '{}' cannot be executed: {}", program, std::strerror(errno));
+  return {};
+}
+
+}  // namespace
+
+void tell_places(const std::vector<Host>& hosts, const pmi::Job& job) {
+  std::string text;
+  for (const pmi::Node& node : job.nodes) {
+    const auto host = std::ranges::find(hosts, node.name, &Host::name);
+    if (host == hosts.end()) continue;
+    text += (host->is_here ? address_here(hosts) : host->address()) + ",";
+  }
+  ::setenv(kPlacesVariable, (text + ":" + tools::current_directory()).c_str(), 1);
+}
+
+base::Status receive_places(Places& places) {
+  const char* const given = std::getenv(kPlacesVariable);
+  const std::string text = given != nullptr ? given : "";
+  ::unsetenv(kPlacesVariable);
+  const std::size_t end = text.find(",:/");
+  if (end == text.npos)
+    return base::fail(MPI_ERR_ARG, "{} does not say where the job's hosts are", kPlacesVariable);
+  places.start = text.substr(end + 2);
+  for (std::size_t from = 0; from <= end;) {
+    const std::size_t comma = text.find(',', from);
+    places.addresses.push_back(text.substr(from, comma - from));
+    from = comma + 1;
+  }
+  return {};
+}
+
+std::string own_address(const pmi::Job& job, const Places& places) {
+  for (std::size_t other = 0; other < job.nodes.size(); ++other) {
+    if (static_cast<int>(other) == job.node) continue;
+    // A name may lead back to this host: localhost, or what is in /etc/hosts for the host's own use.
+    std::string address = tools::address_towards(job.nodes[other].name);
+    if (address.empty() || tools::is_loopback(address))
+      address = other < places.addresses.size() ? tools::address_towards(places.addresses[other]) : "";
+    if (!address.empty() && !tools::is_loopback(address)) return address;
+  }
+  return {};
+}
+
+base::Status enter(const pmi::Job& job, const std::string& start, int& exit_code) {
+  const bool is_there = ::chdir(start.c_str()) == 0;
+  std::set<int> apps;
+  const pmi::Node& node = job.this_node();
+  for (int process = node.first; process < node.first + node.processes; ++process)
+    for (const int rank : job.ranks_of(job.processes[static_cast<std::size_t>(process)]))
+      apps.insert(job.app_of(rank));
+  for (const int number : apps) {
+    const pmi::App& app = job.apps[static_cast<std::size_t>(number)];
+    if (app.program.empty()) continue;  // only the map is wanted
+    if (!app.working_directory.empty() || !is_there)
+      CLUMP_TRY(check_directory(app.working_directory.empty() ? start : app.working_directory, exit_code));
+    CLUMP_TRY(check_program(app.program, exit_code));
+  }
+  return {};
+}
+
+}  // namespace clump::mpiexec

@@ -1,0 +1,34 @@
+// Where ranks begin on a host of several: in the directory where the user was, or the one that --wdir names,
+// and at an address that the job's other hosts reach.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "command/hosts.h"
+#include "pmi/job.h"
+
+namespace clump::mpiexec {
+
+/// Where proxies find it.
+inline constexpr const char* kPlacesVariable = "CLUMP_PLACES";
+
+/// mpiexec's side: sets the variable, for these hosts of the user's.
+void tell_places(const std::vector<Host>& hosts, const pmi::Job& job);
+
+/// A proxy's. Taken out of the environment.
+struct Places {
+  std::string start;                   ///< where the user was
+  std::vector<std::string> addresses;  ///< of the nodes, as mpiexec knows them
+};
+base::Status receive_places(Places& places);
+
+/// The address by which the job's other hosts reach this one; empty: none is known.
+std::string own_address(const pmi::Job& job, const Places& places);
+
+/// Goes to where the user was. Fails if what this host's ranks need is not there: a directory, or the
+/// program. `exit_code` is mpiexec's then.
+base::Status enter(const pmi::Job& job, const std::string& start, int& exit_code);
+
+}  // namespace clump::mpiexec

@@ -1,0 +1,326 @@
+#include "cluster/prterun_driver.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+
+#include "base/why_refused.h"
+#include "cluster/acceptor.h"
+#include "cluster/control_server.h"
+#include "cluster/ending.h"
+#include "cluster/hosts_input.h"
+#include "cluster/prterun_environment.h"
+#include "cluster/prterun_output_filter.h"
+#include "cluster/tcp_user_timeout.h"
+#include "command/exit_codes.h"
+#include "diag/report.h"
+#include "gdb/gdb_hosts.h"
+#include "job/records.h"
+#include "job/signal_line.h"
+#include "job/supervisor.h"
+#include "output/collapse.h"
+#include "output/held_output.h"
+#include "output/lines.h"
+#include "plan/plan.h"
+
+namespace clump::mpiexec {
+
+namespace {
+
+constexpr int kHandled[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+constexpr std::chrono::milliseconds kEndOfDaemons{1000};  ///< until what prterun has started here has ended
+constexpr int kLook = 20;  ///< milliseconds; so often, whether a collapsed line has waited long enough
+
+class PrterunDriver {
+ public:
+  explicit PrterunDriver(const Launch& launch)
+      : launch_(launch),
+        filter_(launch.token, launch.hosts),
+        control_(launch.control),
+        ending_(launch.timeout_seconds) {
+    if (launch.collapsed == 0) return;
+    screen_.emplace(launch.collapsed);
+    out_lines_.emplace(LineTarget{STDOUT_FILENO, &*screen_}, "");
+    output_.write_to(*out_lines_);
+  }
+
+  base::Status start() {
+    signals_.begin(kHandled);
+    block_signals_of_writes();
+    int errors[2], output[2];
+    if (::pipe2(errors, O_CLOEXEC) != 0 || ::pipe2(output, O_CLOEXEC) != 0)
+      return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", base::why_refused("pipe2", errno));
+    errors_ = errors[0];
+    for (const int end : {errors_, output[0]}) ::fcntl(end, F_SETFL, O_NONBLOCK);
+    output_.read_from(output[0]);
+    const base::Status started = start_prterun(output, errors);
+    for (const int end : {errors[1], output[1]}) ::close(end);
+    return started;
+  }
+
+  int finish() {
+    while (!has_ended()) {
+      std::vector<pollfd> all{{signals_.descriptor(), POLLIN, 0},
+                              {errors_, POLLIN, 0},
+                              {supervisor_.descriptor(), POLLIN, 0}};  // -1: not asked
+      output_.add_descriptors(all);
+      launch_.acceptor.add_descriptors(all);
+      control_.add_descriptors(all);
+      if (launch_.gdb != nullptr) launch_.gdb->add_descriptors(all);
+      ::poll(all.data(), all.size(), screen_ ? std::min(kLook, milliseconds_left()) : milliseconds_left());
+      if (prterun_ > 0) user_timeout_.apply_to(prterun_);
+      read_signals();
+      read_errors();
+      pass_on_output();
+      if (screen_) screen_->show();
+      if (ending_.has_begun() || std::ranges::any_of(filter_.ends(), has_come)) control_.note_end();
+      launch_.acceptor.accept(
+          [this](Stream stream, std::size_t host, int socket) { admit(stream, host, socket); });
+      is_stuck_ = control_.poll() || is_stuck_;
+      if (ending_.is_timeout()) end_job(SIGALRM);
+      take_steps();
+      if (launch_.gdb != nullptr) look_after_gdb(*launch_.gdb);
+    }
+    supervisor_.stop();
+    if (launch_.gdb != nullptr) launch_.gdb->end();
+    read_errors();  // daemons may keep the pipe open: what is in it is all that is waited for
+    pass_on_output();
+    output_.finish();
+    show(filter_.finish());
+    if (out_lines_) out_lines_->finish();
+    if (screen_) screen_->show_all();
+    return report(WIFSIGNALED(status_) ? 128 + WTERMSIG(status_) : WEXITSTATUS(status_));
+  }
+
+ private:
+  /// The proxy of a host has opened a connection.
+  void admit(Stream stream, std::size_t host, int socket) {
+    switch (stream) {
+      case Stream::kControl:
+        return control_.admit(host, socket);
+      case Stream::kInput:
+        return launch_.input.admit(socket);
+      case Stream::kRecords:
+        if (launch_.records.are_wanted()) return launch_.records.admit(host, socket);
+        break;
+      case Stream::kGdb:
+        if (launch_.gdb != nullptr) return launch_.gdb->admit(host, socket);
+        break;
+    }
+    ::close(socket);
+  }
+
+  static bool has_come(HostStatus end) { return end != HostStatus::kUnknown; }
+
+  int milliseconds_left() const {
+    using std::chrono::milliseconds;
+    milliseconds most{TcpUserTimeout::kMilliseconds};
+    for (const auto& alarm : {control_.alarm(), ending_.alarm()})
+      if (alarm)
+        most = std::clamp(std::chrono::ceil<milliseconds>(*alarm - std::chrono::steady_clock::now()),
+                          milliseconds{0}, most);
+    return static_cast<int>(most.count());
+  }
+
+  void look_after_gdb(GdbHosts& gdb) {
+    const base::Status started = gdb.poll();
+    if (started.ok()) return;
+    show(fmt::format("mpiexec: {}\n", base::message_of(started.code())));
+    ending_.begin(SIGTERM, {});
+  }
+
+  base::Status start_prterun(const int (&output)[2], const int (&errors)[2]) {
+    Process prterun{launch_.arguments.front(), launch_.arguments, launch_.environment, {}};
+    prterun.in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);  // standard input goes another way
+    prterun.out = output[1];
+    prterun.err = errors[1];
+    prterun.folder = {launch_.folder, 0};
+    prterun.grace = kEndOfDaemons;
+    prterun.own_group = true;  // what a terminal sends is for mpiexec, which passes it on
+    prterun.of_mpiexec = launch_.acceptor.sockets();
+    prterun.of_mpiexec.insert(prterun.of_mpiexec.end(), {errors[0], output[0]});
+    const base::Status started = supervisor_.start({prterun});
+    ::close(prterun.in);
+    return started;
+  }
+
+  bool has_ended() {
+    Event event;
+    bool supervisor_gone = false;
+    while (supervisor_.next(event, supervisor_gone)) {
+      if (event.kind == Event::Kind::kStarted) {
+        prterun_ = event.value;
+        continue;
+      }
+      status_ = event.value;
+      if (event.kind == Event::Kind::kCannotStart) cannot_start_ = event.value;
+      return true;
+    }
+    if (supervisor_gone) show("mpiexec: the process that keeps the job together was killed\n");
+    if (supervisor_gone) status_ = SIGKILL;
+    return supervisor_gone;
+  }
+
+  /// prterun's code is no proof: it may end with 0 where it has lost a host.
+  int report(int code) const {
+    if (cannot_start_ != 0) {
+      fmt::print(stderr, "mpiexec: cannot start {}: {}\n", launch_.arguments.front(),
+                 std::strerror(cannot_start_));
+      return kExitCannotRun;
+    }
+    if (is_stuck_) return 1;  // which was said
+    if (output_.error() == EPIPE) return 128 + SIGPIPE;
+    if (ending_.has_begun()) return report_ending();
+    if (filter_.troubles().any()) {
+      write_all(STDERR_FILENO, filter_.troubles().text());
+      return filter_.troubles().code();
+    }
+    const auto& ends = filter_.ends();
+    const bool all_done = std::ranges::all_of(ends, [](HostStatus end) { return end == HostStatus::kDone; });
+    if (code == 0 && all_done && is_output_lost_) return kExitOutput;
+    if (code == 0 && all_done) return launch_.gdb != nullptr ? launch_.gdb->code() : 0;
+    if (std::ranges::find(ends, HostStatus::kFailed) != ends.end()) return code != 0 ? code : 1;
+    write_all(STDERR_FILENO, output_.unreleased());
+    if (WIFSIGNALED(status_)) {
+      fmt::print(stderr, "mpiexec: prterun, which starts the job on its hosts, was ended by {}\n",
+                 diag::signal_name(WTERMSIG(status_)));
+      return code;
+    }
+    if (const std::string missing = filter_.missing(); !missing.empty())
+      fmt::print(stderr, "mpiexec: {}\n", missing);
+    if (const std::string settings = prrte_settings(launch_.environment);
+        !control_.has_begun() && !settings.empty())
+      fmt::print(
+          stderr,
+          "mpiexec: prterun was given {} by the environment: unset what is left over from another job\n",
+          settings);
+    return code != 0 ? code : 1;
+  }
+
+  /// By the time it is ended from outside, ranks that handle the signal may have come to a good end.
+  int report_ending() const {
+    if (ending_.why() == SIGALRM) return kExitTimeout;
+    const auto& ends = filter_.ends();
+    if (std::ranges::all_of(ends, [](HostStatus end) { return end == HostStatus::kDone; })) return 0;
+    if (ending_.why() != SIGTERM || !proxy_has_told())
+      fmt::print(stderr, "mpiexec: the job was ended by {}{}{}\n", diag::signal_name(ending_.why()),
+                 where_.empty() ? "" : "; where the ranks were:\n", where_);
+    return filter_.code() != 0 ? filter_.code() : 128 + ending_.why();
+  }
+
+  void read_signals() {
+    siginfo_t info;
+    while (signals_.next(info)) {
+      const int number = info.si_signo;
+      const bool typed = info.si_code > 0;
+      if (typed && launch_.gdb != nullptr && launch_.gdb->is_running() && number != SIGHUP)
+        continue;  // gdb's
+      if (number == SIGQUIT)
+        control_.ask();
+      else if (number == SIGINT || number == SIGTERM || number == SIGHUP)
+        end_job(number);
+      else
+        control_.pass_on(number);
+      if (number == SIGTSTP) ::raise(SIGSTOP);
+    }
+  }
+
+  /// Where the ranks were.
+  bool proxy_has_told() const { return control_.tells_itself() && has_come(filter_.ends().front()); }
+
+  /// `why`: a signal, or SIGALRM for --timeout.
+  void end_job(int why) {
+    const bool can_be_told = launch_.gdb == nullptr && control_.is_complete();
+    const bool asks = can_be_told && !control_.tells_itself() && (why == SIGTERM || why == SIGALRM);
+    if (asks && !ending_.has_begun()) control_.ask_before_end();
+    ending_.begin(why, {.can_be_told = can_be_told, .are_asked = asks});
+  }
+
+  void take_steps() {
+    if (ending_.has_begun() && control_.has_answered()) ending_.note_answer();
+    switch (ending_.next()) {
+      case Ending::Step::kNothing:
+        return;
+      case Ending::Step::kTell:
+        where_ = control_.answer();
+        if (ending_.why() == SIGALRM && !control_.tells_itself()) tell_of_timeout();
+        return control_.end_ranks(ending_.why());
+      case Ending::Step::kTerminate:
+        if (ending_.why() == SIGALRM && !proxy_has_told()) tell_of_timeout();
+        return supervisor_.signal(SIGTERM);
+      case Ending::Step::kKill:
+        return supervisor_.signal(SIGKILL);
+    }
+  }
+
+  /// Once; of a host whose proxy has not come, nothing more is known.
+  void tell_of_timeout() {
+    if (std::exchange(has_told_, true)) return;
+    show(fmt::format("mpiexec: the job has not ended within {} s (--timeout): ending it{}{}\n",
+                     launch_.timeout_seconds, where_.empty() ? "" : "; where the ranks were:\n", where_));
+  }
+
+  void read_errors() {
+    char bytes[64 << 10];
+    while (errors_ >= 0) {
+      const ssize_t got = ::read(errors_, bytes, sizeof bytes);
+      if (got > 0) {
+        show(filter_.add({bytes, static_cast<std::size_t>(got)}));
+      } else {
+        if (got == 0) ::close(std::exchange(errors_, -1));
+        return;
+      }
+    }
+  }
+
+  void pass_on_output() {
+    if (filter_.has_begun()) output_.release();
+    output_.transfer();
+    if (output_.error() == 0 || std::exchange(is_output_lost_, true)) return;
+    show(fmt::format("mpiexec: cannot write its output: {}: what could not be written is lost\n",
+                     std::strerror(output_.error())));
+    if (output_.error() == EPIPE) end_job(SIGTERM);
+  }
+
+  void show(const std::string& text) {
+    if (screen_) return screen_->add(STDERR_FILENO, text);
+    write_all(STDERR_FILENO, text);
+  }
+
+  const Launch& launch_;
+  PrterunOutputFilter filter_;
+  ControlServer& control_;
+  Ending ending_;
+  std::string where_;  ///< the ranks were, before they were told to end
+  bool is_stuck_ = false, has_told_ = false;
+  int status_ = 0, cannot_start_ = 0;  ///< prterun's, as waitpid() has it, and why there is none
+  TcpUserTimeout user_timeout_;
+  std::optional<CollapsedScreen> screen_;  ///< only where output is collapsed
+  std::optional<LineForwarder> out_lines_;
+  Supervisor supervisor_;
+  pid_t prterun_ = -1;
+  SignalLine signals_;
+  int errors_ = -1;
+  HeldOutput output_;
+  bool is_output_lost_ = false;
+};
+
+}  // namespace
+
+base::Status run_prterun(const Launch& launch, int& code) {
+  PrterunDriver driver(launch);
+  CLUMP_TRY(driver.start());
+  code = driver.finish();
+  return {};
+}
+
+}  // namespace clump::mpiexec

@@ -1,0 +1,195 @@
+#include "command/hosts.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <numeric>
+#include <sstream>
+#include <string_view>
+
+namespace clump::mpiexec {
+
+namespace {
+
+constexpr int kMostSlots = 1 << 20;
+
+void add(std::vector<Host>& hosts, const Host& host) {
+  const auto known = std::ranges::find(hosts, host.name, &Host::name);
+  if (known == hosts.end()) return hosts.push_back(host);
+  add_slots(*known, host.slots);
+}
+
+bool parse_slots(std::string_view text, int least, int& slots) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), slots);
+  return error == std::errc() && end == text.data() + text.size() && slots >= least && slots <= kMostSlots;
+}
+
+bool is_ipv6(const std::string& text) {
+  in6_addr address;
+  return ::inet_pton(AF_INET6, text.substr(0, text.find('%')).c_str(), &address) == 1;
+}
+
+/// NAME, NAME:N, an IPv6 address, or [IPv6 address]:N. `slots` stays as it is where no number is given.
+base::Status parse_host(const std::string& option, const std::string& text, int least, std::string& name,
+                        int& slots) {
+  std::string_view number;
+  if (text.starts_with('[')) {
+    const std::size_t end = text.find(']');
+    name = text.substr(1, end == text.npos ? end : end - 1);
+    const std::string_view rest = std::string_view(text).substr(std::min(end, text.size() - 1) + 1);
+    if (end == text.npos || !is_ipv6(name) || (!rest.empty() && rest[0] != ':'))
+      return base::fail(MPI_ERR_ARG, "{}: '{}' is no host; write an IPv6 address as [ADDRESS] or [ADDRESS]:N",
+                        option, text);
+    if (rest.empty()) return {};
+    number = rest.substr(1);
+  } else if (is_ipv6(text)) {
+    name = text;
+    return {};
+  } else {
+    const std::size_t colon = text.find(':');
+    name = text.substr(0, colon);
+    if (name.empty() || name[0] == '-')
+      return base::fail(MPI_ERR_ARG, "{}: '{}' is no host; write NAME or NAME:N", option, text);
+    if (colon == text.npos) return {};
+    number = std::string_view(text).substr(colon + 1);
+  }
+  if (parse_slots(number, least, slots)) return {};
+  return base::fail(MPI_ERR_ARG, "{}: '{}': the number of ranks behind ':' must be from {} to {}", option,
+                    text, least, kMostSlots);
+}
+
+/// Without comment, byte order mark, and blanks around '='.
+std::string tidy(std::string line) {
+  if (line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
+  line.resize(std::min(line.find('#'), line.size()));
+  std::string text;
+  for (const char c : line) {
+    const bool is_blank = std::isspace(static_cast<unsigned char>(c)) != 0;
+    if (is_blank && (text.ends_with('=') || text.empty())) continue;
+    if (c == '=') text.resize(text.find_last_not_of(" \t\r") + 1);
+    text += c;
+  }
+  return text;
+}
+
+constexpr std::string_view kSlots[] = {"slots", "slot", "cpus", "cpu", "count"};
+
+/// How many ranks may be there, of which no launcher asks here: more than slots are welcome.
+bool is_maximum(std::string key) {
+  std::ranges::replace(key, '-', '_');
+  return std::ranges::any_of(kSlots, [&](std::string_view slots) {
+    return key == fmt::format("max_{}", slots) || key == fmt::format("{}_max", slots);
+  });
+}
+
+/// A line of a host file; `slots` stays -1 where it gives no number.
+base::Status parse_line(const std::string& where, const std::string& line, std::string& name, int& slots,
+                        std::vector<std::string>& without_meaning) {
+  std::istringstream words(line);
+  std::string word;
+  words >> word;
+  CLUMP_TRY(parse_host(where, word, 0, name, slots));
+  while (words >> word) {
+    const std::size_t equals = word.find('=');
+    const std::string key = word.substr(0, equals);
+    if (equals == word.npos)
+      return base::fail(MPI_ERR_ARG, "{}: '{}' is not understood; write NAME slots=N", where, word);
+    const bool is_slots = std::ranges::find(kSlots, key) != std::end(kSlots);
+    int most = 0;
+    if ((is_slots || is_maximum(key)) && !parse_slots(word.substr(equals + 1), 0, is_slots ? slots : most))
+      return base::fail(MPI_ERR_ARG, "{}: '{}': the number must be from 0 to {}", where, word, kMostSlots);
+    if (!is_slots && !is_maximum(key) && std::ranges::find(without_meaning, key) == without_meaning.end())
+      without_meaning.push_back(key);
+  }
+  return {};
+}
+
+}  // namespace
+
+// A host that is named twice without a number means two slots, in every launcher.
+void add_slots(Host& host, int slots) { host.slots = std::max(host.slots, 1) + std::max(slots, 1); }
+
+base::Status parse_hosts(const std::string& option, const std::string& list, std::vector<Host>& hosts) {
+  std::istringstream in(list);
+  for (std::string one; std::getline(in, one, ',');) {
+    Host host;
+    CLUMP_TRY(parse_host(option, one, 1, host.name, host.slots));
+    add(hosts, host);
+  }
+  if (hosts.empty()) return base::fail(MPI_ERR_ARG, "{} '{}': no host is named", option, list);
+  return {};
+}
+
+base::Status read_hostfile(const std::string& option, const std::string& path, std::vector<Host>& hosts,
+                           std::vector<std::string>& without_meaning) {
+  std::ifstream file(path);
+  if (!file) return base::fail(MPI_ERR_ARG, "{} {}: {}", option, path, std::strerror(errno));
+  int number = 0, without_slots = 0;
+  for (std::string line; std::getline(file, line);) {
+    ++number;
+    line = tidy(std::move(line));
+    if (line.empty()) continue;
+    std::string name;
+    int slots = -1;
+    CLUMP_TRY(
+        parse_line(fmt::format("{} {}, line {}", option, path, number), line, name, slots, without_meaning));
+    if (slots == 0)
+      ++without_slots;
+    else
+      add(hosts, {.name = name, .slots = std::max(slots, 0)});
+  }
+  if (!hosts.empty()) return {};
+  if (without_slots > 0)
+    return base::fail(MPI_ERR_ARG, "{} {}: every host in it has 0 slots, so no rank can be anywhere", option,
+                      path);
+  return base::fail(MPI_ERR_ARG, "{} {}: no host is named in it", option, path);
+}
+
+namespace {
+
+/// How many ranks fit on each host; together `ranks` or more. Of equal parts the larger ones come first where
+/// hosts take turns.
+std::vector<int> rooms_of(const std::vector<Host>& hosts, int per_host, int ranks, MapBy by) {
+  if (per_host > 0) return std::vector<int>(hosts.size(), per_host);
+  const bool any_slots = std::ranges::any_of(hosts, [](const Host& host) { return host.slots > 0; });
+  if (!any_slots && by == MapBy::kNode) return std::vector<int>(hosts.size(), ranks);
+  std::vector<int> slots;
+  for (const Host& host : hosts) slots.push_back(std::max(host.slots, 1));
+  const std::int64_t all = std::accumulate(slots.begin(), slots.end(), std::int64_t{0});
+  if (any_slots && ranks <= all) return slots;
+  std::int64_t before = 0;
+  for (int& room : slots) {
+    const std::int64_t after = before + room;
+    room = static_cast<int>(ranks * after / all - ranks * before / all);
+    before = after;
+  }
+  return slots;
+}
+
+}  // namespace
+
+base::Status divide(const std::vector<Host>& hosts, int per_host, int ranks, MapBy by,
+                    std::vector<int>& host_of) {
+  if (per_host > 0 && static_cast<std::int64_t>(per_host) * static_cast<std::int64_t>(hosts.size()) < ranks)
+    return base::fail(MPI_ERR_ARG, "{} ranks on {} hosts with {} on each (--ppn): at most {} can be", ranks,
+                      hosts.size(), per_host, per_host * hosts.size());
+  std::vector<int> rooms = rooms_of(hosts, per_host, ranks, by);
+  host_of.clear();
+  for (int host = 0; static_cast<int>(host_of.size()) < ranks;) {
+    int& room = rooms[static_cast<std::size_t>(host)];
+    if (room > 0) {
+      --room;
+      host_of.push_back(host);
+    }
+    if (room == 0 || by == MapBy::kNode) host = (host + 1) % static_cast<int>(hosts.size());
+  }
+  return {};
+}
+
+}  // namespace clump::mpiexec

@@ -1,0 +1,45 @@
+// The hosts of a job, as the user names them: `--host a:4,b:4`, or a file with one in each line.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+
+namespace clump::mpiexec {
+
+struct Host {
+  std::string name;
+  int slots = 0;  ///< so many ranks; 0: not said
+  // What the name means from here: host_names.h finds it out.
+  bool is_here = false;  ///< it is this host
+  std::vector<std::string> addresses =
+      {};  ///< numeric, as the resolver orders them; none: this host's, or unknown
+
+  /// The first of them; empty: there is none.
+  std::string address() const { return addresses.empty() ? std::string() : addresses.front(); }
+};
+
+/// The host is named once more, with so many slots.
+void add_slots(Host& host, int slots);
+
+/// Adds the hosts of a list to `hosts`; one that is there already gets more slots. `option` is named in
+/// errors.
+base::Status parse_hosts(const std::string& option, const std::string& list, std::vector<Host>& hosts);
+/// The same from a file, as Open MPI and MPICH write it: '#' begins a comment, and a host with 0 slots gets
+/// no rank. Adds to `without_meaning` the keys that change nothing here, each once.
+base::Status read_hostfile(const std::string& option, const std::string& path, std::vector<Host>& hosts,
+                           std::vector<std::string>& without_meaning);
+
+/// In what order hosts get their ranks.
+enum class MapBy {
+  kSlot,  ///< one host after the other, each a block
+  kNode,  ///< in turn, one rank each time, as long as a host has room
+};
+
+/// The host of each of `ranks` ranks. A host has room for `per_host` of them, or for as many as it has slots,
+/// or for an equal part. Where there are more ranks than slots, all hosts get as many more, in proportion.
+base::Status divide(const std::vector<Host>& hosts, int per_host, int ranks, MapBy by,
+                    std::vector<int>& host_of);
+
+}  // namespace clump::mpiexec

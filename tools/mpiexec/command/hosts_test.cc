@@ -1,0 +1,145 @@
+#include "command/hosts.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+
+namespace clump::mpiexec {
+namespace {
+
+std::vector<Host> hosts_of(const std::string& list) {
+  std::vector<Host> hosts;
+  EXPECT_TRUE(parse_hosts("--host", list, hosts).ok()) << list;
+  return hosts;
+}
+
+/// The host of each rank.
+std::vector<int> divided(const std::string& list, int per_host, int ranks, MapBy by = MapBy::kSlot) {
+  std::vector<int> host_of;
+  EXPECT_TRUE(divide(hosts_of(list), per_host, ranks, by, host_of).ok());
+  return host_of;
+}
+
+TEST(Hosts, AreNamedWithOrWithoutSlots) {
+  const std::vector<Host> hosts = hosts_of("a:4,b,a:2,c,c");
+  ASSERT_EQ(hosts.size(), 3u);
+  EXPECT_EQ(hosts[0].name, "a");
+  EXPECT_EQ(hosts[0].slots, 6);
+  EXPECT_EQ(hosts[1].slots, 0);
+  EXPECT_EQ(hosts[2].slots, 2) << "named twice";
+}
+
+TEST(Hosts, BadOnesAreRefused) {
+  std::vector<Host> hosts;
+  for (const char* const bad : {"", "a:", "a:0", "a:-1", "a:x", "a:1x", ":2", "-a", "a:99999999999"})
+    EXPECT_FALSE(parse_hosts("--host", bad, hosts).ok()) << bad;
+}
+
+TEST(Hosts, MayBeIPv6Addresses) {
+  const std::vector<Host> hosts = hosts_of("fd00::1,[fd00::2]:3,[fd00::2],::ffff:10.0.0.1");
+  ASSERT_EQ(hosts.size(), 3u);
+  EXPECT_EQ(hosts[0].name, "fd00::1");
+  EXPECT_EQ(hosts[1].name, "fd00::2");
+  EXPECT_EQ(hosts[1].slots, 4);
+  EXPECT_EQ(hosts[2].name, "::ffff:10.0.0.1");
+  std::vector<Host> none;
+  for (const char* const bad : {"[fd00::1", "[fd00::1]4", "[fd00::1]:", "[a]:2", "[]", "["})
+    EXPECT_FALSE(parse_hosts("--host", bad, none).ok()) << bad;
+}
+
+/// What a file with this text names; `without_meaning` has a space behind each key.
+struct Read {
+  bool ok = false;
+  std::vector<Host> hosts;
+  std::vector<std::string> without_meaning;
+
+  explicit Read(const std::string& text) {
+    const std::string path = testing::TempDir() + "clump_hosts_test";
+    std::ofstream(path) << text;
+    ok = read_hostfile("-f", path, hosts, without_meaning).ok();
+    std::remove(path.c_str());
+  }
+};
+
+TEST(Hosts, ComeFromAFile) {
+  const Read read("# three\n a slots=2 max_slots=4\n\nb:3 # colon\nc\n");
+  ASSERT_TRUE(read.ok);
+  ASSERT_EQ(read.hosts.size(), 3u);
+  EXPECT_EQ(read.hosts[0].slots, 2);
+  EXPECT_EQ(read.hosts[1].slots, 3);
+  EXPECT_EQ(read.hosts[2].name, "c");
+  EXPECT_EQ(read.hosts[2].slots, 0);
+  EXPECT_FALSE(Read("a slots\n").ok);
+  EXPECT_FALSE(Read("").ok);
+  std::vector<std::string> keys;
+  std::vector<Host> hosts;
+  EXPECT_FALSE(read_hostfile("-f", testing::TempDir() + "clump_no_such_file", hosts, keys).ok());
+}
+
+TEST(Hosts, ComeFromFilesOfOtherLaunchers) {
+  const Read read(
+      "\xef\xbb\xbf"
+      "a slots = 2\r\nb cpu=3 max-slots= 0\r\n\t\r\n c\tcount =1\n[fd00::1]:2\nd slots=0\ne:0\n");
+  ASSERT_TRUE(read.ok);
+  ASSERT_EQ(read.hosts.size(), 4u) << "d and e have no slots";
+  EXPECT_EQ(read.hosts[0].name, "a");
+  EXPECT_EQ(read.hosts[0].slots, 2);
+  EXPECT_EQ(read.hosts[1].slots, 3);
+  EXPECT_EQ(read.hosts[2].name, "c");
+  EXPECT_EQ(read.hosts[2].slots, 1);
+  EXPECT_EQ(read.hosts[3].name, "fd00::1");
+  EXPECT_EQ(read.hosts[3].slots, 2);
+  EXPECT_TRUE(read.without_meaning.empty());
+  EXPECT_FALSE(Read("a slots=0\nb:0\n").ok);
+  EXPECT_FALSE(Read("a slots=x\n").ok);
+  EXPECT_FALSE(Read("a slots=-1\n").ok);
+}
+
+TEST(Hosts, NamesKeysWithoutMeaningOnce) {
+  const Read read("a slots=1 user=me port=22\nb user = you ifhn=b-ib slots=2\n");
+  ASSERT_TRUE(read.ok);
+  EXPECT_EQ(read.without_meaning, (std::vector<std::string>{"user", "port", "ifhn"}));
+  EXPECT_EQ(read.hosts[1].slots, 2);
+}
+
+TEST(Hosts, GetRanksInBlocks) {
+  using Hosts = std::vector<int>;
+  EXPECT_EQ(divided("a,b", 0, 5), (Hosts{0, 0, 1, 1, 1}));
+  EXPECT_EQ(divided("a:1,b:2,c:4", 0, 7), (Hosts{0, 1, 1, 2, 2, 2, 2}));
+  EXPECT_EQ(divided("a:4,b:4", 0, 5), (Hosts{0, 0, 0, 0, 1})) << "slots are filled in turn";
+  EXPECT_EQ(divided("a:1,b:3", 0, 8), (Hosts{0, 0, 1, 1, 1, 1, 1, 1})) << "more than slots, in proportion";
+  EXPECT_EQ(divided("a,b,c", 2, 5), (Hosts{0, 0, 1, 1, 2}));
+  std::vector<int> host_of;
+  EXPECT_FALSE(divide(hosts_of("a,b"), 2, 5, MapBy::kSlot, host_of).ok());
+}
+
+TEST(Hosts, GetRanksInTurn) {
+  using Hosts = std::vector<int>;
+  const auto in_turn = [](const char* list, int per_host, int ranks) {
+    return divided(list, per_host, ranks, MapBy::kNode);
+  };
+  EXPECT_EQ(in_turn("a,b", 0, 5), (Hosts{0, 1, 0, 1, 0}));
+  EXPECT_EQ(in_turn("a:4,b:4", 0, 5), (Hosts{0, 1, 0, 1, 0}));
+  EXPECT_EQ(in_turn("a:1,b:2,c:4", 0, 7), (Hosts{0, 1, 2, 1, 2, 2, 2})) << "until a host is full";
+  EXPECT_EQ(in_turn("a:1,b:3", 0, 8), (Hosts{0, 1, 0, 1, 1, 1, 1, 1})) << "more than slots, in proportion";
+  EXPECT_EQ(in_turn("a,b,c", 2, 5), (Hosts{0, 1, 2, 0, 1}));
+  EXPECT_EQ(in_turn("a,b,c", 0, 2), (Hosts{0, 1})) << "none on the last";
+  std::vector<int> host_of;
+  EXPECT_FALSE(divide(hosts_of("a,b"), 2, 5, MapBy::kNode, host_of).ok());
+}
+
+TEST(Hosts, AllRanksAreSomewhere) {
+  for (int ranks = 1; ranks < 60; ++ranks) {
+    for (const char* const list : {"a", "a,b,c", "a:2,b:1", "a:7,b,c:3,d:11"}) {
+      for (const MapBy by : {MapBy::kSlot, MapBy::kNode})
+        EXPECT_EQ(divided(list, 0, ranks, by).size(), static_cast<std::size_t>(ranks)) << list;
+      const std::vector<int> in_blocks = divided(list, 0, ranks);
+      EXPECT_TRUE(std::is_sorted(in_blocks.begin(), in_blocks.end())) << list;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace clump::mpiexec

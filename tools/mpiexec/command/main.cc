@@ -1,0 +1,78 @@
+// mpiexec: reads the command line, plans, runs.
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "cluster/cluster.h"
+#include "cluster/proxy.h"
+#include "cluster/start_host.h"
+#include "command/host_names.h"
+#include "command/options.h"
+#include "common/host_trial.h"
+#include "common/limits.h"
+#include "common/output.h"
+#include "gdb/gdb.h"
+#include "job/explore.h"
+#include "job/run.h"
+#include "plan/map.h"
+#include "plan/plan.h"
+
+namespace clump::mpiexec {
+namespace {
+
+int fail(const base::Status& status, int exit_code) {
+  fmt::print(stderr, "mpiexec: {}\n", base::message_of(status.code()));
+  return exit_code;
+}
+
+int mpiexec(const std::vector<std::string>& words) {
+  if (words.size() == 2 && words[0] == kCarry) return carry(std::atoi(words[1].c_str()));
+  if (!words.empty() && words[0] == kStartHost) return start_host(words);
+  if (!words.empty() && words[0] == tools::kTryHost) return tools::try_host({words.begin() + 1, words.end()});
+  Command command;
+  if (const base::Status status = parse(words, command); !status.ok()) return fail(status, kExitUsage);
+  if (command.help) {
+    fmt::print("{}", help_text());
+    return 0;
+  }
+  if (command.version) {
+    fmt::print("mpiexec (Clump) {}\n", CLUMP_VERSION);
+    return 0;
+  }
+  if (const base::Status status = tools::check_stack(); !status.ok()) return fail(status, kExitCannotRun);
+  for (const auto& [option, why] : command.ignored) {
+    if (!command.quiet) fmt::print(stderr, "mpiexec: option {} is ignored: {}\n", option, why);
+  }
+  if (command.proxy) return run_proxy(command);
+  merge_names(command.hosts);
+  if (!needs_other_hosts(command)) command.hosts.clear();
+  Plan plan;
+  int exit_code = kExitCannotRun;
+  if (const base::Status status = make_plan(command, plan, exit_code); !status.ok())
+    return fail(status, exit_code);
+  if (command.explain) fmt::print(stderr, "mpiexec: {}\n", plan.explanation);
+  if (command.explain && !plan.allocator.note.empty())
+    fmt::print(stderr, "mpiexec: {}\n", plan.allocator.note);
+  if (command.explain && !plan.rules_note.empty()) fmt::print(stderr, "mpiexec: {}\n", plan.rules_note);
+  if (command.explore > 0) return explore(command, plan);
+  Records records;
+  if (const base::Status status = records.prepare(command, plan.job); !status.ok())
+    return fail(status, kExitCannotRun);
+  if (!command.hosts.empty()) {
+    const base::Status ran = run_on_hosts(command, plan, records, exit_code);
+    return ran.ok() ? exit_code : fail(ran, kExitCannotRun);
+  }
+  if (command.map) {
+    const bool alone = command.parts.front().words.empty();
+    fmt::print(alone ? stdout : stderr, "{}", map_text(plan));
+    if (alone) return 0;
+  }
+  return run(command, plan, records);
+}
+
+}  // namespace
+}  // namespace clump::mpiexec
+
+int main(int argc, char** argv) {
+  return clump::tools::run_tool("mpiexec", [&] { return clump::mpiexec::mpiexec({argv + 1, argv + argc}); });
+}

@@ -1,0 +1,174 @@
+// The command line of mpiexec: what MPICH's and Open MPI's users are used to type (MPI-5.0 section 11.5 has
+// the portable part).
+//
+//   mpiexec [options] program [arguments] [: [options] program [arguments]]...
+//
+// Every option may be written with one dash or two, and its value after a space or '='. Options of a part end
+// at its program.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "command/hosts.h"
+#include "common/ranks.h"
+#include "pmi/job.h"
+
+namespace clump::mpiexec {
+
+/// The environment variable that names an allocator, for --malloc too. It is part of the environment of the
+/// job's programs, so that mpiexec reads it on other hosts as well.
+inline constexpr const char* kMallocVariable = "CLUMP_MALLOC";
+
+/// Which of mpiexec's own environment variables a program sees, and what is set besides.
+struct Environment {
+  enum class Inherit { kAll, kNone, kListed };
+  Inherit inherit = Inherit::kAll;
+  bool chosen = false;  ///< `inherit` was asked for; otherwise the global choice counts
+  std::vector<std::string> listed;
+  std::vector<std::pair<std::string, std::string>> set;
+};
+
+/// One part of an MPMD command line.
+struct Part {
+  int ranks = 1;
+  bool says_ranks = false;          ///< by -n
+  std::optional<std::string> soft;  ///< as typed
+  std::vector<std::string> path;    ///< where the program is looked for before PATH
+  std::vector<std::string> words;   ///< the program as typed, then its arguments
+  std::string working_directory;    ///< as typed; empty: mpiexec's
+  Environment environment;
+};
+
+struct Command {
+  std::vector<Part> parts;
+  Environment environment;  ///< for all parts
+  std::string working_directory;
+  bool help = false;
+  bool version = false;
+  bool explain = false;
+  bool tag_output = false;
+  bool collapse = false;
+  bool gdb = false;
+  std::optional<std::string> gdb_commands;  ///< a file; absolute
+  std::array<std::string, 2> output_files;  ///< absolute patterns: see pmi/job.h
+  bool tee = false;                         ///< to mpiexec's own output, too
+  std::int32_t input = 0;                   ///< which rank reads mpiexec's stdin: see pmi/job.h
+  bool quiet = false;
+  int timeout_seconds = 0;               ///< 0: none
+  int hang_after_seconds = 0;            ///< 0: never
+  std::optional<std::int64_t> seed;      ///< what is left open is drawn from it
+  int explore = 0;                       ///< so many seeds, from that one or 1 on; 0: one run
+  std::vector<std::string> other_words;  ///< as typed, but for what asks for the two
+  tools::Ranks as_asked;                 ///< as what the ranks run
+  std::vector<Host> hosts;               ///< none: this one
+  int per_host = 0;                      ///< so many ranks on each; 0: not said
+  MapBy map_by = MapBy::kSlot;
+  std::string needs_ranks;    ///< an option that elsewhere says how many ranks there are, and here does not
+  bool enough_cores = false;  ///< no more ranks than cores
+  std::optional<std::string> collective_rules;  ///< --coll-rules, as typed
+  std::string network;                          ///< libfabric's provider; empty: its choice
+  bool proxy = false;                           ///< started by ourselves, to run one host's part of a job
+  std::optional<std::string> cores;             ///< as typed; none: all that are usable
+  bool hardware_threads = false;                ///< a worker for each hardware thread
+  bool map = false;                             ///< print the placement
+  bool profile = false;
+  std::optional<std::string> profile_file, trace;  ///< as typed
+  int workers = 0;                                 ///< 0: one for each core
+  std::optional<int> helpers;                      ///< for each rank, at most
+  /// Options that are understood but have no effect here, each once, with what to know about it.
+  std::vector<std::pair<std::string, std::string>> ignored;
+};
+
+/// What an option does; the table in option_table.cc gives each one a row.
+enum class Action {
+  kRanks,
+  kDirectory,
+  kGlobalDirectory,
+  kPath,
+  kSoft,
+  kArchitecture,
+  kFile,
+  kConfigFile,
+  kEnv,
+  kEnvList,
+  kEnvNone,
+  kEnvAll,
+  kGlobalEnv,
+  kGlobalEnvList,
+  kGlobalEnvNone,
+  kGlobalEnvAll,
+  kExport,
+  kTagOutput,
+  kCollapse,
+  kOutputFolder,
+  kOutputFolderAndTee,
+  kOutFile,
+  kErrFile,
+  kTee,
+  kInput,
+  kGdb,
+  kGdbCommands,
+  kExplain,
+  kQuiet,
+  kTimeout,
+  kHangAfter,
+  kSeed,
+  kExplore,
+  kAs,
+  kPerProcess,
+  kScheduler,
+  kHosts,
+  kHostfile,
+  kPerHost,
+  kOnePerHost,
+  kCountElsewhere,  ///< says how many ranks there are for a resource that is not told apart here
+  kEnoughCores,
+  kMapBy,
+  kRoundRobin,
+  kNetwork,
+  kCollectives,
+  kCollectiveRules,
+  kReproducible,
+  kCheck,
+  kInitialErrhandler,
+  kProfile,
+  kTrace,
+  kProxy,
+  kCores,
+  kMalloc,
+  kWorkers,
+  kHelpers,
+  kHardwareThreads,
+  kMap,
+  kHelp,
+  kVersion,
+  kAlready,  ///< asks for what happens anyway: accepted without a word
+  kIgnored,  ///< accepted and named once on stderr
+  kRefused,  ///< known, but the job would not do what the user wants: an error that says so
+};
+
+struct Option {
+  std::vector<std::string_view> names;  ///< without dashes
+  Action action;
+  int values = 0;                 ///< how many words follow
+  std::string_view metavar = {};  ///< how --help shows them
+  std::string_view text = {};     ///< --help's line, or what to know when it is ignored or refused
+  bool may_have_value = false;    ///< after '=', if the user likes
+};
+
+std::span<const Option> option_table();
+
+/// `words` is argv without argv[0]. Fails with MPI_ERR_ARG and a message that names the word.
+base::Status parse(const std::vector<std::string>& words, Command& command);
+
+/// The text of --help.
+std::string help_text();
+
+}  // namespace clump::mpiexec

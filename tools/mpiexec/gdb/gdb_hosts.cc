@@ -1,0 +1,50 @@
+#include "gdb/gdb_hosts.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace clump::mpiexec {
+
+void GdbHosts::add_descriptors(std::vector<pollfd>& all) const {
+  all.push_back({gdb_.descriptor(), POLLIN, 0});
+  for (const Waiting& host : hosts_)
+    if (host.line.is_open() && !gdb_.has_started()) all.push_back(host.line.events());
+}
+
+base::Status GdbHosts::poll() {
+  if (gdb_.has_started()) {
+    code_ = gdb_.take_end().value_or(code_);
+    return {};
+  }
+  for (Waiting& host : hosts_) read(host);
+  if (std::ranges::any_of(hosts_, [](const Waiting& host) { return host.processes.empty(); })) return {};
+  std::vector<Debuggees> all;
+  for (Waiting& host : hosts_) all.push_back({std::move(host.processes), host.line.release()});
+  const base::Status started = gdb_.debug(all, commands_);
+  for (const Debuggees& host : all) ::close(host.server);
+  return started;
+}
+
+void GdbHosts::read(Waiting& host) {
+  std::string message;
+  host.line.transfer();
+  if (!host.line.receive(message)) return;
+  host.processes.resize(message.size() / sizeof(pid_t));
+  std::memcpy(host.processes.data(), message.data(), host.processes.size() * sizeof(pid_t));
+}
+
+base::Status connect_gdb(const ListenAddress& mpiexec, int host, Connection& line) {
+  int socket = -1;
+  CLUMP_TRY(mpiexec.connect(Stream::kGdb, host, "--gdb needs", socket));
+  line = Connection(socket);
+  return {};
+}
+
+base::Status serve_gdb(Gdb& server, Connection line, const std::vector<pid_t>& processes) {
+  line.send({reinterpret_cast<const char*>(processes.data()), processes.size() * sizeof(pid_t)});
+  return server.serve(line.events().fd);
+}
+
+}  // namespace clump::mpiexec

@@ -1,0 +1,271 @@
+#include "job/run.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "base/why_refused.h"
+#include "common/limits.h"
+#include "diag/report.h"
+#include "gdb/gdb_hosts.h"
+#include "job/describe.h"
+#include "job/run_state.h"
+#include "output/lines.h"
+#include "pmi/job_file.h"
+
+namespace clump::mpiexec {
+
+namespace {
+
+constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+constexpr std::chrono::milliseconds kLook{50};  ///< so often, whether anybody misses those who have gone
+constexpr std::chrono::milliseconds kSoon{1};   ///< and whether addresses that are wanted are told
+
+/// Tells a plain process what its stdout and stderr are, which a shell in between may change.
+void name_output(Process& process) {
+  struct stat info {};
+  if (::fstat(process.out >= 0 ? process.out : STDOUT_FILENO, &info) == 0)
+    set(process.environment, "CLUMP_STDOUT", pmi::name_of_file(info));
+  if (::fstat(process.err >= 0 ? process.err : STDERR_FILENO, &info) == 0)
+    set(process.environment, "CLUMP_STDERR", pmi::name_of_file(info));
+}
+
+/// The files of the daemon that has started this proxy: it leaves them behind if it is killed.
+Folder folder_of_server() {
+  const char* const path = std::getenv("PMIX_SERVER_TMPDIR");  // ends in ".PID"
+  const char* const dot = path != nullptr ? std::strrchr(path, '.') : nullptr;
+  const pid_t owner = dot != nullptr ? std::atoi(dot + 1) : 0;
+  return owner > 0 ? Folder{path, owner} : Folder{};
+}
+
+}  // namespace
+
+void say(const std::string& text) {
+  write_all(STDERR_FILENO, fmt::format("mpiexec: {}{}", text, text.ends_with('\n') ? "" : "\n"));
+}
+
+base::Status Run::start() {
+  signals_.begin(kForwarded);
+  block_signals_of_writes();
+  if (command_.gdb) CLUMP_TRY(find_gdb());
+  if (command_.timeout_seconds > 0 && !command_.proxy)  // mpiexec tells a proxy when
+    end_at_ = Clock::now() + std::chrono::seconds(command_.timeout_seconds);
+  return start_processes();
+}
+
+int Run::finish() {
+  while ((running_ > 0 || gdb_.is_running()) && !supervisor_gone_) wait_once();
+  supervisor_.stop();
+  gdb_.end();
+  output_.finish();
+  read_packets();
+  pass_on_news();
+  if (failure_) say(diag::report(*failure_, plan_.job.ranks(), has_core_));
+  // Ranks that handle the signal come to an end of their own, of which there is nothing to say.
+  if (!failure_ && exit_code_ != 0 && !where_it_ended_.empty())
+    say(fmt::format("the job was ended by {}; where the ranks were:\n{}", diag::signal_name(interrupted_by_),
+                    where_it_ended_));
+  look_at_output();
+  if (records_.are_wanted() && !records_.finish(plan_.job, exit_code_)) is_output_lost_ = true;
+  if (is_output_lost_ && exit_code_ == 0) exit_code_ = kExitOutput;
+  if (has_other_hosts() && !command_.gdb) wait_for_other_hosts();
+  return exit_code_;
+}
+
+void Run::wait_for_other_hosts() {
+  while (exit_code_ == 0 && !link_->ends_job && !pmix_.wait_for_all(kLook)) pass_on_news();
+}
+
+base::Status Run::start_processes() {
+  CLUMP_TRY(make_descriptors());
+  std::vector<Process> processes;
+  const pmi::Node& node = plan_.job.this_node();
+  for (int number = node.first; number < node.first + node.processes; ++number)
+    CLUMP_TRY(describe_with_streams(number, processes.emplace_back()));
+  if (!processes.empty()) {
+    processes.front().of_mpiexec = input_.own();
+    if (command_.proxy) processes.front().folder = folder_of_server();
+  }
+  running_ = static_cast<int>(processes.size());
+  const base::Status started = supervisor_.start(processes);
+  for (const Process& process : processes) {
+    for (const int given : {process.in, process.out, process.err})
+      if (given >= 0) ::close(given);
+  }
+  for (const int given : {job_, theirs_}) ::close(given);
+  input_.start();
+  return started;
+}
+
+base::Status Run::make_descriptors() {
+  CLUMP_TRY(pmi::write_job(plan_.job, job_));
+  int control[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) != 0) {
+    return base::fail(MPI_ERR_OTHER, "cannot make a socket pair: {}", base::why_refused("socketpair", errno));
+  }
+  control_ = control[0];
+  theirs_ = control[1];
+  int line[2];  // the other end stays open in mpiexec and its supervisor for as long as they live
+  if (::pipe2(line, O_CLOEXEC) != 0)
+    return base::fail(MPI_ERR_SPAWN, "cannot make a pipe: {}", base::why_refused("pipe2", errno));
+  life_ = line[0];
+  if (records_.are_wanted()) CLUMP_TRY(records_.begin(plan_.job));
+  CLUMP_TRY(pmi::NodeMemory::make(plan_.job, node_));
+  CLUMP_TRY(pmi::NodeMemory::map(plan_.job, node_, memory_));
+  probe_.begin(plan_.job, memory_);
+  successors_.begin(plan_.job, memory_);
+  if (!has_other_hosts()) detector_.emplace(plan_.job, command_.hang_after_seconds).admit(plan_.job.node);
+  return has_other_hosts() ? pmix_.open(plan_.job, memory_) : base::Status{};
+}
+
+base::Status Run::describe_with_streams(int number, Process& process) {
+  const pmi::HostProcess& host = plan_.job.processes[static_cast<std::size_t>(number)];
+  CLUMP_TRY(describe(command_, plan_,
+                     {job_, theirs_, life_, node_, records_.are_wanted() ? records_.descriptor() : -1},
+                     preload_names_, number, process));
+  if (command_.gdb)
+    process.in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);  // gdb reads mpiexec's
+  else
+    CLUMP_TRY(direct_input(number, process));
+  for (const int target : {STDOUT_FILENO, STDERR_FILENO})
+    CLUMP_TRY(output_.direct(host, target, target == STDOUT_FILENO ? process.out : process.err));
+  if (host.plain) name_output(process);
+  return {};
+}
+
+base::Status Run::direct_input(int number, Process& process) {
+  std::vector<int> of_ranks;
+  CLUMP_TRY(input_.direct(number, process.in, of_ranks));
+  if (of_ranks.empty()) return {};
+  process.kept.insert(process.kept.end(), of_ranks.begin(), of_ranks.end());
+  std::string list;
+  for (const int end : of_ranks) list += (list.empty() ? "" : ",") + std::to_string(end);
+  set(process.environment, "CLUMP_INPUT_FDS", list);
+  return {};
+}
+
+void Run::wait_once() {
+  const pollfd link = link_ != nullptr ? link_->connection.events() : pollfd{-1, 0, 0};
+  std::vector<pollfd> all{
+      {supervisor_.descriptor(), POLLIN, 0}, {signals_.descriptor(), POLLIN, 0}, {control_, POLLIN, 0},
+      {pmix_.descriptor(), POLLIN, 0},       {gdb_.descriptor(), POLLIN, 0},     link};
+  output_.add_to(all);
+  const int ready = ::poll(all.data(), all.size(), milliseconds_left());
+  if (ready < 0 && errno != EINTR) return;
+  if (end_at_ && Clock::now() >= *end_at_) return end_now();
+  if (taken_by_ && Clock::now() >= *taken_by_) look_who_blocks();
+  if (all[2].revents != 0) read_packets();
+  if (pmix_.has_wanted()) pmix_.look_again();
+  if (all[3].revents != 0) miss(pmix_.take_absent());
+  read_signals();
+  output_.pass_on();
+  look_at_output();
+  read_events();
+  if (command_.gdb) look_after_gdb();
+  look_who_waits();
+  if (absent_ == nullptr) absent_ = successors_.missed();
+  if (absent_ != nullptr && is_missed())
+    fail(*absent_, pmi::Reason::kExited, 0,
+         "without calling MPI_Init, and other ranks have called it: all ranks of a job have to, or none");
+}
+
+int Run::milliseconds_left() const {
+  using std::chrono::milliseconds;
+  std::optional<milliseconds> most;
+  if (absent_ != nullptr || successors_.are_waiting() || (command_.gdb && !gdb_.has_started())) most = kLook;
+  if (signals_.descriptor() < 0) most = SignalLine::kPause;
+  if (pmix_.has_wanted()) most = kSoon;
+  const auto detector_alarm = detector_ ? detector_->alarm() : std::nullopt;
+  for (const auto& time :
+       {end_at_, taken_by_, ends_at_latest_, detector_alarm, probe_.alarm(), output_.next()}) {
+    if (!time) continue;
+    const auto left = std::max(std::chrono::ceil<milliseconds>(*time - Clock::now()), milliseconds{0});
+    most = most ? std::min(left, *most) : left;
+  }
+  return most ? static_cast<int>(most->count()) : -1;
+}
+
+base::Status Run::find_gdb() {
+  if (!command_.proxy) return gdb_.find("gdb");
+  CLUMP_TRY(gdb_.find("gdbserver"));
+  return connect_gdb(link_->mpiexec, plan_.job.node, gdb_line_);
+}
+
+void Run::look_after_gdb() {
+  if (gdb_.has_started()) {
+    const std::optional<int> code = gdb_.take_end();
+    if (!code) return;
+    if (!command_.proxy && exit_code_ == 0) exit_code_ = *code;
+    running_ = 0;
+    return;
+  }
+  const pmi::Node& node = plan_.job.this_node();
+  std::vector<pid_t> processes;
+  for (int number = node.first; number < node.first + node.processes; ++number)
+    if (const pid_t waits = memory_.host(number).debuggee.load(std::memory_order_acquire); waits > 0)
+      processes.push_back(waits);
+  if (std::ssize(processes) < node.processes) return;
+  const base::Status started = command_.proxy ? serve_gdb(gdb_, std::move(gdb_line_), processes)
+                                              : gdb_.debug({{processes}}, command_.gdb_commands);
+  if (!started.ok()) {
+    say(base::message_of(started.code()));
+    exit_code_ = kExitCannotRun;
+    running_ = 0;
+  }
+}
+
+void Run::read_events() {
+  Event event;
+  while (supervisor_.next(event, supervisor_gone_)) {
+    if (event.kind == Event::Kind::kCannotStart || event.kind == Event::Kind::kCannotEnter) {
+      cannot_start(event);
+    } else if (event.kind == Event::Kind::kEnded) {
+      ended(event);
+    }
+  }
+  if (supervisor_gone_ && exit_code_ == 0) {
+    say("the process that keeps the job together was killed");
+    exit_code_ = 128 + SIGKILL;
+  }
+}
+
+const pmi::HostProcess& Run::process_of(const Event& event) const {
+  return plan_.job.processes[static_cast<std::size_t>(plan_.job.this_node().first + event.index)];
+}
+
+void Run::cannot_start(const Event& event) {
+  const pmi::App& app =
+      plan_.job.apps[static_cast<std::size_t>(plan_.job.app_of(plan_.job.first_rank(process_of(event))))];
+  const std::string where = command_.proxy ? plan_.job.this_node().name + ": " : std::string();
+  const std::string what = event.kind == Event::Kind::kCannotEnter
+                               ? fmt::format("working directory '{}'", app.working_directory)
+                               : fmt::format("cannot start {}", app.program);
+  const bool is_limit = event.value == EAGAIN || event.value == ENOMEM || event.value == EMFILE;
+  if (exit_code_ == 0)
+    say(fmt::format("{}{}: {}", where, what,
+                    is_limit ? base::why_refused("fork", event.value) : std::strerror(event.value)));
+  exit_code_ = kExitCannotRun;
+  running_ = 0;
+}
+
+int run(const Command& command, const Plan& plan, Records& records, ControlLink* link) {
+  Run job(command, plan, records, link);
+  base::Status status = tools::check_limits(needs_of(plan), plan.job.ranks(plan.job.this_node()));
+  if (status.ok()) status = RanksOutput::make_files(plan.job);
+  if (status.ok()) status = job.start();
+  if (!status.ok()) {
+    say(base::message_of(status.code()));
+    return kExitCannotRun;
+  }
+  return job.finish();
+}
+
+}  // namespace clump::mpiexec

@@ -1,0 +1,23 @@
+// Runs a job to its end: starts it, passes on signals and output, and reports the first failure.
+#pragma once
+
+#include "cluster/connection.h"
+#include "cluster/listener.h"
+#include "command/options.h"
+#include "job/records.h"
+#include "plan/plan.h"
+
+namespace clump::mpiexec {
+
+/// A proxy's line to mpiexec.
+struct ControlLink {
+  ListenAddress mpiexec;
+  Connection connection;
+  int input = -1;         ///< what its ranks read (hosts_input.h); -1: nothing. It is given away
+  bool ends_job = false;  ///< mpiexec has passed on a signal that ends the job
+};
+
+/// Blocks until nothing of the job is left. Returns mpiexec's exit code. `link`: only a proxy's.
+int run(const Command& command, const Plan& plan, Records& records, ControlLink* link = nullptr);
+
+}  // namespace clump::mpiexec

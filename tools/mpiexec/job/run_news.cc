@@ -1,0 +1,186 @@
+// What a running job hears: from its host processes, from the user by signals, from mpiexec on other hosts.
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <utility>
+
+#include "job/run_state.h"
+
+namespace clump::mpiexec {
+
+void Run::read_packets() {
+  while (control_ >= 0 && read_packet()) {
+  }
+}
+
+ssize_t Run::receive(std::string& packet, int& socket) const {
+  packet.resize(64 << 10);
+  iovec part{packet.data(), packet.size()};
+  alignas(cmsghdr) char space[CMSG_SPACE(sizeof socket)];
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = space;
+  message.msg_controllen = sizeof space;
+  const ssize_t got = ::recvmsg(control_, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (got < 0) return got;
+  packet.resize(static_cast<std::size_t>(got));
+  if (const cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr && header->cmsg_type == SCM_RIGHTS)
+    std::memcpy(&socket, CMSG_DATA(header), sizeof socket);
+  return got;
+}
+
+void Run::settle_successors() {
+  const base::Status settled = successors_.settle(life_, records_.are_wanted() ? records_.descriptor() : -1);
+  if (!settled.ok()) return successors_.refuse_all(base::message_of(settled.code()));
+  probe_ = {};
+  probe_.begin(job(), memory());
+  if (detector_) detector_.emplace(job(), command_.hang_after_seconds).admit(job().node);
+}
+
+void Run::successor_ended(const pmi::SuccessorNote& note) {
+  if (exit_code_ != 0) return;
+  const pmi::HostProcess alone{job().rank_mapping.slot_of(note.rank), 1, true};
+  if (!successors_.has_settled()) {
+    if (note.status == 0) successors_.note_end(note.rank);
+    return judge_end(alone, note.status);
+  }
+  const int number = job().process_of(note.rank);
+  probe_.note_end(number);
+  if (note.status == 0) look_at_state(number);
+  judge_end(alone, note.status);
+}
+
+bool Run::read_packet() {
+  std::string packet;
+  int socket = -1;
+  const ssize_t got = receive(packet, socket);
+  if (got == 0) ::close(std::exchange(control_, -1));
+  if (got <= 0) return false;
+  pmi::Failure failure;
+  if (pmi::JoinNote join; socket >= 0 && pmi::decode(packet, join)) {
+    if (successors_.take(join, socket)) settle_successors();
+  } else if (pmi::SuccessorNote end; pmi::decode(packet, end)) {
+    successor_ended(end);
+  } else if (pmi::AddressNote address; pmi::decode(packet, address)) {
+    pmix_.note_address(address.process);
+  } else if (pmi::DoneNote done; pmi::decode(packet, done)) {
+    pmix_.note_end(done.process);
+    probe_.note_done();
+  } else if (pmi::AccountNote note; pmi::decode(packet, note)) {
+    probe_.take(note);
+  } else if (pmi::RestNote rest; pmi::decode(packet, rest)) {
+    probe_.take(rest);
+  } else if (pmi::OutputNote note; pmi::decode(packet, note)) {
+    tell_of_lost_output(fmt::format("rank {} of {}", note.rank, job().ranks()), note.error);
+  } else if (!failure_ && !is_stuck_ && pmi::decode(packet, failure)) {
+    if (is_as_wanted(failure)) {
+      end_as_wanted(failure);
+      return true;
+    }
+    failure_ = std::move(failure);
+    if (failure_->reason == pmi::Reason::kDeadlock) tell_of_own_deadlock();
+    limit_grace();  // the process ends by itself, unless its heap is broken and it hangs
+  }
+  return true;
+}
+
+void Run::read_signals() {
+  siginfo_t info;
+  while (signals_.next(info)) {
+    const int number = info.si_signo;
+    const bool from_terminal = info.si_code > 0;  // then the job's processes got it as well
+    if (from_terminal && gdb_.is_running() && number != SIGHUP) continue;  // it is gdb's
+    take_signal(number, from_terminal, kGrace);
+    if (number == SIGTSTP) ::raise(SIGSTOP);
+  }
+}
+
+void Run::take_signal(int number, bool from_terminal, std::chrono::milliseconds grace) {
+  const bool ends = number == SIGINT || number == SIGTERM || number == SIGHUP;
+  if (ends && (interrupted_by_ != 0 || exit_code_ != 0)) {
+    if (exit_code_ == 0) exit_code_ = 128 + number;
+    return supervisor_.signal(SIGKILL);  // asked a second time
+  }
+  if (number == SIGTERM)
+    tell_before_end(number);
+  else if (!from_terminal || number == SIGQUIT)
+    pass_on(number);
+  if (!ends) return;
+  interrupted_by_ = number;  // ranks that handle it may come to a good end
+  taken_by_ = Clock::now() + kGraceToEnd;
+  if (command_.proxy) limit_grace(grace);  // the others are ended, too
+}
+
+void Run::look_who_blocks() {
+  taken_by_.reset();
+  if (exit_code_ != 0 || !supervisor_.has_pending(interrupted_by_)) return;
+  say(fmt::format("a rank has not taken SIG{} for {} s, because all of its threads block it: killing the job",
+                  ::sigabbrev_np(interrupted_by_), kGraceToEnd.count()));
+  exit_code_ = 128 + interrupted_by_;
+  supervisor_.signal(SIGKILL);
+}
+
+void Run::pass_on(int signal) {
+  if (signal != SIGQUIT) return supervisor_.signal(signal);
+  if (detector_) detector_->ask();
+}
+
+void Run::look_who_waits() {
+  pass_on_news();
+  if (!detector_) return;
+  std::string text;
+  const HangDetector::Finding found = detector_->poll(text);
+  pass_on_news();
+  if (ends_by_ != 0 && (found == HangDetector::Finding::kAsked || Clock::now() >= *ends_at_latest_))
+    return end_from_outside(found == HangDetector::Finding::kAsked ? text : detector_->text(false));
+  if (found == HangDetector::Finding::kAsked) return say("where the ranks are:\n" + text);
+  if (found == HangDetector::Finding::kNothing || failure_ || exit_code_ != 0) return;
+  failure_ = stuck(found, command_.hang_after_seconds, text);
+  end_stuck();
+}
+
+void Run::pass_on_news() {
+  if (link_ != nullptr) read_control();
+  ControlReply reply;
+  ControlMessage message;
+  for (bool any = true; std::exchange(any, false);) {
+    for (; detector_ && detector_->next(message); any = true) probe_.handle(message);
+    for (; probe_.next(reply); any = true) {
+      if (detector_)
+        detector_->take(job().node, std::move(reply));
+      else
+        link_->connection.send(encode(reply));
+    }
+  }
+}
+
+void Run::read_control() {
+  Connection& line = link_->connection;
+  if (!line.is_open()) return;
+  line.transfer();
+  ControlMessage message;
+  for (std::string bytes; line.receive(bytes);)
+    if (decode(bytes, message)) handle(message);
+  if (line.is_open()) return;
+  if (exit_code_ == 0) exit_code_ = 128 + SIGKILL;  // mpiexec has gone: no one learns of it
+  running_ = 0;
+  gdb_.end();
+}
+
+void Run::handle(const ControlMessage& message) {
+  if (message.kind == ControlMessage::Kind::kSignal) return handle_signal(static_cast<int>(message.number));
+  if (message.kind == ControlMessage::Kind::kEnd && exit_code_ == 0 && !failure_) return end_stuck();
+  probe_.handle(message);
+}
+
+void Run::handle_signal(int number) {
+  link_->ends_job =
+      link_->ends_job || number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGALRM;
+  if (number == SIGALRM) return tell_before_end(number);
+  take_signal(number, false, kGraceToEnd);
+}
+
+}  // namespace clump::mpiexec

@@ -1,0 +1,293 @@
+#include "job/supervisor.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "base/why_refused.h"
+#include "job/signal_line.h"
+
+namespace clump::mpiexec {
+
+namespace {
+
+constexpr std::chrono::milliseconds kLook{5};  ///< so often, whether children have ended
+
+void send_event(int socket, Event::Kind kind, int index, int value) {
+  const Event event{kind, index, value};
+  // mpiexec may be gone; the supervisor finds out by end-of-file.
+  (void)!::send(socket, &event, sizeof event, MSG_NOSIGNAL);
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> all;
+  all.reserve(strings.size() + 1);
+  for (const std::string& one : strings) all.push_back(const_cast<char*>(one.c_str()));
+  all.push_back(nullptr);
+  return all;
+}
+
+/// Where the system forbids it, the process runs on any.
+bool keep_to(const std::vector<std::int32_t>& cores) {
+  if (cores.empty()) return true;
+  const auto most = static_cast<std::size_t>(*std::max_element(cores.begin(), cores.end())) + 1;
+  cpu_set_t* set = CPU_ALLOC(most);
+  const std::size_t size = CPU_ALLOC_SIZE(most);
+  CPU_ZERO_S(size, set);
+  for (const std::int32_t core : cores) CPU_SET_S(static_cast<std::size_t>(core), size, set);
+  const bool done = ::sched_setaffinity(0, size, set) == 0;
+  const bool is_forbidden = !done && (errno == ENOSYS || errno == EPERM);
+  CPU_FREE(set);
+  return done || is_forbidden;
+}
+
+/// What /proc/PID/status has behind "name:\t"; empty if it has no such line.
+std::string status_of(pid_t process, std::string_view name) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(name) && line.substr(name.size()).starts_with(":\t"))
+      return line.substr(name.size() + 2);
+  return {};
+}
+
+/// In the new process. Returns only if it cannot become `process`: why, and errno.
+Event::Kind become(const Process& process, pid_t parent) {
+  constexpr Event::Kind kCannotStart = Event::Kind::kCannotStart;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(127);  // the supervisor died before the line above
+  if (!process.working_directory.empty() && ::chdir(process.working_directory.c_str()) != 0)
+    return Event::Kind::kCannotEnter;
+  if (!keep_to(process.cores)) return kCannotStart;
+  if (process.own_group && ::setpgid(0, 0) != 0) return kCannotStart;
+  if (process.same_addresses) ::personality(ADDR_NO_RANDOMIZE);
+  const int wanted[] = {process.in, process.out, process.err};
+  for (int target = 0; target < 3; ++target) {
+    if (wanted[target] >= 0 && ::dup2(wanted[target], target) < 0) return kCannotStart;
+  }
+  for (const int descriptor : process.kept) ::fcntl(descriptor, F_SETFD, 0);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::execve(process.program.c_str(), pointers(process.arguments).data(), pointers(process.environment).data());
+  return kCannotStart;
+}
+
+/// This process's children, and what they have left to it.
+std::vector<pid_t> children() {
+  std::vector<pid_t> found;
+  std::ifstream list("/proc/thread-self/children");
+  for (pid_t child; list >> child;) found.push_back(child);
+  if (list.is_open()) return found;
+  // A kernel without CONFIG_PROC_CHILDREN: ask every process for its parent.
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
+    std::ifstream stat(entry.path() / "stat");
+    std::string text((std::istreambuf_iterator<char>(stat)), {});
+    int parent = 0;
+    const std::size_t name_end = text.rfind(')');
+    if (name_end == std::string::npos || ::sscanf(text.c_str() + name_end + 1, " %*c %d", &parent) != 1)
+      continue;
+    if (parent == ::getpid()) found.push_back(std::atoi(entry.path().filename().c_str()));
+  }
+  return found;
+}
+
+/// The same where nothing tells which there are: those that are known, and the groups that they lead.
+void kill_known_children(const std::vector<pid_t>& known) {
+  for (const pid_t child : known) {
+    if (child <= 0) continue;
+    ::kill(-child, SIGKILL);
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+  }
+}
+
+/// Kills this process's children, and theirs as they become ours, until there is none. `known`: children that
+/// it has started, or not (-1).
+void kill_all_children(const std::vector<pid_t>& known) {
+  if (::access("/proc/self", F_OK) != 0) return kill_known_children(known);
+  for (;;) {
+    for (const pid_t child : children()) ::kill(child, SIGKILL);
+    if (::waitpid(-1, nullptr, 0) < 0 && errno == ECHILD) return;
+  }
+}
+
+/// The same with a grace, and but for those that have made a session of their own, as the connection does
+/// that ssh keeps for later (ControlPersist).
+void end_all_children(std::chrono::milliseconds grace) {
+  const auto kill_at = std::chrono::steady_clock::now() + grace;
+  const pid_t session = ::getsid(0);
+  for (;; std::this_thread::sleep_for(kLook)) {
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    std::vector<pid_t> left = children();
+    std::erase_if(left, [&](pid_t child) { return ::getsid(child) != session; });
+    if (left.empty()) return;
+    if (std::chrono::steady_clock::now() < kill_at) continue;
+    for (const pid_t child : left) ::kill(child, SIGKILL);
+  }
+}
+
+bool is_there(pid_t process) {
+  const std::string state = status_of(process, "State");
+  return !state.empty() && !state.starts_with('Z');
+}
+
+void remove(const Folder& folder) {
+  std::error_code ignored;
+  if (!folder.path.empty() && (folder.owner == 0 || !is_there(folder.owner)))
+    std::filesystem::remove_all(folder.path, ignored);
+}
+
+/// `processes`: those that were started, or not, or have ended (-1).
+void end_all(const std::vector<pid_t>& processes, std::chrono::milliseconds grace) {
+  if (grace.count() == 0) return kill_all_children(processes);
+  for (const pid_t process : processes)
+    if (process > 0) ::kill(process, SIGTERM);
+  end_all_children(grace);
+}
+
+std::chrono::milliseconds grace_of(const std::vector<Process>& processes) {
+  std::chrono::milliseconds most{0};
+  for (const Process& process : processes) most = std::max(most, process.grace);
+  return most;
+}
+
+[[noreturn]] void supervise(const std::vector<Process>& processes, int socket) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  ::prctl(PR_SET_NAME, "clump-supervise");
+  const pid_t me = ::getpid();
+  std::vector<pid_t> pids;
+  for (std::size_t index = 0; index < processes.size(); ++index) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const Event::Kind what = become(processes[index], me);
+      send_event(socket, what, static_cast<int>(index), errno);
+      ::_exit(127);
+    }
+    pids.push_back(child);
+    send_event(socket, child < 0 ? Event::Kind::kCannotStart : Event::Kind::kStarted, static_cast<int>(index),
+               child < 0 ? errno : child);
+  }
+
+  // The supervisor holds no end of the job's pipes open, so that their readers see the end.
+  for (const Process& process : processes) {
+    for (const int descriptor : {process.in, process.out, process.err}) {
+      if (descriptor > 2) ::close(descriptor);
+    }
+    for (const int descriptor : process.kept) ::close(descriptor);
+    for (const int descriptor : process.of_mpiexec) ::close(descriptor);
+  }
+
+  SignalLine signals;
+  signals.begin(std::array{SIGCHLD});
+  const int most = signals.descriptor() < 0 ? static_cast<int>(SignalLine::kPause.count()) : -1;
+  for (;;) {
+    pollfd both[] = {{signals.descriptor(), POLLIN, 0}, {socket, POLLIN, 0}};
+    if (::poll(both, 2, most) < 0) continue;
+    if (both[1].revents != 0) break;  // nothing is ever sent to the supervisor: mpiexec is done, or dead
+    siginfo_t info;
+    while (signals.next(info)) continue;
+    int status = 0;
+    for (pid_t ended; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+      const auto known = std::find(pids.begin(), pids.end(), ended);
+      if (known == pids.end()) continue;
+      *known = -1;
+      send_event(socket, Event::Kind::kEnded, static_cast<int>(known - pids.begin()), status);
+    }
+  }
+  end_all(pids, grace_of(processes));
+  for (const Process& process : processes) remove(process.folder);
+  ::_exit(0);
+}
+
+}  // namespace
+
+base::Status Supervisor::start(const std::vector<Process>& processes) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+    return base::fail(MPI_ERR_OTHER, "cannot make a socket pair: {}", base::why_refused("socketpair", errno));
+  }
+  // The supervisor lives by its socket only: a terminal's Ctrl-C goes to the job, not to it.
+  sigset_t all, before;
+  sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, &before);
+  supervisor_ = ::fork();
+  const int error = errno;
+  if (supervisor_ == 0) {
+    ::close(ends[0]);
+    supervise(processes, ends[1]);
+  }
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  ::close(ends[1]);
+  socket_ = ends[0];
+  grace_ = grace_of(processes);
+  for (const Process& process : processes)
+    if (!process.folder.path.empty()) folders_.push_back(process.folder);
+  running_.assign(processes.size(), -1);
+  if (supervisor_ < 0)
+    return base::fail(MPI_ERR_NO_MEM, "cannot start a process: {}", base::why_refused("fork", error));
+  return {};
+}
+
+bool Supervisor::next(Event& event, bool& gone) {
+  const ssize_t got = ::recv(socket_, &event, sizeof event, MSG_DONTWAIT);
+  gone = got == 0;
+  if (got != static_cast<ssize_t>(sizeof event)) return false;
+  running_[event.index] = event.kind == Event::Kind::kStarted ? event.value : -1;
+  if (event.kind == Event::Kind::kStarted) {
+    for (const int number : sent_) ::kill(event.value, number);
+  }
+  return true;
+}
+
+void Supervisor::signal(int number) {
+  sent_.push_back(number);
+  for (const pid_t process : running_) {
+    if (process > 0) ::kill(process, number);
+  }
+}
+
+bool Supervisor::has_pending(int number) const {
+  const auto blocks = [number](pid_t process) {
+    const std::string state = status_of(process, "State"), pending = status_of(process, "ShdPnd");
+    return !state.starts_with('T') && !state.starts_with('t') &&
+           (std::strtoull(pending.c_str(), nullptr, 16) >> (number - 1) & 1) != 0;
+  };
+  return std::any_of(running_.begin(), running_.end(),
+                     [&](pid_t process) { return process > 0 && blocks(process); });
+}
+
+bool Supervisor::is_dumping_core() const {
+  return std::any_of(running_.begin(), running_.end(),
+                     [&](pid_t process) { return process > 0 && status_of(process, "CoreDumping") == "1"; });
+}
+
+void Supervisor::stop() {
+  if (socket_ < 0) return;
+  ::close(std::exchange(socket_, -1));
+  if (supervisor_ > 0) ::waitpid(supervisor_, nullptr, 0);
+  // Only if the supervisor was killed: its orphans are ours. Those that it has reaped have lost their
+  // numbers.
+  end_all(grace_.count() == 0 ? running_ : std::vector<pid_t>(), grace_);
+  for (const Folder& folder : folders_) remove(folder);
+}
+
+}  // namespace clump::mpiexec

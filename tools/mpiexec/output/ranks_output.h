@@ -1,0 +1,53 @@
+// Where the output of the host processes of this host goes: what mpiexec makes for it, and what it does with
+// what comes through it. An image takes care of its ranks' files and of tags itself (pmi/job.h).
+#pragma once
+
+#include <poll.h>
+
+#include <chrono>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "base/status.h"
+#include "output/collapse.h"
+#include "output/lines.h"
+#include "pmi/job.h"
+
+namespace clump::mpiexec {
+
+class RanksOutput {
+ public:
+  /// `collapses`: equal lines meet here. A proxy leaves that to the mpiexec that has started it.
+  RanksOutput(const pmi::Job& job, bool collapses);
+  RanksOutput(const RanksOutput&) = delete;
+  RanksOutput& operator=(const RanksOutput&) = delete;
+
+  /// Makes the files of the ranks of this host, and the folders that they are in; what they held is lost.
+  /// Fails with a message that names the file.
+  static base::Status make_files(const pmi::Job& job);
+  /// How many descriptors of mpiexec or of a process they take.
+  static long files(const pmi::Job& job);
+
+  /// What a process gets as its stdout or stderr (`target` is 1 or 2); -1: mpiexec's own.
+  base::Status direct(const pmi::HostProcess& process, int target, int& end);
+  /// What is to be waited for.
+  void add_to(std::vector<pollfd>& all) const;
+  std::optional<std::chrono::steady_clock::time_point> next() const;
+  /// Passes on what has come, and shows what is due. False if nothing had come.
+  bool pass_on();
+  /// Passes on all that is there.
+  void finish();
+
+ private:
+  struct Stream {
+    int source;
+    LineForwarder lines;
+  };
+
+  const pmi::Job& job_;
+  std::optional<CollapsedScreen> screen_;
+  std::deque<Stream> streams_;
+};
+
+}  // namespace clump::mpiexec
