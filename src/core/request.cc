@@ -30,9 +30,9 @@ struct Kept {
 constinit thread_local Kept kept;
 
 /// Gives the memory back when the thread ends.
-struct Keeper {
-  Keeper() { kept.closed = false; }
-  ~Keeper() {
+struct ThreadEnd {
+  ThreadEnd() { kept.closed = false; }
+  ~ThreadEnd() {
     kept.closed = true;
     while (Block* const block = kept.first) {
       kept.first = block->next;
@@ -43,8 +43,8 @@ struct Keeper {
 };
 
 [[gnu::noinline]] void* new_block() {
-  thread_local const Keeper keeper;
-  static_cast<void>(&keeper);
+  thread_local const ThreadEnd thread_end;
+  static_cast<void>(&thread_end);
   void* const memory = std::malloc(kBlockBytes);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;

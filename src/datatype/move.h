@@ -25,7 +25,7 @@ struct Places {
 
 /// memcpy of at least 64 bytes. From 4 KB the C library's may use an instruction (rep movsb) that takes ten
 /// times as long on some processors (seen on an AMD EPYC) where `to` lies a little behind `from` within their
-/// pages (docs/measurements.md): a loop of our own does not.
+/// pages (docs/experiments/027): a loop of our own does not.
 void move_long(std::intptr_t to, std::intptr_t from, Count bytes);
 inline constexpr Count kLong = 256;
 

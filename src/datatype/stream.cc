@@ -20,7 +20,7 @@ namespace {
 constexpr Count kLine = 64;
 // Lines are asked for so far ahead. The processor's own prefetching ends at each page. They are asked for as
 // lines that will be used again: with _MM_HINT_NTA a copy took twice as long on an Intel Xeon
-// (docs/measurements.md).
+// (docs/experiments/046).
 constexpr Count kAhead = 1024;
 // A cache of the last level that is larger is shared by more cores than a virtual machine sees, and as slow
 // as memory: 260 MB on that Xeon, where copies past it are faster from here on, too.
@@ -55,7 +55,7 @@ void stream_line(std::byte* to, const std::byte* from) {
 }
 
 // A part of a line, past the caches as well: with plain stores here, 16 MB from blocks of 4 KB took 1.7 ms
-// instead of 1.4 (docs/measurements.md).
+// instead of 1.4 (docs/experiments/045).
 void stream_edge(std::byte* to, const std::byte* from, Count bytes) {
   constexpr Count kWord = sizeof(long long);
   if (reinterpret_cast<std::uintptr_t>(to) % kWord != 0 || bytes % kWord != 0) {

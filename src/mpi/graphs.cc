@@ -183,7 +183,7 @@ base::Status make_dist_graph(Comm& comm_old, GraphPart part, const core::Info* i
 enum class End { kSource, kDestination };
 
 /// Tells both ends of each edge, whoever named it.
-std::vector<coll::SparseRecord> parcels_of(std::span<const int> sources, const int degrees[],
+std::vector<coll::SparseRecord> records_of(std::span<const int> sources, const int degrees[],
                                            std::span<const int> destinations, std::span<const int> weights) {
   std::vector<coll::SparseRecord> records;
   records.reserve(2 * destinations.size());
@@ -339,7 +339,7 @@ base::Status dist_graph_create(core::Rank&, Comm& comm_old, int n, const int sou
   std::span<const int> given;
   CLUMP_TRY(read_weights("weights", weights, edges, weighted, given));
 
-  std::vector<coll::SparseRecord> records = parcels_of(from, degrees, to, given);
+  std::vector<coll::SparseRecord> records = records_of(from, degrees, to, given);
   CLUMP_TRY(coll::deliver(comm_old, records));
   return make_dist_graph(
       comm_old,

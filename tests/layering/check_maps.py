@@ -2,7 +2,8 @@
 
   check_maps.py ROOT FOLDER...
 
-A row is "| names | what they have |"; the folder's map is the table under "| file |".
+A row is "| names | what they have |"; the folder's map is the table under "| file |". A folder inside that has no README.md of its own is part of it:
+its files are named with their folder.
 """
 
 import sys
@@ -24,13 +25,22 @@ def listed(readme):
     return [name for name in names if not set(name) <= {"-"}]
 
 
+def files_of(folder, top):
+    """Their names as seen from `top`."""
+    for path in sorted(folder.iterdir()):
+        if path.is_dir() and not (path / "README.md").exists():
+            yield from files_of(path, top)
+        elif path.suffix in SOURCES:
+            yield path.relative_to(top).as_posix()
+
+
 def check(folder):
     readme = folder / "README.md"
     if not readme.exists():
         yield f"{readme}: missing"
         return
     names = listed(readme)
-    there = {path.name for path in folder.iterdir() if path.suffix in SOURCES}
+    there = set(files_of(folder, folder))
     yield from (f"{readme}: does not name {name}" for name in sorted(there - set(names)))
     yield from (f"{readme}: names {name}, which is not there" for name in sorted(set(names) - there))
     yield from (f"{readme}: names {name} twice" for name in sorted({name for name in names if names.count(name) > 1}))

@@ -82,7 +82,7 @@ constexpr Rule kRules[] = {
     {kGather, kBinomial, 2 << 10},
     {kGather, kDirect, 0},
 
-    // Of blocks that may differ in size only two ranks that could swap rooms know how much there is; for
+    // Of blocks that may differ in size only two ranks that could exchange buffers know how much there is; for
     // others it is nothing.
     {kGatherv, kShmNonblocking, 0},
     {kGatherv, kShmPair, kPairBuffer + 1, 2, kAny, Where::kAnywhere, 0, 1},

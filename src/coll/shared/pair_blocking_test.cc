@@ -255,7 +255,7 @@ TEST(Swaps, CombineData) {
   });
 }
 
-// Each knows it for itself, and they may never differ: one would swap rooms where the other one does not.
+// Each knows it for itself, and they may never differ: one would exchange buffers where the other one does not.
 TEST(Swaps, AgreeWhetherDataIsTouched) {
   const core::Op op(MPI_SUM);
   constexpr int kTurns = 400, kCount = 4096;

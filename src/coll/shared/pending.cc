@@ -25,9 +25,9 @@ constexpr Count kBlockEffort = 64;
 
 }  // namespace
 
-PendingCollective::PendingCollective(const core::Comm& comm, PendingCollectives& keeper)
+PendingCollective::PendingCollective(const core::Comm& comm, PendingCollectives& owner)
     : SharedCollective(comm),
-      keeper_(keeper),
+      owner_(owner),
       world_(comm.owner.world),
       work_tasks_(std::make_unique<WorkTask[]>(group_count_)),
       completion_tasks_(std::make_unique<CompletionTask[]>(group_count_)) {
@@ -45,7 +45,7 @@ void PendingCollective::write_down(TeamRequest& operation) {
   me.call = operation.signature_;
   me.bytes = operation.bytes_;
   me.outcome = ArgumentSlot::kOpen;
-  if (keeper_.rooms_ != nullptr && rooms_[comm.rank] != operation.room_) rooms_[comm.rank] = operation.room_;
+  if (owner_.rooms_ != nullptr && rooms_[comm.rank] != operation.room_) rooms_[comm.rank] = operation.room_;
   if (!operation.has_blocks_) [[likely]]
     return me.buffers->set(operation.from_, operation.to_, operation.first_);
   me.buffers->set(operation.extra_->out, operation.extra_->in);
@@ -80,7 +80,7 @@ void PendingCollective::begin(const TeamRequest& last) {
 
 /// Whether both, or the one who gives, have filled a room, with as much as the other one takes.
 bool PendingCollective::can_swap() const {
-  if (keeper_.rooms_ == nullptr || (rooms_[0] == nullptr && rooms_[1] == nullptr)) return false;
+  if (owner_.rooms_ == nullptr || (rooms_[0] == nullptr && rooms_[1] == nullptr)) return false;
   for (int rank = 0; rank < 2; ++rank) {
     const Count given = slots_[rank].operation->transfer_.bytes_sent();
     if (given != slots_[1 - rank].operation->transfer_.bytes_received() ||
@@ -92,12 +92,12 @@ bool PendingCollective::can_swap() const {
 
 void PendingCollective::take_rooms_back() {
   for (int rank = 0; rank < 2; ++rank)
-    if (rooms_[rank] != nullptr) keeper_.rooms_->give_back(rank, *std::exchange(rooms_[rank], nullptr));
+    if (rooms_[rank] != nullptr) owner_.rooms_->give_back(rank, *std::exchange(rooms_[rank], nullptr));
 }
 
 /// By somebody who works for the group's worker.
 void PendingCollective::do_part(ArgumentSlot& member, int group) {
-  if (PairBuffers* const rooms = keeper_.rooms_.get(); rooms != nullptr) {
+  if (PairBuffers* const rooms = owner_.rooms_.get(); rooms != nullptr) {
     const int peer = 1 - member.rank;
     if (member.group->number != group)
       rooms->note_help();
@@ -115,7 +115,7 @@ void PendingCollective::swap(ArgumentSlot& member) {
   transfer.copy_local();
   if (transfer.receives()) {
     transfer.receive_from(*rooms_[peer], rank, member.operation->combining());
-    keeper_.rooms_->read(peer, *rooms_[peer], gives);
+    owner_.rooms_->read(peer, *rooms_[peer], gives);
   }
   complete(member.group->number);
 }
@@ -153,7 +153,7 @@ Count PendingCollective::effort(const ArgumentSlot& me) const {
 }
 
 void PendingCollective::submit(int group, net::ProgressTask& task) {
-  if (!team_) team_ = base::Ref<core::Team>(&keeper_.team_);
+  if (!team_) team_ = base::Ref<core::Team>(&owner_.team_);
   users_.fetch_add(1, std::memory_order_relaxed);  // not the last one: the caller is one
   const int number = first_[static_cast<std::size_t>(group)];
   world_.routes[static_cast<std::size_t>(number)]->submit(number, task);
@@ -232,8 +232,8 @@ void PendingCollective::let_go() {
   // acquire, acq_rel: the last one is who gives it back.
   if (users_.load(std::memory_order_acquire) != 1 && users_.fetch_sub(1, std::memory_order_acq_rel) != 1)
     return;
-  const base::Ref<core::Team> team = std::move(team_);  // of which the keeper is a part
-  keeper_.give_back(*this);
+  const base::Ref<core::Team> team = std::move(team_);  // of which the owner is a part
+  owner_.give_back(*this);
 }
 
 // Mostly each worker does the parts of its own ranks, whose data it has in its cache.

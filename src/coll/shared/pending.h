@@ -46,7 +46,7 @@ class PendingCollective final : SharedCollective {
     void run() override { pending->end(group); }
   };
 
-  PendingCollective(const core::Comm& comm, PendingCollectives& keeper);
+  PendingCollective(const core::Comm& comm, PendingCollectives& owner);
   ~PendingCollective() = default;
 
   /// What a rank calls that comes.
@@ -72,7 +72,7 @@ class PendingCollective final : SharedCollective {
   Count effort(const ArgumentSlot& me) const;
   bool is_waited_for(const LocalGroup&) const override;
 
-  PendingCollectives& keeper_;
+  PendingCollectives& owner_;
   const core::World& world_;
   std::vector<int> first_;                              ///< by group: the number of its first rank in the job
   std::unique_ptr<WorkTask[]> work_tasks_;              ///< by group

@@ -166,7 +166,7 @@ Count SharedCollective::bytes_touched(const ArgumentSlot& me) const {
 
 // All cores have about as much to do, so each does its own: of what another one has done, the
 // lines lie in that one's cache, and it takes longer to get them back than it saved (alltoall of 64 KB by two
-// ranks: 7 us by whoever was free, 3 us so; docs/measurements.md). But who has nothing left helps.
+// ranks: 7 us by whoever was free, 3 us so; docs/experiments/056). But who has nothing left helps.
 template <typename Work>
 void SharedCollective::in_steps(const ArgumentSlot& me, const Steps& all, Work work) {
   const Count of_each = all.end > all.begin ? all.bytes / (all.end - all.begin) : 0;

@@ -218,7 +218,7 @@ base::Status choose_housing(const Command& command, Housing fits, const std::str
 
 /// Divides the ranks among hosts, and those of each host among host processes. A host without ranks is none
 /// of the job's.
-base::Status slot(const Command& command, const std::vector<Housing>& housings, pmi::Job& job) {
+base::Status assign_slots(const Command& command, const std::vector<Housing>& housings, pmi::Job& job) {
   const std::vector<Host> hosts = command.hosts.empty() ? std::vector<Host>(1) : command.hosts;
   std::vector<int> host_of;
   CLUMP_TRY(
@@ -365,7 +365,7 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
   }
   exit_code = kExitUsage;
   CLUMP_TRY(give_rules(command, plan));
-  CLUMP_TRY(slot(command, housings, plan.job));
+  CLUMP_TRY(assign_slots(command, housings, plan.job));
   using Tags = pmi::Output::Tags;
   plan.job.output = {command.collapse     ? Tags::kMarks
                      : command.tag_output ? Tags::kNumbers
