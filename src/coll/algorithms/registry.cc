@@ -110,9 +110,8 @@ void copy_own(Schedule& s, const Call& call) {
     case kBroadcast:
       return;
     case kScan:
-      return call.exclusive ? void() : s.copy(call.recv, call.send);
-    case kNeighbours:
-      return exchange_with_neighbours(s, s.topology(), *call.send_blocks, *call.recv_blocks);
+      if (!call.exclusive) s.copy(call.recv, call.send);
+      return;
     default:
       s.copy(call.recv_blocks != nullptr ? (*call.recv_blocks)[0] : call.recv,
              call.send_blocks != nullptr ? (*call.send_blocks)[0] : call.send);
@@ -138,12 +137,12 @@ Algorithm choose(Schedule& s, const Call& call) {
 void write(Schedule& s, const Call& call) {
   if (s.is_inter()) return inter::write(s, call);
   if (moves_nothing(s, call)) return;
-  if (s.size() == 1) return copy_own(s, call);
   if (call.collective == kNeighbours)
     return exchange_with_neighbours(s, s.topology(), *call.send_blocks, *call.recv_blocks);
   if (call.in_place && call.collective == kAlltoall) return alltoall_in_place(s, equal_blocks(s, call.recv));
   if (call.in_place && call.collective == kAlltoallv) return alltoall_in_place(s, *call.recv_blocks);
   const Algorithm algorithm = choose(s, call);
+  if (s.size() == 1) return copy_own(s, call);
   const Row* const row = std::ranges::find_if(
       kRows, [&](const Row& one) { return one.collective == call.collective && one.algorithm == algorithm; });
   row->build(s, call);
