@@ -90,6 +90,7 @@ bool moves_nothing(const Schedule& s, const Call& call) {
     case kGather:
     case kScatter:
     case kAllgather:
+    case kAlltoall:
       return call.bytes == 0;
     case kAllgatherv:
       return all_bytes(s, *call.recv_blocks) == 0;
