@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "fiber/census.h"
 #include "fiber/exploration.h"
