@@ -49,23 +49,34 @@ STANDARD_NAMES = {
     "array": "array to_array",
     "atomic": "atomic atomic_flag atomic_ref atomic_signal_fence atomic_thread_fence memory_order memory_order_acq_rel "
               "memory_order_acquire memory_order_relaxed memory_order_release memory_order_seq_cst",
+    "bit": "bit_cast bit_ceil bit_floor bit_width countl_zero countr_zero endian has_single_bit popcount rotl rotr",
     "chrono": "chrono",
+    "condition_variable": "condition_variable condition_variable_any cv_status",
     "cstddef": "byte max_align_t nullptr_t ptrdiff_t size_t",
     "cstdint": "int8_t int16_t int32_t int64_t intmax_t intptr_t uint8_t uint16_t uint32_t uint64_t uintmax_t uintptr_t",
     "cstdlib": "abort abs aligned_alloc atexit calloc exit free getenv malloc realloc strtol strtoul",
     "cstring": "memchr memcmp memcpy memmove memset strchr strcmp strcpy strerror strlen strncmp strncpy strrchr strstr",
+    "deque": "deque",
     "functional": "cref equal_to function greater hash invoke less minus multiplies not_fn plus ref reference_wrapper",
+    "limits": "numeric_limits",
+    "map": "map multimap",
     "memory": "addressof allocator assume_aligned construct_at default_delete destroy_at enable_shared_from_this make_shared "
               "make_unique shared_ptr uninitialized_copy unique_ptr weak_ptr",
+    "memory_resource": "pmr",
     "mutex": "adopt_lock call_once defer_lock lock_guard mutex once_flag recursive_mutex scoped_lock try_to_lock unique_lock",
+    "numeric": "accumulate exclusive_scan gcd inclusive_scan inner_product iota lcm midpoint partial_sum reduce",
     "optional": "make_optional nullopt optional",
+    "set": "multiset set",
+    "shared_mutex": "shared_lock shared_mutex shared_timed_mutex",
     "span": "as_bytes as_writable_bytes dynamic_extent span",
     "string": "basic_string stoi stol string to_string",
     "string_view": "string_view",
+    "thread": "jthread this_thread thread",
+    "unordered_map": "unordered_map unordered_multimap",
     "utility": "as_const cmp_less declval exchange forward in_range index_sequence integer_sequence make_index_sequence make_pair move "
                "pair swap",
     "vector": "vector",
-    "fmt/core.h": "",
+    "fmt/format.h": "",
 }
 NAME = re.compile(r"\bstd::(\w+)")
 NO_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
