@@ -1,6 +1,6 @@
 # What is installed, and how. Components: `runtime` (libraries, mpiexec, clump), `development` (mpi.h, compiler wrappers, files for build tools),
 # `documentation` (manual pages, completion, licences), and `debug`, which is installed only if it is named: what gdb needs to show lines
-# of Clump's own code, ten times the size of the rest. All places are relative to the prefix, so the tree can be moved.
+# of Clump's own code. All places are relative to the prefix, so the tree can be moved.
 set(CLUMP_DEBUG_FILES "${CMAKE_BINARY_DIR}/debug")
 
 # clump_install_binary(target): a library or program without lines and types; those are in folder/.debug/NAME.debug, where gdb and libdw look for

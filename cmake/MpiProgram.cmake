@@ -47,6 +47,18 @@ function(clump_scheduler_tests name)
   set(CLUMP_ADDED ${added} PARENT_SCOPE)
 endfunction()
 
+# clump_sanitize_threads_nightly(tests...): AddressSanitizer has ranks as kernel threads nightly: ThreadSanitizer has no other ones, and the
+# code for them is a small part of what it has as fibers.
+function(clump_sanitize_threads_nightly)
+  if("${CLUMP_SANITIZE}" STREQUAL "address")
+    set(tests ${ARGN})
+    list(FILTER tests INCLUDE REGEX "[.]threads$")
+    foreach(test IN LISTS tests)
+      set_property(TEST ${test} APPEND PROPERTY LABELS nightly)
+    endforeach()
+  endif()
+endfunction()
+
 # clump_process_tests(name COMMAND ... [WORKING_DIRECTORY dir] [PROCESSES] [PER_TWO]): like add_test(NAME name ...), once for each way
 # to divide a job among processes that is asked for: name.processes has a process for each rank, name.per2 two ranks with images in
 # each of several processes. Without a sanitizer, or with AddressSanitizer. The variable CLUMP_ADDED lists what was added.
@@ -152,6 +164,7 @@ function(clump_mpi_test name)
     clump_process_tests(${test} ${divided} ${command})
     list(APPEND tests ${CLUMP_ADDED})
     set_tests_properties(${tests} PROPERTIES LABELS "${labels}" TIMEOUT ${TEST_TIMEOUT})
+    clump_sanitize_threads_nightly(${tests})
     if(ranks EQUAL every_way AND ranks GREATER 1 AND NOT CLUMP_SANITIZE AND NOT TEST_ONE_HOST)
       clump_mpi_cluster_tests(${test})
     endif()

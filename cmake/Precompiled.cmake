@@ -1,15 +1,16 @@
 # Headers that nearly every C++ file includes, parsed once for all of them: half of the time that a file takes to compile is theirs.
 # GCC takes the result for files with other definitions, but not for position-independent code and other code alike. Files with another
 # level of optimisation go without.
-# A header must still include what it needs: the test layering.headers compiles each one alone.
+# A header must still include what it needs: the test layering.headers finds what these hide.
 set(CLUMP_PRECOMPILED
-  <algorithm> <array> <atomic> <chrono> <cstddef> <cstdint> <cstdlib> <cstring> <functional> <memory> <mutex> <optional> <span> <string>
-  <string_view> <utility> <vector> <fmt/core.h>)
+  <algorithm> <array> <atomic> <bit> <chrono> <condition_variable> <cstddef> <cstdint> <cstdlib> <cstring> <deque> <functional> <limits> <map>
+  <memory> <memory_resource> <mutex> <numeric> <optional> <set> <shared_mutex> <span> <string> <string_view> <thread> <unordered_map> <utility>
+  <vector> <fmt/format.h>)
 option(CLUMP_PRECOMPILE "Parse common headers once" ON)
 
 set(empty "${CMAKE_BINARY_DIR}/precompiled.cc")
 file(CONFIGURE OUTPUT "${empty}" CONTENT "")
-set(kinds library program)
+set(kinds library host program)
 if(CLUMP_TESTS)
   list(APPEND kinds test)
 endif()
@@ -19,14 +20,29 @@ foreach(kind IN LISTS kinds)
   target_link_libraries(${target} PRIVATE clump_options)
   target_precompile_headers(${target} PRIVATE ${CLUMP_PRECOMPILED})
 endforeach()
-set_target_properties(clump_precompiled_library PROPERTIES POSITION_INDEPENDENT_CODE ON)
+set_target_properties(clump_precompiled_library clump_precompiled_host PROPERTIES POSITION_INDEPENDENT_CODE ON)
+set_target_properties(clump_precompiled_host PROPERTIES CLUMP_NOT_SANITIZED ON)
+if(CLUMP_SANITIZE STREQUAL thread)  # see clump_precompile()
+  set_target_properties(clump_precompiled_program PROPERTIES CLUMP_NOT_SANITIZED ON)
+endif()
+target_precompile_headers(clump_precompiled_program PRIVATE <filesystem> <fstream>)
+# Tests run for milliseconds.
+set(CLUMP_TEST_OPTIONS $<$<CONFIG:RelWithDebInfo>:-O1>)
 if(CLUMP_TESTS)
+  target_compile_options(clump_precompiled_test PRIVATE ${CLUMP_TEST_OPTIONS})
   target_link_libraries(clump_precompiled_test PRIVATE GTest::gtest)
   target_precompile_headers(clump_precompiled_test PRIVATE <gtest/gtest.h>)
 endif()
 
-# clump_precompile(target library|program|test): its C++ files find the headers parsed.
+# clump_precompile(target library|host|program|test): its C++ files find the headers parsed. `host`: a library that is not sanitized.
+# Of programs, ThreadSanitizer has nothing to see: mpiexec has a second thread only for records of other hosts.
 function(clump_precompile target kind)
+  if(kind STREQUAL program AND CLUMP_SANITIZE STREQUAL thread)
+    set_target_properties(${target} PROPERTIES CLUMP_NOT_SANITIZED ON)
+  endif()
+  if(kind STREQUAL test)
+    target_compile_options(${target} PRIVATE ${CLUMP_TEST_OPTIONS})
+  endif()
   if(NOT CLUMP_PRECOMPILE)
     return()
   endif()

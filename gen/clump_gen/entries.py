@@ -27,6 +27,12 @@ _TOP = """\
 #define CLUMP_ENTRY extern "C" __attribute__((visibility("default")))
 // MPI_X is the same code as PMPI_X, and gives way to a tool's MPI_X.
 #define CLUMP_ALIAS(name) __attribute__((visibility("default"), weak, alias(#name)))
+// Each function that says so has a copy of its own; not for sanitizers, which take minutes to compile them all.
+#ifdef CLUMP_SANITIZE
+#define CLUMP_COPIED
+#else
+#define CLUMP_COPIED __attribute__((always_inline))
+#endif
 
 using namespace clump;       // NOLINT: nobody includes this file
 using namespace clump::mpi;  // NOLINT
@@ -94,12 +100,12 @@ def _work(function: Function, entry: Entry, inside: bool) -> List[str]:
 
 def _copied(entry: Entry) -> str:
     """Both forms of a function share their code; where a call takes some tens of nanoseconds, each has its own copy."""
-    return "__attribute__((always_inline)) " if entry.chapter == "p2p" else ""
+    return "CLUMP_COPIED " if entry.chapter == "p2p" else ""
 
 
 def _copied_into_forms(function: Function, entry: Entry) -> str:
     """So has the only form of a collective, which shares it with the call that is recorded."""
-    return "__attribute__((always_inline)) " if entry.chapter == "collectives" and not function.large else _copied(entry)
+    return "CLUMP_COPIED " if entry.chapter == "collectives" and not function.large else _copied(entry)
 
 
 def _failed(function: Function, entry: Entry, inside: bool) -> str:
@@ -209,7 +215,7 @@ def _shared(function: Function, entry: Entry, number: int) -> str:
     if checkings.is_checked(function, entry):
         checked = f"static int checked_{name}({parameters})"
         before += f"{checked};\n"
-        after += f"[[gnu::noinline]] {checked} {{\n{checkings.write(function, _code(function, entry, inside=True))}}}\n"
+        after += f"[[gnu::noinline, gnu::cold]] {checked} {{\n{checkings.write(function, _code(function, entry, inside=True))}}}\n"
     return before + code + after
 
 

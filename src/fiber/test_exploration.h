@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "fiber/awake_threads.h"
 #include "fiber/exploration.h"

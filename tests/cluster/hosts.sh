@@ -8,6 +8,7 @@
 #   hosts.sh run DIR HOST CMD... runs a command on a host
 #   hosts.sh down DIR            removes them with all that runs there, and DIR
 #   hosts.sh keep DIR N [RATE]   makes them, says "up", and removes them when its standard input ends: then whoever has started it has gone
+#   hosts.sh with DIR N CMD...   makes N hosts, runs a command, which is told DIR by CLUMP_CLUSTER, and removes them
 #
 # `up` leaves DIR/agent, which starts a command on a host as ssh would: agent [options] HOST CMD... Like ssh it goes where the address of
 # HOST leads, as the host that runs the agent knows it.
@@ -16,7 +17,7 @@
 # "SOURCE TARGET" in DIR/mounts.hK it sees the one at the place of the other.
 set -euo pipefail
 
-usage() { sed -n '2,17p' "$0" >&2; exit 2; }
+usage() { sed -n '2,18p' "$0" >&2; exit 2; }
 [ $# -ge 2 ] || usage
 action=$1 dir=$2
 shift 2
@@ -121,10 +122,19 @@ keep() {
   cat >/dev/null
 }
 
+with() {
+  local n=$1
+  shift
+  trap down EXIT
+  up "$n"
+  CLUMP_CLUSTER=$dir "$@"
+}
+
 case $action in
   up) [ $# -ge 1 ] || usage; up "$@" ;;
   run) [ $# -ge 2 ] || usage; run "$@" ;;
   down) down ;;
   keep) [ $# -ge 1 ] || usage; keep "$@" ;;
+  with) [ $# -ge 2 ] || usage; with "$@" ;;
   *) usage ;;
 esac

@@ -39,6 +39,27 @@ class CheckIncludes(unittest.TestCase):
         self.write("extra/a.cc", "")
         self.assertEqual(len(list(check_includes.check_layers(self.root))), 1)
 
+    def write_precompiled(self, *headers):
+        (self.root / "cmake").mkdir()
+        listed = " ".join(f"<{header}>" for header in headers)
+        (self.root / "cmake" / "Precompiled.cmake").write_text(f"set(CLUMP_PRECOMPILED\n  {listed})\n")
+
+    def test_a_precompiled_header_has_to_be_included(self):
+        self.write_precompiled("vector", "string")
+        self.write("base/a.h", "#pragma once\n#include <string>\ninline std::string a;  // std::vector\n")
+        self.write("base/b.h", '#pragma once\n#include "base/a.h"\ninline std::string b;\n')
+        self.assertEqual(list(check_includes.check_precompiled(self.root)), [])
+        self.write("base/b.h", '#pragma once\n#include "base/a.h"\ninline std::vector<int> b;\n')
+        self.assertEqual(list(check_includes.check_precompiled(self.root)), ["src/base/b.h: uses std::vector without including <vector>"])
+
+    def test_precompiled_headers_are_known(self):
+        self.write_precompiled("vector", "valarray")
+        self.assertEqual(list(check_includes.check_precompiled(self.root)), ["cmake/Precompiled.cmake: <valarray>: not in STANDARD_NAMES"])
+
+    def test_headers_that_sources_begin_with(self):
+        self.write("base/a.cc", '// a\n#include "base/a.h"\n\n#include "base/b.h"\n')
+        self.assertEqual(check_includes.begun_with(self.root), {"base/a.h"})
+
     def test_layers_have_no_cycle(self):
         for layer, below in check_includes.BELOW.items():
             for other in below:
