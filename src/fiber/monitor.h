@@ -31,7 +31,7 @@ void add_spare(WorkerThread& worker_thread);
 std::uint64_t stuck() noexcept;
 std::uint64_t extra_worker_threads() noexcept;
 
-// For the runtime's look at kernel threads (host_tasks.h). Any thread.
+// For the runtime's look at kernel threads (host/tasks.h). Any thread.
 
 /// The monitor's number; 0: there is none.
 pid_t thread() noexcept;

@@ -28,7 +28,7 @@ struct alignas(64) HostState {
   /// Of its ranks: how many have called MPI_Init, ever.
   std::atomic<std::int32_t> in_world{0};
 
-  // exec() before MPI_Init (runtime/host_exec.cc). Ranks of a job are images or successors of them, not both.
+  // exec() before MPI_Init (host/exec.cc). Ranks of a job are images or successors of them, not both.
   std::atomic<std::int32_t> replaced{0};    ///< 1 + a rank of its that a successor has replaced; 0: none
   std::atomic<std::int32_t> left_early{0};  ///< of its ranks: how many have ended without MPI
   std::atomic<bool> called_mpi{false};      ///< one of its ranks has

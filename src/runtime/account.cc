@@ -9,7 +9,7 @@
 #include "fiber/world_stop.h"
 #include "p2p/label.h"
 #include "p2p/matcher.h"
-#include "runtime/host.h"
+#include "host/host.h"
 
 namespace clump {
 
@@ -50,7 +50,7 @@ class RankAccount final : p2p::Matcher::Visitor {
 
   void add(std::span<const fiber::BlockedThread> threads) {
     for (const fiber::BlockedThread& thread : threads)
-      waiters_.push_back({&thread, {rank_.number, runtime::frames_of(thread.registers), {}}, {}});
+      waiters_.push_back({&thread, {rank_.number, host::frames_of(thread.registers), {}}, {}});
     // What belongs to a rank alone changes while it runs.
     if (!threads.empty()) {
       rank_.for_each_comm([&](core::Comm& comm) { know(comm); });
@@ -250,7 +250,7 @@ class RankAccount final : p2p::Matcher::Visitor {
 
 pmi::Standing::State state_of(const core::Rank& rank) {
   using State = pmi::Standing::State;
-  if (runtime::has_ended(rank.number)) return State::kEnded;
+  if (host::has_ended(rank.number)) return State::kEnded;
   if (rank.users.load(std::memory_order_relaxed) != 0) return State::kUses;
   const bool finalized = rank.phase.load(std::memory_order_relaxed) == core::Rank::Phase::kFinalized;
   return finalized || rank.had_sessions() ? State::kFinalized : State::kBefore;
@@ -336,7 +336,7 @@ bool all_in_mpi(core::World& world) {
   const BlockedByRank sleepers(hold);
   return std::ranges::all_of(silent, [&](const core::Rank* rank) {
     return std::ranges::any_of(sleepers.of(rank->number), [](const fiber::BlockedThread& one) {
-      return runtime::is_in_mpi(runtime::frames_of(one.registers));
+      return host::is_in_mpi(host::frames_of(one.registers));
     });
   });
 }

@@ -22,7 +22,7 @@
 #include "record/recorder.h"
 #include "runtime/account.h"
 #include "runtime/connect.h"
-#include "runtime/host.h"
+#include "host/host.h"
 
 namespace clump {
 
@@ -34,7 +34,7 @@ void abort_job(int rank, int code, const std::string& text) {
   failure.reason = pmi::Reason::kAborted;
   failure.code = code;
   failure.text = text;
-  runtime::fail_job(std::move(failure));
+  host::fail_job(std::move(failure));
 }
 
 /// MPI_INFO_ENV (MPI-5.0 section 10.2.1): how mpiexec was asked to start the ranks of `app`.
@@ -155,21 +155,21 @@ void apply_initial_errhandler(const pmi::Job& job, core::Rank& rank) {
 
 /// mpiexec --profile and --trace
 void open_records(const pmi::Job& job) {
-  if (runtime::record_descriptor() < 0) return;
-  const base::Status opened = record::Book::open(runtime::record_descriptor());
+  if (host::record_descriptor() < 0) return;
+  const base::Status opened = record::Book::open(host::record_descriptor());
   if (!opened.ok())
     abort_job(job.first_rank(job.here()), opened.error_class(), base::message_of(opened.code()));
 }
 
 /// All ranks are made at once, so that a message can be sent to a rank that has not called MPI_Init yet.
 core::World* make_world() {
-  base::tell_uncaught(runtime::fail_by_exception);
-  const pmi::Job& job = runtime::job();
+  base::tell_uncaught(host::fail_by_exception);
+  const pmi::Job& job = host::job();
   auto* const world = new core::World;
   world->size = job.ranks();
   world->abort_job = abort_job;
-  world->find_in_code = runtime::find_in_code;
-  world->name_in_code = runtime::name_in_code;
+  world->find_in_code = host::find_in_code;
+  world->name_in_code = host::name_in_code;
   world->tells_placement = job.map;
 
   utsname machine{};
@@ -208,7 +208,7 @@ core::World* make_world() {
 core::World& the_world() {
   static core::World* const made = [] {
     static core::World* const fresh = make_world();
-    runtime::observe({.take_account = [] { return take_account(*fresh); },
+    host::observe({.take_account = [] { return take_account(*fresh); },
                       .progress = [] { return progress_of(*fresh); },
                       .all_in_mpi = [] { return all_in_mpi(*fresh); },
                       .network_rests = network_rests});
@@ -223,7 +223,7 @@ namespace mpi {
 
 core::Rank* find_rank(std::string& why) {
   if (core::Rank* const known = core::current_rank()) return known;
-  if (const char* const reason = runtime::why_no_mpi()) {
+  if (const char* const reason = host::why_no_mpi()) {
     why = reason;
     return nullptr;
   }
@@ -245,11 +245,11 @@ core::Rank* find_rank(std::string& why) {
   return rank;
 }
 
-std::string words_about_other_mpi() { return runtime::words_about_other_mpi(); }
+std::string words_about_other_mpi() { return host::words_about_other_mpi(); }
 
-void note_abi_question() { runtime::note_abi_question(); }
+void note_abi_question() { host::note_abi_question(); }
 
-void announce_owed(const char* call) { runtime::rank_owes(*fiber::identity(), call); }
+void announce_owed(const char* call) { host::rank_owes(*fiber::identity(), call); }
 
 }  // namespace mpi
 }  // namespace clump

@@ -24,7 +24,7 @@
 #include "net/self/self_channel.h"
 #include "net/shm/shm_channel.h"
 #include "pmi/node_memory.h"
-#include "runtime/host.h"
+#include "host/host.h"
 
 namespace clump {
 
@@ -41,7 +41,7 @@ net::OfiChannel* drained_ofi = nullptr;
   failure.reason = pmi::Reason::kAborted;
   failure.code = error_class;
   failure.text = std::move(text);
-  runtime::fail_job(std::move(failure));
+  host::fail_job(std::move(failure));
 }
 
 /// What has come in for a worker: whoever works for it, or waits, moves it.
@@ -65,7 +65,7 @@ std::unique_ptr<net::SelfChannel> make_self_channel(const pmi::Job& job, std::ve
 /// So many bytes of the node's memory, behind what pmi has there; MAP_FAILED with errno, and the call that
 /// has failed.
 void* map_node_memory(const pmi::Job& job, std::size_t bytes, const char*& call) {
-  const int file = runtime::node_descriptor();
+  const int file = host::node_descriptor();
   const std::size_t begin = pmi::NodeMemory::end(job);
   struct stat info {};
   // All of them make it as long, whoever comes first.
@@ -97,7 +97,7 @@ void map_segment(const pmi::Job& job, net::Segment& segment) {
 const std::vector<int>& processes_of_ports() {
   static const auto& all = *new auto([] {
     std::vector<int> made;
-    const pmi::Job& job = runtime::job();
+    const pmi::Job& job = host::job();
     const pmi::Node& node = job.this_node();
     for (int process = node.first; process < node.first + node.processes; ++process) {
       const int ports = job.ports(job.processes[static_cast<std::size_t>(process)]);
@@ -115,11 +115,11 @@ std::unique_ptr<net::Channel> make_shm_channel(const pmi::Job& job, std::vector<
       .first_port = job.first_port(job.process),
       .own_ports = job.ports(job.here()),
       .segment = net::Segment(static_cast<int>(processes_of_ports().size()), job.ranks()),
-      .bells = &runtime::bell(0),
+      .bells = &host::bell(0),
       // Pieces are for those who copy at the same time, and as long as they stay in the caches.
       .read_from = job.spin ? Count{1} << 20 : Count{32} << 10,
       .process_id = [](int port) -> pid_t {
-        return runtime::process_id(processes_of_ports()[static_cast<std::size_t>(port)]);
+        return host::process_id(processes_of_ports()[static_cast<std::size_t>(port)]);
       }};
   for (int rank = 0; rank < job.ranks(); ++rank)
     setup.ports.push_back(job.node_of(rank) == job.node ? job.port_of(rank) : net::ShmChannel::kElsewhere);
@@ -130,13 +130,13 @@ std::unique_ptr<net::Channel> make_shm_channel(const pmi::Job& job, std::vector<
 }
 
 base::Status find_address(int process, std::vector<std::byte>& address) {
-  const std::string wrong = runtime::find_address(process, address);
+  const std::string wrong = host::find_address(process, address);
   return wrong.empty() ? base::Status() : base::fail(MPI_ERR_OTHER, "{}", wrong);
 }
 
 void lost_process(int process, std::string why) {
-  if (runtime::is_over()) return;  // it has ended, as we will
-  const pmi::Job& job = runtime::job();
+  if (host::is_over()) return;  // it has ended, as we will
+  const pmi::Job& job = host::job();
   const int first = job.first_rank(job.processes[static_cast<std::size_t>(process)]);
   cannot_connect(job, MPI_ERR_OTHER,
                  fmt::format("{} cannot reach rank {} on {}: {}", job.this_node().name, first,
@@ -178,7 +178,7 @@ std::unique_ptr<net::Channel> make_ofi_channel(const pmi::Job& job, std::vector<
 }  // namespace
 
 void connect(core::World& world, const std::vector<net::Sink*>& sinks) {
-  const pmi::Job& job = runtime::job();
+  const pmi::Job& job = host::job();
   if (job.seed) {
     world.channels.push_back(std::make_unique<net::DrawnChannel>(sinks));
   } else {
@@ -198,7 +198,7 @@ void connect(core::World& world, const std::vector<net::Sink*>& sinks) {
       lead([&](int rank) { return job.node_of(rank) != job.node; });
     }
     const std::string wrong =
-        runtime::announce(drained_ofi != nullptr ? drained_ofi->address() : std::span<const std::byte>());
+        host::announce(drained_ofi != nullptr ? drained_ofi->address() : std::span<const std::byte>());
     if (!wrong.empty()) cannot_connect(job, MPI_ERR_OTHER, wrong);
   }
   if (job.this_node().processes > 1) {

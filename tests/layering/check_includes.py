@@ -36,11 +36,12 @@ BELOW = {
     "topo": ["p2p"],
     "instruments": ["coll"],
     "mpi": ["coll", "topo", "instruments", "record"],
-    "runtime": ["mpi", "diag"],
+    "host": ["fiber", "diag"],
+    "runtime": ["mpi", "diag", "host"],
     "malloc": [],
 }
 # Headers of one layer that others may include although they stand above: contracts without code of that layer behind them.
-SHARED_HEADERS = {"runtime/host.h"}
+SHARED_HEADERS = {"host/host.h"}
 # The names of namespace std that a precompiled header is there for. Those of <cstddef> come with each header of the C++ library.
 STANDARD_NAMES = {
     "algorithm": "all_of any_of binary_search clamp copy copy_if copy_n count count_if equal equal_range fill fill_n find find_if "

@@ -69,7 +69,7 @@ void check_descriptors(const Needs& needs, std::vector<Limit>& all) {
                  fmt::format("ulimit -n {}, or nofile in /etc/security/limits.conf", needs.descriptors)});
 }
 
-/// What ulimit -s says; where it says nothing, the least that ranks make do with (runtime/host_stacks.cc).
+/// What ulimit -s says; where it says nothing, the least that ranks make do with (host/stacks.cc).
 long stack_of_rank() {
   constexpr long kDefault = 8 << 10;
   rlimit limit;

@@ -15,7 +15,7 @@ class List {
     if (text_.size() > 1) text_ += ',';
     text_ += element;
   }
-  void add(std::string_view key, const std::string& value) { add(quoted(key) + ":" + value); }
+  void add(std::string_view key, const std::string& value) { add(json_quoted(key) + ":" + value); }
   std::string take() { return std::move(text_) + close_; }
 
  private:
@@ -87,17 +87,17 @@ std::string rank_of(const Rank& rank, std::size_t number_of_rank) {
 std::string as_json(const Profile& profile) {
   List fields = object();
   fields.add("clump_profile", "2");
-  fields.add("clump", quoted(CLUMP_VERSION));
-  fields.add("program", quoted(profile.program));
-  fields.add("command", quoted(profile.command));
-  fields.add("started", quoted(profile.started));
+  fields.add("clump", json_quoted(CLUMP_VERSION));
+  fields.add("program", json_quoted(profile.program));
+  fields.add("command", json_quoted(profile.command));
+  fields.add("started", json_quoted(profile.started));
   fields.add("seconds", number(profile.seconds));
   fields.add("exit_code", std::to_string(profile.exit_code));
   List hosts = array();
-  for (const std::string& host : profile.hosts) hosts.add(quoted(host));
+  for (const std::string& host : profile.hosts) hosts.add(json_quoted(host));
   fields.add("hosts", hosts.take());
   List notes = array();
-  for (const std::string& note : profile.notes) notes.add(quoted(note));
+  for (const std::string& note : profile.notes) notes.add(json_quoted(note));
   fields.add("notes", notes.take());
   const Profile::Distances far = profile.distances();
   List distances = object();
@@ -108,7 +108,7 @@ std::string as_json(const Profile& profile) {
   fields.add("calls", calls_of(profile.all_calls()));
   List kinds = object();
   for (const auto& [call, numbers] : profile.all_calls())
-    kinds.add(name_of_call(call), quoted(name_of(kind_of_call(call))));
+    kinds.add(name_of_call(call), json_quoted(name_of(kind_of_call(call))));
   fields.add("kinds", kinds.take());
   List ranks = array();
   for (std::size_t i = 0; i < profile.ranks.size(); ++i) ranks.add("\n" + rank_of(profile.ranks[i], i));

@@ -95,7 +95,7 @@ std::string human_bytes(double bytes) {
 
 std::string human_count(double count) { return with_unit(count, 1000, {"", " k", " M", " G", " T"}); }
 
-std::string quoted(std::string_view text) {
+std::string json_quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);

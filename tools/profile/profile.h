@@ -97,6 +97,6 @@ std::string human_bytes(double bytes);
 std::string human_count(double count);
 
 /// A text in quotes, as JSON has it, for pages too: it cannot end a script.
-std::string quoted(std::string_view text);
+std::string json_quoted(std::string_view text);
 
 }  // namespace clump::tools::profile

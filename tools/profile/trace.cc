@@ -45,12 +45,12 @@ class Writer {
     for (auto& [key, stream] : streams_) draw(stream);
     put("\n],\"otherData\":{");
     put(fmt::format("\"program\":{},\"command\":{},\"started\":{},\"events\":\"{}\",\"dropped\":\"{}\"",
-                    quoted(profile_.program), quoted(profile_.command), quoted(profile_.started),
+                    json_quoted(profile_.program), json_quoted(profile_.command), json_quoted(profile_.started),
                     traced_.events, traced_.dropped));
     for (const Source& source : sources)
       if (source.uncertainty > 0)
         put(fmt::format(",{}:\"its clock is that of the others to {}\"",
-                        quoted(profile_.hosts[static_cast<std::size_t>(source.host)]),
+                        json_quoted(profile_.hosts[static_cast<std::size_t>(source.host)]),
                         human_seconds(source.uncertainty)));
     put("}}\n");
     return std::fflush(file_) == 0 && std::ferror(file_) == 0;
@@ -68,7 +68,7 @@ class Writer {
 
   void name_process(const Source& source) {
     event(fmt::format(R"("ph":"M","name":"process_name","pid":{},"args":{{"name":{}}})", source.host,
-                      quoted(profile_.hosts[static_cast<std::size_t>(source.host)])));
+                      json_quoted(profile_.hosts[static_cast<std::size_t>(source.host)])));
   }
 
   void write_rank(const Source& source, int rank, std::int64_t zero) {

@@ -29,7 +29,7 @@ def thread_pointer(thread):
 
 
 class Memory:
-    """The memory of an inferior, and what it says about itself (src/runtime/host_debugger.cc)."""
+    """The memory of an inferior, and what it says about itself (src/host/debugger.cc)."""
 
     def __init__(self, inferior):
         self.inferior = inferior

@@ -44,7 +44,7 @@ std::string Successors::why_not(const pmi::JoinNote& note) const {
 }
 
 bool Successors::take(const pmi::JoinNote& note, int socket) {
-  // Others find out (host_exec.cc), also where the process that was the rank has not come to say so.
+  // Others find out (host/exec.cc), also where the process that was the rank has not come to say so.
   if (note.rank >= 0 && note.rank < before_->ranks()) {
     std::int32_t none = 0;
     memory_before_->host(before_->process_of(note.rank))

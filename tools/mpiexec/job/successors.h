@@ -1,4 +1,4 @@
-// Programs that have replaced ranks by exec() before MPI_Init (runtime/host_exec.cc). Each asks for the place
+// Programs that have replaced ranks by exec() before MPI_Init (host/exec.cc). Each asks for the place
 // of its rank when it calls MPI. When those of all ranks have asked, the job is described anew, with a
 // process for each rank, and they get their places.
 #pragma once

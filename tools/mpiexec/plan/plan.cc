@@ -54,7 +54,7 @@ std::vector<std::string> environment_of(const Part& part, const Command& command
       all.push_back(start + value);
     }
   }
-  // Lines are seen when they are written, as those of C programs are (runtime/host_output.cc).
+  // Lines are seen when they are written, as those of C programs are (host/output.cc).
   for (const std::string entry : {"PYTHONUNBUFFERED=1", "GFORTRAN_UNBUFFERED_PRECONNECTED=y"}) {
     const std::string start = entry.substr(0, entry.find('=') + 1);
     if (std::ranges::none_of(all, [&](const std::string& known) { return known.starts_with(start); }))

@@ -21,10 +21,10 @@
 #include "base/why_refused.h"
 #include "image/successor.h"
 #include "pmi/control.h"
-#include "runtime/host_failure.h"
-#include "runtime/host_state.h"
+#include "host/failure.h"
+#include "host/state.h"
 
-namespace clump::runtime {
+namespace clump::host {
 
 namespace {
 
@@ -187,4 +187,4 @@ const char* why_ranks_cannot_begin() {
   return why;
 }
 
-}  // namespace clump::runtime
+}  // namespace clump::host

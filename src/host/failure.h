@@ -3,7 +3,7 @@
 
 #include "pmi/control.h"
 
-namespace clump::runtime {
+namespace clump::host {
 
 /// Tells mpiexec of `failure` and ends the process. Only the first caller of this and of end_job_here() is
 /// heard; none returns. Async-signal-safe.
@@ -12,4 +12,4 @@ namespace clump::runtime {
 /// The same, with the calling thread's stack. `context`: a signal handler's third argument, or null.
 [[noreturn]] void end_job_here(pmi::FailureView failure, const void* context);
 
-}  // namespace clump::runtime
+}  // namespace clump::host

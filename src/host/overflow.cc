@@ -9,10 +9,10 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "runtime/host_mappings.h"
-#include "runtime/host_stacks.h"
+#include "host/mappings.h"
+#include "host/stacks.h"
 
-namespace clump::runtime {
+namespace clump::host {
 
 namespace {
 
@@ -150,4 +150,4 @@ std::size_t describe_overflow(char* text, std::size_t capacity, const HostedRank
   return std::min(static_cast<std::size_t>(bytes), capacity - 1);
 }
 
-}  // namespace clump::runtime
+}  // namespace clump::host

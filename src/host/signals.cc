@@ -19,11 +19,11 @@
 #include "base/process.h"
 #include "image/signals.h"
 #include "image/symbols.h"
-#include "runtime/host_failure.h"
-#include "runtime/host_stacks.h"
-#include "runtime/host_state.h"
+#include "host/failure.h"
+#include "host/stacks.h"
+#include "host/state.h"
 
-namespace clump::runtime {
+namespace clump::host {
 
 namespace {
 
@@ -232,11 +232,11 @@ void use_signal_stack_if_none() {
   if ((present.ss_flags & SS_DISABLE) != 0) use_signal_stack(signal_stack, sizeof signal_stack);
 }
 
-}  // namespace clump::runtime
+}  // namespace clump::host
 
 extern "C" CLUMP_HOST_API int sigaction(int number, const struct sigaction* wanted,
                                         struct sigaction* before) noexcept {
-  using namespace clump::runtime;
+  using namespace clump::host;
   namespace signals = clump::image::signals;
   if (signals::is_ours()) {
     const int error = signals::set_action(number, wanted, before);

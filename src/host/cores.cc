@@ -7,9 +7,9 @@
 #include <array>
 
 #include "fiber/kernel_state.h"
-#include "runtime/host_state.h"
+#include "host/state.h"
 
-namespace clump::runtime {
+namespace clump::host {
 
 namespace {
 
@@ -76,4 +76,4 @@ void widen_to_cores_of_process() {
   of_process.set();
 }
 
-}  // namespace clump::runtime
+}  // namespace clump::host

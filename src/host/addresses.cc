@@ -5,10 +5,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "runtime/host.h"
-#include "runtime/host_state.h"
+#include "host/host.h"
+#include "host/state.h"
 
-namespace clump::runtime {
+namespace clump::host {
 
 namespace {
 
@@ -69,4 +69,4 @@ bool is_over() {
                       : here.node.address(here.job.process).state == pmi::Address::kOver;
 }
 
-}  // namespace clump::runtime
+}  // namespace clump::host

@@ -1,4 +1,4 @@
-#include "runtime/host_core.h"
+#include "host/core.h"
 
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -9,10 +9,10 @@
 
 #include "base/process.h"
 #include "image/image.h"
-#include "runtime/host_mappings.h"
-#include "runtime/host_stacks.h"
+#include "host/mappings.h"
+#include "host/stacks.h"
 
-namespace clump::runtime {
+namespace clump::host {
 
 namespace {
 
@@ -54,4 +54,4 @@ void end_with_core(int signal) {
   image::exit_process(128 + signal);  // the standard action of `signal` is not the end
 }
 
-}  // namespace clump::runtime
+}  // namespace clump::host

@@ -1,4 +1,4 @@
-#include "runtime/host_stacks.h"
+#include "host/stacks.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -19,14 +19,14 @@
 
 #include "base/why_refused.h"
 #include "image/image.h"
-#include "runtime/host.h"
+#include "host/host.h"
 
 extern "C" {
 [[gnu::weak]] void __tsan_init();
 [[gnu::weak]] void __asan_init();
 }
 
-namespace clump::runtime {
+namespace clump::host {
 
 namespace {
 
@@ -265,4 +265,4 @@ void leave_untouched_stacks_out_of_core() {
   if (pages >= 0) ::syscall(SYS_close, pages);
 }
 
-}  // namespace clump::runtime
+}  // namespace clump::host

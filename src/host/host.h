@@ -16,7 +16,7 @@
 #include "pmi/job.h"
 #include "pmi/waits.h"
 
-namespace clump::runtime {
+namespace clump::host {
 
 /// The job of this process. Without mpiexec: one rank. Valid from before the program's first constructor
 /// until the process ends.
@@ -87,4 +87,4 @@ CLUMP_HOST_API void note_abi_question();
 /// For base::tell_uncaught(): what nothing in our own code catches ends the job of the calling rank.
 CLUMP_HOST_API void fail_by_exception(std::string words);
 
-}  // namespace clump::runtime
+}  // namespace clump::host

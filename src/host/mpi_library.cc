@@ -7,11 +7,11 @@
 #include <string>
 
 #include "image/loaded_mpi.h"
-#include "runtime/host.h"
-#include "runtime/host_failure.h"
-#include "runtime/host_state.h"
+#include "host/host.h"
+#include "host/failure.h"
+#include "host/state.h"
 
-namespace clump::runtime {
+namespace clump::host {
 
 namespace {
 
@@ -54,4 +54,4 @@ void note_abi_question() {
   static_cast<void>(is_plain);
 }
 
-}  // namespace clump::runtime
+}  // namespace clump::host

@@ -19,7 +19,7 @@
 #include "pmi/job.h"
 #include "pmi/node_memory.h"
 
-namespace clump::runtime {
+namespace clump::host {
 
 /// Where this library lies, and libmpi_abi beside it.
 std::string_view own_folder();
@@ -32,7 +32,7 @@ inline constexpr const char* kNoMpiVariable = "CLUMP_NO_MPI";
 /// How far a rank has come.
 enum class Phase : std::uint8_t { kStarting, kRunning, kEnded };
 
-/// A rank's stack, which is [bottom, top) and can grow down to `lowest`: see host_stacks.h. All 0 for a rank
+/// A rank's stack, which is [bottom, top) and can grow down to `lowest`: see host/stacks.h. All 0 for a rank
 /// that runs on the main thread's stack.
 struct StackBounds {
   std::uintptr_t guard = 0;  ///< [guard, bottom) cannot be touched
@@ -53,14 +53,14 @@ struct HostedRank {
   std::atomic<Phase> phase{Phase::kStarting};
   std::atomic<const char*> owes{nullptr};  ///< what it has to call before it may end
   std::atomic<bool> in_world{false};       ///< it has called MPI_Init
-  bool is_replaced = false;                ///< by exec(), before it called MPI: host_exec.cc
+  bool is_replaced = false;                ///< by exec(), before it called MPI: host/exec.cc
   int app = 0;
   int program = 0;  ///< the image layer's number
   StackBounds stack;
-  std::atomic<rlim_t> soft_limits[RLIM_NLIMITS] = {}, hard_limits[RLIM_NLIMITS] = {};  ///< host_limits.cc
+  std::atomic<rlim_t> soft_limits[RLIM_NLIMITS] = {}, hard_limits[RLIM_NLIMITS] = {};  ///< host/limits.cc
   std::atomic<std::uint32_t> changed_limits{0};                                        ///< a bit for each
   pid_t kernel_thread = 0;  ///< the main thread's own, where a fiber's sleeps
-  int key_rounds = 0;       ///< host_threads.cc
+  int key_rounds = 0;       ///< host/threads.cc
 };
 
 /// The host process. Made once by the constructor of libclump_host.so; never destroyed, as ranks' threads
@@ -72,7 +72,7 @@ struct Host {
   pid_t process = 0;                    ///< this process: a child that a rank forks finds out that it is not
   std::uintptr_t main_thread = 0;       ///< the thread pointer of the process's main thread
   std::uintptr_t main_stack = 0;        ///< an address in its stack
-  bool have_own_limits = false;         ///< the ranks: see host_limits.cc
+  bool have_own_limits = false;         ///< the ranks: see host/limits.cc
   bool is_debugged = false;             ///< mpiexec --gdb: ranks wait for the debugger
   const char* why_no_mpi = nullptr;
   bool by_pmix = false;  ///< another launcher than mpiexec has started it, and PMIx tells of the others
@@ -98,14 +98,14 @@ struct Host {
 /// Valid from before the program's first constructor.
 Host& host();
 
-// host_start.cc and its helpers, in the order in which a process goes through them.
+// host/start.cc and its helpers, in the order in which a process goes through them.
 
-/// host_job.cc: reads what mpiexec has left for this process. `argc`, `argv` and `environment` describe the
+/// host/job.cc: reads what mpiexec has left for this process. `argc`, `argv` and `environment` describe the
 /// job of one rank that there is without mpiexec. Returns what is wrong; an empty text if all is well.
 std::string find_job(int argc, char** argv, char** environment);
 /// A plain process becomes its rank, on its first call of MPI: null, or why it cannot.
 const char* join_job();
-/// host_mpi_library.cc: ends the job if this plain process is made for another MPI library.
+/// host/mpi_library.cc: ends the job if this plain process is made for another MPI library.
 void refuse_other_mpi();
 /// A number in the environment; -1 if it is not there.
 int number_in(char** environment, std::string_view name);
@@ -113,7 +113,7 @@ int number_in(char** environment, std::string_view name);
 void make_ranks();
 /// A successor has the job, which its descriptors describe, and becomes a plain process of it.
 std::string take_place(int process, std::span<const int> descriptors);
-/// host_exec.cc: ranks of this process may be replaced.
+/// host/exec.cc: ranks of this process may be replaced.
 void offer_successors();
 /// This process may be the successor of a rank.
 void become_successor(char** environment);
@@ -121,40 +121,40 @@ void become_successor(char** environment);
 const char* join_as_successor();
 /// A rank that is an image, or a plain process, calls MPI for the first time: null, or why it cannot.
 const char* why_ranks_cannot_begin();
-/// host_pmix.cc: the same for one that PMIx serves, with a job of its own until then.
+/// host/pmix.cc: the same for one that PMIx serves, with a job of its own until then.
 const char* join_by_pmix();
 base::Status announce_by_pmix(std::span<const std::byte> address);
 base::Status find_by_pmix(int process, std::vector<std::byte>& address);
-/// host_addresses.cc: this process is done with MPI, and would end.
+/// host/addresses.cc: this process is done with MPI, and would end.
 void wait_for_other_hosts();
 /// Where the job's other processes wake this one's threads.
 void listen_to_neighbours();
 /// The process, as ps and top name it, says which ranks it is.
 void name_process();
-/// host_cores.cc: the calling kernel thread, which will be the rank's main thread, gets the rank's cores, if
+/// host/cores.cc: the calling kernel thread, which will be the rank's main thread, gets the rank's cores, if
 /// it has some of its own; so do threads that it makes. The process's own thread does so before constructors
 /// run, of which some count cores (OpenMP's), and takes all cores of the process again before it makes the
 /// threads of others.
 void narrow_to_cores_of(int rank);
 void widen_to_cores_of_process();
-/// host_debugger.cc: fills the table that debuggers read.
+/// host/debugger.cc: fills the table that debuggers read.
 void describe_to_debuggers();
 /// Returns when the debugger lets the ranks go. By each rank, before its main(); by the first call of MPI in
 /// a plain process.
 void wait_for_debugger();
 /// Stops there, if a debugger looks at this process.
 void stop_in_debugger();
-/// host_input.cc: fills Host::inputs, from what mpiexec has left in the environment. Null: nothing.
+/// host/input.cc: fills Host::inputs, from what mpiexec has left in the environment. Null: nothing.
 void find_inputs(const char* descriptors);
 /// What mpiexec has for the rank becomes its stdin. When it has an image, before its constructors run.
 void open_input(HostedRank& rank);
-/// host_output.cc: mpiexec learns of output of ranks that is lost. Of a plain process `out` and `err` tell
+/// host/output.cc: mpiexec learns of output of ranks that is lost. Of a plain process `out` and `err` tell
 /// what mpiexec has given it; the C library's stdout, if it is that, writes each line when it is complete.
 void watch_output();
 void watch_plain_output(const char* out, const char* err);
-/// host_fork.cc
+/// host/fork.cc
 void prepare_for_forks();
-/// host_threads.cc: once, and by each rank's main thread
+/// host/threads.cc: once, and by each rank's main thread
 void prepare_for_thread_ends();
 void watch_main_thread(HostedRank& rank);
 /// By that of a plain process: it may end by pthread_exit(), and then the process ends with the last thread
@@ -175,4 +175,4 @@ void on_rank_exit(fiber::Identity* rank, int code, image::ExitKind kind);
 /// Bytes of a signal stack: the handler unwinds on it.
 inline constexpr std::size_t kSignalStackBytes = 64 << 10;
 
-}  // namespace clump::runtime
+}  // namespace clump::host

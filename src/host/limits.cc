@@ -19,9 +19,9 @@
 #include "image/refusal.h"
 #include "image/standard.h"
 #include "image/symbols.h"
-#include "runtime/host_stacks.h"
+#include "host/stacks.h"
 
-namespace clump::runtime {
+namespace clump::host {
 
 namespace {
 
@@ -131,9 +131,9 @@ void take_limits_after_fork() {
   }
 }
 
-}  // namespace clump::runtime
+}  // namespace clump::host
 
-using namespace clump::runtime;  // the functions below are the C library's, outside of any namespace
+using namespace clump::host;  // the functions below are the C library's, outside of any namespace
 using clump::image::Hidden;
 
 // On the machines that we know `rlimit` and `rlimit64` are the same.

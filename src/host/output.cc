@@ -16,9 +16,9 @@
 #include "image/symbols.h"
 #include "pmi/control.h"
 #include "pmi/job.h"
-#include "runtime/host_state.h"
+#include "host/state.h"
 
-namespace clump::runtime {
+namespace clump::host {
 
 namespace {
 
@@ -71,4 +71,4 @@ void watch_plain_output(const char* out, const char* err) {
   if (is_jobs(STDOUT_FILENO) || is_jobs(STDERR_FILENO)) ::on_exit(look_at_streams, nullptr);
 }
 
-}  // namespace clump::runtime
+}  // namespace clump::host

@@ -27,9 +27,9 @@
 #include "fiber/identity.h"
 #include "image/standard.h"
 #include "pmi/rank_variables.h"
-#include "runtime/host_state.h"
+#include "host/state.h"
 
-namespace clump::runtime {
+namespace clump::host {
 
 std::string_view own_folder() {
   Dl_info own{};
@@ -316,4 +316,4 @@ const char* join_job() {
   return nullptr;
 }
 
-}  // namespace clump::runtime
+}  // namespace clump::host

@@ -13,9 +13,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/host_state.h"
+#include "host/state.h"
 
-namespace clump::runtime {
+namespace clump::host {
 
 /// Notes the main thread and its stack. By the main thread, before any other function of this file.
 void note_main_stack();
@@ -37,14 +37,14 @@ void grow_stack(HostedRank& rank, std::size_t bytes);
 /// unlimited` gives.
 void leave_untouched_stacks_out_of_core();
 
-/// host_overflow.cc: whether a fault of the calling thread at `info.si_addr` is one of its stack, and what to
+/// host/overflow.cc: whether a fault of the calling thread at `info.si_addr` is one of its stack, and what to
 /// tell of it. Returns the length of the text, 0 if it is another fault. Async-signal-safe.
 std::size_t describe_overflow(char* text, std::size_t capacity, const HostedRank* rank, const siginfo_t& info,
                               std::uintptr_t stack_pointer);
 
-/// host_limits.cc: from now on each rank has its own resource limits. Before any but the native one begins.
+/// host/limits.cc: from now on each rank has its own resource limits. Before any but the native one begins.
 void begin_own_limits();
 /// Gives this process, a child that the calling rank has forked, the rank's limit.
 void take_limits_after_fork();
 
-}  // namespace clump::runtime
+}  // namespace clump::host

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace clump::runtime {
+namespace clump::host {
 
 /// Looks at all threads of the process, as /proc/self/task shows them. Owned by the observer, which is left
 /// out, as is the monitor of fibers.
@@ -43,4 +43,4 @@ class Tasks {
   std::chrono::steady_clock::time_point looked_;
 };
 
-}  // namespace clump::runtime
+}  // namespace clump::host

@@ -15,9 +15,9 @@
 #include "base/process.h"
 #include "diag/capture.h"
 #include "pmi/pmix.h"
-#include "runtime/host_state.h"
+#include "host/state.h"
 
-namespace clump::runtime {
+namespace clump::host {
 
 namespace {
 
@@ -149,4 +149,4 @@ base::Status find_by_pmix(int process, std::vector<std::byte>& address) {
   return pmi::pmix::get(rank_of(process), address_key(process).c_str(), address);
 }
 
-}  // namespace clump::runtime
+}  // namespace clump::host

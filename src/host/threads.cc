@@ -14,9 +14,9 @@
 #include "fiber/awake_threads.h"
 #include "fiber/fiber.h"
 #include "fiber/worker.h"
-#include "runtime/host_state.h"
+#include "host/state.h"
 
-namespace clump::runtime {
+namespace clump::host {
 
 namespace {
 
@@ -77,4 +77,4 @@ void watch_main_thread_of_process() {
     ::pthread_setspecific(main_thread, &main_thread);
 }
 
-}  // namespace clump::runtime
+}  // namespace clump::host

@@ -13,10 +13,10 @@
 #include "image/record_locks.h"
 #include "image/signals.h"
 #include "image/standard.h"
-#include "runtime/host_stacks.h"
-#include "runtime/host_state.h"
+#include "host/stacks.h"
+#include "host/state.h"
 
-namespace clump::runtime {
+namespace clump::host {
 
 namespace {
 
@@ -61,4 +61,4 @@ void in_child() {
 
 void prepare_for_forks() { ::pthread_atfork(before_fork, in_parent, in_child); }
 
-}  // namespace clump::runtime
+}  // namespace clump::host

@@ -19,12 +19,12 @@
 #include "image/output.h"
 #include "image/signals.h"
 #include "pmi/pmix.h"
-#include "runtime/host.h"
-#include "runtime/host_core.h"
-#include "runtime/host_failure.h"
-#include "runtime/host_state.h"
+#include "host/host.h"
+#include "host/core.h"
+#include "host/failure.h"
+#include "host/state.h"
 
-namespace clump::runtime {
+namespace clump::host {
 
 namespace {
 
@@ -234,4 +234,4 @@ void on_rank_exit(fiber::Identity* rank, int code, image::ExitKind kind) {
   end_normally();
 }
 
-}  // namespace clump::runtime
+}  // namespace clump::host

@@ -1,4 +1,4 @@
-#include "runtime/host_tasks.h"
+#include "host/tasks.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -23,11 +23,11 @@
 #include "fiber/monitor.h"
 #include "fiber/worker.h"
 #include "image/signals.h"
-#include "runtime/host_state.h"
+#include "host/state.h"
 
 extern "C" [[gnu::weak]] void __tsan_init();
 
-namespace clump::runtime {
+namespace clump::host {
 
 namespace {
 
@@ -164,4 +164,4 @@ bool Tasks::are_still(std::chrono::milliseconds least) {
   return false;
 }
 
-}  // namespace clump::runtime
+}  // namespace clump::host

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace clump::runtime {
+namespace clump::host {
 
 struct Mapping {
   std::uintptr_t begin = 0, end = 0;
@@ -68,4 +68,4 @@ class Mappings {
   char buffer_[2048];
 };
 
-}  // namespace clump::runtime
+}  // namespace clump::host

@@ -8,10 +8,10 @@
 
 #include "diag/places.h"
 #include "image/image.h"
-#include "runtime/host.h"
-#include "runtime/host_state.h"
+#include "host/host.h"
+#include "host/state.h"
 
-namespace clump::runtime {
+namespace clump::host {
 
 namespace {
 
@@ -45,4 +45,4 @@ std::string name_in_code(const CodePlace& place) {
   return fmt::format("{}+{:#x}", object.substr(object.rfind('/') + 1), place.address);
 }
 
-}  // namespace clump::runtime
+}  // namespace clump::host

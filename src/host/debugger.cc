@@ -12,7 +12,7 @@
 #include "fiber/facts.h"
 #include "fiber/fiber.h"
 #include "image/facts.h"
-#include "runtime/host_state.h"
+#include "host/state.h"
 
 // Of classes that are not of standard layout, too, GCC knows where the members lie.
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
@@ -22,7 +22,7 @@ extern "C" {
 CLUMP_HOST_API clump::base::Fact clump_facts[32];
 }
 
-namespace clump::runtime {
+namespace clump::host {
 
 namespace {
 
@@ -76,4 +76,4 @@ void stop_in_debugger() {
 #endif
 }
 
-}  // namespace clump::runtime
+}  // namespace clump::host

@@ -23,11 +23,11 @@
 #include "fiber/worker.h"
 #include "fiber/world_stop.h"
 #include "pmi/waits.h"
-#include "runtime/host.h"
-#include "runtime/host_state.h"
-#include "runtime/host_tasks.h"
+#include "host/host.h"
+#include "host/state.h"
+#include "host/tasks.h"
 
-namespace clump::runtime {
+namespace clump::host {
 
 namespace {
 
@@ -248,4 +248,4 @@ bool is_in_mpi(const std::vector<pmi::Frame>& frames) {
   return !frames.empty() && is_of(std::string_view(frames.front().object), kMpi);
 }
 
-}  // namespace clump::runtime
+}  // namespace clump::host

@@ -31,9 +31,9 @@
 #include "image/refusal.h"
 #include "image/signals.h"
 #include "pmi/rank_variables.h"
-#include "runtime/host.h"
-#include "runtime/host_stacks.h"
-#include "runtime/host_state.h"
+#include "host/host.h"
+#include "host/stacks.h"
+#include "host/state.h"
 
 extern "C" {
 [[gnu::weak]] void __tsan_init();
@@ -43,7 +43,7 @@ extern "C" {
 [[gnu::weak]] void clump_malloc_begin(std::size_t rank);
 }
 
-namespace clump::runtime {
+namespace clump::host {
 
 namespace {
 
@@ -389,7 +389,7 @@ base::Bell& bell(int port) { return host().node.bell(port); }
 
 int process_id(int process) { return host().node.host(process).process_id; }
 
-}  // namespace clump::runtime
+}  // namespace clump::host
 
 extern "C" CLUMP_HOST_API int __libc_start_main(clump::image::Main main, int argc, char** argv,
                                                 void (*init)(), void (*fini)(), void (*rtld_fini)(),
@@ -397,14 +397,14 @@ extern "C" CLUMP_HOST_API int __libc_start_main(clump::image::Main main, int arg
   using Start = int (*)(clump::image::Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
   const auto start = reinterpret_cast<Start>(::dlsym(RTLD_NEXT, "__libc_start_main"));
   clump::image::Main body = main;
-  clump::runtime::Host& here = clump::runtime::host();
+  clump::host::Host& here = clump::host::host();
   if (here.is_imaged()) {
-    if (clump::runtime::original_main != nullptr) clump::runtime::begin_other_program(main, argc, argv);
-    clump::runtime::original_main = main;
-    body = clump::runtime::hosted_main;
+    if (clump::host::original_main != nullptr) clump::host::begin_other_program(main, argc, argv);
+    clump::host::original_main = main;
+    body = clump::host::hosted_main;
   } else if (here.started_by_mpiexec()) {
-    clump::runtime::original_main = main;
-    body = clump::runtime::plain_main;
+    clump::host::original_main = main;
+    body = clump::host::plain_main;
   }
   return start(body, argc, argv, init, fini, rtld_fini, stack_end);
 }

@@ -4,9 +4,9 @@
 
 #include <cstdlib>
 
-#include "runtime/host_state.h"
+#include "host/state.h"
 
-namespace clump::runtime {
+namespace clump::host {
 
 void find_inputs(const char* descriptors) {
   std::vector<int>& inputs = host().inputs;
@@ -28,4 +28,4 @@ void open_input(HostedRank& rank) {
   image::read_input_from(rank.identity, descriptor);
 }
 
-}  // namespace clump::runtime
+}  // namespace clump::host
