@@ -104,10 +104,9 @@ bool moves_nothing(const Schedule& s, const Call& call) {
   }
 }
 
-/// One rank alone: what it sends is what it receives.
+/// One rank alone: what it sends is what it receives. No algorithm is used, so none is counted.
 void copy_own(Schedule& s, const Call& call) {
   switch (call.collective) {
-    case kBarrier:
     case kBroadcast:
       return;
     case kScan:
@@ -142,8 +141,8 @@ void write(Schedule& s, const Call& call) {
     return exchange_with_neighbours(s, s.topology(), *call.send_blocks, *call.recv_blocks);
   if (call.in_place && call.collective == kAlltoall) return alltoall_in_place(s, equal_blocks(s, call.recv));
   if (call.in_place && call.collective == kAlltoallv) return alltoall_in_place(s, *call.recv_blocks);
+  if (s.size() == 1 && call.collective != kBarrier) return copy_own(s, call);
   const Algorithm algorithm = choose(s, call);
-  if (s.size() == 1) return copy_own(s, call);
   const Row* const row = std::ranges::find_if(
       kRows, [&](const Row& one) { return one.collective == call.collective && one.algorithm == algorithm; });
   row->build(s, call);
