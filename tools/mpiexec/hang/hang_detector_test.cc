@@ -263,7 +263,7 @@ TEST(Hang, IsWhenNothingMovesWhileAllAreInMpi) {
   EXPECT_EQ(looks, 7);
 }
 
-TEST(Orders, AndReportsAreReadAsTheyWereWritten) {
+TEST(ControlMessages, AndRepliesAreReadAsTheyWereWritten) {
   ControlMessage message;
   EXPECT_TRUE(decode(encode(ControlMessage{Kind::kSignal, 10}), message));
   EXPECT_EQ(message.kind, Kind::kSignal);
