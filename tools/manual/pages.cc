@@ -60,7 +60,7 @@ Page mpiexec_page() {
   Section accepted{"OPTIONS OF OTHER LAUNCHERS", "They are accepted and change nothing:", {}};
   using enum mpiexec::Action;
   for (const mpiexec::Option& row : mpiexec::option_table()) {
-    if (row.action == kRefused || row.action == kAgent) continue;
+    if (row.action == kRefused || row.action == kProxy) continue;
     Option option = of_mpiexec(row);
     if (row.action == kIgnored || row.action == kAlready) {
       option.text.clear();
