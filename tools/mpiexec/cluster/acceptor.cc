@@ -19,7 +19,7 @@ void Acceptor::add_descriptors(std::vector<pollfd>& all) const {
 }
 
 void Acceptor::accept_from(int listening) {
-  // At most so many in a turn: who connects without end does not keep mpiexec from its other work.
+  // At most so many in a turn: a host that connects without end does not keep mpiexec from its other work.
   for (std::size_t i = 0; i < most_unknown(); ++i) {
     const int socket = ::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (socket < 0) return;

@@ -38,7 +38,7 @@ void Connection::send(std::string_view message) {
   flush();
 }
 
-// Reads nothing: what is read must be looked at, and nobody would.
+// Reads nothing: its callers do not look at what has come.
 void Connection::flush() {
   const ssize_t sent = ::send(socket_, out_.data(), out_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent > 0) out_.erase(0, static_cast<std::size_t>(sent));

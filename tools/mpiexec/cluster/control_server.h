@@ -1,6 +1,5 @@
-// What mpiexec does for a job on several hosts besides watching prterun (prterun_driver.h): it has a
-// connection to the proxy on each host, sends it the plan of the job, asks them who waits for whom
-// (hang_detector.h), and passes on signals that prterun would not.
+// The control server: mpiexec's end of the control connections. It sends the plan of the job to the proxy of
+// each host, looks for deadlocks with them (hang_detector.h), and passes on signals, which prterun would not.
 #pragma once
 
 #include <poll.h>

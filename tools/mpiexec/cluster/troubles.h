@@ -8,7 +8,7 @@
 
 namespace clump::mpiexec {
 
-/// Who tells.
+/// Which process tells.
 enum class Finder : char { kStarter = 's', kProxy = 'p' };
 
 /// The line; `token` is that of final_status(), `code` mpiexec's exit code for it.
@@ -17,8 +17,8 @@ std::string trouble_line(const std::string& token, Finder finder, const std::str
 
 class Troubles {
  public:
-  /// A line without its token. False: it is another kind. Once proxies have begun, what ends those who have
-  /// started them follows from something else, and is left out.
+  /// A line without its token. False: it is another kind. Once proxies have begun, what ends the processes
+  /// that have started them follows from something else, and is left out.
   bool take(std::string_view line, bool has_begun);
   bool any() const { return !all_.empty(); }
   /// Of the first one.

@@ -13,8 +13,8 @@ struct Host {
   int slots = 0;  ///< so many ranks; 0: not said
   // What the name means from here: host_names.h finds it out.
   bool is_here = false;  ///< it is this host
-  std::vector<std::string> addresses =
-      {};  ///< numeric, as the resolver orders them; none: this host's, or unknown
+  /// Numeric, as the resolver orders them. None: those of this host, or unknown.
+  std::vector<std::string> addresses = {};
 
   /// The first of them; empty: there is none.
   std::string address() const { return addresses.empty() ? std::string() : addresses.front(); }

@@ -97,7 +97,7 @@ void HangDetector::check() {
 
 // All numbers only grow, so if their sums are what they were, each is. Then there was a moment between the
 // two checks, which follow each other, at which every process rested; and if the network had given out by
-// then all that it was given, nobody was left to wake anybody.
+// then all that it was given, no process was left to wake another one.
 void HangDetector::conclude_check() {
   if (!all([](const Host& host) { return host.checked; })) return;
   is_checking_ = false;

@@ -7,7 +7,7 @@ namespace clump::mpiexec {
 
 namespace {
 
-/// So long is waited for those who do not answer: they may not have come to MPI yet.
+/// How long the probe waits for processes that do not answer: they may not have come to MPI yet.
 constexpr std::chrono::seconds kPatience{2};
 
 /// What a process answers unasked, before it ends by itself.
@@ -62,7 +62,7 @@ void HostProbe::tell_if_all_rest() {
 void HostProbe::check(std::uint32_t number) {
   check_ = number;
   rests_.clear();
-  // Who rests has come to MPI, and answers.
+  // A process that rests has come to MPI, and answers.
   if (!all_rest()) return finish_check();
   for (const int process : running()) {
     memory_->host(process).check.store(number, std::memory_order_release);

@@ -26,7 +26,7 @@ class RanksInput {
   /// mpiexec's descriptors, which no other process may have.
   std::vector<int> own() const;
   /// The processes have started: closes what they have got, and passes on what comes, on a thread of its own
-  /// that ends when all has been read, or all who read are gone.
+  /// that ends when all has been read, or all readers are gone.
   void start();
 
  private:

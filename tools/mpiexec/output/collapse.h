@@ -19,10 +19,10 @@ class Collapser {
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::milliseconds kWindow{100};
 
-  /// `ranks`: of the job. A line that all have written waits for nobody.
+  /// `ranks`: of the job. A line that all have written is shown at once.
   explicit Collapser(int ranks) : next_of_(static_cast<std::size_t>(ranks)) {}
 
-  /// Whole lines. What has no mark (pmi/job.h) is nobody's, and shown as it is.
+  /// Whole lines. A line without a mark (pmi/job.h) is of no rank, and shown as it is.
   void add(std::string_view lines, Clock::time_point now);
   /// What is to be shown by now.
   std::string take(Clock::time_point now);
@@ -34,7 +34,7 @@ class Collapser {
  private:
   struct Group {
     std::string text;
-    std::vector<int> ranks;  // none: nobody's
+    std::vector<int> ranks;  // none: of no rank
     Clock::time_point shown_at;
   };
   void add_line(std::string_view line, Clock::time_point now);

@@ -17,8 +17,8 @@ struct WriteFailure {
 };
 /// The first one; null: all was written. Owned by mpiexec's only thread.
 const WriteFailure* write_failure();
-/// From now on a closed pipe, and a file's limit, are errors of write() and end nobody. For children that is
-/// to be undone: they inherit the calling thread's mask.
+/// From now on a closed pipe, and a file's limit, are errors of write() and end no process. For children that
+/// is to be undone: they inherit the calling thread's mask.
 void block_signals_of_writes();
 
 /// Where lines go.

@@ -19,7 +19,7 @@ namespace clump::mpiexec {
 
 struct Plan {
   pmi::Job job;
-  std::vector<tools::Processor> workers;  ///< who run the fibers, and where
+  std::vector<tools::Processor> workers;  ///< that run the fibers, and where
   std::optional<tools::Quota> quota;      ///< why there are no more; then workers have no fixed cores
   std::string explanation;                ///< the line of --explain
   AllocatorNeeds allocator_needs;         ///< of the programs
