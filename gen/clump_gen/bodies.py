@@ -78,7 +78,7 @@ def received(function: Function, entry: Entry) -> str:
 
 
 def check(function: Function, entry: Entry) -> str:
-    """The call that compares what ranks call (src/mpi/checked.h); empty for a function that is not collective."""
+    """The call that compares what ranks call (src/mpi/check/checked.h); empty for a function that is not collective."""
     called = f"{{call.name, site{', &later' if is_deferred(function, entry) else ''}}}"
     if is_described(entry):
         values = ", ".join(a.value for a in _described(function, entry))
@@ -96,7 +96,7 @@ _COLLECTIVE_ALONE = {"MPI_Comm_idup": "comm", "MPI_Comm_idup_with_info": "comm",
 
 
 def in_turn(function: Function, entry: Entry) -> str:
-    """The communicator whose collective calls come one after the other, this among them (src/mpi/turn.h); empty: none."""
+    """The communicator whose collective calls come one after the other, this among them (src/mpi/entry/turn.h); empty: none."""
     if "timed" in entry.flags:
         return "comm"
     return min(entry.parameters.get("together", {_COLLECTIVE_ALONE.get(function.name, "")}))
@@ -177,9 +177,9 @@ _TOP = """\
 #include "core/comm.h"
 #include "core/rank.h"
 #include "datatype/datatype.h"
-#include "mpi/checked.h"
-#include "mpi/counts.h"
-#include "mpi/timing.h"
+#include "mpi/check/checked.h"
+#include "mpi/entry/counts.h"
+#include "mpi/entry/timing.h"
 
 namespace clump::instruments {
 class Tool;

@@ -1,4 +1,4 @@
-"""Which entry points have a second form for calls that are watched (mpiexec --check, src/mpi/checking.h), and what that does."""
+"""Which entry points have a second form for calls that are watched (mpiexec --check, src/mpi/check/checking.h), and what that does."""
 
 import re
 from typing import List
@@ -6,7 +6,7 @@ from typing import List
 from .overlay import Entry
 from .standard import Function, Parameter
 
-# Point-to-point calls whose messages carry labels then: they have bodies of their own (src/mpi/checked_messages.cc).
+# Point-to-point calls whose messages carry labels then: they have bodies of their own (src/mpi/check/checked_messages.cc).
 _LABELLED = re.compile(r"MPI_(I?[bsr]?send(_init)?|I?sendrecv(_replace)?|I?m?recv|Recv_init|I?m?probe)$", re.IGNORECASE)
 # Calls that complete or start operations, or take something back: what these have done is told with the place of the call.
 _COMPLETING = re.compile(

@@ -16,13 +16,13 @@ UNDEFINED_IF_TOO_LARGE = re.compile(r"MPI_(Get_count|Get_elements|Type_size|Type
 _SITE = "__builtin_extract_return_addr(__builtin_return_address(0))"
 
 _TOP = """\
-// {title}: the C entry points, as gen/generate.py writes them. What they have in common: src/mpi/entry.h.
+// {title}: the C entry points, as gen/generate.py writes them. What they have in common: src/mpi/entry/entry.h.
 #include "mpi/bodies.h"
-#include "mpi/checking.h"
-#include "mpi/entry.h"
-#include "mpi/entry_checks.h"
-#include "mpi/recording.h"
-#include "mpi/turn.h"
+#include "mpi/check/checking.h"
+#include "mpi/entry/entry.h"
+#include "mpi/entry/entry_checks.h"
+#include "mpi/trace/recording.h"
+#include "mpi/entry/turn.h"
 
 #define CLUMP_ENTRY extern "C" __attribute__((visibility("default")))
 // MPI_X is the same code as PMPI_X, and gives way to a tool's MPI_X.

@@ -1,4 +1,4 @@
-"""What entry points tell of their calls where these are written down (src/mpi/recording.h): one more function for each of them."""
+"""What entry points tell of their calls where these are written down (src/mpi/trace/recording.h): one more function for each of them."""
 
 import re
 from typing import List

@@ -255,8 +255,8 @@ class Rank {
   /// What the rank's next call of MPI looks at first; all but zero is unusual. relaxed: as above.
   std::atomic<std::uint8_t> pending_events{0};
   static constexpr std::uint8_t kEventsWait = 1;  ///< the observer has something to tell
-  static constexpr std::uint8_t kRecorded = 2;    ///< calls are written down (mpi/recording.h)
-  static constexpr std::uint8_t kChecked = 4;     ///< they are watched (mpi/checking.h)
+  static constexpr std::uint8_t kRecorded = 2;    ///< calls are written down (mpi/trace/recording.h)
+  static constexpr std::uint8_t kChecked = 4;     ///< they are watched (mpi/check/checking.h)
   static constexpr std::uint8_t kExplored = 8;    ///< what happens is drawn (fiber/exploration.h)
   bool is_explored() const { return (pending_events.load(std::memory_order_relaxed) & kExplored) != 0; }
   /// Whether the caller is the only thread of this rank.

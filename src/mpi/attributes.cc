@@ -7,7 +7,7 @@
 
 #include "core/rank.h"
 #include "mpi/bodies.h"
-#include "mpi/entry_checks.h"
+#include "mpi/entry/entry_checks.h"
 
 namespace clump::mpi {
 

@@ -5,7 +5,7 @@
 
 #include "coll/coll.h"
 #include "core/rank.h"
-#include "mpi/counts.h"
+#include "mpi/entry/counts.h"
 #include "mpi/layout.h"
 
 namespace clump::mpi {

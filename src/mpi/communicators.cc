@@ -11,10 +11,10 @@
 #include "coll/schedule/schedule_request.h"
 #include "core/rank.h"
 #include "mpi/bodies.h"
+#include "mpi/entry/timing.h"
 #include "mpi/hints.h"
 #include "mpi/initialization.h"
 #include "mpi/new_comm.h"
-#include "mpi/timing.h"
 
 namespace clump::mpi {
 

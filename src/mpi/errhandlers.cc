@@ -1,10 +1,10 @@
-// Error handlers as objects (MPI-5.0 section 9.3). That entry points call them is in entry.cc.
+// Error handlers as objects (MPI-5.0 section 9.3). That entry points call them is in entry/entry.cc.
 #include <mutex>
 #include <utility>
 
 #include "core/rank.h"
 #include "mpi/bodies.h"
-#include "mpi/entry.h"
+#include "mpi/entry/entry.h"
 
 namespace clump::mpi {
 

@@ -1,7 +1,7 @@
 #include "mpi/generalized_requests.h"
 
 #include "mpi/bodies.h"
-#include "mpi/entry.h"
+#include "mpi/entry/entry.h"
 
 namespace clump::mpi {
 

@@ -8,7 +8,7 @@
 #include "coll/schedule/deliver.h"
 #include "core/rank.h"
 #include "mpi/bodies.h"
-#include "mpi/entry_checks.h"
+#include "mpi/entry/entry_checks.h"
 #include "mpi/hints.h"
 #include "mpi/new_comm.h"
 #include "mpi/placements.h"

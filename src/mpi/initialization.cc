@@ -6,10 +6,10 @@
 #include "coll/coll.h"
 #include "core/rank.h"
 #include "mpi/bodies.h"
-#include "mpi/checking.h"
-#include "mpi/left_over.h"
+#include "mpi/check/checking.h"
+#include "mpi/check/left_over.h"
 #include "mpi/process.h"
-#include "mpi/recording.h"
+#include "mpi/trace/recording.h"
 #include "p2p/p2p.h"
 
 namespace clump::mpi {

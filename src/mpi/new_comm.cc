@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-#include "mpi/entry_checks.h"
+#include "mpi/entry/entry_checks.h"
 
 namespace clump::mpi {
 

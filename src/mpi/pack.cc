@@ -7,7 +7,7 @@
 #include "core/rank.h"
 #include "datatype/external32.h"
 #include "mpi/bodies.h"
-#include "mpi/entry_checks.h"
+#include "mpi/entry/entry_checks.h"
 #include "net/joint_work.h"
 
 namespace clump::mpi {

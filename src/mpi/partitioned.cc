@@ -5,7 +5,7 @@
 
 #include "core/rank.h"
 #include "mpi/bodies.h"
-#include "mpi/entry.h"
+#include "mpi/entry/entry.h"
 
 namespace clump::mpi {
 

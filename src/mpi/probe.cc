@@ -2,9 +2,9 @@
 #include "core/rank.h"
 #include "fiber/completion.h"
 #include "mpi/bodies.h"
-#include "mpi/entry.h"
-#include "mpi/exploring.h"
+#include "mpi/entry/entry.h"
 #include "mpi/matched.h"
+#include "mpi/trace/exploring.h"
 #include "p2p/matcher.h"
 
 namespace clump::mpi {

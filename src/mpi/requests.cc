@@ -12,10 +12,10 @@
 #include "core/rank.h"
 #include "fiber/completion.h"
 #include "mpi/bodies.h"
-#include "mpi/checked_requests.h"
-#include "mpi/entry.h"
-#include "mpi/exploring.h"
+#include "mpi/check/checked_requests.h"
+#include "mpi/entry/entry.h"
 #include "mpi/generalized_requests.h"
+#include "mpi/trace/exploring.h"
 #include "p2p/p2p.h"
 
 namespace clump::mpi {

@@ -10,7 +10,7 @@
 
 #include "core/rank.h"
 #include "mpi/bodies.h"
-#include "mpi/entry_checks.h"
+#include "mpi/entry/entry_checks.h"
 #include "mpi/new_comm.h"
 #include "mpi/placements.h"
 #include "mpi/topologies.h"

@@ -1,6 +1,6 @@
 // What one thread of control writes down about its calls (layout.h). The calls are told to it by the entry
-// points (mpi/recording.h), in the order of the functions here; how long it waited in between, and for whom,
-// by those who let it sleep.
+// points (mpi/trace/recording.h), in the order of the functions here; how long it waited in between, and for
+// whom, by those who let it sleep.
 #pragma once
 
 #include <cstdint>

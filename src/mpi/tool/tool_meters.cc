@@ -1,6 +1,6 @@
 // Performance variables (MPI-5.0 section 15.3.7).
 #include "mpi/bodies.h"
-#include "mpi/tools.h"
+#include "mpi/tool/tools.h"
 
 namespace clump::mpi {
 

@@ -1,6 +1,6 @@
 // What goes to which rank, and what comes from there, for each collective operation that moves data.
 // Arguments are those of the bodies (collectives.cc, reductions.cc).
-#include "mpi/checked.h"
+#include "mpi/check/checked.h"
 
 #include <algorithm>
 #include <utility>
@@ -8,7 +8,7 @@
 
 #include "datatype/overlap.h"
 #include "mpi/bodies.h"
-#include "mpi/checked_calls.h"
+#include "mpi/check/checked_calls.h"
 
 namespace clump::mpi::checked {
 

@@ -1,7 +1,7 @@
 // Control variables (MPI-5.0 section 15.3.6).
 #include "instruments/settings.h"
 #include "mpi/bodies.h"
-#include "mpi/tools.h"
+#include "mpi/tool/tools.h"
 
 namespace clump::mpi {
 

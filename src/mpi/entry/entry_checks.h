@@ -2,15 +2,15 @@
 // them before the body.
 //
 // A check is a few loads and compares, inline; what it says when it fails is written out of line, in
-// entry_checks.cc. The message starts with "(argument = value): ", and raise() puts the name of the call in
-// front of that.
+// entry/entry_checks.cc. The message starts with "(argument = value): ", and raise() puts the name of the
+// call in front of that.
 #pragma once
 
 #include "core/comm.h"
 #include "core/rank.h"
 #include "datatype/datatype.h"
-#include "mpi/counts.h"
-#include "mpi/entry.h"
+#include "mpi/entry/counts.h"
+#include "mpi/entry/entry.h"
 
 namespace clump::mpi {
 

@@ -1,4 +1,4 @@
-#include "mpi/recording.h"
+#include "mpi/trace/recording.h"
 
 #include <iterator>
 

@@ -1,4 +1,4 @@
-#include "mpi/entry_checks.h"
+#include "mpi/entry/entry_checks.h"
 
 #include "mpi/process.h"
 

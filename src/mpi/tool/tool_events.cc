@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "mpi/bodies.h"
-#include "mpi/tools.h"
+#include "mpi/tool/tools.h"
 
 namespace clump::mpi {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "mpi/bodies.h"
-#include "mpi/checked_calls.h"
+#include "mpi/check/checked_calls.h"
 
 namespace clump::mpi::checked {
 

@@ -14,7 +14,7 @@ namespace clump::mpi {
 struct Timing {
   MPI_Request* request = nullptr;  ///< null: blocking
   bool persistent = false;
-  /// What is to be done before the operation, if there is something (checked.h). Null: it blocks.
+  /// What is to be done before the operation, if there is something (check/checked.h). Null: it blocks.
   std::unique_ptr<coll::Check>* check = nullptr;
 
   bool blocking() const { return request == nullptr; }

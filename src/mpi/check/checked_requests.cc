@@ -1,4 +1,4 @@
-#include "mpi/checked_requests.h"
+#include "mpi/check/checked_requests.h"
 
 #include "coll/schedule/collective_request.h"
 

@@ -14,7 +14,7 @@
 
 #include "base/types.h"
 #include "core/rank.h"
-#include "mpi/counts.h"
+#include "mpi/entry/counts.h"
 #include "record/recorder.h"
 
 namespace clump::mpi {

@@ -7,7 +7,7 @@
 //     Call call("MPI_Send");
 //     const base::Status outcome = [&]() -> base::Status {
 //       CLUMP_TRY(call.enter());                                // which rank is this, and may it call MPI now?
-//       CLUMP_TRY(check::comm(call, {"comm", comm}, the_comm)); // entry_checks.h; from here on the error handler
+//       CLUMP_TRY(check::comm(call, {"comm", comm}, the_comm)); // entry/entry_checks.h; from here on the error handler
 //       ...                                                     // is that of this communicator
 //       return send(*call.self, ...);                           // the body, declared in <build>/gen/mpi/bodies.h
 //     }();                                                      // and written in src/mpi/<chapter>.cc
@@ -16,8 +16,8 @@
 // clang-format on
 //
 // Where the calls of the rank are recorded (--profile) or checked (--check), enter() fails, and the entry
-// point does the same once more, out of the way, inside a Recording (recording.h) or a Checking (checking.h).
-// Otherwise this costs nothing.
+// point does the same once more, out of the way, inside a Recording (trace/recording.h) or a Checking
+// (check/checking.h). Otherwise this costs nothing.
 //
 // Any thread of a rank may call; no exception comes out of a body.
 #pragma once

@@ -1,7 +1,7 @@
 // A call of a rank whose calls are watched (mpiexec --check): where it is in the program, and what it makes.
 // Functions that send, receive, complete or make something have a second entry for that
 // (gen/clump_gen/entries.py), to which the usual one leads by the same unusual way that recordings take
-// (entry.h); so it costs nothing where nobody checks.
+// (entry/entry.h); so it costs nothing where nobody checks.
 #pragma once
 
 #include "core/rank.h"

@@ -1,4 +1,4 @@
-// What --check notes about requests: to be told at MPI_Finalize (left_over.h).
+// What --check notes about requests: to be told at MPI_Finalize (check/left_over.h).
 #pragma once
 
 #include <span>

@@ -1,6 +1,6 @@
 // Tool support (MPI-5.0 chapter 15): MPI_Pcontrol, start and end of the tool information interface,
 // enumerations and categories.
-#include "mpi/tools.h"
+#include "mpi/tool/tools.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,7 +8,7 @@
 
 #include "mpi/bodies.h"
 #include "mpi/process.h"
-#include "mpi/recording.h"
+#include "mpi/trace/recording.h"
 
 namespace clump::mpi {
 

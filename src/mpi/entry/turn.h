@@ -14,7 +14,7 @@
 #include "base/status.h"
 #include "core/comm.h"
 #include "core/rank.h"
-#include "mpi/entry_checks.h"
+#include "mpi/entry/entry_checks.h"
 
 namespace clump::mpi {
 

@@ -1,9 +1,10 @@
-// What the descriptions of collective calls for --check have in common (checked.cc, checked_topologies.cc).
+// What the descriptions of collective calls for --check have in common (check/checked.cc,
+// check/checked_topologies.cc).
 #pragma once
 
 #include <vector>
 
-#include "mpi/checked.h"
+#include "mpi/check/checked.h"
 #include "mpi/collective_buffers.h"
 
 namespace clump::mpi::checked {

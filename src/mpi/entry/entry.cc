@@ -1,4 +1,4 @@
-#include "mpi/entry.h"
+#include "mpi/entry/entry.h"
 
 #include <pthread.h>
 

@@ -1,4 +1,4 @@
-#include "mpi/left_over.h"
+#include "mpi/check/left_over.h"
 
 #include <unistd.h>
 
@@ -14,7 +14,7 @@
 
 #include "coll/algorithms/algorithms.h"
 #include "coll/coll.h"
-#include "mpi/checked_requests.h"
+#include "mpi/check/checked_requests.h"
 #include "p2p/buffered.h"
 #include "p2p/labelled.h"
 #include "p2p/matcher.h"

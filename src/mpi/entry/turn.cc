@@ -1,4 +1,4 @@
-#include "mpi/turn.h"
+#include "mpi/entry/turn.h"
 
 #include <atomic>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "mpi/timing.h"
+#include "mpi/entry/timing.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "mpi/checking.h"
+#include "mpi/check/checking.h"
 
 #include <pthread.h>
 

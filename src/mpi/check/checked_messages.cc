@@ -4,7 +4,7 @@
 
 #include "core/rank.h"
 #include "mpi/bodies.h"
-#include "mpi/entry.h"
+#include "mpi/entry/entry.h"
 #include "mpi/layout.h"
 #include "mpi/matched.h"
 #include "p2p/labelled.h"
