@@ -33,7 +33,7 @@ endif()
 if(CLUMP_SANITIZE STREQUAL thread)  # see clump_precompile()
   set_target_properties(clump_precompiled_program PROPERTIES CLUMP_NOT_SANITIZED ON)
 endif()
-target_precompile_headers(clump_precompiled_program PRIVATE <filesystem> <fstream>)
+target_precompile_headers(clump_precompiled_program PRIVATE <fstream>)
 # Tests run for milliseconds.
 set(CLUMP_TEST_OPTIONS $<$<CONFIG:RelWithDebInfo>:-O1>)
 if(CLUMP_TESTS)
