@@ -16,7 +16,7 @@ namespace clump::fiber {
 /// The runtime counts a rank or a thread of one in before it begins, and out at its end.
 CLUMP_HOST_API void thread_begins() noexcept;
 CLUMP_HOST_API void thread_ends() noexcept;
-/// Where wakes are counted, if somebody wants to know whether there were any between two looks.
+/// Where wakes are counted, for a caller that wants to know whether there were any between two looks.
 CLUMP_HOST_API void count_wakes_in(std::atomic<std::uint64_t>& counter);
 /// Threads of this process that belong to no rank, which the runtime has started.
 CLUMP_HOST_API int service_threads() noexcept;
@@ -32,12 +32,12 @@ namespace awake_threads {
 void note_wake() noexcept;
 void one_service_thread() noexcept;
 
-/// How many are awake. relaxed: who waits for what another thread does must not rely on it.
+/// How many are awake. relaxed: a thread that waits for another one must not rely on it.
 extern constinit std::atomic<int> awake;
 /// How many of these need no core: fibers that sleep until a point in time, and those that wait in the kernel
 /// for something, as far as the monitor knows.
 extern constinit std::atomic<int> resting;
-/// relaxed, as `awake`: for those who think of giving their core away.
+/// relaxed, as `awake`: for threads that may give their core away.
 inline int wanted_cores() noexcept {
   return awake.load(std::memory_order_relaxed) - resting.load(std::memory_order_relaxed);
 }

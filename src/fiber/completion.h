@@ -42,7 +42,7 @@ class alignas(16) Waiter {
 
   /// The kernel threads that sleep here, and are held (world_stop.h).
   static void add_blocked(std::vector<BlockedThread>& sleepers);
-  /// How many of them nobody has woken.
+  /// How many of them were not woken yet.
   static int count_blocked();
 
  private:
@@ -64,8 +64,8 @@ class Completion {
   bool done() const noexcept {
     return state_.load(std::memory_order_acquire) == kDone;  // acquire: pairs with the release in signal()
   }
-  /// Marks the work as done and wakes who waits for it. The Completion may be gone when this returns. Returns
-  /// true if it was abandoned: then nobody else will touch it, and what it is part of is the caller's.
+  /// Marks the work as done and wakes its waiter. The Completion may be gone when this returns. Returns
+  /// true if it was abandoned: then no other thread will touch it, and what it is part of is the caller's.
   [[gnu::always_inline]] bool signal() noexcept {
     // acq_rel: release pairs with the acquire in done(); acquire pairs with the release of whoever left a
     // Waiter here.
@@ -75,28 +75,28 @@ class Completion {
     wake(before);
     return false;
   }
-  /// The same by who has the word in his cache, most likely: costs less where it is expected.
+  /// The same by a thread that has the word in its cache, most likely: costs less where it is expected.
   [[gnu::always_inline]] bool signal_near() noexcept {
-    // Nobody else writes what is expected. acquire, release: as above.
+    // No other thread writes what is expected. acquire, release: as above.
     const std::uintptr_t before = state_.load(std::memory_order_acquire);
     if ((before & kExpected) == 0) return signal();
     state_.store(kDone, std::memory_order_release);
     wake(before);
     return false;
   }
-  /// Marks the work as done that the caller alone knows of: nobody waits, and nobody else will signal.
+  /// Marks the work as done that the caller alone knows of: no thread waits, and no other one will signal.
   void end_here() noexcept { state_.store(kDone, std::memory_order_release); }
-  /// Says that nobody will wait. Returns false if the work is done already: then it is the caller's to clean
-  /// up.
+  /// Says that no thread will wait. Returns false if the work is done already: then it is the caller's to
+  /// clean up.
   bool abandon() noexcept {
     std::uintptr_t expected = kPending;
     return state_.compare_exchange_strong(expected, kAbandoned, std::memory_order_acq_rel,
                                           std::memory_order_acquire);
   }
-  /// Back to pending, for work that is started again. Only when nobody waits.
+  /// Back to pending, for work that is started again. Only when no thread waits.
   void reset() noexcept { state_.store(kPending, std::memory_order_relaxed); }
 
-  /// Who waits, as BlockedThread::who; null: nobody. While there is a WorldStop.
+  /// The thread that waits, as BlockedThread::who; null: none. While there is a WorldStop.
   CLUMP_HOST_API const void* sleeper() const noexcept;
 
   /// Blocks until done().
@@ -136,7 +136,7 @@ class Completion {
 /// Blocks until at least one is done. Null pointers are skipped; there must be one that is not null.
 CLUMP_HOST_API void wait_any(std::span<Completion* const> completions);
 
-/// Polls `word` for as long as who waits for a Completion does before it sleeps. True if it is `least` or
+/// Polls `word` for as long as the waiter of a Completion polls before it sleeps. True if it is `least` or
 /// more; acquire. `pollers`, if given, is one more meanwhile; seq_cst where it becomes less again.
 CLUMP_HOST_API bool poll_for(const std::atomic<std::uint64_t>& word, std::uint64_t least,
                              std::atomic<int>* pollers = nullptr);

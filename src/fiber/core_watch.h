@@ -15,7 +15,7 @@ class CoreWatch {
   /// The calling fiber, of a rank that is watched (callbacks.h), goes on. It could have since then, by now().
   virtual void had_no_core(std::uint64_t since) noexcept = 0;
 
-  /// Null: nobody. Set once, before the first rank is watched.
+  /// Null: none. Set once, before the first rank is watched.
   CLUMP_HOST_API static CoreWatch* watch;
 
  protected:

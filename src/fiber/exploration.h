@@ -1,6 +1,6 @@
 // Exploration (mpiexec --seed): whatever the standard leaves open, and speed decides otherwise, is drawn from
-// a seed: who runs next, what arrives when, which of several things that are there is found. So the same seed
-// gives the same run of a deterministic program, and many seeds give many different ones
+// a seed: which fiber runs next, what arrives when, which of several things that are there is found. So the
+// same seed gives the same run of a deterministic program, and many seeds give many different ones
 // (docs/decisions/020-exploration.md).
 //
 // There is one worker, and nothing of what happens depends on the clock or on other kernel threads. All that
@@ -50,7 +50,7 @@ CLUMP_HOST_API std::size_t choose(std::size_t count);
 CLUMP_HOST_API bool sends_early();
 /// Whether a call that looks once, and does not wait, does not see yet what is there.
 CLUMP_HOST_API bool overlooks();
-/// The calling fiber begins something that takes a time which nobody knows: others may run first.
+/// The calling fiber begins something that takes an unknown time: others may run first.
 CLUMP_HOST_API void may_lose_turn();
 
 /// The time, in which everything takes as long as there are steps in it. What asks for it goes on a little.
@@ -58,7 +58,7 @@ CLUMP_HOST_API std::chrono::steady_clock::time_point now();
 
 // Inside the fiber layer.
 
-/// Who runs next at the only worker; null if nobody can. Inside a section.
+/// The fiber that runs next at the only worker; null if none can. Inside a section.
 Fiber* next(Worker& worker);
 /// `self` has polled for nothing, or asks for it: all others run first, sooner or later.
 void step_aside(Fiber& self);

@@ -29,12 +29,12 @@ struct KernelState;
 /// One rank's main thread of control. Lives until the process ends.
 struct alignas(64) Fiber {
   Context context;                        ///< first, so that a Context* of a fiber is its Fiber*
-  WorkerThread* worker_thread = nullptr;  ///< who runs it, while it runs
+  WorkerThread* worker_thread = nullptr;  ///< the kernel thread that runs it, while it runs
   Identity* rank = nullptr;               ///< whose it is; null for worker threads
   int home = 0;                           ///< worker
-  std::atomic<int> in_use{1};             ///< 0: nobody runs on its stack
+  std::atomic<int> in_use{1};             ///< 0: no thread runs on its stack
   std::atomic<bool> over{false};          ///< it will not run again
-  /// Whether it can be run. acquire: pairs with the release by whoever has left its stack.
+  /// Whether it can be run. acquire: pairs with the release by the thread that has left its stack.
   bool left_behind() const noexcept { return in_use.load(std::memory_order_acquire) == 0; }
   int empty_polls = 0;                            ///< in a row, of polling calls
   KernelState* kernel_state = nullptr;            ///< null: as the process began; see kernel_state.h
@@ -98,7 +98,7 @@ CLUMP_HOST_API void barrier_everywhere() noexcept;
 
 /// Lets other fibers of this worker run first; false if there are none.
 CLUMP_HOST_API bool yield();
-/// The same, and lets threads run that want the core; false if there was nobody.
+/// The same, and lets threads run that want the core; false if there was none.
 CLUMP_HOST_API bool yield_to_all();
 CLUMP_HOST_API void sleep_until(std::chrono::steady_clock::time_point when);
 /// By the clock of sleep_until().

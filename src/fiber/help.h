@@ -56,7 +56,7 @@ class alignas(64) LoopRange {
     const std::uint64_t now = tickets_.load(std::memory_order_relaxed);
     return near(now) + far(now) == parts(now) ? kNone : near(now);
   }
-  /// Whoever claimed parts says so once, when it leaves.
+  /// A thread that claimed parts says so once, when it leaves.
   void add_done(std::uint32_t parts) noexcept {
     done_.fetch_add(parts, std::memory_order_release);  // release: pairs with the acquire in done()
   }
@@ -78,7 +78,7 @@ class alignas(64) LoopRange {
     std::uint64_t now = tickets_.load(std::memory_order_relaxed);
     do {
       if (near(now) + far(now) == parts(now)) return kNothing;
-      // acquire: pairs with the release in publish(); who holds a ticket may read the description.
+      // acquire: pairs with the release in publish(); a thread with a ticket may read the description.
     } while (!tickets_.compare_exchange_weak(now, now + ticket, std::memory_order_acquire,
                                              std::memory_order_relaxed));
     return now;
@@ -93,7 +93,7 @@ class alignas(64) LoopRange {
 struct SharedLoop {
   // The owner's line.
   alignas(64) std::atomic<bool> taken{false};
-  bool helped = false;                ///< somebody came the last time
+  bool helped = false;                ///< a helper came the last time
   base::Counter parts_offered;        ///< in all the work that was here
   base::Counter parts_done_by_owner;  ///< of these
 
@@ -205,7 +205,7 @@ inline void run_loop(SharedLoop& offer, int half, std::uint32_t parts) {
   std::uint32_t mine = 0;
   for (std::uint32_t number = 0; number != LoopRange::kNone; number = own.claim_front(), ++mine)
     offer.run_part(half, number);
-  // Nobody came the last time: nobody is waited for.
+  // No helper came the last time: none is waited for.
   mine += offer.helped ? finish(offer, 1 - half, patience(Clock::now() - begin, mine))
                        : take_rest(offer, 1 - half);
   hide(offer);
@@ -240,7 +240,7 @@ void do_together(std::uint32_t parts, const Body& body) {
   detail::run_loop(*offer, half, parts);
 }
 
-/// For work that takes much longer than waking somebody (some microseconds): wakes up to `most` workers and
+/// For work that takes much longer than a wake-up (some microseconds): wakes up to `most` workers and
 /// helpers that sleep, so that they come and help. Not where the calling thread is in a parallel region.
 CLUMP_HOST_API void wake_helpers(int most) noexcept;
 /// Starts up to `count` helpers: kernel threads that have these cores and sleep until there is much to help

@@ -1,5 +1,5 @@
 // What the scheduler counts, for tools (MPI-5.0 chapter 15), and what it tells them at once. Nothing here is
-// on the way of a switch: what counts there was counted before, to see who is busy.
+// on the way of a switch: what counts there was counted before, to see which worker is busy.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ enum class Move : std::uint8_t {
 /// not wait. `worker` is the one that has taken the rank, or that was taken from it. Once, and for good.
 CLUMP_HOST_API void on_move(void (*tell)(Identity& rank, Move move, int worker)) noexcept;
 
-/// Inside the fiber layer: somebody is told, if anybody wants to know. `rank` may be null.
+/// Inside the fiber layer: tells the observer, if there is one. `rank` may be null.
 void tell_move(Identity* rank, Move move, int worker) noexcept;
 
 }  // namespace clump::fiber

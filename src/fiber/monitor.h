@@ -15,7 +15,7 @@ bool start();
 void add_sleeper(Fiber& fiber);
 /// From now on the monitor does, for all that sleep.
 void keep_time() noexcept;
-/// Until the first one is to be woken; a long time if nobody sleeps.
+/// Until the first one is to be woken; a long time if none sleeps.
 std::chrono::nanoseconds until_due() noexcept;
 /// Wakes those whose time has come; whether there were any.
 bool wake_due();

@@ -16,7 +16,7 @@ namespace clump::fiber {
 /// overflows, and a slot is not written again while a consumer looks at it.
 class RunQueue {
  public:
-  /// Room for so many fibers. `alone`: nobody but the producer ever calls pop(). Before any use.
+  /// Room for so many fibers. `alone`: only the producer ever calls pop(). Before any use.
   void reserve(std::size_t fibers, bool alone) {
     alone_ = alone;
     const std::size_t slots = std::bit_ceil(fibers + 1);

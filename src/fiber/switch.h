@@ -1,4 +1,4 @@
-// How a fiber makes room for the next one. Inline for those who wait for messages, as it is a good part of
+// How a fiber makes room for the next one. Inline for waits for messages, as it is a good part of
 // what a message between two ranks of a worker costs. Others call switch_out().
 //
 // The usual way calls nothing but the switch, and nothing of what it has found out is needed afterwards, so
@@ -22,13 +22,13 @@ extern constinit std::atomic<void (*)()> on_resume;
 /// The first thing that a resumed fiber does: what could not be done before its predecessor was out of the
 /// way.
 [[gnu::always_inline]] inline void arrive(Fiber& self, Context* left) {
-  // release: whoever resumes it sees its stack as it left it.
+  // release: the thread that resumes it sees its stack as it left it.
   reinterpret_cast<Fiber*>(left)->in_use.store(0, std::memory_order_release);
   self.worker_thread->sections.store(0,
                                      std::memory_order_release);  // release: pairs with the monitor's acquire
 }
 
-/// `next`, which nobody uses, runs in place of `self`, on the same kernel thread. Inside a section of its
+/// `next`, which no thread uses, runs in place of `self`, on the same kernel thread. Inside a section of its
 /// worker thread. Returns when `self` is resumed, perhaps by another worker thread.
 [[gnu::always_inline]] inline void switch_to(Fiber& self, Fiber& next) {
   WorkerThread& worker_thread = *self.worker_thread;

@@ -83,16 +83,16 @@ struct alignas(64) Worker {
   int index = 0;
   int core = -1;
   RunQueue queue;
-  std::atomic<std::uint64_t> switches{0};  ///< written by its worker_thread: who does not count on is busy
-  std::uint64_t switches_to_look;          ///< at every such number of them: a power of two, less one
-  base::Counter taken;                     ///< from other workers, by its worker thread
+  std::atomic<std::uint64_t> switches{0};  ///< by its worker thread: a worker that does not count on is busy
+  std::uint64_t switches_to_look;  ///< at every such number of them: a power of two, less one
+  base::Counter taken;             ///< from other workers, by its worker thread
   std::atomic<WorkerThread*> worker_thread{nullptr};
   /// futex; 1: its worker thread sleeps. A word of its own, or, where there are other processes, of its bell.
   std::atomic<std::uint32_t>* asleep = &own_asleep;
   alignas(64) Inbox inbox;
   alignas(64) std::atomic<std::uint32_t> own_asleep{0};
   /// Kernel threads that sleep, of ranks whose messages come here. The worker thread may be busy with one of
-  /// these ranks' fibers, outside MPI: as long as there are some, who leaves a message takes it in himself.
+  /// these ranks' fibers, outside MPI: as long as there are some, the sender of a message takes it in itself.
   std::atomic<int> threads_asleep{0};
 
   bool has_runnable() const { return !queue.empty() || !inbox.empty(); }
@@ -147,7 +147,7 @@ CLUMP_HOST_API bool start_kernel_thread(void* (*body)(void*), void* argument);
 void prepare_worker_thread();
 void bind_to_core(int core);
 
-/// make_room() of switch.h, for those who do not mind a call.
+/// make_room() of switch.h, where a call does not matter.
 void switch_out(Fiber& self);
 /// Puts a fiber that waits into the queue of its home. Any thread.
 CLUMP_HOST_API void make_runnable(Fiber& fiber);
@@ -180,14 +180,14 @@ inline void pause_cpu() {
 
 /// Whether other processes have our cores.
 CLUMP_HOST_API extern constinit bool cores_are_shared;
-/// Whether who waits had better give his core away soon: others have it as well, processes or threads that
-/// ranks have made. Only where there are workers.
+/// Whether a waiting thread had better give its core away soon: others have it as well, processes or threads
+/// that ranks have made. Only where there are workers.
 inline bool cores_are_wanted() noexcept {
   return cores_are_shared || awake_threads::wanted_cores() > static_cast<int>(workers.size());
 }
 
-/// Whether who polls offers his core now and then: whether others want it cannot be known, and polls are no
-/// cheaper than asking.
+/// Whether a polling thread offers its core now and then: whether others want it cannot be known, and polls
+/// are no cheaper than asking.
 CLUMP_HOST_API extern constinit bool cores_are_offered;
 inline constexpr int kPollsPerOffer = 16;
 /// Between the poll-th poll, which has found nothing, and the next one.

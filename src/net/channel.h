@@ -1,8 +1,11 @@
-// The seam between who moves bytes (a Channel) and who matches them (a Sink). Channels never know matching;
-// matching exists once.
+// The seam between transports and matching: a Channel moves bytes, a Sink matches them. Channels know nothing
+// of matching, and no channel knows another one.
 //
-// A message that is small enough is taken out of the sender's hands while try_send() runs: it is copied to
-// its receive, or to where it can wait for one. Every other send is an SendRequest: an envelope and the
+//   p2p --try_send(), send()--> Channel (self, shm, ofi) --take(), arrive()--> Sink of the destination (its
+//   matcher)
+//
+// A message that is small enough is the sender's no longer when try_send() returns: it was copied to its
+// receive, or to where it can wait for one (eager). Every other send is a SendRequest: an envelope and the
 // layout of the user's buffer, which stays where it is until a receive is posted (rendezvous).
 #pragma once
 
@@ -21,7 +24,7 @@ namespace clump::net {
 /// Messages of up to this size may be copied to where they wait, unless a tool sets another limit. Above, the
 /// second copy costs more than the sender gains.
 inline constexpr Count kEagerLimit = 32 * 1024;
-/// Longer ones, up to this size, as is the habit (locality_predictor.h).
+/// Longer ones, up to this size, if the locality predictor says so (locality_predictor.h).
 inline constexpr Count kMostStaged = 128 * 1024;
 /// Between processes those of up to this size travel in one piece.
 inline constexpr Count kPieceLimit = 16 * 1024;
@@ -58,10 +61,10 @@ class Sink;
 class SendRequest {
  public:
   Envelope envelope;
-  bool synchronous = false;    ///< it waits for its receive where it lies
-  bool may_be_copied = false;  ///< but its channel may copy it all the same: nobody asks for it to wait
-  bool is_remote = false;      ///< it lies in another process: `payload` says nothing, fetch() brings it
-  Count bytes = 0;             ///< packed size of `payload`
+  bool synchronous = false;  ///< it waits for its receive where it lies
+  bool may_be_copied = false;  ///< but its channel may copy it all the same: the sender does not want to wait
+  bool is_remote = false;  ///< it lies in another process: `payload` says nothing, fetch() brings it
+  Count bytes = 0;         ///< packed size of `payload`
   datatype::Layout payload;
   /// The channel's: of a remote message, what stands for it in its own process. Never followed elsewhere.
   SendRequest* original = nullptr;
@@ -103,7 +106,7 @@ class Sink {
   virtual SendRequest* retract_remote(Envelope envelope, const SendRequest* original) = 0;
 
   /// Too much waits here: senders shall wait for their receives instead. A hint that channels look at before
-  /// they accept a message which nobody can give back to its sender.
+  /// they accept a message which cannot be given back to its sender.
   bool crowded() const { return crowded_.load(std::memory_order_relaxed); }
   LocalityPredictor& locality() { return locality_; }
 
@@ -178,8 +181,8 @@ class Channel {
   /// Lets what is on its way to `rank` arrive: what was sent before the call, by this thread of control or by
   /// others that it has synchronised with, is in the rank's sink afterwards.
   virtual void poll(int rank) = 0;
-  /// Has a task of `rank`, of this host process, run soon: by who works for the rank's worker, if there is
-  /// such a one, otherwise by the caller (run_here()).
+  /// Has a task of `rank`, of this host process, run soon: by a thread that works for the rank's worker, if
+  /// there is such a one, otherwise by the caller (run_here()).
   virtual void submit(int rank, ProgressTask& task) = 0;
 
  protected:

@@ -94,7 +94,7 @@ class alignas(64) Lane {
   }
   /// Whether there is room for a message of which nothing goes into the ring of bytes.
   bool has_room() { return free_cell() != nullptr; }
-  /// Before the producer, who has found no room, goes to sleep: the consumer will tell (room_is_wanted()).
+  /// Before the producer, which has found no room, goes to sleep: the consumer will tell (room_is_wanted()).
   void want_room() { room_wanted_.store(true, std::memory_order_seq_cst); }
 
   // The consumer.
@@ -130,7 +130,7 @@ class alignas(64) Lane {
     std::uint64_t next_look = 0;
   };
   /// Sends early for lines that will be read soon. Only for such as were written: the producer has others in
-  /// his cache, and would have to get them back. To look at how many there are costs him a line, too, so that
+  /// its cache, and would have to get them back. To look at how many there are costs it a line, too, so that
   /// is done seldom; not for one message or two.
   void fetch_ahead(Ahead& ahead) const {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);

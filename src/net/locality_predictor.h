@@ -1,4 +1,5 @@
-// How messages of 32 to 128 KB travel between two workers.
+// Whether a message of 32 to 128 KB goes better through a staging buffer, or is copied once from user buffer
+// to user buffer by sender and receiver together.
 #pragma once
 
 #include <atomic>
@@ -8,21 +9,21 @@
 
 namespace clump::net {
 
-/// Of those to one rank. Copied once, by sender and receiver together, they are fast if nobody has touched
-/// their data since the last one, because each core has its half in its cache still. Where ranks write what
-/// they send and read what they get, both cores want all of it in turn, and two copies by way of a staging
-/// buffer (staging_buffers.h) take less. Nobody knows what a program does, but how long a copy takes.
-/// relaxed: all of it is hints, and a lost count does no harm. Any thread.
+/// For the messages to one rank. One copy by both cores is fast if neither has touched the data since the
+/// last one: each core has its half in its cache still. Where ranks write what they send and read what they
+/// receive, both cores want all of it in turn, and two copies through a staging buffer (staging_buffers.h)
+/// take less time. What the program does shows in how long a copy takes. relaxed: all of it is hints, and a
+/// lost count does no harm. Any thread.
 class LocalityPredictor {
  public:
-  /// By the sender of each: whether it shall go in a staging buffer.
+  /// Called by the sender of each message: whether it shall go through a staging buffer.
   bool wants_staging() noexcept {
     const int left = staged_left_.load(std::memory_order_relaxed);
     if (left == 0) return false;
     staged_left_.store(left - 1, std::memory_order_relaxed);
     return true;
   }
-  /// By the receiver of one that did not.
+  /// Called by the receiver of a message that did not.
   void copied_together(Count bytes, std::chrono::nanoseconds time) noexcept {
     const bool fast = bytes >= kFast * time.count();
     const int slow = fast ? 0 : slow_.load(std::memory_order_relaxed) + 1;

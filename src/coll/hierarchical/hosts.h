@@ -13,7 +13,7 @@ namespace clump::coll {
 class Hosts final : public core::Team {
  public:
   /// The caller's own of a communicator whose ranks are on several hosts: a team of no kind where no two of
-  /// them are on one. Null where all are. Nobody waits for another rank.
+  /// them are on one. Null where all are. No rank waits for another one.
   static base::Ref<core::Team> found(const core::Comm& comm);
 
   int count() const { return static_cast<int>(begins_.size()) - 1; }

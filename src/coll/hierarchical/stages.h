@@ -1,4 +1,5 @@
-// Who leads whom in an algorithm in two stages (hierarchical/two_stages.cc, hierarchical/packed_blocks.cc).
+// Which rank leads which ones in an algorithm in two stages (hierarchical/two_stages.cc,
+// hierarchical/packed_blocks.cc).
 #pragma once
 
 #include <algorithm>

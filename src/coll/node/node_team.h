@@ -1,13 +1,13 @@
-// Collective operations of little data among ranks of several processes on one node, without messages.
+// Collectives of little data among processes of one node, through memory that they share, without messages.
 //
-// The ranks of a communicator have a place in the memory that the processes share. Each writes down
-// what it gives, arrives, and waits; the last to arrive does what is to be done for all and opens the next
-// round; then each reads what it gets. So every rank waits once, which is what counts where there are more
-// processes than cores and each wait is a switch of processes.
+//   each rank: writes its operand into its slot, arrives, waits at a futex
+//   the last rank to arrive: does the work for all, opens the next round
+//   each rank: reads its result
 //
-// There are two sets of places to write, used in turn: nobody can be two rounds ahead of another, so what is
-// written in one round is read before it is overwritten. Any thread of a rank may call, one at a time, as for
-// all collectives. Operands are combined in the order of ranks.
+// So each rank waits once, which is what counts where there are more processes than cores and each wait is a
+// switch of processes. Two sets of slots are used in turn: no rank can be two rounds ahead of another, so
+// what is written in one round is read before it is overwritten. Any thread of a rank may call, one at a
+// time, as for all collectives. Operands are combined in the order of ranks.
 #pragma once
 
 #include <vector>

@@ -16,7 +16,7 @@ namespace clump::coll {
 
 class Schedule;
 
-/// Who takes part in an agreement. Cheap to make; refers to the communicator and the group.
+/// The ranks that take part in an agreement. Cheap to make; refers to the communicator and the group.
 class Members {
  public:
   /// All ranks of a communicator: of an intercommunicator, both groups.
@@ -39,7 +39,7 @@ class Members {
   int size() const { return group.size(); }
 };
 
-/// Everyone's `mine` in the order of ranks; `mine` has the same size n everywhere, and `all` has n * (number
+/// The `mine` of all ranks, in their order; `mine` has the same size n everywhere, and `all` has n * (number
 /// of ranks). On an intercommunicator `all` gets what the *remote* group gave, n * (number of remote ranks).
 base::Status allgather_ints(const Members& members, std::span<const int> mine, std::span<int> all);
 
@@ -48,7 +48,7 @@ base::Status bcast_ints(const Members& members, std::span<int> values, int root)
 
 /// `values` of one rank go to all: rank 0's; of an intercommunicator, rank 0's of the group whose rank 0
 /// comes first in the job (is_first_group()), to both groups. So: rank 0 of each group allocates a context,
-/// and this makes one of them everybody's.
+/// and this makes one of them that of all.
 base::Status share_ints(const Members& members, std::span<int> values);
 /// The same as steps of a schedule that was made with these members.
 void share(Schedule& s, const Members& members, const datatype::Layout& values);

@@ -1,5 +1,5 @@
-// What the requests of all non-blocking and persistent collectives have in common, whoever does the work
-// (MPI-5.0 sections 6.12 and 6.13).
+// What the requests of all non-blocking and persistent collectives have in common, whichever engine does the
+// work (MPI-5.0 sections 6.12 and 6.13).
 #pragma once
 
 #include <cstdint>

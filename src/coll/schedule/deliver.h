@@ -1,4 +1,4 @@
-// Sparse exchange of small records: any rank has some for any others, and nobody knows how many to expect.
+// Sparse exchange of small records: any rank has some for any others, and none knows how many to expect.
 #pragma once
 
 #include <array>

@@ -6,10 +6,10 @@
 // broadcast is "receive; next; send, send, send".
 //
 // Building moves no data and reads none of the user's, so a schedule can be run more than once (persistent
-// collectives). run() blocks; start() and advance() never do: whoever completes the last operation of a round
-// tells the schedule's listener, and then anybody, of whatever rank, takes the next steps. Buffers and
-// datatypes belong to the caller and must stay until the schedule is done. One thread at a time; what lies in
-// a schedule never moves.
+// collectives). run() blocks; start() and advance() never do: the thread that completes the last operation of
+// a round tells the schedule's listener, and then anybody, of whatever rank, takes the next steps. Buffers
+// and datatypes belong to the caller and must stay until the schedule is done. One thread at a time; what
+// lies in a schedule never moves.
 #pragma once
 
 #include <array>
@@ -109,7 +109,7 @@ class Schedule {
   /// run, so that no other rank hangs; the first failure is returned.
   base::Status run();
 
-  /// Who is told that a round in flight has ended. Once for each advance() that returned false; by any
+  /// Is told that a round in flight has ended. Once for each advance() that returned false; by any
   /// thread, which may hold locks of a channel.
   struct Listener {
     virtual void round_ended() = 0;
@@ -136,7 +136,7 @@ class Schedule {
     Layout first;  ///< its count: which of thens_ or actions_, of kSendThen and kAct
     Layout second;
   };
-  /// An operation of a round. With a listener nobody waits for it: the schedule is told.
+  /// An operation of a round. With a listener no thread waits for it: the schedule is told.
   template <typename Kind>
   class Operation final : public Kind {
    public:

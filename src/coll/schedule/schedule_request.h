@@ -1,10 +1,11 @@
 // A collective operation of messages that goes on by itself: what stands behind the request of a non-blocking
 // or persistent collective (MPI-5.0 sections 6.12 and 6.13).
 //
-// Nobody polls it. Whoever completes the last message of a round leaves the operation at the channel of its
-// rank (net/progress_tasks.h); who waits at the rank's worker, or has nothing to do, takes the next steps,
-// and the last of them completes the request. If there is a function of the user's to be called, these are
-// callbacks of the rank (fiber/rank_callbacks.h). docs/decisions/010-collectives-in-flight.md
+// No thread polls it. The thread that completes the last message of a round submits the operation to the
+// channel of its rank (net/progress_tasks.h); a thread that waits at the rank's worker, or has nothing to do,
+// takes the next steps, and the last of them completes the request. If there is a function of the user's to
+// be called, these are callbacks of the rank (fiber/rank_callbacks.h).
+// docs/decisions/010-collectives-in-flight.md
 #pragma once
 
 #include <memory>

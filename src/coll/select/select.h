@@ -32,7 +32,7 @@ inline constexpr int kCollectives = static_cast<int>(Collective::kNeighbours) + 
 
 enum class Algorithm : std::uint8_t {
   kBinomial,           ///< a tree, log2(ranks) rounds
-  kDissemination,      ///< barrier: after round k everyone has heard of 2^k ranks
+  kDissemination,      ///< barrier: after round k each rank has heard of 2^k ranks
   kScatterAllgather,   ///< broadcast: the root scatters pieces, a ring collects them
   kRecursiveDoubling,  ///< exchange with the rank 1, 2, 4, ... away; what is over a power of two folds in
                        ///< first
@@ -47,15 +47,15 @@ enum class Algorithm : std::uint8_t {
   kNodeShm,  ///< among processes of one node: each writes where all can read, and all meet (node/node_team.h)
   kTwoStages,       ///< across hosts: within each host to its leader, among leaders, and back
                     ///< (hierarchical/two_stages.cc)
-  kShmNonblocking,  ///< of a team, without blocking: the work is for who has time when all have come
-                    ///< (shared/pending.h)
+  kShmNonblocking,  ///< of a team, without blocking: threads that have time do the work when all ranks have
+                    ///< called (shared/pending.h)
   // Of a team (shared/team.h): ranks of one address space, grouped by the worker that is home to them.
   kShmBarrier,    ///< the leaders of the groups tell each other that all are there
-  kShmBcastRing,  ///< broadcast: the root leaves the data for the others, and waits for nobody
+  kShmBcastRing,  ///< broadcast: the root leaves the data for the others, and waits for none
                   ///< (shared/bcast_ring.cc)
   kShmSmall,      ///< leaders combine, or take, the data of their group, and pass it on as they meet
   kShmLeader,     ///< leaders move or combine data for their group, where it lies
-  kShmAll,        ///< everyone moves or combines its part of the data, where it lies
+  kShmAll,        ///< each rank moves or combines its part of the data, where it lies
   kShmPair,       ///< two ranks: each fetches what the other one has copied to where both can
                   ///< (shared/pair_blocking.cc)
 };

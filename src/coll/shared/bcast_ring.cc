@@ -1,10 +1,14 @@
-// Small broadcasts of a team: the root leaves the data on a ring_slot, where the others fetch it, and waits
-// for nobody. There are two batches of slots, so that a root is ahead of who reads by a batch at least, and
-// by two at most: only before the first ring_slot of a batch it makes sure that all have read those that were
-// there.
+// Small broadcasts of a team: the root publishes the data in a slot of a ring, and waits for no rank.
 //
-// Who calls another collective instead arrives with another number of broadcasts (PackedSignature), and
-// that is where it is found out.
+//   root: slot[number] = data, number      readers: wait for the number, copy, and after a batch: read =
+//   number
+//
+// The ring has two batches of slots, so a root is ahead of the slowest reader by one batch at least and two
+// at most: before it writes the first slot of a batch, it makes sure that all ranks have read the batch that
+// was there.
+//
+// A rank that calls another collective instead arrives with another number of broadcasts in its
+// PackedSignature, and the leaders find that out.
 #include <algorithm>
 
 #include "coll/check/mismatch_errors.h"

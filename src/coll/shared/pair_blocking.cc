@@ -1,13 +1,12 @@
-// What two ranks, each alone at its worker, give each other where it is too long for mailbox and short enough
-// for their caches. Each copies what it gives into a room, they meet, each copies it out of the other one's
-// room, and that is his from then on: he gives with it next. To write lines that one was the last to read
-// takes a third to a tenth of the time that it takes to write lines that another core was. So two copies take
-// less than one out of the other one's buffer, whose owner has to get all lines back when he writes it again;
-// and as nobody reads a room but who owns it next, the two need not meet again afterwards.
-// docs/decisions/027-swapped-rooms.md
+// Blocking exchange of two ranks, each alone at its worker, of data that is too long for a mailbox and short
+// enough for their caches: each copies its data into its own staging buffer, they synchronise once, each
+// reads the other one's buffer, and the buffers change owner. No second synchronisation is needed, since only
+// the next owner writes to a buffer. To write lines that the own core was the last to read takes a third to a
+// tenth of the time that it takes to write lines that another core was; so two copies take less time than one
+// out of the other rank's user buffer. docs/decisions/027-swapped-rooms.md
 //
-// Programs that do not write what they give find it in both caches still, and then nothing is better than to
-// read it there. Which of the two a program does shows when one tries, now and then.
+// A program that does not write what it sends has the data in both caches still, and then it is best read in
+// place. Which of the two a program does shows in a trial, now and then (LocalityState).
 #include <algorithm>
 
 #include "coll/shared/team_state.h"

@@ -1,9 +1,10 @@
-// The rooms of pending collectives of two ranks, each alone at its worker: as of teams
-// (shared/pair_blocking.cc), but several operations may be under way, and what is done with a room is done by
-// whoever does the part.
+// The staging buffers of non-blocking operations of two ranks, each alone at its worker. As in
+// pair_blocking.cc, but several operations may be under way, and any thread that does a rank's part works
+// with its buffers.
 //
-// Each rank owns rooms. It fills one when it comes, and the other one, who reads it, owns it from then on and
-// gives one of his own for it, if he has one left. docs/decisions/027-swapped-rooms.md
+// Each rank owns some buffers. It fills one when it registers its operation. The other rank reads that
+// buffer, owns it from then on, and gives one of its own for it, if it has one left.
+// docs/decisions/027-swapped-rooms.md
 #pragma once
 
 #include <array>
@@ -23,7 +24,7 @@ class PairBuffers {
   /// What the rank gave by this room has been read by the other one. `returned`: that one gave by a room,
   /// too.
   void read(int rank, PairBuffer& room, bool returned);
-  /// The rank keeps what it has filled: nobody read it.
+  /// The rank keeps what it has filled: it was not read.
   void give_back(int rank, PairBuffer& room) { put(rank, room); }
   /// Whether it is to be judged if what the rank gives had better be read where it lies.
   bool is_asked(int rank) const {
@@ -31,8 +32,8 @@ class PairBuffers {
   }
   /// Before the other one reads it there: is it in its own cache?
   void judge(int rank, const PairTransfer& transfer);
-  /// Others do a rank's part while it computes. They can do so with all of it, but nobody fills a rank's room
-  /// for it.
+  /// Others do a rank's part while it computes. They can do so with all of it, but they do not fill a rank's
+  /// buffer for it.
   void note_help();
 
  private:

@@ -79,13 +79,13 @@ class PendingCollective final : SharedCollective {
   std::unique_ptr<CompletionTask[]> completion_tasks_;  ///< by group
   /// By rank, of two ranks: with what it gives. A line that is not written where there are none.
   alignas(64) std::array<PairBuffer*, 2> rooms_{};
-  // On a line of its own: what is above is read by all who come.
+  // On a line of its own: what is above is read by all ranks that join.
   alignas(64) Reduction reduction_;
   bool swaps_ = false;          ///< each rank's part reads the other one's room, and completes its request
   base::Ref<core::Team> team_;  ///< while tasks are out: some may be run after all requests are complete
   std::atomic<int> parts_left_{0};  ///< that are not done
-  std::atomic<int> users_{0};       ///< tasks that were left and not yet run to their end, and who begins
-  /// Of parts: somebody has found none while others are at work. relaxed: a hint.
+  std::atomic<int> users_{0};       ///< tasks that have not run to their end, and the thread that begins
+  /// Of parts: a thread has found none while others are at work. relaxed: a hint.
   std::atomic<bool> is_short_{false};
 };
 
@@ -113,7 +113,7 @@ class PendingCollectives {
       int tag, come;
       PendingCollective* pending;
     };
-    /// By whoever reads or changes it.
+    /// Held by a thread that reads or changes it.
     base::ShortMutex mutex;
     Entry* find(int tag);
     Entry& add(int tag, PendingCollective& pending);

@@ -64,7 +64,7 @@ class SharedCollective {
  private:
   friend class PendingCollectives;
 
-  /// Whether somebody who has no work left waits for this group's; see in_steps().
+  /// Whether a leader without work left waits for this group's; see in_steps().
   virtual bool is_waited_for(const LocalGroup& group) const = 0;
 
   void move(const ArgumentSlot& me);

@@ -93,7 +93,7 @@ struct SharedCollective::Neighbourhood {
   std::vector<Incoming> incoming;  ///< instead of sources, from the first time on that its leader needs it
 };
 
-/// A rank's, for whoever does its part. What is not of a team's broadcasts is in one line.
+/// A rank's, for the thread that does its part. What is not of a team's broadcasts is in one line.
 struct alignas(128) SharedCollective::ArgumentSlot {
   fiber::Completion released;
   PackedSignature call;

@@ -12,8 +12,8 @@
 // So each rank waits once, and only the leaders, one for each worker, communicate across cores. Four ways
 // (select/select.h): leaders carry little data in their mailboxes (shm_small), leaders move the data of their
 // group (shm_leader), all ranks move their part and the team synchronises twice (shm_all), or the root of a
-// small broadcast publishes it in a ring and nobody meets (shm_bcast_ring, bcast_ring.cc). Two ranks that are
-// alone at their workers exchange staging buffers instead (shm_pair, pair_blocking.cc).
+// small broadcast publishes it in a ring, without synchronisation (shm_bcast_ring, bcast_ring.cc). Two ranks
+// that are alone at their workers exchange staging buffers instead (shm_pair, pair_blocking.cc).
 //
 // Leaders compare what the ranks have called. Ranks that disagree about the operation, the root or the size
 // get an error, and none of them hangs (mismatch.cc). Any thread of a rank may call, one at a time, as for

@@ -72,7 +72,7 @@ struct Team::Pair {
   };
 
   Side sides[2]{{.room = 0}, {.room = 1}};
-  /// The last trial in which somebody found that the data was touched. relaxed: between two synchronisations
+  /// The last trial in which a rank found that the data was touched. relaxed: between two synchronisations
   /// one writes, and after them the other reads.
   std::array<std::atomic<unsigned>, kCollectives> touched_in{};
   std::once_flag made;

@@ -43,7 +43,7 @@ struct SharedContext {
   std::vector<Traffic>& traffic;
   Timer& timer;
   std::uint64_t token;  ///< what this process has published
-  std::uint64_t salt;   ///< what nobody else knows
+  std::uint64_t salt;   ///< a secret of this process
 };
 
 /// How much of what has a number was given to the network, and came out of it: what a job's processes have
@@ -81,14 +81,14 @@ class EndpointContext {
   bool may_sleep();
   /// Gives up processes that cannot be reached. The network thread, once in PeerWatch::kInterval.
   void watch_peers();
-  /// Adds what was sent and taken. False: something is under way in this process, or somebody is inside.
+  /// Adds what was sent and taken. False: something is under way in this process, or a thread is inside.
   bool rests(Passed& passed);
   /// Whether messages wait for others to go with them. Looking sends them.
   bool holds_back() const { return holds_back_.load(std::memory_order_relaxed); }
   int descriptor() const { return endpoint_->descriptor(); }
   Count short_limit() const { return endpoint_->short_limit(); }
   const Endpoint& endpoint() const { return *endpoint_; }
-  /// How often somebody has looked, other than the network thread.
+  /// How often a thread has looked, other than the network thread.
   std::uint64_t looks() const { return looks_.value(); }
   /// What came without this process's token, or in no form that is known.
   std::uint64_t refused() const { return refused_.value(); }

@@ -1,10 +1,11 @@
-// A thread of this process that looks after the network while nobody else does.
+// A thread of this process that looks after the network while no rank does.
 //
-// Those who work or wait look by themselves, and then the thread must not compete: nothing wakes it. Who goes
-// to sleep calls watch() first, which arms what the providers offer to sleep at; the next thing that comes
-// wakes the thread, it takes it in, and so wakes whom it is for. Where ranks compute for long, nobody looks
-// and nobody sleeps: the thread notices after some milliseconds and watches by itself. What endpoint contexts
-// hold back is sent by the thread when its timer rings.
+//   a rank waits or works: drains the endpoint contexts itself       the thread sleeps
+//   a rank goes to sleep: watch() arms what the providers offer  --> an arrival wakes the thread, which takes
+//   it in ranks compute for long: the thread notices after some milliseconds, and watches by itself
+//
+// While a rank looks after the network the thread must not compete, so nothing wakes it. What endpoint
+// contexts hold back to aggregate is sent by the thread when its timer expires.
 #pragma once
 
 #include <atomic>

@@ -1,8 +1,8 @@
 // The `ofi` channel: to ranks on other hosts, through libfabric.
 //
 // Each process has one or more endpoint contexts (endpoint_context.h), and all that a rank sends to another
-// goes through one of them. Who works or waits looks after them (drain()); who goes to sleep tells the
-// network thread first (watch()).
+// goes through one of them. A thread that works or waits looks after them (drain()); one that goes to sleep
+// tells the network thread first (watch()).
 #pragma once
 
 #include <memory>
@@ -35,8 +35,9 @@ class OfiChannel final : public Channel {
   void poll(int rank) override;
   void submit(int, ProgressTask& task) override { run_here(&task); }
 
-  /// Takes in what has come, and sends what had to wait; for who works or waits, with the number of a worker
-  /// (0, where there are none). Whether there was anything; after false, watch() says if one may sleep.
+  /// Takes in what has come, and sends what had to wait; for a thread that works or waits, with the number of
+  /// a worker (0, where there are none). Whether there was anything; after false, watch() says if one may
+  /// sleep.
   bool drain(int worker);
   /// The caller is going to sleep: true if the network thread will look after what comes. Any thread.
   bool watch() { return thread_->watch(); }

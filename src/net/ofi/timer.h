@@ -1,4 +1,4 @@
-// Has the network thread look soon at what a endpoint context holds back, if nobody else has by then.
+// Has the network thread look soon at what an endpoint context holds back, if no other thread has by then.
 #pragma once
 
 #include <sys/timerfd.h>

@@ -24,7 +24,7 @@ enum class Kind : std::uint32_t { kMessage, kRts, kCts, kFin, kCancel, kCancelle
 struct Header {
   std::uint64_t token;     ///< the receiver's; without it nothing else is looked at
   std::uint32_t sequence;  ///< number of what was sent from this endpoint to that one; wraps around
-  std::uint32_t process;   ///< who sends
+  std::uint32_t process;   ///< the sender
   std::uint32_t credit;    ///< so many more bytes of short messages may be sent to it
   Kind kind;
 };

@@ -1,10 +1,10 @@
 // The `self` channel: to ranks in the same address space.
 //
 // Ranks of one worker, and all ranks under the `threads` scheduler, show their messages to the destination's
-// Sink directly. From worker to worker messages go through lanes, and whoever works for the destination takes
-// them out, so that one cache line travels for a small message and none of the matching's. Longer ones go in
-// staging buffers (staging_buffers.h), of which the lane says where they are; very long ones stay with their
-// senders.
+// Sink directly. From worker to worker messages go through lanes, and the thread that works for the
+// destination takes them out, so that one cache line travels for a small message and none of the matching's.
+// Longer ones go in staging buffers (staging_buffers.h), of which the lane says where they are; very long
+// ones stay with their senders.
 //
 // Order: what a rank sends to a worker goes either through the one lane that leads there from the rank's own
 // worker, or, for a fiber that does not own this worker just now, directly into the Sink, but only after the
@@ -41,8 +41,8 @@ class SelfChannel final : public Channel {
   bool try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) override {
     return try_send(route, envelope, bytes, payload, show_to_any);
   }
-  /// The same, inline, for those who know that it is this channel and what its sinks are: between ranks of a
-  /// worker there is little more to do than to find the sink, and to call show(sink, envelope, bytes,
+  /// The same, inline, for callers that know that it is this channel and what its sinks are: between ranks of
+  /// a worker there is little more to do than to find the sink, and to call show(sink, envelope, bytes,
   /// payload), which does what Sink::take() does with kRespect.
   template <typename Show>
   [[gnu::always_inline]] bool try_send(Route route, Envelope envelope, Count bytes,
@@ -64,7 +64,7 @@ class SelfChannel final : public Channel {
                 homes_[static_cast<std::size_t>(route.destination)])
         .load(std::memory_order_acquire);
   }
-  /// Takes the next message of `lane` if it is for `rank`, who calls, has this envelope, fits into `to`,
+  /// Takes the next message of `lane` if it is for `rank`, the caller, has this envelope, fits into `to`,
   /// which is dense, and is_next() says yes: its bytes, or -1.
   template <typename IsNext>
   Count take_next(Lane& lane, int rank, Envelope envelope, const datatype::Layout& to, IsNext is_next);

@@ -1,6 +1,6 @@
 // What the shm channel has in the memory of the node: for each pair of ports a lane, for each port a list of
 // the lanes that lead to it and some staging buffers, for each rank whether it takes more messages that
-// nobody has asked for.
+// no receive waits for.
 //
 // All zero is the state at the start, and a page takes memory when it is first touched: lanes that are not
 // used cost addresses only.

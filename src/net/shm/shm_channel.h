@@ -1,9 +1,10 @@
 // The `shm` channel: to ranks of other processes on the same node.
 //
 // Each process has one or more ports (a worker's each, or one for all its threads), and between each two
-// ports of different processes there is a lane in the memory that all of them have. Who sends holds a lock of
-// its port; who works for a port, or waits, takes out what has come in, as in the self channel. What finds no
-// room waits in the sender's own memory, and is put into the lane by whoever looks after the port next.
+// ports of different processes there is a lane in the memory that all of them have. A sender holds a lock of
+// its port; a thread that works for a port, or waits, takes out what has come in, as in the self channel.
+// What finds no room waits in the sender's own memory, and is put into the lane by the thread that looks
+// after the port next.
 //
 // Order: all that a rank sends to another goes through one lane.
 #pragma once
@@ -48,7 +49,7 @@ class ShmChannel final : public Channel {
   void submit(int rank, ProgressTask& task) override;
 
   /// Takes out what has come in at the port of a worker (0, where there are none), and sends what had to
-  /// wait. Whether there was anything; false means that there will not be before somebody rings. Any thread.
+  /// wait. Whether there was anything; false means that there will not be before a process rings. Any thread.
   bool drain(int worker);
 
   // For other uses of the memory (SharedAllocator).
@@ -68,9 +69,9 @@ class ShmChannel final : public Channel {
     const bool known = reading_.load(std::memory_order_relaxed) != Reading::kUnknown;
     return bytes >= setup_.read_from || (!known && bytes >= Division::kFrom);
   }
-  /// A port asks for a message: whoever claims the ticket moves it. If nobody has answered soon, the message
-  /// is told to stop asking, perhaps before this returns: so the ticket is noted first. 0: only the sender
-  /// can move it.
+  /// A port asks for a message: the side that claims the ticket moves it. If nobody has answered soon, the
+  /// message is told to stop asking, perhaps before this returns: so the ticket is noted first. 0: only the
+  /// sender can move it.
   std::uint64_t ask(int port, ShmRendezvous& message, std::uint64_t& noted);
   void is_answered(int port, ShmRendezvous& message);
   bool claim(int port, std::uint64_t ticket) { return setup_.segment.claim(port, ticket); }
@@ -135,7 +136,7 @@ class ShmChannel final : public Channel {
     std::vector<Asked> asked;
     std::atomic<bool> any_asked{false};  // also read without the lock
 
-    /// Somebody waits until a word changes. Whoever looks after the port looks at these, too.
+    /// A thread waits until a word changes. The thread that looks after the port looks at these, too.
     struct Watch {
       const std::atomic<std::uint32_t>& word;
       const std::uint32_t old;

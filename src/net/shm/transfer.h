@@ -1,20 +1,25 @@
-// What the shm channel's processes tell each other besides messages, and what one of them still has to tell.
+// The protocol of the shm channel: the control messages between two processes of a node, and what one of them
+// still has to put into a lane.
 //
-//   short message   sender: the bytes, in the lane
-//   longer          sender: the bytes in a staging buffer, a "staged message"
-//   longer, eager   sender: an offer, and at once pieces, so that one side copies in while the other copies
-//                   out; in staging buffers while it has some, otherwise in the lane
-//   others          sender: an offer; receiver, once there is a receive: "ask"; sender, as soon as it looks:
-//                   pieces. If it does not look soon, the receiver reads the sender's memory where it may and
-//                   where that is one solid block, and says "taken"
-//   large           where both sides have one solid block and may get at each other's memory, the receiver
-//                   "asks", says where the bytes are wanted, and begins to read; the sender, if it looks in
-//                   time, begins to write at the other end, and when there is nothing left to be begun says
-//                   "written"; the receiver says "taken"
-//   cancelled       sender: "withdraw"; receiver, if there is no receive yet: "withdrawn"; otherwise nothing,
-//                   because it goes on as it would have
+//   eager, short    sender: the bytes, in the lane
+//   eager, staged   sender: the bytes in one staging buffer (a staged message)
+//   eager, longer   sender: RTS, and at once pieces, so that one side copies in while the other copies out;
+//   in
+//                   staging buffers while the sender has some, otherwise in the lane
+//   rendezvous      sender: RTS; receiver, once there is a receive: CTS; sender, when it makes progress:
+//   pieces. If
+//                   the sender does not answer soon, the receiver reads the sender's memory, where it may and
+//                   where that is one dense block, and sends FIN
+//   large           both sides have one dense block and may reach each other's memory: the receiver sends CTS
+//   with
+//                   the address where it wants the bytes, and begins to read; the sender, if it makes
+//                   progress in time, writes from the other end, and sends "written" when no part is left to
+//                   begin; the receiver sends FIN
+//   cancel          sender: cancel; receiver, if there is no receive yet: cancelled; otherwise nothing, and
+//   the
+//                   message goes on as it would have
 //
-// Pointers in notes are of the process that has made them, and are only followed there.
+// Pointers in control messages belong to the process that made them, and only that process follows them.
 #pragma once
 
 #include <algorithm>
@@ -31,23 +36,22 @@ namespace clump::net {
 
 class ShmRendezvous;
 
-/// Destinations of notes to the channel itself; ranks are not negative.
+/// Destinations of control messages; ranks are not negative.
 enum class Control : int {
-  kFin = -1,  ///< FinNote, to the sender
-  kCts = -2,  ///< CtsNote, to the sender
-  kPiece =
-      -3,  ///< bytes, to the receiver; the envelope says for which ShmRendezvous; none: of the last offer
-  kCancel = -4,        ///< CancelNote, to the receiver; the envelope is the message's
+  kFin = -1,     ///< FinNote, to the sender
+  kCts = -2,     ///< CtsNote, to the sender
+  kPiece = -3,   ///< bytes, to the receiver; the envelope says for which ShmRendezvous; none: of the last RTS
+  kCancel = -4,  ///< CancelNote, to the receiver; the envelope is the message's
   kCancelled = -5,     ///< CancelledNote, to the sender
   kWritten = -6,       ///< WrittenNote, to the receiver
   kStaged = -7,        ///< StagingNote, to the receiver; the envelope is the message's
-  kBufferCredit = -8,  ///< BufferCreditNote, to whoever wanted a staging buffer back
+  kBufferCredit = -8,  ///< BufferCreditNote, to the process that asked for a staging buffer
 };
 
-/// Bytes in a staging_buffer: those of a piece, or of a staged message.
+/// Bytes in a staging buffer: those of a piece, or of a staged message.
 struct StagingNote {
   std::uint32_t staging_buffer, begin, bytes;
-  bool is_over;        ///< no more will be in this staging_buffer: it is the receiver's
+  bool is_over;        ///< no more will be in this staging buffer: it is the receiver's from now on
   bool one_is_wanted;  ///< the sender has few: one shall come back for it
   int destination;     ///< of a staged message: the rank
 };
@@ -72,7 +76,7 @@ struct CtsNote {
   SendRequest* message;
   ShmRendezvous* asker;
   Count bytes;           ///< so many are wanted
-  std::uint64_t ticket;  ///< whoever claims it may move the message (Segment::claim); 0: the sender
+  std::uint64_t ticket;  ///< the side that claims it may move the message (Segment::claim); 0: the sender
   void* into;            ///< not null: it is moved in parts by both sides, and wanted there
 };
 
@@ -120,7 +124,7 @@ class PendingWrite {
   static PendingWrite rts(int destination, SendRequest& message);
   static PendingWrite fin(SendRequest* message);
   static PendingWrite cts(const CtsNote& note);
-  /// A message of this process that somebody has asked for.
+  /// A message of this process that its receiver has asked for.
   static PendingWrite pieces(SendRequest& message, ShmRendezvous* asker, Count bytes);
   static PendingWrite written(ShmRendezvous* asker, bool complete);
   static PendingWrite cancel(Envelope envelope, SendRequest* message, int destination);
@@ -193,7 +197,7 @@ class ShmRendezvous final : public SendRequest {
   bool is_streamed() const { return streamed_; }
   void released() override;
   void fetch(const datatype::Layout& to, Count bytes) override;
-  /// To the sender, who wants it back; nobody here has it any more.
+  /// To the sender, which wants it back; no receive here has it.
   void give_back();
   /// The next bytes of what was asked for, or what follows.
   void take_piece(const std::byte* data, Count bytes);
