@@ -84,8 +84,8 @@ struct alignas(64) Worker {
   int core = -1;
   RunQueue queue;
   std::atomic<std::uint64_t> switches{0};  ///< by its worker thread: a worker that does not count on is busy
-  std::uint64_t switches_to_look;  ///< at every such number of them: a power of two, less one
-  base::Counter taken;             ///< from other workers, by its worker thread
+  std::uint64_t switches_to_look;          ///< at every such number of them: a power of two, less one
+  base::Counter taken;                     ///< from other workers, by its worker thread
   std::atomic<WorkerThread*> worker_thread{nullptr};
   /// futex; 1: its worker thread sleeps. A word of its own, or, where there are other processes, of its bell.
   std::atomic<std::uint32_t>* asleep = &own_asleep;
