@@ -36,7 +36,11 @@ core_of() {
 }
 
 # Names of namespaces are the whole machine's.
-namespace() { echo "$(cat "$dir/prefix")-$1"; }
+namespace() {
+  local prefix
+  prefix=$(cat "$dir/prefix") || exit 1  # it was removed meanwhile
+  echo "$prefix-$1"
+}
 
 up() {
   local n=$1 rate=${2:-none} k ns switch
