@@ -26,7 +26,7 @@ bool repeats_report(std::string_view line) {
 
 /// A race between prterun and the ssh that it starts, without consequences, and what follows from a failure.
 bool is_noise(std::string_view line) {
-  return line.find("plm:ssh: Warning: setpgid(") != line.npos ||
+  return line.find("plm:ssh: Warning: setpgid(") != line.npos || line.starts_with("[warn] Epoll ") ||
          (line.starts_with('[') && line.find("] PRTE ERROR: ") != line.npos);
 }
 

@@ -36,6 +36,15 @@ TEST(PrterunOutputFilter, LeavesOutWhatAnAgentHasReported) {
       "mpiexec: rank 3 failed\nafter\n");
 }
 
+// Of descriptors that prterun has closed: libevent's words, not the job's.
+TEST(PrterunOutputFilter, LeavesOutWhatLibeventSays) {
+  PrterunOutputFilter filter("", {"a", "b"});
+  EXPECT_EQ(filter.add("[warn] Epoll MOD(4) on fd 22 failed. Old events were 6; read change was 2 (del); "
+                       "write change was 0 "
+                       "(none); close change was 0 (none): Bad file descriptor\n[warn] mine\n"),
+            "[warn] mine\n");
+}
+
 TEST(PrterunOutputFilter, KeepsWhatElseStandsBetweenRules) {
   PrterunOutputFilter filter("", {"a", "b"});
   const std::string block = kRule + "All sums are right.\n" + kRule + kRule;
