@@ -111,9 +111,8 @@ struct Call {
   const Layout &send = kNoLayout, &recv = kNoLayout;
   const Blocks *send_blocks = nullptr, *recv_blocks = nullptr;  ///< where blocks may differ in size
   bool in_place = false;
-  bool mismatched = false;  ///< the caller's own two buffers do not fit each other
-  bool exclusive = false;   ///< MPI_Exscan
-  Count first = 0;          ///< of a reduce-scatter: the element of `send` where the caller's block begins
+  bool exclusive = false;  ///< MPI_Exscan
+  Count first = 0;         ///< of a reduce-scatter: the element of `send` where the caller's block begins
   const Numbers* counts = nullptr;  ///< of a reduce-scatter; null: all blocks have recv.count elements
   const Reduction* reduction = nullptr;
 
@@ -125,11 +124,11 @@ struct Call {
   static Call barrier() { return {.collective = Collective::kBarrier}; }
   static Call broadcast(const Layout& buffer, int root);
   /// `mine` is one block, `all` (at the root) a block for each rank.
-  static Call gather(const core::Comm& comm, const Layout& mine, const Layout& all, int root);
-  static Call scatter(const core::Comm& comm, const Layout& all, const Layout& mine, int root);
-  static Call allgather(const core::Comm& comm, const Layout& mine, const Layout& all);
-  /// Both have a block for each rank; the same one twice: in place.
-  static Call alltoall(const core::Comm& comm, const Layout& out, const Layout& in);
+  static Call gather(const Layout& mine, const Layout& all, int root);
+  static Call scatter(const Layout& all, const Layout& mine, int root);
+  static Call allgather(const Layout& mine, const Layout& all);
+  /// Both have a block for each of the peers; the same one twice: in place.
+  static Call alltoall(int peers, const Layout& out, const Layout& in);
   static Call gatherv(const Layout& mine, const Blocks& all, int root);
   static Call scatterv(const Blocks& all, const Layout& mine, int root);
   static Call allgatherv(const Layout& mine, const Blocks& all);
@@ -150,6 +149,10 @@ struct Call {
   /// The same with out.count elements for each rank.
   static Call reduce_scatter_block(const core::Comm& comm, const Reduction& reduction, const Layout& all,
                                    const Layout& out);
+
+  /// Any of these, without what only some have.
+  static Call combining(Collective collective, const Reduction& reduction, const Layout& in,
+                        const Layout& out);
 };
 
 /// The elements of all blocks of a reduce-scatter, by the caller's group.
@@ -167,116 +170,88 @@ inline Call Call::broadcast(const Layout& buffer, int root) {
           .recv = buffer};
 }
 
-inline Call Call::gather(const core::Comm& comm, const Layout& mine, const Layout& all, int root) {
-  return {.collective = Collective::kGather,
-          .root = root,
-          .bytes = mine.bytes(),
-          .send = mine,
-          .recv = all,
-          .mismatched = comm.rank == root && block_bytes(all, comm.size()) != mine.bytes()};
-}
+inline Call Call::gather(const Layout& mine, const Layout& all, int root) {
+  return { .collective = Collective::kGather, .root = root, .bytes = mine.bytes(), .send = mine, .recv = all }
 
-inline Call Call::scatter(const core::Comm& comm, const Layout& all, const Layout& mine, int root) {
-  return {.collective = Collective::kScatter,
-          .root = root,
-          .bytes = mine.bytes(),
-          .send = all,
-          .recv = mine,
-          .mismatched = comm.rank == root && block_bytes(all, comm.size()) != mine.bytes()};
-}
+  inline Call Call::scatter(const Layout& all, const Layout& mine, int root) {
+    return {
+      .collective = Collective::kScatter, .root = root, .bytes = mine.bytes(), .send = all, .recv = mine
+    }
 
-inline Call Call::allgather(const core::Comm& comm, const Layout& mine, const Layout& all) {
-  return {.collective = Collective::kAllgather,
-          .bytes = mine.bytes(),
-          .send = mine,
-          .recv = all,
-          .mismatched = block_bytes(all, comm.peers().size()) != mine.bytes()};
-}
+    inline Call Call::allgather(const Layout& mine, const Layout& all) {
+      return { .collective = Collective::kAllgather, .bytes = mine.bytes(), .send = mine, .recv = all }
 
-inline Call Call::alltoall(const core::Comm& comm, const Layout& out, const Layout& in) {
-  const int peers = comm.peers().size();
-  const Count bytes = block_bytes(out, peers);
-  return {.collective = Collective::kAlltoall,
-          .bytes = bytes,
-          .send = out,
-          .recv = in,
-          .in_place = is_in_place(out, in),
-          .mismatched = block_bytes(in, peers) != bytes};
-}
+      inline Call Call::alltoall(int peers, const Layout& out, const Layout& in) {
+        return {
+          .collective = Collective::kAlltoall, .bytes = block_bytes(out, peers), .send = out, .recv = in,
+          .in_place = is_in_place(out, in)
+        }
 
-inline Call Call::gatherv(const Layout& mine, const Blocks& all, int root) {
-  return {.collective = Collective::kGatherv, .root = root, .send = mine, .recv_blocks = &all};
-}
+        inline Call Call::gatherv(const Layout& mine, const Blocks& all, int root) {
+          return {.collective = Collective::kGatherv, .root = root, .send = mine, .recv_blocks = &all};
+        }
 
-inline Call Call::scatterv(const Blocks& all, const Layout& mine, int root) {
-  return {.collective = Collective::kScatterv, .root = root, .recv = mine, .send_blocks = &all};
-}
+        inline Call Call::scatterv(const Blocks& all, const Layout& mine, int root) {
+          return {.collective = Collective::kScatterv, .root = root, .recv = mine, .send_blocks = &all};
+        }
 
-inline Call Call::allgatherv(const Layout& mine, const Blocks& all) {
-  return {.collective = Collective::kAllgatherv, .send = mine, .recv_blocks = &all};
-}
+        inline Call Call::allgatherv(const Layout& mine, const Blocks& all) {
+          return {.collective = Collective::kAllgatherv, .send = mine, .recv_blocks = &all};
+        }
 
-inline Call Call::alltoallv(const Blocks& out, const Blocks& in) {
-  return {
-      .collective = Collective::kAlltoallv, .send_blocks = &out, .recv_blocks = &in, .in_place = out == in};
-}
+        inline Call Call::alltoallv(const Blocks& out, const Blocks& in) {
+          return {.collective = Collective::kAlltoallv,
+                  .send_blocks = &out,
+                  .recv_blocks = &in,
+                  .in_place = out == in};
+        }
 
-inline Call Call::neighbours(const Blocks& out, const Blocks& in) {
-  return {.collective = Collective::kNeighbours, .send_blocks = &out, .recv_blocks = &in};
-}
+        inline Call Call::neighbours(const Blocks& out, const Blocks& in) {
+          return {.collective = Collective::kNeighbours, .send_blocks = &out, .recv_blocks = &in};
+        }
 
-inline Call Call::reduce(const Reduction& reduction, const Layout& in, const Layout& out, int root) {
-  return {.collective = Collective::kReduce,
-          .root = root,
-          .bytes = in.bytes(),
-          .send = in,
-          .recv = out,
-          .reduction = &reduction};
-}
+        inline Call Call::combining(Collective collective, const Reduction& reduction, const Layout& in,
+                                    const Layout& out) {
+          return {.collective = collective,
+                  .bytes = in.bytes(),
+                  .send = in,
+                  .recv = out,
+                  .reduction = &reduction};
+        }
 
-inline Call Call::allreduce(const Reduction& reduction, const Layout& in, const Layout& out) {
-  return {.collective = Collective::kAllreduce,
-          .bytes = in.bytes(),
-          .send = in,
-          .recv = out,
-          .reduction = &reduction};
-}
+        inline Call Call::reduce(const Reduction& reduction, const Layout& in, const Layout& out, int root) {
+          Call call = combining(Collective::kReduce, reduction, in, out);
+          call.root = root;
+          return call;
+        }
 
-inline Call Call::scan(const Reduction& reduction, const Layout& in, const Layout& out) {
-  return {
-      .collective = Collective::kScan, .bytes = in.bytes(), .send = in, .recv = out, .reduction = &reduction};
-}
+        inline Call Call::allreduce(const Reduction& reduction, const Layout& in, const Layout& out) {
+          return combining(Collective::kAllreduce, reduction, in, out);
+        }
 
-inline Call Call::exscan(const Reduction& reduction, const Layout& in, const Layout& out) {
-  return {.collective = Collective::kScan,
-          .bytes = in.bytes(),
-          .send = in,
-          .recv = out,
-          .exclusive = true,
-          .reduction = &reduction};
-}
+        inline Call Call::scan(const Reduction& reduction, const Layout& in, const Layout& out) {
+          return combining(Collective::kScan, reduction, in, out);
+        }
 
-inline Call Call::reduce_scatter(const core::Comm& comm, const Reduction& reduction, const Layout& all,
-                                 const Layout& out, const Numbers& counts) {
-  Count first = 0;
-  for (int rank = 0; rank < comm.rank; ++rank) first += counts[rank];
-  return {.collective = Collective::kReduceScatter,
-          .bytes = all.bytes(),
-          .send = all,
-          .recv = out,
-          .first = first,
-          .counts = &counts,
-          .reduction = &reduction};
-}
+        inline Call Call::exscan(const Reduction& reduction, const Layout& in, const Layout& out) {
+          Call call = combining(Collective::kScan, reduction, in, out);
+          call.exclusive = true;
+          return call;
+        }
 
-inline Call Call::reduce_scatter_block(const core::Comm& comm, const Reduction& reduction, const Layout& all,
-                                       const Layout& out) {
-  return {.collective = Collective::kReduceScatter,
-          .bytes = all.bytes(),
-          .send = all,
-          .recv = out,
-          .first = comm.rank * out.count,
-          .reduction = &reduction};
-}
+        inline Call Call::reduce_scatter(const core::Comm& comm, const Reduction& reduction,
+                                         const Layout& all, const Layout& out, const Numbers& counts) {
+          Call call = combining(Collective::kReduceScatter, reduction, all, out);
+          for (int rank = 0; rank < comm.rank; ++rank) call.first += counts[rank];
+          call.counts = &counts;
+          return call;
+        }
 
-}  // namespace clump::coll
+        inline Call Call::reduce_scatter_block(const core::Comm& comm, const Reduction& reduction,
+                                               const Layout& all, const Layout& out) {
+          Call call = combining(Collective::kReduceScatter, reduction, all, out);
+          call.first = comm.rank * out.count;
+          return call;
+        }
+
+      }  // namespace clump::coll

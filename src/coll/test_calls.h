@@ -12,16 +12,16 @@ inline base::Status broadcast(core::Comm& comm, const Layout& buffer, int root) 
   return run(comm, Call::broadcast(buffer, root));
 }
 inline base::Status gather(core::Comm& comm, const Layout& mine, const Layout& all, int root) {
-  return run(comm, Call::gather(comm, mine, all, root));
+  return run(comm, Call::gather(mine, all, root));
 }
 inline base::Status scatter(core::Comm& comm, const Layout& all, const Layout& mine, int root) {
-  return run(comm, Call::scatter(comm, all, mine, root));
+  return run(comm, Call::scatter(all, mine, root));
 }
 inline base::Status allgather(core::Comm& comm, const Layout& mine, const Layout& all) {
-  return run(comm, Call::allgather(comm, mine, all));
+  return run(comm, Call::allgather(mine, all));
 }
 inline base::Status alltoall(core::Comm& comm, const Layout& out, const Layout& in) {
-  return run(comm, Call::alltoall(comm, out, in));
+  return run(comm, Call::alltoall(comm.peers().size(), out, in));
 }
 inline base::Status gatherv(core::Comm& comm, const Layout& mine, const Blocks& all, int root) {
   return run(comm, Call::gatherv(mine, all, root));

@@ -12,7 +12,8 @@ class CoreWatch {
  public:
   /// The watcher's clock. Any thread.
   virtual std::uint64_t now() const noexcept = 0;
-  /// The calling fiber, of a rank that is watched (callbacks.h), goes on. It could have since then, by now().
+  /// The calling fiber, of a rank that is watched (rank_callbacks.h), goes on. It could have since then, by
+  /// now().
   virtual void had_no_core(std::uint64_t since) noexcept = 0;
 
   /// Null: none. Set once, before the first rank is watched.

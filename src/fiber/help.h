@@ -88,7 +88,7 @@ class alignas(64) LoopRange {
   std::atomic<std::uint32_t> done_{0};
 };
 
-/// A place on the loop_board. Its memory is never given back, and a ticket is the only right to anything in
+/// A place on the board. Its memory is never given back, and a ticket is the only right to anything in
 /// it: a helper that comes too late finds no ticket, or one of the next work, which is as good.
 struct SharedLoop {
   // The owner's line.
@@ -118,7 +118,7 @@ struct alignas(64) LoopBoard {
 };
 CLUMP_HOST_API extern constinit LoopBoard loop_board;
 
-/// A place on the loop_board, and the half that the calling core keeps to; null if all are taken.
+/// A place on the board, and the half that the calling core keeps to; null if all are taken.
 CLUMP_HOST_API SharedLoop* take_loop(int& half) noexcept;
 CLUMP_HOST_API void show(SharedLoop& offer, int half_for_helpers) noexcept;
 CLUMP_HOST_API void hide(SharedLoop& offer) noexcept;
@@ -251,7 +251,7 @@ CLUMP_HOST_API bool has_helpers() noexcept;
 /// program's own threads have the cores; null if the program has none.
 void ask_for_parallel_regions(int (*in_parallel)()) noexcept;
 
-/// Does parts of something that is on the loop_board; false, after one read of a line that rarely changes, if
+/// Does parts of something that is on the board; false, after one read of a line that rarely changes, if
 /// there is nothing. Called by whoever waits and has a core to spare. Takes as long as the work, at most;
 /// never waits for long.
 inline bool help() noexcept {

@@ -103,7 +103,7 @@ TEST(HelpTest, TheOwnerWaitsForAHelpersPart) {
   EXPECT_GE(state.others.load(), 1);
 }
 
-// More owners than places on the loop_board; they help each other in between.
+// More owners than places on the board; they help each other in between.
 TEST(HelpTest, ManyOwnersAndHelpers) {
   const Helpers helpers(4);
   std::vector<std::thread> owners;

@@ -18,7 +18,7 @@ namespace clump::fiber {
 
 namespace {
 
-// Empty looks at the loop_board before a helper sleeps again: as long as it takes to wake it, some
+// Empty looks at the board before a helper sleeps again: as long as it takes to wake it, some
 // microseconds.
 constexpr int kLooks = 200;
 

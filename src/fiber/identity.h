@@ -25,7 +25,7 @@ struct Identity {
   /// makes another.
   std::atomic<bool> threaded{true};
   int home = -1;  ///< the worker of its main thread, set when that becomes a fiber; -1 where there are none
-  RankCallbacks* callbacks = nullptr;  ///< set with `mpi`; see callbacks.h
+  RankCallbacks* callbacks = nullptr;  ///< set with `mpi`; see rank_callbacks.h
   void* image = nullptr;  ///< owned and set by the image layer; null where ranks have no image of their own
   // What has happened to the rank's main thread of control; see meters.h.
   base::Counter taken;  ///< written by the worker thread that takes it

@@ -1,4 +1,4 @@
-// A rank's threads are called out of their waits to do callbacks, and go on waiting.
+// The threads of a rank are woken from their waits to run callbacks, and go on waiting.
 #include "fiber/rank_callbacks.h"
 
 #include <gtest/gtest.h>

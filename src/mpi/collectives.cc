@@ -46,7 +46,7 @@ Status gather(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendt
   const Layout all = all_blocks(comm, recvbuf, recvcount, recvtype);
   const Layout mine = in_place(sendbuf) ? own_block(comm, recvbuf, recvcount, recvtype)
                                         : layout(sendbuf, sendcount, sendtype);
-  return run(comm, coll::Call::gather(comm, mine, all, root), timing, {&sendtype, &recvtype});
+  return run(comm, coll::Call::gather(mine, all, root), timing, {&sendtype, &recvtype});
 }
 
 Status gatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
@@ -62,7 +62,7 @@ Status scatter(Rank&, const void* sendbuf, Count sendcount, const Datatype& send
   const Layout all = all_blocks(comm, sendbuf, sendcount, sendtype);
   const Layout mine = in_place(recvbuf) ? own_block(comm, sendbuf, sendcount, sendtype)
                                         : layout(recvbuf, recvcount, recvtype);
-  return run(comm, coll::Call::scatter(comm, all, mine, root), timing, {&sendtype, &recvtype});
+  return run(comm, coll::Call::scatter(all, mine, root), timing, {&sendtype, &recvtype});
 }
 
 Status scatterv(Rank&, const void* sendbuf, Counts sendcounts, Counts displs, const Datatype& sendtype,
@@ -78,7 +78,7 @@ Status allgather(Rank&, const void* sendbuf, Count sendcount, const Datatype& se
   const Layout all = all_blocks(comm, recvbuf, recvcount, recvtype);
   const Layout mine = in_place(sendbuf) ? own_block(comm, recvbuf, recvcount, recvtype)
                                         : layout(sendbuf, sendcount, sendtype);
-  return run(comm, coll::Call::allgather(comm, mine, all), timing, {&sendtype, &recvtype});
+  return run(comm, coll::Call::allgather(mine, all), timing, {&sendtype, &recvtype});
 }
 
 Status allgatherv(Rank&, const void* sendbuf, Count sendcount, const Datatype& sendtype, void* recvbuf,
@@ -93,7 +93,7 @@ Status alltoall(Rank&, const void* sendbuf, Count sendcount, const Datatype& sen
                 Count recvcount, const Datatype& recvtype, Comm& comm, const Timing& timing) {
   const Layout in = all_blocks(comm, recvbuf, recvcount, recvtype);
   const Layout out = in_place(sendbuf) ? in : all_blocks(comm, sendbuf, sendcount, sendtype);
-  return run(comm, coll::Call::alltoall(comm, out, in), timing, {&sendtype, &recvtype});
+  return run(comm, coll::Call::alltoall(comm.peers().size(), out, in), timing, {&sendtype, &recvtype});
 }
 
 Status alltoallv(Rank&, const void* sendbuf, Counts sendcounts, Counts sdispls, const Datatype& sendtype,

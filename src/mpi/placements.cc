@@ -28,8 +28,8 @@ base::Status find_homes(Comm& comm, std::vector<int>& homes) {
   int own = world.homes.empty() ? 0 : world.homes[self];
   if (comm.rank == 0) homes.resize(static_cast<std::size_t>(comm.size()));
   const auto type = datatype::predefined(MPI_INT);
-  return coll::run(comm, coll::Call::gather(comm, {&own, 1, type},
-                                            {homes.data(), static_cast<Count>(homes.size()), type}, 0));
+  return coll::run(
+      comm, coll::Call::gather({&own, 1, type}, {homes.data(), static_cast<Count>(homes.size()), type}, 0));
 }
 
 /// At rank 0. Where there is no Scotch, all stays as it is, and `why_not` says so.

@@ -12,29 +12,29 @@ constexpr nanoseconds kFastTime{kBytes / LocalityPredictor::kFast},
     kSlowTime{kBytes / LocalityPredictor::kFast + 1};
 
 TEST(LocalityPredictor, IsToCopyTogetherAsLongAsThatIsFast) {
-  LocalityPredictor habit;
+  LocalityPredictor predictor;
   for (int i = 0; i < 1000; ++i) {
-    EXPECT_FALSE(habit.wants_staging());
-    habit.copied_together(kBytes, kFastTime);
+    EXPECT_FALSE(predictor.wants_staging());
+    predictor.copied_together(kBytes, kFastTime);
   }
 }
 
 TEST(LocalityPredictor, SlowCopiesInARowAreFollowedByCrates) {
-  LocalityPredictor habit;
+  LocalityPredictor predictor;
   for (int round = 0; round < 3; ++round) {
     for (int i = 0; i < LocalityPredictor::kTries; ++i) {
-      EXPECT_FALSE(habit.wants_staging());
-      habit.copied_together(kBytes, kSlowTime);
+      EXPECT_FALSE(predictor.wants_staging());
+      predictor.copied_together(kBytes, kSlowTime);
     }
-    for (int i = 0; i < LocalityPredictor::kStagedInARow; ++i) EXPECT_TRUE(habit.wants_staging());
+    for (int i = 0; i < LocalityPredictor::kStagedInARow; ++i) EXPECT_TRUE(predictor.wants_staging());
   }
 }
 
 TEST(LocalityPredictor, ASlowOneNowAndThenChangesNothing) {
-  LocalityPredictor habit;
+  LocalityPredictor predictor;
   for (int i = 0; i < 1000; ++i) {
-    EXPECT_FALSE(habit.wants_staging());
-    habit.copied_together(kBytes, i % LocalityPredictor::kTries == 0 ? kFastTime : kSlowTime);
+    EXPECT_FALSE(predictor.wants_staging());
+    predictor.copied_together(kBytes, i % LocalityPredictor::kTries == 0 ? kFastTime : kSlowTime);
   }
 }
 

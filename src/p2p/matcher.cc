@@ -92,7 +92,7 @@ inline void copy(const datatype::Layout& to, const std::byte* from, Count bytes)
 }
 
 /// One copy, from the sender's buffer to the receiver's, by the calling thread.
-void deliver(net::SendRequest& message, Receive& receive, net::LocalityPredictor& habit) {
+void deliver(net::SendRequest& message, Receive& receive, net::LocalityPredictor& locality) {
   const Count bytes = accept(receive, key_of(message.envelope), message.bytes);
   if (message.is_remote) [[unlikely]] {
     message.match = &receive;
@@ -101,7 +101,7 @@ void deliver(net::SendRequest& message, Receive& receive, net::LocalityPredictor
   const bool timed = message.may_be_copied && bytes > net::kEagerLimit;
   const auto begin = timed ? fiber::now() : std::chrono::steady_clock::time_point();
   bring(receive.buffer, message.payload, bytes, net::kEagerLimit);
-  if (timed) habit.copied_together(bytes, fiber::now() - begin);
+  if (timed) locality.copied_together(bytes, fiber::now() - begin);
   message.released();
   receive.operation.complete();
 }

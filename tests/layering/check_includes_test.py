@@ -6,6 +6,7 @@ from pathlib import Path
 
 import check_includes
 import check_maps
+import check_words
 
 
 class CheckIncludes(unittest.TestCase):
@@ -78,6 +79,24 @@ class CheckMaps(unittest.TestCase):
         self.assertEqual(self.problems("a.h", "a.cc", "CMakeLists.txt"), [])
         self.assertEqual(self.problems("a.h", "a.cc", "b.cc"), ["does not name b.cc"])
         self.assertEqual(self.problems("a.h"), ["names a.cc, which is not there"])
+
+
+class CheckWords(unittest.TestCase):
+    def words(self, line, name="src/a.cc"):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "a.cc")
+            path.write_text(line + "\n")
+            return [problem.split("'")[1] for problem in check_words.problems_in(path, name)]
+
+    def test_words_that_were_given_up(self):
+        self.assertEqual(self.words("// A crate, and Carriers."), ["crate", "Carriers"])
+        self.assertEqual(self.words("int crate_count = kept_parcels;"), ["crate", "parcels"])
+        self.assertEqual(self.words("class Gate;  // at the gate"), ["Gate"])
+
+    def test_what_is_allowed(self):
+        self.assertEqual(self.words("// a staging buffer: docs/decisions/024-appointments.md"), [])
+        self.assertEqual(self.words('return "team: by appointment";', "src/coll/select/select.cc"), [])
+        self.assertEqual(self.words('return "team: by appointment";'), ["appointment"])
 
 
 if __name__ == "__main__":

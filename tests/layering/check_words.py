@@ -40,7 +40,7 @@ def main():
         if path.is_file() and path.suffix in SOURCES
         for problem in problems_in(path, path.relative_to(root).as_posix())
     ]
-    print("\n".join(problems))
+    print("\n".join(problems), end="\n" if problems else "")
     return 1 if problems else 0
 
 

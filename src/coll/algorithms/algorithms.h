@@ -56,6 +56,7 @@ void scatterv_two_stages(Schedule& s, const Blocks& all, const Layout& mine, int
 void alltoallv_two_stages(Schedule& s, const Blocks& out, const Blocks& in);
 void reduce_two_stages(Schedule& s, const Layout& in, const Layout& out, int root);
 void allreduce_two_stages(Schedule& s, const Layout& in, const Layout& out);
+
 void reduce_scatter_direct(Schedule& s, const Call& call);  ///< only for operations that commute
 void reduce_then_scatter(Schedule& s, const Call& call);
 
@@ -81,22 +82,16 @@ inline void broadcast(Schedule& s, const Layout& buffer, int root) {
   write(s, Call::broadcast(buffer, root));
 }
 inline void gather(Schedule& s, const Layout& mine, const Layout& all, int root) {
-  write(s,
-        {.collective = Collective::kGather, .root = root, .bytes = mine.bytes(), .send = mine, .recv = all});
+  write(s, Call::gather(mine, all, root));
 }
 inline void scatter(Schedule& s, const Layout& all, const Layout& mine, int root) {
-  write(s,
-        {.collective = Collective::kScatter, .root = root, .bytes = mine.bytes(), .send = all, .recv = mine});
+  write(s, Call::scatter(all, mine, root));
 }
 inline void allgather(Schedule& s, const Layout& mine, const Layout& all) {
-  write(s, {.collective = Collective::kAllgather, .bytes = mine.bytes(), .send = mine, .recv = all});
+  write(s, Call::allgather(mine, all));
 }
 inline void alltoall(Schedule& s, const Layout& out, const Layout& in) {
-  write(s, {.collective = Collective::kAlltoall,
-            .bytes = block_bytes(out, s.peers()),
-            .send = out,
-            .recv = in,
-            .in_place = is_in_place(out, in)});
+  write(s, Call::alltoall(s.peers(), out, in));
 }
 inline void reduce(Schedule& s, const Layout& in, const Layout& out, int root) {
   write(s, {.collective = Collective::kReduce, .root = root, .bytes = in.bytes(), .send = in, .recv = out});

@@ -108,10 +108,6 @@ void inter_reduce_scatter(Schedule& s, const Call& call) {
   s.copy(call.recv, part(result, call.first, call.recv.count));
 }
 
-Blocks equal_blocks(const Schedule& s, const Layout& all) {
-  return {all.base, s.peers() == 0 ? 0 : all.count / s.peers(), all.type};
-}
-
 }  // namespace
 
 void write(Schedule& s, const Call& call) {

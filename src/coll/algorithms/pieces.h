@@ -21,6 +21,11 @@ inline Layout piece(const Layout& whole, int pieces, int first, int last) {
 }
 inline Layout piece(const Layout& whole, int pieces, int i) { return piece(whole, pieces, i, i + 1); }
 
+/// A buffer with a block of one size for each peer.
+inline Blocks equal_blocks(const Schedule& s, const Layout& all) {
+  return {all.base, s.peers() == 0 ? 0 : all.count / s.peers(), all.type};
+}
+
 /// x modulo n for -n <= x < 2n.
 inline int wrap(int x, int n) { return x < 0 ? x + n : x >= n ? x - n : x; }
 

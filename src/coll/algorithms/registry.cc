@@ -1,6 +1,6 @@
 #include "coll/algorithms/registry.h"
 
-#include <algorithm>
+#include <array>
 
 #include "coll/algorithms/algorithms.h"
 #include "coll/algorithms/pieces.h"
@@ -17,11 +17,6 @@ struct Row {
   Algorithm algorithm;
   void (*build)(Schedule& s, const Call& call);
 };
-
-/// A buffer of equal blocks, one for each peer.
-Blocks equal_blocks(const Schedule& s, const Layout& all) {
-  return {all.base, s.peers() == 0 ? 0 : all.count / s.peers(), all.type};
-}
 
 // clang-format off
 constexpr Row kRows[] = {
@@ -76,6 +71,17 @@ constexpr Row kRows[] = {
     {kScan, kPrefixDoubling, [](Schedule& s, const Call& c) { scan_by(s, c, prefix); }},
 };
 // clang-format on
+
+using Build = void (*)(Schedule& s, const Call& call);
+using Table = std::array<std::array<Build, kAlgorithms>, kCollectives>;
+
+// By collective and algorithm; null: there is no such row.
+constexpr Table kBuilders = [] {
+  Table table{};
+  for (const Row& row : kRows)
+    table[static_cast<std::size_t>(row.collective)][static_cast<std::size_t>(row.algorithm)] = row.build;
+  return table;
+}();
 
 Count all_bytes(const Schedule& s, const Blocks& blocks) {
   Count bytes = 0;
@@ -143,9 +149,7 @@ void write(Schedule& s, const Call& call) {
   if (call.in_place && call.collective == kAlltoallv) return alltoall_in_place(s, *call.recv_blocks);
   if (s.size() == 1 && call.collective != kBarrier) return copy_own(s, call);
   const Algorithm algorithm = choose(s, call);
-  const Row* const row = std::ranges::find_if(
-      kRows, [&](const Row& one) { return one.collective == call.collective && one.algorithm == algorithm; });
-  row->build(s, call);
+  kBuilders[static_cast<std::size_t>(call.collective)][static_cast<std::size_t>(algorithm)](s, call);
 }
 
 }  // namespace clump::coll

@@ -54,7 +54,7 @@ class PackedBlocks {
  private:
   std::byte* at(Count offset) const { return static_cast<std::byte*>(room_.base) + offset; }
   Count* length() const { return reinterpret_cast<Count*>(room_.base) + next_; }
-  /// How much of a block is in the packed: never more than there is room for.
+  /// How much of a block is packed: never more than there is room for.
   Count here(Count bytes) const { return bytes >= 0 && bytes <= most_ ? bytes : 0; }
   Layout rest(Count bytes) const { return bytes_at(at(end_), here(bytes)); }
   void step() {

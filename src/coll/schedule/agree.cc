@@ -40,7 +40,7 @@ base::Status reduce_over(const Members& members, std::span<int> values, const co
 }  // namespace
 
 base::Status allgather_ints(const Members& members, std::span<const int> mine, std::span<int> all) {
-  if (!members.part) return run(members.comm, Call::allgather(members.comm, ints(mine), ints(all)));
+  if (!members.part) return run(members.comm, Call::allgather(ints(mine), ints(all)));
   Schedule s(members);
   allgather(s, ints(mine), ints(all));
   return s.run();

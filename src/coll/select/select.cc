@@ -82,8 +82,8 @@ constexpr Rule kRules[] = {
     {kGather, kBinomial, 2 << 10},
     {kGather, kDirect, 0},
 
-    // Of blocks that may differ in size only two ranks that could exchange buffers know how much there is; for
-    // others it is nothing.
+    // Of blocks that may differ in size only two ranks that could exchange buffers know how much there is;
+    // for others it is nothing.
     {kGatherv, kShmNonblocking, 0},
     {kGatherv, kShmPair, kPairBuffer + 1, 2, kAny, Where::kAnywhere, 0, 1},
     {kGatherv, kShmAll, kPairBuffer + 1, 2, kAny, Where::kAnywhere, 0, 1},
@@ -229,7 +229,7 @@ constexpr bool has_limit(Algorithm algorithm) {
 /// But for places, sizes and numbers of ranks.
 bool suits(const Rule& rule, const Situation& is) {
   return (is.team || !is_for_teams(rule.algorithm)) && (is.node || rule.algorithm != kNodeShm) &&
-         (is.appointed || rule.algorithm != kShmNonblocking) &&
+         (is.nonblocking || rule.algorithm != kShmNonblocking) &&
          (is.carried || (rule.algorithm != kShmSmall && rule.algorithm != kShmBcastRing)) &&
          (is.swapped || rule.algorithm != kShmPair) && (is.hosts || rule.algorithm != kTwoStages) &&
          rule.operations <= is.operation &&

@@ -111,7 +111,7 @@ struct Situation {
   Count bytes;
   Operations operation = Operations::kPredefined;  ///< the narrowest that holds
   bool team = false;                               ///< the ranks are a team
-  bool appointed = false;                          ///< they are, and the operation does not block
+  bool nonblocking = false;                        ///< they are, and the operation does not block
   bool node = false;                               ///< they have a place to meet on their node
   bool hosts = false;                              ///< they are on several hosts, in an order that suits
   bool one_order = false;  ///< operands must be combined in an order that no placement changes
@@ -152,7 +152,7 @@ inline constexpr int kFewHosts = 8;
 
 const char* name_of(Collective collective);
 const char* name_of(Algorithm algorithm);
-/// What it was called before 0.2, and is still accepted; null: the same.
+/// An older name, which this release still accepts; null: there is none.
 const char* old_name_of(Algorithm algorithm);
 
 }  // namespace clump::coll

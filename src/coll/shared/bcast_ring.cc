@@ -86,14 +86,15 @@ base::Status Team::read_published(ArgumentSlot& me, std::uint64_t number, const 
   return {};
 }
 
-// Who polls sees a ring_slot without any doing of the root; only where a group has none who does, the root
-// wakes one rank of it, so that it is not kept by all of them; and none where one that was woken has not gone
-// on yet (16 ranks on 2 cores: 0.67 instead of 0.95 us, most roots woke somebody on the other core). Either
-// wakes the others. And who is ahead of them, and now begins to wait for the next ring_slot, does so first: a
-// slow root may take it for one that waits for the last one.
+// A rank that polls sees the slot without any work of the root. Only if no rank of a group polls, the root
+// wakes one rank of it, so that the group does not cost it a wake-up for each rank; and it wakes none if a
+// rank that was woken has not gone on yet (16 ranks on 2 cores: 0.67 instead of 0.95 us; most roots woke a
+// rank on the other core). The rank that polls or was woken wakes the others. A rank that is ahead of them,
+// and begins to wait for the next slot, wakes them first: a slow root may take it for one that waits for the
+// last slot.
 //
-// Before it sleeps it gives way to the others of its core: the roots that it waits for may be among them, and
-// when it comes back there are several slots to be read, for less than it takes to sleep and be woken (4,
+// Before a rank sleeps it calls yield() up to twice: the roots that it waits for may be fibers of its core,
+// and when it comes back there are several slots to read, for less than it costs to sleep and be woken (4,
 // 16, 64 ranks on 2 cores: 0.18, 0.52, 1.8 instead of 0.26, 0.61, 2.1 us; with one turn 0.22, 0.61, 1.9, with
 // 4 to 16 as with two).
 void Team::wait_for_slot(ArgumentSlot& me, std::uint64_t number, const RingSlot& ring_slot) {
@@ -115,7 +116,7 @@ void Team::wait_for_slot(ArgumentSlot& me, std::uint64_t number, const RingSlot&
     me.released.reset();
     group.pollers.fetch_sub(1, std::memory_order_seq_cst);
   }
-  // Roots of later broadcasts may have taken it for one that polls for theirs, and woken nobody.
+  // Roots of later broadcasts may have taken it for one that polls for theirs, and woken none.
   while (ring_[(number + 1) % kRingSlots].number.load(std::memory_order_seq_cst) > number) ++number;
   wake_readers(group, number, kAll);
 }

@@ -15,7 +15,7 @@ namespace clump::coll {
 namespace {
 
 constexpr int kRanks = 2;
-// In ints: what mailbox carries, the first that it does not, a chunk and more, all that a room takes, and
+// In ints: what mailboxes carry, the first that it does not, a chunk and more, all that a room takes, and
 // more.
 constexpr int kCounts[] = {0, 1, 9, 129, 1023, 1025, 5000, 32 * 1024, 32 * 1024 + 1};
 
@@ -103,11 +103,11 @@ TEST(Swaps, NonblockingMovesData) {
       std::vector<Operation> operations;
       const auto begin = [&](const Call& call) { operations.push_back(begun(comm, call)); };
       begin(Call::broadcast(ints(data), root));
-      begin(Call::gather(comm, ints(mine), ints(at_root), root));
-      begin(Call::scatter(comm, ints(scattered), ints(some), root));
-      begin(Call::allgather(comm, ints(mine), ints(all)));
-      begin(Call::alltoall(comm, ints(out), ints(in)));
-      begin(Call::alltoall(comm, ints(placed), ints(placed)));
+      begin(Call::gather(ints(mine), ints(at_root), root));
+      begin(Call::scatter(ints(scattered), ints(some), root));
+      begin(Call::allgather(ints(mine), ints(all)));
+      begin(Call::alltoall(comm.peers().size(), ints(out), ints(in)));
+      begin(Call::alltoall(comm.peers().size(), ints(placed), ints(placed)));
       for (const Operation& operation : operations) EXPECT_TRUE(end(*operation).ok());
       EXPECT_EQ(data, root == 0 ? first : second);
       EXPECT_EQ(at_root, here ? joined(first, second) : none);
@@ -143,7 +143,7 @@ TEST(Swaps, NonblockingTellsWhichRankExpectsAnotherSize) {
       const Operation exchanged = begun(comm, Call::alltoallv(out.blocks(), in.blocks()));
       EXPECT_EQ(end(*exchanged).error_class(), comm.rank == 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
       std::vector<int> mine = given(comm.rank, 2, count), all(2 * count);
-      const Operation gathered = begun(comm, Call::allgather(comm, ints(mine), ints(all)));
+      const Operation gathered = begun(comm, Call::allgather(ints(mine), ints(all)));
       EXPECT_TRUE(end(*gathered).ok());
       EXPECT_EQ(all, joined(given(0, 2, count), given(1, 2, count)));
     }
@@ -255,7 +255,8 @@ TEST(Swaps, CombineData) {
   });
 }
 
-// Each knows it for itself, and they may never differ: one would exchange buffers where the other one does not.
+// Each knows it for itself, and they may never differ: one would exchange buffers where the other one does
+// not.
 TEST(Swaps, AgreeWhetherDataIsTouched) {
   const core::Op op(MPI_SUM);
   constexpr int kTurns = 400, kCount = 4096;

@@ -124,7 +124,7 @@ bool PendingCollective::all_agree(const ArgumentSlot& me) const {
   bool agree = true;
   for (int rank = 0; rank < size_; ++rank) {
     const ArgumentSlot& other = slots_[rank];
-    agree = agree && other.call == me.call && other.bytes == me.bytes && !other.call.odd();
+    agree = agree && other.call == me.call && other.bytes == me.bytes && !other.call.mismatched();
   }
   return agree;
 }

@@ -32,8 +32,8 @@ struct Shape {
 
 void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.ranks << "on" << shape.workers; }
 
-class Appointed : public testing::TestWithParam<Shape> {};
-INSTANTIATE_TEST_SUITE_P(Shapes, Appointed,
+class Nonblocking : public testing::TestWithParam<Shape> {};
+INSTANTIATE_TEST_SUITE_P(Shapes, Nonblocking,
                          testing::Values(Shape{2, 2}, Shape{3, 1}, Shape{3, 3}, Shape{8, 2}, Shape{9, 4},
                                          Shape{13, 13}),
                          testing::PrintToStringParamName());
@@ -41,7 +41,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Appointed,
 // Blocks of bytes and of kilobytes: one does all the work, or shares are left.
 constexpr int kSizes[] = {2, 300, 20000};
 
-TEST_P(Appointed, ReduceWithinTheTeam) {
+TEST_P(Nonblocking, ReduceWithinTheTeam) {
   const Shape shape = GetParam();
   const core::Op sum(MPI_SUM);
   for (const int count : kSizes) {
@@ -82,7 +82,7 @@ TEST_P(Appointed, ReduceWithinTheTeam) {
 }
 
 // Persistent, and as often as the arrays of counts change that the call was given.
-TEST_P(Appointed, KeepWhatTheProgramMayChange) {
+TEST_P(Nonblocking, KeepWhatTheProgramMayChange) {
   const Shape shape = GetParam();
   Job(shape.ranks, shape.homes()).run([&](core::Comm& comm) {
     const int size = shape.ranks;
@@ -115,8 +115,8 @@ TEST_P(Appointed, KeepWhatTheProgramMayChange) {
   });
 }
 
-// More than a table has room for at first, begun in locality, so that different ranks are ahead.
-TEST_P(Appointed, ManyAtOnce) {
+// More than a table has room for at first, begun in turns, so that different ranks are ahead.
+TEST_P(Nonblocking, ManyAtOnce) {
   const Shape shape = GetParam();
   constexpr int kMany = 50;
   Job(shape.ranks, shape.homes()).run([&](core::Comm& comm) {
@@ -138,7 +138,7 @@ TEST_P(Appointed, ManyAtOnce) {
 
 // Ranks do what was left for their homes, until they are done; some are late, and others go on with their
 // parts.
-TEST_P(Appointed, ShareTheWork) {
+TEST_P(Nonblocking, ShareTheWork) {
   const Shape shape = GetParam();
   const std::vector<int> homes = shape.homes();
   const core::Op sum(MPI_SUM);
@@ -157,7 +157,7 @@ TEST_P(Appointed, ShareTheWork) {
       std::vector<int> in(count, comm.rank + round), sums(count), blocks(count * size), all(count * size);
       for (int i = 0; i < count * size; ++i) blocks[i] = comm.rank * 1000 + i / count;
       const Operation reduced = begun(comm, Call::allreduce({&sum, MPI_INT}, ints(in), ints(sums)));
-      const Operation exchanged = begun(comm, Call::alltoall(comm, ints(blocks), ints(all)));
+      const Operation exchanged = begun(comm, Call::alltoall(comm.peers().size(), ints(blocks), ints(all)));
       const Operation met = begun(comm, Call::barrier());
       if ((comm.rank + round) % 3 == 0) std::this_thread::yield();
       EXPECT_TRUE(finish(*exchanged).ok());
@@ -170,7 +170,7 @@ TEST_P(Appointed, ShareTheWork) {
   for (int home = 0; home < shape.workers; ++home) job.run_left(home);
 }
 
-TEST_P(Appointed, TellWhoDisagrees) {
+TEST_P(Nonblocking, TellWhoDisagrees) {
   const Shape shape = GetParam();
   const core::Op sum(MPI_SUM);
   Job(shape.ranks, shape.homes()).run([&](core::Comm& comm) {

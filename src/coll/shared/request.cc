@@ -25,7 +25,7 @@ std::unique_ptr<TeamRequest> TeamRequest::make(core::Comm& comm, const Call& cal
   if (team == nullptr) return nullptr;
   const Reduction reduction = call.reduction != nullptr ? *call.reduction : Reduction();
   const Situation situation{
-      .ranks = comm.size(), .bytes = call.bytes, .operation = operations_of(reduction), .appointed = true};
+      .ranks = comm.size(), .bytes = call.bytes, .operation = operations_of(reduction), .nonblocking = true};
   if (choose(comm, call.collective, situation) != Algorithm::kShmNonblocking) return nullptr;
   if (call.collective != Collective::kNeighbours)
     note(comm, call.collective, Algorithm::kShmNonblocking, call.bytes);
@@ -35,8 +35,8 @@ std::unique_ptr<TeamRequest> TeamRequest::make(core::Comm& comm, const Call& cal
     made->keep_blocks(call);
     return made;
   }
-  made->signature_ = SharedCollective::signature_of(
-      call, call.bytes < kShared ? Algorithm::kShmLeader : Algorithm::kShmAll, 0);
+  made->signature_ = team->signature_of(comm.rank, call,
+                                        call.bytes < kShared ? Algorithm::kShmLeader : Algorithm::kShmAll, 0);
   made->bytes_ = call.bytes;
   made->first_ = call.first;
   made->from_ = call.send;

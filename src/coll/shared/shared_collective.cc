@@ -82,11 +82,26 @@ SharedCollective::SharedCollective(const core::Comm& comm)
 
 SharedCollective::~SharedCollective() = default;
 
-PackedSignature SharedCollective::signature_of(const Call& call, Algorithm algorithm,
-                                               std::uint64_t broadcasts) {
-  const PackedSignature word(call.collective, algorithm, call.root, call.in_place, call.mismatched,
-                             broadcasts);
-  return call.exclusive ? word.as_exclusive() : word;
+/// Whether the caller's own two buffers have blocks of different sizes.
+bool SharedCollective::is_mismatched(int rank, const Call& call) const {
+  switch (call.collective) {
+    case Collective::kGather:
+      return rank == call.root && block_bytes(call.recv, size_) != call.bytes;
+    case Collective::kScatter:
+      return rank == call.root && block_bytes(call.send, size_) != call.bytes;
+    case Collective::kAllgather:
+    case Collective::kAlltoall:
+      return block_bytes(call.recv, size_) != call.bytes;
+    default:
+      return false;
+  }
+}
+
+PackedSignature SharedCollective::signature_of(int rank, const Call& call, Algorithm algorithm,
+                                               std::uint64_t broadcasts) const {
+  const PackedSignature signature(call.collective, algorithm, call.root, call.in_place,
+                                  is_mismatched(rank, call), broadcasts);
+  return call.exclusive ? signature.as_exclusive() : signature;
 }
 
 void pack_short(std::byte* room, const Layout& from, Count bytes) {

@@ -26,8 +26,9 @@ class SharedCollective {
   SharedCollective(const SharedCollective&) = delete;
   SharedCollective& operator=(const SharedCollective&) = delete;
 
-  /// What ranks compare. `broadcasts`: see PackedSignature.
-  static PackedSignature signature_of(const Call& call, Algorithm algorithm, std::uint64_t broadcasts);
+  /// What ranks compare, of the call of one of them. `broadcasts`: see PackedSignature.
+  PackedSignature signature_of(int rank, const Call& call, Algorithm algorithm,
+                               std::uint64_t broadcasts) const;
 
   int size() const { return size_; }
   /// Whether the groups follow one another in the order of ranks, so that a tree over groups keeps it.
@@ -63,6 +64,8 @@ class SharedCollective {
 
  private:
   friend class PendingCollectives;
+
+  bool is_mismatched(int rank, const Call& call) const;
 
   /// Whether a leader without work left waits for this group's; see in_steps().
   virtual bool is_waited_for(const LocalGroup& group) const = 0;

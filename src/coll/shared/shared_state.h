@@ -18,24 +18,24 @@ class PackedSignature {
  public:
   constexpr PackedSignature() = default;
   /// `broadcasts` that went before without synchronising (shared/bcast_ring.cc); the last digits are enough.
-  constexpr PackedSignature(Collective collective, Algorithm algorithm, int root, bool in_place, bool odd,
-                            std::uint64_t broadcasts)
+  constexpr PackedSignature(Collective collective, Algorithm algorithm, int root, bool in_place,
+                            bool mismatched, std::uint64_t broadcasts)
       : bits_((broadcasts & kSomeBroadcasts) << 19 | static_cast<std::uint64_t>(collective) |
               static_cast<std::uint64_t>(algorithm) << 8 | static_cast<std::uint64_t>(in_place) << 16 |
-              static_cast<std::uint64_t>(odd) << 17 |
+              static_cast<std::uint64_t>(mismatched) << 17 |
               static_cast<std::uint64_t>(static_cast<std::uint32_t>(root)) << 32) {}
   Collective collective() const { return static_cast<Collective>(bits_ & 0xff); }
   Algorithm algorithm() const { return static_cast<Algorithm>(bits_ >> 8 & 0xff); }
   bool in_place() const { return (bits_ >> 16 & 1) != 0; }
-  bool odd() const { return (bits_ >> 17 & 1) != 0; }
+  bool mismatched() const { return (bits_ >> 17 & 1) != 0; }
   bool same_broadcasts(PackedSignature other) const {
     return ((bits_ ^ other.bits_) >> 19 & kSomeBroadcasts) == 0;
   }
   /// A scan without the caller's own operand.
   PackedSignature as_exclusive() const {
-    PackedSignature word = *this;
-    word.bits_ |= std::uint64_t{1} << 18;
-    return word;
+    PackedSignature signature = *this;
+    signature.bits_ |= std::uint64_t{1} << 18;
+    return signature;
   }
   bool exclusive() const { return (bits_ >> 18 & 1) != 0; }
   int root() const { return static_cast<int>(bits_ >> 32); }
@@ -112,21 +112,21 @@ struct alignas(128) SharedCollective::ArgumentSlot {
   // Of broadcasts by the ring:
   std::atomic<std::uint64_t> read{0};  ///< it has read all with smaller numbers; told at the end of a batch
   std::atomic<ArgumentSlot*> follower{nullptr};  ///< the root that waits for this rank to read
-  std::atomic<std::uint64_t> awaits{0};          ///< the ring_slot for which the rank sleeps; 0: it does not
+  std::atomic<std::uint64_t> awaits{0};  ///< the slot of the ring for which the rank sleeps; 0: it does not
 };
 
 /// The ranks that have one home. Of a team, what is not atomic is the leader's.
 struct alignas(128) SharedCollective::LocalGroup {
   std::atomic<int> arrived{0};
-  std::atomic<int> pollers{0};  ///< members that wait for a ring_slot, and do not sleep, or were woken
+  std::atomic<int> pollers{0};  ///< members that wait for a slot of the ring, and do not sleep, or were woken
   int number = 0;
   unsigned exchanges = 0;
   static constexpr Count kNotCounted = -1;
   /// That the group moves, where blocks may differ in size; when asked for. relaxed: all count the same.
   std::atomic<Count> block_bytes{kNotCounted};
   std::vector<ArgumentSlot*> members;  ///< by rank
-  /// Members that wait for a ring_slot, and sleep. Alone, as roots look at it where `pollers` is not their
-  /// business.
+  /// Members that wait for a slot of the ring, and sleep. Alone, as roots look at it where `pollers` is not
+  /// their business.
   alignas(64) std::atomic<int> asleep{0};
 };
 

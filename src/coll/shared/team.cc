@@ -75,7 +75,7 @@ Team::~Team() = default;
 
 bool Team::is_waited_in(int rank, const void* who) const {
   if (slots_[rank].released.sleeper() == who) return true;
-  // As the leader of its group it waits for mailbox.
+  // As the leader of its group it waits for other leaders.
   const int mails = rounds_ * 2;
   const LeaderMailbox* const first =
       &mailboxes_[static_cast<std::size_t>(slots_[rank].group->number) * mails];
@@ -100,7 +100,7 @@ base::Status Team::run(const core::Comm& comm, const Call& call, Algorithm algor
     return exchange_with_neighbours(comm, *call.send_blocks, *call.recv_blocks);
   if (call.has_blocks()) return exchange(rank, call, algorithm);
   ArgumentSlot& me = slots_[rank];
-  me.call = signature_of(call, algorithm, me.broadcasts);
+  me.call = signature_of(rank, call, algorithm, me.broadcasts);
   if (algorithm == Algorithm::kShmBcastRing) return publish_or_read(me, call);
   me.bytes = call.bytes;
   me.buffers->set(call.send, call.recv, call.first);
@@ -179,7 +179,7 @@ void Team::meet(ArgumentSlot& me, const Reduction* reduction) {
 }
 
 void Team::lead(LocalGroup& group, const ArgumentSlot& me, const Reduction* reduction) {
-  Header header{me.call, me.bytes, !me.call.odd()};
+  Header header{me.call, me.bytes, !me.call.mismatched()};
   for (const ArgumentSlot* member : group.members)
     header.alike = header.alike && member->call == me.call && member->bytes == me.bytes;
 

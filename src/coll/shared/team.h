@@ -56,8 +56,8 @@ class Team final : public core::Team, public SharedCollective {
   explicit Team(const core::Comm& comm);
   ~Team() override;
 
-  /// Whether leaders can carry what so many ranks give, of so many bytes each (Call::bytes), or a ring_slot
-  /// can.
+  /// Whether leaders can carry what so many ranks give, of so many bytes each (Call::bytes), or a slot of
+  /// the ring can.
   static bool can_carry(Collective collective, int ranks, Count bytes);
 
   /// Whether this is a team of two ranks, each alone at its worker, and there is room for what one of them

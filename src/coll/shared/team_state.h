@@ -13,7 +13,7 @@
 
 namespace clump::coll {
 
-/// Bytes that fit into the leaders' mailbox: more than the selection table lets them carry, because
+/// Bytes that fit into a leader's mailbox: more than the selection table lets them carry, because
 /// value-index pairs travel with their gaps.
 constexpr Count kMailboxBytes = 768;
 

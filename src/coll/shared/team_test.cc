@@ -363,7 +363,7 @@ TEST_P(Teams, TellWhoDisagreesAboutSmallBroadcasts) {
     for (int repeat = 1; repeat <= 20; ++repeat) {
       // Where there are two ranks, both are roots: the second one sees it.
 #ifdef __SANITIZE_THREAD__
-      // At the same moment both may write to the ring_slot, which harms only a program that is wrong.
+      // At the same moment both may write to the slot, which harms only a program that is wrong.
       while (map.ranks == 2 && odd_one && posted < repeat) std::this_thread::yield();
 #endif
       base::Status status = broadcast(comm, ints(data), odd_one ? 1 : 0);

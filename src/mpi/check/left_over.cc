@@ -316,8 +316,7 @@ Status gather(Comm& comm, const std::string& mine, std::string& all) {
   const datatype::Datatype* const byte = datatype::predefined(MPI_BYTE);
   auto own = static_cast<Count>(mine.size());
   std::vector<Count> sizes(static_cast<std::size_t>(comm.size())), places(sizes.size());
-  CLUMP_TRY(
-      coll::run(comm, coll::Call::gather(comm, {&own, 1, number}, {sizes.data(), comm.size(), number}, 0)));
+  CLUMP_TRY(coll::run(comm, coll::Call::gather({&own, 1, number}, {sizes.data(), comm.size(), number}, 0)));
   Count whole = 0;
   for (std::size_t i = 0; comm.rank == 0 && i < sizes.size(); whole += sizes[i++]) places[i] = whole;
   all.resize(static_cast<std::size_t>(whole));

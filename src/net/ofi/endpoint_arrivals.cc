@@ -1,4 +1,4 @@
-// What comes in at a endpoint context, and what has gone out.
+// What comes in at an endpoint context, and what has gone out.
 #include <algorithm>
 #include <bit>
 #include <cstring>

@@ -151,7 +151,7 @@ class EndpointContext {
     return bytes <= std::min(endpoint_->inject_limit(), kLongestInjected);
   }
 
-  // Sending together: aggregates.cc. The same.
+  // Sending together: aggregation.cc. The same.
   bool send_short(Peer& peer, int process, const wire::Address& address, const Content& content,
                   Later& later);
   bool is_burst(Peer& peer) const;
@@ -196,7 +196,7 @@ class EndpointContext {
   PendingSends inbox_;
   std::vector<std::unique_ptr<Peer>> peers_;  // [process]
   std::vector<int> waiting_;                  // processes with a backlog
-  std::vector<int> aggregating_;              // those with a aggregate
+  std::vector<int> aggregating_;              // those with an aggregate
   std::atomic<bool> holds_back_{false};       // there are such
   Withheld withheld_;
   std::map<const SendRequest*, Count> partly_sent_;

@@ -51,7 +51,7 @@ class NetworkThread {
   Timer& timer_;
   int alarms_ = -1;     // epoll: the endpoint contexts' descriptors, timer_'s and stop_
   int stop_ = -1;       // eventfd
-  bool blind_ = false;  // a endpoint context has no descriptor
+  bool blind_ = false;  // an endpoint context has no descriptor
   std::atomic<bool> running_{false};
   std::atomic<std::uint64_t> turns_{1};
   std::binary_semaphore ended_{0};

@@ -103,7 +103,7 @@ bool OfiChannel::drain(int worker) {
   return moved;
 }
 
-// What the thread has taken out of a endpoint context it finishes before it sleeps.
+// What the thread has taken out of an endpoint context it finishes before it sleeps.
 bool OfiChannel::rests(ofi::Passed& passed) {
   const std::uint64_t turns = thread_->turns();
   if (turns % 2 != 0) return false;

@@ -1,5 +1,5 @@
-// What a endpoint context has to do, now or when there is room, and what it has to tell when it holds no lock
-// any more.
+// What an endpoint context has to do, now or when there is room, and what it has to tell when it holds no
+// lock any more.
 #pragma once
 
 #include <memory>

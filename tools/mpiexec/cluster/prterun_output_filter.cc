@@ -24,7 +24,8 @@ bool repeats_report(std::string_view line) {
          line.starts_with("PRTE has lost communication with a remote daemon");
 }
 
-/// A race between prterun and the ssh that it starts, without consequences, and what follows from a failure.
+/// Without consequences: a race between prterun and the ssh that it starts, what libevent says of descriptors
+/// that prterun has closed, and what follows from a failure.
 bool is_noise(std::string_view line) {
   return line.find("plm:ssh: Warning: setpgid(") != line.npos || line.starts_with("[warn] Epoll ") ||
          (line.starts_with('[') && line.find("] PRTE ERROR: ") != line.npos);
