@@ -150,7 +150,7 @@ struct Call {
   static Call reduce_scatter_block(const core::Comm& comm, const Reduction& reduction, const Layout& all,
                                    const Layout& out);
 
-  /// Any of these, without what only some have.
+  /// What all reductions have in common.
   static Call combining(Collective collective, const Reduction& reduction, const Layout& in,
                         const Layout& out);
 };
@@ -171,87 +171,84 @@ inline Call Call::broadcast(const Layout& buffer, int root) {
 }
 
 inline Call Call::gather(const Layout& mine, const Layout& all, int root) {
-  return { .collective = Collective::kGather, .root = root, .bytes = mine.bytes(), .send = mine, .recv = all }
+  return {.collective = Collective::kGather, .root = root, .bytes = mine.bytes(), .send = mine, .recv = all};
+}
 
-  inline Call Call::scatter(const Layout& all, const Layout& mine, int root) {
-    return {
-      .collective = Collective::kScatter, .root = root, .bytes = mine.bytes(), .send = all, .recv = mine
-    }
+inline Call Call::scatter(const Layout& all, const Layout& mine, int root) {
+  return {.collective = Collective::kScatter, .root = root, .bytes = mine.bytes(), .send = all, .recv = mine};
+}
 
-    inline Call Call::allgather(const Layout& mine, const Layout& all) {
-      return { .collective = Collective::kAllgather, .bytes = mine.bytes(), .send = mine, .recv = all }
+inline Call Call::allgather(const Layout& mine, const Layout& all) {
+  return {.collective = Collective::kAllgather, .bytes = mine.bytes(), .send = mine, .recv = all};
+}
 
-      inline Call Call::alltoall(int peers, const Layout& out, const Layout& in) {
-        return {
-          .collective = Collective::kAlltoall, .bytes = block_bytes(out, peers), .send = out, .recv = in,
-          .in_place = is_in_place(out, in)
-        }
+inline Call Call::alltoall(int peers, const Layout& out, const Layout& in) {
+  return {.collective = Collective::kAlltoall,
+          .bytes = block_bytes(out, peers),
+          .send = out,
+          .recv = in,
+          .in_place = is_in_place(out, in)};
+}
 
-        inline Call Call::gatherv(const Layout& mine, const Blocks& all, int root) {
-          return {.collective = Collective::kGatherv, .root = root, .send = mine, .recv_blocks = &all};
-        }
+inline Call Call::gatherv(const Layout& mine, const Blocks& all, int root) {
+  return {.collective = Collective::kGatherv, .root = root, .send = mine, .recv_blocks = &all};
+}
 
-        inline Call Call::scatterv(const Blocks& all, const Layout& mine, int root) {
-          return {.collective = Collective::kScatterv, .root = root, .recv = mine, .send_blocks = &all};
-        }
+inline Call Call::scatterv(const Blocks& all, const Layout& mine, int root) {
+  return {.collective = Collective::kScatterv, .root = root, .recv = mine, .send_blocks = &all};
+}
 
-        inline Call Call::allgatherv(const Layout& mine, const Blocks& all) {
-          return {.collective = Collective::kAllgatherv, .send = mine, .recv_blocks = &all};
-        }
+inline Call Call::allgatherv(const Layout& mine, const Blocks& all) {
+  return {.collective = Collective::kAllgatherv, .send = mine, .recv_blocks = &all};
+}
 
-        inline Call Call::alltoallv(const Blocks& out, const Blocks& in) {
-          return {.collective = Collective::kAlltoallv,
-                  .send_blocks = &out,
-                  .recv_blocks = &in,
-                  .in_place = out == in};
-        }
+inline Call Call::alltoallv(const Blocks& out, const Blocks& in) {
+  return {
+      .collective = Collective::kAlltoallv, .send_blocks = &out, .recv_blocks = &in, .in_place = out == in};
+}
 
-        inline Call Call::neighbours(const Blocks& out, const Blocks& in) {
-          return {.collective = Collective::kNeighbours, .send_blocks = &out, .recv_blocks = &in};
-        }
+inline Call Call::neighbours(const Blocks& out, const Blocks& in) {
+  return {.collective = Collective::kNeighbours, .send_blocks = &out, .recv_blocks = &in};
+}
 
-        inline Call Call::combining(Collective collective, const Reduction& reduction, const Layout& in,
-                                    const Layout& out) {
-          return {.collective = collective,
-                  .bytes = in.bytes(),
-                  .send = in,
-                  .recv = out,
-                  .reduction = &reduction};
-        }
+inline Call Call::combining(Collective collective, const Reduction& reduction, const Layout& in,
+                            const Layout& out) {
+  return {.collective = collective, .bytes = in.bytes(), .send = in, .recv = out, .reduction = &reduction};
+}
 
-        inline Call Call::reduce(const Reduction& reduction, const Layout& in, const Layout& out, int root) {
-          Call call = combining(Collective::kReduce, reduction, in, out);
-          call.root = root;
-          return call;
-        }
+inline Call Call::reduce(const Reduction& reduction, const Layout& in, const Layout& out, int root) {
+  Call call = combining(Collective::kReduce, reduction, in, out);
+  call.root = root;
+  return call;
+}
 
-        inline Call Call::allreduce(const Reduction& reduction, const Layout& in, const Layout& out) {
-          return combining(Collective::kAllreduce, reduction, in, out);
-        }
+inline Call Call::allreduce(const Reduction& reduction, const Layout& in, const Layout& out) {
+  return combining(Collective::kAllreduce, reduction, in, out);
+}
 
-        inline Call Call::scan(const Reduction& reduction, const Layout& in, const Layout& out) {
-          return combining(Collective::kScan, reduction, in, out);
-        }
+inline Call Call::scan(const Reduction& reduction, const Layout& in, const Layout& out) {
+  return combining(Collective::kScan, reduction, in, out);
+}
 
-        inline Call Call::exscan(const Reduction& reduction, const Layout& in, const Layout& out) {
-          Call call = combining(Collective::kScan, reduction, in, out);
-          call.exclusive = true;
-          return call;
-        }
+inline Call Call::exscan(const Reduction& reduction, const Layout& in, const Layout& out) {
+  Call call = combining(Collective::kScan, reduction, in, out);
+  call.exclusive = true;
+  return call;
+}
 
-        inline Call Call::reduce_scatter(const core::Comm& comm, const Reduction& reduction,
-                                         const Layout& all, const Layout& out, const Numbers& counts) {
-          Call call = combining(Collective::kReduceScatter, reduction, all, out);
-          for (int rank = 0; rank < comm.rank; ++rank) call.first += counts[rank];
-          call.counts = &counts;
-          return call;
-        }
+inline Call Call::reduce_scatter(const core::Comm& comm, const Reduction& reduction, const Layout& all,
+                                 const Layout& out, const Numbers& counts) {
+  Call call = combining(Collective::kReduceScatter, reduction, all, out);
+  for (int rank = 0; rank < comm.rank; ++rank) call.first += counts[rank];
+  call.counts = &counts;
+  return call;
+}
 
-        inline Call Call::reduce_scatter_block(const core::Comm& comm, const Reduction& reduction,
-                                               const Layout& all, const Layout& out) {
-          Call call = combining(Collective::kReduceScatter, reduction, all, out);
-          call.first = comm.rank * out.count;
-          return call;
-        }
+inline Call Call::reduce_scatter_block(const core::Comm& comm, const Reduction& reduction, const Layout& all,
+                                       const Layout& out) {
+  Call call = combining(Collective::kReduceScatter, reduction, all, out);
+  call.first = comm.rank * out.count;
+  return call;
+}
 
-      }  // namespace clump::coll
+}  // namespace clump::coll

@@ -86,12 +86,12 @@ SharedCollective::~SharedCollective() = default;
 bool SharedCollective::is_mismatched(int rank, const Call& call) const {
   switch (call.collective) {
     case Collective::kGather:
-      return rank == call.root && block_bytes(call.recv, size_) != call.bytes;
+      return rank == call.root && coll::block_bytes(call.recv, size_) != call.bytes;
     case Collective::kScatter:
-      return rank == call.root && block_bytes(call.send, size_) != call.bytes;
+      return rank == call.root && coll::block_bytes(call.send, size_) != call.bytes;
     case Collective::kAllgather:
     case Collective::kAlltoall:
-      return block_bytes(call.recv, size_) != call.bytes;
+      return coll::block_bytes(call.recv, size_) != call.bytes;
     default:
       return false;
   }
