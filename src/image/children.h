@@ -9,19 +9,11 @@
 #include <sys/types.h>
 #include <sys/wait.h>
 
-#include <atomic>
-
 #include "base/types.h"
 #include "fiber/identity.h"
+#include "image/child_table.h"
 
 namespace clump::image {
-
-/// One process that has not been waited for.
-struct Child {
-  std::atomic<pid_t> process{0};  ///< 0: the entry is free; negative: it is being written
-  std::atomic<fiber::Identity*> owner{nullptr};
-  std::atomic<bool> told{false};  ///< its owner got a SIGCHLD for its end: signal_children.cc
-};
 
 /// The rank that has started `process` with fork(), vfork(), posix_spawn(), system(), popen() or clone();
 /// null if none has, or if it has been waited for. A child may end before the call that has started it
@@ -39,12 +31,12 @@ bool records_children() noexcept;
 void note_child(pid_t process) noexcept;
 /// The same for a process that no rank may wait for: it runs what replaces the rank (libc_exec.cc).
 void note_successor(pid_t process) noexcept;
-/// The entry of a process; null if there is none.
-Child* find_child(pid_t process) noexcept;
-/// The entry after `before` (null: the first) that belongs to `owner`; null if there is no other.
-Child* next_child_of(const fiber::Identity* owner, Child* before) noexcept;
-/// The process has been waited for. Null is nothing.
-void forget_child(Child* child) noexcept;
+/// A child that has not been waited for; Found{} if there is none.
+ChildTable::Found find_child(pid_t process) noexcept;
+/// The child of `owner` after `before`; Found{} begins and ends.
+ChildTable::Found next_child_of(const fiber::Identity* owner, const ChildTable::Found& before) noexcept;
+/// The child has been waited for. Found{}, and a child that another thread has forgotten, are nothing.
+void forget_child(const ChildTable::Found& child) noexcept;
 /// In a child that fork() has made: it has no children.
 void forget_children() noexcept;
 

@@ -131,14 +131,13 @@ bool sleep_until_news(const fiber::Identity* me, const Wanted& wanted, bool also
   std::array<pollfd, kMostPolled> all;
   std::size_t count = 0;
   bool has_more = false;
-  for (Child* child = next_child_of(me, nullptr); child != nullptr; child = next_child_of(me, child)) {
-    const pid_t process = child->process.load(std::memory_order_relaxed);
-    if (process <= 0 || !wanted.includes(process)) continue;
+  for (auto child = next_child_of(me, {}); child; child = next_child_of(me, child)) {
+    if (!wanted.includes(child.process)) continue;
     if (count == all.size()) {
       has_more = true;
       break;
     }
-    const int descriptor = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
+    const int descriptor = static_cast<int>(syscall(SYS_pidfd_open, child.process, 0));
     if (descriptor >= 0)
       all[count++] = {descriptor, POLLIN, 0};
     else
@@ -174,12 +173,11 @@ Question::Answer wait_for_any(const Wanted& wanted, int options, int stops, Ques
   using Answer = Question::Answer;
   const fiber::Identity* const me = current_image().identity();
   for (;;) {
-    Child* only = nullptr;
+    ChildTable::Found only;
     int count = 0;
-    for (Child* child = next_child_of(me, nullptr); child != nullptr; child = next_child_of(me, child)) {
-      const pid_t process = child->process.load(std::memory_order_relaxed);
-      if (process <= 0 || !wanted.includes(process)) continue;
-      const Answer answer = ask_of(question, process, options | WNOHANG);
+    for (auto child = next_child_of(me, {}); child; child = next_child_of(me, child)) {
+      if (!wanted.includes(child.process)) continue;
+      const Answer answer = ask_of(question, child.process, options | WNOHANG);
       if (answer == Answer::kChanged) return answer;
       if (answer == Answer::kFailed && errno != ECHILD) return answer;
       // Without SIGCHLD the kernel forgets children when they end.
@@ -196,7 +194,7 @@ Question::Answer wait_for_any(const Wanted& wanted, int options, int stops, Ques
     if ((options & WNOHANG) != 0) return Answer::kNothing;
     if (count == 1 && !me->threaded.load(std::memory_order_relaxed)) {
       // The kernel knows best which signal handlers end this.
-      const Answer answer = ask_of(question, only->process.load(std::memory_order_relaxed), options);
+      const Answer answer = ask_of(question, only.process, options);
       if (answer == Answer::kEnded || (answer == Answer::kFailed && errno == ECHILD)) forget_child(only);
       if (answer != Answer::kFailed || errno != ECHILD) return answer;
     } else if (!sleep_until_news(me, wanted, stops != 0)) {
@@ -208,8 +206,8 @@ Question::Answer wait_for_any(const Wanted& wanted, int options, int stops, Ques
 /// One child by its number: the kernel knows whether it is the process's, and we whether it is another
 /// rank's.
 Question::Answer wait_for_one(pid_t process, int options, Question& question) {
-  Child* const child = find_child(process);
-  if (child != nullptr && child->owner.load(std::memory_order_relaxed) != current_image().identity()) {
+  const ChildTable::Found child = find_child(process);
+  if (child && child.owner != current_image().identity()) {
     errno = ECHILD;
     return Question::Answer::kFailed;
   }

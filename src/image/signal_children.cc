@@ -50,14 +50,12 @@ bool leaves_no_zombies(const fiber::Identity& rank) {
 }
 
 void look_at_children_of(const fiber::Identity& rank) {
-  for (Child* child = next_child_of(&rank, nullptr); child != nullptr; child = next_child_of(&rank, child)) {
-    const pid_t process = child->process.load(std::memory_order_acquire);
+  for (auto child = next_child_of(&rank, {}); child; child = next_child_of(&rank, child)) {
     siginfo_t end;
-    if (process <= 0 || !ask(process, WEXITED | WNOHANG | WNOWAIT, end)) continue;
-    if (child->told.exchange(true, std::memory_order_relaxed)) continue;
+    if (!ask(child.process, WEXITED | WNOHANG | WNOWAIT, end) || !ChildTable::tells_first(child)) continue;
     end.si_signo = SIGCHLD;
     tell(rank, end);
-    if (leaves_no_zombies(rank) && ask(process, WEXITED | WNOHANG, end)) forget_child(child);
+    if (leaves_no_zombies(rank) && ask(child.process, WEXITED | WNOHANG, end)) forget_child(child);
   }
 }
 
@@ -75,7 +73,7 @@ Sender sender_of(const siginfo_t& info) noexcept {
       continue;
     }
     // It may have been noted, and waited for, since we have looked.
-    const bool is_early = parent > 0 && find_child(process) == nullptr;
+    const bool is_early = parent > 0 && !find_child(process);
     const fiber::Identity* const owner = starter_of(process);
     return {owner, owner == nullptr && is_early};
   }
@@ -116,7 +114,7 @@ void on_child(const siginfo_t& info) {
   const bool ended = info.si_code == CLD_EXITED || info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED;
   // A child may end before the call that has started it returns in its parent: then every rank may look. One
   // that is not there any more was waited for before this signal was seen: its rank knows.
-  const bool is_known = find_child(info.si_pid) != nullptr || !exists(info.si_pid);
+  const bool is_known = find_child(info.si_pid) || !exists(info.si_pid);
   const fiber::Identity* const owner = owner_of_child(info.si_pid);
   for (int i = 0; i < runtime().ranks; ++i) {
     const fiber::Identity* const rank = runtime().rank(i);
