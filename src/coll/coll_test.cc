@@ -302,12 +302,12 @@ TEST(Selection, EveryCollectiveEndsWithARuleThatFitsAlways) {
 }
 
 TEST(Select, TwoSwapRoomsWhereDataIsTouched) {
-  const auto allreduce = [](Count bytes, bool swapped, bool touched) {
+  const auto allreduce = [](Count bytes, bool fits_pair, bool touched) {
     return select(Collective::kAllreduce, {.ranks = 2,
                                            .bytes = bytes,
                                            .team = true,
                                            .where = Where::kProcess,
-                                           .swapped = swapped,
+                                           .fits_pair = fits_pair,
                                            .touched = touched});
   };
   EXPECT_EQ(allreduce(8, true, true), Algorithm::kShmSmall);
@@ -315,7 +315,7 @@ TEST(Select, TwoSwapRoomsWhereDataIsTouched) {
   EXPECT_EQ(allreduce(16 << 10, true, false), Algorithm::kShmAll);
   EXPECT_EQ(allreduce(16 << 10, false, true), Algorithm::kShmAll);
   EXPECT_EQ(select(Collective::kAllreduce,
-                   {.ranks = 2, .bytes = 16 << 10, .team = true, .swapped = true, .touched = false},
+                   {.ranks = 2, .bytes = 16 << 10, .team = true, .fits_pair = true, .touched = false},
                    Algorithm::kShmPair),
             Algorithm::kShmPair)
       << "who asks for it gets it";

@@ -38,6 +38,7 @@ class CountingChannel final : public net::Channel {
     return channel_->retract(route, message);
   }
   void poll(int rank) override { channel_->poll(rank); }
+  bool drain(int worker) override { return channel_->drain(worker); }
   void submit(int rank, net::ProgressTask& task) override {
     if (left_.empty()) return channel_->submit(rank, task);
     left_[static_cast<std::size_t>(world_.homes[static_cast<std::size_t>(rank)])].push(task);

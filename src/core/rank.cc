@@ -3,6 +3,8 @@
 #include <array>
 #include <cassert>
 
+#include "net/shm/shared_allocator.h"
+
 namespace clump::core {
 
 namespace {
@@ -59,6 +61,9 @@ base::Ref<Comm> predefined(Rank& owner, std::uint32_t context, base::Ref<const G
 }
 
 }  // namespace
+
+World::World() = default;
+World::~World() = default;
 
 std::string World::at(const Site& site) const {
   if (find_in_code == nullptr || site.address == nullptr) return {};

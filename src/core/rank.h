@@ -31,11 +31,11 @@
 #include "datatype/datatype.h"
 #include "fiber/identity.h"
 #include "net/channel.h"
-#include "net/shm/shared_allocator.h"
 
 namespace clump::net {
 class SelfChannel;
-}
+class SharedAllocator;
+}  // namespace clump::net
 
 namespace clump::core {
 
@@ -43,6 +43,9 @@ class Rank;
 
 /// What the ranks of this host process share. Made by the runtime when the first of them initialises MPI.
 struct World {
+  World();
+  ~World();
+
   int size = 0;
   std::vector<std::unique_ptr<Rank>> ranks;  ///< by rank in the job; null: not of this host process
   std::vector<int> app_numbers;              ///< MPI_APPNUM of each rank

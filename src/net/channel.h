@@ -61,10 +61,10 @@ class Sink;
 class SendRequest {
  public:
   Envelope envelope;
-  bool synchronous = false;  ///< it waits for its receive where it lies
+  bool synchronous = false;    ///< it waits for its receive where it lies
   bool may_be_copied = false;  ///< but its channel may copy it all the same: the sender does not want to wait
-  bool is_remote = false;  ///< it lies in another process: `payload` says nothing, fetch() brings it
-  Count bytes = 0;         ///< packed size of `payload`
+  bool is_remote = false;      ///< it lies in another process: `payload` says nothing, fetch() brings it
+  Count bytes = 0;             ///< packed size of `payload`
   datatype::Layout payload;
   /// The channel's: of a remote message, what stands for it in its own process. Never followed elsewhere.
   SendRequest* original = nullptr;
@@ -158,6 +158,12 @@ inline constexpr ChannelInfo kChannels[] = {
     {"ofi", "ranks of other nodes, by libfabric"},
 };
 
+/// How many numbered messages a process has given to a network and has taken from it: what a job's processes
+/// have sent and not taken is on its way.
+struct Passed {
+  std::uint64_t sent = 0, taken = 0;
+};
+
 /// Moves messages to ranks that it can reach.
 class Channel {
  public:
@@ -184,6 +190,18 @@ class Channel {
   /// Has a task of `rank`, of this host process, run soon: by a thread that works for the rank's worker, if
   /// there is such a one, otherwise by the caller (run_here()).
   virtual void submit(int rank, ProgressTask& task) = 0;
+
+  // Progress of all ranks of this host process, for threads that work or wait.
+
+  /// Takes in what has come for the ranks of a worker (0, where there are no workers), and sends what had to
+  /// wait. Whether there was anything. Any thread; never waits.
+  virtual bool drain(int worker) = 0;
+  /// For a thread that is going to sleep after drain() has found nothing: true if it will be woken for what
+  /// comes, false if it has to drain once more. Any thread.
+  virtual bool may_sleep() { return true; }
+  /// Adds what has passed between this process and a network. False: something is under way in this process,
+  /// or was a moment ago. For a thread that is none of a rank's.
+  virtual bool rests(Passed&) { return true; }
 
  protected:
   explicit Channel(ChannelKind kind) : kind_(kind) {}

@@ -19,21 +19,19 @@
 #include "base/why_refused.h"
 #include "fiber/completion.h"
 #include "fiber/fiber.h"
+#include "host/host.h"
 #include "net/ofi/ofi_channel.h"
 #include "net/self/drawn_channel.h"
 #include "net/self/self_channel.h"
 #include "net/shm/shm_channel.h"
 #include "pmi/node_memory.h"
-#include "host/host.h"
 
 namespace clump {
 
 namespace {
 
-/// There is one world. Null: there is nothing to drain.
-net::SelfChannel* drained_self = nullptr;
-net::ShmChannel* drained_shm = nullptr;
-net::OfiChannel* drained_ofi = nullptr;
+/// There is one. Set before any thread asks for progress.
+core::World* connected = nullptr;
 
 [[noreturn]] void cannot_connect(const pmi::Job& job, int error_class, std::string text) {
   pmi::Failure failure;
@@ -44,11 +42,17 @@ net::OfiChannel* drained_ofi = nullptr;
   host::fail_job(std::move(failure));
 }
 
-/// What has come in for a worker: whoever works for it, or waits, moves it.
+/// Moves what has come in for a worker. By threads that work for it, or wait.
 bool drain(int worker) {
-  bool moved = drained_self != nullptr && drained_self->drain(worker);
-  moved = (drained_shm != nullptr && drained_shm->drain(worker)) || moved;
-  return (drained_ofi != nullptr && drained_ofi->drain(worker)) || moved;
+  bool moved = false;
+  for (const auto& channel : connected->channels) moved = channel->drain(worker) || moved;
+  return moved;
+}
+
+bool may_sleep() {
+  for (const auto& channel : connected->channels)
+    if (!channel->may_sleep()) return false;
+  return true;
 }
 
 std::unique_ptr<net::SelfChannel> make_self_channel(const pmi::Job& job, std::vector<net::Sink*> sinks) {
@@ -57,9 +61,7 @@ std::unique_ptr<net::SelfChannel> make_self_channel(const pmi::Job& job, std::ve
   std::vector<int> homes;
   for (int rank = 0; rank < job.ranks(); ++rank)
     homes.push_back(job.is_here(rank) ? job.worker_of(rank) - job.first_worker(job.here()) : 0);
-  auto channel = std::make_unique<net::SelfChannel>(std::move(sinks), std::move(homes), workers);
-  drained_self = channel.get();
-  return channel;
+  return std::make_unique<net::SelfChannel>(std::move(sinks), std::move(homes), workers);
 }
 
 /// So many bytes of the node's memory, behind what pmi has there; MAP_FAILED with errno, and the call that
@@ -108,7 +110,7 @@ const std::vector<int>& processes_of_ports() {
   return all;
 }
 
-std::unique_ptr<net::Channel> make_shm_channel(const pmi::Job& job, std::vector<net::Sink*> sinks) {
+std::unique_ptr<net::ShmChannel> make_shm_channel(const pmi::Job& job, std::vector<net::Sink*> sinks) {
   net::ShmChannel::Setup setup{
       .sinks = std::move(sinks),
       .ports = {},
@@ -124,9 +126,7 @@ std::unique_ptr<net::Channel> make_shm_channel(const pmi::Job& job, std::vector<
   for (int rank = 0; rank < job.ranks(); ++rank)
     setup.ports.push_back(job.node_of(rank) == job.node ? job.port_of(rank) : net::ShmChannel::kElsewhere);
   map_segment(job, setup.segment);
-  auto channel = std::make_unique<net::ShmChannel>(std::move(setup));
-  drained_shm = channel.get();
-  return channel;
+  return std::make_unique<net::ShmChannel>(std::move(setup));
 }
 
 base::Status find_address(int process, std::vector<std::byte>& address) {
@@ -158,7 +158,7 @@ std::chrono::seconds connect_timeout(const pmi::Job& job, std::chrono::seconds o
 }
 
 /// Ranks of other nodes go over the network.
-std::unique_ptr<net::Channel> make_ofi_channel(const pmi::Job& job, std::vector<net::Sink*> sinks) {
+std::unique_ptr<net::OfiChannel> make_ofi_channel(const pmi::Job& job, std::vector<net::Sink*> sinks) {
   net::OfiChannel::Setup setup{.sinks = std::move(sinks),
                                .processes = {},
                                .process = job.process,
@@ -171,7 +171,6 @@ std::unique_ptr<net::Channel> make_ofi_channel(const pmi::Job& job, std::vector<
   std::unique_ptr<net::OfiChannel> channel;
   base::Status opened = net::OfiChannel::open(std::move(setup), channel);
   if (!opened.ok()) cannot_connect(job, opened.error_class(), base::message_of(opened.code()));
-  drained_ofi = channel.get();
   return channel;
 }
 
@@ -187,39 +186,40 @@ void connect(core::World& world, const std::vector<net::Sink*>& sinks) {
     world.channels.push_back(std::move(self));
   }
   world.routes.assign(static_cast<std::size_t>(world.size), world.channels.front().get());
-  const auto lead = [&](auto reaches) {
+  const auto add = [&](std::unique_ptr<net::Channel> channel, auto reaches) {
+    world.channels.push_back(std::move(channel));
     for (std::size_t rank = 0; rank < sinks.size(); ++rank)
       if (sinks[rank] == nullptr && reaches(static_cast<int>(rank)))
         world.routes[rank] = world.channels.back().get();
   };
   if (job.processes.size() > 1) {
-    if (job.nodes.size() > 1) {
-      world.channels.push_back(make_ofi_channel(job, sinks));
-      lead([&](int rank) { return job.node_of(rank) != job.node; });
-    }
-    const std::string wrong =
-        host::announce(drained_ofi != nullptr ? drained_ofi->address() : std::span<const std::byte>());
+    std::unique_ptr<net::OfiChannel> ofi;
+    if (job.nodes.size() > 1) ofi = make_ofi_channel(job, sinks);
+    const std::string wrong = host::announce(ofi != nullptr ? ofi->address() : std::span<const std::byte>());
     if (!wrong.empty()) cannot_connect(job, MPI_ERR_OTHER, wrong);
+    if (ofi != nullptr) add(std::move(ofi), [&](int rank) { return job.node_of(rank) != job.node; });
   }
   if (job.this_node().processes > 1) {
-    world.channels.push_back(make_shm_channel(job, sinks));
-    lead([&](int rank) { return job.node_of(rank) == job.node; });
-    world.shared_allocator = std::make_unique<net::SharedAllocator>(*drained_shm);
+    auto shm = make_shm_channel(job, sinks);
+    world.shared_allocator = std::make_unique<net::SharedAllocator>(*shm);
+    add(std::move(shm), [&](int rank) { return job.node_of(rank) == job.node; });
   }
   if (const auto processes = static_cast<std::uint32_t>(job.processes.size()); processes > 1) {
     world.next_context += 2 * static_cast<std::uint32_t>(job.process);
     world.context_step = 2 * processes;
   }
-  if (drained_self != nullptr || drained_shm != nullptr || drained_ofi != nullptr) fiber::on_progress(drain);
-  if (drained_ofi != nullptr) {
-    fiber::before_sleep([] { return drained_ofi->watch(); });
+  connected = &world;
+  fiber::on_progress(drain);
+  if (job.nodes.size() > 1) {
+    fiber::before_sleep(may_sleep);
     fiber::offer_cores();
   }
 }
 
 bool network_rests(std::uint64_t& sent, std::uint64_t& taken) {
-  net::ofi::Passed passed;
-  if (drained_ofi != nullptr && !drained_ofi->rests(passed)) return false;
+  net::Passed passed;
+  for (const auto& channel : connected->channels)
+    if (!channel->rests(passed)) return false;
   sent = passed.sent;
   taken = passed.taken;
   return true;

@@ -37,7 +37,7 @@ Algorithm choose_for_team(const core::Comm& comm, const Team& team, const Call& 
                       .team = true,
                       .where = Where::kProcess,
                       .carried = Team::can_carry(call.collective, comm.size(), as_array),
-                      .swapped = team.can_swap(as_array),
+                      .fits_pair = team.fits_pair(as_array),
                       .touched = team.is_touched(comm.rank, call.collective, bytes)};
   if (call.reduction != nullptr) add_reduction(comm, team, call, situation);
   const Algorithm algorithm = choose(comm, call.collective, situation);

@@ -231,7 +231,7 @@ bool suits(const Rule& rule, const Situation& is) {
   return (is.team || !is_for_teams(rule.algorithm)) && (is.node || rule.algorithm != kNodeShm) &&
          (is.nonblocking || rule.algorithm != kShmNonblocking) &&
          (is.carried || (rule.algorithm != kShmSmall && rule.algorithm != kShmBcastRing)) &&
-         (is.swapped || rule.algorithm != kShmPair) && (is.hosts || rule.algorithm != kTwoStages) &&
+         (is.fits_pair || rule.algorithm != kShmPair) && (is.hosts || rule.algorithm != kTwoStages) &&
          rule.operations <= is.operation &&
          (!is.one_order || keeps_one_order(rule.collective, rule.algorithm));
 }

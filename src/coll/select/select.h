@@ -61,7 +61,7 @@ enum class Algorithm : std::uint8_t {
 };
 inline constexpr int kAlgorithms = static_cast<int>(Algorithm::kShmPair) + 1;
 
-/// Of each of the rooms that two ranks swap.
+/// Of each of the staging buffers that two ranks exchange.
 inline constexpr Count kPairBuffer = 128 << 10;
 
 /// Which reductions a rule fits.
@@ -116,9 +116,9 @@ struct Situation {
   bool hosts = false;                              ///< they are on several hosts, in an order that suits
   bool one_order = false;  ///< operands must be combined in an order that no placement changes
   Where where = Where::kAnywhere;
-  bool carried = true;   ///< leaders of a team have room for it, or a slot of the ring has
-  bool swapped = false;  ///< so do two ranks that are a team, each alone on its core
-  bool touched = true;   ///< and their programs write and read the data, for all we know
+  bool carried = true;     ///< leaders of a team have room for it, or a slot of the ring has
+  bool fits_pair = false;  ///< so have the buffers of a team of two ranks, each alone at its worker
+  bool touched = true;     ///< and their programs write and read the data, for all we know
 };
 Algorithm select(Collective collective, const Situation& situation);
 /// The same, but `wanted` if there is such an algorithm for the collective and the ranks and the operation

@@ -38,7 +38,7 @@ void Team::bring(LocalGroup& group, const ArgumentSlot& me, Value& value) {
   value.type = me.buffers->from.type;
   value.kernel = value.reduction->op->kernel(*value.type);
   value.bytes = value.count * value.type->extent();
-  value.data = rooms_[group.number].bytes;
+  value.data = leader_buffers_[group.number].bytes;
   auto member = group.members.rbegin();
   load(value.data, (*member)->buffers->from);
   while (++member != group.members.rend()) value.apply((*member)->buffers->from.base, value.data);
@@ -56,7 +56,7 @@ void Team::bring_blocks(LocalGroup& group, const ArgumentSlot& me, Value& value)
   value.count = (row * size_ + kWord - 1) / kWord;
   value.bytes = value.count * kWord;
   value.kernel = overlay;
-  value.data = rooms_[group.number].bytes;
+  value.data = leader_buffers_[group.number].bytes;
   std::memset(value.data, 0, static_cast<std::size_t>(value.bytes));
   for (const ArgumentSlot* member : group.members)
     pack_short(value.data + member->rank * row, member->buffers->from, row);

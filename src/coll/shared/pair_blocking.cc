@@ -33,15 +33,15 @@ base::Status Team::exchange_pair_of_blocks(ArgumentSlot& me, const Call& call) {
 base::Status Team::exchange_pair(ArgumentSlot& me, const PairTransfer& transfer, const Reduction* reduction,
                                  LocalityState* locality) {
   Pair& pair = *pair_;
-  int& room = pair.sides[me.rank].room;
-  std::call_once(pair.made, [&] { pair.rooms = std::make_unique_for_overwrite<PairBuffer[]>(2); });
-  if (transfer.sends()) transfer.fill(pair.rooms[room], reduction);
+  int\& mine = pair.sides[me.rank].buffer;
+  std::call_once(pair.made, [&] { pair.buffers = std::make_unique_for_overwrite<PairBuffer[]>(2); });
+  if (transfer.sends()) transfer.fill(pair.buffers[mine], reduction);
   transfer.copy_local();
   meet(me, nullptr);
   if (me.is_settled()) [[unlikely]]
     return depart(me);
-  room = 1 - room;
-  if (transfer.receives()) transfer.receive_from(pair.rooms[room], me.rank, reduction);
+  mine = 1 - mine;
+  if (transfer.receives()) transfer.receive_from(pair.buffers[mine], me.rank, reduction);
   if (locality != nullptr) --locality->left;
   return {};
 }
@@ -71,7 +71,7 @@ void Team::learn(Collective collective, LocalityState& locality) {
   ++locality.trials;
   locality.touched = pair_->touched_in[static_cast<std::size_t>(collective)].load(
                          std::memory_order_relaxed) == locality.trials;
-  locality.left = locality.touched ? kSwaps : kDirectOnes;
+  locality.left = locality.touched ? kStagedInARow : kInPlaceInARow;
 }
 
 }  // namespace clump::coll

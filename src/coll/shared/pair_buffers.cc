@@ -5,12 +5,12 @@
 namespace clump::coll {
 
 PairBuffer* PairBuffers::fill(int rank, const PairTransfer& transfer, const Reduction* reduction) {
-  if (transfer.bytes_sent() < kWorthTrying || !transfer.fits(reduction) || !wants_room(sides_[rank]))
+  if (transfer.bytes_sent() < kWorthTrying || !transfer.fits(reduction) || !wants_staging(sides_[rank]))
     return nullptr;
-  PairBuffer* room = take(rank);
-  if (room == nullptr) room = make(sides_[rank]);
-  if (room != nullptr) transfer.fill(*room, reduction);
-  return room;
+  PairBuffer* buffer = take(rank);
+  if (buffer == nullptr) buffer = make(sides_[rank]);
+  if (buffer != nullptr) transfer.fill(*buffer, reduction);
+  return buffer;
 }
 
 PairBuffer* PairBuffers::make(Side& side) {
@@ -23,21 +23,21 @@ PairBuffer* PairBuffers::make(Side& side) {
 }
 
 /// Now and then an operation does without, and who reads finds out.
-bool PairBuffers::wants_room(Side& side) {
+bool PairBuffers::wants_staging(Side& side) {
   if (const Verdict verdict = side.verdict.load(std::memory_order_relaxed); verdict > Verdict::kAsked) {
-    side.by_room = verdict == Verdict::kByRoom;
+    side.staged = verdict == Verdict::kStaged;
     side.verdict.store(Verdict::kNone, std::memory_order_relaxed);
-    side.left = side.by_room ? kSwaps : kDirectOnes;
+    side.left = side.staged ? kStagedInARow : kInPlaceInARow;
   }
-  if (side.left-- > 0) return side.by_room;
+  if (side.left-- > 0) return side.staged;
   side.verdict.store(Verdict::kAsked, std::memory_order_relaxed);
-  side.left = side.by_room ? kSwaps : kDirectOnes;
+  side.left = side.staged ? kStagedInARow : kInPlaceInARow;
   return false;
 }
 
 void PairBuffers::judge(int rank, const PairTransfer& transfer) {
   if (transfer.bytes_sent() < kTried) return;
-  sides_[rank].verdict.store(is_far(transfer.send) ? Verdict::kByRoom : Verdict::kInPlace,
+  sides_[rank].verdict.store(is_far(transfer.send) ? Verdict::kStaged : Verdict::kInPlace,
                              std::memory_order_relaxed);
 }
 
@@ -45,11 +45,11 @@ void PairBuffers::note_help() {
   for (Side& side : sides_) side.verdict.store(Verdict::kInPlace, std::memory_order_relaxed);
 }
 
-void PairBuffers::read(int rank, PairBuffer& room, bool returned) {
+void PairBuffers::read(int rank, PairBuffer& buffer, bool returned) {
   const int reader = 1 - rank;
   if (!returned)
     if (PairBuffer* const other = take(reader)) put(rank, *other);
-  put(reader, room);
+  put(reader, buffer);
 }
 
 PairBuffer* PairBuffers::take(int rank) {
@@ -57,18 +57,18 @@ PairBuffer* PairBuffers::take(int rank) {
   for (auto& place : side.free)
     // relaxed, acquire: pairs with the release in put().
     if (place.load(std::memory_order_relaxed) != nullptr)
-      if (PairBuffer* const room = place.exchange(nullptr, std::memory_order_acquire)) return room;
+      if (PairBuffer* const buffer = place.exchange(nullptr, std::memory_order_acquire)) return buffer;
   return nullptr;
 }
 
-void PairBuffers::put(int rank, PairBuffer& room) {
-  // There are as many places as rooms, so one is free; others may come and go meanwhile.
+void PairBuffers::put(int rank, PairBuffer& buffer) {
+  // There are as many places as buffers, so one is free; others may come and go meanwhile.
   for (auto& free = sides_[rank].free;;)
     for (auto& place : free) {
       PairBuffer* none = nullptr;
       // release: the next owner writes after all reads of the one before.
       if (place.load(std::memory_order_relaxed) == nullptr &&
-          place.compare_exchange_strong(none, &room, std::memory_order_release, std::memory_order_relaxed))
+          place.compare_exchange_strong(none, &buffer, std::memory_order_release, std::memory_order_relaxed))
         return;
     }
 }

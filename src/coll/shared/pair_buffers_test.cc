@@ -17,14 +17,14 @@ constexpr int kCount = 4096;
 /// Rooms of two ranks who give and take so many ints.
 class Rooms : public testing::Test {
  protected:
-  PairBuffer* fill(int rank) { return rooms_.fill(rank, {.send = ints(data_)}, nullptr); }
+  PairBuffer* fill(int rank) { return buffers_.fill(rank, {.send = ints(data_)}, nullptr); }
   /// The rank gives, and the other one has read it.
   bool gives(int rank) {
-    PairBuffer* const room = fill(rank);
-    if (room != nullptr) rooms_.read(rank, *room, false);
-    return room != nullptr;
+    PairBuffer* const buffer = fill(rank);
+    if (buffer != nullptr) buffers_.read(rank, *buffer, false);
+    return buffer != nullptr;
   }
-  /// Until an operation goes without a room, so that somebody may judge.
+  /// Until an operation goes without a buffer, so that somebody may judge.
   int given_until_asked(int rank) {
     int given = 0;
     while (gives(rank)) ++given;
@@ -35,48 +35,48 @@ class Rooms : public testing::Test {
   void judge_as_far(int rank) {
     const datatype::Datatype& pair = *datatype::predefined(MPI_SHORT_INT);
     ASSERT_FALSE(pair.is_dense());
-    if (rooms_.is_asked(rank)) rooms_.judge(rank, {.send = {data_.data(), kCount / 2, &pair}});
+    if (buffers_.is_asked(rank)) buffers_.judge(rank, {.send = {data_.data(), kCount / 2, &pair}});
   }
 
   std::vector<int> data_ = std::vector<int>(kCount);
-  PairBuffers rooms_;
+  PairBuffers buffers_;
 };
 
 TEST_F(Rooms, HoldWhatIsGiven) {
   std::iota(data_.begin(), data_.end(), 1);
-  PairBuffer* const room = fill(0);
-  ASSERT_NE(room, nullptr);
+  PairBuffer* const buffer = fill(0);
+  ASSERT_NE(buffer, nullptr);
   std::vector<int> taken(kCount);
   const PairTransfer transfer{.recv = ints(taken)};
-  transfer.receive_from(*room, 1, nullptr);
+  transfer.receive_from(*buffer, 1, nullptr);
   EXPECT_EQ(taken, data_);
 }
 
 TEST_F(Rooms, BelongToWhoHasReadThem) {
   PairBuffer* const first = fill(0);
   PairBuffer* const second = fill(1);
-  rooms_.read(0, *first, true);
-  rooms_.read(1, *second, true);
+  buffers_.read(0, *first, true);
+  buffers_.read(1, *second, true);
   EXPECT_EQ(fill(1), first);
   EXPECT_EQ(fill(0), second);
 }
 
-// Who only reads gives a room of his own for it, if he has one.
+// Who only reads gives a buffer of his own for it, if he has one.
 TEST_F(Rooms, ComeBackFromWhoOnlyReads) {
   PairBuffer* const first = fill(0);
-  rooms_.read(0, *first, false);
+  buffers_.read(0, *first, false);
   PairBuffer* const second = fill(0);
   EXPECT_NE(second, first);
-  rooms_.read(0, *second, false);
+  buffers_.read(0, *second, false);
   EXPECT_EQ(fill(0), first);
 }
 
 TEST_F(Rooms, AreFew) {
   std::vector<PairBuffer*> filled;
-  while (PairBuffer* const room = fill(0)) filled.push_back(room);
+  while (PairBuffer* const buffer = fill(0)) filled.push_back(buffer);
   EXPECT_EQ(filled.size(), 4U);
-  EXPECT_NE(fill(1), nullptr);  // has rooms of its own
-  rooms_.give_back(0, *filled.front());
+  EXPECT_NE(fill(1), nullptr);  // has buffers of its own
+  buffers_.give_back(0, *filled.front());
   EXPECT_EQ(fill(0), filled.front());
 }
 
@@ -91,7 +91,7 @@ TEST_F(Rooms, AreNotForLittleOrForTooMuch) {
 
 TEST_F(Rooms, AreNotUsedWhereOthersHelp) {
   EXPECT_TRUE(gives(0));
-  rooms_.note_help();
+  buffers_.note_help();
   EXPECT_FALSE(gives(0));
   EXPECT_FALSE(gives(1));
   // It is tried again.

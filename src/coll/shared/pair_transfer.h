@@ -50,7 +50,7 @@ struct PairTransfer {
 inline constexpr Count kWorthTrying = 4 * 1024;
 /// A result of such a measurement holds for so many operations: with staging buffers, and without. A
 /// measurement in vain costs as much as an operation without staging buffers.
-inline constexpr int kSwaps = 64, kDirectOnes = 16;
+inline constexpr int kStagedInARow = 64, kInPlaceInARow = 16;
 
 /// Whether the first bytes of `data` come from the cache of another core than the caller's. `data` has at
 /// least kTried bytes. Costs the time to read them.

@@ -45,7 +45,8 @@ void PendingCollective::write_down(TeamRequest& operation) {
   me.call = operation.signature_;
   me.bytes = operation.bytes_;
   me.outcome = ArgumentSlot::kOpen;
-  if (owner_.rooms_ != nullptr && rooms_[comm.rank] != operation.room_) rooms_[comm.rank] = operation.room_;
+  if (owner_.pair_buffers_ != nullptr && filled_[comm.rank] != operation.filled_)
+    filled_[comm.rank] = operation.filled_;
   if (!operation.has_blocks_) [[likely]]
     return me.buffers->set(operation.from_, operation.to_, operation.first_);
   me.buffers->set(operation.extra_->out, operation.extra_->in);
@@ -62,8 +63,8 @@ void PendingCollective::begin(const TeamRequest& last) {
   for (int i = 0; i < group_count_; ++i)
     groups_[i].block_bytes.store(LocalGroup::kNotCounted, std::memory_order_relaxed);
   const bool agree = all_agree(me);
-  swaps_ = agree && can_swap();
-  if (!swaps_) take_rooms_back();
+  exchanges_ = agree && can_exchange();
+  if (!exchanges_) take_buffers_back();
   if (!agree) [[unlikely]] {
     tell_all();
     end_all(group);
@@ -78,44 +79,45 @@ void PendingCollective::begin(const TeamRequest& last) {
   let_go();
 }
 
-/// Whether both, or the one who gives, have filled a room, with as much as the other one takes.
-bool PendingCollective::can_swap() const {
-  if (owner_.rooms_ == nullptr || (rooms_[0] == nullptr && rooms_[1] == nullptr)) return false;
+/// Whether both, or the one who gives, have filled a buffer, with as much as the other one takes.
+bool PendingCollective::can_exchange() const {
+  if (owner_.pair_buffers_ == nullptr || (filled_[0] == nullptr && filled_[1] == nullptr)) return false;
   for (int rank = 0; rank < 2; ++rank) {
     const Count given = slots_[rank].operation->transfer_.bytes_sent();
     if (given != slots_[1 - rank].operation->transfer_.bytes_received() ||
-        (given > 0) != (rooms_[rank] != nullptr))
+        (given > 0) != (filled_[rank] != nullptr))
       return false;
   }
   return true;
 }
 
-void PendingCollective::take_rooms_back() {
+void PendingCollective::take_buffers_back() {
   for (int rank = 0; rank < 2; ++rank)
-    if (rooms_[rank] != nullptr) owner_.rooms_->give_back(rank, *std::exchange(rooms_[rank], nullptr));
+    if (filled_[rank] != nullptr)
+      owner_.pair_buffers_->give_back(rank, *std::exchange(filled_[rank], nullptr));
 }
 
 /// By somebody who works for the group's worker.
 void PendingCollective::do_part(ArgumentSlot& member, int group) {
-  if (PairBuffers* const rooms = owner_.rooms_.get(); rooms != nullptr) {
+  if (PairBuffers* const buffers = owner_.pair_buffers_.get(); buffers != nullptr) {
     const int peer = 1 - member.rank;
     if (member.group->number != group)
-      rooms->note_help();
-    else if (!swaps_ && rooms->is_asked(peer))
-      rooms->judge(peer, slots_[peer].operation->transfer_);
+      buffers->note_help();
+    else if (!exchanges_ && buffers->is_asked(peer))
+      buffers->judge(peer, slots_[peer].operation->transfer_);
   }
-  swaps_ ? swap(member) : work(member, &reduction_);
+  exchanges_ ? exchange(member) : work(member, &reduction_);
 }
 
 /// The other one's buffers are not looked at, so it may go on already.
-void PendingCollective::swap(ArgumentSlot& member) {
+void PendingCollective::exchange(ArgumentSlot& member) {
   const int rank = member.rank, peer = 1 - rank;
   const PairTransfer& transfer = member.operation->transfer_;
-  const bool gives = rooms_[rank] != nullptr;
+  const bool gives = filled_[rank] != nullptr;
   transfer.copy_local();
   if (transfer.receives()) {
-    transfer.receive_from(*rooms_[peer], rank, member.operation->combining());
-    owner_.rooms_->read(peer, *rooms_[peer], gives);
+    transfer.receive_from(*filled_[peer], rank, member.operation->combining());
+    owner_.pair_buffers_->read(peer, *filled_[peer], gives);
   }
   complete(member.group->number);
 }
@@ -172,10 +174,10 @@ void PendingCollective::submit_work(int group, Count effort) {
   }
 }
 
-/// Who only gives by a room is through when all have come. (The other one is about to take it, most likely,
+/// Who only gives by a buffer is through when all have come. (The other one is about to take it, most likely,
 /// so nothing is left that he could do.)
 bool PendingCollective::has_part(int group) const {
-  return !swaps_ || groups_[group].members.front()->operation->transfer_.has_work();
+  return !exchanges_ || groups_[group].members.front()->operation->transfer_.has_work();
 }
 
 void PendingCollective::work_from(int group) {
@@ -201,7 +203,7 @@ void PendingCollective::work_from(int group) {
 
 // To wake ranks of another worker takes several cache lines each: that is for somebody there.
 void PendingCollective::end_all(int group) {
-  if (swaps_) return;
+  if (exchanges_) return;
   for (int i = 1; i < group_count_; ++i) {
     const int to = wrap(group + i, group_count_);
     groups_[to].members.size() == 1 ? complete(to) : submit(to, completion_tasks_[to]);
@@ -264,8 +266,9 @@ bool PendingCollectives::Table::count_in(Entry& entry, int of) {
 
 PendingCollectives::PendingCollectives(Team& team)
     : team_(team),
-      rooms_(team.size_ == 2 && team.group_count_ == 2 && !team.spare_ ? std::make_unique<PairBuffers>()
-                                                                       : nullptr),
+      pair_buffers_(team.size_ == 2 && team.group_count_ == 2 && !team.spare_
+                        ? std::make_unique<PairBuffers>()
+                        : nullptr),
       groups_(std::make_unique<LocalGroup[]>(static_cast<std::size_t>(team.group_count_))) {}
 
 PendingCollectives::~PendingCollectives() {
@@ -310,8 +313,8 @@ void PendingCollectives::keep_spare(PendingCollective& pending) {
 }
 
 void PendingCollectives::join(TeamRequest& operation) {
-  if (rooms_ != nullptr && operation.signature_.collective() != Collective::kBarrier)
-    operation.fill_room(*rooms_);
+  if (pair_buffers_ != nullptr && operation.signature_.collective() != Collective::kBarrier)
+    operation.fill_buffer(*pair_buffers_);
   if (PendingCollective* const pending = count_in(operation)) pending->begin(operation);
 }
 

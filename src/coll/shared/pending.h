@@ -55,11 +55,11 @@ class PendingCollective final : SharedCollective {
   void begin(const TeamRequest& last);
   bool all_agree(const ArgumentSlot& me) const;
   void tell_all();
-  bool can_swap() const;
-  void take_rooms_back();
+  bool can_exchange() const;
+  void take_buffers_back();
   bool has_part(int group) const;
   void do_part(ArgumentSlot& member, int group);
-  void swap(ArgumentSlot& member);
+  void exchange(ArgumentSlot& member);
   void submit_work(int group, Count effort);
   void submit(int group, net::ProgressTask& task);
   void work_from(int group);
@@ -78,10 +78,10 @@ class PendingCollective final : SharedCollective {
   std::unique_ptr<WorkTask[]> work_tasks_;              ///< by group
   std::unique_ptr<CompletionTask[]> completion_tasks_;  ///< by group
   /// By rank, of two ranks: with what it gives. A line that is not written where there are none.
-  alignas(64) std::array<PairBuffer*, 2> rooms_{};
+  alignas(64) std::array<PairBuffer*, 2> filled_{};
   // On a line of its own: what is above is read by all ranks that join.
   alignas(64) Reduction reduction_;
-  bool swaps_ = false;          ///< each rank's part reads the other one's room, and completes its request
+  bool exchanges_ = false;      ///< each rank's part reads the other one's buffer, and completes its request
   base::Ref<core::Team> team_;  ///< while tasks are out: some may be run after all requests are complete
   std::atomic<int> parts_left_{0};  ///< that are not done
   std::atomic<int> users_{0};       ///< tasks that have not run to their end, and the thread that begins
@@ -141,7 +141,7 @@ class PendingCollectives {
 
   Team& team_;
   const std::unique_ptr<PairBuffers>
-      rooms_;  ///< of two ranks, each alone at its worker, and no cores are spare
+      pair_buffers_;  ///< of two ranks, each alone at its worker, and no cores are spare
   std::unique_ptr<LocalGroup[]> groups_;
   alignas(64) Table all_;  ///< counts groups
   // With the mutex of all_:

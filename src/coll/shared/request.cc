@@ -96,7 +96,7 @@ void TeamRequest::begin() {
   team_.pending().join(*this);
 }
 
-void TeamRequest::fill_room(PairBuffers& rooms) {
+void TeamRequest::fill_buffer(PairBuffers& buffers) {
   const Collective collective = signature_.collective();
   const int rank = comm->rank, root = signature_.root();
   if (!has_blocks_)
@@ -108,7 +108,7 @@ void TeamRequest::fill_room(PairBuffers& rooms) {
                                         .first = first_});
   else
     transfer_ = PairTransfer::of_blocks(rank, collective, root, extra_->out, extra_->in);
-  room_ = rooms.fill(rank, transfer_, combining());
+  filled_ = buffers.fill(rank, transfer_, combining());
 }
 
 }  // namespace clump::coll

@@ -43,7 +43,7 @@ class TeamRequest final : public CollectiveRequest {
   /// The operation copies `call.send` first, whenever it begins.
   void copy_first(const Call& call);
   /// Of two ranks: what the caller gives goes there, if it is worth it.
-  void fill_room(PairBuffers& rooms);
+  void fill_buffer(PairBuffers& buffers);
 
   Team& team_;
   const Reduction reduction_;  // predefined
@@ -52,8 +52,8 @@ class TeamRequest final : public CollectiveRequest {
   PackedSignature signature_;
   Count bytes_ = 0, first_ = 0;
   Layout from_{}, to_{};
-  PairTransfer transfer_;       // where there are rooms
-  PairBuffer* room_ = nullptr;  // where the caller has put what it gives; null: nowhere
+  PairTransfer transfer_;         // of two ranks that exchange by buffers
+  PairBuffer* filled_ = nullptr;  // where the caller has put what it gives; null: nowhere
   std::unique_ptr<Extra> extra_;
 };
 

@@ -64,7 +64,7 @@ base::Ref<core::Team> Team::join(core::Comm& comm) {
 Team::Team(const core::Comm& comm) : core::Team(Kind::kHere), SharedCollective(comm), pending_(*this) {
   for (; active_ * 2 <= group_count_; active_ *= 2) ++rounds_;
   if (active_ < group_count_) rounds_ += 2;
-  rooms_ = std::make_unique_for_overwrite<LeaderBuffer[]>(static_cast<std::size_t>(group_count_));
+  leader_buffers_ = std::make_unique_for_overwrite<LeaderBuffer[]>(static_cast<std::size_t>(group_count_));
   ring_ = std::make_unique_for_overwrite<RingSlot[]>(kRingSlots);
   if (size_ == 2 && group_count_ == 2) pair_ = std::make_unique<Pair>();
   mailboxes_ =

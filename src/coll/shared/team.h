@@ -62,7 +62,7 @@ class Team final : public core::Team, public SharedCollective {
 
   /// Whether this is a team of two ranks, each alone at its worker, and there is room for what one of them
   /// gives the other.
-  bool can_swap(Count bytes) const { return pair_ != nullptr && bytes <= kPairBuffer; }
+  bool fits_pair(Count bytes) const { return pair_ != nullptr && bytes <= kPairBuffer; }
   /// Whether the caller's program writes and reads the data of such an operation, as far as we know: the
   /// same on both ranks. True where nothing depends on it.
   bool is_touched(int rank, Collective collective, Count bytes) const;
@@ -140,7 +140,7 @@ class Team final : public core::Team, public SharedCollective {
   int active_ = 1;  ///< the largest power of two that is not above group_count_
   int rounds_ = 0;  ///< of an exchange, with two for the groups above active_
   PendingCollectives pending_;
-  std::unique_ptr<LeaderBuffer[]> rooms_;  ///< by group
+  std::unique_ptr<LeaderBuffer[]> leader_buffers_;  ///< by group
   std::unique_ptr<LeaderMailbox[]> mailboxes_;
   std::unique_ptr<RingSlot[]> ring_;
   std::unique_ptr<Pair> pair_;  ///< of two ranks, each alone at its worker

@@ -67,16 +67,16 @@ struct Team::LocalityState {
 struct Team::Pair {
   /// A rank's.
   struct alignas(128) Side {
-    int room = 0;  ///< which one is its own
+    int buffer = 0;  ///< which one is its own
     std::array<LocalityState, kCollectives> locality{};
   };
 
-  Side sides[2]{{.room = 0}, {.room = 1}};
+  Side sides[2]{{.buffer = 0}, {.buffer = 1}};
   /// The last trial in which a rank found that the data was touched. relaxed: between two synchronisations
   /// one writes, and after them the other reads.
   std::array<std::atomic<unsigned>, kCollectives> touched_in{};
   std::once_flag made;
-  std::unique_ptr<PairBuffer[]> rooms;
+  std::unique_ptr<PairBuffer[]> buffers;
 };
 
 /// From the leader of one group to that of another; written by the one until it is sent, then the other's.

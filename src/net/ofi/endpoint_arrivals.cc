@@ -208,7 +208,7 @@ void EndpointContext::deliver(Peer& peer, int process, std::span<const std::byte
       if (body_of(message, taken)) return later.released.push(*taken.message);
       break;
     case wire::Kind::kCancel:
-      if (body_of(message, withdraw)) return give_back(process, withdraw, later);
+      if (body_of(message, withdraw)) return give_back(withdraw);
       break;
     case wire::Kind::kCancelled:
       if (body_of(message, taken)) return later.withdrawn.push(*taken.message);
@@ -258,13 +258,11 @@ void EndpointContext::deliver_rts(int process, const wire::RtsBody& offer, Later
   if (sink->arrive(*rendezvous)) later.matched.push(*rendezvous);
 }
 
-void EndpointContext::give_back(int process, const wire::CancelBody& withdraw, Later& later) {
+void EndpointContext::give_back(const wire::CancelBody& withdraw) {
   Sink* const sink = this->sink(withdraw.address.destination);
   if (sink == nullptr) return;
   SendRequest* const kept = sink->retract_remote(withdraw.address.envelope(), withdraw.message);
-  if (kept == nullptr) return;
-  delete static_cast<OfiRendezvous*>(kept);
-  begin({.kind = PendingSend::Kind::kCancelled, .process = process, .message = withdraw.message}, later);
+  if (kept != nullptr) static_cast<OfiRendezvous*>(kept)->give_back();
 }
 
 /// Room for so much is there again for what a process sends.

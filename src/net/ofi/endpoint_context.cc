@@ -116,10 +116,7 @@ void EndpointContext::unlocked(Later& later) {
   later.matched.give_all([](SendRequest& message) { message.sink->move(message); });
   later.released.give_all([](SendRequest& message) { message.released(); });
   later.withdrawn.give_all([](SendRequest& message) { message.cancelled(); });
-  later.fetched.give_all([](SendRequest& message) {
-    message.sink->fetched(message);
-    delete static_cast<OfiRendezvous*>(&message);
-  });
+  later.fetched.give_all([](SendRequest& message) { static_cast<OfiRendezvous&>(message).finish(); });
   for (auto& [process, why] : later.lost) setup_.lost(process, std::move(why));
   // Who has left a post and found the lock taken: either he sees that it is free, or we see the post.
   std::atomic_thread_fence(std::memory_order_seq_cst);

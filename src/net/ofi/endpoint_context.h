@@ -28,7 +28,7 @@
 #include "net/ofi/addresses.h"
 #include "net/ofi/endpoint.h"
 #include "net/ofi/in_flight.h"
-#include "net/ofi/incoming_rendezvous.h"
+#include "net/ofi/ofi_rendezvous.h"
 #include "net/ofi/peer_watch.h"
 #include "net/ofi/pending_send.h"
 #include "net/ofi/setup.h"
@@ -44,12 +44,6 @@ struct SharedContext {
   Timer& timer;
   std::uint64_t token;  ///< what this process has published
   std::uint64_t salt;   ///< a secret of this process
-};
-
-/// How much of what has a number was given to the network, and came out of it: what a job's processes have
-/// sent and not taken is on its way.
-struct Passed {
-  std::uint64_t sent = 0, taken = 0;
 };
 
 class EndpointContext {
@@ -173,7 +167,7 @@ class EndpointContext {
   bool deliver_message(Peer& peer, int process, const wire::Address& address, std::span<const std::byte> data,
                        Later& later);
   void deliver_rts(int process, const wire::RtsBody& offer, Later& later);
-  void give_back(int process, const wire::CancelBody& withdraw, Later& later);
+  void give_back(const wire::CancelBody& withdraw);
   void owe(Peer& peer, int process, Count bytes, Later& later);
   void return_withheld(Later& later);
   Sink* sink(int rank) const {

@@ -104,7 +104,7 @@ bool OfiChannel::drain(int worker) {
 }
 
 // What the thread has taken out of an endpoint context it finishes before it sleeps.
-bool OfiChannel::rests(ofi::Passed& passed) {
+bool OfiChannel::rests(Passed& passed) {
   const std::uint64_t turns = thread_->turns();
   if (turns % 2 != 0) return false;
   for (const auto& context : contexts_)

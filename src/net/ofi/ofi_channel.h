@@ -2,7 +2,7 @@
 //
 // Each process has one or more endpoint contexts (endpoint_context.h), and all that a rank sends to another
 // goes through one of them. A thread that works or waits looks after them (drain()); one that goes to sleep
-// tells the network thread first (watch()).
+// tells the network thread first (may_sleep()).
 #pragma once
 
 #include <memory>
@@ -35,15 +35,11 @@ class OfiChannel final : public Channel {
   void poll(int rank) override;
   void submit(int, ProgressTask& task) override { run_here(&task); }
 
-  /// Takes in what has come, and sends what had to wait; for a thread that works or waits, with the number of
-  /// a worker (0, where there are none). Whether there was anything; after false, watch() says if one may
-  /// sleep.
-  bool drain(int worker);
-  /// The caller is going to sleep: true if the network thread will look after what comes. Any thread.
-  bool watch() { return thread_->watch(); }
-  /// False: something is under way in this process, or was a moment ago. For a thread that is none of a
-  /// rank's.
-  bool rests(ofi::Passed& passed);
+  /// For all workers: what comes is taken in by whatever thread looks first.
+  bool drain(int worker) override;
+  /// Whether the network thread will look after what comes.
+  bool may_sleep() override { return thread_->watch(); }
+  bool rests(Passed& passed) override;
   /// What came from elsewhere than this job, so far.
   std::uint64_t refused() const;
 

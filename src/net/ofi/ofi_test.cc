@@ -60,11 +60,11 @@ TEST_F(Ofi, OffersOnlyWhatIsLong) {
 // As mpiexec finds out that nothing is on its way any more: twice the same, and as much was taken as sent.
 // Nobody looks but the network threads.
 TEST_F(Ofi, RestsOnlyWhenAllHasCome) {
-  const auto all_rest = [&](ofi::Passed& passed) {
+  const auto all_rest = [&](Passed& passed) {
     return channel(0).rests(passed) && channel(1).rests(passed);
   };
   const auto nothing_is_on_its_way = [&] {
-    ofi::Passed first, second;
+    Passed first, second;
     return all_rest(first) && all_rest(second) && first.sent == first.taken && first.sent == second.sent &&
            first.taken == second.taken;
   };
@@ -316,7 +316,7 @@ TEST_F(Ofi, WakesForWhatComesWhileNobodyLooks) {
     for (const bool is_short : {true, false}) {
       const int before = sink(1).came;
       if (asleep) {
-        while (!channel(0).watch() || !channel(1).watch()) drain_for(0ms);
+        while (!channel(0).may_sleep() || !channel(1).may_sleep()) drain_for(0ms);
         std::this_thread::sleep_for(10ms);
       } else {
         drain_for(20ms);  // as if it computed from now on
@@ -338,7 +338,7 @@ TEST_F(Ofi, SleepsWhereThereIsNothingToDo) {
   Message sent(data, 1);
   channel(0).send({0, 1}, sent);
   ASSERT_TRUE(drain_until([&] { return sink(1).came == 1 && sent.times_released == 1; }));
-  while (!channel(0).watch() || !channel(1).watch()) drain_for(0ms);
+  while (!channel(0).may_sleep() || !channel(1).may_sleep()) drain_for(0ms);
   const auto used = [] {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);

@@ -27,6 +27,7 @@ class DrawnChannel final : public Channel {
   /// What arrives is drawn, whoever looks.
   void poll(int) override {}
   void submit(int, ProgressTask& task) override { run_here(&task); }
+  bool drain(int) override { return false; }
 
  private:
   /// From one rank to another.

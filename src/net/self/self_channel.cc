@@ -207,6 +207,7 @@ void SelfChannel::settle(Route route) {
 }
 
 bool SelfChannel::drain(int worker) {
+  if (workers_ == 0) return false;
   Inlet& inlet = inlets_[static_cast<std::size_t>(worker)];
   const bool moved = take_in(inlet);
   return run_tasks(inlet) || moved;

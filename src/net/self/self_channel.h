@@ -72,9 +72,8 @@ class SelfChannel final : public Channel {
   void submit(int rank, ProgressTask& task) override;
 
   /// Takes out what lies in the lanes to a worker, unless another thread does so just now, and runs the tasks
-  /// that were left for it. Whether there was anything; false means that there will not be before somebody
-  /// calls wake_worker(). Any thread; never waits.
-  bool drain(int worker);
+  /// that were left for it. After false there is nothing before a sender calls wake_worker().
+  bool drain(int worker) override;
 
  private:
   struct alignas(4096) StagingBuffer {

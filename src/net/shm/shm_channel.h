@@ -21,8 +21,9 @@
 #include "base/mutex.h"
 #include "fiber/completion.h"
 #include "net/channel.h"
+#include "net/shm/pending_write.h"
 #include "net/shm/segment.h"
-#include "net/shm/transfer.h"
+#include "net/shm/shm_rendezvous.h"
 
 namespace clump::net {
 
@@ -48,9 +49,8 @@ class ShmChannel final : public Channel {
   void poll(int rank) override;
   void submit(int rank, ProgressTask& task) override;
 
-  /// Takes out what has come in at the port of a worker (0, where there are none), and sends what had to
-  /// wait. Whether there was anything; false means that there will not be before a process rings. Any thread.
-  bool drain(int worker);
+  /// At the port of the worker. After false there is nothing before a process rings.
+  bool drain(int worker) override;
 
   // For other uses of the memory (SharedAllocator).
 

@@ -13,9 +13,9 @@ Acceptor::~Acceptor() {
   for (const Unknown& one : unknown_) ::close(one.socket);
 }
 
-void Acceptor::add_descriptors(std::vector<pollfd>& all) const {
-  for (const int socket : listener_.sockets()) all.push_back({socket, POLLIN, 0});
-  for (const Unknown& one : unknown_) all.push_back({one.socket, POLLIN, 0});
+void Acceptor::add_to(tools::PollSet& all) const {
+  for (const int socket : listener_.sockets()) all.add(socket);
+  for (const Unknown& one : unknown_) all.add(one.socket);
 }
 
 void Acceptor::accept_from(int listening) {

@@ -3,8 +3,6 @@
 // time, so long, and a few bytes of each.
 #pragma once
 
-#include <poll.h>
-
 #include <chrono>
 #include <cstddef>
 #include <deque>
@@ -15,6 +13,7 @@
 #include <vector>
 
 #include "cluster/listener.h"
+#include "common/poll_set.h"
 
 namespace clump::mpiexec {
 
@@ -33,7 +32,7 @@ class Acceptor {
   /// Listens on these addresses, and sets the environment variable (listener.h).
   base::Status open(const std::vector<std::string>& addresses) { return listener_.open(addresses); }
   const std::vector<int>& sockets() const { return listener_.sockets(); }
-  void add_descriptors(std::vector<pollfd>& all) const;
+  void add_to(tools::PollSet& all) const;
   /// Accepts what has come, and calls admit(stream, host, socket) once for each stream of each host; the
   /// socket is the callee's. To be called once in kPatience at least.
   void accept(const std::function<void(Stream, std::size_t, int)>& admit);

@@ -26,8 +26,8 @@ void Connection::close() {
   if (socket_ >= 0) ::close(std::exchange(socket_, -1));
 }
 
-pollfd Connection::events() const {
-  return {socket_, static_cast<short>(out_.empty() ? POLLIN : POLLIN | POLLOUT), 0};
+void Connection::add_to(tools::PollSet& all) const {
+  all.add(socket_, static_cast<short>(out_.empty() ? POLLIN : POLLIN | POLLOUT));
 }
 
 void Connection::send(std::string_view message) {

@@ -1,10 +1,10 @@
 // Messages over a socket between mpiexec and a proxy, in both directions; nothing blocks.
 #pragma once
 
-#include <poll.h>
-
 #include <string>
 #include <string_view>
+
+#include "common/poll_set.h"
 
 namespace clump::mpiexec {
 
@@ -17,8 +17,7 @@ class Connection {
   ~Connection();
 
   bool is_open() const { return socket_ >= 0; }
-  /// What poll() has to wait for.
-  pollfd events() const;
+  void add_to(tools::PollSet& all) const;
   void send(std::string_view message);
   /// Moves what can be moved now; closes at the other side's end. receive() must follow.
   void transfer();
@@ -26,6 +25,7 @@ class Connection {
   bool receive(std::string& message);
   /// Bytes that have come before the first message; false if they have not yet.
   bool receive_head(void* head, std::size_t bytes);
+  int descriptor() const { return socket_; }
   /// The socket is the caller's from now on.
   int release();
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "common/poll_set.h"
 #include "diag/report.h"
 
 namespace clump::mpiexec {
@@ -21,16 +22,16 @@ base::Status connect_control(const ListenAddress& mpiexec, int host, Connection&
   std::string plan;
   while (!line.receive(plan)) {
     if (!line.is_open()) return base::fail(MPI_ERR_SPAWN, "mpiexec was gone before it sent what is to run");
-    pollfd events = line.events();
-    ::poll(&events, 1, -1);
+    tools::PollSet mine;
+    line.add_to(mine);
+    mine.wait(-1);
     line.transfer();
   }
   return pmi::decode(plan, job);
 }
 
-void ControlServer::add_descriptors(std::vector<pollfd>& all) const {
-  for (const Connection& proxy : proxies_)
-    if (proxy.is_open()) all.push_back(proxy.events());
+void ControlServer::add_to(tools::PollSet& all) const {
+  for (const Connection& proxy : proxies_) proxy.add_to(all);
 }
 
 void ControlServer::admit(std::size_t host, int socket) {

@@ -2,8 +2,6 @@
 // each host, looks for deadlocks with them (hang_detector.h), and passes on signals, which prterun would not.
 #pragma once
 
-#include <poll.h>
-
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -12,6 +10,7 @@
 
 #include "cluster/connection.h"
 #include "cluster/listener.h"
+#include "common/poll_set.h"
 #include "hang/hang_detector.h"
 #include "pmi/job.h"
 
@@ -28,7 +27,7 @@ class ControlServer {
 
   /// The proxy of a host has connected: sends it the plan.
   void admit(std::size_t host, int socket);
-  void add_descriptors(std::vector<pollfd>& all) const;
+  void add_to(tools::PollSet& all) const;
   std::optional<std::chrono::steady_clock::time_point> alarm() const { return detector_.alarm(); }
   /// Does what there is to do now. True: the ranks are stuck, which was said, and are being ended.
   bool poll();

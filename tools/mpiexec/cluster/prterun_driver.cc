@@ -1,7 +1,6 @@
 #include "cluster/prterun_driver.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +21,7 @@
 #include "cluster/prterun_output_filter.h"
 #include "cluster/tcp_user_timeout.h"
 #include "command/exit_codes.h"
+#include "common/poll_set.h"
 #include "diag/report.h"
 #include "gdb/gdb_hosts.h"
 #include "job/records.h"
@@ -69,14 +69,13 @@ class PrterunDriver {
 
   int finish() {
     while (!has_ended()) {
-      std::vector<pollfd> all{{signals_.descriptor(), POLLIN, 0},
-                              {errors_, POLLIN, 0},
-                              {supervisor_.descriptor(), POLLIN, 0}};  // -1: not asked
-      output_.add_descriptors(all);
-      launch_.acceptor.add_descriptors(all);
-      control_.add_descriptors(all);
-      if (launch_.gdb != nullptr) launch_.gdb->add_descriptors(all);
-      ::poll(all.data(), all.size(), screen_ ? std::min(kLook, milliseconds_left()) : milliseconds_left());
+      tools::PollSet all;
+      for (const int one : {signals_.descriptor(), errors_, supervisor_.descriptor()}) all.add(one);
+      output_.add_to(all);
+      launch_.acceptor.add_to(all);
+      control_.add_to(all);
+      if (launch_.gdb != nullptr) launch_.gdb->add_to(all);
+      all.wait(screen_ ? std::min(kLook, milliseconds_left()) : milliseconds_left());
       if (prterun_ > 0) user_timeout_.apply_to(prterun_);
       read_signals();
       read_errors();

@@ -2,7 +2,6 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -16,6 +15,7 @@
 #include <utility>
 
 #include "base/why_refused.h"
+#include "common/poll_set.h"
 #include "record/clock.h"
 
 namespace clump::mpiexec {
@@ -152,11 +152,14 @@ class RecordCollector::Line {
   /// As long as the job takes. A host whose network has gone says nothing.
   bool wait_for_end(const RecordCollector& all) {
     while (!is_done && !all.has_failed_) {
-      pollfd both[] = {{socket, POLLIN, 0}, {all.news_, POLLIN, 0}};
-      if (::poll(both, 2, -1) < 0 && errno != EINTR) return false;
+      tools::PollSet both;
+      both.add(socket);
+      both.add(all.news_);
+      both.wait(-1);
       char kind = 0;
-      if (both[0].revents != 0 && (!receive_one(socket, kind) || !note(kind))) return false;
-      if (both[0].revents == 0 && all.is_over_) return false;
+      const bool has_come = both.is_ready(socket);
+      if (both.failed() || (has_come && (!receive_one(socket, kind) || !note(kind)))) return false;
+      if (!has_come && all.is_over_) return false;
     }
     return true;
   }

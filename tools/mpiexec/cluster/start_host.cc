@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -23,6 +22,7 @@
 #include "cluster/prterun_output_filter.h"
 #include "cluster/troubles.h"
 #include "common/host_trial.h"
+#include "common/poll_set.h"
 #include "common/reach.h"
 #include "common/remote_shell.h"
 #include "plan/plan.h"
@@ -104,8 +104,10 @@ class Shell {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     int status = 0;
     while (::waitpid(child_, &status, WNOHANG) == 0) {
-      pollfd both[] = {{signals, POLLIN, 0}, {output_, POLLIN, 0}};
-      const bool has_come = ::poll(both, 2, said_.size() > shown_ ? kSoon : -1) > 0;
+      tools::PollSet both;
+      both.add(signals);
+      both.add(output_);
+      const bool has_come = both.wait(said_.size() > shown_ ? kSoon : -1);
       read();
       if (!has_come || shown_ == 0) show(!has_come);
       signalfd_siginfo info;

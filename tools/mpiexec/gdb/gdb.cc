@@ -1,7 +1,6 @@
 #include "gdb/gdb.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "common/places.h"
+#include "common/poll_set.h"
 
 namespace clump::mpiexec {
 
@@ -79,11 +79,15 @@ bool pass_on(int from, int to) {
 int carry(int socket) {
   ::signal(SIGINT, SIG_IGN);  // Ctrl-C is gdb's
   ::signal(SIGPIPE, SIG_IGN);
-  pollfd ends[] = {{STDIN_FILENO, POLLIN, 0}, {socket, POLLIN, 0}};
-  while (::poll(ends, std::size(ends), -1) > 0)
-    if ((ends[0].revents != 0 && !pass_on(STDIN_FILENO, socket)) ||
-        (ends[1].revents != 0 && !pass_on(socket, STDOUT_FILENO)))
+  for (;;) {
+    tools::PollSet both;
+    both.add(STDIN_FILENO);
+    both.add(socket);
+    if (!both.wait(-1)) break;
+    if ((both.is_ready(STDIN_FILENO) && !pass_on(STDIN_FILENO, socket)) ||
+        (both.is_ready(socket) && !pass_on(socket, STDOUT_FILENO)))
       break;
+  }
   return 0;
 }
 

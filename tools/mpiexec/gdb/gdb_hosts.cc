@@ -7,10 +7,10 @@
 
 namespace clump::mpiexec {
 
-void GdbHosts::add_descriptors(std::vector<pollfd>& all) const {
-  all.push_back({gdb_.descriptor(), POLLIN, 0});
-  for (const Waiting& host : hosts_)
-    if (host.line.is_open() && !gdb_.has_started()) all.push_back(host.line.events());
+void GdbHosts::add_to(tools::PollSet& all) const {
+  all.add(gdb_.descriptor());
+  if (gdb_.has_started()) return;
+  for (const Waiting& host : hosts_) host.line.add_to(all);
 }
 
 base::Status GdbHosts::poll() {
@@ -44,7 +44,7 @@ base::Status connect_gdb(const ListenAddress& mpiexec, int host, Connection& lin
 
 base::Status serve_gdb(Gdb& server, Connection line, const std::vector<pid_t>& processes) {
   line.send({reinterpret_cast<const char*>(processes.data()), processes.size() * sizeof(pid_t)});
-  return server.serve(line.events().fd);
+  return server.serve(line.descriptor());
 }
 
 }  // namespace clump::mpiexec

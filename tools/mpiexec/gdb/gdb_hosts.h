@@ -2,8 +2,6 @@
 // starts when all ranks there wait for gdb. They talk over a connection that the proxy opens.
 #pragma once
 
-#include <poll.h>
-
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +9,7 @@
 
 #include "cluster/connection.h"
 #include "cluster/listener.h"
+#include "common/poll_set.h"
 #include "gdb/gdb.h"
 
 namespace clump::mpiexec {
@@ -25,7 +24,7 @@ class GdbHosts {
   base::Status open() { return gdb_.find("gdb"); }
   /// The proxy of a host has connected.
   void admit(std::size_t host, int socket) { hosts_[host].line = Connection(socket); }
-  void add_descriptors(std::vector<pollfd>& all) const;
+  void add_to(tools::PollSet& all) const;
   /// Does what there is to do now: starts gdb when the ranks of all hosts wait for it.
   base::Status poll();
   bool is_running() const { return gdb_.is_running(); }

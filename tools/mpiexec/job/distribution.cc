@@ -1,7 +1,6 @@
 #include "job/distribution.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,8 @@
 #include <deque>
 #include <string>
 #include <thread>
+
+#include "common/poll_set.h"
 
 namespace clump::mpiexec {
 
@@ -28,16 +29,16 @@ class Distribution {
 
   void run() {
     while (!readers_.empty()) {
-      std::vector<pollfd> all;
-      for (const Reader& reader : readers_)
-        all.push_back({reader.target, static_cast<short>(reader.at < end_ ? POLLOUT : 0), 0});
+      tools::PollSet all;
+      for (const Reader& reader : readers_) all.add(reader.target, reader.at < end_ ? POLLOUT : 0);
       const bool reads =
           !over_ && std::ranges::any_of(readers_, [&](const Reader& r) { return r.at == end_; });
-      all.push_back({reads ? source_ : -1, POLLIN, 0});
-      if (::poll(all.data(), all.size(), -1) < 0 && errno != EINTR) return;
-      for (std::size_t i = 0; i < readers_.size(); ++i)
-        if (all[i].revents != 0) feed(readers_[i]);
-      if (all.back().revents != 0) read();
+      if (reads) all.add(source_);
+      all.wait(-1);
+      if (all.failed()) return;
+      for (Reader& reader : readers_)
+        if (all.is_ready(reader.target)) feed(reader);
+      if (reads && all.is_ready(source_)) read();
       let_go();
     }
   }
@@ -81,8 +82,9 @@ class Distribution {
       begin = after;
     }
     // Woken although it has got everything: it reads no more.
-    pollfd state{reader.target, 0, 0};
-    if (::poll(&state, 1, 0) > 0 && (state.revents & (POLLERR | POLLHUP)) != 0) reader.gone = true;
+    tools::PollSet mine;
+    mine.add(reader.target, 0);
+    if (mine.wait(0)) reader.gone = true;
   }
 
   /// Of readers that are done, and of what all have got.

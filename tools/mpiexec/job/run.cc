@@ -1,7 +1,6 @@
 #include "job/run.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 
 #include "base/why_refused.h"
 #include "common/limits.h"
+#include "common/poll_set.h"
 #include "diag/report.h"
 #include "gdb/gdb_hosts.h"
 #include "job/describe.h"
@@ -153,18 +153,19 @@ base::Status Run::direct_input(int number, Process& process) {
 }
 
 void Run::wait_once() {
-  const pollfd link = link_ != nullptr ? link_->connection.events() : pollfd{-1, 0, 0};
-  std::vector<pollfd> all{
-      {supervisor_.descriptor(), POLLIN, 0}, {signals_.descriptor(), POLLIN, 0}, {control_, POLLIN, 0},
-      {pmix_.descriptor(), POLLIN, 0},       {gdb_.descriptor(), POLLIN, 0},     link};
+  tools::PollSet all;
+  for (const int one :
+       {supervisor_.descriptor(), signals_.descriptor(), control_, pmix_.descriptor(), gdb_.descriptor()})
+    all.add(one);
+  if (link_ != nullptr) link_->connection.add_to(all);
   output_.add_to(all);
-  const int ready = ::poll(all.data(), all.size(), milliseconds_left());
-  if (ready < 0 && errno != EINTR) return;
+  all.wait(milliseconds_left());
+  if (all.failed()) return;
   if (end_at_ && Clock::now() >= *end_at_) return end_now();
   if (taken_by_ && Clock::now() >= *taken_by_) look_who_blocks();
-  if (all[2].revents != 0) read_packets();
+  read_packets();
   if (pmix_.has_wanted()) pmix_.look_again();
-  if (all[3].revents != 0) miss(pmix_.take_absent());
+  if (all.is_ready(pmix_.descriptor())) miss(pmix_.take_absent());
   read_signals();
   output_.pass_on();
   look_at_output();

@@ -1,7 +1,6 @@
 #include "job/supervisor.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/personality.h>
@@ -21,6 +20,7 @@
 #include <thread>
 
 #include "base/why_refused.h"
+#include "common/poll_set.h"
 #include "job/signal_line.h"
 
 namespace clump::mpiexec {
@@ -199,9 +199,11 @@ std::chrono::milliseconds grace_of(const std::vector<Process>& processes) {
   signals.begin(std::array{SIGCHLD});
   const int most = signals.descriptor() < 0 ? static_cast<int>(SignalLine::kPause.count()) : -1;
   for (;;) {
-    pollfd both[] = {{signals.descriptor(), POLLIN, 0}, {socket, POLLIN, 0}};
-    if (::poll(both, 2, most) < 0) continue;
-    if (both[1].revents != 0) break;  // nothing is ever sent to the supervisor: mpiexec is done, or dead
+    tools::PollSet both;
+    both.add(signals.descriptor());
+    both.add(socket);
+    both.wait(most);
+    if (both.is_ready(socket)) break;  // nothing is ever sent to the supervisor: mpiexec is done, or dead
     siginfo_t info;
     while (signals.next(info)) continue;
     int status = 0;

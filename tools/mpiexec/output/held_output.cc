@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/poll_set.h"
 #include "output/lines.h"
 
 namespace clump::mpiexec {
@@ -20,15 +21,16 @@ constexpr std::size_t kMost = 1 << 20;  ///< so much is held; ranks that write m
 constexpr std::size_t kLongestExplanation = 64 << 10;
 
 bool is_writable(int milliseconds) {
-  pollfd one{STDOUT_FILENO, POLLOUT, 0};
-  return ::poll(&one, 1, milliseconds) > 0;
+  tools::PollSet mine;
+  mine.add(STDOUT_FILENO, POLLOUT);
+  return mine.wait(milliseconds);
 }
 
 }  // namespace
 
-void HeldOutput::add_descriptors(std::vector<pollfd>& all) const {
-  if (in_ >= 0 && held_.size() < kMost) all.push_back({in_, POLLIN, 0});
-  if (is_released_ && !held_.empty()) all.push_back({STDOUT_FILENO, POLLOUT, 0});
+void HeldOutput::add_to(tools::PollSet& all) const {
+  if (held_.size() < kMost) all.add(in_);
+  if (is_released_ && !held_.empty()) all.add(STDOUT_FILENO, POLLOUT);
 }
 
 void HeldOutput::transfer() {

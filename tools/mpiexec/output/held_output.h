@@ -2,10 +2,10 @@
 // ranks write. mpiexec passes on the latter and blocks for neither.
 #pragma once
 
-#include <poll.h>
-
 #include <string>
 #include <vector>
+
+#include "common/poll_set.h"
 
 namespace clump::mpiexec {
 
@@ -17,7 +17,7 @@ class HeldOutput {
   void read_from(int descriptor) { in_ = descriptor; }
   /// In place of stdout.
   void write_to(LineForwarder& lines) { lines_ = &lines; }
-  void add_descriptors(std::vector<pollfd>& all) const;
+  void add_to(tools::PollSet& all) const;
   /// Whatever has come, and comes, is of ranks.
   void release() { is_released_ = true; }
   /// Moves what can be moved now.

@@ -1,12 +1,12 @@
 #include "output/lines.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <optional>
 
+#include "common/poll_set.h"
 #include "output/collapse.h"
 
 namespace clump::mpiexec {
@@ -25,8 +25,9 @@ void write_all(int descriptor, std::string_view bytes) {
     if (written > 0) {
       bytes.remove_prefix(static_cast<std::size_t>(written));
     } else if (errno == EAGAIN) {
-      pollfd writable{descriptor, POLLOUT, 0};
-      ::poll(&writable, 1, -1);
+      tools::PollSet mine;
+      mine.add(descriptor, POLLOUT);
+      mine.wait(-1);
     } else if (errno != EINTR) {
       if (!first_failure) first_failure = {descriptor, errno};
       return;

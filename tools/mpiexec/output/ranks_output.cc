@@ -84,8 +84,8 @@ base::Status RanksOutput::direct(const pmi::HostProcess& process, int target, in
   return {};
 }
 
-void RanksOutput::add_to(std::vector<pollfd>& all) const {
-  for (const Stream& stream : streams_) all.push_back({stream.source, POLLIN, 0});
+void RanksOutput::add_to(tools::PollSet& all) const {
+  for (const Stream& stream : streams_) all.add(stream.source);
 }
 
 std::optional<std::chrono::steady_clock::time_point> RanksOutput::next() const {

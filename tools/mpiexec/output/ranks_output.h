@@ -2,14 +2,13 @@
 // what comes through it. An image takes care of its ranks' files and of tags itself (pmi/job.h).
 #pragma once
 
-#include <poll.h>
-
 #include <chrono>
 #include <deque>
 #include <optional>
 #include <vector>
 
 #include "base/status.h"
+#include "common/poll_set.h"
 #include "output/collapse.h"
 #include "output/lines.h"
 #include "pmi/job.h"
@@ -32,7 +31,7 @@ class RanksOutput {
   /// What a process gets as its stdout or stderr (`target` is 1 or 2); -1: mpiexec's own.
   base::Status direct(const pmi::HostProcess& process, int target, int& end);
   /// What is to be waited for.
-  void add_to(std::vector<pollfd>& all) const;
+  void add_to(tools::PollSet& all) const;
   std::optional<std::chrono::steady_clock::time_point> next() const;
   /// Passes on what has come, and shows what is due. False if nothing had come.
   bool pass_on();

@@ -1,6 +1,8 @@
-// A message that another process has announced (RTS), from its arrival until it was fetched.
+// How the ofi channel moves a message that a process of another host has announced: the receiver asks for it
+// in pieces, each a tagged transfer to where it is wanted.
 #pragma once
 
+#include "net/incoming_rendezvous.h"
 #include "net/ofi/endpoint.h"
 #include "net/ofi/wire.h"
 
@@ -8,12 +10,9 @@ namespace clump::net::ofi {
 
 class EndpointContext;
 
-class OfiRendezvous final : public SendRequest {
+class OfiRendezvous final : public IncomingRendezvous {
  public:
-  OfiRendezvous(EndpointContext& context, int process, const wire::RtsBody& offer);
-
-  void released() override;
-  void fetch(const datatype::Layout& to, Count bytes) override;
+  OfiRendezvous(EndpointContext& context, int process, const wire::RtsBody& rts);
 
   int process() const { return process_; }
 
@@ -24,7 +23,7 @@ class OfiRendezvous final : public SendRequest {
     Count offset = 0, bytes = 0;
     std::byte* in_place = nullptr;  ///< where it goes; null: somewhere else, to be unpacked
   };
-  bool has_next() const { return asked_ < wanted_ && in_flight_ < pieces_.at_once; }
+  bool has_next() const { return asked_ < wanted() && in_flight_ < pieces_.at_once; }
   Piece next() const;
   /// Its place is known to the network; the note is still to be sent.
   void place(const Piece& piece, std::uint64_t tag);
@@ -32,17 +31,20 @@ class OfiRendezvous final : public SendRequest {
   void sent() { has_unsent_ = false; }
   /// A piece is here; `data` is where it does not lie in place.
   void take(Count offset, Count bytes, const std::byte* data);
-  bool complete() const { return arrived_ == wanted_; }
+  bool complete() const { return arrived_ == wanted(); }
 
   bool waits = false;  ///< a post that asks for the next pieces is in a backlog
 
  private:
+  void send_fin() override;
+  void send_cancelled() override;
+  void pull() override;
+
   EndpointContext& context_;
   const int process_;
   const bool solid_;
-  datatype::Layout to_;
   Endpoint::Pieces pieces_{};
-  Count wanted_ = 0, asked_ = 0, arrived_ = 0;
+  Count asked_ = 0, arrived_ = 0;
   int in_flight_ = 0;
   bool has_unsent_ = false;
   wire::CtsBody unsent_{};
