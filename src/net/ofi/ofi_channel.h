@@ -1,8 +1,8 @@
 // The `ofi` channel: to ranks on other hosts, through libfabric.
 //
-// Each process has one or more endpoint contexts (endpoint_context.h), and all that a rank sends to another
-// goes through one of them. A thread that works or waits looks after them (drain()); one that goes to sleep
-// tells the network thread first (watch()).
+// Each process has one or more endpoint contexts (endpoint_context.h). Everything that a rank sends to
+// another goes through one of them. A thread that works or waits drives them (drain()); a thread that goes to
+// sleep first tells the network thread (watch()).
 #pragma once
 
 #include <memory>
@@ -23,9 +23,9 @@ class OfiChannel final : public Channel {
   static base::Status open(Setup setup, std::unique_ptr<OfiChannel>& channel);
   ~OfiChannel() override;
 
-  /// To be published before any other process sends.
+  /// The address of this process. To be published before any other process sends.
   const std::vector<std::byte>& address() const { return address_; }
-  /// The provider and the network, for people.
+  /// The provider and the network, as text for the user.
   const std::string& network() const { return network_; }
 
   const Traffic& traffic(int rank) const override { return traffic_[static_cast<std::size_t>(rank)]; }
@@ -35,16 +35,17 @@ class OfiChannel final : public Channel {
   void poll(int rank) override;
   void submit(int, ProgressTask& task) override { run_here(&task); }
 
-  /// Takes in what has come, and sends what had to wait; for a thread that works or waits, with the number of
-  /// a worker (0, where there are none). Whether there was anything; after false, watch() says if one may
-  /// sleep.
+  /// Takes in what has come, and sends what had to wait. For a thread that works or waits, with the number of
+  /// a worker (0, if there are none). Returns whether there was anything; after false, watch() says whether
+  /// the thread may sleep.
   bool drain(int worker);
-  /// The caller is going to sleep: true if the network thread will look after what comes. Any thread.
+  /// Called by a thread that is going to sleep: true if the network thread will take in what comes. Any
+  /// thread.
   bool watch() { return thread_->watch(); }
-  /// False: something is under way in this process, or was a moment ago. For a thread that is none of a
-  /// rank's.
+  /// Adds how much was sent and taken to `passed`. False: something is under way in this process, or was a
+  /// moment ago. For a thread that belongs to no rank.
   bool rests(ofi::Passed& passed);
-  /// What came from elsewhere than this job, so far.
+  /// How many messages have come from outside of this job so far.
   std::uint64_t refused() const;
 
  private:
@@ -61,7 +62,7 @@ class OfiChannel final : public Channel {
   std::unique_ptr<ofi::AddressBook> book_;
   ofi::Timer timer_;
   std::vector<std::unique_ptr<ofi::EndpointContext>> contexts_;
-  std::unique_ptr<ofi::NetworkThread> thread_;  // the first to end
+  std::unique_ptr<ofi::NetworkThread> thread_;  // declared last, so that it ends first
 };
 
 }  // namespace clump::net
