@@ -54,7 +54,7 @@ struct World {
   net::SelfChannel* self = nullptr;   ///< the channel to ranks of this host process; null in an explored run
   std::unique_ptr<net::SharedAllocator> shared_allocator;  ///< null: this is the only process of the node
   /// The next context: an even number; the first few belong to the predefined communicators. Each host
-  /// process has numbers of its own: it takes every context_step-th.
+  /// process has numbers of its own: they are context_step apart.
   std::atomic<std::uint32_t> next_context{8};
   std::uint32_t context_step = 2;
   /// The home worker of each rank of the job: ranks with different homes run at the same time. Empty:

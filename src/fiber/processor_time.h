@@ -18,8 +18,8 @@ using ProcessorTime = std::atomic<std::int64_t>;
 CLUMP_HOST_API void keep_processor_time() noexcept;
 CLUMP_HOST_API bool keeps_processor_time() noexcept;
 
-/// The calling fiber's time, valid as long as its thread. Time that it has used as a kernel thread is not
-/// included.
+/// The time of the calling thread of control, valid as long as the thread. Time that it has used as a kernel
+/// thread is not included.
 CLUMP_HOST_API const ProcessorTime& own_processor_time() noexcept;
 /// Adds what the calling fiber has used in its present turn. Does nothing for a kernel thread.
 CLUMP_HOST_API void count_processor_time() noexcept;

@@ -37,7 +37,7 @@ class Inheritance {
  public:
   explicit Inheritance(const posix_spawn_file_actions_t* user) : streams_(user) {}
 
-  /// 0, or an error number.
+  /// The error of making this: 0, or an error number.
   int error() const { return streams_.error(); }
   const posix_spawn_file_actions_t* actions() const { return streams_.get(); }
 

@@ -102,7 +102,7 @@ struct TimeState {
   char text[64] = {};
 };
 
-/// setenv() and its kin: libc_environment.cc.
+/// setenv() and related functions: libc_environment.cc.
 struct EnvironmentState {
   std::recursive_mutex lock;
   std::vector<char*>
@@ -117,7 +117,7 @@ struct ShellState {
   struct sigaction quit {};
 };
 
-/// pthread_key_create() and its kin: libc_keys.cc. Made for the rank's first key.
+/// pthread_key_create() and related functions: libc_keys.cc. Made for the rank's first key.
 struct KeyState {
   static constexpr std::size_t kMost = 1024;  ///< the C library's PTHREAD_KEYS_MAX
   struct Key {

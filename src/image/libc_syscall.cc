@@ -462,7 +462,7 @@ long call_for_fiber(Real* real, long number, long a, long b, long c, long d, lon
     default:
       if (const char* const call = call_of_all(number))
         refuse(call, "changes the kernel thread that runs the rank");
-      // Of cores.
+      // The calls about cores.
       return real(number, a == 0 ? fiber::own_kernel_thread() : a, b, c, d, 0, 0);
   }
 }

@@ -38,7 +38,7 @@ struct Calls {
   Call all[kMostCalls];
   int count = 0;
 
-  /// With the Guard.
+  /// Adds a call for a thread that has these signals to handle. With the Guard.
   void add(const Table& table, const Thread& thread, Set signals) {
     if (count == kMostCalls) return;
     bool restart = thread.awaited.load(std::memory_order_relaxed) == 0;
@@ -48,7 +48,8 @@ struct Calls {
                     thread.looks.load(std::memory_order_relaxed)};
   }
 
-  /// With the Guard. A thread that waits for the signal gets it first, then the main thread, then any other.
+  /// Adds calls for the signals that are pending for a rank. A thread that waits for a signal gets it first,
+  /// then the main thread, then any other. With the Guard.
   void add(const Table& table) {
     Set left = table.pending.load(std::memory_order_relaxed);
     const Thread* last = nullptr;

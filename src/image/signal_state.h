@@ -65,7 +65,7 @@ struct Thread {
   pid_t number = 0;               ///< gettid()
   fiber::Fiber* fiber = nullptr;  ///< null: a kernel thread
   std::atomic<Set> blocked{0};
-  std::atomic<Set> awaited{0};  ///< by sigwait() and its kin, while in there
+  std::atomic<Set> awaited{0};  ///< by sigwait() and related functions, during the call
   std::atomic<Set> pending{0};  ///< those sent to this thread itself; changed with the Guard
   /// Whether it is in a wait that signals end, and looks for them itself: then nothing else runs handlers
   /// there.

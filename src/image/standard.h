@@ -109,7 +109,7 @@ class ChildActions {
   ChildActions(const ChildActions&) = delete;
   ChildActions& operator=(const ChildActions&) = delete;
 
-  /// 0, or an error number.
+  /// The error of making this: 0, or an error number.
   int error() const { return error_; }
   const posix_spawn_file_actions_t* get() const { return has_own_ ? &own_ : user_; }
 

@@ -60,7 +60,7 @@ constexpr int kInstances = 1 << 14;
 
 /// The home of a rank: ranks with the same home take turns on one core. Ranks of another node share no home
 /// with ranks of this one. Where ranks are kernel threads, no rank keeps to a core: if there is a core for
-/// each, each has a home of its own.
+/// each, each has a home of its own; if not, the node's ranks share one.
 int home_of(const pmi::Job& job, int rank) {
   if (const int node = job.node_of(rank); node != job.node) return -1 - node;
   if (!job.cores.empty()) return job.node * kInstances + job.worker_of(rank);

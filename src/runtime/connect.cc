@@ -117,8 +117,8 @@ std::unique_ptr<net::Channel> make_shm_channel(const pmi::Job& job, std::vector<
       .own_ports = job.ports(job.here()),
       .segment = net::Segment(static_cast<int>(processes_of_ports().size()), job.ranks()),
       .bells = &host::bell(0),
-      // If processes spin, the receiver copies a piece out while the sender copies the next one in; pieces
-      // are for that, while they stay in the caches.
+      // Pieces pay if both sides copy at the same time, which needs a core for each process, and while they
+      // stay in the caches. From this size on the receiver reads the sender's memory.
       .read_from = job.spin ? Count{1} << 20 : Count{32} << 10,
       .process_id = [](int port) -> pid_t {
         return host::process_id(processes_of_ports()[static_cast<std::size_t>(port)]);

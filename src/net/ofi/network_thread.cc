@@ -137,7 +137,7 @@ bool NetworkThread::look() {
   return moved;
 }
 
-/// True: other threads look now.
+/// Looks until nothing has come for kAttention. True: other threads look now.
 bool NetworkThread::look_for_a_while() {
   const std::uint64_t before = looks();
   for (auto last = Clock::now(); Clock::now() - last < kAttention;) {

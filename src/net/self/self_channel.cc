@@ -22,8 +22,9 @@ struct StagedMessage {
 
 }  // namespace
 
-/// The right to write into the lanes from the worker where `source` is at home. If true, the caller is the
-/// only thread that writes into them while this lives. False: the caller acts for a rank at another worker.
+/// The right to write into the lanes from the worker where `source` is at home. True: while this lives, the
+/// caller is the only thread that writes into them. False: the caller does not own that worker, for example
+/// as a stolen fiber, or acts for another rank.
 class SelfChannel::Writing {
  public:
   [[gnu::always_inline]] Writing(const SelfChannel& channel, int source)
