@@ -3,7 +3,6 @@
 //
 // Only a message that cannot be taken at once is copied into the buffer: a short message to a rank that has
 // room for it is not. A buffer has to be attached in both cases, as the standard requires.
-// without, but as the standard has it, only where a buffer is attached.
 #pragma once
 
 #include <cstddef>

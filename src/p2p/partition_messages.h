@@ -5,7 +5,6 @@
 // and tells the receiver the first of them. The receiver posts a receive for each tag at the start of a
 // round. Messages with one tag do not overtake each other, so rounds cannot be mixed up, although the sender
 // may be several rounds ahead.
-// several ahead.
 #pragma once
 
 #include <atomic>

@@ -19,12 +19,12 @@
 #include "base/why_refused.h"
 #include "fiber/completion.h"
 #include "fiber/fiber.h"
-#include "host/host.h"
 #include "net/ofi/ofi_channel.h"
 #include "net/self/drawn_channel.h"
 #include "net/self/self_channel.h"
 #include "net/shm/shm_channel.h"
 #include "pmi/node_memory.h"
+#include "host/host.h"
 
 namespace clump {
 

@@ -4,7 +4,6 @@
 //
 // All zero is the initial state, and a page takes memory when it is first touched: lanes that are not used
 // take address space only.
-// used cost addresses only.
 #pragma once
 
 #include <atomic>
