@@ -113,9 +113,7 @@ void end_job_streams(Image& image, bool flushes) {
   {
     std::unique_lock lock(lock_of_targets, std::try_to_lock);
     if (!lock.owns_lock()) {
-      if (!in_host_process())
-        return;  // another thread may have held it when fork() was called, and that
-                 // thread is not in this child
+      if (!in_host_process()) return;  // held at fork() by a thread that is not in this child
       lock.lock();
     }
     for (const Target* target : targets())

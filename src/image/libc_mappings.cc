@@ -81,8 +81,7 @@ void add(std::uintptr_t begin, std::uintptr_t end, const Image* owner) {
   forget(begin, end);
   if (begin >= end) return;
   insert(first_after(begin), {begin, end, owner});
-  has_mappings.store(true,
-                     std::memory_order_relaxed);  // relaxed: its reader has got the memory from this thread
+  has_mappings.store(true, std::memory_order_relaxed);  // relaxed: its reader has the memory from here
 }
 
 /// Another rank that has mapped some of the range; null if there is none. Then `mine` becomes its owner, if

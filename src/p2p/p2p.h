@@ -58,8 +58,7 @@ class SendOperation : public net::SendRequest, public core::Request {
   void tell(std::vector<core::Awaited>& all) const override;
 
  private:
-  net::Route route_{MPI_PROC_NULL,
-                    MPI_PROC_NULL};  ///< ranks in the job; none while the message is the caller's
+  net::Route route_{MPI_PROC_NULL, MPI_PROC_NULL};  ///< ranks of the job; none while it is the caller's
 };
 
 /// A receive as the matcher knows it. The operation's result has source, tag and bytes; if the message is
