@@ -9,7 +9,7 @@ namespace {
 bool is_null_copy(Keyval::Copy copy) { return copy == nullptr; }
 bool is_plain_copy(Keyval::Copy copy) { return copy == reinterpret_cast<Keyval::Copy>(MPI_COMM_DUP_FN); }
 
-/// A user function answers with an error code, which goes to the caller of MPI unchanged.
+/// The Status of a user function's error code. The code goes to the caller of MPI unchanged.
 base::Status answer(int code) { return base::Status::from_code(code); }
 
 }  // namespace
@@ -28,7 +28,7 @@ Keyval* Attributes::key(int number) const {
 
 base::Status Attributes::set(void* handle, const base::Ref<Keyval>& keyval, void* value) {
   CLUMP_TRY(remove(handle, *keyval));
-  // A delete function may have set this key anew; the caller's value is the later one.
+  // A delete function may have set this key anew. The caller's value replaces it.
   if (void** place = find(*keyval))
     *place = value;
   else
@@ -52,7 +52,7 @@ base::Status Attributes::remove(void* handle, const Keyval& keyval) {
     --alive->being_deleted;
     CLUMP_TRY(answer(code));
   }
-  // Looked up again: the function may have changed the list.
+  // The list is searched again: the user's function may have changed it.
   const auto found = std::find_if(entries_.begin(), entries_.end(), is_it);
   if (found != entries_.end()) entries_.erase(found);
   return {};

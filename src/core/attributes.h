@@ -9,8 +9,8 @@
 
 namespace clump::core {
 
-/// A key (MPI_Comm_create_keyval and its family). One signature serves the three kinds, whose handles are all
-/// pointer-sized.
+/// A key (MPI_Comm_create_keyval and its family). One signature serves the three kinds, because the handles
+/// of all three are pointer-sized.
 class Keyval final : public base::RefCounted {
  public:
   enum class Kind { kComm, kType, kWin };
@@ -25,7 +25,7 @@ class Keyval final : public base::RefCounted {
   const Copy copy;      ///< may be MPI_NULL_COPY_FN (0) or MPI_DUP_FN (1)
   const Delete remove;  ///< may be MPI_NULL_DELETE_FN (0)
   void* const extra_state;
-  int number = MPI_KEYVAL_INVALID;    ///< what the user holds
+  int number = MPI_KEYVAL_INVALID;    ///< the value that the user holds
   std::atomic<int> being_deleted{0};  ///< calls of `remove` that have not returned
 };
 
@@ -37,12 +37,11 @@ class Keyval final : public base::RefCounted {
 /// section 7.7.2). `handle` is what those functions get: the MPI_Comm, MPI_Datatype or MPI_Win.
 class Attributes {
  public:
-  /// Where the value lies; null if `keyval` was not set.
+  /// The place of the value; null if `keyval` was not set.
   void** find(const Keyval& keyval);
-  /// Whether it is the value of one of them.
+  /// Whether `value` is the value of one of the attributes.
   bool holds(const void* value) const;
-  /// The key that the user knows by this number, if it was set; null otherwise. The user may have freed it
-  /// since.
+  /// The key with this number, if it was set, although the user may have freed it since; null otherwise.
   Keyval* key(int number) const;
   /// Calls the delete function of an older value first; if that fails, the older value stays.
   base::Status set(void* handle, const base::Ref<Keyval>& keyval, void* value);

@@ -1,4 +1,4 @@
-// What requests, and calls that wait, tell to who asks what all wait for
+// What requests and waiting calls report about themselves when it is asked what all ranks wait for
 // (docs/decisions/018-who-waits-for-whom.md).
 #pragma once
 
@@ -16,7 +16,7 @@ class Group;
 class Request;
 class Team;
 
-/// One thing that has not happened yet.
+/// One event that has not happened yet.
 struct Awaited {
   enum class Kind : std::uint8_t {
     kReceive,
@@ -29,21 +29,22 @@ struct Awaited {
   Kind kind = Kind::kUser;
   std::uint32_t context = 0;
   int peer = 0;         ///< of messages: a rank of the communicator's peers, or MPI_ANY_SOURCE
-  int world_peer = -1;  ///< the same as a rank of the job; -1: not known here
+  int world_peer = -1;  ///< the same as a rank of the job; -1: unknown here
   int tag = 0;          ///< of a collective: its number in the communicator, as Comm::next_collective_tag()
   Count bytes = 0;      ///< of a partitioned send: how many partitions are not ready
   const char* call = nullptr;  ///< of a collective: the function that has begun it; may be null
 };
 
-/// A collective by messages, which a call waits for.
+/// A collective by messages that a call waits for.
 struct AwaitedCollective {
   const Comm& comm;
   int tag;
-  const Group* part;  ///< its ranks take part; null: all
+  const Group* part;  ///< the ranks that take part; null: all
 };
 
-/// Lies on the stack of a call while it waits, where it could not be found otherwise: receives are where they
-/// were posted, and who waits for one request has left its name there. Small, as it is written often.
+/// Records what a call waits for; lies on the call's stack meanwhile. It is used only where the report finds
+/// that nowhere else: a posted receive is in the matcher, and a call that waits for one request has left the
+/// request in Request::being_awaited. Small, as it is written often.
 class Waiting {
  public:
   enum class For : std::uint32_t { kRequest, kHandles, kCollective, kTeam };
@@ -67,7 +68,7 @@ class Waiting {
       : what_(what), kind_(kind), count_(count), outer_(fiber::detail::innermost_wait) {
     fiber::detail::innermost_wait = this;
   }
-  /// Null if it waits for something else.
+  /// Null if the call waits for something else.
   template <typename What>
   const What* as(For kind) const {
     return kind_ == kind ? static_cast<const What*>(what_) : nullptr;

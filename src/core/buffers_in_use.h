@@ -12,22 +12,23 @@
 
 namespace clump::core {
 
-/// A buffer that a call of the program's has given to MPI. The type lives as long as this.
+/// A buffer that a call of the program has given to MPI. `type` lives at least as long as this.
 struct BufferInUse {
   datatype::Layout data;
   Site site;
 };
 
-/// No two of them may have a byte in common (MPI-5.0 section 3.7.2: a buffer is not touched while MPI has
-/// it). Any thread of the rank.
+/// Finds buffers that have a byte in common, which MPI forbids (MPI-5.0 section 3.7.2: a buffer is not
+/// touched while MPI has it). Any thread of the rank.
 class BuffersInUse {
  public:
-  /// Keeps the address of `use`, until remove(), if no other one has a byte of it; otherwise that one.
+  /// Adds `use`, whose address is kept until remove(), and returns nothing; if another one has a byte of it,
+  /// returns that one and adds nothing.
   std::optional<BufferInUse> add(const BufferInUse& use) {
     const datatype::Reach reach = datatype::reach_of(use.data);
     if (reach.begin == reach.end) return {};
     const std::lock_guard lock(mutex_);
-    // None that begins earlier than this reaches as far as here.
+    // A buffer that begins earlier than this ends before `use` begins.
     const std::intptr_t earliest = reach.begin - longest_;
     auto at = uses_.lower_bound(reach.end);
     for (int i = 0; i < kMostCompared && at != uses_.begin() && (--at)->first >= earliest; ++i)
@@ -36,7 +37,7 @@ class BuffersInUse {
     longest_ = std::max(longest_, reach.end - reach.begin);
     return {};
   }
-  /// Whether it was added or not.
+  /// Removes `use`. Does nothing if it was not added.
   void remove(const BufferInUse& use) {
     const std::lock_guard lock(mutex_);
     auto [at, end] = uses_.equal_range(datatype::reach_of(use.data).begin);
@@ -45,11 +46,12 @@ class BuffersInUse {
   }
 
  private:
-  /// Columns of a matrix lie between each other: of many, the nearest are compared.
+  /// The most buffers that are compared with a new one, the nearest first. Columns of a matrix lie between
+  /// each other, so many may have to be.
   static constexpr int kMostCompared = 64;
 
   std::mutex mutex_;
-  std::multimap<std::intptr_t, const BufferInUse*> uses_;  // by where they begin
+  std::multimap<std::intptr_t, const BufferInUse*> uses_;  // by their first byte
   std::intptr_t longest_ = 0;
 };
 

@@ -27,14 +27,15 @@ constexpr ContextId collective(ContextId context) {
   return ContextId{static_cast<std::uint32_t>(context) | 1u};
 }
 
-/// What the ranks of an intracommunicator have for their collectives; what it is belongs to src/coll.
+/// What the ranks of an intracommunicator share for their collectives. Its contents belong to src/coll.
 class Team : public base::RefCounted {
  public:
   enum class Kind : std::uint8_t {
-    kNone,   ///< nothing: there are messages
-    kHere,   ///< they share it, in one address space
-    kNode,   ///< each has its own, of memory that they share
-    kHosts,  ///< each has its own: they are on several hosts, and there are messages
+    kNone,   ///< no team: collectives use messages
+    kHere,   ///< the ranks are in one address space and share one team
+    kNode,   ///< each rank has its own team object, and they use memory that the node's processes share
+    kHosts,  ///< each rank has its own team object: the ranks are on several hosts, and there are messages
+             ///< too
   };
   explicit Team(Kind kind) : kind(kind) {}
   const Kind kind;
@@ -56,45 +57,44 @@ class Comm final : public base::RefCounted {
   Info info;  ///< hints (MPI_Comm_set_info)
   ErrhandlerSlot errhandler{Errhandler::fatal()};
   base::Ref<const Topology> topology;  ///< null: none
-  /// Intercommunicators only: the local group by itself, with a context of its own; for agreements within the
-  /// group.
+  /// The local group of an intercommunicator as a communicator of its own, with its own context, for
+  /// agreements within the group. Null in an intracommunicator.
   base::Ref<Comm> local;
   SendBufferSlot send_buffer;  ///< MPI_Comm_attach_buffer
-  /// Null: none. Changed by collective calls alone (MPI_Comm_set_info).
+  /// The wishes of the hints; null: none. Changed only by collective calls (MPI_Comm_set_info).
   std::unique_ptr<CollectiveWishes> wishes;
-  /// Found by the first collective that wants it; null until then.
+  /// The team; null until the first collective that uses it has found it.
   base::Ref<Team> team;
-  /// Of a rank with several threads: the one that is in a collective call (pthread_self(); 0: none), and the
-  /// call.
+  /// The thread that is in a collective call (pthread_self(); 0: none), and the call. Kept for a rank with
+  /// several threads.
   std::atomic<std::uintptr_t> collective_thread{0};
   std::atomic<const char*> collective_call{nullptr};
 
   bool is_inter() const { return static_cast<bool>(remote_group); }
   int size() const { return group->size(); }
-  /// The group that destination and source ranks of messages refer to.
+  /// The group that the destination and source ranks of messages refer to.
   const Group& peers() const { return peers_; }
 
-  /// The tag of the next collective operation: all ranks call collectives in the same order, so all get the
-  /// same.
+  /// The tag of the next collective operation. All ranks call collectives in the same order, so all get the
+  /// same tag.
   int next_collective_tag() {
     return static_cast<int>(collectives_.fetch_add(1, std::memory_order_relaxed) & 0x1fffffff);
   }
-  /// How many tags were taken so far.
+  /// How many of these tags were taken so far.
   int collective_tags() const {
     return static_cast<int>(collectives_.load(std::memory_order_relaxed) & 0x1fffffff);
   }
-  /// The same for what ranks tell each other before a collective of the program's, to compare what they call:
-  /// this tag, and so many behind it. No collective has one of these.
+  /// The first of kCheckTags tags for the messages by which ranks compare what they call before a collective
+  /// of the program. Different from all tags of collectives.
   static constexpr int kCheckTags = 4;
   int next_check_tags() {
     const std::uint32_t number = checks_.fetch_add(kCheckTags, std::memory_order_relaxed);
     return static_cast<int>((number & 0x1fffffff) | 0x20000000);
   }
-  /// The number of a collective call of this communicator, where calls are written down: the same on all
-  /// ranks.
+  /// The number of a collective call of this communicator in the records of calls: the same on all ranks.
   std::uint32_t next_recorded_collective() { return recorded_.fetch_add(1, std::memory_order_relaxed); }
-  /// Numbers for so many partitions that this rank sends, the first one of a sequence that goes on after 2^32
-  /// with 0.
+  /// The first of `partitions` numbers, one for each partition that this rank sends. After 2^32 the numbers
+  /// begin again with 0.
   std::uint32_t next_partition_tags(int partitions) {
     return partition_tags_.fetch_add(static_cast<std::uint32_t>(partitions), std::memory_order_relaxed);
   }

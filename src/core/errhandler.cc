@@ -7,13 +7,13 @@ namespace clump::core {
 
 namespace {
 
-/// Calls `function` as what it was before it was stored as Errhandler::Function.
+/// Calls `function` with the type that it had before it was stored as Errhandler::Function.
 template <typename Original, typename Handle>
 void call_as(Errhandler::Function function, void* handle, int* error_code) {
   reinterpret_cast<Original*>(function)(static_cast<Handle*>(handle), error_code);
 }
 
-/// Never destroyed: ranks may meet errors while the process's static objects go away.
+/// Never destroyed: ranks may raise errors while the process destroys its static objects.
 const base::Ref<Errhandler>* predefined(Errhandler::Action action, MPI_Errhandler handle) {
   const auto* const handler = new base::Ref<Errhandler>(new Errhandler(action));
   (*handler)->handle = handle;
@@ -68,7 +68,7 @@ base::Ref<Errhandler> ErrhandlerSlot::get() const {
 
 void ErrhandlerSlot::set(base::Ref<Errhandler> errhandler) {
   const std::lock_guard lock(mutex_);
-  std::swap(errhandler_, errhandler);  // the old one goes after the lock: it is the argument's from here on
+  std::swap(errhandler_, errhandler);  // the old handler is released by the argument, after the lock
 }
 
 }  // namespace clump::core

@@ -20,19 +20,20 @@ class Errhandler final : public base::RefCounted {
   const Action action;
   const Function function;
 
-  /// What the user holds. It is given out anew by each MPI_Comm_get_errhandler, as the same value, and is
-  /// valid until it was freed as often as it was given out; `given_out` counts (user's handlers only).
+  /// The value that the user holds. Each MPI_Comm_get_errhandler gives out the same value again; it is valid
+  /// until it was freed as often as it was given out, which `given_out` counts (user's handlers only).
   MPI_Errhandler handle = MPI_ERRHANDLER_NULL;
   int given_out = 0;
 
-  /// Whether the user gave a function (rather than this being one of the predefined handlers).
+  /// Whether the user gave the function; false: it is one of the predefined handlers.
   bool is_users() const { return function != nullptr; }
-  /// Whether it may be set on objects of `kind` (kComm, kWin, kFile or kSession): predefined ones on all.
+  /// Whether it may be set on objects of `kind` (kComm, kWin, kFile or kSession); a predefined one may be on
+  /// all.
   bool suits(Action kind) const { return !is_users() || action == kind; }
-  /// Calls the user's function, on the calling thread, and returns the error code that it leaves. `handle`
-  /// points to the MPI_Comm, MPI_Win, MPI_File or MPI_Session, as `action` says. Only if is_users(). It may
-  /// call MPI, and it may not return. The caller holds a Ref to this object meanwhile, because the function
-  /// may free the handler or set another.
+  /// Calls the user's function on the calling thread, and returns the error code that the function leaves.
+  /// `handle` points to the MPI_Comm, MPI_Win, MPI_File or MPI_Session, as `action` says. Only if is_users().
+  /// The function may call MPI, and it may not return. It may also free the handler or set another one, so
+  /// the caller holds a Ref to this object meanwhile.
   int call(void* handle, int error_code) const;
 
   // The predefined handlers, one object each for all ranks of the process. Any thread.
@@ -41,11 +42,11 @@ class Errhandler final : public base::RefCounted {
   static base::Ref<Errhandler> returns();  ///< MPI_ERRORS_RETURN
 };
 
-/// The error handler of a communicator, session, ...: one that any thread may set while others use it.
+/// The error handler of a communicator, session, ...: any thread may set it while others use it.
 class ErrhandlerSlot {
  public:
   explicit ErrhandlerSlot(base::Ref<Errhandler> errhandler);
-  /// Never null; it lives at least as long as the result is held.
+  /// The handler; never null. It lives at least as long as the result is held.
   base::Ref<Errhandler> get() const;
   void set(base::Ref<Errhandler> errhandler);
 

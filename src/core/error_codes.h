@@ -10,19 +10,21 @@
 
 namespace clump::core {
 
-/// Each rank has its own, so that the same calls give the same numbers in every rank. Any thread of the rank.
+/// The classes and codes of one rank. Each rank has its own, so that the same calls give the same numbers in
+/// every rank. Any thread of the rank.
 class ErrorCodes {
  public:
-  /// The numbers given out start here, above every code that a base::Status can hold.
+  /// The first number that is given out, above every code that a base::Status can hold.
   static constexpr int kFirst = 1 << 30;
   static bool is_users(int code) { return code >= kFirst; }
 
   int add_class();
-  /// A code of a class that the standard or the program has defined; MPI_ERR_ARG for any other.
+  /// Adds a code to a class that the standard or the program has defined; MPI_ERR_ARG for any other class.
   base::Status add_code(int error_class, int* code);
   base::Status set_text(int code, std::string text);
 
-  /// A class can go only when none of its codes is left, and either only when it has no text any more.
+  /// Removes a class, if none of its codes is left. A class or a code can be removed only if it has no text
+  /// any more.
   base::Status remove_class(int error_class);
   base::Status remove_code(int code);
   base::Status remove_text(int code);
@@ -31,13 +33,13 @@ class ErrorCodes {
   std::optional<int> class_of(int code) const;
   /// The text of a code or class of the program; empty if it has none.
   std::string text_of(int code) const;
-  /// The value of MPI_LASTUSEDCODE; never becomes smaller, and keeps its address (a program may hold on to
-  /// it).
+  /// The place of MPI_LASTUSEDCODE's value. The value never becomes smaller, and the place stays the same, as
+  /// a program may keep its address.
   int* last_used() { return &last_used_; }
 
  private:
   struct Entry {
-    int error_class;  // of a class: itself
+    int error_class;  // of a class: its own number
     std::string text;
   };
   Entry* find(int code, bool is_class);

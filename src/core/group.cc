@@ -10,7 +10,7 @@ namespace clump::core {
 
 namespace {
 
-/// How many ranks from the first on have one stride.
+/// How many ranks of `list`, from the first on, have one stride.
 std::size_t strided_length(std::span<const int> list) {
   if (list.size() < 3) return list.size();
   std::size_t length = 2;
@@ -46,7 +46,7 @@ bool Group::become_blocks(std::span<const int> world_ranks) {
   pitch_ = world_ranks[block] - first_;
   for (int rank = 0; rank < size_; ++rank)
     if (world_ranks[static_cast<std::size_t>(rank)] != in_blocks(rank)) return false;
-  // rank_in_blocks() wants blocks that do not reach into each other, or blocks that interleave completely.
+  // rank_in_blocks() needs blocks whose ranges are disjoint, or blocks that interleave completely.
   const int blocks = (size_ + block_ - 1) / block_;
   const bool apart = std::abs(pitch_) > std::abs(stride_) * (block_ - 1);
   const bool interleaved = std::abs(stride_) > std::abs(pitch_) * (blocks - 1);
@@ -103,8 +103,9 @@ int Group::rank_of(int world_rank) const {
 }
 
 int Group::rank_in_blocks(int world_rank) const {
-  // offset = block * pitch_ + place * stride_. The larger of the two steps is so large that all multiples of
-  // the smaller one fit in between: it divides first, and the smaller one the rest, whose sign is its own.
+  // offset = block * pitch_ + place * stride_. The larger of the two steps is greater than all multiples of
+  // the smaller one that occur, so offset is divided by the larger step first, and the rest by the smaller
+  // one. The rest has the sign of the smaller step.
   const int offset = world_rank - first_;
   const bool by_pitch = std::abs(pitch_) > std::abs(stride_);
   const int large = by_pitch ? pitch_ : stride_, small = by_pitch ? stride_ : pitch_;

@@ -1,9 +1,9 @@
-// Handles: what the user holds instead of a pointer.
+// Handles: the values that the user holds instead of pointers.
 //
-// A handle of the ABI is pointer-sized, but its value is a small int here: below 4096 it is one of the ABI's
-// predefined handles; from there on it is a slot of a table of the rank that made it, with a generation
-// above. So a handle that was freed, that belongs to nobody or that was never written is recognised, and
-// MPI_Comm_toint and its family are the identity.
+// A handle of the ABI is pointer-sized, but its value is a small int here. Values below 4096 are the ABI's
+// predefined handles. Others are a slot of a table of the rank that made the handle, with a generation in the
+// bits above. So a handle that was freed, that belongs to another table or that was never written is
+// recognised, and MPI_Comm_toint and its family are the identity.
 //
 //   bit 30..24 generation | bit 23..0 slot + 4096
 #pragma once
@@ -50,7 +50,7 @@ class HandleTable {
     for (auto& chunk : chunks_) delete[] chunk.load(std::memory_order_relaxed);
   }
 
-  /// The object of a handle value; null if there is none, or no longer.
+  /// The object of a handle value; null if there is none, or no longer one.
   [[gnu::always_inline]] T* find(std::intptr_t value) const {
     const std::uint64_t index = index_of(value);
     if (index >= kFirstChunk) [[unlikely]]
@@ -59,8 +59,8 @@ class HandleTable {
     return slots != nullptr ? find_in(slots[index], value) : nullptr;
   }
 
-  /// A new handle value for `object`. Any thread of the rank; `alone`: it has one only. Throws std::bad_alloc
-  /// when all kMaxHandles are in use.
+  /// A new handle value for `object`. Any thread of the rank; `alone`: the caller is the rank's only thread.
+  /// Throws std::bad_alloc when all kMaxHandles are in use.
   [[gnu::always_inline]] std::intptr_t insert(T* object, bool alone = false) {
     const Lock lock(mutex_, alone);
     if (first_free_ == kNone) [[unlikely]]
@@ -73,7 +73,7 @@ class HandleTable {
     return (static_cast<std::intptr_t>(slot->generation) << kIndexBits) | (index + kPredefinedHandles);
   }
 
-  /// Forgets a handle and returns its object; null if it was none.
+  /// Ends a handle and returns its object; null if the value is no handle.
   T* remove(std::intptr_t value) {
     const Lock lock(mutex_, false);
     T* object = find(value);
@@ -81,16 +81,17 @@ class HandleTable {
     return object;
   }
 
-  /// The same for a handle that is known to be there.
+  /// The same for a value that is known to be a handle.
   [[gnu::always_inline]] void forget(std::intptr_t value, bool alone) {
     const Lock lock(mutex_, alone);
     give_back(value);
   }
 
-  // For an owner who uses objects again: such an object keeps its place, which nobody else gets, while it has
-  // no handle. Only if it is alone. live() goes on counting it.
+  // For an owner that uses objects again. Such an object keeps its place while it has no handle, so that no
+  // other object gets the place. Only if the caller is the rank's only thread. live() goes on counting the
+  // object.
 
-  /// Where an object with a handle is noted.
+  /// The slot of an object that has, or had, a handle.
   class Place {
    public:
     Place() = default;
@@ -104,16 +105,16 @@ class HandleTable {
     place.slot_ = slot_at(index_of(value));
     return place;
   }
-  /// Forgets the handle of the object there.
+  /// Ends the handle of the object at `place`.
   void vacate(Place place) { end_generation(*place.slot_); }
-  /// A new handle value, which follows `former`, for an object that has this place.
+  /// A new handle value for an object that has this place. `former` is its last value.
   std::intptr_t occupy(Place place, std::intptr_t former, T* object) {
     Slot& slot = *place.slot_;
     slot.object.store(object, std::memory_order_release);  // release: as in insert()
     return (static_cast<std::intptr_t>(slot.generation) << kIndexBits) | (former & kIndexMask);
   }
 
-  /// Forgets the handles of all objects for which `chosen(object)` is true, and returns these objects.
+  /// Ends the handles of all objects for which `chosen(object)` is true, and returns these objects.
   template <typename Chosen>
   std::vector<T*> remove_if(Chosen chosen) {
     std::vector<T*> removed;
@@ -127,8 +128,8 @@ class HandleTable {
     return removed;
   }
 
-  /// The first object for which `chosen(object)` is true; null if there is none. Nobody may remove it
-  /// meanwhile.
+  /// The first object for which `chosen(object)` is true; null if there is none. No thread may remove that
+  /// object meanwhile.
   template <typename Chosen>
   T* find_if(Chosen chosen) {
     const Lock lock(mutex_, false);
@@ -139,7 +140,7 @@ class HandleTable {
     return nullptr;
   }
 
-  /// Calls `visit(value)` for the value of each handle. Nobody may insert or remove meanwhile.
+  /// Calls `visit(value)` for the value of each handle. No thread may insert or remove meanwhile.
   template <typename Visit>
   void for_each_handle(Visit visit) const {
     for (std::uint32_t index = 0; index < capacity_; ++index)
@@ -152,7 +153,7 @@ class HandleTable {
     return live_;
   }
 
-  /// Calls `visit(object)` for each live object. Nobody may insert or remove meanwhile.
+  /// Calls `visit(object)` for each live object. No thread may insert or remove meanwhile.
   template <typename Visit>
   void for_each(Visit visit) const {
     for (std::uint32_t index = 0; index < capacity_; ++index)
@@ -160,7 +161,7 @@ class HandleTable {
   }
 
  private:
-  /// An atomic operation is a good part of what a handle costs, so it is left out where it can be.
+  /// Locks the table unless the caller is alone: an atomic operation is a large part of a handle's cost.
   class Lock {
    public:
     Lock(base::ShortMutex& mutex, bool alone) : mutex_(alone ? nullptr : &mutex) {
@@ -176,7 +177,7 @@ class HandleTable {
     base::ShortMutex* const mutex_;
   };
 
-  /// Of predefined handles, more than any slot has.
+  /// The slot's number; for a predefined handle a number that no slot has.
   static std::uint32_t index_of(std::intptr_t value) {
     return static_cast<std::uint32_t>((value & kIndexMask) - kPredefinedHandles);
   }
@@ -209,7 +210,7 @@ class HandleTable {
   static constexpr std::intptr_t kIndexMask = (1 << kIndexBits) - 1;
   static constexpr std::intptr_t kGenerationMask = 127;
   static constexpr std::uint32_t kFirstChunk =
-      64;  // chunk k holds kFirstChunk << k slots, the last one as many as have a number
+      64;  // chunk k holds kFirstChunk << k slots, the last chunk as many as still have a number
   static constexpr int kChunks = 18;
   static constexpr std::uint32_t kMaxHandles =
       (1u << kIndexBits) - static_cast<std::uint32_t>(kPredefinedHandles);
@@ -243,7 +244,7 @@ class HandleTable {
   }
 
   mutable base::ShortMutex mutex_;
-  std::uint32_t first_free_ = kNone;  // the last one that was freed
+  std::uint32_t first_free_ = kNone;  // the slot that was freed last
   std::array<std::atomic<Slot*>, kChunks> chunks_{};
   std::uint32_t capacity_ = 0;
   std::size_t live_ = 0;

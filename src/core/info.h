@@ -10,16 +10,16 @@
 
 namespace clump::core {
 
-/// Limits of lengths are the caller's business. Used by threads of one rank under MPI's rules: no change
-/// while another thread uses it.
+/// A list of (key, value). The caller checks the lengths. Used by threads of one rank under MPI's rules: no
+/// change while another thread uses it.
 class Info {
  public:
   void set(std::string_view key, std::string_view value);
-  /// Every entry of `other`; what it does not name stays as it is.
+  /// Sets every entry of `other`; entries with other keys stay as they are.
   void set_all(const Info& other);
-  /// Null if there is no such key. Valid until the next change.
+  /// The value of a key; null if there is no such key. Valid until the next change.
   const std::string* get(std::string_view key) const;
-  /// Whether there was such a key.
+  /// Removes a key; whether there was such a key.
   bool erase(std::string_view key);
   const std::vector<std::pair<std::string, std::string>>& entries() const { return entries_; }
 

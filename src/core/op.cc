@@ -41,7 +41,7 @@ void Op::apply(const void* in, void* inout, Count count, const datatype::Datatyp
                MPI_Datatype handle) const {
   if (is_predefined()) return net::joint_combine(kernel(type), in, inout, count, type);
   if (large_ != nullptr) return large_(const_cast<void*>(in), inout, &count, &handle);
-  // A function with int counts gets large operands a part at a time.
+  // A function with int counts gets a large operand in parts.
   for (Count first = 0; first < count; first += INT_MAX) {
     auto length = static_cast<int>(std::min<Count>(count - first, INT_MAX));
     const Count offset = first * type.extent();

@@ -9,7 +9,7 @@
 
 namespace clump::core {
 
-/// Immutable; any thread.
+/// A reduction operation. Immutable; any thread.
 class Op final : public base::RefCounted {
  public:
   explicit Op(MPI_Op predefined) : predefined_(predefined) {}
@@ -18,23 +18,24 @@ class Op final : public base::RefCounted {
 
   bool commutative() const { return commutative_; }
   bool is_predefined() const { return predefined_ != MPI_OP_NULL; }
-  /// A user's; null for a predefined one.
+  /// The user's function; null for a predefined operation.
   const void* function() const {
     return large_ != nullptr ? reinterpret_cast<const void*>(large_) : reinterpret_cast<const void*>(small_);
   }
-  /// Of a predefined one; MPI_OP_NULL for a user's.
+  /// The handle of a predefined operation; MPI_OP_NULL for a user's.
   MPI_Op handle() const { return predefined_; }
-  /// Whether collectives may use this operation on this type: MPI_ERR_OP, with both names, if it is not
-  /// defined there. User functions take any type.
+  /// Whether collectives may use this operation on this type. If it is not defined for the type: MPI_ERR_OP,
+  /// with both names. User functions take any type.
   base::Status check(const datatype::Datatype& type) const;
-  /// Of what check() allows: whether the standard does, too (MPI-5.0 section 6.9.2).
+  /// For an operation and type that check() allows: whether the standard allows them, too (MPI-5.0 section
+  /// 6.9.2).
   bool is_standard(const datatype::Datatype& type) const;
-  /// Of a predefined one, "MPI_SUM".
+  /// The name of a predefined operation: "MPI_SUM".
   const char* name() const;
   /// The loop of a predefined operation, for a type that check() allows; null for a user's.
   datatype::Kernel kernel(const datatype::Datatype& type) const;
-  /// inout[i] = in[i] op inout[i]. `handle` is what a user function is given for the type. check() was
-  /// successful.
+  /// inout[i] = in[i] op inout[i]. `handle` is passed to a user function as the type's handle. Only if
+  /// check() was successful.
   void apply(const void* in, void* inout, Count count, const datatype::Datatype& type,
              MPI_Datatype handle) const;
 

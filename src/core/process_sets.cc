@@ -10,7 +10,8 @@ namespace clump::core {
 
 namespace {
 
-/// A way to divide the ranks of a job. Two ranks are in one set if they give it the same name.
+/// A way to divide the ranks of a job into sets. Two ranks are in one set if this gives the same name for
+/// both.
 struct Kind {
   bool (*known)(const World& world);
   std::string (*name)(const World& world, int rank);

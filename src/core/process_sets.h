@@ -22,10 +22,10 @@ class Rank;
 
 /// The names of the sets that `rank` is in, always in the same order.
 std::vector<std::string> process_sets_of(const Rank& rank);
-/// Whether a program that writes `text` means the set of that name. The standard's own names may be in upper
-/// or lower case, as schemes and authorities of URIs may (mpi://self).
+/// Whether `text`, as a program writes it, is the name of the set `name`. The standard's own names may be in
+/// upper or lower case, as schemes and authorities of URIs may (mpi://self).
 bool names_process_set(std::string_view text, std::string_view name);
-/// The set that `name` means; null if there is none that `rank` is in.
+/// The set that `name` means; null if `rank` is in no such set.
 base::Ref<const Group> process_set(const Rank& rank, std::string_view name, Origin origin);
 
 }  // namespace clump::core

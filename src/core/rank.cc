@@ -53,7 +53,7 @@ void drop_all(HandleTable<T>& table) {
   drop_if(table, [](const T&) { return true; });
 }
 
-/// The communicators of context 0, 2 and 4.
+/// The predefined communicators: those of context 0, 2 and 4.
 base::Ref<Comm> predefined(Rank& owner, std::uint32_t context, base::Ref<const Group> group) {
   auto comm = base::make_ref<Comm>(owner, ContextId{context}, std::move(group), base::Ref<const Group>());
   comm->outlive_references(true);
@@ -112,7 +112,7 @@ void Rank::forget(Origin origin) {
 }
 
 void Rank::forget_all() {
-  // What is still going on holds what it needs, so requests first. Nobody will ever complete them.
+  // Requests first: those that are active keep what they need. No rank completes them any more.
   for (Request* request :
        requests_.remove_if([](const Request& one) { return &one != &completed_request(); })) {
     std::unique_ptr<Request> owned(request);

@@ -41,38 +41,40 @@ namespace clump::core {
 
 class Rank;
 
-/// What the ranks of this host process share. Made by the runtime when the first of them initialises MPI.
+/// What the ranks of this host process share. The runtime makes it when the first of them initialises MPI.
 struct World {
   World();
   ~World();
 
   int size = 0;
-  std::vector<std::unique_ptr<Rank>> ranks;  ///< by rank in the job; null: not of this host process
+  std::vector<std::unique_ptr<Rank>> ranks;  ///< by rank in the job; null: in another host process
   std::vector<int> app_numbers;              ///< MPI_APPNUM of each rank
   std::vector<Info> environments;            ///< MPI_INFO_ENV of each app; not changed after boot
   std::string node;                          ///< the name of this host
   std::vector<int> nodes;                    ///< which host each rank is on; empty: all are on this one
   std::vector<std::unique_ptr<net::Channel>> channels;
   std::vector<net::Channel*> routes;  ///< the channel to each rank of the job
-  net::SelfChannel* self = nullptr;   ///< the one to ranks of this host process; null in an explored run
+  net::SelfChannel* self = nullptr;   ///< the channel to ranks of this host process; null in an explored run
   std::unique_ptr<net::SharedAllocator> shared_allocator;  ///< null: this is the only process of the node
-  /// Even numbers; the first few are the predefined communicators'. Each host process has its own, so many
-  /// apart as there are processes.
+  /// The next context: an even number; the first few belong to the predefined communicators. Each host
+  /// process has numbers of its own: they are context_step apart.
   std::atomic<std::uint32_t> next_context{8};
   std::uint32_t context_step = 2;
-  /// The worker that each rank of the job is at home at: ranks with different homes run at the same time.
-  /// Empty: nobody knows.
+  /// The home worker of each rank of the job: ranks with different homes run at the same time. Empty:
+  /// unknown.
   std::vector<int> homes;
 
-  /// A kind of hardware resource, and which one of its kind each rank of the job uses alone; -1: several.
+  /// A kind of hardware resource. For each rank of the job, the number of the one resource of this kind that
+  /// it uses; -1: it uses several.
   struct Resource {
     std::string name;
     std::vector<int> instances;
   };
   std::vector<Resource> resources;  ///< from the whole machine inwards
-  bool tells_placement = false;     ///< of topologies that may be reordered: the user asks where they are
+  bool tells_placement = false;     ///< the user asks where the ranks of topologies that may be reordered are
 
-  /// Teams that not all of their ranks have found yet, by context and the job's number of their rank 0.
+  /// Teams that some of their ranks have not found yet, by context and by the number in the job of their rank
+  /// 0.
   struct Teams {
     struct Forming {
       base::Ref<Team> team;
@@ -82,15 +84,15 @@ struct World {
     std::map<std::pair<ContextId, int>, Forming> forming;
   } teams;
 
-  /// Ends the job because of rank `rank`; never returns. `text` says why.
+  /// Ends the job because of rank `rank`; never returns. `text` is the reason.
   void (*abort_job)(int rank, int code, const std::string& text) = nullptr;
-  /// Finds the call in the program's code that returns to `address`, and names it for a message:
-  /// "solver.c:12". Null: nobody can. Any thread.
+  /// find_in_code() finds the call in the program's code that returns to `address`, and name_in_code() names
+  /// it for a message: "solver.c:12". Null: not available. Any thread.
   CodePlace (*find_in_code)(const void* address) = nullptr;
   std::string (*name_in_code)(const CodePlace& place) = nullptr;
-  /// Both: " at solver.c:12", or nothing where nobody knows.
+  /// Calls both: " at solver.c:12", or nothing if the place is unknown.
   std::string at(const Site& site) const;
-  /// What mpiexec --check asks for: of all ranks, from the start to the end.
+  /// What mpiexec --check asks for: the same for all ranks, from the start to the end.
   Checks checks = Checks::kNone;
 
   int node_of(int rank) const { return nodes.empty() ? 0 : nodes[static_cast<std::size_t>(rank)]; }
@@ -103,7 +105,7 @@ class Rank {
   static inline const fiber::Identity kUnknown;  // there may be several threads
 
  public:
-  /// Of the World model: MPI_Init and MPI_Finalize.
+  /// The phase of the World model: MPI_Init and MPI_Finalize.
   enum class Phase : std::uint8_t { kBefore, kInitialized, kFinalized };
 
   Rank(World& world, int number);
@@ -111,25 +113,28 @@ class Rank {
 
   World& world;
   const int number;                             ///< in MPI_COMM_WORLD
-  const fiber::Identity* identity = &kUnknown;  ///< of its threads, once the first of them came here
+  const fiber::Identity* identity = &kUnknown;  ///< that of its threads, once one of them has called MPI
   std::atomic<Phase> phase{Phase::kBefore};
-  /// Who gives this rank the right to call MPI: the World model, while it is initialised, and each session.
+  /// How many give this rank the right to call MPI: the World model, while it is initialised, and each
+  /// session.
   std::atomic<int> users{0};
-  std::mutex users_mutex;                       ///< held by those who change `users` and tell the runtime
+  std::mutex users_mutex;                       ///< held while `users` is changed and the runtime is told
   std::atomic<const char*> call{nullptr};       ///< the MPI function that a thread of this rank entered last
-  int thread_level = MPI_THREAD_SINGLE;         ///< as asked for and granted
+  int thread_level = MPI_THREAD_SINGLE;         ///< the level that was asked for and granted
   unsigned long main_thread = 0;                ///< pthread_self() of the thread that initialised MPI
-  std::atomic<unsigned long> thread_inside{0};  ///< that of one in a call which is watched; 0: none
-  bool has_own_worker = false;                  ///< no other rank is at home there; set before this one runs
+  std::atomic<unsigned long> thread_inside{0};  ///< pthread_self() of the thread in a watched call; 0: none
+  bool has_own_worker = false;                  ///< no other rank has the same home; set before this rank
+                                                ///< runs
 
-  RankCallbacks callbacks;  ///< what only threads of this rank may do
-  /// A standard send of more bytes is not copied to wait for its receive: it waits itself. Set by tools.
+  RankCallbacks callbacks;  ///< work that only threads of this rank may do
+  /// The most bytes of a standard send that is copied so that it need not wait for its receive; a longer one
+  /// waits. Set by tools.
   std::atomic<Count> eager_limit{net::kEagerLimit};
 
   std::unique_ptr<net::Sink>
       inbox;  ///< the matcher; owned here, made by the runtime (p2p is above this layer)
 
-  /// A message taken by a matched probe, for MPI_Mrecv; what it is belongs to p2p.
+  /// A message that a matched probe has taken, for MPI_Mrecv. Its contents belong to p2p.
   struct Message {
     virtual ~Message() = default;
   };
@@ -153,10 +158,10 @@ class Rank {
   Message* message(MPI_Message handle) const;
   Keyval* keyval(int number) const;
   Session* session(MPI_Session handle) const { return sessions_.find(value_of(handle)); }
-  /// Null if there is none (any more). No thread may end it meanwhile.
+  /// The session of an origin; null if there is none (any more). No thread may end it meanwhile.
   Session* session(Origin origin);
 
-  // Each makes the handle that the user gets; the handle owns what it stands for until the matching remove.
+  // Each makes the handle that the user gets; the handle owns its object until the matching remove.
   MPI_Comm add(base::Ref<Comm> comm);
   MPI_Group add(base::Ref<const Group> group);
   MPI_Datatype add(datatype::Ref type);
@@ -171,8 +176,8 @@ class Rank {
   int add(base::Ref<Keyval> keyval);
   MPI_Session add(base::Ref<Session> session);
 
-  // Each forgets the handle; what it stood for lives as long as others use it. The handle must be valid and
-  // not predefined.
+  // Each ends the handle; the object lives as long as others use it. The handle must be valid and not
+  // predefined.
   base::Ref<Comm> remove(MPI_Comm handle);
   void remove(MPI_Group handle);
   void remove(MPI_Datatype handle);
@@ -183,18 +188,18 @@ class Rank {
     Request* const request = requests_.find(value_of(handle));
     return request == nullptr ? nullptr : remove(*request);
   }
-  /// The same for one whose handle the caller knows to be there.
+  /// The same for a request that is known to have a handle.
   [[gnu::always_inline]] std::unique_ptr<Request> remove(Request& request) {
     requests_.forget(value_of(request.handle), is_alone());
     return std::unique_ptr<Request>(&request);
   }
-  /// A new request, which is kept for reuse() when the user has done with it; all that are have one class.
+  /// Lets a new request be used again: retire() keeps it for reuse(). All such requests have one class.
   void make_reusable(Request& request) {
     request.reusable = true;
     request.place_ = requests_.place_of(value_of(request.handle));
   }
-  /// A request that the user has done with. Most receives go by here, so they are kept, with their places
-  /// among the handles, for reuse().
+  /// Frees a request that the user has finished with; one that is reusable is kept, with its place among the
+  /// handles, for reuse(). Most receives end here.
   [[gnu::always_inline]] void retire(Request& request) {
     if (!request.reusable || spare_count_ == kMostSpare || !is_alone()) [[unlikely]]
       return static_cast<void>(remove(request));
@@ -203,7 +208,7 @@ class Rank {
     request.next_spare_ = std::exchange(spare_, &request);
     ++spare_count_;
   }
-  /// One of those that were made reusable, with a new handle. Null if there is none.
+  /// A kept request, with a new handle. Null if there is none.
   Request* reuse() {
     Request* const request = spare_;
     if (request == nullptr || !is_alone()) return nullptr;
@@ -217,50 +222,53 @@ class Rank {
   void remove_keyval(int number);
   base::Ref<Session> remove(MPI_Session handle);
 
-  /// MPI_COMM_WORLD and MPI_COMM_SELF are there from MPI_Init until MPI_Finalize.
+  /// Makes MPI_COMM_WORLD and MPI_COMM_SELF usable, or no longer: they are from MPI_Init until MPI_Finalize.
   void show_world(bool usable);
-  /// For a session that begins.
+  /// The origin of a session that begins.
   Origin new_origin() { return Origin{last_origin_.fetch_add(1, std::memory_order_relaxed) + 1}; }
   bool had_sessions() const { return last_origin_.load(std::memory_order_relaxed) != 0; }
-  /// Forgets the communicators and groups that the user still has of an origin that has ended.
+  /// Ends the handles of the communicators and groups that the user still has of an origin that has ended.
   void forget(Origin origin);
-  /// Forgets all that the user still has but what may be used without MPI: info objects and error handlers.
+  /// Ends all handles that the user still has, but for objects that may be used without MPI: info objects and
+  /// error handlers.
   void forget_all();
 
   base::Ref<Comm> comm_world, comm_self;
-  /// All ranks, for those who have no communicator in common yet (MPI_Comm_create_from_group).
+  /// A communicator of all ranks. Ranks that have no communicator in common yet use it to agree
+  /// (MPI_Comm_create_from_group).
   base::Ref<Comm> comm_founding;
   ErrorCodes error_codes;
   Attributes& type_attributes(MPI_Datatype handle) { return type_attributes_[handle]; }
-  /// Keys that were freed by their delete functions, and not yet by the program.
+  /// Keys that were freed by their own delete functions, and not yet by the program.
   struct EarlyFreed {
     std::mutex mutex;
     std::set<int> keyvals;
   } freed_early;
-  /// Whether a datatype has an attribute of this key. None of the rank's threads makes one meanwhile.
+  /// Whether a datatype has an attribute of this key. No thread of the rank sets one meanwhile.
   bool is_type_attribute(int keyval) const {
     return std::ranges::any_of(type_attributes_,
                                [&](const auto& of) { return of.second.key(keyval) != nullptr; });
   }
   SendBufferSlot send_buffer;  ///< MPI_Buffer_attach
 
-  /// What the rank's Fortran layer has told about its compiler (MPI-5.0 section 20.3.4), each part once.
+  /// What the rank's Fortran layer has told MPI about its compiler (MPI-5.0 section 20.3.4), each part once.
   struct Fortran {
     std::mutex mutex;
     std::unique_ptr<const Info> info;
-    int logical_size = 0;  ///< 0: not told
+    int logical_size = 0;  ///< 0: unknown
     std::array<std::byte, 16> logical_true{}, logical_false{};
   } fortran;
 
   // For tools (MPI-5.0 chapter 15).
   CollectiveChoices collectives;
   std::atomic<ToolObserver*> observer{nullptr};  ///< null: there is none
-  /// What the rank's next call of MPI looks at first; all but zero is unusual. relaxed: as above.
+  /// Flags that the rank's next call of MPI looks at first; usually none is set. relaxed: as above.
   std::atomic<std::uint8_t> pending_events{0};
-  static constexpr std::uint8_t kEventsWait = 1;  ///< the observer has something to tell
-  static constexpr std::uint8_t kRecorded = 2;    ///< calls are written down (mpi/trace/recording.h)
-  static constexpr std::uint8_t kChecked = 4;     ///< they are watched (mpi/check/checking.h)
-  static constexpr std::uint8_t kExplored = 8;    ///< what happens is drawn (fiber/exploration.h)
+  static constexpr std::uint8_t kEventsWait = 1;  ///< the observer has events to report
+  static constexpr std::uint8_t kRecorded = 2;    ///< calls are recorded (mpi/trace/recording.h)
+  static constexpr std::uint8_t kChecked = 4;     ///< calls are checked (mpi/check/checking.h)
+  static constexpr std::uint8_t kExplored = 8;    ///< the run is explored: what happens is drawn
+                                                  ///< (fiber/exploration.h)
   bool is_explored() const { return (pending_events.load(std::memory_order_relaxed) & kExplored) != 0; }
   /// Whether the caller is the only thread of this rank.
   bool is_alone() const { return !identity->threaded.load(std::memory_order_relaxed); }
@@ -281,21 +289,21 @@ class Rank {
     kKeyvals,
     kMessages
   };
-  /// How many of a kind the program has made and not freed. Any thread.
+  /// How many objects of a kind the program has made and not freed. Any thread.
   std::size_t live(Handles kind) const;
 
-  /// Where what the program has was made; null: nobody wants to know. Made by the first use of MPI.
+  /// The places in the program where its objects were made; null: not wanted. Made by the first use of MPI.
   std::unique_ptr<Sites> sites;
-  std::unique_ptr<BuffersInUse> buffers_in_use;  ///< there where the sites are
-  /// The current call does what is to be told: "MPI_Allreduce at solver.c:12 " and the text. Nothing where
-  /// nobody checks.
+  std::unique_ptr<BuffersInUse> buffers_in_use;  ///< there if `sites` is
+  /// Notes a remark about the current call: "MPI_Allreduce at solver.c:12 " and the text. Does nothing
+  /// without --check.
   void remark(Remark::Kind kind, std::string_view text) const;
-  /// Calls visit(kind, handle) for all that the program has made and not freed. None of the rank's threads
-  /// makes or frees anything meanwhile.
+  /// Calls visit(kind, handle) for each object that the program has made and not freed. No thread of the rank
+  /// makes or frees objects meanwhile.
   template <typename Visit>
   void for_each_live(Visit visit) const;
 
-  // For reports: while none of the rank's threads runs, or there are several.
+  // For reports. The rank has several threads, or none of its threads runs.
   template <typename Visit>
   void for_each_request(Visit visit) {
     static_cast<void>(requests_.find_if([&](const Request& request) { return visit(request), false; }));
@@ -308,7 +316,8 @@ class Rank {
   }
 
  private:
-  std::atomic<Comm*> usable_world_{nullptr}, usable_self_{nullptr};  // what the handles stand for
+  std::atomic<Comm*> usable_world_{nullptr}, usable_self_{nullptr};  // the objects of MPI_COMM_WORLD and
+                                                                     // MPI_COMM_SELF
   HandleTable<Comm> comms_;
   HandleTable<const Group> groups_;
   HandleTable<const datatype::Datatype> datatypes_;
@@ -342,7 +351,8 @@ void Rank::for_each_live(Visit visit) const {
   visit_all(Sites::Kind::kKeyval, keyvals_);
 }
 
-/// The rank of the calling thread; null if it belongs to none, or to one that has not needed MPI yet.
+/// The rank of the calling thread; null if the thread belongs to no rank, or to one that has not needed MPI
+/// yet.
 inline Rank* current_rank() {
   const fiber::Identity* identity = fiber::identity();
   // acquire: pairs with the release in mpi::find_rank().

@@ -1,4 +1,4 @@
-// Tasks that only threads of one rank may run, because they call functions of its program.
+// Rank callbacks: tasks that only threads of one rank may run, because they call functions of its program.
 #pragma once
 
 #include "fiber/rank_callbacks.h"
@@ -8,7 +8,7 @@ namespace clump::core {
 
 class RankCallbacks final : public fiber::RankCallbacks {
  public:
-  /// Any thread.
+  /// Leaves a task for the rank's threads. Any thread.
   void submit(net::ProgressTask& task) {
     tasks_.push(task);
     call();

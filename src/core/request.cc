@@ -13,7 +13,7 @@ namespace {
 constexpr int kBytes = 0;
 constexpr int kCancelled = 2;
 
-// Room for the operations of point-to-point messages; larger ones come from the heap.
+// The size of a block: the operations of point-to-point messages fit; larger ones come from the heap.
 constexpr std::size_t kBlockBytes = 320;
 constexpr int kMostKept = 256;
 
@@ -21,15 +21,16 @@ struct Block {
   Block* next;
 };
 
-/// What a thread keeps. Constant initialisation makes access cheap, so the destructor is elsewhere.
+/// The blocks that a thread keeps. Constant initialisation makes access cheap, so the destructor is in
+/// ThreadEnd.
 struct Kept {
   Block* first = nullptr;
   int count = 0;
-  bool closed = true;  // not opened yet, or the thread is ending
+  bool closed = true;  // not opened yet, or the thread ends
 };
 constinit thread_local Kept kept;
 
-/// Gives the memory back when the thread ends.
+/// Frees the blocks when the thread ends.
 struct ThreadEnd {
   ThreadEnd() { kept.closed = false; }
   ~ThreadEnd() {
@@ -77,7 +78,7 @@ Request& completed_request() {
   return *request;
 }
 
-// Only who has a Request can abandon its completion.
+// Only the owner of a Request can abandon its completion, so this operation is a Request.
 void Operation::end_abandoned_request() { static_cast<Request&>(*this).end_abandoned(); }
 
 base::Status Request::start() {
@@ -91,7 +92,7 @@ base::Status Request::cancel() { return {}; }
 void Request::detach(std::unique_ptr<Request> request) {
   Request& operation = *request;
   operation.self_ = std::move(request);  // abandon() releases: end_abandoned() on another thread sees it
-  if (!operation.completion.abandon()) operation.end_abandoned();  // it is complete, and nobody else's
+  if (!operation.completion.abandon()) operation.end_abandoned();  // it is complete, and only owned by itself
 }
 
 void Request::end_abandoned() { const std::unique_ptr<Request> last_owner = std::move(self_); }

@@ -17,30 +17,32 @@
 
 namespace clump::core {
 
-/// What a completed operation tells; goes into the user's MPI_Status.
+/// The result of a completed operation; it goes into the user's MPI_Status.
 struct Result {
-  int source = MPI_ANY_SOURCE;  ///< an "empty" status (MPI-5.0 section 3.7.3) is what stands here
+  int source = MPI_ANY_SOURCE;  ///< the defaults are those of an "empty" status (MPI-5.0 section 3.7.3)
   int tag = MPI_ANY_TAG;
   int error = MPI_SUCCESS;
   bool cancelled = false;
   Count bytes = 0;  ///< received, packed size
 };
 
-/// Something that is under way, as who carries it out knows it: he writes `result`, then calls complete().
-/// Most are Requests; those that a call waits for itself, on its stack, can do with this.
+/// Something that is under way, as the thread that carries it out sees it: that thread writes `result`, then
+/// calls complete(). Most operations are Requests; one that a call keeps on its stack and waits for itself
+/// needs no more than this.
 class Operation {
  public:
   Operation() = default;
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
 
-  /// `result` is written: wakes who waits. The last touch; any thread.
+  /// Completes the operation, whose `result` is written, and wakes the thread that waits. The caller's last
+  /// access; any thread.
   [[gnu::always_inline]] void complete() {
     if (completion.signal()) [[unlikely]]
       end_abandoned_request();
   }
 
-  /// The same by who has `completion` in his cache, most likely.
+  /// The same for a caller that most likely has `completion` in its cache.
   [[gnu::always_inline]] void complete_near() {
     if (completion.signal_near()) [[unlikely]]
       end_abandoned_request();
@@ -58,26 +60,27 @@ class Operation {
 class Request : public Operation {
  public:
   enum class State : std::uint8_t { kInactive, kActive };
-  /// Some calls are for one kind of requests only.
+  /// Kinds of requests, for calls that take one kind only.
   enum class Kind : std::uint8_t {
     kOrdinary,
     kPartitionedReceive,
-    kGeneralized,      ///< from here on they are asked
-    kPartitionedSend,  ///< mpiexec --check looks at its partitions,
-    kChecked,          ///< and at all that this one has done
+    kGeneralized,      ///< of this kind and of the following ones, is_to_be_asked()
+    kPartitionedSend,  ///< mpiexec --check looks at the partitions
+    kChecked,          ///< mpiexec --check looks at the whole operation
   };
 
   Request() = default;
   explicit Request(Kind kind) : kind(kind) {}
   virtual ~Request() = default;
 
-  // Requests come and go quickly: each thread keeps the memory of some for the next ones. Any thread may
-  // delete them.
+  // Requests are made and deleted often: each thread keeps the memory of some for the next ones. Any thread
+  // may delete a request.
   static void* operator new(std::size_t size);
   static void operator delete(void* memory, std::size_t size) noexcept;
   static void* operator new(std::size_t, void* place) noexcept { return place; }
 
-  /// It outlives the call that makes it, and keeps what it needs until then. Once.
+  /// Keeps the communicator and the type alive as long as the operation, which outlives the call that makes
+  /// it. Once.
   void uses(Comm& its_comm, const datatype::Datatype& its_type) {
     comm.fill(&its_comm);
     if (!its_type.is_predefined()) type.fill(&its_type);
@@ -88,14 +91,14 @@ class Request : public Operation {
   /// MPI_Cancel: may leave the operation as it is. Only for active operations.
   virtual base::Status cancel();
 
-  /// Of some kinds, the result is complete only when they were asked. By the call that tells it to the user;
-  /// `keep`: it is not the last such call.
+  /// Whether the result is complete only after ask(). The call that gives the result to the user calls ask();
+  /// `keep`: a later call will give it again.
   bool is_to_be_asked() const { return kind >= Kind::kGeneralized; }
   virtual void ask(bool /*keep*/) {}
 
-  /// Whom it waits for, as a rank of the job; negative: nobody, several, or nobody knows.
+  /// The rank of the job that the operation waits for; negative: none, several, or unknown.
   virtual int awaited() const { return MPI_UNDEFINED; }
-  /// What a start of a persistent operation sends, in one message, to which rank of the job.
+  /// What a start of a persistent operation sends, in one message, and to which rank of the job.
   struct Sending {
     int peer = MPI_PROC_NULL;  ///< nothing is sent
     int tag = 0;
@@ -104,12 +107,12 @@ class Request : public Operation {
   virtual Sending sending() const { return {}; }
 
   enum class WaitsFor : std::uint8_t { kThis, kAny };
-  /// Before its owner waits for it, or for any of several, and may sleep: does what nobody else might do
-  /// soon. Never blocks.
+  /// Called before the owner waits for this request, or for any of several, and may sleep. Does work that no
+  /// other thread may do soon. Never blocks.
   virtual void before_wait(WaitsFor /*what*/) {}
-  /// Adds what it waits for, while it is not complete.
+  /// Appends what the operation waits for. Only while it is not complete.
   virtual void tell(std::vector<Awaited>& all) const { all.emplace_back(); }
-  /// Waits until it is complete.
+  /// Waits until the operation is complete.
   void wait() {
     if (completion.done()) return;
     before_wait(WaitsFor::kThis);
@@ -117,35 +120,35 @@ class Request : public Operation {
     completion.wait();
     being_awaited = nullptr;
   }
-  /// What the calling thread of control waits for, if it is a request by itself.
+  /// The request that the calling thread of control waits for; null: it waits for no single request.
   static inline constinit thread_local const Request* being_awaited = nullptr;
 
-  /// Lets an operation go on without its owner (MPI_Request_free): it owns itself until it is complete. Those
-  /// on a stack have no unique_ptr to give, so they cannot be detached.
+  /// Lets an operation go on without its owner (MPI_Request_free): it owns itself until it is complete. A
+  /// request on a stack has no unique_ptr, so it cannot be detached.
   static void detach(std::unique_ptr<Request> request);
   /// Whether the user may call MPI_Request_free while it is active.
   virtual base::Status may_detach() const { return {}; }
 
   MPI_Request handle = MPI_REQUEST_NULL;
-  base::Ref<Comm> comm;  ///< whose error handler is called; may be null
+  base::Ref<Comm> comm;  ///< the communicator whose error handler is called; may be null
   datatype::Ref type;    ///< keeps a derived datatype alive while the operation uses it
   State state = State::kActive;
   bool persistent = false;
   bool reusable = false;        ///< see Rank::make_reusable()
-  bool was_started = false;     ///< of a persistent one: ever (mpiexec --check)
-  bool was_waited_for = false;  ///< and before that
+  bool was_started = false;     ///< a persistent one was started at least once (mpiexec --check)
+  bool was_waited_for = false;  ///< and was waited for before that
   Kind kind = Kind::kOrdinary;
 
  protected:
-  /// It is complete, and its completion was abandoned: nobody waits for it. The last touch. As it stands here
-  /// it ends an operation that was detached.
+  /// Called when the operation is complete and its owner has abandoned it. The last access. This version ends
+  /// an operation that was detached.
   [[gnu::cold]] virtual void end_abandoned();
 
  private:
   friend class Operation;
   friend class Rank;
-  /// As it was made, but for its handle's number, and what every operation of its class writes into `result`;
-  /// nothing is kept alive any more.
+  /// Makes the request as it was when it was made, but for its handle's number and the parts of `result` that
+  /// every operation of its class writes. It keeps nothing alive any more.
   void renew() {
     static_cast<void>(base::Ref<Comm>(std::move(comm)));
     if (type) [[unlikely]]
@@ -155,14 +158,15 @@ class Request : public Operation {
     result.cancelled = false;
   }
   std::unique_ptr<Request> self_;      ///< set by detach()
-  HandleTable<Request>::Place place_;  ///< of one that is used again and again
+  HandleTable<Request>::Place place_;  ///< the place of one that is used again
   Request* next_spare_ = nullptr;
 };
 
-/// What the user gets for an operation of which nothing is left to be told when its call returns, such as a
-/// send whose buffer is free again. One handle stands for all of them, so it is never removed.
+/// The handle that the user gets for an operation of which nothing is left to report when its call returns,
+/// such as a send whose buffer is free again. One handle stands for all of them, so it is never removed.
 inline const MPI_Request kCompletedRequest = reinterpret_cast<MPI_Request>(std::intptr_t{4096});
-/// The operation behind it: complete, successful, and of no communicator. The same for all ranks.
+/// The operation behind kCompletedRequest: complete, successful, and of no communicator. The same for all
+/// ranks.
 Request& completed_request();
 
 /// Writes a Result into the user's status; MPI_ERROR only where the standard lets it be written

@@ -1,5 +1,5 @@
-// Memory for the messages of buffered sends (MPI-5.0 section 3.6), as a communicator, a session or a rank
-// holds it. What it is, and how messages get in and out, belongs to src/p2p.
+// The memory for the messages of buffered sends (MPI-5.0 section 3.6), as a communicator, a session or a rank
+// holds it. Its contents, and how messages get in and out, belong to src/p2p.
 #pragma once
 
 #include <mutex>
@@ -10,25 +10,25 @@
 
 namespace clump::core {
 
-/// Stays until it was detached, or what it was attached to is gone, and its last message has left.
+/// A buffer. It lives until it was detached, or its object has ended, and its last message has left.
 class SendBuffer : public base::RefCounted {};
 
-/// Where a user attaches one. Any thread of the rank.
+/// The place in an object where a user attaches a buffer. Any thread of the rank.
 class SendBufferSlot {
  public:
-  /// Null if none is attached.
+  /// The attached buffer; null if there is none.
   base::Ref<SendBuffer> get() const {
     const std::lock_guard lock(mutex_);
     return buffer_;
   }
-  /// False if one is attached already.
+  /// Attaches a buffer; false if one is attached already.
   bool attach(base::Ref<SendBuffer> buffer) {
     const std::lock_guard lock(mutex_);
     if (buffer_) return false;
     buffer_ = std::move(buffer);
     return true;
   }
-  /// Null if none was attached.
+  /// Detaches the buffer and returns it; null if there was none.
   base::Ref<SendBuffer> detach() {
     const std::lock_guard lock(mutex_);
     return std::exchange(buffer_, {});

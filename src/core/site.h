@@ -1,4 +1,4 @@
-// Where the program calls MPI: what mpiexec --check tells of an object or a message besides what it is.
+// Where the program calls MPI: mpiexec --check reports it with an object or a message.
 #pragma once
 
 #include <cstdint>
@@ -10,28 +10,28 @@
 
 namespace clump::core {
 
-/// A call of the program's.
+/// A call in the program.
 struct Site {
-  const char* call = nullptr;     ///< the function of MPI, "MPI_Send"; null: nobody knows
-  const void* address = nullptr;  ///< where it returns to
+  const char* call = nullptr;     ///< the function of MPI, "MPI_Send"; null: unknown
+  const void* address = nullptr;  ///< the address to which it returns
 
-  /// The call that the thread of control is in; one inside of it, by a function of the user's that MPI calls,
-  /// hides it.
+  /// The call that the thread of control is in. A user's function that MPI calls may itself call MPI: that
+  /// call then hides the outer one.
   static inline constinit thread_local const Site* current = nullptr;
 };
 
-/// How much mpiexec --check wants.
+/// What mpiexec --check asks for.
 enum class Checks : std::uint8_t {
   kNone,
-  kTell,  ///< what is left at MPI_Finalize is told
-  kFail,  ///< and is an error (--check=error)
+  kTell,  ///< report at MPI_Finalize what is left
+  kFail,  ///< the same, and make it an error (--check=error)
 };
 
-/// What a rank does that no call fails for, and that is told at MPI_Finalize.
+/// Something that a rank does and that no call fails for. It is reported at MPI_Finalize.
 struct Remark {
   enum class Kind : std::uint8_t {
-    kWrong,     ///< as what is left is
-    kUncommon,  ///< the standard does not have it, but other libraries take it, and so does this one
+    kWrong,     ///< reported like an object that is left
+    kUncommon,  ///< not in the standard, but accepted by other libraries and by this one
   };
   Kind kind;
   std::string text;  ///< begins with the call and its place
@@ -39,8 +39,7 @@ struct Remark {
   friend auto operator<=>(const Remark&, const Remark&) = default;
 };
 
-/// Where the handles of a rank were made, and what there is to say about what it does with them. Any thread
-/// of the rank.
+/// Where the handles of a rank were made, and the remarks about how it uses them. Any thread of the rank.
 class Sites {
  public:
   enum class Kind : std::uint8_t {
@@ -55,7 +54,7 @@ class Sites {
     kKeyval,
   };
 
-  /// Each is told once.
+  /// Adds a remark; equal ones are kept once.
   void remark(Remark remark) {
     const std::lock_guard lock(mutex_);
     remarks_.insert(std::move(remark));
@@ -66,12 +65,12 @@ class Sites {
     const std::lock_guard lock(mutex_);
     sites_[key(kind, handle)] = site;
   }
-  /// Whether so many were noted since the last clean() that most of them may be gone.
+  /// Whether so many handles were noted since the last clean() that most of them may be freed by now.
   bool is_crowded() const {
     const std::lock_guard lock(mutex_);
     return sites_.size() > most_;
   }
-  /// Forgets those for which `is_live(kind, handle)` is false.
+  /// Removes the handles for which `is_live(kind, handle)` is false.
   template <typename IsLive>
   void clean(IsLive is_live) {
     const std::lock_guard lock(mutex_);
@@ -81,7 +80,7 @@ class Sites {
     });
     most_ = 2 * sites_.size() + kFew;
   }
-  /// One without a call if it was not noted.
+  /// The call that made a handle; a Site without a call if none was noted.
   Site find(Kind kind, std::intptr_t handle) const {
     const std::lock_guard lock(mutex_);
     const auto found = sites_.find(key(kind, handle));

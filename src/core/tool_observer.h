@@ -1,4 +1,4 @@
-// The seam between what happens to a rank and the tools that watch it (MPI-5.0 chapter 15).
+// The interface between what happens to a rank and the tools that observe it (MPI-5.0 chapter 15).
 #pragma once
 
 #include <array>
@@ -10,9 +10,8 @@
 
 namespace clump::core {
 
-/// Is told at once of what happens to a rank, by whoever makes it happen: any thread, in the middle of
-/// anything, with locks of ours held. So it only notes it down. A rank's ToolObserver lives as long as the
-/// rank.
+/// Is told at once of what happens to a rank, by the thread that makes it happen: any thread, at any place,
+/// with locks of Clump held. So it only notes events down. A rank's ToolObserver lives as long as the rank.
 class ToolObserver {
  public:
   struct Message {
@@ -20,11 +19,11 @@ class ToolObserver {
     int source, tag;
     Count bytes;
   };
-  /// Before the first of the next two: so many messages wait.
+  /// Called before the first call of the next two: so many messages are unexpected.
   virtual void unexpected_are(Count messages) = 0;
   virtual void unexpected_came(const Message& message) = 0;
   virtual void unexpected_went() = 0;
-  /// The rank begins a collective operation; numbers as in coll/select/select.h.
+  /// The rank begins a collective operation. The numbers are those of coll/select/select.h.
   virtual void collective_begins(std::uint32_t context, int collective, int algorithm, Count bytes) = 0;
   /// An idle worker runs the rank, or the rank has lost its worker.
   virtual void taken(int worker) = 0;
@@ -34,18 +33,18 @@ class ToolObserver {
   ~ToolObserver() = default;
 };
 
-/// What a rank's collectives did, and what a tool or the user wants them to do. Indexes are numbers of
-/// coll/select/select.h.
+/// What the collectives of a rank did, and what a tool or the user wants them to do. The indexes are the
+/// numbers of coll/select/select.h.
 struct CollectiveChoices {
   static constexpr std::size_t kCollectives = 16, kAlgorithms = 24;
   std::array<base::Counter, kCollectives> begun;  ///< written by the rank's threads
   std::array<base::Counter, kAlgorithms> used;
-  /// One more than the number of the algorithm that is wanted; 0: none in particular. relaxed: the rank's own
-  /// threads set it, and are ordered by what the program does.
+  /// 1 + the number of the algorithm that is wanted; 0: no particular one. relaxed: the rank's own threads
+  /// set it, and the program orders them.
   std::array<std::atomic<std::uint8_t>, kCollectives> wanted{};
-  /// Reductions give the same bits wherever the ranks are. relaxed: as above.
+  /// Whether reductions give the same bits wherever the ranks are. relaxed: as above.
   std::atomic<bool> reproducible{false};
-  /// Ranks compare what they call before they do it (coll/check/check.h). relaxed: as above.
+  /// Whether ranks compare what they call before each collective (coll/check/check.h). relaxed: as above.
 #ifdef CLUMP_CHECKS
   std::atomic<bool> checked{true};
 #else
@@ -53,13 +52,13 @@ struct CollectiveChoices {
 #endif
 };
 
-/// What a communicator's hints want its collectives to do, above what a tool wants.
+/// What the hints of a communicator ask of its collectives; stronger than what a tool wants.
 struct CollectiveWishes {
-  std::array<std::uint8_t, CollectiveChoices::kCollectives> wanted{};  ///< as there
+  std::array<std::uint8_t, CollectiveChoices::kCollectives> wanted{};  ///< as in CollectiveChoices
   bool reproducible = false;
 };
 
-/// What a tool keeps at a rank.
+/// What a tool keeps for a rank.
 class ToolState {
  public:
   virtual ~ToolState() = default;

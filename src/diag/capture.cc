@@ -11,7 +11,7 @@ namespace {
 
 struct Walk {
   Stack* stack;
-  std::uintptr_t begin;  // frames before this one are the signal handler's; 0: take all
+  std::uintptr_t begin;  // earlier frames are the signal handler's and are left out; 0: all are taken
   bool begun;
 };
 
@@ -27,7 +27,8 @@ _Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
   if (address == 0) return _URC_END_OF_STACK;
   if (!walk.begun && address != walk.begin) return _URC_NO_REASON;
   walk.begun = true;
-  // A return address lies behind its call, which may be the last instruction of the line, or of the function.
+  // A return address lies behind its call, which may be the last instruction of its line or of its function:
+  // the byte before it belongs to the call.
   add(*walk.stack, at_instruction != 0 ? address : address - 1);
   return walk.stack->count < Stack::kMostFrames ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
@@ -40,7 +41,7 @@ std::uintptr_t program_counter(const ucontext_t& context) {
 #endif
 }
 
-/// Where a function would return to that has just been entered.
+/// The address to which a function that has just been entered would return.
 std::uintptr_t return_address(const ucontext_t& context) {
 #if defined(__x86_64__)
   return *reinterpret_cast<const std::uintptr_t*>(context.uc_mcontext.gregs[REG_RSP]);
@@ -59,7 +60,7 @@ void capture(Stack& stack, const void* context) {
     walk.begin = program_counter(interrupted);
     walk.begun = false;
     if (image::locate(reinterpret_cast<const void*>(walk.begin)).object == nullptr) {
-      // A call through a wild pointer: there is nothing to unwind from, but the caller is known.
+      // A call through a wild pointer: nothing can be unwound from here, but the caller is known.
       add(stack, walk.begin);
       add(stack, return_address(interrupted) - 1);
       return;

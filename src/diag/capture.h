@@ -1,6 +1,6 @@
 // The stack of a failing rank, as places in files that mpiexec can turn into functions and lines.
 //
-// capture() neither allocates nor locks, so that it works in a signal handler, on a heap that is broken.
+// capture() neither allocates nor locks: it works in a signal handler, and when the heap is broken.
 #pragma once
 
 #include <cstddef>
@@ -22,10 +22,10 @@ struct Stack {
 /// then begins where the signal struck. Null: it begins at the caller.
 void capture(Stack& stack, const void* context);
 
-/// The stack of a suspended thread of control, which goes on sleeping meanwhile.
+/// The stack of a suspended thread of control, which stays suspended meanwhile.
 void capture_behind(Stack& stack, const fiber::Registers& registers);
 
-/// Loads what the unwinder needs, so that capture() finds it in place. Once, at start; allocates.
+/// Loads what the unwinder needs, so that capture() does not have to. Once, at the start; allocates.
 void prepare();
 
 }  // namespace clump::diag

@@ -44,7 +44,7 @@ bool is_file(const std::string& path, std::string_view name) {
   return std::string_view(path).substr(slash == std::string::npos ? 0 : slash + 1).starts_with(name);
 }
 
-/// Libraries below the user's code: a mistake shows there, and is not made there.
+/// Whether the frame is in a library below the user's code: an error is noticed there, but is not made there.
 bool is_below_user(const pmi::Frame& frame) {
   static constexpr std::string_view kLibraries[] = {
       "libclump_host.so", "libclump_malloc.so", "libmpi_abi.so", "libc.so", "libstdc++.so", "libgcc_s.so",
@@ -54,8 +54,8 @@ bool is_below_user(const pmi::Frame& frame) {
                              [&](std::string_view library) { return is_file(frame.object, library); });
 }
 
-/// What raises a signal or an exception, or ends the process, on the way out of the user's code: true, but
-/// not where the mistake is.
+/// Whether the frame only raises the signal or the exception, or ends the process, on the way out of the
+/// user's code: true of the failure, but not the place of the mistake.
 bool is_messenger(const pmi::Frame& frame, const Place& place) {
   static constexpr std::string_view kMessengers[] = {"raise",
                                                      "abort",
@@ -74,8 +74,8 @@ bool is_messenger(const pmi::Frame& frame, const Place& place) {
   return function.empty() || std::ranges::find(kMessengers, function) != std::end(kMessengers);
 }
 
-/// "  in strlen, called by": the function that the user's code has called and that did not come back. Empty
-
+/// The line "  in strlen, called by": it names the function that the user's code has called and that did not
+/// return. Empty if there is no such function, or if no signal has ended the rank.
 std::string what_was_called(const pmi::Failure& failure, std::size_t users, Symbolizer& symbolizer) {
   if (users == 0 || failure.reason != pmi::Reason::kSignal) return {};
   const pmi::Frame& frame = failure.frames[users - 1];
@@ -97,7 +97,7 @@ std::string line(int number, const pmi::Frame& frame, const Place& place) {
   return fmt::format("  #{:<3}{}{}\n", number, function, where);
 }
 
-/// Endless recursion fills a stack with one line.
+/// Repeated frames that are shown: endless recursion fills a stack with one line.
 constexpr int kShownRepeats = 3;
 
 std::string stack(const pmi::Failure& failure) {
@@ -108,10 +108,10 @@ std::string stack(const pmi::Failure& failure) {
   std::string last;
   const std::size_t count = failure.frames.size();
   std::size_t users = 0;
-  // A thread of no rank fails in nothing but Clump's own functions.
+  // For a thread that belongs to no rank, the stack has only Clump's own functions.
   if (failure.rank >= 0) {
     while (users < count && is_below_user(failure.frames[users])) ++users;
-    if (users == count) return {};  // it has left its main(), or nothing is known
+    if (users == count) return {};  // the thread has left its main(), or nothing is known
     text = what_was_called(failure, users, symbolizer);
   }
   for (std::size_t i = users; i < count; ++i) {
@@ -140,7 +140,7 @@ std::string signal_name(int number) {
 
 std::string report(const pmi::Failure& failure, int ranks, bool has_core) {
   std::string text = headline(failure, ranks, has_core);
-  // Of an exit code the text goes on: "before it called MPI_Finalize".
+  // After an exit code the text continues the sentence: "before it called MPI_Finalize".
   if (!failure.text.empty()) text += (failure.reason == pmi::Reason::kExited ? " " : ": ") + failure.text;
   if (text.back() != '\n') text += '\n';
   // Otherwise the stack is Clump's own.

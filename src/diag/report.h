@@ -7,11 +7,12 @@
 
 namespace clump::diag {
 
-/// Who, why, and the stack, a frame a line, without the frames of Clump's own below MPI calls and above
-/// main(). Reads the files of the frames. `ranks`: of the job. `has_core`: a core file was written.
+/// The text about a failure: the rank, the reason, and the stack, one frame on a line, without the frames of
+/// Clump below MPI calls and above main(). Reads the files of the frames. `ranks`: the number of ranks of the
+/// job. `has_core`: a core file was written.
 std::string report(const pmi::Failure& failure, int ranks, bool has_core = false);
 
-/// "SIGSEGV (segmentation fault)".
+/// The name of a signal with its meaning: "SIGSEGV (segmentation fault)".
 std::string signal_name(int number);
 
 }  // namespace clump::diag

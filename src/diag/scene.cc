@@ -13,9 +13,9 @@ namespace {
 using pmi::Awaited;
 using Kind = pmi::Awaited::Kind;
 
-constexpr std::size_t kMostPieces = 12;  // of a list of ranks
+constexpr std::size_t kMostPieces = 12;  // in the text of a list of ranks
 constexpr std::size_t kMostHints = 2;
-constexpr std::size_t kMostTargets = 4;  // of one wait, when a cycle is looked for
+constexpr std::size_t kMostTargets = 4;  // of one wait, in the search for a cycle
 constexpr std::size_t kMostStarts = 256;
 
 std::string messages_text(int count, std::int64_t bytes) {
@@ -66,7 +66,8 @@ Scene::Scene(std::vector<Wait> waits, pmi::Account account, int ranks)
   }
 }
 
-/// Those without a name are told by their ranks; should that not be enough, also by a number.
+/// Names the communicators. One without a name is named by its ranks, and if two have the same ranks, also by
+/// a number.
 void Scene::name_comms() {
   std::map<std::string, int> used;
   for (const auto& [key, facts] : comms_) {
@@ -89,7 +90,8 @@ const std::string& Scene::name_of(pmi::CommKey comm) const {
   static const std::string unknown = "a communicator that the receiver does not have";
   const auto found = names_.find(comm);
   if (found != names_.end()) return found->second;
-  // Whoever has it is not always asked.
+  // The process that has this communicator may not have been asked. The same context number then tells which
+  // one it is.
   const auto same =
       std::ranges::find_if(names_, [&](const auto& one) { return one.first.context == comm.context; });
   return same != names_.end() && comm.first < 0 ? same->second : unknown;
@@ -138,13 +140,13 @@ std::vector<int> Scene::members_of(const Awaited& collective) const {
   return all;
 }
 
-// A collective by messages has a number, and each rank tells how many it has begun. Others synchronise in
-// shared memory: who has come waits there.
+// A collective by messages has a number, and each rank reports how many collectives it has begun. In a
+// collective by shared memory, a rank that has come waits there, so its wait is in `meeting_`.
 std::vector<int> Scene::missing(const Awaited& collective) const {
   std::vector<int> missing = members_of(collective);
   const auto met = meeting_.find(collective.comm);
   std::erase_if(missing, [&](int rank) {
-    if (state_of(rank) == pmi::Standing::State::kSilent) return true;  // nothing is known of it
+    if (state_of(rank) == pmi::Standing::State::kSilent) return true;  // no report about it
     if (collective.sequence >= 0) {
       const auto begun = begun_.find({collective.comm, rank});
       return begun != begun_.end() && begun->second > collective.sequence;
@@ -219,7 +221,8 @@ std::vector<std::string> Scene::hints_about_receives(int rank, const Awaited& se
   return found;
 }
 
-/// A send and the receive of the same, which move: neither keeps the other waiting.
+/// Whether a send waits for a receive that is posted, or the reverse: the data moves, so neither side keeps
+/// the other waiting.
 bool Scene::is_under_way(int rank, const Awaited& item) const {
   const auto other = by_rank_.find(item.peer);
   if (other == by_rank_.end()) return false;
@@ -235,8 +238,7 @@ bool Scene::is_under_way(int rank, const Awaited& item) const {
 std::vector<int> Scene::waited_for(int rank) const {
   std::vector<int> targets;
   const auto found = by_rank_.find(rank);
-  if (found == by_rank_.end() || found->second.size() != 1)
-    return targets;  // threads wait each for themselves
+  if (found == by_rank_.end() || found->second.size() != 1) return targets;  // each thread has its own wait
   for (const Awaited& item : found->second.front()->items) {
     if (item.kind != Kind::kCollective) {
       if (item.peer >= 0 && !is_under_way(rank, item)) targets.push_back(item.peer);
@@ -263,7 +265,7 @@ pmi::CommKey Scene::comm_between(int rank, int target) const {
   return {};
 }
 
-/// The shortest one, by breadth-first search.
+/// The shortest cycle through `rank`, by breadth-first search; empty: there is none.
 std::vector<int> Scene::circle_through(int rank, const std::set<int>* among) const {
   std::map<int, int> reached_from;
   std::deque<int> todo{rank};

@@ -1,4 +1,5 @@
-// What all ranks wait for, as told by their host processes, ready to be put into words: in mpiexec.
+// What all ranks wait for, put together from the reports of their host processes, ready to be put into words.
+// In mpiexec.
 #pragma once
 
 #include <map>
@@ -11,18 +12,19 @@
 
 namespace clump::diag {
 
-/// A thread of control that does not run: where it is, in words.
+/// A thread of control that is blocked, with the place where it is, in words.
 struct Wait {
   int rank = 0;
   std::string call;   ///< "MPI_Recv"; empty: it is outside MPI
-  std::string place;  ///< "at solve.c:41", or what is known instead; may be empty
+  std::string place;  ///< "at solve.c:41", or another description; may be empty
   std::vector<pmi::Awaited> items;
 };
 
-/// All that is known, with answers to what a report asks about it.
+/// All reports together, with answers to the questions that waits_text() asks.
 class Scene {
  public:
-  /// `waits` are those of `account`, whose own are not looked at. `ranks`: of the job.
+  /// `waits` are the waits of `account`, in words; the waits in `account` itself are not used. `ranks`: the
+  /// number of ranks of the job.
   Scene(std::vector<Wait> waits, pmi::Account account, int ranks);
 
   Scene(const Scene&) = delete;
@@ -32,23 +34,24 @@ class Scene {
   const std::vector<Wait>& waits() const { return waits_; }
   int threads_of(int rank) const;
 
-  /// "MPI_COMM_WORLD", or what it consists of.
+  /// The communicator's name, "MPI_COMM_WORLD", or a description by its ranks.
   const std::string& name_of(pmi::CommKey comm) const;
-  /// How a rank stands, about "it": "it waits in MPI_Recv", "it has ended".
+  /// The state of a rank, as a sentence about "it": "it waits in MPI_Recv", "it has ended".
   std::string standing_of(int rank) const;
   pmi::Standing::State state_of(int rank) const;
-  /// The function of MPI that it has entered last; may be empty.
+  /// The function of MPI that the rank has entered last; may be empty.
   const std::string& last_call_of(int rank) const;
   /// The ranks that a collective waits for.
   std::vector<int> missing(const pmi::Awaited& collective) const;
   /// What other ranks call in the communicator instead: "rank 0 calls MPI_Bcast there"; may be empty.
   std::string other_calls(const Wait& wait, const pmi::Awaited& collective) const;
-  /// What is known about why one item of `wait` does not come, about its peer as "it": each a clause. Other
-  /// ranks are told as so many away from the one that waits, if that is wanted.
+  /// What is known about why one item of `wait` does not come: clauses about its peer, as "it". `relative`:
+  /// other ranks are named by their distance from the one that waits.
   std::vector<std::string> hints(const Wait& wait, const pmi::Awaited& item, bool relative) const;
-  /// The communicator in which `rank`, which waits for `target`, does so.
+  /// The communicator in which `rank` waits for `target`.
   pmi::CommKey comm_between(int rank, int target) const;
-  /// A circle of ranks of which each waits for the next; empty: there is none. Null: of any.
+  /// The shortest cycle of ranks in which each waits for the next; empty: there is none. `among`: only of
+  /// these ranks; null: of any.
   std::vector<int> cycle(const std::set<int>* among) const;
 
  private:
@@ -69,13 +72,14 @@ class Scene {
   std::map<std::pair<pmi::CommKey, int>, int> begun_;  // by communicator and rank
   std::map<int, std::vector<const Wait*>> by_rank_;
   std::map<int, const pmi::Standing*> standings_;
-  /// Who waits in a collective of a communicator that is not numbered, with what.
+  /// The ranks that wait in a collective of a communicator whose collectives are not numbered, each with its
+  /// call.
   std::map<pmi::CommKey, std::map<int, std::string>> meeting_;
 };
 
-/// "rank 3", "ranks 0-2,5".
+/// A list of ranks as text: "rank 3", "ranks 0-2,5".
 std::string ranks_text(const std::vector<int>& ranks);
-/// How far `other` is from `rank` where ranks go round: from -ranks/2 on.
+/// How far `other` is from `rank` in a ring of `ranks`: from -ranks/2 on.
 int distance(int rank, int other, int ranks);
 
 }  // namespace clump::diag

@@ -26,7 +26,8 @@ constexpr Dwfl_Callbacks callbacks_with(decltype(Dwfl_Callbacks::find_debuginfo)
 const Dwfl_Callbacks kFileItself = callbacks_with(find_none);
 const Dwfl_Callbacks kOtherFilesToo = callbacks_with(dwfl_standard_find_debuginfo);
 
-/// A C function's name is left alone: __cxa_demangle() also reads bare types, and would make `float` of `f`.
+/// The demangled name; a C function's name as it is. __cxa_demangle() also reads bare types, and would make
+/// `float` of `f`.
 std::string demangle(const char* name) {
   if (!std::string_view(name).starts_with("_Z")) return name;
   int status = 0;

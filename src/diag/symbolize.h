@@ -14,18 +14,19 @@ struct Dwfl_Module;
 
 namespace clump::diag {
 
-/// What is known about a place in the code; empty or 0 what is not.
+/// What is known about a place in the code; a member that is empty or 0 is unknown.
 struct Place {
   std::string function;  ///< demangled
   std::string file;
   int line = 0;
 };
 
-/// Keeps the files that it has opened. One thread at a time.
+/// Finds places. Keeps the files that it has opened. One thread at a time.
 class Symbolizer {
  public:
-  /// Debugging information may lie in the file itself, or in others that belong to it. To look for those,
-  /// libdw has to be told by the environment not to ask the network: only in a process that is our own.
+  /// Where to look for debugging information. It may lie in the file itself, or in other files that belong to
+  /// it. For those, an environment variable has to keep libdw from asking the network, and it may be set only
+  /// in a process of Clump's own.
   enum class Search : std::uint8_t { kFileItself, kOtherFilesToo };
   explicit Symbolizer(Search search);
   ~Symbolizer();
@@ -35,11 +36,12 @@ class Symbolizer {
   Place place(const pmi::Frame& frame);
 
  private:
-  /// One debugging session per file, so that no two files' addresses meet.
+  /// A file and its debugging session. Each file has a session of its own, so that addresses of two files
+  /// never mix.
   struct Object {
     Dwfl* session = nullptr;
     Dwfl_Module* module = nullptr;
-    std::uint64_t bias = 0;  ///< what the session adds to the addresses of the file
+    std::uint64_t bias = 0;  ///< what the session adds to an address of the file
   };
   const Object& open(const std::string& path);
 
@@ -47,9 +49,9 @@ class Symbolizer {
   std::map<std::string, Object> objects_;
 };
 
-/// The function of MPI that the user has called, by the name of one in the MPI library, which may be
-/// "PMPI_Recv.localalias", or what that goes on in: "Recv(char const*, ...)", "checked_Recv(...)". "MPI"
-/// where the name does not tell.
+/// The function of MPI that the user has called. `function` is the name of a function of the MPI library,
+/// such as "PMPI_Recv.localalias", or one below the entry point: "Recv(char const*, ...)",
+/// "checked_Recv(...)". "MPI" if the name does not tell.
 std::string mpi_call(std::string function);
 
 }  // namespace clump::diag

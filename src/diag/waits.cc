@@ -19,12 +19,13 @@ constexpr std::size_t kMostLines = 8;                      // about the requests
 constexpr std::size_t kMostNamed = 10;                     // ranks of a cycle
 constexpr std::ptrdiff_t kMostAlike = 8, kShownAlike = 4;  // groups of ranks at one place
 
-/// Who a group of ranks waits for: all for one, or each for one that is as far from it as for the others.
+/// The rank that a group of ranks waits for: the same one for all, or for each the one at the same distance
+/// from it.
 struct Relation {
   bool relative = false;
   int value = 0;
 
-  /// In a list of arguments: "3", "rank+1", "any".
+  /// The relation in a list of arguments: "3", "rank+1", "any".
   std::string argument() const {
     if (!relative) return value < 0 ? "any" : fmt::format("{}", value);
     return value == 0 ? "itself" : fmt::format("rank{:+}", value);
@@ -34,7 +35,7 @@ struct Relation {
 
 std::string tag_text(int tag) { return tag == Awaited::kAny ? "any tag" : fmt::format("tag {}", tag); }
 
-/// What is awaited, without what is known about it.
+/// The arguments of an item, "from rank 3, tag 7", without what is known about why it does not come.
 std::string arguments(const Scene& scene, const Awaited& item, const Relation& peer) {
   const std::string& comm = scene.name_of(item.comm);
   switch (item.kind) {
@@ -74,7 +75,7 @@ std::string noun(const Awaited& item) {
   return {};
 }
 
-/// "rank 1 does not take part (it waits in MPI_Recv)"
+/// Why a rank is missing in a collective: "rank 1 does not take part (it waits in MPI_Recv)".
 std::string absence(const Scene& scene, const Wait& wait, const Awaited& item, bool is_final) {
   std::map<std::string, std::vector<int>> by_standing;
   for (const int rank : scene.missing(item)) by_standing[scene.standing_of(rank)].push_back(rank);
@@ -93,7 +94,7 @@ std::string absence(const Scene& scene, const Wait& wait, const Awaited& item, b
   return "all its ranks have called it, but not with the same root and sizes (mpiexec --check tells more)";
 }
 
-/// Why one thing does not come.
+/// Why one item does not come.
 std::string reason(const Scene& scene, const Wait& wait, const Awaited& item, const Relation& peer,
                    bool is_final) {
   const std::string subject = item.peer == wait.rank ? "the rank itself" : peer.subject();
@@ -122,7 +123,7 @@ std::string reason(const Scene& scene, const Wait& wait, const Awaited& item, co
   return text;
 }
 
-/// One thread's wait in a form in which equal ones are the same text.
+/// The wait of one thread as text: waits that are reported together have equal texts.
 struct Form {
   std::string text;
   std::vector<Relation> peers;  // by item
@@ -143,11 +144,11 @@ struct Group {
   const Wait* first;
   Form form;
   std::vector<int> ranks;
-  int threads = 0;  // of these ranks, beside others
+  int threads = 0;  // the threads of these ranks that are not the only ones of their rank
 };
 
-/// A rank is in the larger one of two groups: those that wait for the same rank, and those that wait for one
-/// as far away.
+/// Puts each wait into the larger one of two groups: the waits for the same rank, and the waits for a rank at
+/// the same distance.
 std::vector<Group> groups_of(const Scene& scene, bool is_final) {
   std::map<std::string, int> sizes;
   std::vector<std::pair<Form, Form>> forms;
@@ -172,7 +173,8 @@ std::vector<Group> groups_of(const Scene& scene, bool is_final) {
   return groups;
 }
 
-/// The call is the one that does what is awaited, and not one that waits for it.
+/// Whether the call does itself what is awaited (MPI_Recv, a receive), rather than waiting for a request that
+/// does.
 bool is_itself(const Wait& wait, const Awaited& item) {
   if (!item.call.empty()) return false;
   const std::string_view call = wait.call;
@@ -197,7 +199,7 @@ std::string who(const Group& group) {
   return fmt::format("{} threads of {} wait", group.threads, ranks_text(group.ranks));
 }
 
-/// "for 2 requests", and a line for each that is different.
+/// The clause "for 2 requests", and a line for each kind of them.
 std::string list(const Scene& scene, const Group& group, bool is_final) {
   std::vector<std::pair<std::string, int>> lines;
   const std::vector<Awaited>& items = group.first->items;
@@ -248,7 +250,7 @@ std::string cycle_text(const Scene& scene, const std::set<int>* among) {
   const std::vector<int> circle = scene.cycle(among);
   if (circle.empty()) return {};
   if (circle.size() == 1) return fmt::format("  rank {} waits for itself\n", circle.front());
-  // Where it goes through several communicators, each link tells its own.
+  // If the cycle goes through several communicators, each link names its own.
   std::vector<std::string> comms;
   for (std::size_t i = 0; i < circle.size(); ++i)
     comms.push_back(scene.name_of(scene.comm_between(circle[i], circle[(i + 1) % circle.size()])));
@@ -266,7 +268,7 @@ std::string cycle_text(const Scene& scene, const std::set<int>* among) {
   return text + "\n";
 }
 
-/// Of those of which no thread waits.
+/// The text about the ranks none of whose threads waits.
 std::string others_text(const Scene& scene) {
   using State = pmi::Standing::State;
   std::map<std::pair<State, std::string>, std::vector<int>> by_state;
@@ -347,7 +349,7 @@ std::set<int> settled_ranks(const pmi::Account& first, const pmi::Account& secon
 
 std::string waits_text(const Scene& scene, bool is_final, const std::set<int>& settled) {
   std::string text;
-  // Of ranks that wait at one place in many ways the first are told.
+  // Of the groups that wait in different ways at one place, only the first ones are printed.
   std::map<std::string, std::vector<const Group*>> by_place;
   const std::vector<Group> groups = groups_of(scene, is_final);
   for (const Group& group : groups) by_place[group.first->call + "\n" + group.first->place].push_back(&group);

@@ -35,7 +35,7 @@ int threads_awake() noexcept { return awake_threads::awake.load(std::memory_orde
 namespace awake_threads {
 
 void note_wake() noexcept {
-  // release: whoever sees what is done from here on sees that somebody has woken.
+  // release: a thread that sees what this thread does from here on sees the count of wakes, too.
   if (auto* const counter = wakes.load(std::memory_order_relaxed))
     counter->fetch_add(1, std::memory_order_acq_rel);
 }
@@ -45,7 +45,7 @@ void one_awake() noexcept { awake.fetch_add(1, std::memory_order_acq_rel); }
 void not_needed() noexcept { awake.fetch_sub(1, std::memory_order_acq_rel); }
 
 void falls_asleep() {
-  // acq_rel: whoever takes the last one away sees all that the others did before they went to sleep.
+  // acq_rel: the thread that takes the last one away sees all that the others did before they went to sleep.
   if (awake.fetch_sub(1, std::memory_order_acq_rel) != 1 || alive.load(std::memory_order_acquire) == 0)
     return;
   if (void (*const report)() = report_deadlock.load(std::memory_order_acquire)) report();

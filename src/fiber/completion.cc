@@ -24,8 +24,8 @@ namespace clump::fiber {
 
 namespace {
 
-// Each poll of the spin phase is a pause of some 40 cycles: about 20 microseconds in all, several times what
-// a futex wake-up takes.
+// How many polls the spin phase has. Each is a pause of some 40 cycles: about 20 microseconds in all, several
+// times what a futex wake-up takes.
 constexpr int kSpinPolls = 2000;
 constexpr int kEmptyPollsBeforeYield = 4;
 
@@ -37,16 +37,16 @@ bool any_done(std::span<Completion* const> completions) {
   return false;
 }
 
-// Where processes, or threads, share cores: so often is the core given to another one before the thread
-// sleeps. What is waited for is likely to come from one of them, and a switch by yielding costs less than a
-// sleep and a wake-up.
+// If processes or threads share cores: how often a thread gives its core to another one before it sleeps.
+// What it waits for is likely to come from one of them, and a switch by yielding costs less than a sleep and
+// a wake-up.
 constexpr int kYields = 64;
 
-// Polls without a pause, and how many of them there are for one look at offered work, which costs more.
+// Polls without a pause, and how many polls there are for one look at offered work, which costs more.
 constexpr int kEagerPolls = 200;
 constexpr int kPollsPerHelp = 8;
 
-/// From here to its end the calling thread of control waits.
+/// While one lives, the calling thread of control waits; tells the observer, if the rank is watched.
 class Wait {
  public:
   Wait() : is_watched_(RankCallbacks::watched_here()) {
@@ -62,21 +62,23 @@ class Wait {
   const bool is_watched_;
 };
 
-/// Where messages of the calling kernel thread's rank come in, so that it can look after them while it waits;
-/// -1 if others do that.
+/// The inlet through which messages of the calling kernel thread's rank come, which the thread serves while
+/// it waits; -1: other threads serve it.
 int own_inlet() { return progress_sleeper::is_kept() ? 0 : worker_beside(); }
 
 bool has_core() {
   return spinning.load(std::memory_order_relaxed) && (workers.empty() || !cores_are_wanted());
 }
 
-/// The calling kernel thread sleeps, and does not look after the messages that come to its rank's worker.
+/// While one lives, the calling kernel thread sleeps and does not take in the messages that come to its
+/// rank's worker.
 class SleepsBeside {
  public:
   explicit SleepsBeside(int worker) : worker_(worker) {
     if (worker < 0) return;
     threads_asleep().fetch_add(1, std::memory_order_relaxed);
-    // Whoever has not seen this when he left a message has left it before the barrier: the caller finds it.
+    // A thread that has left a message without seeing this count has left it before the barrier: the caller
+    // finds it.
     barrier_everywhere();
   }
   ~SleepsBeside() {
@@ -84,7 +86,7 @@ class SleepsBeside {
   }
   SleepsBeside(const SleepsBeside&) = delete;
   SleepsBeside& operator=(const SleepsBeside&) = delete;
-  /// To be repeated until it finds nothing.
+  /// Takes in messages. To be repeated until it finds none.
   bool take_in_the_last() const { return worker_ >= 0 && take_in(worker_); }
 
  private:
@@ -94,7 +96,7 @@ class SleepsBeside {
   const int worker_;
 };
 
-/// The poll-th poll of a kernel thread that waits: does what there is to do meanwhile.
+/// Does other work between two polls of a kernel thread that waits. `poll`: the number of the poll.
 void look_around(int poll) {
   const int inlet = own_inlet();
   const bool moved = inlet >= 0 && take_in(inlet);
@@ -116,20 +118,20 @@ CoreWatch* CoreWatch::watch = nullptr;
 
 namespace {
 
-/// All Waiters are such.
+/// The type of all Waiters.
 struct TimedWaiter : Waiter {
-  /// When its fiber was woken, if there is a CoreWatch; written by who wakes it. relaxed: the fiber goes on
-  /// after that.
+  /// When the fiber was woken, if there is a CoreWatch. Written by the thread that wakes it. relaxed: the
+  /// fiber goes on after that.
   std::atomic<std::uint64_t> woken{0};
 };
 
 }  // namespace
 
-/// Hands a Waiter to each thread and takes it back when the thread ends.
+/// Gives a Waiter to each thread and takes it back when the thread ends.
 struct WaiterPool {
   std::mutex mutex;
   Waiter* idle = nullptr;  // linked by next_idle_
-  Waiter* made = nullptr;  // all, linked by next_made_
+  Waiter* made = nullptr;  // all of them, linked by next_made_
 
   Waiter* take() {
     const std::lock_guard lock(mutex);
@@ -177,7 +179,7 @@ void Waiter::park() {
       sleep_in_kernel(asleep);
   }
   // acquire: pairs with the release in unpark(), so that the caller sees what it was woken for. An exchange,
-  // because a store would not see an unpark() that comes in between.
+  // because a store would overwrite an unpark() that comes in between.
   state_.exchange(kIdle, std::memory_order_acq_rel);
   if (looks_out) progress_sleeper::end(*this, watches);
 }
@@ -204,7 +206,7 @@ void Waiter::sleep_in_kernel(std::uint32_t asleep) {
     sleep(nullptr);
   }
   awake_threads::note_wake();
-  // seq_cst: of us and of who begins a WorldStop, one sees what the other has stored.
+  // seq_cst: either this thread or the one that begins a WorldStop sees what the other has stored.
   tells_.store(false, std::memory_order_seq_cst);
   detail::stay_while_stopped();
 }
@@ -237,8 +239,8 @@ void Waiter::unpark() {
   std::uint32_t state = state_.load(std::memory_order_relaxed);
   for (;;) {
     const bool asleep = state == kAsleep || state == kWatching;
-    // Counted awake before it can wake: it might be asleep again before we come to it, and look like the
-    // last.
+    // Counted awake before it can wake: otherwise it could be asleep again before the count, and look like
+    // the last one.
     const bool count = asleep && fiber_ == nullptr;
     if (count) awake_threads::one_awake();
     // release: pairs with the acquire in park(). seq_cst: see progress_sleeper::wake_up().
@@ -262,18 +264,18 @@ void Completion::wake(std::uintptr_t who) {
   reinterpret_cast<Waiter*>(who)->unpark();
 }
 
-// Between ranks of one worker this is the way of every message that is waited for.
+// All messages between ranks of one worker that are waited for take this path.
 bool Completion::expect() noexcept {
   Fiber* const self = this_fiber();
   if (self == nullptr || RankCallbacks::waits_in_other_ways() || may_poll(*self)) return false;
-  // relaxed: others learn of it with the work.
+  // relaxed: other threads learn of it together with the work.
   state_.store(reinterpret_cast<std::uintptr_t>(self) | kFiber | kExpected, std::memory_order_relaxed);
   return true;
 }
 
 void Completion::wait_expected() noexcept { make_room(*this_fiber()); }
 
-// It goes straight on when others can run.
+// The shortest path is that of a fiber that lets others run.
 void Completion::sleep_until_signal() {
   Fiber* const self = this_fiber();
   if (self == nullptr || RankCallbacks::waits_in_other_ways()) [[unlikely]]
@@ -284,7 +286,8 @@ void Completion::sleep_until_signal() {
 
 [[gnu::always_inline]] inline void Completion::leave_name_and_sleep(Fiber& self) {
   std::uintptr_t expected = kPending;
-  // release: whoever signals resumes the fiber through this pointer; acquire on failure: the work's results.
+  // release: the thread that signals resumes the fiber through this pointer; acquire on failure: the work's
+  // results.
   if (state_.compare_exchange_strong(expected, reinterpret_cast<std::uintptr_t>(&self) | kFiber,
                                      std::memory_order_acq_rel, std::memory_order_acquire)) [[likely]]
     make_room(self);
@@ -301,7 +304,7 @@ void Completion::sleep_until_signal() {
 
 void Completion::sleep_unwatched() {
   Fiber* const self = this_fiber();
-  // A watched fiber waits as for several, because then it is known when it was woken.
+  // A watched fiber waits as for several completions, because then the time at which it was woken is known.
   RankCallbacks* const callbacks = RankCallbacks::expected_here();
   if (callbacks != nullptr ||
       (self != nullptr && CoreWatch::watch != nullptr && RankCallbacks::watched_here())) {
@@ -342,8 +345,8 @@ void Completion::wait_for_any(std::span<Completion* const> completions, RankCall
       look_around(poll);
     }
   }
-  // Leave our name at each of them; whichever is signalled first wakes us. Take the name off again
-  // afterwards: an operation that stays pending will be waited for again, perhaps by another thread.
+  // Leave this thread's Waiter at each of them; the first that is signalled wakes the thread. Remove the
+  // Waiter afterwards: an operation that stays pending will be waited for again, perhaps by another thread.
   Waiter& me = Waiter::mine();
   const auto name = reinterpret_cast<std::uintptr_t>(&me);
   bool found = false;
@@ -403,7 +406,7 @@ void yield_after_empty_poll() {
     if (exploration::is_on) return exploration::step_aside(*self);
     if (++self->empty_polls < kEmptyPollsBeforeYield) return;
     self->empty_polls = 0;
-    yield_to_all();  // what is polled for may come from a process, or a thread, that waits for this core
+    yield_to_all();  // what is polled for may come from a process or thread that needs this core
     return;
   }
   thread_local int empty_polls = 0;

@@ -123,7 +123,7 @@ clump_leave_kernel_thread:
         adrp    x9, clump_parked_stack
         add     x9, x9, :lo12:clump_parked_stack
         mov     sp, x9
-        stlr    wzr, [x1]               // release: pairs with the acquire of whoever waits for `in_use`
+        stlr    wzr, [x1]               // release: pairs with the acquire in Fiber::left_behind()
 .Lsleep:
         adrp    x0, always_zero
         add     x0, x0, :lo12:always_zero

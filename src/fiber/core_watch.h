@@ -1,5 +1,5 @@
-// Who wants to know for how long threads of control could go on and had no core, because their worker ran
-// other fibers meanwhile (mpiexec --profile). Of kernel threads the kernel knows.
+// An observer of how long threads of control that could run had no core, because their worker ran other
+// fibers (mpiexec --profile). For kernel threads the kernel knows this.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ class CoreWatch {
  public:
   /// The watcher's clock. Any thread.
   virtual std::uint64_t now() const noexcept = 0;
-  /// The calling fiber, of a rank that is watched (rank_callbacks.h), goes on. It could have since then, by
-  /// now().
+  /// Called by a fiber of a watched rank (rank_callbacks.h) when it goes on. It could have gone on at
+  /// `since`, a time by now().
   virtual void had_no_core(std::uint64_t since) noexcept = 0;
 
-  /// Null: none. Set once, before the first rank is watched.
+  /// The watcher; null: none. Set once, before the first rank is watched.
   CLUMP_HOST_API static CoreWatch* watch;
 
  protected:

@@ -1,5 +1,5 @@
-// The directory and the file mode mask of a fiber's kernel state, for others than the fiber itself: see
-// kernel_state.h.
+// The directory and the file mode mask of a fiber's kernel state, for threads other than the fiber itself:
+// see kernel_state.h.
 #pragma once
 
 #include "base/types.h"
@@ -7,11 +7,11 @@
 
 namespace clump::fiber {
 
-/// The calling fiber's directory is the one that its kernel thread is in now: the C library has changed it by
-/// itself.
+/// Notes that the calling fiber's directory is the one that its kernel thread is in now. Called after the C
+/// library itself has changed the directory.
 CLUMP_HOST_API void note_directory();
 
-/// Directory and file mode mask of the calling kernel thread become those of `state`. Async-signal-safe.
+/// Gives the calling kernel thread the directory and the file mode mask of `state`. Async-signal-safe.
 CLUMP_HOST_API void enter_as(const KernelState* state) noexcept;
 
 }  // namespace clump::fiber

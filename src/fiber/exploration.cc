@@ -14,10 +14,10 @@ namespace {
 using Time = std::chrono::steady_clock::time_point;
 using namespace std::chrono_literals;
 
-/// What a step takes, as far as anybody asks.
+/// The time that a step takes, for callers that look at the clock.
 constexpr Time::duration kStep = std::chrono::microseconds(1);
 
-/// SplitMix64: good for seeds that are small numbers, one after the other.
+/// SplitMix64: it gives good results also for seeds that are small consecutive numbers.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : state_(seed) {}
@@ -29,7 +29,7 @@ class Dice {
     return z ^ (z >> 31);
   }
   std::size_t below(std::size_t count) { return roll() % count; }
-  /// True so many times out of kAlways.
+  /// True `odds` times out of kAlways.
   bool draw(unsigned odds) { return roll() % kAlways < odds; }
   static constexpr unsigned kAlways = 256;
 
@@ -42,8 +42,8 @@ class Dice {
   std::uint64_t state_;
 };
 
-/// How a run differs from others as a whole. Bugs have their own likings: one comes to light only if messages
-/// are slow, the next one only if somebody is hardly ever interrupted.
+/// The parameters by which a run as a whole differs from others. Bugs need different circumstances: one shows
+/// only if messages are slow, another one only if a certain rank is hardly ever interrupted.
 struct Habits {
   explicit Habits(Dice& dice)
       : by_priority(dice.draw(Dice::kAlways / 2)),
@@ -52,11 +52,11 @@ struct Habits {
         overlooks(dice.one_of<4>({0, 16, 96, 192})),
         sleeps_shortly(dice.one_of<3>({0, 64, 160})) {}
 
-  bool by_priority;         ///< whoever has the highest one runs; otherwise anybody does
-  unsigned loses_turn;      ///< the odds of it, at each call of MPI
-  unsigned sends_early;     ///< of small messages
-  unsigned overlooks;       ///< of each look
-  unsigned sleeps_shortly;  ///< for as short a time as if the others had been slow
+  bool by_priority;         ///< the fiber or mover with the highest priority runs next; otherwise any
+  unsigned loses_turn;      ///< the odds that a fiber loses its turn, at each call of MPI
+  unsigned sends_early;     ///< the odds that a small message is sent early
+  unsigned overlooks;       ///< the odds that a look finds nothing
+  unsigned sleeps_shortly;  ///< the odds that a sleep is as short as if the other ranks had been slow
 };
 
 }  // namespace
@@ -67,9 +67,9 @@ class Explorer {
  public:
   Explorer(std::uint64_t seed, int fibers)
       : dice(seed), habits(dice), missing_(static_cast<std::size_t>(fibers)) {
-    // Probabilistic concurrency testing (Burckhardt and others, 2010): priorities at random, which change at
-    // a few steps at random, find what needs few things to happen in one order. How many steps there will be
-    // nobody knows, so their order of magnitude is drawn, too.
+    // Probabilistic concurrency testing (Burckhardt and others, 2010): random priorities, which change at a
+    // few random steps, find bugs that need few events in a certain order. The number of steps is not known
+    // in advance, so its order of magnitude is drawn, too.
     if (!habits.by_priority) return;
     const std::size_t steps = std::size_t{16} << dice.below(11);
     for (std::size_t left = dice.below(5); left > 0; --left) changes_.push_back(dice.below(steps));
@@ -102,7 +102,7 @@ class Explorer {
 
   void add_sleeper(Fiber& fiber) { sleepers_.push_back(&fiber); }
 
-  /// A step later. Any thread: those of ranks may look at the clock.
+  /// The time, one step later. Any thread: threads of ranks may look at the clock.
   Time now() {
     return Time(Time::duration(clock_.fetch_add(kStep.count(), std::memory_order_relaxed))) + kStep;
   }
@@ -125,13 +125,13 @@ class Explorer {
 
   Time clock() const { return Time(Time::duration(clock_.load(std::memory_order_relaxed))); }
 
-  /// All who can run, from where the worker has them.
+  /// Takes all fibers that can run from the worker's inbox and queue.
   void gather(Worker& worker) {
     worker.empty_inbox();
     while (Fiber* const fiber = worker.queue.pop()) runnable_.push_back(fiber);
   }
 
-  /// Kernel threads bring the fibers at first, in any order.
+  /// Whether all fibers have come. At the start kernel threads bring them, in any order.
   bool all_are_there() {
     if (missing_ == 0) return true;
     if (runnable_.size() < missing_) return false;
@@ -148,7 +148,7 @@ class Explorer {
     sleepers_.erase(awake, sleepers_.end());
   }
 
-  /// Fibers come before movers.
+  /// Chooses what runs next: the index of a fiber, or behind these of a mover.
   std::size_t pick() {
     const std::size_t count = runnable_.size() + movers_.size();
     if (!habits.by_priority) return dice.below(count);
@@ -166,12 +166,12 @@ class Explorer {
       if (priority_of(i) > priority_of(best)) best = i;
     return best;
   }
-  /// Above all that were lowered.
+  /// A random priority above all that were lowered.
   std::uint64_t new_priority() { return kLowered + dice.roll() / 2; }
 
   static constexpr std::uint64_t kLowered = std::uint64_t{1} << 62;
 
-  std::size_t missing_;  // fibers, at first
+  std::size_t missing_;  // how many fibers have not come yet
   std::vector<Fiber*> runnable_;
   std::vector<Mover*> movers_;  // those with something to do
   std::vector<Fiber*> sleepers_;
@@ -179,7 +179,7 @@ class Explorer {
       changes_;  // at these steps, counted from 0, the highest priority becomes the lowest
   std::size_t steps_ = 0;
   std::uint64_t lowest_ = kLowered;
-  // Since when does not matter; as if the machine had been on for a while.
+  // The start of the clock does not matter; it is as if the machine had been on for a while.
   std::atomic<Time::duration::rep> clock_{Time::duration(1h).count()};
 };
 
@@ -187,7 +187,7 @@ namespace {
 
 Explorer* explorer = nullptr;  // stays until the process ends
 
-/// Whoever has the turn afterwards, perhaps itself.
+/// Lets the drawn fiber run next, which may be `self`.
 void take_turns(Fiber& self) {
   make_runnable(self);
   switch_out(self);

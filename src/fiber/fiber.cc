@@ -50,7 +50,7 @@ std::vector<Fiber*>& fibers() {
 bool make_workers(const std::vector<std::int32_t>& cores, int fibers, void (*prepare)()) {
   prepare_contexts();
   note_beginning();
-  // Sections, and worker threads that fall asleep, rest on barrier_everywhere().
+  // Sections, and worker threads that fall asleep, need barrier_everywhere().
   if (::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0) return false;
   prepare_kernel_thread = prepare;
   workers = {new Worker[cores.size()], cores.size()};
@@ -74,7 +74,7 @@ bool start_workers() {
 }
 
 void become_fiber(int home, Identity* rank) {
-  auto* const self = new Fiber;  // stays: others may hold it until the process ends
+  auto* const self = new Fiber;  // never freed: other threads may use it until the process ends
   self->home = home;
   self->rank = rank;
   if (rank != nullptr) rank->home = home;
@@ -177,19 +177,19 @@ void for_each_fiber(const std::function<void(const Fiber&)>& visit) {
 }
 
 bool start_kernel_thread(void* (*body)(void*), void* argument) {
-  // The image layer's pthread_create would make it a thread of the calling rank.
+  // The pthread_create of the image layer would make a thread of the calling rank.
   using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
-  // Where mpiexec has not preloaded this library, the C library's comes before it.
+  // If mpiexec has not preloaded this library, the C library comes before it.
   static const auto create = [] {
-    // A sanitizer must know of a thread that allocates; its function, which comes before all others, calls
-    // the image layer's, for which the caller belongs to no rank meanwhile.
+    // A sanitizer has to know of every thread that allocates. Its pthread_create comes before all others and
+    // calls that of the image layer; the caller belongs to no rank meanwhile.
     void* const next = __tsan_init != nullptr ? nullptr : ::dlsym(RTLD_NEXT, "pthread_create");
     return reinterpret_cast<Create>(next != nullptr ? next : ::dlsym(RTLD_DEFAULT, "pthread_create"));
   }();
   int error = EINVAL;
   Identity* const maker = detail::current_identity;
   adopt_identity(nullptr);
-  // The larger one where thread-local variables of the program, or of a sanitizer, need it.
+  // The larger size is for thread-local variables of the program, or of a sanitizer, that need it.
   for (const std::size_t stack : {kWorkerThreadStackBytes, 64 * kWorkerThreadStackBytes}) {
     pthread_attr_t attributes;
     ::pthread_attr_init(&attributes);
@@ -214,7 +214,8 @@ void bind_to_core(int core) {
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(core, &set);
-  ::syscall(SYS_sched_setaffinity, 0, sizeof set, &set);  // without it the kernel decides: no harm
+  ::syscall(SYS_sched_setaffinity, 0, sizeof set, &set);  // if it fails, the kernel chooses the cores, which
+                                                          // does no harm
 }
 
 }  // namespace clump::fiber

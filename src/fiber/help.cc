@@ -13,16 +13,16 @@ constinit LoopBoard loop_board{};
 namespace {
 
 constexpr unsigned kCores = 1024;
-// Some tens of microseconds. A helper that is not done by then has lost its core, perhaps to us.
+// Some tens of microseconds. A helper that needs longer has lost its core, perhaps to this thread.
 constexpr unsigned kManyMoments = 2000;
 
 constinit SharedLoop offers[kLoops];
 
-// The half at which each core worked last. A hint, so two cores may share an entry.
+// The half at which each core has worked last. A hint, so two cores may share an entry.
 constinit std::atomic<std::uint8_t> half_of_core[kCores];
 
-// The kernel's number of this core. sched_getcpu() would ask the C library's thread-local memory, which is a
-// rank's and tells where the rank's own kernel thread sleeps.
+// The kernel's number of this core. sched_getcpu() would read it from the C library's thread-local memory,
+// which belongs to the rank: it has the core where the rank's own kernel thread sleeps.
 unsigned core() {
 #if defined(__x86_64__)
   unsigned number;
@@ -35,14 +35,14 @@ unsigned core() {
 }
 
 void keep_to(unsigned core, int half) {
-  // Written only when it changes, so that the line stays shared.
+  // Written only when it changes, so that the cache line stays shared.
   if (half_of_core[core].load(std::memory_order_relaxed) != half)
     half_of_core[core].store(static_cast<std::uint8_t>(half), std::memory_order_relaxed);
 }
 
 int index_of(const SharedLoop& offer) { return static_cast<int>(&offer - offers); }
 
-// The lines that will be written are asked for together, not one after the other.
+// Requests the cache lines that will be written together, and not one after the other.
 void prefetch(SharedLoop& offer, int half) {
   __builtin_prefetch(&offer.enter, 0);
   __builtin_prefetch(&offer.halves[half], 1);
@@ -104,7 +104,7 @@ void count_parts(std::uint64_t& offered, std::uint64_t& helped) noexcept {
 
 void wait_a_moment(unsigned moments_before) noexcept {
   if (moments_before < kManyMoments) return pause_cpu();
-  // The kernel's, not the one for programs, which would let another fiber run.
+  // The kernel's sched_yield, not the interposed one, which would let another fiber run.
   syscall(SYS_sched_yield);
 }
 

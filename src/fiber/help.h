@@ -5,11 +5,11 @@
 //          owner -->       ^ middle        <-- helpers
 //
 // do_together() puts its loop on the board and begins with it at once. Parts are handed out from both ends:
-// the owner works at one end, helpers at the other, and a core keeps to the end at which it worked last. So
-// in repeated exchanges the same core touches the same half of a buffer, which stays in its cache; memory
-// that another core has just written is ten times slower than the core's own.
+// the owner works from one end, helpers from the other, and a core keeps to the end at which it has worked
+// last. So in repeated exchanges the same core accesses the same half of a buffer, which stays in its cache;
+// memory that another core has just written is ten times slower than the core's own.
 //
-// What synchronises is inline, so that sanitizers see it: they do not look into libclump_host.so.
+// The synchronisation is inline, so that sanitizers see it: they do not look into libclump_host.so.
 #pragma once
 
 #include <atomic>
@@ -25,24 +25,25 @@
 
 namespace clump::fiber {
 
-/// Work in more parts than this is done by its owner alone.
+/// The most parts that are shared: work in more parts is done by its owner alone.
 inline constexpr std::uint32_t kMostParts = (1u << 20) - 1;
 
 namespace detail {
 
-/// The parts of one half, as tickets: `near` of them were handed out from the outer end on, `far` from the
-/// middle on.
+/// The parts of one half, as tickets: `near` of them were handed out from the outer end, `far` from the
+/// middle.
 class alignas(64) LoopRange {
  public:
   static constexpr std::uint32_t kNone = ~0u;
 
-  /// By the owner, once the work is described and the last part of the work before is done.
+  /// Called by the owner, when the work is described and the last part of the previous work is done.
   void publish(std::uint32_t parts, std::uint32_t near) noexcept {
-    done_.store(0, std::memory_order_relaxed);  // by release of the tickets
+    done_.store(0, std::memory_order_relaxed);  // ordered by the release of the tickets
     // release: pairs with the acquire in claim_front() and claim_back().
     tickets_.store(std::uint64_t{parts} << 2 * kBits | near, std::memory_order_release);
   }
-  /// Numbers in the half, 0 being the outermost part; kNone when all are handed out.
+  /// Claims the next part from the outer end: its number in the half, 0 being the outermost part; kNone when
+  /// all are handed out.
   std::uint32_t claim_front() noexcept {
     const std::uint64_t before = claim(1);
     return before == kNothing ? kNone : near(before);
@@ -51,12 +52,12 @@ class alignas(64) LoopRange {
     const std::uint64_t before = claim(std::uint64_t{1} << kBits);
     return before == kNothing ? kNone : parts(before) - 1 - far(before);
   }
-  /// How many were handed out from the outer end on; kNone when all are handed out.
+  /// How many parts were handed out from the outer end; kNone when all parts are handed out.
   std::uint32_t progress() const noexcept {
     const std::uint64_t now = tickets_.load(std::memory_order_relaxed);
     return near(now) + far(now) == parts(now) ? kNone : near(now);
   }
-  /// A thread that claimed parts says so once, when it leaves.
+  /// Adds parts that are done. A thread that has claimed parts calls it once, when it leaves.
   void add_done(std::uint32_t parts) noexcept {
     done_.fetch_add(parts, std::memory_order_release);  // release: pairs with the acquire in done()
   }
@@ -88,16 +89,16 @@ class alignas(64) LoopRange {
   std::atomic<std::uint32_t> done_{0};
 };
 
-/// A place on the board. Its memory is never given back, and a ticket is the only right to anything in
-/// it: a helper that comes too late finds no ticket, or one of the next work, which is as good.
+/// A place on the board. Its memory is never freed, and only a ticket gives the right to access what is in
+/// it: a helper that comes too late finds no ticket, or a ticket of the next work, which is as good.
 struct SharedLoop {
-  // The owner's line.
+  // The cache line that the owner writes.
   alignas(64) std::atomic<bool> taken{false};
-  bool helped = false;                ///< a helper came the last time
-  base::Counter parts_offered;        ///< in all the work that was here
-  base::Counter parts_done_by_owner;  ///< of these
+  bool helped = false;                ///< a helper took part the last time
+  base::Counter parts_offered;        ///< in all work that was here
+  base::Counter parts_done_by_owner;  ///< of these parts
 
-  // The description: constant from the first ticket on until the last part is done.
+  // The description: constant from the first ticket until the last part is done.
   alignas(64) std::atomic<bool (*)(SharedLoop&, int half)> enter{nullptr};
   void (*run)(const std::byte* body, std::uint32_t part) = nullptr;
   std::uint32_t parts = 0;
@@ -105,32 +106,33 @@ struct SharedLoop {
 
   LoopRange halves[2];
 
-  /// LoopRange 0 counts from the first part up, half 1 from the last part down.
+  /// Half 0 counts from the first part up, half 1 from the last part down.
   void run_part(int half, std::uint32_t number) { run(body, half == 0 ? number : parts - 1 - number); }
 };
 
 constexpr int kLoops = 16;
 
-/// Which offers there are: 0, or 1 + the half at which helpers are wanted. One line, read by all who wait and
-/// written by owners with plain stores.
+/// The offers that there are: 0, or 1 + the half at which helpers are wanted. One cache line, read by all
+/// waiting threads and written by owners with plain stores.
 struct alignas(64) LoopBoard {
   std::atomic<std::uint32_t> wanted[kLoops];
 };
 CLUMP_HOST_API extern constinit LoopBoard loop_board;
 
-/// A place on the board, and the half that the calling core keeps to; null if all are taken.
+/// Takes a place on the board, and sets `half` to the half that the calling core keeps to; null if all places
+/// are taken.
 CLUMP_HOST_API SharedLoop* take_loop(int& half) noexcept;
 CLUMP_HOST_API void show(SharedLoop& offer, int half_for_helpers) noexcept;
 CLUMP_HOST_API void hide(SharedLoop& offer) noexcept;
 CLUMP_HOST_API bool help_now() noexcept;
-/// For tools (meters.h): parts of all offers, and those of them that helpers did.
+/// For tools (meters.h): the parts of all offers, and how many of them helpers have done.
 void count_parts(std::uint64_t& offered, std::uint64_t& helped) noexcept;
-/// A moment of a wait; the longer it takes, the more others are let run.
+/// Waits for a moment. The more moments there were before, the more other threads are let run.
 CLUMP_HOST_API void wait_a_moment(unsigned moments_before) noexcept;
 
 using Clock = std::chrono::steady_clock;
 
-/// Does what is left of `half`, from the middle on. Returns how many parts it did.
+/// Does what is left of `half`, from the middle outwards. Returns how many parts it did.
 inline std::uint32_t take_rest(SharedLoop& offer, int half) {
   std::uint32_t mine = 0;
   for (std::uint32_t number; (number = offer.halves[half].claim_back()) != LoopRange::kNone; ++mine)
@@ -138,8 +140,9 @@ inline std::uint32_t take_rest(SharedLoop& offer, int half) {
   return mine;
 }
 
-/// The same for a half whose own people are at work, but may be slow or lose their core: with `patience`,
-/// because what they touch is likely to be in their cache and not in ours.
+/// The same for a half at which other threads work, which may be slow or may lose their core. It waits for
+/// `patience` before it takes a part, because the parts' data are likely to be in their cache and not in this
+/// core's.
 inline std::uint32_t finish(SharedLoop& offer, int half, Clock::duration patience) {
   std::uint32_t mine = 0;
   auto since = Clock::now();
@@ -164,15 +167,15 @@ inline std::uint32_t finish(SharedLoop& offer, int half, Clock::duration patienc
   return mine;
 }
 
-/// How long to wait for those at the other half to take their next part: twice what one took here.
+/// How long to wait for the threads at the other half to take their next part: twice what a part took here.
 inline Clock::duration patience(Clock::duration spent, std::uint32_t parts) {
   return 2 * spent / (parts + 1) + std::chrono::nanoseconds(200);
 }
 
-/// A helper that did so many parts looks after what it waits for.
+/// After so many parts a helper looks again whether its own wait is over.
 constexpr std::uint32_t kPartsPerVisit = 16;
 
-/// What a helper does with an offer. False if there was nothing left to do.
+/// Does parts of an offer, for a helper. False if there was nothing left to do.
 inline bool enter(SharedLoop& offer, int half) {
   LoopRange& own = offer.halves[half];
   if (own.progress() == LoopRange::kNone) return false;
@@ -184,20 +187,20 @@ inline bool enter(SharedLoop& offer, int half) {
   if (mine == 0) return false;
   own.add_done(mine);
   if (mine == kPartsPerVisit) return true;
-  // Our half is done, but perhaps not the work: the other half's own may have lost their core.
+  // This half is done, but perhaps not the work: the threads at the other half may have lost their core.
   if (const std::uint32_t others = finish(offer, 1 - half, patience(Clock::now() - begin, mine)); others > 0)
     offer.halves[1 - half].add_done(others);
   return true;
 }
 
-/// The owner's side, once `offer.body` and `offer.run` are there.
+/// Does the owner's part of the work, when `offer.body` and `offer.run` are set.
 inline void run_loop(SharedLoop& offer, int half, std::uint32_t parts) {
   const std::uint32_t here = half == 0 ? (parts + 1) / 2 : parts / 2;
   LoopRange& own = offer.halves[half];
   LoopRange& other = offer.halves[1 - half];
   offer.parts = parts;
   offer.enter.store(&enter, std::memory_order_relaxed);  // by release in show()
-  own.publish(here, 1);                                  // the first part is ours already
+  own.publish(here, 1);                                  // the first part is the owner's already
   other.publish(parts - here, 0);
   show(offer, 1 - half);
 
@@ -205,7 +208,7 @@ inline void run_loop(SharedLoop& offer, int half, std::uint32_t parts) {
   std::uint32_t mine = 0;
   for (std::uint32_t number = 0; number != LoopRange::kNone; number = own.claim_front(), ++mine)
     offer.run_part(half, number);
-  // No helper came the last time: none is waited for.
+  // If no helper came the last time, the owner waits for none.
   mine += offer.helped ? finish(offer, 1 - half, patience(Clock::now() - begin, mine))
                        : take_rest(offer, 1 - half);
   hide(offer);
@@ -219,9 +222,8 @@ inline void run_loop(SharedLoop& offer, int half, std::uint32_t parts) {
 }  // namespace detail
 
 /// Calls body(0), ..., body(parts - 1), in any order and in several threads at once, and returns when all are
-/// done. Parts are short (tens of microseconds at most), independent, and never wait or fail; they may be run
-/// by other ranks' threads of control. Any thread; does not wait for anything but parts that a helper has
-/// begun.
+/// done. Parts are short (tens of microseconds at most), independent, and never wait or fail; threads of
+/// control of other ranks may run them. Any thread; waits only for parts that a helper has begun.
 template <typename Body>
 void do_together(std::uint32_t parts, const Body& body) {
   static_assert(std::is_trivially_copyable_v<Body> && sizeof(Body) <= sizeof(detail::SharedLoop::body));
@@ -240,20 +242,20 @@ void do_together(std::uint32_t parts, const Body& body) {
   detail::run_loop(*offer, half, parts);
 }
 
-/// For work that takes much longer than a wake-up (some microseconds): wakes up to `most` workers and
-/// helpers that sleep, so that they come and help. Not where the calling thread is in a parallel region.
+/// Wakes up to `most` workers and helpers that sleep, so that they help. For work that takes much longer than
+/// a wake-up (some microseconds). Does nothing if the calling thread is in a parallel region.
 CLUMP_HOST_API void wake_helpers(int most) noexcept;
-/// Starts up to `count` helpers: kernel threads that have these cores and sleep until there is much to help
-/// with. If the system gives no threads there are fewer. Before ranks run, as what follows.
+/// Starts up to `count` helpers: kernel threads on these cores that sleep until there is much to help with.
+/// If the system gives fewer threads, there are fewer. Before ranks run; so is the next function.
 CLUMP_HOST_API void start_helpers(int count, const std::vector<std::int32_t>& cores);
 CLUMP_HOST_API bool has_helpers() noexcept;
-/// What tells whether the calling thread is in a parallel region (OpenMP's omp_in_parallel), in which the
-/// program's own threads have the cores; null if the program has none.
+/// Sets the function that tells whether the calling thread is in a parallel region (OpenMP's
+/// omp_in_parallel), in which the program's own threads need the cores; null if the program has none.
 void ask_for_parallel_regions(int (*in_parallel)()) noexcept;
 
-/// Does parts of something that is on the board; false, after one read of a line that rarely changes, if
-/// there is nothing. Called by whoever waits and has a core to spare. Takes as long as the work, at most;
-/// never waits for long.
+/// Does parts of an offer on the board. False if there is none, after one read of a cache line that rarely
+/// changes. Called by threads that wait and have a core to spare. Takes at most as long as the work; never
+/// waits for long.
 inline bool help() noexcept {
   std::uint32_t any = 0;
   for (const auto& wanted : detail::loop_board.wanted) any |= wanted.load(std::memory_order_relaxed);

@@ -1,5 +1,5 @@
 // Helpers: kernel threads on cores that no worker has. They sleep until there is much to help with. A program
-// with threads of its own has most of these cores for itself: so nobody stays awake for long.
+// with threads of its own needs most of these cores itself, so no helper stays awake for long.
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
@@ -18,8 +18,8 @@ namespace clump::fiber {
 
 namespace {
 
-// Empty looks at the board before a helper sleeps again: as long as it takes to wake it, some
-// microseconds.
+// How many empty looks at the board a helper makes before it sleeps again: they take as long as waking it,
+// some microseconds.
 constexpr int kLooks = 200;
 
 class Helper {
@@ -27,9 +27,9 @@ class Helper {
   explicit Helper(std::vector<std::int32_t> cores) : cores_(std::move(cores)) {}
   bool start() { return start_kernel_thread(&Helper::begin, this); }
 
-  /// False if it is awake.
+  /// Wakes the helper; false if it is awake.
   bool wake() noexcept {
-    // relaxed, as the wake-up of a helper that is about to sleep may be lost: it is a hint.
+    // relaxed: this is a hint, so the wake-up of a helper that is about to sleep may be lost.
     if (asleep_.load(std::memory_order_relaxed) == 0 || asleep_.exchange(0) == 0) return false;
     ::syscall(SYS_futex, &asleep_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
     return true;
@@ -61,7 +61,7 @@ class Helper {
   std::atomic<std::uint32_t> asleep_{0};
 };
 
-// Never ends, as helpers do not.
+// Never destroyed, because helpers do not end.
 std::vector<std::unique_ptr<Helper>>& helpers() {
   static auto& all = *new std::vector<std::unique_ptr<Helper>>;
   return all;
@@ -95,7 +95,7 @@ void wake_helpers(int most) noexcept {
     worker.wake();
     --most;
   }
-  // Those that share a part of the machine with the caller are the first ones.
+  // Helpers that share a part of the machine with the caller come first.
   const auto& all = helpers();
   const Fiber* const self = this_fiber();
   const std::size_t first =

@@ -1,7 +1,8 @@
-// Which rank does this thread work for? Every thread of a host process answers with one load.
+// An Identity tells for which rank a thread works. Every thread of a host process finds its own with one
+// load.
 //
-// An Identity is made by the runtime before its rank starts and lives until the process ends. Threads that a
-// rank makes (pthread_create, std::thread, OpenMP) inherit it: see image/threads.cc.
+// The runtime makes an Identity before its rank starts; it lives until the process ends. Threads that a rank
+// makes (pthread_create, std::thread, OpenMP) inherit it: see image/threads.cc.
 #pragma once
 
 #include <atomic>
@@ -21,16 +22,16 @@ struct Identity {
   int rank = 0;  ///< in MPI_COMM_WORLD
   /// Owned and set by libmpi_abi; null until this rank first needs it.
   std::atomic<core::Rank*> mpi{nullptr};
-  /// Whether the rank may have, or have had, more than one thread. A rank's only thread sets it before it
-  /// makes another.
+  /// Whether the rank may have, or may have had, more than one thread. A rank's only thread sets it before it
+  /// makes another one.
   std::atomic<bool> threaded{true};
-  int home = -1;  ///< the worker of its main thread, set when that becomes a fiber; -1 where there are none
+  int home = -1;  ///< the worker of its main thread, set when that becomes a fiber; -1: there are no workers
   RankCallbacks* callbacks = nullptr;  ///< set with `mpi`; see rank_callbacks.h
   void* image = nullptr;  ///< owned and set by the image layer; null where ranks have no image of their own
-  // What has happened to the rank's main thread of control; see meters.h.
+  // Events of the rank's main thread of control; see meters.h.
   base::Counter taken;  ///< written by the worker thread that takes it
   base::Counter stuck;  ///< written by the monitor
-  /// The rank's fiber has to be woken in the middle of waits: see RankCallbacks::park().
+  /// Whether the rank's fiber may have to be woken in the middle of waits: see RankCallbacks::park().
   std::atomic<bool> parks{false};
 };
 
@@ -39,17 +40,18 @@ CLUMP_HOST_API extern constinit thread_local Identity* current_identity;
 CLUMP_HOST_API extern Identity* default_identity;
 }  // namespace detail
 
-/// The rank that the calling thread works for; null for a thread that belongs to none. In a process that
-/// holds one rank only, every thread belongs to it.
+/// The rank that the calling thread works for; null for a thread that belongs to none. In a process with one
+/// rank only, every thread belongs to that rank.
 inline Identity* identity() noexcept {
   Identity* mine = detail::current_identity;
   return mine != nullptr ? mine : detail::default_identity;
 }
 
-/// Makes the calling thread one of `identity`'s.
+/// Makes the calling thread a thread of `identity`.
 inline void adopt_identity(Identity* identity) noexcept { detail::current_identity = identity; }
 
-/// Makes every thread that has no other identity one of `identity`'s (a job of one rank in this process).
+/// Makes every thread that has no other identity a thread of `identity` (a job with one rank in this
+/// process).
 inline void set_default_identity(Identity* identity) noexcept { detail::default_identity = identity; }
 
 }  // namespace clump::fiber

@@ -19,7 +19,7 @@ constinit std::atomic<void (*)()> wake_function{nullptr};
 
 bool interrupt(const Fiber& fiber, int signal) noexcept {
   if (fiber.left_behind()) return false;
-  // Written by whoever resumes the fiber. Worker threads live as long as the process.
+  // Written by the kernel thread that resumes the fiber. Worker threads live as long as the process.
   const WorkerThread* const worker_thread = __atomic_load_n(&fiber.worker_thread, __ATOMIC_RELAXED);
   const pid_t thread =
       worker_thread != nullptr ? worker_thread->kernel_thread.load(std::memory_order_relaxed) : 0;
@@ -31,7 +31,7 @@ bool interrupt(const Fiber& fiber, int signal) noexcept {
 }
 
 void wake_to_attend(Fiber& fiber) {
-  if (exploration::is_on) return;  // who goes on when is drawn
+  if (exploration::is_on) return;  // exploration draws which fiber goes on
   if (monitor::wake_early(fiber)) return;
   // acquire: pairs with the release in WaiterPool::take().
   if (Waiter* const waiter = fiber.waiter.load(std::memory_order_acquire)) waiter->unpark();

@@ -1,5 +1,5 @@
-// How signals reach a rank that is a fiber. A signal comes to a kernel thread, and a fiber is on one only
-// while it runs: it is interrupted there. While it waits or sleeps, it is woken to attend to what has come.
+// Delivers signals to a rank that is a fiber. A signal comes to a kernel thread, and a fiber is on one only
+// while it runs: then it is interrupted there. While it waits or sleeps, it is woken to handle the signal.
 #pragma once
 
 #include <sys/types.h>
@@ -12,17 +12,18 @@
 namespace clump::fiber {
 
 /// Sends `signal` to the kernel thread that runs the fiber; false if none does. The fiber may have left that
-/// thread by the time that the handler runs there, so the handler looks where it is. Async-signal-safe.
+/// kernel thread before the handler runs there, so the handler has to check. Async-signal-safe.
 CLUMP_HOST_API bool interrupt(const Fiber& fiber, int signal) noexcept;
 
-/// Wakes the fiber if it sleeps, or waits in a way that RankCallbacks::park() has asked for: it calls what
-/// on_wake() has set, and goes on waiting. By a thread that is none of a rank's.
+/// Wakes the fiber if it sleeps, or if it waits in the way that RankCallbacks::park() has asked for: it calls
+/// the function of on_wake(), and goes on waiting. By a thread that belongs to no rank.
 CLUMP_HOST_API void wake_to_attend(Fiber& fiber);
 
-/// Sets what a fiber calls when it was woken in the middle of a wait. It holds no lock there.
+/// Sets the function that a fiber calls when it was woken in the middle of a wait. The fiber holds no lock
+/// there.
 CLUMP_HOST_API void on_wake(void (*call)());
 
-/// Whether the calling kernel thread is in a section of its worker thread, and so perhaps between two fibers.
+/// Whether the calling kernel thread is in a section of its worker thread, and so may be between two fibers.
 /// Async-signal-safe.
 CLUMP_HOST_API bool in_section() noexcept;
 

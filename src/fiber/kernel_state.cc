@@ -22,7 +22,7 @@
 #include "fiber/slots.h"
 #include "fiber/thread_settings.h"
 
-// glibc 2.35 and newer: where a thread's rseq area is.
+// glibc 2.35 and newer: the place of a thread's rseq area.
 extern "C" {
 [[gnu::weak]] extern const std::ptrdiff_t __rseq_offset;
 [[gnu::weak]] extern const unsigned int __rseq_size;
@@ -32,13 +32,13 @@ namespace clump::fiber {
 
 namespace {
 
-/// A set of signals as the kernel has it.
+/// A set of signals, as the kernel has it.
 using SignalMask = std::uint64_t;
 constexpr SignalMask bit_of(int signal) { return SignalMask{1} << (signal - 1); }
-/// The C library's own signals, which it does not let programs block.
+/// The signals of the C library itself, which it does not let programs block.
 constexpr SignalMask kNeverBlocked = bit_of(32) | bit_of(33);
 
-/// A directory that some rank works in. By descriptor, so that it may be renamed; by name, if there are no
+/// A directory that a rank works in: a descriptor, so that it may be renamed, or its name, if there are no
 /// more descriptors.
 struct Directory {
   std::atomic<int> references{0};
@@ -47,7 +47,7 @@ struct Directory {
 };
 
 struct Parts {
-  Directory* directory = nullptr;  ///< null: as the process began
+  Directory* directory = nullptr;  ///< null: as when the process began
   mode_t file_mask = 0;
   SignalMask signals = 0;
   ThreadSettings settings;
@@ -64,7 +64,7 @@ struct KernelState {
 
 namespace {
 
-/// Where descriptors are put that no program should come across.
+/// The lowest number for this file's descriptors, where programs do not come across them.
 constexpr int kLowestDescriptor = 600;
 
 constexpr std::uint32_t kMostStates = 1 << 17;
@@ -94,7 +94,7 @@ SignalMask signals_now() {
 
 void set_signals(SignalMask mask) { ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, nullptr, sizeof mask); }
 
-// Through the system calls: the C library's functions of this purpose are interposed.
+// By system calls, because the C library's functions for this are interposed.
 mode_t set_file_mask(mode_t mask) { return static_cast<mode_t>(::syscall(SYS_umask, mask)); }
 int enter(int descriptor) { return static_cast<int>(::syscall(SYS_fchdir, descriptor)); }
 
@@ -124,14 +124,14 @@ void release_directory(Directory* directory) {
 
 Parts parts_of(const KernelState* state) { return state != nullptr ? state->parts : beginning.parts(); }
 
-/// What the calling fiber has from now on; its kernel thread has it already, or will have it before others
-/// can run there.
+/// Notes what the calling fiber has set. Its kernel thread has it already, or will have it before another
+/// fiber can run there.
 void now_has(Fiber& fiber, const Parts& parts) {
   KernelState* made = nullptr;
   KernelState*& worker_threads = taken_on(*fiber.worker_thread);
   if (parts != beginning.parts()) {
     made = states.take();
-    if (made == nullptr) return;  // 131072 of them in use: the change lasts until others run here
+    if (made == nullptr) return;  // 131072 of them are in use: the change lasts until another fiber runs here
     made->parts = parts;
     made->references.store(2, std::memory_order_relaxed);
     if (parts.directory != nullptr) parts.directory->references.fetch_add(1, std::memory_order_relaxed);
@@ -142,7 +142,7 @@ void now_has(Fiber& fiber, const Parts& parts) {
   release(worker_threads_before);
 }
 
-/// The directory that the calling kernel thread is in. `descriptor` becomes its, unless it is -1. Null if
+/// The directory that the calling kernel thread is in. Takes over `descriptor`, unless it is -1. Null if
 /// there is no memory.
 Directory* make_directory(int descriptor) {
   Directory* made = directories.take();
@@ -157,8 +157,8 @@ Directory* make_directory(int descriptor) {
   return made;
 }
 
-/// The calling fiber is in the directory that its kernel thread is in. Takes over `descriptor`, which may be
-/// -1. False if there is no memory.
+/// Notes that the calling fiber is in the directory of its kernel thread. Takes over `descriptor`, which may
+/// be -1. False if there is no memory.
 bool now_is_in(int descriptor) {
   Fiber& fiber = *rank_fiber();
   Directory* const directory = make_directory(descriptor);
@@ -220,7 +220,7 @@ void enter_as(const KernelState* state) noexcept {
 
 void inherit(KernelState* state) {
   ::unshare(CLONE_FS);
-  enter_as(state);  // its maker's kernel thread may have gone over to another rank meanwhile
+  enter_as(state);  // the kernel thread of the fiber that has made this thread may run another rank by now
 }
 
 int change_directory(int relative_to, const char* path) {
@@ -262,7 +262,7 @@ void set_signal_mask(std::uint64_t mask) {
   Fiber& fiber = *rank_fiber();
   const SignalMask wanted = mask & ~kNeverBlocked;
   if (wanted == signals_now() && wanted == parts_of(fiber.kernel_state).signals) return;
-  // First the note, so that a handler which runs at once, and may leave by siglongjmp(), finds it.
+  // Noted before it is set, so that a handler that runs at once, and may leave by siglongjmp(), finds it.
   Parts parts = parts_of(fiber.kernel_state);
   parts.signals = wanted & ~(bit_of(SIGKILL) | bit_of(SIGSTOP));
   now_has(fiber, parts);
@@ -282,7 +282,7 @@ void unregister_rseq() noexcept {
   if (&__rseq_offset == nullptr || &__rseq_size == nullptr || __rseq_size == 0) return;
   const int error = errno;
   void* const area = static_cast<char*>(__builtin_thread_pointer()) + __rseq_offset;
-  constexpr unsigned kRegistered = 32;  // the C library registers no less, even if it uses less of it
+  constexpr unsigned kRegistered = 32;  // the C library registers at least so much, even if it uses less
 #if defined(__aarch64__)
   constexpr unsigned kSignature = 0xd428bc00;
 #else

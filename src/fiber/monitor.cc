@@ -25,11 +25,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A worker thread that was seen with the same fiber at this many looks in a row, while others waited, loses
+// A worker thread that was seen with the same fiber in this many looks in a row, while others waited, loses
 // its worker: after 10 to 15 ms.
 constexpr std::chrono::milliseconds kLook{5};
 constexpr int kLooks = 3;
-// After so many in a row that could not be done the user is told: some seconds.
+// After so many failures in a row the user is told: some seconds.
 constexpr int kRefusalsToTell = 300;
 
 struct WakesLater {
@@ -38,8 +38,8 @@ struct WakesLater {
 
 // The monitor's lock. Short sections only: a fiber that holds it keeps its worker thread.
 std::mutex lock;
-/// Those that sleep; the first to be woken is the top.
-struct WorldStop : std::priority_queue<Fiber*, std::vector<Fiber*>, WakesLater> {
+/// The fibers that sleep; the first one to be woken is at the top.
+struct Sleepers : std::priority_queue<Fiber*, std::vector<Fiber*>, WakesLater> {
   bool remove(const Fiber* fiber) {
     const auto at = std::ranges::find(c, fiber);
     if (at == c.end()) return false;
@@ -48,32 +48,33 @@ struct WorldStop : std::priority_queue<Fiber*, std::vector<Fiber*>, WakesLater> 
     return true;
   }
 };
-auto& sleepers = *new WorldStop;
+auto& sleepers = *new Sleepers;
 WorkerThread* spares = nullptr;
 
-// When the first of them is to be woken: changed with the lock. relaxed: who has added one knows of it.
+// When the first of them is to be woken; written with the lock held. relaxed: a thread that has added a fiber
+// knows the value.
 constinit std::atomic<Clock::time_point> first_due{Clock::time_point::max()};
-// When the monitor will look at them; kNotPlanned while it does. It says so before it takes the lock to look,
-// so who has added one that it has not seen cannot find an older plan.
+// When the monitor will look at them; kNotPlanned while it looks. The monitor stores that before it takes the
+// lock, so a thread whose fiber it has not seen cannot read an older plan.
 constexpr auto kNotPlanned = Clock::time_point::max();
 constinit std::atomic<Clock::time_point> planned{kNotPlanned};
 
-// Futex: counted up whenever the monitor has something new to look at.
+// Futex: incremented when the monitor has something new to look at.
 constinit std::atomic<std::uint32_t> news{0};
-constinit std::atomic<bool> watching{false};  // it comes back by itself
+constinit std::atomic<bool> watching{false};  // the monitor wakes by itself
 constinit std::atomic<pid_t> own_number{0};
 
-// For tools; the monitor's own.
+// For tools. Written by the monitor only.
 constinit base::Counter workers_stuck, worker_threads_made;
 
-/// A worker thread without a worker, and what it has used at the last look.
+/// A worker thread without a worker, and the processor time that it had used at the last look.
 struct Stuck {
   WorkerThread* worker_thread;
   std::chrono::nanoseconds used = worker_thread->used();
   Clock::time_point looked = Clock::now();
   bool rests = false;  ///< its fiber waits in the kernel: between two looks it has hardly used its core
 };
-// The monitor's own.
+// Used by the monitor only.
 auto& stuck_ones = *new std::vector<Stuck>;
 
 struct Watch {
@@ -87,20 +88,20 @@ void tell() noexcept {
   ::syscall(SYS_futex, &news, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
-/// With the lock.
+/// Called with the lock held.
 void note_first() noexcept {
   first_due.store(sleepers.empty() ? Clock::time_point::max() : sleepers.top()->wake_at,
                   std::memory_order_relaxed);
 }
 
-/// Their time has come, or they are not to wait for it.
+/// Makes a sleeping fiber runnable, because its time has come or because it was woken early.
 void goes_on(Fiber& fiber) {
   make_runnable(fiber);
   awake_threads::one_goes_on();
-  awake_threads::falls_asleep();  // it counted as awake by itself; from now on its worker does
+  awake_threads::falls_asleep();  // a sleeping fiber counts as awake itself; from now on its worker does
 }
 
-/// Makes those runnable whose time has come. Returns when the next one's comes.
+/// Makes the fibers runnable whose time has come. Returns when the next one is to be woken.
 Clock::time_point wake_sleepers() {
   for (;;) {
     Fiber* fiber;
@@ -133,28 +134,29 @@ WorkerThread* take_spare() {
   return nullptr;
 }
 
-/// The worker thread of `worker` goes on without it. False, with errno, if there is no thread for that: what
-/// waits has to wait.
+/// Gives `worker` another worker thread; the busy one goes on without a worker. False, with errno, if there
+/// is no thread for that: then the waiting fibers have to wait.
 bool replace_worker_thread(Worker& worker) {
   WorkerThread* const spare = take_spare();
   if (spare == nullptr) return false;
   WorkerThread& busy = *worker.worker_thread.load(std::memory_order_relaxed);
   workers_stuck.add();
   tell_move(busy.current.load(std::memory_order_relaxed)->rank, Move::kStuck, worker.index);
-  awake_threads::one_awake();  // us: what we do here must not look like a deadlock
+  awake_threads::one_awake();  // the monitor: what it does here must not look like a deadlock
   busy.is_stuck.store(true, std::memory_order_relaxed);
   stuck_ones.push_back({&busy});
   busy.worker.store(nullptr, std::memory_order_seq_cst);
-  // From here on a section that begins sees no worker; one that has begun is seen here.
+  // From here on a section that begins sees no worker; await_sections() sees those that have begun.
   barrier_everywhere();
   busy.await_sections();
-  worker.wake();  // it may have gone to sleep meanwhile
+  worker.wake();  // the worker thread may have gone to sleep meanwhile
   spare->serve(worker);
   awake_threads::falls_asleep();
   return true;
 }
 
-/// What waits may be what the rank waits for, outside MPI: then this is a hang, and nothing else tells.
+/// Tells the user. The busy rank may wait, outside MPI, for what the waiting fibers do: then this is a hang,
+/// and nothing else reports it.
 void tell_of_refusal(const Worker& worker, int error) {
   const Fiber* const holder =
       worker.worker_thread.load(std::memory_order_relaxed)->current.load(std::memory_order_relaxed);
@@ -178,12 +180,12 @@ void look_after(Worker& worker, Watch& watch) {
     watch = {.switches = switches};
     return;
   }
-  awake_threads::one_awake();  // us: what we have taken out of a lane can still wake all
+  awake_threads::one_awake();  // the monitor: what it takes out of a lane can still wake others
   progress(worker.index);
   awake_threads::falls_asleep();
   if (!worker.has_runnable()) return;
   const auto idle = std::ranges::find_if(workers, is_asleep);
-  if (idle != workers.end()) return idle->wake();  // to take what waits here
+  if (idle != workers.end()) return idle->wake();  // so that it takes what waits here
   if (++watch.looks < kLooks) return;
   watch.looks = 0;
   if (replace_worker_thread(worker)) {
@@ -193,7 +195,7 @@ void look_after(Worker& worker, Watch& watch) {
   }
 }
 
-/// Whether it needs no longer be looked at.
+/// Looks at a worker thread without a worker. True: it needs no further looks.
 bool look_at(Stuck& stuck) {
   const bool goes_on = !stuck.worker_thread->is_stuck.load(std::memory_order_acquire);
   const auto now = Clock::now();

@@ -1,5 +1,5 @@
 // For code that leaves messages at another worker: which worker the caller acts for, and whether the other
-// one will look. Inline, because each message asks.
+// worker will look. Inline, because each message needs it.
 #pragma once
 
 #include "fiber/worker.h"
@@ -39,21 +39,23 @@ class OwnWorker {
   int worker_ = -1;
 };
 
-/// The worker whose rank's kernel thread the caller is; -1: none.
+/// The home worker of the rank of which the caller is a kernel thread; -1: the caller is none.
 inline int worker_beside() noexcept {
   const Identity* const mine = this_fiber() == nullptr ? identity() : nullptr;
   return mine != nullptr ? mine->home : -1;
 }
 
-/// Returns when those have ended that were at home at this worker when the call began. Not by fibers.
+/// Returns when all OwnWorkers that were true for this worker when the call began have ended. Not called by
+/// fibers.
 CLUMP_HOST_API void await_owners(int worker);
 
-/// After something was left for `worker` where only its progress function sees it: whether it is the caller
-/// who has to look after it.
+/// Called after something was left for `worker` where only its progress function sees it. True: the caller
+/// has to take it in itself, because a kernel thread of a rank there sleeps. False: wake_worker() has to
+/// follow.
 inline bool has_to_take_in(int worker) noexcept {
   return workers[static_cast<std::size_t>(worker)].threads_asleep.load(std::memory_order_relaxed) != 0;
 }
-/// If it is not.
+/// Wakes the worker, if it sleeps. For has_to_take_in() false.
 inline void wake_worker(int worker) noexcept { workers[static_cast<std::size_t>(worker)].wake(); }
 
 }  // namespace clump::fiber

@@ -18,22 +18,22 @@ namespace {
 using std::chrono::nanoseconds;
 using Clock = std::chrono::steady_clock;
 
-/// The kernel's clock of a thread takes a system call; a turn in which a thread has lost its core, or has
-/// waited in the kernel, is longer.
+/// Up to this length a turn is measured by the wall clock, as the kernel's clock of a thread takes a system
+/// call. A turn in which the thread has lost its core, or has waited in the kernel, is longer.
 constexpr nanoseconds kShortTurn{20'000};
 
 constinit thread_local ProcessorTime own_time{0};
 
-/// Whose turn it is on a worker thread. A variable of its kernel thread, which the fibers there have in
-/// common.
+/// The turn that a worker thread is in. A variable of its kernel thread, common to all fibers there.
 struct Turn {
-  ProcessorTime* runs = nullptr;  ///< null: not begun
+  ProcessorTime* runs = nullptr;  ///< null: there was no turn yet
   Clock::time_point since;
-  nanoseconds counted{};  ///< of the kernel thread's time
+  nanoseconds counted{};  ///< how much of the kernel thread's time was given to fibers
 };
 constinit thread_local Turn turn{};
 
-/// The variables of this library lie at the same distance from every thread's pointer (world_stop.cc).
+/// The turn of a worker thread. The variables of this library lie at the same distance from every thread
+/// pointer (world_stop.cc).
 Turn& turn_of(const WorkerThread& worker_thread) {
   const auto distance =
       reinterpret_cast<std::intptr_t>(&turn) - reinterpret_cast<std::intptr_t>(__builtin_thread_pointer());
@@ -46,7 +46,8 @@ void give_to(ProcessorTime& time, nanoseconds used) {
   time.store(time.load(std::memory_order_relaxed) + used.count(), std::memory_order_relaxed);
 }
 
-/// In a section, so that no handler of the fiber's runs in between.
+/// Ends the present turn and begins that of `next`. In a section, so that no signal handler of the fiber runs
+/// in between.
 void go_on(WorkerThread& worker_thread, ProcessorTime& next) {
   Turn& now_on = turn_of(worker_thread);
   const Clock::time_point now = Clock::now();

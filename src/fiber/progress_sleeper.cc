@@ -68,10 +68,11 @@ void end(Waiter& waiter, bool watched) {
     while (*link != nullptr && *link != &waiter) link = &(*link)->next_sleeper;
     const bool was_listed = *link != nullptr;
     if (was_listed) *link = waiter.next_sleeper;
-    // Who was to watch next may have got what it waited for, too, and leave: so it wakes another one.
+    // The thread that was to watch next may have got what it waited for, too, and may leave: so it wakes
+    // another one.
     if (!was_listed && watcher == nullptr && (next = sleepers) != nullptr) sleepers = next->next_sleeper;
   }
-  if (next != nullptr) next->unpark();  // for nothing: it looks, goes back to sleep, and watches
+  if (next != nullptr) next->unpark();  // it finds nothing for itself, goes back to sleep, and watches
 }
 
 }  // namespace clump::fiber::progress_sleeper

@@ -14,7 +14,8 @@ namespace clump::fiber {
 class Waiter;
 class CallbackWait;
 
-/// Is told, in the thread of control itself, when one of a watched rank begins to wait, and when it goes on.
+/// Is told, in the thread of control itself, when a thread of control of a watched rank begins to wait, and
+/// when it goes on.
 class WaitObserver {
  public:
   virtual void wait_begins() noexcept = 0;
@@ -24,18 +25,18 @@ class WaitObserver {
   ~WaitObserver() = default;
 };
 
-/// One for each rank; fiber::Identity knows it.
+/// The callbacks of a rank. One for each rank; fiber::Identity has a pointer to it.
 class RankCallbacks {
  public:
-  /// While some are expected, the rank's threads of control wait in a way that costs more, and lets them be
-  /// called. Any thread; `more` is negative when fewer are expected again.
+  /// Expects `more` callbacks; negative: fewer are expected again. While some are expected, the rank's
+  /// threads of control wait in a way that costs more and lets call() wake them. Any thread.
   void expect(int more) noexcept { expected_.fetch_add(more, std::memory_order_relaxed); }
 
   virtual bool any() const noexcept = 0;
-  /// Does what was left, in the calling thread of control, which is one of the rank's and holds no lock.
+  /// Runs the callbacks in the calling thread of control, which belongs to the rank and holds no lock.
   virtual void run() = 0;
 
-  /// Those of the calling thread's rank; null if none are expected.
+  /// The callbacks of the calling thread's rank; null if none are expected.
   static RankCallbacks* expected_here() noexcept {
     const Identity* const mine = identity();
     if (mine == nullptr || mine->callbacks == nullptr) return nullptr;
@@ -43,7 +44,8 @@ class RankCallbacks {
                                                                                    : nullptr;
   }
 
-  /// The rank's threads of control tell the observer of their waits from now on; without, they no longer do.
+  /// watch(): from now on the rank's threads of control tell the observer of their waits. unwatch(): no
+  /// longer.
   void watch() noexcept { expected_.fetch_or(kWatched, std::memory_order_relaxed); }
   void unwatch() noexcept { expected_.fetch_and(~kWatched, std::memory_order_relaxed); }
   /// From now on the rank's fiber can be woken in the middle of a wait (interrupt.h).
@@ -53,10 +55,11 @@ class RankCallbacks {
     return mine != nullptr && mine->callbacks != nullptr &&
            (mine->callbacks->expected_.load(std::memory_order_relaxed) & kParks) != 0;
   }
-  /// One for the process; set before the first rank is watched.
+  /// The observer, one for the process; set before the first rank is watched.
   CLUMP_HOST_API static WaitObserver* observer;
 
-  /// Whether the calling thread of control does not simply wait: callbacks are expected, or it is watched.
+  /// Whether the calling thread of control does not simply wait: callbacks are expected, or its rank is
+  /// watched.
   static bool waits_in_other_ways() noexcept {
     const Identity* const mine = identity();
     return mine != nullptr && mine->callbacks != nullptr &&
@@ -70,12 +73,12 @@ class RankCallbacks {
 
  protected:
   ~RankCallbacks() = default;
-  /// Something was left: one of the rank's threads of control that sleep is woken to do it. Any thread.
+  /// Called when there is a callback to run: wakes a thread of control of the rank that sleeps. Any thread.
   CLUMP_HOST_API void call() noexcept;
 
  private:
   friend class CallbackWait;
-  // Beside the number.
+  // Flags in `expected_`, above the number.
   static constexpr int kWatched = 1 << 30;
   static constexpr int kParks = 1 << 29;
   std::atomic<int> expected_{0};  // relaxed: a thread expects callbacks before it starts what leads to them
@@ -83,8 +86,8 @@ class RankCallbacks {
   CallbackWait* sleepers_ = nullptr;  // linked; on the sleepers' stacks
 };
 
-/// The calling thread of control is going to sleep, and call() finds it. Who lets it end looks at any() once
-/// more: it may have been called.
+/// While one lives, the calling thread of control sleeps in a way that call() finds. Its owner checks any()
+/// once more afterwards: call() may have chosen this thread.
 class CallbackWait {
  public:
   CallbackWait(RankCallbacks* callbacks, Waiter& waiter);

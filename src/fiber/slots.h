@@ -9,22 +9,23 @@
 
 namespace clump::fiber {
 
-/// Room for kMost objects that never moves and is never unmapped. Any thread may take and give back, and so
-/// may signal handlers that interrupt them at it. To be zero-initialised.
+/// Memory for kMost objects that never moves and is never unmapped. Any thread may take and give back, also a
+/// signal handler that interrupts a thread in one of these calls. To be zero-initialised.
 template <typename T, std::uint32_t kMost>
 class Slots {
  public:
-  /// Before the first take(), by one thread. Without it, or without memory, there are none.
+  /// Allocates the memory. Before the first take(), by one thread. Without it, or if there is no memory,
+  /// there are no slots.
   void prepare() {
     void* memory = ::mmap(nullptr, sizeof(Slot) * kMost, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory != MAP_FAILED) slots_ = static_cast<Slot*>(memory);
   }
 
-  /// Null if all are in use.
+  /// Takes a slot; null if all are in use.
   T* take() {
     if (slots_ == nullptr) return nullptr;
-    // acquire: pairs with the release in give_back(), so that `next` is what that one wrote.
+    // acquire: pairs with the release in give_back(), so that `next` is the value written there.
     std::uint64_t head = idle_.load(std::memory_order_acquire);
     while (index_in(head) != 0) {
       Slot& first = slots_[index_in(head) - 1];
@@ -52,11 +53,11 @@ class Slots {
 
  private:
   struct Slot {
-    T object;  ///< first, so that a T* of ours is its Slot*
+    T object;  ///< first, so that a T* from here is its Slot*
     std::atomic<std::uint32_t> next;
   };
   // The upper half counts changes: a slot that was taken and given back meanwhile is not mistaken for one
-  // that stayed.
+  // that has stayed.
   static std::uint32_t index_in(std::uint64_t head) { return static_cast<std::uint32_t>(head); }
   static std::uint64_t with_index(std::uint64_t head, std::uint32_t index) {
     return ((head >> 32) + 1) << 32 | index;
@@ -64,7 +65,7 @@ class Slots {
 
   Slot* slots_ = nullptr;
   std::atomic<std::uint32_t> used_{0};
-  std::atomic<std::uint64_t> idle_{0};  ///< the first idle one's number + 1; 0: none
+  std::atomic<std::uint64_t> idle_{0};  ///< 1 + the number of the first idle slot; 0: none
 };
 
 }  // namespace clump::fiber

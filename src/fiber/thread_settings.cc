@@ -15,7 +15,7 @@ namespace {
 // linux/ioprio.h is not in every distribution's headers.
 constexpr int kIoOfThread = 1;  // IOPRIO_WHO_PROCESS
 
-/// One more than there are: the kernel leaves the last one out.
+/// One more than there are nodes: the kernel leaves the last bit out.
 constexpr std::uint64_t kPolicyBits = 1024 + 1;
 
 long set_policy(const ThreadSettings::MemoryPolicy& policy) noexcept {
@@ -48,7 +48,7 @@ void ThreadSettings::take_on_after(const ThreadSettings& before) const noexcept 
   if (before.io_priority != io_priority) ::syscall(SYS_ioprio_set, kIoOfThread, 0, io_priority);
 }
 
-// Each sets what the calling kernel thread has, which the kernel may refuse, and then notes it.
+// Each sets the value for the calling kernel thread, which the kernel may refuse, and then notes it.
 
 long change_memory_policy(int mode, const std::uint64_t* nodes, std::uint64_t bits) noexcept {
   const long set = ::syscall(SYS_set_mempolicy, mode, nodes, bits);

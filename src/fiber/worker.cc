@@ -30,21 +30,21 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A worker that has others waiting and did not switch for so long is busy with one fiber: what waits there
-// can be taken. Shorter, and fibers would wander although their home is about to run them.
+// A worker that has fibers waiting and did not switch for so long is busy with one fiber: then the waiting
+// ones can be taken. With a shorter time fibers would move although their home is about to run them.
 constexpr std::chrono::microseconds kBusy{5};
 // Empty polls of the idle loop before it sleeps: some tens of microseconds, several times what the kernel
-// takes to wake a thread. Every so often it looks at another worker.
+// takes to wake a thread. Once in kPollsPerVictim polls it looks at another worker.
 constexpr int kIdlePolls = 2000;
 constexpr int kPollsPerVictim = 16;
-// Where others want the core: so often the idle loop gives its core away before it sleeps.
+// If other threads want the core: how often the idle loop gives its core away before it sleeps.
 constexpr int kIdleYields = 64;
 constexpr int kPollsAfterNap = 512;
-// An idle worker thread looks after the others again a few times, each time after twice as long, and then
-// leaves it to the monitor to wake it where there is something to take.
+// An idle worker thread looks at the other workers again a few times, each time after twice as long, and then
+// relies on the monitor to wake it when there is something to take.
 constexpr std::chrono::milliseconds kFirstNap{1};
 constexpr int kNaps = 5;
-// It sleeps for no longer if it keeps the time for fibers; the monitor does if there is more to wait for.
+// The longest sleep of an idle loop that keeps the time for fibers; for longer times the monitor keeps it.
 constexpr std::chrono::milliseconds kLongestWatch{1};
 constinit std::atomic<bool (*)(int)> poll_function{nullptr};
 constinit std::atomic<bool (*)()> sleep_function{nullptr};
@@ -172,7 +172,7 @@ void* WorkerThread::begin(void* worker_thread) {
 
 void WorkerThread::run() {
   if (worker.load(std::memory_order_acquire) == nullptr) wait_for_worker();
-  ::prctl(PR_SET_TIMERSLACK, 1);  // or who sleeps to keep the time is late by 50 us
+  ::prctl(PR_SET_TIMERSLACK, 1);  // otherwise a thread that sleeps to keep the time is late by 50 us
   Worker* bound = nullptr;
   for (;;) {
     Worker* const serving = worker.load(std::memory_order_acquire);
@@ -265,13 +265,13 @@ void WorkerThread::find_and_run() {
   }
 }
 
-/// What this one does next may take long.
+/// Hands the time to the monitor, because what this thread does next may take long.
 void WorkerThread::hand_time_over() {
   if (std::exchange(keeps_time, false)) monitor::keep_time();
 }
 
-/// Looks at one other worker: takes a fiber from it if it was busy with another one for a while. In a section
-/// of `mine`, which the monitor may be about to take away: it waits.
+/// Looks at one other worker, and takes a fiber from it if it has been busy with another one for a while. In
+/// a section of `mine`; the monitor, if it is about to take `mine` away, waits for the section.
 Fiber* WorkerThread::steal(Worker& mine) {
   if (workers.size() == 1) return nullptr;
   Worker& victim = workers[victim_.worker];
@@ -286,7 +286,7 @@ Fiber* WorkerThread::steal(Worker& mine) {
     return nullptr;
   }
   if (now - victim_.since < kBusy) return nullptr;
-  victim_.busy = false;  // the next look is at another one
+  victim_.busy = false;  // the next look is at another worker
   progress(victim.index);
   Fiber* const taken = rob(mine, victim);
   if (taken != nullptr) {
@@ -296,12 +296,12 @@ Fiber* WorkerThread::steal(Worker& mine) {
   return taken;
 }
 
-/// Takes what waits at `victim`: the first one is the caller's to run.
+/// Takes the fibers that wait at `victim`: the caller has to run the first one.
 Fiber* WorkerThread::rob(Worker& mine, Worker& victim) {
   if (Fiber* const fiber = victim.queue.pop()) return fiber;
   Fiber* const first = victim.inbox.take_all();
   if (first == nullptr) return nullptr;
-  // We own our queue: the others wait there, and run as stolen fibers too.
+  // The other ones go into this worker's queue, and run as stolen fibers, too.
   for (Fiber* fiber = first->next; fiber != nullptr;) {
     Fiber* const next = fiber->next;
     mine.queue.push(*fiber);
@@ -310,14 +310,14 @@ Fiber* WorkerThread::rob(Worker& mine, Worker& victim) {
   return first;
 }
 
-/// Returns true if somebody had a reason to wake it.
+/// Sleeps. True: another thread had a reason to wake it.
 bool WorkerThread::sleep(Worker& mine) {
   if (keeps_time && monitor::until_due() > kLongestWatch) hand_time_over();
   {
     const Section section;
     if (section.worker() == nullptr) return true;
-    // Whoever leaves something for this worker looks at `asleep` afterwards, with no barrier in between; so
-    // the barrier is ours to make, between saying that we sleep and looking once more.
+    // A thread that leaves something for this worker checks `asleep` afterwards, with no barrier in between.
+    // So this thread makes the barrier, between its store to `asleep` and its last look.
     mine.asleep->store(1, std::memory_order_seq_cst);
     barrier_everywhere();
     if (mine.has_runnable() || progress(mine.index) || !may_sleep()) {
@@ -340,14 +340,14 @@ bool WorkerThread::sleep(Worker& mine) {
     awake_threads::note_wake();
     awake_threads::one_awake();
     const Section section;
-    // Where the monitor has taken the worker away, it has woken us, too.
+    // If the monitor has taken the worker away, it has also counted this thread as awake.
     if (section.worker() != &mine || mine.asleep->exchange(0, std::memory_order_acq_rel) == 0)
       awake_threads::not_needed();
     monitor::worker_woke();
     return false;
   }
   awake_threads::note_wake();
-  // Who rings from another process cannot count us, or tell the monitor.
+  // A process that rings cannot count this thread as awake, or tell the monitor.
   if (mine.asleep->load(std::memory_order_relaxed) == base::Bell::kRung) {
     awake_threads::one_awake();
     if (mine.asleep->exchange(0, std::memory_order_acq_rel) == 0) awake_threads::not_needed();

@@ -1,11 +1,11 @@
 // Workers and their kernel threads. fiber.h explains the model; other layers use own_worker.h.
 //
-//   Worker (a core, a run queue)  --worker_thread-->  WorkerThread (a kernel thread)  --current-->  Fiber (a
-//   rank)
+//   Worker (a core, a run queue)  --worker_thread-->  WorkerThread (a kernel thread)
+//   WorkerThread  --current-->  Fiber (a rank)
 //
 // A worker has one worker thread at a time. If a fiber keeps it busy for too long while others wait, the
-// monitor gives the worker to another worker thread; the old one runs its fiber to the next wait and becomes
-// a spare.
+// monitor gives the worker to another worker thread. The old one runs its fiber to the fiber's next wait and
+// becomes a spare.
 #pragma once
 
 #include <sys/syscall.h>
@@ -25,30 +25,31 @@ namespace clump::fiber {
 
 struct Worker;
 
-/// A kernel thread that runs fibers, for the worker that it serves. One that serves none, because its fiber
-/// was busy for too long, runs this fiber to its next wait and becomes a spare.
+/// A kernel thread that runs fibers, for the worker that it serves. One that has lost its worker, because its
+/// fiber was busy for too long, runs this fiber to its next wait and becomes a spare.
 class WorkerThread {
  public:
   explicit WorkerThread(Worker* serves);
 
-  /// Its kernel thread begins; false if there cannot be another one. With a worker, it is counted as awake.
+  /// Starts its kernel thread; false if there cannot be another one. With a worker, it is already counted as
+  /// awake.
   bool start();
-  /// Gives a spare one a worker.
+  /// Gives a worker to a spare.
   void serve(Worker& worker);
-  /// Time of a core that its kernel thread has used so far.
+  /// The processor time that its kernel thread has used so far.
   std::chrono::nanoseconds used() const;
 
-  std::atomic<Worker*> worker;  ///< null: spare, or soon to be
-  /// Depth of sections (see Section). Written by this worker thread's kernel thread only; the monitor reads
-  /// it.
+  std::atomic<Worker*> worker;  ///< null: it is a spare, or will soon be one
+  /// The depth of sections (see Section). Written only by this worker thread's kernel thread; the monitor
+  /// reads it.
   std::atomic<int> sections{0};
-  std::atomic<Fiber*> current;  ///< which fiber runs, or `idle`
-  /// Its worker was taken away, and it is not yet a spare. The monitor sets it.
+  std::atomic<Fiber*> current;  ///< the fiber that runs, or `idle`
+  /// Whether its worker was taken away and it is not a spare yet. The monitor sets it.
   std::atomic<bool> is_stuck{false};
-  bool keeps_time = false;  ///< its idle loop wakes fibers that sleep; the monitor may not know of them
-  Fiber* next = nullptr;    ///< what the idle loop shall run first
-  Fiber idle;               ///< the kernel thread's own context: looks for work
-  /// Returns when the sections have ended that were there before the last barrier_everywhere().
+  bool keeps_time = false;  ///< its idle loop wakes sleeping fibers; the monitor may not know of them
+  Fiber* next = nullptr;    ///< what the idle loop has to run first
+  Fiber idle;               ///< the kernel thread's own context, which looks for work
+  /// Returns when the sections that there were before the last barrier_everywhere() have ended.
   void await_sections() const;
   KernelState* kernel_state = nullptr;
   WorkerThread* next_spare = nullptr;
@@ -66,10 +67,10 @@ class WorkerThread {
   static void* begin(void* worker_thread);
 
   std::atomic<std::uint32_t> has_worker_{0};  // futex
-  clockid_t clock_{};                         // of its kernel thread, from its begin on
+  clockid_t clock_{};                         // of its kernel thread, from its start
   int idle_polls_ = 0;
   int idle_sleeps_ = 0;  // in a row
-  // The worker that is looked at as a victim: it is robbed if it goes on being busy with one fiber.
+  // The worker that is looked at as a victim: fibers are taken from it if it stays busy with one fiber.
   struct {
     std::size_t worker = 0;
     std::uint64_t switches = 0;
@@ -83,20 +84,22 @@ struct alignas(64) Worker {
   int index = 0;
   int core = -1;
   RunQueue queue;
-  std::atomic<std::uint64_t> switches{0};  ///< by its worker thread: a worker that does not count on is busy
-  std::uint64_t switches_to_look;          ///< at every such number of them: a power of two, less one
-  base::Counter taken;                     ///< from other workers, by its worker thread
+  std::atomic<std::uint64_t> switches{0};  ///< counted by its worker thread: if the count stands still while
+                                           ///< a fiber runs, the worker is busy
+  std::uint64_t switches_to_look;          ///< the worker looks at what comes in once in so many switches: a
+                                           ///< power of two, less one
+  base::Counter taken;                     ///< fibers taken from other workers, counted by its worker thread
   std::atomic<WorkerThread*> worker_thread{nullptr};
-  /// futex; 1: its worker thread sleeps. A word of its own, or, where there are other processes, of its bell.
+  /// Futex; 1: its worker thread sleeps. A word of its own or, if there are other processes, of its bell.
   std::atomic<std::uint32_t>* asleep = &own_asleep;
   alignas(64) Inbox inbox;
   alignas(64) std::atomic<std::uint32_t> own_asleep{0};
-  /// Kernel threads that sleep, of ranks whose messages come here. The worker thread may be busy with one of
-  /// these ranks' fibers, outside MPI: as long as there are some, the sender of a message takes it in itself.
+  /// How many kernel threads of ranks that are at home here sleep. The worker thread may be busy outside MPI
+  /// with a fiber of such a rank. So while some sleep, the sender of a message takes it in itself.
   std::atomic<int> threads_asleep{0};
 
   bool has_runnable() const { return !queue.empty() || !inbox.empty(); }
-  /// What is in the inbox goes into the queue. Its worker thread, in a section.
+  /// Moves the fibers in the inbox to the queue. By its worker thread, in a section.
   void empty_inbox();
   /// Wakes the worker thread if it sleeps. Any thread.
   void wake() noexcept {
@@ -108,8 +111,8 @@ struct alignas(64) Worker {
   CLUMP_HOST_API void wake_up() noexcept;
 };
 
-/// While one of these lives, the calling kernel thread is the only one that acts for its worker: the monitor
-/// waits. Entering costs two plain memory accesses, because the monitor pays for the barrier (membarrier).
+/// While one lives, the calling kernel thread is the only one that acts for its worker: the monitor waits.
+/// Entering costs two plain memory accesses, because the monitor makes the barrier (membarrier).
 class Section {
  public:
   [[gnu::always_inline]] Section() noexcept
@@ -117,7 +120,7 @@ class Section {
     if (worker_thread_ == nullptr) return;
     worker_thread_->sections.store(worker_thread_->sections.load(std::memory_order_relaxed) + 1,
                                    std::memory_order_relaxed);
-    std::atomic_signal_fence(std::memory_order_seq_cst);  // the monitor makes a full barrier of it
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // the monitor makes it a full barrier
     worker_ = worker_thread_->worker.load(std::memory_order_relaxed);
   }
   [[gnu::always_inline]] ~Section() {
@@ -136,28 +139,28 @@ class Section {
   Worker* worker_;
 };
 
-/// All workers; fixed once they are made, and never gone: worker threads run until the process is.
+/// All workers. Fixed when they are made, and never destroyed: worker threads run until the process ends.
 CLUMP_HOST_API extern constinit std::span<Worker> workers;
 
-/// Calls `visit` for all that there have been.
+/// Calls `visit` for all fibers that have been made.
 void for_each_fiber(const std::function<void(const Fiber&)>& visit);
-/// A kernel thread that belongs to no rank; false, with an error in errno, if there cannot be another one.
+/// Starts a kernel thread that belongs to no rank; false, with errno, if there cannot be another one.
 CLUMP_HOST_API bool start_kernel_thread(void* (*body)(void*), void* argument);
-/// A worker thread's kernel thread gets ready: the runtime's part (make_workers), and its core.
+/// Prepares a worker thread's kernel thread: the runtime's part (make_workers), and its core.
 void prepare_worker_thread();
 void bind_to_core(int core);
 
-/// make_room() of switch.h, where a call does not matter.
+/// make_room() of switch.h, for callers where a function call does not matter.
 void switch_out(Fiber& self);
 /// Puts a fiber that waits into the queue of its home. Any thread.
 CLUMP_HOST_API void make_runnable(Fiber& fiber);
-/// Whether a worker has nothing to run; if it sleeps it is woken, and looks after those that are busy. Any
+/// Whether a worker has nothing to run. If it sleeps it is woken, and looks at the workers that are busy. Any
 /// thread.
 CLUMP_HOST_API bool wake_idle_worker() noexcept;
-/// Whether `self`, which is to wait, polls: nothing else can run, and it is no stolen fiber, who goes home to
-/// wait.
+/// Whether `self`, which is going to wait, polls: nothing else can run, and it is not a stolen fiber, which
+/// goes home to wait.
 bool may_poll(const Fiber& self);
-/// For `self` that is to wait for `done`: polls while it may, for a short time. True if it is done.
+/// Polls for a short time, if may_poll(), for a `self` that waits for `done`. True if it is done.
 template <typename Done>
 bool poll_in_place(const Fiber& self, Done done);
 
@@ -166,10 +169,10 @@ bool take_in(int worker);
 /// The same, and does parts of offered work.
 bool progress(int worker);
 
-/// Asks what before_sleep() has set.
+/// Calls the function that before_sleep() has set.
 bool may_sleep();
 
-/// The processor's hint that this is a spin loop.
+/// Tells the processor that this is a spin loop.
 inline void pause_cpu() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -178,19 +181,19 @@ inline void pause_cpu() {
 #endif
 }
 
-/// Whether other processes have our cores.
+/// Whether other processes use these cores, too.
 CLUMP_HOST_API extern constinit bool cores_are_shared;
-/// Whether a waiting thread had better give its core away soon: others have it as well, processes or threads
-/// that ranks have made. Only where there are workers.
+/// Whether a waiting thread should give its core away soon, because others use it as well: processes, or
+/// threads that ranks have made. Only if there are workers.
 inline bool cores_are_wanted() noexcept {
   return cores_are_shared || awake_threads::wanted_cores() > static_cast<int>(workers.size());
 }
 
-/// Whether a polling thread offers its core now and then: whether others want it cannot be known, and polls
-/// are no cheaper than asking.
+/// Whether a polling thread offers its core now and then, because it cannot be known whether other threads
+/// want it, and polls are no cheaper than offering.
 CLUMP_HOST_API extern constinit bool cores_are_offered;
 inline constexpr int kPollsPerOffer = 16;
-/// Between the poll-th poll, which has found nothing, and the next one.
+/// Called between two polls that have found nothing; `poll` is the number of the first.
 inline void pause_or_offer(int poll) {
   if (cores_are_offered && poll % kPollsPerOffer == kPollsPerOffer - 1)
     ::syscall(SYS_sched_yield);
@@ -198,11 +201,12 @@ inline void pause_or_offer(int poll) {
     pause_cpu();
 }
 
-// Polls of a fiber that waits before it gives its worker to the idle loop, and those without a pause.
+// How often a waiting fiber polls before it gives its worker to the idle loop, and how many of these polls
+// have no pause.
 inline constexpr int kPollsInPlace = 1000;
 inline constexpr int kPollsWhereShared = 8;
 inline constexpr int kEagerPolls = 200;
-// One poll in so many looks for offered work as well, which costs more than to look at a lane.
+// One poll in so many also looks for offered work, which costs more than looking at a lane.
 inline constexpr int kPollsPerHelp = 8;
 
 inline bool may_poll(const Fiber& self) {

@@ -23,8 +23,8 @@ namespace {
 constinit std::atomic<std::uint32_t> held{0};  // futex
 }
 
-// The variables of this library lie at the same distance from every thread's pointer, as it is loaded before
-// the program begins.
+// The variables of this library lie at the same distance from every thread pointer, because the library is
+// loaded before the program begins.
 const void* innermost_wait_of(const void* thread_pointer) {
   const auto distance = reinterpret_cast<std::intptr_t>(&innermost_wait) -
                         reinterpret_cast<std::intptr_t>(__builtin_thread_pointer());
@@ -43,7 +43,8 @@ namespace {
 
 constinit std::atomic<void (*)()> long_sleep_listener{nullptr};
 
-/// Of a fiber that nobody runs: where clump_switch_context (or clump_leave_kernel_thread) has left them.
+/// The registers of a fiber that no thread runs: where clump_switch_context (or clump_leave_kernel_thread)
+/// has left them.
 Registers registers_of(const Fiber& fiber) {
   const auto* const saved = static_cast<const std::uintptr_t*>(fiber.context.stack);
   Registers found;
@@ -70,8 +71,8 @@ WorldStop::WorldStop() {
   detail::held.store(1, std::memory_order_seq_cst);
   on_resume.store(keeps_processor_time() ? detail::resume_in_turn : detail::stay_while_stopped,
                   std::memory_order_release);
-  // A fiber that is resumed from here on comes to stay_while_stopped() before it does anything else; those
-  // that were resumed before are seen to be in use.
+  // A fiber that is resumed from here on calls stay_while_stopped() before it does anything else; one that
+  // was resumed before is seen to be in use.
   barrier_everywhere();
 }
 
@@ -86,7 +87,7 @@ std::vector<BlockedThread> WorldStop::blocked_threads() const {
   for_each_fiber([&](const Fiber& fiber) {
     if (!fiber.left_behind() || fiber.over.load(std::memory_order_relaxed)) return;
     const Registers registers = registers_of(fiber);
-    // Whoever resumes it uses the place of its registers, but nothing above.
+    // A thread that resumes the fiber overwrites the place of its registers, but nothing above it.
     if (!fiber.left_behind()) return;
     found.push_back({&fiber, fiber.rank, registers, detail::innermost_wait_of(fiber.context.thread_pointer)});
   });

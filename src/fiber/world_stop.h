@@ -1,6 +1,6 @@
 // A stop-the-world snapshot: which threads of control are blocked, and where, for reports about what a job
-// waits for (docs/decisions/018-who-waits-for-whom.md). While no report is asked for, a thread that blocks
-// writes down next to nothing: a kernel thread, where it goes to sleep.
+// waits for (docs/decisions/018-who-waits-for-whom.md). While no report is asked for, it costs next to
+// nothing: a kernel thread that goes to sleep notes where.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace clump::fiber {
 
-/// What a suspended thread of control goes on with, as far as an unwinder needs it. The assembly knows this
-/// layout.
+/// The registers with which a suspended thread of control goes on, as far as an unwinder needs them. The
+/// assembly code knows this layout.
 struct Registers {
   std::uintptr_t stack = 0;
   std::uintptr_t program_counter = 0;
@@ -25,23 +25,23 @@ struct Registers {
 };
 
 extern "C" {
-/// The caller's, as they are when this returns.
+/// The caller's registers, as they are when this returns.
 void clump_note_registers(Registers* registers);
-/// Calls `function(argument)` so that an unwinder in it finds the frames of the suspended thread of control
-/// behind it, instead of the caller's.
+/// Calls `function(argument)`. An unwinder in it finds the frames of the suspended thread of control behind
+/// it, instead of the caller's.
 CLUMP_HOST_API void clump_call_behind(const Registers* registers, void (*function)(void*), void* argument);
 }
 
 /// A thread of control of a rank that does not run.
 struct BlockedThread {
-  const void* who = nullptr;  ///< as Completion::sleeper() names it
+  const void* who = nullptr;  ///< as Completion::sleeper() returns it
   const Identity* rank = nullptr;
   Registers registers;
   const void* waits = nullptr;  ///< its innermost_wait
 };
 
-/// While one lives, no thread of control goes on that does not run; those that run go on until they wait.
-/// One at a time, by a thread that is none of a rank's.
+/// While one lives, no thread of control that waits goes on; those that run go on until they wait. One at a
+/// time, by a thread that belongs to no rank.
 class WorldStop {
  public:
   CLUMP_HOST_API WorldStop();
@@ -54,24 +54,23 @@ class WorldStop {
 
 /// How many kernel threads sleep, other than for a worker, and were not woken. At any time.
 CLUMP_HOST_API int sleeping_threads();
-/// Whether the one that looks out for messages of other processes does, if there has to be one
-/// (progress_sleeper.h).
+/// Whether the progress sleeper (progress_sleeper.h) sleeps, if there has to be one.
 CLUMP_HOST_API bool progress_sleeper_sleeps() noexcept;
 
 namespace detail {
-/// What the calling thread of control tells about its wait; what it is belongs to core.
+/// What the calling thread of control says about its wait; its type belongs to core.
 CLUMP_HOST_API extern constinit thread_local const void* innermost_wait;
-/// The same of another one.
+/// The same of another thread.
 const void* innermost_wait_of(const void* thread_pointer);
 /// Returns when there is no WorldStop.
 void stay_while_stopped() noexcept;
 bool is_stopped() noexcept;
 }  // namespace detail
 
-/// A thread that has slept for so long sleeps for long.
+/// A thread that has slept for so long is said to sleep for long.
 inline constexpr timespec kUntilLong{0, 50'000'000};
-/// What listens if a thread is going to sleep for long: most that sleep are woken sooner. Called by that
-/// thread, which counts as asleep already.
+/// Sets the function that is called when a thread is going to sleep for long: most threads that sleep are
+/// woken sooner. Called by that thread, which counts as asleep already.
 CLUMP_HOST_API void on_long_sleep(void (*listener)());
 void sleeps_for_long();
 

@@ -10,14 +10,14 @@
 
 namespace clump::image::arch {
 
-/// What a dynamic relocation leaves in memory.
+/// The result of a dynamic relocation in memory.
 enum class Effect : std::uint8_t {
   kAddress,  ///< one word that holds an address
   kCopy,     ///< the bytes of a variable, copied from the library that defines it
-  kOther,    ///< nothing that depends on where an object lies (TLS offsets and modules)
+  kOther,    ///< nothing that depends on where an object is mapped (TLS offsets and modules)
 };
 
-/// What a program's thread-local variables take.
+/// The bytes of a program's thread-local variables.
 inline std::size_t tls_bytes(const ElfW(Phdr) & segment) {
   const std::size_t alignment = segment.p_align > 1 ? segment.p_align : 1;
   return (segment.p_memsz + alignment - 1) / alignment * alignment;
@@ -51,7 +51,7 @@ inline std::byte* program_tls(const ElfW(Phdr) & segment) {
   return thread - tls_bytes(segment);
 }
 
-/// Goes on at a program's entry point, with the stack that the kernel gives a new process.
+/// Starts a program at its entry point, with the stack that the kernel gives a new process.
 [[noreturn]] inline void start_program(std::uintptr_t entry, const std::uintptr_t* stack) {
   asm volatile(
       "mov %1, %%rsp\n\t"
@@ -92,7 +92,7 @@ inline std::byte* program_tls(const ElfW(Phdr) & segment) {
          (reserved > segment.p_align ? reserved : segment.p_align);
 }
 
-/// Goes on at a program's entry point, with the stack that the kernel gives a new process.
+/// Starts a program at its entry point, with the stack that the kernel gives a new process.
 [[noreturn]] inline void start_program(std::uintptr_t entry, const std::uintptr_t* stack) {
   register std::uintptr_t target asm("x16") = entry;
   asm volatile(

@@ -15,8 +15,8 @@
 namespace clump::image::arena {
 namespace {
 
-/// A stretch of address space with one owner pointer per granule. Blocks are added, each twice as large as
-/// the one before, and never go away.
+/// A range of address space with one owner pointer for each granule. Blocks are added, each twice as large as
+/// the one before, and never removed.
 struct Block {
   std::uintptr_t begin = 0;
   std::size_t bytes = 0;
@@ -43,7 +43,8 @@ base::Status add_block(std::size_t at_least) {
     return base::fail(MPI_ERR_NO_MEM, "no room for another copy: {} blocks of address space are full",
                       number);
   std::size_t bytes = std::max(kFirstBlock << number, std::bit_ceil(at_least));
-  // A limit on address space (ulimit -v) allows less, and the ranks need some for all else.
+  // If the address space is limited (ulimit -v), less is reserved, because the ranks need some for everything
+  // else.
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
     while (bytes > limit.rlim_cur / 8 && bytes / 2 >= at_least) bytes /= 2;
@@ -110,7 +111,7 @@ base::Status reserve(Instance* owner, std::size_t bytes, std::size_t alignment, 
 void release(std::uintptr_t address, std::size_t bytes) {
   bytes = round_up(bytes, kGranule);
   if (const Block* block = block_of(address)) set_owner(*block, address, bytes, nullptr);
-  // Where it fails the pages stay as they are, which costs memory and no more.
+  // If it fails, the pages stay as they are, which only costs memory.
   static_cast<void>(mmap(reinterpret_cast<void*>(address), bytes, PROT_NONE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0));
 }

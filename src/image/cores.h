@@ -1,6 +1,6 @@
-// The cores of a rank. A fiber runs on its worker's core; its share may be more, and that is what the rank is
-// told, and what threads and programs that it makes may use. A fiber's own kernel thread, which runs nothing,
-// has the share as its affinity: that is where it is kept.
+// The cores of a rank. A fiber runs on its worker's core, but its share of the cores may be larger. The share
+// is what the rank is told, and what threads and programs that it makes may use. It is kept as the affinity
+// of the fiber's own kernel thread, which runs nothing.
 #pragma once
 
 #include <sched.h>
@@ -13,21 +13,22 @@ namespace clump::image {
 struct Cores {
   static constexpr std::size_t kMost = 8192;
   unsigned char bits[kMost / 8] = {};
-  std::size_t bytes = 0;  ///< how many the kernel uses; 0: unknown
+  std::size_t bytes = 0;  ///< so many bytes are used by the kernel; 0: the cores are unknown
 
   int count() const;
 };
 
-/// Those that the calling thread's rank may use, if it is a fiber; unknown otherwise.
+/// The cores that the calling thread's rank may use, if the caller is a fiber; unknown otherwise.
 Cores cores_of_fiber();
-/// Makes the calling kernel thread, and those that it makes from now on, use them. Does nothing if unknown.
+/// Makes the calling kernel thread, and those that it makes from now on, use these cores. Does nothing if
+/// they are unknown.
 void use_cores(const Cores& cores);
 
-/// In a child that fork() has made of the calling rank, before it forgets that it was a fiber.
+/// Called in a child that fork() has made of the calling rank, before the child forgets that it was a fiber.
 void keep_cores_after_fork();
 
-/// While it lives, the kernel thread that runs the calling fiber has the fiber's cores: what it starts
-/// inherits them.
+/// While one lives, the kernel thread that runs the calling fiber has the fiber's cores, so that threads and
+/// processes that it starts inherit them.
 class WithCoresOfFiber {
  public:
   WithCoresOfFiber();

@@ -26,7 +26,7 @@ constinit std::atomic<Owner> table[kNumbers];
 
 namespace {
 
-/// The stream above a number, if the rank has opened one there.
+/// The stream above a descriptor, if the rank has opened one there.
 constinit std::atomic<std::FILE*> streams[kNumbers];
 /// 1 + the highest number that has an owner.
 constinit std::atomic<int> end_of_known{0};
@@ -68,13 +68,13 @@ Closing close_inherited(Image& image, int descriptor) {
   if ((word_of(image, descriptor).fetch_or(bit, std::memory_order_relaxed) & bit) != 0)
     return Closing::kRefused;
   const int closed = closed_by[descriptor].fetch_add(1, std::memory_order_relaxed) + 1;
-  const int ranks = signals::runtime().ranks;  // 0 in the native rank's constructors
+  const int ranks = signals::runtime().ranks;  // 0 in the constructors of the native rank
   if (ranks == 0 || closed < ranks) return Closing::kNoted;
   forget(descriptor);
   return Closing::kReally;
 }
 
-/// Whether the calling rank has no number that has this owner.
+/// Whether the calling rank does not have a number, given its owner.
 bool is_foreign(Image& mine, int descriptor, Owner owner) {
   if (owner == kUnknown || owner == kShared || owner == calling_rank()) return false;
   return owner != kInherited || has_closed(mine, descriptor);
@@ -89,8 +89,8 @@ void for_each_known(unsigned first, unsigned last, Act act) {
       act(static_cast<int>(number), owner);
 }
 
-/// The C library flushes streams when the process ends; by then the number may be another rank's. False if
-/// another thread of the rank is busy with the stream.
+/// Detaches a stream from its number: the C library would flush it when the process ends, and by then its
+/// number may belong to another rank. False if another thread of the rank uses the stream.
 bool end_stream(std::FILE* stream, bool flushes) {
   static constinit Hidden<int(std::FILE*)> flush{"fflush_unlocked"};
   if (ftrylockfile(stream) != 0) return false;

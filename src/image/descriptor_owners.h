@@ -1,11 +1,11 @@
-// Which rank has made which descriptor above 2.
+// The owner of each descriptor above 2: the rank that has made it.
 //
-// Ranks of a process share its numbers, but each has its own descriptors, as if it was a process: to a rank
-// the number that another one has made is not open (EBADF), so that programs which close all numbers from 3
-// on close their own. What the process was started with belongs to all ranks: a rank that closes such a
-// number does not have it any more, and the others do, until the last of them has closed it. What code that
-// all ranks share has made, ours above all, is not the program's to close. A number that was made in a way
-// which is not seen here, as by ioctl(), is open to all ranks.
+// Ranks of a process share its numbers, but each has its own descriptors, as if it were a process. A number
+// that another rank has made is not open to the calling rank (EBADF), so that programs that close all numbers
+// from 3 on close only their own. Descriptors that the process was started with belong to all ranks: a rank
+// that closes one does not have it any more, but the others do, until the last of them has closed it.
+// Descriptors made by code that all ranks share, Clump's in particular, cannot be closed by the program. A
+// number that was made in a way which is not seen here, such as by ioctl(), is open to all ranks.
 //
 // All functions are for any thread, async-signal-safe, and take the kernel's numbers. In a process without
 // images, and in a child that fork() has made, all numbers are open.
@@ -23,10 +23,10 @@ class Image;
 
 namespace owners {
 
-/// Larger numbers have no owner.
+/// The numbers that have owners; larger numbers have none.
 constexpr unsigned kNumbers = 1U << 20;
 
-/// 1 + the number of the rank in MPI_COMM_WORLD, or one of these.
+/// An owner: 1 + the number of the rank in MPI_COMM_WORLD, or one of these.
 using Owner = std::uint32_t;
 constexpr Owner kUnknown = 0;
 constexpr Owner kShared = ~Owner{0};
@@ -36,7 +36,7 @@ extern constinit std::atomic<Owner> table[kNumbers];
 
 inline Owner of(int descriptor) {
   const auto number = static_cast<unsigned>(descriptor);
-  // relaxed: the thread that uses the number has got it from the one that made it
+  // relaxed: the thread that uses the number has got it from the thread that made it
   return number < kNumbers ? table[number].load(std::memory_order_relaxed) : kUnknown;
 }
 
@@ -45,10 +45,10 @@ inline Owner calling_rank() {
   return mine != nullptr ? static_cast<Owner>(mine->rank) + 1 : kUnknown;
 }
 
-/// The same for a descriptor whose owner is known, and is not the caller.
+/// is_closed_for_caller() for a descriptor whose owner is known, and is not the caller.
 bool is_closed_for_caller(int descriptor, Owner owner);
 
-/// Whether the calling rank has no such descriptor, although the kernel may.
+/// Whether the calling rank does not have this descriptor, although the kernel may have it.
 inline bool is_closed_for_caller(int descriptor) {
   const Owner owner = of(descriptor);
   if (owner == kUnknown || owner == calling_rank()) [[likely]]
@@ -56,45 +56,48 @@ inline bool is_closed_for_caller(int descriptor) {
   return is_closed_for_caller(descriptor, owner);
 }
 
-/// By capture(): what is open now is inherited.
+/// Marks all descriptors that are open now as inherited. Called by capture().
 void begin();
-/// `caller`, a return address, has made the descriptor for the calling rank, or for all.
+/// Notes that `caller`, a return address, has made the descriptor for the calling rank, or for all.
 void note(int descriptor, const void* caller);
-/// Code that ranks share has made it for the calling rank, and has put a stream above it.
+/// Notes that code that ranks share has made it for the calling rank, and has put a stream above it.
 void note_for_rank(int descriptor, std::FILE* stream);
-/// The calling rank has put a stream above a descriptor that it has.
+/// Notes that the calling rank has put a stream above a descriptor that it has.
 void note_stream_above(int descriptor, std::FILE* stream);
-/// The descriptor below a stream is the calling rank's, and ends with it. Null is nothing.
+/// Notes that the descriptor below a stream belongs to the calling rank, and ends with the stream. Null: does
+/// nothing.
 void note_stream(std::FILE* stream, const void* caller);
-/// The number is about to be closed.
+/// Forgets a number that is about to be closed.
 void forget(int descriptor);
 
 enum class Closing : std::uint8_t {
   kReally,
-  kNoted,    ///< the rank does not have it any more: that is all
+  kNoted,    ///< the rank does not have it any more; nothing else is to be done
   kRefused,  ///< the rank has no such descriptor
 };
-/// What close() of a number by `caller` means. Notes it.
+/// Notes close() of a number by `caller`, and returns what is to be done.
 Closing close(int descriptor, const void* caller);
-/// The same for close_range() of the open numbers [first, last], without locks on records.
+/// The same for close_range() of the open numbers [first, last], without regard to record locks.
 void close_range(unsigned first, unsigned last, const void* caller);
-/// Sets FD_CLOEXEC of those that the rank has.
+/// Sets FD_CLOEXEC for those of the numbers that the rank has.
 void close_range_on_exec(unsigned first, unsigned last);
-/// Ends the job if putting another file at `descriptor` would take it from others than the calling rank.
-/// `call` is made by `caller`.
+/// Ends the job if putting another file at `descriptor` would take the number from others than the calling
+/// rank. `caller` is the return address of the call.
 void check_replacing(int from, int descriptor, const void* caller);
 
-/// How many numbers are the calling rank's.
+/// How many numbers belong to the calling rank.
 int count_mine();
 
-/// The rank ends: what it has is closed, with the streams; `flushes`: what these hold is written first.
+/// Called when the rank ends: closes its descriptors and streams; `flushes`: what the streams hold is written
+/// first.
 void close_all(Image& image, bool flushes);
-/// In a child's table of descriptors: closes what the calling rank does not have.
+/// Called in a child's own table of descriptors: closes what the calling rank does not have.
 void close_others_in_child();
-/// In a child's own memory, before that: what streams of other ranks hold is theirs to write.
+/// Called in a child's own memory, before close_others_in_child(): discards what streams of other ranks hold,
+/// because those ranks write it.
 void discard_streams_of_others();
-/// Calls `act` with each number that a program which the calling rank starts would have, and the rank has
-/// not.
+/// Calls `act` with each number that a program which the calling rank starts would have, although the rank
+/// does not have it.
 void for_each_to_close(void (*act)(int descriptor, void* argument), void* argument);
 
 }  // namespace owners

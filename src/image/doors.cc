@@ -11,8 +11,8 @@
 #include "image/rank_image.h"
 #include "image/relocations.h"
 
-// doors_*.S: all doors, of kDoorBytes each. A door calls clump_behind_door() with its number, all registers
-// that may hold arguments saved, and jumps to what that returns.
+// doors_*.S: all doors, each of kDoorBytes. A door saves all registers that may hold arguments, calls
+// clump_behind_door() with its number, and jumps to the address that this returns.
 extern "C" {
 [[gnu::visibility("hidden")]] extern char clump_doors[];
 [[gnu::visibility("hidden")]] void* clump_behind_door(std::size_t number) noexcept;
@@ -28,7 +28,8 @@ constexpr std::uintptr_t kPage = 4096;
 int door_count = 0;
 std::uintptr_t originals[kDoors];
 
-/// Who makes calls of its own that a rank's tool should see: the C library and its parts, OpenMP.
+/// Whether an object makes calls of its own that a rank's tool should see: the C library and its parts, and
+/// OpenMP.
 bool has_doors(const Object& object) {
   if (object.is_private || object.is_program) return false;
   for (const std::string_view without : {"libclump_host.so", "libmpi_abi.so", "libasan", "libtsan",

@@ -1,8 +1,8 @@
-// Doors: how a shared library calls what each rank has a copy of. The C library allocates with malloc(), and
-// a tool that wraps malloc() (interposers.h) has a copy for each rank; ld.so knows of the original only. So
-// the words of shared libraries that hold a function of an interposer are made to hold a door, a few
-// instructions that go on to the calling rank's copy of the function. A program without an interposer has
-// none.
+// Doors: how a shared library calls a function of which each rank has a copy. The C library allocates with
+// malloc(), and a tool that wraps malloc() (interposers.h) has a copy for each rank; ld.so binds to the
+// original only. So in shared libraries each word with the address of an interposer's function gets the
+// address of a door instead: a few instructions that jump to the calling rank's copy of the function. Without
+// an interposer there are no doors.
 #pragma once
 
 #include <memory>
@@ -11,12 +11,12 @@ namespace clump::image {
 
 class Image;
 
-/// Puts doors before the functions of interposers that shared libraries refer to. Once, when private objects
-/// are known and have their snapshots, before other threads. Clump's own libraries have none (own_calls.h),
-/// nor have sanitizers.
+/// Makes the doors, for all functions of interposers that shared libraries refer to. Once, when private
+/// objects are known and have their snapshots, before there are other threads. Clump's own libraries have no
+/// doors (own_calls.h), nor have sanitizers.
 void make_doors();
 
-/// Where the doors lead for a rank that has copies of its own; null if there are none.
+/// The addresses to which the doors lead for a rank that has copies of its own; null if there are no doors.
 std::unique_ptr<void*[]> behind_doors(const Image& image);
 
 }  // namespace clump::image

@@ -1,4 +1,4 @@
-// An ELF file on disk, read without loading it. Every offset is checked: damaged files give empty answers,
+// An ELF file on disk, read without loading it. Every offset is checked: a damaged file gives empty answers,
 // never a crash.
 #pragma once
 
@@ -23,9 +23,9 @@ class ElfFile {
   ElfFile(const ElfFile&) = delete;
   ElfFile& operator=(const ElfFile&) = delete;
 
-  /// It is an ELF file of this word size and byte order, for this machine, with sound headers.
+  /// Whether it is an ELF file of this word size and byte order, for this machine, with sound headers.
   bool valid() const { return valid_; }
-  /// It starts with the ELF magic number, for whatever machine.
+  /// Whether it starts with the ELF magic number, for any machine.
   bool has_magic() const { return has_magic_; }
   std::span<const std::byte> bytes() const { return bytes_; }
 
@@ -39,14 +39,14 @@ class ElfFile {
   /// The strings of all entries with that tag (DT_NEEDED, DT_SONAME, DT_RPATH, DT_RUNPATH).
   std::vector<std::string> strings(ElfW(Sxword) tag) const;
   std::string first_string(ElfW(Sxword) tag) const;
-  /// The relocations at the address in `table`'s entry, as many bytes as `bytes`' entry says.
+  /// The relocations at the address in the entry with tag `table`; the entry with tag `bytes` has their size.
   std::span<const ElfW(Rela)> relocations(ElfW(Sxword) table, ElfW(Sxword) bytes) const;
   /// The name of a dynamic symbol, by number; empty if the file defines it, or if there is none. Valid as
   /// long as this object.
   std::string_view undefined_symbol(std::uint32_t number) const;
-  /// It has a definition of that name, of a function or a variable, which other files can use.
+  /// Whether it defines a function or a variable of that name for other files.
   bool defines(std::string_view name) const;
-  /// The functions that other files find in this one. By the section headers: none where they are stripped.
+  /// The functions that it defines for other files, found by the section headers: none if these are stripped.
   /// Valid as long as this object.
   std::vector<std::string_view> defined_functions() const;
   /// The bytes of the section of constants, .rodata; empty if there is none.
@@ -56,10 +56,10 @@ class ElfFile {
  private:
   std::span<const ElfW(Shdr)> sections() const;
   std::string_view bytes_of(const ElfW(Shdr) & section) const;
-  /// Null if there is none of that name.
+  /// The section of that name; null if there is none.
   const ElfW(Shdr) * section(std::string_view name) const;
   std::string_view string_at(std::uint64_t place) const;
-  /// A value at an address; one of zeros if the file has none there.
+  /// The value at an address; zeros if the file has none there.
   template <typename T>
   T value_at(std::uint64_t address) const {
     T value{};

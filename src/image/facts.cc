@@ -5,7 +5,7 @@
 #include "image/objects.h"
 #include "image/rank_image.h"
 
-// Of classes with private members and of those with references, too, GCC knows where the members lie.
+// GCC knows the offsets of members also in classes with private members and in classes with references.
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
 
 namespace clump::image {

@@ -1,4 +1,4 @@
-// For debuggers: see base/fact.h.
+// Facts for debuggers: see base/fact.h.
 #pragma once
 
 #include <vector>

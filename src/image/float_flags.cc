@@ -8,7 +8,7 @@
 namespace clump::image {
 namespace {
 
-/// Functions of <fenv.h>, and Fortran's.
+/// Whether it is a function of <fenv.h>, or Fortran's, that reports floating-point exceptions.
 bool tells_exceptions(std::string_view function) {
   return function == "fetestexcept" || function == "feclearexcept" || function == "fegetexceptflag" ||
          function == "fegetenv" || function == "feholdexcept" || function == "feupdateenv" ||

@@ -56,7 +56,8 @@ using namespace clump::image;  // the functions below are the C library's, outsi
 
 extern "C" {
 
-// Programs get pthread_atfork() from a part of the C library that is linked into them and calls this.
+// Programs get pthread_atfork() from a part of the C library that is linked into them and calls this
+// function.
 CLUMP_HOST_API int __register_atfork(void (*prepare)(), void (*in_parent)(), void (*in_child)(),
                                      void* object) noexcept {
   static constinit Hidden<int(void (*)(), void (*)(), void (*)(), void*)> real{"__register_atfork"};

@@ -1,4 +1,5 @@
-// The handlers that a rank has given to pthread_atfork(). fork() in a rank runs that rank's, and no other's.
+// The handlers that a rank has given to pthread_atfork(). fork() in a rank runs only the handlers of that
+// rank.
 #pragma once
 
 namespace clump::image {
@@ -7,14 +8,14 @@ class Image;
 
 namespace fork_handlers {
 
-/// Around fork() in the calling rank: newest first before it, oldest first after it, as POSIX says. A handler
-/// may register others; they take part from the next fork() on.
+/// Runs the handlers around fork() in the calling rank: the newest first before it, the oldest first after
+/// it, as POSIX requires. A handler may register others; they take part from the next fork() on.
 class AroundFork {
  public:
   AroundFork();
   AroundFork(const AroundFork&) = delete;
   AroundFork& operator=(const AroundFork&) = delete;
-  /// With what fork() has returned. An error is the parent's.
+  /// Runs the handlers for the result of fork(). An error is the parent's.
   void after(int child);
 
  private:
@@ -22,7 +23,7 @@ class AroundFork {
   State* state_ = nullptr;  ///< null if the rank has no handlers
 };
 
-/// The object with this __dso_handle is unloaded.
+/// Removes the handlers of an object that is unloaded; `object` is its __dso_handle.
 void forget(Image& image, const void* object);
 
 }  // namespace fork_handlers

@@ -41,7 +41,7 @@ bool has_value(char** envp, std::string_view name) {
   return false;
 }
 
-/// The rank's program's own constructors before those of its libraries (DT_PREINIT_ARRAY).
+/// Runs the preinit constructors of the rank's program (DT_PREINIT_ARRAY), before those of its libraries.
 void run_preinit(const Instance& program, int argc, char** argv, char** envp) {
   for (const std::uintptr_t& entry : program.object.dynamic.preinit_array) {
     const std::uintptr_t place = program.here(reinterpret_cast<std::uintptr_t>(&entry));
@@ -66,8 +66,8 @@ Image& image_of(const fiber::Identity* rank) {
   if (rank != nullptr && rank->image != nullptr) return *static_cast<Image*>(rank->image);
   Image* native = native_image.load(std::memory_order_acquire);  // acquire: pairs with release below
   if (native != nullptr) return *native;
-  // Before capture(), or in a process that is one rank. An allocator that starts up may call, so this must
-  // not allocate: neither here nor in the constructor.
+  // Called before capture(), or in a process that is one rank. An allocator that starts up may be the caller,
+  // so neither this nor the constructor may allocate.
   alignas(Image) static constinit std::byte place[sizeof(Image)] = {};
   static auto& process = *new (place) Image(nullptr, true);
   native_image.store(&process, std::memory_order_release);  // release: pairs with acquire above
@@ -107,7 +107,7 @@ base::Status capture(fiber::Identity& native, int argc, char** argv, char** envp
     if (registry.at(id).is_private) objects.push_back(&registry.at(id));
   }
   for (Object* object : objects) {
-    // What ld.so has not bound yet, it would bind later, and then in the original only.
+    // References that ld.so has not bound yet, it would bind later, and only in the original.
     if (!object->dynamic.plt_relocations.empty() && !has_value(envp, "LD_BIND_NOW")) {
       return base::fail(MPI_ERR_SPAWN, "LD_BIND_NOW must be set when images of {} are made",
                         objects.front()->path);
@@ -215,7 +215,7 @@ void enter(fiber::Identity& rank) {
   std::size_t entries = 0;
   while (environment[entries] != nullptr) ++entries;
 
-  // argc, arguments, null, environment, null, and an end of the auxiliary vector: AT_NULL and its value.
+  // argc, arguments, null, environment, null, and the end of the auxiliary vector: AT_NULL and its value.
   const std::size_t words = 1 + argc + 1 + entries + 1 + 2;
   const std::size_t bytes = (words * sizeof(std::uintptr_t) + 15) / 16 * 16;
   auto* stack = static_cast<std::uintptr_t*>(__builtin_alloca_with_align(bytes, 128));
@@ -229,11 +229,11 @@ void enter(fiber::Identity& rank) {
 
 namespace {
 
-/// Where there are no images, ld.so knows. Safe in signal handlers.
+/// The location of an address in a process without images, from ld.so. Safe in signal handlers.
 Location locate_in_process(const void* address) {
   dl_find_object found;
   if (_dl_find_object(const_cast<void*>(address), &found) != 0) return {};
-  static char program[PATH_MAX];  // which ld.so knows by no name
+  static char program[PATH_MAX];  // the program has no name in ld.so's list
   const char* path = found.dlfo_link_map->l_name;
   if (*path == '\0') {
     if (program[0] == '\0') (void)!readlink("/proc/self/exe", program, sizeof program - 1);

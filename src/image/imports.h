@@ -1,4 +1,4 @@
-// What a loaded object takes from others. For a file that is not loaded: find_import() of process_only.h.
+// The symbols that a loaded object imports. For a file that is not loaded: find_import() of process_only.h.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace clump::image {
 
-/// Whether the object imports a function, or another symbol, whose name is wanted.
+/// Whether the object imports a function, or another symbol, for whose name `is_wanted` is true.
 bool imports_any(const Dynamic& object, bool (*is_wanted)(std::string_view name));
 
 }  // namespace clump::image

@@ -36,7 +36,7 @@ bool has_text_relocations(const ElfFile& file) {
   return file.entry(DT_TEXTREL) != nullptr || (flags != nullptr && (flags->d_un.d_val & DF_TEXTREL) != 0);
 }
 
-/// Walks the libraries breadth first, as ld.so does, and notes what is found.
+/// Walks the libraries breadth first, as ld.so does, and records what it finds.
 class LibraryWalk {
  public:
   LibraryWalk(Verdict& verdict, const std::string& library_path)
@@ -46,7 +46,7 @@ class LibraryWalk {
     queue_.push_back({program, {}});
     for (const std::string& name : preloaded) {
       std::string found = find_library(name, {}, {}, library_path_);
-      if (found.empty()) continue;  // ld.so says so, and goes on
+      if (found.empty()) continue;  // ld.so will report it, and goes on
       verdict_.libraries.push_back(found);
       queue_.push_back({std::move(found), {}});
     }
@@ -85,14 +85,14 @@ class LibraryWalk {
       }
       if (is_sanitizer(base_name(name))) verdict_.sanitizers.push_back(found);
       verdict_.libraries.push_back(found);
-      // What another MPI library needs is of no interest: it will not be loaded.
+      // The libraries that another MPI library needs do not matter, because it will not be loaded.
       if (mpi_kind_of(base_name(name)) == MpiKind::kNone) queue_.push_back({std::move(found), inherited});
     }
   }
 
   void note_mpi(const std::string& name, const std::string& by) {
     const MpiKind kind = mpi_kind_of(base_name(name));
-    // One library of another ABI spoils all: it is the one to name.
+    // A library of another ABI is decisive: it is the one to name.
     if (kind == MpiKind::kNone || verdict_.mpi == MpiKind::kOther) return;
     if (kind == MpiKind::kStandardAbi && verdict_.mpi == MpiKind::kStandardAbi) return;
     verdict_.mpi = kind;
@@ -118,7 +118,7 @@ class LibraryWalk {
 
   void note_allocator(const ElfFile& file, const std::string& path, bool is_shared) {
     const std::string name(base_name(path));
-    if (is_shared && !is_allocator_library(name.c_str())) return;  // the C library, sanitizers
+    if (is_shared && !is_allocator_library(name.c_str())) return;  // the C library, or a sanitizer
     std::string& noted = is_shared ? verdict_.allocator : verdict_.own_malloc;
     if (noted.empty() && defines_malloc(file)) noted = path;
   }
@@ -218,7 +218,8 @@ Verdict inspect(const std::string& path, const std::string& library_path,
     if (verdict.kind == FileKind::kElf) {
       read_program(file, path, info, verdict);
       LibraryWalk(verdict, library_path).run(path, preloaded);
-      // Whether or not the MPI library is installed where the file looks for it: mpiexec brings its own.
+      // It does not matter whether the MPI library is installed where the file looks for it: mpiexec brings
+      // its own.
       std::erase_if(verdict.missing,
                     [](const std::string& name) { return mpi_kind_of(name) == MpiKind::kStandardAbi; });
     }

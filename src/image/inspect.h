@@ -1,5 +1,5 @@
-// Can this file's ranks share a process? Reads an ELF file and the libraries it names, without running any of
-// it.
+// Whether the ranks of a program can share a process. Reads an ELF file and the libraries that it names,
+// without running any of them.
 //
 // Used by mpiexec (before it starts anything) and by `clump explain`. Any thread; blocks on file reads only.
 // Link the object library clump_inspect; it interposes nothing and needs no other part of this layer.
@@ -14,7 +14,7 @@
 
 namespace clump::image {
 
-/// What kind of file it is.
+/// The kind of a file.
 enum class FileKind : std::uint8_t {
   kMissing,        ///< no such file, or it cannot be read
   kNotRegular,     ///< a directory, a device, ...
@@ -55,14 +55,14 @@ struct Verdict {
   std::string malloc_function_in;  ///< path of the program or library that imports it
   std::string why_not;             ///< one line that says why it cannot be imaged; empty if it can
 
-  /// All its ranks can share one process, each with private globals.
+  /// Whether all its ranks can share one process, each with private globals.
   bool imageable() const { return why_not.empty(); }
-  /// It can be started at all: an ELF program of this machine, or a script.
+  /// Whether it can be started at all: an ELF program of this machine, or a script.
   bool runnable() const { return kind == FileKind::kElf || kind == FileKind::kScript; }
 };
 
-/// `library_path` stands for LD_LIBRARY_PATH as the program will see it; `preloaded` are libraries of which
-/// each rank will have a copy besides (interposers.h).
+/// Inspects the file at `path`. `library_path` is the LD_LIBRARY_PATH that the program will see; `preloaded`
+/// are additional libraries of which each rank will have a copy (interposers.h).
 Verdict inspect(const std::string& path, const std::string& library_path,
                 const std::vector<std::string>& preloaded = {});
 /// The same with this process's LD_LIBRARY_PATH.

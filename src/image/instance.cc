@@ -11,7 +11,8 @@
 #include "image/objects.h"
 #include "image/rank_image.h"
 
-// ld.so's entry to thread-local storage: the block of a module for the calling thread, made at first use.
+// ld.so's entry point for thread-local storage: the block of a module for the calling thread, made at first
+// use.
 struct TlsIndex {
   unsigned long module;
   unsigned long offset;
@@ -33,14 +34,14 @@ base::Status out_of_mappings(const Object& object) {
 
 void* pointer(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 
-/// The calling thread's thread-local variables of an object that has some.
+/// The block of thread-local variables of an object that has some, for the calling thread.
 std::byte* tls_block(const Object& object, const ElfW(Phdr) & segment) {
   if (object.is_program && object.is_template) return arch::program_tls(segment);
   TlsIndex index{object.tls_module, 0};
   return static_cast<std::byte*>(__tls_get_addr(&index));
 }
 
-/// Makes the addresses in them the rank's own.
+/// Changes the addresses in the block to the rank's own.
 void translate_tls(const Instance& instance, std::byte* block) {
   const std::ptrdiff_t* deltas = instance.image.deltas();
   for (const Word& word : instance.object.snapshot.tls_words) {
@@ -65,8 +66,8 @@ base::Status reserve(Instance& instance) {
 
 base::Status fill(Instance& instance) {
   const Snapshot& snapshot = instance.object.snapshot;
-  // The rest of the last granule belongs to the mapping too: a mapping of its own for the gap would count
-  // against the limit.
+  // The mapping includes the rest of the last granule: a separate mapping for the gap would count against the
+  // limit of mappings.
   const std::size_t all = (instance.bytes + arena::kGranule - 1) / arena::kGranule * arena::kGranule;
   if (mprotect(pointer(instance.begin), all, PROT_READ | PROT_WRITE) != 0)
     return out_of_mappings(instance.object);
@@ -83,8 +84,8 @@ base::Status fill(Instance& instance) {
                     static_cast<off_t>(part.stored_at)) == MAP_FAILED) {
       return out_of_mappings(instance.object);
     }
-    // A leak checker in the program finds the originals' data by itself; what only a copy points to is no
-    // leak.
+    // A leak checker in the program finds the originals' data by itself. Blocks to which only a copy points
+    // are no leaks.
     if (__lsan_register_root_region != nullptr) __lsan_register_root_region(to, part.bytes);
   }
   return {};
@@ -126,7 +127,7 @@ void relocate_thread(const Instance& instance) {
   const ElfW(Phdr)* segment = object.segment(PT_TLS);
   if (segment == nullptr) return;
   if (object.is_program && object.is_template) {
-    reset_thread(instance);  // the thread has begun with the main program's
+    reset_thread(instance);  // the thread has begun with the thread-local data of the main program
   } else if (!object.snapshot.tls_words.empty()) {
     translate_tls(instance, tls_block(object, *segment));
   }
@@ -136,7 +137,7 @@ void run_constructors(Instance& instance, int argc, char** argv, char** envp) {
   const Dynamic& dynamic = instance.object.dynamic;
   if (dynamic.init != 0) reinterpret_cast<Constructor>(instance.here(dynamic.init))(argc, argv, envp);
   for (const std::uintptr_t& entry : dynamic.init_array) {
-    // The array lies in the data, so the copy's own holds the copy's own functions.
+    // The array is part of the data, so the copy's array has the functions of the copy.
     const std::uintptr_t function =
         *reinterpret_cast<const std::uintptr_t*>(instance.here(reinterpret_cast<std::uintptr_t>(&entry)));
     if (function != 0 && function != ~std::uintptr_t{0})

@@ -21,7 +21,7 @@ bool is_mpi_function(std::string_view name) {
 
 bool has(const auto& names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
 
-/// Its constants include this word as a string of its own.
+/// Whether the file's constants include this word as a string of its own.
 bool has_constant(const ElfFile& file, std::string_view word) {
   const std::string_view constants = file.constants();
   for (std::size_t at = constants.find(word); at != std::string_view::npos;
@@ -32,8 +32,8 @@ bool has_constant(const ElfFile& file, std::string_view word) {
   return false;
 }
 
-/// A library that hands out memory of its own, and not one that counts or marks what another allocator hands
-/// out: that one asks for the next definition by name, or calls the C library's.
+/// Whether a library provides memory of its own. Not a library that counts or marks what another allocator
+/// provides: such a one looks up the next definition by name, or calls the C library's.
 bool is_allocator(const ElfFile& file, const Names& defined) {
   if (!has(defined, "malloc") || !has(defined, "free")) return false;
   const auto imports = [&](std::string_view function) {
@@ -82,12 +82,12 @@ Preloads divide_preloads(const std::string& preloads, const std::string& library
 
 std::vector<std::string> interposers_among(const std::vector<std::string>& libraries,
                                            const std::vector<std::string>& hidden_by) {
-  std::deque<ElfFile> files;  // the names are theirs
+  std::deque<ElfFile> files;  // owns the names
   std::unordered_set<std::string_view> hidden;
   for (const std::string& path : hidden_by) {
     for (const std::string_view name : files.emplace_back(path).defined_functions()) {
       if (!name.starts_with("_Z"))
-        hidden.insert(name);  // but for templates of the C++ library, which many have
+        hidden.insert(name);  // except templates of the C++ library, which many libraries define
     }
   }
   std::vector<std::string> found;

@@ -18,7 +18,7 @@ struct Known {
   std::unordered_map<pthread_t, base::Ref<ThreadEnd>> threads;
 };
 
-/// Never destructed: threads may outlive the destructors of this library.
+/// Never destroyed: threads may outlive the destructors of this library.
 Known& known() {
   static auto& all = *new Known;
   return all;
@@ -46,7 +46,8 @@ void ThreadEnd::comes() {
 }
 
 void ThreadEnd::wait_for(pthread_t thread) {
-  // In an explored run nobody else goes on meanwhile: who did would depend on how long the thread takes.
+  // In an explored run no other fiber goes on meanwhile: which one did would depend on how long the thread
+  // takes.
   if (fiber::rank_fiber() == nullptr || fiber::exploration::is_on) return;
   base::Ref<ThreadEnd> end;
   {
@@ -70,7 +71,7 @@ CLUMP_HOST_API int pthread_join(pthread_t thread, void** result) {
   return real(thread, result);
 }
 
-// The C library's own thrd_join does not pass through pthread_join.
+// The C library's own thrd_join does not call pthread_join.
 CLUMP_HOST_API int thrd_join(thrd_t thread, int* result) {
   static constinit Hidden<int(thrd_t, int*)> real{"thrd_join"};
   ThreadEnd::wait_for(thread);

@@ -1,6 +1,6 @@
-// How a fiber waits for a thread that its rank made. The C library's pthread_join() blocks the kernel thread,
-// and with it all fibers of the worker, until the monitor takes the worker away: a rank that makes and joins
-// threads all the time would make every other one wait for that.
+// How a fiber waits for the end of a thread that its rank has made. The C library's pthread_join() blocks the
+// kernel thread, and with it all fibers of the worker, until the monitor takes the worker away: a rank that
+// makes and joins threads all the time would delay all others.
 #pragma once
 
 #include <pthread.h>
@@ -10,20 +10,22 @@
 
 namespace clump::image {
 
-/// The end of one thread that a rank makes. Its maker and the thread hold it.
+/// The end of one thread that a rank makes. The thread that makes it and the thread itself hold a reference.
 class ThreadEnd final : public base::RefCounted {
  public:
-  /// The maker says which thread it is about; from now on it can be waited for, unless it has ended already.
+  /// Called by the thread that has made it. From now on wait_for() finds it, unless the thread has ended
+  /// already.
   void is_of(pthread_t thread);
-  /// The thread's last word. It is found no more, as the C library may give its name to another thread.
+  /// Called by the thread as the last thing that it does. wait_for() does not find it any more, as the C
+  /// library may give its pthread_t to another thread.
   void comes();
-  /// Returns when the thread has ended, or nearly; at once for a thread that is not known (any more), and
-  /// where the caller is no fiber, or its run is explored.
+  /// Returns when the thread has ended, or has almost ended. Returns at once for an unknown thread, and if
+  /// the caller is no fiber, or its run is explored.
   static void wait_for(pthread_t thread);
 
  private:
   fiber::Completion over_;
-  pthread_t thread_{};  // under the mutex of all of them, as what follows
+  pthread_t thread_{};  // guarded by the common mutex, as are the following members
   bool known_ = false;
   bool ended_ = false;
 };

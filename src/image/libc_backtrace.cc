@@ -1,5 +1,5 @@
-// Names of functions in backtraces, as the C library writes them: those in a rank's copies, too. unwind.cc
-// has what it tells of objects.
+// Names of functions in backtraces, in the format of the C library, also for functions in a rank's copies.
+// unwind.cc has the functions that tell about objects.
 #include <execinfo.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@
 namespace clump::image {
 namespace {
 
-/// As backtrace_symbols() writes it; longer names are cut.
+/// The longest line of backtrace_symbols(); longer names are cut.
 constexpr std::size_t kMostLetters = 1024;
 
 int describe(const void* address, char* text) {
@@ -40,7 +40,7 @@ bool any_in_copy(void* const* addresses, int count) {
                                    [](const void* address) { return instance_at(address) != nullptr; });
 }
 
-/// One block, which the caller frees: the pointers, and then the texts.
+/// Describes addresses in one block, which the caller frees: the pointers, and behind them the texts.
 char** describe_all(void* const* addresses, int count) {
   const auto number = static_cast<std::size_t>(count);
   char text[kMostLetters];
@@ -71,7 +71,7 @@ CLUMP_HOST_API char** backtrace_symbols(void* const* addresses, int count) noexc
   return any_in_copy(addresses, count) ? describe_all(addresses, count) : real(addresses, count);
 }
 
-/// For handlers of faults: nothing is allocated.
+/// For handlers of faults: it allocates nothing.
 CLUMP_HOST_API void backtrace_symbols_fd(void* const* addresses, int count, int descriptor) noexcept {
   static constinit Hidden<void(void* const*, int, int)> real{"backtrace_symbols_fd"};
   if (!any_in_copy(addresses, count) && !standard::is_standard(descriptor))

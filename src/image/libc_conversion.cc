@@ -1,5 +1,5 @@
-// Numbers as text, hash tables, and characters of several bytes: what the C library keeps between calls, or
-// returns in memory of its own, per rank.
+// Numbers as text, hash tables, and multibyte characters: what the C library keeps between calls, or returns
+// in its own memory, is kept for each rank here.
 #include <search.h>
 #include <uchar.h>
 
@@ -20,7 +20,7 @@ struct ConversionState {
   char digits[512] = {};
   char base64[8] = {};
   hsearch_data table{};
-  // Where a character begins in one call and ends in the next.
+  // For a character that begins in one call and ends in the next.
   std::mbstate_t mbrlen{}, mbrtowc{}, mbsnrtowcs{}, mbrtoc16{}, mbrtoc32{}, c16rtomb{};
 };
 
@@ -28,7 +28,8 @@ namespace {
 
 ConversionState& mine() { return current_image().libc().conversion.get(); }
 
-/// Null, which is the C library's own, before there are ranks: making a ConversionState allocates.
+/// Returns null before there are ranks, as a ConversionState allocates: the C library then uses its own
+/// state.
 std::mbstate_t* state_or(std::mbstate_t* given, std::mbstate_t ConversionState::*of_rank) {
   return given != nullptr || !captured() ? given : &(mine().*of_rank);
 }
@@ -44,7 +45,7 @@ char* digits(Hidden<char*(Number, int, int*, int*)>& real, Function* convert, Nu
   return convert(number, count, point, sign, text, sizeof ConversionState::digits) == 0 ? text : nullptr;
 }
 
-/// lgamma() leaves the sign of the gamma function in a variable.
+/// lgamma() sets a variable to the sign of the gamma function.
 template <typename Number>
 Number log_gamma(Hidden<Number(Number, int*)>& real, Number number) {
   int sign = 0;
@@ -77,7 +78,7 @@ CLUMP_HOST_API char* qfcvt(long double number, int count, int* point, int* sign)
   return digits<LongDigits>(real, &qfcvt_r, number, count, point, sign);
 }
 
-/// Six bits a character, the lowest first: POSIX, a64l().
+/// Six bits in each character, the lowest first: POSIX, a64l().
 CLUMP_HOST_API char* l64a(long number) noexcept {
   static constexpr char kDigits[] = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
   static constinit Hidden<char*(long)> real{"l64a"};

@@ -25,7 +25,7 @@ Cores cores_of_thread(pid_t thread) {
   return cores;
 }
 
-/// 0 is the calling thread: of a fiber, the kernel thread that is its own.
+/// The thread that a caller means. 0 is the calling thread; for a fiber that is its own kernel thread.
 pid_t thread_meant(pid_t thread) {
   return thread == 0 && fiber::rank_fiber() != nullptr ? fiber::own_kernel_thread() : thread;
 }
@@ -92,7 +92,7 @@ CLUMP_HOST_API int sched_setaffinity(pid_t thread, size_t size, const cpu_set_t*
   return real(thread_meant(thread), size, set);
 }
 
-// How many threads a program should start, for example std::thread::hardware_concurrency().
+// How many threads a program should start; std::thread::hardware_concurrency(), for example, uses it.
 CLUMP_HOST_API int get_nprocs() noexcept {
   static constinit Hidden<int()> real{"get_nprocs"};
   const int mine = captured() ? current_image().libc().core_count : 0;

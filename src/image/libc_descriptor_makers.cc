@@ -1,5 +1,5 @@
-// Functions in which the C library opens descriptors by itself, and those that close such: they are the
-// calling rank's (descriptor_owners.h).
+// Functions with which the C library itself opens descriptors, and functions that close these: the
+// descriptors belong to the calling rank (descriptor_owners.h).
 #undef _FORTIFY_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ namespace {
 
 using standard::place_lowest;
 
-/// What came with a message.
+/// Notes the descriptors that came with a message.
 void note_received(msghdr* message, const void* caller) {
   if (!captured() || message->msg_control == nullptr) return;
   for (cmsghdr* part = CMSG_FIRSTHDR(message); part != nullptr; part = CMSG_NXTHDR(message, part)) {
@@ -123,7 +123,7 @@ CLUMP_HOST_API int endmntent(FILE* table) noexcept {
   return 1;
 }
 
-// What is no file.
+// Descriptors that are not files.
 
 CLUMP_HOST_API int epoll_create(int size) noexcept {
   static constinit Hidden<int(int)> real{"epoll_create"};

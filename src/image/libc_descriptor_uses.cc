@@ -1,5 +1,5 @@
-// Functions that take a descriptor and do nothing else to it: 0, 1 and 2 are the calling rank's (standard.h).
-// Those that write text to it are in libc_stdio.cc.
+// Functions that only use a descriptor: 0, 1 and 2 are the calling rank's (standard.h). The functions that
+// write text are in libc_stdio.cc.
 #undef _FORTIFY_SOURCE
 #include <fcntl.h>
 #include <sys/epoll.h>
@@ -24,7 +24,7 @@ namespace {
 
 using standard::kernel_number;
 
-/// The same for what goes to a descriptor past our streams: what has been printed comes first.
+/// kernel_number() for writing past Clump's streams: what was printed before is written first.
 int number_to_write(int descriptor) {
   if (standard::is_standard(descriptor) && descriptor > 0)
     current_image().output().leave(descriptor, standard::place_of_standard(descriptor).stream);
@@ -129,7 +129,7 @@ CLUMP_HOST_API int fstat64(int descriptor, struct stat64* status) noexcept {
   static constinit Hidden<int(int, struct stat64*)> real{"fstat64"};
   return real(kernel_number(descriptor), status);
 }
-/// What the two above were before glibc 2.33.
+/// The two functions above, under the names that they had before glibc 2.33.
 CLUMP_HOST_API int __fxstat(int version, int descriptor, struct stat* status) noexcept {
   static constinit Hidden<int(int, int, struct stat*)> real{"__fxstat"};
   return real(version, kernel_number(descriptor), status);

@@ -1,9 +1,9 @@
-// Functions that make, duplicate and close descriptors: what they do to 0, 1 and 2, they do to the calling
-// rank's (standard.h).
+// Functions that make, duplicate and close descriptors: for 0, 1 and 2 they act on those of the calling rank
+// (standard.h).
 //
-// A rank that has closed one of the three gets that number from the next of these functions, as programs
-// expect that close a descriptor in order to open another file there. Files that the C library opens by
-// itself, as fopen() does, get other numbers.
+// If a rank has closed one of the three, the next of these functions gives it that number, as programs expect
+// that close a descriptor in order to open another file there. Files that the C library itself opens, as
+// fopen() does, get other numbers.
 #undef _FORTIFY_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
@@ -29,8 +29,8 @@ namespace {
 
 constexpr int kLongestName = 32;
 
-/// Another name for what the rank has as 0, 1 or 2, if `path` names that; `path` otherwise. The job's own
-/// streams have the names that they have everywhere.
+/// Another path for what the rank has as 0, 1 or 2, if `path` names one of these; `path` otherwise. The job's
+/// own streams keep their usual names.
 const char* real_path(const char* path, char (&room)[kLongestName]) {
   if (const char* const own = path_for_rank(path); own != path) return own;
   const int number = standard::named_by(path);
@@ -49,10 +49,10 @@ int open_at(int folder, const char* path, int flags, mode_t mode, const void* ca
   return standard::place_lowest(made, caller);
 }
 
-/// Only these have a mode.
+/// Whether open() with these flags has a mode.
 bool makes_file(int flags) { return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE; }
 
-/// The two ends of a pipe or of a pair of sockets.
+/// Places the two ends of a pipe or of a pair of sockets.
 void place_both(int ends[2], const void* caller) {
   ends[0] = standard::place_lowest(ends[0], caller);
   ends[1] = standard::place_lowest(ends[1], caller);
@@ -128,7 +128,7 @@ CLUMP_HOST_API int openat64(int folder, const char* path, int flags, ...) {
   return open_at(folder, path, flags, mode, __builtin_return_address(0));
 }
 
-// What these become with -D_FORTIFY_SOURCE.
+// The names of these functions with -D_FORTIFY_SOURCE.
 CLUMP_HOST_API int __open_2(const char* path, int flags) {
   return open_at(AT_FDCWD, path, flags, 0, __builtin_return_address(0));
 }

@@ -1,5 +1,5 @@
-// dlopen() and its kin, as ranks call them. Callers that no rank has a copy of (shared libraries) get what
-// ld.so gives.
+// dlopen() and the related functions, for callers in ranks. A caller that no rank has a copy of (a shared
+// library) gets what ld.so returns.
 #include <dlfcn.h>
 #include <link.h>
 
@@ -20,13 +20,14 @@
 namespace clump::image {
 namespace {
 
-/// What dlerror() will say to this thread; ld.so's own words where empty.
+/// What dlerror() will return to this thread; empty: ld.so's own text.
 struct LastError {
   std::string text;
   bool told = false;
 };
 
-/// Apart from the text, which takes memory when a thread first has one: an allocator may look symbols up.
+/// Apart from the text, which allocates when a thread first uses it: the caller may be an allocator that
+/// looks up symbols.
 constinit thread_local bool has_own_error = false;
 
 LastError& last_error() {
@@ -53,8 +54,8 @@ Caller caller_at(const void* address) {
   return {image != nullptr ? object : nullptr, image};
 }
 
-/// ld.so searches where its caller's file says. It would take us for the caller, so the search is ours where
-/// that matters.
+/// ld.so searches the paths of its caller's file. Its caller would be this library, so the search is done
+/// here where that matters.
 void* open_shared(const char* name, int flags, const void* from) {
   if (name == nullptr || std::strchr(name, '/') != nullptr) return ld_open(name, flags);
   const link_map* map = loaded_at(from);
@@ -67,7 +68,8 @@ void* open_shared(const char* name, int flags, const void* from) {
   return ld_open(found.empty() ? name : found.c_str(), flags);
 }
 
-/// What ld.so has failed to open; its words, and what the user can do if another MPI library is missing.
+/// Sets the error for what ld.so has failed to open: its text, and what the user can do if another MPI
+/// library is missing. Returns null.
 void* explain(const char* name) {
   static constinit Hidden<char*()> error{"dlerror"};
   const char* const text = error();
@@ -114,14 +116,15 @@ void* ld_symbol(void* handle, const char* name, const char* version) {
   return version != nullptr ? versioned(handle, name, version) : plain(handle, name);
 }
 
-/// The definition after the caller's object. Copies stand where their originals stand.
+/// The definition after the caller's object. Copies have the positions of their originals.
 void* next_symbol(const char* name, const void* from) {
   std::uintptr_t original = reinterpret_cast<std::uintptr_t>(from);
   if (captured()) original_of(from, &original);
   return next_definition(name, reinterpret_cast<const void*>(original));
 }
 
-/// What a rank's program defines, if that is not the main program: ld.so looks there first, and there only.
+/// A definition of a rank's program, if that is not the main program: ld.so would look first in the main
+/// program, and only there.
 void* in_program(const Image& image, const char* name) {
   if (!image.program->is_other()) return nullptr;
   const Object& main = *image.program->main;
@@ -141,7 +144,7 @@ void* of_our_mpi(void* handle, const char* name, void* found) {
 }
 
 void* symbol(void* handle, const char* name, const char* version, const void* from) {
-  // Nothing is private yet; and a sanitizer that is starting up must get through here without meeting its own
+  // Nothing is private yet. A sanitizer that is starting up may be the caller; here it must not meet its own
   // checks.
   has_own_error = false;
   if (!captured())
@@ -156,10 +159,10 @@ void* symbol(void* handle, const char* name, const char* version, const void* fr
   } else if (caller.image != nullptr && handle != RTLD_DEFAULT &&
              (mine = caller.image->plugins().find(handle)) != nullptr) {
     if (mine->object == nullptr && (found = in_program(*caller.image, name)) != nullptr) return found;
-    // For glibc a handle is the object's entry in ld.so's list.
+    // With glibc a handle is the object's entry in ld.so's list.
     void* original = mine->object != nullptr ? const_cast<link_map*>(mine->object->map) : RTLD_DEFAULT;
     found = ld_symbol(original, name, version);
-    // A symbol's value may be null; ld.so's complaint tells the difference, but it would name a memory file.
+    // A symbol's value may be null. ld.so's error tells the difference, but it would name a memory file.
     static constinit Hidden<char*()> error{"dlerror"};
     if (found == nullptr && error() != nullptr) return undefined(name, mine->object);
   } else if (handle == RTLD_DEFAULT && caller.image != nullptr &&
@@ -174,7 +177,7 @@ void* symbol(void* handle, const char* name, const char* version, const void* fr
   }
   if (caller.image == nullptr || found == nullptr) return found;
   found = caller.image->variable(found);
-  // A library that another rank has opened for all to see is not there for this one.
+  // A library that another rank has opened with RTLD_GLOBAL is not visible to this rank.
   const Object* object = Registry::get().find(reinterpret_cast<std::uintptr_t>(found));
   if (object != nullptr && object->is_template) return undefined(name, caller.object);
   return found;
@@ -213,7 +216,7 @@ CLUMP_HOST_API char* dlerror() {
   static constinit Hidden<char*()> real{"dlerror"};
   if (!has_own_error) return real();
   LastError& error = last_error();
-  real();  // what ld.so has to say is older
+  real();  // an error of ld.so would be older
   if (error.told) return nullptr;
   error.told = true;
   return error.text.data();

@@ -1,5 +1,5 @@
-// The environment, per rank: getenv() and its kin work on the rank's own `environ`. The native rank's is the
-// process's.
+// The environment of each rank: getenv() and the related functions work on the rank's own `environ`. The
+// native rank's is the process's.
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -21,7 +21,7 @@ using Lock = std::scoped_lock<std::recursive_mutex>;
 
 char**& environment_of(Image& image) { return *image.variable(&environ); }
 
-/// The entry that sets `name`, or null.
+/// The entry that sets `name`; null if there is none.
 char** find(char** entries, std::string_view name) {
   for (; entries != nullptr && *entries != nullptr; ++entries) {
     if (std::strncmp(*entries, name.data(), name.size()) == 0 && (*entries)[name.size()] == '=')
@@ -34,8 +34,8 @@ bool valid_name(const char* name) {
   return name != nullptr && *name != '\0' && std::strchr(name, '=') == nullptr;
 }
 
-/// Makes `environ` point to our table, with what it holds now. A program may have set `environ` to an array
-/// of its own.
+/// Makes `environ` point to Clump's table, with the entries that it has now. A program may have set `environ`
+/// to an array of its own.
 std::vector<char*>& own_table(Image& image) {
   std::vector<char*>& table = image.libc().environment.table;
   char**& entries = environment_of(image);
@@ -49,8 +49,8 @@ std::vector<char*>& own_table(Image& image) {
   return table;
 }
 
-/// Takes over `entry`, "NAME=value". Replaced entries are not freed: the program may still hold what getenv()
-/// gave it.
+/// Adds `entry`, "NAME=value", and takes it over. Replaced entries are not freed: the program may still hold
+/// the result of a getenv().
 void put(Image& image, char* entry, std::string_view name) {
   std::vector<char*>& table = own_table(image);
   if (char** old = find(table.data(), name)) {

@@ -1,5 +1,6 @@
-// error(), err(), warn() and their kin. The C library's own would end the process of all ranks where they end
-// the program, count errors for all of them, and write to the first rank's `stderr`.
+// error(), err(), warn() and the related functions. Where they end the program, the C library's own would end
+// the process of all ranks. They would also count errors for all ranks together, and write to the first
+// rank's `stderr`.
 #include <err.h>
 #include <error.h>
 
@@ -23,13 +24,13 @@ T& variable(int number) {
 
 FILE* errors() { return variable<FILE*>(kStandardError); }
 
-/// ": " and the system's words for an error.
+/// Prints ": " and the system's text for an error.
 void print_words(FILE* stream, int error) {
   char room[128];
   std::fprintf(stream, ": %s", strerror_r(error, room, sizeof room));
 }
 
-/// What error() does. `file`: null, or where the error is.
+/// Does what error() does. `file`: null, or the file with the error.
 void print_error(int status, int error, const char* file, unsigned line, const char* format,
                  va_list arguments) {
   std::fflush(variable<FILE*>(kStandardOutput));
@@ -48,7 +49,7 @@ void print_error(int status, int error, const char* file, unsigned line, const c
   if (status != 0) exit(status);
 }
 
-/// What warn() does. `error`: 0, or what to say at the end.
+/// Does what warn() does. `error`: 0, or the error to print at the end.
 void print_warning(int error, const char* format, va_list arguments) {
   FILE* const stream = errors();
   std::fprintf(stream, "%s: ", *current_image().variable(&program_invocation_short_name));

@@ -1,6 +1,7 @@
-// exec() and its kin. In a rank they start its successor (successor.h); in a child that a rank has forked
-// they are the C library's own, and nothing here allocates there, as the child of vfork() has its parent's
-// memory. Where the environment is not given, it is the rank's; programs are searched by the rank's PATH.
+// exec() and the related functions. In a rank they start its successor (successor.h). In a child that a rank
+// has forked they are the C library's own, and nothing here allocates then, as the child of vfork() has its
+// parent's memory. If no environment is given, it is the rank's; programs are searched for by the rank's
+// PATH.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,7 +35,7 @@ int execute(const char* path, char* const* arguments, char* const* environment) 
   return real(path, arguments, environment);
 }
 
-/// A file that is no program for the kernel is one for the shell.
+/// Executes a file; if the kernel does not know its format, by the shell.
 int execute_or_interpret(const char* path, char* const* arguments, char* const* environment) {
   execute(path, arguments, environment);
   if (errno != ENOEXEC) return -1;
@@ -48,13 +49,13 @@ int execute_or_interpret(const char* path, char* const* arguments, char* const* 
   return execute("/bin/sh", words, environment);
 }
 
-/// Whether the search goes on after this error.
+/// Whether the search goes on in the next folder after this error.
 bool is_elsewhere(int error) {
   return error == EACCES || error == ENOENT || error == ESTALE || error == ENOTDIR || error == ENODEV ||
          error == ETIMEDOUT;
 }
 
-/// By the rank's PATH, as execvp() does.
+/// Searches by the rank's PATH and executes, as execvp() does.
 int search(const char* file, char* const* arguments, char* const* environment) {
   if (*file == '\0') return errno = ENOENT, -1;
   if (std::strchr(file, '/') != nullptr) return execute_or_interpret(file, arguments, environment);
@@ -81,15 +82,15 @@ int search(const char* file, char* const* arguments, char* const* environment) {
   return -1;
 }
 
-/// How many arguments follow the first one; `rest` is left behind the null that ends them.
+/// How many arguments follow the first one. `rest` then is behind the null that ends them.
 std::size_t count(va_list& rest) {
   std::size_t number = 0;
   while (va_arg(rest, char*) != nullptr) ++number;
   return number;
 }
 
-/// The arguments of execl() and its kin as an array, with the null. A macro-free alloca() has to stay in the
-/// function that uses it, so the caller gives the memory.
+/// Collects the arguments of execl() and the related functions in an array, with the null. The caller gives
+/// the memory, because alloca() has to be called in the function that uses it.
 void collect(char** words, const char* first, va_list& rest) {
   *words = const_cast<char*>(first);
   while (*words != nullptr) *++words = va_arg(rest, char*);

@@ -1,6 +1,6 @@
-// exit() and its kin, per rank: a rank's handlers run when the rank leaves, and what that means for the
-// process is the runtime's to decide. Handlers of shared libraries stay with the C library: they run when the
-// process ends.
+// exit() and the related functions, for each rank: a rank's handlers run when the rank leaves; the runtime
+// decides what that means for the process. Handlers of shared libraries stay with the C library: they run
+// when the process ends.
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -29,7 +29,7 @@ using Signature = ExitState::Signature;
 std::atomic<ExitHook> exit_hook{nullptr};
 std::atomic<pid_t> host_process{0};
 
-/// False in a child of the process, where fork() has left one thread and no runtime.
+/// False in a child of the process, in which fork() has left one thread and no runtime.
 bool in_host() {
   return exit_hook.load(std::memory_order_acquire) !=
              nullptr &&  // acquire: pairs with release in set_exit_hook()
@@ -50,7 +50,7 @@ void call(const Handler& handler, int code) {
   }
 }
 
-/// Registered by the program, or by a plugin that it has opened.
+/// Whether the handler was registered by the program, or by a plugin that it has opened.
 bool is_of_program(const Image& image, const void* handle) {
   std::uintptr_t ignored = 0;
   const Object* object = original_of(handle, &ignored);
@@ -61,8 +61,8 @@ bool is_of_program(const Image& image, const void* handle) {
 int add_at_exit(Image& image, const Handler& handler) {
   ExitState& state = image.libc().exit;
   const std::scoped_lock lock(state.lock);
-  // The first handler of the program itself tells that its libraries are constructed. The C library registers
-  // then what destructs them, so they come after all that follows.
+  // The first handler of the program itself shows that its libraries are constructed. At that point the C
+  // library registers their destruction, so they are destructed after all handlers that are registered later.
   if (!state.program_begun && is_of_program(image, handler.object)) {
     state.program_begun = true;
     state.of_libraries = state.at_exit.size();
@@ -71,8 +71,8 @@ int add_at_exit(Image& image, const Handler& handler) {
   return 0;
 }
 
-/// Newest first, down to the first `keep`. A handler may add others, which are then the newest, and may call
-/// exit().
+/// Runs handlers, the newest first, down to the first `keep`. A handler may add others, which are then the
+/// newest, and may call exit().
 void run_all(Image& image, std::vector<Handler> ExitState::*list, int code, const std::size_t& keep) {
   ExitState& state = image.libc().exit;
   while (true) {
@@ -87,7 +87,7 @@ void run_all(Image& image, std::vector<Handler> ExitState::*list, int code, cons
   }
 }
 
-/// The handlers that belong to one object, when it is unloaded or destructed.
+/// Runs the handlers that belong to one object, when it is unloaded or destructed.
 void run_those_of(Image& image, const void* object) {
   ExitState& state = image.libc().exit;
   while (true) {
@@ -105,9 +105,9 @@ void run_those_of(Image& image, const void* object) {
   }
 }
 
-/// Destructors of thread_local objects. The C library runs them when a thread ends; a rank that leaves runs
-/// those of the thread that leaves before its exit handlers, as exit() does. So the list is ours, and the C
-/// library is told about it once.
+/// A destructor of a thread_local object. The C library runs these when a thread ends. When a rank leaves,
+/// those of the leaving thread run before the rank's exit handlers, as in exit(). So the list is kept here,
+/// and the C library gets one destructor for each thread.
 struct ThreadHandler {
   void (*function)(void*);
   void* argument;
@@ -135,7 +135,7 @@ void call_exit_hook(Image& image, int code, ExitKind kind) {
   end_job_streams(image, kind == ExitKind::kExit);
   image.output().end();
   locks::release_all(image);
-  // The native rank's destructors run when the process ends, and may write.
+  // The native rank's destructors run when the process ends, and may write output.
   if (!image.native() || kind != ExitKind::kExit) {
     owners::close_all(image, kind == ExitKind::kExit);
     standard::close_own(image);
@@ -152,12 +152,12 @@ void call_exit_hook(Image& image, int code, ExitKind kind) {
   exit_process(code);
 }
 
-// Without images exit handlers are the C library's to run. It runs these two after all others, destructors of
-// libraries included, because they are registered first.
+// Without images the C library runs exit handlers. It runs these two after all others, also after destructors
+// of libraries, because they are registered first.
 
 void judge_exit(int code, void*) { call_exit_hook(current_image(), code, ExitKind::kExit); }
 
-/// What quick_exit() was called with: the C library does not tell it to handlers.
+/// The code that quick_exit() was called with: the C library does not pass it to handlers.
 constinit std::atomic<int> quick_exit_code{0};
 
 void judge_quick_exit(void*) {
@@ -201,14 +201,14 @@ void end_process(int code) {
   static constinit Hidden<void(int)> real{"exit"};
   static constinit Hidden<int(FILE*)> flush{"fflush"};
   output::finish();
-  // In a child that fork() has made the native rank's destructors are not the child's to run.
+  // A child that fork() has made does not run the native rank's destructors.
   if (captured() && !in_host_process() && !current_image().native()) {
     flush(nullptr);
     exit_process(code);
   }
-  // What is left to run are the native rank's destructors, on whichever rank's thread was the last.
+  // What remains are the native rank's destructors; the last thread may belong to any rank.
   if (captured()) fiber::adopt_identity(image_of(nullptr).identity());
-  // ld.so would run the native rank's destructors, although that rank has left by _exit().
+  // ld.so would run the native rank's destructors although that rank has left by _exit().
   if (captured() && image_of(nullptr).libc().exit.skipped_handlers) exit_process(code);
   real(code);
   __builtin_unreachable();
@@ -245,7 +245,7 @@ CLUMP_HOST_API void exit(int code) {
   if (!state.program_begun) state.of_libraries = state.at_exit.size();
   run_all(image, &ExitState::at_exit, code, state.of_libraries);
   run_rank_destructors(image);
-  // The originals' destructors, and with them their libraries' handlers, are ld.so's to run, when the process
+  // ld.so runs the originals' destructors, and with them the handlers of their libraries, when the process
   // ends.
   if (!image.native()) run_all(image, &ExitState::at_exit, code, 0);
   leave(image, code, ExitKind::kExit);
@@ -280,7 +280,7 @@ CLUMP_HOST_API int __cxa_atexit(void (*function)(void*), void* argument, void* o
 }
 
 // Programs get atexit() and at_quick_exit() from a part of the C library that is linked into them and calls
-// these.
+// these functions.
 CLUMP_HOST_API int __cxa_at_quick_exit(void (*function)(void*), void* object) {
   static constinit Hidden<int(void (*)(void*), void*)> real{"__cxa_at_quick_exit"};
   Image* image = image_at(object);

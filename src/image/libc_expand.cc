@@ -1,4 +1,4 @@
-// Functions that look at the environment inside the C library, which knows the first rank's only: glob() of a
+// Functions of the C library that read the environment, of which it knows only the first rank's: glob() of a
 // home directory, and the search of posix_spawnp(). wordexp() and tempnam() are in process_only.cc.
 #include <fmt/format.h>
 #include <glob.h>
@@ -18,7 +18,7 @@
 namespace clump::image {
 namespace {
 
-/// As a pattern that matches the path itself.
+/// The path as a pattern that matches the path itself.
 std::string quoted(std::string_view path, int flags) {
   if ((flags & GLOB_NOESCAPE) != 0) return std::string(path);
   std::string pattern;
@@ -29,7 +29,7 @@ std::string quoted(std::string_view path, int flags) {
   return pattern;
 }
 
-/// With the rank's HOME in the place of each ~ that stands for it. ~user is the C library's to know.
+/// The pattern with the rank's HOME in place of each ~ that means it. The C library expands ~user.
 std::string with_home(std::string_view pattern, int flags) {
   const char* const home = std::getenv("HOME");
   if (home == nullptr || *home == '\0') return std::string(pattern);

@@ -1,5 +1,5 @@
-// fcntl() and its kin: on descriptors 0, 1 and 2 they are about the calling rank's (standard.h), and record
-// locks are the rank's own (record_locks.h).
+// fcntl() and the related functions: for descriptors 0, 1 and 2 they act on those of the calling rank
+// (standard.h), and record locks belong to the rank (record_locks.h).
 #undef _FORTIFY_SOURCE
 #include <fcntl.h>
 #include <sys/file.h>
@@ -21,8 +21,8 @@ namespace {
 
 constinit Hidden<int(int, int, ...)> real{"fcntl"};
 
-/// F_SETOWN and its kin: the receiver of signals that tell of a descriptor. For the kernel that is the process,
-/// and signal_delivery.cc knows the ranks that have asked for them.
+/// F_SETOWN and the related commands: the receiver of signals about a descriptor. For the kernel that is the
+/// process; signal_delivery.cc knows the ranks that have asked for the signals.
 int control_owner(int descriptor, int command, void* argument) {
   const auto number = static_cast<pid_t>(reinterpret_cast<std::intptr_t>(argument));
   const auto known = [](pid_t process) {

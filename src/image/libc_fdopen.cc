@@ -18,7 +18,8 @@
 namespace clump::image {
 namespace {
 
-/// What is behind a stream. A number, as what it means to the rank may change below the stream.
+/// What is behind a stream: the rank's number of a descriptor, because its meaning to the rank may change
+/// below the stream.
 struct Target {
   Image* owner;
   int descriptor;
@@ -36,14 +37,15 @@ ssize_t read_cookie(void* cookie, char* bytes, std::size_t size) {
   return read(static_cast<Target*>(cookie)->descriptor, bytes, size);
 }
 
-/// A rank that has the C library flush all streams writes for the stream's rank.
+/// Writes for the rank of the stream: the caller may be another rank that has the C library flush all
+/// streams.
 ssize_t write_cookie(void* cookie, const char* bytes, std::size_t size) {
   const Target& target = *static_cast<Target*>(cookie);
   fiber::Identity* const caller = fiber::identity();
   fiber::adopt_identity(target.owner->identity());
   const ssize_t written = write(target.descriptor, bytes, size);
   fiber::adopt_identity(caller);
-  return written < 0 ? 0 : written;  // 0 is what the C library takes for failure
+  return written < 0 ? 0 : written;  // 0 means failure to the C library
 }
 
 int seek_cookie(void* cookie, off64_t* place, int whence) {
@@ -65,7 +67,7 @@ int close_cookie(void* cookie) {
   return result;
 }
 
-/// Whether a descriptor with these flags can do what `mode` asks for.
+/// Whether a descriptor with these flags allows what `mode` asks for.
 bool allows(int flags, std::string_view mode) {
   const int access = flags & O_ACCMODE;
   const bool reads = mode[0] == 'r', both = mode.find('+') != std::string_view::npos;
@@ -111,7 +113,7 @@ void end_job_streams(Image& image, bool flushes) {
   {
     std::unique_lock lock(lock_of_targets, std::try_to_lock);
     if (!lock.owns_lock()) {
-      if (!in_host_process()) return;  // a thread that is not in this child held it when fork() was called
+      if (!in_host_process()) return;  // held at fork() by a thread that is not in this child
       lock.lock();
     }
     for (const Target* target : targets())
@@ -138,7 +140,7 @@ extern "C" CLUMP_HOST_API FILE* fdopen(int descriptor, const char* mode) noexcep
     if (stream != nullptr) owners::note_stream_above(descriptor, stream);
     return stream;
   }
-  // The C library closes it with the stream.
+  // The C library will close it with the stream.
   const int file = standard::make_private(descriptor);
   return file < 0 ? nullptr : real(file, mode);
 }

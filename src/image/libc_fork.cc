@@ -1,4 +1,4 @@
-// Functions that start a process note whose child it is (children.h). What a rank starts has the rank's
+// Functions that start a process note the rank that has started it (children.h). The process has the rank's
 // cores and the rank's personality.
 #include <fcntl.h>
 #include <pty.h>
@@ -31,13 +31,13 @@ namespace {
 using Spawn = int(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,
                   char* const*, char* const*);
 
-/// While one lives, what the calling thread spawns gets what is the rank's: standard streams, cores,
-/// personality, ignored signals.
+/// While one lives, a process that the calling thread spawns inherits what belongs to the rank: standard
+/// streams, cores, personality, ignored signals.
 class Inheritance {
  public:
   explicit Inheritance(const posix_spawn_file_actions_t* user) : streams_(user) {}
 
-  /// 0, or an error number.
+  /// The error of making this: 0, or an error number.
   int error() const { return streams_.error(); }
   const posix_spawn_file_actions_t* actions() const { return streams_.get(); }
 
@@ -48,7 +48,7 @@ class Inheritance {
   signals::WithIgnoredOfRank ignored_;
 };
 
-/// Passes on `error` as posix_spawn() returns it, which has made the process `made` if it is 0.
+/// Returns `error`, the result of a posix_spawn() that has made the process `made` if it is 0.
 int note_spawned(int error, pid_t made, pid_t* child) {
   if (error != 0) return error;
   note_child(made);
@@ -75,7 +75,7 @@ CLUMP_HOST_API pid_t fork() noexcept {
 CLUMP_HOST_API pid_t __fork() noexcept { return fork(); }
 CLUMP_HOST_API pid_t __libc_fork() noexcept { return fork(); }
 
-/// The form for signal handlers: without the functions that pthread_atfork() was given.
+/// For signal handlers: it does not run the functions of pthread_atfork().
 CLUMP_HOST_API pid_t _Fork() noexcept {
   static constinit Hidden<pid_t()> real{"_Fork"};
   const bool is_of_rank = records_children();
@@ -100,7 +100,7 @@ CLUMP_HOST_API int forkpty(int* terminal, char* name, const struct termios* sett
   return child;
 }
 
-/// The C library's own would end the process of all ranks instead of this one.
+/// The C library's own would end the process of all ranks, and not only this one.
 CLUMP_HOST_API int daemon(int keeps_directory, int keeps_descriptors) noexcept {
   static constinit Hidden<int(int, int)> real{"daemon"};
   if (!records_children()) return real(keeps_directory, keeps_descriptors);
@@ -117,10 +117,9 @@ CLUMP_HOST_API int daemon(int keeps_directory, int keeps_descriptors) noexcept {
   return 0;
 }
 
-// The child of vfork() runs on the caller's stack until it ends or starts a program, and would overwrite what
+// The child of vfork() runs on the caller's stack until it ends or starts a program. It would overwrite what
 // a function between the caller and the system call keeps there. So the return address is kept in a register
-// meanwhile, as the C library does it, and what has to be done is done in the parent, when the child is gone
-// from its stack.
+// meanwhile, as the C library does it, and the rest is done in the parent, when the child has left its stack.
 CLUMP_HOST_API pid_t vfork() noexcept;
 CLUMP_HOST_API pid_t __vfork() noexcept;
 

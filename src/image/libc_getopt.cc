@@ -23,7 +23,7 @@ using Order = GetoptState::Order;
 
 enum class LongStyle { kNone, kDoubleDash, kSingleDashToo };
 
-/// One call's view: the arguments, and the rank's variables.
+/// What one call sees: the arguments, and the rank's variables.
 class Parser {
  public:
   Parser(Image& image, int argc, char* const* argv, const char* letters)
@@ -57,7 +57,7 @@ class Parser {
   static constexpr int kOption = -2;
   static constexpr int kNotLong = -3;
 
-  /// Reads the signs in front of the letters, and starts from the first argument when it must.
+  /// Reads the signs in front of the letters, and begins with the first argument if it has to.
   void begin() {
     if (optind_ == 0 || !state_.begun) {
       if (optind_ == 0) optind_ = 1;
@@ -82,7 +82,7 @@ class Parser {
   }
 
   int next_argument() {
-    // The program may have set optind back.
+    // The program may have decreased optind.
     state_.last_operand = std::min(state_.last_operand, optind_);
     state_.first_operand = std::min(state_.first_operand, optind_);
     if (state_.order == Order::kPermute) {
@@ -120,7 +120,7 @@ class Parser {
   int try_long(const option* options, int* index, LongStyle style) {
     char* argument = argv_[optind_];
     if (argument[1] == '-') return long_option(argument + 2, options, index, "--");
-    // With one dash only what is not a letter we know, or is longer than one, is meant as a long option.
+    // With one dash an argument is a long option only if it is longer than one letter, or is no known letter.
     if (style == LongStyle::kSingleDashToo &&
         (argument[2] != '\0' || std::strchr(letters_, argument[1]) == nullptr)) {
       return long_option(argument + 1, options, index, "-");

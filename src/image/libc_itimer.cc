@@ -1,7 +1,7 @@
-// alarm() and setitimer(). A rank's ITIMER_REAL is a timer of the kernel for itself. Processor time the
-// kernel counts for the process only: each time that this has used a little more, the rank that runs where
-// the kernel tells so has used it. With many ranks and long intervals that is right on the average, which is
-// what profilers rely on anyway.
+// alarm() and setitimer(). A rank's ITIMER_REAL is a timer of its own in the kernel. The kernel counts
+// processor time only for the process: each time that the process has used a little more, that time is
+// counted for the rank that runs on the interrupted thread. With many ranks and long intervals this is right
+// on average, which is all that profilers need.
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ namespace {
 
 using std::chrono::microseconds;
 
-/// The kernel is asked to tell no more often, and no less where a rank uses such a timer.
+/// The shortest and the longest tick that the kernel is asked for while a rank uses such a timer.
 constexpr microseconds kShortest{1000}, kLongest{10000};
 
 microseconds to_time(const timeval& time) {
@@ -38,14 +38,14 @@ bool is_valid(const timeval& time) {
 
 int signal_of(int which) { return which == ITIMER_PROF ? SIGPROF : SIGVTALRM; }
 
-/// How much of the process's time one tick is; 0: nobody has such a timer.
+/// How much processor time of the process one tick is; 0: no rank has such a timer.
 constinit microseconds ticks[2]{};
 
 ProcessorTimer& processor_timer(Table& table, int which) {
   return table.processor_timers[which == ITIMER_PROF ? 1 : 0];
 }
 
-/// After a rank has changed its timer. With the Guard.
+/// Called after a rank has changed its timer. With the Guard.
 void set_tick(int which) {
   microseconds least = microseconds::zero();
   for (Table* table = first_table(); table != nullptr; table = table->next) {
@@ -75,7 +75,7 @@ int set_processor_timer(int which, const itimerval& wanted, itimerval* before) {
   return 0;
 }
 
-/// The rank's, made if there is none.
+/// The rank's timer, made if there is none.
 Timer* real_timer() {
   Table& table = own_table();
   if (table.alarm != nullptr) return table.alarm;
@@ -105,7 +105,7 @@ int set_real_timer(const itimerval& wanted, itimerval* before) {
 bool on_tick(Thread& self, const siginfo_t& info) {
   const int which = info.si_signo == SIGPROF ? ITIMER_PROF : ITIMER_VIRTUAL;
   if (info.si_signo != signal_of(which) || info.si_code != SI_KERNEL) return false;
-  if (self.rank == nullptr) return true;  // a thread of ours
+  if (self.rank == nullptr) return true;  // the thread belongs to no rank
   bool is_due;
   {
     const Guard guard;

@@ -1,9 +1,9 @@
 // Thread-specific data: each rank may have as many keys as the C library gives to a process.
 //
-// A thread belongs to one rank, so one key of the C library serves a key of every rank. The C library's keys
-// are slots here; a rank's keys are the slots that it uses, and the destructor of a slot calls the destructor
-// that the exiting thread's rank has named. pthread_getspecific() and pthread_setspecific() are the C
-// library's own. Keys of shared libraries are the C library's: every rank's threads use them.
+// A thread belongs to one rank, so one key of the C library serves one key of every rank. The C library's
+// keys are slots here. A rank's keys are the slots that it uses, and the destructor of a slot calls the
+// destructor that the exiting thread's rank has set. pthread_getspecific() and pthread_setspecific() are the
+// C library's own. Keys of shared libraries are keys of the C library, used by the threads of all ranks.
 #include <pthread.h>
 #include <threads.h>
 
@@ -27,16 +27,16 @@ using Destructor = void (*)(void*);
 
 struct Slot {
   pthread_key_t key = 0;
-  int users = 0;             ///< ranks that have a key here; 0: there is no key of the C library's
-  std::uint64_t number = 0;  ///< of the key: another one each time that one is made
+  int users = 0;             ///< how many ranks have a key here; 0: there is no key of the C library
+  std::uint64_t number = 0;  ///< of the key: each new key has a different one
 };
 
-// Never held while anything is called that waits, allocates or belongs to a program.
+// Never held during a call that waits, allocates or belongs to a program.
 constinit std::mutex lock;  // guards the slots and every rank's KeyState
 constinit std::array<Slot, KeyState::kMost> slots;
 constinit std::uint64_t keys_made = 0;
 
-/// What a thread that ends calls for its value at slot `index`.
+/// Called by the C library when a thread ends, with the thread's value at slot `index`.
 template <std::size_t index>
 void destruct(void* value) {
   Destructor destructor = nullptr;
@@ -56,8 +56,8 @@ constexpr auto destructors_of(std::index_sequence<index...>) {
 }
 constexpr auto kDestructors = destructors_of(std::make_index_sequence<KeyState::kMost>());
 
-/// Whether the rank has had a key here, and deleted it, while another rank's was the same key of the C
-/// library's: its threads may still have values.
+/// Whether the rank has deleted a key here while another rank still had one, so that its threads may still
+/// have values of the deleted key.
 bool is_spent(const KeyState::Key& key, const Slot& slot) {
   return slot.users > 0 && key.spent_number == slot.number;
 }
@@ -81,7 +81,8 @@ int create_for(KeyState& mine, pthread_key_t* result, Destructor destructor) {
   return EAGAIN;
 }
 
-/// False if it is no slot's: made before there were ranks, or by a shared library.
+/// Deletes the key, if it is a slot. False if it is none: it was made before there were ranks, or by a shared
+/// library.
 bool remove_from(KeyState* mine, pthread_key_t wanted, int& error) {
   static constinit Hidden<int(pthread_key_t)> real{"pthread_key_delete"};
   for (std::size_t i = 0; i < KeyState::kMost; ++i) {
@@ -97,7 +98,8 @@ bool remove_from(KeyState* mine, pthread_key_t wanted, int& error) {
   return false;
 }
 
-/// Whose key a call from `caller` is about; null for shared libraries', and before there are ranks.
+/// The rank whose keys a call from `caller` is about; null for calls from shared libraries, and before there
+/// are ranks.
 Image* owner_at(const void* caller) { return captured() ? image_at(caller) : nullptr; }
 
 int create_key(pthread_key_t* key, Destructor destructor, const void* caller) {
@@ -138,7 +140,7 @@ CLUMP_HOST_API int pthread_key_create(pthread_key_t* key, void (*destructor)(voi
   return create_key(key, destructor, __builtin_return_address(0));
 }
 
-/// The name that it had in the C library for itself, which old programs import.
+/// The C library's internal name for the function, which old programs import.
 CLUMP_HOST_API int __pthread_key_create(pthread_key_t* key, void (*destructor)(void*)) noexcept {
   return create_key(key, destructor, __builtin_return_address(0));
 }

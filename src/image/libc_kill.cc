@@ -1,6 +1,6 @@
-// Signals that a rank sends to itself, to its threads and to other ranks, each by its process id. A rank of
-// another process, and the rank that has forked this one, is told by forward(). What goes to other processes,
-// and to the process group (which mpiexec and all ranks of this host are in), is the kernel's.
+// Signals that a rank sends to itself, to its threads and to other ranks, by process id. forward() brings
+// them to a rank of another process, and to the rank that has forked this process. The kernel delivers what
+// goes to other processes, and to the process group, in which mpiexec and all ranks of this host are.
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ namespace {
 
 fiber::Identity& own_rank() { return *fiber::identity(); }
 
-/// A signal to a rank of this process, or to a thread of it: 0, or an error number.
+/// Sends a signal to a rank of this process, or to a thread of it: 0, or an error number.
 int send(const fiber::Identity& rank, Thread* to, const siginfo_t& info) {
   const int number = info.si_signo;
   if (number < 0 || number > kHighest || number == 32 || number == 33) return EINVAL;
@@ -33,7 +33,7 @@ int send(const fiber::Identity& rank, Thread* to, const siginfo_t& info) {
   return direct(rank, to, info);
 }
 
-/// The same to the rank with this process id, wherever it is; negative if there is none.
+/// Sends a signal to the rank with this process id, in whatever process; negative if there is none.
 int send(pid_t process, const siginfo_t& info) {
   if (process <= 0 || runtime().ranks == 0) return -1;
   if (!is_ours()) return forward(process, info) ? 0 : -1;
@@ -54,10 +54,10 @@ siginfo_t with_value(int number, sigval value) {
   return info;
 }
 
-/// The rank's; null if it has none such.
+/// The rank's thread for which `match` is true; null if there is none.
 template <typename Match>
 Thread* find_thread(const fiber::Identity& rank, Match match) {
-  (void)mine();  // enlisted
+  (void)mine();  // so that the calling thread is in the list
   const Guard guard;
   for (Thread* thread = state_of(rank).threads; thread != nullptr; thread = thread->next)
     if (match(*thread)) return thread;
@@ -69,7 +69,7 @@ Thread* find_thread(pthread_t handle) {
                      [&](const Thread& thread) { return pthread_equal(thread.handle, handle) != 0; });
 }
 
-/// After a signal to the process group: what has come to this rank by it, the caller attends to before it
+/// Called after a signal to the process group: handles what has come to this rank by it, before the caller
 /// goes on.
 int attended(int result) {
   const int error = errno;
@@ -152,7 +152,7 @@ CLUMP_HOST_API int pidfd_send_signal(int descriptor, int number, siginfo_t* info
   return static_cast<int>(syscall(SYS_pidfd_send_signal, descriptor, number, info, flags));
 }
 
-/// The C library's would put the default action back for the whole process.
+/// The C library's own would set the default action for the whole process.
 CLUMP_HOST_API void abort() noexcept {
   static constinit Hidden<void()> real{"abort"};
   if (is_ours()) {
@@ -160,7 +160,8 @@ CLUMP_HOST_API void abort() noexcept {
     set_blocked(self, self.blocked.load(std::memory_order_relaxed) & ~bit_of(SIGABRT));
     const siginfo_t info = make_info(SIGABRT, SI_TKILL);
     (void)send(own_rank(), &self, info);
-    runtime().end_rank(own_rank(), SIGABRT, info, true, nullptr);  // ignored, or its handler has returned
+    runtime().end_rank(own_rank(), SIGABRT, info, true, nullptr);  // it was ignored, or its handler has
+                                                                   // returned
   }
   real();
   __builtin_unreachable();

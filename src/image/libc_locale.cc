@@ -1,7 +1,7 @@
-// Locales, per rank. The process keeps the locale that it began with, "C". What setlocale() sets for a rank
-// is a locale object that the rank's threads use (uselocale() is the thread's own, so it follows a fiber); to
-// the rank it looks like the process's, LC_GLOBAL_LOCALE. Threads that run already when the rank calls
-// setlocale() keep what they have.
+// The locale of each rank. The process keeps the locale that it began with, "C". What a rank sets with
+// setlocale() is a locale object that the rank's threads use (uselocale() acts on the thread itself, so it
+// follows a fiber). To the rank it looks like the process's locale, LC_GLOBAL_LOCALE. Threads that already
+// run when the rank calls setlocale() keep the locale that they have.
 #undef __OPTIMIZE__  // with which <libintl.h> makes macros of functions
 #include <fmt/format.h>
 #include <libintl.h>
@@ -30,7 +30,7 @@ struct Category {
   const char* name;
 };
 
-/// In the order in which setlocale(LC_ALL, NULL) names them.
+/// In the order in which setlocale(LC_ALL, NULL) prints them.
 constexpr std::array kCategories{
     Category{LC_CTYPE, "LC_CTYPE"},
     Category{LC_NUMERIC, "LC_NUMERIC"},
@@ -57,7 +57,7 @@ locale_t real_new(int mask, const char* name, locale_t base) {
   return real(mask, name, base);
 }
 
-/// Index of a category's number; -1 if there is no such category.
+/// The index of a category's number; -1 if there is no such category.
 int index_of(int category) {
   for (std::size_t i = 0; i < kCategories.size(); ++i) {
     if (kCategories[i].number == category) return static_cast<int>(i);
@@ -65,7 +65,7 @@ int index_of(int category) {
   return -1;
 }
 
-/// "" is what the rank's environment says.
+/// The name of a locale; for "" the one that the rank's environment sets.
 std::string resolved(const Category& category, std::string_view name) {
   if (name.empty()) {
     for (const char* variable : {"LC_ALL", category.name, "LANG"}) {
@@ -78,7 +78,7 @@ std::string resolved(const Category& category, std::string_view name) {
   return std::string(name.empty() || name == "POSIX" ? "C" : name);
 }
 
-/// One name, if all are the same, or "LC_CTYPE=a;LC_NUMERIC=b;...".
+/// One name, if all are the same; otherwise "LC_CTYPE=a;LC_NUMERIC=b;...".
 std::string together(const Names& names) {
   std::string all;
   bool same = true;
@@ -89,7 +89,7 @@ std::string together(const Names& names) {
   return same ? names[0] : all;
 }
 
-/// The reverse; false if `text` is neither a name nor such a list.
+/// The reverse of together(); false if `text` is neither a name nor such a list.
 bool take_apart(std::string_view text, Names& names) {
   if (text.find(';') == std::string_view::npos) {
     for (std::size_t i = 0; i < names.size(); ++i) names[i] = resolved(kCategories[i], text);
@@ -107,7 +107,7 @@ bool take_apart(std::string_view text, Names& names) {
   return true;
 }
 
-/// Null if the system has no locale of one of the names.
+/// Makes a locale object; null if the system has no locale of one of the names.
 locale_t make_locale(const Names& names) {
   locale_t made = real_new(LC_ALL_MASK, "C", nullptr);
   for (std::size_t i = 0; made != nullptr && i < names.size(); ++i) {
@@ -125,7 +125,7 @@ struct LocaleState {
   std::mutex lock;
   Names names;
   locale_t locale = nullptr;  ///< null until the rank sets one
-  /// All that the rank has set. They stay: threads may use them, and programs go back and forth between two.
+  /// All locales that the rank has set. They are kept: threads may use them, and programs switch between two.
   std::vector<std::pair<std::string, locale_t>> made;
   std::array<std::string, kCategories.size() + 1> answers;  ///< what setlocale() has returned
   lconv conventions{};
@@ -146,7 +146,7 @@ struct LocaleState {
     return text.data();
   }
 
-  /// False, and nothing changed, if there is no such locale.
+  /// Sets the rank's locale. False, and nothing has changed, if there is no such locale.
   bool set(Names wanted) {
     const std::string name = together(wanted);
     locale_t found = nullptr;
@@ -170,7 +170,7 @@ namespace {
 
 LocaleState& mine() { return current_image().libc().locale.get(); }
 
-/// The rank's, if it has set one.
+/// The rank's locale; null if it has set none.
 locale_t rank_locale() {
   const LocaleState* const state = captured() ? current_image().libc().locale.made() : nullptr;
   return state != nullptr ? state->locale : nullptr;
@@ -191,21 +191,21 @@ char* set_locale(int category, const char* name) {
   return state.set(std::move(wanted)) ? state.answer(index) : nullptr;
 }
 
-/// The domain of messages, where a function is given none.
+/// The domain of messages; if a function is given none, the rank's.
 const char* domain_or(const char* domain) {
   if (domain != nullptr || !captured()) return domain;
   const LocaleState* const state = current_image().libc().locale.made();
   return state != nullptr ? state->domain.c_str() : nullptr;
 }
 
-/// What ranks have set for a domain of messages, of one kind.
+/// A setting of a domain of messages, which ranks have made for the process.
 struct SetForAll {
   std::string kind, domain, value;
   const Image* by;
   bool by_others = false;  ///< other ranks have set the same
 };
 
-/// Ends the job if another rank has set something else.
+/// Ends the job if another rank has set a different value.
 void check_for_all(const char* domain, const char* value, const char* kind) {
   if (!captured() || domain == nullptr || *domain == '\0' || value == nullptr) return;
   static constinit std::mutex lock;
@@ -260,7 +260,7 @@ CLUMP_HOST_API locale_t duplocale(locale_t locale) noexcept {
   return real(set != nullptr ? set : locale);
 }
 
-/// An empty name stands for the environment, which the C library takes for the first rank's.
+/// An empty name means the environment; the C library would use the first rank's.
 CLUMP_HOST_API locale_t newlocale(int mask, const char* name, locale_t base) noexcept {
   if (!captured() || current_image().native() || name == nullptr || *name != '\0')
     return real_new(mask, name, base);
@@ -280,7 +280,7 @@ CLUMP_HOST_API locale_t newlocale(int mask, const char* name, locale_t base) noe
 CLUMP_HOST_API lconv* localeconv() noexcept {
   static constinit Hidden<lconv*()> real{"localeconv"};
   if (!captured()) return real();
-  static constinit std::mutex one_at_a_time;  // the C library's answer is in memory of its own
+  static constinit std::mutex one_at_a_time;  // the C library returns its answer in memory of its own
   const std::scoped_lock lock(one_at_a_time);
   lconv& conventions = mine().conventions;
   conventions = *real();
@@ -296,8 +296,8 @@ CLUMP_HOST_API char* textdomain(const char* domain) noexcept {
   return state.domain.data();
 }
 
-/// Which folder a domain's messages are in is the process's: ranks may set the same, as all copies of a
-/// program do.
+/// The folder of a domain's messages belongs to the process: all ranks may set the same one, as all copies of
+/// a program do.
 CLUMP_HOST_API char* bindtextdomain(const char* domain, const char* folder) noexcept {
   static constinit Hidden<char*(const char*, const char*)> real{"bindtextdomain"};
   check_for_all(domain, folder, "bindtextdomain");

@@ -1,7 +1,7 @@
-// Memory that code of a rank maps at an address of its choice. Ranks of a process share an address space, so
-// one that maps with MAP_FIXED where another rank has mapped something would take that rank's memory:
-// programs do so that agree on an address for all processes. Noticed by a table of what code of ranks has
-// mapped.
+// Memory that code of a rank maps at an address of its choice. Ranks of a process share an address space. If
+// a rank maps with MAP_FIXED where another rank has mapped something, it would take that rank's memory;
+// programs that agree on one address for all processes do so. A table of what code of ranks has mapped makes
+// this visible.
 //
 // Memory that the C library or an allocator maps is not in the table, as no program knows where it will be.
 #include <fmt/format.h>
@@ -30,26 +30,27 @@ struct Mapping {
   const Image* owner;
 };
 
-/// In the order of their addresses; they do not overlap. No memory of an allocator's: it may hold a lock of
-/// its own when it maps or unmaps some, and so comes here. What finds no room is not noticed.
+/// The mappings in the order of their addresses; they do not overlap. The table is not in memory of an
+/// allocator, which may hold a lock of its own when it maps or unmaps memory and so calls these functions. A
+/// mapping for which there is no room is not noted.
 constexpr std::size_t kMostMappings = 1 << 16;
 constinit Mapping mappings[kMostMappings];
 constinit std::size_t mapping_count = 0;
 std::mutex mappings_lock;
-/// Whether there are any: where there are none, the lock is not taken.
+/// Whether there are any mappings: if not, the lock is not taken.
 std::atomic<bool> has_mappings{false};
 
 using Lock = std::scoped_lock<std::mutex>;
 
 std::uintptr_t address_of(const void* block) { return reinterpret_cast<std::uintptr_t>(block); }
 
-/// Whole pages, as the kernel takes them.
+/// The end of a block in whole pages, as the kernel counts it.
 std::uintptr_t end_of(const void* block, std::size_t bytes) {
   const auto page = static_cast<std::uintptr_t>(getpagesize());
   return (address_of(block) + bytes + page - 1) & ~(page - 1);
 }
 
-/// The first one that has a byte from `begin` on.
+/// The first mapping that has a byte at or after `begin`.
 Mapping* first_after(std::uintptr_t begin) {
   return std::partition_point(mappings, mappings + mapping_count,
                               [&](const Mapping& one) { return one.end <= begin; });
@@ -80,11 +81,11 @@ void add(std::uintptr_t begin, std::uintptr_t end, const Image* owner) {
   forget(begin, end);
   if (begin >= end) return;
   insert(first_after(begin), {begin, end, owner});
-  has_mappings.store(true, std::memory_order_relaxed);  // relaxed: its reader has got the memory from us
+  has_mappings.store(true, std::memory_order_relaxed);  // relaxed: its reader has the memory from here
 }
 
-/// Another rank that has mapped some of it; null if there is none. Then `mine` has it if it `claims` it: of
-/// two ranks that name the same place one is the first.
+/// Another rank that has mapped some of the range; null if there is none. Then `mine` becomes its owner, if
+/// it `claims` it: so of two ranks that name the same place one is the first.
 const Image* other_owner(const Image& mine, std::uintptr_t begin, std::uintptr_t end, bool claims) {
   const Lock lock(mappings_lock);
   for (const Mapping* one = first_after(begin); one != mappings + mapping_count && one->begin < end; ++one)
@@ -93,7 +94,7 @@ const Image* other_owner(const Image& mine, std::uintptr_t begin, std::uintptr_t
   return nullptr;
 }
 
-/// `owner` null: it is not a rank's any more, or is memory that others map.
+/// Notes the owner of a block. `owner` null: it does not belong to a rank any more, or others map it.
 void note(const void* block, std::size_t bytes, const Image* owner) {
   if (owner == nullptr && !has_mappings.load(std::memory_order_relaxed)) return;
   if (!in_host_process()) return;
@@ -109,7 +110,7 @@ void note(const void* block, std::size_t bytes, const Image* owner) {
          fmt::format("names memory that rank {} has mapped in the address space", other.identity()->rank));
 }
 
-/// The rank whose code calls, if its process has others; null otherwise.
+/// The rank whose code is the caller, if its process has other ranks; null otherwise.
 const Image* calling_rank(const void* caller) {
   return captured() && in_host_process() ? image_at(caller) : nullptr;
 }
@@ -156,7 +157,7 @@ CLUMP_HOST_API void* mmap64(void* wanted, size_t bytes, int protection, int flag
 
 CLUMP_HOST_API int munmap(void* block, size_t bytes) noexcept {
   static constinit Hidden<int(void*, size_t)> real{"munmap"};
-  // First the note: the memory may be another's as soon as it is free.
+  // Noted first: as soon as the memory is free, another rank may map it.
   note(block, bytes, nullptr);
   return real(block, bytes);
 }

@@ -15,13 +15,14 @@
 namespace clump::image {
 namespace {
 
-/// Smaller blocks come from memory that is used again and again.
+/// The least size of a block that is treated here. Smaller blocks come from memory that is used again and
+/// again.
 constexpr std::size_t kWorthTheCall = std::size_t{128} << 10;
 
-/// A page that is read before it is written is the kernel's page of zeros at first, and when it is written
-/// all cores that run ranks have to forget that: 7 to 15 times as long as in a process of its own. So the
-/// pages are made here, at once. A rank that has several cores shall have each page where the thread is that
-/// comes to it first.
+/// Makes the pages of a new block at once. Otherwise a page that is read before it is written is at first the
+/// kernel's page of zeros; when it is written, all cores that run ranks have to drop that mapping, which
+/// takes 7 to 15 times as long as in a process of its own. For a rank with several cores nothing is done:
+/// there each page shall be placed near the thread that first accesses it.
 void make_pages(void* block, std::size_t bytes) {
   static constinit base::MemoryBudget budget;
   if (!captured() || current_image().libc().core_count != 1) return;
@@ -29,7 +30,7 @@ void make_pages(void* block, std::size_t bytes) {
   const auto page = static_cast<std::uintptr_t>(getpagesize()),
              begin = reinterpret_cast<std::uintptr_t>(block);
   const std::uintptr_t first = begin / page * page, all = begin + bytes - first;
-  // Where it fails (Linux before 5.14, no memory) pages come when they are touched.
+  // If it fails (Linux before 5.14, no memory), pages are made when they are accessed.
   if (budget.take(all)) static_cast<void>(madvise(reinterpret_cast<void*>(first), all, MADV_POPULATE_WRITE));
   errno = error;
 }

@@ -1,5 +1,5 @@
-// Answers about users, groups, hosts, services, ... that the C library keeps in memory of its own: per rank.
-// Each of these functions has a form with _r, which takes the memory as arguments.
+// Answers about users, groups, hosts, services, ... that the C library keeps in its own memory: kept for each
+// rank here. Each of these functions has a form with _r, which takes the memory as arguments.
 #include <aliases.h>
 #include <grp.h>
 #include <mntent.h>
@@ -24,7 +24,7 @@
 
 namespace clump::image {
 
-/// The answer of one function, valid until the next call of it or of its kin.
+/// The answer of one function, valid until the next call of it or of a related function.
 template <typename Entry>
 struct Answer {
   Entry entry{};
@@ -32,7 +32,7 @@ struct Answer {
 };
 
 struct NamesState {
-  std::recursive_mutex lock;  // recursive: a source of names may ask for others
+  std::recursive_mutex lock;  // recursive: a source of names may call other functions here
   Answer<passwd> user;
   Answer<group> group_of_users;
   std::size_t users_seen = 0;   // by getpwent()
@@ -58,7 +58,7 @@ constexpr std::size_t kFirstSize = 1024;
 NamesState& mine() { return current_image().libc().names.get(); }
 
 /// Calls a function with _r, with more and more memory until it is enough. `ask` takes the entry, the memory
-/// and where to put the result; it returns 0 or an error number.
+/// and the place for the result; it returns 0 or an error number.
 template <typename Entry, typename Ask>
 Entry* answer(Answer<Entry> NamesState::*kind, Ask ask) {
   NamesState& state = mine();
@@ -70,15 +70,15 @@ Entry* answer(Answer<Entry> NamesState::*kind, Ask ask) {
     const int error = ask(&into.entry, into.text.data(), into.text.size(), &result);
     if (error == 0) return result;
     if (error != ERANGE) {
-      if (error != ENOENT) errno = error;  // which is the end of a list
+      if (error != ENOENT) errno = error;  // ENOENT is the end of a list
       return nullptr;
     }
     into.text.resize(into.text.size() * 2);
   }
 }
 
-/// A function of the C library's by its form with _r, `ask`. Before there are ranks it is the C library's
-/// own, which makes no NamesState: an allocator's start-up may call.
+/// Does what a function of the C library does, by its form with _r, `ask`. Before there are ranks it calls
+/// the C library's own function and makes no NamesState: the caller may be an allocator that starts up.
 template <typename Entry, typename... Args, typename Ask>
 Entry* answer(Hidden<Entry*(Args...)>& real, Answer<Entry> NamesState::*kind, Ask ask,
               std::type_identity_t<Args>... args) {
@@ -86,7 +86,7 @@ Entry* answer(Hidden<Entry*(Args...)>& real, Answer<Entry> NamesState::*kind, As
   return answer(kind, [&](auto... into) { return ask(args..., into...); });
 }
 
-/// The same for functions about networks, which have a place for h_errno besides.
+/// The same for functions about networks, which also have a place for h_errno.
 template <typename Entry, typename... Args, typename Ask>
 Entry* answer_of_network(Hidden<Entry*(Args...)>& real, Answer<Entry> NamesState::*kind, Ask ask,
                          std::type_identity_t<Args>... args) {
@@ -97,7 +97,7 @@ Entry* answer_of_network(Hidden<Entry*(Args...)>& real, Answer<Entry> NamesState
   });
 }
 
-/// A list that the C library steps through: of users, of groups.
+/// A list that programs step through: of users, or of groups.
 template <typename Entry>
 struct List {
   void (*rewind)();
@@ -107,8 +107,8 @@ struct List {
 
 std::mutex list_lock;
 
-/// The entry after the first `seen`, which it counts. The C library has one place in the list, so it is found
-/// anew.
+/// The entry after the first `seen` ones; increments `seen`. The C library has only one position in the list,
+/// so the entry is searched from the beginning.
 template <typename Entry>
 int step(const List<Entry>& list, std::size_t& seen, Entry* entry, char* text, std::size_t size,
          Entry** result) {

@@ -1,5 +1,5 @@
-// Waiting for descriptors: 0, 1 and 2 are the calling rank's (standard.h). Calls that name none of them, or
-// only such as have the same number for the kernel, go to it as they are.
+// Waiting for descriptors: 0, 1 and 2 are the calling rank's (standard.h). A call that names none of them, or
+// only some that have the same number for the kernel, goes to the kernel unchanged.
 #undef _FORTIFY_SOURCE
 #include <fmt/format.h>
 #include <poll.h>
@@ -28,7 +28,7 @@ int real_poll(pollfd* all, nfds_t count, const timespec* time, const sigset_t* m
 
 bool is_other(int descriptor) { return standard::kernel_number(descriptor) != descriptor; }
 
-/// Some of `all` have another number for the kernel.
+/// poll() for a list in which some descriptors have another number for the kernel.
 int poll_others(pollfd* all, nfds_t count, const timespec* time, const sigset_t* mask) {
   std::vector<pollfd> real(all, all + count);
   int closed = 0;
@@ -63,9 +63,8 @@ bool any_other(int count, const fd_set* const (&sets)[3]) {
 constexpr short kAsks[] = {POLLIN, POLLOUT, POLLPRI};
 constexpr short kAnswers[] = {POLLIN | POLLHUP | POLLERR, POLLOUT | POLLERR, POLLPRI};
 
-/// The three sets may not have room for the kernel's numbers.
-/// A set of the usual size ends below FD_SETSIZE, and the process's descriptors have higher numbers than
-/// those of a process with one rank.
+/// Ends the job if the kernel's number does not fit into a set of the usual size, which ends below
+/// FD_SETSIZE: the process's descriptors have higher numbers than those of a process with one rank.
 void check_number(const char* call, long number, long highest, const void* caller) {
   if (number <= highest || !captured() || image_at(caller) == nullptr) return;
   refuse(fmt::format("{}({})", call, number),
@@ -116,7 +115,7 @@ using namespace clump::image;  // the functions below are the C library's, outsi
 
 extern "C" {
 
-// The headers say that the array is only written to, which is true of what comes back in it.
+// The headers say that the array is only written to, which is true only of the results in it.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 
 CLUMP_HOST_API int poll(pollfd* all, nfds_t count, int milliseconds) {
@@ -163,7 +162,7 @@ CLUMP_HOST_API int select(int count, fd_set* reads, fd_set* writes, fd_set* othe
   timespec begin{};
   clock_gettime(CLOCK_MONOTONIC, &begin);
   const int ready = select_by_poll(count, {reads, writes, others}, &limit, nullptr);
-  // Linux tells what is left of the time.
+  // Linux writes the remaining time back.
   const timespec passed = since(begin);
   long left = (limit.tv_sec - passed.tv_sec) * 1'000'000 + (limit.tv_nsec - passed.tv_nsec) / 1000;
   left = std::max(left, 0L);
@@ -171,7 +170,7 @@ CLUMP_HOST_API int select(int count, fd_set* reads, fd_set* writes, fd_set* othe
   return ready;
 }
 
-/// What FD_SET() and its kin call with -D_FORTIFY_SOURCE.
+/// FD_SET() and the related macros call this with -D_FORTIFY_SOURCE.
 CLUMP_HOST_API long __fdelt_chk(long descriptor) {
   static constinit Hidden<long(long)> real{"__fdelt_chk"};
   check_number("FD_SET", descriptor, FD_SETSIZE - 1, __builtin_return_address(0));

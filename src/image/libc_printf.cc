@@ -1,6 +1,7 @@
-// Formats that a program adds to printf(), per rank. libquadmath does so for every Fortran program, in a
-// constructor. The C library is told once of each letter, and asks the calling rank's functions: where a rank
-// has none, what these return has the C library do as if nobody had added anything.
+// Formats that a program adds to printf(), kept for each rank. libquadmath adds some in every Fortran
+// program, in a constructor. Each letter is registered with the C library once, with functions that call
+// those of the calling rank. If a rank has none, their results make the C library behave as if nothing had
+// been added.
 #include <printf.h>
 
 #include <array>
@@ -27,10 +28,11 @@ struct PrintfState {
 
 namespace {
 
-constexpr int kAsBefore = -2;     // of a function that prints
-constexpr int kNoArguments = -1;  // of one that tells the arguments
+constexpr int kAsBefore = -2;     // the result of a function that prints
+constexpr int kNoArguments = -1;  // the result of a function that describes the arguments
 
-/// Of threads that belong to no copy, and of constructors before there are ranks: making one allocates.
+/// For threads that belong to no copy, and for constructors before there are ranks: making a PrintfState
+/// allocates.
 constinit PrintfState of_native;
 
 PrintfState& mine() {
@@ -73,12 +75,13 @@ int add(int letter, const PrintfState::Specifier& specifier) {
   return real(letter, &print, &tell_arguments);
 }
 
-/// What the C library numbers, and has at most `kMost` numbers for: the same for all ranks. Needs no memory
-/// of the heap, since constructors ask before there are ranks.
+/// Numbers that the C library gives out, at most `kMost`: the same for all ranks. Uses no heap, because
+/// constructors call this before there are ranks.
 template <std::size_t kMost>
 class Numbers {
  public:
-  /// That of what has this key; `make` asks the C library for a new one. It may allocate, so no lock is held.
+  /// The number of the object with this key; `make` asks the C library for a new one. It may allocate, so no
+  /// lock is held.
   template <typename Make>
   int of(std::uint64_t key, Make make) {
     if (const int known = find(key); known >= 0) return known;
@@ -92,7 +95,7 @@ class Numbers {
     int number = 0;
   };
 
-  /// -1 if there is none.
+  /// The number of a key; -1 if there is none.
   int find(std::uint64_t key) {
     const std::scoped_lock lock(lock_);
     return find_locked(key);
@@ -102,7 +105,7 @@ class Numbers {
       if (all_[i].key == key) return all_[i].number;
     return -1;
   }
-  /// What another thread has added meanwhile stays.
+  /// Adds a number. If another thread has added one for the key meanwhile, that one stays.
   int add(std::uint64_t key, int number) {
     const std::scoped_lock lock(lock_);
     if (const int known = find_locked(key); known >= 0) return known;
@@ -115,10 +118,10 @@ class Numbers {
   std::size_t used_ = 0;
 };
 
-constinit Numbers<16> modifiers;  // a bit each of printf_info::user
+constinit Numbers<16> modifiers;  // one bit each in printf_info::user
 constinit Numbers<256> types;     // PA_FLAG_MASK has 256
 
-/// FNV-1a.
+/// The FNV-1a hash.
 std::uint64_t hash_of(const wchar_t* text) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (; *text != L'\0'; ++text) hash = (hash ^ static_cast<std::uint64_t>(*text)) * 0x100000001b3;
@@ -147,7 +150,8 @@ CLUMP_HOST_API int register_printf_modifier(const wchar_t* text) noexcept {
   return modifiers.of(hash_of(text), [=] { return real(text); });
 }
 
-/// The function takes an argument from the list, and needs nothing of its rank: the first rank's serves all.
+/// The function only takes an argument from the list, and needs nothing of its rank: the first rank's serves
+/// all ranks.
 CLUMP_HOST_API int register_printf_type(printf_va_arg_function* take) noexcept {
   static constinit Hidden<int(printf_va_arg_function*)> real{"register_printf_type"};
   auto original = reinterpret_cast<std::uintptr_t>(take);

@@ -1,6 +1,6 @@
-// What a process has once, and a program changes for itself: working directory, file mode mask, signal mask.
-// A rank that is a fiber has its own: see fiber/kernel_state.h. A rank that is a kernel thread has them from
-// the kernel.
+// What a process has once and a program changes for itself: working directory, file mode mask, signal mask. A
+// rank that is a fiber has its own: see fiber/kernel_state.h. A rank that is a kernel thread has those that
+// the kernel keeps for the thread.
 #undef _FORTIFY_SOURCE  // which gives longjmp() another name
 #include <fcntl.h>
 #include <setjmp.h>
@@ -24,7 +24,7 @@ namespace {
 
 using fiber::rank_fiber;
 
-/// The C library gives the saved signal mask to the kernel in a way that we do not see.
+/// Sets the saved signal mask: the C library would set it by a system call that is not seen here.
 void restore_signals(const __jmp_buf_tag& place) {
   if (signals::is_ours() && place.__mask_was_saved != 0) {
     sigset_t mask;
@@ -34,7 +34,7 @@ void restore_signals(const __jmp_buf_tag& place) {
   }
 }
 
-/// The rank's threads have the same directory.
+/// Tells the rank's threads, which have the same directory, of a change.
 int told(int result) {
   if (result == 0) signals::tell_threads();
   return result;
@@ -105,7 +105,7 @@ CLUMP_HOST_API void _longjmp(__jmp_buf_tag place[1], int value) noexcept { longj
 
 CLUMP_HOST_API void siglongjmp(sigjmp_buf place, int value) noexcept { longjmp(place, value); }
 
-/// What the two above become with -D_FORTIFY_SOURCE.
+/// The names of the two functions above with -D_FORTIFY_SOURCE.
 [[noreturn]] CLUMP_HOST_API void __longjmp_chk(__jmp_buf_tag place[1], int value) noexcept {
   static constinit Hidden<void(__jmp_buf_tag*, int)> real{"__longjmp_chk"};
   restore_signals(place[0]);
@@ -115,8 +115,8 @@ CLUMP_HOST_API void siglongjmp(sigjmp_buf place, int value) noexcept { longjmp(p
 
 CLUMP_HOST_API pid_t gettid() noexcept { return fiber::own_kernel_thread(); }
 
-/// A signal stack belongs to a kernel thread. A fiber's worker thread has one of ours; the fiber's own is
-/// what its handlers run on that ask for it (SA_ONSTACK).
+/// A signal stack belongs to a kernel thread. The worker thread of a fiber has one of Clump's. The fiber's
+/// own signal stack is where those of its handlers run that ask for it (SA_ONSTACK).
 CLUMP_HOST_API int sigaltstack(const stack_t* wanted, stack_t* before) noexcept {
   static constinit Hidden<int(const stack_t*, stack_t*)> real{"sigaltstack"};
   if (rank_fiber() == nullptr) return real(wanted, before);

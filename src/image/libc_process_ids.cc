@@ -1,6 +1,6 @@
 // Functions that give or take the number of a process: process_ids.h. Those that send signals are in
-// libc_kill.cc. What is not here takes the number of a thread as well: getpgid(), getsid(), sched_*(),
-// getpriority(), process_vm_readv().
+// libc_kill.cc. Functions that are not here take the number of a thread as well: getpgid(), getsid(),
+// sched_*(), getpriority(), process_vm_readv().
 #include <dlfcn.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -19,13 +19,14 @@
 namespace clump::image {
 namespace {
 
-/// A library that ranks share keeps what it knows of the process for all of them, and may take another number
-/// for a fork(). Code that lies in no file is a program's.
+/// Whether an address belongs to a library that ranks share. Such a library keeps what it knows of the
+/// process for all ranks, and might take another process id for a fork(). Code that is in no file belongs to
+/// a program.
 bool is_shared_code(const void* address) {
   if (instance_at(address) != nullptr) return false;
   const Object* const object = Registry::get().find(reinterpret_cast<std::uintptr_t>(address));
   if (object != nullptr) return !object->is_private;
-  // Libraries that shared libraries open by themselves are in no registry.
+  // Libraries that shared libraries open themselves are in no registry.
   dl_find_object found;
   return _dl_find_object(const_cast<void*>(address), &found) == 0;
 }
@@ -47,19 +48,19 @@ extern "C" {
 CLUMP_HOST_API pid_t getpid() noexcept { return process_for(__builtin_return_address(0)); }
 CLUMP_HOST_API pid_t __getpid() noexcept { return process_for(__builtin_return_address(0)); }
 
-/// A child of a rank has the rank for its parent.
+/// The parent of a rank's child is the rank.
 CLUMP_HOST_API pid_t getppid() noexcept {
   const auto parent = static_cast<pid_t>(syscall(SYS_getppid));
   return captured() ? process_ids::for_rank(parent) : parent;
 }
 
-/// The process group is that of all ranks.
+/// The process group is common to all ranks.
 CLUMP_HOST_API int setpgid(pid_t process, pid_t group) noexcept {
   static constinit Hidden<int(pid_t, pid_t)> real{"setpgid"};
   return real(process_ids::for_kernel(process), process_ids::for_kernel(group));
 }
 
-/// Of a rank it is a descriptor of its thread (Linux 6.9), which tells which rank it is.
+/// For a rank the result is a descriptor of its thread (Linux 6.9), which identifies the rank.
 CLUMP_HOST_API int pidfd_open(pid_t process, unsigned flags) noexcept {
   constexpr unsigned kThread = 0200;  // PIDFD_THREAD
   const clump::fiber::Identity* const rank = process_ids::rank_with(process);
@@ -70,7 +71,7 @@ CLUMP_HOST_API int pidfd_open(pid_t process, unsigned flags) noexcept {
   return clump::image::standard::place_lowest(opened, __builtin_return_address(0));
 }
 
-/// Processor time is that of all ranks.
+/// Processor time is counted for all ranks together.
 CLUMP_HOST_API int clock_getcpuclockid(pid_t process, clockid_t* clock) noexcept {
   static constinit Hidden<int(pid_t, clockid_t*)> real{"clock_getcpuclockid"};
   return real(process_ids::for_kernel(process), clock);

@@ -1,5 +1,5 @@
-// Random numbers per rank: rand(), random() and drand48() with the sequences that the C library gives a
-// process of its own.
+// Random numbers of each rank: rand(), random() and drand48() with the sequences that they have in a process
+// of its own.
 #include <cstdlib>
 
 #include "base/types.h"
@@ -9,7 +9,7 @@
 namespace clump::image {
 namespace {
 
-/// The rank's generator, seeded with 1 at first use, as the standard wants it.
+/// The rank's generator. At first use it is seeded with 1, as the standard requires.
 RandomState& begun(RandomState& state) {
   if (state.data.state == nullptr) initstate_r(1, state.words, sizeof state.words, &state.data);
   return state;
@@ -31,7 +31,7 @@ void seed(unsigned value) {
   srandom_r(value, &begun(state).data);
 }
 
-/// Runs one of the *48_r functions, given as a call that takes the rank's state and a place for the result.
+/// Runs one of the *48_r functions: `call` takes the rank's state and a place for the result.
 template <typename Result, typename Call>
 Result draw48(Call call) {
   RandomState& state = mine();

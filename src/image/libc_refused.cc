@@ -1,6 +1,6 @@
-// Calls that act on the process or on the kernel thread that runs a rank, from code of a rank that shares
-// them: refused when they are made. A program that imports one of them runs as processes anyway
-// (process_only.cc); these are for its libraries, which may import them and never call them.
+// Calls from code of a rank that act on the whole process, or on the kernel thread that runs the rank,
+// although ranks share them: refused when they are made. A program that imports one of them runs as processes
+// anyway (process_only.cc). These functions are for its libraries, which may import them and never call them.
 #include <fmt/format.h>
 #include <sys/ptrace.h>
 #include <sys/sem.h>
@@ -21,7 +21,7 @@
 namespace clump::image {
 namespace {
 
-/// Code of a rank, in a process with others.
+/// Whether the caller is code of a rank in a process with other ranks.
 bool is_of_rank(const void* caller) { return records_children() && image_at(caller) != nullptr; }
 
 void check_undo(const sembuf* operations, std::size_t count, const void* caller) {

@@ -1,5 +1,5 @@
-// Functions that look at a file by its path, or ask for the program: what a rank finds about its own program
-// (own_program.h). open() and its kin are in libc_descriptors.cc, exec() in libc_exec.cc.
+// Functions that look at a file by its path, or ask for the program: a rank finds its own program
+// (own_program.h). open() and the related functions are in libc_descriptors.cc, exec() is in libc_exec.cc.
 #undef _FORTIFY_SOURCE
 #include <limits.h>
 #include <sys/auxv.h>
@@ -33,7 +33,7 @@ ssize_t copy_link(const char* link, char* text, std::size_t room) {
   return static_cast<ssize_t>(length);
 }
 
-/// What readlink() of the program's link gives, which the file with another path stands for: it is no link.
+/// The result of readlink() for the program's link. The file with the other path is no link itself.
 ssize_t read_link_to(const char* file, char* text, std::size_t room) {
   char path[PATH_MAX];
   if (real_realpath(file, static_cast<char*>(path)) == nullptr) return -1;
@@ -44,8 +44,8 @@ bool is_program(const char* path, const char* own) {
   return own != path && std::strcmp(std::strrchr(path, '/'), "/exe") == 0;
 }
 
-/// The path of what `path` means to the calling rank: something of its program's, what it has as one of the
-/// descriptors 0, 1 and 2, or the folder that "/proc/self" is a link to.
+/// The path that `path` stands for when the calling rank uses it: a file of its program, what it has as one
+/// of the descriptors 0, 1 and 2, or the folder to which "/proc/self" is a link.
 class PathOfRank {
  public:
   explicit PathOfRank(const char* path) : path_(path_for_rank(path)) {
@@ -64,7 +64,7 @@ class PathOfRank {
   PathOfRank& operator=(const PathOfRank&) = delete;
 
   const char* get() const { return path_; }
-  /// What readlink() of it gives; null where that is not /proc/self.
+  /// The result of readlink() for it, if it is /proc/self; null otherwise.
   const char* text_of_link() const { return is_self_ ? room_ + std::strlen("/proc/") : nullptr; }
 
  private:
@@ -73,7 +73,8 @@ class PathOfRank {
   char room_[32];
 };
 
-/// /dev/stdout is a link to /proc/self/fd/1 for every rank; that link leads somewhere else for each.
+/// Whether it is /dev/stdin, /dev/stdout or /dev/stderr: each is a link to /proc/self/fd/N for every rank,
+/// and that link leads to a different file for each.
 bool is_link_to_link(const char* path) { return path != nullptr && std::strncmp(path, "/dev/std", 8) == 0; }
 
 /// The address of the program headers of the rank's program.

@@ -1,5 +1,5 @@
 // Commands for the shell: system(), popen(), pclose(). The C library's own would give them the first rank's
-// environment, and keep one count for the process of who ignores the keyboard's signals.
+// environment, and would count for the whole process which callers ignore the keyboard's signals.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -25,13 +25,13 @@ namespace {
 /// Starts `sh -c command`; 0, or an error number. `actions` and `attributes` may be null.
 int start_shell(const char* command, const posix_spawn_file_actions_t* actions,
                 const posix_spawnattr_t* attributes, pid_t* child) {
-  // After "--", so that a command may begin with a dash.
+  // "--" comes first, so that a command may begin with a dash.
   const char* arguments[] = {"sh", "-c", "--", command, nullptr};
   return posix_spawn(child, "/bin/sh", actions, attributes, const_cast<char**>(arguments),
                      *current_image().variable(&environ));
 }
 
-/// Waits for a child as if nothing else could: also where a handler interrupts. -1 with errno, or its status.
+/// Waits for a child, also if handlers interrupt the wait. Returns its status, or -1 with errno.
 int status_of(pid_t child) {
   int status = -1;
   while (waitpid(child, &status, 0) < 0)
@@ -39,8 +39,8 @@ int status_of(pid_t child) {
   return status;
 }
 
-/// What system() does while the shell runs: the rank ignores the keyboard's signals, and the calling thread
-/// is not told of the child's end. Of several threads of a rank, the first and the last change that.
+/// While one lives, system() runs: the rank ignores the keyboard's signals, and the calling thread is not
+/// told of the child's end. If several threads of a rank have one, the first and the last change the signals.
 class Quiet {
  public:
   Quiet() : state_(current_image().libc().shell) {
@@ -99,7 +99,7 @@ struct Piped {
 std::mutex piped_lock;
 auto& piped = *new std::vector<Piped>;
 
-/// Negative: popen() has not made this stream, or not for a rank with an image.
+/// The process of a stream; negative: popen() has not made this stream, or not for a rank with an image.
 pid_t take_piped(FILE* stream) {
   const std::scoped_lock lock(piped_lock);
   for (Piped& one : piped) {
@@ -112,8 +112,8 @@ pid_t take_piped(FILE* stream) {
   return -1;
 }
 
-/// The command's end of the pipe becomes its standard input or output. All ends are closed in whatever other
-/// ranks start: a command would wait for ever for the end of its input.
+/// Makes the command's end of the pipe its standard input or output. Commands that other ranks start must not
+/// inherit any end: a command would wait for the end of its input for ever.
 FILE* open_pipe(const char* command, bool reads) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return nullptr;

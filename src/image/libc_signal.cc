@@ -1,5 +1,5 @@
-// What a rank does with a signal, in the words of all the decades: signal(), sigset(), sigvec() and their
-// kin. All of them come to sigaction() and sigprocmask().
+// What a rank does with a signal: signal(), sigset(), sigvec() and the other interfaces of several decades.
+// All of them lead to sigaction() and sigprocmask().
 #include <cerrno>
 #include <csignal>
 
@@ -10,7 +10,7 @@
 namespace clump::image::signals {
 namespace {
 
-/// siginterrupt() of threads that belong to no rank of ours.
+/// siginterrupt() of threads that belong to no rank.
 constinit Set interrupting_of_process = 0;
 
 Set& interrupting() {
@@ -41,7 +41,7 @@ int change(int how, int number) {
   return sigprocmask(how, &one, nullptr);
 }
 
-/// The masks of BSD have 32 bits.
+/// The signal masks of BSD have 32 bits.
 int change_old(int how, int mask) {
   const sigset_t set = to_sigset(static_cast<unsigned>(mask));
   sigset_t before{};
@@ -95,7 +95,7 @@ CLUMP_HOST_API int siginterrupt(int number, int interrupts) noexcept {
   return sigaction(number, &action, nullptr);
 }
 
-/// System V: SIG_HOLD blocks, anything else unblocks.
+/// System V: SIG_HOLD blocks, any other handler unblocks.
 CLUMP_HOST_API sighandler_t sigset(int number, sighandler_t handler) noexcept {
   struct sigaction before {};
   if (sigaction(number, nullptr, &before) != 0) return SIG_ERR;
@@ -115,10 +115,10 @@ CLUMP_HOST_API int old_sigblock(int mask) noexcept asm("sigblock");
 int old_sigblock(int mask) noexcept { return change_old(SIG_BLOCK, mask); }
 CLUMP_HOST_API int old_sigsetmask(int mask) noexcept asm("sigsetmask");
 int old_sigsetmask(int mask) noexcept { return change_old(SIG_SETMASK, mask); }
-// siggetmask() is the C library's: it asks the kernel, which has the rank's mask; and ld would warn at every
-// link of a program if a library defined it.
+// siggetmask() is left to the C library: it asks the kernel, which has the rank's mask, and ld would warn at
+// every link of a program if a library defined it.
 
-/// What programs see as SIGRTMAX: the two above are ours.
+/// The SIGRTMAX that programs see: the two signals above it are Clump's.
 CLUMP_HOST_API int __libc_current_sigrtmax() noexcept {
   static constinit Hidden<int()> real{"__libc_current_sigrtmax"};
   return is_on() ? kHighest : real();

@@ -1,6 +1,6 @@
-// Waiting for signals. A fiber that does so sleeps until the service (signal_service.cc) wakes it; a kernel
-// thread sleeps in the kernel. In both, the thread itself looks for what has come, and handlers run where it
-// does: so siglongjmp() out of them is all right.
+// Waiting for signals. A fiber that waits sleeps until the service (signal_service.cc) wakes it; a kernel
+// thread sleeps in the kernel. In both cases the thread itself looks for signals that have come, and handlers
+// run there, so that they may leave by siglongjmp().
 #include <poll.h>
 #include <pthread.h>
 #include <sys/epoll.h>
@@ -26,10 +26,10 @@ using Clock = std::chrono::steady_clock;
 
 constexpr Set kAttention = bit_of(kRestart) | bit_of(kInterrupt);
 
-/// No fiber sleeps longer in one go.
+/// The longest time that a fiber sleeps in one piece.
 constexpr std::chrono::hours kLong{24 * 365};
 
-/// While one lives, nothing interrupts the calling thread: it looks for signals itself.
+/// While one lives, signals do not interrupt the calling thread: it looks for them itself.
 class Looks {
  public:
   explicit Looks(Thread& self) : self_(self) {
@@ -47,7 +47,7 @@ class Looks {
     self_.looks.store(false, std::memory_order_relaxed);
     if (self_.fiber == nullptr) ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof before_);
   }
-  /// Until something has come, or perhaps not; a cancellation point.
+  /// Sleeps until a signal may have come; a cancellation point.
   void sleep(std::optional<Clock::time_point> until) {
     if (self_.fiber != nullptr) {
       pthread_testcancel();
@@ -73,7 +73,8 @@ class Looks {
 
 bool is_over(std::optional<Clock::time_point> until) { return until && fiber::now() >= *until; }
 
-/// One of `wanted`, or 0 when the time is up or (where that counts) a handler has run.
+/// Waits for one of `wanted`. Returns it, or 0 when the time is up or (with `handlers_end_it`) a handler has
+/// run.
 int wait_for(Set wanted, siginfo_t& info, std::optional<Clock::time_point> until, bool handlers_end_it) {
   Thread& self = mine();
   claim(wanted);
@@ -115,7 +116,7 @@ int suspend(const sigset_t* mask) {
   Thread& self = mine();
   start_service();
   const Set before = self.blocked.load(std::memory_order_relaxed);
-  // A handler may run as soon as the mask lets it: before the thread sleeps.
+  // A handler may run as soon as the mask allows it, before the thread sleeps.
   const std::uint64_t handled = self.handled;
   if (mask != nullptr) {
     const Set during = to_set(*mask) & ~kNeverBlocked;
@@ -168,7 +169,7 @@ MaskedCall::MaskedCall(const sigset_t* mask) : mask_(mask) {
   ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &kernels, nullptr, sizeof kernels);
   attend(self);
   ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &kAttention, nullptr, sizeof kAttention);
-  was_interrupted_ = self.handled != handled;  // here, or where the service has interrupted the thread
+  was_interrupted_ = self.handled != handled;  // by this thread, or where the service has interrupted it
 }
 
 MaskedCall::~MaskedCall() {
@@ -210,7 +211,7 @@ CLUMP_HOST_API int sigsuspend(const sigset_t* mask) {
 
 CLUMP_HOST_API int __sigsuspend(const sigset_t* mask) { return sigsuspend(mask); }
 
-/// System V's: the mask without one signal.
+/// System V's sigpause(): the mask without one signal.
 CLUMP_HOST_API int __xpg_sigpause(int number) {
   static constinit Hidden<int(int)> real{"__xpg_sigpause"};
   if (!is_ours()) return real(number);
@@ -219,7 +220,7 @@ CLUMP_HOST_API int __xpg_sigpause(int number) {
   return suspend(&mask);
 }
 
-/// BSD's with a mask, or System V's.
+/// BSD's sigpause() with a mask, or System V's.
 CLUMP_HOST_API int __sigpause(int number_or_mask, int is_number) {
   static constinit Hidden<int(int, int)> real{"__sigpause"};
   if (!is_ours()) return real(number_or_mask, is_number);
@@ -251,7 +252,8 @@ CLUMP_HOST_API int sigwaitinfo(const sigset_t* set, siginfo_t* info) {
   return is_ours() ? await(set, info, nullptr) : real(set, info);
 }
 
-/// What is pending for the rank or the thread, and what the kernel still holds back, as all block it.
+/// The signals that are pending for the rank or the thread, and those that the kernel holds back because all
+/// threads block them.
 CLUMP_HOST_API int sigpending(sigset_t* set) noexcept {
   static constinit Hidden<int(sigset_t*)> real{"sigpending"};
   if (!is_ours()) return real(set);

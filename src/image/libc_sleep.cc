@@ -1,4 +1,5 @@
-// Sleeping and yielding: a fiber that does it lets others run. A signal handler of the rank's ends a sleep.
+// Sleeping and yielding: a fiber that sleeps or yields lets others run. A signal handler of the rank ends a
+// sleep.
 #include <sched.h>
 #include <threads.h>
 #include <unistd.h>
@@ -21,9 +22,9 @@ namespace {
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
-/// No sleep is longer, so that no sum overflows.
+/// No sleep is longer, so that sums do not overflow.
 constexpr seconds kForever{std::chrono::hours{24 * 365 * 100}};
-/// The clock that tells the time of day may be set while a fiber sleeps until a time of it.
+/// How often a sleep until a time of day looks at the clock, which may be set meanwhile.
 constexpr seconds kLookAtClock{1};
 
 bool valid(const timespec& time) {
@@ -41,7 +42,7 @@ nanoseconds now(clockid_t clock) {
   return duration_of(time);
 }
 
-/// What is left when a handler has ended the sleep; nothing if none has.
+/// Sleeps. Returns the time that is left when a handler has ended the sleep; 0 if none has.
 nanoseconds sleep_for(nanoseconds time) {
   const auto end = fiber::now() + time;
   if (time > nanoseconds::zero() && signals::is_ours()) {
@@ -76,7 +77,8 @@ extern "C" {
 
 CLUMP_HOST_API int clock_nanosleep(clockid_t clock, int flags, const timespec* request, timespec* left) {
   static constinit Hidden<int(clockid_t, int, const timespec*, timespec*)> real{"clock_nanosleep"};
-  // steady_clock is CLOCK_MONOTONIC; sleeping by other clocks (of processor time, say) is the kernel's.
+  // steady_clock is CLOCK_MONOTONIC; sleeping by other clocks (of processor time, for example) is left to the
+  // kernel.
   const bool ours = clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
   if (rank_fiber() == nullptr || !ours || request == nullptr) return real(clock, flags, request, left);
   if (!valid(*request)) return EINVAL;
@@ -129,7 +131,7 @@ CLUMP_HOST_API int sched_yield() noexcept {
   return clump::fiber::yield_to_all() ? 0 : real();
 }
 
-// Old programs have this one; the headers make sched_yield() of it.
+// Old programs call this one; the headers make it sched_yield().
 CLUMP_HOST_API int old_yield() noexcept asm("pthread_yield");
 int old_yield() noexcept { return sched_yield(); }
 CLUMP_HOST_API void thrd_yield() { (void)sched_yield(); }

@@ -1,5 +1,5 @@
-// What the C library keeps once per process, kept once per rank instead. Each part belongs to the libc_*.cc
-// of its name.
+// State that the C library keeps once for a process, and that is kept for each rank here. Each part belongs
+// to the libc_*.cc of its name.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@
 
 namespace clump::image {
 
-/// State that few programs use: made at first use, and never destroyed. Any thread.
+/// State that few programs use: made at first use, never destroyed. Any thread.
 template <typename T>
 class OnDemand {
  public:
@@ -32,7 +32,7 @@ class OnDemand {
     }
     return *mine;
   }
-  /// Null if it was not used yet.
+  /// The state; null if it was not used yet.
   T* made() const { return state_.load(std::memory_order_acquire); }  // acquire: pairs with release in get()
 
  private:
@@ -51,18 +51,19 @@ struct ExitState {
   struct Handler {
     void (*function)() = nullptr;
     void* argument = nullptr;
-    void* object = nullptr;  ///< the __dso_handle of who registered it; null for on_exit
+    void* object = nullptr;  ///< the __dso_handle of the object that has registered it; null for on_exit
     Signature signature = Signature::kPlain;
   };
   std::mutex lock;
   std::vector<Handler> at_exit;
   std::vector<Handler> at_quick_exit;
-  /// So many of `at_exit`, the first, were registered by libraries before the program began: they run with
-  /// the libraries' destructors.
+  /// How many of `at_exit`, the first ones, were registered by libraries before the program began: they run
+  /// with the libraries' destructors.
   std::size_t of_libraries = 0;
   bool program_begun = false;
-  bool leaving = false;           ///< some thread is in exit() or quick_exit()
-  bool skipped_handlers = false;  ///< it left in a way that runs no exit handlers and no destructors
+  bool leaving = false;           ///< a thread is in exit() or quick_exit()
+  bool skipped_handlers = false;  ///< the rank has left in a way that runs no exit handlers and no
+                                  ///< destructors
   pthread_t leaver{};
 };
 
@@ -78,7 +79,7 @@ struct ForkState {
   std::vector<Handler> handlers;  ///< oldest first
 };
 
-/// getopt(): libc_getopt.cc. Where it is in argv, beside optind.
+/// getopt(): libc_getopt.cc. The position in argv, besides optind.
 struct GetoptState {
   char* next = nullptr;   ///< the next letter of a cluster like -abc
   int first_operand = 1;  ///< operands that were passed over are argv[first_operand .. last_operand)
@@ -101,22 +102,22 @@ struct TimeState {
   char text[64] = {};
 };
 
-/// setenv() and its kin: libc_environment.cc.
+/// setenv() and related functions: libc_environment.cc.
 struct EnvironmentState {
   std::recursive_mutex lock;
   std::vector<char*>
       table;  ///< null-terminated; `environ` points to it, unless the program has set `environ`
 };
 
-/// system(): libc_shell.cc. What the rank does with the keyboard's signals otherwise.
+/// system(): libc_shell.cc. The actions for the keyboard's signals that the rank has otherwise.
 struct ShellState {
   std::mutex lock;
-  int commands = 0;  ///< that run now
+  int commands = 0;  ///< how many run now
   struct sigaction interrupt {};
   struct sigaction quit {};
 };
 
-/// pthread_key_create() and its kin: libc_keys.cc. Made for the rank's first key.
+/// pthread_key_create() and related functions: libc_keys.cc. Made for the rank's first key.
 struct KeyState {
   static constexpr std::size_t kMost = 1024;  ///< the C library's PTHREAD_KEYS_MAX
   struct Key {
@@ -127,8 +128,8 @@ struct KeyState {
   Key all[kMost];
 };
 
-/// What the descriptors 0, 1 and 2 are to the rank: standard.cc. And which of those that the process was
-/// started with it has closed: descriptor_owners.cc.
+/// What the descriptors 0, 1 and 2 are to the rank: standard.cc. Also which of the descriptors that the
+/// process was started with the rank has closed: descriptor_owners.cc.
 struct StandardState {
   static constexpr int kMostInherited = 1024;
   struct Place {
@@ -138,9 +139,9 @@ struct StandardState {
     bool closed_on_exec = false;
   };
   std::atomic<Place> now[3] = {Place{0, 0, true}, Place{1, 1, true}, Place{2, 2, true}};
-  /// The job's streams, as the rank got them.
+  /// The job's streams, as the rank was given them.
   std::atomic<Place> given[3] = {Place{0, 0, true}, Place{1, 1, true}, Place{2, 2, true}};
-  std::FILE* input = nullptr;  ///< what the program finds as `stdin`; null: it has none that is its own
+  std::FILE* input = nullptr;  ///< the program's `stdin`; null: the rank has none of its own
   std::atomic<std::uint64_t> closed_inherited[kMostInherited / 64] = {};
   std::atomic<std::uint64_t> most_open{0};  ///< the rank's RLIMIT_NOFILE, if it has set one; 0: it has not
 };
@@ -151,7 +152,8 @@ struct SelfState {
   char arguments[32] = {};  ///< path of a file with the rank's arguments; empty: not made yet
 };
 
-/// What the children used that the rank has waited for: libc_usage.cc. In the order of struct rusage.
+/// The resource usage of the children that the rank has waited for: libc_usage.cc. In the order of struct
+/// rusage.
 struct ChildrenUsage {
   std::atomic<long> user_time{0}, system_time{0};  ///< microseconds
   std::atomic<long> most_memory{0};
@@ -169,7 +171,8 @@ struct LibcState {
   ShellState shell;
   std::unique_ptr<KeyState> keys;
   StandardState standard;
-  std::atomic<int> locked_files{0};      ///< in which the rank may have record locks: record_locks.cc
+  std::atomic<int> locked_files{0};      ///< in how many files the rank may have record locks:
+                                         ///< record_locks.cc
   signals::SignalState signals;          ///< libc_signal.cc and others
   OnDemand<ForkState> fork;              ///< fork_handlers.cc
   OnDemand<ConversionState> conversion;  ///< libc_conversion.cc

@@ -1,5 +1,5 @@
 // Each rank has a stream of its own as `stdin`, which reads what the rank has as descriptor 0 (standard.h).
-// The C library's functions that name no stream read its own `stdin`, which is the first rank's: here they
+// The C library's functions that name no stream read its own `stdin`, which is the first rank's. Here they
 // read the calling rank's.
 
 // The header would define some of these functions itself, inline.
@@ -23,13 +23,13 @@
 namespace clump::image {
 namespace {
 
-/// What ranks read that get no input. One descriptor for all of them.
+/// The input of ranks that get none. One descriptor for all of them.
 int empty_input() {
   static const int empty = move_up(open_kernels("/dev/null", O_RDONLY | O_CLOEXEC));
   return empty;
 }
 
-/// As the program has set it.
+/// The calling rank's `stdin`, as the program has set it.
 FILE* input() { return captured() ? *current_image().variable(&stdin) : stdin; }
 
 }  // namespace
@@ -63,7 +63,7 @@ FILE* reopen_input(const char* path, const char* mode) {
     errno = error;
     return nullptr;
   }
-  // The C library keeps the number, if there was one.
+  // The C library keeps the descriptor's number, if there was one.
   if (stream->_fileno == before) {
     fcntl(before, F_SETFD, FD_CLOEXEC);
     standard::note_reopened(STDIN_FILENO);
@@ -83,8 +83,8 @@ CLUMP_HOST_API int getchar() { return std::getc(input()); }
 CLUMP_HOST_API int getchar_unlocked() { return getc_unlocked(input()); }
 CLUMP_HOST_API wint_t getwchar() { return std::getwc(input()); }
 
-// The header gives scanf() another name in the binary: that of the C99 form. The traditional one differs in
-// "%a" and has its own.
+// The header gives scanf() another name in the binary: that of the C99 form. The traditional form differs in
+// "%a" and keeps its own name.
 CLUMP_HOST_API int vscanf(const char* format, va_list arguments) {
   return std::vfscanf(input(), format, arguments);
 }

@@ -1,5 +1,5 @@
-// stdout and stderr are streams of ours (output.h); these functions know it, and so do writes to what a rank
-// has as descriptors 1 and 2 (standard.h).
+// stdout and stderr are streams of Clump's (output.h). These functions take that into account, and so do
+// writes to what a rank has as descriptors 1 and 2 (standard.h).
 #undef _FORTIFY_SOURCE  // whose header would define some of these functions itself, inline
 #ifndef __NO_INLINE__
 #define __NO_INLINE__ 1
@@ -30,7 +30,8 @@ namespace {
 
 using standard::Place;
 
-/// What the C library's function returns; the job is told if that was a failure to write to stdout or stderr.
+/// Returns the result of the C library's function, and reports a failure to write to stdout or stderr to the
+/// job.
 ssize_t noted(int descriptor, ssize_t result) {
   if (result < 0 && errno != EAGAIN && errno != EINTR &&
       (descriptor == STDOUT_FILENO || descriptor == STDERR_FILENO))
@@ -40,7 +41,7 @@ ssize_t noted(int descriptor, ssize_t result) {
 
 output::RankOutput& mine() { return current_image().output(); }
 
-/// write() to what a descriptor is to the rank. What has been printed before comes before it.
+/// write() to what a descriptor is to the rank. What was printed before is written first.
 ssize_t write_to(int descriptor, const Place& place, std::string_view text) {
   static constinit Hidden<ssize_t(int, const void*, size_t)> real{"write"};
   if (place.stream > 0)
@@ -59,8 +60,8 @@ void* _IO_iter_next(void* place);
 FILE* _IO_iter_file(void* place);
 }
 
-/// fflush(nullptr). The C library's waits for the lock of each stream, and so for another rank that waits for
-/// input: a stream that is in use and has nothing to write is passed over.
+/// fflush(nullptr). The C library's own waits for the lock of each stream, and so for another rank that waits
+/// for input. Here a stream that is in use and has nothing to write is passed over.
 int flush_all() {
   static constinit Hidden<int(FILE*)> flush{"fflush_unlocked"}, try_lock{"ftrylockfile"};
   static constinit Hidden<void(FILE*)> lock{"flockfile"}, unlock{"funlockfile"};
@@ -147,7 +148,7 @@ CLUMP_HOST_API int __dprintf_chk(int descriptor, int, const char* format, ...) n
   return length;
 }
 
-/// The C library's writes to the descriptor, past the stream.
+/// The C library writes to the descriptor directly, without the stream.
 CLUMP_HOST_API void herror(const char* text) noexcept {
   static constinit Hidden<void(const char*)> real{"herror"};
   if (!captured()) return real(text);
@@ -219,7 +220,7 @@ CLUMP_HOST_API void setbuffer(FILE* file, char* buffer, size_t size) {
 
 CLUMP_HOST_API void setlinebuf(FILE* file) { (void)setvbuf(file, nullptr, _IOLBF, 0); }
 
-// A rank that reopens one of the three means its own.
+// A rank that reopens one of the three streams means its own.
 CLUMP_HOST_API FILE* freopen(const char* path, const char* mode, FILE* file) {
   static constinit Hidden<FILE*(const char*, const char*, FILE*)> real{"freopen"};
   const int descriptor = output::descriptor_of(file);
@@ -247,7 +248,7 @@ CLUMP_HOST_API FILE* freopen64(const char* path, const char* mode, FILE* file) {
   return freopen(path, mode, file);
 }
 
-// One rank's end of output is not the others'.
+// The end of one rank's output is not the end of the others'.
 CLUMP_HOST_API int fclose(FILE* file) {
   static constinit Hidden<int(FILE*)> real{"fclose"};
   static constinit Hidden<int(FILE*)> real_fileno{"fileno"};
@@ -261,7 +262,7 @@ CLUMP_HOST_API int fclose(FILE* file) {
   const int kernels = real_fileno(file);
   const int number = standard::number_of(kernels);
   if (kernels >= 0) {
-    // What the stream still holds is written while the rank has its locks.
+    // What the stream still holds is written while the rank has its record locks.
     if (locks::has_any()) fflush(file);
     locks::before_close(kernels);
     owners::forget(kernels);

@@ -1,6 +1,6 @@
-// A program may put another stream in the place of `stdout` or `stderr`, and each rank has these variables to
-// itself. The C library's functions that name no stream write to its own `stdout`, which is the first rank's:
-// here they write to what the calling rank's is.
+// A program may assign another stream to `stdout` or `stderr`, and each rank has these variables to itself.
+// The C library's functions that name no stream write to its own `stdout`, which is the first rank's. Here
+// they write to the calling rank's.
 
 // The header would define some of these functions itself, inline.
 #undef _FORTIFY_SOURCE
@@ -75,7 +75,7 @@ CLUMP_HOST_API int __printf_chk(int flag, const char* format, ...) {
   return length;
 }
 
-/// Keeps the number of the error, as functions of the C library do that have gone well.
+/// Keeps errno, as functions of the C library do that have succeeded.
 CLUMP_HOST_API void perror(const char* text) {
   const int error = errno;
   FILE* const stream = current(kStandardError, stderr);

@@ -1,8 +1,8 @@
-// syscall(): what a program says to the kernel in this way is about its rank, as what it says through the C
-// library's function of the same purpose. Run-time libraries do so (OpenMP's, libnuma).
+// syscall(): what a program asks of the kernel in this way is about its rank, as with the C library's
+// function of the same purpose. Run-time libraries do so (OpenMP's, libnuma).
 //
-// All that is not named here goes to the kernel as it is, and so does what shared libraries, ours among them,
-// say: they mean the kernel thread.
+// Every system call that is not named here goes to the kernel unchanged. So do those of shared libraries,
+// Clump's among them, which mean the kernel thread.
 #if defined(__x86_64__)
 #include <asm/prctl.h>
 #endif
@@ -36,7 +36,7 @@
 #include "image/standard.h"
 #include "image/symbols.h"
 
-// Older headers of the C library have none of them.
+// Older headers of the C library do not have them.
 extern "C" {
 int pidfd_open(pid_t process, unsigned flags) noexcept;
 int pidfd_send_signal(int descriptor, int number, siginfo_t* info, unsigned flags) noexcept;
@@ -47,8 +47,8 @@ namespace {
 
 using Real = long(long, long, long, long, long, long, long);
 
-/// What would hold for a kernel thread that other ranks run on as well, and cannot be taken back. The C
-/// library's functions of these names are in process_only.cc.
+/// The name of a system call that would affect a kernel thread on which other ranks run as well, and could
+/// not be undone; null for others. The C library's functions of these names are in process_only.cc.
 const char* call_of_all(long number) {
   switch (number) {
     case SYS_capset:
@@ -117,7 +117,7 @@ bool is_about_thread(long number) {
   }
 }
 
-/// Signals and their timers, for ranks that are kernel threads too.
+/// Whether it is about signals and their timers; for ranks that are kernel threads, too.
 bool is_about_signals(long number) {
   switch (number) {
     case SYS_tkill:
@@ -136,7 +136,7 @@ bool is_about_signals(long number) {
   }
 }
 
-/// The numbers of processes, also in a child of a rank.
+/// Whether it is about the numbers of processes; also in a child of a rank.
 bool is_about_process_ids(long number) {
   switch (number) {
     case SYS_getpid:
@@ -175,8 +175,8 @@ bool is_about_descriptor(long number) {
   }
 }
 
-/// What returns a new descriptor, or makes two. The C library's functions are in libc_descriptors.cc and
-/// libc_descriptor_makers.cc.
+/// Whether it returns a new descriptor, or makes two. The C library's functions are in libc_descriptors.cc
+/// and libc_descriptor_makers.cc.
 bool makes_descriptor(long number) {
   switch (number) {
 #ifdef SYS_open
@@ -210,7 +210,8 @@ bool makes_descriptor(long number) {
   }
 }
 
-/// What acts on the process in ways that no rank can have for itself.
+/// The name of a system call that acts on the process in a way that no rank can have for itself; null for
+/// others.
 const char* call_of_process(long number) {
   switch (number) {
     case SYS_clone3:
@@ -253,7 +254,8 @@ long call_for_process(Real* real, long number, const long (&all)[6], const void*
   return make_descriptor(real, number, all, caller);
 }
 
-/// The C library's functions of the same purpose are interposed, and know what a descriptor is to the rank.
+/// Calls the interposed C library's function of the same purpose, which knows what a descriptor is to the
+/// rank.
 long call_for_descriptor(long number, int descriptor, long b, long c, const void* caller) {
   switch (number) {
     case SYS_read:
@@ -292,7 +294,7 @@ long call_for_descriptor(long number, int descriptor, long b, long c, const void
   }
 }
 
-/// The kernel's sets of signals are shorter than the C library's.
+/// The kernel's sets of signals are shorter than those of the C library.
 long change_signal_mask(long how, const std::uint64_t* wanted, std::uint64_t* before, long bytes) {
   if (bytes != sizeof *wanted) return failed(EINVAL);
   sigset_t set, last;
@@ -303,7 +305,7 @@ long change_signal_mask(long how, const std::uint64_t* wanted, std::uint64_t* be
   return failed(error);
 }
 
-/// The kernel's struct sigaction.
+/// The kernel's own struct sigaction.
 struct KernelAction {
   sighandler_t handler;
   unsigned long flags;
@@ -375,14 +377,14 @@ long call_for_process_ids(long number, long a, long b, long c, long d) {
   }
 }
 
-/// As ioprio_set(2) names it.
+/// Whether ioprio_set(2) with these arguments is about the calling thread.
 bool is_calling_thread(long which, long thread) {
   constexpr long kOfThread = 1;  // IOPRIO_WHO_PROCESS
   return which == kOfThread && (thread == 0 || thread == fiber::own_kernel_thread());
 }
 
-/// What the C library's functions of the same names do for a rank, however it runs: start and end programs,
-/// and wait for children.
+/// Whether the C library's function of the same name does it for a rank of either kind: starts and ends
+/// programs, or waits for children.
 bool is_about_process(long number) {
   switch (number) {
     case SYS_execve:
@@ -401,7 +403,7 @@ bool is_about_process(long number) {
   }
 }
 
-/// By a rank with an image.
+/// The system call of a rank with an image.
 long call_for_rank(Real* real, long number, long a, long b, long c, long d, long e) {
   const auto type = static_cast<idtype_t>(a);
   const auto id = static_cast<id_t>(b);
@@ -421,7 +423,7 @@ long call_for_rank(Real* real, long number, long a, long b, long c, long d, long
     case SYS_personality:
       return personality(static_cast<unsigned long>(a));
     default:  // starts a process, or a thread
-      // What such a child has to forget is forgotten in fork() only.
+      // Only fork() clears what such a child has to forget.
       if (number != SYS_clone || (a == SIGCHLD && b == 0)) return fork();
       made = real(number, a, b, c, d, e, 0);
       if (made > 0 && (a & (CLONE_THREAD | CLONE_PARENT)) == 0) note_child(static_cast<pid_t>(made));
@@ -429,7 +431,7 @@ long call_for_rank(Real* real, long number, long a, long b, long c, long d, long
   }
 }
 
-/// By a rank that is a fiber.
+/// The system call of a rank that is a fiber.
 long call_for_fiber(Real* real, long number, long a, long b, long c, long d, long e) {
   switch (number) {
     case SYS_gettid:
@@ -460,7 +462,7 @@ long call_for_fiber(Real* real, long number, long a, long b, long c, long d, lon
     default:
       if (const char* const call = call_of_all(number))
         refuse(call, "changes the kernel thread that runs the rank");
-      // Of cores.
+      // The calls about cores.
       return real(number, a == 0 ? fiber::own_kernel_thread() : a, b, c, d, 0, 0);
   }
 }

@@ -1,5 +1,5 @@
-// What a rank writes to the system's log: with the name, the options, the facility and the mask that the rank
-// has chosen. The C library has one set of them, which is made the rank's for each message.
+// Messages of a rank to the system's log, with the name, the options, the facility and the mask that the rank
+// has chosen. The C library has one set of these, which is set to the rank's for each message.
 #undef _FORTIFY_SOURCE
 #include <errno.h>
 #include <fmt/format.h>
@@ -30,8 +30,8 @@ namespace {
 
 std::mutex one_at_a_time;
 
-/// Makes the process's settings the calling rank's while it lives; allows() says whether the rank wants the
-/// message.
+/// While one lives, the process's settings are those of the calling rank. allows() says whether the rank
+/// wants the message.
 class WithLogOfRank {
  public:
   explicit WithLogOfRank(int priority) : hold_(one_at_a_time, std::defer_lock) {
@@ -46,14 +46,14 @@ class WithLogOfRank {
     options_ = state.options;
   }
   bool wanted() const { return wanted_; }
-  /// LOG_PERROR: also to what the rank has as descriptor 2.
+  /// LOG_PERROR: the message is also written to what the rank has as descriptor 2.
   void tell(const char* format, va_list arguments) const {
     if (!wanted_ || (options_ & LOG_PERROR) == 0) return;
     std::string head = name_;
     if ((options_ & LOG_PID) != 0) head += fmt::format("[{}]", getpid());
     char* text = nullptr;
     const int error = errno;
-    const int length = vasprintf(&text, format, arguments);  // which knows %m
+    const int length = vasprintf(&text, format, arguments);  // it knows %m
     if (length >= 0) {
       const bool ends = length > 0 && text[length - 1] == '\n';
       dprintf(STDERR_FILENO, "%s: %s%s", head.c_str(), text, ends ? "" : "\n");
@@ -121,7 +121,7 @@ CLUMP_HOST_API void syslog(int priority, const char* format, ...) {
   va_end(arguments);
 }
 
-// What these two become with -D_FORTIFY_SOURCE.
+// The names of these two functions with -D_FORTIFY_SOURCE.
 CLUMP_HOST_API void __vsyslog_chk(int priority, int flag, const char* format, va_list arguments) {
   static constinit Hidden<void(int, int, const char*, va_list)> real{"__vsyslog_chk"};
   const WithLogOfRank log(priority);

@@ -1,6 +1,6 @@
-// What the kernel keeps for a thread, and a program changes by prctl() or by name: of a rank that is a fiber.
-// It is kept where it does not matter which kernel thread runs the rank: thread_settings.h, and the rank's
-// own kernel thread, which has its name.
+// What the kernel keeps for a thread and a program changes by prctl() or by name, for a rank that is a fiber.
+// It is kept independently of the kernel thread that runs the rank: in thread_settings.h, or by the rank's
+// own kernel thread, which has the rank's name.
 #include "image/libc_thread.h"
 
 #include <fcntl.h>
@@ -28,14 +28,14 @@ namespace {
 
 constexpr std::size_t kNameBytes = 16;  // with the null
 
-/// /proc/self/task/N/comm of the calling fiber's own kernel thread; -1 with errno.
+/// Opens /proc/self/task/N/comm of the calling fiber's own kernel thread; -1 with errno.
 int open_name(int flags) {
   char path[48];
   std::snprintf(path, sizeof path, "/proc/self/task/%d/comm", fiber::own_kernel_thread());
   return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC));
 }
 
-/// 0, or -1 with errno.
+/// Sets the name: 0, or -1 with errno.
 int set_name(const char* name) {
   const int file = open_name(O_WRONLY);
   if (file < 0) return -1;
@@ -44,7 +44,7 @@ int set_name(const char* name) {
   return written >= 0 ? 0 : -1;
 }
 
-/// The same. `name` has room for kNameBytes.
+/// Gets the name: 0, or -1 with errno. `name` has room for kNameBytes.
 int get_name(char* name) {
   const int file = open_name(O_RDONLY);
   if (file < 0) return -1;
@@ -55,7 +55,8 @@ int get_name(char* name) {
   return 0;
 }
 
-/// What would hold for a kernel thread that other ranks run on as well, and cannot be taken back.
+/// The name of an option of prctl() that would affect a kernel thread on which other ranks run as well, and
+/// could not be undone; null for others.
 const char* option_of_all(int option) {
   switch (option) {
     case PR_SET_NO_NEW_PRIVS:
@@ -95,7 +96,7 @@ void refuse_option_of_process(int option) {
 }
 
 long prctl_of_fiber(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
-  // The rank ends with mpiexec whatever it asks for; so the answer is remembered only.
+  // The rank ends with mpiexec whatever it asks for, so the value is only remembered.
   static thread_local int signal_at_parents_death = 0;
   switch (option) {
     case PR_SET_NAME:
@@ -136,7 +137,7 @@ int call_prctl(int option, unsigned long a, unsigned long b, unsigned long c, un
   return static_cast<int>(prctl_of_fiber(option, a, b, c, d));
 }
 
-// Of other threads of the rank it is the kernel's. Only the ordinary way to be scheduled suits a fiber.
+// For other threads of the rank the kernel does it. For a fiber only the default policy is possible.
 CLUMP_HOST_API int pthread_setschedparam(pthread_t thread, int policy, const sched_param* wanted) noexcept {
   static constinit Hidden<int(pthread_t, int, const sched_param*)> real{"pthread_setschedparam"};
   if (is_itself(thread) && policy != SCHED_OTHER)

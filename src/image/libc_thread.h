@@ -3,11 +3,11 @@
 
 namespace clump::image {
 
-/// Of one that is a fiber. As the system call of that name: -1 with errno where it fails.
+/// prctl() of a rank that is a fiber. As the system call: -1 with errno if it fails.
 long prctl_of_fiber(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d);
 
-/// Ends the job if prctl() with this option, by a rank, would hold for the process and change what others
-/// find.
+/// Ends the job if prctl() with this option, called by a rank, would affect the process and change what other
+/// ranks find.
 void refuse_option_of_process(int option);
 
 }  // namespace clump::image

@@ -1,4 +1,4 @@
-// The results that time functions and strtok() keep in memory of the C library's own, kept per rank.
+// The results that time functions and strtok() keep in the C library's memory, kept for each rank here.
 #include <cstdio>
 #include <cstring>
 #include <ctime>

@@ -1,5 +1,5 @@
-// Timers of a rank: timer_create() and its kin, alarm(), ITIMER_REAL. The kernel has one of them for each,
-// and tells the service (signal_service.cc), which leaves the signal for the rank.
+// Timers of a rank: timer_create() and the related functions, alarm(), ITIMER_REAL. Each has a timer of the
+// kernel, which signals the service (signal_service.cc); the service leaves the signal for the rank.
 #include "image/libc_timer.h"
 
 #include <sys/syscall.h>
@@ -38,7 +38,7 @@ Timer* take_timer() {
   return nullptr;
 }
 
-/// By the program's timer_t, which is the address. Null with EINVAL if it is none of the caller's.
+/// The timer of the program's timer_t, which is its address. Null with EINVAL if it is none of the caller's.
 Timer* find(timer_t name) {
   auto* const timer = static_cast<Timer*>(name);
   const auto place = reinterpret_cast<std::uintptr_t>(timer) - reinterpret_cast<std::uintptr_t>(timers);
@@ -50,7 +50,7 @@ Timer* find(timer_t name) {
   return timer;
 }
 
-/// SIGEV_THREAD: on a thread that the C library has made for it.
+/// SIGEV_THREAD: calls the function, on a thread that the C library has made for it.
 void run_in_thread(sigval value) {
   const Timer& timer = *static_cast<const Timer*>(value.sival_ptr);
   fiber::thread_begins();
@@ -64,7 +64,8 @@ void run_in_thread(sigval value) {
 
 int create_threaded(clockid_t clock, const sigevent& wanted, Timer& timer) {
   static constinit Hidden<int(clockid_t, sigevent*, timer_t*)> real{"timer_create"};
-  timer.rank->threaded.store(true, std::memory_order_relaxed);  // the thread is ordered after its making
+  timer.rank->threaded.store(true, std::memory_order_relaxed);  // relaxed: the thread is ordered after its
+                                                                // creation
   timer.function = wanted.sigev_notify_function;
   timer.value = wanted.sigev_value;
   sigevent event = wanted;
@@ -73,7 +74,7 @@ int create_threaded(clockid_t clock, const sigevent& wanted, Timer& timer) {
   return real(clock, &event, &timer.threaded);
 }
 
-/// SIGEV_THREAD_ID names one of the rank's threads. False: there is none such.
+/// SIGEV_THREAD_ID: finds the thread of the rank with this number. False: there is none.
 bool find_target(pid_t number, Timer& timer) {
   (void)mine();
   const Guard guard;
@@ -149,7 +150,7 @@ Timer* make_timer() {
 
 void on_timer(const siginfo_t& kernels) {
   auto& timer = *static_cast<Timer*>(kernels.si_value.sival_ptr);
-  if (!timer.used.load(std::memory_order_acquire)) return;  // deleted meanwhile
+  if (!timer.used.load(std::memory_order_acquire)) return;  // it was deleted meanwhile
   siginfo_t info = make_info(timer.number, timer.of_alarm ? SI_KERNEL : SI_TIMER);
   if (!timer.of_alarm) {
     info.si_timerid = static_cast<int>(&timer - timers);

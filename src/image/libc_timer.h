@@ -1,4 +1,4 @@
-// Timers of ranks that the kernel keeps. Inside of this layer.
+// Timers of ranks that the kernel keeps. For this layer only.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,8 @@ struct Timer {
   std::atomic<bool> used{false};
   fiber::Identity* rank = nullptr;
   Thread* to = nullptr;        ///< null: any thread of the rank
-  int kernels = 0;             ///< the kernel's number of it
-  timer_t threaded = nullptr;  ///< SIGEV_THREAD: the C library's
+  int kernels = 0;             ///< the kernel's number of the timer
+  timer_t threaded = nullptr;  ///< SIGEV_THREAD: the C library's timer
   void (*function)(sigval) = nullptr;
   int number = 0;  ///< of the signal
   sigval value{};
@@ -21,9 +21,10 @@ struct Timer {
   bool of_alarm = false;  ///< ITIMER_REAL
 };
 
-/// One for the calling rank. Null with errno if there are no more.
+/// A timer for the calling rank. Null with errno if there are no more.
 Timer* make_timer();
-/// Has the kernel tell the service. The C library's results, as of those that follow.
+/// Makes the kernel signal the service when the timer expires. The results are those of the C library; so are
+/// those of the next functions.
 int start_timer(clockid_t clock, Timer& timer);
 int set_timer(const Timer& timer, int flags, const itimerspec& wanted, itimerspec* before);
 int get_timer(const Timer& timer, itimerspec& now);

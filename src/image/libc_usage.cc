@@ -1,8 +1,8 @@
-// What a rank has used of processors: with all its threads, where the kernel counts those of all ranks of the
-// process. And what its children have used, of those that it has waited for.
+// The processor time of a rank, with all its threads, where the kernel counts that of all ranks of the
+// process together. Also the processor time of those of its children that it has waited for.
 //
-// What a fiber uses is counted (fiber/processor_time.h) from the begin on where the program imports a
-// function that tells it, and otherwise from its first call on.
+// The time of a fiber (fiber/processor_time.h) is counted from the start if the program imports a function
+// that reports it, and otherwise from the first call of such a function on.
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/times.h>
@@ -29,7 +29,7 @@ constexpr long kMicroseconds = 1'000'000;
 long microseconds(const timeval& time) { return time.tv_sec * kMicroseconds + time.tv_usec; }
 timeval time_of(long microseconds) { return {microseconds / kMicroseconds, microseconds % kMicroseconds}; }
 
-/// Whether the calling thread is one of a rank that shares its process.
+/// Whether the calling thread belongs to a rank that shares its process.
 bool shares_process() { return records_children() && signals::is_ours(); }
 
 std::chrono::nanoseconds used_by_rank() {
@@ -37,8 +37,8 @@ std::chrono::nanoseconds used_by_rank() {
   return signals::processor_time_of(*fiber::identity());
 }
 
-/// The kernel tells for each kernel thread how much of its time was the system's; for the rank we take the
-/// share that it is of the process's, which never becomes less.
+/// User and system time. The kernel divides the time of kernel threads only. So a rank's time is divided as
+/// that of the process is; its system time never becomes less.
 struct Parts {
   long user, system;  ///< microseconds
 };
@@ -56,7 +56,7 @@ Parts parts_of_rank(const rusage& process) {
   return {all - now, now};
 }
 
-/// Functions that tell a program, or its Fortran, what it has used.
+/// Whether a function reports processor time to a program, or to its Fortran run-time library.
 bool tells_usage(std::string_view function) {
   return function == "clock" || function == "times" || function == "getrusage" ||
          function == "clock_getcpuclockid" || function.starts_with("_gfortran_cpu_time") ||
@@ -64,12 +64,12 @@ bool tells_usage(std::string_view function) {
          function.starts_with("_gfortran_second");
 }
 
-/// As clock_getcpuclockid() names the clock of the calling process, by its number or by 0.
+/// Whether it is the clock that clock_getcpuclockid() returns for the calling process, by its number or by 0.
 bool is_of_process(clockid_t clock) {
   constexpr clockid_t kOfScheduler = 2;
   const auto clock_of = [](pid_t process) { return (~process * 8) | kOfScheduler; };
   if (clock == CLOCK_PROCESS_CPUTIME_ID || clock == clock_of(0)) return true;
-  // Clocks of threads have another bit.
+  // Clocks of threads have an additional bit.
   return (clock & 7) == kOfScheduler && clock == clock_of(static_cast<pid_t>(syscall(SYS_getpid)));
 }
 
@@ -155,7 +155,7 @@ CLUMP_HOST_API clock_t clock() noexcept {
 
 CLUMP_HOST_API int clock_gettime(clockid_t clock, timespec* time) noexcept {
   static constinit Hidden<int(clockid_t, timespec*)> real{"clock_gettime"};
-  constexpr clockid_t kMostOfProcessors = 3;  // those of the time of day have other numbers
+  constexpr clockid_t kMostOfProcessors = 3;  // the clocks of the time of day have other numbers
   if (clock > kMostOfProcessors || clock == CLOCK_MONOTONIC || clock == CLOCK_REALTIME) [[likely]]
     return real(clock, time);
   const bool of_process = is_of_process(clock);

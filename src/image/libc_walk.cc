@@ -1,6 +1,7 @@
 // Walks through folders that change the working directory inside the C library: fts_read() and nftw() with
-// FTW_CHDIR. A rank that is a fiber has its own directory (fiber/kernel_state.h), so where such a call has
-// left the kernel thread is noted before anything of the rank runs that may let another rank run there.
+// FTW_CHDIR. A rank that is a fiber has its own directory (fiber/kernel_state.h). So the directory in which
+// such a call has left the kernel thread is noted before any code of the rank runs that may let another rank
+// run there.
 #include <fts.h>
 #include <ftw.h>
 
@@ -22,14 +23,14 @@ void note_directory_of(int fts_options) {
 
 using Visit = int(const char*, const struct stat*, int, FTW*);
 
-/// What the calling thread's innermost nftw() calls.
+/// The function that the calling thread's innermost nftw() calls.
 constinit thread_local Visit* visit_of_caller = nullptr;
 
 int visit(const char* path, const struct stat* status, int kind, FTW* place) {
   note_directory();
   Visit* const visit = visit_of_caller;
   const int result = visit(path, status, kind, place);
-  visit_of_caller = visit;  // it may have begun another walk, and left it by longjmp()
+  visit_of_caller = visit;  // the function may have begun another walk, and left it by longjmp()
   return result;
 }
 
@@ -74,7 +75,7 @@ CLUMP_HOST_API int nftw(const char* path, Visit* function, int descriptors, int 
   return walk(real, path, function, descriptors, flags);
 }
 
-// With 64-bit offsets, which all have here.
+// With 64-bit offsets, as all supported machines have.
 
 static_assert(sizeof(FTS64) == sizeof(FTS) && sizeof(FTSENT64) == sizeof(FTSENT));
 

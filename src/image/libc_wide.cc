@@ -1,7 +1,8 @@
 // Wide characters on the ranks' stdout and stderr. These are streams that the C library keeps narrow
-// (output.h), so the functions that would make them wide convert, in the rank's locale, and print bytes. As
-// in a process, what comes first decides: a rank that has printed bytes prints no wide characters, but by
-// putwc(). The other way round it may, where a process gets an error.
+// (output.h). So functions that would make them wide convert the characters in the rank's locale, and print
+// bytes. As in a process, the first output decides: after it has printed bytes a rank can print no wide
+// characters, except by putwc(). After wide characters it may print bytes, which would be an error in a
+// process.
 #undef _FORTIFY_SOURCE  // whose header would define some of these functions itself, inline
 #include <iconv.h>
 #include <langinfo.h>
@@ -45,7 +46,7 @@ iconv_t open_conversion() {
   return ::iconv_open((std::string(::nl_langinfo(CODESET)) + "//TRANSLIT").c_str(), "WCHAR_T");
 }
 
-/// False with errno.
+/// Converts `text` into `bytes`. False with errno.
 bool convert(Orientation& orientation, std::wstring_view text, std::string& bytes) {
   const std::scoped_lock lock(orientation.lock);
   if (orientation.conversion == nullptr) {
@@ -66,10 +67,10 @@ bool convert(Orientation& orientation, std::wstring_view text, std::string& byte
   return true;
 }
 
-/// What a function does where the rank has printed bytes.
+/// What a function does if the rank has printed bytes before.
 enum class AfterBytes : std::uint8_t { kFails, kPrints };
 
-/// On stdout or stderr. False with errno.
+/// Prints on stdout or stderr. False with errno.
 bool print(FILE* file, int descriptor, std::wstring_view text, AfterBytes after_bytes = AfterBytes::kFails) {
   Orientation& orientation = orientation_of(descriptor);
   if (orientation.decide(1) < 0 && after_bytes == AfterBytes::kFails) return false;
@@ -103,8 +104,8 @@ CLUMP_HOST_API wint_t fputwc_unlocked(wchar_t character, FILE* file) {
   return output::descriptor_of(file) != 0 ? fputwc(character, file) : real(character, file);
 }
 
-// The C library does not ask what the stream is for in these. std::wcout, which programs use beside
-// std::cout, calls the first.
+// In these functions the C library does not check the stream's orientation. std::wcout, which programs use
+// besides std::cout, calls the first.
 CLUMP_HOST_API wint_t putwc(wchar_t character, FILE* file) {
   static constinit Hidden<wint_t(wchar_t, FILE*)> real{"putwc"};
   const int descriptor = output::descriptor_of(file);
@@ -161,7 +162,7 @@ CLUMP_HOST_API int wprintf(const wchar_t* format, ...) {
   return count;
 }
 
-// What these become with -D_FORTIFY_SOURCE: on other streams with the C library's checks.
+// The names of these functions with -D_FORTIFY_SOURCE: on other streams they have the C library's checks.
 CLUMP_HOST_API int __vfwprintf_chk(FILE* file, int flag, const wchar_t* format, va_list arguments) {
   static constinit Hidden<int(FILE*, int, const wchar_t*, va_list)> real{"__vfwprintf_chk"};
   return output::descriptor_of(file) != 0 ? vfwprintf(file, format, arguments)
@@ -185,7 +186,7 @@ CLUMP_HOST_API int __wprintf_chk(int flag, const wchar_t* format, ...) {
   return count;
 }
 
-// The same streams' text that has not gone out: the part of a line.
+// The text of the same streams that was not written yet: a partial line.
 
 CLUMP_HOST_API size_t __fpending(FILE* file) noexcept {
   static constinit Hidden<size_t(FILE*)> real{"__fpending"};

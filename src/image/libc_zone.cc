@@ -1,7 +1,7 @@
-// The time zone, per rank. The C library has one, that of the variable TZ in the first rank's environment,
-// and reads it anew when the variable has changed. A rank with another TZ has the C library change to its
-// zone, and back, around what it asks. That reads the zone's file twice; ranks with the same TZ as the first
-// one, which is to say all of them in nearly every program, pay for a lock.
+// The time zone of each rank. The C library has one zone: that of the variable TZ in the first rank's
+// environment, which it reads again when the variable has changed. For a rank with another TZ, the C library
+// is made to change to the rank's zone, and back, around the call. That reads the zone's file twice. Ranks
+// with the same TZ as the first one, which are all ranks in nearly every program, only pay for a lock.
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -23,7 +23,7 @@
 namespace clump::image {
 namespace {
 
-std::mutex zone_lock;  // held while the C library's zone may be another than the first rank's
+std::mutex zone_lock;  // held while the C library's zone may differ from the first rank's
 
 std::optional<std::string> zone_in(char** environment) {
   for (char** entry = environment; entry != nullptr && *entry != nullptr; ++entry) {
@@ -37,8 +37,8 @@ void real_tzset() {
   real();
 }
 
-/// The first rank's environment with another TZ. What has been made stays: the first rank may be reading it,
-/// for another variable.
+/// The first rank's environment with another TZ. Environments that were made are kept: the first rank may be
+/// reading one, for another variable.
 char** environment_with(const std::optional<std::string>& zone) {
   static auto& made = *new std::map<std::optional<std::string>, std::vector<char*>*>;
   std::vector<char*>*& last = made[zone];
@@ -66,7 +66,7 @@ WithZoneOfRank::WithZoneOfRank() {
     mine = zone_in(*image.variable(&environ));
   }
   if (mine == zone_in(environ)) return;
-  before_ = environ;  // mktime(), for one, looks at it itself
+  before_ = environ;  // mktime(), for example, reads it itself
   environ = environment_with(mine);
   real_tzset();
 }
@@ -118,7 +118,7 @@ CLUMP_HOST_API std::time_t mktime(std::tm* time) noexcept {
 
 CLUMP_HOST_API std::time_t timelocal(std::tm* time) noexcept { return mktime(time); }
 
-/// "%s" alone asks for the zone; the rest is in `time`.
+/// Only "%s" needs the zone; everything else is in `time`.
 CLUMP_HOST_API size_t strftime(char* text, size_t size, const char* format, const std::tm* time) noexcept {
   static constinit Hidden<size_t(char*, size_t, const char*, const std::tm*)> real{"strftime"};
   if (std::strstr(format, "%s") == nullptr) return real(text, size, format, time);

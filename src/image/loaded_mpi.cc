@@ -22,7 +22,7 @@ std::vector<std::string> loaded_files() {
       [](dl_phdr_info* info, std::size_t, void* argument) {
         const char* const name = info->dlpi_name;
         auto& files = *static_cast<std::vector<std::string>*>(argument);
-        // The first one is the program.
+        // The first file is the program.
         files.emplace_back(name != nullptr && *name != '\0' ? name
                            : files.empty()                  ? base::program_path()
                                                             : "");
@@ -38,7 +38,8 @@ bool needs(const std::string& file, MpiKind kind) {
   return false;
 }
 
-/// What a file of the MPI library `other`, or of its relatives, is no user of.
+/// Finds another MPI library that is loaded, and the file that needs it, which is no MPI library itself.
+/// `may_have_ours` false: returns nothing if a file needs Clump's library.
 std::optional<WrongMpi> find(bool may_have_ours) {
   const std::vector<std::string> files = loaded_files();
   std::string other;
@@ -90,7 +91,7 @@ const std::string& own_mpicc() {
     Dl_info own{};
     ::dladdr(reinterpret_cast<const void*>(&own_mpicc), &own);
     std::string folder = own.dli_fname != nullptr ? own.dli_fname : "";
-    // bin is beside lib, or beside the folder that lib is in: lib/x86_64-linux-gnu.
+    // The folder bin is beside lib, or beside the folder that lib is in: lib/x86_64-linux-gnu.
     for (int level = 0; level < 3; ++level) {
       folder.resize(std::min(folder.rfind('/'), folder.size()));
       if (const std::string found = folder + "/bin/mpicc"; level > 0 && ::access(found.c_str(), X_OK) == 0)

@@ -28,7 +28,7 @@ namespace {
 
 std::atomic<StackHook> stack_hook{nullptr};
 
-/// Names of libraries being loaded, so that a circle of needs comes to an end.
+/// The names of libraries that are being loaded, so that circular needs come to an end.
 std::vector<std::string>& under_way() {
   static auto& names = *new std::vector<std::string>;
   return names;
@@ -50,16 +50,16 @@ base::Status cannot_open(const std::string& path, std::string_view why) {
   return base::fail(MPI_ERR_ARG, "{}: {}", path, why);
 }
 
-/// What a library needs, loaded before it.
+/// What a library needs, loaded before the library.
 struct Needs {
-  /// Numbers, among the entries of the dynamic section, of needs that ld.so would not recognise as loaded: a
-  /// memory file without a SONAME has only its own path for a name. ld.so is not told of them; it finds their
-  /// symbols in the global scope.
+  /// The numbers, among the entries of the dynamic section, of needs that ld.so would not recognise as
+  /// loaded, because a memory file without a SONAME has only its own path as its name. ld.so does not see
+  /// these needs; it finds their symbols in the global scope.
   std::vector<std::size_t> unnamed;
   std::vector<Object*> unnamed_objects;
 };
 
-/// Takes away from a library's bytes what would make ld.so run code, or refuse to load or to unload them.
+/// Removes the entries by which ld.so would run code, or refuse to load or to unload the library.
 void neutralise(std::byte* bytes, const ElfFile& file, const Needs& needs) {
   const ElfW(Phdr)* segment = file.segment(PT_DYNAMIC);
   auto* entries = reinterpret_cast<ElfW(Dyn)*>(bytes + segment->p_offset);
@@ -85,8 +85,8 @@ void neutralise(std::byte* bytes, const ElfFile& file, const Needs& needs) {
   }
 }
 
-/// A memory file with the neutralised library. It stays open: ld.so takes a path that it has seen for the
-/// same file.
+/// Makes a memory file with the neutralised library. It stays open: ld.so takes a path that it has seen for
+/// the same file.
 base::Status make_memory_file(const ElfFile& file, const std::string& path, const Needs& needs,
                               std::string* memory_path) {
   if (access("/proc/self/fd", X_OK) != 0)
@@ -112,7 +112,7 @@ base::Status make_memory_file(const ElfFile& file, const std::string& path, cons
   return {};
 }
 
-/// The constructors and destructors that ld.so was not told about.
+/// Restores the constructors and destructors that ld.so was not told about.
 void restore_constructors(Dynamic& dynamic, const ElfFile& file) {
   const auto address = [&](ElfW(Sxword) tag) -> std::uintptr_t {
     const ElfW(Dyn)* entry = file.entry(tag);
@@ -132,7 +132,7 @@ void restore_constructors(Dynamic& dynamic, const ElfFile& file) {
                         count(DT_FINI_ARRAYSZ)};
 }
 
-/// Finds what is loaded under a name, or loads it; null while that is under way.
+/// Finds the object that is loaded under a name, or loads it; null while it is being loaded.
 base::Status load_one_needed(const std::string& name, const SearchPaths& paths, const std::string& by,
                              Object** object) {
   *object = find_loaded(name);
@@ -148,7 +148,7 @@ base::Status load_one_needed(const std::string& name, const SearchPaths& paths, 
   return load_library(found, RTLD_NOW, object);
 }
 
-/// Loads what `file` needs before it, so that ld.so finds all of it in memory.
+/// Loads what `file` needs before the file itself, so that ld.so finds all of it loaded.
 base::Status load_needed(const ElfFile& file, const std::string& path, Needs* needs) {
   const SearchPaths paths = search_paths_of(file, path);
   const std::vector<std::string> names = file.strings(DT_NEEDED);
@@ -166,7 +166,7 @@ base::Status load_needed(const ElfFile& file, const std::string& path, Needs* ne
   return {};
 }
 
-/// Has ld.so load the file. Its snapshot is still to be taken.
+/// Makes ld.so load the file. Its snapshot is still to be taken.
 base::Status map_template(const ElfFile& file, const std::string& path, int flags, Object** object) {
   Needs needs;
   CLUMP_TRY(load_needed(file, path, &needs));
@@ -191,11 +191,11 @@ base::Status map_template(const ElfFile& file, const std::string& path, int flag
 
 base::Status load_template(const ElfFile& file, const std::string& path, int flags, Object** object) {
   CLUMP_TRY(map_template(file, path, flags, object));
-  return (*object)->snapshot.take(**object);  // NOLINT: there is one, or that failed
+  return (*object)->snapshot.take(**object);  // NOLINT: if there were none, map_template() would have failed
 }
 
-/// The thread-local variables of programs lie at the same place, so the main program's must leave room
-/// enough.
+/// Checks the thread-local variables of a program. Those of all programs have the same place, so the main
+/// program's must leave enough room.
 base::Status check_tls(const ElfFile& file, const std::string& path) {
   const ElfW(Phdr)* wanted = file.segment(PT_TLS);
   if (wanted == nullptr) return {};
@@ -260,11 +260,11 @@ base::Status load_executable(const std::string& path, Object** object) {
     return cannot_open(path, "not a position-independent program");
   }
   CLUMP_TRY(check_tls(file, path));
-  // For all to see: its plugins may use what it defines.
+  // Global, because its plugins may use what it defines.
   CLUMP_TRY(map_template(file, path, RTLD_GLOBAL, object));
   (*object)->is_program = true;
   CLUMP_TRY(repeat_copies(**object));
-  return (*object)->snapshot.take(**object);  // NOLINT: there is one, or that failed
+  return (*object)->snapshot.take(**object);  // NOLINT: if there were none, map_template() would have failed
 }
 
 std::string resolve_library(const std::string& name, const Object* by) {

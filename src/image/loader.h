@@ -1,9 +1,9 @@
-// Templates: libraries that a rank loads while it runs (plugins), loaded once per process for the sake of
-// their copies.
+// Templates: libraries that ranks load while they run (plugins), loaded once per process in order to be
+// copied.
 //
-// ld.so loads and relocates a template, but none of its constructors runs and no rank runs in it: every rank
-// that opens the library gets a copy. What ld.so is given is a memory file: the library without its
-// constructors and destructors.
+// ld.so loads and relocates a template, but none of its constructors runs, and no rank runs in it: every rank
+// that opens the library gets a copy. ld.so is given a memory file: the library without its constructors and
+// destructors.
 #pragma once
 
 #include <mutex>
@@ -19,24 +19,24 @@ struct Object;
 /// Held while templates are loaded.
 std::recursive_mutex& loader_lock();
 
-/// Finds the object of the library at `path`, loading it and the libraries it needs if it is new. `flags` as
-/// for dlopen; what counts is RTLD_GLOBAL. A library that all ranks share is loaded as it is. Fails with
-/// ld.so's words.
+/// Finds the object of the library at `path`; if it is new, loads it and the libraries that it needs. `flags`
+/// as for dlopen; only RTLD_GLOBAL has an effect. A library that all ranks share is loaded as it is. An error
+/// has ld.so's text.
 base::Status load_library(const std::string& path, int flags, Object** object);
 
-/// Loads another program, as a template, with the libraries it needs. Its thread-local variables must fit
-/// where the main program has its own: the code of a program knows their place from the thread pointer.
-/// MPI_ERR_SPAWN if they do not, or in ld.so's words.
+/// Loads another program, as a template, with the libraries that it needs. Its thread-local variables must
+/// fit where the main program has its own, because the code of a program finds them relative to the thread
+/// pointer. MPI_ERR_SPAWN if they do not fit, or with ld.so's text.
 base::Status load_executable(const std::string& path, Object** object);
 
-/// The path of a library as the object `by` would find it: what is loaded under that name, or what a search
-/// finds. Empty if nothing.
+/// The path of a library as the object `by` would find it: that of the library which is loaded under this
+/// name, or the result of a search. Empty if there is none.
 std::string resolve_library(const std::string& name, const Object* by);
 
-/// All objects that `object` needs, directly or not, itself first, breadth first; private ones only.
+/// All private objects that `object` needs, directly or indirectly: itself first, breadth first.
 std::vector<Object*> with_needed(Object& object);
 
-/// ld.so's dlopen, dlerror.
+/// dlopen and dlerror of ld.so.
 void* ld_open(const char* path, int flags);
 std::string ld_error();
 

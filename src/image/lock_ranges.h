@@ -1,5 +1,5 @@
-// Which parts of a file an owner of record locks has, as the kernel keeps them: a later lock takes the place
-// of an earlier one where they overlap.
+// The parts of a file in which an owner has record locks, as the kernel keeps them: a later lock replaces an
+// earlier one where the two overlap.
 #pragma once
 
 #include <fcntl.h>
@@ -8,13 +8,13 @@
 
 namespace clump::image::locks {
 
-/// A lock, or a wish for one. Up to `end`, which it does not hold.
+/// A lock, or a wish for one. `end` is the first byte behind it.
 struct Range {
   off_t begin = 0;
   off_t end = 0;
   short type = F_UNLCK;
 
-  /// From a lock that counts from the beginning of the file.
+  /// The range of a lock that counts from the beginning of the file.
   static Range of(const struct flock& lock);
   bool overlaps(const Range& other) const { return begin < other.end && other.begin < end; }
   bool excludes(const Range& other) const {
@@ -24,10 +24,10 @@ struct Range {
 
 class Ranges {
  public:
-  /// The owner has this lock now; F_UNLCK: none there.
+  /// The owner now has this lock; F_UNLCK: it has none in the range.
   void set(const Range& range);
   void clear() { all_.clear(); }
-  /// Whether another owner cannot have `range`.
+  /// Whether these locks keep another owner from having `range`.
   bool exclude(const Range& range) const;
 
  private:

@@ -15,11 +15,11 @@ constexpr std::string_view kMpich = "MPICH or a relative of it (Intel MPI, MVAPI
 constexpr std::string_view kOpenMpi = "Open MPI";
 
 struct Family {
-  std::string_view prefix;  ///< of the library's name
-  std::string_view name;    ///< empty: the file has to tell
+  std::string_view prefix;  ///< that the name of the library begins with
+  std::string_view name;    ///< empty: the file has to be read
 };
 
-// The first that fits. Open MPI before 2.0 had the number that MPICH's ABI has.
+// The first row that matches counts. Open MPI before 2.0 has the same number as MPICH's ABI.
 constexpr Family kFamilies[] = {
     {"libmpi.so.12", {}},        {"libmpi.so.", kOpenMpi},
     {"libmpich.so", kMpich},     {"libmpi_cray.so", kMpich},

@@ -1,5 +1,6 @@
-// MPI libraries by their files: which ABI they have, whose they are, and what the user of a program that was
-// made for another one than ours is told. Looks at files only. Part of clump_inspect, too.
+// Identifies MPI libraries by their files: which ABI a library has, and which family it belongs to. Makes the
+// message for the user of a program that was built for another one than Clump's. Only reads files. Also part
+// of clump_inspect.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +16,23 @@ enum class MpiKind : std::uint8_t {
   kOther,        ///< another library, whose handles and constants differ
 };
 
-/// By the name of a library, "libmpi.so.40", or its path.
+/// The kind of a library, by its name, "libmpi.so.40", or its path.
 MpiKind mpi_kind_of(std::string_view library);
 
 /// A program or library that needs an MPI library of kind kOther.
 struct WrongMpi {
-  std::string user;     ///< as the user knows it: "./a.out", the path of a Python module
-  std::string by;       ///< path of the library of the user's that names it; empty, or the user itself: none
+  std::string user;     ///< the name that the user knows: "./a.out", the path of a Python module
+  std::string by;       ///< the path of the user's library that needs it; empty: none, or the user itself
   std::string library;  ///< "libmpi.so.40", as it is named
   std::string path;     ///< where it is; empty: not found, or not looked for
 };
 
-/// Whose the library is: "Open MPI", "MPICH or a relative of it (Intel MPI, MVAPICH, Cray MPICH)".
+/// The family of the library: "Open MPI", "MPICH or a relative of it (Intel MPI, MVAPICH, Cray MPICH)".
 std::string family_of(const WrongMpi& wrong);
-/// A sentence that names the user, the family, the library and what to do. `mpicc` is the path of ours.
+/// A sentence that names the user, the family, the library and what to do. `mpicc` is the path of Clump's
+/// mpicc.
 std::string words_about(const WrongMpi& wrong, const std::string& mpicc);
-/// How mpi4py is built for our library: a command.
+/// The command that builds mpi4py for Clump's library.
 std::string command_for_mpi4py(const std::string& mpicc);
 
 }  // namespace clump::image

@@ -49,7 +49,7 @@ bool same_file(const std::string& a, const std::string& b) {
          first.st_ino == second.st_ino;
 }
 
-/// The names in DT_NEEDED, matched with what is loaded.
+/// Matches the names in DT_NEEDED with the loaded objects.
 void link_needed(Object& object) {
   const Registry& registry = Registry::get();
   object.needed.clear();

@@ -1,5 +1,5 @@
-// The loaded objects: the program, its libraries, and the templates of plugins. Which are private to each
-// rank, which are shared.
+// The loaded objects: the program, its libraries, and the templates of plugins. Some are private to each
+// rank, others are shared.
 #pragma once
 
 #include <link.h>
@@ -21,32 +21,32 @@ struct Object {
 
   int id = 0;  ///< index in the registry
   const link_map* map = nullptr;
-  std::string path;  ///< of the file that the user knows
+  std::string path;  ///< the path of the file that the user knows
   Dynamic dynamic;
   std::vector<ElfW(Phdr)> segments;
   std::uintptr_t begin = 0;    ///< first page
   std::uintptr_t end = 0;      ///< after the last page
-  std::size_t alignment = 0;   ///< the largest of its segments'
+  std::size_t alignment = 0;   ///< the largest alignment of its segments
   std::size_t tls_module = 0;  ///< 0: none
   bool is_private = false;
-  bool is_program = false;      ///< not a library
+  bool is_program = false;      ///< it is a program, not a library
   bool is_template = false;     ///< loaded to be copied only: no rank runs on it
-  std::vector<Object*> needed;  ///< in the order of DT_NEEDED; those that are loaded
+  std::vector<Object*> needed;  ///< in the order of DT_NEEDED; only loaded ones
   Snapshot snapshot;            ///< of private objects only
 
   bool holds(std::uintptr_t address) const { return address - begin < end - begin; }
-  /// The first segment of that type; null if there is none.
+  /// The first segment of a type; null if there is none.
   const ElfW(Phdr) * segment(std::uint32_t type) const;
   /// The path's last part.
   const char* name() const;
 };
 
-/// All objects that have been seen, by number. Grows under the lock of the loader; reading needs none.
+/// All objects that have been seen, by number. Grows under the loader's lock; reading needs no lock.
 class Registry {
  public:
   static Registry& get();
 
-  /// Looks at ld.so's list and adds what is new. `path` names the file that an object loaded from a memfd
+  /// Adds the new objects of ld.so's list. `path_of_new` is the file that an object loaded from a memory file
   /// stands for. Called with the loader's lock held.
   std::vector<Object*> update(const std::string& path_of_new = {});
 
@@ -63,12 +63,12 @@ class Registry {
   void add(std::unique_ptr<Object> object);
 };
 
-/// Marks the private ones among the objects loaded at start: the program, the interposers and what they need,
-/// but for the shared ones.
+/// Marks the private ones among the objects loaded at the start: the program, the interposers and what they
+/// need, except shared ones.
 void choose_private_objects();
 
-/// Libraries that ld.so looks through before ours, and that each rank has a copy of: profiling tools,
-/// wrappers (interposers.h). mpiexec preloads them before ours. In load order.
+/// The libraries before Clump's in ld.so's order of which each rank has a copy: profiling tools and wrappers
+/// (interposers.h). mpiexec preloads them before Clump's. In load order.
 std::vector<Object*> interposers();
 
 }  // namespace clump::image

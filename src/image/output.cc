@@ -17,14 +17,15 @@
 namespace clump::image::output {
 namespace {
 
-/// Longer lines go out in pieces; in lines of so much, where lines are whole.
+/// The longest line that is written as a whole. Longer ones go out in pieces, or in lines of this length if
+/// lines have to be whole.
 constexpr std::size_t kLongestLine = 64 * 1024;
 constexpr std::size_t kLongestWhole = 1024 * 1024;
 
-/// What is behind descriptor 1 or 2, shared by all ranks.
+/// The file behind descriptor 1 or 2, shared by all ranks.
 struct Sink {
   std::mutex lock;
-  const Stream* open_line = nullptr;  ///< whose partial line was the last thing written
+  const Stream* open_line = nullptr;  ///< the stream whose partial line was the last thing written
 };
 
 Sink sinks[2];
@@ -43,7 +44,7 @@ void note_failure(const fiber::Identity& rank, int descriptor, int error) {
   errno = error;
 }
 
-/// The system call itself: write() is ours.
+/// Writes by the system call itself: write() is interposed.
 bool write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const long written = syscall(SYS_write, descriptor, text.data(), text.size());
@@ -59,7 +60,7 @@ bool write_all(int descriptor, std::string_view text) {
   return true;
 }
 
-/// To what the rank has as its stdout or stderr.
+/// Writes to what the rank has as its stdout or stderr.
 bool print(RankOutput& output, int descriptor, std::string_view text) {
   const standard::Place place = standard::place_of_standard(descriptor);
   if (place.stream > 0) return output.stream(place.stream).append(text);
@@ -77,7 +78,7 @@ ssize_t write_cookie(void*, const char* text, std::size_t bytes) {
   output.orientation[kDescriptor].decide(-1);
   if (print(output, kDescriptor, {text, bytes})) return static_cast<ssize_t>(bytes);
   output.failed[kDescriptor] = true;
-  return 0;  // which the C library takes for failure
+  return 0;  // 0 means failure to the C library
 }
 
 template <int kDescriptor>
@@ -142,7 +143,7 @@ bool Stream::write_out(std::string_view text) {
   return tell(redirected_ ? write_all(descriptor_, text) : write_straight(text));
 }
 
-/// Passes on whether it was written, with errno.
+/// Returns `written`, whether the text was written, and reports a failure, with errno.
 bool Stream::tell(bool written) {
   if (!written && !is_own_ && rank_ != nullptr) note_failure(*rank_, number_, errno);
   return written;
@@ -212,7 +213,7 @@ bool Stream::end() {
 void Stream::flush_if_free() {
   const std::unique_lock lock(lock_, std::try_to_lock);
   if (!lock.owns_lock() || partial_.empty()) return;
-  // The line will get no more: end it, so that what mpiexec says next begins a line.
+  // The line will not be continued, so it is ended here: what mpiexec prints next begins a new line.
   if (!redirected_) partial_ += '\n';
   write_out(partial_);
   partial_.clear();
@@ -283,7 +284,7 @@ void let_go() {
 void let_go_in_child() {
   RankOutput& mine = current_image().output();
   let_go();
-  new (&list_lock) std::mutex;  // a thread that is not here may have held it
+  new (&list_lock) std::mutex;  // a thread that is not in this child may hold the old one
   mine.next_ = nullptr;
   list = &mine;
 }

@@ -1,7 +1,7 @@
-// Output of ranks, line by line: whatever a rank writes to stdout or stderr, in whatever pieces, goes to the
-// descriptor in whole lines, each with one write(2), so that the lines of ranks never mix. A partial line
-// goes out when the rank flushes or ends; if another rank's line comes before its rest, a line break is put
-// between them.
+// Output of ranks, line by line. Whatever a rank writes to stdout or stderr, in whatever pieces, goes to the
+// descriptor in whole lines, each with one write(2), so that lines of different ranks never mix. A partial
+// line goes out when the rank flushes or ends; if a line of another rank comes before the rest of it, a line
+// break is put between them.
 #pragma once
 
 #include <array>
@@ -17,55 +17,59 @@
 
 namespace clump::image::output {
 
-/// Makes the C library's `stdout` and `stderr` streams that end here. Before any constructor of the program.
+/// Makes the C library's `stdout` and `stderr` streams that end in this file's functions. Before any
+/// constructor of the program.
 void start();
-/// What tells in front of each line whose it is: the rank's number between two texts.
+/// The tag in front of each line: the rank's number between two texts.
 struct Tags {
   std::string_view before, after;
-  /// Lines go out as a whole, also where the rank flushes in the middle of one: somebody else reads them.
+  /// Whether lines are always written as a whole, also when the rank flushes in the middle of one, because
+  /// another program reads them.
   bool whole_lines = false;
 };
-/// Before the first output.
+/// Sets the tags. Before the first output.
 void set_tags(const Tags& tags);
 bool started();
 /// The streams that start() made; `descriptor` is 1 or 2.
 std::FILE* stream_of(int descriptor);
-/// Is told of the first failure to write what a rank prints to the job's stdout or stderr, or to the file
-/// that mpiexec has made for it. Any thread.
+/// A function that is told of the first failure to write a rank's output to the job's stdout or stderr, or to
+/// the file that mpiexec has made for it. Any thread.
 using FailureHook = void (*)(const fiber::Identity& rank, int descriptor, int error);
 void set_failure_hook(FailureHook hook);
-/// The hook's, if the calling thread belongs to a rank. Leaves errno alone.
+/// Calls the hook if the calling thread belongs to a rank. Keeps errno.
 void note_failure(int descriptor, int error);
-/// 1 or 2 for the streams that start() made, 0 for any other.
+/// 1 or 2 for the streams that start() has made, 0 for others.
 int descriptor_of(const std::FILE* file);
 
 /// One of a rank's two streams.
 class Stream {
  public:
-  /// `is_own`: what is written there goes to a file of the rank's, which is its own affair.
+  /// `is_own`: what is written goes to a file of the rank's own, whose failures are not reported.
   Stream(const fiber::Identity* rank, int descriptor, bool is_own = false)
       : rank_(rank), number_(descriptor), is_own_(is_own), descriptor_(descriptor) {}
 
-  /// Takes all of `text`. Blocks while the descriptor does. False with errno if it cannot be written.
+  /// Writes `text`, or keeps it for its line. Blocks while the descriptor does. False with errno if it cannot
+  /// be written.
   bool append(std::string_view text);
   /// Writes the partial line, if there is one.
   bool flush();
-  /// Writes it although lines are whole: nothing more will come, or not to the same place.
+  /// Writes the partial line also if lines have to be whole: there is no more output, or it goes to a
+  /// different place.
   bool end();
-  /// Never blocks on another thread of the rank: for the end of a process that has crashed.
+  /// Never blocks on another thread of the rank. For the end of a process that has crashed.
   void flush_if_free();
-  /// end(), if nobody is writing just then.
+  /// end(), unless another thread is writing.
   void end_if_free();
-  /// Takes all of `text` for a file that a rank has in the stream's place.
+  /// Writes `text` to a file that a rank has in the stream's place.
   bool append_to(int descriptor, std::string_view text);
-  /// Bytes of the partial line.
+  /// The bytes of the partial line.
   std::size_t pending();
   void discard();
-  /// From now on to another descriptor. Takes it over.
+  /// From now on writes to another descriptor, which it takes over.
   void redirect(int descriptor);
-  /// Whether what is written goes to `descriptor` as it is: no tags, no files of the rank.
+  /// Whether what is written goes unchanged to the job's own stream: no tags, no files of the rank.
   bool goes_straight_out() const;
-  /// From now on there, too. Takes it over.
+  /// From now on also writes to this descriptor, which it takes over.
   void copy_to(int descriptor) { copy_ = descriptor; }
 
  private:
@@ -88,10 +92,10 @@ class Stream {
   std::string partial_;
 };
 
-/// Whether a rank's stdout or stderr takes bytes (-1) or wide characters (1), as fwide() tells; 0: what comes
-/// first decides.
+/// Whether a rank's stdout or stderr takes bytes (-1) or wide characters (1), as fwide() reports it; 0: the
+/// first output decides.
 struct Orientation {
-  /// What it is, from now on `wanted` if that is not 0 and nothing else was first.
+  /// Returns the orientation. If it is not decided yet and `wanted` is not 0, `wanted` decides.
   int decide(int wanted) {
     int before = 0;
     const int fresh = (wanted > 0) - (wanted < 0);
@@ -103,7 +107,7 @@ struct Orientation {
   void* conversion = nullptr;  ///< from wide characters: libc_wide.cc
 };
 
-/// A rank's streams. All of them are known to flush_all().
+/// The streams of a rank. flush_all() knows all of them.
 class RankOutput {
  public:
   explicit RankOutput(const fiber::Identity* rank);
@@ -111,19 +115,19 @@ class RankOutput {
   RankOutput(const RankOutput&) = delete;
   RankOutput& operator=(const RankOutput&) = delete;
 
-  /// The job's. `descriptor` is 1 or 2.
+  /// The rank's part of the job's stream. `descriptor` is 1 or 2.
   Stream& stream(int descriptor) { return descriptor == 2 ? error_ : standard_; }
-  /// What is printed to a file that the rank has put in the place of `descriptor`.
+  /// The stream for a file that the rank has in place of `descriptor`.
   Stream& own(int descriptor) { return descriptor == 2 ? own_error_ : own_standard_; }
   bool flush();
   bool end();
-  /// `descriptor`, which is the job's stream of that number, or a file of the rank's own (-1), will be
-  /// something else.
+  /// Ends what was printed to `descriptor`, which will be something else. `stream` is the number of the job's
+  /// stream that it was; -1: a file of the rank's own.
   void leave(int descriptor, int stream) {
     (stream > 0 ? this->stream(stream) : own(descriptor)).end_if_free();
   }
 
-  /// Of stdout and stderr: what ferror() says.
+  /// The result of ferror() for stdout and stderr.
   bool failed[3] = {};
   std::array<Orientation, 3> orientation;
 
@@ -142,14 +146,14 @@ class RankOutput {
   RankOutput* next_ = nullptr;
 };
 
-/// Around fork(): what the child inherits is in order, and the other ranks' lines are not its own.
+/// For use around fork(): the child inherits consistent streams, without lines of other ranks.
 void hold();
 void let_go();
 void let_go_in_child();
 
-/// Writes every rank's partial lines; what comes later is written as it comes. When all ranks have left.
+/// Writes the partial lines of every rank; later output is written at once. When all ranks have left.
 void finish();
-/// Writes every rank's partial lines. What a stream's own thread is busy with stays out. Before the process
+/// Writes the partial lines of every rank, except what a stream's own thread is writing. Before the process
 /// ends.
 void flush_all();
 

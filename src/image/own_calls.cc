@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::uintptr_t kPage = 4096;
 
-/// What ld.so has made read-only once it had bound it.
+/// The part of a library that ld.so has made read-only after binding it.
 struct ReadOnly {
   std::uintptr_t begin = 0;
   std::uintptr_t bytes = 0;
 
   explicit ReadOnly(const link_map& map) {
-    // A library's ELF header is the begin of its first segment, and its program headers follow.
+    // The ELF header of a library is at the beginning of its first segment; its program headers follow.
     const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(map.l_addr);
     const auto* segments = reinterpret_cast<const ElfW(Phdr)*>(map.l_addr + header->e_phoff);
     for (int i = 0; i < header->e_phnum; ++i) {
@@ -59,15 +59,15 @@ bool defines_function(const link_map& map, const char* name) {
   return symbol != nullptr && ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT;
 }
 
-/// The program brings a sanitizer's runtime along, which must see all calls of the process.
+/// Whether the program has a sanitizer's runtime, which must see all calls of the process.
 bool has_sanitizer(const link_map& program) {
   return defines_function(program, "__asan_init") || defines_function(program, "__tsan_init") ||
          defines_function(program, "__msan_init");
 }
 
-/// It is a function of an interposer, a library before ours of which each rank has a copy; or, but for an
-/// allocator, of the program. Variables that the program has copied from the C library are where all look for
-/// them.
+/// Whether a definition is a function of an interposer (a library before Clump's of which each rank has a
+/// copy), or a function of the program other than its allocator. Not variables that the program has copied
+/// from the C library: all references go to the copy.
 bool is_of_a_rank(std::uintptr_t definition, const char* name, const link_map* ours) {
   const link_map* const owner = loaded_at(reinterpret_cast<const void*>(definition));
   if (owner == nullptr || !defines_function(*owner, name)) return false;

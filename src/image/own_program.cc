@@ -19,7 +19,7 @@
 namespace clump::image {
 namespace {
 
-/// A file in the folder that a rank of this process has in /proc; `name` is null for other paths.
+/// A file in the /proc folder of a rank of this process; `name` is null for other paths.
 struct FileOfRank {
   const char* name = nullptr;
   const fiber::Identity* rank = nullptr;
@@ -39,7 +39,7 @@ FileOfRank file_of_rank(const char* path) {
   return rank != nullptr ? FileOfRank{end + 1, rank} : FileOfRank{};
 }
 
-/// A file with the arguments as the kernel shows them; -1 if there can be none.
+/// Makes a file with the arguments, as the kernel shows them; -1 if there can be none.
 int write_arguments(const Image& image) {
   const int file = move_up(base::memory_file("cmdline"));
   for (int i = 0; file >= 0 && i < image.argc && image.argv[i] != nullptr; ++i)
@@ -47,7 +47,7 @@ int write_arguments(const Image& image) {
   return file;
 }
 
-/// The path of that file. It stays open as long as the process.
+/// The path of that file, which stays open until the process ends.
 const char* path_of_arguments(Image& image) {
   SelfState& self = image.libc().self;
   const std::scoped_lock lock(self.lock);

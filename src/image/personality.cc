@@ -18,7 +18,7 @@ constexpr unsigned long kAsk = 0xffffffff;
 
 int of_thread(unsigned long wanted) { return static_cast<int>(syscall(SYS_personality, wanted)); }
 
-/// What the calling rank has set, if it is a fiber and has set any; negative: nothing.
+/// The personality that the calling rank has set; negative: it has set none, or is no fiber.
 int of_fiber() {
   return captured() && fiber::rank_fiber() != nullptr ? current_image().libc().personality : -1;
 }

@@ -1,13 +1,13 @@
 // The execution domain of a rank (personality(2)). It takes effect when a program is started. The kernel
-// keeps it for each thread, so a fiber's is kept here, and the programs that it starts get it.
+// keeps it for each thread. A fiber's is kept here, and the programs that the fiber starts get it.
 #pragma once
 
 namespace clump::image {
 
-/// In a child that fork() has made of the calling rank, before it forgets that it was a fiber.
+/// Called in a child that fork() has made of the calling rank, before the child forgets that it was a fiber.
 void keep_personality_after_fork();
 
-/// While it lives, the kernel thread that runs the calling fiber has the fiber's personality.
+/// While one lives, the kernel thread that runs the calling fiber has the fiber's personality.
 class WithPersonalityOfFiber {
  public:
   WithPersonalityOfFiber();

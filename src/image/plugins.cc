@@ -11,7 +11,8 @@
 namespace clump::image {
 namespace {
 
-/// What must stay in place while `object` is open: what it needs, and what its data has been bound to.
+/// The objects that have to stay loaded while `object` is open: what it needs, and what its data has been
+/// bound to.
 std::vector<Object*> closure_of(Object& object) {
   std::vector<Object*> all = with_needed(object);
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -95,7 +96,7 @@ void Plugins::release(const std::vector<Object*>& closure) {
     (*instance)->stage = Stage::kDestructed;
     run_destructors(**instance);
   }
-  // A destructor may have left thread-local objects behind, whose own destructors are in the library.
+  // A destructor may have left thread-local objects whose own destructors are in the library.
   for (Instance* instance : unused) {
     if (!instance->pinned) image_.remove(*instance);
   }

@@ -1,5 +1,5 @@
-// Libraries that ranks open while they run: a copy for each rank, counted and constructed as dlopen()
-// promises.
+// Libraries that ranks open while they run: each rank has a copy, which is counted and constructed as
+// dlopen() specifies.
 #pragma once
 
 #include <link.h>
@@ -16,24 +16,26 @@ namespace clump::image {
 class Image;
 struct Object;
 
-/// What dlopen() returns for a private library.
+/// The result of dlopen() for a private library.
 struct Handle {
-  Object* object = nullptr;  ///< null: the program and all that is global, as dlopen(NULL) gives
+  Object* object = nullptr;  ///< null: the program and everything global, as for dlopen(NULL)
   int references = 0;
   link_map map{};  ///< for dlinfo(): where the rank's copy is
 };
 
-/// The open libraries of one rank. Under the image's lock.
+/// The open libraries of one rank. Used under the image's lock.
 class Plugins {
  public:
   explicit Plugins(Image& image) : image_(image) {}
 
-  /// Opens the library at `path`, or the program if `path` is empty; runs constructors. Null with no failure
-  /// if RTLD_NOLOAD finds nothing. A library that all ranks share gets ld.so's own handle.
+  /// Opens the library at `path`, or the program if `path` is empty; runs constructors. If RTLD_NOLOAD finds
+  /// nothing, the handle is null and there is no error. A library that all ranks share gets ld.so's own
+  /// handle.
   base::Status open(const std::string& path, int flags, void** handle);
-  /// Undoes one open(). Runs destructors and unmaps when it was the last. The handle may be gone then.
+  /// Undoes one open(). If it was the last one, runs destructors and unmaps the copy. The handle may be gone
+  /// then.
   void close(Handle& handle);
-  /// The rank's handle with that address; null if it is none of ours.
+  /// The rank's handle with that address; null if it is none of these.
   Handle* find(const void* handle);
 
  private:

@@ -15,8 +15,8 @@
 namespace clump::image::process_ids {
 namespace {
 
-/// The number that follows `key` in the file /proc/<folder><number><file>; negative if there is none. Without
-/// the C library's functions for files, which are not for signal handlers. Keeps errno.
+/// The number that follows `key` in the file /proc/<folder><number><file>; negative if there is none. Does
+/// not use the C library's functions for files, which are not for signal handlers. Keeps errno.
 pid_t number_in(const char* folder, int number, const char* file, const char* key) noexcept {
   if (number < 0) return -1;
   const int error = errno;
@@ -37,7 +37,7 @@ pid_t number_in(const char* folder, int number, const char* file, const char* ke
   return found != nullptr ? std::atoi(found + std::strlen(key)) : -1;
 }
 
-/// Of the ranks; 0 in a plain process.
+/// The process that the ranks share; 0 in a plain process.
 pid_t shared_process() noexcept {
   const signals::Runtime& runtime = signals::runtime();
   return runtime.ranks > 0 ? of(runtime.any_rank(0)) : 0;

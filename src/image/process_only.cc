@@ -8,8 +8,8 @@
 namespace clump::image {
 namespace {
 
-/// Which files' imports count. Some functions are imported by libraries of wide use, which hardly call them:
-/// there the call itself is refused (libc_refused.cc).
+/// Which importers of a function count. Some functions are imported by widely used libraries that hardly ever
+/// call them: then the call itself is refused (libc_refused.cc).
 enum class Importer : std::uint8_t { kAny, kProgram };
 
 struct Row {
@@ -27,8 +27,8 @@ constexpr std::string_view kHeapEnd = "moves the end of the heap of the process"
 constexpr std::string_view kUndo = "may have the kernel undo it, which it does when the process ends";
 constexpr std::string_view kWatchedMemory = "has the C library watch the memory of the process";
 
-/// In the order of the characters' codes. Add a row for what is rare and cannot be given to each rank at a
-/// reasonable cost.
+/// In the order of the characters' codes. A new row is for a function that is rarely used and cannot be given
+/// to each rank at a reasonable cost.
 constexpr Row kProcessOnly[] = {
     {"__fentry__", kProfile},
     {"__moncontrol", kProfile},

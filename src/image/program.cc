@@ -23,7 +23,7 @@ bool contains(const std::vector<Object*>& objects, const Object& object) {
   return std::find(objects.begin(), objects.end(), &object) != objects.end();
 }
 
-/// The snapshot's word at an address; null if what is there is no address in a private object.
+/// The snapshot's word at an address; null if there is no address of a private object there.
 const Word* word_at(const Snapshot& snapshot, std::uintptr_t place) {
   const auto found = std::lower_bound(snapshot.words.begin(), snapshot.words.end(), place,
                                       [](const Word& word, std::uintptr_t at) { return word.place < at; });
@@ -37,8 +37,8 @@ std::uintptr_t defined_in(const Object& object, const char* name) {
 
 }  // namespace
 
-// ld.so walks depth first from the last object to the first, and constructs an object after all that it
-// needs.
+// ld.so walks depth first, from the last object to the first, and constructs an object after all objects that
+// it needs.
 std::vector<Object*> construction_order(const std::vector<Object*>& objects) {
   const std::set<Object*> wanted(objects.begin(), objects.end());
   std::set<Object*> seen;
@@ -67,7 +67,7 @@ bool Program::is_other() const { return main->is_template; }
 bool Program::has(const Object& object) const { return contains(objects, object); }
 
 std::uintptr_t Program::entry() const {
-  // The ELF header lies at the begin of the first segment.
+  // The ELF header is at the beginning of the first segment.
   return main->dynamic.base + reinterpret_cast<const ElfW(Ehdr)*>(main->begin)->e_entry;
 }
 
@@ -102,7 +102,8 @@ Rebinding Program::bind(const Object& object) const {
     } else if (definer->is_private) {
       changed.words.push_back({place, address + addend, definer->id});
     }
-    // A shared library defines it, and uses the main program's in place of its own: so must everybody.
+    // A shared library defines it and uses the main program's definition in place of its own, so all others
+    // must use that, too.
   });
   return changed;
 }

@@ -70,7 +70,7 @@ std::uintptr_t Image::translate(std::uintptr_t original) const {
 
 void* Image::variable(int number) {
   if (native_) return original_variable(number);
-  // A program that holds the variable itself has it in its image.
+  // If a program holds the variable itself, it is in the program's image.
   if (const std::uintptr_t place = program->variable_place(number))
     return reinterpret_cast<void*>(translate(place));
   return variable_of(variables_, number);

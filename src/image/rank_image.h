@@ -1,4 +1,4 @@
-// Image: everything that one rank has to itself in this process, besides its threads.
+// Image: everything that one rank has for itself in this process, besides its threads.
 #pragma once
 
 #include <array>
@@ -34,29 +34,29 @@ class Image {
   fiber::Identity* identity() const { return identity_; }
   bool native() const { return native_; }
 
-  /// The rank's copy of an object; null if it has none, as for shared ones and for the native rank's
+  /// The rank's copy of an object; null if it has none, as for shared objects and for the native rank's
   /// originals.
   Instance* instance(const Object& object) const;
-  /// Makes copies of objects that it has none of yet, and of all private objects that their data points into.
-  /// `made`, if given, gets those that were made. Nothing runs.
+  /// Makes copies of those objects of which it has none yet, and of all private objects that their data
+  /// points into. `made`, if given, gets the new ones. Runs none of their code.
   base::Status add(const std::vector<Object*>& objects, std::vector<Instance*>* made);
   /// Unmaps a copy.
   void remove(Instance& instance);
 
-  /// By object number: where the rank's copy is, relative to the original. Valid while no copy is added.
+  /// The distance of the rank's copy from the original, by object number. Valid while no copy is added.
   const std::ptrdiff_t* deltas() const { return deltas_.data(); }
   std::uintptr_t translate(std::uintptr_t original) const;
-  /// This rank's counterpart of one of the C library's variables.
+  /// This rank's instance of one of the C library's variables.
   void* variable(int number);
   template <typename T>
   T* variable(T* original) {
     return static_cast<T*>(variable_for(original));
   }
 
-  /// The originals that this rank has as they are: objects of the main program, for the native rank.
+  /// Whether the rank uses the original of an object: an object of the main program, for the native rank.
   bool uses_original(const Object& object) const;
 
-  /// Thread-local variables of all its copies, for a thread that has just begun.
+  /// Relocates the thread-local variables of all its copies, for a thread that has just begun.
   void relocate_thread();
 
   const Program* program = nullptr;
@@ -65,16 +65,16 @@ class Image {
   /// In the order in which constructors ran.
   std::vector<Instance*> constructed;
   std::vector<Instance*> instances() const;
-  /// Threads of the rank that have not ended, its main thread included.
+  /// How many threads of the rank have not ended, its main thread included.
   std::atomic<int> threads{1};
-  /// By the program, whether they have ended or not.
+  /// How many threads the program has made, whether they have ended or not.
   std::atomic<unsigned> threads_made{0};
   int argc = 0;
   char** argv = nullptr;
   /// See doors.h. Set before anything of the rank runs.
   std::unique_ptr<void*[]> behind_doors;
 
-  /// In bytes from the beginning of an Image, for debuggers.
+  /// The offset of instances_ in an Image, in bytes, for debuggers.
   static std::size_t place_of_instances();
 
   LibcState& libc() { return libc_; }
@@ -99,53 +99,53 @@ class Image {
 
 /// The calling thread's image. A thread that belongs to no rank gets the native one.
 Image& current_image();
-/// The rank's; the native one for null and for ranks without an image of their own.
+/// The image of a rank; the native one for null and for ranks without an image of their own.
 Image& image_of(const fiber::Identity* rank);
 /// The image whose code or data holds `address`; null if the address belongs to nothing private.
 Image* image_at(const void* address);
-/// The instance that holds `address`, if it lies in a copy.
+/// The instance in which `address` lies, if it is in a copy.
 Instance* instance_at(const void* address);
-/// The private object that an address in a copy, in an original or in a template belongs to, and the address
-/// in the original.
+/// The private object to which an address in a copy, in an original or in a template belongs, and the
+/// corresponding address in the original.
 Object* original_of(const void* address, std::uintptr_t* original);
 
-/// Runs the destructors of all of the rank's copies, the last constructed first. What ld.so constructed, it
-/// destructs.
+/// Runs the destructors of all copies of the rank, the last constructed first. ld.so destructs what it has
+/// constructed.
 void run_rank_destructors(Image& image);
 
 /// Whether capture() has been called: there are, or will be, several images.
 bool captured();
 
-/// False before ranks may leave (image.h: set_exit_hook), and in a child that one of them has forked.
+/// False before ranks may leave (image.h: set_exit_hook), and in a child that a rank has forked.
 /// Async-signal-safe.
 bool in_host_process();
 
-/// The calling thread ends its rank. Others that try wait until the process ends.
+/// The calling thread ends its rank. Other threads that try wait until the process ends.
 void claim_leaving(Image& image);
 
 // libc_stdin.cc
 
-/// Makes `descriptor` the rank's standard input; -1: one that is empty.
+/// Makes `descriptor` the rank's standard input; -1: an empty one.
 void begin_input(Image& image, int descriptor);
 /// The calling rank's `stdin`.
 std::FILE* rank_input();
-/// From now on it reads this descriptor of the kernel's.
+/// From now on `stdin` reads this descriptor of the kernel's.
 void use_as_input(int real);
-/// freopen() of it.
+/// freopen() of the rank's `stdin`.
 std::FILE* reopen_input(const char* path, const char* mode);
 
-/// The streams that the rank finds as `stdout` and `stderr`: libc_stdout.cc. Before its constructors run.
+/// Makes the rank's `stdout` and `stderr`: libc_stdout.cc. Before its constructors run.
 void begin_standard_output(Image& image);
-/// What the calling rank has as `stdout` now.
+/// The calling rank's `stdout`, as the program has set it.
 std::FILE* own_stdout();
 
 /// From here on processor time is counted, if the program may ask for it: libc_usage.cc.
 void keep_usage_if_told(const Dynamic& program);
 
-/// Where execvp() finds a program by the rank's PATH: libc_expand.cc. Empty if it finds none.
+/// The path at which execvp() finds a program by the rank's PATH: libc_expand.cc. Empty if it finds none.
 std::string program_in_path(const char* file);
 
-/// open() that gives the kernel's lowest number: libc_descriptors.cc.
+/// open() that returns the kernel's lowest number: libc_descriptors.cc.
 int open_kernels(const char* path, int flags);
 
 }  // namespace clump::image

@@ -3,7 +3,7 @@
 
 namespace clump::image {
 
-/// Gives it to the calling thread, which the rank has just made.
+/// Gives the rank's locale to the calling thread, which the rank has just made.
 void use_rank_locale();
 
 }  // namespace clump::image

@@ -40,7 +40,7 @@ struct File {
   Ranges ranges = {};  ///< that the owner has
 };
 
-/// A call of a rank that waits for a lock in a file.
+/// A call of a rank that is waiting for a lock in a file.
 struct Waiting {
   const Image* owner;
   dev_t device;
@@ -60,7 +60,7 @@ std::vector<const Waiting*>& waiting() {
   return all;
 }
 
-/// Holds the tables. No signal handler runs meanwhile that might want it, as close() in a handler does.
+/// Locks the tables. Meanwhile no signal handler runs, which might need them, as close() does.
 class Held {
  public:
   Held() {
@@ -81,7 +81,7 @@ class Held {
   std::uint64_t mask_ = 0;
 };
 
-// The system calls: the C library's functions are interposed, and come here.
+// The system call: the C library's functions are interposed, and call this file.
 int control(int descriptor, int command, struct flock* lock) {
   return static_cast<int>(syscall(SYS_fcntl, descriptor, command, lock));
 }
@@ -100,14 +100,14 @@ bool is_of(const File& file, const Image* owner, const struct stat& status) {
   return file.owner == owner && file.number == status.st_ino && file.device == status.st_dev && !file.gone;
 }
 
-/// Held.
+/// Finds the file of an owner. The tables are locked.
 File* find(const Image* owner, const struct stat& status) {
   for (const std::unique_ptr<File>& file : files())
     if (is_of(*file, owner, status)) return file.get();
   return nullptr;
 }
 
-/// Held.
+/// Removes a file. The tables are locked.
 void remove(File& file) {
   file.owner->libc().locked_files.fetch_sub(1,
                                             std::memory_order_relaxed);  // relaxed: of the rank's own calls
@@ -116,7 +116,8 @@ void remove(File& file) {
   std::erase_if(files(), [&](const std::unique_ptr<File>& one) { return one.get() == &file; });
 }
 
-/// Held. Its locks go now, although children may have the description, too.
+/// Releases the locks of a file at once, although children may have its description, too. The tables are
+/// locked.
 void give_up(File& file) {
   struct flock all {};
   all.l_type = F_UNLCK;
@@ -127,8 +128,8 @@ void give_up(File& file) {
   if (file.users == 0) remove(file);
 }
 
-/// Another open file description of the same file; for reading and writing if the rank may, as later locks
-/// may be of either kind. -1 if there is none.
+/// Another open file description of the same file, for reading and writing if the rank may, because later
+/// locks may be of either kind. -1 if it cannot be opened.
 int open_again(int descriptor, int mode) {
   char path[32];
   std::snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
@@ -145,10 +146,10 @@ int open_again(int descriptor, int mode) {
   return -1;
 }
 
-/// A call's use of the description that has the rank's locks of a file.
+/// The use of the description that has the rank's locks of a file, by one call.
 class Use {
  public:
-  /// `makes`: the rank is about to have locks there.
+  /// `makes`: the call is about to set locks there.
   Use(int descriptor, int mode, bool makes) : descriptor_(descriptor) {
     struct stat status {};
     if (!status_of(descriptor, status) || !S_ISREG(status.st_mode)) return;
@@ -175,9 +176,9 @@ class Use {
   Use& operator=(const Use&) = delete;
 
   int descriptor() const { return descriptor_; }
-  /// Null if the locks are the descriptor's.
+  /// The file; null if the locks belong to the descriptor.
   File* file() const { return file_; }
-  /// The rank has this lock now.
+  /// Notes that the rank has this lock now.
   void note(const struct flock& lock) const {
     if (file_ == nullptr) return;
     const Held held;
@@ -189,7 +190,7 @@ class Use {
   File* file_ = nullptr;
 };
 
-/// Counts from the beginning of the file where a lock begins. False with errno.
+/// Converts the beginning of a lock to an offset from the beginning of the file. False with errno.
 bool make_absolute(int descriptor, struct flock& lock) {
   if (lock.l_whence == SEEK_CUR) {
     const off_t here = static_cast<off_t>(syscall(SYS_lseek, descriptor, 0, SEEK_CUR));
@@ -208,9 +209,9 @@ bool make_absolute(int descriptor, struct flock& lock) {
   return true;
 }
 
-/// Tries until `attempt` returns something else than EAGAIN, or EWOULDBLOCK. The holder of the lock may be a
-/// rank that needs this worker; it gets it at once, rather than when the monitor finds that the worker is
-/// stuck in the kernel. What takes long is left to the kernel, which signals interrupt.
+/// Calls `attempt` until it does not fail with EAGAIN or EWOULDBLOCK. The holder of the lock may be a rank
+/// that needs this worker. It gets the worker at once, and not only when the monitor finds that the worker is
+/// blocked in the kernel. A long wait is left to the kernel, where signals interrupt it.
 template <typename Attempt, typename Wait>
 int wait_until_free(Attempt attempt, Wait wait_in_kernel) {
   using namespace std::chrono_literals;
@@ -229,7 +230,8 @@ int wait_until_free(Attempt attempt, Wait wait_in_kernel) {
   return wait_in_kernel();
 }
 
-/// Held. Whether `owner` waits, by way of others of this process, for what `target` has.
+/// Whether `owner` waits, directly or by way of other ranks of this process, for a lock that `target` has.
+/// The tables are locked.
 bool leads_to(const Image* target, const Waiting& wish, std::vector<const Image*>& seen) {
   for (const std::unique_ptr<File>& file : files()) {
     const Image* const holder = file->owner;
@@ -275,7 +277,7 @@ int set_description(int descriptor, struct flock& wanted, bool waits) {
   return wait_until_free(attempt, [&] { return control(descriptor, F_OFD_SETLKW, &wanted); });
 }
 
-/// 0, or -1 with errno: EDEADLK if it would wait for ever.
+/// Waits for a lock: 0, or -1 with errno; EDEADLK if it would wait for ever.
 int wait_for(const Use& use, struct flock& wanted) {
   if (use.file() == nullptr) return set_description(use.descriptor(), wanted, true);
   const Wait wait(*use.file(), wanted);
@@ -387,7 +389,7 @@ void let_go() { lock_of_files.unlock(); }
 
 void let_go_in_child() {
   lock_of_files.unlock();
-  // The descriptions are the parent's, too, which keeps its locks.
+  // The parent has the descriptions, too, and keeps its locks.
   for (const std::unique_ptr<File>& file : files()) syscall(SYS_close, file->description);
   current_image().libc().locked_files.store(0, std::memory_order_relaxed);  // relaxed: the only thread
   waiting().clear();

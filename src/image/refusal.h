@@ -1,4 +1,4 @@
-// Calls that would change what all ranks of a process have, noticed when a rank makes one.
+// Refuses calls that would change what all ranks of a process have, when a rank makes one.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@ namespace clump::image {
 using RefusalHook = void (*)(fiber::Identity* rank, std::string text);
 void set_refusal_hook(RefusalHook hook);
 
-/// Ends the job because the calling rank has made `call`, which cannot be given to one rank alone: what the
-/// rank does next would rely on it. `why` goes on where `call` ends: "changes the kernel thread that runs the
-/// rank".
+/// Ends the job because the calling rank has made `call`, which cannot take effect for one rank alone, and on
+/// which the rank would rely afterwards. `why` continues the sentence that begins with `call`: "changes the
+/// kernel thread that runs the rank".
 [[noreturn]] void refuse(std::string_view call, std::string_view why);
 
 }  // namespace clump::image

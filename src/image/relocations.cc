@@ -14,8 +14,8 @@ namespace {
 
 using Found = std::function<void(std::uintptr_t)>;
 
-/// DT_RELR: an even entry is the address of a word; an odd one is a bit map of the 63 words that follow the
-/// last.
+/// DT_RELR: an even entry is the address of a word; an odd one is a bit map of the 63 words behind the last
+/// one.
 void for_each_relative(const Object& object, const Found& found) {
   std::uintptr_t next = 0;
   for (const ElfW(Relr) entry : object.dynamic.relative) {
@@ -33,7 +33,7 @@ void for_each_relative(const Object& object, const Found& found) {
   }
 }
 
-/// The definition that a copied variable was copied from: the first in load order outside of all programs.
+/// The variable that was copied: the first definition in load order outside of all programs.
 const ElfW(Sym) * source_of_copy(const char* name, const Object** owner) {
   const Registry& registry = Registry::get();
   for (int id = 0; id < registry.size(); ++id) {
@@ -47,7 +47,8 @@ const ElfW(Sym) * source_of_copy(const char* name, const Object** owner) {
   return nullptr;
 }
 
-/// A copied variable holds addresses where its source does, a table of virtual functions for example.
+/// Finds the words of a copied variable. They hold addresses where the source does, for example in a table of
+/// virtual functions.
 void copied_words(const Object& object, const ElfW(Rela) & relocation, const Found& found) {
   const ElfW(Sym)& symbol = object.dynamic.symbols[ELF64_R_SYM(relocation.r_info)];
   const Object* owner = nullptr;
@@ -118,7 +119,7 @@ base::Status repeat_copies(const Object& object) {
     if (source == nullptr || !owner->is_private) continue;
     const std::uintptr_t to = object.dynamic.base + relocation.r_offset;
     const std::uintptr_t page = to & ~std::uintptr_t{4095};
-    // ld.so may have made it read-only.
+    // ld.so may have made the page read-only.
     if (mprotect(reinterpret_cast<void*>(page), to + symbol.st_size - page, PROT_READ | PROT_WRITE) != 0) {
       return base::fail(MPI_ERR_SPAWN, "cannot change a copy of {}: {}", object.path,
                         base::why_refused("mprotect", errno));

@@ -1,4 +1,5 @@
-// Which words of a loaded object did ld.so fill with addresses? Its relocations tell; nothing is guessed.
+// Finds the words of a loaded object that ld.so has filled with addresses. Only its relocations are used;
+// nothing is guessed.
 #pragma once
 
 #include <cstddef>
@@ -11,21 +12,21 @@ namespace clump::image {
 
 struct Object;
 
-/// Calls `found` with the address of each such word, in no order; some come twice.
+/// Calls `found` with the address of each such word, in no particular order; some come twice.
 void for_each_address_word(const Object& object, const std::function<void(std::uintptr_t place)>& found);
 
-/// Calls `found` with each such word that a symbol of that name, plus `addend`, was looked up for.
+/// Calls `found` with each such word for which a symbol of that name, plus `addend`, was looked up.
 void for_each_symbolic_word(
     const Object& object,
     const std::function<void(std::uintptr_t place, const char* name, std::uintptr_t addend)>& found);
 
-/// Calls `found` with each stretch that ld.so copied from the variable of another object (copy relocations).
+/// Calls `found` with each range that ld.so has copied from a variable of another object (copy relocations).
 void for_each_copied_variable(const Object& object,
                               const std::function<void(std::uintptr_t begin, std::size_t bytes)>& found);
 
-/// Copies again what ld.so has copied from the variables of private libraries, as they were before
-/// construction. Programs that are loaded late need that: ld.so copied what another program had made of it.
-/// The object is a template without a snapshot yet.
+/// Repeats the copies that ld.so has made of variables of private libraries, with the variables as they were
+/// before construction. For a program that is loaded late, because ld.so has copied what another program had
+/// made of them. The object is a template without a snapshot yet.
 base::Status repeat_copies(const Object& object);
 
 }  // namespace clump::image

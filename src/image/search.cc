@@ -35,7 +35,7 @@ std::vector<std::string> expand(const std::string& list, const std::string& orig
   return directories;
 }
 
-/// ld.so's cache, /etc/ld.so.cache: the layout since glibc 2.2, "glibc-ld.so.cache1.1".
+/// The cache of ld.so, /etc/ld.so.cache, in the layout since glibc 2.2: "glibc-ld.so.cache1.1".
 class Cache {
  public:
   Cache() : file_("/etc/ld.so.cache") {}
@@ -49,7 +49,7 @@ class Cache {
     if (header->count > (bytes.size() - sizeof(Header)) / sizeof(Entry)) return {};
     for (std::uint32_t i = 0; i < header->count; ++i) {
       const Entry& entry = entries[i];
-      // Entries with hardware capabilities are faster twins of a plain one, which is there too.
+      // Entries with hardware capabilities are faster variants of a plain entry, which is in the cache, too.
       if (static_cast<unsigned>(entry.flags) != arch::kCacheFlags || entry.hardware != 0) continue;
       if (entry.key >= bytes.size() || entry.value >= bytes.size()) continue;
       if (name == string_at(entry.key)) return std::string(string_at(entry.value));

@@ -1,8 +1,8 @@
 // Signals for a rank of another process of this node, and for the rank that has forked the calling process.
-// The kernel would take the rank's process id, which is that of a thread there, for that of all its process,
-// and keep one signal of a kind for all ranks of it. So such a signal comes as another one: as one of those
-// that we keep for ourselves, which queue, with the rank's id in si_errno and the rest of it where it
-// belongs.
+// The kernel would take the rank's process id, which is that of a thread there, for the id of that whole
+// process, and would keep one signal of a kind for all its ranks. So such a signal is sent as a different
+// one: as one of those that Clump keeps for itself, which are queued, with the rank's id in si_errno and all
+// else in its usual place.
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -12,9 +12,10 @@
 namespace clump::image::signals {
 namespace {
 
-/// si_code: this much less than the code and the number of the signal that is meant.
+/// si_code of a forwarded signal is this value combined with the code and the number of the intended signal:
+/// packed().
 constexpr int kForwarded = -0x4000;
-constexpr int kCodes = 0x80;  ///< so many are the numbers of signals
+constexpr int kCodes = 0x80;  ///< how many numbers of signals there are
 
 int packed(const siginfo_t& info) { return kForwarded + info.si_code * kCodes - info.si_signo; }
 

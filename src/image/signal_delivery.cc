@@ -1,5 +1,5 @@
 // How a signal gets to a rank, and how its handler is run: on the rank's own stack, in its own thread of
-// control, with the mask that the rank has asked for.
+// control, with the mask that the rank has set.
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -33,10 +33,10 @@ bool is_on_stack(const stack_t& stack) {
   return here >= begin && here < begin + stack.ss_size;
 }
 
-/// Below what the interrupted function may use without having moved the stack pointer.
+/// The bytes below the stack pointer that the interrupted function may use.
 constexpr std::uintptr_t kRedZone = 256;
 
-/// On which stack a handler runs: null: on the one that we are on. The kernel's handler of faults is on the
+/// The stack on which a handler runs; null: the current one. The kernel's handler of faults runs on the
 /// kernel thread's signal stack, which a rank's handler must not keep in use.
 void* stack_for(const Action& action, const ucontext_t* fault) {
   stack_t wanted{};
@@ -47,9 +47,9 @@ void* stack_for(const Action& action, const ucontext_t* fault) {
   return reinterpret_cast<void*>(stack_pointer_of(*fault) - kRedZone);
 }
 
-/// Blocks what is blocked while the handler runs, and returns what was blocked before. In the same Guard as
-/// take(): otherwise the service could interrupt the thread between the two, and a later signal's handler
-/// would run first.
+/// Blocks the signals that are blocked while the handler runs, and returns what was blocked before. In the
+/// same Guard as take(): otherwise the service could interrupt the thread between the two, and the handler of
+/// a later signal would run first.
 Set block_for_handler(Thread& self, int number, const Action& action) {
   const Set before = self.blocked.load(std::memory_order_relaxed);
   self.blocked.store(before | action.mask | ((action.flags & SA_NODEFER) != 0 ? 0 : bit_of(number)),
@@ -57,8 +57,8 @@ Set block_for_handler(Thread& self, int number, const Action& action) {
   return before;
 }
 
-/// After block_for_handler(), which has returned `before`. `kernels`: the context that the kernel has given
-/// us, which a handler may change; null: there is none.
+/// Runs a handler, after block_for_handler(), which has returned `before`. `kernels`: the context that the
+/// kernel has passed, which a handler may change; null: there is none.
 void run(Thread& self, siginfo_t& info, const Action& action, Set before, void* kernels,
          const ucontext_t* fault) {
   const int number = info.si_signo, error = errno;
@@ -73,7 +73,7 @@ void run(Thread& self, siginfo_t& info, const Action& action, Set before, void* 
   const Set given = to_set(context.uc_sigmask);
   if (during != before) set_blocked(self, during);
   ++self.handled;
-  // One with a single argument does not mind the others.
+  // A handler with a single argument ignores the others.
   const auto handler = reinterpret_cast<Handler>(reinterpret_cast<void*>(action.handler));
   if (void* const stack = stack_for(action, fault))
     clump_call_on_stack(number, &info, &context, handler, stack);
@@ -85,7 +85,8 @@ void run(Thread& self, siginfo_t& info, const Action& action, Set before, void* 
   errno = error;
 }
 
-/// The handler may have let the fiber go over to another kernel thread, whose signal stack is its own.
+/// Keeps the signal stack of the present kernel thread: during the handler the fiber may have moved to
+/// another kernel thread, which has a signal stack of its own.
 void keep_signal_stack(void* context) {
   ::syscall(SYS_sigaltstack, nullptr, &static_cast<ucontext_t*>(context)->uc_stack);
 }
@@ -94,7 +95,7 @@ void interrupt_self(int signal) { ::syscall(SYS_tgkill, base::process_id(), ::sy
 
 void stop_process() { ::syscall(SYS_kill, base::process_id(), SIGSTOP); }
 
-/// SA_RESETHAND. With the Guard.
+/// The action to run; resets it for SA_RESETHAND. With the Guard.
 Action action_to_run(const fiber::Identity& rank, int number) {
   const Action action = action_of(rank, number);
   if (action.handles() && (action.flags & SA_RESETHAND) != 0) {
@@ -106,7 +107,7 @@ Action action_to_run(const fiber::Identity& rank, int number) {
   return action;
 }
 
-/// A signal that the calling thread has caused by what it did: a write to a broken pipe, too large a file, or
+/// Whether the calling thread itself has caused the signal: by a write to a broken pipe, too large a file, or
 /// the C library's own tgkill().
 bool is_of_caller(const siginfo_t& info) {
   const bool from_here = info.si_pid == base::process_id();
@@ -114,7 +115,7 @@ bool is_of_caller(const siginfo_t& info) {
   return info.si_code == SI_USER && from_here && (info.si_signo == SIGPIPE || info.si_signo == SIGXFSZ);
 }
 
-/// It comes because of F_SETOWN.
+/// Whether the signal comes because of F_SETOWN.
 bool tells_of_descriptor(const siginfo_t& info) {
   if (info.si_signo == SIGIO || info.si_signo == SIGURG) return info.si_code > 0;
   return info.si_signo != SIGCHLD && info.si_code >= POLL_IN && info.si_code <= POLL_HUP;
@@ -214,7 +215,7 @@ void come_from_outside(const siginfo_t& info, const fiber::Identity* only) {
   call_service();
 }
 
-// All signals but faults are blocked here, so nothing of this rank's runs before it returns.
+// All signals except faults are blocked here, so no handler of this rank runs before it returns.
 void on_signal(int, siginfo_t* info, void*) {
   const int error = errno;
   Thread& self = mine_as_it_is();
@@ -276,7 +277,8 @@ bool take_fault(int number, siginfo_t* info, void* context, bool overflow) {
   run(self, *info, action, before, context, overflow ? nullptr : static_cast<const ucontext_t*>(context));
   attend(self, context);
   keep_signal_stack(context);
-  return !(own && number == SIGABRT);  // a handler that returns to abort() does not keep it from its end
+  return !(own && number == SIGABRT);  // a handler that returns to abort() does not prevent the end of the
+                                       // rank
 }
 
 #if defined(__x86_64__)

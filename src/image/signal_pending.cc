@@ -1,4 +1,4 @@
-// What is pending for a rank or one of its threads. All of it with the Guard.
+// The signals that are pending for a rank or for one of its threads. All functions with the Guard.
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 namespace clump::image::signals {
 namespace {
 
-/// Real-time signals are queued, others are pending once.
+/// Real-time signals are queued; others are pending at most once.
 bool is_queued(int number) { return number > 31; }
 
 bool blocks(const Thread& thread, Set bit) {
@@ -18,7 +18,7 @@ bool awaits(const Thread& thread, Set bit) {
   return (thread.awaited.load(std::memory_order_relaxed) & bit) != 0;
 }
 
-/// Whether all that may take a signal block it, and whether one of them waits for it.
+/// Whether all threads that may take a signal block it, and whether one of them waits for it.
 struct Takers {
   bool all_block = false;
   bool awaited = false;
@@ -44,7 +44,7 @@ void note(Table& table, Thread* to) {
   Set all = 0;
   for (const Pending& place : table.places)
     if (place.number != 0 && place.to == to) all |= bit_of(place.number);
-  // release: pairs with the acquire in pending_of(), by who looks without the Guard.
+  // release: pairs with the acquire in pending_of(), by a thread that looks without the Guard.
   (to != nullptr ? to->pending : table.pending).store(all, std::memory_order_release);
 }
 

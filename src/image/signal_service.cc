@@ -1,6 +1,6 @@
-// The service: a kernel thread of this process that sees to it that ranks attend to their signals. A rank
-// that computes is interrupted, one that waits is woken. A rank may be on its way from the one to the other,
-// so the service looks again until nothing is left that could be attended to.
+// The signal service: a kernel thread of this process that makes ranks handle their signals. A rank that
+// computes is interrupted, one that waits is woken. A rank may be about to change from the one to the other,
+// so the service looks again until there is nothing left to handle.
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -23,10 +23,10 @@ constexpr int kMostCalls = 256;
 constinit std::atomic<std::uint32_t> news{0};  // futex
 constinit std::atomic<pid_t> service{0};
 constinit std::atomic<bool> allowed{false}, wanted{false}, started{false};
-/// The cores of the process: a thread that a fiber makes would have the fiber's core alone.
+/// The cores of the process: a thread that a fiber makes would have only the fiber's core.
 constinit cpu_set_t cores{};
 
-/// A thread of a rank that has something to attend to.
+/// A thread of a rank that has signals to handle.
 struct Call {
   fiber::Fiber* fiber;
   pid_t thread;
@@ -38,7 +38,7 @@ struct Calls {
   Call all[kMostCalls];
   int count = 0;
 
-  /// With the Guard.
+  /// Adds a call for a thread that has these signals to handle. With the Guard.
   void add(const Table& table, const Thread& thread, Set signals) {
     if (count == kMostCalls) return;
     bool restart = thread.awaited.load(std::memory_order_relaxed) == 0;
@@ -48,7 +48,8 @@ struct Calls {
                     thread.looks.load(std::memory_order_relaxed)};
   }
 
-  /// With the Guard. A thread that waits for the signal gets it first, then the main thread, then any other.
+  /// Adds calls for the signals that are pending for a rank. A thread that waits for a signal gets it first,
+  /// then the main thread, then any other. With the Guard.
   void add(const Table& table) {
     Set left = table.pending.load(std::memory_order_relaxed);
     const Thread* last = nullptr;
@@ -77,9 +78,9 @@ void make(const Call& call) {
   fiber::wake_to_attend(*call.fiber);
 }
 
-/// Whether there was anything to do.
+/// Makes all threads with signals handle them; whether there were any.
 bool call_all() {
-  static Calls calls;  // the service's own
+  static Calls calls;  // used by the service only
   calls.count = 0;
   {
     const Guard guard;
@@ -92,7 +93,7 @@ bool call_all() {
 void* serve(void*) {
   base::name_own_thread("signals");
   ::syscall(SYS_sched_setaffinity, 0, sizeof cores, &cores);
-  // Whatever is blocked by ranks: what comes to the process comes here.
+  // The service blocks no signal: what is sent to the process comes here, whatever ranks block.
   constexpr Set kNone = 0;
   ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &kNone, nullptr, sizeof kNone);
   service.store(static_cast<pid_t>(::syscall(SYS_gettid)), std::memory_order_release);

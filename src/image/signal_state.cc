@@ -29,10 +29,10 @@ constinit base::ShortMutex lock;
 
 constinit Table* tables = nullptr;
 constinit int table_count = 0;
-/// What the process began with.
+/// The actions that the process began with.
 struct sigaction beginning[kSignals + 1];
 constinit Set claimed = 0;
-/// What a WithIgnoredOfRank wants the kernel to ignore, and who may have one.
+/// What a WithIgnoredOfRank makes the kernel ignore. `starting` guards that there is one at a time.
 constinit Set ignored_for_now = 0;
 constinit std::mutex starting;
 
@@ -55,7 +55,8 @@ struct sigaction to_sigaction(const Action& action) {
   return given;
 }
 
-/// A fault that no rank wants to know of is the runtime's, unless somebody was there before it.
+/// The action for a signal at the start. The runtime's own handlers (of faults, for example) count as the
+/// default action; a handler that was there before them is kept.
 Action action_at_beginning(int number) {
   const Action action = to_action(beginning[number]);
   const bool is_runtimes =
@@ -64,7 +65,7 @@ Action action_at_beginning(int number) {
   return is_runtimes ? Action{} : action;
 }
 
-/// What all ranks want of a signal, as far as the kernel's action depends on it.
+/// What all ranks together want for a signal, as far as the kernel's action depends on it.
 struct Wants {
   bool all_ignore = true, any_handler = false, any_changed = false, all_restart = true;
   bool all_want_no_stops = true, all_leave_no_zombies = true;
@@ -89,14 +90,15 @@ Wants wants(int number) {
   return all;
 }
 
-/// Some rank handles a signal: its waits have to be interrupted for that.
+/// A rank handles a signal: from now on its waits can be interrupted.
 void wake_for_signals(Table& table) {
   if (std::exchange(table.is_woken, true)) return;
   table.rank->parks.store(true, std::memory_order_relaxed);
   if (table.rank->callbacks != nullptr) table.rank->callbacks->park();
 }
 
-/// What a thread has used: of its own kernel thread, also before it has left that as a fiber, and as a fiber.
+/// The processor time of a thread: that of its own kernel thread, also from before it became a fiber, and its
+/// time as a fiber.
 std::chrono::nanoseconds time_of(const Thread& thread) {
   clockid_t clock{};
   timespec used{};
@@ -131,7 +133,7 @@ Thread& mine() {
 }
 
 bool is_on() noexcept { return on.load(std::memory_order_relaxed); }
-// The child of a vfork() has our memory, and the kernel's signals of a process of its own.
+// The child of vfork() has this process's memory, but signals of its own in the kernel.
 bool is_ours() noexcept { return is_on() && fiber::identity() != nullptr && base::process_id() == process; }
 const Runtime& runtime() noexcept { return runtime_; }
 
@@ -160,7 +162,7 @@ Table& table_of(const fiber::Identity& rank) {
     (void)!::write(STDERR_FILENO, kWhy, sizeof kWhy - 1);
     std::abort();
   }
-  auto* const table = static_cast<Table*>(memory);  // begins as zeros, and takes memory as it is used
+  auto* const table = static_cast<Table*>(memory);  // all zero at first; it takes memory as it is used
   table->rank = image_of(&rank).identity();
   for (int number = 1; number <= kHighest; ++number) table->actions[number] = action_at_beginning(number);
   table->next = tables;
@@ -281,7 +283,8 @@ void update_kernel(int number) {
   } else {
     action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO;
-    // Of two ticks at once the second would go to another thread if the first one's handler blocked it.
+    // If the handler of one tick blocked the other, of two ticks at the same time the second would go to
+    // another thread.
     action.sa_mask = to_sigset(~kFaults & ~kTicks);
     if (all.all_restart) action.sa_flags |= SA_RESTART;
     if (number == SIGCHLD && all.all_want_no_stops) action.sa_flags |= SA_NOCLDSTOP;
@@ -299,8 +302,8 @@ void claim(Set numbers) {
   }
 }
 
-// One at a time, or a program that another rank starts meanwhile would inherit it. Nobody is switched between
-// the two.
+// One at a time: otherwise a program that another rank starts meanwhile would inherit it. The fiber is not
+// switched between constructor and destructor.
 WithIgnoredOfRank::WithIgnoredOfRank() noexcept {
   if (!is_ours()) return;
   starting.lock();

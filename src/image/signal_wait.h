@@ -1,4 +1,4 @@
-// What ends a sleep before its time. Inside of this layer.
+// Waits that signals end before their time. For this layer only.
 #pragma once
 
 #include <cerrno>
@@ -10,36 +10,36 @@
 
 namespace clump::image::signals {
 
-/// Sleeps until a handler of the calling thread's has run (true), or until the time (false). While the thread
-/// sleeps nothing else runs handlers, and they may leave by siglongjmp(). `handled`: the count of handlers
-/// before the caller let signals in; a handler that has run since then ends the wait.
+/// Sleeps until a handler of the calling thread has run (true), or until the time is up (false). Meanwhile
+/// only the thread itself runs handlers, so they may leave by siglongjmp(). `handled`: the count of handlers
+/// before the caller allowed signals; a handler that has run since then ends the wait.
 bool wait_for_handler(Thread& self, std::optional<std::chrono::steady_clock::time_point> until,
                       std::uint64_t handled);
 
-/// A call that waits in the kernel with another mask meanwhile. What is pending with us and open by that mask
-/// the kernel does not know: it ends the call before it begins.
+/// A call that waits in the kernel with another mask meanwhile. The kernel does not know signals that are
+/// pending in Clump; if the mask allows one of them, it ends the call before it begins.
 class MaskedCall {
  public:
-  /// Null: the mask stays.
+  /// Null: the mask stays as it is.
   explicit MaskedCall(const sigset_t* mask);
   ~MaskedCall();
   MaskedCall(const MaskedCall&) = delete;
   MaskedCall& operator=(const MaskedCall&) = delete;
 
-  /// A handler has run: the call fails with EINTR.
+  /// Whether a handler has run: then the call fails with EINTR.
   bool was_interrupted() const { return was_interrupted_; }
-  /// For the kernel.
+  /// The mask for the kernel.
   const sigset_t* mask() const { return mask_; }
 
  private:
   const sigset_t* mask_;
   sigset_t open_{};
-  Thread* self_ = nullptr;  ///< null: the kernel knows all
+  Thread* self_ = nullptr;  ///< null: the kernel knows all pending signals
   Set before_ = 0;
   bool was_interrupted_ = false;
 };
 
-/// `call` with the mask that the kernel shall have; its result.
+/// Makes `call` with the mask that the kernel needs, and returns its result.
 template <typename Call>
 int with_mask(const sigset_t* mask, Call call) {
   const MaskedCall masked(mask);

@@ -20,7 +20,7 @@ namespace clump::image {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-/// Shorter stretches without addresses are cheaper to copy than to map.
+/// The least length of a range without addresses that is mapped; shorter ones are cheaper to copy.
 constexpr std::size_t kWorthMapping = 64 * kPage;
 
 constexpr std::uintptr_t page_down(std::uintptr_t address) { return address & ~(kPage - 1); }
@@ -37,8 +37,8 @@ int protection_of(const ElfW(Phdr) & segment) {
          ((segment.p_flags & PF_X) != 0 ? PROT_EXEC : 0);
 }
 
-/// The private object that an address belongs to. One past the end of an object is still the object's, as for
-/// an array.
+/// The private object that an address belongs to. The address behind the end of an object still belongs to
+/// it, as with an array.
 const Object* owner_of(const Object& from, std::uintptr_t address) {
   if (address - from.begin <= from.end - from.begin) return &from;
   const Object* found = Registry::get().find(address);
@@ -113,7 +113,7 @@ void Snapshot::list_code(const Object& object) {
     const std::uintptr_t end = page_up(object.dynamic.base + segment.p_vaddr + segment.p_filesz);
     const std::uint64_t offset = page_down(segment.p_offset);
     // Neighbours become one mapping, executable as a whole: a thousand ranks would otherwise need three times
-    // as many.
+    // as many mappings.
     if (!code.empty() && code.back().begin - code.back().file_offset == begin - offset &&
         page_up(code.back().begin + code.back().bytes) == begin) {
       code.back().bytes = end - code.back().begin;
@@ -152,8 +152,8 @@ base::Status Snapshot::store_data(const Object& object) {
         add_page(page, true);
       }
     }
-    // Beyond what the file holds all is zero, but for what ld.so wrote: no need to look at (and so to touch)
-    // every page.
+    // Beyond the contents of the file all bytes are zero, except what ld.so has written. So not every page
+    // has to be read (and thereby made).
     for (const std::uintptr_t page : with_copies) {
       if (page >= from_file && page < page_up(begin + segment.p_memsz)) add_page(page, false);
     }

@@ -13,21 +13,21 @@ namespace clump::image {
 
 struct Object;
 
-/// A word that holds an address: `place` holds `target`. Both are addresses in the originals.
+/// A word that holds an address: at `place` is `target`. Both are addresses in the originals.
 struct Word {
   std::uintptr_t place = 0;
   std::uintptr_t target = 0;
   std::int32_t object = 0;  ///< number of the object that `target` lies in
 };
 
-/// A word of the data that holds the address of one of the C library's variables that each rank has to
+/// A word of the data with the address of one of those variables of the C library that each rank has for
 /// itself.
 struct VariableWord {
   std::uintptr_t place = 0;
   int variable = 0;  ///< see variables.h
 };
 
-/// A stretch of file that a copy maps unchanged: code and constants.
+/// A range of the file that a copy maps unchanged: code and constants.
 struct CodePart {
   std::uintptr_t begin = 0;
   std::size_t bytes = 0;
@@ -35,40 +35,41 @@ struct CodePart {
   int protection = 0;
 };
 
-/// A stretch of data, whole pages. What no part covers is zero.
+/// A range of data, in whole pages. What no part covers is zero.
 struct DataPart {
   std::uintptr_t begin = 0;
   std::size_t bytes = 0;
-  bool mapped = false;  ///< from the store, without being touched: a long stretch that holds no address
+  bool mapped = false;          ///< from the store, without being touched: a long range without addresses
   std::uint64_t stored_at = 0;  ///< offset in the store
 };
 
-/// Gives a descriptor that lives as long as the process a large number, out of the way of programs that
-/// expect small ones.
+/// Gives a descriptor that lives as long as the process a large number, so that programs that expect small
+/// ones do not come across it.
 int move_up(int fd);
 
 class Snapshot {
  public:
   bool taken() const { return taken_; }
 
-  /// Reads the object's memory. Before any of its constructors runs. All private objects are known by then.
+  /// Takes the snapshot of an object from its memory. Before any of its constructors runs, when all private
+  /// objects are known.
   base::Status take(Object& object);
 
-  /// The bytes in [from, from + bytes) as they were when the snapshot was taken. No write may have changed
-  /// constants since.
+  /// Reads the bytes [from, from + bytes) as they were when the snapshot was taken. Constants are read from
+  /// memory, so they must not have been written since.
   void read(std::uintptr_t from, std::size_t bytes, std::byte* to) const;
 
-  /// Words that point into private objects, in the order of their places.
+  /// The words that point into private objects, in the order of their places.
   std::vector<Word> words;
   std::vector<VariableWord> variable_words;
-  /// Words of the initial thread-local data; their places are relative to its begin.
+  /// The words of the initial thread-local data; their places are relative to its beginning.
   std::vector<Word> tls_words;
   std::vector<CodePart> code;
   std::vector<DataPart> data;
-  /// Objects that `words` point into, itself included, each once.
+  /// The objects that `words` point into, each once; it may include the object itself.
   std::vector<std::int32_t> targets;
-  int file = -1;                      ///< the object's file: what `code` is mapped from
-  int store = -1;                     ///< memfd: what mapped data parts are mapped from
+  int file = -1;                      ///< the object's file, from which `code` is mapped
+  int store = -1;                     ///< memfd from which mapped data parts are mapped
   const std::byte* stored = nullptr;  ///< the store's bytes
   std::size_t stored_bytes = 0;
 

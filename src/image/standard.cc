@@ -19,17 +19,17 @@
 namespace clump::image::standard {
 namespace {
 
-constexpr int kOutOfTheWay = 200;  // as for the process's other descriptors that programs do not expect
+constexpr int kOutOfTheWay = 200;  // as for other descriptors of the process that programs do not expect
 constexpr std::int16_t kOwn = -1;
 
-/// By number above 2: 1 + the number of the job's stream that it is a duplicate of; 0: of none. Larger
-/// numbers are duplicates that nobody recognises.
+/// How many numbers have an entry in `duplicates`. The entry of a number above 2 is 1 + the number of the
+/// job's stream that it is a duplicate of; 0: of none. Duplicates with larger numbers are not recognised.
 constexpr int kDuplicates = 1 << 20;
-/// In place of that: it is not the program's.
+/// The value of the entry if the descriptor is not the program's.
 constexpr std::uint8_t kProtected = 255;
 constinit std::atomic<std::uint8_t> duplicates[kDuplicates];
 
-/// In a child that fork() has made.
+/// Whether this is a child that fork() has made.
 constinit std::atomic<bool> forked{false};
 /// The process that the ranks share.
 constinit std::atomic<pid_t> process{0};
@@ -42,14 +42,14 @@ bool is_borrowed() {
   if (borrower == 0) [[likely]]
     return false;
   if (borrower == this_process()) return true;
-  borrower = 0;  // it is gone
+  borrower = 0;  // it has ended
   return false;
 }
 
-/// Whether 0, 1 and 2 are the kernel's.
+/// Whether the numbers 0, 1 and 2 are the kernel's.
 bool is_at_home() { return forked.load(std::memory_order_relaxed) || is_borrowed(); }  // relaxed: one thread
 
-// The system calls: the C library's functions of these names are interposed, and come here.
+// The system calls: the C library's functions of these names are interposed, and call this file.
 int kernel_fcntl(int descriptor, int command, int argument) {
   return static_cast<int>(syscall(SYS_fcntl, descriptor, command, argument));
 }
@@ -63,7 +63,7 @@ int lift(int descriptor) { return kernel_fcntl(descriptor, F_DUPFD_CLOEXEC, kOut
 StandardState& mine() { return current_image().libc().standard; }
 
 void note_duplicate(int descriptor, int stream) {
-  // relaxed: whoever uses the number has it from the thread that made it
+  // relaxed: a thread that uses the number has it from the thread that made it
   if (descriptor > 2 && descriptor < kDuplicates)
     duplicates[descriptor].store(static_cast<std::uint8_t>(stream + 1), std::memory_order_relaxed);
 }
@@ -79,7 +79,7 @@ int fail(int error) {
   return -1;
 }
 
-/// One of the three becomes something else: what was printed to it goes out first, what it was is closed.
+/// Changes what one of the three is: what was printed to it is written first, and what it was is closed.
 void change(int descriptor, Place next) {
   output::RankOutput& output = current_image().output();
   const Place last = place_of_standard(descriptor);
@@ -93,7 +93,7 @@ void change(int descriptor, Place next) {
   kernel_close(before.real);
 }
 
-/// In a child, where the numbers are the kernel's, one of the three becomes a file.
+/// Notes, in a child, where the numbers are the kernel's, that one of the three is now a file.
 void note_at_home(int descriptor) {
   if (static_cast<unsigned>(descriptor) > 2 || is_borrowed()) return;
   if (descriptor != 0) current_image().output().leave(descriptor, place_of_standard(descriptor).stream);
@@ -105,7 +105,7 @@ int replace_at_home(int from, int to, bool closed_on_exec) {
   return kernel_dup3(from, to, closed_on_exec);
 }
 
-/// Whether the rank has more descriptors now than the limit that it has set.
+/// Whether the rank has more descriptors than the limit that it has set.
 bool is_one_too_many(const void* caller) {
   const std::uint64_t most =
       mine().most_open.load(std::memory_order_relaxed);  // relaxed: of the rank's own calls
@@ -113,7 +113,8 @@ bool is_one_too_many(const void* caller) {
          static_cast<std::uint64_t>(owners::count_mine()) + 3 > most;
 }
 
-/// A new descriptor above 2 is the rank's, if the rank may have one more: the descriptor, or -1 with EMFILE.
+/// Gives a new descriptor above 2 to the rank, if the rank may have one more: returns the descriptor, or -1
+/// with EMFILE.
 int keep_made(int made, const void* caller) {
   owners::note(made, caller);
   if (!is_one_too_many(caller)) return made;
@@ -122,8 +123,8 @@ int keep_made(int made, const void* caller) {
   return fail(EMFILE);
 }
 
-/// The number that the rank gets for its new descriptor, which is a duplicate of this stream of the job's
-/// (kOwn: of none).
+/// Gives a new descriptor the rank's lowest free number. It is a duplicate of this stream of the job's (kOwn:
+/// of none).
 int to_lowest(int made, std::int16_t stream, const void* caller) {
   for (int number = 0; number <= 2; ++number) {
     if (place_of_standard(number).real >= 0) continue;
@@ -168,7 +169,7 @@ void note_places(Place (&places)[3]) {
   for (int number = 0; number <= 2; ++number) places[number] = mine().now[number].load();
 }
 
-/// In a child that has its parent's table, as that of vfork(): from here on the numbers are the kernel's.
+/// In a child that has its parent's memory, as that of vfork(): from here on the numbers are the kernel's.
 void leave_table_of_parent() {
   if (is_at_home() || this_process() == process.load(std::memory_order_relaxed)) return;
   owners::close_others_in_child();
@@ -310,7 +311,7 @@ int set_descriptor_flags(int descriptor, int flags) {
 
 int place_lowest(int made, const void* caller) {
   if (made <= 2 || !captured() || is_at_home()) return made;
-  note_duplicate(made, kOwn);  // should somebody have closed this number without our seeing it
+  note_duplicate(made, kOwn);  // this number may have been closed in a way that was not seen
   return keep_made(made, caller) < 0 ? -1 : to_lowest(made, kOwn, caller);
 }
 
@@ -354,7 +355,7 @@ void note_closed(int descriptor) {
 }
 
 void protect(int real) {
-  // relaxed: nobody who should not close it knows the number
+  // relaxed: a thread that must not close the descriptor does not know its number yet
   if (real > 2 && real < kDuplicates) duplicates[real].store(kProtected, std::memory_order_relaxed);
 }
 
@@ -390,7 +391,7 @@ bool in_child() { return is_at_home() || this_process() != process.load(std::mem
 
 void limit_open_files(const fiber::Identity& rank, std::uint64_t most) {
   const bool is_any = most == ~std::uint64_t{0};
-  // relaxed: see is_one_too_many(). A limit of 0 is one of 1: both allow nothing.
+  // relaxed: see is_one_too_many(). A limit of 0 is set as 1: both allow no descriptor.
   image_of(&rank).libc().standard.most_open.store(is_any ? 0 : std::max<std::uint64_t>(most, 1),
                                                   std::memory_order_relaxed);
 }

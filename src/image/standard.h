@@ -1,20 +1,20 @@
 // Descriptors 0, 1 and 2 of each rank.
 //
-// Descriptors are the process's, and ranks that share it share their numbers (descriptor_owners.h says whose
-// each is), but for these three: each rank has a table of what they are to it (StandardState). Each begins as
-// the job's stream of that number. A rank that closes one, or puts another file there, changes its table; the
-// file gets a number of the kernel's above 200 that nobody else uses. So functions of the C library that take
-// a descriptor ask kernel_number() first. A duplicate of one of the job's streams is known as such, so that
-// what is written to it keeps whole lines and tags, and dup2() of it back to 1 gives the rank the job's
-// stream again.
+// Descriptors belong to the process, and ranks that share it share their numbers (descriptor_owners.h knows
+// the owner of each). These three are different: each rank has a table of what they are to it
+// (StandardState). Each begins as the job's stream of that number. If a rank closes one, or puts another file
+// there, its table changes; the file gets a number of the kernel's above 200 that nothing else uses. So
+// functions of the C library that take a descriptor call kernel_number() first. A duplicate of one of the
+// job's streams is recognised, so that what is written to it is written in whole lines with tags, and dup2()
+// of it back to 1 gives the rank the job's stream again.
 //
 // A child that fork() makes is a process of its own: go_home() makes the kernel's 0, 1 and 2 what they are to
-// the rank, and from then on the numbers are the kernel's. Programs that a rank starts get the same from
+// the rank, and from then on the numbers are the kernel's. Programs that a rank starts get the same by
 // ChildActions.
 //
-// All functions are for any thread. Those that POSIX wants to be async-signal-safe take no lock, but for
-// writing out the partial line of a stream that is given up, if nobody writes to it just then. In a process
-// without images all numbers are the kernel's.
+// All functions are for any thread. Those that POSIX requires to be async-signal-safe take no lock, except to
+// write the partial line of a stream that is given up, if no other thread writes to it at that moment. In a
+// process without images all numbers are the kernel's.
 #pragma once
 
 #include <spawn.h>
@@ -49,7 +49,7 @@ inline bool is_standard(int descriptor) { return static_cast<unsigned>(descripto
 /// The rank's number for a descriptor of the kernel's: the reverse of kernel_number().
 int number_of(int real);
 
-// What the C library's functions of these names do, with errno.
+// These do what the C library's functions of these names do, with errno.
 
 /// `caller`, here and below, is the return address of the function that programs call.
 int duplicate(int descriptor, int lowest, bool closed_on_exec, const void* caller);
@@ -57,50 +57,51 @@ int duplicate(int descriptor, int lowest, bool closed_on_exec, const void* calle
 int replace(int from, int to, bool closed_on_exec, const void* caller);
 int close(int descriptor, const void* caller = nullptr);
 int close_range(unsigned first, unsigned last, int flags, const void* caller);
-/// fcntl(F_GETFD) and fcntl(F_SETFD) of 0, 1 and 2.
+/// fcntl(F_GETFD) and fcntl(F_SETFD) for 0, 1 and 2.
 int descriptor_flags(int descriptor);
 int set_descriptor_flags(int descriptor, int flags);
 
-/// A new descriptor of the kernel's is the calling rank's, and becomes the rank's lowest free number, if the
-/// rank has closed one of the three. Code that all ranks share gets the kernel's number. Passes negative
-/// numbers on. -1 with EMFILE, and the descriptor is closed, where the rank has set a limit.
+/// Gives a new descriptor of the kernel's to the calling rank: it becomes the rank's lowest free number, if
+/// the rank has closed one of the three. Code that all ranks share gets the kernel's number. Returns a
+/// negative `made` unchanged. -1 with EMFILE, and the descriptor is closed, if it is beyond the limit that
+/// the rank has set.
 int place_lowest(int made, const void* caller);
-/// The same for what the C library has opened below a stream, which keeps its number; null with EMFILE.
-/// Passes null on.
+/// The same for a descriptor that the C library has opened below a stream, and which keeps its number; null
+/// with EMFILE. Returns null unchanged.
 std::FILE* keep_stream(std::FILE* stream, const void* caller);
 
-/// `file`, which the caller gives away, becomes one of the three.
+/// Makes `file`, which the caller gives away, one of the three.
 void put(int descriptor, int file);
-/// One of the three, as a descriptor that is the rank's own and may be closed; -1 with errno.
+/// One of the three as a descriptor that belongs to the rank alone and may be closed; -1 with errno.
 int make_private(int descriptor);
-/// It has been closed in a way that close() has not seen.
+/// Notes that a descriptor was closed in a way that close() has not seen.
 void note_closed(int descriptor);
-/// Clump needs this descriptor of the kernel's: code of programs cannot close or replace it, as some do that
-/// close all numbers from 3 on. Until it is let_go(), before it is closed.
+/// Protects a descriptor of the kernel's that Clump needs: code of programs cannot close or replace it, as
+/// some programs do that close all numbers from 3 on. Until let_go(), which comes before it is closed.
 void protect(int real);
 void let_go(int real);
-/// The file behind the rank's own descriptor for it is another one now.
+/// Notes that the file behind the rank's own descriptor for one of the three is a different one now.
 void note_reopened(int descriptor);
-/// What the job's stream of this number is to the rank. `file` stays the caller's.
+/// Sets what the job's stream of this number is to the rank. `file` still belongs to the caller.
 void give(Image& image, int descriptor, int file);
 
-/// Whether the calling rank's three are the kernel's.
+/// Whether the calling rank's three descriptors are the kernel's.
 bool is_home();
-/// By capture().
+/// Called by capture().
 void begin();
-/// Whether this is another process than the ranks' one: a child of a rank.
+/// Whether this is a child of a rank, and not the process that the ranks share.
 bool in_child();
-/// The rank has at most this many descriptors from now on; RLIM_INFINITY: no limit of its own.
+/// From now on the rank may have at most this many descriptors; RLIM_INFINITY: no limit of its own.
 void limit_open_files(const fiber::Identity& rank, std::uint64_t most);
-/// The rank ends: what it has in place of the three is closed.
+/// Called when the rank ends: closes what it has in place of the three.
 void close_own(Image& image);
-/// In a child that fork() has made. Async-signal-safe.
+/// Called in a child that fork() has made. Async-signal-safe.
 void go_home();
-/// The same in a child that has its parent's memory, as that of vfork(), before it executes a program. It
-/// changes nothing in the parent. In the ranks' process it does nothing.
+/// The same in a child that has its parent's memory, as that of vfork(), before it executes a program.
+/// Changes nothing in the parent. In the ranks' process it does nothing.
 void go_home_for_exec();
 
-/// Actions for posix_spawn(): those that make 0, 1 and 2 the calling rank's, and then the user's.
+/// The actions for posix_spawn(): those that make 0, 1 and 2 the calling rank's, and then the user's.
 class ChildActions {
  public:
   explicit ChildActions(const posix_spawn_file_actions_t* user);
@@ -108,7 +109,7 @@ class ChildActions {
   ChildActions(const ChildActions&) = delete;
   ChildActions& operator=(const ChildActions&) = delete;
 
-  /// 0, or an error number.
+  /// The error of making this: 0, or an error number.
   int error() const { return error_; }
   const posix_spawn_file_actions_t* get() const { return has_own_ ? &own_ : user_; }
 
@@ -123,7 +124,7 @@ class ChildActions {
   int lifted_[3] = {-1, -1, -1};  ///< descriptors that live as long as this
 };
 
-/// The descriptor that `path` names, if that is one of the three (as /dev/stdout does); -1 otherwise.
+/// The descriptor that `path` names, if it is one of the three (as for /dev/stdout); -1 otherwise.
 int named_by(const char* path);
 
 }  // namespace standard

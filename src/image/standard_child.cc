@@ -1,4 +1,4 @@
-// What a program that a rank starts with posix_spawn() has open: what the rank has.
+// The descriptors of a program that a rank starts with posix_spawn(): those that the rank has.
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,14 +13,14 @@
 namespace clump::image::standard {
 namespace {
 
-/// glibc keeps the actions as an array of structures that it does not show, of this size since it has them.
+/// glibc keeps the actions in an array of structures that are not public. They have always had this size.
 constexpr std::size_t kActionBytes = 32;
 
 const char* bytes_of(const posix_spawn_file_actions_t& actions) {
   return reinterpret_cast<const char*>(actions.__actions);
 }
 
-/// Whether two actions of one kind lie where we expect them.
+/// Whether two kinds of actions have the expected layout.
 bool know_layout() {
   static const bool known = [] {
     posix_spawn_file_actions_t probe;
@@ -44,7 +44,7 @@ int lift(int descriptor) {
   return static_cast<int>(syscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, kOutOfTheWay));
 }
 
-/// What the program would have, and the calling rank has not.
+/// The numbers that the program would have, although the calling rank does not have them.
 std::vector<int> numbers_of_others() {
   std::vector<int> all;
   owners::for_each_to_close(
@@ -85,7 +85,7 @@ void ChildActions::bring_home() {
   }
 }
 
-/// They may use 0, 1 and 2, which are the rank's by then.
+/// Appends the user's actions. They may use 0, 1 and 2, which are the rank's by then.
 void ChildActions::append_users() {
   if (!know_layout()) {
     error_ = ENOSYS;
@@ -93,7 +93,7 @@ void ChildActions::append_users() {
   }
   const int ours = own_.__used;
   for (int i = 0; i < user_->__used && error_ == 0; ++i)
-    error_ = posix_spawn_file_actions_addclose(&own_, 0);  // makes room
+    error_ = posix_spawn_file_actions_addclose(&own_, 0);  // makes room for an action
   if (error_ != 0) return;
   std::memcpy(reinterpret_cast<char*>(own_.__actions) + static_cast<std::size_t>(ours) * kActionBytes,
               bytes_of(*user_), static_cast<std::size_t>(user_->__used) * kActionBytes);
@@ -102,7 +102,7 @@ void ChildActions::append_users() {
 ChildActions::~ChildActions() {
   const int error = errno;
   if (has_own_) {
-    own_.__used = 0;  // what the actions hold is the user's
+    own_.__used = 0;  // the user's actions own what they hold
     posix_spawn_file_actions_destroy(&own_);
   }
   for (const int descriptor : lifted_)

@@ -29,7 +29,7 @@ namespace {
 
 const SuccessorHooks* hooks = nullptr;
 
-/// What a successor writes to stdout or stderr, on its way to the job's stream that this is to the rank.
+/// Passes on what a successor writes to stdout or stderr to the job's stream that this is to the rank.
 class Relay {
  public:
   Relay(output::RankOutput& output, int target) : target_(target) {
@@ -41,7 +41,8 @@ class Relay {
   Relay& operator=(const Relay&) = delete;
   ~Relay() { close_all(); }
 
-  /// Where the rank's lines have to be told apart from others'. An error number, or 0.
+  /// Opens the relay, if the rank's lines have to be distinguished from those of others. 0, or an error
+  /// number.
   int open(posix_spawn_file_actions_t& actions) {
     if (stream_ == nullptr || stream_->goes_straight_out()) return 0;
     if (pipe2(ends_.data(), O_CLOEXEC) != 0) return errno;
@@ -52,7 +53,7 @@ class Relay {
     if (ends_[1] >= 0) close(std::exchange(ends_[1], -1));
   }
   int descriptor() const { return ends_[0]; }
-  /// Passes on what is there, without waiting for more.
+  /// Passes on what there is, without waiting for more.
   void pass_on() {
     char bytes[16 << 10];
     for (pollfd state{ends_[0], POLLIN, 0}; ends_[0] >= 0 && poll(&state, 1, 0) > 0;) {
@@ -77,7 +78,7 @@ class Relay {
 
 std::string_view name_of(std::string_view variable) { return variable.substr(0, variable.find('=')); }
 
-/// `environment` with the passport's variables; their texts are the passport's.
+/// `environment` with the variables of the passport, which owns their texts.
 std::vector<char*> with_variables(char* const* environment, const Passport& passport) {
   std::vector<char*> all;
   for (; environment != nullptr && *environment != nullptr; ++environment) {
@@ -91,7 +92,8 @@ std::vector<char*> with_variables(char* const* environment, const Passport& pass
   return all;
 }
 
-/// The program's process, as exec() would have left this one. An error number, or 0.
+/// Starts the process of the program, in the state in which exec() would have left this process. 0, or an
+/// error number.
 int start(const char* path, char* const* arguments, char* const* environment, const Passport& passport,
           posix_spawn_file_actions_t& actions, pid_t& child) {
   static constinit Hidden<int(pid_t*, const char*, const posix_spawn_file_actions_t*,
@@ -108,7 +110,8 @@ int start(const char* path, char* const* arguments, char* const* environment, co
   return real(&child, path, all_actions.get(), nullptr, arguments, all.data());
 }
 
-/// Waits for the end of the successor; its status. What it has left behind may go on, unheard.
+/// Waits for the end of the successor and returns its status. Processes that it has left may go on, but their
+/// output is not passed on.
 int follow(pid_t child, Relay& out, Relay& error) {
   static constinit Hidden<pid_t(pid_t, int*, int)> real{"waitpid"};
   int status = 0;

@@ -8,8 +8,8 @@
 namespace clump::image {
 namespace {
 
-/// ld.so makes most addresses in a dynamic section absolute, but not all, and none in a section it cannot
-/// write.
+/// The absolute address for one in a dynamic section. ld.so makes most of these absolute, but not all, and
+/// none in a section that it cannot write.
 std::uintptr_t absolute(const link_map& map, std::uintptr_t address) {
   return address < map.l_addr ? address + map.l_addr : address;
 }
@@ -19,7 +19,7 @@ const T* pointer_to(const link_map& map, std::uintptr_t address) {
   return reinterpret_cast<const T*>(absolute(map, address));
 }
 
-/// Collects a table from its two entries, in whichever order they come.
+/// Makes a table from its two entries, which may come in either order.
 template <typename T>
 struct Table {
   std::uintptr_t address = 0;
@@ -46,13 +46,13 @@ std::uint32_t sysv_hash_of(const char* name) {
   return hash;
 }
 
-/// strcmp() may be a sanitizer's, which is looking up its own functions when it gets here.
+/// Like strcmp(), which may be that of a sanitizer that is looking up its own functions here.
 bool same_name(const char* a, const char* b) {
   while (*a == *b && *a != '\0') ++a, ++b;
   return *a == *b;
 }
 
-/// Of several versions of a name, the one that is not hidden wins; a hidden one is better than nothing.
+/// Chooses among several versions of a name: one that is not hidden; if there is none, a hidden one.
 class BestVersion {
  public:
   BestVersion(const Dynamic& object, const char* name) : object_(object), name_(name) {}
@@ -239,7 +239,8 @@ void* address_of(const Dynamic& object, const ElfW(Sym) & symbol) {
 
 const link_map* loaded_at(const void* address) {
   const auto where = reinterpret_cast<std::uintptr_t>(address);
-  // Objects do not overlap, so the one that begins last before the address holds it, if any does.
+  // Objects do not overlap, so if an object holds the address, it is the one with the last beginning before
+  // the address.
   const link_map* best = nullptr;
   for (const link_map* map = first_loaded(); map != nullptr; map = map->l_next) {
     const auto dynamic = reinterpret_cast<std::uintptr_t>(map->l_ld);
@@ -258,7 +259,7 @@ void* hidden_definition(const char* name) {
   static constexpr char kHere = 0;
   void* found = next_definition(name, &kHere);
   if (found == nullptr) {
-    // Preloaded libraries may come after the C library where a program was started by hand.
+    // If a program was started by hand, preloaded libraries may come after the C library.
     const link_map* libc = first_loaded();
     while (libc != nullptr && std::strstr(libc->l_name, "/libc.so.6") == nullptr) libc = libc->l_next;
     found = libc != nullptr ? definition_from(name, libc) : nullptr;

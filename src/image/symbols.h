@@ -1,7 +1,7 @@
-// The dynamic sections of loaded objects: what they export, and the definitions that our interposed functions
+// The dynamic sections of loaded objects: what they export, and the definitions that the interposed functions
 // hide.
 //
-// Nothing here calls a function that this library interposes, and nothing needs a constructor: all of it
+// Nothing here calls a function that this library interposes, and nothing needs a constructor: everything
 // works from the first instruction of the process on. Any thread.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace clump::image {
 
-/// A loaded object's dynamic section with all addresses made absolute.
+/// The dynamic section of a loaded object, with all addresses made absolute.
 struct Dynamic {
   explicit Dynamic(const link_map& map);
 
@@ -34,7 +34,7 @@ struct Dynamic {
   std::uintptr_t fini = 0;
   const char* soname = nullptr;
 
-  /// The default version of a symbol that this object defines, or null.
+  /// The default version of a symbol that this object defines; null if there is none.
   const ElfW(Sym) * find(const char* name) const;
   const char* name_of(const ElfW(Sym) & symbol) const { return strings + symbol.st_name; }
 };
@@ -55,12 +55,12 @@ void* next_definition(const char* name, const void* after);
 /// The first definition of a function in `map` and the objects after it; null if there is none.
 void* definition_from(const char* name, const link_map* map);
 
-/// The definition that a function of ours hides: the next one after libclump_host.so. Ends the process if
+/// The definition that an interposed function hides: the next one after libclump_host.so. Ends the process if
 /// there is none.
 void* hidden_definition(const char* name);
 
-/// Hidden<int(const char*)> real{"puts"};  real()("x"). Constant-initialised, so that it can be a static of
-/// any function.
+/// A hidden definition: Hidden<int(const char*)> real{"puts"};  real()("x"). Constant-initialised, so that it
+/// can be a static variable of any function.
 template <typename Function>
 class Hidden {
  public:

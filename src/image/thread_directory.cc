@@ -17,16 +17,16 @@
 namespace clump::image::signals {
 namespace {
 
-/// A thread that has not answered is interrupted again after so many looks at it.
+/// After so many checks a thread that has not answered is interrupted again.
 constexpr int kLooks = 64;
 constexpr timespec kBetweenLooks{0, 20'000};
 
 bool is_to_take(const Thread& thread) {
-  // acquire: pairs with the release in take_directory(); it has the directory.
+  // acquire: pairs with the release in take_directory(): the thread has the directory.
   return thread.fiber == nullptr && thread.directory.load(std::memory_order_acquire) != nullptr;
 }
 
-/// Interrupts the threads that have not taken it over; whether there are any. With the Guard.
+/// Interrupts the threads that have not taken over the directory; whether there are any. With the Guard.
 bool interrupt_all(const SignalState& state) {
   bool any = false;
   for (const Thread* thread = state.threads; thread != nullptr; thread = thread->next) {
@@ -62,7 +62,7 @@ void tell_threads() {
   }
   for (int look = 0;; ++look) {
     {
-      const Guard guard;  // threads that end leave the list with it
+      const Guard guard;  // threads that end leave the list with the Guard
       if (look % kLooks == 0 ? !interrupt_all(state) : !is_any_to_take(state)) break;
     }
     ::syscall(SYS_nanosleep, &kBetweenLooks, nullptr);
@@ -71,7 +71,8 @@ void tell_threads() {
 }
 
 void take_directory(Thread& self) noexcept {
-  // acquire: pairs with the release in tell_threads(), which waits for us: the state stays as it is.
+  // acquire: pairs with the release in tell_threads(), which waits for this thread: the state does not change
+  // meanwhile.
   const SignalState* const state = self.directory.load(std::memory_order_acquire);
   if (state == nullptr) return;
   fiber::enter_as(state->directory);

@@ -14,16 +14,17 @@ namespace {
 constexpr std::size_t kSmallGuard = 1 << 20;
 constexpr std::size_t kLargeGuard = 64 << 20;
 
-/// Whether the program has said where the stack is to be.
+/// Whether the program has set the place of the stack.
 bool names_memory(const pthread_attr_t& attributes) {
   void* lowest = nullptr;
   std::size_t bytes = 0;
-  // An end of null is the C library's for "none".
+  // An end of null means "none" to the C library.
   return ::pthread_attr_getstack(&attributes, &lowest, &bytes) == 0 &&
          reinterpret_cast<std::uintptr_t>(lowest) + bytes != 0;
 }
 
-/// ulimit -v limits the process: what guards take would be missing for threads.
+/// Whether the address space is limited (ulimit -v). The limit is for the process: threads would lack what
+/// guards take.
 bool is_address_space_limited() {
   rlimit limit{};
   return ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
@@ -33,7 +34,7 @@ bool is_address_space_limited() {
 
 ThreadAttributes::ThreadAttributes(const pthread_attr_t* given, Guard guard) : is_copy_(given != nullptr) {
   if (is_copy_)
-    attributes_ = *given;  // what it points to stays the original's, and is not changed
+    attributes_ = *given;  // the copy refers to the original's memory, which is not changed
   else if (::pthread_getattr_default_np(&attributes_) != 0)
     ::pthread_attr_init(&attributes_);
   if (names_memory(attributes_)) return;
@@ -60,7 +61,7 @@ ThreadSignalStack::ThreadSignalStack(void* memory) : memory_(memory) {
 
 ThreadSignalStack::~ThreadSignalStack() {
   if (memory_ == nullptr) return;
-  // What follows here on the thread's stack, as it ends, lies where the signal stack was.
+  // What the thread still does, as it ends, uses the part of its stack where the signal stack was.
   stack_t now{};
   if (::sigaltstack(nullptr, &now) != 0 || now.ss_sp != memory_) return;  // the program has its own
   stack_t none{};

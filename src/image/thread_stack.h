@@ -1,6 +1,6 @@
-// The stacks of threads that ranks make. A rank's memory begins where such a stack ends, or another thread's
-// does, so the guard is larger than the C library's 4 KiB; and a thread that has used its stack up needs
-// another one to tell of it.
+// The stacks of threads that ranks make. Behind such a stack is a rank's memory or another thread's stack, so
+// its guard is larger than the C library's 4 KiB. A thread that has used up its stack needs another stack to
+// report it.
 #pragma once
 
 #include <pthread.h>
@@ -9,18 +9,18 @@
 
 namespace clump::image {
 
-/// Bytes of the signal stack, at the top of the thread's own stack; pages of it that no handler uses take no
-/// memory.
+/// The bytes of the signal stack, at the upper end of the thread's own stack. Pages of it that no handler
+/// uses take no memory.
 inline constexpr std::size_t kThreadSignalStack = 64 << 10;
 
-/// With which attributes a thread is made instead of `given`, which may be null: the guard is larger unless
-/// the program has set one, and there is room for a signal stack unless the program has brought the stack's
-/// memory.
+/// The attributes with which a thread is made instead of `given`, which may be null: the guard is larger,
+/// unless the program has set one, and there is room for a signal stack, unless the program has provided the
+/// stack's memory.
 class ThreadAttributes {
  public:
-  /// Large is 64 MiB, small is 1 MiB. The C library keeps no stack of more than 40 MiB, guard included, for
-  /// the next thread; a program that makes threads all the time would pay as much for new stacks as for the
-  /// threads.
+  /// kLarge is 64 MiB, kSmall is 1 MiB. The C library does not keep a stack of more than 40 MiB, guard
+  /// included, for the next thread. So for a program that makes threads all the time, new stacks would cost
+  /// as much as the threads.
   enum class Guard : unsigned char { kGiven, kSmall, kLarge };
   ThreadAttributes(const pthread_attr_t* given, Guard guard);
   ~ThreadAttributes();
@@ -36,7 +36,7 @@ class ThreadAttributes {
   bool has_room_ = false;
 };
 
-/// While it lives, signal handlers of the calling thread that ask for it run in [memory, memory +
+/// While one lives, signal handlers of the calling thread that ask for it run in [memory, memory +
 /// kThreadSignalStack). Null: does nothing.
 class ThreadSignalStack {
  public:

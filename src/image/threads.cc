@@ -1,5 +1,5 @@
-// Threads that a rank makes belong to it: they take its identity, their thread-local variables point into its
-// image, and if the rank is a fiber they take what the kernel should know of it.
+// Threads that a rank makes belong to the rank: they take its identity, their thread-local variables point
+// into its image, and if the rank is a fiber they take over its kernel state.
 #include <alloca.h>
 #include <pthread.h>
 #include <threads.h>
@@ -29,12 +29,12 @@
 namespace clump::image {
 namespace {
 
-/// What a thread takes over from the fiber that makes it. Its maker's kernel thread may run another rank by
-/// the time that it begins.
+/// What a thread takes over from the fiber that makes it. When the thread begins, the fiber's kernel thread
+/// may run another rank.
 struct Heritage {
   bool from_fiber = false;
-  fiber::KernelState* state = nullptr;  ///< held
-  Cores cores;                          ///< unknown if the thread's attributes name some
+  fiber::KernelState* state = nullptr;  ///< a reference is held
+  Cores cores;                          ///< unknown if the thread's attributes set its cores
 
   explicit Heritage(const pthread_attr_t* attributes) {
     const fiber::Fiber* const maker = fiber::rank_fiber();
@@ -56,7 +56,7 @@ struct Heritage {
   }
 
  private:
-  /// Attributes that name none say "all that can be written down".
+  /// Attributes that set no cores name as many as a mask can hold.
   static bool names_cores(const pthread_attr_t* attributes) {
     Cores named;
     return attributes != nullptr &&
@@ -79,12 +79,13 @@ struct Start {
 void* run_thread(void* argument) {
   std::unique_ptr<Start> start(static_cast<Start*>(argument));
   const ThreadSignalStack signal_stack(start->has_signal_stack ? alloca(kThreadSignalStack) : nullptr);
-  // Also where the thread ends by pthread_exit() or is cancelled: that unwinds its stack.
+  // The destructor also runs if the thread ends by pthread_exit() or is cancelled, because that unwinds its
+  // stack.
   const struct Counted {
     fiber::Identity* rank;
     base::Ref<ThreadEnd> end;
     ~Counted() {
-      end->comes();  // while it counts as awake, so that who waits for it is no deadlock
+      end->comes();  // while it counts as awake, so that a thread that waits for it is no deadlock
       signals::end_thread();
       if (rank == nullptr) return;
       thread_of_rank_ends(*rank);
@@ -108,7 +109,8 @@ void* run_thread(void* argument) {
   return reinterpret_cast<void*>(static_cast<std::intptr_t>(c11_function(arguments)));
 }
 
-/// So many threads of a rank have large guards: all, where it keeps those that it makes, as OpenMP does.
+/// How many threads of a rank have large guards: all of them, if the rank keeps the threads that it makes, as
+/// OpenMP does.
 constexpr unsigned kLargeGuards = 32;
 
 ThreadAttributes::Guard guard_of_next_thread(fiber::Identity* identity) {
@@ -117,7 +119,7 @@ ThreadAttributes::Guard guard_of_next_thread(fiber::Identity* identity) {
   return made < kLargeGuards ? ThreadAttributes::Guard::kLarge : ThreadAttributes::Guard::kSmall;
 }
 
-/// Then threads are an allocator's, and belong to no rank.
+/// Whether the caller is before all ranks: then a thread belongs to an allocator, and to no rank.
 bool before_ranks() { return !captured() && fiber::identity() == nullptr; }
 
 int create_hidden(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
@@ -136,7 +138,8 @@ int create_thread(pthread_t* thread, const pthread_attr_t* attributes, void* (*f
   if (start == nullptr) return EAGAIN;
   if (identity != nullptr) {
     fiber::thread_begins();
-    identity->threaded.store(true, std::memory_order_relaxed);  // the new thread is ordered after its making
+    identity->threaded.store(true, std::memory_order_relaxed);  // relaxed: the new thread is ordered after
+                                                                // its creation
     image_of(identity).threads.fetch_add(1, std::memory_order_relaxed);
   }
   const base::Ref<ThreadEnd> end = start->end;
@@ -156,7 +159,7 @@ int create_thread(pthread_t* thread, const pthread_attr_t* attributes, void* (*f
 }  // namespace
 
 void thread_of_rank_ends(fiber::Identity& rank) {
-  // acq_rel: pairs with itself; who ends the rank sees what its other threads did.
+  // acq_rel: pairs with itself: the thread that ends the rank sees what its other threads did.
   if (image_of(&rank).threads.fetch_sub(1, std::memory_order_acq_rel) == 1) std::exit(0);
 }
 
@@ -172,7 +175,7 @@ CLUMP_HOST_API int pthread_create(pthread_t* thread, const pthread_attr_t* attri
   return create_thread(thread, attributes, function, nullptr, argument);
 }
 
-// The C library's own thrd_create does not pass through pthread_create.
+// The C library's own thrd_create does not call pthread_create.
 CLUMP_HOST_API int thrd_create(thrd_t* thread, thrd_start_t function, void* argument) {
   static constinit Hidden<int(thrd_t*, thrd_start_t, void*)> real{"thrd_create"};
   if (before_ranks()) return real(thread, function, argument);

@@ -1,4 +1,4 @@
-// What asks ld.so about addresses and objects is told about copies too: unwinders (for exceptions and
+// Functions that ask ld.so about addresses and objects know copies, too: unwinders (for exceptions and
 // backtraces) and dladdr.
 #include <dlfcn.h>
 #include <link.h>
@@ -28,7 +28,8 @@ std::uintptr_t eh_frame_header(const Object& object) {
   return 0;
 }
 
-/// ld.so's objects as the calling rank sees them: its copies in place of the originals, and no templates.
+/// Calls back with ld.so's objects as the calling rank sees them: its copies in place of the originals, and
+/// no templates.
 int visit_for_rank(dl_phdr_info* info, std::size_t size, void* argument) {
   const Visit& visit = *static_cast<const Visit*>(argument);
   const Object* object = info->dlpi_phnum > 0

@@ -15,7 +15,7 @@ namespace {
 
 struct Entry {
   const char* name;
-  void* original;  // as every reference in the process sees it
+  void* original;  // the one to which every reference in the process leads
   void* (*of)(Variables&);
 };
 

@@ -1,7 +1,7 @@
-// The C library's variables that programs use by name and that each rank has to itself.
+// The C library's variables that programs use by name and that each rank has for itself.
 //
-// Where the program holds such a variable (by a copy relocation), its images hold it too. Where it refers to
-// the one in the C library, an image refers to one in its Image instead.
+// If a program holds such a variable (by a copy relocation), its images hold it, too. If it refers to the one
+// in the C library, an image refers to one in its Image instead.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct Variables {
 };
 
 inline constexpr int kVariables = 17;
-// By number, those that functions of ours set.
+// The numbers of the variables that functions of Clump set.
 inline constexpr int kSignOfGamma = 7;
 inline constexpr int kZoneNames = 8;
 inline constexpr int kZoneOffset = 9;
@@ -41,13 +41,13 @@ inline constexpr int kErrorCount = 13;
 inline constexpr int kOneErrorPerLine = 14;
 inline constexpr int kPrintProgramName = 15;
 
-/// The number of the variable at `address`, or -1. Usable before constructors.
+/// The number of the variable at `address`; -1: none. Usable before constructors.
 int variable_at(std::uintptr_t address);
 const char* name_of_variable(int number);
-/// The one that every reference in the process sees, but for those in images. Null if no library that has it
-/// is loaded.
+/// The variable to which all references in the process lead, except those in images. Null if no library that
+/// has it is loaded.
 void* original_variable(int number);
-/// Its counterpart among a rank's.
+/// The corresponding variable of a rank.
 void* variable_of(Variables& variables, int number);
 
 }  // namespace clump::image

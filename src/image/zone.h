@@ -6,7 +6,7 @@
 namespace clump::image {
 
 /// While one lives, the C library's zone is that of the calling rank, and no other thread changes it. Waits
-/// for others that have one. Nothing that switches fibers may be called.
+/// for other threads that have one. Meanwhile nothing may be called that switches fibers.
 class WithZoneOfRank {
  public:
   WithZoneOfRank();
@@ -14,7 +14,7 @@ class WithZoneOfRank {
   WithZoneOfRank(const WithZoneOfRank&) = delete;
   WithZoneOfRank& operator=(const WithZoneOfRank&) = delete;
 
-  /// What tzset() does: the rank's `tzname`, `timezone` and `daylight` are set.
+  /// Does what tzset() does: sets the rank's `tzname`, `timezone` and `daylight`.
   void read_zone();
 
  private:

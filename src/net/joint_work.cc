@@ -9,10 +9,11 @@ namespace clump::net {
 
 namespace {
 
-// Below, a helper would arrive when everything is done: it takes a third of a microsecond to notice and to
-// fetch the description.
+// The least bytes for which other threads are asked to help. With less, a helper would come too late: it
+// takes a third of a microsecond to notice the work and to fetch its description.
 constexpr Count kLeast = 8 * 1024;
-// Parts: short enough to share a small message, long enough not to wait for the tickets' cache line.
+// The sizes of parts: short enough to share a small message, long enough not to wait for the tickets' cache
+// line.
 constexpr Count kSmallestPart = 8 * 1024;
 constexpr Count kLargestPart = 32 * 1024;
 constexpr Count kParts = 128;
@@ -24,21 +25,21 @@ std::uint32_t part_size(Count bytes) {
   return static_cast<std::uint32_t>(size / kLine * kLine);
 }
 
-// A message, and how it is divided.
+// A message, and how it is divided into parts.
 struct Parts {
   Count bytes;
   std::uint32_t size;
-  /// The first part is so much shorter, so that parts of a solid buffer meet between cache lines.
+  /// The first part is shorter by this, so that the parts of a contiguous buffer meet between cache lines.
   std::uint32_t shift;
-  // The last part may be half a part longer or shorter. So it depends on the size alone, but for a cache
-  // line, where the middle of a message is, and what goes to and fro is divided in the same way each time.
+  // The last part may be half a part longer or shorter. So the middle of a message depends on its size alone,
+  // except for a cache line, and data that go back and forth are divided in the same way each time.
   std::uint32_t count = static_cast<std::uint32_t>(std::max<Count>(1, (bytes + size / 2) / size));
 
   Count begin(std::uint32_t part) const { return part == 0 ? 0 : Count{part} * size - shift; }
   Count end(std::uint32_t part) const { return part + 1 == count ? bytes : begin(part + 1); }
 };
 
-// One cache line that helpers read.
+// The description that helpers read, in one cache line.
 struct alignas(64) Whole {
   datatype::Layout to, from;
   Count offset;
@@ -53,7 +54,7 @@ struct CopyPart {
   }
 };
 
-// Both sides dense, larger than the caches.
+// Copies parts of messages that are dense on both sides and larger than the caches.
 struct StreamPart {
   std::byte* to;
   const std::byte* from;
@@ -90,7 +91,7 @@ void joint_copy(const datatype::Layout& to, const datatype::Layout& from, Count 
 void joint_pack(std::span<std::byte> out, const datatype::Layout& from, Count offset) {
   const auto bytes = static_cast<Count>(out.size());
   if (bytes < kLeast) return datatype::pack(out, from, offset);
-  // The packed bytes before `offset` lie before `out`, where nobody looks for them.
+  // The packed bytes before `offset` would lie before `out`; they are never accessed.
   const auto begin = reinterpret_cast<std::intptr_t>(out.data()) - offset;
   joint_copy({reinterpret_cast<void*>(begin), offset + bytes, datatype::predefined(MPI_BYTE)}, from, offset,
              bytes);

@@ -1,8 +1,8 @@
-// Much data is moved and combined by everyone who waits: by the one whose turn it is, and by whoever has
-// nothing better to do (fiber/help.h). Workers that sleep are woken for it, unless the caller is inside a
-// parallel region, where its other threads need the cores: so a program that calls MPI only outside of these
-// (masteronly; Rabenseifner, "Hybrid Parallel Programming: Performance Problems and Chances", section 5) has
-// its cores work for it meanwhile. Any thread.
+// Copies and reductions of much data, by the calling thread and all threads that wait and have no other work
+// (fiber/help.h). Workers that sleep are woken to help, unless the caller is inside a parallel region, where
+// the rank's other threads need the cores. So in a program that calls MPI only outside of these (masteronly;
+// Rabenseifner, "Hybrid Parallel Programming: Performance Problems and Chances", section 5) its cores help in
+// the meantime. Any thread.
 #pragma once
 
 #include <span>
@@ -13,14 +13,14 @@
 
 namespace clump::net {
 
-/// For so many bytes one worker more is woken: to wake one takes as long as to copy a fraction of it.
+/// The bytes for which one more worker is woken: waking one takes as long as copying a fraction of them.
 inline constexpr Count kWorthWaking = 512 * 1024;
 
-/// Wakes workers and helpers that sleep, as many as it pays for with so many bytes.
+/// Wakes workers and helpers that sleep, as many as are worth waking for so many bytes.
 void wake_helpers(Count bytes) noexcept;
 
 /// Calls body(first, count) for the items [0, whole), `step` of them at a time, in any order and in several
-/// threads at once; see fiber::do_together(). `bytes` is what there is to move in all.
+/// threads at once; see fiber::do_together(). `bytes` is how much is moved in total.
 template <typename Body>
 void joint_work(Count whole, Count step, Count bytes, const Body& body) {
   if (whole <= step) return body(Count{0}, whole);
@@ -32,14 +32,14 @@ void joint_work(Count whole, Count step, Count bytes, const Body& body) {
                      });
 }
 
-/// datatype::copy() of the packed bytes [offset, offset + bytes), with helpers if they are many. Returns when
-/// all are copied.
+/// datatype::copy() of the packed bytes [offset, offset + bytes); waiting threads help if the bytes are many.
+/// Returns when all are copied.
 void joint_copy(const datatype::Layout& to, const datatype::Layout& from, Count offset, Count bytes);
-/// datatype::pack() and unpack() likewise.
+/// datatype::pack() and unpack() in the same way.
 void joint_pack(std::span<std::byte> out, const datatype::Layout& from, Count offset);
 void joint_unpack(const datatype::Layout& to, Count offset, std::span<const std::byte> in);
 
-/// inout[i] = in[i] op inout[i] for `count` elements of `type`, for which `kernel` is.
+/// inout[i] = in[i] op inout[i] for `count` elements of `type`, which is the type of `kernel`.
 void joint_combine(datatype::Kernel kernel, const void* in, void* inout, Count count,
                    const datatype::Datatype& type);
 

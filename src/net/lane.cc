@@ -33,14 +33,15 @@ std::byte* Lane::reserve(Count bytes) {
   return &byte_ring()[begin & byte_mask_];
 }
 
-/// Of a message whose payload is not in its cell.
+/// Finds the payload of a message that is not in its cell.
 void Lane::find_payload(Cell& cell, Message& message) {
   message.is_note = cell.bytes == kNote;
   if (message.is_note) return;
   const std::uint64_t room = (cell.bytes + kLine - 1) & ~(kLine - 1);
   const std::uint64_t begin = place(next_byte_head_, room);
   message.data = &byte_ring()[begin & byte_mask_];
-  // Lines that another core has just written come one after the other unless all are sent for at once.
+  // Cache lines that another core has just written arrive one after the other, unless all are requested at
+  // once.
   for (std::uint64_t line = 0; line < room; line += kLine) __builtin_prefetch(message.data + line);
   next_byte_head_ = begin + room;
 }

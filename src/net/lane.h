@@ -5,10 +5,10 @@
 //                             cell = envelope + up to 40 bytes, one cache line;  longer: a ring of bytes
 //                             beside it
 //
-// A cell is one cache line with what a message is matched by, up to 40 bytes of it, and the flag that says
-// "written". So a small message is one line that travels from core to core; a side looks at the other one's
-// index only when it has run out of cells that it knows of. Of messages that are not to be copied twice, the
-// cell says where they are.
+// A cell is one cache line. It has the envelope, up to 40 bytes of the message, and the flag "written". So a
+// small message is one cache line that moves from core to core. Each side reads the other side's index only
+// when it has used all cells that it knows of. If a message is not to be copied twice, its cell has its
+// address.
 //
 // One producer and one consumer at a time. Another thread may take over a side if something else orders the
 // change: the producer's worker, the consumer's lock. Any thread may ask empty().
@@ -30,17 +30,17 @@ namespace clump::net {
 
 class alignas(64) Lane {
  public:
-  /// Room for so many messages, and for so many bytes of those that do not fit into their cells; powers of
-  /// two. No message may have more than a quarter of `bytes`.
+  /// The room of a lane: so many messages, and so many bytes of payloads that do not fit into their cells;
+  /// powers of two. No message may have more than a quarter of `bytes`.
   struct Size {
     std::uint32_t cells, bytes;
   };
-  /// What a lane takes, with its rings behind it.
+  /// The bytes of a lane with its rings behind it.
   static constexpr std::size_t footprint(Size size) { return sizeof(Lane) + size.cells * kLine + size.bytes; }
-  /// A lane at the beginning of so much memory, aligned to 64 bytes and all zero. Others may have the memory
-  /// at another address.
+  /// Makes a lane at the beginning of `memory`, which has footprint(size) bytes, is aligned to 64 bytes and
+  /// all zero. Other processes may have the memory at a different address.
   static Lane& make_at(void* memory, Size size) { return *new (memory) Lane(size); }
-  /// In memory of its own.
+  /// A lane in memory of its own.
   struct Free {
     void operator()(Lane* lane) const;
   };
@@ -52,8 +52,8 @@ class alignas(64) Lane {
     Envelope envelope;
     Count bytes;
     int destination;  ///< as given to push()
-    bool is_note;     ///< at `data` there is a note, and of `bytes` nothing is said
-    std::byte* data;  ///< the payload, in the lane until pop()
+    bool is_note;     ///< `data` is a note, and `bytes` is not set
+    std::byte* data;  ///< the payload; it stays in the lane until pop()
 
     datatype::Layout payload() const {
       static const datatype::Datatype* const byte = datatype::predefined(MPI_BYTE);
@@ -68,9 +68,9 @@ class alignas(64) Lane {
   };
   static constexpr std::size_t kLongestNote = 40;
 
-  // The producer. False if there is no room.
+  // For the producer. False if there is no room.
 
-  /// The packed bytes [offset, offset + bytes) of `payload`.
+  /// Writes the packed bytes [offset, offset + bytes) of `payload`.
   bool push(int destination, Envelope envelope, Count bytes, const datatype::Layout& payload,
             Count offset = 0) {
     Cell* const cell = free_cell();
@@ -92,15 +92,16 @@ class alignas(64) Lane {
     publish(*cell, destination, envelope);
     return true;
   }
-  /// Whether there is room for a message of which nothing goes into the ring of bytes.
+  /// Whether there is room for a message that needs nothing in the ring of bytes.
   bool has_room() { return free_cell() != nullptr; }
-  /// Before the producer, which has found no room, goes to sleep: the consumer will tell (room_is_wanted()).
+  /// Called by the producer when it has found no room and is going to sleep: the consumer will learn of it by
+  /// room_is_wanted().
   void want_room() { room_wanted_.store(true, std::memory_order_seq_cst); }
 
-  // The consumer.
+  // For the consumer.
 
-  /// Whether front() would find something. For others than the consumer: never false if there is a message
-  /// that the caller knows of, although what it sees of the consumer may be old.
+  /// Whether front() would find a message. For other threads: never false if there is a message that the
+  /// caller knows of, although the consumer's index that it reads may be old.
   bool ready() const {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
     // acquire: pairs with the release in publish().
@@ -116,22 +117,23 @@ class alignas(64) Lane {
       find_payload(cell, message);
     return message;
   }
-  /// Gives its room back. After it was delivered: empty() says so.
+  /// Gives the message's room back to the producer. After the message was delivered: empty() says so to other
+  /// threads.
   void pop() {
     // release: the producer writes into the room again; and pairs with the acquire in empty().
     byte_head_.store(next_byte_head_, std::memory_order_release);
     head_.store(head_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
 
-  /// What the consumer knows of the messages behind the front, in a stream of them.
+  /// What the consumer knows of the messages behind the front.
   struct Ahead {
-    std::uint64_t written = 0;  ///< so many in all, when it last looked
-    std::uint64_t fetched = 0;  ///< up to here lines were sent for
+    std::uint64_t written = 0;  ///< how many messages were written in total when it last looked
+    std::uint64_t fetched = 0;  ///< the cells up to here were requested
     std::uint64_t next_look = 0;
   };
-  /// Sends early for lines that will be read soon. Only for such as were written: the producer has others in
-  /// its cache, and would have to get them back. To look at how many there are costs it a line, too, so that
-  /// is done seldom; not for one message or two.
+  /// Prefetches cells that will be read soon, but only cells that are written already: others are in the
+  /// producer's cache, which would have to fetch them back. Reading how many are written takes a cache line
+  /// from the producer, too, so it is done seldom, and not for one message or two.
   void fetch_ahead(Ahead& ahead) const {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
     if (head >= ahead.written) {
@@ -144,19 +146,19 @@ class alignas(64) Lane {
     for (; ahead.fetched < end; ++ahead.fetched) __builtin_prefetch(&cells()[ahead.fetched & mask_]);
   }
 
-  /// Whether the producer waits for the room that was given back; once. To be asked from time to time, at
-  /// least once for every two messages.
+  /// Whether the producer waits for room that was given back; true only once. To be called from time to time,
+  /// at least once for every two messages.
   bool room_is_wanted() {
-    // Pairs with want_room(), and the producer's look for room after it.
+    // Pairs with want_room(), and with the producer's search for room after it.
     std::atomic_thread_fence(std::memory_order_seq_cst);
     return room_wanted_.load(std::memory_order_relaxed) && room_wanted_.exchange(false);
   }
-  /// Whether all that was pushed was delivered: exact for messages whose push the caller knows of.
+  /// Whether everything that was pushed was delivered: exact for messages whose push the caller knows of.
   bool empty() const {
     return head_.load(std::memory_order_acquire) >= tail_.load(std::memory_order_relaxed);
   }
 
-  /// The most messages that there is room for.
+  /// How many messages there is room for.
   std::uint64_t capacity() const { return mask_ + 1; }
 
  private:
@@ -165,7 +167,7 @@ class alignas(64) Lane {
   static constexpr Count kInline = kLongestNote;
   static constexpr std::uint32_t kNote = ~0u;
   static constexpr std::uint64_t kLine = 64;
-  // A line takes 60 to 500 ns from core to core, a message 20 to 40 ns to write or to read.
+  // A cache line takes 60 to 500 ns from core to core; to write or to read a message takes 20 to 40 ns.
   static constexpr std::uint64_t kFetchAhead = 12;
   static constexpr std::uint64_t kReadAhead = 12;
 
@@ -180,7 +182,7 @@ class alignas(64) Lane {
   };
   static_assert(sizeof(Cell) == kLine);
 
-  /// What a cell's stamp becomes when it is written for the index-th message: its lap, beginning with 1.
+  /// The stamp of a cell when it is written for the index-th message: its lap, counted from 1.
   std::uint32_t stamp_of(std::uint64_t index) const {
     return static_cast<std::uint32_t>((index >> cell_bits_) + 1);
   }
@@ -195,13 +197,13 @@ class alignas(64) Lane {
     return &cells()[tail & mask_];
   }
 
-  // Found from where the lane is, because it is not at one address for all.
+  // Found relative to the lane, because processes have it at different addresses.
   Cell* cells() { return reinterpret_cast<Cell*>(this + 1); }
   const Cell* cells() const { return reinterpret_cast<const Cell*>(this + 1); }
   std::byte* byte_ring() { return reinterpret_cast<std::byte*>(cells() + mask_ + 1); }
 
   void find_payload(Cell& cell, Message& message);
-  /// Room in the byte ring, in whole lines and never across its end.
+  /// Room in the ring of bytes: whole cache lines, never across the ring's end.
   std::byte* reserve(Count bytes);
   std::uint64_t place(std::uint64_t position, std::uint64_t bytes) const {
     const std::uint64_t offset = position & byte_mask_;
@@ -217,8 +219,8 @@ class alignas(64) Lane {
     // release: pairs with the acquire in ready().
     cell.stamp.store(stamp_of(tail), std::memory_order_release);
     tail_.store(tail + 1, std::memory_order_relaxed);
-    // Stores are seen in their order, so each waits for its cache line: the lines that are written soon are
-    // sent for early, several at a time.
+    // Stores become visible in their order, so each waits for its cache line. The cells that are written soon
+    // are therefore prefetched, several at a time.
     fetch_for_writing(&cells()[(tail + kFetchAhead) & mask_]);
   }
 
@@ -238,17 +240,17 @@ class alignas(64) Lane {
     datatype::pack({data, static_cast<std::size_t>(bytes)}, payload, offset);
   }
 
-  // Read by both, never written.
+  // Read by both sides, never written.
   const std::uint64_t mask_, byte_mask_;
   const std::uint32_t cell_bits_;
 
-  // The producer's.
+  // Written by the producer.
   alignas(64) std::atomic<std::uint64_t> tail_{0};  // messages pushed
   std::uint64_t known_head_ = 0;
   std::uint64_t byte_tail_ = 0;
   std::uint64_t known_byte_head_ = 0;
 
-  // The consumer's.
+  // Written by the consumer.
   alignas(64) std::atomic<std::uint64_t> head_{0};  // messages delivered
   std::atomic<std::uint64_t> byte_head_{0};
   std::uint64_t next_byte_head_ = 0;

@@ -1,5 +1,5 @@
-// Whether a message of 32 to 128 KB goes better through a staging buffer, or is copied once from user buffer
-// to user buffer by sender and receiver together.
+// Whether a message of 32 to 128 KB is better sent through a staging buffer, or copied once, from user buffer
+// to user buffer, by sender and receiver together.
 #pragma once
 
 #include <atomic>
@@ -9,11 +9,11 @@
 
 namespace clump::net {
 
-/// For the messages to one rank. One copy by both cores is fast if neither has touched the data since the
-/// last one: each core has its half in its cache still. Where ranks write what they send and read what they
-/// receive, both cores want all of it in turn, and two copies through a staging buffer (staging_buffers.h)
-/// take less time. What the program does shows in how long a copy takes. relaxed: all of it is hints, and a
-/// lost count does no harm. Any thread.
+/// The prediction for messages to one rank. One copy by both cores is fast if neither has touched the data
+/// since the last one: each core still has its half in its cache. Where ranks write what they send and read
+/// what they receive, both cores need all of the data in turn, and two copies through a staging buffer
+/// (staging_buffers.h) take less time. Which of these a program does is seen from how long a copy takes.
+/// relaxed: these are hints only, and a lost count does no harm. Any thread.
 class LocalityPredictor {
  public:
   /// Called by the sender of each message: whether it shall go through a staging buffer.
@@ -23,7 +23,7 @@ class LocalityPredictor {
     staged_left_.store(left - 1, std::memory_order_relaxed);
     return true;
   }
-  /// Called by the receiver of a message that did not.
+  /// Called by the receiver of a message that did not go through a staging buffer.
   void copied_together(Count bytes, std::chrono::nanoseconds time) noexcept {
     const bool fast = bytes >= kFast * time.count();
     const int slow = fast ? 0 : slow_.load(std::memory_order_relaxed) + 1;
@@ -31,11 +31,12 @@ class LocalityPredictor {
     if (slow == kTries) staged_left_.store(kStagedInARow, std::memory_order_relaxed);
   }
 
-  /// So many slow ones in a row, and so many go in staging buffers before it is tried again. One is not
-  /// enough: the first ones after staging buffers find the data where those have left it.
+  /// After kTries slow copies in a row, kStagedInARow messages go through staging buffers before a copy is
+  /// tried again. One slow copy is not enough: the first ones after staging buffers find the data where those
+  /// have left them.
   static constexpr int kTries = 4, kStagedInARow = 100;
-  /// Bytes in a nanosecond. Measured of 64 and 128 KB: out of the caches of two cores 40 (Intel Xeon) and 50
-  /// to 64 (AMD EPYC), from one into the other's 13, and 19 to 32.
+  /// Bytes per nanosecond. Measured with 64 and 128 KB: 40 (Intel Xeon) and 50 to 64 (AMD EPYC) out of the
+  /// caches of two cores; 13, and 19 to 32, from one core's cache into the other's.
   static constexpr Count kFast = 32;
 
  private:

@@ -4,7 +4,7 @@ namespace clump::net {
 
 namespace {
 
-/// What the calling thread of control is going to run.
+/// The tasks that the calling thread of control is going to run.
 struct Noted {
   ProgressTask* first = nullptr;
   ProgressTask* last = nullptr;

@@ -1,14 +1,14 @@
-// Progress tasks: work that follows from the arrival of messages for ranks that are not there to see it. The
-// thread that brought the last message does it, or a thread that works for the rank's worker
-// (Channel::submit()).
+// Progress tasks: work that follows from the arrival of messages for ranks that are not running at that
+// moment. It is done by the thread that delivered the last message, or by a thread that works for the rank's
+// worker (Channel::submit()).
 #pragma once
 
 #include "base/mpsc_stack.h"
 
 namespace clump::net {
 
-/// Work to be done soon, by any thread. It never waits for anything. Its owner keeps it until run() is
-/// called, once for each time that it was submitted; run() may end it.
+/// Work to be done soon, by any thread. It never waits. Its owner keeps it alive until run() is called, once
+/// for each submission; run() may delete it.
 class ProgressTask {
  public:
   virtual void run() = 0;
@@ -23,15 +23,15 @@ class ProgressTask {
   ProgressTask* next_ = nullptr;
 };
 
-/// Tasks that wait for a thread that has time for them.
+/// Submitted tasks that no thread has taken yet.
 class ProgressTaskList : public base::MpscStack<&ProgressTask::next_> {};
 
-/// Runs linked tasks in the calling thread: now, or when the Holding or the task that it is in the middle of
-/// is over. So tasks that make others possible do not pile up on the stack.
+/// Runs linked tasks in the calling thread: at once, or when the current Holding or the task that is running
+/// has ended. So tasks that submit others do not nest on the stack.
 void run_here(ProgressTask* tasks);
 
-/// While one lives, run_here() of the calling thread only takes note of its tasks; the outermost one's end
-/// runs them. For code that delivers messages and holds a lock.
+/// While one lives, run_here() in the calling thread only notes its tasks; the end of the outermost one runs
+/// them. For code that delivers messages and holds a lock.
 class Holding {
  public:
   Holding() noexcept;

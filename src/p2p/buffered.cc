@@ -13,14 +13,14 @@ void AttachedBuffer::Message::released() {
   buffer->free(*this);
 }
 
-/// The caller holds the lock.
+/// The bytes that the messages in the buffer take up. The caller holds the lock.
 Count AttachedBuffer::used() const {
   Count sum = 0;
   for (const auto& [place, message] : messages_) sum += message.room;
   return sum;
 }
 
-/// The caller holds the lock.
+/// The error for a message that the buffer has no room for. The caller holds the lock.
 base::Status AttachedBuffer::no_room(Count bytes) const {
   return base::fail(MPI_ERR_BUFFER,
                     "the attached buffer has {} bytes, {} of them in use by {} messages; this message has {} "
@@ -31,9 +31,9 @@ base::Status AttachedBuffer::no_room(Count bytes) const {
 base::Status AttachedBuffer::reserve(Count bytes, net::Route route, Messages::value_type*& message) {
   const std::lock_guard lock(mutex_);
   if (closed_) return base::fail(MPI_ERR_BUFFER, "the buffer was detached while this message was sent");
-  // MPI_BSEND_OVERHEAD is what users reckon with (MPI-5.0 section 3.6), and more than we need: what there is
-  // to know about a message is kept elsewhere. An empty one takes up a byte, since messages are told apart by
-  // where they lie.
+  // A message takes up its own bytes only, although users add MPI_BSEND_OVERHEAD to each (MPI-5.0 section
+  // 3.6): its description is kept elsewhere. An empty message takes up one byte, because messages are
+  // identified by their place.
   const Count room = std::max<Count>(bytes, 1);
   std::byte* place = memory_;
   if (allocates()) {
@@ -103,7 +103,8 @@ base::Status AttachedBuffer::send(const Address& to, const datatype::Layout& fro
 
   const MatchKey key = to.key();
   message.envelope = {key.context, to.comm.rank, key.tag};
-  message.synchronous = true;  // it lies where it can wait: nobody shall copy it to another such place
+  message.synchronous = true;  // the message may wait here, so the receiving side shall not copy it to
+                               // another place to wait
   message.bytes = bytes;
   message.payload = {place, bytes, datatype::predefined(MPI_BYTE)};
   channel_to(to.comm.owner.world, route).send(route, message);
@@ -127,7 +128,8 @@ void Flush::begin(base::Ref<AttachedBuffer> buffer) {
   complete();
 }
 
-// Messages may lie where only those who work for their destinations look, and they may be busy for long.
+// A message may lie where only threads that work for its destination look, and they may be busy for long. So
+// the waiting thread delivers the messages to those destinations itself.
 void Flush::before_wait(WaitsFor /*what*/) {
   if (!buffer_) return;
   std::vector<net::Route> routes;
@@ -156,8 +158,8 @@ void Flush::tell(std::vector<core::Awaited>& all) const {
 
 namespace {
 
-/// A communicator's own buffer is taken before its session's, and that before the rank's (MPI-5.0
-/// section 3.6).
+/// The buffer that a send uses: the communicator's own, otherwise its session's, otherwise the rank's
+/// (MPI-5.0 section 3.6).
 base::Ref<core::SendBuffer> buffer_for(const core::Comm& comm) {
   if (auto own = comm.send_buffer.get()) return own;
   if (const core::Origin origin = comm.group->origin(); origin != core::Origin::kWorld)

@@ -1,8 +1,8 @@
-// Buffered sends (MPI-5.0 section 3.6): the message waits in memory that the user attached, or, with
-// MPI_BUFFER_AUTOMATIC, in memory that is taken for it.
+// Buffered sends (MPI-5.0 section 3.6): the message waits in memory that the user has attached, or, with
+// MPI_BUFFER_AUTOMATIC, in memory that is allocated for it.
 //
-// Only messages that nobody can take at once get there: a short message to a rank that has room for it does
-// without, but as the standard has it, only where a buffer is attached.
+// Only a message that cannot be taken at once is copied into the buffer: a short message to a rank that has
+// room for it is not. A buffer has to be attached in both cases, as the standard requires.
 #pragma once
 
 #include <cstddef>
@@ -18,24 +18,25 @@ namespace clump::p2p {
 
 class Flush;
 
-/// What MPI_Buffer_attach and its family make of the user's memory. Any thread.
+/// The memory of MPI_Buffer_attach and its family. Any thread.
 class AttachedBuffer final : public core::SendBuffer {
  public:
-  /// With MPI_BUFFER_AUTOMATIC as `memory` the size means nothing.
+  /// `size` is not used if `memory` is MPI_BUFFER_AUTOMATIC.
   AttachedBuffer(void* memory, Count size) : memory_(static_cast<std::byte*>(memory)), size_(size) {}
 
-  /// From here on the messages lie elsewhere, and it is seen whether the program writes into its memory: what
-  /// it writes then does not get into messages (mpiexec --check). `site` is the call that attaches it. Before
-  /// send().
+  /// From here on messages are kept outside of the user's memory, and look() detects whether the program
+  /// writes into that memory; what it writes there does not get into messages (mpiexec --check). `site` is
+  /// the call that attaches it. Before send().
   void watch(const core::Site& site) {
     is_watched_ = true;
     site_ = site;
   }
   bool is_watched() const { return is_watched_; }
   const core::Site& site() const { return site_; }
-  /// A message is sent by way of it.
+  /// Notes what is in the user's memory. Called when a message is sent by way of the buffer.
   void note_contents();
-  /// MPI_ERR_BUFFER if the program has written into the memory since the first message since the last look.
+  /// MPI_ERR_BUFFER if the program has written into the memory after the first message that followed the last
+  /// look().
   base::Status look(const core::World& world);
 
   void* memory() const { return memory_; }
@@ -55,15 +56,15 @@ class AttachedBuffer final : public core::SendBuffer {
         : owner(&owner), room(room), number(number), route(route) {}
     void released() override;
 
-    base::Ref<AttachedBuffer> owner;  // the user may have forgotten it
+    base::Ref<AttachedBuffer> owner;  // keeps the buffer alive: the user may have detached it
     const Count room;                 // bytes that it takes up
     const std::uint64_t number;       // in the order of sends
     const net::Route route;
   };
-  using Messages = std::map<std::byte*, Message>;  // by where they lie
+  using Messages = std::map<std::byte*, Message>;  // by their place
 
   bool is_automatic() const { return memory_ == MPI_BUFFER_AUTOMATIC; }
-  /// Each message has memory of its own.
+  /// Whether memory is allocated for each message.
   bool allocates() const { return is_automatic() || is_watched_; }
   base::Status allocate(Count room, Count bytes, std::byte*& place) const;
   Count used() const;
@@ -81,14 +82,14 @@ class AttachedBuffer final : public core::SendBuffer {
   core::Site site_;
   std::uint64_t next_number_ = 0;
   Messages messages_;
-  std::vector<Flush*> flushes_;  // that are not complete
+  std::vector<Flush*> flushes_;  // the flushes that are not complete
 };
 
-/// Complete when all messages that were in a buffer when it began have left: MPI_Buffer_iflush and its
-/// family. The blocking ones, and detaching, wait for one on their stack.
+/// The request of MPI_Buffer_iflush and its family: complete when all messages that were in the buffer when
+/// it began have left. The blocking calls, and detaching, wait for a Flush on their stack.
 class Flush final : public core::Request {
  public:
-  /// Null: nothing is attached, nothing to wait for.
+  /// `buffer` is null if none is attached: then there is nothing to wait for.
   void begin(base::Ref<AttachedBuffer> buffer);
   void before_wait(WaitsFor what) override;
   void tell(std::vector<core::Awaited>& all) const override;
@@ -96,8 +97,8 @@ class Flush final : public core::Request {
  private:
   friend class AttachedBuffer;
   base::Ref<AttachedBuffer> buffer_;
-  std::uint64_t before_ = 0;   // numbers of the messages that it waits for are smaller
-  std::size_t remaining_ = 0;  // of these
+  std::uint64_t before_ = 0;   // it waits for the messages with smaller numbers
+  std::size_t remaining_ = 0;  // how many of these have not left
 };
 
 /// MPI_Bsend: MPI_ERR_BUFFER when no buffer is attached to the communicator, its session or the rank.

@@ -12,7 +12,7 @@
 namespace clump::p2p {
 
 static_assert(std::is_trivially_copyable_v<Label>);
-// What a user adds for each message in an attached buffer is enough for it.
+// The space that a user adds for each message in an attached buffer is enough for a label.
 static_assert(sizeof(Label) < MPI_BSEND_OVERHEAD);
 
 namespace {
@@ -128,7 +128,7 @@ void Received::unclaim() {
 }
 
 void Received::open(const core::Comm& comm, core::Result& result) {
-  unclaim();  // who sees the data may use the buffer
+  unclaim();  // a thread that sees the data may use the buffer
   if (result.cancelled || result.source < 0) return;
   result.bytes -= static_cast<Count>(sizeof(Label));
   base::Status status = compare(comm, result);
@@ -137,7 +137,7 @@ void Received::open(const core::Comm& comm, core::Result& result) {
   datatype::unpack(portion_.data, 0, {package_.data(), static_cast<std::size_t>(result.bytes)});
 }
 
-/// "MPI_Recv(2 x MPI_INT from rank 0, tag 7) at solver.c:40"
+/// The receive in words: "MPI_Recv(2 x MPI_INT from rank 0, tag 7) at solver.c:40".
 std::string Received::words(const core::Comm& comm, const core::Result& result) const {
   return fmt::format("{}({} x {} from {}, tag {}){}", site_.call, portion_.data.count,
                      portion_.data.type->description(), name_of_source(comm, result.source), result.tag,

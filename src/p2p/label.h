@@ -1,9 +1,10 @@
-// What a message of the program's carries under mpiexec --check, in front of its data: what they are, and
-// which call sends them. So the receiving rank can compare what is sent with what it receives, and name both
-// calls, wherever the ranks are; and of a message that nobody has received it is known where it comes from.
+// The label that a message of the program carries in front of its data under mpiexec --check. It says what
+// the data are and which call sends them. So the receiving rank can compare what is sent with what it
+// receives, and can name both calls, wherever the ranks are; and the origin of a message that no rank has
+// received is known.
 //
-// A message and its label are one in a piece of memory of ours, at both ends. For whoever moves and matches
-// it, it is a message like others. Under --check all messages of point-to-point calls have one, those of
+// A message and its label are in one piece of memory of Clump's, at both ends. Channels and matchers see a
+// message like any other. Under --check all messages of point-to-point calls have a label; those of
 // collective operations and of partitioned communication have none.
 #pragma once
 
@@ -19,30 +20,31 @@
 
 namespace clump::p2p {
 
-/// Is sent as it is; trivial.
+/// A label, sent as its bytes; trivial.
 struct Label {
   datatype::Content content;
   Count count = 0;
-  std::uint64_t address = 0;       ///< of the call: see CodePlace
+  std::uint64_t address = 0;       ///< of the call, as in CodePlace
   std::array<char, 24> call{};     ///< "MPI_Send"; this and what follows ends with 0, and may be cut
-  std::array<char, 56> type{};     ///< of the elements, in words
-  std::array<char, 256> object{};  ///< of the call; empty: nobody knows, or the path is longer
+  std::array<char, 56> type{};     ///< the type of the elements, in words
+  std::array<char, 256> object{};  ///< the file of the call; empty: unknown, or the path is too long
 
   Label() = default;
   Label(const core::World& world, const core::Site& site, const datatype::Layout& data);
-  /// "MPI_Send at solver.c:12"
+  /// The sending call: "MPI_Send at solver.c:12".
   std::string origin(const core::World& world) const;
-  /// "MPI_Send(4 x MPI_INT to rank 1, tag 7) at solver.c:12"; `whom`: " to rank 1, tag 7".
+  /// The call and its data: "MPI_Send(4 x MPI_INT to rank 1, tag 7) at solver.c:12"; `whom`: " to rank 1, tag
+  /// 7".
   std::string words(const core::World& world, const std::string& whom) const;
 
  private:
   std::string place(const core::World& world) const;
 };
 
-/// Whether a message of this content may be received into `buffer`, for which it is not too long (MPI-5.0
-/// section 3.3.1): its types are the first ones of the buffer's.
+/// Whether the types of a message with this content match the first ones of `buffer`, which is long enough
+/// for it (MPI-5.0 section 3.3.1).
 bool may_go_into(const datatype::Content& sent, const datatype::Layout& buffer);
-/// "MPI_Wait at solver.c:12", the current call.
+/// The current call: "MPI_Wait at solver.c:12".
 std::string call_now(const core::World& world);
 inline constexpr const char* kSameTypes =
     "the basic types have to be the same, in the same order (MPI_BYTE is one of them); a receive may have "
@@ -58,7 +60,7 @@ class Package {
   const Label& label() const { return *reinterpret_cast<const Label*>(memory_.get()); }
   std::byte* data() { return memory_.get() + sizeof(Label); }
   const std::byte* data() const { return memory_.get() + sizeof(Label); }
-  /// Both, as they are sent and received.
+  /// Label and data together, as they are sent and received.
   datatype::Layout whole() const {
     return {memory_.get(), static_cast<Count>(sizeof(Label)) + bytes_, datatype::predefined(MPI_BYTE)};
   }
@@ -67,28 +69,30 @@ class Package {
   struct Free {
     void operator()(std::byte* memory) const { std::free(memory); }
   };
-  std::unique_ptr<std::byte, Free> memory_;  // not touched before it is used: a receive may have much room
+  std::unique_ptr<std::byte, Free> memory_;  // not touched before it is used: the buffer of a receive may be
+                                             // large
   Count bytes_;
 };
 
-/// Data of the program's that go into a message, or have come out of one.
+/// Data of the program that go into a message or come out of one.
 struct Portion {
   datatype::Layout data;
-  datatype::Ref type;  ///< keeps a derived one alive
+  datatype::Ref type;  ///< keeps a derived type alive
   explicit Portion(const datatype::Layout& layout)
       : data(layout), type(layout.type->is_predefined() ? datatype::Ref() : datatype::Ref(layout.type)) {}
 };
 
-/// What a rank sends, with its label. The data are copied here at once, so it is known later whether they
-/// have changed.
+/// A message that a rank sends, with its label. The data are copied here at once, so that look() can tell
+/// whether they have changed.
 class Sent {
  public:
   Sent(const core::World& world, const core::Site& site, const datatype::Layout& data);
 
-  /// A persistent one is started by another call than made it.
+  /// Notes the call that starts a persistent send, which is not the call that made it.
   void started(const core::Site& site) { site_ = site; }
   datatype::Layout whole() const { return package_.whole(); }
-  /// The data are the user's again by the calling thread's current call: MPI_ERR_BUFFER if they have changed.
+  /// Called when the calling thread's current call gives the data back to the user: MPI_ERR_BUFFER if they
+  /// have changed.
   base::Status look(const core::World& world) const;
 
  private:
@@ -97,28 +101,30 @@ class Sent {
   Package package_;
 };
 
-/// MPI_ERR_BUFFER if what one call sends and what it receives have bytes in common (MPI-5.0 section 3.10).
+/// MPI_ERR_BUFFER if the send buffer and the receive buffer of one call have bytes in common (MPI-5.0 section
+/// 3.10).
 base::Status keep_apart(const core::World& world, const datatype::Layout& out, const datatype::Layout& in);
 
-/// What a rank receives, with its label.
+/// A message that a rank receives, with its label.
 class Received {
  public:
-  /// The call of the program blocks, or not: then the buffer must not be written before it is complete.
+  /// Whether the program's call blocks. If it does not, the program must not write into the buffer before the
+  /// receive is complete.
   enum class Until : std::uint8_t { kReturn, kCompletion };
   Received(const core::Site& site, const datatype::Layout& data, Until until);
   ~Received() { unclaim(); }
   Received(const Received&) = delete;
   Received& operator=(const Received&) = delete;
 
-  /// From here on until it was opened, the buffer is this receive's: MPI_ERR_BUFFER if another one has bytes
-  /// of it, MPI_ERR_TYPE if the layout itself has a byte twice (MPI-5.0 sections 3.7.2 and 5.1.11). `from`:
-  /// nobody sends, so it is not written.
+  /// Claims the buffer for this receive until open(): MPI_ERR_BUFFER if another receive has bytes of it,
+  /// MPI_ERR_TYPE if the layout itself has a byte twice (MPI-5.0 sections 3.7.2 and 5.1.11). `from`:
+  /// MPI_PROC_NULL does not send, so the buffer is not claimed.
   base::Status claim(core::Rank& rank, int from);
 
   datatype::Layout whole() const { return package_.whole(); }
-  /// The operation that has received whole() is complete, with `result`: gives the user the data, and makes
-  /// the result what he is told of it. MPI_ERR_TYPE if sender and receiver do not mean the same types,
-  /// MPI_ERR_BUFFER if the buffer has changed meanwhile.
+  /// Called when the operation that has received whole() is complete with `result`: copies the data into the
+  /// user's buffer, and makes `result` the one that the user gets. MPI_ERR_TYPE if sender and receiver do not
+  /// mean the same types, MPI_ERR_BUFFER if the buffer has changed meanwhile.
   void open(const core::Comm& comm, core::Result& result);
 
  private:

@@ -4,7 +4,7 @@ namespace clump::p2p {
 
 namespace {
 
-/// Once: an error is told again as often as the user asks.
+/// Looks once: the error stays in the result, so that the user gets it as often as the user asks.
 void look(std::optional<Sent>& sent, core::Request& request) {
   if (!sent) return;
   const base::Status status = sent->look(request.comm->owner.world);
@@ -87,7 +87,7 @@ base::Status LabelledReceive::start() {
 
 void LabelledReceive::ask(bool) { open(received_, *this); }
 
-/// Nobody will ask.
+/// No call asks for the result of an abandoned receive, so the message is opened here.
 void LabelledReceive::end_abandoned() {
   open(received_, *this);
   ReceiveOperation::end_abandoned();

@@ -1,9 +1,9 @@
-// MatchQueue: entries in the order in which they came, found by (context, source, tag) in constant time.
+// MatchQueue: entries in their order of arrival, found by (context, source, tag) in constant time.
 //
 // Both sides of matching use it: posted receives without wildcards, and unexpected messages. It is intrusive,
-// so nothing is allocated per entry. Entries of one key are found first come, first served (MPI-5.0
-// section 3.5: messages do not overtake). Not thread-safe, but for size() and empty(): the matcher holds its
-// lock.
+// so nothing is allocated for an entry. Entries with the same key are found in their order of arrival
+// (MPI-5.0 section 3.5: messages do not overtake). Not thread-safe, except size() and empty(): the matcher
+// holds its lock.
 #pragma once
 
 #include <atomic>
@@ -20,8 +20,8 @@ struct MatchKey {
   int tag = 0;
   friend bool operator==(const MatchKey&, const MatchKey&) = default;
 
-  /// Three multiplications that do not wait for one another; the best bits are the upper ones, which go where
-  /// a table looks first.
+  /// The three multiplications are independent of each other. The upper bits are the best mixed ones; they
+  /// become the lower bits, by which a table selects its bucket.
   std::uint32_t hash() const {
     const std::uint32_t h = context * 0x9E3779B1u + static_cast<std::uint32_t>(source) * 0xD6E8FEB9u +
                             static_cast<std::uint32_t>(tag) * 0xA0761D65u;
@@ -29,7 +29,7 @@ struct MatchKey {
   }
 };
 
-/// What an entry derives from.
+/// The base of an entry.
 class MatchEntry {
  public:
   MatchKey key;
@@ -42,7 +42,7 @@ class MatchEntry {
   template <typename Entry>
   friend class MatchTable;
   struct Links {
-    MatchEntry** from;  // what points to this entry
+    MatchEntry** from;  // the pointer to this entry
     MatchEntry* next;
   };
   struct List {
@@ -50,7 +50,7 @@ class MatchEntry {
     List(const List&) = delete;
     List& operator=(const List&) = delete;
     MatchEntry* first = nullptr;
-    MatchEntry** end = &first;  // what will point to the next one
+    MatchEntry** end = &first;  // the pointer that the next entry sets
   };
   using Hook = Links MatchEntry::*;
 
@@ -71,7 +71,7 @@ class MatchEntry {
   std::uint32_t hash_;
 };
 
-/// How many there are. Whoever has the lock changes it, any thread may look.
+/// The number of entries. Only the holder of the lock changes it; any thread may read it.
 class EntryCount {
  public:
   // relaxed: see Matcher::is_empty().
@@ -83,7 +83,7 @@ class EntryCount {
   std::atomic<std::uint32_t> value_{0};
 };
 
-/// Entries in the order in which they came.
+/// Entries in their order of arrival.
 template <typename Entry>
 class MatchList {
  public:
@@ -125,9 +125,9 @@ class MatchTable {
       grow();
     push_into_room(entry);
   }
-  /// The next push() takes long.
+  /// Whether the next push() has to grow the table, which takes long.
   bool is_full() const { return size() == buckets_; }
-  /// push() if it is not full.
+  /// push() for a table that is not full.
   void push_into_room(Entry& entry) {
     MatchEntry& base = entry;
     base.hash_ = entry.key.hash();
@@ -143,7 +143,7 @@ class MatchTable {
     return nullptr;
   }
 
-  /// The same, and takes it out.
+  /// The same, and removes the entry.
   Entry* take(const MatchKey& key) {
     MatchEntry::List& list = bucket(key.hash());
     for (MatchEntry* e = list.first; e != nullptr; e = e->in_bucket_.next) {
@@ -164,7 +164,7 @@ class MatchTable {
   }
 
   std::uint32_t size() const { return count_.value(); }
-  /// In no particular order.
+  /// Visits all entries, in no particular order.
   template <typename Visit>
   void for_each(Visit visit) const {
     for (std::uint32_t i = 0; i < buckets_; ++i)
@@ -175,7 +175,7 @@ class MatchTable {
  private:
   MatchEntry::List& bucket(std::uint32_t hash) const { return lists_[hash & mask_]; }
 
-  /// What was in one bucket goes into two, each in the old order.
+  /// Doubles the number of buckets. The entries of one bucket go into two, each in the old order.
   [[gnu::noinline]] void grow() {
     const std::uint32_t old_buckets = buckets_;
     const auto old_lists = std::move(owned_);
@@ -192,16 +192,15 @@ class MatchTable {
   }
 
   static constexpr std::uint32_t kFirstBuckets = 16;
-  static inline MatchEntry::List
-      nothing_;  // the only bucket of tables that nothing was put into; stays empty
+  static inline MatchEntry::List nothing_;  // the only bucket of tables that never had an entry; stays empty
   MatchEntry::List* lists_ = &nothing_;
   std::uint32_t mask_ = 0;  // buckets are a power of two
   EntryCount count_;
-  std::uint32_t buckets_ = 0;  // of its own
+  std::uint32_t buckets_ = 0;  // that the table owns
   std::unique_ptr<MatchEntry::List[]> owned_;
 };
 
-/// Both at once.
+/// Entries by key and in their order of arrival.
 template <typename Entry>
 class MatchQueue {
  public:

@@ -15,9 +15,9 @@ namespace clump::p2p {
 
 namespace {
 
-// A part tells its share of the memory of copied messages in steps of this size.
+// A part adds its share of the memory of copied messages to the sum in steps of this size.
 constexpr Count kCountingStep = 64 * 1024;
-// Small copies are made under the lock and their memory is used again.
+// The most bytes of a small copy: it is made under the lock, and its memory is used again.
 constexpr Count kSmall = 64;
 constexpr std::uint32_t kMostSpare = 256;
 // What malloc adds to a block.
@@ -33,15 +33,15 @@ bool has_wildcard(const MatchKey& key) { return key.source == MPI_ANY_SOURCE || 
 
 inline MatchKey key_of(net::Envelope e) { return {e.context(), e.source(), e.tag()}; }
 
-/// Memory behind an Unexpected with so many copied bytes.
+/// The bytes behind an Unexpected with so many copied bytes.
 Count room_for(Count copied_bytes) { return std::max(copied_bytes, kSmall); }
-/// All that it takes.
+/// All memory of an Unexpected with so many copied bytes.
 Count memory_of(Count copied_bytes) {
   return static_cast<Count>(sizeof(Unexpected)) + room_for(copied_bytes) + kBlockOverhead;
 }
 
-/// The message, whose envelope and bytes stand in the result, is longer than the buffer. Returns how long
-/// that is.
+/// Called for a message that is longer than the buffer; its envelope and bytes are in the result. Writes the
+/// error and returns the length of the buffer.
 [[gnu::cold, gnu::noinline]] Count refuse_rest(Receive& receive) {
   const Count capacity = receive.buffer.bytes();
   core::Result& result = receive.operation.result;
@@ -55,7 +55,8 @@ Count memory_of(Count copied_bytes) {
   return result.bytes = capacity;
 }
 
-/// Fills in what the receive tells about the message, and returns how many bytes go into its buffer.
+/// Writes the message's envelope and bytes into the receive's result, and returns how many bytes go into its
+/// buffer.
 [[gnu::always_inline]] inline Count accept(Receive& receive, const MatchKey& key, Count bytes) {
   core::Result& result = receive.operation.result;
   result.source = key.source;
@@ -64,8 +65,8 @@ Count memory_of(Count copied_bytes) {
   return bytes <= receive.buffer.bytes() ? bytes : refuse_rest(receive);
 }
 
-/// As datatype::copy() from the start, without a detour for the usual case: solid and short. Others help with
-/// what is longer than `most`.
+/// Does the same as datatype::copy() from offset 0, by a shorter way in the usual case: contiguous and short.
+/// Waiting threads help if `bytes` is more than `most`.
 inline void bring(const datatype::Layout& to, const datatype::Layout& from, Count bytes, Count most) {
   if (bytes == 0) return;
   if (bytes > most) return net::joint_copy(to, from, 0, bytes);
@@ -75,7 +76,7 @@ inline void bring(const datatype::Layout& to, const datatype::Layout& from, Coun
   datatype::copy(to, from, 0, bytes);
 }
 
-/// To where a message waits, and from there.
+/// Copies bytes to the place where a message waits, and from there.
 inline void copy(std::byte* to, const datatype::Layout& from, Count bytes) {
   if (bytes == 0) return;
   if (from.type->is_dense()) [[likely]]
@@ -91,7 +92,7 @@ inline void copy(const datatype::Layout& to, const std::byte* from, Count bytes)
   datatype::unpack(to, 0, {from, static_cast<std::size_t>(bytes)});
 }
 
-/// One copy, from the sender's buffer to the receiver's, by the calling thread.
+/// Copies once, from the sender's buffer to the receiver's, in the calling thread.
 void deliver(net::SendRequest& message, Receive& receive, net::LocalityPredictor& locality) {
   const Count bytes = accept(receive, key_of(message.envelope), message.bytes);
   if (message.is_remote) [[unlikely]] {
@@ -106,7 +107,7 @@ void deliver(net::SendRequest& message, Receive& receive, net::LocalityPredictor
   receive.operation.complete();
 }
 
-/// Of any size and layout.
+/// Delivers a message of any size and layout.
 [[gnu::noinline]] void deliver_any(net::Envelope envelope, Count bytes, const datatype::Layout& payload,
                                    Receive& receive) {
   bring(receive.buffer, payload, accept(receive, key_of(envelope), bytes), net::kMostStaged);
@@ -147,7 +148,7 @@ Matcher::~Matcher() {
   return wildcards.empty() ? exact.take(key) : take_oldest_posted(key);
 }
 
-/// Where there are wildcards.
+/// The posted receive that matches first, in a part that has receives with wildcards.
 [[gnu::noinline]] Receive* Matcher::Part::take_oldest_posted(MatchKey key) {
   Receive* const named = exact.find(key);
   Receive* const any = wildcards.find_if([&](const Receive& r) { return fits(r.key, key); });
@@ -176,9 +177,10 @@ inline void Matcher::Part::add(Receive& receive) {
   return unexpected.find_if([&](const Unexpected& message) { return fits(key, message.key); });
 }
 
-/// Messages of one source do not overtake each other, but those of different ones do.
+/// The message that a receive gets in an explored run. Messages of one source do not overtake each other, but
+/// those of different sources do.
 [[gnu::cold, gnu::noinline]] Unexpected* Matcher::Part::draw_unexpected(const MatchKey& key) const {
-  std::vector<Unexpected*> first;  // of each source
+  std::vector<Unexpected*> first;  // the first one of each source
   unexpected.for_each([&](Unexpected& message) {
     const auto same = [&](const Unexpected* one) { return one->key.source == message.key.source; };
     if (fits(key, message.key) && std::ranges::none_of(first, same)) first.push_back(&message);
@@ -194,7 +196,7 @@ inline void Matcher::Part::add(Receive& receive) {
     announce(message);
 }
 
-/// To those who want to know.
+/// Tells the observer of the message, and the probes that it satisfies.
 [[gnu::cold, gnu::noinline]] void Matcher::Part::announce(const Unexpected& message) {
   if (observer != nullptr)
     observer->unexpected_came({message.key.context, message.key.source, message.key.tag, message.bytes});
@@ -234,8 +236,8 @@ void Matcher::Part::add_lengths(Lengths& sum, Wanted wanted) const {
 void Matcher::tell_memory(Part& part) {
   const Count now = memory_.fetch_add(part.not_counted, std::memory_order_relaxed) + part.not_counted;
   part.not_counted = 0;
-  // Two parts may disagree for a moment; the next step of either sets it right.
-  // Senders may copy again when half of it is free.
+  // Two parts may set different values for a moment; the next step of either corrects it. Senders may copy
+  // again when half of the memory is free.
   if (now > bound())
     crowded_.store(true, std::memory_order_relaxed);
   else if (now < bound() / 2 && crowded())
@@ -283,8 +285,7 @@ bool Matcher::take(net::Envelope envelope, Count bytes, const datatype::Layout& 
   return take_now(envelope, bytes, payload, bound);
 }
 
-// Becomes part of MPI_Send where the library is optimised as a whole; GCC warns that it cannot see from here
-// how.
+// Inlined into MPI_Send when the library is optimised as a whole; GCC warns that it cannot see this here.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wattributes"
 [[gnu::always_inline]] bool show(net::Sink& sink, net::Envelope envelope, Count bytes,
@@ -398,12 +399,12 @@ void Matcher::post(Receive& receive) {
   part.mutex.unlock();
 }
 
-/// Where there are unexpected messages.
+/// Posts a receive in a part that has unexpected messages.
 [[gnu::noinline]] void Matcher::look_and_post(Part& part, Receive& receive) {
   Unexpected* const message = part.find_unexpected(receive.key);
   if (message == nullptr) return add_and_unlock(part, receive);
   part.take_out(*message);
-  if (receive.is_expected) {  // there is nobody who would wake the caller
+  if (receive.is_expected) {  // the message is here, so no thread would wake the caller
     receive.is_expected = false;
     receive.operation.completion.reset();
   }
@@ -452,7 +453,8 @@ bool Matcher::retract_if_first(Receive& receive) {
   return true;
 }
 
-/// The kept message that satisfies `wanted`, which nobody finds any more; null if there is none.
+/// Removes and returns the kept message that satisfies `wanted`; null if there is none. No receive finds it
+/// any more.
 template <typename Wanted>
 net::SendRequest* Matcher::retract_kept(net::Envelope envelope, Wanted wanted) {
   Part& part = part_of(envelope.context());
@@ -471,7 +473,7 @@ bool Matcher::retract(net::SendRequest& message) {
 }
 
 net::SendRequest* Matcher::retract_remote(net::Envelope envelope, const net::SendRequest* original) {
-  // Another process may have a message of its own at the address.
+  // Another process may have a different message at the same address, so the key is compared, too.
   const MatchKey key = key_of(envelope);
   return retract_kept(envelope, [&](const net::SendRequest& kept) {
     return kept.original == original && key_of(kept.envelope) == key;

@@ -1,11 +1,11 @@
-// The matcher of one rank: posted receives on one side, unexpected messages on the other (MPI-5.0
-// sections 3.2.4 and 3.5).
+// The matcher of one rank: posted receives on one side, unexpected messages on the other (MPI-5.0 sections
+// 3.2.4 and 3.5).
 //
-// Any thread may call anything: senders deliver here, the rank's threads post. Matching never crosses
-// communicators, so the matcher is made of parts, each for some contexts, with one short lock each: threads
-// of a rank that use different communicators do not get into each other's way. All but small bytes are copied
-// outside of the lock, by whoever completes the match, from user buffer to user buffer where both are at
-// hand.
+// Any thread may call any function: senders deliver messages here, the rank's threads post receives. Matching
+// never crosses communicators, so the matcher is made of parts, each for some contexts, with one short lock
+// each: threads of a rank that use different communicators do not wait for each other. All but a few bytes
+// are copied outside of the lock, by the thread that completes the match, and from user buffer to user buffer
+// if both are at hand.
 #pragma once
 
 #include <array>
@@ -21,13 +21,13 @@
 
 namespace clump::p2p {
 
-/// A message that no receive has matched yet: a kept SendRequest, or (eager) a copy of its bytes behind this
-/// struct.
+/// A message that no receive has matched yet: a SendRequest that is kept, or (eager) a copy of the message's
+/// bytes behind this struct.
 struct Unexpected final : MatchEntry {
   explicit Unexpected(const MatchKey& envelope) { key = envelope; }
   net::SendRequest* kept = nullptr;
   Count bytes = 0;
-  Unexpected* next_spare;  ///< while it waits to be used again
+  Unexpected* next_spare;  ///< while its memory waits to be used again
   std::byte* data() { return reinterpret_cast<std::byte*>(this + 1); }
 };
 
@@ -46,17 +46,17 @@ class Matcher final : public net::Sink {
 
   /// Matches `receive` with the oldest message that fits, or keeps it until one arrives.
   void post(Receive& receive);
-  /// Whether nothing waits in the part of `context`, neither a receive nor a message; of what the caller does
-  /// not know of, some may be about to.
+  /// Whether the part of `context` has neither a receive nor a message. Another thread may be about to add
+  /// one that the caller does not know of.
   bool is_empty(std::uint32_t context) {
     const Part& part = part_of(context);
     return part.unexpected.size() == 0 && part.exact.size() == 0 && part.wildcards.empty();
   }
-  /// The rank's only thread has received a message that never came here.
+  /// Counts a message that the rank's only thread has received without the matcher.
   void count_in_passing(Count bytes) { in_passing_.add(bytes); }
-  /// Takes a posted receive back; false if it was matched.
+  /// Removes a posted receive; false if it was matched.
   bool retract(Receive& receive);
-  /// The same for one without wildcards, if it is what the next message of its key matches.
+  /// The same for a receive without wildcards, if the next message of its key would match it.
   bool retract_if_first(Receive& receive);
 
   struct Probed {
@@ -65,31 +65,31 @@ class Matcher final : public net::Sink {
   };
   /// The oldest message that a receive with `key` would match; false if there is none.
   bool probe(const MatchKey& key, Probed& found);
-  /// The same, and takes it out of the queue: receive_taken() must follow. Null if there is none.
+  /// The same, and removes it: receive_taken() must follow. Null if there is none.
   Unexpected* withdraw(const MatchKey& key);
-  /// Blocks until a message that fits `key` may have arrived.
+  /// Blocks until a message that matches `key` may have arrived.
   void wait_for_arrival(const MatchKey& key);
-  /// Copies a message that was taken out into `receive` and completes both sides.
+  /// Copies a message that withdraw() has returned into `receive` and completes both sides.
   void receive_taken(Unexpected* message, Receive& receive);
 
   // For tools. Any thread.
 
-  /// What waits here.
+  /// How much waits here.
   struct Lengths {
     Count posted = 0;            ///< receives
     Count unexpected = 0;        ///< messages
-    Count unexpected_bytes = 0;  ///< theirs, wherever they lie
+    Count unexpected_bytes = 0;  ///< of these messages, wherever they lie
   };
   Lengths lengths();
-  /// Of one context alone.
+  /// The same for one context.
   Lengths lengths(std::uint32_t context);
-  /// What has arrived here so far.
+  /// How much has arrived here so far.
   struct Arrived {
-    std::uint64_t expected = 0, expected_bytes = 0;  ///< there was a receive
+    std::uint64_t expected = 0, expected_bytes = 0;  ///< a receive was posted before the message arrived
     std::uint64_t unexpected = 0, unexpected_bytes = 0;
   };
   Arrived arrived() const;
-  /// What waits here, and who waits for a message to come. Each is called with locks held.
+  /// Is called for each receive, each message and each probe that waits here, with locks held.
   struct Visitor {
     virtual void posted(const Receive& receive) = 0;
     virtual void unexpected(const Unexpected& message) = 0;
@@ -99,10 +99,11 @@ class Matcher final : public net::Sink {
     ~Visitor() = default;
   };
   void visit(Visitor& visitor);
-  /// Has `observer` told of unexpected messages from now on; null: nobody any more. Afterwards the one before
-  /// is not called again.
+  /// From now on `observer` is told of unexpected messages; null: no observer. The former one is not called
+  /// again after this returns.
   void watch(core::ToolObserver* observer);
-  /// Copied messages that may wait here, in bytes with all that belongs to them; more, and senders wait.
+  /// The most memory that copied messages may take here while they wait, with all that belongs to them, in
+  /// bytes. If it is exceeded, senders wait.
   Count bound() const { return bound_.load(std::memory_order_relaxed); }
   void set_bound(Count bytes) { bound_.store(bytes, std::memory_order_relaxed); }
 
@@ -112,16 +113,16 @@ class Matcher final : public net::Sink {
     fiber::Completion* arrived;
   };
 
-  /// What belongs to some of the contexts.
+  /// The receives and messages of some of the contexts.
   struct alignas(64) Part {
     base::ShortMutex mutex;
     std::uint32_t spare_count = 0;
     std::uint64_t next_sequence = 0;
     MatchTable<Receive> exact;     // posted receives that name source and tag
-    MatchList<Receive> wildcards;  // the others
+    MatchList<Receive> wildcards;  // the other posted receives
     MatchQueue<Unexpected> unexpected;
-    Unexpected* spare = nullptr;  // small ones, to be used again
-    Count not_counted = 0;        // added to memory_ in larger steps
+    Unexpected* spare = nullptr;  // of small messages, to be used again
+    Count not_counted = 0;        // not yet added to memory_
     net::Volume expected, came_early;
     core::ToolObserver* observer = nullptr;
     std::vector<Prober> probers;
@@ -140,15 +141,16 @@ class Matcher final : public net::Sink {
   };
 
   static constexpr Count kBound = 16 * 1024 * 1024;
-  /// The two contexts of a communicator share one, and the first few communicators of a rank share none.
+  /// The two contexts of a communicator are in one part, and the first few communicators of a rank are in
+  /// different parts.
   static constexpr std::size_t kParts = 8;
-  // Contexts made by one of several processes are all a multiple of their number apart.
+  // The contexts that one of several processes makes differ by multiples of twice the number of processes.
   Part& part_of(std::uint32_t context) { return parts_[(context / 2 + context / 32) % kParts]; }
 
   template <typename Wanted>
   net::SendRequest* retract_kept(net::Envelope envelope, Wanted wanted);
-  // What begins with the part locked, and ends with it unlocked. The usual ways call nothing but at their
-  // ends, so that they need no registers which they would have to save.
+  // The part is locked when these begin, and unlocked when they end. The usual paths call functions only at
+  // their ends, so that they need no registers which they would have to save.
   bool take_locked(Part& part, net::Envelope envelope, Count bytes, const datatype::Layout& payload,
                    Bound bound);
   bool take_among_wildcards(Part& part, net::Envelope envelope, Count bytes, const datatype::Layout& payload,
@@ -158,7 +160,7 @@ class Matcher final : public net::Sink {
   bool take_unexpected(Part& part, net::Envelope envelope, Count bytes, const datatype::Layout& payload,
                        Bound bound);
   void look_and_post(Part& part, Receive& receive);
-  // The same with the part not locked yet, where others are at it.
+  // The same, but the part is not locked yet, because another thread has the lock.
   bool wait_and_take(Part& part, net::Envelope envelope, Count bytes, const datatype::Layout& payload,
                      Bound bound);
   void wait_and_post(Part& part, Receive& receive);
@@ -168,11 +170,11 @@ class Matcher final : public net::Sink {
   void count(Part& part, Count memory);
   void tell_memory(Part& part);
 
-  // Memory of copied messages that wait here, roughly: parts add to it in steps.
+  // The approximate memory of copied messages that wait here: parts add to it in steps.
   std::atomic<Count> memory_{0};
-  std::atomic<Count> bound_{kBound};  // relaxed: nothing else is told by it
+  std::atomic<Count> bound_{kBound};  // relaxed: no other data depend on it
   std::array<Part, kParts> parts_;
-  net::Volume in_passing_;  // not on the line that senders read
+  net::Volume in_passing_;  // not on the cache line that senders read
 };
 
 /// The matcher of a rank of this host process.

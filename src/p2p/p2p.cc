@@ -23,12 +23,12 @@ namespace {
 
 enum class Came : std::uint8_t { kNothing, kAnother, kIt };
 
-/// Polls for a short time, and if the next message of the lane from there has this key, and is_next() says
-/// that it is the one that is waited for, it is received, and nothing of it goes through the matcher. If it
-/// is another one, or it cannot be received so, nothing has happened.
+/// Polls for a short time. If the next message in the source's lane has this key, and is_next() confirms that
+/// it is the one that is waited for, receives it without the matcher. If it is another one, or it cannot be
+/// received in this way, does nothing.
 //
-// In order: what the same sender has sent before on another way is in the matcher since before this message
-// was in the lane, and receives of this rank are posted by nobody else.
+// The order of messages is kept: a message that the same sender has sent earlier in another way was in the
+// matcher before this one was in the lane, and no other thread posts receives of this rank.
 template <typename IsNext>
 Came receive_from_lane(const core::Rank& rank, int source, const MatchKey& key, const datatype::Layout& to,
                        core::Result& result, IsNext is_next) {
@@ -110,9 +110,9 @@ void SendOperation::begin_untaken(const Address& to, const datatype::Layout& fro
   channel.send(route_, *this);
 }
 
-// The message may lie where only those who work for the destination look, and they may be busy with something
-// else for long. They are given the time that it takes when they are not; then the sender sees to it himself:
-// a receive that is posted is served, a small message is put where it can wait.
+// The message may lie where only threads that work for the destination look, and they may be busy with
+// something else for long. The sender first waits for as long as they need when they are not busy. After that
+// it does their work itself: a posted receive is served, and a small message is copied to where it can wait.
 void SendOperation::before_wait(WaitsFor /*what*/) {
   constexpr int kPolls = 50;
   if (route_.destination == MPI_PROC_NULL) return;
@@ -166,7 +166,7 @@ void receive_from_nobody(core::Result& result) {
 
 base::Status ReceiveOperation::cancel() {
   if (owner_ == nullptr) return {};
-  poll(*owner_);  // its message may have been sent long ago
+  poll(*owner_);  // the message may have been sent long ago
   if (matcher_of(*owner_).retract(*this)) {
     result = {};
     result.cancelled = true;

@@ -1,8 +1,8 @@
 // Point-to-point messages (MPI-5.0 chapter 3), as the layers above use them: MPI bodies and collectives.
 //
-// Arguments were checked by the caller. begin() never blocks; an operation is complete when its `completion`
-// is done, and until then neither it nor its buffer may be touched. Blocking calls keep the operation on the
-// stack; requests keep it on the heap.
+// The caller has checked the arguments. begin() never blocks. An operation is complete when its `completion`
+// is done; until then neither the operation nor its buffer may be touched. Blocking calls keep the operation
+// on the stack, requests keep it on the heap.
 #pragma once
 
 #include "core/comm.h"
@@ -17,16 +17,16 @@ namespace clump::p2p {
 
 enum class Mode : std::uint8_t { kStandard, kSynchronous, kReady };
 
-/// Whom a message goes to or comes from. `peer` is a rank of comm.peers(), MPI_PROC_NULL or (receives)
-/// MPI_ANY_SOURCE.
+/// The rank that a message goes to or comes from. `peer` is a rank of comm.peers(), MPI_PROC_NULL or
+/// (receives) MPI_ANY_SOURCE.
 struct Address {
   core::Comm& comm;
   int peer;
   int tag;
   bool collective = false;  ///< in the communicator's collective context
 
-  /// A copy, for ways of a call that are seldom gone: if they got the address of this one, or all of it at
-  /// once, compilers would put it into memory for all ways.
+  /// A copy, for the rare paths of a call. If those paths took the address of this object, or all of it at
+  /// once, compilers would keep it in memory on all paths.
   [[gnu::always_inline]] Address apart() const { return {comm, peer, tag, collective}; }
 
   MatchKey key() const {
@@ -35,11 +35,12 @@ struct Address {
   }
 };
 
-/// Sends a message that can be taken at once: true, and the buffer is the caller's again. False: nothing has
-/// happened; it needs an operation. Not for synchronous sends.
+/// Sends a message that can be taken at once. True: the buffer is the caller's again. False: nothing has
+/// happened, and the send needs an operation. Not for synchronous sends.
 inline bool try_send(const Address& to, const datatype::Layout& from);
 
-/// Lets what is on its way to `rank`, the caller's, arrive, for calls that look once and do not wait.
+/// Delivers the messages that are on their way to `rank`, the caller's. For calls that look once and do not
+/// wait.
 void poll(core::Rank& rank);
 
 class SendOperation : public net::SendRequest, public core::Request {
@@ -47,21 +48,21 @@ class SendOperation : public net::SendRequest, public core::Request {
   void begin(const Address& to, const datatype::Layout& from, Mode mode = Mode::kStandard);
   void released() override { complete(); }
   void cancelled() override;
-  /// The same after try_send() has failed, or for synchronous sends.
+  /// begin() after try_send() has failed, or for synchronous sends.
   void begin_untaken(const Address& to, const datatype::Layout& from, Mode mode = Mode::kStandard);
-  /// Succeeds only while no receive has matched (MPI-5.0 section 3.8.4). If it lies with another process
-  /// already, that turns out later.
+  /// Succeeds only while no receive has matched (MPI-5.0 section 3.8.4). If the message is in another process
+  /// already, the answer comes later.
   base::Status cancel() override;
   void before_wait(WaitsFor what) override;
   int awaited() const override { return route_.destination; }
   void tell(std::vector<core::Awaited>& all) const override;
 
  private:
-  net::Route route_{MPI_PROC_NULL, MPI_PROC_NULL};  ///< ranks in the job; none while it is the caller's
+  net::Route route_{MPI_PROC_NULL, MPI_PROC_NULL};  ///< ranks of the job; none while it is the caller's
 };
 
-/// A receive as the matcher knows it. The operation's result tells source, tag and bytes; a message longer
-/// than the buffer leaves MPI_ERR_TRUNCATE in result.error.
+/// A receive as the matcher knows it. The operation's result has source, tag and bytes; if the message is
+/// longer than the buffer, result.error is MPI_ERR_TRUNCATE.
 struct Receive : MatchEntry {
   explicit Receive(core::Operation& operation) : operation(operation) {}
   Receive(core::Operation& operation, const MatchKey& wanted, const datatype::Layout& buffer)
@@ -71,12 +72,13 @@ struct Receive : MatchEntry {
 
   core::Operation& operation;
   datatype::Layout buffer;
-  bool is_expected = false;  ///< its completion is, as long as no message has been found
+  bool is_expected = false;  ///< its completion is expected (Completion::expect()) while no message has been
+                             ///< found
   bool is_labelled = false;  ///< it is a LabelledReceive
 };
-/// By `rank`, the caller's.
+/// Posts a receive for `rank`, the caller's.
 void post(const core::Rank& rank, Receive& receive);
-/// The same, and waits.
+/// The same, and waits for the receive.
 inline void post_and_wait(const core::Rank& rank, Receive& receive) {
   fiber::Completion& completion = receive.operation.completion;
   receive.is_expected = completion.expect();
@@ -92,7 +94,7 @@ class ReceiveOperation : public core::Request, public Receive {
   ReceiveOperation() : Receive(static_cast<core::Operation&>(*this)) {}
   inline void begin(const Address& from, const datatype::Layout& to);
   base::Status cancel() override;
-  /// A rank that has a worker to itself looks for the message where it comes in.
+  /// Polls the lane that the message comes from, if the rank has a worker to itself.
   void before_wait(WaitsFor what) override;
   int awaited() const override;
   void tell(std::vector<core::Awaited>& all) const override;
@@ -102,21 +104,21 @@ class ReceiveOperation : public core::Request, public Receive {
   core::Rank* owner_ = nullptr;
 };
 
-/// Blocking forms. The Status is the operation's error.
+/// The blocking calls. The Status is the operation's error.
 inline base::Status send(const Address& to, const datatype::Layout& from, Mode mode = Mode::kStandard);
-/// `operation` is new; its result tells what has come.
+/// `operation` is new; its result describes the message.
 inline base::Status receive(const Address& from, const datatype::Layout& to, core::Operation& operation);
 base::Status send_receive(const Address& to, const datatype::Layout& out, const Address& from,
                           const datatype::Layout& in, core::Result* result = nullptr);
 
-/// Where a message goes.
+/// The route of a message.
 inline net::Route route_of(const Address& to) {
   return {to.comm.owner.number, to.comm.peers().world_rank(to.peer)};
 }
 inline net::Channel& channel_to(const core::World& world, net::Route route) {
   return *world.routes[static_cast<std::size_t>(route.destination)];
 }
-// Calls that have to wait, and those with nobody.
+// Calls that have to wait, and calls with MPI_PROC_NULL.
 [[gnu::noinline]] base::Status send_and_wait(Address to, const datatype::Layout& from, Mode mode);
 [[gnu::noinline]] void receive_from_nobody(core::Result& result);
 
@@ -124,10 +126,10 @@ inline net::Channel& channel_to(const core::World& world, net::Route route) {
 [[gnu::noinline]] base::Status receive_alone(Address from, const datatype::Layout& to,
                                              core::Operation& operation);
 
-/// Matcher::take() with kRespect, of a sink that is a matcher.
+/// Matcher::take() with kRespect, for a sink that is a matcher.
 bool show(net::Sink& sink, net::Envelope envelope, Count bytes, const datatype::Layout& payload);
 
-// What is short and called often is inline, so that addresses and layouts stay in registers.
+// Short functions that are called often are inline, so that addresses and layouts stay in registers.
 
 [[gnu::always_inline]] inline bool try_send(const Address& to, const datatype::Layout& from) {
   if (to.peer == MPI_PROC_NULL) [[unlikely]]

@@ -9,9 +9,9 @@ namespace clump::p2p {
 
 namespace {
 
-/// Packed bytes of both, from the same place on.
+/// Copies packed bytes, from the same offset in both.
 void copy_packed(const datatype::Layout& to, const datatype::Layout& from, Count offset, Count bytes) {
-  constexpr Count kShort = 8 * 1024;  // nobody would help
+  constexpr Count kShort = 8 * 1024;  // too short for other threads to help
   if (bytes <= kShort && to.type->is_dense() && from.type->is_dense())
     return datatype::move_short(reinterpret_cast<std::intptr_t>(to.base) + offset,
                                 reinterpret_cast<std::intptr_t>(from.base) + offset, bytes);
@@ -26,8 +26,8 @@ PartitionLink::PartitionLink(core::Request& sender, const Partitions& from)
       self_(this),
       marks_(std::make_unique<std::atomic<std::uint32_t>[]>(static_cast<std::size_t>(from.count))) {}
 
-// Synchronous, so that it stays where it is until the receiver has asked for it, and its arrival, which may
-// have much to copy, falls into nobody's lock.
+// The message is synchronous, so that it stays in its place until the receiver has asked for it. So the
+// receiver's end_abandoned(), which may have much to copy, runs with no lock of the matcher held.
 void PartitionLink::introduce(net::Channel& channel, net::Route route, net::Envelope to) {
   envelope = to;
   synchronous = true;
@@ -45,29 +45,29 @@ void PartitionLink::attach(core::Request& receiver, const Partitions& to) {
 
 base::Status PartitionLink::mark(Round round, int first, int last) {
   int end = first;
-  // acquire: pairs with open(), so that the receiver's buffer is the message's.
+  // acquire: pairs with open(): the receiver's buffer may be written.
   if (open_.load(std::memory_order_acquire) == round) [[likely]] {
     while (end < last && set_mark(end, round, taken(round))) ++end;
     if (end > first) move(round, first, end);
   } else {
-    // Whoever completes the operation may free it before this thread is through.
+    // The thread that completes the operation may free this object before this thread has finished.
     const base::Ref<PartitionLink> alive(this);
     while (end < last && set_mark(end, round, ready(round))) ++end;
-    // seq_cst, as are the marks: either open() sees them, or this sees that it was opened.
+    // seq_cst, as are the marks: either open() sees the marks, or this thread sees that the round is open.
     if (open_.load(std::memory_order_seq_cst) == round) move_ready(round, first, end);
   }
   if (end == last) return {};
   return marked_before(end);
 }
 
-/// False if it had a mark of this round.
+/// Sets a mark; false if the partition already has a mark of this round.
 bool PartitionLink::set_mark(int partition, Round round, std::uint32_t mark) {
-  // release: the thread that claims it reads the sender's buffer. seq_cst: see mark().
+  // release: the thread that claims the partition reads the sender's buffer. seq_cst: see mark().
   const std::uint32_t before = marks_[partition].exchange(mark, std::memory_order_seq_cst);
   return before != ready(round) && before != taken(round);
 }
 
-/// Whether the caller is the one to move a partition that was marked as ready.
+/// Claims a partition that is marked as ready. True: the caller has to move it.
 bool PartitionLink::claim(int partition, Round round) {
   std::uint32_t expected = ready(round);
   // seq_cst: see mark(). acquire: pairs with set_mark().
@@ -86,7 +86,7 @@ int PartitionLink::marked(Round round) const {
 }
 
 void PartitionLink::open(Round round) {
-  // The receiver may be complete, and gone, before all marks were looked at.
+  // The receiver may be complete, and freed, before all marks were looked at.
   const base::Ref<PartitionLink> alive(this);
   core::Request* const receiver = receiver_;
   if (receiver != nullptr) tell_result(from_);
@@ -94,19 +94,19 @@ void PartitionLink::open(Round round) {
   move_ready(round, 0, from_.count);
 }
 
-/// Moves those of the partitions that are ready, in pieces as large as possible. The caller holds a Ref.
+/// Moves the ready ones of the partitions, in pieces as large as possible. The caller holds a Ref.
 void PartitionLink::move_ready(Round round, int first, int last) {
   for (int begin = first; begin < last; ++begin) {
     int end = begin;
     while (end < last && claim(end, round)) ++end;
     if (end == begin) continue;
     move(round, begin, end);
-    begin = end;  // the one at `end` was looked at
+    begin = end;  // the partition at `end` was looked at
   }
 }
 
-/// The bytes of the sender's partitions [first, last) go to where they belong. The caller has set the marks;
-/// the link, and both requests, may be gone afterwards.
+/// Copies the sender's partitions [first, last) to the receiver. The caller has set the marks. The link and
+/// both requests may be freed afterwards.
 void PartitionLink::move(Round round, int first, int last) {
   const Count begin = std::min(first * from_.bytes_each, total_);
   const Count end = std::min(last * from_.bytes_each, total_);
@@ -115,15 +115,15 @@ void PartitionLink::move(Round round, int first, int last) {
     add_arrived(begin, end);
   }
   const Round added = static_cast<Round>(last - first), all = round * from_.count;
-  // Once it is told, whoever tells the rest may complete the operation, and this be gone.
-  // release: what was copied here; acquire: by whom it is told that all is there.
+  // After this addition, the thread that adds the rest may complete the operation and free this object.
+  // release: what was copied here; acquire: the thread that adds the rest knows that all bytes are there.
   if (moved_.fetch_add(added, std::memory_order_acq_rel) + added == all) finish();
 }
 
 void PartitionLink::finish() {
   core::Request& sender = sender_;
   if (receiver_ != nullptr) receiver_->complete();
-  sender.complete();  // until then it holds this
+  sender.complete();  // until then the sender's request holds this object
 }
 
 }  // namespace clump::p2p

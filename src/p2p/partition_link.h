@@ -1,12 +1,13 @@
-// What the two sides of a partitioned operation share (MPI-5.0 chapter 4) in one process, made by the sender
-// when it initialises its side. The receiver gets to know of it by a message (partitioned.cc).
+// The object that the two sides of a partitioned operation share in one process (MPI-5.0 chapter 4). The
+// sender makes it when it initialises its side; a message makes it known to the receiver (partitioned.cc).
 //
 // A partition is copied once, from user buffer to user buffer, as soon as the sender has marked it and the
-// receiver has started: by the thread that marks it, or, if that came first, by the one that starts the
-// receive. There is no lock: each partition of the sender has a mark, which says how far it is, and each
-// partition of the receiver a count of the bytes that it has. Both go on from round to round (a round is an
-// operation from its start to its completion) and are never reset: the two sides can be one round apart, not
-// more, because a round is complete on both sides when the last partition was copied.
+// receiver has started. The thread that does the later of the two copies: the one that marks the partition,
+// or the one that starts the receive. There is no lock: each partition of the sender has a mark, which is its
+// state, and each partition of the receiver has a count of the bytes that have arrived. Both increase from
+// round to round (a round is an operation from its start to its completion) and are never reset: the two
+// sides differ by at most one round, because a round is complete on both sides when the last partition was
+// copied.
 #pragma once
 
 #include <atomic>
@@ -20,22 +21,23 @@
 
 namespace clump::p2p {
 
-/// It is itself the message that introduces it to the receiver, whose payload is its own address.
+/// The link is itself the message that makes it known to the receiver: the payload is the link's own address.
 class PartitionLink final : public IncomingPartitions, public net::SendRequest {
  public:
   PartitionLink(core::Request& sender, const Partitions& from);
 
-  /// Sends the receiver a reference to this. Once.
+  /// Sends the receiver a reference to the link. Once.
   void introduce(net::Channel& channel, net::Route route, net::Envelope envelope);
   bool introduced() const { return introduced_.load(std::memory_order_relaxed); }
-  /// The reference in the message is the receiver's from here on. Once, before open().
+  /// Takes over the reference in the message for the receiver. Once, before open().
   void attach(core::Request& receiver, const Partitions& to);
 
-  /// The sender's partitions [first, last) are ready. Any number of threads. An error if one was before.
+  /// Marks the sender's partitions [first, last) as ready. Any number of threads. An error if one of them was
+  /// ready before.
   base::Status mark(Round round, int first, int last);
-  /// How many of the sender's are.
+  /// How many of the sender's partitions are marked.
   int marked(Round round) const;
-  /// By the receiver, or by nobody if the message goes to MPI_PROC_NULL.
+  /// Called by the receiver when it starts a round, or by the sender if the message goes to MPI_PROC_NULL.
   void open(Round round) override;
 
   void released() override;
@@ -53,10 +55,10 @@ class PartitionLink final : public IncomingPartitions, public net::SendRequest {
   const Partitions from_;
   PartitionLink* self_;
   std::atomic<bool> introduced_{false};
-  std::atomic<Round> open_{0};  // the last one that the receiver has started
-  // Each partition of the sender: ready() or taken() of the round in which it was marked last.
+  std::atomic<Round> open_{0};  // the last round that the receiver has started
+  // For each partition of the sender: ready() or taken() of the round in which it was marked last.
   const std::unique_ptr<std::atomic<std::uint32_t>[]> marks_;
-  alignas(64) std::atomic<Round> moved_{0};  // the sender's partitions that were copied, in all rounds
+  alignas(64) std::atomic<Round> moved_{0};  // how many of the sender's partitions were copied, in all rounds
 };
 
 }  // namespace clump::p2p

@@ -7,7 +7,8 @@ namespace clump::p2p {
 
 namespace {
 
-/// Brings the receiver the terms, and is nobody's: the sender's request may be freed before it is there.
+/// The message that brings the receiver the terms. It owns itself: the sender's request may be freed before
+/// it has arrived.
 class Introduction final : public SendOperation {
  public:
   static void send(const Address& to, const PartitionTerms& terms) {
@@ -23,17 +24,17 @@ class Introduction final : public SendOperation {
 
 }  // namespace
 
-// Tags of collectives are below, those of introductions are negative.
+// Tags of collectives are smaller, tags of introductions are negative.
 int PartitionTerms::tag(int partition) const {
   constexpr std::uint32_t kFirst = 0x40000000;
   return static_cast<int>(kFirst | ((first_tag + static_cast<std::uint32_t>(partition)) & (kFirst - 1)));
 }
 
-/// A partition that the channel could not take at once. It deletes itself.
+/// The message of a partition that the channel could not take at once. It deletes itself.
 class OutgoingPartitions::Message final : public SendOperation {
  public:
   explicit Message(OutgoingPartitions& owner) : owner_(owner) {
-    static_cast<void>(completion.abandon());  // nobody waits: it ends in end_abandoned()
+    static_cast<void>(completion.abandon());  // no thread waits: it ends in end_abandoned()
   }
 
  private:
@@ -64,14 +65,14 @@ int OutgoingPartitions::marked(Round round) const {
 
 base::Status OutgoingPartitions::mark(Round round, int first, int last) {
   int end = first;
-  // relaxed: who marks a partition sends it, so nothing else is told by it.
+  // relaxed: the thread that marks a partition sends it, so no other data depend on the mark.
   while (end < last && marks_[end].exchange(round, std::memory_order_relaxed) != round) ++end;
   if (end > first) send(first, end);
   if (end == last) return {};
   return marked_before(end);
 }
 
-/// The operation may be complete afterwards, and this gone.
+/// Sends partitions. The operation may be complete afterwards, and this object freed.
 void OutgoingPartitions::send(int first, int last) {
   const Count each = from_.whole.count / from_.count;
   int taken = 0;
@@ -89,16 +90,17 @@ void OutgoingPartitions::send(int first, int last) {
 void OutgoingPartitions::sent(int partitions) {
   const auto added = static_cast<std::uint64_t>(partitions), all = static_cast<std::uint64_t>(from_.count);
   core::Request& sender = sender_;
-  // A round ends with the last of its partitions, before the next begins.
-  // acq_rel: whoever completes the operation has seen all of them off.
+  // A round ends with its last partition, before the next round begins. acq_rel: the thread that completes
+  // the operation sees that all partitions were sent.
   if ((sent_.fetch_add(added, std::memory_order_acq_rel) + added) % all == 0) sender.complete();
 }
 
-/// The receive of one partition of the sender, again in each round. It writes to where the bytes belong,
-/// unless they are parts of elements of a type with gaps: then they come here first.
+/// The receive of one partition of the sender, used again in each round. It writes into the receiver's
+/// buffer, unless the partition has parts of elements of a type with gaps: then the bytes come into a buffer
+/// here first.
 class PartitionInbox::Message final : public ReceiveOperation {
  public:
-  /// They are the packed bytes [begin, end) of the receiver.
+  /// `begin` and `end`: the partition is the packed bytes [begin, end) of the receiver.
   void prepare(PartitionInbox& owner, Count begin, Count end) {
     owner_ = &owner;
     begin_ = begin;
@@ -119,7 +121,7 @@ class PartitionInbox::Message final : public ReceiveOperation {
   void receive(const Address& from) {
     result = {};
     completion.reset();
-    static_cast<void>(completion.abandon());  // nobody waits: it ends in end_abandoned()
+    static_cast<void>(completion.abandon());  // no thread waits: it ends in end_abandoned()
     begin(from, room_);
   }
 
@@ -150,7 +152,7 @@ PartitionInbox::PartitionInbox(core::Request& receiver, const Address& from, con
 PartitionInbox::~PartitionInbox() = default;
 
 void PartitionInbox::open(Round) {
-  // The receiver may be complete, and gone, before the last receive() has returned.
+  // The receiver may be complete, and freed, before the last receive() has returned.
   const base::Ref<IncomingPartitions> alive(this);
   tell_result(terms_.shape);
   const int count = terms_.shape.count;
@@ -158,11 +160,12 @@ void PartitionInbox::open(Round) {
   for (int i = 0; i < count; ++i) messages_[i].receive({from_.comm, from_.peer, terms_.tag(i), true});
 }
 
-/// The receiver may be complete afterwards, and this gone.
+/// Counts bytes that have arrived. The receiver may be complete afterwards, and this object freed.
 void PartitionInbox::arrived(Count begin, Count end) {
   add_arrived(begin, end);
   core::Request& receiver = *receiver_;
-  // release: what was written here; acquire: by whom it is told that all is there.
+  // release: what was written here; acquire: the thread that completes the receiver knows that all bytes are
+  // there.
   if (missing_.fetch_sub(1, std::memory_order_acq_rel) == 1) receiver.complete();
 }
 

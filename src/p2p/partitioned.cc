@@ -11,7 +11,8 @@ namespace clump::p2p {
 
 namespace {
 
-/// Tags of the collective context are not negative, and nobody uses wildcards in it.
+/// The address of the introduction: its tag is negative, unlike the tags of collectives, and receives in the
+/// collective context have no wildcards.
 Address introduction_address(const Address& address) {
   return {address.comm, address.peer, address.tag | INT_MIN, true};
 }
@@ -66,7 +67,8 @@ void PartitionedSend::note_contents(int first, int last) {
     fingerprints_[static_cast<std::size_t>(i)] = datatype::fingerprint(partition(i));
 }
 
-/// Each partition is the program's until it is ready, and MPI's from then on (MPI-5.0 section 4.2).
+/// Checks that the program has not written into a partition since it was ready: from then on it is MPI's
+/// (MPI-5.0 section 4.2).
 void PartitionedSend::ask(bool) {
   if (result.error != MPI_SUCCESS) return;
   for (std::size_t i = 0; i < fingerprints_.size(); ++i) {
@@ -84,7 +86,8 @@ void PartitionedSend::ask(bool) {
 
 base::Status PartitionedSend::cancel() { return refuse_cancel(); }
 
-// The introduction may lie where only those look who work for the destination (SendOperation::before_wait()).
+// The introduction may lie where only threads that work for the destination look
+// (SendOperation::before_wait()).
 void PartitionedSend::before_wait(WaitsFor /*what*/) {
   if (link_ && route_.destination != MPI_PROC_NULL && !link_->introduced())
     channel_to(world_, route_).poll(route_.destination);
@@ -106,15 +109,15 @@ void PartitionedReceive::tell(std::vector<core::Awaited>& all) const {
                  .tag = from_.tag});
 }
 
-/// The receive of what leads to the sender, which outlives its request: freed or not, it takes its turn in
-/// the matching.
+/// The receive of the introduction, which connects the two sides. It outlives its request: also when that is
+/// freed, it takes its turn in the matching.
 class PartitionedReceive::Introduction final : public base::RefCounted, public ReceiveOperation {
  public:
   explicit Introduction(PartitionedReceive& request)
       : is_remote_(is_in_other_process(request.from_)), request_(&request) {}
 
   void ask(const Address& from) {
-    static_cast<void>(completion.abandon());  // nobody waits: it ends in end_abandoned()
+    static_cast<void>(completion.abandon());  // no thread waits: it ends in end_abandoned()
     static_cast<void>(base::Ref<Introduction>(this).release_to_owner());  // to end_abandoned()
     const datatype::Datatype* const byte = datatype::predefined(MPI_BYTE);
     const datatype::Layout message = is_remote_ ? datatype::Layout{&terms_, sizeof terms_, byte}
@@ -122,7 +125,7 @@ class PartitionedReceive::Introduction final : public base::RefCounted, public R
     begin(introduction_address(from), message);
   }
 
-  /// The request is active, in this round.
+  /// Called when the request is started, with its round.
   void started(Round round) {
     std::unique_lock lock(mutex_);
     round_ = round;
@@ -136,7 +139,7 @@ class PartitionedReceive::Introduction final : public base::RefCounted, public R
     request_ = nullptr;
   }
 
-  /// Null before it has arrived. Any thread.
+  /// What was introduced; null before the introduction has arrived. Any thread.
   const IncomingPartitions* incoming() const {
     return known_.load(std::memory_order_acquire);  // acquire: pairs with end_abandoned()
   }
@@ -144,7 +147,7 @@ class PartitionedReceive::Introduction final : public base::RefCounted, public R
  private:
   void end_abandoned() override {
     const auto self = base::Ref<Introduction>::adopt(this);
-    const auto link = base::Ref<PartitionLink>::adopt(link_);  // none if it is remote
+    const auto link = base::Ref<PartitionLink>::adopt(link_);  // null if the sender is in another process
     std::unique_lock lock(mutex_);
     if (request_ == nullptr) return;
     const base::Ref<IncomingPartitions> incoming = meet(link);
@@ -162,14 +165,14 @@ class PartitionedReceive::Introduction final : public base::RefCounted, public R
     return link;
   }
 
-  // The message.
+  // The content of the message.
   const bool is_remote_;
   PartitionLink* link_ = nullptr;
   PartitionTerms terms_;
 
   std::mutex mutex_;
-  PartitionedReceive* request_;  // null: freed
-  Round round_ = 0;              // the last one that was started
+  PartitionedReceive* request_;  // null: it was freed
+  Round round_ = 0;              // the last round that was started
   base::Ref<IncomingPartitions> incoming_;
   std::atomic<const IncomingPartitions*> known_{nullptr};
 };

@@ -1,8 +1,8 @@
 // Partitioned communication (MPI-5.0 chapter 4): the requests of MPI_Psend_init and MPI_Precv_init.
 //
-// The sender's side sends a message when it is initialised, and the receiver's side receives one, in a space
-// of tags of their own: so sides find each other in the order of their initialisation, as all messages do.
-// Inside one process it brings the receiver a PartitionLink, and from then on nothing is matched any more.
+// The sender's side sends one message when it is initialised, and the receiver's side receives one, with tags
+// that nothing else uses: so sides are matched in the order of their initialisation, as all messages are. In
+// one process the message brings the receiver a PartitionLink, and from then on nothing is matched any more.
 // From another process it brings the terms on which partitions come as messages (partition_messages.h).
 #pragma once
 
@@ -29,7 +29,7 @@ class PartitionedSend final : public core::Request {
   void ask(bool keep) override;
 
   int partitions() const { return partitions_; }
-  /// The partitions [first, last) are ready (MPI_Pready). Of an active request; any number of threads.
+  /// Marks the partitions [first, last) as ready (MPI_Pready). Of an active request; any number of threads.
   base::Status mark(int first, int last) {
     if (!fingerprints_.empty()) [[unlikely]]
       note_contents(first, last);
@@ -38,7 +38,8 @@ class PartitionedSend final : public core::Request {
 
  private:
   base::Ref<PartitionLink> link_;
-  std::unique_ptr<OutgoingPartitions> messages_;  ///< instead of a link, to another process
+  std::unique_ptr<OutgoingPartitions> messages_;  ///< used instead of a link if the receiver is in another
+                                                  ///< process
   const Address to_;
   void note_contents(int first, int last);
   datatype::Layout partition(int number) const;
@@ -46,10 +47,12 @@ class PartitionedSend final : public core::Request {
   const int partitions_;
   const datatype::Layout whole_;
   const Label label_;
-  std::vector<std::uint64_t> fingerprints_;  ///< of each partition when it was ready; none: nobody looks
+  std::vector<std::uint64_t> fingerprints_;  ///< of each partition when it was marked as ready; empty: not
+                                             ///< checked
   const Sending sending_;
   const core::World& world_;
-  net::Route route_{MPI_PROC_NULL, MPI_PROC_NULL};  ///< in the job; none if the message goes to nobody
+  net::Route route_{MPI_PROC_NULL, MPI_PROC_NULL};  ///< ranks in the job; none if the message goes to
+                                                    ///< MPI_PROC_NULL
   Round round_ = 0;
 };
 
@@ -63,14 +66,15 @@ class PartitionedReceive final : public core::Request {
   void tell(std::vector<core::Awaited>& all) const override;
 
   int partitions() const { return partitions_.count; }
-  /// MPI_Parrived. Any number of threads; everything has arrived at a request that is not active.
+  /// Whether a partition has arrived (MPI_Parrived). Any number of threads. True for all partitions of a
+  /// request that is not active.
   bool has_arrived(int partition) const;
 
  private:
   class Introduction;
   const Address from_;
   const Partitions partitions_;
-  base::Ref<Introduction> introduction_;  ///< null: from MPI_PROC_NULL
+  base::Ref<Introduction> introduction_;  ///< null: the source is MPI_PROC_NULL
   Round round_ = 0;
 };
 

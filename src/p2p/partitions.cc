@@ -58,7 +58,7 @@ void IncomingPartitions::add_arrived(Count begin, Count end) {
 
 bool IncomingPartitions::has_arrived(Round round, int partition) const {
   const Count expected = std::clamp<Count>(total_ - partition * to_.bytes_each, 0, to_.bytes_each);
-  // acquire: pairs with add_arrived(). Of a partition that gets nothing, only the end of the operation tells.
+  // acquire: pairs with add_arrived(). A partition that gets no bytes is complete only when the operation is.
   return expected > 0 &&
          arrived_[partition].load(std::memory_order_acquire) == static_cast<Count>(round) * expected;
 }

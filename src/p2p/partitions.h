@@ -1,4 +1,5 @@
-// A buffer in equal parts (MPI-5.0 chapter 4), and what a receiver knows of its own, however they come.
+// A buffer in equal parts (MPI-5.0 chapter 4), and what a receiver knows about its parts, in whatever way
+// they arrive.
 #pragma once
 
 #include <atomic>
@@ -13,17 +14,17 @@
 
 namespace clump::p2p {
 
-/// A round is an operation from its start to its completion. Counted from 1 on.
+/// The number of a round, from 1 on. A round is an operation from its start to its completion.
 using Round = std::uint64_t;
 
 struct PartitionShape {
   int count = 0;
   Count bytes_each = 0;
-  Label label;  ///< under --check; otherwise it names no call
+  Label label;  ///< under --check; otherwise it has no call
   Count bytes() const { return count * bytes_each; }
 };
 
-/// One side's buffer.
+/// The buffer of one side.
 struct Partitions : PartitionShape {
   datatype::Layout whole;
 
@@ -33,34 +34,34 @@ struct Partitions : PartitionShape {
         whole{buffer, partitions * elements_each, &type} {}
 };
 
-/// Why a partition cannot be marked as ready once more.
+/// The error for a partition that is marked as ready a second time.
 base::Status marked_before(int partition);
 
-/// The receiver's side of an operation whose sender it has found.
+/// The receiver's side of an operation that is matched with its sender.
 class IncomingPartitions : public base::RefCounted {
  public:
-  /// The receiver has started a round. Before anything of it can arrive.
+  /// Starts a round of the receiver. Before any of its data can arrive.
   virtual void open(Round round) = 0;
-  /// Whether a partition of the receiver that gets anything is complete in this round, which it has opened.
-  /// Any thread.
+  /// Whether a partition of the receiver that gets bytes is complete in this round, which the receiver has
+  /// opened. Any thread.
   bool has_arrived(Round round, int partition) const;
 
  protected:
-  /// Once, before open().
+  /// Connects the receiver with what is sent. Once, before open().
   void attach(core::Request& receiver, const Partitions& to, const PartitionShape& from);
-  /// What the receiver's operation tells when it is complete.
+  /// Fills in the result of the receiver's operation.
   void tell_result(const PartitionShape& from) const;
   /// MPI_ERR_TYPE if both sides are labelled, and do not mean the same types.
   base::Status compare(const PartitionShape& from) const;
-  /// The packed bytes [begin, end) are there.
+  /// Counts the packed bytes [begin, end) as arrived.
   void add_arrived(Count begin, Count end);
 
   core::Request* receiver_ = nullptr;
   Partitions to_;
-  Count total_ = 0;  // bytes that are copied: the receiver may have less room
+  Count total_ = 0;  // bytes that are copied: the receiver's buffer may be smaller
 
  private:
-  std::unique_ptr<std::atomic<Count>[]> arrived_;  // of each partition, in bytes, all rounds together
+  std::unique_ptr<std::atomic<Count>[]> arrived_;  // for each partition, in bytes, all rounds together
 };
 
 }  // namespace clump::p2p

@@ -1,14 +1,14 @@
-// Persistent operations (MPI-5.0 section 3.9): the arguments are kept, MPI_Start begins the operation again.
+// Persistent operations (MPI-5.0 section 3.9): the arguments are kept, and MPI_Start begins the operation.
 #pragma once
 
 #include "p2p/p2p.h"
 
 namespace clump::p2p {
 
-/// A new persistent request is inactive, and keeps what it was made with.
+/// Makes a new request persistent: it is inactive, and keeps the arguments that it was made with.
 void keep(core::Request& request, const Address& address, const datatype::Layout& layout);
 core::Request::Sending sending(const Address& to, const datatype::Layout& from);
-/// At the start of an inactive request.
+/// Makes an inactive request active. At its start.
 void activate(core::Request& request);
 
 class PersistentSend final : public SendOperation {
@@ -23,7 +23,7 @@ class PersistentSend final : public SendOperation {
   const Mode mode_;
 };
 
-/// MPI_Bsend_init: complete as soon as the message is in the attached buffer.
+/// The request of MPI_Bsend_init: complete as soon as the message is in the attached buffer.
 class PersistentBufferedSend final : public core::Request {
  public:
   PersistentBufferedSend(const Address& to, const datatype::Layout& from);

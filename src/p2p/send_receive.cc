@@ -19,7 +19,7 @@ void SendReceive::begin(const Address& to, const datatype::Layout& out, const Ad
 }
 
 void SendReceive::half_done() {
-  // release: what this half has written; acquire: what the other has.
+  // release: what this half has written; acquire: what the other half has written.
   if (halves_left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   result = incoming_.result;
   if (result.error == MPI_SUCCESS) result.error = outgoing_.result.error;

@@ -9,10 +9,12 @@
 
 namespace clump::p2p {
 
-/// Complete when both are; the result is the receive's, with the error of the send if that is the only one.
+/// A send and a receive: complete when both are. The result is the receive's, with the error of the send if
+/// the receive has none.
 class SendReceive : public core::Request {
  public:
-  /// What is sent, where it must not lie in the user's buffer: it is received into.
+  /// A copy of the data to send, if they must not stay in the user's buffer because the receive overwrites
+  /// it.
   std::vector<std::byte> copy;
 
   void begin(const Address& to, const datatype::Layout& out, const Address& from, const datatype::Layout& in);
@@ -23,8 +25,8 @@ class SendReceive : public core::Request {
   }
 
  private:
-  /// Nobody waits for the halves by themselves: their completions are abandoned, so that their ends come
-  /// here.
+  /// One half. No thread waits for it by itself: its completion is abandoned, so that its end calls this
+  /// object.
   template <typename Operation>
   class Half final : public Operation {
    public:

@@ -15,9 +15,9 @@ namespace clump {
 
 namespace {
 
-/// Who waits for more has its first ones told.
+/// The most items that are reported for one thread; of a longer wait only the first ones are.
 constexpr std::size_t kMostItems = 64;
-/// Above are tags of what is no collective of the program's.
+/// The first tag that no collective of the program has.
 constexpr int kCollectiveTags = 1 << 29;
 
 pmi::CommKey key_of(const core::Comm& comm) {
@@ -51,7 +51,8 @@ class RankAccount final : p2p::Matcher::Visitor {
   void add(std::span<const fiber::BlockedThread> threads) {
     for (const fiber::BlockedThread& thread : threads)
       waiters_.push_back({&thread, {rank_.number, host::frames_of(thread.registers), {}}, {}});
-    // What belongs to a rank alone changes while it runs.
+    // The only thread of a rank changes the rank's objects without a lock. They are read only if a thread of
+    // the rank is blocked.
     if (!threads.empty()) {
       rank_.for_each_comm([&](core::Comm& comm) { know(comm); });
       rank_.for_each_request([&](const core::Request& request) { add_request(request); });
@@ -67,7 +68,7 @@ class RankAccount final : p2p::Matcher::Visitor {
   struct Waiter {
     const fiber::BlockedThread* thread;
     pmi::Waiter told;
-    std::set<const core::Request*> requests;  // that were told
+    std::set<const core::Request*> requests;  // the requests that `told` already has
   };
 
   void know(core::Comm& comm) {
@@ -83,7 +84,8 @@ class RankAccount final : p2p::Matcher::Visitor {
     return key;
   }
 
-  /// Of a context for messages or for collectives.
+  /// The communicator of a context, which may be the one for messages or the one for collectives; null:
+  /// unknown.
   const core::Comm* comm_of(std::uint32_t context) const {
     const auto found = comms_.find(context & ~1u);
     return found != comms_.end() ? found->second : nullptr;
@@ -96,7 +98,7 @@ class RankAccount final : p2p::Matcher::Visitor {
     return found != waiters_.end() ? &*found : nullptr;
   }
 
-  /// As the ranks of the job number it.
+  /// The number in the job of rank `peer` of the communicator's peers.
   std::int32_t world_rank(const core::Comm* comm, int peer) const {
     return comm == nullptr || peer < 0 ? pmi::Awaited::kAny : comm->peers().world_rank(peer);
   }
@@ -108,7 +110,7 @@ class RankAccount final : p2p::Matcher::Visitor {
     waiter.told.items.push_back(std::move(item));
   }
 
-  /// Of a message: without its label.
+  /// The bytes of a message without its label.
   Count data_bytes(std::uint32_t context, Count bytes) const {
     const bool labelled = rank_.world.checks != core::Checks::kNone && (context & 1u) == 0;
     return labelled ? bytes - static_cast<Count>(sizeof(p2p::Label)) : bytes;
@@ -197,7 +199,7 @@ class RankAccount final : p2p::Matcher::Visitor {
                            comm != nullptr ? tell(*comm) : pmi::CommKey{key.context, -1}};
     count(account_.posted, told,
           [&](const pmi::Posted& other) { return other.source == told.source && other.tag == told.tag; });
-    // Requests are told where they are found as such.
+    // A receive that is a request is reported where the requests are.
     Waiter* const waiter = find(receive.operation.completion.sleeper());
     if (waiter == nullptr || in_table_.contains(&receive.operation)) return;
     add_item(*waiter,
@@ -229,7 +231,7 @@ class RankAccount final : p2p::Matcher::Visitor {
                key.context);
   }
 
-  /// One more of what was told before, or a new one.
+  /// Counts `one` with an equal entry of this rank, if there is one, and appends it otherwise.
   template <typename One, typename Same>
   void count(std::vector<One>& all, const One& one, Same same) {
     for (auto at = all.rbegin(); at != all.rend() && at->rank == one.rank; ++at) {
@@ -272,11 +274,11 @@ class BlockedByRank {
   std::vector<fiber::BlockedThread> all_;
 };
 
-/// Changes whenever a message of a rank has moved, or a collective has begun.
+/// A number that changes whenever a message of the rank has moved, or a collective has begun.
 std::uint64_t progress_of(const core::World& world, core::Rank& rank) {
   p2p::Matcher& matcher = p2p::matcher_of(rank);
   const p2p::Matcher::Arrived arrived = matcher.arrived();
-  // One that is taken later counts when it comes, and when it goes.
+  // A message that is unexpected at first changes the sum twice: when it comes, and when it is received.
   std::uint64_t sum =
       arrived.expected + 2 * arrived.unexpected - static_cast<std::uint64_t>(matcher.lengths().unexpected);
   for (const auto& channel : world.channels) {
@@ -287,7 +289,8 @@ std::uint64_t progress_of(const core::World& world, core::Rank& rank) {
   return sum;
 }
 
-/// The function of MPI that each rank had entered last when all_in_mpi() was asked, which forgets it.
+/// The function of MPI that each rank had entered last when all_in_mpi() last looked, which clears the rank's
+/// own record.
 std::map<int, const char*>& calls_before() {
   static auto& calls = *new std::map<int, const char*>;
   return calls;

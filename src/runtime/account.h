@@ -1,4 +1,5 @@
-// What there is to be told about the ranks of this process when somebody asks what all wait for.
+// The report about the ranks of this process that mpiexec asks for when it wants to know what all ranks wait
+// for.
 #pragma once
 
 #include "core/rank.h"
@@ -6,12 +7,14 @@
 
 namespace clump {
 
-/// By a thread that is none of a rank's, at any time. While it looks, no thread of a rank that waits goes on.
+/// Makes the report. At any time, by a thread that belongs to no rank. Meanwhile no thread of a rank that
+/// waits goes on.
 pmi::Account take_account(core::World& world);
 
-/// Changes whenever a message of a rank here has moved, or a collective has begun.
+/// A number that changes whenever a message of a rank here has moved, or a collective has begun.
 std::uint64_t progress_of(const core::World& world);
-/// Whether each rank here has called MPI since this was asked last, or waits there. By the same thread.
+/// Whether each rank here has called MPI since the last call of this function, or waits in MPI. Always by the
+/// same thread.
 bool all_in_mpi(core::World& world);
 
 }  // namespace clump

@@ -37,7 +37,7 @@ void abort_job(int rank, int code, const std::string& text) {
   host::fail_job(std::move(failure));
 }
 
-/// MPI_INFO_ENV (MPI-5.0 section 10.2.1): how mpiexec was asked to start the ranks of `app`.
+/// The value of MPI_INFO_ENV (MPI-5.0 section 10.2.1): how mpiexec was asked to start the ranks of `app`.
 core::Info describe(const pmi::App& app, const utsname& machine) {
   core::Info info;
   info.handle = MPI_INFO_ENV;
@@ -54,18 +54,21 @@ core::Info describe(const pmi::App& app, const utsname& machine) {
   return info;
 }
 
-/// No node has as many cores: numbers of workers and resources are the job's.
+/// More than the cores of any node. The numbers of workers and resources are unique in the job: node *
+/// kInstances + number.
 constexpr int kInstances = 1 << 14;
 
-/// Which ranks take turns on one core; those of other nodes do so with none of ours. Threads are anywhere;
-/// with a core for each, each is at home alone.
+/// The home of a rank: ranks with the same home take turns on one core. Ranks of another node share no home
+/// with ranks of this one. Where ranks are kernel threads, no rank keeps to a core: if there is a core for
+/// each, each has a home of its own; if not, the node's ranks share one.
 int home_of(const pmi::Job& job, int rank) {
   if (const int node = job.node_of(rank); node != job.node) return -1 - node;
   if (!job.cores.empty()) return job.node * kInstances + job.worker_of(rank);
   return job.spin ? rank : job.node * kInstances;
 }
 
-/// What the ranks run on, in hwloc's words (mpiexec has asked it). Only workers keep to a core.
+/// The hardware resources that the ranks run on, named as hwloc names them; mpiexec has read them from hwloc.
+/// Only workers keep to a core.
 std::vector<core::World::Resource> resources_of(const pmi::Job& job) {
   std::vector<core::World::Resource> all{{"hwloc://Machine", {}}};
   for (int rank = 0; rank < job.ranks(); ++rank) all.front().instances.push_back(job.node_of(rank));
@@ -74,7 +77,7 @@ std::vector<core::World::Resource> resources_of(const pmi::Job& job) {
     core::World::Resource& added = all.emplace_back(core::World::Resource{std::move(name), {}});
     for (int rank = 0; rank < job.ranks(); ++rank) {
       const bool is_here = job.node_of(rank) == job.node;
-      // Of this node only, and with other numbers than any other node has.
+      // Known for this node only. The numbers differ from those of all other nodes.
       added.instances.push_back(
           is_here ? job.node * kInstances + job.places[static_cast<std::size_t>(job.worker_of(rank))].*number
                   : -1);
@@ -88,7 +91,8 @@ std::vector<core::World::Resource> resources_of(const pmi::Job& job) {
   return all;
 }
 
-/// By which rules collectives choose, if the environment brings any: that of the first app, which all have.
+/// Makes collectives use the rules in the environment, if it has any: in that of the first app, so that all
+/// ranks have the same.
 void apply_rules(const pmi::Job& job) {
   const std::string start = std::string(coll::kRulesVariable) + "=";
   for (const std::string& variable : job.apps.front().environment) {
@@ -101,9 +105,9 @@ void apply_rules(const pmi::Job& job) {
   }
 }
 
-/// The control variables that the environment sets.
+/// Sets the control variables that are in the environment.
 void apply_environment(const pmi::Job& job, core::World& world) {
-  std::vector<std::vector<std::string>> ours;  // of each app: there may be many ranks
+  std::vector<std::vector<std::string>> ours;  // of each app; read once, as there may be many ranks
   for (const pmi::App& app : job.apps) {
     auto& variables = ours.emplace_back();
     for (const std::string& variable : app.environment)
@@ -117,16 +121,17 @@ void apply_environment(const pmi::Job& job, core::World& world) {
   }
 }
 
-/// mpiexec --check, by the first app's environment, because all ranks have to do the same.
+/// Applies mpiexec --check. It is read from the first app's environment, because all ranks have to do the
+/// same.
 void apply_checks(const pmi::Job& job, core::World& world) {
   world.checks = instruments::checks_from(job.apps.front().environment);
   if (world.checks == core::Checks::kNone) return;
-  // What a rank may send without waiting is as much as ever.
+  // A label takes none of the bytes that a rank may send without waiting.
   for (const auto& rank : world.ranks)
     if (rank != nullptr) rank->eager_limit.fetch_add(sizeof(p2p::Label), std::memory_order_relaxed);
 }
 
-/// The value of a variable of an app; null: it has none.
+/// The value of a variable in an app's environment; null: it has none.
 const char* value_in(const pmi::App& app, std::string_view name) {
   for (const std::string& variable : app.environment)
     if (variable.size() > name.size() && variable.starts_with(name) && variable[name.size()] == '=')
@@ -134,8 +139,8 @@ const char* value_in(const pmi::App& app, std::string_view name) {
   return nullptr;
 }
 
-/// mpiexec --initial-errhandler: of MPI_COMM_WORLD and MPI_COMM_SELF, and of what is raised while these are
-/// not there (entry.cc).
+/// Applies mpiexec --initial-errhandler: to MPI_COMM_WORLD and MPI_COMM_SELF, and to errors that are raised
+/// while these do not exist (entry.cc).
 void apply_initial_errhandler(const pmi::Job& job, core::Rank& rank) {
   const pmi::App& app = job.apps[static_cast<std::size_t>(job.app_of(rank.number))];
   const char* const name = value_in(app, pmi::kInitialErrhandlerVariable);
@@ -153,7 +158,7 @@ void apply_initial_errhandler(const pmi::Job& job, core::Rank& rank) {
     comm->errhandler.set(handler);
 }
 
-/// mpiexec --profile and --trace
+/// Applies mpiexec --profile and --trace.
 void open_records(const pmi::Job& job) {
   if (host::record_descriptor() < 0) return;
   const base::Status opened = record::Book::open(host::record_descriptor());
@@ -161,7 +166,7 @@ void open_records(const pmi::Job& job) {
     abort_job(job.first_rank(job.here()), opened.error_class(), base::message_of(opened.code()));
 }
 
-/// All ranks are made at once, so that a message can be sent to a rank that has not called MPI_Init yet.
+/// Makes all ranks at once, so that a message can be sent to a rank that has not called MPI_Init yet.
 core::World* make_world() {
   base::tell_uncaught(host::fail_by_exception);
   const pmi::Job& job = host::job();
@@ -203,8 +208,7 @@ core::World* make_world() {
   return world;
 }
 
-/// Made when the first rank needs it. Lives until the process ends: ranks may still use it while others
-/// leave.
+/// The world. Made when the first rank needs it. Never destroyed: ranks may still use it while others leave.
 core::World& the_world() {
   static core::World* const made = [] {
     static core::World* const fresh = make_world();

@@ -30,7 +30,7 @@ namespace clump {
 
 namespace {
 
-/// There is one. Set before any thread asks for progress.
+/// The world whose channels are drained; there is one. Set before any thread asks for progress.
 core::World* connected = nullptr;
 
 [[noreturn]] void cannot_connect(const pmi::Job& job, int error_class, std::string text) {
@@ -42,7 +42,8 @@ core::World* connected = nullptr;
   host::fail_job(std::move(failure));
 }
 
-/// Moves what has come in for a worker. By threads that work for it, or wait.
+/// Delivers what has arrived for a worker; whether anything moved. Called by the worker thread and by every
+/// thread that waits.
 bool drain(int worker) {
   bool moved = false;
   for (const auto& channel : connected->channels) moved = channel->drain(worker) || moved;
@@ -64,13 +65,13 @@ std::unique_ptr<net::SelfChannel> make_self_channel(const pmi::Job& job, std::ve
   return std::make_unique<net::SelfChannel>(std::move(sinks), std::move(homes), workers);
 }
 
-/// So many bytes of the node's memory, behind what pmi has there; MAP_FAILED with errno, and the call that
-/// has failed.
+/// Maps `bytes` of the node's memory, behind the part that pmi uses. MAP_FAILED with errno, and in `call` the
+/// system call that has failed.
 void* map_node_memory(const pmi::Job& job, std::size_t bytes, const char*& call) {
   const int file = host::node_descriptor();
   const std::size_t begin = pmi::NodeMemory::end(job);
   struct stat info {};
-  // All of them make it as long, whoever comes first.
+  // Each process makes the file this long, so that it does not matter which one comes first.
   call = "ftruncate";
   if (::fstat(file, &info) != 0) return MAP_FAILED;
   if (static_cast<std::size_t>(info.st_size) < begin + bytes && !base::set_size(file, begin + bytes))
@@ -79,8 +80,8 @@ void* map_node_memory(const pmi::Job& job, std::size_t bytes, const char*& call)
   return ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(begin));
 }
 
-/// Where other processes of this node left what they send us. ulimit -v and -f may leave room for less than
-/// all.
+/// Maps the memory in which other processes of this node leave messages for this one. ulimit -v and -f may
+/// leave room for less than all of it: then the common part is halved until it fits.
 void map_segment(const pmi::Job& job, net::Segment& segment) {
   for (std::size_t common = net::Segment::kCommonBytes;; common /= 2) {
     const char* call = nullptr;
@@ -95,7 +96,7 @@ void map_segment(const pmi::Job& job, net::Segment& segment) {
   }
 }
 
-/// The process of each port of this node.
+/// The process that each port of this node belongs to.
 const std::vector<int>& processes_of_ports() {
   static const auto& all = *new auto([] {
     std::vector<int> made;
@@ -118,7 +119,8 @@ std::unique_ptr<net::ShmChannel> make_shm_channel(const pmi::Job& job, std::vect
       .own_ports = job.ports(job.here()),
       .segment = net::Segment(static_cast<int>(processes_of_ports().size()), job.ranks()),
       .bells = &host::bell(0),
-      // Pieces are for those who copy at the same time, and as long as they stay in the caches.
+      // Pieces pay if both sides copy at the same time, which needs a core for each process, and while they
+      // stay in the caches. From this size on the receiver reads the sender's memory.
       .read_from = job.spin ? Count{1} << 20 : Count{32} << 10,
       .process_id = [](int port) -> pid_t {
         return host::process_id(processes_of_ports()[static_cast<std::size_t>(port)]);
@@ -135,7 +137,7 @@ base::Status find_address(int process, std::vector<std::byte>& address) {
 }
 
 void lost_process(int process, std::string why) {
-  if (host::is_over()) return;  // it has ended, as we will
+  if (host::is_over()) return;  // the job has ended, and so will this process
   const pmi::Job& job = host::job();
   const int first = job.first_rank(job.processes[static_cast<std::size_t>(process)]);
   cannot_connect(job, MPI_ERR_OTHER,
@@ -143,7 +145,7 @@ void lost_process(int process, std::string why) {
                              job.nodes[static_cast<std::size_t>(job.node_of(first))].name, why));
 }
 
-/// As CLUMP_CONNECT_TIMEOUT says, or as it was.
+/// The time of CLUMP_CONNECT_TIMEOUT, or `otherwise` if it is not set.
 std::chrono::seconds connect_timeout(const pmi::Job& job, std::chrono::seconds otherwise) {
   const char* const text = std::getenv(net::ofi::kConnectTimeoutVariable);
   if (text == nullptr || *text == '\0') return otherwise;
@@ -157,7 +159,7 @@ std::chrono::seconds connect_timeout(const pmi::Job& job, std::chrono::seconds o
   return std::chrono::seconds(seconds);
 }
 
-/// Ranks of other nodes go over the network.
+/// Makes the channel to ranks of other nodes: over the network.
 std::unique_ptr<net::OfiChannel> make_ofi_channel(const pmi::Job& job, std::vector<net::Sink*> sinks) {
   net::OfiChannel::Setup setup{.sinks = std::move(sinks),
                                .processes = {},

@@ -1,5 +1,5 @@
-// Addresses of processes, as they are published: which provider, the names of all endpoints, and what has to
-// stand in front of all that is sent to them.
+// The addresses that processes publish: the provider, the names of all endpoints, and the token that has to
+// be in front of everything that is sent to them.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +20,21 @@ struct PublishedAddress {
   std::vector<Name> endpoints;
 
   std::vector<std::byte> packed() const;
-  /// False: this is no address.
+  /// False: `packed` is no address.
   static bool unpack(std::span<const std::byte> packed, PublishedAddress& address);
 };
 
-/// Finds each process once. Any thread; may block for milliseconds.
+/// Looks each process up once. Any thread; may block for milliseconds.
 class AddressBook {
  public:
   AddressBook(const Setup& setup, std::string provider);
-  /// Of the job.
+  /// The number of processes of the job.
   std::size_t processes() const { return known_.size(); }
   struct Entry {
     Name name;
     std::uint64_t token = 0;
   };
-  /// Of an endpoint of a process.
+  /// The address of one endpoint of a process.
   base::Status find(int process, std::size_t endpoint, Entry& entry);
 
  private:
@@ -43,7 +43,7 @@ class AddressBook {
   const Setup& setup_;
   const std::string provider_;
   std::mutex mutex_;
-  std::vector<PublishedAddress> known_;  // [process]; no endpoints: not yet
+  std::vector<PublishedAddress> known_;  // [process]; without endpoints: not known yet
 };
 
 }  // namespace clump::net::ofi

@@ -1,4 +1,4 @@
-// Short messages that follow each other closely to the same process, and go together.
+// Aggregation: short messages to the same process that follow each other closely are sent as one.
 #include <algorithm>
 #include <cstring>
 
@@ -9,14 +9,15 @@ namespace clump::net::ofi {
 namespace {
 
 constexpr std::size_t kMostAggregated = 16 * 1024;
-// What comes so soon after the end of the send before it belongs to the same burst; of a burst so many go by
-// themselves. So a message is never late for having been held back, unless a flood was to be expected.
+// A message belongs to a burst if the send before it has ended less than kPause ago. The first kAlone
+// messages of a burst are sent by themselves. So a message is delayed by aggregation only if a flood was to
+// be expected.
 constexpr std::chrono::microseconds kPause{2};
 constexpr int kAlone = 4;
 
 }  // namespace
 
-/// Up to kCopied bytes, or what has to be packed.
+/// Sends a message of up to kCopied bytes, or one that has to be packed.
 bool EndpointContext::send_short(Peer& peer, int process, const wire::Address& address,
                                  const Content& content, Later& later) {
   if (content.bytes > kCopied) {
@@ -56,7 +57,7 @@ bool EndpointContext::hold_back(Peer& peer, int process, const wire::Address& ad
   return true;
 }
 
-/// What is held back for a process, if anything is. Before whatever else is sent to it.
+/// Sends the aggregate of a process, if there is one. Called before anything else is sent to that process.
 bool EndpointContext::send_aggregate(Peer& peer, int process, Later& later) {
   if (peer.aggregate == nullptr) return true;
   Copy& copy = *peer.aggregate;
@@ -76,7 +77,7 @@ bool EndpointContext::send_aggregate(Peer& peer, int process, Later& later) {
   return true;
 }
 
-/// True if any could be sent.
+/// Sends all aggregates; true if any could be sent.
 bool EndpointContext::send_aggregates(Later& later) {
   bool any = false;
   for (std::size_t i = aggregating_.size(); i-- > 0;) {

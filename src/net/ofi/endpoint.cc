@@ -13,19 +13,19 @@ namespace clump::net::ofi {
 
 namespace {
 
-/// As many bits as the provider lets tags have: it says so by the highest one.
+/// The tag bits that the provider allows: all up to the highest one in `format`.
 std::uint64_t mask_of(std::uint64_t format) {
   return format == 0 ? 0 : ~std::uint64_t{0} >> std::countl_zero(format);
 }
 
-/// Sockets and nothing above them, which bear different names in different versions.
+/// Whether the provider uses sockets, with nothing above them. It has different names in different versions.
 bool uses_sockets(const fi_info& info) {
   const std::string_view name = info.fabric_attr->prov_name;
   return name == "tcp" || name == "net";
 }
 
-// To ask and be asked takes two more messages than to send at once; through the kernel that costs more than
-// the copy that it saves. Others have an eager protocol of their own up to here.
+// A rendezvous takes two messages more than sending at once. Through the kernel these cost more than the copy
+// that they save. Other providers have an eager protocol of their own up to this limit.
 Count short_limit_of(const fi_info& info) {
   return static_cast<Count>((uses_sockets(info) ? wire::kLongest : 16 * 1024) - wire::kHead);
 }
@@ -60,7 +60,7 @@ base::Status Endpoint::open_all(fi_info& info) {
   };
   fi_av_attr addresses{};
   addresses.type = FI_AV_TABLE;
-  // The buffer is its owner's again as soon as the provider has what it needs.
+  // The buffer is its owner's again as soon as the provider does not need it any more.
   info.tx_attr->op_flags = FI_INJECT_COMPLETE;
   CLUMP_TRY(check("fi_fabric", library_.fabric(info.fabric_attr, &fabric_, nullptr)));
   CLUMP_TRY(check("fi_domain", fi_domain(fabric_, &info, &domain_, nullptr)));
@@ -75,9 +75,10 @@ base::Status Endpoint::open_all(fi_info& info) {
   return check("fi_enable", fi_enable(endpoint_));
 }
 
-// With sockets a queue that one can sleep at rings for each completion, also while nobody sleeps, and that is
-// two system calls for a message. But the descriptors of all queues of a domain tell of all that arrives at
-// its sockets: so one queue is for completions, and another one, which gets none, to sleep at.
+// A queue of the sockets provider that a thread can sleep at is signalled for each completion, also while no
+// thread sleeps: two system calls for a message. But the descriptors of all queues of a domain report
+// everything that arrives at its sockets. So there is one queue for completions, and another one, which gets
+// none, to sleep at.
 base::Status Endpoint::open_completions() {
   int error = open_queue(FI_WAIT_FD, bell_);
   if (error == 0 && fi_control(&bell_->fid, FI_GETWAIT, &descriptor_) != 0) {
@@ -89,7 +90,7 @@ base::Status Endpoint::open_completions() {
     completions_ = bell_;
     return {};
   }
-  // Some providers have nothing to sleep at.
+  // Some providers have nothing that a thread can sleep at: then descriptor_ is -1.
   error = open_queue(FI_WAIT_NONE, completions_);
   if (error == 0) return {};
   return base::fail(MPI_ERR_OTHER, "fi_cq_open: {}", library_.why(error));
@@ -111,9 +112,10 @@ Endpoint::~Endpoint() {
   close_object(fabric_);
 }
 
-// Where the network does the copying, pieces are long, and there are several so that one is on its way while
-// another is asked for. What goes through the kernel should be in a core's own cache when it is taken out: 4
-// MB took 1.2 ms in these pieces, and 1.8 in those. So should what is packed and unpacked.
+// If the network copies, pieces are long, and there are several, so that one is on its way while another is
+// asked for. Data that go through the kernel should be in the core's own cache when they are taken out: 4 MB
+// took 1.2 ms in these pieces, and 1.8 ms in those for the network. The same is true of data that are packed
+// and unpacked.
 Endpoint::Pieces Endpoint::pieces_of(Count message, bool solid) const {
   Pieces pieces{64 * 1024, 4};
   if (solid && !is_sockets_)
@@ -125,7 +127,7 @@ Endpoint::Pieces Endpoint::pieces_of(Count message, bool solid) const {
 
 base::Status Endpoint::name(std::vector<std::byte>& name) const {
   std::size_t bytes = 0;
-  fi_getname(&endpoint_->fid, nullptr, &bytes);  // says how many
+  fi_getname(&endpoint_->fid, nullptr, &bytes);  // sets `bytes` to the length of the name
   name.resize(bytes);
   const int error = fi_getname(&endpoint_->fid, name.data(), &bytes);
   if (error != 0) return base::fail(MPI_ERR_OTHER, "fi_getname: {}", library_.why(error));

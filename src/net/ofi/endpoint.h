@@ -1,8 +1,8 @@
-// One endpoint of libfabric's, with the completion queue and the addresses that belong to it. It has a domain
-// of its own, so that threads at different endpoints share no lock in a provider.
+// One endpoint of libfabric, with its completion queue and its table of addresses. It has a domain of its
+// own, so that threads at different endpoints share no lock in a provider.
 //
-// One thread at a time may call anything here. Functions that start a transfer return 0, or -FI_EAGAIN if
-// there is no room now, or another negative error of libfabric's.
+// One thread at a time may call the functions here. A function that starts a transfer returns 0, or
+// -FI_EAGAIN if there is no room now, or another negative error of libfabric.
 #pragma once
 
 #include <rdma/fi_endpoint.h>
@@ -22,7 +22,7 @@
 
 namespace clump::net::ofi {
 
-/// What a completion belongs to. First the provider's part.
+/// What a completion belongs to. It begins with the part that the provider uses.
 struct Transfer {
   fi_context2 provider_has;
 };
@@ -34,25 +34,26 @@ class Endpoint {
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
-  /// By which others find it.
+  /// The name by which other processes find the endpoint.
   base::Status name(std::vector<std::byte>& name) const;
   base::Status insert(std::span<const std::byte> name, fi_addr_t& address);
 
-  /// Up to so many bytes can be injected: they are the caller's again, and nothing completes.
+  /// The most bytes that can be injected: the buffer is the caller's again at once, and nothing completes.
   std::size_t inject_limit() const { return inject_limit_; }
-  /// In what pieces an announced message is best fetched, and how many of them at a time. Not solid: they are
-  /// packed or unpacked.
+  /// The pieces in which a rendezvous message is best fetched: their size, and how many are asked for at a
+  /// time. Not `solid`: they are packed or unpacked.
   struct Pieces {
     Count bytes;
     int at_once;
   };
   Pieces pieces_of(Count message, bool solid) const;
-  /// Messages up to so many bytes are better sent at once than rendezvous.
+  /// A message of up to so many bytes is better sent at once than by rendezvous.
   Count short_limit() const { return short_limit_; }
-  /// So that several messages had better be one.
+  /// Whether a send is a system call, so that several messages are better sent as one.
   bool sends_by_system_calls() const { return is_sockets_; }
-  /// Memory of receive_into() is said to be full when its last message has come, though others, from other
-  /// sockets, may have come in parts. They lie one behind the other. (libfabric 1.17, tcp.)
+  /// Whether the provider may report the memory of receive_into() as full when its last message has come,
+  /// although messages from other sockets have come only in part. They lie one behind the other. (libfabric
+  /// 1.17, tcp.)
   bool says_full_early() const { return is_sockets_; }
   std::uint64_t tag_mask() const { return tag_mask_; }
 
@@ -75,23 +76,23 @@ class Endpoint {
   ssize_t receive_tagged(void* to, std::size_t bytes, std::uint64_t tag, Transfer& transfer) {
     return fi_trecv(endpoint_, to, bytes, nullptr, FI_ADDR_UNSPEC, tag, 0, &transfer.provider_has);
   }
-  /// Memory for many messages, one after the other.
+  /// Gives the provider memory for many messages, one after the other.
   ssize_t receive_into(void* memory, std::size_t bytes, Transfer& transfer);
 
-  /// What has completed, and lets the provider go on. -FI_EAGAIN: nothing; -FI_EAVAIL: an error, read_error()
-  /// has it.
+  /// Takes completions, and lets the provider make progress. -FI_EAGAIN: there are none; -FI_EAVAIL: an
+  /// error, which read_error() returns.
   ssize_t read(std::span<fi_cq_data_entry> entries) {
     return fi_cq_read(completions_, entries.data(), entries.size());
   }
-  /// "fi_send: Connection refused".
+  /// The text about an error: "fi_send: Connection refused".
   std::string why(const char* call, ssize_t error) const;
-  /// False: there is none.
+  /// Takes an error; false: there is none.
   bool read_error(fi_cq_err_entry& entry, std::string& what);
 
+  /// Whether the provider goes through the kernel's sockets.
+  bool is_sockets() const { return is_sockets_; }
   /// Becomes readable when there is something to be read, after read() has found nothing and may_sleep() has
   /// returned true; -1: the provider has none.
-  /// Whether it goes through the kernel's sockets.
-  bool is_sockets() const { return is_sockets_; }
   int descriptor() const { return descriptor_; }
   bool may_sleep();
 
@@ -110,7 +111,7 @@ class Endpoint {
   fid_domain* domain_ = nullptr;
   fid_av* addresses_ = nullptr;
   fid_cq* completions_ = nullptr;
-  fid_cq* bell_ = nullptr;  // whose descriptor tells of arrivals; completions_, or a queue for nothing else
+  fid_cq* bell_ = nullptr;  // its descriptor reports arrivals; completions_, or a queue for nothing else
   fid_ep* endpoint_ = nullptr;
   int descriptor_ = -1;
 };

@@ -1,4 +1,4 @@
-// What comes in at an endpoint context, and what has gone out.
+// What an endpoint context receives, and the completion of what it has sent.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -9,9 +9,9 @@ namespace clump::net::ofi {
 
 namespace {
 
-// Multi-receive buffers with the network at a time: while one is emptied the next one fills.
+// How many multi-receive buffers the network has: while one is emptied, the next one fills.
 constexpr int kMultiReceives = 4;
-// Completions that are taken from the network at once, and in one look.
+// The most completions that are taken from the network in one call, and the most such calls in one look.
 constexpr std::size_t kAtOnce = 16;
 constexpr int kRounds = 4;
 
@@ -20,7 +20,7 @@ datatype::Layout solid(const std::byte* data, Count bytes) {
   return {const_cast<std::byte*>(data), bytes, byte};
 }
 
-/// The body of a note; false if there is none.
+/// Copies the body of a note; false if the message is too short to have one.
 template <typename Body>
 bool body_of(std::span<const std::byte> message, Body& body) {
   if (message.size() < sizeof(wire::Header) + sizeof body) return false;
@@ -41,7 +41,7 @@ base::Status EndpointContext::begin() {
   return {};
 }
 
-/// A number that nobody can guess, different for each piece that this endpoint context expects.
+/// A number that no other process can guess, different for each piece that this endpoint context expects.
 std::uint64_t EndpointContext::next_tag() {
   return (++pieces_ * (salt_ | 1) ^ std::rotl(salt_, 32)) & endpoint_->tag_mask();
 }
@@ -70,7 +70,7 @@ void EndpointContext::take_error(Later& later) {
   if (!endpoint_->read_error(entry, what) || entry.op_context == nullptr) return;
   auto& flight = *reinterpret_cast<InFlight*>(entry.op_context);
   if (flight.kind == InFlight::Kind::kMultiReceive) {
-    // Something that nobody of this job has sent: ours fit.
+    // A message that no process of this job has sent: theirs fit.
     refused_.add();
     auto& multi_receive = static_cast<MultiReceive&>(flight);
     multi_receive.full = multi_receive.full || (entry.flags & FI_MULTI_RECV) != 0;
@@ -166,7 +166,7 @@ void EndpointContext::land(MultiReceive& multi_receive, const std::byte* data, s
   }
 }
 
-/// Gives a multi-receive buffer back to the network once nothing is left in it.
+/// Gives a multi-receive buffer back to the network when it is full and all its messages were delivered.
 void EndpointContext::repost(MultiReceive& multi_receive, Later& later) {
   if (!multi_receive.full || multi_receive.kept > 0) return;
   if (endpoint_->says_full_early() && multi_receive.has_gap()) return;
@@ -219,7 +219,7 @@ void EndpointContext::deliver(Peer& peer, int process, std::span<const std::byte
   lose(peer, process, "it has sent what this version of Clump does not know", later);
 }
 
-/// One or several.
+/// Delivers the short message or the aggregated messages of a transfer.
 void EndpointContext::deliver_messages(Peer& peer, int process, std::span<const std::byte> rest,
                                        Later& later) {
   for (;;) {
@@ -235,7 +235,7 @@ void EndpointContext::deliver_messages(Peer& peer, int process, std::span<const 
   lose(peer, process, "it has sent a message for a rank that is not here", later);
 }
 
-/// False: there is no such rank.
+/// Delivers a short message. False: there is no such rank.
 bool EndpointContext::deliver_message(Peer& peer, int process, const wire::Address& address,
                                       std::span<const std::byte> data, Later& later) {
   Sink* const sink = this->sink(address.destination);
@@ -265,7 +265,7 @@ void EndpointContext::give_back(const wire::CancelBody& withdraw) {
   if (kept != nullptr) static_cast<OfiRendezvous*>(kept)->give_back();
 }
 
-/// Room for so much is there again for what a process sends.
+/// Adds to the credit of a process: there is room again for `bytes` bytes that it sends.
 void EndpointContext::owe(Peer& peer, int process, Count bytes, Later& later) {
   peer.owed += bytes;
   if (peer.owed < window_ / 2 || peer.crediting) return;

@@ -11,8 +11,8 @@ namespace clump::net::ofi {
 
 namespace {
 
-// Short messages that one process may have on their way to another, or waiting there: fewer if there are
-// many processes. All compute the same.
+// The window: how many bytes of short messages one process may have on their way to another, or waiting
+// there. It is smaller if there are many processes. All processes compute the same.
 constexpr Count kWindow = 1 << 20, kLeastWindow = 64 * 1024, kWindows = 64 << 20;
 
 Count window_for(std::size_t processes) {
@@ -39,7 +39,7 @@ EndpointContext::EndpointContext(const SharedContext& shared, std::size_t index,
 }
 
 EndpointContext::~EndpointContext() {
-  // The network has our memory until it is closed.
+  // The network has this object's memory until the endpoint is closed.
   endpoint_.reset();
 }
 
@@ -111,21 +111,22 @@ void EndpointContext::post(const PendingSend& what) {
   unlocked(later);
 }
 
-/// After a moment with the lock, or one without in which something was left.
+/// To be called after the lock was released, and after a PendingSend was left without the lock.
 void EndpointContext::unlocked(Later& later) {
   later.matched.give_all([](SendRequest& message) { message.sink->move(message); });
   later.released.give_all([](SendRequest& message) { message.released(); });
   later.withdrawn.give_all([](SendRequest& message) { message.cancelled(); });
   later.fetched.give_all([](SendRequest& message) { static_cast<OfiRendezvous&>(message).finish(); });
   for (auto& [process, why] : later.lost) setup_.lost(process, std::move(why));
-  // Who has left a post and found the lock taken: either he sees that it is free, or we see the post.
+  // A thread that has left a PendingSend because the lock was taken: either that thread sees that the lock is
+  // free, or this thread sees the PendingSend.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (!inbox_.empty()) progress(Look::kReal);
 }
 
 bool EndpointContext::progress(Look look) {
   if (look == Look::kGlance && inbox_.empty() && !holds_back()) {
-    // relaxed, and not exact: threads may take each other's turns.
+    // relaxed, and not exact: a thread may use up a skip of another one.
     const int skip = skip_.load(std::memory_order_relaxed);
     if (skip > 0) return skip_.store(skip - 1, std::memory_order_relaxed), false;
   }
@@ -182,7 +183,8 @@ void EndpointContext::watch_peers() {
   unlocked(later);
 }
 
-// Of pieces each side knows while they are under way; all else has a number.
+// Everything that is sent has a number, except pieces, which are in flight on either side while they are
+// under way.
 bool EndpointContext::rests(Passed& passed) {
   if (!mutex_.try_lock()) return false;
   const bool rests =
@@ -208,7 +210,7 @@ bool EndpointContext::retract(const PendingSend& withdraw) {
     found = std::erase_if(peer(withdraw.process).backlog, [&](const PendingSend& post) {
               return post.kind == PendingSend::Kind::kMessage && post.message == withdraw.message;
             }) != 0;
-    // Behind its RTS, and before any other RTS from the same address.
+    // Sent behind the message's RTS, and before any other RTS from the same address.
     if (!found) begin(withdraw, later);
     mutex_.unlock();
   }
@@ -229,7 +231,7 @@ void EndpointContext::begin(const PendingSend& post, Later& later) {
   if (post.kind == PendingSend::Kind::kFetch) post.rendezvous->waits = true;
 }
 
-/// Sends what waits; true if it could send anything.
+/// Sends what is in the backlogs; true if it could send anything.
 bool EndpointContext::flush(Later& later) {
   bool any = false;
   std::erase_if(waiting_, [&](int process) {
@@ -249,7 +251,8 @@ bool EndpointContext::flush(Later& later) {
   return any;
 }
 
-/// What is for a process that is lost goes nowhere: its end is the job's.
+/// Starts a send; false, and nothing has happened, if there is no room. What is for a lost process is
+/// dropped: its end ends the job.
 bool EndpointContext::start(Peer& peer, const PendingSend& post, Later& later) {
   if (!reach(peer, post.process, later) || peer.lost) return true;
   if (post.kind != PendingSend::Kind::kMessage && !send_aggregate(peer, post.process, later)) return false;
@@ -348,7 +351,7 @@ bool EndpointContext::start_piece(Peer& peer, const PendingSend& post, Later& la
 }
 
 bool EndpointContext::start_credit(Peer& peer, int process) {
-  // To one that has left already it is of no use, and that is no failure.
+  // A process that has ended already does not need the credit, so an error here is no failure.
   Later unheard;
   if (peer.owed > 0 && !send_note(peer, process, wire::Kind::kCredit, wire::NoBody{}, unheard)) return false;
   peer.lost = false;
@@ -361,7 +364,7 @@ wire::Header EndpointContext::header(const Peer& peer, wire::Kind kind) const {
           static_cast<std::uint32_t>(peer.owed), kind};
 }
 
-/// What follows from an attempt to send something with a header.
+/// Evaluates the result of an attempt to send something with a header.
 bool EndpointContext::sent(Peer& peer, int process, ssize_t result, Later& later) {
   if (result == 0) [[likely]] {
     ++peer.next_out;

@@ -1,19 +1,20 @@
-// An endpoint context: one libfabric endpoint, and all that the ranks of this process send and receive
+// An endpoint context: one libfabric endpoint, and everything that the ranks of this process send and receive
 // through it.
 //
 //   rank --try_send, post--> [lock free: do it]  [lock taken: PendingSends] --> endpoint --> network
 //   network --> MultiReceive buffers --> deliver in the sender's order --> Sink (matcher) of the rank
 //
-// No thread waits for the lock. A thread that finds it free does what it came for, and all that the context
-// has to do besides; a thread that finds it taken leaves a PendingSend in the inbox, which the owner of the
-// lock takes before it lets go. So the lock may be held across system calls of a provider.
+// No thread waits for the lock. A thread that finds it free does its own work and all other work of the
+// context. A thread that finds it taken leaves a PendingSend in the inbox, which the owner of the lock
+// processes before it returns. So the lock may be held across system calls of a provider.
 //
-// What one context sends another is numbered and delivered in this order, because providers complete arrivals
-// in any order.
+// What one context sends to another is numbered, and delivered in the order of the numbers, because providers
+// complete arrivals in any order.
 //
-// A send that is a system call costs as much as hundreds of copies. So short messages that follow each other
-// closely to one process are aggregated (aggregation.cc). They leave when a thread looks after the network,
-// as all that wait do, when there is no room for more, or when the network thread comes.
+// A send that is a system call costs as much as hundreds of copies. So short messages to one process that
+// follow each other closely are aggregated (aggregation.cc). An aggregate is sent when a thread looks after
+// the network, as all waiting threads do, when it has no room for more, or when the network thread's timer
+// expires.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +43,7 @@ struct SharedContext {
   AddressBook& book;
   std::vector<Traffic>& traffic;
   Timer& timer;
-  std::uint64_t token;  ///< what this process has published
+  std::uint64_t token;  ///< the one that this process has published
   std::uint64_t salt;   ///< a secret of this process
 };
 
@@ -52,65 +53,66 @@ class EndpointContext {
   ~EndpointContext();
   EndpointContext(const EndpointContext&) = delete;
   EndpointContext& operator=(const EndpointContext&) = delete;
-  /// Gives the network memory to receive into. Before anything else.
+  /// Gives the network memory to receive into. To be called first.
   base::Status begin();
 
   // Any thread.
 
-  /// True: it is on its way, or lies in memory of ours. False: nothing has happened.
+  /// Sends a short message. True: it is on its way, or was copied. False: nothing has happened.
   bool try_send(Route route, const wire::Address& address, Count bytes, const datatype::Layout& payload);
-  /// Now or when there is room, in the order of the calls.
+  /// Sends now, or when there is room, in the order of the calls.
   void post(const PendingSend& what);
-  /// Takes back a message that is still here; otherwise asks for it.
+  /// Takes a message back. True: it had not left. False: the other process is asked to give it back.
   bool retract(const PendingSend& withdraw);
 
   enum class Look : std::uint8_t {
-    kGlance,  ///< of those that come often: not every time
+    kGlance,  ///< for callers that come often: some are skipped
     kReal,
-    kByThread,  ///< the network thread's, which is not counted
+    kByThread,  ///< for the network thread; not counted by looks()
   };
-  /// Takes in what has come, and sends what had to wait. Whether anything was done.
+  /// Takes in what has come, and sends what had to wait. Returns whether anything was done.
   bool progress(Look look);
-  /// Whether descriptor() will tell of what comes next; false also if there is something right now.
+  /// Whether descriptor() will report what comes next; false also if there is something to do right now.
   bool may_sleep();
-  /// Gives up processes that cannot be reached. The network thread, once in PeerWatch::kInterval.
+  /// Gives up processes that cannot be reached. The network thread calls it once in PeerWatch::kInterval.
   void watch_peers();
-  /// Adds what was sent and taken. False: something is under way in this process, or a thread is inside.
+  /// Adds how much was sent and taken to `passed`. False: something is under way in this process, or a thread
+  /// has the lock.
   bool rests(Passed& passed);
-  /// Whether messages wait for others to go with them. Looking sends them.
+  /// Whether there are aggregates that were not sent yet. progress() sends them.
   bool holds_back() const { return holds_back_.load(std::memory_order_relaxed); }
   int descriptor() const { return endpoint_->descriptor(); }
   Count short_limit() const { return endpoint_->short_limit(); }
   const Endpoint& endpoint() const { return *endpoint_; }
-  /// How often a thread has looked, other than the network thread.
+  /// How often a thread other than the network thread has looked.
   std::uint64_t looks() const { return looks_.value(); }
-  /// What came without this process's token, or in no form that is known.
+  /// How many messages came without this process's token, or in no known form.
   std::uint64_t refused() const { return refused_.value(); }
 
  private:
   using Clock = std::chrono::steady_clock;
-  /// Another process.
+  /// What the context knows about another process.
   struct Peer {
     fi_addr_t address = FI_ADDR_UNSPEC;
     std::uint64_t token = 0;
     bool lost = false;
-    bool crediting = false;  // a post that returns credit is in the backlog
+    bool crediting = false;  // a PendingSend that returns credit is in the backlog
     std::uint32_t next_out = 0, next_in = 0;
-    Count credit = 0;  // we may send so much that it has to keep
-    Count owed = 0;    // it may send so much more
+    Count credit = 0;  // this process may send so many more bytes, which the peer may have to keep
+    Count owed = 0;    // the peer may send so many more bytes
     std::deque<PendingSend> backlog;
     struct Early {
       const std::byte* data;
       std::size_t bytes;
       MultiReceive* multi_receive;
     };
-    std::map<std::uint32_t, Early> early;  // what has overtaken others
+    std::map<std::uint32_t, Early> early;  // messages that have overtaken others
     Copy* aggregate = nullptr;             // messages that are held back
     std::size_t aggregated = 0;            // bytes of it
-    Clock::time_point last_sent{};         // when the last short message that went by itself was gone
-    int in_a_row = 0;                      // so many of them
+    Clock::time_point last_sent{};         // when the last short message that was sent by itself had left
+    int in_a_row = 0;                      // how many such messages in a burst
   };
-  /// Credit that a rank withholds because too much waits for it.
+  /// Credit that is withheld because too many messages wait at a rank.
   using Withheld = std::map<std::pair<int, int>, Count>;  // by rank, by process
 
   Peer& peer(int process);
@@ -145,7 +147,7 @@ class EndpointContext {
     return bytes <= std::min(endpoint_->inject_limit(), kLongestInjected);
   }
 
-  // Sending together: aggregation.cc. The same.
+  // Aggregation: aggregation.cc. The result is the same.
   bool send_short(Peer& peer, int process, const wire::Address& address, const Content& content,
                   Later& later);
   bool is_burst(Peer& peer) const;
@@ -186,20 +188,20 @@ class EndpointContext {
   const std::uint64_t token_, salt_;
   const Count window_;
 
-  base::ShortMutex mutex_;  // of all that follows but what is atomic
+  base::ShortMutex mutex_;  // for all that follows, except what is atomic
   PendingSends inbox_;
   std::vector<std::unique_ptr<Peer>> peers_;  // [process]
   std::vector<int> waiting_;                  // processes with a backlog
-  std::vector<int> aggregating_;              // those with an aggregate
-  std::atomic<bool> holds_back_{false};       // there are such
+  std::vector<int> aggregating_;              // processes with an aggregate
+  std::atomic<bool> holds_back_{false};       // whether there are any
   Withheld withheld_;
   std::map<const SendRequest*, Count> partly_sent_;
   std::uint64_t pieces_ = 0;
   InFlightPools in_flight_pools_;
-  std::optional<PeerWatch> watch_;  // of sockets
+  std::optional<PeerWatch> watch_;  // for providers over sockets
   bool must_repost_ = false;        // there was no room for a multi-receive buffer
-  std::atomic<int> skip_{0};        // glances to be left out
-  int skips_ = 0;                   // after the next look that finds nothing
+  std::atomic<int> skip_{0};        // how many glances are to be skipped
+  int skips_ = 0;                   // how many after the next look that finds nothing
   base::Counter looks_, refused_;
 };
 

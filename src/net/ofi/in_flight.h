@@ -1,5 +1,5 @@
-// What is with the network, from its start to its completion. Objects are used again and again, under their
-// endpoint context's lock.
+// Operations that the network has, from their start to their completion. The objects are used again and
+// again, under their endpoint context's lock.
 #pragma once
 
 #include <memory>
@@ -12,40 +12,42 @@ namespace clump::net::ofi {
 
 class OfiRendezvous;
 
-/// Up to here the sender copies; longer short messages leave from its buffer, which costs a completion.
+/// Up to this size the sender copies; a longer short message leaves from the user's buffer, which costs a
+/// completion.
 inline constexpr Count kCopied = 4096;
 inline constexpr std::size_t kMostCopies = 256;
-/// The most that providers take along in their own descriptors is less; some say far more, and copy.
+/// An upper limit of what is injected: most providers have less room in their descriptors, and some claim to
+/// have far more, but copy.
 inline constexpr std::size_t kLongestInjected = 512;
 
-/// What the completion of a transfer leads to.
+/// An operation, found again by its completion.
 struct InFlight : Transfer {
   enum class Kind : std::uint8_t { kMultiReceive, kCopy, kInPlace, kPieceOut, kPieceIn };
   explicit InFlight(Kind its_kind) : kind(its_kind) {}
   const Kind kind;
-  int process = 0;  ///< the other one; not of kMultiReceive
+  int process = 0;  ///< the other process; unused in kMultiReceive
 };
 
-/// Memory that short messages and notes arrive in, one behind the other.
+/// Memory for arriving short messages and notes, one behind the other.
 struct MultiReceive : InFlight {
   static constexpr std::size_t kBytes = 512 * 1024;
   MultiReceive() : InFlight(Kind::kMultiReceive) {}
   std::unique_ptr<std::byte[]> memory = std::make_unique_for_overwrite<std::byte[]>(kBytes);
-  int kept = 0;                      ///< messages that cannot be delivered yet
-  bool full = false;                 ///< no more will arrive
-  std::size_t arrived = 0, end = 0;  ///< so many bytes, and where the last of them ends
-  bool has_failed = false;           ///< something that was to arrive in it has not
-  /// Something may be arriving still, where messages lie one behind the other.
+  int kept = 0;                      ///< how many messages cannot be delivered yet
+  bool full = false;                 ///< nothing more will arrive
+  std::size_t arrived = 0, end = 0;  ///< the bytes that have arrived, and where the last of them end
+  bool has_failed = false;           ///< a message that was to arrive in it was lost
+  /// Whether a message may still be arriving, if messages lie one behind the other.
   bool has_gap() const { return arrived < end && !has_failed; }
 };
 
-/// Short messages or a note in memory of ours.
+/// Short messages or a note, in memory of Clump's.
 struct Copy : InFlight {
   Copy() : InFlight(Kind::kCopy) {}
   std::byte data[wire::kLongest];
 };
 
-/// A short message out of the sender's buffer.
+/// A short message that is sent from the user's buffer.
 struct InPlace : InFlight {
   InPlace() : InFlight(Kind::kInPlace) {}
   SendRequest* message = nullptr;
@@ -56,21 +58,21 @@ struct PieceOut : InFlight {
   PieceOut() : InFlight(Kind::kPieceOut) {}
   SendRequest* message = nullptr;
   Count bytes = 0, wanted = 0;
-  std::unique_ptr<std::byte[]> packed;  ///< null: out of the sender's buffer
+  std::unique_ptr<std::byte[]> packed;  ///< null: sent from the user's buffer
 };
 
 struct PieceIn : InFlight {
   PieceIn() : InFlight(Kind::kPieceIn) {}
   OfiRendezvous* rendezvous = nullptr;
   Count offset = 0, bytes = 0;
-  std::unique_ptr<std::byte[]> packed;  ///< null: into the receiver's buffer
+  std::unique_ptr<std::byte[]> packed;  ///< null: received into the user's buffer
 };
 
-/// Those of one kind that are not with the network.
+/// The operations of one kind that the network does not have.
 template <typename Its>
 class Pool {
  public:
-  /// Null if so many are with the network already.
+  /// Null if the network has `most` of them already.
   Its* take(std::size_t most = ~std::size_t{0}) {
     if (!idle_.empty()) {
       Its* const one = idle_.back();
@@ -95,7 +97,7 @@ struct InFlightPools {
   Pool<PieceIn> pieces_in;
   std::vector<std::unique_ptr<MultiReceive>> multi_receives;
 
-  /// Nothing but multi-receive buffers is with the network.
+  /// Whether the network has nothing but multi-receive buffers.
   bool all_are_back() const {
     return copies.all_are_back() && in_place.all_are_back() && pieces_out.all_are_back() &&
            pieces_in.all_are_back();

@@ -1,4 +1,4 @@
-// Names of endpoints that are addresses of the Internet, as providers over sockets have them.
+// Endpoint names that are addresses of the Internet, as providers over sockets have them.
 #pragma once
 
 #include <sys/socket.h>
@@ -13,9 +13,9 @@ namespace clump::net::ofi {
 class InternetAddress {
  public:
   InternetAddress() = default;
-  /// Bytes that are no address of the Internet make one that is not valid.
+  /// Not valid if the bytes are no address of the Internet.
   explicit InternetAddress(std::span<const std::byte> name);
-  /// The other or the own end of a connected socket. Not valid if the descriptor is none.
+  /// The address of the peer, or of this end, of a connected socket. Not valid if the descriptor is none.
   static InternetAddress of_peer(int descriptor);
   static InternetAddress of_self(int descriptor);
 
@@ -27,7 +27,7 @@ class InternetAddress {
   bool operator==(const InternetAddress& other) const {
     return is_same_host(other) && port() == other.port();
   }
-  /// "10.77.0.2 port 34567".
+  /// The address in words: "10.77.0.2 port 34567".
   std::string text() const;
 
  private:

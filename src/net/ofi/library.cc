@@ -8,7 +8,7 @@ namespace clump::net::ofi {
 
 namespace {
 
-// The oldest interface that has all that we use, and what Debian 11 and RHEL 8 have.
+// The oldest interface version that has everything used here; Debian 11 and RHEL 8 have it.
 constexpr std::uint32_t kOldest = FI_VERSION(1, 11);
 
 template <typename Function>
@@ -20,10 +20,10 @@ bool find(void* file, const char* name, Function& function, std::string& missing
 
 base::Status load(Libfabric& library) {
   constexpr const char* kFile = "libfabric.so.1";
-  // Two of its libraries would put handlers of their own in the place of ours for fatal signals, unless they
-  // are asked not to.
+  // Two of its libraries replace Clump's handlers for fatal signals by their own, unless these variables are
+  // set.
   for (const char* const variable : {"IPATH_NO_BACKTRACE", "HFI_NO_BACKTRACE"}) ::setenv(variable, "1", 0);
-  // Never closed: its providers leave threads and exit handlers behind.
+  // Never closed: the providers leave threads and exit handlers behind.
   void* const file = ::dlopen(kFile, RTLD_NOW | RTLD_LOCAL);
   if (file == nullptr)
     return base::fail(MPI_ERR_OTHER,

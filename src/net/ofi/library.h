@@ -1,5 +1,5 @@
-// libfabric, loaded when a job first needs it: it brings some ten libraries of its own along. All but a few
-// of its functions are inline and go through tables of the objects that it makes.
+// libfabric. It is loaded when a job first needs it, because it loads some ten other libraries. All but a few
+// of its functions are inline and go through tables in its objects.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -16,11 +16,12 @@ struct Libfabric {
   decltype(&::fi_strerror) strerror = nullptr;
   decltype(&::fi_version) version = nullptr;
 
-  /// What an error number of libfabric's means, negative as its functions return it or not.
+  /// The meaning of an error number of libfabric. The number may be negative, as its functions return it, or
+  /// not.
   const char* why(long error) const { return strerror(static_cast<int>(error < 0 ? -error : error)); }
 };
 
-/// Loads it, the first time. Any thread; may take some tens of milliseconds.
+/// Loads libfabric, if it is not loaded yet. Any thread; may take some tens of milliseconds.
 base::Status load_libfabric(const Libfabric*& library);
 
 }  // namespace clump::net::ofi

@@ -19,15 +19,15 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// How long the thread goes on looking after something has come: whoever was woken by it looks by then, and
-// what belongs together comes in one go.
+// How long the thread goes on looking after something has come. By then a thread that it has woken looks
+// itself, and messages that belong together have come in one go.
 constexpr std::chrono::microseconds kAttention{50};
-// Between its looks at whether others look.
+// How long it sleeps between two checks whether other threads look.
 constexpr milliseconds kFirstNap{1}, kLongestNap{4};
-// Where nobody looks: providers should wake us, but some do not for all they do, such as a peer that
-// connects.
+// How long it sleeps if no other thread looks. Providers should wake it, but some do not for all events, such
+// as a peer that connects.
 constexpr milliseconds kDoubt{20};
-// Where a provider has nothing to sleep at.
+// The same if a provider has nothing to sleep at.
 constexpr milliseconds kBlindNap{1};
 
 }  // namespace
@@ -113,7 +113,7 @@ void NetworkThread::run() {
   }
 }
 
-/// kByArrival also if stop_ is set.
+/// Sleeps until something happens, for at most `most`. kByArrival also if stop_ is set.
 NetworkThread::Woken NetworkThread::sleep(milliseconds most) {
   epoll_event event;
   turns_.fetch_add(1, std::memory_order_seq_cst);
@@ -127,7 +127,7 @@ void NetworkThread::send_what_is_held_back() {
   timer_.rang();
   for (const auto& context : contexts_) {
     if (context->holds_back()) context->progress(EndpointContext::Look::kByThread);
-    if (context->holds_back()) timer_.set();  // somebody was inside
+    if (context->holds_back()) timer_.set();  // another thread had the lock
   }
 }
 
@@ -137,7 +137,7 @@ bool NetworkThread::look() {
   return moved;
 }
 
-/// True: others look now.
+/// Looks until nothing has come for kAttention. True: other threads look now.
 bool NetworkThread::look_for_a_while() {
   const std::uint64_t before = looks();
   for (auto last = Clock::now(); Clock::now() - last < kAttention;) {
@@ -148,15 +148,15 @@ bool NetworkThread::look_for_a_while() {
   return false;
 }
 
-/// Nobody looks. How long to sleep.
+/// Watches the network while no other thread looks. Returns how long to sleep.
 milliseconds NetworkThread::watch_by_itself() {
   if (watch()) return blind_ ? kBlindNap : kDoubt;
-  // There is more to take in; or somebody is inside, whose core we may have.
+  // There is more to take in, or a thread has the lock and may need this core.
   ::sched_yield();
   return milliseconds{0};
 }
 
-/// How often others have looked.
+/// How often other threads have looked.
 std::uint64_t NetworkThread::looks() const {
   std::uint64_t sum = 0;
   for (const auto& context : contexts_) sum += context->looks();

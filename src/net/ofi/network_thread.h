@@ -1,11 +1,13 @@
-// A thread of this process that looks after the network while no rank does.
+// The network thread of this process: it looks after the network while no rank does.
 //
-//   a rank waits or works: drains the endpoint contexts itself       the thread sleeps
-//   a rank goes to sleep: watch() arms what the providers offer  --> an arrival wakes the thread, which takes
-//   it in ranks compute for long: the thread notices after some milliseconds, and watches by itself
+//  a rank waits or works: drains the endpoint contexts itself       the thread sleeps
+//  a rank goes to sleep: watch() arms what the providers offer  --> an arrival wakes the thread, which takes
+//                                                                   it in
+//  ranks compute for long                                           the thread notices after some
+//                                                                   milliseconds, and watches by itself
 //
-// While a rank looks after the network the thread must not compete, so nothing wakes it. What endpoint
-// contexts hold back to aggregate is sent by the thread when its timer expires.
+// While a rank looks after the network, the thread must not compete with it, so nothing wakes the thread.
+// Aggregates that endpoint contexts hold back are sent by the thread when its timer expires.
 #pragma once
 
 #include <atomic>
@@ -24,16 +26,16 @@ class NetworkThread {
  public:
   NetworkThread(const std::vector<std::unique_ptr<EndpointContext>>& contexts, Timer& timer)
       : contexts_(contexts), timer_(timer) {}
-  /// The thread is gone when this returns.
+  /// When this returns, the thread has ended.
   ~NetworkThread();
   NetworkThread(const NetworkThread&) = delete;
   NetworkThread& operator=(const NetworkThread&) = delete;
   base::Status start();
 
-  /// The caller is going to sleep: true if the thread will wake for whatever comes from now on. False: there
-  /// is something right now. Any thread.
+  /// Called by a thread that is going to sleep. True: the network thread will wake for everything that comes
+  /// from now on. False: there is something to take in right now. Any thread.
   bool watch();
-  /// Even: it sleeps. It is another number after it has done anything.
+  /// An even number while the thread sleeps; a different number after it has done anything.
   std::uint64_t turns() const { return turns_.load(std::memory_order_seq_cst); }
 
  private:
@@ -49,7 +51,7 @@ class NetworkThread {
 
   const std::vector<std::unique_ptr<EndpointContext>>& contexts_;
   Timer& timer_;
-  int alarms_ = -1;     // epoll: the endpoint contexts' descriptors, timer_'s and stop_
+  int alarms_ = -1;     // epoll: the descriptors of the endpoint contexts, of timer_, and stop_
   int stop_ = -1;       // eventfd
   bool blind_ = false;  // an endpoint context has no descriptor
   std::atomic<bool> running_{false};

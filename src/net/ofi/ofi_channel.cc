@@ -61,7 +61,7 @@ base::Status OfiChannel::open_contexts(const ofi::Libfabric& library, fi_info& i
   return {};
 }
 
-/// The same at both ends.
+/// The number of a route's endpoint context: the same at both ends.
 std::size_t OfiChannel::context_of(Route route) const {
   return static_cast<std::size_t>(route.source + route.destination) % contexts_.size();
 }
@@ -94,7 +94,7 @@ void OfiChannel::poll(int rank) {
 
 bool OfiChannel::drain(int worker) {
   bool moved = false;
-  // Not all at the same one.
+  // Different workers begin at different contexts.
   const std::size_t n = contexts_.size();
   for (std::size_t i = 0; i < n; ++i)
     moved = contexts_[(static_cast<std::size_t>(worker) + i) % n]->progress(
@@ -103,7 +103,7 @@ bool OfiChannel::drain(int worker) {
   return moved;
 }
 
-// What the thread has taken out of an endpoint context it finishes before it sleeps.
+// The network thread finishes what it has taken out of an endpoint context before it sleeps.
 bool OfiChannel::rests(Passed& passed) {
   const std::uint64_t turns = thread_->turns();
   if (turns % 2 != 0) return false;

@@ -1,8 +1,8 @@
 // The `ofi` channel: to ranks on other hosts, through libfabric.
 //
-// Each process has one or more endpoint contexts (endpoint_context.h), and all that a rank sends to another
-// goes through one of them. A thread that works or waits looks after them (drain()); one that goes to sleep
-// tells the network thread first (may_sleep()).
+// Each process has one or more endpoint contexts (endpoint_context.h). Everything that a rank sends to
+// another goes through one of them. A thread that works or waits drives them (drain()); a thread that goes to
+// sleep first tells the network thread (may_sleep()).
 #pragma once
 
 #include <memory>
@@ -23,9 +23,9 @@ class OfiChannel final : public Channel {
   static base::Status open(Setup setup, std::unique_ptr<OfiChannel>& channel);
   ~OfiChannel() override;
 
-  /// To be published before any other process sends.
+  /// The address of this process. To be published before any other process sends.
   const std::vector<std::byte>& address() const { return address_; }
-  /// The provider and the network, for people.
+  /// The provider and the network, as text for the user.
   const std::string& network() const { return network_; }
 
   const Traffic& traffic(int rank) const override { return traffic_[static_cast<std::size_t>(rank)]; }
@@ -35,12 +35,12 @@ class OfiChannel final : public Channel {
   void poll(int rank) override;
   void submit(int, ProgressTask& task) override { run_here(&task); }
 
-  /// For all workers: what comes is taken in by whatever thread looks first.
+  /// Drives the endpoint contexts of all workers, beginning with another one for each worker.
   bool drain(int worker) override;
-  /// Whether the network thread will look after what comes.
+  /// Whether the network thread will take in what comes.
   bool may_sleep() override { return thread_->watch(); }
   bool rests(Passed& passed) override;
-  /// What came from elsewhere than this job, so far.
+  /// How many messages have come from outside of this job so far.
   std::uint64_t refused() const;
 
  private:
@@ -57,7 +57,7 @@ class OfiChannel final : public Channel {
   std::unique_ptr<ofi::AddressBook> book_;
   ofi::Timer timer_;
   std::vector<std::unique_ptr<ofi::EndpointContext>> contexts_;
-  std::unique_ptr<ofi::NetworkThread> thread_;  // the first to end
+  std::unique_ptr<ofi::NetworkThread> thread_;  // declared last, so that it ends first
 };
 
 }  // namespace clump::net

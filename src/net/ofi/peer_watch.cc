@@ -12,14 +12,14 @@ namespace clump::net::ofi {
 
 namespace {
 
-// A connection may be refused for a moment while the other process opens its endpoint.
+// A connection may be refused for a moment, while the other process opens its endpoint.
 constexpr int kMostFailures = 3;
-// Connections come and go between two looks at all descriptors.
+// All descriptors are searched once in so many looks, because connections come and go.
 constexpr int kLooksBetweenSearches = 5;
-// Descriptors are given out from the lowest on: after so many that are not open there are no more.
+// The kernel gives out the lowest free descriptor: after so many that are not open there are no more.
 constexpr int kGap = 1024;
 
-/// Something has been sent for that long, and nothing acknowledged.
+/// Whether data were sent on the connection and nothing was acknowledged for as long as `patience`.
 bool is_silent(int descriptor, std::chrono::milliseconds patience) {
   tcp_info info{};
   socklen_t length = sizeof info;
@@ -58,7 +58,7 @@ std::optional<std::string> PeerWatch::waits(int process, std::uint32_t sent, Clo
     case Probe::Answer::kNone:
       if (now - peer.since < patience_) return {};
       return tell(peer, fmt::format("no answer within {} s", patience_.count()));
-    case Probe::Answer::kReached:  // it does not take anything now, for whatever reason
+    case Probe::Answer::kReached:  // there is a way to it, but it does not take anything now
       peer = {.address = peer.address, .sent = sent, .since = now, .probe = nullptr};
       return {};
     case Probe::Answer::kFailed:
@@ -97,7 +97,7 @@ void PeerWatch::find_connections() {
 std::optional<PeerWatch::Silent> PeerWatch::silent_host() {
   if (looks_++ % kLooksBetweenSearches == 0) find_connections();
   for (const Connection& connection : connections_) {
-    // The number may be another file's by now.
+    // The descriptor may belong to another file by now.
     if (!is_silent(connection.descriptor, patience_) ||
         process_at(connection.descriptor) != connection.process)
       continue;

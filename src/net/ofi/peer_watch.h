@@ -1,5 +1,6 @@
-// Which processes cannot be reached, or not any more, by a provider over sockets: the provider makes
-// connections again and again, and the kernel sends what is not acknowledged for a quarter of an hour.
+// Finds processes that cannot be reached, or not any more, by a provider over sockets. The provider itself
+// tries to connect again and again, and the kernel sends data that are not acknowledged for a quarter of an
+// hour.
 #pragma once
 
 #include <chrono>
@@ -15,33 +16,33 @@
 
 namespace clump::net::ofi {
 
-/// One endpoint context's peers. Not safe for threads: the endpoint context's lock is held.
+/// Watches the peers of one endpoint context. Not thread-safe: the endpoint context's lock is held.
 class PeerWatch {
  public:
   using Clock = std::chrono::steady_clock;
-  /// How often it should look.
+  /// How often it is to look.
   static constexpr std::chrono::seconds kInterval{1};
 
   /// `own` is the name of the endpoint context's endpoint.
   PeerWatch(InternetAddress own, std::chrono::seconds patience) : own_(own), patience_(patience) {}
 
-  /// Something is to be sent to a process.
+  /// Called when something is sent to a process.
   void add(int process, const InternetAddress& address);
-  /// Something waits to be sent to a process, to which so many messages have gone. The reason, if there is no
-  /// way to it.
+  /// Called when something waits to be sent to a process, which has been sent `sent` messages so far. Returns
+  /// the reason, if the process cannot be reached.
   std::optional<std::string> waits(int process, std::uint32_t sent, Clock::time_point now);
   struct Silent {
-    int process;  ///< of that host
+    int process;  ///< a process on that host
     std::string why;
   };
-  /// A host that acknowledges nothing.
+  /// A host that acknowledges nothing; none if all do.
   std::optional<Silent> silent_host();
 
  private:
   struct Peer {
     InternetAddress address;
-    std::uint32_t sent = 0;     // when it was looked at
-    Clock::time_point since{};  // as long has nothing been sent, or is there a way to it
+    std::uint32_t sent = 0;     // as it was when it was looked at
+    Clock::time_point since{};  // since when nothing has been sent, or since when there is a way to it
     int failures = 0;
     std::unique_ptr<Probe> probe;
   };
@@ -51,8 +52,8 @@ class PeerWatch {
   };
 
   void find_connections();
-  /// The process at the other end, or one of its host; none if it is no connection of this endpoint
-  /// context's.
+  /// The process at the other end, or one on the same host; none if the connection is not one of this
+  /// endpoint context.
   std::optional<int> process_at(int descriptor) const;
   std::string tell(const Peer& peer, const std::string& error) const;
 

@@ -1,4 +1,4 @@
-// What an endpoint context has to do, now or when there is room, and what it has to tell when it holds no
+// What an endpoint context has to send, now or when there is room, and what it has to report when it holds no
 // lock any more.
 #pragma once
 
@@ -14,29 +14,30 @@ namespace clump::net::ofi {
 
 class OfiRendezvous;
 
-/// Something to be sent to a process, or that leads to it.
+/// Something to be sent to a process, or a step that leads to it.
 struct PendingSend {
   enum class Kind : std::uint8_t {
-    kMessage,    ///< with its bytes or as an offer
-    kFetch,      ///< the next pieces of an announced message are asked for
-    kPiece,      ///< of a message that was asked for
-    kFin,        ///< an announced message is not needed any more
-    kCancel,     ///< an offer shall be given back
-    kCancelled,  ///< it was
+    kMessage,    ///< with its bytes, or as an RTS
+    kFetch,      ///< asks for the next pieces of a rendezvous message
+    kPiece,      ///< a piece of a message that was asked for
+    kFin,        ///< a rendezvous message is not needed any more
+    kCancel,     ///< asks for a rendezvous message to be given back
+    kCancelled,  ///< it was given back
     kCredit,     ///< more short messages may come
   };
   Kind kind;
-  int process;                     ///< to which
+  int process;                     ///< the destination
   int source = 0;                  ///< kMessage: the sending rank
-  bool may_be_short = false;       ///< kMessage: its bytes may be sent before anybody wants them
-  SendRequest* message = nullptr;  ///< here, or there where it is from there
+  bool may_be_short = false;       ///< kMessage: its bytes may be sent before the receiver asks for them
+  SendRequest* message = nullptr;  ///< of this process, or, if it comes from the other process, a pointer
+                                   ///< valid there
   OfiRendezvous* rendezvous = nullptr;
-  wire::Address address{};  ///< kMessage, kCancel: the message may be gone
+  wire::Address address{};  ///< kMessage, kCancel: a copy, as the message may be gone
   wire::CtsBody piece{};
 };
 
-/// What threads leave that have found the endpoint context busy. Any thread pushes; the thread that has the
-/// context takes.
+/// The PendingSends of threads that have found the endpoint context's lock taken. Any thread pushes; the
+/// owner of the lock takes.
 class PendingSends {
  public:
   ~PendingSends() {
@@ -44,7 +45,7 @@ class PendingSends {
   }
   bool empty() const noexcept { return entries_.empty(); }
   void push(const PendingSend& what) { entries_.push(*new Entry{what}); }
-  /// The oldest first.
+  /// Takes all, the oldest first.
   template <typename Take>
   void take_all(Take take) {
     for (Entry* oldest = entries_.take_all(); oldest != nullptr;) {
@@ -74,7 +75,7 @@ class SendRequestList {
     *last_ = &message;
     last_ = &message.next;
   }
-  /// `give` may end the message.
+  /// Calls `give` for each message; `give` may end the message.
   template <typename Give>
   void give_all(Give give) {
     while (SendRequest* const message = first_) {
@@ -89,12 +90,12 @@ class SendRequestList {
   SendRequest** last_ = &first_;
 };
 
-/// What is to be told when no lock is held any more.
+/// What is to be reported when no lock is held any more.
 struct Later {
-  SendRequestList matched;    ///< to be moved
-  SendRequestList fetched;    ///< are where they were wanted, and end
-  SendRequestList released;   ///< are the senders' again
-  SendRequestList withdrawn;  ///< the same, unsent
+  SendRequestList matched;    ///< messages that are to be moved
+  SendRequestList fetched;    ///< messages whose data have arrived in the receiver's buffer; they end
+  SendRequestList released;   ///< messages that are their senders' again
+  SendRequestList withdrawn;  ///< the same for messages that were not sent
   std::vector<std::pair<int, std::string>> lost;
 };
 

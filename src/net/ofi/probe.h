@@ -1,5 +1,5 @@
-// Whether a process that takes no connection can be reached at all. Providers over sockets try again and
-// again without a word.
+// Whether a process that takes no connection can be reached at all. Providers over sockets try to connect
+// again and again, and report no error.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace clump::net::ofi {
 
-/// A TCP connection of its own to an address, which carries nothing. One thread at a time; no call blocks.
+/// A TCP connection to an address, made for the test alone: it carries no data. One thread at a time; no call
+/// blocks.
 class Probe {
  public:
   explicit Probe(const InternetAddress& address);
@@ -18,12 +19,12 @@ class Probe {
   Probe& operator=(const Probe&) = delete;
 
   enum class Answer : std::uint8_t {
-    kNone,     ///< not yet
-    kReached,  ///< there is a way to it
+    kNone,     ///< no answer yet
+    kReached,  ///< the address can be reached
     kFailed,
   };
   Answer look();
-  /// The system's word for what has failed.
+  /// The system's text for the error.
   const std::string& error() const { return error_; }
 
  private:

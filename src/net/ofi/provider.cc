@@ -15,12 +15,13 @@ namespace clump::net::ofi {
 
 namespace {
 
-// Networks that move data themselves, then what goes through the kernel ("net" is what "tcp" is now). A
-// provider that is in neither list is one that we do not know: better than sockets, most likely.
+// Providers in the order of preference: first networks that move data themselves, then those that go through
+// the kernel ("net" is what "tcp" is now). A provider in neither list is unknown: most likely it is better
+// than sockets.
 constexpr std::string_view kFast[] = {"cxi", "efa", "verbs;ofi_rxm", "psm3", "opx", "psm2"};
 constexpr std::string_view kSockets[] = {"tcp", "net", "tcp;ofi_rxm"};
-// Only for who asks: inside one machine only, or unreliable underneath, or there to try things out, or a
-// layer over one that is there by itself.
+// Providers that are used only if the user asks for one: they work inside one machine only, are unreliable
+// underneath, are for tests, or are a layer over a provider that is found by itself.
 constexpr std::string_view kNever[] = {"shm",         "sm2", "udp",         "udp;ofi_rxd", "sockets",
                                        "net;ofi_rxm", "UDP", "udp;ofi_rxm", "lnx",         "ucx"};
 
@@ -34,7 +35,7 @@ std::string_view name_of(const fi_info& info) {
   return name == nullptr ? std::string_view() : name;
 }
 
-/// The less, the better.
+/// The place of a provider in the order of preference: the smaller, the better.
 std::size_t rank_of(const fi_info& info) {
   const std::size_t fast = place_in(kFast, name_of(info));
   if (fast < std::size(kFast)) return fast;
@@ -46,7 +47,7 @@ bool is_internet(const fi_info& info) {
          (info.addr_format == FI_SOCKADDR_IN || info.addr_format == FI_SOCKADDR_IN6);
 }
 
-/// Numeric; empty if it is not the Internet's.
+/// The address as numeric text; empty if it is not an address of the Internet.
 std::string address_of(const fi_info& info) {
   char text[INET6_ADDRSTRLEN] = "";
   if (!is_internet(info)) return text;
@@ -57,7 +58,7 @@ std::string address_of(const fi_info& info) {
   return text;
 }
 
-/// Reaches this machine only, or needs more than an address to be reached.
+/// Whether the address reaches this machine only, or needs more than an address to be reached.
 bool is_local(const fi_info& info) {
   if (!is_internet(info)) return false;
   if (info.addr_format == FI_SOCKADDR_IN)
@@ -66,13 +67,13 @@ bool is_local(const fi_info& info) {
   return IN6_IS_ADDR_LOOPBACK(&address) || IN6_IS_ADDR_LINKLOCAL(&address);
 }
 
-/// Why not this one; empty if it can be used.
+/// Why a provider cannot be used; empty if it can.
 std::string objection(const fi_info& info, const Wish& wish) {
   if (wish.provider.empty() && place_in(kNever, name_of(info)) < std::size(kNever))
     return "only if it is asked for";
   if (!is_internet(info)) return {};
   if (wish.interface_address.empty()) return is_local(info) ? "reaches this machine only" : "";
-  // A network of its own for messages may have addresses of its own.
+  // A network that is only for messages may have addresses of its own.
   const bool own_network = place_in(kFast, name_of(info)) < std::size(kFast);
   if (own_network ? is_local(info) : address_of(info) != wish.interface_address)
     return "is not at " + wish.interface_address;
@@ -131,7 +132,7 @@ base::Status find_providers(const Libfabric& library, const Wish& wish, std::vec
       tried += (tried.empty() ? "" : ", ") + entry;
   }
   if (found.empty()) return nothing_found(wish, tried);
-  // libfabric takes a name for one of a layer's parts, too.
+  // libfabric also takes a name as that of one part of a layered provider, so exact names come first.
   std::ranges::stable_sort(found, {}, [&](const FabricInfo& info) {
     return std::pair(name_of(*info) != wish.provider, rank_of(*info));
   });

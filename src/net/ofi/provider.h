@@ -1,4 +1,4 @@
-// Which of libfabric's providers, and which of a machine's networks, carry the messages.
+// Chooses which of libfabric's providers, and which of a machine's networks, carry the messages.
 #pragma once
 
 #include <memory>
@@ -16,15 +16,16 @@ struct FreeInfo {
 using FabricInfo = std::unique_ptr<fi_info, FreeInfo>;
 
 struct Wish {
-  std::string provider;           ///< by libfabric's name; empty: the fastest
-  std::string interface_address;  ///< numeric; networks with such addresses are used with this one only
+  std::string provider;           ///< libfabric's name of it; empty: the fastest
+  std::string interface_address;  ///< numeric; of networks with such addresses only the one with this address
+                                  ///< is used
 };
 
-/// What could carry the messages, the best first, each entry linked by nothing. A failure if there is
-/// nothing: what libfabric has, and why not.
+/// The providers that can carry the messages, the best first, each entry linked by nothing. If there is none,
+/// an error that lists what libfabric has, and why it cannot be used.
 base::Status find_providers(const Libfabric& library, const Wish& wish, std::vector<FabricInfo>& found);
 
-/// "tcp;ofi_rxm on eth0 (192.0.2.2)".
+/// A provider and its network as text: "tcp;ofi_rxm on eth0 (192.0.2.2)".
 std::string describe(const fi_info& info);
 
 }  // namespace clump::net::ofi

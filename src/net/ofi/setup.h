@@ -1,4 +1,4 @@
-// What the ofi channel has to know of the job.
+// What the ofi channel needs to know about the job.
 #pragma once
 
 #include <chrono>
@@ -12,24 +12,25 @@
 
 namespace clump::net::ofi {
 
-/// Seconds, of Setup::connect_timeout.
+/// The variable that sets Setup::connect_timeout, in seconds.
 inline constexpr const char* kConnectTimeoutVariable = "CLUMP_CONNECT_TIMEOUT";
 
 struct Setup {
-  std::vector<Sink*> sinks;       ///< of each rank of the job; null: it is not of this process
-  std::vector<int> processes;     ///< of each rank: its host process, numbered through the job
-  int process = 0;                ///< this one
-  std::string provider;           ///< by libfabric's name; empty: the fastest that there is
+  std::vector<Sink*> sinks;       ///< of each rank of the job; null: it is in another process
+  std::vector<int> processes;     ///< of each rank: its host process, by its number in the job
+  int process = 0;                ///< the number of this one
+  std::string provider;           ///< libfabric's name of it; empty: the fastest that there is
   std::string interface_address;  ///< numeric; empty: libfabric's choice
-  /// The address that another process has published. May block for milliseconds. Called once for each
-  /// process, by any thread, when something is to be sent to it first.
+  /// Finds the address that another process has published. May block for milliseconds. Called once for each
+  /// process, by any thread, before the first send to that process.
   std::function<base::Status(int process, std::vector<std::byte>& address)> find;
-  /// A process cannot be reached any more. Called once for each, by any thread, which holds nothing.
+  /// Reports that a process cannot be reached any more. Called once for each process, by any thread that
+  /// holds no lock.
   std::function<void(int process, std::string what)> lost;
-  /// How long to try to reach a process, and to wait for acknowledgements of what was sent to it, with
-  /// providers over sockets. Others tell by themselves.
+  /// With providers over sockets: how long to try to reach a process, and how long to wait for
+  /// acknowledgements of what was sent to it. Other providers report errors by themselves.
   std::chrono::seconds connect_timeout{8};
-  int endpoints = 1;  ///< several: as many threads can drive the network at the same time
+  int endpoints = 1;  ///< so many threads can drive the network at the same time
 };
 
 }  // namespace clump::net::ofi

@@ -1,4 +1,5 @@
-// Has the network thread look soon at what an endpoint context holds back, if no other thread has by then.
+// A timer by which the network thread soon looks at what an endpoint context holds back, if no other thread
+// has by then.
 #pragma once
 
 #include <sys/timerfd.h>
@@ -17,21 +18,23 @@ class Timer {
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
 
-  /// Readable, edge by edge, when it rings; -1: the system has given none.
+  /// Becomes readable, edge-triggered, when the timer expires; -1: the system has given none.
   int descriptor() const { return descriptor_; }
-  /// Any thread, after it has held something back. Where it is set already that is not postponed: under load
-  /// it costs a system call in each kDelay.
+  /// Sets the timer. Any thread, after it has held something back. If the timer is set already, that time
+  /// stays: under load this costs one system call in each kDelay.
   void set() {
-    // acq_rel: pairs with rang(). Who finds it set and not rung yet is seen by the thread that it wakes.
+    // acq_rel: pairs with rang(). If this thread finds the timer set and not rung yet, the network thread,
+    // which the timer wakes, sees what this thread has held back.
     if (set_.exchange(true, std::memory_order_acq_rel)) return;
     const itimerspec once{{0, 0}, {0, kDelay}};
     ::timerfd_settime(descriptor_, 0, &once, nullptr);
   }
-  /// Before the thread looks.
+  /// Called by the network thread before it looks.
   void rang() { set_.exchange(false, std::memory_order_acq_rel); }
 
  private:
-  // Nanoseconds. Virtual machines take some microseconds to set a timer, the more the sooner it rings.
+  // Nanoseconds. A virtual machine takes some microseconds to set a timer, and more if the timer expires
+  // sooner.
   static constexpr long kDelay = 1'000'000;
 
   const int descriptor_;

@@ -1,15 +1,15 @@
-// What processes on different hosts tell each other: a Header, a body that says the rest, and the bytes of a
-// short message. All of a job's processes run the same library on machines of one kind, so structs travel as
-// they are.
+// What processes on different hosts send each other: a Header, a body that depends on the header's kind, and
+// the bytes of a short message. All processes of a job run the same library on machines of one kind, so
+// structs are sent as they are.
 //
 //   short messages  sender: kMessage, with the bytes; one, or several that follow each other closely
-//   others          sender: kRts; receiver, once there is a receive: one kCts for each piece, having said
-//                   to its network where the piece goes; sender: the piece, as a tagged transfer; or, where
-//                   nothing is wanted, receiver: kFin
-//   cancelled       sender: kCancel; receiver, if there is no receive yet: kCancelled; otherwise nothing,
-//                   because it goes on as it would have
+//   rendezvous      sender: kRts; receiver, once there is a receive: one kCts for each piece, after it has
+//                   told its network where the piece goes; sender: the piece, as a tagged transfer; or, if
+//                   no bytes are wanted, receiver: kFin
+//   cancel          sender: kCancel; receiver, if there is no receive yet: kCancelled; otherwise nothing,
+//                   and the message goes on as it would have
 //
-// Pointers are of the process that has made them, and are only followed there.
+// Pointers belong to the process that has made them, and only that process follows them.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,15 @@ namespace clump::net::ofi::wire {
 enum class Kind : std::uint32_t { kMessage, kRts, kCts, kFin, kCancel, kCancelled, kCredit };
 
 struct Header {
-  std::uint64_t token;     ///< the receiver's; without it nothing else is looked at
-  std::uint32_t sequence;  ///< number of what was sent from this endpoint to that one; wraps around
+  std::uint64_t token;     ///< the receiver's; a message without it is not looked at any further
+  std::uint32_t sequence;  ///< the number of this transfer from that endpoint to this one; wraps around
   std::uint32_t process;   ///< the sender
-  std::uint32_t credit;    ///< so many more bytes of short messages may be sent to it
+  std::uint32_t credit;    ///< so many more bytes of short messages may be sent to the sender of this
   Kind kind;
 };
 static_assert(sizeof(Header) == 24);
 
-/// Whose message it is, and whom it is for.
+/// The envelope of a message, and its destination.
 struct Address {
   std::uint32_t context;
   std::int32_t source, tag, destination;
@@ -50,17 +50,17 @@ struct RtsBody {
   Address address;
   SendRequest* message;
   Count bytes;
-  std::uint64_t solid;  ///< it is one block of memory
+  std::uint64_t solid;  ///< not 0: the payload is one block of memory
 };
 
 struct CtsBody {
   SendRequest* message;
-  Count offset, bytes;  ///< of the piece
-  Count wanted;         ///< of all pieces
+  Count offset, bytes;  ///< the bytes of the piece
+  Count wanted;         ///< the bytes of all pieces
   std::uint64_t tag;
 };
 
-struct FinBody {  // also of kCancelled
+struct FinBody {  // also the body of kCancelled
   SendRequest* message;
 };
 
@@ -81,12 +81,13 @@ struct Note {
 };
 static_assert(sizeof(Note<CtsBody>) == 64 && sizeof(Note<MessageBody>) == 48, "without holes");
 
-/// What a short message has before its bytes.
+/// The bytes in front of a short message's own.
 inline constexpr std::size_t kHead = sizeof(Note<MessageBody>);
-/// The longest that there is, with its head; each endpoint has a limit of its own (Endpoint::short_limit()).
+/// The longest short message of any endpoint, with its head; each endpoint has a limit of its own
+/// (Endpoint::short_limit()).
 inline constexpr std::size_t kLongest = kHead + 64 * 1024;
 
-/// What a short message costs its receiver besides its bytes, roughly: credit is counted with it.
+/// The approximate memory that a short message takes at its receiver besides its bytes: credit includes it.
 inline constexpr Count kOverhead = 128;
 
 }  // namespace clump::net::ofi::wire

@@ -17,7 +17,7 @@ bool DrawnChannel::Link::remove(const SendRequest& message) {
   return std::erase_if(messages_, [&](const Message& one) { return one.original == &message; }) != 0;
 }
 
-/// One message arrives, if it was not taken back.
+/// Delivers one message, if there is one that was not retracted.
 bool DrawnChannel::Link::step() {
   if (!messages_.empty()) {
     const Message message = std::move(messages_.front());
@@ -30,7 +30,7 @@ bool DrawnChannel::Link::step() {
                  {const_cast<std::byte*>(message.copy.data()), bytes, datatype::predefined(MPI_BYTE)},
                  Sink::Bound::kIgnore);
     else if (sink_.arrive(*message.original))
-      sink_.move(*message.original);  // its sender may be gone afterwards
+      sink_.move(*message.original);  // the sender may be gone afterwards
   }
   return added_ = !messages_.empty();
 }
@@ -55,7 +55,7 @@ bool DrawnChannel::try_send(Route route, Envelope envelope, Count bytes, const d
 }
 
 void DrawnChannel::send(Route route, SendRequest& message) {
-  message.synchronous = true;  // that it is not copied was decided before
+  message.synchronous = true;  // whether it is copied was decided before: it is not
   traffic_of(route)[Way::kReference].add(message.bytes);
   link(route).push({.envelope = message.envelope, .copy = {}, .original = &message});
 }

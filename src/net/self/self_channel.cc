@@ -9,22 +9,22 @@ namespace clump::net {
 
 namespace {
 
-// Cells and bytes of a lane; with many workers, and so very many lanes, the smaller ones.
+// The cells and bytes of a lane. With many workers, and so very many lanes, the smaller size is used.
 constexpr Lane::Size kLane{128, 64 * 1024}, kSmallLane{64, 16 * 1024};
 constexpr int kManyWorkers = 16;
 
-/// In the lane instead of a message that travels in a staging buffer; such a note's destination is negative:
-/// ~rank.
+/// The note in the lane for a message in a staging buffer; the destination of such a note is negative: ~rank.
 struct StagedMessage {
   std::uint32_t staging_buffer, bytes;
-  int from;            ///< whose staging buffer it was
-  bool one_is_wanted;  ///< in return
+  int from;            ///< the worker whose staging buffer it was
+  bool one_is_wanted;  ///< the sender needs one back
 };
 
 }  // namespace
 
-/// While one of these lives that says true, the caller is the only one who writes into the lanes of the
-/// worker where `source` is at home. Others act for a rank, too: for them it says false.
+/// The right to write into the lanes from the worker where `source` is at home. True: while this lives, the
+/// caller is the only thread that writes into them. False: the caller does not own that worker, for example
+/// as a stolen fiber, or acts for another rank.
 class SelfChannel::Writing {
  public:
   [[gnu::always_inline]] Writing(const SelfChannel& channel, int source)
@@ -52,7 +52,7 @@ class SelfChannel::Writing {
   [[gnu::noinline]] void share(Outlet& outlet) const {
     std::call_once(outlet.shared_once, [&] {
       outlet.is_shared.store(true, std::memory_order_relaxed);
-      fiber::await_owners(home_);  // who have not seen it
+      fiber::await_owners(home_);  // until none of them can have missed the store
     });
   }
 
@@ -177,7 +177,7 @@ void SelfChannel::send(Route route, SendRequest& message) {
   if (sink.arrive(message)) sink.move(message);
 }
 
-/// A message was left in a lane to `worker`.
+/// Called after a message was pushed into a lane to `worker`.
 void SelfChannel::pushed(int destination, int worker) {
   if (fiber::has_to_take_in(worker)) [[unlikely]]
     poll(destination);
@@ -190,8 +190,8 @@ bool SelfChannel::retract(Route route, SendRequest& message) {
   return sinks_[static_cast<std::size_t>(route.destination)]->retract(message);
 }
 
-/// The messages that the calling thread of control has left in the lane to the destination's worker are in
-/// their sinks when this returns.
+/// Delivers the messages that the calling thread of control has pushed into the lane to the destination's
+/// worker: when this returns, they are in their sinks.
 void SelfChannel::settle(Route route) {
   const int to = homes_[static_cast<std::size_t>(route.destination)];
   Lane* const used = lane(homes_[static_cast<std::size_t>(route.source)], to).load(std::memory_order_acquire);
@@ -215,7 +215,8 @@ bool SelfChannel::drain(int worker) {
 
 bool SelfChannel::take_in(Inlet& inlet) {
   if (!inlet.ready()) return false;
-  // Somebody else is at it, who may leave again before he has seen all: the caller must not go to sleep yet.
+  // Another thread delivers, and it may leave before it has seen all messages: the caller must not go to
+  // sleep yet.
   if (!inlet.mutex.try_lock()) return true;
   drain_locked(inlet);
   return true;
@@ -249,7 +250,7 @@ void SelfChannel::submit(int rank, ProgressTask& task) {
     fiber::wake_worker(home);
 }
 
-/// Unlocks, because copying what was matched may take long.
+/// Delivers what is in the lanes, and unlocks before it copies matched messages, because that may take long.
 void SelfChannel::drain_locked(Inlet& inlet) {
   const int count = inlet.count.load(std::memory_order_relaxed);
   SendRequest* matched = nullptr;
@@ -263,8 +264,9 @@ void SelfChannel::drain_locked(Inlet& inlet) {
   move(matched);
 }
 
-/// Empties a lane, whose consumer the caller is, but for what comes in meanwhile. Messages that have found a
-/// receive and still have to be moved are linked to `*last`; returns where the next one is to be linked.
+/// Delivers the messages of a lane, whose consumer is the caller, but not all that come in meanwhile.
+/// Messages that have found a receive and still have to be moved are linked to `*last`; returns the place for
+/// the next link.
 SendRequest** SelfChannel::drain(Lane& lane, Inlet& inlet, SendRequest** last) {
   if (!lane.ready()) return last;
   Lane::Ahead ahead;
@@ -289,7 +291,7 @@ SendRequest** SelfChannel::drain(Lane& lane, Inlet& inlet, SendRequest** last) {
 void SelfChannel::move(SendRequest* matched) {
   while (SendRequest* const message = matched) {
     matched = message->next;
-    message->sink->move(*message);  // its sender may be gone afterwards
+    message->sink->move(*message);  // the sender may be gone afterwards
   }
 }
 

@@ -1,15 +1,15 @@
 // The `self` channel: to ranks in the same address space.
 //
-// Ranks of one worker, and all ranks under the `threads` scheduler, show their messages to the destination's
-// Sink directly. From worker to worker messages go through lanes, and the thread that works for the
-// destination takes them out, so that one cache line travels for a small message and none of the matching's.
-// Longer ones go in staging buffers (staging_buffers.h), of which the lane says where they are; very long
+// Ranks of one worker, and all ranks under the `threads` scheduler, show their messages directly to the
+// destination's Sink. Messages from worker to worker go through lanes, and the thread that works for the
+// destination takes them out: so a small message moves one cache line between cores, and no data of the
+// matcher. Longer messages go in staging buffers (staging_buffers.h), to which the lane refers; very long
 // ones stay with their senders.
 //
-// Order: what a rank sends to a worker goes either through the one lane that leads there from the rank's own
-// worker, or, for a fiber that does not own this worker just now, directly into the Sink, but only after the
-// lane was emptied. Where ranks have threads, these write into the lanes of their ranks' workers as well, one
-// at a time with the fibers.
+// Order: what a rank sends to a worker goes through the one lane from the rank's own worker. A fiber that
+// does not own this worker at the moment shows its message directly to the Sink, but only after it has
+// emptied the lane. If ranks have several threads, these write into the lanes of their ranks' workers as
+// well, one at a time with the fibers.
 #pragma once
 
 #include <atomic>
@@ -26,14 +26,14 @@ namespace clump::net {
 
 class SelfChannel final : public Channel {
  public:
-  /// `sinks[rank]` is the sink of that rank of the job; null where the rank is not of this host process. They
+  /// `sinks[rank]` is the sink of that rank of the job; null: the rank is in another host process. The sinks
   /// outlive the channel. Without workers every message is shown directly.
   explicit SelfChannel(std::vector<Sink*> sinks)
       : Channel(ChannelKind::kSelf),
         sinks_(std::move(sinks)),
         homes_(sinks_.size()),
         traffic_(sinks_.size()) {}
-  /// With workers: `homes[rank]` is the worker of each rank.
+  /// With workers: `homes[rank]` is the home worker of that rank.
   SelfChannel(std::vector<Sink*> sinks, std::vector<int> homes, int workers);
   ~SelfChannel() override;
 
@@ -41,8 +41,8 @@ class SelfChannel final : public Channel {
   bool try_send(Route route, Envelope envelope, Count bytes, const datatype::Layout& payload) override {
     return try_send(route, envelope, bytes, payload, show_to_any);
   }
-  /// The same, inline, for callers that know that it is this channel and what its sinks are: between ranks of
-  /// a worker there is little more to do than to find the sink, and to call show(sink, envelope, bytes,
+  /// The same, inline, for callers that know that this is the channel and what its sinks are. Between ranks
+  /// of a worker there is little more to do than to find the sink and to call show(sink, envelope, bytes,
   /// payload), which does what Sink::take() does with kRespect.
   template <typename Show>
   [[gnu::always_inline]] bool try_send(Route route, Envelope envelope, Count bytes,
@@ -52,12 +52,12 @@ class SelfChannel final : public Channel {
   }
   void send(Route route, SendRequest& message) override;
   bool retract(Route route, SendRequest& message) override;
-  /// Whether no other rank is at home at this one's worker.
+  /// Whether no other rank has the same home worker.
   bool has_own_worker(int rank) const {
     return workers_ > 0 && residents_[static_cast<std::size_t>(homes_[static_cast<std::size_t>(rank)])] == 1;
   }
-  /// Through which messages of a route come from another worker; null: none has come yet, or they come in
-  /// other ways. With workers.
+  /// The lane through which messages of a route come from another worker; null: none has come yet, or they
+  /// come in other ways. With workers.
   Lane* lane(Route route) {
     // acquire: pairs with the release in make_lane().
     return lane(homes_[static_cast<std::size_t>(route.source)],
@@ -65,14 +65,14 @@ class SelfChannel final : public Channel {
         .load(std::memory_order_acquire);
   }
   /// Takes the next message of `lane` if it is for `rank`, the caller, has this envelope, fits into `to`,
-  /// which is dense, and is_next() says yes: its bytes, or -1.
+  /// which is dense, and is_next() is true. Returns its bytes, or -1 if it was not taken.
   template <typename IsNext>
   Count take_next(Lane& lane, int rank, Envelope envelope, const datatype::Layout& to, IsNext is_next);
   void poll(int rank) override;
   void submit(int rank, ProgressTask& task) override;
 
-  /// Takes out what lies in the lanes to a worker, unless another thread does so just now, and runs the tasks
-  /// that were left for it. After false there is nothing before a sender calls wake_worker().
+  /// Delivers what is in the lanes to a worker, unless another thread is doing so, and runs the tasks that
+  /// were submitted for the worker. After false there will be nothing before a thread calls wake_worker().
   bool drain(int worker) override;
 
  private:
@@ -80,11 +80,11 @@ class SelfChannel final : public Channel {
     std::byte bytes[kMostStaged];
   };
 
-  /// Where lanes to one worker end, and what else was left for it.
+  /// The ends of the lanes to one worker, and the tasks that were submitted for it.
   struct alignas(64) Inlet {
-    std::atomic<int> count{0};                    // of lanes; they are never removed
-    std::unique_ptr<std::atomic<Lane*>[]> lanes;  // in the order of their making
-    alignas(64) base::ShortMutex mutex;           // of the consumer's side of these lanes
+    std::atomic<int> count{0};                    // how many lanes; they are never removed
+    std::unique_ptr<std::atomic<Lane*>[]> lanes;  // in the order in which they were made
+    alignas(64) base::ShortMutex mutex;           // for the consumer's side of these lanes
     base::ShortMutex making;
     alignas(64) ProgressTaskList tasks;
     std::unique_ptr<StagingBuffers> staging_buffers;
@@ -98,9 +98,9 @@ class SelfChannel final : public Channel {
     }
   };
 
-  /// Where lanes begin that lead from one worker.
+  /// The beginnings of the lanes from one worker.
   struct alignas(64) Outlet {
-    std::atomic<bool> is_shared{false};  // threads of ranks write as well, and `mutex` says who may
+    std::atomic<bool> is_shared{false};  // threads of ranks write, too, and each writer locks `mutex`
     base::ShortMutex mutex;
     std::once_flag shared_once;
   };
@@ -119,7 +119,7 @@ class SelfChannel final : public Channel {
     Lane* const made = lane(from, to).load(std::memory_order_acquire);
     return made != nullptr ? *made : make_lane(from, to);
   }
-  /// To the sink, unless it is crowded.
+  /// Shows a message to the sink, unless the sink is crowded.
   template <typename Show>
   [[gnu::always_inline]] bool try_show(Route route, Envelope envelope, Count bytes,
                                        const datatype::Layout& payload, Show show) {
@@ -151,14 +151,14 @@ class SelfChannel final : public Channel {
   Traffic& traffic_of(Route route) { return traffic_[static_cast<std::size_t>(route.source)]; }
 
   const std::vector<Sink*> sinks_;
-  const std::vector<int> homes_;  // without workers all are the same
+  const std::vector<int> homes_;  // without workers all are equal
   const int workers_ = 0;
   std::vector<int> residents_;                   // [worker]: ranks of this host process
   std::vector<Traffic> traffic_;                 // [source]: each entry is written by its rank
   std::unique_ptr<std::atomic<Lane*>[]> lanes_;  // [from * workers_ + to]
   std::unique_ptr<Inlet[]> inlets_;
   std::unique_ptr<Outlet[]> outlets_;
-  std::unique_ptr<StagingBuffer[]> staging_buffers_;  // pages of them take memory when they are first touched
+  std::unique_ptr<StagingBuffer[]> staging_buffers_;  // a page takes memory when it is first touched
 };
 
 template <typename IsNext>

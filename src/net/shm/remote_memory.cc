@@ -11,7 +11,7 @@ namespace clump::net {
 
 namespace {
 
-/// process_vm_readv or process_vm_writev, as often as it takes.
+/// process_vm_readv or process_vm_writev; called until all is moved.
 using Move = ssize_t (*)(pid_t, const iovec*, unsigned long, const iovec*, unsigned long, unsigned long);
 bool move_solid(Move move, pid_t process, std::byte* there, std::byte* here, Count bytes) {
   while (bytes > 0) {
@@ -36,7 +36,7 @@ void allow_siblings() noexcept { ::prctl(PR_SET_PTRACER, ::getppid(), 0, 0, 0); 
 bool read_from(pid_t process, const void* address, Count bytes, const datatype::Layout& to) {
   const auto* const from = static_cast<const std::byte*>(address);
   if (to.type->is_dense()) return read_solid(process, from, static_cast<std::byte*>(to.base), bytes);
-  constexpr Count kPiece = 64 * 1024;  // stays in the cache until it is unpacked
+  constexpr Count kPiece = 64 * 1024;  // small enough to stay in the cache until it is unpacked
   const auto piece = std::make_unique_for_overwrite<std::byte[]>(kPiece);
   for (Count done = 0; done < bytes;) {
     const Count now = std::min(kPiece, bytes - done);

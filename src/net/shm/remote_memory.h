@@ -8,12 +8,12 @@
 
 namespace clump::net {
 
-/// Lets the processes that have the same parent as this one at its memory, where only relatives in straight
-/// line may (Yama). By each process, before others try.
+/// Lets processes with the same parent access this process's memory, on systems where only direct ancestors
+/// may (Yama). Each process calls it before others try.
 void allow_siblings() noexcept;
 
 /// Copies `bytes` bytes at `address` in `process` to the packed bytes [0, bytes) of `to`. False if this
-/// process may not, or not all of it is there: then `to` has part of it, or nothing.
+/// process is not allowed to, or not all of the memory is there: then `to` has a part of it, or nothing.
 bool read_from(pid_t process, const void* address, Count bytes, const datatype::Layout& to);
 
 /// Copies `bytes` bytes from `from` to `address` in `process`. False as above.

@@ -16,7 +16,7 @@ std::size_t rounded(std::size_t bytes) { return std::bit_ceil(bytes < kLeast ? k
 
 }  // namespace
 
-// Sizes are powers of two, and what was given back is used for the same size again.
+// Sizes are rounded to powers of two. Memory that was given back is used again for the same size.
 std::int64_t SharedAllocator::allocate(std::size_t bytes) {
   Segment::Common& common = channel_.segment().common();
   const std::size_t size = rounded(bytes);
@@ -33,11 +33,11 @@ std::int64_t SharedAllocator::allocate(std::size_t bytes) {
   return place;
 }
 
-// What not all have found yet is in a list, which is short: a communicator's ranks come one soon after the
-// other.
+// A region that some of its users have not found yet is in a list. The list is short, because a
+// communicator's ranks come one soon after the other.
 std::int64_t SharedAllocator::share(std::uint64_t key, int users, std::size_t bytes) {
   Segment::Common& common = channel_.segment().common();
-  const std::int64_t fresh = allocate(bytes);  // before the lock, which it takes, too
+  const std::int64_t fresh = allocate(bytes);  // before the lock: allocate() locks, too
   const std::lock_guard lock(common.mutex);
   std::uint32_t* link = &common.forming;
   while (*link != 0 && common.regions[*link - 1].key != key) link = &common.regions[*link - 1].next;

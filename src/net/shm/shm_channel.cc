@@ -10,7 +10,8 @@ namespace clump::net {
 
 namespace {
 
-// A sender that waits answers within a microsecond or two.
+// A sender that waits answers within a microsecond or two. After this time the receiver reads the message
+// itself.
 constexpr std::chrono::microseconds kPatience{15};
 
 void release_all(SendRequest* linked) {
@@ -98,8 +99,8 @@ void ShmChannel::post(int from, int to, PendingWrite what) {
   release_all(released);
 }
 
-/// Sends what waits for one port. True: nothing is left. The caller has the lock; it releases the messages
-/// that are linked to `*released`.
+/// Sends what waits for one port. True: nothing is left. The caller has the lock, and later releases the
+/// messages that are linked to `*released`.
 bool ShmChannel::flush(Outlet& outlet, int port, int to, SendRequest**& released) {
   const TransmitResources way = transmit_resources(outlet, port, to);
   std::deque<PendingWrite>& waiting = outlet.backlog[to];
@@ -114,7 +115,7 @@ bool ShmChannel::flush(Outlet& outlet, int port, int to, SendRequest**& released
     } else if (asked) {
       return false;
     } else {
-      asked = true;  // and look once more, because the consumer may not have seen it
+      asked = true;  // then tries once more, because the consumer may have given room back before
       way.lane.want_room();
     }
   }
@@ -148,16 +149,16 @@ bool ShmChannel::retract(Route route, SendRequest& message) {
     case Waiting::kWhole:
       return true;
     case Waiting::kPart:
-      return false;  // the rest follows
+      return false;  // the rest of it follows
     case Waiting::kNot:
       break;
   }
-  // Behind its RTS, and before any other RTS from the same address.
+  // Sent behind the message's RTS, and before any other RTS from the same address.
   post(from, to, PendingWrite::cancel(message.envelope, &message, route.destination));
   return false;
 }
 
-/// Takes a message back that is not in the lane yet.
+/// Removes a message that is not in the lane yet from the backlog.
 ShmChannel::Waiting ShmChannel::retract_waiting(Outlet& outlet, int to, const SendRequest& message) {
   const std::lock_guard lock(outlet.mutex);
   const auto entry = outlet.backlog.find(to);
@@ -186,24 +187,24 @@ void ShmChannel::wait(int rank, const std::atomic<std::uint32_t>& word, std::uin
   {
     const std::lock_guard lock(inlet.watching);
     mine.next = inlet.watches.load(std::memory_order_relaxed);
-    // release: whoever looks without the lock comes to have it.
+    // release: a thread that looks without the lock sees the whole Watch.
     inlet.watches.store(&mine, std::memory_order_release);
   }
-  // The word may have changed, and the bell have been rung, before anybody could know of this watch.
+  // The word may have changed, and the bell may have been rung, before another thread could see this watch.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   look_at_watches(inlet);
   mine.changed.wait();
 }
 
-/// Whether there was a change.
+/// Signals the watches whose word has changed; whether there was one.
 bool ShmChannel::look_at_watches(Inlet& inlet) {
   if (inlet.watches.load(std::memory_order_relaxed) == nullptr) return false;
-  if (!inlet.watching.try_lock()) return true;  // somebody else is at it
+  if (!inlet.watching.try_lock()) return true;  // another thread is looking
   Inlet::Watch* rest = nullptr;
   Inlet::Watch* changed = nullptr;
   for (Inlet::Watch* watch = inlet.watches.load(std::memory_order_relaxed); watch != nullptr;) {
     Inlet::Watch* const next = watch->next;
-    // acquire: pairs with the release of whoever has changed it.
+    // acquire: pairs with the release of the thread that has changed the word.
     Inlet::Watch*& list = watch->word.load(std::memory_order_acquire) != watch->old ? changed : rest;
     watch->next = std::exchange(list, watch);
     watch = next;
@@ -213,7 +214,7 @@ bool ShmChannel::look_at_watches(Inlet& inlet) {
   const bool any = changed != nullptr;
   while (Inlet::Watch* const watch = changed) {
     changed = watch->next;
-    watch->changed.signal();  // and it is gone
+    watch->changed.signal();  // afterwards it may be gone
   }
   return any;
 }
@@ -238,7 +239,8 @@ bool ShmChannel::ready(const Inlet& inlet, int port) const {
   return false;
 }
 
-/// Without `wait`, what another thread is taking in is left to it; the caller must not go to sleep yet.
+/// Delivers what has come in. Without `wait`: if another thread is doing so, leaves it to that thread and
+/// returns true, as the caller must not go to sleep yet.
 bool ShmChannel::take_in(int port, bool wait) {
   Inlet& inlet = this->inlet(port);
   if (!ready(inlet, port)) return false;
@@ -344,7 +346,7 @@ void ShmChannel::deliver_piece(const Lane::Message& message, int port, const Inl
   if (note.is_over) keep_staging_buffer(note, port, from.port);
 }
 
-/// It is empty now.
+/// Keeps a staging buffer that is empty now, and gives another one back if the sender needs one.
 void ShmChannel::keep_staging_buffer(const StagingNote& note, int port, int from) {
   StagingBuffers& staging_buffers = *outlet(port).staging_buffers;
   if (!note.one_is_wanted) return staging_buffers.put(note.staging_buffer);
@@ -357,7 +359,7 @@ void ShmChannel::deliver_rts(const Lane::Message& message, int port, Inlet::Sour
   tell_crowded(message.destination);
   if (remote->is_streamed()) {
     from.streamed = remote;
-    // Before its first piece; there is nothing to be copied yet.
+    // It has to arrive before its first piece; there is nothing to copy yet.
     if (remote->sink->arrive(*remote)) remote->sink->move(*remote);
   } else if (remote->sink->arrive(*remote)) {
     *later.last = remote;
@@ -370,7 +372,7 @@ std::uint64_t ShmChannel::ask(int port, ShmRendezvous& message, std::uint64_t& n
   Inlet& inlet = this->inlet(port);
   const std::lock_guard lock(inlet.asking);
   const std::uint64_t ticket = ++inlet.last_ticket;
-  if (!setup_.segment.issue(port, ticket)) return 0;  // very many are asked for
+  if (!setup_.segment.issue(port, ticket)) return 0;  // too many messages are asked for at the same time
   noted = ticket;
   inlet.asked.push_back({&message, std::chrono::steady_clock::now()});
   inlet.any_asked.store(true, std::memory_order_relaxed);
@@ -384,7 +386,8 @@ void ShmChannel::is_answered(int port, ShmRendezvous& message) {
   inlet.any_asked.store(!inlet.asked.empty(), std::memory_order_relaxed);
 }
 
-/// Does without those who do not answer; false if there are none.
+/// Reads the message that has been asked for the longest, if its sender has not answered in time; false if
+/// there is none.
 bool ShmChannel::stop_asking(Inlet& inlet) {
   if (!inlet.any_asked.load(std::memory_order_relaxed)) return false;
   ShmRendezvous* late = nullptr;
@@ -392,7 +395,7 @@ bool ShmChannel::stop_asking(Inlet& inlet) {
     const std::lock_guard lock(inlet.asking);
     if (inlet.asked.empty() || std::chrono::steady_clock::now() - inlet.asked.front().since < kPatience)
       return false;
-    // Claimed before it is taken off the list, so that nobody else ends it.
+    // Claimed before it is taken off the list, so that no other thread ends it.
     late = inlet.asked.front().message;
     inlet.asked.erase(inlet.asked.begin());
     inlet.any_asked.store(!inlet.asked.empty(), std::memory_order_relaxed);
@@ -411,7 +414,7 @@ void ShmChannel::tell_crowded(int rank) {
 bool ShmChannel::read(int port, const void* address, Count bytes, const datatype::Layout& to) {
   if (reading_.load(std::memory_order_relaxed) == Reading::kForbidden) return false;
   const bool works = read_from(setup_.process_id(port), address, bytes, to);
-  // If it is not allowed now, it will not be the next time either.
+  // If it is not allowed now, it will not be allowed later.
   reading_.store(works ? Reading::kWorks : Reading::kForbidden, std::memory_order_relaxed);
   return works;
 }
@@ -436,7 +439,7 @@ bool ShmChannel::read_parts(int here, int there, std::uint64_t ticket, const Blo
   return complete;
 }
 
-// The message is there as long as a part is claimed and not reported as written.
+// The message exists as long as a part is claimed and not reported as written.
 void ShmChannel::write_parts(int here, int there, const CtsNote& note) {
   const Division division(note.bytes);
   const Segment::End end = end_of(here, there);

@@ -1,10 +1,9 @@
 // The `shm` channel: to ranks of other processes on the same node.
 //
-// Each process has one or more ports (a worker's each, or one for all its threads), and between each two
-// ports of different processes there is a lane in the memory that all of them have. A sender holds a lock of
-// its port; a thread that works for a port, or waits, takes out what has come in, as in the self channel.
-// What finds no room waits in the sender's own memory, and is put into the lane by the thread that looks
-// after the port next.
+// Each process has one or more ports (one for each worker, or one for all its threads). Between each two
+// ports of different processes there is a lane in the memory that all of them share. A sender locks its port.
+// A thread that works for a port, or waits, delivers what has come in, as in the self channel. What finds no
+// room waits in the sender's own memory, and the next thread that serves the port puts it into the lane.
 //
 // Order: all that a rank sends to another goes through one lane.
 #pragma once
@@ -31,13 +30,13 @@ class ShmChannel final : public Channel {
  public:
   static constexpr int kElsewhere = -1;
   struct Setup {
-    std::vector<Sink*> sinks;           ///< of each rank of the job; null: it is not of this process
+    std::vector<Sink*> sinks;           ///< of each rank of the job; null: it is in another process
     std::vector<int> ports;             ///< of each rank; kElsewhere: it is on another node
     int first_port = 0, own_ports = 0;  ///< of this process
-    Segment segment;                    ///< has its memory
+    Segment segment;                    ///< its memory is set
     base::Bell* bells = nullptr;        ///< of each port
-    Count read_from = 0;                ///< from this size on a message is read from its sender's memory
-    pid_t (*process_id)(int port) = nullptr;  ///< of the process that has it
+    Count read_from = 0;                ///< a message of at least this size is read from its sender's memory
+    pid_t (*process_id)(int port) = nullptr;  ///< of the process that has the port
   };
   explicit ShmChannel(Setup setup);
   ~ShmChannel() override;
@@ -49,52 +48,55 @@ class ShmChannel final : public Channel {
   void poll(int rank) override;
   void submit(int rank, ProgressTask& task) override;
 
-  /// At the port of the worker. After false there is nothing before a process rings.
+  /// Delivers what has come in at the port of a worker. After false there will be nothing before a process
+  /// rings.
   bool drain(int worker) override;
 
   // For other uses of the memory (SharedAllocator).
 
   const Segment& segment() const { return setup_.segment; }
   int port_of(int rank) const { return setup_.ports[static_cast<std::size_t>(rank)]; }
-  /// Blocks the calling thread of `rank` until `word` is not `old` any more.
+  /// Blocks the calling thread of `rank` until `word` differs from `old`.
   void wait(int rank, const std::atomic<std::uint32_t>& word, std::uint32_t old);
   void ring(std::span<const int> ports);
 
-  // For what goes on after a message has arrived (ShmRendezvous).
+  // For messages that have arrived and are still being moved (ShmRendezvous).
 
-  /// Sends it now, or when there is room.
+  /// Sends a control message now, or when there is room.
   void post(int from, int to, PendingWrite what);
-  /// Whether to read a message at once, and not to ask for pieces. The first large one shows if that works.
+  /// Whether to read a message at once instead of asking for pieces. The first large message shows whether
+  /// reading works.
   bool reads(Count bytes) const {
     const bool known = reading_.load(std::memory_order_relaxed) != Reading::kUnknown;
     return bytes >= setup_.read_from || (!known && bytes >= Division::kFrom);
   }
-  /// A port asks for a message: the side that claims the ticket moves it. If nobody has answered soon, the
-  /// message is told to stop asking, perhaps before this returns: so the ticket is noted first. 0: only the
-  /// sender can move it.
+  /// Asks for a message on behalf of a port: the side that claims the ticket moves the message. If the sender
+  /// does not answer soon, the message is told to stop asking, perhaps before this returns: so the ticket is
+  /// written into `noted` first. 0: only the sender can move it.
   std::uint64_t ask(int port, ShmRendezvous& message, std::uint64_t& noted);
   void is_answered(int port, ShmRendezvous& message);
   bool claim(int port, std::uint64_t ticket) { return setup_.segment.claim(port, ticket); }
-  /// Copies from the memory of the process that has a port; false if that is not allowed.
+  /// Copies from the memory of the process that has the port; false if that is not allowed.
   bool read(int port, const void* address, Count bytes, const datatype::Layout& to);
 
   // For a message that both sides move. Port `here` asks port `there`.
 
-  /// Whether processes get at each other's memory, as far as is known.
+  /// Whether processes can access each other's memory, as far as is known.
   bool shares() const {
     return reading_.load(std::memory_order_relaxed) == Reading::kWorks &&
            sharing_.load(std::memory_order_relaxed);
   }
   void stop_sharing() { sharing_.store(false, std::memory_order_relaxed); }
-  /// A ticket of which both sides claim parts; 0: very many are asked for.
+  /// A ticket of which both sides claim parts; 0: too many messages are asked for.
   std::uint64_t share(int here);
   void end_sharing(int here, std::uint64_t ticket) { setup_.segment.end(here, ticket); }
   struct Block {
-    const void* from;  ///< of the sender
+    const void* from;  ///< in the sender's memory
     Count bytes;
-    void* to;  ///< of the receiver
+    void* to;  ///< in the receiver's memory
   };
-  /// Each moves what parts it gets; false if it could not. The sender's tells the receiver.
+  /// Each moves the parts that it claims. read_parts(): false if it could not. write_parts(): tells the
+  /// receiver.
   bool read_parts(int here, int there, std::uint64_t ticket, const Block& block);
   void write_parts(int here, int there, const CtsNote& note);
   std::uint32_t parts_of_sender(int here, int there, std::uint64_t ticket) const {
@@ -102,15 +104,16 @@ class ShmChannel final : public Channel {
   }
 
  private:
-  /// A port of this process, to all others.
+  /// The sending side of a port of this process.
   struct alignas(64) Outlet {
     base::ShortMutex mutex;
     std::unique_ptr<StagingBuffers> staging_buffers;
     std::unique_ptr<Lane*[]> lanes;                   // [to]; null: not in use yet
-    std::map<int, std::deque<PendingWrite>> backlog;  // [to]; none is empty
-    std::atomic<int> waiting{0};                      // entries of the backlog; also read without the lock
+    std::map<int, std::deque<PendingWrite>> backlog;  // [to]; no entry is empty
+    std::atomic<int> waiting{0};                      // how many entries the backlog has; also read without
+                                                      // the lock
   };
-  /// The same port, from all others.
+  /// The receiving side of the same port.
   struct alignas(64) Inlet {
     base::ShortMutex mutex;
     std::atomic<int> known{0};
@@ -118,15 +121,15 @@ class ShmChannel final : public Channel {
       Lane* lane = nullptr;
       int port = 0;
       unsigned popped = 0;
-      ShmRendezvous* streamed = nullptr;  // the last offer of which the pieces follow
+      ShmRendezvous* streamed = nullptr;  // the last offer whose pieces follow
       ShmRendezvous& piece_for(Envelope envelope) const {
         ShmRendezvous* const named = remote_of(envelope);
         return named != nullptr ? *named : *streamed;
       }
     };
-    std::unique_ptr<Source[]> sources;  // `known` of them
+    std::unique_ptr<Source[]> sources;  // there are `known` of them
 
-    /// Messages that were asked for and of which nothing has come.
+    /// A message that was asked for and of which nothing has arrived.
     struct Asked {
       ShmRendezvous* message;
       std::chrono::steady_clock::time_point since;
@@ -136,7 +139,7 @@ class ShmChannel final : public Channel {
     std::vector<Asked> asked;
     std::atomic<bool> any_asked{false};  // also read without the lock
 
-    /// A thread waits until a word changes. The thread that looks after the port looks at these, too.
+    /// A thread waits until a word changes. The thread that serves the port checks this, too.
     struct Watch {
       const std::atomic<std::uint32_t>& word;
       const std::uint32_t old;
@@ -148,18 +151,18 @@ class ShmChannel final : public Channel {
   };
   /// What is to be done when no lock is held any more.
   struct Later {
-    SendRequest* matched = nullptr;  // linked: to be moved
+    SendRequest* matched = nullptr;  // linked: messages to be moved
     SendRequest** last = &matched;
     struct Wanted {
       int asker;
       CtsNote note;
     };
-    std::vector<Wanted> wanted;  // of us, for both to move
+    std::vector<Wanted> wanted;  // messages of this side that both sides are to move
   };
   /// Whether this process may read the memory of others.
   enum class Reading : std::uint8_t { kUnknown, kWorks, kForbidden };
-  /// The end at which a side begins: always the same, so that a buffer that goes back and forth lies with one
-  /// half in each core's cache.
+  /// The end from which a side moves parts. It is always the same, so that a buffer that goes back and forth
+  /// has one half in each core's cache.
   static Segment::End end_of(int port, int other) {
     return port < other ? Segment::End::kFront : Segment::End::kBack;
   }
@@ -199,7 +202,7 @@ class ShmChannel final : public Channel {
   std::vector<Traffic> traffic_;
   std::unique_ptr<Outlet[]> outlets_;
   std::unique_ptr<Inlet[]> inlets_;
-  // relaxed: nothing else is told by these.
+  // relaxed: no other data depend on these.
   std::atomic<Reading> reading_{Reading::kUnknown};
   std::atomic<bool> sharing_{true};
 };
