@@ -23,6 +23,7 @@
 #include "net/ofi/ofi_channel.h"
 #include "net/self/drawn_channel.h"
 #include "net/self/self_channel.h"
+#include "net/shm/shared_allocator.h"
 #include "net/shm/shm_channel.h"
 #include "pmi/node_memory.h"
 

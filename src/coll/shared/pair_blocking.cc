@@ -33,7 +33,7 @@ base::Status Team::exchange_pair_of_blocks(ArgumentSlot& me, const Call& call) {
 base::Status Team::exchange_pair(ArgumentSlot& me, const PairTransfer& transfer, const Reduction* reduction,
                                  LocalityState* locality) {
   Pair& pair = *pair_;
-  int\& mine = pair.sides[me.rank].buffer;
+  int& mine = pair.sides[me.rank].buffer;
   std::call_once(pair.made, [&] { pair.buffers = std::make_unique_for_overwrite<PairBuffer[]>(2); });
   if (transfer.sends()) transfer.fill(pair.buffers[mine], reduction);
   transfer.copy_local();

@@ -277,16 +277,16 @@ TEST(Swaps, AgreeWhetherDataIsTouched) {
 }
 
 TEST(Swaps, AreForTwoThatShareNoWorker) {
-  const auto can_swap = [](Job job) {
+  const auto fits_pair = [](Job job) {
     std::atomic<bool> can = true;
-    job.run([&](core::Comm& comm) { can = can && Team::of(comm)->can_swap(100); });
+    job.run([&](core::Comm& comm) { can = can && Team::of(comm)->fits_pair(100); });
     return can.load();
   };
-  EXPECT_TRUE(can_swap(two_apart()));
-  EXPECT_FALSE(can_swap(Job(2, {0, 0})));
-  EXPECT_FALSE(can_swap(Job(2)));
-  EXPECT_FALSE(can_swap(Job(3, {0, 1, 2})));
-  two_apart().run([](core::Comm& comm) { EXPECT_FALSE(Team::of(comm)->can_swap(1 << 20)); });
+  EXPECT_TRUE(fits_pair(two_apart()));
+  EXPECT_FALSE(fits_pair(Job(2, {0, 0})));
+  EXPECT_FALSE(fits_pair(Job(2)));
+  EXPECT_FALSE(fits_pair(Job(3, {0, 1, 2})));
+  two_apart().run([](core::Comm& comm) { EXPECT_FALSE(Team::of(comm)->fits_pair(1 << 20)); });
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 //
 // Each rank owns some buffers. It fills one when it registers its operation. The other rank reads that
 // buffer, owns it from then on, and gives one of its own for it, if it has one left.
-// docs/decisions/027-swapped-buffers.md
+// docs/decisions/027-swapped-rooms.md
 #pragma once
 
 #include <array>
