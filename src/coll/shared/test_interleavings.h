@@ -2,98 +2,55 @@
 //
 // The program is ordinary code over ModelAtomic, ModelCompletion and ModelData. A thread runs its parts one
 // after the other, and keeps nothing from one to the next. Within a part, what a thread does next follows
-// from the results of its operations so far. So the state of a thread is a node of a tree (a child for each
-// result), and the code runs only when a node is new: from the beginning of the part, until the operation
-// that has no result yet. The states of memory and of all threads make a graph, and explore() visits it.
+// from what it has learnt of the results of its operations so far. So the state of a thread is a node of a
+// tree, and the code runs only when a node is new: from the beginning of the part, until the operation that
+// has no result yet. The states of memory and of all threads make a graph, and explore() visits it.
 //
-// Beside the interleaving of operations, two things of the C++ memory model are there:
-// - A store waits in a buffer of its thread, until the thread's next operation that is seq_cst or reads and
-//   writes, or as long as it likes. So it matters whether a store, and the load after it, are seq_cst.
-// - Clocks tell what happens before what, by release and acquire. Two accesses to a ModelData, one of which
-//   writes, must be ordered. That is found in whichever order they are made.
-// A load never returns a value that memory has no more, and nothing is delayed after what reads and writes.
+// What an operation does to memory, and which parts of the C++ memory model that has: test_memory.h.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdint>
-#include <cstring>
 #include <deque>
 #include <functional>
 #include <map>
 #include <string>
 #include <type_traits>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "coll/shared/test_memory.h"
+
 namespace clump::coll::model {
 
-constexpr int kMostThreads = 3, kMostVariables = 24, kMostData = 4;
-
-enum class Kind : std::uint8_t {
-  kLoad,
-  kStore,
-  kExchange,
-  kAdd,
-  kCompare,
-  kWait,
-  kReset,
-  kSignal,
-  kReadData,
-  kWriteData,
-  kChoose,  ///< of two ways
-  kEnd,     ///< of the part
-  kFail     ///< the program has found something wrong
-};
-
-struct Operation {
-  Kind kind = Kind::kEnd;
-  int variable = 0;
-  std::uint8_t value = 0, expected = 0;
-  std::memory_order order = std::memory_order_seq_cst;
-  const char* wrong = nullptr;  ///< what the program has found
-};
-
-/// How many accesses to data each thread had made, as far as is known.
-struct Clock {
-  std::array<std::uint8_t, kMostThreads> made{};
-  void join(const Clock& other) {
-    for (int i = 0; i < kMostThreads; ++i) made[i] = std::max(made[i], other.made[i]);
+/// A set of hashes, which are no zero.
+class Fingerprints {
+ public:
+  std::size_t size() const { return size_; }
+  /// False: it is there.
+  bool insert(std::uint64_t hash) {
+    if (2 * size_ >= places_.size()) grow();
+    return put(places_, hash) && ++size_ != 0;
   }
-  bool knows(const Clock& other) const {
-    for (int i = 0; i < kMostThreads; ++i)
-      if (made[i] < other.made[i]) return false;
-    return true;
-  }
-};
 
-/// Only bytes without gaps: it is hashed as it lies in memory.
-struct State {
-  struct Word {
-    std::uint8_t value;
-    Clock released;
-  };
-  struct Store {
-    std::uint8_t variable;
-    Word word;
-  };
-  struct Data {
-    std::uint8_t value;
-    Clock written, read;
-  };
-  struct Thread {
-    std::uint8_t node[3];
-    Clock clock;
-    std::uint8_t stores;
-    Store buffer[2];
-  };
-  Word words[kMostVariables];
-  Data data[kMostData];
-  Thread threads[kMostThreads];
+ private:
+  static bool put(std::vector<std::uint64_t>& places, std::uint64_t hash) {
+    for (std::size_t i = hash;; ++i) {
+      std::uint64_t& place = places[i & (places.size() - 1)];
+      if (place == hash) return false;
+      if (place == 0) return place = hash, true;
+    }
+  }
+  void grow() {
+    std::vector<std::uint64_t> more(2 * places_.size());
+    for (const std::uint64_t hash : places_)
+      if (hash != 0) put(more, hash);
+    places_ = std::move(more);
+  }
+  std::vector<std::uint64_t> places_ = std::vector<std::uint64_t>(1 << 16);
+  std::size_t size_ = 0;
 };
-static_assert(alignof(State) == 1);
 
 class Explorer {
  public:
@@ -105,10 +62,12 @@ class Explorer {
   Explorer(const Explorer&) = delete;
   Explorer& operator=(const Explorer&) = delete;
 
-  /// Runs all orders. Returns what is wrong, with the operations that lead there; empty: nothing.
-  std::string explore(int threads, int parts, Program program) {
+  /// Runs all orders, with clocks or without, which is many times faster. Returns what is wrong, with the
+  /// operations that lead there; empty: nothing.
+  std::string explore(int threads, int parts, bool with_clocks, Program program) {
     threads_ = threads;
     parts_ = parts;
+    with_clocks_ = with_clocks;
     program_ = std::move(program);
     State state = initial_;
     for (int thread = 0; thread < threads; ++thread) set_node(state.threads[thread], first_node(thread, 0));
@@ -131,14 +90,35 @@ class Explorer {
   void expect_at_end(int variable, std::uint8_t value) { at_end_.emplace_back(variable, value); }
   /// The result of the next operation.
   std::uint8_t perform(const Operation& operation) {
-    if (position_ < results_.size()) return results_[position_++];
+    if (position_ < results_.size()) {
+      learnt_before_last_ = learnt_.size();
+      return results_[position_++];
+    }
     next_ = operation;
     throw Suspended();
   }
+  /// A place in the part: any numbers.
+  using Place = std::vector<int>;
   /// The program is at a place from which on it depends on no result of an operation before, but for those
   /// that `place` tells: histories that lead there are one.
-  void forget_before(int place) {
-    if (position_ == results_.size()) place_ = place;
+  void forget_before(Place place) {
+    place_ = std::move(place);
+    place_begins_ = position_;
+    place_learnt_ = learnt_.size();
+  }
+  const Place& place() const { return place_; }
+  /// The last such place, and what the program has learnt since.
+  Place here_and_now() const {
+    Place place = place_;
+    place.push_back(kSince);
+    place.insert(place.end(), learnt_.begin() + static_cast<std::ptrdiff_t>(place_learnt_), learnt_.end());
+    return place;
+  }
+  /// The program knows this of the result of an operation.
+  template <typename T>
+  T learn(T value) {
+    learnt_.push_back(static_cast<int>(value));
+    return value;
   }
   void check(bool right, const char* what) {
     if (!right) perform({.kind = Kind::kFail, .wrong = what});
@@ -170,27 +150,33 @@ class Explorer {
   static void set_node(State::Thread& thread, int node) {
     for (int i = 0; i < 3; ++i) thread.node[i] = static_cast<std::uint8_t>(node >> 8 * i);
   }
-  int make_node(int thread, int part, std::vector<std::uint8_t> results) {
+  /// `parent`: -1 at the beginning of a part.
+  int make_node(int thread, int part, int parent, std::vector<std::uint8_t> results) {
     results_ = results;
-    position_ = 0;
+    position_ = learnt_before_last_ = 0;
+    learnt_.clear();
     next_ = {};
-    place_ = kNowhere;
+    forget_before({kBeginning});
     try {
       program_(thread, part);
     } catch (const Suspended&) {
     }
-    const int made = static_cast<int>(nodes_.size());
-    if (place_ != kNowhere) {
-      const auto [found, is_new] = places_.try_emplace({thread, part, place_}, made);
-      if (!is_new) return found->second;
+    Place key{thread, part};
+    if (position_ == place_begins_) {
+      key.insert(key.end(), place_.begin(), place_.end());
+    } else {
+      key.insert(key.end(), {parent, kSince});
+      key.insert(key.end(), learnt_.begin() + static_cast<std::ptrdiff_t>(learnt_before_last_),
+                 learnt_.end());
     }
-    nodes_.push_back({thread, part, std::move(results), next_, {}});
-    return made;
+    const auto [found, is_new] = places_.try_emplace(std::move(key), static_cast<int>(nodes_.size()));
+    if (is_new) nodes_.push_back({thread, part, std::move(results), next_, {}});
+    return found->second;
   }
   /// The end of one part is the beginning of the next.
   int first_node(int thread, int part) {
     const auto [found, is_new] = first_.try_emplace({thread, part}, 0);
-    if (is_new) found->second = part == parts_ ? kEnded : make_node(thread, part, {});
+    if (is_new) found->second = part == parts_ ? kEnded : make_node(thread, part, -1, {});
     return found->second;
   }
   int child(int parent, std::uint8_t result) {
@@ -198,146 +184,80 @@ class Explorer {
       return found->second;
     std::vector<std::uint8_t> results = nodes_[parent].results;
     results.push_back(result);
-    int made = make_node(nodes_[parent].thread, nodes_[parent].part, std::move(results));
+    int made = make_node(nodes_[parent].thread, nodes_[parent].part, parent, std::move(results));
     if (nodes_[made].next.kind == Kind::kEnd)
       made = first_node(nodes_[parent].thread, nodes_[parent].part + 1);
     return nodes_[parent].children[result] = made;
   }
 
-  // One operation.
-
-  static bool acquires(std::memory_order order) {
-    return order == std::memory_order_acquire || order == std::memory_order_acq_rel ||
-           order == std::memory_order_seq_cst;
-  }
-  static bool releases(std::memory_order order) {
-    return order == std::memory_order_release || order == std::memory_order_acq_rel ||
-           order == std::memory_order_seq_cst;
-  }
-  /// No other thread can tell when it happens.
-  static bool is_private(Kind kind) {
-    return kind == Kind::kChoose || kind == Kind::kReadData || kind == Kind::kWriteData;
-  }
-  static bool can_happen(const State& state, const State::Thread& self, const Operation& operation) {
-    if (is_private(operation.kind) || operation.kind == Kind::kFail) return true;
-    if (operation.kind == Kind::kStore) return self.stores < std::size(self.buffer);
-    const bool weak = operation.kind == Kind::kLoad && operation.order != std::memory_order_seq_cst;
-    if (self.stores > 0 && !weak) return false;
-    return operation.kind != Kind::kWait || state.words[operation.variable].value != 0;
-  }
-  static void let_out(State& state, State::Thread& self) {
-    state.words[self.buffer[0].variable] = self.buffer[0].word;
-    self.buffer[0] = self.buffer[1];
-    self.buffer[1] = {};
-    --self.stores;
-  }
-  std::uint8_t happen(State& state, int thread, const Operation& operation) {
-    State::Thread& self = state.threads[thread];
-    State::Word& word = state.words[operation.variable];
-    const State::Word before = word;
-    switch (operation.kind) {
-      case Kind::kLoad:
-        return load(state, self, operation);
-      case Kind::kStore:
-        self.buffer[self.stores++] = {
-            static_cast<std::uint8_t>(operation.variable),
-            {operation.value, releases(operation.order) ? self.clock : Clock{}}};
-        return 0;
-      case Kind::kReset:
-        word = {};
-        return 0;
-      case Kind::kReadData:
-        return read_data(state.data[operation.variable], self, thread);
-      case Kind::kWriteData:
-        write_data(state.data[operation.variable], self, thread, operation.value);
-        return 0;
-      case Kind::kFail:
-        wrong_ = operation.wrong;
-        return 0;
-      default:
-        break;
-    }
-    if (acquires(operation.order)) self.clock.join(before.released);
-    if (operation.kind == Kind::kWait) return 0;
-    if (operation.kind == Kind::kSignal && before.value != 0) wrong_ = "a completion is signalled twice";
-    if (operation.kind == Kind::kCompare && before.value != operation.expected) return before.value;
-    word.value = operation.kind == Kind::kAdd ? static_cast<std::uint8_t>(before.value + operation.value)
-                                              : operation.value;
-    if (releases(operation.order)) word.released.join(self.clock);  // otherwise what was released stays so
-    return before.value;
-  }
-  static std::uint8_t load(const State& state, State::Thread& self, const Operation& operation) {
-    for (int i = self.stores; i-- > 0;)
-      if (self.buffer[i].variable == operation.variable) return self.buffer[i].word.value;
-    const State::Word& word = state.words[operation.variable];
-    if (acquires(operation.order)) self.clock.join(word.released);
-    return word.value;
-  }
-  std::uint8_t read_data(State::Data& data, State::Thread& self, int thread) {
-    if (!self.clock.knows(data.written)) wrong_ = "data is read, and writing it did not happen before";
-    data.read.made[thread] = ++self.clock.made[thread];
-    return data.value;
-  }
-  void write_data(State::Data& data, State::Thread& self, int thread, std::uint8_t value) {
-    if (!self.clock.knows(data.written)) wrong_ = "data is written, and writing it did not happen before";
-    if (!self.clock.knows(data.read)) wrong_ = "data is written, and reading it did not happen before";
-    data.value = value;
-    data.written = {};
-    data.written.made[thread] = ++self.clock.made[thread];
-  }
-
   // The graph.
 
-  static std::uint64_t fingerprint(const State& state) {
-    const auto* bytes = reinterpret_cast<const unsigned char*>(&state);
-    std::uint64_t hash = 0x9e3779b97f4a7c15;
-    for (std::size_t i = 0; i < sizeof state; i += sizeof hash) {
-      std::uint64_t part = 0;
-      std::memcpy(&part, bytes + i, std::min(sizeof part, sizeof state - i));
-      hash = (hash ^ part) * 0xff51afd7ed558ccd;
-      hash ^= hash >> 32;
+  /// No other thread can tell when it happens. (A signal would before a reset, as a second signal before the
+  /// wait. Of data, clocks tell.)
+  bool is_private(Kind kind) const {
+    const bool of_data = kind == Kind::kReadData || kind == Kind::kWriteData;
+    return kind == Kind::kChoose || kind == Kind::kReset || (of_data && with_clocks_);
+  }
+  void normalise(State& state) const {
+    if (!with_clocks_) return state.forget_clocks();
+    Clock known;
+    known.made.fill(0xff);
+    for (int i = 0; i < threads_; ++i) {
+      Clock& clock = state.threads[i].clock;
+      if (node_at(state, i) == nullptr)
+        clock = {};
+      else
+        for (int k = 0; k < kMostThreads; ++k) known.made[k] = std::min(known.made[k], clock.made[k]);
     }
-    return hash;
+    state.all_know(known);
   }
 
   /// False: something is wrong, and failure_ says what.
-  bool visit(const State& state) {
-    if (!seen_.insert(fingerprint(state)).second) return true;
-    if (seen_.size() > 4000000) return fail("too many");
+  bool visit(State state) {
+    normalise(state);
+    if (!seen_.insert(state.hash())) return true;
+    for (int thread = 0; thread < threads_; ++thread)
+      if (const Node* const node = node_at(state, thread); node != nullptr && is_private(node->next.kind))
+        return step(state, thread);
     bool ended = true, moved = false;
     for (int thread = 0; thread < threads_; ++thread) {
-      const int node = node_of(state.threads[thread]);
-      if (node != kEnded && is_private(nodes_[node].next.kind)) return step(state, thread);
-    }
-    for (int thread = 0; thread < threads_; ++thread) {
+      const Node* const node = node_at(state, thread);
       const State::Thread& self = state.threads[thread];
+      ended = ended && node == nullptr;
       if (self.stores > 0) {
         moved = true;
-        State after = state;
-        let_out(after, after.threads[thread]);
-        if (!go_to(after, {thread, {Kind::kStore, self.buffer[0].variable, self.buffer[0].word.value}, true}))
-          return false;
+        if (!let_store_out(state, thread)) return false;
       }
-      const int node = node_of(self);
-      if (node == kEnded) continue;
-      ended = false;
-      if (!can_happen(state, self, nodes_[node].next)) continue;
+      if (node == nullptr || !state.can_happen(self, node->next)) continue;
       moved = true;
       if (!step(state, thread)) return false;
     }
-    if (ended && !moved) return check_end(state);
-    return moved || fail("deadlock");
+    if (moved) return true;
+    return ended ? check_end(state) : fail("deadlock");
+  }
+  /// Null: it has ended.
+  const Node* node_at(const State& state, int thread) const {
+    const int node = node_of(state.threads[thread]);
+    return node == kEnded ? nullptr : &nodes_[node];
+  }
+  bool let_store_out(State state, int thread) {
+    State::Thread& self = state.threads[thread];
+    const Operation store{Kind::kStore, self.buffer[0].variable, self.buffer[0].word.value};
+    state.let_store_out(self);
+    return go_to(state, {thread, store, true});
   }
   bool step(const State& state, int thread) {
     const int node = node_of(state.threads[thread]);
     const Operation operation = nodes_[node].next;
     for (std::uint8_t way = 0; way < (operation.kind == Kind::kChoose ? 2 : 1); ++way) {
       State after = state;
-      const std::uint8_t result = operation.kind == Kind::kChoose ? way : happen(after, thread, operation);
+      const char* wrong = nullptr;
+      const std::uint8_t result =
+          operation.kind == Kind::kChoose ? way : after.happen(thread, operation, wrong);
       const Step step{thread, operation, false, result};
-      if (!wrong_.empty()) {
+      if (wrong != nullptr) {
         path_.push_back(step);
-        return fail(wrong_);
+        return fail(wrong);
       }
       set_node(after.threads[thread], child(node, result));
       if (!go_to(after, step)) return false;
@@ -364,21 +284,24 @@ class Explorer {
   }
 
   bool fail(const std::string& what) {
-    failure_ = what + ", after"; if (what=="too many") return false;
+    failure_ = what + ", after";
     for (const Step& step : path_) failure_ += "\n  " + describe(step);
     return false;
   }
   std::string describe(const Step& step) const {
-    static constexpr const char* kNames[] = {"load",  "store",  "exchange",  "add",        "compare and exchange",
-                                             "wait",  "reset",  "signal",    "read data",  "write data",
-                                             "choose", "end",   "find wrong"};
+    static constexpr const char* kNames[] = {
+        "load",   "store", "exchange",  "add",       "compare and exchange",
+        "wait",   "reset", "signal",    "read data", "write data",
+        "choose", "end",   "find wrong"};
     const Operation& operation = step.operation;
     const bool of_data = operation.kind == Kind::kReadData || operation.kind == Kind::kWriteData;
-    const std::string variable =
-        of_data ? std::to_string(operation.variable)
-                : names_.empty() || is_private(operation.kind) ? std::string() : names_[operation.variable];
-    std::string text = "thread " + std::to_string(step.thread) + ": " + (step.leaves_buffer ? "memory gets " : "") +
-                       kNames[static_cast<int>(operation.kind)] + " " + variable;
+    const bool of_word = operation.kind < Kind::kReadData;
+    const std::string variable = of_data   ? std::to_string(operation.variable)
+                                 : of_word ? names_[operation.variable]
+                                           : std::string(operation.wrong == nullptr ? "" : operation.wrong);
+    std::string text = "thread " + std::to_string(step.thread) + ": " +
+                       (step.leaves_buffer ? "memory gets " : "") + kNames[static_cast<int>(operation.kind)] +
+                       " " + variable;
     if (operation.kind != Kind::kLoad && operation.kind != Kind::kWait)
       text += " " + std::to_string(operation.value);
     return text + " -> " + std::to_string(step.result);
@@ -386,6 +309,7 @@ class Explorer {
 
   static constexpr int kEnded = (1 << 24) - 1;
   int threads_ = 0, parts_ = 0, data_ = 0;
+  bool with_clocks_ = true;
   Program program_;
   State initial_{};
   std::vector<std::string> names_;
@@ -395,17 +319,58 @@ class Explorer {
   std::vector<std::uint8_t> results_;
   std::size_t position_ = 0;
   Operation next_;
-  static constexpr int kNowhere = -1;
-  int place_ = kNowhere;
+  static constexpr int kBeginning = -1, kSince = -2;
+  Place place_;
+  std::size_t place_begins_ = 0;        ///< after so many operations
+  std::vector<int> learnt_;             ///< in the whole part
+  std::size_t place_learnt_ = 0;        ///< so much of it before the place
+  std::size_t learnt_before_last_ = 0;  ///< and before the last result
   // Of the exploration.
   std::deque<Node> nodes_;
   std::map<std::pair<int, int>, int> first_;  ///< by thread and part
-  std::map<std::array<int, 3>, int> places_;  ///< by thread, part and place
-  std::unordered_set<std::uint64_t> seen_;
+  std::map<Place, int> places_;               ///< by thread, part, and how the program gets there
+  Fingerprints seen_;
   std::vector<Step> path_;
-  std::string wrong_, failure_;
+  std::string failure_;
 };
 inline Explorer* Explorer::here = nullptr;
+
+/// What was in an atomic. The program learns only what it asks.
+template <typename T>
+class Seen {
+ public:
+  explicit Seen(T value) : value_(value) {}
+  operator T() const {
+    if constexpr (std::is_pointer_v<T>)
+      Explorer::here->learn(Explorer::here->value_of(value_));
+    else
+      Explorer::here->learn(value_);
+    return value_;
+  }
+  template <typename U>
+  bool operator==(U other) const {
+    return Explorer::here->learn(value_ == static_cast<T>(other));
+  }
+  template <typename U>
+  bool operator!=(U other) const {
+    return Explorer::here->learn(value_ != static_cast<T>(other));
+  }
+  template <typename U>
+  bool operator<(U other) const {
+    return Explorer::here->learn(value_ < static_cast<T>(other));
+  }
+  template <typename U>
+  bool operator>(U other) const {
+    return Explorer::here->learn(value_ > static_cast<T>(other));
+  }
+  template <typename U>
+  bool operator>=(U other) const {
+    return Explorer::here->learn(value_ >= static_cast<T>(other));
+  }
+
+ private:
+  const T value_;
+};
 
 /// std::atomic for the program: of small numbers, or of pointers.
 template <typename T>
@@ -414,23 +379,23 @@ class ModelAtomic {
   explicit ModelAtomic(T value) : variable_(Explorer::here->add_variable(to_value(value))) {}
   int variable() const { return variable_; }
 
-  T load(std::memory_order order = std::memory_order_seq_cst) const {
-    return from_value(perform(Kind::kLoad, 0, order));
+  Seen<T> load(std::memory_order order = std::memory_order_seq_cst) const {
+    return Seen<T>(from_value(perform(Kind::kLoad, 0, order)));
   }
   void store(T value, std::memory_order order = std::memory_order_seq_cst) {
     perform(Kind::kStore, to_value(value), order);
   }
-  T exchange(T value, std::memory_order order = std::memory_order_seq_cst) {
-    return from_value(perform(Kind::kExchange, to_value(value), order));
+  Seen<T> exchange(T value, std::memory_order order = std::memory_order_seq_cst) {
+    return Seen<T>(from_value(perform(Kind::kExchange, to_value(value), order)));
   }
-  T fetch_add(T value, std::memory_order order = std::memory_order_seq_cst) {
-    return from_value(perform(Kind::kAdd, to_value(value), order));
+  void fetch_add(T value, std::memory_order order = std::memory_order_seq_cst) {
+    perform(Kind::kAdd, to_value(value), order);
   }
-  T fetch_sub(T value, std::memory_order order = std::memory_order_seq_cst) { return fetch_add(-value, order); }
-  bool compare_exchange_strong(T& expected, T value,
-                               std::memory_order order = std::memory_order_seq_cst) {
-    const T before = from_value(perform(Kind::kCompare, to_value(value), order, to_value(expected)));
-    return before == std::exchange(expected, before);
+  void fetch_sub(T value, std::memory_order order = std::memory_order_seq_cst) { fetch_add(-value, order); }
+  /// If it fails, the program does not look at what was there.
+  bool compare_exchange_strong(T expected, T value, std::memory_order order = std::memory_order_seq_cst) {
+    return Seen<T>(from_value(perform(Kind::kCompare, to_value(value), order, to_value(expected)))) ==
+           expected;
   }
 
  private:
@@ -473,7 +438,9 @@ class ModelCompletion {
 /// What is not atomic.
 class ModelData {
  public:
-  std::uint8_t read() const { return Explorer::here->perform({Kind::kReadData, data_}); }
+  std::uint8_t read() const {
+    return Explorer::here->learn(Explorer::here->perform({Kind::kReadData, data_}));
+  }
   void write(std::uint8_t value) { Explorer::here->perform({Kind::kWriteData, data_, value}); }
 
  private:
@@ -481,6 +448,6 @@ class ModelData {
 };
 
 /// Both ways are explored.
-inline bool choose() { return Explorer::here->perform({Kind::kChoose}) != 0; }
+inline bool choose() { return Explorer::here->learn(Explorer::here->perform({Kind::kChoose})) != 0; }
 
 }  // namespace clump::coll::model

@@ -76,7 +76,12 @@ BAD = {
     "apart": [],
 }
 # Parameters that the standard says to be valid, by kind, and so must have a check.
-MUST_HAVE_CHECKS = {*kinds.HANDLES, "TAG"} | kinds.MESSAGE_COUNTS
+MUST_HAVE_CHECKS = {*kinds.HANDLES, "RANK", "TAG"} | kinds.MESSAGE_COUNTS
+# But for ranks of a group that only the body knows, and one that may be any number.
+MAY_LACK_CHECKS = {
+    "MPI_Intercomm_create.remote_leader", "MPI_Intercomm_create_from_groups.local_leader", "MPI_Intercomm_create_from_groups.remote_leader",
+    "MPI_Status_set_source.source",
+}  # fmt: skip
 
 CHECK = re.compile(r'check::(\w+)\((?:call, )?(?:\{"(\w+)", ([*{]?)(.*))?')
 
@@ -169,7 +174,8 @@ def unchecked(function, entry, found: list) -> list:
     return [
         p.name for p in function.widest.parameters
         if p.kind in MUST_HAVE_CHECKS and p.is_scalar and p.direction == "in" and p.name not in there
-        and not entry.about("unchecked", p.name) and p.name not in kinds.MAY_BE_NEGATIVE and not entry.flags & {"plain", "tool"}
+        and not entry.about("unchecked", p.name) and f"{function.name}.{p.name}" not in MAY_LACK_CHECKS
+        and p.name not in kinds.MAY_BE_NEGATIVE and not entry.flags & {"plain", "tool"}
     ]
 
 
