@@ -2,8 +2,9 @@
 // Used by test_interleavings.h.
 //
 // Two things of the C++ memory model are here, beside the order in which operations happen:
-// - A store waits in a buffer of its thread, until the thread's next operation that is seq_cst or reads and
-//   writes, or as long as it likes. So it matters whether a store, and the load after it, are seq_cst.
+// - A store waits in a buffer of its thread as long as it likes, but not beyond the thread's next operation
+//   that reads and writes, nor, if it is seq_cst, beyond the next load that is. So it matters whether a
+//   store, and the load after it, are seq_cst.
 // - Clocks tell what happens before what, by release and acquire. Two accesses to data, one of which writes,
 //   must be ordered. That is found in whichever order they are made.
 // A load never returns a value that memory has no more, and nothing is delayed after what reads and writes.
@@ -65,6 +66,7 @@ struct State {
   };
   struct Store {
     std::uint8_t variable;
+    std::uint8_t is_ordered;  ///< seq_cst
     Word word;
   };
   struct Data {
@@ -83,8 +85,7 @@ struct State {
 
   bool can_happen(const Thread& self, const Operation& operation) const {
     if (operation.kind == Kind::kStore) return self.stores < std::size(self.buffer);
-    const bool weak = operation.kind == Kind::kLoad && operation.order != std::memory_order_seq_cst;
-    if (self.stores > 0 && !weak && is_of_word(operation.kind)) return false;
+    if (is_of_word(operation.kind) && must_let_stores_out(self, operation)) return false;
     return operation.kind != Kind::kWait || words[operation.variable].value != 0;
   }
   /// The oldest store of the buffer.
@@ -102,6 +103,7 @@ struct State {
         return load(self, operation);
       case Kind::kStore:
         self.buffer[self.stores++] = {static_cast<std::uint8_t>(operation.variable),
+                                      operation.order == std::memory_order_seq_cst,
                                       {operation.value, releases(operation.order) ? self.clock : Clock{}}};
         return 0;
       case Kind::kReset:
@@ -162,6 +164,11 @@ struct State {
            kind != Kind::kChoose && kind != Kind::kFail;
   }
 
+  static bool must_let_stores_out(const Thread& self, const Operation& operation) {
+    if (operation.kind != Kind::kLoad) return self.stores > 0;
+    return operation.order == std::memory_order_seq_cst &&
+           std::any_of(self.buffer, self.buffer + self.stores, [](const Store& s) { return s.is_ordered; });
+  }
   std::uint8_t load(Thread& self, const Operation& operation) const {
     for (int i = self.stores; i-- > 0;)
       if (self.buffer[i].variable == operation.variable) return self.buffer[i].word.value;
