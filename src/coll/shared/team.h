@@ -22,7 +22,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 
 #include "base/status.h"
@@ -40,6 +39,8 @@ inline core::Team* team_of(core::Comm& comm) {
 }
 
 struct PairTransfer;
+template <typename Owner>
+class RingProtocol;
 
 class Team final : public core::Team, public SharedCollective {
  public:
@@ -92,7 +93,9 @@ class Team final : public core::Team, public SharedCollective {
   struct Pair;
 
   struct RingSlot;
+  struct Waiting;
   static constexpr int kBatch = 8, kRingSlots = 2 * kBatch;
+  friend class RingProtocol<Team>;
 
   friend core::Team* join_team(core::Comm& comm);
   static base::Ref<core::Team> join(core::Comm& comm);
@@ -110,12 +113,8 @@ class Team final : public core::Team, public SharedCollective {
 
   base::Status publish_or_read(ArgumentSlot& me, const Call& call);
   base::Status publish(ArgumentSlot& me, std::uint64_t number, RingSlot& ring_slot, const Call& call);
-  void wait_for_readers(ArgumentSlot& me, std::uint64_t number);
   base::Status read_published(ArgumentSlot& me, std::uint64_t number, const RingSlot& ring_slot,
                               const Call& call);
-  void wait_for_slot(ArgumentSlot& me, std::uint64_t number, const RingSlot& ring_slot);
-  static constexpr int kAll = std::numeric_limits<int>::max();
-  static void wake_readers(LocalGroup& group, std::uint64_t number, int most);
 
   void bring(LocalGroup& group, const ArgumentSlot& me, Value& value);
   void hand_out(const LocalGroup& group, const ArgumentSlot& me, const Value& value);
