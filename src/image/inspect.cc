@@ -75,10 +75,15 @@ class LibraryWalk {
     std::vector<std::string> inherited = paths.rpath;
     inherited.insert(inherited.end(), item.inherited.begin(), item.inherited.end());
     for (const std::string& name : file.strings(DT_NEEDED)) {
-      note_mpi(name, item.path);
+      note_mpi(name, file, item.path);
       if (!seen_.insert(name).second) continue;
       std::string found = find_library(name, paths, item.inherited, library_path_);
       if (base_name(name) == verdict_.mpi_library) verdict_.mpi_path = found;
+      if (std::string facade = kind_of(name, file) == MpiKind::kMpich ? facade_for(name) : std::string();
+          !facade.empty()) {
+        if (verdict_.facade.empty()) verdict_.facade = facade;
+        found = std::move(facade);
+      }
       if (found.empty()) {
         verdict_.missing.push_back(name);
         continue;
@@ -90,11 +95,24 @@ class LibraryWalk {
     }
   }
 
-  void note_mpi(const std::string& name, const std::string& by) {
+  /// Of a library that `user` names. Open MPI before 2.0 had the number of MPICH's ABI; its handles are
+  /// addresses of variables.
+  static MpiKind kind_of(const std::string& name, const ElfFile& user) {
     const MpiKind kind = mpi_kind_of(base_name(name));
+    if (kind != MpiKind::kMpich) return kind;
+    const bool is_open_mpi = find_import(user, [](std::string_view one) { return starts_with(one, "ompi_mpi_"); });
+    return is_open_mpi || facade_for(name).empty() ? MpiKind::kOther : kind;
+  }
+
+  void note_mpi(const std::string& name, const ElfFile& user, const std::string& by) {
+    const MpiKind kind = kind_of(name, user);
     // One library of another ABI spoils all: it is the one to name.
-    if (kind == MpiKind::kNone || verdict_.mpi == MpiKind::kOther) return;
-    if (kind == MpiKind::kStandardAbi && verdict_.mpi == MpiKind::kStandardAbi) return;
+    if (kind == MpiKind::kNone || verdict_.mpi == MpiKind::kOther || kind == verdict_.mpi) return;
+    if (verdict_.mpi != MpiKind::kNone && kind != MpiKind::kOther) {
+      verdict_.second_mpi = std::string(base_name(name));
+      verdict_.second_mpi_needed_by = by;
+      return;
+    }
     verdict_.mpi = kind;
     verdict_.mpi_library = std::string(base_name(name));
     verdict_.mpi_needed_by = by;
@@ -200,6 +218,7 @@ std::string reason_against(const std::string& path, const Verdict& verdict) {
   if (verdict.mpi == MpiKind::kOther) {
     return words_about({path, verdict.mpi_needed_by, verdict.mpi_library, verdict.mpi_path}, "mpicc");
   }
+  if (!verdict.second_mpi.empty()) return words_about_two(verdict);
   if (!verdict.missing.empty()) {
     return fmt::format("{} needs {}, which is not found: set LD_LIBRARY_PATH", path, verdict.missing.front());
   }
@@ -207,6 +226,13 @@ std::string reason_against(const std::string& path, const Verdict& verdict) {
 }
 
 }  // namespace
+
+std::string words_about_two(const Verdict& verdict) {
+  return fmt::format(
+      "it needs two MPI libraries, whose handles differ: {} (named by {}) and {} (named by {}); build both for "
+      "the same one",
+      verdict.mpi_library, verdict.mpi_needed_by, verdict.second_mpi, verdict.second_mpi_needed_by);
+}
 
 Verdict inspect(const std::string& path, const std::string& library_path,
                 const std::vector<std::string>& preloaded) {
