@@ -271,9 +271,11 @@ static void failures(void) {
   MPI_Error_string(code, text, &length);
   CHECK(strstr(text, "MPI_Send") != NULL);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   code = MPI_Wait(NULL, &status);
   MPI_Error_class(code, &class);
   CHECK(class == MPI_ERR_REQUEST || class == MPI_ERR_ARG);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
   code = MPI_Recv(in, 1, (MPI_Datatype)0x4c0000ff, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &status);
   MPI_Error_class(code, &class);
   CHECK(class == MPI_ERR_TYPE);
