@@ -16,6 +16,7 @@ namespace {
 
 const link_map* loaded_as(std::string_view name) {
   for (const link_map* map = first_loaded(); map != nullptr; map = map->l_next) {
+    if (map->l_ld == nullptr) continue;
     const Dynamic dynamic(*map);
     if (dynamic.soname != nullptr && name == dynamic.soname) return map;
   }
@@ -24,6 +25,7 @@ const link_map* loaded_as(std::string_view name) {
 
 /// The name in DT_NEEDED that a facade has; null: there is none.
 const char* name_of_facade(const link_map& object) {
+  if (object.l_ld == nullptr) return nullptr;
   const Dynamic dynamic(object);
   for (const ElfW(Dyn)* entry = object.l_ld; entry->d_tag != DT_NULL; ++entry) {
     if (entry->d_tag != DT_NEEDED) continue;
@@ -64,6 +66,15 @@ std::string facade_needed_by(const std::string& path) {
 }
 
 bool uses_facade(const link_map& object) { return name_of_facade(object) != nullptr; }
+
+std::string facade_missing_here() {
+  for (const link_map* map = first_loaded(); map != nullptr; map = map->l_next) {
+    const char* const name = name_of_facade(*map);
+    const link_map* const loaded = name != nullptr ? loaded_as(name) : nullptr;
+    if (loaded != nullptr && !is_facade(loaded->l_name)) return facade_for(name);
+  }
+  return {};
+}
 
 void bind_to_facade(const link_map& object) {
   const char* const name = name_of_facade(object);
