@@ -28,8 +28,8 @@ void look_at_end(int status, void*) {
   if (status == 0 || rank.phase == Phase::kRunning || ::getpid() != host().process) return;
   static const auto& text = *new std::string(
       fmt::format("without calling MPI_Init, after it had asked for the library's ABI (MPI_Abi_get_version). "
-                  "mpi4py does that to choose among its modules; wheels of it that have none for the MPI "
-                  "standard ABI, which Clump has, cannot be used: install it by\n  {}",
+                  "mpi4py does that to choose among its modules; this one has none for the MPI standard ABI. "
+                  "If it has one for MPICH, set MPI4PY_MPIABI=mpich; otherwise install it by\n  {}",
                   image::command_for_mpi4py(image::own_mpicc())));
   end_job({rank.identity.rank, pmi::Reason::kExited, status, text, {}});
 }

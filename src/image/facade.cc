@@ -30,9 +30,15 @@ const char* name_of_facade(const link_map& object) {
   for (const ElfW(Dyn)* entry = object.l_ld; entry->d_tag != DT_NULL; ++entry) {
     if (entry->d_tag != DT_NEEDED) continue;
     const char* const name = dynamic.strings + entry->d_un.d_val;
-    if (mpi_kind_of(name) == MpiKind::kMpich) return name;
+    const bool is_for_c = std::strncmp(name, "libmpi.so", 9) == 0 || std::strncmp(name, "libmpich.so", 11) == 0;
+    if (is_for_c && mpi_kind_of(name) == MpiKind::kMpich) return name;
   }
   return nullptr;
+}
+
+/// Also under the name of a memory file, as templates have it and paths that LD_PRELOAD cannot hold.
+bool is_ours(const link_map& library) {
+  return is_facade(library.l_name) || std::strncmp(library.l_name, "/proc/self/fd/", 14) == 0;
 }
 
 bool is_of_mpi(const char* name) {
@@ -55,9 +61,8 @@ std::string facade_needed_by(const std::string& path) {
     if (!file.valid()) continue;
     const SearchPaths paths = search_paths_of(file, at);
     for (const std::string& name : file.strings(DT_NEEDED)) {
-      if (!seen.insert(name).second) continue;
-      if (std::string facade = facade_for(name); !facade.empty()) return facade;
-      if (is_shared_library(name.c_str()) || loaded_as(name) != nullptr) continue;
+      if (!seen.insert(name).second || is_shared_library(name.c_str()) || loaded_as(name) != nullptr) continue;
+      if (std::string facade = facade_for(name, file); !facade.empty()) return facade;
       if (std::string found = find_library(name, paths, {}, library_path); !found.empty())
         files.push_back(std::move(found));
     }
@@ -71,7 +76,7 @@ std::string facade_missing_here() {
   for (const link_map* map = first_loaded(); map != nullptr; map = map->l_next) {
     const char* const name = name_of_facade(*map);
     const link_map* const loaded = name != nullptr ? loaded_as(name) : nullptr;
-    if (loaded != nullptr && !is_facade(loaded->l_name)) return facade_for(name);
+    if (loaded != nullptr && !is_ours(*loaded)) return facade_for(name);
   }
   return {};
 }
@@ -79,7 +84,7 @@ std::string facade_missing_here() {
 void bind_to_facade(const link_map& object) {
   const char* const name = name_of_facade(object);
   const link_map* const facade = name != nullptr ? loaded_as(name) : nullptr;
-  if (facade == nullptr) return;
+  if (facade == nullptr || !is_ours(*facade)) return;
   const Dynamic definitions(*facade);
   bind_anew(
       object,

@@ -79,9 +79,8 @@ class LibraryWalk {
       if (!seen_.insert(name).second) continue;
       std::string found = find_library(name, paths, item.inherited, library_path_);
       if (base_name(name) == verdict_.mpi_library) verdict_.mpi_path = found;
-      if (std::string facade = kind_of(name, file) == MpiKind::kMpich ? facade_for(name) : std::string();
-          !facade.empty()) {
-        if (verdict_.facade.empty()) verdict_.facade = facade;
+      if (std::string facade = facade_for(base_name(name), file); !facade.empty()) {
+        if (base_name(name) == verdict_.mpi_library) verdict_.facade = facade;
         found = std::move(facade);
       }
       if (found.empty()) {
@@ -95,20 +94,24 @@ class LibraryWalk {
     }
   }
 
-  /// Of a library that `user` names. Open MPI before 2.0 had the number of MPICH's ABI; its handles are
-  /// addresses of variables.
+  /// Of a family's libraries, the one that the others are over.
+  static bool is_for_c(const std::string& name) {
+    return starts_with(base_name(name), "libmpi.so") || starts_with(base_name(name), "libmpich.so");
+  }
+
+  /// Of a library that `user` names.
   static MpiKind kind_of(const std::string& name, const ElfFile& user) {
     const MpiKind kind = mpi_kind_of(base_name(name));
-    if (kind != MpiKind::kMpich) return kind;
-    const bool is_open_mpi = find_import(user, [](std::string_view one) { return starts_with(one, "ompi_mpi_"); });
-    return is_open_mpi || facade_for(name).empty() ? MpiKind::kOther : kind;
+    return kind == MpiKind::kMpich && facade_for(base_name(name), user).empty() ? MpiKind::kOther : kind;
   }
 
   void note_mpi(const std::string& name, const ElfFile& user, const std::string& by) {
     const MpiKind kind = kind_of(name, user);
     // One library of another ABI spoils all: it is the one to name.
-    if (kind == MpiKind::kNone || verdict_.mpi == MpiKind::kOther || kind == verdict_.mpi) return;
-    if (verdict_.mpi != MpiKind::kNone && kind != MpiKind::kOther) {
+    if (kind == MpiKind::kNone || verdict_.mpi == MpiKind::kOther) return;
+    const bool is_more = kind == verdict_.mpi && is_for_c(name) && !is_for_c(verdict_.mpi_library);
+    if (kind == verdict_.mpi && !is_more) return;
+    if (verdict_.mpi != MpiKind::kNone && kind != MpiKind::kOther && !is_more) {
       verdict_.second_mpi = std::string(base_name(name));
       verdict_.second_mpi_needed_by = by;
       return;
@@ -146,6 +149,27 @@ class LibraryWalk {
   std::deque<Item> queue_;
   std::set<std::string> seen_;
 };
+
+/// The first function of MPI that the program or one of its libraries names, and the facade does not have. The name
+/// may be a weak one, that the program can do without.
+std::string missing_in_facade(const std::string& program, const Verdict& verdict) {
+  const ElfFile facade(verdict.facade);
+  std::vector<std::string> files = verdict.libraries;
+  files.insert(files.begin(), program);
+  std::string missing;
+  for (const std::string& path : files) {
+    if (is_shared_library(std::string(base_name(path)).c_str()) || is_facade(path)) continue;
+    find_import(ElfFile(path), [&](std::string_view name) {
+      const std::string_view plain = starts_with(name, "P") ? name.substr(1) : name;
+      const bool is_of_mpi =
+          starts_with(plain, "MPI_") || starts_with(plain, "MPIX_") || starts_with(plain, "MPIR_");
+      if (is_of_mpi && !facade.defines(name)) missing = std::string(name);
+      return !missing.empty();
+    });
+    if (!missing.empty()) break;
+  }
+  return missing;
+}
 
 FileKind kind_of(const std::string& path, const struct stat& info, const ElfFile& file, Verdict& verdict) {
   if (!S_ISREG(info.st_mode)) return FileKind::kNotRegular;
@@ -244,6 +268,7 @@ Verdict inspect(const std::string& path, const std::string& library_path,
     if (verdict.kind == FileKind::kElf) {
       read_program(file, path, info, verdict);
       LibraryWalk(verdict, library_path).run(path, preloaded);
+      if (!verdict.facade.empty()) verdict.lacks = missing_in_facade(path, verdict);
       // Whether or not the MPI library is installed where the file looks for it: mpiexec brings its own.
       std::erase_if(verdict.missing,
                     [](const std::string& name) { return mpi_kind_of(name) == MpiKind::kStandardAbi; });

@@ -38,6 +38,7 @@ struct Verdict {
   std::string mpi_needed_by;        ///< path of the file that names it: the program or one of its libraries
   std::string mpi_path;             ///< where ld.so would find it; empty: nowhere
   std::string facade;               ///< path of Clump's library that takes its place: of kind kMpich
+  std::string lacks;                ///< a function of that family that it does not have and some file names
   std::string second_mpi;           ///< a library of another kind that is needed as well
   std::string second_mpi_needed_by;
   std::string process_function;     ///< a function that it imports and that needs a process for each rank

@@ -56,8 +56,10 @@ Caller caller_at(const void* address) {
 }
 
 /// Opens a library for which a facade has to be there first, and binds all that comes in with it to the facade.
-void* open_over(const std::string& facade, const char* name, int flags) {
-  if (ld_open(facade.c_str(), RTLD_NOW | RTLD_NODELETE) == nullptr) return nullptr;
+void* open_over(std::string facade, const char* name, int flags) {
+  for (; !facade.empty(); facade = facade_needed_by(name)) {
+    if (ld_open(facade.c_str(), RTLD_NOW | RTLD_NODELETE) == nullptr) return nullptr;
+  }
   const link_map* last = first_loaded();
   while (last->l_next != nullptr) last = last->l_next;
   void* const opened = ld_open(name, flags);
@@ -70,8 +72,8 @@ void* open_over(const std::string& facade, const char* name, int flags) {
 void* open_file(const char* path, int flags) {
   if (path == nullptr || (flags & RTLD_NOLOAD) != 0) return ld_open(path, flags);
   if (const std::string facade = facade_for(path); !facade.empty()) return ld_open(facade.c_str(), flags);
-  const std::string facade = facade_needed_by(path);
-  return facade.empty() ? ld_open(path, flags) : open_over(facade, path, flags);
+  // One that is loaded already serves as well: what comes in is bound to it.
+  return open_over(facade_needed_by(path), path, flags);
 }
 
 /// ld.so searches where its caller's file says. It would take us for the caller, so the search is ours where

@@ -9,6 +9,7 @@
 
 #include "base/program_path.h"
 #include "image/elf_file.h"
+#include "image/process_only.h"
 
 namespace clump::image {
 
@@ -44,7 +45,8 @@ const Family* find(std::string_view library) {
 }
 
 // Names that a facade of ours has (bindings/mpich).
-constexpr std::string_view kMpichNames[] = {"libmpi.so.12", "libmpich.so.12"};
+constexpr std::string_view kMpichNames[] = {"libmpi.so.12",     "libmpich.so.12",     "libmpifort.so.12",
+                                            "libmpichfort.so.12", "libmpicxx.so.12", "libmpichcxx.so.12"};
 constexpr std::string_view kFacadeFolder = "/clump/mpich/";
 
 std::string folder_of(std::string_view path) { return std::string(path.substr(0, path.rfind('/'))); }
@@ -80,6 +82,13 @@ std::string_view language_of(std::string_view library) {
   return {};
 }
 
+/// A procedure, a module or a common block of MPI's.
+bool is_of_fortran(std::string_view name) {
+  for (const std::string_view prefix : {"mpi_", "pmpi_", "mpix_", "pmpix_", "mpifcmb", "mpipriv", "__mpi", "mpir_"})
+    if (name.starts_with(prefix)) return true;
+  return name.find("mpi_f08") != name.npos;
+}
+
 }  // namespace
 
 MpiKind mpi_kind_of(std::string_view library) {
@@ -92,6 +101,20 @@ std::string facade_for(std::string_view library) {
   if (mpi_kind_of(library) != MpiKind::kMpich) return {};
   std::string path = facade_folder() + std::string(file_name(library));
   return ::access(path.c_str(), R_OK) == 0 ? path : std::string();
+}
+
+std::string facade_for(std::string_view library, const ElfFile& user) {
+  std::string facade = facade_for(library);
+  if (facade.empty()) return facade;
+  // Open MPI before 2.0 had the number of MPICH's ABI; its handles are addresses of variables. Facades of libraries
+  // for other languages are empty: wrappers name these for programs in C, too.
+  const std::string_view language = language_of(library);
+  const bool is_more = find_import(user, [&](std::string_view name) {
+    if (language == "Fortran") return is_of_fortran(name);
+    if (language == "C++") return name.starts_with("_Z") && name.find("N3MPI") != name.npos;
+    return name.starts_with("ompi_mpi_");
+  });
+  return is_more ? std::string() : facade;
 }
 
 bool is_facade(std::string_view path) {

@@ -8,6 +8,8 @@
 
 namespace clump::image {
 
+class ElfFile;
+
 /// Which MPI a program is linked to, directly or through its libraries.
 enum class MpiKind : std::uint8_t {
   kNone,         ///< none that can be seen (it may still load one later)
@@ -22,6 +24,8 @@ MpiKind mpi_kind_of(std::string_view library);
 /// Clump's library that stands in the place of one of kind kMpich: its path. Empty if the name is another one,
 /// or if Clump was installed without.
 std::string facade_for(std::string_view library);
+/// The same for a file that names the library; empty, too, if the file needs more of it than Clump's has.
+std::string facade_for(std::string_view library, const ElfFile& user);
 /// Whether a path is that of such a library of Clump's.
 bool is_facade(std::string_view path);
 

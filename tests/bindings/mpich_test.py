@@ -50,6 +50,11 @@ class Programs(tool.Case):
         shown = tool.run("-n", 2, "sh", "-c", f"exec {PROGRAMS / 'basics'}")
         self.assertEqual((shown.code, shown.out), (0, "all of it holds for 2 ranks\n"), shown)
 
+    def test_a_library_for_fortran_in_vain(self):
+        for way in WAYS:
+            shown = tool.run(*way, "-n", 2, PROGRAMS / "in_vain")
+            self.assertEqual((shown.code, shown.out), (0, "all of it holds for 2 ranks\n"), shown)
+
     def test_which_and_explain(self):
         shown = tool.run("which", PROGRAMS / "basics", tool="clump")
         self.assertEqual(shown.code, 0)

@@ -20,7 +20,9 @@ bool find(const std::string& typed, std::string& path) {
 /// What stands between the program and our library, if anything.
 std::string facade_of(const image::Verdict& verdict) {
   if (verdict.facade.empty()) return {};
-  return fmt::format("; it is made for MPICH's ABI, which {} has", verdict.facade);
+  const std::string lacks =
+      verdict.lacks.empty() ? "" : fmt::format(", but for {}, which the program names", verdict.lacks);
+  return fmt::format("; it is made for MPICH's ABI, which {} has{}", verdict.facade, lacks);
 }
 
 }  // namespace

@@ -37,10 +37,10 @@ std::string served_by(const std::string& library) {
   return facade.empty() ? facade : fmt::format("{}, which has MPICH's ABI over libmpi_abi.so.1", facade);
 }
 
-/// Whether it fits.
-bool show(const WrongMpi& library) {
+/// Whether it fits. `is_refused`: the program needs more than Clump's library of that name has.
+bool show(const WrongMpi& library, bool is_refused = false) {
   const bool is_standard = image::mpi_kind_of(library.library) == MpiKind::kStandardAbi;
-  const std::string served = served_by(library.library);
+  const std::string served = is_refused ? std::string() : served_by(library.library);
   fmt::print("{}: {}, named by {}\n", library.user, library.library,
              library.by.empty() ? "nobody" : library.by);
   fmt::print("  started by itself:          {}{}\n", library.path.empty() ? "not found" : library.path,
@@ -208,7 +208,8 @@ int show_which(const std::vector<std::string>& words) {
                path);
     return 1;
   }
-  const bool fits = show({path, verdict.mpi_needed_by, verdict.mpi_library, verdict.mpi_path});
+  const bool fits = show({path, verdict.mpi_needed_by, verdict.mpi_library, verdict.mpi_path},
+                         verdict.mpi == MpiKind::kOther);
   if (!verdict.second_mpi.empty()) fmt::print("  but {}\n", image::words_about_two(verdict));
   return fits && verdict.second_mpi.empty() ? 0 : 1;
 }
