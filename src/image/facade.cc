@@ -38,7 +38,7 @@ const char* name_of_facade(const link_map& object) {
 
 /// Also under the name of a memory file, as templates have it and paths that LD_PRELOAD cannot hold.
 bool is_ours(const link_map& library) {
-  return is_facade(library.l_name) || std::strncmp(library.l_name, "/proc/self/fd/", 14) == 0;
+  return is_facade(library.l_name) || std::strncmp(library.l_name, "/proc/", 6) == 0;
 }
 
 bool is_of_mpi(const char* name) {
