@@ -3,7 +3,7 @@
 # of Clump's own code. All places are relative to the prefix, so the tree can be moved.
 set(CLUMP_DEBUG_FILES "${CMAKE_BINARY_DIR}/debug")
 
-# clump_install_binary(target): a library or program without lines and types; those are in folder/.debug/NAME.debug, where gdb and libdw look for
+# clump_install_binary(target [folder]): a library or program without lines and types; those are in folder/.debug/NAME.debug, where gdb and libdw look for
 # them by the link that the file holds.
 function(clump_install_binary target)
   get_target_property(type ${target} TYPE)
@@ -11,9 +11,14 @@ function(clump_install_binary target)
   if(type STREQUAL EXECUTABLE)
     set(folder "${CMAKE_INSTALL_BINDIR}")
   endif()
+  set(namelink NAMELINK_COMPONENT development)
+  if(ARGC GREATER 1)  # nobody links to what has a folder of its own
+    set(folder "${ARGV1}")
+    set(namelink NAMELINK_SKIP)
+  endif()
   install(TARGETS ${target}
     RUNTIME DESTINATION "${folder}" COMPONENT runtime
-    LIBRARY DESTINATION "${folder}" COMPONENT runtime NAMELINK_COMPONENT development)
+    LIBRARY DESTINATION "${folder}" COMPONENT runtime ${namelink})
   foreach(component runtime debug)
     set(excluded)
     if(component STREQUAL debug)

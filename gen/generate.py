@@ -6,9 +6,10 @@ import sys
 from pathlib import Path
 
 OVERLAY = Path(__file__).resolve().parent / "overlay"
+MPICH_FACTS = Path(__file__).resolve().parent.parent / "bindings" / "mpich" / "facts.txt"
 
 try:
-    from clump_gen import bodies, constants, entries, header, overlay, standard, tables
+    from clump_gen import bodies, constants, entries, header, mpich, overlay, standard, tables
 except ImportError as missing:
     sys.exit(f"gen/generate.py: {missing}; './dev setup' installs what gen/requirements.txt names")
 
@@ -39,6 +40,7 @@ def main() -> None:
     parser.add_argument("--header", type=Path, metavar="FILE", help="write mpi.h there")
     parser.add_argument("--version", metavar="X.Y.Z", default="0.0.0", help="the library's version, for mpi.h")
     parser.add_argument("--sources", type=Path, metavar="FOLDER", help="write the entry points and all that belongs to them there")
+    parser.add_argument("--mpich", type=Path, metavar="FOLDER", help="write the functions and tables of the library for MPICH's ABI there")
     arguments = parser.parse_args()
     standard.load()
     functions = standard.functions()
@@ -47,6 +49,10 @@ def main() -> None:
         write_if_changed(arguments.header, header.write(functions, standard.callbacks(), groups, arguments.version))
     if arguments.sources:
         write_sources(arguments.sources, functions)
+    if arguments.mpich:
+        groups, facts = constants.load(OVERLAY / "constants.txt"), constants.load(MPICH_FACTS)
+        for path, text in mpich.write(arguments.mpich, functions, groups, facts).items():
+            write_if_changed(path, text)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,11 @@
 
 #include <cstdlib>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/program_path.h"
+#include "image/facade.h"
 #include "image/loaded_mpi.h"
 #include "host/host.h"
 #include "host/failure.h"
@@ -24,13 +28,39 @@ void look_at_end(int status, void*) {
   if (status == 0 || rank.phase == Phase::kRunning || ::getpid() != host().process) return;
   static const auto& text = *new std::string(
       fmt::format("without calling MPI_Init, after it had asked for the library's ABI (MPI_Abi_get_version). "
-                  "mpi4py does that to choose among its modules; wheels of it that have none for the MPI "
-                  "standard ABI, which Clump has, cannot be used: install it by\n  {}",
+                  "mpi4py does that to choose among its modules; this one has none for the MPI standard ABI. "
+                  "If it has one for MPICH, set MPI4PY_MPIABI=mpich; otherwise install it by\n  {}",
                   image::command_for_mpi4py(image::own_mpicc())));
   end_job({rank.identity.rank, pmi::Reason::kExited, status, text, {}});
 }
 
 }  // namespace
+
+void begin_again_over_facade(char** argv, char** environment) {
+  const std::string facade = image::facade_missing_here();
+  if (facade.empty()) return;
+  constexpr std::string_view kPreload = "LD_PRELOAD=";
+  constexpr std::string_view kPreloaded = "CLUMP_PRELOADED=";
+  std::string preload(kPreload);
+  std::string preloaded(kPreloaded);
+  std::vector<char*> changed;
+  for (char** entry = environment; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    if (text.starts_with(kPreload))
+      preload.append(facade).append(":").append(text.substr(kPreload.size()));
+    else if (text.starts_with(kPreloaded))
+      preloaded.append(text.substr(kPreloaded.size())).append(":");
+    else
+      changed.push_back(*entry);
+  }
+  preloaded.append(facade);
+  // It is there, and another library all the same; or we are here by other means.
+  if (preload.size() == kPreload.size() || preloaded.find(facade) != preloaded.rfind(facade)) return;
+  changed.push_back(preload.data());
+  changed.push_back(preloaded.data());
+  changed.push_back(nullptr);
+  ::execve(base::program_path().c_str(), argv, changed.data());
+}
 
 void refuse_other_mpi() {
   if (!host().started_by_mpiexec()) return;

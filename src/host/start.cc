@@ -174,10 +174,9 @@ __attribute__((constructor)) void begin(int argc, char** argv, char** environmen
   std::string wrong = find_job(argc, argv, environment);
   if (!wrong.empty()) cannot_start(-1, std::move(wrong));
   describe_to_debuggers();
-  if (host().is_imaged())
-    begin_imaged(argc, argv, environment);
-  else
-    begin_plain();
+  if (host().is_imaged()) return begin_imaged(argc, argv, environment);
+  if (host().started_by_mpiexec()) begin_again_over_facade(argv, environment);
+  begin_plain();
 }
 
 /// Loads the programs of this process's other apps.
@@ -350,6 +349,7 @@ int hosted_main(int argc, char** argv, char**) {
 int plain_main(int argc, char** argv, char** environment) {
   listen_to_neighbours();
   watch_main_thread_of_process();
+  if (choose_module_of_mpi4py()) environment = environ;
   std::exit(original_main(argc, argv, environment));
 }
 

@@ -75,10 +75,14 @@ class LibraryWalk {
     std::vector<std::string> inherited = paths.rpath;
     inherited.insert(inherited.end(), item.inherited.begin(), item.inherited.end());
     for (const std::string& name : file.strings(DT_NEEDED)) {
-      note_mpi(name, item.path);
+      note_mpi(name, file, item.path);
       if (!seen_.insert(name).second) continue;
       std::string found = find_library(name, paths, item.inherited, library_path_);
       if (base_name(name) == verdict_.mpi_library) verdict_.mpi_path = found;
+      if (std::string facade = facade_for(base_name(name), file); !facade.empty()) {
+        if (base_name(name) == verdict_.mpi_library) verdict_.facade = facade;
+        found = std::move(facade);
+      }
       if (found.empty()) {
         verdict_.missing.push_back(name);
         continue;
@@ -90,11 +94,28 @@ class LibraryWalk {
     }
   }
 
-  void note_mpi(const std::string& name, const std::string& by) {
+  /// Of a family's libraries, the one that the others are over.
+  static bool is_for_c(const std::string& name) {
+    return starts_with(base_name(name), "libmpi.so") || starts_with(base_name(name), "libmpich.so");
+  }
+
+  /// Of a library that `user` names.
+  static MpiKind kind_of(const std::string& name, const ElfFile& user) {
     const MpiKind kind = mpi_kind_of(base_name(name));
+    return kind == MpiKind::kMpich && facade_for(base_name(name), user).empty() ? MpiKind::kOther : kind;
+  }
+
+  void note_mpi(const std::string& name, const ElfFile& user, const std::string& by) {
+    const MpiKind kind = kind_of(name, user);
     // A library of another ABI is decisive: it is the one to name.
     if (kind == MpiKind::kNone || verdict_.mpi == MpiKind::kOther) return;
-    if (kind == MpiKind::kStandardAbi && verdict_.mpi == MpiKind::kStandardAbi) return;
+    const bool is_more = kind == verdict_.mpi && is_for_c(name) && !is_for_c(verdict_.mpi_library);
+    if (kind == verdict_.mpi && !is_more) return;
+    if (verdict_.mpi != MpiKind::kNone && kind != MpiKind::kOther && !is_more) {
+      verdict_.second_mpi = std::string(base_name(name));
+      verdict_.second_mpi_needed_by = by;
+      return;
+    }
     verdict_.mpi = kind;
     verdict_.mpi_library = std::string(base_name(name));
     verdict_.mpi_needed_by = by;
@@ -128,6 +149,27 @@ class LibraryWalk {
   std::deque<Item> queue_;
   std::set<std::string> seen_;
 };
+
+/// The first function of MPI that the program or one of its libraries names, and the facade does not have. The name
+/// may be a weak one, that the program can do without.
+std::string missing_in_facade(const std::string& program, const Verdict& verdict) {
+  const ElfFile facade(verdict.facade);
+  std::vector<std::string> files = verdict.libraries;
+  files.insert(files.begin(), program);
+  std::string missing;
+  for (const std::string& path : files) {
+    if (is_shared_library(std::string(base_name(path)).c_str()) || is_facade(path)) continue;
+    find_import(ElfFile(path), [&](std::string_view name) {
+      const std::string_view plain = starts_with(name, "P") ? name.substr(1) : name;
+      const bool is_of_mpi =
+          starts_with(plain, "MPI_") || starts_with(plain, "MPIX_") || starts_with(plain, "MPIR_");
+      if (is_of_mpi && !facade.defines(name)) missing = std::string(name);
+      return !missing.empty();
+    });
+    if (!missing.empty()) break;
+  }
+  return missing;
+}
 
 FileKind kind_of(const std::string& path, const struct stat& info, const ElfFile& file, Verdict& verdict) {
   if (!S_ISREG(info.st_mode)) return FileKind::kNotRegular;
@@ -200,6 +242,7 @@ std::string reason_against(const std::string& path, const Verdict& verdict) {
   if (verdict.mpi == MpiKind::kOther) {
     return words_about({path, verdict.mpi_needed_by, verdict.mpi_library, verdict.mpi_path}, "mpicc");
   }
+  if (!verdict.second_mpi.empty()) return words_about_two(verdict);
   if (!verdict.missing.empty()) {
     return fmt::format("{} needs {}, which is not found: set LD_LIBRARY_PATH", path, verdict.missing.front());
   }
@@ -207,6 +250,13 @@ std::string reason_against(const std::string& path, const Verdict& verdict) {
 }
 
 }  // namespace
+
+std::string words_about_two(const Verdict& verdict) {
+  return fmt::format(
+      "it needs two MPI libraries, whose handles differ: {} (named by {}) and {} (named by {}); build both for "
+      "the same one",
+      verdict.mpi_library, verdict.mpi_needed_by, verdict.second_mpi, verdict.second_mpi_needed_by);
+}
 
 Verdict inspect(const std::string& path, const std::string& library_path,
                 const std::vector<std::string>& preloaded) {
@@ -218,6 +268,7 @@ Verdict inspect(const std::string& path, const std::string& library_path,
     if (verdict.kind == FileKind::kElf) {
       read_program(file, path, info, verdict);
       LibraryWalk(verdict, library_path).run(path, preloaded);
+      if (!verdict.facade.empty()) verdict.lacks = missing_in_facade(path, verdict);
       // It does not matter whether the MPI library is installed where the file looks for it: mpiexec brings
       // its own.
       std::erase_if(verdict.missing,

@@ -37,6 +37,10 @@ struct Verdict {
   std::string mpi_library;          ///< SONAME of the MPI library, e.g. "libmpi_abi.so.1" or "libmpi.so.40"
   std::string mpi_needed_by;        ///< path of the file that names it: the program or one of its libraries
   std::string mpi_path;             ///< where ld.so would find it; empty: nowhere
+  std::string facade;               ///< path of Clump's library that takes its place: of kind kMpich
+  std::string lacks;                ///< a function of that family that it does not have and some file names
+  std::string second_mpi;           ///< a library of another kind that is needed as well
+  std::string second_mpi_needed_by;
   std::string process_function;     ///< a function that it imports and that needs a process for each rank
   std::string_view process_reason;  ///< why it does, as the end of a sentence
   std::string process_function_in;  ///< path of the file that imports it: the program or a private library
@@ -60,6 +64,9 @@ struct Verdict {
   /// Whether it can be started at all: an ELF program of this machine, or a script.
   bool runnable() const { return kind == FileKind::kElf || kind == FileKind::kScript; }
 };
+
+/// A sentence for a program with a second_mpi.
+std::string words_about_two(const Verdict& verdict);
 
 /// Inspects the file at `path`. `library_path` is the LD_LIBRARY_PATH that the program will see; `preloaded`
 /// are additional libraries of which each rank will have a copy (interposers.h).

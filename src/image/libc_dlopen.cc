@@ -10,8 +10,10 @@
 #include "base/program_path.h"
 #include "base/types.h"
 #include "image/elf_file.h"
+#include "image/facade.h"
 #include "image/loaded_mpi.h"
 #include "image/loader.h"
+#include "image/mpi_library.h"
 #include "image/objects.h"
 #include "image/rank_image.h"
 #include "image/search.h"
@@ -54,10 +56,32 @@ Caller caller_at(const void* address) {
   return {image != nullptr ? object : nullptr, image};
 }
 
+/// Opens a library for which a facade has to be there first, and binds all that comes in with it to the facade.
+void* open_over(std::string facade, const char* name, int flags) {
+  for (; !facade.empty(); facade = facade_needed_by(name)) {
+    if (ld_open(facade.c_str(), RTLD_NOW | RTLD_NODELETE) == nullptr) return nullptr;
+  }
+  const link_map* last = first_loaded();
+  while (last->l_next != nullptr) last = last->l_next;
+  void* const opened = ld_open(name, flags);
+  for (const link_map* map = last->l_next; map != nullptr; map = map->l_next) {
+    if (uses_facade(*map)) bind_to_facade(*map);
+  }
+  return opened;
+}
+
+void* open_file(const char* path, int flags) {
+  if (path == nullptr || (flags & RTLD_NOLOAD) != 0) return ld_open(path, flags);
+  if (const std::string facade = facade_for(path); !facade.empty()) return ld_open(facade.c_str(), flags);
+  // One that is loaded already serves as well: what comes in is bound to it.
+  return open_over(facade_needed_by(path), path, flags);
+}
+
 /// ld.so searches the paths of its caller's file. Its caller would be this library, so the search is done
 /// here where that matters.
 void* open_shared(const char* name, int flags, const void* from) {
-  if (name == nullptr || std::strchr(name, '/') != nullptr) return ld_open(name, flags);
+  if (name == nullptr || std::strchr(name, '/') != nullptr || !facade_for(name).empty())
+    return open_file(name, flags);
   const link_map* map = loaded_at(from);
   const std::string file = map == nullptr || map->l_name[0] == '\0' ? base::program_path() : map->l_name;
   const SearchPaths paths = search_paths_of(ElfFile(file), file);
@@ -65,7 +89,7 @@ void* open_shared(const char* name, int flags, const void* from) {
   if (void* loaded = ld_open(name, flags | RTLD_NOLOAD)) return loaded;
   const char* library_path = std::getenv("LD_LIBRARY_PATH");
   const std::string found = find_library(name, paths, {}, library_path != nullptr ? library_path : "");
-  return ld_open(found.empty() ? name : found.c_str(), flags);
+  return open_file(found.empty() ? name : found.c_str(), flags);
 }
 
 /// Sets the error for what ld.so has failed to open: its text, and what the user can do if another MPI

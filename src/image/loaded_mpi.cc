@@ -32,9 +32,21 @@ std::vector<std::string> loaded_files() {
   return all;
 }
 
-bool needs(const std::string& file, MpiKind kind) {
+/// Whether a loaded file is an MPI library of another one's ABI that is none of ours.
+bool is_other(std::string_view path) {
+  const MpiKind kind = mpi_kind_of(path);
+  return kind == MpiKind::kOther || (kind == MpiKind::kMpich && !is_facade(path));
+}
+
+bool needs_ours(const std::string& file) {
   for (const std::string& name : ElfFile(file).strings(DT_NEEDED))
-    if (mpi_kind_of(name) == kind) return true;
+    if (mpi_kind_of(name) == MpiKind::kStandardAbi) return true;
+  return false;
+}
+
+bool needs_other(const std::string& file) {
+  for (const std::string& name : ElfFile(file).strings(DT_NEEDED))
+    if (is_other(name)) return true;
   return false;
 }
 
@@ -44,14 +56,14 @@ std::optional<WrongMpi> find(bool may_have_ours) {
   const std::vector<std::string> files = loaded_files();
   std::string other;
   for (const std::string& file : files)
-    if (other.empty() && mpi_kind_of(file) == MpiKind::kOther) other = file;
+    if (other.empty() && is_other(file)) other = file;
   if (other.empty()) return {};
   WrongMpi wrong{.user = other, .by = {}, .library = other.substr(other.rfind('/') + 1), .path = other};
   bool is_known = false;
   for (const std::string& file : files) {
     if (mpi_kind_of(file) != MpiKind::kNone) continue;
-    if (!may_have_ours && needs(file, MpiKind::kStandardAbi)) return {};
-    if (is_known || !needs(file, MpiKind::kOther)) continue;
+    if (!may_have_ours && needs_ours(file)) return {};
+    if (is_known || !needs_other(file)) continue;
     is_known = true;
     wrong.user = file;
   }
@@ -69,7 +81,7 @@ std::optional<WrongMpi> missing_mpi(const char* name, const char* error) {
   const std::size_t end = text.find(':');
   if (end == text.npos || text.find("cannot open shared object file") == text.npos) return {};
   const std::string_view library = text.substr(0, end);
-  if (mpi_kind_of(library) != MpiKind::kOther) return {};
+  if (!is_other(library)) return {};
   return WrongMpi{.user = name, .by = {}, .library = std::string(library), .path = {}};
 }
 
@@ -80,7 +92,7 @@ std::optional<WrongMpi> other_mpi_at(const char* name, const void* address) {
     begins = begins || std::strcmp(name, one) == 0;
   Dl_info info{};
   if (!begins || ::dladdr(address, &info) == 0 || info.dli_fname == nullptr) return {};
-  if (mpi_kind_of(info.dli_fname) != MpiKind::kOther) return {};
+  if (!is_other(info.dli_fname)) return {};
   const std::string path = info.dli_fname;
   return WrongMpi{
       .user = base::program_path(), .by = {}, .library = path.substr(path.rfind('/') + 1), .path = path};

@@ -17,7 +17,9 @@
 #include "base/why_refused.h"
 #include "image/arch.h"
 #include "image/elf_file.h"
+#include "image/facade.h"
 #include "image/image.h"
+#include "image/mpi_library.h"
 #include "image/objects.h"
 #include "image/rank_image.h"
 #include "image/relocations.h"
@@ -138,7 +140,8 @@ base::Status load_one_needed(const std::string& name, const SearchPaths& paths, 
   *object = find_loaded(name);
   if (*object != nullptr) return {};
   const char* library_path = std::getenv("LD_LIBRARY_PATH");
-  const std::string found = find_library(name, paths, {}, library_path != nullptr ? library_path : "");
+  std::string found = facade_for(name);
+  if (found.empty()) found = find_library(name, paths, {}, library_path != nullptr ? library_path : "");
   if (found.empty()) {
     return base::fail(MPI_ERR_ARG,
                       "{}: cannot open shared object file: No such file or directory (needed by {})", name,
@@ -182,6 +185,7 @@ base::Status map_template(const ElfFile& file, const std::string& path, int flag
     if (added->is_template) *object = added;
   }
   if (*object == nullptr) return cannot_open(path, "ld.so did not list it");
+  if (uses_facade(*(*object)->map)) bind_to_facade(*(*object)->map);
   restore_constructors((*object)->dynamic, file);
   (*object)->needed.insert((*object)->needed.end(), needs.unnamed_objects.begin(),
                            needs.unnamed_objects.end());
@@ -244,7 +248,8 @@ std::recursive_mutex& loader_lock() {
 base::Status load_library(const std::string& given, int flags, Object** object) {
   const std::scoped_lock lock(loader_lock());
   char resolved[PATH_MAX];
-  const std::string path = realpath(given.c_str(), resolved) != nullptr ? resolved : given;
+  std::string path = realpath(given.c_str(), resolved) != nullptr ? resolved : given;
+  if (const std::string facade = facade_for(given); !facade.empty()) path = facade;
   *object = Registry::get().find_file(path);
   if (*object == nullptr) return load_new(path, flags, object);
   if ((*object)->is_template && (flags & RTLD_GLOBAL) != 0) {
@@ -271,6 +276,7 @@ std::string resolve_library(const std::string& name, const Object* by) {
   if (name.find('/') != std::string::npos) return name;
   const std::scoped_lock lock(loader_lock());
   if (const Object* loaded = find_loaded(name)) return loaded->path;
+  if (std::string facade = facade_for(name); !facade.empty()) return facade;
   SearchPaths paths;
   std::vector<std::string> inherited;
   if (by != nullptr) paths = search_paths_of(ElfFile(by->path), by->path);

@@ -9,15 +9,26 @@
 
 namespace clump::image {
 
+class ElfFile;
+
 /// Which MPI a program is linked to, directly or through its libraries.
 enum class MpiKind : std::uint8_t {
   kNone,         ///< none that can be seen (it may still load one later)
   kStandardAbi,  ///< libmpi_abi.so.*: the ABI of MPI-5.0 chapter 20
+  kMpich,        ///< MPICH's ABI, for which Clump has a facade (bindings/mpich)
   kOther,        ///< another library, whose handles and constants differ
 };
 
 /// The kind of a library, by its name, "libmpi.so.40", or its path.
 MpiKind mpi_kind_of(std::string_view library);
+
+/// Clump's library that stands in the place of one of kind kMpich: its path. Empty if the name is another one,
+/// or if Clump was installed without.
+std::string facade_for(std::string_view library);
+/// The same for a file that names the library; empty, too, if the file needs more of it than Clump's has.
+std::string facade_for(std::string_view library, const ElfFile& user);
+/// Whether a path is that of such a library of Clump's.
+bool is_facade(std::string_view path);
 
 /// A program or library that needs an MPI library of kind kOther.
 struct WrongMpi {

@@ -78,7 +78,15 @@ bool is_of_a_rank(std::uintptr_t definition, const char* name, const link_map* o
   return false;
 }
 
-void bind_anew(const link_map& library, const link_map* ours) {
+/// `ours` is libclump_host.so.
+const void* definition_past_ranks(const void* ours, std::uintptr_t bound, const char* name) {
+  const auto* const host = static_cast<const link_map*>(ours);
+  return is_of_a_rank(bound, name, host) ? definition_from(name, host) : nullptr;
+}
+
+}  // namespace
+
+void bind_anew(const link_map& library, ChooseDefinition choose, const void* context) {
   const Dynamic dynamic(library);
   const ReadOnly constants(library);
   bool writable = false;
@@ -93,8 +101,7 @@ void bind_anew(const link_map& library, const link_map* ours) {
       std::uintptr_t bound = 0;
       __builtin_memcpy(&bound, reinterpret_cast<const void*>(place), sizeof bound);
       const char* const name = dynamic.name_of(symbol);
-      if (bound == 0 || !is_of_a_rank(bound, name, ours)) continue;
-      const void* const definition = definition_from(name, ours);
+      const void* const definition = bound != 0 ? choose(context, bound, name) : nullptr;
       if (definition == nullptr) continue;
       if (!writable) constants.protect(PROT_READ | PROT_WRITE);
       writable = true;
@@ -105,8 +112,6 @@ void bind_anew(const link_map& library, const link_map* ours) {
   if (writable) constants.protect(PROT_READ);
 }
 
-}  // namespace
-
 void keep_own_calls(char** environment) {
   bool bound = false;
   for (char** entry = environment; entry != nullptr && *entry != nullptr; ++entry)
@@ -115,7 +120,8 @@ void keep_own_calls(char** environment) {
   static constexpr char kHere = 0;
   const link_map* const ours = loaded_at(&kHere);
   for (const link_map* map = ours; map != nullptr; map = map->l_next) {
-    if (map == ours || std::strncmp(name_of(*map), "libmpi_abi.so", 13) == 0) bind_anew(*map, ours);
+    if (map == ours || std::strncmp(name_of(*map), "libmpi_abi.so", 13) == 0) 
+      bind_anew(*map, definition_past_ranks, ours);
   }
 }
 

@@ -3,7 +3,17 @@
 // what it counts or holds is what that rank has called.
 #pragma once
 
+#include <link.h>
+
+#include <cstdint>
+
 namespace clump::image {
+
+/// Binds references of a loaded library anew, those that ld.so has made read-only too: `choose` is given what a
+/// word is bound to and the symbol's name, and returns the address to bind it to instead, or null. Allocates
+/// nothing.
+using ChooseDefinition = const void* (*)(const void* context, std::uintptr_t bound, const char* name);
+void bind_anew(const link_map& library, ChooseDefinition choose, const void* context);
 
 /// Binds again those references of libclump_host.so and libmpi_abi.so.1 that ld.so has bound to the program
 /// or to an interposer: to the first definition from libclump_host.so on. An allocator that the program

@@ -36,7 +36,7 @@ class OtherMpi(tool.Case):
 
     def test_a_module_whose_library_is_not_there(self):
         result = python(f"ctypes.CDLL('{LOST}')")
-        self.assert_says(result, 1, f"OSError: '{LOST}' is made for MPICH or a relative of it", "it needs libmpi.so.12", "(libmpi.so.12: cannot open shared")
+        self.assert_says(result, 1, f"OSError: '{LOST}' is made for Open MPI", "it needs libmpi.so.20", "(libmpi.so.20: cannot open shared")
 
     def test_functions_by_name(self):
         result = python(f"library = ctypes.CDLL('{LIBRARY}')\nlibrary.MPI_Comm_rank\nlibrary.MPI_Init(None, None)")
@@ -47,7 +47,7 @@ class OtherMpi(tool.Case):
         for way in WAYS:
             with self.subTest(way=way):
                 lost = tool.run(*way, "-n", "1", tool.program("opens"), LOST, "begin")
-                self.assert_says(lost, 3, f"'{LOST}' is made for MPICH or a relative of it", "ended with exit code 3")
+                self.assert_says(lost, 3, f"'{LOST}' is made for Open MPI", "ended with exit code 3")
                 result = tool.run(*way, "-n", "1", tool.program("opens"), PLUGIN, "rank_of")
                 self.assert_says(result, 5, "MPI_Comm_rank(comm = 0x44000000): ", "is made for Open MPI (it needs libmpi.so.40")
 
@@ -77,8 +77,8 @@ class Which(tool.Case):
         self.assertIn(f"under Clump's mpiexec:      {tool.BUILD / 'lib' / 'libmpi_abi.so.1'}", ours.out)
         lost = which(sys.executable, "-c", f"import ctypes; ctypes.CDLL('{LOST}')")
         self.assertIn("ended with exit code 1", lost.out)
-        self.assertIn("libmpi.so.12, named by", lost.out)
-        self.assertIn("not found (MPICH or a relative of it", lost.out)
+        self.assertIn("libmpi.so.20, named by", lost.out)
+        self.assertIn("not found (Open MPI)", lost.out)
         none = which("true", "-x")
         self.assertEqual((none.code, none.out), (1, "true -x: no MPI library has come in\n"))
         self.assertEqual([name for name in os.listdir("/tmp") if name.startswith("clump-which")], [])

@@ -17,6 +17,14 @@ bool find(const std::string& typed, std::string& path) {
   return found.ok();
 }
 
+/// What stands between the program and our library, if anything.
+std::string facade_of(const image::Verdict& verdict) {
+  if (verdict.facade.empty()) return {};
+  const std::string lacks =
+      verdict.lacks.empty() ? "" : fmt::format(", but for {}, which the program names", verdict.lacks);
+  return fmt::format("; it is made for MPICH's ABI, which {} has{}", verdict.facade, lacks);
+}
+
 }  // namespace
 
 int show_explanation(const std::string& program) {
@@ -41,11 +49,11 @@ int show_explanation(const std::string& program) {
     if (UsableCores cores; scheduler == pmi::Scheduler::kFibers && find_cores({}, cores).ok())
       how = fmt::format("fibers on up to {} workers, a core each,", std::max<std::size_t>(cores.most, 1));
     fmt::print(
-        "{}: all ranks are {} of one process, each with a private image of the program and its libraries\n",
-        path, how);
+        "{}: all ranks are {} of one process, each with a private image of the program and its libraries{}\n",
+        path, how, facade_of(verdict));
     return 0;
   }
-  fmt::print("{}: each rank is a process: {}\n", path, why);
+  fmt::print("{}: each rank is a process: {}{}\n", path, why, facade_of(verdict));
   return 0;
 }
 

@@ -30,21 +30,29 @@ std::string own_mpicc() {
   return (std::filesystem::path(base::program_path()).parent_path() / "mpicc").string();
 }
 
-/// Whether it fits.
-bool show(const WrongMpi& library) {
+/// What Clump has for a library of that name: its own, or a facade. Empty: nothing.
+std::string served_by(const std::string& library) {
+  if (image::mpi_kind_of(library) == MpiKind::kStandardAbi) return own_library("libmpi_abi.so.1");
+  const std::string facade = image::facade_for(library);
+  return facade.empty() ? facade : fmt::format("{}, which has MPICH's ABI over libmpi_abi.so.1", facade);
+}
+
+/// Whether it fits. `is_refused`: the program needs more than Clump's library of that name has.
+bool show(const WrongMpi& library, bool is_refused = false) {
   const bool is_standard = image::mpi_kind_of(library.library) == MpiKind::kStandardAbi;
+  const std::string served = is_refused ? std::string() : served_by(library.library);
   fmt::print("{}: {}, named by {}\n", library.user, library.library,
              library.by.empty() ? "nobody" : library.by);
   fmt::print("  started by itself:          {}{}\n", library.path.empty() ? "not found" : library.path,
              is_standard ? "" : fmt::format(" ({})", image::family_of(library)));
-  if (is_standard) {
-    fmt::print("  under Clump's mpiexec:      {}\n", own_library("libmpi_abi.so.1"));
+  if (is_standard || !served.empty()) {
+    fmt::print("  under Clump's mpiexec:      {}\n", served);
   } else {
     WrongMpi wrong = library;
     if (!wrong.by.empty()) wrong.user = std::exchange(wrong.by, {});
     fmt::print("  under Clump's mpiexec:      refused: {}\n", image::words_about(wrong, own_mpicc()));
   }
-  return is_standard;
+  return is_standard || !served.empty();
 }
 
 /// A folder for what ld.so tells, gone with this object.
@@ -140,13 +148,13 @@ int show_mpi4py(const std::string& python) {
     for (const std::string& name : image::ElfFile(module).strings(DT_NEEDED)) {
       if (image::mpi_kind_of(name) == MpiKind::kNone) continue;
       const bool is_standard = image::mpi_kind_of(name) == MpiKind::kStandardAbi;
-      fits = fits || is_standard;
+      fits = fits || is_standard || !served_by(name).empty();
       fmt::print("  {}: {} ({})\n", module, name,
                  is_standard ? "the MPI standard ABI" : image::family_of({module, {}, name, {}}));
     }
   }
   if (fits)
-    fmt::print("under Clump's mpiexec:      {}\n", own_library("libmpi_abi.so.1"));
+    fmt::print("under Clump's mpiexec:      one that fits: the standard ABI's, or with MPI4PY_MPIABI=mpich MPICH's\n");
   else
     fmt::print("under Clump's mpiexec:      none of these; install mpi4py for the MPI standard ABI:\n  {}\n",
                image::command_for_mpi4py(own_mpicc()));
@@ -200,7 +208,10 @@ int show_which(const std::vector<std::string>& words) {
                path);
     return 1;
   }
-  return show({path, verdict.mpi_needed_by, verdict.mpi_library, verdict.mpi_path}) ? 0 : 1;
+  const bool fits = show({path, verdict.mpi_needed_by, verdict.mpi_library, verdict.mpi_path},
+                         verdict.mpi == MpiKind::kOther);
+  if (!verdict.second_mpi.empty()) fmt::print("  but {}\n", image::words_about_two(verdict));
+  return fits && verdict.second_mpi.empty() ? 0 : 1;
 }
 
 }  // namespace clump::tools

@@ -40,6 +40,8 @@ base::Status judge(const std::string& typed, const std::string& path, const imag
                       image::words_about({typed, verdict.mpi_needed_by == path ? "" : verdict.mpi_needed_by,
                                           verdict.mpi_library, verdict.mpi_path},
                                          "mpicc"));
+  if (!verdict.second_mpi.empty())
+    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "'{}' cannot run: {}", typed, image::words_about_two(verdict));
   if (!verdict.missing.empty()) {
     return base::fail(
         MPI_ERR_ACCESS,
@@ -47,7 +49,7 @@ base::Status judge(const std::string& typed, const std::string& path, const imag
         verdict.missing.front());
   }
   const bool hidden_mpi = verdict.kind == image::FileKind::kElf && !verdict.dynamic && contains_mpi(path);
-  const bool is_mpi = verdict.mpi == image::MpiKind::kStandardAbi || hidden_mpi;
+  const bool is_mpi = verdict.mpi != image::MpiKind::kNone || hidden_mpi;
   housing = is_mpi && verdict.imageable() ? Housing::kImages : Housing::kPlain;
   if (housing == Housing::kImages) return {};
   why = is_mpi ? verdict.why_not : fmt::format("'{}' is not linked to an MPI library", typed);

@@ -1,0 +1,99 @@
+#include "image/facade.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <set>
+
+#include "image/elf_file.h"
+#include "image/mpi_library.h"
+#include "image/own_calls.h"
+#include "image/search.h"
+#include "image/symbols.h"
+
+namespace clump::image {
+namespace {
+
+const link_map* loaded_as(std::string_view name) {
+  for (const link_map* map = first_loaded(); map != nullptr; map = map->l_next) {
+    if (map->l_ld == nullptr) continue;
+    const Dynamic dynamic(*map);
+    if (dynamic.soname != nullptr && name == dynamic.soname) return map;
+  }
+  return nullptr;
+}
+
+/// The name in DT_NEEDED that a facade has; null: there is none.
+const char* name_of_facade(const link_map& object) {
+  if (object.l_ld == nullptr) return nullptr;
+  const Dynamic dynamic(object);
+  for (const ElfW(Dyn)* entry = object.l_ld; entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag != DT_NEEDED) continue;
+    const char* const name = dynamic.strings + entry->d_un.d_val;
+    const bool is_for_c = std::strncmp(name, "libmpi.so", 9) == 0 || std::strncmp(name, "libmpich.so", 11) == 0;
+    if (is_for_c && mpi_kind_of(name) == MpiKind::kMpich) return name;
+  }
+  return nullptr;
+}
+
+/// Also under the name of a memory file, as templates have it and paths that LD_PRELOAD cannot hold.
+bool is_ours(const link_map& library) {
+  return is_facade(library.l_name) || std::strncmp(library.l_name, "/proc/", 6) == 0;
+}
+
+bool is_of_mpi(const char* name) {
+  if (*name == 'P') ++name;
+  return std::strncmp(name, "MPI_", 4) == 0 || std::strncmp(name, "MPIX_", 5) == 0 ||
+         std::strncmp(name, "MPIR_", 5) == 0;
+}
+
+}  // namespace
+
+std::string facade_needed_by(const std::string& path) {
+  const char* const variable = std::getenv("LD_LIBRARY_PATH");
+  const std::string library_path = variable != nullptr ? variable : "";
+  std::deque<std::string> files{path};
+  std::set<std::string> seen;
+  while (!files.empty()) {
+    const std::string at = std::move(files.front());
+    files.pop_front();
+    const ElfFile file(at);
+    if (!file.valid()) continue;
+    const SearchPaths paths = search_paths_of(file, at);
+    for (const std::string& name : file.strings(DT_NEEDED)) {
+      if (!seen.insert(name).second || is_shared_library(name.c_str()) || loaded_as(name) != nullptr) continue;
+      if (std::string facade = facade_for(name, file); !facade.empty()) return facade;
+      if (std::string found = find_library(name, paths, {}, library_path); !found.empty())
+        files.push_back(std::move(found));
+    }
+  }
+  return {};
+}
+
+bool uses_facade(const link_map& object) { return name_of_facade(object) != nullptr; }
+
+std::string facade_missing_here() {
+  for (const link_map* map = first_loaded(); map != nullptr; map = map->l_next) {
+    const char* const name = name_of_facade(*map);
+    const link_map* const loaded = name != nullptr ? loaded_as(name) : nullptr;
+    if (loaded != nullptr && !is_ours(*loaded)) return facade_for(name);
+  }
+  return {};
+}
+
+void bind_to_facade(const link_map& object) {
+  const char* const name = name_of_facade(object);
+  const link_map* const facade = name != nullptr ? loaded_as(name) : nullptr;
+  if (facade == nullptr || !is_ours(*facade)) return;
+  const Dynamic definitions(*facade);
+  bind_anew(
+      object,
+      [](const void* context, std::uintptr_t, const char* symbol_name) -> const void* {
+        const auto& known = *static_cast<const Dynamic*>(context);
+        const ElfW(Sym)* const symbol = is_of_mpi(symbol_name) ? known.find(symbol_name) : nullptr;
+        return symbol != nullptr ? address_of(known, *symbol) : nullptr;
+      },
+      &definitions);
+}
+
+}  // namespace clump::image

@@ -1,0 +1,85 @@
+"""The library for MPICH's ABI: what it exports, how programs find it, and what is said of those that it does not serve."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+import tool
+
+PEER = pathlib.Path(os.environ["CLUMP_PEER_MPICH"])
+PROGRAMS = pathlib.Path(os.environ["CLUMP_PROGRAMS"])
+FACADES = tool.BUILD / "lib" / "clump" / "mpich"
+WAYS = ([], ["--ranks", "processes"])
+
+
+def exported(library):
+    lines = subprocess.run([os.environ["CLUMP_NM"], "-D", "--defined-only", library], check=True, capture_output=True, text=True).stdout
+    return {line.split()[-1] for line in lines.splitlines()}
+
+
+class Exports(unittest.TestCase):
+    def test_functions_of_the_header(self):
+        declared = set(re.findall(r"^\w[\w *]*?\b(P?MPI_[A-Z]\w+)\(", (PEER / "include" / "mpi_proto.h").read_text(), re.M)) - {"MPI_DUP_FN"}
+        self.assertGreater(len(declared), 1300)
+        for name in ("libmpi.so.12", "libmpich.so.12"):
+            self.assertEqual(sorted(declared - exported(FACADES / name)), [])
+
+    def test_all_that_the_library_of_mpich_has_and_headers_name(self):
+        theirs = {name for name in exported(PEER / "lib" / "libmpi.so.12") if re.match(r"P?MPIX?_[A-Z]", name)}
+        self.assertEqual(sorted(theirs - exported(FACADES / "libmpi.so.12")), [])
+
+    def test_it_stands_alone(self):
+        needed = subprocess.run(["readelf", "-d", FACADES / "libmpi.so.12"], check=True, capture_output=True, text=True).stdout
+        self.assertEqual(re.findall(r"NEEDED.*\[(.*)\]", needed), ["libc.so.6"])
+
+
+class Programs(tool.Case):
+    def test_run_path_and_library_path_do_not_count(self):
+        for way in WAYS:
+            shown = tool.run(*way, "-n", 2, PROGRAMS / "basics", env={"LD_LIBRARY_PATH": str(PEER / "lib")})
+            self.assertEqual((shown.code, shown.out), (0, "all of it holds for 2 ranks\n"), shown)
+
+    def test_at_a_fixed_address(self):
+        shown = tool.run("-n", 3, PROGRAMS / "fixed")
+        self.assertEqual((shown.code, shown.out), (0, "all of it holds for 3 ranks\n"), shown)
+
+    def test_behind_a_shell(self):
+        shown = tool.run("-n", 2, "sh", "-c", f"exec {PROGRAMS / 'basics'}")
+        self.assertEqual((shown.code, shown.out), (0, "all of it holds for 2 ranks\n"), shown)
+
+    def test_a_library_for_fortran_in_vain(self):
+        for way in WAYS:
+            shown = tool.run(*way, "-n", 2, PROGRAMS / "in_vain")
+            self.assertEqual((shown.code, shown.out), (0, "all of it holds for 2 ranks\n"), shown)
+
+    def test_which_and_explain(self):
+        shown = tool.run("which", PROGRAMS / "basics", tool="clump")
+        self.assertEqual(shown.code, 0)
+        self.assertIn(f"under Clump's mpiexec:      {FACADES / 'libmpi.so.12'}, which has MPICH's ABI", shown.out)
+        explained = tool.run("explain", PROGRAMS / "basics", tool="clump")
+        self.assertEqual(explained.code, 0)
+        self.assertIn("MPICH's ABI", explained.out)
+
+
+class Plugins(tool.Case):
+    def test_of_a_program_for_the_standard_abi(self):
+        for way in WAYS:
+            shown = tool.run(*way, "-n", 3, tool.program("opens"), PROGRAMS / "plugin.so", "multiply")
+            self.assertEqual((shown.code, shown.out), (0, "the product is 24\n"), shown)
+
+    def test_of_python(self):
+        shown = tool.run("-n", 3, sys.executable, "-c", f"import ctypes, sys; sys.exit(ctypes.CDLL('{PROGRAMS / 'plugin.so'}').multiply())")
+        self.assertEqual((shown.code, shown.out), (0, "the product is 24\n"), shown)
+
+    def test_by_the_name_of_the_library(self):
+        script = "import ctypes; l = ctypes.CDLL('libmpi.so.12'); l.MPI_Init(None, None); r = ctypes.c_int(-1); " \
+                 "l.MPI_Comm_rank(0x44000000, ctypes.byref(r)); print(r.value); l.MPI_Finalize()"
+        shown = tool.run("-n", 2, sys.executable, "-c", script)
+        self.assertEqual((shown.code, sorted(shown.out.split())), (0, ["0", "1"]), shown)
+
+
+if __name__ == "__main__":
+    unittest.main()
