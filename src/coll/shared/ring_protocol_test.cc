@@ -203,9 +203,8 @@ TEST(RingInAllOrders, OfTwoRanksInBatches) {
 
 TEST(RingInAllOrders, OfThreeRanks) {
   explore<1>(kWithoutClocks, {0, 1, 2}, {0, 0, 0, 0});
-  explore<1>(kWithoutClocks, {0, 1, 1}, {0, 0, 0, 0});
-  explore<1>(kWithoutClocks, {0, 0, 1}, {0, 0, 0});
-  explore<1>(kWithoutClocks, {0, 0, 0}, {0, 1, 2});
+  explore<1>(kWithoutClocks, {0, 1, 1}, {0, 0, 0});
+  explore<1>(kWithoutClocks, {0, 0, 0}, {0, 1});
 }
 
 TEST(RingInAllOrders, OfThreeRanksWithClocks) { explore<1>(kWithClocks, {0, 1, 1}, {0, 0}); }
@@ -215,6 +214,7 @@ TEST(RingInAllOrders, TellsOneOfTwoRoots) {
   Ring<ModelWords, 1> ring({0, 1});
   describe(explorer, ring);
   model::ModelAtomic<int> told{0};
+  explorer.name(told.variable(), "told");
   explorer.expect_at_end(told.variable(), 1);
   const auto publish = [&](int rank, int) {
     if (!decltype(ring)::Protocol::publish(ring, ring.slots_[rank], 1, ring.ring_[1], [] {}))

@@ -60,9 +60,11 @@ static int is_right(const struct function* f, const struct bad* b, int code) {
     MPI_Error_class(code, &class);
     MPI_Error_string(code, words, &length);
   }
-  if (class == b->class && strncmp(words, b->begins, strlen(b->begins)) == 0 && strstr(words, b->has)) return 1;
-  printf("%s: %s gives class %d, \"%s\"; expected class %d, and a text that begins with \"%s\" and has \"%s\"\n",
-         f->name, b->what, class, words, b->class, b->begins, b->has);
+  if (class == b->class && strncmp(words, b->begins, strlen(b->begins)) == 0 && strstr(words, b->has))
+    return 1;
+  printf(
+      "%s: %s gives class %d, \"%s\"; expected class %d, and a text that begins with \"%s\" and has \"%s\"\n",
+      f->name, b->what, class, words, b->class, b->begins, b->has);
   return 0;
 }
 
