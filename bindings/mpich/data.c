@@ -1,5 +1,5 @@
-/* Variables that MPICH's header declares. Programs have copies of them, so only their values count: they are those of the standard's
-   ABI. */
+/* Variables that MPICH's header declares. Programs have copies of them, so only their values count: they are
+   those of the standard's ABI. */
 #define PUBLIC __attribute__((visibility("default")))
 
 static int no_status[8];

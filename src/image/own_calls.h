@@ -9,8 +9,9 @@
 
 namespace clump::image {
 
-/// Binds references of a loaded library anew, those that ld.so has made read-only too: `choose` is given what a word
-/// is bound to and the symbol's name, and returns the address to bind it to instead, or null. Allocates nothing.
+/// Binds references of a loaded library anew, those that ld.so has made read-only too: `choose` is given what
+/// a word is bound to and the symbol's name, and returns the address to bind it to instead, or null.
+/// Allocates nothing.
 using ChooseDefinition = const void* (*)(const void* context, std::uintptr_t bound, const char* name);
 void bind_anew(const link_map& library, ChooseDefinition choose, const void* context);
 
