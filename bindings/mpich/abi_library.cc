@@ -25,16 +25,19 @@ bool is_own(const void* address) {
 void* functions[kFunctions] = {};
 
 void* resolve(int number) {
-  // Usually this library stands before the other one in ld.so's order. If a library was opened that needs this one, the other one was
-  // there before, and is the first that defines the name.
+  // Usually this library stands before the other one in ld.so's order. If a library was opened that needs
+  // this one, the other one was there before, and is the first that defines the name.
   void* found = ::dlsym(RTLD_NEXT, kNames[number]);
   if (found == nullptr) {
     found = ::dlsym(RTLD_DEFAULT, kNames[number]);
     if (found != nullptr && is_own(found)) found = nullptr;
   }
   if (found == nullptr) {
-    std::fprintf(stderr, "libmpi.so.12 (Clump's, for programs that are made for MPICH): no MPI library with the standard ABI is loaded that has %s; start the "
-                 "program with Clump's mpiexec\n", kNames[number]);
+    std::fprintf(stderr,
+                 "libmpi.so.12 (Clump's, for programs that are made for MPICH): no MPI library with the "
+                 "standard ABI is loaded that has %s; start the "
+                 "program with Clump's mpiexec\n",
+                 kNames[number]);
     std::abort();
   }
   __atomic_store_n(&functions[number], found, __ATOMIC_RELAXED);

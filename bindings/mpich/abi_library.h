@@ -1,5 +1,5 @@
-// The functions of the MPI library behind this one, which has the standard's ABI. Both define the same names, so these are not bound
-// by ld.so: the first call of each looks its function up.
+// The functions of the MPI library behind this one, which has the standard's ABI. Both define the same names,
+// so these are not bound by ld.so: the first call of each looks its function up.
 #pragma once
 
 #include "mpi.h"

@@ -1,8 +1,9 @@
-// Arguments that a call of the standard's ABI writes, or that are arrays: each is an object that lives as long as the call's full
-// expression, converts to what the standard's function wants, and gives the program its results when it is destroyed.
+// Arguments that a call of the standard's ABI writes, or that are arrays: each is an object that lives as
+// long as the call's full expression, converts to what the standard's function wants, and gives the program
+// its results when it is destroyed.
 //
-// A null pointer is passed on as it is, so that the standard's function complains of it. A result that the function has not written
-// is not written for the program either.
+// A null pointer is passed on as it is, so that the standard's function complains of it. A result that the
+// function has not written is not written for the program either.
 #pragma once
 
 #include <cstdlib>
@@ -41,8 +42,9 @@ inline void to_standard(const Status& from, MPI_Status& to) {
 
 inline void to_program(const MPI_Status& from, Status& to) {
   to.count_lo = from.MPI_internal[kBytes];
-  to.count_hi_and_cancelled = static_cast<int>(static_cast<std::uint32_t>(from.MPI_internal[kBytes + 1]) << 1 |
-                                               (from.MPI_internal[kCancelled] != 0 ? 1U : 0U));
+  to.count_hi_and_cancelled =
+      static_cast<int>(static_cast<std::uint32_t>(from.MPI_internal[kBytes + 1]) << 1 |
+                       (from.MPI_internal[kCancelled] != 0 ? 1U : 0U));
   to.MPI_SOURCE = program_rank(from.MPI_SOURCE);
   to.MPI_TAG = program_tag(from.MPI_TAG);
   if (from.MPI_ERROR != kUntouched) to.MPI_ERROR = program_code(from.MPI_ERROR);
@@ -107,7 +109,8 @@ template <typename T, int kFew>
 class Memory {
  public:
   explicit Memory(MPI_Count count)
-      : data_(count <= kFew ? few_ : static_cast<T*>(std::malloc(static_cast<std::size_t>(count) * sizeof(T)))) {}
+      : data_(count <= kFew ? few_
+                            : static_cast<T*>(std::malloc(static_cast<std::size_t>(count) * sizeof(T)))) {}
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
   ~Memory() {
@@ -165,7 +168,8 @@ class Out {
 template <typename Handle>
 class Changed {
  public:
-  explicit Changed(Handle* handle) : to_(handle), value_(handle != nullptr ? standard(*handle) : nullptr), before_(value_) {}
+  explicit Changed(Handle* handle)
+      : to_(handle), value_(handle != nullptr ? standard(*handle) : nullptr), before_(value_) {}
   Changed(const Changed&) = delete;
   Changed& operator=(const Changed&) = delete;
   ~Changed() {
@@ -183,8 +187,10 @@ class Changed {
 template <typename Handle>
 class Handles {
  public:
-  Handles(const Handle* handles, MPI_Count count) : is_there_(handles != nullptr), values_(is_there_ && count > 0 ? count : 0) {
-    for (MPI_Count i = 0; is_there_ && i < count && values_.data() != nullptr; ++i) values_[i] = standard(handles[i]);
+  Handles(const Handle* handles, MPI_Count count)
+      : is_there_(handles != nullptr), values_(is_there_ && count > 0 ? count : 0) {
+    for (MPI_Count i = 0; is_there_ && i < count && values_.data() != nullptr; ++i)
+      values_[i] = standard(handles[i]);
   }
   operator const StandardOf<Handle>*() { return is_there_ ? values_.data() : nullptr; }  // NOLINT
 
@@ -197,7 +203,8 @@ class Handles {
 template <typename Handle>
 class ChangedHandles {
  public:
-  ChangedHandles(Handle* handles, int count) : to_(handles), count_(handles != nullptr && count > 0 ? count : 0), values_(count_) {
+  ChangedHandles(Handle* handles, int count)
+      : to_(handles), count_(handles != nullptr && count > 0 ? count : 0), values_(count_) {
     if (values_.data() == nullptr) count_ = 0;
     for (int i = 0; i < count_; ++i) values_[i] = standard(handles[i]);
   }
@@ -262,7 +269,8 @@ class Numbers {
  public:
   Numbers(const Table& table, const int* numbers, int count)
       : is_there_(numbers != nullptr), values_(is_there_ && count > 0 ? count : 0) {
-    for (int i = 0; is_there_ && i < count && values_.data() != nullptr; ++i) values_[i] = standard(table, numbers[i]);
+    for (int i = 0; is_there_ && i < count && values_.data() != nullptr; ++i)
+      values_[i] = standard(table, numbers[i]);
   }
   operator const int*() { return is_there_ ? values_.data() : nullptr; }  // NOLINT
 
@@ -278,7 +286,8 @@ class OutBuffer {
   OutBuffer(const OutBuffer&) = delete;
   OutBuffer& operator=(const OutBuffer&) = delete;
   ~OutBuffer() {
-    if (to_ != nullptr && *to_ == MPI_BUFFER_AUTOMATIC) *to_ = reinterpret_cast<void*>(static_cast<std::intptr_t>(-2));
+    if (to_ != nullptr && *to_ == MPI_BUFFER_AUTOMATIC)
+      *to_ = reinterpret_cast<void*>(static_cast<std::intptr_t>(-2));
   }
   operator void*() { return to_; }  // NOLINT
 

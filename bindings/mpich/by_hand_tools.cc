@@ -1,5 +1,5 @@
-// Functions of the tool information interface that are handed objects or functions (MPI-5.0 chapter 15). Its handles are addresses in
-// both ABIs.
+// Functions of the tool information interface that are handed objects or functions (MPI-5.0 chapter 15). Its
+// handles are addresses in both ABIs.
 #include "abi_library.h"
 #include "callbacks.h"
 #include "entry.h"
@@ -66,17 +66,20 @@ class BoundObject {
 
 int bind_of_cvar(int index) {
   int bind = MPI_T_BIND_NO_OBJECT;
-  abi::T_cvar_get_info()(index, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, &bind, nullptr);
+  abi::T_cvar_get_info()(index, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, &bind,
+                         nullptr);
   return bind;
 }
 int bind_of_pvar(int index) {
   int bind = MPI_T_BIND_NO_OBJECT;
-  abi::T_pvar_get_info()(index, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, &bind, nullptr, nullptr, nullptr);
+  abi::T_pvar_get_info()(index, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, &bind,
+                         nullptr, nullptr, nullptr);
   return bind;
 }
 int bind_of_event(int index) {
   int bind = MPI_T_BIND_NO_OBJECT;
-  abi::T_event_get_info()(index, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, &bind);
+  abi::T_event_get_info()(index, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                          nullptr, nullptr, &bind);
   return bind;
 }
 
@@ -94,7 +97,8 @@ struct DroppedCallback {
   void (*function)(MPI_Count, MPI_T_event_registration, int source, int safety, void* user_data);
 };
 
-void tell(MPI_T_event_instance event, MPI_T_event_registration registration, MPI_T_cb_safety safety, void* self) {
+void tell(MPI_T_event_instance event, MPI_T_event_registration registration, MPI_T_cb_safety safety,
+          void* self) {
   const EventCallback& known = *static_cast<EventCallback*>(self);
   known.function(event, registration, safety_to_program(safety), known.user_data);
 }
@@ -110,31 +114,40 @@ CLUMP_ENTRY(int, MPI_T_cvar_handle_alloc, (int index, void* object, MPI_T_cvar_h
   BoundObject bound(object, bind_of_cvar(index));
   return program_code(abi::T_cvar_handle_alloc()(index, bound.place(), handle, count));
 }
-CLUMP_ENTRY(int, MPI_T_pvar_handle_alloc, (MPI_T_pvar_session session, int index, void* object, MPI_T_pvar_handle* handle, int* count)) {
+CLUMP_ENTRY(int, MPI_T_pvar_handle_alloc,
+            (MPI_T_pvar_session session, int index, void* object, MPI_T_pvar_handle* handle, int* count)) {
   BoundObject bound(object, bind_of_pvar(index));
   return program_code(abi::T_pvar_handle_alloc()(session, index, bound.place(), handle, count));
 }
-CLUMP_ENTRY(int, MPI_T_event_handle_alloc, (int index, void* object, Info info, MPI_T_event_registration* registration)) {
+CLUMP_ENTRY(int, MPI_T_event_handle_alloc,
+            (int index, void* object, Info info, MPI_T_event_registration* registration)) {
   BoundObject bound(object, bind_of_event(index));
   return program_code(abi::T_event_handle_alloc()(index, bound.place(), standard(info), registration));
 }
 
-CLUMP_ENTRY(int, MPI_T_event_register_callback, (MPI_T_event_registration registration, int safety, Info info, void* user_data,
-                                                 decltype(EventCallback::function) function)) {
+CLUMP_ENTRY(int, MPI_T_event_register_callback,
+            (MPI_T_event_registration registration, int safety, Info info, void* user_data,
+             decltype(EventCallback::function) function)) {
   EventCallback* const own = function != nullptr ? kept(EventCallback{function, user_data}) : nullptr;
-  return program_code(abi::T_event_register_callback()(registration, static_cast<MPI_T_cb_safety>(standard(kSafety, safety)), standard(info),
-                                                       own, own != nullptr ? tell : nullptr));
+  return program_code(
+      abi::T_event_register_callback()(registration, static_cast<MPI_T_cb_safety>(standard(kSafety, safety)),
+                                       standard(info), own, own != nullptr ? tell : nullptr));
 }
-CLUMP_ENTRY(int, MPI_T_event_handle_free, (MPI_T_event_registration registration, void* user_data, decltype(FreeCallback::function) function)) {
+CLUMP_ENTRY(int, MPI_T_event_handle_free,
+            (MPI_T_event_registration registration, void* user_data,
+             decltype(FreeCallback::function) function)) {
   FreeCallback* const own = function != nullptr ? kept(FreeCallback{function, user_data}) : nullptr;
   return program_code(abi::T_event_handle_free()(registration, own, own != nullptr ? tell_freed : nullptr));
 }
-/// The function of the standard gets no data of its own but that of the event's callback: it is what tell() gets, too.
-CLUMP_ENTRY(int, MPI_T_event_set_dropped_handler, (MPI_T_event_registration registration, decltype(DroppedCallback::function) function)) {
+/// The function of the standard gets no data of its own but that of the event's callback: it is what tell()
+/// gets, too.
+CLUMP_ENTRY(int, MPI_T_event_set_dropped_handler,
+            (MPI_T_event_registration registration, decltype(DroppedCallback::function) function)) {
   if (function == nullptr) return program_code(abi::T_event_set_dropped_handler()(registration, nullptr));
   static decltype(DroppedCallback::function) last = nullptr;  // programs have one such function
   last = function;
-  const auto tell_dropped = [](MPI_Count count, MPI_T_event_registration of, int source, MPI_T_cb_safety safety, void* self) {
+  const auto tell_dropped = [](MPI_Count count, MPI_T_event_registration of, int source,
+                               MPI_T_cb_safety safety, void* self) {
     void* const user_data = self != nullptr ? static_cast<EventCallback*>(self)->user_data : nullptr;
     last(count, of, source, safety_to_program(safety), user_data);
   };

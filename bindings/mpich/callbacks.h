@@ -1,5 +1,5 @@
-// Functions that a program hands to MPI, made into functions of the standard's ABI. They belong to one rank, as all data of this
-// library does.
+// Functions that a program hands to MPI, made into functions of the standard's ABI. They belong to one rank,
+// as all data of this library does.
 #pragma once
 
 #include "arguments.h"
@@ -9,8 +9,9 @@ namespace clump::mpich {
 using UserFunction = void (*)(void* in, void* in_and_out, int* count, Datatype* type);
 using UserFunctionLarge = void (*)(void* in, void* in_and_out, MPI_Count* count, Datatype* type);
 
-/// What the standard's function is given that has no argument for the program's own function: one of a fixed number of functions, which
-/// knows it. The same function gets the same one, and keeps it. Null if all are in use.
+/// What the standard's function is given that has no argument for the program's own function: one of a fixed
+/// number of functions, which knows it. The same function gets the same one, and keeps it. Null if all are in
+/// use.
 MPI_User_function* standard(UserFunction function);
 MPI_User_function_c* standard(UserFunctionLarge function);
 
@@ -33,13 +34,14 @@ struct Key {
   static int copy_it(StandardOf<Handle> from, int key, void* self, void* value, void* copy, int* flag) {
     const Key& known = *static_cast<Key*>(self);
     if (known.copy == nullptr) return *flag = 0, MPI_SUCCESS;
-    return standard_code(
-        known.copy(program<Handle>(from), mpich::program(kKeyval, key), known.extra_state, value, copy, flag));
+    return standard_code(known.copy(program<Handle>(from), mpich::program(kKeyval, key), known.extra_state,
+                                    value, copy, flag));
   }
   static int delete_it(StandardOf<Handle> handle, int key, void* value, void* self) {
     const Key& known = *static_cast<Key*>(self);
     if (known.destroy == nullptr) return MPI_SUCCESS;
-    return standard_code(known.destroy(program<Handle>(handle), mpich::program(kKeyval, key), value, known.extra_state));
+    return standard_code(
+        known.destroy(program<Handle>(handle), mpich::program(kKeyval, key), value, known.extra_state));
   }
 };
 

@@ -1,12 +1,13 @@
-// How functions of this library are named. mpi.h of the standard's ABI declares the same names with other types, so in C++ a function
-// has the prefix mpich_, and the linker's name is PMPI_X, with MPI_X as its weak alias.
+// How functions of this library are named. mpi.h of the standard's ABI declares the same names with other
+// types, so in C++ a function has the prefix mpich_, and the linker's name is PMPI_X, with MPI_X as its weak
+// alias.
 #pragma once
 
 #include "mpi.h"
 
 #define CLUMP_PUBLIC __attribute__((visibility("default")))
-#define CLUMP_ENTRY(result, name, parameters)                                             \
-  extern "C" CLUMP_PUBLIC result mpich_P##name parameters __asm__("P" #name);             \
-  extern "C" CLUMP_PUBLIC result mpich_##name parameters __asm__(#name)                   \
-      __attribute__((weak, alias("P" #name)));                                            \
+#define CLUMP_ENTRY(result, name, parameters)                                 \
+  extern "C" CLUMP_PUBLIC result mpich_P##name parameters __asm__("P" #name); \
+  extern "C" CLUMP_PUBLIC result mpich_##name parameters __asm__(#name)       \
+      __attribute__((weak, alias("P" #name)));                                \
   extern "C" result mpich_P##name parameters

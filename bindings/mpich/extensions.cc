@@ -1,5 +1,5 @@
-// MPICH's extensions, MPIX_X. The questions for support of devices have answers; all others are there so that programs that may call
-// them start, and end the call with an error that has their name.
+// MPICH's extensions, MPIX_X. The questions for support of devices have answers; all others are there so that
+// programs that may call them start, and end the call with an error that has their name.
 #include <cstdio>
 
 #include "abi_library.h"

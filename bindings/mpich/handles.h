@@ -1,8 +1,9 @@
 // Handles as a program has them that was compiled for MPICH's ABI, and what they are in the standard's ABI.
 //
-// MPICH's handles are ints. A predefined one has a value that the header fixes (facts.txt); it is looked up. One that is made at run
-// time is, in Clump, an integer between 4096 and 2^31 (docs/decisions/004): the program gets the same integer with the top bit set,
-// which no predefined handle has beside a number of its own above 4095.
+// MPICH's handles are ints. A predefined one has a value that the header fixes (facts.txt); it is looked up.
+// One that is made at run time is, in Clump, an integer between 4096 and 2^31 (docs/decisions/004): the
+// program gets the same integer with the top bit set, which no predefined handle has beside a number of its
+// own above 4095.
 #pragma once
 
 #include <array>
@@ -32,7 +33,8 @@ struct HandlePair {
   std::uint32_t mpich;
 };
 
-/// `Standard`, the type in the standard's ABI, and `pairs`, all predefined handles. handles.inc specialises it.
+/// `Standard`, the type in the standard's ABI, and `pairs`, all predefined handles. handles.inc specialises
+/// it.
 template <typename Handle>
 struct Facts;
 
@@ -44,8 +46,9 @@ using StandardOf = typename Facts<Handle>::Standard;
 namespace detail {
 
 constexpr std::uint32_t kMade = 0x80000000u;
-constexpr std::uint32_t kFirstMade = 4096;  // and the first value that no predefined handle of MPICH has below its kind
-constexpr std::size_t kPredefined = 1024;   // values of the standard's predefined handles are smaller
+constexpr std::uint32_t kFirstMade =
+    4096;  // and the first value that no predefined handle of MPICH has below its kind
+constexpr std::size_t kPredefined = 1024;  // values of the standard's predefined handles are smaller
 
 constexpr std::size_t place_of(std::uint32_t mpich) { return (mpich ^ (mpich >> 23) ^ (mpich >> 28)) & 0xff; }
 
@@ -83,8 +86,8 @@ inline constexpr std::array<std::uint32_t, kPredefined> kMpichValues =
 
 }  // namespace detail
 
-/// The handle for the standard's functions. One that is neither predefined nor made by this library becomes one that every function
-/// refuses.
+/// The handle for the standard's functions. One that is neither predefined nor made by this library becomes
+/// one that every function refuses.
 template <typename Handle>
 inline StandardOf<Handle> standard(Handle handle) {
   static_assert(detail::have_places<Handle>());
@@ -100,7 +103,9 @@ inline StandardOf<Handle> standard(Handle handle) {
   }
   return reinterpret_cast<StandardOf<Handle>>(value);
 }
-inline MPI_File standard(File file) { return file == nullptr ? MPI_FILE_NULL : reinterpret_cast<MPI_File>(file); }
+inline MPI_File standard(File file) {
+  return file == nullptr ? MPI_FILE_NULL : reinterpret_cast<MPI_File>(file);
+}
 
 /// The program's handle for one of the standard's.
 template <typename Handle>

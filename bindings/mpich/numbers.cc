@@ -5,7 +5,8 @@ namespace clump::mpich {
 namespace {
 
 constexpr int kClassMask = MPI_ERR_LASTCODE;
-static_assert((kClassMask & (kClassMask + 1)) == 0, "the classes of the standard's ABI are the low bits of a code");
+static_assert((kClassMask & (kClassMask + 1)) == 0,
+              "the classes of the standard's ABI are the low bits of a code");
 constexpr int kFirstOfProgram = 1 << 30;
 
 }  // namespace

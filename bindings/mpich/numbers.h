@@ -1,5 +1,5 @@
-// Numbers whose meaning differs between MPICH's ABI and the standard's: ranks and tags that are none, enumerations, masks, error codes,
-// addresses with a meaning of their own.
+// Numbers whose meaning differs between MPICH's ABI and the standard's: ranks and tags that are none,
+// enumerations, masks, error codes, addresses with a meaning of their own.
 #pragma once
 
 #include <climits>
@@ -23,8 +23,8 @@ struct Table {
 
 #include "numbers.inc"
 
-/// The number for the standard's functions. A number of no constant stays as it is, unless it would become one: then it is one that
-/// functions refuse.
+/// The number for the standard's functions. A number of no constant stays as it is, unless it would become
+/// one: then it is one that functions refuse.
 int standard(const Table& table, int value);
 /// The number for the program.
 int program(const Table& table, int value);
@@ -37,8 +37,8 @@ inline int program_rank(int rank) { return rank >= 0 ? rank : program(kRank, ran
 inline int standard_tag(int tag) { return tag >= 0 ? tag : standard(kTag, tag); }
 inline int program_tag(int tag) { return tag >= 0 ? tag : program(kTag, tag); }
 
-/// Error codes. Their low bits are the class, up to the standard's MPI_ERR_LASTCODE; those above know the message. Codes that the
-/// program has added are above MPICH's MPI_ERR_LASTCODE and the same in both.
+/// Error codes. Their low bits are the class, up to the standard's MPI_ERR_LASTCODE; those above know the
+/// message. Codes that the program has added are above MPICH's MPI_ERR_LASTCODE and the same in both.
 int standard_code_of_failure(int code);
 int program_code_of_failure(int code);
 inline int standard_code(int code) { return code == MPI_SUCCESS ? code : standard_code_of_failure(code); }
@@ -51,7 +51,9 @@ inline const void* standard_buffer(const void* address) {
     return address;
   return value == static_cast<std::uintptr_t>(-1) ? MPI_IN_PLACE : MPI_BUFFER_AUTOMATIC;
 }
-inline void* standard_buffer(void* address) { return const_cast<void*>(standard_buffer(static_cast<const void*>(address))); }
+inline void* standard_buffer(void* address) {
+  return const_cast<void*>(standard_buffer(static_cast<const void*>(address)));
+}
 
 /// Of MPI_File_set_view.
 constexpr MPI_Offset kDisplacementCurrent = -54278278;

@@ -1,23 +1,32 @@
-// Functions that MPI-3 took away and that MPICH still has, and conversions of handles and statuses that are functions in its newer
-// versions. Handles of Fortran are the ints themselves.
+// Functions that MPI-3 took away and that MPICH still has, and conversions of handles and statuses that are
+// functions in its newer versions. Handles of Fortran are the ints themselves.
 #include "abi_library.h"
 #include "callbacks.h"
 #include "entry.h"
 
 using namespace clump::mpich;  // NOLINT: the functions below are of no namespace
 
-extern "C" int mpich_PMPI_Type_create_struct(int, const int*, const MPI_Aint*, const Datatype*, Datatype*) __asm__("PMPI_Type_create_struct");
-extern "C" int mpich_PMPI_Comm_create_errhandler(ErrorFunction<Comm>, Errhandler*) __asm__("PMPI_Comm_create_errhandler");
+extern "C" int mpich_PMPI_Type_create_struct(int, const int*, const MPI_Aint*, const Datatype*,
+                                             Datatype*) __asm__("PMPI_Type_create_struct");
+extern "C" int mpich_PMPI_Comm_create_errhandler(ErrorFunction<Comm>,
+                                                 Errhandler*) __asm__("PMPI_Comm_create_errhandler");
 
-CLUMP_ENTRY(int, MPI_Address, (void* location, MPI_Aint* address)) { return program_code(abi::Get_address()(location, address)); }
-CLUMP_ENTRY(int, MPI_Type_struct, (int count, int* lengths, MPI_Aint* places, Datatype* types, Datatype* newtype)) {
+CLUMP_ENTRY(int, MPI_Address, (void* location, MPI_Aint* address)) {
+  return program_code(abi::Get_address()(location, address));
+}
+CLUMP_ENTRY(int, MPI_Type_struct,
+            (int count, int* lengths, MPI_Aint* places, Datatype* types, Datatype* newtype)) {
   return mpich_PMPI_Type_create_struct(count, lengths, places, types, newtype);
 }
-CLUMP_ENTRY(int, MPI_Type_hindexed, (int count, int* lengths, MPI_Aint* places, Datatype oldtype, Datatype* newtype)) {
-  return program_code(abi::Type_create_hindexed()(count, lengths, places, standard(oldtype), Out<Datatype>(newtype)));
+CLUMP_ENTRY(int, MPI_Type_hindexed,
+            (int count, int* lengths, MPI_Aint* places, Datatype oldtype, Datatype* newtype)) {
+  return program_code(
+      abi::Type_create_hindexed()(count, lengths, places, standard(oldtype), Out<Datatype>(newtype)));
 }
-CLUMP_ENTRY(int, MPI_Type_hvector, (int count, int length, MPI_Aint stride, Datatype oldtype, Datatype* newtype)) {
-  return program_code(abi::Type_create_hvector()(count, length, stride, standard(oldtype), Out<Datatype>(newtype)));
+CLUMP_ENTRY(int, MPI_Type_hvector,
+            (int count, int length, MPI_Aint stride, Datatype oldtype, Datatype* newtype)) {
+  return program_code(
+      abi::Type_create_hvector()(count, length, stride, standard(oldtype), Out<Datatype>(newtype)));
 }
 CLUMP_ENTRY(int, MPI_Type_extent, (Datatype datatype, MPI_Aint* extent)) {
   MPI_Aint lower = 0;
@@ -44,7 +53,7 @@ CLUMP_ENTRY(int, MPI_Errhandler_set, (Comm comm, Errhandler errhandler)) {
   return program_code(abi::Comm_set_errhandler()(standard(comm), standard(errhandler)));
 }
 
-#define CLUMP_CONVERSIONS(name, type)                                                             \
+#define CLUMP_CONVERSIONS(name, type)                                                              \
   CLUMP_ENTRY(MPI_Fint, MPI_##name##_c2f, (type handle)) { return static_cast<MPI_Fint>(handle); } \
   CLUMP_ENTRY(type, MPI_##name##_f2c, (MPI_Fint handle)) { return static_cast<type>(handle); }     \
   CLUMP_ENTRY(int, MPI_##name##_toint, (type handle)) { return static_cast<int>(handle); }         \

@@ -1,6 +1,6 @@
-// Python whose mpi4py is a binary wheel. Such a wheel has a module for each family of MPI libraries, and asks the
-// library in the process which one fits: ours has the standard's ABI, for which wheels have none so far. They have
-// one for MPICH's ABI, which our facade serves, so it is the one that Python is told to take.
+// Python whose mpi4py is a binary wheel. Such a wheel has a module for each family of MPI libraries, and asks
+// the library in the process which one fits: ours has the standard's ABI, for which wheels have none so far.
+// They have one for MPICH's ABI, which our facade serves, so it is the one that Python is told to take.
 #include <dirent.h>
 #include <sys/auxv.h>
 
@@ -33,7 +33,8 @@ std::string parent_of(const std::string& path) {
   return slash == std::string::npos ? std::string() : path.substr(0, slash);
 }
 
-/// The folders that Python looks through for packages, as far as they follow from its path and its environment.
+/// The folders that Python looks through for packages, as far as they follow from its path and its
+/// environment.
 std::vector<std::string> package_folders(const std::string& python) {
   std::vector<std::string> folders;
   if (const char* const path = std::getenv("PYTHONPATH"); path != nullptr) {
@@ -44,7 +45,8 @@ std::vector<std::string> package_folders(const std::string& python) {
     }
   }
   std::vector<std::string> prefixes{parent_of(parent_of(python))};
-  if (const char* const home = std::getenv("HOME"); home != nullptr) prefixes.push_back(std::string(home) + "/.local");
+  if (const char* const home = std::getenv("HOME"); home != nullptr)
+    prefixes.push_back(std::string(home) + "/.local");
   prefixes.emplace_back("/usr/local");
   prefixes.emplace_back("/usr");
   for (const std::string& prefix : prefixes) {

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "base/program_path.h"
+#include "host/failure.h"
+#include "host/host.h"
+#include "host/state.h"
 #include "image/facade.h"
 #include "image/loaded_mpi.h"
-#include "host/host.h"
-#include "host/failure.h"
-#include "host/state.h"
 
 namespace clump::host {
 

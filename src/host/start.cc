@@ -25,15 +25,15 @@
 #include "fiber/fiber.h"
 #include "fiber/help.h"
 #include "fiber/kernel_state.h"
+#include "host/host.h"
+#include "host/stacks.h"
+#include "host/state.h"
 #include "image/output.h"
 #include "image/own_calls.h"
 #include "image/record_locks.h"
 #include "image/refusal.h"
 #include "image/signals.h"
 #include "pmi/rank_variables.h"
-#include "host/host.h"
-#include "host/stacks.h"
-#include "host/state.h"
 
 extern "C" {
 [[gnu::weak]] void __tsan_init();

@@ -107,8 +107,8 @@ std::string find_job(int argc, char** argv, char** environment);
 const char* join_job();
 /// host/mpi_library.cc: ends the job if this plain process is made for another MPI library.
 void refuse_other_mpi();
-/// host/mpi_library.cc: executes the program once more with a facade before the MPI library, if ld.so has loaded another
-/// library in its place. By the first constructor of a plain process.
+/// host/mpi_library.cc: executes the program once more with a facade before the MPI library, if ld.so has
+/// loaded another library in its place. By the first constructor of a plain process.
 void begin_again_over_facade(char** argv, char** environment);
 /// host/mpi4py.cc: if this process is Python, and its mpi4py has a module for MPICH's ABI but none for the
 /// standard's, has it take that one. Whether the environment has changed. Before main().

@@ -30,7 +30,8 @@ const char* name_of_facade(const link_map& object) {
   for (const ElfW(Dyn)* entry = object.l_ld; entry->d_tag != DT_NULL; ++entry) {
     if (entry->d_tag != DT_NEEDED) continue;
     const char* const name = dynamic.strings + entry->d_un.d_val;
-    const bool is_for_c = std::strncmp(name, "libmpi.so", 9) == 0 || std::strncmp(name, "libmpich.so", 11) == 0;
+    const bool is_for_c =
+        std::strncmp(name, "libmpi.so", 9) == 0 || std::strncmp(name, "libmpich.so", 11) == 0;
     if (is_for_c && mpi_kind_of(name) == MpiKind::kMpich) return name;
   }
   return nullptr;
@@ -61,7 +62,8 @@ std::string facade_needed_by(const std::string& path) {
     if (!file.valid()) continue;
     const SearchPaths paths = search_paths_of(file, at);
     for (const std::string& name : file.strings(DT_NEEDED)) {
-      if (!seen.insert(name).second || is_shared_library(name.c_str()) || loaded_as(name) != nullptr) continue;
+      if (!seen.insert(name).second || is_shared_library(name.c_str()) || loaded_as(name) != nullptr)
+        continue;
       if (std::string facade = facade_for(name, file); !facade.empty()) return facade;
       if (std::string found = find_library(name, paths, {}, library_path); !found.empty())
         files.push_back(std::move(found));

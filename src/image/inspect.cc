@@ -150,8 +150,8 @@ class LibraryWalk {
   std::set<std::string> seen_;
 };
 
-/// The first function of MPI that the program or one of its libraries names, and the facade does not have. The name
-/// may be a weak one, that the program can do without.
+/// The first function of MPI that the program or one of its libraries names, and the facade does not have.
+/// The name may be a weak one, that the program can do without.
 std::string missing_in_facade(const std::string& program, const Verdict& verdict) {
   const ElfFile facade(verdict.facade);
   std::vector<std::string> files = verdict.libraries;
@@ -253,7 +253,8 @@ std::string reason_against(const std::string& path, const Verdict& verdict) {
 
 std::string words_about_two(const Verdict& verdict) {
   return fmt::format(
-      "it needs two MPI libraries, whose handles differ: {} (named by {}) and {} (named by {}); build both for "
+      "it needs two MPI libraries, whose handles differ: {} (named by {}) and {} (named by {}); build both "
+      "for "
       "the same one",
       verdict.mpi_library, verdict.mpi_needed_by, verdict.second_mpi, verdict.second_mpi_needed_by);
 }

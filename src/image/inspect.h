@@ -34,12 +34,12 @@ struct Verdict {
   std::string text_relocations_in;  ///< path of a file, the program or a library, whose code ld.so changes:
                                     ///< it cannot be shared
   MpiKind mpi = MpiKind::kNone;
-  std::string mpi_library;          ///< SONAME of the MPI library, e.g. "libmpi_abi.so.1" or "libmpi.so.40"
-  std::string mpi_needed_by;        ///< path of the file that names it: the program or one of its libraries
-  std::string mpi_path;             ///< where ld.so would find it; empty: nowhere
-  std::string facade;               ///< path of Clump's library that takes its place: of kind kMpich
-  std::string lacks;                ///< a function of that family that it does not have and some file names
-  std::string second_mpi;           ///< a library of another kind that is needed as well
+  std::string mpi_library;    ///< SONAME of the MPI library, e.g. "libmpi_abi.so.1" or "libmpi.so.40"
+  std::string mpi_needed_by;  ///< path of the file that names it: the program or one of its libraries
+  std::string mpi_path;       ///< where ld.so would find it; empty: nowhere
+  std::string facade;         ///< path of Clump's library that takes its place: of kind kMpich
+  std::string lacks;          ///< a function of that family that it does not have and some file names
+  std::string second_mpi;     ///< a library of another kind that is needed as well
   std::string second_mpi_needed_by;
   std::string process_function;     ///< a function that it imports and that needs a process for each rank
   std::string_view process_reason;  ///< why it does, as the end of a sentence

@@ -56,7 +56,8 @@ Caller caller_at(const void* address) {
   return {image != nullptr ? object : nullptr, image};
 }
 
-/// Opens a library for which a facade has to be there first, and binds all that comes in with it to the facade.
+/// Opens a library for which a facade has to be there first, and binds all that comes in with it to the
+/// facade.
 void* open_over(std::string facade, const char* name, int flags) {
   for (; !facade.empty(); facade = facade_needed_by(name)) {
     if (ld_open(facade.c_str(), RTLD_NOW | RTLD_NODELETE) == nullptr) return nullptr;

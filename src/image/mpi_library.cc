@@ -25,14 +25,11 @@ struct Family {
 
 // The first row that matches counts. Open MPI before 2.0 has the same number as MPICH's ABI.
 constexpr Family kFamilies[] = {
-    {"libmpi.so.12", {}},        {"libmpi.so.", kOpenMpi},
-    {"libmpich.so", kMpich},     {"libmpi_cray.so", kMpich},
-    {"libmpichfort.so", kMpich}, {"libmpichcxx.so", kMpich},
-    {"libmpi_gnu", kMpich},      {"libmpi_mt.so", "Intel MPI"},
-    {"libmpi_intel.so", kMpich}, {"libmpifort.so.12", kMpich},
-    {"libmpicxx.so.12", kMpich}, {"libmpi_mpifh.so", kOpenMpi},
-    {"libmpi_cxx.so", kOpenMpi}, {"libmpi_usempi", kOpenMpi},
-    {"libmpi.so", {}},
+    {"libmpi.so.12", {}},         {"libmpi.so.", kOpenMpi},      {"libmpich.so", kMpich},
+    {"libmpi_cray.so", kMpich},   {"libmpichfort.so", kMpich},   {"libmpichcxx.so", kMpich},
+    {"libmpi_gnu", kMpich},       {"libmpi_mt.so", "Intel MPI"}, {"libmpi_intel.so", kMpich},
+    {"libmpifort.so.12", kMpich}, {"libmpicxx.so.12", kMpich},   {"libmpi_mpifh.so", kOpenMpi},
+    {"libmpi_cxx.so", kOpenMpi},  {"libmpi_usempi", kOpenMpi},   {"libmpi.so", {}},
 };
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
@@ -45,13 +42,14 @@ const Family* find(std::string_view library) {
 }
 
 // Names that a facade of ours has (bindings/mpich).
-constexpr std::string_view kMpichNames[] = {"libmpi.so.12",     "libmpich.so.12",     "libmpifort.so.12",
+constexpr std::string_view kMpichNames[] = {"libmpi.so.12",       "libmpich.so.12",  "libmpifort.so.12",
                                             "libmpichfort.so.12", "libmpicxx.so.12", "libmpichcxx.so.12"};
 constexpr std::string_view kFacadeFolder = "/clump/mpich/";
 
 std::string folder_of(std::string_view path) { return std::string(path.substr(0, path.rfind('/'))); }
 
-/// The folder that has the facades. This code is in libclump_host.so, beside whose folder it is, and in tools.
+/// The folder that has the facades. This code is in libclump_host.so, beside whose folder it is, and in
+/// tools.
 const std::string& facade_folder() {
   static const auto& folder = *new std::string([] {
     Dl_info own{};
@@ -84,7 +82,8 @@ std::string_view language_of(std::string_view library) {
 
 /// A procedure, a module or a common block of MPI's.
 bool is_of_fortran(std::string_view name) {
-  for (const std::string_view prefix : {"mpi_", "pmpi_", "mpix_", "pmpix_", "mpifcmb", "mpipriv", "__mpi", "mpir_"})
+  for (const std::string_view prefix :
+       {"mpi_", "pmpi_", "mpix_", "pmpix_", "mpifcmb", "mpipriv", "__mpi", "mpir_"})
     if (name.starts_with(prefix)) return true;
   return name.find("mpi_f08") != name.npos;
 }
@@ -106,8 +105,8 @@ std::string facade_for(std::string_view library) {
 std::string facade_for(std::string_view library, const ElfFile& user) {
   std::string facade = facade_for(library);
   if (facade.empty()) return facade;
-  // Open MPI before 2.0 had the number of MPICH's ABI; its handles are addresses of variables. Facades of libraries
-  // for other languages are empty: wrappers name these for programs in C, too.
+  // Open MPI before 2.0 had the number of MPICH's ABI; its handles are addresses of variables. Facades of
+  // libraries for other languages are empty: wrappers name these for programs in C, too.
   const std::string_view language = language_of(library);
   const bool is_more = find_import(user, [&](std::string_view name) {
     if (language == "Fortran") return is_of_fortran(name);
@@ -147,9 +146,8 @@ std::string words_about(const WrongMpi& wrong, const std::string& mpicc) {
   else if (is_python_module(wrong.user))
     what = fmt::format("install its package from sources, compiled with Clump's mpicc ({})", mpicc);
   if (const std::string_view language = language_of(wrong.library); !language.empty())
-    return fmt::format(
-        "'{}' is made for {} ({}), of which Clump has the C library, not yet that of {}: {}", wrong.user,
-        family_of(wrong), needs, language, what);
+    return fmt::format("'{}' is made for {} ({}), of which Clump has the C library, not yet that of {}: {}",
+                       wrong.user, family_of(wrong), needs, language, what);
   return fmt::format(
       "'{}' is made for {} ({}), and Clump runs what is made for the MPI standard ABI or for MPICH's: {}",
       wrong.user, family_of(wrong), needs, what);

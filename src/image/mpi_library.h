@@ -22,8 +22,8 @@ enum class MpiKind : std::uint8_t {
 /// The kind of a library, by its name, "libmpi.so.40", or its path.
 MpiKind mpi_kind_of(std::string_view library);
 
-/// Clump's library that stands in the place of one of kind kMpich: its path. Empty if the name is another one,
-/// or if Clump was installed without.
+/// Clump's library that stands in the place of one of kind kMpich: its path. Empty if the name is another
+/// one, or if Clump was installed without.
 std::string facade_for(std::string_view library);
 /// The same for a file that names the library; empty, too, if the file needs more of it than Clump's has.
 std::string facade_for(std::string_view library, const ElfFile& user);

@@ -120,7 +120,7 @@ void keep_own_calls(char** environment) {
   static constexpr char kHere = 0;
   const link_map* const ours = loaded_at(&kHere);
   for (const link_map* map = ours; map != nullptr; map = map->l_next) {
-    if (map == ours || std::strncmp(name_of(*map), "libmpi_abi.so", 13) == 0) 
+    if (map == ours || std::strncmp(name_of(*map), "libmpi_abi.so", 13) == 0)
       bind_anew(*map, definition_past_ranks, ours);
   }
 }

@@ -154,7 +154,9 @@ int show_mpi4py(const std::string& python) {
     }
   }
   if (fits)
-    fmt::print("under Clump's mpiexec:      one that fits: the standard ABI's, or with MPI4PY_MPIABI=mpich MPICH's\n");
+    fmt::print(
+        "under Clump's mpiexec:      one that fits: the standard ABI's, or with MPI4PY_MPIABI=mpich "
+        "MPICH's\n");
   else
     fmt::print("under Clump's mpiexec:      none of these; install mpi4py for the MPI standard ABI:\n  {}\n",
                image::command_for_mpi4py(own_mpicc()));

@@ -41,7 +41,8 @@ base::Status judge(const std::string& typed, const std::string& path, const imag
                                           verdict.mpi_library, verdict.mpi_path},
                                          "mpicc"));
   if (!verdict.second_mpi.empty())
-    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "'{}' cannot run: {}", typed, image::words_about_two(verdict));
+    return base::fail(MPI_ERR_UNSUPPORTED_OPERATION, "'{}' cannot run: {}", typed,
+                      image::words_about_two(verdict));
   if (!verdict.missing.empty()) {
     return base::fail(
         MPI_ERR_ACCESS,

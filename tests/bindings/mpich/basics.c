@@ -1,4 +1,5 @@
-/* What a program that was compiled for MPICH's ABI expects: handles, statuses, constants, callbacks. Compiled with MPICH's own mpi.h. */
+/* What a program that was compiled for MPICH's ABI expects: handles, statuses, constants, callbacks. Compiled
+ * with MPICH's own mpi.h. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,12 +7,12 @@
 
 static int rank, size;
 
-#define CHECK(what)                                                                  \
-  do {                                                                               \
-    if (!(what)) {                                                                   \
+#define CHECK(what)                                                                   \
+  do {                                                                                \
+    if (!(what)) {                                                                    \
       fprintf(stderr, "rank %d, line %d: %s does not hold\n", rank, __LINE__, #what); \
-      MPI_Abort(MPI_COMM_WORLD, 3);                                                  \
-    }                                                                                \
+      MPI_Abort(MPI_COMM_WORLD, 3);                                                   \
+    }                                                                                 \
   } while (0)
 
 static void messages(void) {
@@ -76,7 +77,8 @@ static void messages(void) {
 static void communicators(void) {
   MPI_Comm half = MPI_COMM_NULL, node, cart, copy;
   MPI_Group world, evens;
-  int r = -1, n = -1, result = -1, topology = -1, source, destination, dims[1] = {0}, periods[1] = {0}, ranks[2] = {0, MPI_PROC_NULL};
+  int r = -1, n = -1, result = -1, topology = -1, source, destination, dims[1] = {0}, periods[1] = {0},
+      ranks[2] = {0, MPI_PROC_NULL};
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
   MPI_Comm_rank(half, &r);
   MPI_Comm_size(half, &n);
@@ -100,7 +102,8 @@ static void communicators(void) {
   MPI_Topo_test(copy, &topology);
   CHECK(topology == MPI_UNDEFINED);
   MPI_Cart_shift(cart, 0, 1, &source, &destination);
-  CHECK(source == (rank == 0 ? MPI_PROC_NULL : rank - 1) && destination == (rank == size - 1 ? MPI_PROC_NULL : rank + 1));
+  CHECK(source == (rank == 0 ? MPI_PROC_NULL : rank - 1) &&
+        destination == (rank == size - 1 ? MPI_PROC_NULL : rank + 1));
   MPI_Comm_free(&cart);
   CHECK(cart == MPI_COMM_NULL);
   MPI_Comm_group(MPI_COMM_WORLD, &world);
@@ -118,7 +121,8 @@ static void communicators(void) {
 
   MPI_Comm graph;
   int neighbour = (rank + 1) % size, from = (rank + size - 1) % size, weight = 5;
-  MPI_Dist_graph_create_adjacent(copy, 1, &from, MPI_UNWEIGHTED, 1, &neighbour, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+  MPI_Dist_graph_create_adjacent(copy, 1, &from, MPI_UNWEIGHTED, 1, &neighbour, MPI_UNWEIGHTED, MPI_INFO_NULL,
+                                 0, &graph);
   int in, out, weighted = 1;
   MPI_Dist_graph_neighbors_count(graph, &in, &out, &weighted);
   CHECK(in == 1 && out == 1 && weighted == 0);
@@ -152,7 +156,10 @@ static void collectives(void) {
   CHECK(sum == size);
   MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   CHECK(sum == size);
-  struct { double d; int i; } pair = {1.0 - rank, rank}, found;
+  struct {
+    double d;
+    int i;
+  } pair = {1.0 - rank, rank}, found;
   MPI_Allreduce(&pair, &found, 1, MPI_DOUBLE_INT, MPI_MINLOC, MPI_COMM_WORLD);
   CHECK(found.i == size - 1);
   MPI_Op_create(largest, 1, &op);
@@ -167,7 +174,8 @@ static void collectives(void) {
   MPI_Datatype* types = malloc(sizeof(MPI_Datatype) * size);
   int* counts = malloc(sizeof(int) * size);
   int* places = malloc(sizeof(int) * size);
-  for (int i = 0; i < size; ++i) types[i] = MPI_INT, counts[i] = 1, places[i] = 4 * i, all[i] = 100 * rank + i;
+  for (int i = 0; i < size; ++i)
+    types[i] = MPI_INT, counts[i] = 1, places[i] = 4 * i, all[i] = 100 * rank + i;
   MPI_Request request;
   MPI_Ialltoallw(all, counts, places, types, all + size, counts, places, types, MPI_COMM_WORLD, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -314,7 +322,8 @@ static void others(void) {
   MPI_Status status;
   MPI_Info info;
   int count = 0, flag = 0, level = -1, length, version, subversion;
-  char value[MPI_MAX_INFO_VAL], name[MPI_MAX_PROCESSOR_NAME], library[MPI_MAX_LIBRARY_VERSION_STRING], key[MPI_MAX_INFO_KEY];
+  char value[MPI_MAX_INFO_VAL], name[MPI_MAX_PROCESSOR_NAME], library[MPI_MAX_LIBRARY_VERSION_STRING],
+      key[MPI_MAX_INFO_KEY];
   MPI_Grequest_start(query, release, cancel, &freed, &request);
   MPI_Grequest_complete(request);
   MPI_Wait(&request, &status);
