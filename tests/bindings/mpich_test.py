@@ -55,6 +55,17 @@ class Programs(tool.Case):
             shown = tool.run(*way, "-n", 2, PROGRAMS / "in_vain")
             self.assertEqual((shown.code, shown.out), (0, "all of it holds for 2 ranks\n"), shown)
 
+    def test_two_families(self):
+        shown = tool.run("-n", 2, PROGRAMS / "two_families")
+        self.assert_says(shown, 126, "two_families' cannot run: it needs two MPI libraries", "libmpi_abi.so.1")
+
+    def test_fortran(self):
+        shown = tool.run("-n", 2, PROGRAMS / "fortran")
+        self.assert_says(shown, 126, "fortran' is made for MPICH", "libmpifort.so.12", "not yet that of Fortran")
+        shown = tool.run("which", PROGRAMS / "fortran", tool="clump")
+        self.assertEqual(shown.code, 1)
+        self.assertIn("refused", shown.out)
+
     def test_which_and_explain(self):
         shown = tool.run("which", PROGRAMS / "basics", tool="clump")
         self.assertEqual(shown.code, 0)

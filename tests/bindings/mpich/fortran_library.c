@@ -1,0 +1,3 @@
+/* Stands for the library for Fortran. */
+void mpi_init_(int* error);
+void mpi_init_(int* error) { *error = 0; }
