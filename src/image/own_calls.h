@@ -1,6 +1,6 @@
-// What Clump's own libraries call is the C library's and their own, whatever the program or an interposer
-// (interposers.h) defines under the same name: those functions are one rank's, and what they count or hold is
-// what that rank has called.
+// Keeps the calls that Clump's own libraries make in the C library and in themselves, even if the program or
+// an interposer (interposers.h) defines a function of the same name: such a function belongs to one rank, and
+// what it counts or holds is what that rank has called.
 #pragma once
 
 #include <link.h>
@@ -15,10 +15,11 @@ namespace clump::image {
 using ChooseDefinition = const void* (*)(const void* context, std::uintptr_t bound, const char* name);
 void bind_anew(const link_map& library, ChooseDefinition choose, const void* context);
 
-/// Binds the references of libclump_host.so and libmpi_abi.so.1 that ld.so has bound to the program or to an
-/// interposer anew: to the first definition from libclump_host.so on. An allocator that the program defines
-/// stays: the C library allocates from it too, and we free what it returns. Where ld.so has not bound all
-/// (LD_BIND_NOW), does nothing. Before anything else is called and before other threads; allocates nothing.
+/// Binds again those references of libclump_host.so and libmpi_abi.so.1 that ld.so has bound to the program
+/// or to an interposer: to the first definition from libclump_host.so on. An allocator that the program
+/// defines stays bound, because the C library allocates from it, too, and Clump frees what the C library
+/// returns. Does nothing if ld.so has not bound all references (LD_BIND_NOW). Before anything else is called,
+/// and before there are other threads; allocates nothing.
 void keep_own_calls(char** environment);
 
 }  // namespace clump::image
