@@ -31,7 +31,7 @@ void ChildTable::note(pid_t process, fiber::Identity* owner) noexcept {
       // acquire: who has freed the entry does not touch it any more
       if (!entry.process.compare_exchange_strong(free, kBeingWritten, std::memory_order_acquire)) continue;
       entry.told.store(0, std::memory_order_relaxed);
-      entry.owner.store(owner, std::memory_order_release);    // release: with `kBeingWritten`, see read()
+      entry.owner.store(owner, std::memory_order_release);      // release: with `kBeingWritten`, see read()
       entry.process.store(process, std::memory_order_release);  // release: pairs with acquire in read()
       errno = error;
       return;

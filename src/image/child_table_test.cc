@@ -1,5 +1,5 @@
-// The table of children under threads that find, forget and note them at the same time: no child is lost, none
-// gets another owner, and one thread only takes each.
+// The table of children under threads that find, forget and note them at the same time: no child is lost,
+// none gets another owner, and one thread only takes each.
 #include "image/child_table.h"
 
 #include <gtest/gtest.h>

@@ -7,9 +7,9 @@
 
 #include "coll/shared/team.h"
 #include "fiber/world_stop.h"
+#include "host/host.h"
 #include "p2p/label.h"
 #include "p2p/matcher.h"
-#include "host/host.h"
 
 namespace clump {
 

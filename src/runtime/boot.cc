@@ -15,6 +15,7 @@
 #include "coll/select/rules.h"
 #include "core/rank.h"
 #include "fiber/fiber.h"
+#include "host/host.h"
 #include "instruments/settings.h"
 #include "mpi/process.h"
 #include "p2p/label.h"
@@ -22,7 +23,6 @@
 #include "record/recorder.h"
 #include "runtime/account.h"
 #include "runtime/connect.h"
-#include "host/host.h"
 
 namespace clump {
 
@@ -213,9 +213,9 @@ core::World& the_world() {
   static core::World* const made = [] {
     static core::World* const fresh = make_world();
     host::observe({.take_account = [] { return take_account(*fresh); },
-                      .progress = [] { return progress_of(*fresh); },
-                      .all_in_mpi = [] { return all_in_mpi(*fresh); },
-                      .network_rests = network_rests});
+                   .progress = [] { return progress_of(*fresh); },
+                   .all_in_mpi = [] { return all_in_mpi(*fresh); },
+                   .network_rests = network_rests});
     return fresh;
   }();
   return *made;

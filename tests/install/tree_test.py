@@ -67,7 +67,7 @@ class Tree(place.Case):
             self.assertTrue(all("/.debug/" in name for name in files), files)
             for path in binaries():
                 if "mimalloc" not in path.name:
-                    self.assertIn(f"{path.parent.name}/.debug/{path.name}.debug", files)
+                    self.assertIn(f"{path.relative_to(place.PREFIX).parent}/.debug/{path.name}.debug", files)
             print(f"size of the debug files: {sum(os.path.getsize(os.path.join(folder, name)) for name in files) / 1e6:.1f} MB")
             shutil.copy(place.PREFIX / "lib" / "libclump_host.so", folder + "/lib")
             ask = ("gdb", "-nx", "-batch", "-ex", "info line clump::base::message_of", folder + "/lib/libclump_host.so")

@@ -60,9 +60,7 @@ TEST_F(Ofi, OffersOnlyWhatIsLong) {
 // As mpiexec finds out that nothing is on its way any more: twice the same, and as much was taken as sent.
 // Nobody looks but the network threads.
 TEST_F(Ofi, RestsOnlyWhenAllHasCome) {
-  const auto all_rest = [&](Passed& passed) {
-    return channel(0).rests(passed) && channel(1).rests(passed);
-  };
+  const auto all_rest = [&](Passed& passed) { return channel(0).rests(passed) && channel(1).rests(passed); };
   const auto nothing_is_on_its_way = [&] {
     Passed first, second;
     return all_rest(first) && all_rest(second) && first.sent == first.taken && first.sent == second.sent &&
