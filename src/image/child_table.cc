@@ -10,7 +10,7 @@ namespace clump::image {
 /// The block after `block`, made if there is none; null if there is no memory. malloc() is not for signal
 /// handlers.
 ChildTable::Block* ChildTable::block_after(Block& block) noexcept {
-  // acquire: pairs with the release of whoever has made it
+  // acquire: pairs with the release of the thread that has made it
   if (Block* const known = block.next.load(std::memory_order_acquire)) return known;
   void* const memory =
       ::mmap(nullptr, sizeof(Block), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -28,7 +28,7 @@ void ChildTable::note(pid_t process, fiber::Identity* owner) noexcept {
   for (Block* block = &first_; block != nullptr; block = block_after(*block)) {
     for (Entry& entry : block->entries) {
       pid_t free = 0;
-      // acquire: who has freed the entry does not touch it any more
+      // acquire: the thread that has freed the entry does not touch it any more
       if (!entry.process.compare_exchange_strong(free, kBeingWritten, std::memory_order_acquire)) continue;
       entry.told.store(0, std::memory_order_relaxed);
       entry.owner.store(owner, std::memory_order_release);      // release: with `kBeingWritten`, see read()

@@ -1,7 +1,7 @@
 // The table of processes that ranks have started: which rank's child each is. See children.h for its use.
 //
 // Entries are reused, and several threads may learn at the same time that one child has ended: two that wait
-// for it, or one that waits and the signal service. So a child is found by value (FoundChild), and what is
+// for it, or one that waits and the signal service. So a child is found by value (Found), and what is
 // done to its entry later has no effect if the entry is another child's by then.
 //
 // All functions are async-signal-safe and lock-free, for any thread.

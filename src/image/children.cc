@@ -48,7 +48,7 @@ ChildTable::Found next_child_of(const fiber::Identity* owner, const ChildTable::
 }
 
 void forget_child(const ChildTable::Found& child) noexcept {
-  // First, so that whoever finds the child in the table no more finds it here.
+  // First, so that a thread that does not find the child in the table any more finds it here.
   if (child && child.owner != &nobody) remember(child.process, child.owner);
   children.forget(child);
 }

@@ -22,7 +22,7 @@ PairBuffer* PairBuffers::make(Side& side) {
   return nullptr;
 }
 
-/// Now and then an operation does without, and who reads finds out.
+/// Now and then an operation goes without a buffer, and the reader of its data measures where that is.
 bool PairBuffers::wants_staging(Side& side) {
   if (const Verdict verdict = side.verdict.load(std::memory_order_relaxed); verdict > Verdict::kAsked) {
     side.staged = verdict == Verdict::kStaged;

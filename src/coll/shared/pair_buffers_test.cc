@@ -1,5 +1,5 @@
-// The staging buffers of non-blocking operations: who owns them, and when there are none. What comes of
-// operations that use them is tested in shared/pending_test.cc, with two ranks.
+// The staging buffers of non-blocking operations: which rank owns which, and when there are none. What comes
+// of operations that use them is tested in shared/pending_test.cc, with two ranks.
 #include "coll/shared/pair_buffers.h"
 
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@ namespace {
 
 constexpr int kCount = 4096;
 
-/// Rooms of two ranks who give and take so many ints.
-class Rooms : public testing::Test {
+/// Buffers of two ranks that send and receive so many ints.
+class PairBuffersTest : public testing::Test {
  protected:
   PairBuffer* fill(int rank) { return buffers_.fill(rank, {.send = ints(data_)}, nullptr); }
   /// The rank gives, and the other one has read it.
@@ -42,7 +42,7 @@ class Rooms : public testing::Test {
   PairBuffers buffers_;
 };
 
-TEST_F(Rooms, HoldWhatIsGiven) {
+TEST_F(PairBuffersTest, HoldWhatIsGiven) {
   std::iota(data_.begin(), data_.end(), 1);
   PairBuffer* const buffer = fill(0);
   ASSERT_NE(buffer, nullptr);
@@ -52,7 +52,7 @@ TEST_F(Rooms, HoldWhatIsGiven) {
   EXPECT_EQ(taken, data_);
 }
 
-TEST_F(Rooms, BelongToWhoHasReadThem) {
+TEST_F(PairBuffersTest, BelongToTheLastReader) {
   PairBuffer* const first = fill(0);
   PairBuffer* const second = fill(1);
   buffers_.read(0, *first, true);
@@ -61,8 +61,8 @@ TEST_F(Rooms, BelongToWhoHasReadThem) {
   EXPECT_EQ(fill(0), second);
 }
 
-// Who only reads gives a buffer of his own for it, if he has one.
-TEST_F(Rooms, ComeBackFromWhoOnlyReads) {
+// A rank that only reads gives one of its own for the buffer, if it has one.
+TEST_F(PairBuffersTest, ComeBackFromARankThatOnlyReads) {
   PairBuffer* const first = fill(0);
   buffers_.read(0, *first, false);
   PairBuffer* const second = fill(0);
@@ -71,7 +71,7 @@ TEST_F(Rooms, ComeBackFromWhoOnlyReads) {
   EXPECT_EQ(fill(0), first);
 }
 
-TEST_F(Rooms, AreFew) {
+TEST_F(PairBuffersTest, AreFew) {
   std::vector<PairBuffer*> filled;
   while (PairBuffer* const buffer = fill(0)) filled.push_back(buffer);
   EXPECT_EQ(filled.size(), 4U);
@@ -80,7 +80,7 @@ TEST_F(Rooms, AreFew) {
   EXPECT_EQ(fill(0), filled.front());
 }
 
-TEST_F(Rooms, AreNotForLittleOrForTooMuch) {
+TEST_F(PairBuffersTest, AreNotForLittleOrForTooMuch) {
   data_.resize(100);
   EXPECT_EQ(fill(0), nullptr);
   data_.resize(kPairBuffer / sizeof(int));
@@ -89,7 +89,7 @@ TEST_F(Rooms, AreNotForLittleOrForTooMuch) {
   EXPECT_EQ(fill(0), nullptr);
 }
 
-TEST_F(Rooms, AreNotUsedWhereOthersHelp) {
+TEST_F(PairBuffersTest, AreNotUsedWhereOthersHelp) {
   EXPECT_TRUE(gives(0));
   buffers_.note_help();
   EXPECT_FALSE(gives(0));
@@ -102,7 +102,7 @@ TEST_F(Rooms, AreNotUsedWhereOthersHelp) {
   EXPECT_TRUE(gives(0));
 }
 
-TEST_F(Rooms, AreUsedAsLongAsDataIsFar) {
+TEST_F(PairBuffersTest, AreUsedAsLongAsDataIsFar) {
   for (int trial = 0; trial < 3; ++trial) {
     EXPECT_EQ(given_until_asked(0), 64);
     judge_as_far(0);

@@ -79,7 +79,7 @@ void PendingCollective::begin(const TeamRequest& last) {
   let_go();
 }
 
-/// Whether both, or the one who gives, have filled a buffer, with as much as the other one takes.
+/// Whether each rank that sends has filled a buffer, with as much as the other one receives.
 bool PendingCollective::can_exchange() const {
   if (owner_.pair_buffers_ == nullptr || (filled_[0] == nullptr && filled_[1] == nullptr)) return false;
   for (int rank = 0; rank < 2; ++rank) {
@@ -97,7 +97,7 @@ void PendingCollective::take_buffers_back() {
       owner_.pair_buffers_->give_back(rank, *std::exchange(filled_[rank], nullptr));
 }
 
-/// By somebody who works for the group's worker.
+/// Called by a thread that works for the group's worker.
 void PendingCollective::do_part(ArgumentSlot& member, int group) {
   if (PairBuffers* const buffers = owner_.pair_buffers_.get(); buffers != nullptr) {
     const int peer = 1 - member.rank;
@@ -161,7 +161,7 @@ void PendingCollective::submit(int group, net::ProgressTask& task) {
   world_.routes[static_cast<std::size_t>(number)]->submit(number, task);
 }
 
-// Those of others first, who may have time.
+// Those of other groups first: their threads may have time.
 void PendingCollective::submit_work(int group, Count effort) {
   is_short_.store(fiber::worker_count() == 0, std::memory_order_relaxed);
   parts_left_.store(size_, std::memory_order_relaxed);  // both by release of the shares
@@ -174,8 +174,8 @@ void PendingCollective::submit_work(int group, Count effort) {
   }
 }
 
-/// Who only gives by a buffer is through when all have come. (The other one is about to take it, most likely,
-/// so nothing is left that he could do.)
+/// A rank that only sends by a buffer is done when all have come. (The other one is about to take it, most
+/// likely, so nothing is left that he could do.)
 bool PendingCollective::has_part(int group) const {
   return !exchanges_ || groups_[group].members.front()->operation->transfer_.has_work();
 }
@@ -193,7 +193,7 @@ void PendingCollective::work_from(int group) {
       ++done;
     }
   }
-  // acq_rel: who ends it has seen all parts.
+  // acq_rel: the thread that ends it has seen all parts.
   if (done > 0 && parts_left_.fetch_sub(done, std::memory_order_acq_rel) == done)
     end_all(group);
   else
@@ -231,7 +231,7 @@ void PendingCollective::complete(int group) {
 }
 
 void PendingCollective::let_go() {
-  // acquire, acq_rel: the last one is who gives it back.
+  // acquire, acq_rel: the last one gives it back.
   if (users_.load(std::memory_order_acquire) != 1 && users_.fetch_sub(1, std::memory_order_acq_rel) != 1)
     return;
   const base::Ref<core::Team> team = std::move(team_);  // of which the owner is a part

@@ -57,7 +57,7 @@ bool RingProtocol<Owner>::publish(Owner& owner, Rank& me, std::uint64_t number, 
   // acquire: pairs with the other root's exchange below; its call is told.
   if (slot.number.load(std::memory_order_acquire) == number) return false;
   write();
-  // seq_cst: who says that it sleeps from now on, or polls no more, looks at the number after that.
+  // seq_cst: a reader that says that it sleeps, or polls no more, looks at the number after that.
   if (slot.number.exchange(number, std::memory_order_seq_cst) == number) return false;
   for (int i = 0; i < owner.group_count_; ++i) {
     Group& group = owner.groups_[i];
@@ -119,7 +119,7 @@ void RingProtocol<Owner>::wait_for_slot(Owner& owner, Rank& me, std::uint64_t nu
     if (!Owner::Waiting::yield()) break;
   Owner::Waiting::poll_for(slot.number, number, &group.pollers);
   while (slot.number.load(std::memory_order_seq_cst) < number) {
-    // The count first, so that it is never less than those who sleep. Both seq_cst: see publish().
+    // The count first, so that it is never less than the readers that sleep. Both seq_cst: see publish().
     group.asleep.fetch_add(1, std::memory_order_seq_cst);
     me.awaits.exchange(number, std::memory_order_seq_cst);
     if (slot.number.load(std::memory_order_seq_cst) >= number && me.awaits.exchange(0) != 0) {

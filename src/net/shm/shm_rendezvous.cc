@@ -81,7 +81,7 @@ bool ShmRendezvous::fetch_together() {
   return true;
 }
 
-/// By whoever comes last the message is finished; in pieces, if it could not be done.
+/// The side that ends last finishes the message; if a part could not be moved, it asks for pieces.
 void ShmRendezvous::end_parts(Side side, bool complete) {
   {
     const std::lock_guard lock(mutex_);

@@ -163,7 +163,7 @@ void Run::wait_once() {
   if (all.failed()) return;
   if (end_at_ && Clock::now() >= *end_at_) return end_now();
   if (taken_by_ && Clock::now() >= *taken_by_) look_who_blocks();
-  read_packets();
+  if (all.is_ready(control_)) read_packets();
   if (pmix_.has_wanted()) pmix_.look_again();
   if (all.is_ready(pmix_.descriptor())) miss(pmix_.take_absent());
   read_signals();
