@@ -3,7 +3,7 @@ by a network that the kernel makes; each has one core, which hosts share if ther
 
 import sys
 
-from libraries import HERE, SHARING, Library, compile_openmpi_programs, compile_standard_programs
+from libraries import HERE, SHARING, Library, begin, compile_openmpi_programs, compile_standard_programs
 from measurements import CROWDED, Measurement, run_timed_program
 
 sys.path.insert(0, str(HERE.parent / "tests/cluster"))
@@ -48,7 +48,7 @@ class ClusterLibrary(Library):
     def start(self, measurement, arguments=()):
         command = self.hosts.on("h0", f"{self.home}/bin/mpiexec", *self.options, *self.placement(measurement), "-n", measurement.ranks,
                                 self.programs / measurement.program, *arguments)
-        return self.begin(command, self.environment | SHARING.get(measurement.sharing, {}).get(self.name, {}))
+        return begin(command, self.environment | SHARING.get(measurement.sharing, {}).get(self.name, {}))
 
 
 def libraries(hosts, options):
@@ -70,6 +70,7 @@ def collective(name, *sizes, **details):
 MEASUREMENTS = [
     Measurement("hosts-pingpong-2", "pingpong", run_timed_program, (str(4 << 20),), hosts=2),
     Measurement("hosts-rate-2", "rate", run_timed_program, hosts=2),
+    Measurement("hosts-onesided-2", "onesided", run_timed_program, hosts=2),
     collective("barrier", 0),
     collective("bcast", 8, 1 << 10, 64 << 10, 1 << 20, 4 << 20),
     collective("allreduce", 8, 128, 1 << 10, 8 << 10, 64 << 10, 512 << 10, 1 << 20, 4 << 20, also_flat=True),

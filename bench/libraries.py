@@ -2,82 +2,35 @@
 
 import os
 import shutil
-import signal
 import subprocess
+import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "lab"))
+from clump_lab.libraries import SHARING, Failed, begin, end, finish, settings_of  # noqa: E402,F401  -- for measurements.py and run.py, too
+
 EXAMPLES = HERE.parent / "examples"
 PROGRAMS = [HERE / name for name in ("pingpong.c", "rate.c", "collectives.c", "overlap.c", "touched.c", "masteronly.c", "halo.c", "threads.c", "many.c",
-                                     "partitioned.c", "datatypes.c", "startup.cc", "first_touch.c")]
+                                     "partitioned.c", "datatypes.c", "onesided.c", "files.c", "startup.cc", "first_touch.c")]
 PROGRAMS += [EXAMPLES / "matmul.c", EXAMPLES / "jacobi.c"]
 FLAGS = {"masteronly": ["-fopenmp"]}
 PEERS = ["mpich", "openmpi", "intel"]
-
-# MPICH sleeps after so many empty polls. Its own choice, 4096, makes a barrier of 16 ranks on 2 cores take a hundred times longer.
-MPICH_SLEEPS = {"MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1", "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "16"}
-
-# What the peers are told where waiting ranks or threads must share a core. Left alone, Open MPI and Intel MPI spin until their time slice
-# ends, which makes a message between two ranks on one core take 4 ms. Of the settings they document, these were the best ones.
-SHARING = {
-    "ranks on one core": {"openmpi": {"OMPI_MCA_mpi_yield_when_idle": "1"}, "intel": {"I_MPI_WAIT_MODE": "1"}},
-    # Open MPI sees by itself that there are more ranks than cores; Intel MPI yields by default.
-    "more ranks than cores": {"mpich": MPICH_SLEEPS},
-    # A rank with threads is not to have all of them on one core.
-    "threads that compute": {"openmpi": {"PRTE_MCA_hwloc_default_binding_policy": "none", "OMPI_MCA_hwloc_base_binding_policy": "none"}},
-    "threads": {"openmpi": {"OMPI_MCA_mpi_yield_when_idle": "1"}, "intel": {"I_MPI_THREAD_YIELD": "2"}},
-}
-
-
-class Failed(Exception):
-    pass
 
 
 class Library:
     def __init__(self, name, home, programs, options=()):
         self.name, self.home, self.programs, self.options = name, home, programs, list(options)
-        self.environment = dict(os.environ)
-        if name == "mpich":
-            self.environment["LD_LIBRARY_PATH"] = f"{home}/lib"
-        elif name == "intel":
-            self.environment |= {"LD_LIBRARY_PATH": f"{home}/lib", "I_MPI_ROOT": str(home), "FI_PROVIDER_PATH": f"{home}/lib"}
-        elif name == "openmpi":
-            self.environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-            self.options += ["--map-by", ":OVERSUBSCRIBE"]
+        own, words = settings_of(name, home)
+        self.environment = dict(os.environ, **own)
+        self.options += words
 
     def start(self, measurement, arguments=()):
         """On the first usable cores, as many as the measurement wants."""
         usable = sorted(os.sched_getaffinity(0))[:measurement.cores]
         command = ["taskset", "-c", ",".join(map(str, usable)), f"{self.home}/bin/mpiexec", *self.options, *measurement.our_options,
                    "-n", str(measurement.ranks), str(self.programs / measurement.program), *map(str, arguments)]
-        return self.begin(command, self.environment | SHARING.get(measurement.sharing, {}).get(self.name, {}))
-
-    @staticmethod
-    def begin(command, environment):
-        """In a session of its own: what a broken launcher leaves behind can be ended with it."""
-        return subprocess.Popen(list(map(str, command)), env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, text=True, start_new_session=True)
-
-
-def end(process):
-    """Whatever happened, nothing of this run goes on."""
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-
-def finish(process, timeout):
-    """The output of a run; Failed with its reason if it did not end well."""
-    try:
-        output, errors = process.communicate(timeout=timeout)
-    except subprocess.TimeoutExpired:
-        raise Failed(f"did not end within {timeout:.0f} s") from None
-    finally:
-        end(process)
-    if process.returncode != 0:
-        lines = [line.strip() for line in (errors + output).splitlines() if any(c.isalpha() for c in line)]
-        raise Failed(f"exit code {process.returncode}" + (f": {lines[0][:160]}" if lines else ""))
-    return output
+        return begin(command, self.environment | SHARING.get(measurement.sharing, {}).get(self.name, {}))
 
 
 def is_older(target, sources):

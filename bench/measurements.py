@@ -61,6 +61,16 @@ def run_startup(library, measurement, options):
     return {("startup", 0): best_of(3, 2, once)}
 
 
+SECONDS_PER = {"MB/s": lambda rate: 1 / rate, "us": lambda microseconds: microseconds * 1e-6, "%": lambda hidden: 1 - hidden / 100}
+
+
+def run_files(library, measurement, options):
+    """Of memory's file system: seconds for a megabyte or for an access; of what should be hidden, the part that is not."""
+    output = finish(library.start(measurement, [options.batch_seconds * 5, "/dev/shm", *measurement.arguments]), options.timeout)
+    lines = [line.split() for line in output.splitlines()]
+    return {("unhidden" if name == "hidden" else name, 0): SECONDS_PER[unit](float(number)) for name, number, unit in lines}
+
+
 SECONDS_IN_OUTPUT = {
     "matmul": lambda output: float(output.splitlines()[1].split()[3]),
     "jacobi": lambda output: float(re.search(r"([0-9.]+) microseconds each", output)[1]) * 1e-6,
@@ -183,6 +193,11 @@ MEASUREMENTS = [
     timed("datatypes-2", for_targets=False),
     timed("collectives-2", for_targets=False),
     timed("collectives-16", sharing=CROWDED, for_targets=False),
+    timed("onesided-2", for_targets=False),
+    timed("onesided-16", sharing=CROWDED, for_targets=False),
+    Measurement("files-2", "files", run_files, for_targets=False),
+    Measurement("files-16", "files", run_files, sharing=CROWDED, for_targets=False),
+    Measurement("files-64", "files", run_files, ("0.25",), sharing=CROWDED, for_targets=False),
     Measurement("startup-2", "startup", run_startup, for_targets=False),
     Measurement("startup-16", "startup", run_startup, for_targets=False),
     Measurement("many-64", "many", run_many, sharing=CROWDED, for_targets=False),

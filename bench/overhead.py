@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from libraries import Failed, Library, compile_standard_programs, finish
+from libraries import Failed, Library, begin, compile_standard_programs, finish
 from measurements import JACOBI, MATMUL, Measurement, numbers_in, run_example
 from run import describe_machine
 
@@ -37,7 +37,7 @@ def run_hpcc(library, measurement, options):
     with tempfile.TemporaryDirectory() as there:
         (Path(there) / "hpccinf.txt").write_text(settings_of_hpcc((folder / "_hpccinf.txt").read_text(), *measurement.arguments))
         command = [f"{library.home}/bin/mpiexec", *library.options, "--wdir", there, "-n", measurement.ranks, folder / "hpcc"]
-        finish(library.begin(command, library.environment), options.timeout)
+        finish(begin(command, library.environment), options.timeout)
         report = dict(re.findall(r"^(\w+)=(.*)$", (Path(there) / "hpccoutf.txt").read_text(), flags=re.M))
     if report.get("Success") != "1":
         raise Failed("its report does not end with Success=1")

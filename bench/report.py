@@ -18,6 +18,8 @@ BANDWIDTH = ("MB/s", lambda value, size: size / value / 1e6, True)
 RATE = ("M messages/s", lambda value, size: 1e-6 / value, True)
 MEGABYTES = ("MB", lambda value, size: value / 1e6, False)
 PERCENT = ("% of a core", lambda value, size: value * 100, False)
+PART = ("%", lambda value, size: value * 100, False)
+RATE_OF_FILE = ("MB/s", lambda value, size: 1 / value, True)
 HIDDEN = ("% hidden", lambda value, size: value * 100, True)
 
 SHOWN_AS = {
@@ -27,6 +29,16 @@ SHOWN_AS = {
     "startup": ("start, barrier, finalize (C++)", MILLISECONDS),
     "memory": ("memory per rank (PSS)", MEGABYTES),
     "waiting": ("processor time while all wait", PERCENT),
+    "put_burst": ("put, 64 with one flush, each", MICROSECONDS),
+    "updates": ("random updates by fetch-and-op (RandomAccess), each", MICROSECONDS),
+    "busy_target": ("lock, put, flush, unlock while the target computes, longest", MICROSECONDS),
+    "contiguous_write": ("file: contiguous write", RATE_OF_FILE),
+    "contiguous_read": ("file: contiguous read", RATE_OF_FILE),
+    "strided_write": ("file: collective write of blocks of a 3-D array", RATE_OF_FILE),
+    "strided_read": ("file: collective read of blocks of a 3-D array", RATE_OF_FILE),
+    "unhidden": ("file: part of a non-blocking write that computing does not hide", PART),
+    "ordered_100_bytes": ("file: ordered writes of 100 B", MICROSECONDS),
+    "shared_100_bytes": ("file: writes of 100 B by the shared pointer", MICROSECONDS),
     "ring-hop": ("ring, a hop", MICROSECONDS),
     "limit-atomic": ("atomic addition, nobody else there", NANOSECONDS),
     "limit-switch": ("switch of registers and stack", NANOSECONDS),

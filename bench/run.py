@@ -12,8 +12,6 @@ import argparse
 import contextlib
 import functools
 import json
-import os
-import platform
 import signal
 import statistics
 import sys
@@ -22,7 +20,8 @@ from pathlib import Path
 
 import cluster
 import report
-from libraries import PEERS, Failed, compile_limits, libraries
+from libraries import PEERS, Failed, compile_limits, libraries  # which says where clump_lab is
+from clump_lab import facts  # noqa: I001
 from measurements import COLLECTIVES, MEASUREMENTS, run_limits
 from nearness import Nearness
 from targets import CLUSTER_TARGETS, COLLECTIVE_TARGETS, PROCESS_TARGETS, TARGETS, measurements_for, verdicts
@@ -31,20 +30,7 @@ QUIET = 0.1  # more than this part of the machine's time for others is worth a w
 
 
 def describe_machine():
-    model = next((line.partition(":")[2].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")),
-                 platform.machine())
-    return f"{len(os.sched_getaffinity(0))} cores of {model}, Linux {platform.release()}"
-
-
-def busy_part(sample_seconds=0.5):
-    """Which part of the machine's time goes to others while this program sleeps."""
-    def ticks():
-        numbers = [int(number) for number in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
-        return sum(numbers), numbers[3] + numbers[4]  # all; idle and waiting for a disk
-    before = ticks()
-    time.sleep(sample_seconds)
-    after = ticks()
-    return 1 - (after[1] - before[1]) / max(1, after[0] - before[0])
+    return facts.in_words(facts.describe())
 
 
 def libraries_for(measurement, all_libraries, round_number):
@@ -68,7 +54,7 @@ def measure(all_libraries, wanted, limits, nearness, options):
             values.setdefault((measurement, operation, size), {}).setdefault(library, []).append(number)
 
     for round_number in range(options.rounds):
-        busy.append(busy_part())
+        busy.append(facts.busy_part())
         if limits:
             note("limits", "machine", nearness.run(functools.partial(run_limits, limits, options)))
         for measurement in wanted:

@@ -30,7 +30,7 @@ else()
   # One file: GCC never writes the same bytes twice, and ccache takes two of one content for one.
   add_library(clump_precompiled_library ALIAS clump_precompiled_host)
 endif()
-if(CLUMP_SANITIZE STREQUAL thread)  # see clump_precompile()
+if(CLUMP_SANITIZE AND NOT CLUMP_SANITIZE_PROGRAMS)  # see clump_precompile()
   set_target_properties(clump_precompiled_program PROPERTIES CLUMP_NOT_SANITIZED ON)
 endif()
 target_precompile_headers(clump_precompiled_program PRIVATE <fstream>)
@@ -43,9 +43,10 @@ if(CLUMP_TESTS)
 endif()
 
 # clump_precompile(target library|host|program|test): its C++ files find the headers parsed. `host`: a library that is not sanitized.
-# Of programs, ThreadSanitizer has nothing to see: mpiexec has a second thread only for records of other hosts.
+# Programs (mpiexec, clump) are sanitized if CLUMP_SANITIZE_PROGRAMS says so. ThreadSanitizer has nothing to see in them: mpiexec has a second
+# thread only for records of other hosts.
 function(clump_precompile target kind)
-  if(kind STREQUAL program AND CLUMP_SANITIZE STREQUAL thread)
+  if(kind STREQUAL program AND CLUMP_SANITIZE AND NOT CLUMP_SANITIZE_PROGRAMS)
     set_target_properties(${target} PROPERTIES CLUMP_NOT_SANITIZED ON)
   endif()
   if(kind STREQUAL test)

@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 OVERLAY = Path(__file__).resolve().parent / "overlay"
-MPICH_FACTS = Path(__file__).resolve().parent.parent / "bindings" / "mpich" / "facts.txt"
+BINDINGS = OVERLAY.parent.parent / "bindings"
 
 try:
-    from clump_gen import bodies, constants, entries, header, mpich, overlay, standard, tables
+    from clump_gen import bodies, constants, entries, fortran, fortran_family, header, mpich, openmpi, overlay, standard, tables
 except ImportError as missing:
     sys.exit(f"gen/generate.py: {missing}; './dev setup' installs what gen/requirements.txt names")
 
@@ -41,6 +41,8 @@ def main() -> None:
     parser.add_argument("--version", metavar="X.Y.Z", default="0.0.0", help="the library's version, for mpi.h")
     parser.add_argument("--sources", type=Path, metavar="FOLDER", help="write the entry points and all that belongs to them there")
     parser.add_argument("--mpich", type=Path, metavar="FOLDER", help="write the functions and tables of the library for MPICH's ABI there")
+    parser.add_argument("--openmpi", type=Path, metavar="FOLDER", help="the same for Open MPI's ABI")
+    parser.add_argument("--fortran", type=Path, metavar="FOLDER", help="write the procedures, modules and mpif.h of the Fortran bindings there")
     arguments = parser.parse_args()
     standard.load()
     functions = standard.functions()
@@ -49,9 +51,15 @@ def main() -> None:
         write_if_changed(arguments.header, header.write(functions, standard.callbacks(), groups, arguments.version))
     if arguments.sources:
         write_sources(arguments.sources, functions)
-    if arguments.mpich:
-        groups, facts = constants.load(OVERLAY / "constants.txt"), constants.load(MPICH_FACTS)
-        for path, text in mpich.write(arguments.mpich, functions, groups, facts).items():
+    for folder, family, module in ((arguments.mpich, "mpich", mpich), (arguments.openmpi, "openmpi", openmpi)):
+        if folder:
+            groups, facts = constants.load(OVERLAY / "constants.txt"), constants.load(BINDINGS / family / "facts.txt")
+            files = module.write(folder, functions, groups, facts)
+            files.update(fortran_family.write(folder / "fortran", fortran_family.Data(family, functions, standard.callbacks(), groups, facts)))
+            for path, text in files.items():
+                write_if_changed(path, text)
+    if arguments.fortran:
+        for path, text in fortran.write(arguments.fortran, functions, constants.load(OVERLAY / "constants.txt")).items():
             write_if_changed(path, text)
 
 

@@ -1,1 +1,1 @@
-/* In the place of a library for another language, of which a program in C needs nothing. */
+/* In the place of the library for C++, of which a program in C needs nothing. */

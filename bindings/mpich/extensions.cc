@@ -1,21 +1,20 @@
-// MPICH's extensions, MPIX_X. The questions for support of devices have answers; all others are there so that
-// programs that may call them start, and end the call with an error that has their name.
-#include <cstdio>
+// What MPICH has beside the standard's functions: its extensions, MPIX_X, of which the questions for support
+// of devices have answers; and the function behind MPI_DUP_FN.
+#include "missing.h"
 
-#include "abi_library.h"
-#include "entry.h"
-#include "numbers.h"
+using namespace clump::facade;  // NOLINT: the functions below are of no namespace
 
-using namespace clump::mpich;  // NOLINT: the functions below are of no namespace
-
-namespace {
-
-int missing(const char* name) {
-  std::fprintf(stderr, "%s is an extension of MPICH's that Clump does not have\n", name);
-  return program_code(abi::Comm_call_errhandler()(MPI_COMM_SELF, MPI_ERR_UNSUPPORTED_OPERATION));
+/// MPI_DUP_FN and its kin in the program's header.
+extern "C" CLUMP_PUBLIC int MPIR_Dup_fn(Comm, int, void*, void* value, void* copy, int* flag) {
+  *flag = 1;
+  *static_cast<void**>(copy) = value;
+  return MPI_SUCCESS;
 }
 
-}  // namespace
+/// Headers of this family have versions from 3.1 to 5.0.
+CLUMP_ENTRY(int, MPI_Get_version, (int* version, int* subversion)) {
+  return program_code(abi::Get_version()(version, subversion));
+}
 
 CLUMP_ENTRY(int, MPIX_Query_cuda_support, ()) { return 0; }
 CLUMP_ENTRY(int, MPIX_Query_hip_support, ()) { return 0; }
@@ -25,8 +24,6 @@ CLUMP_ENTRY(int, MPIX_GPU_query_support, (int, int* is_supported)) {
   return MPI_SUCCESS;
 }
 
-#define CLUMP_MISSING(name) \
-  CLUMP_ENTRY(int, name, ()) { return missing(#name); }
 CLUMP_MISSING(MPIX_Allreduce_enqueue)
 CLUMP_MISSING(MPIX_Allreduce_enqueue_c)
 CLUMP_MISSING(MPIX_Async_get_state)

@@ -11,7 +11,7 @@
 
 #include "mpi.h"
 
-namespace clump::mpich {
+namespace clump::facade {
 
 enum class Comm : int {};
 enum class Group : int {};
@@ -120,4 +120,4 @@ inline File program<File>(MPI_File file) {
   return file == MPI_FILE_NULL ? nullptr : reinterpret_cast<File>(file);
 }
 
-}  // namespace clump::mpich
+}  // namespace clump::facade

@@ -110,6 +110,7 @@ def local(p: Parameter) -> str:
 def is_optional_info(function: Function, p: Parameter) -> bool:
     """MPI_INFO_NULL is an answer, except where the info object is what the call is about."""
     about_it = function.name.startswith("MPI_Info_") or function.name.endswith(("_set_info", "_set_fortran_info"))
+    about_it = about_it and not function.name.startswith("MPI_File_")
     return p.kind == "INFO" and not about_it
 
 
@@ -180,6 +181,7 @@ _TOP = """\
 #include "mpi/check/checked.h"
 #include "mpi/entry/counts.h"
 #include "mpi/entry/timing.h"
+#include "rma/window.h"
 
 namespace clump::instruments {
 class Tool;

@@ -13,8 +13,11 @@ _COMPLETING = re.compile(
     r"MPI_((Wait|Test)(all|any|some)?|Start(all)?|Request_get_status(_all|_any|_some)?|Request_free|Reduce_local|P(ready|arrived)\w*"
     r"|(Comm_|Session_)?(Buffer_(attach|detach|flush)|(attach|detach|flush)_buffer)|((Comm|Type)_free_keyval|Keyval_free))$"
 )
+# Accesses to windows, which may conflict with others, and what opens files, which are to be closed.
+_ACCESSING = re.compile(r"MPI_(R?(put|get|accumulate|get_accumulate)|Fetch_and_op|Compare_and_swap|File_open)$", re.IGNORECASE)
 # Handles that are to be freed.
-_MADE = {"COMMUNICATOR", "GROUP", "DATATYPE", "OPERATION", "ERRHANDLER", "INFO", "REQUEST", "MESSAGE", "KEYVAL"}
+_MADE = {"COMMUNICATOR", "GROUP", "DATATYPE", "OPERATION", "ERRHANDLER", "INFO", "REQUEST", "MESSAGE", "KEYVAL",
+         "WINDOW"}  # fmt: skip
 
 
 def is_labelled(function: Function) -> bool:
@@ -34,7 +37,8 @@ def is_checked(function: Function, entry: Entry) -> bool:
     if not entry.has_body or entry.flags & {"plain", "tool", "always"}:
         return False
     is_collective = bool(entry.flags & {"timed", "together"}) or "together" in entry.parameters
-    return is_labelled(function) or is_collective or bool(_COMPLETING.match(function.name)) or bool(made(function))
+    names_itself = _COMPLETING.match(function.name) or _ACCESSING.match(function.name)
+    return is_labelled(function) or is_collective or bool(names_itself) or bool(made(function))
 
 
 def write(function: Function, code: List[str]) -> str:

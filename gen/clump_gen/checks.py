@@ -34,7 +34,8 @@ def messages(function: Function) -> List[Message]:
             current.displacements = p
         elif p.kind == "DATATYPE" and p.direction == "in":
             current.type = p
-            found.append(current)
+            if current.count is not None:  # else one element, whose buffers the body looks at
+                found.append(current)
             current = Message()
     return found
 
@@ -54,6 +55,7 @@ class Writer:
         self.function, self.entry = function, entry
         self.parameters: Dict[str, Parameter] = {p.name: p for p in function.widest.parameters}
         self.communicator = next((p for p in self.parameters.values() if p.kind == "COMMUNICATOR" and self._is_object(p)), None)
+        self.window = next((p for p in self.parameters.values() if p.kind == "WINDOW" and self._is_object(p)), None)
         self.root = self.parameters.get("root") if self.communicator else None
         self.messages = messages(function)
         self.declarations: List[str] = []
@@ -68,15 +70,16 @@ class Writer:
         for p in self.parameters.values():
             if self.entry.about("errors", p.name):
                 self._new_errhandler(p)
-        if self.communicator:
-            self._handle(self.communicator)
+        for p in (self.communicator, self.window):  # whose error handler is told of what is wrong with the rest
+            if p:
+                self._handle(p)
         if self._exchanges_with_neighbours:
             self._say(_try(f"topology({_named(self.communicator)}, {self._comm})"))
         if self.root:
             self._say(_try(f"root({_named(self.root)}, {self._comm})"))
             self._say(f"[[maybe_unused]] const Roles roles(root, {self._comm});")
         for p in self.parameters.values():
-            if p is not self.communicator and p.name not in self._in_messages and not self.entry.about("errors", p.name):
+            if p not in (self.communicator, self.window) and p.name not in self._in_messages and not self.entry.about("errors", p.name):
                 self._parameter(p)
         for message in self.messages:
             self._message(message)
@@ -110,7 +113,7 @@ class Writer:
             self._say(_try(f"{'receive_tag' if wildcard else 'send_tag'}({_named(p)})"))
         elif p.is_array or p.pointers or "FUNCTION" in p.kind:
             self._address(p)
-        elif p.kind in kinds.NOT_NEGATIVE and p.name not in kinds.MAY_BE_NEGATIVE:
+        elif p.kind in kinds.NOT_NEGATIVE and p.name not in kinds.MAY_BE_NEGATIVE and not self.entry.about("unchecked", p.name):
             error_class = "MPI_ERR_COUNT" if "count" in p.name else kinds.NOT_NEGATIVE[p.kind]
             self._say(_try(f"not_negative({_named(p)}, {error_class})"))
 
@@ -212,6 +215,8 @@ class Writer:
                 terms.append("roles.takes_part")
             else:
                 terms.append("roles.contributes")
+        if "et_accumulate" in self.function.name and m.buffers[0].name == "origin_addr":
+            terms.append("op != MPI_NO_OP")  # which reads no operand (MPI-5.0 section 12.3.4)
         if in_place and len(m.buffers) == 1:
             terms.append(f"!{in_place.name}_in_place")
         return " && ".join(terms)

@@ -69,13 +69,19 @@ def _takes_site(function: Function, entry: Entry) -> bool:
     return bool(bodies.check(function, entry)) or checkings.is_checked(function, entry)
 
 
+def is_about_files(function: Function) -> bool:
+    """Whether the error handler is a file's, or that of MPI_FILE_NULL where there is none (MPI-5.0 section 14.7)."""
+    return bool(re.match(r"MPI_(File_(?!create_errhandler)|Register_datarep)", function.name))
+
+
 def _enter(function: Function, entry: Entry, inside: bool) -> List[str]:
     if "tool" in entry.flags:
         return ["instruments::Tool* const tool = enter_tool();", "if (tool == nullptr) return no_tool();"]
     if "always" in entry.flags:
         return ["call.enter_always();"]
+    of_files = ["call.target.of_files = true;"] if is_about_files(function) else []
     form = "Call::Form::kUnchecked" if checkings.is_checked(function, entry) and not inside else ""
-    return [f"CLUMP_TRY(call.{'enter_anytime' if 'anytime' in entry.flags else 'enter'}({form}));"]
+    return of_files + [f"CLUMP_TRY(call.{'enter_anytime' if 'anytime' in entry.flags else 'enter'}({form}));"]
 
 
 def _work(function: Function, entry: Entry, inside: bool) -> List[str]:

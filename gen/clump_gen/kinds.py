@@ -21,6 +21,8 @@ HANDLES = {
     "ERRHANDLER": Handle("core::Errhandler", "errhandler"),
     "INFO": Handle("core::Info", "info"),
     "SESSION": Handle("core::Session", "session"),
+    "WINDOW": Handle("rma::Window", "win"),
+    "FILE": Handle("core::File", "file"),
 }
 
 # Numbers of elements of a message, as its scalar or as one of its arrays.
@@ -53,7 +55,7 @@ NEEDED_FUNCTIONS = ("errhandler_function", "User_function", "User_function_c", "
 # The error class of a null pointer, where it is not MPI_ERR_ARG.
 NULL_CLASS = {"REQUEST": "MPI_ERR_REQUEST", "COMMUNICATOR": "MPI_ERR_COMM", "DATATYPE": "MPI_ERR_TYPE", "GROUP": "MPI_ERR_GROUP",
               "OPERATION": "MPI_ERR_OP", "INFO": "MPI_ERR_INFO", "ERRHANDLER": "MPI_ERR_ERRHANDLER",
-              "SESSION": "MPI_ERR_SESSION"}  # fmt: skip
+              "SESSION": "MPI_ERR_SESSION", "WINDOW": "MPI_ERR_WIN", "FILE": "MPI_ERR_FILE"}  # fmt: skip
 # The same for strings that a function reads, by the parameter's name.
 NULL_STRING_CLASS = {"key": "MPI_ERR_INFO_KEY", "value": "MPI_ERR_INFO_VALUE"}
 

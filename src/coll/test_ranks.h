@@ -66,12 +66,12 @@ class Job {
  public:
   /// `homes`: which ranks take turns on a core; empty: nobody knows. `nodes`: which host each is on.
   explicit Job(int size, std::vector<int> homes = {}, std::vector<int> nodes = {}) {
-    world_.size = size;
+    world_.launch.size = size;
     world_.homes = std::move(homes);
     world_.nodes = std::move(nodes);
     std::vector<net::Sink*> sinks;
     for (int i = 0; i < size; ++i) {
-      auto& rank = world_.ranks.emplace_back(std::make_unique<core::Rank>(world_, i));
+      auto& rank = world_.ranks.emplace_back(std::make_unique<core::Rank>(world_, world_.launch, i));
       rank->inbox = std::make_unique<p2p::Matcher>();
       sinks.push_back(rank->inbox.get());
     }

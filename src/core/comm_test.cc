@@ -20,8 +20,8 @@ constexpr int kComms = 500;
 /// everything from the heap, divided by their number.
 std::size_t bytes_of_comm(const std::vector<int>& world_ranks) {
   World world;
-  world.size = kRanks;
-  Rank rank(world, 17);
+  world.launch.size = kRanks;
+  Rank rank(world, world.launch, 17);
   const std::size_t before = mallinfo2().uordblks;
   for (int i = 0; i < kComms; ++i)
     rank.add(base::make_ref<Comm>(rank, world.allocate_context(), Group::of(world_ranks, Origin::kWorld),

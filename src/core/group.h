@@ -16,7 +16,8 @@ namespace clump::core {
 /// origin end together, and may not be mixed with those of another (MPI-5.0 section 11.3).
 enum class Origin : std::uint32_t { kWorld };
 
-/// An immutable map from ranks 0..size-1 to ranks in the job (MPI_COMM_WORLD).
+/// An immutable map from ranks 0..size-1 to ranks in the job (core/launch.h: those of the first
+/// MPI_COMM_WORLD have the same numbers there).
 ///
 /// Regular maps take constant space. They are the strided ones, where rank i is first + i * stride, and
 /// blocks of these: the halves and quarters of a job, the rows and columns of a grid, the first four ranks of

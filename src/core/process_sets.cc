@@ -10,31 +10,34 @@ namespace clump::core {
 
 namespace {
 
-/// A way to divide the ranks of a job into sets. Two ranks are in one set if this gives the same name for
-/// both.
+/// A way to divide the ranks of a launch into sets.
 struct Kind {
   bool (*known)(const World& world);
-  std::string (*name)(const World& world, int rank);
-  bool (*together)(const World& world, int one, int other);
+  std::string (*name)(const Rank& rank);  // of the set that the rank is in
+  bool (*together)(const Rank& rank, int other);
 };
 
 constexpr auto kAlways = [](const World&) { return true; };
-constexpr auto kEveryone = [](const World&, int, int) { return true; };
+
+std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
 
 constexpr Kind kKinds[] = {
-    {kAlways, [](const World&, int) { return std::string("mpi://WORLD"); }, kEveryone},
-    {kAlways, [](const World&, int) { return std::string("mpi://SELF"); },
-     [](const World&, int one, int other) { return one == other; }},
-    {kAlways, [](const World& world, int) { return fmt::format("clump://node/{}", world.node); },
-     [](const World& world, int one, int other) { return world.node_of(one) == world.node_of(other); }},
-    {kAlways,
-     [](const World& world, int rank) { return fmt::format("clump://app/{}", world.app_numbers[rank]); },
-     [](const World& world, int one, int other) {
-       return world.app_numbers[one] == world.app_numbers[other];
+    {kAlways, [](const Rank&) { return std::string("mpi://WORLD"); }, [](const Rank&, int) { return true; }},
+    {kAlways, [](const Rank&) { return std::string("mpi://SELF"); },
+     [](const Rank& rank, int other) { return rank.number == other; }},
+    {kAlways, [](const Rank& rank) { return fmt::format("clump://node/{}", rank.world.node); },
+     [](const Rank& rank, int other) {
+       return rank.world.node_of(rank.number) == rank.world.node_of(other);
+     }},
+    {kAlways, [](const Rank& rank) { return fmt::format("clump://app/{}", rank.launch.app_of(rank.number)); },
+     [](const Rank& rank, int other) {
+       return rank.launch.app_of(rank.number) == rank.launch.app_of(other);
      }},
     {[](const World& world) { return !world.homes.empty(); },
-     [](const World& world, int rank) { return fmt::format("clump://worker/{}", world.homes[rank]); },
-     [](const World& world, int one, int other) { return world.homes[one] == world.homes[other]; }},
+     [](const Rank& rank) { return fmt::format("clump://worker/{}", rank.world.homes[at(rank.number)]); },
+     [](const Rank& rank, int other) {
+       return rank.world.homes[at(rank.number)] == rank.world.homes[at(other)];
+     }},
 };
 
 }  // namespace
@@ -42,7 +45,7 @@ constexpr Kind kKinds[] = {
 std::vector<std::string> process_sets_of(const Rank& rank) {
   std::vector<std::string> names;
   for (const Kind& kind : kKinds)
-    if (kind.known(rank.world)) names.push_back(kind.name(rank.world, rank.number));
+    if (kind.known(rank.world)) names.push_back(kind.name(rank));
   return names;
 }
 
@@ -53,12 +56,12 @@ bool names_process_set(std::string_view text, std::string_view name) {
 }
 
 base::Ref<const Group> process_set(const Rank& rank, std::string_view name, Origin origin) {
-  const World& world = rank.world;
+  const Launch& launch = rank.launch;
   for (const Kind& kind : kKinds) {
-    if (!kind.known(world) || !names_process_set(name, kind.name(world, rank.number))) continue;
+    if (!kind.known(rank.world) || !names_process_set(name, kind.name(rank))) continue;
     std::vector<int> members;
-    for (int other = 0; other < world.size; ++other)
-      if (kind.together(world, rank.number, other)) members.push_back(other);
+    for (int other = launch.first; other < launch.first + launch.size; ++other)
+      if (kind.together(rank, other)) members.push_back(other);
     return Group::of(members, origin);
   }
   return {};

@@ -53,7 +53,7 @@ void drop_all(HandleTable<T>& table) {
   drop_if(table, [](const T&) { return true; });
 }
 
-/// The predefined communicators: those of context 0, 2 and 4.
+/// The predefined communicators: those of context 0, 2, 4 and 6.
 base::Ref<Comm> predefined(Rank& owner, std::uint32_t context, base::Ref<const Group> group) {
   auto comm = base::make_ref<Comm>(owner, ContextId{context}, std::move(group), base::Ref<const Group>());
   comm->outlive_references(true);
@@ -70,8 +70,8 @@ std::string World::at(const Site& site) const {
   return " at " + name_in_code(find_in_code(site.address));
 }
 
-Rank::Rank(World& world, int number) : world(world), number(number) {
-  const base::Ref<const Group> everyone = Group::regular(world.size);
+Rank::Rank(World& world, Launch& launch, int number) : world(world), launch(launch), number(number) {
+  const base::Ref<const Group> everyone = Group::regular(launch.size, launch.first);
   comm_world = predefined(*this, 0, everyone);
   comm_world->handle = MPI_COMM_WORLD;
   comm_world->name = "MPI_COMM_WORLD";
@@ -79,6 +79,8 @@ Rank::Rank(World& world, int number) : world(world), number(number) {
   comm_self->handle = MPI_COMM_SELF;
   comm_self->name = "MPI_COMM_SELF";
   comm_founding = predefined(*this, 4, everyone);
+  comm_job = predefined(*this, 6, Group::regular(world.places()));
+  comm_job->name = "the communicator of all ranks of the job";
   [[maybe_unused]] const std::intptr_t first = requests_.insert(&completed_request());
   assert(handle_of<MPI_Request>(first) == kCompletedRequest);
 }
@@ -89,11 +91,12 @@ Rank::~Rank() {
     delete request;
   }
   delete tool.load(std::memory_order_relaxed);
+  delete ports.load(std::memory_order_relaxed);
   forget_all();
   drop_all(sessions_);
   drop_all(errhandlers_);
   infos_.for_each([](Info& info) { delete &info; });
-  for (const base::Ref<Comm>* comm : {&comm_world, &comm_self, &comm_founding})
+  for (const base::Ref<Comm>* comm : {&comm_world, &comm_self, &comm_founding, &comm_job})
     (*comm)->outlive_references(false);
 }
 
@@ -107,6 +110,9 @@ Session* Rank::session(Origin origin) {
 }
 
 void Rank::forget(Origin origin) {
+  if (origin == Origin::kWorld) parent.comm = base::Ref<Comm>();
+  drop_if(windows_, [&](const Window& window) { return window.group->origin() == origin; });
+  drop_if(files_, [&](const File& file) { return file.group->origin() == origin; });
   drop_if(comms_, [&](const Comm& comm) { return comm.group->origin() == origin; });
   drop_if(groups_, [&](const Group& group) { return group.origin() == origin; });
 }
@@ -120,7 +126,9 @@ void Rank::forget_all() {
     if (owned->kind != Request::Kind::kGeneralized) (void)owned->cancel();
     Request::detach(std::move(owned));
   }
+  drop_all(windows_);
   for (Message* message : messages_.remove_if([](const Message&) { return true; })) delete message;
+  drop_all(files_);
   drop_all(comms_);
   drop_all(groups_);
   type_attributes_.clear();
@@ -144,7 +152,7 @@ Errhandler* Rank::errhandler(MPI_Errhandler handle) const {
 }
 
 Info* Rank::info(MPI_Info handle) const {
-  return handle == MPI_INFO_ENV ? &world.environments[world.app_numbers[number]]
+  return handle == MPI_INFO_ENV ? &launch.environments[static_cast<std::size_t>(launch.app_of(number))]
                                 : infos_.find(value_of(handle));
 }
 Rank::Message* Rank::message(MPI_Message handle) const { return messages_.find(value_of(handle)); }
@@ -175,6 +183,8 @@ std::size_t Rank::live(Handles kind) const {
       return keyvals_.live();
     case Handles::kMessages:
       return messages_.live();
+    case Handles::kWindows:
+      return windows_.live();
   }
   return 0;
 }
@@ -210,6 +220,18 @@ MPI_Session Rank::add(base::Ref<Session> session) {
   return object->handle = add_to<MPI_Session>(sessions_, std::move(session));
 }
 
+MPI_Win Rank::add(base::Ref<Window> window) {
+  Window* object = window.get();
+  return object->handle = add_to<MPI_Win>(windows_, std::move(window));
+}
+
+base::Ref<Window> Rank::remove(MPI_Win handle) { return remove_from(windows_, value_of(handle)); }
+
+MPI_File Rank::add(base::Ref<File> file) {
+  File* object = file.get();
+  return object->handle = add_to<MPI_File>(files_, std::move(file));
+}
+
 base::Ref<Comm> Rank::remove(MPI_Comm handle) { return remove_from(comms_, value_of(handle)); }
 void Rank::remove(MPI_Group handle) { remove_from(groups_, value_of(handle)); }
 
@@ -223,6 +245,7 @@ void Rank::remove(MPI_Errhandler handle) { remove_from(errhandlers_, value_of(ha
 void Rank::remove(MPI_Info handle) { delete infos_.remove(value_of(handle)); }
 void Rank::remove_keyval(int number) { remove_from(keyvals_, number); }
 base::Ref<Session> Rank::remove(MPI_Session handle) { return remove_from(sessions_, value_of(handle)); }
+base::Ref<File> Rank::remove(MPI_File handle) { return remove_from(files_, value_of(handle)); }
 std::unique_ptr<Rank::Message> Rank::remove(MPI_Message handle) {
   return std::unique_ptr<Message>(messages_.remove(value_of(handle)));
 }

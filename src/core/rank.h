@@ -20,7 +20,9 @@
 #include "core/buffers_in_use.h"
 #include "core/comm.h"
 #include "core/error_codes.h"
+#include "core/file.h"
 #include "core/handle_table.h"
+#include "core/launch.h"
 #include "core/op.h"
 #include "core/rank_callbacks.h"
 #include "core/request.h"
@@ -28,6 +30,7 @@
 #include "core/session.h"
 #include "core/site.h"
 #include "core/tool_observer.h"
+#include "core/window.h"
 #include "datatype/datatype.h"
 #include "fiber/identity.h"
 #include "net/channel.h"
@@ -46,12 +49,14 @@ struct World {
   World();
   ~World();
 
-  int size = 0;
-  std::vector<std::unique_ptr<Rank>> ranks;  ///< by rank in the job; null: in another host process
-  std::vector<int> app_numbers;              ///< MPI_APPNUM of each rank
-  std::vector<Info> environments;            ///< MPI_INFO_ENV of each app; not changed after boot
-  std::string node;                          ///< the name of this host
-  std::vector<int> nodes;                    ///< which host each rank is on; empty: all are on this one
+  /// By number in the job; null: in another host process, or the number is not used yet. As long as it will
+  /// ever be: there is room for ranks that join (MPI_Comm_spawn), and so there is in the other tables by
+  /// number.
+  std::vector<std::unique_ptr<Rank>> ranks;
+  Launch launch;           ///< mpiexec's
+  int universe = 0;        ///< MPI_UNIVERSE_SIZE
+  std::string node;        ///< the name of this host
+  std::vector<int> nodes;  ///< which host each rank is on; empty: all are on this one
   std::vector<std::unique_ptr<net::Channel>> channels;
   std::vector<net::Channel*> routes;  ///< the channel to each rank of the job
   net::SelfChannel* self = nullptr;   ///< the channel to ranks of this host process; null in an explored run
@@ -86,6 +91,8 @@ struct World {
 
   /// Ends the job because of rank `rank`; never returns. `text` is the reason.
   void (*abort_job)(int rank, int code, const std::string& text) = nullptr;
+  /// find_programs_call() corrects a return address that lies in bindings or a facade and not in the program.
+  const void* (*find_programs_call)(const void* address) = nullptr;
   /// find_in_code() finds the call in the program's code that returns to `address`, and name_in_code() names
   /// it for a message: "solver.c:12". Null: not available. Any thread.
   CodePlace (*find_in_code)(const void* address) = nullptr;
@@ -96,6 +103,8 @@ struct World {
   Checks checks = Checks::kNone;
 
   int node_of(int rank) const { return nodes.empty() ? 0 : nodes[static_cast<std::size_t>(rank)]; }
+  /// The most ranks that the job can have.
+  int places() const { return static_cast<int>(ranks.size()); }
   ContextId allocate_context() {
     return ContextId{next_context.fetch_add(context_step, std::memory_order_relaxed)};
   }
@@ -108,11 +117,13 @@ class Rank {
   /// The phase of the World model: MPI_Init and MPI_Finalize.
   enum class Phase : std::uint8_t { kBefore, kInitialized, kFinalized };
 
-  Rank(World& world, int number);
+  /// The tables of `world` have their lengths.
+  Rank(World& world, Launch& launch, int number);
   ~Rank();
 
   World& world;
-  const int number;                             ///< in MPI_COMM_WORLD
+  Launch& launch;                               ///< lives as long as the process
+  const int number;                             ///< in the job
   const fiber::Identity* identity = &kUnknown;  ///< that of its threads, once one of them has called MPI
   std::atomic<Phase> phase{Phase::kBefore};
   /// How many give this rank the right to call MPI: the World model, while it is initialised, and each
@@ -123,8 +134,9 @@ class Rank {
   int thread_level = MPI_THREAD_SINGLE;         ///< the level that was asked for and granted
   unsigned long main_thread = 0;                ///< pthread_self() of the thread that initialised MPI
   std::atomic<unsigned long> thread_inside{0};  ///< pthread_self() of the thread in a watched call; 0: none
-  bool has_own_worker = false;                  ///< no other rank has the same home; set before this rank
-                                                ///< runs
+  /// No other rank has the same home. Set before this rank runs; unset when another one joins. relaxed: a
+  /// hint.
+  std::atomic<bool> has_own_worker{false};
 
   RankCallbacks callbacks;  ///< work that only threads of this rank may do
   /// The most bytes of a standard send that is copied so that it need not wait for its receive; a longer one
@@ -158,6 +170,8 @@ class Rank {
   Message* message(MPI_Message handle) const;
   Keyval* keyval(int number) const;
   Session* session(MPI_Session handle) const { return sessions_.find(value_of(handle)); }
+  Window* window(MPI_Win handle) const { return windows_.find(value_of(handle)); }
+  File* file(MPI_File handle) const { return files_.find(value_of(handle)); }
   /// The session of an origin; null if there is none (any more). No thread may end it meanwhile.
   Session* session(Origin origin);
 
@@ -175,6 +189,8 @@ class Rank {
   MPI_Message add(std::unique_ptr<Message> message);
   int add(base::Ref<Keyval> keyval);
   MPI_Session add(base::Ref<Session> session);
+  MPI_Win add(base::Ref<Window> window);
+  MPI_File add(base::Ref<File> file);
 
   // Each ends the handle; the object lives as long as others use it. The handle must be valid and not
   // predefined.
@@ -221,6 +237,8 @@ class Rank {
   std::unique_ptr<Message> remove(MPI_Message handle);
   void remove_keyval(int number);
   base::Ref<Session> remove(MPI_Session handle);
+  base::Ref<Window> remove(MPI_Win handle);
+  base::Ref<File> remove(MPI_File handle);
 
   /// Makes MPI_COMM_WORLD and MPI_COMM_SELF usable, or no longer: they are from MPI_Init until MPI_Finalize.
   void show_world(bool usable);
@@ -237,7 +255,26 @@ class Rank {
   /// A communicator of all ranks. Ranks that have no communicator in common yet use it to agree
   /// (MPI_Comm_create_from_group).
   base::Ref<Comm> comm_founding;
+  /// A communicator of all ranks that the job can have: the rank of each is its number in the job. For
+  /// questions between ranks of different launches, and between ranks that have nothing in common.
+  base::Ref<Comm> comm_job;
+  /// Of a rank that was spawned: the intercommunicator with those that have spawned it. The handle is made
+  /// when the program asks for it (MPI_Comm_get_parent).
+  struct Parent {
+    std::mutex mutex;
+    base::Ref<Comm> comm;
+    MPI_Comm handle = MPI_COMM_NULL;
+  } parent;
+  /// The ports that the rank has opened (MPI-5.0 section 11.8). Its contents belong to mpi. Owned; made by
+  /// one of the rank's threads when it opens the first one.
+  struct Ports {
+    virtual ~Ports() = default;
+  };
+  std::atomic<Ports*> ports{nullptr};
   ErrorCodes error_codes;
+  /// The error handler of MPI_FILE_NULL: of calls without an open file, and the one that a new file gets
+  /// (MPI-5.0 section 14.7).
+  ErrhandlerSlot file_errhandler{Errhandler::returns()};
   Attributes& type_attributes(MPI_Datatype handle) { return type_attributes_[handle]; }
   /// Keys that were freed by their own delete functions, and not yet by the program.
   struct EarlyFreed {
@@ -287,7 +324,8 @@ class Rank {
     kInfos,
     kErrhandlers,
     kKeyvals,
-    kMessages
+    kMessages,
+    kWindows
   };
   /// How many objects of a kind the program has made and not freed. Any thread.
   std::size_t live(Handles kind) const;
@@ -309,8 +347,12 @@ class Rank {
     static_cast<void>(requests_.find_if([&](const Request& request) { return visit(request), false; }));
   }
   template <typename Visit>
+  void for_each_window(Visit visit) {
+    static_cast<void>(windows_.find_if([&](Window& window) { return visit(window), false; }));
+  }
+  template <typename Visit>
   void for_each_comm(Visit visit) {
-    for (const base::Ref<Comm>& own : {comm_world, comm_self, comm_founding})
+    for (const base::Ref<Comm>& own : {comm_world, comm_self, comm_founding, comm_job})
       if (own) visit(*own);
     static_cast<void>(comms_.find_if([&](Comm& comm) { return visit(comm), false; }));
   }
@@ -328,6 +370,8 @@ class Rank {
   HandleTable<Message> messages_;
   HandleTable<Keyval> keyvals_;
   HandleTable<Session> sessions_;
+  HandleTable<Window> windows_;
+  HandleTable<File> files_;
   static constexpr int kMostSpare = 256;
   Request* spare_ = nullptr;
   int spare_count_ = 0;
@@ -349,6 +393,7 @@ void Rank::for_each_live(Visit visit) const {
   visit_all(Sites::Kind::kRequest, requests_);
   visit_all(Sites::Kind::kMessage, messages_);
   visit_all(Sites::Kind::kKeyval, keyvals_);
+  visit_all(Sites::Kind::kWindow, windows_);
 }
 
 /// The rank of the calling thread; null if the thread belongs to no rank, or to one that has not needed MPI

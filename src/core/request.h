@@ -17,6 +17,8 @@
 
 namespace clump::core {
 
+class File;
+
 /// The result of a completed operation; it goes into the user's MPI_Status.
 struct Result {
   int source = MPI_ANY_SOURCE;  ///< the defaults are those of an "empty" status (MPI-5.0 section 3.7.3)
@@ -65,6 +67,7 @@ class Request : public Operation {
     kOrdinary,
     kPartitionedReceive,
     kGeneralized,      ///< of this kind and of the following ones, is_to_be_asked()
+    kFile,             ///< a read whose data functions of the program convert
     kPartitionedSend,  ///< mpiexec --check looks at the partitions
     kChecked,          ///< mpiexec --check looks at the whole operation
   };
@@ -110,6 +113,8 @@ class Request : public Operation {
   /// Called before the owner waits for this request, or for any of several, and may sleep. Does work that no
   /// other thread may do soon. Never blocks.
   virtual void before_wait(WaitsFor /*what*/) {}
+  /// The file whose error handler is called, instead of a communicator's; null: none.
+  virtual File* file() const { return nullptr; }
   /// Appends what the operation waits for. Only while it is not complete.
   virtual void tell(std::vector<Awaited>& all) const { all.emplace_back(); }
   /// Waits until the operation is complete.

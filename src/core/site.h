@@ -52,6 +52,7 @@ class Sites {
     kRequest,
     kMessage,
     kKeyval,
+    kWindow,
   };
 
   /// Adds a remark; equal ones are kept once.

@@ -6,6 +6,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "diag/libraries.h"
+#include "diag/rank_names.h"
 #include "diag/symbolize.h"
 
 namespace clump::diag {
@@ -14,7 +16,7 @@ namespace {
 
 std::string who_failed(const pmi::Failure& failure, int ranks) {
   if (!failure.sharers.empty()) return "the process of ranks " + failure.sharers;
-  return failure.rank >= 0 ? fmt::format("rank {} of {}", failure.rank, ranks) : "the job's process";
+  return failure.rank >= 0 ? rank_of(failure.rank, ranks) : "the job's process";
 }
 
 std::string headline(const pmi::Failure& failure, int ranks, bool has_core) {
@@ -39,19 +41,15 @@ std::string headline(const pmi::Failure& failure, int ranks, bool has_core) {
   return who;
 }
 
-bool is_file(const std::string& path, std::string_view name) {
-  const std::size_t slash = path.rfind('/');
-  return std::string_view(path).substr(slash == std::string::npos ? 0 : slash + 1).starts_with(name);
-}
-
 /// Whether the frame is in a library below the user's code: an error is noticed there, but is not made there.
 bool is_below_user(const pmi::Frame& frame) {
   static constexpr std::string_view kLibraries[] = {
       "libclump_host.so", "libclump_malloc.so", "libmpi_abi.so", "libc.so", "libstdc++.so", "libgcc_s.so",
       "libm.so",          "libpthread.so",      "ld-linux",      "[vdso]"};
   if (frame.object.empty()) return true;  // a call through a wild pointer
-  return std::ranges::any_of(kLibraries,
-                             [&](std::string_view library) { return is_file(frame.object, library); });
+  return is_binding(frame.object) || std::ranges::any_of(kLibraries, [&](std::string_view library) {
+           return is_library(frame.object, library);
+         });
 }
 
 /// Whether the frame only raises the signal or the exception, or ends the process, on the way out of the
@@ -69,7 +67,7 @@ bool is_messenger(const pmi::Frame& frame, const Place& place) {
                                                      "__run_exit_handlers",
                                                      "exit",
                                                      "quick_exit"};
-  if (is_file(frame.object, "libclump_host.so")) return true;
+  if (is_library(frame.object, "libclump_host.so")) return true;
   const std::string_view function = std::string_view(place.function).substr(0, place.function.find('@'));
   return function.empty() || std::ranges::find(kMessengers, function) != std::end(kMessengers);
 }
@@ -77,12 +75,13 @@ bool is_messenger(const pmi::Frame& frame, const Place& place) {
 /// The line "  in strlen, called by": it names the function that the user's code has called and that did not
 /// return. Empty if there is no such function, or if no signal has ended the rank.
 std::string what_was_called(const pmi::Failure& failure, std::size_t users, Symbolizer& symbolizer) {
+  while (users > 0 && is_binding(failure.frames[users - 1].object)) --users;
   if (users == 0 || failure.reason != pmi::Reason::kSignal) return {};
   const pmi::Frame& frame = failure.frames[users - 1];
   const Place place = symbolizer.place(frame);
   if (is_messenger(frame, place)) return {};
-  const bool is_mpi = is_file(frame.object, "libmpi_abi.so");
-  return fmt::format("  in {}, called by\n", is_mpi ? mpi_call(place.function) : place.function);
+  return fmt::format("  in {}, called by\n",
+                     is_mpi(frame.object) ? mpi_call(place.function) : place.function);
 }
 
 std::string line(int number, const pmi::Frame& frame, const Place& place) {

@@ -6,6 +6,8 @@
 #include <deque>
 #include <utility>
 
+#include "diag/rank_names.h"
+
 namespace clump::diag {
 
 namespace {
@@ -33,10 +35,13 @@ std::string numbers_text(const std::vector<int>& ranks) {
   for (std::size_t i = 0; i < ranks.size(); ++pieces) {
     if (pieces == kMostPieces) return text + fmt::format(",... ({} in all)", ranks.size());
     std::size_t end = i + 1;
-    while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
+    while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1 &&
+           launch_of(ranks[end]) == launch_of(ranks[end - 1]))
+      ++end;
     if (end - i < 3) end = i + 1;
     if (i > 0) text += ',';
-    text += end - i > 1 ? fmt::format("{}-{}", ranks[i], ranks[end - 1]) : fmt::format("{}", ranks[i]);
+    text += end - i > 1 ? fmt::format("{}-{}", rank_name(ranks[i]), rank_name(ranks[end - 1]))
+                        : rank_name(ranks[i]);
     i = end;
   }
   return text;
@@ -183,7 +188,7 @@ std::vector<std::string> Scene::hints(const Wait& wait, const Awaited& item, boo
 
 std::string Scene::name_of(int rank, int seen_from, bool relative) const {
   if (rank == Awaited::kAny) return "any rank";
-  return relative ? fmt::format("rank{:+}", distance(seen_from, rank, ranks_)) : fmt::format("rank {}", rank);
+  return relative ? fmt::format("rank{:+}", distance(seen_from, rank, ranks_)) : "rank " + rank_name(rank);
 }
 
 std::vector<std::string> Scene::hints_about_messages(int rank, const Awaited& wanted, bool relative) const {

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "diag/libraries.h"
+#include "diag/rank_names.h"
 #include "diag/symbolize.h"
 
 namespace clump::diag {
@@ -27,10 +29,10 @@ struct Relation {
 
   /// The relation in a list of arguments: "3", "rank+1", "any".
   std::string argument() const {
-    if (!relative) return value < 0 ? "any" : fmt::format("{}", value);
+    if (!relative) return value < 0 ? "any" : rank_name(value);
     return value == 0 ? "itself" : fmt::format("rank{:+}", value);
   }
-  std::string subject() const { return relative ? "that rank" : fmt::format("rank {}", value); }
+  std::string subject() const { return relative ? "that rank" : "rank " + rank_name(value); }
 };
 
 std::string tag_text(int tag) { return tag == Awaited::kAny ? "any tag" : fmt::format("tag {}", tag); }
@@ -50,6 +52,7 @@ std::string arguments(const Scene& scene, const Awaited& item, const Relation& p
     case Kind::kCollective:
       return comm;
     case Kind::kUser:
+    case Kind::kWindow:
       return {};
   }
   return {};
@@ -71,6 +74,8 @@ std::string noun(const Awaited& item) {
       return item.call.empty() ? "a collective operation" : item.call;
     case Kind::kUser:
       return "a generalised request";
+    case Kind::kWindow:
+      return item.call;
   }
   return {};
 }
@@ -110,6 +115,14 @@ std::string reason(const Scene& scene, const Wait& wait, const Awaited& item, co
         return fmt::format("{} of its partitions {} {} marked as ready (MPI_Pready)", item.bytes,
                            item.bytes == 1 ? "is" : "are", is_final ? "never" : "not");
       text = fmt::format("{} {} to receive it", subject, is_final ? "never starts" : "has not started");
+      break;
+    case Kind::kWindow:
+      if (item.peer < 0)
+        text = "other ranks hold it";
+      else if (item.holds)
+        text = fmt::format("{} holds it{}", subject, is_final ? " and never gives it back" : "");
+      else
+        text = fmt::format("{} {} it", subject, is_final ? "never calls" : "has not called");
       break;
     case Kind::kSend:
       text = fmt::format("{} {} it", subject, is_final ? "never receives" : "has not received");
@@ -249,20 +262,20 @@ std::string place_of(const Wait& wait) {
 std::string cycle_text(const Scene& scene, const std::set<int>* among) {
   const std::vector<int> circle = scene.cycle(among);
   if (circle.empty()) return {};
-  if (circle.size() == 1) return fmt::format("  rank {} waits for itself\n", circle.front());
+  if (circle.size() == 1) return fmt::format("  rank {} waits for itself\n", rank_name(circle.front()));
   // If the cycle goes through several communicators, each link names its own.
   std::vector<std::string> comms;
   for (std::size_t i = 0; i < circle.size(); ++i)
     comms.push_back(scene.name_of(scene.comm_between(circle[i], circle[(i + 1) % circle.size()])));
   const bool is_one =
       std::ranges::all_of(comms, [&](const std::string& comm) { return comm == comms.front(); });
-  std::string text = fmt::format("  in a circle: rank {}", circle.front());
+  std::string text = fmt::format("  in a circle: rank {}", rank_name(circle.front()));
   for (std::size_t i = 1; i <= circle.size(); ++i) {
     if (circle.size() > kMostNamed && i == kMostNamed / 2) {
       text += fmt::format(" waits for ... ({} ranks in all)", circle.size());
       i = circle.size() - 1;
     }
-    text += fmt::format(" waits for rank {}", circle[i % circle.size()]);
+    text += fmt::format(" waits for rank {}", rank_name(circle[i % circle.size()]));
     if (!is_one) text += fmt::format(" (in {})", comms[i - 1]);
   }
   return text + "\n";
@@ -272,7 +285,7 @@ std::string cycle_text(const Scene& scene, const std::set<int>* among) {
 std::string others_text(const Scene& scene) {
   using State = pmi::Standing::State;
   std::map<std::pair<State, std::string>, std::vector<int>> by_state;
-  for (int rank = 0; rank < scene.ranks(); ++rank)
+  for (int rank = 0; rank < end_of_ranks(scene.ranks()); ++rank)
     if (scene.threads_of(rank) == 0)
       by_state[{scene.state_of(rank), scene.last_call_of(rank)}].push_back(rank);
   std::string text;
@@ -289,10 +302,6 @@ std::string others_text(const Scene& scene) {
     text += fmt::format("  {} {}\n", ranks_text(ranks), what);
   }
   return text;
-}
-
-bool is_mpi(const std::string& object) {
-  return std::string_view(object).substr(object.rfind('/') + 1).starts_with("libmpi_abi.so");
 }
 
 std::string place_text(Symbolizer& symbolizer, std::span<const pmi::Frame> callers) {

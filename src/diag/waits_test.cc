@@ -1,4 +1,5 @@
 #include "diag/waits.h"
+#include "diag/rank_names.h"
 
 #include <gtest/gtest.h>
 
@@ -167,6 +168,16 @@ TEST(Waits, WhatMovesIsNoCircle) {
   EXPECT_TRUE(circle(receive(1, 0), send).empty());
   EXPECT_TRUE(circle(receive(1, Awaited::kAny), send).empty());
   EXPECT_EQ(circle(receive(1, 1), send).size(), 2u);
+}
+
+TEST(RankNames, RanksOfOtherLaunchesHaveTheirNumber) {
+  name_launch({1, 1000, 4});
+  name_launch({2, 1004, 3});
+  EXPECT_EQ(rank_name(7), "7");
+  EXPECT_EQ(rank_name(1003), "1:3");
+  EXPECT_EQ(rank_of(1004, 16), "rank 2:0 of 3");
+  EXPECT_EQ(rank_of(5, 16), "rank 5 of 16");
+  EXPECT_EQ(ranks_text({1000, 1001, 1002, 1003, 1004, 1005, 1006}), "ranks 1:0-1:3,2:0-2:2");
 }
 
 }  // namespace

@@ -19,7 +19,10 @@ namespace clump::fiber {
 class RankCallbacks;
 
 struct Identity {
-  int rank = 0;  ///< in MPI_COMM_WORLD
+  int rank = 0;  ///< its number in the job
+  /// Of a rank that was spawned (core/launch.h): with which others, from 1 on, and its rank in their
+  /// MPI_COMM_WORLD. In launch 0 that is `rank`.
+  int launch = 0, launch_rank = 0;
   /// Owned and set by libmpi_abi; null until this rank first needs it.
   std::atomic<core::Rank*> mpi{nullptr};
   /// Whether the rank may have, or may have had, more than one thread. A rank's only thread sets it before it

@@ -19,10 +19,10 @@
 #include <cstring>
 
 #include "base/why_refused.h"
-#include "image/successor.h"
-#include "pmi/control.h"
 #include "host/failure.h"
 #include "host/state.h"
+#include "image/successor.h"
+#include "pmi/control.h"
 
 namespace clump::host {
 
@@ -45,6 +45,7 @@ std::string why_not(int rank) {
   if (job.nodes.size() > 1) obstacle = "the job has several hosts";
   if (job.seed) obstacle = "--seed and --explore order the ranks of one process only";
   if (host().is_debugged) obstacle = "the debugger has this process";
+  if (host().rank(rank).spawned != nullptr) obstacle = "the rank was spawned";
   if (obstacle == nullptr) return {};
   return fmt::format(
       "exec() has replaced rank {} before MPI_Init, and the new program cannot take its place, as {}: use "
@@ -52,13 +53,13 @@ std::string why_not(int rank) {
       rank, obstacle);
 }
 
-/// The libraries that mpiexec has preloaded here, and behind them what the rank has asked for.
+/// What the rank has asked for, as that may be a tool that stands before MPI, and behind it the libraries
+/// that mpiexec has preloaded here.
 std::string preload_of(char* const* environment) {
   const std::string ours = fmt::format("{0}/libclump_host.so:{0}/libmpi_abi.so.1", own_folder());
   constexpr std::string_view kName = "LD_PRELOAD=";
   for (; environment != nullptr && *environment != nullptr; ++environment)
-    if (std::string_view(*environment).starts_with(kName))
-      return fmt::format("{}{}:{}", kName, ours, *environment + kName.size());
+    if (std::string_view(*environment).starts_with(kName)) return fmt::format("{}:{}", *environment, ours);
   return fmt::format("{}{}", kName, ours);
 }
 
@@ -83,13 +84,13 @@ image::Passport prepare(const fiber::Identity& rank, char* const* environment) {
 
 void started(const fiber::Identity& rank) {
   std::int32_t none = 0;
-  if (!is_before_mpi(rank)) return;
+  if (!is_before_mpi(rank) || host().rank(rank).spawned != nullptr) return;
   host().rank(rank).is_replaced = true;
   state().replaced.compare_exchange_strong(none, rank.rank + 1);
 }
 
 void ended(const fiber::Identity& rank, int status) {
-  if (is_before_mpi(rank)) {
+  if (is_before_mpi(rank) && host().rank(rank).spawned == nullptr) {
     // mpiexec knows whether the program has taken the rank's place, and so what its end means.
     const std::string packet = pmi::encode(pmi::SuccessorNote{rank.rank, status});
     (void)!::send(host().control, packet.data(), packet.size(), MSG_NOSIGNAL);

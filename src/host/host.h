@@ -45,6 +45,9 @@ CLUMP_HOST_API bool is_over();
 /// The operating system's number of a host process of this node that has called MPI.
 CLUMP_HOST_API int process_id(int process);
 
+/// The address to which the program's call of MPI returns, for the call that the thread is in and that
+/// returns to `address`. Another one if bindings or a facade have made that one for the program.
+CLUMP_HOST_API const void* find_programs_call(const void* address);
 /// Where the call is that returns to `address`. Any thread.
 CLUMP_HOST_API CodePlace find_in_code(const void* address);
 /// "solver.c:12", if the program was compiled with -g. Otherwise the name of the function, or "a.out+0x1234",
@@ -80,6 +83,32 @@ CLUMP_HOST_API void rank_owes(const fiber::Identity& rank, const char* call);
 CLUMP_HOST_API std::string words_about_other_mpi();
 /// The program asks for the ABI of the library, maybe before it has begun to use it.
 CLUMP_HOST_API void note_abi_question();
+
+/// A text that is the same in all processes of the job, and in no other job of this machine at this time.
+CLUMP_HOST_API std::string job_name();
+
+/// Programs whose ranks join this process together (MPI_Comm_spawn): as their `working_directory` and their
+/// `environment` say, which has all but the variables with their numbers.
+struct Joining {
+  std::vector<pmi::App> apps;
+  int launch = 0,
+      first = 0;  ///< set by prepare_joining(): of the launch, from 1 on; of its rank 0 in the job
+};
+/// Why no rank can join this process; empty: ranks can.
+CLUMP_HOST_API std::string why_none_joins();
+/// How many more can join.
+CLUMP_HOST_API int room_to_join();
+/// The environment of the calling rank.
+CLUMP_HOST_API std::vector<std::string> environment_of_caller();
+/// Why the program at `path` can have no image in this process; empty: it can. `library_path` is the
+/// LD_LIBRARY_PATH that its ranks will see.
+CLUMP_HOST_API std::string why_no_image(const std::string& path, const std::string& library_path);
+/// Loads the programs, and gives numbers to their ranks, which are ranks of this process from then on. One
+/// thread at a time, of a rank that has not ended. What is wrong is returned as a text, and nothing has
+/// happened then; empty if all is well.
+CLUMP_HOST_API std::string prepare_joining(Joining& joining);
+/// Starts these ranks. After prepare_joining(), by the same thread.
+CLUMP_HOST_API void start_joining(const Joining& joining);
 
 /// Reports `failure` with the calling thread's stack and ends the job with exit code `failure.code`. The
 /// first caller wins; later ones never return either.

@@ -21,8 +21,9 @@ void find_inputs(const char* descriptors) {
 void open_input(HostedRank& rank) {
   Host& here = host();
   const int number = rank.identity.rank;
-  const auto place = static_cast<std::size_t>(&rank - here.ranks.get());
   int descriptor = -1;
+  if (rank.spawned != nullptr) return image::read_input_from(rank.identity, descriptor);
+  const auto place = static_cast<std::size_t>(&rank - here.ranks.get());
   if (here.job.input == number) descriptor = STDIN_FILENO;
   if (place < here.inputs.size()) descriptor = here.inputs[place];
   image::read_input_from(rank.identity, descriptor);

@@ -45,16 +45,6 @@ constexpr const char* kVariables[] = {
     "CLUMP_PROCESS", "CLUMP_GDB",        "CLUMP_PRELOADED", "CLUMP_INPUT_FDS", "CLUMP_STDOUT",
     "CLUMP_STDERR",  kSuccessorVariable, kNoMpiVariable};
 
-const char* value_of(char** environment, std::string_view name) {
-  for (; *environment != nullptr; ++environment) {
-    const std::string_view entry = *environment;
-    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') {
-      return *environment + name.size() + 1;
-    }
-  }
-  return nullptr;
-}
-
 /// Says which library this is, and by what it was seen that `who` has started it.
 const char* started_by(const char* who, std::string_view variable, const char* value) {
   static char why[PATH_MAX + 400];
@@ -147,29 +137,6 @@ void close_on_exec(int descriptor) {
   if (descriptor >= 0) ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
 }
 
-/// What this process starts from now on is no rank, and gets LD_PRELOAD as the caller of mpiexec had it.
-void take_back_preload() {
-  const auto libraries_in = [](const char* variable) {
-    const char* const list = value_of(environ, variable);
-    std::vector<std::string_view> all;
-    for (std::string_view rest = list != nullptr ? list : ""; !rest.empty();) {
-      const std::size_t end = std::min(rest.find_first_of(": "), rest.size());
-      if (end > 0) all.push_back(rest.substr(0, end));
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-    return all;
-  };
-  const std::vector<std::string_view> added = libraries_in("CLUMP_PRELOADED");
-  const std::string folder(own_folder());
-  std::string kept;
-  for (const std::string_view library : libraries_in("LD_PRELOAD")) {
-    if (library == folder + "/libclump_host.so" || library == folder + "/libmpi_abi.so.1") continue;
-    if (std::ranges::find(added, library) != added.end()) continue;
-    kept.append(kept.empty() ? "" : ":").append(library);
-  }
-  kept.empty() ? ::unsetenv("LD_PRELOAD") : ::setenv("LD_PRELOAD", kept.c_str(), 1);
-}
-
 /// Before libraries are destructed: the network's is needed as long as others may ask for something.
 void wait_for_other_hosts_at_exit(int code, void*) {
   const Host& here = host();
@@ -177,6 +144,16 @@ void wait_for_other_hosts_at_exit(int code, void*) {
 }
 
 }  // namespace
+
+const char* value_of(char* const* environment, std::string_view name) {
+  for (; *environment != nullptr; ++environment) {
+    const std::string_view entry = *environment;
+    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') {
+      return *environment + name.size() + 1;
+    }
+  }
+  return nullptr;
+}
 
 int number_in(char** environment, std::string_view name) {
   const char* value = value_of(environment, name);
@@ -243,6 +220,7 @@ std::string find_job(int argc, char** argv, char** environment) {
   here.is_debugged = number_in(environment, "CLUMP_GDB") > 0;
   here.life_descriptor = number_in(environment, "CLUMP_LIFE_FD");
   if (here.job.here().plain) {
+    keep_preloads(environment);
     watch_plain_output(value_of(environment, "CLUMP_STDOUT"), value_of(environment, "CLUMP_STDERR"));
     return {};
   }
@@ -293,6 +271,7 @@ const char* join_job() {
   static const bool once = [] {
     Host& here = host();
     refuse_other_mpi();
+    listen_to_neighbours();  // main() has, unless it began without this library
     end_with_launcher(here.life_descriptor);
     close_on_exec(here.life_descriptor);
     close_on_exec(number_in(environ, "CLUMP_JOB_FD"));

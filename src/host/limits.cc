@@ -15,11 +15,11 @@
 #include <string>
 
 #include "base/process.h"
+#include "host/stacks.h"
 #include "image/process_ids.h"
 #include "image/refusal.h"
 #include "image/standard.h"
 #include "image/symbols.h"
-#include "host/stacks.h"
 
 namespace clump::host {
 
@@ -59,7 +59,7 @@ rlim_t soft_of_all(int resource) {
   Host& here = host();
   rlim_t all = 0;
   for (int i = 0; i < here.rank_count(); ++i) {
-    const rlim_t one = here.ranks[i].soft_limits[resource].load(std::memory_order_relaxed);
+    const rlim_t one = here.rank_at(i).soft_limits[resource].load(std::memory_order_relaxed);
     if (one == RLIM_INFINITY) return RLIM_INFINITY;
     all = is_shared_out(resource) ? all + one : std::max(all, one);
   }
@@ -111,8 +111,22 @@ void begin_own_limits() {
     rlimit now{};
     if (kernels(resource, nullptr, &now) != 0) return;
     for (int i = 0; i < here.rank_count(); ++i) {
-      here.ranks[i].soft_limits[resource].store(now.rlim_cur, std::memory_order_relaxed);
-      here.ranks[i].hard_limits[resource].store(now.rlim_max, std::memory_order_relaxed);
+      here.rank_at(i).soft_limits[resource].store(now.rlim_cur, std::memory_order_relaxed);
+      here.rank_at(i).hard_limits[resource].store(now.rlim_max, std::memory_order_relaxed);
+    }
+  }
+  here.have_own_limits = true;
+}
+
+void give_limits_to_joining(HostedRank& rank) {
+  Host& here = host();
+  const bool is_first = !here.have_own_limits;
+  for (int resource = 0; resource < RLIM_NLIMITS; ++resource) {
+    rlimit now{};
+    if (kernels(resource, nullptr, &now) != 0) return;
+    for (HostedRank* const one : {&rank, is_first ? &here.ranks[0] : &rank}) {
+      one->soft_limits[resource].store(now.rlim_cur, std::memory_order_relaxed);
+      one->hard_limits[resource].store(now.rlim_max, std::memory_order_relaxed);
     }
   }
   here.have_own_limits = true;

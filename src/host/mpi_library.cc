@@ -29,7 +29,8 @@ void look_at_end(int status, void*) {
   static const auto& text = *new std::string(
       fmt::format("without calling MPI_Init, after it had asked for the library's ABI (MPI_Abi_get_version). "
                   "mpi4py does that to choose among its modules; this one has none for the MPI standard ABI. "
-                  "If it has one for MPICH, set MPI4PY_MPIABI=mpich; otherwise install it by\n  {}",
+                  "If it has one for MPICH or Open MPI, set MPI4PY_MPIABI=mpich or MPI4PY_MPIABI=openmpi; "
+                  "otherwise install it by\n  {}",
                   image::command_for_mpi4py(image::own_mpicc())));
   end_job({rank.identity.rank, pmi::Reason::kExited, status, text, {}});
 }
@@ -37,7 +38,9 @@ void look_at_end(int status, void*) {
 }  // namespace
 
 void begin_again_over_facade(char** argv, char** environment) {
-  const std::string facade = image::facade_missing_here();
+  std::string facade;
+  for (const std::string& one : image::facades_missing_here())
+    facade.append(facade.empty() ? "" : ":").append(one);
   if (facade.empty()) return;
   constexpr std::string_view kPreload = "LD_PRELOAD=";
   constexpr std::string_view kPreloaded = "CLUMP_PRELOADED=";

@@ -19,13 +19,14 @@
 #include "base/thread_name.h"
 #include "base/why_refused.h"
 #include "diag/capture.h"
+#include "diag/libraries.h"
 #include "fiber/awake_threads.h"
 #include "fiber/worker.h"
 #include "fiber/world_stop.h"
-#include "pmi/waits.h"
 #include "host/host.h"
 #include "host/state.h"
 #include "host/tasks.h"
+#include "pmi/waits.h"
 
 namespace clump::host {
 
@@ -193,14 +194,13 @@ void* run_observer(void*) {
   }
 }
 
-constexpr std::string_view kOurs = "libclump_host.so", kMpi = "libmpi_abi.so";
-
-bool is_of(std::string_view path, std::string_view library) {
-  return path.substr(path.rfind('/') + 1).starts_with(library);
+std::string_view object_of(const pmi::FailureView::Frame& frame) {
+  return frame.object != nullptr ? frame.object : std::string_view();
 }
-bool is_of(const pmi::FailureView::Frame& frame, std::string_view library) {
-  return frame.object != nullptr && is_of(std::string_view(frame.object), library);
+bool is_ours(const pmi::FailureView::Frame& frame) {
+  return diag::is_library(object_of(frame), "libclump_host.so");
 }
+bool is_mpi(const pmi::FailureView::Frame& frame) { return diag::is_mpi(object_of(frame)); }
 
 }  // namespace
 
@@ -236,16 +236,17 @@ std::vector<pmi::Frame> frames_of(const fiber::Registers& registers) {
   const auto all = stack.view();
   // The outermost frame of the innermost call of MPI; if there is none, the first that is not of Clump.
   std::size_t first = 0;
-  while (first < all.size() && is_of(all[first], kOurs)) ++first;
-  while (first + 1 < all.size() && is_of(all[first], kMpi) && is_of(all[first + 1], kMpi)) ++first;
+  while (first < all.size() && is_ours(all[first])) ++first;
+  while (first + 1 < all.size() && is_mpi(all[first]) && is_mpi(all[first + 1])) ++first;
   std::vector<pmi::Frame> frames;
-  for (std::size_t i = first; i < all.size() && i <= first + kCallers && !is_of(all[i], kOurs); ++i)
-    frames.push_back({all[i].object != nullptr ? all[i].object : "", all[i].address});
+  for (std::size_t i = first; i < all.size() && frames.size() <= kCallers && !is_ours(all[i]); ++i)
+    if (!diag::is_binding(object_of(all[i])))
+      frames.push_back({std::string(object_of(all[i])), all[i].address});
   return frames;
 }
 
 bool is_in_mpi(const std::vector<pmi::Frame>& frames) {
-  return !frames.empty() && is_of(std::string_view(frames.front().object), kMpi);
+  return !frames.empty() && diag::is_mpi(frames.front().object);
 }
 
 }  // namespace clump::host

@@ -1,15 +1,17 @@
 // Places in the program's code, for messages that are written inside a rank.
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <unwind.h>
 
 #include <array>
 #include <mutex>
 #include <string_view>
 
+#include "diag/libraries.h"
 #include "diag/places.h"
-#include "image/image.h"
 #include "host/host.h"
 #include "host/state.h"
+#include "image/image.h"
 
 namespace clump::host {
 
@@ -23,7 +25,35 @@ diag::NamePlace* open_library() {
   return reinterpret_cast<diag::NamePlace*>(::dlsym(library, diag::kNamePlace));
 }
 
+bool is_in_binding(const void* return_address) {
+  const image::Location location = image::locate(static_cast<const char*>(return_address) - 1);
+  return location.object != nullptr && diag::is_binding(location.object);
+}
+
+/// A walk up the stack to the first caller of the one that returns to `address` that is no binding.
+struct Search {
+  const void* address;
+  bool passed_address = false;
+  const void* found = nullptr;
+};
+
+_Unwind_Reason_Code look(_Unwind_Context* context, void* argument) {
+  Search& search = *static_cast<Search*>(argument);
+  const auto* const address = reinterpret_cast<const void*>(_Unwind_GetIP(context));
+  if (address == search.address) search.passed_address = true;
+  if (!search.passed_address || is_in_binding(address)) return _URC_NO_REASON;
+  search.found = address;
+  return _URC_END_OF_STACK;
+}
+
 }  // namespace
+
+const void* find_programs_call(const void* address) {
+  if (!is_in_binding(address)) return address;
+  Search search{address};
+  _Unwind_Backtrace(look, &search);
+  return search.found != nullptr ? search.found : address;
+}
 
 CodePlace find_in_code(const void* address) {
   // A return address lies behind its call, which may be the last instruction of the line.

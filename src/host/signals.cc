@@ -17,11 +17,11 @@
 #include <typeinfo>
 
 #include "base/process.h"
-#include "image/signals.h"
-#include "image/symbols.h"
 #include "host/failure.h"
 #include "host/stacks.h"
 #include "host/state.h"
+#include "image/signals.h"
+#include "image/symbols.h"
 
 namespace clump::host {
 
@@ -115,11 +115,13 @@ void end_by_signal(const fiber::Identity& rank, int number, const siginfo_t& inf
 
 /// Of this process, if it takes signals (still).
 fiber::Identity* receiver(int i) noexcept {
-  HostedRank& rank = host().ranks[i];
+  HostedRank& rank = host().rank_at(i);
   return rank.identity.image != nullptr && rank.phase != Phase::kEnded ? &rank.identity : nullptr;
 }
 
-fiber::Identity& any_rank(int i) noexcept { return host().ranks[i].identity; }
+fiber::Identity& any_rank(int i) noexcept { return host().rank_at(i).identity; }
+
+int rank_count() noexcept { return host().rank_count(); }
 
 pid_t kernel_thread(const fiber::Identity& rank) noexcept { return host().rank(rank).kernel_thread; }
 
@@ -208,7 +210,7 @@ void install_failure_handlers() {
 }
 
 void give_ranks_signals() {
-  image::signals::begin({.ranks = host().rank_count(),
+  image::signals::begin({.ranks = rank_count,
                          .rank = receiver,
                          .any_rank = any_rank,
                          .kernel_thread = kernel_thread,

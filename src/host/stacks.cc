@@ -18,8 +18,8 @@
 #include <cstring>
 
 #include "base/why_refused.h"
-#include "image/image.h"
 #include "host/host.h"
+#include "image/image.h"
 
 extern "C" {
 [[gnu::weak]] void __tsan_init();
@@ -61,7 +61,8 @@ struct Region {
   std::size_t wanted = 0;  ///< what it begins with
   std::size_t least = 0;   ///< what will do where `wanted` is all there is
 };
-constinit Region region;
+/// Of the ranks that the process begins with, and of those that join.
+constinit Region at_start, of_joining;
 
 /// Of the stacks that ranks use.
 constinit std::atomic<int> protection{PROT_READ | PROT_WRITE};
@@ -106,7 +107,7 @@ std::size_t address_space_left() {
 }
 
 /// Decides how large stacks begin, and may become, and how large the guards are.
-std::size_t plan(std::size_t count) {
+std::size_t plan(Region& region, std::size_t count) {
   rlimit limit;
   const bool is_limited = ::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
   const std::size_t page = page_bytes();
@@ -167,13 +168,43 @@ void make_stacks_executable() {
   if ((protection.exchange(PROT_READ | PROT_WRITE | PROT_EXEC) & PROT_EXEC) != 0) return;
   Host& here = host();
   for (int i = 1; i < here.rank_count(); ++i) {
-    const StackBounds& stack = here.ranks[i].stack;
+    const StackBounds& stack = here.rank_at(i).stack;
     if (stack.bottom != 0 && !make_usable(stack.bottom, stack.top + signal_stack_bytes()))
       cannot_make(
-          here.ranks[i].identity.rank,
+          here.rank_at(i).identity.rank,
           fmt::format(
               "a library that it has opened has code on the stack, which cannot be made executable: {}",
               std::strerror(errno)));
+  }
+}
+
+/// Reserves address space for `count` stacks. Returns what is wrong; an empty text if all is well.
+std::string reserve(Region& region, std::size_t count) {
+  image::on_executable_stacks(make_stacks_executable);
+  if (image::wants_executable_stacks()) make_stacks_executable();
+  std::size_t guard = plan(region, count);
+  for (;;) {
+    region.stride = guard + region.room + signal_stack_bytes();
+    const std::size_t all = count * region.stride + guard;
+    void* const memory =
+        ::mmap(nullptr, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (memory != MAP_FAILED) {
+      region.begin = reinterpret_cast<std::uintptr_t>(memory);
+      // A huge page would cost each rank 2 MiB for a few KiB in use.
+      ::madvise(memory, all, MADV_NOHUGEPAGE);
+      return {};
+    }
+    if (region.room / 2 >= region.least)
+      region.room /= 2;
+    else if (region.room > region.least)
+      region.room = region.least;
+    else if (guard > kLeastGuardBytes)
+      guard = std::max(guard / 2 / page_bytes() * page_bytes(), kLeastGuardBytes);
+    else
+      return fmt::format("no address space for {} stacks of {} KiB (ulimit -s): {}", count,
+                         region.least / kKiB, base::why_refused("mmap", errno));
+    region.room = region.room / page_bytes() * page_bytes();
+    region.wanted = std::min(region.wanted, region.room);
   }
 }
 
@@ -188,37 +219,19 @@ void note_main_stack() {
 void reserve_stacks() {
   const auto count = static_cast<std::size_t>(host().rank_count() - 1);
   if (count == 0) return;
-  image::on_executable_stacks(make_stacks_executable);
-  if (image::wants_executable_stacks()) make_stacks_executable();
   begin_own_limits();
-  std::size_t guard = plan(count);
-  for (;;) {
-    region.stride = guard + region.room + signal_stack_bytes();
-    const std::size_t all = count * region.stride + guard;
-    void* const memory =
-        ::mmap(nullptr, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    if (memory != MAP_FAILED) {
-      region.begin = reinterpret_cast<std::uintptr_t>(memory);
-      // A huge page would cost each rank 2 MiB for a few KiB in use.
-      ::madvise(memory, all, MADV_NOHUGEPAGE);
-      return;
-    }
-    if (region.room / 2 >= region.least)
-      region.room /= 2;
-    else if (region.room > region.least)
-      region.room = region.least;
-    else if (guard > kLeastGuardBytes)
-      guard = std::max(guard / 2 / page_bytes() * page_bytes(), kLeastGuardBytes);
-    else
-      cannot_make(-1, fmt::format("no address space for {} stacks of {} KiB (ulimit -s): {}", count,
-                                  region.least / kKiB, base::why_refused("mmap", errno)));
-    region.room = region.room / page_bytes() * page_bytes();
-    region.wanted = std::min(region.wanted, region.room);
-  }
+  if (std::string wrong = reserve(at_start, count); !wrong.empty()) cannot_make(-1, std::move(wrong));
+}
+
+std::string reserve_stacks_of_joining() {
+  return of_joining.begin != 0 ? std::string() : reserve(of_joining, pmi::kMostJoining);
 }
 
 void make_stack(HostedRank& rank, int index) {
-  const std::uintptr_t begin = region.begin + static_cast<std::size_t>(index - 1) * region.stride;
+  const int later = index - host().job.here().ranks;
+  const Region& region = later < 0 ? at_start : of_joining;
+  const std::uintptr_t begin =
+      region.begin + static_cast<std::size_t>(later < 0 ? index - 1 : later) * region.stride;
   const std::uintptr_t end = begin + region.stride;
   rank.stack.guard = begin;
   rank.stack.top = end - signal_stack_bytes();
@@ -256,7 +269,7 @@ void leave_untouched_stacks_out_of_core() {
   const int pages =
       static_cast<int>(::syscall(SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
   for (int i = 1; i < here.rank_count(); ++i) {
-    const StackBounds& stack = here.ranks[i].stack;
+    const StackBounds& stack = here.rank_at(i).stack;
     const std::uintptr_t bottom = stack.bottom;
     if (bottom == 0) continue;  // it has not begun
     const std::uintptr_t used = lowest_touched(pages, bottom, stack.top);

@@ -23,6 +23,9 @@ void note_main_stack();
 /// Reserves address space for the stacks of all ranks but the native one. Once, before the first
 /// make_stack().
 void reserve_stacks();
+/// The same for ranks that join: pmi::kMostJoining of them. Does nothing after the first call. Returns what
+/// is wrong; an empty text if all is well.
+std::string reserve_stacks_of_joining();
 /// Makes the stack of `rank`, the number `index` (from 1) of this process.
 void make_stack(HostedRank& rank, int index);
 /// The signal stack of a rank that is a kernel thread, directly above its stack.

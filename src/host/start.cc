@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <utility>
 
 #include "base/process.h"
 #include "base/status.h"
@@ -201,6 +202,7 @@ void load_programs() {
   watch_main_thread(rank);
   image::signals::begin_main_thread();
   if (host().is_debugged) wait_for_debugger();
+  image::note_main_begins(rank.identity);
   std::exit(main(
       argc, argv,
       image::environment_of(rank.identity)));  // the image layer's exit: this rank's handlers and destructors
@@ -236,11 +238,24 @@ void settle(HostedRank& rank) {
   prepare_kernel_thread(signal_stack_of(rank));
 }
 
+/// Its number among the ranks of this process.
+std::size_t place_of(const HostedRank& rank) {
+  const Host& here = host();
+  if (rank.spawned != nullptr) return static_cast<std::size_t>(rank.identity.rank);
+  return static_cast<std::size_t>(&rank - &here.ranks[0]);
+}
+
+std::vector<std::string> environment_of(const HostedRank& rank, const pmi::App& app) {
+  return rank.spawned != nullptr
+             ? pmi::environment_of_spawned(rank.identity.launch_rank, rank.launch_size, app.environment)
+             : pmi::environment_of_rank(host().job, rank.identity.rank, app.environment);
+}
+
 /// A rank but the first: the body of its thread.
 void* run_rank(void* argument) {
   HostedRank& rank = *static_cast<HostedRank*>(argument);
-  if (clump_malloc_begin != nullptr) clump_malloc_begin(static_cast<std::size_t>(&rank - &host().ranks[0]));
-  const pmi::App& app = host().job.apps[rank.app];
+  if (clump_malloc_begin != nullptr) clump_malloc_begin(place_of(rank));
+  const pmi::App& app = host().app_of(rank);
   settle(rank);
   if (!app.working_directory.empty() && ::chdir(app.working_directory.c_str()) != 0) {
     cannot_start(rank.identity.rank,
@@ -251,9 +266,7 @@ void* run_rank(void* argument) {
   open_output(rank);
   open_input(rank);
   image::adopt_thread(rank.identity);
-  char** const argv =
-      image::set_environment(rank.identity, app.arguments,
-                             pmi::environment_of_rank(host().job, rank.identity.rank, app.environment));
+  char** const argv = image::set_environment(rank.identity, app.arguments, environment_of(rank, app));
   tell_core_count(rank);
 
   const int argc = static_cast<int>(app.arguments.size());
@@ -295,7 +308,8 @@ void make_workers() {
   const auto begin = here.job.cores.begin() + here.job.first_worker(mine);
   const std::vector<std::int32_t> cores(begin, begin + here.job.workers(mine));
   if (here.job.seed) fiber::exploration::begin(*here.job.seed, mine.ranks);
-  if (!fiber::make_workers(cores, mine.ranks, prepare_worker_thread))
+  const int joining = here.job.has_room_to_join() ? pmi::kMostJoining : 0;
+  if (!fiber::make_workers(cores, mine.ranks + joining, prepare_worker_thread))
     cannot_start(-1,
                  fmt::format("ranks as fibers need this: {}; or have them as threads: --scheduler threads",
                              base::why_refused("membarrier", errno)));
@@ -312,6 +326,7 @@ void start_helpers(int rank) {
 
 void start_ranks() {
   Host& here = host();
+  const int count = here.job.here().ranks;  // not rank_count(): a rank that has begun may spawn others already
   fiber::note_beginning();
   prepare_for_thread_ends();
   image::signals::allow_threads();
@@ -323,15 +338,15 @@ void start_ranks() {
                                    base::why_refused("pthread_create", errno)));
     if (::dlsym(RTLD_DEFAULT, "omp_in_parallel") != nullptr)
       fiber::ask_for_parallel_regions(image::is_in_parallel_region);
-    for (int i = 0; i < here.rank_count(); ++i) start_helpers(here.ranks[i].identity.rank);
+    for (int i = 0; i < count; ++i) start_helpers(here.ranks[i].identity.rank);
     // The kernel threads of ranks only lend their stacks: signals go to the workers. The system call, as the
     // native rank blocks nothing by that.
     constexpr std::uint64_t kAll = ~std::uint64_t{0};
     ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &kAll, nullptr, sizeof kAll);
   }
-  if (clump_malloc_prepare != nullptr) clump_malloc_prepare(static_cast<std::size_t>(here.rank_count()));
+  if (clump_malloc_prepare != nullptr) clump_malloc_prepare(static_cast<std::size_t>(count));
   reserve_stacks();
-  for (int i = 1; i < here.rank_count(); ++i) start_thread(here.ranks[i], i);
+  for (int i = 1; i < count; ++i) start_thread(here.ranks[i], i);
   uses_fibers() ? settle(here.ranks[0]) : narrow_to_cores_of(here.ranks[0].identity.rank);
 }
 
@@ -360,11 +375,20 @@ Host& host() {
   return *only;
 }
 
+void start_joined(HostedRank& rank, int place) {
+  // As start_ranks() has it: a kernel thread that lends its stack to a fiber takes no signals.
+  constexpr std::uint64_t kAll = ~std::uint64_t{0};
+  std::uint64_t before = 0;
+  if (uses_fibers()) ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &kAll, &before, sizeof before);
+  start_thread(rank, place);
+  if (uses_fibers()) ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, sizeof before);
+}
+
 void listen_to_neighbours() {
   Host& here = host();
   const int first = here.job.first_port(here.job.process);
   if (here.job.ports() > static_cast<int>(here.job.cores.size()) && !here.job.spin) fiber::share_cores();
-  if (here.has_neighbours())
+  if (here.has_neighbours() && !std::exchange(here.listens, true))
     fiber::listen_to({&here.node.bell(first), static_cast<std::size_t>(here.job.ports(here.job.here()))});
 }
 

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -55,7 +56,9 @@ struct HostedRank {
   std::atomic<bool> in_world{false};       ///< it has called MPI_Init
   bool is_replaced = false;                ///< by exec(), before it called MPI: host/exec.cc
   int app = 0;
-  int program = 0;  ///< the image layer's number
+  const pmi::App* spawned = nullptr;  ///< what it runs, if it has joined (host/spawn.cc); null: job.apps[app]
+  int launch_size = 0;                ///< of a rank that has joined: of its MPI_COMM_WORLD
+  int program = 0;                    ///< the image layer's number
   StackBounds stack;
   std::atomic<rlim_t> soft_limits[RLIM_NLIMITS] = {}, hard_limits[RLIM_NLIMITS] = {};  ///< host/limits.cc
   std::atomic<std::uint32_t> changed_limits{0};                                        ///< a bit for each
@@ -67,13 +70,17 @@ struct HostedRank {
 /// outlive everything.
 struct Host {
   pmi::Job job;
-  std::unique_ptr<HostedRank[]> ranks;  ///< of this process
-  int control = -1;                     ///< socket to mpiexec; -1: no mpiexec
-  pid_t process = 0;                    ///< this process: a child that a rank forks finds out that it is not
-  std::uintptr_t main_thread = 0;       ///< the thread pointer of the process's main thread
-  std::uintptr_t main_stack = 0;        ///< an address in its stack
-  bool have_own_limits = false;         ///< the ranks: see host/limits.cc
-  bool is_debugged = false;             ///< mpiexec --gdb: ranks wait for the debugger
+  std::unique_ptr<HostedRank[]> ranks;  ///< of this process, from the start; see rank_at()
+  /// Ranks that have joined. Never freed; an entry is not changed once it is counted.
+  std::array<HostedRank*, pmi::kMostJoining> joined{};
+  std::atomic<int> joined_count{0};
+  int control = -1;                ///< socket to mpiexec; -1: no mpiexec
+  pid_t process = 0;               ///< this process: a child that a rank forks finds out that it is not
+  std::uintptr_t main_thread = 0;  ///< the thread pointer of the process's main thread
+  std::uintptr_t main_stack = 0;   ///< an address in its stack
+  bool listens = false;            ///< to its neighbours
+  bool have_own_limits = false;    ///< the ranks: see host/limits.cc
+  bool is_debugged = false;        ///< mpiexec --gdb: ranks wait for the debugger
   const char* why_no_mpi = nullptr;
   bool by_pmix = false;  ///< another launcher than mpiexec has started it, and PMIx tells of the others
   std::atomic<bool> left_pmix{false};  ///< by_pmix: so have all others
@@ -90,8 +97,24 @@ struct Host {
   bool is_imaged() const { return started_by_mpiexec() && !job.here().plain; }
   bool is_successor() const { return successor_of >= 0; }
   bool has_neighbours() const { return node_descriptor >= 0 && job.processes.size() > 1; }
-  int rank_count() const { return job.here().ranks; }
-  HostedRank& rank(int number) { return ranks[job.rank_mapping.slot_of(number) - job.here().first_slot]; }
+  /// Those that have joined are counted, and those that have ended.
+  int rank_count() const {
+    return job.here().ranks +
+           joined_count.load(std::memory_order_acquire);  // acquire: pairs with host/spawn.cc
+  }
+  HostedRank& rank_at(int i) {
+    const int later = i - job.here().ranks;
+    return later < 0 ? ranks[static_cast<std::size_t>(i)] : *joined[static_cast<std::size_t>(later)];
+  }
+  /// `number`: in the job.
+  HostedRank& rank(int number) {
+    const int later = number - job.here().ranks;
+    if (later >= 0 && later < joined_count.load(std::memory_order_acquire)) return rank_at(number);
+    return ranks[static_cast<std::size_t>(job.rank_mapping.slot_of(number) - job.here().first_slot)];
+  }
+  const pmi::App& app_of(const HostedRank& rank) const {
+    return rank.spawned != nullptr ? *rank.spawned : job.apps[static_cast<std::size_t>(rank.app)];
+  }
   HostedRank& rank(const fiber::Identity& identity) { return rank(identity.rank); }
 };
 
@@ -113,8 +136,14 @@ void begin_again_over_facade(char** argv, char** environment);
 /// host/mpi4py.cc: if this process is Python, and its mpi4py has a module for MPICH's ABI but none for the
 /// standard's, has it take that one. Whether the environment has changed. Before main().
 bool choose_module_of_mpi4py();
-/// A number in the environment; -1 if it is not there.
+/// A variable of the environment; null if it is not there. Its number; -1 if it is not there.
+const char* value_of(char* const* environment, std::string_view name);
 int number_in(char** environment, std::string_view name);
+/// host/preloads.cc: what this plain process executes before it is the rank keeps Clump's libraries in
+/// LD_PRELOAD.
+void keep_preloads(char** environment);
+/// It is the rank: what it starts from now on is none, and gets LD_PRELOAD as the caller of mpiexec had it.
+void take_back_preload();
 /// Makes the ranks of this process, which the job describes.
 void make_ranks();
 /// A successor has the job, which its descriptors describe, and becomes a plain process of it.
@@ -133,7 +162,7 @@ base::Status announce_by_pmix(std::span<const std::byte> address);
 base::Status find_by_pmix(int process, std::vector<std::byte>& address);
 /// host/addresses.cc: this process is done with MPI, and would end.
 void wait_for_other_hosts();
-/// Where the job's other processes wake this one's threads.
+/// Where the job's other processes wake this one's threads. A second call does nothing.
 void listen_to_neighbours();
 /// The process, as ps and top name it, says which ranks it is.
 void name_process();
@@ -150,6 +179,10 @@ void describe_to_debuggers();
 void wait_for_debugger();
 /// Stops there, if a debugger looks at this process.
 void stop_in_debugger();
+/// Starts the thread of a rank that has joined: the `place`-th of this process. By a thread of another rank.
+void start_joined(HostedRank& rank, int place);
+/// host/limits.cc: gives a rank that joins the limits that the process has now.
+void give_limits_to_joining(HostedRank& rank);
 /// host/input.cc: fills Host::inputs, from what mpiexec has left in the environment. Null: nothing.
 void find_inputs(const char* descriptors);
 /// What mpiexec has for the rank becomes its stdin. When it has an image, before its constructors run.

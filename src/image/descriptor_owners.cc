@@ -68,7 +68,7 @@ Closing close_inherited(Image& image, int descriptor) {
   if ((word_of(image, descriptor).fetch_or(bit, std::memory_order_relaxed) & bit) != 0)
     return Closing::kRefused;
   const int closed = closed_by[descriptor].fetch_add(1, std::memory_order_relaxed) + 1;
-  const int ranks = signals::runtime().ranks;  // 0 in the constructors of the native rank
+  const int ranks = signals::rank_count();  // 0 in the constructors of the native rank
   if (ranks == 0 || closed < ranks) return Closing::kNoted;
   forget(descriptor);
   return Closing::kReally;
@@ -177,7 +177,7 @@ void check_replacing(int from, int descriptor, const void* caller) {
   const Owner owner = of(descriptor);
   if (owner == kUnknown || owner == kShared || owner == calling_rank()) return;
   if (image_at(caller) == nullptr || standard::in_child() || flags_of(descriptor) < 0) return;
-  if (owner == kInherited && signals::runtime().ranks == 1) return;
+  if (owner == kInherited && signals::rank_count() == 1) return;
   const std::string whose =
       owner == kInherited ? "the ranks have been started with" : fmt::format("rank {} has made", owner - 1);
   refuse(fmt::format("dup2({}, {})", from, descriptor),

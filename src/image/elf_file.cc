@@ -118,42 +118,53 @@ std::string_view ElfFile::undefined_symbol(std::uint32_t number) const {
 }
 
 bool ElfFile::is_definition(std::uint32_t number, std::string_view name) const {
-  const ElfW(Dyn)* const table = entry(DT_SYMTAB);
-  if (table == nullptr) return false;
-  const auto symbol = value_at<ElfW(Sym)>(table->d_un.d_ptr + number * sizeof(ElfW(Sym)));
+  const ElfW(Sym) symbol = symbol_at(number);
   return symbol.st_shndx != SHN_UNDEF && string_at(symbol.st_name) == name;
 }
 
-bool ElfFile::defines(std::string_view name) const {
+ElfW(Sym) ElfFile::symbol_at(std::uint32_t number) const {
+  const ElfW(Dyn)* const table = entry(DT_SYMTAB);
+  if (table == nullptr) return {};
+  return value_at<ElfW(Sym)>(table->d_un.d_ptr + number * sizeof(ElfW(Sym)));
+}
+
+bool ElfFile::defines(std::string_view name) const { return definition_of(name) != 0; }
+
+bool ElfFile::resolves(std::string_view name) const {
+  const std::uint32_t number = definition_of(name);
+  return number != 0 && ELF64_ST_TYPE(symbol_at(number).st_info) == STT_GNU_IFUNC;
+}
+
+std::uint32_t ElfFile::definition_of(std::string_view name) const {
   if (const ElfW(Dyn)* const table = entry(DT_GNU_HASH)) {
     // Four words: buckets, first symbol, words of the filter, its shift. Then the filter, the buckets, and a
     // hash value for each symbol from the first on; an odd one ends a bucket.
     const std::uint64_t begin = table->d_un.d_ptr;
     const auto word = [&](std::uint64_t at) { return value_at<std::uint32_t>(at); };
     const std::uint32_t buckets = word(begin), first = word(begin + 4);
-    if (buckets == 0) return false;
+    if (buckets == 0) return 0;
     std::uint32_t hash = 5381;
     for (const char letter : name) hash = hash * 33 + static_cast<unsigned char>(letter);
     const std::uint64_t bucket = begin + 16 + std::uint64_t{word(begin + 8)} * sizeof(ElfW(Addr));
     const std::uint64_t values = bucket + std::uint64_t{buckets} * 4;
     std::uint32_t number = word(bucket + std::uint64_t{hash % buckets} * 4);
-    if (number < first) return false;
+    if (number < first) return 0;
     for (;; ++number) {
       const std::uint64_t at = values + std::uint64_t{number - first} * 4;
-      if (at_address(at, 4) == nullptr) return false;
+      if (at_address(at, 4) == nullptr) return 0;
       const std::uint32_t value = word(at);
-      if ((value | 1U) == (hash | 1U) && is_definition(number, name)) return true;
-      if ((value & 1U) != 0) return false;
+      if ((value | 1U) == (hash | 1U) && is_definition(number, name)) return number;
+      if ((value & 1U) != 0) return 0;
     }
   }
   const ElfW(Dyn)* const table = entry(DT_HASH);
-  if (table == nullptr) return false;
+  if (table == nullptr) return 0;
   const auto symbols = value_at<std::uint32_t>(table->d_un.d_ptr + 4);
   for (std::uint32_t number = 1; number < symbols; ++number) {
-    if (at_address(table->d_un.d_ptr + std::uint64_t{number} * 4, 4) == nullptr) return false;
-    if (is_definition(number, name)) return true;
+    if (at_address(table->d_un.d_ptr + std::uint64_t{number} * 4, 4) == nullptr) return 0;
+    if (is_definition(number, name)) return number;
   }
-  return false;
+  return 0;
 }
 
 std::span<const ElfW(Shdr)> ElfFile::sections() const {

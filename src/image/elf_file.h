@@ -46,6 +46,9 @@ class ElfFile {
   std::string_view undefined_symbol(std::uint32_t number) const;
   /// Whether it defines a function or a variable of that name for other files.
   bool defines(std::string_view name) const;
+  /// The same of a function that has variants for processors: ld.so calls code of this file to choose one
+  /// (STT_GNU_IFUNC), when it binds a reference.
+  bool resolves(std::string_view name) const;
   /// The functions that it defines for other files, found by the section headers: none if these are stripped.
   /// Valid as long as this object.
   std::vector<std::string_view> defined_functions() const;
@@ -67,6 +70,9 @@ class ElfFile {
     return value;
   }
   bool is_definition(std::uint32_t number, std::string_view name) const;
+  ElfW(Sym) symbol_at(std::uint32_t number) const;
+  /// The number of the dynamic symbol; 0: it defines none of that name.
+  std::uint32_t definition_of(std::string_view name) const;
   const std::byte* at_address(std::uint64_t address, std::size_t size) const;
 
   std::span<const std::byte> bytes_;

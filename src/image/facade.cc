@@ -1,5 +1,6 @@
 #include "image/facade.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -23,16 +24,19 @@ const link_map* loaded_as(std::string_view name) {
   return nullptr;
 }
 
-/// The name in DT_NEEDED that a facade has; null: there is none.
-const char* name_of_facade(const link_map& object) {
+bool is_for_c(const char* name) {
+  return std::strncmp(name, "libmpi.so", 9) == 0 || std::strncmp(name, "libmpich.so", 11) == 0;
+}
+
+/// The first name in DT_NEEDED that a facade has and that is `wanted`; null: there is none.
+template <typename Wanted>
+const char* name_of_facade(const link_map& object, Wanted wanted) {
   if (object.l_ld == nullptr) return nullptr;
   const Dynamic dynamic(object);
   for (const ElfW(Dyn)* entry = object.l_ld; entry->d_tag != DT_NULL; ++entry) {
     if (entry->d_tag != DT_NEEDED) continue;
     const char* const name = dynamic.strings + entry->d_un.d_val;
-    const bool is_for_c =
-        std::strncmp(name, "libmpi.so", 9) == 0 || std::strncmp(name, "libmpich.so", 11) == 0;
-    if (is_for_c && mpi_kind_of(name) == MpiKind::kMpich) return name;
+    if (has_facade(mpi_kind_of(name)) && wanted(name)) return name;
   }
   return nullptr;
 }
@@ -72,19 +76,26 @@ std::string facade_needed_by(const std::string& path) {
   return {};
 }
 
-bool uses_facade(const link_map& object) { return name_of_facade(object) != nullptr; }
+bool uses_facade(const link_map& object) { return name_of_facade(object, is_for_c) != nullptr; }
 
-std::string facade_missing_here() {
+std::vector<std::string> facades_missing_here() {
+  std::vector<std::string> missing;
+  const auto is_other = [](const char* name) {
+    const link_map* const loaded = is_for_c(name) || is_for_fortran(name) ? loaded_as(name) : nullptr;
+    return loaded != nullptr && !is_ours(*loaded);
+  };
   for (const link_map* map = first_loaded(); map != nullptr; map = map->l_next) {
-    const char* const name = name_of_facade(*map);
-    const link_map* const loaded = name != nullptr ? loaded_as(name) : nullptr;
-    if (loaded != nullptr && !is_ours(*loaded)) return facade_for(name);
+    const auto is_new = [&](const char* name) {
+      return is_other(name) && std::ranges::find(missing, facade_for(name)) == missing.end();
+    };
+    while (const char* const name = name_of_facade(*map, is_new)) missing.push_back(facade_for(name));
   }
-  return {};
+  std::erase(missing, std::string());
+  return missing;
 }
 
 void bind_to_facade(const link_map& object) {
-  const char* const name = name_of_facade(object);
+  const char* const name = name_of_facade(object, is_for_c);
   const link_map* const facade = name != nullptr ? loaded_as(name) : nullptr;
   if (facade == nullptr || !is_ours(*facade)) return;
   const Dynamic definitions(*facade);

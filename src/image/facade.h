@@ -6,6 +6,7 @@
 #include <link.h>
 
 #include <string>
+#include <vector>
 
 namespace clump::image {
 
@@ -15,9 +16,9 @@ std::string facade_needed_by(const std::string& path);
 
 /// Whether the object names a library that a facade of ours has taken the place of.
 bool uses_facade(const link_map& object);
-/// The facade in whose place ld.so has loaded another library, as it does where mpiexec could not see what
-/// comes: behind a shell. Empty: none.
-std::string facade_missing_here();
+/// The facades in whose places ld.so has loaded other libraries, as it does where mpiexec could not see what
+/// comes: behind a shell.
+std::vector<std::string> facades_missing_here();
 /// Binds the functions of MPI that such an object imports to the facade, which is loaded. ld.so has bound
 /// them to the first library that defines them, which is libmpi_abi.so.1.
 void bind_to_facade(const link_map& object);

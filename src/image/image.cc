@@ -10,6 +10,7 @@
 #include <climits>
 #include <cstddef>
 #include <cstring>
+#include <mutex>
 #include <new>
 
 #include "image/arch.h"
@@ -130,7 +131,15 @@ base::Status capture(fiber::Identity& native, int argc, char** argv, char** envp
   return {};
 }
 
+namespace {
+
+/// Guards programs() while it grows: ranks may be making images of those that are there.
+constinit std::mutex programs_lock;
+
+}  // namespace
+
 base::Status load_program(const std::string& path, int* program) {
+  const std::scoped_lock one_at_a_time(loader_lock());
   for (std::size_t i = 0; i < programs().size(); ++i) {
     if (programs()[i]->main == Registry::get().find_file(path)) {
       *program = static_cast<int>(i);
@@ -148,12 +157,17 @@ base::Status load_program(const std::string& path, int* program) {
       if (std::ranges::find(objects, object) == objects.end()) objects.push_back(object);
     }
   }
-  programs().push_back(std::make_unique<Program>(*main, std::move(objects)));
+  auto loaded = std::make_unique<Program>(*main, std::move(objects));
+  const std::lock_guard lock(programs_lock);
+  programs().push_back(std::move(loaded));
   return {};
 }
 
 base::Status create(fiber::Identity& rank, int program) {
-  const Program& source = *programs().at(static_cast<std::size_t>(program));
+  const Program& source = [&]() -> const Program& {
+    const std::lock_guard lock(programs_lock);
+    return *programs().at(static_cast<std::size_t>(program));
+  }();
   auto image = std::make_unique<Image>(&rank, false);
   image->program = &source;
   CLUMP_TRY(image->add(source.objects, nullptr));

@@ -29,7 +29,7 @@ base::Status capture(fiber::Identity& native, int argc, char** argv, char** envp
 
 /// Loads one more program of an MPMD job, by path, and sets its number. The main program has the number 0;
 /// the same file has the same number each time. MPI_ERR_SPAWN if it cannot be loaded beside the main program.
-/// After capture(), before the first create().
+/// After capture(); ranks may run, and make images.
 base::Status load_program(const std::string& path, int* program);
 
 /// Makes the image of `rank`. Any thread, several at a time; runs nothing of the program. MPI_ERR_SPAWN with
@@ -74,6 +74,10 @@ void thread_of_rank_ends(fiber::Identity& rank);
 /// Runs the constructors of the rank's libraries and program, dependencies first, on the calling thread,
 /// which belongs to the rank. Does nothing for the native rank, because ld.so does it.
 void run_constructors(fiber::Identity& rank, int argc, char** argv);
+
+/// To be called before the rank's main(): exit handlers that libraries register from here on run before
+/// their destructors, in the order of all handlers.
+void note_main_begins(const fiber::Identity& rank);
 
 /// The address in the rank's copy that corresponds to an address in the originals; the address itself if it
 /// belongs to nothing private. For example for the `main` that is given to __libc_start_main.

@@ -5,10 +5,12 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -55,6 +57,8 @@ class LibraryWalk {
       queue_.pop_front();
       visit(item, item.path == program);
     }
+    note_c_library();
+    note_unordered();
   }
 
  private:
@@ -74,7 +78,9 @@ class LibraryWalk {
     const SearchPaths paths = search_paths_of(file, item.path);
     std::vector<std::string> inherited = paths.rpath;
     inherited.insert(inherited.end(), item.inherited.begin(), item.inherited.end());
-    for (const std::string& name : file.strings(DT_NEEDED)) {
+    const std::vector<std::string>& needed = needs_[std::string(base_name(item.path))] =
+        file.strings(DT_NEEDED);
+    for (const std::string& name : needed) {
       note_mpi(name, file, item.path);
       if (!seen_.insert(name).second) continue;
       std::string found = find_library(name, paths, item.inherited, library_path_);
@@ -94,6 +100,52 @@ class LibraryWalk {
     }
   }
 
+  /// A family's library for another language needs its C library, which the program may not name.
+  void note_c_library() {
+    if (!has_facade(verdict_.mpi) || is_for_c(verdict_.mpi_library)) return;
+    verdict_.mpi_library = c_library_of(verdict_.mpi_library);
+    verdict_.facade = facade_for(verdict_.mpi_library);
+    if (!verdict_.facade.empty()) verdict_.libraries.push_back(verdict_.facade);
+  }
+
+  /// ld.so relocates a library before those that name it. If one uses a function of libm that has variants
+  /// and does not name libm, ld.so may call libm before that is relocated, and the process ends. That is so
+  /// where it binds all references at the start, as images need it; lazy binding comes later.
+  void note_unordered() {
+    constexpr std::string_view kMath = "libm.so.6";
+    const auto is_math = [](const std::string& path) { return base_name(path) == kMath; };
+    const auto math = std::ranges::find_if(verdict_.libraries, is_math);
+    if (math == verdict_.libraries.end()) return;
+    const ElfFile file(*math);
+    for (const std::string& path : verdict_.libraries) {
+      const std::string name(base_name(path));
+      if (is_shared_library(name.c_str()) || is_facade(path) || names(name, std::string(kMath))) continue;
+      find_import(ElfFile(path), [&](std::string_view function) {
+        if (!file.resolves(function)) return false;
+        verdict_.unordered_in = path;
+        verdict_.unordered_name = function;
+        return true;
+      });
+      if (!verdict_.unordered_in.empty()) return;
+    }
+  }
+
+  /// Whether a library names another one, itself or by way of others.
+  bool names(const std::string& library, const std::string& other) const {
+    std::set<std::string> seen;
+    std::deque<std::string> left{library};
+    while (!left.empty()) {
+      const auto found = needs_.find(left.front());
+      left.pop_front();
+      if (found == needs_.end()) continue;
+      for (const std::string& needed : found->second) {
+        if (needed == other) return true;
+        if (seen.insert(needed).second) left.push_back(needed);
+      }
+    }
+    return false;
+  }
+
   /// Of a family's libraries, the one that the others are over.
   static bool is_for_c(const std::string& name) {
     return starts_with(base_name(name), "libmpi.so") || starts_with(base_name(name), "libmpich.so");
@@ -102,7 +154,7 @@ class LibraryWalk {
   /// Of a library that `user` names.
   static MpiKind kind_of(const std::string& name, const ElfFile& user) {
     const MpiKind kind = mpi_kind_of(base_name(name));
-    return kind == MpiKind::kMpich && facade_for(base_name(name), user).empty() ? MpiKind::kOther : kind;
+    return has_facade(kind) && facade_for(base_name(name), user).empty() ? MpiKind::kOther : kind;
   }
 
   void note_mpi(const std::string& name, const ElfFile& user, const std::string& by) {
@@ -148,22 +200,52 @@ class LibraryWalk {
   std::string library_path_;
   std::deque<Item> queue_;
   std::set<std::string> seen_;
+  std::map<std::string, std::vector<std::string>> needs_;  ///< what each file names, by its own name
 };
 
-/// The first function of MPI that the program or one of its libraries names, and the facade does not have.
-/// The name may be a weak one, that the program can do without.
+/// A name of MPI's in C, or of the families' own.
+bool is_of_c(std::string_view name) {
+  const std::string_view plain = starts_with(name, "P") ? name.substr(1) : name;
+  return starts_with(plain, "MPI_") || starts_with(plain, "MPIX_") || starts_with(plain, "MPIR_") ||
+         starts_with(plain, "OMPI_") || starts_with(plain, "ompi_");
+}
+
+/// A procedure, a module or a common block of MPI's in Fortran. Programs have procedures with such names,
+/// too.
+bool is_of_fortran(std::string_view name) {
+  for (const std::string_view prefix :
+       {"mpi_", "pmpi_", "mpix_", "pmpix_", "mpifcmb", "mpipriv", "__mpi", "pmpir_"})
+    if (starts_with(name, prefix)) return true;
+  return false;
+}
+
+/// The first function of MPI that the program or one of its libraries names, and neither a facade nor another
+/// of them has. The name may be a weak one, that the program can do without.
 std::string missing_in_facade(const std::string& program, const Verdict& verdict) {
-  const ElfFile facade(verdict.facade);
-  std::vector<std::string> files = verdict.libraries;
-  files.insert(files.begin(), program);
+  std::vector<std::string> files;
+  std::deque<ElfFile> facades;
+  std::deque<ElfFile> others;
+  bool has_fortran = false;
+  files.push_back(program);
+  for (const std::string& path : verdict.libraries) {
+    if (is_shared_library(std::string(base_name(path)).c_str())) continue;
+    has_fortran = has_fortran || (is_facade(path) && is_for_fortran(path));
+    if (is_facade(path))
+      facades.emplace_back(path);
+    else
+      files.push_back(path);
+  }
+  const auto defines = [](const std::deque<ElfFile>& all, std::string_view name) {
+    return std::ranges::any_of(all, [&](const ElfFile& file) { return file.defines(name); });
+  };
   std::string missing;
   for (const std::string& path : files) {
-    if (is_shared_library(std::string(base_name(path)).c_str()) || is_facade(path)) continue;
     find_import(ElfFile(path), [&](std::string_view name) {
-      const std::string_view plain = starts_with(name, "P") ? name.substr(1) : name;
-      const bool is_of_mpi =
-          starts_with(plain, "MPI_") || starts_with(plain, "MPIX_") || starts_with(plain, "MPIR_");
-      if (is_of_mpi && !facade.defines(name)) missing = std::string(name);
+      const bool is_fortran = has_fortran && is_of_fortran(name);
+      if ((!is_of_c(name) && !is_fortran) || defines(facades, name)) return false;
+      if (is_fortran && others.empty())
+        for (const std::string& file : files) others.emplace_back(file);
+      if (!is_fortran || !defines(others, name)) missing = std::string(name);
       return !missing.empty();
     });
     if (!missing.empty()) break;
@@ -233,6 +315,13 @@ std::string reason_against(const std::string& path, const Verdict& verdict) {
         "{} defines malloc(): each rank would have an allocator of its own, and the C library, which ranks "
         "share, that of one of them: its ranks are processes",
         verdict.own_malloc);
+  }
+  if (!verdict.unordered_in.empty()) {
+    return fmt::format(
+        "{} uses {}() of libm and does not name libm (-lm), so it can be bound only when it is called: its "
+        "ranks "
+        "are processes",
+        verdict.unordered_in, verdict.unordered_name);
   }
   if (!verdict.profiled_in.empty()) {
     return fmt::format(

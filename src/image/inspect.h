@@ -37,13 +37,15 @@ struct Verdict {
   std::string mpi_library;    ///< SONAME of the MPI library, e.g. "libmpi_abi.so.1" or "libmpi.so.40"
   std::string mpi_needed_by;  ///< path of the file that names it: the program or one of its libraries
   std::string mpi_path;       ///< where ld.so would find it; empty: nowhere
-  std::string facade;         ///< path of Clump's library that takes its place: of kind kMpich
+  std::string facade;         ///< path of Clump's library that takes its place (has_facade())
   std::string lacks;          ///< a function of that family that it does not have and some file names
   std::string second_mpi;     ///< a library of another kind that is needed as well
   std::string second_mpi_needed_by;
   std::string process_function;     ///< a function that it imports and that needs a process for each rank
   std::string_view process_reason;  ///< why it does, as the end of a sentence
   std::string process_function_in;  ///< path of the file that imports it: the program or a private library
+  std::string unordered_in;         ///< path of a library that uses a function of libm and does not name libm
+  std::string unordered_name;       ///< that function: ld.so may bind it before libm is ready
   std::string
       profiled_in;  ///< path of a file that LLVM has instrumented to count: its counts are of a process
   std::uint64_t tls_bytes = 0;  ///< size of the program's own PT_TLS segment, rounded up to its alignment

@@ -59,11 +59,11 @@ Caller caller_at(const void* address) {
 /// Opens a library for which a facade has to be there first, and binds all that comes in with it to the
 /// facade.
 void* open_over(std::string facade, const char* name, int flags) {
+  const link_map* last = first_loaded();
+  while (last->l_next != nullptr) last = last->l_next;
   for (; !facade.empty(); facade = facade_needed_by(name)) {
     if (ld_open(facade.c_str(), RTLD_NOW | RTLD_NODELETE) == nullptr) return nullptr;
   }
-  const link_map* last = first_loaded();
-  while (last->l_next != nullptr) last = last->l_next;
   void* const opened = ld_open(name, flags);
   for (const link_map* map = last->l_next; map != nullptr; map = map->l_next) {
     if (uses_facade(*map)) bind_to_facade(*map);
@@ -73,7 +73,9 @@ void* open_over(std::string facade, const char* name, int flags) {
 
 void* open_file(const char* path, int flags) {
   if (path == nullptr || (flags & RTLD_NOLOAD) != 0) return ld_open(path, flags);
-  if (const std::string facade = facade_for(path); !facade.empty()) return ld_open(facade.c_str(), flags);
+  // A family's library for Fortran is over its C library, and has to be bound to that.
+  if (const std::string facade = facade_for(path); !facade.empty())
+    return open_over(facade, facade.c_str(), flags);
   // One that is loaded already serves as well: what comes in is bound to it.
   return open_over(facade_needed_by(path), path, flags);
 }

@@ -1,7 +1,7 @@
 // exec() and the related functions. In a rank they start its successor (successor.h). In a child that a rank
 // has forked they are the C library's own, and nothing here allocates then, as the child of vfork() has its
 // parent's memory. If no environment is given, it is the rank's; programs are searched for by the rank's
-// PATH.
+// PATH. What a process executes before it is a rank keeps Clump's libraries (kept_preloads.h).
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,6 +16,7 @@
 
 #include "base/types.h"
 #include "image/children.h"
+#include "image/kept_preloads.h"
 #include "image/own_program.h"
 #include "image/rank_image.h"
 #include "image/standard.h"
@@ -32,6 +33,8 @@ int execute(const char* path, char* const* arguments, char* const* environment) 
   path = path_for_rank(path);
   if (records_children()) return replace_rank(path, arguments, environment);
   standard::go_home_for_exec();
+  const std::size_t room = room_for_rank(environment);
+  if (room != 0) environment = environment_for_rank(environment, alloca(room));
   return real(path, arguments, environment);
 }
 
@@ -161,7 +164,11 @@ CLUMP_HOST_API int execveat(int folder, const char* path, char* const* arguments
                             int flags) noexcept {
   static constinit Hidden<int(int, const char*, char* const*, char* const*, int)> real{"execveat"};
   constexpr int kKnown = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW;
-  if (!records_children() || (flags & ~kKnown) != 0) return real(folder, path, arguments, environment, flags);
+  if (!records_children() || (flags & ~kKnown) != 0) {
+    const std::size_t room = room_for_rank(environment);
+    if (room != 0) environment = environment_for_rank(environment, alloca(room));
+    return real(folder, path, arguments, environment, flags);
+  }
   char whole[PATH_MAX + 32];
   struct stat info {};
   if (*path == '\0') {
@@ -182,7 +189,11 @@ CLUMP_HOST_API int execveat(int folder, const char* path, char* const* arguments
 
 CLUMP_HOST_API int fexecve(int program, char* const* arguments, char* const* environment) noexcept {
   static constinit Hidden<int(int, char* const*, char* const*)> real{"fexecve"};
-  if (!records_children() || program < 0) return real(program, arguments, environment);
+  if (!records_children() || program < 0) {
+    const std::size_t room = room_for_rank(environment);
+    if (room != 0) environment = environment_for_rank(environment, alloca(room));
+    return real(program, arguments, environment);
+  }
   return execveat(program, "", arguments, environment, AT_EMPTY_PATH);
 }
 

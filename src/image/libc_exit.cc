@@ -61,8 +61,9 @@ bool is_of_program(const Image& image, const void* handle) {
 int add_at_exit(Image& image, const Handler& handler) {
   ExitState& state = image.libc().exit;
   const std::scoped_lock lock(state.lock);
-  // The first handler of the program itself shows that its libraries are constructed. At that point the C
-  // library registers their destruction, so they are destructed after all handlers that are registered later.
+  // The first handler of the program itself, or its main(), shows that its libraries are constructed. At that
+  // point the C library registers their destruction, so they are destructed after all handlers that are
+  // registered later, also by the libraries.
   if (!state.program_begun && is_of_program(image, handler.object)) {
     state.program_begun = true;
     state.of_libraries = state.at_exit.size();
@@ -212,6 +213,14 @@ void end_process(int code) {
   if (captured() && image_of(nullptr).libc().exit.skipped_handlers) exit_process(code);
   real(code);
   __builtin_unreachable();
+}
+
+void note_main_begins(const fiber::Identity& rank) {
+  ExitState& state = image_of(&rank).libc().exit;
+  const std::scoped_lock lock(state.lock);
+  if (state.program_begun) return;
+  state.program_begun = true;
+  state.of_libraries = state.at_exit.size();
 }
 
 void destruct_thread_locals() { run_thread_handlers(nullptr); }

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <alloca.h>
 #include <cerrno>
 #include <csignal>
 #include <cstdarg>
@@ -18,6 +19,7 @@
 #include "image/children.h"
 #include "image/cores.h"
 #include "image/fork_handlers.h"
+#include "image/kept_preloads.h"
 #include "image/own_program.h"
 #include "image/personality.h"
 #include "image/rank_image.h"
@@ -206,6 +208,8 @@ CLUMP_HOST_API int posix_spawn(pid_t* child, const char* path, const posix_spawn
   static constinit Hidden<Spawn> real{"posix_spawn"};
   const Inheritance inherited(actions);
   if (inherited.error() != 0) return inherited.error();
+  const std::size_t room = room_for_rank(environment);
+  if (room != 0) environment = environment_for_rank(environment, alloca(room));
   pid_t made = 0;
   const int error = real(&made, path_for_rank(path), inherited.actions(), attributes, arguments, environment);
   return note_spawned(error, made, child);
@@ -219,6 +223,8 @@ CLUMP_HOST_API int posix_spawnp(pid_t* child, const char* file, const posix_spaw
   if (inherited.error() != 0) return inherited.error();
   const std::string found = captured() ? program_in_path(file) : file;
   if (found.empty()) return ENOENT;
+  const std::size_t room = room_for_rank(environment);
+  if (room != 0) environment = environment_for_rank(environment, alloca(room));
   pid_t made = 0;
   const int error = real(&made, found.c_str(), inherited.actions(), attributes, arguments, environment);
   return note_spawned(error, made, child);

@@ -35,7 +35,7 @@ int send(const fiber::Identity& rank, Thread* to, const siginfo_t& info) {
 
 /// Sends a signal to the rank with this process id, in whatever process; negative if there is none.
 int send(pid_t process, const siginfo_t& info) {
-  if (process <= 0 || runtime().ranks == 0) return -1;
+  if (process <= 0 || rank_count() == 0) return -1;
   if (!is_ours()) return forward(process, info) ? 0 : -1;
   const fiber::Identity* const rank = process_ids::rank_with(process);
   if (rank != nullptr) return send(*rank, nullptr, info);
@@ -143,7 +143,7 @@ CLUMP_HOST_API int tgkill(pid_t process, pid_t number_of_thread, int number) noe
 }
 
 CLUMP_HOST_API int pidfd_send_signal(int descriptor, int number, siginfo_t* info, unsigned flags) noexcept {
-  if (runtime().ranks > 0 && flags == 0) {
+  if (rank_count() > 0 && flags == 0) {
     siginfo_t own = info != nullptr ? *info : make_info(number, SI_USER);
     own.si_signo = number;
     const int error = send(process_ids::behind(descriptor), own);

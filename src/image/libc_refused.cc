@@ -64,6 +64,13 @@ CLUMP_HOST_API int brk(void* end) noexcept {
   return real(end);
 }
 
+CLUMP_HOST_API int nice(int change) noexcept {
+  static constinit Hidden<int(int)> real{"nice"};
+  if (change != 0 && is_of_rank(__builtin_return_address(0)))
+    refuse(fmt::format("nice({})", change), "changes the priority of the kernel thread that runs the rank");
+  return real(change);
+}
+
 CLUMP_HOST_API long call_ptrace(int request, long process, void* address, void* data) noexcept asm("ptrace");
 long call_ptrace(int request, long process, void* address, void* data) noexcept {
   static constinit Hidden<long(int, long, void*, void*)> real{"ptrace"};

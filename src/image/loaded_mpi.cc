@@ -35,7 +35,7 @@ std::vector<std::string> loaded_files() {
 /// Whether a loaded file is an MPI library of another one's ABI that is none of ours.
 bool is_other(std::string_view path) {
   const MpiKind kind = mpi_kind_of(path);
-  return kind == MpiKind::kOther || (kind == MpiKind::kMpich && !is_facade(path));
+  return kind == MpiKind::kOther || (has_facade(kind) && !is_facade(path));
 }
 
 bool needs_ours(const std::string& file) {

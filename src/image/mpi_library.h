@@ -16,17 +16,27 @@ enum class MpiKind : std::uint8_t {
   kNone,         ///< none that can be seen (it may still load one later)
   kStandardAbi,  ///< libmpi_abi.so.*: the ABI of MPI-5.0 chapter 20
   kMpich,        ///< MPICH's ABI, for which Clump has a facade (bindings/mpich)
+  kOpenMpi,      ///< Open MPI's ABI, likewise (bindings/openmpi)
   kOther,        ///< another library, whose handles and constants differ
 };
 
 /// The kind of a library, by its name, "libmpi.so.40", or its path.
 MpiKind mpi_kind_of(std::string_view library);
 
-/// Clump's library that stands in the place of one of kind kMpich: its path. Empty if the name is another
-/// one, or if Clump was installed without.
+/// Whether it is an ABI for which Clump has a facade.
+constexpr bool has_facade(MpiKind kind) { return kind == MpiKind::kMpich || kind == MpiKind::kOpenMpi; }
+/// Whose ABI it is: "MPICH" or "Open MPI". `kind` has a facade.
+std::string_view name_of(MpiKind kind);
+
+/// Clump's library that stands in the place of one whose ABI has a facade: its path. Empty if the name is
+/// another one, or if Clump was installed without.
 std::string facade_for(std::string_view library);
 /// The same for a file that names the library; empty, too, if the file needs more of it than Clump's has.
 std::string facade_for(std::string_view library, const ElfFile& user);
+/// Whether it is one of a family's libraries for Fortran.
+bool is_for_fortran(std::string_view library);
+/// The name of the C library that a family's library needs. mpi_kind_of() the library has a facade.
+std::string_view c_library_of(std::string_view library);
 /// Whether a path is that of such a library of Clump's.
 bool is_facade(std::string_view path);
 

@@ -1,5 +1,6 @@
 #include "image/output.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -121,10 +122,16 @@ int descriptor_of(const FILE* file) {
   return file == streams[0] ? STDOUT_FILENO : file == streams[1] ? STDERR_FILENO : 0;
 }
 
+std::string Stream::tag() const {
+  if (rank_->launch == 0) return fmt::format("{}{}{}", tags.before, rank_->rank, tags.after);
+  if (tags.whole_lines) return {};  // their reader knows ranks of launch 0 only
+  return fmt::format("{}{}:{}{}", tags.before, rank_->launch, rank_->launch_rank, tags.after);
+}
+
 std::string Stream::tagged(std::string_view text, bool goes_on) const {
   std::string out;
   for (bool at_begin = !goes_on; !text.empty(); at_begin = true) {
-    if (at_begin) out.append(tags.before).append(std::to_string(rank_->rank)).append(tags.after);
+    if (at_begin) out.append(tag());
     const std::size_t end = text.find('\n');
     const std::size_t length = end == std::string_view::npos ? text.size() : end + 1;
     out.append(text.substr(0, length));

@@ -20,7 +20,7 @@ namespace clump::image::output {
 /// Makes the C library's `stdout` and `stderr` streams that end in this file's functions. Before any
 /// constructor of the program.
 void start();
-/// The tag in front of each line: the rank's number between two texts.
+/// The tag in front of each line: the rank's number between two texts; of rank 3 of launch 1 it is 1:3.
 struct Tags {
   std::string_view before, after;
   /// Whether lines are always written as a whole, also when the rank flushes in the middle of one, because
@@ -80,6 +80,7 @@ class Stream {
   bool write_out(std::string_view text);
   bool write_straight(std::string_view text);
   bool tell(bool written);
+  std::string tag() const;
   std::string tagged(std::string_view text, bool goes_on) const;
 
   const fiber::Identity* rank_;

@@ -40,7 +40,7 @@ pid_t number_in(const char* folder, int number, const char* file, const char* ke
 /// The process that the ranks share; 0 in a plain process.
 pid_t shared_process() noexcept {
   const signals::Runtime& runtime = signals::runtime();
-  return runtime.ranks > 0 ? of(runtime.any_rank(0)) : 0;
+  return signals::rank_count() > 0 ? of(runtime.any_rank(0)) : 0;
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ pid_t mine() noexcept {
 
 fiber::Identity* rank_with(pid_t id) noexcept {
   const signals::Runtime& runtime = signals::runtime();
-  for (int i = 0; i < runtime.ranks && id > 0; ++i)
+  for (int i = 0; i < signals::rank_count() && id > 0; ++i)
     if (of(runtime.any_rank(i)) == id) return &runtime.any_rank(i);
   return nullptr;
 }

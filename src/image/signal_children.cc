@@ -116,7 +116,7 @@ void on_child(const siginfo_t& info) {
   // that is not there any more was waited for before this signal was seen: its rank knows.
   const bool is_known = find_child(info.si_pid) || !exists(info.si_pid);
   const fiber::Identity* const owner = owner_of_child(info.si_pid);
-  for (int i = 0; i < runtime().ranks; ++i) {
+  for (int i = 0; i < rank_count(); ++i) {
     const fiber::Identity* const rank = runtime().rank(i);
     if (rank == nullptr) continue;
     look_at_children_of(*rank);

@@ -126,7 +126,7 @@ bool owns_descriptors(const fiber::Identity& rank) {
 }
 
 bool any_owner() {
-  for (int i = 0; i < runtime().ranks; ++i)
+  for (int i = 0; i < rank_count(); ++i)
     if (const fiber::Identity* const rank = runtime().rank(i); rank != nullptr && owns_descriptors(*rank))
       return true;
   return false;
@@ -201,7 +201,7 @@ void come_from_outside(const siginfo_t& info, const fiber::Identity* only) {
   const bool for_owners = tells_of_descriptor(info) && any_owner();
   const fiber::Identity* ends = nullptr;
   bool stops = false;
-  for (int i = 0; i < runtime().ranks; ++i) {
+  for (int i = 0; i < rank_count(); ++i) {
     const fiber::Identity* const rank = runtime().rank(i);
     if (rank == nullptr || (only != nullptr && rank != only)) continue;
     if (for_owners && !owns_descriptors(*rank)) continue;

@@ -82,7 +82,7 @@ Wants wants(int number) {
     all.all_want_no_stops &= (action.flags & SA_NOCLDSTOP) != 0;
   };
   const Action first = action_at_beginning(number);
-  if (table_count < runtime_.ranks) count_in(first);
+  if (table_count < rank_count()) count_in(first);
   for (const Table* table = tables; table != nullptr; table = table->next) {
     count_in(table->actions[number]);
     all.any_changed |= table->actions[number].handler != first.handler;
@@ -136,9 +136,10 @@ bool is_on() noexcept { return on.load(std::memory_order_relaxed); }
 // The child of vfork() has this process's memory, but signals of its own in the kernel.
 bool is_ours() noexcept { return is_on() && fiber::identity() != nullptr && base::process_id() == process; }
 const Runtime& runtime() noexcept { return runtime_; }
+int rank_count() noexcept { return runtime_.ranks != nullptr ? runtime_.ranks() : 0; }
 
 bool has_ended(const fiber::Identity& rank) noexcept {
-  for (int i = 0; i < runtime_.ranks; ++i)
+  for (int i = 0; i < rank_count(); ++i)
     if (&runtime_.any_rank(i) == &rank) return runtime_.rank(i) == nullptr;
   return true;
 }

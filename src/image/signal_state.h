@@ -147,6 +147,8 @@ class Guard {
 /// Whether begin() was called, and this is not a child of the process.
 bool is_on() noexcept;
 const Runtime& runtime() noexcept;
+/// How many ranks the process has had; 0 before begin().
+int rank_count() noexcept;
 bool has_ended(const fiber::Identity& rank) noexcept;
 
 // Dispositions: signal_state.cc

@@ -23,7 +23,8 @@ constexpr Set bit_of(int number) { return Set{1} << (number - 1); }
 
 /// What the runtime provides for this layer.
 struct Runtime {
-  int ranks = 0;  ///< of this process
+  /// How many ranks this process has had. More may join.
+  int (*ranks)() noexcept = nullptr;
   /// The i-th rank of this process; null if it has ended.
   fiber::Identity* (*rank)(int i) noexcept = nullptr;
   /// The same rank, whether it has ended or not.

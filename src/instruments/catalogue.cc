@@ -98,6 +98,7 @@ class Meters {
     add_collectives();
     add_scheduler();
     add_objects();
+    add_accesses();
   }
 
  private:
@@ -228,14 +229,39 @@ class Meters {
   }
 
   void add_objects() {
-    static constexpr const char* kObjects[] = {"communicators", "groups",   "datatypes",
-                                               "operations",    "requests", "infos",
-                                               "errhandlers",   "keyvals",  "messages"};
+    static constexpr const char* kObjects[] = {"communicators", "groups",  "datatypes",   "operations",
+                                               "requests",      "infos",   "errhandlers", "keyvals",
+                                               "messages",      "windows", "files"};
     int which = 0;
     for (const char* object : kObjects)
       add(Category::kObjects, MPI_T_PVAR_CLASS_LEVEL, Reading::kHandles, std::string("handles_") + object,
           std::string(object) + " that the program has made and not freed yet")
           .which = which++;
+  }
+
+  void add_accesses() {
+    struct Names {
+      const char *name, *calls;
+    };
+    static constexpr Names kNames[] = {
+        {"window_puts", "MPI_Put, MPI_Rput"},
+        {"window_gets", "MPI_Get, MPI_Rget"},
+        {"window_accumulates",
+         "MPI_Accumulate and its family, MPI_Fetch_and_op and MPI_Compare_and_swap included"},
+        {"file_reads", "reads of files, in whatever form"},
+        {"file_writes", "writes to files, in whatever form"},
+    };
+    int which = 0;
+    for (const auto& [name, calls] : kNames) {
+      add(Category::kAccesses, MPI_T_PVAR_CLASS_COUNTER, Reading::kAccess, name,
+          std::string("calls that move data: ") + calls)
+          .which = which;
+      add(Category::kAccesses, MPI_T_PVAR_CLASS_AGGREGATE, Reading::kAccessBytes,
+          std::string(name) + "_bytes", std::string("bytes of these calls: ") + calls)
+          .which = which++;
+    }
+    add(Category::kAccesses, MPI_T_PVAR_CLASS_COUNTER, Reading::kLockWaits, "window_lock_waits",
+        "locks of windows that this rank had to wait for, because another rank held them");
   }
 };
 
@@ -391,6 +417,7 @@ const std::vector<CategoryInfo>& categories() {
       {"collectives", "collective operations and their algorithms"},
       {"scheduler", "workers, and the ranks that they run"},
       {"objects", "handles that the program holds"},
+      {"accesses", "one-sided communication and files"},
   };
   return all;
 }

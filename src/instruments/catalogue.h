@@ -28,7 +28,7 @@ struct Enumeration {
 const std::vector<Enumeration>& enumerations();
 
 /// Categories (section 15.3.9) make a tree of two levels: the first one holds the others.
-enum class Category : std::uint8_t { kAll, kMessages, kCollectives, kScheduler, kObjects };
+enum class Category : std::uint8_t { kAll, kMessages, kCollectives, kScheduler, kObjects, kAccesses };
 struct CategoryInfo {
   const char* name;
   const char* description;
@@ -72,6 +72,9 @@ enum class Reading : std::uint8_t {
   kRankTaken,
   kRankStuck,
   kHandles,  ///< which: a core::Rank::Handles
+  kAccess,   ///< which: a core::AccessKind
+  kAccessBytes,
+  kLockWaits,
   kChannel,  ///< a net::ChannelKind
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/accesses.h"
 #include "fiber/fiber.h"
 #include "fiber/meters.h"
 #include "p2p/matcher.h"
@@ -145,6 +146,15 @@ void read(const core::Rank& rank, const Meter& meter, const Bound& bound, std::u
     }
     case Reading::kHandles:
       *values = rank.live(static_cast<core::Rank::Handles>(meter.which));
+      return;
+    case Reading::kAccess:
+      *values = core::access_counters_of(rank).calls[which].value();
+      return;
+    case Reading::kAccessBytes:
+      *values = core::access_counters_of(rank).bytes[which].value();
+      return;
+    case Reading::kLockWaits:
+      *values = core::access_counters_of(rank).lock_waits.value();
       return;
     case Reading::kChannel:
       of_peers(rank.world, *bound.peers, values);

@@ -105,16 +105,39 @@ base::Status get_predefined(core::Rank& self, int keyval, void* attribute_val, i
       answer(attribute_val, flag, &wtime_is_global);
       return {};
     case MPI_APPNUM:
-      answer(attribute_val, flag, &self.world.app_numbers[self.number]);
+      answer(attribute_val, flag, &self.launch.app_of(self.number));
       return {};
     case MPI_UNIVERSE_SIZE:
-      answer(attribute_val, flag, &self.world.size);
+      answer(attribute_val, flag, &self.world.universe);
       return {};
     case MPI_LASTUSEDCODE:
       answer(attribute_val, flag, self.error_codes.last_used());
       return {};
     default:
       return base::fail(MPI_ERR_KEYVAL, "keyval {} is no predefined attribute of communicators", keyval);
+  }
+}
+
+/// MPI-5.0 section 12.2.6.
+base::Status get_predefined(rma::Window& win, int keyval, void* attribute_val, int* flag) {
+  switch (keyval) {
+    case MPI_WIN_BASE:
+      answer(attribute_val, flag, win.base());
+      return {};
+    case MPI_WIN_SIZE:
+      answer(attribute_val, flag, &win.size_attribute);
+      return {};
+    case MPI_WIN_DISP_UNIT:
+      answer(attribute_val, flag, &win.unit_attribute);
+      return {};
+    case MPI_WIN_CREATE_FLAVOR:
+      answer(attribute_val, flag, &win.flavor_attribute);
+      return {};
+    case MPI_WIN_MODEL:
+      answer(attribute_val, flag, &win.model_attribute);
+      return {};
+    default:
+      return base::fail(MPI_ERR_KEYVAL, "keyval {} is no predefined attribute of windows", keyval);
   }
 }
 
@@ -168,6 +191,37 @@ base::Status comm_delete_attr(core::Rank& self, core::Comm& comm, int comm_keyva
   Keyval* keyval = nullptr;
   CLUMP_TRY(find_keyval(self, Kind::kComm, comm_keyval, comm.attributes, keyval));
   return comm.attributes.remove(comm.handle, *keyval);
+}
+
+base::Status win_create_keyval(core::Rank& self, MPI_Win_copy_attr_function* win_copy_attr_fn,
+                               MPI_Win_delete_attr_function* win_delete_attr_fn, int* win_keyval,
+                               void* extra_state) {
+  return create_keyval(self, Kind::kWin, win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state);
+}
+
+base::Status win_free_keyval(core::Rank& self, int* win_keyval) {
+  return free_keyval(self, Kind::kWin, win_keyval);
+}
+
+base::Status win_set_attr(core::Rank& self, rma::Window& win, int win_keyval, void* attribute_val) {
+  Keyval* keyval = nullptr;
+  CLUMP_TRY(find_keyval(self, Kind::kWin, win_keyval, keyval));
+  return win.attributes.set(win.handle, base::Ref(keyval), attribute_val);
+}
+
+base::Status win_get_attr(core::Rank& self, rma::Window& win, int win_keyval, void* attribute_val,
+                          int* flag) {
+  if (is_predefined(win_keyval)) return get_predefined(win, win_keyval, attribute_val, flag);
+  Keyval* keyval = nullptr;
+  CLUMP_TRY(find_keyval(self, Kind::kWin, win_keyval, win.attributes, keyval));
+  answer(win.attributes.find(*keyval), attribute_val, flag);
+  return {};
+}
+
+base::Status win_delete_attr(core::Rank& self, rma::Window& win, int win_keyval) {
+  Keyval* keyval = nullptr;
+  CLUMP_TRY(find_keyval(self, Kind::kWin, win_keyval, win.attributes, keyval));
+  return win.attributes.remove(win.handle, *keyval);
 }
 
 base::Status type_create_keyval(core::Rank& self, MPI_Type_copy_attr_function* type_copy_attr_fn,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -246,8 +247,13 @@ base::Status comm_get_name(core::Rank& self, MPI_Comm comm, char* comm_name, int
   return {};
 }
 
-base::Status comm_get_parent(core::Rank&, MPI_Comm* parent) {
-  *parent = MPI_COMM_NULL;  // no job is spawned by another one, since there is no MPI_Comm_spawn
+base::Status comm_get_parent(core::Rank& self, MPI_Comm* parent) {
+  core::Rank::Parent& known = self.parent;
+  const std::lock_guard lock(known.mutex);
+  if (known.comm) known.handle = self.add(std::move(known.comm));
+  // The handle may have been freed since (MPI_Comm_disconnect).
+  *parent =
+      known.handle != MPI_COMM_NULL && self.comm(known.handle) != nullptr ? known.handle : MPI_COMM_NULL;
   return {};
 }
 

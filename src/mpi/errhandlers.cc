@@ -83,6 +83,28 @@ base::Status comm_call_errhandler(core::Rank& self, core::Comm& comm, int errorc
   return {};
 }
 
+base::Status win_set_errhandler(core::Rank&, rma::Window& win, Errhandler& errhandler) {
+  if (!errhandler.suits(Action::kWin))
+    return base::fail(MPI_ERR_ARG, "errhandler was not made by MPI_Win_create_errhandler");
+  win.errhandler.set(base::Ref(&errhandler));
+  return {};
+}
+
+base::Status win_get_errhandler(core::Rank& self, rma::Window& win, MPI_Errhandler* errhandler) {
+  *errhandler = give_out(self, win.errhandler.get());
+  return {};
+}
+
+base::Status win_call_errhandler(core::Rank& self, rma::Window& win, int errorcode) {
+  const base::Ref<Errhandler> handler = win.errhandler.get();
+  MPI_Win handle = win.handle;
+  if (handler->is_users())
+    (void)handler->call(&handle, errorcode);
+  else
+    (void)raise(&self, &win, "MPI_Win_call_errhandler", base::Status::from_code(errorcode));
+  return {};
+}
+
 base::Status session_set_errhandler(core::Rank&, core::Session& session, Errhandler& errhandler) {
   if (!errhandler.suits(Action::kSession))
     return base::fail(MPI_ERR_ARG, "errhandler was not made by MPI_Session_create_errhandler");
@@ -102,6 +124,51 @@ base::Status session_call_errhandler(core::Rank& self, core::Session& session, i
     (void)handler->call(&handle, errorcode);
   else
     (void)raise(&self, &session, "MPI_Session_call_errhandler", base::Status::from_code(errorcode));
+  return {};
+}
+
+namespace {
+
+/// The error handler of a file, or of MPI_FILE_NULL (MPI-5.0 section 14.7).
+base::Status slot_of(core::Rank& self, const char* argument, MPI_File handle, core::File*& file,
+                     core::ErrhandlerSlot*& slot) {
+  file = self.file(handle);
+  if (file == nullptr && handle != MPI_FILE_NULL)
+    return base::fail(MPI_ERR_FILE, "({} = {:#x}): it is no open file, nor MPI_FILE_NULL", argument,
+                      core::value_of(handle));
+  slot = file != nullptr ? &file->errhandler : &self.file_errhandler;
+  return {};
+}
+
+}  // namespace
+
+base::Status file_set_errhandler(core::Rank& self, MPI_File file, Errhandler& errhandler) {
+  core::File* object = nullptr;
+  core::ErrhandlerSlot* slot = nullptr;
+  CLUMP_TRY(slot_of(self, "file", file, object, slot));
+  if (!errhandler.suits(Action::kFile))
+    return base::fail(MPI_ERR_ARG, "errhandler was not made by MPI_File_create_errhandler");
+  slot->set(base::Ref(&errhandler));
+  return {};
+}
+
+base::Status file_get_errhandler(core::Rank& self, MPI_File file, MPI_Errhandler* errhandler) {
+  core::File* object = nullptr;
+  core::ErrhandlerSlot* slot = nullptr;
+  CLUMP_TRY(slot_of(self, "file", file, object, slot));
+  *errhandler = give_out(self, slot->get());
+  return {};
+}
+
+base::Status file_call_errhandler(core::Rank& self, MPI_File fh, int errorcode) {
+  core::File* object = nullptr;
+  core::ErrhandlerSlot* slot = nullptr;
+  CLUMP_TRY(slot_of(self, "fh", fh, object, slot));
+  const base::Ref<Errhandler> handler = slot->get();
+  if (handler->is_users())
+    (void)handler->call(&fh, errorcode);
+  else
+    (void)raise(&self, object, "MPI_File_call_errhandler", base::Status::from_code(errorcode));
   return {};
 }
 

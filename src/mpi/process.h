@@ -3,9 +3,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "core/rank.h"
+#include "mpi/new_comm.h"
 
 namespace clump::mpi {
 
@@ -24,6 +26,41 @@ std::string words_about_other_mpi();
 
 /// The program asks for the ABI of the library, maybe before it has begun to use it.
 void note_abi_question();
+
+/// A text that is the same for all ranks of the job, and that no other job on this machine has at this time.
+/// Without ':'.
+std::string job_name();
+/// `rank`, rank 0 of the job, answers questions of other processes about published names from now on.
+void keep_names(core::Rank& rank);
+
+// Ranks that join the job (MPI_Comm_spawn).
+
+/// A program, as its ranks shall run it.
+struct Command {
+  std::string path;
+  std::vector<std::string> arguments;    ///< argv, argv[0] first
+  std::vector<std::string> environment;  ///< all of it, but for the variables that tell a rank its number
+  std::string working_directory;         ///< absolute
+  int ranks = 1;
+};
+
+/// The ranks that spawn others, and the contexts of the intercommunicator.
+struct Parents {
+  const core::Group& group;
+  Contexts contexts;
+  Count eager_limit;  ///< of the rank that spawns
+};
+
+/// Why no rank can join this job; empty: ranks can.
+std::string why_none_can_join();
+/// How many more can.
+int room_to_join();
+/// The environment of the calling rank.
+std::vector<std::string> environment_of_caller();
+/// Starts ranks as a launch of their own: all, or none. They have their side of the intercommunicator.
+/// MPI_ERR_SPAWN or MPI_ERR_UNSUPPORTED_OPERATION.
+base::Status start_ranks(core::World& world, const std::vector<Command>& commands, const Parents& parents,
+                         const core::Launch*& started);
 
 /// Whether it is one of MPI_THREAD_SINGLE to MPI_THREAD_MULTIPLE, which are no neighbouring numbers.
 inline bool is_thread_level(int level) {

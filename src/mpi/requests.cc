@@ -98,6 +98,11 @@ MPI_Status* at(MPI_Status* statuses, std::size_t i) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i;
 }
 
+/// Whose error handler is told of a failed operation.
+ErrorTarget target_of(const base::Ref<core::Comm>& comm, const base::Ref<core::File>& file) {
+  return file ? ErrorTarget(file.get()) : ErrorTarget(comm.get());
+}
+
 /// One complete operation: its status, and the error if there is one, raised on its communicator.
 Status finish_one(Rank& self, const char* call, MPI_Request* handle, Request& request, const Manner& manner) {
   const core::Result& result = result_of(request, manner);
@@ -107,9 +112,10 @@ Status finish_one(Rank& self, const char* call, MPI_Request* handle, Request& re
     return {};
   }
   const base::Ref<core::Comm> comm = request.comm;
+  const base::Ref<core::File> file(request.file());
   const auto error = Status::from_code(result.error);
   if (!manner.keep) retire(self, handle, request);
-  return Status::from_code(raise(self, comm.get(), call, error));
+  return Status::from_code(raise(self, target_of(comm, file), call, error));
 }
 
 /// The complete operations of `handles`: all handles have a status, those without an operation an empty one;
@@ -120,6 +126,7 @@ Status finish(Rank& self, const char* call, std::span<MPI_Request> handles, cons
   const bool all = manner.outcount == nullptr;
   if (all) look_at_waited_for(self, handles);
   base::Ref<core::Comm> failed;
+  base::Ref<core::File> failed_file;
   std::string text;
   std::vector<int> errors;  // stays empty, and without memory, while nothing fails
   int n = 0;
@@ -131,6 +138,7 @@ Status finish(Rank& self, const char* call, std::span<MPI_Request> handles, cons
     const core::Result& result = complete ? result_of(*request, manner) : kEmpty;
     if (result.error != MPI_SUCCESS && errors.empty()) {
       failed = request->comm;
+      failed_file = base::Ref<core::File>(request->file());
       text = fmt::format("array_of_requests[{}]: {}", i, base::message_of(result.error));
       errors.resize(handles.size(), MPI_SUCCESS);
     }
@@ -141,7 +149,8 @@ Status finish(Rank& self, const char* call, std::span<MPI_Request> handles, cons
   if (!all) *manner.outcount = n;
   if (errors.empty()) return {};
   for (int k = 0; k < n && statuses != MPI_STATUSES_IGNORE; ++k) statuses[k].MPI_ERROR = errors[k];
-  return Status::from_code(raise(self, failed.get(), call, base::fail_with_text(MPI_ERR_IN_STATUS, text)));
+  return Status::from_code(
+      raise(self, target_of(failed, failed_file), call, base::fail_with_text(MPI_ERR_IN_STATUS, text)));
 }
 
 /// Calls that only look (Manner::keep) have constant arrays.
@@ -325,7 +334,7 @@ struct Awaited {
   constexpr std::size_t kFew = 8;
   const core::Waiting told(handles);
   bool plain = true;
-  if (self.has_own_worker && awaited.size() <= kFew) {
+  if (self.has_own_worker.load(std::memory_order_relaxed) && awaited.size() <= kFew) {
     // As messages are likely to come: each is taken where it comes in. (Of many, several come at a time.)
     for (const Awaited& one : awaited) plain = wait_for_one(*one.operation) && plain;
   } else {

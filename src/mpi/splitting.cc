@@ -119,7 +119,7 @@ int color_of_set(const core::Rank& self, const std::string& name) {
                                   [&](const std::string& set) { return core::names_process_set(name, set); });
   if (found == sets.end()) return MPI_UNDEFINED;
   const GroupRef set = core::process_set(self, name, core::Origin::kWorld);
-  return static_cast<int>(found - sets.begin()) * self.world.size + set->world_rank(0);
+  return static_cast<int>(found - sets.begin()) * self.world.places() + set->world_rank(0);
 }
 
 /// What the info object of MPI_COMM_TYPE_RESOURCE_GUIDED says: one of two things.

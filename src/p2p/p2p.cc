@@ -75,7 +75,8 @@ base::Status receive_alone(Address from, const datatype::Layout& to, core::Opera
 }
 
 void ReceiveOperation::before_wait(WaitsFor what) {
-  if (what != WaitsFor::kThis || owner_ == nullptr || !owner_->has_own_worker || !is_simple(key, buffer))
+  if (what != WaitsFor::kThis || owner_ == nullptr ||
+      !owner_->has_own_worker.load(std::memory_order_relaxed) || !is_simple(key, buffer))
     return;
   const auto is_next = [this] { return matcher_of(*owner_).retract_if_first(*this); };
   const int source = awaited();
@@ -177,7 +178,7 @@ base::Status ReceiveOperation::cancel() {
 
 base::Status send_receive(const Address& to, const datatype::Layout& out, const Address& from,
                           const datatype::Layout& in, core::Result* result) {
-  if (from.comm.owner.has_own_worker && try_send(to, out)) {
+  if (from.comm.owner.has_own_worker.load(std::memory_order_relaxed) && try_send(to, out)) {
     core::Operation operation;
     const base::Status received = receive(from, in, operation);
     if (result != nullptr) *result = operation.result;

@@ -156,7 +156,8 @@ inline base::Status receive(const Address& from, const datatype::Layout& to, cor
     receive_from_nobody(operation.result);
     return {};
   }
-  if (from.comm.owner.has_own_worker) return receive_alone(from.apart(), to, operation);
+  if (from.comm.owner.has_own_worker.load(std::memory_order_relaxed))
+    return receive_alone(from.apart(), to, operation);
   Receive incoming(operation, from.key(), to);
   post_and_wait(from.comm.owner, incoming);
   return base::Status::from_code(operation.result.error);

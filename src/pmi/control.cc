@@ -16,6 +16,7 @@ constexpr std::string_view kJoinMagic = "clump join " CLUMP_VERSION;
 constexpr std::string_view kPlaceMagic = "clump place " CLUMP_VERSION;
 constexpr std::string_view kSuccessorMagic = "clump successor " CLUMP_VERSION;
 constexpr std::string_view kOutputMagic = "clump output " CLUMP_VERSION;
+constexpr std::string_view kLaunchMagic = "clump launch " CLUMP_VERSION;
 constexpr std::string_view kRestMagic = "clump rest " CLUMP_VERSION;
 
 template <typename Writer>
@@ -151,6 +152,20 @@ std::string encode(const OutputNote& note) { return encode_two(kOutputMagic, not
 
 bool decode(const std::string& bytes, OutputNote& note) {
   return decode_two(bytes, kOutputMagic, note.rank, note.error);
+}
+
+std::string encode(const LaunchNote& note) {
+  Writer out;
+  out.text(kLaunchMagic);
+  for (const int number : {note.launch, note.first, note.size}) out.number<std::int32_t>(number);
+  return out.take();
+}
+
+bool decode(const std::string& bytes, LaunchNote& note) {
+  Reader in(bytes);
+  if (in.text() != kLaunchMagic) return false;
+  for (int* const number : {&note.launch, &note.first, &note.size}) *number = in.number<std::int32_t>();
+  return in.finished();
 }
 
 std::string encode(const PlaceNote& note) {

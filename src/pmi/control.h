@@ -113,6 +113,14 @@ struct SuccessorNote {
 std::string encode(const SuccessorNote& note);
 bool decode(const std::string& bytes, SuccessorNote& note);
 
+/// Ranks have joined the job (MPI_Comm_spawn): those with the numbers first to first + size - 1. They are
+/// launch `launch`, from 1 on.
+struct LaunchNote {
+  int launch = 0, first = 0, size = 0;
+};
+std::string encode(const LaunchNote& note);
+bool decode(const std::string& bytes, LaunchNote& note);
+
 /// What a rank has written to its stdout or stderr could not be written, for the first time.
 struct OutputNote {
   int rank = 0;

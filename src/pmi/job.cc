@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "pmi/wire.h"
 
@@ -134,12 +135,24 @@ std::vector<std::int32_t> Job::cores_of(int rank) const {
   const std::int32_t workers_core = cores[static_cast<std::size_t>(worker_of(rank))];
   if (workers_core < 0) return {};
   std::vector<std::int32_t> all{workers_core};
+  if (rank >= ranks()) return all;
   const std::size_t count = other_cores.size();
   const auto all_ranks = static_cast<std::size_t>(ranks(this_node()));
   const auto mine = static_cast<std::size_t>(rank_mapping.slot_of(rank) - first_slot(this_node()));
   for (std::size_t i = mine * count / all_ranks; i < (mine + 1) * count / all_ranks; ++i)
     all.push_back(other_cores[i]);
   return all;
+}
+
+int Job::worker_of_joining(int later) const {
+  const auto workers = static_cast<std::int64_t>(cores.size());
+  const std::int64_t on_node = ranks(this_node());
+  // worker_at() the other way round: the first slot of a worker.
+  const auto first_of = [&](std::int64_t worker) { return (worker * on_node + workers - 1) / workers; };
+  std::vector<int> order(cores.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&](int worker) { return first_of(worker + 1) - first_of(worker); });
+  return order[static_cast<std::size_t>(later) % order.size()];
 }
 
 int Job::share_of(int rank) const {
@@ -192,6 +205,7 @@ std::string encode(const Job& job) {
   out.number<std::uint32_t>(static_cast<std::uint32_t>(job.other_cores.size()));
   for (const std::int32_t core : job.other_cores) out.number(core);
   out.number<std::int32_t>(job.helpers);
+  out.number(job.universe);
   out.number<std::uint8_t>(job.seed.has_value());
   out.number<std::uint64_t>(job.seed.value_or(0));
   out.number<std::uint32_t>(static_cast<std::uint32_t>(job.processes.size()));
@@ -245,6 +259,7 @@ base::Status decode(const std::string& bytes, Job& job) {
     read.other_cores.push_back(in.number<std::int32_t>());
   }
   read.helpers = in.number<std::int32_t>();
+  read.universe = in.number<std::int32_t>();
   const bool explored = in.number<std::uint8_t>() != 0;
   const auto seed = in.number<std::uint64_t>();
   if (explored) read.seed = seed;

@@ -121,6 +121,10 @@ struct Output {
   bool operator==(const Output&) const = default;
 };
 
+/// So many ranks can join a job of one host process whose ranks have images (MPI_Comm_spawn), over its life.
+/// They have the numbers after those of the job's own ranks.
+inline constexpr int kMostJoining = 256;
+
 /// In place of a rank whose stdin is mpiexec's: all ranks read all of it, or none reads any.
 inline constexpr std::int32_t kInputForAll = -2;
 inline constexpr std::int32_t kNoInput = -1;
@@ -148,6 +152,8 @@ struct Job {
   int helpers = 3;
   /// What is left open is drawn from this (fiber/exploration.h). Only with one process and one worker.
   std::optional<std::uint64_t> seed;
+  /// MPI_UNIVERSE_SIZE: how many ranks are expected, with those that join. No fewer than there are.
+  std::int32_t universe = 0;
   /// The rank that reads mpiexec's stdin, whatever its host.
   std::int32_t input = 0;
 
@@ -176,7 +182,9 @@ struct Job {
   /// many they are; none but with fibers.
   int first_worker(const HostProcess& one) const { return uses_fibers(one) ? worker_at(one.first_slot) : 0; }
   int workers(const HostProcess& one) const {
-    return uses_fibers(one) ? worker_at(one.first_slot + one.ranks - 1) - worker_at(one.first_slot) + 1 : 0;
+    if (!uses_fibers(one)) return 0;
+    if (has_room_to_join()) return static_cast<int>(cores.size());  // some may have no rank yet
+    return worker_at(one.first_slot + one.ranks - 1) - worker_at(one.first_slot) + 1;
   }
   /// Where messages from other processes of the node come in: a port for each worker, or one for all threads.
   /// Numbered through the node.
@@ -187,10 +195,19 @@ struct Job {
   int ports() const { return first_port(this_node().first + this_node().processes); }
   CLUMP_HOST_API int port_of(int rank) const;
   /// The worker that is home to a rank: blocks of slots, as equal as can be. Only with
-  /// cores; host processes with blocks in common have a worker each on one core.
-  int worker_of(int rank) const { return worker_at(rank_mapping.slot_of(rank)); }
+  /// cores; host processes with blocks in common have a worker each on one core. Ranks that join get one in
+  /// turn.
+  int worker_of(int rank) const {
+    // Ranks that join get one in turn, workers without ranks first.
+    const int later = rank - ranks();
+    return later < 0 || cores.empty() ? worker_at(rank_mapping.slot_of(rank)) : worker_of_joining(later);
+  }
+  /// Whether ranks can join it while it runs, as far as its shape goes.
+  bool has_room_to_join() const { return processes.size() == 1 && !processes.front().plain && !seed; }
+  /// How many numbers of ranks there are, with those of ranks that may join.
+  int places_for_ranks() const { return ranks() + (has_room_to_join() ? kMostJoining : 0); }
   /// The cores of a rank and of the threads that it makes: its worker's, and its part of those that no worker
-  /// has. Empty if the kernel decides.
+  /// has; of a rank that joins, only the first. Empty if the kernel decides.
   std::vector<std::int32_t> cores_of(int rank) const;
   /// How many threads a rank should have, no less than 1. Only with workers.
   int share_of(int rank) const;
@@ -205,6 +222,7 @@ struct Job {
   }
 
  private:
+  CLUMP_HOST_API int worker_of_joining(int later) const;
   CLUMP_HOST_API std::vector<int> ranks_from(int slot, int count) const;
   int worker_at(int slot) const {
     const Node& mine = this_node();

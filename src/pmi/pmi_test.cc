@@ -19,6 +19,7 @@ Job sample() {
   job.places = {{0, 1, 2, 3, 4}, {5, 6, 7, 8, 9}};
   job.other_cores = {2, 3};
   job.helpers = 0;
+  job.universe = 64;
   job.seed = 20261123;
   job.processes = {{0, 5, false}};
   job.nodes = {{"here", 0, 1}};
@@ -30,8 +31,9 @@ TEST(Account, ComesBackAsItWas) {
   account.standings = {{3, Standing::State::kFinalized, "MPI_Finalize"}};
   account.comms = {{{8, 1}, "halo", {1, 3}}};
   account.begun = {{3, {8, 1}, 7}};
-  account.waiters = {
-      {3, {{"/bin/a", 0x12}}, {{Awaited::Kind::kCollective, {8, 1}, 2, 5, -6, "MPI_Ibcast", 4, {1, 3}}}}};
+  account.waiters = {{3,
+                      {{"/bin/a", 0x12}},
+                      {{Awaited::Kind::kCollective, {8, 1}, 2, 5, -6, "MPI_Ibcast", true, 4, {1, 3}}}}};
   account.unmatched = {{3, 1, 9, {8, 1}, 100, 2}};
   account.posted = {{3, Awaited::kAny, 9, {8, 1}, 1}};
   Account read;
@@ -86,6 +88,7 @@ TEST(Job, ComesBackAsItWas) {
   EXPECT_EQ(read.places, sample().places);
   EXPECT_EQ(read.other_cores, sample().other_cores);
   EXPECT_EQ(read.helpers, 0);
+  EXPECT_EQ(read.universe, 64);
   EXPECT_EQ(read.seed, 20261123u);
 }
 
@@ -287,6 +290,34 @@ TEST(RestNote, ComesBackAsItWas) {
   EXPECT_FALSE(read.waits);
   EXPECT_EQ(read.taken, std::uint64_t{1} << 40);
   for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(decode(bytes.substr(0, size), read));
+}
+
+TEST(LaunchNote, ComesBackAsItWas) {
+  const std::string bytes = encode(LaunchNote{2, 19, 3});
+  LaunchNote read;
+  ASSERT_TRUE(decode(bytes, read));
+  EXPECT_EQ(read.launch, 2);
+  EXPECT_EQ(read.first, 19);
+  EXPECT_EQ(read.size, 3);
+  for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(decode(bytes.substr(0, size), read));
+}
+
+// Ranks that join a job of one process go to workers without ranks first, then to all in turn.
+TEST(Job, GivesRanksThatJoinAHome) {
+  Job job;
+  job.apps.push_back({"/bin/a", {}, {}, "", 2});
+  job.processes = {{0, 2, false}};
+  job.nodes = {{"", 0, 1}};
+  job.cores = {0, 1, 2, 3};
+  EXPECT_EQ(job.workers(job.here()), 4);
+  EXPECT_EQ(job.worker_of(0), 0);
+  EXPECT_EQ(job.worker_of(1), 2);
+  std::vector<int> homes;
+  for (int rank = 2; rank < 8; ++rank) homes.push_back(job.worker_of(rank));
+  EXPECT_EQ(homes, (std::vector<int>{1, 3, 0, 2, 1, 3}));
+  EXPECT_EQ(job.places_for_ranks(), 2 + kMostJoining);
+  job.processes.front().plain = true;
+  EXPECT_EQ(job.places_for_ranks(), 2);
 }
 
 TEST(Failure, RefusesEveryCut) {

@@ -38,6 +38,20 @@ constexpr std::string_view kWays[] = {"PMI_FD", "PMI_PORT", "PMI_ID", "PMIX_NAME
 
 std::string_view name_of(std::string_view entry) { return entry.substr(0, entry.find('=')); }
 
+/// By what is told of a rank.
+using Numbers = std::array<std::string, 4>;
+
+std::vector<std::string> with_numbers(const Numbers& numbers, const std::vector<std::string>& environment) {
+  std::vector<std::string> all;
+  all.reserve(environment.size() + std::size(kVariables) + 1);
+  std::ranges::copy_if(environment, std::back_inserter(all),
+                       [](const std::string& entry) { return !tells_of_rank(name_of(entry)); });
+  for (const Variable& variable : kVariables)
+    all.push_back(std::string(variable.name) + '=' + numbers[static_cast<std::size_t>(variable.told)]);
+  all.push_back(std::string(kOwnRankVariable) + '=' + numbers[0] + '/' + numbers[1]);
+  return all;
+}
+
 }  // namespace
 
 bool tells_of_rank(std::string_view name) {
@@ -48,18 +62,18 @@ bool tells_of_rank(std::string_view name) {
 
 std::vector<std::string> environment_of_rank(const Job& job, int rank,
                                              const std::vector<std::string>& environment) {
-  std::vector<std::string> all;
-  all.reserve(environment.size() + std::size(kVariables) + 1);
-  std::ranges::copy_if(environment, std::back_inserter(all),
-                       [](const std::string& entry) { return !tells_of_rank(name_of(entry)); });
   const Node& node = job.nodes[static_cast<std::size_t>(job.node_of(rank))];
-  const std::array<std::string, 4> numbers{
-      std::to_string(rank), std::to_string(job.ranks()),
-      std::to_string(job.rank_mapping.slot_of(rank) - job.first_slot(node)), std::to_string(job.ranks(node))};
-  for (const Variable& variable : kVariables)
-    all.push_back(std::string(variable.name) + '=' + numbers[static_cast<std::size_t>(variable.told)]);
-  all.push_back(std::string(kOwnRankVariable) + '=' + numbers[0] + '/' + numbers[1]);
-  return all;
+  return with_numbers({std::to_string(rank), std::to_string(job.ranks()),
+                       std::to_string(job.rank_mapping.slot_of(rank) - job.first_slot(node)),
+                       std::to_string(job.ranks(node))},
+                      environment);
+}
+
+std::vector<std::string> environment_of_spawned(int rank, int ranks,
+                                                const std::vector<std::string>& environment) {
+  return with_numbers(
+      {std::to_string(rank), std::to_string(ranks), std::to_string(rank), std::to_string(ranks)},
+      environment);
 }
 
 }  // namespace clump::pmi

@@ -21,5 +21,8 @@ CLUMP_HOST_API bool tells_of_rank(std::string_view name);
 /// `environment` with the rank's own variables, and none of another job's.
 CLUMP_HOST_API std::vector<std::string> environment_of_rank(const Job& job, int rank,
                                                             const std::vector<std::string>& environment);
+/// The same for rank `rank` of `ranks` that were spawned together on one node.
+std::vector<std::string> environment_of_spawned(int rank, int ranks,
+                                                const std::vector<std::string>& environment);
 
 }  // namespace clump::pmi

@@ -56,7 +56,7 @@ void each(Stream& s, Number& number) requires(std::is_integral_v<std::remove_con
 CLUMP_FIELDS(Frame, x.object, x.address)
 CLUMP_FIELDS(CommFacts, x.key, x.name, x.members)
 CLUMP_FIELDS(Begun, x.rank, x.comm, x.count)
-CLUMP_FIELDS(Awaited, x.kind, x.comm, x.peer, x.tag, x.bytes, x.call, x.sequence, x.part)
+CLUMP_FIELDS(Awaited, x.kind, x.comm, x.peer, x.tag, x.bytes, x.call, x.holds, x.sequence, x.part)
 CLUMP_FIELDS(Waiter, x.rank, x.frames, x.items)
 CLUMP_FIELDS(Unmatched, x.rank, x.source, x.tag, x.comm, x.bytes, x.count)
 CLUMP_FIELDS(Posted, x.rank, x.source, x.tag, x.comm, x.count)

@@ -43,7 +43,8 @@ struct Awaited {
     kCollective,
     kPartitionedSend,
     kPartitionedReceive,
-    kUser
+    kUser,
+    kWindow
   };
   static constexpr std::int32_t kAny = -1;  ///< source and tag
 
@@ -51,9 +52,10 @@ struct Awaited {
   CommKey comm;
   std::int32_t peer = kAny;  ///< rank of the job
   std::int32_t tag = 0;
-  std::int64_t bytes = 0;          ///< of a partitioned send: partitions that are not ready
-  std::string call;                ///< of a collective in flight: what has begun it
-  std::int32_t sequence = -1;      ///< of a collective by messages: its number in the communicator
+  std::int64_t bytes = 0;      ///< of a partitioned send: partitions that are not ready
+  std::string call;            ///< of a collective in flight: what has begun it; of a window: what is awaited
+  bool holds = false;          ///< of a window: the peer has what is awaited
+  std::int32_t sequence = -1;  ///< of a collective by messages: its number in the communicator
   std::vector<std::int32_t> part;  ///< of a collective: these ranks only
 
   bool operator==(const Awaited&) const = default;

@@ -10,6 +10,8 @@
 #include "host/host.h"
 #include "p2p/label.h"
 #include "p2p/matcher.h"
+#include "rma/waits.h"
+#include "rma/window.h"
 
 namespace clump {
 
@@ -36,7 +38,10 @@ pmi::CommFacts facts_of(const core::Comm& comm) {
   pmi::CommFacts facts{key_of(comm), comm.name, ranks_of(*comm.group)};
   if (comm.is_inter())
     for (const std::int32_t rank : ranks_of(*comm.remote_group)) facts.members.push_back(rank);
-  if (static_cast<int>(facts.members.size()) == comm.owner.world.size) facts.members.clear();
+  const int everyone = comm.owner.world.launch.size;
+  const auto is_first = [&](std::int32_t rank) { return rank < everyone; };
+  if (static_cast<int>(facts.members.size()) == everyone && std::ranges::all_of(facts.members, is_first))
+    facts.members.clear();
   return facts;
 }
 
@@ -55,6 +60,7 @@ class RankAccount final : p2p::Matcher::Visitor {
     // the rank is blocked.
     if (!threads.empty()) {
       rank_.for_each_comm([&](core::Comm& comm) { know(comm); });
+      rank_.for_each_window([&](core::Window& window) { know(*static_cast<rma::Window&>(window).comm); });
       rank_.for_each_request([&](const core::Request& request) { add_request(request); });
     }
     if (rank_.inbox != nullptr) p2p::matcher_of(rank_).visit(*this);
@@ -120,6 +126,12 @@ class RankAccount final : p2p::Matcher::Visitor {
     using Kind = core::Awaited::Kind;
     using To = pmi::Awaited::Kind;
     if (!waiter.requests.insert(&request).second) return;
+    if (const auto* const of_window = dynamic_cast<const rma::WaitForWindow*>(&request)) {
+      rma::AwaitedOfWindow what = of_window->awaited_of_window();
+      waiter.told.items.push_back(
+          {.kind = To::kWindow, .peer = what.peer, .call = std::move(what.what), .holds = what.holds});
+      return;
+    }
     std::vector<core::Awaited> all;
     request.tell(all);
     for (const core::Awaited& one : all) {

@@ -4,14 +4,13 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 #include <mutex>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "base/uncaught.h"
+#include "base/variables.h"
 #include "coll/select/rules.h"
 #include "core/rank.h"
 #include "fiber/fiber.h"
@@ -23,6 +22,7 @@
 #include "record/recorder.h"
 #include "runtime/account.h"
 #include "runtime/connect.h"
+#include "runtime/join.h"
 
 namespace clump {
 
@@ -35,23 +35,6 @@ void abort_job(int rank, int code, const std::string& text) {
   failure.code = code;
   failure.text = text;
   host::fail_job(std::move(failure));
-}
-
-/// The value of MPI_INFO_ENV (MPI-5.0 section 10.2.1): how mpiexec was asked to start the ranks of `app`.
-core::Info describe(const pmi::App& app, const utsname& machine) {
-  core::Info info;
-  info.handle = MPI_INFO_ENV;
-  info.set("command", app.program);
-  std::string arguments;
-  for (std::size_t i = 1; i < app.arguments.size(); ++i) arguments += (i > 1 ? " " : "") + app.arguments[i];
-  info.set("argv", arguments);
-  info.set("maxprocs", std::to_string(app.ranks));
-  std::error_code none;
-  info.set("wdir", app.working_directory.empty() ? std::filesystem::current_path(none).string()
-                                                 : app.working_directory);
-  info.set("host", machine.nodename);
-  info.set("arch", machine.machine);
-  return info;
 }
 
 /// More than the cores of any node. The numbers of workers and resources are unique in the job: node *
@@ -71,11 +54,12 @@ int home_of(const pmi::Job& job, int rank) {
 /// Only workers keep to a core.
 std::vector<core::World::Resource> resources_of(const pmi::Job& job) {
   std::vector<core::World::Resource> all{{"hwloc://Machine", {}}};
-  for (int rank = 0; rank < job.ranks(); ++rank) all.front().instances.push_back(job.node_of(rank));
+  const int places = job.places_for_ranks();
+  for (int rank = 0; rank < places; ++rank) all.front().instances.push_back(job.node_of(rank));
   if (job.places.empty()) return all;
   const auto add = [&](std::string name, std::int32_t pmi::Place::*number) {
     core::World::Resource& added = all.emplace_back(core::World::Resource{std::move(name), {}});
-    for (int rank = 0; rank < job.ranks(); ++rank) {
+    for (int rank = 0; rank < places; ++rank) {
       const bool is_here = job.node_of(rank) == job.node;
       // Known for this node only. The numbers differ from those of all other nodes.
       added.instances.push_back(
@@ -115,7 +99,7 @@ void apply_environment(const pmi::Job& job, core::World& world) {
   }
   for (const auto& rank : world.ranks) {
     if (rank == nullptr) continue;
-    const auto app = static_cast<std::size_t>(world.app_numbers[static_cast<std::size_t>(rank->number)]);
+    const auto app = static_cast<std::size_t>(rank->launch.app_of(rank->number));
     const base::Status set = instruments::set_from(ours[app], *rank);
     if (!set.ok()) abort_job(rank->number, set.error_class(), base::message_of(set.code()));
   }
@@ -131,33 +115,6 @@ void apply_checks(const pmi::Job& job, core::World& world) {
     if (rank != nullptr) rank->eager_limit.fetch_add(sizeof(p2p::Label), std::memory_order_relaxed);
 }
 
-/// The value of a variable in an app's environment; null: it has none.
-const char* value_in(const pmi::App& app, std::string_view name) {
-  for (const std::string& variable : app.environment)
-    if (variable.size() > name.size() && variable.starts_with(name) && variable[name.size()] == '=')
-      return variable.c_str() + name.size() + 1;
-  return nullptr;
-}
-
-/// Applies mpiexec --initial-errhandler: to MPI_COMM_WORLD and MPI_COMM_SELF, and to errors that are raised
-/// while these do not exist (entry.cc).
-void apply_initial_errhandler(const pmi::Job& job, core::Rank& rank) {
-  const pmi::App& app = job.apps[static_cast<std::size_t>(job.app_of(rank.number))];
-  const char* const name = value_in(app, pmi::kInitialErrhandlerVariable);
-  if (name == nullptr) return;
-  base::Ref<core::Errhandler> (*const makers[])() = {core::Errhandler::fatal, core::Errhandler::abort,
-                                                     core::Errhandler::returns};
-  const auto found = std::ranges::find(pmi::kInitialErrhandlers, name);
-  if (found == std::end(pmi::kInitialErrhandlers))
-    return abort_job(
-        rank.number, MPI_ERR_ARG,
-        fmt::format("{}={}: that is no error handler; there are {}", pmi::kInitialErrhandlerVariable, name,
-                    fmt::join(pmi::kInitialErrhandlers, ", ")));
-  const auto handler = makers[found - std::begin(pmi::kInitialErrhandlers)]();
-  for (const base::Ref<core::Comm>& comm : {rank.comm_world, rank.comm_self, rank.comm_founding})
-    comm->errhandler.set(handler);
-}
-
 /// Applies mpiexec --profile and --trace.
 void open_records(const pmi::Job& job) {
   if (host::record_descriptor() < 0) return;
@@ -171,8 +128,10 @@ core::World* make_world() {
   base::tell_uncaught(host::fail_by_exception);
   const pmi::Job& job = host::job();
   auto* const world = new core::World;
-  world->size = job.ranks();
+  world->launch.size = job.ranks();
+  world->universe = std::max(job.universe, job.ranks());
   world->abort_job = abort_job;
+  world->find_programs_call = host::find_programs_call;
   world->find_in_code = host::find_in_code;
   world->name_in_code = host::name_in_code;
   world->tells_placement = job.map;
@@ -180,31 +139,34 @@ core::World* make_world() {
   utsname machine{};
   uname(&machine);  // cannot fail
   world->node = machine.nodename;
-  for (const pmi::App& app : job.apps) world->environments.push_back(describe(app, machine));
+  for (const pmi::App& app : job.apps) world->launch.environments.push_back(describe(app));
 
-  std::vector<net::Sink*> sinks;
-  for (int rank = 0; rank < world->size; ++rank) {
-    world->app_numbers.push_back(job.app_of(rank));
-    world->homes.push_back(home_of(job, rank));
+  const auto places = static_cast<std::size_t>(job.places_for_ranks());
+  world->ranks.resize(places);
+  std::vector<net::Sink*> sinks(places);
+  for (int rank = 0; rank < job.places_for_ranks(); ++rank) world->homes.push_back(home_of(job, rank));
+  for (int rank = 0; rank < job.ranks(); ++rank) {
+    world->launch.app_numbers.push_back(job.app_of(rank));
     if (job.nodes.size() > 1) world->nodes.push_back(job.node_of(rank));
-    auto& made = world->ranks.emplace_back();
-    sinks.push_back(nullptr);
     if (!job.is_here(rank)) continue;
-    made = std::make_unique<core::Rank>(*world, rank);
+    auto& made = world->ranks[static_cast<std::size_t>(rank)];
+    made = std::make_unique<core::Rank>(*world, world->launch, rank);
     made->inbox = std::make_unique<p2p::Matcher>();
-    sinks.back() = made->inbox.get();
+    sinks[static_cast<std::size_t>(rank)] = made->inbox.get();
     if (job.seed) made->attend(core::Rank::kExplored);
-    apply_initial_errhandler(job, *made);
+    apply_initial_errhandler(job.apps[static_cast<std::size_t>(job.app_of(rank))], *made);
   }
   world->resources = resources_of(job);
   open_records(job);
   connect(*world, sinks);
   for (const auto& rank : world->ranks)
     if (rank != nullptr)
-      rank->has_own_worker = world->self != nullptr && world->self->has_own_worker(rank->number);
+      rank->has_own_worker.store(world->self != nullptr && world->self->has_own_worker(rank->number),
+                                 std::memory_order_relaxed);
   apply_rules(job);
   apply_environment(job, *world);
   apply_checks(job, *world);
+  if (job.processes.size() > 1 && world->ranks[0] != nullptr) mpi::keep_names(*world->ranks[0]);
   return world;
 }
 
@@ -222,6 +184,22 @@ core::World& the_world() {
 }
 
 }  // namespace
+
+void apply_initial_errhandler(const pmi::App& app, core::Rank& rank) {
+  const char* const name = base::value_in(app.environment, pmi::kInitialErrhandlerVariable);
+  if (name == nullptr) return;
+  base::Ref<core::Errhandler> (*const makers[])() = {core::Errhandler::fatal, core::Errhandler::abort,
+                                                     core::Errhandler::returns};
+  const auto found = std::ranges::find(pmi::kInitialErrhandlers, name);
+  if (found == std::end(pmi::kInitialErrhandlers))
+    return abort_job(
+        rank.number, MPI_ERR_ARG,
+        fmt::format("{}={}: that is no error handler; there are {}", pmi::kInitialErrhandlerVariable, name,
+                    fmt::join(pmi::kInitialErrhandlers, ", ")));
+  const auto handler = makers[found - std::begin(pmi::kInitialErrhandlers)]();
+  for (const base::Ref<core::Comm>& comm : {rank.comm_world, rank.comm_self, rank.comm_founding})
+    comm->errhandler.set(handler);
+}
 
 namespace mpi {
 

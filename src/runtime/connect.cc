@@ -61,7 +61,7 @@ std::unique_ptr<net::SelfChannel> make_self_channel(const pmi::Job& job, std::ve
   const int workers = fiber::worker_count();
   if (workers == 0) return std::make_unique<net::SelfChannel>(std::move(sinks));
   std::vector<int> homes;
-  for (int rank = 0; rank < job.ranks(); ++rank)
+  for (int rank = 0; rank < job.places_for_ranks(); ++rank)
     homes.push_back(job.is_here(rank) ? job.worker_of(rank) - job.first_worker(job.here()) : 0);
   return std::make_unique<net::SelfChannel>(std::move(sinks), std::move(homes), workers);
 }
@@ -188,7 +188,7 @@ void connect(core::World& world, const std::vector<net::Sink*>& sinks) {
     world.self = self.get();
     world.channels.push_back(std::move(self));
   }
-  world.routes.assign(static_cast<std::size_t>(world.size), world.channels.front().get());
+  world.routes.assign(world.ranks.size(), world.channels.front().get());
   const auto add = [&](std::unique_ptr<net::Channel> channel, auto reaches) {
     world.channels.push_back(std::move(channel));
     for (std::size_t rank = 0; rank < sinks.size(); ++rank)

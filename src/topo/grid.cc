@@ -1,7 +1,6 @@
 #include "topo/grid.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <utility>
@@ -48,8 +47,13 @@ class Balance {
  private:
   // For products that are the same but for rounding.
   static constexpr double kLess = 0.999999, kMore = 1.000001;
+  // Not std::pow(): the MPI library does without libm. mpiexec preloads it, and what it needs stands before
+  // the program's libraries, of which ld.so then relocates some that use libm, and do not name it, too early.
   static double power(int base, std::size_t exponent) {
-    return std::pow(base, static_cast<double>(exponent));
+    double result = 1;
+    for (double factor = base; exponent != 0; exponent >>= 1, factor *= factor)
+      if ((exponent & 1) != 0) result *= factor;
+    return result;
   }
 
   static int spread(std::span<const int> sizes) { return sizes.front() - sizes.back(); }

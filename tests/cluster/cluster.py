@@ -44,6 +44,27 @@ def program_of(pid: int) -> str:
         return ""
 
 
+def ip(host: str, *words: str) -> None:
+    """Of a host, or of the "switch" between them."""
+    prefix = pathlib.Path(CLUSTER, "prefix").read_text().strip()
+    subprocess.run(["ip", "-n", f"{prefix}-{host}", *words], check=True)
+
+
+def set_link(host: str, state: str) -> None:
+    ip("switch", "link", "set", host.replace("h", "p"), state)
+
+
+@contextlib.contextmanager
+def lost_packets(one: str, other: str):
+    """What one of these hosts sends to the other gets lost, as where a firewall drops it: no machine has that address."""
+    ways = [(a, f"10.77.0.{int(b[1:]) + 1}") for a, b in ((one, other), (other, one))]
+    for host, address in ways:
+        ip(host, "neigh", "replace", address, "lladdr", "02:00:00:00:00:99", "dev", "eth0", "nud", "permanent")
+    yield
+    for host, address in ways:
+        ip(host, "neigh", "del", address, "dev", "eth0")
+
+
 def skip_without_hosts() -> None:
     if not pathlib.Path(CLUSTER, "agent").exists():
         sys.exit(77)

@@ -11,7 +11,7 @@ import time
 import unittest
 
 import cluster
-from cluster import CLUSTER, LIMIT, PRTERUN, on, processes, send, tool
+from cluster import LIMIT, PRTERUN, on, processes, send, set_link, tool
 
 setUpModule = cluster.skip_without_hosts
 
@@ -103,15 +103,11 @@ class Cluster(cluster.Case):
         self.assertNotEqual(job.returncode, 0)
         self.assertIn("h2", errors)
 
-    def link(self, state: str) -> None:
-        switch = pathlib.Path(CLUSTER, "prefix").read_text().strip() + "-switch"
-        subprocess.run(["ip", "-n", switch, "link", "set", "p2", state], check=True)
-
     def cut_link_of(self, job: subprocess.Popen, meanwhile=lambda: None) -> None:
         self.addCleanup(self.wait_for, lambda: self.reaches("h2", "h0"))  # it takes a moment
-        self.addCleanup(self.link, "up")
+        self.addCleanup(set_link, "h2", "up")
         begin = time.monotonic()
-        self.link("down")
+        set_link("h2", "down")
         meanwhile()
         _, errors = job.communicate(timeout=20)
         self.assertLess(time.monotonic() - begin, LIMIT)

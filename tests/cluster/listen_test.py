@@ -10,7 +10,7 @@ import sys
 import unittest
 
 import cluster
-from cluster import CLUSTER, mpiexec, name_of, on, processes, tool
+from cluster import CLUSTER, ip, mpiexec, name_of, on, processes, tool
 
 setUpModule = cluster.skip_without_hosts
 LISTENS = "0A"  # a state, in /proc/net/tcp
@@ -41,11 +41,6 @@ for one in made:
         closed += 1
 print(closed, flush=True)
 """
-
-
-def ip(host: str, *words: str) -> None:
-    prefix = pathlib.Path(CLUSTER, "prefix").read_text().strip()
-    subprocess.run(["ip", "-n", f"{prefix}-{host}", *words], check=True)
 
 
 def sockets_of(pid: int) -> set:

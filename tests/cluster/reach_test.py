@@ -1,35 +1,19 @@
 """Hosts that do not reach each other, from the start or from some moment on: the job ends, and says which ones, by which addresses."""
 
-import contextlib
 import os
-import pathlib
 import subprocess
 import time
 import unittest
 
 import cluster
-from cluster import CLUSTER, mpiexec, tool
+from cluster import ip, lost_packets, mpiexec, tool
 
 setUpModule = cluster.skip_without_hosts
 PATIENCE = 2  # seconds
 
 
-def ip(host: str, *words: str) -> None:
-    prefix = pathlib.Path(CLUSTER, "prefix").read_text().strip()
-    subprocess.run(["ip", "-n", f"{prefix}-{host}", *words], check=True)
-
-
 class Reach(cluster.Case):
     environment = {**os.environ, "CLUMP_CONNECT_TIMEOUT": str(PATIENCE)}
-
-    @contextlib.contextmanager
-    def cut(self, first: int, second: int):
-        """What one of these hosts sends to the other gets lost, as where a firewall drops it: no machine has that address."""
-        for one, other in ((first, second), (second, first)):
-            ip(f"h{one}", "neigh", "replace", f"10.77.0.{other + 1}", "lladdr", "02:00:00:00:00:99", "dev", "eth0", "nud", "permanent")
-        yield
-        for one, other in ((first, second), (second, first)):
-            ip(f"h{one}", "neigh", "del", f"10.77.0.{other + 1}", "dev", "eth0")
 
     def job(self, *words: object) -> subprocess.CompletedProcess:
         return self.run_job("--host", "h0,h1,h2", "-n", 3, *words, tool.BIN / "cluster_ring", 0.1, env=self.environment)
@@ -40,7 +24,7 @@ class Reach(cluster.Case):
         self.assertIn("CLUMP_CONNECT_TIMEOUT", text)
 
     def test_packets_between_two_of_three_hosts_are_dropped(self):
-        with self.cut(1, 2):
+        with lost_packets("h1", "h2"):
             begin = time.monotonic()
             job = self.job()
             took = time.monotonic() - begin
@@ -61,7 +45,7 @@ class Reach(cluster.Case):
                                stderr=subprocess.PIPE, text=True, env=self.environment)
         self.addCleanup(job.kill)
         self.assertEqual(job.stdout.readline(), "begun\n")
-        with self.cut(1, 2):
+        with lost_packets("h1", "h2"):
             begin = time.monotonic()
             _, errors = job.communicate(timeout=60)
             took = time.monotonic() - begin

@@ -6,7 +6,7 @@ import time
 import unittest
 
 import cluster
-from cluster import CLUSTER, LIMIT, PRTERUN, tool
+from cluster import CLUSTER, LIMIT, PRTERUN, set_link, tool
 
 setUpModule = cluster.skip_without_hosts
 
@@ -117,11 +117,9 @@ class Starts(cluster.Case):
         self.refused("hostname", code=126, says=r"h1: Clump cannot be run there \(.*mpiexec: not found\): it has to be .*")
 
     def test_no_way_back(self):
-        switch = pathlib.Path(CLUSTER, "prefix").read_text().strip() + "-switch"
-        link = lambda state: subprocess.run(["ip", "-n", switch, "link", "set", "p1", state], check=True)
         self.addCleanup(self.wait_for, lambda: self.reaches("h1", "h0"))
-        self.addCleanup(link, "up")
-        link("down")
+        self.addCleanup(set_link, "h1", "up")
+        set_link("h1", "down")
         self.refused("hostname", code=126, says=r"h1: .*10\.77\.0\.1 port \d+: (no answer within \d s|No route to host).*")
 
     def test_the_program_is_missing(self):

@@ -139,15 +139,22 @@ class Wrappers(Project):
         for wrapper in ("mpifort", "mpif90", "mpif77"):
             self.run_here(wrapper, "plain.f90", "-o", wrapper, cwd=source)
             self.assertIn("no MPI", self.run_here("mpiexec", "-n", 1, source / wrapper))
-        for line in ("use mpi", "use mpi_f08, only: MPI_Init", "use, intrinsic :: mpi", "include 'mpif.h'", '#include "mpif.h"'):
+        for line in ("use mpi", "use mpi_f08, only: MPI_Init, MPI_Finalize", "include 'mpif.h'", '#include "mpif.h"'):
             with self.subTest(line=line):
-                (source / "with.F90").write_text(f"program with\n  {line}\nend program\n".replace("  #", "#"))
-                self.run_here("mpifort", "-c", "with.F90", cwd=source, code=1)
-                self.assertIn(f"mpifort: with.F90, line 2: '{line}': Clump", self.err)
-                self.assertIn("no Fortran bindings yet", self.err)
-        (source / "wrong.f90").write_text("program wrong\n  use mpitools\nend program\n")
-        self.run_here("mpifort", "-c", "wrong.f90", cwd=source, code=1)
-        self.assertNotIn("bindings", self.err)
+                text = f"program with\n  {line}\ninteger :: e\ncall MPI_Init(e)\nprint '(a)', 'over'\ncall MPI_Finalize(e)\nend program\n"
+                (source / "with.F90").write_text(text.replace("  #", "#"))
+                self.run_here("mpifort", "with.F90", "-o", "with", cwd=source)
+                self.assertEqual("over\n" * 3, self.run_here("mpiexec", "-n", 3, source / "with"))
+                self.assertEqual("over\n", self.run_here(source / "with"))
+                self.assertIn(f"libmpifort_abi.so.1 => {place.PREFIX}", self.run_here("ldd", source / "with"))
+
+    @needs("gfortran", "cmake")
+    def test_cmake_finds_all_ways_of_fortran(self):
+        source = self.copy("fortran")
+        out = self.run_here("cmake", "-S", source, "-B", source / "build")
+        self.assertIn("Fortran: mpif.h TRUE, mpi TRUE, mpi_f08 TRUE", out)
+        self.run_here("cmake", "--build", source / "build")
+        self.assertEqual("3 ranks\n", self.run_here("mpiexec", "-n", 3, source / "build" / "hello_fortran"))
 
 
 if __name__ == "__main__":

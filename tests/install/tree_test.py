@@ -24,6 +24,9 @@ class Tree(place.Case):
         listed = set((place.FOLDER / "files.txt").read_text().split("\n")) - {""}
         there = {str(path.relative_to(place.PREFIX)) for path in place.PREFIX.rglob("*") if path.is_symlink() or path.is_file()}
         self.assertEqual(there, listed)
+        if shutil.which("gfortran"):
+            for name in ("include/mpif.h", "include/clump/fortran/gfortran/mpi_f08.mod", "lib/libmpifort_abi.so", "share/clump/fortran/mpi.f90"):
+                self.assertIn(name, there)
         for name in ("include/mpi.h", "lib/libmpi_abi.so", "lib/libmpi_abi.so.1", "lib/libclump_host.so", "share/man/man1/mpiexec.1",
                      "lib/cmake/Clump/ClumpConfig.cmake", *("bin/" + tool for tool in TOOLS)):
             self.assertIn(name, there)

@@ -12,12 +12,9 @@ def clump(*words):
 
 class Clump(tool.Case):
     def test_info(self):
-        self.assertRegex(clump("info").out, r"functions of the MPI standard .*: \d+ of 664 have a body")
+        self.assertRegex(clump("info").out, "functions of the MPI standard .*: 664 of 664 have a body")
         self.assertRegex(clump("info").out, r"scheduler: (fibers|threads) .*\nusable cores: \d+ \([-0-9,]+\).*\nFSGSBASE: (yes|no), membarrier: (yes|no)")
-        names = clump("info", "--missing").out.split()
-        self.assertEqual(len(names), len(set(names)))
-        self.assertIn("MPI_File_open", names)
-        self.assertNotIn("MPI_Send", names)
+        self.assertEqual(clump("info", "--missing").out, "")
         self.assertRegex(clump("--version").out, r"^clump \d+\.\d+\.\d+")
         self.assertRegex(clump("info", "--version").out, r"^clump \d+\.\d+\.\d+")
 
@@ -69,7 +66,7 @@ class Clump(tool.Case):
             fibers = tool.run("explain", tool.program("show"), tool="clump", env={"CLUMP_SCHEDULER": "fibers"})
             self.assertRegex(fibers.out, r"fibers on up to \d+ workers, a core each, of one process")
         self.assertIn("each rank is a process: 'sh' is not linked to an MPI library", clump("explain", "sh").out)
-        self.assertIn("libmpi.so.40", clump("explain", tool.program("foreign")).out)
+        self.assertIn("libmpi.so.1", clump("explain", tool.program("foreign")).out)
         if os.path.exists(tool.program("static")):
             self.assertIn("static", clump("explain", tool.program("static")).out)
         self.assert_says(clump("explain", "no-such"), 127, "not found")
@@ -91,11 +88,11 @@ class Clump(tool.Case):
         self.assertEqual(result.code, 1 if "PROBLEM" in result.out or "DOES NOT WORK" in result.out else 0)
 
     def test_help_and_mistakes(self):
-        for command in ([], ["info"], ["tune"], ["explain"], ["which"], ["doctor"]):
+        for command in ([], ["info"], ["tune"], ["explain"], ["which"], ["fortran"], ["doctor"]):
             shown = clump(*command, "--help")
             self.assertEqual(shown.code, 0)
             self.assertIn("--help", shown.out)
-        self.assert_says(clump("frobnicate"), 2, "clump: there is no command 'frobnicate'; there are info, explain, which, tune, doctor")
+        self.assert_says(clump("frobnicate"), 2, "clump: there is no command 'frobnicate'; there are info, explain, which, tune, fortran, lab, doctor")
         self.assert_says(clump("infoo"), 2, "there is no command 'infoo' (did you mean 'info'?)")
         self.assertNotEqual(clump().code, 0)
         self.assertNotEqual(clump("explain").code, 0)

@@ -79,7 +79,7 @@ class Options(tool.Case):
         self.assertEqual((result.code, result.err), (0, ""))
 
     def test_refused_options_say_why(self):
-        for option, why in ((("--usize", "8"), "MPI_UNIVERSE_SIZE"), (("--nolocal",), "--host"), (("--rankfile", "f"), "--map-by"),
+        for option, why in ((("--nolocal",), "--host"), (("--rankfile", "f"), "--map-by"),
                             (("-ckpointlib", "blcr"), "no checkpoints")):
             self.assert_says(tool.run(*option, "true"), 2, f"option {option[0]} is not supported", why)
 

@@ -9,7 +9,7 @@ import tool
 
 FOREIGN = pathlib.Path(tool.BUILD, "tests", "launcher", "foreign")
 PLUGIN, LOST = FOREIGN / "launcher_foreign_plugin.so", FOREIGN / "launcher_foreign_lost_plugin.so"
-LIBRARY = FOREIGN / "libmpi.so.40"
+LIBRARY = FOREIGN / "libmpi.so.1"
 WAYS = ([], ["--ranks", "processes"])
 
 
@@ -19,13 +19,13 @@ def python(script, ranks=2):
 
 class OtherMpi(tool.Case):
     def assert_refused(self, result, user):
-        self.assert_says(result, 126, "mpiexec: rank ", f"of 2 could not start: '{user}' is made for Open MPI (it needs libmpi.so.40", str(LIBRARY),
+        self.assert_says(result, 126, "mpiexec: rank ", f"of 2 could not start: '{user}' is made for Open MPI (it needs libmpi.so.1", str(LIBRARY),
                          "MPI standard ABI", "mpicc")
         self.assertEqual(result.err.count("is made for Open MPI"), 1)
 
     def test_linked(self):
         result = tool.run("-n", "2", tool.program("foreign"))
-        self.assert_says(result, 126, f"mpiexec: '{tool.program('foreign')}' is made for Open MPI (it needs libmpi.so.40", str(LIBRARY), "compile it with")
+        self.assert_says(result, 126, f"mpiexec: '{tool.program('foreign')}' is made for Open MPI (it needs libmpi.so.1", str(LIBRARY), "compile it with")
 
     def test_behind_a_shell(self):
         for script in (tool.program("foreign"), f"exec {tool.program('foreign')}", f"env {tool.program('foreign')}"):
@@ -49,7 +49,7 @@ class OtherMpi(tool.Case):
                 lost = tool.run(*way, "-n", "1", tool.program("opens"), LOST, "begin")
                 self.assert_says(lost, 3, f"'{LOST}' is made for Open MPI", "ended with exit code 3")
                 result = tool.run(*way, "-n", "1", tool.program("opens"), PLUGIN, "rank_of")
-                self.assert_says(result, 5, "MPI_Comm_rank(comm = 0x44000000): ", "is made for Open MPI (it needs libmpi.so.40")
+                self.assert_says(result, 5, "MPI_Comm_rank(comm = 0x44000000): ", "is made for Open MPI (it needs libmpi.so.1")
 
     def test_a_library_that_is_there_in_vain(self):
         script = f"ctypes.CDLL('{PLUGIN}')\nif len(sys.argv) > 1: ctypes.CDLL('{tool.BUILD}/lib/libmpi_abi.so.1').MPI_Init(None, None)"
@@ -69,7 +69,7 @@ class Which(tool.Case):
             return tool.run("which", *words, tool="clump")
         shown = which(sys.executable, "-c", f"import ctypes; ctypes.CDLL('{PLUGIN}')")
         self.assertEqual(shown.code, 1)
-        self.assertIn(f"libmpi.so.40, named by {PLUGIN}\n", shown.out)
+        self.assertIn(f"libmpi.so.1, named by {PLUGIN}\n", shown.out)
         self.assertIn(f"started by itself:          {LIBRARY} (Open MPI)\n", shown.out)
         self.assertIn(f"refused: '{PLUGIN}' is made for Open MPI", shown.out)
         ours = which("sh", "-c", f"{tool.program('show')} >/dev/null")

@@ -12,6 +12,9 @@ import tool
 
 SANITIZED = bool(os.environ.get("CLUMP_SANITIZE"))
 SHOW = tool.program("show")
+SPAWN = """import os, sys
+child = os.posix_spawn(sys.argv[2], sys.argv[2:], {**os.environ, "LD_PRELOAD": sys.argv[1]})
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))"""
 
 
 def ranks_of(result):
@@ -93,6 +96,30 @@ class Wrapped(tool.Case):
         if not SANITIZED:
             own = tool.run("-n", "2", "--ranks", "processes", SHOW, env={"LD_PRELOAD": "libm.so.6 libdl.so.2"})
             self.assertEqual(own.out.count("| LD_PRELOAD=libm.so.6:libdl.so.2 |"), 2)
+
+    def test_by_what_sets_LD_PRELOAD(self):
+        """The program meets the others all the same, and its LD_PRELOAD is what it was given."""
+        if SANITIZED:
+            self.skipTest("a sanitizer has to be first in LD_PRELOAD")
+        program, own = tool.program("wrapped"), "libm.so.6"
+        scripts = (f"LD_PRELOAD={own} {program}", f"LD_PRELOAD={own} exec {program}", f"unset LD_PRELOAD; {program}")
+        ways = [(own, ["env", f"LD_PRELOAD={own}", program]), ("nothing", ["env", "-u", "LD_PRELOAD", program]),
+                (own, ["--ranks", "processes", "env", f"LD_PRELOAD={own}", "sh", "-c", f"{program}; true"]),
+                (own, [sys.executable, "-c", SPAWN, own, program]),
+                *((own if own in script else "nothing", ["sh", "-c", script]) for script in scripts)]
+        if os.path.exists(tool.program("wrapper")):
+            ways.append((own, [tool.program("wrapper"), own, program]))
+        for preload, words in ways:
+            with self.subTest(words=words):
+                result = tool.run("-n", "3", *words, limit=20)
+                self.assertEqual((result.code, result.err, sorted(result.out.splitlines())), (0, "", [f"{rank} {preload}" for rank in range(3)]))
+
+    @unittest.skipIf(SANITIZED, "a sanitizer has to be first in LD_PRELOAD")
+    def test_tool_by_a_wrapper(self):
+        """It comes before the MPI library, as one that mpiexec itself is given."""
+        tools = str(tool.BIN / "liblauncher_tool.so")
+        result = tool.run("-n", "2", "env", f"LD_PRELOAD={tools}", tool.program("wrapped"))
+        self.assertEqual((result.code, result.err, sorted(result.out.splitlines())), (0, "", [f"0 {tools}", f"1 {tools}", "seen", "seen"]))
 
     def test_exit_code_of_the_wrapper_counts(self):
         self.assertEqual(tool.run("-n", "2", "sh", "-c", f"{SHOW}; exit 0").code, 0)

@@ -28,6 +28,7 @@ class Check:
     timeout: float = 60
     environment: dict = field(default_factory=dict)
     way: str = ""                            # the one way in which it is run; "": under each scheduler
+    lacks: Callable[[str], str] = None       # output -> the function that is not built and that the program stopped at, "" if none
     tests: Callable[[], dict] = None         # {test: (verdict, why)} of those that it consists of; None: it is one test
 
 
@@ -69,8 +70,9 @@ def run(check, way, log, say):
     if not reason:
         return Outcome(PASSED, "", seconds, tests)
     missing = re.search(r"(MPI_\w+): .*MPI_ERR_UNSUPPORTED_OPERATION", text)
-    if missing:
-        return Outcome(SKIPPED, f"{missing[1]} is not built", seconds)
+    lacks = missing[1] if missing else check.lacks(text) if check.lacks else ""
+    if lacks:
+        return Outcome(SKIPPED, f"{lacks} is not built", seconds)
     return Outcome(FAILED, reason, seconds, tests)
 
 

@@ -9,7 +9,7 @@ NAME = "mpi4py"
 
 
 def build(place):
-    for environment in python.environments(place):
+    for environment in python.environments(place) + python.wheels(place)[:1]:
         environment.install(place, ["cffi", "dill", "pyyaml"])  # without these, some tests are skipped
     return python.sources(place, python.MPI4PY)[1]
 
@@ -18,7 +18,7 @@ def checks(place):
     tests = place.folder / "test"
     differences = python.read_differences("mpi4py_differences.txt")
     for ranks in python.ranks_on(place.hosts, python.RANKS):
-        for environment in python.environments(place):
+        for environment in python.environments(place) + python.wheels(place):
             for module in sorted(path.stem for path in tests.glob("test_*.py")):
                 yield python.Tests(module, ["mpi4py", tests, "-i", rf"^{module}\.py$"], tests, differences, {"MPI4PY_TEST_SPAWN": "no"}
                                    ).check(place, environment, ranks)

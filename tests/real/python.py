@@ -1,13 +1,14 @@
 """What the programs in Python have in common: environments, sources from PyPI, and tests that are counted one by one.
 
-They are run under Clump, and beside it under the MPI library that most take from PyPI, MPICH, in an environment of its own.
+They are run under Clump, and beside it under the MPI library that most take from PyPI, MPICH, in an environment of its own. mpi4py's own tests are
+run under Clump with the wheel from PyPI, too, which is made for the ABIs of MPICH and of Open MPI.
 """
 
 import fnmatch
 import os
 import shutil
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from checks import FAILED, SKIPPED, Check
@@ -16,6 +17,7 @@ from sources import run_quietly
 MPI4PY = "mpi4py==4.1.2"
 MPICH = "mpich==5.0.2"
 OURS, PEER = "processes", "mpich"
+WHEELS = {"mpich-abi": "mpich", "openmpi-abi": "openmpi"}  # ways, and what mpi4py's variable MPI4PY_MPIABI is then
 RANKS = [1, 2, 3, 5, 8]
 MOST_HOSTS = RANKS[-1]
 LIMIT = 300  # seconds for what one command runs, usually a module of tests, however many ranks and cores there are
@@ -29,6 +31,7 @@ class Environment:
     way: str
     folder: Path
     mpiexec: list                # how a command line that starts a job begins
+    variables: dict = field(default_factory=dict)
 
     @property
     def python(self):
@@ -65,6 +68,17 @@ def environments(place):
     return made
 
 
+def wheels(place):
+    """Clump's, with mpi4py as PyPI has it, built for other libraries."""
+    if place.hosts:
+        return []
+    made = [Environment(way, place.folder.parent / "python/wheel", [place.bin / "mpiexec"], {"MPI4PY_MPIABI": abi}) for way, abi in WHEELS.items()]
+    if not made[0].python.exists():
+        run_quietly([sys.executable, "-m", "venv", made[0].folder], place.logs / "venv.txt")
+    made[0].install(place, ["numpy", "pytest", MPI4PY])
+    return made
+
+
 def ranks_on(hosts, usual):
     """On how many ranks something is run that is usually run on these. On hosts: one on each, and more, unevenly, if that is not too many."""
     return [n for n in (hosts.number, 2 * hosts.number + 1) if n <= usual[-1]] if hosts else usual
@@ -93,6 +107,7 @@ class Difference:
     pattern: str
     reason: str
     run: bool                    # false: its ranks would wait for each other, so it is not
+    way: str                     # the one way in which they do; "": in all
 
 
 @dataclass(frozen=True)
@@ -113,11 +128,11 @@ class Tests:
         script = 'rm -rf "$0" && mkdir -p "$0" && exec "$@"'
         command = ["sh", "-c", script, reports, *environment.mpiexec, "-n", ranks, environment.python,
                    Path(__file__).with_name("rank_report.py"), reports, *self.how]
-        differences = self.differences if environment.way == OURS else []
+        differences = [one for one in self.differences if environment.way != PEER and one.way in ("", environment.way)]
         command += [word for one in differences if not one.run for word in ("-x", one.pattern)]
         return Check(group, self.name, command, self.folder,
                      lambda code, text: judge(reports, ranks, differences, code), timeout=LIMIT, way=environment.way,
-                     environment={**self.variables, **VARIABLES.get(environment.way, {}), "PYTHONUNBUFFERED": "1"},
+                     environment={**self.variables, **environment.variables, **VARIABLES.get(environment.way, {}), "PYTHONUNBUFFERED": "1"},
                      tests=lambda: outcomes(reports, differences))
 
 
@@ -163,7 +178,8 @@ def judge(reports, ranks, differences, code):
 
 
 def read_differences(name):
-    """[Difference] of the lines "[!]pattern  reason"; with "!" a test is not run."""
+    """[Difference] of the lines "[!][way:]pattern  reason"; with "!" a test is not run."""
     lines = Path(__file__).with_name(name).read_text().splitlines()
     words = [line.partition(" ") for line in lines if line and line[0] != "#"]
-    return [Difference(pattern.lstrip("!"), reason.strip(), not pattern.startswith("!")) for pattern, _, reason in words]
+    found = [(*pattern.lstrip("!").rpartition(":"), reason.strip(), not pattern.startswith("!")) for pattern, _, reason in words]
+    return [Difference(pattern, reason, run, way) for way, _, pattern, reason, run in found]

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Builds programs that nobody here wrote with our compiler wrappers, and runs their own checks with our mpiexec under both schedulers;
-programs in Python, whose ranks are processes, under Clump and beside it under MPICH, or with --hosts under Clump on several hosts.
+programs in Python, whose ranks are processes, under Clump and beside it under MPICH, or with --hosts under Clump on several hosts; and
+Debian's MPI programs as they are, under Clump and beside it under the library that they are made for.
 
 `./dev real` calls this. Each program is a module with NAME, build(place), which returns the version, and checks(place), which yields the
-checks.
+checks. It may have report(place, [(check, way, outcome)]), the lines of a table of its own, which is written to build/real/NAME.md.
 """
 
 import argparse
@@ -20,22 +21,25 @@ from pathlib import Path
 
 import hpcc
 import boost_mpi
+import debian
 import fftw
+import hdf5
 import mpi4py_fft_tests
 import mpi4py_tests
 import mpich_tests
 import numba_mpi_tests
 from checks import FAILED, PASSED, SCHEDULERS, SKIPPED, run
-from python import MOST_HOSTS, OURS, PEER
+from python import MOST_HOSTS, OURS, PEER, WHEELS
 from sources import Archive, Missing
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cluster"))
 from hosts import Hosts, Unavailable  # noqa: E402
 
 IN_PYTHON = {module.NAME: module for module in (mpi4py_tests, numba_mpi_tests, mpi4py_fft_tests)}
-PROGRAMS = {module.NAME: module for module in (hpcc, boost_mpi, fftw, mpich_tests)} | IN_PYTHON
+PROGRAMS = {module.NAME: module for module in (hpcc, boost_mpi, fftw, hdf5, *mpich_tests.SUITES)} | IN_PYTHON | {debian.NAME: debian}
 
-WAYS = (*SCHEDULERS, OURS, PEER)
+WAYS = tuple(dict.fromkeys((*SCHEDULERS, OURS, PEER, *WHEELS, debian.OURS, *debian.PEERS)))
+PEERS = (PEER, *debian.PEERS)  # other MPI libraries; what fails under them is no failure of Clump's
 
 
 @dataclass
@@ -47,6 +51,7 @@ class Place:
     archive: Archive
     missing: set       # MPI functions without a body
     jobs: int
+    peers: Path        # a folder with an environment for each other MPI library
     hosts: Hosts = None  # on which its ranks are; None: on this machine
 
     @property
@@ -70,6 +75,7 @@ class Results:
     versions: dict = field(default_factory=dict)   # {program: version}
     outcomes: list = field(default_factory=list)   # [(program, way, check, outcome)]
     unbuilt: int = 0
+    reports: dict = field(default_factory=dict)    # {program: lines of its own table}
 
     def of(self, *verdicts, **where):
         """How many tests had one of these verdicts."""
@@ -109,17 +115,19 @@ class Results:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "results.md").write_text("\n".join(self.table()) + "\n")
         (folder / "apart.txt").write_text("".join(line + "\n" for line in self.apart()))
+        for name, lines in self.reports.items():
+            (folder / f"{name}.md").write_text("\n".join(lines) + "\n")
         details = {name: [{"group": check.group, "check": check.name, "way": way, **asdict(outcome)}
                           for program, way, check, outcome in self.outcomes if program == name] for name in self.versions}
         (folder / "results.json").write_text(json.dumps(details, indent=1) + "\n")
 
     def failed(self):
         """Tests under Clump that failed; runs that failed as a whole count as one."""
-        ours = [outcome for _, way, _, outcome in self.outcomes if way != PEER]
+        ours = [outcome for _, way, _, outcome in self.outcomes if way not in PEERS]
         return sum(outcome.count(FAILED) or int(outcome.verdict == FAILED) for outcome in ours) + self.unbuilt
 
     def last_line(self):
-        ours = [outcome for _, way, _, outcome in self.outcomes if way != PEER]
+        ours = [outcome for _, way, _, outcome in self.outcomes if way not in PEERS]
         passed, skipped = (sum(outcome.count(verdict) for outcome in ours) for verdict in (PASSED, SKIPPED))
         return f"{passed} passed, {self.failed()} failed, {skipped} skipped"
 
@@ -150,7 +158,12 @@ def run_program(name, place, options, results):
         results.unbuilt += 1
         return
     if not options.build:
-        run_checks(PROGRAMS[name], place, options, results)
+        try:
+            run_checks(PROGRAMS[name], place, options, results)
+        finally:  # also of what there is when it is interrupted
+            if hasattr(PROGRAMS[name], "report"):
+                mine = [(check, way, outcome) for program, way, check, outcome in results.outcomes if program == name]
+                results.reports[name] = list(PROGRAMS[name].report(place, mine))
     for way in dict.fromkeys(way for program, way, _, _ in results.outcomes if program == name):
         numbers = ", ".join(f"{results.of(verdict, program=name, way=way)} {verdict}" for verdict in (PASSED, FAILED, SKIPPED))
         print(f"{name} {results.versions[name]} ({way}): {numbers}", flush=True)
@@ -166,7 +179,7 @@ def parse_options(arguments=None):
     parser.add_argument("--bin", type=Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--cache", type=Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path, required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--prterun", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--peers", type=Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help=argparse.SUPPRESS)
     parser.add_argument("--only", default="", metavar="REGEX", help="only checks whose group/name matches")
     parser.add_argument("--way", dest="ways", action="append", choices=WAYS, help="these ways alone")
@@ -190,9 +203,9 @@ def run_programs(options, results):
     """Whatever ends this, the hosts are removed."""
     archive, missing = Archive(options.cache / "apt"), functions_without_body(options.bin)
     with contextlib.ExitStack() as stack:
-        hosts = stack.enter_context(Hosts(options.out / "hosts", options.prterun, options.hosts)) if options.hosts else None
+        hosts = stack.enter_context(Hosts(options.out / "hosts", options.peers / "openmpi/bin/prterun", options.hosts)) if options.hosts else None
         for name in options.programs:
-            place = Place(name, options.bin, options.cache / name, archive, missing, options.jobs, hosts)
+            place = Place(name, options.bin, options.cache / name, archive, missing, options.jobs, options.peers, hosts)
             run_program(name, place, options, results)
 
 
@@ -209,7 +222,8 @@ def main():
     except KeyboardInterrupt:
         interrupted = True
     results.write(options.out)
-    print("", *results.table(), "", sep="\n")
+    for lines in (*results.reports.values(), results.table()):
+        print("", *lines, "", sep="\n")
     print(results.last_line() + (" (interrupted)" if interrupted else ""))
     return 130 if interrupted else 1 if results.failed() else 0
 

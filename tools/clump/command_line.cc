@@ -16,6 +16,15 @@ CommandLine::CommandLine() {
   which->add_option("PROGRAM", program, "a path, or a name in PATH")->required();
   which->prefix_command();
   add_tuning();
+  fortran =
+      app.add_subcommand("fortran", "make the module files mpi and mpi_f08 for another Fortran compiler");
+  fortran->add_option("--compiler", compiler, "the compiler: flang, gfortran-13, a path")->required();
+  lab = app.add_subcommand(
+      "lab",
+      "measure the machine as five papers on clusters of multiprocessors did, under any MPI library, and "
+      "say which style suits a program: list, run NAME, report DIR, advise DIR (each has --help)");
+  lab->prefix_command();
+  lab->set_help_flag();
   doctor = app.add_subcommand("doctor", "look for what would make a job fail or slow on this system");
   doctor_hosts =
       doctor->add_option("--host", hosts,

@@ -27,6 +27,11 @@ struct CommandLine {
   CLI::App *explain = nullptr, *which = nullptr;
   std::string program;
 
+  CLI::App* fortran = nullptr;
+  std::string compiler;
+
+  CLI::App* lab = nullptr;
+
   CLI::App* tuning = nullptr;
   TuneOptions how;
 

@@ -34,6 +34,12 @@ struct TuneOptions {
 /// Measures the algorithms of collectives on this machine, and writes rules. 2 if the options are wrong, 1 if
 /// it cannot be done.
 int tune(const TuneOptions& options);
+/// Compiles the modules mpi and mpi_f08 with another Fortran compiler, into the installation. 1 if it cannot
+/// be done.
+int make_fortran_modules(const std::string& compiler);
+/// Runs the laboratory with these words. Does not return if python3 can be started; 1 if the laboratory is
+/// not installed, 127 if there is no python3.
+int run_lab(const std::vector<std::string>& words);
 /// How mpiexec would run `program`. 0 if its ranks would share a process.
 int show_explanation(const std::string& program);
 /// Which MPI library the program would load. With arguments behind it it is run, and what comes in while it

@@ -58,7 +58,9 @@ int show_info(bool missing) {
   for (const auto& [chapter, counts] : chapters) {
     fmt::print("  {:<24}{:>4} of {:>4}\n", chapter, counts.first, counts.second);
   }
-  fmt::print("'clump info --missing' lists the others; calling one gives MPI_ERR_UNSUPPORTED_OPERATION.\n");
+  if (with_body < static_cast<int>(std::size(kFunctions)))
+    fmt::print(
+        "'clump info --missing' lists the others; calling one gives MPI_ERR_UNSUPPORTED_OPERATION.\n");
   return 0;
 }
 

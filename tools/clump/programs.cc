@@ -22,7 +22,8 @@ std::string facade_of(const image::Verdict& verdict) {
   if (verdict.facade.empty()) return {};
   const std::string lacks =
       verdict.lacks.empty() ? "" : fmt::format(", but for {}, which the program names", verdict.lacks);
-  return fmt::format("; it is made for MPICH's ABI, which {} has{}", verdict.facade, lacks);
+  return fmt::format("; it is made for {}'s ABI, which {} has{}", image::name_of(verdict.mpi), verdict.facade,
+                     lacks);
 }
 
 }  // namespace

@@ -34,7 +34,9 @@ std::string own_mpicc() {
 std::string served_by(const std::string& library) {
   if (image::mpi_kind_of(library) == MpiKind::kStandardAbi) return own_library("libmpi_abi.so.1");
   const std::string facade = image::facade_for(library);
-  return facade.empty() ? facade : fmt::format("{}, which has MPICH's ABI over libmpi_abi.so.1", facade);
+  if (facade.empty()) return {};
+  return fmt::format("{}, which has {}'s ABI over libmpi_abi.so.1", facade,
+                     image::name_of(image::mpi_kind_of(library)));
 }
 
 /// Whether it fits. `is_refused`: the program needs more than Clump's library of that name has.
@@ -156,7 +158,7 @@ int show_mpi4py(const std::string& python) {
   if (fits)
     fmt::print(
         "under Clump's mpiexec:      one that fits: the standard ABI's, or with MPI4PY_MPIABI=mpich "
-        "MPICH's\n");
+        "MPICH's, with MPI4PY_MPIABI=openmpi Open MPI's\n");
   else
     fmt::print("under Clump's mpiexec:      none of these; install mpi4py for the MPI standard ABI:\n  {}\n",
                image::command_for_mpi4py(own_mpicc()));

@@ -11,7 +11,11 @@ namespace clump::mpi::checked {
 
 inline bool in_place(const void* buffer) { return buffer == MPI_IN_PLACE; }
 
-inline coll::Check::Call call(const Called& called) { return {.name = called.name, .address = called.site}; }
+inline coll::Check::Call call(const Called& called) {
+  // Checking has found the program's own call, where a binding has called in its place.
+  const core::Site* const site = core::Site::current;
+  return {.name = called.name, .address = site != nullptr ? site->address : called.site};
+}
 
 /// Where data lie. What is combined or sent in place lies nowhere but where the result goes.
 inline datatype::Layout at(const void* buffer, Count count, const datatype::Datatype& type) {

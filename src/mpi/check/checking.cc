@@ -29,6 +29,8 @@ bool is_live(const Rank& rank, Kind kind, std::intptr_t handle) {
       return rank.message(core::handle_of<MPI_Message>(handle)) != nullptr;
     case Kind::kKeyval:
       return rank.keyval(static_cast<int>(handle)) != nullptr;
+    case Kind::kWindow:
+      return rank.window(core::handle_of<MPI_Win>(handle)) != nullptr;
   }
   return false;
 }
@@ -44,10 +46,17 @@ void note(Rank& rank, Kind kind, const Handle* handle, const core::Site& site) {
     rank.sites->clean([&](Kind one, std::intptr_t other) { return is_live(rank, one, other); });
 }
 
+/// Where the program calls MPI.
+const void* programs_call(const void* address) {
+  const Rank* const rank = core::current_rank();
+  const bool can = rank != nullptr && rank->world.find_programs_call != nullptr;
+  return can ? rank->world.find_programs_call(address) : address;
+}
+
 }  // namespace
 
 Checking::Checking(const char* call, const void* address)
-    : site_{call, address}, outer_(core::Site::current) {
+    : site_{call, programs_call(address)}, outer_(core::Site::current) {
   core::Site::current = &site_;
   core::Rank* const rank = core::current_rank();
   unsigned long none = 0;
@@ -87,6 +96,7 @@ void Checking::made(Rank& rank, const MPI_Request* handle) const {
 void Checking::made(Rank& rank, const MPI_Message* handle) const {
   note(rank, Kind::kMessage, handle, site_);
 }
+void Checking::made(Rank& rank, const MPI_Win* handle) const { note(rank, Kind::kWindow, handle, site_); }
 void Checking::made(Rank& rank, const int* keyval) const {
   const auto handle = core::handle_of<void*>(*keyval);
   note(rank, Kind::kKeyval, &handle, site_);

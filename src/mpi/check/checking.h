@@ -28,6 +28,7 @@ class Checking {
   void made(core::Rank& rank, const MPI_Info* handle) const;
   void made(core::Rank& rank, const MPI_Request* handle) const;
   void made(core::Rank& rank, const MPI_Message* handle) const;
+  void made(core::Rank& rank, const MPI_Win* handle) const;
   void made(core::Rank& rank, const int* keyval) const;
 
  private:

@@ -14,6 +14,7 @@
 
 #include "coll/algorithms/algorithms.h"
 #include "coll/coll.h"
+#include "io/file.h"
 #include "mpi/check/checked_requests.h"
 #include "p2p/buffered.h"
 #include "p2p/labelled.h"
@@ -38,6 +39,8 @@ enum class Kind : std::uint8_t {
   kErrhandler,
   kInfo,
   kKeyval,
+  kWindow,
+  kFile,
   kBuffer,
   kPersistent,
   kRequest,
@@ -59,6 +62,8 @@ constexpr Words kWords[] = {
     {"not freed", "error handler", "error handlers", " of "},
     {"not freed", "info object", "info objects", " of "},
     {"not freed", "attribute key", "attribute keys", " of "},
+    {"not freed", "window", "windows", " of "},
+    {"not closed", "file", "files", " of "},
     {"not detached", "buffer", "buffers", " of "},
     {"not freed", "persistent request", "persistent requests", " of "},
     {"not completed", "request", "requests", " of "},
@@ -97,6 +102,8 @@ class Findings {
     for (const core::Remark& remark : self_.sites->remarks())
       add(remark.kind == core::Remark::Kind::kUncommon ? Kind::kUncommon : Kind::kRemark, {}, remark.text);
     self_.for_each_live([&](Handles kind, std::intptr_t handle) { look_at(kind, handle); });
+    for (const core::Site& site : io::File::sites_of_open(self_))
+      add(Kind::kFile, site.call + self_.world.at(site));
     look_at_messages();
     return std::move(all_);
   }
@@ -239,9 +246,9 @@ void Findings::look_at(Handles kind, std::intptr_t handle) {
       break;
   }
   if (is_attribute(handle)) return;
-  static constexpr Kind kKinds[] = {Kind::kComm,    Kind::kGroup,      Kind::kDatatype,
-                                    Kind::kOp,      Kind::kErrhandler, Kind::kInfo,
-                                    Kind::kRequest, Kind::kProbed,     Kind::kKeyval};
+  static constexpr Kind kKinds[] = {Kind::kComm,       Kind::kGroup, Kind::kDatatype, Kind::kOp,
+                                    Kind::kErrhandler, Kind::kInfo,  Kind::kRequest,  Kind::kProbed,
+                                    Kind::kKeyval,     Kind::kWindow};
   add(kKinds[static_cast<std::size_t>(kind)], origin_of(kind, handle));
 }
 

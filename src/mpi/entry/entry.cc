@@ -51,8 +51,11 @@ std::string last_words(core::Rank* self, const char* call, base::Status status, 
 
 base::Ref<core::Errhandler> handler_of(core::Rank* self, const ErrorTarget& target) {
   if (target.errhandler != nullptr) return base::Ref(target.errhandler);
+  if (target.file != nullptr) return target.file->errhandler.get();
+  if (target.of_files && self != nullptr) return self->file_errhandler.get();
   if (target.comm != nullptr) return target.comm->errhandler.get();
   if (target.session != nullptr) return target.session->errhandler.get();
+  if (target.window != nullptr) return target.window->errhandler.get();
   if (self == nullptr) return core::Errhandler::fatal();
   // Outside of MPI_Init and MPI_Finalize the initial one, which the communicator keeps that no user sees.
   const core::Comm* const comm_self = self->comm(MPI_COMM_SELF);
@@ -78,19 +81,6 @@ void begin_explored(core::Rank& rank) {
   end_job(&rank, status, base::message_of(status.code()));
 }
 
-/// A thread that a library has made to start processes ends by the error, and the program waits for it for
-/// ever: mpi4py.futures does. So the job ends, whatever the error handler.
-void refuse_to_threads(core::Rank& rank, const char* name) {
-  if (rank.main_thread == pthread_self()) return;
-  const auto status = base::fail(
-      MPI_ERR_UNSUPPORTED_OPERATION,
-      "{}: processes cannot be started by a running job in Clump {}: start all ranks by mpiexec -n. (Of "
-      "mpi4py.futures, "
-      "MPIPoolExecutor uses the ranks that are there by: mpiexec -n N python3 -m mpi4py.futures SCRIPT)",
-      name, CLUMP_VERSION);
-  end_job(&rank, status, base::message_of(status.code()));
-}
-
 }  // namespace
 
 int raise(core::Rank* self, const ErrorTarget& target, const char* call, base::Status status) {
@@ -102,6 +92,14 @@ int raise(core::Rank* self, const ErrorTarget& target, const char* call, base::S
       return status.code();
     case core::Errhandler::Action::kComm: {
       MPI_Comm handle = !is_made ? MPI_COMM_NULL : target.comm ? target.comm->handle : MPI_COMM_SELF;
+      return handler->call(&handle, status.code());
+    }
+    case core::Errhandler::Action::kWin: {
+      MPI_Win handle = is_made && target.window != nullptr ? target.window->handle : MPI_WIN_NULL;
+      return handler->call(&handle, status.code());
+    }
+    case core::Errhandler::Action::kFile: {
+      MPI_File handle = target.file != nullptr ? target.file->handle : MPI_FILE_NULL;
       return handler->call(&handle, status.code());
     }
     case core::Errhandler::Action::kSession: {
@@ -177,10 +175,6 @@ int missing(const char* name, MPI_Comm comm) {
   const base::Status status = call.enter();
   if (!status.ok() && call.slow_path == Call::SlowPath::kNone) return call.raise(status);
   call.target.comm = call.self->comm(comm);
-  // Files have their own, which returns (MPI-5.0 section 14.7).
-  if (std::string_view(name).starts_with("MPI_File_"))
-    call.target.errhandler = core::Errhandler::returns().get();
-  if (std::string_view(name).starts_with("MPI_Comm_spawn")) refuse_to_threads(*call.self, name);
   return call.raise(base::fail(MPI_ERR_UNSUPPORTED_OPERATION,
                                "this function is not built yet in Clump {}; `clump info --missing` "
                                "lists all that are not",

@@ -26,8 +26,10 @@
 #include "base/types.h"
 #include "core/comm.h"
 #include "core/errhandler.h"
+#include "core/file.h"
 #include "core/rank.h"
 #include "core/session.h"
+#include "core/window.h"
 
 namespace clump::instruments {
 class Tool;
@@ -37,13 +39,19 @@ namespace clump::mpi {
 
 /// Whose error handler a failure of a call is told to: the first of these that is not null.
 struct ErrorTarget {
-  ErrorTarget(std::nullptr_t = nullptr) {}                   // NOLINT: nobody
-  ErrorTarget(core::Comm* comm) : comm(comm) {}              // NOLINT: as the user sees it
-  ErrorTarget(core::Session* session) : session(session) {}  // NOLINT
+  ErrorTarget(std::nullptr_t = nullptr) {}                       // NOLINT: nobody
+  ErrorTarget(core::Comm* comm) : comm(comm) {}                  // NOLINT: as the user sees it
+  ErrorTarget(core::Session* session) : session(session) {}      // NOLINT
+  ErrorTarget(core::Window* window) : window(window) {}          // NOLINT
+  ErrorTarget(core::File* file) : file(file), of_files(true) {}  // NOLINT
 
   core::Errhandler* errhandler = nullptr;  ///< an argument of the call, of an object that it was to make
   core::Comm* comm = nullptr;
   core::Session* session = nullptr;
+  core::Window* window = nullptr;
+  core::File* file = nullptr;
+  /// The call is about files: where there is no file, the error handler is that of MPI_FILE_NULL.
+  bool of_files = false;
 };
 
 /// Reports a failure of `call` as MPI-5.0 section 9.3 says: puts the name of the call in front of the

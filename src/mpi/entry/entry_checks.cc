@@ -100,8 +100,16 @@ base::Status info(Named<MPI_Info> argument) {
   return bad_handle(MPI_ERR_INFO, argument, MPI_INFO_NULL, "MPI_INFO_NULL", "an info object");
 }
 
+base::Status win(Named<MPI_Win> argument) {
+  return bad_handle(MPI_ERR_WIN, argument, MPI_WIN_NULL, "MPI_WIN_NULL", "a window");
+}
+
 base::Status session(Named<MPI_Session> argument) {
   return bad_handle(MPI_ERR_SESSION, argument, MPI_SESSION_NULL, "MPI_SESSION_NULL", "a session");
+}
+
+base::Status file(Named<MPI_File> argument) {
+  return bad_handle(MPI_ERR_FILE, argument, MPI_FILE_NULL, "MPI_FILE_NULL", "an open file");
 }
 
 base::Status unsuited(Named<MPI_Errhandler> argument, core::Errhandler::Action kind) {

@@ -11,6 +11,7 @@
 #include "datatype/datatype.h"
 #include "mpi/entry/counts.h"
 #include "mpi/entry/entry.h"
+#include "rma/window.h"
 
 namespace clump::mpi {
 
@@ -68,6 +69,8 @@ namespace cold {
 [[gnu::cold]] base::Status errhandler(Named<MPI_Errhandler> argument);
 [[gnu::cold]] base::Status info(Named<MPI_Info> argument);
 [[gnu::cold]] base::Status session(Named<MPI_Session> argument);
+[[gnu::cold]] base::Status win(Named<MPI_Win> argument);
+[[gnu::cold]] base::Status file(Named<MPI_File> argument);
 [[gnu::cold]] base::Status unsuited(Named<MPI_Errhandler> argument, core::Errhandler::Action kind);
 [[gnu::cold]] base::Status negative(Named<Count> argument, int error_class);
 [[gnu::cold]] base::Status negative_element(const char* name, std::size_t index, Count value);
@@ -152,6 +155,24 @@ inline base::Status session(Call& call, Named<MPI_Session> argument, core::Sessi
   if (object == nullptr) [[unlikely]]
     return cold::session(argument);
   call.target.session = object;
+  return {};
+}
+
+[[gnu::always_inline]] inline base::Status win(Call& call, Named<MPI_Win> argument, rma::Window*& object) {
+  core::Window* const found = call.self->window(argument.value);
+  if (found == nullptr) [[unlikely]]
+    return cold::win(argument);
+  object = static_cast<rma::Window*>(found);  // there are no others
+  call.target.window = object;
+  return {};
+}
+
+inline base::Status file(Call& call, Named<MPI_File> argument, core::File*& object) {
+  call.target.of_files = true;
+  object = call.self->file(argument.value);
+  if (object == nullptr) [[unlikely]]
+    return cold::file(argument);
+  call.target.file = object;
   return {};
 }
 

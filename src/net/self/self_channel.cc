@@ -83,6 +83,11 @@ SelfChannel::SelfChannel(std::vector<Sink*> sinks, std::vector<int> homes, int w
   set_lane_limit(sizeof(StagingBuffer));
 }
 
+void SelfChannel::add(int rank, Sink& sink) {
+  sinks_[static_cast<std::size_t>(rank)] = &sink;
+  if (workers_ > 0) ++residents_[static_cast<std::size_t>(homes_[static_cast<std::size_t>(rank)])];
+}
+
 SelfChannel::~SelfChannel() {
   const auto n = static_cast<std::size_t>(workers_);
   for (std::size_t i = 0; i < n * n; ++i) Lane::Free()(lanes_[i].load(std::memory_order_relaxed));

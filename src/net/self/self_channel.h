@@ -26,8 +26,8 @@ namespace clump::net {
 
 class SelfChannel final : public Channel {
  public:
-  /// `sinks[rank]` is the sink of that rank of the job; null: the rank is in another host process. The sinks
-  /// outlive the channel. Without workers every message is shown directly.
+  /// `sinks[rank]` is the sink of that rank of the job; null: the rank is in another host process, or
+  /// joins later. The sinks outlive the channel. Without workers every message is shown directly.
   explicit SelfChannel(std::vector<Sink*> sinks)
       : Channel(ChannelKind::kSelf),
         sinks_(std::move(sinks)),
@@ -50,6 +50,9 @@ class SelfChannel final : public Channel {
     return is_direct(route) ? try_show(route, envelope, bytes, payload, show)
                             : try_lane(route, envelope, bytes, payload);
   }
+  /// Adds a rank that joins this host process: its messages go to `sink` from now on. Before any message to
+  /// it is sent, and by one thread at a time.
+  void add(int rank, Sink& sink);
   void send(Route route, SendRequest& message) override;
   bool retract(Route route, SendRequest& message) override;
   /// Whether no other rank has the same home worker.
@@ -150,7 +153,7 @@ class SelfChannel final : public Channel {
   static void move(SendRequest* matched);
   Traffic& traffic_of(Route route) { return traffic_[static_cast<std::size_t>(route.source)]; }
 
-  const std::vector<Sink*> sinks_;
+  std::vector<Sink*> sinks_;
   const std::vector<int> homes_;  // without workers all are equal
   const int workers_ = 0;
   std::vector<int> residents_;                   // [worker]: ranks of this host process

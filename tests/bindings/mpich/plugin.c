@@ -1,4 +1,4 @@
-/* A library that is made for MPICH's ABI, for a program that knows nothing of it. */
+/* A library that is made for another family's ABI, for a program that knows nothing of it. */
 #include <mpi.h>
 #include <stdio.h>
 

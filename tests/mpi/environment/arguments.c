@@ -90,13 +90,6 @@ static void insignificant(void) {
   CHECK_EQ(all[size - 1], size);
 }
 
-static void not_built(void) {
-  MPI_Win win;
-  const int code = MPI_Win_create(&value, sizeof value, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-  CHECK_CLASS(code, MPI_ERR_UNSUPPORTED_OPERATION);
-  message_has(code, "clump info --missing");
-}
-
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -109,7 +102,6 @@ int main(int argc, char** argv) {
   bottom();
   pointers();
   insignificant();
-  not_built();
   MPI_Finalize();
   return check_result();
 }

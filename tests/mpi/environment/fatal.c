@@ -4,12 +4,10 @@
 
 int main(int argc, char** argv) {
   int value = 0;
-  MPI_Win win;
   if (strcmp(argv[1], "early") == 0) MPI_Comm_rank(MPI_COMM_WORLD, &value);
   MPI_Init(&argc, &argv);
   if (strcmp(argv[1], "rank") == 0) MPI_Send(&value, 1, MPI_INT, 7, 0, MPI_COMM_WORLD);
-  if (strcmp(argv[1], "missing") == 0)
-    MPI_Win_create(&value, sizeof value, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  if (strcmp(argv[1], "port") == 0) MPI_Close_port("nothing");
   MPI_Finalize();
   if (strcmp(argv[1], "late") == 0) MPI_Comm_rank(MPI_COMM_WORLD, &value);
   return 0;

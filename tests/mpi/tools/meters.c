@@ -159,6 +159,54 @@ static void collectives(void) {
   T_OK(MPI_T_pvar_handle_free(session, &barriers));
 }
 
+/* What a rank moves from and to windows and files. */
+static void accesses(void) {
+  static const char* const kNames[] = {"window_puts", "window_gets", "window_accumulates", "file_reads",
+                                       "file_writes"};
+  enum { kKinds = sizeof kNames / sizeof *kNames };
+  MPI_T_pvar_handle calls[kKinds], bytes[kKinds];
+  for (int i = 0; i < kKinds; ++i) {
+    char name[64];
+    snprintf(name, sizeof name, "%s_bytes", kNames[i]);
+    calls[i] = open_meter(session, kNames[i], MPI_T_PVAR_CLASS_COUNTER, NULL);
+    bytes[i] = open_meter(session, name, MPI_T_PVAR_CLASS_AGGREGATE, NULL);
+  }
+  T_OK(MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES));
+  int memory[4] = {0}, data[4] = {1, 2, 3, 4}, before = 0;
+  MPI_Win win;
+  CHECK_OK(MPI_Win_create(memory, sizeof memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_SELF, &win));
+  CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win));
+  for (int i = 0; i < 3; ++i) {
+    CHECK_OK(MPI_Put(data, 4, MPI_INT, 0, 0, 4, MPI_INT, win));
+    CHECK_OK(MPI_Win_flush(0, win));
+  }
+  CHECK_OK(MPI_Get(data, 2, MPI_INT, 0, 0, 2, MPI_INT, win));
+  CHECK_OK(MPI_Win_flush(0, win));
+  CHECK_OK(MPI_Accumulate(data, 4, MPI_INT, 0, 0, 4, MPI_INT, MPI_SUM, win));
+  CHECK_OK(MPI_Fetch_and_op(data, &before, MPI_INT, 0, 0, MPI_SUM, win));
+  CHECK_OK(MPI_Put(data, 0, MPI_INT, 0, 0, 0, MPI_INT, win)); /* moves nothing */
+  CHECK_OK(MPI_Win_unlock(0, win));
+  CHECK_OK(MPI_Win_free(&win));
+  MPI_File file;
+  CHECK_OK(MPI_File_open(MPI_COMM_SELF, "/dev/zero", MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
+  CHECK_OK(MPI_File_read(file, data, 4, MPI_INT, MPI_STATUS_IGNORE));
+  CHECK_OK(MPI_File_read_all(file, data, 1, MPI_INT, MPI_STATUS_IGNORE));
+  CHECK_OK(MPI_File_close(&file));
+  CHECK_OK(MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_WRONLY, MPI_INFO_NULL, &file));
+  MPI_Request request;
+  CHECK_OK(MPI_File_iwrite_shared(file, data, 3, MPI_INT, &request));
+  CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  CHECK_OK(MPI_File_close(&file));
+  T_OK(MPI_T_pvar_stop(session, MPI_T_PVAR_ALL_HANDLES));
+  static const unsigned long long kCalls[] = {3, 1, 2, 2, 1}, kBytes[] = {48, 8, 20, 20, 12};
+  for (int i = 0; i < kKinds; ++i) {
+    CHECK_EQ(read_meter(session, calls[i]), kCalls[i]);
+    CHECK_EQ(read_meter(session, bytes[i]), kBytes[i]);
+    T_OK(MPI_T_pvar_handle_free(session, &calls[i]));
+    T_OK(MPI_T_pvar_handle_free(session, &bytes[i]));
+  }
+}
+
 static void wrong(void) {
   MPI_T_pvar_handle handle = MPI_T_PVAR_HANDLE_NULL;
   MPI_T_pvar_session nobody = MPI_T_PVAR_SESSION_NULL;
@@ -206,6 +254,7 @@ int main(int argc, char** argv) {
   isolation();
   objects();
   collectives();
+  accesses();
   wrong();
   T_OK(MPI_T_pvar_session_free(&session));
   T_OK(MPI_T_finalize());

@@ -32,6 +32,8 @@ static MPI_Op freed_op;
 static MPI_Errhandler freed_errhandler, comm_errhandler, session_errhandler;
 static MPI_Info freed_info;
 static MPI_Session freed_session;
+static MPI_Win freed_win;
+static MPI_File freed_file;
 
 static void prepare_bad(void) {
   MPI_Comm own_comm = freed_comm = new_comm();
@@ -46,6 +48,10 @@ static void prepare_bad(void) {
   NEED(MPI_Errhandler_free(&own_errhandler));
   MPI_Info own_info = freed_info = new_info();
   NEED(MPI_Info_free(&own_info));
+  MPI_Win own_win = freed_win = new_window();
+  NEED(MPI_Win_free(&own_win));
+  MPI_File own_file = freed_file = new_file();
+  NEED(MPI_File_close(&own_file));
   MPI_Session own_session = freed_session = new_session();
   NEED(MPI_Session_finalize(&own_session));
   uncommitted = new_type();
@@ -97,6 +103,8 @@ static int try_all(const struct function* functions, size_t count, int argc, cha
   }
   printf("%d calls, %d wrong\n", calls, wrong);
   NEED(MPI_T_finalize());
+  in_split(NONE);
+  NEED(MPI_File_close(&file));
   NEED(MPI_Session_finalize(&session));
   NEED(MPI_Finalize());
   return wrong != 0;

@@ -63,6 +63,8 @@ BAD = {
     "info": handle("INFO", "MPI_ERR_INFO"),
     "info_or_null": handle("INFO", "MPI_ERR_INFO", null=False),
     "session": handle("SESSION", "MPI_ERR_SESSION"),
+    "win": handle("WIN", "MPI_ERR_WIN"),
+    "file": handle("FILE", "MPI_ERR_FILE"),
     "topology": [Bad("comm", "MPI_ERR_TOPOLOGY", "0x", "has no topology")],
     "root": [number(9999, "MPI_ERR_ROOT"), number(-7, "MPI_ERR_ROOT"), Bad("MPI_ROOT", "MPI_ERR_ROOT", "", "MPI_ROOT is for")],
     "destination": RANKS + [constant("MPI_ANY_SOURCE", "MPI_ERR_RANK")],

@@ -108,6 +108,8 @@ static int try_all(const struct function* functions, size_t count, int argc, cha
   }
   printf("%d calls, %d wrong\n", calls, wrong);
   NEED(MPI_T_finalize());
+  in_split(NONE);
+  NEED(MPI_File_close(&file));
   NEED(MPI_Session_finalize(&session));
   NEED(MPI_Finalize());
   return wrong != 0;

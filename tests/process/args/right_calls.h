@@ -3,15 +3,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int rank, other, size, one = 1, zero, data[256], other_data[256], results[256], comm_keyval,
-                              type_keyval, pvar_class;
+                              type_keyval, win_keyval, pvar_class;
 static char text[MPI_MAX_LIBRARY_VERSION_STRING > 8192 ? MPI_MAX_LIBRARY_VERSION_STRING : 8192];
 static char cvar_name[256], pvar_name[256], category_name[256], event_name[256];
 static MPI_Comm comm, cart, graph, dist_graph, inter;
 static MPI_Group group, own_group, other_group;
 static MPI_Datatype vector;
 static MPI_Info info;
+static MPI_Win window, dynamic_window;
+static MPI_File file;
+static char own_path[64], other_path[64]; /* of the rank */
 static MPI_Session session;
 static MPI_Request requests[64];
 static int request_count;
@@ -52,6 +56,23 @@ static MPI_Comm new_comm(void) {
   MPI_Comm made;
   NEED(MPI_Comm_dup(comm, &made));
   return made;
+}
+static const char a_port[] = "a port";
+static const char* open_port(void) {
+  static char port[MPI_MAX_PORT_NAME];
+  NEED(MPI_Open_port(MPI_INFO_NULL, port));
+  return port;
+}
+static const char* new_name(void) {
+  static char name[64];
+  static int number;
+  snprintf(name, sizeof name, "name %d of %d", ++number, rank);
+  return name;
+}
+static const char* published_name(void) {
+  const char* const name = new_name();
+  NEED(MPI_Publish_name(name, MPI_INFO_NULL, a_port));
+  return name;
 }
 static MPI_Group new_group(void) {
   MPI_Group made;
@@ -97,6 +118,78 @@ static int new_type_keyval(void) {
   int made;
   NEED(MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &made, NULL));
   return made;
+}
+static int new_win_keyval(void) {
+  int made;
+  NEED(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &made, NULL));
+  return made;
+}
+/* Of the caller alone. */
+static MPI_Win new_window(void) {
+  static int memory[64];
+  MPI_Win made;
+  NEED(MPI_Win_create(memory, sizeof memory, 4, MPI_INFO_NULL, MPI_COMM_SELF, &made));
+  NEED(MPI_Win_set_errhandler(made, MPI_ERRORS_RETURN));
+  return made;
+}
+enum epoch { IDLE, LOCKED, LOCKED_ALL, STARTED, POSTED };
+/* The window, in an epoch that a call needs; the call before may have ended the last one, or not. */
+static MPI_Win in_epoch(enum epoch wanted) {
+  MPI_Win_unlock(0, window);
+  MPI_Win_unlock_all(window);
+  MPI_Win_complete(window);
+  MPI_Win_wait(window);
+  if (wanted == LOCKED) NEED(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window));
+  if (wanted == LOCKED_ALL) NEED(MPI_Win_lock_all(0, window));
+  if (wanted == STARTED) NEED(MPI_Win_start(MPI_GROUP_EMPTY, 0, window));
+  if (wanted == POSTED) NEED(MPI_Win_post(MPI_GROUP_EMPTY, 0, window));
+  return window;
+}
+static MPI_Win with_memory(int attached) {
+  MPI_Win_detach(dynamic_window, data);
+  if (attached) NEED(MPI_Win_attach(dynamic_window, data, 64));
+  return dynamic_window;
+}
+/* Of the caller alone. It vanishes with the last handle. */
+static MPI_File new_file(void) {
+  MPI_File made;
+  NEED(MPI_File_open(MPI_COMM_SELF, own_path, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                     MPI_INFO_NULL, &made));
+  return made;
+}
+static const char* existing_path(void) {
+  MPI_File made;
+  NEED(MPI_File_open(MPI_COMM_SELF, other_path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &made));
+  NEED(MPI_File_close(&made));
+  return other_path;
+}
+enum split { NONE, READ_ALL, WRITE_ALL, READ_AT_ALL, WRITE_AT_ALL, READ_ORDERED, WRITE_ORDERED };
+/* The file, with this operation under way; the call before may have ended the last one, or not. */
+static MPI_File in_split(enum split wanted) {
+  MPI_File_read_all_end(file, results, MPI_STATUS_IGNORE);
+  MPI_File_write_all_end(file, data, MPI_STATUS_IGNORE);
+  MPI_File_read_at_all_end(file, results, MPI_STATUS_IGNORE);
+  MPI_File_write_at_all_end(file, data, MPI_STATUS_IGNORE);
+  MPI_File_read_ordered_end(file, results, MPI_STATUS_IGNORE);
+  MPI_File_write_ordered_end(file, data, MPI_STATUS_IGNORE);
+  if (wanted == READ_ALL) NEED(MPI_File_read_all_begin(file, results, 1, MPI_INT));
+  if (wanted == WRITE_ALL) NEED(MPI_File_write_all_begin(file, data, 1, MPI_INT));
+  if (wanted == READ_AT_ALL) NEED(MPI_File_read_at_all_begin(file, 0, results, 1, MPI_INT));
+  if (wanted == WRITE_AT_ALL) NEED(MPI_File_write_at_all_begin(file, 0, data, 1, MPI_INT));
+  if (wanted == READ_ORDERED) NEED(MPI_File_read_ordered_begin(file, results, 1, MPI_INT));
+  if (wanted == WRITE_ORDERED) NEED(MPI_File_write_ordered_begin(file, data, 1, MPI_INT));
+  return file;
+}
+static const char* new_representation(void) {
+  static char name[32];
+  static int made;
+  snprintf(name, sizeof name, "representation %d", ++made);
+  return name;
+}
+static int extent(MPI_Datatype type, MPI_Aint* bytes, void* state) {
+  MPI_Aint lower;
+  (void)state;
+  return MPI_Type_get_extent(type, &lower, bytes);
 }
 static int new_error_class(void) {
   static int made;
@@ -223,6 +316,13 @@ static void prepare(void) {
   session = new_session();
   comm_keyval = new_comm_keyval();
   type_keyval = new_type_keyval();
+  win_keyval = new_win_keyval();
+  window = new_window();
+  NEED(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_SELF, &dynamic_window));
+  NEED(MPI_Win_set_errhandler(dynamic_window, MPI_ERRORS_RETURN));
+  snprintf(own_path, sizeof own_path, "/tmp/calls.%d.%d", (int)getpid(), rank);
+  snprintf(other_path, sizeof other_path, "%s.other", own_path);
+  file = new_file();
   prepare_tools();
   attach();
 }

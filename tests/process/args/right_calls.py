@@ -15,6 +15,8 @@ from clump_gen import bodies, overlay, standard  # noqa: E402
 
 # They end the job, or MPI, or are what the program has begun with.
 NOT_CALLED = {"MPI_Abort", "MPI_Finalize", "MPI_Init", "MPI_Init_thread", "MPI_T_init_thread", "MPI_T_finalize", "MPI_Pcontrol"}
+# They need another group of ranks, or a program: tests/mpi/dynamic.
+NOT_CALLED |= {"MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_join", "MPI_Comm_spawn", "MPI_Comm_spawn_multiple"}
 # Only a callback may call them.
 IN_CALLBACK = re.compile(r"MPI_T_event_(read|copy|get_timestamp|get_source)$")
 
@@ -29,7 +31,9 @@ SCALARS = {
     "POLYXFER_NUM_ELEM_NNI": "1", "XFER_NUM_ELEM_NNI": "1", "XFER_NUM_ELEM": "1", "PARTITION": "0", "PVAR_CLASS": "pvar_class",
     "SPLIT_TYPE": "MPI_COMM_TYPE_SHARED", "TYPECLASS": "MPI_TYPECLASS_REAL", "TYPECLASS_SIZE": "4", "DATATYPE": "MPI_INT",
     "TOOLS_ENUM": "enumeration", "CVAR": "cvar", "PVAR": "pvar", "PVAR_SESSION": "pvar_session", "EVENT_REGISTRATION": "registration",
+    "WINDOW": "window", "WINDOW_SIZE": "64", "WIN_ATTACH_SIZE": "64", "LOCK_TYPE": "MPI_LOCK_SHARED", "POLYRMA_DISPLACEMENT": "4",
     "CVAR_INDEX_SPECIAL": "0", "REQUEST": "new_request()", "MATH": "6", "DISTRIB_ENUM": "MPI_DISTRIBUTE_BLOCK",
+    "FILE": "file", "ACCESS_MODE": "MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE", "UPDATE_MODE": "MPI_SEEK_SET",
 }  # fmt: skip
 # What stands in an array, or where a pointer leads to; otherwise zeros.
 POINTEES = {
@@ -38,7 +42,7 @@ POINTEES = {
     "POLYXFER_NUM_ELEM_NNI": "1", "POLYDTYPE_NUM_ELEM_NNI": "1", "POLYDTYPE_NUM_ELEM_PI": "2", "PROCESS_GRID_SIZE": "1",
     "DISTRIB_ENUM": "MPI_DISTRIBUTE_BLOCK", "DTYPE_DISTRIBUTION": "MPI_DISTRIBUTE_DFLT_DARG", "DEGREE": "1", "INDEX": "1",
     "STRING_LENGTH": "8", "INFO_VALUE_LENGTH": "8", "CVAR": "new_cvar()", "PVAR": "new_pvar()", "PVAR_SESSION": "new_pvar_session()",
-    "KEYVAL": "new_comm_keyval()", "ARRAY_LENGTH_NNI": "1", "DIMENSION": "size", "WEIGHT": "1",
+    "WINDOW": "new_window()", "FILE": "new_file()", "KEYVAL": "new_comm_keyval()", "ARRAY_LENGTH_NNI": "1", "DIMENSION": "size", "WEIGHT": "1",
     "POLYDISPLACEMENT": "4 * i", "DISPLACEMENT": "4 * i",
 }  # fmt: skip
 # What does not follow from the kind.
@@ -71,13 +75,20 @@ SPECIAL = {
     "T_pvar_handle_alloc.obj_handle": "&comm", "T_event_handle_alloc.obj_handle": "&comm", "Type_create_subarray.array_of_starts": "0",
     "Dims_create.dims": "0", "Graph_get.maxindex": "size", "Graph_get.maxedges": "size",
     "Comm_create_group.tag": "7", "Get_elements_x.datatype": "MPI_INT", "Comm_split.color": "0", "Testany.index": "0",
+    "Win_start.group": "MPI_GROUP_EMPTY", "Win_post.group": "MPI_GROUP_EMPTY", "Win_attach.win": "with_memory(0)", "Win_detach.win": "with_memory(1)",
+    "Win_set_attr.win_keyval": "win_keyval", "Win_get_attr.win_keyval": "win_keyval", "Win_delete_attr.win_keyval": "win_keyval",
+    "Win_free_keyval.win_keyval": "new_win_keyval()", "Win_set_info.info": "info",
+    "File_open.comm": "MPI_COMM_SELF", "File_open.filename": "other_path", "File_delete.filename": "existing_path()", "File_set_view.datarep": '"native"',
+    "Register_datarep.datarep": "new_representation()", "File_set_info.info": "info",
+    "Close_port.port_name": "open_port()", "Publish_name.service_name": "new_name()", "Lookup_name.service_name": "published_name()",
+    "Unpublish_name.service_name": "published_name()", "Publish_name.port_name": "a_port", "Unpublish_name.port_name": "a_port",
     "Psend_init.partitions": "1", "Precv_init.partitions": "1",
 }  # fmt: skip
 FUNCTIONS = {
     "MPI_Comm_errhandler_function": "ignore_comm_error", "MPI_File_errhandler_function": "ignore_file_error",
     "MPI_Win_errhandler_function": "ignore_win_error", "MPI_Session_errhandler_function": "ignore_session_error",
     "MPI_User_function": "add", "MPI_User_function_c": "add_large", "MPI_Grequest_query_function": "query", "MPI_Grequest_free_function": "let_go",
-    "MPI_Grequest_cancel_function": "do_cancel",
+    "MPI_Grequest_cancel_function": "do_cancel", "MPI_Datarep_extent_function": "extent",
 }  # fmt: skip
 
 
@@ -89,6 +100,19 @@ def communicator(function: str, chapter: str) -> str:
     if function.startswith("Dist_graph_neighbors") or "eighbor_" in function:
         return "dist_graph"
     return "inter" if function in ("Comm_remote_group", "Comm_remote_size", "Intercomm_merge") else "comm"
+
+
+# The epochs in which functions may be called; others need none.
+EPOCHS = {
+    **dict.fromkeys(("Win_lock", "Win_lock_all", "Win_start", "Win_post", "Win_fence"), "IDLE"),
+    **dict.fromkeys(("Put", "Get", "Accumulate", "Get_accumulate", "Rput", "Rget", "Raccumulate", "Rget_accumulate", "Fetch_and_op",
+                     "Compare_and_swap", "Win_unlock_all", "Win_flush", "Win_flush_local", "Win_flush_all", "Win_flush_local_all"), "LOCKED_ALL"),
+    "Win_unlock": "LOCKED", "Win_complete": "STARTED", "Win_wait": "POSTED", "Win_test": "POSTED",
+}  # fmt: skip
+
+
+# Split collective operations, which have to have begun before they end; no other may begin.
+SPLIT = re.compile(r"File_(\w+)_(begin|end)$")
 
 
 def is_pointer(p) -> bool:
@@ -105,6 +129,11 @@ def scalar(function: str, chapter: str, p) -> str:
         return special
     if p.kind == "COMMUNICATOR":
         return communicator(function, chapter)
+    if p.kind == "WINDOW" and function in EPOCHS:
+        return f"in_epoch({EPOCHS[function]})"
+    if p.kind == "FILE" and SPLIT.match(function):
+        operation, half = SPLIT.match(function).groups()
+        return "in_split(NONE)" if half == "begin" else f"in_split({operation.upper()})"
     if p.kind == "INFO" and is_about_info(function):
         return "with_key()"
     if p.kind == "RANK":
@@ -155,6 +184,14 @@ def completion(form, function: str, wrong: dict) -> str:
     """What has to be done with the requests of a call that has succeeded."""
     if function in ("Session_init", "Session_finalize"):
         return "if (v_session[0] != MPI_SESSION_NULL) MPI_Session_finalize(&v_session[0]);"
+    if any(p.kind == "WINDOW" and p.direction == "out" for p in form.parameters):
+        there = "".join(f" && wrong != {w.number}" for w in wrong.get("win", []))
+        return f"if (code == MPI_SUCCESS{there}) MPI_Win_free(&v_win[0]);"
+    if function == "File_open":
+        there = "".join(f" && wrong != {w.number}" for w in wrong.get("fh", []))
+        return f"if (code == MPI_SUCCESS{there}) MPI_File_close(&v_fh[0]);"
+    if SPLIT.match(function):
+        return "in_split(NONE);"
     made = [p for p in form.parameters if p.kind == "REQUEST" and p.direction == "out"]
     if not made:
         return "end_requests();" if function in ("Start", "Startall") else ""

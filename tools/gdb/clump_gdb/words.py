@@ -5,7 +5,7 @@ import gdb
 from .memory import Selected
 from .ranks import ENDED, RUNNING
 
-MPI, HOST = "libmpi_abi.so", "libclump_host.so"
+MPI, HOST, FORTRAN = "libmpi_abi.so", "libclump_host.so", "libmpifort_abi.so"
 PLURAL = {"waits": "wait", "is": "are", "sleeps": "sleep", "has": "have"}
 
 
@@ -24,7 +24,7 @@ def frames_of(frame):
 
 def is_of_program(frame):
     library = library_of(frame)
-    return HOST not in library and MPI not in library and not library.startswith(("/lib", "/usr/lib"))
+    return HOST not in library and MPI not in library and FORTRAN not in library and not library.startswith(("/lib", "/usr/lib"))
 
 
 def mpi_call(frames):
@@ -93,6 +93,8 @@ def describe(rank):
             return f"{'sleeps' if parked else 'is'} outside MPI {place_of(frames[program])}" + (f" ({function})" if function else ""), program
         call += first
         program = min(call + 1, len(frames) - 1)
+        while program + 1 < len(frames) and FORTRAN in library_of(frames[program]):
+            program += 1
         asleep = parked or (frames[0].name() or "").startswith("syscall")
         return f"{'waits' if asleep else 'is'} in {name_of_call(frames[call])}{arguments_of(frames[call])} {place_of(frames[program])}", program
 

@@ -63,6 +63,8 @@ const Option kOptions[] = {
     {{"proxy"}, Action::kProxy},
     {{"use-hwthread-cpus"}, Action::kHardwareThreads, 0, "", "use all hardware threads of a core, not one"},
     {{"workers"}, Action::kWorkers, 1, "N", "so many workers (default: one for each core)"},
+    {{"usize"}, Action::kUniverse, 1, "N",
+     "MPI_UNIVERSE_SIZE: so many ranks are expected, with those that the program will spawn; there are workers for all"},
     {{"helpers"}, Action::kHelpers, 1, "N",
      "where ranks have more than one core: so many of them help with large data (default 3, 0: none)"},
     {{"map", "report-bindings", "display-map", "print-rank-map"}, Action::kMap, 0, "",
@@ -97,7 +99,6 @@ const Option kOptions[] = {
     {{"disable-auto-cleanup"}, Action::kRefused, 0, "", "a failing rank always ends the job"},
     {{"nolocal"}, Action::kRefused, 0, "", "name the hosts by --host"},
     {{"rankfile"}, Action::kRefused, 1, "", "use --host, --map-by and --cores"},
-    {{"usize"}, Action::kRefused, 1, "", "MPI_UNIVERSE_SIZE is the number of ranks"},
     {{"ckpoint-interval", "ckpoint-prefix", "ckpointlib"}, Action::kRefused, 1, "", "there are no checkpoints"},
     {{"output"}, Action::kRefused, 1, "", "use --output-dir, --tee, --tag-output or --collapse"},
 

@@ -369,6 +369,8 @@ class Parser {
         break;
       case kWorkers:
         return number(word, values[0], command_.workers);
+      case kUniverse:
+        return number(word, values[0], command_.universe);
       case kHelpers:
         return number(word, values[0], command_.helpers.emplace(), 0);
       case kMalloc:

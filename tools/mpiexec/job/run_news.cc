@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "diag/rank_names.h"
 #include "job/run_state.h"
 
 namespace clump::mpiexec {
@@ -73,8 +74,10 @@ bool Run::read_packet() {
     probe_.take(note);
   } else if (pmi::RestNote rest; pmi::decode(packet, rest)) {
     probe_.take(rest);
+  } else if (pmi::LaunchNote launch; pmi::decode(packet, launch)) {
+    diag::name_launch(launch);
   } else if (pmi::OutputNote note; pmi::decode(packet, note)) {
-    tell_of_lost_output(fmt::format("rank {} of {}", note.rank, job().ranks()), note.error);
+    tell_of_lost_output(diag::rank_of(note.rank, job().ranks()), note.error);
   } else if (!failure_ && !is_stuck_ && pmi::decode(packet, failure)) {
     if (is_as_wanted(failure)) {
       end_as_wanted(failure);

@@ -299,7 +299,9 @@ base::Status place(const Command& command, Plan& plan) {
     return {};
   }
   const std::size_t asked = command.workers > 0 ? static_cast<std::size_t>(command.workers) : usable.most;
-  const std::size_t workers = std::min(asked, ranks);
+  // Ranks that join have a home, too.
+  const std::size_t expected = plan.job.has_room_to_join() ? static_cast<std::size_t>(plan.job.universe) : 0;
+  const std::size_t workers = std::min(asked, std::max(ranks, expected));
   plan.workers = usable.all;
   // Who pays for part of a machine shares it with others, who would take the same cores.
   plan.quota = usable.quota;
@@ -377,6 +379,7 @@ base::Status make_plan(const Command& command, Plan& plan, int& exit_code) {
                      command.output_files, !command.tee};
   plan.job.input = command.input;
   plan.job.map = command.map;
+  plan.job.universe = std::max(command.universe, plan.job.ranks());
   CLUMP_TRY(choose_scheduler(command, plan));
   if (command.seed) CLUMP_TRY(prepare_exploration(command, plan));
   if (command.hosts.empty()) {

@@ -1,0 +1,48 @@
+#include "abi_library.h"
+
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "family.h"
+
+namespace clump::facade::abi {
+
+namespace {
+
+constexpr const char* kNames[] = {
+#include "abi_names.inc"
+};
+constexpr int kFunctions = sizeof kNames / sizeof kNames[0];
+
+bool is_own(const void* address) {
+  Dl_info found{};
+  Dl_info own{};
+  return ::dladdr(address, &found) != 0 && ::dladdr(kNames, &own) != 0 && found.dli_fbase == own.dli_fbase;
+}
+
+}  // namespace
+
+void* functions[kFunctions] = {};
+
+void* resolve(int number) {
+  // Usually this library stands before the other one in ld.so's order. If a library was opened that needs
+  // this one, the other one was there before, and is the first that defines the name.
+  void* found = ::dlsym(RTLD_NEXT, kNames[number]);
+  if (found == nullptr) {
+    found = ::dlsym(RTLD_DEFAULT, kNames[number]);
+    if (found != nullptr && is_own(found)) found = nullptr;
+  }
+  if (found == nullptr) {
+    std::fprintf(stderr,
+                 "%s: no MPI library with the standard ABI is loaded that has %s; start the program with "
+                 "Clump's mpiexec\n",
+                 kLibrary, kNames[number]);
+    std::abort();
+  }
+  __atomic_store_n(&functions[number], found, __ATOMIC_RELAXED);
+  return found;
+}
+
+}  // namespace clump::facade::abi

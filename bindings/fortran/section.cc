@@ -1,0 +1,209 @@
+#include "section.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace clump::fortran {
+
+namespace {
+
+MPI_Count elements_of(const Descriptor& array) {
+  MPI_Count elements = 1;
+  for (int i = 0; i < array.rank; ++i) elements *= array.dimensions[i].extent;
+  return elements;
+}
+
+/// Calls `visit(address)` for each element in array element order.
+template <typename Visit>
+void for_each(const Descriptor& array, Visit visit) {
+  std::ptrdiff_t at[15] = {};
+  char* element = static_cast<char*>(array.address);
+  const MPI_Count elements = elements_of(array);
+  for (MPI_Count i = 0; i < elements; ++i) {
+    visit(element);
+    for (int d = 0; d < array.rank; ++d) {
+      element += array.dimensions[d].stride;
+      if (++at[d] < array.dimensions[d].extent) break;
+      element -= at[d] * array.dimensions[d].stride;
+      at[d] = 0;
+    }
+  }
+}
+
+/// A datatype that this file makes, freed when it is no longer needed. Datatypes made of it, and operations,
+/// keep what they need.
+class Made {
+ public:
+  Made() = default;
+  ~Made() {
+    if (type != MPI_DATATYPE_NULL) PMPI_Type_free(&type);
+  }
+  Made(const Made&) = delete;
+  Made& operator=(const Made&) = delete;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+};
+
+/// `first` at its place and `second` some bytes behind; each once.
+bool join(MPI_Datatype first, MPI_Datatype second, MPI_Count displacement, MPI_Datatype* joined) {
+  const MPI_Count lengths[2] = {1, 1};
+  const MPI_Count places[2] = {0, displacement};
+  const MPI_Datatype types[2] = {first, second};
+  return PMPI_Type_create_struct_c(2, lengths, places, types, joined) == MPI_SUCCESS;
+}
+
+/// The first `elements` elements, of type `element`, of dimensions 0 to `top`.
+bool first_elements(const Descriptor& array, int top, MPI_Count elements, MPI_Datatype element,
+                    MPI_Datatype* made) {
+  if (top == 0)
+    return PMPI_Type_create_hvector_c(elements, 1, array.dimensions[0].stride, element, made) == MPI_SUCCESS;
+  MPI_Count each = 1;
+  for (int i = 0; i < top; ++i) each *= array.dimensions[i].extent;
+  const MPI_Count full = elements / each;
+  const MPI_Count rest = elements % each;
+  if (full == 0) return first_elements(array, top - 1, rest, element, made);
+  Made slice;
+  if (!first_elements(array, top - 1, each, element, &slice.type)) return false;
+  const MPI_Count stride = array.dimensions[top].stride;
+  if (rest == 0) return PMPI_Type_create_hvector_c(full, 1, stride, slice.type, made) == MPI_SUCCESS;
+  Made slices;
+  Made tail;
+  return PMPI_Type_create_hvector_c(full, 1, stride, slice.type, &slices.type) == MPI_SUCCESS &&
+         first_elements(array, top - 1, rest, element, &tail.type) &&
+         join(slices.type, tail.type, full * stride, made);
+}
+
+/// Where element number `index` begins, in bytes from the first one.
+MPI_Count place_of(const Descriptor& array, MPI_Count index) {
+  MPI_Count place = 0;
+  for (int i = 0; i < array.rank; ++i) {
+    place += index % array.dimensions[i].extent * array.dimensions[i].stride;
+    index /= array.dimensions[i].extent;
+  }
+  return place;
+}
+
+MPI_Count extent_of(MPI_Datatype datatype) {
+  MPI_Count low = 0;
+  MPI_Count extent = 0;
+  return PMPI_Type_get_extent_c(datatype, &low, &extent) == MPI_SUCCESS && low == 0 ? extent : 0;
+}
+
+/// The error code of a refusal, whose text says which call and which argument it is about.
+int code_of(const char* function, const char* argument) {
+  int code = MPI_ERR_BUFFER;
+  char text[MPI_MAX_ERROR_STRING];
+  std::snprintf(text, sizeof text,
+                "%s (%s): a section of an array that is not contiguous cannot be described to this call, "
+                "which uses it after "
+                "it returns; pass a contiguous array",
+                function, argument);
+  if (PMPI_Add_error_code(MPI_ERR_BUFFER, &code) != MPI_SUCCESS ||
+      PMPI_Add_error_string(code, text) != MPI_SUCCESS) {
+    std::fprintf(stderr, "%s\n", text);
+    return MPI_ERR_BUFFER;
+  }
+  return code;
+}
+
+}  // namespace
+
+/// One block: count_ elements of datatype_, whose extent is that of an element of the section or a whole part
+/// of it.
+bool Section::describe_block(const Descriptor& array) {
+  const MPI_Count extent = extent_of(datatype_);
+  const auto size = static_cast<MPI_Count>(array.element_size);
+  if (extent <= 0 || size == 0 || size % extent != 0) return false;
+  const MPI_Count parts = size / extent;
+  const MPI_Count whole = count_ / parts;
+  const MPI_Count rest = count_ % parts;
+  if (whole + (rest != 0 ? 1 : 0) > elements_of(array))
+    return false;  // the program's error: more than there is
+  Made element;
+  Made elements;
+  Made tail;
+  MPI_Datatype all = MPI_DATATYPE_NULL;
+  if (PMPI_Type_contiguous_c(parts, datatype_, &element.type) != MPI_SUCCESS) return false;
+  if (whole == 0) {
+    if (PMPI_Type_contiguous_c(rest, datatype_, &all) != MPI_SUCCESS) return false;
+  } else if (rest == 0) {
+    if (!first_elements(array, array.rank - 1, whole, element.type, &all)) return false;
+  } else if (!first_elements(array, array.rank - 1, whole, element.type, &elements.type) ||
+             PMPI_Type_contiguous_c(rest, datatype_, &tail.type) != MPI_SUCCESS ||
+             !join(elements.type, tail.type, place_of(array, whole), &all)) {
+    return false;
+  }
+  PMPI_Type_commit(&all);
+  datatype_ = all;
+  count_ = 1;
+  is_made_ = true;
+  return true;
+}
+
+/// Several blocks: the elements have the same distance everywhere, and the datatype gets it for its extent.
+bool Section::describe_blocks(const Descriptor& array) {
+  const MPI_Count extent = extent_of(datatype_);
+  if (extent <= 0 || static_cast<MPI_Count>(array.element_size) != extent) return false;
+  MPI_Count expected = 0;
+  MPI_Count stride = 0;
+  for (int i = 0; i < array.rank; ++i) {
+    const Dimension& dimension = array.dimensions[i];
+    if (dimension.extent == 1) continue;
+    if (stride == 0) stride = expected = dimension.stride;
+    if (dimension.stride != expected) return false;
+    expected *= dimension.extent;
+  }
+  MPI_Datatype spread = MPI_DATATYPE_NULL;
+  if (stride <= 0 || PMPI_Type_create_resized_c(datatype_, 0, stride, &spread) != MPI_SUCCESS) return false;
+  PMPI_Type_commit(&spread);
+  datatype_ = spread;
+  is_made_ = true;
+  return true;
+}
+
+void Section::describe(const Descriptor& array, Use use, Call call, Access access) {
+  if (use == Use::kOneBlock && (count_ <= 0 || describe_block(array))) return;
+  if (use == Use::kBlocks && describe_blocks(array)) return;
+  if (call == Call::kNotBlocking) {
+    error_ = MPI_ERR_BUFFER;
+    return;
+  }
+  copy(array, access);
+}
+
+/// The call gets a contiguous copy. It is made for arguments that are written, too: the call may not write
+/// all of it.
+void Section::copy(const Descriptor& array, Access access) {
+  copy_ = static_cast<char*>(std::malloc(static_cast<std::size_t>(elements_of(array)) * array.element_size));
+  if (copy_ == nullptr) {
+    error_ = MPI_ERR_NO_MEM;
+    return;
+  }
+  char* to = copy_;
+  for_each(array, [&](const char* element) {
+    std::memcpy(to, element, array.element_size);
+    to += array.element_size;
+  });
+  address_ = copy_;
+  if (access == Access::kWrite) target_ = &array;
+}
+
+void Section::release() {
+  if (is_made_) PMPI_Type_free(&datatype_);
+  if (target_ != nullptr) {
+    const char* from = copy_;
+    for_each(*target_, [&](char* element) {
+      std::memcpy(element, from, target_->element_size);
+      from += target_->element_size;
+    });
+  }
+  std::free(copy_);
+}
+
+int Section::refuse(const char* function, const char* argument, MPI_Comm comm) const {
+  const int code = error_ == MPI_ERR_BUFFER ? code_of(function, argument) : error_;
+  PMPI_Comm_call_errhandler(comm, code);
+  return code;
+}
+
+}  // namespace clump::fortran

@@ -1,0 +1,32 @@
+// Windows (MPI-5.0 chapter 12), as layers see them that know nothing of one-sided communication: handles,
+// attributes, error handlers. What the window does is in src/rma.
+#pragma once
+
+#include <string>
+
+#include "base/ref.h"
+#include "core/attributes.h"
+#include "core/errhandler.h"
+#include "core/group.h"
+#include "core/info.h"
+
+namespace clump::core {
+
+class Rank;
+
+/// One rank's object for a window. Every rank of the window has its own.
+class Window : public base::RefCounted {
+ public:
+  Window(Rank& owner, base::Ref<const Group> group) : owner(owner), group(std::move(group)) {}
+
+  Rank& owner;
+  const base::Ref<const Group> group;  ///< the group of the communicator that the window was made of
+
+  MPI_Win handle = MPI_WIN_NULL;  ///< set by Rank::add()
+  std::string name;
+  Attributes attributes;
+  Info info;  ///< hints that the window knows of (MPI_Win_get_info)
+  ErrhandlerSlot errhandler{Errhandler::fatal()};
+};
+
+}  // namespace clump::core

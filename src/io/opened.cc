@@ -1,0 +1,134 @@
+#include "io/opened.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "core/rank.h"
+#include "io/errors.h"
+#include "io/round.h"
+
+namespace clump::io {
+
+namespace {
+
+using base::Status;
+
+/// Files that some ranks of this process are about to open, by context and rank 0 of the communicator.
+struct Opening {
+  std::mutex mutex;
+  struct Entry {
+    base::Ref<OpenedFile> file;
+    std::size_t joined = 0;
+  };
+  std::map<std::pair<core::ContextId, int>, Entry> entries;
+
+  static Opening& instance() {
+    static auto& only = *new Opening;
+    return only;
+  }
+};
+
+int flags_of(int amode, bool creates) {
+  int flags = O_CLOEXEC;
+  if ((amode & MPI_MODE_RDONLY) != 0) flags |= O_RDONLY;
+  if ((amode & MPI_MODE_WRONLY) != 0) flags |= O_WRONLY;
+  if ((amode & MPI_MODE_RDWR) != 0) flags |= O_RDWR;
+  if (creates && (amode & MPI_MODE_CREATE) != 0) flags |= O_CREAT;
+  if (creates && (amode & MPI_MODE_EXCL) != 0) flags |= O_EXCL;
+  return flags;
+}
+
+/// Of the bytes of a view that has no end; l_len 0 stands for all up to the end.
+struct flock range(short type, Count begin, Count end) {
+  struct flock wanted = {};
+  wanted.l_type = type;
+  wanted.l_whence = SEEK_SET;
+  wanted.l_start = begin;
+  wanted.l_len = end - begin;
+  return wanted;
+}
+
+}  // namespace
+
+base::Ref<OpenedFile> OpenedFile::shared(const core::Comm& comm, const std::string& name) {
+  Opening& opening = Opening::instance();
+  const std::pair key(comm.context, comm.group->world_rank(0));
+  const std::lock_guard lock(opening.mutex);
+  Opening::Entry& entry = opening.entries[key];
+  if (!entry.file) entry.file = base::Ref<OpenedFile>(new OpenedFile(comm, name));
+  base::Ref<OpenedFile> file = entry.file;
+  if (++entry.joined == file->members_.size()) opening.entries.erase(key);
+  return file;
+}
+
+OpenedFile::OpenedFile(const core::Comm& comm, std::string name) {
+  target.name = std::move(name);
+  for (int rank = 0; rank < comm.size(); ++rank)
+    if (comm.owner.world.ranks[static_cast<std::size_t>(comm.group->world_rank(rank))] != nullptr)
+      members_.push_back(rank);
+}
+
+OpenedFile::~OpenedFile() {
+  if (target.descriptor >= 0) ::close(target.descriptor);
+}
+
+int OpenedFile::index_of(int rank) const {
+  return static_cast<int>(std::ranges::lower_bound(members_, rank) - members_.begin());
+}
+
+Status OpenedFile::open(int amode, const Hints& hints, bool creates) {
+  int descriptor;
+  do descriptor = ::open(target.name.c_str(), flags_of(amode, creates), hints.permissions);
+  while (descriptor < 0 && errno == EINTR);
+  if (descriptor < 0) return system_error(errno, "open", target.name);
+  struct stat about = {};
+  if (::fstat(descriptor, &about) == 0 && S_ISDIR(about.st_mode)) {
+    ::close(descriptor);
+    return system_error(EISDIR, "open", target.name);
+  }
+  target.descriptor = descriptor;
+  return {};
+}
+
+Status OpenedFile::lock(Count begin, Count end) {
+  lock_mutex_.lock();
+  struct flock wanted = range(F_WRLCK, begin, end);
+  // A file that is only read can have no lock for writing.
+  if ((::fcntl(target.descriptor, F_GETFL) & O_ACCMODE) == O_RDONLY) wanted.l_type = F_RDLCK;
+  int outcome;
+  do outcome = ::fcntl(target.descriptor, F_OFD_SETLKW, &wanted);
+  while (outcome < 0 && errno == EINTR);
+  if (outcome == 0) return {};
+  const int reason = errno == EINVAL ? EOPNOTSUPP : errno;
+  lock_mutex_.unlock();
+  return system_error(reason, "lock (for atomic mode)", target.name);
+}
+
+void OpenedFile::unlock(Count begin, Count end) {
+  struct flock wanted = range(F_UNLCK, begin, end);
+  static_cast<void>(::fcntl(target.descriptor, F_OFD_SETLK, &wanted));
+  lock_mutex_.unlock();
+}
+
+std::unique_ptr<std::byte[]> OpenedFile::take_buffer(Count bytes) {
+  const std::lock_guard lock(buffers_mutex_);
+  if (bytes != buffer_bytes_) buffers_.clear();
+  buffer_bytes_ = bytes;
+  if (buffers_.empty()) return std::unique_ptr<std::byte[]>(new std::byte[static_cast<std::size_t>(bytes)]);
+  std::unique_ptr<std::byte[]> buffer = std::move(buffers_.back());
+  buffers_.pop_back();
+  return buffer;
+}
+
+void OpenedFile::give_back(std::unique_ptr<std::byte[]> buffer) {
+  constexpr std::size_t kMostKept = 8;
+  const std::lock_guard lock(buffers_mutex_);
+  if (buffers_.size() < kMostKept) buffers_.push_back(std::move(buffer));
+}
+
+}  // namespace clump::io

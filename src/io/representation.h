@@ -1,0 +1,75 @@
+// Representations of data in a file (MPI-5.0 section 14.5): "native", "internal", "external32", and those
+// that the program registers.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "base/ref.h"
+#include "base/status.h"
+#include "datatype/datatype.h"
+
+namespace clump::core {
+class Rank;
+}
+
+namespace clump::io {
+
+class Representation final : public base::RefCounted {
+ public:
+  enum class Kind : std::uint8_t { kNative, kExternal32, kUsers };
+  /// Functions of the program. Of the two forms of a conversion function one is null; both, where data is not
+  /// to be converted in this direction.
+  struct Functions {
+    MPI_Datarep_conversion_function* read = nullptr;
+    MPI_Datarep_conversion_function_c* read_c = nullptr;
+    MPI_Datarep_conversion_function* write = nullptr;
+    MPI_Datarep_conversion_function_c* write_c = nullptr;
+    MPI_Datarep_extent_function* extent = nullptr;
+    void* extra_state = nullptr;
+  };
+
+  Representation(std::string name, Kind kind) : name(std::move(name)), kind(kind), functions() {}
+  Representation(std::string name, const Functions& functions)
+      : name(std::move(name)), kind(Kind::kUsers), functions(functions) {}
+
+  const std::string name;
+  const Kind kind;
+  const Functions functions;
+
+  bool converts() const { return kind != Kind::kNative; }
+  /// The functions of the program run on threads of its rank alone.
+  bool is_users() const { return kind == Kind::kUsers; }
+
+  /// `type` as data of it lies in a file: basic elements have the representation's sizes.
+  base::Status in_file(const datatype::Datatype& type, datatype::Ref& result) const;
+  /// Bytes of `count` elements of `type` in a file, one after the other.
+  base::Status bytes_in_file(const datatype::Datatype& type, Count count, Count& bytes) const;
+  /// Converts all of `from` to bytes_in_file() bytes. `position`: number of the first basic element.
+  base::Status write(std::byte* out, const datatype::Layout& from, core::Rank& rank) const;
+  base::Status read(const datatype::Layout& to, const std::byte* in, core::Rank& rank) const;
+
+ private:
+  base::Status basic_bytes(const datatype::Datatype& basic, Count& bytes) const;
+  base::Status rebuild(const datatype::Datatype& type, datatype::Ref& result) const;
+};
+
+/// The representations that a program has registered; the predefined ones are always found. Any thread of a
+/// rank.
+class Representations {
+ public:
+  /// Null if there is none of this name.
+  base::Ref<const Representation> find(const std::string& name) const;
+  /// MPI_ERR_DUP_DATAREP if there is one of this name.
+  base::Status add(base::Ref<const Representation> representation);
+
+  /// Those of a rank, which live as long as the process.
+  static Representations& of(const core::Rank& rank);
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, base::Ref<const Representation>> registered_;
+};
+
+}  // namespace clump::io

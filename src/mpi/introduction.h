@@ -1,0 +1,26 @@
+// How two groups that have no communicator in common get an intercommunicator: their leaders meet in some
+// communicator, and each tells its group what it has learnt (MPI_Intercomm_create, MPI_Comm_accept, ...).
+#pragma once
+
+#include <functional>
+
+#include "coll/schedule/agree.h"
+#include "core/rank.h"
+#include "mpi/new_comm.h"
+
+namespace clump::mpi {
+
+/// Where the leaders meet: `peer` is the other one's rank in `comm`.
+struct LeaderLink {
+  core::Comm* comm = nullptr;
+  int peer = MPI_PROC_NULL;
+  int tag = 0;
+};
+
+/// The intercommunicator of the members' group and the one that its leader meets. `find` says where; only the
+/// leader is asked. Collective over the members.
+base::Status introduce(const coll::Members& members, int leader,
+                       const std::function<base::Status(LeaderLink&)>& find, const Heritage& heritage,
+                       MPI_Comm* newintercomm);
+
+}  // namespace clump::mpi

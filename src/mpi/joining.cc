@@ -1,0 +1,92 @@
+// MPI_Comm_join (MPI-5.0 section 11.10.3): two ranks that a socket connects.
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "mpi/bodies.h"
+#include "mpi/introduction.h"
+#include "mpi/process.h"
+
+namespace clump::mpi {
+
+namespace {
+
+using base::Status;
+
+/// What both sides send first.
+struct Greeting {
+  std::array<char, 8> mark{'c', 'l', 'u', 'm', 'p', ' ', 'j', '1'};
+  std::array<char, 104> job{};  ///< job_name()
+  std::int32_t rank = 0;        ///< its number in the job
+  std::uint32_t draw = 0;
+};
+
+/// The tags of introductions: those by ports have smaller ones.
+constexpr int kFirstTag = 0x10000000, kTags = 0x0fffffff;
+
+Status lost(const char* call, int fd) {
+  return base::fail(MPI_ERR_OTHER, "(fd = {}): {}: {}", fd, call,
+                    errno == 0 ? "the other side has closed the socket" : std::strerror(errno));
+}
+
+Status send_all(int fd, const char* bytes, std::size_t count) {
+  while (count > 0) {
+    const ssize_t sent = ::send(fd, bytes, count, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return lost("send", fd);
+    bytes += sent;
+    count -= static_cast<std::size_t>(sent);
+  }
+  return {};
+}
+
+Status receive_all(int fd, char* bytes, std::size_t count) {
+  while (count > 0) {
+    errno = 0;
+    const ssize_t came = ::recv(fd, bytes, count, 0);
+    if (came < 0 && errno == EINTR) continue;
+    if (came <= 0) return lost("recv", fd);
+    bytes += came;
+    count -= static_cast<std::size_t>(came);
+  }
+  return {};
+}
+
+/// Both sides know both greetings afterwards. The kernel keeps what is sent until it is received.
+Status greet(int fd, const Greeting& ours, Greeting& theirs) {
+  CLUMP_TRY(send_all(fd, reinterpret_cast<const char*>(&ours), sizeof ours));
+  return receive_all(fd, reinterpret_cast<char*>(&theirs), sizeof theirs);
+}
+
+}  // namespace
+
+Status comm_join(core::Rank& self, int fd, MPI_Comm* intercomm) {
+  *intercomm = MPI_COMM_NULL;
+  struct stat info {};
+  if (::fstat(fd, &info) != 0 || !S_ISSOCK(info.st_mode))
+    return base::fail(MPI_ERR_ARG, "(fd = {}): it is no open socket", fd);
+  Greeting ours, theirs;
+  job_name().copy(ours.job.data(), ours.job.size() - 1);
+  ours.rank = self.number;
+  while (::getrandom(&ours.draw, sizeof ours.draw, 0) != sizeof ours.draw) {
+  }
+  CLUMP_TRY(greet(fd, ours, theirs));
+  if (theirs.mark != ours.mark)
+    return base::fail(MPI_ERR_OTHER, "(fd = {}): the other side is not in MPI_Comm_join of Clump", fd);
+  // Of another job: it cannot be reached, and the standard asks for no error then.
+  if (theirs.job != ours.job) return {};
+  const int tag = kFirstTag + static_cast<int>((ours.draw ^ theirs.draw) & kTags);
+  const auto find = [&](LeaderLink& link) -> Status {
+    link = {self.comm_job.get(), theirs.rank, tag};
+    return {};
+  };
+  return introduce(coll::Members(*self.comm_self), 0, find, *self.comm_self, intercomm);
+}
+
+}  // namespace clump::mpi

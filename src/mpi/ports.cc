@@ -1,0 +1,395 @@
+// Ports, and how groups meet by them (MPI-5.0 section 11.8). A client asks the rank that has opened the port:
+//
+//   root of MPI_Comm_connect                          rank of the port, root of MPI_Comm_accept
+//     --- kPort: port, token, number ------------->   refused at once, or it waits in the port
+//     <-- kAnswer: accepted, or why not -----------   MPI_Comm_accept has taken it
+//     --- kConfirm: still there, or gone ---------->  gone: MPI_Comm_accept takes the next one
+//     then both make the intercommunicator, by the number of the question (introduction.h)
+#include <locale.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "base/mutex.h"
+#include "fiber/fiber.h"
+#include "mpi/bodies.h"
+#include "mpi/introduction.h"
+#include "mpi/job_service.h"
+#include "mpi/process.h"
+
+namespace clump::mpi {
+
+namespace {
+
+using base::Status;
+using core::Comm;
+using core::Rank;
+
+/// What a port's name says: "clump:JOB:RANK:PORT:TOKEN".
+struct PortName {
+  std::string job;  ///< job_name()
+  std::int32_t rank = 0, port = 0;
+  std::uint64_t token = 0;
+
+  std::string text() const { return fmt::format("clump:{}:{}:{}:{:016x}", job, rank, port, token); }
+};
+
+template <typename Number>
+bool read_number(std::string_view text, Number& number, int base = 10) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+/// False if no port of Clump's has such a name.
+bool parse(std::string_view text, PortName& name) {
+  std::array<std::string_view, 5> parts;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::size_t end = i + 1 < parts.size() ? text.find(':') : text.size();
+    if (end == std::string_view::npos) return false;
+    parts[i] = text.substr(0, end);
+    text.remove_prefix(i + 1 < parts.size() ? end + 1 : end);
+  }
+  name.job = parts[1];
+  return parts[0] == "clump" && read_number(parts[2], name.rank) && read_number(parts[3], name.port) &&
+         read_number(parts[4], name.token, 16) && name.rank >= 0;
+}
+
+std::string_view text_of(const char* port_name) { return {port_name, strnlen(port_name, MPI_MAX_PORT_NAME)}; }
+
+Status no_port(std::string_view text) {
+  return base::fail(MPI_ERR_PORT, "(port_name = \"{}\"): no port has such a name; MPI_Open_port makes them",
+                    text);
+}
+
+/// A client at a port.
+struct Visitor {
+  int rank = 0;  ///< its number in the job
+  std::uint32_t question = 0;
+};
+
+struct Question {
+  std::int32_t port = 0;
+  std::uint32_t number = 0;
+  std::uint64_t token = 0;
+};
+
+enum class Answer : std::uint8_t { kAccepted, kNotOpen, kWrongToken, kClosed };
+
+std::span<const std::byte> as_bytes(const auto& value) { return std::as_bytes(std::span(&value, 1)); }
+
+/// The open ports of one rank.
+class OpenPorts final : public Rank::Ports, Listener::Owner {
+ public:
+  explicit OpenPorts(Rank& rank) : rank_(rank), listener_(rank, JobTag::kPort, *this) {
+    listener_.begin_listening();
+  }
+
+  PortName open();
+  /// False if there is no such port.
+  bool close(const PortName& name);
+  /// Waits for a client, and takes it.
+  Status next(const PortName& name, Visitor& visitor);
+
+ private:
+  struct Waiting {
+    fiber::Completion over;
+    Visitor visitor;
+    bool is_closed = false;
+  };
+  struct Port {
+    std::uint64_t token = 0;
+    std::deque<Visitor> visitors;  // that no thread has taken
+    std::deque<Waiting*> waiting;  // threads in MPI_Comm_accept; not both
+  };
+
+  void asked(int rank, std::span<const std::byte> question) override;
+  void answer(const Visitor& visitor, Answer answer) {
+    tell(rank_, visitor.rank, JobTag::kAnswer, visitor.question, as_bytes(answer));
+  }
+  Port* find(const PortName& name) {
+    const auto found = open_.find(name.port);
+    return found != open_.end() && found->second.token == name.token ? &found->second : nullptr;
+  }
+
+  Rank& rank_;
+  base::ShortMutex mutex_;  // guards what follows
+  std::map<int, Port> open_;
+  int last_ = 0;
+  Listener listener_;
+};
+
+PortName OpenPorts::open() {
+  PortName name{job_name(), rank_.number, 0, 0};
+  while (::getrandom(&name.token, sizeof name.token, 0) != sizeof name.token) {
+  }
+  const std::lock_guard lock(mutex_);
+  name.port = ++last_;
+  open_[name.port].token = name.token;
+  return name;
+}
+
+bool OpenPorts::close(const PortName& name) {
+  Port closed;
+  {
+    const std::lock_guard lock(mutex_);
+    Port* const port = find(name);
+    if (port == nullptr) return false;
+    closed = std::move(*port);
+    open_.erase(name.port);
+  }
+  for (const Visitor& visitor : closed.visitors) answer(visitor, Answer::kClosed);
+  for (Waiting* const thread : closed.waiting) {
+    thread->is_closed = true;
+    thread->over.signal();
+  }
+  return true;
+}
+
+Status OpenPorts::next(const PortName& name, Visitor& visitor) {
+  Waiting self;
+  {
+    const std::lock_guard lock(mutex_);
+    Port* const port = find(name);
+    if (port == nullptr)
+      return base::fail(MPI_ERR_PORT, "(port_name = \"{}\"): the root has no such open port", name.text());
+    if (!port->visitors.empty()) {
+      visitor = port->visitors.front();
+      port->visitors.pop_front();
+      return {};
+    }
+    port->waiting.push_back(&self);
+  }
+  self.over.wait();
+  visitor = self.visitor;
+  return self.is_closed ? base::fail(MPI_ERR_PORT, "(port_name = \"{}\"): another thread has closed the port",
+                                     name.text())
+                        : Status();
+}
+
+void OpenPorts::asked(int rank, std::span<const std::byte> bytes) {
+  Question question;
+  if (bytes.size() != sizeof question) return;
+  std::memcpy(&question, bytes.data(), sizeof question);
+  const Visitor visitor{rank, question.number};
+  Waiting* thread = nullptr;
+  Answer refusal = Answer::kNotOpen;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = open_.find(question.port);
+    if (found != open_.end()) refusal = Answer::kWrongToken;
+    if (found != open_.end() && found->second.token == question.token) {
+      Port& port = found->second;
+      if (port.waiting.empty()) return port.visitors.push_back(visitor);
+      thread = port.waiting.front();
+      port.waiting.pop_front();
+    }
+  }
+  if (thread == nullptr) return answer(visitor, refusal);
+  thread->visitor = visitor;
+  thread->over.signal();
+}
+
+/// A client's question, until it is answered. It deletes itself if the client has given up.
+class ConnectRequest final : public p2p::ReceiveOperation, net::ProgressTask {
+ public:
+  ConnectRequest(Rank& self, const PortName& name)
+      : self_(self), server_(name.rank), number_(next_question()) {
+    static_cast<void>(completion.abandon());  // no thread waits for it as a request: see end_abandoned()
+    begin(job_address(self, server_, JobTag::kAnswer, number_),
+          {&answer_, sizeof answer_, datatype::predefined(MPI_BYTE)});
+    const Question question{name.port, number_, name.token};
+    mpi::tell(self, server_, JobTag::kPort, 0, as_bytes(question));
+  }
+
+  std::uint32_t number() const { return number_; }
+  Answer answer() const { return answer_; }
+  /// Waits for the answer; false if it has not come by then: the object is not the caller's any more.
+  bool wait_until(std::chrono::steady_clock::time_point limit);
+  void wait() { over_.wait(); }
+  void confirm(bool is_there) { mpi::tell(self_, server_, JobTag::kConfirm, number_, as_bytes(is_there)); }
+
+ private:
+  enum State : std::uint8_t { kAsked, kAnswered, kGivenUp };
+
+  // Not at once: the thread that delivers the answer may hold locks.
+  void end_abandoned() override { net::run_here(this); }
+  void run() override {
+    // acq_rel: pairs with wait_until(): one of the two sees what the other has done.
+    if (state_.exchange(kAnswered, std::memory_order_acq_rel) == kAsked) {
+      over_.signal();
+      return;
+    }
+    if (answer_ == Answer::kAccepted) confirm(false);
+    delete this;
+  }
+
+  Rank& self_;
+  const int server_;
+  const std::uint32_t number_;
+  Answer answer_ = Answer::kNotOpen;
+  std::atomic<State> state_{kAsked};
+  fiber::Completion over_;
+};
+
+bool ConnectRequest::wait_until(std::chrono::steady_clock::time_point limit) {
+  constexpr std::chrono::milliseconds kLook{1};
+  while (!over_.done()) {
+    const auto now = fiber::now();
+    if (now >= limit) {
+      if (state_.exchange(kGivenUp, std::memory_order_acq_rel) == kAsked) return false;
+      over_.wait();  // the answer has just come
+      return true;
+    }
+    fiber::sleep_until(std::min(limit, now + kLook));
+    p2p::poll(self_);
+  }
+  return true;
+}
+
+/// The value of the info key `timeout`: how many seconds MPI_Comm_connect waits. Negative: without end.
+Status timeout_of(const core::Info* info, double& seconds) {
+  seconds = -1;
+  const std::string* const text = info != nullptr ? info->get("timeout") : nullptr;
+  if (text == nullptr) return {};
+  // Not std::from_chars(): that of double needs libm, and the MPI library does without (topo/grid.cc).
+  static const locale_t with_point = ::newlocale(LC_ALL_MASK, "C", nullptr);
+  char* end = nullptr;
+  seconds = ::strtod_l(text->c_str(), &end, with_point);
+  if (end != text->c_str() && *end == '\0' && std::isfinite(seconds) && seconds >= 0) return {};
+  return base::fail(MPI_ERR_INFO_VALUE, "(info): timeout = \"{}\" is no number of seconds", *text);
+}
+
+Status why_not(Answer answer, const char* port_name) {
+  const char* const why = answer == Answer::kNotOpen ? "the port is not open, or not any more"
+                          : answer == Answer::kWrongToken
+                              ? "the token in the name is not the port's"
+                              : "the port was closed before the connection was accepted";
+  return base::fail(MPI_ERR_PORT, "(port_name = \"{}\"): refused: {}", text_of(port_name), why);
+}
+
+/// What is wrong with a port that is to be connected to, before it is asked.
+Status check_name(const Rank& self, const char* port_name, PortName& name) {
+  if (port_name == nullptr) return base::fail(MPI_ERR_PORT, "(port_name = NULL): it has no address");
+  if (!parse(text_of(port_name), name)) return no_port(text_of(port_name));
+  if (name.job != job_name())
+    return base::fail(
+        MPI_ERR_UNSUPPORTED_OPERATION,
+        "(port_name = \"{}\"): it is a port of another job, and Clump {} connects ranks of one job only",
+        text_of(port_name), CLUMP_VERSION);
+  if (name.rank >= self.world.places()) return no_port(text_of(port_name));
+  const bool is_here = self.world.ranks[static_cast<std::size_t>(name.rank)] != nullptr;
+  const bool is_of_start = name.rank < self.world.launch.size;
+  if (!is_here && !is_of_start) return no_port(text_of(port_name));
+  return {};
+}
+
+/// At the root of MPI_Comm_connect.
+Status request_connection(Rank& self, const char* port_name, MPI_Info info_handle, LeaderLink& link) {
+  PortName name;
+  CLUMP_TRY(check_name(self, port_name, name));
+  const core::Info* const info = info_handle != MPI_INFO_NULL ? self.info(info_handle) : nullptr;
+  if (info_handle != MPI_INFO_NULL && info == nullptr)
+    return base::fail(MPI_ERR_INFO, "(info): it is no info object");
+  double seconds = -1;
+  CLUMP_TRY(timeout_of(info, seconds));
+  // A rank of this process that has never opened a port takes no questions.
+  const auto& server = self.world.ranks[static_cast<std::size_t>(name.rank)];
+  if (server != nullptr && server->ports.load(std::memory_order_acquire) == nullptr)
+    return why_not(Answer::kNotOpen, port_name);
+
+  auto* const question = new ConnectRequest(self, name);
+  if (seconds < 0) {
+    question->wait();
+  } else {
+    const auto time = std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+        std::chrono::duration<double>(std::min(seconds, 1e9)));
+    if (!question->wait_until(fiber::now() + time))
+      return base::fail(MPI_ERR_PORT,
+                        "(port_name = \"{}\"): nobody has accepted within {} s (info key timeout)",
+                        text_of(port_name), seconds);
+  }
+  const Answer answer = question->answer();
+  link = {self.comm_job.get(), name.rank, static_cast<int>(question->number())};
+  if (answer == Answer::kAccepted) question->confirm(true);
+  delete question;
+  return answer == Answer::kAccepted ? Status() : why_not(answer, port_name);
+}
+
+/// At the root of MPI_Comm_accept: waits for a client that is still there.
+Status accept(Rank& self, const char* port_name, LeaderLink& link) {
+  if (port_name == nullptr) return base::fail(MPI_ERR_PORT, "(port_name = NULL): it has no address");
+  PortName name;
+  if (!parse(text_of(port_name), name)) return no_port(text_of(port_name));
+  auto* const ports = static_cast<OpenPorts*>(self.ports.load(std::memory_order_acquire));
+  if (name.job != job_name() || name.rank != self.number || ports == nullptr)
+    return base::fail(MPI_ERR_PORT,
+                      "(port_name = \"{}\"): the root, which has to accept, has not opened this port",
+                      text_of(port_name));
+  for (;;) {
+    Visitor visitor;
+    CLUMP_TRY(ports->next(name, visitor));
+    const Answer answer = Answer::kAccepted;
+    tell(self, visitor.rank, JobTag::kAnswer, visitor.question, as_bytes(answer));
+    bool is_there = false;
+    core::Operation operation;
+    CLUMP_TRY(p2p::receive(job_address(self, visitor.rank, JobTag::kConfirm, visitor.question),
+                           {&is_there, sizeof is_there, datatype::predefined(MPI_BYTE)}, operation));
+    link = {self.comm_job.get(), visitor.rank, static_cast<int>(visitor.question)};
+    if (is_there) return {};
+  }
+}
+
+/// The ports of the calling rank.
+OpenPorts& ports_of(Rank& self) {
+  static std::mutex first;  // threads of one rank may open their first ports together
+  const std::lock_guard lock(first);
+  // relaxed: written under the lock; release: pairs with the acquire of those who look without it.
+  if (self.ports.load(std::memory_order_relaxed) == nullptr)
+    self.ports.store(new OpenPorts(self), std::memory_order_release);
+  return static_cast<OpenPorts&>(*self.ports.load(std::memory_order_relaxed));
+}
+
+}  // namespace
+
+Status open_port(Rank& self, core::Info*, char* port_name) {
+  const std::string text = ports_of(self).open().text();
+  std::memcpy(port_name, text.c_str(), text.size() + 1);
+  return {};
+}
+
+Status close_port(Rank& self, const char* port_name) {
+  PortName name;
+  if (!parse(text_of(port_name), name)) return no_port(text_of(port_name));
+  auto* const ports = static_cast<OpenPorts*>(self.ports.load(std::memory_order_acquire));
+  const bool is_own = name.job == job_name() && name.rank == self.number && ports != nullptr;
+  if (is_own && ports->close(name)) return {};
+  return base::fail(MPI_ERR_PORT, "(port_name = \"{}\"): the calling rank has no such open port",
+                    text_of(port_name));
+}
+
+Status comm_accept(Rank& self, const char* port_name, MPI_Info, int root, Comm& comm, MPI_Comm* newcomm) {
+  *newcomm = MPI_COMM_NULL;
+  CLUMP_TRY(check_intra(comm));
+  const auto find = [&](LeaderLink& link) { return accept(self, port_name, link); };
+  return introduce(coll::Members(comm), root, find, comm, newcomm);
+}
+
+Status comm_connect(Rank& self, const char* port_name, MPI_Info info, int root, Comm& comm,
+                    MPI_Comm* newcomm) {
+  *newcomm = MPI_COMM_NULL;
+  CLUMP_TRY(check_intra(comm));
+  const auto find = [&](LeaderLink& link) { return request_connection(self, port_name, info, link); };
+  return introduce(coll::Members(comm), root, find, comm, newcomm);
+}
+
+}  // namespace clump::mpi

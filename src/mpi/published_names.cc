@@ -1,0 +1,156 @@
+// Published names (MPI-5.0 section 11.8.4): the process of rank 0 of the job keeps them. Other processes ask
+// it in Rank::comm_job.
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mpi/bodies.h"
+#include "mpi/job_service.h"
+#include "mpi/process.h"
+
+namespace clump::mpi {
+
+namespace {
+
+using base::Status;
+using core::Rank;
+
+enum class Asks : std::uint32_t { kPublish, kLookUp, kUnpublish };
+enum class Outcome : std::uint32_t { kDone, kIsThere, kUnknown, kOtherPort };
+
+/// What is asked. In a message its texts follow it.
+struct Question {
+  Asks asks = Asks::kLookUp;
+  std::uint32_t number = 0;
+  std::uint32_t service_bytes = 0, port_bytes = 0;
+};
+constexpr std::size_t kMostName = kMostAsked - sizeof(Question) - MPI_MAX_PORT_NAME;
+
+/// The names, in the process of rank 0.
+class Names final : public Listener::Owner {
+ public:
+  /// `port`: of kLookUp, where the result goes.
+  Outcome serve(Asks asks, std::string_view service, std::string& port) {
+    const std::lock_guard lock(mutex_);
+    const auto found = ports_.find(service);
+    if (asks == Asks::kPublish) {
+      if (found != ports_.end()) return Outcome::kIsThere;
+      ports_.emplace(service, port);
+      return Outcome::kDone;
+    }
+    if (found == ports_.end()) return Outcome::kUnknown;
+    if (asks == Asks::kLookUp) {
+      port = found->second;
+      return Outcome::kDone;
+    }
+    if (found->second != port) return Outcome::kOtherPort;
+    ports_.erase(found);
+    return Outcome::kDone;
+  }
+
+  void asked(int rank, std::span<const std::byte> bytes) override {
+    Question question;
+    if (bytes.size() < sizeof question) return;
+    std::memcpy(&question, bytes.data(), sizeof question);
+    if (bytes.size() != sizeof question + question.service_bytes + question.port_bytes) return;
+    const auto* const text = reinterpret_cast<const char*>(bytes.data() + sizeof question);
+    std::string port(text + question.service_bytes, question.port_bytes);
+    const Outcome outcome = serve(question.asks, {text, question.service_bytes}, port);
+    std::string answer(reinterpret_cast<const char*>(&outcome), sizeof outcome);
+    if (question.asks == Asks::kLookUp && outcome == Outcome::kDone) answer += port;
+    tell(*rank_0, rank, JobTag::kAnswer, question.number, std::as_bytes(std::span(answer)));
+  }
+
+  Rank* rank_0 = nullptr;
+
+ private:
+  std::mutex mutex_;  // no thread waits while it holds this
+  std::map<std::string, std::string, std::less<>> ports_;
+};
+
+Names& names() {
+  static auto& all = *new Names;
+  return all;
+}
+
+/// Asks rank 0, or, in its process, does it.
+Status ask(Rank& self, Asks asks, std::string_view service, std::string& port, Outcome& outcome) {
+  if (self.world.ranks[0] != nullptr) {
+    outcome = names().serve(asks, service, port);
+    return {};
+  }
+  const Question question{asks, next_question(), static_cast<std::uint32_t>(service.size()),
+                          static_cast<std::uint32_t>(port.size())};
+  std::string message(reinterpret_cast<const char*>(&question), sizeof question);
+  message.append(service).append(port);
+  tell(self, 0, JobTag::kName, 0, std::as_bytes(std::span(message)));
+  std::array<char, sizeof(Outcome) + MPI_MAX_PORT_NAME> answer{};
+  core::Operation operation;
+  CLUMP_TRY(p2p::receive(job_address(self, 0, JobTag::kAnswer, question.number),
+                         {answer.data(), static_cast<Count>(answer.size()), datatype::predefined(MPI_BYTE)},
+                         operation));
+  std::memcpy(&outcome, answer.data(), sizeof outcome);
+  if (asks == Asks::kLookUp)
+    port.assign(answer.data() + sizeof outcome,
+                static_cast<std::size_t>(operation.result.bytes) - sizeof outcome);
+  return {};
+}
+
+Status check_service(const char* service_name, int error_class, std::string_view& service) {
+  service = {service_name, strnlen(service_name, kMostName + 1)};
+  if (!service.empty() && service.size() <= kMostName) return {};
+  return base::fail(error_class, "(service_name): it has {} characters; 1 to {} are allowed",
+                    service.empty() ? "no" : "more", kMostName);
+}
+
+std::string text_of(const char* port_name) { return {port_name, strnlen(port_name, MPI_MAX_PORT_NAME - 1)}; }
+
+}  // namespace
+
+void keep_names(Rank& rank) {
+  names().rank_0 = &rank;
+  static auto& listener = *new Listener(rank, JobTag::kName, names());
+  listener.begin_listening();
+}
+
+Status publish_name(Rank& self, const char* service_name, core::Info*, const char* port_name) {
+  std::string_view service;
+  CLUMP_TRY(check_service(service_name, MPI_ERR_SERVICE, service));
+  std::string port = text_of(port_name);
+  Outcome outcome{};
+  CLUMP_TRY(ask(self, Asks::kPublish, service, port, outcome));
+  if (outcome == Outcome::kDone) return {};
+  return base::fail(
+      MPI_ERR_SERVICE,
+      "(service_name = \"{}\"): it is published already: take another name, or MPI_Unpublish_name first",
+      service);
+}
+
+Status lookup_name(Rank& self, const char* service_name, core::Info*, char* port_name) {
+  std::string_view service;
+  CLUMP_TRY(check_service(service_name, MPI_ERR_NAME, service));
+  std::string port;
+  Outcome outcome{};
+  CLUMP_TRY(ask(self, Asks::kLookUp, service, port, outcome));
+  if (outcome != Outcome::kDone)
+    return base::fail(MPI_ERR_NAME, "(service_name = \"{}\"): no rank of this job has published it", service);
+  std::memcpy(port_name, port.c_str(), port.size() + 1);
+  return {};
+}
+
+Status unpublish_name(Rank& self, const char* service_name, core::Info*, const char* port_name) {
+  std::string_view service;
+  CLUMP_TRY(check_service(service_name, MPI_ERR_SERVICE, service));
+  std::string port = text_of(port_name);
+  Outcome outcome{};
+  CLUMP_TRY(ask(self, Asks::kUnpublish, service, port, outcome));
+  if (outcome == Outcome::kDone) return {};
+  return base::fail(MPI_ERR_SERVICE, "(service_name = \"{}\"): {}", service,
+                    outcome == Outcome::kUnknown ? "no rank of this job has published it"
+                                                 : "it is published for another port_name");
+}
+
+}  // namespace clump::mpi

@@ -1,0 +1,14 @@
+// Whether memory that an operation names is attached to a dynamic window.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "rma/window_map.h"
+
+namespace clump::rma {
+
+/// Whether all bytes of [begin, end) are in pieces, of which several may lie next to each other.
+bool covers(std::span<const Attached::Piece> pieces, std::uintptr_t begin, std::uintptr_t end);
+
+}  // namespace clump::rma

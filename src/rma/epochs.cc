@@ -1,0 +1,370 @@
+// When a rank may access others' memory, and others its (MPI-5.0 section 12.5).
+//
+// An operation on memory that can be reached is complete when its call returns, so what ends an epoch waits
+// for replies only where there are messages, and then tells the others. Waiting for another rank is receiving
+// a message from it.
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "coll/schedule/agree.h"
+#include "core/awaited.h"
+#include "fiber/completion.h"
+#include "p2p/p2p.h"
+#include "rma/messages.h"
+#include "rma/waits.h"
+#include "rma/window.h"
+
+namespace clump::rma {
+
+using base::Status;
+
+namespace {
+
+datatype::Layout nothing() { return {nullptr, 0, datatype::predefined(MPI_BYTE)}; }
+
+/// Receives the message that says that another rank has made a call.
+class CallOfOther final : public p2p::ReceiveOperation, public WaitForWindow {
+ public:
+  CallOfOther(core::Comm& comm, int peer, Tag tag, std::string what)
+      : peer_(comm.peers().world_rank(peer)), what_(std::move(what)) {
+    begin(address(comm, peer, tag), nothing());
+  }
+  AwaitedOfWindow awaited_of_window() const override { return {what_, peer_, false}; }
+
+ private:
+  const int peer_;
+  const std::string what_;
+};
+
+/// Called where a program may be polling: it reads a window again and again until another rank has written
+/// there, which may need this rank's core, or its threads to take messages in. Most calls do nothing.
+void let_others_run(core::Rank& self) {
+  constexpr unsigned kCallsPerPoll = 16;  // yield_after_empty_poll() gives the core away in each fourth
+  constinit static thread_local unsigned calls = 0;
+  if (++calls % kCallsPerPoll != 0) return;
+  p2p::poll(self);
+  fiber::yield_after_empty_poll();
+}
+
+/// A fence of memory: what this thread has written before is there for others, and the reverse.
+void order_memory() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+
+}  // namespace
+
+Status Window::check_assertions(int assertions, int allowed) const {
+  if ((assertions & ~allowed) == 0) return {};
+  return base::fail(
+      MPI_ERR_ASSERT,
+      "(assert = {:#x}): {:#x} means nothing in this call; it is a sum of constants MPI_MODE_*, or 0",
+      assertions, assertions & ~allowed);
+}
+
+Status Window::check_no_access(const char* what) const {
+  const char* const open = access_ == Access::kStarted ? "MPI_Win_start; call MPI_Win_complete"
+                           : access_ == Access::kAll   ? "MPI_Win_lock_all; call MPI_Win_unlock_all"
+                           : access_ == Access::kLocks ? "MPI_Win_lock; call MPI_Win_unlock"
+                           : fenced_ && fence_used_    ? "MPI_Win_fence; call MPI_Win_fence"
+                                                       : nullptr;
+  if (open == nullptr) return {};
+  return base::fail(MPI_ERR_RMA_SYNC,
+                    "(win): rank {} cannot {}: its access epoch on {} has begun by {} before", rank(), what,
+                    description(), open);
+}
+
+Status Window::fence(int assertions) {
+  CLUMP_TRY(check_assertions(assertions,
+                             MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED));
+  if (access_ != Access::kNone) CLUMP_TRY(check_no_access("call it"));
+  if (posted_)
+    return base::fail(
+        MPI_ERR_RMA_SYNC,
+        "(win): rank {} exposes {} to a group: call MPI_Win_wait before (its MPI_Win_post is open)", rank(),
+        description());
+  const Status flushed = messages_ != nullptr ? messages_->flush(-1) : Status();
+  order_memory();
+  CLUMP_TRY(coll::synchronize(coll::Members(*comm)));
+  order_memory();
+  end_accesses(-1);  // no rank is in the epoch any more
+  ++fences_;
+  fenced_ = (assertions & MPI_MODE_NOSUCCEED) == 0;
+  fence_used_ = false;
+  return flushed;
+}
+
+Status Window::members(const core::Group& part, std::vector<int>& its_ranks) const {
+  its_ranks.clear();
+  for (int i = 0; i < part.size(); ++i) {
+    const int one = group->rank_of(part.world_rank(i));
+    if (one == MPI_UNDEFINED)
+      return base::fail(MPI_ERR_GROUP, "(group): its rank {}, which is rank {} of the job, is not in {}", i,
+                        part.world_rank(i), description());
+    its_ranks.push_back(one);
+  }
+  return {};
+}
+
+Status Window::start(const core::Group& part, int assertions) {
+  CLUMP_TRY(check_assertions(assertions, MPI_MODE_NOCHECK));
+  CLUMP_TRY(check_no_access("start another one"));
+  std::vector<int> its_ranks;
+  CLUMP_TRY(members(part, its_ranks));
+  if ((assertions & MPI_MODE_NOCHECK) == 0)
+    for (const int one : its_ranks) {
+      CallOfOther posted(*comm, one, Tag::kPosted, fmt::format("MPI_Win_post of {}", name_of(one)));
+      const core::Waiting told(posted);
+      posted.wait();
+    }
+  order_memory();
+  is_started_.assign(static_cast<std::size_t>(ranks()), false);
+  for (const int one : its_ranks) is_started_[static_cast<std::size_t>(one)] = true;
+  started_ = std::move(its_ranks);
+  access_ = Access::kStarted;
+  fenced_ = false;  // what a fence has opened, and nobody has used, is over
+  return {};
+}
+
+Status Window::complete() {
+  if (access_ != Access::kStarted)
+    return base::fail(MPI_ERR_RMA_SYNC, "(win): rank {} has not called MPI_Win_start on {}", rank(),
+                      description());
+  Status flushed;
+  for (const int one : started_) {
+    const Status status = messages_ != nullptr ? messages_->flush(one) : Status();
+    if (flushed.ok()) flushed = status;
+  }
+  order_memory();
+  for (const int one : started_) {
+    if (!is_here(one)) end_accesses(one);
+    send_note(*comm, one, Tag::kCompleted);
+  }
+  started_.clear();
+  access_ = Access::kNone;
+  return flushed;
+}
+
+Status Window::post(const core::Group& part, int assertions) {
+  CLUMP_TRY(check_assertions(assertions, MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT));
+  if (posted_)
+    return base::fail(MPI_ERR_RMA_SYNC,
+                      "(win): rank {} has called MPI_Win_post on {} already: call MPI_Win_wait", rank(),
+                      description());
+  std::vector<int> its_ranks;
+  CLUMP_TRY(members(part, its_ranks));
+  order_memory();
+  for (const int one : its_ranks)
+    completions_.push_back(std::make_unique<CallOfOther>(
+        *comm, one, Tag::kCompleted, fmt::format("MPI_Win_complete of {}", name_of(one))));
+  if ((assertions & MPI_MODE_NOCHECK) == 0)
+    for (const int one : its_ranks) send_note(*comm, one, Tag::kPosted);
+  posted_ = true;
+  return {};
+}
+
+Status Window::wait() {
+  if (!posted_)
+    return base::fail(MPI_ERR_RMA_SYNC, "(win): rank {} has not called MPI_Win_post on {}", rank(),
+                      description());
+  for (const auto& note : completions_) {
+    const core::Waiting told(*note);
+    note->wait();
+  }
+  completions_.clear();
+  posted_ = false;
+  if (map_->conflicts != nullptr) map_->conflicts->end_started(rank());
+  order_memory();
+  return {};
+}
+
+Status Window::test(bool& is_done) {
+  if (!posted_)
+    return base::fail(MPI_ERR_RMA_SYNC, "(win): rank {} has not called MPI_Win_post on {}", rank(),
+                      description());
+  p2p::poll(owner);
+  is_done = std::ranges::all_of(completions_, [](const auto& note) { return note->completion.done(); });
+  if (!is_done) fiber::yield_after_empty_poll();
+  return is_done ? wait() : Status();
+}
+
+// Locks.
+
+/// The receive that tells that the lock is the caller's.
+class Grant final : public p2p::ReceiveOperation, public WaitForWindow {
+ public:
+  Grant(Window& window, int target) : window_(window), target_(target) {
+    begin(address(*window.comm, MPI_ANY_SOURCE, Tag::kGranted), nothing());
+  }
+  AwaitedOfWindow awaited_of_window() const override {
+    const Control* const control = window_.target(target_).control;
+    const int holder = control != nullptr ? control->lock.holder() : -1;
+    return {fmt::format("the lock of {}", window_.name_of(target_)),
+            holder < 0 ? -1 : window_.group->world_rank(holder), true};
+  }
+
+ private:
+  Window& window_;
+  const int target_;
+};
+
+void Window::wait_for_grant(LockType type, int rank) {
+  // One lock at a time: a second thread of the rank waits until the first one has its.
+  // acquire, release: the first thread's place in the queue is free.
+  while (waits_for_lock_.exchange(true, std::memory_order_acquire)) {
+    p2p::poll(owner);
+    fiber::yield_after_empty_poll();
+  }
+  const Target& there = target(rank);
+  const bool asks = there.control == nullptr;
+  if (asks) messages_->lock(type, rank);
+  if (asks || !there.control->lock.take_or_queue(type, this->rank(), waiters())) {
+    counters_.lock_waits.add();
+    Grant grant(*this, rank);
+    const core::Waiting told(grant);
+    grant.wait();
+  }
+  waits_for_lock_.store(false, std::memory_order_release);
+}
+
+void Window::take_lock(LockType type, int rank) {
+  Control* const control = target(rank).control;
+  if (control == nullptr || !control->lock.try_take(type, this->rank())) wait_for_grant(type, rank);
+}
+
+Status Window::give_lock_back(LockType type, int rank) {
+  Control* const control = target(rank).control;
+  if (control == nullptr) return messages_->unlock(type, rank);
+  control->lock.give_back(type, waiters(), [&](int next) { send_note(*comm, next, Tag::kGranted); });
+  return {};
+}
+
+void Window::serve_lock(LockType type, int origin) {
+  if (mine().control->lock.take_or_queue(type, origin, waiters())) send_note(*comm, origin, Tag::kGranted);
+}
+
+void Window::serve_unlock(LockType type) {
+  mine().control->lock.give_back(type, waiters(), [&](int next) { send_note(*comm, next, Tag::kGranted); });
+}
+
+void Window::make_held() {
+  if (held_ == nullptr) held_ = std::make_unique<std::atomic<Held>[]>(static_cast<std::size_t>(ranks()));
+}
+
+// So a thousand ranks cost nothing that are not accessed. One thread of the rank at a time.
+void Window::touch(int rank) {
+  while (touches_.exchange(true, std::memory_order_acquire)) {
+    p2p::poll(owner);
+    fiber::yield_after_empty_poll();
+  }
+  if (held(rank) == Held::kNo) {
+    take_lock(LockType::kShared, rank);
+    touched_.push_back(rank);
+    held_[static_cast<std::size_t>(rank)].store(Held::kShared, std::memory_order_release);
+  }
+  touches_.store(false, std::memory_order_release);
+}
+
+Status Window::lock(LockType type, int rank, int assertions) {
+  CLUMP_TRY(check_assertions(assertions, MPI_MODE_NOCHECK));
+  CLUMP_TRY(check_rank("rank", rank));
+  if (rank == MPI_PROC_NULL) return {};
+  if (access_ != Access::kLocks) CLUMP_TRY(check_no_access("lock a rank"));
+  make_held();
+  if (held(rank) != Held::kNo)
+    return base::fail(MPI_ERR_RMA_SYNC,
+                      "(rank = {}): rank {} has locked it already: call MPI_Win_unlock before", rank,
+                      this->rank());
+  const bool checked = (assertions & MPI_MODE_NOCHECK) == 0;
+  if (checked) take_lock(type, rank);
+  held_[static_cast<std::size_t>(rank)] = !checked                    ? Held::kUnchecked
+                                          : type == LockType::kShared ? Held::kShared
+                                                                      : Held::kExclusive;
+  access_ = Access::kLocks;
+  fenced_ = false;
+  ++locks_;
+  return {};
+}
+
+/// Completes the operations on a rank and gives its lock back.
+Status Window::release(int rank) {
+  const Status flushed = messages_ != nullptr ? messages_->flush(rank) : Status();
+  order_memory();
+  end_accesses(rank);
+  const Held before = held_[static_cast<std::size_t>(rank)].exchange(Held::kNo);
+  if (before == Held::kShared) CLUMP_TRY(give_lock_back(LockType::kShared, rank));
+  if (before == Held::kExclusive) CLUMP_TRY(give_lock_back(LockType::kExclusive, rank));
+  return flushed;
+}
+
+Status Window::unlock(int rank) {
+  CLUMP_TRY(check_rank("rank", rank));
+  if (rank == MPI_PROC_NULL) return {};
+  if (access_ != Access::kLocks || held(rank) == Held::kNo)
+    return base::fail(MPI_ERR_RMA_SYNC, "(rank = {}): rank {} has not locked it on {} (MPI_Win_lock)", rank,
+                      this->rank(), description());
+  if (--locks_ == 0) access_ = Access::kNone;
+  const Status released = release(rank);
+  let_others_run(owner);
+  return released;
+}
+
+Status Window::lock_all(int assertions) {
+  CLUMP_TRY(check_assertions(assertions, MPI_MODE_NOCHECK));
+  CLUMP_TRY(check_no_access("lock all ranks"));
+  make_held();
+  all_unchecked_ = (assertions & MPI_MODE_NOCHECK) != 0;
+  access_ = Access::kAll;
+  fenced_ = false;
+  return {};
+}
+
+Status Window::unlock_all() {
+  if (access_ != Access::kAll)
+    return base::fail(MPI_ERR_RMA_SYNC, "(win): rank {} has not called MPI_Win_lock_all on {}", rank(),
+                      description());
+  access_ = Access::kNone;
+  Status outcome = messages_ != nullptr ? messages_->flush(-1) : Status();
+  end_accesses(-1);
+  for (const int one : std::exchange(touched_, {})) {
+    const Status released = release(one);
+    if (outcome.ok()) outcome = released;
+  }
+  order_memory();
+  return outcome;
+}
+
+Status Window::flush(int rank) {
+  CLUMP_TRY(check_rank("rank", rank));
+  const bool locked = access_ == Access::kAll || rank == MPI_PROC_NULL ||
+                      (access_ == Access::kLocks && held(rank) != Held::kNo);
+  if (!locked)
+    return base::fail(MPI_ERR_RMA_SYNC, "(rank = {}): rank {} has not locked it on {} (MPI_Win_lock)", rank,
+                      this->rank(), description());
+  order_memory();
+  let_others_run(owner);
+  if (rank == MPI_PROC_NULL) return {};
+  const Status flushed = messages_ != nullptr ? messages_->flush(rank) : Status();
+  end_accesses(rank);
+  return flushed;
+}
+
+Status Window::flush_all() {
+  if (access_ != Access::kAll && access_ != Access::kLocks)
+    return base::fail(MPI_ERR_RMA_SYNC,
+                      "(win): rank {} has locked no rank of {} (MPI_Win_lock, MPI_Win_lock_all)", rank(),
+                      description());
+  order_memory();
+  let_others_run(owner);
+  const Status flushed = messages_ != nullptr ? messages_->flush(-1) : Status();
+  end_accesses(-1);
+  return flushed;
+}
+
+Status Window::sync() {
+  order_memory();
+  // MPI_Win_sync in a loop reads what another rank stores.
+  if (messages_ != nullptr) p2p::poll(owner);
+  fiber::yield_after_empty_poll();
+  return {};
+}
+
+}  // namespace clump::rma

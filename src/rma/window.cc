@@ -1,0 +1,383 @@
+#include "rma/window.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "coll/schedule/agree.h"
+#include "core/request.h"
+#include "rma/coverage.h"
+#include "rma/direct.h"
+#include "rma/messages.h"
+
+namespace clump::rma {
+
+using base::Status;
+using datatype::Layout;
+using datatype::PredefinedOp;
+
+namespace {
+
+/// The request of an operation that is complete.
+Status done(MPI_Request* request) {
+  if (request != nullptr) *request = core::kCompletedRequest;
+  return {};
+}
+
+const char* word_of(OpenAccess::Kind kind) {
+  static constexpr const char* kWords[] = {"writes", "reads", "accumulates into"};
+  return kWords[static_cast<std::size_t>(kind)];
+}
+
+/// "rank 1 writes bytes 8 to 15: MPI_Put at solver.c:12".
+std::string line_of(const core::World& world, const OpenAccess& access) {
+  const datatype::Reach reach = datatype::reach_of(access.place);
+  return fmt::format("rank {} {} {} {} to {}: {}{}", access.origin, word_of(access.kind),
+                     access.place.type->is_dense() ? "bytes" : "of bytes", reach.begin, reach.end - 1,
+                     access.site.call != nullptr ? access.site.call : "a call", world.at(access.site));
+}
+
+}  // namespace
+
+Window::Window(core::Rank& its_owner, base::Ref<core::Comm> its_comm, int its_flavor)
+    : core::Window(its_owner, its_comm->group),
+      flavor(its_flavor),
+      comm(std::move(its_comm)),
+      counters_(core::access_counters_of(its_owner)) {
+  comm->name = "a window";
+}
+
+Window::~Window() = default;
+
+std::string Window::description() const {
+  return name.empty() ? "the window" : fmt::format("window '{}'", name);
+}
+
+std::string Window::name_of(int rank) const { return fmt::format("rank {} of {}", rank, description()); }
+
+Status Window::check_rank(const char* argument, int rank) const {
+  if (static_cast<unsigned>(rank) < static_cast<unsigned>(ranks()) || rank == MPI_PROC_NULL) return {};
+  return base::fail(MPI_ERR_RANK, "({} = {}): {} has ranks 0 to {}", argument, rank, description(),
+                    ranks() - 1);
+}
+
+Status Window::not_in_epoch(int rank) const {
+  const char* advice =
+      "call MPI_Win_fence, MPI_Win_start, MPI_Win_lock or MPI_Win_lock_all before, and what ends that after "
+      "it";
+  if (access_ == Access::kLocks)
+    return base::fail(MPI_ERR_RMA_SYNC,
+                      "(target_rank = {}): rank {} has locked other ranks of {}, but not this one: call "
+                      "MPI_Win_lock(..., {}, ...) before",
+                      rank, this->rank(), description(), rank);
+  if (access_ == Access::kStarted)
+    return base::fail(
+        MPI_ERR_RMA_SYNC,
+        "(target_rank = {}): it is not in the group with which rank {} has called MPI_Win_start "
+        "on {}",
+        rank, this->rank(), description());
+  return base::fail(MPI_ERR_RMA_SYNC, "(target_rank = {}): rank {} has no access epoch on {}: {}", rank,
+                    this->rank(), description(), advice);
+}
+
+Status Window::check_access(int rank) {
+  switch (access_) {
+    case Access::kLocks:
+      return held(rank) != Held::kNo ? Status() : not_in_epoch(rank);
+    case Access::kAll:
+      if (held(rank) == Held::kNo && !all_unchecked_) touch(rank);
+      return {};
+    case Access::kStarted:
+      return is_started_[static_cast<std::size_t>(rank)] ? Status() : not_in_epoch(rank);
+    case Access::kNone:
+      break;
+  }
+  if (!fenced_) return not_in_epoch(rank);
+  fence_used_.store(true, std::memory_order_relaxed);
+  return {};
+}
+
+Status Window::out_of_range(const Place& place, Count first, Count bytes) const {
+  const Target& there = target(place.rank);
+  return base::fail(MPI_ERR_RMA_RANGE,
+                    "(target_rank = {}, target_disp = {}): rank {} names {} bytes from byte {} on, and rank "
+                    "{} has {} bytes in "
+                    "{} (displacement unit {})",
+                    place.rank, place.displacement, rank(), bytes, first, place.rank, there.size,
+                    description(), there.unit);
+}
+
+Status Window::find_place(const Place& place, Count bytes, Count& offset) {
+  CLUMP_TRY(check_access(place.rank));
+  if (!place.type.committed())
+    return base::fail(MPI_ERR_TYPE,
+                      "(target_datatype): it is {}, which is not committed: call MPI_Type_commit",
+                      place.type.description());
+  const Count wanted = place.count * place.type.size();
+  if (wanted != bytes)
+    return base::fail(
+        MPI_ERR_TRUNCATE,
+        "(target_rank = {}, target_disp = {}): the origin, rank {}, has {} bytes, and {} elements of "
+        "{} at the target have {}",
+        place.rank, place.displacement, rank(), bytes, place.count, place.type.description(), wanted);
+  const Target& there = target(place.rank);
+  if (flavor == MPI_WIN_FLAVOR_DYNAMIC) {
+    offset = place.displacement;
+    if (bytes == 0 || there.attached == nullptr) return {};
+  } else if (place.displacement < 0 && bytes > 0) {
+    return base::fail(MPI_ERR_DISP, "(target_disp = {}): it is negative; {} of rank {} begins at 0",
+                      place.displacement, description(), place.rank);
+  } else if (__builtin_mul_overflow(place.displacement, there.unit, &offset)) {
+    return out_of_range(place, place.displacement, bytes);
+  }
+  if (bytes == 0) return {};
+  const Count last = (place.count - 1) * place.type.extent();
+  const Count first = offset + place.type.true_lb() + std::min<Count>(last, 0);
+  const Count span = place.type.true_extent() + std::max(last, -last);
+  if (flavor == MPI_WIN_FLAVOR_DYNAMIC) {
+    const auto begin = static_cast<std::uintptr_t>(first);
+    if (there.attached->holds(begin, begin + static_cast<std::uintptr_t>(span))) return {};
+    return base::fail(
+        MPI_ERR_RMA_RANGE,
+        "(target_rank = {}, target_disp = {:#x}): rank {} names {} bytes there, which rank {} has not "
+        "attached to {} (MPI_Win_attach)",
+        place.rank, place.displacement, rank(), span, place.rank, description());
+  }
+  return first < 0 || span > there.size || first > there.size - span ? out_of_range(place, first, span)
+                                                                     : Status();
+}
+
+Status Window::check_conflicts(OpenAccess::Kind kind, const Place& place, Count offset,
+                               const datatype::Datatype* element) {
+  if (map_->conflicts == nullptr) [[likely]]
+    return {};
+  OpenAccess access{.kind = kind,
+                    .origin = rank(),
+                    .place = {reinterpret_cast<void*>(offset), place.count, &place.type},
+                    .element = element,
+                    .fence = access_ == Access::kNone ? fences_ : 0,
+                    .started = access_ == Access::kStarted};
+  if (!place.type.is_predefined()) access.type.fill(&place.type);
+  if (core::Site::current != nullptr) access.site = *core::Site::current;
+  return add_access(std::move(access), place.rank);
+}
+
+Status Window::add_access(OpenAccess access, int target) {
+  const std::optional<OpenAccess> other = map_->conflicts->add(target, access);
+  if (!other) return {};
+  const core::World& world = owner.world;
+  return base::fail(
+      MPI_ERR_RMA_CONFLICT,
+      "two accesses to the same bytes of {} are not ordered\n  {}\n  {}\n  what comes between them has to "
+      "end the first one: a fence, MPI_Win_wait of the target, or MPI_Win_flush or MPI_Win_unlock; or both "
+      "are accumulates with one datatype",
+      name_of(target), line_of(world, *other), line_of(world, access));
+}
+
+Layout Window::layout_at(const Target& target, const Place& place, Count offset) {
+  const auto base = reinterpret_cast<std::uintptr_t>(target.base) + static_cast<std::uintptr_t>(offset);
+  return {reinterpret_cast<void*>(base), place.count, &place.type};
+}
+
+Status Window::no_memory(const Place& place, Count offset) const {
+  return base::fail(
+      MPI_ERR_RMA_RANGE,
+      "(target_rank = {}, target_disp = {}): rank {} cannot reach {} bytes from byte {:#x} on in rank "
+      "{}'s part of {}: there is no such memory, or no longer",
+      place.rank, place.displacement, rank(), place.count * place.type.size(), offset, place.rank,
+      description());
+}
+
+Status Window::put(const Layout& from, const Place& to, MPI_Request* request) {
+  CLUMP_TRY(check_rank("target_rank", to.rank));
+  if (to.rank == MPI_PROC_NULL) return done(request);
+  Count offset = 0;
+  CLUMP_TRY(find_place(to, from.bytes(), offset));
+  const Target& there = target(to.rank);
+  if (from.bytes() == 0) return done(request);
+  CLUMP_TRY(check_conflicts(OpenAccess::Kind::kPut, to, offset));
+  counters_.add(core::AccessKind::kPut, from.bytes());
+  if (there.reach == Reach::kMessages) return messages_->put(from, to, offset, request);
+  if (!direct_put(there, layout_at(there, to, offset), from)) return no_memory(to, offset);
+  return done(request);
+}
+
+Status Window::get(const Layout& to, const Place& from, MPI_Request* request) {
+  CLUMP_TRY(check_rank("target_rank", from.rank));
+  if (from.rank == MPI_PROC_NULL) return done(request);
+  Count offset = 0;
+  CLUMP_TRY(find_place(from, to.bytes(), offset));
+  const Target& there = target(from.rank);
+  if (to.bytes() == 0) return done(request);
+  CLUMP_TRY(check_conflicts(OpenAccess::Kind::kGet, from, offset));
+  counters_.add(core::AccessKind::kGet, to.bytes());
+  if (there.reach == Reach::kMessages) return messages_->get(to, from, offset, request);
+  if (!direct_get(there, layout_at(there, from, offset), to)) return no_memory(from, offset);
+  return done(request);
+}
+
+Status Window::find_element(const Layout& origin, const Place& place, PredefinedOp op,
+                            const datatype::Datatype*& element) const {
+  element = place.type.element();
+  if (element == nullptr)
+    return base::fail(
+        MPI_ERR_TYPE,
+        "(target_datatype = {}): an accumulate needs a predefined type, or one that consists of "
+        "elements of one predefined type",
+        place.type.description());
+  if (op != PredefinedOp::kNoOp && origin.type->element() != element &&
+      (origin.type->element() == nullptr || origin.type->element()->signature() != element->signature()))
+    return base::fail(
+        MPI_ERR_TYPE,
+        "(origin_datatype = {}, target_datatype = {}): an accumulate needs the same predefined type "
+        "at origin and target",
+        origin.type->description(), place.type.description());
+  if (op == PredefinedOp::kReplace || op == PredefinedOp::kNoOp) return {};
+  if (datatype::kernel(op, *element) != nullptr) return {};
+  return base::fail(MPI_ERR_OP, "(op = {}, target_datatype = {}): the operation is not defined on this type",
+                    datatype::name_of(op), place.type.description());
+}
+
+Status Window::combine(const Combination& what, const Place& with, MPI_Request* request) {
+  CLUMP_TRY(check_rank("target_rank", with.rank));
+  if (with.rank == MPI_PROC_NULL) return done(request);
+  const bool reads = what.op != PredefinedOp::kNoOp;
+  const bool tells = what.result.type != nullptr;
+  const datatype::Datatype* element = nullptr;
+  const Count bytes = reads ? what.operand.bytes() : with.count * with.type.size();
+  if (bytes > 0) CLUMP_TRY(find_element(what.operand, with, what.op, element));
+  Count offset = 0;
+  CLUMP_TRY(find_place(with, bytes, offset));
+  if (tells && what.result.bytes() != bytes)
+    return base::fail(MPI_ERR_TRUNCATE,
+                      "(result_count): the result has room for {} bytes, and the target has {}",
+                      what.result.bytes(), bytes);
+  const Target& there = target(with.rank);
+  if (bytes == 0 || (!reads && !tells)) return done(request);
+  CLUMP_TRY(check_conflicts(OpenAccess::Kind::kAccumulate, with, offset, element));
+  counters_.add(core::AccessKind::kAccumulate, bytes);
+  if (there.reach == Reach::kMessages) return messages_->combine(what, *element, with, offset, request);
+  const Layout nothing{nullptr, 0, element};
+  const Elements operand(reads ? what.operand : nothing, *element, true);
+  Elements result(tells ? what.result : nothing, *element, false);
+  const Work work{*element, what.op, datatype::kernel(what.op, *element), operand.data(), result.data()};
+  if (!direct_combine(there, layout_at(there, with, offset), offset, work)) return no_memory(with, offset);
+  result.write_back();
+  return done(request);
+}
+
+Status Window::compare_and_swap(const void* value, const void* expected, void* result, const Place& with) {
+  CLUMP_TRY(check_rank("target_rank", with.rank));
+  if (with.rank == MPI_PROC_NULL) return {};
+  using Class = datatype::Class;
+  const Class kind = with.type.kind();
+  if (kind != Class::kInteger && kind != Class::kUnsigned && kind != Class::kFortranInteger &&
+      kind != Class::kLogical && kind != Class::kByte && kind != Class::kMultiLanguage &&
+      kind != Class::kCharacter)
+    return base::fail(MPI_ERR_TYPE,
+                      "(datatype = {}): an integer, a logical, a byte or a multi-language type is needed",
+                      with.type.description());
+  Count offset = 0;
+  CLUMP_TRY(find_place(with, with.type.size(), offset));
+  CLUMP_TRY(check_conflicts(OpenAccess::Kind::kAccumulate, with, offset, &with.type));
+  counters_.add(core::AccessKind::kAccumulate, with.type.size());
+  const Target& there = target(with.rank);
+  if (there.reach == Reach::kMessages) {
+    const auto bytes = static_cast<std::size_t>(with.type.size());
+    std::array<std::byte, 64> both;
+    std::memcpy(both.data(), value, bytes);
+    std::memcpy(both.data() + bytes, expected, bytes);
+    return messages_->compare_and_swap(both.data(), result, with, offset);
+  }
+  auto* const place = static_cast<std::byte*>(layout_at(there, with, offset).base);
+  return direct_compare_and_swap(there, place, offset, with.type, value, expected, result)
+             ? Status()
+             : no_memory(with, offset);
+}
+
+Status Window::query(int rank, MPI_Aint& size, Count& unit, void*& base) const {
+  CLUMP_TRY(check_rank("rank", rank));
+  if (flavor == MPI_WIN_FLAVOR_DYNAMIC)
+    return base::fail(MPI_ERR_RMA_FLAVOR, "(win): {} is dynamic, so no rank has memory of its own in it",
+                      description());
+  if (rank == MPI_PROC_NULL) {
+    const auto& all = map_->targets;
+    // The lowest rank that has memory, whether it can be accessed from here or not (MPI-5.0 section 12.2.3).
+    const auto first = std::ranges::find_if(all, [](const Target& one) { return one.size > 0; });
+    if (first == all.end()) return size = 0, unit = 1, base = nullptr, Status();
+    rank = static_cast<int>(first - all.begin());
+  }
+  const Target& there = target(rank);
+  const bool is_shared = there.reach == Reach::kMemory;
+  size = is_shared ? there.size : 0;
+  unit = there.unit;
+  base = is_shared ? there.base : nullptr;
+  return {};
+}
+
+Status Window::attach(void* base, MPI_Aint size) {
+  if (flavor != MPI_WIN_FLAVOR_DYNAMIC)
+    return base::fail(MPI_ERR_RMA_FLAVOR, "(win): {} was not made by MPI_Win_create_dynamic", description());
+  if (size < 0) return base::fail(MPI_ERR_SIZE, "(size = {}): it is negative", size);
+  if (base == nullptr) return base::fail(MPI_ERR_BASE, "(base = NULL): there is no memory to attach");
+  const auto begin = reinterpret_cast<std::uintptr_t>(base);
+  const auto end = begin + static_cast<std::uintptr_t>(size);
+  const std::lock_guard lock(attached_mutex_);
+  for (const Attached::Piece& piece : attached_)
+    if (begin < piece.end && piece.begin < end)
+      return base::fail(
+          MPI_ERR_RMA_ATTACH,
+          "(base = {}, size = {}): memory of it is attached to {} already, as {} bytes at {:#x}: call "
+          "MPI_Win_detach before",
+          base, size, description(), piece.end - piece.begin, piece.begin);
+  attached_.push_back({begin, end});
+  mine().attached->list(attached_);
+  return {};
+}
+
+Status Window::detach(const void* base) {
+  if (flavor != MPI_WIN_FLAVOR_DYNAMIC)
+    return base::fail(MPI_ERR_RMA_FLAVOR, "(win): {} was not made by MPI_Win_create_dynamic", description());
+  const std::lock_guard lock(attached_mutex_);
+  const auto begin = reinterpret_cast<std::uintptr_t>(base);
+  const auto found =
+      std::ranges::find_if(attached_, [&](const Attached::Piece& piece) { return piece.begin == begin; });
+  if (found == attached_.end())
+    return base::fail(MPI_ERR_BASE, "(base = {}): no memory that begins there is attached to {}",
+                      base == nullptr ? "NULL" : fmt::format("{}", base), description());
+  attached_.erase(found);
+  mine().attached->list(attached_);
+  return {};
+}
+
+bool Window::holds(const Layout& place) {
+  if (flavor != MPI_WIN_FLAVOR_DYNAMIC || place.count == 0 || place.type == nullptr) return true;
+  const Count last = (place.count - 1) * place.type->extent();
+  const auto begin = reinterpret_cast<std::uintptr_t>(place.base) +
+                     static_cast<std::uintptr_t>(place.type->true_lb() + std::min<Count>(last, 0));
+  const auto end = begin + static_cast<std::uintptr_t>(place.type->true_extent() + std::max(last, -last));
+  const std::lock_guard lock(attached_mutex_);
+  return covers(attached_, begin, end);
+}
+
+Status Window::may_be_freed() const {
+  if (access_ != Access::kNone || posted_ || (fenced_ && fence_used_)) {
+    const char* const open = posted_                       ? "an exposure epoch: call MPI_Win_wait"
+                             : access_ == Access::kStarted ? "an access epoch: call MPI_Win_complete"
+                             : access_ == Access::kLocks   ? "locks: call MPI_Win_unlock"
+                             : access_ == Access::kAll     ? "a lock of all: call MPI_Win_unlock_all"
+                                                           : "operations after a fence: call MPI_Win_fence";
+    return base::fail(MPI_ERR_RMA_SYNC, "(win): rank {} still has on {} {} before", rank(), description(),
+                      open);
+  }
+  return {};
+}
+
+Status Window::finish() {
+  Status flushed;
+  if (messages_ != nullptr) flushed = messages_->flush(-1);
+  CLUMP_TRY(coll::synchronize(coll::Members(*comm)));
+  if (messages_ != nullptr) messages_->stop();
+  return flushed;
+}
+
+}  // namespace clump::rma

@@ -1,0 +1,196 @@
+// Window: one-sided communication of one rank (MPI-5.0 chapter 12). The bodies in src/mpi/windows.cc and
+// one_sided.cc have checked handles, counts and buffers; everything about the window is checked here.
+//
+// A put, get or accumulate to a rank whose memory can be reached (window_map.h) is complete when the call
+// returns: the origin has moved the bytes (direct.h). Operations for other ranks are messages (messages.h),
+// which the target's process serves without its program; they are complete at the next flush.
+//
+// Functions are called by threads of the owning rank.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/mutex.h"
+#include "base/status.h"
+#include "core/accesses.h"
+#include "core/comm.h"
+#include "core/rank.h"
+#include "core/window.h"
+#include "datatype/datatype.h"
+#include "datatype/reduce.h"
+#include "rma/window_map.h"
+
+namespace clump::p2p {
+class ReceiveOperation;
+}
+
+namespace clump::rma {
+
+class Messages;
+class Service;
+class IncomingOperation;
+
+/// A place in a rank's part of a window, as a call names it.
+struct Place {
+  int rank;  ///< may be MPI_PROC_NULL
+  MPI_Aint displacement;
+  Count count;
+  const datatype::Datatype& type;
+};
+
+/// An operation that combines: MPI_Accumulate and its family.
+struct Combination {
+  datatype::Layout operand;  ///< of MPI_NO_OP: not read
+  datatype::Layout result;   ///< gets what was there before; no type: nobody wants it
+  datatype::PredefinedOp op;
+};
+
+class Window final : public core::Window {
+ public:
+  struct Making {
+    core::Rank& self;
+    core::Comm& comm;
+    const core::Info* info;
+    int flavor;  ///< MPI_WIN_FLAVOR_CREATE, ...
+    void* base = nullptr;
+    MPI_Aint size = 0;
+    Count unit = 1;
+  };
+  /// Makes the window; all ranks of the communicator call it. `base()` is the caller's memory then.
+  static base::Status make(const Making& making, base::Ref<Window>& window);
+  Window(core::Rank& owner, base::Ref<core::Comm> comm, int flavor);
+  ~Window() override;
+
+  // What the window is.
+  std::byte* base() const { return mine().base; }
+  Count size() const { return mine().size; }
+  int rank() const { return comm->rank; }
+  int ranks() const { return comm->size(); }
+  const Target& target(int rank) const { return map_->targets[static_cast<std::size_t>(rank)]; }
+  const int flavor;
+  const base::Ref<core::Comm> comm;  ///< the window's own, which no program sees
+  // The values of attributes, whose addresses the program gets.
+  MPI_Aint size_attribute = 0;
+  int unit_attribute = 0, flavor_attribute = 0, model_attribute = MPI_WIN_UNIFIED;
+  Count large_unit_attribute = 0;
+
+  /// Whether the caller's epochs are over.
+  base::Status may_be_freed() const;
+  /// MPI_Win_free: waits until all ranks have called it and nothing is under way.
+  base::Status finish();
+  /// MPI_Win_shared_query.
+  base::Status query(int rank, MPI_Aint& size, Count& unit, void*& base) const;
+
+  // Dynamic windows.
+  base::Status attach(void* base, MPI_Aint size);
+  base::Status detach(const void* base);
+
+  // Communication. With `request`: complete there at the latest when the request is.
+  base::Status put(const datatype::Layout& from, const Place& to, MPI_Request* request = nullptr);
+  base::Status get(const datatype::Layout& to, const Place& from, MPI_Request* request = nullptr);
+  base::Status combine(const Combination& what, const Place& with, MPI_Request* request = nullptr);
+  base::Status compare_and_swap(const void* value, const void* expected, void* result, const Place& with);
+
+  // Synchronisation.
+  base::Status fence(int assertions);
+  base::Status start(const core::Group& group, int assertions);
+  base::Status complete();
+  base::Status post(const core::Group& group, int assertions);
+  base::Status wait();
+  base::Status test(bool& done);
+  base::Status lock(LockType type, int rank, int assertions);
+  base::Status unlock(int rank);
+  base::Status lock_all(int assertions);
+  base::Status unlock_all();
+  base::Status flush(int rank);
+  base::Status flush_all();
+  base::Status sync();
+
+  /// "rank 3 of window 'table'", for messages.
+  std::string name_of(int rank) const;
+  std::string description() const;
+
+ private:
+  friend class Messages;
+  friend class Service;
+  friend class IncomingOperation;
+
+  enum class Access : std::uint8_t { kNone, kStarted, kLocks, kAll };
+  enum class Held : std::uint8_t { kNo, kShared, kExclusive, kUnchecked };
+
+  const Target& mine() const { return target(rank()); }
+  bool is_here(int rank) const {
+    return owner.world.ranks[static_cast<std::size_t>(group->world_rank(rank))] != nullptr;
+  }
+  LockWaiter* waiters() const { return map_->controls.waiters(); }
+
+  // What operations begin with.
+  base::Status check_rank(const char* name, int rank) const;
+  base::Status check_access(int rank);
+  /// The place's offset in the target's part of the window; of a dynamic one it is the address.
+  base::Status find_place(const Place& place, Count bytes, Count& offset);
+  base::Status find_element(const datatype::Layout& origin, const Place& place, datatype::PredefinedOp op,
+                            const datatype::Datatype*& element) const;
+  base::Status out_of_range(const Place& place, Count first, Count bytes) const;
+  base::Status not_in_epoch(int rank) const;
+  /// mpiexec --check: fails if the access conflicts with one that is open. `element`: of accumulates.
+  base::Status check_conflicts(OpenAccess::Kind kind, const Place& place, Count offset,
+                               const datatype::Datatype* element = nullptr);
+  [[gnu::cold]] base::Status add_access(OpenAccess access, int target);
+  /// What this rank has asked of a target (negative: of all) is done and ordered.
+  void end_accesses(int target) {
+    if (map_->conflicts != nullptr) [[unlikely]]
+      map_->conflicts->end(rank(), target);
+  }
+  static datatype::Layout layout_at(const Target& target, const Place& place, Count offset);
+  base::Status no_memory(const Place& place, Count offset) const;
+
+  // Epochs.
+  base::Status check_assertions(int assertions, int allowed) const;
+  base::Status check_no_access(const char* what) const;
+  base::Status members(const core::Group& group, std::vector<int>& ranks) const;
+  void take_lock(LockType type, int rank);
+  base::Status give_lock_back(LockType type, int rank);
+  void wait_for_grant(LockType type, int rank);
+  base::Status release(int rank);
+  void make_held();
+  /// MPI_Win_lock_all: the first operation on a rank takes its lock.
+  void touch(int rank);
+  Held held(int rank) const { return held_[static_cast<std::size_t>(rank)].load(std::memory_order_acquire); }
+
+  // For origins that cannot reach this rank's memory. Any thread.
+  void serve_lock(LockType type, int origin);
+  void serve_unlock(LockType type);
+  /// Whether the window has memory at this place of the owner.
+  bool holds(const datatype::Layout& place);
+
+  core::AccessCounters& counters_;
+  base::Ref<WindowMap> map_;
+  std::unique_ptr<Messages> messages_;  // null: every rank reaches every other one's memory
+
+  // The access epoch.
+  Access access_ = Access::kNone;
+  bool fenced_ = false;                  // a fence has opened an epoch, which the next one ends
+  std::atomic<bool> fence_used_{false};  // operations were called in it
+  std::uint64_t fences_ = 0;
+  bool all_unchecked_ = false;                 // MPI_Win_lock_all with MPI_MODE_NOCHECK
+  std::unique_ptr<std::atomic<Held>[]> held_;  // by rank; made by the first lock
+  int locks_ = 0;                              // of kLocks
+  std::vector<int> touched_;                   // of kAll: the ranks whose locks were needed
+  std::vector<int> started_;
+  std::vector<bool> is_started_;
+  std::atomic<bool> waits_for_lock_{false}, touches_{false};  // a thread of the rank does
+
+  // The exposure epoch.
+  bool posted_ = false;
+  std::vector<std::unique_ptr<p2p::ReceiveOperation>> completions_;
+
+  std::vector<Attached::Piece> attached_;  // of a dynamic window: all; guarded by attached_mutex_
+  base::ShortMutex attached_mutex_;
+};
+
+}  // namespace clump::rma

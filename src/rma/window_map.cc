@@ -1,0 +1,123 @@
+#include "rma/window_map.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string>
+
+#include "base/memory_file.h"
+#include "net/shm/shared_allocator.h"
+#include "rma/coverage.h"
+
+namespace clump::rma {
+
+void Attached::list(const std::vector<Piece>& all) {
+  const std::lock_guard lock(mutex);
+  count = static_cast<std::int32_t>(std::min<std::size_t>(all.size(), kMost));
+  unlisted = static_cast<std::int32_t>(all.size()) - count;
+  std::copy_n(all.begin(), count, pieces.begin());
+}
+
+bool covers(std::span<const Attached::Piece> pieces, std::uintptr_t begin, std::uintptr_t end) {
+  while (begin < end) {
+    const auto piece = std::ranges::find_if(
+        pieces, [&](const Attached::Piece& one) { return one.begin <= begin && begin < one.end; });
+    if (piece == pieces.end()) return false;
+    begin = piece->end;
+  }
+  return true;
+}
+
+bool Attached::holds(std::uintptr_t begin, std::uintptr_t end) {
+  const std::lock_guard lock(mutex);
+  return unlisted > 0 || covers(std::span(pieces).first(static_cast<std::size_t>(count)), begin, end);
+}
+
+// The first bytes of memory of the node belong to its allocator.
+struct NodeControls::Head {
+  std::byte allocator[net::SharedAllocator::kOwn];
+  std::atomic<std::int32_t> gone;  // processes that do not use it any more
+};
+
+std::size_t NodeControls::Shape::bytes() const {
+  static_assert(sizeof(LockWaiter) == 8 && alignof(Attached) <= 64);
+  const auto places = static_cast<std::size_t>(window + 7) / 8 * 8;
+  return kHead + static_cast<std::size_t>(ranks) * (sizeof(Control) + (dynamic ? sizeof(Attached) : 0)) +
+         places * sizeof(LockWaiter);
+}
+
+std::int64_t NodeControls::make(const Shape& shape, net::SharedAllocator* allocator) {
+  static_assert(sizeof(Head) <= kHead);
+  shape_ = shape;
+  const std::size_t bytes = (shape.bytes() + 63) / 64 * 64;
+  if (shape.processes == 1 || allocator == nullptr) {
+    base_ = static_cast<std::byte*>(std::aligned_alloc(64, bytes));
+    if (base_ == nullptr) return -1;
+    std::memset(base_, 0, bytes);
+    return 0;
+  }
+  place_ = allocator->allocate(bytes);
+  if (place_ < 0) return -1;
+  allocator_ = allocator;
+  base_ = allocator->at(place_);
+  std::memset(base_ + net::SharedAllocator::kOwn, 0, bytes - net::SharedAllocator::kOwn);
+  return place_;
+}
+
+void NodeControls::open(const Shape& shape, net::SharedAllocator& allocator, std::int64_t place) {
+  shape_ = shape;
+  place_ = place;
+  allocator_ = &allocator;
+  base_ = allocator.at(place);
+}
+
+NodeControls::~NodeControls() {
+  if (base_ == nullptr) return;
+  if (allocator_ == nullptr) {
+    std::free(base_);
+    return;
+  }
+  auto& gone = reinterpret_cast<Head*>(base_)->gone;
+  // acq_rel: the last one to leave comes after all that the others did here.
+  if (gone.fetch_add(1, std::memory_order_acq_rel) + 1 == shape_.processes)
+    allocator_->release(place_, (shape_.bytes() + 63) / 64 * 64);
+}
+
+int SharedMapping::map(std::size_t bytes, int flags) {
+  void* const base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, file_, 0);
+  if (base == MAP_FAILED) return errno;
+  base_ = static_cast<std::byte*>(base);
+  bytes_ = bytes;
+  return 0;
+}
+
+int SharedMapping::make(std::size_t bytes, bool shared) {
+  if (!shared) return map(bytes, MAP_PRIVATE | MAP_ANONYMOUS);
+  file_ = base::memory_file("clump-window");
+  if (file_ < 0 || !base::set_size(file_, bytes)) return errno;
+  return map(bytes, MAP_SHARED);
+}
+
+int SharedMapping::open(pid_t process, int file, std::size_t bytes) {
+  file_ = ::open(fmt::format("/proc/{}/fd/{}", process, file).c_str(), O_RDWR | O_CLOEXEC);
+  return file_ < 0 ? errno : map(bytes, MAP_SHARED);
+}
+
+void SharedMapping::close() {
+  if (file_ >= 0) ::close(file_);
+  file_ = -1;
+}
+
+SharedMapping::~SharedMapping() {
+  close();
+  if (base_ != nullptr) ::munmap(base_, bytes_);
+}
+
+}  // namespace clump::rma

@@ -1,0 +1,37 @@
+/* As many ranks as a job can spawn, 64 at a time; one more is an error. */
+#include "check.h"
+
+int main(int argc, char** argv) {
+  enum { kAtOnce = 64, kTimes = 4 };
+  int rank, sum = 0;
+  const int one = 1;
+  MPI_Comm inter;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_get_parent(&inter);
+  if (inter != MPI_COMM_NULL) {
+    CHECK_OK(MPI_Reduce(&one, NULL, 1, MPI_INT, MPI_SUM, 0, inter));
+    CHECK_OK(MPI_Comm_disconnect(&inter));
+    MPI_Finalize();
+    return check_result();
+  }
+  const char* as = getenv("CLUMP_RANKS");
+  const int can = as == NULL || strcmp(as, "processes") != 0;
+  for (int i = 0; i < kTimes && can; ++i) {
+    const double begin = MPI_Wtime();
+    CHECK_OK(MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, kAtOnce, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter,
+                            MPI_ERRCODES_IGNORE));
+    CHECK_OK(MPI_Reduce(NULL, &sum, 1, MPI_INT, MPI_SUM, rank == 0 ? MPI_ROOT : MPI_PROC_NULL, inter));
+    if (rank == 0) {
+      CHECK_EQ(sum, kAtOnce);
+      printf("%d ranks spawned and heard of in %.1f ms\n", kAtOnce, (MPI_Wtime() - begin) * 1e3);
+    }
+    CHECK_OK(MPI_Comm_disconnect(&inter));
+  }
+  CHECK_CLASS(MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter,
+                             MPI_ERRCODES_IGNORE),
+              can ? MPI_ERR_SPAWN : MPI_ERR_UNSUPPORTED_OPERATION);
+  MPI_Finalize();
+  return check_result();
+}
