@@ -54,22 +54,14 @@ void begin_input(Image& image, int descriptor) {
 
 FILE* reopen_input(const char* path, const char* mode) {
   static constinit Hidden<FILE*(const char*, const char*, FILE*)> real{"freopen"};
-  const int before = standard::make_private(STDIN_FILENO);
+  // The C library closes what it was, and perhaps keeps the number: which another rank may get in between.
+  standard::make_private(STDIN_FILENO);
+  standard::note_closed(STDIN_FILENO);
   FILE* const stream = real(path, mode, rank_input());
-  if (stream == nullptr) {
-    const int error = errno;
-    standard::note_closed(STDIN_FILENO);
+  if (stream == nullptr)
     use_as_input(-1);
-    errno = error;
-    return nullptr;
-  }
-  // The C library keeps the descriptor's number, if there was one.
-  if (stream->_fileno == before) {
-    fcntl(before, F_SETFD, FD_CLOEXEC);
-    standard::note_reopened(STDIN_FILENO);
-  } else {
+  else
     standard::put(STDIN_FILENO, stream->_fileno);
-  }
   return stream;
 }
 

@@ -361,12 +361,6 @@ void protect(int real) {
 
 void let_go(int real) { note_duplicate(real, kOwn); }
 
-void note_reopened(int descriptor) {
-  Place place = place_of_standard(descriptor);
-  place.stream = kOwn;
-  mine().now[descriptor].store(place);
-}
-
 void give(Image& image, int descriptor, int file) {
   const Place place{file, static_cast<std::int16_t>(descriptor), true};
   image.libc().standard.given[descriptor].store(place);

@@ -1,5 +1,5 @@
 """Adds up the results in ctest's JUnit files: seconds by kind of test, the slowest ones, those that failed, and 'N passed, N failed'
-as the last line.
+as the last line. NAME.alone.xml beside NAME.xml has the second results of tests that failed the first time; these count.
 
 Exit code 1 if a test failed, if a file is missing (its ctest did not get as far as writing it), or if nothing ran.
 """
@@ -35,6 +35,16 @@ def print_seconds(build, seconds):
     print("  slowest: " + ", ".join(f"{name} {time:.0f}" for name, time in seconds.most_common(8)))
 
 
+def cases_in(path):
+    return list(xml.etree.ElementTree.parse(path).getroot().iter("testcase"))
+
+
+def second_results(path):
+    """{name: outcome} of the tests that ran once more, alone; empty if none did."""
+    alone = path.with_suffix(".alone.xml")
+    return {case.get("name"): outcome(case) for case in cases_in(alone)} if alone.exists() else {}
+
+
 def main(paths):
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     broken = False
@@ -44,12 +54,16 @@ def main(paths):
             broken = True
             continue
         seconds = collections.Counter()
-        for case in xml.etree.ElementTree.parse(path).getroot().iter("testcase"):
-            seconds[case.get("name")] += float(case.get("time", 0))
-            result = outcome(case)
+        second = second_results(path)
+        for case in cases_in(path):
+            name = case.get("name")
+            seconds[name] += float(case.get("time", 0))
+            result = second.get(name, outcome(case))
             counts[result] += 1
             if result == "failed":
-                print(f"failed: {case.get('name')} (build/{path.stem})")
+                print(f"failed: {name} (build/{path.stem})")
+            elif name in second:
+                print(f"failed beside other tests, {result} alone: {name} (build/{path.stem})")
         print_seconds(path.stem, seconds)
     line = f"{counts['passed']} passed, {counts['failed']} failed"
     print(line + (f", {counts['skipped']} skipped" if counts["skipped"] else ""))
