@@ -97,7 +97,7 @@ function(clump_cluster_test name)
   set_tests_properties(${name} PROPERTIES FIXTURES_REQUIRED cluster SKIP_RETURN_CODE 77)
 endfunction()
 
-# clump_mpi_test(name SOURCES a.c RANKS 1 2 7 [ARGS ...] [LIBRARIES m] [TIMEOUT 60] [LABELS soak] [NO_SANITIZER]
+# clump_mpi_test(name SOURCES a.c RANKS 1 2 7 [ARGS ...] [LIBRARIES m] [TIMEOUT 300] [LABELS soak] [NO_SANITIZER]
 #                [ONE_HOST] [UNCHECKED] [CLUSTER_ARGS ...])
 # makes a program of the folder's chapter and one test mpi.<chapter>.<name>.<ranks> for each number of ranks, run by our mpiexec. The
 # largest number up to 16 is run under both schedulers, as mpi.<chapter>.<name>.<ranks>.threads too, and in a process for each rank
@@ -110,7 +110,7 @@ endfunction()
 function(clump_mpi_test name)
   cmake_parse_arguments(TEST "NO_SANITIZER;ONE_HOST;UNCHECKED" "TIMEOUT" "SOURCES;RANKS;ARGS;CLUSTER_ARGS;LIBRARIES;LABELS" ${ARGN})
   if(NOT TEST_TIMEOUT)
-    set(TEST_TIMEOUT 60)
+    set(TEST_TIMEOUT 300)
   endif()
   if(NOT TEST_CLUSTER_ARGS)
     set(TEST_CLUSTER_ARGS ${TEST_ARGS})
@@ -183,7 +183,7 @@ macro(clump_mpi_cluster_tests test)
     clump_cluster_test(${test}.hosts2 HOSTS h0,h1 RANKS ${every_way} COMMAND $<TARGET_FILE:${program}> ${TEST_CLUSTER_ARGS})
     set(tests ${test}.hosts2)
   endif()
-  set_tests_properties(${tests} PROPERTIES LABELS cluster TIMEOUT 180)
+  set_tests_properties(${tests} PROPERTIES LABELS cluster TIMEOUT 600)
   # What collectives and topologies do depends on the shape; other chapters only need to cross the network, with any.
   if(every_way GREATER 4)
     set_property(TEST ${test}.hosts3 APPEND PROPERTY LABELS nightly)

@@ -166,7 +166,7 @@ TEST(Fiber, OthersRunBesideABusyOneThatCameAfterANap) {
   Fibers fibers(2 * kWorkers, [&](int i) {
     completions[i].wait();
     ++done;
-    while (done < 2 * kWorkers && Clock::now() - begin < 3s) {
+    while (done < 2 * kWorkers && Clock::now() - begin < 30s) {
     }
     EXPECT_EQ(done, 2 * kWorkers);
   });
@@ -217,7 +217,7 @@ TEST(Fiber, SleepsAboutAsLongAsItSays) {
     const auto start = std::chrono::steady_clock::now();
     sleep_until(start + 5ms * i);
     EXPECT_GE(std::chrono::steady_clock::now() - start, 5ms * i);
-    EXPECT_LT(std::chrono::steady_clock::now() - start, 5ms * i + 500ms);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 5ms * i + 10s);
   });
 }
 
@@ -246,10 +246,10 @@ TEST(Fiber, BlockedInTheKernelDoesNotKeepOthersFromRunning) {
   });
 }
 
-/// Within a second.
+/// Soon, also on a machine that has other work.
 template <typename Condition>
 bool comes_true(Condition condition) {
-  const auto end = Clock::now() + 1s;
+  const auto end = Clock::now() + 20s;
   while (Clock::now() < end)
     if (condition()) return true;
   return false;

@@ -59,7 +59,7 @@ struct Waiting {
 void expect_held(Waiting& waiting) {
   while (!waiting.begun) std::this_thread::sleep_for(1ms);
   BlockedThread found;
-  for (int tries = 0; found.who == nullptr && tries < 2000; ++tries) {
+  for (int tries = 0; found.who == nullptr && tries < 20000; ++tries) {
     std::this_thread::sleep_for(1ms);
     const WorldStop hold;
     const void* const who = waiting.awaited.sleeper();
@@ -75,7 +75,7 @@ void expect_held(Waiting& waiting) {
     EXPECT_TRUE(has_frame(found.registers, reinterpret_cast<const void*>(&wait_here)));
   }
   EXPECT_NE(found.who, nullptr);
-  for (int tries = 0; !waiting.over && tries < 2000; ++tries) std::this_thread::sleep_for(1ms);
+  for (int tries = 0; !waiting.over && tries < 20000; ++tries) std::this_thread::sleep_for(1ms);
   EXPECT_TRUE(waiting.over);
 }
 
@@ -120,7 +120,7 @@ TEST(WorldStop, WhatOthersTellAboutTheirWaitsIsRead) {
   });
   while (!waiting.begun) std::this_thread::sleep_for(1ms);
   bool read = false;
-  for (int tries = 0; !read && tries < 2000; ++tries) {
+  for (int tries = 0; !read && tries < 20000; ++tries) {
     std::this_thread::sleep_for(1ms);
     const WorldStop hold;
     read = std::ranges::any_of(hold.blocked_threads(),

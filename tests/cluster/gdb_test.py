@@ -30,7 +30,7 @@ class Gdb(cluster.Case):
         with tempfile.NamedTemporaryFile("w", suffix=".gdb") as file:
             file.write("\n".join(commands) + "\n")
             file.flush()
-            return subprocess.run(cluster.mpiexec("--gdb-command", file.name, *words), capture_output=True, text=True, timeout=170, check=False,
+            return subprocess.run(cluster.mpiexec("--gdb-command", file.name, *words), capture_output=True, text=True, timeout=400, check=False,
                                   **options)
 
     def assert_on_hosts(self, processes, job):
@@ -82,7 +82,7 @@ class Gdb(cluster.Case):
             self.assertEqual(job.wait(20), 0)
 
     def read_until(self, terminal, pattern):
-        said, end = "", time.monotonic() + 60
+        said, end = "", time.monotonic() + 240
         while not re.search(pattern, said):
             if time.monotonic() > end or not select.select([terminal], [], [], 60)[0]:
                 self.fail(f"no {pattern} after: {said}")

@@ -31,11 +31,11 @@ class Input(cluster.Case):
             file.seek(0)
             feeder = subprocess.Popen(["cat"], stdin=file, stdout=subprocess.PIPE)
             job = subprocess.run(mpiexec("--tag-output", *options, "sh", "-c", script), stdin=feeder.stdout, capture_output=True, text=True,
-                                 timeout=60)
+                                 timeout=240)
             feeder.stdout.close()
             feeder.wait()
         self.assertEqual((job.returncode, job.stderr), (0, ""), job)
-        self.assertLess(time.monotonic() - begin, 4 * LIMIT)
+        self.assertLess(time.monotonic() - begin, 2 * LIMIT)
         return sorted(job.stdout.splitlines())
 
     def test_it_ends(self):
@@ -73,7 +73,7 @@ class Input(cluster.Case):
         job.stdin.write(data[:50_000_000])
         peaks = [int(line.split()[1]) for pid in cluster.processes("h0") if cluster.name_of(pid) == "mpiexec"
                  for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmHWM")]
-        out, errors = job.communicate(data[50_000_000:], timeout=60)
+        out, errors = job.communicate(data[50_000_000:], timeout=240)
         self.assertEqual((sorted(out.decode().splitlines()), errors, job.returncode), (sorted([digest(data), digest(b"")]), b"", 0))
         self.assertNotEqual(peaks, [])
         self.assertLess(max(peaks), 100_000)  # KiB
@@ -83,7 +83,7 @@ class Input(cluster.Case):
         feeder = subprocess.Popen(["yes"], stdout=subprocess.PIPE)
         job = self.run_job("--host", "h1,h2", "-n", 2, "head", "-n1", stdin=feeder.stdout)
         feeder.stdout.close()
-        self.assertEqual(feeder.wait(timeout=10), -signal.SIGPIPE)
+        self.assertEqual(feeder.wait(timeout=LIMIT), -signal.SIGPIPE)
         self.assertEqual((job.returncode, job.stdout, job.stderr), (0, "y\n", ""))
         self.assertLess(time.monotonic() - begin, 2 * LIMIT)
         # Of two that read all, one has gone: the other one gets the rest.
@@ -100,7 +100,7 @@ class Input(cluster.Case):
         os.write(mine, b"typed\n")
         self.assertEqual(job.stdout.readline(), "typed\n")
         os.write(mine, b"more\n\x04")
-        out, errors = job.communicate(timeout=20)
+        out, errors = job.communicate(timeout=90)
         self.assertEqual((out, errors, job.returncode), ("more\n", "", 0))
 
 

@@ -105,7 +105,7 @@ class Listen(cluster.Case):
     def end(self, job: subprocess.Popen) -> None:
         self.assertIsNone(job.poll())
         job.terminate()
-        _, errors = job.communicate(timeout=60)
+        _, errors = job.communicate(timeout=240)
         self.assertEqual(job.returncode, 128 + 15, errors)
         self.assertNotIn("no records came from", errors)
 
@@ -130,7 +130,7 @@ class Listen(cluster.Case):
     def test_strangers_are_turned_away(self):
         job = self.job()
         # Nothing, half of a beginning, a beginning with a wrong secret, much more than that.
-        all_of_them = [self.stranger("10.77.0.1", self.port_of_mpiexec(), 20, size, 30.0) for size in ("0", "20", "40", "1000000")]
+        all_of_them = [self.stranger("10.77.0.1", self.port_of_mpiexec(), 20, size, 120.0) for size in ("0", "20", "40", "1000000")]
         for stranger in all_of_them:
             self.assertEqual(self.closed(stranger), 20)
         self.end(job)
@@ -141,10 +141,10 @@ class Listen(cluster.Case):
         job = subprocess.Popen(mpiexec("--host", "h0,h1", "-n", 4, "hostname"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
         self.addCleanup(job.kill)
         pid, port = self.wait_for(lambda: [(pid, port) for pid, name, _, port in listening("h0") if name == "mpiexec"])[0]
-        stranger = self.stranger("10.77.0.1", port, 500, "0", 30.0)
+        stranger = self.stranger("10.77.0.1", port, 500, "0", 120.0)
         self.assertIsNone(job.poll())
         self.assertLess(len(os.listdir(f"/proc/{pid}/fd")), 120)
-        out, errors = job.communicate(timeout=60)
+        out, errors = job.communicate(timeout=240)
         self.assertEqual((job.returncode, sorted(out.split()), errors), (0, ["h0", "h0", "h1", "h1"], ""))
         self.assertEqual(self.closed(stranger), 500)
 

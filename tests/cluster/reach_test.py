@@ -6,7 +6,7 @@ import time
 import unittest
 
 import cluster
-from cluster import ip, lost_packets, mpiexec, tool
+from cluster import LIMIT, ip, lost_packets, mpiexec, tool
 
 setUpModule = cluster.skip_without_hosts
 PATIENCE = 2  # seconds
@@ -31,7 +31,7 @@ class Reach(cluster.Case):
         self.assertNotEqual(job.returncode, 0)
         self.assert_told(job.stderr)
         self.assertIn("no answer within 2 s", job.stderr)
-        self.assertLess(took, 20)
+        self.assertLess(took, LIMIT)
 
     def test_there_is_no_route(self):
         ip("h1", "route", "add", "unreachable", "10.77.0.3/32")
@@ -47,11 +47,11 @@ class Reach(cluster.Case):
         self.assertEqual(job.stdout.readline(), "begun\n")
         with lost_packets("h1", "h2"):
             begin = time.monotonic()
-            _, errors = job.communicate(timeout=60)
+            _, errors = job.communicate(timeout=240)
             took = time.monotonic() - begin
         self.assertNotEqual(job.returncode, 0)
         self.assert_told(errors)
-        self.assertLess(took, 20)
+        self.assertLess(took, LIMIT)
 
     def test_ranks_that_compute_are_not_given_up(self):
         # What is for them waits, and their kernel answers.

@@ -180,7 +180,7 @@ class Starts(cluster.Case):
         pipe.stdout.close()
         begin = time.monotonic()
         self.addCleanup(pipe.kill)
-        _, errors = pipe.communicate(timeout=20)
+        _, errors = pipe.communicate(timeout=90)
         self.assertEqual(pipe.returncode, 141, errors)
         self.assertLess(time.monotonic() - begin, LIMIT)
         self.assertIn(b"mpiexec: cannot write its output: Broken pipe", errors)

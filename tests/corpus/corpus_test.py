@@ -14,7 +14,7 @@ import unittest
 
 BUILD = pathlib.Path(os.environ["CLUMP_BUILD"])
 HERE = pathlib.Path(__file__).parent
-SECONDS = 40  # that a case may take
+SECONDS = 150  # that a case may take
 
 if "CLUMP_CLUSTER" in os.environ:
     sys.path.insert(0, str(HERE.parent / "cluster"))
@@ -98,7 +98,7 @@ def mode() -> str:
 
 def wait_for_start() -> None:
     """On several hosts it takes longer."""
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while "CLUMP_CLUSTER" in os.environ and time.monotonic() < end:
         if all(any(cluster.program_of(pid).startswith("corpus_") for pid in cluster.processes(host)) for host in ("h0", "h1")):
             return

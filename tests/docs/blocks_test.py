@@ -74,7 +74,7 @@ class Blocks(unittest.TestCase):
                 continue
             of_block = list(commands(block.text))
             for number, (command, shown) in enumerate(of_block):
-                ended = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, timeout=100,
+                ended = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, timeout=400,
                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
                 expected = int(block.argument or 0) if number == len(of_block) - 1 else 0
                 where = f"{page.relative_to(ROOT)}: $ {command}\n{ended.stdout}"

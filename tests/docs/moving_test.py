@@ -41,7 +41,7 @@ class Moving(unittest.TestCase):
             pathlib.Path(folder, "parts").write_text(f"-n 2 {PROGRAM}\n")
             holds_program = re.search(r"\bparts\b", options)
             words = [BIN / "mpiexec", *shlex.split(options), *([] if holds_program else [PROGRAM])]
-            return subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, check=False)
+            return subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=240, stdin=subprocess.DEVNULL, check=False)
 
     def test_options_do_what_the_tables_say(self):
         tried = rows()
@@ -56,7 +56,7 @@ class Moving(unittest.TestCase):
     def test_variables_of_other_libraries_change_nothing(self):
         self.assertGreater(len(variables()), 30)
         done = subprocess.run([BIN / "mpiexec", "-n", "2", PROGRAM], env={**os.environ, **dict.fromkeys(variables(), "1")}, capture_output=True,
-                              text=True, timeout=60, check=False)
+                              text=True, timeout=240, check=False)
         self.assertEqual((done.returncode, len(done.stdout.splitlines()), done.stderr), (0, 2, ""))
 
     def test_a_refusal_names_what_to_use(self):

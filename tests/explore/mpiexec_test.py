@@ -71,12 +71,12 @@ class Exploring(tool.Case):
         command = result.err.splitlines()[-1].strip()
         self.assertTrue(command.endswith(f" -n 4 {BEHAVIOUR} last 'it'\\''s $HOME' --seed 3"), command)
         again = subprocess.run(command, shell=True, env={**os.environ, "PATH": f"{tool.BIN}:{os.environ['PATH']}"},
-                               capture_output=True, text=True, timeout=60)
+                               capture_output=True, text=True, timeout=240)
         self.assertEqual((again.returncode, again.stdout), (7, result.out))
 
     def test_a_terminal_is_told_how_far_it_is(self):
         here, there = pty.openpty()
-        done = subprocess.run([tool.BIN / "mpiexec", "--explore", "100", "-n", "2", BEHAVIOUR, "order"], stderr=there, timeout=60)
+        done = subprocess.run([tool.BIN / "mpiexec", "--explore", "100", "-n", "2", BEHAVIOUR, "order"], stderr=there, timeout=240)
         told = os.read(here, 10000).decode()
         self.assertEqual(done.returncode, 0)
         self.assertIn("\rmpiexec: seed 1, 1 of 100", told)
@@ -97,7 +97,7 @@ class Exploring(tool.Case):
             file.write("one\ntwo\n")
             file.flush()
             with open(file.name) as opened:
-                done = subprocess.run([tool.BIN / "mpiexec", "--explore", "5", "-n", "2", BEHAVIOUR, "input"], stdin=opened, timeout=60)
+                done = subprocess.run([tool.BIN / "mpiexec", "--explore", "5", "-n", "2", BEHAVIOUR, "input"], stdin=opened, timeout=240)
         self.assertEqual(done.returncode, 0)
 
     def test_it_ends_with_mpiexec(self):
@@ -107,8 +107,8 @@ class Exploring(tool.Case):
         children = self.descendants(process.pid)
         self.assertTrue(children)
         process.terminate()
-        process.wait(10)
-        deadline = time.monotonic() + 10
+        process.wait(90)
+        deadline = time.monotonic() + 60
         while any(os.path.exists(f"/proc/{child}") for child in children) and time.monotonic() < deadline:
             time.sleep(0.05)
         self.assertEqual([child for child in children if os.path.exists(f"/proc/{child}")], [])

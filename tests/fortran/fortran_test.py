@@ -146,7 +146,7 @@ class OtherCompilers(tool.Case):
         return path
 
     def fort(self, compiler):
-        done = subprocess.run([self.folder / "bin" / "mpifort", f"-fc={compiler}", "-c", "x.f90"], cwd=self.folder, capture_output=True, text=True, timeout=20)
+        done = subprocess.run([self.folder / "bin" / "mpifort", f"-fc={compiler}", "-c", "x.f90"], cwd=self.folder, capture_output=True, text=True, timeout=120)
         return tool.Result(done.returncode, done.stdout, done.stderr, 0)
 
     def test_modules_of_another_version(self):

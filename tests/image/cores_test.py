@@ -8,7 +8,7 @@ import sys
 def run(mpiexec, program, cores, ranks, share):
     command = [mpiexec, "--scheduler", "fibers", "--cores", ",".join(map(str, cores)), "-n", str(ranks), program, str(share)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, env=environment)
     if done.returncode == 0:
         return 0
     print(" ".join(command), done.stdout, done.stderr, sep="\n")

@@ -15,7 +15,7 @@ def main():
     if expected and expected[-1].startswith("exit "):
         code = int(expected.pop().split()[1])
 
-    run = subprocess.run([mpiexec, "-n", ranks, "--tag-output", *program], capture_output=True, text=True, timeout=60, check=False)
+    run = subprocess.run([mpiexec, "-n", ranks, "--tag-output", *program], capture_output=True, text=True, timeout=240, check=False)
     bad = []
     if run.returncode != code:
         bad.append(f"exit code {run.returncode}, not {code}")

@@ -14,7 +14,7 @@ def run(*parts):
     words = [MPIEXEC, "--tag-output"]
     for number, (program, ranks) in enumerate(parts):
         words += [":"] * (number > 0) + ["-n", str(ranks), "-env", "PART", f"part{number}", program, PLUGIN, f"argument{number}"]
-    return subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(words, capture_output=True, text=True, timeout=240, check=False)
 
 
 class Mpmd(unittest.TestCase):

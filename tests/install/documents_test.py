@@ -127,7 +127,7 @@ class Completion(place.Case):
                     shell.wait()
                     os.close(main)
 
-    def wait_for(self, terminal, text, limit=30):
+    def wait_for(self, terminal, text, limit=120):
         shown, end = "", time.monotonic() + limit
         while text not in shown:
             ready, _, _ = select.select([terminal], [], [], max(end - time.monotonic(), 0))

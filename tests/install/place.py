@@ -38,7 +38,7 @@ def environment(**more):
 class Case(unittest.TestCase):
     maxDiff = None
 
-    def run_here(self, *words, cwd=None, env=None, code=0, limit=100):
+    def run_here(self, *words, cwd=None, env=None, code=0, limit=400):
         """stdout; the exit code has to be `code`, or any but 0 if that is None."""
         done = subprocess.run([str(word) for word in words], cwd=cwd, env=env or environment(), capture_output=True, text=True, timeout=limit)
         if code is None:

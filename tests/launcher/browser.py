@@ -52,7 +52,7 @@ class Browser:
         self._process.wait()
         os.close(self._in)
         os.close(self._out)
-        end = time.monotonic() + 5
+        end = time.monotonic() + 60
         while os.path.exists(self._folder) and time.monotonic() < end:
             shutil.rmtree(self._folder, ignore_errors=True)  # while the last ones are on their way out
         assert not os.path.exists(self._folder), f"{self._folder} is left behind"
@@ -95,7 +95,7 @@ class Browser:
 
     def open(self, file: str) -> None:
         self._call("Page.navigate", url=f"file://{file}")
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while self.evaluate("document.readyState") != "complete" or self.evaluate("location.protocol") != "file:":
             if time.monotonic() > end:
                 raise RuntimeError(f"{file} does not load")

@@ -19,7 +19,7 @@ import tool
 ROUNDS = int(os.environ.get("CLUMP_FAULT_ROUNDS", "25"))
 SEED = os.environ.get("CLUMP_FAULT_SEED", str(random.randrange(10**6)))
 RANKS = 4
-LIMIT = 2.0  # seconds from the kill to the end of everything
+LIMIT = tool.SOON  # from the kill to the end of everything
 LONGEST_WAIT = 0.4  # seconds from the start to the kill
 MARK = "CLUMP_FAULT_JOB"
 
@@ -136,7 +136,7 @@ class Faults(tool.Case):
 
     def choose_victims(self, choose: random.Random, job: Job, what: str) -> List[Process]:
         """One, or all of them in any order. Waits for them to be there."""
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + LIMIT
         while not (found := job.victims(what)):
             self.assertLess(time.monotonic(), deadline, "the job has not started")
             self.assertIsNone(job.mpiexec.poll(), "the job has ended by itself")

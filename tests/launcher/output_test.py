@@ -80,15 +80,20 @@ class Files(tool.Case):
 
 class Collapse(tool.Case):
     def test_equal_lines_once(self):
-        result = tool.run("-n", "4", "--collapse", PROGRAM)
-        self.assertEqual(result.code, 0)
-        out = result.out.splitlines()
-        # A rank may be so late that its line is another one: what each rank wrote, in order, is what counts.
-        for rank in range(4):
-            mine = [line.split("] ", 1)[1] for line in out if rank in ranks_of(line)]
-            self.assertEqual(mine, [line.format(rank) for line in LINES])
-        self.assertLess(len(out), 13)  # and not 16
-        self.assertEqual(sum(len(ranks_of(line)) for line in result.err.splitlines()), 4)
+        fewest = 16  # lines
+        for _ in range(20):  # a machine that stands still for a tenth of a second may tear them apart
+            result = tool.run("-n", "4", "--collapse", PROGRAM)
+            self.assertEqual(result.code, 0)
+            out = result.out.splitlines()
+            # A rank may be so late that its line is another one: what each rank wrote, in order, is what counts.
+            for rank in range(4):
+                mine = [line.split("] ", 1)[1] for line in out if rank in ranks_of(line)]
+                self.assertEqual(mine, [line.format(rank) for line in LINES])
+            self.assertEqual(sum(len(ranks_of(line)) for line in result.err.splitlines()), 4)
+            fewest = min(fewest, len(out))
+            if fewest < 13:
+                return
+        self.fail(f"{fewest} lines of 16: {result}")
 
     def test_all_at_once(self):
         for _ in range(20):  # a machine that stands still for a tenth of a second may tear them apart
@@ -100,7 +105,7 @@ class Collapse(tool.Case):
     def test_nobody_is_kept_waiting(self):
         words = [str(tool.TOOLS / "mpiexec"), "-n", "2", "--collapse", "sh", "-c", "echo now; exec sleep 100"]
         with subprocess.Popen(words, stdout=subprocess.PIPE) as job:
-            said = select.select([job.stdout], [], [], 20)[0]
+            said = select.select([job.stdout], [], [], 90)[0]
             job.terminate()
             self.assertEqual(said, [job.stdout])
             self.assertIn(job.stdout.readline(), (b"[0-1] now\n", b"[0] now\n", b"[1] now\n"))
@@ -119,14 +124,14 @@ class Soon(tool.Case):
         mine, its = pty.openpty() if terminal else os.pipe()
         with subprocess.Popen([str(tool.BIN / "mpiexec"), *map(str, words)], stdout=its, stderr=subprocess.PIPE) as job:
             os.close(its)
-            text, end = b"", time.monotonic() + 30
+            text, end = b"", time.monotonic() + 120
             while text.count(b"\n") < lines:
                 if not select.select([mine], [], [], max(end - time.monotonic(), 0))[0]:
                     job.kill()
                     self.fail(f"no line: {text}")
                 text += os.read(mine, 65536)
             job.send_signal(number)
-            self.assertEqual(job.wait(timeout=30), 128 + number)
+            self.assertEqual(job.wait(timeout=120), 128 + number)
             os.close(mine)
         return sorted(text.decode().replace("\r", "").splitlines())
 
@@ -154,7 +159,7 @@ class Lost(tool.Case):
 
     def run_to(self, out, *words, before=None):
         with open(out, "a") as file:
-            done = subprocess.run([str(tool.BIN / "mpiexec"), *map(str, words)], stdout=file, stderr=subprocess.PIPE, text=True, timeout=60,
+            done = subprocess.run([str(tool.BIN / "mpiexec"), *map(str, words)], stdout=file, stderr=subprocess.PIPE, text=True, timeout=240,
                                   preexec_fn=before)
         return tool.Result(done.returncode, "", done.stderr, 0)
 
@@ -196,7 +201,7 @@ class Lost(tool.Case):
         for options in ("", "--tag-output", "--collapse"):
             with self.subTest(options=options):
                 command = f"{tool.BIN / 'mpiexec'} -n 2 {options} {tool.program('early_lines')} 100000 | head -1; exit ${{PIPESTATUS[0]}}"
-                done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+                done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=240)
                 self.assertEqual((done.returncode, done.stdout.count("\n")), (141, 1))
                 self.assertRegex(done.stderr, r"^mpiexec: .*cannot write its output: Broken pipe: .*\n$")
 

@@ -39,7 +39,7 @@ class Plain(tool.Case):
     def test_a_failure_ends_the_others(self):
         result = tool.run("-n", "1", "false", ":", "-n", "2", "sleep", "100")
         self.assertEqual(result.code, 1)
-        self.assertLess(result.seconds, 3)
+        self.assertLess(result.seconds, tool.SOON)
 
     def test_background_children_are_gone_at_the_end(self):
         result = tool.run("sh", "-c", "sleep 300 & echo $!")
@@ -59,7 +59,7 @@ class Plain(tool.Case):
 
     def test_a_reader_that_goes_away(self):
         command = f"{shlex.quote(str(tool.TOOLS / 'mpiexec'))} -n 2 yes | head -1"
-        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=20)
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=120)
         self.assertEqual(done.stdout, "y\n")
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         self.assertIn("cannot write its output: Broken pipe", done.stderr)
@@ -70,7 +70,7 @@ class Plain(tool.Case):
         self.assertEqual(job.stdout.readline(), "ready\n")
         job.terminate()
         self.assertEqual(job.stdout.read(), "got it\n")
-        self.assertEqual(job.wait(timeout=20), 0)  # the program has handled it and ended well
+        self.assertEqual(job.wait(timeout=120), 0)  # the program has handled it and ended well
         job.stdout.close()
 
 

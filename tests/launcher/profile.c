@@ -128,7 +128,7 @@ static void waits(void) {
 static void control(void) {
   MPI_Pcontrol(0);
   MPI_Sendrecv(buffer, 1, MPI_INT, to(1), 0, other, 1, MPI_INT, to(-1), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  pass_seconds(0.5);
+  pass_seconds(2);
   MPI_Pcontrol(1);
   MPI_Sendrecv(buffer, 1, MPI_DOUBLE, to(1), 0, other, 1, MPI_DOUBLE, to(-1), 0, MPI_COMM_WORLD,
                MPI_STATUS_IGNORE);

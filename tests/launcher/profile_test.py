@@ -149,7 +149,8 @@ class Profile(Case):
             self.assertGreater(waits[3, 2, "MPI_Probe"], 0.1)
             for rank in (0, 1, 3):
                 self.assertGreater(waits[rank, 2, "MPI_Barrier"], 0.2)
-            self.assertLess(profile["ranks"][2]["times"]["waiting"], 0.2)
+            waiting = [rank["times"]["waiting"] for rank in profile["ranks"]]
+            self.assertLess(waiting[2], min(waiting[rank] for rank in (0, 1, 3)))
             self.assert_says(result, 0, "profile of launcher_profile: 4 ranks on 1 host", "of that waiting", "MPI_Barrier",
                              "waited", "written: ")
             self.assertRegex(result.err, r"rank 1 waited \d+ ms for rank 0 in MPI_Recv \(once\)")
@@ -185,7 +186,7 @@ class Profile(Case):
             for rank in profile["ranks"]:
                 self.assertEqual(rank["sent"], [[(rank["rank"] + 1) % RANKS, 2, 16]])
                 self.assertEqual(calls_of(rank), {"MPI_Comm_rank": 1, "MPI_Comm_size": 1, "MPI_Sendrecv": 2})
-                self.assertLess(rank["seconds"], 0.4)
+                self.assertLess(rank["seconds"], 1.9)  # of more than 2
 
         self.in_all_modes(look)
 

@@ -11,6 +11,8 @@ from typing import NamedTuple, Optional
 BUILD = pathlib.Path(os.environ["CLUMP_BUILD"])
 BIN = BUILD / "bin"
 TOOLS = pathlib.Path(os.environ.get("CLUMP_TOOLS", BIN))
+# Seconds. What ends at once has ended by then, also on a machine that is slow and has other work; what hangs has not.
+SOON = 25.0
 
 
 class Result(NamedTuple):
@@ -31,7 +33,7 @@ def example(name: str) -> str:
 
 
 def run(*words: object, tool: str = "mpiexec", stdin: str = "", env: Optional[dict] = None, cwd: Optional[str] = None,
-        before=None, limit: float = 60) -> Result:
+        before=None, limit: float = 240) -> Result:
     environment = {**os.environ, **(env or {})}
     begin = time.monotonic()
     folder = BIN if tool.startswith("launcher_") else TOOLS

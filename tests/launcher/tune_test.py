@@ -156,7 +156,7 @@ class Tune(WithFolder):
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         time.sleep(1)
         os.killpg(job.pid, signal.SIGINT)
-        job.communicate(timeout=20)
+        job.communicate(timeout=120)
         self.assertNotEqual(job.returncode, 0)
         self.assertEqual(os.listdir(self.folder), [])
         for _ in range(100):

@@ -48,7 +48,7 @@ class Wrappers(tool.Case):
         for name, source in (("mpicc", "hello.c"), ("mpicxx", "hello.cc"), ("mpic++", "hello.cc")):
             self.assertEqual(self.wrap(name, source, "-o", "a b").code, 0)
             self.assertEqual(tool.run("-n", "2", "./a b", cwd=self.folder).code, 0)
-            self.assertEqual(subprocess.run([self.folder + "/a b"], timeout=20).returncode, 0)
+            self.assertEqual(subprocess.run([self.folder + "/a b"], timeout=120).returncode, 0)
         self.assertNotEqual(self.wrap("mpicc", "missing.c").code, 0)
 
     @unittest.skipIf(os.environ.get("CLUMP_SANITIZE"), "the wrappers add no sanitizer")
@@ -77,7 +77,7 @@ class Wrappers(tool.Case):
         self.assertIn(os.path.realpath(self.folder) + "/include", self.moved().out)
 
     def moved(self):
-        done = subprocess.run([self.folder + "/bin/mpicc", "-show"], capture_output=True, text=True, timeout=20)
+        done = subprocess.run([self.folder + "/bin/mpicc", "-show"], capture_output=True, text=True, timeout=120)
         return tool.Result(done.returncode, done.stdout, done.stderr, 0)
 
     @unittest.skipIf(shutil.which("gfortran") is None, "not installed: gfortran")

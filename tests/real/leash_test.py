@@ -39,12 +39,12 @@ class Leash(unittest.TestCase):
 
     def test_when_the_program_ends(self):
         process, numbers = self.start("exit 3")
-        self.assertEqual(process.wait(timeout=20), 3)
+        self.assertEqual(process.wait(timeout=120), 3)
         self.assert_gone(numbers)
 
     def test_when_the_program_is_killed(self):
         process, numbers = self.start("kill -9 $$")
-        self.assertEqual(process.wait(timeout=20), 128 + signal.SIGKILL)
+        self.assertEqual(process.wait(timeout=120), 128 + signal.SIGKILL)
         self.assert_gone(numbers)
 
     def test_when_it_is_ended(self):

@@ -125,7 +125,7 @@ static void shared(void) {
    have written all their values. */
 static void without_rank_0(void) {
   enum { kEach = 20 };
-  const double kPatience = 30;
+  const double kPatience = 100;
   MPI_File file = test_open(MPI_MODE_RDWR);
   CHECK_OK(MPI_File_set_size(file, 0));
   CHECK_OK(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));

@@ -32,7 +32,7 @@ static void after(double seconds, double interval) {
   CHECK(setitimer(ITIMER_REAL, &timer, NULL) == 0);
 }
 
-static int is_about(double time, double wanted) { return time > wanted - 0.01 && time < wanted + 0.8; }
+static int is_about(double time, double wanted) { return time > wanted - 0.01 && time < wanted + 10; }
 
 static void own_times(void) {
   install(SIGALRM, set, 0);
@@ -41,7 +41,7 @@ static void own_times(void) {
   const double start = now();
   after(0.1 + 0.2 * rank, 0);
   double seen = -1;
-  while (now() - start < 0.5 + 0.2 * size) {
+  while (now() - start < 0.5 + 0.2 * size || (!flag && now() - start < 20)) {
     int found;
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
     if (flag && seen < 0) seen = now() - start;
@@ -66,7 +66,7 @@ static void waiting_in_mpi(void) {
   MPI_Barrier(MPI_COMM_WORLD);
   int what = rank;
   if (rank == 0) {
-    for (double start = now(); now() - start < 0.5;) {
+    for (double start = now(); now() - start < 1.5;) {
     }
     for (int other = 1; other < size; ++other) MPI_Send(&what, 1, MPI_INT, other, 1, MPI_COMM_WORLD);
   } else {
@@ -91,14 +91,14 @@ static void asleep(void) {
   flag = 0;
   double start = now();
   after(0.1, 0);
-  CHECK(sleep(5) >= 4 && flag == 1 && is_about(now() - start, 0.1));
-  struct timespec wanted = {5, 0}, left = {0, 0};
+  CHECK(sleep(100) >= 80 && flag == 1 && is_about(now() - start, 0.1));
+  struct timespec wanted = {100, 0}, left = {0, 0};
   after(0.1, 0);
-  CHECK(nanosleep(&wanted, &left) == -1 && errno == EINTR && left.tv_sec == 4 && flag == 2);
+  CHECK(nanosleep(&wanted, &left) == -1 && errno == EINTR && left.tv_sec >= 80 && left.tv_sec < 100 && flag == 2);
   after(0.1, 0);
-  CHECK(clock_nanosleep(CLOCK_MONOTONIC, 0, &wanted, &left) == EINTR && left.tv_sec == 4);
+  CHECK(clock_nanosleep(CLOCK_MONOTONIC, 0, &wanted, &left) == EINTR && left.tv_sec >= 80 && left.tv_sec < 100);
   after(0.1, 0);
-  CHECK(usleep(900000) == -1 && errno == EINTR);
+  CHECK(usleep(20000000) == -1 && errno == EINTR);
   after(0.1, 0);
   CHECK(pause() == -1 && errno == EINTR && flag == 5);
   // A signal that is ignored ends no sleep.
@@ -121,7 +121,7 @@ static void leaving(void) {
   volatile int out = 0;
   after(0.05, 0);
   if (sigsetjmp(place, 1) == 0)
-    sleep(20);
+    sleep(100);
   else
     out++;
   after(0.05, 0);
@@ -149,21 +149,21 @@ static void sampling(void) {
   flag = 0;
   if (rank % 2 == 0) after(0.02, 0.02);
   int sum = 0;
-  for (double start = now(); now() - start < 0.6;) {
+  for (const double start = now();;) {
     int one = 1, all = 0;
     MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     CHECK(all == size);
-    // Who is first to see the end must not leave the others alone.
-    int over = now() - start >= 0.5, any = 0;
-    MPI_Allreduce(&over, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    // All have to see the end together.
+    int over = now() - start >= 0.5 && (rank % 2 != 0 || flag >= 5 || now() - start >= 20), are_all = 0;
+    MPI_Allreduce(&over, &are_all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     sum += all;
-    if (any) break;
+    if (are_all) break;
   }
   struct itimerval timer = {{0, 0}, {0, 0}}, left;
   CHECK(getitimer(ITIMER_REAL, &left) == 0 && left.it_interval.tv_usec == (rank % 2 == 0 ? 20000 : 0));
   setitimer(ITIMER_REAL, &timer, NULL);
   CHECK(rank % 2 == 0 ? flag >= 5 : flag == 0);
-  CHECK(alarm(100) == 0 && alarm(0) >= 99);
+  CHECK(alarm(100) == 0 && alarm(0) >= 80);
 }
 
 int main(int argc, char** argv) {

@@ -42,13 +42,13 @@ int main(int argc, char** argv) {
   if (strcmp(mode, "wait") == 0) {  // all but the first in MPI
     if (rank == 0) {
       while (!got[number]) pause();
-      usleep(300000);
+      usleep(1000000);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK(got[number] == 1);
     return end();
   }
-  for (int i = 0; !stop && i < 400; ++i) {
+  for (int i = 0; !stop && i < 6000; ++i) {
     int flag = got[number] != 0;
     if (strcmp(mode, "rank0") == 0 || strcmp(mode, "default") == 0) {
       stop = flag;

@@ -17,7 +17,7 @@ class JobSignals(unittest.TestCase):
         first = job.stdout.readline()
         self.assertEqual(first.strip(), "ready")
         job.send_signal(number)
-        out, err = job.communicate(timeout=60)
+        out, err = job.communicate(timeout=240)
         return job.returncode, out + err
 
     def assert_good_end(self, mode, number):

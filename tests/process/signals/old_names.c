@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
     CHECK(read(ends[0], &byte, 1) == -1 && errno == EINTR && got == 1);
   } else {
     if (fork() == 0) {
-      usleep(400000);
+      usleep(1500000);
       (void)!write(ends[1], "x", 1);
       _exit(0);
     }

@@ -25,7 +25,7 @@ static void* call_main(void* unused) {
   (void)unused;
   for (int turn = 1; turn <= 4; ++turn) {
     while (go < turn) usleep(1000);
-    usleep(50000);
+    usleep(200000);
     if (turn % 2)
       CHECK(pthread_kill(main_thread, SIGUSR1) == 0);
     else
@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
   }
   // Asleep.
   go = 2;
-  CHECK(sleep(20) > 10 && mine == 2);
+  CHECK(sleep(100) > 50 && mine == 2);
   // In MPI.
   int what = 0;
   MPI_Request request;

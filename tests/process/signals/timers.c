@@ -27,7 +27,7 @@ static void tick_in_thread(union sigval value) {
   __atomic_fetch_add(&thread_ticks, 1, __ATOMIC_SEQ_CST);
 }
 static void set(timer_t timer, int milliseconds, int again) {
-  struct itimerspec time = {{0, again * 1000000L}, {0, milliseconds * 1000000L}};
+  struct itimerspec time = {{0, again * 1000000L}, {milliseconds / 1000, milliseconds % 1000 * 1000000L}};
   CHECK(timer_settime(timer, 0, &time, NULL) == 0);
 }
 
@@ -86,15 +86,15 @@ int main(int argc, char** argv) {
   event.sigev_notify_attributes = NULL;
   CHECK(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
   set(timer, 10, 10);
-  for (int i = 0; i < 3000 && thread_ticks < 3; ++i) usleep(1000);
+  for (int i = 0; i < 3000 && thread_ticks < 3; ++i) usleep(10000);
   CHECK(thread_ticks >= 3 && thread_value == 10 + rank && rank_of_thread == rank);
   CHECK(timer_delete(timer) == 0);
 
   // With no signal: a stop-watch.
   event.sigev_notify = SIGEV_NONE;
   CHECK(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
-  set(timer, 900, 0);
-  CHECK(timer_gettime(timer, &left) == 0 && left.it_value.tv_nsec > 0);
+  set(timer, 90000, 0);
+  CHECK(timer_gettime(timer, &left) == 0 && left.it_value.tv_sec > 0);
   CHECK(timer_delete(timer) == 0);
   usleep(50000);
   return end();

@@ -14,7 +14,7 @@ def main():
     for round_number in range(ROUNDS):
         for data in pathlib.Path(folder).rglob("counted*.gcda"):
             data.unlink()
-        subprocess.run([mpiexec, "-n", str(RANKS), program], check=True, timeout=60)
+        subprocess.run([mpiexec, "-n", str(RANKS), program], check=True, timeout=240)
         data, = pathlib.Path(folder).rglob("counted*.gcda")
         text = subprocess.run([gcov, "-t", data], check=True, capture_output=True, text=True).stdout
         counted = int(re.search(r"^ *(\d+):.*this line is counted", text, re.MULTILINE)[1])

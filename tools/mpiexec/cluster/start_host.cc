@@ -18,10 +18,13 @@
 #include <string_view>
 #include <utility>
 
+#include "base/program_path.h"
 #include "cluster/listener.h"
 #include "cluster/prterun_output_filter.h"
+#include "cluster/run_daemon.h"
 #include "cluster/troubles.h"
 #include "common/host_trial.h"
+#include "common/places.h"
 #include "common/poll_set.h"
 #include "common/reach.h"
 #include "common/remote_shell.h"
@@ -192,8 +195,12 @@ base::Status start_hosts_by_ourselves(std::size_t hosts) {
   ::setenv(kTrial, tools::command_of(way_back()).c_str(), 1);
   // Not our path, in which PRRTE would take blanks and colons for its own.
   ::setenv(tools::kRemoteShellVariable, fmt::format("/proc/{}/exe {}", ::getpid(), kStartHost).c_str(), 1);
-  // All of them start from here: among more hosts daemons would start others.
-  if (hosts > kUsualRadix) ::setenv("PRTE_MCA_plm_ssh_no_tree_spawn", "1", 1);
+  if (hosts > kUsualRadix) {
+    // All of them start from here: among more hosts daemons would start others. Each ssh stays as long as its
+    // daemon, and PRRTE starts at most so many at a time.
+    ::setenv("PRTE_MCA_plm_ssh_no_tree_spawn", "1", 1);
+    ::setenv("PRTE_MCA_plm_ssh_num_concurrent", std::to_string(hosts).c_str(), 1);
+  }
   return {};
 }
 
@@ -207,9 +214,10 @@ int start_host(const std::vector<std::string>& words) {
     return kLost;
   const std::string name = std::filesystem::path(shell.front()).filename();
   shell.push_back(words[host]);
-  std::string command = fmt::format("{} || exit {};", value(kTrial), tools::kTrialFailed);
-  for (std::size_t word = host + 1; word < words.size(); ++word) command += " " + words[word];
-  shell.push_back(std::move(command));
+  std::string daemon;
+  for (std::size_t word = host + 1; word < words.size(); ++word) daemon += " " + words[word];
+  shell.push_back(fmt::format("{} || exit {}; exec {} {} {}", value(kTrial), tools::kTrialFailed,
+                              tools::shell_word(base::program_path()), kRunDaemon, tools::shell_word(daemon)));
 
   Shell ssh;
   if (!ssh.start(std::move(shell))) return kLost;

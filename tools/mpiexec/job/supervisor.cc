@@ -17,17 +17,15 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include "base/why_refused.h"
 #include "common/poll_set.h"
+#include "job/descendants.h"
 #include "job/signal_line.h"
 
 namespace clump::mpiexec {
 
 namespace {
-
-constexpr std::chrono::milliseconds kLook{5};  ///< so often, whether children have ended
 
 void send_event(int socket, Event::Kind kind, int index, int value) {
   const Event event{kind, index, value};
@@ -88,62 +86,6 @@ Event::Kind become(const Process& process, pid_t parent) {
   return kCannotStart;
 }
 
-/// This process's children, and what they have left to it.
-std::vector<pid_t> children() {
-  std::vector<pid_t> found;
-  std::ifstream list("/proc/thread-self/children");
-  for (pid_t child; list >> child;) found.push_back(child);
-  if (list.is_open()) return found;
-  // A kernel without CONFIG_PROC_CHILDREN: ask every process for its parent.
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
-    std::ifstream stat(entry.path() / "stat");
-    std::string text((std::istreambuf_iterator<char>(stat)), {});
-    int parent = 0;
-    const std::size_t name_end = text.rfind(')');
-    if (name_end == std::string::npos || ::sscanf(text.c_str() + name_end + 1, " %*c %d", &parent) != 1)
-      continue;
-    if (parent == ::getpid()) found.push_back(std::atoi(entry.path().filename().c_str()));
-  }
-  return found;
-}
-
-/// The same where nothing tells which there are: those that are known, and the groups that they lead.
-void kill_known_children(const std::vector<pid_t>& known) {
-  for (const pid_t child : known) {
-    if (child <= 0) continue;
-    ::kill(-child, SIGKILL);
-    ::kill(child, SIGKILL);
-    ::waitpid(child, nullptr, 0);
-  }
-}
-
-/// Kills this process's children, and theirs as they become ours, until there is none. `known`: children that
-/// it has started, or not (-1).
-void kill_all_children(const std::vector<pid_t>& known) {
-  if (::access("/proc/self", F_OK) != 0) return kill_known_children(known);
-  for (;;) {
-    for (const pid_t child : children()) ::kill(child, SIGKILL);
-    if (::waitpid(-1, nullptr, 0) < 0 && errno == ECHILD) return;
-  }
-}
-
-/// The same with a grace, and but for those that have made a session of their own, as the connection does
-/// that ssh keeps for later (ControlPersist).
-void end_all_children(std::chrono::milliseconds grace) {
-  const auto kill_at = std::chrono::steady_clock::now() + grace;
-  const pid_t session = ::getsid(0);
-  for (;; std::this_thread::sleep_for(kLook)) {
-    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
-    }
-    std::vector<pid_t> left = children();
-    std::erase_if(left, [&](pid_t child) { return ::getsid(child) != session; });
-    if (left.empty()) return;
-    if (std::chrono::steady_clock::now() < kill_at) continue;
-    for (const pid_t child : left) ::kill(child, SIGKILL);
-  }
-}
-
 bool is_there(pid_t process) {
   const std::string state = status_of(process, "State");
   return !state.empty() && !state.starts_with('Z');
@@ -157,10 +99,10 @@ void remove(const Folder& folder) {
 
 /// `processes`: those that were started, or not, or have ended (-1).
 void end_all(const std::vector<pid_t>& processes, std::chrono::milliseconds grace) {
-  if (grace.count() == 0) return kill_all_children(processes);
+  if (grace.count() == 0) return kill_descendants(processes);
   for (const pid_t process : processes)
     if (process > 0) ::kill(process, SIGTERM);
-  end_all_children(grace);
+  end_descendants(grace, Sessions::kOwn);
 }
 
 std::chrono::milliseconds grace_of(const std::vector<Process>& processes) {

@@ -1,0 +1,24 @@
+// PRRTE's daemon on another host, and what it has started, end with the connection by which it was started.
+//
+//   start_host -- ssh ... sshd -- mpiexec --run-daemon -- supervisor -- sh -- prted -- mpiexec --proxy -- ...
+//
+// prted makes a session of its own. Killed while the job starts, prterun or another host's prted leave it behind:
+// it has no connection yet whose end would tell it. Standard output and error of mpiexec --run-daemon are the
+// connection: start_host.h reads them as long as the job is there. When nobody does any more, because
+// start_host, ssh or sshd has ended by whatever means, the supervisor ends prted. It does so, too, when prted's
+// command fails or mpiexec --run-daemon is killed; and that one does when the supervisor is killed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace clump::mpiexec {
+
+/// The first word of mpiexec's command line then; a command for a shell follows.
+inline constexpr const char* kRunDaemon = "--run-daemon";
+
+/// Returns when the command and all that it has started have ended. The exit code: that of the command, or 128 +
+/// the signal that ended it; 255 if the connection ends before.
+int run_daemon(const std::vector<std::string>& words);
+
+}  // namespace clump::mpiexec
