@@ -267,9 +267,9 @@ CLUMP_HOST_API int fclose(FILE* file) {
     locks::before_close(kernels);
     owners::forget(kernels);
   }
-  const int result = real(file);
+  // Before the kernel closes the number: after it another rank may have the number for something else.
   if (number >= 0) standard::note_closed(number);
-  return result;
+  return real(file);
 }
 
 }  // extern "C"

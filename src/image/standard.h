@@ -74,7 +74,8 @@ std::FILE* keep_stream(std::FILE* stream, const void* caller);
 void put(int descriptor, int file);
 /// One of the three as a descriptor that belongs to the rank alone and may be closed; -1 with errno.
 int make_private(int descriptor);
-/// Notes that a descriptor was closed in a way that close() has not seen.
+/// Notes that a descriptor is about to be closed, or was, in a way that close() does not see. If another rank can
+/// get the number then, it has to be before.
 void note_closed(int descriptor);
 /// Protects a descriptor of the kernel's that Clump needs: code of programs cannot close or replace it, as
 /// some programs do that close all numbers from 3 on. Until let_go(), which comes before it is closed.
