@@ -11,6 +11,7 @@ machine and day that is worth to be kept."""
 import argparse
 import json
 import re
+import signal
 import statistics
 import sys
 import time
@@ -105,4 +106,5 @@ def main():
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # so that `head` ends it without a word
     sys.exit(main())

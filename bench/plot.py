@@ -5,6 +5,7 @@ usage: plot.py RESULTS.json OUT_DIR        writes OUT_DIR/NAME.svg and .png for 
 """
 
 import json
+import signal
 import statistics
 import sys
 from pathlib import Path
@@ -74,4 +75,5 @@ def main():
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # so that `head` ends it without a word
     main()

@@ -21,7 +21,7 @@ from pathlib import Path
 import cluster
 import report
 from libraries import PEERS, Failed, compile_limits, libraries  # which says where clump_lab is
-from clump_lab import facts  # noqa: I001
+from clump_lab import facts, printing  # noqa: I001
 from measurements import COLLECTIVES, MEASUREMENTS, run_limits
 from nearness import Nearness
 from targets import CLUSTER_TARGETS, COLLECTIVE_TARGETS, PROCESS_TARGETS, TARGETS, measurements_for, verdicts
@@ -175,4 +175,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    printing.run(main)

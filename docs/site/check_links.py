@@ -7,6 +7,7 @@ Links to other sites are not followed. Prints each link that is broken; the exit
 
 import argparse
 import re
+import signal
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -118,4 +119,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # so that `head` ends it without a word
     sys.exit(main())

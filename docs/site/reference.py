@@ -8,6 +8,7 @@ Needs the Python that the generator of mpi.h uses (gen/requirements.txt). `./dev
 import argparse
 import difflib
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -266,4 +267,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # so that `head` ends it without a word
     sys.exit(main())

@@ -6,7 +6,7 @@ import signal
 import sys
 from pathlib import Path
 
-from . import report
+from . import printing, report
 from .experiments import Context, all_experiments
 from .libraries import NotFound, find
 from .measured import SIZES
@@ -100,7 +100,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)
+    printing.run(main)

@@ -7,6 +7,7 @@ ranks (Figures 1 to 5 of paper 003), messages between and inside nodes of 2 and 
 
 import argparse
 import json
+import signal
 import subprocess
 import sys
 import tempfile
@@ -110,4 +111,5 @@ def main():
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # so that `head` ends it without a word
     main()

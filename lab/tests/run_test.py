@@ -14,7 +14,7 @@ CLUMP = pathlib.Path(os.environ["CLUMP_BUILD"]) / "bin/clump"
 
 
 def clump(*words, **more):
-    return subprocess.run([CLUMP, "lab", *map(str, words)], capture_output=True, text=True, timeout=110, check=False, **more)
+    return subprocess.run([CLUMP, "lab", *map(str, words)], capture_output=True, text=True, timeout=400, check=False, **more)
 
 
 class Commands(unittest.TestCase):
@@ -22,6 +22,12 @@ class Commands(unittest.TestCase):
         done = clump("list")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("ring", done.stdout)
+
+    def test_a_reader_that_ends_first(self):
+        for words in (["list"], ["--help"], ["advise", "--machine", "list"]):
+            with subprocess.Popen([CLUMP, "lab", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as job:
+                job.stdout.close()
+                self.assertEqual((job.stderr.read(), job.wait(timeout=100)), (b"", 141), words)
 
     def test_wrong_words(self):
         for words, said in ((["run", "rings"], "there is no experiment 'rings'"), (["run", "ring", "--mpi", "lam"], "there is no library 'lam'"),

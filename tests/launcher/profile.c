@@ -97,7 +97,7 @@ static void callbacks(void) {
   MPI_Op_free(&op);
 }
 
-/* Rank 1 waits 0.4 s for rank 0, in a receive from anybody, rank 3 for rank 2, in MPI_Waitall; then all wait
+/* Rank 1 waits 0.9 s for rank 0, in a receive from anybody, rank 3 for rank 2, in MPI_Waitall; then all wait
    for rank 2 in a barrier, and rank 3 once more, in a probe. */
 static void waits(void) {
   MPI_Request request;
@@ -105,7 +105,7 @@ static void waits(void) {
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Pcontrol(1);
   if (rank % 2 == 0 && rank < 4) {
-    pass_seconds(0.4);
+    pass_seconds(0.9);
     MPI_Send(buffer, 1, MPI_INT, rank + 1, 0, MPI_COMM_WORLD);
   } else if (rank == 1) {
     MPI_Recv(buffer, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -114,10 +114,10 @@ static void waits(void) {
     MPI_Waitall(1, &request, MPI_STATUSES_IGNORE);
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == 2) pass_seconds(0.3);
+  if (rank == 2) pass_seconds(0.9);
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 2) {
-    pass_seconds(0.2);
+    pass_seconds(0.7);
     MPI_Send(buffer, 1, MPI_INT, 3, 0, MPI_COMM_WORLD);
   } else if (rank == 3) {
     MPI_Probe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

@@ -144,16 +144,17 @@ class Profile(Case):
         def look(_, options):
             profile, result = self.run_profile("waits", *options, ranks=4)
             waits = {(rank["rank"], wait["for"], wait["in"]): wait["seconds"] for rank in profile["ranks"] for wait in rank["waits"]}
-            self.assertGreater(waits[1, 0, "MPI_Recv"], 0.1)
-            self.assertGreater(waits[3, 2, "MPI_Waitall"], 0.1)
-            self.assertGreater(waits[3, 2, "MPI_Probe"], 0.05)
+            # Much less than 0.9 and 0.7 s: on a busy machine a rank may come late, and waits less.
+            self.assertGreater(waits[1, 0, "MPI_Recv"], 0.2)
+            self.assertGreater(waits[3, 2, "MPI_Waitall"], 0.2)
+            self.assertGreater(waits[3, 2, "MPI_Probe"], 0.1)
             for rank in (0, 1, 3):
-                self.assertGreater(waits[rank, 2, "MPI_Barrier"], 0.1)
+                self.assertGreater(waits[rank, 2, "MPI_Barrier"], 0.2)
             waiting = [rank["times"]["waiting"] for rank in profile["ranks"]]
             self.assertLess(waiting[2], min(waiting[rank] for rank in (0, 1, 3)))
             self.assert_says(result, 0, "profile of launcher_profile: 4 ranks on 1 host", "of that waiting", "MPI_Barrier",
                              "waited", "written: ")
-            self.assertRegex(result.err, r"rank 1 waited \d+ ms for rank 0 in MPI_Recv \(once\)")
+            self.assertRegex(result.err, r"rank 1 waited [\d.]+ m?s for rank 0 in MPI_Recv \(once\)")
 
         self.in_all_modes(look)
 

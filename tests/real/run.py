@@ -32,7 +32,8 @@ from checks import FAILED, PASSED, SCHEDULERS, SKIPPED, run
 from python import MOST_HOSTS, OURS, PEER, WHEELS
 from sources import Archive, Missing
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cluster"))
+sys.path[:0] = [str(Path(__file__).resolve().parents[up] / folder) for up, folder in ((1, "cluster"), (2, "lab"))]
+from clump_lab import printing  # noqa: E402
 from hosts import Hosts, Unavailable  # noqa: E402
 
 IN_PYTHON = {module.NAME: module for module in (mpi4py_tests, numba_mpi_tests, mpi4py_fft_tests)}
@@ -229,4 +230,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    printing.run(main)

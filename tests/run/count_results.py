@@ -5,6 +5,7 @@ Exit code 1 if a test failed, if a file is missing (its ctest did not get as far
 """
 
 import collections
+import signal
 import sys
 import xml.etree.ElementTree
 from pathlib import Path
@@ -71,4 +72,5 @@ def main(paths):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # so that `head` ends it without a word
     sys.exit(main(sys.argv[1:]))

@@ -233,7 +233,8 @@ void Run::read_events() {
     }
   }
   if (supervisor_gone_ && exit_code_ == 0) {
-    say("the process that keeps the job together was killed");
+    say(fmt::format("the process that keeps the job together{} was killed",
+                    link_ != nullptr ? " on " + plan_.job.this_node().name : ""));
     exit_code_ = 128 + SIGKILL;
   }
 }
