@@ -7,6 +7,7 @@
 #include "core/request.h"
 #include "rma/coverage.h"
 #include "rma/direct.h"
+#include "rma/facts.h"
 #include "rma/messages.h"
 
 namespace clump::rma {
@@ -42,11 +43,13 @@ Window::Window(core::Rank& its_owner, base::Ref<core::Comm> its_comm, int its_fl
     : core::Window(its_owner, its_comm->group),
       flavor(its_flavor),
       comm(std::move(its_comm)),
-      counters_(core::access_counters_of(its_owner)) {
+      counters_(core::access_counters_of(its_owner)),
+      number_(its_owner.number) {
   comm->name = "a window";
+  AllWindows::add(*this);
 }
 
-Window::~Window() = default;
+Window::~Window() { AllWindows::remove(*this); }
 
 std::string Window::description() const {
   return name.empty() ? "the window" : fmt::format("window '{}'", name);
