@@ -132,8 +132,13 @@ class Window final : public core::Window {
   base::Status check_access(int rank);
   /// The place's offset in the target's part of the window; of a dynamic one it is the address.
   base::Status find_place(const Place& place, Count bytes, Count& offset);
-  base::Status find_element(const datatype::Layout& origin, const Place& place, datatype::PredefinedOp op,
-                            const datatype::Datatype*& element) const;
+  /// The type of an accumulate's elements, and the operation on them; no kernel: MPI_REPLACE or MPI_NO_OP.
+  struct Operation {
+    const datatype::Datatype* element = nullptr;
+    datatype::Kernel kernel = nullptr;
+  };
+  base::Status find_operation(const datatype::Layout& origin, const Place& place, datatype::PredefinedOp op,
+                              Operation& found) const;
   base::Status out_of_range(const Place& place, Count first, Count bytes) const;
   base::Status not_in_epoch(int rank) const;
   /// mpiexec --check: fails if the access conflicts with one that is open. `element`: of accumulates.
