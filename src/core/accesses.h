@@ -18,6 +18,7 @@ inline constexpr std::size_t kAccessKinds = 5;
 struct AccessCounters {
   std::array<base::Counter, kAccessKinds> calls, bytes;  ///< by AccessKind
   base::Counter lock_waits;                              ///< locks of windows that were not free
+  base::Counter epochs;  ///< calls of MPI_Win_post, start, complete and wait, for which no message may move
 
   void add(AccessKind kind, Count more) {
     calls[static_cast<std::size_t>(kind)].add();

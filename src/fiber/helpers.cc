@@ -11,6 +11,7 @@
 #include "base/thread_name.h"
 #include "fiber/fiber.h"
 #include "fiber/help.h"
+#include "fiber/process_cores.h"
 #include "fiber/switch.h"
 #include "fiber/worker.h"
 
@@ -85,6 +86,7 @@ void start_helpers(int count, const std::vector<std::int32_t>& cores) {
 }
 
 bool has_helpers() noexcept { return !helpers().empty(); }
+int count_helpers() noexcept { return static_cast<int>(helpers().size()); }
 
 void wake_helpers(int most) noexcept {
   const auto in_parallel = in_parallel_region.load(std::memory_order_relaxed);

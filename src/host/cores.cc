@@ -7,6 +7,7 @@
 #include <array>
 
 #include "fiber/kernel_state.h"
+#include "fiber/process_cores.h"
 #include "host/state.h"
 
 namespace clump::host {
@@ -66,7 +67,10 @@ std::vector<std::int32_t> own_cores_of(int rank) {
 }  // namespace
 
 void narrow_to_cores_of(int rank) {
-  if (of_process.bytes == 0) of_process.read();
+  if (of_process.bytes == 0) {
+    of_process.read();
+    fiber::note_cores_of_process(of_process.numbers());
+  }
   if (rank == host().ranks[0].identity.rank && of_first_rank.bytes != 0) return of_first_rank.set();
   fiber::set_cores_of_this_thread(own_cores_of(rank));
 }

@@ -6,11 +6,13 @@
 #include <chrono>
 #include <cstddef>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include "base/fact.h"
 #include "fiber/facts.h"
 #include "fiber/fiber.h"
+#include "host/host.h"
 #include "image/facts.h"
 #include "host/state.h"
 
@@ -19,7 +21,7 @@
 
 extern "C" {
 /// With room to spare; the last one has no name.
-CLUMP_HOST_API clump::base::Fact clump_facts[32];
+CLUMP_HOST_API clump::base::Fact clump_facts[64];
 }
 
 namespace clump::host {
@@ -31,6 +33,7 @@ constexpr std::chrono::milliseconds kLook{10};
 std::atomic<std::int32_t> ranks_that_wait{0};
 /// The debugger sets it.
 std::atomic<std::int32_t> may_begin{0};
+std::size_t fact_count = 0;
 
 bool is_traced() {
   std::ifstream status("/proc/self/status");
@@ -42,8 +45,8 @@ bool is_traced() {
 }  // namespace
 
 void describe_to_debuggers() {
-  std::size_t count = 0;
-  const auto add = [&](const char* name, std::uint64_t value) { clump_facts[count++] = {name, value}; };
+  fact_count = 0;
+  const auto add = [](const char* name, std::uint64_t value) { clump_facts[fact_count++] = {name, value}; };
   add("ranks", reinterpret_cast<std::uint64_t>(host().ranks.get()));
   add("rank_count", static_cast<std::uint64_t>(host().rank_count()));
   add("rank_size", sizeof(HostedRank));
@@ -53,8 +56,17 @@ void describe_to_debuggers() {
   add("rank_phase", offsetof(HostedRank, phase));
   add("rank_kernel_thread", offsetof(HostedRank, kernel_thread));
   add("may_begin", reinterpret_cast<std::uint64_t>(&may_begin));
-  for (const auto& facts : {fiber::facts(), image::facts()})
-    for (const base::Fact& fact : facts) clump_facts[count++] = fact;
+  for (const auto& facts : {fiber::facts(), image::facts()}) describe_to_debuggers(facts);
+}
+
+void describe_to_debuggers(std::span<const base::Fact> more) {
+  for (const base::Fact& fact : more) {
+    if (fact_count + 1 == std::size(clump_facts)) return;
+    // A debugger may stop this thread anywhere: the name, by which it knows that there is a fact, comes last.
+    clump_facts[fact_count].value = fact.value;
+    std::atomic_signal_fence(std::memory_order_release);
+    clump_facts[fact_count++].name = fact.name;
+  }
 }
 
 void wait_for_debugger() {

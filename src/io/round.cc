@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "fiber/help.h"
+#include "io/background.h"
 #include "io/coverage.h"
 
 namespace clump::io {
@@ -20,6 +21,9 @@ using datatype::Layout;
 
 // As long as the blocks of a collective access are this far apart, a read takes the gaps along.
 constexpr Count kFarApart = 128 << 10;
+// An access by itself is divided among threads in pieces of this length, if all of a round have as many bytes
+// as pay for waking a thread.
+constexpr Count kPieceBytes = 4 << 20, kWorthSharing = 512 << 10;
 
 /// Adds the part to its round; null if others are missing.
 std::unique_ptr<Round> add(OpenedFile& file, std::uint64_t number, int rank, Part& part, Round*& round) {
@@ -147,7 +151,7 @@ class Windows {
   Status run() {
     for (Count from = 0; from < count_; from += fiber::kMostParts) {
       const auto parts = static_cast<std::uint32_t>(std::min<Count>(count_ - from, fiber::kMostParts));
-      fiber::do_together(parts, [this, from](std::uint32_t part) { run(from + part); });
+      do_on_all_cores(parts, [this, from](std::uint32_t part) { run(from + part); });
     }
     for (Part* const part : round_.parts)
       part->done =
@@ -224,7 +228,66 @@ class Windows {
 
 }  // namespace
 
+namespace {
+
+/// An access that one thread carries out: that of a part, or some of its bytes.
+struct Piece {
+  Part* part;
+  Access access;
+  Count done = 0;
+  Status status;
+};
+
+/// Cuts an access where the file has a multiple of kPieceBytes, if its bytes lie side by side in memory and in
+/// the file.
+void cut(Part& part, std::vector<Piece>& pieces) {
+  const Access& whole = part.access;
+  if (!whole.view->is_contiguous() || !whole.memory.type->is_dense()) {
+    pieces.push_back({&part, whole, 0, {}});
+    return;
+  }
+  const Count begin = whole.begin();
+  for (Count at = 0; at < whole.bytes;) {
+    const Count bytes = std::min(kPieceBytes - (begin + at) % kPieceBytes, whole.bytes - at);
+    Access access = whole;
+    access.memory = {static_cast<std::byte*>(whole.memory.base) + at, bytes, datatype::predefined(MPI_BYTE)};
+    access.position += at;
+    access.bytes = bytes;
+    pieces.push_back({&part, std::move(access), 0, {}});
+    at += bytes;
+  }
+}
+
+/// The pieces of all parts, on all cores.
+void run_pieces(const Target& target, std::vector<Piece>& pieces) {
+  Piece* const first = pieces.data();
+  do_on_all_cores(static_cast<std::uint32_t>(pieces.size()), [&target, first](std::uint32_t number) {
+    Piece& piece = first[number];
+    piece.status = transfer(target, piece.access, piece.done);
+  });
+  const Part* ended = nullptr;  // a piece of it has failed, or has met the end of the file
+  for (Piece& piece : pieces) {
+    if (piece.part == ended) continue;
+    piece.part->done += piece.done;
+    if (!piece.status.ok()) piece.part->status = piece.status;
+    if (!piece.status.ok() || piece.done < piece.access.bytes) ended = piece.part;
+  }
+}
+
+}  // namespace
+
 Status run_each(OpenedFile& file, Round& round, const Manner& manner) {
+  Count bytes = 0;
+  for (const Part* const part : round.parts) bytes += part->access.bytes;
+  // In atomic mode an access waits for a lock, and has all its bytes locked. What has no size, as a device,
+  // may have no places either.
+  if (bytes >= kWorthSharing && !manner.atomic && size_of(file.target) >= 0) {
+    std::vector<Piece> pieces;
+    for (Part* const part : round.parts)
+      if (part->status.ok() && !part->is_empty()) cut(*part, pieces);
+    run_pieces(file.target, pieces);
+    return round.failure();
+  }
   for (Part* const part : round.parts) {
     if (!part->status.ok()) continue;
     const Status outcome = transfer_locked(file, part->access, manner.atomic, part->done);

@@ -8,7 +8,6 @@
 #include <mutex>
 
 #include "datatype/cursor.h"
-#include "net/joint_work.h"
 #include "net/shm/remote_memory.h"
 
 namespace clump::rma {
@@ -176,17 +175,11 @@ bool combine_locked(const Target& target, std::byte* memory, Count offset, Count
   return true;
 }
 
-/// In this address space. A single value is one store, so a rank that polls it sees all of it or nothing.
-void copy_here(const Layout& to, const Layout& from, Count bytes) {
-  if (!to.type->is_dense() || !from.type->is_dense()) return net::joint_copy(to, from, 0, bytes);
-  switch (bytes) {
-    case 4:
-      return static_cast<void>(std::memcpy(to.base, from.base, 4));
-    case 8:
-      return static_cast<void>(std::memcpy(to.base, from.base, 8));
-    default:
-      return net::joint_copy(to, from, 0, bytes);
-  }
+/// One element of a dense type; most have four or eight bytes.
+void copy_element(void* to, const void* from, Count bytes) {
+  if (bytes == 8) return static_cast<void>(std::memcpy(to, from, 8));
+  if (bytes == 4) return static_cast<void>(std::memcpy(to, from, 4));
+  std::memcpy(to, from, static_cast<std::size_t>(bytes));
 }
 
 }  // namespace
@@ -239,6 +232,14 @@ Elements::Elements(const Layout& layout, const Datatype& element, bool read)
 
 void Elements::write_back() {
   if (own_ != nullptr) datatype::copy(layout_, {data_, count_, &type_}, 0, count_ * type_.size());
+}
+
+void combine_one_here(const Target& target, std::byte* place, Count offset, const Work& work) {
+  const Count bytes = work.element.size();
+  const std::lock_guard lock(target.control->stripe(offset));
+  if (work.result != nullptr) copy_element(work.result, place, bytes);
+  if (work.op == PredefinedOp::kReplace) return copy_element(place, work.operand, bytes);
+  if (work.op != PredefinedOp::kNoOp) work.kernel(work.operand, place, place, 1);
 }
 
 bool direct_combine(const Target& target, const Layout& place, Count offset, const Work& work) {

@@ -2,14 +2,26 @@
 // node. They are complete when the functions return.
 #pragma once
 
+#include <cstring>
 #include <memory>
 
 #include "base/status.h"
 #include "datatype/datatype.h"
 #include "datatype/reduce.h"
+#include "net/joint_work.h"
 #include "rma/window_map.h"
 
 namespace clump::rma {
+
+/// Copies `bytes` packed bytes in this address space. A single value is one store, so a rank that polls it sees
+/// all of it or nothing.
+inline void copy_here(const datatype::Layout& to, const datatype::Layout& from, Count bytes) {
+  if (to.type->is_dense() && from.type->is_dense()) {
+    if (bytes == 8) return static_cast<void>(std::memcpy(to.base, from.base, 8));
+    if (bytes == 4) return static_cast<void>(std::memcpy(to.base, from.base, 4));
+  }
+  net::joint_copy(to, from, 0, bytes);
+}
 
 /// Copies. `place` is where the window's bytes lie: the address here, or in the target's process. False: the
 /// target's process has no such memory.
@@ -43,6 +55,10 @@ struct Work {
   const std::byte* operand;
   std::byte* result;
 };
+
+/// One element of a dense type, whose operand and result lie as the program has them, in this address space:
+/// what direct_combine() does, without its general forms. `place` is `offset` in the target's part of the window.
+void combine_one_here(const Target& target, std::byte* place, Count offset, const Work& work);
 
 /// Combines; other ranks that combine see each element before or after. `offset` is the place of `place.base`
 /// in the target's part of the window.

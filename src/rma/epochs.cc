@@ -1,8 +1,9 @@
-// When a rank may access others' memory, and others its (MPI-5.0 section 12.5).
+// When a rank may access others' memory: fences, locks, flushes (MPI-5.0 section 12.5); post and start are in
+// pscw.cc.
 //
 // An operation on memory that can be reached is complete when its call returns, so what ends an epoch waits
-// for replies only where there are messages, and then tells the others. Waiting for another rank is receiving
-// a message from it.
+// for replies only where there are messages, and then tells the others. Waiting for a lock is receiving a
+// message.
 #include <algorithm>
 #include <atomic>
 #include <utility>
@@ -21,22 +22,6 @@ using base::Status;
 
 namespace {
 
-datatype::Layout nothing() { return {nullptr, 0, datatype::predefined(MPI_BYTE)}; }
-
-/// Receives the message that says that another rank has made a call.
-class CallOfOther final : public p2p::ReceiveOperation, public WaitForWindow {
- public:
-  CallOfOther(core::Comm& comm, int peer, Tag tag, std::string what)
-      : peer_(comm.peers().world_rank(peer)), what_(std::move(what)) {
-    begin(address(comm, peer, tag), nothing());
-  }
-  AwaitedOfWindow awaited_of_window() const override { return {what_, peer_, false}; }
-
- private:
-  const int peer_;
-  const std::string what_;
-};
-
 /// Called where a program may be polling: it reads a window again and again until another rank has written
 /// there, which may need this rank's core, or its threads to take messages in. Most calls do nothing.
 void let_others_run(core::Rank& self) {
@@ -46,9 +31,6 @@ void let_others_run(core::Rank& self) {
   p2p::poll(self);
   fiber::yield_after_empty_poll();
 }
-
-/// A fence of memory: what this thread has written before is there for others, and the reverse.
-void order_memory() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
 }  // namespace
 
@@ -92,107 +74,13 @@ Status Window::fence(int assertions) {
   return flushed;
 }
 
-Status Window::members(const core::Group& part, std::vector<int>& its_ranks) const {
-  its_ranks.clear();
-  for (int i = 0; i < part.size(); ++i) {
-    const int one = group->rank_of(part.world_rank(i));
-    if (one == MPI_UNDEFINED)
-      return base::fail(MPI_ERR_GROUP, "(group): its rank {}, which is rank {} of the job, is not in {}", i,
-                        part.world_rank(i), description());
-    its_ranks.push_back(one);
-  }
-  return {};
-}
-
-Status Window::start(const core::Group& part, int assertions) {
-  CLUMP_TRY(check_assertions(assertions, MPI_MODE_NOCHECK));
-  CLUMP_TRY(check_no_access("start another one"));
-  std::vector<int> its_ranks;
-  CLUMP_TRY(members(part, its_ranks));
-  if ((assertions & MPI_MODE_NOCHECK) == 0)
-    for (const int one : its_ranks) {
-      CallOfOther posted(*comm, one, Tag::kPosted, fmt::format("MPI_Win_post of {}", name_of(one)));
-      const core::Waiting told(posted);
-      posted.wait();
-    }
-  order_memory();
-  is_started_.assign(static_cast<std::size_t>(ranks()), false);
-  for (const int one : its_ranks) is_started_[static_cast<std::size_t>(one)] = true;
-  started_ = std::move(its_ranks);
-  access_ = Access::kStarted;
-  fenced_ = false;  // what a fence has opened, and nobody has used, is over
-  return {};
-}
-
-Status Window::complete() {
-  if (access_ != Access::kStarted)
-    return base::fail(MPI_ERR_RMA_SYNC, "(win): rank {} has not called MPI_Win_start on {}", rank(),
-                      description());
-  Status flushed;
-  for (const int one : started_) {
-    const Status status = messages_ != nullptr ? messages_->flush(one) : Status();
-    if (flushed.ok()) flushed = status;
-  }
-  order_memory();
-  for (const int one : started_) {
-    if (!is_here(one)) end_accesses(one);
-    send_note(*comm, one, Tag::kCompleted);
-  }
-  started_.clear();
-  access_ = Access::kNone;
-  return flushed;
-}
-
-Status Window::post(const core::Group& part, int assertions) {
-  CLUMP_TRY(check_assertions(assertions, MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT));
-  if (posted_)
-    return base::fail(MPI_ERR_RMA_SYNC,
-                      "(win): rank {} has called MPI_Win_post on {} already: call MPI_Win_wait", rank(),
-                      description());
-  std::vector<int> its_ranks;
-  CLUMP_TRY(members(part, its_ranks));
-  order_memory();
-  for (const int one : its_ranks)
-    completions_.push_back(std::make_unique<CallOfOther>(
-        *comm, one, Tag::kCompleted, fmt::format("MPI_Win_complete of {}", name_of(one))));
-  if ((assertions & MPI_MODE_NOCHECK) == 0)
-    for (const int one : its_ranks) send_note(*comm, one, Tag::kPosted);
-  posted_ = true;
-  return {};
-}
-
-Status Window::wait() {
-  if (!posted_)
-    return base::fail(MPI_ERR_RMA_SYNC, "(win): rank {} has not called MPI_Win_post on {}", rank(),
-                      description());
-  for (const auto& note : completions_) {
-    const core::Waiting told(*note);
-    note->wait();
-  }
-  completions_.clear();
-  posted_ = false;
-  if (map_->conflicts != nullptr) map_->conflicts->end_started(rank());
-  order_memory();
-  return {};
-}
-
-Status Window::test(bool& is_done) {
-  if (!posted_)
-    return base::fail(MPI_ERR_RMA_SYNC, "(win): rank {} has not called MPI_Win_post on {}", rank(),
-                      description());
-  p2p::poll(owner);
-  is_done = std::ranges::all_of(completions_, [](const auto& note) { return note->completion.done(); });
-  if (!is_done) fiber::yield_after_empty_poll();
-  return is_done ? wait() : Status();
-}
-
 // Locks.
 
 /// The receive that tells that the lock is the caller's.
 class Grant final : public p2p::ReceiveOperation, public WaitForWindow {
  public:
   Grant(Window& window, int target) : window_(window), target_(target) {
-    begin(address(*window.comm, MPI_ANY_SOURCE, Tag::kGranted), nothing());
+    begin(address(*window.comm, MPI_ANY_SOURCE, Tag::kGranted), no_data());
   }
   AwaitedOfWindow awaited_of_window() const override {
     const Control* const control = window_.target(target_).control;
@@ -218,6 +106,7 @@ void Window::wait_for_grant(LockType type, int rank) {
   if (asks) messages_->lock(type, rank);
   if (asks || !there.control->lock.take_or_queue(type, this->rank(), waiters())) {
     counters_.lock_waits.add();
+    const NoteWait noted(awaited_lock_, rank);
     Grant grant(*this, rank);
     const core::Waiting told(grant);
     grant.wait();

@@ -4,6 +4,9 @@
 
 namespace clump::rma {
 
+std::size_t Lock::place_of_word() { return offsetof(Lock, word_); }
+std::size_t Lock::place_of_holder() { return offsetof(Lock, holder_); }
+
 bool Lock::take_or_queue(LockType type, int origin, LockWaiter* waiters) {
   const std::lock_guard lock(mutex_);
   std::uint32_t word = word_.load(std::memory_order_relaxed);

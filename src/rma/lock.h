@@ -10,6 +10,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "base/mutex.h"
@@ -60,6 +61,9 @@ class Lock {
     const bool exclusive = (word_.load(std::memory_order_relaxed) & kExclusive) != 0;
     return exclusive ? holder_.load(std::memory_order_relaxed) - 1 : -1;
   }
+  /// Where these lie, for debuggers (facts.h), which read the bits of `word` as above.
+  static std::size_t place_of_word();
+  static std::size_t place_of_holder();
   /// How many hold it shared. For reports.
   int sharers() const { return static_cast<int>(word_.load(std::memory_order_relaxed) & kSharers); }
 

@@ -241,13 +241,14 @@ Reach Maker::reach_of(int rank, bool shares_memory) const {
 void Maker::place_targets(WindowMap& map) const {
   map.targets.resize(static_cast<std::size_t>(comm_.size()));
   std::size_t at = 0;
-  int index = 0;
+  int index = 0, here = 0;
   for (int rank = 0; rank < comm_.size(); ++rank) {
     const Facts& facts = of(rank);
     Target& target = map.targets[static_cast<std::size_t>(rank)];
     target.size = facts.size;
     target.unit = facts.unit;
     target.process = static_cast<pid_t>(facts.process);
+    if (is_here(rank)) target.index_here = here++;
     target.reach = reach_of(rank, provides_memory());
     target.base = reinterpret_cast<std::byte*>(facts.base);
     if (facts.node != of(comm_.rank).node) continue;
@@ -260,6 +261,7 @@ void Maker::place_targets(WindowMap& map) const {
     target.base = facts.size > 0 ? map.memory.base() + at : nullptr;
     at += static_cast<std::size_t>(facts.size);
   }
+  map.signals = std::make_unique<EpochSignals>(here);
 }
 
 Status Maker::share_process(base::Ref<WindowMap>& map) {

@@ -43,6 +43,8 @@ enum class Tag : int {
 inline constexpr int kNumbers = 0x00ffffff;
 
 p2p::Address address(core::Comm& comm, int peer, Tag tag, int number = 0);
+/// The layout of an empty message.
+inline datatype::Layout no_data() { return {nullptr, 0, datatype::predefined(MPI_BYTE)}; }
 /// Sends an empty message and does not wait.
 void send_note(core::Comm& comm, int peer, Tag tag);
 

@@ -7,6 +7,7 @@
 #include "core/request.h"
 #include "rma/coverage.h"
 #include "rma/direct.h"
+#include "rma/facts.h"
 #include "rma/messages.h"
 
 namespace clump::rma {
@@ -42,11 +43,13 @@ Window::Window(core::Rank& its_owner, base::Ref<core::Comm> its_comm, int its_fl
     : core::Window(its_owner, its_comm->group),
       flavor(its_flavor),
       comm(std::move(its_comm)),
-      counters_(core::access_counters_of(its_owner)) {
+      counters_(core::access_counters_of(its_owner)),
+      number_(its_owner.number) {
   comm->name = "a window";
+  AllWindows::add(*this);
 }
 
-Window::~Window() = default;
+Window::~Window() { AllWindows::remove(*this); }
 
 std::string Window::description() const {
   return name.empty() ? "the window" : fmt::format("window '{}'", name);
@@ -130,9 +133,12 @@ Status Window::find_place(const Place& place, Count bytes, Count& offset) {
     return out_of_range(place, place.displacement, bytes);
   }
   if (bytes == 0) return {};
-  const Count last = (place.count - 1) * place.type.extent();
-  const Count first = offset + place.type.true_lb() + std::min<Count>(last, 0);
-  const Count span = place.type.true_extent() + std::max(last, -last);
+  Count first = offset, span = bytes;  // of a dense type
+  if (!place.type.is_dense()) {
+    const Count last = (place.count - 1) * place.type.extent();
+    first = offset + place.type.true_lb() + std::min<Count>(last, 0);
+    span = place.type.true_extent() + std::max(last, -last);
+  }
   if (flavor == MPI_WIN_FLAVOR_DYNAMIC) {
     const auto begin = static_cast<std::uintptr_t>(first);
     if (there.attached->holds(begin, begin + static_cast<std::uintptr_t>(span))) return {};
@@ -191,11 +197,16 @@ Status Window::put(const Layout& from, const Place& to, MPI_Request* request) {
   CLUMP_TRY(check_rank("target_rank", to.rank));
   if (to.rank == MPI_PROC_NULL) return done(request);
   Count offset = 0;
-  CLUMP_TRY(find_place(to, from.bytes(), offset));
+  const Count bytes = from.bytes();
+  CLUMP_TRY(find_place(to, bytes, offset));
   const Target& there = target(to.rank);
-  if (from.bytes() == 0) return done(request);
+  if (bytes == 0) return done(request);
   CLUMP_TRY(check_conflicts(OpenAccess::Kind::kPut, to, offset));
-  counters_.add(core::AccessKind::kPut, from.bytes());
+  counters_.add(core::AccessKind::kPut, bytes);
+  if (there.reach == Reach::kMemory) [[likely]] {
+    copy_here(layout_at(there, to, offset), from, bytes);
+    return done(request);
+  }
   if (there.reach == Reach::kMessages) return messages_->put(from, to, offset, request);
   if (!direct_put(there, layout_at(there, to, offset), from)) return no_memory(to, offset);
   return done(request);
@@ -205,19 +216,24 @@ Status Window::get(const Layout& to, const Place& from, MPI_Request* request) {
   CLUMP_TRY(check_rank("target_rank", from.rank));
   if (from.rank == MPI_PROC_NULL) return done(request);
   Count offset = 0;
-  CLUMP_TRY(find_place(from, to.bytes(), offset));
+  const Count bytes = to.bytes();
+  CLUMP_TRY(find_place(from, bytes, offset));
   const Target& there = target(from.rank);
-  if (to.bytes() == 0) return done(request);
+  if (bytes == 0) return done(request);
   CLUMP_TRY(check_conflicts(OpenAccess::Kind::kGet, from, offset));
-  counters_.add(core::AccessKind::kGet, to.bytes());
+  counters_.add(core::AccessKind::kGet, bytes);
+  if (there.reach == Reach::kMemory) [[likely]] {
+    copy_here(to, layout_at(there, from, offset), bytes);
+    return done(request);
+  }
   if (there.reach == Reach::kMessages) return messages_->get(to, from, offset, request);
   if (!direct_get(there, layout_at(there, from, offset), to)) return no_memory(from, offset);
   return done(request);
 }
 
-Status Window::find_element(const Layout& origin, const Place& place, PredefinedOp op,
-                            const datatype::Datatype*& element) const {
-  element = place.type.element();
+Status Window::find_operation(const Layout& origin, const Place& place, PredefinedOp op,
+                              Operation& found) const {
+  const datatype::Datatype* const element = place.type.element();
   if (element == nullptr)
     return base::fail(
         MPI_ERR_TYPE,
@@ -231,8 +247,10 @@ Status Window::find_element(const Layout& origin, const Place& place, Predefined
         "(origin_datatype = {}, target_datatype = {}): an accumulate needs the same predefined type "
         "at origin and target",
         origin.type->description(), place.type.description());
+  found.element = element;
   if (op == PredefinedOp::kReplace || op == PredefinedOp::kNoOp) return {};
-  if (datatype::kernel(op, *element) != nullptr) return {};
+  found.kernel = datatype::kernel(op, *element);
+  if (found.kernel != nullptr) return {};
   return base::fail(MPI_ERR_OP, "(op = {}, target_datatype = {}): the operation is not defined on this type",
                     datatype::name_of(op), place.type.description());
 }
@@ -242,9 +260,10 @@ Status Window::combine(const Combination& what, const Place& with, MPI_Request* 
   if (with.rank == MPI_PROC_NULL) return done(request);
   const bool reads = what.op != PredefinedOp::kNoOp;
   const bool tells = what.result.type != nullptr;
-  const datatype::Datatype* element = nullptr;
+  Operation operation;
   const Count bytes = reads ? what.operand.bytes() : with.count * with.type.size();
-  if (bytes > 0) CLUMP_TRY(find_element(what.operand, with, what.op, element));
+  if (bytes > 0) CLUMP_TRY(find_operation(what.operand, with, what.op, operation));
+  const datatype::Datatype* const element = operation.element;
   Count offset = 0;
   CLUMP_TRY(find_place(with, bytes, offset));
   if (tells && what.result.bytes() != bytes)
@@ -256,10 +275,18 @@ Status Window::combine(const Combination& what, const Place& with, MPI_Request* 
   CLUMP_TRY(check_conflicts(OpenAccess::Kind::kAccumulate, with, offset, element));
   counters_.add(core::AccessKind::kAccumulate, bytes);
   if (there.reach == Reach::kMessages) return messages_->combine(what, *element, with, offset, request);
+  const auto is_plain = [&](const Layout& one) { return one.type == element; };
+  if (there.reach == Reach::kMemory && bytes == element->size() && &with.type == element &&
+      element->is_dense() && (!reads || is_plain(what.operand)) && (!tells || is_plain(what.result))) {
+    combine_one_here(there, static_cast<std::byte*>(layout_at(there, with, offset).base), offset,
+                     {*element, what.op, operation.kernel, static_cast<const std::byte*>(what.operand.base),
+                      tells ? static_cast<std::byte*>(what.result.base) : nullptr});
+    return done(request);
+  }
   const Layout nothing{nullptr, 0, element};
   const Elements operand(reads ? what.operand : nothing, *element, true);
   Elements result(tells ? what.result : nothing, *element, false);
-  const Work work{*element, what.op, datatype::kernel(what.op, *element), operand.data(), result.data()};
+  const Work work{*element, what.op, operation.kernel, operand.data(), result.data()};
   if (!direct_combine(there, layout_at(there, with, offset), offset, work)) return no_memory(with, offset);
   result.write_back();
   return done(request);

@@ -33,6 +33,7 @@ namespace clump::rma {
 class Messages;
 class Service;
 class IncomingOperation;
+class AllWindows;
 
 /// A place in a rank's part of a window, as a call names it.
 struct Place {
@@ -118,14 +119,12 @@ class Window final : public core::Window {
   friend class Messages;
   friend class Service;
   friend class IncomingOperation;
+  friend class AllWindows;
 
   enum class Access : std::uint8_t { kNone, kStarted, kLocks, kAll };
   enum class Held : std::uint8_t { kNo, kShared, kExclusive, kUnchecked };
 
   const Target& mine() const { return target(rank()); }
-  bool is_here(int rank) const {
-    return owner.world.ranks[static_cast<std::size_t>(group->world_rank(rank))] != nullptr;
-  }
   LockWaiter* waiters() const { return map_->controls.waiters(); }
 
   // What operations begin with.
@@ -133,8 +132,13 @@ class Window final : public core::Window {
   base::Status check_access(int rank);
   /// The place's offset in the target's part of the window; of a dynamic one it is the address.
   base::Status find_place(const Place& place, Count bytes, Count& offset);
-  base::Status find_element(const datatype::Layout& origin, const Place& place, datatype::PredefinedOp op,
-                            const datatype::Datatype*& element) const;
+  /// The type of an accumulate's elements, and the operation on them; no kernel: MPI_REPLACE or MPI_NO_OP.
+  struct Operation {
+    const datatype::Datatype* element = nullptr;
+    datatype::Kernel kernel = nullptr;
+  };
+  base::Status find_operation(const datatype::Layout& origin, const Place& place, datatype::PredefinedOp op,
+                              Operation& found) const;
   base::Status out_of_range(const Place& place, Count first, Count bytes) const;
   base::Status not_in_epoch(int rank) const;
   /// mpiexec --check: fails if the access conflicts with one that is open. `element`: of accumulates.
@@ -150,9 +154,20 @@ class Window final : public core::Window {
   base::Status no_memory(const Place& place, Count offset) const;
 
   // Epochs.
+  /// A fence of memory: what this thread has written before is there for others, and the reverse.
+  static void order_memory() { std::atomic_thread_fence(std::memory_order_seq_cst); }
   base::Status check_assertions(int assertions, int allowed) const;
   base::Status check_no_access(const char* what) const;
-  base::Status members(const core::Group& group, std::vector<int>& ranks) const;
+  /// The ranks of a group that the program has given to MPI_Win_start or MPI_Win_post: those of this process,
+  /// and others. They are kept for the next call, because a program uses a few groups many times.
+  struct Partners {
+    base::Ref<const core::Group> group;
+    std::vector<int> here, elsewhere;
+  };
+  base::Status find_partners(const core::Group& group, Partners& partners) const;
+  bool has_called(EpochSignals::Call call, int rank);
+  void await(EpochSignals::Call call, int rank);
+  void await(EpochSignals::Call call, int rank, p2p::ReceiveOperation& note);
   void take_lock(LockType type, int rank);
   base::Status give_lock_back(LockType type, int rank);
   void wait_for_grant(LockType type, int rank);
@@ -181,16 +196,37 @@ class Window final : public core::Window {
   std::unique_ptr<std::atomic<Held>[]> held_;  // by rank; made by the first lock
   int locks_ = 0;                              // of kLocks
   std::vector<int> touched_;                   // of kAll: the ranks whose locks were needed
-  std::vector<int> started_;
-  std::vector<bool> is_started_;
+  Partners started_;                           // of kStarted
+  std::vector<bool> is_started_;               // by rank; that of started_
   std::atomic<bool> waits_for_lock_{false}, touches_{false};  // a thread of the rank does
 
   // The exposure epoch.
   bool posted_ = false;
-  std::vector<std::unique_ptr<p2p::ReceiveOperation>> completions_;
+  Partners exposed_;  // while posted_
+  std::vector<std::unique_ptr<p2p::ReceiveOperation>> completions_;  // of `exposed_.elsewhere`
+
+  // For debuggers (facts.h): 1 + the rank whose lock, MPI_Win_post or MPI_Win_complete a call waits for; 0:
+  // none does.
+  std::atomic<std::int32_t> awaited_lock_{0}, awaited_post_{0}, awaited_complete_{0};
+  /// Writes that down while a call waits.
+  class NoteWait {
+   public:
+    NoteWait(std::atomic<std::int32_t>& awaited, int rank) : awaited_(awaited) {
+      awaited_.store(1 + rank, std::memory_order_relaxed);
+    }
+    ~NoteWait() { awaited_.store(0, std::memory_order_relaxed); }
+    NoteWait(const NoteWait&) = delete;
+    NoteWait& operator=(const NoteWait&) = delete;
+
+   private:
+    std::atomic<std::int32_t>& awaited_;
+  };
 
   std::vector<Attached::Piece> attached_;  // of a dynamic window: all; guarded by attached_mutex_
   base::ShortMutex attached_mutex_;
+
+  const std::int32_t number_;                     // of the owner, in the job
+  Window *next_ = nullptr, *previous_ = nullptr;  // among AllWindows
 };
 
 }  // namespace clump::rma

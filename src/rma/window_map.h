@@ -22,6 +22,7 @@
 #include "base/ref.h"
 #include "base/types.h"
 #include "rma/conflicts.h"
+#include "rma/epoch_signals.h"
 #include "rma/lock.h"
 
 namespace clump::net {
@@ -139,6 +140,7 @@ struct Target {
   Count unit = 1;             ///< the displacement unit
   Reach reach = Reach::kMessages;
   pid_t process = 0;
+  std::int32_t index_here = -1;  ///< among the window's ranks in this process; negative: it is in another one
   Control* control = nullptr;    ///< null: it is on another node
   Attached* attached = nullptr;  ///< the same, of dynamic windows only
 };
@@ -147,7 +149,8 @@ struct WindowMap final : base::RefCounted {
   std::vector<Target> targets;
   NodeControls controls;
   SharedMapping memory;
-  std::unique_ptr<Conflicts> conflicts;  ///< null: nobody checks
+  std::unique_ptr<EpochSignals> signals;  ///< among the ranks of this process
+  std::unique_ptr<Conflicts> conflicts;   ///< null: nobody checks
 };
 
 }  // namespace clump::rma

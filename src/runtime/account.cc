@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "coll/shared/team.h"
+#include "core/accesses.h"
 #include "fiber/world_stop.h"
 #include "host/host.h"
 #include "p2p/label.h"
@@ -286,8 +287,9 @@ class BlockedByRank {
   std::vector<fiber::BlockedThread> all_;
 };
 
-/// A number that changes whenever a message of the rank has moved, or a collective has begun.
-std::uint64_t progress_of(const core::World& world, core::Rank& rank) {
+/// A number that changes whenever a message of the rank has moved, a collective has begun, or an epoch of a
+/// window has begun or ended. `accesses` are the rank's.
+std::uint64_t progress_of(const core::World& world, core::Rank& rank, const core::AccessCounters& accesses) {
   p2p::Matcher& matcher = p2p::matcher_of(rank);
   const p2p::Matcher::Arrived arrived = matcher.arrived();
   // A message that is unexpected at first changes the sum twice: when it comes, and when it is received.
@@ -298,7 +300,7 @@ std::uint64_t progress_of(const core::World& world, core::Rank& rank) {
     for (const net::Volume& way : traffic.ways) sum += way.messages.value();
   }
   for (const base::Counter& begun : rank.collectives.begun) sum += begun.value();
-  return sum;
+  return sum + accesses.epochs.value();
 }
 
 /// The function of MPI that each rank had entered last when all_in_mpi() last looked, which clears the rank's
@@ -319,12 +321,17 @@ std::string last_call_of(const core::Rank& rank) {
 pmi::Account take_account(core::World& world) {
   pmi::Account account;
   std::set<pmi::CommKey> told;
+  std::vector<const core::AccessCounters*> accesses;  // found by a lock that a stopped thread may hold
+  for (const auto& rank : world.ranks)
+    accesses.push_back(rank != nullptr ? &core::access_counters_of(*rank) : nullptr);
   const fiber::WorldStop hold;
   const BlockedByRank sleepers(hold);
   for (const auto& rank : world.ranks) {
     if (rank == nullptr) continue;
+    const core::AccessCounters* const its_accesses = accesses[static_cast<std::size_t>(rank->number)];
+    if (its_accesses == nullptr) continue;  // it has just joined
     account.standings.push_back(
-        {rank->number, state_of(*rank), last_call_of(*rank), progress_of(world, *rank)});
+        {rank->number, state_of(*rank), last_call_of(*rank), progress_of(world, *rank, *its_accesses)});
     RankAccount(*rank, account, told).add(sleepers.of(rank->number));
   }
   return account;
@@ -333,7 +340,7 @@ pmi::Account take_account(core::World& world) {
 std::uint64_t progress_of(const core::World& world) {
   std::uint64_t sum = 0;
   for (const auto& rank : world.ranks)
-    if (rank != nullptr) sum += progress_of(world, *rank);
+    if (rank != nullptr) sum += progress_of(world, *rank, core::access_counters_of(*rank));
   return sum;
 }
 

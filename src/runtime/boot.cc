@@ -20,6 +20,7 @@
 #include "p2p/label.h"
 #include "p2p/matcher.h"
 #include "record/recorder.h"
+#include "rma/facts.h"
 #include "runtime/account.h"
 #include "runtime/connect.h"
 #include "runtime/join.h"
@@ -174,6 +175,7 @@ core::World* make_world() {
 core::World& the_world() {
   static core::World* const made = [] {
     static core::World* const fresh = make_world();
+    host::describe_to_debuggers(rma::AllWindows::facts());
     host::observe({.take_account = [] { return take_account(*fresh); },
                    .progress = [] { return progress_of(*fresh); },
                    .all_in_mpi = [] { return all_in_mpi(*fresh); },

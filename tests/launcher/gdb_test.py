@@ -26,10 +26,10 @@ BEGINS, RECEIVES, READS = place("int received"), place("MPI_Recv("), place("fget
 
 
 class Job:
-    """Four ranks of debug.c that wait for each other."""
+    """Four ranks of debug.c, or of another program of that kind, that wait for each other."""
 
-    def __init__(self, *options):
-        self.process = subprocess.Popen([str(tool.TOOLS / "mpiexec"), "-n", "4", *options, PROGRAM], stdin=subprocess.PIPE,
+    def __init__(self, *options, program=PROGRAM):
+        self.process = subprocess.Popen([str(tool.TOOLS / "mpiexec"), "-n", "4", *options, program], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         said = [self.process.stdout.readline().split() for _ in range(4)]
         self.pids = {int(rank): int(pid) for rank, pid in said}
@@ -80,6 +80,26 @@ class Attached(tool.Case):
             "print thread_local_one": f"{500 + one}", 'print $own("only_here")': f"{2000 + one}",
             "print  local": f"{other + 1}", "print  global": f"{100 + other}", "print  elsewhere": f"{1000 + other}",
             "print rank": f"{other}", "print   local": f"{one + 1}"})
+
+    def test_windows_are_named_with_locks_and_epochs(self):
+        expected = {
+            0: ["window 'table': it has locked rank 0 (exclusive)"],
+            1: ["window 'table': it waits for the lock of rank 0, which rank 0 holds exclusively"],
+            2: ["window 'halo': MPI_Win_post for rank 3; it waits for MPI_Win_complete of rank 3"],
+            3: ["window 'halo': MPI_Win_start for rank 2"]}
+        with Job(program=tool.program("debug_windows")) as job:
+            for pid in sorted(set(job.pids.values())):
+                mine = [rank for rank in job.pids if job.pids[rank] == pid]
+                late = time.monotonic() + 60
+                while True:  # a rank has told its number before it waits
+                    said, err = gdb(pid, "clump ranks", f"clump rank {mine[0]}")
+                    found = {int(number): re.findall(r"^    (window .*)$", lines, re.M)
+                             for number, lines in re.findall(r"(?m)^rank (\d) [^\n]*\n((?:    [^\n]*\n)*)", said.get("clump ranks", ""))}
+                    if found == {rank: expected[rank] for rank in mine} or time.monotonic() > late:
+                        break
+                self.assertEqual(found, {rank: expected[rank] for rank in mine}, (said, err))
+                self.assertIn(expected[mine[0]][0], said[f"clump rank {mine[0]}"])
+            self.assertEqual(job.finish(), (0, ""))
 
     def test_what_is_not_there_is_said(self):
         with Job() as job:

@@ -25,6 +25,11 @@ int main(int argc, char** argv) {
     MPI_Win_post(other, 0, win);
     MPI_Win_wait(win);
   }
+  if (strcmp(argv[1], "complete") == 0 && rank == 0) MPI_Win_start(other, 0, win);
+  if (strcmp(argv[1], "complete") == 0 && rank == 1) {
+    MPI_Win_post(other, 0, win);
+    MPI_Win_wait(win);
+  }
   MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   MPI_Finalize();
   return 0;

@@ -9,6 +9,7 @@ import gdb.unwinder
 from .memory import Selected
 from .ranks import RUNNING, all_ranks, find_rank, list_of, process_of, processes, selected_rank
 from .unwinder import Parked
+from .windows import lines_about_windows
 from .words import describe, plural
 
 MOST_LOADED = 64  # ranks of a process whose symbols are loaded before they are asked for
@@ -17,7 +18,7 @@ MOST_LOADED = 64  # ranks of a process whose symbols are loaded before they are 
 class Clump(gdb.Command):
     """Commands for the ranks of a job of Clump.
 
-clump ranks      what each rank does or waits for
+clump ranks      what each rank does or waits for, and what is open of its windows
 clump rank N     select rank N: bt, up, print, ... then are about it
 clump back       select what was selected before
 clump all CMD    the command CMD for each rank in turn"""
@@ -27,7 +28,8 @@ clump all CMD    the command CMD for each rank in turn"""
 
 
 class Ranks(gdb.Command):
-    """What each rank of this job does or waits for. Ranks that do the same share a line."""
+    """What each rank of this job does or waits for. Ranks that do the same share a line. Below it are the rank's windows
+of which it holds a lock, waits for one, or has an epoch open."""
 
     def __init__(self):
         super().__init__("clump ranks", gdb.COMMAND_STATUS)
@@ -35,9 +37,11 @@ class Ranks(gdb.Command):
     def invoke(self, argument, from_tty):
         by_text = {}
         for rank in all_ranks():
-            by_text.setdefault(describe(rank)[0], []).append(rank.number)
-        for text, numbers in by_text.items():
+            by_text.setdefault((describe(rank)[0], tuple(lines_about_windows(rank))), []).append(rank.number)
+        for (text, windows), numbers in by_text.items():
             print(f"ranks {list_of(numbers)} {plural(text)}" if len(numbers) > 1 else f"rank {numbers[0]} {text}")
+            for line in windows:
+                print(f"    {line}")
 
 
 class SelectRank(gdb.Command):
@@ -62,6 +66,8 @@ def select(rank):
         raise gdb.GdbError(f"rank {rank.number} {text}")
     rank.thread().switch()
     print(f"rank {rank.number} {text}")
+    for line in lines_about_windows(rank):
+        print(f"    {line}")
     gdb.execute(f"frame {level}")
 
 

@@ -19,10 +19,20 @@ class Process:
         self.memory = Memory(inferior)
         self.loaded = set()  # ranks whose symbols are
         self.known_fibers, self.by_thread_pointer = {}, {}
-        self.facts = {}
-        while (entry := self.memory.words(facts, 2))[0] != 0:
+        self.facts, self.next_fact = {}, facts
+        self.read_facts()
+
+    def read_facts(self):
+        """Those that have come since the last time: the MPI library adds some when the program first calls it."""
+        while (entry := self.memory.words(self.next_fact, 2))[0] != 0:
             self.facts[self.memory.text(entry[0])] = entry[1]
-            facts += 16
+            self.next_fact += 16
+
+    def fact(self, name):
+        """None: it is not known yet."""
+        if name not in self.facts:
+            self.read_facts()
+        return self.facts.get(name)
 
     def at(self, name, base):
         return base + self.facts[name]
