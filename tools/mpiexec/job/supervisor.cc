@@ -27,7 +27,7 @@ namespace clump::mpiexec {
 
 namespace {
 
-constexpr std::chrono::milliseconds kLook{5};  ///< so often, whether children have ended
+constexpr std::chrono::milliseconds kLookAtChildren{5};  ///< so often, whether children have ended
 
 void send_event(int socket, Event::Kind kind, int index, int value) {
   const Event event{kind, index, value};
@@ -133,7 +133,7 @@ void kill_all_children(const std::vector<pid_t>& known) {
 void end_all_children(std::chrono::milliseconds grace) {
   const auto kill_at = std::chrono::steady_clock::now() + grace;
   const pid_t session = ::getsid(0);
-  for (;; std::this_thread::sleep_for(kLook)) {
+  for (;; std::this_thread::sleep_for(kLookAtChildren)) {
     while (::waitpid(-1, nullptr, WNOHANG) > 0) {
     }
     std::vector<pid_t> left = children();
