@@ -4,12 +4,13 @@
 #   clump_layer(core SOURCES comm.cc ... DEPENDS fiber net)
 #
 # makes  clump_core_headers  (what others may include, with all that it may include)  and  clump_core  (its object code).
+# ALONE: its files are compiled one by one (cmake/Unity.cmake).
 # Object code is put into a shared library or a test by naming it:  target_link_libraries(x PRIVATE clump_core clump_base).
 
 set(CLUMP_LAYER_LINKS "${CMAKE_BINARY_DIR}/layers")
 
 function(clump_layer name)
-  cmake_parse_arguments(LAYER "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(LAYER "ALONE" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
   file(MAKE_DIRECTORY "${CLUMP_LAYER_LINKS}/${name}")
   file(CREATE_LINK "${PROJECT_SOURCE_DIR}/src/${name}" "${CLUMP_LAYER_LINKS}/${name}/${name}" SYMBOLIC)
 
@@ -25,6 +26,9 @@ function(clump_layer name)
     target_link_libraries(clump_${name} PUBLIC clump_${name}_headers)
     set_target_properties(clump_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     clump_precompile(clump_${name} library)
+    if(NOT LAYER_ALONE)
+      clump_unity(clump_${name})
+    endif()
   endif()
 endfunction()
 
@@ -42,5 +46,6 @@ function(clump_unit_test name)
   # The layers' objects carry what link-time optimisation needs, too; a test takes the code that is there.
   target_link_options(${name} PRIVATE -fno-lto)
   clump_precompile(${name} test)
+  clump_unity(${name})
   add_test(NAME unit.${name} COMMAND ${name})
 endfunction()

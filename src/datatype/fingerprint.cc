@@ -8,7 +8,7 @@ namespace clump::datatype {
 
 namespace {
 
-constexpr Count kPiece = 64 << 10;
+constexpr Count kSampleBytes = 64 << 10;
 constexpr std::size_t kRoom = 8 << 10;  // a thread of control may have little of a stack
 
 constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
@@ -62,11 +62,11 @@ std::uint64_t fingerprint(const Layout& layout) {
     look_at(layout, 0, bytes, take);
     return hash;
   }
-  constexpr Count kPieces = kMostLookedAt / kPiece;
-  for (Count i = 0; i < kPieces; ++i) {
-    const Count begin = (bytes - kPiece) / (kPieces - 1) * i;
-    const Count at = i + 1 == kPieces ? bytes - kPiece : begin;
-    look_at(layout, at, at + kPiece, take);
+  constexpr Count kSamples = kMostLookedAt / kSampleBytes;
+  for (Count i = 0; i < kSamples; ++i) {
+    const Count begin = (bytes - kSampleBytes) / (kSamples - 1) * i;
+    const Count at = i + 1 == kSamples ? bytes - kSampleBytes : begin;
+    look_at(layout, at, at + kSampleBytes, take);
   }
   return hash;
 }

@@ -10,7 +10,7 @@ namespace clump::datatype {
 namespace {
 
 /// The blocks of layouts.
-class Blocks {
+class BlockCursor {
  public:
   /// False: they are too many.
   bool add(const Layout& layout) {
@@ -52,7 +52,7 @@ Reach reach_of(const Layout& layout) {
 
 bool overlap(const Layout& a, const Layout& b) {
   if (!reach_of(a).meets(reach_of(b))) return false;
-  Blocks blocks_of_a, blocks_of_b;
+  BlockCursor blocks_of_a, blocks_of_b;
   if (!blocks_of_a.add(a) || !blocks_of_b.add(b)) return false;
   const std::vector<Reach>&ones = blocks_of_a.sorted(), &others = blocks_of_b.sorted();
   // Where blocks of one of them overlap, the one that ends last counts.
@@ -70,7 +70,7 @@ bool overlap(const Layout& a, const Layout& b) {
 }
 
 bool overlap_themselves(std::span<const Layout> layouts) {
-  Blocks blocks;
+  BlockCursor blocks;
   for (const Layout& layout : layouts)
     if (!blocks.add(layout)) return false;
   const std::vector<Reach>& all = blocks.sorted();

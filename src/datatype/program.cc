@@ -11,7 +11,7 @@ constexpr Count kUnrolled = 16;
 
 // Scattered blocks of one size, at most this, stay a gather leaf although a few touch each other: one loop
 // without branches beats fewer blocks of different sizes.
-constexpr Count kShortBlock = 32;
+constexpr Count kScatteredBlock = 32;
 
 Node strided(Count block, Count count, Count stride, Count offset) {
   return Node{.kind = Node::Kind::kStrided,
@@ -107,7 +107,7 @@ Node Program::list(std::vector<Node> children) {
   if (parts.empty()) return Node::solid(0);
   if (parts.size() == 1) return parts.front();
   if (std::all_of(parts.begin(), parts.end(), is_block)) {
-    const bool scattered = are_equal_blocks(children) && children.front().bytes <= kShortBlock &&
+    const bool scattered = are_equal_blocks(children) && children.front().bytes <= kScatteredBlock &&
                            parts.size() > children.size() / 4 && !are_equal_blocks(parts);
     return list_of_blocks(scattered ? children : parts);
   }

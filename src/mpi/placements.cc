@@ -45,16 +45,16 @@ void decide(const Comm& comm, int places, std::span<const topo::Link> links, std
   why_not = base::message_of(placed.code());
 }
 
-struct Counts {
+struct ReachedCounts {
   std::int64_t all = 0, hosts = 0, workers = 0;
 };
 
-Counts count(const core::Rank& self, std::span<const Reach> reached) {
+ReachedCounts count(const core::Rank& self, std::span<const Reach> reached) {
   const core::World& world = self.world;
   const auto home = [&](int rank) {
     return world.homes.empty() ? 0 : world.homes[static_cast<std::size_t>(rank)];
   };
-  Counts sums;
+  ReachedCounts sums;
   for (const Reach& one : reached) {
     if (one.rank == self.number) continue;
     sums.all += one.weight;
@@ -87,7 +87,7 @@ base::Status place_graph(Comm& comm, int places, const CollectLinks& collect, st
 bool is_told(const Comm& comm) { return comm.owner.world.tells_placement; }
 
 base::Status tell(Comm& made, const Comm& comm_old, const Placed& placed) {
-  const Counts before = count(made.owner, placed.without), after = count(made.owner, placed.reached);
+  const ReachedCounts before = count(made.owner, placed.without), after = count(made.owner, placed.reached);
   std::array<std::int64_t, 6> own{before.all, before.hosts, before.workers,
                                   after.all,  after.hosts,  after.workers};
   std::array<std::int64_t, 6> sums{};

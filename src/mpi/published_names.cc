@@ -22,12 +22,12 @@ enum class Asks : std::uint32_t { kPublish, kLookUp, kUnpublish };
 enum class Outcome : std::uint32_t { kDone, kIsThere, kUnknown, kOtherPort };
 
 /// What is asked. In a message its texts follow it.
-struct Question {
+struct NameRequest {
   Asks asks = Asks::kLookUp;
   std::uint32_t number = 0;
   std::uint32_t service_bytes = 0, port_bytes = 0;
 };
-constexpr std::size_t kMostName = kMostAsked - sizeof(Question) - MPI_MAX_PORT_NAME;
+constexpr std::size_t kMostName = kMostAsked - sizeof(NameRequest) - MPI_MAX_PORT_NAME;
 
 /// The names, in the process of rank 0.
 class Names final : public Listener::Owner {
@@ -52,7 +52,7 @@ class Names final : public Listener::Owner {
   }
 
   void asked(int rank, std::span<const std::byte> bytes) override {
-    Question question;
+    NameRequest question;
     if (bytes.size() < sizeof question) return;
     std::memcpy(&question, bytes.data(), sizeof question);
     if (bytes.size() != sizeof question + question.service_bytes + question.port_bytes) return;
@@ -82,7 +82,7 @@ Status ask(Rank& self, Asks asks, std::string_view service, std::string& port, O
     outcome = names().serve(asks, service, port);
     return {};
   }
-  const Question question{asks, next_question(), static_cast<std::uint32_t>(service.size()),
+  const NameRequest question{asks, next_question(), static_cast<std::uint32_t>(service.size()),
                           static_cast<std::uint32_t>(port.size())};
   std::string message(reinterpret_cast<const char*>(&question), sizeof question);
   message.append(service).append(port);
@@ -106,7 +106,7 @@ Status check_service(const char* service_name, int error_class, std::string_view
                     service.empty() ? "no" : "more", kMostName);
 }
 
-std::string text_of(const char* port_name) { return {port_name, strnlen(port_name, MPI_MAX_PORT_NAME - 1)}; }
+std::string copy_of(const char* port_name) { return {port_name, strnlen(port_name, MPI_MAX_PORT_NAME - 1)}; }
 
 }  // namespace
 
@@ -119,7 +119,7 @@ void keep_names(Rank& rank) {
 Status publish_name(Rank& self, const char* service_name, core::Info*, const char* port_name) {
   std::string_view service;
   CLUMP_TRY(check_service(service_name, MPI_ERR_SERVICE, service));
-  std::string port = text_of(port_name);
+  std::string port = copy_of(port_name);
   Outcome outcome{};
   CLUMP_TRY(ask(self, Asks::kPublish, service, port, outcome));
   if (outcome == Outcome::kDone) return {};
@@ -144,7 +144,7 @@ Status lookup_name(Rank& self, const char* service_name, core::Info*, char* port
 Status unpublish_name(Rank& self, const char* service_name, core::Info*, const char* port_name) {
   std::string_view service;
   CLUMP_TRY(check_service(service_name, MPI_ERR_SERVICE, service));
-  std::string port = text_of(port_name);
+  std::string port = copy_of(port_name);
   Outcome outcome{};
   CLUMP_TRY(ask(self, Asks::kUnpublish, service, port, outcome));
   if (outcome == Outcome::kDone) return {};

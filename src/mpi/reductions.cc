@@ -21,7 +21,7 @@ Layout operands(const void* sendbuf, void* recvbuf, Count count, const Datatype&
 }
 
 /// Whether the operation is defined on the type, be it by this library alone.
-Status check(const Rank& self, const Op& op, const Datatype& type) {
+Status check_operation(const Rank& self, const Op& op, const Datatype& type) {
   CLUMP_TRY(op.check(type));
   if (self.sites == nullptr || op.is_standard(type)) [[likely]]
     return {};
@@ -37,7 +37,7 @@ Layout result(void* recvbuf, Count count, const Datatype& type) { return {recvbu
 
 Status reduce(Rank& self, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
               MPI_Datatype datatype_handle, Op& op, int root, Comm& comm, const Timing& timing) {
-  if (root != MPI_PROC_NULL) CLUMP_TRY(check(self, op, datatype));
+  if (root != MPI_PROC_NULL) CLUMP_TRY(check_operation(self, op, datatype));
   const Layout in = operands(sendbuf, recvbuf, count, datatype);
   const Layout out = result(recvbuf, count, datatype);
   const coll::Reduction reduction{&op, datatype_handle};
@@ -46,7 +46,7 @@ Status reduce(Rank& self, const void* sendbuf, void* recvbuf, Count count, const
 
 Status allreduce(Rank& self, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
                  MPI_Datatype datatype_handle, Op& op, Comm& comm, const Timing& timing) {
-  CLUMP_TRY(check(self, op, datatype));
+  CLUMP_TRY(check_operation(self, op, datatype));
   const Layout in = operands(sendbuf, recvbuf, count, datatype);
   const Layout out = result(recvbuf, count, datatype);
   const coll::Reduction reduction{&op, datatype_handle};
@@ -56,7 +56,7 @@ Status allreduce(Rank& self, const void* sendbuf, void* recvbuf, Count count, co
 Status reduce_scatter(Rank& self, const void* sendbuf, void* recvbuf, Counts recvcounts,
                       const Datatype& datatype, MPI_Datatype datatype_handle, Op& op, Comm& comm,
                       const Timing& timing) {
-  CLUMP_TRY(check(self, op, datatype));
+  CLUMP_TRY(check_operation(self, op, datatype));
   const coll::Numbers counts = recvcounts.wide() ? coll::Numbers(static_cast<const Count*>(recvcounts.data()))
                                                  : coll::Numbers(static_cast<const int*>(recvcounts.data()));
   const Layout in = operands(sendbuf, recvbuf, coll::total_of(comm, counts), datatype);
@@ -68,7 +68,7 @@ Status reduce_scatter(Rank& self, const void* sendbuf, void* recvbuf, Counts rec
 Status reduce_scatter_block(Rank& self, const void* sendbuf, void* recvbuf, Count recvcount,
                             const Datatype& datatype, MPI_Datatype datatype_handle, Op& op, Comm& comm,
                             const Timing& timing) {
-  CLUMP_TRY(check(self, op, datatype));
+  CLUMP_TRY(check_operation(self, op, datatype));
   const Layout in = operands(sendbuf, recvbuf, comm.size() * recvcount, datatype);
   const Layout out = result(recvbuf, recvcount, datatype);
   const coll::Reduction reduction{&op, datatype_handle};
@@ -77,7 +77,7 @@ Status reduce_scatter_block(Rank& self, const void* sendbuf, void* recvbuf, Coun
 
 Status scan(Rank& self, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
             MPI_Datatype datatype_handle, Op& op, Comm& comm, const Timing& timing) {
-  CLUMP_TRY(check(self, op, datatype));
+  CLUMP_TRY(check_operation(self, op, datatype));
   const Layout in = operands(sendbuf, recvbuf, count, datatype);
   const Layout out = result(recvbuf, count, datatype);
   const coll::Reduction reduction{&op, datatype_handle};
@@ -86,7 +86,7 @@ Status scan(Rank& self, const void* sendbuf, void* recvbuf, Count count, const D
 
 Status exscan(Rank& self, const void* sendbuf, void* recvbuf, Count count, const Datatype& datatype,
               MPI_Datatype datatype_handle, Op& op, Comm& comm, const Timing& timing) {
-  CLUMP_TRY(check(self, op, datatype));
+  CLUMP_TRY(check_operation(self, op, datatype));
   const Layout in = operands(sendbuf, recvbuf, count, datatype);
   const Layout out = result(recvbuf, count, datatype);
   const coll::Reduction reduction{&op, datatype_handle};
@@ -95,7 +95,7 @@ Status exscan(Rank& self, const void* sendbuf, void* recvbuf, Count count, const
 
 Status reduce_local(Rank& self, const void* inbuf, void* inoutbuf, Count count, const Datatype& datatype,
                     MPI_Datatype datatype_handle, Op& op) {
-  CLUMP_TRY(check(self, op, datatype));
+  CLUMP_TRY(check_operation(self, op, datatype));
   if (count > 0) op.apply(inbuf, inoutbuf, count, datatype, datatype_handle);
   return {};
 }

@@ -9,7 +9,7 @@
 namespace clump::pmi {
 
 namespace {
-constexpr std::string_view kMagic = "clump failure " CLUMP_VERSION;
+constexpr std::string_view kControlMagic = "clump failure " CLUMP_VERSION;
 constexpr std::string_view kAddressMagic = "clump address " CLUMP_VERSION;
 constexpr std::string_view kDoneMagic = "clump done " CLUMP_VERSION;
 constexpr std::string_view kJoinMagic = "clump join " CLUMP_VERSION;
@@ -21,7 +21,7 @@ constexpr std::string_view kRestMagic = "clump rest " CLUMP_VERSION;
 
 template <typename Writer>
 void write(Writer& out, const FailureView& failure, std::size_t frames) {
-  out.text(kMagic);
+  out.text(kControlMagic);
   out.template number<std::int32_t>(failure.rank);
   out.number(failure.reason);
   out.template number<std::int32_t>(failure.code);
@@ -71,7 +71,7 @@ std::string encode(const Failure& failure) {
 
 bool decode(const std::string& bytes, Failure& failure) {
   Reader in(bytes);
-  if (in.text() != kMagic) return false;
+  if (in.text() != kControlMagic) return false;
   Failure read;
   read.rank = in.number<std::int32_t>();
   read.reason = in.number<Reason>();

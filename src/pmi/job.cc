@@ -11,7 +11,7 @@ namespace clump::pmi {
 
 namespace {
 
-constexpr std::string_view kMagic = "clump job " CLUMP_VERSION, kMagicOfAll = kMagic.substr(0, 10);
+constexpr std::string_view kJobMagic = "clump job " CLUMP_VERSION, kMagicOfAll = kJobMagic.substr(0, 10);
 
 void write_app(Writer& out, const App& app) {
   out.text(app.program);
@@ -190,7 +190,7 @@ std::string Job::output_file(int rank, int descriptor) const {
 
 std::string encode(const Job& job) {
   Writer out;
-  out.text(kMagic);
+  out.text(kJobMagic);
   out.number<std::uint8_t>(static_cast<std::uint8_t>(job.output.tags));
   for (const std::string& pattern : job.output.files) out.text(pattern);
   out.number<std::uint8_t>(job.output.to_files_only);
@@ -237,9 +237,9 @@ bool is_job(int descriptor) {
 
 base::Status decode(const std::string& bytes, Job& job) {
   Reader in(bytes);
-  if (const std::string magic = in.text(); magic != kMagic) {
+  if (const std::string magic = in.text(); magic != kJobMagic) {
     return base::fail(MPI_ERR_ARG, "the job was described by another version of Clump: expected '{}'",
-                      kMagic);
+                      kJobMagic);
   }
   Job read;
   read.output.tags = Output::Tags{in.number<std::uint8_t>()};

@@ -9,7 +9,7 @@ namespace clump::pmi {
 
 namespace {
 
-constexpr std::string_view kMagic = "clump account " CLUMP_VERSION;
+constexpr std::string_view kWaitsMagic = "clump account " CLUMP_VERSION;
 
 // One function for each struct, which writes or reads all of its fields in turn.
 
@@ -105,7 +105,7 @@ bool decode(std::string_view bytes, Account& account) {
 
 std::string encode(const AccountNote& note) {
   Writer out;
-  out.text(kMagic);
+  out.text(kWaitsMagic);
   out.number(note.process);
   out.number(note.question);
   out.number(note.is_last);
@@ -115,7 +115,7 @@ std::string encode(const AccountNote& note) {
 
 bool decode(const std::string& bytes, AccountNote& note) {
   Reader in(bytes);
-  if (in.text() != kMagic) return false;
+  if (in.text() != kWaitsMagic) return false;
   note.process = in.number<std::int32_t>();
   note.question = in.number<std::uint32_t>();
   note.is_last = in.number<bool>();

@@ -140,7 +140,8 @@ def flags_of(database, precompiled):
     flags = {}
     for entry in json.loads(database.read_text()):
         parts = Path(entry["file"]).parts
-        if "src" not in parts or not entry["file"].endswith(".cc") or entry["file"].endswith("_test.cc"):
+        # Of files that are compiled as one (cmake/Unity.cmake) the database names only what includes them: src/LAYER/CMakeFiles/TARGET.dir/Unity/...
+        if "src" not in parts or not entry["file"].endswith((".cc", ".cxx")) or entry["file"].endswith("_test.cc") or "_test.dir" in entry["file"]:
             continue
         words = shlex.split(entry["command"])
         if Path(words[0]).name == "ccache":

@@ -11,7 +11,7 @@ namespace {
 // `value`, which this rank may write to, is combined with the operand in `room`, which is of lower or of
 // higher ranks. The result is in `value` then; the two may have changed places. The order is kept even if the
 // operation commutes: so rounding is the same on all ranks.
-void take(Schedule& s, Layout& value, Layout& room, bool from_lower) {
+void take_sum(Schedule& s, Layout& value, Layout& room, bool from_lower) {
   if (from_lower) {
     s.combine(room, value);
   } else {
@@ -42,7 +42,7 @@ void allreduce_recursive_doubling(Schedule& s, const Layout& in, const Layout& o
   Layout room = s.scratch(in.count, *in.type);
   if (folds) {
     s.receive(room, rank - 1);
-    take(s, value, room, true);
+    take_sum(s, value, room, true);
   }
   const int me = folds ? rank / 2 : rank - extra;
   for (int distance = 1; distance < active; distance *= 2) {
@@ -50,7 +50,7 @@ void allreduce_recursive_doubling(Schedule& s, const Layout& in, const Layout& o
     const int peer = partner < extra ? 2 * partner + 1 : partner + extra;
     s.send(value, peer);
     s.receive(room, peer);
-    take(s, value, room, partner < me);
+    take_sum(s, value, room, partner < me);
   }
   s.copy(out, value);
   if (folds) s.send(out, rank - 1);

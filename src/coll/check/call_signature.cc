@@ -29,7 +29,7 @@ bool differ_in_operation(const CallSignature& a, const CallSignature& b) {
          a.place_of_operation != b.place_of_operation;
 }
 
-Difference between(const datatype::Content& given, const datatype::Content& taken) {
+Difference difference_between(const datatype::Content& given, const datatype::Content& taken) {
   if (matches(given, taken)) return Difference::kNone;
   // So many elements of another size are another type, rather than more or less of the same.
   const bool amount = given.bytes != taken.bytes && given.signature.elements != taken.signature.elements;
@@ -58,8 +58,8 @@ Difference difference(const Written& a, const Written& b, bool inter) {
   if (mine.arguments != theirs.arguments) return Difference::kArguments;
   // The groups of an intercommunicator divide the same data among different ranks.
   if (mine.counts != theirs.counts && !inter) return Difference::kCounts;
-  if (mine.combines) return between(mine.gives, theirs.gives);
-  const Difference there = between(mine.gives, theirs.takes), back = between(theirs.gives, mine.takes);
+  if (mine.combines) return difference_between(mine.gives, theirs.gives);
+  const Difference there = difference_between(mine.gives, theirs.takes), back = difference_between(theirs.gives, mine.takes);
   return there == Difference::kNone ? back : back == Difference::kNone ? there : std::min(there, back);
 }
 

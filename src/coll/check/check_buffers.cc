@@ -11,7 +11,7 @@ namespace clump::coll {
 
 namespace {
 
-constexpr std::intptr_t kLine = 64;
+constexpr std::intptr_t kAlignment = 64;
 
 /// LeaderBuffer that is mostly empty is not worth its memory: blocks may be at the ends of the address space.
 bool is_sparse(const datatype::Reach& reach, Count bytes) {
@@ -57,12 +57,12 @@ void Check::keep_buffers(const Call& call) {
   }
   if (bytes == 0 || is_sparse(reach, bytes)) return;
   // Where elements are aligned, they are there, too.
-  const std::intptr_t into_line = reach.begin & (kLine - 1);
+  const std::intptr_t into_line = reach.begin & (kAlignment - 1);
   room_.reset(
-      static_cast<std::byte*>(std::malloc(static_cast<std::size_t>(reach.end - reach.begin + 2 * kLine))));
+      static_cast<std::byte*>(std::malloc(static_cast<std::size_t>(reach.end - reach.begin + 2 * kAlignment))));
   if (room_ == nullptr) return;
   const auto start = reinterpret_cast<std::intptr_t>(room_.get());
-  shift_ = ((start + kLine - 1) & -kLine) + into_line - reach.begin;
+  shift_ = ((start + kAlignment - 1) & -kAlignment) + into_line - reach.begin;
   for (const Layout& data : call.receives)
     if (data.bytes() > 0) receives_.push_back({data, Portion::of(data)});
 }

@@ -20,12 +20,12 @@ std::string name_of_operation(std::int64_t number) {
   return datatype::name_of(static_cast<datatype::PredefinedOp>(number));
 }
 
-struct Words {
+struct Texts {
   const char *what, *advice;
 };
 
 /// What two ranks do, and what they should.
-Words words_for(Difference difference) {
+Texts texts_for(Difference difference) {
   switch (difference) {
     case Difference::kRoot:
       return {"name different roots", "all ranks have to name the same root"};
@@ -103,7 +103,7 @@ std::string Check::own_words(int peer) const {
 
 /// `finding` is that of `rank`, who speaks for all.
 std::string Check::message(int rank, const Finding& finding) const {
-  const auto [what, advice] = words_for(finding.difference);
+  const auto [what, advice] = texts_for(finding.difference);
   const char* const words = finding.words.data();
   const std::string one = comm_.peers().name_of(rank), other = comm_.group->name_of(finding.peer);
   if (comm_.is_inter()) {

@@ -18,7 +18,7 @@ base::Status pass_on(core::Comm& comm, int distance, const Layout& out, const La
   return s.run();
 }
 
-Layout bytes_of(std::vector<SparseRecord>& records, std::size_t first) {
+Layout bytes_of_records(std::vector<SparseRecord>& records, std::size_t first) {
   return bytes_at(records.data() + first,
                   static_cast<Count>((records.size() - first) * sizeof(SparseRecord)));
 }
@@ -39,7 +39,7 @@ base::Status deliver(core::Comm& comm, std::vector<SparseRecord>& records) {
     std::size_t leave = leaving.size(), arrive = 0;
     CLUMP_TRY(pass_on(comm, distance, bytes_at(&leave, sizeof leave), bytes_at(&arrive, sizeof arrive)));
     records.resize(staying + arrive);
-    CLUMP_TRY(pass_on(comm, distance, bytes_of(leaving, 0), bytes_of(records, staying)));
+    CLUMP_TRY(pass_on(comm, distance, bytes_of_records(leaving, 0), bytes_of_records(records, staying)));
   }
   return {};
 }

@@ -16,7 +16,7 @@ constexpr int kPartTagBit = 1 << 30;
 
 constexpr std::size_t kLargestInArena = 512;
 
-constexpr const char* kAdvice =
+constexpr const char* kScheduleAdvice =
     "the counts and datatypes that the ranks of a collective operation pass must describe the same data";
 
 const datatype::Datatype* byte_type() {
@@ -278,7 +278,7 @@ void Schedule::check_received(const Step& step, const core::Result& result) {
     status_ = unequal(step.peer, result.bytes, expected);
   } else if ((result.error & base::Status::kClassMask) == MPI_ERR_TRUNCATE) {
     status_ = base::fail(MPI_ERR_TRUNCATE, "{} {} sent more than the {} bytes that rank {} expects ({}): {}",
-                         group(), step.peer, expected, rank_, base::message_of(result.error), kAdvice);
+                         group(), step.peer, expected, rank_, base::message_of(result.error), kScheduleAdvice);
   } else {
     status_ = base::Status::from_code(result.error);
   }
@@ -286,7 +286,7 @@ void Schedule::check_received(const Step& step, const core::Result& result) {
 
 base::Status Schedule::unequal(int peer, Count sent, Count expected) const {
   return base::fail(MPI_ERR_TRUNCATE, "{} {} sent {} bytes where rank {} expects {}: {}", group(), peer, sent,
-                    rank_, expected, kAdvice);
+                    rank_, expected, kScheduleAdvice);
 }
 
 int Schedule::peer_of(int rank) const {

@@ -12,9 +12,9 @@ namespace {
 
 // Bytes in a nanosecond: out of the own caches it is 40 and more, out of the other core's 10.
 constexpr Count kNear = 20;
-constexpr Count kLine = 64;
+constexpr Count kLineBytes = 64;
 // What is combined at a time where it cannot be done in place.
-constexpr Count kChunkBytes = 4096;
+constexpr Count kPairChunkBytes = 4096;
 
 Layout block(const Layout& all, int index) {
   const Count count = all.count / 2;
@@ -40,8 +40,8 @@ void combine_two(int rank, const PairTransfer& transfer, const Layout& theirs, c
   const Layout& to = transfer.recv;
   const datatype::Kernel kernel = reduction.op->kernel(*to.type);
   if (to.type->is_dense() && to.base != left.base) return kernel(left.base, right.base, to.base, to.count);
-  alignas(64) std::byte room[kChunkBytes];
-  const Count step = std::max<Count>(kChunkBytes / std::max<Count>(to.type->extent(), 1), 1);
+  alignas(64) std::byte room[kPairChunkBytes];
+  const Count step = std::max<Count>(kPairChunkBytes / std::max<Count>(to.type->extent(), 1), 1);
   for (Count first = 0; first < to.count; first += step) {
     const Count count = std::min(step, to.count - first);
     kernel(part(left, first, count).base, part(right, first, count).base, room, count);
@@ -132,7 +132,7 @@ bool is_far(const Layout& data) {
   if (!data.type->is_dense()) return true;
   const auto* const first = static_cast<const volatile std::byte*>(data.base);
   const auto begin = fiber::now();
-  for (Count at = 0; at < kTried; at += kLine) static_cast<void>(first[at]);
+  for (Count at = 0; at < kTried; at += kLineBytes) static_cast<void>(first[at]);
   return kTried < kNear * (fiber::now() - begin).count();
 }
 

@@ -7,43 +7,43 @@ namespace clump::mpi {
 namespace {
 
 using core::Rank;
-using Kind = core::Sites::Kind;
+using HandleKind = core::Sites::Kind;
 
-bool is_live(const Rank& rank, Kind kind, std::intptr_t handle) {
+bool is_live(const Rank& rank, HandleKind kind, std::intptr_t handle) {
   switch (kind) {
-    case Kind::kComm:
+    case HandleKind::kComm:
       return rank.comm(core::handle_of<MPI_Comm>(handle)) != nullptr;
-    case Kind::kGroup:
+    case HandleKind::kGroup:
       return rank.group(core::handle_of<MPI_Group>(handle)) != nullptr;
-    case Kind::kDatatype:
+    case HandleKind::kDatatype:
       return rank.datatype(core::handle_of<MPI_Datatype>(handle)) != nullptr;
-    case Kind::kOp:
+    case HandleKind::kOp:
       return rank.op(core::handle_of<MPI_Op>(handle)) != nullptr;
-    case Kind::kErrhandler:
+    case HandleKind::kErrhandler:
       return rank.errhandler(core::handle_of<MPI_Errhandler>(handle)) != nullptr;
-    case Kind::kInfo:
+    case HandleKind::kInfo:
       return rank.info(core::handle_of<MPI_Info>(handle)) != nullptr;
-    case Kind::kRequest:
+    case HandleKind::kRequest:
       return rank.request(core::handle_of<MPI_Request>(handle)) != nullptr;
-    case Kind::kMessage:
+    case HandleKind::kMessage:
       return rank.message(core::handle_of<MPI_Message>(handle)) != nullptr;
-    case Kind::kKeyval:
+    case HandleKind::kKeyval:
       return rank.keyval(static_cast<int>(handle)) != nullptr;
-    case Kind::kWindow:
+    case HandleKind::kWindow:
       return rank.window(core::handle_of<MPI_Win>(handle)) != nullptr;
   }
   return false;
 }
 
 template <typename Handle>
-void note(Rank& rank, Kind kind, const Handle* handle, const core::Site& site) {
+void note(Rank& rank, HandleKind kind, const Handle* handle, const core::Site& site) {
   const std::intptr_t value = core::value_of(*handle);
   const bool is_predefined = value < core::kPredefinedHandles;
-  const bool is_over = kind == Kind::kRequest && value == core::value_of(core::kCompletedRequest);
+  const bool is_over = kind == HandleKind::kRequest && value == core::value_of(core::kCompletedRequest);
   if (rank.sites == nullptr || is_predefined || is_over) return;
   rank.sites->note(kind, value, site);
   if (rank.sites->is_crowded())
-    rank.sites->clean([&](Kind one, std::intptr_t other) { return is_live(rank, one, other); });
+    rank.sites->clean([&](HandleKind one, std::intptr_t other) { return is_live(rank, one, other); });
 }
 
 /// Where the program calls MPI.
@@ -80,26 +80,26 @@ void Checking::begin_use(Rank& rank) {
   rank.attend(Rank::kChecked);
 }
 
-void Checking::made(Rank& rank, const MPI_Comm* handle) const { note(rank, Kind::kComm, handle, site_); }
-void Checking::made(Rank& rank, const MPI_Group* handle) const { note(rank, Kind::kGroup, handle, site_); }
+void Checking::made(Rank& rank, const MPI_Comm* handle) const { note(rank, HandleKind::kComm, handle, site_); }
+void Checking::made(Rank& rank, const MPI_Group* handle) const { note(rank, HandleKind::kGroup, handle, site_); }
 void Checking::made(Rank& rank, const MPI_Datatype* handle) const {
-  note(rank, Kind::kDatatype, handle, site_);
+  note(rank, HandleKind::kDatatype, handle, site_);
 }
-void Checking::made(Rank& rank, const MPI_Op* handle) const { note(rank, Kind::kOp, handle, site_); }
+void Checking::made(Rank& rank, const MPI_Op* handle) const { note(rank, HandleKind::kOp, handle, site_); }
 void Checking::made(Rank& rank, const MPI_Errhandler* handle) const {
-  note(rank, Kind::kErrhandler, handle, site_);
+  note(rank, HandleKind::kErrhandler, handle, site_);
 }
-void Checking::made(Rank& rank, const MPI_Info* handle) const { note(rank, Kind::kInfo, handle, site_); }
+void Checking::made(Rank& rank, const MPI_Info* handle) const { note(rank, HandleKind::kInfo, handle, site_); }
 void Checking::made(Rank& rank, const MPI_Request* handle) const {
-  note(rank, Kind::kRequest, handle, site_);
+  note(rank, HandleKind::kRequest, handle, site_);
 }
 void Checking::made(Rank& rank, const MPI_Message* handle) const {
-  note(rank, Kind::kMessage, handle, site_);
+  note(rank, HandleKind::kMessage, handle, site_);
 }
-void Checking::made(Rank& rank, const MPI_Win* handle) const { note(rank, Kind::kWindow, handle, site_); }
+void Checking::made(Rank& rank, const MPI_Win* handle) const { note(rank, HandleKind::kWindow, handle, site_); }
 void Checking::made(Rank& rank, const int* keyval) const {
   const auto handle = core::handle_of<void*>(*keyval);
-  note(rank, Kind::kKeyval, &handle, site_);
+  note(rank, HandleKind::kKeyval, &handle, site_);
 }
 
 }  // namespace clump::mpi

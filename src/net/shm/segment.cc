@@ -10,7 +10,7 @@ namespace clump::net {
 namespace {
 
 // As in the self channel: with very many lanes, smaller ones.
-constexpr Lane::Size kLane{128, 32 * 1024}, kSmallLane{64, 16 * 1024};
+constexpr Lane::Size kLaneSize{128, 32 * 1024}, kSmallLaneSize{64, 16 * 1024};
 constexpr int kManyPorts = 64;
 
 }  // namespace
@@ -20,7 +20,7 @@ std::size_t Segment::whole_pages(std::size_t bytes) { return (bytes + kPage - 1)
 Segment::Segment(int ports, int ranks)
     : ports_(static_cast<std::size_t>(ports)),
       ranks_(static_cast<std::size_t>(ranks)),
-      size_(ports < kManyPorts ? kLane : kSmallLane),
+      size_(ports < kManyPorts ? kLaneSize : kSmallLaneSize),
       entries_at_(whole_pages(ports_ * sizeof(List))),
       lanes_at_(entries_at_ + whole_pages(ports_ * ports_ * sizeof(Entry))),
       ranks_at_(lanes_at_ + whole_pages(ports_ * ports_ * Lane::footprint(size_))),

@@ -10,9 +10,9 @@ namespace clump::net {
 
 namespace {
 
-constexpr std::size_t kLeast = 4096;
+constexpr std::size_t kLeastBytes = 4096;
 
-std::size_t rounded(std::size_t bytes) { return std::bit_ceil(bytes < kLeast ? kLeast : bytes); }
+std::size_t rounded(std::size_t bytes) { return std::bit_ceil(bytes < kLeastBytes ? kLeastBytes : bytes); }
 
 }  // namespace
 

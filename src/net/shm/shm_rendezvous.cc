@@ -12,14 +12,14 @@ namespace {
 // Both sides of a large message move so much at a time: not less, because the kernel takes a microsecond to
 // begin, and in so many parts, to end at about the same time.
 constexpr Count kLeastPart = 32 * 1024;
-constexpr Count kParts = 8;
+constexpr Count kPartsOfTransfer = 8;
 constexpr Count kPage = 4096;
 
 }  // namespace
 
 Division::Division(Count bytes) : bytes(bytes) {
   const Count least = std::min(kLeastPart, bytes / 2);  // so there are always two
-  part = (std::max(least, bytes / kParts) + kPage - 1) / kPage * kPage;
+  part = (std::max(least, bytes / kPartsOfTransfer) + kPage - 1) / kPage * kPage;
   parts = static_cast<std::uint32_t>((bytes + part - 1) / part);
 }
 

@@ -19,7 +19,7 @@ namespace clump::mpiexec {
 
 namespace {
 
-constexpr std::chrono::seconds kPatience{10};  ///< until one of the addresses answers
+constexpr std::chrono::seconds kConnectPatience{10};  ///< until one of the addresses answers
 constexpr std::size_t kSecret = sizeof Hello::secret;
 
 std::string list_of(const std::vector<std::string>& addresses) {
@@ -44,7 +44,7 @@ bool ListenAddress::read(ListenAddress& address) {
 
 base::Status ListenAddress::connect(Stream stream, int host, const char* needs, int& socket) const {
   std::string why;
-  socket = tools::connect_to_any(addresses, port, kPatience, why);
+  socket = tools::connect_to_any(addresses, port, kConnectPatience, why);
   if (socket < 0)
     return base::fail(MPI_ERR_OTHER,
                       "cannot connect to mpiexec ({}): {} a way from each host to that of mpiexec", why,

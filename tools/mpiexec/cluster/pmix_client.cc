@@ -18,7 +18,7 @@ namespace clump::mpiexec {
 namespace {
 
 /// The longest wait for processes that have not published an address: they may be no MPI programs.
-constexpr std::chrono::seconds kPatience{1};
+constexpr std::chrono::seconds kNewsPatience{1};
 
 std::string key_of(int process) { return fmt::format("clump.address.{}", process); }
 
@@ -59,7 +59,7 @@ void PmixClient::tell(int process) {
 }
 
 void PmixClient::look_again() {
-  if (!all_told_.load(std::memory_order_acquire) && Clock::now() - wanted_since_ < kPatience) return;
+  if (!all_told_.load(std::memory_order_acquire) && Clock::now() - wanted_since_ < kNewsPatience) return;
   for (const int process : std::exchange(wanted_, {})) look_up(process);
 }
 

@@ -25,7 +25,7 @@ namespace {
 using tools::profile::Moment;
 
 constexpr int kPings = 16;
-constexpr int kPatience = 10;  // seconds, for the other side's next word
+constexpr int kWordPatience = 10;  // seconds, for the other side's next word
 constexpr std::size_t kPiece = 1 << 20;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
 
@@ -78,7 +78,7 @@ bool receive_one(int socket, Value& value) {
 void prepare(int socket) {
   const int on = 1;
   ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  const timeval patience{kPatience, 0};
+  const timeval patience{kWordPatience, 0};
   for (const int direction : {SO_SNDTIMEO, SO_RCVTIMEO})
     ::setsockopt(socket, SOL_SOCKET, direction, &patience, sizeof patience);
 }
@@ -210,7 +210,7 @@ bool RecordCollector::fetch(Line& line, tools::profile::Source& source) {
 
 void RecordCollector::wait_for_others() {
   std::unique_lock lock(mutex_);
-  served_one_.wait_for(lock, std::chrono::seconds(kPatience), [this] { return unserved_ == 0; });
+  served_one_.wait_for(lock, std::chrono::seconds(kWordPatience), [this] { return unserved_ == 0; });
 }
 
 std::vector<tools::profile::Source> RecordCollector::finish() {

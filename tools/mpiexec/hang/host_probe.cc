@@ -8,7 +8,7 @@ namespace clump::mpiexec {
 namespace {
 
 /// How long the probe waits for processes that do not answer: they may not have come to MPI yet.
-constexpr std::chrono::seconds kPatience{2};
+constexpr std::chrono::seconds kProbePatience{2};
 
 /// What a process answers unasked, before it ends by itself.
 constexpr std::uint32_t kUnasked = 0;
@@ -106,7 +106,7 @@ bool HostProbe::has_answered(int process) const {
 
 void HostProbe::ask(std::uint32_t question) {
   question_ = question;
-  patience_ = Clock::now() + kPatience;
+  patience_ = Clock::now() + kProbePatience;
   answers_.clear();
   for (const int process : running()) {
     memory_->host(process).question.store(question, std::memory_order_release);
@@ -117,7 +117,7 @@ void HostProbe::ask(std::uint32_t question) {
 void HostProbe::take(const pmi::AccountNote& note) {
   if (note.question == kUnasked && question_ != kUnasked) {
     question_ = kUnasked;
-    patience_ = Clock::now() + kPatience;
+    patience_ = Clock::now() + kProbePatience;
     answers_.clear();
   }
   if (question_ != note.question) return;
