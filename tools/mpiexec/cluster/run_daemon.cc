@@ -26,12 +26,11 @@ namespace clump::mpiexec {
 
 namespace {
 
-constexpr std::chrono::milliseconds kGrace{1000};  ///< for prted, to end its ranks and remove its files
-constexpr int kLost = 255;                         ///< ssh's exit code where the connection is lost
+constexpr std::chrono::milliseconds kDaemonGrace{1000};  ///< for prted, to end its ranks and remove its files
 
 /// For prted's files, which it leaves behind when it is killed; empty where the user has chosen one. The setting
 /// is for this host's prted only: on mpiexec's host it is another one (cluster.cc).
-std::string make_folder() {
+std::string make_folder_of_daemon() {
   static constexpr const char* kRemote = "PRTE_MCA_prte_remote_tmpdir_base";
   if (std::getenv(kRemote) != nullptr || std::getenv("PRTE_MCA_prte_tmpdir_base") != nullptr) return {};
   std::error_code none;
@@ -51,7 +50,7 @@ int code_of(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : 
 
 [[noreturn]] void become(const std::string& command, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(kLost);
+  if (::getppid() != parent) ::_exit(kConnectionLost);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -93,8 +92,8 @@ int supervise(const std::string& command, int life) {
     const bool is_left = ended == 0;
     goes_on = goes_on && is_left && code.value_or(0) == 0;
   }
-  end_descendants(kGrace, Sessions::kAll);
-  return code.value_or(kLost);
+  end_descendants(kDaemonGrace, Sessions::kAll);
+  return code.value_or(kConnectionLost);
 }
 
 }  // namespace
@@ -107,7 +106,7 @@ int run_daemon(const std::vector<std::string>& words) {
   for (const int end : {STDOUT_FILENO, STDERR_FILENO})  // one that is closed would seem to have ended
     if (::fcntl(end, F_GETFD) < 0) (void)::open("/dev/null", O_RDWR);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const std::string folder = make_folder();
+  const std::string folder = make_folder_of_daemon();
   int life[2];
   if (::pipe2(life, O_CLOEXEC) != 0) {
     fmt::print(stderr, "mpiexec: cannot make a pipe: {}\n", std::strerror(errno));

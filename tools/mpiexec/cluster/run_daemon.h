@@ -17,6 +17,9 @@ namespace clump::mpiexec {
 /// The first word of mpiexec's command line then; a command for a shell follows.
 inline constexpr const char* kRunDaemon = "--run-daemon";
 
+/// ssh's exit code where it fails itself, or its connection is lost.
+inline constexpr int kConnectionLost = 255;
+
 /// Returns when the command and all that it has started have ended. The exit code: that of the command, or 128 +
 /// the signal that ended it; 255 if the connection ends before.
 int run_daemon(const std::vector<std::string>& words);

@@ -39,7 +39,6 @@ constexpr const char* kTrial = "CLUMP_HOST_TRIAL";    ///< a command for the hos
 constexpr std::size_t kUsualRadix = 64;               ///< of PRRTE's tree of daemons
 constexpr std::size_t kMostShown = 600;               ///< bytes of what ssh says: the end
 constexpr int kSoon = 1000;                           ///< milliseconds; so long may ssh take to fail
-constexpr int kLost = 255;                            ///< ssh's exit code where it fails itself
 
 std::string value(const char* variable) {
   const char* const text = std::getenv(variable);
@@ -130,7 +129,7 @@ class Shell {
  private:
   [[noreturn]] static void become(std::vector<std::string>& words, int output, pid_t parent) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (::getppid() != parent) ::_exit(kLost);
+    if (::getppid() != parent) ::_exit(kConnectionLost);
     ::dup2(output, STDOUT_FILENO);
     ::dup2(output, STDERR_FILENO);
     std::vector<char*> arguments;
@@ -139,7 +138,7 @@ class Shell {
     ::execv(arguments.front(), arguments.data());
     fmt::print(stderr, "{}: {}\n", words.front(), std::strerror(errno));
     std::fflush(stderr);
-    ::_exit(kLost);
+    ::_exit(kConnectionLost);
   }
 
   /// What it has said, if not why it fails: what has come before the trial, or `all`.
@@ -178,7 +177,7 @@ std::string explain(int code, const std::string& said, const std::string& shell,
     return found;
   if (code == tools::kTrialFailed)
     return fmt::format("Clump cannot be run there ({}): it has to be at the same path on every host", quoted);
-  if (code == kLost)
+  if (code == kConnectionLost)
     return fmt::format("{} does not reach it (exit code {}): {}{}", shell, code, quoted,
                        tools::addresses_of(host).empty() ? "; no address is known for it" : "");
   return fmt::format(
@@ -211,7 +210,7 @@ int start_host(const std::vector<std::string>& words) {
   while (host < words.size() && words[host].starts_with('-')) ++host;
   if (host + 1 >= words.size() ||
       !tools::find_remote_shell(named.empty() ? tools::kUsualRemoteShell : named, shell).ok())
-    return kLost;
+    return kConnectionLost;
   const std::string name = std::filesystem::path(shell.front()).filename();
   shell.push_back(words[host]);
   std::string daemon;
@@ -220,7 +219,7 @@ int start_host(const std::vector<std::string>& words) {
                               tools::shell_word(base::program_path()), kRunDaemon, tools::shell_word(daemon)));
 
   Shell ssh;
-  if (!ssh.start(std::move(shell))) return kLost;
+  if (!ssh.start(std::move(shell))) return kConnectionLost;
   const int code = ssh.wait();
   if (code == 0 || ssh.was_ended()) return ssh.show_all(), code;
   const std::string line = trouble_line(value(kFinalStatusVariable), Finder::kStarter, words[host],

@@ -19,7 +19,7 @@ namespace clump::mpiexec {
 
 namespace {
 
-constexpr std::chrono::milliseconds kLook{5};  ///< so often, whether children have ended
+constexpr std::chrono::milliseconds kLookAtChildren{5};  ///< so often, whether children have ended
 
 std::vector<pid_t> children() {
   std::vector<pid_t> found;
@@ -64,7 +64,7 @@ void end_descendants(std::chrono::milliseconds grace, Sessions sessions) {
   const auto kill_at = std::chrono::steady_clock::now() + grace;
   const pid_t session = ::getsid(0);
   std::set<pid_t> asked;  // numbers of processes that are not reaped yet, or nearly: they are not used again so soon
-  for (;; std::this_thread::sleep_for(kLook)) {
+  for (;; std::this_thread::sleep_for(kLookAtChildren)) {
     while (::waitpid(-1, nullptr, WNOHANG) > 0) {
     }
     std::vector<pid_t> left = children();
