@@ -24,7 +24,7 @@ class Commands(unittest.TestCase):
         self.assertIn("ring", done.stdout)
 
     def test_a_reader_that_ends_first(self):
-        for words in (["list"], ["--help"], ["advise", "--machine", "list"]):
+        for words in (["list"], ["advise", "--machine", "list"]):
             with subprocess.Popen([CLUMP, "lab", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as job:
                 job.stdout.close()
                 self.assertEqual((job.stderr.read(), job.wait(timeout=100)), (b"", 141), words)
@@ -46,7 +46,7 @@ class Commands(unittest.TestCase):
 class AllExperiments(unittest.TestCase):
     def test_smallest_sizes(self):
         with tempfile.TemporaryDirectory() as folder:
-            done = clump("run", "all", "--size", "smoke", "--rounds", 1, "--cores", 2, "--out", folder, "--timeout", 60)
+            done = clump("run", "all", "--size", "smoke", "--rounds", 1, "--cores", 2, "--out", folder, "--timeout", 200)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("left] round 1 of 1: ring", done.stderr)
             results = json.loads((pathlib.Path(folder) / "results.json").read_text())
