@@ -85,7 +85,8 @@ CLUMP_HOST_API std::string words_about_other_mpi();
 /// The program asks for the ABI of the library, maybe before it has begun to use it.
 CLUMP_HOST_API void note_abi_question();
 
-/// Adds to what debuggers read (base/fact.h). The names must live as long as the process. One thread at a time.
+/// Adds to what debuggers read (base/fact.h). The names must live as long as the process. One thread at a
+/// time.
 CLUMP_HOST_API void describe_to_debuggers(std::span<const base::Fact> more);
 
 /// A text that is the same in all processes of the job, and in no other job of this machine at this time.

@@ -1,5 +1,5 @@
-// Background work: kernel threads that do what would block a rank, on any core of the process. They start with
-// the first work that needs them, and live as long as the process.
+// Background work: kernel threads that do what would block a rank, on any core of the process. They start
+// with the first work that needs them, and live as long as the process.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ namespace clump::io {
 /// and nothing has happened. Any thread; does not block.
 bool do_in_background(std::function<void()> work);
 
-/// Has threads that have nothing to do take part in a shared loop of `parts` parts, which the caller begins at
-/// once: workers and helpers that sleep, and on cores that have none of these a thread of the background. Any
-/// thread; does not block.
+/// Has threads that have nothing to do take part in a shared loop of `parts` parts, which the caller begins
+/// at once: workers and helpers that sleep, and on cores that have none of these a thread of the background.
+/// Any thread; does not block.
 void ask_for_help(std::uint32_t parts);
 
-/// fiber::do_together() with a thread on each core of the process, for parts that take much longer than waking
-/// a thread. A part may block in the kernel, but waits for no other part.
+/// fiber::do_together() with a thread on each core of the process, for parts that take much longer than
+/// waking a thread. A part may block in the kernel, but waits for no other part.
 template <typename Body>
 void do_on_all_cores(std::uint32_t parts, const Body& body) {
   ask_for_help(parts);

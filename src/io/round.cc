@@ -238,8 +238,8 @@ struct Piece {
   Status status;
 };
 
-/// Cuts an access where the file has a multiple of kPieceBytes, if its bytes lie side by side in memory and in
-/// the file.
+/// Cuts an access where the file has a multiple of kPieceBytes, if its bytes lie side by side in memory and
+/// in the file.
 void cut(Part& part, std::vector<Piece>& pieces) {
   const Access& whole = part.access;
   if (!whole.view->is_contiguous() || !whole.memory.type->is_dense()) {

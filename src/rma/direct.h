@@ -13,8 +13,8 @@
 
 namespace clump::rma {
 
-/// Copies `bytes` packed bytes in this address space. A single value is one store, so a rank that polls it sees
-/// all of it or nothing.
+/// Copies `bytes` packed bytes in this address space. A single value is one store, so a rank that polls it
+/// sees all of it or nothing.
 inline void copy_here(const datatype::Layout& to, const datatype::Layout& from, Count bytes) {
   if (to.type->is_dense() && from.type->is_dense()) {
     if (bytes == 8) return static_cast<void>(std::memcpy(to.base, from.base, 8));
@@ -57,7 +57,8 @@ struct Work {
 };
 
 /// One element of a dense type, whose operand and result lie as the program has them, in this address space:
-/// what direct_combine() does, without its general forms. `place` is `offset` in the target's part of the window.
+/// what direct_combine() does, without its general forms. `place` is at `offset` in the target's part of the
+/// window.
 void combine_one_here(const Target& target, std::byte* place, Count offset, const Work& work);
 
 /// Combines; other ranks that combine see each element before or after. `offset` is the place of `place.base`

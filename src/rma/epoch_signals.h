@@ -1,12 +1,13 @@
-// How ranks of one process tell each other of epochs: that a rank has called MPI_Win_post, or MPI_Win_complete
-// (MPI-5.0 section 12.5.2). There is a Completion for each pair of ranks and each of the two calls:
+// How ranks of one process tell each other of epochs: that a rank has called MPI_Win_post, or
+// MPI_Win_complete (MPI-5.0 section 12.5.2). There is a Completion for each pair of ranks and each of the two
+// calls:
 //
-//   target: MPI_Win_post      --send(kPost, target, origin)-------->  origin: MPI_Win_start waits, and resets it
-//   origin: MPI_Win_complete  --send(kComplete, origin, target)---->  target: MPI_Win_wait waits, and resets it
+//   target: MPI_Win_post      --send(kPost, target, origin)----->  origin: MPI_Win_start waits, and resets it
+//   origin: MPI_Win_complete  --send(kComplete, origin, target)->  target: MPI_Win_wait waits, and resets it
 //
-// A rank calls MPI_Win_post again only after MPI_Win_wait, which has waited for MPI_Win_complete of the origin,
-// which comes after MPI_Win_start. So a Completion is reset before it is signalled again, and no count is
-// needed. Ranks of other processes are told by messages (pscw.cc).
+// A rank calls MPI_Win_post again only after MPI_Win_wait, which has waited for MPI_Win_complete of the
+// origin, which comes after MPI_Win_start. So a Completion is reset before it is signalled again, and no
+// count is needed. Ranks of other processes are told by messages (pscw.cc).
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// The windows of all ranks of this process, for debuggers (base/fact.h): tools/gdb/clump_gdb/windows.py is the
-// other side.
+// The windows of all ranks of this process, for debuggers (base/fact.h): tools/gdb/clump_gdb/windows.py is
+// the other side.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,7 @@
-/* Non-blocking access goes on while the program computes and calls nothing of MPI: each rank sees its own data
-   in the file, by the system's calls, before it waits. And blocking collective access of much data, which is
-   divided among threads: all of it arrives, and a read that meets the end of the file says how much it has. */
+/* Non-blocking access goes on while the program computes and calls nothing of MPI: each rank sees its own
+   data in the file, by the system's calls, before it waits. And blocking collective access of much data,
+   which is divided among threads: all of it arrives, and a read that meets the end of the file says how much
+   it has. */
 #include <fcntl.h>
 
 #include "file.h"

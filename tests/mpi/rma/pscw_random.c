@@ -2,9 +2,9 @@
    turn, against a naive model that every rank computes for itself: all ranks draw the same numbers.
 
    In an epoch, edges say which origins access which targets. A rank posts, accesses, and waits; a "late" one
-   accesses before it posts, so its targets are no late ranks. Nothing else synchronises the ranks, so some are
-   epochs ahead of others. Each origin puts into cells of its own in each target's window, gets one that it has
-   put before, and adds to a cell that all origins have in common.
+   accesses before it posts, so its targets are no late ranks. Nothing else synchronises the ranks, so some
+   are epochs ahead of others. Each origin puts into cells of its own in each target's window, gets one that
+   it has put before, and adds to a cell that all origins have in common.
 
    Arguments: the first seed, and how many. */
 #include <stdint.h>
@@ -12,7 +12,8 @@
 
 #include "check.h"
 
-enum { kMostRanks = 16, kOwn = 4, kCells = kMostRanks * kOwn + 1, kSum = kCells - 1, kEpochs = 250, kWindows = 2 };
+enum { kMostRanks = 16, kOwn = 4, kCells = kMostRanks * kOwn + 1, kSum = kCells - 1 };
+enum { kEpochs = 250, kWindows = 2 };
 static int rank, size;
 static uint64_t state;
 
