@@ -7,13 +7,6 @@
 
 namespace clump::core {
 
-namespace {
-
-/// The first context that is none of a predefined communicator.
-constexpr std::uint32_t kFirstContext = 8;
-
-}  // namespace
-
 Comm::Comm(Rank& owner, ContextId context, base::Ref<const Group> local, base::Ref<const Group> remote)
     : owner(owner),
       context(context),
@@ -22,8 +15,8 @@ Comm::Comm(Rank& owner, ContextId context, base::Ref<const Group> local, base::R
       rank(group->rank_of(owner.number)),
       peers_(remote_group ? *remote_group : *group) {
   const net::LinkChannel* const link = owner.world.link.get();
-  if (link != nullptr && link->has_places() && static_cast<std::uint32_t>(context) >= kFirstContext)
-    hold_places();
+  // Rank::comm_job has all numbers, and keeps none.
+  if (link != nullptr && link->has_places() && owner.comm_job) hold_places();
 }
 
 void Comm::hold_places() {

@@ -4,11 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 #include <set>
 
-#include "coll/select/rules.h"
 #include "base/random.h"
+#include "coll/select/rules.h"
 #include "common/housing.h"
 #include "common/places.h"
 #include "common/rules_file.h"
