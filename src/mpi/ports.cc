@@ -42,7 +42,8 @@ using base::Status;
 using core::Comm;
 using core::Rank;
 
-/// What a port's name says: "clump:JOB:RANK:PORT:TOKEN:PROCESS:ID:JOBTOKEN". The last three are for other jobs.
+/// What a port's name says: "clump:JOB:RANK:PROCESS:ID:JOBTOKEN:PORT:TOKEN". The middle three are for
+/// other jobs.
 struct PortName {
   std::string job;  ///< job_name()
   std::int32_t rank = 0, port = 0;
@@ -51,8 +52,8 @@ struct PortName {
   net::link::JobName link;  ///< not known: no other job can connect
 
   std::string text() const {
-    return fmt::format("clump:{}:{}:{}:{:016x}:{}:{:016x}:{:016x}", job, rank, port, token, process, link.id,
-                       link.token);
+    return fmt::format("clump:{}:{}:{}:{:016x}:{:016x}:{}:{:016x}", job, rank, process, link.id, link.token, port,
+                       token);
   }
 };
 
@@ -72,9 +73,9 @@ bool parse(std::string_view text, PortName& name) {
     text.remove_prefix(i + 1 < parts.size() ? end + 1 : end);
   }
   name.job = parts[1];
-  return parts[0] == "clump" && read_number(parts[2], name.rank) && read_number(parts[3], name.port) &&
-         read_number(parts[4], name.token, 16) && read_number(parts[5], name.process) &&
-         read_number(parts[6], name.link.id, 16) && read_number(parts[7], name.link.token, 16) && name.rank >= 0;
+  return parts[0] == "clump" && read_number(parts[2], name.rank) && read_number(parts[3], name.process) &&
+         read_number(parts[4], name.link.id, 16) && read_number(parts[5], name.link.token, 16) &&
+         read_number(parts[6], name.port) && read_number(parts[7], name.token, 16) && name.rank >= 0;
 }
 
 std::string_view text_of(const char* port_name) { return {port_name, strnlen(port_name, MPI_MAX_PORT_NAME)}; }
